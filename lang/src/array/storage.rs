@@ -1,0 +1,193 @@
+//! Buffers: typed slices behind `Storage`. The device's pool makes its own; `Buf` is the safe one over `Vec`.
+
+use super::DType;
+use crate::error::Result;
+use crate::limits::{Budget, Charge};
+use std::any::Any;
+
+/// Read-only items of one buffer. Booleans are bytes 0 and 1.
+#[derive(Clone, Copy, Debug)]
+pub enum View<'a> {
+    Bool(&'a [u8]),
+    I8(&'a [i8]),
+    I16(&'a [i16]),
+    I32(&'a [i32]),
+    F32(&'a [f32]),
+    F64(&'a [f64]),
+    Char(&'a [char]),
+}
+
+impl View<'_> {
+    /// Item `at` as a number; a character's code point.
+    pub fn number(&self, at: usize) -> f64 {
+        match self {
+            View::Bool(v) => f64::from(v[at]),
+            View::I8(v) => f64::from(v[at]),
+            View::I16(v) => f64::from(v[at]),
+            View::I32(v) => f64::from(v[at]),
+            View::F32(v) => f64::from(v[at]),
+            View::F64(v) => v[at],
+            View::Char(v) => f64::from(u32::from(v[at])),
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        match self {
+            View::Bool(v) => v.len(),
+            View::I8(v) => v.len(),
+            View::I16(v) => v.len(),
+            View::I32(v) => v.len(),
+            View::F32(v) => v.len(),
+            View::F64(v) => v.len(),
+            View::Char(v) => v.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All items as f64, characters as code points.
+    pub fn numbers(&self) -> Vec<f64> {
+        match self {
+            View::Bool(v) => v.iter().map(|&x| f64::from(x)).collect(),
+            View::I8(v) => v.iter().map(|&x| f64::from(x)).collect(),
+            View::I16(v) => v.iter().map(|&x| f64::from(x)).collect(),
+            View::I32(v) => v.iter().map(|&x| f64::from(x)).collect(),
+            View::F32(v) => v.iter().map(|&x| f64::from(x)).collect(),
+            View::F64(v) => v.to_vec(),
+            View::Char(v) => v.iter().map(|&x| f64::from(u32::from(x))).collect(),
+        }
+    }
+}
+
+/// A buffer of one dtype, shared between values and never written while shared.
+pub trait Storage: Send + Sync {
+    fn view(&self) -> View<'_>;
+    /// For the device that made it to find its own buffers again.
+    fn as_any(&self) -> &dyn Any;
+
+    fn dtype(&self) -> DType {
+        match self.view() {
+            View::Bool(_) => DType::Bool,
+            View::I8(_) => DType::I8,
+            View::I16(_) => DType::I16,
+            View::I32(_) => DType::I32,
+            View::F32(_) => DType::F32,
+            View::F64(_) => DType::F64,
+            View::Char(_) => DType::Char,
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.view().len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A buffer in ordinary memory with its charge against the budget.
+pub struct Buf {
+    items: Vecs,
+    _charge: Option<Charge>,
+}
+
+enum Vecs {
+    Bool(Vec<u8>),
+    I8(Vec<i8>),
+    I16(Vec<i16>),
+    I32(Vec<i32>),
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+    Char(Vec<char>),
+}
+
+impl Buf {
+    /// Integers in their narrowest storage, everything else as f64. Errors: WS FULL.
+    pub fn numbers(items: Vec<f64>, budget: &Budget) -> Result<Buf> {
+        let (mut lo, mut hi, mut whole) = (f64::INFINITY, f64::NEG_INFINITY, true);
+        for &x in &items {
+            whole &= x == x.trunc();
+            lo = if x < lo { x } else { lo };
+            hi = if x > hi { x } else { hi };
+        }
+        if items.is_empty() {
+            (lo, hi) = (0.0, 0.0);
+        }
+        match DType::of_range(lo, hi).filter(|_| whole) {
+            Some(dtype) => Buf::stored(&items, dtype, budget),
+            None => Buf::f64(items, budget),
+        }
+    }
+
+    /// The items converted to `dtype`, which must hold them. Errors: WS FULL.
+    pub fn stored(items: &[f64], dtype: DType, budget: &Budget) -> Result<Buf> {
+        let charge = budget.charge_elements(items.len(), dtype.size())?;
+        let items = match dtype {
+            DType::Bool => Vecs::Bool(items.iter().map(|&x| x as u8).collect()),
+            DType::I8 => Vecs::I8(items.iter().map(|&x| x as i8).collect()),
+            DType::I16 => Vecs::I16(items.iter().map(|&x| x as i16).collect()),
+            DType::I32 => Vecs::I32(items.iter().map(|&x| x as i32).collect()),
+            DType::F32 => Vecs::F32(items.iter().map(|&x| x as f32).collect()),
+            DType::Char => Vecs::Char(items.iter().map(|&x| char::from_u32(x as u32).unwrap_or('\u{fffd}')).collect()),
+            DType::F64 | DType::Nested => Vecs::F64(items.to_vec()),
+        };
+        Ok(Buf { items, _charge: Some(charge) })
+    }
+
+    pub fn f64(items: Vec<f64>, budget: &Budget) -> Result<Buf> {
+        let charge = budget.charge_elements(items.len(), 8)?;
+        Ok(Buf { items: Vecs::F64(items), _charge: Some(charge) })
+    }
+
+    pub fn f32(items: Vec<f32>, budget: &Budget) -> Result<Buf> {
+        let charge = budget.charge_elements(items.len(), 4)?;
+        Ok(Buf { items: Vecs::F32(items), _charge: Some(charge) })
+    }
+
+    pub fn bools(items: Vec<u8>, budget: &Budget) -> Result<Buf> {
+        let charge = budget.charge_elements(items.len(), 1)?;
+        Ok(Buf { items: Vecs::Bool(items), _charge: Some(charge) })
+    }
+
+    pub fn chars(items: Vec<char>, budget: &Budget) -> Result<Buf> {
+        let charge = budget.charge_elements(items.len(), 4)?;
+        Ok(Buf { items: Vecs::Char(items), _charge: Some(charge) })
+    }
+
+    /// One number: too small to count.
+    pub fn one_number(x: f64) -> Buf {
+        let items = match super::narrowest(x) {
+            DType::Bool => Vecs::Bool(vec![x as u8]),
+            DType::I8 => Vecs::I8(vec![x as i8]),
+            DType::I16 => Vecs::I16(vec![x as i16]),
+            DType::I32 => Vecs::I32(vec![x as i32]),
+            _ => Vecs::F64(vec![x]),
+        };
+        Buf { items, _charge: None }
+    }
+
+    pub fn one_char(c: char) -> Buf {
+        Buf { items: Vecs::Char(vec![c]), _charge: None }
+    }
+}
+
+impl Storage for Buf {
+    fn view(&self) -> View<'_> {
+        match &self.items {
+            Vecs::Bool(v) => View::Bool(v),
+            Vecs::I8(v) => View::I8(v),
+            Vecs::I16(v) => View::I16(v),
+            Vecs::I32(v) => View::I32(v),
+            Vecs::F32(v) => View::F32(v),
+            Vecs::F64(v) => View::F64(v),
+            Vecs::Char(v) => View::Char(v),
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,288 @@
+//! Index expressions: where in a source a result element is read.
+//!
+//! `Ix = c + sum k*atom`, atom = a result axis, `div`, `mod` or `clamp` of an Ix; floor semantics, divisors positive.
+//! The constructors keep the normal form of LOWERING §1 (rules 1–5), given the extents of the result's axes, so that a
+//! chain of transforms becomes one read and equal reads compare equal. Each Ix has a range by interval arithmetic.
+
+use smallvec::SmallVec;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ix {
+    pub c: i64,
+    /// Sorted by atom, no zero coefficient, no atom twice.
+    pub terms: SmallVec<[(i64, Atom); 2]>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Atom {
+    Axis(u8),
+    Div(Box<Ix>, i64),
+    Mod(Box<Ix>, i64),
+    Clamp(Box<Ix>, i64, i64),
+}
+
+/// Extents of the axes an Ix speaks of.
+pub type Extents<'a> = &'a [usize];
+
+impl Ix {
+    pub fn constant(c: i64) -> Ix {
+        Ix { c, terms: SmallVec::new() }
+    }
+
+    pub fn axis(k: usize) -> Ix {
+        Ix::atom(Atom::Axis(k as u8))
+    }
+
+    fn atom(atom: Atom) -> Ix {
+        Ix { c: 0, terms: SmallVec::from_iter([(1, atom)]) }
+    }
+
+    pub fn is_constant(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    pub fn is_axis(&self, k: usize) -> bool {
+        self.c == 0 && matches!(self.terms.as_slice(), [(1, Atom::Axis(a))] if *a as usize == k)
+    }
+
+    /// Only axes, no div, mod or clamp.
+    pub fn is_affine(&self) -> bool {
+        self.terms.iter().all(|(_, a)| matches!(a, Atom::Axis(_)))
+    }
+
+    /// The coefficient of an axis outside of any div, mod, clamp.
+    pub fn coefficient(&self, axis: usize) -> i64 {
+        let own = |(k, a): &(i64, Atom)| if *a == Atom::Axis(axis as u8) { *k } else { 0 };
+        self.terms.iter().map(own).sum()
+    }
+
+    pub fn mentions(&self, axis: usize) -> bool {
+        self.terms.iter().any(|(_, a)| match a {
+            Atom::Axis(k) => *k as usize == axis,
+            Atom::Div(x, _) | Atom::Mod(x, _) | Atom::Clamp(x, _, _) => x.mentions(axis),
+        })
+    }
+
+    pub fn add(&self, other: &Ix) -> Ix {
+        self.plus(other, 1)
+    }
+
+    pub fn offset(&self, c: i64) -> Ix {
+        Ix { c: self.c + c, terms: self.terms.clone() }
+    }
+
+    /// `self + k*other`.
+    pub fn plus(&self, other: &Ix, k: i64) -> Ix {
+        let mut terms = self.terms.clone();
+        for (m, atom) in &other.terms {
+            match terms.iter_mut().find(|(_, a)| a == atom) {
+                Some(term) => term.0 += k * m,
+                None => terms.push((k * m, atom.clone())),
+            }
+        }
+        terms.retain(|(m, _)| *m != 0);
+        terms.sort_by(|a, b| a.1.cmp(&b.1));
+        Ix { c: self.c + k * other.c, terms }
+    }
+
+    pub fn times(&self, k: i64) -> Ix {
+        if k == 0 {
+            return Ix::constant(0);
+        }
+        Ix { c: self.c * k, terms: self.terms.iter().map(|(m, a)| (m * k, a.clone())).collect() }
+    }
+
+    /// Least and greatest value over the box of `extents`; meaningless (and harmless) when an extent is 0.
+    pub fn range(&self, extents: Extents) -> (i64, i64) {
+        let (mut lo, mut hi) = (self.c, self.c);
+        for (k, atom) in &self.terms {
+            let (a, b) = match atom {
+                Atom::Axis(x) => (0, extents.get(*x as usize).map_or(0, |&n| (n as i64 - 1).max(0))),
+                Atom::Div(x, d) => {
+                    let (a, b) = x.range(extents);
+                    (a.div_euclid(*d), b.div_euclid(*d))
+                }
+                Atom::Mod(x, d) => {
+                    let (a, b) = x.range(extents);
+                    if a.div_euclid(*d) == b.div_euclid(*d) { (a.rem_euclid(*d), b.rem_euclid(*d)) } else { (0, d - 1) }
+                }
+                Atom::Clamp(x, l, h) => {
+                    let (a, b) = x.range(extents);
+                    (a.clamp(*l, *h), b.clamp(*l, *h))
+                }
+            };
+            lo += if *k >= 0 { k * a } else { k * b };
+            hi += if *k >= 0 { k * b } else { k * a };
+        }
+        (lo, hi)
+    }
+
+    /// Rule 1: `self = d*Q + R` with the terms and constant that d divides in Q, and R shifted towards [0,d).
+    fn split(&self, d: i64, extents: Extents) -> (Ix, Ix) {
+        let whole = |k: i64| k.rem_euclid(d) == 0;
+        let mut q = Ix::constant(self.c.div_euclid(d));
+        let mut r = Ix::constant(self.c.rem_euclid(d));
+        for (k, atom) in &self.terms {
+            if whole(*k) {
+                q.terms.push((k / d, atom.clone()));
+            } else {
+                r.terms.push((*k, atom.clone()));
+            }
+        }
+        let low = r.range(extents).0.div_euclid(d);
+        if low != 0 {
+            r.c -= low * d;
+            q.c += low;
+        }
+        (q, r)
+    }
+
+    /// `self div d`, floor.
+    pub fn div(&self, d: i64, extents: Extents) -> Ix {
+        if d == 1 {
+            return self.clone();
+        }
+        let (q, r) = self.split(d, extents);
+        let (lo, hi) = r.range(extents);
+        if lo >= 0 && hi < d {
+            return q;
+        }
+        // Rule 2: (X div a) div b = X div ab, when nothing else stands beside it.
+        if let (0, [(1, Atom::Div(x, a))]) = (r.c, r.terms.as_slice()) {
+            return q.add(&x.div(a * d, extents));
+        }
+        q.add(&Ix::atom(Atom::Div(Box::new(r), d)))
+    }
+
+    /// `self mod d`, in [0,d).
+    pub fn modulo(&self, d: i64, extents: Extents) -> Ix {
+        if d == 1 {
+            return Ix::constant(0);
+        }
+        let (_, r) = self.split(d, extents);
+        let (lo, hi) = r.range(extents);
+        if lo >= 0 && hi < d {
+            return r;
+        }
+        // Rule 3: k*(X mod a) inside mod d is k*X iff d divides k*a.
+        let opened = r.terms.iter().position(|(k, a)| matches!(a, Atom::Mod(_, a) if (k * a).rem_euclid(d) == 0));
+        if let Some(at) = opened {
+            let mut rest = r.clone();
+            let (k, atom) = rest.terms.remove(at);
+            if let Atom::Mod(x, _) = atom {
+                return rest.plus(&x, k).modulo(d, extents);
+            }
+        }
+        Ix::atom(Atom::Mod(Box::new(r), d))
+    }
+
+    pub fn clamped(&self, lo: i64, hi: i64, extents: Extents) -> Ix {
+        let (a, b) = self.range(extents);
+        if a >= lo && b <= hi {
+            return self.clone();
+        }
+        if a >= hi {
+            return Ix::constant(hi);
+        }
+        if b <= lo {
+            return Ix::constant(lo);
+        }
+        Ix::atom(Atom::Clamp(Box::new(self.clone()), lo, hi))
+    }
+
+    /// Every axis replaced by an Ix over other axes, whose extents are given, normal form kept.
+    pub fn substitute(&self, with: &[Ix], extents: Extents) -> Ix {
+        let mut out = Ix::constant(self.c);
+        for (k, atom) in &self.terms {
+            let part = match atom {
+                Atom::Axis(a) => with.get(*a as usize).cloned().unwrap_or_else(|| Ix::constant(0)),
+                Atom::Div(x, d) => x.substitute(with, extents).div(*d, extents),
+                Atom::Mod(x, d) => x.substitute(with, extents).modulo(*d, extents),
+                Atom::Clamp(x, l, h) => x.substitute(with, extents).clamped(*l, *h, extents),
+            };
+            out = out.plus(&part, *k);
+        }
+        out.rejoined(extents)
+    }
+
+    /// Rule 5: `k*d*(E div d) + k*(E mod d)` = `k*E`, also with `E = F div a`: `k*m*(F div a*m) + k*((F div a) mod m)`.
+    pub fn rejoined(mut self, extents: Extents) -> Ix {
+        'again: loop {
+            for at in 0..self.terms.len() {
+                let (k, Atom::Mod(e, d)) = &self.terms[at] else { continue };
+                let partner = e.div(*d, extents);
+                let [(1, wanted)] = partner.terms.as_slice() else { continue };
+                let found = self.terms.iter().position(|(m, a)| a == wanted && *m == k * d);
+                if let Some(other) = found {
+                    let (k, d, e, c) = (*k, *d, e.clone(), partner.c);
+                    let mut terms = self.terms.clone();
+                    terms.remove(at.max(other));
+                    terms.remove(at.min(other));
+                    // partner = wanted + c, so k*d*wanted = k*d*(E div d) - k*d*c.
+                    self = Ix { c: self.c - k * d * c, terms }.plus(&e, k);
+                    continue 'again;
+                }
+            }
+            return self;
+        }
+    }
+
+    /// The value at one place.
+    pub fn at(&self, place: &[usize]) -> i64 {
+        let value = |atom: &Atom| match atom {
+            Atom::Axis(k) => place[*k as usize] as i64,
+            Atom::Div(x, d) => x.at(place).div_euclid(*d),
+            Atom::Mod(x, d) => x.at(place).rem_euclid(*d),
+            Atom::Clamp(x, l, h) => x.at(place).clamp(*l, *h),
+        };
+        self.terms.iter().fold(self.c, |sum, (k, atom)| sum + k * value(atom))
+    }
+
+    /// For people: `3-i`, `(2×i+j) mod 10`, axes named i j k l m n, then x6 ….
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        for (k, atom) in &self.terms {
+            let body = match atom {
+                Atom::Axis(a) => axis_name(*a as usize),
+                Atom::Div(x, d) => format!("({} div {d})", x.text()),
+                Atom::Mod(x, d) => format!("({} mod {d})", x.text()),
+                Atom::Clamp(x, l, h) => format!("clamp({}, {l}, {h})", x.text()),
+            };
+            let sign = if *k < 0 {
+                "-"
+            } else if out.is_empty() {
+                ""
+            } else {
+                "+"
+            };
+            let size = if k.abs() == 1 { String::new() } else { format!("{}·", k.abs()) };
+            out += &format!("{sign}{size}{body}");
+        }
+        match (self.c, out.is_empty()) {
+            (c, true) => c.to_string(),
+            (0, _) => out,
+            // "4-i" reads better than "-i+4".
+            (c, _) if out.starts_with('-') => format!("{c}{out}"),
+            (c, _) if c < 0 => format!("{out}{c}"),
+            (c, _) => format!("{out}+{c}"),
+        }
+    }
+}
+
+pub fn axis_name(k: usize) -> String {
+    match ["i", "j", "k", "l", "m", "n"].get(k) {
+        Some(name) => (*name).into(),
+        None => format!("x{k}"),
+    }
+}
+
+/// The row-major offset of one Ix per axis of `shape`, rejoined: a read through a ravel becomes linear (rule 5).
+pub fn linear(ix: &[Ix], shape: &[usize], extents: Extents) -> Ix {
+    let mut out = Ix::constant(0);
+    let mut stride = 1i64;
+    for (x, &n) in ix.iter().zip(shape).rev() {
+        out = out.plus(x, stride);
+        stride = stride.saturating_mul(n as i64);
+    }
+    out.rejoined(extents)
+}

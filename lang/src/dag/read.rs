@@ -1,0 +1,88 @@
+//! Reads: source element = one Ix per source axis, guarded by tests.
+//!
+//! Rows: ACL-08…16, ACL-38; LOWERING §1. The first test that fails gives its fill and nothing is loaded. The four
+//! out-of-bounds modes are how a read prints: none, wrap (mod), clamp, default (tests).
+
+use super::ix::{Extents, Ix};
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+
+#[derive(Clone, Debug)]
+pub struct Test {
+    pub ix: Ix,
+    /// The element exists while lo ≤ ix < hi.
+    pub lo: i64,
+    pub hi: i64,
+    /// A number or a character's code point.
+    pub fill: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Read {
+    pub ix: SmallVec<[Ix; 2]>,
+    pub tests: Vec<Test>,
+}
+
+impl PartialEq for Test {
+    fn eq(&self, o: &Test) -> bool {
+        (&self.ix, self.lo, self.hi, self.fill.to_bits()) == (&o.ix, o.lo, o.hi, o.fill.to_bits())
+    }
+}
+
+impl Eq for Test {}
+
+impl Hash for Test {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.ix, self.lo, self.hi, self.fill.to_bits()).hash(state);
+    }
+}
+
+impl Read {
+    pub fn new(ix: impl IntoIterator<Item = Ix>) -> Read {
+        Read { ix: ix.into_iter().collect(), tests: Vec::new() }
+    }
+
+    pub fn identity(rank: usize) -> Read {
+        Read::new((0..rank).map(Ix::axis))
+    }
+
+    pub fn is_identity(&self) -> bool {
+        self.tests.is_empty() && self.ix.iter().enumerate().all(|(k, ix)| ix.is_axis(k))
+    }
+
+    /// This read (over `mid`-shaped results) seen through an outer one whose results have `extents`:
+    /// the outer tests come first; tests that the range proves vanish.
+    pub fn after(&self, outer: &Read, extents: Extents) -> Read {
+        let mut tests = outer.tests.clone();
+        for t in &self.tests {
+            let ix = t.ix.substitute(&outer.ix, extents);
+            let (lo, hi) = ix.range(extents);
+            if lo < t.lo || hi >= t.hi {
+                tests.push(Test { ix, ..*t });
+            }
+        }
+        Read { ix: self.ix.iter().map(|ix| ix.substitute(&outer.ix, extents)).collect(), tests }
+    }
+
+    /// The out-of-bounds mode as it prints (ACL-16).
+    pub fn oob(&self) -> Option<&'static str> {
+        let has = |what: fn(&super::ix::Atom) -> bool| self.ix.iter().any(|ix| ix.terms.iter().any(|t| what(&t.1)));
+        match () {
+            () if !self.tests.is_empty() => Some("default"),
+            () if has(|a| matches!(a, super::ix::Atom::Clamp(..))) => Some("clamp"),
+            () if has(|a| matches!(a, super::ix::Atom::Mod(..))) => Some("wrap"),
+            () => None,
+        }
+    }
+
+    /// `(i,j)→(j,i)`, tests behind a bar.
+    pub fn text(&self, rank: usize) -> String {
+        let from: Vec<_> = (0..rank).map(super::ix::axis_name).collect();
+        let to: Vec<_> = self.ix.iter().map(Ix::text).collect();
+        let mut out = format!("({})→({})", from.join(","), to.join(","));
+        for t in &self.tests {
+            out += &format!(" | {}≤{}<{} else {}", t.lo, t.ix.text(), t.hi, t.fill);
+        }
+        out
+    }
+}

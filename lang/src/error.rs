@@ -1,0 +1,189 @@
+//! APL's errors: kind, sentence, place, marks, hint. A bug is `Kind::Internal`; it ends one statement only.
+
+use crate::span::{Place, Span};
+use std::fmt;
+
+/// The one list of errors, with Dyalog's event numbers (LANGUAGE §7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    WsFull = 1,
+    Syntax = 2,
+    Index = 3,
+    Rank = 4,
+    Length = 5,
+    Value = 6,
+    Format = 7,
+    Limit = 10,
+    Domain = 11,
+    Nonce = 16,
+    FileAccess = 19,
+    FileName = 22,
+    Internal = 99,
+    Interrupt = 1003,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::WsFull => "WS FULL",
+            Kind::Syntax => "SYNTAX ERROR",
+            Kind::Index => "INDEX ERROR",
+            Kind::Rank => "RANK ERROR",
+            Kind::Length => "LENGTH ERROR",
+            Kind::Value => "VALUE ERROR",
+            Kind::Format => "FORMAT ERROR",
+            Kind::Limit => "LIMIT ERROR",
+            Kind::Domain => "DOMAIN ERROR",
+            Kind::Nonce => "NONCE ERROR",
+            Kind::FileAccess => "FILE ACCESS ERROR",
+            Kind::FileName => "FILE NAME ERROR",
+            Kind::Internal => "INTERNAL ERROR",
+            Kind::Interrupt => "INTERRUPT",
+        }
+    }
+
+    pub fn number(self) -> u32 {
+        self as u32
+    }
+}
+
+/// An APL error. Primitives make it without a place; the evaluator adds place and marks (`at`, `mark`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(Box<Parts>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts {
+    pub kind: Kind,
+    pub says: String,
+    /// Where it was written.
+    pub place: Option<Place>,
+    /// Spans in the place's source with what stands there (`shape 5`).
+    pub marks: Vec<(Span, String)>,
+    pub hint: Option<String>,
+    /// For a value error of a pending array: where it was needed.
+    pub needed: Option<Place>,
+    /// The dfn calls that led here, innermost first.
+    pub calls: Vec<Place>,
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    pub fn new(kind: Kind, says: impl Into<String>) -> Self {
+        Error(Box::new(Parts {
+            kind,
+            says: says.into(),
+            place: None,
+            marks: Vec::new(),
+            hint: None,
+            needed: None,
+            calls: Vec::new(),
+        }))
+    }
+
+    /// Sets the place unless one is known: the innermost place wins.
+    pub fn at(mut self, place: &Place) -> Self {
+        self.0.place.get_or_insert_with(|| place.clone());
+        self
+    }
+
+    pub fn mark(mut self, span: Span, says: impl Into<String>) -> Self {
+        self.0.marks.push((span, says.into()));
+        self
+    }
+
+    pub fn hint(mut self, says: impl Into<String>) -> Self {
+        self.0.hint = Some(says.into());
+        self
+    }
+
+    pub fn needed(mut self, place: &Place) -> Self {
+        self.0.needed.get_or_insert_with(|| place.clone());
+        self
+    }
+
+    pub fn called_from(mut self, place: Place) -> Self {
+        self.0.calls.push(place);
+        self
+    }
+
+    pub fn kind(&self) -> Kind {
+        self.0.kind
+    }
+
+    pub fn parts(&self) -> &Parts {
+        &self.0
+    }
+
+    pub fn has_place(&self) -> bool {
+        self.0.place.is_some()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.0.kind.name(), self.0.says)
+    }
+}
+
+impl std::error::Error for Error {}
+
+pub fn domain(says: impl Into<String>) -> Error {
+    Error::new(Kind::Domain, says)
+}
+
+pub fn length(says: impl Into<String>) -> Error {
+    Error::new(Kind::Length, says)
+}
+
+pub fn rank(says: impl Into<String>) -> Error {
+    Error::new(Kind::Rank, says)
+}
+
+pub fn index(says: impl Into<String>) -> Error {
+    Error::new(Kind::Index, says)
+}
+
+pub fn syntax(says: impl Into<String>) -> Error {
+    Error::new(Kind::Syntax, says)
+}
+
+pub fn value(says: impl Into<String>) -> Error {
+    Error::new(Kind::Value, says)
+}
+
+/// What is not built yet says so by name.
+pub fn nonce(what: impl fmt::Display) -> Error {
+    Error::new(Kind::Nonce, format!("{what} is not in Aplomb yet"))
+}
+
+pub fn limit(says: impl Into<String>) -> Error {
+    Error::new(Kind::Limit, says)
+}
+
+pub fn ws_full(need: u64, have: u64) -> Error {
+    Error::new(Kind::WsFull, format!("this needs {} and {} are free", bytes(need), bytes(have)))
+        .hint(")limits shows the budget; --limit bytes=N changes it")
+}
+
+pub fn interrupt() -> Error {
+    Error::new(Kind::Interrupt, "stopped; every name keeps the value it had before this line")
+}
+
+/// A defect of Aplomb, not of the user's program.
+pub fn internal(says: impl Into<String>) -> Error {
+    Error::new(Kind::Internal, says)
+}
+
+/// Bytes for people: `160 MB`, `9.5 GB`.
+pub fn bytes(n: u64) -> String {
+    let (unit, scale) = match n {
+        0..1_000 => return format!("{n} bytes"),
+        1_000..1_000_000 => ("kB", 1e3),
+        1_000_000..1_000_000_000 => ("MB", 1e6),
+        1_000_000_000..1_000_000_000_000 => ("GB", 1e9),
+        _ => ("TB", 1e12),
+    };
+    let x = n as f64 / scale;
+    if x < 9.95 { format!("{x:.1} {unit}") } else { format!("{x:.0} {unit}") }
+}

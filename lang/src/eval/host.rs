@@ -1,0 +1,95 @@
+//! What the evaluator asks of the world. A session implements it; tests use `reference::Host`.
+
+use crate::array::Array;
+use crate::dag::{Dag, NodeId};
+use crate::error::Result;
+use crate::limits::{Budget, Interrupt, Limits};
+use crate::prim::op::Op;
+use crate::span::Place;
+
+/// One evaluation: a recorded graph, the arrays it starts from, the nodes whose values are wanted.
+pub struct Recorded {
+    pub dag: Dag,
+    pub roots: Vec<NodeId>,
+    /// `Node::Input(k)` is `inputs[k]`; each is dense.
+    pub inputs: Vec<Array>,
+    /// What needed the values: a display, a guard, an argument that fixes a shape.
+    pub why: &'static str,
+    pub needed: Option<Place>,
+}
+
+/// One argument of an element-wise operation on ready values.
+#[derive(Clone, Copy, Debug)]
+pub enum Src<'a> {
+    One(f64),
+    Many(&'a [f64]),
+}
+
+/// What `⎕CSV` asks: how to read each column (Dyalog's types), and whether the first row is names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CsvOptions {
+    /// One for all columns, or one each.
+    pub types: Vec<CsvType>,
+    pub header: bool,
+    pub separator: char,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CsvType {
+    Text,
+    /// A field that is no number is an error with its line.
+    Number,
+    /// Number where it reads as one, else text.
+    Either,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct CsvTable {
+    pub header: Vec<String>,
+    pub rows: usize,
+    pub columns: Vec<CsvColumn>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum CsvColumn {
+    Numbers(Vec<f64>),
+    Text(Vec<String>),
+    Mixed(Vec<CsvField>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum CsvField {
+    Number(f64),
+    Text(String),
+}
+
+pub trait Host {
+    /// Compiles and runs. One array a root, in order; on an error nothing is kept.
+    fn force(&mut self, recorded: Recorded) -> Result<Vec<Array>>;
+
+    /// One operation at once, on vectors: `out[i] = op(x[i], y[i])`; a monadic one ignores `y`.
+    /// False: some element is suspect (failed, or beyond the fast path) and the caller must take the scalar meaning.
+    fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool;
+
+    fn limits(&self) -> &Limits;
+    fn budget(&self) -> &Budget;
+    fn interrupt(&self) -> &Interrupt;
+
+    /// The bytes of a file. Errors: FILE NAME, FILE ACCESS, with the path.
+    fn read_file(&mut self, path: &str) -> Result<Vec<u8>>;
+    fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<()>;
+    /// A .npy file as an array. Errors name file and what was expected.
+    fn read_npy(&mut self, path: &str) -> Result<Array>;
+    fn write_npy(&mut self, path: &str, array: &Array) -> Result<()>;
+    /// A CSV file by columns. Errors name file, line and what was expected.
+    fn read_csv(&mut self, path: &str, options: &CsvOptions) -> Result<CsvTable>;
+
+    /// A top-level statement begins: what is forced from here on belongs to it.
+    fn statement(&mut self, place: &Place);
+    /// The value of a top-level statement that is to be shown, and how it prints (lines end in `\n`).
+    fn show(&mut self, value: &Array, text: &str);
+    /// Text that the program prints (`⎕←`), line end included.
+    fn output(&mut self, text: &str);
+    /// Random bits to start a generator from, when the program set no seed.
+    fn entropy(&mut self) -> u64;
+}

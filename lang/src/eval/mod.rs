@@ -1,0 +1,2 @@
+//! The evaluator.
+pub mod host;

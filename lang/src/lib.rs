@@ -1,0 +1,14 @@
+//! Aplomb's language and compiler: text in, plan out. Pure: no IO, clock, threads, environment; no unsafe code.
+
+#![forbid(unsafe_code)]
+
+pub mod array;
+pub mod dag;
+pub mod error;
+pub mod eval;
+pub mod limits;
+pub mod plan;
+pub mod prim;
+pub mod protocol;
+pub mod span;
+pub mod trace;

@@ -1,0 +1,197 @@
+//! What a session may use: one `Limits`, one `Budget` of bytes, one `Interrupt`.
+//!
+//! Rows: RELIABILITY 2, 3, 5, 6. `Budget::charge` is the only way to array memory; the guard gives the bytes back.
+
+use crate::error::{Result, interrupt, ws_full};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Printed by `)limits`, changed by `--limit K=V`; nothing else bounds a program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limits {
+    /// Brackets inside brackets.
+    pub nest: usize,
+    /// Tokens in one statement.
+    pub tokens: usize,
+    /// Dfn calls that are not tail calls.
+    pub depth: usize,
+    pub rank: usize,
+    /// Bytes that arrays may take.
+    pub bytes: u64,
+    /// Nodes that may be pending before a force.
+    pub pending: usize,
+    /// Seconds for one request; 0 = no limit.
+    pub seconds: f64,
+    /// Lines that one value may print before its middle is left out; 0 = all.
+    pub lines: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            nest: 512,
+            tokens: 100_000,
+            depth: 10_000,
+            rank: 15,
+            bytes: 1 << 33,
+            pending: 4_096,
+            seconds: 0.0,
+            lines: 200,
+        }
+    }
+}
+
+impl Limits {
+    /// Name and value of each, for `)limits` and for `set`.
+    pub fn list(&self) -> Vec<(&'static str, f64)> {
+        vec![
+            ("nest", self.nest as f64),
+            ("tokens", self.tokens as f64),
+            ("depth", self.depth as f64),
+            ("rank", self.rank as f64),
+            ("bytes", self.bytes as f64),
+            ("pending", self.pending as f64),
+            ("seconds", self.seconds),
+            ("lines", self.lines as f64),
+        ]
+    }
+
+    /// Sets one by its name. The message says which names and values there are.
+    pub fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+        let wrong = |what: &str| Err(format!("{name} must be {what}"));
+        if value.is_nan() || value < 0.0 {
+            return wrong("a number of at least 0");
+        }
+        let n = value as usize;
+        match name {
+            "nest" if (1..=4_096).contains(&n) => self.nest = n,
+            "nest" => return wrong("1 to 4096"),
+            "tokens" => self.tokens = n,
+            "depth" if (1..=100_000).contains(&n) => self.depth = n,
+            "depth" => return wrong("1 to 100000"),
+            "rank" if (1..=15).contains(&n) => self.rank = n,
+            "rank" => return wrong("1 to 15"),
+            "bytes" => self.bytes = value as u64,
+            "pending" if n >= 1 => self.pending = n,
+            "pending" => return wrong("at least 1"),
+            "seconds" => self.seconds = value,
+            "lines" => self.lines = n,
+            _ => {
+                let names: Vec<_> = self.list().iter().map(|(n, _)| *n).collect();
+                return Err(format!("no limit is called {name}; there are {}", names.join(" ")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Bytes in use against a bound, shared by all that allocate.
+#[derive(Clone, Debug)]
+pub struct Budget(Arc<Count>);
+
+#[derive(Debug)]
+struct Count {
+    used: AtomicU64,
+    most: AtomicU64,
+}
+
+/// Bytes taken from a budget; dropping it gives them back.
+#[derive(Debug)]
+pub struct Charge {
+    count: Arc<Count>,
+    bytes: u64,
+}
+
+impl Budget {
+    pub fn new(most: u64) -> Self {
+        Budget(Arc::new(Count { used: AtomicU64::new(0), most: AtomicU64::new(most) }))
+    }
+
+    pub fn set_most(&self, bytes: u64) {
+        self.0.most.store(bytes, Ordering::Relaxed);
+    }
+
+    pub fn used(&self) -> u64 {
+        self.0.used.load(Ordering::Relaxed)
+    }
+
+    pub fn free(&self) -> u64 {
+        self.0.most.load(Ordering::Relaxed).saturating_sub(self.used())
+    }
+
+    /// Errors: WS FULL with both numbers; nothing is taken then.
+    pub fn charge(&self, bytes: u64) -> Result<Charge> {
+        let most = self.0.most.load(Ordering::Relaxed);
+        let took = self.0.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
+            used.checked_add(bytes).filter(|&sum| sum <= most)
+        });
+        match took {
+            Ok(_) => Ok(Charge { count: self.0.clone(), bytes }),
+            Err(used) => Err(ws_full(bytes, most.saturating_sub(used))),
+        }
+    }
+
+    /// The bytes of `n` elements of `size`, charged. A product beyond 2*64 is WS FULL too.
+    pub fn charge_elements(&self, n: usize, size: usize) -> Result<Charge> {
+        match (n as u64).checked_mul(size as u64) {
+            Some(bytes) => self.charge(bytes),
+            None => Err(ws_full(u64::MAX, self.free())),
+        }
+    }
+}
+
+impl Charge {
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.count.used.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// Set from a signal handler or another thread, looked at by all that may take long, cleared by the session only.
+#[derive(Clone, Debug, Default)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub fn clear(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub fn check(&self) -> Result<()> {
+        if self.is_set() { Err(interrupt()) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Kind;
+
+    #[test]
+    fn a_charge_is_given_back_when_dropped() {
+        let budget = Budget::new(100);
+        let held = budget.charge(60).unwrap();
+        assert_eq!(budget.charge(41).unwrap_err().kind(), Kind::WsFull);
+        assert_eq!(budget.used(), 60);
+        drop(held);
+        assert!(budget.charge(100).is_ok());
+    }
+
+    #[test]
+    fn a_product_that_overflows_is_ws_full() {
+        let budget = Budget::new(u64::MAX);
+        assert_eq!(budget.charge_elements(usize::MAX, 8).unwrap_err().kind(), Kind::WsFull);
+    }
+}

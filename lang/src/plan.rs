@@ -1,0 +1,134 @@
+//! The plan: what a device runs. One plan for all devices.
+//!
+//! Rows: LOWERING §7. In: scheduled nodes (pass `emit`). A launch is a loop nest over a domain with an optional reduced
+//! axis. `body` runs at every point of the domain; `reductions` fold body values along the axis, right-to-left in
+//! meaning, by the tree of `prim::reduce` where the operation is associative; `after` runs at every point of the domain
+//! without the axis. Values are SSA: a step's arguments are earlier steps of the same list. Everything is an f64 in a
+//! step, characters are code points; a step whose dtype is f32 is rounded to f32.
+
+use crate::array::{DType, Shape};
+use crate::dag::ix::Ix;
+use crate::dag::{NodeId, Read};
+use crate::prim::op::Op;
+use smallvec::SmallVec;
+
+/// A buffer's place in `Plan::buffers`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BufId(pub u32);
+
+/// A step's place in its list.
+pub type ValueId = u32;
+
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    pub shape: Shape,
+    /// What is stored. `checked`: an integer type that values may leave; then the launch is run again storing f64.
+    pub dtype: DType,
+    pub checked: bool,
+    pub from: From,
+    pub node: NodeId,
+    /// The last launch that reads it; None: a root, or never read.
+    pub last_use: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum From {
+    /// The k-th input of the evaluation.
+    Input(u32),
+    Launch(u32),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// The k-th of the launch's loads.
+    Load(u32),
+    /// An index plus an origin (iota).
+    Index {
+        ix: Ix,
+        origin: f64,
+    },
+    Const(f64),
+    Op {
+        op: Op,
+        ct: f64,
+        args: SmallVec<[ValueId; 2]>,
+    },
+    /// In `after`: the k-th reduction.
+    Reduced(u32),
+}
+
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub what: What,
+    pub node: NodeId,
+    pub dtype: DType,
+    /// Orders value errors: the smallest failing site, then the smallest element, is the error.
+    pub site: u32,
+}
+
+#[derive(Clone, Debug)]
+pub struct Load {
+    pub buf: BufId,
+    pub read: Read,
+}
+
+#[derive(Clone, Debug)]
+pub struct Reduction {
+    pub op: Op,
+    pub value: ValueId,
+    pub node: NodeId,
+    pub dtype: DType,
+    pub site: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Store {
+    pub value: ValueId,
+    pub buf: BufId,
+}
+
+#[derive(Clone, Debug)]
+pub struct Launch {
+    pub stage: u32,
+    pub domain: Shape,
+    /// The axis that `reductions` fold; None for a map.
+    pub axis: Option<usize>,
+    pub loads: Vec<Load>,
+    pub body: Vec<Step>,
+    /// Body values kept, over the domain.
+    pub stores: Vec<Store>,
+    pub reductions: Vec<Reduction>,
+    /// Loads here have one axis less than the domain.
+    pub after: Vec<Step>,
+    pub after_stores: Vec<Store>,
+    /// Nodes computed here, in id order.
+    pub nodes: Vec<NodeId>,
+    pub name: String,
+}
+
+impl Launch {
+    /// The shape that `after` runs over.
+    pub fn outer(&self) -> Shape {
+        let axis = self.axis.unwrap_or(usize::MAX);
+        self.domain.iter().enumerate().filter(|(k, _)| *k != axis).map(|(_, &n)| n).collect()
+    }
+
+    pub fn skeleton(&self) -> &'static str {
+        if self.axis.is_some() { "reduce" } else { "map" }
+    }
+}
+
+/// A root of the evaluation: a buffer, whose contents are the value.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    pub buffers: Vec<Buffer>,
+    /// In an order that respects stages.
+    pub launches: Vec<Launch>,
+    pub roots: Vec<BufId>,
+}
+
+impl Plan {
+    pub fn buffer(&self, id: BufId) -> &Buffer {
+        &self.buffers[id.0 as usize]
+    }
+}

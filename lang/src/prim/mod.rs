@@ -1,0 +1,2 @@
+//! Primitives.
+pub mod op;

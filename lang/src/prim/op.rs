@@ -1,0 +1,268 @@
+//! Scalar operations: what stands in a body. One row per operation; its meaning is in `scalar`.
+//!
+//! A glyph's monadic and dyadic scalar functions are two operations. `Circle(k)` is `k○` with a known k.
+
+use crate::array::DType;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Op {
+    Neg,
+    Sign,
+    Recip,
+    Exp,
+    Ln,
+    Floor,
+    Ceil,
+    Abs,
+    Fact,
+    Pi,
+    Not,
+    Sqrt,
+    /// `k○Y` for k in ¯12…12.
+    Circle(i8),
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Pow,
+    /// `X⍟Y`: the logarithm of Y to base X.
+    Log,
+    /// `X!Y`.
+    Binomial,
+    Max,
+    Min,
+    /// `X|Y`: Y modulo X.
+    Residue,
+    Lcm,
+    Gcd,
+    Nand,
+    Nor,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Ge,
+    Gt,
+    /// `X○Y` with X an array.
+    CircleBy,
+}
+
+/// What an operation does with the kind of number it gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gives {
+    /// Integers from integers (interval by `Op::range`), else the arguments' float.
+    Arith,
+    /// 0 or 1.
+    Bool,
+    /// A float whatever comes in.
+    Float,
+    /// An integer that may leave i32: ⌊ ⌈ of floats.
+    Whole,
+}
+
+/// When an operation can fail on finite arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fails {
+    Never,
+    /// Only by a result that is no finite number.
+    Overflow,
+    /// On some values: 1÷0, ⍟0, ~2. Evaluated on the whole domain (E1).
+    Hard,
+}
+
+pub struct Row {
+    pub op: Op,
+    pub name: &'static str,
+    pub glyph: &'static str,
+    pub arity: u8,
+    pub gives: Gives,
+    pub fails: Fails,
+    /// ∞ and NaN in an argument show in the result, so a test of them may wait.
+    pub keeps: bool,
+    /// Uses ⎕CT unless both sides compare exactly.
+    pub tolerant: bool,
+    /// Nanoseconds for one f64 element in L1 (the CPU model's figures; the ones marked est. there are estimates).
+    pub ns: f64,
+}
+
+const fn row(
+    op: Op,
+    name: &'static str,
+    glyph: &'static str,
+    arity: u8,
+    gives: Gives,
+    fails: Fails,
+    keeps: bool,
+    tolerant: bool,
+    ns: f64,
+) -> Row {
+    Row { op, name, glyph, arity, gives, fails, keeps, tolerant, ns }
+}
+
+use Fails::{Hard, Never, Overflow};
+use Gives::{Arith, Bool, Float, Whole};
+
+/// Every operation. `Circle` stands once, for its family.
+pub const OPS: &[Row] = &[
+    row(Op::Neg, "neg", "-", 1, Arith, Never, true, false, 0.12),
+    row(Op::Sign, "sign", "×", 1, Whole, Never, false, false, 0.15),
+    row(Op::Recip, "recip", "÷", 1, Float, Hard, false, false, 0.31),
+    row(Op::Exp, "exp", "*", 1, Float, Overflow, false, false, 0.84),
+    row(Op::Ln, "ln", "⍟", 1, Float, Hard, true, false, 1.31),
+    row(Op::Floor, "floor", "⌊", 1, Whole, Never, true, true, 0.25),
+    row(Op::Ceil, "ceil", "⌈", 1, Whole, Never, true, true, 0.25),
+    row(Op::Abs, "abs", "|", 1, Arith, Never, true, false, 0.12),
+    row(Op::Fact, "fact", "!", 1, Float, Hard, false, false, 20.0),
+    row(Op::Pi, "pi", "○", 1, Float, Overflow, true, false, 0.12),
+    row(Op::Not, "not", "~", 1, Bool, Hard, false, true, 0.12),
+    row(Op::Sqrt, "sqrt", "*0.5", 1, Float, Hard, true, false, 0.54),
+    row(Op::Circle(0), "circle", "○", 1, Float, Hard, false, false, 0.79),
+    row(Op::Add, "add", "+", 2, Arith, Overflow, true, false, 0.12),
+    row(Op::Sub, "sub", "-", 2, Arith, Overflow, true, false, 0.12),
+    row(Op::Mul, "mul", "×", 2, Arith, Overflow, true, false, 0.12),
+    row(Op::Div, "div", "÷", 2, Float, Hard, false, false, 0.31),
+    row(Op::Pow, "pow", "*", 2, Float, Hard, false, false, 2.2),
+    row(Op::Log, "log", "⍟", 2, Float, Hard, false, false, 3.0),
+    row(Op::Binomial, "binomial", "!", 2, Float, Hard, false, false, 40.0),
+    row(Op::Max, "max", "⌈", 2, Arith, Never, false, false, 0.12),
+    row(Op::Min, "min", "⌊", 2, Arith, Never, false, false, 0.12),
+    row(Op::Residue, "residue", "|", 2, Arith, Never, false, true, 0.9),
+    row(Op::Lcm, "lcm", "∧", 2, Arith, Hard, false, true, 0.2),
+    row(Op::Gcd, "gcd", "∨", 2, Arith, Hard, false, true, 0.2),
+    row(Op::Nand, "nand", "⍲", 2, Bool, Hard, false, true, 0.2),
+    row(Op::Nor, "nor", "⍱", 2, Bool, Hard, false, true, 0.2),
+    row(Op::Eq, "eq", "=", 2, Bool, Never, false, true, 0.25),
+    row(Op::Ne, "ne", "≠", 2, Bool, Never, false, true, 0.25),
+    row(Op::Lt, "lt", "<", 2, Bool, Never, false, true, 0.25),
+    row(Op::Le, "le", "≤", 2, Bool, Never, false, true, 0.25),
+    row(Op::Ge, "ge", "≥", 2, Bool, Never, false, true, 0.25),
+    row(Op::Gt, "gt", ">", 2, Bool, Never, false, true, 0.25),
+    row(Op::CircleBy, "circle-by", "○", 2, Float, Hard, false, false, 10.0),
+];
+
+impl Op {
+    pub fn row(self) -> &'static Row {
+        let find = if let Op::Circle(_) = self { Op::Circle(0) } else { self };
+        // Each variant has a row (tested), so the first is never taken by mistake.
+        OPS.iter().find(|r| r.op == find).unwrap_or(&OPS[0])
+    }
+
+    pub fn arity(self) -> usize {
+        self.row().arity as usize
+    }
+
+    /// As printed in traces: `add`, `circle-1` for `¯1○`.
+    pub fn name(self) -> String {
+        match self {
+            Op::Circle(k) => format!("circle{k}"),
+            op => op.row().name.into(),
+        }
+    }
+
+    pub fn glyph(self) -> String {
+        match self {
+            Op::Circle(k) if k < 0 => format!("¯{}○", -k),
+            Op::Circle(k) => format!("{k}○"),
+            op => op.row().glyph.into(),
+        }
+    }
+
+    /// Associative and commutative in the table's sense, so that a reduction may take a tree.
+    pub fn is_associative(self) -> bool {
+        matches!(self, Op::Add | Op::Mul | Op::Max | Op::Min | Op::Lcm | Op::Gcd)
+    }
+
+    /// What `f/` of an empty axis gives (LANGUAGE §5).
+    pub fn identity(self) -> Option<f64> {
+        Some(match self {
+            Op::Add | Op::Sub | Op::Gcd | Op::Lt | Op::Gt | Op::Ne | Op::Residue => 0.0,
+            Op::Mul | Op::Div | Op::Pow | Op::Binomial | Op::Lcm | Op::Eq | Op::Le | Op::Ge => 1.0,
+            Op::Max => f64::MIN,
+            Op::Min => f64::MAX,
+            _ => return None,
+        })
+    }
+
+    /// The dtype of the result and, for integers, the interval it lies in (LOWERING §6).
+    /// An integer result whose interval leaves i32 is stored as i32 if all values fit, else as f64: `I32` here.
+    pub fn result(self, args: &[(DType, Option<(f64, f64)>)]) -> (DType, Option<(f64, f64)>) {
+        let float = if args.iter().any(|a| a.0 == DType::F32) && args.iter().all(|a| a.0 != DType::F64) {
+            DType::F32
+        } else {
+            DType::F64
+        };
+        let whole = args.iter().all(|a| a.0.is_integer());
+        match self.row().gives {
+            Bool => (DType::Bool, Some((0.0, 1.0))),
+            Float => (float, None),
+            Whole if self == Op::Sign => (DType::I8, Some((-1.0, 1.0))),
+            Whole | Arith if whole => {
+                let range = self.range(args);
+                match range.and_then(|(lo, hi)| DType::of_range(lo, hi)) {
+                    Some(dtype) => (dtype, range),
+                    None => (DType::I32, None),
+                }
+            }
+            Whole => (if float == DType::F32 { DType::F32 } else { DType::I32 }, None),
+            Arith => (float, None),
+        }
+    }
+
+    fn range(self, args: &[(DType, Option<(f64, f64)>)]) -> Option<(f64, f64)> {
+        let mut ranges = args.iter().map(|a| a.1.or(a.0.range()));
+        let (alo, ahi) = ranges.next()??;
+        let b = ranges.next();
+        let pair = |f: fn(f64, f64) -> f64| {
+            let (blo, bhi) = b??;
+            let all = [f(alo, blo), f(alo, bhi), f(ahi, blo), f(ahi, bhi)];
+            Some((all.into_iter().fold(f64::INFINITY, f64::min), all.into_iter().fold(f64::NEG_INFINITY, f64::max)))
+        };
+        match self {
+            Op::Neg => Some((-ahi, -alo)),
+            Op::Abs => {
+                let most = alo.abs().max(ahi.abs());
+                Some((if alo <= 0.0 && ahi >= 0.0 { 0.0 } else { alo.abs().min(ahi.abs()) }, most))
+            }
+            Op::Floor | Op::Ceil => Some((alo, ahi)),
+            Op::Add => pair(|x, y| x + y),
+            Op::Sub => pair(|x, y| x - y),
+            Op::Mul => pair(|x, y| x * y),
+            Op::Max => pair(f64::max),
+            Op::Min => pair(f64::min),
+            // 0|Y is Y; the sign is X's.
+            Op::Residue => {
+                let (blo, bhi) = b??;
+                let (lo, hi) = (alo.min(0.0), ahi.max(0.0));
+                if alo <= 0.0 && ahi >= 0.0 { Some((lo.min(blo), hi.max(bhi))) } else { Some((lo, hi)) }
+            }
+            Op::Lcm | Op::Gcd => match (alo >= 0.0 && ahi <= 1.0, b?) {
+                (true, Some((lo, hi))) if lo >= 0.0 && hi <= 1.0 => Some((0.0, 1.0)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_has_its_own_row() {
+        for (k, row) in OPS.iter().enumerate() {
+            assert!(std::ptr::eq(row.op.row(), row), "{}", row.name);
+            assert!(OPS[..k].iter().all(|r| r.name != row.name));
+        }
+    }
+
+    #[test]
+    fn integers_stay_integers_while_their_interval_fits() {
+        let i8s = (DType::I8, None);
+        assert_eq!(Op::Add.result(&[i8s, i8s]), (DType::I16, Some((-256.0, 254.0))));
+        assert_eq!(Op::Mul.result(&[(DType::I32, None), i8s]), (DType::I32, None));
+        assert_eq!(Op::Div.result(&[i8s, i8s]).0, DType::F64);
+        assert_eq!(Op::Add.result(&[(DType::F32, None), i8s]).0, DType::F32);
+        assert_eq!(Op::Add.result(&[(DType::F32, None), (DType::F64, None)]).0, DType::F64);
+    }
+}

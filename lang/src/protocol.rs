@@ -1,0 +1,104 @@
+//! The session protocol: what a front end asks and what a session tells. Jupyter's messages as plain types.
+//!
+//! Rows: DESIGN §5. REPL, batch, panes and Jupyter speak only this.
+
+use crate::trace::Trace;
+use std::collections::BTreeMap;
+
+/// One result in several forms; `text/plain` is always there.
+pub type MimeBundle = BTreeMap<String, String>;
+
+pub const TEXT: &str = "text/plain";
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Request {
+    /// `name` is what messages call the text; `silent`: no result is shown.
+    Execute {
+        code: String,
+        name: String,
+        silent: bool,
+    },
+    Complete {
+        code: String,
+        cursor: usize,
+    },
+    Inspect {
+        code: String,
+        cursor: usize,
+    },
+    IsComplete {
+        code: String,
+    },
+    Restart,
+    Info,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    Status(Status),
+    /// What the program printed.
+    Stream(String),
+    /// What a command shows.
+    Display(MimeBundle),
+    /// The value of a statement.
+    Result(MimeBundle),
+    Error(Failure),
+    Trace(Box<Trace>),
+    Completions {
+        start: usize,
+        end: usize,
+        items: Vec<Completion>,
+    },
+    Inspection(Option<String>),
+    IsComplete(Completeness),
+    Info(BTreeMap<String, String>),
+    /// `)off` or `⎕OFF`: the front end leaves with this code.
+    Exit(i32),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Busy,
+    Idle,
+}
+
+/// An error as front ends need it: name, span in the executed text, the whole report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// APL's name of the error, `DOMAIN ERROR`.
+    pub name: String,
+    pub number: u32,
+    pub says: String,
+    /// Code points in the source named `source`.
+    pub span: Option<(u32, u32)>,
+    pub source: String,
+    /// The drawn report, plain.
+    pub report: String,
+    /// The same with colours.
+    pub coloured: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    pub text: String,
+    pub says: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completeness {
+    Complete,
+    More,
+    Never,
+}
+
+/// Where a session's events go while it works; `input` answers `⎕` and `⍞`.
+pub trait Sink {
+    fn event(&mut self, event: Event);
+    fn input(&mut self, prompt: &str) -> Option<String>;
+}
+
+/// A front end's side: the session may be in this thread, another, or another process.
+pub trait Client {
+    fn send(&mut self, request: Request);
+    fn recv(&mut self) -> Option<Event>;
+}

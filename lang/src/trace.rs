@@ -1,0 +1,370 @@
+//! The record of everything the compiler saw, decided and refused; every front end draws from it.
+//!
+//! Rows: VISUAL §6, schema `aplomb-trace` 1.0 (`trace.schema.json`). A trace is of one statement: its segments are the
+//! evaluations it forced, in order; node, decision, kernel and buffer ids count on through the segments. Items of
+//! `kernels` are launches (the key is what users of the field know). Fields are only ever added.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+pub const SCHEMA: &str = "aplomb-trace";
+pub const VERSION: &str = "1.0";
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    pub schema: String,
+    pub version: String,
+    pub producer: String,
+    /// Seconds since 1970; absent in canonical form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created: Option<u64>,
+    pub config: Config,
+    pub sources: Vec<SourceText>,
+    /// The statement's text.
+    pub statement: String,
+    pub segments: Vec<Segment>,
+    pub nodes: Vec<NodeRecord>,
+    pub passes: Vec<PassRecord>,
+    pub decisions: Vec<DecisionRecord>,
+    pub kernels: Vec<LaunchRecord>,
+    pub buffers: Vec<BufferRecord>,
+    pub diagnostics: Vec<Diagnostic>,
+    /// How often each rule fired.
+    pub rules: BTreeMap<String, u32>,
+    /// `front_ms`, `launch_ms`; empty in canonical form.
+    pub times: BTreeMap<String, f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<ResultRecord>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Config {
+    pub passes: Vec<String>,
+    pub off: Vec<String>,
+    pub arch: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SourceText {
+    pub id: u32,
+    pub name: String,
+    pub text: String,
+}
+
+/// One evaluation of the statement: half-open id ranges into the lists below.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Segment {
+    pub id: u32,
+    /// What needed the values: `display`, `guard` …
+    pub why: String,
+    pub nodes: [u32; 2],
+    pub passes: [u32; 2],
+    pub decisions: [u32; 2],
+    pub kernels: [u32; 2],
+    pub buffers: [u32; 2],
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NodeRecord {
+    pub id: u32,
+    /// Content hash: equal for equal nodes in any trace.
+    pub h: String,
+    /// input, const, iota, map, transform, reduce.
+    pub kind: String,
+    /// The glyph for people: `+`, `⌽`, a constant's text; empty for an input.
+    pub op: String,
+    /// Operands in order.
+    #[serde(rename = "in")]
+    pub inputs: Vec<u32>,
+    /// `i32?` = i32 if every value fits.
+    pub dtype: String,
+    pub shape: Vec<usize>,
+    pub attr: Attr,
+    /// [source, start, end] in code points.
+    pub span: Vec<[u32; 3]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Nodes this one replaced.
+    pub from: Vec<u32>,
+    /// Index into `passes` of the pass that made it.
+    pub born: u32,
+    /// Live edges into it in its last pass, a root counting one.
+    pub uses: u32,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Attr {
+    /// none (null), wrap, clamp, default: how a read leaves its source.
+    pub oob: Option<String>,
+    /// A transform's map, `(i)→(4-i)`.
+    pub affine: Option<String>,
+    /// Done, Yield, Step with its functions (ACC-13).
+    pub delayed: Option<String>,
+    /// A reduction's axis.
+    pub axis: Option<u32>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PassRecord {
+    pub id: u32,
+    pub name: String,
+    pub ms: f64,
+    pub changed: bool,
+    pub roots: Vec<u32>,
+    /// Sharing made visible: [level, node]; level 0 is the outermost let.
+    pub lets: Vec<[u32; 2]>,
+    /// A textual view of the graph where the pass has one (prune, float, bind).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub view: Option<String>,
+    /// Kept nodes after this pass.
+    pub breaks: Vec<BreakRecord>,
+    /// Launches after this pass: for each, the nodes it computes.
+    pub launches: Vec<Vec<u32>>,
+    /// Live nodes, bytes moved by the launches, flops, after this pass.
+    pub live: u32,
+    pub bytes: u64,
+    pub flops: u64,
+    pub events: Vec<Event>,
+}
+
+/// A kept node: a break between it and its users, or a root.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BreakRecord {
+    pub node: u32,
+    /// root, consumer, work, may-fail, off:fuse-producers …
+    pub reason: String,
+    pub bytes: u64,
+    pub readers: u32,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    pub rule: String,
+    pub at: Vec<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<u32>,
+    pub pre: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dec: Option<u32>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    pub flops: u64,
+    pub bytes: u64,
+    pub us: f64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DecisionRecord {
+    pub id: u32,
+    /// Index into `passes`.
+    pub pass: u32,
+    pub node: u32,
+    /// share, break, push, keep, inline, split, horizontal …
+    pub what: String,
+    pub chosen: String,
+    pub reason: String,
+    /// The sentence `]why` prints, numbers in it.
+    pub text: String,
+    pub cost: Cost,
+    pub alt: Vec<Alternative>,
+    /// A row id or `own:RULE` of GLOSSARY.md.
+    pub seed: String,
+    /// The switch that would change it.
+    pub switch: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Alternative {
+    pub name: String,
+    pub cost: Cost,
+    pub why_not: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LaunchRecord {
+    pub id: u32,
+    pub name: String,
+    /// map, reduce.
+    pub skeleton: String,
+    pub algo: String,
+    /// Nodes computed here.
+    pub body: Vec<u32>,
+    /// Buffers read and written.
+    #[serde(rename = "in")]
+    pub inputs: Vec<u32>,
+    pub out: Vec<u32>,
+    pub domain: Vec<usize>,
+    pub axis: Option<u32>,
+    pub stage: u32,
+    pub reads: Vec<ReadRecord>,
+    pub launch: Grid,
+    pub regs: Option<u32>,
+    pub spill: Option<u32>,
+    pub occ: Option<f64>,
+    pub est: Estimate,
+    /// Null when it was not run.
+    pub meas: Option<Measured>,
+    pub cuda: Option<Cuda>,
+    /// What ran on the CPU, as text.
+    pub cpu: Option<String>,
+    /// Greatest number of values alive at once in the body.
+    pub live_max: u32,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReadRecord {
+    pub buf: u32,
+    pub affine: String,
+    pub oob: Option<String>,
+    pub coalesced: bool,
+    pub space: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Grid {
+    pub grid: [u64; 3],
+    pub block: [u32; 3],
+    pub smem: u32,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Bytes read and written.
+    pub r: u64,
+    pub w: u64,
+    pub flops: u64,
+    /// On the device model of `config.arch`, and on this CPU's model.
+    pub us: f64,
+    pub cpu_us: f64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    pub us: f64,
+    pub n: u32,
+    pub clock: String,
+    pub threads: u32,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cuda {
+    pub text: String,
+    /// [line from 1, nodes on it].
+    pub lines: Vec<(u32, Vec<u32>)>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BufferRecord {
+    pub id: u32,
+    pub node: u32,
+    pub bytes: u64,
+    pub dtype: String,
+    pub shape: Vec<usize>,
+    /// input, temporary, result.
+    pub role: String,
+    /// Launch that writes it; null for an input.
+    pub born: Option<u32>,
+    /// Last launch that reads it; null when it outlives the evaluation.
+    pub dead: Option<u32>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    pub code: String,
+    pub span: Option<[u32; 3]>,
+    pub text: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ResultRecord {
+    /// A hash of dtype class, shape and values.
+    pub sha: String,
+    pub shape: Vec<usize>,
+    pub dtype: String,
+}
+
+impl Trace {
+    /// Without times and measurements: byte-identical on every run.
+    pub fn canonical(mut self) -> Trace {
+        self.created = None;
+        self.times.clear();
+        self.passes.iter_mut().for_each(|p| p.ms = 0.0);
+        self.kernels.iter_mut().for_each(|k| k.meas = None);
+        self
+    }
+
+    /// Appends another evaluation of the same statement; its ids are shifted behind these.
+    pub fn append(&mut self, mut other: Trace) {
+        let (n, p, d) = (self.nodes.len() as u32, self.passes.len() as u32, self.decisions.len() as u32);
+        let (k, b, s) = (self.kernels.len() as u32, self.buffers.len() as u32, self.segments.len() as u32);
+        let mut sources = Vec::new();
+        for source in &other.sources {
+            let known = self.sources.iter().position(|x| (&x.name, &x.text) == (&source.name, &source.text));
+            sources.push(known.unwrap_or_else(|| {
+                self.sources.push(SourceText { id: self.sources.len() as u32, ..source.clone() });
+                self.sources.len() - 1
+            }) as u32);
+        }
+        let up = |ids: &mut Vec<u32>, by: u32| ids.iter_mut().for_each(|id| *id += by);
+        for x in &mut other.nodes {
+            x.id += n;
+            x.born += p;
+            up(&mut x.inputs, n);
+            up(&mut x.from, n);
+            x.span.iter_mut().for_each(|span| span[0] = sources.get(span[0] as usize).copied().unwrap_or(0));
+        }
+        for x in &mut other.passes {
+            x.id += p;
+            up(&mut x.roots, n);
+            x.lets.iter_mut().for_each(|l| l[1] += n);
+            x.breaks.iter_mut().for_each(|b| b.node += n);
+            x.launches.iter_mut().for_each(|l| up(l, n));
+            for e in &mut x.events {
+                up(&mut e.at, n);
+                e.into = e.into.map(|i| i + n);
+                e.dec = e.dec.map(|i| i + d);
+            }
+        }
+        for x in &mut other.decisions {
+            (x.id, x.pass, x.node) = (x.id + d, x.pass + p, x.node + n);
+        }
+        for x in &mut other.kernels {
+            x.id += k;
+            up(&mut x.body, n);
+            up(&mut x.inputs, b);
+            up(&mut x.out, b);
+            x.reads.iter_mut().for_each(|r| r.buf += b);
+            if let Some(cuda) = &mut x.cuda {
+                cuda.lines.iter_mut().for_each(|(_, nodes)| up(nodes, n));
+            }
+        }
+        for x in &mut other.buffers {
+            (x.id, x.node) = (x.id + b, x.node + n);
+            x.born = x.born.map(|i| i + k);
+            x.dead = x.dead.map(|i| i + k);
+        }
+        for x in &mut other.segments {
+            x.id += s;
+            for (range, by) in
+                [(&mut x.nodes, n), (&mut x.passes, p), (&mut x.decisions, d), (&mut x.kernels, k), (&mut x.buffers, b)]
+            {
+                range.iter_mut().for_each(|i| *i += by);
+            }
+        }
+        self.nodes.append(&mut other.nodes);
+        self.passes.append(&mut other.passes);
+        self.decisions.append(&mut other.decisions);
+        self.kernels.append(&mut other.kernels);
+        self.buffers.append(&mut other.buffers);
+        self.segments.append(&mut other.segments);
+        self.diagnostics.append(&mut other.diagnostics);
+        for (rule, count) in other.rules {
+            *self.rules.entry(rule).or_default() += count;
+        }
+        for (what, ms) in other.times {
+            *self.times.entry(what).or_default() += ms;
+        }
+    }
+}
