@@ -103,7 +103,7 @@ use Fails::{Hard, Never, Overflow};
 use Gives::{Arith, Bool, Float, Whole};
 
 /// Every operation. `Circle` stands once, for its family.
-pub const OPS: &[Row] = &[
+pub static OPS: &[Row] = &[
     row(Op::Neg, "neg", "-", 1, Arith, Never, true, false, 0.12),
     row(Op::Sign, "sign", "×", 1, Whole, Never, false, false, 0.15),
     row(Op::Recip, "recip", "÷", 1, Float, Hard, false, false, 0.31),
