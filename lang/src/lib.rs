@@ -10,5 +10,7 @@ pub mod limits;
 pub mod plan;
 pub mod prim;
 pub mod protocol;
+pub mod report;
 pub mod span;
+pub mod syntax;
 pub mod trace;
