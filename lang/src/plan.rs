@@ -8,7 +8,7 @@
 
 use crate::array::{DType, Shape};
 use crate::dag::ix::Ix;
-use crate::dag::{NodeId, Read};
+use crate::dag::{NodeId, Read, Test};
 use crate::prim::op::Op;
 use smallvec::SmallVec;
 
@@ -55,6 +55,8 @@ pub enum What {
     },
     /// In `after`: the k-th reduction.
     Reduced(u32),
+    /// The value where all tests of `Launch::guards[tests]` hold, else the fill of the first that fails.
+    Guard { tests: u32, value: ValueId },
 }
 
 #[derive(Clone, Debug)]
@@ -64,6 +66,9 @@ pub struct Step {
     pub dtype: DType,
     /// Orders value errors: the smallest failing site, then the smallest element, is the error.
     pub site: u32,
+    /// Where a test of `Launch::guards[guard]` fails, this step is not wanted: it gives anything and never fails (E3).
+    /// Its loads carry the same tests, so nothing outside is loaded.
+    pub guard: Option<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -94,6 +99,8 @@ pub struct Launch {
     /// The axis that `reductions` fold; None for a map.
     pub axis: Option<usize>,
     pub loads: Vec<Load>,
+    /// Lists of tests over the axes of `body` (or of `after`, for its steps).
+    pub guards: Vec<Vec<Test>>,
     pub body: Vec<Step>,
     /// Body values kept, over the domain.
     pub stores: Vec<Store>,

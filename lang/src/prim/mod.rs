@@ -1,2 +1,4 @@
 //! Primitives.
 pub mod op;
+pub mod reduce;
+pub mod scalar;

@@ -1,0 +1,128 @@
+//! Reductions: in which order a fold takes its elements. The result depends on the extent and on whether the axis is
+//! the last one, never on threads, instruction set or fusion.
+//!
+//! Associative operations (`Op::is_associative`):
+//! * Last axis: blocks of `BLOCK` elements. In a block, element i goes into partial i mod `LANES`, a partial starting
+//!   as its first element; then partials are halved: i op i+32, i op i+16, …, i op i+1, where both exist. The blocks'
+//!   results are folded left to right. So an extent of 3 is (a0 op a2) op a1.
+//! * Any other axis: blocks of `ROWS` places along the axis, each folded left to right, then the blocks left to right.
+//!
+//! All others are folded right to left, as APL says. Of an extent of 1 the item itself, of 0 the identity.
+
+use super::op::Op;
+use super::scalar::{Fail, eval};
+
+pub const BLOCK: usize = 65_536;
+pub const LANES: usize = 64;
+pub const ROWS: usize = 256;
+
+const NO_IDENTITY: Fail = Fail::Domain("this function has no identity for an empty axis");
+
+/// Halves partials `0..n` (at most `LANES`) into the first.
+pub fn halve<E>(part: &mut [f64], mut op: impl FnMut(f64, f64) -> Result<f64, E>) -> Result<(), E> {
+    let mut n = part.len().min(LANES);
+    let mut half = LANES / 2;
+    while half > 0 {
+        for k in 0..n.saturating_sub(half).min(half) {
+            part[k] = op(part[k], part[k + half])?;
+        }
+        n = n.min(half);
+        half /= 2;
+    }
+    Ok(())
+}
+
+/// One block of the last axis, 1 to `BLOCK` elements.
+pub fn block<E>(items: &[f64], mut op: impl FnMut(f64, f64) -> Result<f64, E>) -> Result<f64, E> {
+    let mut part = [0.0; LANES];
+    let n = items.len().min(LANES);
+    part[..n].copy_from_slice(&items[..n]);
+    for (k, &x) in items.iter().enumerate().skip(LANES) {
+        part[k % LANES] = op(part[k % LANES], x)?;
+    }
+    halve(&mut part[..n], op)?;
+    Ok(part[0])
+}
+
+/// Left to right; at least one.
+pub fn chain<E>(
+    items: impl IntoIterator<Item = f64>,
+    mut op: impl FnMut(f64, f64) -> Result<f64, E>,
+) -> Result<Option<f64>, E> {
+    let mut out = None;
+    for x in items {
+        out = Some(match out {
+            None => x,
+            Some(sum) => op(sum, x)?,
+        });
+    }
+    Ok(out)
+}
+
+/// The fold of `items` along an axis; `last`: the axis is the last of its array.
+pub fn fold(op: Op, ct: f64, items: &[f64], last: bool) -> Result<f64, Fail> {
+    let f = |x, y| eval(op, ct, x, y);
+    let folded = if !op.is_associative() {
+        chain(items.iter().rev().copied(), |right, left| f(left, right))?
+    } else if last {
+        chain(items.chunks(BLOCK).map(|b| block(b, f)).collect::<Result<Vec<_>, _>>()?, f)?
+    } else {
+        let blocks = items.chunks(ROWS).filter_map(|b| chain(b.iter().copied(), f).transpose());
+        chain(blocks.collect::<Result<Vec<_>, _>>()?, f)?
+    };
+    folded.or_else(|| op.identity()).ok_or(NO_IDENTITY)
+}
+
+/// `items` of `shape` folded along `axis`. Errors: the failure with the place in the result, the first one.
+pub fn along(op: Op, ct: f64, items: &[f64], shape: &[usize], axis: usize) -> Result<Vec<f64>, (usize, Fail)> {
+    let extent = shape[axis];
+    let inner: usize = shape[axis + 1..].iter().product();
+    let outer: usize = shape[..axis].iter().product();
+    let last = axis + 1 == shape.len();
+    let mut line = vec![0.0; extent];
+    let mut out = Vec::with_capacity(outer * inner);
+    for at in 0..outer * inner {
+        let (a, b) = (at / inner, at % inner);
+        for (k, x) in line.iter_mut().enumerate() {
+            *x = items[(a * extent + k) * inner + b];
+        }
+        out.push(fold(op, ct, &line, last).map_err(|fail| (at, fail))?);
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_extents_follow_the_stated_tree() {
+        let x = [0.1, 0.2, 0.3];
+        assert_eq!(fold(Op::Add, 0.0, &x, true), Ok((0.1 + 0.3) + 0.2));
+        assert_eq!(fold(Op::Add, 0.0, &x, false), Ok((0.1 + 0.2) + 0.3));
+        assert_eq!(fold(Op::Sub, 0.0, &x, true), Ok(0.1 - (0.2 - 0.3)));
+        assert_eq!(fold(Op::Add, 0.0, &[-0.0], true).map(f64::to_bits), Ok((-0.0f64).to_bits()));
+        assert_eq!(fold(Op::Max, 0.0, &[], true), Ok(f64::MIN));
+        assert!(fold(Op::Log, 0.0, &[], true).is_err());
+    }
+
+    #[test]
+    fn sums_of_whole_numbers_are_exact_at_every_extent() {
+        for n in [1, 2, 31, 32, 33, 63, 64, 65, 127, 1000, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 7] {
+            let items: Vec<f64> = (0..n).map(|k| k as f64).collect();
+            let sum = (n * (n - 1) / 2) as f64;
+            assert_eq!(fold(Op::Add, 0.0, &items, true), Ok(sum), "{n}");
+            assert_eq!(fold(Op::Add, 0.0, &items, false), Ok(sum), "{n}");
+            assert_eq!(fold(Op::Max, 0.0, &items, true), Ok(n as f64 - 1.0), "{n}");
+        }
+    }
+
+    #[test]
+    fn along_any_axis() {
+        let items: Vec<f64> = (0..24).map(f64::from).collect();
+        assert_eq!(along(Op::Add, 0.0, &items, &[2, 3, 4], 1).unwrap()[..4], [12.0, 15.0, 18.0, 21.0]);
+        assert_eq!(along(Op::Add, 0.0, &items, &[2, 3, 4], 2).unwrap()[..2], [6.0, 22.0]);
+        assert_eq!(along(Op::Mul, 0.0, &[], &[0, 2], 0), Ok(vec![1.0, 1.0]));
+        assert_eq!(along(Op::Add, 0.0, &[1.0, f64::MAX, 1.0, f64::MAX], &[2, 2], 0), Err((1, Fail::Overflow)));
+    }
+}

@@ -1,0 +1,369 @@
+//! The fast part of each operation: value and suspicion, over `Lane`. A suspect element takes the meaning in `slow`.
+//!
+//! ∞ and NaN made by a rule are no suspicion here: `eval` tests its result, the kernel tests when it must.
+
+use super::lane::Lane;
+use super::math;
+use crate::prim::op::Op;
+
+pub trait Rule {
+    /// The value where not suspect. A monadic rule leaves `y` alone.
+    fn lanes<L: Lane>(x: L, y: L, ct: L) -> (L, L::Mask);
+}
+
+/// Does something with a rule chosen at run time.
+pub trait Visit {
+    type Out;
+    fn rule<R: Rule>(self) -> Self::Out;
+}
+
+/// None: the operation has no fast part, every element takes `slow`.
+#[inline]
+pub fn visit<V: Visit>(op: Op, ct: f64, v: V) -> Option<V::Out> {
+    Some(match (op, ct > 0.0) {
+        (Op::Neg, _) => v.rule::<Neg>(),
+        (Op::Sign, _) => v.rule::<Sign>(),
+        (Op::Recip, _) => v.rule::<Recip>(),
+        (Op::Exp, _) => v.rule::<Exp>(),
+        (Op::Ln, _) => v.rule::<Ln>(),
+        (Op::Floor, true) => v.rule::<Floor<true>>(),
+        (Op::Floor, false) => v.rule::<Floor<false>>(),
+        (Op::Ceil, true) => v.rule::<Ceil<true>>(),
+        (Op::Ceil, false) => v.rule::<Ceil<false>>(),
+        (Op::Abs | Op::Circle(10), _) => v.rule::<Abs>(),
+        (Op::Pi, _) => v.rule::<Pi>(),
+        (Op::Not, _) => v.rule::<Not>(),
+        (Op::Sqrt, _) => v.rule::<Sqrt>(),
+        (Op::Circle(1), _) => v.rule::<Sin>(),
+        (Op::Circle(2), _) => v.rule::<Cos>(),
+        (Op::Circle(3), _) => v.rule::<Tan>(),
+        (Op::Add, _) => v.rule::<Add>(),
+        (Op::Sub, _) => v.rule::<Sub>(),
+        (Op::Mul, _) => v.rule::<Mul>(),
+        (Op::Div, _) => v.rule::<Div>(),
+        (Op::Log, _) => v.rule::<Log>(),
+        (Op::Max, _) => v.rule::<Max>(),
+        (Op::Min, _) => v.rule::<Min>(),
+        (Op::Residue, _) => v.rule::<Residue>(),
+        (Op::Lcm, _) => v.rule::<And>(),
+        (Op::Gcd, _) => v.rule::<Or>(),
+        (Op::Nand, _) => v.rule::<Nand>(),
+        (Op::Nor, _) => v.rule::<Nor>(),
+        (Op::Eq, true) => v.rule::<Eq<true>>(),
+        (Op::Eq, false) => v.rule::<Eq<false>>(),
+        (Op::Ne, true) => v.rule::<Ne<true>>(),
+        (Op::Ne, false) => v.rule::<Ne<false>>(),
+        (Op::Lt, true) => v.rule::<Lt<true>>(),
+        (Op::Lt, false) => v.rule::<Lt<false>>(),
+        (Op::Le, true) => v.rule::<Le<true>>(),
+        (Op::Le, false) => v.rule::<Le<false>>(),
+        (Op::Ge, true) => v.rule::<Ge<true>>(),
+        (Op::Ge, false) => v.rule::<Ge<false>>(),
+        (Op::Gt, true) => v.rule::<Gt<true>>(),
+        (Op::Gt, false) => v.rule::<Gt<false>>(),
+        (Op::Fact | Op::Circle(_) | Op::Pow | Op::Binomial | Op::CircleBy, _) => return None,
+    })
+}
+
+#[inline(always)]
+fn sure<L: Lane>(x: L) -> (L, L::Mask) {
+    (x, L::none())
+}
+
+#[inline(always)]
+fn zero<L: Lane>() -> L {
+    L::splat(0.0)
+}
+
+#[inline(always)]
+fn one<L: Lane>() -> L {
+    L::splat(1.0)
+}
+
+/// Neither 0 nor 1.
+#[inline(always)]
+fn odd<L: Lane>(x: L) -> L::Mask {
+    L::not(L::either(x.eq(zero()), x.eq(one())))
+}
+
+pub struct Neg;
+impl Rule for Neg {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        sure(zero::<L>().sub(x))
+    }
+}
+
+pub struct Sign;
+impl Rule for Sign {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        let down = L::select(x.lt(zero()), L::splat(-1.0), zero());
+        sure(L::select(zero::<L>().lt(x), one(), down))
+    }
+}
+
+pub struct Recip;
+impl Rule for Recip {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        (one::<L>().div(x), x.eq(zero()))
+    }
+}
+
+pub struct Exp;
+impl Rule for Exp {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        sure(math::exp(x))
+    }
+}
+
+pub struct Ln;
+impl Rule for Ln {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        (math::ln(x), L::not(zero::<L>().lt(x)))
+    }
+}
+
+pub struct Floor<const TOLERANT: bool>;
+impl<const TOLERANT: bool> Rule for Floor<TOLERANT> {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, ct: L) -> (L, L::Mask) {
+        sure(if TOLERANT { math::floor(x, ct) } else { x.floor() })
+    }
+}
+
+pub struct Ceil<const TOLERANT: bool>;
+impl<const TOLERANT: bool> Rule for Ceil<TOLERANT> {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, ct: L) -> (L, L::Mask) {
+        let under = zero::<L>().sub(x);
+        let low = if TOLERANT { math::floor(under, ct) } else { under.floor() };
+        sure(zero::<L>().sub(low))
+    }
+}
+
+pub struct Abs;
+impl Rule for Abs {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        sure(x.abs())
+    }
+}
+
+pub struct Pi;
+impl Rule for Pi {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        sure(L::splat(std::f64::consts::PI).mul(x))
+    }
+}
+
+pub struct Not;
+impl Rule for Not {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        (one::<L>().sub(x), odd(x))
+    }
+}
+
+pub struct Sqrt;
+impl Rule for Sqrt {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        (x.sqrt(), x.lt(zero()))
+    }
+}
+
+#[inline(always)]
+fn far<L: Lane>(x: L) -> L::Mask {
+    L::not(x.abs().le(L::splat(math::TRIG_MOST)))
+}
+
+pub struct Sin;
+impl Rule for Sin {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        (math::sin(x), far(x))
+    }
+}
+
+pub struct Cos;
+impl Rule for Cos {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        (math::cos(x), far(x))
+    }
+}
+
+pub struct Tan;
+impl Rule for Tan {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        (math::sin(x).div(math::cos(x)), far(x))
+    }
+}
+
+pub struct Add;
+impl Rule for Add {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, y: L, _: L) -> (L, L::Mask) {
+        sure(x.add(y))
+    }
+}
+
+pub struct Sub;
+impl Rule for Sub {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, y: L, _: L) -> (L, L::Mask) {
+        sure(x.sub(y))
+    }
+}
+
+pub struct Mul;
+impl Rule for Mul {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, y: L, _: L) -> (L, L::Mask) {
+        sure(x.mul(y))
+    }
+}
+
+pub struct Div;
+impl Rule for Div {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, y: L, _: L) -> (L, L::Mask) {
+        (x.div(y), y.eq(zero()))
+    }
+}
+
+pub struct Log;
+impl Rule for Log {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, y: L, _: L) -> (L, L::Mask) {
+        let fine = L::both(L::both(zero::<L>().lt(x), zero::<L>().lt(y)), L::not(x.eq(one())));
+        (math::ln(y).div(math::ln(x)), L::not(fine))
+    }
+}
+
+pub struct Max;
+impl Rule for Max {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, y: L, _: L) -> (L, L::Mask) {
+        sure(x.max(y))
+    }
+}
+
+pub struct Min;
+impl Rule for Min {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, y: L, _: L) -> (L, L::Mask) {
+        sure(x.min(y))
+    }
+}
+
+pub struct Residue;
+impl Rule for Residue {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, y: L, ct: L) -> (L, L::Mask) {
+        math::residue(x, y, ct)
+    }
+}
+
+/// LCM of 0 and 1.
+pub struct And;
+impl Rule for And {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, y: L, _: L) -> (L, L::Mask) {
+        (x.mul(y), L::either(odd(x), odd(y)))
+    }
+}
+
+/// GCD of 0 and 1.
+pub struct Or;
+impl Rule for Or {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, y: L, _: L) -> (L, L::Mask) {
+        (x.abs().max(y.abs()), L::either(odd(x), odd(y)))
+    }
+}
+
+pub struct Nand;
+impl Rule for Nand {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, y: L, _: L) -> (L, L::Mask) {
+        (one::<L>().sub(x.mul(y)), L::either(odd(x), odd(y)))
+    }
+}
+
+pub struct Nor;
+impl Rule for Nor {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, y: L, _: L) -> (L, L::Mask) {
+        (one::<L>().sub(x.max(y)), L::either(odd(x), odd(y)))
+    }
+}
+
+#[inline(always)]
+fn equal<const TOLERANT: bool, L: Lane>(x: L, y: L, ct: L) -> L::Mask {
+    if TOLERANT { math::same(x, y, ct) } else { x.eq(y) }
+}
+
+#[inline(always)]
+fn less<const TOLERANT: bool, L: Lane>(x: L, y: L, ct: L) -> L::Mask {
+    if TOLERANT { L::both(x.lt(y), L::not(math::same(x, y, ct))) } else { x.lt(y) }
+}
+
+#[inline(always)]
+fn less_or_equal<const TOLERANT: bool, L: Lane>(x: L, y: L, ct: L) -> L::Mask {
+    if TOLERANT { L::either(x.lt(y), math::same(x, y, ct)) } else { x.le(y) }
+}
+
+pub struct Eq<const TOLERANT: bool>;
+impl<const TOLERANT: bool> Rule for Eq<TOLERANT> {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, y: L, ct: L) -> (L, L::Mask) {
+        sure(math::truth(equal::<TOLERANT, L>(x, y, ct)))
+    }
+}
+
+pub struct Ne<const TOLERANT: bool>;
+impl<const TOLERANT: bool> Rule for Ne<TOLERANT> {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, y: L, ct: L) -> (L, L::Mask) {
+        sure(math::truth(L::not(equal::<TOLERANT, L>(x, y, ct))))
+    }
+}
+
+pub struct Lt<const TOLERANT: bool>;
+impl<const TOLERANT: bool> Rule for Lt<TOLERANT> {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, y: L, ct: L) -> (L, L::Mask) {
+        sure(math::truth(less::<TOLERANT, L>(x, y, ct)))
+    }
+}
+
+pub struct Le<const TOLERANT: bool>;
+impl<const TOLERANT: bool> Rule for Le<TOLERANT> {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, y: L, ct: L) -> (L, L::Mask) {
+        sure(math::truth(less_or_equal::<TOLERANT, L>(x, y, ct)))
+    }
+}
+
+pub struct Ge<const TOLERANT: bool>;
+impl<const TOLERANT: bool> Rule for Ge<TOLERANT> {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, y: L, ct: L) -> (L, L::Mask) {
+        sure(math::truth(less_or_equal::<TOLERANT, L>(y, x, ct)))
+    }
+}
+
+pub struct Gt<const TOLERANT: bool>;
+impl<const TOLERANT: bool> Rule for Gt<TOLERANT> {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, y: L, ct: L) -> (L, L::Mask) {
+        sure(math::truth(less::<TOLERANT, L>(y, x, ct)))
+    }
+}

@@ -1,0 +1,166 @@
+//! What the fast rules leave over: failing elements, poles, huge arguments, and the operations nobody hurries for.
+
+use super::gamma::{binomial, factorial};
+use super::{Fail, small_exponent, small_power};
+use crate::prim::op::Op;
+
+type Outcome = Result<f64, Fail>;
+
+const DIVISION: Fail = Fail::Domain("division by zero");
+const LN_ZERO: Fail = Fail::Domain("the logarithm of zero");
+
+/// Operations without a slow part never come here: their rules suspect nothing.
+pub(super) fn eval(op: Op, ct: f64, x: f64, y: f64) -> Outcome {
+    match op {
+        Op::Recip => divide(1.0, x),
+        Op::Div => divide(x, y),
+        Op::Ln => ln(x),
+        Op::Log => log(x, y),
+        Op::Sqrt => root(x),
+        Op::Pow => pow(x, y),
+        Op::Fact => factorial(x),
+        Op::Binomial => binomial(x, y),
+        Op::Not => Ok(1.0 - bit(ct, x, "~ needs 0 or 1")?),
+        Op::Nand => Ok(1.0 - bit(ct, x, "⍲ needs 0 or 1")? * bit(ct, y, "⍲ needs 0 or 1")?),
+        Op::Nor => Ok(1.0 - bit(ct, x, "⍱ needs 0 or 1")?.max(bit(ct, y, "⍱ needs 0 or 1")?)),
+        Op::Residue => Ok(residue(x, y)),
+        Op::Gcd => Ok(gcd(ct, x, y)),
+        Op::Lcm => Ok(lcm(ct, x, y)),
+        Op::Circle(k) => circle(k, x),
+        Op::CircleBy => {
+            let k = x.round();
+            if (x - k).abs() > ct || k.abs() > 12.0 || x.is_nan() {
+                return Err(Fail::Domain("the left argument of ○ must be ¯12…12"));
+            }
+            super::eval(Op::Circle(k as i8), ct, y, 0.0)
+        }
+        _ => Ok(f64::NAN),
+    }
+}
+
+/// 0 or 1 within ⎕CT.
+pub fn near_bool(ct: f64, x: f64) -> Option<bool> {
+    match () {
+        () if x.abs() <= ct => Some(false),
+        () if (x - 1.0).abs() <= ct => Some(true),
+        () => None,
+    }
+}
+
+fn bit(ct: f64, x: f64, says: &'static str) -> Outcome {
+    near_bool(ct, x).map(|b| f64::from(u8::from(b))).ok_or(Fail::Domain(says))
+}
+
+fn divide(x: f64, y: f64) -> Outcome {
+    match () {
+        () if y != 0.0 || x.is_nan() => Ok(x / y),
+        () if x == 0.0 => Ok(1.0),
+        () => Err(DIVISION),
+    }
+}
+
+fn ln(x: f64) -> Outcome {
+    match () {
+        () if x == 0.0 => Err(LN_ZERO),
+        () if x < 0.0 => Err(Fail::Complex),
+        () => Ok(if x.is_nan() { x } else { super::math::ln(x) }),
+    }
+}
+
+fn log(x: f64, y: f64) -> Outcome {
+    if x == 0.0 || y == 0.0 {
+        return Err(LN_ZERO);
+    }
+    divide(ln(y)?, ln(x)?)
+}
+
+fn root(x: f64) -> Outcome {
+    if x < 0.0 { Err(Fail::Complex) } else { Ok(x.sqrt()) }
+}
+
+fn pow(x: f64, y: f64) -> Outcome {
+    if x == 0.0 && y < 0.0 {
+        return Err(DIVISION);
+    }
+    if y == 0.5 {
+        return root(x);
+    }
+    if let Some((value, false)) = small_exponent(y).map(|n| small_power(x, n)) {
+        return Ok(value);
+    }
+    if x < 0.0 && y != y.trunc() {
+        return Err(Fail::Complex);
+    }
+    Ok(x.powf(y))
+}
+
+/// y÷x is huge or not finite, x is not 0.
+fn residue(x: f64, y: f64) -> f64 {
+    if x.is_infinite() && y.is_finite() {
+        return if y == 0.0 || (y < 0.0) == (x < 0.0) { y } else { x };
+    }
+    let whole = x == x.trunc() && y == y.trunc();
+    let r = y % x;
+    match () {
+        () if r.is_nan() => r,
+        // A quotient of 2*52 and more is whole as far as it is known.
+        () if !whole || r == 0.0 => 0.0,
+        () if (r < 0.0) != (x < 0.0) => r + x,
+        () => r,
+    }
+}
+
+/// Euclid; a remainder within ⎕CT of the larger argument counts as 0, so that decimal fractions come to an end.
+fn gcd(ct: f64, x: f64, y: f64) -> f64 {
+    if !x.is_finite() || !y.is_finite() {
+        return f64::NAN;
+    }
+    let (mut a, mut b) = (x.abs(), y.abs());
+    let whole = a == a.trunc() && b == b.trunc();
+    let small = if whole { 0.0 } else { ct * a.max(b) };
+    while b > small {
+        (a, b) = (b, a % b);
+        // 0.1999… after 0.2 is a remainder of 0, one rounding short.
+        if !whole && a - b <= small {
+            b = 0.0;
+        }
+    }
+    a
+}
+
+fn lcm(ct: f64, x: f64, y: f64) -> f64 {
+    if x == 0.0 || y == 0.0 { 0.0 } else { x * (y / gcd(ct, x, y)) }
+}
+
+/// `k○x`. Where no real result exists, `Complex`.
+fn circle(k: i8, x: f64) -> Outcome {
+    let real = |is: bool, value: f64| if is { Ok(value) } else { Err(Fail::Complex) };
+    let nan = x.is_nan();
+    match k {
+        0 => real(x.abs() <= 1.0 || nan, ((1.0 - x) * (1.0 + x)).sqrt()),
+        1 => Ok(x.sin()),
+        2 => Ok(x.cos()),
+        3 => Ok(x.tan()),
+        4 => Ok(x.hypot(1.0)),
+        5 => Ok(x.sinh()),
+        6 => Ok(x.cosh()),
+        7 => Ok(x.tanh()),
+        9 | -9 | -10 => Ok(x),
+        10 => Ok(x.abs()),
+        11 => Ok(0.0),
+        12 => Ok(if x < 0.0 { std::f64::consts::PI } else { 0.0 }),
+        -1 => real(x.abs() <= 1.0 || nan, x.asin()),
+        -2 => real(x.abs() <= 1.0 || nan, x.acos()),
+        -3 => Ok(x.atan()),
+        // (x+1)×√(x-1)÷(x+1): the sign of x, 0 at ¯1.
+        -4 => real(x.abs() >= 1.0 || nan, ((x.abs() - 1.0).sqrt() * (x.abs() + 1.0).sqrt()).copysign(x)),
+        -5 => Ok(x.asinh()),
+        -6 => real(x >= 1.0 || nan, x.acosh()),
+        -7 if x.abs() == 1.0 => Err(Fail::Domain("¯7○ has a pole at 1 and ¯1")),
+        -7 => real(x.abs() < 1.0 || nan, x.atanh()),
+        -11 => real(x == 0.0, 0.0),
+        -12 => real(x == 0.0, 1.0),
+        8 | -8 => real(nan, x),
+        _ => Err(Fail::Domain("the left argument of ○ must be ¯12…12")),
+    }
+}
