@@ -72,7 +72,8 @@ impl Cx<'_> {
 
     /// A near-integer argument that fixes a shape, an axis or a place.
     pub fn integer(&self, x: f64, what: &str) -> Result<i64> {
-        near_integer(x, self.sys.ct).ok_or_else(|| domain(format!("{what} must be a whole number, not {}", crate::array::format::number(x))))
+        near_integer(x, self.sys.ct)
+            .ok_or_else(|| domain(format!("{what} must be a whole number, not {}", crate::array::format::number(x))))
     }
 
     /// All items as near-integers. Forces.

@@ -39,7 +39,9 @@ impl Frame {
     /// At the end of a call: local functions hold this frame, which holds them. If nothing else does, let go.
     pub fn leave(self: Rc<Frame>) {
         let mine = |v: &Value| match v {
-            Value::Func(f) => matches!(&**f, Func::Dfn(c) if c.env.as_ref().is_some_and(|e| Rc::ptr_eq(e, &self)) && Rc::strong_count(f) == 1),
+            Value::Func(f) => {
+                matches!(&**f, Func::Dfn(c) if c.env.as_ref().is_some_and(|e| Rc::ptr_eq(e, &self)) && Rc::strong_count(f) == 1)
+            }
             _ => false,
         };
         let own = self.locals.borrow().iter().filter(|(_, v)| mine(v)).count();

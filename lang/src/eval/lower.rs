@@ -33,7 +33,14 @@ impl Cx<'_> {
     }
 
     /// A cell for a node. Forces it when too much is pending.
-    pub fn cell(&mut self, node: Node<Array>, shape: Shape, dtype: DType, range: Option<(f64, f64)>, hard: bool) -> Result<Array> {
+    pub fn cell(
+        &mut self,
+        node: Node<Array>,
+        shape: Shape,
+        dtype: DType,
+        range: Option<(f64, f64)>,
+        hard: bool,
+    ) -> Result<Array> {
         self.sys.seq += 1;
         let meta = Meta { shape, dtype, range, place: self.place() };
         let cell = Cell::new(node, meta, self.sys.seq);
@@ -73,7 +80,11 @@ impl Cx<'_> {
     }
 
     fn broadcast(&mut self, a: &Array, shape: &[usize]) -> Result<Array> {
-        if a.pending().is_some() { self.apply_move(a, Move::spread(a.shape(), shape)) } else { a.with_shape(shape, self.budget()) }
+        if a.pending().is_some() {
+            self.apply_move(a, Move::spread(a.shape(), shape))
+        } else {
+            a.with_shape(shape, self.budget())
+        }
     }
 
     /// The only item: rank 0 for uniform arrays, the item itself for host items.
@@ -108,7 +119,11 @@ impl Cx<'_> {
             if characters != (true, true) {
                 let n = elements(&shape);
                 let same = vec![u8::from(op == Op::Ne); n];
-                return if shape.is_empty() { Ok(Array::bool(op == Op::Ne)) } else { Ok(Array::dense(shape, Arc::new(Buf::bools(same, self.budget())?))) };
+                return if shape.is_empty() {
+                    Ok(Array::bool(op == Op::Ne))
+                } else {
+                    Ok(Array::dense(shape, Arc::new(Buf::bools(same, self.budget())?)))
+                };
             }
         }
         let n = elements(&shape);
@@ -130,7 +145,6 @@ impl Cx<'_> {
         let a = lanes(&x);
         let b = lanes(&y);
 
-
         let out = self.run(op, ct, &a, &b, n, dtype)?;
         self.stored(op, shape, out, dtype)
     }
@@ -145,7 +159,11 @@ impl Cx<'_> {
             return self.collect(y.shape(), made?, items.proto.clone());
         }
         if y.is_char() {
-            return if y.is_empty() { Array::numbers(y.shape(), vec![], self.budget()) } else { Err(arithmetic_on_text(op)) };
+            return if y.is_empty() {
+                Array::numbers(y.shape(), vec![], self.budget())
+            } else {
+                Err(arithmetic_on_text(op))
+            };
         }
         let shape: Shape = y.shape().into();
         let n = elements(&shape);
@@ -191,7 +209,9 @@ impl Cx<'_> {
         }
         let budget = self.host.budget();
         match (dtype, op.row().gives) {
-            (DType::F32, _) => Ok(Array::dense(shape, Arc::new(Buf::f32(out.iter().map(|&x| x as f32).collect(), budget)?))),
+            (DType::F32, _) => {
+                Ok(Array::dense(shape, Arc::new(Buf::f32(out.iter().map(|&x| x as f32).collect(), budget)?)))
+            }
             (DType::Bool, _) => Ok(Array::dense(shape, Arc::new(Buf::stored(&out, DType::Bool, budget)?))),
             (DType::F64, Gives::Float) => Array::floats(shape, out, budget),
             (DType::F64, _) => Array::floats(shape, out, budget),
@@ -228,9 +248,17 @@ impl Cx<'_> {
             return a.with_shape(shape, self.budget());
         }
         let n = crate::array::checked_elements(&m.shape)?;
-        if a.is_uniform() && (a.pending().is_some() || self.sys.record_all && a.rank() > 0 || n > SMALL && a.rank() > 0 || n > SMALL) {
-            let dtype = if a.dtype().is_integer() && m.read.tests.iter().any(|t| t.fill != t.fill.trunc()) { DType::F64 } else { a.dtype() };
-            let range = known(a).1.map(|(lo, hi)| m.read.tests.iter().fold((lo, hi), |r, t| (r.0.min(t.fill), r.1.max(t.fill))));
+        if a.is_uniform()
+            && (a.pending().is_some() || self.sys.record_all && a.rank() > 0 || n > SMALL && a.rank() > 0 || n > SMALL)
+        {
+            let dtype = if a.dtype().is_integer() && m.read.tests.iter().any(|t| t.fill != t.fill.trunc()) {
+                DType::F64
+            } else {
+                a.dtype()
+            };
+            let range = known(a)
+                .1
+                .map(|(lo, hi)| m.read.tests.iter().fold((lo, hi), |r, t| (r.0.min(t.fill), r.1.max(t.fill))));
             let node = Node::Transform { name: m.name, src: a.settled(), read: m.read, onto: m.onto };
             return self.cell(node, m.shape, dtype, range, false);
         }
@@ -255,7 +283,14 @@ impl Cx<'_> {
 }
 
 pub fn failed(op: Op, fail: scalar::Fail) -> Error {
-    scalar::error(op, fail)
+    match fail {
+        scalar::Fail::Complex => {
+            let says = "the result is a complex number, and complex numbers are not in Aplomb yet";
+            Error::new(crate::error::Kind::Nonce, says)
+        }
+        scalar::Fail::Overflow => domain(format!("{}: {}", op.glyph(), fail.says())),
+        scalar::Fail::Domain(says) => domain(says),
+    }
 }
 
 fn arithmetic_on_text(op: Op) -> Error {
@@ -268,8 +303,6 @@ enum Lanes {
     Many(Vec<f64>),
     Shared(Arc<dyn crate::array::Storage>),
 }
-
-
 
 fn lanes(a: &Array) -> Lanes {
     let a = a.settled();

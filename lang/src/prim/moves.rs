@@ -26,7 +26,8 @@ impl Move {
         if elements(to) as i64 > count {
             offset = offset.modulo(count, to);
         }
-        let ix = strides(from).iter().zip(from).map(|(&s, &n)| offset.div(s as i64, to).modulo(n as i64, to));
+        let steps = strides(from);
+        let ix = steps.iter().zip(from).map(|(&s, &n)| offset.div(s as i64, to).modulo(n as i64, to));
         Move { name, shape: to.into(), read: Read::new(ix), onto: elements(to) as i64 >= count }
     }
 

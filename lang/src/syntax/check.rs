@@ -21,7 +21,9 @@ pub fn check(tokens: &[Token], source: &Arc<Source>, limits: &Limits) -> Vec<Err
         count += 1;
         match &t.kind {
             Kind::Bad(says) => errors.push(syntax(*says).at(&at())),
-            Kind::Complex => errors.push(crate::error::nonce(format!("{}: complex numbers: that", at().text())).at(&at())),
+            Kind::Complex => {
+                errors.push(crate::error::nonce(format!("{}: complex numbers: that", at().text())).at(&at()))
+            }
             Kind::Open(c) => {
                 open.push((*c, k));
                 if open.len() > limits.nest && !too_deep {
@@ -34,7 +36,12 @@ pub fn check(tokens: &[Token], source: &Arc<Source>, limits: &Limits) -> Vec<Err
                 Some((o, _)) if closing(o) == *c => {}
                 Some((o, from)) => {
                     let says = format!("{o} is closed by {c}");
-                    errors.push(syntax(says).at(&at()).mark(tokens[from].span, format!("this {o}")).mark(t.span, format!("this {c}")));
+                    errors.push(
+                        syntax(says)
+                            .at(&at())
+                            .mark(tokens[from].span, format!("this {o}"))
+                            .mark(t.span, format!("this {c}")),
+                    );
                 }
                 None => errors.push(syntax(format!("{c} without its {}", opening(*c))).at(&at())),
             },

@@ -40,7 +40,9 @@ impl Arena<'_> {
         match &token.kind {
             Kind::Number(x) => What::Number(*x),
             Kind::Text(text) => What::Literal(text_literal(text, &self.budget)),
-            Kind::Zilde => What::Literal(Array::numbers([0].as_slice(), vec![], &self.budget).unwrap_or_else(|_| Array::num(0.0))),
+            Kind::Zilde => {
+                What::Literal(Array::numbers([0].as_slice(), vec![], &self.budget).unwrap_or_else(|_| Array::num(0.0)))
+            }
             Kind::Name(name) => What::Name(self.symbols.intern(name)),
             Kind::System(name) => What::System(name.as_str().into()),
             Kind::Glyph(c) => What::Glyph(*c),
@@ -94,18 +96,17 @@ fn program<'s>() -> impl Parser<'s, &'s [Token], Vec<Stmt>, Extra<'s>> {
         });
 
     let mut phrase = Recursive::declare();
-    let many = |mark: Kind| {
-        phrase.clone().separated_by(one(mark)).at_least(1).collect::<Vec<PhraseId>>()
-    };
-    let paren = many(Kind::Separator)
-        .delimited_by(one(Kind::Open('(')), one(Kind::Close(')')))
-        .map_with(|parts: Vec<PhraseId>, e| {
+    let many = |mark: Kind| phrase.clone().separated_by(one(mark)).at_least(1).collect::<Vec<PhraseId>>();
+    let paren = many(Kind::Separator).delimited_by(one(Kind::Open('(')), one(Kind::Close(')'))).map_with(
+        |parts: Vec<PhraseId>, e| {
             let span = e.span();
             let several = parts.len() > 1;
             let arena: &mut SimpleState<Arena<'s>> = e.state();
             arena.item(What::Paren(parts, several), span)
-        });
-    let separators = phrase.clone().then(one(Kind::Separator).ignore_then(phrase.clone()).repeated().collect::<Vec<_>>());
+        },
+    );
+    let separators =
+        phrase.clone().then(one(Kind::Separator).ignore_then(phrase.clone()).repeated().collect::<Vec<_>>());
     let bracket = separators
         .then(one(Kind::Semicolon).ignore_then(phrase.clone()).repeated().collect::<Vec<PhraseId>>())
         .delimited_by(one(Kind::Open('[')), one(Kind::Close(']')))

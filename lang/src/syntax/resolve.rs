@@ -178,7 +178,9 @@ impl<'a> Resolver<'a> {
         while let Some(term) = terms.pop() {
             let (middle, here) = match term {
                 Term::Func(f, here) => (f, here),
-                Term::Array(a) => return Err(self.error("a value needs a function between it and the next tine", a.span)),
+                Term::Array(a) => {
+                    return Err(self.error("a value needs a function between it and the next tine", a.span));
+                }
                 Term::Oper(_, here) => return Err(self.error("this operator has no operand", here)),
             };
             let left = terms.pop();
@@ -209,11 +211,14 @@ pub(crate) fn vector(items: Vec<f64>) -> Array {
 
 /// A glyph's row, or the error that names what is not there.
 pub(crate) fn glyph(c: char, ast: &Ast, at: Span) -> Result<&'static Prim> {
-    table::find(c).filter(|p| p.role != Role::Missing).ok_or_else(|| match c {
-        '→' => nonce("→ (branch): that"),
-        '#' => nonce("# (namespaces): that"),
-        c => nonce(c),
-    }.at(&ast.place(at)))
+    table::find(c).filter(|p| p.role != Role::Missing).ok_or_else(|| {
+        match c {
+            '→' => nonce("→ (branch): that"),
+            '#' => nonce("# (namespaces): that"),
+            c => nonce(c),
+        }
+        .at(&ast.place(at))
+    })
 }
 
 #[allow(unused)]

@@ -84,8 +84,11 @@ pub fn lex(text: &str) -> Vec<Token> {
 fn token(chars: &[char], at: usize) -> (Kind, usize) {
     let c = canonical(chars[at]);
     let next = chars.get(at + 1).copied().unwrap_or('\n');
-    let doubled = |one: Word, two: Word| if next == chars[at] { (Kind::Word(two), at + 2) } else { (Kind::Word(one), at + 1) };
-    let run = |from: usize, part: fn(char) -> bool| chars[from..].iter().position(|&c| !part(c)).map_or(chars.len(), |n| from + n);
+    let doubled =
+        |one: Word, two: Word| if next == chars[at] { (Kind::Word(two), at + 2) } else { (Kind::Word(one), at + 1) };
+    let run = |from: usize, part: fn(char) -> bool| {
+        chars[from..].iter().position(|&c| !part(c)).map_or(chars.len(), |n| from + n)
+    };
     match c {
         '\n' | '⋄' => (Kind::Separator, at + 1),
         '⍝' => (Kind::Comment, run(at, |c| c != '\n')),
@@ -107,9 +110,10 @@ fn token(chars: &[char], at: usize) -> (Kind, usize) {
         ')' | ']' | '}' => (Kind::Close(c), at + 1),
         ';' => (Kind::Semicolon, at + 1),
         ':' if next == ':' => (Kind::ColonColon, at + 2),
-        ':' if next.is_ascii_alphabetic() && at > 0 && !chars[..at].contains(&'{') => {
-            (Kind::Bad("control words such as :If are not in Aplomb; a dfn has guards: {cond:expr ⋄ expr}"), run(at + 1, is_name_part))
-        }
+        ':' if next.is_ascii_alphabetic() && at > 0 && !chars[..at].contains(&'{') => (
+            Kind::Bad("control words such as :If are not in Aplomb; a dfn has guards: {cond:expr ⋄ expr}"),
+            run(at + 1, is_name_part),
+        ),
         ':' => (Kind::Colon, at + 1),
         c if is_name_start(c) => {
             let end = run(at, is_name_part);
@@ -183,7 +187,8 @@ fn real(chars: &[char], at: usize) -> Option<(f64, usize)> {
 
 fn number(chars: &[char], at: usize) -> (Kind, usize) {
     let bad = |says| {
-        let end = chars[at + 1..].iter().position(|&c| !(is_name_part(c) || c == '¯')).map_or(chars.len(), |n| at + 1 + n);
+        let end =
+            chars[at + 1..].iter().position(|&c| !(is_name_part(c) || c == '¯')).map_or(chars.len(), |n| at + 1 + n);
         (Kind::Bad(says), end)
     };
     let Some((x, end)) = real(chars, at) else {

@@ -1,6 +1,6 @@
 //! `f/` with a scalar function: recorded as Reduce where it is associative, folded on the host else.
 
-use crate::array::{Array, DType, Data, Shape, around};
+use crate::array::{Array, DType, Data, Shape};
 use crate::dag::Node;
 use crate::error::{Result, domain};
 use crate::eval::cx::{Cx, SMALL};
@@ -14,11 +14,13 @@ impl Cx<'_> {
         if y.rank() == 0 {
             return Ok(y.clone());
         }
-        let (outer, n, inner) = around(y.shape(), axis);
+        let n = y.shape()[axis];
         let mut shape: Shape = y.shape().into();
         shape.remove(axis);
         if n == 0 {
-            let unit = op.identity().ok_or_else(|| domain(format!("{}/ of nothing: {} has no identity", op.glyph(), op.glyph())))?;
+            let unit = op
+                .identity()
+                .ok_or_else(|| domain(format!("{}/ of nothing: {} has no identity", op.glyph(), op.glyph())))?;
             return self.apply_move(&Array::num(unit), Move::spread(&[], &shape));
         }
         if n == 1 {
@@ -45,7 +47,6 @@ impl Cx<'_> {
             let hard = op.row().fails == Fails::Hard && y.dtype() != DType::Bool;
             return self.cell(node, shape, dtype, range, hard);
         }
-        let _ = (outer, inner);
         self.fold_host(op, y, axis, shape)
     }
 
@@ -59,21 +60,13 @@ impl Cx<'_> {
 
     fn fold_host(&mut self, op: Op, y: &Array, axis: usize, shape: Shape) -> Result<Array> {
         let y = self.ready(y, "reduction")?;
-        let (outer, n, inner) = around(y.shape(), axis);
         let items = match y.data() {
             Data::Dense(b) => b.view().numbers(),
             _ => return Ok(y),
         };
+        let n = y.shape()[axis];
         let ct = if y.is_char() || y.dtype() == DType::F32 { 0.0 } else { self.sys.ct };
-        let mut out = Vec::with_capacity(outer * inner);
-        let mut row = vec![0.0; n];
-        for o in 0..outer {
-            for i in 0..inner {
-                (0..n).for_each(|k| row[k] = items[(o * n + k) * inner + i]);
-                out.push(reduce::fold(op, ct, &row).map_err(|f| super::failed(op, f))?);
-            }
-            self.host.interrupt().check()?;
-        }
+        let out = reduce::along(op, ct, &items, y.shape(), axis).map_err(|(_, f)| super::failed(op, f))?;
         let (dtype, _) = reduced(op, y.dtype(), None, n);
         self.stored(op, shape, out, dtype)
     }

@@ -47,7 +47,10 @@ pub enum Do {
     /// The top n values, leftmost on top, become a vector.
     Strand(usize),
     /// As Strand for array notation: the last value on top. `mix` for `[…]`.
-    Notation { n: usize, mix: bool },
+    Notation {
+        n: usize,
+        mix: bool,
+    },
     Monad(FExpr),
     Dyad(FExpr),
     /// The base on top, below it the indices that are present, first one topmost.
@@ -62,12 +65,18 @@ pub enum Do {
     /// `x f←`
     Modify(Sym, FExpr),
     /// `x[i]←`, `x[i]f←`: value below, indices on top.
-    AssignIndex { sym: Sym, present: Vec<bool>, f: Option<FExpr> },
+    AssignIndex {
+        sym: Sym,
+        present: Vec<bool>,
+        f: Option<FExpr>,
+    },
     /// Ravel positions of a name, for selective assignment.
     Positions(Sym),
     /// Value below, selected positions on top.
     AssignSelected(Sym, Option<FExpr>),
-    Print { line: bool },
+    Print {
+        line: bool,
+    },
 }
 
 /// `(a b)←`
@@ -134,17 +143,17 @@ impl FExpr {
                 (Some(f), Some(g)) => Some(Func::Op2(value::Oper::Prim(p), f, g)),
                 _ => None,
             },
-            FExpr::Outer(f) => f.fixed().map(Func::Outer),
+            FExpr::Outer(f) => f.fixed().map(|f| Func::Outer(value::Operand::F(f))),
             FExpr::Axis(f, code) => match (f.fixed(), code.literal()) {
-                (Some(f), Some(axis)) => Some(Func::Axis(f, axis.clone())),
+                (Some(f), Some(axis)) => Some(Func::Axis(value::Operand::F(f), axis.clone())),
                 _ => None,
             },
             FExpr::Fork(f, g, h) => match (f.fixed(), g.fixed(), h.fixed()) {
-                (Some(f), Some(g), Some(h)) => Some(Func::Fork(f, g, h)),
+                (Some(f), Some(g), Some(h)) => Some(Func::Fork(f, value::Operand::F(g), value::Operand::F(h))),
                 _ => None,
             },
             FExpr::Atop(g, h) => match (g.fixed(), h.fixed()) {
-                (Some(g), Some(h)) => Some(Func::Atop(g, h)),
+                (Some(g), Some(h)) => Some(Func::Atop(value::Operand::F(g), value::Operand::F(h))),
                 _ => None,
             },
             _ => None,

@@ -144,7 +144,9 @@ impl Resolver<'_> {
     fn rightmost(&self, id: ItemId) -> Option<(ItemId, Sym)> {
         match &self.ast.item(id).what {
             What::Name(sym) => Some((id, *sym)),
-            What::Paren(parts, false) => parts.first().and_then(|p| self.ast.phrase(*p).items.last()).and_then(|i| self.rightmost(*i)),
+            What::Paren(parts, false) => {
+                parts.first().and_then(|p| self.ast.phrase(*p).items.last()).and_then(|i| self.rightmost(*i))
+            }
             _ => None,
         }
     }

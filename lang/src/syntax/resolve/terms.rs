@@ -197,7 +197,9 @@ impl Resolver<'_> {
                 op if self.is_dyadic(op) => Ent::Dya(op.clone()),
                 op => Ent::Mon(op.clone()),
             },
-            _ => return Err(crate::error::nonce("naming a function inside () in a longer line").at(&self.ast.place(at))),
+            _ => {
+                return Err(crate::error::nonce("naming a function inside () in a longer line").at(&self.ast.place(at)));
+            }
         })
     }
 
