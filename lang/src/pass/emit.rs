@@ -34,7 +34,7 @@ pub fn run(work: &mut Work) -> Result<()> {
         }
     }
     for (g, group) in schedule.groups.iter().enumerate() {
-        for at in group.nodes() {
+        for at in group.nodes().into_iter().filter(|at| schedule.is_stored(*at)) {
             let dtype = work.dag.dtype(at);
             let checked = dtype.is_integer() && work.dag.info(at).meta.range.is_none();
             buffers.insert(at, BufId(plan.buffers.len() as u32));
@@ -143,7 +143,9 @@ fn launch(
         later.retain(|at| group.reduces.contains(at) || group.after.contains(at));
         for at in later {
             let value = writer.value(at)?;
-            writer.launch.after_stores.push(Store { value, buf: buffers[&at] });
+            if let Some(&buf) = buffers.get(&at) {
+                writer.launch.after_stores.push(Store { value, buf });
+            }
         }
     }
     Ok(out)
@@ -198,11 +200,10 @@ impl Writer<'_> {
                 continue;
             }
             let first = own && node == at && r == read;
-            if !first || self.reduced.contains_key(&node) {
-                if let Some(step) = self.at_hand(node, &r)? {
-                    self.push(node, r, step);
-                    continue;
-                }
+            let leaf = if !first || self.reduced.contains_key(&node) { self.at_hand(node, &r)? } else { None };
+            if let Some(step) = leaf {
+                self.push(node, r, step);
+                continue;
             }
             let needs: Vec<(NodeId, Read)> = self.operands(node, &r);
             match task {

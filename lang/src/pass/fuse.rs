@@ -29,10 +29,10 @@ fn step(work: &mut Work, allow: fn(&mut Allow), row: &'static str, switch: &'sta
         work.decide(decision);
     }
     for (at, why) in &after.keep {
-        if before.keep.get(at) != Some(why) {
-            if let Some(decision) = kept(work, *at, why, switch) {
-                work.decide(decision);
-            }
+        if before.keep.get(at) != Some(why)
+            && let Some(decision) = kept(work, *at, why, switch)
+        {
+            work.decide(decision);
         }
     }
     joined(work, &before, &after, switch);

@@ -179,4 +179,4 @@ pub fn compile(recorded: &Recorded, options: &Options, observer: &mut dyn Observ
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

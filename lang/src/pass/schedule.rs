@@ -94,6 +94,11 @@ impl Schedule {
         }
     }
 
+    /// Whether a kept node has a buffer: a reduction that only its own launch's epilogue reads needs none.
+    pub fn is_stored(&self, at: NodeId) -> bool {
+        self.keep.get(&at) != Some(&Why::Consumer) || self.reads.iter().any(|r| r.iter().any(|(n, _)| *n == at))
+    }
+
     /// The group that computes a kept node.
     pub fn group_of(&self, at: NodeId) -> Option<usize> {
         self.groups.iter().position(|g| g.body.contains(&at) || g.reduces.contains(&at) || g.after.contains(&at))
@@ -352,13 +357,16 @@ fn finished(dag: &Dag, keep: BTreeMap<NodeId, Why>, groups: Vec<Group>, contexts
         *reads[group].entry(at).or_default() += points;
         bytes = bytes.saturating_add(points.saturating_mul(dag.dtype(at).size() as u64));
     }
-    for at in keep.keys() {
+    let loaded: BTreeSet<NodeId> = contexts.loads().map(|l| l.0).collect();
+    for (at, why) in &keep {
         let domain = match dag.node(*at) {
             Node::Reduce { src, .. } => dag.elements(*src),
             _ => dag.elements(*at),
         };
         flops = flops.saturating_add(domain.saturating_mul(cost::own(dag, *at).1));
-        bytes = bytes.saturating_add(dag.elements(*at).saturating_mul(dag.dtype(*at).size() as u64));
+        if *why != Why::Consumer || loaded.contains(at) {
+            bytes = bytes.saturating_add(dag.elements(*at).saturating_mul(dag.dtype(*at).size() as u64));
+        }
     }
     let reads = reads.into_iter().map(|r| r.into_iter().collect()).collect();
     Schedule { keep, groups, evaluated, reads, bytes, flops }

@@ -5,7 +5,7 @@ use crate::dag::{Dag, Node};
 use crate::limits::Budget;
 
 /// A recorded graph whose roots are these terms; inputs hold 1 2 3 ….
-fn recorded(terms: &[&str]) -> Recorded {
+pub(crate) fn recorded(terms: &[&str]) -> Recorded {
     let mut dag = Dag::default();
     let roots = terms.iter().map(|t| dag.parse(t).unwrap_or_else(|| panic!("{t}"))).collect();
     let budget = Budget::new(1 << 30);

@@ -41,7 +41,7 @@ fn node(dag: &Dag, at: NodeId) -> Result<(), String> {
             Ok(())
         }
         Node::Transform { src, read, .. } => {
-            in_bounds(read, dag.shape(*src), shape).or_else(|what| wrong(what))?;
+            in_bounds(read, dag.shape(*src), shape).or_else(wrong)?;
             if dag.dtype(*src) != dag.dtype(at) && !read.tests.is_empty() {
                 return Ok(()); // a fill may widen the type
             }
