@@ -168,6 +168,7 @@ impl Interp {
         self.store.journal.clear();
         self.store.stack.clear();
         self.store.depth = 0;
+        self.store.shy = false;
         self.sys.source = Some(place.source.clone());
         self.sys.span = place.span;
         let mut ev = Eval { cx: Cx { host, sys: &mut self.sys }, st: &mut self.store };
@@ -221,6 +222,7 @@ impl Eval<'_> {
             },
             o => o,
         };
+        let assigns = assigns || self.st.shy;
         let mut kept = None;
         self.cx.sys.source = Some(at.ast.source.clone());
         self.cx.sys.span = at.ast.phrase(phrase).span;

@@ -206,8 +206,8 @@ fn firsts(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<bool>> {
     let ct = ct_of(cx, y, y);
     let mut seen = Table::empty(&all, ct);
     let mut out = Vec::with_capacity(all.len());
-    for k in 0..all.len() {
-        let new = seen.find(&all[k]).is_none();
+    for (k, cell) in all.iter().enumerate() {
+        let new = seen.find(cell).is_none();
         if new {
             seen.insert(k);
         }
