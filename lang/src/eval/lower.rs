@@ -118,6 +118,7 @@ impl Cx<'_> {
             }
             if characters != (true, true) {
                 let n = elements(&shape);
+                let _held = self.budget().charge_elements(n, 1)?;
                 let same = vec![u8::from(op == Op::Ne); n];
                 return if shape.is_empty() {
                     Ok(Array::bool(op == Op::Ne))

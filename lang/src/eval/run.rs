@@ -438,7 +438,10 @@ impl<'h> Eval<'h> {
         self.cx.sys.guards += 1;
         let outcome = self.body(at, rest, false).and_then(|o| self.settle(o));
         self.cx.sys.guards -= 1;
-        let Err(e) = outcome else { return outcome };
+        let e = match outcome {
+            Ok(o) => return Ok(o),
+            Err(e) => self.earliest(e),
+        };
         let number = i64::from(e.kind().number());
         let caught = match e.kind() {
             Kind::Interrupt => events.contains(&1000) || events.contains(&1003),

@@ -80,6 +80,15 @@ fn what_may_fail_fails_though_nobody_looks() {
 }
 
 #[test]
+fn a_dfn_over_a_pending_value_is_one_evaluation() {
+    let (mut interp, mut host) = (Interp::new(), Host::default());
+    run_in(&mut interp, &mut host, "r←(1↓X)÷¯1↓X←1+5000⍴⍳7 ⋄ vol←{((+/(⍵-(+/⍵)÷≢⍵)*2)÷≢⍵)*0.5}");
+    assert_eq!(host.forces, 0);
+    assert_eq!(run_in(&mut interp, &mut host, "vol ⍟r"), "0.5723851843\n");
+    assert_eq!(host.forces, 1);
+}
+
+#[test]
 fn recursion_is_deep_and_tail_calls_are_free() {
     with_stack(|| {
         let t = std::time::Instant::now();

@@ -73,24 +73,38 @@ fn line(bits: &mut Bits, glyphs: &[String]) -> String {
 
 fn lines(from: u64, n: u64) {
     let glyphs: Vec<String> = crate::prim::table::prims().map(|p| p.glyph.to_string()).filter(|g| g != "⍣").collect();
+    let mut wrong = Vec::new();
     for k in from..from + n {
         let mut bits = Bits(k.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let text = line(&mut bits, &glyphs);
-        let mut interp = Interp::new();
-        interp.set_record_all(k % 2 == 0);
-        let mut host =
-            Host { budget: Budget::new(1 << 24), limits: Limits { depth: 50, ..Limits::default() }, ..Host::default() };
-        run_in(&mut interp, &mut host, "x←3 1 2 ⋄ y←1 0 1 ⋄ m←2 2⍴⍳4 ⋄ f←+/÷≢");
-        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run_in(&mut interp, &mut host, &text)));
-        match caught {
-            Ok(printed) => assert!(!printed.contains("INTERNAL ERROR"), "seed {k}: {text}\n{printed}"),
-            Err(_) => panic!("seed {k} panics: {text}"),
+        let eager = answer(&text, k, false);
+        let recorded = answer(&text, k, true);
+        // What a live name holds may fail later, when it is needed.
+        let postponed = eager == "DOMAIN ERROR\n" && recorded.is_empty();
+        if eager != recorded && !postponed {
+            wrong.push(format!("seed {k}: {text}\n  {eager:?}\n  {recorded:?}"));
         }
+    }
+    assert!(wrong.is_empty(), "{} depend on recording\n{}", wrong.len(), wrong[..wrong.len().min(25)].join("\n"));
+}
+
+fn answer(text: &str, k: u64, record_all: bool) -> String {
+    let mut interp = Interp::new();
+    interp.set_record_all(record_all);
+    let limits = Limits { depth: 50, ..Limits::default() };
+    let mut host = Host { budget: Budget::new(1 << 24), limits, ..Host::default() };
+    run_in(&mut interp, &mut host, "x←3 1 2 ⋄ y←1 0 1 ⋄ m←2 2⍴⍳4 ⋄ f←+/÷≢");
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run_in(&mut interp, &mut host, text))) {
+        Ok(printed) => {
+            assert!(!printed.contains("INTERNAL ERROR"), "seed {k}: {text}\n{printed}");
+            printed
+        }
+        Err(_) => panic!("seed {k} panics: {text}"),
     }
 }
 
 #[test]
-fn random_lines_never_panic() {
+fn random_lines_never_panic_and_do_not_depend_on_recording() {
     with_stack(|| lines(1, LINES));
 }
 
