@@ -1,1 +1,5 @@
-#![allow(unused)]
+//! Everything of Aplomb that has an effect: devices, memory, files.
+
+pub mod device;
+pub mod memory;
+pub mod pool;

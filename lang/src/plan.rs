@@ -56,7 +56,10 @@ pub enum What {
     /// In `after`: the k-th reduction.
     Reduced(u32),
     /// The value where all tests of `Launch::guards[tests]` hold, else the fill of the first that fails.
-    Guard { tests: u32, value: ValueId },
+    Guard {
+        tests: u32,
+        value: ValueId,
+    },
 }
 
 #[derive(Clone, Debug)]
