@@ -1,5 +1,6 @@
 //! Everything of Aplomb that has an effect: devices, memory, files.
 
 pub mod device;
+pub mod files;
 pub mod memory;
 pub mod pool;

@@ -67,6 +67,8 @@ macro_rules! with_type {
     };
 }
 
+// f64 from f64 is one of the instances.
+#[allow(clippy::useless_conversion)]
 #[inline(always)]
 unsafe fn load(source: Source, at: i64, step: i64, n: usize, out: *mut f64) {
     with_type!(source.dtype, T => {

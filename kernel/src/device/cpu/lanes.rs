@@ -5,7 +5,8 @@
 
 use aplomb_lang::prim::scalar::lane::Lane;
 
-/// Safety: `load` and `store` touch `N` elements at the pointer, aligned or not.
+/// # Safety
+/// `load` and `store` touch `N` elements at the pointer, aligned or not.
 pub unsafe trait Wide: Lane {
     const N: usize;
     /// # Safety

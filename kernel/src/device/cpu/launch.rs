@@ -67,12 +67,14 @@ pub fn run(
             let outer = launch.outer();
             let reduced = finals.values.iter().map(|b| whole(b, &outer)).collect();
             let own = inputs_of(plan, held, &launch.loads, &outer)?;
-            let found = map(cpu, launch, &launch.after, &outer, own, reduced, &after, ctx)?;
+            let work = Work { reduced, ..part(cpu, launch, &launch.after, &outer, &after) };
+            let found = map(cpu, work, own, &after, ctx)?;
             after.note(&found, &mut wide);
             tally.add(&found);
         } else {
             let own = inputs_of(plan, held, &launch.loads, &launch.domain)?;
-            let found = map(cpu, launch, &launch.body, &launch.domain, own, Vec::new(), &body, ctx)?;
+            let work = part(cpu, launch, &launch.body, &launch.domain, &body);
+            let found = map(cpu, work, own, &body, ctx)?;
             body.note(&found, &mut wide);
             tally.add(&found);
         }
@@ -160,26 +162,14 @@ fn whole(buffer: &PoolBuffer, domain: &[usize]) -> Input {
     Input { source, flat: walk.flat(), walk }
 }
 
+fn part<'a>(cpu: &Cpu, launch: &'a Launch, steps: &'a [Step], domain: &'a [usize], outputs: &Outputs) -> Work<'a> {
+    let stores = outputs.for_work();
+    Work { isa: cpu.isa, domain, steps, guards: &launch.guards, stores, keep: Vec::new(), reduced: Vec::new() }
+}
+
 /// Every element of the domain through the steps, into the outputs.
-fn map(
-    cpu: &mut Cpu,
-    launch: &Launch,
-    steps: &[Step],
-    domain: &[usize],
-    inputs: Vec<Input>,
-    reduced: Vec<Input>,
-    outputs: &Outputs,
-    ctx: &RunCtx,
-) -> Result<Tally, DeviceError> {
-    let work = Work {
-        isa: cpu.isa,
-        domain,
-        steps,
-        guards: &launch.guards,
-        stores: outputs.for_work(),
-        keep: Vec::new(),
-        reduced,
-    };
+fn map(cpu: &mut Cpu, work: Work, inputs: Vec<Input>, outputs: &Outputs, ctx: &RunCtx) -> Result<Tally, DeviceError> {
+    let (steps, domain) = (work.steps, work.domain);
     let program = lower(work, inputs);
     let env = Env::new(cpu.isa, &program, steps, &outputs.sinks);
     let total = elements(domain);

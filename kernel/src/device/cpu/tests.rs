@@ -281,8 +281,8 @@ fn random_programs_agree_on_every_tier_and_thread_count() {
                 s.dtype = DType::F32;
             }
             let mut made = Vec::with_capacity(n);
-            for k in 0..n {
-                let (x, y) = (values[a][k].unwrap_or(0.0), values[b][k].unwrap_or(0.0));
+            for (k, (x, y)) in values[a].iter().zip(&values[b]).enumerate() {
+                let (x, y) = (x.unwrap_or(0.0), y.unwrap_or(0.0));
                 let value = super::program::rounded(eval(o, CT, x, y), s.dtype == DType::F32);
                 if let Err(fail) = value
                     && least.is_none_or(|f| (site, k as u64) < (f.0, f.1))
@@ -304,9 +304,8 @@ fn random_programs_agree_on_every_tier_and_thread_count() {
             for threads in [1, 3] {
                 match (made.run(isa, threads), least) {
                     (Ok(got), None) => {
-                        for k in 0..n {
-                            assert!(same(got[0][k], values[last as usize][k].unwrap()), "{round} {k}");
-                        }
+                        let wanted = values[last as usize].iter().map(|v| v.unwrap());
+                        assert!(got[0].iter().zip(wanted).all(|(a, b)| same(*a, b)), "{round}");
                     }
                     (Err(DeviceError::Fault(f)), Some(want)) => assert_eq!((f.site, f.index, f.fail), want, "{round}"),
                     (got, want) => panic!("{round}: {:?} for {want:?}", got.map(|_| ())),
@@ -341,10 +340,10 @@ fn random_reads_follow_their_index_expressions() {
         let count = elements(&source);
         let items: Vec<f64> = (0..count).map(|k| (k % if dtype == DType::Bool { 2 } else { 100 }) as f64).collect();
         let mut read = Read::new(source.iter().map(|&n| random_ix(&mut dice, &domain, n)));
-        for k in 0..source.len() {
+        for (k, &n) in source.iter().enumerate() {
             let (lo, hi) = read.ix[k].range(&domain);
-            if lo < 0 || hi >= source[k] as i64 {
-                read.tests.push(Test { ix: read.ix[k].clone(), lo: 0, hi: source[k] as i64, fill: k as f64 });
+            if lo < 0 || hi >= n as i64 {
+                read.tests.push(Test { ix: read.ix[k].clone(), lo: 0, hi: n as i64, fill: k as f64 });
             }
         }
         let mut made = Made::new();
