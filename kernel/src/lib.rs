@@ -1,1 +1,6 @@
-#![allow(unused)]
+//! Everything of Aplomb that has an effect: devices, memory, files.
+
+pub mod device;
+pub mod files;
+pub mod memory;
+pub mod pool;
