@@ -12,6 +12,8 @@ pub mod pass;
 pub mod plan;
 pub mod prim;
 pub mod protocol;
+pub mod report;
 pub mod reference;
 pub mod span;
+pub mod syntax;
 pub mod trace;
