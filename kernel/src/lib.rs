@@ -1,6 +1,7 @@
-//! Everything of Aplomb that has an effect: devices, memory, files.
+//! Everything of Aplomb that has an effect: devices, memory, files, sessions.
 
 pub mod device;
 pub mod files;
 pub mod memory;
 pub mod pool;
+pub mod session;
