@@ -142,3 +142,37 @@ impl Plan {
         &self.buffers[id.0 as usize]
     }
 }
+
+/// A launch as text for people: its loop, one line a step.
+pub fn listing(l: &Launch) -> String {
+    let dims: Vec<String> = l.domain.iter().map(usize::to_string).collect();
+    let mut out = format!("over [{}]", dims.join(" "));
+    if let Some(axis) = l.axis {
+        out += &format!(", folding axis {axis}");
+    }
+    let line = |k: usize, s: &Step, prefix: char| {
+        let arg = |a: &ValueId| format!("{prefix}{a}");
+        let what = match &s.what {
+            What::Load(k) => {
+                let load = &l.loads[*k as usize];
+                format!("b{}[{}]", load.buf.0, load.read.text(l.domain.len()))
+            }
+            What::Index { ix, origin } => format!("{origin}+{}", ix.text()),
+            What::Const(x) => x.to_string(),
+            What::Op { op, args, .. } => {
+                format!("{} {}", op.name(), args.iter().map(arg).collect::<Vec<_>>().join(" "))
+            }
+            What::Reduced(k) => format!("reduction {k}"),
+            What::Guard { tests, value } => format!("{} where guard {tests} holds", arg(value)),
+        };
+        format!("\n  {prefix}{k} = {what}    n{}", s.node.index())
+    };
+    l.body.iter().enumerate().for_each(|(k, s)| out += &line(k, s, 'v'));
+    l.stores.iter().for_each(|s| out += &format!("\n  b{} = v{}", s.buf.0, s.value));
+    for (k, r) in l.reductions.iter().enumerate() {
+        out += &format!("\n  reduction {k} = {}/ v{}    n{}", r.op.glyph(), r.value, r.node.index());
+    }
+    l.after.iter().enumerate().for_each(|(k, s)| out += &line(k, s, 'w'));
+    l.after_stores.iter().for_each(|s| out += &format!("\n  b{} = w{}", s.buf.0, s.value));
+    out
+}

@@ -253,6 +253,9 @@ pub struct Cuda {
     pub text: String,
     /// [line from 1, nodes on it].
     pub lines: Vec<(u32, Vec<u32>)>,
+    /// The number parameters and what this launch passes for them.
+    #[serde(default)]
+    pub numbers: Vec<(String, f64)>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

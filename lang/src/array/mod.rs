@@ -5,8 +5,11 @@
 //! enclosure. Numbers are f64 to the user; dtypes are storage. Arrays are immutable: change copies, or takes a buffer
 //! that nobody else holds.
 
+pub mod format;
+mod items;
 mod storage;
 
+pub use items::{MOST_DEPTH, advance, around, strides};
 pub use storage::{Buf, Storage, View};
 
 use crate::dag::Cell;
@@ -101,6 +104,25 @@ pub enum Data {
 pub struct Items {
     pub items: Vec<Array>,
     pub proto: Option<Array>,
+    /// One more than the deepest item.
+    pub depth: u32,
+}
+
+/// A deep nest is taken apart with a list, not with the call stack.
+impl Drop for Items {
+    fn drop(&mut self) {
+        if self.depth < 64 {
+            return;
+        }
+        let mut stack = std::mem::take(&mut self.items);
+        while let Some(array) = stack.pop() {
+            if let Data::Items(rc) = array.data
+                && let Some(mut items) = Rc::into_inner(rc)
+            {
+                stack.append(&mut items.items);
+            }
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -187,7 +209,8 @@ impl Array {
     pub fn items(shape: impl Into<Shape>, items: Vec<Array>, proto: Option<Array>) -> Self {
         let shape = shape.into();
         debug_assert_eq!(elements(&shape), items.len());
-        Array { shape, data: Data::Items(Rc::new(Items { items, proto })) }
+        let depth = items.iter().map(Array::depth).max().unwrap_or(0).saturating_add(1);
+        Array { shape, data: Data::Items(Rc::new(Items { items, proto, depth })) }
     }
 
     pub fn lazy(cell: Rc<Cell>) -> Self {

@@ -10,6 +10,7 @@ mod graph;
 pub mod ix;
 mod node;
 mod read;
+mod text;
 
 pub use cell::{Cell, Meta};
 pub use graph::{Dag, Info, NodeId};

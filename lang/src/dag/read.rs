@@ -4,7 +4,6 @@
 //! out-of-bounds modes are how a read prints: none, wrap (mod), clamp, default (tests).
 
 use super::ix::{Extents, Ix};
-use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
 #[derive(Clone, Debug)]
@@ -19,7 +18,7 @@ pub struct Test {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Read {
-    pub ix: SmallVec<[Ix; 2]>,
+    pub ix: Vec<Ix>,
     pub tests: Vec<Test>,
 }
 

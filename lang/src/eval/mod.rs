@@ -1,2 +1,22 @@
-//! The evaluator.
+//! The evaluator: environment, dfns, operators. Simple arrays become cells (`lower`), the rest is computed at once.
+//!
+//! Start at `Interp`. Always: right to left; a statement commits only if it ended well. Never: files, clocks, threads,
+//! but through `Host`.
+
+mod apply;
+mod assign;
+pub mod cx;
+pub mod env;
+mod force;
 pub mod host;
+mod interp;
+mod lower;
+pub mod operators;
+pub mod run;
+pub mod system;
+pub mod value;
+
+#[cfg(test)]
+pub mod tests;
+
+pub use interp::{Interp, Named, Snapshot};

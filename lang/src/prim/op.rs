@@ -85,6 +85,8 @@ pub struct Row {
     pub ns: f64,
 }
 
+// The columns of the table below.
+#[allow(clippy::too_many_arguments)]
 const fn row(
     op: Op,
     name: &'static str,

@@ -1,0 +1,219 @@
+//! Arrays as rows of text: columns justified, nested items as blocks.
+
+use super::{is_int, numeral, scaled};
+use crate::array::{Array, Data, View, elements};
+
+/// Rows, and the character offsets where a fold may cut them.
+pub struct Grid {
+    pub rows: Vec<String>,
+    pub breaks: Vec<usize>,
+}
+
+enum Cell {
+    /// Before and from the decimal point.
+    Num(String, String),
+    Char(char),
+    Block(Vec<String>, usize),
+}
+
+impl Cell {
+    fn width(&self) -> usize {
+        match self {
+            Cell::Num(a, b) => a.chars().count() + b.chars().count(),
+            Cell::Char(_) => 1,
+            Cell::Block(_, w) => *w,
+        }
+    }
+}
+
+pub fn of(a: &Array, pp: usize) -> Grid {
+    let a = a.settled();
+    if a.is_uniform() && a.is_char() {
+        return characters(&a);
+    }
+    if a.is_uniform() && a.rank() < 2 {
+        return numbers(&a, pp);
+    }
+    let columns = a.shape().last().copied().unwrap_or(1);
+    let rows = if a.rank() == 0 { 1 } else { elements(&a.shape()[..a.rank() - 1]) };
+    let laid = (0..columns).map(|c| column(&a, c, columns, rows, pp)).collect::<Vec<_>>();
+    assemble(&a, laid, rows)
+}
+
+fn characters(a: &Array) -> Grid {
+    let chars = a.to_chars().unwrap_or_default();
+    let width = a.shape().last().copied().unwrap_or(1);
+    let shown = |c: char| if (c as u32) < 32 && c != '\n' { ' ' } else { c };
+    if a.rank() < 2 {
+        return Grid { rows: vec![chars.into_iter().map(shown).collect()], breaks: vec![] };
+    }
+    let n = elements(&a.shape()[..a.rank() - 1]);
+    let rows = (0..n).map(|r| chars[r * width..(r + 1) * width].iter().map(|&c| shown(c)).collect()).collect();
+    Grid { rows: planes(rows, a.shape()), breaks: vec![] }
+}
+
+fn numbers(a: &Array, pp: usize) -> Grid {
+    let items = match a.data() {
+        Data::Dense(b) => match b.view() {
+            View::F64(v) => v.to_vec(),
+            view => view.numbers(),
+        },
+        _ => a.to_numbers().unwrap_or_default(),
+    };
+    let whole = items.iter().all(|&x| is_int(x));
+    let mut row = String::with_capacity(items.len() * 4);
+    let mut breaks = Vec::with_capacity(items.len());
+    let mut at = 0;
+    for (k, &x) in items.iter().enumerate() {
+        if k > 0 {
+            row.push(' ');
+            at += 1;
+            breaks.push(at);
+        }
+        let text = numeral(x, pp, whole);
+        at += text.chars().count();
+        row.push_str(&text);
+    }
+    Grid { rows: vec![row], breaks }
+}
+
+struct Column {
+    cells: Vec<Cell>,
+    width: usize,
+    /// All characters: no blank beside another such column.
+    text: bool,
+    nested: bool,
+}
+
+fn split(text: String) -> Cell {
+    match text.find(['.', 'E']) {
+        Some(at) => Cell::Num(text[..at].into(), text[at..].into()),
+        None => Cell::Num(text, String::new()),
+    }
+}
+
+fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize) -> Column {
+    let numbers: Vec<Option<f64>> = (0..rows)
+        .map(|r| match a.data() {
+            Data::Items(i) => i.items[r * columns + c].number_scalar(),
+            _ => a.number_at(r * columns + c),
+        })
+        .collect();
+    let whole = numbers.iter().flatten().all(|&x| is_int(x));
+    let texts: Vec<Option<String>> = numbers.iter().map(|x| x.map(|x| numeral(x, pp, whole))).collect();
+    let any_scaled = rows > 1 && texts.iter().flatten().any(|t| t.contains('E'));
+    let nested = numbers.iter().enumerate().any(|(r, x)| x.is_none() && !a.item(r * columns + c).is_simple_scalar());
+    let mut cells = Vec::with_capacity(rows);
+    for (r, (x, text)) in numbers.into_iter().zip(texts).enumerate() {
+        cells.push(match (x, text) {
+            (Some(x), Some(_)) if any_scaled => split(scaled(x, pp)),
+            (_, Some(text)) => split(text),
+            _ => {
+                let item = a.item(r * columns + c);
+                match item.data() {
+                    Data::Char(c) if !nested => Cell::Char(*c),
+                    _ => block(&item, pp),
+                }
+            }
+        });
+    }
+    let left = cells.iter().map(|c| if let Cell::Num(a, _) = c { a.chars().count() } else { 0 }).max().unwrap_or(0);
+    let right = cells.iter().map(|c| if let Cell::Num(_, b) = c { b.chars().count() } else { 0 }).max().unwrap_or(0);
+    let others = cells.iter().map(|c| if matches!(c, Cell::Num(..)) { 0 } else { c.width() }).max().unwrap_or(0);
+    let width = (left + right).max(others);
+    for cell in &mut cells {
+        if let Cell::Num(a, b) = cell {
+            // The decimal point stands in one place.
+            let pad = right - b.chars().count();
+            b.push_str(&" ".repeat(pad));
+            let pad = (width - right).saturating_sub(a.chars().count());
+            a.insert_str(0, &" ".repeat(pad));
+        }
+    }
+    let text = cells.iter().all(|c| matches!(c, Cell::Char(_)));
+    Column { cells, width, text, nested }
+}
+
+/// A nested item with a blank on either side.
+fn block(item: &Array, pp: usize) -> Cell {
+    let rows = of(item, pp).rows;
+    let width = rows.iter().map(|r| r.chars().count()).max().unwrap_or(0);
+    let rows = rows.into_iter().map(|r| format!(" {r}{} ", " ".repeat(width - r.chars().count()))).collect();
+    Cell::Block(rows, width + 2)
+}
+
+fn assemble(a: &Array, columns: Vec<Column>, rows: usize) -> Grid {
+    let mut out: Vec<String> = Vec::new();
+    let mut breaks = Vec::new();
+    let mut at = 0;
+    let gap = |k: usize| {
+        k > 0 && {
+            let (p, q) = (&columns[k - 1], &columns[k]);
+            !(p.text && q.text || p.nested && q.nested)
+        }
+    };
+    for (k, c) in columns.iter().enumerate() {
+        at += usize::from(gap(k));
+        if k > 0 {
+            breaks.push(at);
+        }
+        at += c.width;
+    }
+    for r in 0..rows {
+        let height =
+            columns.iter().map(|c| if let Cell::Block(b, _) = &c.cells[r] { b.len() } else { 1 }).max().unwrap_or(1);
+        for h in 0..height.max(1) {
+            let mut row = String::new();
+            for (k, c) in columns.iter().enumerate() {
+                if gap(k) {
+                    row.push(' ');
+                }
+                let width = match &c.cells[r] {
+                    Cell::Num(a, b) if h == 0 => {
+                        row.push_str(a);
+                        row.push_str(b);
+                        c.cells[r].width()
+                    }
+                    Cell::Char(ch) if h == 0 => {
+                        row.push(*ch);
+                        1
+                    }
+                    Cell::Block(lines, w) => match lines.get(h) {
+                        Some(line) => {
+                            row.push_str(line);
+                            *w
+                        }
+                        None => 0,
+                    },
+                    _ => 0,
+                };
+                row.push_str(&" ".repeat(c.width.saturating_sub(width)));
+            }
+            out.push(row);
+        }
+    }
+    let blocks = columns.iter().any(|c| c.nested);
+    let out = if blocks { out } else { planes(out, a.shape()) };
+    Grid { rows: out, breaks }
+}
+
+/// Blank lines between planes: one for rank 3, two between rank-3 blocks.
+fn planes(rows: Vec<String>, shape: &[usize]) -> Vec<String> {
+    if shape.len() < 3 {
+        return rows;
+    }
+    let mut out = Vec::with_capacity(rows.len() * 2);
+    for (k, row) in rows.into_iter().enumerate() {
+        if k > 0 {
+            let mut size = 1;
+            for n in shape[1..shape.len() - 1].iter().rev() {
+                size *= n.max(&1);
+                if k % size == 0 {
+                    out.push(String::new());
+                }
+            }
+        }
+        out.push(row);
+    }
+    out
+}

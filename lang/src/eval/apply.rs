@@ -1,0 +1,186 @@
+//! Applying functions: primitives by their rows, derived functions by their operators, trains.
+
+use super::run::{At, Eval, Outcome};
+use super::value::{Func, Oper, Operand};
+use crate::array::{Array, Data, Shape};
+use crate::error::{Result, index, length, nonce, rank, syntax};
+use crate::prim::moves::Move;
+use crate::prim::shape::Axis;
+use crate::prim::table::{Does, Prim};
+use std::rc::Rc;
+
+impl Eval<'_> {
+    pub fn monadic(&mut self, p: &'static Prim, y: &Array, axis: Axis<'_>) -> Result<Array> {
+        let Some(m) = &p.monadic else {
+            return Err(syntax(format!("{} needs a left argument", p.glyph)));
+        };
+        if axis.is_some() && !m.axis {
+            return Err(syntax(format!("{} takes no axis with one argument", p.glyph)));
+        }
+        match m.does {
+            Does::Scalar(op) => match y.data() {
+                Data::Num(a) => self.cx.scalar1(op, *a).map(Array::num),
+                _ => self.cx.map1(op, y),
+            },
+            Does::One(f) => f(&mut self.cx, y, axis),
+            _ => Err(nonce(format!("monadic {}", p.glyph))),
+        }
+    }
+
+    pub fn dyadic(&mut self, p: &'static Prim, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+        let Some(m) = &p.dyadic else {
+            return Err(syntax(format!("{} takes no left argument", p.glyph)));
+        };
+        if axis.is_some() && !m.axis {
+            return Err(syntax(format!("{} takes no axis with two arguments", p.glyph)));
+        }
+        match m.does {
+            Does::Scalar(op) => match (x.data(), y.data(), axis) {
+                (Data::Num(a), Data::Num(b), None) => self.cx.scalar2(op, *a, *b).map(Array::num),
+                (_, _, None) => self.cx.map2(op, x, y),
+                (_, _, Some(k)) => {
+                    let (x, y) = self.along_axes(x, y, k)?;
+                    self.cx.map2(op, &x, &y)
+                }
+            },
+            Does::Two(f) => f(&mut self.cx, x, y, axis),
+            _ => Err(nonce(format!("dyadic {}", p.glyph))),
+        }
+    }
+
+    /// `v+[k]M`: the argument of lower rank spread over the axes that k leaves out.
+    fn along_axes(&mut self, x: &Array, y: &Array, k: &Array) -> Result<(Array, Array)> {
+        let (small, large, turned) = if x.rank() <= y.rank() { (x, y, false) } else { (y, x, true) };
+        if small.rank() == 0 {
+            return Ok((x.clone(), y.clone()));
+        }
+        let io = self.cx.sys.io as i64;
+        let mut axes = Vec::new();
+        for k in self.cx.integers(k, "an axis")? {
+            let k = usize::try_from(k - io).ok().filter(|&k| k < large.rank());
+            axes.push(k.ok_or_else(|| index("there is no such axis"))?);
+        }
+        if axes.len() != small.rank() {
+            return Err(rank("one axis is needed for each axis of the smaller argument"));
+        }
+        if axes.iter().zip(small.shape()).any(|(&k, &n)| large.shape()[k] != n) {
+            return Err(length("X and Y differ in length along these axes"));
+        }
+        let shape: Shape = large.shape().into();
+        let spread = self.cx.apply_move(small, Move::axes("⍴", shape, axes.into_iter().map(Some)))?;
+        Ok(if turned { (large.clone(), spread) } else { (spread, large.clone()) })
+    }
+
+    /// A function on its arguments. Derived functions recurse as deep as the line that wrote them.
+    pub fn call(&mut self, f: &Rc<Func>, x: Option<&Array>, y: &Array) -> Result<Outcome> {
+        let value = match &**f {
+            Func::Prim(p) => match x {
+                Some(x) => self.dyadic(p, x, y, None),
+                None if p.glyph == '⍎' => self.execute_here(y),
+                None => self.monadic(p, y, None),
+            },
+            Func::System(name) => return self.system_call(name, x, y),
+            Func::Dfn(_) | Func::Op1(Oper::Dfn(_), _) | Func::Op2(Oper::Dfn(_), ..) => return self.call_dfn(f, x, y),
+            Func::Op1(Oper::Prim(p), a) => self.derived(p, std::slice::from_ref(a), x, y, None),
+            Func::Op2(Oper::Prim(p), a, b) => self.derived(p, &[a.clone(), b.clone()], x, y, None),
+            Func::Outer(g) => super::operators::products::outer(self, g, x, y),
+            Func::Axis(g, k) => self.with_axis(g, x, y, k),
+            Func::Fork(a, g, h) => {
+                let right = self.operand_call(h, x, y)?;
+                let left = match a {
+                    Operand::A(a) => a.clone(),
+                    f => self.operand_call(f, x, y)?,
+                };
+                self.operand_call(g, Some(&left), &right)
+            }
+            Func::Atop(g, h) => {
+                let mid = self.operand_call(h, x, y)?;
+                self.operand_call(g, None, &mid)
+            }
+        };
+        value.map(Outcome::Array)
+    }
+
+    fn derived(
+        &mut self,
+        p: &'static Prim,
+        operands: &[Operand],
+        x: Option<&Array>,
+        y: &Array,
+        axis: Axis<'_>,
+    ) -> Result<Array> {
+        match p.operator.as_ref().map(|m| (m.does, m.axis)) {
+            Some((Does::Operator(_), false)) if axis.is_some() => Err(syntax(format!("{} takes no axis", p.glyph))),
+            Some((Does::Operator(run), _)) => run(self, operands, x, y, axis),
+            _ => Err(nonce(p.glyph)),
+        }
+    }
+
+    fn with_axis(&mut self, g: &Operand, x: Option<&Array>, y: &Array, k: &Array) -> Result<Array> {
+        let Operand::F(g) = g else { return Err(syntax("an axis belongs to a function")) };
+        match (&**g, x) {
+            (Func::Prim(p), Some(x)) => self.dyadic(p, x, y, Some(k)),
+            (Func::Prim(p), None) => self.monadic(p, y, Some(k)),
+            (Func::Op1(Oper::Prim(p), a), x) => self.derived(p, std::slice::from_ref(a), x, y, Some(k)),
+            _ => Err(syntax("this function takes no axis")),
+        }
+    }
+
+    /// An operand that is a function, on arguments, giving a value.
+    pub fn operand_call(&mut self, f: &Operand, x: Option<&Array>, y: &Array) -> Result<Array> {
+        match f {
+            Operand::F(f) => self.apply(f, x, y),
+            Operand::A(_) => Err(syntax("this operand must be a function")),
+        }
+    }
+
+    pub fn apply(&mut self, f: &Rc<Func>, x: Option<&Array>, y: &Array) -> Result<Array> {
+        if let (Func::Prim(p), Some(x)) = (&**f, x) {
+            return self.dyadic(p, x, y, None);
+        }
+        let o = self.call(f, x, y)?;
+        self.valued(o)?.ok_or_else(|| crate::error::value("this function gave no value"))
+    }
+
+    /// ⍎ as an operand: the text runs among the workspace's names.
+    fn execute_here(&mut self, y: &Array) -> Result<Array> {
+        let none =
+            crate::syntax::parse(&crate::span::Source::new("⍎", ""), &mut self.st.symbols, self.cx.host.limits())?;
+        let ast = Rc::new(none);
+        self.execute_text(At { ast: &ast, frame: None }, y)?
+            .ok_or_else(|| crate::error::value("this text gave no value"))
+    }
+
+    /// `⍎Y` in the caller's scope.
+    pub fn execute_text(&mut self, at: At<'_>, y: &Array) -> Result<Option<Array>> {
+        let y = self.cx.ready(y, "⍎")?;
+        let text = y.to_text().ok_or_else(|| crate::error::domain("⍎ takes text"))?;
+        let source = crate::span::Source::new("⍎", text);
+        let limits = self.cx.host.limits().clone();
+        let ast = Rc::new(crate::syntax::parse(&source, &mut self.st.symbols, &limits)?);
+        self.st.depth += 1;
+        if self.st.depth > limits.depth {
+            self.st.depth -= 1;
+            return Err(crate::error::limit(format!("calls stand more than {} deep", limits.depth)));
+        }
+        let mut last = None;
+        let inner = At { ast: &ast, frame: at.frame };
+        for stmt in ast.stmts.iter().filter(|s| !ast.phrase(s.phrase).items.is_empty()) {
+            self.cx.host.interrupt().check()?;
+            let done = self.phrase(inner, stmt.phrase, false).and_then(|(o, _)| match o {
+                Outcome::Func(f) => Ok(Some(self.cx.text(&f.text())?)),
+                Outcome::Oper(_) => Ok(None),
+                o => self.valued(o),
+            });
+            match done {
+                Ok(v) => last = v,
+                Err(e) => {
+                    self.st.depth -= 1;
+                    return Err(e);
+                }
+            }
+        }
+        self.st.depth -= 1;
+        Ok(last)
+    }
+}

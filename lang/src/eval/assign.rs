@@ -1,0 +1,269 @@
+//! Assignments: names, patterns, indexed, modified, selective, system variables, `⎕←`.
+
+use super::run::{At, Eval};
+use super::value::{Func, Value};
+use crate::array::{Array, DType, Data};
+use crate::error::{Result, length, rank, syntax, value};
+use crate::prim::select::{Sel, places_of, select};
+use crate::syntax::Sym;
+use crate::syntax::resolve::{Do, FExpr, Ins, Pattern};
+use std::rc::Rc;
+
+impl Eval<'_> {
+    pub fn assignment(&mut self, at: At<'_>, ins: &Ins) -> Result<()> {
+        let top = |e: &Self| e.st.stack.last().cloned().ok_or_else(|| value("nothing to assign"));
+        match &ins.what {
+            Do::Assign(sym) => {
+                let v = top(self)?;
+                self.name_value(at, *sym, v);
+            }
+            Do::AssignAlpha => {
+                let v = top(self)?;
+                match at.frame {
+                    Some(f) => *f.alpha.borrow_mut() = Some(Value::Array(v)),
+                    None => return Err(syntax("⍺ stands only inside { }")),
+                }
+            }
+            Do::AssignAlphaFunc(f) => {
+                let v = self.function(at, f)?;
+                match at.frame {
+                    Some(f) => *f.alpha.borrow_mut() = Some(Value::Func(v)),
+                    None => return Err(syntax("⍺ stands only inside { }")),
+                }
+            }
+            Do::AssignFunc(sym, f) => {
+                let v = self.function(at, f)?;
+                self.set(at, *sym, Value::Func(v));
+            }
+            Do::AssignOper(sym, op) => {
+                let v = self.operator(at, op)?;
+                self.set(at, *sym, Value::Oper(v));
+            }
+            Do::AssignPattern(p) => {
+                let v = top(self)?;
+                self.spread(at, p, &v)?;
+            }
+            Do::AssignSystem(name) => {
+                let v = top(self)?;
+                self.set_system(at, name, &v)?;
+            }
+            Do::Print { line } => {
+                let v = top(self)?;
+                let v = self.cx.ready(&v, "display")?;
+                let text = self.display(&v);
+                self.cx.host.output(if *line { &text } else { text.trim_end_matches('\n') });
+            }
+            Do::Modify(sym, f) => {
+                let v = top(self)?;
+                let f = self.function(at, f)?;
+                let old = self.visible(at, *sym)?;
+                let new = self.apply(&f, Some(&old), &v)?;
+                self.change(at, *sym, new);
+            }
+            Do::AssignIndex { sym, present, f } => {
+                let mut indices = Vec::with_capacity(present.len());
+                for &p in present {
+                    indices.push(if p { self.st.stack.pop() } else { None });
+                }
+                let v = top(self)?;
+                let f = f.as_ref().map(|f| self.function(at, f)).transpose()?;
+                self.set_indexed(at, *sym, &indices, f, &v)?;
+            }
+            Do::Positions(sym) => {
+                let old = self.visible(at, *sym)?;
+                let n = old.len();
+                let all = self.cx.vector((0..n).map(|k| k as f64).collect())?;
+                let a = all.with_shape(old.shape(), self.cx.budget())?;
+                self.st.stack.push(a);
+            }
+            Do::AssignSelected(sym, f) => {
+                let places = self.st.stack.pop().ok_or_else(|| value("nothing was selected"))?;
+                let v = top(self)?;
+                let f = f.as_ref().map(|f: &FExpr| self.function(at, f)).transpose()?;
+                let wanted = self.cx.integers(&places, "a selection")?;
+                let old = self.visible(at, *sym)?;
+                let wanted = wanted.into_iter().map(|k| (k as usize).min(old.len().saturating_sub(1))).collect();
+                let shape = places.shape().to_vec();
+                self.replace(at, *sym, old, &shape, wanted, f, &v)?;
+            }
+            _ => return Err(crate::error::internal("a step that the evaluator does not know")),
+        }
+        Ok(())
+    }
+
+    fn name_value(&mut self, at: At<'_>, sym: Sym, v: Array) {
+        if let Some(cell) = v.pending() {
+            cell.set_name(&self.st.symbols.name(sym));
+        }
+        self.set(at, sym, Value::Array(v));
+    }
+
+    /// Gives a name its value where the code runs: a local inside a dfn, else a name of the workspace.
+    pub fn set(&mut self, at: At<'_>, sym: Sym, v: Value) {
+        match at.frame {
+            Some(f) => {
+                f.set(sym, v);
+            }
+            None => self.set_global(sym, Some(v)),
+        }
+    }
+
+    pub fn set_global(&mut self, sym: Sym, v: Option<Value>) {
+        let old = self.st.globals.set(sym, v);
+        if !self.st.journal.iter().any(|(s, _)| *s == sym) {
+            self.st.journal.push((sym, old));
+        }
+    }
+
+    /// The nearest visible array of that name.
+    fn visible(&mut self, at: At<'_>, sym: Sym) -> Result<Array> {
+        match self.lookup(at, sym) {
+            Some(Value::Array(a)) => Ok(a.settled()),
+            Some(_) => Err(syntax(format!("{} is a function", self.st.symbols.name(sym)))),
+            None => Err(value(format!("{} has no value", self.st.symbols.name(sym)))),
+        }
+    }
+
+    /// Changes the nearest visible name.
+    fn change(&mut self, at: At<'_>, sym: Sym, v: Array) {
+        let mut frame = at.frame;
+        while let Some(f) = frame {
+            if f.local(sym).is_some() {
+                f.set(sym, Value::Array(v));
+                return;
+            }
+            frame = f.closure.env.as_ref();
+        }
+        if let Some(cell) = v.pending() {
+            cell.set_name(&self.st.symbols.name(sym));
+        }
+        self.set_global(sym, Some(Value::Array(v)));
+    }
+
+    fn spread(&mut self, at: At<'_>, p: &Pattern, v: &Array) -> Result<()> {
+        let names = match p {
+            Pattern::Name(sym) => {
+                self.name_value(at, *sym, v.clone());
+                return Ok(());
+            }
+            Pattern::All(names) => names,
+        };
+        if v.rank() > 1 {
+            return Err(rank("names are given a vector or a scalar"));
+        }
+        if v.rank() == 1 && v.len() != names.len() {
+            return Err(
+                length(format!("{} names for {} items", names.len(), v.len())).hint("one scalar goes to all names")
+            );
+        }
+        let scalar = v.rank() == 0;
+        let v = self.cx.ready_outer(v)?;
+        for (k, name) in names.iter().enumerate() {
+            let item = if scalar { v.disclosed() } else { v.item(k) };
+            self.spread(at, name, &item)?;
+        }
+        Ok(())
+    }
+
+    fn set_indexed(
+        &mut self,
+        at: At<'_>,
+        sym: Sym,
+        indices: &[Option<Array>],
+        f: Option<Rc<Func>>,
+        v: &Array,
+    ) -> Result<()> {
+        let old = self.visible(at, sym)?;
+        let old = self.cx.ready_outer(&old)?;
+        if let [Some(i)] = indices
+            && !i.is_simple()
+        {
+            // v[⊂i j]: one place of any rank for each item.
+            let mut places = Vec::new();
+            for item in i.to_items() {
+                if item.len() != old.rank() {
+                    return Err(rank(format!("an index of {} numbers for {} axes", item.len(), old.rank())));
+                }
+                let mut place = 0;
+                for (k, &n) in self.cx.integers(&item, "an index")?.iter().zip(old.shape()) {
+                    let one = Array::num(*k as f64);
+                    let Sel::At { places, .. } = select(&mut self.cx, Some(&one), n)? else { continue };
+                    place = place * n + places[0];
+                }
+                places.push(place);
+            }
+            return self.replace(at, sym, old, i.shape(), places, f, v);
+        }
+        if indices.len() != old.rank() {
+            return Err(rank(format!("{} indices for {} axes", indices.len(), old.rank())));
+        }
+        let mut sels = Vec::with_capacity(indices.len());
+        for (k, i) in indices.iter().enumerate() {
+            sels.push(select(&mut self.cx, i.as_ref(), old.shape()[k])?);
+        }
+        let (shape, places) = places_of(old.shape(), &sels)?;
+        self.replace(at, sym, old, &shape, places, f, v)
+    }
+
+    /// Items at ravel places become the items of v, or `old f v` item by item.
+    #[allow(clippy::too_many_arguments)]
+    fn replace(
+        &mut self,
+        at: At<'_>,
+        sym: Sym,
+        old: Array,
+        shape: &[usize],
+        places: Vec<usize>,
+        f: Option<Rc<Func>>,
+        v: &Array,
+    ) -> Result<()> {
+        let old = self.cx.ready_outer(&old)?;
+        let v = self.cx.ready_outer(v)?;
+        let units = |s: &[usize]| s.iter().copied().filter(|&n| n != 1).collect::<Vec<_>>();
+        if v.len() != 1 && v.rank() > 0 && units(v.shape()) != units(shape) {
+            return Err(if v.rank() == shape.len() {
+                length("the value and the places differ in length")
+            } else {
+                rank("the value and the places differ in rank")
+            });
+        }
+        let one = v.len() == 1;
+        let item = |k: usize| if v.rank() == 0 { v.disclosed() } else { v.item(if one { 0 } else { k }) };
+        // Numbers into numbers, characters into characters, at once.
+        if f.is_none() && old.is_uniform() && v.is_uniform() && old.is_char() == v.is_char() && old.rank() > 0 {
+            let new = if old.is_char() {
+                let mut items = old.to_chars().unwrap_or_default();
+                let with = v.to_chars().unwrap_or_default();
+                places.iter().enumerate().for_each(|(k, &p)| items[p] = with[if one { 0 } else { k }]);
+                Array::chars(old.shape(), items, self.cx.budget())?
+            } else {
+                let mut items = old.to_numbers().unwrap_or_default();
+                let with = v.to_numbers().unwrap_or_default();
+                places.iter().enumerate().for_each(|(k, &p)| items[p] = with[if one { 0 } else { k }]);
+                match (old.dtype(), v.dtype()) {
+                    (DType::F64, _) => Array::floats(old.shape(), items, self.cx.budget())?,
+                    _ => Array::numbers(old.shape(), items, self.cx.budget())?,
+                }
+            };
+            self.change(at, sym, new);
+            return Ok(());
+        }
+        let mut items = if old.rank() == 0 { vec![old.disclosed()] } else { old.to_items() };
+        for (k, &p) in places.iter().enumerate() {
+            items[p] = match &f {
+                None => item(k),
+                Some(f) => {
+                    let new = self.apply(f, Some(&items[p].clone()), &item(k))?;
+                    match new.data() {
+                        Data::Items(i) if new.rank() == 0 => i.items[0].clone(),
+                        _ => new,
+                    }
+                }
+            };
+        }
+        let items = items.into_iter().map(|a| a.settled()).collect();
+        let new = self.cx.collect(old.shape(), items, Some(old.prototype()))?;
+        self.change(at, sym, new);
+        Ok(())
+    }
+}

@@ -1,0 +1,117 @@
+//! What primitives work with: the world, the system variables, and the recorder's state.
+
+use super::host::Host;
+use crate::array::Array;
+use crate::dag::Cell;
+use crate::error::{Result, domain};
+use crate::limits::Budget;
+use crate::span::{Place, Source, Span};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Above this many elements an element-wise operation is recorded instead of run.
+pub const SMALL: usize = 1_000;
+
+#[derive(Clone)]
+pub struct Sys {
+    pub io: f64,
+    pub ct: f64,
+    pub pp: usize,
+    pub pw: usize,
+    /// ⎕RL; 0 = not set.
+    pub seed: u64,
+    /// How many numbers the generator gave since the seed.
+    pub drawn: u64,
+    /// Everything is recorded whatever its size.
+    pub record_all: bool,
+    /// The next cell's number.
+    pub seq: u64,
+    /// Cells of this statement that can fail on some value.
+    pub hard: Vec<Rc<Cell>>,
+    /// Where the evaluator is.
+    pub source: Option<Arc<Source>>,
+    pub span: Span,
+    /// Error guards that are active.
+    pub guards: u32,
+    pub exit: Option<i32>,
+}
+
+impl Default for Sys {
+    fn default() -> Self {
+        Sys {
+            io: 1.0,
+            ct: 1e-14,
+            pp: 10,
+            pw: 80,
+            seed: 0,
+            drawn: 0,
+            record_all: false,
+            seq: 0,
+            hard: Vec::new(),
+            source: None,
+            span: Span::default(),
+            guards: 0,
+            exit: None,
+        }
+    }
+}
+
+pub struct Cx<'h> {
+    pub host: &'h mut dyn Host,
+    pub sys: &'h mut Sys,
+}
+
+impl Cx<'_> {
+    pub fn budget(&self) -> &Budget {
+        self.host.budget()
+    }
+
+    pub fn place(&self) -> Option<Place> {
+        self.sys.source.as_ref().map(|s| Place::new(s, self.sys.span))
+    }
+
+    /// A near-integer argument that fixes a shape, an axis or a place.
+    pub fn integer(&self, x: f64, what: &str) -> Result<i64> {
+        near_integer(x, self.sys.ct)
+            .ok_or_else(|| domain(format!("{what} must be a whole number, not {}", crate::array::format::number(x))))
+    }
+
+    /// All items as near-integers. Forces.
+    pub fn integers(&mut self, a: &Array, what: &str) -> Result<Vec<i64>> {
+        let a = self.ready(a, "argument")?;
+        let Some(numbers) = a.to_numbers() else {
+            return Err(domain(format!("{what} must be numbers")));
+        };
+        numbers.into_iter().map(|x| self.integer(x, what)).collect()
+    }
+
+    pub fn one_integer(&mut self, a: &Array, what: &str) -> Result<i64> {
+        if a.len() != 1 {
+            return Err(crate::error::length(format!("{what} must be one number")));
+        }
+        Ok(self.integers(a, what)?[0])
+    }
+
+    pub fn numbers(&mut self, a: &Array, what: &str) -> Result<Vec<f64>> {
+        let a = self.ready(a, "argument")?;
+        a.to_numbers().ok_or_else(|| domain(format!("{what} must be numbers")))
+    }
+
+    pub fn vector(&self, items: Vec<f64>) -> Result<Array> {
+        Array::numbers([items.len()].as_slice(), items, self.budget())
+    }
+
+    pub fn text(&self, text: &str) -> Result<Array> {
+        Array::text(text, self.budget())
+    }
+
+    pub fn collect(&self, shape: &[usize], items: Vec<Array>, proto: Option<Array>) -> Result<Array> {
+        Array::collect(shape, items, proto, self.budget())
+    }
+}
+
+pub fn near_integer(x: f64, ct: f64) -> Option<i64> {
+    let r = x.round();
+    let near = x == r || (x - r).abs() <= ct.max(1e-14) * x.abs().max(1.0);
+    (near && r.abs() < 9.1e15).then_some(r as i64)
+}

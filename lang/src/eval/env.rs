@@ -1,0 +1,77 @@
+//! Scopes: frames of dfn calls over the workspace's names.
+
+use super::value::{Closure, Func, Operand, Value};
+use crate::array::Array;
+use crate::syntax::ast::Sym;
+use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// One call of a dfn. Names live in a short list: a dfn has few.
+pub struct Frame {
+    /// What ∇ calls: the dfn, or the operator with its operands.
+    pub this: Rc<Func>,
+    pub closure: Rc<Closure>,
+    pub alpha: RefCell<Option<Value>>,
+    pub omega: Array,
+    pub operands: [Option<Operand>; 2],
+    pub locals: RefCell<SmallVec<[(Sym, Value); 2]>>,
+    /// System variables as they were before this call changed them.
+    pub saved: RefCell<Vec<(Rc<str>, f64)>>,
+}
+
+impl Frame {
+    pub fn local(&self, sym: Sym) -> Option<Value> {
+        self.locals.borrow().iter().find(|(s, _)| *s == sym).map(|(_, v)| v.clone())
+    }
+
+    pub fn set(&self, sym: Sym, value: Value) -> Option<Value> {
+        let mut locals = self.locals.borrow_mut();
+        match locals.iter_mut().find(|(s, _)| *s == sym) {
+            Some(slot) => Some(std::mem::replace(&mut slot.1, value)),
+            None => {
+                locals.push((sym, value));
+                None
+            }
+        }
+    }
+
+    /// At the end of a call: local functions hold this frame, which holds them. If nothing else does, let go.
+    pub fn leave(self: Rc<Frame>) {
+        let mine = |v: &Value| match v {
+            Value::Func(f) => {
+                matches!(&**f, Func::Dfn(c) if c.env.as_ref().is_some_and(|e| Rc::ptr_eq(e, &self)) && Rc::strong_count(f) == 1)
+            }
+            _ => false,
+        };
+        let own = self.locals.borrow().iter().filter(|(_, v)| mine(v)).count();
+        if own > 0 && Rc::strong_count(&self) == own + 1 {
+            let locals = std::mem::take(&mut *self.locals.borrow_mut());
+            drop(locals);
+        }
+    }
+}
+
+/// The workspace's names.
+#[derive(Clone, Default)]
+pub struct Globals {
+    slots: Vec<Option<Value>>,
+}
+
+impl Globals {
+    pub fn get(&self, sym: Sym) -> Option<&Value> {
+        self.slots.get(sym.0 as usize).and_then(Option::as_ref)
+    }
+
+    pub fn set(&mut self, sym: Sym, value: Option<Value>) -> Option<Value> {
+        let at = sym.0 as usize;
+        if at >= self.slots.len() {
+            self.slots.resize(at + 1, None);
+        }
+        std::mem::replace(&mut self.slots[at], value)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (Sym, &Value)> {
+        self.slots.iter().enumerate().filter_map(|(k, v)| v.as_ref().map(|v| (Sym(k as u32), v)))
+    }
+}

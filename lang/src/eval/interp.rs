@@ -1,0 +1,257 @@
+//! The interpreter as a session holds it: a workspace, statements that commit or leave no trace.
+
+use super::cx::{Cx, Sys};
+use super::host::Host;
+use super::run::{At, Eval, Outcome, Store};
+use super::value::Value;
+use crate::array::format::{Style, display, shape_text};
+use crate::array::{Array, Data};
+use crate::dag::Cell;
+use crate::error::{Kind, Result, syntax};
+use crate::eval::env::Globals;
+use crate::span::Source;
+use crate::syntax::ast::Guard;
+use crate::syntax::resolve::Class;
+use crate::syntax::{self, Ast};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A name of the workspace, for `)vars` and `)fns`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named {
+    pub name: String,
+    pub class: Class,
+    /// Shape and dtype, or the source of a function.
+    pub says: String,
+}
+
+/// A workspace as it was. Cheap: values are shared.
+#[derive(Clone)]
+pub struct Snapshot {
+    globals: Globals,
+    sys: Sys,
+}
+
+#[derive(Default)]
+pub struct Interp {
+    store: Store,
+    sys: Sys,
+}
+
+impl Interp {
+    pub fn new() -> Self {
+        Interp::default()
+    }
+
+    /// Record everything whatever its size: for traces.
+    pub fn set_record_all(&mut self, on: bool) {
+        self.sys.record_all = on;
+    }
+
+    /// Runs a text's statements in order. Errors: the first; what earlier statements did stays.
+    pub fn execute(&mut self, source: &Arc<Source>, host: &mut dyn Host) -> Result<()> {
+        self.statements(source, host, false).map(|_| ())
+    }
+
+    /// As `execute`, but the last statement's value is given instead of shown, pending if it is.
+    pub fn eval_value(&mut self, source: &Arc<Source>, host: &mut dyn Host) -> Result<Option<Array>> {
+        self.statements(source, host, true)
+    }
+
+    /// The exit code that `⎕OFF` asked for.
+    pub fn exit(&self) -> Option<i32> {
+        self.sys.exit
+    }
+
+    pub fn pw(&self) -> usize {
+        self.sys.pw
+    }
+
+    pub fn style(&self, host: &dyn Host) -> Style {
+        Style { pp: self.sys.pp, pw: self.sys.pw, lines: host.limits().lines }
+    }
+
+    /// Forces values in one evaluation; they settle in place.
+    pub fn force(&mut self, arrays: &[&Array], why: &'static str, host: &mut dyn Host) -> Result<()> {
+        Cx { host, sys: &mut self.sys }.force(arrays, why)
+    }
+
+    /// The value with nothing pending in it.
+    pub fn ready(&mut self, a: &Array, why: &'static str, host: &mut dyn Host) -> Result<Array> {
+        Cx { host, sys: &mut self.sys }.ready(a, why)
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.store.symbols.find(name).and_then(|s| self.store.globals.get(s))
+    }
+
+    /// Gives a name of the workspace a value, as `)load` does.
+    pub fn set(&mut self, name: &str, value: Value) {
+        let sym = self.store.symbols.intern(name);
+        self.store.globals.set(sym, Some(value));
+    }
+
+    /// All names in alphabetical order.
+    pub fn names(&self) -> Vec<Named> {
+        let mut out: Vec<Named> = self
+            .store
+            .globals
+            .iter()
+            .map(|(sym, v)| Named {
+                name: self.store.symbols.name(sym).to_string(),
+                class: v.class(),
+                says: described(v),
+            })
+            .collect();
+        out.sort_by(|a, b| a.name.cmp(&b.name));
+        out
+    }
+
+    /// False if there was no such name.
+    pub fn erase(&mut self, name: &str) -> bool {
+        match self.store.symbols.find(name) {
+            Some(sym) => self.store.globals.set(sym, None).is_some(),
+            None => false,
+        }
+    }
+
+    pub fn clear(&mut self) {
+        let record_all = self.sys.record_all;
+        *self = Interp::default();
+        self.sys.record_all = record_all;
+    }
+
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot { globals: self.store.globals.clone(), sys: self.sys.clone() }
+    }
+
+    pub fn restore(&mut self, to: &Snapshot) {
+        self.store.globals = to.globals.clone();
+        let seq = self.sys.seq;
+        self.sys = to.sys.clone();
+        self.sys.seq = seq;
+    }
+
+    fn statements(&mut self, source: &Arc<Source>, host: &mut dyn Host, keep: bool) -> Result<Option<Array>> {
+        let ast = Rc::new(syntax::parse(source, &mut self.store.symbols, host.limits())?);
+        let stmts: Vec<_> = ast
+            .stmts
+            .iter()
+            .filter(|s| s.guard != Guard::None || !ast.phrase(s.phrase).items.is_empty())
+            .copied()
+            .collect();
+        let mut last = None;
+        for (k, stmt) in stmts.iter().enumerate() {
+            if stmt.guard != Guard::None {
+                return Err(syntax_guard(&ast, stmt.phrase));
+            }
+            let keep = keep && k + 1 == stmts.len();
+            last = self.statement(&ast, stmt.phrase, host, keep)?;
+            if self.sys.exit.is_some() {
+                break;
+            }
+        }
+        Ok(last)
+    }
+
+    /// One statement: on an error every name is as before.
+    fn statement(
+        &mut self,
+        ast: &Rc<Ast>,
+        phrase: syntax::ast::PhraseId,
+        host: &mut dyn Host,
+        keep: bool,
+    ) -> Result<Option<Array>> {
+        let place = ast.place(ast.phrase(phrase).span);
+        host.statement(&place);
+        let before = self.sys.clone();
+        self.store.journal.clear();
+        self.store.stack.clear();
+        self.store.depth = 0;
+        self.sys.source = Some(place.source.clone());
+        self.sys.span = place.span;
+        let mut ev = Eval { cx: Cx { host, sys: &mut self.sys }, st: &mut self.store };
+        let done = ev.top(At { ast, frame: None }, phrase, keep);
+        self.sys.hard.clear();
+        self.sys.guards = 0;
+        let journal = std::mem::take(&mut self.store.journal);
+        if done.is_err() {
+            for (sym, old) in journal.into_iter().rev() {
+                self.store.globals.set(sym, old);
+            }
+            let (seq, drawn, seed) = (self.sys.seq, self.sys.drawn, self.sys.seed);
+            self.sys = before;
+            // Numbers drawn by a failed line stay drawn.
+            self.sys.seq = seq;
+            if self.sys.seed == seed {
+                self.sys.drawn = drawn;
+            }
+        }
+        done.map_err(|e| e.at(&place))
+    }
+}
+
+fn syntax_guard(ast: &Ast, phrase: syntax::ast::PhraseId) -> crate::error::Error {
+    syntax("a guard stands only inside { }").at(&ast.place(ast.phrase(phrase).span))
+}
+
+fn described(v: &Value) -> String {
+    match v {
+        Value::Array(a) => {
+            let kind = match a.data() {
+                Data::Items(_) => "nested".to_string(),
+                _ => a.dtype().name().to_string(),
+            };
+            let pending = if a.pending().is_some() { ", pending" } else { "" };
+            format!("{} {kind}{pending}", shape_text(a.shape()))
+        }
+        Value::Func(f) => f.text(),
+        Value::Oper(op) => op.text(),
+    }
+}
+
+impl Eval<'_> {
+    /// A top-level statement: run, show, check what nobody will look at.
+    fn top(&mut self, at: At<'_>, phrase: syntax::ast::PhraseId, keep: bool) -> Result<Option<Array>> {
+        let (outcome, assigns) = self.phrase(at, phrase, false)?;
+        let outcome = match outcome {
+            Outcome::Tail(..) => match self.valued(outcome)? {
+                Some(a) => Outcome::Array(a),
+                None => Outcome::Nothing,
+            },
+            o => o,
+        };
+        let mut kept = None;
+        self.cx.sys.source = Some(at.ast.source.clone());
+        self.cx.sys.span = at.ast.phrase(phrase).span;
+        match outcome {
+            Outcome::Array(a) if keep => kept = Some(a),
+            Outcome::Array(a) if !assigns => {
+                let a = self.cx.ready(&a, "display")?;
+                let text = self.display(&a);
+                self.check_dead()?;
+                self.cx.host.show(&a, &text);
+            }
+            Outcome::Func(f) if !assigns => self.cx.host.output(&format!("{}\n", f.text())),
+            Outcome::Oper(op) if !assigns => self.cx.host.output(&format!("{}\n", op.text())),
+            _ => {}
+        }
+        self.check_dead()?;
+        Ok(kept)
+    }
+
+    /// E2: failing operations of this statement that no live value reaches are run as checks.
+    fn check_dead(&mut self) -> Result<()> {
+        let hard = std::mem::take(&mut self.cx.sys.hard);
+        let dead: Vec<Rc<Cell>> =
+            hard.into_iter().filter(|c| c.forced().is_none() && Rc::strong_count(c) == 1).collect();
+        self.cx.force_cells(dead, "check").map_err(|e| {
+            if e.kind() == Kind::Internal { e } else { e.hint("nothing uses this value, but it was computed") }
+        })
+    }
+
+    pub fn display(&mut self, a: &Array) -> String {
+        let style = Style { pp: self.cx.sys.pp, pw: self.cx.sys.pw, lines: self.cx.host.limits().lines };
+        display(a, &style)
+    }
+}

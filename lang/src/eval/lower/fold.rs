@@ -1,0 +1,92 @@
+//! `f/` with a scalar function: recorded as Reduce where it is associative, folded on the host else.
+
+use crate::array::{Array, DType, Data, Shape};
+use crate::dag::Node;
+use crate::error::{Result, domain};
+use crate::eval::cx::{Cx, SMALL};
+use crate::prim::moves::Move;
+use crate::prim::op::{Fails, Op};
+use crate::prim::reduce;
+
+impl Cx<'_> {
+    /// `op/` along an axis of a uniform array.
+    pub fn reduce(&mut self, op: Op, y: &Array, axis: usize) -> Result<Array> {
+        if y.rank() == 0 {
+            return Ok(y.clone());
+        }
+        let n = y.shape()[axis];
+        let mut shape: Shape = y.shape().into();
+        shape.remove(axis);
+        if n == 0 {
+            let unit = op
+                .identity()
+                .ok_or_else(|| domain(format!("{}/ of nothing: {} has no identity", op.glyph(), op.glyph())))?;
+            return self.apply_move(&Array::num(unit), Move::spread(&[], &shape));
+        }
+        if n == 1 {
+            return self.apply_move(y, Move::drop_axis(y.shape(), axis));
+        }
+        if y.is_char() {
+            if op == Op::Eq || op == Op::Ne {
+                return self.fold_host(op, y, axis, shape);
+            }
+            return Err(domain(format!("{}/ takes numbers, not characters", op.glyph())));
+        }
+        let record = self.records(&[y], y.len());
+        if op == Op::Sub && (record || n > 2) {
+            // -/ is +/ of alternating signs.
+            let signs: Vec<f64> = (0..n).map(|k| if k % 2 == 0 { 1.0 } else { -1.0 }).collect();
+            let signs = if n > SMALL || self.sys.record_all { self.alternating(n)? } else { self.vector(signs)? };
+            let signs = self.apply_move(&signs, Move::along(n, y.shape(), axis))?;
+            let signed = self.map2(Op::Mul, y, &signs)?;
+            return self.reduce(Op::Add, &signed, axis);
+        }
+        if record && (op.is_associative()) {
+            let (dtype, range) = reduced(op, y.dtype(), y.pending().and_then(|c| c.meta().range), n);
+            let node = Node::Reduce { op, axis: axis as u8, src: y.settled() };
+            let hard = op.row().fails == Fails::Hard && y.dtype() != DType::Bool;
+            return self.cell(node, shape, dtype, range, hard);
+        }
+        self.fold_host(op, y, axis, shape)
+    }
+
+    /// 1 ¯1 1 ¯1 … as `1-2×2|⍳n`.
+    fn alternating(&mut self, n: usize) -> Result<Array> {
+        let iota = self.iota(n, 0.0)?;
+        let odd = self.map2(Op::Residue, &Array::num(2.0), &iota)?;
+        let twice = self.map2(Op::Mul, &Array::num(2.0), &odd)?;
+        self.map2(Op::Sub, &Array::num(1.0), &twice)
+    }
+
+    fn fold_host(&mut self, op: Op, y: &Array, axis: usize, shape: Shape) -> Result<Array> {
+        let y = self.ready(y, "reduction")?;
+        let items = match y.data() {
+            Data::Dense(b) => b.view().numbers(),
+            _ => return Ok(y),
+        };
+        let n = y.shape()[axis];
+        let ct = if y.is_char() || y.dtype() == DType::F32 { 0.0 } else { self.sys.ct };
+        let out = reduce::along(op, ct, &items, y.shape(), axis).map_err(|(_, f)| super::failed(op, f))?;
+        let (dtype, _) = reduced(op, y.dtype(), None, n);
+        self.stored(op, shape, out, dtype)
+    }
+}
+
+/// dtype and interval of `op/` over n items (LOWERING §6).
+pub fn reduced(op: Op, dtype: DType, range: Option<(f64, f64)>, n: usize) -> (DType, Option<(f64, f64)>) {
+    let range = range.or(dtype.range());
+    match op {
+        Op::Max | Op::Min | Op::Lcm | Op::Gcd => (dtype, range),
+        Op::Add if dtype.is_integer() => {
+            let sum = range.map(|(lo, hi)| ((lo * n as f64).min(lo), (hi * n as f64).max(hi)));
+            match sum.and_then(|(lo, hi)| DType::of_range(lo, hi)) {
+                Some(dtype) => (dtype, sum),
+                None => (DType::I32, None),
+            }
+        }
+        Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Ge | Op::Gt | Op::Nand | Op::Nor => (DType::Bool, Some((0.0, 1.0))),
+        _ if dtype == DType::F32 => (DType::F32, None),
+        Op::Sub | Op::Residue if dtype.is_integer() => (DType::I32, None),
+        _ => (DType::F64, None),
+    }
+}

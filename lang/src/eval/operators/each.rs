@@ -1,0 +1,64 @@
+//! `¨`: a function on items, results as items.
+
+use super::{function, prim, scalar_op};
+use crate::array::{Array, Shape};
+use crate::error::{Result, length, rank, syntax};
+use crate::eval::run::Eval;
+use crate::eval::value::Operand;
+use crate::prim::shape::Axis;
+use crate::prim::table::Does;
+
+pub fn each(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let func = function(&f[0])?.clone();
+    let scalar = match x {
+        Some(x) => scalar_op(&f[0]).is_some() && x.is_uniform() && y.is_uniform(),
+        None => {
+            y.is_uniform()
+                && prim(&f[0]).and_then(|p| p.monadic.as_ref()).is_some_and(|m| matches!(m.does, Does::Scalar(_)))
+        }
+    };
+    if scalar {
+        return ev.apply(&func, x, y);
+    }
+    let y = ev.cx.ready_outer(y)?;
+    let x = x.map(|x| ev.cx.ready_outer(x)).transpose()?;
+    let shape: Shape = match &x {
+        None => y.shape().into(),
+        Some(x) if x.shape() == y.shape() => y.shape().into(),
+        Some(x) if x.len() == 1 && (y.len() != 1 || y.rank() >= x.rank()) => y.shape().into(),
+        Some(x) if y.len() == 1 => x.shape().into(),
+        Some(x) if x.rank() != y.rank() => return Err(rank("X and Y differ in rank")),
+        Some(_) => return Err(length("X and Y differ in length")),
+    };
+    let n = crate::array::elements(&shape);
+    if n == 0 {
+        let proto = y.prototype();
+        let tried = match (&x, prim(&f[0])) {
+            (None, Some(_)) => ev.apply(&func, None, &proto).ok(),
+            (Some(x), Some(_)) => ev.apply(&func, Some(&x.prototype()), &proto).ok(),
+            _ => None,
+        };
+        let proto = tried
+            .map(|a| ev.cx.ready(&a, "each"))
+            .transpose()?
+            .map(|a| Array::items([1].as_slice(), vec![a], None).prototype());
+        return crate::prim::cells::empty(&ev.cx, &shape, proto.unwrap_or(Array::num(0.0)));
+    }
+    let _held = ev.cx.budget().charge_elements(n, std::mem::size_of::<Array>())?;
+    let item =
+        |a: &Array, k: usize| if a.rank() == 0 { a.disclosed() } else { a.item(if a.len() == 1 { 0 } else { k }) };
+    let mut out = Vec::with_capacity(n);
+    let mut none = 0;
+    for k in 0..n {
+        let left = x.as_ref().map(|x| item(x, k));
+        let o = ev.call(&func, left.as_ref(), &item(&y, k))?;
+        match ev.valued(o)? {
+            Some(a) => out.push(a.settled()),
+            None => none += 1,
+        }
+    }
+    if none > 0 {
+        return Err(syntax("each needs a value from every call"));
+    }
+    super::reduce::finished(ev, &shape, out, Array::num(0.0))
+}

@@ -1,0 +1,40 @@
+//! The operators. Where an operand is a scalar primitive on simple arrays they record nodes; else they loop.
+
+pub mod compose;
+pub mod each;
+pub mod inverse;
+pub mod power;
+pub mod products;
+pub mod rank;
+pub mod reduce;
+
+use super::value::{Func, Operand};
+use crate::error::{Result, syntax};
+use crate::prim::op::Op;
+use crate::prim::table::{Does, Prim};
+use std::rc::Rc;
+
+/// The scalar operation of a dyadic scalar primitive.
+pub fn scalar_op(f: &Operand) -> Option<Op> {
+    match prim(f)?.dyadic.as_ref()?.does {
+        Does::Scalar(op) => Some(op),
+        _ => None,
+    }
+}
+
+pub fn prim(f: &Operand) -> Option<&'static Prim> {
+    match f {
+        Operand::F(f) => match **f {
+            Func::Prim(p) => Some(p),
+            _ => None,
+        },
+        Operand::A(_) => None,
+    }
+}
+
+pub fn function(f: &Operand) -> Result<&Rc<Func>> {
+    match f {
+        Operand::F(f) => Ok(f),
+        Operand::A(_) => Err(syntax("this operand must be a function")),
+    }
+}

@@ -1,0 +1,266 @@
+//! `/ ⌿ \ ⍀` with functions: reduce, windowed reduce, scan.
+
+use super::{function, prim, scalar_op};
+use crate::array::{Array, DType, Shape, around, elements};
+use crate::dag::Read;
+use crate::dag::ix::Ix;
+use crate::error::{Result, domain, length};
+use crate::eval::run::Eval;
+use crate::eval::value::Operand;
+use crate::prim::cells;
+use crate::prim::moves::{Move, gather};
+use crate::prim::op::Op;
+use crate::prim::shape::{Axis, axis_of, fill};
+
+pub fn last(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    reduce(ev, &f[0], x, y, axis, y.rank().max(1) - 1)
+}
+
+pub fn first(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    reduce(ev, &f[0], x, y, axis, 0)
+}
+
+fn reduce(
+    ev: &mut Eval<'_>,
+    f: &Operand,
+    x: Option<&Array>,
+    y: &Array,
+    axis: Axis<'_>,
+    default: usize,
+) -> Result<Array> {
+    function(f)?;
+    if y.rank() == 0 && x.is_none() {
+        return Ok(y.clone());
+    }
+    let y = if y.rank() == 0 { crate::prim::shape::reshaped(&mut ev.cx, y, &[1])? } else { y.clone() };
+    let axis = axis_of(&mut ev.cx, axis, y.rank(), default)?;
+    if let Some(x) = x {
+        return windows(ev, f, x, &y, axis);
+    }
+    match scalar_op(f) {
+        Some(op) if y.is_uniform() => ev.cx.reduce(op, &y, axis),
+        _ => fold_items(ev, f, &y, axis),
+    }
+}
+
+/// Any function between items, from the right.
+fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<Array> {
+    let func = function(f)?;
+    let y = ev.cx.ready_outer(y)?;
+    let (outer, n, inner) = around(y.shape(), axis);
+    let mut shape: Shape = y.shape().into();
+    shape.remove(axis);
+    if n == 0 {
+        return identity(ev, f, &y, &shape);
+    }
+    if n == 1 {
+        return y.with_shape(shape, ev.cx.budget());
+    }
+    if prim(f).is_some_and(|p| p.glyph == ',') && y.rank() == 1 {
+        let mut parts = Vec::with_capacity(n);
+        for a in y.to_items() {
+            if a.rank() > 1 {
+                parts.clear();
+                break;
+            }
+            parts.push(crate::prim::shape::reshaped(&mut ev.cx, &a, &[a.len()])?);
+        }
+        if !parts.is_empty() {
+            return cells::join(&mut ev.cx, &parts, 0)?.enclosed();
+        }
+    }
+    let mut out = Vec::with_capacity(outer * inner);
+    for o in 0..outer {
+        for i in 0..inner {
+            ev.cx.host.interrupt().check()?;
+            let mut sum = y.item((o * n + n - 1) * inner + i);
+            for k in (0..n - 1).rev() {
+                sum = ev.apply(func, Some(&y.item((o * n + k) * inner + i)), &sum)?;
+            }
+            out.push(sum);
+        }
+    }
+    finished(ev, &shape, out, y.prototype())
+}
+
+/// Results as items of a shape; a single one is enclosed.
+pub fn finished(ev: &Eval<'_>, shape: &[usize], mut out: Vec<Array>, proto: Array) -> Result<Array> {
+    if shape.is_empty() && out.len() == 1 {
+        return out.swap_remove(0).settled().enclosed();
+    }
+    let out = out.into_iter().map(|a| a.settled()).collect();
+    ev.cx.collect(shape, out, Some(proto))
+}
+
+fn identity(ev: &mut Eval<'_>, f: &Operand, y: &Array, shape: &[usize]) -> Result<Array> {
+    if elements(shape) == 0 {
+        return cells::empty(&ev.cx, shape, y.prototype());
+    }
+    let unit = match (scalar_op(f), prim(f).map(|p| p.glyph)) {
+        (Some(op), _) => op.identity(),
+        (_, Some('⊤' | '⌽' | '⊖')) => Some(0.0),
+        (_, Some('/' | '⌿' | '\\' | '⍀')) => Some(1.0),
+        _ => None,
+    };
+    match (unit, prim(f).map(|p| p.glyph)) {
+        (Some(unit), _) => {
+            let proto = y.prototype();
+            if proto.is_simple_scalar() {
+                fill(&mut ev.cx, &Array::num(unit), shape)
+            } else {
+                Err(domain("the identity of a nested array is not in Aplomb yet"))
+            }
+        }
+        (None, Some('∪')) => {
+            let none = ev.cx.vector(vec![])?;
+            fill(&mut ev.cx, &none, shape)
+        }
+        (None, Some(',')) => {
+            let none = cells::empty(&ev.cx, &[0], y.prototype())?;
+            fill(&mut ev.cx, &none, shape)
+        }
+        _ => Err(domain("this function has no identity for an empty axis")),
+    }
+}
+
+/// `n f/Y`
+fn windows(ev: &mut Eval<'_>, f: &Operand, x: &Array, y: &Array, axis: usize) -> Result<Array> {
+    let by = ev.cx.one_integer(x, "the width of a window")?;
+    let n = y.shape()[axis];
+    let width = by.unsigned_abs() as usize;
+    if width > n + 1 {
+        return Err(length(format!("windows of {width} on an axis of {n}")));
+    }
+    let mut shape: Shape = y.shape().into();
+    shape[axis] = n + 1 - width;
+    if width == 0 {
+        let unit = scalar_op(f)
+            .and_then(Op::identity)
+            .ok_or_else(|| domain("this function has no identity for an empty window"))?;
+        return fill(&mut ev.cx, &Array::num(unit), &shape);
+    }
+    if elements(&shape) == 0 {
+        return cells::empty(&ev.cx, &shape, y.prototype());
+    }
+    let at = |ev: &mut Eval<'_>, k: usize| {
+        let mut read = Read::identity(y.rank());
+        read.ix[axis] = Ix::axis(axis).offset(k as i64);
+        ev.cx.apply_move(y, Move { name: "↓", shape: shape.clone(), read, onto: width == 1 })
+    };
+    if let Some(op) = scalar_op(f) {
+        let order: Vec<usize> = if by < 0 { (0..width).collect() } else { (0..width).rev().collect() };
+        let mut sum = at(ev, order[0])?;
+        for &k in &order[1..] {
+            let left = at(ev, k)?;
+            sum = ev.cx.map2(op, &left, &sum)?;
+        }
+        return Ok(sum);
+    }
+    let func = function(f)?;
+    let y = ev.cx.ready_outer(y)?;
+    let (outer, n, inner) = around(y.shape(), axis);
+    let mut out = Vec::with_capacity(elements(&shape));
+    for o in 0..outer {
+        for w in 0..n + 1 - width {
+            ev.cx.host.interrupt().check()?;
+            for i in 0..inner {
+                let item = |k: usize| y.item((o * n + w + if by < 0 { width - 1 - k } else { k }) * inner + i);
+                let mut sum = item(width - 1);
+                for k in (0..width - 1).rev() {
+                    sum = ev.apply(func, Some(&item(k)), &sum)?;
+                }
+                out.push(sum);
+            }
+        }
+    }
+    finished(ev, &shape, out, y.prototype())
+}
+
+pub fn scan_last(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    scan(ev, &f[0], x, y, axis, y.rank().max(1) - 1)
+}
+
+pub fn scan_first(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    scan(ev, &f[0], x, y, axis, 0)
+}
+
+fn scan(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array, axis: Axis<'_>, default: usize) -> Result<Array> {
+    let func = function(f)?;
+    if x.is_some() {
+        return Err(crate::error::syntax("a scan takes one argument"));
+    }
+    if y.rank() == 0 {
+        return Ok(y.clone());
+    }
+    let axis = axis_of(&mut ev.cx, axis, y.rank(), default)?;
+    let y = ev.cx.ready_outer(y)?;
+    if y.is_empty() {
+        return Ok(y);
+    }
+    let (outer, n, inner) = around(y.shape(), axis);
+    let op = scalar_op(f);
+    if let Some((op, items)) = op.zip(y.to_numbers().filter(|_| y.is_uniform())) {
+        let running = op.is_associative() || (matches!(op, Op::Ne | Op::Eq) && y.dtype() == DType::Bool);
+        if running || op == Op::Sub {
+            let out = run(ev, op, items, (outer, n, inner))?;
+            return match (y.dtype(), op) {
+                (DType::F64 | DType::F32, Op::Add | Op::Sub | Op::Mul) => Array::floats(y.shape(), out, ev.cx.budget()),
+                _ => Array::numbers(y.shape(), out, ev.cx.budget()),
+            };
+        }
+    }
+    let mut out = vec![Array::num(0.0); y.len()];
+    for o in 0..outer {
+        for i in 0..inner {
+            let at = |k: usize| (o * n + k) * inner + i;
+            for k in 0..n {
+                ev.cx.host.interrupt().check()?;
+                let mut sum = y.item(at(k));
+                for j in (0..k).rev() {
+                    sum = ev.apply(func, Some(&y.item(at(j))), &sum)?;
+                }
+                out[at(k)] = sum.settled();
+            }
+        }
+    }
+    ev.cx.collect(y.shape(), out, Some(y.prototype()))
+}
+
+fn run(ev: &mut Eval<'_>, op: Op, mut items: Vec<f64>, (outer, n, inner): (usize, usize, usize)) -> Result<Vec<f64>> {
+    for o in 0..outer {
+        ev.cx.host.interrupt().check()?;
+        for k in 1..n {
+            for i in 0..inner {
+                let at = (o * n + k) * inner + i;
+                // -\ adds and subtracts in turn.
+                let step = if op == Op::Sub && k % 2 == 0 { Op::Add } else { op };
+                items[at] = ev.cx.scalar2(step, items[at - inner], items[at])?;
+            }
+        }
+    }
+    Ok(items)
+}
+
+/// Cells of one rank as rows for other operators.
+pub fn rows(ev: &mut Eval<'_>, a: &Array, rank: usize) -> Result<(Shape, Vec<Array>)> {
+    let a = ev.cx.ready_outer(a)?;
+    let lead = a.rank() - rank;
+    let frame: Shape = a.shape()[..lead].into();
+    let cell: Shape = a.shape()[lead..].into();
+    let size = elements(&cell);
+    if lead == 0 {
+        return Ok((frame, vec![a]));
+    }
+    let mut out = Vec::with_capacity(elements(&frame));
+    for k in 0..elements(&frame) {
+        out.push(if cell.is_empty() {
+            a.item(k).enclosed()?
+        } else if size == 0 {
+            cells::empty(&ev.cx, &cell, a.prototype())?
+        } else {
+            let places: Vec<_> = (k * size..(k + 1) * size).map(Ok).collect();
+            gather(&a, &cell, &places, ev.cx.budget())?
+        });
+    }
+    Ok((frame, out))
+}

@@ -1,0 +1,518 @@
+//! The machine: runs a phrase's code on a stack, right to left; dfn bodies, guards, tail calls.
+//!
+//! Rows: LANGUAGE §2, §6; RELIABILITY 3. A tail call reuses the caller's turn of the loop; other calls are counted.
+
+use super::cx::Cx;
+use super::env::{Frame, Globals};
+use super::value::{Closure, Func, Oper, Operand, Value};
+use crate::array::Array;
+use crate::error::{Error, Kind, Result, domain, limit, syntax, value};
+use crate::span::Span;
+use crate::syntax::ast::{Guard, PhraseId, Stmt};
+use crate::syntax::resolve::{self, Class, Code, Do, FExpr, Gives, Ins, Key, OpExpr, Resolved};
+use crate::syntax::token::Word;
+use crate::syntax::{Ast, Sym, Symbols};
+use std::rc::Rc;
+
+/// What lasts from statement to statement.
+#[derive(Default)]
+pub struct Store {
+    pub symbols: Symbols,
+    pub globals: Globals,
+    /// What names were before this statement.
+    pub journal: Vec<(Sym, Option<Value>)>,
+    pub stack: Vec<Array>,
+    pub depth: usize,
+}
+
+pub struct Eval<'h> {
+    pub cx: Cx<'h>,
+    pub st: &'h mut Store,
+}
+
+/// Where code runs.
+#[derive(Clone, Copy)]
+pub struct At<'a> {
+    pub ast: &'a Rc<Ast>,
+    pub frame: Option<&'a Rc<Frame>>,
+}
+
+pub enum Outcome {
+    Nothing,
+    Array(Array),
+    Func(Rc<Func>),
+    Oper(Oper),
+    /// The caller's loop goes on with this call.
+    Tail(Rc<Func>, Option<Array>, Array),
+}
+
+impl<'h> Eval<'h> {
+    pub fn lookup(&self, at: At<'_>, sym: Sym) -> Option<Value> {
+        let mut frame = at.frame;
+        while let Some(f) = frame {
+            if let Some(v) = f.local(sym) {
+                return Some(v);
+            }
+            frame = f.closure.env.as_ref();
+        }
+        self.st.globals.get(sym).cloned()
+    }
+
+    fn class(&self, at: At<'_>, key: Key) -> Class {
+        let operand = |k: usize| match at.frame.and_then(|f| f.operands[k].as_ref()) {
+            Some(Operand::F(_)) => Class::Func,
+            _ => Class::Array,
+        };
+        match key {
+            Key::Sym(sym) => self.lookup(at, sym).map_or(Class::Array, |v| v.class()),
+            Key::Word(Word::AlphaAlpha) => operand(0),
+            Key::Word(Word::OmegaOmega) => operand(1),
+            Key::Word(Word::Del) if at.frame.is_some() => Class::Func,
+            Key::Word(Word::DelDel) => match at.frame {
+                Some(f) if f.closure.ast.dfn(f.closure.dfn).operands > 1 => Class::Dyadic,
+                _ => Class::Monadic,
+            },
+            Key::Word(Word::Alpha) => match at.frame.map(|f| f.alpha.borrow().as_ref().map(Value::class)) {
+                Some(Some(class)) => class,
+                _ => Class::Array,
+            },
+            Key::Word(_) => Class::Array,
+        }
+    }
+
+    /// The phrase's code for the classes its names have now.
+    pub fn resolved(&mut self, at: At<'_>, id: PhraseId) -> Result<Rc<Resolved>> {
+        let phrase = at.ast.phrase(id);
+        let hit =
+            phrase.cache.borrow().iter().find(|r| r.classes.iter().all(|(k, c)| self.class(at, *k) == *c)).cloned();
+        if let Some(r) = hit {
+            return Ok(r);
+        }
+        let made = Rc::new(resolve::resolve(at.ast, phrase, &mut |key| self.class(at, key))?);
+        let mut cache = phrase.cache.borrow_mut();
+        if cache.len() >= 4 {
+            cache.remove(0);
+        }
+        cache.push(made.clone());
+        Ok(made)
+    }
+
+    pub fn phrase(&mut self, at: At<'_>, id: PhraseId, tail: bool) -> Result<(Outcome, bool)> {
+        let r = self.resolved(at, id)?;
+        Ok((self.code(at, &r.code, tail)?, r.code.assigns))
+    }
+
+    /// Runs code; what it leaves on the stack on an error is dropped.
+    pub fn code(&mut self, at: At<'_>, code: &Code, tail: bool) -> Result<Outcome> {
+        let base = self.st.stack.len();
+        let outcome = self.steps(at, code, tail);
+        self.st.stack.truncate(base);
+        outcome
+    }
+
+    /// Code that must give an array.
+    pub fn array(&mut self, at: At<'_>, code: &Code) -> Result<Array> {
+        match self.code(at, code, false)? {
+            Outcome::Array(a) => Ok(a),
+            _ => Err(value("a value is needed here")),
+        }
+    }
+
+    fn pop(&mut self) -> Result<Array> {
+        self.st.stack.pop().ok_or_else(|| crate::error::internal("the value stack is empty"))
+    }
+
+    fn enter(&mut self, at: At<'_>, span: Span) {
+        self.cx.sys.span = span;
+        if self.cx.sys.source.as_ref().is_none_or(|s| !std::sync::Arc::ptr_eq(s, &at.ast.source)) {
+            self.cx.sys.source = Some(at.ast.source.clone());
+        }
+    }
+
+    fn steps(&mut self, at: At<'_>, code: &Code, tail: bool) -> Result<Outcome> {
+        let last = code.ins.len().wrapping_sub(1);
+        for (k, ins) in code.ins.iter().enumerate() {
+            match &ins.what {
+                Do::Const(a) => self.st.stack.push(a.clone()),
+                Do::Dyad(FExpr::Prim(p)) => {
+                    let x = self.pop()?;
+                    let y = self.pop()?;
+                    self.enter(at, ins.at);
+                    let z = self.dyadic(p, &x, &y, None).map_err(|e| located(e, at, ins, Some(&x), &y))?;
+                    self.st.stack.push(z);
+                }
+                Do::Monad(FExpr::Prim(p)) if !p.glyph.eq(&'⍎') => {
+                    let y = self.pop()?;
+                    self.enter(at, ins.at);
+                    let z = self.monadic(p, &y, None).map_err(|e| located(e, at, ins, None, &y))?;
+                    self.st.stack.push(z);
+                }
+                Do::Monad(f) | Do::Dyad(f) => {
+                    let x = if matches!(ins.what, Do::Dyad(_)) { Some(self.pop()?) } else { None };
+                    let y = self.pop()?;
+                    let f = self.function(at, f).map_err(|e| e.at(&at.ast.place(ins.at)))?;
+                    if tail
+                        && k == last
+                        && matches!(*f, Func::Dfn(_) | Func::Op1(Oper::Dfn(_), _) | Func::Op2(Oper::Dfn(_), ..))
+                    {
+                        return Ok(Outcome::Tail(f, x, y));
+                    }
+                    self.enter(at, ins.at);
+                    let z = match (&*f, &x) {
+                        (Func::Prim(p), None) if p.glyph == '⍎' => self.execute_text(at, &y),
+                        _ => self.call(&f, x.as_ref(), &y).and_then(|o| self.valued(o)),
+                    };
+                    let z = z.map_err(|e| located(e, at, ins, x.as_ref(), &y))?;
+                    match z {
+                        Some(z) => self.st.stack.push(z),
+                        None if k == last => return Ok(Outcome::Nothing),
+                        None => return Err(value("this function gave no value").at(&at.ast.place(ins.at))),
+                    }
+                }
+                _ => self.step(at, ins).map_err(|e| e.at(&at.ast.place(ins.at)))?,
+            }
+        }
+        match &code.gives {
+            Gives::Nothing => Ok(Outcome::Nothing),
+            Gives::Array => self.pop().map(Outcome::Array),
+            Gives::Func(f) => self.function(at, f).map(Outcome::Func),
+            Gives::Oper(op) => self.operator(at, op).map(Outcome::Oper),
+        }
+    }
+
+    /// A call's outcome as a value, if it gave one.
+    pub fn valued(&mut self, o: Outcome) -> Result<Option<Array>> {
+        match o {
+            Outcome::Array(a) => Ok(Some(a)),
+            Outcome::Nothing => Ok(None),
+            Outcome::Tail(f, x, y) => {
+                let o = self.call(&f, x.as_ref(), &y)?;
+                self.valued(o)
+            }
+            Outcome::Func(_) | Outcome::Oper(_) => Err(syntax("a dfn gives a value, not a function")),
+        }
+    }
+
+    fn step(&mut self, at: At<'_>, ins: &Ins) -> Result<()> {
+        match &ins.what {
+            Do::Name(sym) => match self.lookup(at, *sym) {
+                Some(Value::Array(a)) => self.st.stack.push(a),
+                Some(_) => return Err(syntax("a function stands where a value is needed")),
+                None => return Err(value(format!("{} has no value", self.st.symbols.name(*sym)))),
+            },
+            Do::Omega => match at.frame {
+                Some(f) => self.st.stack.push(f.omega.clone()),
+                None => return Err(syntax("⍵ stands only inside { }")),
+            },
+            Do::Alpha => match at.frame.map(|f| f.alpha.borrow().clone()) {
+                Some(Some(Value::Array(a))) => self.st.stack.push(a),
+                Some(_) => {
+                    return Err(
+                        value("⍺ has no value: the dfn was called with one argument").hint("⍺←d gives it a default")
+                    );
+                }
+                None => return Err(syntax("⍺ stands only inside { }")),
+            },
+            Do::Word(w) => {
+                let which = usize::from(*w == Word::OmegaOmega);
+                match at.frame.and_then(|f| f.operands[which].clone()) {
+                    Some(Operand::A(a)) => self.st.stack.push(a),
+                    _ => return Err(syntax("this stands only inside an operator or a dfn")),
+                }
+            }
+            Do::System(name) => {
+                let a = self.system_value(name)?;
+                self.st.stack.push(a);
+            }
+            Do::Input => return Err(crate::error::nonce("reading ⎕ and ⍞: that")),
+            Do::Strand(n) => {
+                let mut items = Vec::with_capacity(*n);
+                for _ in 0..*n {
+                    items.push(self.pop()?);
+                }
+                let a = self.strand(items)?;
+                self.st.stack.push(a);
+            }
+            Do::Notation { n, mix } => {
+                let from = self.st.stack.len().saturating_sub(*n);
+                let items = self.st.stack.split_off(from);
+                let count = items.len();
+                let a = if *mix {
+                    crate::prim::cells::mixed(&mut self.cx, &[count], &items, false)?
+                } else {
+                    self.strand(items)?
+                };
+                self.st.stack.push(a);
+            }
+            Do::Index(present) => {
+                self.enter(at, ins.at);
+                let base = self.pop()?;
+                let mut indices = Vec::with_capacity(present.len());
+                for &p in present {
+                    indices.push(if p { Some(self.pop()?) } else { None });
+                }
+                let a = crate::prim::select::bracket(&mut self.cx, &base, &indices)?;
+                self.st.stack.push(a);
+            }
+            _ => self.assignment(at, ins)?,
+        }
+        Ok(())
+    }
+
+    /// A vector of items; pending scalars stay pending as items.
+    fn strand(&mut self, items: Vec<Array>) -> Result<Array> {
+        let items: Vec<Array> = items.into_iter().map(|a| a.settled()).collect();
+        self.cx.collect(&[items.len()], items, None)
+    }
+
+    /// The function an expression is now.
+    pub fn function(&mut self, at: At<'_>, f: &FExpr) -> Result<Rc<Func>> {
+        Ok(match f {
+            FExpr::Known(f) => f.clone(),
+            FExpr::Prim(p) => Rc::new(Func::Prim(p)),
+            FExpr::Name(sym) => match self.lookup(at, *sym) {
+                Some(Value::Func(f)) => f,
+                _ => return Err(syntax(format!("{} is no function here", self.st.symbols.name(*sym)))),
+            },
+            FExpr::Word(Word::Del) => match at.frame {
+                Some(f) => f.this.clone(),
+                None => return Err(syntax("∇ stands only inside { }")),
+            },
+            FExpr::Word(Word::Alpha) => match at.frame.map(|f| f.alpha.borrow().clone()) {
+                Some(Some(Value::Func(f))) => f,
+                _ => return Err(value("⍺ has no value")),
+            },
+            FExpr::Word(w) => match at.frame.and_then(|f| f.operands[usize::from(*w == Word::OmegaOmega)].clone()) {
+                Some(Operand::F(f)) => f,
+                _ => return Err(syntax("⍺⍺ and ⍵⍵ stand only inside an operator")),
+            },
+            FExpr::Dfn(id) => {
+                Rc::new(Func::Dfn(Rc::new(Closure { ast: at.ast.clone(), dfn: *id, env: at.frame.cloned() })))
+            }
+            FExpr::System(name) => Rc::new(Func::System(name.clone())),
+            FExpr::Op1(op, f) => Rc::new(Func::Op1(self.operator(at, op)?, self.operand(at, f)?)),
+            FExpr::Op2(op, f, g) => {
+                let g = self.operand(at, g)?;
+                Rc::new(Func::Op2(self.operator(at, op)?, self.operand(at, f)?, g))
+            }
+            FExpr::Outer(f) => Rc::new(Func::Outer(Operand::F(self.function(at, f)?))),
+            FExpr::Axis(f, code) => {
+                let axis = self.array(at, code)?;
+                Rc::new(Func::Axis(Operand::F(self.function(at, f)?), axis))
+            }
+            FExpr::Fork(f, g, h) => {
+                let h = Operand::F(self.function(at, h)?);
+                let g = Operand::F(self.function(at, g)?);
+                Rc::new(Func::Fork(self.operand(at, f)?, g, h))
+            }
+            FExpr::Atop(g, h) => {
+                let h = Operand::F(self.function(at, h)?);
+                Rc::new(Func::Atop(Operand::F(self.function(at, g)?), h))
+            }
+        })
+    }
+
+    pub fn operator(&mut self, at: At<'_>, op: &OpExpr) -> Result<Oper> {
+        match op {
+            OpExpr::Prim(p) => Ok(Oper::Prim(p)),
+            OpExpr::Name(sym) => match self.lookup(at, *sym) {
+                Some(Value::Oper(op)) => Ok(op),
+                _ => Err(syntax("this name is no operator here")),
+            },
+            OpExpr::Dfn(id) => {
+                Ok(Oper::Dfn(Rc::new(Closure { ast: at.ast.clone(), dfn: *id, env: at.frame.cloned() })))
+            }
+            OpExpr::DelDel => match at.frame {
+                Some(f) => Ok(Oper::Dfn(f.closure.clone())),
+                None => Err(syntax("∇∇ stands only inside an operator")),
+            },
+        }
+    }
+
+    fn operand(&mut self, at: At<'_>, o: &resolve::Operand) -> Result<Operand> {
+        match o {
+            resolve::Operand::F(f) => self.function(at, f).map(Operand::F),
+            resolve::Operand::A(code) => self.array(at, code).map(Operand::A),
+        }
+    }
+
+    /// A dfn, or an operator with its operands: tail calls go round, other calls go down.
+    pub fn call_dfn(&mut self, f: &Rc<Func>, x: Option<&Array>, y: &Array) -> Result<Outcome> {
+        self.st.depth += 1;
+        let most = self.cx.host.limits().depth;
+        if self.st.depth > most {
+            self.st.depth -= 1;
+            return Err(limit(format!("calls stand more than {most} deep"))
+                .hint("a call that is the last thing a dfn does takes no depth"));
+        }
+        let (source, span) = (self.cx.sys.source.clone(), self.cx.sys.span);
+        let outcome = self.turns(f.clone(), x.cloned(), y.clone());
+        self.st.depth -= 1;
+        (self.cx.sys.source, self.cx.sys.span) = (source, span);
+        outcome
+    }
+
+    fn turns(&mut self, f: Rc<Func>, x: Option<Array>, y: Array) -> Result<Outcome> {
+        let (mut f, mut x, mut y) = (f, x, y);
+        loop {
+            self.cx.host.interrupt().check()?;
+            let (closure, operands) = match &*f {
+                Func::Dfn(c) => (c.clone(), [None, None]),
+                Func::Op1(Oper::Dfn(c), a) => (c.clone(), [Some(a.clone()), None]),
+                Func::Op2(Oper::Dfn(c), a, b) => (c.clone(), [Some(a.clone()), Some(b.clone())]),
+                _ => return self.call(&f, x.as_ref(), &y),
+            };
+            let frame = Rc::new(Frame {
+                this: f.clone(),
+                closure: closure.clone(),
+                alpha: std::cell::RefCell::new(x.map(Value::Array)),
+                omega: y,
+                operands,
+                locals: Default::default(),
+                saved: Default::default(),
+            });
+            let at = At { ast: &closure.ast, frame: Some(&frame) };
+            let outcome = self.body(at, &closure.ast.dfn(closure.dfn).stmts, true);
+            for (name, old) in frame.saved.borrow_mut().drain(..).rev() {
+                self.restore_system(&name, old);
+            }
+            frame.leave();
+            match outcome? {
+                Outcome::Tail(g, a, b) => (f, x, y) = (g, a, b),
+                o => return Ok(o),
+            }
+        }
+    }
+
+    fn body(&mut self, at: At<'_>, stmts: &[Stmt], tail: bool) -> Result<Outcome> {
+        let mut last = Outcome::Nothing;
+        for (k, stmt) in stmts.iter().enumerate() {
+            match stmt.guard {
+                Guard::None => {
+                    if at.ast.phrase(stmt.phrase).items.is_empty() {
+                        continue;
+                    }
+                    let r = self.resolved(at, stmt.phrase)?;
+                    let default =
+                        matches!(r.code.ins.last(), Some(Ins { what: Do::AssignAlpha | Do::AssignAlphaFunc(_), .. }));
+                    if default && at.frame.is_some_and(|f| f.alpha.borrow().is_some()) {
+                        continue;
+                    }
+                    let outcome = self.code(at, &r.code, tail && !r.code.assigns && self.cx.sys.guards == 0)?;
+                    self.checked()?;
+                    if !r.code.assigns {
+                        return Ok(outcome);
+                    }
+                    last = outcome;
+                }
+                Guard::Test(cond) => {
+                    if self.holds(at, cond)? {
+                        if at.ast.phrase(stmt.phrase).items.is_empty() {
+                            return Ok(Outcome::Nothing);
+                        }
+                        let tail = tail && self.cx.sys.guards == 0;
+                        let (o, _) = self.phrase(at, stmt.phrase, tail)?;
+                        self.checked()?;
+                        return Ok(o);
+                    }
+                }
+                Guard::Error(events) => {
+                    let (o, _) = self.phrase(at, events, false)?;
+                    let Outcome::Array(events) = o else { return Err(domain("an error guard needs event numbers")) };
+                    let events = self.cx.integers(&events, "an event number")?;
+                    return self.guarded(at, &events, stmt.phrase, &stmts[k + 1..]);
+                }
+            }
+        }
+        Ok(last)
+    }
+
+    /// The rest of a body under an error guard.
+    fn guarded(&mut self, at: At<'_>, events: &[i64], handler: PhraseId, rest: &[Stmt]) -> Result<Outcome> {
+        let (depth, stack) = (self.st.depth, self.st.stack.len());
+        self.cx.sys.guards += 1;
+        let outcome = self.body(at, rest, false).and_then(|o| self.settle(o));
+        self.cx.sys.guards -= 1;
+        let Err(e) = outcome else { return outcome };
+        let number = i64::from(e.kind().number());
+        let caught = match e.kind() {
+            Kind::Interrupt => events.contains(&1000) || events.contains(&1003),
+            Kind::Internal => false,
+            _ => events.contains(&0) || events.contains(&number),
+        };
+        if !caught {
+            return Err(e);
+        }
+        self.st.depth = depth;
+        self.st.stack.truncate(stack);
+        self.cx.sys.hard.clear();
+        Ok(self.phrase(at, handler, false)?.0)
+    }
+
+    /// Under a guard a result is computed before it leaves.
+    fn settle(&mut self, o: Outcome) -> Result<Outcome> {
+        self.checked()?;
+        Ok(match o {
+            Outcome::Tail(..) => match self.valued(o)? {
+                Some(a) => Outcome::Array(a),
+                None => Outcome::Nothing,
+            },
+            o => o,
+        })
+    }
+
+    /// While an error guard is active, what may fail is computed before the statement ends (E4).
+    fn checked(&mut self) -> Result<()> {
+        if self.cx.sys.guards > 0 && !self.cx.sys.hard.is_empty() {
+            let cells = std::mem::take(&mut self.cx.sys.hard);
+            self.cx.force_cells(cells, "guard")?;
+        }
+        Ok(())
+    }
+
+    fn holds(&mut self, at: At<'_>, cond: PhraseId) -> Result<bool> {
+        let place = at.ast.place(at.ast.phrase(cond).span);
+        let (o, _) = self.phrase(at, cond, false)?;
+        let wrong = || domain("a guard's condition is 0 or 1").at(&place);
+        let Outcome::Array(a) = o else { return Err(wrong()) };
+        if a.len() != 1 {
+            return Err(wrong());
+        }
+        self.enter(at, at.ast.phrase(cond).span);
+        let a = self.cx.ready(&a, "guard")?;
+        let x = if a.is_char() { None } else { a.number_at(0) };
+        match x.and_then(|x| super::cx::near_integer(x, self.cx.sys.ct)) {
+            Some(0) => Ok(false),
+            Some(1) => Ok(true),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// An error with its place, and its arguments' shapes as marks. Errors from inside a dfn get the call.
+fn located(e: Error, at: At<'_>, ins: &Ins, x: Option<&Array>, y: &Array) -> Error {
+    let place = at.ast.place(ins.at);
+    if e.has_place() {
+        let deep = e.parts().calls.len() >= 20 || matches!(e.kind(), Kind::Interrupt);
+        let own = e.parts().place.as_ref() == Some(&place);
+        return if deep || own { e } else { e.called_from(place) };
+    }
+    let mut e = e.at(&place);
+    if matches!(e.kind(), Kind::Rank | Kind::Length | Kind::Index | Kind::Domain) {
+        for (a, span) in [(x, ins.x), (Some(y), ins.y)] {
+            if let Some(a) = a {
+                e = e.mark(span, described(a));
+            }
+        }
+    }
+    e
+}
+
+fn described(a: &Array) -> String {
+    match a.data() {
+        crate::array::Data::Num(x) => crate::array::format::number(*x),
+        crate::array::Data::Char(c) => format!("'{c}'"),
+        _ if a.rank() == 0 => "a scalar".into(),
+        _ => format!("shape {}", crate::array::format::shape_text(a.shape())),
+    }
+}

@@ -1,0 +1,122 @@
+//! What a name can hold: an array, a function, an operator.
+
+use super::env::Frame;
+use crate::array::Array;
+use crate::prim::table::Prim;
+use crate::syntax::Ast;
+use crate::syntax::ast::DfnId;
+use crate::syntax::resolve::Class;
+use std::rc::Rc;
+
+#[derive(Clone)]
+pub enum Value {
+    Array(Array),
+    Func(Rc<Func>),
+    Oper(Oper),
+}
+
+impl Value {
+    pub fn class(&self) -> Class {
+        match self {
+            Value::Array(_) => Class::Array,
+            Value::Func(_) => Class::Func,
+            Value::Oper(op) if op.is_dyadic() => Class::Dyadic,
+            Value::Oper(_) => Class::Monadic,
+        }
+    }
+}
+
+/// A dfn with the scope it was written in.
+pub struct Closure {
+    pub ast: Rc<Ast>,
+    pub dfn: DfnId,
+    pub env: Option<Rc<Frame>>,
+}
+
+#[derive(Clone)]
+pub enum Oper {
+    Prim(&'static Prim),
+    Dfn(Rc<Closure>),
+}
+
+impl Oper {
+    pub fn is_dyadic(&self) -> bool {
+        match self {
+            Oper::Prim(p) => p.role == crate::prim::table::Role::Dyadic,
+            Oper::Dfn(c) => c.ast.dfn(c.dfn).operands > 1,
+        }
+    }
+
+    pub fn text(&self) -> String {
+        match self {
+            Oper::Prim(p) => p.glyph.to_string(),
+            Oper::Dfn(c) => c.text(),
+        }
+    }
+}
+
+impl Closure {
+    pub fn text(&self) -> String {
+        self.ast.source.slice(self.ast.dfn(self.dfn).span)
+    }
+}
+
+#[derive(Clone)]
+pub enum Operand {
+    F(Rc<Func>),
+    A(Array),
+}
+
+pub enum Func {
+    Prim(&'static Prim),
+    System(Rc<str>),
+    Dfn(Rc<Closure>),
+    Op1(Oper, Operand),
+    Op2(Oper, Operand, Operand),
+    Outer(Operand),
+    Axis(Operand, Array),
+    Fork(Operand, Operand, Operand),
+    Atop(Operand, Operand),
+}
+
+impl Func {
+    /// The source of a function, as a value of it prints.
+    pub fn text(&self) -> String {
+        match self {
+            Func::Prim(p) => p.glyph.to_string(),
+            Func::System(name) => format!("⎕{name}"),
+            Func::Dfn(c) => c.text(),
+            Func::Op1(op, f) => format!("{}{}", f.text(), op.text()),
+            Func::Op2(op, f, g) => format!("{}{}{}", f.text(), op.text(), g.short()),
+            Func::Outer(f) => format!("∘.{}", f.short()),
+            Func::Axis(f, k) => format!("{}[{}]", f.text(), plain(k)),
+            Func::Fork(f, g, h) => format!("({}{}{})", f.text(), g.text(), h.text()),
+            Func::Atop(g, h) => format!("({}{})", g.text(), h.text()),
+        }
+    }
+}
+
+impl Operand {
+    pub fn text(&self) -> String {
+        match self {
+            Operand::F(f) => f.text(),
+            Operand::A(a) => plain(a),
+        }
+    }
+
+    /// As a right operand, which is one item.
+    fn short(&self) -> String {
+        match self {
+            Operand::F(f) if matches!(**f, Func::Op1(..) | Func::Op2(..) | Func::Outer(_)) => format!("({})", f.text()),
+            other => other.text(),
+        }
+    }
+}
+
+fn plain(a: &Array) -> String {
+    match (a.to_text(), a.to_numbers()) {
+        (_, Some(_)) if a.rank() < 2 => crate::array::format::line(a),
+        (Some(text), _) => format!("'{}'", text.replace('\'', "''")),
+        _ => "…".into(),
+    }
+}

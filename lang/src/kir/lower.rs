@@ -1,0 +1,494 @@
+//! A launch becomes a kernel: its loop, its index arithmetic, its body, its fold.
+//!
+//! Rows: ACC-06, ACC-16, ACL-07, BAR-11; CUDA §2–§4. Shapes here: map (grid-stride), fold of everything (grid-stride,
+//! partial results, the last block folds them in index order), fold of rows (a block a row), fold of another axis (a
+//! thread a result). Values are double, or float where the node is f32; storage types convert at loads and stores.
+//! Overflow is tested where a value is stored or would be hidden, not at every operation.
+
+use super::ops;
+use super::{Expr, Kernel, Param, ParamKind, Stmt, Type};
+use crate::array::DType;
+use crate::dag::ix::{Atom, Ix, linear};
+use crate::dag::{NodeId, Read, Test};
+use crate::error::{Result, internal, nonce};
+use crate::plan::{BufId, Launch, Plan, Step, Store, ValueId, What};
+use crate::prim::op::{Fails, Op};
+use std::collections::BTreeMap;
+
+const THREADS: u32 = 256;
+
+pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
+    let mut k =
+        Lowering { plan, launch, params: Vec::new(), named: BTreeMap::new(), sites: sites(launch), variables: 0 };
+    k.buffers();
+    let outer = launch.outer();
+    let body = match launch.axis {
+        None => k.map()?,
+        Some(_) if outer.iter().product::<usize>() == 1 => k.fold_all()?,
+        Some(axis) if axis + 1 == launch.domain.len() => k.fold_rows(&outer)?,
+        Some(axis) => k.fold_columns(axis, &outer)?,
+    };
+    for (name, of) in [("lo", Type::U64), ("n", Type::U64), ("s0", Type::U32)] {
+        k.params.push(Param { name: name.into(), what: ParamKind::Launch(of) });
+    }
+    k.params.push(Param { name: "err".into(), what: ParamKind::Scratch(Type::U64) });
+    Ok(Kernel { name: format!("k{number}"), params: k.params, body, threads: THREADS })
+}
+
+/// The launch's failing sites in evaluation order: the text holds the offset, `s0` makes it absolute.
+fn sites(launch: &Launch) -> Vec<u32> {
+    let steps = launch.body.iter().chain(&launch.after).map(|s| s.site);
+    let mut all: Vec<u32> = steps.chain(launch.reductions.iter().map(|r| r.site)).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+struct Lowering<'a> {
+    plan: &'a Plan,
+    launch: &'a Launch,
+    params: Vec<Param>,
+    /// Number parameters by kind and bits.
+    named: BTreeMap<(char, u64), String>,
+    sites: Vec<u32>,
+    variables: usize,
+}
+
+/// A list of steps being lowered: what each value is called and which may be infinite.
+struct Body {
+    out: Vec<Stmt>,
+    values: Vec<Expr>,
+    loose: Vec<bool>,
+    /// The element's number, for failures.
+    index: &'static str,
+}
+
+impl Lowering<'_> {
+    fn buffers(&mut self) {
+        let mut seen: Vec<BufId> = Vec::new();
+        for load in &self.launch.loads {
+            if !seen.contains(&load.buf) {
+                let of = storage(self.plan.buffer(load.buf).dtype);
+                let name = format!("a{}", seen.len());
+                self.params.push(Param { name, what: ParamKind::In(of, load.buf.0) });
+                seen.push(load.buf);
+            }
+        }
+        for (k, store) in self.launch.stores.iter().chain(&self.launch.after_stores).enumerate() {
+            let of = storage(self.plan.buffer(store.buf).dtype);
+            self.params.push(Param { name: format!("r{k}"), what: ParamKind::Out(of, store.buf.0) });
+        }
+    }
+
+    fn buffer(&self, at: BufId, out: bool) -> Result<&str> {
+        let found = self.params.iter().find(|p| match p.what {
+            ParamKind::In(_, b) => !out && b == at.0,
+            ParamKind::Out(_, b) => out && b == at.0,
+            _ => false,
+        });
+        found.map(|p| p.name.as_str()).ok_or_else(|| internal("a buffer without a parameter"))
+    }
+
+    /// A number parameter: one for equal values of a kind.
+    fn number(&mut self, kind: char, of: Type, value: f64) -> String {
+        if let Some(name) = self.named.get(&(kind, value.to_bits())) {
+            return name.clone();
+        }
+        let count = self.named.keys().filter(|k| k.0 == kind).count();
+        let name = format!("{kind}{count}");
+        self.named.insert((kind, value.to_bits()), name.clone());
+        self.params.push(Param { name: name.clone(), what: ParamKind::Number(of, value) });
+        name
+    }
+
+    fn integer(&mut self, value: i64) -> Expr {
+        match value {
+            -1..=1 => value.to_string(),
+            _ => self.number('c', Type::I64, value as f64),
+        }
+    }
+
+    fn map(&mut self) -> Result<Vec<Stmt>> {
+        let mut body = Body::new("i");
+        let axes = self.axes(&self.launch.domain.clone(), "i", &mut body.out);
+        self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
+        self.stores(&self.launch.stores, &body.values.clone(), "i", &mut body, 0)?;
+        Ok(vec![alive(), stride("i", "n", body.out)])
+    }
+
+    fn fold_all(&mut self) -> Result<Vec<Stmt>> {
+        self.params.push(Param { name: "part".into(), what: ParamKind::Scratch(Type::F64) });
+        self.params.push(Param { name: "ticket".into(), what: ParamKind::Scratch(Type::U32) });
+        let mut out = vec![alive()];
+        let mut body = Body::new("i");
+        let axes = self.axes(&self.launch.domain.clone(), "i", &mut body.out);
+        self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
+        self.stores(&self.launch.stores, &body.values.clone(), "i", &mut body, 0)?;
+        self.accumulate(&mut out, &mut body)?;
+        out.push(stride("i", "n", body.out));
+        self.fold_block(&mut out)?;
+        let count = self.launch.reductions.len();
+        out.push(Stmt::Shared { name: "last".into(), of: Type::U32, count: 1 });
+        let mut publish: Vec<Stmt> =
+            (0..count).map(|k| store("part", &format!("{k} * gridDim.x + blockIdx.x"), &format!("h{k}[0]"))).collect();
+        publish.push(Stmt::Do("__threadfence()".into()));
+        publish.push(store("last", "0", "atomicAdd(ticket, 1) == gridDim.x - 1"));
+        out.push(Stmt::If("threadIdx.x == 0".into(), publish));
+        out.push(Stmt::Do("__syncthreads()".into()));
+        out.push(Stmt::Note(
+            "The last block folds the blocks' results in index order: the same bits for the same grid.".into(),
+        ));
+        let mut finish = vec![Stmt::Do("__threadfence()".into())];
+        let mut reduced = Vec::new();
+        for (k, r) in self.launch.reductions.iter().enumerate() {
+            let name = format!("q{k}");
+            let first = format!("((const volatile double*)part)[{k} * gridDim.x]");
+            finish.push(Stmt::Let { name: name.clone(), of: Type::F64, is: first, node: Some(r.node) });
+            let next = format!("((const volatile double*)part)[{k} * gridDim.x + j]");
+            let step = vec![set(&name, &fold_text(r.op, &name, &next)?)];
+            finish.push(Stmt::For {
+                name: "j".into(),
+                from: "1".into(),
+                to: "gridDim.x".into(),
+                step: "1".into(),
+                body: step,
+            });
+            reduced.push(name);
+        }
+        self.after(&reduced, "0", &[], &mut finish)?;
+        finish.push(store("ticket", "0", "0"));
+        out.push(Stmt::If("last[0] && threadIdx.x == 0".into(), finish));
+        Ok(out)
+    }
+
+    fn fold_rows(&mut self, outer: &[usize]) -> Result<Vec<Stmt>> {
+        let extent = self.number('m', Type::U64, *self.launch.domain.last().unwrap_or(&1) as f64);
+        let mut row = Vec::new();
+        let mut body = Body::new("i");
+        let mut axes = self.axes(outer, "o", &mut row);
+        let last = format!("x{}", outer.len());
+        let to_i64 = |is: &str| Stmt::Let { name: last.clone(), of: Type::I64, is: is.into(), node: None };
+        body.out.push(to_i64("(i64)j"));
+        body.out.push(Stmt::Let { name: "i".into(), of: Type::U64, is: format!("o * {extent} + j"), node: None });
+        axes.push(last.clone());
+        self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
+        self.stores(&self.launch.stores, &body.values.clone(), "i", &mut body, 0)?;
+        self.accumulate(&mut row, &mut body)?;
+        row.push(Stmt::For {
+            name: "j".into(),
+            from: "threadIdx.x".into(),
+            to: extent,
+            step: THREADS.to_string(),
+            body: body.out,
+        });
+        self.fold_block(&mut row)?;
+        let reduced: Vec<String> = (0..self.launch.reductions.len()).map(|k| format!("h{k}[0]")).collect();
+        let mut finish = Vec::new();
+        self.after(&reduced, "o", &axes[..outer.len()], &mut finish)?;
+        row.push(Stmt::If("threadIdx.x == 0".into(), finish));
+        row.push(Stmt::Do("__syncthreads()".into()));
+        Ok(vec![
+            alive(),
+            Stmt::Note("A block a row.".into()),
+            Stmt::For {
+                name: "o".into(),
+                from: "lo + blockIdx.x".into(),
+                to: "lo + n".into(),
+                step: "gridDim.x".into(),
+                body: row,
+            },
+        ])
+    }
+
+    fn fold_columns(&mut self, axis: usize, outer: &[usize]) -> Result<Vec<Stmt>> {
+        let extent = self.number('m', Type::U64, self.launch.domain[axis] as f64);
+        let mut column = Vec::new();
+        let outer_axes = self.axes(outer, "o", &mut column);
+        // The domain's axes: the outer ones around the folded one.
+        let mut axes: Vec<String> = outer_axes[..axis].to_vec();
+        axes.push("xf".into());
+        axes.extend_from_slice(&outer_axes[axis..]);
+        let mut body = Body::new("i");
+        body.out.push(Stmt::Let { name: "xf".into(), of: Type::I64, is: "(i64)j".into(), node: None });
+        let place = self.flat(&axes)?;
+        body.out.push(Stmt::Let { name: "i".into(), of: Type::U64, is: place, node: None });
+        self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
+        self.stores(&self.launch.stores, &body.values.clone(), "i", &mut body, 0)?;
+        self.accumulate(&mut column, &mut body)?;
+        column.push(Stmt::For { name: "j".into(), from: "0".into(), to: extent, step: "1".into(), body: body.out });
+        let reduced: Vec<String> = (0..self.launch.reductions.len()).map(|k| format!("t{k}")).collect();
+        self.after(&reduced, "o", &outer_axes, &mut column)?;
+        Ok(vec![alive(), Stmt::Note("A thread a result.".into()), stride("o", "n", column)])
+    }
+
+    /// One partial result a thread and reduction, from the identity; the body folds into it.
+    fn accumulate(&mut self, before: &mut Vec<Stmt>, body: &mut Body) -> Result<()> {
+        for (k, r) in self.launch.reductions.iter().enumerate() {
+            let unit = match r.op {
+                Op::Max => "-inf()".to_string(),
+                Op::Min => "inf()".to_string(),
+                op => {
+                    op.identity().map(|x| format!("{x:?}")).ok_or_else(|| nonce(format!("{}/ on CUDA", op.glyph())))?
+                }
+            };
+            before.push(Stmt::Let { name: format!("t{k}"), of: Type::F64, is: unit, node: None });
+            let name = format!("t{k}");
+            let value = body.values[r.value as usize].clone();
+            body.out.push(Stmt::Set { is: fold_text(r.op, &name, &value)?, name, node: Some(r.node) });
+        }
+        Ok(())
+    }
+
+    /// The threads' results of a block become one, `h{k}[0]`, by halving.
+    fn fold_block(&mut self, out: &mut Vec<Stmt>) -> Result<()> {
+        for k in 0..self.launch.reductions.len() {
+            out.push(Stmt::Shared { name: format!("h{k}"), of: Type::F64, count: THREADS });
+            out.push(store(&format!("h{k}"), "threadIdx.x", &format!("t{k}")));
+        }
+        out.push(Stmt::Do("__syncthreads()".into()));
+        let mut step = Vec::new();
+        for (k, r) in self.launch.reductions.iter().enumerate() {
+            let (a, b) = (format!("h{k}[threadIdx.x]"), format!("h{k}[threadIdx.x + half]"));
+            step.push(store(&format!("h{k}"), "threadIdx.x", &fold_text(r.op, &a, &b)?));
+        }
+        let body = vec![Stmt::If("threadIdx.x < half".into(), step), Stmt::Do("__syncthreads()".into())];
+        out.push(Stmt::Halve { name: "half".into(), from: THREADS / 2, body });
+        Ok(())
+    }
+
+    fn after(&mut self, reduced: &[String], at: &str, axes: &[String], out: &mut Vec<Stmt>) -> Result<()> {
+        let mut body = Body::new(if at == "o" { "o" } else { "0" });
+        let outer = self.launch.outer();
+        self.steps(&self.launch.after, axes, &outer, reduced, &mut body)?;
+        let first = self.launch.stores.len();
+        self.stores(&self.launch.after_stores, &body.values.clone(), at, &mut body, first)?;
+        out.append(&mut body.out);
+        Ok(())
+    }
+
+    /// The coordinates of point `flat`, outermost first; none where nothing asks for them.
+    fn axes(&mut self, shape: &[usize], flat: &str, out: &mut Vec<Stmt>) -> Vec<String> {
+        let names: Vec<String> = (0..shape.len()).map(|k| format!("x{k}")).collect();
+        let let_ = |name: &str, is: String| Stmt::Let { name: name.into(), of: Type::I64, is, node: None };
+        match shape {
+            [] => {}
+            [_] => out.push(let_("x0", format!("(i64){flat}"))),
+            _ => {
+                let mut rest = format!("(i64){flat}");
+                for k in (1..shape.len()).rev() {
+                    let extent = self.integer(shape[k] as i64);
+                    out.push(let_(&names[k], format!("{rest} % {extent}")));
+                    if k > 1 {
+                        out.push(let_(&format!("y{k}"), format!("{rest} / {extent}")));
+                        rest = format!("y{k}");
+                    } else {
+                        out.push(let_(&names[0], format!("{rest} / {extent}")));
+                    }
+                }
+            }
+        }
+        names
+    }
+
+    /// The domain's row-major index from its coordinates.
+    fn flat(&mut self, axes: &[String]) -> Result<Expr> {
+        let mut text = axes.first().cloned().ok_or_else(|| internal("a fold without axes"))?;
+        for (k, axis) in axes.iter().enumerate().skip(1) {
+            let extent = self.integer(self.launch.domain[k] as i64);
+            text = if k == 1 { format!("{text} * {extent} + {axis}") } else { format!("({text}) * {extent} + {axis}") };
+        }
+        Ok(format!("(u64)({text})"))
+    }
+
+    fn steps(
+        &mut self,
+        steps: &[Step],
+        axes: &[String],
+        extents: &[usize],
+        reduced: &[String],
+        body: &mut Body,
+    ) -> Result<()> {
+        for step in steps {
+            let (text, loose) = match &step.what {
+                What::Const(x) => {
+                    let name = self.number('p', Type::F64, *x);
+                    body.values.push(name);
+                    body.loose.push(false);
+                    continue;
+                }
+                What::Load(l) => (self.load(&self.launch.loads[*l as usize].clone(), axes, extents)?, false),
+                What::Index { ix, origin } => {
+                    let origin = self.number('p', Type::F64, *origin);
+                    (format!("{origin} + (double)({})", self.index(ix, axes)), false)
+                }
+                What::Reduced(k) => (reduced[*k as usize].clone(), true),
+                What::Guard { tests, value } => {
+                    let (value, loose) = (body.values[*value as usize].clone(), body.loose[*value as usize]);
+                    let tests = self.launch.guards[*tests as usize].clone();
+                    (self.guarded(&tests, value, axes), loose)
+                }
+                What::Op { op, ct, args } => self.operation(step, *op, *ct, args, steps, body)?,
+            };
+            let name = format!("v{}", self.variables);
+            self.variables += 1;
+            let is_float = step.dtype == DType::F32;
+            let text = if is_float { format!("(float)({text})") } else { text };
+            let of = if is_float { Type::F32 } else { Type::F64 };
+            body.out.push(Stmt::Let { name: name.clone(), of, is: text, node: Some(step.node) });
+            body.values.push(name);
+            body.loose.push(loose);
+        }
+        Ok(())
+    }
+
+    fn operation(
+        &mut self,
+        step: &Step,
+        op: Op,
+        ct: f64,
+        args: &[ValueId],
+        steps: &[Step],
+        body: &Body,
+    ) -> Result<(Expr, bool)> {
+        let row = op.row();
+        let bad = self.bad(step.site, body.index);
+        let arg = |k: usize| {
+            let Some(at) = args.get(k).map(|a| *a as usize) else { return String::new() };
+            let name = &body.values[at];
+            if body.loose[at] && !row.keeps { format!("sure({name}, {bad})") } else { name.clone() }
+        };
+        let types = || args.iter().map(|a| steps[*a as usize].dtype);
+        let exact = ct == 0.0 || types().any(|d| d.is_integer() || d == DType::F32 || d == DType::Char);
+        let logic = types().all(|d| d == DType::Bool);
+        let ct = if row.tolerant && !exact { self.number('p', Type::F64, ct) } else { "0.0".into() };
+        let text = ops::text(op, &arg(0), &arg(1), &ct, &bad, exact, logic)
+            .ok_or_else(|| nonce(format!("{} on CUDA", op.glyph())))?;
+        let loose = row.fails == Fails::Overflow || row.keeps && args.iter().any(|a| body.loose[*a as usize]);
+        Ok((text, loose))
+    }
+
+    fn bad(&self, site: u32, index: &str) -> String {
+        let k = self.sites.iter().position(|s| *s == site).unwrap_or(0);
+        let site = if k == 0 { "s0".into() } else { format!("s0 + {k}") };
+        format!("Bad{{err, {site}, {index}}}")
+    }
+
+    fn stores(&mut self, stores: &[Store], values: &[Expr], at: &str, body: &mut Body, first: usize) -> Result<()> {
+        for (k, s) in stores.iter().enumerate() {
+            let buffer = self.plan.buffer(s.buf);
+            let name = self.buffer(s.buf, true)?.to_string();
+            debug_assert_eq!(name, format!("r{}", first + k));
+            let steps = if body.index == "i" { &self.launch.body } else { &self.launch.after };
+            let value = &values[s.value as usize];
+            let site = steps.get(s.value as usize).map_or(0, |step| step.site);
+            let bad = self.bad(site, body.index);
+            let value = if body.loose[s.value as usize] { format!("sure({value}, {bad})") } else { value.clone() };
+            let is = match storage(buffer.dtype) {
+                Type::F64 => value,
+                of => format!("({})({value})", of.cuda()),
+            };
+            body.out.push(Stmt::Store { to: name, at: at.into(), is, node: Some(buffer.node) });
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, load: &crate::plan::Load, axes: &[String], extents: &[usize]) -> Result<Expr> {
+        let buffer = self.plan.buffer(load.buf);
+        let name = self.buffer(load.buf, false)?.to_string();
+        let whole = load.read.is_identity() && buffer.shape.as_slice() == extents;
+        let place = if whole && !extents.is_empty() {
+            if extents.len() == self.launch.domain.len() { "i".into() } else { "o".into() }
+        } else {
+            self.offset(&load.read, &buffer.shape, axes, extents)
+        };
+        let text = match storage(buffer.dtype) {
+            Type::F64 | Type::F32 => format!("{name}[{place}]"),
+            _ => format!("(double){name}[{place}]"),
+        };
+        Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, axes) })
+    }
+
+    fn offset(&mut self, read: &Read, shape: &[usize], axes: &[String], extents: &[usize]) -> Expr {
+        self.index(&linear(&read.ix, shape, extents), axes)
+    }
+
+    /// The value where every test holds, else the fill of the first that fails.
+    fn guarded(&mut self, tests: &[Test], value: Expr, axes: &[String]) -> Expr {
+        tests.iter().rev().fold(value, |inner, t| {
+            let ix = self.index(&t.ix, axes);
+            let (lo, hi) = (self.integer(t.lo), self.integer(t.hi));
+            let fill = self.number('p', Type::F64, t.fill);
+            format!("({ix} >= {lo} && {ix} < {hi} ? {inner} : {fill})")
+        })
+    }
+
+    fn index(&mut self, ix: &Ix, axes: &[String]) -> Expr {
+        let mut parts: Vec<String> = Vec::new();
+        for (k, atom) in &ix.terms {
+            let atom = match atom {
+                Atom::Axis(a) => axes.get(*a as usize).cloned().unwrap_or_else(|| "0".into()),
+                Atom::Div(x, d) => format!("div_floor({}, {})", self.index(x, axes), self.integer(*d)),
+                Atom::Mod(x, d) => format!("mod_floor({}, {})", self.index(x, axes), self.integer(*d)),
+                Atom::Clamp(x, l, h) => {
+                    format!("clamp({}, {}, {})", self.index(x, axes), self.integer(*l), self.integer(*h))
+                }
+            };
+            parts.push(match k {
+                1 => atom,
+                -1 => format!("-{atom}"),
+                k => format!("{} * {atom}", self.integer(*k)),
+            });
+        }
+        if ix.c != 0 || parts.is_empty() {
+            parts.push(self.integer(ix.c));
+        }
+        match parts.as_slice() {
+            [one] => one.clone(),
+            many => format!("({})", many.join(" + ")),
+        }
+    }
+}
+
+impl Body {
+    fn new(index: &'static str) -> Body {
+        Body { out: Vec::new(), values: Vec::new(), loose: Vec::new(), index }
+    }
+}
+
+fn fold_text(op: Op, x: &str, y: &str) -> Result<Expr> {
+    ops::fold(op, x, y).ok_or_else(|| nonce(format!("{}/ on CUDA", op.glyph())))
+}
+
+fn alive() -> Stmt {
+    Stmt::Do("if (dead(err, s0)) return".into())
+}
+
+fn stride(name: &str, count: &str, body: Vec<Stmt>) -> Stmt {
+    Stmt::For {
+        name: name.into(),
+        from: format!("lo + (u64)blockIdx.x * {THREADS} + threadIdx.x"),
+        to: format!("lo + {count}"),
+        step: format!("(u64)gridDim.x * {THREADS}"),
+        body,
+    }
+}
+
+fn set(name: &str, is: &str) -> Stmt {
+    Stmt::Set { name: name.into(), is: is.into(), node: None::<NodeId> }
+}
+
+fn store(to: &str, at: &str, is: &str) -> Stmt {
+    Stmt::Store { to: to.into(), at: at.into(), is: is.into(), node: None }
+}
+
+fn storage(dtype: DType) -> Type {
+    match dtype {
+        DType::Bool => Type::U8,
+        DType::I8 => Type::I8,
+        DType::I16 => Type::I16,
+        DType::I32 => Type::I32,
+        DType::F32 => Type::F32,
+        DType::Char => Type::U32,
+        DType::F64 | DType::Nested => Type::F64,
+    }
+}

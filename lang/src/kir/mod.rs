@@ -1,0 +1,147 @@
+//! Kir: thread-level structured code for one launch, the form between plan and CUDA text.
+//!
+//! Rows: ACC-06, ACC-16, BAR-11; CUDA §2. Start at `Kernel`, then `lower`. A statement carries the node it computes, so a
+//! printed line knows its nodes. Always: a variable is declared once before it is used (held by `check`); sizes, strides
+//! and constants are parameters, so the text does not depend on them.
+
+mod check;
+mod lower;
+mod ops;
+mod print;
+mod tidy;
+
+use crate::dag::NodeId;
+use crate::error::{Result, internal};
+use crate::plan::{Launch, Plan};
+use crate::trace::Cuda;
+
+/// What a variable or parameter holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    F64,
+    F32,
+    I64,
+    U64,
+    U32,
+    U8,
+    I8,
+    I16,
+    I32,
+}
+
+impl Type {
+    pub fn cuda(self) -> &'static str {
+        match self {
+            Type::F64 => "double",
+            Type::F32 => "float",
+            Type::I64 => "i64",
+            Type::U64 => "u64",
+            Type::U32 => "u32",
+            Type::U8 => "u8",
+            Type::I8 => "i8",
+            Type::I16 => "i16",
+            Type::I32 => "i32",
+        }
+    }
+}
+
+/// A parameter: a buffer or a number. `value` is what this launch passes for a number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    pub name: String,
+    pub what: ParamKind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParamKind {
+    In(Type, u32),
+    Out(Type, u32),
+    /// Device memory of the launcher: partial results, tickets, the error word.
+    Scratch(Type),
+    Number(Type, f64),
+    /// Known at launch: n, the first point, the first site.
+    Launch(Type),
+}
+
+/// An expression is C++ text over declared names: only `lower` and `ops` write it, `check` reads its names.
+pub type Expr = String;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stmt {
+    /// A declaration with its value.
+    Let {
+        name: String,
+        of: Type,
+        is: Expr,
+        node: Option<NodeId>,
+    },
+    Set {
+        name: String,
+        is: Expr,
+        node: Option<NodeId>,
+    },
+    Store {
+        to: String,
+        at: Expr,
+        is: Expr,
+        node: Option<NodeId>,
+    },
+    /// A call for its effect, a barrier, a return.
+    Do(Expr),
+    Shared {
+        name: String,
+        of: Type,
+        count: u32,
+    },
+    If(Expr, Vec<Stmt>),
+    /// `for (u64 NAME = FROM; NAME < TO; NAME += STEP)`
+    For {
+        name: String,
+        from: Expr,
+        to: Expr,
+        step: Expr,
+        body: Vec<Stmt>,
+    },
+    /// `for (u32 NAME = FROM; NAME > 0; NAME >>= 1)`
+    Halve {
+        name: String,
+        from: u32,
+        body: Vec<Stmt>,
+    },
+    /// A remark on its own line.
+    Note(String),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    pub name: String,
+    pub params: Vec<Param>,
+    pub body: Vec<Stmt>,
+    pub threads: u32,
+}
+
+/// The launch's kernel, checked. Errors: NONCE for an operation without CUDA text.
+pub fn kernel(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
+    let mut kernel = lower::lower(plan, launch, number)?;
+    tidy::drop_unused(&mut kernel.body);
+    check::check(&kernel).map_err(|e| internal(format!("the code of k{number}: {e}")))?;
+    Ok(kernel)
+}
+
+/// The CUDA of every launch of a plan, each with its line map; the prelude stands in front of `program`.
+pub fn cuda(plan: &Plan) -> Result<Vec<Cuda>> {
+    let one = |(k, launch): (usize, &Launch)| kernel(plan, launch, k).map(|kernel| print::print(&kernel));
+    plan.launches.iter().enumerate().map(one).collect()
+}
+
+/// A whole program NVRTC compiles: prelude and kernels.
+pub fn program(kernels: &[Cuda]) -> String {
+    let texts: Vec<&str> = kernels.iter().map(|c| c.text.as_str()).collect();
+    format!("{}\n{}", PRELUDE, texts.join("\n"))
+}
+
+/// Helpers that every program starts with.
+pub const PRELUDE: &str = include_str!("prelude.cu");
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! Kir → CUDA C++ text with a line map: one statement a node, `// n4` at its end.
+
+use super::{Kernel, ParamKind, Stmt};
+use crate::dag::NodeId;
+use crate::trace::Cuda;
+
+pub fn print(kernel: &Kernel) -> Cuda {
+    let mut out = Printer::default();
+    let param = |p: &super::Param| match &p.what {
+        ParamKind::In(t, _) => format!("const {}* __restrict__ {}", t.cuda(), p.name),
+        ParamKind::Out(t, _) => format!("{}* __restrict__ {}", t.cuda(), p.name),
+        ParamKind::Scratch(t) => format!("{}* {}", t.cuda(), p.name),
+        ParamKind::Number(t, _) | ParamKind::Launch(t) => format!("{} {}", t.cuda(), p.name),
+    };
+    let params: Vec<String> = kernel.params.iter().map(param).collect();
+    let head = format!("extern \"C\" __global__ void __launch_bounds__({}) {}(", kernel.threads, kernel.name);
+    out.line(&head, None);
+    let mut row = String::from("   ");
+    for (k, p) in params.iter().enumerate() {
+        let last = k + 1 == params.len();
+        if row.len() + p.len() > 110 {
+            out.line(&row, None);
+            row = String::from("   ");
+        }
+        row += &format!(" {p}{}", if last { ") {" } else { "," });
+    }
+    out.line(&row, None);
+    out.block(&kernel.body, 1);
+    out.line("}", None);
+    let numbers = kernel.params.iter().filter_map(|p| match p.what {
+        ParamKind::Number(_, value) => Some((p.name.clone(), value)),
+        _ => None,
+    });
+    Cuda { text: out.text, lines: out.lines, numbers: numbers.collect() }
+}
+
+#[derive(Default)]
+struct Printer {
+    text: String,
+    lines: Vec<(u32, Vec<u32>)>,
+    count: u32,
+}
+
+impl Printer {
+    fn line(&mut self, text: &str, node: Option<NodeId>) {
+        self.count += 1;
+        self.text += text;
+        if let Some(at) = node {
+            self.text += &format!("  // n{}", at.index());
+            self.lines.push((self.count, vec![at.index() as u32]));
+        }
+        self.text.push('\n');
+    }
+
+    fn block(&mut self, body: &[Stmt], depth: usize) {
+        let pad = "  ".repeat(depth);
+        for stmt in body {
+            match stmt {
+                Stmt::Let { name, of, is, node } => self.line(&format!("{pad}{} {name} = {is};", of.cuda()), *node),
+                Stmt::Set { name, is, node } => self.line(&format!("{pad}{name} = {is};"), *node),
+                Stmt::Store { to, at, is, node } => self.line(&format!("{pad}{to}[{at}] = {is};"), *node),
+                Stmt::Do(e) => self.line(&format!("{pad}{e};"), None),
+                Stmt::Shared { name, of, count } => {
+                    self.line(&format!("{pad}__shared__ {} {name}[{count}];", of.cuda()), None);
+                }
+                Stmt::If(e, inner) => {
+                    self.line(&format!("{pad}if ({e}) {{"), None);
+                    self.block(inner, depth + 1);
+                    self.line(&format!("{pad}}}"), None);
+                }
+                Stmt::For { name, from, to, step, body } => {
+                    self.line(&format!("{pad}for (u64 {name} = {from}; {name} < {to}; {name} += {step}) {{"), None);
+                    self.block(body, depth + 1);
+                    self.line(&format!("{pad}}}"), None);
+                }
+                Stmt::Halve { name, from, body } => {
+                    self.line(&format!("{pad}for (u32 {name} = {from}; {name} > 0; {name} >>= 1) {{"), None);
+                    self.block(body, depth + 1);
+                    self.line(&format!("{pad}}}"), None);
+                }
+                Stmt::Note(text) => self.line(&format!("{pad}// {text}"), None),
+            }
+        }
+    }
+}

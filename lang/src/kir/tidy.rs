@@ -1,0 +1,54 @@
+//! Declarations that nothing uses go: coordinates of a loop whose reads are all linear.
+
+use super::Stmt;
+use super::check::words;
+use std::collections::BTreeSet;
+
+/// Removes unused declarations without a node, until none is left.
+pub fn drop_unused(body: &mut Vec<Stmt>) {
+    loop {
+        let mut used = BTreeSet::new();
+        collect(body, &mut used);
+        if !remove(body, &used) {
+            return;
+        }
+    }
+}
+
+fn collect(body: &[Stmt], used: &mut BTreeSet<String>) {
+    let mut note = |texts: &[&String]| {
+        texts.iter().for_each(|t| used.extend(words(t).map(String::from)));
+    };
+    for stmt in body {
+        match stmt {
+            Stmt::Let { is, .. } => note(&[is]),
+            Stmt::Set { name, is, .. } => note(&[name, is]),
+            Stmt::Store { to, at, is, .. } => note(&[to, at, is]),
+            Stmt::Do(e) | Stmt::If(e, _) => note(&[e]),
+            Stmt::For { from, to, step, .. } => note(&[from, to, step]),
+            Stmt::Shared { .. } | Stmt::Halve { .. } | Stmt::Note(_) => {}
+        }
+    }
+    for inner in body.iter().filter_map(inner) {
+        collect(inner, used);
+    }
+}
+
+fn inner(stmt: &Stmt) -> Option<&Vec<Stmt>> {
+    match stmt {
+        Stmt::If(_, body) | Stmt::For { body, .. } | Stmt::Halve { body, .. } => Some(body),
+        _ => None,
+    }
+}
+
+fn remove(body: &mut Vec<Stmt>, used: &BTreeSet<String>) -> bool {
+    let before = body.len();
+    body.retain(|s| !matches!(s, Stmt::Let { name, node: None, .. } if !used.contains(name)));
+    let mut changed = body.len() < before;
+    for stmt in body {
+        if let Stmt::If(_, inner) | Stmt::For { body: inner, .. } | Stmt::Halve { body: inner, .. } = stmt {
+            changed |= remove(inner, used);
+        }
+    }
+    changed
+}

@@ -1,0 +1,146 @@
+//! Contexts: the places where each node is evaluated.
+//!
+//! Rows: LOWERING §7. A context is a launch, the loop inside it (body or after), and the read through which that loop's
+//! point becomes the node's own. Equal contexts are one: sharing inside a launch is free. One walk, users first.
+
+use super::schedule::{Group, Why};
+use crate::dag::ix::Ix;
+use crate::dag::{Dag, Node, NodeId, Read};
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug)]
+pub struct Context {
+    pub group: usize,
+    pub after: bool,
+    pub read: Read,
+    /// Every element of the node is evaluated here.
+    pub onto: bool,
+    /// Points of the loop where all tests hold.
+    pub points: u64,
+    /// The users, not kept themselves, that brought it here.
+    pub through: SmallVec<[NodeId; 2]>,
+}
+
+pub struct Contexts(BTreeMap<NodeId, Vec<Context>>, Vec<(NodeId, usize, u64)>);
+
+impl Contexts {
+    pub fn new(dag: &Dag, keep: &BTreeMap<NodeId, Why>, groups: &[Group]) -> Contexts {
+        let mut home: BTreeMap<NodeId, (usize, bool)> = BTreeMap::new();
+        for (g, group) in groups.iter().enumerate() {
+            home.extend(group.body.iter().map(|at| (*at, (g, false))));
+            home.extend(group.reduces.iter().chain(&group.after).map(|at| (*at, (g, true))));
+        }
+        let mut all = Contexts(BTreeMap::new(), Vec::new());
+        for at in dag.ids().rev() {
+            if let (true, Some(&(group, after))) = (keep.contains_key(&at), home.get(&at)) {
+                // A reduction's argument is evaluated in the body, whatever its own place.
+                let after = after && !matches!(dag.node(at), Node::Reduce { .. });
+                let extents = extents(groups, group, after);
+                let seed = Context {
+                    group,
+                    after,
+                    read: Read::identity(extents.len()),
+                    onto: true,
+                    points: product(&extents),
+                    through: SmallVec::new(),
+                };
+                all.pass_on(dag, at, &seed, &extents, None);
+                all.note_loads(dag, at, &home);
+            } else if let Some(places) = all.0.get(&at).cloned() {
+                if matches!(dag.node(at), Node::Input(_)) {
+                    all.note_loads(dag, at, &home);
+                }
+                for place in places {
+                    let extents = extents(groups, place.group, place.after);
+                    all.pass_on(dag, at, &place, &extents, Some(at));
+                }
+            }
+        }
+        all
+    }
+
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&NodeId, &Vec<Context>)> {
+        self.0.iter()
+    }
+
+    /// Buffers read: the node, the launch, how many elements.
+    pub fn loads(&self) -> impl Iterator<Item = (NodeId, usize, u64)> {
+        self.1.iter().copied()
+    }
+
+    /// A buffer's contexts are loads, unless the value is at hand in the same loop.
+    fn note_loads(&mut self, dag: &Dag, at: NodeId, home: &BTreeMap<NodeId, (usize, bool)>) {
+        for c in self.0.get(&at).into_iter().flatten() {
+            let here = home.get(&at) == Some(&(c.group, c.after)) && c.read.is_identity();
+            if !here || matches!(dag.node(at), Node::Input(_)) {
+                let points = if dag.shape(at).is_empty() { 1 } else { c.points };
+                self.1.push((at, c.group, points));
+            }
+        }
+    }
+
+    fn pass_on(&mut self, dag: &Dag, at: NodeId, place: &Context, extents: &[usize], through: Option<NodeId>) {
+        let node = dag.node(at);
+        for (k, arg) in node.inputs().iter().enumerate() {
+            let (read, onto) = match node {
+                Node::Transform { read, onto, .. } => (read.after(&place.read, extents), place.onto && *onto),
+                _ => (argument(dag, at, *arg, &place.read), place.onto),
+            };
+            // x×x reads x once.
+            if node.inputs()[..k].contains(arg) {
+                continue;
+            }
+            let points = if read.tests.is_empty() { product(extents) } else { held(&read, extents) };
+            let list = self.0.entry(*arg).or_default();
+            let same = |c: &&mut Context| (c.group, c.after) == (place.group, place.after) && c.read == read;
+            match list.iter_mut().find(same) {
+                Some(known) => {
+                    known.onto |= onto;
+                    known.through.extend(through);
+                }
+                None => list.push(Context {
+                    group: place.group,
+                    after: place.after,
+                    read,
+                    onto,
+                    points,
+                    through: through.into_iter().collect(),
+                }),
+            }
+        }
+    }
+}
+
+/// The read of a map's argument, given the map's: the same, or nothing to index where the argument is a scalar.
+/// A scalar that is at hand needs no test.
+pub fn argument(dag: &Dag, at: NodeId, arg: NodeId, read: &Read) -> Read {
+    if dag.shape(arg).is_empty() && !dag.shape(at).is_empty() { Read::new([]) } else { read.clone() }
+}
+
+/// The extents of a group's loop.
+pub fn extents(groups: &[Group], group: usize, after: bool) -> Vec<usize> {
+    let g = &groups[group];
+    let all = g.domain.iter().enumerate();
+    all.filter(|(k, _)| !(after && g.axis == Some(*k))).map(|(_, &n)| n).collect()
+}
+
+pub fn product(extents: &[usize]) -> u64 {
+    extents.iter().fold(1u64, |n, &d| n.saturating_mul(d as u64))
+}
+
+/// How many points pass the tests: exact where each test looks at one axis with step 1, else all.
+fn held(read: &Read, extents: &[usize]) -> u64 {
+    let mut boxed: Vec<(i64, i64)> = extents.iter().map(|&n| (0, n as i64)).collect();
+    for t in &read.tests {
+        for (axis, range) in boxed.iter_mut().enumerate() {
+            let c = t.ix.c;
+            if t.ix == Ix::axis(axis).offset(c) {
+                *range = (range.0.max(t.lo - c), range.1.min(t.hi - c));
+            } else if t.ix == Ix::axis(axis).times(-1).offset(c) {
+                *range = (range.0.max(c - t.hi + 1), range.1.min(c - t.lo + 1));
+            }
+        }
+    }
+    boxed.iter().fold(1u64, |n, (lo, hi)| n.saturating_mul((hi - lo).max(0) as u64))
+}

@@ -1,0 +1,75 @@
+//! What things cost, in numbers that every decision carries.
+//!
+//! Source: LOWERING §7 (nanoseconds for one f64 element in L1 on the reference CPU; the launch cost is an estimate) and
+//! CUDA §4's model for the device, µs = max(bytes ÷ bandwidth, flops ÷ peak) + 5.
+
+use crate::dag::{Dag, Node, NodeId};
+
+/// Nanoseconds: one read of a buffer element, one write of one, starting a launch.
+pub const READ_NS: f64 = 0.25;
+pub const WRITE_NS: f64 = 0.25;
+pub const LAUNCH_NS: f64 = 2_000.0;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    pub flops: u64,
+    pub bytes: u64,
+    /// Nanoseconds on one CPU core.
+    pub ns: f64,
+}
+
+impl Cost {
+    /// `points` evaluations of something that costs `ns` and reads `reads` buffers of `size` bytes.
+    pub fn compute(points: u64, ns: f64, flops: u64, reads: u64, size: u64) -> Cost {
+        Cost {
+            flops: points.saturating_mul(flops),
+            bytes: points.saturating_mul(reads.saturating_mul(size)),
+            ns: points as f64 * (ns + READ_NS * reads as f64),
+        }
+    }
+
+    pub fn plus(self, o: Cost) -> Cost {
+        Cost {
+            flops: self.flops.saturating_add(o.flops),
+            bytes: self.bytes.saturating_add(o.bytes),
+            ns: self.ns + o.ns,
+        }
+    }
+
+    /// Writing `elements` and reading them back `reads` times in all, in a launch of its own.
+    pub fn store(elements: u64, reads: u64, size: u64) -> Cost {
+        Cost {
+            flops: 0,
+            bytes: elements.saturating_add(reads).saturating_mul(size),
+            ns: LAUNCH_NS + elements as f64 * WRITE_NS + reads as f64 * READ_NS,
+        }
+    }
+}
+
+/// A device as the estimates see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Model {
+    pub arch: &'static str,
+    pub bytes_per_us: f64,
+    pub flops_per_us: f64,
+    pub launch_us: f64,
+}
+
+/// H200: 4.3 TB/s, 34 Tflop/s in f64 (NVIDIA's data sheet).
+pub const SM_90: Model = Model { arch: "sm_90", bytes_per_us: 4.3e6, flops_per_us: 3.4e7, launch_us: 5.0 };
+
+impl Model {
+    pub fn us(&self, bytes: u64, flops: u64) -> f64 {
+        (bytes as f64 / self.bytes_per_us).max(flops as f64 / self.flops_per_us) + self.launch_us
+    }
+}
+
+/// Nanoseconds and operations of one element of this node alone.
+pub fn own(dag: &Dag, at: NodeId) -> (f64, u64) {
+    match dag.node(at) {
+        Node::Map { op, .. } => (op.row().ns, 1),
+        Node::Reduce { op, .. } => (op.row().ns, 1),
+        Node::Iota { .. } => (0.1, 0),
+        Node::Input(_) | Node::Const(_) | Node::Transform { .. } => (0.0, 0),
+    }
+}

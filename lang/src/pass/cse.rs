@@ -1,0 +1,75 @@
+//! cse: equal nodes become one.
+//!
+//! Rows: ACL-36. In: any graph. Out: no two live nodes with equal operation and operands. What the source shared was one
+//! node already; what meets here was written twice, and is a let marked `cse`. Linear.
+
+use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::work::Work;
+use super::{cost, find};
+use crate::dag::{Node, NodeId};
+use crate::error::Result;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+pub fn run(work: &mut Work) -> Result<()> {
+    let mut first: HashMap<u64, Vec<NodeId>> = HashMap::new();
+    let mut met: Vec<(NodeId, NodeId)> = Vec::new();
+    work.rewrite(|dag, at| {
+        let same = first.entry(hash(dag.node(at))).or_default();
+        if same.contains(&at) {
+            return None;
+        }
+        let known = same.iter().find(|k| alike(dag, **k, at)).copied();
+        match known {
+            Some(k) => {
+                met.push((at, k));
+                Some(("cse", "equal operation and operands", k))
+            }
+            None => {
+                same.push(at);
+                None
+            }
+        }
+    });
+    if work.options.trace {
+        met.retain(|(_, k)| !work.dag.node(*k).inputs().is_empty());
+        for (at, into) in met {
+            let body = find::body(&work.dag, &Default::default(), into);
+            let (n, size) = (work.dag.elements(into), work.dag.dtype(into).size() as u64);
+            let once = cost::Cost::compute(n, body.ns, body.flops, body.reads, size);
+            let text = format!(
+                "{} was written again as n{}: one node now; the source did not name it",
+                label(&work.dag, into),
+                at.index()
+            );
+            work.decide(Decision::forced(
+                About { at: into, what: "share", reason: "written-twice", row: "ACL-36", switch: "cse" },
+                Choice { name: "merge", cost: once },
+                Choice { name: "compute-twice", cost: once.plus(once) },
+                WhyNot::Dearer,
+                text,
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A hash of the operation and the operands' ids.
+pub fn hash(node: &Node<NodeId>) -> u64 {
+    let mut h = DefaultHasher::new();
+    node.kind().hash(&mut h);
+    match node {
+        Node::Input(k) => k.hash(&mut h),
+        Node::Const(s) => s.number().to_bits().hash(&mut h),
+        Node::Iota { origin } => origin.to_bits().hash(&mut h),
+        Node::Map { op, ct, .. } => (op, ct.to_bits()).hash(&mut h),
+        Node::Transform { read, .. } => read.hash(&mut h),
+        Node::Reduce { op, axis, .. } => (op, axis).hash(&mut h),
+    }
+    node.inputs().hash(&mut h);
+    h.finish()
+}
+
+fn alike(dag: &crate::dag::Dag, a: NodeId, b: NodeId) -> bool {
+    dag.node(a) == dag.node(b) && dag.dtype(a) == dag.dtype(b) && dag.shape(a) == dag.shape(b)
+}

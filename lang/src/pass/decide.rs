@@ -1,0 +1,162 @@
+//! Decisions: what was chosen, what was not, what each would have cost, and why.
+//!
+//! Rows: VISUAL §1.3. Fields are private and the constructors ask for a rejected choice with its cost: no decision exists
+//! without a reason and an alternative. `text` is the sentence that `]why` prints.
+
+use super::cost::Cost;
+use crate::dag::{Dag, Node, NodeId};
+use crate::error::bytes;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choice {
+    pub name: &'static str,
+    pub cost: Cost,
+}
+
+/// There is no `Unknown`; each reason carries the numbers of its sentence.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WhyNot {
+    Dearer,
+    Illegal(&'static str),
+    Limit { name: &'static str, need: u64, have: u64 },
+    SwitchedOff(&'static str),
+}
+
+impl WhyNot {
+    pub fn text(&self) -> String {
+        match self {
+            WhyNot::Dearer => "dearer".into(),
+            WhyNot::Illegal(why) => format!("illegal: {why}"),
+            WhyNot::Limit { name, need, have } => format!("limit:{name}({need}>{have})"),
+            WhyNot::SwitchedOff(pass) => format!("off:{pass}"),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Decision {
+    at: NodeId,
+    what: &'static str,
+    reason: &'static str,
+    row: &'static str,
+    switch: &'static str,
+    chosen: Choice,
+    rejected: Vec<(Choice, WhyNot)>,
+    text: String,
+}
+
+/// What a decision is about: the place, the kind, the reason's name, the row behind it and the switch that changes it.
+#[derive(Clone, Copy)]
+pub struct About {
+    pub at: NodeId,
+    pub what: &'static str,
+    pub reason: &'static str,
+    pub row: &'static str,
+    pub switch: &'static str,
+}
+
+impl Decision {
+    pub fn forced(about: About, chosen: Choice, over: Choice, because: WhyNot, text: String) -> Self {
+        let About { at, what, reason, row, switch } = about;
+        Decision { at, what, reason, row, switch, chosen, rejected: vec![(over, because)], text }
+    }
+
+    pub fn at(&self) -> NodeId {
+        self.at
+    }
+
+    pub fn what(&self) -> &'static str {
+        self.what
+    }
+
+    pub fn reason(&self) -> &'static str {
+        self.reason
+    }
+
+    pub fn row(&self) -> &'static str {
+        self.row
+    }
+
+    pub fn switch(&self) -> &'static str {
+        self.switch
+    }
+
+    pub fn chosen(&self) -> Choice {
+        self.chosen
+    }
+
+    pub fn rejected(&self) -> &[(Choice, WhyNot)] {
+        &self.rejected
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// `n10 d1 ÷`: how sentences name a node.
+pub fn label(dag: &Dag, at: NodeId) -> String {
+    let name = dag.info(at).name.as_ref().map_or(String::new(), |n| format!(" {n}"));
+    format!("n{}{name} {}", at.index(), glyph(dag, at)).trim_end().to_string()
+}
+
+/// The glyph of a node for pictures: `+`, `⌽`, `+/`, a constant's digits.
+pub fn glyph(dag: &Dag, at: NodeId) -> String {
+    match dag.node(at) {
+        Node::Input(_) => String::new(),
+        Node::Const(s) => match s {
+            crate::dag::Scalar::Num(x) => number(*x),
+            crate::dag::Scalar::Char(c) => format!("'{c}'"),
+        },
+        Node::Iota { .. } => "⍳".into(),
+        Node::Map { op, .. } => op.glyph(),
+        Node::Transform { name, .. } => (*name).into(),
+        Node::Reduce { op, axis, src } => {
+            let last = *axis as usize + 1 == dag.shape(*src).len();
+            let slash = if last {
+                "/".into()
+            } else if *axis == 0 {
+                "⌿".to_string()
+            } else {
+                format!("/[{}]", axis + 1)
+            };
+            format!("{}{slash}", op.glyph())
+        }
+    }
+}
+
+/// A number as APL writes it, to six digits.
+pub fn number(x: f64) -> String {
+    let plain = if x == x.trunc() && x.abs() < 1e9 { format!("{}", x as i64) } else { trimmed(x) };
+    plain.replace('-', "¯")
+}
+
+fn trimmed(x: f64) -> String {
+    if (1e-4..1e9).contains(&x.abs()) {
+        let digits = (5 - x.abs().log10().floor() as i32).clamp(0, 9) as usize;
+        let text = format!("{x:.digits$}");
+        return if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text };
+    }
+    let text = format!("{x:.5e}");
+    match text.split_once('e') {
+        Some((m, e)) if m.contains('.') => {
+            format!("{}E{e}", m.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => text.replace('e', "E"),
+    }
+}
+
+/// `160 MB and 24 ms`: a cost in words.
+pub fn words(cost: Cost) -> String {
+    format!("{} and {}", bytes(cost.bytes), time(cost.ns / 1e3))
+}
+
+/// Microseconds for people.
+pub fn time(us: f64) -> String {
+    match us {
+        us if us < 1.0 => format!("{:.0} ns", us * 1e3),
+        us if us < 1e3 => format!("{us:.0} µs"),
+        us if us < 1e6 => format!("{:.1} ms", us / 1e3),
+        us => format!("{:.1} s", us / 1e6),
+    }
+}

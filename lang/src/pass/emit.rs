@@ -1,0 +1,366 @@
+//! emit: the schedule becomes launches with loads, bodies, stores.
+//!
+//! Rows: ACC-06, ACC-16, ACL-26. In: the final schedule. Out: `Plan`. One walk a launch with an explicit stack; a value is
+//! a node seen through a read under a list of tests, so equal ones are one step.
+
+use super::contexts::argument;
+use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::schedule::{Group, Schedule, Why, is_free_root};
+use super::work::Work;
+use super::{Answer, cost};
+use crate::array::Array;
+use crate::dag::{Dag, Node, NodeId, Read, Scalar};
+use crate::error::{Result, internal};
+use crate::plan::{BufId, Buffer, From, Launch, Load, Plan, Reduction, Step, Store, ValueId, What};
+use std::collections::{BTreeMap, HashMap};
+
+#[derive(Clone)]
+pub struct Emitted {
+    pub plan: Plan,
+    pub answers: Vec<Answer>,
+}
+
+pub fn run(work: &mut Work) -> Result<()> {
+    let schedule = work.schedule().clone();
+    let mut plan = Plan::default();
+    let mut buffers: BTreeMap<NodeId, BufId> = BTreeMap::new();
+    let live = work.dag.live(&work.roots);
+    for at in work.dag.ids().filter(|at| live[at.index()]) {
+        if let Node::Input(k) = work.dag.node(at) {
+            let dtype = work.input(at).map_or(work.dag.dtype(at), Array::dtype);
+            let shape = work.dag.shape(at).into();
+            buffers.insert(at, BufId(plan.buffers.len() as u32));
+            plan.buffers.push(Buffer { shape, dtype, checked: false, from: From::Input(*k), node: at, last_use: None });
+        }
+    }
+    for (g, group) in schedule.groups.iter().enumerate() {
+        for at in group.nodes().into_iter().filter(|at| schedule.is_stored(*at)) {
+            let dtype = work.dag.dtype(at);
+            let checked = dtype.is_integer() && work.dag.info(at).meta.range.is_none();
+            buffers.insert(at, BufId(plan.buffers.len() as u32));
+            let (shape, from) = (work.dag.shape(at).into(), From::Launch(g as u32));
+            plan.buffers.push(Buffer { shape, dtype, checked, from, node: at, last_use: None });
+        }
+    }
+    for (g, group) in schedule.groups.iter().enumerate() {
+        plan.launches.push(launch(&work.dag, &schedule, group, &buffers, g)?);
+    }
+    let answers = answers(work, &buffers, &mut plan)?;
+    last_uses(&mut plan);
+    if work.options.trace {
+        explain(work, &schedule);
+    }
+    work.emitted = Some(Emitted { plan, answers });
+    Ok(())
+}
+
+fn answers(work: &Work, buffers: &BTreeMap<NodeId, BufId>, plan: &mut Plan) -> Result<Vec<Answer>> {
+    let mut answers = Vec::new();
+    for root in &work.roots {
+        let mut at = *root;
+        while let (true, Node::Transform { src, .. }) = (is_free_root(&work.dag, at), work.dag.node(at)) {
+            at = *src;
+        }
+        answers.push(match work.dag.node(at) {
+            Node::Const(Scalar::Num(x)) => Answer::Known(Array::num(*x)),
+            Node::Const(Scalar::Char(c)) => Answer::Known(Array::char(*c)),
+            Node::Input(_) => Answer::Known(work.input(at).cloned().ok_or_else(|| internal("an input is missing"))?),
+            _ => {
+                let buf = *buffers.get(&at).ok_or_else(|| internal("a root has no buffer"))?;
+                plan.roots.push(buf);
+                Answer::Computed(plan.roots.len() - 1)
+            }
+        });
+    }
+    Ok(answers)
+}
+
+fn last_uses(plan: &mut Plan) {
+    for k in 0..plan.launches.len() {
+        let read: Vec<BufId> = plan.launches[k].loads.iter().map(|l| l.buf).collect();
+        for buf in read {
+            plan.buffers[buf.0 as usize].last_use = Some(k as u32);
+        }
+    }
+    for root in plan.roots.clone() {
+        plan.buffers[root.0 as usize].last_use = None;
+    }
+}
+
+fn launch(
+    dag: &Dag,
+    schedule: &Schedule,
+    group: &Group,
+    buffers: &BTreeMap<NodeId, BufId>,
+    number: usize,
+) -> Result<Launch> {
+    let mut out = Launch {
+        stage: group.stage,
+        domain: group.domain.clone(),
+        axis: group.axis,
+        loads: Vec::new(),
+        guards: Vec::new(),
+        body: Vec::new(),
+        stores: Vec::new(),
+        reductions: Vec::new(),
+        after: Vec::new(),
+        after_stores: Vec::new(),
+        nodes: group.nodes(),
+        name: format!("k{number} {}", name(dag, group)),
+    };
+    let mut writer = Writer {
+        dag,
+        schedule,
+        group,
+        buffers,
+        launch: &mut out,
+        after: false,
+        extents: group.domain.to_vec(),
+        values: HashMap::new(),
+        loads: HashMap::new(),
+        reduced: BTreeMap::new(),
+    };
+    let mut body = group.body.clone();
+    body.sort();
+    for at in body {
+        let value = writer.value(at)?;
+        writer.launch.stores.push(Store { value, buf: buffers[&at] });
+    }
+    for &at in &group.reduces {
+        let Node::Reduce { op, src, .. } = dag.node(at) else { continue };
+        let read = Read::identity(writer.extents.len());
+        let value = writer.step_for(*src, read)?;
+        let info = dag.info(at);
+        writer.reduced.insert(at, writer.launch.reductions.len() as u32);
+        let reduction = Reduction { op: *op, value, node: at, dtype: info.meta.dtype, site: info.site };
+        writer.launch.reductions.push(reduction);
+    }
+    if group.axis.is_some() {
+        writer.after = true;
+        writer.extents = writer.launch.outer().to_vec();
+        writer.values.clear();
+        let mut later = group.nodes();
+        later.retain(|at| group.reduces.contains(at) || group.after.contains(at));
+        for at in later {
+            let value = writer.value(at)?;
+            if let Some(&buf) = buffers.get(&at) {
+                writer.launch.after_stores.push(Store { value, buf });
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// What a launch is called: its last named node, else its last operation.
+fn name(dag: &Dag, group: &Group) -> String {
+    let nodes = group.nodes();
+    let named = nodes.iter().rev().find_map(|n| dag.info(*n).name.clone());
+    let skeleton = if group.axis.is_some() { "reduce" } else { "map" };
+    named.map_or(skeleton.to_string(), |n| n.to_string())
+}
+
+struct Writer<'a> {
+    dag: &'a Dag,
+    schedule: &'a Schedule,
+    group: &'a Group,
+    buffers: &'a BTreeMap<NodeId, BufId>,
+    launch: &'a mut Launch,
+    after: bool,
+    extents: Vec<usize>,
+    /// A node through a read, in the current list of steps.
+    values: HashMap<(NodeId, Read), ValueId>,
+    loads: HashMap<(BufId, Read), u32>,
+    reduced: BTreeMap<NodeId, u32>,
+}
+
+/// What still has to be done for one value.
+enum Task {
+    Visit(NodeId, Read),
+    Build(NodeId, Read),
+}
+
+impl Writer<'_> {
+    /// The value of a node that this launch computes, at the loop's own point.
+    fn value(&mut self, at: NodeId) -> Result<ValueId> {
+        let read = Read::identity(self.extents.len());
+        self.steps_for(at, read, true)
+    }
+
+    fn step_for(&mut self, at: NodeId, read: Read) -> Result<ValueId> {
+        self.steps_for(at, read, false)
+    }
+
+    fn steps_for(&mut self, at: NodeId, read: Read, own: bool) -> Result<ValueId> {
+        let mut tasks = vec![Task::Visit(at, read.clone())];
+        while let Some(task) = tasks.pop() {
+            let (node, r) = match &task {
+                Task::Visit(n, r) | Task::Build(n, r) => (*n, r.clone()),
+            };
+            if self.values.contains_key(&(node, r.clone())) {
+                continue;
+            }
+            let first = own && node == at && r == read;
+            let leaf = if !first || self.reduced.contains_key(&node) { self.at_hand(node, &r)? } else { None };
+            if let Some(step) = leaf {
+                self.push(node, r, step);
+                continue;
+            }
+            let needs: Vec<(NodeId, Read)> = self.operands(node, &r);
+            match task {
+                Task::Visit(..) => {
+                    tasks.push(Task::Build(node, r));
+                    tasks.extend(needs.into_iter().rev().map(|(n, r)| Task::Visit(n, r)));
+                }
+                Task::Build(..) => self.build(node, r, &needs)?,
+            }
+        }
+        self.values.get(&(at, read)).copied().ok_or_else(|| internal("a value was not built"))
+    }
+
+    /// The operands of a node seen through a read.
+    fn operands(&self, at: NodeId, read: &Read) -> Vec<(NodeId, Read)> {
+        match self.dag.node(at) {
+            Node::Transform { src, read: inner, .. } => vec![(*src, inner.after(read, &self.extents))],
+            Node::Map { args, .. } => args.iter().map(|a| (*a, argument(self.dag, at, *a, read))).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A leaf, or a kept node: constant, index, reduction of this launch, load.
+    fn at_hand(&mut self, at: NodeId, read: &Read) -> Result<Option<What>> {
+        if let (true, true, Some(k)) = (self.after, read.is_identity(), self.reduced.get(&at)) {
+            return Ok(Some(What::Reduced(*k)));
+        }
+        Ok(Some(match self.dag.node(at) {
+            Node::Const(s) => What::Const(s.number()),
+            Node::Iota { origin } if !self.schedule.keep.contains_key(&at) => {
+                What::Index { ix: read.ix[0].clone(), origin: *origin }
+            }
+            Node::Input(_) => self.load(at, read)?,
+            _ if self.schedule.keep.contains_key(&at) => {
+                // A kept node of this very launch at its own point is a value, not a load.
+                let here = if self.after { &self.group.after } else { &self.group.body };
+                if here.contains(&at) && read.is_identity() {
+                    return Ok(None);
+                }
+                self.load(at, read)?
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn load(&mut self, at: NodeId, read: &Read) -> Result<What> {
+        let buf = *self.buffers.get(&at).ok_or_else(|| internal("a load of what has no buffer"))?;
+        let loads = &mut self.launch.loads;
+        let k = *self.loads.entry((buf, read.clone())).or_insert_with(|| {
+            loads.push(Load { buf, read: read.clone() });
+            loads.len() as u32 - 1
+        });
+        Ok(What::Load(k))
+    }
+
+    fn build(&mut self, at: NodeId, read: Read, needs: &[(NodeId, Read)]) -> Result<()> {
+        let value = |w: &Self, need: &(NodeId, Read)| {
+            w.values.get(need).copied().ok_or_else(|| internal("an operand was not built"))
+        };
+        match self.dag.node(at) {
+            Node::Transform { src, .. } => {
+                let below = value(self, &needs[0])?;
+                // A load carries its tests, and a transform hands them down; anything else is guarded here.
+                let carried = matches!(self.dag.node(*src), Node::Input(_) | Node::Transform { .. })
+                    || self.schedule.keep.contains_key(src);
+                let own = &needs[0].1.tests;
+                if own.is_empty() || carried {
+                    self.values.insert((at, read), below);
+                } else {
+                    let tests = self.guard(&own.clone());
+                    self.push(at, read, What::Guard { tests, value: below });
+                }
+            }
+            Node::Map { op, ct, .. } => {
+                let args = needs.iter().map(|n| value(self, n)).collect::<Result<_>>()?;
+                self.push(at, read, What::Op { op: *op, ct: *ct, args });
+            }
+            _ => return Err(internal("this node has no body")),
+        }
+        Ok(())
+    }
+
+    fn guard(&mut self, tests: &Vec<crate::dag::Test>) -> u32 {
+        let known = self.launch.guards.iter().position(|g| g == tests);
+        known.unwrap_or_else(|| {
+            self.launch.guards.push(tests.clone());
+            self.launch.guards.len() - 1
+        }) as u32
+    }
+
+    fn push(&mut self, at: NodeId, read: Read, what: What) {
+        let guard = match &what {
+            What::Op { .. } if !read.tests.is_empty() => Some(self.guard(&read.tests.clone())),
+            _ => None,
+        };
+        let info = self.dag.info(at);
+        let step = Step { what, node: at, dtype: info.meta.dtype, site: info.site, guard };
+        let steps = if self.after { &mut self.launch.after } else { &mut self.launch.body };
+        steps.push(step);
+        self.values.insert((at, read), steps.len() as u32 - 1);
+    }
+}
+
+/// A decision for each root, each reduction and each launch boundary.
+fn explain(work: &mut Work, schedule: &Schedule) {
+    for (at, why) in &schedule.keep {
+        let (n, size) = (work.dag.elements(*at), work.dag.dtype(*at).size() as u64);
+        let store = cost::Cost::store(n, 0, size);
+        let name = label(&work.dag, *at);
+        let (reason, row, text, over, because) = match why {
+            Why::Root => (
+                "root",
+                "own:root",
+                format!("{name} is a value that was asked for, so it is written: {}", crate::error::bytes(n * size)),
+                Choice { name: "inline", cost: cost::Cost::default() },
+                WhyNot::Illegal("nothing else holds its value"),
+            ),
+            Why::Consumer => {
+                let Node::Reduce { src, op, .. } = work.dag.node(*at) else { continue };
+                let points = work.dag.elements(*src);
+                (
+                    "consumer",
+                    "ACL-07",
+                    format!(
+                        "{name} folds {points} elements by a fixed tree in one launch, so its bits depend on the extent alone"
+                    ),
+                    Choice { name: "ordered", cost: cost::Cost::compute(points, op.row().ns * 8.0, 1, 1, size) },
+                    WhyNot::Dearer,
+                )
+            }
+            Why::NotYet(pass) => (
+                "switched-off",
+                "own:launch",
+                format!("{name} is stored because {pass} is off"),
+                Choice { name: "inline", cost: cost::Cost::default() },
+                WhyNot::SwitchedOff(pass),
+            ),
+            Why::Work { .. } | Why::MayFail | Why::Places(_) => continue,
+        };
+        let switch = if let Why::NotYet(pass) = why { pass } else { "" };
+        let about = About { at: *at, what: "keep", reason, row, switch };
+        work.decide(Decision::forced(about, Choice { name: "write", cost: store }, over, because, text));
+    }
+    for (k, group) in schedule.groups.iter().enumerate().skip(1) {
+        let nodes = group.nodes();
+        let before = &schedule.groups[k - 1];
+        let why = if group.domain != before.domain {
+            "its domain is another"
+        } else if group.stage == before.stage {
+            "the two share no buffer, or fold different axes"
+        } else {
+            "it reads what an earlier launch writes, at other places than its own"
+        };
+        let text = format!("k{k} {} is a launch of its own: {why}", label(&work.dag, nodes[nodes.len() - 1]));
+        let about = About { at: nodes[0], what: "launch", reason: "boundary", row: "own:launch", switch: "" };
+        let own = cost::Cost { ns: cost::LAUNCH_NS, ..Default::default() };
+        let (a, b) = (Choice { name: "launch", cost: own }, Choice { name: "join", cost: cost::Cost::default() });
+        work.decide(Decision::forced(about, a, b, WhyNot::Illegal(why), text));
+    }
+}

@@ -1,0 +1,356 @@
+//! The trace of a compilation: the work's log in the schema's words.
+
+use super::cost::{self, SM_90};
+use super::decide::glyph;
+use super::schedule::{Schedule, Why};
+use super::work::{Snapshot, Work};
+use super::{PIPELINE, find};
+use crate::array::DType;
+use crate::dag::{Dag, Node, NodeId};
+use crate::plan::{BufId, From, Launch, Plan, Step, What};
+use crate::span::Source;
+use crate::trace::*;
+use std::sync::Arc;
+
+pub fn trace(work: &Work, plan: &Plan) -> Trace {
+    let mut sources: Vec<Arc<Source>> = Vec::new();
+    let nodes: Vec<NodeRecord> = work.dag.ids().map(|at| node(work, at, &mut sources)).collect();
+    let decisions = decisions(work);
+    let mut rules = std::collections::BTreeMap::new();
+    work.snapshots.iter().flat_map(|s| &s.events).for_each(|e| *rules.entry(e.rule.to_string()).or_insert(0) += 1);
+    let passes: Vec<PassRecord> = work
+        .snapshots
+        .iter()
+        .enumerate()
+        .map(|(k, s)| pass(work, k, s, k.checked_sub(1).map(|j| &work.snapshots[j])))
+        .collect();
+    let kernels: Vec<LaunchRecord> =
+        plan.launches.iter().enumerate().map(|(k, l)| launch(work, plan, k as u32, l)).collect();
+    let buffers: Vec<BufferRecord> = (0..plan.buffers.len() as u32).map(|k| buffer(plan, BufId(k))).collect();
+    let mut trace = Trace {
+        schema: SCHEMA.into(),
+        version: VERSION.into(),
+        producer: env!("CARGO_PKG_VERSION").into(),
+        config: Config {
+            passes: PIPELINE.iter().map(|p| p.name.into()).collect(),
+            off: work.options.off().iter().map(|s| s.to_string()).collect(),
+            arch: SM_90.arch.into(),
+        },
+        sources: sources
+            .iter()
+            .enumerate()
+            .map(|(k, s)| SourceText { id: k as u32, name: s.name.clone(), text: s.text.clone() })
+            .collect(),
+        rules,
+        ..Trace::default()
+    };
+    trace.segments.push(Segment {
+        id: 0,
+        why: work.recorded.why.into(),
+        nodes: [0, nodes.len() as u32],
+        passes: [0, passes.len() as u32],
+        decisions: [0, decisions.len() as u32],
+        kernels: [0, kernels.len() as u32],
+        buffers: [0, buffers.len() as u32],
+    });
+    (trace.nodes, trace.passes, trace.decisions) = (nodes, passes, decisions);
+    (trace.kernels, trace.buffers) = (kernels, buffers);
+    trace
+}
+
+fn id(at: NodeId) -> u32 {
+    at.index() as u32
+}
+
+fn ids(list: &[NodeId]) -> Vec<u32> {
+    list.iter().map(|at| id(*at)).collect()
+}
+
+fn node(work: &Work, at: NodeId, sources: &mut Vec<Arc<Source>>) -> NodeRecord {
+    let (dag, info) = (&work.dag, work.dag.info(at));
+    let kind = dag.node(at);
+    let span = info.meta.place.as_ref().map(|p| {
+        let known = sources.iter().position(|s| **s == *p.source);
+        let k = known.unwrap_or_else(|| {
+            sources.push(p.source.clone());
+            sources.len() - 1
+        });
+        [k as u32, p.span.start, p.span.end]
+    });
+    let unsure = info.meta.dtype == DType::I32 && info.meta.range.is_none() && !matches!(kind, Node::Input(_));
+    let dtype = if unsure { "i32?".to_string() } else { info.meta.dtype.name().to_string() };
+    let uses = dag.uses(&work.roots);
+    NodeRecord {
+        id: id(at),
+        h: content_hash(dag, at),
+        kind: kind.kind().into(),
+        op: glyph(dag, at),
+        inputs: ids(kind.inputs()),
+        dtype,
+        shape: info.meta.shape.to_vec(),
+        attr: attributes(dag, work.snapshots.last().map(|s| &s.schedule), at),
+        span: span.into_iter().collect(),
+        name: info.name.as_ref().map(|n| n.to_string()),
+        from: ids(&info.from),
+        born: info.born as u32,
+        uses: uses[at.index()],
+    }
+}
+
+/// FNV-1a over the printed operation and the operands' hashes: equal for equal nodes in every trace.
+fn content_hash(dag: &Dag, at: NodeId) -> String {
+    let mut hashes = vec![0u64; at.index() + 1];
+    let live = dag.live(&[at]);
+    for n in dag.ids().take(at.index() + 1).filter(|n| live[n.index()]) {
+        let mut text = format!("{} {} {:?} {:?}", dag.node(n).kind(), glyph(dag, n), dag.shape(n), dag.dtype(n));
+        if let Node::Transform { read, .. } = dag.node(n) {
+            text += &read.text(dag.shape(n).len());
+        }
+        if let (Node::Input(k), name) = (dag.node(n), &dag.info(n).name) {
+            text += &name.as_ref().map_or(format!("#{k}"), |n| n.to_string());
+        }
+        let mut h = 0xcbf2_9ce4_8422_2325u64;
+        let operands = dag.node(n).inputs().iter().flat_map(|a| hashes[a.index()].to_le_bytes());
+        for byte in text.bytes().chain(operands) {
+            h = (h ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        hashes[n.index()] = h;
+    }
+    format!("fnv:{:016x}", hashes[at.index()])
+}
+
+fn attributes(dag: &Dag, schedule: Option<&Schedule>, at: NodeId) -> Attr {
+    let mut attr = Attr { delayed: schedule.map(|s| delayed(dag, s, at)), ..Attr::default() };
+    match dag.node(at) {
+        Node::Transform { read, .. } => {
+            attr.oob = read.oob().map(Into::into);
+            attr.affine = Some(read.text(dag.shape(at).len()));
+        }
+        Node::Reduce { axis, .. } => attr.axis = Some(u32::from(*axis)),
+        _ => {}
+    }
+    attr
+}
+
+/// ACC-13: Done = has a buffer, Step = one read of one buffer with functions p and f, Yield = the rest.
+fn delayed(dag: &Dag, schedule: &Schedule, at: NodeId) -> String {
+    if schedule.keep.contains_key(&at) || matches!(dag.node(at), Node::Input(_)) {
+        return "Done".into();
+    }
+    let body = find::body(dag, &schedule.keep, at);
+    match dag.node(at) {
+        Node::Transform { read, src, .. } if body.reads == 1 && body.flops == 0 => {
+            let _ = src;
+            format!("Step p={} f=id", read.text(dag.shape(at).len()))
+        }
+        Node::Map { .. } if body.reads == 1 && body.flops == 1 => format!("Step p=id f={}", glyph(dag, at)),
+        _ => "Yield".into(),
+    }
+}
+
+fn decisions(work: &Work) -> Vec<DecisionRecord> {
+    let record = |(k, (pass, d)): (usize, &(usize, super::decide::Decision))| DecisionRecord {
+        id: k as u32,
+        pass: *pass as u32,
+        node: id(d.at()),
+        what: d.what().into(),
+        chosen: d.chosen().name.into(),
+        reason: d.reason().into(),
+        text: d.text().into(),
+        cost: price(d.chosen().cost),
+        alt: d
+            .rejected()
+            .iter()
+            .map(|(c, why)| Alternative { name: c.name.into(), cost: price(c.cost), why_not: why.text() })
+            .collect(),
+        seed: d.row().into(),
+        switch: d.switch().into(),
+    };
+    work.decisions.iter().enumerate().map(record).collect()
+}
+
+fn price(c: cost::Cost) -> Cost {
+    Cost { flops: c.flops, bytes: c.bytes, us: (c.ns / 10.0).round() / 100.0 }
+}
+
+fn pass(work: &Work, k: usize, s: &Snapshot, before: Option<&Snapshot>) -> PassRecord {
+    let dag = &work.dag;
+    let level = |at: Option<NodeId>| {
+        // How many lets stand around this one.
+        let mut n = 0;
+        let mut at = at;
+        while let Some(outer) = at {
+            n += 1;
+            at = s.lets.iter().find(|l| l.node == outer).and_then(|l| l.at);
+        }
+        n
+    };
+    let readers = |at: NodeId| s.schedule.reads.iter().filter(|r| r.iter().any(|(n, _)| *n == at)).count() as u32;
+    let breaks = s.schedule.keep.iter().map(|(at, why)| BreakRecord {
+        node: id(*at),
+        reason: reason(why),
+        bytes: dag.elements(*at).saturating_mul(dag.dtype(*at).size() as u64),
+        readers: readers(*at),
+    });
+    let changed = before.is_none_or(|b| {
+        b.roots != s.roots || b.lets != s.lets || b.schedule.groups != s.schedule.groups || !s.events.is_empty()
+    });
+    PassRecord {
+        id: k as u32,
+        name: PIPELINE[k].name.into(),
+        ms: s.ms,
+        changed: changed && !work.options.is_off(PIPELINE[k].name),
+        roots: ids(&s.roots),
+        lets: s.lets.iter().map(|l| [level(l.at), id(l.node)]).collect(),
+        view: s.view.clone(),
+        breaks: breaks.collect(),
+        launches: s.schedule.groups.iter().map(|g| ids(&g.nodes())).collect(),
+        live: dag.live(&s.roots).iter().filter(|l| **l).count() as u32,
+        bytes: s.schedule.bytes,
+        flops: s.schedule.flops,
+        events: s
+            .events
+            .iter()
+            .map(|e| Event {
+                rule: e.rule.into(),
+                at: vec![id(e.at)],
+                into: Some(id(e.into)),
+                pre: e.pre.into(),
+                dec: None,
+            })
+            .collect(),
+    }
+}
+
+fn reason(why: &Why) -> String {
+    match why {
+        Why::Root => "root".into(),
+        Why::Consumer => "consumer".into(),
+        Why::Work { .. } => "work".into(),
+        Why::MayFail => "may-fail".into(),
+        Why::Places(n) => format!("places({n})"),
+        Why::NotYet(pass) => format!("off:{pass}"),
+    }
+}
+
+fn launch(work: &Work, plan: &Plan, k: u32, l: &Launch) -> LaunchRecord {
+    let schedule = work.snapshots.last().map(|s| &s.schedule);
+    let mut inputs: Vec<u32> = l.loads.iter().map(|x| x.buf.0).collect();
+    inputs.sort();
+    inputs.dedup();
+    let out: Vec<u32> = l.stores.iter().chain(&l.after_stores).map(|s| s.buf.0).collect();
+    let size = |b: u32| {
+        let buffer = plan.buffer(BufId(b));
+        buffer.shape.iter().fold(buffer.dtype.size() as u64, |n, &d| n.saturating_mul(d as u64))
+    };
+    let read = schedule
+        .and_then(|s| s.reads.get(k as usize))
+        .map_or(0, |r| r.iter().map(|(at, n)| n.saturating_mul(work.dag.dtype(*at).size() as u64)).sum());
+    let written = out.iter().map(|b| size(*b)).sum::<u64>();
+    let (flops, ns) = effort(l);
+    let bytes = read + written;
+    LaunchRecord {
+        id: k,
+        name: l.name.clone(),
+        skeleton: l.skeleton().into(),
+        algo: if l.axis.is_some() { "tree".into() } else { "map".into() },
+        body: steps_nodes(l),
+        inputs,
+        out,
+        domain: l.domain.to_vec(),
+        axis: l.axis.map(|a| a as u32),
+        stage: l.stage,
+        reads: l.loads.iter().map(|x| read_record(l, x)).collect(),
+        launch: grid(l),
+        regs: None,
+        spill: None,
+        occ: None,
+        est: Estimate { r: read, w: written, flops, us: round(SM_90.us(bytes, flops)), cpu_us: round(ns / 1e3) },
+        meas: None,
+        cuda: None,
+        cpu: Some(crate::plan::listing(l)),
+        live_max: live_max(&l.body).max(live_max(&l.after)),
+    }
+}
+
+fn round(us: f64) -> f64 {
+    (us * 100.0).round() / 100.0
+}
+
+/// Nodes computed in a launch, kept or not.
+fn steps_nodes(l: &Launch) -> Vec<u32> {
+    let computed = |s: &&Step| !matches!(s.what, What::Load(_));
+    let mut all: Vec<u32> = l.body.iter().chain(&l.after).filter(computed).map(|s| id(s.node)).collect();
+    all.extend(l.nodes.iter().map(|n| id(*n)));
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn read_record(l: &Launch, load: &crate::plan::Load) -> ReadRecord {
+    let last = l.domain.len().saturating_sub(1);
+    ReadRecord {
+        buf: load.buf.0,
+        affine: load.read.text(l.domain.len()),
+        oob: load.read.oob().map(Into::into),
+        coalesced: load.read.ix.last().is_none_or(|ix| ix.is_affine() && ix.coefficient(last).abs() <= 1),
+        space: "global".into(),
+    }
+}
+
+/// The launch geometry of the printed CUDA for this size.
+fn grid(l: &Launch) -> Grid {
+    let points: u64 = l.domain.iter().fold(1, |n, &d| n.saturating_mul(d as u64));
+    let per_block = 256 * 4;
+    Grid { grid: [points.div_ceil(per_block).clamp(1, 132 * 8), 1, 1], block: [256, 1, 1], smem: 0 }
+}
+
+/// Scalar operations of the launch, and nanoseconds on one core.
+fn effort(l: &Launch) -> (u64, f64) {
+    let points = |shape: &[usize]| shape.iter().fold(1u64, |n, &d| n.saturating_mul(d as u64));
+    let sum = |steps: &[Step], n: u64| {
+        let ops = steps.iter().filter_map(|s| if let What::Op { op, .. } = &s.what { Some(op) } else { None });
+        let loads = steps.iter().filter(|s| matches!(s.what, What::Load(_))).count() as f64;
+        let (count, ns) = ops.fold((0, 0.0), |(c, t), op| (c + 1, t + op.row().ns));
+        (n * count, n as f64 * (ns + loads * cost::READ_NS))
+    };
+    let (body, outer) = (points(&l.domain), points(&l.outer()));
+    let (a, b) = (sum(&l.body, body), sum(&l.after, outer));
+    let folds = l.reductions.len() as u64 * body;
+    let stores = l.stores.len() as f64 * body as f64 + l.after_stores.len() as f64 * outer as f64;
+    (a.0 + b.0 + folds, a.1 + b.1 + folds as f64 * 0.12 + stores * cost::WRITE_NS + cost::LAUNCH_NS)
+}
+
+/// How many values are alive at once, at most.
+fn live_max(steps: &[Step]) -> u32 {
+    let mut last = vec![0usize; steps.len()];
+    for (k, s) in steps.iter().enumerate() {
+        last[k] = last[k].max(k);
+        match &s.what {
+            What::Op { args, .. } => args.iter().for_each(|a| last[*a as usize] = k),
+            What::Guard { value, .. } => last[*value as usize] = k,
+            _ => {}
+        }
+    }
+    (0..steps.len()).map(|k| (0..=k).filter(|j| last[*j] >= k).count()).max().unwrap_or(0) as u32
+}
+
+fn buffer(plan: &Plan, at: BufId) -> BufferRecord {
+    let b = plan.buffer(at);
+    let is_root = plan.roots.contains(&at);
+    let role = match b.from {
+        From::Input(_) => "input",
+        From::Launch(_) if is_root => "result",
+        From::Launch(_) => "temporary",
+    };
+    BufferRecord {
+        id: at.0,
+        node: id(b.node),
+        bytes: b.shape.iter().fold(b.dtype.size() as u64, |n, &d| n.saturating_mul(d as u64)),
+        dtype: b.dtype.name().into(),
+        shape: b.shape.to_vec(),
+        role: role.into(),
+        born: if let From::Launch(k) = b.from { Some(k) } else { None },
+        dead: b.last_use,
+    }
+}

@@ -1,0 +1,97 @@
+//! Questions about what a kept node's inlined body holds.
+
+use super::contexts::argument;
+use super::cost;
+use super::schedule::Why;
+use crate::dag::{Dag, Node, NodeId, Read};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// The kept nodes that the body of `at` reads, each with whether every read of it is at the body's own point.
+pub fn kept_reads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Vec<(NodeId, bool)> {
+    let extents = match dag.node(at) {
+        Node::Reduce { src, .. } => dag.shape(*src),
+        _ => dag.shape(at),
+    };
+    let mut found: BTreeMap<NodeId, bool> = BTreeMap::new();
+    let mut seen: HashSet<(NodeId, Read)> = HashSet::new();
+    let mut stack = vec![(at, Read::identity(extents.len()), true)];
+    while let Some((node, read, first)) = stack.pop() {
+        if !first && keep.contains_key(&node) {
+            let own = read.is_identity() && dag.shape(node) == extents;
+            found.entry(node).and_modify(|all| *all &= own).or_insert(own);
+            continue;
+        }
+        if !seen.insert((node, read.clone())) {
+            continue;
+        }
+        match dag.node(node) {
+            Node::Transform { src, read: inner, .. } => stack.push((*src, inner.after(&read, extents), false)),
+            Node::Reduce { src, .. } => stack.push((*src, read, false)),
+            Node::Map { args, .. } => {
+                args.iter().for_each(|a| stack.push((*a, argument(dag, node, *a, &read), false)));
+            }
+            Node::Input(_) | Node::Const(_) | Node::Iota { .. } => {}
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// The buffers that these kept nodes' bodies read, inputs and kept nodes alike; a scalar buffer does not count.
+pub fn all_reads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, nodes: &[NodeId]) -> Vec<NodeId> {
+    let mut found = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    let mut stack: Vec<NodeId> = nodes.iter().flat_map(|n| dag.node(*n).inputs()).copied().collect();
+    while let Some(at) = stack.pop() {
+        if keep.contains_key(&at) || matches!(dag.node(at), Node::Input(_)) {
+            if !dag.shape(at).is_empty() {
+                found.insert(at);
+            }
+        } else if seen.insert(at) {
+            stack.extend(dag.node(at).inputs());
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// What one evaluation of a node costs when its operands are computed with it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Body {
+    pub ns: f64,
+    pub flops: u64,
+    /// Buffers read.
+    pub reads: u64,
+    /// One cheap operation on one read of a buffer, the rest scalars (LOWERING §7).
+    pub is_light: bool,
+}
+
+/// Slower operations are not cheap.
+const CHEAP_NS: f64 = 0.25;
+
+pub fn body(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Body {
+    let mut sum = Body::default();
+    let mut seen = BTreeSet::from([at]);
+    let mut stack = vec![at];
+    let mut operations = 0;
+    while let Some(node) = stack.pop() {
+        let is_buffer = node != at && keep.contains_key(&node) || matches!(dag.node(node), Node::Input(_));
+        if is_buffer {
+            sum.reads += u64::from(!dag.shape(node).is_empty());
+            continue;
+        }
+        // A scalar is computed once, not at every point.
+        if dag.shape(node).is_empty() && node != at {
+            continue;
+        }
+        let (ns, flops) = cost::own(dag, node);
+        sum.ns += ns;
+        sum.flops += flops;
+        operations += usize::from(!matches!(dag.node(node), Node::Transform { .. }));
+        for a in dag.node(node).inputs() {
+            if seen.insert(*a) {
+                stack.push(*a);
+            }
+        }
+    }
+    sum.is_light = operations == 1 && sum.reads == 1 && sum.ns <= CHEAP_NS;
+    sum
+}

@@ -1,0 +1,373 @@
+//! From a graph to launches: which nodes are kept, where each is evaluated, what runs together.
+//!
+//! Rows: LOWERING §7; ACL-17, ACL-39, ACC-17, BAR-08. In: a graph, its roots, what is allowed (`Allow`). Out: kept nodes
+//! with reasons, launches as groups of kept nodes, and each node's contexts. Deterministic: walks are in id order.
+//! `keep` only grows, so the loop ends. Cost: linear in distinct contexts.
+
+use super::contexts::{Context, Contexts};
+use super::cost::{self, Cost, LAUNCH_NS};
+use super::find;
+use crate::array::Shape;
+use crate::dag::{Dag, Node, NodeId};
+use crate::prim::op::Fails;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the passes so far have made possible. Nothing: every node but implicit broadcasts is its own launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Allow {
+    /// Transforms of anything are read through (pass push-down).
+    pub push: bool,
+    /// Maps are computed where they are read (fuse-producers).
+    pub fuse: bool,
+    /// Reductions compute what they read, and epilogues join (embed-consumers).
+    pub embed: bool,
+    /// Launches of one domain merge (horizontal).
+    pub horizontal: bool,
+}
+
+/// Why a node has a buffer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Why {
+    /// Its value is wanted.
+    Root,
+    /// A reduction: its result is used by others.
+    Consumer,
+    /// Computing it where it is read costs more than storing it.
+    Work { points: u64, inline: Cost, store: Cost },
+    /// It can fail, and no reader sees all of it (E1).
+    MayFail,
+    /// Read in more places than are worth the text.
+    Places(usize),
+    /// A pass that would have fused it is off, or has not run yet.
+    NotYet(&'static str),
+}
+
+/// Kept nodes that run together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    pub stage: u32,
+    pub domain: Shape,
+    pub axis: Option<usize>,
+    /// Kept nodes over the domain (maps), reductions of the axis, and kept nodes over the domain without it.
+    pub body: Vec<NodeId>,
+    pub reduces: Vec<NodeId>,
+    pub after: Vec<NodeId>,
+}
+
+impl Group {
+    pub fn nodes(&self) -> Vec<NodeId> {
+        let mut all: Vec<_> = self.body.iter().chain(&self.reduces).chain(&self.after).copied().collect();
+        all.sort();
+        all
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Schedule {
+    pub keep: BTreeMap<NodeId, Why>,
+    pub groups: Vec<Group>,
+    /// For nodes that are not kept: in how many places, and how often in all, each is evaluated.
+    pub evaluated: BTreeMap<NodeId, (usize, u64)>,
+    /// The buffers each group reads, with the number of elements read.
+    pub reads: Vec<Vec<(NodeId, u64)>>,
+    pub bytes: u64,
+    pub flops: u64,
+}
+
+/// More places than this are not worth the text (LOWERING §7).
+const PLACES: usize = 64;
+/// A light node is computed again in up to so many places.
+const LIGHT_PLACES: usize = 12;
+
+impl Schedule {
+    pub fn new(dag: &Dag, roots: &[NodeId], allow: Allow) -> Schedule {
+        let live = dag.live(roots);
+        let mut keep = first_kept(dag, roots, allow, &live);
+        loop {
+            let groups = groups(dag, &keep, allow);
+            let contexts = Contexts::new(dag, &keep, &groups);
+            let new = more_to_keep(dag, &keep, &contexts);
+            if new.is_empty() {
+                return finished(dag, keep, groups, &contexts);
+            }
+            keep.extend(new);
+        }
+    }
+
+    /// Whether a kept node has a buffer: a reduction that only its own launch's epilogue reads needs none.
+    pub fn is_stored(&self, at: NodeId) -> bool {
+        self.keep.get(&at) != Some(&Why::Consumer) || self.reads.iter().any(|r| r.iter().any(|(n, _)| *n == at))
+    }
+
+    /// The group that computes a kept node.
+    pub fn group_of(&self, at: NodeId) -> Option<usize> {
+        self.groups.iter().position(|g| g.body.contains(&at) || g.reduces.contains(&at) || g.after.contains(&at))
+    }
+}
+
+/// A root that is a buffer or a constant seen through nothing costs no launch.
+pub fn is_free_root(dag: &Dag, at: NodeId) -> bool {
+    match dag.node(at) {
+        Node::Input(_) | Node::Const(_) => true,
+        Node::Transform { src, read, .. } => {
+            read.is_identity() && dag.shape(*src) == dag.shape(at) && is_free_root(dag, *src)
+        }
+        _ => false,
+    }
+}
+
+fn first_kept(dag: &Dag, roots: &[NodeId], allow: Allow, live: &[bool]) -> BTreeMap<NodeId, Why> {
+    let mut keep = BTreeMap::new();
+    for &r in roots.iter().filter(|r| !is_free_root(dag, **r)) {
+        keep.insert(r, Why::Root);
+    }
+    for at in dag.ids().filter(|at| live[at.index()]) {
+        let why = match dag.node(at) {
+            Node::Reduce { src, .. } => {
+                // What a reduction reads waits for embed-consumers.
+                if !allow.embed && !is_leaf(dag, *src) && dag.elements(*src) > 0 {
+                    keep.entry(*src).or_insert(Why::NotYet("embed-consumers"));
+                }
+                Some(Why::Consumer)
+            }
+            Node::Map { .. } if !allow.fuse && !dag.shape(at).is_empty() => Some(Why::NotYet("fuse-producers")),
+            Node::Transform { src, name, .. } if !allow.push && *name != BROADCAST && !is_leaf(dag, *src) => {
+                Some(Why::NotYet("push-down"))
+            }
+            _ => None,
+        };
+        if let Some(why) = why {
+            keep.entry(at).or_insert(why);
+        }
+    }
+    // An iota or a constant is never worth a buffer unless it is a root.
+    keep.retain(|at, why| *why == Why::Root || !matches!(dag.node(*at), Node::Input(_) | Node::Const(_)));
+    keep
+}
+
+/// The name of transforms that scalar extension, frames and outer products make.
+pub const BROADCAST: &str = "broadcast";
+
+fn is_leaf(dag: &Dag, at: NodeId) -> bool {
+    matches!(dag.node(at), Node::Input(_) | Node::Const(_))
+}
+
+/// Schedules the kept nodes, children first.
+fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow) -> Vec<Group> {
+    let mut groups: Vec<Option<Group>> = Vec::new();
+    let mut of: BTreeMap<NodeId, usize> = BTreeMap::new();
+    for &at in keep.keys() {
+        let reads = find::kept_reads(dag, keep, at);
+        let stage_of = |t: &NodeId, of: &BTreeMap<NodeId, usize>, groups: &[Option<Group>]| {
+            groups[of[t]].as_ref().map_or(0, |g| g.stage)
+        };
+        let stage = reads.iter().map(|(t, _)| stage_of(t, &of, &groups)).max().unwrap_or(0);
+        let top: Vec<_> = reads.iter().filter(|(t, _)| stage_of(t, &of, &groups) == stage).collect();
+        let mut joined = None;
+        if stage > 0 && allow.embed && top.iter().all(|(_, identity)| *identity) {
+            let homes: Vec<usize> = top.iter().map(|(t, _)| of[t]).collect();
+            joined = one_home(&mut groups, &mut of, &homes).filter(|&g| joins(dag, &mut groups[g], at, &top, allow));
+        }
+        let home = joined.unwrap_or_else(|| {
+            groups.push(Some(alone(dag, at, stage + 1)));
+            groups.len() - 1
+        });
+        of.insert(at, home);
+    }
+    if allow.horizontal {
+        merge_equals(dag, keep, &mut groups, &mut of);
+    }
+    let mut groups: Vec<Group> = groups.into_iter().flatten().collect();
+    groups.sort_by_key(|g| (g.stage, g.nodes()));
+    groups
+}
+
+fn alone(dag: &Dag, at: NodeId, stage: u32) -> Group {
+    let none = Vec::new;
+    match dag.node(at) {
+        Node::Reduce { src, axis, .. } => Group {
+            stage,
+            domain: dag.shape(*src).into(),
+            axis: Some(*axis as usize),
+            body: none(),
+            reduces: vec![at],
+            after: none(),
+        },
+        _ => Group { stage, domain: dag.shape(at).into(), axis: None, body: vec![at], reduces: none(), after: none() },
+    }
+}
+
+/// One launch for all of them: the one they are in, or theirs merged where domain, stage and axis agree.
+fn one_home(groups: &mut [Option<Group>], of: &mut BTreeMap<NodeId, usize>, homes: &[usize]) -> Option<usize> {
+    let first = *homes.first()?;
+    let others: Vec<usize> = homes.iter().copied().filter(|h| *h != first).collect();
+    let fits = |h: &usize| matches!((&groups[first], &groups[*h]), (Some(a), Some(b)) if mergeable(a, b));
+    if !others.iter().all(fits) {
+        return None;
+    }
+    for h in others {
+        merge(groups, of, first, h);
+    }
+    Some(first)
+}
+
+fn mergeable(a: &Group, b: &Group) -> bool {
+    let axes = a.axis.is_none() || b.axis.is_none() || a.axis == b.axis;
+    a.stage == b.stage && a.domain == b.domain && axes
+}
+
+fn merge(groups: &mut [Option<Group>], of: &mut BTreeMap<NodeId, usize>, into: usize, gone: usize) {
+    let Some(other) = groups[gone].take() else { return };
+    for at in other.nodes() {
+        of.insert(at, into);
+    }
+    if let Some(g) = &mut groups[into] {
+        g.axis = g.axis.or(other.axis);
+        g.body.extend(other.body);
+        g.reduces.extend(other.reduces);
+        g.after.extend(other.after);
+    }
+}
+
+/// LOWERING §7 (a) and (b): whether a kept node may run in the launch whose values it reads at their own place.
+fn joins(dag: &Dag, home: &mut Option<Group>, at: NodeId, top: &[&(NodeId, bool)], allow: Allow) -> bool {
+    let Some(g) = home else { return false };
+    let shape = dag.shape(top[0].0);
+    if top.iter().any(|(t, _)| dag.shape(*t) != shape) {
+        return false;
+    }
+    let in_body = top.iter().all(|(t, _)| g.body.contains(t));
+    let in_after = top.iter().all(|(t, _)| g.reduces.contains(t) || g.after.contains(t));
+    match dag.node(at) {
+        Node::Reduce { src, axis, .. } => {
+            let axis = *axis as usize;
+            let fits = in_body && dag.shape(*src) == shape && g.axis.is_none_or(|a| a == axis);
+            if fits {
+                g.axis = Some(axis);
+                g.reduces.push(at);
+            }
+            fits
+        }
+        _ if dag.shape(at) != shape => false,
+        _ if in_body => {
+            // One more output of a map is fusion of producers; beside others it is horizontal fusion too.
+            let last = top.iter().any(|(t, _)| g.body.last() == Some(t));
+            if !allow.fuse || !(allow.horizontal || last) {
+                return false;
+            }
+            g.body.push(at);
+            true
+        }
+        _ if in_after => {
+            g.after.push(at);
+            true
+        }
+        _ => false,
+    }
+}
+
+/// horizontal: launches of equal stage and domain that read a common buffer, or are both too small to be worth two.
+fn merge_equals(
+    dag: &Dag,
+    keep: &BTreeMap<NodeId, Why>,
+    groups: &mut [Option<Group>],
+    of: &mut BTreeMap<NodeId, usize>,
+) {
+    let inputs: Vec<Vec<NodeId>> =
+        groups.iter().map(|g| g.as_ref().map_or_else(Vec::new, |g| find::all_reads(dag, keep, &g.nodes()))).collect();
+    let mut inputs = inputs;
+    let small = |g: &Group| {
+        let points = g.domain.iter().map(|&d| d as f64).product::<f64>();
+        points * cost::READ_NS * 4.0 < LAUNCH_NS
+    };
+    for a in 0..groups.len() {
+        for b in a + 1..groups.len() {
+            let fits = match (&groups[a], &groups[b]) {
+                (Some(x), Some(y)) if mergeable(x, y) => {
+                    (small(x) && small(y)) || inputs[a].iter().any(|t| inputs[b].contains(t))
+                }
+                _ => false,
+            };
+            if fits {
+                merge(groups, of, a, b);
+                let more = std::mem::take(&mut inputs[b]);
+                inputs[a].extend(more);
+            }
+        }
+    }
+}
+
+/// The work rule and E1, users first.
+fn more_to_keep(dag: &Dag, keep: &BTreeMap<NodeId, Why>, contexts: &Contexts) -> BTreeMap<NodeId, Why> {
+    let mut new = BTreeMap::new();
+    // Below a node that will be kept, contexts change: those nodes are judged in the next round.
+    let mut unsure: BTreeSet<NodeId> = BTreeSet::new();
+    for (at, places) in contexts.iter().rev() {
+        let is_leaf = matches!(dag.node(*at), Node::Input(_) | Node::Const(_));
+        if keep.contains_key(at) || is_leaf {
+            continue;
+        }
+        if places.iter().any(|c| c.through.iter().any(|t| unsure.contains(t))) {
+            unsure.insert(*at);
+        } else if let Some(why) = why_keep(dag, keep, *at, places) {
+            new.insert(*at, why);
+            unsure.insert(*at);
+        }
+    }
+    new
+}
+
+fn why_keep(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId, places: &[Context]) -> Option<Why> {
+    let map = if let Node::Map { op, .. } = dag.node(at) { Some(op) } else { None };
+    if map.is_some_and(|op| op.row().fails == Fails::Hard) && !places.iter().any(|c| c.onto) {
+        return Some(Why::MayFail);
+    }
+    if dag.shape(at).is_empty() || map.is_none() {
+        return None;
+    }
+    if places.len() > PLACES {
+        return Some(Why::Places(places.len()));
+    }
+    let elements = dag.elements(at);
+    let points = places.iter().fold(0u64, |n, c| n.saturating_add(c.points));
+    if points <= elements {
+        return None;
+    }
+    let body = find::body(dag, keep, at);
+    let size = dag.dtype(at).size() as u64;
+    let inline = Cost::compute(points - elements, body.ns, body.flops, body.reads, size);
+    let store = Cost::store(elements, points, size);
+    let inlined = if places.len() == 1 { inline.ns <= store.ns } else { body.is_light && places.len() <= LIGHT_PLACES };
+    (!inlined).then_some(Why::Work { points, inline, store })
+}
+
+fn finished(dag: &Dag, keep: BTreeMap<NodeId, Why>, groups: Vec<Group>, contexts: &Contexts) -> Schedule {
+    let mut evaluated = BTreeMap::new();
+    let (mut flops, mut bytes) = (0u64, 0u64);
+    for (at, places) in contexts.iter() {
+        let points = places.iter().fold(0u64, |n, c| n.saturating_add(c.points));
+        if !keep.contains_key(at) {
+            evaluated.insert(*at, (places.len(), points));
+            flops = flops.saturating_add(points.saturating_mul(cost::own(dag, *at).1));
+        }
+    }
+    let mut reads: Vec<BTreeMap<NodeId, u64>> = vec![BTreeMap::new(); groups.len()];
+    for (at, group, points) in contexts.loads() {
+        // The same buffer at the same places is loaded once.
+        *reads[group].entry(at).or_default() += points;
+        bytes = bytes.saturating_add(points.saturating_mul(dag.dtype(at).size() as u64));
+    }
+    let loaded: BTreeSet<NodeId> = contexts.loads().map(|l| l.0).collect();
+    for (at, why) in &keep {
+        let domain = match dag.node(*at) {
+            Node::Reduce { src, .. } => dag.elements(*src),
+            _ => dag.elements(*at),
+        };
+        flops = flops.saturating_add(domain.saturating_mul(cost::own(dag, *at).1));
+        if *why != Why::Consumer || loaded.contains(at) {
+            bytes = bytes.saturating_add(dag.elements(*at).saturating_mul(dag.dtype(*at).size() as u64));
+        }
+    }
+    let reads = reads.into_iter().map(|r| r.into_iter().collect()).collect();
+    Schedule { keep, groups, evaluated, reads, bytes, flops }
+}

@@ -1,0 +1,134 @@
+//! The verifier: what holds after every pass.
+//!
+//! Rows: ACC-31. Checked: arguments have smaller ids; arities; a map's arguments have its shape or rank 0; a transform has
+//! one Ix a source axis, whose ranges (clipped by tests) lie inside the source; a reduction's shape is its source's
+//! without the axis; characters meet only moves, = and ≠. For a plan: values are used after they are made, stages rise
+//! along reads, every buffer is written once, and reads stay inside their buffers.
+
+use crate::array::{DType, elements};
+use crate::dag::{Dag, Node, NodeId, Read};
+use crate::plan::{From, Launch, Plan, Step, What};
+use crate::prim::op::Op;
+
+pub fn check(dag: &Dag, roots: &[NodeId]) -> Result<(), String> {
+    let live = dag.live(roots);
+    dag.ids().filter(|at| live[at.index()]).try_for_each(|at| node(dag, at))
+}
+
+fn node(dag: &Dag, at: NodeId) -> Result<(), String> {
+    let shape = dag.shape(at);
+    let wrong = |what: String| Err(format!("node {}: {what}", at.index()));
+    if let Some(late) = dag.node(at).inputs().iter().find(|a| a.index() >= at.index()) {
+        return wrong(format!("reads node {}, which comes later", late.index()));
+    }
+    match dag.node(at) {
+        Node::Input(_) => Ok(()),
+        Node::Const(_) if shape.is_empty() => Ok(()),
+        Node::Const(_) => wrong("a constant with axes".into()),
+        Node::Iota { .. } if shape.len() == 1 => Ok(()),
+        Node::Iota { .. } => wrong("an iota has one axis".into()),
+        Node::Map { op, args, .. } => {
+            if args.len() != op.arity() {
+                return wrong(format!("{} has {} arguments", op.name(), args.len()));
+            }
+            if let Some(a) = args.iter().find(|a| !dag.shape(**a).is_empty() && dag.shape(**a) != shape) {
+                return wrong(format!("argument {} has shape {:?}, not {shape:?}", a.index(), dag.shape(*a)));
+            }
+            let text = args.iter().any(|a| dag.dtype(*a) == DType::Char);
+            if text && !matches!(op, Op::Eq | Op::Ne) {
+                return wrong(format!("{} of characters", op.name()));
+            }
+            Ok(())
+        }
+        Node::Transform { src, read, .. } => {
+            in_bounds(read, dag.shape(*src), shape).or_else(wrong)?;
+            if dag.dtype(*src) != dag.dtype(at) && !read.tests.is_empty() {
+                return Ok(()); // a fill may widen the type
+            }
+            if dag.dtype(*src) == dag.dtype(at) { Ok(()) } else { wrong("a move that changes the type".into()) }
+        }
+        Node::Reduce { axis, src, .. } => {
+            let mut from = dag.shape(*src).to_vec();
+            if *axis as usize >= from.len() {
+                return wrong(format!("axis {axis} of {from:?}"));
+            }
+            from.remove(*axis as usize);
+            if from == shape { Ok(()) } else { wrong(format!("reduces to {shape:?}, not {from:?}")) }
+        }
+    }
+}
+
+/// Whether each Ix stays inside its axis wherever all tests hold.
+pub fn in_bounds(read: &Read, from: &[usize], extents: &[usize]) -> Result<(), String> {
+    if read.ix.len() != from.len() {
+        return Err(format!("{} indices for {} axes", read.ix.len(), from.len()));
+    }
+    if elements(extents) == 0 {
+        return Ok(());
+    }
+    for (ix, &n) in read.ix.iter().zip(from) {
+        let (mut lo, mut hi) = ix.range(extents);
+        // A test of the same index, up to a constant, clips its range.
+        for t in &read.tests {
+            let distance = ix.plus(&t.ix, -1);
+            if distance.is_constant() {
+                lo = lo.max(t.lo + distance.c);
+                hi = hi.min(t.hi - 1 + distance.c);
+            }
+        }
+        let clipped = |t: &crate::dag::Test| t.ix.range(extents).0 >= t.hi || t.ix.range(extents).1 < t.lo;
+        // Tests of other forms than the index may well clip it; that is left to the device's own checks.
+        let provable = read.tests.is_empty() || ix.is_affine();
+        if provable && (lo < 0 || hi >= n as i64) && lo <= hi && !read.tests.iter().any(clipped) {
+            return Err(format!("reads {lo}…{hi} of an axis of {n} by {}", read.text(extents.len())));
+        }
+    }
+    Ok(())
+}
+
+pub fn check_plan(plan: &Plan) -> Result<(), String> {
+    let mut written = vec![0u32; plan.buffers.len()];
+    for (k, launch) in plan.launches.iter().enumerate() {
+        steps(launch, &launch.body).and_then(|()| steps(launch, &launch.after)).map_err(|e| format!("k{k}: {e}"))?;
+        for load in &launch.loads {
+            match plan.buffer(load.buf).from {
+                From::Launch(j) if plan.launches[j as usize].stage >= launch.stage || j as usize >= k => {
+                    return Err(format!("k{k} reads a buffer of k{j}, which is not earlier"));
+                }
+                _ => {}
+            }
+        }
+        for (steps, extents) in [(&launch.body, launch.domain.clone()), (&launch.after, launch.outer())] {
+            for step in steps.iter() {
+                if let What::Load(l) = step.what {
+                    let load = &launch.loads[l as usize];
+                    in_bounds(&load.read, &plan.buffer(load.buf).shape, &extents).map_err(|e| format!("k{k}: {e}"))?;
+                }
+            }
+        }
+        launch.stores.iter().chain(&launch.after_stores).for_each(|s| written[s.buf.0 as usize] += 1);
+    }
+    for (k, buffer) in plan.buffers.iter().enumerate() {
+        let wanted = u32::from(matches!(buffer.from, From::Launch(_)));
+        if written[k] != wanted {
+            return Err(format!("buffer {k} is written {} times", written[k]));
+        }
+    }
+    Ok(())
+}
+
+fn steps(launch: &Launch, steps: &[Step]) -> Result<(), String> {
+    for (k, step) in steps.iter().enumerate() {
+        let bad = match &step.what {
+            What::Op { args, op, .. } => args.len() != op.arity() || args.iter().any(|a| *a as usize >= k),
+            What::Load(l) => *l as usize >= launch.loads.len(),
+            What::Reduced(r) => *r as usize >= launch.reductions.len(),
+            What::Guard { tests, value } => *tests as usize >= launch.guards.len() || *value as usize >= k,
+            What::Index { .. } | What::Const(_) => false,
+        };
+        if bad || step.guard.is_some_and(|g| g as usize >= launch.guards.len()) {
+            return Err(format!("step {k} is out of order"));
+        }
+    }
+    Ok(())
+}

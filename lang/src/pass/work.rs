@@ -1,0 +1,168 @@
+//! What passes work on: the graph, its roots, what is allowed so far, and the log.
+
+use super::decide::Decision;
+use super::emit::Emitted;
+use super::lets::Let;
+use super::schedule::{Allow, Schedule};
+use super::{Answer, Options};
+use crate::array::Array;
+use crate::dag::{Dag, Info, Node, NodeId};
+use crate::error::{Result, internal};
+use crate::eval::host::Recorded;
+use crate::plan::Plan;
+
+/// One application of a rule.
+#[derive(Clone, Debug)]
+pub struct Event {
+    pub rule: &'static str,
+    pub at: NodeId,
+    pub into: NodeId,
+    pub pre: &'static str,
+}
+
+/// The state after a pass, as the trace keeps it.
+pub struct Snapshot {
+    pub ms: f64,
+    pub roots: Vec<NodeId>,
+    pub lets: Vec<Let>,
+    pub view: Option<String>,
+    pub schedule: Schedule,
+    pub events: Vec<Event>,
+}
+
+pub struct Work<'a> {
+    pub recorded: &'a Recorded,
+    pub options: &'a Options,
+    pub dag: Dag,
+    pub roots: Vec<NodeId>,
+    /// What plans may do after the passes so far.
+    pub allow: Allow,
+    pub lets: Vec<Let>,
+    pub view: Option<String>,
+    pub decisions: Vec<(usize, Decision)>,
+    pub snapshots: Vec<Snapshot>,
+    pub emitted: Option<Emitted>,
+    pass: usize,
+    events: Vec<Event>,
+    /// The schedule of this pass, once asked for; a pass that changes the graph drops it.
+    schedule: Option<Schedule>,
+}
+
+impl<'a> Work<'a> {
+    pub fn new(recorded: &'a Recorded, options: &'a Options) -> Self {
+        Work {
+            recorded,
+            options,
+            dag: recorded.dag.clone(),
+            roots: recorded.roots.clone(),
+            allow: Allow::default(),
+            lets: Vec::new(),
+            view: None,
+            decisions: Vec::new(),
+            snapshots: Vec::new(),
+            emitted: None,
+            pass: 0,
+            events: Vec::new(),
+            schedule: None,
+        }
+    }
+
+    pub fn begin(&mut self, pass: usize) {
+        self.pass = pass;
+        self.view = None;
+    }
+
+    pub fn schedule(&mut self) -> &Schedule {
+        let schedule = self.schedule.take().unwrap_or_else(|| Schedule::new(&self.dag, &self.roots, self.allow));
+        self.schedule.insert(schedule)
+    }
+
+    /// Allows more from here on. What the last schedule was goes to the caller, to compare.
+    pub fn permit(&mut self, change: impl FnOnce(&mut Allow)) -> Option<Schedule> {
+        let before = self.options.trace.then(|| self.schedule().clone());
+        change(&mut self.allow);
+        self.schedule = None;
+        before
+    }
+
+    pub fn decide(&mut self, decision: Decision) {
+        self.decisions.push((self.pass, decision));
+    }
+
+    pub fn snapshot(&mut self, ms: f64) {
+        let schedule = self.schedule().clone();
+        self.snapshots.push(Snapshot {
+            ms,
+            roots: self.roots.clone(),
+            lets: self.lets.clone(),
+            view: self.view.take(),
+            schedule,
+            events: std::mem::take(&mut self.events),
+        });
+    }
+
+    /// Walks the live nodes in id order, operands before users, and puts what `rule` gives in a node's place until it
+    /// gives nothing. The only way one node replaces another.
+    pub fn rewrite(&mut self, mut rule: impl FnMut(&mut Dag, NodeId) -> Option<(&'static str, &'static str, NodeId)>) {
+        let live = self.dag.live(&self.roots);
+        let mut now: Vec<NodeId> = self.dag.ids().collect();
+        let mut changed = false;
+        for at in self.dag.ids().filter(|at| live[at.index()]) {
+            let moved = self.dag.node(at).inputs().iter().any(|a| now[a.index()] != *a);
+            let mut new = at;
+            if moved {
+                let node = self.dag.node(at).map_inputs(|a| now[a.index()]);
+                new = self.dag.add(node, self.successor(at));
+            }
+            // A rule never makes a graph grow, so this ends; the bound only holds a defect in check.
+            for _ in 0..64 {
+                let Some((name, pre, to)) = rule(&mut self.dag, new) else { break };
+                self.events.push(Event { rule: name, at: new, into: to, pre });
+                self.inherit(new, to);
+                new = to;
+            }
+            changed |= new != at;
+            now[at.index()] = new;
+        }
+        if changed {
+            self.roots.iter_mut().for_each(|r| *r = now[r.index()]);
+            for l in &mut self.lets {
+                l.node = now.get(l.node.index()).copied().unwrap_or(l.node);
+            }
+            self.schedule = None;
+        }
+    }
+
+    /// The facts of a node that takes the place of `at`.
+    fn successor(&self, at: NodeId) -> Info {
+        let old = self.dag.info(at);
+        Info { from: vec![at], born: self.pass, ..old.clone() }
+    }
+
+    /// A name that the source gave survives; so does the line from new to old.
+    fn inherit(&mut self, old: NodeId, to: NodeId) {
+        let name = self.dag.info(old).name.clone();
+        let born = self.pass;
+        let info = self.dag.info_mut(to);
+        info.name = info.name.take().or(name);
+        if to > old {
+            info.born = born;
+            if !info.from.contains(&old) {
+                info.from.push(old);
+            }
+        }
+    }
+
+    pub fn finish(&mut self) -> Result<(Plan, Vec<Answer>)> {
+        let emitted = self.emitted.as_ref().ok_or_else(|| internal("no plan was written"))?;
+        Ok((emitted.plan.clone(), emitted.answers.clone()))
+    }
+
+    /// The array behind an input node.
+    pub fn input(&self, at: NodeId) -> Option<&Array> {
+        match self.dag.node(at) {
+            Node::Input(k) => self.recorded.inputs.get(*k as usize),
+            _ => None,
+        }
+    }
+}

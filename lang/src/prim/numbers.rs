@@ -1,0 +1,145 @@
+//! Numbers that are no scalar functions: `? ⊥ ⊤`.
+//!
+//! The generator is counter-based: draw k of seed s is SplitMix64's finalizer of s + (k+1)·golden ratio, so that any
+//! part of a stream can be made anywhere (Steele, Lea, Flood 2014).
+
+use super::op::Op;
+use super::shape::Axis;
+use crate::array::{Array, Data, Shape, checked_elements, elements};
+use crate::error::{Result, domain, length, rank};
+use crate::eval::cx::Cx;
+
+fn draw(seed: u64, k: u64) -> u64 {
+    let mut z = seed.wrapping_add((k + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+impl Cx<'_> {
+    fn random(&mut self) -> u64 {
+        if self.sys.seed == 0 {
+            self.sys.seed = self.host.entropy() | 1;
+            self.sys.drawn = 0;
+        }
+        self.sys.drawn += 1;
+        draw(self.sys.seed, self.sys.drawn)
+    }
+
+    /// In (0,1).
+    fn uniform(&mut self) -> f64 {
+        ((self.random() >> 12) as f64 + 0.5) / 4_503_599_627_370_496.0
+    }
+
+    /// In 0 … n-1.
+    fn below(&mut self, n: u64) -> u64 {
+        ((u128::from(self.random()) * u128::from(n)) >> 64) as u64
+    }
+}
+
+pub fn roll(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let y = cx.ready(y, "?")?;
+    if let Data::Items(items) = y.data() {
+        let made: Result<Vec<_>> = items.items.iter().map(|i| roll(cx, i, None)).collect();
+        return cx.collect(y.shape(), made?, items.proto.clone());
+    }
+    let io = cx.sys.io;
+    let limits = cx.numbers(&y, "the argument of ?")?;
+    let _held = cx.budget().charge_elements(limits.len(), 8)?;
+    let mut out = Vec::with_capacity(limits.len());
+    let mut float = false;
+    for x in limits {
+        let n = cx.integer(x, "the argument of ?")?;
+        out.push(match n {
+            0 => {
+                float = true;
+                cx.uniform()
+            }
+            n if n > 0 => cx.below(n as u64) as f64 + io,
+            _ => return Err(domain("? takes 0 or a positive whole number")),
+        });
+    }
+    if float { Array::floats(y.shape(), out, cx.budget()) } else { Array::numbers(y.shape(), out, cx.budget()) }
+}
+
+pub fn deal(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let k = cx.one_integer(x, "the left argument of ?")?;
+    let n = cx.one_integer(y, "the right argument of ?")?;
+    let (Ok(k), Ok(n)) = (usize::try_from(k), usize::try_from(n)) else { return Err(domain("? deals from 1 to Y")) };
+    if k > n {
+        return Err(domain(format!("{k} distinct numbers cannot be dealt from {n}")));
+    }
+    let io = cx.sys.io;
+    let _held = cx.budget().charge_elements(k, 24)?;
+    let mut moved: std::collections::HashMap<usize, usize> = std::collections::HashMap::new();
+    let mut out = Vec::with_capacity(k);
+    for i in 0..k {
+        let j = i + cx.below((n - i) as u64) as usize;
+        let at = |m: &std::collections::HashMap<usize, usize>, k: usize| m.get(&k).copied().unwrap_or(k);
+        let (a, b) = (at(&moved, i), at(&moved, j));
+        moved.insert(j, a);
+        out.push(b as f64 + io);
+    }
+    cx.vector(out)
+}
+
+/// `X⊥Y`
+pub fn decode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let (a, b) = (cx.numbers(x, "the left argument of ⊥")?, cx.numbers(y, "the right argument of ⊥")?);
+    let last = x.shape().last().copied().unwrap_or(1);
+    let first = y.shape().first().copied().unwrap_or(1);
+    let n = if last == 1 { first } else { last };
+    if first != n && first != 1 {
+        return Err(length(format!("{last} radices for {first} digits")));
+    }
+    let rows = elements(&x.shape()[..x.rank().max(1) - 1]);
+    let columns = elements(y.shape().get(1..).unwrap_or(&[]));
+    let shape: Shape =
+        x.shape()[..x.rank().max(1) - 1].iter().chain(y.shape().get(1..).unwrap_or(&[])).copied().collect();
+    checked_elements(&shape)?;
+    let mut out = Vec::with_capacity(rows * columns);
+    for r in 0..rows {
+        for c in 0..columns {
+            let mut sum = 0.0;
+            for k in 0..n {
+                let radix = if last == 1 { a[r] } else { a[r * last + k] };
+                let digit = if first == 1 { b[c] } else { b[k * columns + c] };
+                sum = if k == 0 { digit } else { cx.scalar2(Op::Add, cx.scalar2(Op::Mul, sum, radix)?, digit)? };
+            }
+            out.push(sum);
+        }
+    }
+    if shape.is_empty() {
+        return Ok(Array::num(out[0]));
+    }
+    Array::numbers(shape, out, cx.budget())
+}
+
+/// `X⊤Y`
+pub fn encode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let (a, b) = (cx.numbers(x, "the left argument of ⊤")?, cx.numbers(y, "the right argument of ⊤")?);
+    let n = x.shape().first().copied().unwrap_or(1);
+    let columns = a.len() / n.max(1);
+    let shape: Shape = x.shape().iter().chain(y.shape()).copied().collect();
+    if shape.len() > 15 {
+        return Err(rank("the result of ⊤ has too many axes"));
+    }
+    let total = checked_elements(&shape)?;
+    let _held = cx.budget().charge_elements(total, 8)?;
+    let mut out = vec![0.0; total];
+    for c in 0..if n == 0 { 0 } else { columns } {
+        for (j, &value) in b.iter().enumerate() {
+            let mut rest = value;
+            for k in (0..n).rev() {
+                let radix = a[k * columns + c];
+                let digit = cx.scalar2(Op::Residue, radix, rest)?;
+                out[(k * columns + c) * b.len() + j] = digit;
+                rest = if radix == 0.0 { 0.0 } else { (rest - digit) / radix };
+            }
+        }
+    }
+    if shape.is_empty() {
+        return Ok(Array::num(out[0]));
+    }
+    Array::numbers(shape, out, cx.budget())
+}

@@ -1,0 +1,320 @@
+//! Equality and searching: `≡ ≢ ⍳ ∊ ~ ∪ ∩ ≠ ⍸ ⍷`. Hashing with ⎕CT: equal numbers always meet in a bucket.
+
+use super::cells;
+use super::shape::Axis;
+use crate::array::{Array, Data, elements};
+use crate::error::{Result, domain, length, rank};
+use crate::eval::cx::Cx;
+use std::collections::HashMap;
+
+pub fn same(x: f64, y: f64, ct: f64) -> bool {
+    x == y || (x - y).abs() <= ct * x.abs().max(y.abs()) && x.is_finite() && y.is_finite()
+}
+
+/// Shape, items and, for empties, prototypes. Ready arrays.
+pub fn equal(x: &Array, y: &Array, ct: f64) -> bool {
+    if x.shape() != y.shape() {
+        return false;
+    }
+    if x.is_empty() {
+        let (p, q) = (x.prototype(), y.prototype());
+        return p.shape() == q.shape()
+            && (p.is_empty() || p.is_char() == q.is_char() && (p.is_uniform() && q.is_uniform() || equal(&p, &q, ct)));
+    }
+    match (x.data(), y.data()) {
+        (Data::Num(a), Data::Num(b)) => same(*a, *b, ct),
+        (Data::Char(a), Data::Char(b)) => a == b,
+        (Data::Dense(_), Data::Dense(_)) => {
+            if x.is_char() != y.is_char() {
+                return false;
+            }
+            let ct = if x.dtype().is_integer() && y.dtype().is_integer() { 0.0 } else { ct };
+            (0..x.len()).all(|k| same(x.number_at(k).unwrap_or(0.0), y.number_at(k).unwrap_or(0.0), ct))
+        }
+        (Data::Num(_) | Data::Char(_), _) | (_, Data::Num(_) | Data::Char(_)) => false,
+        _ => (0..x.len()).all(|k| equal(&x.item(k), &y.item(k), ct)),
+    }
+}
+
+pub fn matches(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if x.shape() != y.shape() {
+        return Ok(Array::bool(false));
+    }
+    let same = match (x.pending(), y.pending()) {
+        (Some(a), Some(b)) => std::rc::Rc::ptr_eq(a, b),
+        _ => false,
+    };
+    cx.force(&[x, y], "match")?;
+    let (x, y) = (cx.ready(x, "match")?, cx.ready(y, "match")?);
+    Ok(Array::bool(same || equal(&x, &y, cx.sys.ct)))
+}
+
+pub fn differs(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    let m = matches(cx, x, y, axis)?;
+    Ok(Array::bool(m.number_scalar() == Some(0.0)))
+}
+
+/// Cells of one array in a table by value.
+pub struct Table<'a> {
+    cells: &'a [Key],
+    buckets: HashMap<u64, Vec<u32>>,
+    ct: f64,
+}
+
+/// A cell as it is searched for.
+pub enum Key {
+    Num(f64),
+    Char(char),
+    Cell(Array),
+}
+
+fn number_hash(x: f64) -> u64 {
+    let r = x.round();
+    if (x - r).abs() <= 1e-9 * x.abs().max(1.0) && r.abs() < 9e15 {
+        (r as i64 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    } else {
+        (x.to_bits() >> 40) ^ 0x5555
+    }
+}
+
+fn hash(k: &Key) -> u64 {
+    match k {
+        Key::Num(x) => number_hash(*x),
+        Key::Char(c) => u64::from(u32::from(*c)) ^ 0xc0de_0000_0000,
+        Key::Cell(a) => array_hash(a),
+    }
+}
+
+fn array_hash(a: &Array) -> u64 {
+    let mix = |h: u64, k: u64| (h ^ k).wrapping_mul(0x100_0000_01b3).rotate_left(17);
+    let mut h = a.shape().iter().fold(0x1234, |h, &n| mix(h, n as u64));
+    for k in 0..a.len() {
+        h = mix(
+            h,
+            match a.item(k) {
+                i if !i.is_simple_scalar() => array_hash(&i),
+                i if i.is_char() => u64::from(u32::from(i.to_chars().map_or(' ', |c| c[0]))) ^ 0xc0de_0000_0000,
+                i => number_hash(i.number_scalar().unwrap_or(0.0)),
+            },
+        );
+    }
+    h
+}
+
+fn key_equal(a: &Key, b: &Key, ct: f64) -> bool {
+    match (a, b) {
+        (Key::Num(x), Key::Num(y)) => same(*x, *y, ct),
+        (Key::Char(x), Key::Char(y)) => x == y,
+        (Key::Cell(x), Key::Cell(y)) => equal(x, y, ct),
+        _ => false,
+    }
+}
+
+impl<'a> Table<'a> {
+    pub fn new(cells: &'a [Key], ct: f64) -> Self {
+        let mut t = Table { cells, buckets: HashMap::with_capacity(cells.len()), ct };
+        for k in 0..cells.len() {
+            t.insert(k);
+        }
+        t
+    }
+
+    fn empty(cells: &'a [Key], ct: f64) -> Self {
+        Table { cells, buckets: HashMap::new(), ct }
+    }
+
+    fn insert(&mut self, k: usize) {
+        let bucket = self.buckets.entry(hash(&self.cells[k])).or_default();
+        // A bucket keeps one of each value, the first.
+        if bucket.iter().all(|&o| !key_equal(&self.cells[o as usize], &self.cells[k], 0.0)) {
+            bucket.push(k as u32);
+        }
+    }
+
+    /// The first place of an equal cell.
+    pub fn find(&self, key: &Key) -> Option<usize> {
+        let bucket = self.buckets.get(&hash(key))?;
+        bucket.iter().copied().filter(|&k| key_equal(&self.cells[k as usize], key, self.ct)).min().map(|k| k as usize)
+    }
+}
+
+/// The cells of the given rank (as many trailing axes) as keys. Ready arrays.
+pub fn keys(cx: &mut Cx<'_>, a: &Array, rank: usize) -> Result<Vec<Key>> {
+    let a = cx.ready(a, "search")?;
+    if rank == 0 {
+        if a.is_char() && a.is_uniform() {
+            return Ok(a.to_chars().unwrap_or_default().into_iter().map(Key::Char).collect());
+        }
+        if a.is_uniform() {
+            return Ok(a.to_numbers().unwrap_or_default().into_iter().map(Key::Num).collect());
+        }
+        return Ok(a
+            .to_items()
+            .into_iter()
+            .map(|i| match i.data() {
+                Data::Num(x) => Key::Num(*x),
+                Data::Char(c) => Key::Char(*c),
+                _ => Key::Cell(i),
+            })
+            .collect());
+    }
+    let lead = a.rank() - rank;
+    let shape = a.shape()[lead..].to_vec();
+    let n = elements(&a.shape()[..lead]);
+    let size = elements(&shape);
+    (0..n).map(|k| cells::cell(cx, &a, &shape, k * size).map(Key::Cell)).collect()
+}
+
+fn ct_of(cx: &Cx<'_>, x: &Array, y: &Array) -> f64 {
+    if x.dtype().is_integer() && y.dtype().is_integer() { 0.0 } else { cx.sys.ct }
+}
+
+/// `X⍳Y`
+pub fn index_of(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if x.rank() == 0 {
+        return Err(rank("the left argument of ⍳ is at least a vector"));
+    }
+    let cell = x.rank() - 1;
+    if y.rank() < cell || (cell > 0 && y.shape()[y.rank() - cell..] != x.shape()[1..]) {
+        return Err(rank("the cells of X and Y differ in shape"));
+    }
+    let frame = y.shape()[..y.rank() - cell].to_vec();
+    cx.force(&[x, y], "search")?;
+    let ct = ct_of(cx, x, y);
+    let have = keys(cx, x, cell)?;
+    let want = keys(cx, y, cell)?;
+    let table = Table::new(&have, ct);
+    let io = cx.sys.io;
+    let out = want.iter().map(|k| table.find(k).unwrap_or(have.len()) as f64 + io).collect();
+    Array::numbers(frame.as_slice(), out, cx.budget())
+}
+
+/// `X∊Y`
+pub fn member(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    cx.force(&[x, y], "search")?;
+    let ct = ct_of(cx, x, y);
+    let have = keys(cx, y, 0)?;
+    let want = keys(cx, x, 0)?;
+    let table = Table::new(&have, ct);
+    let out = want.iter().map(|k| f64::from(u8::from(table.find(k).is_some()))).collect();
+    Array::numbers(x.shape(), out, cx.budget())
+}
+
+/// The places of first occurrences among major cells.
+fn firsts(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<bool>> {
+    let all = keys(cx, y, y.rank().max(1) - 1)?;
+    let ct = ct_of(cx, y, y);
+    let mut seen = Table::empty(&all, ct);
+    let mut out = Vec::with_capacity(all.len());
+    for k in 0..all.len() {
+        let new = seen.find(&all[k]).is_none();
+        if new {
+            seen.insert(k);
+        }
+        out.push(new);
+    }
+    Ok(out)
+}
+
+pub fn unique(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let y = if y.rank() == 0 { super::shape::reshaped(cx, y, &[1])? } else { y.clone() };
+    let keep = firsts(cx, &y)?;
+    let picks: Vec<_> = keep.iter().enumerate().filter(|(_, k)| **k).map(|(i, _)| Some(i)).collect();
+    cells::along(cx, &y, 0, &picks)
+}
+
+pub fn nub_sieve(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let keep = firsts(cx, y)?;
+    cx.vector(keep.into_iter().map(|b| f64::from(u8::from(b))).collect())
+}
+
+fn vector(cx: &mut Cx<'_>, a: &Array, what: &str) -> Result<Array> {
+    match a.rank() {
+        0 => super::shape::reshaped(cx, a, &[1]),
+        1 => Ok(a.clone()),
+        _ => Err(rank(format!("{what} takes vectors"))),
+    }
+}
+
+/// The items of X that are (or are not) in Y.
+fn filtered(cx: &mut Cx<'_>, x: &Array, y: &Array, wanted: bool) -> Result<Array> {
+    cx.force(&[x, y], "search")?;
+    let ct = ct_of(cx, x, y);
+    let have = keys(cx, y, 0)?;
+    let mine = keys(cx, x, 0)?;
+    let table = Table::new(&have, ct);
+    let picks: Vec<_> =
+        mine.iter().enumerate().filter(|(_, k)| table.find(k).is_some() == wanted).map(|(i, _)| Some(i)).collect();
+    cells::along(cx, x, 0, &picks)
+}
+
+pub fn without(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let x = vector(cx, x, "~")?;
+    filtered(cx, &x, y, false)
+}
+
+pub fn intersection(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let (x, y) = (vector(cx, x, "∩")?, vector(cx, y, "∩")?);
+    filtered(cx, &x, &y, true)
+}
+
+pub fn union(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let (x, y) = (vector(cx, x, "∪")?, vector(cx, y, "∪")?);
+    let new = filtered(cx, &y, &x, false)?;
+    let new = unique(cx, &new, None)?;
+    cells::join(cx, &[x, new], 0)
+}
+
+/// `X⍸Y`: how many of the ascending X are ≤ each of Y.
+pub fn interval(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if x.rank() != 1 {
+        return Err(rank("the left argument of ⍸ is a vector"));
+    }
+    let (x, y) = (cx.ready(x, "search")?, cx.ready(y, "search")?);
+    let less = |a: &Array, i: usize, b: &Array, j: usize| super::order::compare(&a.item(i), &b.item(j));
+    if (1..x.len()).any(|k| less(&x, k - 1, &x, k).is_gt()) {
+        return Err(domain("the left argument of ⍸ must ascend"));
+    }
+    let io = cx.sys.io;
+    let mut out = Vec::with_capacity(y.len());
+    for j in 0..y.len() {
+        let (mut lo, mut hi) = (0, x.len());
+        while lo < hi {
+            let mid = (lo + hi) / 2;
+            if less(&x, mid, &y, j).is_gt() { hi = mid } else { lo = mid + 1 }
+        }
+        out.push(lo as f64 + io - 1.0);
+    }
+    Array::numbers(y.shape(), out, cx.budget())
+}
+
+/// `X⍷Y`: where X begins in Y.
+pub fn find(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let (x, y) = (cx.ready(x, "search")?, cx.ready(y, "search")?);
+    let mut out = vec![0.0; y.len()];
+    if x.rank() > y.rank() || y.is_empty() {
+        return Array::numbers(y.shape(), out, cx.budget());
+    }
+    let lead = y.rank() - x.rank();
+    let pattern: Vec<usize> = std::iter::repeat_n(1, lead).chain(x.shape().iter().copied()).collect();
+    let (have, want) = (keys(cx, &y, 0)?, keys(cx, &x, 0)?);
+    let ct = ct_of(cx, &x, &y);
+    let strides = crate::array::strides(y.shape());
+    let mut place = vec![0; y.rank()];
+    for (k, o) in out.iter_mut().enumerate() {
+        if place.iter().zip(&pattern).zip(y.shape()).all(|((p, m), n)| p + m <= *n) {
+            let mut inner = vec![0; pattern.len()];
+            let fits = want.iter().all(|w| {
+                let at = k + inner.iter().zip(&strides).map(|(i, s)| i * s).sum::<usize>();
+                crate::array::advance(&mut inner, &pattern);
+                key_equal(&have[at], w, ct)
+            });
+            *o = f64::from(u8::from(fits));
+        }
+        crate::array::advance(&mut place, y.shape());
+    }
+    if lead > y.rank() {
+        return Err(length("X is larger than Y"));
+    }
+    Array::numbers(y.shape(), out, cx.budget())
+}

@@ -1,0 +1,449 @@
+//! Selection: `[] ⌷ ⊃ ⊂ ⊆ / \ ⍸ ∊`. Slices by scalars and progressions are moves; the rest gathers on the host.
+
+use super::cells;
+use super::moves::{Move, gather};
+use super::shape::{Axis, axis_of, reshaped};
+use crate::array::{Array, Data, Shape, advance, checked_elements, elements};
+use crate::dag::Read;
+use crate::dag::ix::Ix;
+use crate::error::{Error, Result, domain, index, length, nonce, rank};
+use crate::eval::cx::Cx;
+
+/// One axis' index: all, or places with the shape they were given in.
+pub enum Sel {
+    All,
+    At { shape: Shape, places: Vec<usize> },
+}
+
+fn outside(k: i64, io: i64, n: usize) -> Error {
+    index(format!("index {} is outside: the axis has {n}", k + io))
+}
+
+/// Checked places on one axis.
+pub fn select(cx: &mut Cx<'_>, i: Option<&Array>, n: usize) -> Result<Sel> {
+    let Some(i) = i else { return Ok(Sel::All) };
+    let io = cx.sys.io as i64;
+    if i.is_empty() {
+        return Ok(Sel::At { shape: i.shape().into(), places: vec![] });
+    }
+    let mut places = Vec::with_capacity(i.len());
+    for k in cx.integers(i, "an index")? {
+        let k = k - io;
+        let at = usize::try_from(k).ok().filter(|&k| k < n);
+        places.push(at.ok_or_else(|| outside(k, io, n))?);
+    }
+    Ok(Sel::At { shape: i.shape().into(), places })
+}
+
+/// `A[i;j]`
+pub fn bracket(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<Array> {
+    if let ([Some(i)], false) = (indices, a.rank() != 1 && indices.len() != 1)
+        && !i.is_uniform()
+        && !i.is_simple()
+    {
+        return choose(cx, a, i);
+    }
+    if indices.len() != a.rank() {
+        return Err(rank(format!("{} indices for {} axes", indices.len(), a.rank())));
+    }
+    let mut sels = Vec::with_capacity(indices.len());
+    for (k, i) in indices.iter().enumerate() {
+        sels.push(select(cx, i.as_ref(), a.shape()[k])?);
+    }
+    at_sels(cx, a, &sels)
+}
+
+/// The places of a selection in ravel order, and the result's shape.
+pub fn places_of(shape: &[usize], sels: &[Sel]) -> Result<(Shape, Vec<usize>)> {
+    let mut out = Shape::new();
+    for (k, s) in sels.iter().enumerate() {
+        match s {
+            Sel::All => out.push(shape[k]),
+            Sel::At { shape, .. } => out.extend_from_slice(shape),
+        }
+    }
+    let n = checked_elements(&out)?;
+    let counts: Vec<usize> =
+        sels.iter().zip(shape).map(|(s, &n)| if let Sel::At { places, .. } = s { places.len() } else { n }).collect();
+    let strides = crate::array::strides(shape);
+    let mut place = vec![0; sels.len()];
+    let mut all = Vec::with_capacity(n);
+    for _ in 0..n {
+        let at = place.iter().enumerate().map(|(k, &p)| {
+            let p = if let Sel::At { places, .. } = &sels[k] { places[p] } else { p };
+            p * strides[k]
+        });
+        all.push(at.sum());
+        advance(&mut place, &counts);
+    }
+    Ok((out, all))
+}
+
+fn at_sels(cx: &mut Cx<'_>, a: &Array, sels: &[Sel]) -> Result<Array> {
+    if let Some(m) = as_move(a, sels)
+        && elements(&m.shape) > 0
+    {
+        return cx.apply_move(a, m);
+    }
+    let a = cx.ready_outer(a)?;
+    let bytes: usize = sels
+        .iter()
+        .zip(a.shape())
+        .map(|(s, &n)| if let Sel::At { places, .. } = s { places.len() } else { n })
+        .fold(16, |a, n| a.saturating_mul(n));
+    let _held = cx.budget().charge(bytes as u64)?;
+    let (shape, places) = places_of(a.shape(), sels)?;
+    if places.is_empty() {
+        return cells::empty(cx, &shape, a.prototype());
+    }
+    if shape.is_empty() {
+        return a.item(places[0]).enclosed();
+    }
+    let places: Vec<_> = places.into_iter().map(Ok).collect();
+    gather(&a, &shape, &places, cx.budget())
+}
+
+/// A selection by scalars, progressions and whole axes, as a read.
+fn as_move(a: &Array, sels: &[Sel]) -> Option<Move> {
+    if !a.is_uniform() {
+        return None;
+    }
+    let mut shape = Shape::new();
+    let mut read = Read::new([]);
+    let mut onto = true;
+    for (k, s) in sels.iter().enumerate() {
+        match s {
+            Sel::All => {
+                read.ix.push(Ix::axis(shape.len()));
+                shape.push(a.shape()[k]);
+            }
+            Sel::At { shape: s, places } => {
+                let first = *places.first()? as i64;
+                let step = places.get(1).map_or(0, |&p| p as i64 - first);
+                let straight = places.iter().enumerate().all(|(i, &p)| p as i64 == first + step * i as i64);
+                if s.len() > 1 || !straight {
+                    return None;
+                }
+                onto &= places.len() == a.shape()[k] && (step != 0 || places.len() == 1);
+                match s.first() {
+                    None => read.ix.push(Ix::constant(first)),
+                    Some(&n) => {
+                        read.ix.push(Ix::axis(shape.len()).times(step).offset(first));
+                        shape.push(n);
+                    }
+                }
+            }
+        }
+    }
+    let empties = elements(&shape) == 0;
+    Some(Move { name: "[]", shape, read, onto: onto && !empties })
+}
+
+/// `V[⊂i j]`: one index vector per item, paths reach into items.
+fn choose(cx: &mut Cx<'_>, a: &Array, i: &Array) -> Result<Array> {
+    let a = cx.ready(a, "index")?;
+    let mut out = Vec::with_capacity(i.len());
+    for item in i.to_items() {
+        out.push(if item.is_simple() { one_cell(cx, &a, &item)? } else { pick(cx, &item, &a, None)? });
+    }
+    if i.rank() == 0 {
+        return out.swap_remove(0).enclosed();
+    }
+    cx.collect(i.shape(), out, Some(a.prototype()))
+}
+
+/// The item at one index vector.
+fn one_cell(cx: &mut Cx<'_>, a: &Array, at: &Array) -> Result<Array> {
+    if at.rank() > 1 || at.len() != a.rank() {
+        return Err(rank(format!("an index of {} numbers for {} axes", at.len(), a.rank())));
+    }
+    let io = cx.sys.io as i64;
+    let mut place = 0;
+    for (k, &n) in cx.integers(at, "an index")?.iter().zip(a.shape()) {
+        let k = k - io;
+        place = place * n + usize::try_from(k).ok().filter(|&k| k < n).ok_or_else(|| outside(k, io, n))?;
+    }
+    Ok(a.item(place))
+}
+
+/// `X⊃Y`
+pub fn pick(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if x.rank() > 1 {
+        return Err(rank("a path is a vector"));
+    }
+    let mut at = y.clone();
+    for step in cx.ready(x, "path")?.to_items() {
+        let held = at.disclosed();
+        at = if at.rank() == 0 && !at.is_simple_scalar() && step.is_empty() { held } else { at };
+        at = cx.ready_outer(&at)?;
+        if step.is_char() && !step.is_empty() {
+            return Err(domain("a path holds numbers"));
+        }
+        at = one_cell(cx, &at, &step)?;
+    }
+    Ok(at)
+}
+
+pub fn first(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if y.is_empty() {
+        return Ok(y.prototype());
+    }
+    match y.data() {
+        Data::Items(i) => Ok(i.items[0].clone()),
+        _ if y.pending().is_some() => cx.apply_move(y, Move::first(y.shape())),
+        _ => Ok(y.item(0)),
+    }
+}
+
+pub fn squad(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    if axis.is_some() {
+        return Err(nonce("⌷ with an axis"));
+    }
+    if x.rank() > 1 {
+        return Err(rank("the left argument of ⌷ is a vector"));
+    }
+    if x.len() > y.rank() {
+        return Err(rank(format!("{} indices for {} axes", x.len(), y.rank())));
+    }
+    let mut indices: Vec<Option<Array>> =
+        cx.ready_outer(x)?.to_items().into_iter().map(|i| Some(i.disclosed())).collect();
+    indices.resize(y.rank(), None);
+    let mut sels = Vec::new();
+    for (k, i) in indices.iter().enumerate() {
+        sels.push(select(cx, i.as_ref(), y.shape()[k])?);
+    }
+    at_sels(cx, y, &sels)
+}
+
+pub fn enclose(_: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    if axis.is_some() {
+        return Err(nonce("⊂ with an axis"));
+    }
+    y.clone().enclosed()
+}
+
+pub fn nest(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if y.is_simple() { y.clone().enclosed() } else { Ok(y.clone()) }
+}
+
+/// `X⊂Y`: dividers before each cell of the last axis.
+pub fn partitioned_enclose(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    if x.rank() > 1 || y.rank() == 0 {
+        return Err(rank("⊂ needs a vector on its left and at least a vector on its right"));
+    }
+    let axis = axis_of(cx, axis, y.rank(), y.rank() - 1)?;
+    let n = y.shape()[axis];
+    let mut marks = cx.integers(x, "the left argument of ⊂")?;
+    if x.rank() == 0 {
+        marks = vec![marks[0]; n];
+    }
+    if marks.iter().any(|&m| m < 0) {
+        return Err(domain("the left argument of ⊂ has no negative numbers"));
+    }
+    if marks.len() > n + 1 {
+        return Err(length(format!("{} dividers for {n} cells", marks.len())));
+    }
+    let mut parts: Vec<Vec<Option<usize>>> = Vec::new();
+    for k in 0..=n {
+        for _ in 0..marks.get(k).copied().unwrap_or(0) {
+            parts.push(Vec::new());
+        }
+        if k < n
+            && let Some(last) = parts.last_mut()
+        {
+            last.push(Some(k));
+        }
+    }
+    pieces(cx, y, axis, parts)
+}
+
+fn pieces(cx: &mut Cx<'_>, y: &Array, axis: usize, parts: Vec<Vec<Option<usize>>>) -> Result<Array> {
+    let y = cx.ready_outer(y)?;
+    let mut out = Vec::with_capacity(parts.len());
+    for p in &parts {
+        out.push(cells::along(cx, &y, axis, p)?);
+    }
+    let proto = cells::along(cx, &y, axis, &[])?;
+    cx.collect(&[parts.len()], out, Some(proto))
+}
+
+/// `X⊆Y`: a new part where X rises, 0 drops.
+pub fn partition(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    if x.rank() > 1 || y.rank() == 0 {
+        return Err(rank("⊆ needs a vector on its left and at least a vector on its right"));
+    }
+    if y.rank() > 1 {
+        return Err(nonce("⊆ on a matrix"));
+    }
+    let axis = axis_of(cx, axis, y.rank(), y.rank() - 1)?;
+    let n = y.shape()[axis];
+    let mut marks = cx.integers(x, "the left argument of ⊆")?;
+    if marks.len() == 1 {
+        marks = vec![marks[0]; n];
+    }
+    if marks.len() != n {
+        return Err(length("X and Y differ in length"));
+    }
+    let mut parts: Vec<Vec<Option<usize>>> = Vec::new();
+    let mut last = 0;
+    for (k, &m) in marks.iter().enumerate() {
+        if m < 0 {
+            return Err(domain("the left argument of ⊆ has no negative numbers"));
+        }
+        if m > last {
+            parts.push(Vec::new());
+        }
+        if let Some(part) = parts.last_mut().filter(|_| m > 0) {
+            part.push(Some(k));
+        }
+        last = m;
+    }
+    pieces(cx, y, axis, parts)
+}
+
+pub fn replicate_last(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    replicate(cx, x, y, axis, y.rank().max(1) - 1)
+}
+
+pub fn replicate_first(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    replicate(cx, x, y, axis, 0)
+}
+
+fn replicate(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usize) -> Result<Array> {
+    if x.rank() > 1 {
+        return Err(rank("the left argument of / is a vector"));
+    }
+    let y = if y.rank() == 0 { reshaped(cx, y, &[1])? } else { y.clone() };
+    let axis = axis_of(cx, axis, y.rank(), default)?;
+    let n = y.shape()[axis];
+    let counts = cx.integers(x, "the left argument of /")?;
+    let counts = if counts.len() == 1 { vec![counts[0]; n] } else { counts };
+    if counts.len() != n && n != 1 {
+        return Err(length(format!("{} counts for {n} cells", counts.len())));
+    }
+    let total = counts.iter().try_fold(0usize, |t, c| t.checked_add(c.unsigned_abs() as usize)).unwrap_or(usize::MAX);
+    let _held = cx.budget().charge_elements(total, 16)?;
+    let mut picks = Vec::with_capacity(total);
+    for (k, &c) in counts.iter().enumerate() {
+        let from = if c < 0 { None } else { Some(if n == 1 { 0 } else { k }) };
+        picks.resize(picks.len() + c.unsigned_abs() as usize, from);
+    }
+    cells::along(cx, &y, axis, &picks)
+}
+
+pub fn expand_last(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    expand(cx, x, y, axis, y.rank().max(1) - 1)
+}
+
+pub fn expand_first(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    expand(cx, x, y, axis, 0)
+}
+
+fn expand(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usize) -> Result<Array> {
+    if x.rank() > 1 {
+        return Err(rank("the left argument of \\ is a vector"));
+    }
+    let y = if y.rank() == 0 { reshaped(cx, y, &[1])? } else { y.clone() };
+    let axis = axis_of(cx, axis, y.rank(), default)?;
+    let n = y.shape()[axis];
+    let counts = cx.integers(x, "the left argument of \\")?;
+    let wanted = counts.iter().filter(|&&c| c > 0).count();
+    if wanted != n && n != 1 {
+        return Err(length(format!("{wanted} positive numbers for {n} cells")));
+    }
+    let total =
+        counts.iter().try_fold(0usize, |t, c| t.checked_add(c.unsigned_abs() as usize + 1)).unwrap_or(usize::MAX);
+    let _held = cx.budget().charge_elements(total, 16)?;
+    let mut picks = Vec::new();
+    let mut next = 0;
+    for &c in &counts {
+        if c > 0 {
+            picks.resize(picks.len() + c as usize, Some(if n == 1 { 0 } else { next }));
+            next += 1;
+        } else {
+            picks.resize(picks.len() + c.unsigned_abs().max(1) as usize, None);
+        }
+    }
+    cells::along(cx, &y, axis, &picks)
+}
+
+pub fn where_(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let counts = cx.integers(y, "the argument of ⍸")?;
+    let io = cx.sys.io;
+    if counts.iter().any(|&c| c < 0) {
+        return Err(domain("⍸ takes counts of at least 0"));
+    }
+    let total = counts.iter().fold(0usize, |t, &c| t.saturating_add(c as usize));
+    let _held = cx.budget().charge_elements(total, 8)?;
+    if y.rank() == 1 {
+        let mut out = Vec::with_capacity(total);
+        for (k, &c) in counts.iter().enumerate() {
+            out.resize(out.len() + c as usize, k as f64 + io);
+        }
+        return cx.vector(out);
+    }
+    let mut out = Vec::new();
+    let mut place = vec![0; y.rank()];
+    for &c in &counts {
+        if c > 0 {
+            let at = cx.vector(place.iter().map(|&p| p as f64 + io).collect())?;
+            out.resize(out.len() + c as usize, at);
+        }
+        advance(&mut place, y.shape());
+    }
+    let proto = cx.vector(vec![0.0; y.rank()])?;
+    let n = out.len();
+    cx.collect(&[n], out, Some(proto))
+}
+
+/// `∊Y`: every leaf in one vector.
+pub fn enlist(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if y.is_uniform() {
+        return reshaped(cx, y, &[y.len()]);
+    }
+    let y = cx.ready(y, "enlist")?;
+    let mut leaves = Vec::new();
+    let mut parts = Vec::new();
+    flatten(&y, &mut leaves, &mut parts);
+    let n = leaves.len();
+    let proto = if n == 0 { deepest(&y) } else { Array::num(0.0) };
+    cx.collect(&[n], leaves, Some(proto))
+}
+
+fn flatten(a: &Array, out: &mut Vec<Array>, _parts: &mut Vec<Array>) {
+    match a.data() {
+        Data::Items(i) => i.items.iter().for_each(|a| flatten(a, out, _parts)),
+        _ => out.extend((0..a.len()).map(|k| a.item(k))),
+    }
+}
+
+fn deepest(a: &Array) -> Array {
+    let p = a.prototype();
+    match p.data() {
+        Data::Items(_) if p.rank() > 0 => deepest(&p),
+        _ if p.rank() > 0 => p.prototype(),
+        _ => p,
+    }
+}
+
+/// `⍳Y`
+pub fn iota(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if y.rank() > 1 {
+        return Err(rank("⍳ takes a number or a vector"));
+    }
+    let shape = super::shape::given_shape(cx, y)?;
+    let io = cx.sys.io;
+    if shape.len() == 1 {
+        return cx.iota(shape[0], io);
+    }
+    let n = checked_elements(&shape)?;
+    let _held = cx.budget().charge_elements(n, 56)?;
+    let proto = cx.vector(vec![0.0; shape.len()])?;
+    let mut place = vec![0; shape.len()];
+    let mut out = Vec::with_capacity(n);
+    for _ in 0..n {
+        out.push(cx.vector(place.iter().map(|&p| p as f64 + io).collect())?);
+        advance(&mut place, &shape);
+    }
+    cx.collect(&shape, out, Some(proto))
+}

@@ -1,0 +1,132 @@
+//! PRIMS: a row per glyph. Lexer, arity checks, entry keys, help, completion and the example test read it.
+
+mod operators;
+mod scalars;
+mod structure;
+
+use super::op::Op;
+use super::shape::Axis;
+use crate::array::Array;
+use crate::error::Result;
+use crate::eval::cx::Cx;
+use crate::eval::run::Eval;
+use crate::eval::value::Operand;
+
+/// What a glyph is in a phrase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Function,
+    Monadic,
+    Dyadic,
+    /// `/ ⌿ \ ⍀`: a function after a value, an operator after a function.
+    Hybrid,
+    /// Lexes, is not built.
+    Missing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    Elementwise,
+    Structural,
+    /// Loops on host values.
+    Host,
+    Operator,
+}
+
+pub type One = fn(&mut Cx<'_>, &Array, Axis<'_>) -> Result<Array>;
+pub type Two = fn(&mut Cx<'_>, &Array, &Array, Axis<'_>) -> Result<Array>;
+/// Operands, left argument, right argument, axis.
+pub type Apply = fn(&mut Eval<'_>, &[Operand], Option<&Array>, &Array, Axis<'_>) -> Result<Array>;
+
+#[derive(Clone, Copy)]
+pub enum Does {
+    Scalar(Op),
+    One(One),
+    Two(Two),
+    Operator(Apply),
+    /// The evaluator itself: ⍎.
+    Execute,
+}
+
+/// One use of a glyph. The example is a line and what it prints; a test runs it.
+pub struct Meaning {
+    pub name: &'static str,
+    pub help: &'static str,
+    pub example: (&'static str, &'static str),
+    pub class: Class,
+    pub does: Does,
+    pub axis: bool,
+}
+
+pub struct Prim {
+    pub glyph: char,
+    /// The letter after a backtick (RIDE's US layout).
+    pub key: Option<char>,
+    pub names: &'static [&'static str],
+    pub role: Role,
+    pub monadic: Option<Meaning>,
+    pub dyadic: Option<Meaning>,
+    pub operator: Option<Meaning>,
+}
+
+/// The table, by files of rows.
+pub static PRIMS: &[&[Prim]] = &[scalars::ROWS, structure::ROWS, operators::ROWS];
+
+pub fn prims() -> impl Iterator<Item = &'static Prim> {
+    PRIMS.iter().flat_map(|rows| rows.iter())
+}
+
+pub fn find(glyph: char) -> Option<&'static Prim> {
+    prims().find(|p| p.glyph == glyph)
+}
+
+pub fn is_glyph(c: char) -> bool {
+    find(c).is_some()
+}
+
+/// Glyphs that are no primitives but are typed: `⍵`, `←` …
+pub static OTHER_KEYS: &[(char, char, &[&str])] = &[
+    ('⍵', 'w', &["omega", "right argument"]),
+    ('⍺', 'a', &["alpha", "left argument"]),
+    ('∇', 'g', &["del", "recursion", "self"]),
+    ('←', '[', &["assign", "gets", "left arrow"]),
+    ('→', ']', &["branch", "right arrow"]),
+    ('⋄', '`', &["diamond", "statement separator"]),
+    ('⍝', ',', &["lamp", "comment"]),
+    ('¯', '2', &["high minus", "negative", "macron"]),
+    ('⎕', 'l', &["quad", "system"]),
+    ('⍞', '{', &["quote quad"]),
+    ('⍬', '}', &["zilde", "empty vector"]),
+    ('∆', 'h', &["delta"]),
+    ('⍙', '>', &["delta underbar"]),
+];
+
+const fn meaning(
+    name: &'static str,
+    help: &'static str,
+    example: (&'static str, &'static str),
+    class: Class,
+    does: Does,
+) -> Option<Meaning> {
+    Some(Meaning { name, help, example, class, does, axis: false })
+}
+
+const fn with_axis(
+    name: &'static str,
+    help: &'static str,
+    example: (&'static str, &'static str),
+    class: Class,
+    does: Does,
+) -> Option<Meaning> {
+    Some(Meaning { name, help, example, class, does, axis: true })
+}
+
+const fn function(
+    glyph: char,
+    key: Option<char>,
+    names: &'static [&'static str],
+    monadic: Option<Meaning>,
+    dyadic: Option<Meaning>,
+) -> Prim {
+    Prim { glyph, key, names, role: Role::Function, monadic, dyadic, operator: None }
+}

@@ -1,0 +1,176 @@
+//! Rows of the operators.
+
+use super::Class::{Host, Operator};
+use super::Does::{Operator as Does, Two};
+use super::{Meaning, Prim, Role, meaning, with_axis};
+use crate::eval::operators::{compose, each, power, products, rank, reduce};
+use crate::prim::select;
+
+pub static ROWS: &[Prim] = &[
+    hybrid(
+        '/',
+        None,
+        &["slash", "reduce", "replicate", "fold", "sum"],
+        with_axis(
+            "replicate",
+            "Each cell of Y as often as X says, along the last axis.",
+            ("1 0 2/'abc'", "acc"),
+            Host,
+            Two(select::replicate_last),
+        ),
+        with_axis(
+            "reduce",
+            "f between the items of Y, from the right; n f/Y of each n neighbours.",
+            ("+/1 2 3", "6"),
+            Operator,
+            Does(reduce::last),
+        ),
+    ),
+    hybrid(
+        '⌿',
+        Some('/'),
+        &["slash bar", "reduce first", "replicate first"],
+        with_axis(
+            "replicate first",
+            "Each cell of Y as often as X says, along the first axis.",
+            ("1 0⌿2 2⍴⍳4", "1 2"),
+            Host,
+            Two(select::replicate_first),
+        ),
+        with_axis(
+            "reduce first",
+            "f between the major cells of Y.",
+            ("+⌿2 2⍴⍳4", "4 6"),
+            Operator,
+            Does(reduce::first),
+        ),
+    ),
+    hybrid(
+        '\\',
+        None,
+        &["backslash", "scan", "expand"],
+        with_axis(
+            "expand",
+            "Cells of Y where X is positive, fills where it is 0.",
+            ("1 0 1\\1 2", "1 0 2"),
+            Host,
+            Two(select::expand_last),
+        ),
+        with_axis("scan", "f/ of each prefix.", ("+\\1 2 3", "1 3 6"), Operator, Does(reduce::scan_last)),
+    ),
+    hybrid(
+        '⍀',
+        Some('.'),
+        &["backslash bar", "scan first", "expand first"],
+        with_axis(
+            "expand first",
+            "As \\ along the first axis.",
+            ("1 0 1⍀1 2", "1 0 2"),
+            Host,
+            Two(select::expand_first),
+        ),
+        with_axis(
+            "scan first",
+            "As \\ along the first axis.",
+            ("+⍀2 2⍴⍳4", "1 2\n4 6"),
+            Operator,
+            Does(reduce::scan_first),
+        ),
+    ),
+    monadic(
+        '¨',
+        Some('1'),
+        &["each", "dieresis", "map"],
+        meaning("each", "f on each item.", ("≢¨'ab' 'cde'", "2 3"), Operator, Does(each::each)),
+    ),
+    monadic(
+        '⍨',
+        Some('T'),
+        &["commute", "selfie", "constant", "tilde dieresis"],
+        meaning(
+            "commute",
+            "f with its arguments exchanged; with Y on both sides.",
+            ("2-⍨5", "3"),
+            Operator,
+            Does(compose::commute),
+        ),
+    ),
+    dyadic(
+        '∘',
+        Some('j'),
+        &["jot", "compose", "beside", "bind"],
+        meaning(
+            "beside",
+            "X f g Y; with a value, that argument is bound.",
+            ("(÷∘2)6", "3"),
+            Operator,
+            Does(compose::beside),
+        ),
+    ),
+    dyadic(
+        '⍤',
+        Some('J'),
+        &["rank", "atop", "jot dieresis"],
+        meaning(
+            "rank or atop",
+            "f on cells of rank k; f of X g Y.",
+            ("+/⍤1⊢2 2⍴⍳4", "3 7"),
+            Operator,
+            Does(rank::rank),
+        ),
+    ),
+    dyadic(
+        '⍥',
+        Some('O'),
+        &["over", "circle dieresis"],
+        meaning("over", "(g X) f g Y.", ("1 2=⍥≢3 4", "1"), Operator, Does(compose::over)),
+    ),
+    dyadic(
+        '⍛',
+        None,
+        &["before", "behind", "jot underbar"],
+        meaning("behind", "(f X) g Y.", ("3-⍛+5", "2"), Operator, Does(compose::behind)),
+    ),
+    dyadic(
+        '.',
+        None,
+        &["dot", "inner product", "outer product", "matrix product"],
+        meaning(
+            "inner product",
+            "f/ of rows with columns by g; ∘.g makes all pairs.",
+            ("1 2+.×3 4", "11"),
+            Operator,
+            Does(products::inner),
+        ),
+    ),
+    dyadic(
+        '⍣',
+        Some('P'),
+        &["power operator", "repeat", "until", "inverse", "star dieresis"],
+        meaning(
+            "power",
+            "f n times, or until g holds between the new and the old.",
+            ("2×⍣3⊢1", "8"),
+            Operator,
+            Does(power::power),
+        ),
+    ),
+];
+
+const fn hybrid(
+    glyph: char,
+    key: Option<char>,
+    names: &'static [&'static str],
+    dyadic: Option<Meaning>,
+    operator: Option<Meaning>,
+) -> Prim {
+    Prim { glyph, key, names, role: Role::Hybrid, monadic: None, dyadic, operator }
+}
+
+const fn monadic(glyph: char, key: Option<char>, names: &'static [&'static str], operator: Option<Meaning>) -> Prim {
+    Prim { glyph, key, names, role: Role::Monadic, monadic: None, dyadic: None, operator }
+}
+
+const fn dyadic(glyph: char, key: Option<char>, names: &'static [&'static str], operator: Option<Meaning>) -> Prim {
+    Prim { glyph, key, names, role: Role::Dyadic, monadic: None, dyadic: None, operator }
+}

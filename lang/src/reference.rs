@@ -1,0 +1,253 @@
+//! The oracle: one plain meaning for every node, no optimisation.
+//!
+//! Every node is computed whole, in id order, one element at a time, by `scalar::eval`. Reductions are the fixed tree of
+//! `prim::reduce` where the operation is associative, right to left otherwise. A failing operation gives 0 for that
+//! element and the evaluation goes on; the smallest site, then the smallest element, is the error.
+
+use crate::array::{Array, Buf, DType, Data, elements};
+use crate::dag::{Dag, Node, NodeId};
+use crate::error::{Error, Result, domain, internal, nonce};
+use crate::eval::host::{CsvOptions, CsvTable, Recorded, Src};
+use crate::limits::{Budget, Interrupt, Limits};
+use crate::prim::op::Op;
+use crate::prim::reduce;
+use crate::prim::scalar::{self, Fail};
+use crate::span::Place;
+use std::sync::Arc;
+
+/// The first failure of an evaluation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    pub site: u32,
+    pub index: u64,
+    pub node: NodeId,
+    pub fail: Fail,
+}
+
+/// The values of the roots.
+pub fn evaluate(recorded: &Recorded, budget: &Budget) -> Result<Result<Vec<Array>, Failure>> {
+    let dag = &recorded.dag;
+    let live = dag.live(&recorded.roots);
+    let mut values: Vec<Vec<f64>> = vec![Vec::new(); dag.len()];
+    let mut first: Option<Failure> = None;
+    for at in dag.ids().filter(|at| live[at.index()]) {
+        let mut note = |index: usize, fail: Fail| {
+            let new = Failure { site: dag.info(at).site, index: index as u64, node: at, fail };
+            if first.as_ref().is_none_or(|old| (new.site, new.index) < (old.site, old.index)) {
+                first = Some(new);
+            }
+            0.0
+        };
+        let out = node_value(dag, at, &values, recorded, &mut note)?;
+        values[at.index()] = out;
+    }
+    if let Some(failure) = first {
+        return Ok(Err(failure));
+    }
+    let root = |&at: &NodeId| store(dag, at, &values[at.index()], budget);
+    recorded.roots.iter().map(root).collect::<Result<_>>().map(Ok)
+}
+
+fn node_value(
+    dag: &Dag,
+    at: NodeId,
+    values: &[Vec<f64>],
+    recorded: &Recorded,
+    note: &mut dyn FnMut(usize, Fail) -> f64,
+) -> Result<Vec<f64>> {
+    let shape = dag.shape(at);
+    let n = elements(shape);
+    let value = |a: &NodeId, i: usize| {
+        let v = &values[a.index()];
+        if dag.shape(*a).is_empty() { v[0] } else { v[i] }
+    };
+    let rounded = |x: f64| if dag.dtype(at) == DType::F32 { f64::from(x as f32) } else { x };
+    Ok(match dag.node(at) {
+        Node::Input(k) => match recorded.inputs[*k as usize].data() {
+            Data::Dense(b) => b.view().numbers(),
+            Data::Num(x) => vec![*x],
+            _ => return Err(internal("an input is not dense")),
+        },
+        Node::Const(s) => vec![s.number()],
+        Node::Iota { origin } => (0..n).map(|i| i as f64 + origin).collect(),
+        Node::Map { op, ct, args } => (0..n)
+            .map(|i| {
+                let y = args.get(1).map_or(0.0, |b| value(b, i));
+                match scalar::eval(*op, *ct, value(&args[0], i), y) {
+                    Ok(x) => rounded(x),
+                    Err(fail) => note(i, fail),
+                }
+            })
+            .collect(),
+        Node::Transform { src, read, .. } => {
+            let from = dag.shape(*src);
+            let mut place = vec![0usize; shape.len()];
+            (0..n)
+                .map(|i| {
+                    unravel(i, shape, &mut place);
+                    let outside = read.tests.iter().find(|t| !(t.lo..t.hi).contains(&t.ix.at(&place)));
+                    if let Some(t) = outside {
+                        return Ok(t.fill);
+                    }
+                    let mut offset = 0usize;
+                    for (ix, &extent) in read.ix.iter().zip(from) {
+                        let x = ix.at(&place);
+                        let inside = usize::try_from(x).ok().filter(|&x| x < extent);
+                        let x = inside.ok_or_else(|| internal(format!("a read of {x} on an axis of {extent}")))?;
+                        offset = offset * extent + x;
+                    }
+                    Ok(values[src.index()][offset])
+                })
+                .collect::<Result<_>>()?
+        }
+        Node::Reduce { op, axis, src } => {
+            let from = dag.shape(*src);
+            let axis = *axis as usize;
+            match reduce::along(*op, 0.0, &values[src.index()], from, axis) {
+                Ok(items) => items.into_iter().map(rounded).collect(),
+                Err((index, fail)) => {
+                    note(index, fail);
+                    vec![0.0; n]
+                }
+            }
+        }
+    })
+}
+
+/// The coordinates of the i-th element in row-major order.
+pub fn unravel(mut i: usize, shape: &[usize], place: &mut [usize]) {
+    for (x, &extent) in place.iter_mut().zip(shape).rev() {
+        *x = i % extent;
+        i /= extent;
+    }
+}
+
+/// A value in its storage: what does not fit i32 becomes f64 (LOWERING §6).
+fn store(dag: &Dag, at: NodeId, items: &[f64], budget: &Budget) -> Result<Array> {
+    let dtype = dag.dtype(at);
+    let fits = |&x: &f64| x == x.trunc() && dtype.range().is_none_or(|(lo, hi)| lo <= x && x <= hi);
+    let dtype = if dtype.is_integer() && !items.iter().all(fits) { DType::F64 } else { dtype };
+    Ok(Array::dense(dag.shape(at), Arc::new(Buf::stored(items, dtype, budget)?)))
+}
+
+/// What a failure says, at the place the operation was written.
+pub fn error_of(failure: &Failure, dag: &Dag, needed: Option<&Place>) -> Error {
+    let error = match failure.fail {
+        Fail::Complex => nonce("the complex number that this would give"),
+        fail => domain(fail.says()),
+    };
+    let shape = dag.shape(failure.node);
+    let error = match (&dag.info(failure.node).meta.place, shape) {
+        (Some(place), []) => error.at(place),
+        (Some(place), _) => error.at(place).mark(place.span, at_element(failure.index, shape)),
+        (None, _) => error,
+    };
+    match needed {
+        Some(place) => error.needed(place),
+        None => error,
+    }
+}
+
+/// `at element 7`, `at element 2 3` counted from 1.
+fn at_element(index: u64, shape: &[usize]) -> String {
+    let mut place = vec![0; shape.len()];
+    unravel(index as usize, shape, &mut place);
+    let text: Vec<String> = place.iter().map(|k| (k + 1).to_string()).collect();
+    format!("at element {}", text.join(" "))
+}
+
+/// A session without devices or files, for tests of the language alone.
+pub struct Host {
+    pub limits: Limits,
+    pub budget: Budget,
+    pub interrupt: Interrupt,
+    /// All that was printed.
+    pub printed: String,
+    /// How many evaluations were forced.
+    pub forces: usize,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Host {
+            limits: Limits::default(),
+            budget: Budget::new(1 << 32),
+            interrupt: Interrupt::default(),
+            printed: String::new(),
+            forces: 0,
+        }
+    }
+}
+
+impl crate::eval::host::Host for Host {
+    fn force(&mut self, recorded: Recorded) -> Result<Vec<Array>> {
+        self.forces += 1;
+        let wanted: u64 = recorded.dag.ids().map(|at| recorded.dag.elements(at)).sum();
+        self.budget.charge_elements(wanted as usize, 8)?;
+        evaluate(&recorded, &self.budget)?.map_err(|f| error_of(&f, &recorded.dag, recorded.needed.as_ref()))
+    }
+
+    fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
+        let item = |s: Src, i: usize| match s {
+            Src::One(x) => x,
+            Src::Many(v) => v[i],
+        };
+        for (i, o) in out.iter_mut().enumerate() {
+            match scalar::eval(op, ct, item(x, i), item(y, i)) {
+                Ok(v) => *o = v,
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
+    }
+
+    fn read_file(&mut self, path: &str) -> Result<Vec<u8>> {
+        Err(no_file(path))
+    }
+
+    fn write_file(&mut self, path: &str, _bytes: &[u8]) -> Result<()> {
+        Err(no_file(path))
+    }
+
+    fn read_npy(&mut self, path: &str) -> Result<Array> {
+        Err(no_file(path))
+    }
+
+    fn write_npy(&mut self, path: &str, _array: &Array) -> Result<()> {
+        Err(no_file(path))
+    }
+
+    fn read_csv(&mut self, path: &str, _options: &CsvOptions) -> Result<CsvTable> {
+        Err(no_file(path))
+    }
+
+    fn statement(&mut self, _place: &Place) {}
+
+    fn show(&mut self, _value: &Array, text: &str) {
+        self.printed.push_str(text);
+    }
+
+    fn output(&mut self, text: &str) {
+        self.printed.push_str(text);
+    }
+
+    fn entropy(&mut self) -> u64 {
+        42
+    }
+}
+
+fn no_file(path: &str) -> Error {
+    Error::new(crate::error::Kind::FileName, format!("there is no file {path}"))
+}

@@ -1,0 +1,90 @@
+//! Before parsing: brackets, nesting, token count, each in one linear walk (RELIABILITY 2).
+
+use super::token::{Kind, Token};
+use crate::error::{Error, limit, syntax};
+use crate::limits::Limits;
+use crate::protocol::Completeness;
+use crate::span::{Place, Source};
+use std::sync::Arc;
+
+/// Every error of tokens and brackets, in the order of the text; at most a hundred.
+pub fn check(tokens: &[Token], source: &Arc<Source>, limits: &Limits) -> Vec<Error> {
+    let mut errors = Vec::new();
+    let mut open: Vec<(char, usize)> = Vec::new();
+    let mut count = 0;
+    let mut too_deep = false;
+    for (k, t) in tokens.iter().enumerate() {
+        if errors.len() >= 100 {
+            break;
+        }
+        let at = || Place::new(source, t.span);
+        count += 1;
+        match &t.kind {
+            Kind::Bad(says) => errors.push(syntax(*says).at(&at())),
+            Kind::Complex => {
+                errors.push(crate::error::nonce(format!("{}: complex numbers: that", at().text())).at(&at()))
+            }
+            Kind::Open(c) => {
+                open.push((*c, k));
+                if open.len() > limits.nest && !too_deep {
+                    too_deep = true;
+                    let says = format!("brackets stand more than {} deep", limits.nest);
+                    errors.push(limit(says).at(&at()).hint("--limit nest=N changes the limit"));
+                }
+            }
+            Kind::Close(c) => match open.pop() {
+                Some((o, _)) if closing(o) == *c => {}
+                Some((o, from)) => {
+                    let says = format!("{o} is closed by {c}");
+                    errors.push(
+                        syntax(says)
+                            .at(&at())
+                            .mark(tokens[from].span, format!("this {o}"))
+                            .mark(t.span, format!("this {c}")),
+                    );
+                }
+                None => errors.push(syntax(format!("{c} without its {}", opening(*c))).at(&at())),
+            },
+            Kind::Separator if open.is_empty() => count = 0,
+            _ => {}
+        }
+        if count == limits.tokens + 1 {
+            let says = format!("a statement has at most {} tokens", limits.tokens);
+            errors.push(limit(says).at(&at()));
+        }
+    }
+    for (c, k) in open.iter().rev().take(3) {
+        errors.push(syntax(format!("{c} is never closed")).at(&Place::new(source, tokens[*k].span)));
+    }
+    errors
+}
+
+fn closing(open: char) -> char {
+    match open {
+        '(' => ')',
+        '[' => ']',
+        _ => '}',
+    }
+}
+
+fn opening(close: char) -> char {
+    match close {
+        ')' => '(',
+        ']' => '[',
+        _ => '{',
+    }
+}
+
+/// Whether a prompt should read on.
+pub fn completeness(text: &str) -> Completeness {
+    let mut open = Vec::new();
+    for t in super::lex(text) {
+        match t.kind {
+            Kind::Bad(_) => return Completeness::Never,
+            Kind::Open(c) => open.push(closing(c)),
+            Kind::Close(c) if open.pop() != Some(c) => return Completeness::Never,
+            _ => {}
+        }
+    }
+    if open.is_empty() { Completeness::Complete } else { Completeness::More }
+}

@@ -1,0 +1,172 @@
+//! What a phrase becomes: instructions on a stack of values, and expressions for functions.
+
+use crate::array::Array;
+use crate::eval::value::{self, Func};
+use crate::prim::table::Prim;
+use crate::span::Span;
+use crate::syntax::ast::{DfnId, Sym};
+use crate::syntax::token::Word;
+use std::rc::Rc;
+
+#[derive(Clone)]
+pub struct Code {
+    pub ins: Vec<Ins>,
+    pub gives: Gives,
+    /// The leftmost thing done is an assignment: the value is shy.
+    pub assigns: bool,
+}
+
+#[derive(Clone)]
+pub enum Gives {
+    Nothing,
+    Array,
+    Func(FExpr),
+    Oper(OpExpr),
+}
+
+/// One step. `at` is the function's span, `x` and `y` are its arguments'.
+#[derive(Clone)]
+pub struct Ins {
+    pub what: Do,
+    pub at: Span,
+    pub x: Span,
+    pub y: Span,
+}
+
+#[derive(Clone)]
+pub enum Do {
+    Const(Array),
+    Name(Sym),
+    Alpha,
+    Omega,
+    /// An operand that is an array.
+    Word(Word),
+    System(Rc<str>),
+    /// `⎕` or `⍞` as a value.
+    Input,
+    /// The top n values, leftmost on top, become a vector.
+    Strand(usize),
+    /// As Strand for array notation: the last value on top. `mix` for `[…]`.
+    Notation {
+        n: usize,
+        mix: bool,
+    },
+    Monad(FExpr),
+    Dyad(FExpr),
+    /// The base on top, below it the indices that are present, first one topmost.
+    Index(Vec<bool>),
+    Assign(Sym),
+    AssignAlpha,
+    AssignFunc(Sym, FExpr),
+    AssignAlphaFunc(FExpr),
+    AssignOper(Sym, OpExpr),
+    AssignPattern(Pattern),
+    AssignSystem(Rc<str>),
+    /// `x f←`
+    Modify(Sym, FExpr),
+    /// `x[i]←`, `x[i]f←`: value below, indices on top.
+    AssignIndex {
+        sym: Sym,
+        present: Vec<bool>,
+        f: Option<FExpr>,
+    },
+    /// Ravel positions of a name, for selective assignment.
+    Positions(Sym),
+    /// Value below, selected positions on top.
+    AssignSelected(Sym, Option<FExpr>),
+    Print {
+        line: bool,
+    },
+}
+
+/// `(a b)←`
+#[derive(Clone)]
+pub enum Pattern {
+    Name(Sym),
+    All(Vec<Pattern>),
+}
+
+#[derive(Clone)]
+pub enum FExpr {
+    Known(Rc<Func>),
+    Prim(&'static Prim),
+    Name(Sym),
+    Word(Word),
+    Dfn(DfnId),
+    System(Rc<str>),
+    Op1(OpExpr, Box<Operand>),
+    Op2(OpExpr, Box<Operand>, Box<Operand>),
+    Outer(Box<FExpr>),
+    Axis(Box<FExpr>, Rc<Code>),
+    Fork(Box<Operand>, Box<FExpr>, Box<FExpr>),
+    Atop(Box<FExpr>, Box<FExpr>),
+}
+
+#[derive(Clone)]
+pub enum OpExpr {
+    Prim(&'static Prim),
+    Name(Sym),
+    DelDel,
+    Dfn(DfnId),
+}
+
+#[derive(Clone)]
+pub enum Operand {
+    F(FExpr),
+    A(Rc<Code>),
+}
+
+impl Code {
+    /// The value of code that is one literal.
+    fn literal(&self) -> Option<&Array> {
+        match self.ins.as_slice() {
+            [Ins { what: Do::Const(a), .. }] => Some(a),
+            _ => None,
+        }
+    }
+}
+
+impl FExpr {
+    fn fixed(&self) -> Option<Rc<Func>> {
+        match self {
+            FExpr::Known(f) => Some(f.clone()),
+            FExpr::Prim(p) => Some(Rc::new(Func::Prim(p))),
+            _ => None,
+        }
+    }
+
+    /// A function whose parts are all known is made once.
+    pub fn folded(self) -> FExpr {
+        let made = match &self {
+            FExpr::Op1(OpExpr::Prim(p), f) => f.fixed().map(|f| Func::Op1(value::Oper::Prim(p), f)),
+            FExpr::Op2(OpExpr::Prim(p), f, g) => match (f.fixed(), g.fixed()) {
+                (Some(f), Some(g)) => Some(Func::Op2(value::Oper::Prim(p), f, g)),
+                _ => None,
+            },
+            FExpr::Outer(f) => f.fixed().map(|f| Func::Outer(value::Operand::F(f))),
+            FExpr::Axis(f, code) => match (f.fixed(), code.literal()) {
+                (Some(f), Some(axis)) => Some(Func::Axis(value::Operand::F(f), axis.clone())),
+                _ => None,
+            },
+            FExpr::Fork(f, g, h) => match (f.fixed(), g.fixed(), h.fixed()) {
+                (Some(f), Some(g), Some(h)) => Some(Func::Fork(f, value::Operand::F(g), value::Operand::F(h))),
+                _ => None,
+            },
+            FExpr::Atop(g, h) => match (g.fixed(), h.fixed()) {
+                (Some(g), Some(h)) => Some(Func::Atop(value::Operand::F(g), value::Operand::F(h))),
+                _ => None,
+            },
+            _ => None,
+        };
+        made.map_or(self, |f| FExpr::Known(Rc::new(f)))
+    }
+}
+
+impl Operand {
+    fn fixed(&self) -> Option<value::Operand> {
+        match self {
+            Operand::F(f) => f.fixed().map(value::Operand::F),
+            Operand::A(code) => code.literal().map(|a| value::Operand::A(a.clone())),
+        }
+    }
+}
