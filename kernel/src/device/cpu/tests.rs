@@ -471,6 +471,46 @@ fn a_sum_that_overflows_fails_and_infinity_from_a_file_does_not() {
     }
 }
 
+/// 1e308+1e308 is ∞, and each of these would hide it.
+#[test]
+fn an_overflow_fails_though_a_later_operation_would_hide_it() {
+    let hides: [(Op, &[u32]); 7] = [
+        (Op::Min, &[2, 0]),
+        (Op::Lt, &[2, 0]),
+        (Op::Div, &[0, 2]),
+        (Op::Recip, &[2]),
+        (Op::Exp, &[3]),
+        (Op::Residue, &[2, 0]),
+        (Op::Sign, &[2]),
+    ];
+    for isa in Isa::here() {
+        for (o, args) in hides {
+            for (fold, stored) in [(None, true), (Some(Op::Min), true), (None, false)] {
+                let mut items = vec![1.0; 3000];
+                items[1500] = 1e308;
+                let mut made = Made::new();
+                let buf = made.input(&[3000], items, DType::F64);
+                let mut l = launch(&[3000]);
+                l.loads.push(Load { buf, read: Read::identity(1) });
+                l.body = vec![step(What::Load(0), DType::F64, 0), op(Op::Add, &[0, 0], 1)];
+                l.body.extend([op(Op::Abs, &[1], 2), op(Op::Neg, &[2], 3), op(o, args, 4)]);
+                if let Some(fold) = fold {
+                    // The sum itself goes into a fold that would hide it.
+                    l.axis = Some(0);
+                    l.reductions.push(Reduction { op: fold, value: 1, node: node(), dtype: DType::F64, site: 5 });
+                    l.after = vec![step(What::Reduced(0), DType::F64, 0)];
+                    l.after_stores.push(Store { value: 0, buf: made.output(&[], DType::F64) });
+                } else if stored {
+                    l.stores.push(Store { value: 4, buf: made.output(&[3000], DType::F64) });
+                }
+                made.plan.launches.push(l);
+                let Err(DeviceError::Fault(f)) = made.run(isa, 2) else { panic!("{o:?} {fold:?}: no fault") };
+                assert_eq!((f.site, f.index, f.fail), (1, 1500, Fail::Overflow), "{o:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn an_integer_that_does_not_fit_makes_its_buffer_f64() {
     for (factor, fits) in [(2.0, true), (1e9, false), (0.5, false)] {

@@ -115,8 +115,11 @@ impl Threads {
         if together && units > 1 && !self.workers.is_empty() {
             // SAFETY: only the lifetime is changed; the job is taken back below before `work` can end.
             let work = unsafe { std::mem::transmute::<&(dyn Fn(usize, usize) + Sync), &'static Work>(work) };
-            shared.lock().job = Some(Job { work, units });
+            let mut state = shared.lock();
+            state.job = Some(Job { work, units });
+            // Under the lock: a worker about to sleep has not looked yet, or is asleep and woken below.
             shared.epoch.fetch_add(1, Ordering::Release);
+            drop(state);
             shared.wake.notify_all();
         }
         shared.serve(work, units, 0);
