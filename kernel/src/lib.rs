@@ -1,1 +1,7 @@
-#![allow(unused)]
+//! Everything of Aplomb that has an effect: devices, memory, files, sessions.
+
+pub mod device;
+pub mod files;
+pub mod memory;
+pub mod pool;
+pub mod session;

@@ -1,1 +1,17 @@
+//! Pictures of a compile trace. Everything here reads a `Trace` and gives text; nothing else is known.
+//!
+//! Start at `Graph` (the nodes of one pass), then `text::draw`. `why`, `tables` and `dot` are other views of the same
+//! record. Always: the same trace gives the same bytes; a drawn graph can be read back exactly (tested).
 
+#![forbid(unsafe_code)]
+
+pub mod dot;
+mod graph;
+mod layout;
+pub mod list;
+mod route;
+pub mod tables;
+pub mod text;
+pub mod why;
+
+pub use graph::{Graph, find_pass};

@@ -1,0 +1,317 @@
+//! One chunk through a program: fast, and where something is suspect once more with care.
+//!
+//! | mode | an operation | a failing element |
+//! |---|---|---|
+//! | fast | its loop; the first suspicion ends the chunk | – |
+//! | careful | `scalar::eval` on each element | is recorded, goes on as 0 |
+
+use super::Fault;
+use super::convert::{Converts, Source, converts};
+use super::isa::Isa;
+use super::loops::{Plain, plain};
+use super::program::{Arg, Do, Inst, Program, Run, rounded};
+use super::walk::{Piece, Walk};
+use aplomb_lang::array::DType;
+use aplomb_lang::plan::Step;
+use aplomb_lang::prim::scalar::eval;
+
+/// Elements of a register.
+pub const CHUNK: usize = 1024;
+
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Register([f64; CHUNK]);
+
+/// Where a store goes.
+#[derive(Clone, Copy)]
+pub struct Sink {
+    pub at: *mut u8,
+    pub dtype: DType,
+    pub checked: bool,
+    /// Large enough to go past the caches.
+    pub stream: bool,
+}
+
+/// What all threads of a launch share. Safety: sources are not written, sinks hold the whole domain, and each element
+/// of a sink is written by one thread.
+pub struct Env<'a> {
+    pub program: &'a Program,
+    pub steps: &'a [Step],
+    pub sinks: &'a [Sink],
+    pub plain: Plain,
+    pub converts: Converts,
+}
+
+// SAFETY: see the type.
+unsafe impl Sync for Env<'_> {}
+
+impl<'a> Env<'a> {
+    pub fn new(isa: Isa, program: &'a Program, steps: &'a [Step], sinks: &'a [Sink]) -> Self {
+        Env { program, steps, sinks, plain: plain(isa), converts: converts(isa) }
+    }
+}
+
+/// What one thread needs, kept between launches.
+#[derive(Default)]
+pub struct Frame {
+    registers: Vec<Register>,
+    at: Vec<*const f64>,
+    place: Vec<usize>,
+    wanted: Vec<bool>,
+    /// The least failure this thread has seen.
+    pub fault: Option<Fault>,
+    /// Bit k: a value did not fit sink k.
+    pub misfits: u64,
+    /// A read went beyond its source: the plan is wrong.
+    pub broken: bool,
+}
+
+// SAFETY: `at` is only used within one call of `Frame::run`, and points into the frame or the launch's sources.
+unsafe impl Send for Frame {}
+
+impl Frame {
+    /// Made ready for a launch.
+    pub fn reset(&mut self, program: &Program) {
+        if self.registers.len() < program.regs {
+            self.registers.resize(program.regs, Register([0.0; CHUNK]));
+        }
+        self.at.clear();
+        self.at.resize(program.regs, std::ptr::null());
+        (self.fault, self.misfits, self.broken) = (None, 0, false);
+    }
+
+    /// Elements start…start+n of the domain, n ≤ `CHUNK`.
+    pub fn run(&mut self, env: &Env, start: usize, n: usize) {
+        debug_assert!(n <= CHUNK);
+        if !self.pass(env, start, n, false) {
+            self.pass(env, start, n, true);
+        }
+    }
+
+    /// The k-th value that the program keeps, after `run`.
+    pub fn kept(&self, env: &Env, k: usize) -> *const f64 {
+        self.at[env.program.kept[k]]
+    }
+
+    fn own(&mut self, reg: usize) -> *mut f64 {
+        let own = self.registers[reg].0.as_mut_ptr();
+        self.at[reg] = own;
+        own
+    }
+
+    /// False: suspect, and what follows was left out.
+    fn pass(&mut self, env: &Env, start: usize, n: usize, careful: bool) -> bool {
+        for inst in &env.program.insts {
+            let fine = match &inst.act {
+                Do::Load(k) => self.load(env, *k, inst.out, start, n),
+                Do::Index { walk, origin } => self.index(walk, *origin, inst.out, start, n),
+                Do::Fill(x) => {
+                    let out = self.own(inst.out);
+                    // SAFETY: a register holds n.
+                    unsafe { std::slice::from_raw_parts_mut(out, n) }.fill(*x);
+                    true
+                }
+                Do::Guard { walk, x } => self.guard(walk, *x, inst.out, start, n),
+                // SAFETY: a live register points at n elements.
+                Do::Test => careful || unsafe { (env.plain.all_finite)(self.at[inst.out], n) },
+                Do::Store { sink, x, test } => self.store(env, *sink, *x, *test && !careful, start, n),
+                Do::Op { .. } if careful => self.op_with_care(env, inst, start, n),
+                Do::Op { .. } => self.op(env, inst, n),
+            };
+            if !fine {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn load(&mut self, env: &Env, input: usize, reg: usize, start: usize, n: usize) -> bool {
+        let input = &env.program.inputs[input];
+        let source = input.source;
+        if let Some(from) = input.flat {
+            let from = from + start as i64;
+            if !inside(source, from, 1, n) {
+                self.broken = true;
+            } else if source.dtype == DType::F64 {
+                // SAFETY: inside.
+                self.at[reg] = unsafe { source.at.cast::<f64>().offset(from as isize) };
+                return true;
+            }
+            let out = self.own(reg);
+            if !self.broken {
+                // SAFETY: inside, and a register holds n.
+                unsafe { (env.converts.load)(source, from, 1, n, out) };
+            }
+            return true;
+        }
+        let out = self.own(reg);
+        let (mut broken, mut direct) = (false, None);
+        input.walk.pieces(start, n, &mut self.place, |at, piece| {
+            // SAFETY: the pieces of a range of n lie within n; a piece of the source is checked at both ends.
+            unsafe {
+                match piece {
+                    Piece::Fill { with, len } => std::slice::from_raw_parts_mut(out.add(at), len).fill(with),
+                    Piece::From { at: from, step, len } if inside(source, from, step, len) => {
+                        if len == n && step == 1 && source.dtype == DType::F64 {
+                            direct = Some(source.at.cast::<f64>().offset(from as isize));
+                        } else {
+                            (env.converts.load)(source, from, step, len, out.add(at));
+                        }
+                    }
+                    Piece::From { len, .. } => {
+                        broken = true;
+                        std::slice::from_raw_parts_mut(out.add(at), len).fill(0.0);
+                    }
+                }
+            }
+        });
+        self.broken |= broken;
+        if let Some(from) = direct {
+            self.at[reg] = from;
+        }
+        true
+    }
+
+    fn index(&mut self, walk: &Walk, origin: f64, reg: usize, start: usize, n: usize) -> bool {
+        let out = self.own(reg);
+        walk.pieces(start, n, &mut self.place, |at, piece| {
+            if let Piece::From { at: from, step, len } = piece {
+                for k in 0..len {
+                    // SAFETY: pieces lie within n.
+                    unsafe { *out.add(at + k) = (from + step * k as i64) as f64 + origin };
+                }
+            }
+        });
+        true
+    }
+
+    fn guard(&mut self, walk: &Walk, x: Arg, reg: usize, start: usize, n: usize) -> bool {
+        let (from, one) = self.operand(x, &0.0);
+        let out = self.own(reg);
+        walk.pieces(start, n, &mut self.place, |at, piece| {
+            for k in at..at + piece.len() {
+                // SAFETY: pieces lie within n, which both hold (a number only its one element).
+                unsafe {
+                    *out.add(k) = match piece {
+                        Piece::Fill { with, .. } => with,
+                        Piece::From { .. } => one.unwrap_or_else(|| *from.add(k)),
+                    }
+                };
+            }
+        });
+        true
+    }
+
+    /// A pointer to the operand; for a number its value as well, the pointer being `none`.
+    fn operand(&self, x: Arg, none: &f64) -> (*const f64, Option<f64>) {
+        match x {
+            Arg::Reg(reg) => (self.at[reg], None),
+            Arg::One(x) => (none, Some(x)),
+        }
+    }
+
+    fn store(&mut self, env: &Env, sink: usize, x: Arg, test: bool, start: usize, n: usize) -> bool {
+        let to = env.sinks[sink];
+        let (mut from, one) = self.operand(x, &0.0);
+        let filled;
+        if let Some(x) = one {
+            filled = Register([x; CHUNK]);
+            from = filled.0.as_ptr();
+        }
+        // SAFETY: n elements at `from`; the sink holds the domain, and these elements are this thread's.
+        unsafe {
+            if test && !(env.plain.all_finite)(from, n) {
+                return false;
+            }
+            let out = to.at.add(start * to.dtype.size());
+            match to.dtype {
+                DType::F64 if to.stream && (out as usize).is_multiple_of(64) => (env.plain.stream)(out.cast(), from, n),
+                DType::F64 => (env.plain.copy)(out.cast(), from, n),
+                dtype => {
+                    if (env.converts.store)(dtype, to.checked, out, from, n) {
+                        self.misfits |= 1 << sink;
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    fn op(&mut self, env: &Env, inst: &Inst, n: usize) -> bool {
+        let Do::Op { op, ct, x, y, run } = &inst.act else { return true };
+        let (nx, ny) = (number(*x), number(*y));
+        let (px, _) = self.operand(*x, &nx);
+        let (py, _) = self.operand(*y, &ny);
+        let out = self.own(inst.out);
+        // SAFETY: live registers and sources hold n elements, numbers one; `out` is a register of its own or an
+        // operand's that dies here, never a part of one.
+        unsafe {
+            let suspect = match run {
+                Run::Loop(f) => f(out, px, py, *ct, n),
+                Run::Power(f, exponent) => f(out, px, px, *exponent, n),
+                Run::Each => {
+                    let (sx, sy) = (stride(*x), stride(*y));
+                    (0..n).any(|k| match eval(*op, *ct, *px.add(k * sx), *py.add(k * sy)) {
+                        Ok(value) => {
+                            *out.add(k) = value;
+                            false
+                        }
+                        Err(_) => true,
+                    })
+                }
+            };
+            if inst.round && !suspect {
+                (env.converts.round)(out, n);
+            }
+            !suspect
+        }
+    }
+
+    fn op_with_care(&mut self, env: &Env, inst: &Inst, start: usize, n: usize) -> bool {
+        let Do::Op { op, ct, x, y, .. } = &inst.act else { return true };
+        self.wanted.clear();
+        self.wanted.resize(n, true);
+        if let Some(guard) = &inst.guard {
+            let wanted = &mut self.wanted;
+            guard.pieces(start, n, &mut self.place, |at, piece| {
+                wanted[at..at + piece.len()].fill(matches!(piece, Piece::From { .. }));
+            });
+        }
+        let (nx, ny) = (number(*x), number(*y));
+        let ((px, _), (py, _)) = (self.operand(*x, &nx), self.operand(*y, &ny));
+        let (sx, sy) = (stride(*x), stride(*y));
+        let out = self.own(inst.out);
+        let step = &env.steps[inst.step];
+        for k in 0..n {
+            // SAFETY: as in `op`; both operands are read before the element is written.
+            let value = unsafe { rounded(eval(*op, *ct, *px.add(k * sx), *py.add(k * sy)), inst.round) };
+            let value = value.unwrap_or_else(|fail| {
+                if self.wanted[k] {
+                    let index = (start + k) as u64;
+                    Fault { site: step.site, index, fail, node: step.node }.keep_least(&mut self.fault);
+                }
+                0.0
+            });
+            // SAFETY: k < n.
+            unsafe { *out.add(k) = value };
+        }
+        true
+    }
+}
+
+fn number(x: Arg) -> f64 {
+    match x {
+        Arg::One(x) => x,
+        Arg::Reg(_) => 0.0,
+    }
+}
+
+fn stride(x: Arg) -> usize {
+    usize::from(matches!(x, Arg::Reg(_)))
+}
+
+/// Elements at, at+step, …, n of them, all lie in the source.
+fn inside(source: Source, at: i64, step: i64, n: usize) -> bool {
+    let end = at + step * (n as i64 - 1).max(0);
+    n == 0 || (at.min(end) >= 0 && at.max(end) < source.len as i64)
+}

@@ -1,0 +1,60 @@
+//! Which instructions the loops may use. Chosen once; `APLOMB_ISA=vm|avx2|avx512` takes a lesser one, for tests.
+
+use std::sync::OnceLock;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Isa {
+    /// Runs everywhere.
+    Portable,
+    Avx2,
+    Avx512,
+}
+
+impl Isa {
+    pub const ALL: [Isa; 3] = [Isa::Portable, Isa::Avx2, Isa::Avx512];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Isa::Portable => "vm",
+            Isa::Avx2 => "avx2",
+            Isa::Avx512 => "avx512",
+        }
+    }
+
+    /// The best that this machine has.
+    pub fn best() -> Isa {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            let has = [
+                is_x86_feature_detected!("avx512f"),
+                is_x86_feature_detected!("avx512dq"),
+                is_x86_feature_detected!("avx512vl"),
+                is_x86_feature_detected!("avx512bw"),
+            ];
+            if avx2 && has.iter().all(|&h| h) {
+                return Isa::Avx512;
+            }
+            if avx2 {
+                return Isa::Avx2;
+            }
+        }
+        Isa::Portable
+    }
+
+    /// Those that this machine can run, least first.
+    pub fn here() -> impl Iterator<Item = Isa> {
+        let best = Isa::best();
+        Isa::ALL.into_iter().filter(move |&isa| isa <= best)
+    }
+
+    /// The best, or what `APLOMB_ISA` asks for, if the machine has it.
+    pub fn chosen() -> Isa {
+        static CHOSEN: OnceLock<Isa> = OnceLock::new();
+        *CHOSEN.get_or_init(|| {
+            let asked = std::env::var("APLOMB_ISA").ok();
+            let named = asked.and_then(|name| Isa::ALL.into_iter().find(|isa| isa.name() == name));
+            named.unwrap_or(Isa::Avx512).min(Isa::best())
+        })
+    }
+}

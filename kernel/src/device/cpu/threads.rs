@@ -1,0 +1,173 @@
+//! The thread pool: N−1 workers and the caller share out numbered units by a ticket.
+//!
+//! A hand-off costs 60 ns while workers spin, 7–25 µs after they parked. A worker that comes late does not enter, so
+//! the caller never waits for one that only wakes up. A panic in a unit ends the run as an error, never as a hang.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+
+/// About 50 µs.
+const SPINS: u32 = 20_000;
+
+type Work = dyn Fn(usize, usize) + Sync;
+
+/// A unit panicked.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Panicked;
+
+struct Job {
+    work: *const Work,
+    units: usize,
+}
+
+// SAFETY: the pointee is Sync, and `run` returns only when no worker is inside.
+unsafe impl Send for Job {}
+
+#[derive(Default)]
+struct State {
+    job: Option<Job>,
+    stop: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    wake: Condvar,
+    epoch: AtomicU64,
+    ticket: AtomicUsize,
+    inside: AtomicUsize,
+    panicked: AtomicBool,
+}
+
+impl Shared {
+    /// No code panics while it holds the lock, so a poisoned one is still whole.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    fn serve(&self, work: &(dyn Fn(usize, usize) + Sync), units: usize, worker: usize) {
+        loop {
+            let unit = self.ticket.fetch_add(1, Ordering::Relaxed);
+            if unit >= units {
+                return;
+            }
+            if catch_unwind(AssertUnwindSafe(|| work(unit, worker))).is_err() {
+                self.panicked.store(true, Ordering::Relaxed);
+                self.ticket.store(usize::MAX / 2, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn worker(&self, me: usize) {
+        let mut seen = 0;
+        loop {
+            let mut spins = 0;
+            while self.epoch.load(Ordering::Acquire) == seen && spins < SPINS {
+                std::hint::spin_loop();
+                spins += 1;
+            }
+            let mut state = self.lock();
+            while !state.stop && self.epoch.load(Ordering::Acquire) == seen {
+                state = self.wake.wait(state).unwrap_or_else(|e| e.into_inner());
+            }
+            if state.stop {
+                return;
+            }
+            seen = self.epoch.load(Ordering::Acquire);
+            let Some((work, units)) = state.job.as_ref().map(|j| (j.work, j.units)) else { continue };
+            self.inside.fetch_add(1, Ordering::AcqRel);
+            drop(state);
+            // SAFETY: `inside` was raised under the lock while the job stood there; `run` waits for it to fall.
+            self.serve(unsafe { &*work }, units, me);
+            self.inside.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+}
+
+pub struct Threads {
+    shared: Arc<Shared>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+impl Threads {
+    /// `count` threads in all, the caller included. Those that cannot be started are done without.
+    pub fn new(count: usize) -> Threads {
+        let shared = Arc::new(Shared::default());
+        let start = |me: usize| {
+            let shared = shared.clone();
+            std::thread::Builder::new().name(format!("aplomb-{me}")).spawn(move || shared.worker(me)).ok()
+        };
+        let workers = (1..count.max(1)).map_while(start).collect();
+        Threads { shared, workers }
+    }
+
+    pub fn count(&self) -> usize {
+        self.workers.len() + 1
+    }
+
+    /// Runs `work(unit, worker)` for every unit; worker 0 is the caller. Alone if `together` is false.
+    pub fn run(&mut self, units: usize, together: bool, work: &(dyn Fn(usize, usize) + Sync)) -> Result<(), Panicked> {
+        let shared = &self.shared;
+        shared.panicked.store(false, Ordering::Relaxed);
+        shared.ticket.store(0, Ordering::Release);
+        if together && units > 1 && !self.workers.is_empty() {
+            // SAFETY: only the lifetime is changed; the job is taken back below before `work` can end.
+            let work = unsafe { std::mem::transmute::<&(dyn Fn(usize, usize) + Sync), &'static Work>(work) };
+            let mut state = shared.lock();
+            state.job = Some(Job { work, units });
+            // Under the lock: a worker about to sleep has not looked yet, or is asleep and woken below.
+            shared.epoch.fetch_add(1, Ordering::Release);
+            drop(state);
+            shared.wake.notify_all();
+        }
+        shared.serve(work, units, 0);
+        shared.lock().job = None;
+        let mut spins = 0;
+        while shared.inside.load(Ordering::Acquire) > 0 {
+            spins += 1;
+            if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+        }
+        if shared.panicked.load(Ordering::Relaxed) { Err(Panicked) } else { Ok(()) }
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.shared.lock().stop = true;
+        self.shared.wake.notify_all();
+        for worker in self.workers.drain(..) {
+            let _ = worker.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_unit_runs_once() {
+        let mut threads = Threads::new(3);
+        for units in [0, 1, 2, 100] {
+            let runs: Vec<AtomicUsize> = (0..units).map(|_| AtomicUsize::new(0)).collect();
+            for _ in 0..50 {
+                threads
+                    .run(units, true, &|unit, _| {
+                        let _ = runs[unit].fetch_add(1, Ordering::Relaxed);
+                    })
+                    .unwrap();
+            }
+            assert!(runs.iter().all(|r| r.load(Ordering::Relaxed) == 50));
+        }
+    }
+
+    #[test]
+    fn a_panic_is_an_error_and_the_pool_lives_on() {
+        let mut threads = Threads::new(2);
+        let bad = |unit: usize, _: usize| assert!(unit != 5, "expected by the test");
+        assert_eq!(threads.run(10, true, &bad), Err(Panicked));
+        assert_eq!(threads.run(10, true, &|_, _| ()), Ok(()));
+    }
+}

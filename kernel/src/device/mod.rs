@@ -1,0 +1,70 @@
+//! Devices: what runs a plan.
+//!
+//! `cpu` runs everywhere. Start at `Device`. Always: a run gives one array a root or nothing at all; the error does not
+//! depend on threads or instruction set. Never here: how a plan came to be.
+
+pub mod cpu;
+
+use aplomb_lang::array::Array;
+use aplomb_lang::dag::NodeId;
+use aplomb_lang::error::Error;
+use aplomb_lang::limits::{Budget, Interrupt};
+use aplomb_lang::plan::Plan;
+use aplomb_lang::prim::scalar::Fail;
+
+/// What a run may use, and what may stop it.
+pub struct RunCtx<'a> {
+    pub interrupt: &'a Interrupt,
+    pub budget: &'a Budget,
+}
+
+/// A failing element: the smallest site, then the smallest index in the site's domain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fault {
+    pub site: u32,
+    pub index: u64,
+    pub fail: Fail,
+    pub node: NodeId,
+}
+
+impl Fault {
+    /// `slot` becomes the lesser of the two.
+    pub(crate) fn keep_least(self, slot: &mut Option<Fault>) {
+        if slot.is_none_or(|old| (self.site, self.index) < (old.site, old.index)) {
+            *slot = Some(self);
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum DeviceError {
+    /// WS FULL, as the budget says it.
+    Oom(Error),
+    /// The device is gone.
+    Lost,
+    Fault(Fault),
+    Interrupted,
+    /// A defect of the plan or of the device.
+    Broken(String),
+}
+
+/// What one launch took.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LaunchStats {
+    pub launch: usize,
+    pub micros: f64,
+    pub threads: usize,
+    /// How often it ran: once more for each integer result that needed f64.
+    pub runs: u32,
+}
+
+pub trait Device {
+    /// For people: `cpu (avx512, 2 threads)`.
+    fn name(&self) -> String;
+
+    /// `Plan`'s input k is `inputs[k]`. One array a root, in order.
+    fn run(&mut self, plan: &Plan, inputs: &[Array], ctx: &RunCtx) -> Result<Vec<Array>, DeviceError>;
+
+    /// Of the last run.
+    fn stats(&self) -> &[LaunchStats];
+}

@@ -1,0 +1,205 @@
+//! .npy: one array of numbers.
+//!
+//! | in the file | becomes |
+//! |---|---|
+//! | `<f8 <f4 <i4 <i2 i1`, C order | the same type, read straight into a buffer of the pool |
+//! | other byte or Fortran order | the same values, through f64 |
+//! | `i8 u8 u4 u2 u1` | bool where all are 0 or 1 (unsigned), else i16, i32 or f64; beyond 2*53 an error |
+//! | bool | bool |
+
+use super::{failed, malformed, open, write_with};
+use crate::pool::Pool;
+use aplomb_lang::array::{Array, Buf, DType, Data, Storage, View, checked_elements};
+use aplomb_lang::error::{Result, domain};
+use aplomb_lang::limits::Budget;
+use npyz::{Endianness, NpyHeader, Order, TypeChar, TypeStr, WriterBuilder};
+use std::io::{BufReader, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+const READABLE: &str = "f8 f4 i1 i2 i4 i8 u1 u2 u4 u8 and bool can be read";
+/// Bytes converted at a time.
+const PIECE: usize = 1 << 18;
+
+/// Item type and what becomes of it.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Keep(DType),
+    Signed,
+    Unsigned,
+}
+
+fn kind(of: &TypeStr) -> Option<(Kind, usize)> {
+    let size = of.size_field() as usize;
+    let kind = match (of.type_char(), size) {
+        (TypeChar::Float, 8) => Kind::Keep(DType::F64),
+        (TypeChar::Float, 4) => Kind::Keep(DType::F32),
+        (TypeChar::Int, 1) => Kind::Keep(DType::I8),
+        (TypeChar::Int, 2) => Kind::Keep(DType::I16),
+        (TypeChar::Int, 4) => Kind::Keep(DType::I32),
+        (TypeChar::Int, 8) => Kind::Signed,
+        (TypeChar::Uint, 1 | 2 | 4 | 8) => Kind::Unsigned,
+        (TypeChar::Bool, _) => Kind::Keep(DType::Bool),
+        _ => return None,
+    };
+    Some((kind, if kind == Kind::Keep(DType::Bool) { 1 } else { size }))
+}
+
+/// Errors: FILE NAME, FILE ACCESS; DOMAIN for what is no .npy of real numbers; WS FULL before it is read.
+pub fn read_npy(path: &Path, pool: &Pool, budget: &Budget) -> Result<Array> {
+    let file = open(path)?;
+    let long = file.metadata().map_or(0, |m| m.len());
+    let mut from = BufReader::with_capacity(1 << 16, file);
+    let header = NpyHeader::from_reader(&mut from).map_err(|e| malformed(path, format!("no .npy file: {e}")))?;
+    let npyz::DType::Plain(plain) = header.dtype() else {
+        return Err(malformed(path, format!("records are in it; {READABLE}")));
+    };
+    let (kind, size) = kind(&plain).ok_or_else(|| malformed(path, format!("{plain} is in it; {READABLE}")))?;
+    let shape: Vec<usize> = header.shape().iter().map(|&n| usize::try_from(n).unwrap_or(usize::MAX)).collect();
+    let count = checked_elements(&shape)?;
+    let need = (count as u64).saturating_mul(size as u64);
+    if long > 0 && need > long {
+        return Err(malformed(path, format!("{need} bytes of items are announced, the file has {long} in all")));
+    }
+    let swap = size > 1 && plain.endianness() == Endianness::Big;
+    let ordered = header.order() == Order::C || shape.len() < 2;
+    let short = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::UnexpectedEof => malformed(path, format!("the file ends before its {count} items")),
+        _ => failed(path, &e),
+    };
+    if let (Kind::Keep(dtype), true, false) = (kind, ordered && cfg!(target_endian = "little"), swap) {
+        let mut buffer = pool.buffer(dtype, count, budget)?;
+        if let Some(bytes) = buffer.bytes_mut() {
+            from.read_exact(bytes).map_err(short)?;
+            return Ok(Array::dense(shape.as_slice(), Arc::new(buffer)));
+        }
+    }
+    let _charge = budget.charge_elements(count, 8)?;
+    let mut items = Vec::with_capacity(count);
+    let mut piece = vec![0u8; PIECE];
+    while items.len() < count {
+        let n = (PIECE / size).min(count - items.len());
+        let bytes = &mut piece[..n * size];
+        from.read_exact(bytes).map_err(short)?;
+        if swap {
+            bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
+        }
+        decode(bytes, kind, size, &mut items).map_err(|says| malformed(path, says))?;
+    }
+    if !ordered {
+        items = from_fortran(&items, &shape);
+    }
+    let buffer = Buf::stored(&items, narrowed(kind, size, &items), budget)?;
+    Ok(Array::dense(shape.as_slice(), Arc::new(buffer)))
+}
+
+/// The file's items, little-endian, as numbers.
+fn decode(bytes: &[u8], kind: Kind, size: usize, out: &mut Vec<f64>) -> Result<(), String> {
+    let whole = |bytes: &[u8]| {
+        let mut item = [0u8; 8];
+        item[..bytes.len()].copy_from_slice(bytes);
+        u64::from_le_bytes(item)
+    };
+    let each = bytes.chunks_exact(size).map(whole);
+    match kind {
+        Kind::Keep(DType::Bool) => out.extend(each.map(|b| f64::from(u8::from(b != 0)))),
+        Kind::Keep(DType::F64) => out.extend(each.map(f64::from_bits)),
+        Kind::Keep(DType::F32) => out.extend(each.map(|b| f64::from(f32::from_bits(b as u32)))),
+        Kind::Keep(_) => out.extend(each.map(|b| (((b << (64 - 8 * size)) as i64) >> (64 - 8 * size)) as f64)),
+        Kind::Signed => {
+            for b in each {
+                let x = b as i64;
+                exact(x.unsigned_abs()).map_err(|_| too_large(x))?;
+                out.push(x as f64);
+            }
+        }
+        Kind::Unsigned => {
+            for x in each {
+                exact(x).map_err(|_| too_large(x))?;
+                out.push(x as f64);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn exact(x: u64) -> Result<(), ()> {
+    if x <= 1 << 53 { Ok(()) } else { Err(()) }
+}
+
+fn too_large(x: impl std::fmt::Display) -> String {
+    format!("{x} is in it, and a number holds integers to 2*53 exactly; convert it to f8 first")
+}
+
+/// The storage that DESIGN's table of types gives.
+fn narrowed(kind: Kind, size: usize, items: &[f64]) -> DType {
+    let (lo, hi) = items.iter().fold((0.0f64, 0.0f64), |(lo, hi), &x| (lo.min(x), hi.max(x)));
+    match (kind, DType::of_range(lo, hi)) {
+        (Kind::Keep(dtype), _) => dtype,
+        (Kind::Unsigned, Some(DType::Bool)) => DType::Bool,
+        (Kind::Unsigned, Some(_)) if size == 1 => DType::I16,
+        (_, Some(_)) => DType::I32,
+        (_, None) => DType::F64,
+    }
+}
+
+/// Column-major items in row-major order.
+fn from_fortran(items: &[f64], shape: &[usize]) -> Vec<f64> {
+    let mut strides = vec![1usize; shape.len()];
+    for k in 1..shape.len() {
+        strides[k] = strides[k - 1] * shape[k - 1];
+    }
+    let mut place = vec![0usize; shape.len()];
+    let mut out = Vec::with_capacity(items.len());
+    let mut at = 0;
+    while out.len() < items.len() {
+        out.push(items[at]);
+        for k in (0..shape.len()).rev() {
+            place[k] += 1;
+            at += strides[k];
+            if place[k] < shape[k] {
+                break;
+            }
+            at -= strides[k] * shape[k];
+            place[k] = 0;
+        }
+    }
+    out
+}
+
+/// Numbers in the type they are stored in, C order. Errors: DOMAIN for characters and nested arrays; FILE ACCESS.
+pub fn write_npy(path: &Path, array: &Array) -> Result<()> {
+    let array = array.settled();
+    let shape: Vec<u64> = array.shape().iter().map(|&n| n as u64).collect();
+    let one;
+    let view = match array.data() {
+        Data::Dense(buffer) => buffer.view(),
+        Data::Num(x) => {
+            one = Buf::one_number(*x);
+            one.view()
+        }
+        Data::Char(_) | Data::Items(_) | Data::Lazy(_) => return Err(domain("a .npy file holds numbers only")),
+    };
+    if let View::Char(_) = view {
+        return Err(domain("a .npy file holds numbers only"));
+    }
+    write_with(path, |out| match view {
+        View::Bool(v) => put(out, &shape, v.iter().map(|&b| b != 0)),
+        View::I8(v) => put(out, &shape, v.iter().copied()),
+        View::I16(v) => put(out, &shape, v.iter().copied()),
+        View::I32(v) => put(out, &shape, v.iter().copied()),
+        View::F32(v) => put(out, &shape, v.iter().copied()),
+        View::F64(v) => put(out, &shape, v.iter().copied()),
+        View::Char(_) => Ok(()),
+    })
+}
+
+fn put<T: npyz::AutoSerialize>(
+    out: &mut dyn Write,
+    shape: &[u64],
+    items: impl Iterator<Item = T>,
+) -> std::io::Result<()> {
+    let mut writer = npyz::WriteOptions::new().default_dtype().shape(shape).writer(out).begin_nd()?;
+    writer.extend(items)?;
+    writer.finish()
+}

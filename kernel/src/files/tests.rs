@@ -1,0 +1,150 @@
+//! Files come back as they were written; what is wrong with one is said.
+
+use super::*;
+use crate::pool::Pool;
+use aplomb_lang::array::{Array, Buf, DType, Data};
+use aplomb_lang::eval::host::{CsvColumn, CsvField, CsvOptions, CsvType};
+use std::sync::Arc;
+
+/// A folder of its own that goes when the test ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("aplomb-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.0.join(name);
+        write_file(&path, bytes).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn budget() -> Budget {
+    Budget::new(1 << 30)
+}
+
+fn items(array: &Array) -> Vec<f64> {
+    match array.data() {
+        Data::Num(x) => vec![*x],
+        Data::Dense(b) => b.view().numbers(),
+        _ => panic!("not numbers"),
+    }
+}
+
+fn npy(descr: &str, fortran: bool, shape: &str, bytes: &[u8]) -> Vec<u8> {
+    let order = if fortran { "True" } else { "False" };
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
+    while (text.len() + 11) % 64 != 0 {
+        text.push(' ');
+    }
+    text.push('\n');
+    let mut out = b"\x93NUMPY\x01\x00".to_vec();
+    out.extend((text.len() as u16).to_le_bytes());
+    out.extend(text.bytes());
+    out.extend(bytes);
+    out
+}
+
+#[test]
+fn every_number_type_comes_back_from_npy() {
+    let folder = Folder::new("npy");
+    let path = folder.0.join("a.npy");
+    for dtype in [DType::Bool, DType::I8, DType::I16, DType::I32, DType::F32, DType::F64] {
+        for shape in [vec![0], vec![6], vec![2, 3], vec![2, 0, 3]] {
+            let n: usize = shape.iter().product();
+            let values: Vec<f64> = (0..n).map(|k| (k % 2) as f64).collect();
+            let array = Array::dense(shape.as_slice(), Arc::new(Buf::stored(&values, dtype, &budget()).unwrap()));
+            write_npy(&path, &array).unwrap();
+            let back = read_npy(&path, &Pool::default(), &budget()).unwrap();
+            assert_eq!((back.dtype(), back.shape(), items(&back)), (dtype, shape.as_slice(), values));
+        }
+    }
+    write_npy(&path, &Array::num(2.5)).unwrap();
+    let back = read_npy(&path, &Pool::default(), &budget()).unwrap();
+    assert_eq!((back.rank(), items(&back)), (0, vec![2.5]));
+    assert!(write_npy(&path, &Array::char('a')).is_err());
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1, "no half-written files stay");
+}
+
+#[test]
+fn integers_of_other_programs_go_upwards() {
+    let folder = Folder::new("npy-int");
+    let read = |descr: &str, fortran, shape: &str, bytes: &[u8]| {
+        read_npy(&folder.file("b.npy", &npy(descr, fortran, shape, bytes)), &Pool::default(), &budget())
+    };
+    let i64s = |v: &[i64]| v.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>();
+    let a = read("<i8", false, "(2,)", &i64s(&[1, -7])).unwrap();
+    assert_eq!((a.dtype(), items(&a)), (DType::I32, vec![1.0, -7.0]));
+    let a = read("<i8", false, "(1,)", &i64s(&[1 << 40])).unwrap();
+    assert_eq!((a.dtype(), items(&a)), (DType::F64, vec![(1u64 << 40) as f64]));
+    let says = read("<i8", false, "(1,)", &i64s(&[(1 << 53) + 1])).err().unwrap().to_string();
+    assert!(says.contains("9007199254740993") && says.contains("2*53") && says.contains("b.npy"), "{says}");
+    assert_eq!(read("|u1", false, "(2,)", &[0, 1]).unwrap().dtype(), DType::Bool);
+    assert_eq!(items(&read("|u1", false, "(2,)", &[0, 200]).unwrap()), [0.0, 200.0]);
+    assert_eq!(read("|u1", false, "(2,)", &[0, 2]).unwrap().dtype(), DType::I16);
+    assert_eq!(items(&read(">i2", false, "(2,)", &[255, 254, 0, 5]).unwrap()), [-2.0, 5.0]);
+    assert_eq!(items(&read("|i1", true, "(2, 3)", &[1, 4, 2, 5, 3, 6]).unwrap()), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    assert_eq!(items(&read("|b1", false, "(2,)", &[7, 0]).unwrap()), [1.0, 0.0]);
+}
+
+#[test]
+fn a_bad_npy_says_what_is_wrong() {
+    let folder = Folder::new("npy-bad");
+    let says = |bytes: &[u8]| {
+        let got = read_npy(&folder.file("c.npy", bytes), &Pool::default(), &Budget::new(1 << 20));
+        got.err().unwrap().to_string()
+    };
+    assert!(says(b"not numpy at all").starts_with("DOMAIN ERROR"));
+    assert!(
+        says(&npy("<f8", false, "(3,)", &[0; 16])).contains("announced")
+            || says(&npy("<f8", false, "(3,)", &[0; 16])).contains("ends before")
+    );
+    assert!(says(&npy("<c16", false, "(1,)", &[0; 16])).contains("can be read"));
+    assert!(says(&npy("<f8", false, "(9007199254740993,)", &[])).starts_with("WS FULL"));
+    let missing = read_npy(&folder.0.join("none.npy"), &Pool::default(), &budget()).err().unwrap();
+    assert_eq!(missing.kind(), Kind::FileName);
+    assert_eq!(read_file(&folder.0, &budget()).err().unwrap().kind(), Kind::FileName);
+}
+
+#[test]
+fn csv_columns_have_their_types_and_errors_their_line() {
+    let folder = Folder::new("csv");
+    let path = folder.file("t.csv", "\u{feff}name,x,y\r\n\"a, b\",1.5,7\r\nc,¯2,seven\r\n".as_bytes());
+    let types = vec![CsvType::Text, CsvType::Number, CsvType::Either];
+    let mut options = CsvOptions { types, header: true, separator: ',' };
+    let table = read_csv(&path, &options, &budget()).unwrap();
+    assert_eq!((table.header, table.rows), (vec!["name".into(), "x".into(), "y".into()], 2));
+    assert_eq!(table.columns[0], CsvColumn::Text(vec!["a, b".into(), "c".into()]));
+    assert_eq!(table.columns[1], CsvColumn::Numbers(vec![1.5, -2.0]));
+    assert_eq!(table.columns[2], CsvColumn::Mixed(vec![CsvField::Number(7.0), CsvField::Text("seven".into())]));
+    options.types = vec![CsvType::Number];
+    let says = read_csv(&path, &options, &budget()).err().unwrap().to_string();
+    assert!(says.contains("t.csv: line 2, column 1: a number was expected, 'a, b' is there"), "{says}");
+    let path = folder.file("u.csv", b"1,2\n3\n");
+    let says = read_csv(&path, &CsvOptions { types: vec![], header: false, separator: ',' }, &budget());
+    assert!(says.err().unwrap().to_string().contains("line 2: 2 fields were expected, 1 are there"));
+}
+
+#[test]
+fn a_file_is_replaced_as_a_whole() {
+    let folder = Folder::new("plain");
+    let path = folder.file("x", b"old");
+    let broken = write_with(&path, |out| {
+        out.write_all(b"half")?;
+        Err(std::io::Error::other("disk full"))
+    });
+    assert_eq!(broken.err().unwrap().kind(), Kind::FileAccess);
+    assert_eq!(read_file(&path, &budget()).unwrap(), b"old");
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1);
+    assert_eq!(read_file(&path, &Budget::new(2)).err().unwrap().kind(), Kind::WsFull);
+}

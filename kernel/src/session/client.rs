@@ -1,0 +1,73 @@
+//! A session on its own thread, with a stack for deep recursion, behind two channels.
+
+use super::{Commands, Session};
+use aplomb_lang::limits::{Interrupt, Limits};
+use aplomb_lang::protocol::{Client, Event, Request, Sink};
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+/// Bytes of stack: 10 000 dfn calls deep (RELIABILITY 3).
+pub const STACK: usize = 256 << 20;
+
+/// The front end's end of a session thread.
+pub struct Worker {
+    requests: Sender<Request>,
+    events: Receiver<Event>,
+    interrupt: Interrupt,
+}
+
+struct Out(Sender<Event>);
+
+impl Sink for Out {
+    fn event(&mut self, event: Event) {
+        // A front end that is gone hears nothing; the session ends with its channel.
+        let _ = self.0.send(event);
+    }
+
+    fn input(&mut self, _prompt: &str) -> Option<String> {
+        None
+    }
+}
+
+impl Worker {
+    /// Starts the thread. `commands` is made there, since a session does not move. Errors: no thread can be had.
+    pub fn start(
+        commands: impl FnOnce() -> Rc<dyn Commands> + Send + 'static,
+        limits: Limits,
+        threads: usize,
+        prepare: impl FnOnce(&mut Session) + Send + 'static,
+    ) -> std::io::Result<Worker> {
+        let (requests, inbox) = channel::<Request>();
+        let (outbox, events) = channel();
+        let (tell, told) = channel();
+        thread::Builder::new().name("session".into()).stack_size(STACK).spawn(move || {
+            let mut session = Session::new(commands(), limits, threads);
+            prepare(&mut session);
+            let _ = tell.send(session.interrupt());
+            let mut out = Out(outbox);
+            for request in inbox {
+                session.handle(request, &mut out);
+                if session.exit().is_some() {
+                    return;
+                }
+            }
+        })?;
+        let interrupt = told.recv().map_err(std::io::Error::other)?;
+        Ok(Worker { requests, events, interrupt })
+    }
+
+    pub fn interrupt(&self) -> Interrupt {
+        self.interrupt.clone()
+    }
+}
+
+impl Client for Worker {
+    fn send(&mut self, request: Request) {
+        let _ = self.requests.send(request);
+    }
+
+    fn recv(&mut self) -> Option<Event> {
+        self.events.recv().ok()
+    }
+}

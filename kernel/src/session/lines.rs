@@ -1,0 +1,116 @@
+//! Lines and words of what a front end sends: commands apart from code, the word under a cursor.
+
+use aplomb_lang::prim::table::prims;
+use aplomb_lang::protocol::{Completeness, Completion};
+use aplomb_lang::syntax;
+
+pub enum Piece {
+    /// A `)` or `]` line.
+    Command(String),
+    /// Code, with what stands before it blanked, so that offsets are the whole text's.
+    Code(String),
+}
+
+fn is_command(line: &str) -> bool {
+    line.trim_start().starts_with([')', ']'])
+}
+
+/// Commands stand on their own lines, outside brackets.
+pub fn pieces(code: &str) -> Vec<Piece> {
+    if !code.lines().any(is_command) {
+        return vec![Piece::Code(code.into())];
+    }
+    let mut out = Vec::new();
+    let (mut before, mut own) = (String::new(), String::new());
+    for line in code.split_inclusive('\n') {
+        let open = syntax::completeness(&own) == Completeness::More;
+        if is_command(line) && !open {
+            flush(&mut out, &mut before, &mut own);
+            out.push(Piece::Command(line.trim().into()));
+            before.extend(line.chars().map(blank));
+        } else {
+            own.push_str(line);
+        }
+    }
+    flush(&mut out, &mut before, &mut own);
+    out
+}
+
+fn flush(out: &mut Vec<Piece>, before: &mut String, own: &mut String) {
+    if !own.trim().is_empty() {
+        out.push(Piece::Code(format!("{before}{own}")));
+    }
+    before.extend(own.drain(..).map(blank));
+}
+
+fn blank(c: char) -> char {
+    if c == '\n' { c } else { ' ' }
+}
+
+pub fn completeness(code: &str) -> Completeness {
+    if !code.contains('\n') && is_command(code) { Completeness::Complete } else { syntax::completeness(code) }
+}
+
+/// The word that ends at or holds the cursor, with its place in code points: a name, a command, a glyph, `` `rho ``.
+pub fn word_at(code: &str, cursor: usize) -> (String, usize, usize) {
+    let chars: Vec<char> = code.chars().collect();
+    let cursor = cursor.min(chars.len());
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '∆' | '⍙' | '⎕');
+    let mut start = cursor;
+    while start > 0 && is_part(chars[start - 1]) {
+        start -= 1;
+    }
+    let mut end = cursor;
+    while end < chars.len() && is_part(chars[end]) {
+        end += 1;
+    }
+    if start > 0 && matches!(chars[start - 1], ']' | ')' | '`') {
+        start -= 1;
+    }
+    if start == end && cursor < chars.len() {
+        end = cursor + 1;
+    } else if start == end && cursor > 0 {
+        (start, end) = (cursor - 1, cursor);
+    }
+    (chars[start..end].iter().collect(), start, end)
+}
+
+/// Glyphs whose names begin with a word; a leading backtick may stand.
+pub fn glyphs(word: &str) -> Vec<Completion> {
+    let name = word.trim_start_matches('`');
+    let says = |p: &aplomb_lang::prim::table::Prim| p.names.join(" ");
+    let exact = prims().filter(|p| p.names.contains(&name));
+    let longer = prims().filter(|p| !p.names.contains(&name) && p.names.iter().any(|n| n.starts_with(name)));
+    let mut seen = Vec::new();
+    for p in exact.chain(longer).filter(|_| !name.is_empty()) {
+        if !seen.iter().any(|c: &Completion| c.text == p.glyph.to_string()) {
+            seen.push(Completion { text: p.glyph.to_string(), says: says(p) });
+        }
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_stand_between_code_and_offsets_are_kept() {
+        let found = pieces("x←1\n]dag x\n+x");
+        let [Piece::Code(a), Piece::Command(b), Piece::Code(c)] = found.as_slice() else { panic!("three pieces") };
+        assert_eq!((a.as_str(), b.as_str(), c.as_str()), ("x←1\n", "]dag x", "   \n      \n+x"));
+    }
+
+    #[test]
+    fn a_bracket_at_the_start_of_a_line_inside_a_dfn_is_code() {
+        assert_eq!(pieces("f←{\n(⍵\n)+1}\n").len(), 1);
+        assert_eq!(pieces("f←{\n(⍵\n)+1}\n)vars").len(), 2);
+    }
+
+    #[test]
+    fn words_are_found_around_the_cursor() {
+        assert_eq!(word_at("1+rho", 5), ("rho".into(), 2, 5));
+        assert_eq!(word_at("]da", 3), ("]da".into(), 0, 3));
+        assert_eq!(word_at("⍉m", 0).0, "⍉m".chars().take(1).collect::<String>());
+    }
+}

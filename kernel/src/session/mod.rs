@@ -1,0 +1,248 @@
+//! A session: one workspace, one device, requests in, events out.
+//!
+//! Rows: DESIGN §5; RELIABILITY 5, 7, 28. Start at `Session::handle`. Always: every request ends with an idle status, also
+//! after a panic; a statement commits or leaves no trace; the interrupt is cleared only here. Not `Send`: a front end
+//! keeps it on one thread with a large stack and talks to it through channels (`Worker`).
+
+mod client;
+mod lines;
+mod record;
+mod world;
+
+pub use client::Worker;
+pub use world::Core;
+
+use aplomb_lang::array::Array;
+use aplomb_lang::error::{Error, internal};
+use aplomb_lang::eval::{Interp, Snapshot};
+use aplomb_lang::limits::{Interrupt, Limits};
+use aplomb_lang::pass::Options;
+use aplomb_lang::protocol::{Completion, Event, Failure, Request, Sink, Status, TEXT};
+use aplomb_lang::report;
+use aplomb_lang::span::Source;
+use aplomb_lang::syntax;
+use aplomb_lang::trace::Trace;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+use world::World;
+
+/// The `)` and `]` commands of a program. They meet the session here, so that REPL, batch, panes and notebook run the
+/// same table.
+pub trait Commands {
+    /// Runs a line that begins with `)` or `]`. Errors: a sentence.
+    fn run(&self, line: &str, session: &mut Session, sink: &mut dyn Sink) -> Result<(), Error>;
+    /// Commands that begin so.
+    fn complete(&self, start: &str) -> Vec<Completion>;
+    /// The help page of a glyph, name, command or word.
+    fn help(&self, topic: &str) -> Option<String>;
+}
+
+/// The last line that gave a value, and the workspace it ran in.
+struct Last {
+    text: Arc<Source>,
+    before: Snapshot,
+}
+
+pub struct Session {
+    interp: Interp,
+    core: Core,
+    commands: Rc<dyn Commands>,
+    last: Option<Last>,
+    exit: Option<i32>,
+}
+
+impl Session {
+    pub fn new(commands: Rc<dyn Commands>, limits: Limits, threads: usize) -> Session {
+        Session { interp: Interp::new(), core: Core::new(limits, threads), commands, last: None, exit: None }
+    }
+
+    /// What another thread or a signal handler may set.
+    pub fn interrupt(&self) -> Interrupt {
+        self.core.interrupt.clone()
+    }
+
+    pub fn core(&mut self) -> &mut Core {
+        &mut self.core
+    }
+
+    pub fn interp(&mut self) -> &mut Interp {
+        &mut self.interp
+    }
+
+    pub fn commands(&self) -> Rc<dyn Commands> {
+        self.commands.clone()
+    }
+
+    /// The exit code once the program asked to leave.
+    pub fn exit(&self) -> Option<i32> {
+        self.exit
+    }
+
+    /// Leaves: the front end ends with this code.
+    pub fn leave(&mut self, code: i32, sink: &mut dyn Sink) {
+        self.exit = Some(code);
+        sink.event(Event::Exit(code));
+    }
+
+    /// One request. A panic in it becomes INTERNAL ERROR; the next request works.
+    pub fn handle(&mut self, request: Request, sink: &mut dyn Sink) {
+        self.core.interrupt.clear();
+        sink.event(Event::Status(Status::Busy));
+        let done = catch_unwind(AssertUnwindSafe(|| self.answer(request, sink)));
+        if let Err(bug) = done {
+            let error = internal(format!("a defect of Aplomb ended this line: {}", message(&*bug)));
+            sink.event(Event::Error(failure(&error)));
+        }
+        sink.event(Event::Status(Status::Idle));
+    }
+
+    fn answer(&mut self, request: Request, sink: &mut dyn Sink) {
+        match request {
+            Request::Execute { code, name, silent } => self.execute(&code, &name, silent, sink),
+            Request::Complete { code, cursor } => sink.event(self.complete(&code, cursor)),
+            Request::Inspect { code, cursor } => {
+                let (word, _, _) = lines::word_at(&code, cursor);
+                sink.event(Event::Inspection(self.inspect(&word)));
+            }
+            Request::IsComplete { code } => sink.event(Event::IsComplete(lines::completeness(&code))),
+            Request::Restart => {
+                self.interp.clear();
+                self.last = None;
+            }
+            Request::Info => {
+                let pairs = [("version", env!("CARGO_PKG_VERSION").into()), ("device", self.core.device_name())];
+                sink.event(Event::Info(pairs.into_iter().map(|(k, v)| (k.to_string(), v)).collect()));
+            }
+        }
+    }
+
+    fn execute(&mut self, code: &str, name: &str, silent: bool, sink: &mut dyn Sink) {
+        self.core.begin();
+        for piece in lines::pieces(code) {
+            let done = match piece {
+                lines::Piece::Command(line) => {
+                    let commands = self.commands.clone();
+                    commands.run(&line, self, sink)
+                }
+                lines::Piece::Code(text) => self.run_text(Source::new(name, text), silent, sink),
+            };
+            if let Err(error) = done {
+                sink.event(Event::Error(failure(&error)));
+                return;
+            }
+            if self.exit.is_some() {
+                return;
+            }
+        }
+    }
+
+    fn run_text(&mut self, source: Arc<Source>, silent: bool, sink: &mut dyn Sink) -> Result<(), Error> {
+        let before = self.interp.snapshot();
+        self.interp.set_record_all(self.core.is_tracing());
+        let mut world = World::new(&mut self.core, Some(sink), silent);
+        let done = self.interp.execute(&source, &mut world);
+        let gave = world.gave_value();
+        if gave {
+            self.last = Some(Last { text: source, before });
+        }
+        if let Some(code) = self.interp.exit() {
+            self.leave(code, sink);
+        }
+        done
+    }
+
+    /// The trace of an expression, or of the last line that gave a value, compiled again with everything recorded. The
+    /// workspace is left alone, and so are files. `run`: whether the last plan is run.
+    pub fn trace_of(&mut self, text: Option<&str>) -> Result<Trace, Error> {
+        let now = self.interp.snapshot();
+        let source = match (text, &self.last) {
+            (Some(text), _) => Source::new("line", text),
+            (None, Some(last)) => {
+                self.interp.restore(&last.before);
+                last.text.clone()
+            }
+            (None, None) => {
+                return Err(aplomb_lang::error::value("no line has given a value yet").hint("]dag 2×⍳5"));
+            }
+        };
+        let was = self.core.set_tracing(true);
+        self.core.begin();
+        self.interp.set_record_all(true);
+        let mut world = World::new(&mut self.core, None, true);
+        let done = self.interp.execute(&source, &mut world);
+        let trace = world.take_trace();
+        self.core.set_tracing(was);
+        self.interp.restore(&now);
+        done.map(|()| trace)
+    }
+
+    /// An expression's value, computed, the workspace left alone.
+    pub fn value_of(&mut self, text: &str) -> Result<Option<Array>, Error> {
+        let now = self.interp.snapshot();
+        let source = Source::new("line", text);
+        let mut world = World::new(&mut self.core, None, true);
+        let value = self.interp.eval_value(&source, &mut world);
+        let value = match value {
+            Ok(Some(a)) => self.interp.ready(&a, "display", &mut world).map(Some),
+            other => other,
+        };
+        self.interp.restore(&now);
+        value
+    }
+
+    /// Switches and options that the compiler sees from now on.
+    pub fn options(&mut self) -> &mut Options {
+        self.core.options()
+    }
+
+    fn complete(&self, code: &str, cursor: usize) -> Event {
+        let (word, start, end) = lines::word_at(code, cursor);
+        let mut items = Vec::new();
+        let line_start = code.chars().take(start).collect::<String>();
+        let in_command = line_start.rsplit('\n').next().is_some_and(|l| l.trim().is_empty());
+        if in_command && (word.starts_with(']') || word.starts_with(')')) {
+            items = self.commands.complete(&word);
+        } else if !word.is_empty() {
+            let names = self.interp.names();
+            let own = names.into_iter().filter(|n| n.name.starts_with(&word));
+            items.extend(own.map(|n| Completion { text: n.name, says: n.says }));
+            items.extend(lines::glyphs(&word));
+        }
+        Event::Completions { start, end, items }
+    }
+
+    fn inspect(&self, word: &str) -> Option<String> {
+        let own = self.interp.names().into_iter().find(|n| n.name == word);
+        own.map(|n| format!("{} {}", n.name, n.says)).or_else(|| self.commands.help(word))
+    }
+
+    /// All syntax errors of a text; nothing is run.
+    pub fn check(&self, source: &Arc<Source>) -> Vec<Error> {
+        syntax::check(source, &self.core.limits)
+    }
+}
+
+/// An error as front ends get it.
+pub fn failure(error: &Error) -> Failure {
+    let parts = error.parts();
+    Failure {
+        name: error.kind().name().into(),
+        number: error.kind().number(),
+        says: parts.says.clone(),
+        span: parts.place.as_ref().map(|p| (p.span.start, p.span.end)),
+        source: parts.place.as_ref().map_or(String::new(), |p| p.source.name.clone()),
+        report: report::render(error, false),
+        coloured: report::render(error, true),
+    }
+}
+
+/// A plain text bundle.
+pub fn text(text: impl Into<String>) -> aplomb_lang::protocol::MimeBundle {
+    [(TEXT.to_string(), text.into())].into()
+}
+
+fn message(bug: &(dyn std::any::Any + Send)) -> String {
+    let words = bug.downcast_ref::<&str>().map(|s| s.to_string());
+    words.or_else(|| bug.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
+}

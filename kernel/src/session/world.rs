@@ -1,0 +1,267 @@
+//! The world of the evaluator: device, files, output; and the record of what was forced.
+
+use super::record::Clock;
+use crate::device::cpu::{Cpu, apply};
+use crate::device::{Device, DeviceError, Fault, RunCtx};
+use crate::files;
+use aplomb_lang::array::Array;
+use aplomb_lang::error::{Error, Result, internal, interrupt};
+use aplomb_lang::eval::host::{CsvOptions, CsvTable, Host, Recorded, Src};
+use aplomb_lang::limits::{Budget, Interrupt, Limits};
+use aplomb_lang::pass::{Answer, Compiled, Options, compile};
+use aplomb_lang::prim::op::Op;
+use aplomb_lang::protocol::{Event, Sink};
+use aplomb_lang::reference;
+use aplomb_lang::span::Place;
+use aplomb_lang::trace::{Measured, Trace};
+use std::path::Path;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// What a session has beside its names.
+pub struct Core {
+    pub limits: Limits,
+    pub budget: Budget,
+    pub interrupt: Interrupt,
+    device: Cpu,
+    options: Options,
+    tracing: bool,
+    /// `--no-run`: the last plan is compiled, not run.
+    traces: Vec<Trace>,
+    /// The trace of the statement under way.
+    current: Trace,
+    /// Milliseconds that launches took since `begin`, and how many.
+    pub spent: Spent,
+    deadline: Option<Instant>,
+}
+
+/// What the last request cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    pub front_ms: f64,
+    pub launch_ms: f64,
+    pub launches: usize,
+    pub evaluations: usize,
+    pub bytes: u64,
+}
+
+impl Core {
+    pub fn new(limits: Limits, threads: usize) -> Core {
+        Core {
+            budget: Budget::new(limits.bytes),
+            limits,
+            interrupt: Interrupt::default(),
+            device: Cpu::new(threads),
+            options: Options::default(),
+            tracing: false,
+            traces: Vec::new(),
+            current: Trace::default(),
+            spent: Spent::default(),
+            deadline: None,
+        }
+    }
+
+    /// A request begins.
+    pub fn begin(&mut self) {
+        self.spent = Spent::default();
+        self.current = Trace::default();
+        self.budget.set_most(self.limits.bytes);
+        self.deadline = (self.limits.seconds > 0.0)
+            .then(|| Instant::now() + std::time::Duration::from_secs_f64(self.limits.seconds.min(1e9)));
+    }
+
+    pub fn options(&mut self) -> &mut Options {
+        &mut self.options
+    }
+
+    pub fn device_name(&self) -> String {
+        self.device.name()
+    }
+
+    pub fn is_tracing(&self) -> bool {
+        self.tracing
+    }
+
+    /// Records everything from now on; the old choice comes back.
+    pub fn set_tracing(&mut self, on: bool) -> bool {
+        self.options.trace = on;
+        std::mem::replace(&mut self.tracing, on)
+    }
+
+    /// The traces of the statements that gave a value since the last call.
+    pub fn take_traces(&mut self) -> Vec<Trace> {
+        std::mem::take(&mut self.traces)
+    }
+}
+
+/// One request's view of the core.
+pub struct World<'a> {
+    core: &'a mut Core,
+    sink: Option<&'a mut dyn Sink>,
+    silent: bool,
+    gave: bool,
+}
+
+impl<'a> World<'a> {
+    pub fn new(core: &'a mut Core, sink: Option<&'a mut dyn Sink>, silent: bool) -> World<'a> {
+        World { core, sink, silent, gave: false }
+    }
+
+    pub fn gave_value(&self) -> bool {
+        self.gave
+    }
+
+    /// What the last statement forced.
+    pub fn take_trace(&mut self) -> Trace {
+        std::mem::take(&mut self.core.current)
+    }
+
+    fn run(&mut self, recorded: &Recorded, compiled: &mut Compiled) -> Result<Vec<Array>> {
+        let core = &mut *self.core;
+        if compiled.plan.launches.is_empty() {
+            return Ok(Vec::new());
+        }
+        let begun = Instant::now();
+        let ctx = RunCtx { interrupt: &core.interrupt, budget: &core.budget };
+        let outcome = core.device.run(&compiled.plan, &recorded.inputs, &ctx);
+        core.spent.launch_ms += begun.elapsed().as_secs_f64() * 1e3;
+        core.spent.launches += compiled.plan.launches.len();
+        for stats in core.device.stats() {
+            if let Some(kernel) = compiled.trace.kernels.get_mut(stats.launch) {
+                let us = (stats.micros * 10.0).round() / 10.0;
+                let threads = stats.threads as u32;
+                kernel.meas = Some(Measured { us, n: stats.runs, clock: "monotonic".into(), threads });
+            }
+        }
+        outcome.map_err(|e| error_of(e, recorded))
+    }
+}
+
+/// A device's error in the user's words, at the place the operation was written.
+fn error_of(error: DeviceError, recorded: &Recorded) -> Error {
+    match error {
+        DeviceError::Oom(error) => error,
+        DeviceError::Interrupted => interrupt(),
+        DeviceError::Lost => internal("the device is gone"),
+        DeviceError::Broken(says) => internal(says),
+        DeviceError::Fault(Fault { site, index, fail, node: _ }) => {
+            let node = recorded.dag.ids().find(|at| recorded.dag.info(*at).site == site);
+            match node {
+                Some(node) => {
+                    let failure = reference::Failure { site, index, node, fail };
+                    reference::error_of(&failure, &recorded.dag, recorded.needed.as_ref())
+                }
+                None => internal("a failure without a place"),
+            }
+        }
+    }
+}
+
+impl Host for World<'_> {
+    fn force(&mut self, recorded: Recorded) -> Result<Vec<Array>> {
+        let begun = Instant::now();
+        let mut clock = Clock::default();
+        let mut compiled = compile(&recorded, &self.core.options, &mut clock)?;
+        let front = begun.elapsed().as_secs_f64() * 1e3;
+        self.core.spent.front_ms += front;
+        self.core.spent.evaluations += 1;
+        let launched = self.core.spent.launch_ms;
+        let ran = self.run(&recorded, &mut compiled);
+        if self.core.tracing {
+            compiled.trace.times.insert("front_ms".into(), front);
+            compiled.trace.times.insert("launch_ms".into(), self.core.spent.launch_ms - launched);
+            let moved = compiled.trace.kernels.iter().map(|k| k.est.r + k.est.w).sum::<u64>();
+            self.core.spent.bytes += moved;
+            match aplomb_lang::kir::cuda(&compiled.plan) {
+                Ok(texts) => {
+                    for (kernel, cuda) in compiled.trace.kernels.iter_mut().zip(texts) {
+                        kernel.cuda = Some(cuda);
+                    }
+                }
+                Err(e) => compiled.trace.diagnostics.push(aplomb_lang::trace::Diagnostic {
+                    code: "W-no-cuda".into(),
+                    span: None,
+                    text: e.parts().says.clone(),
+                }),
+            }
+            if self.core.current.segments.is_empty() {
+                self.core.current = compiled.trace;
+            } else {
+                self.core.current.append(compiled.trace);
+            }
+        }
+        let values = ran?;
+        let pick = |a: Answer| match a {
+            Answer::Known(array) => Ok(array),
+            Answer::Computed(k) => values.get(k).cloned().ok_or_else(|| internal("a root was not computed")),
+        };
+        compiled.answers.into_iter().map(pick).collect()
+    }
+
+    fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
+        apply(self.core.device.isa(), op, ct, x, y, out)
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.core.limits
+    }
+
+    fn budget(&self) -> &Budget {
+        &self.core.budget
+    }
+
+    fn interrupt(&self) -> &Interrupt {
+        // A request that has used its time is stopped at the next look, like one that was interrupted.
+        if self.core.deadline.is_some_and(|d| Instant::now() > d) {
+            self.core.interrupt.set();
+        }
+        &self.core.interrupt
+    }
+
+    fn read_file(&mut self, path: &str) -> Result<Vec<u8>> {
+        files::read_file(Path::new(path), &self.core.budget)
+    }
+
+    fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
+        // A line that is only traced again writes nothing.
+        if self.sink.is_none() { Ok(()) } else { files::write_file(Path::new(path), bytes) }
+    }
+
+    fn read_npy(&mut self, path: &str) -> Result<Array> {
+        files::read_npy(Path::new(path), self.core.device.pool(), &self.core.budget)
+    }
+
+    fn write_npy(&mut self, path: &str, array: &Array) -> Result<()> {
+        if self.sink.is_none() { Ok(()) } else { files::write_npy(Path::new(path), array) }
+    }
+
+    fn read_csv(&mut self, path: &str, options: &CsvOptions) -> Result<CsvTable> {
+        files::read_csv(Path::new(path), options, &self.core.budget)
+    }
+
+    fn statement(&mut self, place: &Place) {
+        let statement = place.text();
+        self.core.current = Trace { statement, ..Trace::default() };
+    }
+
+    fn show(&mut self, value: &Array, text: &str) {
+        self.gave = true;
+        if self.core.tracing {
+            self.core.current.result = Some(super::record::result_of(value));
+            self.core.traces.push(self.core.current.clone());
+        }
+        if let (Some(sink), false) = (&mut self.sink, self.silent) {
+            sink.event(Event::Result(super::text(text)));
+        }
+    }
+
+    fn output(&mut self, text: &str) {
+        if let Some(sink) = &mut self.sink {
+            sink.event(Event::Stream(text.into()));
+        }
+    }
+
+    fn entropy(&mut self) -> u64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        since.map_or(1, |d| d.as_nanos() as u64 ^ u64::from(std::process::id()) << 32)
+    }
+}

@@ -1,0 +1,220 @@
+//! Where each node stands: layers, order in a layer, columns.
+//!
+//! Leaves stand just above their first user, everything else by longest path from the leaves; a wire that passes layers
+//! has one shared place in each. Order: four sweeps by the mean of the neighbours, starting from the source's order, so
+//! equal graphs give equal pictures. Columns: pulled towards the neighbours, then pushed apart.
+
+use std::collections::BTreeMap;
+
+/// A thing in a layer: a box or a wire on its way.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// The node whose box, or whose wire, this is.
+    pub net: usize,
+    pub is_box: bool,
+    pub width: usize,
+    /// The first column.
+    pub x: usize,
+}
+
+pub struct Layout {
+    /// Top to bottom, each left to right.
+    pub layers: Vec<Vec<Item>>,
+}
+
+/// What is laid out: for each node the width of its box and its drawn operands.
+pub struct Boxes {
+    pub widths: Vec<usize>,
+    pub operands: Vec<Vec<usize>>,
+}
+
+impl Item {
+    /// The column a value leaves by.
+    pub fn out(&self) -> usize {
+        if self.is_box { self.x + self.width / 2 } else { self.x }
+    }
+
+    /// The column by which operand `k` of `n` enters; a passing wire has one.
+    pub fn port(&self, k: usize, n: usize) -> usize {
+        if !self.is_box || n <= 1 {
+            return self.out();
+        }
+        // Spread inside the brackets, in operand order.
+        let room = self.width - 2;
+        self.x + 1 + (room - 1) * k / (n - 1)
+    }
+}
+
+/// Blanks between neighbours.
+const GAP: usize = 2;
+
+pub fn lay_out(boxes: &Boxes) -> Layout {
+    let level = levels(boxes);
+    let mut layers = with_wires(boxes, &level);
+    for sweep in 0..4 {
+        order(&mut layers, boxes, sweep % 2 == 0);
+    }
+    columns(&mut layers, boxes);
+    Layout { layers }
+}
+
+fn levels(boxes: &Boxes) -> Vec<usize> {
+    let n = boxes.widths.len();
+    let mut level = vec![0usize; n];
+    for k in 0..n {
+        level[k] = boxes.operands[k].iter().map(|a| level[*a] + 1).max().unwrap_or(0);
+    }
+    let mut first_user = vec![usize::MAX; n];
+    for k in 0..n {
+        boxes.operands[k].iter().for_each(|a| first_user[*a] = first_user[*a].min(level[k]));
+    }
+    for k in 0..n {
+        if boxes.operands[k].is_empty() && first_user[k] != usize::MAX {
+            level[k] = first_user[k] - 1;
+        }
+    }
+    level
+}
+
+/// Boxes by level in visiting order, and one wire a net in each level between a value and its last user.
+fn with_wires(boxes: &Boxes, level: &[usize]) -> Vec<Vec<Item>> {
+    let n = boxes.widths.len();
+    let depth = level.iter().max().map_or(0, |d| d + 1);
+    let mut last_user = level.to_vec();
+    for k in 0..n {
+        boxes.operands[k].iter().for_each(|a| last_user[*a] = last_user[*a].max(level[k]));
+    }
+    let mut layers: Vec<Vec<Item>> = vec![Vec::new(); depth];
+    for k in visiting_order(boxes) {
+        layers[level[k]].push(Item { net: k, is_box: true, width: boxes.widths[k], x: 0 });
+        for layer in layers.iter_mut().take(last_user[k]).skip(level[k] + 1) {
+            layer.push(Item { net: k, is_box: false, width: 1, x: 0 });
+        }
+    }
+    layers
+}
+
+/// Operands before users, left operands first.
+fn visiting_order(boxes: &Boxes) -> Vec<usize> {
+    let n = boxes.widths.len();
+    let mut used = vec![false; n];
+    boxes.operands.iter().flatten().for_each(|a| used[*a] = true);
+    let mut seen = vec![false; n];
+    let mut order = Vec::with_capacity(n);
+    let mut stack: Vec<(usize, bool)> = (0..n).rev().filter(|k| !used[*k]).map(|k| (k, false)).collect();
+    while let Some((k, done)) = stack.pop() {
+        if done {
+            order.push(k);
+        } else if !std::mem::replace(&mut seen[k], true) {
+            stack.push((k, true));
+            stack.extend(boxes.operands[k].iter().rev().map(|a| (*a, false)));
+        }
+    }
+    order
+}
+
+/// Positions of nets in a layer, in the units of `at`.
+fn positions(layer: &[Item], at: impl Fn(usize, &Item) -> f64) -> BTreeMap<usize, f64> {
+    layer.iter().enumerate().map(|(k, item)| (item.net, at(k, item))).collect()
+}
+
+/// The mean place of what an item is joined to in the layer above (`down`) or below.
+fn pull(item: &Item, boxes: &Boxes, near: &BTreeMap<usize, f64>, users: &[Vec<usize>], down: bool) -> Option<f64> {
+    let linked: Vec<f64> = if down {
+        let sources: &[usize] = if item.is_box { &boxes.operands[item.net] } else { std::slice::from_ref(&item.net) };
+        sources.iter().filter_map(|s| near.get(s).copied()).collect()
+    } else {
+        let passes = near.get(&item.net).copied();
+        users[item.net].iter().filter_map(|u| near.get(u).copied()).chain(passes).collect()
+    };
+    (!linked.is_empty()).then(|| linked.iter().sum::<f64>() / linked.len() as f64)
+}
+
+fn users(boxes: &Boxes) -> Vec<Vec<usize>> {
+    let mut users = vec![Vec::new(); boxes.widths.len()];
+    for (k, operands) in boxes.operands.iter().enumerate() {
+        operands.iter().for_each(|a| users[*a].push(k));
+    }
+    users
+}
+
+fn order(layers: &mut [Vec<Item>], boxes: &Boxes, down: bool) {
+    let users = users(boxes);
+    let rows: Vec<usize> =
+        if down { (1..layers.len()).collect() } else { (0..layers.len().max(1) - 1).rev().collect() };
+    for r in rows {
+        let near = positions(&layers[if down { r - 1 } else { r + 1 }], |k, _| k as f64);
+        let mut keyed: Vec<(f64, usize, Item)> = layers[r]
+            .drain(..)
+            .enumerate()
+            .map(|(k, item)| (pull(&item, boxes, &near, &users, down).unwrap_or(k as f64), k, item))
+            .collect();
+        keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        layers[r] = keyed.into_iter().map(|(_, _, item)| item).collect();
+    }
+}
+
+/// Gives every item its column.
+fn columns(layers: &mut [Vec<Item>], boxes: &Boxes) {
+    let users = users(boxes);
+    for layer in layers.iter_mut() {
+        let mut x = 0;
+        for item in layer.iter_mut() {
+            item.x = x;
+            x += item.width + GAP;
+        }
+    }
+    for sweep in 0..8 {
+        let down = sweep % 2 == 0;
+        let rows: Vec<usize> =
+            if down { (1..layers.len()).collect() } else { (0..layers.len().max(1) - 1).rev().collect() };
+        for r in rows {
+            let near = positions(&layers[if down { r - 1 } else { r + 1 }], |_, item| item.out() as f64);
+            let wanted: Vec<f64> = layers[r]
+                .iter()
+                .map(|item| {
+                    let centre = pull(item, boxes, &near, &users, down).unwrap_or(item.out() as f64);
+                    centre - (item.out() - item.x) as f64
+                })
+                .collect();
+            settle(&mut layers[r], &wanted);
+        }
+    }
+    let left = layers.iter().flatten().map(|i| i.x).min().unwrap_or(0);
+    layers.iter_mut().flatten().for_each(|i| i.x -= left);
+}
+
+/// Places near what is wanted, in order, without overlap: groups that push each other take their mean (the pool of
+/// adjacent violators).
+fn settle(layer: &mut [Item], wanted: &[f64]) {
+    struct Pool {
+        first: usize,
+        sum: f64,
+        count: f64,
+    }
+    let mut offset = vec![0.0; layer.len()];
+    for k in 1..layer.len() {
+        offset[k] = offset[k - 1] + (layer[k - 1].width + GAP) as f64;
+    }
+    let mut pools: Vec<Pool> = Vec::new();
+    for k in 0..layer.len() {
+        let mut pool = Pool { first: k, sum: wanted[k] - offset[k], count: 1.0 };
+        while let Some(before) = pools.last() {
+            if before.sum / before.count < pool.sum / pool.count {
+                break;
+            }
+            pool = Pool { first: before.first, sum: before.sum + pool.sum, count: before.count + pool.count };
+            pools.pop();
+        }
+        pools.push(pool);
+    }
+    let mut next = 0usize;
+    for (p, pool) in pools.iter().enumerate() {
+        let last = pools.get(p + 1).map_or(layer.len(), |q| q.first);
+        let base = (pool.sum / pool.count).round();
+        for k in pool.first..last {
+            layer[k].x = ((base + offset[k]).max(0.0) as usize).max(next);
+            next = layer[k].x + layer[k].width + GAP;
+        }
+    }
+}

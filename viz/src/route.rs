@@ -1,0 +1,129 @@
+//! Wires between two layers: one horizontal track a net, crossings only as `┼`.
+//!
+//! A net comes down one column and leaves by one or more. Where one net leaves by the column that another comes in by,
+//! the other's track must lie above. A cycle of such demands is cut by taking one net through a free column first.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a net does in one channel: where it comes from above, where it goes below.
+#[derive(Clone, Debug)]
+pub struct Net {
+    pub id: usize,
+    pub from: usize,
+    pub to: Vec<usize>,
+}
+
+/// A horizontal piece: its net, its row in the channel (from 0), its columns; pieces of a net are joined by its columns.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    pub net: usize,
+    pub row: usize,
+    pub from: usize,
+    pub to: Vec<usize>,
+}
+
+/// The rows the channel needs, and the pieces. Nets that go straight down have no piece.
+pub fn route(nets: &[Net]) -> (usize, Vec<Piece>) {
+    let mut parts: Vec<Net> = nets.iter().filter(|n| n.to.len() > 1 || n.to[0] != n.from).cloned().collect();
+    let taken: BTreeSet<usize> = nets.iter().flat_map(|n| n.to.iter().copied().chain([n.from])).collect();
+    let mut free = taken.iter().max().map_or(0, |m| m + 2);
+    // Each round cuts one cycle; there are at most as many cuts as nets.
+    let order = loop {
+        match levels(&parts) {
+            Ok(levels) => break levels,
+            Err(stuck) => {
+                let far = std::mem::replace(&mut parts[stuck].to, vec![free]);
+                let id = parts[stuck].id;
+                parts.push(Net { id, from: free, to: far });
+                free += 2;
+            }
+        }
+    };
+    // Greedy: by level, the first row at or below the demanded one where no other piece is in the way.
+    let mut by_level: Vec<usize> = (0..parts.len()).collect();
+    by_level.sort_by_key(|k| (order[*k], span(&parts[*k])));
+    let mut rows: Vec<Vec<(usize, usize)>> = Vec::new();
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut placed: BTreeMap<usize, usize> = BTreeMap::new();
+    for k in by_level {
+        let above = demands(&parts, k).filter_map(|j| placed.get(&j)).max();
+        let mut row = above.map_or(0, |r| r + 1);
+        let (a, b) = span(&parts[k]);
+        while rows.get(row).is_some_and(|r| r.iter().any(|(c, d)| a <= d + 1 && *c <= b + 1)) {
+            row += 1;
+        }
+        if rows.len() <= row {
+            rows.resize(row + 1, Vec::new());
+        }
+        rows[row].push((a, b));
+        placed.insert(k, row);
+        pieces.push(Piece { net: parts[k].id, row, from: parts[k].from, to: parts[k].to.clone() });
+    }
+    (rows.len(), pieces)
+}
+
+fn span(net: &Net) -> (usize, usize) {
+    let ends = || net.to.iter().copied().chain([net.from]);
+    (ends().min().unwrap_or(0), ends().max().unwrap_or(0))
+}
+
+/// The parts whose track must lie above part `k`'s: another net's that comes in by a column that `k` leaves by, and the
+/// part of the same net that `k` goes on from.
+fn demands(parts: &[Net], k: usize) -> impl Iterator<Item = usize> {
+    let own = &parts[k];
+    (0..parts.len()).filter(move |j| {
+        let other = &parts[*j];
+        *j != k && if other.id == own.id { other.to == [own.from] } else { own.to.contains(&other.from) }
+    })
+}
+
+/// How deep each part must lie; Err: a part on a cycle.
+fn levels(parts: &[Net]) -> Result<Vec<usize>, usize> {
+    let mut level = vec![0usize; parts.len()];
+    for _ in 0..=parts.len() {
+        let mut changed = None;
+        for k in 0..parts.len() {
+            let need = demands(parts, k).map(|j| level[j] + 1).max().unwrap_or(0);
+            if need > level[k] {
+                level[k] = need;
+                changed = Some(k);
+            }
+        }
+        match changed {
+            None => return Ok(level),
+            Some(k) if level[k] > parts.len() => return Err(on_cycle(parts, k)),
+            Some(_) => {}
+        }
+    }
+    let deepest = (0..parts.len()).max_by_key(|k| level[*k]).unwrap_or(0);
+    Err(on_cycle(parts, deepest))
+}
+
+/// Following demands from a part that cannot be placed ends on its cycle.
+fn on_cycle(parts: &[Net], start: usize) -> usize {
+    let mut at = start;
+    let mut seen = BTreeSet::new();
+    while seen.insert(at) {
+        // Only parts that are themselves demanded can be on the cycle.
+        let next = demands(parts, at).find(|j| reaches(parts, *j, at)).or_else(|| demands(parts, at).next());
+        match next {
+            Some(j) => at = j,
+            None => break,
+        }
+    }
+    at
+}
+
+fn reaches(parts: &[Net], from: usize, to: usize) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut stack = vec![from];
+    while let Some(k) = stack.pop() {
+        if k == to {
+            return true;
+        }
+        if seen.insert(k) {
+            stack.extend(demands(parts, k));
+        }
+    }
+    false
+}

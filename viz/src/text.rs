@@ -1,0 +1,252 @@
+//! A graph drawn with characters, so that its edges can be read back exactly.
+//!
+//! Rows: VISUAL §3, G3, G4. A value leaves its box below; operand k enters at its own column above, left to right. `┼` is
+//! only a crossing; a wire that goes four ways is `╋`. `( )` exists before, `[ ]` is computed, `[[ ]]` is written to
+//! memory; `@k1` is the launch.
+
+use crate::graph::Graph;
+use crate::layout::{Boxes, Layout, lay_out};
+use crate::route::{Net, route};
+use aplomb_lang::trace::NodeRecord;
+use unicode_width::UnicodeWidthStr;
+
+const UP: u8 = 1;
+const DOWN: u8 = 2;
+const LEFT: u8 = 4;
+const RIGHT: u8 = 8;
+
+/// Arms and their characters; ASCII has one for all corners and branches, so only the Unicode form can be read back.
+const WIRES: &[(u8, char, char)] = &[
+    (UP | DOWN, '│', '|'),
+    (LEFT | RIGHT, '─', '-'),
+    (UP | RIGHT, '└', '`'),
+    (UP | LEFT, '┘', '\''),
+    (DOWN | RIGHT, '┌', '.'),
+    (DOWN | LEFT, '┐', '.'),
+    (UP | DOWN | RIGHT, '├', '}'),
+    (UP | DOWN | LEFT, '┤', '{'),
+    (DOWN | LEFT | RIGHT, '┬', 'T'),
+    (UP | LEFT | RIGHT, '┴', '^'),
+    (UP | DOWN | LEFT | RIGHT, '╋', '#'),
+];
+const CROSSING: (char, char) = ('┼', '+');
+
+/// The arms of a character; None: not a wire. A crossing has none of its own.
+pub fn arms(c: char) -> Option<u8> {
+    WIRES.iter().find(|w| w.1 == c).map(|w| w.0)
+}
+
+#[derive(Clone, Copy, Default)]
+struct Spot {
+    /// Up to two nets: the second only crosses the first.
+    nets: [Option<(usize, u8)>; 2],
+}
+
+struct Canvas {
+    rows: Vec<Vec<Spot>>,
+    texts: Vec<(usize, usize, String)>,
+}
+
+impl Canvas {
+    fn wire(&mut self, row: usize, x: usize, net: usize, arms: u8) {
+        if self.rows.len() <= row {
+            self.rows.resize(row + 1, Vec::new());
+        }
+        if self.rows[row].len() <= x {
+            self.rows[row].resize(x + 1, Spot::default());
+        }
+        let spot = &mut self.rows[row][x];
+        for slot in &mut spot.nets {
+            match slot {
+                Some((n, known)) if *n == net => {
+                    *known |= arms;
+                    return;
+                }
+                None => {
+                    *slot = Some((net, arms));
+                    return;
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn vertical(&mut self, from: usize, to: usize, x: usize, net: usize) {
+        for row in from..to {
+            self.wire(row, x, net, UP | DOWN);
+        }
+    }
+
+    fn print(&self, ascii: bool) -> String {
+        let mut out = String::new();
+        for (r, row) in self.rows.iter().enumerate() {
+            let mut line: Vec<char> = row.iter().map(|spot| character(spot, ascii)).collect();
+            for (_, x, text) in self.texts.iter().filter(|t| t.0 == r) {
+                // All APL glyphs are one column wide, so characters are columns.
+                let end = x + text.chars().count();
+                if line.len() < end {
+                    line.resize(end, ' ');
+                }
+                line.splice(*x..end, text.chars());
+            }
+            let line: String = line.into_iter().collect();
+            out += line.trim_end();
+            out.push('\n');
+        }
+        out
+    }
+}
+
+fn character(spot: &Spot, ascii: bool) -> char {
+    let pick = |pair: (char, char)| if ascii { pair.1 } else { pair.0 };
+    match spot.nets {
+        [None, _] => ' ',
+        [Some(_), Some(_)] => pick(CROSSING),
+        [Some((_, arms)), None] => WIRES.iter().find(|w| w.0 == arms).map_or(' ', |w| pick((w.1, w.2))),
+    }
+}
+
+/// The picture of a pass with its legend. Deterministic.
+pub fn draw(graph: &Graph, ascii: bool) -> String {
+    let drawn: Vec<&NodeRecord> = graph.nodes.iter().copied().filter(|n| !graph.is_inline(n.id)).collect();
+    if drawn.is_empty() {
+        return "a constant: nothing to draw\n".into();
+    }
+    let place = |id: u32| drawn.iter().position(|n| n.id == id);
+    let texts: Vec<String> = drawn.iter().map(|n| boxed(graph, n)).collect();
+    let operands: Vec<Vec<usize>> =
+        drawn.iter().map(|n| graph.wires(n).into_iter().filter_map(place).collect()).collect();
+    let widths = texts.iter().zip(&operands).map(|(t, o)| t.width().max(2 * o.len() + 1)).collect();
+    let boxes = Boxes { widths, operands };
+    let layout = lay_out(&boxes);
+    let mut out = paint(&layout, &boxes, &texts).print(ascii);
+    out += &legend(graph);
+    out
+}
+
+fn boxed(graph: &Graph, node: &NodeRecord) -> String {
+    let label = graph.label(node);
+    let launch = match graph.launch(node.id) {
+        Some(k) if graph.launches() > 1 => format!(" @k{k}"),
+        _ => String::new(),
+    };
+    match node.kind.as_str() {
+        "input" => format!("({label})"),
+        _ if graph.is_kept(node.id) => format!("[[{label}{launch}]]"),
+        _ => format!("[{label}]"),
+    }
+}
+
+fn paint(layout: &Layout, boxes: &Boxes, texts: &[String]) -> Canvas {
+    let mut canvas = Canvas { rows: Vec::new(), texts: Vec::new() };
+    let mut row = 0;
+    for (r, layer) in layout.layers.iter().enumerate() {
+        for item in layer {
+            if item.is_box {
+                let text = &texts[item.net];
+                let blanks = item.width - text.width();
+                let padded = pad(text, blanks);
+                canvas.texts.push((row, item.x, padded));
+                canvas.wire_row(row);
+            } else {
+                canvas.wire(row, item.x, item.net, UP | DOWN);
+            }
+        }
+        let Some(below) = layout.layers.get(r + 1) else { break };
+        let nets: Vec<Net> = layer
+            .iter()
+            .filter_map(|item| {
+                let mut to = Vec::new();
+                for b in below {
+                    if b.is_box {
+                        let operands = &boxes.operands[b.net];
+                        let ports = operands.iter().enumerate().filter(|(_, s)| **s == item.net);
+                        to.extend(ports.map(|(k, _)| b.port(k, operands.len())));
+                    } else if b.net == item.net {
+                        to.push(b.x);
+                    }
+                }
+                (!to.is_empty()).then(|| Net { id: item.net, from: item.out(), to })
+            })
+            .collect();
+        let (tracks, pieces) = route(&nets);
+        let height = tracks.max(1);
+        let top = row + 1;
+        for net in &nets {
+            let own: Vec<_> = pieces.iter().filter(|p| p.net == net.id).collect();
+            if own.is_empty() {
+                canvas.vertical(top, top + height, net.from, net.id);
+            }
+            for piece in &own {
+                let track = top + piece.row;
+                // From where it comes: the layer above, or the piece of the same net that ends at this column.
+                let begins = own.iter().find(|p| p.to == [piece.from] && p.row != piece.row);
+                canvas.vertical(begins.map_or(top, |p| top + p.row + 1), track, piece.from, net.id);
+                let ends: Vec<usize> = piece.to.iter().copied().chain([piece.from]).collect();
+                let (a, b) = (ends.iter().min().copied().unwrap_or(0), ends.iter().max().copied().unwrap_or(0));
+                for x in a..=b {
+                    let mut arms = 0;
+                    arms |= if x > a { LEFT } else { 0 };
+                    arms |= if x < b { RIGHT } else { 0 };
+                    arms |= if x == piece.from { UP } else { 0 };
+                    arms |= if piece.to.contains(&x) { DOWN } else { 0 };
+                    canvas.wire(track, x, net.id, arms);
+                }
+                let goes_on = |x: usize| own.iter().any(|p| p.from == x && p.row != piece.row);
+                for &x in piece.to.iter().filter(|x| !goes_on(**x)) {
+                    canvas.vertical(track + 1, top + height, x, net.id);
+                }
+            }
+        }
+        row = top + height;
+    }
+    canvas
+}
+
+impl Canvas {
+    fn wire_row(&mut self, row: usize) {
+        if self.rows.len() <= row {
+            self.rows.resize(row + 1, Vec::new());
+        }
+    }
+}
+
+/// A box wider than its text, for its operands' sake: blanks inside the closing brackets.
+fn pad(text: &str, blanks: usize) -> String {
+    if blanks == 0 {
+        return text.into();
+    }
+    let close = text.chars().rev().take_while(|c| matches!(c, ']' | ')')).count();
+    let split = text.chars().count() - close;
+    let head: String = text.chars().take(split).collect();
+    let tail: String = text.chars().skip(split).collect();
+    format!("{head}{}{tail}", " ".repeat(blanks))
+}
+
+/// What the picture's forms mean, the ones it used.
+fn legend(graph: &Graph) -> String {
+    let mut parts = Vec::new();
+    if graph.nodes.iter().any(|n| n.kind == "input") {
+        parts.push("( ) exists before".to_string());
+    }
+    if graph.nodes.iter().any(|n| n.kind != "input" && n.kind != "const" && !graph.is_kept(n.id)) {
+        parts.push("[ ] computed where it is read".into());
+    }
+    if !graph.pass.breaks.is_empty() {
+        parts.push("[[ ]] written to memory".into());
+    }
+    let roots: Vec<String> = graph.pass.roots.iter().map(|r| name(graph, *r)).collect();
+    let launches = match graph.launches() {
+        0 => "no launch".to_string(),
+        1 => "1 launch".into(),
+        n => format!("{n} launches"),
+    };
+    format!("\n{}\nvalue: {} · {launches}\n", parts.join(" · "), roots.join(", "))
+}
+
+fn name(graph: &Graph, id: u32) -> String {
+    match graph.node(id).and_then(|n| n.name.clone()) {
+        Some(name) => format!("n{id} {name}"),
+        None => format!("n{id}"),
+    }
+}

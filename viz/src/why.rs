@@ -1,0 +1,221 @@
+//! Why: the decisions of a trace in sentences.
+//!
+//! Rows: VISUAL §1.3, G21. The same lines stand in a pipe, in panes and in a notebook.
+
+use crate::graph::{Graph, find_pass};
+use aplomb_lang::error::bytes;
+use aplomb_lang::trace::{Cost, DecisionRecord, LaunchRecord, NodeRecord, Trace};
+
+/// Microseconds for people.
+pub fn time(us: f64) -> String {
+    match us {
+        us if us < 1.0 => format!("{:.0} ns", us * 1e3),
+        us if us < 1e3 => format!("{us:.0} µs"),
+        us if us < 1e6 => format!("{:.1} ms", us / 1e3),
+        us => format!("{:.1} s", us / 1e6),
+    }
+}
+
+pub fn count(n: usize, what: &str) -> String {
+    let plural = if what.ends_with("ch") { "es" } else { "s" };
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}{plural}") }
+}
+
+/// The whole line: launches, bytes, time, what each launch does and why it is one.
+pub fn summary(trace: &Trace) -> String {
+    if trace.segments.is_empty() {
+        return "nothing was compiled for this line: its value was ready\n".into();
+    }
+    let mut out = String::new();
+    let moved: u64 = trace.kernels.iter().map(|k| k.est.r + k.est.w).sum();
+    let live: usize = (0..trace.segments.len())
+        .filter_map(|s| find_pass(trace, s, None).ok())
+        .map(|g| g.nodes.iter().filter(|n| n.kind != "const" && n.kind != "input").count())
+        .sum();
+    let took = measured(trace).map_or(String::new(), |us| format!(", {}", time(us)));
+    out += &format!(
+        "{} for {}, {} moved{took}\n",
+        count(trace.kernels.len(), "launch"),
+        count(live, "node"),
+        bytes(moved)
+    );
+    if trace.segments.len() > 1 {
+        out += &format!("forced in {} steps: ", trace.segments.len());
+        out += &trace.segments.iter().map(|s| s.why.as_str()).collect::<Vec<_>>().join(", ");
+        out.push('\n');
+    }
+    for kernel in &trace.kernels {
+        out += &launch(trace, kernel);
+    }
+    for d in trace.decisions.iter().filter(|d| is_telling(d)) {
+        out += &format!("  {}\n", wrapped(&sentence(d), 4));
+    }
+    out += &format!("  {}\n", hint(trace));
+    out
+}
+
+/// The decisions that a reader of the whole should see: what is stored or shared although it need not be.
+fn is_telling(d: &DecisionRecord) -> bool {
+    matches!(
+        d.reason.as_str(),
+        "work" | "may-fail" | "places" | "cheap-again" | "same-domain" | "boundary" | "switched-off"
+    )
+}
+
+fn measured(trace: &Trace) -> Option<f64> {
+    let all: Vec<f64> = trace.kernels.iter().filter_map(|k| k.meas.as_ref().map(|m| m.us)).collect();
+    (!all.is_empty()).then(|| all.iter().sum())
+}
+
+fn launch(trace: &Trace, k: &LaunchRecord) -> String {
+    let (id, name) = k.name.split_once(' ').unwrap_or((&k.name, ""));
+    let buffer = |b: &u32| {
+        let node = trace.buffers.get(*b as usize).map(|x| x.node);
+        node.and_then(|n| trace.nodes.get(n as usize)).map_or(String::new(), short)
+    };
+    let list = |ids: &[u32]| {
+        let names: Vec<String> = ids.iter().map(buffer).collect();
+        if names.len() > 6 { format!("{} and {} more", names[..6].join(" "), names.len() - 6) } else { names.join(" ") }
+    };
+    let what = match (k.skeleton.as_str(), k.axis) {
+        ("reduce", Some(axis)) => format!("folds axis {}", axis + 1),
+        _ => "maps".into(),
+    };
+    let domain: Vec<String> = k.domain.iter().map(usize::to_string).collect();
+    let domain = if domain.is_empty() { "a scalar".into() } else { domain.join(" ") };
+    let reads = if k.inputs.is_empty() { "reads nothing".into() } else { format!("reads {}", list(&k.inputs)) };
+    let took = k.meas.as_ref().map_or(String::new(), |m| format!(", {}", time(m.us)));
+    let computed = k.body.iter().filter_map(|n| trace.nodes.get(*n as usize));
+    let nodes = computed.filter(|n| n.kind != "const" && n.kind != "input").count();
+    let line = format!(
+        "{id} {name}: {what} {domain}, {} in one pass: {reads} ({}), writes {} ({}){took}",
+        count(nodes, "node"),
+        bytes(k.est.r),
+        list(&k.out),
+        bytes(k.est.w)
+    );
+    format!("  {}\n", wrapped(&line, 5))
+}
+
+/// `d1`, or `n10 ÷` where it has no name.
+fn short(node: &NodeRecord) -> String {
+    match (&node.name, node.kind.as_str()) {
+        (Some(name), _) => name.clone(),
+        (None, "input") => format!("n{}", node.id),
+        (None, _) => format!("n{}", node.id),
+    }
+}
+
+fn sentence(d: &DecisionRecord) -> String {
+    let switch = if d.switch.is_empty() { String::new() } else { format!(" (]off {})", d.switch) };
+    format!("{}{switch}", d.text)
+}
+
+fn hint(trace: &Trace) -> String {
+    let node = trace.decisions.iter().find(|d| is_telling(d)).or(trace.decisions.last());
+    match node {
+        Some(d) => format!("]why n{} shows its sums; ]dag draws the graph; ]off fusion runs it unfused", d.node),
+        None => "]dag draws the graph".into(),
+    }
+}
+
+/// Breaks a sentence at 100 columns, later lines indented.
+pub fn wrapped(text: &str, indent: usize) -> String {
+    let mut out = String::new();
+    let mut width = 0;
+    for word in text.split(' ') {
+        let n = word.chars().count();
+        if width > 0 && width + 1 + n > 98 {
+            out += &format!("\n{}", " ".repeat(indent));
+            width = indent;
+        } else if width > 0 {
+            out.push(' ');
+            width += 1;
+        }
+        out += word;
+        width += n;
+    }
+    out
+}
+
+/// One node, by number (`n5` or `5`) or by name. Errors: a sentence with the names there are.
+pub fn node(trace: &Trace, which: &str) -> Result<String, String> {
+    let number = which.strip_prefix('n').unwrap_or(which).parse::<u32>().ok();
+    let found = match number {
+        Some(id) => trace.nodes.get(id as usize),
+        None => trace.nodes.iter().rev().find(|n| n.name.as_deref() == Some(which)),
+    };
+    let Some(found) = found else {
+        let mut names: Vec<&str> = trace.nodes.iter().filter_map(|n| n.name.as_deref()).collect();
+        names.dedup();
+        let named = if names.is_empty() { String::new() } else { format!("; names are {}", names.join(" ")) };
+        return Err(format!("no node is called {which}; there are n0 to n{}{named}", trace.nodes.len().max(1) - 1));
+    };
+    let found = latest(trace, found);
+    let segment = trace.segments.iter().position(|s| s.nodes[0] <= found.id && found.id < s.nodes[1]).unwrap_or(0);
+    let graph = find_pass(trace, segment, None)?;
+    let mut out = describe(trace, &graph, found);
+    let family: Vec<u32> = ancestors(trace, found);
+    for d in trace.decisions.iter().filter(|d| family.contains(&d.node)) {
+        out += &format!("  {}\n", wrapped(&sentence(d), 4));
+        out += &format!("    {}: {}", d.chosen, price(&d.cost));
+        for alt in &d.alt {
+            out += &format!(" · {}: {}, {}", alt.name, price(&alt.cost), alt.why_not);
+        }
+        out += &format!(" · {}\n", d.seed);
+    }
+    Ok(out)
+}
+
+fn price(c: &Cost) -> String {
+    format!("{} operations, {}, {}", c.flops, bytes(c.bytes), time(c.us))
+}
+
+/// The node that stands for this one after all rewrites.
+fn latest<'a>(trace: &'a Trace, node: &'a NodeRecord) -> &'a NodeRecord {
+    let mut at = node;
+    while at.uses == 0 {
+        match trace.nodes.iter().find(|n| n.from.contains(&at.id)) {
+            Some(next) if next.id != at.id => at = next,
+            _ => break,
+        }
+    }
+    at
+}
+
+/// The node and all that it replaced.
+fn ancestors(trace: &Trace, node: &NodeRecord) -> Vec<u32> {
+    let mut all = vec![node.id];
+    let mut k = 0;
+    while k < all.len() {
+        if let Some(n) = trace.nodes.get(all[k] as usize) {
+            all.extend(n.from.iter().filter(|f| !all.contains(f)).copied().collect::<Vec<_>>());
+        }
+        k += 1;
+    }
+    all
+}
+
+fn describe(trace: &Trace, graph: &Graph, node: &NodeRecord) -> String {
+    let shape: Vec<String> = node.shape.iter().map(usize::to_string).collect();
+    let mut out = format!("{}: {} {}[{}]", graph.label(node), node.kind, node.dtype, shape.join(" "));
+    if let Some(delayed) = &node.attr.delayed {
+        out += &format!(", {delayed}");
+    }
+    if let Some(affine) = &node.attr.affine {
+        out += &format!(", reads {affine}");
+    }
+    out.push('\n');
+    if let Some([source, start, end]) = node.span.first()
+        && let Some(text) = trace.sources.get(*source as usize)
+    {
+        let written: String = text.text.chars().skip(*start as usize).take((end - start) as usize).collect();
+        out += &format!("  written {written}  ({}, {start}…{end})\n", text.name);
+    }
+    let readers: Vec<String> = graph.nodes.iter().filter(|n| n.inputs.contains(&node.id)).map(|n| short(n)).collect();
+    let launches: Vec<&str> =
+        trace.kernels.iter().filter(|k| k.body.contains(&node.id)).map(|k| k.name.as_str()).collect();
+    let used = if readers.is_empty() { "the value itself".into() } else { format!("used by {}", readers.join(" ")) };
+    let ran = if launches.is_empty() { String::new() } else { format!("; computed in {}", launches.join(", ")) };
+    out + &format!("  {used}{ran}\n")
+}
