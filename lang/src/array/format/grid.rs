@@ -28,6 +28,11 @@ impl Cell {
 
 pub fn of(a: &Array, pp: usize) -> Grid {
     let a = a.settled();
+    if a.is_empty() && a.rank() > 1 {
+        // Rows of nothing: as many as anyone may want to see.
+        let rows = elements(&a.shape()[..a.rank() - 1]).min(1_000);
+        return Grid { rows: vec![String::new(); rows], breaks: vec![] };
+    }
     if a.is_uniform() && a.is_char() {
         return characters(&a);
     }
