@@ -126,7 +126,11 @@ fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize) -> Column
             // The decimal point stands in one place.
             let pad = right - b.chars().count();
             b.push_str(&" ".repeat(pad));
-            let pad = (width - right).saturating_sub(a.chars().count());
+            // Beside blocks a number keeps their blank on its right.
+            if nested {
+                b.push(' ');
+            }
+            let pad = width.saturating_sub(a.chars().count() + b.chars().count());
             a.insert_str(0, &" ".repeat(pad));
         }
     }
