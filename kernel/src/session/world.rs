@@ -15,6 +15,7 @@ use aplomb_lang::reference;
 use aplomb_lang::span::Place;
 use aplomb_lang::trace::{Measured, Trace};
 use std::path::Path;
+use std::rc::Rc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// What a session has beside its names.
@@ -25,10 +26,12 @@ pub struct Core {
     device: Cpu,
     options: Options,
     tracing: bool,
-    /// `--no-run`: the last plan is compiled, not run.
+    /// One a statement that gave a value.
     traces: Vec<Trace>,
     /// The trace of the statement under way.
     current: Trace,
+    /// What the statement under way has forced, to tell its story later.
+    forced: Vec<Rc<Recorded>>,
     /// Milliseconds that launches took since `begin`, and how many.
     pub spent: Spent,
     deadline: Option<Instant>,
@@ -55,6 +58,7 @@ impl Core {
             tracing: false,
             traces: Vec::new(),
             current: Trace::default(),
+            forced: Vec::new(),
             spent: Spent::default(),
             deadline: None,
         }
@@ -87,6 +91,11 @@ impl Core {
         std::mem::replace(&mut self.tracing, on)
     }
 
+    /// What the last statement forced.
+    pub fn take_forced(&mut self) -> Vec<Rc<Recorded>> {
+        std::mem::take(&mut self.forced)
+    }
+
     /// The traces of the statements that gave a value since the last call.
     pub fn take_traces(&mut self) -> Vec<Trace> {
         std::mem::take(&mut self.traces)
@@ -108,6 +117,11 @@ impl<'a> World<'a> {
 
     pub fn gave_value(&self) -> bool {
         self.gave
+    }
+
+    /// A statement's story begins.
+    pub fn start(&mut self, statement: &str) {
+        self.core.current = Trace { statement: statement.into(), ..Trace::default() };
     }
 
     /// What the last statement forced.
@@ -136,6 +150,50 @@ impl<'a> World<'a> {
     }
 }
 
+impl World<'_> {
+    /// Compiles and runs one recorded evaluation, and keeps its story where stories are kept.
+    pub fn evaluate(&mut self, recorded: &Recorded) -> Result<Vec<Array>> {
+        let begun = Instant::now();
+        let mut clock = Clock::default();
+        let mut compiled = compile(recorded, &self.core.options, &mut clock)?;
+        let front = begun.elapsed().as_secs_f64() * 1e3;
+        self.core.spent.front_ms += front;
+        self.core.spent.evaluations += 1;
+        let launched = self.core.spent.launch_ms;
+        let ran = self.run(recorded, &mut compiled);
+        if self.core.tracing {
+            compiled.trace.times.insert("front_ms".into(), front);
+            compiled.trace.times.insert("launch_ms".into(), self.core.spent.launch_ms - launched);
+            let moved = compiled.trace.kernels.iter().map(|k| k.est.r + k.est.w).sum::<u64>();
+            self.core.spent.bytes += moved;
+            match aplomb_lang::kir::cuda(&compiled.plan) {
+                Ok(texts) => {
+                    for (kernel, cuda) in compiled.trace.kernels.iter_mut().zip(texts) {
+                        kernel.cuda = Some(cuda);
+                    }
+                }
+                Err(e) => compiled.trace.diagnostics.push(aplomb_lang::trace::Diagnostic {
+                    code: "W-no-cuda".into(),
+                    span: None,
+                    text: e.parts().says.clone(),
+                }),
+            }
+            if self.core.current.segments.is_empty() {
+                let statement = std::mem::take(&mut self.core.current.statement);
+                self.core.current = Trace { statement, ..compiled.trace };
+            } else {
+                self.core.current.append(compiled.trace);
+            }
+        }
+        let values = ran?;
+        let pick = |a: Answer| match a {
+            Answer::Known(array) => Ok(array),
+            Answer::Computed(k) => values.get(k).cloned().ok_or_else(|| internal("a root was not computed")),
+        };
+        compiled.answers.into_iter().map(pick).collect()
+    }
+}
+
 /// A device's error in the user's words, at the place the operation was written.
 fn error_of(error: DeviceError, recorded: &Recorded) -> Error {
     match error {
@@ -158,43 +216,9 @@ fn error_of(error: DeviceError, recorded: &Recorded) -> Error {
 
 impl Host for World<'_> {
     fn force(&mut self, recorded: Recorded) -> Result<Vec<Array>> {
-        let begun = Instant::now();
-        let mut clock = Clock::default();
-        let mut compiled = compile(&recorded, &self.core.options, &mut clock)?;
-        let front = begun.elapsed().as_secs_f64() * 1e3;
-        self.core.spent.front_ms += front;
-        self.core.spent.evaluations += 1;
-        let launched = self.core.spent.launch_ms;
-        let ran = self.run(&recorded, &mut compiled);
-        if self.core.tracing {
-            compiled.trace.times.insert("front_ms".into(), front);
-            compiled.trace.times.insert("launch_ms".into(), self.core.spent.launch_ms - launched);
-            let moved = compiled.trace.kernels.iter().map(|k| k.est.r + k.est.w).sum::<u64>();
-            self.core.spent.bytes += moved;
-            match aplomb_lang::kir::cuda(&compiled.plan) {
-                Ok(texts) => {
-                    for (kernel, cuda) in compiled.trace.kernels.iter_mut().zip(texts) {
-                        kernel.cuda = Some(cuda);
-                    }
-                }
-                Err(e) => compiled.trace.diagnostics.push(aplomb_lang::trace::Diagnostic {
-                    code: "W-no-cuda".into(),
-                    span: None,
-                    text: e.parts().says.clone(),
-                }),
-            }
-            if self.core.current.segments.is_empty() {
-                self.core.current = compiled.trace;
-            } else {
-                self.core.current.append(compiled.trace);
-            }
-        }
-        let values = ran?;
-        let pick = |a: Answer| match a {
-            Answer::Known(array) => Ok(array),
-            Answer::Computed(k) => values.get(k).cloned().ok_or_else(|| internal("a root was not computed")),
-        };
-        compiled.answers.into_iter().map(pick).collect()
+        let recorded = Rc::new(recorded);
+        self.core.forced.push(recorded.clone());
+        self.evaluate(&recorded)
     }
 
     fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
@@ -241,6 +265,7 @@ impl Host for World<'_> {
     fn statement(&mut self, place: &Place) {
         let statement = place.text();
         self.core.current = Trace { statement, ..Trace::default() };
+        self.core.forced.clear();
     }
 
     fn show(&mut self, value: &Array, text: &str) {
