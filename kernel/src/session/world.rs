@@ -5,6 +5,7 @@ use crate::device::cpu::{Cpu, apply};
 use crate::device::{Device, DeviceError, Fault, RunCtx};
 use crate::files;
 use aplomb_lang::array::Array;
+use aplomb_lang::dag::NodeId;
 use aplomb_lang::error::{Error, Result, internal, interrupt};
 use aplomb_lang::eval::host::{CsvOptions, CsvTable, Host, Recorded, Src};
 use aplomb_lang::limits::{Budget, Interrupt, Limits};
@@ -202,16 +203,35 @@ fn error_of(error: DeviceError, recorded: &Recorded) -> Error {
         DeviceError::Lost => internal("the device is gone"),
         DeviceError::Broken(says) => internal(says),
         DeviceError::Fault(Fault { site, index, fail, node: _ }) => {
-            let node = recorded.dag.ids().find(|at| recorded.dag.info(*at).site == site);
+            // Leaves have no site of their own: they cannot fail.
+            let dag = &recorded.dag;
+            let node = dag.ids().find(|at| dag.info(*at).site == site && !dag.node(*at).inputs().is_empty());
             match node {
                 Some(node) => {
                     let failure = reference::Failure { site, index, node, fail };
+                    let failure = first_element(recorded, node).filter(|f| f.site == site).unwrap_or(failure);
                     reference::error_of(&failure, &recorded.dag, recorded.needed.as_ref())
                 }
                 None => internal("a failure without a place"),
             }
         }
     }
+}
+
+/// Evaluating so many elements again takes a moment at most.
+const LOCATE: u64 = 4_000_000;
+
+/// The failure that comes first in the operation's own order: a loop may have met it by another element, through a
+/// reversed read. A large evaluation keeps the element that the loop met.
+fn first_element(recorded: &Recorded, node: NodeId) -> Option<reference::Failure> {
+    let live = recorded.dag.live(&[node]);
+    let wanted = recorded.dag.ids().filter(|at| live[at.index()]).map(|at| recorded.dag.elements(at));
+    if wanted.sum::<u64>() > LOCATE {
+        return None;
+    }
+    let (dag, inputs) = (recorded.dag.clone(), recorded.inputs.clone());
+    let again = Recorded { dag, inputs, roots: vec![node], why: "locate", needed: None };
+    reference::evaluate(&again, &Budget::new(u64::MAX)).ok()?.err()
 }
 
 impl Host for World<'_> {
