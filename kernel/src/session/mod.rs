@@ -15,6 +15,7 @@ pub use world::{Core, Spent};
 
 use aplomb_lang::array::Array;
 use aplomb_lang::error::{Error, internal};
+use aplomb_lang::eval::host::Recorded;
 use aplomb_lang::eval::value::Value;
 use aplomb_lang::eval::{Interp, Snapshot};
 use aplomb_lang::limits::{Interrupt, Limits};
@@ -45,6 +46,8 @@ pub trait Commands {
 struct Last {
     text: Arc<Source>,
     before: Snapshot,
+    /// What it forced; empty where its values were ready or small.
+    forced: Vec<Rc<Recorded>>,
 }
 
 pub struct Session {
@@ -160,7 +163,8 @@ impl Session {
         let gave = world.gave_value();
         self.spent = Spent { wall_ms: begun.elapsed().as_secs_f64() * 1e3, ..self.core.spent };
         if gave {
-            self.last = Some(Last { text: source, before });
+            let forced = self.core.take_forced();
+            self.last = Some(Last { text: source, before, forced });
         }
         if let Some(code) = self.interp.exit() {
             self.leave(code, sink);
@@ -168,27 +172,47 @@ impl Session {
         done
     }
 
-    /// The trace of an expression, or of the last line that gave a value, compiled again with everything recorded. The
-    /// workspace is left alone, and so are files. `run`: whether the last plan is run.
+    /// The trace of an expression, or of the last line that gave a value. What that line forced is compiled and run again
+    /// as it was; if all of it was small, the line itself is, with everything recorded. The workspace is left alone, and
+    /// so are files.
     pub fn trace_of(&mut self, text: Option<&str>) -> Result<Trace, Error> {
-        let now = self.interp.snapshot();
-        let source = match (text, &self.last) {
-            (Some(text), _) => Source::new("line", text),
-            (None, Some(last)) => {
-                self.interp.restore(&last.before);
-                last.text.clone()
-            }
-            (None, None) => {
-                return Err(aplomb_lang::error::value("no line has given a value yet").hint("]dag 2×⍳5"));
-            }
-        };
         let was = self.core.set_tracing(true);
+        let trace = match text {
+            Some(text) => self.trace_again(Source::new("line", text), None),
+            None => self.trace_last(),
+        };
+        self.core.set_tracing(was);
+        trace
+    }
+
+    fn trace_last(&mut self) -> Result<Trace, Error> {
+        let Some(last) = &self.last else {
+            return Err(aplomb_lang::error::value("no line has given a value yet").hint("]dag 2×⍳5"));
+        };
+        if last.forced.is_empty() {
+            let (text, before) = (last.text.clone(), last.before.clone());
+            return self.trace_again(text, Some(before));
+        }
+        let (statement, forced) = (last.text.text.trim().to_string(), last.forced.clone());
+        self.core.begin();
+        let mut world = World::new(&mut self.core, None, true);
+        world.start(&statement);
+        for recorded in forced {
+            world.evaluate(&recorded)?;
+        }
+        Ok(world.take_trace())
+    }
+
+    fn trace_again(&mut self, source: Arc<Source>, before: Option<Snapshot>) -> Result<Trace, Error> {
+        let now = self.interp.snapshot();
+        if let Some(before) = before {
+            self.interp.restore(&before);
+        }
         self.core.begin();
         self.interp.set_record_all(true);
         let mut world = World::new(&mut self.core, None, true);
         let done = self.interp.execute(&source, &mut world);
         let trace = world.take_trace();
-        self.core.set_tracing(was);
         self.interp.restore(&now);
         done.map(|()| trace)
     }

@@ -6,6 +6,7 @@ use crate::device::cpu::{Cpu, apply};
 use crate::device::{Device, DeviceError, Fault, RunCtx};
 use crate::files;
 use aplomb_lang::array::Array;
+use aplomb_lang::dag::NodeId;
 use aplomb_lang::error::{Error, Kind, Result, internal, interrupt, limit};
 use aplomb_lang::eval::host::{CsvOptions, CsvTable, Host, Recorded, Src};
 use aplomb_lang::limits::{Budget, Interrupt, Limits};
@@ -16,6 +17,7 @@ use aplomb_lang::reference;
 use aplomb_lang::span::Place;
 use aplomb_lang::trace::{Measured, Trace};
 use std::path::Path;
+use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// What a session has beside its names.
@@ -26,10 +28,12 @@ pub struct Core {
     device: Cpu,
     options: Options,
     tracing: bool,
-    /// `--no-run`: the last plan is compiled, not run.
+    /// One a statement that gave a value.
     traces: Vec<Trace>,
     /// The trace of the statement under way.
     current: Trace,
+    /// What the statement under way has forced, to tell its story later.
+    forced: Vec<Rc<Recorded>>,
     /// Milliseconds that launches took since `begin`, and how many.
     pub spent: Spent,
     watchdog: Watchdog,
@@ -58,6 +62,7 @@ impl Core {
             tracing: false,
             traces: Vec::new(),
             current: Trace::default(),
+            forced: Vec::new(),
             spent: Spent::default(),
             watchdog: Watchdog::default(),
         }
@@ -109,6 +114,11 @@ impl Core {
         std::mem::replace(&mut self.tracing, on)
     }
 
+    /// What the last statement forced.
+    pub fn take_forced(&mut self) -> Vec<Rc<Recorded>> {
+        std::mem::take(&mut self.forced)
+    }
+
     /// The traces of the statements that gave a value since the last call.
     pub fn take_traces(&mut self) -> Vec<Trace> {
         std::mem::take(&mut self.traces)
@@ -130,6 +140,11 @@ impl<'a> World<'a> {
 
     pub fn gave_value(&self) -> bool {
         self.gave
+    }
+
+    /// A statement's story begins.
+    pub fn start(&mut self, statement: &str) {
+        self.core.current = Trace { statement: statement.into(), ..Trace::default() };
     }
 
     /// What the last statement forced.
@@ -158,36 +173,17 @@ impl<'a> World<'a> {
     }
 }
 
-/// A device's error in the user's words, at the place the operation was written.
-fn error_of(error: DeviceError, recorded: &Recorded) -> Error {
-    match error {
-        DeviceError::Oom(error) => error,
-        DeviceError::Interrupted => interrupt(),
-        DeviceError::Lost => internal("the device is gone"),
-        DeviceError::Broken(says) => internal(says),
-        DeviceError::Fault(Fault { site, index, fail, node: _ }) => {
-            let node = recorded.dag.ids().find(|at| recorded.dag.info(*at).site == site);
-            match node {
-                Some(node) => {
-                    let failure = reference::Failure { site, index, node, fail };
-                    reference::error_of(&failure, &recorded.dag, recorded.needed.as_ref())
-                }
-                None => internal("a failure without a place"),
-            }
-        }
-    }
-}
-
-impl Host for World<'_> {
-    fn force(&mut self, recorded: Recorded) -> Result<Vec<Array>> {
+impl World<'_> {
+    /// Compiles and runs one recorded evaluation, and keeps its story where stories are kept.
+    pub fn evaluate(&mut self, recorded: &Recorded) -> Result<Vec<Array>> {
         let begun = Instant::now();
         let mut clock = Clock::default();
-        let mut compiled = compile(&recorded, &self.core.options, &mut clock)?;
+        let mut compiled = compile(recorded, &self.core.options, &mut clock)?;
         let front = begun.elapsed().as_secs_f64() * 1e3;
         self.core.spent.front_ms += front;
         self.core.spent.evaluations += 1;
         let launched = self.core.spent.launch_ms;
-        let ran = self.run(&recorded, &mut compiled);
+        let ran = self.run(recorded, &mut compiled);
         if self.core.tracing {
             compiled.trace.times.insert("front_ms".into(), front);
             compiled.trace.times.insert("launch_ms".into(), self.core.spent.launch_ms - launched);
@@ -206,7 +202,8 @@ impl Host for World<'_> {
                 }),
             }
             if self.core.current.segments.is_empty() {
-                self.core.current = compiled.trace;
+                let statement = std::mem::take(&mut self.core.current.statement);
+                self.core.current = Trace { statement, ..compiled.trace };
             } else {
                 self.core.current.append(compiled.trace);
             }
@@ -217,6 +214,53 @@ impl Host for World<'_> {
             Answer::Computed(k) => values.get(k).cloned().ok_or_else(|| internal("a root was not computed")),
         };
         compiled.answers.into_iter().map(pick).collect()
+    }
+}
+
+/// A device's error in the user's words, at the place the operation was written.
+fn error_of(error: DeviceError, recorded: &Recorded) -> Error {
+    match error {
+        DeviceError::Oom(error) => error,
+        DeviceError::Interrupted => interrupt(),
+        DeviceError::Lost => internal("the device is gone"),
+        DeviceError::Broken(says) => internal(says),
+        DeviceError::Fault(Fault { site, index, fail, node: _ }) => {
+            // Leaves have no site of their own: they cannot fail.
+            let dag = &recorded.dag;
+            let node = dag.ids().find(|at| dag.info(*at).site == site && !dag.node(*at).inputs().is_empty());
+            match node {
+                Some(node) => {
+                    let failure = reference::Failure { site, index, node, fail };
+                    let failure = first_element(recorded, node).filter(|f| f.site == site).unwrap_or(failure);
+                    reference::error_of(&failure, &recorded.dag, recorded.needed.as_ref())
+                }
+                None => internal("a failure without a place"),
+            }
+        }
+    }
+}
+
+/// Evaluating so many elements again takes a moment at most.
+const LOCATE: u64 = 4_000_000;
+
+/// The failure that comes first in the operation's own order: a loop may have met it by another element, through a
+/// reversed read. A large evaluation keeps the element that the loop met.
+fn first_element(recorded: &Recorded, node: NodeId) -> Option<reference::Failure> {
+    let live = recorded.dag.live(&[node]);
+    let wanted = recorded.dag.ids().filter(|at| live[at.index()]).map(|at| recorded.dag.elements(at));
+    if wanted.sum::<u64>() > LOCATE {
+        return None;
+    }
+    let (dag, inputs) = (recorded.dag.clone(), recorded.inputs.clone());
+    let again = Recorded { dag, inputs, roots: vec![node], why: "locate", needed: None };
+    reference::evaluate(&again, &Budget::new(u64::MAX)).ok()?.err()
+}
+
+impl Host for World<'_> {
+    fn force(&mut self, recorded: Recorded) -> Result<Vec<Array>> {
+        let recorded = Rc::new(recorded);
+        self.core.forced.push(recorded.clone());
+        self.evaluate(&recorded)
     }
 
     fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
@@ -259,6 +303,7 @@ impl Host for World<'_> {
     fn statement(&mut self, place: &Place) {
         let statement = place.text();
         self.core.current = Trace { statement, ..Trace::default() };
+        self.core.forced.clear();
     }
 
     fn show(&mut self, value: &Array, text: &str) {

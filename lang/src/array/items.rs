@@ -1,7 +1,8 @@
 //! Items of host values: one by one, as numbers, as characters; collecting items into the simplest array.
 
 use super::{Array, Data, Shape, View, elements};
-use crate::error::{Result, limit};
+use crate::dag::{Cell, Meta, Node, Read};
+use crate::error::{Result, limit, ws_full};
 use crate::limits::Budget;
 
 /// Nested deeper than this is LIMIT ERROR, so that walks over a value may recurse.
@@ -39,6 +40,23 @@ impl Array {
         match &self.data {
             Data::Items(i) => i.depth,
             _ => 0,
+        }
+    }
+
+    /// Arrays in it as a tree: sharing makes it cheap to build what would take for ever to walk.
+    pub fn nodes(&self) -> u64 {
+        match &self.data {
+            Data::Items(i) => i.nodes,
+            _ => 1,
+        }
+    }
+
+    /// A cell stands in it, or stood when it was made.
+    pub fn holds_lazy(&self) -> bool {
+        match &self.data {
+            Data::Items(i) => i.lazy,
+            Data::Lazy(_) => true,
+            _ => false,
         }
     }
 
@@ -144,6 +162,13 @@ impl Array {
                 Array::items(self.shape.clone(), items, i.proto.clone())
             }
             _ if self.shape.is_empty() => self.prototype(),
+            // Nobody may ever look at it: a pending one has no bytes.
+            _ if self.len() > 1 << 16 => {
+                let proto = self.prototype();
+                let meta = Meta { shape: self.shape.clone(), dtype: proto.dtype(), range: None, place: None };
+                let node = Node::Transform { name: "⍴", src: proto, read: Read::new([]), onto: true };
+                Array::lazy(Cell::new(node, meta, 0))
+            }
             _ => {
                 let n = self.len();
                 let budget = Budget::new(u64::MAX);
@@ -181,6 +206,10 @@ impl Array {
         let made = Array::items(shape, items, None);
         if made.depth() > MOST_DEPTH {
             return Err(limit(format!("arrays nest at most {MOST_DEPTH} deep")));
+        }
+        let bytes = made.nodes().saturating_mul(std::mem::size_of::<Array>() as u64);
+        if made.nodes() > 1 << 20 && bytes > budget.free() && budget.free() < 1 << 50 {
+            return Err(ws_full(bytes, budget.free()));
         }
         Ok(made)
     }

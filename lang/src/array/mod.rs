@@ -106,6 +106,10 @@ pub struct Items {
     pub proto: Option<Array>,
     /// One more than the deepest item.
     pub depth: u32,
+    /// Arrays in it, itself included, counted as a tree.
+    pub nodes: u64,
+    /// Something in it was pending when it was made.
+    pub lazy: bool,
 }
 
 /// A deep nest is taken apart with a list, not with the call stack.
@@ -210,7 +214,9 @@ impl Array {
         let shape = shape.into();
         debug_assert_eq!(elements(&shape), items.len());
         let depth = items.iter().map(Array::depth).max().unwrap_or(0).saturating_add(1);
-        Array { shape, data: Data::Items(Rc::new(Items { items, proto, depth })) }
+        let nodes = items.iter().fold(1u64, |n, a| n.saturating_add(a.nodes()));
+        let lazy = items.iter().any(Array::holds_lazy);
+        Array { shape, data: Data::Items(Rc::new(Items { items, proto, depth, nodes, lazy })) }
     }
 
     pub fn lazy(cell: Rc<Cell>) -> Self {

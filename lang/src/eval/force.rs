@@ -22,6 +22,7 @@ impl Cx<'_> {
                 }
                 Ok(a.settled())
             }
+            Data::Items(items) if !items.lazy => Ok(a.clone()),
             Data::Items(_) => {
                 self.force(&[a], why)?;
                 Ok(settled_deep(a))
@@ -45,7 +46,7 @@ impl Cx<'_> {
             return Ok(());
         }
         let place = self.place();
-        let recorded = record(&roots, why, place.clone());
+        let (recorded, cells) = record(&roots, why, place.clone());
         let values = self.host.force(recorded).map_err(|e| match &place {
             Some(at) if e.has_place() => e.needed(at),
             Some(at) => e.at(at),
@@ -53,6 +54,11 @@ impl Cx<'_> {
         })?;
         for (cell, value) in roots.iter().zip(values) {
             cell.settle(value);
+        }
+        // What this evaluation ran needs no check of its own any more.
+        if !self.sys.hard.is_empty() {
+            let ran: std::collections::HashSet<_> = cells.iter().map(Rc::as_ptr).collect();
+            self.sys.hard.retain(|c| !ran.contains(&Rc::as_ptr(c)));
         }
         Ok(())
     }
@@ -62,22 +68,14 @@ impl Cx<'_> {
 fn pending_in(a: &Array, out: &mut Vec<Rc<Cell>>) {
     match a.data() {
         Data::Lazy(cell) if cell.forced().is_none() => out.push(cell.clone()),
-        Data::Items(items) => items.items.iter().for_each(|i| pending_in(i, out)),
+        Data::Items(items) if items.lazy => items.items.iter().for_each(|i| pending_in(i, out)),
         _ => {}
-    }
-}
-
-fn has_lazy(a: &Array) -> bool {
-    match a.data() {
-        Data::Lazy(_) => true,
-        Data::Items(items) => items.items.iter().any(has_lazy),
-        _ => false,
     }
 }
 
 fn settled_deep(a: &Array) -> Array {
     match a.data() {
-        Data::Items(items) if has_lazy(a) => {
+        Data::Items(items) if items.lazy => {
             let made = items.items.iter().map(settled_deep).collect();
             Array::items(a.shape(), made, items.proto.clone())
         }
@@ -85,7 +83,7 @@ fn settled_deep(a: &Array) -> Array {
     }
 }
 
-fn record(roots: &[Rc<Cell>], why: &'static str, needed: Option<crate::span::Place>) -> Recorded {
+fn record(roots: &[Rc<Cell>], why: &'static str, needed: Option<crate::span::Place>) -> (Recorded, Vec<Rc<Cell>>) {
     let mut cells: HashMap<*const Cell, Rc<Cell>> = HashMap::new();
     let mut stack: Vec<Rc<Cell>> = roots.to_vec();
     while let Some(cell) = stack.pop() {
@@ -108,7 +106,7 @@ fn record(roots: &[Rc<Cell>], why: &'static str, needed: Option<crate::span::Pla
         made.ids.insert(Rc::as_ptr(cell), id);
     }
     let roots = roots.iter().filter_map(|c| made.ids.get(&Rc::as_ptr(c)).copied()).collect();
-    Recorded { dag: made.dag, roots, inputs: made.inputs, why, needed }
+    (Recorded { dag: made.dag, roots, inputs: made.inputs, why, needed }, order)
 }
 
 struct Maker {

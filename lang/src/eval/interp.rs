@@ -7,7 +7,7 @@ use super::value::Value;
 use crate::array::format::{Style, display, shape_text};
 use crate::array::{Array, Data};
 use crate::dag::Cell;
-use crate::error::{Kind, Result, syntax};
+use crate::error::{Error, Kind, Result, syntax};
 use crate::eval::env::Globals;
 use crate::span::Source;
 use crate::syntax::ast::Guard;
@@ -168,10 +168,11 @@ impl Interp {
         self.store.journal.clear();
         self.store.stack.clear();
         self.store.depth = 0;
+        self.store.shy = false;
         self.sys.source = Some(place.source.clone());
         self.sys.span = place.span;
         let mut ev = Eval { cx: Cx { host, sys: &mut self.sys }, st: &mut self.store };
-        let done = ev.top(At { ast, frame: None }, phrase, keep);
+        let done = ev.top(At { ast, frame: None }, phrase, keep).map_err(|e| ev.earliest(e));
         self.sys.hard.clear();
         self.sys.guards = 0;
         let journal = std::mem::take(&mut self.store.journal);
@@ -221,6 +222,7 @@ impl Eval<'_> {
             },
             o => o,
         };
+        let assigns = assigns || self.st.shy;
         let mut kept = None;
         self.cx.sys.source = Some(at.ast.source.clone());
         self.cx.sys.span = at.ast.phrase(phrase).span;
@@ -232,12 +234,29 @@ impl Eval<'_> {
                 self.check_dead()?;
                 self.cx.host.show(&a, &text);
             }
-            Outcome::Func(f) if !assigns => self.cx.host.output(&format!("{}\n", f.text())),
+            Outcome::Func(f) if !assigns => {
+                let mut arrays = Vec::new();
+                f.arrays(&mut arrays);
+                self.cx.force(&arrays, "display")?;
+                self.cx.host.output(&format!("{}\n", f.text()));
+            }
             Outcome::Oper(op) if !assigns => self.cx.host.output(&format!("{}\n", op.text())),
             _ => {}
         }
         self.check_dead()?;
         Ok(kept)
+    }
+
+    /// The error that came first: something recorded before this one may fail too, and then that is the error.
+    pub fn earliest(&mut self, e: Error) -> Error {
+        if matches!(e.kind(), Kind::Interrupt | Kind::Internal | Kind::WsFull | Kind::Limit) {
+            return e;
+        }
+        let cells = std::mem::take(&mut self.cx.sys.hard);
+        match self.cx.force_cells(cells, "check") {
+            Err(first) if first.has_place() => first,
+            _ => e,
+        }
     }
 
     /// E2: failing operations of this statement that no live value reaches are run as checks.

@@ -118,6 +118,7 @@ impl Cx<'_> {
             }
             if characters != (true, true) {
                 let n = elements(&shape);
+                let _held = self.budget().charge_elements(n, 1)?;
                 let same = vec![u8::from(op == Op::Ne); n];
                 return if shape.is_empty() {
                     Ok(Array::bool(op == Op::Ne))
@@ -248,9 +249,7 @@ impl Cx<'_> {
             return a.with_shape(shape, self.budget());
         }
         let n = crate::array::checked_elements(&m.shape)?;
-        if a.is_uniform()
-            && (a.pending().is_some() || self.sys.record_all && a.rank() > 0 || n > SMALL && a.rank() > 0 || n > SMALL)
-        {
+        if a.is_uniform() && (a.pending().is_some() || n > SMALL || self.sys.record_all && a.rank() > 0) {
             let dtype = if a.dtype().is_integer() && m.read.tests.iter().any(|t| t.fill != t.fill.trunc()) {
                 DType::F64
             } else {

@@ -23,6 +23,8 @@ pub struct Store {
     pub journal: Vec<(Sym, Option<Value>)>,
     pub stack: Vec<Array>,
     pub depth: usize,
+    /// The last call ended with an assignment, so its value does not print.
+    pub shy: bool,
 }
 
 pub struct Eval<'h> {
@@ -123,6 +125,7 @@ impl<'h> Eval<'h> {
     }
 
     fn enter(&mut self, at: At<'_>, span: Span) {
+        self.st.shy = false;
         self.cx.sys.span = span;
         if self.cx.sys.source.as_ref().is_none_or(|s| !std::sync::Arc::ptr_eq(s, &at.ast.source)) {
             self.cx.sys.source = Some(at.ast.source.clone());
@@ -346,6 +349,7 @@ impl<'h> Eval<'h> {
                 .hint("a call that is the last thing a dfn does takes no depth"));
         }
         let (source, span) = (self.cx.sys.source.clone(), self.cx.sys.span);
+        self.st.shy = false;
         let outcome = self.turns(f.clone(), x.cloned(), y.clone());
         self.st.depth -= 1;
         (self.cx.sys.source, self.cx.sys.span) = (source, span);
@@ -424,6 +428,7 @@ impl<'h> Eval<'h> {
                 }
             }
         }
+        self.st.shy = true;
         Ok(last)
     }
 
@@ -433,7 +438,10 @@ impl<'h> Eval<'h> {
         self.cx.sys.guards += 1;
         let outcome = self.body(at, rest, false).and_then(|o| self.settle(o));
         self.cx.sys.guards -= 1;
-        let Err(e) = outcome else { return outcome };
+        let e = match outcome {
+            Ok(o) => return Ok(o),
+            Err(e) => self.earliest(e),
+        };
         let number = i64::from(e.kind().number());
         let caught = match e.kind() {
             Kind::Interrupt => events.contains(&1000) || events.contains(&1003),

@@ -80,6 +80,24 @@ pub enum Func {
 }
 
 impl Func {
+    /// The arrays bound in a function: they print with it.
+    pub fn arrays<'a>(&'a self, out: &mut Vec<&'a Array>) {
+        let mut operand = |o: &'a Operand| match o {
+            Operand::A(a) => out.push(a),
+            Operand::F(f) => f.arrays(out),
+        };
+        match self {
+            Func::Prim(_) | Func::System(_) | Func::Dfn(_) => {}
+            Func::Op1(_, f) | Func::Outer(f) => operand(f),
+            Func::Op2(_, f, g) | Func::Atop(f, g) => [f, g].into_iter().for_each(operand),
+            Func::Fork(f, g, h) => [f, g, h].into_iter().for_each(operand),
+            Func::Axis(f, k) => {
+                operand(f);
+                out.push(k);
+            }
+        }
+    }
+
     /// The source of a function, as a value of it prints.
     pub fn text(&self) -> String {
         match self {
@@ -114,6 +132,7 @@ impl Operand {
 }
 
 fn plain(a: &Array) -> String {
+    let a = &a.settled();
     match (a.to_text(), a.to_numbers()) {
         (_, Some(_)) if a.rank() < 2 => crate::array::format::line(a),
         (Some(text), _) => format!("'{}'", text.replace('\'', "''")),

@@ -22,6 +22,9 @@ pub fn run(work: &mut Work) -> Result<()> {
         let known = same.iter().find(|k| alike(dag, **k, at)).copied();
         match known {
             Some(k) => {
+                // Whichever was to run first is the one that fails.
+                let site = dag.info(at).site.min(dag.info(k).site);
+                dag.info_mut(k).site = site;
                 met.push((at, k));
                 Some(("cse", "equal operation and operands", k))
             }

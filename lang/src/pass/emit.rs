@@ -200,7 +200,11 @@ impl Writer<'_> {
                 continue;
             }
             let first = own && node == at && r == read;
-            let leaf = if !first || self.reduced.contains_key(&node) { self.at_hand(node, &r)? } else { None };
+            let leaf = match self.dag.node(node) {
+                Node::Iota { origin } if first => Some(What::Index { ix: r.ix[0].clone(), origin: *origin }),
+                _ if first && !self.reduced.contains_key(&node) => None,
+                _ => self.at_hand(node, &r)?,
+            };
             if let Some(step) = leaf {
                 self.push(node, r, step);
                 continue;

@@ -68,12 +68,17 @@ pub fn in_bounds(read: &Read, from: &[usize], extents: &[usize]) -> Result<(), S
     }
     for (ix, &n) in read.ix.iter().zip(from) {
         let (mut lo, mut hi) = ix.range(extents);
-        // A test of the same index, up to a constant, clips its range.
+        // A test of the same index, up to a constant and a sign, clips its range.
         for t in &read.tests {
             let distance = ix.plus(&t.ix, -1);
             if distance.is_constant() {
                 lo = lo.max(t.lo + distance.c);
                 hi = hi.min(t.hi - 1 + distance.c);
+            }
+            let mirror = ix.plus(&t.ix, 1);
+            if mirror.is_constant() {
+                lo = lo.max(mirror.c - (t.hi - 1));
+                hi = hi.min(mirror.c - t.lo);
             }
         }
         let clipped = |t: &crate::dag::Test| t.ix.range(extents).0 >= t.hi || t.ix.range(extents).1 < t.lo;

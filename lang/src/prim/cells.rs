@@ -201,6 +201,7 @@ pub fn split(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
         let proto = super::shape::fill(cx, &y.prototype(), &[n])?;
         return empty(cx, &shape, proto);
     }
+    let _held = cx.budget().charge_elements(outer * inner, std::mem::size_of::<Array>())?;
     let mut out = Vec::with_capacity(outer * inner);
     for o in 0..outer {
         for i in 0..inner {

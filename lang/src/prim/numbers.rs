@@ -96,7 +96,8 @@ pub fn decode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
     let columns = elements(y.shape().get(1..).unwrap_or(&[]));
     let shape: Shape =
         x.shape()[..x.rank().max(1) - 1].iter().chain(y.shape().get(1..).unwrap_or(&[])).copied().collect();
-    checked_elements(&shape)?;
+    let total = checked_elements(&shape)?;
+    let _held = cx.budget().charge_elements(total, 8)?;
     let mut out = Vec::with_capacity(rows * columns);
     for r in 0..rows {
         for c in 0..columns {

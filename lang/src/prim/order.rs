@@ -41,6 +41,7 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
     }
     let y = cx.ready(y, "grade")?;
     let n = y.shape()[0];
+    let _held = cx.budget().charge_elements(n, 16)?;
     let mut out: Vec<usize> = (0..n).collect();
     let turn = |o: Ordering| if down { o.reverse() } else { o };
     if y.is_uniform() {

@@ -77,9 +77,10 @@ fn number_hash(x: f64) -> u64 {
     }
 }
 
+/// Numbers within the largest ⎕CT of each other have hashes that differ by at most one.
 fn hash(k: &Key) -> u64 {
     match k {
-        Key::Num(x) => number_hash(*x),
+        Key::Num(x) => (x + 0.0).to_bits() >> 20,
         Key::Char(c) => u64::from(u32::from(*c)) ^ 0xc0de_0000_0000,
         Key::Cell(a) => array_hash(a),
     }
@@ -133,8 +134,11 @@ impl<'a> Table<'a> {
 
     /// The first place of an equal cell.
     pub fn find(&self, key: &Key) -> Option<usize> {
-        let bucket = self.buckets.get(&hash(key))?;
-        bucket.iter().copied().filter(|&k| key_equal(&self.cells[k as usize], key, self.ct)).min().map(|k| k as usize)
+        let own = hash(key);
+        let near = if matches!(key, Key::Num(_)) && self.ct > 0.0 { 1 } else { 0 };
+        let buckets = (own.saturating_sub(near)..=own + near).filter_map(|h| self.buckets.get(&h));
+        let found = buckets.flatten().copied().filter(|&k| key_equal(&self.cells[k as usize], key, self.ct));
+        found.min().map(|k| k as usize)
     }
 }
 
@@ -162,6 +166,7 @@ pub fn keys(cx: &mut Cx<'_>, a: &Array, rank: usize) -> Result<Vec<Key>> {
     let shape = a.shape()[lead..].to_vec();
     let n = elements(&a.shape()[..lead]);
     let size = elements(&shape);
+    let _held = cx.budget().charge_elements(n, std::mem::size_of::<Key>())?;
     (0..n).map(|k| cells::cell(cx, &a, &shape, k * size).map(Key::Cell)).collect()
 }
 
@@ -206,8 +211,8 @@ fn firsts(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<bool>> {
     let ct = ct_of(cx, y, y);
     let mut seen = Table::empty(&all, ct);
     let mut out = Vec::with_capacity(all.len());
-    for k in 0..all.len() {
-        let new = seen.find(&all[k]).is_none();
+    for (k, cell) in all.iter().enumerate() {
+        let new = seen.find(cell).is_none();
         if new {
             seen.insert(k);
         }

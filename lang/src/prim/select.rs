@@ -26,8 +26,9 @@ pub fn select(cx: &mut Cx<'_>, i: Option<&Array>, n: usize) -> Result<Sel> {
     if i.is_empty() {
         return Ok(Sel::At { shape: i.shape().into(), places: vec![] });
     }
-    let mut places = Vec::with_capacity(i.len());
-    for k in cx.integers(i, "an index")? {
+    let wanted = cx.integers(i, "an index")?;
+    let mut places = Vec::with_capacity(wanted.len());
+    for k in wanted {
         let k = k - io;
         let at = usize::try_from(k).ok().filter(|&k| k < n);
         places.push(at.ok_or_else(|| outside(k, io, n))?);
@@ -235,6 +236,7 @@ pub fn partitioned_enclose(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>
     let n = y.shape()[axis];
     let mut marks = cx.integers(x, "the left argument of ⊂")?;
     if x.rank() == 0 {
+        let _held = cx.budget().charge_elements(n, 8)?;
         marks = vec![marks[0]; n];
     }
     if marks.iter().any(|&m| m < 0) {
@@ -279,6 +281,7 @@ pub fn partition(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Resul
     let n = y.shape()[axis];
     let mut marks = cx.integers(x, "the left argument of ⊆")?;
     if marks.len() == 1 {
+        let _held = cx.budget().charge_elements(n, 8)?;
         marks = vec![marks[0]; n];
     }
     if marks.len() != n {
@@ -317,6 +320,7 @@ fn replicate(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usi
     let axis = axis_of(cx, axis, y.rank(), default)?;
     let n = y.shape()[axis];
     let counts = cx.integers(x, "the left argument of /")?;
+    let _room = cx.budget().charge_elements(n, 8)?;
     let counts = if counts.len() == 1 { vec![counts[0]; n] } else { counts };
     if counts.len() != n && n != 1 {
         return Err(length(format!("{} counts for {n} cells", counts.len())));
@@ -374,7 +378,8 @@ pub fn where_(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
         return Err(domain("⍸ takes counts of at least 0"));
     }
     let total = counts.iter().fold(0usize, |t, &c| t.saturating_add(c as usize));
-    let _held = cx.budget().charge_elements(total, 8)?;
+    let size = if y.rank() == 1 { 8 } else { std::mem::size_of::<Array>() };
+    let _held = cx.budget().charge_elements(total, size)?;
     if y.rank() == 1 {
         let mut out = Vec::with_capacity(total);
         for (k, &c) in counts.iter().enumerate() {

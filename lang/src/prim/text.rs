@@ -10,6 +10,13 @@ pub fn format(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     if y.is_uniform() && y.is_char() {
         return Ok(y);
     }
+    if y.is_empty() && y.rank() > 1 {
+        let mut shape: crate::array::Shape = y.shape().into();
+        if let Some(last) = shape.last_mut() {
+            *last = 0;
+        }
+        return Array::chars(shape, vec![], cx.budget());
+    }
     let grid = format::grid(&y, cx.sys.pp);
     if y.rank() < 2 && grid.len() == 1 {
         return cx.text(&grid[0]);

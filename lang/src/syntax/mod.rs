@@ -28,7 +28,7 @@ pub fn check(source: &Arc<Source>, limits: &Limits) -> Vec<Error> {
 }
 
 fn tree(source: &Arc<Source>, symbols: &mut Symbols, limits: &Limits) -> Result<Ast, Vec<Error>> {
-    let mut tokens = lex(&source.text);
+    let mut tokens = token::lex_within(&source.text, limits.nest);
     let errors = check::check(&tokens, source, limits);
     if !errors.is_empty() {
         return Err(errors);

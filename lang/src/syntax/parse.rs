@@ -122,15 +122,17 @@ fn program<'s>() -> impl Parser<'s, &'s [Token], Vec<Stmt>, Extra<'s>> {
         let arena: &mut SimpleState<Arena<'s>> = e.state();
         arena.operands.push(0);
     });
-    let dfn = open.ignore_then(block.clone()).then_ignore(one(Kind::Close('}'))).map_with(|stmts: Vec<Stmt>, e| {
-        let span = e.span();
-        let arena: &mut SimpleState<Arena<'s>> = e.state();
-        let operands = arena.operands.pop().unwrap_or(0);
-        let text = arena.span(span);
-        arena.ast.dfns.push(Dfn { stmts, span: text, operands });
-        let id = DfnId(arena.ast.dfns.len() as u32 - 1);
-        arena.item(What::Dfn(id), span)
-    });
+    // `then`, not `ignore_then`: that would run `open` without its effect.
+    let dfn =
+        open.then(block.clone()).then_ignore(one(Kind::Close('}'))).map_with(|((), stmts): ((), Vec<Stmt>), e| {
+            let span = e.span();
+            let arena: &mut SimpleState<Arena<'s>> = e.state();
+            let operands = arena.operands.pop().unwrap_or(0);
+            let text = arena.span(span);
+            arena.ast.dfns.push(Dfn { stmts, span: text, operands });
+            let id = DfnId(arena.ast.dfns.len() as u32 - 1);
+            arena.item(What::Dfn(id), span)
+        });
     let item = choice((leaf, paren, bracket, dfn));
     phrase.define(item.repeated().collect::<Vec<ItemId>>().map_with(|items, e| {
         let span = e.span();

@@ -66,6 +66,12 @@ pub fn canonical(c: char) -> char {
 }
 
 pub fn lex(text: &str) -> Vec<Token> {
+    lex_within(text, usize::MAX)
+}
+
+/// As `lex`, but stops where more than `nest` brackets are open: what follows cannot be read anyway.
+pub fn lex_within(text: &str, nest: usize) -> Vec<Token> {
+    let mut open = 0usize;
     let chars: Vec<char> = text.chars().collect();
     let mut at = 0;
     let mut out = Vec::with_capacity(chars.len() / 2 + 1);
@@ -75,8 +81,16 @@ pub fn lex(text: &str) -> Vec<Token> {
             continue;
         }
         let (kind, end) = token(&chars, at);
+        match kind {
+            Kind::Open(_) => open += 1,
+            Kind::Close(_) => open = open.saturating_sub(1),
+            _ => {}
+        }
         out.push(Token { kind, span: Span::new(at as u32, end as u32) });
         at = end;
+        if open > nest {
+            break;
+        }
     }
     out
 }

@@ -88,6 +88,15 @@ impl Frame {
         }
     }
 
+    /// As `run`; `careful`: by the scalar meaning, so that what overflowed on the way to a fold is found.
+    pub fn run_with(&mut self, env: &Env, start: usize, n: usize, careful: bool) {
+        if careful {
+            self.pass(env, start, n, true);
+        } else {
+            self.run(env, start, n);
+        }
+    }
+
     /// The k-th value that the program keeps, after `run`.
     pub fn kept(&self, env: &Env, k: usize) -> *const f64 {
         self.at[env.program.kept[k]]

@@ -258,24 +258,49 @@ impl Pass<'_> {
         while row < items.end {
             let rows = most.min(items.end - row);
             frame.run(env, row * extent, rows * extent);
-            for (k, fold) in folds.iter().enumerate() {
-                let values = frame.kept(env, k);
-                for r in 0..rows {
-                    // SAFETY: the chunk holds rows × extent values; the partial is this item's.
-                    unsafe {
-                        let from = values.add(r * extent);
-                        let result = fold.fast.map(|l| (l.row)(from, extent)).filter(|x| x.is_finite());
-                        let result = result.unwrap_or_else(|| {
-                            let items = std::slice::from_raw_parts(from, extent);
-                            let with_care = |x, y| Ok(fold.step(x, y, row + r, &mut frame.fault));
-                            let Ok(sum) = block::<Infallible>(items, with_care);
-                            sum
-                        });
-                        *fold.out.add(row + r) = result;
-                    }
-                }
+            let fast = |f: &Fold| f.fast.is_none() || self.rows(frame, env, folds, f, row, rows);
+            if !folds.iter().all(fast) {
+                // What overflowed may lie below the fold.
+                frame.run_with(env, row * extent, rows * extent, true);
+                self.rows_with_care(frame, env, folds, row, rows);
+            } else if folds.iter().any(|f| f.fast.is_none()) {
+                self.rows_with_care(frame, env, folds, row, rows);
             }
             row += rows;
+        }
+    }
+
+    /// Short rows of one fold; false: some result is not finite.
+    fn rows(&self, frame: &Frame, env: &Env, folds: &[Fold], fold: &Fold, row: usize, rows: usize) -> bool {
+        let extent = self.cut.extent;
+        let k = folds.iter().position(|f| std::ptr::eq(f, fold)).unwrap_or(0);
+        let values = frame.kept(env, k);
+        let Some(fast) = fold.fast else { return true };
+        let mut finite = true;
+        for r in 0..rows {
+            // SAFETY: the chunk holds rows × extent values; the partial is this item's.
+            unsafe {
+                let result = (fast.row)(values.add(r * extent), extent);
+                finite &= result.is_finite();
+                *fold.out.add(row + r) = result;
+            }
+        }
+        finite
+    }
+
+    fn rows_with_care(&self, frame: &mut Frame, env: &Env, folds: &[Fold], row: usize, rows: usize) {
+        let extent = self.cut.extent;
+        for (k, fold) in folds.iter().enumerate() {
+            let values = frame.kept(env, k);
+            for r in 0..rows {
+                // SAFETY: the chunk holds rows × extent values; the partial is this item's.
+                unsafe {
+                    let items = std::slice::from_raw_parts(values.add(r * extent), extent);
+                    let with_care = |x, y| Ok(fold.step(x, y, row + r, &mut frame.fault));
+                    let Ok(sum) = block::<Infallible>(items, with_care);
+                    *fold.out.add(row + r) = sum;
+                }
+            }
         }
     }
 
@@ -292,7 +317,7 @@ impl Pass<'_> {
             let mut at = 0;
             while at < item.places {
                 let n = CHUNK.min(item.places - at);
-                frame.run(env, item.base + item.first + at, n);
+                frame.run_with(env, item.base + item.first + at, n, careful);
                 for (k, fold) in folds.iter().enumerate() {
                     let values = frame.kept(env, k);
                     // SAFETY: the chunk holds n values, the first one of a block at least 64.
@@ -340,7 +365,8 @@ impl Pass<'_> {
             let mut at = 0;
             while at < item.places {
                 let rows = most.min(item.places - at);
-                frame.run(env, item.base + (item.first + at) * inner, if rows == 1 { width } else { rows * inner });
+                let n = if rows == 1 { width } else { rows * inner };
+                frame.run_with(env, item.base + (item.first + at) * inner, n, careful);
                 for (k, fold) in folds.iter().enumerate() {
                     let values = frame.kept(env, k);
                     // SAFETY: the chunk holds the rows' values; the partials are this item's.

@@ -9,7 +9,8 @@ use super::walk::Walk;
 use super::{Cpu, DeviceError, Fault, Held, RunCtx, fold};
 use crate::pool::PoolBuffer;
 use aplomb_lang::array::{DType, Storage, elements};
-use aplomb_lang::plan::{BufId, Launch, Load, Plan, Step, Store};
+use aplomb_lang::dag::ix::Ix;
+use aplomb_lang::plan::{BufId, Launch, Load, Plan, Step, Store, What};
 use std::sync::{Arc, MutexGuard};
 
 /// From here on an output goes past the caches (triad 1.3–1.4× faster).
@@ -60,19 +61,19 @@ pub fn run(
         let body = Outputs::new(cpu, plan, &launch.stores, &wide, ctx)?;
         let after = Outputs::new(cpu, plan, &launch.after_stores, &wide, ctx)?;
         if launch.axis.is_some() {
-            let inputs = || inputs_of(plan, held, &launch.loads, &launch.domain);
+            let inputs = || inputs_of(plan, held, &launch.loads, &launch.body, &launch.domain);
             let finals = fold::run(cpu, launch, &inputs, &body, ctx)?;
             body.note(&finals.tally, &mut wide);
             tally.add(&finals.tally);
             let outer = launch.outer();
             let reduced = finals.values.iter().map(|b| whole(b, &outer)).collect();
-            let own = inputs_of(plan, held, &launch.loads, &outer)?;
+            let own = inputs_of(plan, held, &launch.loads, &launch.after, &outer)?;
             let work = Work { reduced, ..part(cpu, launch, &launch.after, &outer, &after) };
             let found = map(cpu, work, own, &after, ctx)?;
             after.note(&found, &mut wide);
             tally.add(&found);
         } else {
-            let own = inputs_of(plan, held, &launch.loads, &launch.domain)?;
+            let own = inputs_of(plan, held, &launch.loads, &launch.body, &launch.domain)?;
             let work = part(cpu, launch, &launch.body, &launch.domain, &body);
             let found = map(cpu, work, own, &body, ctx)?;
             body.note(&found, &mut wide);
@@ -138,21 +139,27 @@ impl<'a> Outputs<'a> {
     }
 }
 
-/// Loads as inputs of a program over `domain`. One that only the other part of the launch uses is not looked at.
+/// Loads as inputs of the program of `steps` over `domain`.
 pub fn inputs_of(
     plan: &Plan,
     held: &[Option<Held>],
     loads: &[Load],
+    steps: &[Step],
     domain: &[usize],
 ) -> Result<Vec<Input>, DeviceError> {
-    let one = |load: &Load| {
+    let used = |k: usize| steps.iter().any(|s| s.what == What::Load(k as u32));
+    let one = |(k, load): (usize, &Load)| {
         let Some(Some(held)) = held.get(load.buf.0 as usize) else {
             return Err(DeviceError::Broken(format!("buffer {} is read before it is written", load.buf.0)));
         };
-        let walk = Walk::of_read(&load.read, &plan.buffer(load.buf).shape, domain);
+        // The read of a load that the other part uses speaks of other axes.
+        let walk = match used(k) {
+            true => Walk::of_read(&load.read, &plan.buffer(load.buf).shape, domain),
+            false => Walk::of_ix(&Ix::constant(0), domain),
+        };
         Ok(Input { source: held.source(), flat: walk.flat(), walk })
     };
-    loads.iter().map(one).collect()
+    loads.iter().enumerate().map(one).collect()
 }
 
 /// A buffer of f64 over the whole domain.

@@ -28,6 +28,11 @@ impl Cell {
 
 pub fn of(a: &Array, pp: usize) -> Grid {
     let a = a.settled();
+    if a.is_empty() && a.rank() > 1 {
+        // Rows of nothing: as many as anyone may want to see.
+        let rows = elements(&a.shape()[..a.rank() - 1]).min(1_000);
+        return Grid { rows: vec![String::new(); rows], breaks: vec![] };
+    }
     if a.is_uniform() && a.is_char() {
         return characters(&a);
     }
@@ -126,7 +131,11 @@ fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize) -> Column
             // The decimal point stands in one place.
             let pad = right - b.chars().count();
             b.push_str(&" ".repeat(pad));
-            let pad = (width - right).saturating_sub(a.chars().count());
+            // Beside blocks a number keeps their blank on its right.
+            if nested {
+                b.push(' ');
+            }
+            let pad = width.saturating_sub(a.chars().count() + b.chars().count());
             a.insert_str(0, &" ".repeat(pad));
         }
     }

@@ -51,7 +51,11 @@ pub fn inner(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: 
     let head = y.shape().first().copied();
     let (a, b) = (last.unwrap_or(1), head.unwrap_or(1));
     if a != b && a != 1 && b != 1 {
-        return Err(length("the last axis of X and the first of Y differ in length"));
+        return Err(length(format!(
+            "{}.{} needs the last axis of its left argument to match the first axis of its right",
+            f[0].text(),
+            f[1].text()
+        )));
     }
     let k = if a == 1 { b } else { a };
     let (r, s) = (x.rank().max(1) - 1, y.rank().max(1) - 1);
@@ -98,6 +102,7 @@ pub fn inner(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: 
     };
     let (_, rows) = super::reduce::rows(ev, &x, 1)?;
     let (_, columns) = super::reduce::rows(ev, &turned, 1)?;
+    let _held = ev.cx.budget().charge_elements(rows.len() * columns.len(), std::mem::size_of::<Array>())?;
     let mut out = Vec::with_capacity(rows.len() * columns.len());
     for row in &rows {
         for column in &columns {

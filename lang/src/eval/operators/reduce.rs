@@ -159,6 +159,7 @@ fn windows(ev: &mut Eval<'_>, f: &Operand, x: &Array, y: &Array, axis: usize) ->
     let func = function(f)?;
     let y = ev.cx.ready_outer(y)?;
     let (outer, n, inner) = around(y.shape(), axis);
+    let _held = ev.cx.budget().charge_elements(elements(&shape), std::mem::size_of::<Array>())?;
     let mut out = Vec::with_capacity(elements(&shape));
     for o in 0..outer {
         for w in 0..n + 1 - width {
@@ -209,6 +210,7 @@ fn scan(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array, axis: Axis
             };
         }
     }
+    let _held = ev.cx.budget().charge_elements(y.len(), std::mem::size_of::<Array>())?;
     let mut out = vec![Array::num(0.0); y.len()];
     for o in 0..outer {
         for i in 0..inner {
@@ -251,6 +253,7 @@ pub fn rows(ev: &mut Eval<'_>, a: &Array, rank: usize) -> Result<(Shape, Vec<Arr
     if lead == 0 {
         return Ok((frame, vec![a]));
     }
+    let _held = ev.cx.budget().charge_elements(elements(&frame), std::mem::size_of::<Array>())?;
     let mut out = Vec::with_capacity(elements(&frame));
     for k in 0..elements(&frame) {
         out.push(if cell.is_empty() {

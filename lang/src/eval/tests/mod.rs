@@ -1,1 +1,101 @@
+//! Lines and what they print.
 
+mod cases;
+mod random;
+
+use super::Interp;
+use crate::reference::Host;
+use crate::span::Source;
+
+/// What a text prints; an error prints its kind and ends it.
+pub fn run_in(interp: &mut Interp, host: &mut Host, text: &str) -> String {
+    host.printed.clear();
+    let source = Source::new("test", text);
+    if let Err(e) = interp.execute(&source, host) {
+        host.printed.push_str(&format!("{}\n", e.kind().name()));
+    }
+    host.printed.clone()
+}
+
+pub fn run(text: &str, record_all: bool) -> String {
+    let mut interp = Interp::new();
+    interp.set_record_all(record_all);
+    let printed = run_in(&mut interp, &mut Host::default(), text);
+    printed.strip_suffix('\n').unwrap_or(&printed).to_string()
+}
+
+/// Deep recursion needs the stack that a session has.
+pub fn with_stack<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> T {
+    std::thread::Builder::new().stack_size(256 << 20).spawn(f).unwrap().join().unwrap()
+}
+
+#[test]
+fn every_example_in_the_table_prints_what_it_says() {
+    let mut wrong = Vec::new();
+    for p in crate::prim::table::prims() {
+        for m in [&p.monadic, &p.dyadic, &p.operator].into_iter().flatten() {
+            for all in [false, true] {
+                let got = run(m.example.0, all);
+                if got != m.example.1 {
+                    wrong.push(format!("{} → {got:?}, not {:?} ({all})", m.example.0, m.example.1));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn entry_keys_are_one_glyph_each() {
+    let mut seen = std::collections::HashMap::new();
+    let keys = crate::prim::table::prims().filter_map(|p| p.key.map(|k| (k, p.glyph)));
+    for (k, g) in keys.chain(crate::prim::table::OTHER_KEYS.iter().map(|(g, k, _)| (*k, *g))) {
+        assert!(seen.insert(k, g).is_none(), "{k} gives {g} and {:?}", seen[&k]);
+    }
+}
+
+#[test]
+fn a_failed_statement_leaves_everything_as_it_was() {
+    let (mut interp, mut host) = (Interp::new(), Host::default());
+    run_in(&mut interp, &mut host, "x←1 2 3");
+    assert_eq!(run_in(&mut interp, &mut host, "÷0⊣⎕IO←0⊣x[1]←9"), "DOMAIN ERROR\n");
+    assert_eq!(run_in(&mut interp, &mut host, "x ⋄ ⎕IO"), "1 2 3\n1\n");
+}
+
+#[test]
+fn two_pending_values_show_through_one_evaluation() {
+    let (mut interp, mut host) = (Interp::new(), Host::default());
+    run_in(&mut interp, &mut host, "x←⍳5000 ⋄ a←x+1 ⋄ b←x×2");
+    assert_eq!(host.forces, 0);
+    assert_eq!(run_in(&mut interp, &mut host, "(+/a)(+/b)"), "12507500 25005000\n");
+    assert_eq!(host.forces, 1);
+}
+
+#[test]
+fn what_may_fail_fails_though_nobody_looks() {
+    let (mut interp, mut host) = (Interp::new(), Host::default());
+    run_in(&mut interp, &mut host, "V←¯1+⍳5000");
+    assert_eq!(run_in(&mut interp, &mut host, "{x←÷⍵ ⋄ 5}V"), "5\nDOMAIN ERROR\n".trim_start_matches("5\n"));
+    assert_eq!(run_in(&mut interp, &mut host, "{0::'caught' ⋄ x←÷⍵ ⋄ 5}V"), "caught\n");
+}
+
+#[test]
+fn a_dfn_over_a_pending_value_is_one_evaluation() {
+    let (mut interp, mut host) = (Interp::new(), Host::default());
+    run_in(&mut interp, &mut host, "r←(1↓X)÷¯1↓X←1+5000⍴⍳7 ⋄ vol←{((+/(⍵-(+/⍵)÷≢⍵)*2)÷≢⍵)*0.5}");
+    assert_eq!(host.forces, 0);
+    assert_eq!(run_in(&mut interp, &mut host, "vol ⍟r"), "0.5723851843\n");
+    assert_eq!(host.forces, 1);
+}
+
+#[test]
+fn recursion_is_deep_and_tail_calls_are_free() {
+    with_stack(|| {
+        let t = std::time::Instant::now();
+        assert_eq!(run("{⍵≤1:⍵ ⋄ (∇⍵-1)+∇⍵-2}20", false), "6765");
+        assert_eq!(run("{⍵=0:0 ⋄ 1+∇⍵-1}9000", false), "9000");
+        assert_eq!(run("{⍵=0:'done' ⋄ ∇⍵-1}100000", false), "done");
+        assert_eq!(run("{1+∇⍵}1", false), "LIMIT ERROR");
+        assert!(t.elapsed().as_secs() < 20);
+    });
+}

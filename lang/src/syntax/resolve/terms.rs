@@ -24,7 +24,7 @@ pub(super) struct ATerm {
 
 enum Part {
     Number(f64, Span),
-    Push(Vec<Ins>, Span),
+    Push(Vec<Ins>),
     /// Indexes all that stands left of it.
     Index(Vec<Option<Code>>, Span),
 }
@@ -60,7 +60,7 @@ impl ATerm {
                     ins.push(step(Do::Const(Array::num(x)), at));
                     run += 1;
                 }
-                Part::Push(code, _) => {
+                Part::Push(code) => {
                     ins.extend(code);
                     run += 1;
                 }
@@ -103,7 +103,7 @@ fn literals_joined(parts: Vec<Part>) -> Vec<Part> {
         }
     }
     let at = span.unwrap_or_default();
-    let mut out = vec![Part::Push(vec![Ins { what: Do::Const(vector(numbers)), at, x: at, y: at }], at)];
+    let mut out = vec![Part::Push(vec![Ins { what: Do::Const(vector(numbers)), at, x: at, y: at }])];
     out.append(&mut rest);
     out
 }
@@ -127,7 +127,7 @@ impl Resolver<'_> {
     }
 
     fn push(what: Do, at: Span) -> Ent {
-        Ent::Array(Part::Push(vec![Ins { what, at, x: at, y: at }], at))
+        Ent::Array(Part::Push(vec![Ins { what, at, x: at, y: at }]))
     }
 
     fn entity(&mut self, id: ItemId, first: bool) -> Result<Ent> {
@@ -190,7 +190,7 @@ impl Resolver<'_> {
         };
         Ok(match code.gives {
             Gives::Nothing => return Err(self.error("() holds nothing", at)),
-            Gives::Array => Ent::Array(Part::Push(code.ins, at)),
+            Gives::Array => Ent::Array(Part::Push(code.ins)),
             Gives::Func(f) if code.ins.is_empty() => Ent::Func(f),
             Gives::Oper(op) if code.ins.is_empty() => match &op {
                 OpExpr::Prim(p) if p.role == Role::Hybrid => Ent::Hybrid(p),
@@ -228,7 +228,7 @@ impl Resolver<'_> {
             return Err(self.error("array notation needs a value", at));
         }
         ins.push(Ins { what: Do::Notation { n, mix }, at, x: at, y: at });
-        Ok(Part::Push(ins, at))
+        Ok(Part::Push(ins))
     }
 
     pub(super) fn indices(&mut self, parts: &[PhraseId], at: Span) -> Result<Vec<Option<Code>>> {

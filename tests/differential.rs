@@ -1,0 +1,199 @@
+//! Random expressions: reference = fused CPU = each switch off = evaluated at once. Bit for bit, errors too.
+//!
+//! The scalar functions come from `PRIMS`. A failure prints the line, its seed and what each side gave; shrink it by hand
+//! to a case of its own.
+
+mod support;
+
+use aplomb_kernel::session::Session;
+use aplomb_lang::array::Array;
+use aplomb_lang::error::Error;
+use aplomb_lang::eval::Interp;
+use aplomb_lang::pass::switches;
+use aplomb_lang::prim::table::{Does, prims};
+use aplomb_lang::reference;
+use aplomb_lang::span::Source;
+use support::{Dice, bits, scaled, session};
+
+/// What the expressions speak of.
+const SETUP: &str =
+    "A←¯3 1 4 1.5 9 2.5 ⋄ B←1+⍳6 ⋄ P←0.5 2 1.25 3 0.75 8 ⋄ L←0 1 1 0 1 0 ⋄ M←2 3⍴1.5 ¯2 3 4 0.25 6 ⋄ N←2 3⍴L";
+
+/// A term and its shape.
+type Term = (String, Vec<usize>);
+
+struct Grammar {
+    one: Vec<char>,
+    two: Vec<char>,
+}
+
+impl Grammar {
+    fn from_table() -> Grammar {
+        let scalar = |m: &Option<aplomb_lang::prim::table::Meaning>| {
+            m.as_ref().is_some_and(|m| matches!(m.does, Does::Scalar(_)))
+        };
+        // Logic wants booleans and is asked for by name below.
+        let logic = |c: char| "∧∨⍲⍱~!".contains(c);
+        Grammar {
+            one: prims().filter(|p| scalar(&p.monadic) && !logic(p.glyph)).map(|p| p.glyph).collect(),
+            two: prims().filter(|p| scalar(&p.dyadic) && !logic(p.glyph)).map(|p| p.glyph).collect(),
+        }
+    }
+
+    fn term(&self, dice: &mut Dice, depth: usize) -> Term {
+        if depth == 0 {
+            return match dice.roll(8) {
+                0 => ("M".into(), vec![2, 3]),
+                1 => ("(⍳6)".into(), vec![6]),
+                2 => (["2", "0.5", "¯1.5", "3"][dice.roll(4)].into(), vec![]),
+                3 => ("L".into(), vec![6]),
+                4 => ("N".into(), vec![2, 3]),
+                5 => ("B".into(), vec![6]),
+                6 => ("P".into(), vec![6]),
+                _ => ("A".into(), vec![6]),
+            };
+        }
+        let (x, shape) = self.term(dice, depth - 1);
+        match dice.roll(12) {
+            0 | 1 => (format!("({}{x})", dice.pick(&self.one)), shape),
+            2..=5 => self.pair(dice, depth, x, shape),
+            6 if !shape.is_empty() => (format!("(⌽{x})"), shape),
+            7 if shape.len() == 2 => (format!("(⍉{x})"), vec![shape[1], shape[0]]),
+            7 => (format!("(2 3⍴{x})"), vec![2, 3]),
+            8 if !shape.is_empty() => {
+                let k = dice.roll(5) as i64 - 2;
+                (format!("({}⌽{x})", k.to_string().replace('-', "¯")), shape)
+            }
+            9 if shape.len() == 1 && shape[0] > 1 => self.part(dice, x, shape),
+            9 if shape.len() == 2 => (format!("(,{x})"), vec![shape[0] * shape[1]]),
+            10 | 11 if !shape.is_empty() => self.fold(dice, x, shape),
+            _ => (format!("(-{x})"), shape),
+        }
+    }
+
+    fn pair(&self, dice: &mut Dice, depth: usize, x: String, shape: Vec<usize>) -> Term {
+        for _ in 0..8 {
+            let (y, other) = self.term(dice, depth - 1);
+            if other == shape || other.is_empty() || shape.is_empty() {
+                let out = if shape.is_empty() { other } else { shape };
+                return (format!("({x}{}{y})", dice.pick(&self.two)), out);
+            }
+        }
+        // Sharing: the same text twice.
+        (format!("({x}+{x})"), shape)
+    }
+
+    fn part(&self, dice: &mut Dice, x: String, shape: Vec<usize>) -> Term {
+        let n = shape[0];
+        match dice.roll(4) {
+            0 => (format!("({}↑{x})", n - 1), vec![n - 1]),
+            1 => (format!("(1↓{x})"), vec![n - 1]),
+            2 => (format!("({}↑{x})", n + 2), vec![n + 2]),
+            _ => (format!("(¯{}↑{x})", n + 1), vec![n + 1]),
+        }
+    }
+
+    fn fold(&self, dice: &mut Dice, x: String, shape: Vec<usize>) -> Term {
+        let op = dice.pick(&["+", "×", "⌈", "⌊"]);
+        if dice.roll(3) == 0 {
+            (format!("({op}⌿{x})"), shape[1..].to_vec())
+        } else {
+            (format!("({op}/{x})"), shape[..shape.len() - 1].to_vec())
+        }
+    }
+}
+
+/// An overflow in an element that no one reads is not looked for (only what is hard to compute is computed whole, E1);
+/// the oracle computes everything. So where it finds one, the line says nothing.
+const OVERFLOW: &str = "beyond the largest number";
+
+type Outcome = Result<(Vec<usize>, Vec<u64>), String>;
+
+/// An error as far as it must not depend on how the line ran: its kind and where it was written.
+fn outcome(value: Result<Option<Array>, Error>) -> Outcome {
+    match value {
+        Ok(Some(a)) => Ok(bits(&a)),
+        Ok(None) => Err("no value".into()),
+        Err(e) if e.parts().says.contains(OVERFLOW) => Err(OVERFLOW.into()),
+        Err(e) => Err(format!("{} at {:?}", e.kind().name(), e.parts().place.as_ref().map(|p| p.span))),
+    }
+}
+
+struct Oracle {
+    interp: Interp,
+    host: reference::Host,
+}
+
+impl Oracle {
+    fn new() -> Oracle {
+        let mut oracle = Oracle { interp: Interp::new(), host: reference::Host::default() };
+        oracle.interp.execute(&Source::new("setup", SETUP), &mut oracle.host).expect("setup");
+        oracle.interp.set_record_all(true);
+        oracle
+    }
+
+    fn value(&mut self, line: &str) -> Outcome {
+        let source = Source::new("line", line);
+        let value = self.interp.eval_value(&source, &mut self.host);
+        outcome(match value {
+            Ok(Some(a)) => self.interp.ready(&a, "display", &mut self.host).map(Some),
+            other => other,
+        })
+    }
+}
+
+fn prepared(recording: bool, off: Option<&str>) -> Session {
+    let mut s = session();
+    s.value_of("1").expect("a session");
+    s.interp().set_record_all(false);
+    let mut heard = support::Heard::default();
+    let code = SETUP.to_string();
+    s.handle(aplomb_lang::protocol::Request::Execute { code, name: "setup".into(), silent: true }, &mut heard);
+    s.interp().set_record_all(recording);
+    if let Some(name) = off {
+        s.options().switch(name, false).expect("a switch");
+    }
+    s
+}
+
+fn compare(count: usize, seed: u64, other: &mut dyn FnMut(&str) -> Outcome, what: &str) {
+    let grammar = Grammar::from_table();
+    let mut oracle = Oracle::new();
+    let (mut values, mut errors, mut overflows) = (0, 0, 0);
+    for k in 0..count {
+        let mut dice = Dice(seed + k as u64);
+        let depth = 1 + dice.roll(5);
+        let (line, _) = grammar.term(&mut dice, depth);
+        let wanted = oracle.value(&line);
+        if wanted.as_ref().is_err_and(|e| e == OVERFLOW) {
+            overflows += 1;
+            continue;
+        }
+        let got = other(&line);
+        assert_eq!(got, wanted, "{what}, seed {}: {SETUP} ⋄ {line}", seed + k as u64);
+        if wanted.is_ok() { values += 1 } else { errors += 1 }
+    }
+    // A generator that only fails, or never fails, would test little.
+    let fair = values * 2 > count && errors * 100 > count && overflows * 20 < count;
+    assert!(fair, "{values} values, {errors} errors, {overflows} overflows of {count}");
+}
+
+#[test]
+fn the_cpu_gives_what_the_reference_gives() {
+    let mut fused = prepared(true, None);
+    compare(scaled(20_000), 1, &mut |line| outcome(fused.value_of(line)), "fused");
+}
+
+#[test]
+fn evaluating_at_once_gives_the_same() {
+    let mut eager = prepared(false, None);
+    compare(scaled(5_000), 7_000_000, &mut |line| outcome(eager.value_of(line)), "at once");
+}
+
+#[test]
+fn no_switch_changes_a_value() {
+    for (k, name) in switches().into_iter().enumerate() {
+        let mut off = prepared(true, Some(name));
+        compare(scaled(2_000), 1_000_000 * (k as u64 + 1), &mut |line| outcome(off.value_of(line)), name);
+    }
+}
