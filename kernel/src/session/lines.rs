@@ -1,6 +1,6 @@
 //! Lines and words of what a front end sends: commands apart from code, the word under a cursor.
 
-use aplomb_lang::prim::table::prims;
+use aplomb_lang::prim::table::{OTHER_KEYS, prims};
 use aplomb_lang::protocol::{Completeness, Completion};
 use aplomb_lang::syntax;
 
@@ -75,19 +75,16 @@ pub fn word_at(code: &str, cursor: usize) -> (String, usize, usize) {
     (chars[start..end].iter().collect(), start, end)
 }
 
-/// Glyphs whose names begin with a word; a leading backtick may stand.
+/// Glyphs of a name; without such, glyphs whose names begin so. A leading backtick may stand.
 pub fn glyphs(word: &str) -> Vec<Completion> {
     let name = word.trim_start_matches('`');
-    let says = |p: &aplomb_lang::prim::table::Prim| p.names.join(" ");
-    let exact = prims().filter(|p| p.names.contains(&name));
-    let longer = prims().filter(|p| !p.names.contains(&name) && p.names.iter().any(|n| n.starts_with(name)));
-    let mut seen = Vec::new();
-    for p in exact.chain(longer).filter(|_| !name.is_empty()) {
-        if !seen.iter().any(|c: &Completion| c.text == p.glyph.to_string()) {
-            seen.push(Completion { text: p.glyph.to_string(), says: says(p) });
-        }
-    }
-    seen
+    let own: Vec<_> = prims().map(|p| (p.glyph, p.names)).chain(OTHER_KEYS.iter().map(|k| (k.0, k.2))).collect();
+    let pick = |wanted: &dyn Fn(&str) -> bool| -> Vec<Completion> {
+        let found = own.iter().filter(|(_, names)| names.iter().any(|n| wanted(n)));
+        found.map(|(glyph, names)| Completion { text: glyph.to_string(), says: names.join(", ") }).collect()
+    };
+    let exact = pick(&|n| n == name);
+    if name.is_empty() || !exact.is_empty() { exact } else { pick(&|n| n.starts_with(name)) }
 }
 
 #[cfg(test)]
@@ -105,6 +102,13 @@ mod tests {
     fn a_bracket_at_the_start_of_a_line_inside_a_dfn_is_code() {
         assert_eq!(pieces("f←{\n(⍵\n)+1}\n").len(), 1);
         assert_eq!(pieces("f←{\n(⍵\n)+1}\n)vars").len(), 2);
+    }
+
+    #[test]
+    fn an_exact_name_wins_over_longer_ones() {
+        let texts = |word| glyphs(word).into_iter().map(|c| c.text).collect::<String>();
+        assert_eq!((texts("iota").as_str(), texts("`rho").as_str(), texts("omega").as_str()), ("⍳", "⍴", "⍵"));
+        assert!(texts("re").chars().count() > 1 && texts("").is_empty());
     }
 
     #[test]

@@ -7,14 +7,16 @@
 mod client;
 mod lines;
 mod record;
+mod watchdog;
 mod world;
 
-pub use client::Worker;
-pub use world::Core;
+pub use client::{STACK, Worker};
+pub use world::{Core, Spent};
 
 use aplomb_lang::array::Array;
 use aplomb_lang::error::{Error, internal};
 use aplomb_lang::eval::host::Recorded;
+use aplomb_lang::eval::value::Value;
 use aplomb_lang::eval::{Interp, Snapshot};
 use aplomb_lang::limits::{Interrupt, Limits};
 use aplomb_lang::pass::Options;
@@ -26,6 +28,7 @@ use aplomb_lang::trace::Trace;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 use world::World;
 
 /// The `)` and `]` commands of a program. They meet the session here, so that REPL, batch, panes and notebook run the
@@ -52,12 +55,14 @@ pub struct Session {
     core: Core,
     commands: Rc<dyn Commands>,
     last: Option<Last>,
+    spent: Spent,
     exit: Option<i32>,
 }
 
 impl Session {
     pub fn new(commands: Rc<dyn Commands>, limits: Limits, threads: usize) -> Session {
-        Session { interp: Interp::new(), core: Core::new(limits, threads), commands, last: None, exit: None }
+        let core = Core::new(limits, threads);
+        Session { interp: Interp::new(), core, commands, last: None, spent: Spent::default(), exit: None }
     }
 
     /// What another thread or a signal handler may set.
@@ -77,9 +82,20 @@ impl Session {
         self.commands.clone()
     }
 
+    /// What the last text that ran cost.
+    pub fn spent(&self) -> Spent {
+        self.spent
+    }
+
     /// The exit code once the program asked to leave.
     pub fn exit(&self) -> Option<i32> {
         self.exit
+    }
+
+    /// A clear workspace; device, limits and switches stay.
+    pub fn restart(&mut self) {
+        self.interp.clear();
+        self.last = None;
     }
 
     /// Leaves: the front end ends with this code.
@@ -97,6 +113,7 @@ impl Session {
             let error = internal(format!("a defect of Aplomb ended this line: {}", message(&*bug)));
             sink.event(Event::Error(failure(&error)));
         }
+        self.core.end();
         sink.event(Event::Status(Status::Idle));
     }
 
@@ -109,10 +126,7 @@ impl Session {
                 sink.event(Event::Inspection(self.inspect(&word)));
             }
             Request::IsComplete { code } => sink.event(Event::IsComplete(lines::completeness(&code))),
-            Request::Restart => {
-                self.interp.clear();
-                self.last = None;
-            }
+            Request::Restart => self.restart(),
             Request::Info => {
                 let pairs = [("version", env!("CARGO_PKG_VERSION").into()), ("device", self.core.device_name())];
                 sink.event(Event::Info(pairs.into_iter().map(|(k, v)| (k.to_string(), v)).collect()));
@@ -131,7 +145,7 @@ impl Session {
                 lines::Piece::Code(text) => self.run_text(Source::new(name, text), silent, sink),
             };
             if let Err(error) = done {
-                sink.event(Event::Error(failure(&error)));
+                sink.event(Event::Error(failure(&self.core.settle(error))));
                 return;
             }
             if self.exit.is_some() {
@@ -143,9 +157,11 @@ impl Session {
     fn run_text(&mut self, source: Arc<Source>, silent: bool, sink: &mut dyn Sink) -> Result<(), Error> {
         let before = self.interp.snapshot();
         self.interp.set_record_all(self.core.is_tracing());
+        let begun = Instant::now();
         let mut world = World::new(&mut self.core, Some(sink), silent);
         let done = self.interp.execute(&source, &mut world);
         let gave = world.gave_value();
+        self.spent = Spent { wall_ms: begun.elapsed().as_secs_f64() * 1e3, ..self.core.spent };
         if gave {
             let forced = self.core.take_forced();
             self.core.name_inputs(&forced, &self.interp);
@@ -218,6 +234,25 @@ impl Session {
         };
         self.interp.restore(&now);
         value
+    }
+
+    /// Runs a text, then computes some of its names in one evaluation; the workspace is left alone. For benchmarks.
+    pub fn values_of(&mut self, text: &str, names: &[&str]) -> Result<Vec<Array>, Error> {
+        let now = self.interp.snapshot();
+        self.core.begin();
+        let mut world = World::new(&mut self.core, None, true);
+        let done = self.interp.execute(&Source::new("line", text), &mut world);
+        let done = done.and_then(|()| {
+            let found = names.iter().filter_map(|name| match self.interp.get(name) {
+                Some(Value::Array(a)) => Some(a.clone()),
+                _ => None,
+            });
+            let found: Vec<Array> = found.collect();
+            self.interp.force(&found.iter().collect::<Vec<_>>(), "display", &mut world)?;
+            Ok(found.iter().map(Array::settled).collect())
+        });
+        self.interp.restore(&now);
+        done
     }
 
     /// Switches and options that the compiler sees from now on.

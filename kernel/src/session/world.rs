@@ -1,12 +1,13 @@
 //! The world of the evaluator: device, files, output; and the record of what was forced.
 
 use super::record::Clock;
+use super::watchdog::Watchdog;
 use crate::device::cpu::{Cpu, apply};
 use crate::device::{Device, DeviceError, Fault, RunCtx};
 use crate::files;
 use aplomb_lang::array::Array;
 use aplomb_lang::dag::NodeId;
-use aplomb_lang::error::{Error, Result, internal, interrupt};
+use aplomb_lang::error::{Error, Kind, Result, internal, interrupt, limit};
 use aplomb_lang::eval::Interp;
 use aplomb_lang::eval::host::{CsvOptions, CsvTable, Host, Recorded, Src};
 use aplomb_lang::limits::{Budget, Interrupt, Limits};
@@ -18,7 +19,7 @@ use aplomb_lang::span::Place;
 use aplomb_lang::trace::{Measured, Trace};
 use std::path::Path;
 use std::rc::Rc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// What a session has beside its names.
 pub struct Core {
@@ -36,12 +37,14 @@ pub struct Core {
     forced: Vec<Rc<Recorded>>,
     /// Milliseconds that launches took since `begin`, and how many.
     pub spent: Spent,
-    deadline: Option<Instant>,
+    watchdog: Watchdog,
 }
 
 /// What the last request cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
+    /// From text to result, printing included.
+    pub wall_ms: f64,
     pub front_ms: f64,
     pub launch_ms: f64,
     pub launches: usize,
@@ -62,7 +65,7 @@ impl Core {
             current: Trace::default(),
             forced: Vec::new(),
             spent: Spent::default(),
-            deadline: None,
+            watchdog: Watchdog::default(),
         }
     }
 
@@ -71,8 +74,27 @@ impl Core {
         self.spent = Spent::default();
         self.current = Trace::default();
         self.budget.set_most(self.limits.bytes);
-        self.deadline = (self.limits.seconds > 0.0)
-            .then(|| Instant::now() + std::time::Duration::from_secs_f64(self.limits.seconds.min(1e9)));
+        let seconds = Some(self.limits.seconds).filter(|s| *s > 0.0);
+        let deadline = seconds.map(|s| Instant::now() + Duration::from_secs_f64(s.min(1e9)));
+        self.watchdog.arm(deadline, &self.interrupt);
+    }
+
+    /// The request is over: its time no longer runs.
+    pub fn end(&mut self) {
+        self.watchdog.arm(None, &self.interrupt);
+    }
+
+    /// An interrupt that came from the deadline is LIMIT ERROR.
+    pub fn settle(&self, error: Error) -> Error {
+        if error.kind() != Kind::Interrupt || !self.watchdog.fired() {
+            return error;
+        }
+        let late =
+            limit(format!("this took longer than {} s", self.limits.seconds)).hint("--limit seconds=N changes it");
+        match &error.parts().place {
+            Some(place) => late.at(place),
+            None => late,
+        }
     }
 
     pub fn options(&mut self) -> &mut Options {
@@ -262,10 +284,6 @@ impl Host for World<'_> {
     }
 
     fn interrupt(&self) -> &Interrupt {
-        // A request that has used its time is stopped at the next look, like one that was interrupted.
-        if self.core.deadline.is_some_and(|d| Instant::now() > d) {
-            self.core.interrupt.set();
-        }
         &self.core.interrupt
     }
 

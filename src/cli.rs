@@ -1,0 +1,247 @@
+//! The command line: words to a call of one of the other files. DESIGN §6 is its list.
+
+use crate::front::{Settings, USAGE};
+use crate::{batch, bench, repl, script, views};
+use clap::{Args, Parser, Subcommand};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(name = "aplomb", version, about = "An APL that shows its work")]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    /// A program to run; without one, the prompt, or lines from a pipe
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    how: How,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// Flags that every form takes.
+#[derive(Args)]
+struct Global {
+    /// Threads for computing; all processors without it
+    #[arg(long, global = true, value_name = "N", value_parser = count)]
+    threads: Option<usize>,
+    /// Changes a limit; `)limits` lists them
+    #[arg(long, global = true, value_name = "NAME=VALUE", value_delimiter = ',', value_parser = setting)]
+    limit: Vec<(String, f64)>,
+    /// Switches compiler passes off; `--off list` prints their names
+    #[arg(long, global = true, value_name = "NAME", value_delimiter = ',')]
+    off: Vec<String>,
+    /// Pictures in ASCII
+    #[arg(long, global = true)]
+    ascii: bool,
+}
+
+/// How a program runs.
+#[derive(Args, Clone)]
+struct How {
+    /// Writes the trace of the last statement that gave a value
+    #[arg(long, value_name = "OUT.json")]
+    trace: Option<PathBuf>,
+    /// Runs again whenever the file is saved
+    #[arg(long)]
+    watch: bool,
+    /// Words for the program
+    #[arg(value_name = "ARGS")]
+    args: Vec<String>,
+}
+
+/// A file, or an expression.
+#[derive(Args, Clone)]
+pub struct Input {
+    #[arg(required_unless_present_any = ["expr", "off"], conflicts_with = "expr")]
+    pub file: Option<PathBuf>,
+    /// An expression instead of a file
+    #[arg(short = 'e', value_name = "EXPR", allow_hyphen_values = true)]
+    pub expr: Option<String>,
+}
+
+#[derive(Args, Clone)]
+pub struct TraceArgs {
+    #[command(flatten)]
+    pub input: Input,
+    /// One JSON document (the default)
+    #[arg(long, conflicts_with_all = ["ndjson", "text"])]
+    pub json: bool,
+    /// JSON, one document a line
+    #[arg(long, conflicts_with = "text")]
+    pub ndjson: bool,
+    /// For people: the passes, the launches, why
+    #[arg(long)]
+    pub text: bool,
+    /// Every statement that gave a value, not only the last
+    #[arg(long)]
+    pub all: bool,
+    /// Without times: the same bytes on every run
+    #[arg(long)]
+    pub canon: bool,
+    /// Writes here instead
+    #[arg(short = 'o', value_name = "OUT")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Args, Clone)]
+pub struct DotArgs {
+    #[command(flatten)]
+    pub input: Input,
+    /// The graph after this pass; the last one without
+    #[arg(long, value_name = "NAME")]
+    pub pass: Option<String>,
+    /// Launches and buffers instead of nodes
+    #[arg(long)]
+    pub kernels: bool,
+}
+
+#[derive(Args, Clone)]
+pub struct BenchArgs {
+    /// What to time
+    #[arg(default_value = "blackscholes")]
+    pub name: String,
+    /// Elements
+    #[arg(long, default_value = "2e7", value_parser = count)]
+    pub n: usize,
+    /// Seconds of measuring
+    #[arg(long, default_value_t = 3.0)]
+    pub seconds: f64,
+    #[arg(long)]
+    pub json: bool,
+    /// Times NumPy and others from this virtual environment in turns, and prints ratios
+    #[arg(long, value_name = "VENV")]
+    pub peers: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Runs a program; stops at the first error
+    Run {
+        file: PathBuf,
+        #[command(flatten)]
+        how: How,
+    },
+    /// Runs one line, or requests from standard input
+    Eval {
+        #[arg(required_unless_present = "batch", allow_hyphen_values = true)]
+        expr: Option<String>,
+        /// NDJSON {"id","lines":[…]} in, {"id","ok","display","error"} out
+        #[arg(long, conflicts_with = "expr")]
+        batch: bool,
+    },
+    /// All syntax errors of a program; nothing is run
+    Check {
+        file: PathBuf,
+        #[arg(long)]
+        json: bool,
+    },
+    /// The record of everything the compiler did
+    Trace(TraceArgs),
+    /// The graph for Graphviz
+    Dot(DotArgs),
+    /// The CUDA text of the launches
+    Cuda(Input),
+    /// Launches, bytes, time, and why
+    Explain(Input),
+    /// The primitives: glyph, key, names, meanings
+    Prims {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Times a workload
+    Bench(BenchArgs),
+}
+
+/// Subcommands of the design that answer in one line.
+const NOT_BUILT: &[&str] = &["tui", "tour", "kernel", "export", "repro", "ptx", "diff", "selftest", "microbench"];
+
+/// A count; `2e7` is one.
+fn count(text: &str) -> Result<usize, String> {
+    let number = text.parse::<f64>().ok().filter(|x| x.fract() == 0.0 && (1.0..=1e15).contains(x));
+    number.map(|x| x as usize).ok_or_else(|| "a whole number of at least 1, such as 4 or 2e7".into())
+}
+
+fn setting(text: &str) -> Result<(String, f64), String> {
+    let (name, value) = text.split_once('=').ok_or("NAME=VALUE, such as seconds=5")?;
+    let value = value.parse().map_err(|_| format!("{value} is no number"))?;
+    Ok((name.to_string(), value))
+}
+
+pub fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|_| ()));
+    let words: Vec<String> = std::env::args().collect();
+    ExitCode::from(run(words) as u8)
+}
+
+fn run(words: Vec<String>) -> i32 {
+    if let Some(name) = words.get(1).filter(|w| NOT_BUILT.contains(&w.as_str())) {
+        eprintln!("aplomb {name} is not built yet");
+        return USAGE;
+    }
+    let cli = match Cli::try_parse_from(words) {
+        Ok(cli) => cli,
+        Err(e) => {
+            let _ = e.print();
+            return e.exit_code();
+        }
+    };
+    if cli.global.off.iter().any(|name| name == "list") {
+        crate::front::print(&views::switches());
+        return 0;
+    }
+    let settings = match Settings::new(cli.global.threads, &cli.global.limit, cli.global.off, cli.global.ascii) {
+        Ok(settings) => settings,
+        Err(says) => {
+            eprintln!("aplomb: {says}");
+            return USAGE;
+        }
+    };
+    match (cli.command, cli.file) {
+        (Some(command), _) => dispatch(command, settings),
+        (None, Some(file)) => run_file(file, cli.how, settings),
+        (None, None) if std::io::stdin().is_terminal() => repl::run(settings),
+        (None, None) => script::piped(settings),
+    }
+}
+
+fn dispatch(command: Command, settings: Settings) -> i32 {
+    match command {
+        Command::Run { file, how } => run_file(file, how, settings),
+        Command::Eval { batch: true, .. } => batch::run(settings),
+        Command::Eval { expr, .. } => script::eval(settings, expr.unwrap_or_default()),
+        Command::Check { file, json } => views::check(settings, &file, json),
+        Command::Trace(args) => views::trace(settings, args),
+        Command::Dot(args) => views::dot(settings, args),
+        Command::Cuda(input) => views::cuda(settings, input),
+        Command::Explain(input) => views::explain(settings, input),
+        Command::Prims { json } => views::prims(json),
+        Command::Bench(args) => bench::run(settings, args),
+    }
+}
+
+fn run_file(file: PathBuf, how: How, settings: Settings) -> i32 {
+    if how.watch {
+        eprintln!("aplomb --watch is not built yet");
+        return USAGE;
+    }
+    script::run(settings, file, how.trace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_flags_do_not_clash() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_count_may_be_written_with_an_exponent() {
+        assert_eq!((count("2e7"), count("4")), (Ok(20_000_000), Ok(4)));
+        assert!(count("0").is_err() && count("1.5").is_err() && count("x").is_err());
+    }
+}

@@ -1,0 +1,158 @@
+//! COMMANDS: a row per `)` and `]` command. Prompt, scripts, batch and stories run it; help and completion read it.
+
+mod help;
+pub mod pictures;
+mod tools;
+mod workspace;
+
+use aplomb_kernel::session::{Commands, Session};
+use aplomb_lang::error::{Error, nonce, syntax};
+use aplomb_lang::protocol::{Completion, Event, Sink};
+
+/// One run of a command.
+pub struct Call<'a> {
+    /// What stands behind the name.
+    pub args: &'a str,
+    pub session: &'a mut Session,
+    pub sink: &'a mut dyn Sink,
+    pub ascii: bool,
+}
+
+impl Call<'_> {
+    pub fn show(&mut self, text: &str) {
+        self.sink.event(Event::Display(aplomb_kernel::session::text(text)));
+    }
+
+    pub fn words(&self) -> Vec<String> {
+        self.args.split_whitespace().map(String::from).collect()
+    }
+
+    /// An expression, if there is one.
+    pub fn expr(&self) -> Option<String> {
+        Some(self.args.trim().to_string()).filter(|s| !s.is_empty())
+    }
+}
+
+type Run = fn(&mut Call<'_>) -> Result<(), Error>;
+
+/// A command: its name with the bracket, what may follow, what it does. Without `run` it is not built.
+pub struct Command {
+    pub name: &'static str,
+    pub args: &'static str,
+    pub help: &'static str,
+    run: Option<Run>,
+}
+
+const fn row(name: &'static str, args: &'static str, help: &'static str, run: Run) -> Command {
+    Command { name, args, help, run: Some(run) }
+}
+
+const fn missing(name: &'static str, help: &'static str) -> Command {
+    Command { name, args: "", help, run: None }
+}
+
+/// In the order that help prints.
+pub static COMMANDS: &[Command] = &[
+    row("]dag", "[EXPR] [-pass=NAME] [-list]", "The graph of the last line, or of an expression.", tools::dag),
+    row("]why", "[EXPR | NODE | NAME]", "Launches, bytes and time, and the reason for each.", tools::why),
+    row("]kernels", "[EXPR]", "The launches as a table.", tools::kernels),
+    row("]cuda", "[kN] [EXPR]", "The text that a GPU would run, one line a node.", tools::cuda),
+    row("]trace", "[EXPR | on | off | save FILE]", "What each pass did; `on` records every line.", tools::trace),
+    row("]dot", "[EXPR] [FILE]", "The graph for Graphviz; a last word that ends in .dot is the file.", tools::dot),
+    row("]time", "[EXPR]", "What the last line, or an expression, took.", tools::time),
+    row("]off", "[NAME… | list]", "Switches passes off; alone: what is off.", tools::off),
+    row("]on", "NAME…", "Switches passes on again.", tools::on),
+    row("]help", "[TOPIC]", "Help on a glyph, name, command, error or pass.", help::help),
+    row(")vars", "", "The arrays of the workspace.", workspace::vars),
+    row(")fns", "", "The functions and operators of the workspace.", workspace::fns),
+    row(")erase", "NAMES", "Frees names.", workspace::erase),
+    row(")clear", "", "Frees all names and resets the system variables.", workspace::clear),
+    row(")limits", "[NAME=VALUE]", "What a program may use; changes a limit.", workspace::limits),
+    row(")off", "[CODE]", "Leaves.", workspace::off),
+    missing(")save", "Keeps the workspace in a file."),
+    missing(")load", "Takes a workspace from a file."),
+    missing(")copy", "Takes names from a workspace file."),
+    missing("]diff", "Two runs side by side."),
+    missing("]ptx", "The PTX of a launch."),
+    missing("]html", "The trace as a page."),
+    missing("]mem", "Buffers over time."),
+    missing("]eager", "Forces every statement."),
+    missing("]device", "Where launches run."),
+    missing("]plot", "A plot of numbers."),
+    missing("]img", "An array as a picture."),
+    missing("]box", "Boxes around nested items."),
+    missing("]rows", "How many rows print."),
+    missing("]assert", "Claims about launches."),
+    missing("]view", "An array to scroll in."),
+    missing("]load", "Runs a script here once."),
+    missing("]tui", "Panes for graph, reasons and launches."),
+    missing("]tour", "The first ten minutes, with you typing."),
+];
+
+/// The commands as a session takes them.
+#[derive(Clone, Copy, Default)]
+pub struct Table {
+    /// Pictures without line-drawing characters.
+    pub ascii: bool,
+}
+
+impl Commands for Table {
+    fn run(&self, line: &str, session: &mut Session, sink: &mut dyn Sink) -> Result<(), Error> {
+        let line = line.trim();
+        let (name, args) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let Some(command) = find(name) else { return Err(unknown(name)) };
+        match command.run {
+            Some(run) => run(&mut Call { args: args.trim(), session, sink, ascii: self.ascii }),
+            None => Err(nonce(command.name)),
+        }
+    }
+
+    fn complete(&self, start: &str) -> Vec<Completion> {
+        let found = COMMANDS.iter().filter(|c| c.run.is_some() && c.name.starts_with(&start.to_lowercase()));
+        found.map(|c| Completion { text: c.name.into(), says: c.help.into() }).collect()
+    }
+
+    fn help(&self, topic: &str) -> Option<String> {
+        help::page(topic)
+    }
+}
+
+fn find(name: &str) -> Option<&'static Command> {
+    let name = name.to_lowercase();
+    COMMANDS.iter().find(|c| c.name == name)
+}
+
+fn unknown(name: &str) -> Error {
+    let near = nearest(name, COMMANDS.iter().map(|c| c.name));
+    let hint = if near.is_empty() { "]help lists the commands".into() } else { format!("near it: {}", near.join(" ")) };
+    syntax(format!("no command is called {name}")).hint(hint)
+}
+
+/// Up to three names that a slip of the fingers may have meant.
+fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let name = name.to_lowercase();
+    let near = |other: &str| strsim::damerau_levenshtein(&name, other);
+    let mut found: Vec<(usize, &str)> =
+        names.map(|n| (near(n), n)).filter(|(d, _)| *d <= 2.max(name.len() / 3)).collect();
+    found.sort();
+    found.into_iter().take(3).map(|(_, n)| n).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_one_row_and_a_sentence() {
+        for (k, c) in COMMANDS.iter().enumerate() {
+            assert!(c.name.starts_with([')', ']']) && c.help.ends_with('.'), "{}", c.name);
+            assert!(COMMANDS[..k].iter().all(|other| other.name != c.name), "{} twice", c.name);
+        }
+    }
+
+    #[test]
+    fn a_slip_finds_its_command() {
+        assert_eq!(nearest("]dga", COMMANDS.iter().map(|c| c.name)).first(), Some(&"]dag"));
+        assert!(nearest("]something", COMMANDS.iter().map(|c| c.name)).is_empty());
+    }
+}

@@ -1,0 +1,154 @@
+//! What every form of the program shares: settings, sessions on a large stack, printing.
+
+use crate::commands::Table;
+use aplomb_kernel::session::{STACK, Session};
+use aplomb_lang::limits::Limits;
+use aplomb_lang::protocol::{Event, MimeBundle, Sink, TEXT};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::rc::Rc;
+use std::thread;
+
+/// Exit codes (DESIGN §6).
+pub const FAILED: i32 = 1;
+pub const USAGE: i32 = 2;
+pub const INTERRUPTED: i32 = 130;
+
+/// Lines of a value that print where nobody scrolls: a mebibyte holds no more.
+const ALL_LINES: usize = 1 << 19;
+
+/// What the command line says for all sessions.
+#[derive(Clone)]
+pub struct Settings {
+    pub threads: usize,
+    pub limits: Limits,
+    pub off: Vec<String>,
+    pub ascii: bool,
+}
+
+impl Settings {
+    /// Errors: an unknown limit or switch, with the names there are.
+    pub fn new(
+        threads: Option<usize>,
+        limits: &[(String, f64)],
+        off: Vec<String>,
+        ascii: bool,
+    ) -> Result<Self, String> {
+        let mut own = Limits { bytes: aplomb_kernel::memory::default_budget(), ..Limits::default() };
+        if !std::io::stdout().is_terminal() {
+            own.lines = ALL_LINES;
+        }
+        for (name, value) in limits {
+            own.set(name, *value)?;
+        }
+        let mut options = aplomb_lang::pass::Options::default();
+        off.iter().try_for_each(|name| options.switch(name, false))?;
+        let all = || thread::available_parallelism().map_or(1, usize::from);
+        Ok(Settings { threads: threads.unwrap_or_else(all), limits: own, off, ascii })
+    }
+
+    pub fn commands(&self) -> Table {
+        Table { ascii: self.ascii }
+    }
+
+    /// Switches, checked in `new`, that a session starts with.
+    pub fn prepare(&self, session: &mut Session) {
+        for name in &self.off {
+            let _ = session.options().switch(name, false);
+        }
+    }
+
+    pub fn session(&self) -> Session {
+        let mut session = Session::new(Rc::new(self.commands()), self.limits.clone(), self.threads);
+        self.prepare(&mut session);
+        session
+    }
+}
+
+/// Works with a session on a thread that has the stack for it. A thread that cannot be had, or a defect, is exit code 1.
+pub fn on_session(settings: Settings, work: impl FnOnce(&mut Session) -> i32 + Send + 'static) -> i32 {
+    let run = move || {
+        let mut session = settings.session();
+        crate::signals::interrupt_twice_ends(session.interrupt());
+        work(&mut session)
+    };
+    let thread = thread::Builder::new().name("session".into()).stack_size(STACK).spawn(run);
+    let done =
+        thread.map_err(|e| format!("no thread can be had: {e}")).and_then(|t| t.join().map_err(|_| DEFECT.into()));
+    done.unwrap_or_else(|says| {
+        eprintln!("aplomb: {says}");
+        FAILED
+    })
+}
+
+const DEFECT: &str = "INTERNAL ERROR: a defect of Aplomb ended the program";
+
+/// Prints and, where the reader is gone, leaves quietly.
+pub fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    if let Err(e) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        if e.kind() == ErrorKind::BrokenPipe {
+            std::process::exit(0);
+        }
+        eprintln!("aplomb: standard output: {e}");
+        std::process::exit(FAILED);
+    }
+}
+
+/// The plain form of a bundle, ended by a newline.
+pub fn plain(bundle: &MimeBundle) -> String {
+    let text = bundle.get(TEXT).map_or("", String::as_str);
+    if text.is_empty() || text.ends_with('\n') { text.into() } else { format!("{text}\n") }
+}
+
+/// The terminal's width; None where output is no terminal.
+pub fn columns() -> Option<usize> {
+    let out = std::io::stdout();
+    let size = out.is_terminal().then(|| rustix::termios::tcgetwinsize(&out).ok()).flatten()?;
+    Some(size.ws_col as usize).filter(|n| *n > 0)
+}
+
+/// Colours only where a terminal shows them and nobody asked for none.
+pub fn colours(to: &impl IsTerminal) -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|v| !v.is_empty());
+    to.is_terminal() && !set("NO_COLOR") && std::env::var_os("TERM").is_some_and(|t| t != "dumb")
+}
+
+/// Prints events: values on standard output, errors on standard error; knows the exit code.
+#[derive(Default)]
+pub struct Printer {
+    code: i32,
+    exit: Option<i32>,
+}
+
+impl Printer {
+    /// Of the first error, or what the program asked for.
+    pub fn code(&self) -> i32 {
+        self.exit.unwrap_or(self.code)
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.exit.is_some() || self.code == INTERRUPTED
+    }
+}
+
+impl Sink for Printer {
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Stream(text) => print(&text),
+            Event::Result(bundle) | Event::Display(bundle) => print(&plain(&bundle)),
+            Event::Error(failure) => {
+                let err = std::io::stderr();
+                let report = if colours(&err) { &failure.coloured } else { &failure.report };
+                let _ = writeln!(err.lock(), "{report}");
+                let interrupted = failure.number == aplomb_lang::error::Kind::Interrupt.number();
+                self.code = if interrupted { INTERRUPTED } else { self.code.max(FAILED) };
+            }
+            Event::Exit(code) => self.exit = Some(code),
+            _ => {}
+        }
+    }
+
+    fn input(&mut self, _prompt: &str) -> Option<String> {
+        None
+    }
+}

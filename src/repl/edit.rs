@@ -1,0 +1,120 @@
+//! Completion at the prompt: names of the workspace first, then glyphs by name, commands, files inside quotes.
+
+use super::{ask, colour, keys};
+use aplomb_kernel::session::Worker;
+use aplomb_lang::protocol::{Completion, Event, Request};
+use rustyline::completion::{Completer, FilenameCompleter, Pair};
+use rustyline::highlight::{CmdKind, Highlighter};
+use rustyline::hint::Hinter;
+use rustyline::validate::Validator;
+use rustyline::{Context, Helper};
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// System functions whose text argument is a path.
+const READERS: &[&str] = &["⎕CSV", "⎕NPY", "⎕NGET", "⎕NPUT"];
+
+pub struct Edit {
+    worker: Rc<RefCell<Worker>>,
+}
+
+impl Edit {
+    pub fn new(worker: Rc<RefCell<Worker>>) -> Edit {
+        Edit { worker }
+    }
+
+    /// What the session knows about a place: start in bytes, candidates.
+    fn known(&self, line: &str, cursor: usize) -> (usize, Vec<Completion>) {
+        let cursor = line[..cursor].chars().count();
+        let mut found = (0, Vec::new());
+        ask(&mut self.worker.borrow_mut(), Request::Complete { code: line.into(), cursor }, |event| {
+            if let Event::Completions { start, items, .. } = event {
+                found = (start, items);
+            }
+        });
+        let start = line.char_indices().nth(found.0).map_or(line.len(), |(at, _)| at);
+        (start, found.1)
+    }
+}
+
+/// The start of an open quote behind a function that reads files.
+fn open_path(before: &str) -> Option<usize> {
+    let quotes: Vec<usize> = before.match_indices('\'').map(|(at, _)| at).collect();
+    let last = *quotes.last().filter(|_| quotes.len() % 2 == 1)?;
+    let head = before[..last].trim_end().to_uppercase();
+    READERS.iter().any(|name| head.ends_with(name)).then_some(last + 1)
+}
+
+/// `` `rho `` was typed as ⍴ and `ho`: the word with the key in the glyph's place, and where it begins.
+fn unprefixed(before: &str) -> Option<(usize, String)> {
+    let letters = before.len() - before.trim_end_matches(|c: char| c.is_ascii_lowercase()).len();
+    let head = &before[..before.len() - letters];
+    let glyph = head.chars().next_back().filter(|_| letters > 0)?;
+    let (key, _) = keys::glyph_keys().find(|(_, g)| *g == glyph)?;
+    Some((head.len() - glyph.len_utf8(), format!("{key}{}", &before[head.len()..])))
+}
+
+fn pair(c: Completion) -> Pair {
+    let says = c.says.lines().next().unwrap_or("").to_string();
+    let display = if says.is_empty() { c.text.clone() } else { format!("{}  {says}", c.text) };
+    Pair { display, replacement: c.text }
+}
+
+impl Completer for Edit {
+    type Candidate = Pair;
+
+    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
+        let before = &line[..at];
+        if let Some(start) = open_path(before) {
+            let (from, found) = FilenameCompleter::new().complete_path(&before[start..], at - start)?;
+            return Ok((start + from, found));
+        }
+        let (start, items) = self.known(before, at);
+        if !items.is_empty() && start < at {
+            return Ok((start, items.into_iter().map(pair).collect()));
+        }
+        if let Some((start, word)) = unprefixed(before) {
+            let (_, items) = self.known(&format!("`{word}"), word.len() + 1);
+            return Ok((start, items.into_iter().map(pair).collect()));
+        }
+        Ok((at, Vec::new()))
+    }
+}
+
+impl Highlighter for Edit {
+    fn highlight<'l>(&self, line: &'l str, cursor: usize) -> Cow<'l, str> {
+        Cow::Owned(colour::coloured(line, cursor))
+    }
+
+    fn highlight_char(&self, _line: &str, _cursor: usize, _kind: CmdKind) -> bool {
+        true
+    }
+}
+
+impl Hinter for Edit {
+    type Hint = String;
+}
+
+impl Validator for Edit {}
+
+impl Helper for Edit {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_that_became_a_glyph_is_still_a_name() {
+        assert_eq!(unprefixed("1+⍴ho"), Some((2, "rho".into())));
+        assert_eq!(unprefixed("⍴"), None);
+        assert_eq!(unprefixed("rho"), None);
+    }
+
+    #[test]
+    fn paths_stand_in_quotes_behind_their_readers() {
+        assert_eq!(open_path("x←⎕CSV 'da"), Some("x←⎕CSV '".len()));
+        assert_eq!(open_path("x←⎕CSV 'a' 'b"), None);
+        assert_eq!(open_path("'da"), None);
+    }
+}

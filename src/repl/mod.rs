@@ -1,0 +1,162 @@
+//! The prompt. The only room that knows the line editor; the session runs on its own thread behind two channels.
+//!
+//! `edit` completes and colours, `keys` are the glyphs behind a backtick, `history` is the file. Always: the terminal
+//! is as it was, whatever ends the program; Ctrl-C stops a line and keeps the names.
+
+mod colour;
+mod edit;
+mod history;
+mod keys;
+
+use crate::front::{FAILED, Settings, colours, plain, print};
+use crate::script::is_command;
+use crate::signals;
+use aplomb_kernel::session::Worker;
+use aplomb_lang::protocol::{Client, Event, Request, Status};
+use edit::Edit;
+use rustyline::error::ReadlineError;
+use rustyline::history::FileHistory;
+use rustyline::{ColorMode, CompletionType, Config, Editor};
+use std::cell::RefCell;
+use std::io::Write;
+use std::rc::Rc;
+
+/// Six blanks, as APL has it.
+const PROMPT: &str = "      ";
+
+type Reader = Editor<Edit, FileHistory>;
+
+/// Runs until Ctrl-D, `)off` or a signal; the exit code.
+pub fn run(settings: Settings) -> i32 {
+    prompt(settings).unwrap_or_else(|says| {
+        eprintln!("aplomb: {says}");
+        FAILED
+    })
+}
+
+fn prompt(settings: Settings) -> Result<i32, String> {
+    let commands = settings.commands();
+    let own = settings.clone();
+    let worker = Worker::start(move || Rc::new(commands), settings.limits, settings.threads, move |s| own.prepare(s));
+    let worker = worker.map_err(|e| format!("no thread can be had: {e}"))?;
+    signals::interrupt_keeps(worker.interrupt(), restorer());
+    let worker = Rc::new(RefCell::new(worker));
+    let mut reader = reader(&worker).map_err(|e| e.to_string())?;
+    let kept = history::load(&mut reader);
+    print(&banner(&mut worker.borrow_mut()));
+    let code = read_lines(&mut reader, &worker);
+    if let Some(path) = kept {
+        history::save(&mut reader, &path);
+    }
+    Ok(code)
+}
+
+/// Puts the terminal back as it is now.
+fn restorer() -> impl Fn() + Send + 'static {
+    let before = rustix::termios::tcgetattr(std::io::stdin()).ok();
+    move || {
+        if let Some(before) = &before {
+            let _ = rustix::termios::tcsetattr(std::io::stdin(), rustix::termios::OptionalActions::Now, before);
+        }
+        // Bracketed paste off.
+        let mut out = std::io::stdout();
+        let _ = out.write_all(b"\x1b[?2004l\r\n").and_then(|()| out.flush());
+    }
+}
+
+fn reader(worker: &Rc<RefCell<Worker>>) -> rustyline::Result<Reader> {
+    let coloured = colours(&std::io::stdout());
+    let config = Config::builder()
+        .completion_type(CompletionType::List)
+        .color_mode(if coloured { ColorMode::Enabled } else { ColorMode::Disabled })
+        .max_history_size(5_000)?
+        .tab_stop(8)
+        .auto_add_history(false)
+        .build();
+    let mut reader = Editor::with_config(config)?;
+    reader.set_helper(Some(Edit::new(worker.clone())));
+    keys::bind(&mut reader);
+    Ok(reader)
+}
+
+/// One line: version, device, where help is, how a glyph is typed.
+fn banner(worker: &mut Worker) -> String {
+    let mut found = Default::default();
+    ask(worker, Request::Info, |event| {
+        if let Event::Info(pairs) = event {
+            found = pairs;
+        }
+    });
+    let get = |name| found.get(name).map_or("", String::as_str);
+    format!("Aplomb {} · {} · ]help · glyphs: `r or rho<Tab> gives ⍴\n", get("version"), get("device"))
+}
+
+/// Sends, and hands every event to `each` until the session is idle. False: the session is gone.
+fn ask(worker: &mut Worker, request: Request, mut each: impl FnMut(Event)) -> bool {
+    worker.send(request);
+    loop {
+        match worker.recv() {
+            Some(Event::Status(Status::Idle)) => return true,
+            Some(event) => each(event),
+            None => return false,
+        }
+    }
+}
+
+fn read_lines(reader: &mut Reader, worker: &Rc<RefCell<Worker>>) -> i32 {
+    let mut count = 0;
+    loop {
+        let line = match reader.readline(PROMPT) {
+            Ok(line) => line,
+            Err(ReadlineError::Interrupted) => continue,
+            Err(ReadlineError::Eof) => return 0,
+            Err(e) => {
+                eprintln!("aplomb: the terminal: {e}");
+                return FAILED;
+            }
+        };
+        if line.trim().is_empty() {
+            continue;
+        }
+        count += 1;
+        // A history that cannot take a line still reads the next.
+        let _ = reader.add_history_entry(line.as_str());
+        if let Some(code) = execute(&mut worker.borrow_mut(), unindented(&line), count) {
+            return code;
+        }
+    }
+}
+
+/// Without the blanks that stand for the prompt on later lines.
+fn unindented(text: &str) -> String {
+    let strip = |line: &str| line.strip_prefix(PROMPT).unwrap_or(line).to_string();
+    let lines: Vec<String> = text.lines().map(strip).collect();
+    let text = lines.join("\n");
+    if is_command(&text) { text.trim().into() } else { text }
+}
+
+/// Runs a line and prints what it tells; the exit code if the session is over.
+fn execute(worker: &mut Worker, code: String, count: usize) -> Option<i32> {
+    let mut exit = None;
+    let coloured = colours(&std::io::stdout());
+    let request = Request::Execute { code, name: format!("line {count}"), silent: false };
+    let alive = ask(worker, request, |event| match event {
+        Event::Stream(text) => print(&text),
+        Event::Result(bundle) | Event::Display(bundle) => print(&plain(&bundle)),
+        Event::Error(failure) => print(&format!("{}\n", if coloured { failure.coloured } else { failure.report })),
+        Event::Exit(code) => exit = Some(code),
+        _ => {}
+    });
+    exit.or((!alive).then_some(FAILED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn later_lines_lose_the_blanks_of_the_prompt() {
+        assert_eq!(unindented("      f←{\n      ⍵\n        +1}"), "f←{\n⍵\n  +1}");
+        assert_eq!(unindented(" ]dag x "), "]dag x");
+    }
+}

@@ -1,0 +1,141 @@
+//! Programs that run without a prompt: a file, one line, lines from a pipe.
+
+use crate::front::{FAILED, Printer, Settings, USAGE, on_session};
+use aplomb_kernel::files;
+use aplomb_kernel::session::Session;
+use aplomb_lang::protocol::{Completeness, Request};
+use aplomb_lang::syntax;
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+
+/// A program's text. `#!` becomes `⍝!`: a comment of the same length. Errors: one line for the user.
+pub fn read(path: &Path) -> Result<String, String> {
+    let bytes = std::fs::read(path).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => format!("no such file: {}", path.display()),
+        _ => format!("{}: {e}", path.display()),
+    })?;
+    let text = String::from_utf8(bytes).map_err(|e| {
+        let line = e.as_bytes()[..e.utf8_error().valid_up_to()].split(|b| *b == b'\n').count();
+        format!("{}: line {line} is not UTF-8", path.display())
+    })?;
+    Ok(match text.strip_prefix("#!") {
+        Some(rest) => format!("⍝!{rest}"),
+        None => text,
+    })
+}
+
+fn execute(session: &mut Session, code: String, name: String, printer: &mut Printer) {
+    session.handle(Request::Execute { code, name, silent: false }, printer);
+}
+
+/// `aplomb FILE`: stops at the first error.
+pub fn run(settings: Settings, file: PathBuf, trace: Option<PathBuf>) -> i32 {
+    let text = match read(&file) {
+        Ok(text) => text,
+        Err(says) => {
+            eprintln!("aplomb: {says}");
+            return USAGE;
+        }
+    };
+    on_session(settings, move |session| {
+        session.core().set_tracing(trace.is_some());
+        let mut printer = Printer::default();
+        execute(session, text, file.display().to_string(), &mut printer);
+        match trace.map(|to| save_trace(session, &to)) {
+            Some(Err(says)) => {
+                eprintln!("aplomb: {says}");
+                printer.code().max(FAILED)
+            }
+            _ => printer.code(),
+        }
+    })
+}
+
+fn save_trace(session: &mut Session, to: &Path) -> Result<(), String> {
+    let trace = session.core().take_traces().pop().ok_or("no statement gave a value, so there is no trace")?;
+    let json = serde_json::to_string(&trace).map_err(|e| e.to_string())?;
+    files::write_file(to, format!("{json}\n").as_bytes()).map_err(|e| e.parts().says.clone())
+}
+
+/// `aplomb eval EXPR`.
+pub fn eval(settings: Settings, expr: String) -> i32 {
+    on_session(settings, move |session| {
+        let mut printer = Printer::default();
+        execute(session, expr, "line 1".into(), &mut printer);
+        printer.code()
+    })
+}
+
+/// Lines from a pipe: each complete piece runs as if typed; an error does not end it.
+pub fn piped(settings: Settings) -> i32 {
+    on_session(settings, |session| {
+        let mut printer = Printer::default();
+        let mut pieces = Pieces::default();
+        let mut input = std::io::stdin().lock();
+        let mut bytes = Vec::new();
+        loop {
+            bytes.clear();
+            let read = input.read_until(b'\n', &mut bytes).unwrap_or(0);
+            let line = String::from_utf8_lossy(&bytes);
+            let ready = if read == 0 { pieces.rest() } else { pieces.line(line.trim_end_matches(['\n', '\r'])) };
+            if let Some((code, name)) = ready {
+                execute(session, code, name, &mut printer);
+            }
+            if read == 0 || printer.is_over() {
+                return printer.code();
+            }
+        }
+    })
+}
+
+/// Gathers lines until they are complete.
+#[derive(Default)]
+pub struct Pieces {
+    seen: usize,
+    open: String,
+    first: usize,
+}
+
+impl Pieces {
+    /// The text and name of what this line completes.
+    pub fn line(&mut self, line: &str) -> Option<(String, String)> {
+        self.seen += 1;
+        if self.open.is_empty() {
+            self.first = self.seen;
+        } else {
+            self.open.push('\n');
+        }
+        self.open.push_str(line);
+        if syntax::completeness(&self.open) == Completeness::More && !is_command(&self.open) {
+            return None;
+        }
+        self.rest()
+    }
+
+    /// What is left when nothing follows.
+    pub fn rest(&mut self) -> Option<(String, String)> {
+        let text = std::mem::take(&mut self.open);
+        (!text.trim().is_empty()).then(|| (text, format!("line {}", self.first)))
+    }
+}
+
+/// A `)` or `]` line, which is complete as it stands.
+pub fn is_command(text: &str) -> bool {
+    !text.contains('\n') && text.trim_start().starts_with([')', ']'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_open_bracket_waits_for_its_end() {
+        let mut pieces = Pieces::default();
+        assert_eq!(pieces.line("1+1"), Some(("1+1".into(), "line 1".into())));
+        assert_eq!(pieces.line("f←{"), None);
+        assert_eq!(pieces.line("⍵}"), Some(("f←{\n⍵}".into(), "line 2".into())));
+        assert_eq!(pieces.line("]dag {"), Some(("]dag {".into(), "line 4".into())));
+        assert_eq!(pieces.line("("), None);
+        assert_eq!(pieces.rest(), Some(("(".into(), "line 5".into())));
+    }
+}

@@ -1,0 +1,185 @@
+//! Views of a trace and of the tables, for the command line.
+
+use crate::cli::{DotArgs, Input, TraceArgs};
+use crate::commands::pictures;
+use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
+use crate::script;
+use aplomb_kernel::files;
+use aplomb_lang::pass::{GROUPS, PIPELINE, switches as names};
+use aplomb_lang::prim::table::{Meaning, OTHER_KEYS, prims as rows};
+use aplomb_lang::protocol::Request;
+use aplomb_lang::report;
+use aplomb_lang::span::Source;
+use aplomb_lang::syntax;
+use aplomb_lang::trace::Trace;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// `--off list`: switches with what they do, groups with their members.
+pub fn switches() -> String {
+    let line = |name: &str| {
+        let pass = PIPELINE.iter().find(|p| p.name == name).map(|p| p.says.to_string());
+        let group = || GROUPS.iter().find(|g| g.0 == name).map_or(String::new(), |g| g.1.join(" + "));
+        format!("{name:17}{}\n", pass.unwrap_or_else(group))
+    };
+    names().into_iter().map(line).collect()
+}
+
+fn failed(says: &str) -> i32 {
+    eprintln!("aplomb: {says}");
+    FAILED
+}
+
+/// Runs the input with everything recorded, nothing shown, then `view` of the traces of the statements that gave a value.
+fn traced(
+    settings: Settings,
+    input: Input,
+    view: impl FnOnce(Vec<Trace>) -> Result<(), String> + Send + 'static,
+) -> i32 {
+    let (name, code) = match (input.file, input.expr) {
+        (_, Some(expr)) => ("line 1".to_string(), expr),
+        (Some(file), None) => match script::read(&file) {
+            Ok(text) => (file.display().to_string(), text),
+            Err(says) => {
+                eprintln!("aplomb: {says}");
+                return USAGE;
+            }
+        },
+        (None, None) => {
+            eprintln!("aplomb: FILE or -e 'EXPR' is needed");
+            return USAGE;
+        }
+    };
+    on_session(settings, move |session| {
+        session.core().set_tracing(true);
+        let mut printer = Printer::default();
+        session.handle(Request::Execute { code, name, silent: true }, &mut printer);
+        if printer.code() != 0 {
+            return printer.code();
+        }
+        let traces = session.core().take_traces();
+        if traces.is_empty() {
+            return failed("no statement gave a value, so there is nothing to trace");
+        }
+        view(traces).map_or_else(|says| failed(&says), |()| 0)
+    })
+}
+
+fn last(traces: &[Trace]) -> Result<&Trace, String> {
+    traces.last().ok_or_else(|| "no statement gave a value".into())
+}
+
+/// `aplomb trace`.
+pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
+    let ascii = settings.ascii;
+    traced(settings, args.input, move |mut traces| {
+        if !args.all {
+            traces.drain(..traces.len().saturating_sub(1));
+        }
+        let mut out = String::new();
+        for trace in traces {
+            let trace = if args.canon { trace.canonical() } else { trace };
+            if args.text {
+                out += &pictures::report(&trace, ascii);
+                continue;
+            }
+            // One document a line; a lone one is laid out for reading.
+            let lines = args.ndjson || args.all;
+            let json = if lines { serde_json::to_string(&trace) } else { serde_json::to_string_pretty(&trace) };
+            out += &json.map_err(|e| e.to_string())?;
+            out.push('\n');
+        }
+        match args.out {
+            Some(path) => files::write_file(&path, out.as_bytes()).map_err(|e| e.parts().says.clone())?,
+            None => print(&out),
+        }
+        Ok(())
+    })
+}
+
+/// `aplomb dot`.
+pub fn dot(settings: Settings, args: DotArgs) -> i32 {
+    traced(settings, args.input, move |traces| {
+        let trace = last(&traces)?;
+        let text =
+            if args.kernels { aplomb_viz::dot::kernels(trace) } else { pictures::dot(trace, args.pass.as_deref())? };
+        print(&text);
+        Ok(())
+    })
+}
+
+/// `aplomb cuda`.
+pub fn cuda(settings: Settings, input: Input) -> i32 {
+    traced(settings, input, |traces| {
+        print(&pictures::cuda(last(&traces)?, None)?);
+        Ok(())
+    })
+}
+
+/// `aplomb explain`.
+pub fn explain(settings: Settings, input: Input) -> i32 {
+    traced(settings, input, |traces| {
+        print(&aplomb_viz::why::summary(last(&traces)?));
+        Ok(())
+    })
+}
+
+/// `aplomb check`.
+pub fn check(settings: Settings, file: &Path, json: bool) -> i32 {
+    let text = match script::read(file) {
+        Ok(text) => text,
+        Err(says) => {
+            eprintln!("aplomb: {says}");
+            return USAGE;
+        }
+    };
+    let source = Source::new(file.display().to_string(), text);
+    let limits = settings.limits.clone();
+    on_session(settings, move |_| {
+        let errors = syntax::check(&source, &limits);
+        if json {
+            let row = |e: &aplomb_lang::error::Error| {
+                let parts = e.parts();
+                let start = parts.place.as_ref().map_or(0, |p| p.span.start) as usize;
+                let before: Vec<char> = source.text.chars().take(start).collect();
+                let line = before.iter().filter(|c| **c == '\n').count() + 1;
+                let column = before.iter().rev().take_while(|c| **c != '\n').count() + 1;
+                let span = parts.place.as_ref().map(|p| [p.span.start, p.span.end]);
+                json!({ "kind": e.kind().name(), "says": parts.says, "span": span, "line": line, "column": column })
+            };
+            print(&format!("{}\n", Value::from(errors.iter().map(row).collect::<Vec<_>>())));
+        } else if !errors.is_empty() {
+            eprintln!("{}", report::render_all(&errors, crate::front::colours(&std::io::stderr())));
+        }
+        if errors.is_empty() { 0 } else { FAILED }
+    })
+}
+
+/// `aplomb prims`: all that can be typed by key or name.
+pub fn prims(json: bool) -> i32 {
+    let meaning = |use_: &str, m: &Option<Meaning>| {
+        m.as_ref().map(|m| {
+            json!({ "use": use_, "name": m.name, "help": m.help, "example": [m.example.0, m.example.1], "axis": m.axis })
+        })
+    };
+    if json {
+        let all = rows().map(|p| {
+            let uses = [("monadic", &p.monadic), ("dyadic", &p.dyadic), ("operator", &p.operator)];
+            let meanings: Vec<Value> = uses.iter().filter_map(|(name, m)| meaning(name, m)).collect();
+            json!({ "glyph": p.glyph.to_string(), "key": p.key.map(String::from), "names": p.names, "meanings": meanings })
+        });
+        let other = OTHER_KEYS.iter().map(|(glyph, key, names)| {
+            json!({ "glyph": glyph.to_string(), "key": key.to_string(), "names": names, "meanings": [] })
+        });
+        print(&format!("{}\n", Value::from(all.chain(other).collect::<Vec<_>>())));
+        return 0;
+    }
+    let mut out = String::from("glyph key  names\n");
+    let keys = rows().map(|p| (p.glyph, p.key, p.names)).chain(OTHER_KEYS.iter().map(|(g, k, n)| (*g, Some(*k), *n)));
+    for (glyph, key, names) in keys {
+        let key = key.map_or("   ".into(), |k| format!("`{k} "));
+        out += &format!("{glyph}     {key}  {}\n", names.join(", "));
+    }
+    print(&out);
+    0
+}
