@@ -198,6 +198,6 @@ fn a_reader_that_leaves_is_no_panic() {
     let program = assert_cmd::cargo::cargo_bin("aplomb");
     let script = format!("'{}' eval '⍪⍳200000' | head -n 1", program.display());
     let out = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&out.stdout), "1\n");
+    assert_eq!(String::from_utf8_lossy(&out.stdout), "     1\n");
     assert_eq!(String::from_utf8_lossy(&out.stderr), "");
 }

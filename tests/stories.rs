@@ -38,16 +38,19 @@ impl Sink for Heard {
 fn run(block: &str, options: &str) -> (String, Vec<String>) {
     let mut session = Session::new(Rc::new(Table::default()), Limits::default(), 2);
     let (mut out, mut open, mut count, mut open_at) = (String::new(), String::new(), 0, 0);
-    for line in block.lines().filter_map(|l| l.strip_prefix(PROMPT)) {
-        out += &format!("{PROMPT}{line}\n");
+    let mut lines = block.lines().peekable();
+    while let Some(line) = lines.next() {
+        // What stands here and was not printed is dropped.
+        let Some(typed) = line.strip_prefix(PROMPT) else { continue };
+        out += &format!("{line}\n");
         count += 1;
         if open.is_empty() {
             open_at = count;
         } else {
             open.push('\n');
         }
-        open += line;
-        let is_command = line.starts_with([')', ']']) && open == line;
+        open += typed;
+        let is_command = typed.starts_with([')', ']']) && open == typed;
         if !is_command && syntax::completeness(&open) == Completeness::More {
             continue;
         }
@@ -56,6 +59,9 @@ fn run(block: &str, options: &str) -> (String, Vec<String>) {
             Request::Execute { code: std::mem::take(&mut open), name: format!("line {open_at}"), silent: false };
         session.handle(request, &mut heard);
         out += &heard.0;
+        // Printed lines may begin with six blanks too: a picture, a folded row of numbers.
+        let is_typed = |l: &str| l.strip_prefix(PROMPT).is_some_and(|rest| !rest.starts_with(' '));
+        while lines.next_if(|l| !is_typed(l) || heard.0.lines().any(|printed| printed == *l)).is_some() {}
     }
     let claims = options.split_whitespace().filter_map(|o| o.split_once('='));
     let broken = claims.filter_map(|(name, wanted)| {
