@@ -164,6 +164,7 @@ impl Session {
         self.spent = Spent { wall_ms: begun.elapsed().as_secs_f64() * 1e3, ..self.core.spent };
         if gave {
             let forced = self.core.take_forced();
+            self.core.name_inputs(&forced, &self.interp);
             self.last = Some(Last { text: source, before, forced });
         }
         if let Some(code) = self.interp.exit() {
@@ -197,10 +198,12 @@ impl Session {
         self.core.begin();
         let mut world = World::new(&mut self.core, None, true);
         world.start(&statement);
-        for recorded in forced {
-            world.evaluate(&recorded)?;
+        for recorded in &forced {
+            world.evaluate(recorded)?;
         }
-        Ok(world.take_trace())
+        let mut trace = world.take_trace();
+        record::name_inputs(&mut trace, &forced, &self.interp);
+        Ok(trace)
     }
 
     fn trace_again(&mut self, source: Arc<Source>, before: Option<Snapshot>) -> Result<Trace, Error> {
@@ -212,7 +215,9 @@ impl Session {
         self.interp.set_record_all(true);
         let mut world = World::new(&mut self.core, None, true);
         let done = self.interp.execute(&source, &mut world);
-        let trace = world.take_trace();
+        let mut trace = world.take_trace();
+        let forced = self.core.take_forced();
+        record::name_inputs(&mut trace, &forced, &self.interp);
         self.interp.restore(&now);
         done.map(|()| trace)
     }

@@ -1,8 +1,14 @@
 //! The clock of the passes, and the record of a value.
 
 use aplomb_lang::array::{Array, Data};
+use aplomb_lang::dag::Node;
+use aplomb_lang::eval::Interp;
+use aplomb_lang::eval::host::Recorded;
+use aplomb_lang::eval::value::Value;
 use aplomb_lang::pass::Observer;
-use aplomb_lang::trace::ResultRecord;
+use aplomb_lang::trace::{ResultRecord, Trace};
+use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The compiler has no clock of its own.
@@ -46,4 +52,39 @@ pub fn result_of(value: &Array) -> ResultRecord {
 fn mix(h: &mut u64, word: u64) {
     *h = (*h ^ word).wrapping_mul(0x0100_0000_01b3);
     *h ^= *h >> 29;
+}
+
+/// Gives the inputs of a trace the names that hold them now. `forced` are its evaluations, in order.
+pub fn name_inputs(trace: &mut Trace, forced: &[Rc<Recorded>], interp: &Interp) {
+    // Without sharing recovery the nodes are those of a tree, which have other numbers.
+    if trace.config.off.iter().any(|off| off == "bind" || off == "prune") {
+        return;
+    }
+    let held: Vec<(String, *const u8)> =
+        interp.names().into_iter().filter_map(|n| Some((n.name.clone(), place_of(interp.get(&n.name)?)?))).collect();
+    for (segment, recorded) in trace.segments.iter().zip(forced) {
+        for at in recorded.dag.ids() {
+            let Node::Input(k) = recorded.dag.node(at) else { continue };
+            let place = recorded.inputs.get(*k as usize).and_then(buffer);
+            let name = held.iter().find(|h| Some(h.1) == place).map(|h| h.0.clone());
+            if let Some(node) = trace.nodes.get_mut(segment.nodes[0] as usize + at.index()) {
+                node.name = node.name.take().or(name);
+            }
+        }
+    }
+}
+
+fn place_of(value: &Value) -> Option<*const u8> {
+    match value {
+        Value::Array(a) => buffer(a),
+        _ => None,
+    }
+}
+
+/// Where an array's items are, to know it again.
+fn buffer(a: &Array) -> Option<*const u8> {
+    match a.settled().data() {
+        Data::Dense(b) => Some(Arc::as_ptr(b).cast()),
+        _ => None,
+    }
 }

@@ -8,6 +8,7 @@ use crate::files;
 use aplomb_lang::array::Array;
 use aplomb_lang::dag::NodeId;
 use aplomb_lang::error::{Error, Kind, Result, internal, interrupt, limit};
+use aplomb_lang::eval::Interp;
 use aplomb_lang::eval::host::{CsvOptions, CsvTable, Host, Recorded, Src};
 use aplomb_lang::limits::{Budget, Interrupt, Limits};
 use aplomb_lang::pass::{Answer, Compiled, Options, compile};
@@ -112,6 +113,13 @@ impl Core {
     pub fn set_tracing(&mut self, on: bool) -> bool {
         self.options.trace = on;
         std::mem::replace(&mut self.tracing, on)
+    }
+
+    /// The statement's inputs get the names that hold them.
+    pub fn name_inputs(&mut self, forced: &[Rc<Recorded>], interp: &Interp) {
+        if let Some(trace) = self.traces.last_mut() {
+            super::record::name_inputs(trace, forced, interp);
+        }
     }
 
     /// What the last statement forced.

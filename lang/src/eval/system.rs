@@ -126,6 +126,9 @@ impl Eval<'_> {
             "NGET" => self.read_text(&y)?,
             "NPUT" => {
                 let text = x.ok_or_else(|| syntax("⎕NPUT needs the text on its left"))?;
+                // `content` or `content encoding newline`: the content stands first when it is a list of lines itself.
+                let first = text.to_items().first().cloned();
+                let text = &first.filter(|f| text.rank() == 0 || !f.is_simple()).unwrap_or_else(|| text.clone());
                 let lines: Option<Vec<String>> = if text.is_simple() {
                     text.to_text().map(|t| vec![t])
                 } else {
@@ -133,8 +136,20 @@ impl Eval<'_> {
                 };
                 let mut text = lines.ok_or_else(|| domain("⎕NPUT writes text"))?.join("\n");
                 text.push('\n');
-                let path = path(&y)?;
-                self.cx.host.write_file(&path, text.as_bytes())?;
+                // `path 1` overwrites.
+                let (name, over) = if y.is_simple() {
+                    (path(&y)?, false)
+                } else {
+                    let parts = y.to_items();
+                    let over = parts.get(1).is_some_and(|a| a.number_scalar() == Some(1.0));
+                    (path(parts.first().unwrap_or(&y))?, over)
+                };
+                if !over && self.cx.host.read_file(&name).is_ok() {
+                    let says = format!("{name}: there is such a file already");
+                    return Err(crate::error::Error::new(crate::error::Kind::FileName, says)
+                        .hint("text ⎕NPUT path 1 overwrites"));
+                }
+                self.cx.host.write_file(&name, text.as_bytes())?;
                 Array::num(text.len() as f64)
             }
             "NPY" => {

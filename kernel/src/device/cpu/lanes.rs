@@ -2,6 +2,9 @@
 //!
 //! Only functions compiled with the matching `target_feature` may instantiate these (`loops.rs` does, by its macro);
 //! everything here is inlined into them.
+//!
+//! SAFETY of every block here: a `V8` or `V4` is made only inside a function that has its target features (`loops`), which
+//! the dispatcher picks only where the machine has them; pointers come from callers who promise a vector's room.
 
 use aplomb_lang::prim::scalar::lane::Lane;
 

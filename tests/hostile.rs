@@ -1,0 +1,92 @@
+//! Random and mangled lines through a whole session: a value or an APL error, never a panic (RELIABILITY 1).
+
+mod support;
+
+use aplomb_lang::prim::table::prims;
+use aplomb_lang::protocol::{Event, Request};
+use support::{Dice, Heard, scaled, session};
+
+/// Lines that work, to be mangled.
+const SEEDS: &[&str] = &[
+    "x←3 1 4 1 5 ⋄ (+/÷≢)x",
+    "{⍵≤1:1 ⋄ ⍵×∇⍵-1}5",
+    "2 3⍴⍳6",
+    "(⍋x)⌷x←3 1 2",
+    "A←3 3⍴⍳9 ⋄ A+.×⍉A",
+    "+/1+⌽⍳2000",
+    "'abc'⍳'cab'",
+    "(a b)←1 2 ⋄ a+b",
+    "x[2]←9",
+    "1 0 1/⍳3",
+    "f←{⍺←1 ⋄ ⍺+⍵} ⋄ 2 f 3",
+    "∘.×⍨⍳4",
+    "⊃⌈/1 2 3",
+    "¯2↑⍳5 ⍝ tail",
+    "⎕IO←0 ⋄ ⍳3",
+];
+
+#[test]
+fn no_line_brings_the_session_down() {
+    let mut glyphs: Vec<String> = prims().map(|p| p.glyph.to_string()).collect();
+    glyphs.extend("0 1 2 ¯1 .5 1E3 x y ⍺ ⍵ ∇ ( ) [ ] { } ; : ⋄ ← ' ⎕IO ⎕ ⍬ ' \u{0} é".split(' ').map(String::from));
+    let mut s = session();
+    s.core().limits.depth = 200;
+    s.core().limits.bytes = 1 << 24;
+    let mut heard = Heard::default();
+    for k in 0..scaled(20_000) {
+        let mut dice = Dice(k as u64);
+        let line = if k % 3 == 0 {
+            let mut chars: Vec<char> = dice.pick(SEEDS).chars().collect();
+            for _ in 0..1 + dice.roll(4) {
+                let at = dice.roll(chars.len());
+                match dice.roll(3) {
+                    0 if chars.len() > 1 => drop(chars.remove(at)),
+                    1 => chars.swap(at, 0),
+                    _ => chars.splice(at..at, dice.pick(&glyphs).chars()).for_each(drop),
+                }
+            }
+            chars.into_iter().collect()
+        } else {
+            (0..1 + dice.roll(12)).map(|_| dice.pick(&glyphs).as_str()).collect::<String>()
+        };
+        heard.0.clear();
+        s.handle(Request::Execute { code: line.clone(), name: "line".into(), silent: true }, &mut heard);
+        for event in &heard.0 {
+            if let Event::Error(f) = event {
+                assert_ne!(f.number, 99, "seed {k}: {line}\n{}", f.report);
+                assert!(f.span.is_some() || f.name == "INTERRUPT", "seed {k}: {line} has no place: {}", f.report);
+            }
+        }
+        // One odd name must not change the rest.
+        if k % 64 == 0 {
+            s.interp().clear();
+        }
+    }
+    heard.0.clear();
+    s.handle(Request::Execute { code: "2+3".into(), name: "line".into(), silent: false }, &mut heard);
+    assert!(heard.0.iter().any(|e| matches!(e, Event::Result(b) if b["text/plain"] == "5\n")));
+}
+
+#[test]
+fn an_array_beyond_the_budget_is_ws_full_and_nothing_is_lost() {
+    let mut s = session();
+    s.core().limits.bytes = 1 << 26;
+    let mut run = |code: &str| {
+        let mut heard = Heard::default();
+        let began = std::time::Instant::now();
+        s.handle(Request::Execute { code: code.into(), name: "line".into(), silent: false }, &mut heard);
+        let shown = heard.0.into_iter().find_map(|e| match e {
+            Event::Error(f) => Some(f.name),
+            Event::Result(b) => Some(b["text/plain"].clone()),
+            _ => None,
+        });
+        (shown.unwrap_or_default(), began.elapsed())
+    };
+    run("keep←42");
+    for bomb in ["1+⍳1E9", "1E5 1E5⍴1", "∘.×⍨⍳1E5", "⌽⍳1E10", "(⍳1E6)∘.+⍳1E6"] {
+        let (name, _) = run(bomb);
+        assert_eq!(name, "WS FULL", "{bomb}");
+    }
+    assert_eq!(run("keep").0, "42\n");
+    assert_eq!(run("+/⍳1E6").0, "5.000005E11\n");
+}
