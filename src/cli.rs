@@ -32,6 +32,9 @@ struct Global {
     /// Switches compiler passes off; `--off list` prints their names
     #[arg(long, global = true, value_name = "NAME", value_delimiter = ',')]
     off: Vec<String>,
+    /// Where launches run
+    #[arg(long, global = true, value_name = "DEVICE", value_parser = ["auto", "cpu", "cuda"], default_value = "auto")]
+    device: String,
     /// Pictures in ASCII
     #[arg(long, global = true)]
     ascii: bool,
@@ -191,6 +194,10 @@ fn run(words: Vec<String>) -> i32 {
         crate::front::print(&views::switches());
         return 0;
     }
+    if cli.global.device == "cuda" {
+        eprintln!("aplomb --device cuda is not built yet");
+        return USAGE;
+    }
     let settings = match Settings::new(cli.global.threads, &cli.global.limit, cli.global.off, cli.global.ascii) {
         Ok(settings) => settings,
         Err(says) => {
@@ -201,7 +208,7 @@ fn run(words: Vec<String>) -> i32 {
     match (cli.command, cli.file) {
         (Some(command), _) => dispatch(command, settings),
         (None, Some(file)) => run_file(file, cli.how, settings),
-        (None, None) if std::io::stdin().is_terminal() => repl::run(settings),
+        (None, None) if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() => repl::run(settings),
         (None, None) => script::piped(settings),
     }
 }

@@ -1,5 +1,6 @@
 //! Completion at the prompt: names of the workspace first, then glyphs by name, commands, files inside quotes.
 
+use super::keys::Pending;
 use super::{ask, colour, keys};
 use aplomb_kernel::session::Worker;
 use aplomb_lang::protocol::{Completion, Event, Request};
@@ -17,11 +18,12 @@ const READERS: &[&str] = &["⎕CSV", "⎕NPY", "⎕NGET", "⎕NPUT"];
 
 pub struct Edit {
     worker: Rc<RefCell<Worker>>,
+    pending: Pending,
 }
 
 impl Edit {
-    pub fn new(worker: Rc<RefCell<Worker>>) -> Edit {
-        Edit { worker }
+    pub fn new(worker: Rc<RefCell<Worker>>, pending: Pending) -> Edit {
+        Edit { worker, pending }
     }
 
     /// What the session knows about a place: start in bytes, candidates.
@@ -66,6 +68,10 @@ impl Completer for Edit {
 
     fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         let before = &line[..at];
+        if let (Some(glyph), Some(head)) = (self.pending.take(), before.strip_suffix('`')) {
+            let one = Completion { text: glyph.to_string(), says: String::new() };
+            return Ok((head.len(), vec![pair(one)]));
+        }
         if let Some(start) = open_path(before) {
             let (from, found) = FilenameCompleter::new().complete_path(&before[start..], at - start)?;
             return Ok((start + from, found));

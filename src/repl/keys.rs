@@ -6,31 +6,51 @@ use aplomb_lang::prim::table::{OTHER_KEYS, prims};
 use aplomb_lang::protocol::Completeness;
 use aplomb_lang::syntax;
 use rustyline::{
-    Cmd, ConditionalEventHandler, Event, EventContext, EventHandler, KeyCode, KeyEvent, Modifiers, Movement,
-    RepeatCount,
+    Cmd, ConditionalEventHandler, Event, EventContext, EventHandler, KeyCode, KeyEvent, Modifiers, RepeatCount,
 };
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Keys and glyphs, from the tables.
 pub fn glyph_keys() -> impl Iterator<Item = (char, char)> {
     prims().filter_map(|p| p.key.map(|k| (k, p.glyph))).chain(OTHER_KEYS.iter().map(|(glyph, key, _)| (*key, *glyph)))
 }
 
-pub fn bind(reader: &mut Reader) {
+/// A glyph on its way from its key to the completer. No editor command takes a character's place and stands behind the
+/// new one, but a completion does, so the key asks for a completion that has this one answer.
+#[derive(Clone, Default)]
+pub struct Pending(Arc<AtomicU32>);
+
+impl Pending {
+    fn set(&self, glyph: char) {
+        self.0.store(u32::from(glyph), Ordering::Relaxed);
+    }
+
+    pub fn take(&self) -> Option<char> {
+        char::from_u32(self.0.swap(0, Ordering::Relaxed)).filter(|c| *c != '\0')
+    }
+}
+
+pub fn bind(reader: &mut Reader, pending: &Pending) {
     for (key, glyph) in glyph_keys() {
         let event = KeyEvent(KeyCode::Char(key), Modifiers::NONE);
-        reader.bind_sequence(event, EventHandler::Conditional(Box::new(Prefixed(glyph))));
+        reader.bind_sequence(event, EventHandler::Conditional(Box::new(Prefixed(glyph, pending.clone()))));
     }
     let enter = KeyEvent(KeyCode::Enter, Modifiers::NONE);
     reader.bind_sequence(enter, EventHandler::Conditional(Box::new(Enter)));
 }
 
 /// This glyph takes the place of a backtick before the cursor; elsewhere the key means itself.
-struct Prefixed(char);
+struct Prefixed(char, Pending);
 
 impl ConditionalEventHandler for Prefixed {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, cx: &EventContext) -> Option<Cmd> {
         let before = cx.line().get(..cx.pos())?;
-        before.ends_with('`').then(|| Cmd::Replace(Movement::BackwardChar(1), Some(self.0.to_string())))
+        if !before.ends_with('`') {
+            return None;
+        }
+        self.1.set(self.0);
+        Some(Cmd::Complete)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::front::{FAILED, Settings, colours, plain, print};
 use crate::script::is_command;
 use crate::signals;
 use aplomb_kernel::session::Worker;
+use aplomb_lang::error::Kind;
 use aplomb_lang::protocol::{Client, Event, Request, Status};
 use edit::Edit;
 use rustyline::error::ReadlineError;
@@ -19,6 +20,7 @@ use rustyline::history::FileHistory;
 use rustyline::{ColorMode, CompletionType, Config, Editor};
 use std::cell::RefCell;
 use std::io::Write;
+use std::path::Path;
 use std::rc::Rc;
 
 /// Six blanks, as APL has it.
@@ -44,11 +46,7 @@ fn prompt(settings: Settings) -> Result<i32, String> {
     let mut reader = reader(&worker).map_err(|e| e.to_string())?;
     let kept = history::load(&mut reader);
     print(&banner(&mut worker.borrow_mut()));
-    let code = read_lines(&mut reader, &worker);
-    if let Some(path) = kept {
-        history::save(&mut reader, &path);
-    }
-    Ok(code)
+    Ok(read_lines(&mut reader, &worker, kept.as_deref()))
 }
 
 /// Puts the terminal back as it is now.
@@ -74,8 +72,9 @@ fn reader(worker: &Rc<RefCell<Worker>>) -> rustyline::Result<Reader> {
         .auto_add_history(false)
         .build();
     let mut reader = Editor::with_config(config)?;
-    reader.set_helper(Some(Edit::new(worker.clone())));
-    keys::bind(&mut reader);
+    let pending = keys::Pending::default();
+    reader.set_helper(Some(Edit::new(worker.clone(), pending.clone())));
+    keys::bind(&mut reader, &pending);
     Ok(reader)
 }
 
@@ -103,7 +102,7 @@ fn ask(worker: &mut Worker, request: Request, mut each: impl FnMut(Event)) -> bo
     }
 }
 
-fn read_lines(reader: &mut Reader, worker: &Rc<RefCell<Worker>>) -> i32 {
+fn read_lines(reader: &mut Reader, worker: &Rc<RefCell<Worker>>, kept: Option<&Path>) -> i32 {
     let mut count = 0;
     loop {
         let line = match reader.readline(PROMPT) {
@@ -121,6 +120,9 @@ fn read_lines(reader: &mut Reader, worker: &Rc<RefCell<Worker>>) -> i32 {
         count += 1;
         // A history that cannot take a line still reads the next.
         let _ = reader.add_history_entry(line.as_str());
+        if let Some(path) = kept {
+            history::save(reader, path);
+        }
         if let Some(code) = execute(&mut worker.borrow_mut(), unindented(&line), count) {
             return code;
         }
@@ -143,7 +145,11 @@ fn execute(worker: &mut Worker, code: String, count: usize) -> Option<i32> {
     let alive = ask(worker, request, |event| match event {
         Event::Stream(text) => print(&text),
         Event::Result(bundle) | Event::Display(bundle) => print(&plain(&bundle)),
-        Event::Error(failure) => print(&format!("{}\n", if coloured { failure.coloured } else { failure.report })),
+        Event::Error(failure) => {
+            // Behind the ^C that the terminal shows.
+            let gap = if failure.number == Kind::Interrupt.number() { "\n" } else { "" };
+            print(&format!("{gap}{}\n", if coloured { failure.coloured } else { failure.report }));
+        }
         Event::Exit(code) => exit = Some(code),
         _ => {}
     });

@@ -60,6 +60,10 @@ pub fn word_at(code: &str, cursor: usize) -> (String, usize, usize) {
     while start > 0 && is_part(chars[start - 1]) {
         start -= 1;
     }
+    // A name begins with no digit: `2 1rho`.
+    while start < cursor && chars[start].is_ascii_digit() {
+        start += 1;
+    }
     let mut end = cursor;
     while end < chars.len() && is_part(chars[end]) {
         end += 1;
@@ -75,8 +79,8 @@ pub fn word_at(code: &str, cursor: usize) -> (String, usize, usize) {
     (chars[start..end].iter().collect(), start, end)
 }
 
-/// Glyphs of a name; without such, glyphs whose names begin so. A leading backtick may stand.
-pub fn glyphs(word: &str) -> Vec<Completion> {
+/// Glyphs of a name and true; without such, glyphs whose names begin so. A leading backtick may stand.
+pub fn glyphs(word: &str) -> (Vec<Completion>, bool) {
     let name = word.trim_start_matches('`');
     let own: Vec<_> = prims().map(|p| (p.glyph, p.names)).chain(OTHER_KEYS.iter().map(|k| (k.0, k.2))).collect();
     let pick = |wanted: &dyn Fn(&str) -> bool| -> Vec<Completion> {
@@ -84,7 +88,10 @@ pub fn glyphs(word: &str) -> Vec<Completion> {
         found.map(|(glyph, names)| Completion { text: glyph.to_string(), says: names.join(", ") }).collect()
     };
     let exact = pick(&|n| n == name);
-    if name.is_empty() || !exact.is_empty() { exact } else { pick(&|n| n.starts_with(name)) }
+    match exact.is_empty() && !name.is_empty() {
+        true => (pick(&|n| n.starts_with(name)), false),
+        false => (exact, true),
+    }
 }
 
 #[cfg(test)]
@@ -106,7 +113,7 @@ mod tests {
 
     #[test]
     fn an_exact_name_wins_over_longer_ones() {
-        let texts = |word| glyphs(word).into_iter().map(|c| c.text).collect::<String>();
+        let texts = |word| glyphs(word).0.into_iter().map(|c| c.text).collect::<String>();
         assert_eq!((texts("iota").as_str(), texts("`rho").as_str(), texts("omega").as_str()), ("⍳", "⍴", "⍵"));
         assert!(texts("re").chars().count() > 1 && texts("").is_empty());
     }
@@ -114,6 +121,7 @@ mod tests {
     #[test]
     fn words_are_found_around_the_cursor() {
         assert_eq!(word_at("1+rho", 5), ("rho".into(), 2, 5));
+        assert_eq!(word_at("2 1rho", 6), ("rho".into(), 3, 6));
         assert_eq!(word_at("]da", 3), ("]da".into(), 0, 3));
         assert_eq!(word_at("⍉m", 0).0, "⍉m".chars().take(1).collect::<String>());
     }

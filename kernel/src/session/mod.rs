@@ -271,7 +271,11 @@ impl Session {
             let names = self.interp.names();
             let own = names.into_iter().filter(|n| n.name.starts_with(&word));
             items.extend(own.map(|n| Completion { text: n.name, says: n.says }));
-            items.extend(lines::glyphs(&word));
+            let (glyphs, exact) = lines::glyphs(&word);
+            // Glyphs that only begin so would hide that one name completes the word.
+            if exact || items.is_empty() {
+                items.extend(glyphs);
+            }
         }
         Event::Completions { start, end, items }
     }

@@ -1,0 +1,203 @@
+//! The program from outside: what is printed where, and how it ends.
+
+use assert_cmd::Command;
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+fn aplomb(args: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("aplomb").unwrap();
+    command.args(args).timeout(Duration::from_secs(60));
+    command
+}
+
+/// Standard output, standard error, exit code.
+fn ran(args: &[&str], input: &str) -> (String, String, i32) {
+    let out = aplomb(args).write_stdin(input).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (text(&out.stdout), text(&out.stderr), out.status.code().unwrap_or(-1))
+}
+
+fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> (PathBuf, String) {
+    let path = folder.path().join(name);
+    fs::write(&path, text).unwrap();
+    let word = path.display().to_string();
+    (path, word)
+}
+
+#[test]
+fn eval_prints_a_value() {
+    assert_eq!(ran(&["eval", "+/⍳10"], ""), ("55\n".into(), "".into(), 0));
+    assert_eq!(ran(&["--threads", "1", "eval", "-3"], "").0, "¯3\n");
+}
+
+#[test]
+fn an_error_is_drawn_on_standard_error_and_is_exit_code_1() {
+    let (out, err, code) = ran(&["eval", "1 2+1 2 3"], "");
+    assert_eq!((out.as_str(), code), ("", 1));
+    assert!(err.starts_with("LENGTH ERROR: ") && err.contains("shape 3") && !err.contains('\x1b'), "{err}");
+}
+
+#[test]
+fn wrong_words_are_exit_code_2() {
+    for args in [
+        &["nowhere.apl"][..],
+        &["run", "nowhere.apl"],
+        &["check", "nowhere.apl"],
+        &["trace", "nowhere.apl"],
+        &["--limit", "colour=3", "eval", "1"],
+        &["--off", "nonsense", "eval", "1"],
+        &["--threads", "0", "eval", "1"],
+        &["eval"],
+        &["tui"],
+    ] {
+        let (out, err, code) = ran(args, "");
+        assert_eq!((out.as_str(), code), ("", 2), "{args:?}");
+        assert!(!err.is_empty(), "{args:?}");
+    }
+    assert_eq!(ran(&["nowhere.apl"], "").1, "aplomb: no such file: nowhere.apl\n");
+    assert_eq!(ran(&["tui"], "").1, "aplomb tui is not built yet\n");
+}
+
+#[test]
+fn piped_lines_go_on_after_an_error() {
+    let (out, err, code) = ran(&[], "1+1\nx←1 2+1 2 3\nf←{\n  ⍵+1\n}\nf 2\n]why +/2×⍳1000\n");
+    assert!(out.starts_with("2\n3\n1 launch"), "{out}");
+    assert!(err.contains("LENGTH ERROR") && err.contains("line 2"), "{err}");
+    assert_eq!(code, 1);
+    assert_eq!(ran(&[], "⎕OFF 7\n1\n"), ("".into(), "".into(), 7));
+    assert_eq!(ran(&[], "1+1").0, "2\n");
+}
+
+#[test]
+fn a_script_stops_at_its_first_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, good) = file(&folder, "good.apl", "#!/usr/bin/env aplomb\nx←⍳3\n+/x\n");
+    let (_, bad) = file(&folder, "bad.apl", "#!/usr/bin/env aplomb\n1\nnothing\n2\n");
+    assert_eq!(ran(&[&good], ""), ("6\n".into(), "".into(), 0));
+    assert_eq!(ran(&["run", &good, "--", "-x"], "").0, "6\n");
+    let (out, err, code) = ran(&[&bad], "");
+    assert_eq!((out.as_str(), code), ("1\n", 1));
+    assert!(err.contains("bad.apl:3:1"), "{err}");
+    let trace = folder.path().join("t.json").display().to_string();
+    assert_eq!(ran(&[&good, "--trace", &trace], "").2, 0);
+    let json: serde_json::Value = serde_json::from_str(&fs::read_to_string(&trace).unwrap()).unwrap();
+    assert_eq!(json["statement"], "+/x");
+}
+
+fn answers(input: &str, args: &[&str]) -> Vec<serde_json::Value> {
+    let (out, _, code) = ran(&[&["eval", "--batch"], args].concat(), input);
+    assert_eq!(code, 0);
+    out.lines().map(|l| serde_json::from_str(l).unwrap()).collect()
+}
+
+#[test]
+fn batch_answers_every_line() {
+    let input = concat!(
+        "{\"id\":\"7\",\"lines\":[\"x←⍳3\",\"+/x\"]}\n",
+        "no json\n",
+        "{\"id\":8}\n",
+        "{\"id\":9,\"lines\":[\"f←{\",\"⍵+1}\",\"f 1\",\"x\"]}\n",
+        "\n",
+        "{\"id\":10,\"lines\":[\"{∇⍵}1\"]}\n",
+        "{\"id\":11,\"lines\":[\"{⍵+1}⍣≡0\"]}\n",
+        "{\"id\":12,\"lines\":[\"+/÷⍳1000000000\"]}\n",
+        "{\"id\":13,\"lines\":[\"]off fusion\",\")limits seconds=9\"]}\n",
+        "{\"id\":14,\"lines\":[\"]off\",\"2+2\"]}"
+    );
+    let found = answers(input, &["--limit", "seconds=0.2"]);
+    assert_eq!(found.len(), 9);
+    assert_eq!(
+        found[0],
+        serde_json::json!({ "id": "7", "ok": true, "display": "6\n", "error": serde_json::Value::Null })
+    );
+    assert!(found[1]["ok"] == false && found[1]["id"].is_null());
+    assert!(found[2]["ok"] == false && found[2]["id"] == 8);
+    assert_eq!(found[3]["display"], "2\n");
+    assert_eq!(found[3]["error"]["kind"], "VALUE ERROR");
+    assert_eq!(found[3]["error"]["span"], serde_json::json!([0, 1]));
+    for late in &found[4..7] {
+        assert_eq!(late["error"]["kind"], "LIMIT ERROR", "{late}");
+    }
+    assert_eq!(found[7]["display"], "");
+    assert_eq!(found[8]["display"], "nothing is off; ]off list names the switches\n4\n");
+}
+
+#[test]
+fn batch_elides_nothing_below_a_mebibyte_and_does_not_wait_for_more() {
+    let found = answers("{\"id\":1,\"lines\":[\"⍪⍳5000\"]}\n{\"id\":2,\"lines\":[\"⍪500000⍴12345\"]}\n", &[]);
+    assert_eq!(found[0]["display"].as_str().unwrap().lines().count(), 5000);
+    assert!(found[1]["display"].as_str().unwrap().len() <= (1 << 20) + 100);
+}
+
+#[test]
+fn a_thousand_requests_are_quick() {
+    let input: String = (0..1000).map(|k| format!("{{\"id\":{k},\"lines\":[\"x←⍳{k}\",\"+/x×x\"]}}\n")).collect();
+    let begun = Instant::now();
+    assert_eq!(answers(&input, &["--limit", "seconds=5"]).len(), 1000);
+    println!("1000 requests in {:?}", begun.elapsed());
+}
+
+#[test]
+fn check_finds_all_errors_and_runs_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, good) = file(&folder, "good.apl", "⎕←1\n");
+    let (_, bad) = file(&folder, "bad.apl", "x←'open\n1+2)\n");
+    assert_eq!(ran(&["check", &good], ""), ("".into(), "".into(), 0));
+    let (out, _, code) = ran(&["check", &bad, "--json"], "");
+    let errors: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((errors.as_array().unwrap().len(), code), (2, 1));
+    assert_eq!((&errors[1]["line"], &errors[1]["column"]), (&2.into(), &4.into()));
+    assert!(ran(&["check", &bad], "").1.contains("SYNTAX ERROR"));
+}
+
+#[test]
+fn a_canonical_trace_is_the_same_bytes_twice() {
+    let args = ["trace", "-e", "x←⍳100 ⋄ (+/x×x)÷+/x", "--json", "--canon"];
+    let (one, _, code) = ran(&args, "");
+    assert_eq!(code, 0);
+    assert_eq!(one, ran(&args, "").0);
+    let trace: serde_json::Value = serde_json::from_str(&one).unwrap();
+    assert_eq!(trace["schema"], "aplomb-trace");
+    assert!(!trace["kernels"].as_array().unwrap().is_empty());
+    let all = ran(&["trace", "-e", "+/⍳9 ⋄ ×/⍳9", "--all"], "").0;
+    assert_eq!(all.lines().count(), 2);
+    assert!(ran(&["trace", "-e", "+/2×⍳9", "--text"], "").0.contains("launch"));
+    assert_eq!(ran(&["trace", "-e", "x←1"], "").2, 1);
+}
+
+#[test]
+fn views_are_of_the_same_trace() {
+    assert!(ran(&["dot", "-e", "+/2×⍳9"], "").0.starts_with("digraph"));
+    assert!(ran(&["dot", "-e", "+/2×⍳9", "--pass", "record"], "").0.starts_with("digraph"));
+    assert!(ran(&["dot", "-e", "+/2×⍳9", "--kernels"], "").0.starts_with("digraph"));
+    assert!(ran(&["dot", "-e", "+/2×⍳9", "--pass", "none"], "").1.contains("record"));
+    assert!(ran(&["cuda", "-e", "+/2×⍳9"], "").0.contains("__global__"));
+    assert!(ran(&["explain", "-e", "+/2×⍳9"], "").0.contains("1 launch"));
+    let off = ran(&["--off", "list"], "").0;
+    assert_eq!(off, ran(&["trace", "--off", "list"], "").0);
+    assert!(["fuse-producers", "sharing", "fusion"].iter().all(|name| off.contains(name)), "{off}");
+    let prims: serde_json::Value = serde_json::from_str(&ran(&["prims", "--json"], "").0).unwrap();
+    assert!(prims.as_array().unwrap().iter().any(|p| p["glyph"] == "⍴" && p["key"] == "r"));
+}
+
+#[test]
+fn switches_change_the_plan_and_not_the_value() {
+    let launches = |args: &[&str]| {
+        let trace = ran(&[&["trace", "-e", "+/2×⍳9", "--canon"], args].concat(), "").0;
+        let trace: serde_json::Value = serde_json::from_str(&trace).unwrap();
+        (trace["kernels"].as_array().unwrap().len(), trace["result"].clone())
+    };
+    let (fused, apart) = (launches(&[]), launches(&["--off", "fusion"]));
+    assert!(fused.0 < apart.0, "{} {}", fused.0, apart.0);
+    assert_eq!(fused.1, apart.1);
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_panic() {
+    let program = assert_cmd::cargo::cargo_bin("aplomb");
+    let script = format!("'{}' eval '⍪⍳200000' | head -n 1", program.display());
+    let out = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&out.stdout), "     1\n");
+    assert_eq!(String::from_utf8_lossy(&out.stderr), "");
+}
