@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(Parser)]
-#[command(name = "aplomb", version, about = "An APL that shows its work")]
+#[command(name = "aplomb", version, propagate_version = true, about = "An APL that shows its work")]
 struct Cli {
     #[command(flatten)]
     global: Global,
