@@ -6,7 +6,7 @@
 (table names)←⎕CSV 'examples/data/options.csv' '' 2 1
 (S X T)←↓⍉table
 same←S≡⎕NPY 'examples/data/spot.npy'
-⎕←(⍕≢S),' options from options.csv, columns ',(⍕names),'; spot.npy holds the same: ',(1+same)⊃'no' 'yes'
+⎕←(⍕≢S),' options from options.csv; spot.npy holds the same prices: ',(1+same)⊃'no' 'yes'
 
 ⍝ The cumulative normal distribution by a polynomial of degree five.
 cnd←{
@@ -27,3 +27,13 @@ put←(paid×1-cnd d2)-S×1-cnd d1
 
 ⎕←'average and greatest price, call then put'
 (avg call)(⌈/call)(avg put)(⌈/put)
+
+⍝ The last line's story: its nodes, what they share, its launches, the bytes it moved.
+]why
+
+⍝ The same line with fusion off, and what each took. ]dag draws the graph, ]why n24 asks about a node.
+]time
+]off fusion
+(avg call)(⌈/call)(avg put)(⌈/put)
+]time
+]on fusion

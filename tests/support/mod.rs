@@ -80,3 +80,53 @@ pub fn scaled(count: usize) -> usize {
     let scale = std::env::var("APLOMB_TEST_SCALE").ok().and_then(|s| s.parse::<f64>().ok()).unwrap_or(1.0);
     (count as f64 * scale) as usize
 }
+
+/// The Python of `tools/extras`. Absent: the test says so and is skipped, unless `APLOMB_EXTRAS=require`.
+pub fn extras(what: &str) -> Option<std::path::PathBuf> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let dir = std::env::var_os("APLOMB_EXTRAS_DIR").map_or(root.join("target/extras"), Into::into);
+    let python = dir.join("venv/bin/python");
+    found(python.exists().then_some(python), what)
+}
+
+/// A program of the path.
+pub fn program(name: &str) -> Option<std::path::PathBuf> {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let found_at = std::env::split_paths(&paths).map(|p| p.join(name)).find(|p| p.exists());
+    found(found_at, name)
+}
+
+fn found<T>(thing: Option<T>, what: &str) -> Option<T> {
+    if thing.is_none() {
+        assert!(std::env::var_os("APLOMB_EXTRAS").is_none_or(|v| v != "require"), "needs {what}: run tools/extras");
+        println!("skipped: needs {what} (tools/extras)");
+    }
+    thing
+}
+
+/// Runs lines and gives the trace of the last value.
+pub fn traced(session: &mut Session, lines: &[&str]) -> aplomb_lang::trace::Trace {
+    session.core().set_tracing(true);
+    for line in lines {
+        let mut heard = Heard::default();
+        let request =
+            aplomb_lang::protocol::Request::Execute { code: (*line).into(), name: "line".into(), silent: true };
+        session.handle(request, &mut heard);
+        let failed = heard.0.iter().find(|e| matches!(e, Event::Error(_)));
+        assert!(failed.is_none(), "{line}: {failed:?}");
+    }
+    let traces = session.core().take_traces();
+    session.core().set_tracing(false);
+    traces.into_iter().next_back().expect("a value")
+}
+
+/// Black-Scholes by the polynomial of degree five: `call` and `put` pending.
+pub const BLACK_SCHOLES: &[&str] = &[
+    "S←5+0.025×⍳1000 ⋄ X←1+0.099×⌽⍳1000 ⋄ T←0.25+0.00975×⍳1000",
+    "cnd←{k←÷1+0.2316419×|⍵
+     poly←k×0.31938153+k×¯0.356563782+k×1.781477937+k×¯1.821255978+k×1.330274429
+     tail←0.3989422804014327×poly×*¯0.5×⍵×⍵
+     tail+(⍵>0)×1-2×tail}",
+    "(r v)←0.02 0.3 ⋄ root←v×T*0.5 ⋄ d1←((⍟S÷X)+T×r+0.5×v*2)÷root ⋄ d2←d1-root ⋄ paid←X×*-r×T",
+    "call←(S×cnd d1)-paid×cnd d2 ⋄ put←(paid×1-cnd d2)-S×1-cnd d1",
+];

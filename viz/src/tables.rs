@@ -28,15 +28,11 @@ pub fn kernels(trace: &Trace) -> String {
     if trace.kernels.is_empty() {
         return "no launch\n".into();
     }
-    let head =
-        ["launch", "kind", "domain", "nodes", "reads", "writes", "flops", "sm_90 est", "cpu est", "cpu", "threads"];
+    let head = ["launch", "kind", "domain", "nodes", "reads", "writes", "sm_90 est", "cpu est", "cpu"];
     let mut rows = vec![words(&head)];
     for k in &trace.kernels {
         let domain: Vec<String> = k.domain.iter().map(usize::to_string).collect();
-        let (ran, threads) = match &k.meas {
-            Some(m) => (time(m.us), m.threads.to_string()),
-            None => ("not run".into(), String::new()),
-        };
+        let ran = k.meas.as_ref().map_or("not run".into(), |m| time(m.us));
         let computed = k.body.iter().filter_map(|n| trace.nodes.get(*n as usize));
         rows.push(vec![
             k.name.clone(),
@@ -45,11 +41,9 @@ pub fn kernels(trace: &Trace) -> String {
             computed.filter(|n| n.kind != "const" && n.kind != "input").count().to_string(),
             bytes(k.est.r),
             bytes(k.est.w),
-            k.est.flops.to_string(),
             time(k.est.us),
             time(k.est.cpu_us),
             ran,
-            threads,
         ]);
     }
     grid(&rows, &[0, 1, 2])

@@ -44,14 +44,54 @@ pub fn summary(trace: &Trace) -> String {
         out += &trace.segments.iter().map(|s| s.why.as_str()).collect::<Vec<_>>().join(", ");
         out.push('\n');
     }
-    for kernel in &trace.kernels {
+    out += &before_fusion(trace);
+    let shown = trace.kernels.len().min(LAUNCHES);
+    for kernel in &trace.kernels[..shown] {
         out += &launch(trace, kernel);
     }
-    for d in trace.decisions.iter().filter(|d| is_telling(d)) {
+    if shown < trace.kernels.len() {
+        out += &format!("  … and {} more; ]kernels lists them\n", trace.kernels.len() - shown);
+    }
+    for d in trace.decisions.iter().filter(|d| is_telling(d) && still_holds(trace, d)).take(DECISIONS) {
         out += &format!("  {}\n", wrapped(&sentence(d), 4));
     }
     out += &format!("  {}\n", hint(trace));
     out
+}
+
+/// So many are told one by one.
+const LAUNCHES: usize = 12;
+const DECISIONS: usize = 12;
+
+/// What the source shared, what met, and what fusion was worth.
+fn before_fusion(trace: &Trace) -> String {
+    let of = |name: &'static str| trace.passes.iter().filter(move |p| p.name == name);
+    let lets: usize = of("bind").map(|p| p.lets.len()).sum();
+    let met = trace.rules.get("cse").copied().unwrap_or(0);
+    let (launches, moved) = of("simplify").fold((0, 0), |(n, b), p| (n + p.launches.len(), b + p.bytes));
+    let mut out = String::new();
+    if lets > 0 || met > 0 {
+        let met =
+            if met > 0 { format!(", {} written twice and merged", count(met as usize, "node")) } else { String::new() };
+        out += &format!("  shared: {} used more than once{met}\n", count(lets, "term"));
+    }
+    if launches > trace.kernels.len() {
+        out += &format!("  before fusion: {}, {} moved\n", count(launches, "launch"), bytes(moved));
+    }
+    out
+}
+
+/// Whether a decision of an early pass is still so at the end.
+fn still_holds(trace: &Trace, d: &DecisionRecord) -> bool {
+    let segment = trace.segments.iter().find(|s| s.nodes[0] <= d.node && d.node < s.nodes[1]);
+    let last = segment.and_then(|s| trace.passes.get((s.passes[1] as usize).checked_sub(1)?));
+    let kept = last.and_then(|p| p.breaks.iter().find(|b| b.node == d.node));
+    match d.reason.as_str() {
+        "work" | "may-fail" => kept.is_some_and(|b| b.reason == d.reason),
+        "places" => kept.is_some_and(|b| b.reason.starts_with("places")),
+        "cheap-again" => kept.is_none(),
+        _ => true,
+    }
 }
 
 /// The decisions that a reader of the whole should see: what is stored or shared although it need not be.
@@ -112,7 +152,8 @@ fn sentence(d: &DecisionRecord) -> String {
 }
 
 fn hint(trace: &Trace) -> String {
-    let node = trace.decisions.iter().find(|d| is_telling(d)).or(trace.decisions.last());
+    let telling = |d: &&DecisionRecord| is_telling(d) && still_holds(trace, d);
+    let node = trace.decisions.iter().find(telling).or(trace.decisions.last());
     match node {
         Some(d) => format!("]why n{} shows its sums; ]dag draws the graph; ]off fusion runs it unfused", d.node),
         None => "]dag draws the graph".into(),

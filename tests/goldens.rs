@@ -1,0 +1,129 @@
+//! Launch counts of worked examples, and values from docs/GOLDENS.md.
+
+mod support;
+
+use aplomb_lang::trace::{Cuda, Trace};
+use support::{BLACK_SCHOLES, bits, session, traced};
+
+const SETUP: &str = "A←0.5×⍳9 ⋄ B←9-⍳9 ⋄ X←÷⍳9 ⋄ M←3 3⍴A";
+
+fn launches(line: &str, off: &[&str]) -> usize {
+    let mut s = session();
+    off.iter().for_each(|name| s.options().switch(name, false).expect("a switch"));
+    traced(&mut s, &["+/⍳3", SETUP, line]).kernels.len()
+}
+
+/// The inputs are values before the line runs.
+fn on_inputs(line: &str, off: &[&str]) -> usize {
+    let mut s = session();
+    off.iter().for_each(|name| s.options().switch(name, false).expect("a switch"));
+    traced(&mut s, &[SETUP, "A B X M", line]).kernels.len()
+}
+
+#[test]
+fn maps_sums_and_reads_are_one_launch() {
+    assert_eq!(on_inputs("2×X+1", &[]), 1);
+    assert_eq!(on_inputs("+/A×B", &[]), 1);
+    assert_eq!(on_inputs("1+⌽A", &[]), 1);
+    assert_eq!(on_inputs("⌽⌽A", &[]), 0);
+    assert_eq!(on_inputs("A+.×B", &[]), 1);
+    assert_eq!(on_inputs("(+/÷≢)A", &[]), 1);
+    assert_eq!(on_inputs("1+⍉M", &[]), 1);
+    assert_eq!(launches("2+3", &[]), 0);
+}
+
+#[test]
+fn fusion_off_writes_every_node() {
+    assert_eq!(on_inputs("2×X+1", &["fusion"]), 2);
+    assert_eq!(on_inputs("+/A×B", &["fusion"]), 2);
+}
+
+fn black_scholes(off: &[&str]) -> Trace {
+    let mut s = session();
+    off.iter().for_each(|name| s.options().switch(name, false).expect("a switch"));
+    let mut lines = vec!["+/⍳3"];
+    lines.extend(BLACK_SCHOLES);
+    lines.push("call put");
+    traced(&mut s, &lines)
+}
+
+#[test]
+fn call_and_put_are_one_launch_with_two_outputs() {
+    let fused = black_scholes(&[]);
+    assert_eq!(fused.kernels.len(), 1);
+    assert_eq!(fused.kernels[0].out.len(), 2);
+    let unfused = black_scholes(&["fusion"]);
+    assert!(unfused.kernels.len() >= 10, "{}", unfused.kernels.len());
+    let sha = |t: &Trace| t.result.as_ref().map(|r| r.sha.clone());
+    assert_eq!(sha(&fused), sha(&unfused));
+}
+
+#[test]
+fn sharing_written_twice_or_named_gives_one_plan_and_the_trace_tells_which() {
+    let mut s = session();
+    let named = traced(&mut s, &[SETUP, "A", "{y←*A ⋄ y×y+1}0"]);
+    let twice = traced(&mut s, &["(*A)×(*A)+1"]);
+    // The text but for the nodes' numbers.
+    let lines =
+        |c: &Cuda| c.text.lines().map(|l| l.split("  // n").next().unwrap_or(l).to_string()).collect::<Vec<_>>();
+    let plan = |t: &Trace| t.kernels.iter().map(|k| k.cuda.as_ref().map(lines)).collect::<Vec<_>>();
+    assert_eq!(plan(&named), plan(&twice));
+    let lets = |t: &Trace| t.passes.iter().find(|p| p.name == "bind").map(|p| p.lets.len());
+    assert_eq!((lets(&named), lets(&twice)), (Some(1), Some(0)));
+    assert_eq!(named.rules.get("cse"), None);
+    assert_eq!(twice.rules.get("cse"), Some(&1));
+}
+
+#[test]
+fn black_scholes_gives_the_published_prices() {
+    let mut s = session();
+    for line in BLACK_SCHOLES.iter().map(|l| {
+        l.replace("5+0.025×⍳1000", "100 20").replace("1+0.099×⌽⍳1000", "100 35").replace("0.25+0.00975×⍳1000", "1 2.5")
+    }) {
+        s.value_of("0").expect("a session");
+        let mut heard = support::Heard::default();
+        s.handle(aplomb_lang::protocol::Request::Execute { code: line, name: "line".into(), silent: true }, &mut heard);
+    }
+    let value = s.value_of("call,put").expect("prices").expect("a value");
+    let got: Vec<f64> = bits(&value).1.into_iter().map(f64::from_bits).collect();
+    let wanted = [12.821584654, 0.867373410697, 10.8414519847, 14.1604032682];
+    for (g, w) in got.iter().zip(wanted) {
+        assert!((g - w).abs() <= 1e-9 * w, "{got:?}");
+    }
+}
+
+#[test]
+fn every_switch_has_a_witness() {
+    // A line whose launches, bytes or work change when the switch is off, while its value does not.
+    let witnesses: &[(&str, &str)] = &[
+        ("bind", "{y←*A ⋄ y×y+1}0"),
+        ("prune", "{y←*A ⋄ y×y+1}0"),
+        ("simplify", "⌽⌽A"),
+        ("push-down", "1+⌽2×A"),
+        ("cse", "(*A)×(*A)+1"),
+        ("fuse-producers", "1+2×A"),
+        ("embed-consumers", "+/A×B"),
+        ("horizontal", "(+/A×2)(⌈/A×3)"),
+        ("fusion", "+/1+2×A"),
+        ("sharing", "{y←*A ⋄ y×y+1}0"),
+    ];
+    let run = |line: &str, off: &[&str]| {
+        let mut s = session();
+        off.iter().for_each(|name| s.options().switch(name, false).expect("a switch"));
+        let t = traced(&mut s, &[SETUP, "A B X M", line]);
+        let last: Vec<_> = t.segments.iter().map(|s| &t.passes[s.passes[1] as usize - 1]).collect();
+        let cost: (usize, u64, u64) =
+            (t.kernels.len(), last.iter().map(|p| p.bytes).sum(), last.iter().map(|p| p.flops).sum());
+        (cost, t.result.map(|r| r.sha))
+    };
+    for (switch, line) in witnesses {
+        // bind and prune show only while cse does not find the sharing again.
+        let also: &[&str] = if matches!(*switch, "bind" | "prune") { &["cse"] } else { &[] };
+        let (on, value) = run(line, also);
+        let mut off = also.to_vec();
+        off.push(switch);
+        let (cost, same) = run(line, &off);
+        assert_ne!(on, cost, "{switch} changes nothing of {line}");
+        assert_eq!(value, same, "{switch} changes the value of {line}");
+    }
+}
