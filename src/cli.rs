@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(Parser)]
-#[command(name = "aplomb", version, about = "An APL that shows its work")]
+#[command(name = "aplomb", version, propagate_version = true, about = "An APL that shows its work")]
 struct Cli {
     #[command(flatten)]
     global: Global,
@@ -49,7 +49,7 @@ struct How {
     /// Runs again whenever the file is saved
     #[arg(long)]
     watch: bool,
-    /// Words for the program
+    /// Words for the program: ⎕ARG
     #[arg(value_name = "ARGS")]
     args: Vec<String>,
 }
@@ -233,7 +233,7 @@ fn run_file(file: PathBuf, how: How, settings: Settings) -> i32 {
         eprintln!("aplomb --watch is not built yet");
         return USAGE;
     }
-    script::run(settings, file, how.trace)
+    script::run(settings, file, how.args, how.trace)
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ fn execute(session: &mut Session, code: String, name: String, printer: &mut Prin
 }
 
 /// `aplomb FILE`: stops at the first error.
-pub fn run(settings: Settings, file: PathBuf, trace: Option<PathBuf>) -> i32 {
+pub fn run(settings: Settings, file: PathBuf, args: Vec<String>, trace: Option<PathBuf>) -> i32 {
     let text = match read(&file) {
         Ok(text) => text,
         Err(says) => {
@@ -38,6 +38,7 @@ pub fn run(settings: Settings, file: PathBuf, trace: Option<PathBuf>) -> i32 {
         }
     };
     on_session(settings, move |session| {
+        session.interp().set_args(args);
         session.core().set_tracing(trace.is_some());
         let mut printer = Printer::default();
         execute(session, text, file.display().to_string(), &mut printer);

@@ -2,6 +2,7 @@
 
 use assert_cmd::Command;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -79,6 +80,9 @@ fn a_script_stops_at_its_first_error() {
     let (out, err, code) = ran(&[&bad], "");
     assert_eq!((out.as_str(), code), ("1\n", 1));
     assert!(err.contains("bad.apl:3:1"), "{err}");
+    let (_, words) = file(&folder, "words.apl", "⎕ARG\n≢⎕ARG\n");
+    assert_eq!(ran(&[&words, "one", "--", "--two"], "").0, " one  --two \n2\n");
+    assert_eq!(ran(&[&words], "").0, "\n0\n");
     let trace = folder.path().join("t.json").display().to_string();
     assert_eq!(ran(&[&good, "--trace", &trace], "").2, 0);
     let json: serde_json::Value = serde_json::from_str(&fs::read_to_string(&trace).unwrap()).unwrap();
@@ -200,4 +204,20 @@ fn a_reader_that_leaves_is_no_panic() {
     let out = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&out.stdout), "     1\n");
     assert_eq!(String::from_utf8_lossy(&out.stderr), "");
+}
+
+#[test]
+fn an_interrupted_script_is_exit_code_130() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, endless) = file(&folder, "endless.apl", "⎕←'go'\n{∇⍵}1\n");
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("aplomb"))
+        .arg(&endless)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert_eq!((line.as_str(), child.wait().unwrap().code()), ("go\n", Some(130)));
 }

@@ -7,7 +7,7 @@ use aplomb_lang::protocol::{Completion, Event, Request};
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::hint::Hinter;
-use rustyline::validate::Validator;
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -102,7 +102,13 @@ impl Hinter for Edit {
     type Hint = String;
 }
 
-impl Validator for Edit {}
+/// For terminals without editing, where no key is bound.
+impl Validator for Edit {
+    fn validate(&self, cx: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
+        let more = keys::goes_on(cx.input());
+        Ok(if more { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+    }
+}
 
 impl Helper for Edit {}
 

@@ -54,13 +54,17 @@ impl ConditionalEventHandler for Prefixed {
     }
 }
 
+/// Whether a bracket is open.
+pub fn goes_on(text: &str) -> bool {
+    !is_command(text) && syntax::completeness(text) == Completeness::More
+}
+
 /// Ends the line, or begins the next one of an unfinished text.
 struct Enter;
 
 impl ConditionalEventHandler for Enter {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, cx: &EventContext) -> Option<Cmd> {
-        let more = !is_command(cx.line()) && syntax::completeness(cx.line()) == Completeness::More;
-        Some(if more { Cmd::Insert(1, format!("\n{PROMPT}")) } else { Cmd::AcceptLine })
+        Some(if goes_on(cx.line()) { Cmd::Insert(1, format!("\n{PROMPT}")) } else { Cmd::AcceptLine })
     }
 }
 

@@ -136,6 +136,8 @@ impl Session {
 
     fn execute(&mut self, code: &str, name: &str, silent: bool, sink: &mut dyn Sink) {
         self.core.begin();
+        // Traces that nobody took do not pile up.
+        self.core.take_traces();
         for piece in lines::pieces(code) {
             let done = match piece {
                 lines::Piece::Command(line) => {

@@ -34,6 +34,8 @@ pub struct Sys {
     /// Error guards that are active.
     pub guards: u32,
     pub exit: Option<i32>,
+    /// ⎕ARG: the words behind the program's file.
+    pub args: Rc<[String]>,
 }
 
 impl Default for Sys {
@@ -52,6 +54,7 @@ impl Default for Sys {
             span: Span::default(),
             guards: 0,
             exit: None,
+            args: Rc::default(),
         }
     }
 }

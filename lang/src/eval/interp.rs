@@ -48,6 +48,11 @@ impl Interp {
         self.sys.record_all = on;
     }
 
+    /// What ⎕ARG says.
+    pub fn set_args(&mut self, args: Vec<String>) {
+        self.sys.args = args.into();
+    }
+
     /// Runs a text's statements in order. Errors: the first; what earlier statements did stays.
     pub fn execute(&mut self, source: &Arc<Source>, host: &mut dyn Host) -> Result<()> {
         self.statements(source, host, false).map(|_| ())
@@ -116,9 +121,9 @@ impl Interp {
     }
 
     pub fn clear(&mut self) {
-        let record_all = self.sys.record_all;
+        let (record_all, args) = (self.sys.record_all, self.sys.args.clone());
         *self = Interp::default();
-        self.sys.record_all = record_all;
+        (self.sys.record_all, self.sys.args) = (record_all, args);
     }
 
     pub fn snapshot(&self) -> Snapshot {

@@ -32,6 +32,7 @@ pub static SYSTEM: &[Row] = &[
     var("RL", "The seed of ?; the same seed gives the same numbers."),
     var("DIV", "Always 0."),
     var("A", "The letters A to Z."),
+    var("ARG", "The words behind the program's file, as texts."),
     var("D", "The digits 0 to 9."),
     fun("UCS", "Characters to code points and back."),
     fun("NC", "What a name is: 2 array, 3 function, 4 operator, 0 free."),
@@ -64,6 +65,12 @@ impl Eval<'_> {
             "RL" => Array::num(sys.seed as f64),
             "A" => self.cx.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ")?,
             "D" => self.cx.text("0123456789")?,
+            "ARG" => {
+                let args = sys.args.clone();
+                let words = args.iter().map(|word| self.cx.text(word)).collect::<Result<Vec<_>>>()?;
+                let proto = self.cx.text("")?;
+                self.cx.collect(&[words.len()], words, Some(proto))?
+            }
             _ => return Err(nonce(format!("⎕{name}"))),
         })
     }
