@@ -61,16 +61,16 @@ pub fn lay_out(boxes: &Boxes) -> Layout {
 fn levels(boxes: &Boxes) -> Vec<usize> {
     let n = boxes.widths.len();
     let mut level = vec![0usize; n];
-    for k in 0..n {
-        level[k] = boxes.operands[k].iter().map(|a| level[*a] + 1).max().unwrap_or(0);
+    for (k, operands) in boxes.operands.iter().enumerate() {
+        level[k] = operands.iter().map(|a| level[*a] + 1).max().unwrap_or(0);
     }
     let mut first_user = vec![usize::MAX; n];
-    for k in 0..n {
-        boxes.operands[k].iter().for_each(|a| first_user[*a] = first_user[*a].min(level[k]));
+    for (operands, at) in boxes.operands.iter().zip(&level) {
+        operands.iter().for_each(|a| first_user[*a] = first_user[*a].min(*at));
     }
-    for k in 0..n {
-        if boxes.operands[k].is_empty() && first_user[k] != usize::MAX {
-            level[k] = first_user[k] - 1;
+    for ((operands, user), at) in boxes.operands.iter().zip(&first_user).zip(&mut level) {
+        if operands.is_empty() && *user != usize::MAX {
+            *at = user - 1;
         }
     }
     level
@@ -81,8 +81,8 @@ fn with_wires(boxes: &Boxes, level: &[usize]) -> Vec<Vec<Item>> {
     let n = boxes.widths.len();
     let depth = level.iter().max().map_or(0, |d| d + 1);
     let mut last_user = level.to_vec();
-    for k in 0..n {
-        boxes.operands[k].iter().for_each(|a| last_user[*a] = last_user[*a].max(level[k]));
+    for (operands, at) in boxes.operands.iter().zip(level) {
+        operands.iter().for_each(|a| last_user[*a] = last_user[*a].max(*at));
     }
     let mut layers: Vec<Vec<Item>> = vec![Vec::new(); depth];
     for k in visiting_order(boxes) {
