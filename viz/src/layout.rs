@@ -78,7 +78,6 @@ fn levels(boxes: &Boxes) -> Vec<usize> {
 
 /// Boxes by level in visiting order, and one wire a net in each level between a value and its last user.
 fn with_wires(boxes: &Boxes, level: &[usize]) -> Vec<Vec<Item>> {
-    let n = boxes.widths.len();
     let depth = level.iter().max().map_or(0, |d| d + 1);
     let mut last_user = level.to_vec();
     for (operands, at) in boxes.operands.iter().zip(level) {
