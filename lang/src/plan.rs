@@ -138,6 +138,22 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Bytes of the buffers that launches read and write, each once a launch.
+    pub fn bytes(&self) -> u64 {
+        let size = |id: BufId| {
+            let b = self.buffer(id);
+            b.shape.iter().fold(b.dtype.size() as u64, |n, &d| n.saturating_mul(d as u64))
+        };
+        let of = |l: &Launch| {
+            let mut read: Vec<BufId> = l.loads.iter().map(|x| x.buf).collect();
+            read.sort();
+            read.dedup();
+            let written = l.stores.iter().chain(&l.after_stores).map(|s| s.buf);
+            read.into_iter().chain(written).map(size).sum::<u64>()
+        };
+        self.launches.iter().map(of).sum()
+    }
+
     pub fn buffer(&self, id: BufId) -> &Buffer {
         &self.buffers[id.0 as usize]
     }

@@ -28,7 +28,6 @@ use aplomb_lang::trace::Trace;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
 use world::World;
 
 /// The `)` and `]` commands of a program. They meet the session here, so that REPL, batch, panes and notebook run the
@@ -159,12 +158,11 @@ impl Session {
     fn run_text(&mut self, source: Arc<Source>, silent: bool, sink: &mut dyn Sink) -> Result<(), Error> {
         let before = self.interp.snapshot();
         self.interp.set_record_all(self.core.is_tracing());
-        let begun = Instant::now();
         let mut world = World::new(&mut self.core, Some(sink), silent);
         let done = self.interp.execute(&source, &mut world);
         let gave = world.gave_value();
-        self.spent = Spent { wall_ms: begun.elapsed().as_secs_f64() * 1e3, ..self.core.spent };
         if gave {
+            self.spent = self.core.told;
             let forced = self.core.take_forced();
             self.core.name_inputs(&forced, &self.interp);
             self.last = Some(Last { text: source, before, forced });

@@ -37,6 +37,9 @@ pub struct Core {
     forced: Vec<Rc<Recorded>>,
     /// Milliseconds that launches took since `begin`, and how many.
     pub spent: Spent,
+    /// What the last statement that gave a value cost.
+    pub told: Spent,
+    started: Option<Instant>,
     watchdog: Watchdog,
 }
 
@@ -65,6 +68,8 @@ impl Core {
             current: Trace::default(),
             forced: Vec::new(),
             spent: Spent::default(),
+            told: Spent::default(),
+            started: None,
             watchdog: Watchdog::default(),
         }
     }
@@ -170,6 +175,7 @@ impl<'a> World<'a> {
         let outcome = core.device.run(&compiled.plan, &recorded.inputs, &ctx);
         core.spent.launch_ms += begun.elapsed().as_secs_f64() * 1e3;
         core.spent.launches += compiled.plan.launches.len();
+        core.spent.bytes += compiled.plan.bytes();
         for stats in core.device.stats() {
             if let Some(kernel) = compiled.trace.kernels.get_mut(stats.launch) {
                 let us = (stats.micros * 10.0).round() / 10.0;
@@ -195,8 +201,6 @@ impl World<'_> {
         if self.core.tracing {
             compiled.trace.times.insert("front_ms".into(), front);
             compiled.trace.times.insert("launch_ms".into(), self.core.spent.launch_ms - launched);
-            let moved = compiled.trace.kernels.iter().map(|k| k.est.r + k.est.w).sum::<u64>();
-            self.core.spent.bytes += moved;
             match aplomb_lang::kir::cuda(&compiled.plan) {
                 Ok(texts) => {
                     for (kernel, cuda) in compiled.trace.kernels.iter_mut().zip(texts) {
@@ -312,10 +316,15 @@ impl Host for World<'_> {
         let statement = place.text();
         self.core.current = Trace { statement, ..Trace::default() };
         self.core.forced.clear();
+        self.core.spent = Spent::default();
+        self.core.started = Some(Instant::now());
     }
 
     fn show(&mut self, value: &Array, text: &str) {
         self.gave = true;
+        let wall = self.core.started.map_or(0.0, |begun| begun.elapsed().as_secs_f64() * 1e3);
+        self.core.spent.wall_ms = wall;
+        self.core.told = self.core.spent;
         if self.core.tracing {
             self.core.current.result = Some(super::record::result_of(value));
             self.core.traces.push(self.core.current.clone());

@@ -11,6 +11,7 @@
 
 use super::op::Op;
 use super::scalar::{Fail, eval};
+use std::convert::Infallible;
 
 pub const BLOCK: usize = 65_536;
 pub const LANES: usize = 64;
@@ -37,8 +38,10 @@ pub fn block<E>(items: &[f64], mut op: impl FnMut(f64, f64) -> Result<f64, E>) -
     let mut part = [0.0; LANES];
     let n = items.len().min(LANES);
     part[..n].copy_from_slice(&items[..n]);
-    for (k, &x) in items.iter().enumerate().skip(LANES) {
-        part[k % LANES] = op(part[k % LANES], x)?;
+    for row in items[n..].chunks(LANES) {
+        for (sum, &x) in part.iter_mut().zip(row) {
+            *sum = op(*sum, x)?;
+        }
     }
     halve(&mut part[..n], op)?;
     Ok(part[0])
@@ -61,16 +64,39 @@ pub fn chain<E>(
 
 /// The fold of `items` along an axis; `last`: the axis is the last of its array.
 pub fn fold(op: Op, ct: f64, items: &[f64], last: bool) -> Result<f64, Fail> {
+    if let Some(x) = plain(op, items, last).filter(|x| x.is_finite()) {
+        return Ok(x);
+    }
     let f = |x, y| eval(op, ct, x, y);
-    let folded = if !op.is_associative() {
-        chain(items.iter().rev().copied(), |right, left| f(left, right))?
-    } else if last {
-        chain(items.chunks(BLOCK).map(|b| block(b, f)).collect::<Result<Vec<_>, _>>()?, f)?
+    let folded = if op.is_associative() {
+        tree(items, last, f)?
     } else {
-        let blocks = items.chunks(ROWS).filter_map(|b| chain(b.iter().copied(), f).transpose());
-        chain(blocks.collect::<Result<Vec<_>, _>>()?, f)?
+        chain(items.iter().rev().copied(), |right, left| f(left, right))?
     };
     folded.or_else(|| op.identity()).ok_or(NO_IDENTITY)
+}
+
+fn tree<E>(items: &[f64], last: bool, op: impl Fn(f64, f64) -> Result<f64, E> + Copy) -> Result<Option<f64>, E> {
+    if last {
+        return chain(items.chunks(BLOCK).map(|b| block(b, op)).collect::<Result<Vec<_>, _>>()?, op);
+    }
+    let blocks = items.chunks(ROWS).filter_map(|b| chain(b.iter().copied(), op).transpose());
+    chain(blocks.collect::<Result<Vec<_>, _>>()?, op)
+}
+
+/// The same tree with the bare operation, for those whose failures show in the result.
+fn plain(op: Op, items: &[f64], last: bool) -> Option<f64> {
+    fn sure(items: &[f64], last: bool, op: impl Fn(f64, f64) -> f64 + Copy) -> Option<f64> {
+        let Ok(x) = tree(items, last, |x, y| Ok::<_, Infallible>(op(x, y)));
+        x
+    }
+    match op {
+        Op::Add => sure(items, last, |x, y| x + y),
+        Op::Mul => sure(items, last, |x, y| x * y),
+        Op::Max => sure(items, last, |x, y| if x > y { x } else { y }),
+        Op::Min => sure(items, last, |x, y| if x < y { x } else { y }),
+        _ => None,
+    }
 }
 
 /// `items` of `shape` folded along `axis`. Errors: the failure with the place in the result, the first one.
