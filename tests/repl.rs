@@ -64,6 +64,18 @@ fn a_dfn_may_take_several_lines() {
 }
 
 #[test]
+fn lines_typed_ahead_are_all_read() {
+    let state = tempfile::tempdir().unwrap();
+    let mut session = start(&state);
+    session.send("f←{\r⍵×10\r}\rf 3\rf 4\r").unwrap();
+    session.flush().unwrap();
+    session.exp_string("30").unwrap();
+    session.exp_string("40").unwrap();
+    session.send_control('d').unwrap();
+    session.exp_eof().unwrap();
+}
+
+#[test]
 fn an_interrupt_stops_the_line_and_keeps_the_names() {
     let state = tempfile::tempdir().unwrap();
     let mut session = start(&state);

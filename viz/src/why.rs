@@ -160,13 +160,13 @@ fn hint(trace: &Trace) -> String {
     }
 }
 
-/// Breaks a sentence at 100 columns, later lines indented.
+/// Breaks a sentence at 80 columns, later lines indented.
 pub fn wrapped(text: &str, indent: usize) -> String {
     let mut out = String::new();
     let mut width = 0;
     for word in text.split(' ') {
         let n = word.chars().count();
-        if width > 0 && width + 1 + n > 98 {
+        if width > 0 && width + 1 + n > 78 {
             out += &format!("\n{}", " ".repeat(indent));
             width = indent;
         } else if width > 0 {
