@@ -10,7 +10,6 @@ use aplomb_lang::prim::table::{Meaning, OTHER_KEYS, prims as rows};
 use aplomb_lang::protocol::Request;
 use aplomb_lang::report;
 use aplomb_lang::span::Source;
-use aplomb_lang::syntax;
 use aplomb_lang::trace::Trace;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -134,9 +133,8 @@ pub fn check(settings: Settings, file: &Path, json: bool) -> i32 {
         }
     };
     let source = Source::new(file.display().to_string(), text);
-    let limits = settings.limits.clone();
-    on_session(settings, move |_| {
-        let errors = syntax::check(&source, &limits);
+    on_session(settings, move |session| {
+        let errors = session.check(&source);
         if json {
             let row = |e: &aplomb_lang::error::Error| {
                 let parts = e.parts();

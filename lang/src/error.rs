@@ -178,6 +178,7 @@ pub fn internal(says: impl Into<String>) -> Error {
 /// Bytes for people: `160 MB`, `9.5 GB`.
 pub fn bytes(n: u64) -> String {
     let (unit, scale) = match n {
+        1 => return "1 byte".into(),
         0..1_000 => return format!("{n} bytes"),
         1_000..1_000_000 => ("kB", 1e3),
         1_000_000..1_000_000_000 => ("MB", 1e6),
@@ -186,4 +187,14 @@ pub fn bytes(n: u64) -> String {
     };
     let x = n as f64 / scale;
     if x < 9.95 { format!("{x:.1} {unit}") } else { format!("{x:.0} {unit}") }
+}
+
+/// Microseconds for people: `12 µs`, `2.4 ms`.
+pub fn time(us: f64) -> String {
+    match us {
+        us if us < 1.0 => format!("{:.0} ns", us * 1e3),
+        us if us < 1e3 => format!("{us:.0} µs"),
+        us if us < 1e6 => format!("{:.1} ms", us / 1e3),
+        us => format!("{:.1} s", us / 1e6),
+    }
 }

@@ -5,7 +5,7 @@ use super::{Call, pictures};
 use crate::front::columns;
 use aplomb_kernel::files;
 use aplomb_kernel::session::Spent;
-use aplomb_lang::error::{Error, bytes, domain, syntax};
+use aplomb_lang::error::{self, Error, bytes, domain, syntax};
 use aplomb_lang::pass::switches;
 use aplomb_lang::trace::Trace;
 use aplomb_viz::{tables, why as reasons};
@@ -170,7 +170,7 @@ pub fn time(call: &mut Call<'_>) -> Result<(), Error> {
 }
 
 fn cost(spent: &Spent) -> String {
-    let ms = |x: f64| reasons::time(x * 1e3);
+    let ms = |x: f64| error::time(x * 1e3);
     let rest = (spent.wall_ms - spent.front_ms - spent.launch_ms).max(0.0);
     let launches = reasons::count(spent.launches, "launch");
     let moved = if spent.bytes > 0 { format!(", {} moved", bytes(spent.bytes)) } else { String::new() };

@@ -1,7 +1,7 @@
 //! Tables of a trace: launches, passes. Numbers right, words left, as wide as they need to be.
 
-use crate::why::{count, time};
-use aplomb_lang::error::bytes;
+use crate::why::count;
+use aplomb_lang::error::{bytes, time};
 use aplomb_lang::trace::Trace;
 
 /// Rows of cells as lines; `left` says which columns are words.

@@ -3,18 +3,8 @@
 //! Rows: VISUAL §1.3, G21. The same lines stand in a pipe, in panes and in a notebook.
 
 use crate::graph::{Graph, find_pass};
-use aplomb_lang::error::bytes;
+use aplomb_lang::error::{bytes, time};
 use aplomb_lang::trace::{Cost, DecisionRecord, LaunchRecord, NodeRecord, Trace};
-
-/// Microseconds for people.
-pub fn time(us: f64) -> String {
-    match us {
-        us if us < 1.0 => format!("{:.0} ns", us * 1e3),
-        us if us < 1e3 => format!("{us:.0} µs"),
-        us if us < 1e6 => format!("{:.1} ms", us / 1e3),
-        us => format!("{:.1} s", us / 1e6),
-    }
-}
 
 pub fn count(n: usize, what: &str) -> String {
     let plural = if what.ends_with("ch") { "es" } else { "s" };

@@ -285,9 +285,13 @@ impl Session {
         own.map(|n| format!("{} {}", n.name, n.says)).or_else(|| self.commands.help(word))
     }
 
-    /// All syntax errors of a text; nothing is run.
+    /// All syntax errors of a text; nothing is run. Lines of commands are left out.
     pub fn check(&self, source: &Arc<Source>) -> Vec<Error> {
-        syntax::check(source, &self.core.limits)
+        let check = |piece| match piece {
+            lines::Piece::Command(_) => Vec::new(),
+            lines::Piece::Code(text) => syntax::check(&Source::new(&*source.name, text), &self.core.limits),
+        };
+        lines::pieces(&source.text).into_iter().flat_map(check).collect()
     }
 }
 

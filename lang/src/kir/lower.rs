@@ -13,13 +13,12 @@ use crate::dag::{NodeId, Read, Test};
 use crate::error::{Result, internal, nonce};
 use crate::plan::{BufId, Launch, Plan, Step, Store, ValueId, What};
 use crate::prim::op::{Fails, Op};
-use std::collections::BTreeMap;
 
 const THREADS: u32 = 256;
 
 pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
     let mut k =
-        Lowering { plan, launch, params: Vec::new(), named: BTreeMap::new(), sites: sites(launch), variables: 0 };
+        Lowering { plan, launch, params: Vec::new(), sites: sites(launch), variables: 0 };
     k.buffers();
     let outer = launch.outer();
     let body = match launch.axis {
@@ -48,8 +47,6 @@ struct Lowering<'a> {
     plan: &'a Plan,
     launch: &'a Launch,
     params: Vec<Param>,
-    /// Number parameters by kind and bits.
-    named: BTreeMap<(char, u64), String>,
     sites: Vec<u32>,
     variables: usize,
 }
@@ -89,14 +86,10 @@ impl Lowering<'_> {
         found.map(|p| p.name.as_str()).ok_or_else(|| internal("a buffer without a parameter"))
     }
 
-    /// A number parameter: one for equal values of a kind.
+    /// A new number parameter. Equal numbers are not one parameter: the text must not depend on which are equal.
     fn number(&mut self, kind: char, of: Type, value: f64) -> String {
-        if let Some(name) = self.named.get(&(kind, value.to_bits())) {
-            return name.clone();
-        }
-        let count = self.named.keys().filter(|k| k.0 == kind).count();
-        let name = format!("{kind}{count}");
-        self.named.insert((kind, value.to_bits()), name.clone());
+        let mine = |p: &&Param| matches!(p.what, ParamKind::Number(..)) && p.name.starts_with(kind);
+        let name = format!("{kind}{}", self.params.iter().filter(mine).count());
         self.params.push(Param { name: name.clone(), what: ParamKind::Number(of, value) });
         name
     }
@@ -104,6 +97,7 @@ impl Lowering<'_> {
     fn integer(&mut self, value: i64) -> Expr {
         match value {
             -1..=1 => value.to_string(),
+            // 0, 1 and ¯1 shape the text (they fold away); all others are parameters.
             _ => self.number('c', Type::I64, value as f64),
         }
     }

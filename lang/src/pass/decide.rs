@@ -5,7 +5,7 @@
 
 use super::cost::Cost;
 use crate::dag::{Dag, Node, NodeId};
-use crate::error::bytes;
+use crate::error::{bytes, time};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
@@ -149,14 +149,4 @@ fn trimmed(x: f64) -> String {
 /// `160 MB and 24 ms`: a cost in words.
 pub fn words(cost: Cost) -> String {
     format!("{} and {}", bytes(cost.bytes), time(cost.ns / 1e3))
-}
-
-/// Microseconds for people.
-pub fn time(us: f64) -> String {
-    match us {
-        us if us < 1.0 => format!("{:.0} ns", us * 1e3),
-        us if us < 1e3 => format!("{us:.0} µs"),
-        us if us < 1e6 => format!("{:.1} ms", us / 1e3),
-        us => format!("{:.1} s", us / 1e6),
-    }
 }
