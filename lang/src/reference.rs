@@ -142,12 +142,7 @@ pub fn error_of(failure: &Failure, dag: &Dag, needed: Option<&Place>) -> Error {
         (Some(place), _) => error.at(place).mark(place.span, at_element(failure.index, shape)),
         (None, _) => error,
     };
-    // Where it was needed says something only if that is somewhere else.
-    let within = |outer: &Place, inner: &Place| {
-        outer.source == inner.source && outer.span.start <= inner.span.start && inner.span.end <= outer.span.end
-    };
-    let written = dag.info(failure.node).meta.place.as_ref();
-    match needed.filter(|n| !written.is_some_and(|w| within(n, w))) {
+    match needed {
         Some(place) => error.needed(place),
         None => error,
     }

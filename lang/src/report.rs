@@ -81,7 +81,9 @@ fn picture(e: &Error, place: &Place, colour: bool) -> Option<String> {
             report = report.with_label(label(&name, at, says, Color::Cyan));
         }
     }
-    if let Some(needed) = parts.needed.as_ref().filter(|n| *n != place) {
+    // On the line of the error itself, where it was needed says nothing new.
+    let elsewhere = |n: &&Place| n.source != place.source || line_of(n) != line_of(place);
+    if let Some(needed) = parts.needed.as_ref().filter(elsewhere) {
         let at = clipped(needed.span, &needed.source);
         let mut other = needed.source.name.clone();
         if needed.source != place.source && other == name {

@@ -22,7 +22,7 @@ pub fn check(tokens: &[Token], source: &Arc<Source>, limits: &Limits) -> Vec<Err
         match &t.kind {
             Kind::Bad(says) => errors.push(syntax(*says).at(&at())),
             Kind::Complex => {
-                errors.push(crate::error::nonce(format!("{}: complex numbers: that", at().text())).at(&at()))
+                errors.push(crate::error::nonce(format!("the complex number {}", at().text())).at(&at()))
             }
             Kind::Open(c) => {
                 open.push((*c, k));
