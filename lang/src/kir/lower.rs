@@ -17,8 +17,7 @@ use crate::prim::op::{Fails, Op};
 const THREADS: u32 = 256;
 
 pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
-    let mut k =
-        Lowering { plan, launch, params: Vec::new(), sites: sites(launch), variables: 0 };
+    let mut k = Lowering { plan, launch, params: Vec::new(), sites: sites(launch), variables: 0 };
     k.buffers();
     let outer = launch.outer();
     let body = match launch.axis {
