@@ -48,7 +48,13 @@ impl Heard {
     }
 }
 
-pub fn run(settings: Settings) -> i32 {
+/// A request may take so many seconds unless `--limit seconds=N` says otherwise.
+const SECONDS: f64 = 5.0;
+
+pub fn run(mut settings: Settings) -> i32 {
+    if settings.limits.seconds == 0.0 {
+        settings.limits.seconds = SECONDS;
+    }
     on_session(settings.clone(), move |session| {
         let mut input = std::io::stdin().lock();
         let mut line = Vec::new();

@@ -289,6 +289,18 @@ pub struct ResultRecord {
 }
 
 impl Trace {
+    /// Of a statement for which nothing was compiled.
+    pub fn of(statement: &str) -> Trace {
+        Trace {
+            schema: SCHEMA.into(),
+            version: VERSION.into(),
+            producer: env!("CARGO_PKG_VERSION").into(),
+            config: Config { arch: "sm_90".into(), ..Config::default() },
+            statement: statement.into(),
+            ..Trace::default()
+        }
+    }
+
     /// Without times and measurements: byte-identical on every run.
     pub fn canonical(mut self) -> Trace {
         self.created = None;

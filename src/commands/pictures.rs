@@ -59,7 +59,9 @@ pub fn cuda(trace: &Trace, which: Option<&str>) -> Result<String, String> {
         (true, Some(which)) if !trace.kernels.is_empty() => {
             Err(format!("no launch is called {which}; there are {}", names()))
         }
-        (true, _) => Err("this line launched nothing: its value was ready".into()),
+        (true, _) => {
+            Err("this line launched nothing: its values were ready, or its functions are not compiled yet".into())
+        }
     }
 }
 

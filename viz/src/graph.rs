@@ -16,7 +16,10 @@ pub struct Graph<'a> {
 
 /// The pass of a name or number in a segment; the last one without.
 pub fn find_pass<'a>(trace: &'a Trace, segment: usize, pass: Option<&str>) -> Result<Graph<'a>, String> {
-    let segment = trace.segments.get(segment).ok_or("nothing was compiled for this line: its value was ready")?;
+    let segment = trace
+        .segments
+        .get(segment)
+        .ok_or("nothing was compiled for this line: its values were ready, or its functions are not compiled yet")?;
     let passes = &trace.passes[segment.passes[0] as usize..segment.passes[1] as usize];
     let found = match pass {
         None => passes.last(),

@@ -235,7 +235,10 @@ fn legend(graph: &Graph) -> String {
     if !graph.pass.breaks.is_empty() {
         parts.push("[[ ]] written to memory".into());
     }
-    let roots: Vec<String> = graph.pass.roots.iter().map(|r| name(graph, *r)).collect();
+    let mut roots: Vec<String> = graph.pass.roots.iter().map(|r| name(graph, *r)).take(8).collect();
+    if graph.pass.roots.len() > roots.len() {
+        roots.push(format!("… {} in all", graph.pass.roots.len()));
+    }
     let launches = match graph.launches() {
         0 => "no launch".to_string(),
         1 => "1 launch".into(),

@@ -14,7 +14,8 @@ pub fn count(n: usize, what: &str) -> String {
 /// The whole line: launches, bytes, time, what each launch does and why it is one.
 pub fn summary(trace: &Trace) -> String {
     if trace.segments.is_empty() {
-        return "nothing was compiled for this line: its value was ready\n".into();
+        return "nothing was compiled for this line: its values were ready, or its functions are not compiled yet\n"
+            .into();
     }
     let mut out = String::new();
     let moved: u64 = trace.kernels.iter().map(|k| k.est.r + k.est.w).sum();

@@ -36,7 +36,25 @@ pub fn read_csv(path: &Path, options: &CsvOptions, budget: &Budget) -> Result<Cs
         }
         first = false;
     }
-    Ok(table)
+    match open_quote(text) {
+        Some(line) => Err(malformed(path, format!("line {line}: a quote is opened here and never closed"))),
+        None => Ok(table),
+    }
+}
+
+/// The line of a quote that is still open at the end: a doubled quote closes and opens again, so quotes alternate.
+fn open_quote(text: &[u8]) -> Option<usize> {
+    let mut open = None;
+    let mut line = 1;
+    for &b in text {
+        match (b, open) {
+            (b'"', None) => open = Some(line),
+            (b'"', Some(_)) => open = None,
+            (b'\n', _) => line += 1,
+            _ => {}
+        }
+    }
+    open
 }
 
 /// The reader's position of a record stands before the rest of the line end above it, and before empty lines.

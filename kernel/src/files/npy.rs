@@ -50,7 +50,9 @@ pub fn read_npy(path: &Path, pool: &Pool, budget: &Budget) -> Result<Array> {
     let file = open(path)?;
     let long = file.metadata().map_or(0, |m| m.len());
     let mut from = BufReader::with_capacity(1 << 16, file);
-    let header = NpyHeader::from_reader(&mut from).map_err(|e| malformed(path, format!("no .npy file: {e}")))?;
+    let header = NpyHeader::from_reader(&mut from).map_err(|_| {
+        malformed(path, "this is no .npy file: it should begin with \\x93NUMPY, a version and a header")
+    })?;
     let npyz::DType::Plain(plain) = header.dtype() else {
         return Err(malformed(path, format!("records are in it; {READABLE}")));
     };

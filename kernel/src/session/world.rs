@@ -157,7 +157,7 @@ impl<'a> World<'a> {
 
     /// A statement's story begins.
     pub fn start(&mut self, statement: &str) {
-        self.core.current = Trace { statement: statement.into(), ..Trace::default() };
+        self.core.current = Trace::of(statement);
     }
 
     /// What the last statement forced.
@@ -313,8 +313,7 @@ impl Host for World<'_> {
     }
 
     fn statement(&mut self, place: &Place) {
-        let statement = place.text();
-        self.core.current = Trace { statement, ..Trace::default() };
+        self.core.current = Trace::of(&place.text());
         self.core.forced.clear();
         self.core.spent = Spent::default();
         self.core.started = Some(Instant::now());

@@ -211,7 +211,9 @@ impl Op {
     }
 
     fn range(self, args: &[(DType, Option<(f64, f64)>)]) -> Option<(f64, f64)> {
-        let mut ranges = args.iter().map(|a| a.1.or(a.0.range()));
+        // An i32 without an interval may turn out to be beyond i32: it says nothing.
+        let known = |a: &(DType, Option<(f64, f64)>)| a.1.or(a.0.range().filter(|_| a.0 != DType::I32));
+        let mut ranges = args.iter().map(known);
         let (alo, ahi) = ranges.next()??;
         let b = ranges.next();
         let pair = |f: fn(f64, f64) -> f64| {

@@ -174,10 +174,16 @@ impl<'a> Resolver<'a> {
         if terms.len() > CHAIN {
             return Err(limit(format!("a train has at most {CHAIN} tines")).at(&self.ast.place(at)));
         }
+        let alone = at;
         let (mut right, mut at) = (last, at);
         while let Some(term) = terms.pop() {
             let (middle, here) = match term {
                 Term::Func(f, here) => (f, here),
+                // `1 2+`: what was meant is no train.
+                Term::Array(_) if at == alone => {
+                    let name = self.ast.place(alone).text();
+                    return Err(self.error(format!("{name} has no right argument"), alone));
+                }
                 Term::Array(a) => {
                     return Err(self.error("a value needs a function between it and the next tine", a.span));
                 }

@@ -42,7 +42,7 @@ impl Cx<'_> {
             return self.reduce(Op::Add, &signed, axis);
         }
         if record && (op.is_associative()) {
-            let (dtype, range) = reduced(op, y.dtype(), y.pending().and_then(|c| c.meta().range), n);
+            let (dtype, range) = reduced(op, y.dtype(), super::known(y).1, n);
             let node = Node::Reduce { op, axis: axis as u8, src: y.settled() };
             let hard = op.row().fails == Fails::Hard && y.dtype() != DType::Bool;
             return self.cell(node, shape, dtype, range, hard);
@@ -69,14 +69,13 @@ impl Cx<'_> {
         let exact = op.is_associative() || y.is_char() || y.dtype() == DType::F32;
         let ct = if exact { 0.0 } else { self.sys.ct };
         let out = reduce::along(op, ct, &items, y.shape(), axis).map_err(|(_, f)| super::failed(op, f))?;
-        let (dtype, _) = reduced(op, y.dtype(), None, n);
+        let (dtype, _) = reduced(op, y.dtype(), y.dtype().range(), n);
         self.stored(op, shape, out, dtype)
     }
 }
 
-/// dtype and interval of `op/` over n items (LOWERING §6).
+/// dtype and interval of `op/` over n items (LOWERING §6). An i32 without an interval may turn out to be beyond i32.
 pub fn reduced(op: Op, dtype: DType, range: Option<(f64, f64)>, n: usize) -> (DType, Option<(f64, f64)>) {
-    let range = range.or(dtype.range());
     match op {
         Op::Max | Op::Min | Op::Lcm | Op::Gcd => (dtype, range),
         Op::Add if dtype.is_integer() => {
