@@ -197,3 +197,26 @@ fn no_switch_changes_a_value() {
         compare(scaled(2_000), 1_000_000 * (k as u64 + 1), &mut |line| outcome(off.value_of(line)), name);
     }
 }
+
+/// Lines that once differed, shrunk.
+const FOUND: &[&str] = &[
+    "⌈/⌈2 3⍴×/(⍳6)*B",
+    "(⌊(×/A)*⌊B)|-×⌈/A",
+    "2⌽(5↑1⌽(⍳6)○⍳6)*×/,⍉N",
+    "¯7↑⌽⌈⍳6",
+    "⌽⌽⍳6",
+    "⌊⍳6",
+    "(⌽(1↓5↑+⌿N)⍟3)",
+    "(,(1⌽÷N)+×M○N)",
+];
+
+#[test]
+fn what_once_differed_is_equal() {
+    let mut oracle = Oracle::new();
+    let (mut fused, mut eager) = (prepared(true, None), prepared(false, None));
+    for line in FOUND {
+        let wanted = oracle.value(line);
+        assert_eq!(outcome(fused.value_of(line)), wanted, "fused: {line}");
+        assert_eq!(outcome(eager.value_of(line)), wanted, "at once: {line}");
+    }
+}
