@@ -436,7 +436,7 @@ pub fn iota(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     if y.rank() > 1 {
         return Err(rank("⍳ takes a number or a vector"));
     }
-    let shape = super::shape::given_shape(cx, y)?;
+    let shape = super::shape::given_shape(cx, y, "a count for ⍳")?;
     let io = cx.sys.io;
     if shape.len() == 1 {
         return cx.iota(shape[0], io);

@@ -40,21 +40,21 @@ pub fn tally(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     Ok(Array::num(y.shape().first().copied().unwrap_or(1) as f64))
 }
 
-/// A shape given as an argument. Errors: DOMAIN, RANK, LIMIT, WS FULL.
-pub fn given_shape(cx: &mut Cx<'_>, x: &Array) -> Result<Shape> {
+/// A shape given as an argument; `what` is what errors call its numbers. Errors: DOMAIN, RANK, LIMIT, WS FULL.
+pub fn given_shape(cx: &mut Cx<'_>, x: &Array, what: &str) -> Result<Shape> {
     if x.rank() > 1 {
         return Err(rank("a shape is a vector"));
     }
     let mut out = Shape::new();
-    for n in cx.integers(x, "a shape")? {
-        out.push(usize::try_from(n).map_err(|_| domain("a shape has no negative lengths"))?);
+    for n in cx.integers(x, what)? {
+        out.push(usize::try_from(n).map_err(|_| domain(format!("{what} must not be negative")))?);
     }
     checked_elements(&out)?;
     Ok(out)
 }
 
 pub fn reshape(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
-    let shape = given_shape(cx, x)?;
+    let shape = given_shape(cx, x, "a length of a shape")?;
     if y.is_empty() {
         let proto = y.prototype();
         return if elements(&shape) == 0 { cells::empty(cx, &shape, proto) } else { fill(cx, &proto, &shape) };

@@ -310,6 +310,10 @@ impl Resolver<'_> {
                 Ent::Dya(op) => {
                     let (g, end) = self.right_operand(ents, here)?;
                     at = at.join(end);
+                    let values = matches!((&left, &g), (Operand::A(_), _) | (_, Operand::A(_)));
+                    if values && matches!(&op, OpExpr::Prim(p) if p.glyph == '.') {
+                        return Err(self.error("f.g takes a function on either side", at));
+                    }
                     FExpr::Op2(op, Box::new(left), Box::new(g))
                 }
                 Ent::Index(parts) => {
