@@ -39,7 +39,7 @@ impl<'a> Graph<'a> {
         let mut live = vec![false; all.len()];
         let index = |id: u32| (id - first) as usize;
         pass.roots.iter().for_each(|r| live[index(*r)] = true);
-        for k in (0..all.len()).rev().filter(|k| *k < all.len()) {
+        for k in (0..all.len()).rev() {
             if live[k] {
                 all[k].inputs.iter().for_each(|a| live[index(*a)] = true);
             }
@@ -48,7 +48,7 @@ impl<'a> Graph<'a> {
         let place = nodes.iter().enumerate().map(|(k, n)| (n.id, k)).collect();
         let mut launch = BTreeMap::new();
         for (k, group) in pass.launches.iter().enumerate() {
-            group.iter().for_each(|n| drop_first(launch.insert(*n, k as u32)));
+            launch.extend(group.iter().map(|n| (*n, k as u32)));
         }
         Graph { trace, pass, segment, nodes, place, launch }
     }
@@ -70,7 +70,7 @@ impl<'a> Graph<'a> {
         self.pass.roots.contains(&id)
     }
 
-    /// The launch that computes a kept node; for others, the one of their nearest kept user, if it is one.
+    /// The launch that computes a kept node.
     pub fn launch(&self, id: u32) -> Option<u32> {
         self.launch.get(&id).copied()
     }
@@ -105,5 +105,3 @@ impl<'a> Graph<'a> {
         format!("n{} {name}{what}", node.id)
     }
 }
-
-fn drop_first<T>(_: Option<T>) {}

@@ -139,8 +139,7 @@ fn delayed(dag: &Dag, schedule: &Schedule, at: NodeId) -> String {
     }
     let body = find::body(dag, &schedule.keep, at);
     match dag.node(at) {
-        Node::Transform { read, src, .. } if body.reads == 1 && body.flops == 0 => {
-            let _ = src;
+        Node::Transform { read, .. } if body.reads == 1 && body.flops == 0 => {
             format!("Step p={} f=id", read.text(dag.shape(at).len()))
         }
         Node::Map { .. } if body.reads == 1 && body.flops == 1 => format!("Step p=id f={}", glyph(dag, at)),
