@@ -31,6 +31,12 @@ pub struct Buffer {
     pub last_use: Option<u32>,
 }
 
+impl Buffer {
+    pub fn bytes(&self) -> u64 {
+        self.shape.iter().fold(self.dtype.size() as u64, |n, &d| n.saturating_mul(d as u64))
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum From {
     /// The k-th input of the evaluation.
@@ -140,16 +146,12 @@ pub struct Plan {
 impl Plan {
     /// Bytes of the buffers that launches read and write, each once a launch.
     pub fn bytes(&self) -> u64 {
-        let size = |id: BufId| {
-            let b = self.buffer(id);
-            b.shape.iter().fold(b.dtype.size() as u64, |n, &d| n.saturating_mul(d as u64))
-        };
         let of = |l: &Launch| {
             let mut read: Vec<BufId> = l.loads.iter().map(|x| x.buf).collect();
             read.sort();
             read.dedup();
             let written = l.stores.iter().chain(&l.after_stores).map(|s| s.buf);
-            read.into_iter().chain(written).map(size).sum::<u64>()
+            read.into_iter().chain(written).map(|id| self.buffer(id).bytes()).sum::<u64>()
         };
         self.launches.iter().map(of).sum()
     }

@@ -14,7 +14,9 @@ use std::sync::Arc;
 
 pub fn trace(work: &Work, plan: &Plan) -> Trace {
     let mut sources: Vec<Arc<Source>> = Vec::new();
-    let nodes: Vec<NodeRecord> = work.dag.ids().map(|at| node(work, at, &mut sources)).collect();
+    let (hashes, uses) = (content_hashes(&work.dag), work.dag.uses(&work.roots));
+    let record = |at: NodeId| node(work, at, hashes[at.index()], uses[at.index()], &mut sources);
+    let nodes: Vec<NodeRecord> = work.dag.ids().map(record).collect();
     let decisions = decisions(work);
     let mut rules = std::collections::BTreeMap::new();
     work.snapshots.iter().flat_map(|s| &s.events).for_each(|e| *rules.entry(e.rule.to_string()).or_insert(0) += 1);
@@ -66,7 +68,7 @@ fn ids(list: &[NodeId]) -> Vec<u32> {
     list.iter().map(|at| id(*at)).collect()
 }
 
-fn node(work: &Work, at: NodeId, sources: &mut Vec<Arc<Source>>) -> NodeRecord {
+fn node(work: &Work, at: NodeId, hash: u64, uses: u32, sources: &mut Vec<Arc<Source>>) -> NodeRecord {
     let (dag, info) = (&work.dag, work.dag.info(at));
     let kind = dag.node(at);
     let span = info.meta.place.as_ref().map(|p| {
@@ -79,10 +81,9 @@ fn node(work: &Work, at: NodeId, sources: &mut Vec<Arc<Source>>) -> NodeRecord {
     });
     let unsure = info.meta.dtype == DType::I32 && info.meta.range.is_none() && !matches!(kind, Node::Input(_));
     let dtype = if unsure { "i32?".to_string() } else { info.meta.dtype.name().to_string() };
-    let uses = dag.uses(&work.roots);
     NodeRecord {
         id: id(at),
-        h: content_hash(dag, at),
+        h: format!("fnv:{hash:016x}"),
         kind: kind.kind().into(),
         op: glyph(dag, at),
         inputs: ids(kind.inputs()),
@@ -93,15 +94,14 @@ fn node(work: &Work, at: NodeId, sources: &mut Vec<Arc<Source>>) -> NodeRecord {
         name: info.name.as_ref().map(|n| n.to_string()),
         from: ids(&info.from),
         born: info.born as u32,
-        uses: uses[at.index()],
+        uses,
     }
 }
 
-/// FNV-1a over the printed operation and the operands' hashes: equal for equal nodes in every trace.
-fn content_hash(dag: &Dag, at: NodeId) -> String {
-    let mut hashes = vec![0u64; at.index() + 1];
-    let live = dag.live(&[at]);
-    for n in dag.ids().take(at.index() + 1).filter(|n| live[n.index()]) {
+/// For each node FNV-1a over the printed operation and the operands' hashes: equal for equal nodes in every trace.
+fn content_hashes(dag: &Dag) -> Vec<u64> {
+    let mut hashes: Vec<u64> = Vec::with_capacity(dag.len());
+    for n in dag.ids() {
         let mut text = format!("{} {} {:?} {:?}", dag.node(n).kind(), glyph(dag, n), dag.shape(n), dag.dtype(n));
         if let Node::Transform { read, .. } = dag.node(n) {
             text += &read.text(dag.shape(n).len());
@@ -114,9 +114,9 @@ fn content_hash(dag: &Dag, at: NodeId) -> String {
         for byte in text.bytes().chain(operands) {
             h = (h ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
-        hashes[n.index()] = h;
+        hashes.push(h);
     }
-    format!("fnv:{:016x}", hashes[at.index()])
+    hashes
 }
 
 fn attributes(dag: &Dag, schedule: Option<&Schedule>, at: NodeId) -> Attr {
@@ -238,14 +238,10 @@ fn launch(work: &Work, plan: &Plan, k: u32, l: &Launch) -> LaunchRecord {
     inputs.sort();
     inputs.dedup();
     let out: Vec<u32> = l.stores.iter().chain(&l.after_stores).map(|s| s.buf.0).collect();
-    let size = |b: u32| {
-        let buffer = plan.buffer(BufId(b));
-        buffer.shape.iter().fold(buffer.dtype.size() as u64, |n, &d| n.saturating_mul(d as u64))
-    };
     let read = schedule
         .and_then(|s| s.reads.get(k as usize))
         .map_or(0, |r| r.iter().map(|(at, n)| n.saturating_mul(work.dag.dtype(*at).size() as u64)).sum());
-    let written = out.iter().map(|b| size(*b)).sum::<u64>();
+    let written = out.iter().map(|b| plan.buffer(BufId(*b)).bytes()).sum::<u64>();
     let (flops, ns) = effort(l);
     let bytes = read + written;
     LaunchRecord {
@@ -345,7 +341,7 @@ fn buffer(plan: &Plan, at: BufId) -> BufferRecord {
     BufferRecord {
         id: at.0,
         node: id(b.node),
-        bytes: b.shape.iter().fold(b.dtype.size() as u64, |n, &d| n.saturating_mul(d as u64)),
+        bytes: b.bytes(),
         dtype: b.dtype.name().into(),
         shape: b.shape.to_vec(),
         role: role.into(),
