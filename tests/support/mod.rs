@@ -56,8 +56,8 @@ fn collect(a: &Array, out: &mut Vec<u64>) {
         Data::Num(x) => out.push((x + 0.0).to_bits()),
         Data::Char(c) => out.push(u64::from(u32::from(*c)) | 1 << 63),
         Data::Dense(b) => out.extend(b.view().numbers().iter().map(|x| (x + 0.0).to_bits())),
-        Data::Items(items) => items.items.iter().for_each(|i| collect(&i.settled(), out)),
-        Data::Lazy(_) => out.push(u64::MAX),
+        Data::Items(items) => items.all().iter().for_each(|i| collect(&i.settled(), out)),
+        Data::Lazy(_) | Data::Framed(_) => out.push(u64::MAX),
     }
 }
 

@@ -38,8 +38,8 @@ pub fn result_of(value: &Array) -> ResultRecord {
                 let view = b.view();
                 (0..view.len()).for_each(|k| mix(&mut h, (view.number(k) + 0.0).to_bits()));
             }
-            Data::Items(items) => stack.extend(items.items.iter().rev().map(Array::settled)),
-            Data::Lazy(_) => {}
+            Data::Items(items) => stack.extend(items.all().iter().rev().map(Array::settled)),
+            Data::Lazy(_) | Data::Framed(_) => {}
         }
     }
     ResultRecord {

@@ -3,11 +3,19 @@
 use super::run::{At, Eval, Outcome};
 use super::value::{Func, Oper, Operand};
 use crate::array::{Array, Data, Shape};
-use crate::error::{Result, index, length, nonce, rank, syntax};
+use crate::error::{Result, index, length, nonce, rank, syntax, untraced};
 use crate::prim::moves::Move;
 use crate::prim::shape::Axis;
-use crate::prim::table::{Does, Prim};
+use crate::prim::table::{Class, Does, Meaning, Prim};
 use std::rc::Rc;
+
+/// Moves work on the cells of a frame at once; other functions look at values.
+fn once_for_all(p: &Prim, m: &Meaning, args: &[&Array]) -> Result<()> {
+    if m.class == Class::Structural || args.iter().all(|a| a.frame().is_none()) {
+        return Ok(());
+    }
+    Err(untraced(format!("{} looks at values", p.glyph)))
+}
 
 impl Eval<'_> {
     pub fn monadic(&mut self, p: &'static Prim, y: &Array, axis: Axis<'_>) -> Result<Array> {
@@ -22,7 +30,10 @@ impl Eval<'_> {
                 Data::Num(a) => self.cx.scalar1(op, *a).map(Array::num),
                 _ => self.cx.map1(op, y),
             },
-            Does::One(f) => f(&mut self.cx, y, axis),
+            Does::One(f) => {
+                once_for_all(p, m, &[y])?;
+                f(&mut self.cx, y, axis)
+            }
             _ => Err(nonce(format!("monadic {}", p.glyph))),
         }
     }
@@ -43,7 +54,10 @@ impl Eval<'_> {
                     self.cx.map2(op, &x, &y)
                 }
             },
-            Does::Two(f) => f(&mut self.cx, x, y, axis),
+            Does::Two(f) => {
+                once_for_all(p, m, &[x, y])?;
+                f(&mut self.cx, x, y, axis)
+            }
             _ => Err(nonce(format!("dyadic {}", p.glyph))),
         }
     }
@@ -79,7 +93,10 @@ impl Eval<'_> {
                 None if p.glyph == '⍎' => self.execute_here(y),
                 None => self.monadic(p, y, None),
             },
-            Func::System(name) => return self.system_call(name, x, y),
+            Func::System(name) => {
+                self.cx.unframed("a system function")?;
+                return self.system_call(name, x, y);
+            }
             Func::Dfn(_) | Func::Op1(Oper::Dfn(_), _) | Func::Op2(Oper::Dfn(_), ..) => return self.call_dfn(f, x, y),
             Func::Op1(Oper::Prim(p), a) => self.derived(p, std::slice::from_ref(a), x, y, None),
             Func::Op2(Oper::Prim(p), a, b) => self.derived(p, &[a.clone(), b.clone()], x, y, None),
@@ -153,6 +170,7 @@ impl Eval<'_> {
 
     /// `⍎Y` in the caller's scope.
     pub fn execute_text(&mut self, at: At<'_>, y: &Array) -> Result<Option<Array>> {
+        self.cx.unframed("⍎")?;
         let y = self.cx.ready(y, "⍎")?;
         let text = y.to_text().ok_or_else(|| crate::error::domain("⍎ takes text"))?;
         let source = crate::span::Source::new("⍎", text);

@@ -3,7 +3,7 @@
 use super::run::{At, Eval};
 use super::value::{Func, Value};
 use crate::array::{Array, DType, Data};
-use crate::error::{Result, length, rank, syntax, value};
+use crate::error::{Result, length, rank, syntax, untraced, value};
 use crate::prim::select::{Sel, places_of, select};
 use crate::syntax::Sym;
 use crate::syntax::resolve::{Do, FExpr, Ins, Pattern};
@@ -49,6 +49,7 @@ impl Eval<'_> {
             }
             Do::Print { line } => {
                 let v = top(self)?;
+                self.cx.unframed("printing")?;
                 let v = self.cx.ready(&v, "display")?;
                 let text = self.display(&v);
                 self.cx.host.output(if *line { &text } else { text.trim_end_matches('\n') });
@@ -58,7 +59,7 @@ impl Eval<'_> {
                 let f = self.function(at, f)?;
                 let old = self.visible(at, *sym)?;
                 let new = self.apply(&f, Some(&old), &v)?;
-                self.change(at, *sym, new);
+                self.change(at, *sym, new)?;
             }
             Do::AssignIndex { sym, present, f } => {
                 let mut indices = Vec::with_capacity(present.len());
@@ -125,19 +126,24 @@ impl Eval<'_> {
     }
 
     /// Changes the nearest visible name.
-    fn change(&mut self, at: At<'_>, sym: Sym, v: Array) {
+    fn change(&mut self, at: At<'_>, sym: Sym, v: Array) -> Result<()> {
         let mut frame = at.frame;
         while let Some(f) = frame {
             if f.local(sym).is_some() {
+                if f.framing < self.cx.sys.framing {
+                    self.cx.unframed("an outer assignment")?;
+                }
                 f.set(sym, Value::Array(v));
-                return;
+                return Ok(());
             }
             frame = f.closure.env.as_ref();
         }
+        self.cx.unframed("an outer assignment")?;
         if let Some(cell) = v.pending() {
             cell.set_name(&self.st.symbols.name(sym));
         }
         self.set_global(sym, Some(Value::Array(v)));
+        Ok(())
     }
 
     fn spread(&mut self, at: At<'_>, p: &Pattern, v: &Array) -> Result<()> {
@@ -173,6 +179,9 @@ impl Eval<'_> {
         f: Option<Rc<Func>>,
         v: &Array,
     ) -> Result<()> {
+        if v.frame().is_some() {
+            return Err(untraced("a cell goes into an array"));
+        }
         let old = self.visible(at, sym)?;
         let old = self.cx.ready_outer(&old)?;
         if let [Some(i)] = indices
@@ -245,8 +254,7 @@ impl Eval<'_> {
                     _ => Array::numbers(old.shape(), items, self.cx.budget())?,
                 }
             };
-            self.change(at, sym, new);
-            return Ok(());
+            return self.change(at, sym, new);
         }
         let mut items = if old.rank() == 0 { vec![old.disclosed()] } else { old.to_items() };
         for (k, &p) in places.iter().enumerate() {
@@ -255,7 +263,7 @@ impl Eval<'_> {
                 Some(f) => {
                     let new = self.apply(f, Some(&items[p].clone()), &item(k))?;
                     match new.data() {
-                        Data::Items(i) if new.rank() == 0 => i.items[0].clone(),
+                        Data::Items(i) if new.rank() == 0 => i.at(0),
                         _ => new,
                     }
                 }
@@ -263,7 +271,6 @@ impl Eval<'_> {
         }
         let items = items.into_iter().map(|a| a.settled()).collect();
         let new = self.cx.collect(old.shape(), items, Some(old.prototype()))?;
-        self.change(at, sym, new);
-        Ok(())
+        self.change(at, sym, new)
     }
 }

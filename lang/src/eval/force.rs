@@ -4,9 +4,10 @@
 
 use super::cx::Cx;
 use super::host::Recorded;
+use super::operators::frames::Run;
 use crate::array::{Array, Data};
 use crate::dag::{Cell, Dag, Info, Meta, Node, NodeId, Scalar};
-use crate::error::Result;
+use crate::error::{Result, untraced};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ impl Cx<'_> {
                 }
                 Ok(a.settled())
             }
+            Data::Framed(_) => Err(untraced(format!("{why} needs its values"))),
             Data::Items(items) if !items.lazy => Ok(a.clone()),
             Data::Items(_) => {
                 self.force(&[a], why)?;
@@ -47,10 +49,15 @@ impl Cx<'_> {
         }
         let place = self.place();
         let (recorded, cells) = record(&roots, why, place.clone());
-        let values = self.host.force(recorded).map_err(|e| match &place {
-            Some(at) if e.has_place() => e.needed(at),
-            Some(at) => e.at(at),
-            None => e,
+        let values = self.host.force(recorded).map_err(|e| {
+            let failed = |c: &Rc<Cell>| e.has_place() && c.meta().place == e.parts().place;
+            let suspect = |r: &&Run| cells.iter().any(|c| failed(c) && r.recorded(c.seq()));
+            self.sys.suspects = self.sys.runs.iter().filter(suspect).cloned().collect();
+            match &place {
+                Some(at) if e.has_place() => e.needed(at),
+                Some(at) => e.at(at),
+                None => e,
+            }
         })?;
         for (cell, value) in roots.iter().zip(values) {
             cell.settle(value);
@@ -68,7 +75,10 @@ impl Cx<'_> {
 fn pending_in(a: &Array, out: &mut Vec<Rc<Cell>>) {
     match a.data() {
         Data::Lazy(cell) if cell.forced().is_none() => out.push(cell.clone()),
-        Data::Items(items) if items.lazy => items.items.iter().for_each(|i| pending_in(i, out)),
+        Data::Items(items) if items.lazy => match items.whole() {
+            Some(rows) => pending_in(&rows.node, out),
+            None => items.all().iter().for_each(|i| pending_in(i, out)),
+        },
         _ => {}
     }
 }
@@ -76,7 +86,10 @@ fn pending_in(a: &Array, out: &mut Vec<Rc<Cell>>) {
 fn settled_deep(a: &Array) -> Array {
     match a.data() {
         Data::Items(items) if items.lazy => {
-            let made = items.items.iter().map(settled_deep).collect();
+            if let Some(rows) = items.whole() {
+                return Array::rows(rows.node.settled(), rows.at);
+            }
+            let made = items.all().iter().map(settled_deep).collect();
             Array::items(a.shape(), made, items.proto.clone())
         }
         _ => a.settled(),
@@ -96,7 +109,8 @@ fn record(roots: &[Rc<Cell>], why: &'static str, needed: Option<crate::span::Pla
         cells.insert(Rc::as_ptr(&cell), cell);
     }
     let mut order: Vec<Rc<Cell>> = cells.into_values().collect();
-    order.sort_by_key(|c| c.seq());
+    // Rows taken out of a pending node have its number.
+    order.sort_by_key(|c| (c.seq(), c.weight()));
     let mut made = Maker { dag: Dag::default(), inputs: Vec::new(), known: HashMap::new(), ids: HashMap::new() };
     for (site, cell) in order.iter().enumerate() {
         let Some(node) = cell.node() else { continue };
@@ -144,7 +158,9 @@ impl Maker {
                 id
             }
             // Never recorded: the recorder takes uniform arrays only.
-            Data::Items(_) | Data::Lazy(_) => self.dag.add(Node::Const(Scalar::Num(0.0)), info(meta(None))),
+            Data::Items(_) | Data::Lazy(_) | Data::Framed(_) => {
+                self.dag.add(Node::Const(Scalar::Num(0.0)), info(meta(None)))
+            }
         }
     }
 }

@@ -373,6 +373,7 @@ impl<'h> Eval<'h> {
                 omega: y,
                 operands,
                 locals: Default::default(),
+                framing: self.cx.sys.framing,
                 saved: Default::default(),
             });
             let at = At { ast: &closure.ast, frame: Some(&frame) };
@@ -434,6 +435,7 @@ impl<'h> Eval<'h> {
 
     /// The rest of a body under an error guard.
     fn guarded(&mut self, at: At<'_>, events: &[i64], handler: PhraseId, rest: &[Stmt]) -> Result<Outcome> {
+        self.cx.unframed("an error guard")?;
         let (depth, stack) = (self.st.depth, self.st.stack.len());
         self.cx.sys.guards += 1;
         let outcome = self.body(at, rest, false).and_then(|o| self.settle(o));

@@ -55,7 +55,9 @@ impl Held {
             Data::Num(x) => Ok(Held::Number(array.clone(), *x)),
             Data::Char(c) => Ok(Held::Number(array.clone(), f64::from(u32::from(*c)))),
             Data::Dense(_) => Ok(Held::Input(array)),
-            Data::Items(_) | Data::Lazy(_) => Err(DeviceError::Broken("an input of a plan is not dense".into())),
+            Data::Items(_) | Data::Lazy(_) | Data::Framed(_) => {
+                Err(DeviceError::Broken("an input of a plan is not dense".into()))
+            }
         }
     }
 

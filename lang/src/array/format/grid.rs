@@ -100,7 +100,7 @@ fn split(text: String) -> Cell {
 fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize) -> Column {
     let numbers: Vec<Option<f64>> = (0..rows)
         .map(|r| match a.data() {
-            Data::Items(i) => i.items[r * columns + c].number_scalar(),
+            Data::Items(i) => i.at(r * columns + c).number_scalar(),
             _ => a.number_at(r * columns + c),
         })
         .collect();
