@@ -5,11 +5,13 @@
 //! enclosure. Numbers are f64 to the user; dtypes are storage. Arrays are immutable: change copies, or takes a buffer
 //! that nobody else holds.
 
+mod change;
 pub mod format;
 mod items;
 mod split;
 mod storage;
 
+pub use change::Changing;
 pub use items::{MOST_DEPTH, advance, around, strides};
 pub use split::{Held, Split};
 pub use storage::{Buf, Storage, View};

@@ -2,7 +2,7 @@
 
 use super::run::{At, Eval};
 use super::value::{Func, Value};
-use crate::array::{Array, DType, Data};
+use crate::array::{Array, Changing};
 use crate::error::{Result, length, rank, syntax, untraced, value};
 use crate::prim::select::{Sel, places_of, select};
 use crate::syntax::Sym;
@@ -146,6 +146,26 @@ impl Eval<'_> {
         Ok(())
     }
 
+    /// The array of that name to be changed: out of its slot, if nobody can look there meanwhile and nobody needs the
+    /// value it had when the statement began.
+    fn take(&mut self, at: At<'_>, sym: Sym, f: Option<&Func>) -> Result<Array> {
+        if matches!(f, None | Some(Func::Prim(_))) {
+            let mut frame = at.frame;
+            while let Some(scope) = frame {
+                if scope.local(sym).is_some() {
+                    let taken = scope.set(sym, Value::Array(Array::num(0.0)));
+                    return Ok(taken.and_then(Value::into_array).unwrap_or(Array::num(0.0)));
+                }
+                frame = scope.closure.env.as_ref();
+            }
+            if self.st.journal.iter().any(|(s, _)| *s == sym) {
+                let taken = self.st.globals.set(sym, Some(Value::Array(Array::num(0.0))));
+                return Ok(taken.and_then(Value::into_array).unwrap_or(Array::num(0.0)));
+            }
+        }
+        self.visible(at, sym)
+    }
+
     fn spread(&mut self, at: At<'_>, p: &Pattern, v: &Array) -> Result<()> {
         let names = match p {
             Pattern::Name(sym) => {
@@ -182,8 +202,8 @@ impl Eval<'_> {
         if v.frame().is_some() {
             return Err(untraced("a cell goes into an array"));
         }
-        let old = self.visible(at, sym)?;
-        let old = self.cx.ready_outer(&old)?;
+        let mut old = self.visible(at, sym)?;
+        old = self.cx.ready_outer(&old)?;
         if let [Some(i)] = indices
             && !i.is_simple()
         {
@@ -220,13 +240,13 @@ impl Eval<'_> {
         &mut self,
         at: At<'_>,
         sym: Sym,
-        old: Array,
+        mut old: Array,
         shape: &[usize],
         places: Vec<usize>,
         f: Option<Rc<Func>>,
         v: &Array,
     ) -> Result<()> {
-        let old = self.cx.ready_outer(&old)?;
+        old = self.cx.ready_outer(&old)?;
         let v = self.cx.ready_outer(v)?;
         let units = |s: &[usize]| s.iter().copied().filter(|&n| n != 1).collect::<Vec<_>>();
         if v.len() != 1 && v.rank() > 0 && units(v.shape()) != units(shape) {
@@ -238,39 +258,36 @@ impl Eval<'_> {
         }
         let one = v.len() == 1;
         let item = |k: usize| if v.rank() == 0 { v.disclosed() } else { v.item(if one { 0 } else { k }) };
-        // Numbers into numbers, characters into characters, at once.
-        if f.is_none() && old.is_uniform() && v.is_uniform() && old.is_char() == v.is_char() && old.rank() > 0 {
-            let new = if old.is_char() {
-                let mut items = old.to_chars().unwrap_or_default();
-                let with = v.to_chars().unwrap_or_default();
-                places.iter().enumerate().for_each(|(k, &p)| items[p] = with[if one { 0 } else { k }]);
-                Array::chars(old.shape(), items, self.cx.budget())?
-            } else {
-                let mut items = old.to_numbers().unwrap_or_default();
-                let with = v.to_numbers().unwrap_or_default();
-                places.iter().enumerate().for_each(|(k, &p)| items[p] = with[if one { 0 } else { k }]);
-                match (old.dtype(), v.dtype()) {
-                    (DType::F64, _) => Array::floats(old.shape(), items, self.cx.budget())?,
-                    _ => Array::numbers(old.shape(), items, self.cx.budget())?,
-                }
-            };
-            return self.change(at, sym, new);
-        }
-        let mut items = if old.rank() == 0 { vec![old.disclosed()] } else { old.to_items() };
+        // Every item of `old` that goes is kept until nothing can fail any more.
+        let mut undo = Vec::new();
+        let proto = old.prototype();
+        drop(old);
+        let mut to = match Changing::of(self.take(at, sym, f.as_deref())?, self.cx.budget()) {
+            Ok(to) => to,
+            Err((was, e)) => {
+                self.change(at, sym, was)?;
+                return Err(e);
+            }
+        };
         for (k, &p) in places.iter().enumerate() {
-            items[p] = match &f {
-                None => item(k),
+            let new = match &f {
+                None => Ok(item(k)),
                 Some(f) => {
-                    let new = self.apply(f, Some(&items[p].clone()), &item(k))?;
-                    match new.data() {
-                        Data::Items(i) if new.rank() == 0 => i.at(0),
-                        _ => new,
-                    }
+                    undo.push((p, to.item(p)));
+                    self.apply(f, Some(&to.item(p)), &item(k)).map(|new| new.disclosed())
                 }
             };
+            let done = new.and_then(|new| to.put(p, &new, self.cx.budget()));
+            if let Err(e) = done {
+                for (p, was) in undo.iter().rev() {
+                    to.put(*p, was, self.cx.budget())?;
+                }
+                let was = to.finish(proto, self.cx.budget())?;
+                self.change(at, sym, was)?;
+                return Err(e);
+            }
         }
-        let items = items.into_iter().map(|a| a.settled()).collect();
-        let new = self.cx.collect(old.shape(), items, Some(old.prototype()))?;
+        let new = to.finish(proto, self.cx.budget())?;
         self.change(at, sym, new)
     }
 }
