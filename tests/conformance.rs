@@ -16,7 +16,7 @@ use std::rc::Rc;
 const PROMPT: &str = "      ";
 
 /// The collection may grow, not shrink.
-const LEAST: usize = 0;
+const LEAST: usize = 1500;
 
 struct Case {
     line: usize,
