@@ -181,24 +181,29 @@ impl Eval<'_> {
             self.st.depth -= 1;
             return Err(crate::error::limit(format!("calls stand more than {} deep", limits.depth)));
         }
-        let mut last = None;
-        let inner = At { ast: &ast, frame: at.frame };
-        for stmt in ast.stmts.iter().filter(|s| !ast.phrase(s.phrase).items.is_empty()) {
-            self.cx.host.interrupt().check()?;
-            let done = self.phrase(inner, stmt.phrase, false).and_then(|(o, _)| match o {
-                Outcome::Func(f) => Ok(Some(self.cx.text(&f.text())?)),
-                Outcome::Oper(_) => Ok(None),
-                o => self.valued(o),
-            });
-            match done {
-                Ok(v) => last = v,
-                Err(e) => {
-                    self.st.depth -= 1;
-                    return Err(e);
-                }
-            }
-        }
+        let done = self.execute_statements(At { ast: &ast, frame: at.frame });
         self.st.depth -= 1;
+        done
+    }
+
+    /// The last statement's value, shy after an assignment; values before it print.
+    fn execute_statements(&mut self, at: At<'_>) -> Result<Option<Array>> {
+        let mut last = None;
+        for stmt in at.ast.stmts.iter().filter(|s| !at.ast.phrase(s.phrase).items.is_empty()) {
+            self.cx.host.interrupt().check()?;
+            if let Some(a) = last.take().filter(|_| !self.st.shy) {
+                let a = self.cx.ready(&a, "display")?;
+                let text = self.display(&a);
+                self.cx.host.output(&text);
+            }
+            let (outcome, assigns) = self.phrase(at, stmt.phrase, false)?;
+            last = match outcome {
+                Outcome::Func(f) => Some(self.cx.text(&f.text())?),
+                Outcome::Oper(_) => None,
+                o => self.valued(o)?,
+            };
+            self.st.shy |= assigns;
+        }
         Ok(last)
     }
 }

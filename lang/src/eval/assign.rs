@@ -6,7 +6,7 @@ use crate::array::{Array, Changing};
 use crate::error::{Result, length, rank, syntax, untraced, value};
 use crate::prim::select::{Sel, places_of, select};
 use crate::syntax::Sym;
-use crate::syntax::resolve::{Do, FExpr, Ins, Pattern};
+use crate::syntax::resolve::{Do, Ins, Pattern};
 use std::rc::Rc;
 
 impl Eval<'_> {
@@ -70,23 +70,8 @@ impl Eval<'_> {
                 let f = f.as_ref().map(|f| self.function(at, f)).transpose()?;
                 self.set_indexed(at, *sym, &indices, f, &v)?;
             }
-            Do::Positions(sym) => {
-                let old = self.visible(at, *sym)?;
-                let n = old.len();
-                let all = self.cx.vector((0..n).map(|k| k as f64).collect())?;
-                let a = all.with_shape(old.shape(), self.cx.budget())?;
-                self.st.stack.push(a);
-            }
-            Do::AssignSelected(sym, f) => {
-                let places = self.st.stack.pop().ok_or_else(|| value("nothing was selected"))?;
-                let v = top(self)?;
-                let f = f.as_ref().map(|f: &FExpr| self.function(at, f)).transpose()?;
-                let wanted = self.cx.integers(&places, "a selection")?;
-                let old = self.visible(at, *sym)?;
-                let wanted = wanted.into_iter().map(|k| (k as usize).min(old.len().saturating_sub(1))).collect();
-                let shape = places.shape().to_vec();
-                self.replace(at, *sym, old, &shape, wanted, f, &v)?;
-            }
+            Do::Positions(sym) => self.positions(at, *sym)?,
+            Do::AssignSelected { sym, f, reach } => self.assign_selected(at, *sym, f.as_ref(), *reach)?,
             _ => return Err(crate::error::internal("a step that the evaluator does not know")),
         }
         Ok(())
@@ -117,7 +102,7 @@ impl Eval<'_> {
     }
 
     /// The nearest visible array of that name.
-    fn visible(&mut self, at: At<'_>, sym: Sym) -> Result<Array> {
+    pub fn visible(&mut self, at: At<'_>, sym: Sym) -> Result<Array> {
         match self.lookup(at, sym) {
             Some(Value::Array(a)) => Ok(a.settled()),
             Some(_) => Err(syntax(format!("{} is a function", self.st.symbols.name(sym)))),
@@ -126,7 +111,7 @@ impl Eval<'_> {
     }
 
     /// Changes the nearest visible name.
-    fn change(&mut self, at: At<'_>, sym: Sym, v: Array) -> Result<()> {
+    pub fn change(&mut self, at: At<'_>, sym: Sym, v: Array) -> Result<()> {
         let mut frame = at.frame;
         while let Some(f) = frame {
             if f.local(sym).is_some() {
@@ -236,7 +221,7 @@ impl Eval<'_> {
 
     /// Items at ravel places become the items of v, or `old f v` item by item.
     #[allow(clippy::too_many_arguments)]
-    fn replace(
+    pub fn replace(
         &mut self,
         at: At<'_>,
         sym: Sym,

@@ -116,6 +116,9 @@ impl Cx<'_> {
             return self.framed2(op, &shape, &x, &y);
         }
         let characters = (x.is_char(), y.is_char());
+        if characters != (false, false) && elements(&shape) == 0 {
+            return Array::numbers(shape, vec![], self.budget());
+        }
         if characters != (false, false) {
             if !matches!(op, Op::Eq | Op::Ne) {
                 return Err(arithmetic_on_text(op));

@@ -13,6 +13,7 @@ mod interp;
 mod lower;
 pub mod operators;
 pub mod run;
+mod selective;
 pub mod system;
 pub mod value;
 

@@ -107,6 +107,7 @@ impl<'h> Eval<'h> {
     /// Runs code; what it leaves on the stack on an error is dropped.
     pub fn code(&mut self, at: At<'_>, code: &Code, tail: bool) -> Result<Outcome> {
         let base = self.st.stack.len();
+        self.st.shy = false;
         let outcome = self.steps(at, code, tail);
         self.st.stack.truncate(base);
         outcome
@@ -120,7 +121,7 @@ impl<'h> Eval<'h> {
         }
     }
 
-    fn pop(&mut self) -> Result<Array> {
+    pub fn pop(&mut self) -> Result<Array> {
         self.st.stack.pop().ok_or_else(|| crate::error::internal("the value stack is empty"))
     }
 
@@ -241,7 +242,13 @@ impl<'h> Eval<'h> {
                 let items = self.st.stack.split_off(from);
                 let count = items.len();
                 let a = if *mix {
-                    crate::prim::cells::mixed(&mut self.cx, &[count], &items, false)?
+                    // [a ⋄ b] has rows: a scalar is a row of one.
+                    let mut rows = Vec::with_capacity(count);
+                    for a in items {
+                        let row = if a.rank() == 0 { crate::prim::shape::reshaped(&mut self.cx, &a, &[1])? } else { a };
+                        rows.push(row);
+                    }
+                    crate::prim::cells::mixed(&mut self.cx, &[count], &rows, false)?
                 } else {
                     self.strand(items)?
                 };

@@ -1,6 +1,6 @@
 //! Arrays as rows of text: columns justified, nested items as blocks.
 
-use super::{is_int, numeral, scaled};
+use super::{is_int, numeral, scaled_column};
 use crate::array::{Array, Data, View, elements};
 
 /// Rows, and the character offsets where a fold may cut them.
@@ -88,6 +88,8 @@ struct Column {
     /// All characters: no blank beside another such column.
     text: bool,
     nested: bool,
+    /// A character by itself stands among blocks, and has no blank of its own.
+    bare: bool,
 }
 
 fn split(text: String) -> Cell {
@@ -108,16 +110,21 @@ fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize) -> Column
     let texts: Vec<Option<String>> = numbers.iter().map(|x| x.map(|x| numeral(x, pp, whole))).collect();
     let any_scaled = rows > 1 && texts.iter().flatten().any(|t| t.contains('E'));
     let nested = numbers.iter().enumerate().any(|(r, x)| x.is_none() && !a.item(r * columns + c).is_simple_scalar());
+    let scaled = if any_scaled { scaled_column(&numbers, pp) } else { Vec::new() };
+    let mut bare = false;
     let mut cells = Vec::with_capacity(rows);
     for (r, (x, text)) in numbers.into_iter().zip(texts).enumerate() {
         cells.push(match (x, text) {
-            (Some(x), Some(_)) if any_scaled => split(scaled(x, pp)),
+            (Some(_), Some(_)) if any_scaled => split(scaled[r].clone()),
             (_, Some(text)) => split(text),
             _ => {
                 let item = a.item(r * columns + c);
                 match item.data() {
                     Data::Char(c) if !nested => Cell::Char(*c),
-                    _ => block(&item, pp),
+                    _ => {
+                        bare |= item.is_simple_scalar();
+                        block(&item, pp)
+                    }
                 }
             }
         });
@@ -140,7 +147,7 @@ fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize) -> Column
         }
     }
     let text = cells.iter().all(|c| matches!(c, Cell::Char(_)));
-    Column { cells, width, text, nested }
+    Column { cells, width, text, nested, bare }
 }
 
 /// A nested item with a blank on either side.
@@ -158,7 +165,7 @@ fn assemble(a: &Array, columns: Vec<Column>, rows: usize) -> Grid {
     let gap = |k: usize| {
         k > 0 && {
             let (p, q) = (&columns[k - 1], &columns[k]);
-            !(p.text && q.text || p.nested && q.nested)
+            !(p.text && q.text || p.nested && q.nested && !p.bare && !q.bare)
         }
     };
     for (k, c) in columns.iter().enumerate() {
@@ -169,6 +176,7 @@ fn assemble(a: &Array, columns: Vec<Column>, rows: usize) -> Grid {
         at += c.width;
     }
     for r in 0..rows {
+        out.extend((0..blanks_before(r, a.shape())).map(|_| String::new()));
         let height =
             columns.iter().map(|c| if let Cell::Block(b, _) = &c.cells[r] { b.len() } else { 1 }).max().unwrap_or(1);
         for h in 0..height.max(1) {
@@ -201,27 +209,26 @@ fn assemble(a: &Array, columns: Vec<Column>, rows: usize) -> Grid {
             out.push(row);
         }
     }
-    let blocks = columns.iter().any(|c| c.nested);
-    let out = if blocks { out } else { planes(out, a.shape()) };
     Grid { rows: out, breaks }
 }
 
-/// Blank lines between planes: one for rank 3, two between rank-3 blocks.
-fn planes(rows: Vec<String>, shape: &[usize]) -> Vec<String> {
-    if shape.len() < 3 {
-        return rows;
+/// Blank lines before a row that begins a plane: one for rank 3, two between rank-3 blocks.
+fn blanks_before(row: usize, shape: &[usize]) -> usize {
+    if shape.len() < 3 || row == 0 {
+        return 0;
     }
+    let mut size = 1;
+    let begins = |n: &&usize| {
+        size *= (**n).max(1);
+        row.is_multiple_of(size)
+    };
+    shape[1..shape.len() - 1].iter().rev().filter(begins).count()
+}
+
+fn planes(rows: Vec<String>, shape: &[usize]) -> Vec<String> {
     let mut out = Vec::with_capacity(rows.len() * 2);
     for (k, row) in rows.into_iter().enumerate() {
-        if k > 0 {
-            let mut size = 1;
-            for n in shape[1..shape.len() - 1].iter().rev() {
-                size *= n.max(&1);
-                if k % size == 0 {
-                    out.push(String::new());
-                }
-            }
-        }
+        out.extend((0..blanks_before(k, shape)).map(|_| String::new()));
         out.push(row);
     }
     out
