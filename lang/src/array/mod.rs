@@ -23,7 +23,8 @@ use smallvec::SmallVec;
 use std::rc::Rc;
 use std::sync::Arc;
 
-pub type Shape = SmallVec<[usize; 4]>;
+/// Up to two axes stand in the value itself.
+pub type Shape = SmallVec<[usize; 2]>;
 
 /// Storage types. There is no i64: an integer that leaves i32 is an f64 (DESIGN §2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -154,10 +155,18 @@ impl Drop for Items {
     }
 }
 
-#[derive(Clone)]
 pub struct Array {
     shape: Shape,
     data: Data,
+}
+
+/// By hand, because most values are scalars: their shape costs nothing.
+impl Clone for Array {
+    #[inline]
+    fn clone(&self) -> Array {
+        let shape = if self.shape.is_empty() { Shape::new() } else { Shape::from_slice(&self.shape) };
+        Array { shape, data: self.data.clone() }
+    }
 }
 
 /// The number of items of a shape. Callers that take shapes from users check with `checked_elements` first.

@@ -3,7 +3,6 @@
 use super::value::{Closure, Func, Operand, Value};
 use crate::array::Array;
 use crate::syntax::ast::Sym;
-use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -14,8 +13,7 @@ pub struct Frame {
     pub closure: Rc<Closure>,
     pub alpha: RefCell<Option<Value>>,
     pub omega: Array,
-    pub operands: [Option<Operand>; 2],
-    pub locals: RefCell<SmallVec<[(Sym, Value); 2]>>,
+    pub locals: RefCell<Vec<(Sym, Value)>>,
     /// How many frames of cells stood around when the call began.
     pub framing: u32,
     /// System variables as they were before this call changed them.
@@ -23,6 +21,15 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// ⍺⍺ (0) and ⍵⍵ (1).
+    pub fn operand(&self, k: usize) -> Option<&Operand> {
+        match (&*self.this, k) {
+            (Func::Op1(_, f) | Func::Op2(_, f, _), 0) => Some(f),
+            (Func::Op2(_, _, g), 1) => Some(g),
+            _ => None,
+        }
+    }
+
     pub fn local(&self, sym: Sym) -> Option<Value> {
         self.locals.borrow().iter().find(|(s, _)| *s == sym).map(|(_, v)| v.clone())
     }

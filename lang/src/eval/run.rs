@@ -5,7 +5,7 @@
 use super::cx::Cx;
 use super::env::{Frame, Globals};
 use super::value::{Closure, Func, Oper, Operand, Value};
-use crate::array::Array;
+use crate::array::{Array, Data};
 use crate::error::{Error, Kind, Result, domain, limit, syntax, value};
 use crate::span::Span;
 use crate::syntax::ast::{Guard, PhraseId, Stmt};
@@ -45,7 +45,7 @@ pub enum Outcome {
     Func(Rc<Func>),
     Oper(Oper),
     /// The caller's loop goes on with this call.
-    Tail(Rc<Func>, Option<Array>, Array),
+    Tail(Box<(Rc<Func>, Option<Array>, Array)>),
 }
 
 impl<'h> Eval<'h> {
@@ -60,13 +60,25 @@ impl<'h> Eval<'h> {
         self.st.globals.get(sym).cloned()
     }
 
+    /// A name's class, without taking its value.
+    fn class_of(&self, at: At<'_>, sym: Sym) -> Class {
+        let mut frame = at.frame;
+        while let Some(f) = frame {
+            if let Some((_, v)) = f.locals.borrow().iter().find(|(s, _)| *s == sym) {
+                return v.class();
+            }
+            frame = f.closure.env.as_ref();
+        }
+        self.st.globals.get(sym).map_or(Class::Array, Value::class)
+    }
+
     fn class(&self, at: At<'_>, key: Key) -> Class {
-        let operand = |k: usize| match at.frame.and_then(|f| f.operands[k].as_ref()) {
+        let operand = |k: usize| match at.frame.and_then(|f| f.operand(k)) {
             Some(Operand::F(_)) => Class::Func,
             _ => Class::Array,
         };
         match key {
-            Key::Sym(sym) => self.lookup(at, sym).map_or(Class::Array, |v| v.class()),
+            Key::Sym(sym) => self.class_of(at, sym),
             Key::Word(Word::AlphaAlpha) => operand(0),
             Key::Word(Word::OmegaOmega) => operand(1),
             Key::Word(Word::Del) if at.frame.is_some() => Class::Func,
@@ -159,7 +171,7 @@ impl<'h> Eval<'h> {
                         && k == last
                         && matches!(*f, Func::Dfn(_) | Func::Op1(Oper::Dfn(_), _) | Func::Op2(Oper::Dfn(_), ..))
                     {
-                        return Ok(Outcome::Tail(f, x, y));
+                        return Ok(Outcome::Tail(Box::new((f, x, y))));
                     }
                     self.enter(at, ins.at);
                     let z = match (&*f, &x) {
@@ -189,7 +201,8 @@ impl<'h> Eval<'h> {
         match o {
             Outcome::Array(a) => Ok(Some(a)),
             Outcome::Nothing => Ok(None),
-            Outcome::Tail(f, x, y) => {
+            Outcome::Tail(call) => {
+                let (f, x, y) = *call;
                 let o = self.call(&f, x.as_ref(), &y)?;
                 self.valued(o)
             }
@@ -219,7 +232,7 @@ impl<'h> Eval<'h> {
             },
             Do::Word(w) => {
                 let which = usize::from(*w == Word::OmegaOmega);
-                match at.frame.and_then(|f| f.operands[which].clone()) {
+                match at.frame.and_then(|f| f.operand(which).cloned()) {
                     Some(Operand::A(a)) => self.st.stack.push(a),
                     _ => return Err(syntax("this stands only inside an operator or a dfn")),
                 }
@@ -292,7 +305,7 @@ impl<'h> Eval<'h> {
                 Some(Some(Value::Func(f))) => f,
                 _ => return Err(value("⍺ has no value")),
             },
-            FExpr::Word(w) => match at.frame.and_then(|f| f.operands[usize::from(*w == Word::OmegaOmega)].clone()) {
+            FExpr::Word(w) => match at.frame.and_then(|f| f.operand(usize::from(*w == Word::OmegaOmega)).cloned()) {
                 Some(Operand::F(f)) => f,
                 _ => return Err(syntax("⍺⍺ and ⍵⍵ stand only inside an operator")),
             },
@@ -367,10 +380,8 @@ impl<'h> Eval<'h> {
         let (mut f, mut x, mut y) = (f, x, y);
         loop {
             self.cx.host.interrupt().check()?;
-            let (closure, operands) = match &*f {
-                Func::Dfn(c) => (c.clone(), [None, None]),
-                Func::Op1(Oper::Dfn(c), a) => (c.clone(), [Some(a.clone()), None]),
-                Func::Op2(Oper::Dfn(c), a, b) => (c.clone(), [Some(a.clone()), Some(b.clone())]),
+            let closure = match &*f {
+                Func::Dfn(c) | Func::Op1(Oper::Dfn(c), _) | Func::Op2(Oper::Dfn(c), ..) => c.clone(),
                 _ => return self.call(&f, x.as_ref(), &y),
             };
             let frame = Rc::new(Frame {
@@ -378,7 +389,6 @@ impl<'h> Eval<'h> {
                 closure: closure.clone(),
                 alpha: std::cell::RefCell::new(x.map(Value::Array)),
                 omega: y,
-                operands,
                 locals: Default::default(),
                 framing: self.cx.sys.framing,
                 saved: Default::default(),
@@ -390,7 +400,7 @@ impl<'h> Eval<'h> {
             }
             frame.leave();
             match outcome? {
-                Outcome::Tail(g, a, b) => (f, x, y) = (g, a, b),
+                Outcome::Tail(call) => (f, x, y) = *call,
                 o => return Ok(o),
             }
         }
@@ -488,10 +498,14 @@ impl<'h> Eval<'h> {
     }
 
     fn holds(&mut self, at: At<'_>, cond: PhraseId) -> Result<bool> {
-        let place = at.ast.place(at.ast.phrase(cond).span);
         let (o, _) = self.phrase(at, cond, false)?;
-        let wrong = || domain("a guard's condition is 0 or 1").at(&place);
+        let wrong = || domain("a guard's condition is 0 or 1").at(&at.ast.place(at.ast.phrase(cond).span));
         let Outcome::Array(a) = o else { return Err(wrong()) };
+        match a.data() {
+            Data::Num(0.0) => return Ok(false),
+            Data::Num(1.0) => return Ok(true),
+            _ => {}
+        }
         if a.len() != 1 {
             return Err(wrong());
         }
