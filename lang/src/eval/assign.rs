@@ -2,8 +2,9 @@
 
 use super::run::{At, Eval};
 use super::value::{Func, Value};
-use crate::array::{Array, DType, Data};
+use crate::array::{Array, Data};
 use crate::error::{Result, length, rank, syntax, value};
+use crate::prim::amend::{amend, fits};
 use crate::prim::select::{Sel, places_of, select};
 use crate::syntax::Sym;
 use crate::syntax::resolve::{Do, FExpr, Ins, Pattern};
@@ -219,46 +220,20 @@ impl Eval<'_> {
     ) -> Result<()> {
         let old = self.cx.ready_outer(&old)?;
         let v = self.cx.ready_outer(v)?;
-        let units = |s: &[usize]| s.iter().copied().filter(|&n| n != 1).collect::<Vec<_>>();
-        if v.len() != 1 && v.rank() > 0 && units(v.shape()) != units(shape) {
-            return Err(if v.rank() == shape.len() {
-                length("the value and the places differ in length")
-            } else {
-                rank("the value and the places differ in rank")
-            });
-        }
-        let one = v.len() == 1;
-        let item = |k: usize| if v.rank() == 0 { v.disclosed() } else { v.item(if one { 0 } else { k }) };
-        // Numbers into numbers, characters into characters, at once.
-        if f.is_none() && old.is_uniform() && v.is_uniform() && old.is_char() == v.is_char() && old.rank() > 0 {
-            let new = if old.is_char() {
-                let mut items = old.to_chars().unwrap_or_default();
-                let with = v.to_chars().unwrap_or_default();
-                places.iter().enumerate().for_each(|(k, &p)| items[p] = with[if one { 0 } else { k }]);
-                Array::chars(old.shape(), items, self.cx.budget())?
-            } else {
-                let mut items = old.to_numbers().unwrap_or_default();
-                let with = v.to_numbers().unwrap_or_default();
-                places.iter().enumerate().for_each(|(k, &p)| items[p] = with[if one { 0 } else { k }]);
-                match (old.dtype(), v.dtype()) {
-                    (DType::F64, _) => Array::floats(old.shape(), items, self.cx.budget())?,
-                    _ => Array::numbers(old.shape(), items, self.cx.budget())?,
-                }
-            };
+        let Some(f) = f else {
+            let new = amend(&self.cx, &old, shape, &places, &v)?;
             self.change(at, sym, new);
             return Ok(());
-        }
+        };
+        fits(&v, shape)?;
+        let one = v.len() == 1;
+        let item = |k: usize| if v.rank() == 0 { v.disclosed() } else { v.item(if one { 0 } else { k }) };
         let mut items = if old.rank() == 0 { vec![old.disclosed()] } else { old.to_items() };
         for (k, &p) in places.iter().enumerate() {
-            items[p] = match &f {
-                None => item(k),
-                Some(f) => {
-                    let new = self.apply(f, Some(&items[p].clone()), &item(k))?;
-                    match new.data() {
-                        Data::Items(i) if new.rank() == 0 => i.items[0].clone(),
-                        _ => new,
-                    }
-                }
+            let new = self.apply(&f, Some(&items[p].clone()), &item(k))?;
+            items[p] = match new.data() {
+                Data::Items(i) if new.rank() == 0 => i.items[0].clone(),
+                _ => new,
             };
         }
         let items = items.into_iter().map(|a| a.settled()).collect();

@@ -205,19 +205,41 @@ pub fn member(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
     Array::numbers(x.shape(), out, cx.budget())
 }
 
-/// The places of first occurrences among major cells.
-fn firsts(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<bool>> {
+/// Major cells that are equal: where each group begins, and the group of every cell. In order of first sight.
+pub struct Groups {
+    pub firsts: Vec<usize>,
+    pub of: Vec<u32>,
+}
+
+/// Groups of major cells under ⎕CT; a cell belongs to the first group whose first cell it equals.
+pub fn groups(cx: &mut Cx<'_>, y: &Array) -> Result<Groups> {
     let all = keys(cx, y, y.rank().max(1) - 1)?;
     let ct = ct_of(cx, y, y);
+    let _held = cx.budget().charge_elements(all.len(), 16)?;
     let mut seen = Table::empty(&all, ct);
-    let mut out = Vec::with_capacity(all.len());
+    let mut out = Groups { firsts: Vec::new(), of: Vec::with_capacity(all.len()) };
+    // The group whose first cell is this one.
+    let mut number = vec![0; all.len()];
     for (k, cell) in all.iter().enumerate() {
-        let new = seen.find(cell).is_none();
-        if new {
-            seen.insert(k);
+        if k % 4_096 == 0 {
+            cx.host.interrupt().check()?;
         }
-        out.push(new);
+        let first = seen.find(cell).unwrap_or_else(|| {
+            seen.insert(k);
+            number[k] = out.firsts.len() as u32;
+            out.firsts.push(k);
+            k
+        });
+        out.of.push(number[first]);
     }
+    Ok(out)
+}
+
+/// The places of first occurrences among major cells.
+fn firsts(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<bool>> {
+    let firsts = groups(cx, y)?.firsts;
+    let mut out = vec![false; y.shape().first().copied().unwrap_or(1)];
+    firsts.into_iter().for_each(|k| out[k] = true);
     Ok(out)
 }
 

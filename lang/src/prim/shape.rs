@@ -20,6 +20,23 @@ pub fn axis_of(cx: &mut Cx<'_>, axis: Axis<'_>, of: usize, default: usize) -> Re
         .ok_or_else(|| index(format!("there is no such axis: the argument has {of}")))
 }
 
+/// Several different axes. Errors: RANK, INDEX, DOMAIN.
+pub fn axes_of(cx: &mut Cx<'_>, k: &Array, of: usize) -> Result<Vec<usize>> {
+    if k.rank() > 1 {
+        return Err(rank("axes are a vector"));
+    }
+    let mut out = Vec::new();
+    for k in cx.integers(k, "an axis")? {
+        let k = usize::try_from(k - cx.sys.io as i64).ok().filter(|&k| k < of);
+        let k = k.ok_or_else(|| index(format!("there is no such axis: the argument has {of}")))?;
+        if out.contains(&k) {
+            return Err(domain("an axis is named twice"));
+        }
+        out.push(k);
+    }
+    Ok(out)
+}
+
 pub fn same(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     Ok(y.clone())
 }
@@ -244,14 +261,7 @@ fn amounts(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, what: &str) ->
     let y = if y.rank() == 0 && axis.is_none() { reshaped(cx, y, &vec![1; by.len()])? } else { y.clone() };
     let axes: Vec<usize> = match axis {
         None => (0..by.len()).collect(),
-        Some(k) => {
-            let mut out = Vec::new();
-            for k in cx.integers(k, "an axis")? {
-                let k = usize::try_from(k - cx.sys.io as i64).ok().filter(|&k| k < y.rank());
-                out.push(k.ok_or_else(|| index("there is no such axis"))?);
-            }
-            out
-        }
+        Some(k) => axes_of(cx, k, y.rank())?,
     };
     if axes.len() != by.len() || by.len() > y.rank() {
         return Err(length(format!("{what} has {} numbers for {} axes", by.len(), y.rank())));
