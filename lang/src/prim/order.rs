@@ -1,6 +1,6 @@
 //! Order: `⍋ ⍒`. Stable; numbers exactly, before characters; nested item by item, shorter first.
 
-use super::search::{Key, keys};
+use super::search::cell_arrays;
 use super::shape::Axis;
 use crate::array::{Array, elements};
 use crate::error::{Result, domain, rank};
@@ -96,14 +96,7 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
         }
         return Ok(out);
     }
-    let cells: Vec<Array> = keys(cx, &y, y.rank() - 1)?
-        .into_iter()
-        .map(|k| match k {
-            Key::Num(x) => Array::num(x),
-            Key::Char(c) => Array::char(c),
-            Key::Cell(a) => a,
-        })
-        .collect();
+    let cells = cell_arrays(cx, &y, y.rank() - 1)?;
     out.sort_by(|&a, &b| turn(compare(&cells[a], &cells[b])));
     Ok(out)
 }

@@ -2,7 +2,7 @@
 
 use super::cells;
 use super::moves::{Move, within};
-use crate::array::{Array, Data, Shape, around, checked_elements, elements};
+use crate::array::{Array, Data, Shape, around, checked_elements, elements, too_long};
 use crate::dag::ix::Ix;
 use crate::dag::{Read, Test};
 use crate::error::{Result, domain, index, length, rank};
@@ -63,7 +63,11 @@ pub fn given_shape(cx: &mut Cx<'_>, x: &Array, what: &str) -> Result<Shape> {
         return Err(rank("a shape is a vector"));
     }
     let mut out = Shape::new();
-    for n in cx.integers(x, what)? {
+    for n in cx.numbers(x, what)? {
+        if n > 9e15 && n.is_finite() {
+            return Err(too_long());
+        }
+        let n = cx.integer(n, what)?;
         out.push(usize::try_from(n).map_err(|_| domain(format!("{what} must not be negative")))?);
     }
     checked_elements(&out)?;
@@ -256,6 +260,9 @@ fn fill_of(y: &Array) -> f64 {
 fn amounts(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, what: &str) -> Result<(Array, Vec<(usize, i64)>)> {
     if x.rank() > 1 {
         return Err(rank(format!("the left argument of {what} is a vector")));
+    }
+    if what == "↑" && cx.numbers(x, what)?.iter().any(|n| n.abs() > 9e15 && n.is_finite()) {
+        return Err(too_long());
     }
     let by = cx.integers(x, &format!("the left argument of {what}"))?;
     let y = if y.rank() == 0 && axis.is_none() { reshaped(cx, y, &vec![1; by.len()])? } else { y.clone() };

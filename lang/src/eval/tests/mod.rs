@@ -2,9 +2,12 @@
 
 mod axes;
 mod cases;
+mod functions;
+mod inverses;
 mod operators;
 mod order;
 mod random;
+mod traps;
 
 use super::Interp;
 use crate::reference::Host;
