@@ -236,7 +236,7 @@ fn compressed(ev: &mut Eval<'_>, p: &'static Prim, x: &Array, y: &Array, axis: A
 
 /// As many digits of one base as Y needs.
 fn digits(ev: &mut Eval<'_>, x: &Array, y: &Array) -> Result<Array> {
-    if x.len() > 1 {
+    if x.len() != 1 {
         return crate::prim::numbers::encode(&mut ev.cx, x, y, None);
     }
     let base = ev.cx.numbers(x, "a base")?[0];

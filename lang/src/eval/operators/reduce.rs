@@ -221,6 +221,7 @@ fn scan(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array, axis: Axis
         }
     }
     let _held = ev.cx.budget().charge_elements(y.len(), std::mem::size_of::<Array>())?;
+    let running = op.is_some_and(Op::is_associative) || prim(f).is_some_and(|p| joins(p.glyph, &y));
     let mut out = vec![Array::num(0.0); y.len()];
     for o in 0..outer {
         for i in 0..inner {
@@ -228,6 +229,11 @@ fn scan(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array, axis: Axis
             for k in 0..n {
                 ev.cx.host.interrupt().check()?;
                 let mut sum = y.item(at(k));
+                if running && k > 0 {
+                    let before = out[at(k - 1)].clone();
+                    out[at(k)] = ev.apply(func, Some(&before), &sum)?.settled();
+                    continue;
+                }
                 for j in (0..k).rev() {
                     sum = ev.apply(func, Some(&y.item(at(j))), &sum)?;
                 }
@@ -236,6 +242,18 @@ fn scan(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array, axis: Axis
         }
     }
     ev.cx.collect(y.shape(), out, Some(y.prototype()))
+}
+
+/// Whether a structural function is associative on these items.
+fn joins(glyph: char, y: &Array) -> bool {
+    match glyph {
+        '⊣' | '⊢' => true,
+        ',' => match y.data() {
+            Data::Items(i) => i.items.iter().all(|a| a.rank() < 2),
+            _ => true,
+        },
+        _ => false,
+    }
 }
 
 fn run(ev: &mut Eval<'_>, op: Op, mut items: Vec<f64>, (outer, n, inner): (usize, usize, usize)) -> Result<Vec<f64>> {
