@@ -234,22 +234,39 @@ fn compressed(ev: &mut Eval<'_>, p: &'static Prim, x: &Array, y: &Array, axis: A
     }
 }
 
-/// As many digits of one base as Y needs.
+/// The digits that ⊥ makes Y of. The first radix takes all the rest, as ⊥ does not look at it; of one base there are
+/// as many digits as Y needs, and one more that holds the sign if some Y is negative.
 fn digits(ev: &mut Eval<'_>, x: &Array, y: &Array) -> Result<Array> {
     if x.len() != 1 {
-        return crate::prim::numbers::encode(&mut ev.cx, x, y, None);
+        let mut radices = ev.cx.numbers(x, "the left argument of ⊥")?;
+        if let (Some(first), 1) = (radices.first_mut(), x.rank()) {
+            *first = 0.0;
+            let radices = ev.cx.vector(radices)?;
+            return crate::prim::numbers::encode(&mut ev.cx, &radices, y, None);
+        }
+        return Err(domain("⊥⍣¯1 takes a vector of radices"));
     }
     let base = ev.cx.numbers(x, "a base")?[0];
-    let most = ev.cx.numbers(y, "the argument of ⊥⍣¯1")?.into_iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-    if base <= 1.0 {
+    let numbers = ev.cx.numbers(y, "the argument of ⊥⍣¯1")?;
+    if base <= 1.0 || !base.is_finite() {
         return Err(domain("⊥⍣¯1 needs a base above 1"));
     }
-    let (mut n, mut rest) = (0, most);
+    let most = numbers.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    let mut n = usize::from(numbers.iter().any(|&v| v < 0.0));
+    let mut radices = vec![base; n];
+    let mut rest = most;
     while rest >= 1.0 && n < 1_100 {
         rest = (rest / base).floor();
+        radices.push(base);
         n += 1;
     }
-    let radices = ev.cx.vector(vec![base; n])?;
+    if rest >= 1.0 {
+        return Err(domain("⊥⍣¯1 would need more than a thousand digits"));
+    }
+    if let Some(first) = radices.first_mut() {
+        *first = 0.0;
+    }
+    let radices = ev.cx.vector(radices)?;
     crate::prim::numbers::encode(&mut ev.cx, &radices, y, None)
 }
 
