@@ -9,6 +9,7 @@ pub mod table;
 
 pub mod amend;
 pub mod cells;
+pub mod join;
 pub mod matrix;
 pub mod numbers;
 pub mod order;

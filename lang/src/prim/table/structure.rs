@@ -3,7 +3,7 @@
 use super::Class::{Host, Structural};
 use super::Does::{Execute, One, Two};
 use super::{Prim, Role, function, meaning, with_axis};
-use crate::prim::{cells, matrix, numbers, order, parts, search, select, shape, text};
+use crate::prim::{cells, join, matrix, numbers, order, parts, search, select, shape, text};
 
 pub static ROWS: &[Prim] = &[
     function(
@@ -37,7 +37,7 @@ pub static ROWS: &[Prim] = &[
         None,
         &["comma", "ravel", "catenate", "join"],
         with_axis("ravel", "All items of Y in a vector.", (",2 2⍴⍳4", "1 2 3 4"), Structural, One(shape::ravel)),
-        with_axis("catenate", "Y after X along the last axis.", ("1 2,3", "1 2 3"), Host, Two(shape::catenate_last)),
+        with_axis("catenate", "Y after X along the last axis.", ("1 2,3", "1 2 3"), Host, Two(join::catenate_last)),
     ),
     function(
         '⍪',
@@ -55,7 +55,7 @@ pub static ROWS: &[Prim] = &[
             "Y below X, along the first axis.",
             ("1 2⍪3 4", "1 2 3 4"),
             Host,
-            Two(shape::catenate_first),
+            Two(join::catenate_first),
         ),
     ),
     function(
