@@ -1,8 +1,8 @@
-//! Shape and order of axes: `⍴ , ⍪ ⌽ ⊖ ⍉ ↑ ↓ ≢ ≡ ⊣ ⊢`. All but catenation are moves.
+//! Shape and order of axes: `⍴ , ⍪ ⌽ ⊖ ⍉ ↑ ↓ ≢ ≡ ⊣ ⊢`, as moves.
 
 use super::cells;
 use super::moves::{Move, within};
-use crate::array::{Array, Data, Shape, around, checked_elements, elements};
+use crate::array::{Array, Data, Shape, around, checked_elements, elements, too_long};
 use crate::dag::ix::Ix;
 use crate::dag::{Read, Test};
 use crate::error::{Result, domain, index, length, rank};
@@ -18,6 +18,23 @@ pub fn axis_of(cx: &mut Cx<'_>, axis: Axis<'_>, of: usize, default: usize) -> Re
         .ok()
         .filter(|&k| k < of)
         .ok_or_else(|| index(format!("there is no such axis: the argument has {of}")))
+}
+
+/// Several different axes. Errors: RANK, INDEX, DOMAIN.
+pub fn axes_of(cx: &mut Cx<'_>, k: &Array, of: usize) -> Result<Vec<usize>> {
+    if k.rank() > 1 {
+        return Err(rank("axes are a vector"));
+    }
+    let mut out = Vec::new();
+    for k in cx.integers(k, "an axis")? {
+        let k = usize::try_from(k - cx.sys.io as i64).ok().filter(|&k| k < of);
+        let k = k.ok_or_else(|| index(format!("there is no such axis: the argument has {of}")))?;
+        if out.contains(&k) {
+            return Err(domain("an axis is named twice"));
+        }
+        out.push(k);
+    }
+    Ok(out)
 }
 
 pub fn same(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
@@ -46,7 +63,11 @@ pub fn given_shape(cx: &mut Cx<'_>, x: &Array, what: &str) -> Result<Shape> {
         return Err(rank("a shape is a vector"));
     }
     let mut out = Shape::new();
-    for n in cx.integers(x, what)? {
+    for n in cx.numbers(x, what)? {
+        if n > 9e15 && n.is_finite() {
+            return Err(too_long());
+        }
+        let n = cx.integer(n, what)?;
         out.push(usize::try_from(n).map_err(|_| domain(format!("{what} must not be negative")))?);
     }
     checked_elements(&out)?;
@@ -240,18 +261,14 @@ fn amounts(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, what: &str) ->
     if x.rank() > 1 {
         return Err(rank(format!("the left argument of {what} is a vector")));
     }
+    if what == "↑" && cx.numbers(x, what)?.iter().any(|n| n.abs() > 9e15 && n.is_finite()) {
+        return Err(too_long());
+    }
     let by = cx.integers(x, &format!("the left argument of {what}"))?;
     let y = if y.rank() == 0 && axis.is_none() { reshaped(cx, y, &vec![1; by.len()])? } else { y.clone() };
     let axes: Vec<usize> = match axis {
         None => (0..by.len()).collect(),
-        Some(k) => {
-            let mut out = Vec::new();
-            for k in cx.integers(k, "an axis")? {
-                let k = usize::try_from(k - cx.sys.io as i64).ok().filter(|&k| k < y.rank());
-                out.push(k.ok_or_else(|| index("there is no such axis"))?);
-            }
-            out
-        }
+        Some(k) => axes_of(cx, k, y.rank())?,
     };
     if axes.len() != by.len() || by.len() > y.rank() {
         return Err(length(format!("{what} has {} numbers for {} axes", by.len(), y.rank())));
@@ -299,79 +316,6 @@ pub fn drop(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Arr
     }
     let onto = shape.as_slice() == y.shape();
     cx.apply_move(&y, Move { name: "↓", shape, read, onto })
-}
-
-pub fn catenate_last(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
-    catenate(cx, x, y, axis, x.rank().max(y.rank()).max(1) - 1)
-}
-
-pub fn catenate_first(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
-    catenate(cx, x, y, axis, 0)
-}
-
-fn catenate(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usize) -> Result<Array> {
-    let r = x.rank().max(y.rank()).max(1);
-    let mut at = default;
-    let (mut x, mut y) = (x.clone(), y.clone());
-    if let Some(k) = axis {
-        let k = cx.numbers(k, "an axis")?.first().copied().unwrap_or(0.0) - cx.sys.io;
-        if k.fract() != 0.0 {
-            return laminate(cx, &x, &y, k);
-        }
-        at = k as usize;
-        if k < 0.0 || at >= r {
-            return Err(index(format!("there is no such axis: the arguments have {r}")));
-        }
-    }
-    if x.rank() == 0 && y.rank() == 0 {
-        (x, y) = (reshaped(cx, &x, &[1])?, reshaped(cx, &y, &[1])?);
-    }
-    let unit = |cx: &mut Cx<'_>, a: &Array, like: &Array| -> Result<Array> {
-        let mut shape: Shape = like.shape().into();
-        if a.rank() == 0 {
-            shape[at] = 1;
-            return cx.apply_move(a, Move::spread(&[], &shape));
-        }
-        if a.rank() + 1 != like.rank() {
-            return Err(rank("the ranks of X and Y differ by more than 1"));
-        }
-        let mut shape: Shape = a.shape().into();
-        shape.insert(at, 1);
-        reshaped(cx, a, &shape)
-    };
-    if x.rank() < y.rank() {
-        x = unit(cx, &x, &y)?;
-    } else if y.rank() < x.rank() {
-        y = unit(cx, &y, &x)?;
-    }
-    let others =
-        |a: &Array| -> Vec<usize> { a.shape().iter().enumerate().filter(|(k, _)| *k != at).map(|(_, &n)| n).collect() };
-    if others(&x) != others(&y) {
-        return Err(length("X and Y differ in length along an axis that is not joined"));
-    }
-    cells::join(cx, &[x, y], at)
-}
-
-fn laminate(cx: &mut Cx<'_>, x: &Array, y: &Array, at: f64) -> Result<Array> {
-    let like: Shape = if x.rank() >= y.rank() { x.shape().into() } else { y.shape().into() };
-    if at < -1.0 || at > like.len() as f64 {
-        return Err(index("there is no place for such an axis"));
-    }
-    let at = (at.floor() + 1.0) as usize;
-    let mut parts = Vec::new();
-    for a in [x, y] {
-        let a = if a.rank() == 0 && !like.is_empty() { cx.apply_move(a, Move::spread(&[], &like))? } else { a.clone() };
-        if a.rank() != like.len() {
-            return Err(rank("X and Y differ in rank"));
-        }
-        if a.shape() != like.as_slice() {
-            return Err(length("X and Y differ in length"));
-        }
-        let mut shape = like.clone();
-        shape.insert(at, 1);
-        parts.push(reshaped(cx, &a, &shape)?);
-    }
-    cells::join(cx, &parts, at)
 }
 
 pub fn depth(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
