@@ -1,5 +1,5 @@
 #!/usr/bin/env aplomb
-⍝ Brackets: how deep, do they match, and what does the formula say?
+⍝ Brackets: how deep they are, whether they match, and what the formula says.
 
 formula←'2*(3+4*(5-1))-(6+7)/(8-2)'
 
