@@ -3,7 +3,7 @@
 use super::moves::gather;
 use super::shape::{Axis, axis_of};
 use crate::array::{Array, Buf, Data, Shape, View, around, checked_elements, elements};
-use crate::error::{Result, domain, index, length};
+use crate::error::{Result, index, length};
 use crate::eval::cx::Cx;
 use std::sync::Arc;
 
@@ -140,9 +140,6 @@ pub fn mix(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
 fn mix_place(cx: &mut Cx<'_>, k: &Array, frame: usize) -> Result<usize> {
     let &[k] = cx.numbers(k, "an axis")?.as_slice() else { return Err(length("↑ takes one axis")) };
     let k = k - cx.sys.io;
-    if k.fract() == 0.0 {
-        return Err(domain("the axis of ↑ stands between two axes: a number such as 0.5"));
-    }
     if k < -1.0 || k > frame as f64 {
         return Err(index("there is no place for such an axis"));
     }

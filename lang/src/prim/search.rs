@@ -180,8 +180,11 @@ pub fn index_of(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Ar
         return Err(rank("the left argument of ⍳ is at least a vector"));
     }
     let cell = x.rank() - 1;
-    if y.rank() < cell || (cell > 0 && y.shape()[y.rank() - cell..] != x.shape()[1..]) {
-        return Err(rank("the cells of X and Y differ in shape"));
+    if y.rank() < cell {
+        return Err(rank(format!("the cells of X have rank {cell}, Y has rank {}", y.rank())));
+    }
+    if y.shape()[y.rank() - cell..] != x.shape()[1..] {
+        return Err(length("the cells of X and Y differ in length"));
     }
     let frame = y.shape()[..y.rank() - cell].to_vec();
     cx.force(&[x, y], "search")?;
@@ -288,7 +291,6 @@ pub fn intersection(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Resul
 pub fn union(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     let (x, y) = (vector(cx, x, "∪")?, vector(cx, y, "∪")?);
     let new = filtered(cx, &y, &x, false)?;
-    let new = unique(cx, &new, None)?;
     cells::join(cx, &[x, new], 0)
 }
 

@@ -50,7 +50,7 @@ pub fn format(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
 }
 
 /// `w d⍕Y` and `d⍕Y`; a pair for each column of the last axis, or one for all. A width of 0 is as wide as the column,
-/// with a blank before all but the first. What does not fit is stars. Errors: RANK, LENGTH, DOMAIN.
+/// with a blank before it. What does not fit is stars. Errors: RANK, LENGTH, DOMAIN.
 pub fn format_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     if x.rank() > 1 {
         return Err(rank("the left argument of ⍕ is a vector"));
@@ -73,7 +73,7 @@ pub fn format_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<A
     let text: Vec<String> = numbers.iter().enumerate().map(|(k, &v)| fixed(v, pair(k % columns).1)).collect();
     let widest = |c: usize| text.iter().skip(c).step_by(columns).map(|t| t.chars().count()).max().unwrap_or(0);
     let width = |c: usize| match pair(c).0 {
-        0 => widest(c) + usize::from(c > 0),
+        0 => widest(c) + 1,
         w => w as usize,
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();

@@ -17,6 +17,10 @@ enum Cell {
 }
 
 impl Cell {
+    fn is_tall(&self) -> bool {
+        matches!(self, Cell::Block(rows, _) if rows.len() > 1)
+    }
+
     fn width(&self) -> usize {
         match self {
             Cell::Num(a, b) => a.chars().count() + b.chars().count(),
@@ -176,7 +180,10 @@ fn assemble(a: &Array, columns: Vec<Column>, rows: usize) -> Grid {
         at += c.width;
     }
     for r in 0..rows {
-        out.extend((0..blanks_before(r, a.shape())).map(|_| String::new()));
+        // Rows of matrices stand apart.
+        let tall = r > 0 && a.rank() > 1 && [r - 1, r].iter().any(|&r| columns.iter().any(|c| c.cells[r].is_tall()));
+        let blanks = blanks_before(r, a.shape()).max(usize::from(tall));
+        out.extend((0..blanks).map(|_| String::new()));
         let height =
             columns.iter().map(|c| if let Cell::Block(b, _) = &c.cells[r] { b.len() } else { 1 }).max().unwrap_or(1);
         for h in 0..height.max(1) {
