@@ -3,6 +3,7 @@
 use super::DType;
 use crate::error::Result;
 use crate::limits::{Budget, Charge};
+use num_complex::Complex64;
 use std::any::Any;
 
 /// Read-only items of one buffer. Booleans are bytes 0 and 1.
@@ -14,11 +15,16 @@ pub enum View<'a> {
     I32(&'a [i32]),
     F32(&'a [f32]),
     F64(&'a [f64]),
+    Complex(&'a [Complex64]),
     Char(&'a [char]),
 }
 
+fn real(z: Complex64) -> f64 {
+    if z.im == 0.0 { z.re } else { f64::NAN }
+}
+
 impl View<'_> {
-    /// Item `at` as a number; a character's code point.
+    /// Item `at` as a real number; a character's code point, NaN for a number that is not real.
     pub fn number(&self, at: usize) -> f64 {
         match self {
             View::Bool(v) => f64::from(v[at]),
@@ -27,6 +33,7 @@ impl View<'_> {
             View::I32(v) => f64::from(v[at]),
             View::F32(v) => f64::from(v[at]),
             View::F64(v) => v[at],
+            View::Complex(v) => real(v[at]),
             View::Char(v) => f64::from(u32::from(v[at])),
         }
     }
@@ -39,6 +46,7 @@ impl View<'_> {
             View::I32(v) => v.len(),
             View::F32(v) => v.len(),
             View::F64(v) => v.len(),
+            View::Complex(v) => v.len(),
             View::Char(v) => v.len(),
         }
     }
@@ -47,7 +55,7 @@ impl View<'_> {
         self.len() == 0
     }
 
-    /// All items as f64, characters as code points.
+    /// All items as `number` gives them.
     pub fn numbers(&self) -> Vec<f64> {
         match self {
             View::Bool(v) => v.iter().map(|&x| f64::from(x)).collect(),
@@ -56,6 +64,7 @@ impl View<'_> {
             View::I32(v) => v.iter().map(|&x| f64::from(x)).collect(),
             View::F32(v) => v.iter().map(|&x| f64::from(x)).collect(),
             View::F64(v) => v.to_vec(),
+            View::Complex(v) => v.iter().map(|&z| real(z)).collect(),
             View::Char(v) => v.iter().map(|&x| f64::from(u32::from(x))).collect(),
         }
     }
@@ -75,6 +84,7 @@ pub trait Storage: Send + Sync {
             View::I32(_) => DType::I32,
             View::F32(_) => DType::F32,
             View::F64(_) => DType::F64,
+            View::Complex(_) => DType::Complex,
             View::Char(_) => DType::Char,
         }
     }
@@ -101,6 +111,7 @@ enum Vecs {
     I32(Vec<i32>),
     F32(Vec<f32>),
     F64(Vec<f64>),
+    Complex(Vec<Complex64>),
     Char(Vec<char>),
 }
 
@@ -132,6 +143,7 @@ impl Buf {
             DType::I32 => Vecs::I32(items.iter().map(|&x| x as i32).collect()),
             DType::F32 => Vecs::F32(items.iter().map(|&x| x as f32).collect()),
             DType::Char => Vecs::Char(items.iter().map(|&x| char::from_u32(x as u32).unwrap_or('\u{fffd}')).collect()),
+            DType::Complex => Vecs::Complex(items.iter().map(|&x| x.into()).collect()),
             DType::F64 | DType::Nested => Vecs::F64(items.to_vec()),
         };
         Ok(Buf { items, _charge: Some(charge) })
@@ -145,6 +157,16 @@ impl Buf {
     pub fn f32(items: Vec<f32>, budget: &Budget) -> Result<Buf> {
         let charge = budget.charge_elements(items.len(), 4)?;
         Ok(Buf { items: Vecs::F32(items), _charge: Some(charge) })
+    }
+
+    /// As they are. Arrays are made of them by `Array::complexes`, which takes reals for what they are.
+    pub fn complexes(items: Vec<Complex64>, budget: &Budget) -> Result<Buf> {
+        let charge = budget.charge_elements(items.len(), 16)?;
+        Ok(Buf { items: Vecs::Complex(items), _charge: Some(charge) })
+    }
+
+    pub fn one_complex(z: Complex64) -> Buf {
+        Buf { items: Vecs::Complex(vec![z]), _charge: None }
     }
 
     pub fn bools(items: Vec<u8>, budget: &Budget) -> Result<Buf> {
@@ -183,6 +205,7 @@ impl Storage for Buf {
             Vecs::I32(v) => View::I32(v),
             Vecs::F32(v) => View::F32(v),
             Vecs::F64(v) => View::F64(v),
+            Vecs::Complex(v) => View::Complex(v),
             Vecs::Char(v) => View::Char(v),
         }
     }

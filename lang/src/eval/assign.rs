@@ -236,6 +236,11 @@ impl Eval<'_> {
                 let with = v.to_chars().unwrap_or_default();
                 places.iter().enumerate().for_each(|(k, &p)| items[p] = with[if one { 0 } else { k }]);
                 Array::chars(old.shape(), items, self.cx.budget())?
+            } else if old.is_complex() || v.is_complex() {
+                let mut items = old.to_complexes().unwrap_or_default();
+                let with = v.to_complexes().unwrap_or_default();
+                places.iter().enumerate().for_each(|(k, &p)| items[p] = with[if one { 0 } else { k }]);
+                Array::complexes(old.shape(), items, self.cx.budget())?
             } else {
                 let mut items = old.to_numbers().unwrap_or_default();
                 let with = v.to_numbers().unwrap_or_default();

@@ -6,6 +6,8 @@ use crate::array::DType;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Op {
+    /// A real number itself; made where a pending value may turn out to be complex.
+    Conj,
     Neg,
     Sign,
     Recip,
@@ -106,6 +108,7 @@ use Gives::{Arith, Bool, Float, Whole};
 
 /// Every operation. `Circle` stands once, for its family.
 pub static OPS: &[Row] = &[
+    row(Op::Conj, "conj", "+", 1, Arith, Never, true, false, 0.12),
     row(Op::Neg, "neg", "-", 1, Arith, Never, true, false, 0.12),
     row(Op::Sign, "sign", "×", 1, Whole, Never, false, false, 0.15),
     row(Op::Recip, "recip", "÷", 1, Float, Hard, false, false, 0.31),
@@ -227,7 +230,7 @@ impl Op {
                 let most = alo.abs().max(ahi.abs());
                 Some((if alo <= 0.0 && ahi >= 0.0 { 0.0 } else { alo.abs().min(ahi.abs()) }, most))
             }
-            Op::Floor | Op::Ceil => Some((alo, ahi)),
+            Op::Conj | Op::Floor | Op::Ceil => Some((alo, ahi)),
             Op::Add => pair(|x, y| x + y),
             Op::Sub => pair(|x, y| x - y),
             Op::Mul => pair(|x, y| x * y),

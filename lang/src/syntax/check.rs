@@ -21,7 +21,6 @@ pub fn check(tokens: &[Token], source: &Arc<Source>, limits: &Limits) -> Vec<Err
         count += 1;
         match &t.kind {
             Kind::Bad(says) => errors.push(syntax(*says).at(&at())),
-            Kind::Complex => errors.push(crate::error::nonce(format!("the complex number {}", at().text())).at(&at())),
             Kind::Open(c) => {
                 open.push((*c, k));
                 if open.len() > limits.nest && !too_deep {

@@ -5,7 +5,7 @@ mod grid;
 
 pub use fold::{Style, display};
 
-use super::Array;
+use super::{Array, Complex64};
 
 /// A number with ten digits, as messages show it.
 pub fn number(x: f64) -> String {
@@ -41,6 +41,12 @@ pub fn numeral(x: f64, pp: usize, whole: bool) -> String {
         return format!("{sign}{digits}{}", "0".repeat(whole - digits.len()));
     }
     format!("{sign}{}.{}", &digits[..whole], &digits[whole..])
+}
+
+/// Both parts with as many digits as a number alone has; `J0` is dropped.
+pub fn complex(z: Complex64, pp: usize) -> String {
+    let part = |x: f64| numeral(x, pp, is_int(x));
+    if z.im == 0.0 { part(z.re) } else { format!("{}J{}", part(z.re), part(z.im)) }
 }
 
 /// One number in scaled form, as a column with another scaled one needs it.
@@ -108,6 +114,8 @@ mod tests {
         for (x, text) in cases {
             assert_eq!(number(x), text);
         }
+        let z = |re, im| complex(Complex64::new(re, im), 10);
+        assert_eq!([z(3.0, -4.0), z(0.5, 1e-20), z(2.0, 0.0)], ["3J¯4", "0.5J1E¯20", "2"]);
         assert_eq!(numeral(1234.0, 3, true), "1234");
         assert_eq!(numeral(1234.0, 3, false), "1.23E3");
     }

@@ -121,18 +121,19 @@ fn differences(ev: &mut Eval<'_>, y: &Array, last: bool) -> Result<Array> {
     if y.rank() == 0 {
         return Ok(y.clone());
     }
-    let items = ev.cx.numbers(y, "the argument of +\\⍣¯1")?;
+    let y = ev.cx.ready(y, "argument")?;
+    let items = y.to_complexes().ok_or_else(|| domain("+\\⍣¯1 takes numbers"))?;
     let (outer, n, inner) = around(y.shape(), if last { y.rank() - 1 } else { 0 });
     let mut out = items.clone();
     for o in 0..outer {
         for k in 1..n {
             for i in 0..inner {
                 let at = (o * n + k) * inner + i;
-                out[at] = ev.cx.scalar2(Op::Sub, items[at], items[at - inner])?;
+                out[at] = ev.cx.complex_step(Op::Sub, items[at], items[at - inner])?;
             }
         }
     }
-    Array::numbers(y.shape(), out, ev.cx.budget())
+    Array::complexes(y.shape(), out, ev.cx.budget())
 }
 
 /// ⍸⍣¯1: how often each place occurs.
