@@ -1,6 +1,7 @@
 //! Lines and what they print.
 
 mod cases;
+mod complex;
 mod random;
 
 use super::Interp;

@@ -5,10 +5,8 @@
 //! Start at `eval`. Always: a result that is no finite number from finite arguments is a `Fail`; ∞ and NaN that came
 //! in from files flow on as IEEE has it. Never: a tolerance that is not ⎕CT.
 
-mod circles;
 pub mod complex;
 mod gamma;
-mod gauss;
 pub mod lane;
 pub mod math;
 pub mod rules;

@@ -3,8 +3,7 @@
 //! A unit square that has a Gaussian integer b at its corner is cut by the line x+y = 1: below it the floor is b, above
 //! it b+1 or b+0J1, whichever axis is nearer. So the fraction is always shorter than 1.
 
-use super::Fail;
-use super::complex::{Outcome, divide, magnitude};
+use super::{Fail, Outcome, divide, magnitude};
 use num_complex::Complex64;
 
 /// A part within ⎕CT of the next integer has reached it; so has a fraction on the line.
@@ -37,7 +36,7 @@ pub(super) fn residue(x: Complex64, y: Complex64, ct: f64) -> Complex64 {
     y - x * whole
 }
 
-pub(super) fn is_whole(z: Complex64) -> bool {
+fn is_whole(z: Complex64) -> bool {
     z.re == z.re.trunc() && z.im == z.im.trunc()
 }
 

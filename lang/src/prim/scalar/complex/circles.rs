@@ -1,8 +1,7 @@
 //! `k○z` for complex z. The inverses are Kahan's sequences, which lose no digits near their branch points (Branch Cuts
 //! for Complex Elementary Functions, 1987), on the sides of the cuts that Penfield chose.
 
-use super::Fail;
-use super::complex::{ONE, Outcome, divide, exp, magnitude, phase, sqrt};
+use super::{Fail, ONE, Outcome, exp, magnitude, phase, sqrt};
 use num_complex::Complex64;
 
 const ARCTAN_POLE: Fail = Fail::Domain("¯3○ has a pole at 0J1 and 0J¯1");
@@ -10,11 +9,11 @@ const ARTANH_POLE: Fail = Fail::Domain("¯7○ has a pole at 1 and ¯1");
 
 pub(super) fn circle(k: i8, z: Complex64) -> Outcome {
     Ok(match k {
-        0 => sqrt(less(ONE, z)) * sqrt(ONE + z),
+        0 => root_of(less(ONE, z), ONE + z),
         1 => sin(z),
         2 => cos(z),
         3 => turned_back(tanh(turned(z))),
-        4 => sqrt(ONE + turned(z)) * sqrt(less(ONE, turned(z))),
+        4 => root_of(ONE + turned(z), less(ONE, turned(z))),
         5 => turned_back(sin(turned(z))),
         6 => cos(turned(z)),
         7 => tanh(z),
@@ -26,7 +25,7 @@ pub(super) fn circle(k: i8, z: Complex64) -> Outcome {
         -1 => arcsin(z),
         -2 => arccos(z),
         -3 => turned_back(artanh(turned(z), ARCTAN_POLE)?),
-        -4 => (z + ONE) * sqrt(divide(z - ONE, z + ONE)?),
+        -4 => on_the_side_of(z, root_of(z - ONE, z + ONE)),
         -5 => turned_back(arcsin(turned(z))),
         -6 => arcosh(z),
         -7 => artanh(z, ARTANH_POLE)?,
@@ -41,6 +40,17 @@ pub(super) fn circle(k: i8, z: Complex64) -> Outcome {
 /// `x-y` without a ¯0.
 fn less(x: Complex64, y: Complex64) -> Complex64 {
     Complex64::new(x.re - y.re, x.im - y.im + 0.0)
+}
+
+/// The principal root of a product.
+fn root_of(x: Complex64, y: Complex64) -> Complex64 {
+    let product = x * y;
+    if product.is_finite() { sqrt(less(product, Complex64::ZERO)) } else { sqrt(x) * sqrt(y) }
+}
+
+/// Of the two roots, which differ in sign, the one less than a right angle from z: (z+1)×√(z-1)÷z+1.
+fn on_the_side_of(z: Complex64, root: Complex64) -> Complex64 {
+    if root.re * z.re + root.im * z.im < 0.0 { -root } else { root }
 }
 
 /// 0J1×z

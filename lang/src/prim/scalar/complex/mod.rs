@@ -4,15 +4,20 @@
 //! square root's to the upper one, the others follow from them (Penfield, Principal Values and Branch Cuts in Complex
 //! APL, 1981). Gaussian integers in + - × * ∨ ∧ | are exact while their parts are.
 
+mod circles;
+mod gauss;
+#[cfg(test)]
+mod tests;
+
 use super::gamma::{G, LANCZOS};
-use super::{Fail, circles, gauss, near_bool};
+use super::{Fail, near_bool};
 use crate::prim::op::Op;
 use num_complex::Complex64;
 
-pub(super) type Outcome = Result<Complex64, Fail>;
+type Outcome = Result<Complex64, Fail>;
 
-pub(super) const I: Complex64 = Complex64::new(0.0, 1.0);
-pub(super) const ONE: Complex64 = Complex64::new(1.0, 0.0);
+const I: Complex64 = Complex64::new(0.0, 1.0);
+const ONE: Complex64 = Complex64::new(1.0, 0.0);
 
 const DIVISION: Fail = Fail::Domain("division by zero");
 const LN_ZERO: Fail = Fail::Domain("the logarithm of zero");
@@ -94,16 +99,16 @@ fn bit(ct: f64, x: Complex64) -> Result<f64, Fail> {
     near.map(|b| f64::from(u8::from(b))).ok_or(NOT_BOOL)
 }
 
-pub(super) fn magnitude(z: Complex64) -> f64 {
+fn magnitude(z: Complex64) -> f64 {
     z.re.hypot(z.im)
 }
 
 /// In (¯π, π].
-pub(super) fn phase(z: Complex64) -> f64 {
+fn phase(z: Complex64) -> f64 {
     (z.im + 0.0).atan2(z.re)
 }
 
-pub(super) fn divide(x: Complex64, y: Complex64) -> Outcome {
+fn divide(x: Complex64, y: Complex64) -> Outcome {
     if y == Complex64::ZERO {
         return if x == Complex64::ZERO { Ok(ONE) } else { Err(DIVISION) };
     }
@@ -118,7 +123,7 @@ pub(super) fn divide(x: Complex64, y: Complex64) -> Outcome {
     Ok(Complex64::new((x.re * y.re + x.im * y.im) / square, (x.im * y.re - x.re * y.im) / square))
 }
 
-pub(super) fn exp(z: Complex64) -> Complex64 {
+fn exp(z: Complex64) -> Complex64 {
     if z.im == 0.0 {
         return z.re.exp().into();
     }
@@ -128,7 +133,7 @@ pub(super) fn exp(z: Complex64) -> Complex64 {
     Complex64::new(half * cos * half, half * sin * half)
 }
 
-pub(super) fn ln(z: Complex64) -> Outcome {
+fn ln(z: Complex64) -> Outcome {
     if z == Complex64::ZERO {
         return Err(LN_ZERO);
     }
@@ -136,7 +141,7 @@ pub(super) fn ln(z: Complex64) -> Outcome {
 }
 
 /// The root with a real part of at least 0; of a negative number the upper one.
-pub(super) fn sqrt(z: Complex64) -> Complex64 {
+fn sqrt(z: Complex64) -> Complex64 {
     let t = ((z.re.abs() + magnitude(z)) / 2.0).sqrt();
     match () {
         () if t == 0.0 => Complex64::ZERO,
