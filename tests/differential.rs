@@ -16,8 +16,7 @@ use aplomb_lang::span::Source;
 use support::{Dice, bits, scaled, session};
 
 /// What the expressions speak of.
-const SETUP: &str =
-    "A←¯3 1 4 1.5 9 2.5 ⋄ B←1+⍳6 ⋄ P←0.5 2 1.25 3 0.75 8 ⋄ L←0 1 1 0 1 0 ⋄ M←2 3⍴1.5 ¯2 3 4 0.25 6 ⋄ N←2 3⍴L";
+const SETUP: &str = "A←¯3 1 4 1.5 9 2.5 ⋄ C←1J2 ¯1 0J1 3 0.5J¯0.5 2 ⋄ B←1+⍳6 ⋄ P←0.5 2 1.25 3 0.75 8 ⋄ L←0 1 1 0 1 0 ⋄ M←2 3⍴1.5 ¯2 3 4 0.25 6 ⋄ N←2 3⍴L";
 
 /// A term and its shape.
 type Term = (String, Vec<usize>);
@@ -42,7 +41,7 @@ impl Grammar {
 
     fn term(&self, dice: &mut Dice, depth: usize) -> Term {
         if depth == 0 {
-            return match dice.roll(8) {
+            return match dice.roll(9) {
                 0 => ("M".into(), vec![2, 3]),
                 1 => ("(⍳6)".into(), vec![6]),
                 2 => (["2", "0.5", "¯1.5", "3"][dice.roll(4)].into(), vec![]),
@@ -50,6 +49,7 @@ impl Grammar {
                 4 => ("N".into(), vec![2, 3]),
                 5 => ("B".into(), vec![6]),
                 6 => ("P".into(), vec![6]),
+                7 if dice.roll(4) == 0 => ("C".into(), vec![6]),
                 _ => ("A".into(), vec![6]),
             };
         }

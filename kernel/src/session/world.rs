@@ -203,7 +203,10 @@ impl World<'_> {
                 compiled.trace.diagnostics.push(aplomb_lang::trace::Diagnostic {
                     code: "W-complex".into(),
                     span: None,
-                    text: "a result is complex: the operations ran again one by one, at once".into(),
+                    text:
+                        "a result of these launches is no real number: the operations ran again one by one, as complex \
+                           numbers, on the host"
+                            .into(),
                 });
             }
             compiled.trace.times.insert("front_ms".into(), front);

@@ -21,8 +21,9 @@ impl Dice {
 
     /// Parts of at most 4, every fourth one whole.
     fn number(&mut self) -> Complex64 {
-        let mut part =
-            || if self.next() % 4 == 0 { self.whole(4) } else { self.next() as f64 / u64::MAX as f64 * 8.0 - 4.0 };
+        let mut part = || {
+            if self.next().is_multiple_of(4) { self.whole(4) } else { self.next() as f64 / u64::MAX as f64 * 8.0 - 4.0 }
+        };
         Complex64::new(part(), part())
     }
 
