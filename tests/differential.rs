@@ -170,6 +170,11 @@ fn compare(count: usize, seed: u64, other: &mut dyn FnMut(&str) -> Outcome, what
             continue;
         }
         let got = other(&line);
+        // What is complex fails at once, what overflows when it is computed: only one of them may be first.
+        if wanted.is_err() && got.as_ref().is_err_and(|e| e == OVERFLOW) {
+            overflows += 1;
+            continue;
+        }
         assert_eq!(got, wanted, "{what}, seed {}: {SETUP} ⋄ {line}", seed + k as u64);
         if wanted.is_ok() { values += 1 } else { errors += 1 }
     }
@@ -208,6 +213,7 @@ const FOUND: &[&str] = &[
     "⌊⍳6",
     "(⌽(1↓5↑+⌿N)⍟3)",
     "(,(1⌽÷N)+×M○N)",
+    "((¯7↑((×⌿B)<(C×P)))≠(⌈/((3○(⍳6))*(-0.5))))",
 ];
 
 #[test]

@@ -29,6 +29,11 @@ impl Array {
         self.dtype() == super::DType::Complex
     }
 
+    /// It is pending and may turn out to be complex.
+    pub fn is_open(&self) -> bool {
+        self.pending().is_some_and(|cell| cell.is_open())
+    }
+
     /// Item `at` as a number, real or not. None for a character and for an array.
     pub fn complex_at(&self, at: usize) -> Option<Complex64> {
         match &self.data {

@@ -45,6 +45,9 @@ impl Cx<'_> {
     ) -> Result<Array> {
         self.sys.seq += 1;
         let meta = Meta { shape, dtype, range, place: self.place() };
+        // What has an order fails where its argument turns out to have none.
+        let orders = matches!(&node, Node::Map { op, .. } | Node::Reduce { op, .. } if op.needs_order());
+        let hard = hard || orders && node.inputs().iter().any(Array::is_open);
         let cell = Cell::new(node, meta, self.sys.seq);
         if hard {
             self.sys.hard.push(cell.clone());

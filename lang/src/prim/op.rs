@@ -172,6 +172,17 @@ impl Op {
         }
     }
 
+    /// Some real arguments have a complex result.
+    pub fn may_leave_reals(self) -> bool {
+        matches!(self, Op::Ln | Op::Sqrt | Op::Pow | Op::Log | Op::CircleBy)
+            || matches!(self, Op::Circle(0 | 8 | -1 | -2 | -4 | -6 | -7 | -8 | -11 | -12))
+    }
+
+    /// Fails on what is not real: there is no order.
+    pub fn needs_order(self) -> bool {
+        matches!(self, Op::Lt | Op::Le | Op::Ge | Op::Gt | Op::Max | Op::Min)
+    }
+
     /// Associative and commutative in the table's sense, so that a reduction may take a tree.
     pub fn is_associative(self) -> bool {
         matches!(self, Op::Add | Op::Mul | Op::Max | Op::Min | Op::Lcm | Op::Gcd)

@@ -114,6 +114,9 @@ fn an_error_beside_complex_results_is_reported_where_it_was_written() {
         ("V←¯3000+⍳5000 ⋄ ⌈/V*.5", "⌈/"),
         ("V←¯3000+⍳5000 ⋄ 2×÷0×V*.5", "÷"),
         ("V←⍳5000 ⋄ 0J1+÷V-7", "÷"),
+        // Nobody looks at it.
+        ("V←¯3000+⍳5000 ⋄ {x←⌈/V*.5 ⋄ 5}0", "⌈/"),
+        ("V←¯3000+⍳5000 ⋄ (0J1<V)≠⌈/V*.5", "⌈/"),
     ];
     for (text, at) in cases {
         for all in [false, true] {

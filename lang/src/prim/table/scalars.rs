@@ -14,8 +14,7 @@ fn conjugate(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     if y.is_uniform() && y.is_char() && !y.is_empty() {
         return Err(crate::error::domain("+ takes numbers, not characters"));
     }
-    let open = y.pending().is_some_and(|c| !(c.dtype().is_integer() && c.meta().range.is_some()));
-    if open || y.is_complex() || !y.is_uniform() { cx.map1(Op::Conj, y) } else { Ok(y.clone()) }
+    if y.is_open() || y.is_complex() || !y.is_uniform() { cx.map1(Op::Conj, y) } else { Ok(y.clone()) }
 }
 
 pub static ROWS: &[Prim] = &[
