@@ -203,6 +203,53 @@ fn no_switch_changes_a_value() {
     }
 }
 
+/// A body over ⍵ (and ⍺), of the shapes that cells have: closed-over names, folds, frames in frames, guards that refuse.
+fn body(dice: &mut Dice, depth: usize, left: bool) -> String {
+    if depth == 0 {
+        let leaves = ["⍵", "⍵", "⍵", "2", "B", "(+/⍵)", "(≢⍵)", "A", if left { "⍺" } else { "0.5" }];
+        return dice.pick(&leaves).to_string();
+    }
+    let x = body(dice, depth - 1, left);
+    match dice.roll(11) {
+        0..=4 => {
+            let op = ["+", "-", "×", "÷", "⌈", "=", "*", "|"][dice.roll(8)];
+            format!("({x}{op}{})", body(dice, depth - 1, left))
+        }
+        5 => format!("({}{x})", ["-", "⌽", "÷", "⍟", "⌊", ","][dice.roll(6)]),
+        6 => format!("(+/{x})"),
+        7 => format!("(2↑{x})"),
+        8 => format!("({{⍵×2}}¨{x})"),
+        9 => format!("({x}{{⍺+⍵×B[2]}}¨{x})"),
+        _ => format!("({{0=≢⍴⍵:⍵ ⋄ ⌈/⍵}}{x})"),
+    }
+}
+
+#[test]
+fn a_frame_of_cells_gives_what_its_cells_give() {
+    let mut framed = prepared(true, None);
+    let mut cells = prepared(false, Some("frames"));
+    let (mut values, mut errors) = (0, 0);
+    for k in 0..scaled(4_000) {
+        let mut dice = Dice(90_000_000 + k as u64);
+        let depth = 1 + dice.roll(3);
+        let line = match dice.roll(5) {
+            0 => format!("{{{}}}¨A", body(&mut dice, depth, false)),
+            1 => format!("P{{{}}}¨B", body(&mut dice, depth, true)),
+            2 => format!("{{{}}}⍤1⊢M", body(&mut dice, depth, false)),
+            3 => format!("(⍳3){{{}}}⍤0 1⊢3 6⍴A", body(&mut dice, depth, true)),
+            _ => format!("(⍳3)∘.{{{}}}B", body(&mut dice, depth, true)),
+        };
+        let line = if dice.roll(2) == 0 { format!("↑{line}") } else { format!("⌽{line}") };
+        let wanted = outcome(cells.value_of(&line));
+        if wanted.as_ref().is_err_and(|e| e == OVERFLOW) {
+            continue;
+        }
+        assert_eq!(outcome(framed.value_of(&line)), wanted, "seed {}: {SETUP} ⋄ {line}", 90_000_000 + k);
+        if wanted.is_ok() { values += 1 } else { errors += 1 }
+    }
+    assert!(values > errors && errors * 100 > values, "{values} values, {errors} errors");
+}
+
 /// Lines that once differed, shrunk.
 const FOUND: &[&str] = &[
     "⌈/⌈2 3⍴×/(⍳6)*B",

@@ -19,6 +19,8 @@ pub enum Kind {
     FileAccess = 19,
     FileName = 22,
     Internal = 99,
+    /// Never seen by a user: a function cannot run once for all cells of a frame, and runs cell by cell.
+    Untraced = 98,
     Interrupt = 1003,
 }
 
@@ -37,7 +39,7 @@ impl Kind {
             Kind::Nonce => "NONCE ERROR",
             Kind::FileAccess => "FILE ACCESS ERROR",
             Kind::FileName => "FILE NAME ERROR",
-            Kind::Internal => "INTERNAL ERROR",
+            Kind::Internal | Kind::Untraced => "INTERNAL ERROR",
             Kind::Interrupt => "INTERRUPT",
         }
     }
@@ -188,6 +190,11 @@ pub fn interrupt() -> Error {
 /// A defect of Aplomb, not of the user's program.
 pub fn internal(says: impl Into<String>) -> Error {
     Error::new(Kind::Internal, says)
+}
+
+/// A function cannot run once for all cells of a frame. Never seen by a user: the cells run one by one instead.
+pub fn untraced(why: impl Into<String>) -> Error {
+    Error::new(Kind::Untraced, why)
 }
 
 /// Bytes for people: `160 MB`, `9.5 GB`.

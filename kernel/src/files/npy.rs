@@ -198,7 +198,9 @@ pub fn write_npy(path: &Path, array: &Array) -> Result<()> {
             one = Buf::one_complex(*z);
             one.view()
         }
-        Data::Char(_) | Data::Items(_) | Data::Lazy(_) => return Err(domain("a .npy file holds numbers only")),
+        Data::Char(_) | Data::Items(_) | Data::Lazy(_) | Data::Framed(_) => {
+            return Err(domain("a .npy file holds numbers only"));
+        }
     };
     if let View::Char(_) = view {
         return Err(domain("a .npy file holds numbers only"));

@@ -42,8 +42,8 @@ pub fn result_of(value: &Array) -> ResultRecord {
                     view => (0..view.len()).for_each(|k| number(view.number(k))),
                 }
             }
-            Data::Items(items) => stack.extend(items.items.iter().rev().map(Array::settled)),
-            Data::Lazy(_) => {}
+            Data::Items(items) => stack.extend(items.all().iter().rev().map(Array::settled)),
+            Data::Lazy(_) | Data::Framed(_) => {}
         }
     }
     ResultRecord {

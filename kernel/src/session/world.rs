@@ -289,6 +289,10 @@ impl Host for World<'_> {
         apply(self.core.device.isa(), op, ct, x, y, out)
     }
 
+    fn frames(&self) -> bool {
+        !self.core.options.is_off("frames")
+    }
+
     fn limits(&self) -> &Limits {
         &self.core.limits
     }

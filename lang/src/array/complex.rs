@@ -29,9 +29,10 @@ impl Array {
         self.dtype() == super::DType::Complex
     }
 
-    /// It is pending and may turn out to be complex.
+    /// It, or the node it is a cell of, is pending and may turn out to be complex.
     pub fn is_open(&self) -> bool {
-        self.pending().is_some_and(|cell| cell.is_open())
+        let node = self.frame().map_or(self, |split| &split.node);
+        node.pending().is_some_and(|cell| cell.is_open())
     }
 
     /// Item `at` as a number, real or not. None for a character and for an array.
@@ -45,7 +46,8 @@ impl Array {
                 View::Char(_) => None,
                 view => Some(view.number(at).into()),
             },
-            Data::Items(i) => i.items.get(at).and_then(Array::complex_scalar),
+            Data::Items(i) => i.at(at).complex_scalar(),
+            Data::Framed(_) => None,
             Data::Lazy(cell) => cell.forced().and_then(|a| a.complex_at(at)),
         }
     }
@@ -65,6 +67,7 @@ impl Array {
                 view => Some(view.numbers().into_iter().map(Complex64::from).collect()),
             },
             Data::Lazy(cell) => cell.forced().and_then(|a| a.to_complexes()),
+            Data::Framed(_) => None,
             Data::Num(_) | Data::Char(_) | Data::Items(_) => (0..self.len()).map(|k| self.complex_at(k)).collect(),
         }
     }

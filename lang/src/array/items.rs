@@ -2,7 +2,7 @@
 
 use super::{Array, Data, Shape, View, elements};
 use crate::dag::{Cell, Meta, Node, Read};
-use crate::error::{Result, limit, ws_full};
+use crate::error::{Result, limit, untraced, ws_full};
 use crate::limits::Budget;
 
 /// Nested deeper than this is LIMIT ERROR, so that walks over a value may recurse.
@@ -13,7 +13,7 @@ impl Array {
     pub fn is_simple_scalar(&self) -> bool {
         match &self.data {
             Data::Num(_) | Data::Complex(_) | Data::Char(_) => true,
-            Data::Lazy(_) => self.shape.is_empty(),
+            Data::Lazy(_) | Data::Framed(_) => self.shape.is_empty(),
             _ => false,
         }
     }
@@ -30,7 +30,7 @@ impl Array {
     /// All items are simple scalars.
     pub fn is_simple(&self) -> bool {
         match &self.data {
-            Data::Items(i) => i.items.iter().all(Array::is_simple_scalar),
+            Data::Items(i) => i.all().iter().all(Array::is_simple_scalar),
             _ => true,
         }
     }
@@ -68,7 +68,7 @@ impl Array {
                 View::Complex(v) => Array::complex(v[at]),
                 view => Array::num(view.number(at)),
             },
-            Data::Items(i) => i.items[at].clone(),
+            Data::Items(i) => i.at(at),
             Data::Lazy(cell) => cell.forced().map_or_else(|| self.clone(), |a| a.item(at)),
             _ => self.clone(),
         }
@@ -84,18 +84,19 @@ impl Array {
                 View::Complex(v) => Some(v[at]).filter(|z| z.im == 0.0).map(|z| z.re),
                 view => Some(view.number(at)),
             },
-            Data::Items(i) => match i.items[at].data {
+            Data::Items(i) => match i.at(at).data {
                 Data::Num(x) => Some(x),
                 _ => None,
             },
             Data::Lazy(cell) => cell.forced().and_then(|a| a.number_at(at)),
+            Data::Framed(_) => None,
         }
     }
 
     /// Every item as an array.
     pub fn to_items(&self) -> Vec<Array> {
         match &self.data {
-            Data::Items(i) => i.items.clone(),
+            Data::Items(i) => i.all().to_vec(),
             _ => (0..self.len()).map(|k| self.item(k)).collect(),
         }
     }
@@ -111,8 +112,9 @@ impl Array {
                 View::F64(v) => Some(v.to_vec()),
                 view => Some(view.numbers()),
             },
-            Data::Items(i) => i.items.iter().map(|a| if a.is_char() { None } else { a.number_scalar() }).collect(),
+            Data::Items(i) => i.all().iter().map(|a| if a.is_char() { None } else { a.number_scalar() }).collect(),
             Data::Lazy(cell) => cell.forced().and_then(|a| a.to_numbers()),
+            Data::Framed(_) => None,
         }
     }
 
@@ -134,8 +136,9 @@ impl Array {
                 View::Char(v) => Some(v.to_vec()),
                 view => view.is_empty().then(Vec::new),
             },
-            Data::Items(i) => i.items.iter().map(|a| if let Data::Char(c) = a.data { Some(c) } else { None }).collect(),
+            Data::Items(i) => i.all().iter().map(|a| if let Data::Char(c) = a.data { Some(c) } else { None }).collect(),
             Data::Lazy(cell) => cell.forced().and_then(|a| a.to_chars()),
+            Data::Framed(_) => None,
         }
     }
 
@@ -150,7 +153,8 @@ impl Array {
     /// What fills where nothing is: 0, ' ', or the first item with every leaf replaced.
     pub fn prototype(&self) -> Array {
         match &self.data {
-            Data::Items(i) => match (i.items.first(), &i.proto) {
+            Data::Items(i) if i.whole().is_some() => i.at(0).zeroed(),
+            Data::Items(i) => match (i.all().first(), &i.proto) {
                 (Some(first), _) => first.zeroed(),
                 (None, Some(p)) => p.clone(),
                 (None, None) => Array::num(0.0),
@@ -164,7 +168,7 @@ impl Array {
     fn zeroed(&self) -> Array {
         match &self.data {
             Data::Items(i) => {
-                let items = i.items.iter().map(Array::zeroed).collect();
+                let items = i.all().iter().map(Array::zeroed).collect();
                 Array::items(self.shape.clone(), items, i.proto.clone())
             }
             _ if self.shape.is_empty() => self.prototype(),
@@ -197,6 +201,9 @@ impl Array {
                 Some(p) if !p.is_simple_scalar() => Array::items(shape, items, Some(p)),
                 _ => Array::numbers(shape, vec![], budget)?,
             });
+        }
+        if items.iter().any(|a| a.frame().is_some()) {
+            return Err(untraced("cells become items"));
         }
         if items.iter().all(|a| matches!(a.data, Data::Num(_))) {
             let numbers = items.iter().filter_map(Array::number_scalar).collect();
@@ -231,7 +238,8 @@ impl Array {
             return Ok(self.clone());
         }
         match &self.data {
-            Data::Items(i) if shape.is_empty() => Array::collect(shape, i.items.clone(), None, budget),
+            Data::Framed(_) => Err(untraced("a cell changes its shape")),
+            Data::Items(i) if shape.is_empty() => Array::collect(shape, i.all().to_vec(), None, budget),
             Data::Lazy(cell) => match cell.forced() {
                 Some(a) => a.with_shape(shape, budget),
                 None => Ok(self.clone()),
@@ -243,7 +251,7 @@ impl Array {
     /// The array inside a nested scalar, or the array itself.
     pub fn disclosed(&self) -> Array {
         match &self.data {
-            Data::Items(i) if self.shape.is_empty() => i.items[0].clone(),
+            Data::Items(i) if self.shape.is_empty() => i.at(0),
             _ => self.clone(),
         }
     }

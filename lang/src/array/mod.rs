@@ -5,13 +5,17 @@
 //! enclosure. Numbers are f64 to the user; dtypes are storage. Arrays are immutable: change copies, or takes a buffer
 //! that nobody else holds. A complex number whose imaginary part is 0 is a real one, in every array.
 
+mod change;
 mod complex;
 pub mod format;
 mod items;
+mod split;
 mod storage;
 
+pub use change::Changing;
 pub use items::{MOST_DEPTH, advance, around, strides};
 pub use num_complex::Complex64;
+pub use split::{Held, Split};
 pub use storage::{Buf, Storage, View};
 
 use crate::dag::Cell;
@@ -106,11 +110,13 @@ pub enum Data {
     Dense(Arc<dyn Storage>),
     Items(Rc<Items>),
     Lazy(Rc<Cell>),
+    /// A cell seen by a function that runs once for a whole frame of cells. Never leaves that run.
+    Framed(Rc<Split>),
 }
 
 /// Host items. An empty array keeps its prototype here.
 pub struct Items {
-    pub items: Vec<Array>,
+    held: Held,
     pub proto: Option<Array>,
     /// One more than the deepest item.
     pub depth: u32,
@@ -120,18 +126,37 @@ pub struct Items {
     pub lazy: bool,
 }
 
+impl Items {
+    pub fn all(&self) -> &[Array] {
+        self.held.all()
+    }
+
+    pub fn at(&self, k: usize) -> Array {
+        self.held.at(k)
+    }
+
+    /// The one array whose cells are the items, if they are.
+    pub fn split(&self) -> Option<&Split> {
+        self.held.split()
+    }
+
+    pub fn whole(&self) -> Option<&Split> {
+        self.held.whole()
+    }
+}
+
 /// A deep nest is taken apart with a list, not with the call stack.
 impl Drop for Items {
     fn drop(&mut self) {
         if self.depth < 64 {
             return;
         }
-        let mut stack = std::mem::take(&mut self.items);
+        let mut stack = self.held.take();
         while let Some(array) = stack.pop() {
             if let Data::Items(rc) = array.data
                 && let Some(mut items) = Rc::into_inner(rc)
             {
-                stack.append(&mut items.items);
+                stack.append(&mut items.held.take());
             }
         }
     }
@@ -230,7 +255,38 @@ impl Array {
         let depth = items.iter().map(Array::depth).max().unwrap_or(0).saturating_add(1);
         let nodes = items.iter().fold(1u64, |n, a| n.saturating_add(a.nodes()));
         let lazy = items.iter().any(Array::holds_lazy);
-        Array { shape, data: Data::Items(Rc::new(Items { items, proto, depth, nodes, lazy })) }
+        Array { shape, data: Data::Items(Rc::new(Items { held: Held::items(items), proto, depth, nodes, lazy })) }
+    }
+
+    /// The cells of a uniform array as items of its first `at` axes. Neither frame nor cell may be empty or rank 0.
+    pub fn rows(node: Array, at: usize) -> Self {
+        let shape: Shape = node.shape()[..at].into();
+        debug_assert!(!shape.is_empty() && at < node.rank() && !node.is_empty() && node.is_uniform());
+        let nodes = elements(&shape) as u64 + 1;
+        let lazy = node.holds_lazy();
+        let held = Held::rows(Split { node, at });
+        Array { shape, data: Data::Items(Rc::new(Items { held, proto: None, depth: 1, nodes, lazy })) }
+    }
+
+    /// A uniform array as the function sees it that runs once for all cells behind the first `at` axes.
+    pub fn framed(node: Array, at: usize) -> Self {
+        Array { shape: node.shape()[at..].into(), data: Data::Framed(Rc::new(Split { node, at })) }
+    }
+
+    /// The frame of a framed value.
+    pub fn frame(&self) -> Option<&Split> {
+        match &self.data {
+            Data::Framed(split) => Some(split),
+            _ => None,
+        }
+    }
+
+    /// The array whose cells are this nested array's items.
+    pub fn split(&self) -> Option<&Split> {
+        match &self.data {
+            Data::Items(items) => items.split(),
+            _ => None,
+        }
     }
 
     pub fn lazy(cell: Rc<Cell>) -> Self {
@@ -287,6 +343,7 @@ impl Array {
             Data::Dense(b) => b.dtype(),
             Data::Items(_) => DType::Nested,
             Data::Lazy(cell) => cell.dtype(),
+            Data::Framed(split) => split.node.dtype(),
         }
     }
 

@@ -1,10 +1,10 @@
 //! Buffers: typed slices behind `Storage`. The device's pool makes its own; `Buf` is the safe one over `Vec`.
 
 use super::DType;
-use crate::error::Result;
 use crate::limits::{Budget, Charge};
 use num_complex::Complex64;
 use std::any::Any;
+use std::sync::Arc;
 
 /// Read-only items of one buffer. Booleans are bytes 0 and 1.
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +96,11 @@ pub trait Storage: Send + Sync {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// A buffer in ordinary memory, which alone can be changed in place.
+    fn as_buf(&mut self) -> Option<&mut Buf> {
+        None
+    }
 }
 
 /// A buffer in ordinary memory with its charge against the budget.
@@ -117,7 +122,7 @@ enum Vecs {
 
 impl Buf {
     /// Integers in their narrowest storage, everything else as f64. Errors: WS FULL.
-    pub fn numbers(items: Vec<f64>, budget: &Budget) -> Result<Buf> {
+    pub fn numbers(items: Vec<f64>, budget: &Budget) -> crate::error::Result<Buf> {
         let (mut lo, mut hi, mut whole) = (f64::INFINITY, f64::NEG_INFINITY, true);
         for &x in &items {
             whole &= x == x.trunc();
@@ -134,7 +139,7 @@ impl Buf {
     }
 
     /// The items converted to `dtype`, which must hold them. Errors: WS FULL.
-    pub fn stored(items: &[f64], dtype: DType, budget: &Budget) -> Result<Buf> {
+    pub fn stored(items: &[f64], dtype: DType, budget: &Budget) -> crate::error::Result<Buf> {
         let charge = budget.charge_elements(items.len(), dtype.size())?;
         let items = match dtype {
             DType::Bool => Vecs::Bool(items.iter().map(|&x| x as u8).collect()),
@@ -149,18 +154,18 @@ impl Buf {
         Ok(Buf { items, _charge: Some(charge) })
     }
 
-    pub fn f64(items: Vec<f64>, budget: &Budget) -> Result<Buf> {
+    pub fn f64(items: Vec<f64>, budget: &Budget) -> crate::error::Result<Buf> {
         let charge = budget.charge_elements(items.len(), 8)?;
         Ok(Buf { items: Vecs::F64(items), _charge: Some(charge) })
     }
 
-    pub fn f32(items: Vec<f32>, budget: &Budget) -> Result<Buf> {
+    pub fn f32(items: Vec<f32>, budget: &Budget) -> crate::error::Result<Buf> {
         let charge = budget.charge_elements(items.len(), 4)?;
         Ok(Buf { items: Vecs::F32(items), _charge: Some(charge) })
     }
 
     /// As they are. Arrays are made of them by `Array::complexes`, which takes reals for what they are.
-    pub fn complexes(items: Vec<Complex64>, budget: &Budget) -> Result<Buf> {
+    pub fn complexes(items: Vec<Complex64>, budget: &Budget) -> crate::error::Result<Buf> {
         let charge = budget.charge_elements(items.len(), 16)?;
         Ok(Buf { items: Vecs::Complex(items), _charge: Some(charge) })
     }
@@ -169,12 +174,12 @@ impl Buf {
         Buf { items: Vecs::Complex(vec![z]), _charge: None }
     }
 
-    pub fn bools(items: Vec<u8>, budget: &Budget) -> Result<Buf> {
+    pub fn bools(items: Vec<u8>, budget: &Budget) -> crate::error::Result<Buf> {
         let charge = budget.charge_elements(items.len(), 1)?;
         Ok(Buf { items: Vecs::Bool(items), _charge: Some(charge) })
     }
 
-    pub fn chars(items: Vec<char>, budget: &Budget) -> Result<Buf> {
+    pub fn chars(items: Vec<char>, budget: &Budget) -> crate::error::Result<Buf> {
         let charge = budget.charge_elements(items.len(), 4)?;
         Ok(Buf { items: Vecs::Char(items), _charge: Some(charge) })
     }
@@ -189,6 +194,90 @@ impl Buf {
             _ => Vecs::F64(vec![x]),
         };
         Buf { items, _charge: None }
+    }
+
+    /// A buffer that nobody else holds, taken out of its value.
+    pub fn unique(storage: Arc<dyn Storage>) -> Result<Buf, Arc<dyn Storage>> {
+        let mut storage = storage;
+        let alone = Arc::get_mut(&mut storage).and_then(Storage::as_buf);
+        match alone {
+            Some(buf) => Ok(std::mem::replace(buf, Buf { items: Vecs::Bool(Vec::new()), _charge: None })),
+            None => Err(storage),
+        }
+    }
+
+    /// A copy in ordinary memory. Errors: WS FULL.
+    pub fn copied(storage: &dyn Storage, budget: &Budget) -> crate::error::Result<Buf> {
+        let charge = budget.charge_elements(storage.len(), storage.dtype().size())?;
+        let items = match storage.view() {
+            View::Bool(v) => Vecs::Bool(v.to_vec()),
+            View::I8(v) => Vecs::I8(v.to_vec()),
+            View::I16(v) => Vecs::I16(v.to_vec()),
+            View::I32(v) => Vecs::I32(v.to_vec()),
+            View::F32(v) => Vecs::F32(v.to_vec()),
+            View::F64(v) => Vecs::F64(v.to_vec()),
+            View::Complex(v) => Vecs::Complex(v.to_vec()),
+            View::Char(v) => Vecs::Char(v.to_vec()),
+        };
+        Ok(Buf { items, _charge: Some(charge) })
+    }
+
+    pub fn items_held(&self) -> usize {
+        self.view().len()
+    }
+
+    pub fn item(&self, at: usize) -> super::Array {
+        match self.view() {
+            View::Char(v) => super::Array::char(v[at]),
+            View::Complex(v) => super::Array::complex(v[at]),
+            view => super::Array::num(view.number(at)),
+        }
+    }
+
+    /// False: these are characters. Widens the storage where it must. Errors: WS FULL.
+    pub fn put_number(&mut self, at: usize, x: f64, budget: &Budget) -> crate::error::Result<bool> {
+        if let Vecs::Complex(v) = &mut self.items {
+            v[at] = x.into();
+            return Ok(true);
+        }
+        let now = self.dtype();
+        let Some(wanted) = super::change::wide_enough(now, x) else { return Ok(false) };
+        if wanted != now {
+            *self = Buf::stored(&self.view().numbers(), wanted, budget)?;
+        }
+        match &mut self.items {
+            Vecs::Bool(v) => v[at] = x as u8,
+            Vecs::I8(v) => v[at] = x as i8,
+            Vecs::I16(v) => v[at] = x as i16,
+            Vecs::I32(v) => v[at] = x as i32,
+            Vecs::F32(v) => v[at] = x as f32,
+            Vecs::F64(v) => v[at] = x,
+            Vecs::Complex(_) | Vecs::Char(_) => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// False: these are characters. Errors: WS FULL.
+    pub fn put_complex(&mut self, at: usize, z: Complex64, budget: &Budget) -> crate::error::Result<bool> {
+        if !self.dtype().is_number() {
+            return Ok(false);
+        }
+        if self.dtype() != DType::Complex {
+            *self = Buf::stored(&self.view().numbers(), DType::Complex, budget)?;
+        }
+        if let Vecs::Complex(v) = &mut self.items {
+            v[at] = z;
+        }
+        Ok(true)
+    }
+
+    /// False: these are numbers.
+    pub fn put_char(&mut self, at: usize, c: char) -> bool {
+        match &mut self.items {
+            Vecs::Char(v) => v[at] = c,
+            _ => return false,
+        }
+        true
     }
 
     pub fn one_char(c: char) -> Buf {
@@ -212,5 +301,9 @@ impl Storage for Buf {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+
+    fn as_buf(&mut self) -> Option<&mut Buf> {
+        Some(self)
     }
 }

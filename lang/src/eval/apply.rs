@@ -3,11 +3,19 @@
 use super::run::{At, Eval, Outcome};
 use super::value::{Func, Oper, Operand};
 use crate::array::{Array, Data, Shape};
-use crate::error::{Result, index, length, nonce, rank, syntax};
+use crate::error::{Result, index, length, nonce, rank, syntax, untraced};
 use crate::prim::moves::Move;
 use crate::prim::shape::Axis;
-use crate::prim::table::{Does, Prim};
+use crate::prim::table::{Class, Does, Meaning, Prim};
 use std::rc::Rc;
+
+/// Moves work on the cells of a frame at once; other functions look at values.
+fn once_for_all(p: &Prim, m: &Meaning, args: &[&Array]) -> Result<()> {
+    if m.class == Class::Structural || args.iter().all(|a| a.frame().is_none()) {
+        return Ok(());
+    }
+    Err(untraced(format!("{} looks at values", p.glyph)))
+}
 
 impl Eval<'_> {
     pub fn monadic(&mut self, p: &'static Prim, y: &Array, axis: Axis<'_>) -> Result<Array> {
@@ -22,7 +30,10 @@ impl Eval<'_> {
                 Data::Num(a) => self.cx.number1(op, *a),
                 _ => self.cx.map1(op, y),
             },
-            Does::One(f) => f(&mut self.cx, y, axis),
+            Does::One(f) => {
+                once_for_all(p, m, &[y])?;
+                f(&mut self.cx, y, axis)
+            }
             _ => Err(nonce(format!("monadic {}", p.glyph))),
         }
     }
@@ -43,7 +54,10 @@ impl Eval<'_> {
                     self.cx.map2(op, &x, &y)
                 }
             },
-            Does::Two(f) => f(&mut self.cx, x, y, axis),
+            Does::Two(f) => {
+                once_for_all(p, m, &[x, y])?;
+                f(&mut self.cx, x, y, axis)
+            }
             _ => Err(nonce(format!("dyadic {}", p.glyph))),
         }
     }
@@ -79,7 +93,10 @@ impl Eval<'_> {
                 None if p.glyph == '⍎' => self.execute_here(y),
                 None => self.monadic(p, y, None),
             },
-            Func::System(name) => return self.system_call(name, x, y),
+            Func::System(name) => {
+                self.cx.unframed("a system function")?;
+                return self.system_call(name, x, y);
+            }
             Func::Dfn(_) | Func::Op1(Oper::Dfn(_), _) | Func::Op2(Oper::Dfn(_), ..) => return self.call_dfn(f, x, y),
             Func::Op1(Oper::Prim(p), a) => self.derived(p, std::slice::from_ref(a), x, y, None),
             Func::Op2(Oper::Prim(p), a, b) => self.derived(p, &[a.clone(), b.clone()], x, y, None),
@@ -153,6 +170,7 @@ impl Eval<'_> {
 
     /// `⍎Y` in the caller's scope.
     pub fn execute_text(&mut self, at: At<'_>, y: &Array) -> Result<Option<Array>> {
+        self.cx.unframed("⍎")?;
         let y = self.cx.ready(y, "⍎")?;
         let text = y.to_text().ok_or_else(|| crate::error::domain("⍎ takes text"))?;
         let source = crate::span::Source::new("⍎", text);
@@ -163,24 +181,29 @@ impl Eval<'_> {
             self.st.depth -= 1;
             return Err(crate::error::limit(format!("calls stand more than {} deep", limits.depth)));
         }
-        let mut last = None;
-        let inner = At { ast: &ast, frame: at.frame };
-        for stmt in ast.stmts.iter().filter(|s| !ast.phrase(s.phrase).items.is_empty()) {
-            self.cx.host.interrupt().check()?;
-            let done = self.phrase(inner, stmt.phrase, false).and_then(|(o, _)| match o {
-                Outcome::Func(f) => Ok(Some(self.cx.text(&f.text())?)),
-                Outcome::Oper(_) => Ok(None),
-                o => self.valued(o),
-            });
-            match done {
-                Ok(v) => last = v,
-                Err(e) => {
-                    self.st.depth -= 1;
-                    return Err(e);
-                }
-            }
-        }
+        let done = self.execute_statements(At { ast: &ast, frame: at.frame });
         self.st.depth -= 1;
+        done
+    }
+
+    /// The last statement's value, shy after an assignment; values before it print.
+    fn execute_statements(&mut self, at: At<'_>) -> Result<Option<Array>> {
+        let mut last = None;
+        for stmt in at.ast.stmts.iter().filter(|s| !at.ast.phrase(s.phrase).items.is_empty()) {
+            self.cx.host.interrupt().check()?;
+            if let Some(a) = last.take().filter(|_| !self.st.shy) {
+                let a = self.cx.ready(&a, "display")?;
+                let text = self.display(&a);
+                self.cx.host.output(&text);
+            }
+            let (outcome, assigns) = self.phrase(at, stmt.phrase, false)?;
+            last = match outcome {
+                Outcome::Func(f) => Some(self.cx.text(&f.text())?),
+                Outcome::Oper(_) => None,
+                o => self.valued(o)?,
+            };
+            self.st.shy |= assigns;
+        }
         Ok(last)
     }
 }

@@ -2,11 +2,11 @@
 
 use super::run::{At, Eval};
 use super::value::{Func, Value};
-use crate::array::{Array, DType, Data};
-use crate::error::{Result, length, rank, syntax, value};
+use crate::array::{Array, Changing};
+use crate::error::{Result, length, rank, syntax, untraced, value};
 use crate::prim::select::{Sel, places_of, select};
 use crate::syntax::Sym;
-use crate::syntax::resolve::{Do, FExpr, Ins, Pattern};
+use crate::syntax::resolve::{Do, Ins, Pattern};
 use std::rc::Rc;
 
 impl Eval<'_> {
@@ -49,6 +49,7 @@ impl Eval<'_> {
             }
             Do::Print { line } => {
                 let v = top(self)?;
+                self.cx.unframed("printing")?;
                 let v = self.cx.ready(&v, "display")?;
                 let text = self.display(&v);
                 self.cx.host.output(if *line { &text } else { text.trim_end_matches('\n') });
@@ -58,7 +59,7 @@ impl Eval<'_> {
                 let f = self.function(at, f)?;
                 let old = self.visible(at, *sym)?;
                 let new = self.apply(&f, Some(&old), &v)?;
-                self.change(at, *sym, new);
+                self.change(at, *sym, new)?;
             }
             Do::AssignIndex { sym, present, f } => {
                 let mut indices = Vec::with_capacity(present.len());
@@ -69,23 +70,8 @@ impl Eval<'_> {
                 let f = f.as_ref().map(|f| self.function(at, f)).transpose()?;
                 self.set_indexed(at, *sym, &indices, f, &v)?;
             }
-            Do::Positions(sym) => {
-                let old = self.visible(at, *sym)?;
-                let n = old.len();
-                let all = self.cx.vector((0..n).map(|k| k as f64).collect())?;
-                let a = all.with_shape(old.shape(), self.cx.budget())?;
-                self.st.stack.push(a);
-            }
-            Do::AssignSelected(sym, f) => {
-                let places = self.st.stack.pop().ok_or_else(|| value("nothing was selected"))?;
-                let v = top(self)?;
-                let f = f.as_ref().map(|f: &FExpr| self.function(at, f)).transpose()?;
-                let wanted = self.cx.integers(&places, "a selection")?;
-                let old = self.visible(at, *sym)?;
-                let wanted = wanted.into_iter().map(|k| (k as usize).min(old.len().saturating_sub(1))).collect();
-                let shape = places.shape().to_vec();
-                self.replace(at, *sym, old, &shape, wanted, f, &v)?;
-            }
+            Do::Positions(sym) => self.positions(at, *sym)?,
+            Do::AssignSelected { sym, f, reach } => self.assign_selected(at, *sym, f.as_ref(), *reach)?,
             _ => return Err(crate::error::internal("a step that the evaluator does not know")),
         }
         Ok(())
@@ -116,7 +102,7 @@ impl Eval<'_> {
     }
 
     /// The nearest visible array of that name.
-    fn visible(&mut self, at: At<'_>, sym: Sym) -> Result<Array> {
+    pub fn visible(&mut self, at: At<'_>, sym: Sym) -> Result<Array> {
         match self.lookup(at, sym) {
             Some(Value::Array(a)) => Ok(a.settled()),
             Some(_) => Err(syntax(format!("{} is a function", self.st.symbols.name(sym)))),
@@ -125,19 +111,44 @@ impl Eval<'_> {
     }
 
     /// Changes the nearest visible name.
-    fn change(&mut self, at: At<'_>, sym: Sym, v: Array) {
+    pub fn change(&mut self, at: At<'_>, sym: Sym, v: Array) -> Result<()> {
         let mut frame = at.frame;
         while let Some(f) = frame {
             if f.local(sym).is_some() {
+                if f.framing < self.cx.sys.framing {
+                    self.cx.unframed("an outer assignment")?;
+                }
                 f.set(sym, Value::Array(v));
-                return;
+                return Ok(());
             }
             frame = f.closure.env.as_ref();
         }
+        self.cx.unframed("an outer assignment")?;
         if let Some(cell) = v.pending() {
             cell.set_name(&self.st.symbols.name(sym));
         }
         self.set_global(sym, Some(Value::Array(v)));
+        Ok(())
+    }
+
+    /// The array of that name to be changed: out of its slot, if nobody can look there meanwhile and nobody needs the
+    /// value it had when the statement began.
+    fn take(&mut self, at: At<'_>, sym: Sym, f: Option<&Func>) -> Result<Array> {
+        if matches!(f, None | Some(Func::Prim(_))) {
+            let mut frame = at.frame;
+            while let Some(scope) = frame {
+                if scope.local(sym).is_some() {
+                    let taken = scope.set(sym, Value::Array(Array::num(0.0)));
+                    return Ok(taken.and_then(Value::into_array).unwrap_or(Array::num(0.0)));
+                }
+                frame = scope.closure.env.as_ref();
+            }
+            if self.st.journal.iter().any(|(s, _)| *s == sym) {
+                let taken = self.st.globals.set(sym, Some(Value::Array(Array::num(0.0))));
+                return Ok(taken.and_then(Value::into_array).unwrap_or(Array::num(0.0)));
+            }
+        }
+        self.visible(at, sym)
     }
 
     fn spread(&mut self, at: At<'_>, p: &Pattern, v: &Array) -> Result<()> {
@@ -173,8 +184,11 @@ impl Eval<'_> {
         f: Option<Rc<Func>>,
         v: &Array,
     ) -> Result<()> {
-        let old = self.visible(at, sym)?;
-        let old = self.cx.ready_outer(&old)?;
+        if v.frame().is_some() {
+            return Err(untraced("a cell goes into an array"));
+        }
+        let mut old = self.visible(at, sym)?;
+        old = self.cx.ready_outer(&old)?;
         if let [Some(i)] = indices
             && !i.is_simple()
         {
@@ -207,17 +221,17 @@ impl Eval<'_> {
 
     /// Items at ravel places become the items of v, or `old f v` item by item.
     #[allow(clippy::too_many_arguments)]
-    fn replace(
+    pub fn replace(
         &mut self,
         at: At<'_>,
         sym: Sym,
-        old: Array,
+        mut old: Array,
         shape: &[usize],
         places: Vec<usize>,
         f: Option<Rc<Func>>,
         v: &Array,
     ) -> Result<()> {
-        let old = self.cx.ready_outer(&old)?;
+        old = self.cx.ready_outer(&old)?;
         let v = self.cx.ready_outer(v)?;
         let units = |s: &[usize]| s.iter().copied().filter(|&n| n != 1).collect::<Vec<_>>();
         if v.len() != 1 && v.rank() > 0 && units(v.shape()) != units(shape) {
@@ -229,46 +243,36 @@ impl Eval<'_> {
         }
         let one = v.len() == 1;
         let item = |k: usize| if v.rank() == 0 { v.disclosed() } else { v.item(if one { 0 } else { k }) };
-        // Numbers into numbers, characters into characters, at once.
-        if f.is_none() && old.is_uniform() && v.is_uniform() && old.is_char() == v.is_char() && old.rank() > 0 {
-            let new = if old.is_char() {
-                let mut items = old.to_chars().unwrap_or_default();
-                let with = v.to_chars().unwrap_or_default();
-                places.iter().enumerate().for_each(|(k, &p)| items[p] = with[if one { 0 } else { k }]);
-                Array::chars(old.shape(), items, self.cx.budget())?
-            } else if old.is_complex() || v.is_complex() {
-                let mut items = old.to_complexes().unwrap_or_default();
-                let with = v.to_complexes().unwrap_or_default();
-                places.iter().enumerate().for_each(|(k, &p)| items[p] = with[if one { 0 } else { k }]);
-                Array::complexes(old.shape(), items, self.cx.budget())?
-            } else {
-                let mut items = old.to_numbers().unwrap_or_default();
-                let with = v.to_numbers().unwrap_or_default();
-                places.iter().enumerate().for_each(|(k, &p)| items[p] = with[if one { 0 } else { k }]);
-                match (old.dtype(), v.dtype()) {
-                    (DType::F64, _) => Array::floats(old.shape(), items, self.cx.budget())?,
-                    _ => Array::numbers(old.shape(), items, self.cx.budget())?,
-                }
-            };
-            self.change(at, sym, new);
-            return Ok(());
-        }
-        let mut items = if old.rank() == 0 { vec![old.disclosed()] } else { old.to_items() };
+        // Every item of `old` that goes is kept until nothing can fail any more.
+        let mut undo = Vec::new();
+        let proto = old.prototype();
+        drop(old);
+        let mut to = match Changing::of(self.take(at, sym, f.as_deref())?, self.cx.budget()) {
+            Ok(to) => to,
+            Err((was, e)) => {
+                self.change(at, sym, was)?;
+                return Err(e);
+            }
+        };
         for (k, &p) in places.iter().enumerate() {
-            items[p] = match &f {
-                None => item(k),
+            let new = match &f {
+                None => Ok(item(k)),
                 Some(f) => {
-                    let new = self.apply(f, Some(&items[p].clone()), &item(k))?;
-                    match new.data() {
-                        Data::Items(i) if new.rank() == 0 => i.items[0].clone(),
-                        _ => new,
-                    }
+                    undo.push((p, to.item(p)));
+                    self.apply(f, Some(&to.item(p)), &item(k)).map(|new| new.disclosed())
                 }
             };
+            let done = new.and_then(|new| to.put(p, &new, self.cx.budget()));
+            if let Err(e) = done {
+                for (p, was) in undo.iter().rev() {
+                    to.put(*p, was, self.cx.budget())?;
+                }
+                let was = to.finish(proto, self.cx.budget())?;
+                self.change(at, sym, was)?;
+                return Err(e);
+            }
         }
-        let items = items.into_iter().map(|a| a.settled()).collect();
-        let new = self.cx.collect(old.shape(), items, Some(old.prototype()))?;
-        self.change(at, sym, new);
-        Ok(())
+        let new = to.finish(proto, self.cx.budget())?;
+        self.change(at, sym, new)
     }
 }

@@ -1,6 +1,7 @@
 //! What primitives work with: the world, the system variables, and the recorder's state.
 
 use super::host::Host;
+use super::operators::frames::Run;
 use crate::array::Array;
 use crate::dag::Cell;
 use crate::error::{Result, domain};
@@ -34,6 +35,14 @@ pub struct Sys {
     pub span: Span,
     /// Error guards that are active.
     pub guards: u32,
+    /// How many frames stand around: nothing may happen once a cell.
+    pub framing: u32,
+    /// No framed runs: cells go one by one.
+    pub cell_by_cell: bool,
+    /// Framed runs whose values are pending.
+    pub runs: Vec<Run>,
+    /// Those of them that a failed evaluation held.
+    pub suspects: Vec<Run>,
     pub exit: Option<i32>,
     /// ⎕ARG: the words behind the program's file.
     pub args: Rc<[String]>,
@@ -54,6 +63,10 @@ impl Default for Sys {
             source: None,
             span: Span::default(),
             guards: 0,
+            framing: 0,
+            cell_by_cell: false,
+            runs: Vec::new(),
+            suspects: Vec::new(),
             exit: None,
             args: Rc::default(),
         }

@@ -16,6 +16,8 @@ pub struct Frame {
     pub omega: Array,
     pub operands: [Option<Operand>; 2],
     pub locals: RefCell<SmallVec<[(Sym, Value); 2]>>,
+    /// How many frames of cells stood around when the call began.
+    pub framing: u32,
     /// System variables as they were before this call changed them.
     pub saved: RefCell<Vec<(Rc<str>, f64)>>,
 }

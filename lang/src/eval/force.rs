@@ -4,10 +4,12 @@
 
 use super::cx::Cx;
 use super::host::Recorded;
+use super::operators::frames::Run;
 use super::replay::takes_complex;
 use crate::array::{Array, Data};
 use crate::dag::{Cell, Dag, Info, Meta, Node, NodeId, Scalar};
-use crate::error::Result;
+use crate::error::{Result, untraced};
+use crate::span::Place;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,6 +25,7 @@ impl Cx<'_> {
                 }
                 Ok(a.settled())
             }
+            Data::Framed(_) => Err(untraced(format!("{why} needs its values"))),
             Data::Items(items) if !items.lazy => Ok(a.clone()),
             Data::Items(_) => {
                 self.force(&[a], why)?;
@@ -51,10 +54,19 @@ impl Cx<'_> {
         // Pointers of checks, which hold their cells: a replay lets the others go.
         let hard: HashSet<_> = self.sys.hard.iter().map(Rc::as_ptr).collect();
         let checks: HashSet<_> = cells.iter().map(Rc::as_ptr).filter(|c| hard.contains(c)).collect();
-        self.evaluate(&roots, cells, why).map_err(|e| match &place {
-            Some(at) if e.has_place() => e.needed(at),
-            Some(at) => e.at(at),
-            None => e,
+        let places: Vec<_> = match self.sys.runs.is_empty() {
+            true => Vec::new(),
+            false => cells.iter().map(|c| (c.meta().place.clone(), c.seq())).collect(),
+        };
+        self.evaluate(&roots, cells, why).map_err(|e| {
+            let failed = |at: &Option<Place>| e.has_place() && *at == e.parts().place;
+            let suspect = |r: &&Run| places.iter().any(|(at, seq)| failed(at) && r.recorded(*seq));
+            self.sys.suspects = self.sys.runs.iter().filter(suspect).cloned().collect();
+            match &place {
+                Some(at) if e.has_place() => e.needed(at),
+                Some(at) => e.at(at),
+                None => e,
+            }
         })?;
         // What this evaluation ran needs no check of its own any more.
         if !checks.is_empty() {
@@ -82,7 +94,10 @@ impl Cx<'_> {
 fn pending_in(a: &Array, out: &mut Vec<Rc<Cell>>) {
     match a.data() {
         Data::Lazy(cell) if cell.forced().is_none() => out.push(cell.clone()),
-        Data::Items(items) if items.lazy => items.items.iter().for_each(|i| pending_in(i, out)),
+        Data::Items(items) if items.lazy => match items.whole() {
+            Some(rows) => pending_in(&rows.node, out),
+            None => items.all().iter().for_each(|i| pending_in(i, out)),
+        },
         _ => {}
     }
 }
@@ -90,7 +105,10 @@ fn pending_in(a: &Array, out: &mut Vec<Rc<Cell>>) {
 fn settled_deep(a: &Array) -> Array {
     match a.data() {
         Data::Items(items) if items.lazy => {
-            let made = items.items.iter().map(settled_deep).collect();
+            if let Some(rows) = items.whole() {
+                return Array::rows(rows.node.settled(), rows.at);
+            }
+            let made = items.all().iter().map(settled_deep).collect();
             Array::items(a.shape(), made, items.proto.clone())
         }
         _ => a.settled(),
@@ -111,11 +129,12 @@ fn reached(roots: &[Rc<Cell>]) -> Vec<Rc<Cell>> {
         cells.insert(Rc::as_ptr(&cell), cell);
     }
     let mut order: Vec<Rc<Cell>> = cells.into_values().collect();
-    order.sort_by_key(|c| c.seq());
+    // Rows taken out of a pending node have its number.
+    order.sort_by_key(|c| (c.seq(), c.weight()));
     order
 }
 
-fn record(roots: &[Rc<Cell>], order: &[Rc<Cell>], why: &'static str, needed: Option<crate::span::Place>) -> Recorded {
+fn record(roots: &[Rc<Cell>], order: &[Rc<Cell>], why: &'static str, needed: Option<Place>) -> Recorded {
     let mut made = Maker { dag: Dag::default(), inputs: Vec::new(), known: HashMap::new(), ids: HashMap::new() };
     for (site, cell) in order.iter().enumerate() {
         let Some(node) = cell.node() else { continue };
@@ -163,7 +182,7 @@ impl Maker {
                 id
             }
             // Never recorded: the recorder takes uniform arrays only, and what meets a complex one is replayed.
-            Data::Items(_) | Data::Complex(_) | Data::Lazy(_) => {
+            Data::Items(_) | Data::Complex(_) | Data::Lazy(_) | Data::Framed(_) => {
                 self.dag.add(Node::Const(Scalar::Num(0.0)), info(meta(None)))
             }
         }

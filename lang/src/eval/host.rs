@@ -71,6 +71,11 @@ pub trait Host {
     /// False: some element is suspect (failed, or beyond the fast path) and the caller must take the scalar meaning.
     fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool;
 
+    /// Whether operands may run once for all cells of a frame (`--off frames`).
+    fn frames(&self) -> bool {
+        true
+    }
+
     fn limits(&self) -> &Limits;
     fn budget(&self) -> &Budget;
     fn interrupt(&self) -> &Interrupt;

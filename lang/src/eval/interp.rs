@@ -2,6 +2,7 @@
 
 use super::cx::{Cx, Sys};
 use super::host::Host;
+use super::operators::frames::Run;
 use super::run::{At, Eval, Outcome, Store};
 use super::value::Value;
 use crate::array::format::{Style, display, shape_text};
@@ -83,7 +84,8 @@ impl Interp {
 
     /// The value with nothing pending in it.
     pub fn ready(&mut self, a: &Array, why: &'static str, host: &mut dyn Host) -> Result<Array> {
-        Cx { host, sys: &mut self.sys }.ready(a, why)
+        let mut ev = Eval { cx: Cx { host, sys: &mut self.sys }, st: &mut self.store };
+        ev.cx.ready(a, why).map_err(|e| ev.first_cell_error(e))
     }
 
     pub fn get(&self, name: &str) -> Option<&Value> {
@@ -180,6 +182,8 @@ impl Interp {
         let done = ev.top(At { ast, frame: None }, phrase, keep).map_err(|e| ev.earliest(e));
         self.sys.hard.clear();
         self.sys.guards = 0;
+        self.sys.framing = 0;
+        self.sys.runs.retain(Run::alive);
         let journal = std::mem::take(&mut self.store.journal);
         if done.is_err() {
             for (sym, old) in journal.into_iter().rev() {
@@ -258,10 +262,15 @@ impl Eval<'_> {
             return e;
         }
         let cells = std::mem::take(&mut self.cx.sys.hard);
-        match self.cx.force_cells(cells, "check") {
+        let suspects = std::mem::take(&mut self.cx.sys.suspects);
+        let e = match self.cx.force_cells(cells, "check") {
             Err(first) if first.has_place() => first,
-            _ => e,
-        }
+            _ => {
+                self.cx.sys.suspects = suspects;
+                e
+            }
+        };
+        self.first_cell_error(e)
     }
 
     /// E2: failing operations of this statement that no live value reaches are run as checks.

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 mod complex;
 mod fold;
+mod framed;
 
 fn known(a: &Array) -> (DType, Option<(f64, f64)>) {
     match a.data() {
@@ -85,7 +86,7 @@ impl Cx<'_> {
     }
 
     fn broadcast(&mut self, a: &Array, shape: &[usize]) -> Result<Array> {
-        if a.pending().is_some() {
+        if a.pending().is_some() || a.frame().is_some() {
             self.apply_move(a, Move::spread(a.shape(), shape))
         } else {
             a.with_shape(shape, self.budget())
@@ -95,7 +96,7 @@ impl Cx<'_> {
     /// The only item: rank 0 for uniform arrays, the item itself for host items.
     fn scalar_item(&mut self, a: &Array) -> Result<Array> {
         match a.data() {
-            Data::Items(i) => i.items[0].clone().enclosed(),
+            Data::Items(i) => i.at(0).enclosed(),
             _ => self.as_scalar(a),
         }
     }
@@ -116,7 +117,13 @@ impl Cx<'_> {
             return self.pervade2(op, x, y);
         }
         let (shape, x, y) = self.conform(x, y)?;
+        if x.frame().is_some() || y.frame().is_some() {
+            return self.framed2(op, &shape, &x, &y);
+        }
         let characters = (x.is_char(), y.is_char());
+        if characters != (false, false) && elements(&shape) == 0 {
+            return Array::numbers(shape, vec![], self.budget());
+        }
         if characters != (false, false) {
             if !matches!(op, Op::Eq | Op::Ne) {
                 return Err(arithmetic_on_text(op));
@@ -158,8 +165,12 @@ impl Cx<'_> {
             return self.number1(op, *a);
         }
         if let Data::Items(items) = y.data() {
-            let made: Result<Vec<_>> = items.items.iter().map(|i| self.map1(op, i)).collect();
+            let made: Result<Vec<_>> = items.all().iter().map(|i| self.map1(op, i)).collect();
             return self.collect(y.shape(), made?, items.proto.clone());
+        }
+        if let Some(split) = y.frame() {
+            let (node, at) = (split.node.clone(), split.at);
+            return Ok(Array::framed(self.map1(op, &node)?, at));
         }
         if y.is_char() {
             return if y.is_empty() {
@@ -246,6 +257,9 @@ impl Cx<'_> {
 
     /// A structural transform of any array: run now, or recorded.
     pub fn apply_move(&mut self, a: &Array, m: Move) -> Result<Array> {
+        if a.frame().is_some() {
+            return self.framed_move(a, &m);
+        }
         if let Some(shape) = m.is_reshape(a) {
             return a.with_shape(shape, self.budget());
         }

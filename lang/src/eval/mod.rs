@@ -14,6 +14,7 @@ mod lower;
 pub mod operators;
 mod replay;
 pub mod run;
+mod selective;
 pub mod system;
 pub mod value;
 

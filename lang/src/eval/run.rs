@@ -107,6 +107,7 @@ impl<'h> Eval<'h> {
     /// Runs code; what it leaves on the stack on an error is dropped.
     pub fn code(&mut self, at: At<'_>, code: &Code, tail: bool) -> Result<Outcome> {
         let base = self.st.stack.len();
+        self.st.shy = false;
         let outcome = self.steps(at, code, tail);
         self.st.stack.truncate(base);
         outcome
@@ -120,7 +121,7 @@ impl<'h> Eval<'h> {
         }
     }
 
-    fn pop(&mut self) -> Result<Array> {
+    pub fn pop(&mut self) -> Result<Array> {
         self.st.stack.pop().ok_or_else(|| crate::error::internal("the value stack is empty"))
     }
 
@@ -241,7 +242,13 @@ impl<'h> Eval<'h> {
                 let items = self.st.stack.split_off(from);
                 let count = items.len();
                 let a = if *mix {
-                    crate::prim::cells::mixed(&mut self.cx, &[count], &items, false)?
+                    // [a ⋄ b] has rows: a scalar is a row of one.
+                    let mut rows = Vec::with_capacity(count);
+                    for a in items {
+                        let row = if a.rank() == 0 { crate::prim::shape::reshaped(&mut self.cx, &a, &[1])? } else { a };
+                        rows.push(row);
+                    }
+                    crate::prim::cells::mixed(&mut self.cx, &[count], &rows, false)?
                 } else {
                     self.strand(items)?
                 };
@@ -373,6 +380,7 @@ impl<'h> Eval<'h> {
                 omega: y,
                 operands,
                 locals: Default::default(),
+                framing: self.cx.sys.framing,
                 saved: Default::default(),
             });
             let at = At { ast: &closure.ast, frame: Some(&frame) };
@@ -434,6 +442,7 @@ impl<'h> Eval<'h> {
 
     /// The rest of a body under an error guard.
     fn guarded(&mut self, at: At<'_>, events: &[i64], handler: PhraseId, rest: &[Stmt]) -> Result<Outcome> {
+        self.cx.unframed("an error guard")?;
         let (depth, stack) = (self.st.depth, self.st.stack.len());
         self.cx.sys.guards += 1;
         let outcome = self.body(at, rest, false).and_then(|o| self.settle(o));

@@ -225,7 +225,7 @@ impl Eval<'_> {
             };
             match a.data() {
                 Data::Items(i) => {
-                    let items: Result<Vec<_>> = i.items.iter().map(|a| turned(a, up, cx)).collect();
+                    let items: Result<Vec<_>> = i.all().iter().map(|a| turned(a, up, cx)).collect();
                     Ok(Array::items(a.shape(), items?, i.proto.clone()))
                 }
                 _ if a.is_char() => Array::chars(
@@ -308,7 +308,7 @@ impl Eval<'_> {
 
     fn read_text(&mut self, y: &Array) -> Result<Array> {
         let (name, lines) = match y.data() {
-            Data::Items(i) if i.items.len() == 2 => (i.items[0].clone(), i.items[1].number_scalar() == Some(1.0)),
+            Data::Items(i) if i.all().len() == 2 => (i.at(0), i.at(1).number_scalar() == Some(1.0)),
             _ => (y.clone(), false),
         };
         let path = path(&name)?;

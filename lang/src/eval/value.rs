@@ -16,6 +16,13 @@ pub enum Value {
 }
 
 impl Value {
+    pub fn into_array(self) -> Option<Array> {
+        match self {
+            Value::Array(a) => Some(a),
+            _ => None,
+        }
+    }
+
     pub fn class(&self) -> Class {
         match self {
             Value::Array(_) => Class::Array,

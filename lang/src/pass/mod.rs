@@ -71,6 +71,9 @@ pub static PIPELINE: &[Pass] = &[
 pub static GROUPS: &[(&str, &[&str])] =
     &[("sharing", &["bind", "cse"]), ("fusion", &["push-down", "fuse-producers", "embed-consumers", "horizontal"])];
 
+/// What the recorder does before any pass: runs operands once for all cells.
+pub static RECORDER: &[&str] = &["frames"];
+
 /// Passes without which there is no plan.
 const NEEDED: &[&str] = &["record", "emit"];
 
@@ -86,7 +89,7 @@ impl Options {
     /// Switches a pass or a group off or on. Errors: a sentence with the names there are.
     pub fn switch(&mut self, name: &str, on: bool) -> Result<(), String> {
         let group = GROUPS.iter().find(|g| g.0 == name).map(|g| g.1);
-        let one = PIPELINE.iter().find(|p| p.name == name).map(|p| p.name);
+        let one = PIPELINE.iter().map(|p| p.name).chain(RECORDER.iter().copied()).find(|known| *known == name);
         let names: Vec<&'static str> = match (group, one) {
             (Some(names), _) => names.to_vec(),
             (None, Some(name)) if NEEDED.contains(&name) => return Err(format!("{name} cannot be switched off")),
@@ -115,7 +118,7 @@ impl Options {
 /// All that `--off` knows, groups last.
 pub fn switches() -> Vec<&'static str> {
     let passes = PIPELINE.iter().map(|p| p.name).filter(|name| !NEEDED.contains(name));
-    passes.chain(GROUPS.iter().map(|g| g.0)).collect()
+    passes.chain(RECORDER.iter().copied()).chain(GROUPS.iter().map(|g| g.0)).collect()
 }
 
 /// Told of each pass; owns the clock.

@@ -125,8 +125,8 @@ pub fn cell(cx: &Cx<'_>, a: &Array, shape: &[usize], from: usize) -> Result<Arra
 /// `↑Y`: items padded to one shape. Simple arrays are unchanged.
 pub fn mix(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     let Data::Items(held) = y.data() else { return Ok(y.clone()) };
-    let items: Vec<Array> = if held.items.is_empty() { vec![y.prototype()] } else { held.items.clone() };
-    mixed(cx, y.shape(), &items, held.items.is_empty())
+    let items: Vec<Array> = if held.all().is_empty() { vec![y.prototype()] } else { held.all().to_vec() };
+    mixed(cx, y.shape(), &items, held.all().is_empty())
 }
 
 /// Items of a frame padded to their common shape; `none`: they only show the shape of an empty result.

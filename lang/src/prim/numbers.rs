@@ -38,9 +38,10 @@ impl Cx<'_> {
 }
 
 pub fn roll(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    cx.unframed("?")?;
     let y = cx.ready(y, "?")?;
     if let Data::Items(items) = y.data() {
-        let made: Result<Vec<_>> = items.items.iter().map(|i| roll(cx, i, None)).collect();
+        let made: Result<Vec<_>> = items.all().iter().map(|i| roll(cx, i, None)).collect();
         return cx.collect(y.shape(), made?, items.proto.clone());
     }
     let io = cx.sys.io;
@@ -63,6 +64,7 @@ pub fn roll(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
 }
 
 pub fn deal(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    cx.unframed("?")?;
     let k = cx.one_integer(x, "the left argument of ?")?;
     let n = cx.one_integer(y, "the right argument of ?")?;
     let (Ok(k), Ok(n)) = (usize::try_from(k), usize::try_from(n)) else { return Err(domain("? deals from 1 to Y")) };

@@ -190,8 +190,8 @@ pub fn first(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
         return Ok(y.prototype());
     }
     match y.data() {
-        Data::Items(i) => Ok(i.items[0].clone()),
-        _ if y.pending().is_some() => cx.apply_move(y, Move::first(y.shape())),
+        Data::Items(i) => Ok(i.at(0)),
+        _ if y.pending().is_some() || y.frame().is_some() => cx.apply_move(y, Move::first(y.shape())),
         _ => Ok(y.item(0)),
     }
 }
@@ -417,7 +417,7 @@ pub fn enlist(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
 
 fn flatten(a: &Array, out: &mut Vec<Array>, _parts: &mut Vec<Array>) {
     match a.data() {
-        Data::Items(i) => i.items.iter().for_each(|a| flatten(a, out, _parts)),
+        Data::Items(i) => i.all().iter().for_each(|a| flatten(a, out, _parts)),
         _ => out.extend((0..a.len()).map(|k| a.item(k))),
     }
 }

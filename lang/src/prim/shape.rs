@@ -106,7 +106,7 @@ pub fn ravel(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
 
 /// The same items, another shape of the same product.
 pub fn reshaped(cx: &mut Cx<'_>, y: &Array, shape: &[usize]) -> Result<Array> {
-    if y.pending().is_none() {
+    if y.pending().is_none() && y.frame().is_none() {
         return y.with_shape(shape, cx.budget());
     }
     if elements(shape) == 0 {
@@ -383,8 +383,8 @@ pub fn depth(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
 fn levels(y: &Array) -> (u32, bool) {
     match y.data() {
         Data::Items(i) => {
-            let proto = i.proto.iter().take(usize::from(i.items.is_empty()));
-            let all: Vec<_> = i.items.iter().chain(proto).map(levels).collect();
+            let proto = i.proto.iter().take(usize::from(i.all().is_empty()));
+            let all: Vec<_> = i.all().iter().chain(proto).map(levels).collect();
             let most = all.iter().map(|l| l.0).max().unwrap_or(0);
             (most + 1, all.iter().all(|l| l.1 && l.0 == most))
         }

@@ -18,7 +18,7 @@ mod code;
 mod target;
 mod terms;
 
-pub use code::{Code, Do, FExpr, Gives, Ins, OpExpr, Operand, Pattern};
+pub use code::{Code, Do, FExpr, Gives, Ins, OpExpr, Operand, Pattern, Reach};
 
 /// What a name may be. A free name counts as an array: using it is a VALUE ERROR where it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

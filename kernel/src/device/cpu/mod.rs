@@ -56,7 +56,9 @@ impl Held {
             Data::Char(c) => Ok(Held::Number(array.clone(), f64::from(u32::from(*c)))),
             Data::Dense(b) if b.dtype() != DType::Complex => Ok(Held::Input(array)),
             Data::Dense(_) | Data::Complex(_) => Err(DeviceError::Broken("an input of a plan is complex".into())),
-            Data::Items(_) | Data::Lazy(_) => Err(DeviceError::Broken("an input of a plan is not dense".into())),
+            Data::Items(_) | Data::Lazy(_) | Data::Framed(_) => {
+                Err(DeviceError::Broken("an input of a plan is not dense".into()))
+            }
         }
     }
 

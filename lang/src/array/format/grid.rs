@@ -1,6 +1,6 @@
 //! Arrays as rows of text: columns justified, nested items as blocks.
 
-use super::{complex, is_int, numeral, scaled};
+use super::{complex, is_int, numeral, scaled_column};
 use crate::array::{Array, Complex64, Data, View, elements};
 
 /// Rows, and the character offsets where a fold may cut them.
@@ -94,6 +94,8 @@ struct Column {
     /// All characters: no blank beside another such column.
     text: bool,
     nested: bool,
+    /// A character by itself stands among blocks, and has no blank of its own.
+    bare: bool,
 }
 
 fn split(text: String) -> Cell {
@@ -106,7 +108,7 @@ fn split(text: String) -> Cell {
 fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize) -> Column {
     let numbers: Vec<Option<Complex64>> = (0..rows)
         .map(|r| match a.data() {
-            Data::Items(i) => i.items[r * columns + c].complex_scalar(),
+            Data::Items(i) => i.at(r * columns + c).complex_scalar(),
             _ => a.complex_at(r * columns + c),
         })
         .collect();
@@ -116,16 +118,25 @@ fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize) -> Column
     let texts: Vec<Option<String>> = numbers.iter().map(|z| z.map(text)).collect();
     let any_scaled = real && rows > 1 && texts.iter().flatten().any(|t| t.contains('E'));
     let nested = numbers.iter().enumerate().any(|(r, x)| x.is_none() && !a.item(r * columns + c).is_simple_scalar());
+    let scaled = if any_scaled {
+        scaled_column(&numbers.iter().map(|z| z.map(|z| z.re)).collect::<Vec<_>>(), pp)
+    } else {
+        Vec::new()
+    };
+    let mut bare = false;
     let mut cells = Vec::with_capacity(rows);
     for (r, (x, text)) in numbers.into_iter().zip(texts).enumerate() {
         cells.push(match (x, text) {
-            (Some(z), Some(_)) if any_scaled => split(scaled(z.re, pp)),
+            (Some(_), Some(_)) if any_scaled => split(scaled[r].clone()),
             (_, Some(text)) => split(text),
             _ => {
                 let item = a.item(r * columns + c);
                 match item.data() {
                     Data::Char(c) if !nested => Cell::Char(*c),
-                    _ => block(&item, pp),
+                    _ => {
+                        bare |= item.is_simple_scalar();
+                        block(&item, pp)
+                    }
                 }
             }
         });
@@ -148,7 +159,7 @@ fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize) -> Column
         }
     }
     let text = cells.iter().all(|c| matches!(c, Cell::Char(_)));
-    Column { cells, width, text, nested }
+    Column { cells, width, text, nested, bare }
 }
 
 /// A nested item with a blank on either side.
@@ -166,7 +177,7 @@ fn assemble(a: &Array, columns: Vec<Column>, rows: usize) -> Grid {
     let gap = |k: usize| {
         k > 0 && {
             let (p, q) = (&columns[k - 1], &columns[k]);
-            !(p.text && q.text || p.nested && q.nested)
+            !(p.text && q.text || p.nested && q.nested && !p.bare && !q.bare)
         }
     };
     for (k, c) in columns.iter().enumerate() {
@@ -177,6 +188,7 @@ fn assemble(a: &Array, columns: Vec<Column>, rows: usize) -> Grid {
         at += c.width;
     }
     for r in 0..rows {
+        out.extend((0..blanks_before(r, a.shape())).map(|_| String::new()));
         let height =
             columns.iter().map(|c| if let Cell::Block(b, _) = &c.cells[r] { b.len() } else { 1 }).max().unwrap_or(1);
         for h in 0..height.max(1) {
@@ -209,27 +221,26 @@ fn assemble(a: &Array, columns: Vec<Column>, rows: usize) -> Grid {
             out.push(row);
         }
     }
-    let blocks = columns.iter().any(|c| c.nested);
-    let out = if blocks { out } else { planes(out, a.shape()) };
     Grid { rows: out, breaks }
 }
 
-/// Blank lines between planes: one for rank 3, two between rank-3 blocks.
-fn planes(rows: Vec<String>, shape: &[usize]) -> Vec<String> {
-    if shape.len() < 3 {
-        return rows;
+/// Blank lines before a row that begins a plane: one for rank 3, two between rank-3 blocks.
+fn blanks_before(row: usize, shape: &[usize]) -> usize {
+    if shape.len() < 3 || row == 0 {
+        return 0;
     }
+    let mut size = 1;
+    let begins = |n: &&usize| {
+        size *= (**n).max(1);
+        row.is_multiple_of(size)
+    };
+    shape[1..shape.len() - 1].iter().rev().filter(begins).count()
+}
+
+fn planes(rows: Vec<String>, shape: &[usize]) -> Vec<String> {
     let mut out = Vec::with_capacity(rows.len() * 2);
     for (k, row) in rows.into_iter().enumerate() {
-        if k > 0 {
-            let mut size = 1;
-            for n in shape[1..shape.len() - 1].iter().rev() {
-                size *= n.max(&1);
-                if k % size == 0 {
-                    out.push(String::new());
-                }
-            }
-        }
+        out.extend((0..blanks_before(k, shape)).map(|_| String::new()));
         out.push(row);
     }
     out

@@ -49,13 +49,19 @@ pub fn complex(z: Complex64, pp: usize) -> String {
     if z.im == 0.0 { part(z.re) } else { format!("{}J{}", part(z.re), part(z.im)) }
 }
 
-/// One number in scaled form, as a column with another scaled one needs it.
-pub fn scaled(x: f64, pp: usize) -> String {
-    if !x.is_finite() {
-        return numeral(x, pp, false);
-    }
-    let (digits, exponent) = rounded(x.abs(), pp.clamp(1, 17));
-    format!("{}{}", if x < 0.0 { "¯" } else { "" }, scaled_text(&digits, exponent))
+/// A column in scaled form, as one number in it needs: all with as many decimals as the longest. None stays empty.
+pub fn scaled_column(column: &[Option<f64>], pp: usize) -> Vec<String> {
+    let digits = |x: &Option<f64>| x.filter(|x| x.is_finite()).map(|x| rounded(x.abs(), pp.clamp(1, 17)));
+    let most = column.iter().filter_map(digits).map(|d| d.0.len()).max().unwrap_or(1);
+    let text = |x: &Option<f64>| match (x, digits(x)) {
+        (Some(x), Some((digits, exponent))) => {
+            let sign = if *x < 0.0 { "¯" } else { "" };
+            format!("{sign}{}", scaled_text(&format!("{digits:0<most$}"), exponent))
+        }
+        (Some(x), None) => numeral(*x, pp, false),
+        (None, _) => String::new(),
+    };
+    column.iter().map(text).collect()
 }
 
 fn scaled_text(digits: &str, exponent: i32) -> String {

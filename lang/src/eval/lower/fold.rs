@@ -27,6 +27,9 @@ impl Cx<'_> {
         if n == 1 {
             return self.apply_move(y, Move::drop_axis(y.shape(), axis));
         }
+        if y.frame().is_some() {
+            return self.framed_reduce(op, y, axis);
+        }
         if y.is_char() {
             if op == Op::Eq || op == Op::Ne {
                 return self.fold_host(op, y, axis, shape);

@@ -4,9 +4,10 @@ use super::{function, prim, scalar_op};
 use crate::array::{Array, Shape};
 use crate::error::{Result, length, rank, syntax};
 use crate::eval::run::Eval;
-use crate::eval::value::Operand;
+use crate::eval::value::{Func, Operand};
 use crate::prim::shape::Axis;
 use crate::prim::table::Does;
+use std::rc::Rc;
 
 pub fn each(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axis<'_>) -> Result<Array> {
     let func = function(&f[0])?.clone();
@@ -20,22 +21,35 @@ pub fn each(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: A
     if scalar {
         return ev.apply(&func, x, y);
     }
-    let y = ev.cx.ready_outer(y)?;
-    let x = x.map(|x| ev.cx.ready_outer(x)).transpose()?;
-    let shape: Shape = match &x {
+    let shape = conform(x, y)?;
+    match ev.each_framed(&func, x, y, &shape)? {
+        Some(z) => Ok(z),
+        None => each_item(ev, &func, x, y),
+    }
+}
+
+fn conform(x: Option<&Array>, y: &Array) -> Result<Shape> {
+    Ok(match x {
         None => y.shape().into(),
         Some(x) if x.shape() == y.shape() => y.shape().into(),
         Some(x) if x.len() == 1 && (y.len() != 1 || y.rank() >= x.rank()) => y.shape().into(),
         Some(x) if y.len() == 1 => x.shape().into(),
         Some(x) if x.rank() != y.rank() => return Err(rank("X and Y differ in rank")),
         Some(_) => return Err(length("X and Y differ in length")),
-    };
+    })
+}
+
+/// Calls the function on item after item.
+pub fn each_item(ev: &mut Eval<'_>, func: &Rc<Func>, x: Option<&Array>, y: &Array) -> Result<Array> {
+    let shape = conform(x, y)?;
+    let y = ev.cx.ready_outer(y)?;
+    let x = x.map(|x| ev.cx.ready_outer(x)).transpose()?;
     let n = crate::array::elements(&shape);
     if n == 0 {
         let proto = y.prototype();
-        let tried = match (&x, prim(&f[0])) {
-            (None, Some(_)) => ev.apply(&func, None, &proto).ok(),
-            (Some(x), Some(_)) => ev.apply(&func, Some(&x.prototype()), &proto).ok(),
+        let tried = match (&x, matches!(**func, Func::Prim(_))) {
+            (None, true) => ev.apply(func, None, &proto).ok(),
+            (Some(x), true) => ev.apply(func, Some(&x.prototype()), &proto).ok(),
             _ => None,
         };
         let proto = tried
@@ -51,7 +65,7 @@ pub fn each(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: A
     let mut none = 0;
     for k in 0..n {
         let left = x.as_ref().map(|x| item(x, k));
-        let o = ev.call(&func, left.as_ref(), &item(&y, k))?;
+        let o = ev.call(func, left.as_ref(), &item(&y, k))?;
         match ev.valued(o)? {
             Some(a) => out.push(a.settled()),
             None => none += 1,

@@ -2,6 +2,7 @@
 
 pub mod compose;
 pub mod each;
+pub mod frames;
 pub mod inverse;
 pub mod power;
 pub mod products;

@@ -4,9 +4,10 @@ use super::{function, scalar_op};
 use crate::array::{Array, Shape, checked_elements, elements};
 use crate::error::{Result, length, limit, syntax};
 use crate::eval::run::Eval;
-use crate::eval::value::Operand;
+use crate::eval::value::{Func, Operand};
 use crate::prim::moves::Move;
 use crate::prim::shape::{Axis, reshaped};
+use std::rc::Rc;
 
 pub fn outer(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array) -> Result<Array> {
     let func = function(f)?;
@@ -30,6 +31,16 @@ pub fn outer(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array) -> Re
         };
         return ev.cx.map2(op, &a, &b);
     }
+    match ev.outer_framed(func, x, y)? {
+        Some(z) => Ok(z),
+        None => all_pairs(ev, func, x, y),
+    }
+}
+
+/// Calls the function on pair after pair.
+pub fn all_pairs(ev: &mut Eval<'_>, func: &Rc<Func>, x: &Array, y: &Array) -> Result<Array> {
+    let shape: Shape = x.shape().iter().chain(y.shape()).copied().collect();
+    let n = checked_elements(&shape)?;
     let (x, y) = (ev.cx.ready_outer(x)?, ev.cx.ready_outer(y)?);
     let _held = ev.cx.budget().charge_elements(n, std::mem::size_of::<Array>())?;
     let item = |a: &Array, k: usize| if a.rank() == 0 { a.disclosed() } else { a.item(k) };

@@ -1,10 +1,10 @@
 //! `⍤`: atop with a function, cells with numbers.
 
-use super::{function, scalar_op};
+use super::function;
 use crate::array::{Array, Shape};
 use crate::error::{Result, length, rank as rank_error};
 use crate::eval::run::Eval;
-use crate::eval::value::{Func, Oper, Operand};
+use crate::eval::value::{Func, Operand};
 use crate::prim::shape::Axis;
 use std::rc::Rc;
 
@@ -24,21 +24,44 @@ pub fn rank(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: A
         _ => return Err(length("⍤ takes one, two or three ranks")),
     };
     let cell = |k: i64, r: usize| if k < 0 { (r as i64 + k).max(0) as usize } else { (k as usize).min(r) };
+    let lead = |k: i64, a: &Array| a.rank() - cell(k, a.rank());
+    let (x, y) = match x {
+        None => (None, (y, lead(mono, y))),
+        Some(x) => (Some((x, lead(left, x))), (y, lead(right, y))),
+    };
+    if let (Some((x, a)), (y, b)) = (x, y)
+        && a > 0
+        && b > 0
+        && x.shape()[..a] != y.shape()[..b]
+    {
+        return Err(if a == b {
+            length("the frames of X and Y differ in length")
+        } else {
+            rank_error("the frames of X and Y differ in rank")
+        });
+    }
+    match ev.rank_framed(&func, x, y)? {
+        Some(z) => Ok(z),
+        None => cell_by_cell(ev, &func, x, y),
+    }
+}
+
+/// Calls the function on cell after cell; each argument with the number of axes of its frame.
+pub fn cell_by_cell(
+    ev: &mut Eval<'_>,
+    f: &Rc<Func>,
+    x: Option<(&Array, usize)>,
+    (y, lead): (&Array, usize),
+) -> Result<Array> {
     match x {
-        None => each_cell(ev, &func, y, cell(mono, y.rank())),
-        Some(x) => pairs(ev, &func, (x, cell(left, x.rank())), (y, cell(right, y.rank()))),
+        None => each_cell(ev, f, y, y.rank() - lead),
+        Some((x, own)) => pairs(ev, f, (x, x.rank() - own), (y, y.rank() - lead)),
     }
 }
 
 fn each_cell(ev: &mut Eval<'_>, f: &Rc<Func>, y: &Array, cell: usize) -> Result<Array> {
     if cell == y.rank() {
         return ev.apply(f, None, y);
-    }
-    if let (Func::Op1(Oper::Prim(p), g), 1) = (&**f, cell)
-        && matches!(p.glyph, '/' | '⌿')
-        && let (Some(op), true) = (scalar_op(g), y.is_uniform())
-    {
-        return ev.cx.reduce(op, y, y.rank() - 1);
     }
     let (frame, rows) = super::reduce::rows(ev, y, cell)?;
     let mut out = Vec::with_capacity(rows.len());
@@ -64,13 +87,8 @@ fn joined(ev: &mut Eval<'_>, frame: &[usize], out: Vec<Array>, y: &Array) -> Res
 fn pairs(ev: &mut Eval<'_>, f: &Rc<Func>, (x, xr): (&Array, usize), (y, yr): (&Array, usize)) -> Result<Array> {
     let (xf, xs) = super::reduce::rows(ev, x, xr)?;
     let (yf, ys) = super::reduce::rows(ev, y, yr)?;
-    let frame: Shape = match (xf.is_empty(), yf.is_empty()) {
-        (true, _) => yf,
-        (_, true) => xf,
-        _ if xf == yf => xf,
-        _ if xf.len() != yf.len() => return Err(rank_error("the frames of X and Y differ in rank")),
-        _ => return Err(length("the frames of X and Y differ in length")),
-    };
+    // They agree, or one is empty.
+    let frame: Shape = if xf.is_empty() { yf } else { xf };
     let n = crate::array::elements(&frame);
     let mut out = Vec::with_capacity(n);
     for k in 0..n {

@@ -27,6 +27,7 @@ pub enum Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Elementwise,
+    /// Looks at shapes and moves items: works on all cells of a frame at once.
     Structural,
     /// Loops on host values.
     Host,

@@ -10,7 +10,7 @@ pub static ROWS: &[Prim] = &[
         '⍴',
         Some('r'),
         &["rho", "reshape", "shape"],
-        meaning("shape", "The lengths of Y's axes.", ("⍴2 3⍴⍳6", "2 3"), Host, One(shape::shape_of)),
+        meaning("shape", "The lengths of Y's axes.", ("⍴2 3⍴⍳6", "2 3"), Structural, One(shape::shape_of)),
         meaning(
             "reshape",
             "An array of shape X with the items of Y, again and again.",
@@ -62,14 +62,14 @@ pub static ROWS: &[Prim] = &[
         '≢',
         Some('"'),
         &["tally", "not match", "length", "count"],
-        meaning("tally", "How many major cells Y has.", ("≢'abc'", "3"), Host, One(shape::tally)),
+        meaning("tally", "How many major cells Y has.", ("≢'abc'", "3"), Structural, One(shape::tally)),
         meaning("not match", "1 if X and Y differ in anything.", ("1 2≢1 2", "0"), Host, Two(search::differs)),
     ),
     function(
         '≡',
         Some(':'),
         &["match", "depth", "same as"],
-        meaning("depth", "Levels of nesting, negative if uneven.", ("≡(1 2)3", "¯2"), Host, One(shape::depth)),
+        meaning("depth", "Levels of nesting, negative if uneven.", ("≡(1 2)3", "¯2"), Structural, One(shape::depth)),
         meaning("match", "1 if X and Y are the same in shape and items.", ("1 2≡1 2", "1"), Host, Two(search::matches)),
     ),
     function(

@@ -73,10 +73,22 @@ pub enum Do {
     /// Ravel positions of a name, for selective assignment.
     Positions(Sym),
     /// Value below, selected positions on top.
-    AssignSelected(Sym, Option<FExpr>),
+    AssignSelected {
+        sym: Sym,
+        f: Option<FExpr>,
+        reach: Reach,
+    },
     Print {
         line: bool,
     },
+}
+
+/// What a selection names: items, the one item that ⊃ picks, or the simple scalars that `¨` and `∊` go down to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    Items,
+    Whole,
+    Scalars,
 }
 
 /// `(a b)←`
@@ -100,6 +112,22 @@ pub enum FExpr {
     Axis(Box<FExpr>, Rc<Code>),
     Fork(Box<Operand>, Box<FExpr>, Box<FExpr>),
     Atop(Box<FExpr>, Box<FExpr>),
+}
+
+impl Code {
+    /// What it names as the selection left of ←.
+    pub fn reach(&self) -> Reach {
+        let function = |ins: &Ins| match &ins.what {
+            Do::Monad(f) | Do::Dyad(f) => Some(f.clone()),
+            _ => None,
+        };
+        let all: Vec<FExpr> = self.ins.iter().filter_map(function).collect();
+        match all.last() {
+            _ if all.iter().any(|f| f.mentions('¨') || f.mentions('∊')) => Reach::Scalars,
+            Some(FExpr::Prim(p)) if p.glyph == '⊃' => Reach::Whole,
+            _ => Reach::Items,
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -127,6 +155,22 @@ impl Code {
 }
 
 impl FExpr {
+    /// Whether a glyph stands in it.
+    pub fn mentions(&self, glyph: char) -> bool {
+        let operator = |op: &OpExpr| matches!(op, OpExpr::Prim(p) if p.glyph == glyph);
+        let operand = |o: &Operand| matches!(o, Operand::F(f) if f.mentions(glyph));
+        match self {
+            FExpr::Prim(p) => p.glyph == glyph,
+            FExpr::Known(f) => f.text().contains(glyph),
+            FExpr::Op1(op, f) => operator(op) || operand(f),
+            FExpr::Op2(op, f, g) => operator(op) || operand(f) || operand(g),
+            FExpr::Outer(f) | FExpr::Axis(f, _) => f.mentions(glyph),
+            FExpr::Fork(f, g, h) => operand(f) || g.mentions(glyph) || h.mentions(glyph),
+            FExpr::Atop(g, h) => g.mentions(glyph) || h.mentions(glyph),
+            FExpr::Name(_) | FExpr::Word(_) | FExpr::Dfn(_) | FExpr::System(_) => false,
+        }
+    }
+
     fn fixed(&self) -> Option<Rc<Func>> {
         match self {
             FExpr::Known(f) => Some(f.clone()),

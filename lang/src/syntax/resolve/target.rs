@@ -145,7 +145,12 @@ impl Resolver<'_> {
         match &self.ast.item(id).what {
             What::Name(sym) => Some((id, *sym)),
             What::Paren(parts, false) => {
-                parts.first().and_then(|p| self.ast.phrase(*p).items.last()).and_then(|i| self.rightmost(*i))
+                let items = &self.ast.phrase(*parts.first()?).items;
+                let (last, before) = items.split_last()?;
+                match &self.ast.item(*last).what {
+                    What::Bracket(_, false) => before.last().and_then(|i| self.rightmost(*i)),
+                    _ => self.rightmost(*last),
+                }
             }
             _ => None,
         }
@@ -193,8 +198,9 @@ impl Resolver<'_> {
                         push(ins, Do::AssignIndex { sym, present, f }, y);
                     }
                     Target::Selected(sym, code, f) => {
+                        let reach = code.reach();
                         ins.extend(code.ins);
-                        push(ins, Do::AssignSelected(sym, f), y);
+                        push(ins, Do::AssignSelected { sym, f, reach }, y);
                     }
                 }
                 Ok(Right::Array(at.join(y)))

@@ -1,0 +1,234 @@
+//! Operators that run their operand once for all cells.
+//!
+//! Rows: LOWERING §3, §4. `¨`, `⍤` and `∘.` give the operand framed values; what it records covers the whole frame. An
+//! operand that looks at values (a guard, a count, a print) is refused before it has any effect, and the operator goes
+//! cell by cell. If a framed evaluation fails later, the cells are run one by one to find APL's error.
+
+use crate::array::{Array, Shape, elements};
+use crate::dag::Cell;
+use crate::error::{Error, Kind, Result, untraced};
+use crate::eval::run::Eval;
+use crate::eval::value::Func;
+use crate::prim::moves::Move;
+use crate::span::Place;
+use std::rc::{Rc, Weak};
+
+/// Fewer cells are interpreted: recording costs more than they do.
+const FEW: usize = 16;
+
+/// How to run the cells one by one after all: what the operator would have done.
+pub type Again = Rc<dyn Fn(&mut Eval<'_>) -> Result<Array>>;
+
+/// A framed run whose values are still pending.
+#[derive(Clone)]
+pub struct Run {
+    again: Again,
+    /// The numbers of the cells it recorded.
+    from: u64,
+    to: u64,
+    place: Option<Place>,
+    result: Weak<Cell>,
+}
+
+impl Run {
+    pub fn recorded(&self, seq: u64) -> bool {
+        self.from < seq && seq <= self.to
+    }
+
+    pub fn alive(&self) -> bool {
+        self.result.upgrade().is_some_and(|c| c.forced().is_none())
+    }
+}
+
+/// The frames around a uniform argument and how many axes of the node the inner one ends at.
+pub struct Cells {
+    node: Array,
+    /// Axes that belong to frames around this operator.
+    outer: usize,
+}
+
+impl Cells {
+    /// None for an argument that is no uniform array and no rows value.
+    fn of(a: &Array) -> Option<Cells> {
+        match (a.frame(), a.split()) {
+            (Some(split), _) => Some(Cells { node: split.node.clone(), outer: split.at }),
+            (None, None) if a.is_uniform() => Some(Cells { node: a.settled(), outer: 0 }),
+            _ => None,
+        }
+    }
+}
+
+impl Eval<'_> {
+    /// Whether so many cells are worth a framed run; inside one there is no other way.
+    fn frames(&self, n: usize, args: &[&Array]) -> bool {
+        let inside = args.iter().any(|a| a.frame().is_some());
+        inside || !self.cx.sys.cell_by_cell && self.cx.host.frames() && n > 0 && (n >= FEW || self.cx.sys.record_all)
+    }
+
+    /// An argument whose cells lie behind its own first `lead` axes and the frames around. One that was closed over
+    /// has none of those: it is spread along them.
+    fn seen(&mut self, node: &Array, own: usize, lead: usize, outer: &Shape) -> Result<Array> {
+        if own == outer.len() {
+            return Ok(Array::framed(node.clone(), own + lead));
+        }
+        let a = if own == 0 { node.clone() } else { Array::framed(node.clone(), own) };
+        let full: Shape = outer.iter().chain(a.shape()).copied().collect();
+        Ok(Array::framed(self.cx.lined_up(&a, outer, &full)?, outer.len() + lead))
+    }
+
+    /// Runs `f` once over the whole frame. None: go cell by cell.
+    fn once(
+        &mut self,
+        f: &Rc<Func>,
+        x: Option<&Array>,
+        y: &Array,
+        frame: &[usize],
+        again: Again,
+    ) -> Result<Option<Array>> {
+        let from = self.cx.sys.seq;
+        self.cx.sys.framing += 1;
+        let outcome = self.call(f, x, y).and_then(|o| self.valued(o)).and_then(|z| self.spread_over(z, frame));
+        self.cx.sys.framing -= 1;
+        match outcome {
+            Ok(Some(z)) => {
+                if self.cx.sys.framing == 0
+                    && let Some(cell) = z.pending()
+                {
+                    let (to, place) = (self.cx.sys.seq, self.cx.place());
+                    if self.cx.sys.runs.len() >= 16 {
+                        self.cx.sys.runs.retain(Run::alive);
+                    }
+                    self.cx.sys.runs.push(Run { again, from, to, place, result: Rc::downgrade(cell) });
+                }
+                Ok(Some(z))
+            }
+            Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::Internal) => Err(e),
+            _ => {
+                self.cx.sys.hard.retain(|c| c.seq() <= from);
+                Ok(None)
+            }
+        }
+    }
+
+    /// The node of a result over the whole frame; None if it is no uniform array.
+    fn spread_over(&mut self, z: Option<Array>, frame: &[usize]) -> Result<Option<Array>> {
+        let Some(z) = z.filter(Array::is_uniform) else { return Ok(None) };
+        let full: Shape = frame.iter().chain(z.shape()).copied().collect();
+        crate::array::checked_elements(&full)?;
+        Ok(Some(if z.frame().is_none() && z.rank() == 0 {
+            self.cx.apply_move(&z, Move::spread(&[], &full))?
+        } else {
+            self.cx.lined_up(&z, frame, &full)?
+        }))
+    }
+
+    /// `f¨`: items are scalars of a uniform array, or the cells of a rows value. Shapes conform.
+    pub fn each_framed(&mut self, f: &Rc<Func>, x: Option<&Array>, y: &Array, shape: &Shape) -> Result<Option<Array>> {
+        let n = elements(shape);
+        let mut args: Vec<&Array> = vec![y];
+        args.extend(x);
+        if n == 0 || !self.frames(n, &args) {
+            return Ok(None);
+        }
+        let outer =
+            args.iter().filter_map(|a| a.frame()).max_by_key(|s| s.at).map_or(Shape::new(), |s| s.frame().into());
+        let frame: Shape = outer.iter().chain(shape).copied().collect();
+        let mut seen = Vec::new();
+        for a in args {
+            let one = a.len() == 1 && n != 1;
+            seen.push(match (a.split(), Cells::of(a)) {
+                (Some(rows), _) if a.shape() == shape.as_slice() => self.seen(&rows.node, 0, rows.at, &outer)?,
+                (_, Some(_)) if one => self.cx.apply_move(a, Move::first(a.shape()))?,
+                (_, Some(cells)) if a.shape() == shape.as_slice() => {
+                    self.seen(&cells.node, cells.outer, a.rank(), &outer)?
+                }
+                _ if one && a.frame().is_none() => a.item(0),
+                _ => return Ok(None),
+            });
+        }
+        let (f2, x2, y2) = (f.clone(), x.cloned(), y.clone());
+        let again: Again = Rc::new(move |ev| super::each::each_item(ev, &f2, x2.as_ref(), &y2));
+        let x = if x.is_some() { seen.pop() } else { None };
+        let Some(node) = self.once(f, x.as_ref(), &seen[0], &frame, again)? else { return Ok(None) };
+        if node.rank() == frame.len() {
+            return Ok(Some(if outer.is_empty() { node } else { Array::framed(node, outer.len()) }));
+        }
+        if !outer.is_empty() {
+            return Err(untraced("cells of cells"));
+        }
+        Ok((!node.is_empty()).then(|| Array::rows(node, frame.len())))
+    }
+
+    /// `f⍤k`: each argument with the number of axes of its frame. Frames agree, or one is empty.
+    pub fn rank_framed(
+        &mut self,
+        f: &Rc<Func>,
+        x: Option<(&Array, usize)>,
+        y: (&Array, usize),
+    ) -> Result<Option<Array>> {
+        let mut args = vec![y];
+        args.extend(x);
+        let own: Shape = args.iter().map(|(a, lead)| &a.shape()[..*lead]).max_by_key(|s| s.len()).unwrap_or(&[]).into();
+        let n = elements(&own);
+        if n == 0 || !self.frames(n, &args.iter().map(|a| a.0).collect::<Vec<_>>()) {
+            return Ok(None);
+        }
+        let deepest = args.iter().filter_map(|(a, _)| a.frame()).max_by_key(|s| s.at);
+        let outer: Shape = deepest.map_or(Shape::new(), |s| s.frame().into());
+        let frame: Shape = outer.iter().chain(&own).copied().collect();
+        let mut seen = Vec::new();
+        for (a, lead) in args {
+            seen.push(match Cells::of(a) {
+                _ if lead == 0 => a.clone(),
+                Some(cells) => self.seen(&cells.node, cells.outer, lead, &outer)?,
+                None => return Ok(None),
+            });
+        }
+        let (f2, y2, x2) = (f.clone(), (y.0.clone(), y.1), x.map(|(a, k)| (a.clone(), k)));
+        let again: Again =
+            Rc::new(move |ev| super::rank::cell_by_cell(ev, &f2, x2.as_ref().map(|x| (&x.0, x.1)), (&y2.0, y2.1)));
+        let x = if x.is_some() { seen.pop() } else { None };
+        let Some(node) = self.once(f, x.as_ref(), &seen[0], &frame, again)? else { return Ok(None) };
+        Ok(Some(if outer.is_empty() { node } else { Array::framed(node, outer.len()) }))
+    }
+
+    /// `X∘.f Y`: X's frame is the outer part of the pairs', Y is spread along it.
+    pub fn outer_framed(&mut self, f: &Rc<Func>, x: &Array, y: &Array) -> Result<Option<Array>> {
+        let plain = |a: &Array| a.is_uniform() && a.frame().is_none();
+        let n = x.len().saturating_mul(y.len());
+        if n == 0 || !self.frames(n, &[x, y]) || !plain(x) || !plain(y) {
+            return Ok(None);
+        }
+        let frame: Shape = x.shape().iter().chain(y.shape()).copied().collect();
+        crate::array::checked_elements(&frame)?;
+        let (r, s) = (x.rank(), frame.len());
+        let wide = |ev: &mut Self, a: &Array, at: std::ops::Range<usize>| match a.rank() {
+            0 => Ok(a.clone()),
+            _ => ev.cx.apply_move(a, Move::axes("⍴", frame.clone(), at.map(Some))).map(|a| Array::framed(a, s)),
+        };
+        let (a, b) = (wide(self, x, 0..r)?, wide(self, y, r..s)?);
+        let (f2, x2, y2) = (f.clone(), x.clone(), y.clone());
+        let again: Again = Rc::new(move |ev| super::products::all_pairs(ev, &f2, &x2, &y2));
+        let Some(node) = self.once(f, Some(&a), &b, &frame, again)? else { return Ok(None) };
+        Ok(if node.rank() == s { Some(node) } else { (!node.is_empty()).then(|| Array::rows(node, s)) })
+    }
+
+    /// APL's error for a failed framed evaluation: that of the first cell, in the order of cells, that fails by itself.
+    pub fn first_cell_error(&mut self, e: Error) -> Error {
+        let mut runs = std::mem::take(&mut self.cx.sys.suspects);
+        if matches!(e.kind(), Kind::Interrupt | Kind::Internal) {
+            return e;
+        }
+        runs.sort_by_key(|r| r.from);
+        for run in runs {
+            self.cx.sys.cell_by_cell = true;
+            let done = (run.again)(self).and_then(|z| self.cx.ready(&z, "check"));
+            self.cx.sys.cell_by_cell = false;
+            match done {
+                Ok(_) => {}
+                Err(first) => return run.place.iter().cloned().fold(first, Error::called_from),
+            }
+        }
+        e
+    }
+}
