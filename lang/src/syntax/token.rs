@@ -214,6 +214,7 @@ fn number(chars: &[char], at: usize) -> (Kind, usize) {
     }
     if matches!(chars.get(end), Some('J' | 'j')) {
         return match real(chars, end + 1) {
+            Some((_, end)) if matches!(chars.get(end), Some('J' | 'j')) => bad("a complex number has two parts: 3J4"),
             Some((0.0, end)) => (Kind::Number(x + 0.0), end),
             Some((im, end)) if im.is_finite() => (Kind::Complex(Complex64::new(x + 0.0, im)), end),
             Some(_) => bad("this number is beyond what an f64 holds"),

@@ -1,6 +1,6 @@
 //! Arrays as rows of text: columns justified, nested items as blocks.
 
-use super::{complex, is_int, numeral, scaled_column};
+use super::{complex, complex_column, is_int, numeral, scaled_column};
 use crate::array::{Array, Complex64, Data, View, elements};
 
 /// Rows, and the character offsets where a fold may cut them.
@@ -114,8 +114,12 @@ fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize) -> Column
         .collect();
     let real = numbers.iter().flatten().all(|z| z.im == 0.0);
     let whole = real && numbers.iter().flatten().all(|z| is_int(z.re));
-    let text = |z: Complex64| if real { numeral(z.re, pp, whole) } else { complex(z, pp) };
-    let texts: Vec<Option<String>> = numbers.iter().map(|z| z.map(text)).collect();
+    let texts: Vec<Option<String>> = match real || rows < 2 {
+        true => {
+            numbers.iter().map(|z| z.map(|z| if real { numeral(z.re, pp, whole) } else { complex(z, pp) })).collect()
+        }
+        false => complex_column(&numbers, pp),
+    };
     let any_scaled = real && rows > 1 && texts.iter().flatten().any(|t| t.contains('E'));
     let nested = numbers.iter().enumerate().any(|(r, x)| x.is_none() && !a.item(r * columns + c).is_simple_scalar());
     let scaled = if any_scaled {
