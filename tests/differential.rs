@@ -16,8 +16,7 @@ use aplomb_lang::span::Source;
 use support::{Dice, bits, scaled, session};
 
 /// What the expressions speak of.
-const SETUP: &str =
-    "A←¯3 1 4 1.5 9 2.5 ⋄ B←1+⍳6 ⋄ P←0.5 2 1.25 3 0.75 8 ⋄ L←0 1 1 0 1 0 ⋄ M←2 3⍴1.5 ¯2 3 4 0.25 6 ⋄ N←2 3⍴L";
+const SETUP: &str = "A←¯3 1 4 1.5 9 2.5 ⋄ C←1J2 ¯1 0J1 3 0.5J¯0.5 2 ⋄ B←1+⍳6 ⋄ P←0.5 2 1.25 3 0.75 8 ⋄ L←0 1 1 0 1 0 ⋄ M←2 3⍴1.5 ¯2 3 4 0.25 6 ⋄ N←2 3⍴L";
 
 /// A term and its shape.
 type Term = (String, Vec<usize>);
@@ -42,7 +41,7 @@ impl Grammar {
 
     fn term(&self, dice: &mut Dice, depth: usize) -> Term {
         if depth == 0 {
-            return match dice.roll(8) {
+            return match dice.roll(9) {
                 0 => ("M".into(), vec![2, 3]),
                 1 => ("(⍳6)".into(), vec![6]),
                 2 => (["2", "0.5", "¯1.5", "3"][dice.roll(4)].into(), vec![]),
@@ -50,6 +49,7 @@ impl Grammar {
                 4 => ("N".into(), vec![2, 3]),
                 5 => ("B".into(), vec![6]),
                 6 => ("P".into(), vec![6]),
+                7 if dice.roll(4) == 0 => ("C".into(), vec![6]),
                 _ => ("A".into(), vec![6]),
             };
         }
@@ -170,6 +170,11 @@ fn compare(count: usize, seed: u64, other: &mut dyn FnMut(&str) -> Outcome, what
             continue;
         }
         let got = other(&line);
+        // What is complex fails at once, what overflows when it is computed: only one of them may be first.
+        if wanted.is_err() && got.as_ref().is_err_and(|e| e == OVERFLOW) {
+            overflows += 1;
+            continue;
+        }
         assert_eq!(got, wanted, "{what}, seed {}: {SETUP} ⋄ {line}", seed + k as u64);
         if wanted.is_ok() { values += 1 } else { errors += 1 }
     }
@@ -255,6 +260,7 @@ const FOUND: &[&str] = &[
     "⌊⍳6",
     "(⌽(1↓5↑+⌿N)⍟3)",
     "(,(1⌽÷N)+×M○N)",
+    "((¯7↑((×⌿B)<(C×P)))≠(⌈/((3○(⍳6))*(-0.5))))",
 ];
 
 #[test]

@@ -47,6 +47,7 @@ const WALLS: &[(&str, &[&str])] = &[
     ("std::arch", &["kernel/src/device"]),
     ("libc::", &["kernel/src"]),
     ("npyz::", &["kernel/src/files"]),
+    ("num_complex::", &["lang/src/array", "lang/src/prim"]),
 ];
 
 #[test]

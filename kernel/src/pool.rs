@@ -194,6 +194,7 @@ impl Storage for PoolBuffer {
             DType::I32 => View::I32(self.slice()),
             DType::F32 => View::F32(self.slice()),
             DType::Char => View::Char(self.slice()),
+            DType::Complex => View::Complex(self.slice()),
             DType::F64 | DType::Nested => View::F64(self.slice()),
         }
     }

@@ -66,6 +66,8 @@ pub struct Parts {
     pub needed: Option<Place>,
     /// The dfn calls that led here, innermost first.
     pub calls: Vec<Place>,
+    /// A real operation has a complex result: the evaluator does it again in complex numbers.
+    pub leaves_reals: bool,
 }
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -80,6 +82,7 @@ impl Error {
             hint: None,
             needed: None,
             calls: Vec::new(),
+            leaves_reals: false,
         }))
     }
 
@@ -107,6 +110,11 @@ impl Error {
     pub fn called_from(mut self, place: Place) -> Self {
         self.0.calls.push(place);
         self
+    }
+
+    /// The result is no real number; see `Parts::leaves_reals`.
+    pub fn leaves_reals(&self) -> bool {
+        self.0.leaves_reals
     }
 
     pub fn kind(&self) -> Kind {
@@ -152,6 +160,13 @@ pub fn syntax(says: impl Into<String>) -> Error {
 
 pub fn value(says: impl Into<String>) -> Error {
     Error::new(Kind::Value, says)
+}
+
+/// No answer for a user: whoever meets it computes again with complex numbers.
+pub fn beyond_reals() -> Error {
+    let mut error = domain("the result is a complex number");
+    error.0.leaves_reals = true;
+    error
 }
 
 /// What is not built yet says so by name.

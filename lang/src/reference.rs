@@ -6,7 +6,7 @@
 
 use crate::array::{Array, Buf, DType, Data, elements};
 use crate::dag::{Dag, Node, NodeId};
-use crate::error::{Error, Result, domain, internal, nonce};
+use crate::error::{Error, Result, beyond_reals, domain, internal};
 use crate::eval::host::{CsvOptions, CsvTable, Recorded, Src};
 use crate::limits::{Budget, Interrupt, Limits};
 use crate::prim::op::Op;
@@ -133,7 +133,7 @@ fn store(dag: &Dag, at: NodeId, items: &[f64], budget: &Budget) -> Result<Array>
 /// What a failure says, at the place the operation was written.
 pub fn error_of(failure: &Failure, dag: &Dag, needed: Option<&Place>) -> Error {
     let error = match failure.fail {
-        Fail::Complex => nonce("the complex number that this would give"),
+        Fail::Complex => beyond_reals(),
         fail => domain(fail.says()),
     };
     let shape = dag.shape(failure.node);

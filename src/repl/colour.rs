@@ -8,7 +8,7 @@ const MATCHED: &str = "\x1b[1;4m";
 /// Terminal colours by kind of token; the terminal's own palette keeps them readable.
 fn style(kind: &Kind) -> &'static str {
     match kind {
-        Kind::Number(_) | Kind::Complex | Kind::Zilde => "\x1b[36m",
+        Kind::Number(_) | Kind::Complex(_) | Kind::Zilde => "\x1b[36m",
         Kind::Text(_) => "\x1b[32m",
         Kind::Glyph(_) | Kind::Assign => "\x1b[34m",
         Kind::System(_) | Kind::Quad | Kind::QuoteQuad | Kind::Word(_) => "\x1b[35m",

@@ -3,7 +3,7 @@
 #![allow(dead_code)]
 
 use aplomb_kernel::session::{Commands, Session};
-use aplomb_lang::array::{Array, Data};
+use aplomb_lang::array::{Array, Data, View};
 use aplomb_lang::error::Error;
 use aplomb_lang::limits::Limits;
 use aplomb_lang::protocol::{Completion, Event, Sink};
@@ -54,8 +54,12 @@ pub fn bits(value: &Array) -> (Vec<usize>, Vec<u64>) {
 fn collect(a: &Array, out: &mut Vec<u64>) {
     match a.data() {
         Data::Num(x) => out.push((x + 0.0).to_bits()),
+        Data::Complex(z) => out.extend([z.re, z.im].map(|x| (x + 0.0).to_bits())),
         Data::Char(c) => out.push(u64::from(u32::from(*c)) | 1 << 63),
-        Data::Dense(b) => out.extend(b.view().numbers().iter().map(|x| (x + 0.0).to_bits())),
+        Data::Dense(b) => match b.view() {
+            View::Complex(v) => out.extend(v.iter().flat_map(|z| [z.re, z.im]).map(|x| (x + 0.0).to_bits())),
+            view => out.extend(view.numbers().iter().map(|x| (x + 0.0).to_bits())),
+        },
         Data::Items(items) => items.all().iter().for_each(|i| collect(&i.settled(), out)),
         Data::Lazy(_) | Data::Framed(_) => out.push(u64::MAX),
     }

@@ -46,6 +46,9 @@ pub fn summary(trace: &Trace) -> String {
     for d in trace.decisions.iter().filter(|d| is_telling(d) && still_holds(trace, d)).take(DECISIONS) {
         out += &format!("  {}\n", wrapped(&sentence(d), 4));
     }
+    if let Some(d) = trace.diagnostics.iter().find(|d| d.code == "W-complex") {
+        out += &format!("  {}\n", wrapped(&d.text, 4));
+    }
     out += &format!("  {}\n", hint(trace));
     out
 }

@@ -6,10 +6,11 @@
 //! | other byte or Fortran order | the same values, through f64 |
 //! | `i8 u8 u4 u2 u1` | bool where all are 0 or 1 (unsigned), else i16, i32 or f64; beyond 2*53 an error |
 //! | bool | bool |
+//! | `c16 c8` | complex, or f64 where every item is real |
 
 use super::{failed, malformed, open, write_with};
 use crate::pool::Pool;
-use aplomb_lang::array::{Array, Buf, DType, Data, Storage, View, checked_elements};
+use aplomb_lang::array::{Array, Buf, Complex64, DType, Data, Storage, View, checked_elements};
 use aplomb_lang::error::{Result, domain};
 use aplomb_lang::limits::Budget;
 use npyz::{Endianness, NpyHeader, Order, TypeChar, TypeStr, WriterBuilder};
@@ -17,7 +18,7 @@ use std::io::{BufReader, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-const READABLE: &str = "f8 f4 i1 i2 i4 i8 u1 u2 u4 u8 and bool can be read";
+const READABLE: &str = "f8 f4 c16 c8 i1 i2 i4 i8 u1 u2 u4 u8 and bool can be read";
 /// Bytes converted at a time.
 const PIECE: usize = 1 << 18;
 
@@ -27,6 +28,8 @@ enum Kind {
     Keep(DType),
     Signed,
     Unsigned,
+    /// Pairs of floats.
+    Complex,
 }
 
 fn kind(of: &TypeStr) -> Option<(Kind, usize)> {
@@ -39,13 +42,14 @@ fn kind(of: &TypeStr) -> Option<(Kind, usize)> {
         (TypeChar::Int, 4) => Kind::Keep(DType::I32),
         (TypeChar::Int, 8) => Kind::Signed,
         (TypeChar::Uint, 1 | 2 | 4 | 8) => Kind::Unsigned,
+        (TypeChar::Complex, 8 | 16) => Kind::Complex,
         (TypeChar::Bool, _) => Kind::Keep(DType::Bool),
         _ => return None,
     };
     Some((kind, if kind == Kind::Keep(DType::Bool) { 1 } else { size }))
 }
 
-/// Errors: FILE NAME, FILE ACCESS; DOMAIN for what is no .npy of real numbers; WS FULL before it is read.
+/// Errors: FILE NAME, FILE ACCESS; DOMAIN for what is no .npy of numbers; WS FULL before it is read.
 pub fn read_npy(path: &Path, pool: &Pool, budget: &Budget) -> Result<Array> {
     let file = open(path)?;
     let long = file.metadata().map_or(0, |m| m.len());
@@ -63,6 +67,8 @@ pub fn read_npy(path: &Path, pool: &Pool, budget: &Budget) -> Result<Array> {
     if long > 0 && need > long {
         return Err(malformed(path, format!("{need} bytes of items are announced, the file has {long} in all")));
     }
+    // A complex item is read as its two parts.
+    let (parts, size) = if kind == Kind::Complex { (2 * count, size / 2) } else { (count, size) };
     let swap = size > 1 && plain.endianness() == Endianness::Big;
     let ordered = header.order() == Order::C || shape.len() < 2;
     let short = |e: std::io::Error| match e.kind() {
@@ -76,17 +82,24 @@ pub fn read_npy(path: &Path, pool: &Pool, budget: &Budget) -> Result<Array> {
             return Ok(Array::dense(shape.as_slice(), Arc::new(buffer)));
         }
     }
-    let _charge = budget.charge_elements(count, 8)?;
-    let mut items = Vec::with_capacity(count);
+    let _charge = budget.charge_elements(parts, 8)?;
+    let mut items = Vec::with_capacity(parts);
     let mut piece = vec![0u8; PIECE];
-    while items.len() < count {
-        let n = (PIECE / size).min(count - items.len());
+    while items.len() < parts {
+        let n = (PIECE / size).min(parts - items.len());
         let bytes = &mut piece[..n * size];
         from.read_exact(bytes).map_err(short)?;
         if swap {
             bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
         }
         decode(bytes, kind, size, &mut items).map_err(|says| malformed(path, says))?;
+    }
+    if kind == Kind::Complex {
+        let mut items: Vec<_> = items.chunks_exact(2).map(|z| Complex64::new(z[0], z[1] + 0.0)).collect();
+        if !ordered {
+            items = from_fortran(&items, &shape);
+        }
+        return Array::complexes(shape.as_slice(), items, budget);
     }
     if !ordered {
         items = from_fortran(&items, &shape);
@@ -105,7 +118,8 @@ fn decode(bytes: &[u8], kind: Kind, size: usize, out: &mut Vec<f64>) -> Result<(
     let each = bytes.chunks_exact(size).map(whole);
     match kind {
         Kind::Keep(DType::Bool) => out.extend(each.map(|b| f64::from(u8::from(b != 0)))),
-        Kind::Keep(DType::F64) => out.extend(each.map(f64::from_bits)),
+        Kind::Complex if size == 4 => out.extend(each.map(|b| f64::from(f32::from_bits(b as u32)))),
+        Kind::Keep(DType::F64) | Kind::Complex => out.extend(each.map(f64::from_bits)),
         Kind::Keep(DType::F32) => out.extend(each.map(|b| f64::from(f32::from_bits(b as u32)))),
         Kind::Keep(_) => out.extend(each.map(|b| (((b << (64 - 8 * size)) as i64) >> (64 - 8 * size)) as f64)),
         Kind::Signed => {
@@ -146,7 +160,7 @@ fn narrowed(kind: Kind, size: usize, items: &[f64]) -> DType {
 }
 
 /// Column-major items in row-major order.
-fn from_fortran(items: &[f64], shape: &[usize]) -> Vec<f64> {
+fn from_fortran<T: Copy>(items: &[T], shape: &[usize]) -> Vec<T> {
     let mut strides = vec![1usize; shape.len()];
     for k in 1..shape.len() {
         strides[k] = strides[k - 1] * shape[k - 1];
@@ -180,6 +194,10 @@ pub fn write_npy(path: &Path, array: &Array) -> Result<()> {
             one = Buf::one_number(*x);
             one.view()
         }
+        Data::Complex(z) => {
+            one = Buf::one_complex(*z);
+            one.view()
+        }
         Data::Char(_) | Data::Items(_) | Data::Lazy(_) | Data::Framed(_) => {
             return Err(domain("a .npy file holds numbers only"));
         }
@@ -194,6 +212,7 @@ pub fn write_npy(path: &Path, array: &Array) -> Result<()> {
         View::I32(v) => put(out, &shape, v.iter().copied()),
         View::F32(v) => put(out, &shape, v.iter().copied()),
         View::F64(v) => put(out, &shape, v.iter().copied()),
+        View::Complex(v) => put(out, &shape, v.iter().copied()),
         View::Char(_) => Ok(()),
     })
 }

@@ -1,6 +1,6 @@
 //! The clock of the passes, and the record of a value.
 
-use aplomb_lang::array::{Array, Data};
+use aplomb_lang::array::{Array, Data, View};
 use aplomb_lang::dag::Node;
 use aplomb_lang::eval::Interp;
 use aplomb_lang::eval::host::Recorded;
@@ -33,10 +33,14 @@ pub fn result_of(value: &Array) -> ResultRecord {
         a.shape().iter().for_each(|d| mix(&mut h, *d as u64));
         match a.data() {
             Data::Num(x) => mix(&mut h, (x + 0.0).to_bits()),
+            Data::Complex(z) => [z.re, z.im].into_iter().for_each(|x| mix(&mut h, (x + 0.0).to_bits())),
             Data::Char(c) => mix(&mut h, u64::from(u32::from(*c))),
             Data::Dense(b) => {
-                let view = b.view();
-                (0..view.len()).for_each(|k| mix(&mut h, (view.number(k) + 0.0).to_bits()));
+                let mut number = |x: f64| mix(&mut h, (x + 0.0).to_bits());
+                match b.view() {
+                    View::Complex(v) => v.iter().flat_map(|z| [z.re, z.im]).for_each(number),
+                    view => (0..view.len()).for_each(|k| number(view.number(k))),
+                }
             }
             Data::Items(items) => stack.extend(items.all().iter().rev().map(Array::settled)),
             Data::Lazy(_) | Data::Framed(_) => {}

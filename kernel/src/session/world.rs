@@ -199,6 +199,16 @@ impl World<'_> {
         let launched = self.core.spent.launch_ms;
         let ran = self.run(recorded, &mut compiled);
         if self.core.tracing {
+            if ran.as_ref().is_err_and(Error::leaves_reals) {
+                compiled.trace.diagnostics.push(aplomb_lang::trace::Diagnostic {
+                    code: "W-complex".into(),
+                    span: None,
+                    text:
+                        "a result of these launches is no real number: the operations ran again one by one, as complex \
+                           numbers, on the host"
+                            .into(),
+                });
+            }
             compiled.trace.times.insert("front_ms".into(), front);
             compiled.trace.times.insert("launch_ms".into(), self.core.spent.launch_ms - launched);
             match aplomb_lang::kir::cuda(&compiled.plan) {

@@ -2,7 +2,7 @@
 //!
 //! Always: the array that others hold is never changed; a number that its storage cannot hold widens the copy.
 
-use super::{Array, Buf, DType, Data, Shape};
+use super::{Array, Buf, DType, Data, Shape, Storage, View};
 use crate::error::{Error, Result};
 use crate::limits::Budget;
 use std::sync::Arc;
@@ -50,6 +50,7 @@ impl Changing {
         if let Kept::Typed(buf) = &mut self.items {
             let done = match &item.data {
                 Data::Num(x) => buf.put_number(at, *x, budget)?,
+                Data::Complex(z) => buf.put_complex(at, *z, budget)?,
                 Data::Char(c) => buf.put_char(at, *c),
                 _ => false,
             };
@@ -68,7 +69,11 @@ impl Changing {
     /// Errors: WS FULL, LIMIT (depth).
     pub fn finish(self, proto: Array, budget: &Budget) -> Result<Array> {
         match self.items {
-            Kept::Typed(buf) => Ok(Array::dense(self.shape, Arc::new(buf))),
+            Kept::Typed(buf) => match buf.view() {
+                // The last item that was not real may be gone.
+                View::Complex(v) => Array::complexes(self.shape, v.to_vec(), budget),
+                _ => Ok(Array::dense(self.shape, Arc::new(buf))),
+            },
             Kept::Loose(items) => Array::collect(self.shape, items, Some(proto), budget),
         }
     }

@@ -12,7 +12,7 @@ impl Array {
     /// A number or a character of rank 0.
     pub fn is_simple_scalar(&self) -> bool {
         match &self.data {
-            Data::Num(_) | Data::Char(_) => true,
+            Data::Num(_) | Data::Complex(_) | Data::Char(_) => true,
             Data::Lazy(_) | Data::Framed(_) => self.shape.is_empty(),
             _ => false,
         }
@@ -65,6 +65,7 @@ impl Array {
         match &self.data {
             Data::Dense(b) => match b.view() {
                 View::Char(v) => Array::char(v[at]),
+                View::Complex(v) => Array::complex(v[at]),
                 view => Array::num(view.number(at)),
             },
             Data::Items(i) => i.at(at),
@@ -73,12 +74,16 @@ impl Array {
         }
     }
 
-    /// Item `at` as a number (a character's code point). None for an item that is an array.
+    /// Item `at` as a real number (a character's code point). None for an item that is an array or not real.
     pub fn number_at(&self, at: usize) -> Option<f64> {
         match &self.data {
             Data::Num(x) => Some(*x),
             Data::Char(c) => Some(f64::from(u32::from(*c))),
-            Data::Dense(b) => Some(b.view().number(at)),
+            Data::Complex(_) => None,
+            Data::Dense(b) => match b.view() {
+                View::Complex(v) => Some(v[at]).filter(|z| z.im == 0.0).map(|z| z.re),
+                view => Some(view.number(at)),
+            },
             Data::Items(i) => match i.at(at).data {
                 Data::Num(x) => Some(x),
                 _ => None,
@@ -96,13 +101,14 @@ impl Array {
         }
     }
 
-    /// All items as numbers; None if one is no number.
+    /// All items as real numbers; None if one is no real number.
     pub fn to_numbers(&self) -> Option<Vec<f64>> {
         match &self.data {
             Data::Num(x) => Some(vec![*x]),
-            Data::Char(_) => None,
+            Data::Char(_) | Data::Complex(_) => None,
             Data::Dense(b) => match b.view() {
                 View::Char(v) if !v.is_empty() => None,
+                View::Complex(_) => None,
                 View::F64(v) => Some(v.to_vec()),
                 view => Some(view.numbers()),
             },
@@ -112,7 +118,7 @@ impl Array {
         }
     }
 
-    /// The number of a simple numeric scalar.
+    /// The number of a simple scalar that is real.
     pub fn number_scalar(&self) -> Option<f64> {
         match &self.data {
             Data::Num(x) => Some(*x),
@@ -125,7 +131,7 @@ impl Array {
     pub fn to_chars(&self) -> Option<Vec<char>> {
         match &self.data {
             Data::Char(c) => Some(vec![*c]),
-            Data::Num(_) => None,
+            Data::Num(_) | Data::Complex(_) => None,
             Data::Dense(b) => match b.view() {
                 View::Char(v) => Some(v.to_vec()),
                 view => view.is_empty().then(Vec::new),
@@ -202,6 +208,10 @@ impl Array {
         if items.iter().all(|a| matches!(a.data, Data::Num(_))) {
             let numbers = items.iter().filter_map(Array::number_scalar).collect();
             return Array::numbers(shape, numbers, budget);
+        }
+        if items.iter().all(|a| matches!(a.data, Data::Num(_) | Data::Complex(_))) {
+            let numbers = items.iter().filter_map(|a| a.complex_at(0)).collect();
+            return Array::complexes(shape, numbers, budget);
         }
         if items.iter().all(|a| matches!(a.data, Data::Char(_))) {
             let chars = items.iter().filter_map(|a| if let Data::Char(c) = a.data { Some(c) } else { None }).collect();

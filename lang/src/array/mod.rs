@@ -3,9 +3,10 @@
 //! `Data` says where the items are: inline scalars, a dense buffer, host items (nested or mixed), or a pending cell.
 //! Always: the shape's product is the number of items; a nested array's items are arrays; a simple scalar is its own
 //! enclosure. Numbers are f64 to the user; dtypes are storage. Arrays are immutable: change copies, or takes a buffer
-//! that nobody else holds.
+//! that nobody else holds. A complex number whose imaginary part is 0 is a real one, in every array.
 
 mod change;
+mod complex;
 pub mod format;
 mod items;
 mod split;
@@ -13,6 +14,7 @@ mod storage;
 
 pub use change::Changing;
 pub use items::{MOST_DEPTH, advance, around, strides};
+pub use num_complex::Complex64;
 pub use split::{Held, Split};
 pub use storage::{Buf, Storage, View};
 
@@ -35,6 +37,8 @@ pub enum DType {
     I32,
     F32,
     F64,
+    /// Two f64. An array has this dtype only where some item is not real.
+    Complex,
     Char,
     Nested,
 }
@@ -48,6 +52,7 @@ impl DType {
             DType::I32 => "i32",
             DType::F32 => "f32",
             DType::F64 => "f64",
+            DType::Complex => "complex",
             DType::Char => "char",
             DType::Nested => "nested",
         }
@@ -60,6 +65,7 @@ impl DType {
             DType::I16 => 2,
             DType::I32 | DType::F32 | DType::Char => 4,
             DType::F64 => 8,
+            DType::Complex => 16,
             DType::Nested => 0,
         }
     }
@@ -99,6 +105,8 @@ impl DType {
 #[derive(Clone)]
 pub enum Data {
     Num(f64),
+    /// Not real.
+    Complex(Complex64),
     Char(char),
     Dense(Arc<dyn Storage>),
     Items(Rc<Items>),
@@ -212,6 +220,7 @@ impl Array {
         if shape.is_empty() {
             return match buffer.view() {
                 View::Char(v) => Array::char(v[0]),
+                View::Complex(v) => Array::complex(v[0]),
                 view => Array::num(view.number(0)),
             };
         }
@@ -339,6 +348,7 @@ impl Array {
     pub fn dtype(&self) -> DType {
         match &self.data {
             Data::Num(x) => narrowest(*x),
+            Data::Complex(_) => DType::Complex,
             Data::Char(_) => DType::Char,
             Data::Dense(b) => b.dtype(),
             Data::Items(_) => DType::Nested,
@@ -353,6 +363,7 @@ impl Array {
         debug_assert_eq!(elements(&shape), self.len());
         match &self.data {
             Data::Num(x) if !shape.is_empty() => Array { shape, data: Data::Dense(Arc::new(Buf::one_number(*x))) },
+            Data::Complex(z) if !shape.is_empty() => Array { shape, data: Data::Dense(Arc::new(Buf::one_complex(*z))) },
             Data::Char(c) if !shape.is_empty() => Array { shape, data: Data::Dense(Arc::new(Buf::one_char(*c))) },
             Data::Dense(b) => Array::dense(shape, b.clone()),
             data => Array { shape, data: data.clone() },

@@ -45,6 +45,10 @@ impl Split {
             return Array::lazy(Cell::new(row, meta, cell.seq()));
         }
         match node.data() {
+            Data::Dense(b) if let View::Complex(v) = b.view() => {
+                let items = v[k * size..(k + 1) * size].to_vec();
+                Array::complexes(shape, items, &Budget::new(u64::MAX)).unwrap_or(node)
+            }
             Data::Dense(b) => Array::dense(shape, Arc::new(cut(b.view(), b.dtype(), k * size, size))),
             _ => node,
         }

@@ -2,6 +2,7 @@
 
 use super::DType;
 use crate::limits::{Budget, Charge};
+use num_complex::Complex64;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -14,11 +15,16 @@ pub enum View<'a> {
     I32(&'a [i32]),
     F32(&'a [f32]),
     F64(&'a [f64]),
+    Complex(&'a [Complex64]),
     Char(&'a [char]),
 }
 
+fn real(z: Complex64) -> f64 {
+    if z.im == 0.0 { z.re } else { f64::NAN }
+}
+
 impl View<'_> {
-    /// Item `at` as a number; a character's code point.
+    /// Item `at` as a real number; a character's code point, NaN for a number that is not real.
     pub fn number(&self, at: usize) -> f64 {
         match self {
             View::Bool(v) => f64::from(v[at]),
@@ -27,6 +33,7 @@ impl View<'_> {
             View::I32(v) => f64::from(v[at]),
             View::F32(v) => f64::from(v[at]),
             View::F64(v) => v[at],
+            View::Complex(v) => real(v[at]),
             View::Char(v) => f64::from(u32::from(v[at])),
         }
     }
@@ -39,6 +46,7 @@ impl View<'_> {
             View::I32(v) => v.len(),
             View::F32(v) => v.len(),
             View::F64(v) => v.len(),
+            View::Complex(v) => v.len(),
             View::Char(v) => v.len(),
         }
     }
@@ -47,7 +55,7 @@ impl View<'_> {
         self.len() == 0
     }
 
-    /// All items as f64, characters as code points.
+    /// All items as `number` gives them.
     pub fn numbers(&self) -> Vec<f64> {
         match self {
             View::Bool(v) => v.iter().map(|&x| f64::from(x)).collect(),
@@ -56,6 +64,7 @@ impl View<'_> {
             View::I32(v) => v.iter().map(|&x| f64::from(x)).collect(),
             View::F32(v) => v.iter().map(|&x| f64::from(x)).collect(),
             View::F64(v) => v.to_vec(),
+            View::Complex(v) => v.iter().map(|&z| real(z)).collect(),
             View::Char(v) => v.iter().map(|&x| f64::from(u32::from(x))).collect(),
         }
     }
@@ -75,6 +84,7 @@ pub trait Storage: Send + Sync {
             View::I32(_) => DType::I32,
             View::F32(_) => DType::F32,
             View::F64(_) => DType::F64,
+            View::Complex(_) => DType::Complex,
             View::Char(_) => DType::Char,
         }
     }
@@ -106,6 +116,7 @@ enum Vecs {
     I32(Vec<i32>),
     F32(Vec<f32>),
     F64(Vec<f64>),
+    Complex(Vec<Complex64>),
     Char(Vec<char>),
 }
 
@@ -137,6 +148,7 @@ impl Buf {
             DType::I32 => Vecs::I32(items.iter().map(|&x| x as i32).collect()),
             DType::F32 => Vecs::F32(items.iter().map(|&x| x as f32).collect()),
             DType::Char => Vecs::Char(items.iter().map(|&x| char::from_u32(x as u32).unwrap_or('\u{fffd}')).collect()),
+            DType::Complex => Vecs::Complex(items.iter().map(|&x| x.into()).collect()),
             DType::F64 | DType::Nested => Vecs::F64(items.to_vec()),
         };
         Ok(Buf { items, _charge: Some(charge) })
@@ -150,6 +162,16 @@ impl Buf {
     pub fn f32(items: Vec<f32>, budget: &Budget) -> crate::error::Result<Buf> {
         let charge = budget.charge_elements(items.len(), 4)?;
         Ok(Buf { items: Vecs::F32(items), _charge: Some(charge) })
+    }
+
+    /// As they are. Arrays are made of them by `Array::complexes`, which takes reals for what they are.
+    pub fn complexes(items: Vec<Complex64>, budget: &Budget) -> crate::error::Result<Buf> {
+        let charge = budget.charge_elements(items.len(), 16)?;
+        Ok(Buf { items: Vecs::Complex(items), _charge: Some(charge) })
+    }
+
+    pub fn one_complex(z: Complex64) -> Buf {
+        Buf { items: Vecs::Complex(vec![z]), _charge: None }
     }
 
     pub fn bools(items: Vec<u8>, budget: &Budget) -> crate::error::Result<Buf> {
@@ -194,6 +216,7 @@ impl Buf {
             View::I32(v) => Vecs::I32(v.to_vec()),
             View::F32(v) => Vecs::F32(v.to_vec()),
             View::F64(v) => Vecs::F64(v.to_vec()),
+            View::Complex(v) => Vecs::Complex(v.to_vec()),
             View::Char(v) => Vecs::Char(v.to_vec()),
         };
         Ok(Buf { items, _charge: Some(charge) })
@@ -206,12 +229,17 @@ impl Buf {
     pub fn item(&self, at: usize) -> super::Array {
         match self.view() {
             View::Char(v) => super::Array::char(v[at]),
+            View::Complex(v) => super::Array::complex(v[at]),
             view => super::Array::num(view.number(at)),
         }
     }
 
     /// False: these are characters. Widens the storage where it must. Errors: WS FULL.
     pub fn put_number(&mut self, at: usize, x: f64, budget: &Budget) -> crate::error::Result<bool> {
+        if let Vecs::Complex(v) = &mut self.items {
+            v[at] = x.into();
+            return Ok(true);
+        }
         let now = self.dtype();
         let Some(wanted) = super::change::wide_enough(now, x) else { return Ok(false) };
         if wanted != now {
@@ -224,7 +252,21 @@ impl Buf {
             Vecs::I32(v) => v[at] = x as i32,
             Vecs::F32(v) => v[at] = x as f32,
             Vecs::F64(v) => v[at] = x,
-            Vecs::Char(_) => return Ok(false),
+            Vecs::Complex(_) | Vecs::Char(_) => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// False: these are characters. Errors: WS FULL.
+    pub fn put_complex(&mut self, at: usize, z: Complex64, budget: &Budget) -> crate::error::Result<bool> {
+        if !self.dtype().is_number() {
+            return Ok(false);
+        }
+        if self.dtype() != DType::Complex {
+            *self = Buf::stored(&self.view().numbers(), DType::Complex, budget)?;
+        }
+        if let Vecs::Complex(v) = &mut self.items {
+            v[at] = z;
         }
         Ok(true)
     }
@@ -252,6 +294,7 @@ impl Storage for Buf {
             Vecs::I32(v) => View::I32(v),
             Vecs::F32(v) => View::F32(v),
             Vecs::F64(v) => View::F64(v),
+            Vecs::Complex(v) => View::Complex(v),
             Vecs::Char(v) => View::Char(v),
         }
     }

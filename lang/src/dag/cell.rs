@@ -25,6 +25,8 @@ pub struct Cell {
     seq: u64,
     name: RefCell<Option<Rc<str>>>,
     state: RefCell<State>,
+    /// Its value may turn out to be complex.
+    open: bool,
     /// How many pending nodes stand below, itself included, counted as a tree and capped: when to force.
     weight: Slot<u32>,
 }
@@ -38,7 +40,10 @@ impl Cell {
     pub fn new(node: Node<Array>, meta: Meta, seq: u64) -> Rc<Cell> {
         let below = node.inputs().iter().filter_map(Array::pending).map(|c| c.weight.get());
         let weight = below.fold(1u32, |n, w| n.saturating_add(w));
+        let leaves = matches!(&node, Node::Map { op, .. } if op.may_leave_reals());
+        let open = leaves || meta.dtype != DType::Bool && node.inputs().iter().any(Array::is_open);
         Rc::new(Cell {
+            open,
             meta,
             seq,
             name: RefCell::new(None),
@@ -64,6 +69,11 @@ impl Cell {
 
     pub fn seq(&self) -> u64 {
         self.seq
+    }
+
+    /// While pending: whether it may turn out to be complex.
+    pub fn is_open(&self) -> bool {
+        self.open
     }
 
     pub fn weight(&self) -> u32 {

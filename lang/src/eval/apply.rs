@@ -27,7 +27,7 @@ impl Eval<'_> {
         }
         match m.does {
             Does::Scalar(op) => match y.data() {
-                Data::Num(a) => self.cx.scalar1(op, *a).map(Array::num),
+                Data::Num(a) => self.cx.number1(op, *a),
                 _ => self.cx.map1(op, y),
             },
             Does::One(f) => {
@@ -47,7 +47,7 @@ impl Eval<'_> {
         }
         match m.does {
             Does::Scalar(op) => match (x.data(), y.data(), axis) {
-                (Data::Num(a), Data::Num(b), None) => self.cx.scalar2(op, *a, *b).map(Array::num),
+                (Data::Num(a), Data::Num(b), None) => self.cx.number2(op, *a, *b),
                 (_, _, None) => self.cx.map2(op, x, y),
                 (_, _, Some(k)) => {
                     let (x, y) = self.along_axes(x, y, k)?;

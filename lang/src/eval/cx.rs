@@ -6,6 +6,7 @@ use crate::array::Array;
 use crate::dag::Cell;
 use crate::error::{Result, domain};
 use crate::limits::Budget;
+use crate::prim::scalar::complex::near_real;
 use crate::span::{Place, Source, Span};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -94,10 +95,7 @@ impl Cx<'_> {
 
     /// All items as near-integers. Forces.
     pub fn integers(&mut self, a: &Array, what: &str) -> Result<Vec<i64>> {
-        let a = self.ready(a, "argument")?;
-        let Some(numbers) = a.to_numbers() else {
-            return Err(domain(format!("{what} must be numbers")));
-        };
+        let numbers = self.numbers(a, what)?;
         numbers.into_iter().map(|x| self.integer(x, what)).collect()
     }
 
@@ -108,9 +106,15 @@ impl Cx<'_> {
         Ok(self.integers(a, what)?[0])
     }
 
+    /// All items as real numbers: an imaginary part within ⎕CT of 0 is none. Forces.
     pub fn numbers(&mut self, a: &Array, what: &str) -> Result<Vec<f64>> {
         let a = self.ready(a, "argument")?;
-        a.to_numbers().ok_or_else(|| domain(format!("{what} must be numbers")))
+        if let Some(numbers) = a.to_numbers() {
+            return Ok(numbers);
+        }
+        let Some(numbers) = a.to_complexes() else { return Err(domain(format!("{what} must be numbers"))) };
+        let real = numbers.into_iter().map(|z| near_real(z, self.sys.ct)).collect::<Option<_>>();
+        real.ok_or_else(|| domain(format!("{what} must be real, not complex")))
     }
 
     pub fn vector(&self, items: Vec<f64>) -> Result<Array> {

@@ -5,10 +5,12 @@
 use super::cx::Cx;
 use super::host::Recorded;
 use super::operators::frames::Run;
+use super::replay::takes_complex;
 use crate::array::{Array, Data};
 use crate::dag::{Cell, Dag, Info, Meta, Node, NodeId, Scalar};
 use crate::error::{Result, untraced};
-use std::collections::HashMap;
+use crate::span::Place;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -16,7 +18,7 @@ impl Cx<'_> {
     /// The array with everything pending in it computed.
     pub fn ready(&mut self, a: &Array, why: &'static str) -> Result<Array> {
         match a.data() {
-            Data::Num(_) | Data::Char(_) | Data::Dense(_) => Ok(a.clone()),
+            Data::Num(_) | Data::Complex(_) | Data::Char(_) | Data::Dense(_) => Ok(a.clone()),
             Data::Lazy(cell) => {
                 if cell.forced().is_none() {
                     self.force(&[a], why)?;
@@ -42,16 +44,23 @@ impl Cx<'_> {
     }
 
     pub fn force_cells(&mut self, mut roots: Vec<Rc<Cell>>, why: &'static str) -> Result<()> {
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         roots.retain(|c| c.forced().is_none() && seen.insert(Rc::as_ptr(c)));
         if roots.is_empty() {
             return Ok(());
         }
         let place = self.place();
-        let (recorded, cells) = record(&roots, why, place.clone());
-        let values = self.host.force(recorded).map_err(|e| {
-            let failed = |c: &Rc<Cell>| e.has_place() && c.meta().place == e.parts().place;
-            let suspect = |r: &&Run| cells.iter().any(|c| failed(c) && r.recorded(c.seq()));
+        let cells = reached(&roots);
+        // Pointers of checks, which hold their cells: a replay lets the others go.
+        let hard: HashSet<_> = self.sys.hard.iter().map(Rc::as_ptr).collect();
+        let checks: HashSet<_> = cells.iter().map(Rc::as_ptr).filter(|c| hard.contains(c)).collect();
+        let places: Vec<_> = match self.sys.runs.is_empty() {
+            true => Vec::new(),
+            false => cells.iter().map(|c| (c.meta().place.clone(), c.seq())).collect(),
+        };
+        self.evaluate(&roots, cells, why).map_err(|e| {
+            let failed = |at: &Option<Place>| e.has_place() && *at == e.parts().place;
+            let suspect = |r: &&Run| places.iter().any(|(at, seq)| failed(at) && r.recorded(*seq));
             self.sys.suspects = self.sys.runs.iter().filter(suspect).cloned().collect();
             match &place {
                 Some(at) if e.has_place() => e.needed(at),
@@ -59,13 +68,23 @@ impl Cx<'_> {
                 None => e,
             }
         })?;
-        for (cell, value) in roots.iter().zip(values) {
-            cell.settle(value);
-        }
         // What this evaluation ran needs no check of its own any more.
-        if !self.sys.hard.is_empty() {
-            let ran: std::collections::HashSet<_> = cells.iter().map(Rc::as_ptr).collect();
-            self.sys.hard.retain(|c| !ran.contains(&Rc::as_ptr(c)));
+        if !checks.is_empty() {
+            self.sys.hard.retain(|c| !checks.contains(&Rc::as_ptr(c)));
+        }
+        Ok(())
+    }
+
+    /// On the device, unless complex numbers come in or come out.
+    fn evaluate(&mut self, roots: &[Rc<Cell>], cells: Vec<Rc<Cell>>, why: &'static str) -> Result<()> {
+        if cells.iter().any(|c| takes_complex(c)) {
+            return self.replay(cells);
+        }
+        let place = self.place();
+        match self.host.force(record(roots, &cells, why, place)) {
+            Ok(values) => roots.iter().zip(values).for_each(|(cell, value)| cell.settle(value)),
+            Err(e) if e.leaves_reals() => self.replay(cells)?,
+            Err(e) => return Err(e),
         }
         Ok(())
     }
@@ -96,7 +115,8 @@ fn settled_deep(a: &Array) -> Array {
     }
 }
 
-fn record(roots: &[Rc<Cell>], why: &'static str, needed: Option<crate::span::Place>) -> (Recorded, Vec<Rc<Cell>>) {
+/// The pending cells that roots reach, in the order of evaluation.
+fn reached(roots: &[Rc<Cell>]) -> Vec<Rc<Cell>> {
     let mut cells: HashMap<*const Cell, Rc<Cell>> = HashMap::new();
     let mut stack: Vec<Rc<Cell>> = roots.to_vec();
     while let Some(cell) = stack.pop() {
@@ -111,6 +131,10 @@ fn record(roots: &[Rc<Cell>], why: &'static str, needed: Option<crate::span::Pla
     let mut order: Vec<Rc<Cell>> = cells.into_values().collect();
     // Rows taken out of a pending node have its number.
     order.sort_by_key(|c| (c.seq(), c.weight()));
+    order
+}
+
+fn record(roots: &[Rc<Cell>], order: &[Rc<Cell>], why: &'static str, needed: Option<Place>) -> Recorded {
     let mut made = Maker { dag: Dag::default(), inputs: Vec::new(), known: HashMap::new(), ids: HashMap::new() };
     for (site, cell) in order.iter().enumerate() {
         let Some(node) = cell.node() else { continue };
@@ -120,7 +144,7 @@ fn record(roots: &[Rc<Cell>], why: &'static str, needed: Option<crate::span::Pla
         made.ids.insert(Rc::as_ptr(cell), id);
     }
     let roots = roots.iter().filter_map(|c| made.ids.get(&Rc::as_ptr(c)).copied()).collect();
-    (Recorded { dag: made.dag, roots, inputs: made.inputs, why, needed }, order)
+    Recorded { dag: made.dag, roots, inputs: made.inputs, why, needed }
 }
 
 struct Maker {
@@ -157,8 +181,8 @@ impl Maker {
                 self.known.insert(key, id);
                 id
             }
-            // Never recorded: the recorder takes uniform arrays only.
-            Data::Items(_) | Data::Lazy(_) | Data::Framed(_) => {
+            // Never recorded: the recorder takes uniform arrays only, and what meets a complex one is replayed.
+            Data::Items(_) | Data::Complex(_) | Data::Lazy(_) | Data::Framed(_) => {
                 self.dag.add(Node::Const(Scalar::Num(0.0)), info(meta(None)))
             }
         }

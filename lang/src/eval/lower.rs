@@ -7,12 +7,13 @@ use super::cx::{Cx, SMALL};
 use super::host::Src;
 use crate::array::{Array, Buf, DType, Data, Shape, View, elements};
 use crate::dag::{Args, Cell, Meta, Node};
-use crate::error::{Error, Result, domain, length, rank};
+use crate::error::{Error, Result, beyond_reals, domain, length, rank};
 use crate::prim::moves::Move;
 use crate::prim::op::{Fails, Gives, Op};
 use crate::prim::scalar;
 use std::sync::Arc;
 
+mod complex;
 mod fold;
 mod framed;
 
@@ -28,9 +29,10 @@ fn known(a: &Array) -> (DType, Option<(f64, f64)>) {
 }
 
 impl Cx<'_> {
-    /// Whether an operation with that many elements is recorded.
+    /// Whether an operation with that many elements is recorded. One on complex numbers never is.
     pub fn records(&self, args: &[&Array], n: usize) -> bool {
-        n > SMALL || self.sys.record_all || args.iter().any(|a| a.pending().is_some())
+        (n > SMALL || self.sys.record_all || args.iter().any(|a| a.pending().is_some()))
+            && !args.iter().any(|a| a.is_complex())
     }
 
     /// A cell for a node. Forces it when too much is pending.
@@ -44,6 +46,9 @@ impl Cx<'_> {
     ) -> Result<Array> {
         self.sys.seq += 1;
         let meta = Meta { shape, dtype, range, place: self.place() };
+        // What has an order fails where its argument turns out to have none.
+        let orders = matches!(&node, Node::Map { op, .. } | Node::Reduce { op, .. } if op.needs_order());
+        let hard = hard || orders && node.inputs().iter().any(Array::is_open);
         let cell = Cell::new(node, meta, self.sys.seq);
         if hard {
             self.sys.hard.push(cell.clone());
@@ -99,7 +104,7 @@ impl Cx<'_> {
     /// A dyadic scalar function. Errors: rank, length, domain at once; value errors now or when forced.
     pub fn map2(&mut self, op: Op, x: &Array, y: &Array) -> Result<Array> {
         if let (Data::Num(a), Data::Num(b)) = (x.data(), y.data()) {
-            return Ok(Array::num(self.scalar2(op, *a, *b)?));
+            return self.number2(op, *a, *b);
         }
         if let (Op::CircleBy, Some(k)) = (op, x.number_scalar().filter(|_| x.rank() == 0 && y.is_uniform())) {
             let k = self.integer(k, "the left argument of ○")?;
@@ -146,21 +151,18 @@ impl Cx<'_> {
         }
         let ct = if characters == (true, true) || facts.iter().any(|f| f.0 == DType::F32) { 0.0 } else { self.sys.ct };
         let (dtype, range) = op.result(&facts);
-        if self.records(&[&x, &y], n) && !shape.is_empty() || x.pending().is_some() || y.pending().is_some() {
+        let pending = x.pending().is_some() || y.pending().is_some();
+        if self.records(&[&x, &y], n) && (pending || !shape.is_empty()) {
             let node = Node::Map { op, ct, args: Args::from_iter([x, y]) };
             return self.cell(node, shape, dtype, range, op.row().fails == Fails::Hard);
         }
-        let a = lanes(&x);
-        let b = lanes(&y);
-
-        let out = self.run(op, ct, &a, &b, n, dtype)?;
-        self.stored(op, shape, out, dtype)
+        self.mapped(op, ct, shape, &[x, y], dtype)
     }
 
     /// A monadic scalar function.
     pub fn map1(&mut self, op: Op, y: &Array) -> Result<Array> {
         if let Data::Num(a) = y.data() {
-            return Ok(Array::num(self.scalar1(op, *a)?));
+            return self.number1(op, *a);
         }
         if let Data::Items(items) = y.data() {
             let made: Result<Vec<_>> = items.all().iter().map(|i| self.map1(op, i)).collect();
@@ -186,11 +188,10 @@ impl Cx<'_> {
             let node = Node::Map { op, ct, args: Args::from_iter([y.settled()]) };
             return self.cell(node, shape, dtype, range, op.row().fails == Fails::Hard);
         }
-        let a = lanes(y);
-        let out = self.run(op, ct, &a, &Lanes::One(0.0), n, dtype)?;
-        self.stored(op, shape, out, dtype)
+        self.mapped(op, ct, shape, std::slice::from_ref(y), dtype)
     }
 
+    /// A real result of real numbers; an error that `leaves_reals` where it is none.
     pub fn scalar2(&self, op: Op, x: f64, y: f64) -> Result<f64> {
         scalar::eval(op, self.sys.ct, x, y).map_err(|f| failed(op, f))
     }
@@ -263,7 +264,8 @@ impl Cx<'_> {
             return a.with_shape(shape, self.budget());
         }
         let n = crate::array::checked_elements(&m.shape)?;
-        if a.is_uniform() && (a.pending().is_some() || n > SMALL || self.sys.record_all && a.rank() > 0) {
+        let large = n > SMALL || self.sys.record_all && a.rank() > 0;
+        if a.is_uniform() && !a.is_complex() && (a.pending().is_some() || large) {
             let dtype = if a.dtype().is_integer() && m.read.tests.iter().any(|t| t.fill != t.fill.trunc()) {
                 DType::F64
             } else {
@@ -297,10 +299,7 @@ impl Cx<'_> {
 
 pub fn failed(op: Op, fail: scalar::Fail) -> Error {
     match fail {
-        scalar::Fail::Complex => {
-            let says = "the result is a complex number, and complex numbers are not in Aplomb yet";
-            Error::new(crate::error::Kind::Nonce, says)
-        }
+        scalar::Fail::Complex => beyond_reals(),
         scalar::Fail::Overflow => domain(format!("{}: {}", op.glyph(), fail.says())),
         scalar::Fail::Domain(says) => domain(says),
     }

@@ -12,6 +12,7 @@ pub mod host;
 mod interp;
 mod lower;
 pub mod operators;
+mod replay;
 pub mod run;
 mod selective;
 pub mod system;

@@ -542,6 +542,7 @@ fn located(e: Error, at: At<'_>, ins: &Ins, x: Option<&Array>, y: &Array) -> Err
 fn described(a: &Array) -> String {
     match a.data() {
         crate::array::Data::Num(x) => crate::array::format::number(*x),
+        crate::array::Data::Complex(z) => crate::array::format::complex(*z, 10),
         crate::array::Data::Char(c) => format!("'{c}'"),
         _ if a.rank() == 0 => "a scalar".into(),
         _ => format!("shape {}", crate::array::format::shape_text(a.shape())),

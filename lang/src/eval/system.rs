@@ -38,7 +38,10 @@ pub static SYSTEM: &[Row] = &[
     fun("NC", "What a name is: 2 array, 3 function, 4 operator, 0 free."),
     fun("EX", "Frees names; 1 for each that is free now."),
     fun("C", "Folds case; 1⎕C upper, ¯1⎕C lower."),
-    fun("DR", "How an array is stored: 11 bool, 83 163 323 ints, 325 f32, 645 f64, 320 text, 326 nested."),
+    fun(
+        "DR",
+        "How an array is stored: 11 bool, 83 163 323 ints, 325 f32, 645 f64, 1289 complex, 320 text, 326 nested.",
+    ),
     fun("AS", "'f32'⎕AS Y converts; also 'f64' 'i32' 'bool'."),
     fun("NGET", "The text of a file; Y is the path, or path and 1 for a vector of lines."),
     fun("NPUT", "X⎕NPUT path writes text."),
@@ -244,6 +247,7 @@ impl Eval<'_> {
             DType::I32 => 323.0,
             DType::F32 => 325.0,
             DType::F64 => 645.0,
+            DType::Complex => 1289.0,
             DType::Char => {
                 let most = y.to_chars().unwrap_or_default().into_iter().map(u32::from).max().unwrap_or(0);
                 if most < 256 {

@@ -140,7 +140,7 @@ impl Operand {
 
 fn plain(a: &Array) -> String {
     let a = &a.settled();
-    match (a.to_text(), a.to_numbers()) {
+    match (a.to_text(), a.to_complexes()) {
         (_, Some(_)) if a.rank() < 2 => crate::array::format::line(a),
         (Some(text), _) => format!("'{}'", text.replace('\'', "''")),
         _ => "…".into(),

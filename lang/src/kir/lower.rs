@@ -482,6 +482,7 @@ fn storage(dtype: DType) -> Type {
         DType::I32 => Type::I32,
         DType::F32 => Type::F32,
         DType::Char => Type::U32,
-        DType::F64 | DType::Nested => Type::F64,
+        // No complex array is ever recorded.
+        DType::F64 | DType::Complex | DType::Nested => Type::F64,
     }
 }

@@ -4,6 +4,7 @@ use crate::prim::op::Op;
 
 /// An operation without a row here has no CUDA text yet: `kernel` says so by name.
 const TEXTS: &[(Op, &str)] = &[
+    (Op::Conj, "{x}"),
     (Op::Neg, "0.0 - {x}"),
     (Op::Sign, "({x} > 0.0) - ({x} < 0.0)"),
     (Op::Recip, "divide(1.0, {x}, {bad})"),

@@ -47,6 +47,18 @@ pub static RULES: &[Rule] = &[
         apply: |dag, at| left_unit(dag, at, Op::Add, 0.0, true),
     },
     Rule {
+        name: "conjugate",
+        row: "BAR-04",
+        pre: "only real numbers are recorded",
+        before: "(conj x:f64[4])",
+        after: "x:f64[4]",
+        never: &["(neg x:f64[4])"],
+        apply: |dag, at| match dag.node(at) {
+            Node::Map { op: Op::Conj, args, .. } => Some(args[0]),
+            _ => None,
+        },
+    },
+    Rule {
         name: "sub-zero",
         row: "BAR-04",
         pre: "x-0 is x, also for ¯0",

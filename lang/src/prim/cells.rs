@@ -2,7 +2,7 @@
 
 use super::moves::gather;
 use super::shape::{Axis, axis_of};
-use crate::array::{Array, Buf, Data, Shape, View, around, checked_elements, elements};
+use crate::array::{Array, Buf, Complex64, Data, Shape, View, around, checked_elements, elements};
 use crate::error::{Result, index, length};
 use crate::eval::cx::Cx;
 use std::sync::Arc;
@@ -36,6 +36,11 @@ pub fn join(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
             }
         });
         return Array::chars(shape, out, cx.budget());
+    }
+    if all(|v| !matches!(v, View::Char(_))) && filled.iter().any(|p| p.is_complex()) {
+        let mut out = Vec::with_capacity(n);
+        each_piece(&filled, axis, outer, |p, a, b| out.extend((a..b).filter_map(|k| p.complex_at(k))));
+        return Array::complexes(shape, out, cx.budget());
     }
     if all(|v| !matches!(v, View::Char(_))) {
         let charge = cx.budget().charge_elements(n, 8)?;
@@ -173,7 +178,16 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
         }
         return Array::chars(shape, out, cx.budget());
     }
-    if settled.iter().all(|a| a.is_uniform() && !a.is_char()) {
+    let numeric = settled.iter().all(|a| a.is_uniform() && !a.is_char());
+    if numeric && settled.iter().any(Array::is_complex) {
+        let mut out = Vec::with_capacity(n);
+        for a in &settled {
+            let v = a.to_complexes().unwrap_or_default();
+            out.extend(places(a).into_iter().map(|p| p.map_or(Complex64::ZERO, |k| v[k])));
+        }
+        return Array::complexes(shape, out, cx.budget());
+    }
+    if numeric {
         let mut out = Vec::with_capacity(n);
         for a in &settled {
             match a.to_numbers() {

@@ -2,7 +2,7 @@
 //!
 //! Rows: LOWERING §1, §2. `run` is the generic loop for host items and small arrays; large ones become transforms.
 
-use crate::array::{Array, Buf, Data, Shape, View, advance, checked_elements, elements, strides};
+use crate::array::{Array, Buf, Complex64, Data, Shape, View, advance, checked_elements, elements, strides};
 use crate::dag::ix::{Ix, linear};
 use crate::dag::{Read, Test};
 use crate::error::Result;
@@ -121,6 +121,10 @@ pub fn gather(a: &Array, shape: &[usize], places: &[Result<usize, f64>], budget:
             Ok(match b.view() {
                 View::Char(v) => typed!(v, |f: f64| char::from_u32(f as u32).unwrap_or(' '), Buf::chars),
                 View::F64(v) => typed!(v, |f| f, Buf::f64),
+                View::Complex(v) => {
+                    let pick = |p: &Result<usize, f64>| p.map_or_else(Complex64::from, |k| v[k]);
+                    Array::complexes(shape, places.iter().map(pick).collect(), budget)?
+                }
                 View::F32(v) => typed!(v, |f| f as f32, Buf::f32),
                 View::Bool(v) if whole => typed!(v, |f| f as u8, Buf::bools),
                 view => {

@@ -5,7 +5,7 @@
 
 use super::op::Op;
 use super::shape::Axis;
-use crate::array::{Array, Data, Shape, checked_elements, elements};
+use crate::array::{Array, Complex64, Data, Shape, checked_elements, elements};
 use crate::error::{Result, domain, length, rank};
 use crate::eval::cx::Cx;
 
@@ -85,9 +85,21 @@ pub fn deal(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array>
     cx.vector(out)
 }
 
+/// Both arguments as complex numbers where one of them is not real.
+fn complex_pair(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<[Vec<Complex64>; 2]>> {
+    let (x, y) = (cx.ready(x, "argument")?, cx.ready(y, "argument")?);
+    if x.to_numbers().is_some() && y.to_numbers().is_some() {
+        return Ok(None);
+    }
+    Ok(x.to_complexes().zip(y.to_complexes()).map(|(x, y)| [x, y]))
+}
+
+/// Rows, digits, columns of ⊥ or radices, columns, values of ⊤.
+type Counts = (usize, usize, usize);
+
 /// `X⊥Y`
 pub fn decode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
-    let (a, b) = (cx.numbers(x, "the left argument of ⊥")?, cx.numbers(y, "the right argument of ⊥")?);
+    let complex = complex_pair(cx, x, y)?;
     let last = x.shape().last().copied().unwrap_or(1);
     let first = y.shape().first().copied().unwrap_or(1);
     let n = if last == 1 { first } else { last };
@@ -100,49 +112,91 @@ pub fn decode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
         x.shape()[..x.rank().max(1) - 1].iter().chain(y.shape().get(1..).unwrap_or(&[])).copied().collect();
     let total = checked_elements(&shape)?;
     let _held = cx.budget().charge_elements(total, 8)?;
-    let mut out = Vec::with_capacity(rows * columns);
-    for r in 0..rows {
-        for c in 0..columns {
-            let mut sum = 0.0;
-            for k in 0..n {
-                let radix = if last == 1 { a[r] } else { a[r * last + k] };
-                let digit = if first == 1 { b[c] } else { b[k * columns + c] };
-                sum = if k == 0 { digit } else { cx.scalar2(Op::Add, cx.scalar2(Op::Mul, sum, radix)?, digit)? };
-            }
-            out.push(sum);
-        }
+    let counts = (rows, n, columns);
+    if let Some([a, b]) = complex {
+        let step = |sum, radix, digit| cx.complex_step(Op::Add, cx.complex_step(Op::Mul, sum, radix)?, digit);
+        return Array::complexes(shape, decoded(&a, &b, counts, last, first, step)?, cx.budget());
     }
+    let (a, b) = (cx.numbers(x, "the left argument of ⊥")?, cx.numbers(y, "the right argument of ⊥")?);
+    let step = |sum, radix, digit| cx.scalar2(Op::Add, cx.scalar2(Op::Mul, sum, radix)?, digit);
+    let out = decoded(&a, &b, counts, last, first, step)?;
     if shape.is_empty() {
         return Ok(Array::num(out[0]));
     }
     Array::numbers(shape, out, cx.budget())
 }
 
+/// Horner's rule for each row and column.
+fn decoded<T: Copy + Default>(
+    a: &[T],
+    b: &[T],
+    (rows, n, columns): Counts,
+    last: usize,
+    first: usize,
+    step: impl Fn(T, T, T) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut out = Vec::with_capacity(rows * columns);
+    for r in 0..rows {
+        for c in 0..columns {
+            let mut sum = T::default();
+            for k in 0..n {
+                let radix = if last == 1 { a[r] } else { a[r * last + k] };
+                let digit = if first == 1 { b[c] } else { b[k * columns + c] };
+                sum = if k == 0 { digit } else { step(sum, radix, digit)? };
+            }
+            out.push(sum);
+        }
+    }
+    Ok(out)
+}
+
 /// `X⊤Y`
 pub fn encode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
-    let (a, b) = (cx.numbers(x, "the left argument of ⊤")?, cx.numbers(y, "the right argument of ⊤")?);
+    let complex = complex_pair(cx, x, y)?;
     let n = x.shape().first().copied().unwrap_or(1);
-    let columns = a.len() / n.max(1);
+    let columns = x.len() / n.max(1);
     let shape: Shape = x.shape().iter().chain(y.shape()).copied().collect();
     if shape.len() > 15 {
         return Err(rank("the result of ⊤ has too many axes"));
     }
     let total = checked_elements(&shape)?;
     let _held = cx.budget().charge_elements(total, 8)?;
-    let mut out = vec![0.0; total];
-    for c in 0..if n == 0 { 0 } else { columns } {
-        for (j, &value) in b.iter().enumerate() {
-            let mut rest = value;
-            for k in (0..n).rev() {
-                let radix = a[k * columns + c];
-                let digit = cx.scalar2(Op::Residue, radix, rest)?;
-                out[(k * columns + c) * b.len() + j] = digit;
-                rest = if radix == 0.0 { 0.0 } else { (rest - digit) / radix };
-            }
-        }
+    let counts = (n, columns, y.len());
+    if let Some([a, b]) = complex {
+        let step = |radix: Complex64, rest: Complex64| {
+            let digit = cx.complex_step(Op::Residue, radix, rest)?;
+            let none = radix == Complex64::ZERO;
+            Ok((digit, if none { radix } else { cx.complex_step(Op::Div, rest - digit, radix)? }))
+        };
+        return Array::complexes(shape, encoded(&a, &b, counts, step)?, cx.budget());
     }
+    let (a, b) = (cx.numbers(x, "the left argument of ⊤")?, cx.numbers(y, "the right argument of ⊤")?);
+    let step = |radix: f64, rest: f64| {
+        let digit = cx.scalar2(Op::Residue, radix, rest)?;
+        Ok((digit, if radix == 0.0 { 0.0 } else { (rest - digit) / radix }))
+    };
+    let out = encoded(&a, &b, counts, step)?;
     if shape.is_empty() {
         return Ok(Array::num(out[0]));
     }
     Array::numbers(shape, out, cx.budget())
+}
+
+/// Digits from the last radix up; `step` gives a digit and what is left.
+fn encoded<T: Copy + Default>(
+    a: &[T],
+    b: &[T],
+    (n, columns, values): Counts,
+    step: impl Fn(T, T) -> Result<(T, T)>,
+) -> Result<Vec<T>> {
+    let mut out = vec![T::default(); n * columns * values];
+    for c in 0..if n == 0 { 0 } else { columns } {
+        for (j, &value) in b.iter().enumerate() {
+            let mut rest = value;
+            for k in (0..n).rev() {
+                (out[(k * columns + c) * values + j], rest) = step(a[k * columns + c], rest)?;
+            }
+        }
+    }
+    Ok(out)
 }

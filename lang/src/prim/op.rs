@@ -6,6 +6,8 @@ use crate::array::DType;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Op {
+    /// A real number itself; made where a pending value may turn out to be complex.
+    Conj,
     Neg,
     Sign,
     Recip,
@@ -106,6 +108,7 @@ use Gives::{Arith, Bool, Float, Whole};
 
 /// Every operation. `Circle` stands once, for its family.
 pub static OPS: &[Row] = &[
+    row(Op::Conj, "conj", "+", 1, Arith, Never, true, false, 0.12),
     row(Op::Neg, "neg", "-", 1, Arith, Never, true, false, 0.12),
     row(Op::Sign, "sign", "×", 1, Whole, Never, false, false, 0.15),
     row(Op::Recip, "recip", "÷", 1, Float, Hard, false, false, 0.31),
@@ -169,6 +172,17 @@ impl Op {
         }
     }
 
+    /// Some real arguments have a complex result.
+    pub fn may_leave_reals(self) -> bool {
+        matches!(self, Op::Ln | Op::Sqrt | Op::Pow | Op::Log | Op::CircleBy)
+            || matches!(self, Op::Circle(0 | 8 | -1 | -2 | -4 | -6 | -7 | -8 | -11 | -12))
+    }
+
+    /// Fails on what is not real: there is no order.
+    pub fn needs_order(self) -> bool {
+        matches!(self, Op::Lt | Op::Le | Op::Ge | Op::Gt | Op::Max | Op::Min)
+    }
+
     /// Associative and commutative in the table's sense, so that a reduction may take a tree.
     pub fn is_associative(self) -> bool {
         matches!(self, Op::Add | Op::Mul | Op::Max | Op::Min | Op::Lcm | Op::Gcd)
@@ -227,7 +241,7 @@ impl Op {
                 let most = alo.abs().max(ahi.abs());
                 Some((if alo <= 0.0 && ahi >= 0.0 { 0.0 } else { alo.abs().min(ahi.abs()) }, most))
             }
-            Op::Floor | Op::Ceil => Some((alo, ahi)),
+            Op::Conj | Op::Floor | Op::Ceil => Some((alo, ahi)),
             Op::Add => pair(|x, y| x + y),
             Op::Sub => pair(|x, y| x - y),
             Op::Mul => pair(|x, y| x * y),

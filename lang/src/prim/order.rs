@@ -1,8 +1,8 @@
-//! Order: `⍋ ⍒`. Stable; numbers exactly, before characters; nested item by item, shorter first.
+//! Order: `⍋ ⍒`. Stable; numbers exactly, complex ones by real, then imaginary part, before characters; nested item by item, shorter first.
 
 use super::search::cell_arrays;
 use super::shape::Axis;
-use crate::array::{Array, elements};
+use crate::array::{Array, Complex64, elements};
 use crate::error::{Result, domain, rank};
 use crate::eval::cx::Cx;
 use std::cmp::Ordering;
@@ -16,7 +16,8 @@ pub fn compare(a: &Array, b: &Array) -> Ordering {
             return match (a.is_char(), b.is_char()) {
                 (false, true) => Ordering::Less,
                 (true, false) => Ordering::Greater,
-                _ => number(a.number_at(0).unwrap_or(0.0), b.number_at(0).unwrap_or(0.0)),
+                (false, false) => complex(a.complex_at(0).unwrap_or_default(), b.complex_at(0).unwrap_or_default()),
+                (true, true) => a.to_chars().cmp(&b.to_chars()),
             };
         }
         (true, false) if b.rank() == 0 => return compare(a, &b.disclosed()).then(Ordering::Less),
@@ -68,6 +69,11 @@ fn number(x: f64, y: f64) -> Ordering {
     (x + 0.0).total_cmp(&(y + 0.0))
 }
 
+/// By real, then by imaginary part.
+fn complex(x: Complex64, y: Complex64) -> Ordering {
+    number(x.re, y.re).then(number(x.im, y.im))
+}
+
 /// Ranks of the major cells in ascending or descending order.
 pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
     if y.rank() == 0 {
@@ -78,6 +84,16 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
     let _held = cx.budget().charge_elements(n, 16)?;
     let mut out: Vec<usize> = (0..n).collect();
     let turn = |o: Ordering| if down { o.reverse() } else { o };
+    if y.is_complex() {
+        let items = y.to_complexes().unwrap_or_default();
+        let m = elements(&y.shape()[1..]);
+        let row = |k: usize| &items[k * m..(k + 1) * m];
+        let order = |a: usize, b: usize| {
+            row(a).iter().zip(row(b)).map(|(x, y)| complex(*x, *y)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+        };
+        out.sort_by(|&a, &b| turn(order(a, b)));
+        return Ok(out);
+    }
     if y.is_uniform() {
         let items: Vec<f64> = if y.is_char() {
             y.to_chars().unwrap_or_default().iter().map(|&c| f64::from(u32::from(c))).collect()

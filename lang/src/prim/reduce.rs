@@ -10,7 +10,8 @@
 //! All others are folded right to left, as APL says. Of an extent of 1 the item itself, of 0 the identity.
 
 use super::op::Op;
-use super::scalar::{Fail, eval};
+use super::scalar::{Fail, complex, eval};
+use num_complex::Complex64;
 use std::convert::Infallible;
 
 pub const BLOCK: usize = 65_536;
@@ -20,7 +21,7 @@ pub const ROWS: usize = 256;
 const NO_IDENTITY: Fail = Fail::Domain("this function has no identity for an empty axis");
 
 /// Halves partials `0..n` (at most `LANES`) into the first.
-pub fn halve<E>(part: &mut [f64], mut op: impl FnMut(f64, f64) -> Result<f64, E>) -> Result<(), E> {
+pub fn halve<T: Copy, E>(part: &mut [T], mut op: impl FnMut(T, T) -> Result<T, E>) -> Result<(), E> {
     let mut n = part.len().min(LANES);
     let mut half = LANES / 2;
     while half > 0 {
@@ -34,8 +35,8 @@ pub fn halve<E>(part: &mut [f64], mut op: impl FnMut(f64, f64) -> Result<f64, E>
 }
 
 /// One block of the last axis, 1 to `BLOCK` elements.
-pub fn block<E>(items: &[f64], mut op: impl FnMut(f64, f64) -> Result<f64, E>) -> Result<f64, E> {
-    let mut part = [0.0; LANES];
+pub fn block<T: Copy + Default, E>(items: &[T], mut op: impl FnMut(T, T) -> Result<T, E>) -> Result<T, E> {
+    let mut part = [T::default(); LANES];
     let n = items.len().min(LANES);
     part[..n].copy_from_slice(&items[..n]);
     for row in items[n..].chunks(LANES) {
@@ -48,10 +49,10 @@ pub fn block<E>(items: &[f64], mut op: impl FnMut(f64, f64) -> Result<f64, E>) -
 }
 
 /// Left to right; at least one.
-pub fn chain<E>(
-    items: impl IntoIterator<Item = f64>,
-    mut op: impl FnMut(f64, f64) -> Result<f64, E>,
-) -> Result<Option<f64>, E> {
+pub fn chain<T, E>(
+    items: impl IntoIterator<Item = T>,
+    mut op: impl FnMut(T, T) -> Result<T, E>,
+) -> Result<Option<T>, E> {
     let mut out = None;
     for x in items {
         out = Some(match out {
@@ -67,16 +68,30 @@ pub fn fold(op: Op, ct: f64, items: &[f64], last: bool) -> Result<f64, Fail> {
     if let Some(x) = plain(op, items, last).filter(|x| x.is_finite()) {
         return Ok(x);
     }
-    let f = |x, y| eval(op, ct, x, y);
-    let folded = if op.is_associative() {
-        tree(items, last, f)?
-    } else {
-        chain(items.iter().rev().copied(), |right, left| f(left, right))?
-    };
-    folded.or_else(|| op.identity()).ok_or(NO_IDENTITY)
+    ordered(op, items, last, |x, y| eval(op, ct, x, y))?.or_else(|| op.identity()).ok_or(NO_IDENTITY)
 }
 
-fn tree<E>(items: &[f64], last: bool, op: impl Fn(f64, f64) -> Result<f64, E> + Copy) -> Result<Option<f64>, E> {
+/// The same of complex items: one order for both.
+pub fn fold_complex(op: Op, ct: f64, items: &[Complex64], last: bool) -> Result<Complex64, Fail> {
+    let folded = ordered(op, items, last, |x, y| complex::eval(op, ct, x, y))?;
+    folded.or_else(|| op.identity().map(Complex64::from)).ok_or(NO_IDENTITY)
+}
+
+fn ordered<T, E>(op: Op, items: &[T], last: bool, f: impl Fn(T, T) -> Result<T, E> + Copy) -> Result<Option<T>, E>
+where
+    T: Copy + Default,
+{
+    if op.is_associative() {
+        tree(items, last, f)
+    } else {
+        chain(items.iter().rev().copied(), |right, left| f(left, right))
+    }
+}
+
+fn tree<T, E>(items: &[T], last: bool, op: impl Fn(T, T) -> Result<T, E> + Copy) -> Result<Option<T>, E>
+where
+    T: Copy + Default,
+{
     if last {
         return chain(items.chunks(BLOCK).map(|b| block(b, op)).collect::<Result<Vec<_>, _>>()?, op);
     }
@@ -101,18 +116,38 @@ fn plain(op: Op, items: &[f64], last: bool) -> Option<f64> {
 
 /// `items` of `shape` folded along `axis`. Errors: the failure with the place in the result, the first one.
 pub fn along(op: Op, ct: f64, items: &[f64], shape: &[usize], axis: usize) -> Result<Vec<f64>, (usize, Fail)> {
+    lines(items, shape, axis, |line, last| fold(op, ct, line, last))
+}
+
+/// `along` of complex items.
+pub fn along_complex(
+    op: Op,
+    ct: f64,
+    items: &[Complex64],
+    shape: &[usize],
+    axis: usize,
+) -> Result<Vec<Complex64>, (usize, Fail)> {
+    lines(items, shape, axis, |line, last| fold_complex(op, ct, line, last))
+}
+
+fn lines<T: Copy + Default>(
+    items: &[T],
+    shape: &[usize],
+    axis: usize,
+    fold: impl Fn(&[T], bool) -> Result<T, Fail>,
+) -> Result<Vec<T>, (usize, Fail)> {
     let extent = shape[axis];
     let inner: usize = shape[axis + 1..].iter().product();
     let outer: usize = shape[..axis].iter().product();
     let last = axis + 1 == shape.len();
-    let mut line = vec![0.0; extent];
+    let mut line = vec![T::default(); extent];
     let mut out = Vec::with_capacity(outer * inner);
     for at in 0..outer * inner {
         let (a, b) = (at / inner, at % inner);
         for (k, x) in line.iter_mut().enumerate() {
             *x = items[(a * extent + k) * inner + b];
         }
-        out.push(fold(op, ct, &line, last).map_err(|fail| (at, fail))?);
+        out.push(fold(&line, last).map_err(|fail| (at, fail))?);
     }
     Ok(out)
 }

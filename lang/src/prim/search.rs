@@ -2,9 +2,10 @@
 
 use super::cells;
 use super::shape::Axis;
-use crate::array::{Array, Data, elements};
+use crate::array::{Array, Complex64, Data, elements};
 use crate::error::{Result, domain, length, rank};
 use crate::eval::cx::Cx;
+use crate::prim::scalar::complex;
 use std::collections::HashMap;
 
 pub fn same(x: f64, y: f64, ct: f64) -> bool {
@@ -28,10 +29,19 @@ pub fn equal(x: &Array, y: &Array, ct: f64) -> bool {
             if x.is_char() != y.is_char() {
                 return false;
             }
+            if x.is_complex() || y.is_complex() {
+                let z = |a: &Array, k| a.complex_at(k).unwrap_or_default();
+                return (0..x.len()).all(|k| complex::same(z(x, k), z(y, k), ct));
+            }
             let ct = if x.dtype().is_integer() && y.dtype().is_integer() { 0.0 } else { ct };
             (0..x.len()).all(|k| same(x.number_at(k).unwrap_or(0.0), y.number_at(k).unwrap_or(0.0), ct))
         }
-        (Data::Num(_) | Data::Char(_), _) | (_, Data::Num(_) | Data::Char(_)) => false,
+        (Data::Num(_) | Data::Complex(_), Data::Num(_) | Data::Complex(_)) => {
+            complex::same(x.complex_at(0).unwrap_or_default(), y.complex_at(0).unwrap_or_default(), ct)
+        }
+        (Data::Num(_) | Data::Complex(_) | Data::Char(_), _) | (_, Data::Num(_) | Data::Complex(_) | Data::Char(_)) => {
+            false
+        }
         _ => (0..x.len()).all(|k| equal(&x.item(k), &y.item(k), ct)),
     }
 }
@@ -59,11 +69,15 @@ pub struct Table<'a> {
     cells: &'a [Key],
     buckets: HashMap<u64, Vec<u32>>,
     ct: f64,
+    /// Some key in it is.
+    complex: bool,
 }
 
 /// A cell as it is searched for.
 pub enum Key {
     Num(f64),
+    /// Not real.
+    Complex(Complex64),
     Char(char),
     Cell(Array),
 }
@@ -77,13 +91,25 @@ fn number_hash(x: f64) -> u64 {
     }
 }
 
-/// Numbers within the largest ⎕CT of each other have hashes that differ by at most one.
+/// Numbers within the largest ⎕CT of each other differ by at most one in this.
+fn coarse(x: f64) -> u64 {
+    (x + 0.0).to_bits() >> 20
+}
+
+/// Complex numbers within ⎕CT of each other have magnitudes that are.
 fn hash(k: &Key) -> u64 {
     match k {
-        Key::Num(x) => (x + 0.0).to_bits() >> 20,
+        Key::Num(x) => coarse(*x),
+        Key::Complex(z) => coarse(z.re.hypot(z.im)),
         Key::Char(c) => u64::from(u32::from(*c)) ^ 0xc0de_0000_0000,
         Key::Cell(a) => array_hash(a),
     }
+}
+
+/// What is next to a real number has its hash.
+fn complex_hash(z: Complex64) -> u64 {
+    let size = z.re.hypot(z.im);
+    number_hash(if z.im.abs() <= 1e-9 * size { z.re } else { size })
 }
 
 fn array_hash(a: &Array) -> u64 {
@@ -95,7 +121,7 @@ fn array_hash(a: &Array) -> u64 {
             match a.item(k) {
                 i if !i.is_simple_scalar() => array_hash(&i),
                 i if i.is_char() => u64::from(u32::from(i.to_chars().map_or(' ', |c| c[0]))) ^ 0xc0de_0000_0000,
-                i => number_hash(i.number_scalar().unwrap_or(0.0)),
+                i => complex_hash(i.complex_scalar().unwrap_or_default()),
             },
         );
     }
@@ -105,6 +131,8 @@ fn array_hash(a: &Array) -> u64 {
 fn key_equal(a: &Key, b: &Key, ct: f64) -> bool {
     match (a, b) {
         (Key::Num(x), Key::Num(y)) => same(*x, *y, ct),
+        (Key::Complex(x), Key::Complex(y)) => complex::same(*x, *y, ct),
+        (Key::Complex(z), Key::Num(x)) | (Key::Num(x), Key::Complex(z)) => complex::same(*z, (*x).into(), ct),
         (Key::Char(x), Key::Char(y)) => x == y,
         (Key::Cell(x), Key::Cell(y)) => equal(x, y, ct),
         _ => false,
@@ -113,7 +141,7 @@ fn key_equal(a: &Key, b: &Key, ct: f64) -> bool {
 
 impl<'a> Table<'a> {
     pub fn new(cells: &'a [Key], ct: f64) -> Self {
-        let mut t = Table { cells, buckets: HashMap::with_capacity(cells.len()), ct };
+        let mut t = Table { cells, buckets: HashMap::with_capacity(cells.len()), ct, complex: false };
         for k in 0..cells.len() {
             t.insert(k);
         }
@@ -121,10 +149,11 @@ impl<'a> Table<'a> {
     }
 
     fn empty(cells: &'a [Key], ct: f64) -> Self {
-        Table { cells, buckets: HashMap::new(), ct }
+        Table { cells, buckets: HashMap::new(), ct, complex: false }
     }
 
     fn insert(&mut self, k: usize) {
+        self.complex |= matches!(self.cells[k], Key::Complex(_));
         let bucket = self.buckets.entry(hash(&self.cells[k])).or_default();
         // A bucket keeps one of each value, the first.
         if bucket.iter().all(|&o| !key_equal(&self.cells[o as usize], &self.cells[k], 0.0)) {
@@ -135,8 +164,15 @@ impl<'a> Table<'a> {
     /// The first place of an equal cell.
     pub fn find(&self, key: &Key) -> Option<usize> {
         let own = hash(key);
-        let near = if matches!(key, Key::Num(_)) && self.ct > 0.0 { 1 } else { 0 };
-        let buckets = (own.saturating_sub(near)..=own + near).filter_map(|h| self.buckets.get(&h));
+        let near = if matches!(key, Key::Num(_) | Key::Complex(_)) && self.ct > 0.0 { 1 } else { 0 };
+        // A real number and a complex one next to it: by magnitude here, by sign there.
+        let other = match key {
+            Key::Complex(z) if near > 0 => coarse(z.re),
+            Key::Num(x) if near > 0 && self.complex => coarse(x.abs()),
+            _ => own,
+        };
+        let around = |h: u64| (h.saturating_sub(near)..=h + near).filter_map(|h| self.buckets.get(&h));
+        let buckets = around(own).chain(around(other).take(if other == own { 0 } else { 3 }));
         let found = buckets.flatten().copied().filter(|&k| key_equal(&self.cells[k as usize], key, self.ct));
         found.min().map(|k| k as usize)
     }
@@ -149,6 +185,10 @@ pub fn keys(cx: &mut Cx<'_>, a: &Array, rank: usize) -> Result<Vec<Key>> {
         if a.is_char() && a.is_uniform() {
             return Ok(a.to_chars().unwrap_or_default().into_iter().map(Key::Char).collect());
         }
+        if a.is_complex() {
+            let key = |z: Complex64| if z.im == 0.0 { Key::Num(z.re) } else { Key::Complex(z) };
+            return Ok(a.to_complexes().unwrap_or_default().into_iter().map(key).collect());
+        }
         if a.is_uniform() {
             return Ok(a.to_numbers().unwrap_or_default().into_iter().map(Key::Num).collect());
         }
@@ -157,6 +197,7 @@ pub fn keys(cx: &mut Cx<'_>, a: &Array, rank: usize) -> Result<Vec<Key>> {
             .into_iter()
             .map(|i| match i.data() {
                 Data::Num(x) => Key::Num(*x),
+                Data::Complex(z) => Key::Complex(*z),
                 Data::Char(c) => Key::Char(*c),
                 _ => Key::Cell(i),
             })
@@ -322,6 +363,7 @@ pub fn cell_arrays(cx: &mut Cx<'_>, a: &Array, rank: usize) -> Result<Vec<Array>
     let _held = cx.budget().charge_elements(a.len(), std::mem::size_of::<Array>())?;
     let cells = keys(cx, a, rank)?.into_iter().map(|k| match k {
         Key::Num(x) => Array::num(x),
+        Key::Complex(z) => Array::complex(z),
         Key::Char(c) => Array::char(c),
         Key::Cell(a) => a,
     });

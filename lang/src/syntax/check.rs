@@ -29,7 +29,6 @@ pub fn check(tokens: &[Token], source: &Arc<Source>, limits: &Limits) -> Vec<Err
                 errors.push(nonce(says).at(&at()).hint("a dfn has guards: {cond:expr ⋄ expr}"));
             }
             Kind::Bad(says) => errors.push(syntax(*says).at(&at())),
-            Kind::Complex => errors.push(nonce(format!("the complex number {}", at().text())).at(&at())),
             Kind::Open(c) => {
                 open.push((*c, k));
                 if open.len() > limits.nest && !too_deep {

@@ -39,6 +39,7 @@ impl Arena<'_> {
     fn leaf(&mut self, token: &Token) -> What {
         match &token.kind {
             Kind::Number(x) => What::Number(*x),
+            Kind::Complex(z) => What::Literal(Array::complex(*z)),
             Kind::Text(text) => What::Literal(text_literal(text, &self.budget)),
             Kind::Zilde => {
                 What::Literal(Array::numbers([0].as_slice(), vec![], &self.budget).unwrap_or_else(|_| Array::num(0.0)))

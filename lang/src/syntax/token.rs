@@ -1,13 +1,14 @@
 //! The lexer: text to tokens with code-point spans (LANGUAGE §1). It never fails: what is no token is `Bad`.
 
+use crate::array::Complex64;
 use crate::prim::table;
 use crate::span::Span;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     Number(f64),
-    /// A complex literal; the text says which.
-    Complex,
+    /// A literal with an imaginary part that is not 0.
+    Complex(Complex64),
     Text(String),
     Name(String),
     /// `⎕IO`, in capitals, without the quad.
@@ -225,8 +226,10 @@ fn number(chars: &[char], at: usize) -> (Kind, usize) {
     }
     if matches!(chars.get(end), Some('J' | 'j')) {
         return match real(chars, end + 1) {
-            Some((0.0, end)) => (Kind::Number(x), end),
-            Some((_, end)) => (Kind::Complex, end),
+            Some((_, end)) if matches!(chars.get(end), Some('J' | 'j')) => bad("a complex number has two parts: 3J4"),
+            Some((0.0, end)) => (Kind::Number(x + 0.0), end),
+            Some((im, end)) if im.is_finite() => (Kind::Complex(Complex64::new(x + 0.0, im)), end),
+            Some(_) => bad("this number is beyond what an f64 holds"),
             None => bad("a complex number is written 3J4"),
         };
     }
@@ -250,7 +253,10 @@ mod tests {
         assert_eq!(kinds("¯3 1E¯5 .5 5."), vec![n(-3.0), n(1e-5), n(0.5), n(5.0)]);
         assert_eq!(kinds("'it''s'"), vec![Kind::Text("it's".into())]);
         assert_eq!(kinds("∆x_1 ⎕io"), vec![Kind::Name("∆x_1".into()), Kind::System("IO".into())]);
-        assert!(matches!(kinds("3J4 ¯ 'a")[..], [Kind::Complex, Kind::Bad(_), Kind::Bad(_)]));
+        let z = |re, im| Kind::Complex(Complex64::new(re, im));
+        assert_eq!(kinds("3J¯4 1e3j.5 ¯.5J2E¯3 7J0"), vec![z(3.0, -4.0), z(1e3, 0.5), z(-0.5, 2e-3), n(7.0)]);
+        assert!(matches!(kinds("3J 1J1E999")[..], [Kind::Bad(_), Kind::Bad(_)]));
+        assert!(matches!(kinds("3J4 ¯ 'a")[..], [Kind::Complex(_), Kind::Bad(_), Kind::Bad(_)]));
     }
 
     #[test]

@@ -297,7 +297,7 @@ impl Pass<'_> {
                 unsafe {
                     let items = std::slice::from_raw_parts(values.add(r * extent), extent);
                     let with_care = |x, y| Ok(fold.step(x, y, row + r, &mut frame.fault));
-                    let Ok(sum) = block::<Infallible>(items, with_care);
+                    let Ok(sum) = block::<_, Infallible>(items, with_care);
                     *fold.out.add(row + r) = sum;
                 }
             }
@@ -308,7 +308,7 @@ impl Pass<'_> {
     fn long_row(&self, frame: &mut Frame, env: &Env, folds: &[Fold], item: Item) {
         let shown = |fold: &Fold, part: &mut [f64]| {
             let op = fold.of.op;
-            let Ok(()) = halve::<Infallible>(part, |x, y| Ok(eval(op, CT, x, y).unwrap_or(f64::NAN)));
+            let Ok(()) = halve::<_, Infallible>(part, |x, y| Ok(eval(op, CT, x, y).unwrap_or(f64::NAN)));
             part[0]
         };
         let mut careful = false;
@@ -340,7 +340,7 @@ impl Pass<'_> {
                 let held = &mut part[k][..LANES.min(item.places)];
                 let result = if careful || fold.fast.is_none() {
                     let with_care = |x, y| Ok(fold.step(x, y, item.result, &mut frame.fault));
-                    let Ok(()) = halve::<Infallible>(held, with_care);
+                    let Ok(()) = halve::<_, Infallible>(held, with_care);
                     held[0]
                 } else {
                     shown(fold, held)
@@ -441,7 +441,7 @@ impl Pass<'_> {
         for at in 0..outer * inner {
             let (a, b) = (at / inner, at % inner);
             let items = (0..blocks).map(|k| part[(a * blocks + k) * inner + b]);
-            let Ok(sum) = chain::<Infallible>(items, |x, y| Ok(fold.step(x, y, at, fault)));
+            let Ok(sum) = chain::<_, Infallible>(items, |x, y| Ok(fold.step(x, y, at, fault)));
             let sum = sum.or_else(|| of.op.identity()).unwrap_or_else(|| {
                 fold.fault(at, Fail::Domain("this function has no identity for an empty axis"), fault);
                 0.0

@@ -128,7 +128,7 @@ unsafe fn row<R: Rule, L: Wide>(x: *const f64, n: usize) -> f64 {
         } else {
             std::ptr::copy_nonoverlapping(x, part.as_mut_ptr(), k);
         }
-        let Ok(()) = halve::<Infallible>(&mut part[..k], |x, y| Ok(apply::<R>(x, y)));
+        let Ok(()) = halve::<_, Infallible>(&mut part[..k], |x, y| Ok(apply::<R>(x, y)));
         part[0]
     }
 }

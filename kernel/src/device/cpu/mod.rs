@@ -24,7 +24,7 @@ pub use isa::Isa;
 
 use super::{Device, DeviceError, Fault, LaunchStats, RunCtx};
 use crate::pool::{Pool, PoolBuffer};
-use aplomb_lang::array::{Array, Data, Storage};
+use aplomb_lang::array::{Array, DType, Data, Storage};
 use aplomb_lang::plan::{From, Launch, Plan};
 use chunk::Frame;
 use convert::Source;
@@ -54,7 +54,8 @@ impl Held {
         match array.data() {
             Data::Num(x) => Ok(Held::Number(array.clone(), *x)),
             Data::Char(c) => Ok(Held::Number(array.clone(), f64::from(u32::from(*c)))),
-            Data::Dense(_) => Ok(Held::Input(array)),
+            Data::Dense(b) if b.dtype() != DType::Complex => Ok(Held::Input(array)),
+            Data::Dense(_) | Data::Complex(_) => Err(DeviceError::Broken("an input of a plan is complex".into())),
             Data::Items(_) | Data::Lazy(_) | Data::Framed(_) => {
                 Err(DeviceError::Broken("an input of a plan is not dense".into()))
             }
@@ -72,6 +73,7 @@ impl Held {
                 View::I32(v) => v.as_ptr().cast(),
                 View::F32(v) => v.as_ptr().cast(),
                 View::F64(v) => v.as_ptr().cast(),
+                View::Complex(v) => v.as_ptr().cast(),
                 View::Char(v) => v.as_ptr().cast(),
             };
             Source { at, dtype: s.dtype(), len: s.len() }
@@ -88,7 +90,7 @@ impl Held {
 }
 
 fn of_number(x: &f64) -> Source {
-    Source { at: std::ptr::from_ref(x).cast(), dtype: aplomb_lang::array::DType::F64, len: 1 }
+    Source { at: std::ptr::from_ref(x).cast(), dtype: DType::F64, len: 1 }
 }
 
 impl Cpu {

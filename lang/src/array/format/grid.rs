@@ -1,7 +1,7 @@
 //! Arrays as rows of text: columns justified, nested items as blocks.
 
-use super::{is_int, numeral, scaled_column};
-use crate::array::{Array, Data, View, elements};
+use super::{complex, complex_column, is_int, numeral, scaled_column};
+use crate::array::{Array, Complex64, Data, View, elements};
 
 /// Rows, and the character offsets where a fold may cut them.
 pub struct Grid {
@@ -62,6 +62,9 @@ fn characters(a: &Array) -> Grid {
 }
 
 fn numbers(a: &Array, pp: usize) -> Grid {
+    if a.is_complex() {
+        return in_a_row(a.to_complexes().unwrap_or_default().into_iter().map(|z| complex(z, pp)));
+    }
     let items = match a.data() {
         Data::Dense(b) => match b.view() {
             View::F64(v) => v.to_vec(),
@@ -70,16 +73,19 @@ fn numbers(a: &Array, pp: usize) -> Grid {
         _ => a.to_numbers().unwrap_or_default(),
     };
     let whole = items.iter().all(|&x| is_int(x));
-    let mut row = String::with_capacity(items.len() * 4);
-    let mut breaks = Vec::with_capacity(items.len());
+    in_a_row(items.iter().map(|&x| numeral(x, pp, whole)))
+}
+
+fn in_a_row(texts: impl ExactSizeIterator<Item = String>) -> Grid {
+    let mut row = String::with_capacity(texts.len() * 4);
+    let mut breaks = Vec::with_capacity(texts.len());
     let mut at = 0;
-    for (k, &x) in items.iter().enumerate() {
+    for (k, text) in texts.enumerate() {
         if k > 0 {
             row.push(' ');
             at += 1;
             breaks.push(at);
         }
-        let text = numeral(x, pp, whole);
         at += text.chars().count();
         row.push_str(&text);
     }
@@ -97,24 +103,34 @@ struct Column {
 }
 
 fn split(text: String) -> Cell {
-    match text.find(['.', 'E']) {
+    match text.find(['.', 'E', 'J']) {
         Some(at) => Cell::Num(text[..at].into(), text[at..].into()),
         None => Cell::Num(text, String::new()),
     }
 }
 
 fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize) -> Column {
-    let numbers: Vec<Option<f64>> = (0..rows)
+    let numbers: Vec<Option<Complex64>> = (0..rows)
         .map(|r| match a.data() {
-            Data::Items(i) => i.at(r * columns + c).number_scalar(),
-            _ => a.number_at(r * columns + c),
+            Data::Items(i) => i.at(r * columns + c).complex_scalar(),
+            _ => a.complex_at(r * columns + c),
         })
         .collect();
-    let whole = numbers.iter().flatten().all(|&x| is_int(x));
-    let texts: Vec<Option<String>> = numbers.iter().map(|x| x.map(|x| numeral(x, pp, whole))).collect();
-    let any_scaled = rows > 1 && texts.iter().flatten().any(|t| t.contains('E'));
+    let real = numbers.iter().flatten().all(|z| z.im == 0.0);
+    let whole = real && numbers.iter().flatten().all(|z| is_int(z.re));
+    let texts: Vec<Option<String>> = match real || rows < 2 {
+        true => {
+            numbers.iter().map(|z| z.map(|z| if real { numeral(z.re, pp, whole) } else { complex(z, pp) })).collect()
+        }
+        false => complex_column(&numbers, pp),
+    };
+    let any_scaled = real && rows > 1 && texts.iter().flatten().any(|t| t.contains('E'));
     let nested = numbers.iter().enumerate().any(|(r, x)| x.is_none() && !a.item(r * columns + c).is_simple_scalar());
-    let scaled = if any_scaled { scaled_column(&numbers, pp) } else { Vec::new() };
+    let scaled = if any_scaled {
+        scaled_column(&numbers.iter().map(|z| z.map(|z| z.re)).collect::<Vec<_>>(), pp)
+    } else {
+        Vec::new()
+    };
     let mut bare = false;
     let mut cells = Vec::with_capacity(rows);
     for (r, (x, text)) in numbers.into_iter().zip(texts).enumerate() {

@@ -5,7 +5,7 @@ mod grid;
 
 pub use fold::{Style, display};
 
-use super::Array;
+use super::{Array, Complex64};
 
 /// A number with ten digits, as messages show it.
 pub fn number(x: f64) -> String {
@@ -41,6 +41,40 @@ pub fn numeral(x: f64, pp: usize, whole: bool) -> String {
         return format!("{sign}{digits}{}", "0".repeat(whole - digits.len()));
     }
     format!("{sign}{}.{}", &digits[..whole], &digits[whole..])
+}
+
+/// Both parts with as many digits as a number alone has; `J0` is dropped.
+pub fn complex(z: Complex64, pp: usize) -> String {
+    let part = |x: f64| numeral(x, pp, is_int(x));
+    if z.im == 0.0 { part(z.re) } else { format!("{}J{}", part(z.re), part(z.im)) }
+}
+
+/// A column with complex numbers in it: its real parts, and its imaginary ones, have as many decimals as the longest,
+/// but no more than `pp` digits.
+pub fn complex_column(column: &[Option<Complex64>], pp: usize) -> Vec<Option<String>> {
+    let parts = |of: fn(&Complex64) -> f64| {
+        let plain: Vec<_> = column.iter().map(|z| z.map(|z| of(&z)).map(|x| (x, numeral(x, pp, is_int(x))))).collect();
+        let decimals = |text: &str| text.split_once('.').filter(|_| !text.contains('E')).map_or(0, |(_, d)| d.len());
+        let most = plain.iter().flatten().map(|(_, text)| decimals(text)).max().unwrap_or(0);
+        let longer = move |(x, mut text): (f64, String)| {
+            let room = pp as i32 - 1 - rounded(x.abs(), pp.clamp(1, 17)).1;
+            let wanted = most.min(usize::try_from(room).unwrap_or(0));
+            let have = decimals(&text);
+            if x.is_finite() && !text.contains('E') && wanted > have {
+                text.push_str(if have == 0 { "." } else { "" });
+                text.push_str(&"0".repeat(wanted - have));
+            }
+            text
+        };
+        plain.into_iter().map(move |p| p.map(longer)).collect::<Vec<_>>()
+    };
+    let texts = parts(|z| z.re).into_iter().zip(parts(|z| z.im)).zip(column);
+    texts
+        .map(|((re, im), z)| match (re, im, z) {
+            (Some(re), Some(im), Some(z)) => Some(if z.im == 0.0 { re } else { format!("{re}J{im}") }),
+            _ => None,
+        })
+        .collect()
 }
 
 /// A column in scaled form, as one number in it needs: all with as many decimals as the longest. None stays empty.
@@ -114,6 +148,8 @@ mod tests {
         for (x, text) in cases {
             assert_eq!(number(x), text);
         }
+        let z = |re, im| complex(Complex64::new(re, im), 10);
+        assert_eq!([z(3.0, -4.0), z(0.5, 1e-20), z(2.0, 0.0)], ["3J¯4", "0.5J1E¯20", "2"]);
         assert_eq!(numeral(1234.0, 3, true), "1234");
         assert_eq!(numeral(1234.0, 3, false), "1.23E3");
     }

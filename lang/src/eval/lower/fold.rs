@@ -7,6 +7,7 @@ use crate::eval::cx::{Cx, SMALL};
 use crate::prim::moves::Move;
 use crate::prim::op::{Fails, Op};
 use crate::prim::reduce;
+use crate::prim::scalar::Fail;
 
 impl Cx<'_> {
     /// `op/` along an axis of a uniform array.
@@ -61,17 +62,21 @@ impl Cx<'_> {
         self.map2(Op::Sub, &Array::num(1.0), &twice)
     }
 
-    fn fold_host(&mut self, op: Op, y: &Array, axis: usize, shape: Shape) -> Result<Array> {
+    pub(in crate::eval) fn fold_host(&mut self, op: Op, y: &Array, axis: usize, shape: Shape) -> Result<Array> {
         let y = self.ready(y, "reduction")?;
-        let items = match y.data() {
-            Data::Dense(b) => b.view().numbers(),
-            _ => return Ok(y),
-        };
+        let Data::Dense(buffer) = y.data() else { return Ok(y) };
         let n = y.shape()[axis];
         // A recorded fold of an associative operation has no tolerance either.
         let exact = op.is_associative() || y.is_char() || y.dtype() == DType::F32;
         let ct = if exact { 0.0 } else { self.sys.ct };
-        let out = reduce::along(op, ct, &items, y.shape(), axis).map_err(|(_, f)| super::failed(op, f))?;
+        if y.is_complex() {
+            return self.fold_complex(op, ct, &y, axis, shape);
+        }
+        let items = buffer.view().numbers();
+        let out = match reduce::along(op, ct, &items, y.shape(), axis) {
+            Err((_, Fail::Complex)) => return self.fold_complex(op, ct, &y, axis, shape),
+            out => out.map_err(|(_, f)| super::failed(op, f))?,
+        };
         let (dtype, _) = reduced(op, y.dtype(), y.dtype().range(), n);
         self.stored(op, shape, out, dtype)
     }

@@ -127,7 +127,8 @@ impl Eval<'_> {
         let n = elements(shape);
         let mut args: Vec<&Array> = vec![y];
         args.extend(x);
-        if n == 0 || !self.frames(n, &args) {
+        let inside = args.iter().any(|a| a.frame().is_some());
+        if n == 0 || !self.frames(n, &args) || shape.is_empty() && !inside {
             return Ok(None);
         }
         let outer =

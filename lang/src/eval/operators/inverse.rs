@@ -291,7 +291,8 @@ fn unscanned(
         return Ok(y.clone());
     }
     let axis = axis_of(&mut ev.cx, axis, y.rank(), if p.glyph == '\\' { y.rank() - 1 } else { 0 })?;
-    let items = ev.cx.numbers(y, "the argument of a scan's inverse")?;
+    let y = ev.cx.ready(y, "argument")?;
+    let items = y.to_complexes().ok_or_else(|| domain("the inverse of a scan takes numbers"))?;
     let (outer, n, inner) = around(y.shape(), axis);
     let mut out = items.clone();
     for o in 0..outer {
@@ -301,11 +302,11 @@ fn unscanned(
                 let at = (o * n + k) * inner + i;
                 let (a, b) = (items[at], items[at - inner]);
                 let (a, b) = if turned && k % 2 == 1 { (b, a) } else { (a, b) };
-                out[at] = ev.cx.scalar2(step, a, b)?;
+                out[at] = ev.cx.complex_step(step, a, b)?;
             }
         }
     }
-    Array::numbers(y.shape(), out, ev.cx.budget())
+    Array::complexes(y.shape(), out, ev.cx.budget())
 }
 
 /// ⍸⍣¯1: how often each place occurs; index vectors give an array of their rank.

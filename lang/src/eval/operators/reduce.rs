@@ -210,6 +210,9 @@ fn scan(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array, axis: Axis
     }
     let (outer, n, inner) = around(y.shape(), axis);
     let op = scalar_op(f);
+    if let Some(op) = op.filter(|op| y.is_complex() && matches!(op, Op::Add | Op::Sub | Op::Mul)) {
+        return ev.cx.scan_complex(op, &y, (outer, n, inner));
+    }
     if let Some((op, items)) = op.zip(y.to_numbers().filter(|_| y.is_uniform())) {
         let running = op.is_associative() || (matches!(op, Op::Ne | Op::Eq) && y.dtype() == DType::Bool);
         if running || op == Op::Sub {

@@ -2,6 +2,7 @@
 
 mod axes;
 mod cases;
+mod complex;
 mod functions;
 mod inverses;
 mod operators;

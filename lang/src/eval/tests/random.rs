@@ -70,6 +70,8 @@ fn line(bits: &mut Bits, glyphs: &[String]) -> String {
         "[2 1]",
         "{≢⍵}⌸",
         "{⍺ ⍵}⌸",
+        "0J1",
+        "(1J2 3)",
     ];
     let n = 1 + bits.below(9);
     let mut out = String::new();

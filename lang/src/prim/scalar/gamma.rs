@@ -6,10 +6,10 @@
 use super::Fail;
 
 const POLE: Fail = Fail::Domain("! has a pole at every negative integer");
-const G: f64 = 607.0 / 128.0;
+pub(super) const G: f64 = 607.0 / 128.0;
 // The digits are the published ones.
 #[allow(clippy::excessive_precision)]
-const LANCZOS: [f64; 15] = [
+pub(super) const LANCZOS: [f64; 15] = [
     0.99999999999999709182,
     57.156235665862923517,
     -59.597960355475491248,

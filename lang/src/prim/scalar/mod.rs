@@ -5,6 +5,7 @@
 //! Start at `eval`. Always: a result that is no finite number from finite arguments is a `Fail`; ∞ and NaN that came
 //! in from files flow on as IEEE has it. Never: a tolerance that is not ⎕CT.
 
+pub mod complex;
 mod gamma;
 pub mod lane;
 pub mod math;

@@ -21,6 +21,7 @@ pub trait Visit {
 #[inline]
 pub fn visit<V: Visit>(op: Op, ct: f64, v: V) -> Option<V::Out> {
     Some(match (op, ct > 0.0) {
+        (Op::Conj, _) => v.rule::<Conj>(),
         (Op::Neg, _) => v.rule::<Neg>(),
         (Op::Sign, _) => v.rule::<Sign>(),
         (Op::Recip, _) => v.rule::<Recip>(),
@@ -84,6 +85,14 @@ fn one<L: Lane>() -> L {
 #[inline(always)]
 fn odd<L: Lane>(x: L) -> L::Mask {
     L::not(L::either(x.eq(zero()), x.eq(one())))
+}
+
+pub struct Conj;
+impl Rule for Conj {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        sure(x)
+    }
 }
 
 pub struct Neg;

@@ -9,15 +9,12 @@ use crate::prim::shape::Axis;
 use crate::prim::{numbers, search};
 use crate::{array::Array, error::Result};
 
-/// Conjugate: a real number is its own.
+/// Conjugate: a real number is its own. A pending value is recorded, for it may leave the reals when it is computed.
 fn conjugate(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     if y.is_uniform() && y.is_char() && !y.is_empty() {
         return Err(crate::error::domain("+ takes numbers, not characters"));
     }
-    if !y.is_uniform() {
-        return cx.map2(Op::Add, &Array::num(0.0), y);
-    }
-    Ok(y.clone())
+    if y.is_open() || y.is_complex() || !y.is_uniform() { cx.map1(Op::Conj, y) } else { Ok(y.clone()) }
 }
 
 pub static ROWS: &[Prim] = &[
@@ -25,7 +22,13 @@ pub static ROWS: &[Prim] = &[
         '+',
         None,
         &["plus", "add", "conjugate", "sum"],
-        meaning("conjugate", "Y itself (its complex conjugate).", ("+5 ¯2", "5 ¯2"), Elementwise, One(conjugate)),
+        meaning(
+            "conjugate",
+            "Y with the sign of its imaginary part turned; a real Y itself.",
+            ("+5 ¯2", "5 ¯2"),
+            Elementwise,
+            One(conjugate),
+        ),
         with_axis("add", "The sum of X and Y.", ("1 2 3+10", "11 12 13"), Elementwise, Scalar(Op::Add)),
     ),
     function(
@@ -39,7 +42,13 @@ pub static ROWS: &[Prim] = &[
         '×',
         Some('-'),
         &["times", "multiply", "sign", "signum", "product"],
-        meaning("sign", "¯1, 0 or 1 by the sign of Y.", ("×¯3 0 8", "¯1 0 1"), Elementwise, Scalar(Op::Sign)),
+        meaning(
+            "sign",
+            "¯1, 0 or 1 by the sign of Y; of a complex Y, Y÷|Y.",
+            ("×¯3 0 8", "¯1 0 1"),
+            Elementwise,
+            Scalar(Op::Sign),
+        ),
         with_axis("times", "The product of X and Y.", ("2 3×4", "8 12"), Elementwise, Scalar(Op::Mul)),
     ),
     function(
@@ -89,7 +98,8 @@ pub static ROWS: &[Prim] = &[
         meaning("pi times", "π times Y.", ("○1 2", "3.141592654 6.283185307"), Elementwise, Scalar(Op::Pi)),
         with_axis(
             "circular",
-            "X is 1 sin, 2 cos, 3 tan, 4 √1+Y², 5 sinh, 6 cosh, 7 tanh, 0 √1-Y²; negative: the inverse.",
+            "X is 1 sin, 2 cos, 3 tan, 4 √1+Y², 5 sinh, 6 cosh, 7 tanh, 0 √1-Y², 8 √-1-Y²; negative: the inverse. \
+             9 real part, 10 magnitude, 11 imaginary part, 12 phase; ¯10 conjugate, ¯11 0J1×Y, ¯12 *0J1×Y.",
             ("1 2○0", "0 1"),
             Elementwise,
             Scalar(Op::CircleBy),

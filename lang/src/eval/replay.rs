@@ -1,0 +1,54 @@
+//! Replay: a recorded evaluation that leaves the reals, or starts from complex values, is done again operation by
+//! operation with the host's functions, in the order in which it was written.
+
+use super::cx::Cx;
+use crate::array::Array;
+use crate::dag::{Cell, Node};
+use crate::error::{Result, internal};
+use crate::prim::moves::Move;
+use std::rc::Rc;
+
+/// A complex array stands in it: no device takes that.
+pub fn takes_complex(cell: &Cell) -> bool {
+    cell.node().is_some_and(|node| node.inputs().iter().any(Array::is_complex))
+}
+
+impl Cx<'_> {
+    /// Computes and settles pending cells, given in the order of evaluation. Errors: the first operation's that fails.
+    pub fn replay(&mut self, cells: Vec<Rc<Cell>>) -> Result<()> {
+        for cell in cells {
+            self.host.interrupt().check()?;
+            let value = self.operation(&cell).map_err(|e| match &cell.meta().place {
+                Some(place) => e.at(place),
+                None => e,
+            })?;
+            cell.settle(value);
+        }
+        Ok(())
+    }
+
+    fn operation(&mut self, cell: &Cell) -> Result<Array> {
+        let Some(node) = cell.node().map(|node| node.clone()) else {
+            return cell.forced().ok_or_else(|| internal("a cell is neither pending nor computed"));
+        };
+        let meta = cell.meta();
+        match node {
+            Node::Map { op, ct, args } => self.mapped(op, ct, meta.shape.clone(), &args, meta.dtype),
+            Node::Reduce { op, axis, src } => {
+                let src = self.ready(&src, "reduction")?;
+                self.fold_host(op, &src, axis as usize, meta.shape.clone())
+            }
+            Node::Transform { name, src, read, onto } => {
+                let src = self.ready(&src, "argument")?;
+                let _held = self.budget().charge_elements(cell.shape().iter().product(), 16)?;
+                Move { name, shape: meta.shape.clone(), read, onto }.run(&src, self.budget())
+            }
+            Node::Iota { origin } => {
+                let n = cell.shape().iter().product();
+                let _held = self.budget().charge_elements(n, 8)?;
+                self.vector((0..n).map(|k| k as f64 + origin).collect())
+            }
+            Node::Input(_) | Node::Const(_) => Err(internal("a leaf was recorded as a cell")),
+        }
+    }
+}
