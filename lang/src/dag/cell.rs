@@ -27,8 +27,10 @@ pub struct Cell {
     state: RefCell<State>,
     /// Its value may turn out to be complex.
     open: bool,
-    /// How many pending nodes stand below, itself included, counted as a tree and capped: when to force.
+    /// About how many pending nodes stand below, itself included: when to force. Never less than for a node below.
     weight: Slot<u32>,
+    /// The least number among them: all that were recorded since are at most so many.
+    oldest: u64,
 }
 
 enum State {
@@ -38,8 +40,12 @@ enum State {
 
 impl Cell {
     pub fn new(node: Node<Array>, meta: Meta, seq: u64) -> Rc<Cell> {
-        let below = node.inputs().iter().filter_map(Array::pending).map(|c| c.weight.get());
-        let weight = below.fold(1u32, |n, w| n.saturating_add(w));
+        let below = || node.inputs().iter().filter_map(Array::pending);
+        let tree = below().fold(1u32, |n, c| n.saturating_add(c.weight.get()));
+        let most = below().map(|c| c.weight.get()).max().unwrap_or(0);
+        let oldest = below().map(|c| c.oldest).fold(seq, u64::min);
+        let since = u32::try_from(seq - oldest).unwrap_or(u32::MAX).saturating_add(1);
+        let weight = tree.min(since.max(most.saturating_add(1)));
         let leaves = matches!(&node, Node::Map { op, .. } if op.may_leave_reals());
         let open = leaves || meta.dtype != DType::Bool && node.inputs().iter().any(Array::is_open);
         Rc::new(Cell {
@@ -49,6 +55,7 @@ impl Cell {
             name: RefCell::new(None),
             state: RefCell::new(State::Pending(node)),
             weight: Slot::new(weight),
+            oldest,
         })
     }
 

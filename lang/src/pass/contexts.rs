@@ -7,7 +7,7 @@ use super::schedule::{Group, Why};
 use crate::dag::ix::Ix;
 use crate::dag::{Dag, Node, NodeId, Read};
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug)]
 pub struct Context {
@@ -24,14 +24,33 @@ pub struct Context {
 
 pub struct Contexts(BTreeMap<NodeId, Vec<Context>>, Vec<(NodeId, usize, u64)>);
 
+/// What a walk found: contexts, and what must be kept beside what was. While something must, they are not the last.
+pub struct Walk {
+    pub contexts: Contexts,
+    pub new: BTreeMap<NodeId, Why>,
+}
+
 impl Contexts {
-    pub fn new(dag: &Dag, keep: &BTreeMap<NodeId, Why>, groups: &[Group]) -> Contexts {
+    /// Users first. The first `settled` groups are launches, others may still join them. `judge` says whether a node in these places must be kept; it then stands in a launch of its own,
+    /// numbered behind the others, until the next schedule finds it a home. So a chain of a thousand such nodes is one
+    /// walk, and contexts do not multiply through them.
+    pub fn walk(
+        dag: &Dag,
+        keep: &BTreeMap<NodeId, Why>,
+        groups: &[Group],
+        settled: usize,
+        judge: &dyn Fn(&BTreeMap<NodeId, Why>, NodeId, &[Context]) -> Option<Why>,
+    ) -> Walk {
         let mut home: BTreeMap<NodeId, (usize, bool)> = BTreeMap::new();
         for (g, group) in groups.iter().enumerate() {
             home.extend(group.body.iter().map(|at| (*at, (g, false))));
             home.extend(group.reduces.iter().chain(&group.after).map(|at| (*at, (g, true))));
         }
         let mut all = Contexts(BTreeMap::new(), Vec::new());
+        let (mut kept, mut new) = (keep.clone(), BTreeMap::new());
+        let mut own: Vec<Vec<usize>> = Vec::new();
+        // Below an unsure node contexts may still change.
+        let mut unsure: BTreeSet<NodeId> = BTreeSet::new();
         for at in dag.ids().rev() {
             if let (true, Some(&(group, after))) = (keep.contains_key(&at), home.get(&at)) {
                 // A reduction's argument is evaluated in the body, whatever its own place.
@@ -51,13 +70,38 @@ impl Contexts {
                 if matches!(dag.node(at), Node::Input(_)) {
                     all.note_loads(dag, at, &home);
                 }
+                let domain = |c: &Context| match c.group.checked_sub(groups.len()) {
+                    Some(k) => own[k].clone(),
+                    None => extents(groups, c.group, c.after),
+                };
+                let leaf = matches!(dag.node(at), Node::Input(_) | Node::Const(_));
+                if places.iter().any(|c| c.through.iter().any(|t| unsure.contains(t)))
+                    || may_meet(&places, settled, &domain)
+                {
+                    unsure.insert(at);
+                } else if let Some(why) = (!leaf).then(|| judge(&kept, at, &places)).flatten() {
+                    kept.insert(at, why.clone());
+                    new.insert(at, why);
+                    let extents = dag.shape(at).to_vec();
+                    let seed = Context {
+                        group: groups.len() + own.len(),
+                        after: false,
+                        read: Read::identity(extents.len()),
+                        onto: true,
+                        points: product(&extents),
+                        through: SmallVec::new(),
+                    };
+                    own.push(extents.clone());
+                    all.pass_on(dag, at, &seed, &extents, None);
+                    continue;
+                }
                 for place in places {
-                    let extents = extents(groups, place.group, place.after);
+                    let extents = domain(&place);
                     all.pass_on(dag, at, &place, &extents, Some(at));
                 }
             }
         }
-        all
+        Walk { contexts: all, new }
     }
 
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&NodeId, &Vec<Context>)> {
@@ -110,6 +154,14 @@ impl Contexts {
             }
         }
     }
+}
+
+/// Whether two contexts would be one if a launch that is only now known found its home in another's.
+fn may_meet(places: &[Context], settled: usize, domain: &dyn Fn(&Context) -> Vec<usize>) -> bool {
+    places
+        .iter()
+        .filter(|c| c.group >= settled)
+        .any(|c| places.iter().any(|d| d.group != c.group && d.read == c.read && domain(d) == domain(c)))
 }
 
 /// The read of a map's argument, given the map's: the same, or nothing to index where the argument is a scalar.

@@ -83,14 +83,17 @@ impl Schedule {
     pub fn new(dag: &Dag, roots: &[NodeId], allow: Allow) -> Schedule {
         let live = dag.live(roots);
         let mut keep = first_kept(dag, roots, allow, &live);
+        let judge = |keep: &BTreeMap<NodeId, Why>, at: NodeId, places: &[Context]| why_keep(dag, keep, at, places);
+        // What must be kept wherever launches begin is found first: grouping looks through all that is not kept.
+        let alone: Vec<Group> = keep.keys().map(|at| alone(dag, *at, 1)).collect();
+        keep.extend(Contexts::walk(dag, &keep, &alone, 0, &judge).new);
         loop {
             let groups = groups(dag, &keep, allow);
-            let contexts = Contexts::new(dag, &keep, &groups);
-            let new = more_to_keep(dag, &keep, &contexts);
-            if new.is_empty() {
-                return finished(dag, keep, groups, &contexts);
+            let walk = Contexts::walk(dag, &keep, &groups, groups.len(), &judge);
+            if walk.new.is_empty() {
+                return finished(dag, keep, groups, &walk.contexts);
             }
-            keep.extend(new);
+            keep.extend(walk.new);
         }
     }
 
@@ -297,26 +300,7 @@ fn merge_equals(
     }
 }
 
-/// The work rule and E1, users first.
-fn more_to_keep(dag: &Dag, keep: &BTreeMap<NodeId, Why>, contexts: &Contexts) -> BTreeMap<NodeId, Why> {
-    let mut new = BTreeMap::new();
-    // Below a node that will be kept, contexts change: those nodes are judged in the next round.
-    let mut unsure: BTreeSet<NodeId> = BTreeSet::new();
-    for (at, places) in contexts.iter().rev() {
-        let is_leaf = matches!(dag.node(*at), Node::Input(_) | Node::Const(_));
-        if keep.contains_key(at) || is_leaf {
-            continue;
-        }
-        if places.iter().any(|c| c.through.iter().any(|t| unsure.contains(t))) {
-            unsure.insert(*at);
-        } else if let Some(why) = why_keep(dag, keep, *at, places) {
-            new.insert(*at, why);
-            unsure.insert(*at);
-        }
-    }
-    new
-}
-
+/// The work rule and E1.
 fn why_keep(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId, places: &[Context]) -> Option<Why> {
     let map = if let Node::Map { op, .. } = dag.node(at) { Some(op) } else { None };
     if map.is_some_and(|op| op.row().fails == Fails::Hard) && !places.iter().any(|c| c.onto) {
