@@ -45,6 +45,19 @@ impl Eval<'_> {
         let v = self.st.stack.last().cloned().ok_or_else(|| crate::error::value("nothing to assign"))?;
         let f = f.map(|f| self.function(at, f)).transpose()?;
         let old = self.visible(at, sym)?;
+        if reach == Reach::Path {
+            let steps = self.cx.ready(&chosen, "path")?.to_items();
+            let new = match f {
+                None => v,
+                Some(f) => {
+                    let held = crate::prim::select::pick(&mut self.cx, &chosen, &old, None)?;
+                    self.apply(&f, Some(&held), &v)?
+                }
+            };
+            let new = self.cx.ready(&new, "value")?;
+            let new = super::operators::at::reached(&mut self.cx, &old, &steps, &new)?;
+            return self.change(at, sym, new);
+        }
         let whole = reach == Reach::Whole && (v.rank() > 0 || !v.is_uniform());
         if old.is_uniform() && !(whole && chosen.rank() == 0) {
             let wanted = self.cx.integers(&chosen, "a selection")?;

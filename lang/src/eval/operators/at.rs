@@ -104,7 +104,7 @@ fn masked(cx: &mut Cx<'_>, mask: &Array, y: &Array) -> Result<Chosen> {
 }
 
 /// The item at the end of a path replaced, and all that holds it made anew.
-fn reached(cx: &mut Cx<'_>, a: &Array, path: &[Array], item: &Array) -> Result<Array> {
+pub fn reached(cx: &mut Cx<'_>, a: &Array, path: &[Array], item: &Array) -> Result<Array> {
     let Some((step, rest)) = path.split_first() else { return Ok(item.clone()) };
     let a = cx.ready_outer(a)?;
     let place = place_of(cx, a.shape(), step)?;

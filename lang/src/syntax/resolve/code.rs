@@ -83,11 +83,13 @@ pub enum Do {
     },
 }
 
-/// What a selection names: items, the one item that ⊃ picks, or the simple scalars that `¨` and `∊` go down to.
+/// What a selection names: items, the one item that ⊃ picks, what stands at the end of a path (`p⊃x`: only the path is
+/// run), or the simple scalars that `¨` and `∊` go down to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     Items,
     Whole,
+    Path,
     Scalars,
 }
 
@@ -114,7 +116,36 @@ pub enum FExpr {
     Atop(Box<FExpr>, Box<FExpr>),
 }
 
+impl Do {
+    /// How many values it takes from the stack and puts there.
+    fn moves(&self) -> (usize, usize) {
+        match self {
+            Do::Strand(n) | Do::Notation { n, .. } => (*n, 1),
+            Do::Monad(_) => (1, 1),
+            Do::Dyad(_) => (2, 1),
+            Do::Index(present) => (1 + present.iter().filter(|p| **p).count(), 1),
+            Do::Const(_) | Do::Name(_) | Do::Alpha | Do::Omega | Do::Word(_) | Do::System(_) | Do::Input => (0, 1),
+            // Assignments leave their value; what else they take makes the code no plain path.
+            _ => (usize::MAX, 0),
+        }
+    }
+}
+
 impl Code {
+    /// The path of `p⊃x` alone: the code of p, if x is only picked from.
+    pub fn path(&self) -> Option<Code> {
+        let [Ins { what: Do::Positions(_), .. }, path @ .., Ins { what: Do::Dyad(FExpr::Prim(p)), .. }] = &self.ins[..]
+        else {
+            return None;
+        };
+        let mut depth = 0usize;
+        for ins in path {
+            let (pops, pushes) = ins.what.moves();
+            depth = depth.checked_sub(pops)? + pushes;
+        }
+        (p.glyph == '⊃' && depth == 1).then(|| Code { ins: path.to_vec(), gives: Gives::Array, assigns: false })
+    }
+
     /// What it names as the selection left of ←.
     pub fn reach(&self) -> Reach {
         let function = |ins: &Ins| match &ins.what {

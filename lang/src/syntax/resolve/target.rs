@@ -1,6 +1,6 @@
 //! The left side of ←: what is assigned, and how.
 
-use super::code::{Code, Do, FExpr, Gives, Ins, Pattern};
+use super::code::{Code, Do, FExpr, Gives, Ins, Pattern, Reach};
 use super::terms::Term;
 use super::{Class, Key, Resolver, Right};
 use crate::error::{Result, nonce};
@@ -198,7 +198,13 @@ impl Resolver<'_> {
                         push(ins, Do::AssignIndex { sym, present, f }, y);
                     }
                     Target::Selected(sym, code, f) => {
-                        let reach = code.reach();
+                        let (code, reach) = match code.path() {
+                            Some(path) => (path, Reach::Path),
+                            None => {
+                                let reach = code.reach();
+                                (code, reach)
+                            }
+                        };
                         ins.extend(code.ins);
                         push(ins, Do::AssignSelected { sym, f, reach }, y);
                     }
