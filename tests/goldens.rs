@@ -33,6 +33,31 @@ fn maps_sums_and_reads_are_one_launch() {
 }
 
 #[test]
+fn operands_run_once_for_all_cells() {
+    assert_eq!(on_inputs("{⍵×2}¨A", &[]), 1);
+    assert_eq!(on_inputs("A{⍺+2×⍵}¨B", &[]), 1);
+    assert_eq!(on_inputs("(+/÷≢)⍤1⊢M", &[]), 1);
+    assert_eq!(on_inputs("{⌽⍵÷2}⍤1⊢M", &[]), 1);
+    assert_eq!(on_inputs("A∘.{⍺×⍵+1}B", &[]), 1);
+    assert_eq!(on_inputs("+/+/¨↓M", &[]), on_inputs("+/+/M", &[]));
+    assert_eq!(on_inputs("↑{⍵×1 2 3}¨A", &[]), 1);
+    // Row by row a mean of squares about the mean: sum, then map and sum.
+    assert_eq!(on_inputs("{(+/(⍵-(+/⍵)÷≢⍵)*2)÷≢⍵}⍤1⊢M", &[]), 2);
+    // A guard looks at values: cell by cell.
+    assert_eq!(on_inputs("{⍵>2:⍵ ⋄ -⍵}¨A", &[]), on_inputs("{⍵>2:⍵ ⋄ -⍵}¨A", &["frames"]));
+}
+
+#[test]
+fn lazy_items_make_life_one_launch_a_generation() {
+    const LIFE: &str = "life←{⊃1 ⍵∨.∧3 4=+/,¯1 0 1∘.⊖¯1 0 1∘.⌽⊂⍵} ⋄ G←6 7⍴0 1 0 0 1";
+    let generations = |n: usize| {
+        let mut s = session();
+        traced(&mut s, &[LIFE, "G", &format!("life⍣{n}⊢G")]).kernels.len()
+    };
+    assert_eq!([1, 2, 3, 10].map(generations), [1, 2, 3, 10]);
+}
+
+#[test]
 fn fusion_off_writes_every_node() {
     assert_eq!(on_inputs("2×X+1", &["fusion"]), 2);
     assert_eq!(on_inputs("+/A×B", &["fusion"]), 2);
@@ -104,6 +129,7 @@ fn every_switch_has_a_witness() {
         ("fuse-producers", "1+2×A"),
         ("embed-consumers", "+/A×B"),
         ("horizontal", "(+/A×2)(⌈/A×3)"),
+        ("frames", "+/{⍵+⍵×2}¨A"),
         ("fusion", "+/1+2×A"),
         ("sharing", "{y←*A ⋄ y×y+1}0"),
     ];

@@ -25,18 +25,33 @@ const SEEDS: &[&str] = &[
     "⎕IO←0 ⋄ ⍳3",
 ];
 
+/// The lines of the conformance cases, but for those that wait, or touch files.
+fn conformance() -> Vec<String> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).expect("cases").map(|e| e.expect("a file").path()).collect();
+    paths.sort();
+    let texts = paths.iter().map(|p| std::fs::read_to_string(p).expect("cases"));
+    let lines =
+        texts.flat_map(|t| t.lines().filter_map(|l| l.strip_prefix("      ").map(String::from)).collect::<Vec<_>>());
+    let outside = ["⎕N", "⎕DL", "⎕SH", "⎕OFF", "⎕CSV", "⎕FIX", "⎕CMD", "⍞", "]", ")"];
+    lines.filter(|l| !outside.iter().any(|w| l.contains(w) || l.starts_with(w))).collect()
+}
+
 #[test]
 fn no_line_brings_the_session_down() {
     let mut glyphs: Vec<String> = prims().map(|p| p.glyph.to_string()).collect();
     glyphs.extend("0 1 2 ¯1 .5 1E3 x y ⍺ ⍵ ∇ ( ) [ ] { } ; : ⋄ ← ' ⎕IO ⎕ ⍬ ' \u{0} é".split(' ').map(String::from));
+    let seeds: Vec<String> = SEEDS.iter().map(|s| s.to_string()).chain(conformance()).collect();
+    assert!(seeds.len() > 1_000);
     let mut s = session();
+    s.core().limits.seconds = 1.0;
     s.core().limits.depth = 200;
     s.core().limits.bytes = 1 << 24;
     let mut heard = Heard::default();
     for k in 0..scaled(20_000) {
         let mut dice = Dice(k as u64);
-        let line = if k % 3 == 0 {
-            let mut chars: Vec<char> = dice.pick(SEEDS).chars().collect();
+        let line = if k % 3 < 2 {
+            let mut chars: Vec<char> = dice.pick(&seeds).chars().collect();
             for _ in 0..1 + dice.roll(4) {
                 let at = dice.roll(chars.len());
                 match dice.roll(3) {

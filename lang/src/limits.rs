@@ -31,7 +31,7 @@ impl Default for Limits {
         Limits {
             nest: 512,
             tokens: 100_000,
-            depth: 10_000,
+            depth: 12_000,
             rank: 15,
             bytes: 1 << 33,
             pending: 4_096,

@@ -29,14 +29,28 @@ pub fn render(e: &Error, colour: bool) -> String {
             text.push_str(line.trim_end());
         }
     }
-    for call in parts.calls.iter().take(8) {
-        let line = line_of(call);
-        text += &format!("\n   called from {}: {}", call.source.name, line);
+    // The picture's own line says nothing new, nor does one line twice running.
+    let mut calls: Vec<String> = parts.calls.iter().map(|c| format!("{}: {}", named(c), line_of(c))).collect();
+    calls.dedup();
+    if calls.first() == Some(&format!("{}: {}", named(place), line_of(place))) {
+        calls.remove(0);
     }
-    if parts.calls.len() > 8 {
-        text += &format!("\n   … {} more calls", parts.calls.len() - 8);
+    for call in calls.iter().take(8) {
+        text += &format!("\n   called from {call}");
+    }
+    if calls.len() > 8 {
+        text += &format!("\n   … {} more calls", calls.len() - 8);
     }
     text
+}
+
+/// The source, and the line in it where there are several.
+fn named(place: &Place) -> String {
+    let before = place.source.text.chars().take(place.span.start as usize).filter(|c| *c == '\n').count();
+    match place.source.text.contains('\n') {
+        true => format!("{}:{}", place.source.name, before + 1),
+        false => place.source.name.clone(),
+    }
 }
 
 fn line_of(place: &Place) -> String {

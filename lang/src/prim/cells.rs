@@ -1,6 +1,6 @@
 //! Pieces of arrays on the host: joining, slicing along an axis, mixing and splitting.
 
-use super::moves::gather;
+use super::moves::{Move, gather};
 use super::shape::{Axis, axis_of};
 use crate::array::{Array, Buf, Complex64, Data, Shape, View, around, checked_elements, elements};
 use crate::error::{Result, index, length};
@@ -128,8 +128,14 @@ pub fn mix(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
     let frame = y.rank();
     let place = axis.map(|k| mix_place(cx, k, frame)).transpose()?;
     let Data::Items(held) = y.data() else { return Ok(y.clone()) };
-    let items: Vec<Array> = if held.all().is_empty() { vec![y.prototype()] } else { held.all().to_vec() };
-    let mixed = mixed(cx, y.shape(), &items, held.all().is_empty())?;
+    // The cells of one array are that array again.
+    let mixed = match held.split() {
+        Some(rows) => rows.node.settled(),
+        None => {
+            let items: Vec<Array> = if held.all().is_empty() { vec![y.prototype()] } else { held.all().to_vec() };
+            mixed(cx, y.shape(), &items, held.all().is_empty())?
+        }
+    };
     let Some(place) = place else { return Ok(mixed) };
     let new = mixed.rank() - frame;
     let to = (0..mixed.rank()).map(|k| match k {
@@ -229,10 +235,19 @@ pub fn split(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
         };
     }
     let axis = axis_of(cx, axis, y.rank(), y.rank() - 1)?;
-    let y = cx.ready_outer(y)?;
     let (outer, n, inner) = around(y.shape(), axis);
     let mut shape: Shape = y.shape().into();
     shape.remove(axis);
+    if y.is_uniform() && !y.is_empty() && !shape.is_empty() {
+        // The axis goes last, and nothing is taken apart before somebody looks.
+        let _held = cx.budget().charge_elements(outer * inner, std::mem::size_of::<Array>())?;
+        let last = y.rank() - 1;
+        let full: Shape = shape.iter().copied().chain([n]).collect();
+        let at = (0..y.rank()).map(|k| Some(if k == axis { last } else { k - usize::from(k > axis) }));
+        let node = if axis == last { y.settled() } else { cx.apply_move(y, Move::axes("⍉", full, at))? };
+        return Ok(Array::rows(node, last));
+    }
+    let y = cx.ready_outer(y)?;
     if outer * inner == 0 {
         let proto = super::shape::fill(cx, &y.prototype(), &[n])?;
         return empty(cx, &shape, proto);

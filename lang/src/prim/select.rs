@@ -16,7 +16,12 @@ pub enum Sel {
 }
 
 fn outside(k: i64, io: i64, n: usize) -> Error {
-    index(format!("index {} is outside: the axis has {n}", k + io))
+    let says = format!("index {} is outside: the axis has {n}", crate::array::format::number((k + io) as f64));
+    if k + io < 0 {
+        index(says).hint("indices count from ⎕IO; ⊢/x is the last item, ¯1↑x a vector of it")
+    } else {
+        index(says)
+    }
 }
 
 /// Checked places on one axis.

@@ -25,10 +25,14 @@ pub fn power(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: 
             let done = ev.apply(g, Some(&next), &now)?;
             let done = ev.cx.ready(&done, "until")?;
             now = next;
-            match done.number_at(0).filter(|_| done.len() == 1 && !done.is_char()) {
+            match Some(&done).filter(|d| d.len() == 1 && !d.is_char()).and_then(|d| d.number_at(0)) {
                 Some(1.0) => return Ok(now),
                 Some(0.0) => {}
-                _ => return Err(domain("the condition of ⍣ is 0 or 1")),
+                _ => {
+                    let e = domain("the condition of ⍣ is 0 or 1");
+                    let minus = super::prim(&f[1]).is_some_and(|p| p.glyph == '-');
+                    return Err(if minus { e.hint("did you mean ⍣¯1?") } else { e });
+                }
             }
         },
     }
