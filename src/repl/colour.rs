@@ -13,7 +13,7 @@ fn style(kind: &Kind) -> &'static str {
         Kind::Glyph(_) | Kind::Assign => "\x1b[34m",
         Kind::System(_) | Kind::Quad | Kind::QuoteQuad | Kind::Word(_) => "\x1b[35m",
         Kind::Comment => "\x1b[2m",
-        Kind::Bad(_) => "\x1b[31;4m",
+        Kind::Bad(_) | Kind::Control => "\x1b[31;4m",
         _ => "",
     }
 }

@@ -69,7 +69,7 @@ fn explain(text: &[u8], e: &csv::Error) -> String {
     match e.kind() {
         csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
             let line = line_of(text, pos.as_ref());
-            format!("line {line}: {expected_len} fields were expected, {len} are there")
+            format!("line {line}: {expected_len} fields were expected, {len} found")
         }
         _ => e.to_string(),
     }

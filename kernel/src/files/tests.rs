@@ -132,7 +132,7 @@ fn csv_columns_have_their_types_and_errors_their_line() {
     assert!(says.contains("t.csv: line 2, column 1: a number was expected, 'a, b' is there"), "{says}");
     let path = folder.file("u.csv", b"1,2\n3\n");
     let says = read_csv(&path, &CsvOptions { types: vec![], header: false, separator: ',' }, &budget());
-    assert!(says.err().unwrap().to_string().contains("line 2: 2 fields were expected, 1 are there"));
+    assert!(says.err().unwrap().to_string().contains("line 2: 2 fields were expected, 1 found"));
 }
 
 #[test]

@@ -174,12 +174,13 @@ pub fn checked_elements(shape: &[usize]) -> Result<usize> {
         return Ok(0);
     }
     let product = shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d)).filter(|&n| n <= 1 << 53);
-    product.ok_or_else(|| {
-        crate::error::Error::new(
-            crate::error::Kind::WsFull,
-            "this shape has more than 2*53 items, which no memory holds",
-        )
-    })
+    product.ok_or_else(too_long)
+}
+
+/// The error of a shape beyond all memories.
+pub fn too_long() -> crate::error::Error {
+    let says = "this shape has more than 2*53 items, which no memory holds";
+    crate::error::Error::new(crate::error::Kind::WsFull, says)
 }
 
 impl Array {

@@ -181,14 +181,17 @@ impl Eval<'_> {
             self.st.depth -= 1;
             return Err(crate::error::limit(format!("calls stand more than {} deep", limits.depth)));
         }
-        let mut last = None;
+        let (mut last, mut shy) = (None, false);
         let inner = At { ast: &ast, frame: at.frame };
         for stmt in ast.stmts.iter().filter(|s| !ast.phrase(s.phrase).items.is_empty()) {
             self.cx.host.interrupt().check()?;
-            let done = self.phrase(inner, stmt.phrase, false).and_then(|(o, _)| match o {
-                Outcome::Func(f) => Ok(Some(self.cx.text(&f.text())?)),
-                Outcome::Oper(_) => Ok(None),
-                o => self.valued(o),
+            let done = self.phrase(inner, stmt.phrase, false).and_then(|(o, assigns)| {
+                shy = assigns;
+                match o {
+                    Outcome::Func(f) => Ok(Some(self.cx.text(&f.text())?)),
+                    Outcome::Oper(_) => Ok(None),
+                    o => self.valued(o),
+                }
             });
             match done {
                 Ok(v) => last = v,
@@ -199,6 +202,7 @@ impl Eval<'_> {
             }
         }
         self.st.depth -= 1;
+        self.st.shy = shy;
         Ok(last)
     }
 }

@@ -4,6 +4,7 @@ use super::run::{At, Eval};
 use super::value::{Func, Value};
 use crate::array::{Array, Changing};
 use crate::error::{Result, length, rank, syntax, untraced, value};
+use crate::prim::amend::fits;
 use crate::prim::select::{Sel, places_of, select};
 use crate::syntax::Sym;
 use crate::syntax::resolve::{Do, FExpr, Ins, Pattern};
@@ -248,14 +249,7 @@ impl Eval<'_> {
     ) -> Result<()> {
         old = self.cx.ready_outer(&old)?;
         let v = self.cx.ready_outer(v)?;
-        let units = |s: &[usize]| s.iter().copied().filter(|&n| n != 1).collect::<Vec<_>>();
-        if v.len() != 1 && v.rank() > 0 && units(v.shape()) != units(shape) {
-            return Err(if v.rank() == shape.len() {
-                length("the value and the places differ in length")
-            } else {
-                rank("the value and the places differ in rank")
-            });
-        }
+        fits(&v, shape)?;
         let one = v.len() == 1;
         let item = |k: usize| if v.rank() == 0 { v.disclosed() } else { v.item(if one { 0 } else { k }) };
         // Every item of `old` that goes is kept until nothing can fail any more.

@@ -3,7 +3,7 @@
 use super::moves::gather;
 use super::shape::{Axis, axis_of};
 use crate::array::{Array, Buf, Data, Shape, View, around, checked_elements, elements};
-use crate::error::{Result, index};
+use crate::error::{Result, domain, index, length};
 use crate::eval::cx::Cx;
 use std::sync::Arc;
 
@@ -117,11 +117,36 @@ pub fn cell(cx: &Cx<'_>, a: &Array, shape: &[usize], from: usize) -> Result<Arra
     gather(a, shape, &places, cx.budget())
 }
 
-/// `↑Y`: items padded to one shape. Simple arrays are unchanged.
-pub fn mix(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+/// `↑Y`: items padded to one shape, as trailing axes. `↑[k]Y`, k no whole number: the new axes stand together at that
+/// place among Y's. Simple arrays are unchanged.
+pub fn mix(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    let frame = y.rank();
+    let place = axis.map(|k| mix_place(cx, k, frame)).transpose()?;
     let Data::Items(held) = y.data() else { return Ok(y.clone()) };
     let items: Vec<Array> = if held.all().is_empty() { vec![y.prototype()] } else { held.all().to_vec() };
-    mixed(cx, y.shape(), &items, held.all().is_empty())
+    let mixed = mixed(cx, y.shape(), &items, held.all().is_empty())?;
+    let Some(place) = place else { return Ok(mixed) };
+    let new = mixed.rank() - frame;
+    let to = (0..mixed.rank()).map(|k| match k {
+        k if k < place => k,
+        k if k < frame => k + new,
+        k => k - frame + place,
+    });
+    let to = cx.vector(to.map(|k| k as f64 + cx.sys.io).collect())?;
+    super::shape::transpose_by(cx, &to, &mixed, None)
+}
+
+/// How many of Y's axes stand before the new ones.
+fn mix_place(cx: &mut Cx<'_>, k: &Array, frame: usize) -> Result<usize> {
+    let &[k] = cx.numbers(k, "an axis")?.as_slice() else { return Err(length("↑ takes one axis")) };
+    let k = k - cx.sys.io;
+    if k.fract() == 0.0 {
+        return Err(domain("the axis of ↑ stands between two axes: a number such as 0.5"));
+    }
+    if k < -1.0 || k > frame as f64 {
+        return Err(index("there is no place for such an axis"));
+    }
+    Ok(k.ceil() as usize)
 }
 
 /// Items of a frame padded to their common shape; `none`: they only show the shape of an empty result.

@@ -7,9 +7,12 @@ pub mod reduce;
 pub mod scalar;
 pub mod table;
 
+pub mod amend;
 pub mod cells;
+pub mod matrix;
 pub mod numbers;
 pub mod order;
+pub mod parts;
 pub mod search;
 pub mod select;
 pub mod shape;

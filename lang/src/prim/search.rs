@@ -205,19 +205,41 @@ pub fn member(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
     Array::numbers(x.shape(), out, cx.budget())
 }
 
-/// The places of first occurrences among major cells.
-fn firsts(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<bool>> {
+/// Major cells that are equal: where each group begins, and the group of every cell. In order of first sight.
+pub struct Groups {
+    pub firsts: Vec<usize>,
+    pub of: Vec<u32>,
+}
+
+/// Groups of major cells under ⎕CT; a cell belongs to the first group whose first cell it equals.
+pub fn groups(cx: &mut Cx<'_>, y: &Array) -> Result<Groups> {
     let all = keys(cx, y, y.rank().max(1) - 1)?;
     let ct = ct_of(cx, y, y);
+    let _held = cx.budget().charge_elements(all.len(), 16)?;
     let mut seen = Table::empty(&all, ct);
-    let mut out = Vec::with_capacity(all.len());
+    let mut out = Groups { firsts: Vec::new(), of: Vec::with_capacity(all.len()) };
+    // The group whose first cell is this one.
+    let mut number = vec![0; all.len()];
     for (k, cell) in all.iter().enumerate() {
-        let new = seen.find(cell).is_none();
-        if new {
-            seen.insert(k);
+        if k % 4_096 == 0 {
+            cx.host.interrupt().check()?;
         }
-        out.push(new);
+        let first = seen.find(cell).unwrap_or_else(|| {
+            seen.insert(k);
+            number[k] = out.firsts.len() as u32;
+            out.firsts.push(k);
+            k
+        });
+        out.of.push(number[first]);
     }
+    Ok(out)
+}
+
+/// The places of first occurrences among major cells.
+fn firsts(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<bool>> {
+    let firsts = groups(cx, y)?.firsts;
+    let mut out = vec![false; y.shape().first().copied().unwrap_or(1)];
+    firsts.into_iter().for_each(|k| out[k] = true);
     Ok(out)
 }
 
@@ -270,27 +292,38 @@ pub fn union(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array
     cells::join(cx, &[x, new], 0)
 }
 
-/// `X⍸Y`: how many of the ascending X are ≤ each of Y.
+/// `X⍸Y`: how many of the ascending major cells of X are at most each cell of Y. Errors: RANK, LENGTH, DOMAIN.
 pub fn interval(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
-    if x.rank() != 1 {
-        return Err(rank("the left argument of ⍸ is a vector"));
+    if x.rank() == 0 {
+        return Err(rank("the left argument of ⍸ is at least a vector"));
     }
     let (x, y) = (cx.ready(x, "search")?, cx.ready(y, "search")?);
-    let less = |a: &Array, i: usize, b: &Array, j: usize| super::order::compare(&a.item(i), &b.item(j));
-    if (1..x.len()).any(|k| less(&x, k - 1, &x, k).is_gt()) {
+    let cell = x.rank() - 1;
+    if y.rank() < cell {
+        return Err(rank("Y has fewer axes than the cells of X"));
+    }
+    if y.shape()[y.rank() - cell..] != x.shape()[1..] {
+        return Err(length("the cells of X and Y differ in length"));
+    }
+    let frame = y.shape()[..y.rank() - cell].to_vec();
+    let (bounds, wanted) = (cell_arrays(cx, &x, cell)?, cell_arrays(cx, &y, cell)?);
+    if bounds.windows(2).any(|w| super::order::compare(&w[0], &w[1]).is_gt()) {
         return Err(domain("the left argument of ⍸ must ascend"));
     }
     let io = cx.sys.io;
-    let mut out = Vec::with_capacity(y.len());
-    for j in 0..y.len() {
-        let (mut lo, mut hi) = (0, x.len());
-        while lo < hi {
-            let mid = (lo + hi) / 2;
-            if less(&x, mid, &y, j).is_gt() { hi = mid } else { lo = mid + 1 }
-        }
-        out.push(lo as f64 + io - 1.0);
-    }
-    Array::numbers(y.shape(), out, cx.budget())
+    let place = |v: &Array| bounds.partition_point(|b| super::order::compare(b, v).is_le()) as f64 + io - 1.0;
+    Array::numbers(frame.as_slice(), wanted.iter().map(place).collect(), cx.budget())
+}
+
+/// The cells of the given rank as arrays.
+pub fn cell_arrays(cx: &mut Cx<'_>, a: &Array, rank: usize) -> Result<Vec<Array>> {
+    let _held = cx.budget().charge_elements(a.len(), std::mem::size_of::<Array>())?;
+    let cells = keys(cx, a, rank)?.into_iter().map(|k| match k {
+        Key::Num(x) => Array::num(x),
+        Key::Char(c) => Array::char(c),
+        Key::Cell(a) => a,
+    });
+    Ok(cells.collect())
 }
 
 /// `X⍷Y`: where X begins in Y.

@@ -1,4 +1,4 @@
-//! Selection: `[] ⌷ ⊃ ⊂ ⊆ / \ ⍸ ∊`. Slices by scalars and progressions are moves; the rest gathers on the host.
+//! Selection: `[] ⌷ ⊃ / \ ⍸ ∊ ⍳`. Slices by scalars and progressions are moves; the rest gathers on the host.
 
 use super::cells;
 use super::moves::{Move, gather};
@@ -6,7 +6,7 @@ use super::shape::{Axis, axis_of, reshaped};
 use crate::array::{Array, Data, Shape, advance, checked_elements, elements};
 use crate::dag::Read;
 use crate::dag::ix::Ix;
-use crate::error::{Error, Result, domain, index, length, nonce, rank};
+use crate::error::{Error, Result, domain, index, length, rank};
 use crate::eval::cx::Cx;
 
 /// One axis' index: all, or places with the shape they were given in.
@@ -155,16 +155,22 @@ fn choose(cx: &mut Cx<'_>, a: &Array, i: &Array) -> Result<Array> {
 
 /// The item at one index vector.
 fn one_cell(cx: &mut Cx<'_>, a: &Array, at: &Array) -> Result<Array> {
-    if at.rank() > 1 || at.len() != a.rank() {
-        return Err(rank(format!("an index of {} numbers for {} axes", at.len(), a.rank())));
+    let place = place_of(cx, a.shape(), at)?;
+    Ok(a.item(place))
+}
+
+/// The ravel place of one index vector. Errors: RANK, INDEX, DOMAIN.
+pub fn place_of(cx: &mut Cx<'_>, shape: &[usize], at: &Array) -> Result<usize> {
+    if at.rank() > 1 || at.len() != shape.len() {
+        return Err(rank(format!("an index of {} numbers for {} axes", at.len(), shape.len())));
     }
     let io = cx.sys.io as i64;
     let mut place = 0;
-    for (k, &n) in cx.integers(at, "an index")?.iter().zip(a.shape()) {
+    for (k, &n) in cx.integers(at, "an index")?.iter().zip(shape) {
         let k = k - io;
         place = place * n + usize::try_from(k).ok().filter(|&k| k < n).ok_or_else(|| outside(k, io, n))?;
     }
-    Ok(a.item(place))
+    Ok(place)
 }
 
 /// `X⊃Y`
@@ -196,112 +202,28 @@ pub fn first(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     }
 }
 
+/// `X⌷[k]Y`: one item of X for each axis named, or for each leading axis; the others are whole.
 pub fn squad(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
-    if axis.is_some() {
-        return Err(nonce("⌷ with an axis"));
-    }
     if x.rank() > 1 {
         return Err(rank("the left argument of ⌷ is a vector"));
     }
-    if x.len() > y.rank() {
-        return Err(rank(format!("{} indices for {} axes", x.len(), y.rank())));
+    let axes = match axis {
+        None if x.len() > y.rank() => return Err(rank(format!("{} indices for {} axes", x.len(), y.rank()))),
+        None => (0..x.len()).collect(),
+        Some(k) => super::shape::axes_of(cx, k, y.rank())?,
+    };
+    if axes.len() != x.len() {
+        return Err(length(format!("{} indices for {} axes", x.len(), axes.len())));
     }
-    let mut indices: Vec<Option<Array>> =
-        cx.ready_outer(x)?.to_items().into_iter().map(|i| Some(i.disclosed())).collect();
-    indices.resize(y.rank(), None);
+    let mut indices: Vec<Option<Array>> = vec![None; y.rank()];
+    for (k, i) in axes.into_iter().zip(cx.ready_outer(x)?.to_items()) {
+        indices[k] = Some(i.disclosed());
+    }
     let mut sels = Vec::new();
     for (k, i) in indices.iter().enumerate() {
         sels.push(select(cx, i.as_ref(), y.shape()[k])?);
     }
     at_sels(cx, y, &sels)
-}
-
-pub fn enclose(_: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
-    if axis.is_some() {
-        return Err(nonce("⊂ with an axis"));
-    }
-    y.clone().enclosed()
-}
-
-pub fn nest(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
-    if y.is_simple() { y.clone().enclosed() } else { Ok(y.clone()) }
-}
-
-/// `X⊂Y`: dividers before each cell of the last axis.
-pub fn partitioned_enclose(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
-    if x.rank() > 1 || y.rank() == 0 {
-        return Err(rank("⊂ needs a vector on its left and at least a vector on its right"));
-    }
-    let axis = axis_of(cx, axis, y.rank(), y.rank() - 1)?;
-    let n = y.shape()[axis];
-    let mut marks = cx.integers(x, "the left argument of ⊂")?;
-    if x.rank() == 0 {
-        let _held = cx.budget().charge_elements(n, 8)?;
-        marks = vec![marks[0]; n];
-    }
-    if marks.iter().any(|&m| m < 0) {
-        return Err(domain("the left argument of ⊂ has no negative numbers"));
-    }
-    if marks.len() > n + 1 {
-        return Err(length(format!("{} dividers for {n} cells", marks.len())));
-    }
-    let mut parts: Vec<Vec<Option<usize>>> = Vec::new();
-    for k in 0..=n {
-        for _ in 0..marks.get(k).copied().unwrap_or(0) {
-            parts.push(Vec::new());
-        }
-        if k < n
-            && let Some(last) = parts.last_mut()
-        {
-            last.push(Some(k));
-        }
-    }
-    pieces(cx, y, axis, parts)
-}
-
-fn pieces(cx: &mut Cx<'_>, y: &Array, axis: usize, parts: Vec<Vec<Option<usize>>>) -> Result<Array> {
-    let y = cx.ready_outer(y)?;
-    let mut out = Vec::with_capacity(parts.len());
-    for p in &parts {
-        out.push(cells::along(cx, &y, axis, p)?);
-    }
-    let proto = cells::along(cx, &y, axis, &[])?;
-    cx.collect(&[parts.len()], out, Some(proto))
-}
-
-/// `X⊆Y`: a new part where X rises, 0 drops.
-pub fn partition(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
-    if x.rank() > 1 || y.rank() == 0 {
-        return Err(rank("⊆ needs a vector on its left and at least a vector on its right"));
-    }
-    if y.rank() > 1 {
-        return Err(nonce("⊆ on a matrix"));
-    }
-    let axis = axis_of(cx, axis, y.rank(), y.rank() - 1)?;
-    let n = y.shape()[axis];
-    let mut marks = cx.integers(x, "the left argument of ⊆")?;
-    if marks.len() == 1 {
-        let _held = cx.budget().charge_elements(n, 8)?;
-        marks = vec![marks[0]; n];
-    }
-    if marks.len() != n {
-        return Err(length("X and Y differ in length"));
-    }
-    let mut parts: Vec<Vec<Option<usize>>> = Vec::new();
-    let mut last = 0;
-    for (k, &m) in marks.iter().enumerate() {
-        if m < 0 {
-            return Err(domain("the left argument of ⊆ has no negative numbers"));
-        }
-        if m > last {
-            parts.push(Vec::new());
-        }
-        if let Some(part) = parts.last_mut().filter(|_| m > 0) {
-            part.push(Some(k));
-        }
-        last = m;
-    }
-    pieces(cx, y, axis, parts)
 }
 
 pub fn replicate_last(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {

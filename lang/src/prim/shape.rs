@@ -2,7 +2,7 @@
 
 use super::cells;
 use super::moves::{Move, within};
-use crate::array::{Array, Data, Shape, around, checked_elements, elements};
+use crate::array::{Array, Data, Shape, around, checked_elements, elements, too_long};
 use crate::dag::ix::Ix;
 use crate::dag::{Read, Test};
 use crate::error::{Result, domain, index, length, rank};
@@ -18,6 +18,23 @@ pub fn axis_of(cx: &mut Cx<'_>, axis: Axis<'_>, of: usize, default: usize) -> Re
         .ok()
         .filter(|&k| k < of)
         .ok_or_else(|| index(format!("there is no such axis: the argument has {of}")))
+}
+
+/// Several different axes. Errors: RANK, INDEX, DOMAIN.
+pub fn axes_of(cx: &mut Cx<'_>, k: &Array, of: usize) -> Result<Vec<usize>> {
+    if k.rank() > 1 {
+        return Err(rank("axes are a vector"));
+    }
+    let mut out = Vec::new();
+    for k in cx.integers(k, "an axis")? {
+        let k = usize::try_from(k - cx.sys.io as i64).ok().filter(|&k| k < of);
+        let k = k.ok_or_else(|| index(format!("there is no such axis: the argument has {of}")))?;
+        if out.contains(&k) {
+            return Err(domain("an axis is named twice"));
+        }
+        out.push(k);
+    }
+    Ok(out)
 }
 
 pub fn same(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
@@ -46,7 +63,11 @@ pub fn given_shape(cx: &mut Cx<'_>, x: &Array, what: &str) -> Result<Shape> {
         return Err(rank("a shape is a vector"));
     }
     let mut out = Shape::new();
-    for n in cx.integers(x, what)? {
+    for n in cx.numbers(x, what)? {
+        if n > 9e15 && n.is_finite() {
+            return Err(too_long());
+        }
+        let n = cx.integer(n, what)?;
         out.push(usize::try_from(n).map_err(|_| domain(format!("{what} must not be negative")))?);
     }
     checked_elements(&out)?;
@@ -240,18 +261,14 @@ fn amounts(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, what: &str) ->
     if x.rank() > 1 {
         return Err(rank(format!("the left argument of {what} is a vector")));
     }
+    if what == "↑" && cx.numbers(x, what)?.iter().any(|n| n.abs() > 9e15 && n.is_finite()) {
+        return Err(too_long());
+    }
     let by = cx.integers(x, &format!("the left argument of {what}"))?;
     let y = if y.rank() == 0 && axis.is_none() { reshaped(cx, y, &vec![1; by.len()])? } else { y.clone() };
     let axes: Vec<usize> = match axis {
         None => (0..by.len()).collect(),
-        Some(k) => {
-            let mut out = Vec::new();
-            for k in cx.integers(k, "an axis")? {
-                let k = usize::try_from(k - cx.sys.io as i64).ok().filter(|&k| k < y.rank());
-                out.push(k.ok_or_else(|| index("there is no such axis"))?);
-            }
-            out
-        }
+        Some(k) => axes_of(cx, k, y.rank())?,
     };
     if axes.len() != by.len() || by.len() > y.rank() {
         return Err(length(format!("{what} has {} numbers for {} axes", by.len(), y.rank())));

@@ -2,7 +2,7 @@
 
 use super::shape::Axis;
 use crate::array::{Array, format};
-use crate::error::{Result, domain, length};
+use crate::error::{Result, domain, length, rank};
 use crate::eval::cx::Cx;
 
 pub fn format(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
@@ -49,39 +49,46 @@ pub fn format(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     Array::chars(shape, chars, cx.budget())
 }
 
-/// `w d⍕Y` and `d⍕Y`.
+/// `w d⍕Y` and `d⍕Y`; a pair for each column of the last axis, or one for all. A width of 0 is as wide as the column,
+/// with a blank before all but the first. What does not fit is stars. Errors: RANK, LENGTH, DOMAIN.
 pub fn format_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if x.rank() > 1 {
+        return Err(rank("the left argument of ⍕ is a vector"));
+    }
     let by = cx.integers(x, "the left argument of ⍕")?;
     let numbers = cx.numbers(y, "the right argument of ⍕")?;
-    let (w, d) = match by[..] {
+    let columns = y.shape().last().copied().unwrap_or(1);
+    let pair = |c: usize| match by[..] {
         [d] => (0, d),
         [w, d] => (w, d),
-        _ => return Err(length("⍕ takes one width and one count of decimals")),
+        _ => (by[2 * c], by[2 * c + 1]),
     };
-    if w < 0 || d.abs() > 300 || w > 10_000 {
+    if !matches!(by.len(), 1 | 2) && by.len() != 2 * columns {
+        return Err(length("⍕ takes a count of decimals, a width with one, or such a pair for each column"));
+    }
+    if (0..columns).map(pair).any(|(w, d)| !(0..=10_000).contains(&w) || d.abs() > 300) {
         return Err(domain("this width or count of decimals is beyond what ⍕ takes"));
     }
-    let text: Vec<String> = numbers.iter().map(|&v| fixed(v, d)).collect();
-    let columns = y.shape().last().copied().unwrap_or(1).max(1);
+    let _held = cx.budget().charge_elements(numbers.len(), 48)?;
+    let text: Vec<String> = numbers.iter().enumerate().map(|(k, &v)| fixed(v, pair(k % columns).1)).collect();
     let widest = |c: usize| text.iter().skip(c).step_by(columns).map(|t| t.chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> =
-        (0..columns).map(|c| if w > 0 { w as usize } else { widest(c) + usize::from(c > 0) }).collect();
-    let mut out = Vec::new();
+    let width = |c: usize| match pair(c).0 {
+        0 => widest(c) + usize::from(c > 0),
+        w => w as usize,
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut shape: crate::array::Shape = y.shape().into();
+    shape.pop();
+    shape.push(widths.iter().sum());
+    let mut out = Vec::with_capacity(crate::array::checked_elements(&shape)?);
     for (k, t) in text.iter().enumerate() {
-        let width = widths[k % columns];
-        let n = t.chars().count();
+        let (n, width) = (t.chars().count(), widths[k % columns]);
         if n > width {
             out.extend(std::iter::repeat_n('*', width));
         } else {
             out.extend(std::iter::repeat_n(' ', width - n));
             out.extend(t.chars());
         }
-    }
-    let mut shape: crate::array::Shape = y.shape().into();
-    shape.pop();
-    shape.push(widths.iter().sum());
-    if y.is_empty() {
-        return cx.text("");
     }
     Array::chars(shape, out, cx.budget())
 }

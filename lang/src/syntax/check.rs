@@ -1,7 +1,7 @@
 //! Before parsing: brackets, nesting, token count, each in one linear walk (RELIABILITY 2).
 
-use super::token::{Kind, Token};
-use crate::error::{Error, limit, syntax};
+use super::token::{Kind, Token, Word};
+use crate::error::{Error, limit, nonce, syntax};
 use crate::limits::Limits;
 use crate::protocol::Completeness;
 use crate::span::{Place, Source};
@@ -19,9 +19,17 @@ pub fn check(tokens: &[Token], source: &Arc<Source>, limits: &Limits) -> Vec<Err
         }
         let at = || Place::new(source, t.span);
         count += 1;
+        let first = open.is_empty() && tokens[..k].last().is_none_or(|t| t.kind == Kind::Separator);
         match &t.kind {
+            Kind::Word(Word::Del) if first => {
+                errors.push(nonce("∇ as a function's header").at(&at()).hint("write a dfn: name←{…⍵…}"));
+            }
+            Kind::Control => {
+                let says = format!("the control word {}", at().text());
+                errors.push(nonce(says).at(&at()).hint("a dfn has guards: {cond:expr ⋄ expr}"));
+            }
             Kind::Bad(says) => errors.push(syntax(*says).at(&at())),
-            Kind::Complex => errors.push(crate::error::nonce(format!("the complex number {}", at().text())).at(&at())),
+            Kind::Complex => errors.push(nonce(format!("the complex number {}", at().text())).at(&at())),
             Kind::Open(c) => {
                 open.push((*c, k));
                 if open.len() > limits.nest && !too_deep {

@@ -100,6 +100,13 @@ impl<'a> Resolver<'a> {
     /// The phrase between assignments, last part first.
     fn items(&mut self, items: &[ItemId]) -> Result<Code> {
         let ast = self.ast;
+        // → alone cuts what is suspended; nothing ever is.
+        if let [one] = items
+            && matches!(ast.item(*one).what, What::Glyph('→'))
+        {
+            return Ok(Code { ins: Vec::new(), gives: Gives::Nothing, assigns: true });
+        }
+        self.no_namespaces(items)?;
         let mut parts: Vec<&[ItemId]> = items.split(|i| matches!(ast.item(*i).what, What::Assign)).collect();
         let mut ins = Vec::new();
         let Some(last) = parts.pop() else { return Ok(Code { ins, gives: Gives::Nothing, assigns: false }) };
@@ -128,6 +135,23 @@ impl<'a> Resolver<'a> {
             Right::Oper(op, _) => Gives::Oper(op),
         };
         Ok(Code { ins, gives, assigns })
+    }
+
+    /// `a.b` with a value a is a name in a namespace.
+    fn no_namespaces(&mut self, items: &[ItemId]) -> Result<()> {
+        let ast = self.ast;
+        for three in items.windows(3) {
+            let [a, dot, b] = [0, 1, 2].map(|k| ast.item(three[k]));
+            if let (What::Name(left), What::Glyph('.'), What::Name(_)) = (&a.what, &dot.what, &b.what)
+                && a.span.end == dot.span.start
+                && dot.span.end == b.span.start
+                && self.class_of(Key::Sym(*left)) == Class::Array
+            {
+                let at = ast.place(a.span.join(b.span));
+                return Err(nonce(format!("{} (a name in a namespace)", at.text())).at(&at));
+            }
+        }
+        Ok(())
     }
 
     /// Terms applied to what stands right of them.
@@ -219,8 +243,10 @@ pub(crate) fn vector(items: Vec<f64>) -> Array {
 pub(crate) fn glyph(c: char, ast: &Ast, at: Span) -> Result<&'static Prim> {
     table::find(c).filter(|p| p.role != Role::Missing).ok_or_else(|| {
         match c {
-            '→' => nonce("→ (branch): that"),
-            '#' => nonce("# (namespaces): that"),
+            '→' => nonce("branching with →"),
+            '#' => nonce("# (the root of namespaces)"),
+            '⌶' => nonce("⌶ (I-beam)"),
+            '&' => nonce("& (spawn)"),
             c => nonce(c),
         }
         .at(&ast.place(at))

@@ -27,6 +27,8 @@ pub enum Kind {
     Colon,
     ColonColon,
     Comment,
+    /// `:If` and its like, where a statement begins.
+    Control,
     Bad(&'static str),
 }
 
@@ -124,10 +126,7 @@ fn token(chars: &[char], at: usize) -> (Kind, usize) {
         ')' | ']' | '}' => (Kind::Close(c), at + 1),
         ';' => (Kind::Semicolon, at + 1),
         ':' if next == ':' => (Kind::ColonColon, at + 2),
-        ':' if next.is_ascii_alphabetic() && at > 0 && !chars[..at].contains(&'{') => (
-            Kind::Bad("control words such as :If are not in Aplomb; a dfn has guards: {cond:expr ⋄ expr}"),
-            run(at + 1, is_name_part),
-        ),
+        ':' if next.is_ascii_alphabetic() && begins(chars, at) => (Kind::Control, run(at + 1, is_name_part)),
         ':' => (Kind::Colon, at + 1),
         c if is_name_start(c) => {
             let end = run(at, is_name_part);
@@ -138,6 +137,12 @@ fn token(chars: &[char], at: usize) -> (Kind, usize) {
         '"' => (Kind::Bad("text stands in single quotes: 'text'"), at + 1),
         _ => (Kind::Bad("this character means nothing in APL"), at + 1),
     }
+}
+
+/// Whether a statement begins here.
+fn begins(chars: &[char], at: usize) -> bool {
+    let before = chars[..at].iter().rev().find(|c| !matches!(c, ' ' | '\t'));
+    before.is_none_or(|c| matches!(c, '\n' | '\r' | '⋄' | '◊'))
 }
 
 fn quoted(chars: &[char], at: usize) -> (Kind, usize) {
@@ -201,11 +206,17 @@ fn real(chars: &[char], at: usize) -> Option<(f64, usize)> {
 
 fn number(chars: &[char], at: usize) -> (Kind, usize) {
     let bad = |says| {
-        let end =
-            chars[at + 1..].iter().position(|&c| !(is_name_part(c) || c == '¯')).map_or(chars.len(), |n| at + 1 + n);
+        let end = chars[at + 1..]
+            .iter()
+            .position(|&c| !(is_name_part(c) || matches!(c, '¯' | '.')))
+            .map_or(chars.len(), |n| at + 1 + n);
         (Kind::Bad(says), end)
     };
     let Some((x, end)) = real(chars, at) else {
+        let digits = chars[at..].iter().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | '¯')).count();
+        if digits > 0 && matches!(chars.get(at + digits), Some('E' | 'e')) && chars[at + digits - 1] != '¯' {
+            return bad("this number's exponent has no digits: 1E5 or 1E¯5");
+        }
         return bad("this is no number: ¯ belongs to a number, as in ¯3 or 1E¯5");
     };
     if !x.is_finite() {
@@ -217,6 +228,9 @@ fn number(chars: &[char], at: usize) -> (Kind, usize) {
             Some((_, end)) => (Kind::Complex, end),
             None => bad("a complex number is written 3J4"),
         };
+    }
+    if chars.get(end) == Some(&'.') {
+        return bad("a number has one point");
     }
     (Kind::Number(if x == 0.0 { 0.0 } else { x }), end)
 }

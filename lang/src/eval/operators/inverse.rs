@@ -1,100 +1,236 @@
 //! `⍣¯1`: functions that can be undone.
 
-use crate::array::{Array, around};
-use crate::error::{Result, domain};
+use crate::array::{Array, Shape, around, checked_elements};
+use crate::error::{Error, Result, domain};
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Oper, Operand};
 use crate::prim::op::Op;
+use crate::prim::shape::{Axis, axis_of};
+use crate::prim::table::Prim;
 use std::rc::Rc;
 
+/// The y for which `f y` (or `x f y`) is Y. Errors: DOMAIN for a function without an inverse, and where none exists.
 pub fn inverse(ev: &mut Eval<'_>, f: &Rc<Func>, x: Option<&Array>, y: &Array) -> Result<Array> {
-    let none = || domain(format!("{} has no inverse that Aplomb knows", f.text()));
     match (&**f, x) {
-        (Func::Prim(p), None) => match p.glyph {
-            '-' | '÷' | '~' | '⌽' | '⊖' | '⍉' | '⊢' | '⊣' | '+' => ev.apply(f, None, y),
-            '*' => ev.cx.map1(Op::Ln, y),
-            '⍟' => ev.cx.map1(Op::Exp, y),
-            '○' => ev.cx.map2(Op::Div, y, &Array::num(std::f64::consts::PI)),
-            '⍸' => counts(ev, y),
-            '⊂' => crate::prim::select::first(&mut ev.cx, y, None),
-            _ => Err(none()),
+        (Func::Prim(p), None) => monadic(ev, f, p, y, None),
+        (Func::Prim(p), Some(x)) => dyadic(ev, f, p, x, y, None),
+        (Func::Axis(Operand::F(g), k), x) => match (&**g, x) {
+            (Func::Prim(p), None) => monadic(ev, g, p, y, Some(k)),
+            (Func::Prim(p), Some(x)) => dyadic(ev, g, p, x, y, Some(k)),
+            (Func::Op1(Oper::Prim(p), g), None) if matches!(p.glyph, '\\' | '⍀') => {
+                unscanned(ev, f, p, g, y, Some(k))
+            }
+            _ => Err(none(f)),
         },
-        (Func::Prim(p), Some(x)) => match p.glyph {
-            '+' => ev.cx.map2(Op::Sub, y, x),
-            '-' => ev.cx.map2(Op::Sub, x, y),
-            '×' => ev.cx.map2(Op::Div, y, x),
-            '÷' => ev.cx.map2(Op::Div, x, y),
-            '*' => ev.cx.map2(Op::Log, x, y),
-            '⍟' => ev.cx.map2(Op::Pow, x, y),
-            '⌽' | '⊖' => {
-                let back = ev.cx.map1(Op::Neg, x)?;
-                ev.apply(f, Some(&back), y)
-            }
-            '⊢' => Ok(y.clone()),
-            '⊥' => digits(ev, x, y),
-            '⊤' => crate::prim::numbers::decode(&mut ev.cx, x, y, None),
-            '○' => {
-                let back = ev.cx.map1(Op::Neg, x)?;
-                ev.cx.map2(Op::CircleBy, &back, y)
-            }
-            _ => Err(none()),
-        },
-        (Func::Op1(Oper::Prim(p), Operand::F(g)), None)
-            if matches!(p.glyph, '\\' | '⍀') && matches!(**g, Func::Prim(g) if matches!(g.glyph, '+')) =>
-        {
-            differences(ev, y, p.glyph == '\\')
-        }
-        (Func::Op1(Oper::Prim(p), Operand::F(g)), Some(x)) if p.glyph == '⍨' => match &**g {
-            Func::Prim(g) => match g.glyph {
-                '+' => ev.cx.map2(Op::Sub, y, x),
-                '-' => ev.cx.map2(Op::Add, y, x),
-                '×' => ev.cx.map2(Op::Div, y, x),
-                '÷' => ev.cx.map2(Op::Mul, y, x),
-                '*' => {
-                    let root = ev.cx.map1(Op::Recip, x)?;
-                    ev.cx.map2(Op::Pow, y, &root)
-                }
-                _ => Err(none()),
-            },
-            _ => Err(none()),
-        },
-        (Func::Op1(Oper::Prim(p), Operand::F(g)), x) if p.glyph == '¨' => {
-            let y = ev.cx.ready_outer(y)?;
-            let mut out = Vec::with_capacity(y.len());
-            for item in y.to_items() {
-                out.push(inverse(ev, g, x, &item)?);
-            }
-            super::reduce::finished(ev, y.shape(), out, Array::num(0.0))
-        }
-        (Func::Op2(Oper::Prim(p), Operand::A(a), Operand::F(g)), None) if p.glyph == '∘' => {
-            inverse(ev, g, Some(a), y)
-        }
-        (Func::Op2(Oper::Prim(p), Operand::F(g), Operand::A(a)), None) if p.glyph == '∘' => {
-            let turned = crate::prim::table::find('⍨').ok_or_else(none)?;
-            inverse(ev, &Rc::new(Func::Op1(Oper::Prim(turned), Operand::F(g.clone()))), Some(a), y)
-        }
-        (Func::Op2(Oper::Prim(p), Operand::F(f), Operand::F(g)), x) if p.glyph == '∘' || p.glyph == '⍤' => {
-            let (outer, inner) = if p.glyph == '∘' { (x, None) } else { (None, x) };
-            let mid = inverse(ev, f, outer, y)?;
-            inverse(ev, g, inner, &mid)
-        }
-        (Func::Op2(Oper::Prim(p), Operand::F(g), Operand::A(n)), x) if p.glyph == '⍣' => {
-            let n = ev.cx.one_integer(n, "the right operand of ⍣")?;
-            let mut now = y.clone();
-            for _ in 0..n.unsigned_abs() {
-                now = if n > 0 { inverse(ev, g, x, &now)? } else { ev.apply(g, x, &now)? };
-            }
-            Ok(now)
-        }
+        (Func::Op1(Oper::Prim(p), g), x) => one_operand(ev, f, p, g, x, y),
+        (Func::Op2(Oper::Prim(p), g, h), x) => two_operands(ev, f, (p, g, h), x, y),
         (Func::Atop(Operand::F(f), Operand::F(g)), x) => {
             let mid = inverse(ev, f, None, y)?;
             inverse(ev, g, x, &mid)
         }
-        (Func::Fork(Operand::A(a), Operand::F(g), Operand::F(h)), None) => {
-            let mid = inverse(ev, g, Some(a), y)?;
-            inverse(ev, h, None, &mid)
+        (Func::Fork(left, Operand::F(g), Operand::F(h)), x) => {
+            let fixed = |o: &Operand| match o {
+                Operand::A(a) => Some(a.clone()),
+                Operand::F(f) => match (&**f, x) {
+                    (Func::Op1(Oper::Prim(p), Operand::A(a)), _) if p.glyph == '⍨' => Some(a.clone()),
+                    (Func::Prim(p), Some(x)) if p.glyph == '⊣' => Some(x.clone()),
+                    _ => None,
+                },
+            };
+            match (fixed(left), fixed(&Operand::F(h.clone())), left) {
+                (Some(a), _, _) => {
+                    let mid = inverse(ev, g, Some(&a), y)?;
+                    inverse(ev, h, x, &mid)
+                }
+                (None, Some(b), Operand::F(left)) => {
+                    let mid = inverse(ev, &commuted(g)?, Some(&b), y)?;
+                    inverse(ev, left, x, &mid)
+                }
+                _ => Err(none(f)),
+            }
         }
-        _ => Err(none()),
+        _ => Err(none(f)),
+    }
+}
+
+fn none(f: &Func) -> Error {
+    domain(format!("{} has no inverse that Aplomb knows", f.text()))
+}
+
+fn operator(glyph: char) -> Result<Oper> {
+    let row = crate::prim::table::find(glyph);
+    row.map(Oper::Prim).ok_or_else(|| crate::error::internal("an operator has no row"))
+}
+
+fn commuted(f: &Rc<Func>) -> Result<Rc<Func>> {
+    Ok(Rc::new(Func::Op1(operator('⍨')?, Operand::F(f.clone()))))
+}
+
+fn monadic(ev: &mut Eval<'_>, f: &Rc<Func>, p: &'static Prim, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    match p.glyph {
+        '⌽' | '⊖' => ev.monadic(p, y, axis),
+        _ if axis.is_some() => Err(none(f)),
+        '-' | '÷' | '~' | '⍉' | '⊢' | '⊣' | '+' => ev.monadic(p, y, None),
+        '*' => ev.cx.map1(Op::Ln, y),
+        '⍟' => ev.cx.map1(Op::Exp, y),
+        '○' => ev.cx.map2(Op::Div, y, &Array::num(std::f64::consts::PI)),
+        '⍸' => counts(ev, y),
+        '⊂' if y.rank() == 0 => crate::prim::select::first(&mut ev.cx, y, None),
+        '⊂' => Err(domain("⊂⍣¯1 takes a scalar")),
+        '↑' => crate::prim::cells::split(&mut ev.cx, y, None),
+        '↓' => crate::prim::cells::mix(&mut ev.cx, y, None),
+        _ => Err(none(f)),
+    }
+}
+
+fn dyadic(ev: &mut Eval<'_>, f: &Rc<Func>, p: &'static Prim, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    // `x f y` undone by `y g x` or `x g y`, along an axis too.
+    let by = |ev: &mut Eval<'_>, glyph: char, turned: bool| {
+        let p = crate::prim::table::find(glyph).ok_or_else(|| none(f))?;
+        let (a, b) = if turned { (y, x) } else { (x, y) };
+        ev.dyadic(p, a, b, axis)
+    };
+    match p.glyph {
+        '+' => by(ev, '-', true),
+        '×' => by(ev, '÷', true),
+        '-' => by(ev, '-', false),
+        '÷' => by(ev, '÷', false),
+        '*' => by(ev, '⍟', false),
+        '⍟' => by(ev, '*', false),
+        '⌽' | '⊖' => {
+            let back = ev.cx.map1(Op::Neg, x)?;
+            ev.dyadic(p, &back, y, axis)
+        }
+        ',' | '⍪' => without_prefix(ev, p, x, y, axis),
+        '\\' | '⍀' => compressed(ev, p, x, y, axis),
+        _ if axis.is_some() => Err(none(f)),
+        '⊢' => Ok(y.clone()),
+        '⊥' => digits(ev, x, y),
+        '⊤' => crate::prim::numbers::decode(&mut ev.cx, x, y, None),
+        '○' => {
+            let back = ev.cx.map1(Op::Neg, x)?;
+            ev.cx.map2(Op::CircleBy, &back, y)
+        }
+        '⍉' => {
+            let n = ev.cx.integers(x, "an axis")?.into_iter().collect::<std::collections::HashSet<_>>().len();
+            if n != x.len() || x.rank() > 1 {
+                return Err(domain("only a permutation of axes can be undone"));
+            }
+            let back = crate::prim::order::up(&mut ev.cx, x, None)?;
+            crate::prim::shape::transpose_by(&mut ev.cx, &back, y, None)
+        }
+        _ => Err(none(f)),
+    }
+}
+
+fn one_operand(
+    ev: &mut Eval<'_>,
+    f: &Rc<Func>,
+    p: &'static Prim,
+    g: &Operand,
+    x: Option<&Array>,
+    y: &Array,
+) -> Result<Array> {
+    let (Operand::F(inner), glyph) = (g, super::prim(g).map(|g| g.glyph)) else { return Err(none(f)) };
+    match (p.glyph, glyph, x) {
+        ('\\' | '⍀', _, None) => unscanned(ev, f, p, g, y, None),
+        ('⍨', Some('+'), None) => ev.cx.map2(Op::Div, y, &Array::num(2.0)),
+        ('⍨', Some('×'), None) => ev.cx.map2(Op::Pow, y, &Array::num(0.5)),
+        ('⍨', Some('+'), Some(x)) => ev.cx.map2(Op::Sub, y, x),
+        ('⍨', Some('-'), Some(x)) => ev.cx.map2(Op::Add, y, x),
+        ('⍨', Some('×'), Some(x)) => ev.cx.map2(Op::Div, y, x),
+        ('⍨', Some('÷'), Some(x)) => ev.cx.map2(Op::Mul, y, x),
+        ('⍨', Some('*'), Some(x)) => {
+            let root = ev.cx.map1(Op::Recip, x)?;
+            ev.cx.map2(Op::Pow, y, &root)
+        }
+        ('⍨', Some('⍟'), Some(x)) => {
+            let root = ev.cx.map1(Op::Recip, y)?;
+            ev.cx.map2(Op::Pow, x, &root)
+        }
+        ('⍨', Some('⊣'), Some(_)) => Ok(y.clone()),
+        ('¨', _, x) => {
+            let back = Func::Op2(operator('⍣')?, g.clone(), Operand::A(Array::num(-1.0)));
+            super::each::each(ev, &[Operand::F(Rc::new(back))], x, y, None)
+        }
+        // (f⍨)⍨ is f for two arguments.
+        ('⍨', _, Some(x)) => match &**inner {
+            Func::Op1(Oper::Prim(q), Operand::F(h)) if q.glyph == '⍨' => inverse(ev, h, Some(x), y),
+            _ => Err(none(f)),
+        },
+        _ => Err(none(f)),
+    }
+}
+
+fn two_operands(
+    ev: &mut Eval<'_>,
+    f: &Rc<Func>,
+    (p, g, h): (&'static Prim, &Operand, &Operand),
+    x: Option<&Array>,
+    y: &Array,
+) -> Result<Array> {
+    match (p.glyph, g, h, x) {
+        ('∘', Operand::A(a), Operand::F(g), None) => inverse(ev, g, Some(a), y),
+        ('∘', Operand::F(g), Operand::A(a), None) => inverse(ev, &commuted(g)?, Some(a), y),
+        ('∘', Operand::F(f), Operand::F(g), x) => {
+            let mid = inverse(ev, f, x, y)?;
+            inverse(ev, g, None, &mid)
+        }
+        ('⍤', Operand::F(f), Operand::F(g), x) => {
+            let mid = inverse(ev, f, None, y)?;
+            inverse(ev, g, x, &mid)
+        }
+        ('⍤', Operand::F(_), Operand::A(_), x) => {
+            let back = Func::Op2(operator('⍣')?, g.clone(), Operand::A(Array::num(-1.0)));
+            super::rank::rank(ev, &[Operand::F(Rc::new(back)), h.clone()], x, y, None)
+        }
+        ('⍥', Operand::F(f), Operand::F(g), x) => {
+            let left = x.map(|x| ev.apply(g, None, x)).transpose()?;
+            let mid = inverse(ev, f, left.as_ref(), y)?;
+            inverse(ev, g, None, &mid)
+        }
+        ('⍛', Operand::F(f), Operand::F(g), Some(x)) => {
+            let left = ev.apply(f, None, x)?;
+            inverse(ev, g, Some(&left), y)
+        }
+        ('⍣', Operand::F(g), Operand::A(n), x) => {
+            let n = ev.cx.one_integer(n, "the right operand of ⍣")?;
+            let mut now = y.clone();
+            for _ in 0..n.unsigned_abs() {
+                ev.cx.host.interrupt().check()?;
+                now = if n > 0 { inverse(ev, g, x, &now)? } else { ev.apply(g, x, &now)? };
+            }
+            Ok(now)
+        }
+        _ => Err(none(f)),
+    }
+}
+
+/// `(x,)⍣¯1`: what follows x.
+fn without_prefix(ev: &mut Eval<'_>, p: &'static Prim, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    if y.rank() == 0 {
+        return Err(domain("this does not begin with the argument that is to be taken off"));
+    }
+    let at = axis_of(&mut ev.cx, axis, y.rank(), if p.glyph == ',' { y.rank() - 1 } else { 0 })?;
+    let n = if x.rank() == y.rank() { x.shape()[at] } else { 1 };
+    let k = Array::num(at as f64 + ev.cx.sys.io);
+    let rest = crate::prim::shape::drop(&mut ev.cx, &Array::num(n as f64), y, Some(&k))?;
+    let whole = ev.dyadic(p, x, &rest, Some(&k))?;
+    if crate::prim::search::matches(&mut ev.cx, &whole, y, None)?.number_scalar() == Some(1.0) {
+        return Ok(rest);
+    }
+    Err(domain("this does not begin with the argument that is to be taken off"))
+}
+
+/// `(x\)⍣¯1` of a mask: the cells it did not fill.
+fn compressed(ev: &mut Eval<'_>, p: &'static Prim, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    if ev.cx.integers(x, "the left argument of \\")?.iter().any(|b| !matches!(b, 0 | 1)) {
+        return Err(domain("only an expansion by 0 and 1 can be undone"));
+    }
+    if p.glyph == '\\' {
+        crate::prim::select::replicate_last(&mut ev.cx, x, y, axis)
+    } else {
+        crate::prim::select::replicate_first(&mut ev.cx, x, y, axis)
     }
 }
 
@@ -117,34 +253,79 @@ fn digits(ev: &mut Eval<'_>, x: &Array, y: &Array) -> Result<Array> {
     crate::prim::numbers::encode(&mut ev.cx, &radices, y, None)
 }
 
-fn differences(ev: &mut Eval<'_>, y: &Array, last: bool) -> Result<Array> {
+/// A scan undone: each item from the two results around it. - and ÷ turn every second one.
+fn unscanned(
+    ev: &mut Eval<'_>,
+    f: &Rc<Func>,
+    p: &'static Prim,
+    g: &Operand,
+    y: &Array,
+    axis: Axis<'_>,
+) -> Result<Array> {
+    let (step, turned) = match super::scalar_op(g) {
+        Some(Op::Add) => (Op::Sub, false),
+        Some(Op::Sub) => (Op::Sub, true),
+        Some(Op::Mul) => (Op::Div, false),
+        Some(Op::Div) => (Op::Div, true),
+        Some(op @ (Op::Eq | Op::Ne)) => (op, false),
+        _ => return Err(none(f)),
+    };
     if y.rank() == 0 {
         return Ok(y.clone());
     }
-    let items = ev.cx.numbers(y, "the argument of +\\⍣¯1")?;
-    let (outer, n, inner) = around(y.shape(), if last { y.rank() - 1 } else { 0 });
+    let axis = axis_of(&mut ev.cx, axis, y.rank(), if p.glyph == '\\' { y.rank() - 1 } else { 0 })?;
+    let items = ev.cx.numbers(y, "the argument of a scan's inverse")?;
+    let (outer, n, inner) = around(y.shape(), axis);
     let mut out = items.clone();
     for o in 0..outer {
+        ev.cx.host.interrupt().check()?;
         for k in 1..n {
             for i in 0..inner {
                 let at = (o * n + k) * inner + i;
-                out[at] = ev.cx.scalar2(Op::Sub, items[at], items[at - inner])?;
+                let (a, b) = (items[at], items[at - inner]);
+                let (a, b) = if turned && k % 2 == 1 { (b, a) } else { (a, b) };
+                out[at] = ev.cx.scalar2(step, a, b)?;
             }
         }
     }
     Array::numbers(y.shape(), out, ev.cx.budget())
 }
 
-/// ⍸⍣¯1: how often each place occurs.
+/// ⍸⍣¯1: how often each place occurs; index vectors give an array of their rank.
 fn counts(ev: &mut Eval<'_>, y: &Array) -> Result<Array> {
     let io = ev.cx.sys.io as i64;
-    let places = ev.cx.integers(y, "the argument of ⍸⍣¯1")?;
-    let n = places.iter().map(|k| k - io + 1).max().unwrap_or(0).max(0) as usize;
+    if y.rank() != 1 {
+        return Err(domain("⍸⍣¯1 takes a vector of places"));
+    }
+    let y = ev.cx.ready(y, "where")?;
+    let mut places = Vec::with_capacity(y.len());
+    for item in y.to_items() {
+        places.push(ev.cx.integers(&item, "a place")?);
+    }
+    let r = if y.is_simple() { 1 } else { places.first().map_or(1, Vec::len) };
+    let mut shape = Shape::new();
+    for k in 0..r {
+        let mut most = 0;
+        for p in &places {
+            let at = p.get(k).copied().filter(|_| p.len() == r).ok_or_else(|| domain("the places differ in rank"))?;
+            let at = usize::try_from(at - io).map_err(|_| domain("places count from ⎕IO"))?;
+            most = most.max(at + 1);
+        }
+        shape.push(most);
+    }
+    // ⍸ gives places in order.
+    if places.windows(2).any(|w| w[0] > w[1]) {
+        return Err(domain("⍸⍣¯1 takes places in ascending order"));
+    }
+    let n = checked_elements(&shape)?;
     let _held = ev.cx.budget().charge_elements(n, 8)?;
     let mut out = vec![0.0; n];
-    for k in places {
-        let at = usize::try_from(k - io).ok().filter(|&k| k < n).ok_or_else(|| domain("places count from ⎕IO"))?;
+    for p in places {
+        let at = p.iter().zip(&shape).fold(0, |at, (k, n)| at * n + (k - io) as usize);
         out[at] += 1.0;
     }
-    ev.cx.vector(out)
+    if shape.is_empty() {
+        return Err(domain("⍸⍣¯1 takes places that have axes"));
+    }
+    Array::numbers(shape, out, ev.cx.budget())
 }

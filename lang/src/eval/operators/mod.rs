@@ -1,13 +1,17 @@
 //! The operators. Where an operand is a scalar primitive on simple arrays they record nodes; else they loop.
 
+pub mod at;
 pub mod compose;
 pub mod each;
 pub mod frames;
 pub mod inverse;
+pub mod key;
 pub mod power;
 pub mod products;
 pub mod rank;
 pub mod reduce;
+pub mod stencil;
+pub mod variant;
 
 use super::value::{Func, Operand};
 use crate::error::{Result, syntax};

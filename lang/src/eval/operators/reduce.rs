@@ -1,10 +1,11 @@
 //! `/ ⌿ \ ⍀` with functions: reduce, windowed reduce, scan.
 
 use super::{function, prim, scalar_op};
-use crate::array::{Array, DType, Shape, around, elements};
+use crate::array::{Array, DType, Data, Shape, around, elements};
 use crate::dag::Read;
 use crate::dag::ix::Ix;
 use crate::error::{Result, domain, length};
+use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
 use crate::eval::value::Operand;
 use crate::prim::cells;
@@ -104,12 +105,9 @@ fn identity(ev: &mut Eval<'_>, f: &Operand, y: &Array, shape: &[usize]) -> Resul
     };
     match (unit, prim(f).map(|p| p.glyph)) {
         (Some(unit), _) => {
-            let proto = y.prototype();
-            if proto.is_simple_scalar() {
-                fill(&mut ev.cx, &Array::num(unit), shape)
-            } else {
-                Err(domain("the identity of a nested array is not in Aplomb yet"))
-            }
+            // A nested prototype has the identity at each of its leaves.
+            let item = leaves(&ev.cx, &y.prototype(), unit)?;
+            fill(&mut ev.cx, &item, shape)
         }
         (None, Some('∪')) => {
             let none = ev.cx.vector(vec![])?;
@@ -120,6 +118,21 @@ fn identity(ev: &mut Eval<'_>, f: &Operand, y: &Array, shape: &[usize]) -> Resul
             fill(&mut ev.cx, &none, shape)
         }
         _ => Err(domain("this function has no identity for an empty axis")),
+    }
+}
+
+/// An array with the same number at every leaf.
+fn leaves(cx: &Cx<'_>, a: &Array, x: f64) -> Result<Array> {
+    match a.data() {
+        Data::Items(i) => {
+            let items = i.all().iter().map(|a| leaves(cx, a, x)).collect::<Result<Vec<_>>>()?;
+            cx.collect(a.shape(), items, i.proto.clone())
+        }
+        _ if a.rank() == 0 => Ok(Array::num(x)),
+        _ => {
+            let _held = cx.budget().charge_elements(a.len(), 8)?;
+            Array::numbers(a.shape(), vec![x; a.len()], cx.budget())
+        }
     }
 }
 
@@ -134,10 +147,7 @@ fn windows(ev: &mut Eval<'_>, f: &Operand, x: &Array, y: &Array, axis: usize) ->
     let mut shape: Shape = y.shape().into();
     shape[axis] = n + 1 - width;
     if width == 0 {
-        let unit = scalar_op(f)
-            .and_then(Op::identity)
-            .ok_or_else(|| domain("this function has no identity for an empty window"))?;
-        return fill(&mut ev.cx, &Array::num(unit), &shape);
+        return identity(ev, f, y, &shape);
     }
     if elements(&shape) == 0 {
         return cells::empty(&ev.cx, &shape, y.prototype());

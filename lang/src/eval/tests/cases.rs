@@ -1,7 +1,5 @@
 //! Cases: what is typed, what it prints. Each runs eagerly and with everything recorded.
 
-use super::run;
-
 #[rustfmt::skip]
 const CASES: &[(&str, &str)] = &[
     // Display
@@ -50,7 +48,7 @@ const CASES: &[(&str, &str)] = &[
     ("2×⍣¯1⊢8", "4"), ("+\\⍣¯1⊢1 3 6", "1 2 3"), ("2⊥⍣¯1⊢5", "1 0 1"), ("2×⍣3⊢1", "8"), ("{⌊⍵÷2}⍣≡10", "0"), ("1 2+⍤0 1⊢2 3⍴⍳6", "2 3 4\n6 7 8"), ("+/⍤1⊢2 3⍴⍳6", "6 15"), ("⌽⍤1⊢2 3⍴⍳6", "3 2 1\n6 5 4"), ("{⍵÷+/⍵}⍤1⊢2 2⍴1 3 2 2", "0.25 0.75\n0.5  0.5 "),
     ("1 2∘.,3 4", " 1 3  1 4 \n 2 3  2 4 "), ("(1 2)3∘.+10 20", " 11 12  21 22 \n    13     23 "), ("≢¨'ab' 'cde'", "2 3"), ("1 2,¨3 4", " 1 3  2 4 "), ("⍳¨2 3", " 1 2  1 2 3 "), ("1 2 3=⍥≢4 5 6", "1"), ("(-⍤+)⍨3", "¯6"),
     ("⍎'1+1'", "2"), ("⍕1 2 3", "1 2 3"), ("⍴⍕1 2 3", "5"), ("6 2⍕3.14159", "  3.14"), ("⎕UCS 65 66", "AB"), ("⎕UCS 'A'", "65"), ("≡'a' 'b'", "1"), ("1 ⎕C 'abc'", "ABC"), ("⎕NC 'zz'", "0"), ("⎕DR 1 0 1", "11"),
-    ("x", "VALUE ERROR"), ("1 2 3(", "SYNTAX ERROR"), ("⎕NS ''", "NONCE ERROR"), ("{⍵}⌺3⊢⍳4", "NONCE ERROR"), ("3J4", "NONCE ERROR"), ("'abc", "SYNTAX ERROR"), ("¯", "SYNTAX ERROR"), (")", "SYNTAX ERROR"), ("←5", "SYNTAX ERROR"), ("a←", "SYNTAX ERROR"),
+    ("x", "VALUE ERROR"), ("1 2 3(", "SYNTAX ERROR"), ("⎕NS ''", "NONCE ERROR"), ("3J4", "NONCE ERROR"), ("'abc", "SYNTAX ERROR"), ("¯", "SYNTAX ERROR"), (")", "SYNTAX ERROR"), ("←5", "SYNTAX ERROR"), ("a←", "SYNTAX ERROR"),
     ("life←{⊃1 ⍵∨.∧3 4=+/,¯1 0 1∘.⊖¯1 0 1∘.⌽⊂⍵} ⋄ life 5 5⍴(7⍴0),1 0 0 0 0 1 0 0 0 0 1,7⍴0", "0 0 0 0 0\n0 0 0 0 0\n0 1 1 1 0\n0 0 0 0 0\n0 0 0 0 0"),
     ("+/⍳1000000", "5.000005E11"), ("⌈/?100⍴1", "1"), ("⎕RL←5 ⋄ a←?9⍴100 ⋄ ⎕RL←5 ⋄ a≡?9⍴100", "1"), ("⍴?2 3⍴0", "2 3"), ("+/÷⍳2000", "8.178368104"), ("3↑⌽⍳5000", "5000 4999 4998"), ("a←⍳5000 ⋄ +/a×a", "4.16791675E10"),
     ("∪⍳3", "1 2 3"), ("⍴⍳0", "0"), ("''≢⍬", "1"), ("'it''s'", "it's"), ("1 ⍝ 2", "1"), ("⍴''", "0"), ("0 1 2∘.×0 1", "0 0\n0 1\n0 2"), ("1=?1", "1"), ("≢⍎'⍳4'", "4"), ("⍴0 3⍴5", "0 3"), ("⍴⍕0 3⍴5", "0 0"), ("2 0⍴0", "\n"), ("0 2⍴0", ""), ("+⌿0 3⍴5", "0 0 0"),
@@ -59,17 +57,5 @@ const CASES: &[(&str, &str)] = &[
 
 #[test]
 fn lines_print_what_they_should() {
-    let wrong = super::with_stack(|| {
-        let mut wrong = Vec::new();
-        for (text, printed) in CASES {
-            for all in [false, true] {
-                let got = run(text, all);
-                if got != *printed {
-                    wrong.push(format!("{text}   [recorded: {all}]\n   got  {got:?}\n   want {printed:?}"));
-                }
-            }
-        }
-        wrong
-    });
-    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+    super::check(CASES);
 }

@@ -1,7 +1,13 @@
 //! Lines and what they print.
 
+mod axes;
 mod cases;
+mod functions;
+mod inverses;
+mod operators;
+mod order;
 mod random;
+mod traps;
 
 use super::Interp;
 use crate::reference::Host;
@@ -22,6 +28,23 @@ pub fn run(text: &str, record_all: bool) -> String {
     interp.set_record_all(record_all);
     let printed = run_in(&mut interp, &mut Host::default(), text);
     printed.strip_suffix('\n').unwrap_or(&printed).to_string()
+}
+
+/// Lines and what they print, each run eagerly and with everything recorded.
+pub fn check(cases: &'static [(&'static str, &'static str)]) {
+    let wrong = with_stack(move || {
+        let mut wrong = Vec::new();
+        for (text, printed) in cases {
+            for all in [false, true] {
+                let got = run(text, all);
+                if got != *printed {
+                    wrong.push(format!("{text}   [recorded: {all}]\n   got  {got:?}\n   want {printed:?}"));
+                }
+            }
+        }
+        wrong
+    });
+    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
 }
 
 /// Deep recursion needs the stack that a session has.

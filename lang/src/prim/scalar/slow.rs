@@ -71,7 +71,11 @@ fn log(x: f64, y: f64) -> Outcome {
     if x == 0.0 || y == 0.0 {
         return Err(LN_ZERO);
     }
-    divide(ln(y)?, ln(x)?)
+    let base = ln(x)?;
+    if base == 0.0 && y != 1.0 {
+        return Err(Fail::Domain("a logarithm to base 1"));
+    }
+    divide(ln(y)?, base)
 }
 
 fn root(x: f64) -> Outcome {

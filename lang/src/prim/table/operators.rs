@@ -3,7 +3,7 @@
 use super::Class::{Host, Operator};
 use super::Does::{Operator as Does, Two};
 use super::{Meaning, Prim, Role, meaning, with_axis};
-use crate::eval::operators::{compose, each, power, products, rank, reduce};
+use crate::eval::operators::{at, compose, each, key, power, products, rank, reduce, stencil, variant};
 use crate::prim::select;
 
 pub static ROWS: &[Prim] = &[
@@ -153,6 +153,54 @@ pub static ROWS: &[Prim] = &[
             ("2×⍣3⊢1", "8"),
             Operator,
             Does(power::power),
+        ),
+    ),
+    dyadic(
+        '@',
+        None,
+        &["at", "amend", "change", "replace"],
+        meaning(
+            "at",
+            "Y with the cells i changed to A or by f; i may be a function that gives a mask.",
+            ("0@2 4⍳5", "1 0 3 0 5"),
+            Operator,
+            Does(at::at),
+        ),
+    ),
+    monadic(
+        '⌸',
+        Some('K'),
+        &["key", "group", "histogram", "quad equal"],
+        meaning(
+            "key",
+            "f of each distinct cell and its places, or its cells of Y.",
+            ("{⍺(≢⍵)}⌸'abba'", "a 2\nb 2"),
+            Operator,
+            Does(key::key),
+        ),
+    ),
+    dyadic(
+        '⌺',
+        Some('~'),
+        &["stencil", "window", "convolution", "quad diamond"],
+        meaning(
+            "stencil",
+            "f of the padding and the window around each item; s are sizes, above steps.",
+            ("{+/⍵}⌺3⊢⍳5", "3 6 9 12 9"),
+            Operator,
+            Does(stencil::stencil),
+        ),
+    ),
+    dyadic(
+        '⍠',
+        Some('?'),
+        &["variant", "option", "quad colon"],
+        with_axis(
+            "variant",
+            "f with options: ⌽⍠0 and ⊖⍠0 shift and fill, ⍠'clamp' repeats the edge, ⍠'wrap' rotates.",
+            ("1(⌽⍠0)1 2 3", "2 3 0"),
+            Operator,
+            Does(variant::variant),
         ),
     ),
 ];

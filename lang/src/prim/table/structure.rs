@@ -3,7 +3,7 @@
 use super::Class::{Host, Structural};
 use super::Does::{Execute, One, Two};
 use super::{Prim, Role, function, meaning, with_axis};
-use crate::prim::{cells, numbers, order, search, select, shape, text};
+use crate::prim::{cells, matrix, numbers, order, parts, search, select, shape, text};
 
 pub static ROWS: &[Prim] = &[
     function(
@@ -133,7 +133,13 @@ pub static ROWS: &[Prim] = &[
         '↑',
         Some('y'),
         &["take", "mix", "up arrow"],
-        meaning("mix", "The items of Y as cells of one array, padded.", ("↑(1 2)3", "1 2\n3 0"), Host, One(cells::mix)),
+        with_axis(
+            "mix",
+            "The items of Y as cells of one array, padded.",
+            ("↑(1 2)3", "1 2\n3 0"),
+            Host,
+            One(cells::mix),
+        ),
         with_axis(
             "take",
             "The first X places of Y, the last if negative; what is not there is filled.",
@@ -159,13 +165,13 @@ pub static ROWS: &[Prim] = &[
         '⊂',
         Some('z'),
         &["enclose", "partitioned enclose", "left shoe"],
-        with_axis("enclose", "Y as one item.", ("⍴⍴⊂1 2", "0"), Host, One(select::enclose)),
+        with_axis("enclose", "Y as one item.", ("⍴⍴⊂1 2", "0"), Host, One(parts::enclose)),
         with_axis(
             "partitioned enclose",
             "Parts of Y; a part begins where X is 1.",
             ("≢1 0 1⊂'abc'", "2"),
             Host,
-            Two(select::partitioned_enclose),
+            Two(parts::partitioned_enclose),
         ),
     ),
     function(
@@ -179,13 +185,13 @@ pub static ROWS: &[Prim] = &[
         '⊆',
         Some('Z'),
         &["nest", "partition"],
-        meaning("nest", "Y enclosed if it is simple.", ("≢⊆1 2 3", "1"), Host, One(select::nest)),
+        meaning("nest", "Y enclosed if it is simple.", ("≢⊆1 2 3", "1"), Host, One(parts::nest)),
         with_axis(
             "partition",
             "Parts of Y; a part begins where X rises, 0 leaves out.",
             ("≢1 1 0 1⊆'abcd'", "2"),
             Host,
-            Two(select::partition),
+            Two(parts::partition),
         ),
     ),
     function(
@@ -310,11 +316,25 @@ pub static ROWS: &[Prim] = &[
         meaning("execute", "The value of the text Y.", ("⍎'1+1'", "2"), Host, Execute),
         None,
     ),
-    missing('⌹', Some('+'), &["matrix inverse", "domino", "matrix divide"]),
-    missing('⌺', Some('~'), &["stencil"]),
-    missing('⌸', Some('K'), &["key"]),
-    missing('@', None, &["at"]),
-    missing('⍠', Some('?'), &["variant"]),
+    function(
+        '⌹',
+        Some('+'),
+        &["matrix inverse", "domino", "matrix divide", "solve", "least squares"],
+        meaning(
+            "matrix inverse",
+            "The inverse of Y, of a tall matrix the left inverse.",
+            ("⌹2 2⍴2 0 0 4", "0.5 0   \n0   0.25"),
+            Host,
+            One(matrix::inverse),
+        ),
+        meaning(
+            "matrix divide",
+            "What Y+.× gives X, or comes nearest to it.",
+            ("5 6⌹2 2⍴1 1 0 2", "2 3"),
+            Host,
+            Two(matrix::divide),
+        ),
+    ),
     missing('⌶', Some('!'), &["i-beam"]),
     missing('&', None, &["spawn"]),
     missing('→', None, &["branch"]),

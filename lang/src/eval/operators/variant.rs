@@ -1,0 +1,132 @@
+//! `⍠`: a function with options. One table says which functions take any.
+
+use super::function;
+use crate::array::{Array, around, elements};
+use crate::error::{Result, domain, nonce, syntax};
+use crate::eval::cx::Cx;
+use crate::eval::run::Eval;
+use crate::eval::value::{Func, Operand};
+use crate::prim::cells;
+use crate::prim::moves::{Move, within};
+use crate::prim::shape::{Axis, axis_of};
+
+/// A function (with its axis, if one was given), the options, the arguments.
+type With = fn(&mut Eval<'_>, &Func, Axis<'_>, &Array, Option<&Array>, &Array) -> Result<Array>;
+
+struct Variant {
+    takes: fn(&Func) -> bool,
+    run: With,
+}
+
+/// Every function that has options.
+static VARIANTS: &[Variant] = &[Variant { takes: |f| glyph(f).is_some_and(|c| "⌽⊖".contains(c)), run: shift }];
+
+fn glyph(f: &Func) -> Option<char> {
+    if let Func::Prim(p) = f { Some(p.glyph) } else { None }
+}
+
+/// `f⍠options`. Errors: NONCE for a function that has none, and those of the function.
+pub fn variant(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    let func = function(&f[0])?.clone();
+    let Operand::A(options) = &f[1] else { return Err(syntax("⍠ needs options on its right")) };
+    let options = ev.cx.ready(options, "options")?;
+    let (inner, axis) = match &*func {
+        Func::Axis(Operand::F(g), k) => (g.clone(), Some(k.clone())),
+        _ => (func.clone(), axis.cloned()),
+    };
+    let row = VARIANTS.iter().find(|v| (v.takes)(&inner));
+    let row = row.ok_or_else(|| nonce(format!("{} with options (⍠)", inner.text())))?;
+    (row.run)(ev, &inner, axis.as_ref(), &options, x, y)
+}
+
+/// What a shift finds outside.
+enum Outside {
+    Fill(Array),
+    Clamp,
+    Wrap,
+}
+
+/// `k(⌽⍠0)v`: v moved by k places, and what comes in is the fill, the nearest item (`'clamp'`) or what went out on the
+/// other side (`'wrap'`, which is ⌽ itself). Shapes as ⌽.
+fn shift(ev: &mut Eval<'_>, f: &Func, axis: Axis<'_>, options: &Array, x: Option<&Array>, y: &Array) -> Result<Array> {
+    let Some(x) = x else { return Err(syntax("a shift needs the number of places on its left")) };
+    let outside = match options.to_text().filter(|_| options.is_char()).as_deref() {
+        Some("clamp") => Outside::Clamp,
+        Some("wrap") => Outside::Wrap,
+        _ if options.rank() == 0 => Outside::Fill(options.clone()),
+        _ => return Err(domain("⌽⍠ and ⊖⍠ take one item that fills, 'clamp' or 'wrap'")),
+    };
+    let last = glyph(f) == Some('⌽');
+    if y.rank() == 0 || matches!(outside, Outside::Wrap) {
+        let turn = if last { crate::prim::shape::rotate_last } else { crate::prim::shape::rotate_first };
+        return turn(&mut ev.cx, x, y, axis);
+    }
+    let axis = axis_of(&mut ev.cx, axis, y.rank(), if last { y.rank() - 1 } else { 0 })?;
+    let by = ev.cx.integers(x, "a shift")?;
+    if y.is_empty() {
+        return Ok(y.clone());
+    }
+    if x.len() == 1 {
+        return shifted(&mut ev.cx, y, axis, by[0], &outside);
+    }
+    let mut rest = y.shape().to_vec();
+    rest.remove(axis);
+    if x.rank() != rest.len() {
+        return Err(crate::error::rank("a shift needs the shape of Y without its axis"));
+    }
+    if x.shape() != rest {
+        return Err(crate::error::length("a shift needs the shape of Y without its axis"));
+    }
+    let y = ev.cx.ready_outer(y)?;
+    let (outer, n, inner) = around(y.shape(), axis);
+    let _held = ev.cx.budget().charge_elements(y.len(), std::mem::size_of::<Array>())?;
+    let mut items = Vec::with_capacity(elements(y.shape()));
+    for o in 0..outer {
+        for k in 0..n {
+            for i in 0..inner {
+                let at = (k as i64).saturating_add(by[o * inner + i]);
+                items.push(match &outside {
+                    Outside::Fill(fill) if !(0..n as i64).contains(&at) => fill.disclosed(),
+                    _ => y.item((o * n + at.clamp(0, n as i64 - 1) as usize) * inner + i),
+                });
+            }
+        }
+    }
+    ev.cx.collect(y.shape(), items, Some(y.prototype()))
+}
+
+/// One shift for all. With the type's own fill it is a read that the graph keeps.
+fn shifted(cx: &mut Cx<'_>, y: &Array, axis: usize, by: i64, outside: &Outside) -> Result<Array> {
+    let n = y.shape()[axis];
+    let by = by.clamp(-(n as i64), n as i64);
+    let own = match outside {
+        Outside::Fill(fill) => {
+            let fill =
+                if y.is_char() { fill.to_chars().map(|c| f64::from(u32::from(c[0]))) } else { fill.number_scalar() };
+            fill.filter(|&f| y.is_uniform() && (f == 0.0 || y.is_char() && f == 32.0))
+        }
+        _ => None,
+    };
+    if let Some(fill) = own {
+        let mut read = crate::dag::Read::identity(y.rank());
+        read.ix[axis] = crate::dag::ix::Ix::axis(axis).offset(by);
+        read.tests.push(within(axis, by, n, fill));
+        return cx.apply_move(y, Move { name: "⌽", shape: y.shape().into(), read, onto: by == 0 });
+    }
+    let mut y = cx.ready_outer(y)?;
+    if let Outside::Fill(fill) = outside {
+        // The fill is one cell more, which the places outside read.
+        let mut one: crate::array::Shape = y.shape().into();
+        one[axis] = 1;
+        let cell = crate::prim::shape::fill(cx, &fill.disclosed(), &one)?;
+        y = cells::join(cx, &[y, cell], axis)?;
+    }
+    let last = n as i64 - 1;
+    let picks: Vec<Option<usize>> = (0..n as i64)
+        .map(|k| match (outside, k + by) {
+            (Outside::Fill(_), at) if !(0..=last).contains(&at) => Some(n),
+            (_, at) => Some(at.clamp(0, last) as usize),
+        })
+        .collect();
+    cells::along(cx, &y, axis, &picks)
+}
