@@ -2,7 +2,7 @@
 
 use super::{COMMANDS, Call, Command, nearest};
 use aplomb_lang::error::{Error, Kind, value};
-use aplomb_lang::eval::system::{Row, SYSTEM};
+use aplomb_lang::eval::system::{self, Row};
 use aplomb_lang::pass::{GROUPS, PIPELINE, Pass, RULES};
 use aplomb_lang::prim::table::{Meaning, OTHER_KEYS, Prim, prims};
 
@@ -71,7 +71,7 @@ pub fn help(call: &mut Call<'_>) -> Result<(), Error> {
 fn topics() -> Vec<String> {
     let words =
         prims().flat_map(|p| p.names.iter()).chain(OTHER_KEYS.iter().flat_map(|k| k.2.iter())).map(|n| n.to_string());
-    let system = SYSTEM.iter().map(|r| format!("⎕{}", r.name).to_lowercase());
+    let system = system::rows().map(|r| format!("⎕{}", r.name).to_lowercase());
     let commands = COMMANDS.iter().map(|c| c.name.to_string());
     let errors = ERRORS.iter().map(|e| e.0.name().to_lowercase());
     let passes = PIPELINE.iter().map(|p| p.name).chain(GROUPS.iter().map(|g| g.0)).map(String::from);
@@ -94,10 +94,9 @@ pub fn page(topic: &str) -> Option<String> {
         out.extend(named.map(glyph));
     }
     out.extend(
-        SYSTEM
-            .iter()
+        system::rows()
             .filter(|r| word.trim_start_matches('⎕') == r.name.to_lowercase() && word.starts_with('⎕'))
-            .map(system),
+            .map(system_name),
     );
     out.extend(COMMANDS.iter().filter(|c| c.name == word || c.name[1..] == word).map(command));
     out.extend(PIPELINE.iter().filter(|p| p.name == word).map(pass));
@@ -144,8 +143,14 @@ fn glyph(p: &Prim) -> String {
     out
 }
 
-fn system(r: &Row) -> String {
-    format!("⎕{}  {}\n", r.name, r.help)
+fn system_name(r: &Row) -> String {
+    let mut out = format!("⎕{}  {}\n", r.name, r.help);
+    if !r.options.is_empty() {
+        out += &format!("  options: {}\n", r.options.join(" "));
+    }
+    out += &format!("                  {}\n", r.example.0.replace('\n', "\n                  "));
+    r.example.1.lines().for_each(|line| out += &format!("            {line}\n"));
+    out
 }
 
 fn command(c: &Command) -> String {

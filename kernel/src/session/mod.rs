@@ -17,7 +17,7 @@ use aplomb_lang::array::Array;
 use aplomb_lang::error::{Error, internal};
 use aplomb_lang::eval::host::Recorded;
 use aplomb_lang::eval::value::Value;
-use aplomb_lang::eval::{Interp, Snapshot};
+use aplomb_lang::eval::{Interp, Snapshot, system};
 use aplomb_lang::limits::{Interrupt, Limits};
 use aplomb_lang::pass::Options;
 use aplomb_lang::protocol::{Completion, Event, Failure, Request, Sink, Status, TEXT};
@@ -271,6 +271,10 @@ impl Session {
             let names = self.interp.names();
             let own = names.into_iter().filter(|n| n.name.starts_with(&word));
             items.extend(own.map(|n| Completion { text: n.name, says: n.says }));
+            let capitals = word.to_uppercase();
+            let system =
+                system::rows().filter(|r| word.starts_with('⎕') && format!("⎕{}", r.name).starts_with(&capitals));
+            items.extend(system.map(|r| Completion { text: format!("⎕{}", r.name), says: r.help.into() }));
             let (glyphs, exact) = lines::glyphs(&word);
             // Glyphs that only begin so would hide that one name completes the word.
             if exact || items.is_empty() {
@@ -299,8 +303,8 @@ impl Session {
 pub fn failure(error: &Error) -> Failure {
     let parts = error.parts();
     Failure {
-        name: error.kind().name().into(),
-        number: error.kind().number(),
+        name: error.name(),
+        number: error.number(),
         says: parts.says.clone(),
         span: parts.place.as_ref().map(|p| (p.span.start, p.span.end)),
         source: parts.place.as_ref().map_or(String::new(), |p| p.source.name.clone()),

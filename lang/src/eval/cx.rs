@@ -42,6 +42,12 @@ pub struct Sys {
     pub runs: Vec<Run>,
     /// Those of them that a failed evaluation held.
     pub suspects: Vec<Run>,
+    /// ⎕DIV is 1: what is divided by 0 is 0.
+    pub div: bool,
+    /// The error that ⎕DMX, ⎕EN and ⎕DM tell of.
+    pub error: Option<Rc<crate::error::Error>>,
+    /// What ⍞← printed on the line where the cursor stands: the answer begins with it.
+    pub prompt: String,
     pub exit: Option<i32>,
     /// ⎕ARG: the words behind the program's file.
     pub args: Rc<[String]>,
@@ -66,6 +72,9 @@ impl Default for Sys {
             cell_by_cell: false,
             runs: Vec::new(),
             suspects: Vec::new(),
+            div: false,
+            error: None,
+            prompt: String::new(),
             exit: None,
             args: Rc::default(),
         }

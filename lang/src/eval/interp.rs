@@ -176,6 +176,7 @@ impl Interp {
         self.store.stack.clear();
         self.store.depth = 0;
         self.store.shy = false;
+        self.store.frame = None;
         self.sys.source = Some(place.source.clone());
         self.sys.span = place.span;
         let mut ev = Eval { cx: Cx { host, sys: &mut self.sys }, st: &mut self.store };
@@ -196,6 +197,7 @@ impl Interp {
             if self.sys.seed == seed {
                 self.sys.drawn = drawn;
             }
+            self.sys.error = done.as_ref().err().cloned().map(Rc::new);
         }
         done.map_err(|e| e.at(&place))
     }
@@ -222,7 +224,7 @@ fn described(v: &Value) -> String {
 
 impl Eval<'_> {
     /// A top-level statement: run, show, check what nobody will look at.
-    fn top(&mut self, at: At<'_>, phrase: syntax::ast::PhraseId, keep: bool) -> Result<Option<Array>> {
+    pub(super) fn top(&mut self, at: At<'_>, phrase: syntax::ast::PhraseId, keep: bool) -> Result<Option<Array>> {
         let (outcome, assigns) = self.phrase(at, phrase, false)?;
         let outcome = match outcome {
             Outcome::Tail(..) => match self.valued(outcome)? {
@@ -241,6 +243,7 @@ impl Eval<'_> {
                 let a = self.cx.ready(&a, "display")?;
                 let text = self.display(&a);
                 self.check_dead()?;
+                self.cx.sys.prompt.clear();
                 self.cx.host.show(&a, &text);
             }
             Outcome::Func(f) if !assigns => {

@@ -1,6 +1,7 @@
 //! What a name can hold: an array, a function, an operator.
 
 use super::env::Frame;
+use super::system::Row;
 use crate::array::Array;
 use crate::prim::table::Prim;
 use crate::syntax::Ast;
@@ -43,6 +44,7 @@ pub struct Closure {
 #[derive(Clone)]
 pub enum Oper {
     Prim(&'static Prim),
+    System(&'static Row),
     Dfn(Rc<Closure>),
 }
 
@@ -50,6 +52,7 @@ impl Oper {
     pub fn is_dyadic(&self) -> bool {
         match self {
             Oper::Prim(p) => p.role == crate::prim::table::Role::Dyadic,
+            Oper::System(row) => row.class() == Class::Dyadic,
             Oper::Dfn(c) => c.ast.dfn(c.dfn).operands > 1,
         }
     }
@@ -57,6 +60,7 @@ impl Oper {
     pub fn text(&self) -> String {
         match self {
             Oper::Prim(p) => p.glyph.to_string(),
+            Oper::System(row) => format!("⎕{}", row.name),
             Oper::Dfn(c) => c.text(),
         }
     }
@@ -76,7 +80,7 @@ pub enum Operand {
 
 pub enum Func {
     Prim(&'static Prim),
-    System(Rc<str>),
+    System(&'static Row),
     Dfn(Rc<Closure>),
     Op1(Oper, Operand),
     Op2(Oper, Operand, Operand),
@@ -109,7 +113,7 @@ impl Func {
     pub fn text(&self) -> String {
         match self {
             Func::Prim(p) => p.glyph.to_string(),
-            Func::System(name) => format!("⎕{name}"),
+            Func::System(row) => format!("⎕{}", row.name),
             Func::Dfn(c) => c.text(),
             Func::Op1(op, f) => format!("{}{}", f.text(), op.text()),
             Func::Op2(op, f, g) => format!("{}{}{}", f.text(), op.text(), g.short()),

@@ -18,7 +18,7 @@ pub fn run_in(interp: &mut Interp, host: &mut Host, text: &str) -> String {
     host.printed.clear();
     let source = Source::new("test", text);
     if let Err(e) = interp.execute(&source, host) {
-        host.printed.push_str(&format!("{}\n", e.kind().name()));
+        host.printed.push_str(&format!("{}\n", e.name()));
     }
     host.printed.clone()
 }

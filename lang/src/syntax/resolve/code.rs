@@ -1,6 +1,7 @@
 //! What a phrase becomes: instructions on a stack of values, and expressions for functions.
 
 use crate::array::Array;
+use crate::eval::system::Row;
 use crate::eval::value::{self, Func};
 use crate::prim::table::Prim;
 use crate::span::Span;
@@ -41,9 +42,11 @@ pub enum Do {
     Omega,
     /// An operand that is an array.
     Word(Word),
-    System(Rc<str>),
-    /// `⎕` or `⍞` as a value.
-    Input,
+    System(&'static Row),
+    /// `⎕` (evaluated) or `⍞` as a value.
+    Input {
+        evaluated: bool,
+    },
     /// The top n values, leftmost on top, become a vector.
     Strand(usize),
     /// As Strand for array notation: the last value on top. `mix` for `[…]`.
@@ -61,7 +64,7 @@ pub enum Do {
     AssignAlphaFunc(FExpr),
     AssignOper(Sym, OpExpr),
     AssignPattern(Pattern),
-    AssignSystem(Rc<str>),
+    AssignSystem(&'static Row),
     /// `x f←`
     Modify(Sym, FExpr),
     /// `x[i]←`, `x[i]f←`: value below, indices on top.
@@ -83,6 +86,7 @@ pub enum Do {
 #[derive(Clone)]
 pub enum Pattern {
     Name(Sym),
+    System(&'static Row),
     All(Vec<Pattern>),
 }
 
@@ -93,7 +97,7 @@ pub enum FExpr {
     Name(Sym),
     Word(Word),
     Dfn(DfnId),
-    System(Rc<str>),
+    System(&'static Row),
     Op1(OpExpr, Box<Operand>),
     Op2(OpExpr, Box<Operand>, Box<Operand>),
     Outer(Box<FExpr>),
@@ -108,6 +112,7 @@ pub enum OpExpr {
     Name(Sym),
     DelDel,
     Dfn(DfnId),
+    System(&'static Row),
 }
 
 #[derive(Clone)]
@@ -131,6 +136,7 @@ impl FExpr {
         match self {
             FExpr::Known(f) => Some(f.clone()),
             FExpr::Prim(p) => Some(Rc::new(Func::Prim(p))),
+            FExpr::System(row) => Some(Rc::new(Func::System(row))),
             _ => None,
         }
     }
@@ -138,9 +144,12 @@ impl FExpr {
     /// A function whose parts are all known is made once.
     pub fn folded(self) -> FExpr {
         let made = match &self {
-            FExpr::Op1(OpExpr::Prim(p), f) => f.fixed().map(|f| Func::Op1(value::Oper::Prim(p), f)),
-            FExpr::Op2(OpExpr::Prim(p), f, g) => match (f.fixed(), g.fixed()) {
-                (Some(f), Some(g)) => Some(Func::Op2(value::Oper::Prim(p), f, g)),
+            FExpr::Op1(op, f) => match (op.fixed(), f.fixed()) {
+                (Some(op), Some(f)) => Some(Func::Op1(op, f)),
+                _ => None,
+            },
+            FExpr::Op2(op, f, g) => match (op.fixed(), f.fixed(), g.fixed()) {
+                (Some(op), Some(f), Some(g)) => Some(Func::Op2(op, f, g)),
                 _ => None,
             },
             FExpr::Outer(f) => f.fixed().map(|f| Func::Outer(value::Operand::F(f))),
@@ -159,6 +168,16 @@ impl FExpr {
             _ => None,
         };
         made.map_or(self, |f| FExpr::Known(Rc::new(f)))
+    }
+}
+
+impl OpExpr {
+    fn fixed(&self) -> Option<value::Oper> {
+        match self {
+            OpExpr::Prim(p) => Some(value::Oper::Prim(p)),
+            OpExpr::System(row) => Some(value::Oper::System(row)),
+            _ => None,
+        }
     }
 }
 
