@@ -56,12 +56,17 @@ pub struct Session {
     last: Option<Last>,
     spent: Spent,
     exit: Option<i32>,
+    /// Scripts that run inside each other.
+    loading: usize,
 }
+
+/// Scripts that may load each other.
+const DEEPEST: usize = 50;
 
 impl Session {
     pub fn new(commands: Rc<dyn Commands>, limits: Limits, threads: usize) -> Session {
         let core = Core::new(limits, threads);
-        Session { interp: Interp::new(), core, commands, last: None, spent: Spent::default(), exit: None }
+        Session { interp: Interp::new(), core, commands, last: None, spent: Spent::default(), exit: None, loading: 0 }
     }
 
     /// What another thread or a signal handler may set.
@@ -133,25 +138,41 @@ impl Session {
         }
     }
 
+    /// The lines of a file, commands among them, in this workspace. Errors: the first.
+    pub fn run_script(&mut self, text: &str, name: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+        self.loading += 1;
+        let done = if self.loading > DEEPEST {
+            Err(aplomb_lang::error::limit(format!("scripts load each other more than {DEEPEST} deep")))
+        } else {
+            self.run_pieces(text, name, false, sink)
+        };
+        self.loading -= 1;
+        done
+    }
+
+    fn run_pieces(&mut self, code: &str, name: &str, silent: bool, sink: &mut dyn Sink) -> Result<(), Error> {
+        for piece in lines::pieces(code) {
+            match piece {
+                lines::Piece::Command(line) => {
+                    let commands = self.commands.clone();
+                    commands.run(&line, self, sink)?;
+                }
+                lines::Piece::Code(text) => self.run_text(Source::new(name, text), silent, sink)?,
+            }
+            if self.exit.is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     fn execute(&mut self, code: &str, name: &str, silent: bool, sink: &mut dyn Sink) {
         self.core.begin();
         // Traces that nobody took do not pile up.
         self.core.take_traces();
-        for piece in lines::pieces(code) {
-            let done = match piece {
-                lines::Piece::Command(line) => {
-                    let commands = self.commands.clone();
-                    commands.run(&line, self, sink)
-                }
-                lines::Piece::Code(text) => self.run_text(Source::new(name, text), silent, sink),
-            };
-            if let Err(error) = done {
-                sink.event(Event::Error(failure(&self.core.settle(error))));
-                return;
-            }
-            if self.exit.is_some() {
-                return;
-            }
+        self.loading = 0;
+        if let Err(error) = self.run_pieces(code, name, silent, sink) {
+            sink.event(Event::Error(failure(&self.core.settle(error))));
         }
     }
 

@@ -1,8 +1,10 @@
 //! What a name can hold: an array, a function, an operator.
 
+use super::cx::Cx;
 use super::env::Frame;
 use super::system::Row;
 use crate::array::Array;
+use crate::error::Result;
 use crate::prim::table::Prim;
 use crate::syntax::Ast;
 use crate::syntax::ast::DfnId;
@@ -109,6 +111,19 @@ impl Func {
         }
     }
 
+    /// A function as a nested array: what a derived one or a train is made of.
+    pub fn parts(&self, cx: &Cx<'_>) -> Result<Array> {
+        let list = |items: Vec<Array>| Ok(Array::items([items.len()].as_slice(), items, None));
+        match self {
+            Func::Op1(op, f) => list(vec![f.parts(cx)?, cx.text(&op.text())?]),
+            Func::Op2(op, f, g) => list(vec![f.parts(cx)?, cx.text(&op.text())?, g.parts(cx)?]),
+            Func::Outer(f) => list(vec![cx.text("∘")?, cx.text(".")?, f.parts(cx)?]),
+            Func::Fork(f, g, h) => list(vec![f.parts(cx)?, g.parts(cx)?, h.parts(cx)?]),
+            Func::Atop(g, h) => list(vec![g.parts(cx)?, h.parts(cx)?]),
+            other => cx.text(&other.text()),
+        }
+    }
+
     /// The source of a function, as a value of it prints.
     pub fn text(&self) -> String {
         match self {
@@ -126,6 +141,13 @@ impl Func {
 }
 
 impl Operand {
+    fn parts(&self, cx: &Cx<'_>) -> Result<Array> {
+        match self {
+            Operand::F(f) => f.parts(cx),
+            Operand::A(a) => Ok(a.settled()),
+        }
+    }
+
     pub fn text(&self) -> String {
         match self {
             Operand::F(f) => f.text(),
