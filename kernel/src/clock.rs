@@ -18,7 +18,7 @@ fn offset_seconds(at: i64) -> i64 {
     // and then it is not read.
     unsafe {
         let done = libc::localtime_r(&at, parts.as_mut_ptr());
-        if done.is_null() { 0 } else { i64::from(parts.assume_init().tm_gmtoff) }
+        if done.is_null() { 0 } else { parts.assume_init().tm_gmtoff }
     }
 }
 

@@ -1,7 +1,7 @@
 //! `]box ]rows ]display`: how results show. What only sets something prints nothing.
 
 use super::Call;
-use aplomb_lang::array::format::{Boxes, Long, framed};
+use aplomb_lang::array::format::{self, Boxes, Long, Style};
 use aplomb_lang::error::{Error, domain, nonce, syntax, value};
 
 const STYLES: &[(&str, Boxes)] = &[("min", Boxes::Min), ("mid", Boxes::Mid), ("max", Boxes::Max), ("non", Boxes::Off)];
@@ -73,7 +73,9 @@ pub fn rows(call: &mut Call<'_>) -> Result<(), Error> {
         match word.split_once('=') {
             Some(("-style" | "-s", w)) => style = one_of(LONG, "style", w)?,
             Some(("-fns", w)) => view.inside = on_off("fns", w)?,
-            Some(("-fold", _)) => return Err(nonce(format!("]rows {word}")).hint(")limits lines=40 leaves out the middle")),
+            Some(("-fold", _)) => {
+                return Err(nonce(format!("]rows {word}")).hint(")limits lines=40 leaves out the middle"));
+            }
             None if word == "on" => on = true,
             None if word == "off" || word == "reset" => on = false,
             _ => return Err(syntax(format!("]rows has no {word}")).hint("]rows on -style=cut")),
@@ -87,7 +89,9 @@ pub fn rows(call: &mut Call<'_>) -> Result<(), Error> {
 pub fn display(call: &mut Call<'_>) -> Result<(), Error> {
     let Some(expr) = call.expr() else { return Err(syntax("]display needs an expression").hint("]display (1 2)'ab'")) };
     let shown = call.session.value_of(&expr)?.ok_or_else(|| value("this gives no value"))?;
-    let pp = call.session.interp().pp();
-    call.show(&framed(&shown, pp).join("\n"));
+    let (pp, pw) = (call.session.interp().pp(), call.session.interp().pw());
+    let long = call.session.interp().view().long;
+    let lines = call.session.core().limits.lines;
+    call.show(&format::display(&shown, &Style { pp, pw, lines, boxes: Boxes::Max, long }));
     Ok(())
 }

@@ -70,7 +70,12 @@ pub static COMMANDS: &[Command] = &[
         display::boxes,
     ),
     row("]boxing", "", "As ]box.", display::boxes),
-    row("]rows", "[on | off | reset] [-style=long|cut|wrap] [-fns=on|off]", "Whether long rows are folded.", display::rows),
+    row(
+        "]rows",
+        "[on | off | reset] [-style=long|cut|wrap] [-fns=on|off]",
+        "Whether long rows are folded.",
+        display::rows,
+    ),
     row("]display", "EXPR", "An array with every part in a frame.", display::display),
     row("]load", "FILE", "Runs a script here once.", workspace::load),
     row("]help", "[TOPIC]", "Help on a glyph, name, command, error or pass.", help::help),

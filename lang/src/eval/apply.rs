@@ -163,12 +163,13 @@ impl Eval<'_> {
         self.valued(o)?.ok_or_else(|| crate::error::value("this function gave no value"))
     }
 
-    /// ⍎ as an operand: the text runs among the workspace's names.
+    /// ⍎ as an operand: the text runs among the names that the running dfn sees.
     fn execute_here(&mut self, y: &Array) -> Result<Array> {
         let none =
             crate::syntax::parse(&crate::span::Source::new("⍎", ""), &mut self.st.symbols, self.cx.host.limits())?;
         let ast = Rc::new(none);
-        self.execute_text(At { ast: &ast, frame: None }, y)?
+        let frame = self.st.frame.clone();
+        self.execute_text(At { ast: &ast, frame: frame.as_ref() }, y)?
             .ok_or_else(|| crate::error::value("this text gave no value"))
     }
 

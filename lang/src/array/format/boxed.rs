@@ -36,11 +36,6 @@ pub fn rows(a: &Array, boxes: Boxes, pp: usize) -> Option<Vec<String>> {
     Some(block.into_iter().map(|row| row.into_iter().collect()).collect())
 }
 
-/// What `]display` shows.
-pub fn display(a: &Array, pp: usize) -> Vec<String> {
-    rows(a, Boxes::Max, pp).unwrap_or_else(|| grid::of(a, pp).rows)
-}
-
 fn block(rows: Vec<String>) -> Block {
     let rows: Block = rows.into_iter().map(|r| r.chars().collect()).collect();
     padded(rows, 0, 0)
@@ -194,8 +189,10 @@ fn celled(a: &Array, marks: bool, pp: usize) -> Block {
     let items = whole.to_items();
     let cells: Vec<Block> = items.iter().map(|i| padded(celled(i, marks, pp), 1, 0)).collect();
     let at = |r: usize, c: usize| r * columns + c;
-    let heights: Vec<usize> = (0..rows).map(|r| (0..columns).map(|c| cells[at(r, c)].len()).max().unwrap_or(1)).collect();
-    let widths: Vec<usize> = (0..columns).map(|c| (0..rows).map(|r| width(&cells[at(r, c)])).max().unwrap_or(0)).collect();
+    let heights: Vec<usize> =
+        (0..rows).map(|r| (0..columns).map(|c| cells[at(r, c)].len()).max().unwrap_or(1)).collect();
+    let widths: Vec<usize> =
+        (0..columns).map(|c| (0..rows).map(|r| width(&cells[at(r, c)])).max().unwrap_or(0)).collect();
     let (down, along) = axes(a, marks);
     let mut top = vec!['┌'];
     for (c, w) in widths.iter().enumerate() {

@@ -4,7 +4,7 @@ mod boxed;
 mod fold;
 mod grid;
 
-pub use boxed::{Boxes, display as framed};
+pub use boxed::Boxes;
 pub use fold::{Long, Style, display};
 
 use super::Array;

@@ -12,7 +12,7 @@ pub static ROWS: &[Row] = &[optional(
     "CSV",
     "Reads a table: path, '', column types (0 left out, 1 text, 2 number, 3 number or fill, 4 either, 5 number or empty), 1 for a \
 header row; text with 'S', lines with 'N'. X⎕CSV path writes, X⎕CSV'' gives the text.",
-    ("⎕CSV('a,1',(⎕UCS 10),'b,2')'S'(1 2)", " a  1 \n b  2 "),
+    ("⎕CSV('a,1',(⎕UCS 10),'b,2')'S'(1 2)", " a  1\n b  2"),
     &[
         "Invert",
         "Separator",
@@ -92,7 +92,7 @@ fn records(cx: &Cx<'_>, text: &str, form: &Form, most: usize) -> Result<(Vec<Rec
             if any {
                 fields.push(field.take(form));
                 out.push((begun, std::mem::take(&mut fields)));
-                if out.len() % 4_096 == 0 {
+                if out.len().is_multiple_of(4_096) {
                     cx.host.interrupt().check()?;
                     let fields: usize = out[out.len() - 4_096..].iter().map(|r| r.1.len()).sum();
                     held.push(cx.budget().charge(fields as u64 * FIELD)?);
@@ -468,7 +468,7 @@ fn write(ev: &mut Eval<'_>, a: &Args<'_>, x: &Array, form: &Form) -> Result<Opti
         out += &end;
     }
     for (r, row) in cells(&data)?.iter().enumerate() {
-        if r % 4_096 == 0 {
+        if r.is_multiple_of(4_096) {
             ev.cx.host.interrupt().check()?;
         }
         let fields = row.iter().map(|c| written(c, form, force)).collect::<Result<Vec<_>>>()?;

@@ -10,6 +10,7 @@ use crate::array::{Array, format};
 use crate::error::{Error, Kind, Result, domain};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
+use crate::limits::Charge;
 use spec::{Data, Phrase};
 
 pub static ROWS: &[Row] = &[function(
@@ -32,7 +33,7 @@ fn fmt(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let phrases = spec::parse(&text)?;
     let columns = columns(&mut ev.cx, a.y)?;
     let rows = columns.iter().map(Column::len).max().unwrap_or(0);
-    let mut page = Page { rows: vec![Vec::new(); rows], at: 0 };
+    let mut page = Page { rows: vec![Vec::new(); rows], at: 0, width: 0, held: Vec::new() };
     let mut waiting = columns.iter().peekable();
     let mut k = 0;
     let mut given = false;
@@ -41,10 +42,8 @@ fn fmt(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
             Phrase::Data { data, last } => {
                 let Some(column) = waiting.next() else { break };
                 given = true;
-                let held = (data.width as u64).saturating_mul(rows as u64).saturating_mul(4);
-                let _held = ev.cx.budget().charge(held)?;
                 ev.cx.host.interrupt().check()?;
-                page.put(data.width, |r| column.field(r, data, ev.cx.sys.ct))?;
+                page.put(&ev.cx, data.width, |r| column.field(r, data, ev.cx.sys.ct))?;
                 // A text behind a closing parenthesis' last column is not used again.
                 if *last && waiting.peek().is_none() {
                     break;
@@ -52,9 +51,9 @@ fn fmt(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
             }
             Phrase::Text(text) => {
                 let text: Vec<char> = text.chars().collect();
-                page.put(text.len(), |_| Ok(Some(text.clone())))?;
+                page.put(&ev.cx, text.len(), |_| Ok(Some(text.clone())))?;
             }
-            Phrase::To(0) => page.at = page.width(),
+            Phrase::To(0) => page.at = page.width,
             Phrase::To(n) => page.at = n - 1,
             Phrase::By(n) => {
                 let at = (page.at as i64).saturating_add(*n);
@@ -84,18 +83,25 @@ pub fn failed(says: impl Into<String>) -> Error {
 struct Page {
     rows: Vec<Vec<char>>,
     at: usize,
+    width: usize,
+    held: Vec<Charge>,
 }
 
 impl Page {
-    fn width(&self) -> usize {
-        self.rows.iter().map(Vec::len).max().unwrap_or(0)
-    }
-
     /// A field of each row over what stands there; a row without one keeps what it has.
-    fn put(&mut self, width: usize, mut field: impl FnMut(usize) -> Result<Option<Vec<char>>>) -> Result<()> {
+    fn put(
+        &mut self,
+        cx: &Cx<'_>,
+        width: usize,
+        mut field: impl FnMut(usize) -> Result<Option<Vec<char>>>,
+    ) -> Result<()> {
         let end = self.at + width;
         if end > spec::WIDEST {
             return Err(failed("a row is wider than ⎕FMT makes"));
+        }
+        if end > self.width {
+            self.held.push(cx.budget().charge_elements(self.rows.len(), 4 * (end - self.width))?);
+            self.width = end;
         }
         for (r, row) in self.rows.iter_mut().enumerate() {
             if row.len() < end {

@@ -14,7 +14,7 @@ use std::fmt;
 pub static ROWS: &[Row] = &[optional(
     "JSON",
     "JSON text to an array; 1⎕JSON an array to text. An object is a matrix of names and values; ⍠'Format' 'M' gives rows.",
-    ("⎕JSON'[1,[2,3]]' ⋄ 1⎕JSON(1 2)'ab'", " 1  2 3 \n[[1,2],\"ab\"]"),
+    ("⎕JSON'[1,[2,3]]' ⋄ 1⎕JSON(1 2)'ab'", "1  2 3 \n[[1,2],\"ab\"]"),
     &["Format", "Compact", "Null", "HighRank", "Charset", "Dialect"],
     json,
 )];
@@ -217,7 +217,7 @@ fn write_text(text: &str, style: &Style, out: &mut String) {
 /// As short as it can be read back.
 pub fn number(x: f64) -> String {
     match x {
-        x if x == x.trunc() && x.abs() < 1e15 => format!("{}", x as i64),
+        x if x == x.trunc() && x.abs() < 1e16 => format!("{}", x as i64),
         x => format!("{x:?}").replace('e', "E"),
     }
 }

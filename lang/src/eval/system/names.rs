@@ -16,7 +16,7 @@ pub static ROWS: &[Row] = &[
     function(
         "NC",
         "What a name is: 2 array, 3 function, 4 operator, 0 free, ¯1 no name; for a vector of names 2.1, 3.2 a dfn, 3.3 another.",
-        ("x←1 ⋄ ⎕NC'x' 'y'", "2.1 0"),
+        ("x1←1 ⋄ ⎕NC'x1' 'y1'", "2.1 0"),
         name_class,
     ),
     function(

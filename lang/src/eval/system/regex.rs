@@ -10,7 +10,7 @@ mod template;
 use super::text::mapped;
 use super::{Args, Does, Options, Row, misused, text_vector, texts};
 use crate::array::Array;
-use crate::error::{Result, domain, length};
+use crate::error::{Result, domain, length, ws_full};
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Operand};
 use pattern::Pattern;
@@ -266,14 +266,19 @@ impl Search<'_> {
             if wanted && let Some(caps) = self.patterns[k].regex.captures_at(text, start) {
                 offset += text[counted..start].chars().count();
                 counted = start;
-                out.push_str(&text[copied..start]);
                 let m = Match { pattern: k, caps, block, offset };
                 if self.replace {
+                    out.push_str(&text[copied..start]);
                     self.replaced(ev, &m, text, out)?;
                 } else if let Some(value) = self.value(ev, &m, text)? {
                     found.push(value);
                 }
                 copied = end;
+                // % for each match makes more than there was.
+                let free = ev.cx.budget().free();
+                if out.len() as u64 > free {
+                    return Err(ws_full(out.len() as u64, free));
+                }
             }
             from = if self.overlap {
                 after(start)

@@ -167,7 +167,7 @@ fn verify(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     ev.cx.collect(&[2], vec![valid, values], None).map(Some)
 }
 
-fn representation(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+fn representation(_: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     if a.x.is_some() {
         return Err(nonce("⎕DR with a left argument").hint("'f32'⎕AS Y converts numbers, 'UTF-8'⎕UCS Y text"));
     }
@@ -187,7 +187,6 @@ fn representation(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         DType::F64 => 645.0,
         DType::Nested => 326.0,
     };
-    let _ = ev;
     Ok(Some(Array::num(code)))
 }
 

@@ -202,9 +202,11 @@ fn of_parts(p: &[i64; 7], unit: i64) -> Option<Moment> {
         && (0..60).contains(&p[4])
         && (0..60).contains(&p[5])
         && (0..1_000_000_000 / unit).contains(&p[6]);
-    let seconds = p[3] * 3_600 + p[4] * 60 + p[5];
-    let ns = i128::from(seconds) * 1_000_000_000 + i128::from(p[6]) * i128::from(unit);
-    whole.then(|| Moment(i128::from(days(p[0], p[1], p[2])) * DAY + ns))
+    whole.then(|| {
+        let seconds = p[3] * 3_600 + p[4] * 60 + p[5];
+        let ns = i128::from(seconds) * 1_000_000_000 + i128::from(p[6]) * i128::from(unit);
+        Moment(i128::from(days(p[0], p[1], p[2])) * DAY + ns)
+    })
 }
 
 /// The unit of the last part of a timestamp.
@@ -250,9 +252,9 @@ fn convert(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         return Err(nonce("⎕DT with a pattern"));
     }
     let forms = ev.cx.integers(x, "a form of ⎕DT")?;
-    let (from, to) = match forms.as_slice() {
-        &[to] => (None, to),
-        &[from, to] => (Some(from), to),
+    let (from, to) = match *forms.as_slice() {
+        [to] => (None, to),
+        [from, to] => (Some(from), to),
         _ => return Err(misused("DT", "one form or two on its left")),
     };
     from.map_or(Ok(()), known)?;

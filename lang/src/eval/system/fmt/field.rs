@@ -52,7 +52,7 @@ fn scaled(x: f64, k: i32) -> f64 {
 fn fixed(x: f64, d: usize) -> String {
     let power = 10f64.powi(d.min(300) as i32);
     let shifted = x * power;
-    let half = shifted < 1e15 && (shifted.fract() - 0.5).abs() < 1e-9 * shifted.max(1.0).min(1e3);
+    let half = shifted < 1e15 && (shifted.fract() - 0.5).abs() < 1e-9 * shifted.clamp(1.0, 1e3);
     let text = if half { format!("{:.*}", d, (shifted.trunc() + 1.0) / power) } else { format!("{x:.d$}") };
     let mut seen = 0;
     let vague = |c: char| {
@@ -72,7 +72,7 @@ fn triads(whole: &str) -> String {
     let n = whole.chars().count();
     let mut out = String::new();
     for (k, c) in whole.chars().enumerate() {
-        if k > 0 && (n - k) % 3 == 0 {
+        if k > 0 && (n - k).is_multiple_of(3) {
             out.push(',');
         }
         out.push(c);
@@ -134,7 +134,7 @@ fn patterned(x: f64, pattern: &[char], data: &Data) -> Vec<char> {
         return vec![' '; pattern.len()];
     }
     let digits: Vec<char> = rounded.chars().collect();
-    if digits.len() > places.len() && rounded != "0" || x < 0.0 && rounded != "0" {
+    if rounded != "0" && (digits.len() > places.len() || x < 0.0) {
         return vec![data.mark('*'); pattern.len()];
     }
     let mut out = pattern.to_vec();
@@ -147,9 +147,9 @@ fn patterned(x: f64, pattern: &[char], data: &Data) -> Vec<char> {
         out[*at] = if sure.contains(at) || between(*at) { digit(k) } else { ' ' };
     }
     let (Some(first), Some(last)) = (places.first(), places.last()) else { return out };
-    for at in *first..*last {
+    for (at, c) in out.iter_mut().enumerate().take(*last).skip(*first) {
         if !places.contains(&at) && !between(at) {
-            out[at] = ' ';
+            *c = ' ';
         }
     }
     out

@@ -221,7 +221,7 @@ impl Reader {
                 }
                 'S' => {
                     let pairs: Vec<char> = self.text()?.chars().collect();
-                    if pairs.len() % 2 != 0 {
+                    if !pairs.len().is_multiple_of(2) {
                         return Err(failed("S takes pairs of characters"));
                     }
                     data.marks = pairs.chunks(2).map(|p| (p[0], p[1])).collect();

@@ -27,6 +27,7 @@ pub fn compile(pattern: &str, how: &How) -> Result<Pattern> {
         .multi_line(how.lines)
         .dot_matches_new_line(how.dot_all)
         .swap_greed(!how.greedy)
+        .crlf(true)
         .build();
     built.map(|regex| Pattern { regex }).map_err(|e| {
         let says = e.to_string();
@@ -99,7 +100,7 @@ fn translated(pattern: &str, unicode: bool) -> String {
             // In brackets these mean themselves, but for [:alpha:].
             '[' if chars.peek() == Some(&':') => {
                 out.push('[');
-                while let Some(c) = chars.next() {
+                for c in chars.by_ref() {
                     out.push(c);
                     if c == ']' {
                         break;
