@@ -42,7 +42,17 @@ The compiler, on the last line that gave a value, or on an expression:
 fn commands() -> String {
     let built = |bracket: char| {
         let all = COMMANDS.iter().filter(|c| c.run.is_some() && c.name.starts_with(bracket));
-        all.map(|c| c.name).collect::<Vec<_>>().join(" ")
+        let mut lines = vec![String::new()];
+        for name in all.map(|c| c.name) {
+            let last = lines.len() - 1;
+            if lines[last].len() + name.len() > 66 {
+                lines.push(name.into());
+            } else {
+                let gap = if lines[last].is_empty() { "" } else { " " };
+                lines[last] += &format!("{gap}{name}");
+            }
+        }
+        lines.join("\n           ")
     };
     format!("\nCommands   {}\n           {}\n", built(']'), built(')'))
 }
