@@ -46,7 +46,7 @@ pub fn summary(trace: &Trace) -> String {
     for d in trace.decisions.iter().filter(|d| is_telling(d) && still_holds(trace, d)).take(DECISIONS) {
         out += &format!("  {}\n", wrapped(&sentence(d), 4));
     }
-    if let Some(d) = trace.diagnostics.iter().find(|d| d.code == "W-complex") {
+    for d in trace.diagnostics.iter().filter(|d| matches!(d.code.as_str(), "W-complex" | "W-untraced")) {
         out += &format!("  {}\n", wrapped(&d.text, 4));
     }
     out += &format!("  {}\n", hint(trace));

@@ -236,6 +236,7 @@ impl World<'_> {
             }
             if self.core.current.segments.is_empty() {
                 let statement = std::mem::take(&mut self.core.current.statement);
+                compiled.trace.diagnostics.splice(0..0, std::mem::take(&mut self.core.current.diagnostics));
                 self.core.current = Trace { statement, ..compiled.trace };
             } else {
                 self.core.current.append(compiled.trace);
@@ -302,6 +303,14 @@ impl Host for World<'_> {
 
     fn frames(&self) -> bool {
         !self.core.options.is_off("frames")
+    }
+
+    fn untraced(&mut self, place: &Place, why: &str) {
+        let known = &mut self.core.current.diagnostics;
+        let text = format!("{} runs cell by cell, because {why}", place.text());
+        if self.core.tracing && known.len() < 16 && known.iter().all(|d| d.text != text) {
+            known.push(aplomb_lang::trace::Diagnostic { code: "W-untraced".into(), span: None, text });
+        }
     }
 
     fn limits(&self) -> &Limits {

@@ -103,8 +103,13 @@ impl Eval<'_> {
                 Ok(Some(z))
             }
             Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::Internal) => Err(e),
-            _ => {
+            other => {
                 self.cx.sys.hard.retain(|c| c.seq() <= from);
+                if let (Err(e), 0, Some(place)) = (&other, self.cx.sys.framing, self.cx.place())
+                    && e.kind() == Kind::Untraced
+                {
+                    self.cx.host.untraced(&place, &e.parts().says);
+                }
                 Ok(None)
             }
         }
