@@ -317,7 +317,7 @@ impl Cx<'_> {
 pub fn failed(op: Op, fail: scalar::Fail) -> Error {
     match fail {
         scalar::Fail::Complex => beyond_reals(),
-        scalar::Fail::Overflow => domain(format!("{}: {}", op.glyph(), fail.says())),
+        scalar::Fail::Overflow => domain(fail.says()),
         scalar::Fail::Domain(says) => domain(says),
     }
 }
