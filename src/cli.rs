@@ -1,7 +1,7 @@
 //! The command line: words to a call of one of the other files. DESIGN §6 is its list.
 
 use crate::front::{Settings, USAGE};
-use crate::{batch, bench, repl, script, views};
+use crate::{batch, bench, gate, repl, script, views};
 use clap::{Args, Parser, Subcommand};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -101,6 +101,19 @@ pub struct DotArgs {
 }
 
 #[derive(Args, Clone)]
+pub struct DiffArgs {
+    /// Traces (.json, .ndjson) or programs; with -e they come before the expressions
+    #[arg(value_name = "A B", num_args = 0..=2)]
+    pub files: Vec<PathBuf>,
+    /// An expression instead of a file; one side alone is compared with itself under --off
+    #[arg(short = 'e', value_name = "EXPR", allow_hyphen_values = true)]
+    pub exprs: Vec<String>,
+    /// Exit code 1 if one of these grew: launches, bytes, flops, kept, nodes, evaluations
+    #[arg(long, value_name = "FIGURE", value_delimiter = ',')]
+    pub fail_on: Vec<String>,
+}
+
+#[derive(Args, Clone)]
 pub struct BenchArgs {
     /// What to time
     #[arg(default_value = "blackscholes")]
@@ -148,6 +161,8 @@ enum Command {
     Cuda(Input),
     /// Launches, bytes, time, and why
     Explain(Input),
+    /// What changed between two traces, programs or expressions
+    Diff(DiffArgs),
     /// The primitives: glyph, key, names, meanings
     Prims {
         #[arg(long)]
@@ -158,7 +173,7 @@ enum Command {
 }
 
 /// Subcommands of the design that answer in one line.
-const NOT_BUILT: &[&str] = &["tui", "tour", "kernel", "export", "repro", "ptx", "diff", "selftest", "microbench"];
+const NOT_BUILT: &[&str] = &["tui", "tour", "kernel", "export", "repro", "ptx", "selftest", "microbench"];
 
 /// A count; `2e7` is one.
 fn count(text: &str) -> Result<usize, String> {
@@ -223,6 +238,7 @@ fn dispatch(command: Command, settings: Settings) -> i32 {
         Command::Dot(args) => views::dot(settings, args),
         Command::Cuda(input) => views::cuda(settings, input),
         Command::Explain(input) => views::explain(settings, input),
+        Command::Diff(args) => gate::diff(settings, args),
         Command::Prims { json } => views::prims(json),
         Command::Bench(args) => bench::run(settings, args),
     }

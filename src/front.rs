@@ -47,7 +47,7 @@ impl Settings {
     }
 
     pub fn commands(&self) -> Table {
-        Table { ascii: self.ascii }
+        Table { ascii: self.ascii, prints: true }
     }
 
     /// Switches, checked in `new`, that a session starts with.
@@ -105,6 +105,11 @@ pub fn columns() -> Option<usize> {
     let out = std::io::stdout();
     let size = out.is_terminal().then(|| rustix::termios::tcgetwinsize(&out).ok()).flatten()?;
     Some(size.ws_col as usize).filter(|n| *n > 0)
+}
+
+/// The columns that sentences may fill.
+pub fn width() -> usize {
+    columns().unwrap_or(aplomb_viz::why::WIDTH)
 }
 
 /// Colours only where a terminal shows them and nobody asked for none.

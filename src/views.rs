@@ -35,21 +35,30 @@ fn traced(
     input: Input,
     view: impl FnOnce(Vec<Trace>) -> Result<(), String> + Send + 'static,
 ) -> i32 {
+    match recorded(settings, input) {
+        Ok(traces) => view(traces).map_or_else(|says| failed(&says), |()| 0),
+        Err(code) => code,
+    }
+}
+
+/// The traces of the statements that gave a value; at least one. Errors: the exit code, all said.
+pub fn recorded(settings: Settings, input: Input) -> Result<Vec<Trace>, i32> {
     let (name, code) = match (input.file, input.expr) {
         (_, Some(expr)) => ("line 1".to_string(), expr),
         (Some(file), None) => match script::read(&file) {
             Ok(text) => (file.display().to_string(), text),
             Err(says) => {
                 eprintln!("aplomb: {says}");
-                return USAGE;
+                return Err(USAGE);
             }
         },
         (None, None) => {
             eprintln!("aplomb: FILE or -e 'EXPR' is needed");
-            return USAGE;
+            return Err(USAGE);
         }
     };
-    on_session(settings, move |session| {
+    let (tell, told) = std::sync::mpsc::channel();
+    let code = on_session(settings, move |session| {
         session.core().set_tracing(true);
         let mut printer = Printer::default();
         session.handle(Request::Execute { code, name, silent: true }, &mut printer);
@@ -60,8 +69,10 @@ fn traced(
         if traces.is_empty() {
             return failed("no statement gave a value, so there is nothing to trace");
         }
-        view(traces).map_or_else(|says| failed(&says), |()| 0)
-    })
+        let _ = tell.send(traces);
+        0
+    });
+    if code == 0 { told.recv().map_err(|_| FAILED) } else { Err(code) }
 }
 
 fn last(traces: &[Trace]) -> Result<&Trace, String> {
@@ -118,7 +129,7 @@ pub fn cuda(settings: Settings, input: Input) -> i32 {
 /// `aplomb explain`.
 pub fn explain(settings: Settings, input: Input) -> i32 {
     traced(settings, input, |traces| {
-        print(&aplomb_viz::why::summary(last(&traces)?));
+        print(&aplomb_viz::why::summary(last(&traces)?, crate::front::width()));
         Ok(())
     })
 }

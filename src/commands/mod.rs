@@ -1,13 +1,16 @@
 //! COMMANDS: a row per `)` and `]` command. Prompt, scripts, batch and stories run it; help and completion read it.
 
+mod compare;
 mod help;
 pub mod pictures;
+mod promise;
 mod tools;
 mod workspace;
 
 use aplomb_kernel::session::{Commands, Session};
 use aplomb_lang::error::{Error, nonce, syntax};
 use aplomb_lang::protocol::{Completion, Event, Sink};
+use aplomb_viz::why::WIDTH;
 
 /// One run of a command.
 pub struct Call<'a> {
@@ -16,11 +19,18 @@ pub struct Call<'a> {
     pub session: &'a mut Session,
     pub sink: &'a mut dyn Sink,
     pub ascii: bool,
+    /// The terminal's width, where one shows what is said.
+    pub columns: Option<usize>,
 }
 
 impl Call<'_> {
     pub fn show(&mut self, text: &str) {
         self.sink.event(Event::Display(aplomb_kernel::session::text(text)));
+    }
+
+    /// Columns that sentences may fill.
+    pub fn width(&self) -> usize {
+        self.columns.unwrap_or(WIDTH)
     }
 
     pub fn words(&self) -> Vec<String> {
@@ -60,6 +70,18 @@ pub static COMMANDS: &[Command] = &[
     row("]trace", "[EXPR | on | off | save FILE]", "What each pass did; `on` records every line.", tools::trace),
     row("]dot", "[EXPR] [FILE]", "The graph for Graphviz; a last word that ends in .dot is the file.", tools::dot),
     row("]time", "[EXPR]", "What the last line, or an expression, took.", tools::time),
+    row(
+        "]assert",
+        "PROMISE, … [: EXPR]",
+        "Fails where the last line, or EXPR, does not hold to `launches N`, `bytes ≤ N` …, `no-break`, `fused`.",
+        promise::assert,
+    ),
+    row(
+        "]diff",
+        "[PASS PASS]",
+        "What changed: the last two lines, the last line before and after a switch, or two passes.",
+        compare::diff,
+    ),
     row("]off", "[NAME… | list]", "Switches passes off; alone: what is off.", tools::off),
     row("]on", "NAME…", "Switches passes on again.", tools::on),
     row("]help", "[TOPIC]", "Help on a glyph, name, command, error or pass.", help::help),
@@ -72,7 +94,6 @@ pub static COMMANDS: &[Command] = &[
     missing(")save", "Keeps the workspace in a file."),
     missing(")load", "Takes a workspace from a file."),
     missing(")copy", "Takes names from a workspace file."),
-    missing("]diff", "Two runs side by side."),
     missing("]ptx", "The PTX of a launch."),
     missing("]html", "The trace as a page."),
     missing("]mem", "Buffers over time."),
@@ -82,7 +103,6 @@ pub static COMMANDS: &[Command] = &[
     missing("]img", "An array as a picture."),
     missing("]box", "Boxes around nested items."),
     missing("]rows", "How many rows print."),
-    missing("]assert", "Claims about launches."),
     missing("]view", "An array to scroll in."),
     missing("]load", "Runs a script here once."),
     missing("]tui", "Panes for graph, reasons and launches."),
@@ -94,6 +114,8 @@ pub static COMMANDS: &[Command] = &[
 pub struct Table {
     /// Pictures without line-drawing characters.
     pub ascii: bool,
+    /// Standard output shows what is said, so its width counts.
+    pub prints: bool,
 }
 
 impl Commands for Table {
@@ -102,7 +124,10 @@ impl Commands for Table {
         let (name, args) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let Some(command) = find(name) else { return Err(unknown(name)) };
         match command.run {
-            Some(run) => run(&mut Call { args: args.trim(), session, sink, ascii: self.ascii }),
+            Some(run) => {
+                let columns = self.prints.then(crate::front::columns).flatten();
+                run(&mut Call { args: args.trim(), session, sink, ascii: self.ascii, columns })
+            }
             None => Err(nonce(command.name)),
         }
     }

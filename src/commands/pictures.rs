@@ -67,11 +67,12 @@ pub fn cuda(trace: &Trace, which: Option<&str>) -> Result<String, String> {
 
 /// All of it for people: graph, passes, launches, reasons.
 pub fn report(trace: &Trace, ascii: bool) -> String {
+    let width = crate::front::width();
     let parts = [
         dag(trace, None, ascii, crate::front::columns()).unwrap_or_else(|says| format!("{says}\n")),
-        tables::passes(trace),
+        tables::passes(trace, width),
         tables::kernels(trace),
-        why::summary(trace),
+        why::summary(trace, width),
     ];
     parts.iter().filter(|p| !p.trim().is_empty()).cloned().collect::<Vec<_>>().join("\n")
 }

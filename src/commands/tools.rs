@@ -2,7 +2,6 @@
 //! a value.
 
 use super::{Call, pictures};
-use crate::front::columns;
 use aplomb_kernel::files;
 use aplomb_kernel::session::Spent;
 use aplomb_lang::error::{self, Error, bytes, domain, syntax};
@@ -47,7 +46,7 @@ pub fn dag(call: &mut Call<'_>) -> Result<(), Error> {
     let trace = trace_of(call, asked.expr.as_deref())?;
     let pass = asked.pass.as_deref();
     let drawn =
-        if asked.list { pictures::listed(&trace, pass) } else { pictures::dag(&trace, pass, call.ascii, columns()) };
+        if asked.list { pictures::listed(&trace, pass) } else { pictures::dag(&trace, pass, call.ascii, call.columns) };
     call.show(&drawn.map_err(domain)?);
     Ok(())
 }
@@ -55,14 +54,15 @@ pub fn dag(call: &mut Call<'_>) -> Result<(), Error> {
 pub fn why(call: &mut Call<'_>) -> Result<(), Error> {
     let Some(word) = call.expr() else {
         let trace = trace_of(call, None)?;
-        call.show(&reasons::summary(&trace));
+        call.show(&reasons::summary(&trace, call.width()));
         return Ok(());
     };
     let digits = word.strip_prefix('n').unwrap_or(&word);
+    let width = call.width();
     let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     let is_name = word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '∆' | '⍙'));
     if is_number || is_name {
-        let about = trace_of(call, None).and_then(|trace| reasons::node(&trace, &word).map_err(domain));
+        let about = trace_of(call, None).and_then(|trace| reasons::node(&trace, &word, width).map_err(domain));
         // A name that is no node of the last line is an expression.
         if is_number || about.is_ok() {
             call.show(&about?);
@@ -70,7 +70,7 @@ pub fn why(call: &mut Call<'_>) -> Result<(), Error> {
         }
     }
     let trace = trace_of(call, Some(&word))?;
-    call.show(&reasons::summary(&trace));
+    call.show(&reasons::summary(&trace, call.width()));
     Ok(())
 }
 
@@ -108,7 +108,7 @@ pub fn trace(call: &mut Call<'_>) -> Result<(), Error> {
     }
     let expr = call.expr();
     let trace = trace_of(call, expr.as_deref())?;
-    call.show(&tables::passes(&trace));
+    call.show(&tables::passes(&trace, call.width()));
     Ok(())
 }
 

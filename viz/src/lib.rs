@@ -5,10 +5,13 @@
 
 #![forbid(unsafe_code)]
 
+pub mod diff;
 pub mod dot;
+pub mod figures;
 mod graph;
 mod layout;
 pub mod list;
+pub mod promise;
 mod route;
 pub mod tables;
 pub mod text;

@@ -5,7 +5,7 @@ use aplomb_lang::error::{bytes, time};
 use aplomb_lang::trace::Trace;
 
 /// Rows of cells as lines; `left` says which columns are words.
-fn grid(rows: &[Vec<String>], left: &[usize]) -> String {
+pub(crate) fn grid(rows: &[Vec<String>], left: &[usize]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|s| s.chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();
@@ -50,7 +50,7 @@ pub fn kernels(trace: &Trace) -> String {
 }
 
 /// A row a pass: nodes, lets, breaks, launches, bytes; then the views that passes left.
-pub fn passes(trace: &Trace) -> String {
+pub fn passes(trace: &Trace, width: usize) -> String {
     let mut out = String::new();
     for segment in &trace.segments {
         if trace.segments.len() > 1 {
@@ -92,7 +92,7 @@ pub fn passes(trace: &Trace) -> String {
         for p in list.iter().filter(|p| p.view.is_some()) {
             out += &format!("\n{}\n", p.name);
             for line in p.view.iter().flat_map(|v| v.lines()) {
-                out += &format!("  {}\n", crate::why::wrapped(line, 4));
+                out += &format!("  {}\n", crate::why::wrapped(line, 4, width));
             }
         }
     }

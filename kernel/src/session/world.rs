@@ -29,10 +29,14 @@ pub struct Core {
     device: Cpu,
     options: Options,
     tracing: bool,
+    /// Recorded evaluations are compiled and not run.
+    planning: bool,
     /// One a statement that gave a value.
     traces: Vec<Trace>,
     /// The trace of the statement under way.
     current: Trace,
+    /// The text of the last statement that gave a value.
+    pub said: String,
     /// What the statement under way has forced, to tell its story later.
     forced: Vec<Rc<Recorded>>,
     /// Milliseconds that launches took since `begin`, and how many.
@@ -64,8 +68,10 @@ impl Core {
             device: Cpu::new(threads),
             options: Options::default(),
             tracing: false,
+            planning: false,
             traces: Vec::new(),
             current: Trace::default(),
+            said: String::new(),
             forced: Vec::new(),
             spent: Spent::default(),
             told: Spent::default(),
@@ -118,6 +124,16 @@ impl Core {
     pub fn set_tracing(&mut self, on: bool) -> bool {
         self.options.trace = on;
         std::mem::replace(&mut self.tracing, on)
+    }
+
+    /// Evaluations that are told again are only compiled from now on.
+    pub(super) fn set_planning(&mut self, on: bool) {
+        self.planning = on;
+    }
+
+    /// Whether what was recorded before need not run to be told.
+    pub(super) fn is_planning(&self) -> bool {
+        self.planning
     }
 
     /// The statement's inputs get the names that hold them.
@@ -190,6 +206,11 @@ impl<'a> World<'a> {
 impl World<'_> {
     /// Compiles and runs one recorded evaluation, and keeps its story where stories are kept.
     pub fn evaluate(&mut self, recorded: &Recorded) -> Result<Vec<Array>> {
+        self.tell(recorded, true)
+    }
+
+    /// The same; without `runs` it is only compiled, and there are no values.
+    pub fn tell(&mut self, recorded: &Recorded, runs: bool) -> Result<Vec<Array>> {
         let begun = Instant::now();
         let mut clock = Clock::default();
         let mut compiled = compile(recorded, &self.core.options, &mut clock)?;
@@ -197,7 +218,7 @@ impl World<'_> {
         self.core.spent.front_ms += front;
         self.core.spent.evaluations += 1;
         let launched = self.core.spent.launch_ms;
-        let ran = self.run(recorded, &mut compiled);
+        let ran = if runs { self.run(recorded, &mut compiled) } else { Ok(Vec::new()) };
         if self.core.tracing {
             if ran.as_ref().is_err_and(Error::leaves_reals) {
                 compiled.trace.diagnostics.push(aplomb_lang::trace::Diagnostic {
@@ -231,6 +252,9 @@ impl World<'_> {
             }
         }
         let values = ran?;
+        if !runs {
+            return Ok(values);
+        }
         let pick = |a: Answer| match a {
             Answer::Known(array) => Ok(array),
             Answer::Computed(k) => values.get(k).cloned().ok_or_else(|| internal("a root was not computed")),
@@ -338,6 +362,7 @@ impl Host for World<'_> {
         let wall = self.core.started.map_or(0.0, |begun| begun.elapsed().as_secs_f64() * 1e3);
         self.core.spent.wall_ms = wall;
         self.core.told = self.core.spent;
+        self.core.said = self.core.current.statement.clone();
         if self.core.tracing {
             self.core.current.result = Some(super::record::result_of(value));
             self.core.traces.push(self.core.current.clone());
