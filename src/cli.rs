@@ -77,6 +77,9 @@ pub struct TraceArgs {
     /// For people: the passes, the launches, why
     #[arg(long)]
     pub text: bool,
+    /// A table, pass by pass; with =PRESET the pipeline of that name
+    #[arg(long, value_name = "PRESET", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub passes: Option<String>,
     /// Every statement that gave a value, not only the last
     #[arg(long)]
     pub all: bool,
@@ -96,8 +99,14 @@ pub struct DotArgs {
     #[arg(long, value_name = "NAME")]
     pub pass: Option<String>,
     /// Launches and buffers instead of nodes
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["pass", "lets", "buffers"])]
     pub kernels: bool,
+    /// Shared terms and the values that read them
+    #[arg(long, conflicts_with_all = ["pass", "buffers"])]
+    pub lets: bool,
+    /// Buffers and their lives
+    #[arg(long, conflicts_with = "pass")]
+    pub buffers: bool,
 }
 
 #[derive(Args, Clone)]

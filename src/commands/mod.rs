@@ -1,6 +1,7 @@
 //! COMMANDS: a row per `)` and `]` command. Prompt, scripts, batch and stories run it; help and completion read it.
 
 mod compare;
+mod display;
 mod help;
 pub mod pictures;
 mod promise;
@@ -63,12 +64,23 @@ const fn missing(name: &'static str, help: &'static str) -> Command {
 
 /// In the order that help prints.
 pub static COMMANDS: &[Command] = &[
-    row("]dag", "[EXPR] [-pass=NAME] [-list]", "The graph of the last line, or of an expression.", tools::dag),
+    row(
+        "]dag",
+        "[EXPR] [-pass=NAME] [-list | -fold | -whole] [-zoom=program|launches|nodes|body]",
+        "The graph of the last line, or of an expression; repeats are folded where it is large.",
+        tools::dag,
+    ),
     row("]why", "[EXPR | NODE | NAME]", "Launches, bytes and time, and the reason for each.", tools::why),
     row("]kernels", "[EXPR]", "The launches as a table.", tools::kernels),
     row("]cuda", "[kN] [EXPR]", "The text that a GPU would run, one line a node.", tools::cuda),
     row("]trace", "[EXPR | on | off | save FILE]", "What each pass did; `on` records every line.", tools::trace),
-    row("]dot", "[EXPR] [FILE]", "The graph for Graphviz; a last word that ends in .dot is the file.", tools::dot),
+    row("]passes", "[EXPR] [-all]", "Nodes, launches, bytes, flops, time and rules, pass by pass.", tools::passes),
+    row(
+        "]dot",
+        "[EXPR] [-pass=NAME | -kernels | -lets | -buffers] [FILE]",
+        "The graph for Graphviz; a last word that ends in .dot is the file.",
+        tools::dot,
+    ),
     row("]time", "[EXPR]", "What the last line, or an expression, took.", tools::time),
     row(
         "]assert",
@@ -84,6 +96,21 @@ pub static COMMANDS: &[Command] = &[
     ),
     row("]off", "[NAME… | list]", "Switches passes off; alone: what is off.", tools::off),
     row("]on", "NAME…", "Switches passes on again.", tools::on),
+    row(
+        "]box",
+        "[on | off | reset] [-style=non|min|mid|max] [-trains=def|box] [-fns=on|off]",
+        "Boxes around nested items; alone: what is set.",
+        display::boxes,
+    ),
+    row("]boxing", "", "As ]box.", display::boxes),
+    row(
+        "]rows",
+        "[on | off | reset] [-style=long|cut|wrap] [-fns=on|off]",
+        "Whether long rows are folded.",
+        display::rows,
+    ),
+    row("]display", "EXPR", "An array with every part in a frame.", display::display),
+    row("]load", "FILE", "Runs a script here once.", workspace::load),
     row("]help", "[TOPIC]", "Help on a glyph, name, command, error or pass.", help::help),
     row(")vars", "", "The arrays of the workspace.", workspace::vars),
     row(")fns", "", "The functions and operators of the workspace.", workspace::fns),
@@ -101,10 +128,7 @@ pub static COMMANDS: &[Command] = &[
     missing("]device", "Where launches run."),
     missing("]plot", "A plot of numbers."),
     missing("]img", "An array as a picture."),
-    missing("]box", "Boxes around nested items."),
-    missing("]rows", "How many rows print."),
     missing("]view", "An array to scroll in."),
-    missing("]load", "Runs a script here once."),
     missing("]tui", "Panes for graph, reasons and launches."),
     missing("]tour", "The first ten minutes, with you typing."),
 ];

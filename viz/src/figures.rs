@@ -57,6 +57,11 @@ pub fn temporaries(trace: &Trace) -> impl Iterator<Item = &BufferRecord> {
 
 /// Nodes alive after the last pass that are neither there before nor constants.
 pub fn nodes(trace: &Trace) -> usize {
-    let graphs = (0..trace.segments.len()).filter_map(|s| find_pass(trace, s, None).ok());
-    graphs.map(|g| g.nodes.iter().filter(|n| n.kind != "const" && n.kind != "input").count()).sum()
+    (0..trace.segments.len()).map(|s| nodes_of(trace, s)).sum()
+}
+
+/// The same, of one evaluation.
+pub fn nodes_of(trace: &Trace, segment: usize) -> usize {
+    let graph = find_pass(trace, segment, None);
+    graph.map_or(0, |g| g.nodes.iter().filter(|n| n.kind != "const" && n.kind != "input").count())
 }

@@ -13,6 +13,7 @@ mod layout;
 pub mod list;
 pub mod promise;
 mod route;
+mod sketch;
 pub mod tables;
 pub mod text;
 pub mod why;
