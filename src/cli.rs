@@ -2,6 +2,7 @@
 
 use crate::front::{Settings, USAGE};
 use crate::{batch, bench, gate, repl, script, views};
+use aplomb_kernel::files::Reach;
 use clap::{Args, Parser, Subcommand};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -38,6 +39,25 @@ struct Global {
     /// Pictures in ASCII
     #[arg(long, global = true)]
     ascii: bool,
+    /// Files that programs may read and write: those in a folder, or none
+    #[arg(long, global = true, value_name = "DIR|none")]
+    files: Option<String>,
+    /// How functions round; `fast` is not built
+    #[arg(long, global = true, value_name = "MATH", value_parser = ["strict", "fast"], default_value = "strict")]
+    math: String,
+    /// The order of folds; `any` is not built
+    #[arg(long, global = true, value_name = "ORDER", value_parser = ["repeatable", "any"], default_value = "repeatable")]
+    reduce: String,
+}
+
+/// What is taken and cannot be done yet.
+fn not_built(global: &Global) -> Option<&'static str> {
+    let asked = [
+        (global.device == "cuda", "--device cuda"),
+        (global.math == "fast", "--math fast"),
+        (global.reduce == "any", "--reduce any"),
+    ];
+    asked.into_iter().find(|a| a.0).map(|a| a.1)
 }
 
 /// How a program runs.
@@ -80,6 +100,12 @@ pub struct TraceArgs {
     /// A table, pass by pass; with =PRESET the pipeline of that name
     #[arg(long, value_name = "PRESET", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub passes: Option<String>,
+    /// The device model of estimates; sm_90 is the one there is
+    #[arg(long, value_name = "ARCH", default_value = "sm_90")]
+    pub arch: String,
+    /// Compiles the last statement's plan without running it
+    #[arg(long)]
+    pub no_run: bool,
     /// Every statement that gave a value, not only the last
     #[arg(long)]
     pub all: bool,
@@ -107,6 +133,15 @@ pub struct DotArgs {
     /// Buffers and their lives
     #[arg(long, conflicts_with = "pass")]
     pub buffers: bool,
+}
+
+#[derive(Args, Clone)]
+pub struct ExplainArgs {
+    #[command(flatten)]
+    pub input: Input,
+    /// A node (n5, a name), a launch (k0), a pass, or a question: launches kept recomputed shared fused bytes evaluations
+    #[arg(long, value_name = "WHAT")]
+    pub why: Option<String>,
 }
 
 #[derive(Args, Clone)]
@@ -169,7 +204,7 @@ enum Command {
     /// The CUDA text of the launches
     Cuda(Input),
     /// Launches, bytes, time, and why
-    Explain(Input),
+    Explain(ExplainArgs),
     /// What changed between two traces, programs or expressions
     Diff(DiffArgs),
     /// The primitives: glyph, key, names, meanings
@@ -218,11 +253,13 @@ fn run(words: Vec<String>) -> i32 {
         crate::front::print(&views::switches());
         return 0;
     }
-    if cli.global.device == "cuda" {
-        eprintln!("aplomb --device cuda is not built yet");
+    if let Some(flag) = not_built(&cli.global) {
+        eprintln!("aplomb {flag} is not built yet");
         return USAGE;
     }
-    let settings = match Settings::new(cli.global.threads, &cli.global.limit, cli.global.off, cli.global.ascii) {
+    let reach = cli.global.files.as_deref().map_or(Ok(Reach::All), Reach::parse);
+    let settings = Settings::new(cli.global.threads, &cli.global.limit, cli.global.off, cli.global.ascii);
+    let settings = match settings.and_then(|own| Ok(Settings { reach: reach?, ..own })) {
         Ok(settings) => settings,
         Err(says) => {
             eprintln!("aplomb: {says}");
@@ -246,7 +283,7 @@ fn dispatch(command: Command, settings: Settings) -> i32 {
         Command::Trace(args) => views::trace(settings, args),
         Command::Dot(args) => views::dot(settings, args),
         Command::Cuda(input) => views::cuda(settings, input),
-        Command::Explain(input) => views::explain(settings, input),
+        Command::Explain(args) => views::explain(settings, args),
         Command::Diff(args) => gate::diff(settings, args),
         Command::Prims { json } => views::prims(json),
         Command::Bench(args) => bench::run(settings, args),

@@ -1,6 +1,6 @@
 //! Views of a trace and of the tables, for the command line.
 
-use crate::cli::{DotArgs, Input, TraceArgs};
+use crate::cli::{DotArgs, ExplainArgs, Input, TraceArgs};
 use crate::commands::pictures::{self, Dot, Room};
 use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
 use crate::script;
@@ -11,7 +11,7 @@ use aplomb_lang::protocol::Request;
 use aplomb_lang::report;
 use aplomb_lang::span::Source;
 use aplomb_lang::trace::Trace;
-use aplomb_viz::tables;
+use aplomb_viz::{ask, tables, why};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -86,6 +86,14 @@ pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
         eprintln!("aplomb trace --passes={preset} is not built yet");
         return USAGE;
     }
+    if args.arch != "sm_90" {
+        eprintln!("aplomb trace --arch {} is not built yet; sm_90 is the one device model", args.arch);
+        return USAGE;
+    }
+    if args.no_run {
+        eprintln!("aplomb trace --no-run is not built yet: the line runs to be traced");
+        return USAGE;
+    }
     let ascii = settings.ascii;
     traced(settings, args.input, move |mut traces| {
         if !args.all {
@@ -141,9 +149,18 @@ pub fn cuda(settings: Settings, input: Input) -> i32 {
 }
 
 /// `aplomb explain`.
-pub fn explain(settings: Settings, input: Input) -> i32 {
-    traced(settings, input, |traces| {
-        print(&aplomb_viz::why::summary(last(&traces)?, crate::front::width()));
+pub fn explain(settings: Settings, args: ExplainArgs) -> i32 {
+    let width = crate::front::width();
+    traced(settings, args.input, move |traces| {
+        let trace = last(&traces)?;
+        let text = match &args.why {
+            None => why::summary(trace, width),
+            Some(word) => match why::node(trace, word, width) {
+                Ok(text) => text,
+                Err(says) => ask::answer(trace, word, width)?.ok_or(says)?,
+            },
+        };
+        print(&text);
         Ok(())
     })
 }

@@ -1,4 +1,4 @@
-//! Stories: `tests/sessions/*.md` and README.md. A block ```` ```apl ```` is a session; typed lines stand behind six blanks, what the
+//! Stories: `tests/sessions/*.md`, `tests/goldens/*.md` and README.md. A block ```` ```apl ```` is a session; typed lines stand behind six blanks, what the
 //! program printed below. `launches=N` and `breaks=N` are held against the trace of the block's last value. `UPDATE=1`
 //! writes what the program prints now.
 
@@ -107,8 +107,8 @@ fn page(text: &str) -> (String, Vec<String>) {
 
 fn pages() -> Vec<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let mut found: Vec<PathBuf> =
-        fs::read_dir(root.join("tests/sessions")).unwrap().map(|e| e.unwrap().path()).collect();
+    let folders = ["tests/sessions", "tests/goldens"].map(|f| fs::read_dir(root.join(f)).unwrap());
+    let mut found: Vec<PathBuf> = folders.into_iter().flatten().map(|e| e.unwrap().path()).collect();
     found.retain(|p| p.extension().is_some_and(|e| e == "md"));
     found.push(root.join("README.md"));
     found.sort();

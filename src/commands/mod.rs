@@ -29,6 +29,13 @@ impl Call<'_> {
         self.sink.event(Event::Display(aplomb_kernel::session::text(text)));
     }
 
+    /// Writes a file, where the program may.
+    pub fn write(&mut self, file: &str, text: &str) -> Result<(), Error> {
+        let path = std::path::Path::new(file);
+        self.session.core().reach.check(path)?;
+        aplomb_kernel::files::write_file(path, text.as_bytes())
+    }
+
     /// Columns that sentences may fill.
     pub fn width(&self) -> usize {
         self.columns.unwrap_or(WIDTH)
@@ -70,8 +77,14 @@ pub static COMMANDS: &[Command] = &[
         "The graph of the last line, or of an expression; repeats are folded where it is large.",
         tools::dag,
     ),
-    row("]why", "[EXPR | NODE | NAME]", "Launches, bytes and time, and the reason for each.", tools::why),
-    row("]kernels", "[EXPR]", "The launches as a table.", tools::kernels),
+    row(
+        "]why",
+        "[EXPR | NODE | NAME | kN | PASS | QUESTION]",
+        "Launches, bytes and time, and the reason for each; or of one node, launch or pass. Questions are launches kept \
+         recomputed shared fused bytes evaluations.",
+        tools::why,
+    ),
+    row("]kernels", "[kN] [EXPR]", "The launches as a table.", tools::kernels),
     row("]cuda", "[kN] [EXPR]", "The text that a GPU would run, one line a node.", tools::cuda),
     row("]trace", "[EXPR | on | off | save FILE]", "What each pass did; `on` records every line.", tools::trace),
     row("]passes", "[EXPR] [-all]", "Nodes, launches, bytes, flops, time and rules, pass by pass.", tools::passes),

@@ -132,7 +132,7 @@ pub fn report(trace: &Trace, room: &Room) -> String {
     let parts = [
         dag(trace, None, room).unwrap_or_else(|says| format!("{says}\n")),
         tables::story(trace, room.width),
-        tables::kernels(trace),
+        tables::kernels(trace, None).unwrap_or_default(),
         why::summary(trace, room.width),
     ];
     parts.iter().filter(|p| !p.trim().is_empty()).cloned().collect::<Vec<_>>().join("\n")

@@ -2,13 +2,11 @@
 //! a value.
 
 use super::{Call, pictures};
-use aplomb_kernel::files;
 use aplomb_kernel::session::Spent;
 use aplomb_lang::error::{self, Error, bytes, domain, syntax};
 use aplomb_lang::pass::switches;
 use aplomb_lang::trace::Trace;
-use aplomb_viz::{tables, why as reasons};
-use std::path::Path;
+use aplomb_viz::{ask, tables, why as reasons};
 use std::time::Instant;
 
 /// Arguments apart from flags: `-name` and `-name=VALUE`.
@@ -81,42 +79,51 @@ pub fn passes(call: &mut Call<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+/// A node, launch, pass or question of the last line is one word; anything else is an expression.
 pub fn why(call: &mut Call<'_>) -> Result<(), Error> {
+    let width = call.width();
     let Some(word) = call.expr() else {
         let trace = trace_of(call, None)?;
-        call.show(&reasons::summary(&trace, call.width()));
+        call.show(&reasons::summary(&trace, width));
         return Ok(());
     };
-    let digits = word.strip_prefix('n').unwrap_or(&word);
-    let width = call.width();
-    let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    let is_name = word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '∆' | '⍙'));
-    if is_number || is_name {
-        let about = trace_of(call, None).and_then(|trace| reasons::node(&trace, &word, width).map_err(domain));
-        // A name that is no node of the last line is an expression.
-        if is_number || about.is_ok() {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let is_node = is_number(word.strip_prefix('n').unwrap_or(&word));
+    let is_launch = word.strip_prefix('k').is_some_and(is_number);
+    if word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '∆' | '⍙' | '-')) {
+        let about = trace_of(call, None).and_then(|trace| match reasons::node(&trace, &word, width) {
+            Err(says) if !is_node => ask::answer(&trace, &word, width).map_err(domain)?.ok_or_else(|| domain(says)),
+            found => found.map_err(domain),
+        });
+        // A name that the last line does not know is an expression.
+        if is_node || is_launch || about.is_ok() {
             call.show(&about?);
             return Ok(());
         }
     }
     let trace = trace_of(call, Some(&word))?;
-    call.show(&reasons::summary(&trace, call.width()));
+    call.show(&reasons::summary(&trace, width));
     Ok(())
 }
 
+/// `k0` in front: only that launch.
+fn launch_of(args: &str) -> (Option<&str>, Option<&str>) {
+    let (first, rest) = args.split_once(' ').unwrap_or((args, ""));
+    let is_launch = first.strip_prefix('k').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    let (which, expr) = if is_launch { (Some(first), rest.trim()) } else { (None, args.trim()) };
+    (which, Some(expr).filter(|e| !e.is_empty()))
+}
+
 pub fn kernels(call: &mut Call<'_>) -> Result<(), Error> {
-    let expr = call.expr();
-    let trace = trace_of(call, expr.as_deref())?;
-    call.show(&tables::kernels(&trace));
+    let (which, expr) = launch_of(call.args);
+    let trace = trace_of(call, expr)?;
+    call.show(&tables::kernels(&trace, which).map_err(domain)?);
     Ok(())
 }
 
 pub fn cuda(call: &mut Call<'_>) -> Result<(), Error> {
-    let args = call.args.to_string();
-    let (first, rest) = args.split_once(' ').unwrap_or((&args, ""));
-    let is_launch = first.strip_prefix('k').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
-    let (which, expr) = if is_launch { (Some(first), rest.trim()) } else { (None, args.trim()) };
-    let trace = trace_of(call, Some(expr).filter(|e| !e.is_empty()))?;
+    let (which, expr) = launch_of(call.args);
+    let trace = trace_of(call, expr)?;
     call.show(&pictures::cuda(&trace, which).map_err(domain)?);
     Ok(())
 }
@@ -134,7 +141,7 @@ pub fn trace(call: &mut Call<'_>) -> Result<(), Error> {
         }
         let trace = trace_of(call, None)?;
         let json = serde_json::to_string_pretty(&trace).map_err(|e| domain(e.to_string()))?;
-        return files::write_file(Path::new(file), format!("{json}\n").as_bytes());
+        return call.write(file, &format!("{json}\n"));
     }
     let expr = call.expr();
     let trace = trace_of(call, expr.as_deref())?;
@@ -157,7 +164,7 @@ pub fn dot(call: &mut Call<'_>) -> Result<(), Error> {
     };
     let text = pictures::dot(&trace, view).map_err(domain)?;
     match last {
-        Some(file) => files::write_file(Path::new(file), text.as_bytes()),
+        Some(file) => call.write(file, &text),
         None => {
             call.show(&text);
             Ok(())

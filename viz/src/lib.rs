@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod ask;
 pub mod diff;
 pub mod dot;
 pub mod figures;

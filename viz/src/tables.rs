@@ -22,19 +22,25 @@ fn words(list: &[&str]) -> Vec<String> {
     list.iter().map(|s| s.to_string()).collect()
 }
 
-/// A row a launch: name, skeleton, domain, nodes, bytes, operations, estimates, time.
-pub fn kernels(trace: &Trace) -> String {
+/// A row a launch: name, skeleton, domain, nodes, bytes, operations, estimates, time. `which`: only this one (`k0`).
+/// Errors: there is none.
+pub fn kernels(trace: &Trace, which: Option<&str>) -> Result<String, String> {
+    let names = || trace.kernels.iter().map(|k| format!("k{}", k.id)).collect::<Vec<_>>().join(" ");
+    let wanted = |id: u32| which.is_none_or(|w| w == format!("k{id}"));
+    if let Some(which) = which.filter(|_| !trace.kernels.iter().any(|k| wanted(k.id))) {
+        return Err(format!("no launch is called {which}; there are {}", names()));
+    }
     if trace.kernels.is_empty() {
-        return "no launch\n".into();
+        return Ok("no launch\n".into());
     }
     let head = ["launch", "kind", "domain", "nodes", "reads", "writes", "sm_90 est", "cpu est", "cpu"];
     let mut rows = vec![words(&head)];
-    for k in &trace.kernels {
+    for k in trace.kernels.iter().filter(|k| wanted(k.id)) {
         let domain: Vec<String> = k.domain.iter().map(usize::to_string).collect();
         let ran = k.meas.as_ref().map_or("not run".into(), |m| time(m.us));
         let computed = k.body.iter().filter_map(|n| trace.nodes.get(*n as usize));
         rows.push(vec![
-            k.name.clone(),
+            format!("k{} {}", k.id, k.name.split_once(' ').map_or("", |(_, name)| name)),
             k.skeleton.clone(),
             if domain.is_empty() { "scalar".into() } else { domain.join(" ") },
             computed.filter(|n| n.kind != "const" && n.kind != "input").count().to_string(),
@@ -45,7 +51,7 @@ pub fn kernels(trace: &Trace) -> String {
             ran,
         ]);
     }
-    grid(&rows, &[0, 1, 2])
+    Ok(grid(&rows, &[0, 1, 2]))
 }
 
 fn events(p: &PassRecord) -> String {

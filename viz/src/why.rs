@@ -101,8 +101,9 @@ pub(crate) fn measured(trace: &Trace) -> Option<f64> {
     (!all.is_empty()).then(|| all.iter().sum())
 }
 
-fn launch(trace: &Trace, k: &LaunchRecord, width: usize) -> String {
-    let (id, name) = k.name.split_once(' ').unwrap_or((&k.name, ""));
+pub(crate) fn launch(trace: &Trace, k: &LaunchRecord, width: usize) -> String {
+    // Launches are counted on through the evaluations of a line.
+    let (id, name) = (format!("k{}", k.id), k.name.split_once(' ').map_or("", |(_, name)| name));
     let buffer = |b: &u32| {
         let node = trace.buffers.get(*b as usize).map(|x| x.node);
         node.and_then(|n| trace.nodes.get(n as usize)).map_or(String::new(), short)
@@ -146,7 +147,7 @@ pub(crate) fn named(node: &NodeRecord) -> String {
     format!("n{}{name} {}", node.id, node.op).trim_end().to_string()
 }
 
-fn sentence(d: &DecisionRecord) -> String {
+pub(crate) fn sentence(d: &DecisionRecord) -> String {
     let switch = if d.switch.is_empty() { String::new() } else { format!(" (]off {})", d.switch) };
     format!("{}{switch}", d.text)
 }

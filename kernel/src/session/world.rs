@@ -4,7 +4,7 @@ use super::record::Clock;
 use super::watchdog::Watchdog;
 use crate::device::cpu::{Cpu, apply};
 use crate::device::{Device, DeviceError, Fault, RunCtx};
-use crate::files;
+use crate::files::{self, Reach};
 use aplomb_lang::array::Array;
 use aplomb_lang::dag::NodeId;
 use aplomb_lang::error::{Error, Kind, Result, internal, interrupt, limit};
@@ -28,6 +28,8 @@ pub struct Core {
     pub interrupt: Interrupt,
     device: Cpu,
     options: Options,
+    /// The files that programs may touch.
+    pub reach: Reach,
     tracing: bool,
     /// Recorded evaluations are compiled and not run.
     planning: bool,
@@ -71,6 +73,7 @@ impl Core {
             interrupt: Interrupt::default(),
             device: Cpu::new(threads),
             options: Options::default(),
+            reach: Reach::All,
             tracing: false,
             planning: false,
             traces: Vec::new(),
@@ -341,27 +344,32 @@ impl Host for World<'_> {
     }
 
     fn read_file(&mut self, path: &str) -> Result<Vec<u8>> {
+        self.core.reach.check(Path::new(path))?;
         files::read_file(Path::new(path), &self.core.budget)
     }
 
     fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
+        self.core.reach.check(Path::new(path))?;
         // A line that is only traced again writes nothing.
         if self.sink.is_none() { Ok(()) } else { files::write_file(Path::new(path), bytes) }
     }
 
     fn read_npy(&mut self, path: &str) -> Result<Array> {
+        self.core.reach.check(Path::new(path))?;
         files::read_npy(Path::new(path), self.core.device.pool(), &self.core.budget)
     }
 
     fn write_npy(&mut self, path: &str, array: &Array) -> Result<()> {
+        self.core.reach.check(Path::new(path))?;
         if self.sink.is_none() { Ok(()) } else { files::write_npy(Path::new(path), array) }
     }
 
     fn exists(&mut self, path: &str) -> bool {
-        Path::new(path).exists()
+        self.core.reach.check(Path::new(path)).is_ok() && Path::new(path).exists()
     }
 
     fn delete(&mut self, path: &str) -> Result<()> {
+        self.core.reach.check(Path::new(path))?;
         if self.sink.is_none() { Ok(()) } else { files::delete(Path::new(path)) }
     }
 
