@@ -4,7 +4,7 @@
 //! Rows: G21. Nodes are in `why`.
 
 use crate::figures::{FIGURES, temporaries};
-use crate::promise::reasons;
+use crate::promise::{Reason, reasons};
 use crate::why::{count, launch, sentence, still_holds, wrapped};
 use aplomb_lang::error::bytes;
 use aplomb_lang::trace::{DecisionRecord, Trace};
@@ -34,7 +34,7 @@ pub static QUESTIONS: &[Question] = &[
 /// The answer, if `word` is a launch, a pass or a question. Errors: no such launch.
 pub fn answer(trace: &Trace, word: &str, width: usize) -> Result<Option<String>, String> {
     let lines = match word.strip_prefix('k').and_then(|n| n.parse::<usize>().ok()) {
-        Some(k) => one_launch(trace, k, width)?,
+        Some(k) => one_launch(trace, k)?,
         None => match QUESTIONS.iter().find(|q| q.name == word) {
             Some(q) => (q.answer)(trace),
             None if trace.passes.iter().any(|p| p.name == word) => one_pass(trace, word),
@@ -47,8 +47,12 @@ pub fn answer(trace: &Trace, word: &str, width: usize) -> Result<Option<String>,
 /// Sentences of one kind beyond this many are only counted.
 const MOST: usize = 12;
 
-fn listed(decisions: Vec<&DecisionRecord>) -> Vec<String> {
-    let mut out: Vec<String> = decisions.iter().take(MOST).map(|d| sentence(d)).collect();
+fn listed(trace: &Trace, decisions: Vec<&DecisionRecord>) -> Vec<String> {
+    let told = |d: &&DecisionRecord| match d.switch.as_str() {
+        "" => format!("{}{}", d.text, unswitched(trace)),
+        _ => sentence(trace, d),
+    };
+    let mut out: Vec<String> = decisions.iter().take(MOST).map(told).collect();
     if decisions.len() > MOST {
         out.push(format!("… and {} more; ]trace save FILE has all", decisions.len() - MOST));
     }
@@ -59,20 +63,35 @@ fn listed(decisions: Vec<&DecisionRecord>) -> Vec<String> {
 fn told(trace: &Trace, reasons: &[&str]) -> Vec<String> {
     let of = |d: &&DecisionRecord| reasons.contains(&d.reason.as_str()) && still_holds(trace, d);
     let found: Vec<&DecisionRecord> = trace.decisions.iter().filter(of).collect();
-    if found.is_empty() { vec!["nothing, in this line".into()] } else { listed(found) }
+    if found.is_empty() { vec!["nothing, in this line".into()] } else { listed(trace, found) }
 }
 
-fn switch(name: &str) -> String {
-    if name.is_empty() { " (no switch changes that)".into() } else { format!(" (]off {name})") }
+/// Behind what no pass decides. Where passes are off, that may be why.
+fn unswitched(trace: &Trace) -> &'static str {
+    if trace.config.off.is_empty() { " (no switch changes that)" } else { "" }
+}
+
+/// A reason with the switch that would change it.
+fn with_switch(trace: &Trace, r: &Reason) -> String {
+    let says = &r.says;
+    match r.switch.as_str() {
+        "" => format!("{says}{}", unswitched(trace)),
+        name if trace.config.off.iter().any(|off| off == name) => format!("{says} (]on {name})"),
+        name => format!("{says} (]off {name})"),
+    }
 }
 
 fn launches(trace: &Trace) -> Vec<String> {
-    let mut out = vec![count(trace.kernels.len(), "launch")];
-    for r in reasons(trace).iter().take(MOST) {
-        let off = trace.config.off.contains(&r.switch);
-        out.push(if off { format!("{} (]on {})", r.says, r.switch) } else { format!("{}{}", r.says, switch(&r.switch)) });
+    if trace.segments.is_empty() {
+        return vec!["no launch: the values were ready, or the functions are not compiled yet".into()];
     }
-    if out.len() == 1 && !trace.kernels.is_empty() {
+    let mut out = vec![count(trace.kernels.len(), "launch")];
+    out.extend(reasons(trace).iter().take(MOST).map(|r| with_switch(trace, r)));
+    if trace.kernels.is_empty() {
+        let rules: Vec<&str> = trace.rules.keys().map(String::as_str).collect();
+        let by = if rules.is_empty() { String::new() } else { format!(", by {} (]off simplify)", rules.join(" ")) };
+        out[0] += &format!(": the value is one that was there{by}");
+    } else if out.len() == 1 {
         out[0] += ": nothing is written on the way (]off fusion would write every node)";
     }
     out
@@ -87,7 +106,7 @@ fn kept(trace: &Trace) -> Vec<String> {
     let mut out = vec![format!("{}, {}", count(n, "array"), bytes(total))];
     for b in temporaries(trace).take(MOST) {
         let says = reasons(trace).into_iter().find(|r| r.node == b.node);
-        let text = says.map_or(String::new(), |r| format!(": {}{}", r.says, switch(&r.switch)));
+        let text = says.map_or(String::new(), |r| format!(": {}", with_switch(trace, &r)));
         out.push(format!("n{}, {}{text}", b.node, bytes(b.bytes)));
     }
     out
@@ -95,7 +114,13 @@ fn kept(trace: &Trace) -> Vec<String> {
 
 fn shared(trace: &Trace) -> Vec<String> {
     let found: Vec<&DecisionRecord> = trace.decisions.iter().filter(|d| d.what == "share").collect();
-    if found.is_empty() { vec!["nothing, in this line".into()] } else { listed(found) }
+    let off: Vec<&str> =
+        ["bind", "prune", "cse"].into_iter().filter(|name| trace.config.off.iter().any(|off| off == name)).collect();
+    match (found.is_empty(), off.as_slice()) {
+        (true, []) => vec!["nothing, in this line".into()],
+        (true, off) => vec![format!("nothing: {} is off (]on {})", off.join(" and "), off.join(" "))],
+        _ => listed(trace, found),
+    }
 }
 
 fn moved(trace: &Trace) -> Vec<String> {
@@ -124,20 +149,23 @@ fn evaluations(trace: &Trace) -> Vec<String> {
     out
 }
 
-fn one_launch(trace: &Trace, k: usize, width: usize) -> Result<Vec<String>, String> {
+fn one_launch(trace: &Trace, k: usize) -> Result<Vec<String>, String> {
     let Some(own) = trace.kernels.get(k) else {
         let n = trace.kernels.len();
         let there = if n == 0 { "nothing was launched".into() } else { format!("there are k0 to k{}", n - 1) };
         return Err(format!("no launch is called k{k}; {there}"));
     };
-    let mut out = vec![launch(trace, own, width).trim().to_string()];
+    let mut out = vec![launch(trace, own)];
     let of = |d: &&DecisionRecord| {
         let about = own.body.contains(&d.node) || own.out.iter().any(|b| trace.buffers[*b as usize].node == d.node);
         about && still_holds(trace, d) && d.what != "share"
     };
-    out.extend(listed(trace.decisions.iter().filter(of).collect()));
+    out.extend(listed(trace, trace.decisions.iter().filter(of).collect()));
     Ok(out)
 }
+
+/// Passes without a switch.
+const NEEDED: &[&str] = &["record", "emit"];
 
 fn one_pass(trace: &Trace, name: &str) -> Vec<String> {
     let mut out = Vec::new();
@@ -151,9 +179,14 @@ fn one_pass(trace: &Trace, name: &str) -> Vec<String> {
         let launches = change(before.map(|b| b.launches.len() as u64), p.launches.len() as u64, |n| n.to_string());
         let moved = change(before.map(|b| b.bytes), p.bytes, bytes);
         let flops = change(before.map(|b| b.flops), p.flops, |n| n.to_string());
-        let off = if trace.config.off.iter().any(|off| off == name) { ", switched off" } else { "" };
-        out.push(format!("{name}{off}: launches {launches}; moved {moved}; flops {flops}"));
-        out.extend(listed(trace.decisions.iter().filter(|d| d.pass == p.id).collect()));
+        let state = match trace.config.off.iter().any(|off| off == name) {
+            true => format!(", switched off (]on {name})"),
+            false => String::new(),
+        };
+        let would = if p.changed && !NEEDED.contains(&name) { format!(" (]off {name})") } else { String::new() };
+        let rules = if p.events.is_empty() { String::new() } else { format!("; rules {}", crate::tables::events(p)) };
+        out.push(format!("{name}{state}: launches {launches}; moved {moved}; flops {flops}{rules}{would}"));
+        out.extend(listed(trace, trace.decisions.iter().filter(|d| d.pass == p.id).collect()));
     }
     out
 }

@@ -5,7 +5,7 @@
 use crate::figures::{FIGURES, Figure, temporaries};
 use crate::graph::{Graph, find_pass};
 use crate::tables::grid;
-use crate::why::{measured, still_holds, wrapped};
+use crate::why::{measured, sentence, still_holds, wrapped};
 use aplomb_lang::error::{bytes, time};
 use aplomb_lang::trace::{NodeRecord, Trace};
 use std::collections::BTreeMap;
@@ -31,9 +31,8 @@ pub fn traces(a: &Trace, b: &Trace, width: usize) -> String {
     out += &sections(&live(a), &live(b), ["nodes gone", "nodes new"], width);
     let decided = |t: &Trace| {
         tally(t.decisions.iter().filter(|d| still_holds(t, d)).filter_map(|d| {
-            let switch = if d.switch.is_empty() { String::new() } else { format!(" (]off {})", d.switch) };
             let key = format!("{} {} {} {}", node(t, d.node)?.h, d.what, d.reason, d.chosen);
-            Some((key, format!("{}{switch}", d.text)))
+            Some((key, sentence(t, d)))
         }))
     };
     out + &sections(&decided(a), &decided(b), ["decided no more", "decided now"], width)

@@ -54,7 +54,8 @@ pub fn kernels(trace: &Trace, which: Option<&str>) -> Result<String, String> {
     Ok(grid(&rows, &[0, 1, 2]))
 }
 
-fn events(p: &PassRecord) -> String {
+/// The rules of a pass with how often each fired.
+pub(crate) fn events(p: &PassRecord) -> String {
     let mut rules: Vec<(&str, usize)> = Vec::new();
     for e in &p.events {
         match rules.iter_mut().find(|r| r.0 == e.rule) {

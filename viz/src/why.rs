@@ -38,13 +38,13 @@ pub fn summary(trace: &Trace, width: usize) -> String {
     out += &before_fusion(trace);
     let shown = trace.kernels.len().min(LAUNCHES);
     for kernel in &trace.kernels[..shown] {
-        out += &launch(trace, kernel, width);
+        out += &format!("  {}\n", wrapped(&launch(trace, kernel), 5, width));
     }
     if shown < trace.kernels.len() {
         out += &format!("  … and {} more; ]kernels lists them\n", trace.kernels.len() - shown);
     }
     for d in trace.decisions.iter().filter(|d| is_telling(d) && still_holds(trace, d)).take(DECISIONS) {
-        out += &format!("  {}\n", wrapped(&sentence(d), 4, width));
+        out += &format!("  {}\n", wrapped(&sentence(trace, d), 4, width));
     }
     if let Some(d) = trace.diagnostics.iter().find(|d| d.code == "W-complex") {
         out += &format!("  {}\n", wrapped(&d.text, 4, width));
@@ -101,7 +101,8 @@ pub(crate) fn measured(trace: &Trace) -> Option<f64> {
     (!all.is_empty()).then(|| all.iter().sum())
 }
 
-pub(crate) fn launch(trace: &Trace, k: &LaunchRecord, width: usize) -> String {
+/// What a launch does, in one line.
+pub(crate) fn launch(trace: &Trace, k: &LaunchRecord) -> String {
     // Launches are counted on through the evaluations of a line.
     let (id, name) = (format!("k{}", k.id), k.name.split_once(' ').map_or("", |(_, name)| name));
     let buffer = |b: &u32| {
@@ -122,14 +123,13 @@ pub(crate) fn launch(trace: &Trace, k: &LaunchRecord, width: usize) -> String {
     let took = k.meas.as_ref().map_or(String::new(), |m| format!(", {}", time(m.us)));
     let computed = k.body.iter().filter_map(|n| trace.nodes.get(*n as usize));
     let nodes = computed.filter(|n| n.kind != "const" && n.kind != "input").count();
-    let line = format!(
+    format!(
         "{id} {name}: {what} {domain}, {} in one pass: {reads} ({}), writes {} ({}){took}",
         count(nodes, "node"),
         bytes(k.est.r),
         list(&k.out),
         bytes(k.est.w)
-    );
-    format!("  {}\n", wrapped(&line, 5, width))
+    )
 }
 
 /// `d1`, or `n10 ÷` where it has no name.
@@ -147,8 +147,10 @@ pub(crate) fn named(node: &NodeRecord) -> String {
     format!("n{}{name} {}", node.id, node.op).trim_end().to_string()
 }
 
-pub(crate) fn sentence(d: &DecisionRecord) -> String {
-    let switch = if d.switch.is_empty() { String::new() } else { format!(" (]off {})", d.switch) };
+/// The sentence of a decision, with the switch that would change it.
+pub(crate) fn sentence(trace: &Trace, d: &DecisionRecord) -> String {
+    let verb = if trace.config.off.contains(&d.switch) { "]on" } else { "]off" };
+    let switch = if d.switch.is_empty() { String::new() } else { format!(" ({verb} {})", d.switch) };
     format!("{}{switch}", d.text)
 }
 
@@ -204,7 +206,7 @@ pub fn node(trace: &Trace, which: &str, width: usize) -> Result<String, String> 
     let mut out = describe(trace, &graph, found);
     let family: Vec<u32> = family(trace, found);
     for d in trace.decisions.iter().filter(|d| family.contains(&d.node)) {
-        out += &format!("  {}\n", wrapped(&sentence(d), 4, width));
+        out += &format!("  {}\n", wrapped(&sentence(trace, d), 4, width));
         out += &format!("    {}: {}", d.chosen, price(&d.cost));
         for alt in &d.alt {
             out += &format!(" · {}: {}, {}", alt.name, price(&alt.cost), alt.why_not);
@@ -215,7 +217,7 @@ pub fn node(trace: &Trace, which: &str, width: usize) -> Result<String, String> 
 }
 
 fn price(c: &Cost) -> String {
-    format!("{} operations, {}, {}", c.flops, bytes(c.bytes), time(c.us))
+    format!("{}, {}, {}", count(c.flops as usize, "operation"), bytes(c.bytes), time(c.us))
 }
 
 /// The node that stands for this one after all rewrites.
