@@ -148,7 +148,7 @@ pub struct ExplainArgs {
 pub struct DiffArgs {
     /// Traces (.json, .ndjson) or programs; with -e they come before the expressions
     #[arg(value_name = "A B", num_args = 0..=2)]
-    pub files: Vec<PathBuf>,
+    pub sides: Vec<PathBuf>,
     /// An expression instead of a file; one side alone is compared with itself under --off
     #[arg(short = 'e', value_name = "EXPR", allow_hyphen_values = true)]
     pub exprs: Vec<String>,

@@ -4,8 +4,8 @@ use crate::cli::{DiffArgs, Input};
 use crate::front::{FAILED, Settings, USAGE, print, width};
 use crate::views::recorded;
 use aplomb_lang::trace::{SCHEMA, Trace};
-use aplomb_viz::figures::{self, Figure};
 use aplomb_viz::diff as compare;
+use aplomb_viz::figures::{self, Figure};
 use std::path::Path;
 
 pub fn diff(settings: Settings, args: DiffArgs) -> i32 {
@@ -19,7 +19,7 @@ type Sides = (Vec<Trace>, Vec<Trace>, Vec<&'static Figure>);
 
 fn pairs(settings: Settings, args: &DiffArgs) -> Result<Sides, i32> {
     let figures = args.fail_on.iter().map(|name| figures::find(name)).collect::<Result<Vec<_>, _>>().map_err(usage)?;
-    let files = args.files.iter().map(|f| Input { file: Some(f.clone()), expr: None });
+    let files = args.sides.iter().map(|f| Input { file: Some(f.clone()), expr: None });
     let exprs = args.exprs.iter().map(|e| Input { file: None, expr: Some(e.clone()) });
     let sides: Vec<Input> = files.chain(exprs).collect();
     let plain = Settings { off: Vec::new(), ..settings.clone() };

@@ -177,7 +177,8 @@ fn told(lines: &[String], also: Option<(&str, bool)>) -> Trace {
         match line.strip_prefix("]off ") {
             Some(name) => s.options().switch(name, false).expect("a switch"),
             None => {
-                let request = aplomb_lang::protocol::Request::Execute { code: line.clone(), name: "line".into(), silent: true };
+                let request =
+                    aplomb_lang::protocol::Request::Execute { code: line.clone(), name: "line".into(), silent: true };
                 s.handle(request, &mut support::Heard::default());
             }
         }
@@ -195,7 +196,8 @@ fn each_answer_names_a_switch_that_changes_it() {
     // Numbers, kept nodes, launches and what was decided, without the numbers of nodes.
     let story = |t: &Trace| {
         let kernels: Vec<_> = t.kernels.iter().map(|k| (k.est.r, k.est.w, k.est.flops, k.domain.clone())).collect();
-        let mut decided: Vec<_> = t.decisions.iter().map(|d| (d.reason.clone(), d.chosen.clone(), d.what.clone())).collect();
+        let mut decided: Vec<_> =
+            t.decisions.iter().map(|d| (d.reason.clone(), d.chosen.clone(), d.what.clone())).collect();
         decided.sort();
         (kernels, decided)
     };

@@ -70,9 +70,7 @@ type Level = fn(&Trace, Option<&str>, &Room) -> Result<String, String>;
 /// From far to near.
 const ZOOM: &[(&str, Level)] = &[
     ("program", |trace, _, _| Ok(tables::evaluations(trace))),
-    ("launches", |trace, _, room| {
-        segments(trace, None, |g| text::draw_launches(trace, g.segment, room.ascii))
-    }),
+    ("launches", |trace, _, room| segments(trace, None, |g| text::draw_launches(trace, g.segment, room.ascii))),
     ("nodes", dag),
     ("body", |trace, _, _| Ok(tables::bodies(trace))),
 ];

@@ -30,7 +30,8 @@ fn asked<'a>(args: &'a str, known: &[&'static str]) -> Asked<'a> {
     let flag = |word: &'a str| {
         let name = word.strip_prefix('-')?;
         let (name, value) = name.split_once('=').unwrap_or((name, ""));
-        let fits = |k: &&&str| k.strip_suffix('=').map_or(**k == name && value.is_empty(), |k| k == name && !value.is_empty());
+        let fits =
+            |k: &&&str| k.strip_suffix('=').map_or(**k == name && value.is_empty(), |k| k == name && !value.is_empty());
         known.iter().find(fits).map(|_| (name, value))
     };
     let mut out = Asked { expr: None, flags: Vec::new() };

@@ -358,8 +358,7 @@ pub fn buffers(trace: &Trace) -> String {
             (Some(k), Some(last)) => format!("written by k{k}, last read by k{last}"),
         };
         let shape: Vec<String> = b.shape.iter().map(usize::to_string).collect();
-        let label =
-            format!("b{} {} {name}\n{}[{}] {}\n{life}", b.id, b.role, b.dtype, shape.join(" "), bytes(b.bytes));
+        let label = format!("b{} {} {name}\n{}[{}] {}\n{life}", b.id, b.role, b.dtype, shape.join(" "), bytes(b.bytes));
         let look = if b.role == "input" { "cylinder" } else { "octagon" };
         stmts.push(node(&format!("b{}", b.id), vec![attribute("shape", look), attribute("label", &label)]));
     }

@@ -8,7 +8,11 @@ use crate::why::{count, family, named, still_holds};
 use aplomb_lang::trace::{DecisionRecord, Trace};
 
 pub enum Promise {
-    Figure { figure: &'static Figure, holds: Relation, than: u64 },
+    Figure {
+        figure: &'static Figure,
+        holds: Relation,
+        than: u64,
+    },
     /// Nothing is written to memory but the value.
     NoBreak,
     /// One launch at most, and no break.
@@ -75,7 +79,9 @@ impl Promise {
 
     pub fn text(&self) -> String {
         match self {
-            Promise::Figure { figure, holds, than } => format!("{} {}{}", figure.name, holds.sign, (figure.show)(*than)),
+            Promise::Figure { figure, holds, than } => {
+                format!("{} {}{}", figure.name, holds.sign, (figure.show)(*than))
+            }
             Promise::NoBreak => "no-break".into(),
             Promise::Fused => "fused".into(),
         }
@@ -207,7 +213,9 @@ mod tests {
         ] {
             assert_eq!(Promise::parse(text).map(|p| p.text()).as_deref(), Ok(printed), "{text}");
         }
-        for text in ["", "launches", "launches -1", "launches 1.5", "bytes ≤ much", "colour 3", "launches 1 2", "fused 1"] {
+        for text in
+            ["", "launches", "launches -1", "launches 1.5", "bytes ≤ much", "colour 3", "launches 1 2", "fused 1"]
+        {
             assert!(Promise::parse(text).is_err(), "{text}");
         }
     }

@@ -79,8 +79,8 @@ impl Sketch {
         let mut out = Sketch::default();
         // A fold stands where its last member does: by then all that it reads has been placed.
         let mut place: Vec<usize> = vec![usize::MAX; drawn.nodes.len()];
-        for k in 0..drawn.nodes.len() {
-            let own = home[k].map(|f| &folds[f]);
+        for (k, own) in home.iter().enumerate() {
+            let own = own.map(|f| &folds[f]);
             let members: &[usize] = match own {
                 Some(f) if f.members.last() != Some(&k) => continue,
                 Some(f) => &f.members,
@@ -220,9 +220,6 @@ impl Fold {
         let first: Vec<String> = (0..pattern.min(12)).map(|k| graph.label(node(k))).collect();
         let more = if pattern > 12 { " …" } else { "" };
         let what = if self.period == 0 { "one after the other" } else { "first" };
-        (
-            format!("{open}{range}{times} {{{ops}}}{close}"),
-            format!("{range}{times}: {what} {}{more}", first.join(", ")),
-        )
+        (format!("{open}{range}{times} {{{ops}}}{close}"), format!("{range}{times}: {what} {}{more}", first.join(", ")))
     }
 }
