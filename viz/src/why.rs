@@ -268,3 +268,20 @@ fn describe(trace: &Trace, graph: &Graph, node: &NodeRecord) -> String {
     let ran = if launches.is_empty() { String::new() } else { format!("; computed in {}", launches.join(", ")) };
     out + &format!("  {used}{ran}\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_fills_the_width_it_is_given() {
+        let text = ["word"; 60].join(" ");
+        for width in [10, 40, 80, 133] {
+            let lines: Vec<String> = wrapped(&text, 4, width).lines().map(String::from).collect();
+            assert!(lines.iter().all(|l| l.chars().count() <= width.max(40) - 2), "{width}: {lines:?}");
+            assert!(lines[0].chars().count() + 5 > width.max(40) - 2, "{width}: {lines:?}");
+            assert!(lines[1..].iter().all(|l| l.starts_with("    word")), "{lines:?}");
+        }
+        assert_eq!(wrapped("one two", 2, 80), "one two");
+    }
+}
