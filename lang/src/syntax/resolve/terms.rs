@@ -319,7 +319,9 @@ impl Resolver<'_> {
                     at = at.join(end);
                     let values = matches!((&left, &g), (Operand::A(_), _) | (_, Operand::A(_)));
                     if values && matches!(&op, OpExpr::Prim(p) if p.glyph == '.') {
-                        return Err(nonce("a name in a namespace (a.b)").at(&self.ast.place(at)).hint("f.g takes a function on either side"));
+                        return Err(nonce("a name in a namespace (a.b)")
+                            .at(&self.ast.place(at))
+                            .hint("f.g takes a function on either side"));
                     }
                     FExpr::Op2(op, Box::new(left), Box::new(g))
                 }
