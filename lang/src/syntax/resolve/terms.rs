@@ -319,9 +319,10 @@ impl Resolver<'_> {
                     at = at.join(end);
                     let values = matches!((&left, &g), (Operand::A(_), _) | (_, Operand::A(_)));
                     if values && matches!(&op, OpExpr::Prim(p) if p.glyph == '.') {
-                        return Err(nonce("a name in a namespace (a.b)")
-                            .at(&self.ast.place(at))
-                            .hint("f.g takes a function on either side"));
+                        let literal = matches!(&g, Operand::A(code) if code.literal().is_some());
+                        let e = self.error("f.g takes a function on either side", at);
+                        let named = nonce("a name in a namespace (a.b)").at(&self.ast.place(at));
+                        return Err(if literal { e } else { named.hint("f.g takes a function on either side") });
                     }
                     FExpr::Op2(op, Box::new(left), Box::new(g))
                 }
