@@ -1,13 +1,14 @@
 //! PRIMS: a row per glyph. Lexer, arity checks, entry keys, help, completion and the example test read it.
 
 mod operators;
+mod places;
 mod scalars;
 mod structure;
 
 use super::op::Op;
 use super::shape::Axis;
 use crate::array::Array;
-use crate::error::Result;
+use crate::error::{Kind, Result};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
 use crate::eval::value::Operand;
@@ -49,10 +50,17 @@ pub enum Does {
     Execute,
 }
 
-/// One use of a glyph. The example is a line and what it prints; a test runs it.
+/// An error, when it comes, and a line that gives it; in the line `f` stands for the glyph.
+pub type Fails = (Kind, &'static str, &'static str);
+
+/// One use of a glyph. The example is a line and what it prints; a test runs it, and the lines of `errors`.
 pub struct Meaning {
     pub name: &'static str,
     pub help: &'static str,
+    /// The result's shape: an expression in X and Y, or words.
+    pub shape: &'static str,
+    /// Of its own; an operator has those of its operands too.
+    pub errors: &'static [Fails],
     pub example: (&'static str, &'static str),
     pub class: Class,
     pub does: Does,
@@ -71,7 +79,7 @@ pub struct Prim {
 }
 
 /// The table, by files of rows.
-pub static PRIMS: &[&[Prim]] = &[scalars::ROWS, structure::ROWS, operators::ROWS];
+pub static PRIMS: &[&[Prim]] = &[scalars::ROWS, structure::ROWS, places::ROWS, operators::ROWS];
 
 pub fn prims() -> impl Iterator<Item = &'static Prim> {
     PRIMS.iter().flat_map(|rows| rows.iter())
@@ -102,24 +110,43 @@ pub static OTHER_KEYS: &[(char, char, &[&str])] = &[
     ('⍙', '>', &["delta underbar"]),
 ];
 
+/// The shape of a result that is Y's own.
+const SAME: &str = "⍴Y";
+/// The shape of a scalar function's result.
+const PAIR: &str = "⍴X and ⍴Y, which agree; one item goes with any shape";
+const NONE: &[Fails] = &[];
+const TEXT: Fails = (Kind::Domain, "characters", "f'a'");
+const TEXTS: Fails = (Kind::Domain, "characters", "'a'f 1");
+const RANKS: Fails = (Kind::Rank, "ranks differ", "(2 2⍴1)f 1 2");
+const LENGTHS: Fails = (Kind::Length, "lengths differ", "1 2 f 1 2 3");
+const ONE: &[Fails] = &[TEXT];
+const ANY: &[Fails] = &[RANKS, LENGTHS];
+const TWO: &[Fails] = &[RANKS, LENGTHS, TEXTS];
+const REAL: &[Fails] = &[RANKS, LENGTHS, TEXTS, (Kind::Domain, "complex numbers", "1f 1J1")];
+const BITS: &[Fails] = &[RANKS, LENGTHS, (Kind::Domain, "anything but 0 and 1", "2f 1")];
+
 const fn meaning(
     name: &'static str,
     help: &'static str,
+    shape: &'static str,
+    errors: &'static [Fails],
     example: (&'static str, &'static str),
     class: Class,
     does: Does,
 ) -> Option<Meaning> {
-    Some(Meaning { name, help, example, class, does, axis: false })
+    Some(Meaning { name, help, shape, errors, example, class, does, axis: false })
 }
 
 const fn with_axis(
     name: &'static str,
     help: &'static str,
+    shape: &'static str,
+    errors: &'static [Fails],
     example: (&'static str, &'static str),
     class: Class,
     does: Does,
 ) -> Option<Meaning> {
-    Some(Meaning { name, help, example, class, does, axis: true })
+    Some(Meaning { name, help, shape, errors, example, class, does, axis: true })
 }
 
 const fn function(

@@ -2,7 +2,8 @@
 
 use super::Class::{Host, Operator};
 use super::Does::{Operator as Does, Two};
-use super::{Meaning, Prim, Role, meaning, with_axis};
+use super::{Meaning, NONE, PAIR, Prim, Role, SAME, meaning, with_axis};
+use crate::error::Kind::{Domain, Index, Length, Rank};
 use crate::eval::operators::{at, compose, each, key, power, products, rank, reduce, stencil, variant};
 use crate::prim::select;
 
@@ -14,6 +15,11 @@ pub static ROWS: &[Prim] = &[
         with_axis(
             "replicate",
             "Each cell of Y as often as X says, along the last axis.",
+            "as Y, the axis +/|X long",
+            &[
+                (Length, "X has neither one number nor one for each cell", "1 0/1 2 3"),
+                (Domain, "a broken number in X", "0.5/1 2"),
+            ],
             ("1 0 2/'abc'", "acc"),
             Host,
             Two(select::replicate_last),
@@ -21,6 +27,11 @@ pub static ROWS: &[Prim] = &[
         with_axis(
             "reduce",
             "f between the items of Y, from the right; n f/Y of each n neighbours.",
+            "⍴Y without the axis; with n it is 1-|n longer",
+            &[
+                (Domain, "an empty axis, and f has no identity", "{⍺}/⍬"),
+                (Length, "n is beyond 1 + the length", "5+/1 2"),
+            ],
             ("+/1 2 3", "6"),
             Operator,
             Does(reduce::last),
@@ -33,6 +44,11 @@ pub static ROWS: &[Prim] = &[
         with_axis(
             "replicate first",
             "Each cell of Y as often as X says, along the first axis.",
+            "as Y, the axis +/|X long",
+            &[
+                (Length, "X has neither one number nor one for each cell", "1 0⌿1 2 3"),
+                (Domain, "a broken number in X", "0.5⌿1 2"),
+            ],
             ("1 0⌿2 2⍴⍳4", "1 2"),
             Host,
             Two(select::replicate_first),
@@ -40,6 +56,11 @@ pub static ROWS: &[Prim] = &[
         with_axis(
             "reduce first",
             "f between the major cells of Y.",
+            "⍴Y without the axis; with n it is 1-|n longer",
+            &[
+                (Domain, "an empty axis, and f has no identity", "{⍺}⌿⍬"),
+                (Length, "n is beyond 1 + the length", "5+⌿1 2"),
+            ],
             ("+⌿2 2⍴⍳4", "4 6"),
             Operator,
             Does(reduce::first),
@@ -52,11 +73,13 @@ pub static ROWS: &[Prim] = &[
         with_axis(
             "expand",
             "Cells of Y where X is positive, fills where it is 0.",
+            "as Y, the axis +/1⌈|X long",
+            &[(Length, "X has not one positive number for each cell", "1 0\\1 2")],
             ("1 0 1\\1 2", "1 0 2"),
             Host,
             Two(select::expand_last),
         ),
-        with_axis("scan", "f/ of each prefix.", ("+\\1 2 3", "1 3 6"), Operator, Does(reduce::scan_last)),
+        with_axis("scan", "f/ of each prefix.", SAME, NONE, ("+\\1 2 3", "1 3 6"), Operator, Does(reduce::scan_last)),
     ),
     hybrid(
         '⍀',
@@ -65,6 +88,8 @@ pub static ROWS: &[Prim] = &[
         with_axis(
             "expand first",
             "As \\ along the first axis.",
+            "as Y, the axis +/1⌈|X long",
+            &[(Length, "X has not one positive number for each cell", "1 0⍀1 2")],
             ("1 0 1⍀1 2", "1 0 2"),
             Host,
             Two(select::expand_first),
@@ -72,6 +97,8 @@ pub static ROWS: &[Prim] = &[
         with_axis(
             "scan first",
             "As \\ along the first axis.",
+            SAME,
+            NONE,
             ("+⍀2 2⍴⍳4", "1 2\n4 6"),
             Operator,
             Does(reduce::scan_first),
@@ -81,7 +108,15 @@ pub static ROWS: &[Prim] = &[
         '¨',
         Some('1'),
         &["each", "dieresis", "map"],
-        meaning("each", "f on each item.", ("≢¨'ab' 'cde'", "2 3"), Operator, Does(each::each)),
+        meaning(
+            "each",
+            "f on each item.",
+            PAIR,
+            &[(Length, "lengths differ", "1 2+¨1 2 3"), (Rank, "ranks differ", "(2 2⍴1)+¨1 2")],
+            ("≢¨'ab' 'cde'", "2 3"),
+            Operator,
+            Does(each::each),
+        ),
     ),
     monadic(
         '⍨',
@@ -90,6 +125,8 @@ pub static ROWS: &[Prim] = &[
         meaning(
             "commute",
             "f with its arguments exchanged; with Y on both sides.",
+            "that of f",
+            NONE,
             ("2-⍨5", "3"),
             Operator,
             Does(compose::commute),
@@ -102,6 +139,8 @@ pub static ROWS: &[Prim] = &[
         meaning(
             "beside",
             "X f g Y; with a value, that argument is bound.",
+            "that of f",
+            NONE,
             ("(÷∘2)6", "3"),
             Operator,
             Does(compose::beside),
@@ -114,6 +153,8 @@ pub static ROWS: &[Prim] = &[
         meaning(
             "rank or atop",
             "f on cells of rank k; f of X g Y.",
+            "the frame, then the shape of f's results",
+            &[(Length, "k has more than three numbers", "+⍤1 2 3 4⊢1")],
             ("+/⍤1⊢2 2⍴⍳4", "3 7"),
             Operator,
             Does(rank::rank),
@@ -123,13 +164,13 @@ pub static ROWS: &[Prim] = &[
         '⍥',
         Some('O'),
         &["over", "circle dieresis"],
-        meaning("over", "(g X) f g Y.", ("1 2=⍥≢3 4", "1"), Operator, Does(compose::over)),
+        meaning("over", "(g X) f g Y.", "that of f", NONE, ("1 2=⍥≢3 4", "1"), Operator, Does(compose::over)),
     ),
     dyadic(
         '⍛',
         None,
         &["before", "behind", "jot underbar"],
-        meaning("behind", "(f X) g Y.", ("3-⍛+5", "2"), Operator, Does(compose::behind)),
+        meaning("behind", "(f X) g Y.", "that of g", NONE, ("3-⍛+5", "2"), Operator, Does(compose::behind)),
     ),
     dyadic(
         '.',
@@ -138,6 +179,8 @@ pub static ROWS: &[Prim] = &[
         meaning(
             "inner product",
             "f/ of rows with columns by g; ∘.g makes all pairs.",
+            "(¯1↓⍴X),1↓⍴Y; of ∘.g (⍴X),⍴Y",
+            &[(Length, "the last axis of X is not as long as the first of Y", "1 2+.×1 2 3")],
             ("1 2+.×3 4", "11"),
             Operator,
             Does(products::inner),
@@ -150,6 +193,8 @@ pub static ROWS: &[Prim] = &[
         meaning(
             "power",
             "f n times, or until g holds between the new and the old.",
+            "that of f",
+            &[(Domain, "n is negative, and f has no inverse", "{⍵}⍣¯1⊢1")],
             ("2×⍣3⊢1", "8"),
             Operator,
             Does(power::power),
@@ -162,6 +207,8 @@ pub static ROWS: &[Prim] = &[
         meaning(
             "at",
             "Y with the cells i changed to A or by f; i may be a function that gives a mask.",
+            SAME,
+            &[(Index, "no such cell", "0@4⊢1 2 3")],
             ("0@2 4⍳5", "1 0 3 0 5"),
             Operator,
             Does(at::at),
@@ -174,6 +221,8 @@ pub static ROWS: &[Prim] = &[
         meaning(
             "key",
             "f of each distinct cell and its places, or its cells of Y.",
+            "one major cell for each key, of f's shape",
+            &[(Length, "X and Y differ in their number of cells", "1 2{⍵}⌸1 2 3")],
             ("{⍺(≢⍵)}⌸'abba'", "a 2\nb 2"),
             Operator,
             Does(key::key),
@@ -186,6 +235,8 @@ pub static ROWS: &[Prim] = &[
         meaning(
             "stencil",
             "f of the padding and the window around each item; s are sizes, above steps.",
+            "one window for each place, then the shape of f's results",
+            &[(Rank, "more sizes than axes", "{⍵}⌺3 3⊢1 2")],
             ("{+/⍵}⌺3⊢⍳5", "3 6 9 12 9"),
             Operator,
             Does(stencil::stencil),
@@ -198,6 +249,8 @@ pub static ROWS: &[Prim] = &[
         with_axis(
             "variant",
             "f with options: ⌽⍠0 and ⊖⍠0 shift and fill, ⍠'clamp' repeats the edge, ⍠'wrap' rotates.",
+            "that of f",
+            &[(Domain, "no such option", "1(⌽⍠'x')1 2")],
             ("1(⌽⍠0)1 2 3", "2 3 0"),
             Operator,
             Does(variant::variant),

@@ -1,19 +1,30 @@
-//! Rows of the functions on shapes and places.
+//! Rows of the functions on shapes.
 
 use super::Class::{Host, Structural};
-use super::Does::{Execute, One, Two};
-use super::{Prim, Role, function, meaning, with_axis};
-use crate::prim::{cells, join, matrix, numbers, order, parts, search, select, shape, text};
+use super::Does::{One, Two};
+use super::{NONE, Prim, SAME, function, meaning, with_axis};
+use crate::error::Kind::{Domain, Length, Rank};
+use crate::prim::{cells, join, search, select, shape};
 
 pub static ROWS: &[Prim] = &[
     function(
         '⍴',
         Some('r'),
         &["rho", "reshape", "shape"],
-        meaning("shape", "The lengths of Y's axes.", ("⍴2 3⍴⍳6", "2 3"), Structural, One(shape::shape_of)),
+        meaning(
+            "shape",
+            "The lengths of Y's axes.",
+            ",≢⍴Y",
+            NONE,
+            ("⍴2 3⍴⍳6", "2 3"),
+            Structural,
+            One(shape::shape_of),
+        ),
         meaning(
             "reshape",
             "An array of shape X with the items of Y, again and again.",
+            "X",
+            &[(Domain, "a negative or broken number in X", "¯1⍴1"), (Rank, "X has more than one axis", "(2 2⍴1)⍴1")],
             ("2 3⍴⍳4", "1 2 3\n4 1 2"),
             Structural,
             Two(shape::reshape),
@@ -23,10 +34,20 @@ pub static ROWS: &[Prim] = &[
         '⍳',
         Some('i'),
         &["iota", "index generator", "index of", "count"],
-        meaning("index generator", "The first Y whole numbers.", ("⍳5", "1 2 3 4 5"), Structural, One(select::iota)),
+        meaning(
+            "index generator",
+            "The first Y whole numbers.",
+            "Y",
+            &[(Domain, "a negative or broken number", "⍳¯1"), (Rank, "Y has more than one axis", "⍳2 2⍴1")],
+            ("⍳5", "1 2 3 4 5"),
+            Structural,
+            One(select::iota),
+        ),
         meaning(
             "index of",
             "Where each item of Y first stands in X.",
+            "(1-≢⍴X)↓⍴Y",
+            &[(Rank, "X is a scalar", "1⍳1")],
             ("'abc'⍳'cx'", "3 4"),
             Host,
             Two(search::index_of),
@@ -36,8 +57,27 @@ pub static ROWS: &[Prim] = &[
         ',',
         None,
         &["comma", "ravel", "catenate", "join"],
-        with_axis("ravel", "All items of Y in a vector.", (",2 2⍴⍳4", "1 2 3 4"), Structural, One(shape::ravel)),
-        with_axis("catenate", "Y after X along the last axis.", ("1 2,3", "1 2 3"), Host, Two(join::catenate_last)),
+        with_axis(
+            "ravel",
+            "All items of Y in a vector.",
+            ",×/⍴Y; the axes k become one",
+            NONE,
+            (",2 2⍴⍳4", "1 2 3 4"),
+            Structural,
+            One(shape::ravel),
+        ),
+        with_axis(
+            "catenate",
+            "Y after X along the last axis.",
+            "as X and Y, the last axis as long as theirs together",
+            &[
+                (Length, "axes other than the joined one differ", "(2 2⍴1),1 2 3"),
+                (Rank, "ranks differ by more than one", "(2 2 2⍴1),1 2"),
+            ],
+            ("1 2,3", "1 2 3"),
+            Host,
+            Two(join::catenate_last),
+        ),
     ),
     function(
         '⍪',
@@ -46,6 +86,8 @@ pub static ROWS: &[Prim] = &[
         meaning(
             "table",
             "A matrix with a row for each major cell of Y.",
+            "(≢Y),×/1↓⍴Y",
+            NONE,
             ("⍪1 2", "1\n2"),
             Structural,
             One(shape::table),
@@ -53,6 +95,11 @@ pub static ROWS: &[Prim] = &[
         with_axis(
             "catenate first",
             "Y below X, along the first axis.",
+            "as X and Y, the first axis as long as theirs together",
+            &[
+                (Length, "axes other than the joined one differ", "(2 2⍴1)⍪1 2 3"),
+                (Rank, "ranks differ by more than one", "(2 2 2⍴1)⍪1 2"),
+            ],
             ("1 2⍪3 4", "1 2 3 4"),
             Host,
             Two(join::catenate_first),
@@ -62,15 +109,39 @@ pub static ROWS: &[Prim] = &[
         '≢',
         Some('"'),
         &["tally", "not match", "length", "count"],
-        meaning("tally", "How many major cells Y has.", ("≢'abc'", "3"), Structural, One(shape::tally)),
-        meaning("not match", "1 if X and Y differ in anything.", ("1 2≢1 2", "0"), Host, Two(search::differs)),
+        meaning("tally", "How many major cells Y has.", "scalar", NONE, ("≢'abc'", "3"), Structural, One(shape::tally)),
+        meaning(
+            "not match",
+            "1 if X and Y differ in anything.",
+            "scalar",
+            NONE,
+            ("1 2≢1 2", "0"),
+            Host,
+            Two(search::differs),
+        ),
     ),
     function(
         '≡',
         Some(':'),
         &["match", "depth", "same as"],
-        meaning("depth", "Levels of nesting, negative if uneven.", ("≡(1 2)3", "¯2"), Structural, One(shape::depth)),
-        meaning("match", "1 if X and Y are the same in shape and items.", ("1 2≡1 2", "1"), Host, Two(search::matches)),
+        meaning(
+            "depth",
+            "Levels of nesting, negative if uneven.",
+            "scalar",
+            NONE,
+            ("≡(1 2)3", "¯2"),
+            Structural,
+            One(shape::depth),
+        ),
+        meaning(
+            "match",
+            "1 if X and Y are the same in shape and items.",
+            "scalar",
+            NONE,
+            ("1 2≡1 2", "1"),
+            Host,
+            Two(search::matches),
+        ),
     ),
     function(
         '⌽',
@@ -79,6 +150,8 @@ pub static ROWS: &[Prim] = &[
         with_axis(
             "reverse",
             "Y with its last axis turned round.",
+            SAME,
+            NONE,
             ("⌽1 2 3", "3 2 1"),
             Structural,
             One(shape::reverse_last),
@@ -86,6 +159,11 @@ pub static ROWS: &[Prim] = &[
         with_axis(
             "rotate",
             "Y turned by X places along its last axis.",
+            SAME,
+            &[
+                (Length, "X is neither one number nor as Y without the axis", "1 2 3⌽2 2⍴1"),
+                (Domain, "a broken number", "0.5⌽1 2"),
+            ],
             ("1⌽1 2 3", "2 3 1"),
             Structural,
             Two(shape::rotate_last),
@@ -98,6 +176,8 @@ pub static ROWS: &[Prim] = &[
         with_axis(
             "reverse first",
             "Y with its first axis turned round.",
+            SAME,
+            NONE,
             ("⊖2 2⍴⍳4", "3 4\n1 2"),
             Structural,
             One(shape::reverse_first),
@@ -105,6 +185,11 @@ pub static ROWS: &[Prim] = &[
         with_axis(
             "rotate first",
             "Y turned by X places along its first axis.",
+            SAME,
+            &[
+                (Length, "X is neither one number nor as Y without the axis", "1 2 3⊖2 2⍴1"),
+                (Domain, "a broken number", "0.5⊖1 2"),
+            ],
             ("1⊖2 2⍴⍳4", "3 4\n1 2"),
             Structural,
             Two(shape::rotate_first),
@@ -117,6 +202,8 @@ pub static ROWS: &[Prim] = &[
         meaning(
             "transpose",
             "Y with its axes in the opposite order.",
+            "⌽⍴Y",
+            NONE,
             ("⍉2 3⍴⍳6", "1 4\n2 5\n3 6"),
             Structural,
             One(shape::transpose),
@@ -124,6 +211,8 @@ pub static ROWS: &[Prim] = &[
         meaning(
             "transpose",
             "Axis i of Y becomes axis X[i]; equal numbers take the diagonal.",
+            "axis k is as long as the shortest that X calls k",
+            &[(Length, "X has not one number for each axis", "1⍉2 2⍴1"), (Rank, "X leaves out an axis", "1 3⍉2 2⍴1")],
             ("1 1⍉2 2⍴⍳4", "1 4"),
             Structural,
             Two(shape::transpose_by),
@@ -136,6 +225,8 @@ pub static ROWS: &[Prim] = &[
         with_axis(
             "mix",
             "The items of Y as cells of one array, padded.",
+            "(⍴Y), then each axis as long as the longest item's",
+            NONE,
             ("↑(1 2)3", "1 2\n3 0"),
             Host,
             One(cells::mix),
@@ -143,6 +234,8 @@ pub static ROWS: &[Prim] = &[
         with_axis(
             "take",
             "The first X places of Y, the last if negative; what is not there is filled.",
+            "(|X),(≢X)↓⍴Y",
+            &[(Length, "more numbers in X than axes", "1 2↑1 2 3"), (Domain, "a broken number in X", "0.5↑1 2")],
             ("5↑1 2 3", "1 2 3 0 0"),
             Structural,
             Two(shape::take),
@@ -152,195 +245,15 @@ pub static ROWS: &[Prim] = &[
         '↓',
         Some('u'),
         &["drop", "split", "down arrow"],
-        with_axis("split", "The rows of Y as items.", ("≢↓2 3⍴⍳6", "2"), Host, One(cells::split)),
+        with_axis("split", "The rows of Y as items.", "¯1↓⍴Y", NONE, ("≢↓2 3⍴⍳6", "2"), Host, One(cells::split)),
         with_axis(
             "drop",
             "Y without its first X places, the last if negative.",
+            "0⌈(⍴Y)-|X",
+            &[(Length, "more numbers in X than axes", "1 2↓1 2 3"), (Domain, "a broken number in X", "0.5↓1 2")],
             ("2↓1 2 3", "3"),
             Structural,
             Two(shape::drop),
         ),
     ),
-    function(
-        '⊂',
-        Some('z'),
-        &["enclose", "partitioned enclose", "left shoe"],
-        with_axis("enclose", "Y as one item.", ("⍴⍴⊂1 2", "0"), Host, One(parts::enclose)),
-        with_axis(
-            "partitioned enclose",
-            "Parts of Y; a part begins where X is 1.",
-            ("≢1 0 1⊂'abc'", "2"),
-            Host,
-            Two(parts::partitioned_enclose),
-        ),
-    ),
-    function(
-        '⊃',
-        Some('x'),
-        &["first", "pick", "disclose", "right shoe"],
-        meaning("first", "The first item of Y.", ("⊃(1 2)3", "1 2"), Structural, One(select::first)),
-        meaning("pick", "The item of Y at the path X.", ("2 1⊃1(5 6)", "5"), Host, Two(select::pick)),
-    ),
-    function(
-        '⊆',
-        Some('Z'),
-        &["nest", "partition"],
-        meaning("nest", "Y enclosed if it is simple.", ("≢⊆1 2 3", "1"), Host, One(parts::nest)),
-        with_axis(
-            "partition",
-            "Parts of Y; a part begins where X rises, 0 leaves out.",
-            ("≢1 1 0 1⊆'abcd'", "2"),
-            Host,
-            Two(parts::partition),
-        ),
-    ),
-    function(
-        '⌷',
-        Some('L'),
-        &["index", "squad", "materialise"],
-        meaning("materialise", "Y itself.", ("⌷1 2", "1 2"), Host, One(shape::same)),
-        with_axis("index", "The cell of Y at the index X.", ("2⌷3 1 4", "1"), Structural, Two(select::squad)),
-    ),
-    function(
-        '∊',
-        Some('e'),
-        &["member", "enlist", "epsilon", "type"],
-        meaning("enlist", "All simple items of Y in a vector.", ("∊1(2 3)", "1 2 3"), Host, One(select::enlist)),
-        meaning("member", "1 where an item of X is in Y.", ("2 5∊⍳3", "1 0"), Host, Two(search::member)),
-    ),
-    function(
-        '⍸',
-        Some('I'),
-        &["where", "interval index", "iota underbar"],
-        meaning("where", "The places of the ones in Y.", ("⍸0 1 1", "2 3"), Host, One(select::where_)),
-        meaning(
-            "interval index",
-            "How many of the ascending X are at most Y.",
-            ("1 5 9⍸0 5 7", "0 2 2"),
-            Host,
-            Two(search::interval),
-        ),
-    ),
-    function(
-        '⍷',
-        Some('E'),
-        &["find", "epsilon underbar"],
-        None,
-        meaning("find", "1 where X begins in Y.", ("'an'⍷'banana'", "0 1 0 1 0 0"), Host, Two(search::find)),
-    ),
-    function(
-        '∪',
-        Some('v'),
-        &["unique", "union", "down shoe"],
-        meaning("unique", "The different major cells of Y.", ("∪3 1 3", "3 1"), Host, One(search::unique)),
-        meaning("union", "X, then what Y adds.", ("1 2∪2 3", "1 2 3"), Host, Two(search::union)),
-    ),
-    function(
-        '∩',
-        Some('c'),
-        &["intersection", "up shoe"],
-        None,
-        meaning("intersection", "The items of X that are in Y.", ("1 2 3∩3 1", "1 3"), Host, Two(search::intersection)),
-    ),
-    function(
-        '⍋',
-        Some('$'),
-        &["grade up", "sort", "ascending"],
-        meaning("grade up", "The places of Y's cells in ascending order.", ("⍋3 1 2", "2 3 1"), Host, One(order::up)),
-        meaning("grade up", "As ⍋Y, characters in the order of X.", ("'cba'⍋'abc'", "3 2 1"), Host, Two(order::up_by)),
-    ),
-    function(
-        '⍒',
-        Some('#'),
-        &["grade down", "descending"],
-        meaning(
-            "grade down",
-            "The places of Y's cells in descending order.",
-            ("⍒3 1 2", "1 3 2"),
-            Host,
-            One(order::down),
-        ),
-        meaning(
-            "grade down",
-            "As ⍒Y, characters in the order of X.",
-            ("'cba'⍒'abc'", "1 2 3"),
-            Host,
-            Two(order::down_by),
-        ),
-    ),
-    function(
-        '⊥',
-        Some('b'),
-        &["decode", "base", "up tack"],
-        None,
-        meaning("decode", "The value of the digits Y in base X.", ("2⊥1 0 1", "5"), Host, Two(numbers::decode)),
-    ),
-    function(
-        '⊤',
-        Some('n'),
-        &["encode", "represent", "down tack"],
-        None,
-        meaning("encode", "The digits of Y in base X.", ("2 2 2⊤5", "1 0 1"), Host, Two(numbers::encode)),
-    ),
-    function(
-        '⊣',
-        Some('|'),
-        &["left", "left tack"],
-        meaning("same", "Y itself.", ("⊣5", "5"), Host, One(shape::same)),
-        meaning("left", "X.", ("1⊣2", "1"), Host, Two(shape::left)),
-    ),
-    function(
-        '⊢',
-        Some('\\'),
-        &["right", "right tack", "same", "identity"],
-        meaning("same", "Y itself.", ("⊢5", "5"), Host, One(shape::same)),
-        meaning("right", "Y.", ("1⊢2", "2"), Host, Two(shape::right)),
-    ),
-    function(
-        '⍕',
-        Some('\''),
-        &["format", "thorn", "to text"],
-        meaning("format", "Y as characters.", ("≢⍕1 2 3", "5"), Host, One(text::format)),
-        meaning(
-            "format",
-            "Y with X decimals, or in width and decimals X.",
-            ("6 2⍕3.14159", "  3.14"),
-            Host,
-            Two(text::format_by),
-        ),
-    ),
-    function(
-        '⍎',
-        Some(';'),
-        &["execute", "hydrant", "eval"],
-        meaning("execute", "The value of the text Y.", ("⍎'1+1'", "2"), Host, Execute),
-        None,
-    ),
-    function(
-        '⌹',
-        Some('+'),
-        &["matrix inverse", "domino", "matrix divide", "solve", "least squares"],
-        meaning(
-            "matrix inverse",
-            "The inverse of Y, of a tall matrix the left inverse.",
-            ("⌹2 2⍴2 0 0 4", "0.5 0   \n0   0.25"),
-            Host,
-            One(matrix::inverse),
-        ),
-        meaning(
-            "matrix divide",
-            "What Y+.× gives X, or comes nearest to it.",
-            ("5 6⌹2 2⍴1 1 0 2", "2 3"),
-            Host,
-            Two(matrix::divide),
-        ),
-    ),
-    missing('⌶', Some('!'), &["i-beam"]),
-    missing('&', None, &["spawn"]),
-    missing('→', None, &["branch"]),
-    missing('#', None, &["namespace"]),
 ];
-
-const fn missing(glyph: char, key: Option<char>, names: &'static [&'static str]) -> Prim {
-    Prim { glyph, key, names, role: Role::Missing, monadic: None, dyadic: None, operator: None }
-}
