@@ -250,7 +250,7 @@ pub static ROWS: &[Prim] = &[
             "variant",
             "f with options: ⌽⍠0 and ⊖⍠0 shift and fill, ⍠'clamp' repeats the edge, ⍠'wrap' rotates.",
             "that of f",
-            &[(Domain, "no such option", "1(⌽⍠'x')1 2")],
+            &[(Domain, "no such option", "1(⌽⍠'no')1 2")],
             ("1(⌽⍠0)1 2 3", "2 3 0"),
             Operator,
             Does(variant::variant),
