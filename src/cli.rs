@@ -102,7 +102,7 @@ pub struct DotArgs {
 
 #[derive(Args, Clone)]
 pub struct BenchArgs {
-    /// What to time
+    /// What to time: blackscholes, or frontend (reading, recording, passes)
     #[arg(default_value = "blackscholes")]
     pub name: String,
     /// Elements
