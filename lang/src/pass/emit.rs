@@ -5,6 +5,7 @@
 
 use super::contexts::argument;
 use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::hash::Map;
 use super::schedule::{Group, Schedule, Why, is_free_root};
 use super::work::Work;
 use super::{Answer, cost};
@@ -12,7 +13,7 @@ use crate::array::Array;
 use crate::dag::{Dag, Node, NodeId, Read, Scalar};
 use crate::error::{Result, internal};
 use crate::plan::{BufId, Buffer, From, Launch, Load, Plan, Reduction, Step, Store, ValueId, What};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 #[derive(Clone)]
 pub struct Emitted {
@@ -116,8 +117,8 @@ fn launch(
         launch: &mut out,
         after: false,
         extents: group.domain.to_vec(),
-        values: HashMap::new(),
-        loads: HashMap::new(),
+        values: Map::default(),
+        loads: Map::default(),
         reduced: BTreeMap::new(),
     };
     let mut body = group.body.clone();
@@ -168,8 +169,8 @@ struct Writer<'a> {
     after: bool,
     extents: Vec<usize>,
     /// A node through a read, in the current list of steps.
-    values: HashMap<(NodeId, Read), ValueId>,
-    loads: HashMap<(BufId, Read), u32>,
+    values: Map<(NodeId, Read), ValueId>,
+    loads: Map<(BufId, Read), u32>,
     reduced: BTreeMap<NodeId, u32>,
 }
 

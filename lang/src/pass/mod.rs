@@ -12,6 +12,7 @@ mod emit;
 mod export;
 mod find;
 mod fuse;
+mod hash;
 mod lets;
 mod push_down;
 mod record;
