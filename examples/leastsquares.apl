@@ -7,17 +7,17 @@ weight←52.21 53.12 54.48 55.84 57.2 58.57 59.93 61.29 63.11 64.47 66.28 68.1 6
 ⍝ weight ≈ a + b × height: the columns are 1 and height.
 X←1,⍪height
 (a b)←weight⌹X
-⎕←'A line: ',(3⍕a),' + ',(4⍕b),' × height'
+⎕←'A line:',(3⍕a),' + ',(1↓4⍕b),' × height'
 
 ⍝ weight ≈ a + b × m + c × m²: a column for each power; metres keep the columns of one size.
 powers←(height÷100)∘.*0 1 2
 coef←weight⌹powers
-⎕←'A parabola''s weights: ',2⍕coef
+⎕←'A parabola''s weights:',2⍕coef
 
 ⍝ How good is a fit? r² is the part of the variance that it explains.
 avg←+/÷≢
 r2←{1-(+/2*⍨weight-⍵)÷+/2*⍨weight-avg weight}
-⎕←'r² of the line and of the parabola: ',5⍕(r2 X+.×a b)(r2 powers+.×coef)
+⎕←'r² of the line and of the parabola:',5⍕(r2 X+.×a b)(r2 powers+.×coef)
 
 ⎕←'What the parabola leaves over, in grams'
 ⌊0.5+1000×weight-powers+.×coef

@@ -17,11 +17,11 @@ counts,(4×hits÷counts),⍪(○1)-4×hits÷counts
 
 ⍝ The estimate is uncertain; the standard error says by how much. Is π within two of them?
 error←4×((p×1-p)÷n)*0.5⊣p←(+/inside)÷n
-⎕←'Standard error: ',5⍕error
+⎕←'Standard error:',5⍕error
 ⎕←'Within two: ',⍕(2×error)≥|(○1)-estimate
 
 ⍝ Buffon's needle: it crosses a line with probability 2÷π.
 middle←0.5×?n⍴0                        ⍝ from the needle's middle to the nearest line
 angle←(○0.5)×?n⍴0
 crosses←middle≤0.5×1○angle
-⎕←'By needles: ',4⍕2×n÷+/crosses
+⎕←'By needles:',4⍕2×n÷+/crosses

@@ -16,7 +16,7 @@ returns←¯1+2÷⍨/price
 2⍕100×(⌈/,⌊/)returns
 
 spread←{(avg 2*⍨⍵-avg ⍵)*0.5}
-⎕←'Volatility in %: ',2⍕100×spread returns
+⎕←'Volatility in %:',2⍕100×spread returns
 
 ⍝ ⌈\ is the highest price so far; the drawdown is what was lost since.
 drawdown←1-price÷⌈\price

@@ -102,6 +102,7 @@ fn answer(session: &mut Session, settings: &Settings, line: &[u8]) -> Value {
 fn fresh(session: &mut Session, settings: &Settings) {
     session.handle(Request::Restart, &mut Heard::default());
     *session.options() = Default::default();
+    *session.interp().view() = Default::default();
     session.core().set_tracing(false);
     session.core().limits = settings.limits.clone();
     settings.prepare(session);

@@ -4,7 +4,7 @@ use crate::commands::Table;
 use aplomb_kernel::session::{STACK, Session};
 use aplomb_lang::limits::Limits;
 use aplomb_lang::protocol::{Event, MimeBundle, Sink, TEXT};
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{BufRead, ErrorKind, IsTerminal, Write};
 use std::rc::Rc;
 use std::thread;
 
@@ -148,7 +148,11 @@ impl Sink for Printer {
         }
     }
 
+    /// A line of standard input; what asks for it has printed its prompt.
     fn input(&mut self, _prompt: &str) -> Option<String> {
-        None
+        let mut line = Vec::new();
+        let read = std::io::stdin().lock().read_until(b'\n', &mut line).ok()?;
+        let text = String::from_utf8_lossy(&line);
+        (read > 0).then(|| text.trim_end_matches(['\n', '\r']).to_string())
     }
 }

@@ -72,11 +72,11 @@ pub fn piped(settings: Settings) -> i32 {
     on_session(settings, |session| {
         let mut printer = Printer::default();
         let mut pieces = Pieces::default();
-        let mut input = std::io::stdin().lock();
         let mut bytes = Vec::new();
         loop {
             bytes.clear();
-            let read = input.read_until(b'\n', &mut bytes).unwrap_or(0);
+            // Not held: the program may ask for a line itself.
+            let read = std::io::stdin().lock().read_until(b'\n', &mut bytes).unwrap_or(0);
             let line = String::from_utf8_lossy(&bytes);
             let ready = if read == 0 { pieces.rest() } else { pieces.line(line.trim_end_matches(['\n', '\r'])) };
             if let Some((code, name)) = ready {

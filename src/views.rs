@@ -143,7 +143,7 @@ pub fn check(settings: Settings, file: &Path, json: bool) -> i32 {
                 let line = before.iter().filter(|c| **c == '\n').count() + 1;
                 let column = before.iter().rev().take_while(|c| **c != '\n').count() + 1;
                 let span = parts.place.as_ref().map(|p| [p.span.start, p.span.end]);
-                json!({ "kind": e.kind().name(), "says": parts.says, "span": span, "line": line, "column": column })
+                json!({ "kind": e.name(), "says": parts.says, "span": span, "line": line, "column": column })
             };
             print(&format!("{}\n", Value::from(errors.iter().map(row).collect::<Vec<_>>())));
         } else if !errors.is_empty() {

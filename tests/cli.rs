@@ -61,6 +61,15 @@ fn wrong_words_are_exit_code_2() {
 }
 
 #[test]
+fn a_program_reads_what_is_typed_behind_it() {
+    let typed = "name←⍞\nAnn\nname,'!'\n1+⎕\n2×3\n";
+    let (out, _, code) = ran(&[], typed);
+    assert_eq!((out.as_str(), code), ("Ann!\n⎕:\n7\n", 0));
+    let (out, err, code) = ran(&["eval", "⍞"], "");
+    assert!(out.is_empty() && err.contains("VALUE ERROR: nothing was typed for ⍞") && code == 1, "{out} {err}");
+}
+
+#[test]
 fn piped_lines_go_on_after_an_error() {
     let (out, err, code) = ran(&[], "1+1\nx←1 2+1 2 3\nf←{\n  ⍵+1\n}\nf 2\n]why +/2×⍳1000\n");
     assert!(out.starts_with("2\n3\n1 launch"), "{out}");

@@ -16,7 +16,7 @@ use std::rc::Rc;
 const PROMPT: &str = "      ";
 
 /// The collection may grow, not shrink.
-const LEAST: usize = 1500;
+const LEAST: usize = 4_000;
 
 struct Case {
     line: usize,

@@ -53,6 +53,23 @@ fn glyphs_are_typed_by_key_and_by_name() {
 }
 
 #[test]
+fn a_program_asks_for_lines() {
+    let state = tempfile::tempdir().unwrap();
+    let mut session = start(&state);
+    session.send("⍞←'who? ' ⋄ w←⍞\r").unwrap();
+    session.flush().unwrap();
+    ready(&mut session);
+    line(&mut session, "Ann");
+    assert_eq!(line(&mut session, "w"), "who? Ann");
+    session.send("1+⎕\r").unwrap();
+    session.flush().unwrap();
+    ready(&mut session);
+    assert_eq!(line(&mut session, "2`-3"), "7");
+    session.send_control('d').unwrap();
+    session.exp_eof().unwrap();
+}
+
+#[test]
 fn a_dfn_may_take_several_lines() {
     let state = tempfile::tempdir().unwrap();
     let mut session = start(&state);

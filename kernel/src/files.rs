@@ -1,11 +1,9 @@
-//! Files: plain bytes, .npy, CSV. Every error names the file, and in a table the line, and what was expected.
+//! Files: plain bytes and .npy. Every error names the file, and in a table the line, and what was expected.
 //!
 //! A file is written beside its name first and renamed, so a reader never sees half of it.
 
-mod csv_table;
 mod npy;
 
-pub use csv_table::read_csv;
 pub use npy::{read_npy, write_npy};
 
 use aplomb_lang::error::{Error, Kind, Result, ws_full};
@@ -51,6 +49,11 @@ pub fn read_file(path: &Path, budget: &Budget) -> Result<Vec<u8>> {
     // A device has no length and may never end.
     Read::by_ref(&mut file).take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| failed(path, &e))?;
     if bytes.len() as u64 > most { Err(ws_full(bytes.len() as u64, most)) } else { Ok(bytes) }
+}
+
+/// Errors: FILE NAME, FILE ACCESS.
+pub fn delete(path: &Path) -> Result<()> {
+    fs::remove_file(path).map_err(|e| failed(path, &e))
 }
 
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {

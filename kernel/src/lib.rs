@@ -1,5 +1,6 @@
 //! Everything of Aplomb that has an effect: devices, memory, files, sessions.
 
+mod clock;
 pub mod device;
 pub mod files;
 pub mod memory;

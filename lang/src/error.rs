@@ -22,6 +22,29 @@ pub enum Kind {
     /// Never seen by a user: a function cannot run once for all cells of a frame, and runs cell by cell.
     Untraced = 98,
     Interrupt = 1003,
+    /// An event of the program's own, by ⎕SIGNAL; `Error::number` says which.
+    Signal = 0,
+}
+
+/// Dyalog's names of events that Aplomb itself never gives, but ⎕SIGNAL may.
+const OTHERS: &[(u32, &str)] = &[
+    (12, "HOLD ERROR"),
+    (18, "FILE TIE ERROR"),
+    (20, "FILE INDEX ERROR"),
+    (21, "FILE FULL"),
+    (23, "FILE DAMAGED"),
+    (24, "FILE TIED"),
+    (84, "TRAP ERROR"),
+    (90, "EXCEPTION"),
+    (92, "TRANSLATION ERROR"),
+    (1006, "TIMEOUT"),
+];
+
+/// The message of an event number, as `⎕EM` gives it.
+pub fn message(event: u32) -> String {
+    let own = Kind::of_event(event).map(Kind::name);
+    let name = own.or_else(|| OTHERS.iter().find(|o| o.0 == event).map(|o| o.1));
+    name.map_or_else(|| format!("ERROR {event}"), String::from)
 }
 
 impl Kind {
@@ -41,7 +64,15 @@ impl Kind {
             Kind::FileName => "FILE NAME ERROR",
             Kind::Internal | Kind::Untraced => "INTERNAL ERROR",
             Kind::Interrupt => "INTERRUPT",
+            Kind::Signal => "ERROR",
         }
+    }
+
+    /// The kind with this event number, of those that a program may signal.
+    pub fn of_event(event: u32) -> Option<Kind> {
+        use Kind::*;
+        let all = [WsFull, Syntax, Index, Rank, Length, Value, Format, Limit, Domain, Nonce, FileAccess, FileName];
+        all.into_iter().find(|k| k.number() == event)
     }
 
     pub fn number(self) -> u32 {
@@ -56,6 +87,10 @@ pub struct Error(Box<Parts>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
     pub kind: Kind,
+    /// The event number where the kind has none of its own.
+    pub event: Option<u32>,
+    /// What ⎕SIGNAL put in the place of the kind's name.
+    pub message: Option<String>,
     pub says: String,
     /// Where it was written.
     pub place: Option<Place>,
@@ -76,6 +111,8 @@ impl Error {
     pub fn new(kind: Kind, says: impl Into<String>) -> Self {
         Error(Box::new(Parts {
             kind,
+            event: None,
+            message: None,
             says: says.into(),
             place: None,
             marks: Vec::new(),
@@ -117,8 +154,29 @@ impl Error {
         self.0.leaves_reals
     }
 
+    /// `⎕SIGNAL`: any event number; `text`, if there is one, stands for the event's own message.
+    pub fn signalled(event: u32, text: Option<String>, says: impl Into<String>) -> Self {
+        let mut error = Error::new(Kind::of_event(event).unwrap_or(Kind::Signal), says);
+        error.0.event = Some(event);
+        error.0.message = text;
+        error
+    }
+
     pub fn kind(&self) -> Kind {
         self.0.kind
+    }
+
+    /// The event number.
+    pub fn number(&self) -> u32 {
+        self.0.event.unwrap_or(self.0.kind.number())
+    }
+
+    /// The event's name: `DOMAIN ERROR`, `ERROR 200`.
+    pub fn name(&self) -> String {
+        match self.0.kind {
+            Kind::Signal => message(self.number()),
+            kind => kind.name().into(),
+        }
     }
 
     pub fn parts(&self) -> &Parts {
@@ -132,7 +190,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.0.kind.name(), self.0.says)
+        write!(f, "{}: {}", self.name(), self.0.says)
     }
 }
 

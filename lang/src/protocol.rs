@@ -52,6 +52,8 @@ pub enum Event {
     Inspection(Option<String>),
     IsComplete(Completeness),
     Info(BTreeMap<String, String>),
+    /// The program asks for a line: `Client::answer` gives it. The prompt stands on its line already, or is blanks.
+    Input(String),
     /// `)off` or `⎕OFF`: the front end leaves with this code.
     Exit(i32),
 }
@@ -101,4 +103,6 @@ pub trait Sink {
 pub trait Client {
     fn send(&mut self, request: Request);
     fn recv(&mut self) -> Option<Event>;
+    /// The line for `Event::Input`; None: there is none.
+    fn answer(&mut self, line: Option<String>);
 }

@@ -7,12 +7,13 @@
 use crate::array::{Array, Buf, DType, Data, elements};
 use crate::dag::{Dag, Node, NodeId};
 use crate::error::{Error, Result, beyond_reals, domain, internal};
-use crate::eval::host::{CsvOptions, CsvTable, Recorded, Src};
+use crate::eval::host::{Now, Recorded, Src};
 use crate::limits::{Budget, Interrupt, Limits};
 use crate::prim::op::Op;
 use crate::prim::reduce;
 use crate::prim::scalar::{self, Fail};
 use crate::span::Place;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// The first failure of an evaluation.
@@ -156,7 +157,7 @@ fn at_element(index: u64, shape: &[usize]) -> String {
     format!("at element {}", text.join(" "))
 }
 
-/// A session without devices or files, for tests of the language alone.
+/// A session without devices, for tests of the language alone: files are kept in memory, time stands still.
 pub struct Host {
     pub limits: Limits,
     pub budget: Budget,
@@ -165,6 +166,11 @@ pub struct Host {
     pub printed: String,
     /// How many evaluations were forced.
     pub forces: usize,
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// Lines that will be typed.
+    pub typed: VecDeque<String>,
+    /// Milliseconds since 1970.
+    pub clock: i64,
 }
 
 impl Default for Host {
@@ -175,6 +181,9 @@ impl Default for Host {
             interrupt: Interrupt::default(),
             printed: String::new(),
             forces: 0,
+            files: BTreeMap::new(),
+            typed: VecDeque::new(),
+            clock: 1_785_000_000_000,
         }
     }
 }
@@ -214,11 +223,12 @@ impl crate::eval::host::Host for Host {
     }
 
     fn read_file(&mut self, path: &str) -> Result<Vec<u8>> {
-        Err(no_file(path))
+        self.files.get(path).cloned().ok_or_else(|| no_file(path))
     }
 
-    fn write_file(&mut self, path: &str, _bytes: &[u8]) -> Result<()> {
-        Err(no_file(path))
+    fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
+        self.files.insert(path.into(), bytes.to_vec());
+        Ok(())
     }
 
     fn read_npy(&mut self, path: &str) -> Result<Array> {
@@ -229,8 +239,29 @@ impl crate::eval::host::Host for Host {
         Err(no_file(path))
     }
 
-    fn read_csv(&mut self, path: &str, _options: &CsvOptions) -> Result<CsvTable> {
-        Err(no_file(path))
+    fn exists(&mut self, path: &str) -> bool {
+        self.files.contains_key(path)
+    }
+
+    fn delete(&mut self, path: &str) -> Result<()> {
+        self.files.remove(path).map(|_| ()).ok_or_else(|| no_file(path))
+    }
+
+    fn now(&mut self) -> Now {
+        Now { ms: self.clock, offset_ms: 0 }
+    }
+
+    fn spent(&mut self) -> (f64, f64) {
+        (0.0, 0.0)
+    }
+
+    fn sleep(&mut self, seconds: f64) -> Result<f64> {
+        self.clock += (seconds * 1e3) as i64;
+        Ok(seconds)
+    }
+
+    fn read_line(&mut self, _prompt: &str) -> Option<String> {
+        self.typed.pop_front()
     }
 
     fn statement(&mut self, _place: &Place) {}

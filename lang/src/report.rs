@@ -15,7 +15,7 @@ fn clipped(span: Span, source: &Source) -> std::ops::Range<usize> {
 /// The whole report: kind and sentence, line with marks, where it was needed, the calls that led here, hint.
 pub fn render(e: &Error, colour: bool) -> String {
     let parts = e.parts();
-    let mut text = format!("{}: {}", parts.kind.name(), parts.says);
+    let mut text = format!("{}: {}", e.name(), parts.says);
     let Some(place) = &parts.place else {
         if let Some(hint) = &parts.hint {
             text += &format!("\nHelp: {hint}");

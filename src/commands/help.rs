@@ -2,7 +2,7 @@
 
 use super::{COMMANDS, Call, Command, nearest};
 use aplomb_lang::error::{Error, Kind, value};
-use aplomb_lang::eval::system::{Row, SYSTEM};
+use aplomb_lang::eval::system::{self, Row};
 use aplomb_lang::pass::{GROUPS, PIPELINE, Pass, RULES};
 use aplomb_lang::prim::table::{Meaning, OTHER_KEYS, Prim, prims};
 
@@ -42,7 +42,17 @@ The compiler, on the last line that gave a value, or on an expression:
 fn commands() -> String {
     let built = |bracket: char| {
         let all = COMMANDS.iter().filter(|c| c.run.is_some() && c.name.starts_with(bracket));
-        all.map(|c| c.name).collect::<Vec<_>>().join(" ")
+        let mut lines = vec![String::new()];
+        for name in all.map(|c| c.name) {
+            let last = lines.len() - 1;
+            if lines[last].len() + name.len() > 66 {
+                lines.push(name.into());
+            } else {
+                let gap = if lines[last].is_empty() { "" } else { " " };
+                lines[last] += &format!("{gap}{name}");
+            }
+        }
+        lines.join("\n           ")
     };
     format!("\nCommands   {}\n           {}\n", built(']'), built(')'))
 }
@@ -71,7 +81,7 @@ pub fn help(call: &mut Call<'_>) -> Result<(), Error> {
 fn topics() -> Vec<String> {
     let words =
         prims().flat_map(|p| p.names.iter()).chain(OTHER_KEYS.iter().flat_map(|k| k.2.iter())).map(|n| n.to_string());
-    let system = SYSTEM.iter().map(|r| format!("⎕{}", r.name).to_lowercase());
+    let system = system::rows().map(|r| format!("⎕{}", r.name).to_lowercase());
     let commands = COMMANDS.iter().map(|c| c.name.to_string());
     let errors = ERRORS.iter().map(|e| e.0.name().to_lowercase());
     let passes = PIPELINE.iter().map(|p| p.name).chain(GROUPS.iter().map(|g| g.0)).map(String::from);
@@ -94,10 +104,9 @@ pub fn page(topic: &str) -> Option<String> {
         out.extend(named.map(glyph));
     }
     out.extend(
-        SYSTEM
-            .iter()
+        system::rows()
             .filter(|r| word.trim_start_matches('⎕') == r.name.to_lowercase() && word.starts_with('⎕'))
-            .map(system),
+            .map(system_name),
     );
     out.extend(COMMANDS.iter().filter(|c| c.name == word || c.name[1..] == word).map(command));
     out.extend(PIPELINE.iter().filter(|p| p.name == word).map(pass));
@@ -144,8 +153,14 @@ fn glyph(p: &Prim) -> String {
     out
 }
 
-fn system(r: &Row) -> String {
-    format!("⎕{}  {}\n", r.name, r.help)
+fn system_name(r: &Row) -> String {
+    let mut out = format!("⎕{}  {}\n", r.name, r.help);
+    if !r.options.is_empty() {
+        out += &format!("  options: {}\n", r.options.join(" "));
+    }
+    out += &format!("                  {}\n", r.example.0.replace('\n', "\n                  "));
+    r.example.1.lines().for_each(|line| out += &format!("            {line}\n"));
+    out
 }
 
 fn command(c: &Command) -> String {

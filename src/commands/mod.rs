@@ -1,5 +1,6 @@
 //! COMMANDS: a row per `)` and `]` command. Prompt, scripts, batch and stories run it; help and completion read it.
 
+mod display;
 mod help;
 pub mod pictures;
 mod tools;
@@ -62,6 +63,21 @@ pub static COMMANDS: &[Command] = &[
     row("]time", "[EXPR]", "What the last line, or an expression, took.", tools::time),
     row("]off", "[NAME… | list]", "Switches passes off; alone: what is off.", tools::off),
     row("]on", "NAME…", "Switches passes on again.", tools::on),
+    row(
+        "]box",
+        "[on | off | reset] [-style=non|min|mid|max] [-trains=def|box] [-fns=on|off]",
+        "Boxes around nested items; alone: what is set.",
+        display::boxes,
+    ),
+    row("]boxing", "", "As ]box.", display::boxes),
+    row(
+        "]rows",
+        "[on | off | reset] [-style=long|cut|wrap] [-fns=on|off]",
+        "Whether long rows are folded.",
+        display::rows,
+    ),
+    row("]display", "EXPR", "An array with every part in a frame.", display::display),
+    row("]load", "FILE", "Runs a script here once.", workspace::load),
     row("]help", "[TOPIC]", "Help on a glyph, name, command, error or pass.", help::help),
     row(")vars", "", "The arrays of the workspace.", workspace::vars),
     row(")fns", "", "The functions and operators of the workspace.", workspace::fns),
@@ -80,11 +96,8 @@ pub static COMMANDS: &[Command] = &[
     missing("]device", "Where launches run."),
     missing("]plot", "A plot of numbers."),
     missing("]img", "An array as a picture."),
-    missing("]box", "Boxes around nested items."),
-    missing("]rows", "How many rows print."),
     missing("]assert", "Claims about launches."),
     missing("]view", "An array to scroll in."),
-    missing("]load", "Runs a script here once."),
     missing("]tui", "Panes for graph, reasons and launches."),
     missing("]tour", "The first ten minutes, with you typing."),
 ];

@@ -30,7 +30,9 @@ impl Edit {
     fn known(&self, line: &str, cursor: usize) -> (usize, Vec<Completion>) {
         let cursor = line[..cursor].chars().count();
         let mut found = (0, Vec::new());
-        ask(&mut self.worker.borrow_mut(), Request::Complete { code: line.into(), cursor }, |event| {
+        // While a program runs and asks for a line, the session cannot be asked.
+        let Ok(mut worker) = self.worker.try_borrow_mut() else { return (line.len(), Vec::new()) };
+        ask(&mut worker, Request::Complete { code: line.into(), cursor }, |event| {
             if let Event::Completions { start, items, .. } = event {
                 found = (start, items);
             }

@@ -13,6 +13,7 @@ use crate::script::is_command;
 use crate::signals;
 use aplomb_kernel::session::Worker;
 use aplomb_lang::error::Kind;
+use aplomb_lang::limits::Interrupt;
 use aplomb_lang::protocol::{Client, Event, Request, Status};
 use edit::Edit;
 use rustyline::error::ReadlineError;
@@ -91,11 +92,22 @@ fn banner(worker: &mut Worker) -> String {
 }
 
 /// Sends, and hands every event to `each` until the session is idle. False: the session is gone.
-fn ask(worker: &mut Worker, request: Request, mut each: impl FnMut(Event)) -> bool {
+fn ask(worker: &mut Worker, request: Request, each: impl FnMut(Event)) -> bool {
+    ask_and_answer(worker, request, each, |_| None)
+}
+
+/// As `ask`, and `type_` gives the lines that the program asks for.
+fn ask_and_answer(
+    worker: &mut Worker,
+    request: Request,
+    mut each: impl FnMut(Event),
+    mut type_: impl FnMut(&str) -> Option<String>,
+) -> bool {
     worker.send(request);
     loop {
         match worker.recv() {
             Some(Event::Status(Status::Idle)) => return true,
+            Some(Event::Input(prompt)) => worker.answer(type_(&prompt)),
             Some(event) => each(event),
             None => return false,
         }
@@ -123,7 +135,7 @@ fn read_lines(reader: &mut Reader, worker: &Rc<RefCell<Worker>>, kept: Option<&P
         if let Some(path) = kept {
             history::save(reader, path);
         }
-        if let Some(code) = execute(&mut worker.borrow_mut(), unindented(&line), count) {
+        if let Some(code) = execute(reader, &mut worker.borrow_mut(), unindented(&line), count) {
             return code;
         }
     }
@@ -138,11 +150,13 @@ fn unindented(text: &str) -> String {
 }
 
 /// Runs a line and prints what it tells; the exit code if the session is over.
-fn execute(worker: &mut Worker, code: String, count: usize) -> Option<i32> {
+fn execute(reader: &mut Reader, worker: &mut Worker, code: String, count: usize) -> Option<i32> {
     let mut exit = None;
     let coloured = colours(&std::io::stdout());
     let request = Request::Execute { code, name: format!("line {count}"), silent: false };
-    let alive = ask(worker, request, |event| match event {
+    let interrupt = worker.interrupt();
+    let typed = |prompt: &str| typed(reader, prompt, &interrupt);
+    let show = |event| match event {
         Event::Stream(text) => print(&text),
         Event::Result(bundle) | Event::Display(bundle) => print(&plain(&bundle)),
         Event::Error(failure) => {
@@ -152,8 +166,21 @@ fn execute(worker: &mut Worker, code: String, count: usize) -> Option<i32> {
         }
         Event::Exit(code) => exit = Some(code),
         _ => {}
-    });
+    };
+    let alive = ask_and_answer(worker, request, show, typed);
     exit.or((!alive).then_some(FAILED))
+}
+
+/// A line for the program that runs; Ctrl-C interrupts it, Ctrl-D says that there is none.
+fn typed(reader: &mut Reader, prompt: &str, interrupt: &Interrupt) -> Option<String> {
+    match reader.readline(prompt) {
+        Ok(line) => Some(line),
+        Err(ReadlineError::Interrupted) => {
+            interrupt.set();
+            None
+        }
+        Err(_) => None,
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use super::*;
 use crate::pool::Pool;
 use aplomb_lang::array::{Array, Buf, Complex64, DType, Data};
-use aplomb_lang::eval::host::{CsvColumn, CsvField, CsvOptions, CsvType};
 use std::sync::Arc;
 
 /// A folder of its own that goes when the test ends.
@@ -147,25 +146,6 @@ fn a_bad_npy_says_what_is_wrong() {
     let missing = read_npy(&folder.0.join("none.npy"), &Pool::default(), &budget()).err().unwrap();
     assert_eq!(missing.kind(), Kind::FileName);
     assert_eq!(read_file(&folder.0, &budget()).err().unwrap().kind(), Kind::FileName);
-}
-
-#[test]
-fn csv_columns_have_their_types_and_errors_their_line() {
-    let folder = Folder::new("csv");
-    let path = folder.file("t.csv", "\u{feff}name,x,y\r\n\"a, b\",1.5,7\r\nc,¯2,seven\r\n".as_bytes());
-    let types = vec![CsvType::Text, CsvType::Number, CsvType::Either];
-    let mut options = CsvOptions { types, header: true, separator: ',' };
-    let table = read_csv(&path, &options, &budget()).unwrap();
-    assert_eq!((table.header, table.rows), (vec!["name".into(), "x".into(), "y".into()], 2));
-    assert_eq!(table.columns[0], CsvColumn::Text(vec!["a, b".into(), "c".into()]));
-    assert_eq!(table.columns[1], CsvColumn::Numbers(vec![1.5, -2.0]));
-    assert_eq!(table.columns[2], CsvColumn::Mixed(vec![CsvField::Number(7.0), CsvField::Text("seven".into())]));
-    options.types = vec![CsvType::Number];
-    let says = read_csv(&path, &options, &budget()).err().unwrap().to_string();
-    assert!(says.contains("t.csv: line 2, column 1: a number was expected, 'a, b' is there"), "{says}");
-    let path = folder.file("u.csv", b"1,2\n3\n");
-    let says = read_csv(&path, &CsvOptions { types: vec![], header: false, separator: ',' }, &budget());
-    assert!(says.err().unwrap().to_string().contains("line 2: 2 fields were expected, 1 found"));
 }
 
 #[test]

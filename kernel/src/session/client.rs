@@ -14,19 +14,24 @@ pub const STACK: usize = 256 << 20;
 pub struct Worker {
     requests: Sender<Request>,
     events: Receiver<Event>,
+    answers: Sender<Option<String>>,
     interrupt: Interrupt,
 }
 
-struct Out(Sender<Event>);
+struct Out {
+    events: Sender<Event>,
+    answers: Receiver<Option<String>>,
+}
 
 impl Sink for Out {
     fn event(&mut self, event: Event) {
         // A front end that is gone hears nothing; the session ends with its channel.
-        let _ = self.0.send(event);
+        let _ = self.events.send(event);
     }
 
-    fn input(&mut self, _prompt: &str) -> Option<String> {
-        None
+    fn input(&mut self, prompt: &str) -> Option<String> {
+        self.events.send(Event::Input(prompt.into())).ok()?;
+        self.answers.recv().ok().flatten()
     }
 }
 
@@ -40,12 +45,13 @@ impl Worker {
     ) -> std::io::Result<Worker> {
         let (requests, inbox) = channel::<Request>();
         let (outbox, events) = channel();
+        let (answers, typed) = channel();
         let (tell, told) = channel();
         thread::Builder::new().name("session".into()).stack_size(STACK).spawn(move || {
             let mut session = Session::new(commands(), limits, threads);
             prepare(&mut session);
             let _ = tell.send(session.interrupt());
-            let mut out = Out(outbox);
+            let mut out = Out { events: outbox, answers: typed };
             for request in inbox {
                 session.handle(request, &mut out);
                 if session.exit().is_some() {
@@ -54,7 +60,7 @@ impl Worker {
             }
         })?;
         let interrupt = told.recv().map_err(std::io::Error::other)?;
-        Ok(Worker { requests, events, interrupt })
+        Ok(Worker { requests, events, answers, interrupt })
     }
 
     pub fn interrupt(&self) -> Interrupt {
@@ -69,5 +75,9 @@ impl Client for Worker {
 
     fn recv(&mut self) -> Option<Event> {
         self.events.recv().ok()
+    }
+
+    fn answer(&mut self, line: Option<String>) {
+        let _ = self.answers.send(line);
     }
 }

@@ -17,7 +17,7 @@ use aplomb_lang::array::Array;
 use aplomb_lang::error::{Error, internal};
 use aplomb_lang::eval::host::Recorded;
 use aplomb_lang::eval::value::Value;
-use aplomb_lang::eval::{Interp, Snapshot};
+use aplomb_lang::eval::{Interp, Snapshot, system};
 use aplomb_lang::limits::{Interrupt, Limits};
 use aplomb_lang::pass::Options;
 use aplomb_lang::protocol::{Completion, Event, Failure, Request, Sink, Status, TEXT};
@@ -56,12 +56,17 @@ pub struct Session {
     last: Option<Last>,
     spent: Spent,
     exit: Option<i32>,
+    /// Scripts that run inside each other.
+    loading: usize,
 }
+
+/// Scripts that may load each other.
+const DEEPEST: usize = 50;
 
 impl Session {
     pub fn new(commands: Rc<dyn Commands>, limits: Limits, threads: usize) -> Session {
         let core = Core::new(limits, threads);
-        Session { interp: Interp::new(), core, commands, last: None, spent: Spent::default(), exit: None }
+        Session { interp: Interp::new(), core, commands, last: None, spent: Spent::default(), exit: None, loading: 0 }
     }
 
     /// What another thread or a signal handler may set.
@@ -133,25 +138,41 @@ impl Session {
         }
     }
 
+    /// The lines of a file, commands among them, in this workspace. Errors: the first.
+    pub fn run_script(&mut self, text: &str, name: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+        self.loading += 1;
+        let done = if self.loading > DEEPEST {
+            Err(aplomb_lang::error::limit(format!("scripts load each other more than {DEEPEST} deep")))
+        } else {
+            self.run_pieces(text, name, false, sink)
+        };
+        self.loading -= 1;
+        done
+    }
+
+    fn run_pieces(&mut self, code: &str, name: &str, silent: bool, sink: &mut dyn Sink) -> Result<(), Error> {
+        for piece in lines::pieces(code) {
+            match piece {
+                lines::Piece::Command(line) => {
+                    let commands = self.commands.clone();
+                    commands.run(&line, self, sink)?;
+                }
+                lines::Piece::Code(text) => self.run_text(Source::new(name, text), silent, sink)?,
+            }
+            if self.exit.is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     fn execute(&mut self, code: &str, name: &str, silent: bool, sink: &mut dyn Sink) {
         self.core.begin();
         // Traces that nobody took do not pile up.
         self.core.take_traces();
-        for piece in lines::pieces(code) {
-            let done = match piece {
-                lines::Piece::Command(line) => {
-                    let commands = self.commands.clone();
-                    commands.run(&line, self, sink)
-                }
-                lines::Piece::Code(text) => self.run_text(Source::new(name, text), silent, sink),
-            };
-            if let Err(error) = done {
-                sink.event(Event::Error(failure(&self.core.settle(error))));
-                return;
-            }
-            if self.exit.is_some() {
-                return;
-            }
+        self.loading = 0;
+        if let Err(error) = self.run_pieces(code, name, silent, sink) {
+            sink.event(Event::Error(failure(&self.core.settle(error))));
         }
     }
 
@@ -275,6 +296,10 @@ impl Session {
             let names = self.interp.names();
             let own = names.into_iter().filter(|n| n.name.starts_with(&word));
             items.extend(own.map(|n| Completion { text: n.name, says: n.says }));
+            let capitals = word.to_uppercase();
+            let system =
+                system::rows().filter(|r| word.starts_with('⎕') && format!("⎕{}", r.name).starts_with(&capitals));
+            items.extend(system.map(|r| Completion { text: format!("⎕{}", r.name), says: r.help.into() }));
             let (glyphs, exact) = lines::glyphs(&word);
             // Glyphs that only begin so would hide that one name completes the word.
             if exact || items.is_empty() {
@@ -303,8 +328,8 @@ impl Session {
 pub fn failure(error: &Error) -> Failure {
     let parts = error.parts();
     Failure {
-        name: error.kind().name().into(),
-        number: error.kind().number(),
+        name: error.name(),
+        number: error.number(),
         says: parts.says.clone(),
         span: parts.place.as_ref().map(|p| (p.span.start, p.span.end)),
         source: parts.place.as_ref().map_or(String::new(), |p| p.source.name.clone()),

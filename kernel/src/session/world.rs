@@ -9,7 +9,7 @@ use aplomb_lang::array::Array;
 use aplomb_lang::dag::NodeId;
 use aplomb_lang::error::{Error, Kind, Result, internal, interrupt, limit};
 use aplomb_lang::eval::Interp;
-use aplomb_lang::eval::host::{CsvOptions, CsvTable, Host, Recorded, Src};
+use aplomb_lang::eval::host::{Host, Now, Recorded, Src};
 use aplomb_lang::limits::{Budget, Interrupt, Limits};
 use aplomb_lang::pass::{Answer, Compiled, Options, compile};
 use aplomb_lang::prim::op::Op;
@@ -40,6 +40,10 @@ pub struct Core {
     /// What the last statement that gave a value cost.
     pub told: Spent,
     started: Option<Instant>,
+    born: Instant,
+    /// The request under way began, and what those before it took.
+    begun: Option<Instant>,
+    computed: Duration,
     watchdog: Watchdog,
 }
 
@@ -70,6 +74,9 @@ impl Core {
             spent: Spent::default(),
             told: Spent::default(),
             started: None,
+            born: Instant::now(),
+            begun: None,
+            computed: Duration::ZERO,
             watchdog: Watchdog::default(),
         }
     }
@@ -77,6 +84,7 @@ impl Core {
     /// A request begins.
     pub fn begin(&mut self) {
         self.spent = Spent::default();
+        self.begun = Some(Instant::now());
         self.current = Trace::default();
         self.budget.set_most(self.limits.bytes);
         let seconds = Some(self.limits.seconds).filter(|s| *s > 0.0);
@@ -86,6 +94,9 @@ impl Core {
 
     /// The request is over: its time no longer runs.
     pub fn end(&mut self) {
+        if let Some(begun) = self.begun.take() {
+            self.computed += begun.elapsed();
+        }
         self.watchdog.arm(None, &self.interrupt);
     }
 
@@ -322,8 +333,43 @@ impl Host for World<'_> {
         if self.sink.is_none() { Ok(()) } else { files::write_npy(Path::new(path), array) }
     }
 
-    fn read_csv(&mut self, path: &str, options: &CsvOptions) -> Result<CsvTable> {
-        files::read_csv(Path::new(path), options, &self.core.budget)
+    fn exists(&mut self, path: &str) -> bool {
+        Path::new(path).exists()
+    }
+
+    fn delete(&mut self, path: &str) -> Result<()> {
+        if self.sink.is_none() { Ok(()) } else { files::delete(Path::new(path)) }
+    }
+
+    fn now(&mut self) -> Now {
+        crate::clock::now()
+    }
+
+    fn spent(&mut self) -> (f64, f64) {
+        let ms = |since: &Instant| since.elapsed().as_secs_f64() * 1e3;
+        (self.core.computed.as_secs_f64() * 1e3 + self.core.begun.as_ref().map_or(0.0, ms), ms(&self.core.born))
+    }
+
+    fn sleep(&mut self, seconds: f64) -> Result<f64> {
+        let begun = Instant::now();
+        let wanted = Duration::from_secs_f64(seconds);
+        // A line that is only traced again does not wait.
+        while self.sink.is_some() && begun.elapsed() < wanted {
+            self.core.interrupt.check()?;
+            std::thread::sleep((wanted - begun.elapsed().min(wanted)).min(Duration::from_millis(10)));
+        }
+        self.core.interrupt.check()?;
+        Ok(begun.elapsed().as_secs_f64())
+    }
+
+    fn read_line(&mut self, prompt: &str) -> Option<String> {
+        let asked = Instant::now();
+        let line = self.sink.as_mut().and_then(|sink| sink.input(prompt));
+        // Waiting for keys is no computing.
+        if let Some(begun) = &mut self.core.begun {
+            *begun += asked.elapsed();
+        }
+        line
     }
 
     fn statement(&mut self, place: &Place) {

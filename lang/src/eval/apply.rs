@@ -1,6 +1,7 @@
 //! Applying functions: primitives by their rows, derived functions by their operators, trains.
 
 use super::run::{At, Eval, Outcome};
+use super::system::Options;
 use super::value::{Func, Oper, Operand};
 use crate::array::{Array, Data, Shape};
 use crate::error::{Result, index, length, nonce, rank, syntax, untraced};
@@ -27,7 +28,7 @@ impl Eval<'_> {
         }
         match m.does {
             Does::Scalar(op) => match y.data() {
-                Data::Num(a) => self.cx.number1(op, *a),
+                Data::Num(a) if !self.cx.sys.div => self.cx.number1(op, *a),
                 _ => self.cx.map1(op, y),
             },
             Does::One(f) => {
@@ -47,7 +48,7 @@ impl Eval<'_> {
         }
         match m.does {
             Does::Scalar(op) => match (x.data(), y.data(), axis) {
-                (Data::Num(a), Data::Num(b), None) => self.cx.number2(op, *a, *b),
+                (Data::Num(a), Data::Num(b), None) if !self.cx.sys.div => self.cx.number2(op, *a, *b),
                 (_, _, None) => self.cx.map2(op, x, y),
                 (_, _, Some(k)) => {
                     let (x, y) = self.along_axes(x, y, k)?;
@@ -93,9 +94,12 @@ impl Eval<'_> {
                 None if p.glyph == '⍎' => self.execute_here(y),
                 None => self.monadic(p, y, None),
             },
-            Func::System(name) => {
-                self.cx.unframed("a system function")?;
-                return self.system_call(name, x, y);
+            Func::System(row) => return self.system_call(row, &[], &Options::default(), x, y),
+            Func::Op1(Oper::System(row), a) => {
+                return self.system_call(row, std::slice::from_ref(a), &Options::default(), x, y);
+            }
+            Func::Op2(Oper::System(row), a, b) => {
+                return self.system_call(row, &[a.clone(), b.clone()], &Options::default(), x, y);
             }
             Func::Dfn(_) | Func::Op1(Oper::Dfn(_), _) | Func::Op2(Oper::Dfn(_), ..) => return self.call_dfn(f, x, y),
             Func::Op1(Oper::Prim(p), a) => self.derived(p, std::slice::from_ref(a), x, y, None),
@@ -159,12 +163,13 @@ impl Eval<'_> {
         self.valued(o)?.ok_or_else(|| crate::error::value("this function gave no value"))
     }
 
-    /// ⍎ as an operand: the text runs among the workspace's names.
+    /// ⍎ as an operand: the text runs among the names that the running dfn sees.
     fn execute_here(&mut self, y: &Array) -> Result<Array> {
         let none =
             crate::syntax::parse(&crate::span::Source::new("⍎", ""), &mut self.st.symbols, self.cx.host.limits())?;
         let ast = Rc::new(none);
-        self.execute_text(At { ast: &ast, frame: None }, y)?
+        let frame = self.st.frame.clone();
+        self.execute_text(At { ast: &ast, frame: frame.as_ref() }, y)?
             .ok_or_else(|| crate::error::value("this text gave no value"))
     }
 

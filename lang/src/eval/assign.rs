@@ -44,16 +44,21 @@ impl Eval<'_> {
                 let v = top(self)?;
                 self.spread(at, p, &v)?;
             }
-            Do::AssignSystem(name) => {
+            Do::AssignSystem(row) => {
                 let v = top(self)?;
-                self.set_system(at, name, &v)?;
+                self.set_system(at, row, &v)?;
             }
             Do::Print { line } => {
                 let v = top(self)?;
                 self.cx.unframed("printing")?;
                 let v = self.cx.ready(&v, "display")?;
                 let text = self.display(&v);
-                self.cx.host.output(if *line { &text } else { text.trim_end_matches('\n') });
+                if *line {
+                    self.cx.sys.prompt.clear();
+                    self.cx.host.output(&text);
+                } else {
+                    self.prompt(text.trim_end_matches('\n'));
+                }
             }
             Do::Modify(sym, f) => {
                 let v = top(self)?;
@@ -158,6 +163,7 @@ impl Eval<'_> {
                 self.name_value(at, *sym, v.clone());
                 return Ok(());
             }
+            Pattern::System(row) => return self.set_system(at, row, v),
             Pattern::All(names) => names,
         };
         if v.rank() > 1 {

@@ -3,6 +3,7 @@
 use super::host::Host;
 use super::operators::frames::Run;
 use crate::array::Array;
+use crate::array::format::{Boxes, Long};
 use crate::dag::Cell;
 use crate::error::{Result, domain};
 use crate::limits::Budget;
@@ -13,6 +14,17 @@ use std::sync::Arc;
 
 /// Above this many elements an element-wise operation is recorded instead of run.
 pub const SMALL: usize = 1_000;
+
+/// How a session shows results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct View {
+    pub boxes: Boxes,
+    pub long: Long,
+    /// What functions print by ⎕← shows so too.
+    pub inside: bool,
+    /// A function's value shows as boxes.
+    pub trains: bool,
+}
 
 #[derive(Clone)]
 pub struct Sys {
@@ -43,6 +55,14 @@ pub struct Sys {
     pub runs: Vec<Run>,
     /// Those of them that a failed evaluation held.
     pub suspects: Vec<Run>,
+    /// ⎕DIV is 1: what is divided by 0 is 0.
+    pub div: bool,
+    /// The error that ⎕DMX, ⎕EN and ⎕DM tell of.
+    pub error: Option<Rc<crate::error::Error>>,
+    /// What ⍞← printed on the line where the cursor stands: the answer begins with it.
+    pub prompt: String,
+    /// How results show: `]box`, `]rows`.
+    pub view: View,
     pub exit: Option<i32>,
     /// ⎕ARG: the words behind the program's file.
     pub args: Rc<[String]>,
@@ -67,6 +87,10 @@ impl Default for Sys {
             cell_by_cell: false,
             runs: Vec::new(),
             suspects: Vec::new(),
+            div: false,
+            error: None,
+            prompt: String::new(),
+            view: View::default(),
             exit: None,
             args: Rc::default(),
         }

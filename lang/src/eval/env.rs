@@ -1,5 +1,6 @@
 //! Scopes: frames of dfn calls over the workspace's names.
 
+use super::system::Row;
 use super::value::{Closure, Func, Operand, Value};
 use crate::array::Array;
 use crate::syntax::ast::Sym;
@@ -17,7 +18,7 @@ pub struct Frame {
     /// How many frames of cells stood around when the call began.
     pub framing: u32,
     /// System variables as they were before this call changed them.
-    pub saved: RefCell<Vec<(Rc<str>, f64)>>,
+    pub saved: RefCell<Vec<(&'static Row, Array)>>,
 }
 
 impl Frame {
@@ -43,6 +44,12 @@ impl Frame {
                 None
             }
         }
+    }
+
+    pub fn remove(&self, sym: Sym) -> Option<Value> {
+        let mut locals = self.locals.borrow_mut();
+        let at = locals.iter().position(|(s, _)| *s == sym)?;
+        Some(locals.remove(at).1)
     }
 
     /// At the end of a call: local functions hold this frame, which holds them. If nothing else does, let go.

@@ -25,42 +25,13 @@ pub enum Src<'a> {
     Many(&'a [f64]),
 }
 
-/// What `⎕CSV` asks: how to read each column (Dyalog's types), and whether the first row is names.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CsvOptions {
-    /// One for all columns, or one each.
-    pub types: Vec<CsvType>,
-    pub header: bool,
-    pub separator: char,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CsvType {
-    Text,
-    /// A field that is no number is an error with its line.
-    Number,
-    /// Number where it reads as one, else text.
-    Either,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct CsvTable {
-    pub header: Vec<String>,
-    pub rows: usize,
-    pub columns: Vec<CsvColumn>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum CsvColumn {
-    Numbers(Vec<f64>),
-    Text(Vec<String>),
-    Mixed(Vec<CsvField>),
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum CsvField {
-    Number(f64),
-    Text(String),
+/// What time it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Now {
+    /// Milliseconds since 1970-01-01 00:00, universal time.
+    pub ms: i64,
+    /// What local time is ahead of universal time.
+    pub offset_ms: i64,
 }
 
 pub trait Host {
@@ -86,8 +57,17 @@ pub trait Host {
     /// A .npy file as an array. Errors name file and what was expected.
     fn read_npy(&mut self, path: &str) -> Result<Array>;
     fn write_npy(&mut self, path: &str, array: &Array) -> Result<()>;
-    /// A CSV file by columns. Errors name file, line and what was expected.
-    fn read_csv(&mut self, path: &str, options: &CsvOptions) -> Result<CsvTable>;
+    fn exists(&mut self, path: &str) -> bool;
+    /// Removes a file.
+    fn delete(&mut self, path: &str) -> Result<()>;
+
+    fn now(&mut self) -> Now;
+    /// Milliseconds of computing and since the session began.
+    fn spent(&mut self) -> (f64, f64);
+    /// Waits, and says how many seconds it took. Errors: INTERRUPT.
+    fn sleep(&mut self, seconds: f64) -> Result<f64>;
+    /// A line that someone types. None: nobody does, or the input has ended.
+    fn read_line(&mut self, prompt: &str) -> Option<String>;
 
     /// A top-level statement begins: what is forced from here on belongs to it.
     fn statement(&mut self, place: &Place);

@@ -1,11 +1,11 @@
 //! The interpreter as a session holds it: a workspace, statements that commit or leave no trace.
 
-use super::cx::{Cx, Sys};
+use super::cx::{Cx, Sys, View};
 use super::host::Host;
 use super::operators::frames::Run;
 use super::run::{At, Eval, Outcome, Store};
 use super::value::Value;
-use crate::array::format::{Style, display, shape_text};
+use crate::array::format::{Boxes, Style, display, shape_text};
 use crate::array::{Array, Data};
 use crate::dag::Cell;
 use crate::error::{Error, Kind, Result, syntax};
@@ -49,6 +49,11 @@ impl Interp {
         self.sys.record_all = on;
     }
 
+    /// How results show; `]box` and `]rows` change it, a clear workspace keeps it.
+    pub fn view(&mut self) -> &mut View {
+        &mut self.sys.view
+    }
+
     /// What ⎕ARG says.
     pub fn set_args(&mut self, args: Vec<String>) {
         self.sys.args = args.into();
@@ -69,12 +74,16 @@ impl Interp {
         self.sys.exit
     }
 
+    pub fn pp(&self) -> usize {
+        self.sys.pp
+    }
+
     pub fn pw(&self) -> usize {
         self.sys.pw
     }
 
     pub fn style(&self, host: &dyn Host) -> Style {
-        Style { pp: self.sys.pp, pw: self.sys.pw, lines: host.limits().lines }
+        style(&self.sys, host.limits().lines)
     }
 
     /// Forces values in one evaluation; they settle in place.
@@ -123,9 +132,9 @@ impl Interp {
     }
 
     pub fn clear(&mut self) {
-        let (record_all, args) = (self.sys.record_all, self.sys.args.clone());
+        let old = std::mem::take(&mut self.sys);
         *self = Interp::default();
-        (self.sys.record_all, self.sys.args) = (record_all, args);
+        (self.sys.record_all, self.sys.args, self.sys.view) = (old.record_all, old.args, old.view);
     }
 
     pub fn snapshot(&self) -> Snapshot {
@@ -176,6 +185,7 @@ impl Interp {
         self.store.stack.clear();
         self.store.depth = 0;
         self.store.shy = false;
+        self.store.frame = None;
         self.sys.source = Some(place.source.clone());
         self.sys.span = place.span;
         let mut ev = Eval { cx: Cx { host, sys: &mut self.sys }, st: &mut self.store };
@@ -196,9 +206,14 @@ impl Interp {
             if self.sys.seed == seed {
                 self.sys.drawn = drawn;
             }
+            self.sys.error = done.as_ref().err().cloned().map(Rc::new);
         }
         done.map_err(|e| e.at(&place))
     }
+}
+
+fn style(sys: &Sys, lines: usize) -> Style {
+    Style { pp: sys.pp, pw: sys.pw, lines, boxes: sys.view.boxes, long: sys.view.long }
 }
 
 fn syntax_guard(ast: &Ast, phrase: syntax::ast::PhraseId) -> crate::error::Error {
@@ -222,7 +237,7 @@ fn described(v: &Value) -> String {
 
 impl Eval<'_> {
     /// A top-level statement: run, show, check what nobody will look at.
-    fn top(&mut self, at: At<'_>, phrase: syntax::ast::PhraseId, keep: bool) -> Result<Option<Array>> {
+    pub(super) fn top(&mut self, at: At<'_>, phrase: syntax::ast::PhraseId, keep: bool) -> Result<Option<Array>> {
         let (outcome, assigns) = self.phrase(at, phrase, false)?;
         let outcome = match outcome {
             Outcome::Tail(..) => match self.valued(outcome)? {
@@ -241,13 +256,22 @@ impl Eval<'_> {
                 let a = self.cx.ready(&a, "display")?;
                 let text = self.display(&a);
                 self.check_dead()?;
+                self.cx.sys.prompt.clear();
                 self.cx.host.show(&a, &text);
             }
             Outcome::Func(f) if !assigns => {
                 let mut arrays = Vec::new();
                 f.arrays(&mut arrays);
                 self.cx.force(&arrays, "display")?;
-                self.cx.host.output(&format!("{}\n", f.text()));
+                let text = match self.cx.sys.view.trains {
+                    true => {
+                        let parts = f.parts(&self.cx)?;
+                        let style = style(self.cx.sys, 0);
+                        display(&parts, &Style { boxes: style.boxes.max(Boxes::Min), ..style })
+                    }
+                    false => format!("{}\n", f.text()),
+                };
+                self.cx.host.output(&text);
             }
             Outcome::Oper(op) if !assigns => self.cx.host.output(&format!("{}\n", op.text())),
             _ => {}
@@ -284,7 +308,10 @@ impl Eval<'_> {
     }
 
     pub fn display(&mut self, a: &Array) -> String {
-        let style = Style { pp: self.cx.sys.pp, pw: self.cx.sys.pw, lines: self.cx.host.limits().lines };
+        let mut style = style(self.cx.sys, self.cx.host.limits().lines);
+        if self.st.frame.is_some() && !self.cx.sys.view.inside {
+            (style.boxes, style.long) = Default::default();
+        }
         display(a, &style)
     }
 }

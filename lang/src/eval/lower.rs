@@ -103,6 +103,9 @@ impl Cx<'_> {
 
     /// A dyadic scalar function. Errors: rank, length, domain at once; value errors now or when forced.
     pub fn map2(&mut self, op: Op, x: &Array, y: &Array) -> Result<Array> {
+        if op == Op::Div && self.sys.div {
+            return self.safe_quotient(x, y);
+        }
         if let (Data::Num(a), Data::Num(b)) = (x.data(), y.data()) {
             return self.number2(op, *a, *b);
         }
@@ -160,7 +163,21 @@ impl Cx<'_> {
     }
 
     /// A monadic scalar function.
+    /// `x÷y` with ⎕DIV 1: 0 where y is 0.
+    fn safe_quotient(&mut self, x: &Array, y: &Array) -> Result<Array> {
+        let zero = self.map2(Op::Eq, y, &Array::num(0.0))?;
+        let sure = self.map2(Op::Add, y, &zero)?;
+        self.sys.div = false;
+        let quotient = self.map2(Op::Div, x, &sure);
+        self.sys.div = true;
+        let keep = self.map1(Op::Not, &zero)?;
+        self.map2(Op::Mul, &quotient?, &keep)
+    }
+
     pub fn map1(&mut self, op: Op, y: &Array) -> Result<Array> {
+        if op == Op::Recip && self.sys.div {
+            return self.safe_quotient(&Array::num(1.0), y);
+        }
         if let Data::Num(a) = y.data() {
             return self.number1(op, *a);
         }

@@ -25,6 +25,8 @@ pub struct Store {
     pub depth: usize,
     /// The last call ended with an assignment, so its value does not print.
     pub shy: bool,
+    /// The dfn that runs, for what looks names up by text.
+    pub frame: Option<Rc<Frame>>,
 }
 
 pub struct Eval<'h> {
@@ -237,11 +239,14 @@ impl<'h> Eval<'h> {
                     _ => return Err(syntax("this stands only inside an operator or a dfn")),
                 }
             }
-            Do::System(name) => {
-                let a = self.system_value(name)?;
+            Do::System(row) => {
+                let a = self.system_value(row)?;
                 self.st.stack.push(a);
             }
-            Do::Input => return Err(crate::error::nonce("reading ⎕ and ⍞: that")),
+            Do::Input { evaluated } => {
+                let a = if *evaluated { self.evaluated_input(at)? } else { self.typed_line()? };
+                self.st.stack.push(a);
+            }
             Do::Strand(n) => {
                 let mut items = Vec::with_capacity(*n);
                 for _ in 0..*n {
@@ -312,7 +317,7 @@ impl<'h> Eval<'h> {
             FExpr::Dfn(id) => {
                 Rc::new(Func::Dfn(Rc::new(Closure { ast: at.ast.clone(), dfn: *id, env: at.frame.cloned() })))
             }
-            FExpr::System(name) => Rc::new(Func::System(name.clone())),
+            FExpr::System(row) => Rc::new(Func::System(row)),
             FExpr::Op1(op, f) => Rc::new(Func::Op1(self.operator(at, op)?, self.operand(at, f)?)),
             FExpr::Op2(op, f, g) => {
                 let g = self.operand(at, g)?;
@@ -338,6 +343,7 @@ impl<'h> Eval<'h> {
     pub fn operator(&mut self, at: At<'_>, op: &OpExpr) -> Result<Oper> {
         match op {
             OpExpr::Prim(p) => Ok(Oper::Prim(p)),
+            OpExpr::System(row) => Ok(Oper::System(row)),
             OpExpr::Name(sym) => match self.lookup(at, *sym) {
                 Some(Value::Oper(op)) => Ok(op),
                 _ => Err(syntax("this name is no operator here")),
@@ -394,9 +400,11 @@ impl<'h> Eval<'h> {
                 saved: Default::default(),
             });
             let at = At { ast: &closure.ast, frame: Some(&frame) };
+            let outer = self.st.frame.replace(frame.clone());
             let outcome = self.body(at, &closure.ast.dfn(closure.dfn).stmts, true);
-            for (name, old) in frame.saved.borrow_mut().drain(..).rev() {
-                self.restore_system(&name, old);
+            self.st.frame = outer;
+            for (row, old) in frame.saved.borrow_mut().drain(..).rev() {
+                row.set(&mut self.cx, &old)?;
             }
             frame.leave();
             match outcome? {
@@ -461,7 +469,7 @@ impl<'h> Eval<'h> {
             Ok(o) => return Ok(o),
             Err(e) => self.earliest(e),
         };
-        let number = i64::from(e.kind().number());
+        let number = i64::from(e.number());
         let caught = match e.kind() {
             Kind::Interrupt => events.contains(&1000) || events.contains(&1003),
             Kind::Internal => false,
@@ -473,7 +481,11 @@ impl<'h> Eval<'h> {
         self.st.depth = depth;
         self.st.stack.truncate(stack);
         self.cx.sys.hard.clear();
-        Ok(self.phrase(at, handler, false)?.0)
+        // What ⎕DMX and ⎕EN say is the handler's own.
+        let before = self.cx.sys.error.replace(Rc::new(e));
+        let done = self.phrase(at, handler, false);
+        self.cx.sys.error = before;
+        Ok(done?.0)
     }
 
     /// Under a guard a result is computed before it leaves.

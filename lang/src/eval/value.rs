@@ -1,7 +1,10 @@
 //! What a name can hold: an array, a function, an operator.
 
+use super::cx::Cx;
 use super::env::Frame;
+use super::system::Row;
 use crate::array::Array;
+use crate::error::Result;
 use crate::prim::table::Prim;
 use crate::syntax::Ast;
 use crate::syntax::ast::DfnId;
@@ -43,6 +46,7 @@ pub struct Closure {
 #[derive(Clone)]
 pub enum Oper {
     Prim(&'static Prim),
+    System(&'static Row),
     Dfn(Rc<Closure>),
 }
 
@@ -50,6 +54,7 @@ impl Oper {
     pub fn is_dyadic(&self) -> bool {
         match self {
             Oper::Prim(p) => p.role == crate::prim::table::Role::Dyadic,
+            Oper::System(row) => row.class() == Class::Dyadic,
             Oper::Dfn(c) => c.ast.dfn(c.dfn).operands > 1,
         }
     }
@@ -57,6 +62,7 @@ impl Oper {
     pub fn text(&self) -> String {
         match self {
             Oper::Prim(p) => p.glyph.to_string(),
+            Oper::System(row) => format!("⎕{}", row.name),
             Oper::Dfn(c) => c.text(),
         }
     }
@@ -76,7 +82,7 @@ pub enum Operand {
 
 pub enum Func {
     Prim(&'static Prim),
-    System(Rc<str>),
+    System(&'static Row),
     Dfn(Rc<Closure>),
     Op1(Oper, Operand),
     Op2(Oper, Operand, Operand),
@@ -105,11 +111,24 @@ impl Func {
         }
     }
 
+    /// A function as a nested array: what a derived one or a train is made of.
+    pub fn parts(&self, cx: &Cx<'_>) -> Result<Array> {
+        let list = |items: Vec<Array>| Ok(Array::items([items.len()].as_slice(), items, None));
+        match self {
+            Func::Op1(op, f) => list(vec![f.parts(cx)?, cx.text(&op.text())?]),
+            Func::Op2(op, f, g) => list(vec![f.parts(cx)?, cx.text(&op.text())?, g.parts(cx)?]),
+            Func::Outer(f) => list(vec![cx.text("∘")?, cx.text(".")?, f.parts(cx)?]),
+            Func::Fork(f, g, h) => list(vec![f.parts(cx)?, g.parts(cx)?, h.parts(cx)?]),
+            Func::Atop(g, h) => list(vec![g.parts(cx)?, h.parts(cx)?]),
+            other => cx.text(&other.text()),
+        }
+    }
+
     /// The source of a function, as a value of it prints.
     pub fn text(&self) -> String {
         match self {
             Func::Prim(p) => p.glyph.to_string(),
-            Func::System(name) => format!("⎕{name}"),
+            Func::System(row) => format!("⎕{}", row.name),
             Func::Dfn(c) => c.text(),
             Func::Op1(op, f) => format!("{}{}", f.text(), op.text()),
             Func::Op2(op, f, g) => format!("{}{}{}", f.text(), op.text(), g.short()),
@@ -122,6 +141,13 @@ impl Func {
 }
 
 impl Operand {
+    fn parts(&self, cx: &Cx<'_>) -> Result<Array> {
+        match self {
+            Operand::F(f) => f.parts(cx),
+            Operand::A(a) => Ok(a.settled()),
+        }
+    }
+
     pub fn text(&self) -> String {
         match self {
             Operand::F(f) => f.text(),

@@ -117,8 +117,15 @@ fn token(chars: &[char], at: usize) -> (Kind, usize) {
         '⍵' => doubled(Word::Omega, Word::OmegaOmega),
         '∇' => doubled(Word::Del, Word::DelDel),
         '⎕' if is_name_start(next) => {
-            let end = run(at + 1, is_name_part);
-            (Kind::System(chars[at + 1..end].iter().collect::<String>().to_uppercase()), end)
+            let mut end = run(at + 1, is_name_part);
+            let mut name = chars[at + 1..end].iter().collect::<String>().to_uppercase();
+            // ⎕DMX is the only space of names there is: a property of it is one name.
+            if name == "DMX" && chars.get(end) == Some(&'.') && chars.get(end + 1).is_some_and(|c| is_name_start(*c)) {
+                let from = end;
+                end = run(end + 1, is_name_part);
+                name.extend(&chars[from..end]);
+            }
+            (Kind::System(name), end)
         }
         '⎕' => (Kind::Quad, at + 1),
         '⍞' => (Kind::QuoteQuad, at + 1),

@@ -1,5 +1,6 @@
 //! Rows to lines: folding at ⎕PW, leaving out the middle of what is huge.
 
+use super::boxed::{self, Boxes};
 use super::grid::{self, Grid};
 use super::shape_text;
 use crate::array::{Array, elements};
@@ -12,17 +13,55 @@ pub struct Style {
     pub pw: usize,
     /// Lines before the middle is left out; 0 = all.
     pub lines: usize,
+    pub boxes: Boxes,
+    pub long: Long,
+}
+
+/// What becomes of rows wider than ⎕PW (`]rows`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Long {
+    /// They go on below.
+    #[default]
+    Fold,
+    /// They stay as long as they are.
+    Whole,
+    /// They end in `…`.
+    Cut,
 }
 
 /// What a ready value prints, each line ended.
 pub fn display(a: &Array, style: &Style) -> String {
-    let lines = cut(a, style);
+    let lines = match (style.boxes, style.long) {
+        (Boxes::Off, Long::Fold) => cut(a, style),
+        _ => shaped(a, style),
+    };
     let mut out = String::with_capacity(lines.iter().map(|l| l.len() + 1).sum());
     for line in lines {
         out.push_str(&line);
         out.push('\n');
     }
     out
+}
+
+/// As the session's `]box` and `]rows` want it.
+fn shaped(a: &Array, style: &Style) -> Vec<String> {
+    let pw = if style.long == Long::Fold { style.pw } else { usize::MAX };
+    let lines = match boxed::rows(a, style.boxes, style.pp) {
+        Some(rows) => {
+            let says = |what: String| format!("      … {what} left out; )limits lines 0 prints all");
+            let rows = folded(Grid { rows, breaks: vec![] }, pw);
+            if style.lines > 1 { shortened(rows, style.lines, &says) } else { rows }
+        }
+        None => cut(a, &Style { pw: pw.min(1 << 24), ..*style }),
+    };
+    if style.long != Long::Cut {
+        return lines;
+    }
+    let end = |line: String| match line.chars().count() > style.pw {
+        true => line.chars().take(style.pw.saturating_sub(1)).chain(['…']).collect(),
+        false => line,
+    };
+    lines.into_iter().map(end).collect()
 }
 
 fn cut(a: &Array, style: &Style) -> Vec<String> {

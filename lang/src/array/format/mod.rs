@@ -1,9 +1,11 @@
 //! How values print (LANGUAGE §8): numbers, then grids of text, then lines of ⎕PW columns.
 
+mod boxed;
 mod fold;
 mod grid;
 
-pub use fold::{Style, display};
+pub use boxed::Boxes;
+pub use fold::{Long, Style, display};
 
 use super::{Array, Complex64};
 

@@ -39,7 +39,7 @@ fn reduce(
         return windows(ev, f, x, &y, axis);
     }
     match scalar_op(f) {
-        Some(op) if y.is_uniform() => ev.cx.reduce(op, &y, axis),
+        Some(op) if y.is_uniform() && !(ev.cx.sys.div && op == Op::Div) => ev.cx.reduce(op, &y, axis),
         _ => fold_items(ev, f, &y, axis),
     }
 }

@@ -5,7 +5,8 @@ use crate::array::{Array, around, elements};
 use crate::error::{Result, domain, nonce, syntax};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
-use crate::eval::value::{Func, Operand};
+use crate::eval::system::{Options, Row};
+use crate::eval::value::{Func, Oper, Operand};
 use crate::prim::cells;
 use crate::prim::moves::{Move, within};
 use crate::prim::shape::{Axis, axis_of};
@@ -19,10 +20,44 @@ struct Variant {
 }
 
 /// Every function that has options.
-static VARIANTS: &[Variant] = &[Variant { takes: |f| glyph(f).is_some_and(|c| "⌽⊖".contains(c)), run: shift }];
+static VARIANTS: &[Variant] = &[
+    Variant { takes: |f| glyph(f).is_some_and(|c| "⌽⊖".contains(c)), run: shift },
+    Variant { takes: |f| system(f).is_some(), run: optional },
+];
 
 fn glyph(f: &Func) -> Option<char> {
     if let Func::Prim(p) = f { Some(p.glyph) } else { None }
+}
+
+/// The row and the operands of a system function that has options, or of one that a system operator made.
+fn system(f: &Func) -> Option<(&'static Row, Vec<Operand>)> {
+    let found = match f {
+        Func::System(row) => (*row, Vec::new()),
+        Func::Op2(Oper::System(row), a, b) => (*row, vec![a.clone(), b.clone()]),
+        Func::Op2(Oper::Prim(p), Operand::F(g), Operand::A(_)) if p.glyph == '⍠' => return system(g),
+        _ => return None,
+    };
+    Some(found).filter(|(row, _)| !row.options.is_empty())
+}
+
+/// The options of a function under ⍠, those of the innermost first.
+fn gathered(f: &Func, row: &'static Row, out: &mut Options) -> Result<()> {
+    match f {
+        Func::Op2(Oper::Prim(p), Operand::F(g), Operand::A(given)) if p.glyph == '⍠' => {
+            gathered(g, row, out)?;
+            out.add(row, &given.settled())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn optional(ev: &mut Eval<'_>, f: &Func, _: Axis<'_>, given: &Array, x: Option<&Array>, y: &Array) -> Result<Array> {
+    let Some((row, operands)) = system(f) else { return Err(nonce("options (⍠)")) };
+    let mut options = Options::default();
+    gathered(f, row, &mut options)?;
+    options.add(row, given)?;
+    let done = ev.system_call(row, &operands, &options, x, y)?;
+    ev.valued(done)?.ok_or_else(|| crate::error::value("this function gave no value"))
 }
 
 /// `f⍠options`. Errors: NONCE for a function that has none, and those of the function.

@@ -19,7 +19,7 @@ pub fn run_in(interp: &mut Interp, host: &mut Host, text: &str) -> String {
     host.printed.clear();
     let source = Source::new("test", text);
     if let Err(e) = interp.execute(&source, host) {
-        host.printed.push_str(&format!("{}\n", e.kind().name()));
+        host.printed.push_str(&format!("{}\n", e.name()));
     }
     host.printed.clone()
 }
@@ -67,6 +67,47 @@ fn every_example_in_the_table_prints_what_it_says() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_system_name_does_what_its_example_says() {
+    let mut wrong = Vec::new();
+    for row in crate::eval::system::rows() {
+        assert!(row.help.ends_with('.'), "{}", row.name);
+        for all in [false, true] {
+            let got = run(row.example.0, all);
+            if got != row.example.1 {
+                wrong.push(format!("⎕{}: {} → {got:?}, not {:?} ({all})", row.name, row.example.0, row.example.1));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn names_that_dyalog_has_say_so_and_others_are_no_syntax() {
+    for (line, says) in
+        [("⎕NS''", "NONCE ERROR"), ("⎕XML''", "NONCE ERROR"), ("⎕NOSUCH", "SYNTAX ERROR"), ("⎕TS←1", "SYNTAX ERROR")]
+    {
+        assert_eq!(run(line, false), says, "{line}");
+    }
+}
+
+#[test]
+fn what_is_typed_is_text_behind_its_prompt_or_a_value() {
+    let (mut interp, mut host) = (Interp::new(), Host::default());
+    host.typed.extend(["Ann", "", "1 2+1 2 3", "2×3", "no"].map(String::from));
+    assert_eq!(run_in(&mut interp, &mut host, "⍞←'name? ' ⋄ r←⍞ ⋄ r"), "name? name? Ann\n");
+    let asked = run_in(&mut interp, &mut host, "1+⎕");
+    assert!(asked.contains("LENGTH ERROR") && asked.ends_with("⎕:\n7\n"), "{asked}");
+    assert_eq!(run_in(&mut interp, &mut host, "⍴⍞"), "2\n");
+    assert_eq!(run_in(&mut interp, &mut host, "⍞"), "VALUE ERROR\n");
+}
+
+#[test]
+fn system_variables_that_a_dfn_sets_are_its_own() {
+    assert_eq!(run("{⎕IO←0 ⋄ ⎕DIV←1 ⋄ (⍳2),÷⍵}0 ⋄ ⎕IO ⎕DIV", false), "0 1 0\n1 0");
+    assert_eq!(run("{⎕PP←3 ⋄ 0::⎕PP ⋄ ÷0}0 ⋄ ⎕PP", false), "3\n10");
 }
 
 #[test]

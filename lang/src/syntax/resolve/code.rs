@@ -1,6 +1,7 @@
 //! What a phrase becomes: instructions on a stack of values, and expressions for functions.
 
 use crate::array::Array;
+use crate::eval::system::Row;
 use crate::eval::value::{self, Func};
 use crate::prim::table::Prim;
 use crate::span::Span;
@@ -41,9 +42,11 @@ pub enum Do {
     Omega,
     /// An operand that is an array.
     Word(Word),
-    System(Rc<str>),
-    /// `⎕` or `⍞` as a value.
-    Input,
+    System(&'static Row),
+    /// `⎕` (evaluated) or `⍞` as a value.
+    Input {
+        evaluated: bool,
+    },
     /// The top n values, leftmost on top, become a vector.
     Strand(usize),
     /// As Strand for array notation: the last value on top. `mix` for `[…]`.
@@ -61,7 +64,7 @@ pub enum Do {
     AssignAlphaFunc(FExpr),
     AssignOper(Sym, OpExpr),
     AssignPattern(Pattern),
-    AssignSystem(Rc<str>),
+    AssignSystem(&'static Row),
     /// `x f←`
     Modify(Sym, FExpr),
     /// `x[i]←`, `x[i]f←`: value below, indices on top.
@@ -97,6 +100,7 @@ pub enum Reach {
 #[derive(Clone)]
 pub enum Pattern {
     Name(Sym),
+    System(&'static Row),
     All(Vec<Pattern>),
 }
 
@@ -107,7 +111,7 @@ pub enum FExpr {
     Name(Sym),
     Word(Word),
     Dfn(DfnId),
-    System(Rc<str>),
+    System(&'static Row),
     Op1(OpExpr, Box<Operand>),
     Op2(OpExpr, Box<Operand>, Box<Operand>),
     Outer(Box<FExpr>),
@@ -124,7 +128,9 @@ impl Do {
             Do::Monad(_) => (1, 1),
             Do::Dyad(_) => (2, 1),
             Do::Index(present) => (1 + present.iter().filter(|p| **p).count(), 1),
-            Do::Const(_) | Do::Name(_) | Do::Alpha | Do::Omega | Do::Word(_) | Do::System(_) | Do::Input => (0, 1),
+            Do::Const(_) | Do::Name(_) | Do::Alpha | Do::Omega | Do::Word(_) | Do::System(_) | Do::Input { .. } => {
+                (0, 1)
+            }
             // Assignments leave their value; what else they take makes the code no plain path.
             _ => (usize::MAX, 0),
         }
@@ -167,6 +173,7 @@ pub enum OpExpr {
     Name(Sym),
     DelDel,
     Dfn(DfnId),
+    System(&'static Row),
 }
 
 #[derive(Clone)]
@@ -206,6 +213,7 @@ impl FExpr {
         match self {
             FExpr::Known(f) => Some(f.clone()),
             FExpr::Prim(p) => Some(Rc::new(Func::Prim(p))),
+            FExpr::System(row) => Some(Rc::new(Func::System(row))),
             _ => None,
         }
     }
@@ -213,9 +221,12 @@ impl FExpr {
     /// A function whose parts are all known is made once.
     pub fn folded(self) -> FExpr {
         let made = match &self {
-            FExpr::Op1(OpExpr::Prim(p), f) => f.fixed().map(|f| Func::Op1(value::Oper::Prim(p), f)),
-            FExpr::Op2(OpExpr::Prim(p), f, g) => match (f.fixed(), g.fixed()) {
-                (Some(f), Some(g)) => Some(Func::Op2(value::Oper::Prim(p), f, g)),
+            FExpr::Op1(op, f) => match (op.fixed(), f.fixed()) {
+                (Some(op), Some(f)) => Some(Func::Op1(op, f)),
+                _ => None,
+            },
+            FExpr::Op2(op, f, g) => match (op.fixed(), f.fixed(), g.fixed()) {
+                (Some(op), Some(f), Some(g)) => Some(Func::Op2(op, f, g)),
                 _ => None,
             },
             FExpr::Outer(f) => f.fixed().map(|f| Func::Outer(value::Operand::F(f))),
@@ -234,6 +245,16 @@ impl FExpr {
             _ => None,
         };
         made.map_or(self, |f| FExpr::Known(Rc::new(f)))
+    }
+}
+
+impl OpExpr {
+    fn fixed(&self) -> Option<value::Oper> {
+        match self {
+            OpExpr::Prim(p) => Some(value::Oper::Prim(p)),
+            OpExpr::System(row) => Some(value::Oper::System(row)),
+            _ => None,
+        }
     }
 }
 

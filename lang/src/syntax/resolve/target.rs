@@ -4,6 +4,7 @@ use super::code::{Code, Do, FExpr, Gives, Ins, Pattern, Reach};
 use super::terms::Term;
 use super::{Class, Key, Resolver, Right};
 use crate::error::{Result, nonce};
+use crate::eval::system;
 use crate::span::Span;
 use crate::syntax::ast::{ItemId, Sym, What};
 use crate::syntax::token::Word;
@@ -12,7 +13,7 @@ pub(super) enum Target {
     Name(Sym),
     Alpha,
     Pattern(Pattern),
-    System(std::rc::Rc<str>),
+    System(&'static system::Row),
     Print { line: bool },
     Indexed(Sym, Vec<Option<Code>>, Option<FExpr>),
     Modified(Sym, FExpr),
@@ -30,8 +31,8 @@ impl Resolver<'_> {
         match &item.what {
             What::Quad => Ok((self.terms(before)?, Target::Print { line: true })),
             What::QuoteQuad => Ok((self.terms(before)?, Target::Print { line: false })),
-            What::System(name) if crate::eval::system::class(name) == Some(Class::Array) => {
-                Ok((self.terms(before)?, Target::System(name.clone())))
+            What::System(name) if system::find(name).is_ok_and(|row| row.class() == Class::Array) => {
+                Ok((self.terms(before)?, Target::System(system::find(name)?)))
             }
             What::Word(Word::Alpha) => Ok((self.terms(before)?, Target::Alpha)),
             What::Name(sym) if self.class_of(Key::Sym(*sym)) == Class::Func && self.assignable(before) => {
@@ -53,6 +54,7 @@ impl Resolver<'_> {
                 run.reverse();
                 let target = match (run.pop(), run.is_empty()) {
                     (Some(Pattern::Name(sym)), true) => Target::Name(sym),
+                    (Some(Pattern::System(row)), true) => Target::System(row),
                     (Some(one), true) => Target::Pattern(one),
                     (Some(one), false) => {
                         run.push(one);
@@ -131,6 +133,7 @@ impl Resolver<'_> {
     fn pattern(&self, id: ItemId) -> Option<Pattern> {
         match &self.ast.item(id).what {
             What::Name(sym) => Some(Pattern::Name(*sym)),
+            What::System(name) => system::find(name).ok().filter(|r| r.class() == Class::Array).map(Pattern::System),
             What::Paren(parts, false) if parts.len() == 1 => {
                 let items = &self.ast.phrase(parts[0]).items;
                 let all: Option<Vec<_>> = items.iter().map(|i| self.pattern(*i)).collect();

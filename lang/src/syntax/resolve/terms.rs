@@ -4,6 +4,7 @@ use super::code::{Code, Do, FExpr, Gives, Ins, OpExpr, Operand};
 use super::{CHAIN, Class, Key, Resolver, glyph, vector};
 use crate::array::Array;
 use crate::error::{Result, limit};
+use crate::eval::system;
 use crate::prim::table::{Prim, Role};
 use crate::span::Span;
 use crate::syntax::ast::{ItemId, PhraseId, What};
@@ -154,10 +155,14 @@ impl Resolver<'_> {
                 Class::Array => Self::push(Do::Word(*w), at),
                 _ => Ent::Func(FExpr::Word(*w)),
             },
-            What::System(name) => match crate::eval::system::class(name) {
-                Some(Class::Array) => Self::push(Do::System(name.clone()), at),
-                Some(_) => Ent::Func(FExpr::System(name.clone())),
-                None => return Err(crate::error::nonce(format!("⎕{name}")).at(&ast.place(at))),
+            What::System(name) => match system::find(name) {
+                Ok(row) => match row.class() {
+                    Class::Array => Self::push(Do::System(row), at),
+                    Class::Func => Ent::Func(FExpr::System(row)),
+                    Class::Monadic => Ent::Mon(OpExpr::System(row)),
+                    Class::Dyadic => Ent::Dya(OpExpr::System(row)),
+                },
+                Err(e) => return Err(e.at(&ast.place(at))),
             },
             What::Glyph(c) => {
                 let prim = glyph(*c, ast, at)?;
@@ -168,7 +173,8 @@ impl Resolver<'_> {
                     Role::Hybrid | Role::Missing => Ent::Hybrid(prim),
                 }
             }
-            What::Quad | What::QuoteQuad => Self::push(Do::Input, at),
+            What::Quad => Self::push(Do::Input { evaluated: true }, at),
+            What::QuoteQuad => Self::push(Do::Input { evaluated: false }, at),
             What::Paren(parts, false) => return self.paren(parts, at),
             What::Paren(parts, true) => Ent::Array(self.notation(parts, false, at)?),
             What::Bracket(parts, true) => Ent::Array(self.notation(parts, true, at)?),
@@ -209,6 +215,7 @@ impl Resolver<'_> {
             OpExpr::Name(sym) => self.class_of(Key::Sym(*sym)) == Class::Dyadic,
             OpExpr::DelDel => self.class_of(Key::Word(Word::DelDel)) == Class::Dyadic,
             OpExpr::Dfn(d) => self.ast.dfn(*d).operands > 1,
+            OpExpr::System(row) => row.class() == Class::Dyadic,
         }
     }
 

@@ -1,0 +1,97 @@
+//! `]box ]rows ]display`: how results show. What only sets something prints nothing.
+
+use super::Call;
+use aplomb_lang::array::format::{self, Boxes, Long, Style};
+use aplomb_lang::error::{Error, domain, nonce, syntax, value};
+
+const STYLES: &[(&str, Boxes)] = &[("min", Boxes::Min), ("mid", Boxes::Mid), ("max", Boxes::Max), ("non", Boxes::Off)];
+const LONG: &[(&str, Long)] = &[("long", Long::Whole), ("cut", Long::Cut), ("wrap", Long::Fold)];
+
+fn one_of<T: Copy>(table: &[(&str, T)], option: &str, word: &str) -> Result<T, Error> {
+    let found = table.iter().find(|(name, _)| *name == word);
+    found.map(|(_, v)| *v).ok_or_else(|| {
+        let names: Vec<&str> = table.iter().map(|(name, _)| *name).collect();
+        domain(format!("-{option} is one of {}", names.join(" ")))
+    })
+}
+
+fn on_off(option: &str, word: &str) -> Result<bool, Error> {
+    one_of(&[("on", true), ("off", false)], option, word)
+}
+
+pub fn boxes(call: &mut Call<'_>) -> Result<(), Error> {
+    let words = call.words();
+    let mut view = *call.session.interp().view();
+    if words.is_empty() || words == ["?"] {
+        let style = STYLES.iter().find(|s| s.1 == view.boxes).map_or("min", |s| s.0);
+        let fns = if view.inside { "on" } else { "off" };
+        let trains = if view.trains { "box" } else { "def" };
+        let set = if view.boxes == Boxes::Off { "OFF".into() } else { format!("ON -style={style}") };
+        call.show(&format!("Is {set} -trains={trains} -fns={fns}"));
+        return Ok(());
+    }
+    let mut style = if view.boxes == Boxes::Off { Boxes::Min } else { view.boxes };
+    let mut on = None;
+    for word in &words {
+        match word.split_once('=') {
+            Some(("-style" | "-s", w)) => {
+                style = one_of(STYLES, "style", w)?;
+                on.get_or_insert(true);
+            }
+            Some(("-trains" | "-t", "tree" | "parens")) => return Err(nonce(format!("]box {word}"))),
+            Some(("-trains" | "-t", w)) => view.trains = one_of(&[("def", false), ("box", true)], "trains", w)?,
+            Some(("-fns" | "-f", w)) => view.inside = on_off("fns", w)?,
+            None if word == "on" => on = Some(true),
+            None if word == "off" => on = Some(false),
+            None if word == "reset" => {
+                (view.boxes, view.trains, view.inside) = Default::default();
+                on = Some(false);
+            }
+            _ => return Err(syntax(format!("]box has no {word}")).hint("]box on -style=mid -fns=on")),
+        }
+    }
+    match on {
+        Some(true) => view.boxes = style,
+        Some(false) => view.boxes = Boxes::Off,
+        None => {}
+    }
+    *call.session.interp().view() = view;
+    Ok(())
+}
+
+pub fn rows(call: &mut Call<'_>) -> Result<(), Error> {
+    let words = call.words();
+    let mut view = *call.session.interp().view();
+    if words.is_empty() || words == ["?"] {
+        let style = LONG.iter().find(|s| s.1 == view.long).map_or("wrap", |s| s.0);
+        call.show(&if view.long == Long::Fold { "Is OFF".to_string() } else { format!("Is ON -style={style}") });
+        return Ok(());
+    }
+    let mut style = if view.long == Long::Fold { Long::Whole } else { view.long };
+    let mut on = true;
+    for word in &words {
+        match word.split_once('=') {
+            Some(("-style" | "-s", w)) => style = one_of(LONG, "style", w)?,
+            Some(("-fns", w)) => view.inside = on_off("fns", w)?,
+            Some(("-fold", _)) => {
+                return Err(nonce(format!("]rows {word}")).hint(")limits lines=40 leaves out the middle"));
+            }
+            None if word == "on" => on = true,
+            None if word == "off" || word == "reset" => on = false,
+            _ => return Err(syntax(format!("]rows has no {word}")).hint("]rows on -style=cut")),
+        }
+    }
+    view.long = if on { style } else { Long::Fold };
+    *call.session.interp().view() = view;
+    Ok(())
+}
+
+pub fn display(call: &mut Call<'_>) -> Result<(), Error> {
+    let Some(expr) = call.expr() else { return Err(syntax("]display needs an expression").hint("]display (1 2)'ab'")) };
+    let shown = call.session.value_of(&expr)?.ok_or_else(|| value("this gives no value"))?;
+    let (pp, pw) = (call.session.interp().pp(), call.session.interp().pw());
+    let long = call.session.interp().view().long;
+    let lines = call.session.core().limits.lines;
+    call.show(&format::display(&shown, &Style { pp, pw, lines, boxes: Boxes::Max, long }));
+    Ok(())
+}
