@@ -11,7 +11,7 @@ use aplomb_lang::error::{Error, Kind, Result, internal, interrupt, limit};
 use aplomb_lang::eval::Interp;
 use aplomb_lang::eval::host::{Host, Now, Recorded, Src};
 use aplomb_lang::limits::{Budget, Interrupt, Limits};
-use aplomb_lang::pass::{Answer, Compiled, Options, compile};
+use aplomb_lang::pass::{Compiled, Options, PlanCache};
 use aplomb_lang::prim::op::Op;
 use aplomb_lang::protocol::{Event, Sink};
 use aplomb_lang::reference;
@@ -28,6 +28,7 @@ pub struct Core {
     pub interrupt: Interrupt,
     device: Cpu,
     options: Options,
+    plans: PlanCache,
     tracing: bool,
     /// One a statement that gave a value.
     traces: Vec<Trace>,
@@ -56,6 +57,8 @@ pub struct Spent {
     pub launch_ms: f64,
     pub launches: usize,
     pub evaluations: usize,
+    /// How many of them found their plan in the cache.
+    pub known: usize,
     pub bytes: u64,
 }
 
@@ -67,6 +70,7 @@ impl Core {
             interrupt: Interrupt::default(),
             device: Cpu::new(threads),
             options: Options::default(),
+            plans: PlanCache::default(),
             tracing: false,
             traces: Vec::new(),
             current: Trace::default(),
@@ -117,6 +121,11 @@ impl Core {
         &mut self.options
     }
 
+    /// The plans of earlier evaluations.
+    pub fn plans(&mut self) -> &mut PlanCache {
+        &mut self.plans
+    }
+
     pub fn device_name(&self) -> String {
         self.device.name()
     }
@@ -155,11 +164,17 @@ pub struct World<'a> {
     sink: Option<&'a mut dyn Sink>,
     silent: bool,
     gave: bool,
+    dry: bool,
 }
 
 impl<'a> World<'a> {
     pub fn new(core: &'a mut Core, sink: Option<&'a mut dyn Sink>, silent: bool) -> World<'a> {
-        World { core, sink, silent, gave: false }
+        World { core, sink, silent, gave: false, dry: false }
+    }
+
+    /// Evaluations are kept for `take_forced` and fail.
+    pub fn dry(self) -> World<'a> {
+        World { dry: true, ..self }
     }
 
     pub fn gave_value(&self) -> bool {
@@ -203,7 +218,10 @@ impl World<'_> {
     pub fn evaluate(&mut self, recorded: &Recorded) -> Result<Vec<Array>> {
         let begun = Instant::now();
         let mut clock = Clock::default();
-        let mut compiled = compile(recorded, &self.core.options, &mut clock)?;
+        let core = &mut *self.core;
+        let known = core.plans.tally().hits;
+        let mut compiled = core.plans.plan(recorded, &core.options, &mut clock)?;
+        core.spent.known += (core.plans.tally().hits - known) as usize;
         let front = begun.elapsed().as_secs_f64() * 1e3;
         self.core.spent.front_ms += front;
         self.core.spent.evaluations += 1;
@@ -234,19 +252,16 @@ impl World<'_> {
                     text: e.parts().says.clone(),
                 }),
             }
+            let trace = std::mem::take(&mut compiled.trace);
             if self.core.current.segments.is_empty() {
                 let statement = std::mem::take(&mut self.core.current.statement);
-                self.core.current = Trace { statement, ..compiled.trace };
+                self.core.current = Trace { statement, ..trace };
             } else {
-                self.core.current.append(compiled.trace);
+                self.core.current.append(trace);
             }
         }
         let values = ran?;
-        let pick = |a: Answer| match a {
-            Answer::Known(array) => Ok(array),
-            Answer::Computed(k) => values.get(k).cloned().ok_or_else(|| internal("a root was not computed")),
-        };
-        compiled.answers.into_iter().map(pick).collect()
+        compiled.values(&recorded.inputs, &values)
     }
 }
 
@@ -293,6 +308,9 @@ impl Host for World<'_> {
     fn force(&mut self, recorded: Recorded) -> Result<Vec<Array>> {
         let recorded = Rc::new(recorded);
         self.core.forced.push(recorded.clone());
+        if self.dry {
+            return Err(internal("nothing is computed here"));
+        }
         self.evaluate(&recorded)
     }
 

@@ -10,7 +10,7 @@ use super::schedule::{Group, Schedule, Why, is_free_root};
 use super::work::Work;
 use super::{Answer, cost};
 use crate::array::Array;
-use crate::dag::{Dag, Node, NodeId, Read, Scalar};
+use crate::dag::{Dag, Node, NodeId, Read};
 use crate::error::{Result, internal};
 use crate::plan::{BufId, Buffer, From, Launch, Load, Plan, Reduction, Step, Store, ValueId, What};
 use std::collections::BTreeMap;
@@ -63,9 +63,8 @@ fn answers(work: &Work, buffers: &BTreeMap<NodeId, BufId>, plan: &mut Plan) -> R
             at = *src;
         }
         answers.push(match work.dag.node(at) {
-            Node::Const(Scalar::Num(x)) => Answer::Known(Array::num(*x)),
-            Node::Const(Scalar::Char(c)) => Answer::Known(Array::char(*c)),
-            Node::Input(_) => Answer::Known(work.input(at).cloned().ok_or_else(|| internal("an input is missing"))?),
+            Node::Const(s) => Answer::Scalar(at, *s),
+            Node::Input(k) => Answer::Input(*k as usize),
             _ => {
                 let buf = *buffers.get(&at).ok_or_else(|| internal("a root has no buffer"))?;
                 plan.roots.push(buf);
