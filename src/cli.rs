@@ -1,7 +1,8 @@
 //! The command line: words to a call of one of the other files. DESIGN §6 is its list.
 
 use crate::front::{Settings, USAGE};
-use crate::{batch, bench, repl, script, views};
+use crate::{batch, bench, gate, repl, script, views};
+use aplomb_kernel::files::Reach;
 use clap::{Args, Parser, Subcommand};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -38,6 +39,25 @@ struct Global {
     /// Pictures in ASCII
     #[arg(long, global = true)]
     ascii: bool,
+    /// Files that programs may read and write: those in a folder, or none
+    #[arg(long, global = true, value_name = "DIR|none")]
+    files: Option<String>,
+    /// How functions round; `fast` is not built
+    #[arg(long, global = true, value_name = "MATH", value_parser = ["strict", "fast"], default_value = "strict")]
+    math: String,
+    /// The order of folds; `any` is not built
+    #[arg(long, global = true, value_name = "ORDER", value_parser = ["repeatable", "any"], default_value = "repeatable")]
+    reduce: String,
+}
+
+/// What is taken and cannot be done yet.
+fn not_built(global: &Global) -> Option<&'static str> {
+    let asked = [
+        (global.device == "cuda", "--device cuda"),
+        (global.math == "fast", "--math fast"),
+        (global.reduce == "any", "--reduce any"),
+    ];
+    asked.into_iter().find(|a| a.0).map(|a| a.1)
 }
 
 /// How a program runs.
@@ -77,6 +97,15 @@ pub struct TraceArgs {
     /// For people: the passes, the launches, why
     #[arg(long)]
     pub text: bool,
+    /// A table, pass by pass; with =PRESET the pipeline of that name
+    #[arg(long, value_name = "PRESET", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub passes: Option<String>,
+    /// The device model of estimates; sm_90 is the one there is
+    #[arg(long, value_name = "ARCH", default_value = "sm_90")]
+    pub arch: String,
+    /// Compiles the last statement's plan without running it
+    #[arg(long)]
+    pub no_run: bool,
     /// Every statement that gave a value, not only the last
     #[arg(long)]
     pub all: bool,
@@ -96,8 +125,36 @@ pub struct DotArgs {
     #[arg(long, value_name = "NAME")]
     pub pass: Option<String>,
     /// Launches and buffers instead of nodes
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["pass", "lets", "buffers"])]
     pub kernels: bool,
+    /// Shared terms and the values that read them
+    #[arg(long, conflicts_with_all = ["pass", "buffers"])]
+    pub lets: bool,
+    /// Buffers and their lives
+    #[arg(long, conflicts_with = "pass")]
+    pub buffers: bool,
+}
+
+#[derive(Args, Clone)]
+pub struct ExplainArgs {
+    #[command(flatten)]
+    pub input: Input,
+    /// A node (n5, a name), a launch (k0), a pass, or a question: launches kept recomputed shared fused bytes evaluations
+    #[arg(long, value_name = "WHAT")]
+    pub why: Option<String>,
+}
+
+#[derive(Args, Clone)]
+pub struct DiffArgs {
+    /// Traces (.json, .ndjson) or programs; with -e they come before the expressions
+    #[arg(value_name = "A B", num_args = 0..=2)]
+    pub sides: Vec<PathBuf>,
+    /// An expression instead of a file; one side alone is compared with itself under --off
+    #[arg(short = 'e', value_name = "EXPR", allow_hyphen_values = true)]
+    pub exprs: Vec<String>,
+    /// Exit code 1 if one of these grew: launches, bytes, flops, kept, nodes, evaluations
+    #[arg(long, value_name = "FIGURE", value_delimiter = ',')]
+    pub fail_on: Vec<String>,
 }
 
 #[derive(Args, Clone)]
@@ -147,7 +204,9 @@ enum Command {
     /// The CUDA text of the launches
     Cuda(Input),
     /// Launches, bytes, time, and why
-    Explain(Input),
+    Explain(ExplainArgs),
+    /// What changed between two traces, programs or expressions
+    Diff(DiffArgs),
     /// The primitives: glyph, key, names, meanings
     Prims {
         #[arg(long)]
@@ -158,7 +217,7 @@ enum Command {
 }
 
 /// Subcommands of the design that answer in one line.
-const NOT_BUILT: &[&str] = &["tui", "tour", "kernel", "export", "repro", "ptx", "diff", "selftest", "microbench"];
+const NOT_BUILT: &[&str] = &["tui", "tour", "kernel", "export", "repro", "ptx", "selftest", "microbench"];
 
 /// A count; `2e7` is one.
 fn count(text: &str) -> Result<usize, String> {
@@ -194,11 +253,13 @@ fn run(words: Vec<String>) -> i32 {
         crate::front::print(&views::switches());
         return 0;
     }
-    if cli.global.device == "cuda" {
-        eprintln!("aplomb --device cuda is not built yet");
+    if let Some(flag) = not_built(&cli.global) {
+        eprintln!("aplomb {flag} is not built yet");
         return USAGE;
     }
-    let settings = match Settings::new(cli.global.threads, &cli.global.limit, cli.global.off, cli.global.ascii) {
+    let reach = cli.global.files.as_deref().map_or(Ok(Reach::All), Reach::parse);
+    let settings = Settings::new(cli.global.threads, &cli.global.limit, cli.global.off, cli.global.ascii);
+    let settings = match settings.and_then(|own| Ok(Settings { reach: reach?, ..own })) {
         Ok(settings) => settings,
         Err(says) => {
             eprintln!("aplomb: {says}");
@@ -222,7 +283,8 @@ fn dispatch(command: Command, settings: Settings) -> i32 {
         Command::Trace(args) => views::trace(settings, args),
         Command::Dot(args) => views::dot(settings, args),
         Command::Cuda(input) => views::cuda(settings, input),
-        Command::Explain(input) => views::explain(settings, input),
+        Command::Explain(args) => views::explain(settings, args),
+        Command::Diff(args) => gate::diff(settings, args),
         Command::Prims { json } => views::prims(json),
         Command::Bench(args) => bench::run(settings, args),
     }

@@ -1,6 +1,7 @@
 //! What every form of the program shares: settings, sessions on a large stack, printing.
 
 use crate::commands::Table;
+use aplomb_kernel::files::Reach;
 use aplomb_kernel::session::{STACK, Session};
 use aplomb_lang::limits::Limits;
 use aplomb_lang::protocol::{Event, MimeBundle, Sink, TEXT};
@@ -23,6 +24,7 @@ pub struct Settings {
     pub limits: Limits,
     pub off: Vec<String>,
     pub ascii: bool,
+    pub reach: Reach,
 }
 
 impl Settings {
@@ -43,11 +45,11 @@ impl Settings {
         let mut options = aplomb_lang::pass::Options::default();
         off.iter().try_for_each(|name| options.switch(name, false))?;
         let all = || thread::available_parallelism().map_or(1, usize::from);
-        Ok(Settings { threads: threads.unwrap_or_else(all), limits: own, off, ascii })
+        Ok(Settings { threads: threads.unwrap_or_else(all), limits: own, off, ascii, reach: Reach::All })
     }
 
     pub fn commands(&self) -> Table {
-        Table { ascii: self.ascii }
+        Table { ascii: self.ascii, prints: true }
     }
 
     /// Switches, checked in `new`, that a session starts with.
@@ -55,6 +57,7 @@ impl Settings {
         for name in &self.off {
             let _ = session.options().switch(name, false);
         }
+        session.core().reach = self.reach.clone();
     }
 
     pub fn session(&self) -> Session {
@@ -105,6 +108,11 @@ pub fn columns() -> Option<usize> {
     let out = std::io::stdout();
     let size = out.is_terminal().then(|| rustix::termios::tcgetwinsize(&out).ok()).flatten()?;
     Some(size.ws_col as usize).filter(|n| *n > 0)
+}
+
+/// The columns that sentences may fill.
+pub fn width() -> usize {
+    columns().unwrap_or(aplomb_viz::why::WIDTH)
 }
 
 /// Colours only where a terminal shows them and nobody asked for none.

@@ -10,6 +10,7 @@ mod bench;
 pub mod cli;
 pub mod commands;
 mod front;
+mod gate;
 mod repl;
 mod script;
 mod signals;

@@ -1,7 +1,7 @@
 //! Views of a trace and of the tables, for the command line.
 
-use crate::cli::{DotArgs, Input, TraceArgs};
-use crate::commands::pictures;
+use crate::cli::{DotArgs, ExplainArgs, Input, TraceArgs};
+use crate::commands::pictures::{self, Dot, Room};
 use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
 use crate::script;
 use aplomb_kernel::files;
@@ -11,6 +11,7 @@ use aplomb_lang::protocol::Request;
 use aplomb_lang::report;
 use aplomb_lang::span::Source;
 use aplomb_lang::trace::Trace;
+use aplomb_viz::{ask, tables, why};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -35,21 +36,30 @@ fn traced(
     input: Input,
     view: impl FnOnce(Vec<Trace>) -> Result<(), String> + Send + 'static,
 ) -> i32 {
+    match recorded(settings, input) {
+        Ok(traces) => view(traces).map_or_else(|says| failed(&says), |()| 0),
+        Err(code) => code,
+    }
+}
+
+/// The traces of the statements that gave a value; at least one. Errors: the exit code, all said.
+pub fn recorded(settings: Settings, input: Input) -> Result<Vec<Trace>, i32> {
     let (name, code) = match (input.file, input.expr) {
         (_, Some(expr)) => ("line 1".to_string(), expr),
         (Some(file), None) => match script::read(&file) {
             Ok(text) => (file.display().to_string(), text),
             Err(says) => {
                 eprintln!("aplomb: {says}");
-                return USAGE;
+                return Err(USAGE);
             }
         },
         (None, None) => {
             eprintln!("aplomb: FILE or -e 'EXPR' is needed");
-            return USAGE;
+            return Err(USAGE);
         }
     };
-    on_session(settings, move |session| {
+    let (tell, told) = std::sync::mpsc::channel();
+    let code = on_session(settings, move |session| {
         session.core().set_tracing(true);
         let mut printer = Printer::default();
         session.handle(Request::Execute { code, name, silent: true }, &mut printer);
@@ -60,8 +70,10 @@ fn traced(
         if traces.is_empty() {
             return failed("no statement gave a value, so there is nothing to trace");
         }
-        view(traces).map_or_else(|says| failed(&says), |()| 0)
-    })
+        let _ = tell.send(traces);
+        0
+    });
+    if code == 0 { told.recv().map_err(|_| FAILED) } else { Err(code) }
 }
 
 fn last(traces: &[Trace]) -> Result<&Trace, String> {
@@ -70,6 +82,18 @@ fn last(traces: &[Trace]) -> Result<&Trace, String> {
 
 /// `aplomb trace`.
 pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
+    if let Some(preset) = args.passes.as_ref().filter(|p| !p.is_empty()) {
+        eprintln!("aplomb trace --passes={preset} is not built yet");
+        return USAGE;
+    }
+    if args.arch != "sm_90" {
+        eprintln!("aplomb trace --arch {} is not built yet; sm_90 is the one device model", args.arch);
+        return USAGE;
+    }
+    if args.no_run {
+        eprintln!("aplomb trace --no-run is not built yet: the line runs to be traced");
+        return USAGE;
+    }
     let ascii = settings.ascii;
     traced(settings, args.input, move |mut traces| {
         if !args.all {
@@ -79,7 +103,12 @@ pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
         for trace in traces {
             let trace = if args.canon { trace.canonical() } else { trace };
             if args.text {
-                out += &pictures::report(&trace, ascii);
+                let room = Room { ascii, columns: crate::front::columns(), width: crate::front::width() };
+                out += &pictures::report(&trace, &room);
+                continue;
+            }
+            if args.passes.is_some() {
+                out += &tables::passes(&trace, true, crate::front::width());
                 continue;
             }
             // One document a line; a lone one is laid out for reading.
@@ -100,9 +129,13 @@ pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
 pub fn dot(settings: Settings, args: DotArgs) -> i32 {
     traced(settings, args.input, move |traces| {
         let trace = last(&traces)?;
-        let text =
-            if args.kernels { aplomb_viz::dot::kernels(trace) } else { pictures::dot(trace, args.pass.as_deref())? };
-        print(&text);
+        let view = match (args.kernels, args.lets, args.buffers) {
+            (true, _, _) => Dot::Launches,
+            (_, true, _) => Dot::Lets,
+            (_, _, true) => Dot::Buffers,
+            _ => Dot::Pass(args.pass.as_deref()),
+        };
+        print(&pictures::dot(trace, view)?);
         Ok(())
     })
 }
@@ -116,9 +149,18 @@ pub fn cuda(settings: Settings, input: Input) -> i32 {
 }
 
 /// `aplomb explain`.
-pub fn explain(settings: Settings, input: Input) -> i32 {
-    traced(settings, input, |traces| {
-        print(&aplomb_viz::why::summary(last(&traces)?));
+pub fn explain(settings: Settings, args: ExplainArgs) -> i32 {
+    let width = crate::front::width();
+    traced(settings, args.input, move |traces| {
+        let trace = last(&traces)?;
+        let text = match &args.why {
+            None => why::summary(trace, width),
+            Some(word) => match why::node(trace, word, width) {
+                Ok(text) => text,
+                Err(says) => ask::answer(trace, word, width)?.ok_or(says)?,
+            },
+        };
+        print(&text);
         Ok(())
     })
 }

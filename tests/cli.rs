@@ -230,3 +230,89 @@ fn an_interrupted_script_is_exit_code_130() {
     std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert_eq!((line.as_str(), child.wait().unwrap().code()), ("go\n", Some(130)));
 }
+
+#[test]
+fn a_broken_promise_ends_a_script() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, kept) = file(&folder, "kept.apl", "x←0.5×⍳9000\n+/x×x\n]assert launches 1, no-break, bytes ≤ 1 kB\n1\n");
+    let (out, err, code) = ran(&[&kept], "");
+    assert_eq!((out.lines().last(), err.as_str(), code), (Some("1"), "", 0));
+    let (_, broken) = file(&folder, "broken.apl", "x←0.5×⍳9000\n⌈/x-+/x\n]assert launches 1\n1\n");
+    let (out, err, code) = ran(&[&broken], "");
+    assert_eq!((out.lines().count(), code), (1, 1));
+    assert!(err.contains("]assert launches 1 does not hold: 2 launches") && err.contains("broken.apl:1:6"), "{err}");
+    assert_eq!(ran(&["--off", "fusion", &kept], "").2, 1);
+}
+
+#[test]
+fn a_figure_that_grew_fails_the_gate() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = |name: &str, args: &[&str]| {
+        let text = ran(&[&["trace", "-e", "+/2×⍳9", "--canon"], args].concat(), "").0;
+        file(&folder, name, &text).1
+    };
+    let (fused, apart) = (trace("fused.json", &[]), trace("apart.json", &["--off", "fusion"]));
+    let gate = |a: &str, b: &str, figures: &str| ran(&["diff", a, b, "--fail-on", figures], "");
+    let (out, err, code) = gate(&fused, &apart, "launches,bytes");
+    assert_eq!(code, 1);
+    assert!(out.contains("launches           1         2") && out.contains("the value is the same"), "{out}");
+    assert!(err.contains("launches grew from 1 to 2") && err.contains("bytes grew"), "{err}");
+    assert_eq!(gate(&apart, &fused, "launches,bytes").2, 0);
+    assert_eq!(gate(&fused, &fused, "launches,bytes,flops,kept,nodes,evaluations").2, 0);
+    assert_eq!(gate(&fused, &apart, "flops").2, 0);
+    assert_eq!(ran(&["diff", &fused, &apart], "").2, 0);
+    assert_eq!(ran(&["diff", "-e", "+/2×⍳9", "--off", "fusion", "--fail-on", "launches"], "").2, 1);
+    assert_eq!(ran(&["diff", "-e", "+/2×⍳9", "-e", "+/⍳9", "--fail-on", "launches"], "").2, 0);
+    let (_, no_trace) = file(&folder, "none.json", "{}");
+    for args in [&["diff"][..], &["diff", &fused], &["diff", &fused, "nowhere.json"], &["diff", &fused, &no_trace]] {
+        let (_, err, code) = ran(args, "");
+        assert!(code == 2 && !err.is_empty(), "{args:?}: {err}");
+    }
+    assert_eq!(gate(&fused, &apart, "colour").2, 2);
+}
+
+#[test]
+fn what_is_not_built_says_so_and_files_can_be_kept_away() {
+    for (args, says) in [
+        (&["--math", "fast", "eval", "1"][..], "--math fast is not built yet"),
+        (&["--reduce", "any", "eval", "1"], "--reduce any is not built yet"),
+        (&["trace", "-e", "1", "--no-run"], "--no-run is not built yet"),
+        (&["trace", "-e", "1", "--arch", "sm_80"], "sm_90 is the one"),
+        (&["trace", "-e", "1", "--passes=acl2006"], "not built yet"),
+        (&["--files", "/nowhere", "eval", "1"], "/nowhere"),
+    ] {
+        let (_, err, code) = ran(args, "");
+        assert!(code == 2 && err.contains(says), "{args:?}: {err}");
+    }
+    assert_eq!(ran(&["--math", "strict", "--reduce", "repeatable", "eval", "1"], "").0, "1\n");
+    assert!(ran(&["trace", "-e", "+/2×⍳9", "--arch", "sm_90", "--passes"], "").0.contains("embed-consumers"));
+    let folder = tempfile::tempdir().unwrap();
+    let (_, inside) = file(&folder, "in.txt", "text");
+    let own = folder.path().join("own");
+    fs::create_dir(&own).unwrap();
+    let own = own.display().to_string();
+    let read = |files: &str, line: &str| ran(&["--files", files, "eval", line], "");
+    let line = format!("⍴⊃⎕NGET '{inside}'");
+    assert_eq!(ran(&["eval", &line], "").2, 0);
+    assert_eq!(read(&folder.path().display().to_string(), &line).2, 0);
+    for (files, says) in [("none", "files are off"), (own.as_str(), "outside")] {
+        let (_, err, code) = read(files, &line);
+        assert!(code == 1 && err.starts_with("FILE ACCESS ERROR") && err.contains(says), "{err}");
+    }
+    std::os::unix::fs::symlink(&inside, format!("{own}/link")).unwrap();
+    assert_eq!(read(&own, &format!("⍴⊃⎕NGET '{own}/link'")).2, 1);
+    assert_eq!(read(&own, &format!("⍴⊃⎕NGET '{own}/../in.txt'")).2, 1);
+    assert_eq!(read(&own, &format!("'new' ⎕NPUT '{own}/new.txt'")).2, 0);
+    assert_eq!(read(&own, &format!("'new' ⎕NPUT '{own}/../new.txt'")).2, 1);
+}
+
+#[test]
+fn dot_has_a_picture_of_each_kind() {
+    for (flag, holds) in [("--lets", "let n"), ("--buffers", "written by k0"), ("--kernels", "k0 reduce")] {
+        let out = ran(&["dot", "-e", "{⍵-+/⍵}2×⍳9", flag], "").0;
+        assert!(out.starts_with("digraph") && out.contains(holds), "{flag}: {out}");
+    }
+    assert_eq!(ran(&["dot", "-e", "1", "--lets", "--buffers"], "").2, 2);
+    assert!(ran(&["explain", "-e", "{⍵-+/⍵}2×⍳9", "--why", "launches"], "").0.starts_with("2 launches"));
+    assert_eq!(ran(&["explain", "-e", "+/2×⍳9", "--why", "k7"], "").2, 1);
+}

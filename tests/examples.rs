@@ -1,10 +1,13 @@
 //! `examples/*.apl` print what stands in the `.out` file beside each. `UPDATE=1` writes what they print now.
 //! `⋯` in an `.out` file: at the end of a line, any rest of it; alone on a line, any lines.
 
+mod support;
+
 use assert_cmd::Command;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use support::differs;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")
@@ -15,19 +18,6 @@ fn with_ending(ending: &str) -> Vec<String> {
     let mut found: Vec<String> = names.filter_map(|n| n.strip_suffix(ending).map(String::from)).collect();
     found.sort();
     found
-}
-
-/// The number of the first wanted line that is not met.
-fn differs(wanted: &[&str], found: &[&str]) -> Option<usize> {
-    let Some((first, rest)) = wanted.split_first() else { return (!found.is_empty()).then_some(0) };
-    if *first == "⋯" {
-        return if (0..=found.len()).any(|k| differs(rest, &found[k..]).is_none()) { None } else { Some(0) };
-    }
-    let met = found.first().is_some_and(|line| match first.strip_suffix('⋯') {
-        Some(start) => line.starts_with(start),
-        None => line == first,
-    });
-    if met { differs(rest, &found[1..]).map(|k| k + 1) } else { Some(0) }
 }
 
 #[test]

@@ -153,3 +153,68 @@ fn every_switch_has_a_witness() {
         assert_eq!(value, same, "{switch} changes the value of {line}");
     }
 }
+
+/// The blocks of docs of questions: typed lines that are no question, the question, the answer.
+fn questions() -> Vec<(Vec<String>, String, String)> {
+    let page = include_str!("goldens/why.md");
+    let blocks = page.split("```apl\n").skip(1).filter_map(|b| b.split_once("```").map(|b| b.0));
+    let parts = blocks.map(|b| {
+        let (before, asked) = b.split_once("      ]why ").expect("a question");
+        let (question, answer) = asked.split_once('\n').expect("an answer");
+        let typed = |l: &str| l.strip_prefix("      ").filter(|l| !l.starts_with(' ')).map(String::from);
+        (before.lines().filter_map(typed).collect(), question.to_string(), answer.to_string())
+    });
+    parts.collect()
+}
+
+/// The last line's trace after all lines, `]off` and what is switched beside it included.
+fn told(lines: &[String], also: Option<(&str, bool)>) -> Trace {
+    let mut s = session();
+    if let Some((name, on)) = also.filter(|a| !a.1) {
+        s.options().switch(name, on).expect("a switch");
+    }
+    for line in lines {
+        match line.strip_prefix("]off ") {
+            Some(name) => s.options().switch(name, false).expect("a switch"),
+            None => {
+                let request =
+                    aplomb_lang::protocol::Request::Execute { code: line.clone(), name: "line".into(), silent: true };
+                s.handle(request, &mut support::Heard::default());
+            }
+        }
+    }
+    if let Some((name, on)) = also {
+        s.options().switch(name, on).expect("a switch");
+    }
+    s.trace_of(None).expect("a trace")
+}
+
+#[test]
+fn each_answer_names_a_switch_that_changes_it() {
+    let all = questions();
+    assert!(all.len() >= 30, "{}", all.len());
+    // Numbers, kept nodes, launches and what was decided, without the numbers of nodes.
+    let story = |t: &Trace| {
+        let kernels: Vec<_> = t.kernels.iter().map(|k| (k.est.r, k.est.w, k.est.flops, k.domain.clone())).collect();
+        let mut decided: Vec<_> =
+            t.decisions.iter().map(|d| (d.reason.clone(), d.chosen.clone(), d.what.clone())).collect();
+        decided.sort();
+        (kernels, decided)
+    };
+    let mut named = 0;
+    for (lines, question, answer) in &all {
+        let base = story(&told(lines, None));
+        let joined = answer.split_whitespace().collect::<Vec<_>>().join(" ");
+        for (mark, on) in [("]off ", false), ("]on ", true)] {
+            for rest in joined.split(mark).skip(1) {
+                let name: String = rest.chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect();
+                let other = story(&told(lines, Some((&name, on))));
+                assert_ne!(base, other, "{lines:?} ]why {question}: {mark}{name} changes nothing");
+                named += 1;
+            }
+        }
+        let honest = ["]off ", "]on ", "no switch", "ERROR", "nothing", "no launch"].iter().any(|w| joined.contains(w));
+        assert!(honest, "{lines:?} ]why {question} names no switch:\n{answer}");
+    }
+    assert!(named >= 30, "{named}");
+}

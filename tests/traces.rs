@@ -116,6 +116,8 @@ fn graphviz_accepts_every_export_without_a_word() {
     let mut texts = String::new();
     for (k, trace) in corpus().iter().enumerate() {
         texts += &aplomb_viz::dot::kernels(trace);
+        texts += &aplomb_viz::dot::lets(trace);
+        texts += &aplomb_viz::dot::buffers(trace);
         for s in 0..trace.segments.len() {
             let passes = trace.segments[s].passes;
             // All passes of some, the last of each.
@@ -138,4 +140,126 @@ fn graphviz_accepts_every_export_without_a_word() {
     feed.join().expect("a thread").expect("a pipe");
     assert!(out.status.success() && out.stderr.is_empty(), "{}", String::from_utf8_lossy(&out.stderr));
     assert!(String::from_utf8_lossy(&out.stdout).matches("<svg").count() >= 120);
+}
+
+/// Pairs `"a" -> "b"` of a DOT text.
+fn edges(text: &str) -> Vec<(String, String)> {
+    let pair = |l: &str| {
+        let (from, to) = l.trim().split_once(" -> ")?;
+        Some((from.trim_matches('"').to_string(), to.split('"').nth(1)?.to_string()))
+    };
+    text.lines().filter_map(pair).collect()
+}
+
+#[test]
+fn a_pass_for_graphviz_has_its_edges_launches_breaks_and_shapes() {
+    for trace in corpus().iter().step_by(5) {
+        for (s, segment) in trace.segments.iter().enumerate() {
+            for p in 0..segment.passes[1] - segment.passes[0] {
+                let graph = aplomb_viz::find_pass(trace, s, Some(&p.to_string())).expect("a pass");
+                let text = aplomb_viz::dot::graph(&graph);
+                let mut found: Vec<(u32, u32)> = Vec::new();
+                for (from, to) in edges(&text) {
+                    // A kept node hands on through its break, and has one edge to it.
+                    if !to.starts_with('b') {
+                        found.push((from[1..].parse().expect("an id"), to[1..].parse().expect("an id")));
+                        assert_eq!(from.starts_with('b'), graph.is_kept(found[found.len() - 1].0), "{text}");
+                    }
+                }
+                let mut wanted: Vec<(u32, u32)> =
+                    graph.nodes.iter().flat_map(|n| n.inputs.iter().map(|a| (*a, n.id))).collect();
+                found.sort();
+                wanted.sort();
+                assert_eq!(found, wanted, "{}\n{text}", trace.statement);
+                let clusters = text.matches("subgraph \"cluster_k").count();
+                assert_eq!(clusters, graph.launches(), "{text}");
+                let octagons = text.matches("shape=\"octagon\"").count();
+                let breaks = graph.pass.breaks.len();
+                assert_eq!(octagons, breaks + usize::from(breaks > 0), "{text}");
+                let kinds: BTreeSet<&str> = graph.nodes.iter().map(|n| n.kind.as_str()).collect();
+                for kind in ["input", "const", "iota", "map", "transform", "reduce"] {
+                    assert_eq!(text.contains(&format!("legend_{kind}")), kinds.contains(kind), "{kind} in {text}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn lets_for_graphviz_are_the_terms_that_bind_made() {
+    for trace in corpus() {
+        let text = aplomb_viz::dot::lets(&trace);
+        let lets: usize = trace.passes.iter().filter(|p| p.name == "bind").map(|p| p.lets.len()).sum();
+        assert_eq!(text.matches("label=\"let n").count(), lets, "{}\n{text}", trace.statement);
+    }
+}
+
+/// Boxes of a picture: node, row, column.
+fn places(picture: &str) -> Vec<(u32, usize, usize)> {
+    let mut out = Vec::new();
+    for (row, line) in picture.lines().take_while(|l| !l.is_empty()).enumerate() {
+        let chars: Vec<char> = line.chars().collect();
+        for x in 0..chars.len() {
+            let digits: String = chars[x + 1..].iter().take_while(|c| c.is_ascii_digit()).collect();
+            let opens = x > 0 && matches!(chars[x - 1], '[' | '(');
+            if let (true, 'n', Ok(id)) = (opens, chars[x], digits.parse()) {
+                out.push((id, row, x));
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn a_node_keeps_its_place_from_pass_to_pass() {
+    let (mut kept, mut all) = (0, 0);
+    for trace in corpus() {
+        for (s, segment) in trace.segments.iter().enumerate() {
+            let count = segment.passes[1] - segment.passes[0];
+            let draw = |p: u32| {
+                let graph = aplomb_viz::find_pass(&trace, s, Some(&p.to_string())).expect("a pass");
+                aplomb_viz::text::draw(&graph, false)
+            };
+            let pictures: Vec<String> = (0..count).map(draw).collect();
+            for p in 1..count as usize {
+                let unchanged = !trace.passes[segment.passes[0] as usize + p].changed;
+                assert!(!unchanged || pictures[p] == pictures[p - 1], "{}: pass {p}", trace.statement);
+                let (before, after) = (places(&pictures[p - 1]), places(&pictures[p]));
+                let at = |list: &[(u32, usize, usize)], id: u32| list.iter().find(|b| b.0 == id).map(|b| (b.1, b.2));
+                // Of any two that survive: above stays above, left stays left.
+                for (k, a) in before.iter().enumerate() {
+                    for b in &before[k + 1..] {
+                        if let (Some(x), Some(y)) = (at(&after, a.0), at(&after, b.0)) {
+                            all += 1;
+                            let same_row = a.1 == b.1 && x.0 == y.0;
+                            kept += usize::from(if same_row { (a.2 < b.2) == (x.1 < y.1) } else { x.0 <= y.0 });
+                        }
+                    }
+                }
+            }
+        }
+    }
+    println!("{kept} of {all} pairs keep their order");
+    assert!(kept as f64 >= 0.95 * all as f64, "{kept} of {all}");
+}
+
+#[test]
+fn pictures_of_the_examples_fit_their_widths() {
+    let mut s = session();
+    let mut lines = BLACK_SCHOLES.to_vec();
+    lines.push("call");
+    let trace = traced(&mut s, &lines);
+    let size = |picture: &str| {
+        let drawn: Vec<&str> = picture.lines().take_while(|l| !l.is_empty()).collect();
+        (drawn.iter().map(|l| l.chars().count()).max().unwrap_or(0), drawn.len())
+    };
+    let graph = aplomb_viz::find_pass(&trace, 0, None).expect("a pass");
+    let found = size(&aplomb_viz::text::draw(&graph, false));
+    assert!(found.0 <= 80 && found.1 <= 72, "Black-Scholes: {found:?}");
+    // A weighted sum of fifteen shifted copies.
+    let sum = (1..=15).map(|k| format!("(0.{k}×{k}⌽X)")).collect::<Vec<_>>().join("+");
+    let trace = traced(&mut s, &["X←0.5×⍳99 ⋄ X", &sum]);
+    let graph = aplomb_viz::find_pass(&trace, 0, None).expect("a pass");
+    let picture = aplomb_viz::text::draw_folded(&graph, false);
+    assert!(size(&picture).0 <= 40, "{:?}\n{picture}", size(&picture));
 }

@@ -12,6 +12,47 @@ use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
+/// The files that a program may touch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Reach {
+    #[default]
+    All,
+    /// Those in a folder and below, links followed.
+    In(PathBuf),
+    None,
+}
+
+impl Reach {
+    /// `none`, or a folder. Errors: there is no such folder.
+    pub fn parse(text: &str) -> Result<Reach, String> {
+        if text == "none" {
+            return Ok(Reach::None);
+        }
+        let folder = fs::canonicalize(text).map_err(|e| format!("--files {text}: {e}"))?;
+        if folder.is_dir() { Ok(Reach::In(folder)) } else { Err(format!("--files {text}: this is no folder")) }
+    }
+
+    /// Errors: FILE ACCESS ERROR where the file is out of reach.
+    pub fn check(&self, path: &Path) -> Result<()> {
+        let refused = |says: String| Err(Error::new(Kind::FileAccess, format!("{}: {says}", path.display())));
+        let folder = match self {
+            Reach::All => return Ok(()),
+            Reach::None => return refused("files are off (--files none)".into()),
+            Reach::In(folder) => folder,
+        };
+        // What is not there yet is where its folder is; a link that leads nowhere is not followed to be made.
+        let place = fs::canonicalize(path).ok().or_else(|| {
+            let above = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let is_link = fs::symlink_metadata(path).is_ok();
+            fs::canonicalize(above).ok().filter(|_| !is_link && path.file_name().is_some())
+        });
+        match place {
+            Some(place) if place.starts_with(folder) => Ok(()),
+            _ => refused(format!("outside {} (--files)", folder.display())),
+        }
+    }
+}
+
 /// An io error as APL has it: no such file is FILE NAME ERROR, anything else FILE ACCESS ERROR.
 pub(crate) fn failed(path: &Path, e: &std::io::Error) -> Error {
     let (kind, says) = match e.kind() {

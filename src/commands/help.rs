@@ -73,8 +73,24 @@ pub fn help(call: &mut Call<'_>) -> Result<(), Error> {
         let error = value(format!("there is no help on {topic}"));
         return Err(error.hint(if near.is_empty() { "]help alone".into() } else { format!("near it: {near}") }));
     };
-    call.show(&page);
+    // A terminal would break the lines inside words; a pipe gets them whole.
+    let shown = match call.columns {
+        Some(width) => page.lines().map(|line| folded(line, width) + "\n").collect(),
+        None => page,
+    };
+    call.show(&shown);
     Ok(())
+}
+
+/// A line that is too long for the terminal goes on below, indented as it was and two more.
+fn folded(line: &str, width: usize) -> String {
+    if line.chars().count() <= width {
+        return line.into();
+    }
+    let indent = line.chars().take_while(|c| *c == ' ').count();
+    " ".repeat(indent)
+        + &aplomb_viz::why::wrapped(line.trim_start(), 2, width.saturating_sub(indent))
+            .replace('\n', &format!("\n{}", " ".repeat(indent)))
 }
 
 /// All that `page` knows by a word.

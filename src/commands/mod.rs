@@ -1,14 +1,17 @@
 //! COMMANDS: a row per `)` and `]` command. Prompt, scripts, batch and stories run it; help and completion read it.
 
+mod compare;
 mod display;
 mod help;
 pub mod pictures;
+mod promise;
 mod tools;
 mod workspace;
 
 use aplomb_kernel::session::{Commands, Session};
 use aplomb_lang::error::{Error, nonce, syntax};
 use aplomb_lang::protocol::{Completion, Event, Sink};
+use aplomb_viz::why::WIDTH;
 
 /// One run of a command.
 pub struct Call<'a> {
@@ -17,11 +20,25 @@ pub struct Call<'a> {
     pub session: &'a mut Session,
     pub sink: &'a mut dyn Sink,
     pub ascii: bool,
+    /// The terminal's width, where one shows what is said.
+    pub columns: Option<usize>,
 }
 
 impl Call<'_> {
     pub fn show(&mut self, text: &str) {
         self.sink.event(Event::Display(aplomb_kernel::session::text(text)));
+    }
+
+    /// Writes a file, where the program may.
+    pub fn write(&mut self, file: &str, text: &str) -> Result<(), Error> {
+        let path = std::path::Path::new(file);
+        self.session.core().reach.check(path)?;
+        aplomb_kernel::files::write_file(path, text.as_bytes())
+    }
+
+    /// Columns that sentences may fill.
+    pub fn width(&self) -> usize {
+        self.columns.unwrap_or(WIDTH)
     }
 
     pub fn words(&self) -> Vec<String> {
@@ -54,13 +71,42 @@ const fn missing(name: &'static str, help: &'static str) -> Command {
 
 /// In the order that help prints.
 pub static COMMANDS: &[Command] = &[
-    row("]dag", "[EXPR] [-pass=NAME] [-list]", "The graph of the last line, or of an expression.", tools::dag),
-    row("]why", "[EXPR | NODE | NAME]", "Launches, bytes and time, and the reason for each.", tools::why),
-    row("]kernels", "[EXPR]", "The launches as a table.", tools::kernels),
+    row(
+        "]dag",
+        "[EXPR] [-pass=NAME] [-list | -fold | -whole] [-zoom=program|launches|nodes|body]",
+        "The graph of the last line, or of an expression; repeats are folded where it is large.",
+        tools::dag,
+    ),
+    row(
+        "]why",
+        "[EXPR | NODE | NAME | kN | PASS | QUESTION]",
+        "Launches, bytes and time, and the reason for each; or of one node, launch or pass. Questions are launches kept \
+         recomputed shared fused bytes evaluations.",
+        tools::why,
+    ),
+    row("]kernels", "[kN] [EXPR]", "The launches as a table.", tools::kernels),
     row("]cuda", "[kN] [EXPR]", "The text that a GPU would run, one line a node.", tools::cuda),
     row("]trace", "[EXPR | on | off | save FILE]", "What each pass did; `on` records every line.", tools::trace),
-    row("]dot", "[EXPR] [FILE]", "The graph for Graphviz; a last word that ends in .dot is the file.", tools::dot),
+    row("]passes", "[EXPR] [-all]", "Nodes, launches, bytes, flops, time and rules, pass by pass.", tools::passes),
+    row(
+        "]dot",
+        "[EXPR] [-pass=NAME | -kernels | -lets | -buffers] [FILE]",
+        "The graph for Graphviz; a last word that ends in .dot is the file.",
+        tools::dot,
+    ),
     row("]time", "[EXPR]", "What the last line, or an expression, took.", tools::time),
+    row(
+        "]assert",
+        "PROMISE, … [: EXPR]",
+        "Fails where the last line, or EXPR, does not hold to `launches N`, `bytes ≤ N` …, `no-break`, `fused`.",
+        promise::assert,
+    ),
+    row(
+        "]diff",
+        "[PASS PASS]",
+        "What changed: the last two lines, the last line before and after a switch, or two passes.",
+        compare::diff,
+    ),
     row("]off", "[NAME… | list]", "Switches passes off; alone: what is off.", tools::off),
     row("]on", "NAME…", "Switches passes on again.", tools::on),
     row(
@@ -88,7 +134,6 @@ pub static COMMANDS: &[Command] = &[
     missing(")save", "Keeps the workspace in a file."),
     missing(")load", "Takes a workspace from a file."),
     missing(")copy", "Takes names from a workspace file."),
-    missing("]diff", "Two runs side by side."),
     missing("]ptx", "The PTX of a launch."),
     missing("]html", "The trace as a page."),
     missing("]mem", "Buffers over time."),
@@ -96,7 +141,6 @@ pub static COMMANDS: &[Command] = &[
     missing("]device", "Where launches run."),
     missing("]plot", "A plot of numbers."),
     missing("]img", "An array as a picture."),
-    missing("]assert", "Claims about launches."),
     missing("]view", "An array to scroll in."),
     missing("]tui", "Panes for graph, reasons and launches."),
     missing("]tour", "The first ten minutes, with you typing."),
@@ -107,6 +151,8 @@ pub static COMMANDS: &[Command] = &[
 pub struct Table {
     /// Pictures without line-drawing characters.
     pub ascii: bool,
+    /// Standard output shows what is said, so its width counts.
+    pub prints: bool,
 }
 
 impl Commands for Table {
@@ -115,7 +161,10 @@ impl Commands for Table {
         let (name, args) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let Some(command) = find(name) else { return Err(unknown(name)) };
         match command.run {
-            Some(run) => run(&mut Call { args: args.trim(), session, sink, ascii: self.ascii }),
+            Some(run) => {
+                let columns = self.prints.then(crate::front::columns).flatten();
+                run(&mut Call { args: args.trim(), session, sink, ascii: self.ascii, columns })
+            }
             None => Err(nonce(command.name)),
         }
     }

@@ -20,14 +20,32 @@ fn segments(trace: &Trace, pass: Option<&str>, each: impl Fn(&Graph) -> String) 
     Ok(out)
 }
 
-/// The drawn graph; a list where it would not fit `columns`. Errors: no such pass, nothing compiled.
-pub fn dag(trace: &Trace, pass: Option<&str>, ascii: bool, columns: Option<usize>) -> Result<String, String> {
+/// Where a picture goes.
+pub struct Room {
+    pub ascii: bool,
+    /// The terminal's; None where there is none, and nothing is too wide.
+    pub columns: Option<usize>,
+    /// Columns that sentences may fill.
+    pub width: usize,
+}
+
+/// Graphs of more boxes than this are drawn with repeats and chains folded.
+const MANY: usize = 100;
+
+/// The drawn graph, folded where it is large or would not fit; a list where even that does not. Errors: no such pass,
+/// nothing compiled.
+pub fn dag(trace: &Trace, pass: Option<&str>, room: &Room) -> Result<String, String> {
+    let wide = |picture: &str| picture.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);
+    let fits = |picture: &str| room.columns.is_none_or(|c| wide(picture) <= c);
     segments(trace, pass, |g| {
-        let picture = text::draw(g, ascii);
-        let wide = picture.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);
-        match columns {
-            Some(room) if wide > room => {
-                format!("{}(drawn it is {wide} columns wide; the terminal has {room})\n", list::list(g))
+        let whole = (g.nodes.len() <= MANY).then(|| text::draw(g, room.ascii));
+        if let Some(picture) = whole.filter(|p| fits(p)) {
+            return picture;
+        }
+        let picture = text::draw_folded(g, room.ascii);
+        match room.columns {
+            Some(columns) if !fits(&picture) => {
+                format!("{}(drawn it is {} columns wide; the terminal has {columns})\n", list::list(g), wide(&picture))
             }
             _ => picture,
         }
@@ -38,10 +56,52 @@ pub fn listed(trace: &Trace, pass: Option<&str>) -> Result<String, String> {
     segments(trace, pass, list::list)
 }
 
-/// Graphviz text: one graph an evaluation.
-pub fn dot(trace: &Trace, pass: Option<&str>) -> Result<String, String> {
+pub fn folded(trace: &Trace, pass: Option<&str>, room: &Room) -> Result<String, String> {
+    segments(trace, pass, |g| text::draw_folded(g, room.ascii))
+}
+
+pub fn whole(trace: &Trace, pass: Option<&str>, room: &Room) -> Result<String, String> {
+    segments(trace, pass, |g| text::draw(g, room.ascii))
+}
+
+/// A view of the whole line at one distance.
+type Level = fn(&Trace, Option<&str>, &Room) -> Result<String, String>;
+
+/// From far to near.
+const ZOOM: &[(&str, Level)] = &[
+    ("program", |trace, _, _| Ok(tables::evaluations(trace))),
+    ("launches", |trace, _, room| segments(trace, None, |g| text::draw_launches(trace, g.segment, room.ascii))),
+    ("nodes", dag),
+    ("body", |trace, _, _| Ok(tables::bodies(trace))),
+];
+
+/// By name, or 1 to 4. Errors: no such level.
+pub fn zoomed(trace: &Trace, level: &str, pass: Option<&str>, room: &Room) -> Result<String, String> {
+    let number = level.parse::<usize>().ok().and_then(|k| ZOOM.get(k.checked_sub(1)?));
+    let names = || ZOOM.iter().map(|z| z.0).collect::<Vec<_>>().join(" ");
+    let found = ZOOM.iter().find(|z| z.0 == level).or(number);
+    let draw = found.ok_or_else(|| format!("no zoom is called {level}; there are {}", names()))?.1;
+    draw(trace, pass, room)
+}
+
+/// What of a trace goes to Graphviz.
+#[derive(Clone, Copy)]
+pub enum Dot<'a> {
+    Pass(Option<&'a str>),
+    Launches,
+    Lets,
+    Buffers,
+}
+
+/// Graphviz text: of a pass one graph an evaluation, of the rest one in all.
+pub fn dot(trace: &Trace, view: Dot) -> Result<String, String> {
     let last = trace.segments.len().max(1);
-    (0..last).map(|k| find_pass(trace, k, pass).map(|g| dot::graph(&g))).collect()
+    match view {
+        Dot::Pass(pass) => (0..last).map(|k| find_pass(trace, k, pass).map(|g| dot::graph(&g))).collect(),
+        Dot::Launches => Ok(dot::kernels(trace)),
+        Dot::Lets => Ok(dot::lets(trace)),
+        Dot::Buffers => Ok(dot::buffers(trace)),
+    }
 }
 
 /// The CUDA text of one launch (`k0`), or of all.
@@ -66,12 +126,12 @@ pub fn cuda(trace: &Trace, which: Option<&str>) -> Result<String, String> {
 }
 
 /// All of it for people: graph, passes, launches, reasons.
-pub fn report(trace: &Trace, ascii: bool) -> String {
+pub fn report(trace: &Trace, room: &Room) -> String {
     let parts = [
-        dag(trace, None, ascii, crate::front::columns()).unwrap_or_else(|says| format!("{says}\n")),
-        tables::passes(trace),
-        tables::kernels(trace),
-        why::summary(trace),
+        dag(trace, None, room).unwrap_or_else(|says| format!("{says}\n")),
+        tables::story(trace, room.width),
+        tables::kernels(trace, None).unwrap_or_default(),
+        why::summary(trace, room.width),
     ];
     parts.iter().filter(|p| !p.trim().is_empty()).cloned().collect::<Vec<_>>().join("\n")
 }

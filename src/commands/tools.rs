@@ -2,39 +2,54 @@
 //! a value.
 
 use super::{Call, pictures};
-use crate::front::columns;
-use aplomb_kernel::files;
 use aplomb_kernel::session::Spent;
 use aplomb_lang::error::{self, Error, bytes, domain, syntax};
 use aplomb_lang::pass::switches;
 use aplomb_lang::trace::Trace;
-use aplomb_viz::{tables, why as reasons};
-use std::path::Path;
+use aplomb_viz::{ask, tables, why as reasons};
 use std::time::Instant;
 
-/// Arguments apart from flags such as `-pass=NAME`.
-struct Asked {
-    expr: Option<String>,
-    pass: Option<String>,
-    list: bool,
+/// Arguments apart from flags: `-name` and `-name=VALUE`.
+struct Asked<'a> {
+    expr: Option<&'a str>,
+    flags: Vec<(&'a str, &'a str)>,
 }
 
-/// Flags stand first or last, so that an expression keeps its own `-`.
-fn asked(args: &str) -> Asked {
-    let mut out = Asked { expr: None, pass: None, list: false };
+impl Asked<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.flags.iter().any(|f| f.0 == name)
+    }
+
+    fn value(&self, name: &str) -> Option<&str> {
+        self.flags.iter().find(|f| f.0 == name).map(|f| f.1)
+    }
+}
+
+/// Flags of `known` stand first or last, so that an expression keeps its own `-`. A name that ends in = takes a value.
+fn asked<'a>(args: &'a str, known: &[&'static str]) -> Asked<'a> {
+    let flag = |word: &'a str| {
+        let name = word.strip_prefix('-')?;
+        let (name, value) = name.split_once('=').unwrap_or((name, ""));
+        let fits =
+            |k: &&&str| k.strip_suffix('=').map_or(**k == name && value.is_empty(), |k| k == name && !value.is_empty());
+        known.iter().find(fits).map(|_| (name, value))
+    };
+    let mut out = Asked { expr: None, flags: Vec::new() };
     let mut rest = args.trim();
     loop {
         let first = rest.split_whitespace().next().unwrap_or("");
         let last = rest.split_whitespace().next_back().unwrap_or("");
-        let flag = [first, last].into_iter().find(|word| *word == "-list" || word.starts_with("-pass="));
-        let Some(flag) = flag else { break };
-        match flag.strip_prefix("-pass=") {
-            Some(name) => out.pass = Some(name.into()),
-            None => out.list = true,
+        if let Some(found) = flag(first) {
+            out.flags.push(found);
+            rest = rest[first.len()..].trim();
+        } else if let Some(found) = flag(last) {
+            out.flags.push(found);
+            rest = rest[..rest.len() - last.len()].trim();
+        } else {
+            break;
         }
-        rest = if flag == first { &rest[flag.len()..] } else { &rest[..rest.len() - flag.len()] }.trim();
     }
-    out.expr = Some(rest.to_string()).filter(|s| !s.is_empty());
+    out.expr = Some(rest).filter(|s| !s.is_empty());
     out
 }
 
@@ -43,50 +58,73 @@ fn trace_of(call: &mut Call<'_>, expr: Option<&str>) -> Result<Trace, Error> {
 }
 
 pub fn dag(call: &mut Call<'_>) -> Result<(), Error> {
-    let asked = asked(call.args);
-    let trace = trace_of(call, asked.expr.as_deref())?;
-    let pass = asked.pass.as_deref();
-    let drawn =
-        if asked.list { pictures::listed(&trace, pass) } else { pictures::dag(&trace, pass, call.ascii, columns()) };
+    let asked = asked(call.args, &["pass=", "zoom=", "list", "fold", "whole"]);
+    let trace = trace_of(call, asked.expr)?;
+    let pass = asked.value("pass");
+    let room = pictures::Room { ascii: call.ascii, columns: call.columns, width: call.width() };
+    let drawn = match asked.value("zoom") {
+        Some(level) => pictures::zoomed(&trace, level, pass, &room),
+        None if asked.has("list") => pictures::listed(&trace, pass),
+        None if asked.has("fold") => pictures::folded(&trace, pass, &room),
+        None if asked.has("whole") => pictures::whole(&trace, pass, &room),
+        None => pictures::dag(&trace, pass, &room),
+    };
     call.show(&drawn.map_err(domain)?);
     Ok(())
 }
 
+pub fn passes(call: &mut Call<'_>) -> Result<(), Error> {
+    let asked = asked(call.args, &["all"]);
+    let trace = trace_of(call, asked.expr)?;
+    call.show(&tables::passes(&trace, asked.has("all"), call.width()));
+    Ok(())
+}
+
+/// A node, launch, pass or question of the last line is one word; anything else is an expression.
 pub fn why(call: &mut Call<'_>) -> Result<(), Error> {
+    let width = call.width();
     let Some(word) = call.expr() else {
         let trace = trace_of(call, None)?;
-        call.show(&reasons::summary(&trace));
+        call.show(&reasons::summary(&trace, width));
         return Ok(());
     };
-    let digits = word.strip_prefix('n').unwrap_or(&word);
-    let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    let is_name = word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '∆' | '⍙'));
-    if is_number || is_name {
-        let about = trace_of(call, None).and_then(|trace| reasons::node(&trace, &word).map_err(domain));
-        // A name that is no node of the last line is an expression.
-        if is_number || about.is_ok() {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let is_node = is_number(word.strip_prefix('n').unwrap_or(&word));
+    let is_launch = word.strip_prefix('k').is_some_and(is_number);
+    if word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '∆' | '⍙' | '-')) {
+        let about = trace_of(call, None).and_then(|trace| match reasons::node(&trace, &word, width) {
+            Err(says) if !is_node => ask::answer(&trace, &word, width).map_err(domain)?.ok_or_else(|| domain(says)),
+            found => found.map_err(domain),
+        });
+        // A name that the last line does not know is an expression.
+        if is_node || is_launch || about.is_ok() {
             call.show(&about?);
             return Ok(());
         }
     }
     let trace = trace_of(call, Some(&word))?;
-    call.show(&reasons::summary(&trace));
+    call.show(&reasons::summary(&trace, width));
     Ok(())
 }
 
+/// `k0` in front: only that launch.
+fn launch_of(args: &str) -> (Option<&str>, Option<&str>) {
+    let (first, rest) = args.split_once(' ').unwrap_or((args, ""));
+    let is_launch = first.strip_prefix('k').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    let (which, expr) = if is_launch { (Some(first), rest.trim()) } else { (None, args.trim()) };
+    (which, Some(expr).filter(|e| !e.is_empty()))
+}
+
 pub fn kernels(call: &mut Call<'_>) -> Result<(), Error> {
-    let expr = call.expr();
-    let trace = trace_of(call, expr.as_deref())?;
-    call.show(&tables::kernels(&trace));
+    let (which, expr) = launch_of(call.args);
+    let trace = trace_of(call, expr)?;
+    call.show(&tables::kernels(&trace, which).map_err(domain)?);
     Ok(())
 }
 
 pub fn cuda(call: &mut Call<'_>) -> Result<(), Error> {
-    let args = call.args.to_string();
-    let (first, rest) = args.split_once(' ').unwrap_or((&args, ""));
-    let is_launch = first.strip_prefix('k').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
-    let (which, expr) = if is_launch { (Some(first), rest.trim()) } else { (None, args.trim()) };
-    let trace = trace_of(call, Some(expr).filter(|e| !e.is_empty()))?;
+    let (which, expr) = launch_of(call.args);
+    let trace = trace_of(call, expr)?;
     call.show(&pictures::cuda(&trace, which).map_err(domain)?);
     Ok(())
 }
@@ -104,22 +142,30 @@ pub fn trace(call: &mut Call<'_>) -> Result<(), Error> {
         }
         let trace = trace_of(call, None)?;
         let json = serde_json::to_string_pretty(&trace).map_err(|e| domain(e.to_string()))?;
-        return files::write_file(Path::new(file), format!("{json}\n").as_bytes());
+        return call.write(file, &format!("{json}\n"));
     }
     let expr = call.expr();
     let trace = trace_of(call, expr.as_deref())?;
-    call.show(&tables::passes(&trace));
+    call.show(&tables::story(&trace, call.width()));
     Ok(())
 }
 
 pub fn dot(call: &mut Call<'_>) -> Result<(), Error> {
-    let args = call.args.to_string();
+    let asked = asked(call.args, &["pass=", "kernels", "lets", "buffers"]);
+    let args = asked.expr.unwrap_or("");
     let last = args.split_whitespace().next_back().filter(|word| word.ends_with(".dot") || word.ends_with(".gv"));
-    let expr = last.map_or(args.as_str(), |file| &args[..args.len() - file.len()]).trim();
+    let expr = last.map_or(args, |file| &args[..args.len() - file.len()]).trim();
     let trace = trace_of(call, Some(expr).filter(|e| !e.is_empty()))?;
-    let text = pictures::dot(&trace, None).map_err(domain)?;
+    let view = match asked.flags.first() {
+        Some(("pass", name)) => pictures::Dot::Pass(Some(name)),
+        Some(("kernels", _)) => pictures::Dot::Launches,
+        Some(("lets", _)) => pictures::Dot::Lets,
+        Some(_) => pictures::Dot::Buffers,
+        None => pictures::Dot::Pass(None),
+    };
+    let text = pictures::dot(&trace, view).map_err(domain)?;
     match last {
-        Some(file) => files::write_file(Path::new(file), text.as_bytes()),
+        Some(file) => call.write(file, &text),
         None => {
             call.show(&text);
             Ok(())
@@ -189,10 +235,12 @@ mod tests {
 
     #[test]
     fn flags_stand_before_or_behind_an_expression() {
-        let a = asked("-pass=cse +/x-list");
-        assert_eq!((a.expr.as_deref(), a.pass.as_deref(), a.list), (Some("+/x-list"), Some("cse"), false));
-        let b = asked("-list");
-        assert!(b.expr.is_none() && b.list);
-        assert_eq!(asked("1 -2 -list").expr.as_deref(), Some("1 -2"));
+        let known = &["pass=", "list"];
+        let a = asked("-pass=cse +/x-list", known);
+        assert_eq!((a.expr, a.value("pass"), a.has("list")), (Some("+/x-list"), Some("cse"), false));
+        let b = asked("-list", known);
+        assert!(b.expr.is_none() && b.has("list"));
+        assert_eq!(asked("1 -2 -list", known).expr, Some("1 -2"));
+        assert_eq!(asked("-pass= 1", known).expr, Some("-pass= 1"));
     }
 }

@@ -45,6 +45,7 @@ pub fn erase(call: &mut Call<'_>) -> Result<(), Error> {
 /// A script's lines as if they were typed here.
 pub fn load(call: &mut Call<'_>) -> Result<(), Error> {
     let Some(name) = call.expr() else { return Err(syntax("]load needs a file").hint("]load prices.apl")) };
+    call.session.core().reach.check(std::path::Path::new(&name))?;
     let text = crate::script::read(std::path::Path::new(&name))
         .map_err(|says| Error::new(aplomb_lang::error::Kind::FileName, says))?;
     call.session.run_script(&text, &name, call.sink)

@@ -134,3 +134,21 @@ pub const BLACK_SCHOLES: &[&str] = &[
     "(r v)←0.02 0.3 ⋄ root←v×T*0.5 ⋄ d1←((⍟S÷X)+T×r+0.5×v*2)÷root ⋄ d2←d1-root ⋄ paid←X×*-r×T",
     "call←(S×cnd d1)-paid×cnd d2 ⋄ put←(paid×1-cnd d2)-S×1-cnd d1",
 ];
+
+/// The number of the first wanted line that is not met. `⋯` at the end of a wanted line: any rest of it; inside: anything
+/// between; alone on a line: any lines.
+pub fn differs(wanted: &[&str], found: &[&str]) -> Option<usize> {
+    let Some((first, rest)) = wanted.split_first() else { return (!found.is_empty()).then_some(0) };
+    if *first == "⋯" {
+        return if (0..=found.len()).any(|k| differs(rest, &found[k..]).is_none()) { None } else { Some(0) };
+    }
+    let met = found.first().is_some_and(|line| fits(first, line));
+    if met { differs(rest, &found[1..]).map(|k| k + 1) } else { Some(0) }
+}
+
+/// Whether a line is what is wanted, `⋯` standing for anything.
+fn fits(wanted: &str, line: &str) -> bool {
+    let Some((start, rest)) = wanted.split_once('⋯') else { return wanted == line };
+    let Some(left) = line.strip_prefix(start) else { return false };
+    rest.is_empty() || left.char_indices().any(|(k, _)| fits(rest, &left[k..])) || fits(rest, "")
+}

@@ -10,7 +10,7 @@ use graphviz_rust::dot_structures::{
     Attribute, Edge, EdgeTy, Graph as Dot, GraphAttributes, Id, Node, NodeId, Stmt, Subgraph, Vertex,
 };
 use graphviz_rust::printer::{DotPrinter, PrinterContext};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 struct Look {
     kind: &'static str,
@@ -25,11 +25,26 @@ const LOOKS: &[Look] = &[
     Look { kind: "map", shape: "box", legend: "map: element-wise" },
     Look { kind: "transform", shape: "hexagon", legend: "transform: read elsewhere" },
     Look { kind: "reduce", shape: "invtrapezium", legend: "reduce: folds an axis" },
+    Look { kind: "scan", shape: "invtrapezium", legend: "scan: keeps what a fold passes" },
+    Look { kind: "gather", shape: "house", legend: "gather: reads where indices say" },
+    Look { kind: "stencil", shape: "Msquare", legend: "stencil: windows" },
+    Look { kind: "inner", shape: "Mdiamond", legend: "inner product" },
+    Look { kind: "sort", shape: "trapezium", legend: "sort" },
+    Look { kind: "lib", shape: "trapezium", legend: "library" },
+    Look { kind: "scatter", shape: "invhouse", legend: "scatter: writes where indices say" },
+    Look { kind: "compact", shape: "invhouse", legend: "compact: keeps what a mask says" },
+    Look { kind: "segmented", shape: "invtriangle", legend: "segmented: folds runs" },
+    Look { kind: "cat", shape: "folder", legend: "cat: side by side" },
+    Look { kind: "loop", shape: "doubleoctagon", legend: "loop" },
+    Look { kind: "let", shape: "box", legend: "let: a shared term, bound once" },
     Look { kind: "break", shape: "octagon", legend: "break: written to memory" },
 ];
 
+/// The row of what has none of its own.
+const MAP: usize = 3;
+
 fn look(kind: &str) -> &'static Look {
-    LOOKS.iter().find(|l| l.kind == kind).unwrap_or(&LOOKS[3])
+    LOOKS.iter().find(|l| l.kind == kind).unwrap_or(&LOOKS[MAP])
 }
 
 /// Quotes for DOT: backslash and quote are escaped, a line break is `\n`.
@@ -79,10 +94,11 @@ pub fn graph(graph: &Graph) -> String {
     let mut stmts = defaults();
     // Nodes stand in the launch that keeps them, or in none.
     let mut inside: Vec<Vec<Stmt>> = vec![Vec::new(); graph.launches()];
+    let homes = homes(graph);
     for n in &graph.nodes {
         used.insert(look(&n.kind).kind);
         let stmt = node(&format!("n{}", n.id), attributes(graph, n));
-        let home = graph.launch(n.id).or_else(|| only_launch(graph, n.id));
+        let home = homes.get(&n.id).copied().flatten();
         match home.and_then(|k| inside.get_mut(k as usize)) {
             Some(list) => list.push(stmt),
             None => stmts.push(stmt),
@@ -126,24 +142,28 @@ fn width(graph: &Graph, id: u32) -> String {
     format!("{:.1}", ((bytes.max(1) as f64).log10() - 2.0).clamp(1.0, 8.0))
 }
 
-/// The launch of the kept node that alone needs this one.
-fn only_launch(graph: &Graph, id: u32) -> Option<u32> {
-    if graph.node(id).is_some_and(|n| n.kind == "input") {
-        return None;
-    }
-    let mut homes = BTreeSet::new();
-    let mut stack = vec![id];
-    let mut seen = BTreeSet::new();
-    while let Some(at) = stack.pop() {
-        for user in graph.nodes.iter().filter(|n| n.inputs.contains(&at)) {
-            match graph.launch(user.id) {
-                Some(k) => drop(homes.insert(k)),
-                None if seen.insert(user.id) => stack.push(user.id),
-                None => {}
+/// For each node the launch it runs in: its own where it is kept, else that of the kept nodes that need it, if it is one.
+fn homes(graph: &Graph) -> BTreeMap<u32, Option<u32>> {
+    let mut home: BTreeMap<u32, Option<u32>> = BTreeMap::new();
+    // Users have greater ids, so all of them are known by then.
+    for n in graph.nodes.iter().rev() {
+        let own = match graph.launch(n.id) {
+            Some(k) => Some(k),
+            None => home.get(&n.id).copied().flatten(),
+        };
+        if n.kind == "input" {
+            home.insert(n.id, None);
+            continue;
+        }
+        home.insert(n.id, own);
+        for a in n.inputs.iter().filter(|a| graph.launch(**a).is_none()) {
+            let met = home.entry(*a).or_insert(own);
+            if *met != own {
+                *met = None;
             }
         }
     }
-    (homes.len() == 1).then(|| homes.into_iter().next()).flatten()
+    home
 }
 
 fn attributes(graph: &Graph, n: &NodeRecord) -> Vec<Attribute> {
@@ -164,7 +184,7 @@ fn attributes(graph: &Graph, n: &NodeRecord) -> Vec<Attribute> {
         out.push(attribute("URL", &format!("src:{source}:{start}-{end}")));
     }
     if n.uses > 1 && !n.inputs.is_empty() {
-        out.extend([attribute("style", "filled"), attribute("fillcolor", "#ffd37a"), attribute("peripheries", "2")]);
+        out.extend(SHARED.iter().map(|(key, value)| attribute(key, value)));
         out.push(attribute("xlabel", &format!("×{} uses", n.uses)));
     }
     out
@@ -213,6 +233,140 @@ pub fn kernels(trace: &Trace) -> String {
         stmts.push(node(&format!("k{}", k.id), vec![attribute("shape", "box"), attribute("label", &label)]));
         k.inputs.iter().for_each(|b| stmts.push(edge(&format!("b{b}"), &format!("k{}", k.id), Vec::new())));
         k.out.iter().for_each(|b| stmts.push(edge(&format!("k{}", k.id), &format!("b{b}"), Vec::new())));
+    }
+    print(stmts)
+}
+
+/// The shared terms of each evaluation, each bound once, and the values: a box reads the terms that stand in it.
+pub fn lets(trace: &Trace) -> String {
+    let mut stmts = defaults();
+    let mut used: BTreeSet<&str> = BTreeSet::new();
+    for segment in &trace.segments {
+        let passes = &trace.passes[segment.passes[0] as usize..segment.passes[1] as usize];
+        let Some(pass) = passes.iter().find(|p| p.name == "bind") else { continue };
+        let graph = Graph::new(trace, segment, pass);
+        let mut term = Terms { graph: &graph, bound: pass.lets.iter().map(|l| l[1]).collect(), reads: Vec::new() };
+        for [level, at] in &pass.lets {
+            let Some(n) = graph.node(*at) else { continue };
+            used.insert("let");
+            let text = term.body(n);
+            let label = format!("let {} at level {level}\n{}\n×{} uses", named(n), short(&text), n.uses);
+            let mut looks = vec![attribute("shape", look("let").shape), attribute("label", &label)];
+            looks.extend([attribute("id", &format!("n{at}")), attribute("tooltip", &text)]);
+            looks.extend(SHARED.iter().map(|(key, value)| attribute(key, value)));
+            stmts.push(node(&format!("n{at}"), looks));
+            term.wire(&format!("n{at}"), &mut stmts, &mut used);
+        }
+        for (k, root) in pass.roots.iter().enumerate() {
+            let text = term.of(*root);
+            let id = format!("value{}_{k}", segment.id);
+            let looks = [("shape", "octagon"), ("label", &format!("value\n{}", short(&text))), ("tooltip", &text)];
+            used.insert("break");
+            stmts.push(node(&id, looks.iter().map(|(key, value)| attribute(key, value)).collect()));
+            term.wire(&id, &mut stmts, &mut used);
+        }
+    }
+    stmts.push(legend(&used));
+    print(stmts)
+}
+
+/// How a shared node looks.
+const SHARED: &[(&str, &str)] = &[("style", "filled"), ("fillcolor", "#ffd37a"), ("peripheries", "2")];
+
+/// Terms in APL's order of writing, as far as the next bound term.
+struct Terms<'a> {
+    graph: &'a Graph<'a>,
+    bound: BTreeSet<u32>,
+    /// Bound terms and inputs that the term written last reads, in order.
+    reads: Vec<u32>,
+}
+
+/// Characters of a term; the rest is left out.
+const TERM: usize = 60;
+
+fn short(text: &str) -> String {
+    if text.chars().count() <= TERM { text.into() } else { text.chars().take(TERM - 1).chain(['…']).collect() }
+}
+
+fn named(n: &NodeRecord) -> String {
+    n.name.as_ref().map_or_else(|| format!("n{}", n.id), |name| format!("n{} {name}", n.id))
+}
+
+/// Nodes of one term that are written out.
+const WRITTEN: usize = 400;
+
+impl Terms<'_> {
+    fn of(&mut self, at: u32) -> String {
+        self.reads.clear();
+        let mut left = WRITTEN;
+        self.written(at, &mut left)
+    }
+
+    fn body(&mut self, n: &NodeRecord) -> String {
+        self.reads.clear();
+        let mut left = WRITTEN;
+        self.spelled(n, &mut left)
+    }
+
+    fn written(&mut self, at: u32, left: &mut usize) -> String {
+        let Some(n) = self.graph.node(at) else { return String::new() };
+        if n.kind == "input" || self.bound.contains(&at) {
+            self.reads.push(at);
+            return n.name.clone().unwrap_or_else(|| format!("n{at}"));
+        }
+        if n.inputs.is_empty() { n.op.clone() } else { format!("({})", self.spelled(n, left)) }
+    }
+
+    fn spelled(&mut self, n: &NodeRecord, left: &mut usize) -> String {
+        if *left == 0 {
+            return "…".into();
+        }
+        *left -= 1;
+        let args: Vec<String> = n.inputs.iter().map(|a| self.written(*a, left)).collect();
+        match args.as_slice() {
+            [] => n.op.clone(),
+            [x] => format!("{} {x}", n.op),
+            args => args.join(&format!(" {} ", n.op)),
+        }
+    }
+
+    /// One edge a term read, with how often where that is not once; inputs appear when they are first read.
+    fn wire(&self, to: &str, stmts: &mut Vec<Stmt>, used: &mut BTreeSet<&'static str>) {
+        let mut times: BTreeMap<u32, usize> = BTreeMap::new();
+        self.reads.iter().for_each(|r| *times.entry(*r).or_default() += 1);
+        for (from, n) in times {
+            if let Some(input) = self.graph.node(from).filter(|x| x.kind == "input") {
+                used.insert("input");
+                let looks = [("shape", look("input").shape), ("label", &named(input)), ("id", &format!("n{from}"))];
+                stmts.push(node(&format!("n{from}"), looks.iter().map(|(k, v)| attribute(k, v)).collect()));
+            }
+            let looks = if n > 1 { vec![attribute("label", &format!("×{n}"))] } else { Vec::new() };
+            stmts.push(edge(&format!("n{from}"), to, looks));
+        }
+    }
+}
+
+/// One node a buffer, with its life; an edge for each launch that reads one and writes the other.
+pub fn buffers(trace: &Trace) -> String {
+    let mut stmts = defaults();
+    for b in &trace.buffers {
+        let name = trace.nodes.get(b.node as usize).map_or(String::new(), named);
+        let life = match (b.born, b.dead) {
+            (None, Some(last)) => format!("there before, last read by k{last}"),
+            (None, None) => "there before".into(),
+            (Some(k), None) => format!("written by k{k}, stays"),
+            (Some(k), Some(last)) => format!("written by k{k}, last read by k{last}"),
+        };
+        let shape: Vec<String> = b.shape.iter().map(usize::to_string).collect();
+        let label = format!("b{} {} {name}\n{}[{}] {}\n{life}", b.id, b.role, b.dtype, shape.join(" "), bytes(b.bytes));
+        let look = if b.role == "input" { "cylinder" } else { "octagon" };
+        stmts.push(node(&format!("b{}", b.id), vec![attribute("shape", look), attribute("label", &label)]));
+    }
+    for k in &trace.kernels {
+        for (from, to) in k.inputs.iter().flat_map(|a| k.out.iter().map(move |b| (a, b))) {
+            let name = vec![attribute("label", &format!("k{}", k.id))];
+            stmts.push(edge(&format!("b{from}"), &format!("b{to}"), name));
+        }
     }
     print(stmts)
 }

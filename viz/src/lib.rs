@@ -5,11 +5,16 @@
 
 #![forbid(unsafe_code)]
 
+pub mod ask;
+pub mod diff;
 pub mod dot;
+pub mod figures;
 mod graph;
 mod layout;
 pub mod list;
+pub mod promise;
 mod route;
+mod sketch;
 pub mod tables;
 pub mod text;
 pub mod why;

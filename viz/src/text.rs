@@ -7,7 +7,8 @@
 use crate::graph::Graph;
 use crate::layout::{Boxes, Layout, lay_out};
 use crate::route::{Net, route};
-use aplomb_lang::trace::NodeRecord;
+use crate::sketch::Sketch;
+use aplomb_lang::trace::{Segment, Trace};
 use unicode_width::UnicodeWidthStr;
 
 const UP: u8 = 1;
@@ -79,9 +80,11 @@ impl Canvas {
 
     fn print(&self, ascii: bool) -> String {
         let mut out = String::new();
-        for (r, row) in self.rows.iter().enumerate() {
+        let mut texts: Vec<Vec<&(usize, usize, String)>> = vec![Vec::new(); self.rows.len()];
+        self.texts.iter().for_each(|t| texts[t.0].push(t));
+        for (row, texts) in self.rows.iter().zip(texts) {
             let mut line: Vec<char> = row.iter().map(|spot| character(spot, ascii)).collect();
-            for (_, x, text) in self.texts.iter().filter(|t| t.0 == r) {
+            for (_, x, text) in texts {
                 // All APL glyphs are one column wide, so characters are columns.
                 let end = x + text.chars().count();
                 if line.len() < end {
@@ -108,33 +111,34 @@ fn character(spot: &Spot, ascii: bool) -> char {
 
 /// The picture of a pass with its legend. Deterministic.
 pub fn draw(graph: &Graph, ascii: bool) -> String {
-    let drawn: Vec<&NodeRecord> = graph.nodes.iter().copied().filter(|n| !graph.is_inline(n.id)).collect();
-    if drawn.is_empty() {
+    drawn(&Sketch::nodes(graph), graph, ascii)
+}
+
+/// The same with repeats and chains as one box each, and what they hold below.
+pub fn draw_folded(graph: &Graph, ascii: bool) -> String {
+    drawn(&Sketch::folded(graph), graph, ascii)
+}
+
+/// The launches of an evaluation.
+pub fn draw_launches(trace: &Trace, segment: &Segment, ascii: bool) -> String {
+    let sketch = Sketch::launches(trace, segment);
+    if sketch.texts.is_empty() { "no launch\n".into() } else { picture(&sketch, ascii) }
+}
+
+fn drawn(sketch: &Sketch, graph: &Graph, ascii: bool) -> String {
+    if sketch.texts.is_empty() {
         return "a constant: nothing to draw\n".into();
     }
-    let place = |id: u32| drawn.iter().position(|n| n.id == id);
-    let texts: Vec<String> = drawn.iter().map(|n| boxed(graph, n)).collect();
-    let operands: Vec<Vec<usize>> =
-        drawn.iter().map(|n| graph.wires(n).into_iter().filter_map(place).collect()).collect();
-    let widths = texts.iter().zip(&operands).map(|(t, o)| t.width().max(2 * o.len() + 1)).collect();
-    let boxes = Boxes { widths, operands };
-    let layout = lay_out(&boxes);
-    let mut out = paint(&layout, &boxes, &texts).print(ascii);
+    let mut out = picture(sketch, ascii);
     out += &legend(graph);
+    sketch.notes.iter().for_each(|note| out += &format!("{note}\n"));
     out
 }
 
-fn boxed(graph: &Graph, node: &NodeRecord) -> String {
-    let label = graph.label(node);
-    let launch = match graph.launch(node.id) {
-        Some(k) if graph.launches() > 1 => format!(" @k{k}"),
-        _ => String::new(),
-    };
-    match node.kind.as_str() {
-        "input" => format!("({label})"),
-        _ if graph.is_kept(node.id) => format!("[[{label}{launch}]]"),
-        _ => format!("[{label}]"),
-    }
+fn picture(sketch: &Sketch, ascii: bool) -> String {
+    let widths = sketch.texts.iter().zip(&sketch.operands).map(|(t, o)| t.width().max(2 * o.len() + 1)).collect();
+    let boxes = Boxes { widths, operands: sketch.operands.clone() };
+    paint(&lay_out(&boxes), &boxes, &sketch.texts).print(ascii)
 }
 
 fn paint(layout: &Layout, boxes: &Boxes, texts: &[String]) -> Canvas {

@@ -12,7 +12,7 @@ pub fn count(n: usize, what: &str) -> String {
 }
 
 /// The whole line: launches, bytes, time, what each launch does and why it is one.
-pub fn summary(trace: &Trace) -> String {
+pub fn summary(trace: &Trace, width: usize) -> String {
     if trace.segments.is_empty() {
         return "nothing was compiled for this line: its values were ready, or its functions are not compiled yet\n"
             .into();
@@ -38,18 +38,22 @@ pub fn summary(trace: &Trace) -> String {
     out += &before_fusion(trace);
     let shown = trace.kernels.len().min(LAUNCHES);
     for kernel in &trace.kernels[..shown] {
-        out += &launch(trace, kernel);
+        out += &format!("  {}\n", wrapped(&launch(trace, kernel), 5, width));
     }
     if shown < trace.kernels.len() {
         out += &format!("  … and {} more; ]kernels lists them\n", trace.kernels.len() - shown);
     }
     for d in trace.decisions.iter().filter(|d| is_telling(d) && still_holds(trace, d)).take(DECISIONS) {
-        out += &format!("  {}\n", wrapped(&sentence(d), 4));
+        out += &format!("  {}\n", wrapped(&sentence(trace, d), 4, width));
     }
-    if let Some(d) = trace.diagnostics.iter().find(|d| d.code == "W-complex") {
-        out += &format!("  {}\n", wrapped(&d.text, 4));
+    for d in trace.diagnostics.iter().filter(|d| matches!(d.code.as_str(), "W-complex" | "W-untraced")) {
+        out += &format!(
+            "  {}
+",
+            wrapped(&d.text, 4, width)
+        );
     }
-    out += &format!("  {}\n", hint(trace));
+    out += &format!("  {}\n", wrapped(&hint(trace), 4, width));
     out
 }
 
@@ -76,7 +80,7 @@ fn before_fusion(trace: &Trace) -> String {
 }
 
 /// Whether a decision of an early pass is still so at the end.
-fn still_holds(trace: &Trace, d: &DecisionRecord) -> bool {
+pub(crate) fn still_holds(trace: &Trace, d: &DecisionRecord) -> bool {
     let segment = trace.segments.iter().find(|s| s.nodes[0] <= d.node && d.node < s.nodes[1]);
     let last = segment.and_then(|s| trace.passes.get((s.passes[1] as usize).checked_sub(1)?));
     let kept = last.and_then(|p| p.breaks.iter().find(|b| b.node == d.node));
@@ -96,13 +100,15 @@ fn is_telling(d: &DecisionRecord) -> bool {
     )
 }
 
-fn measured(trace: &Trace) -> Option<f64> {
+pub(crate) fn measured(trace: &Trace) -> Option<f64> {
     let all: Vec<f64> = trace.kernels.iter().filter_map(|k| k.meas.as_ref().map(|m| m.us)).collect();
     (!all.is_empty()).then(|| all.iter().sum())
 }
 
-fn launch(trace: &Trace, k: &LaunchRecord) -> String {
-    let (id, name) = k.name.split_once(' ').unwrap_or((&k.name, ""));
+/// What a launch does, in one line.
+pub(crate) fn launch(trace: &Trace, k: &LaunchRecord) -> String {
+    // Launches are counted on through the evaluations of a line.
+    let (id, name) = (format!("k{}", k.id), k.name.split_once(' ').map_or("", |(_, name)| name));
     let buffer = |b: &u32| {
         let node = trace.buffers.get(*b as usize).map(|x| x.node);
         node.and_then(|n| trace.nodes.get(n as usize)).map_or(String::new(), short)
@@ -121,14 +127,13 @@ fn launch(trace: &Trace, k: &LaunchRecord) -> String {
     let took = k.meas.as_ref().map_or(String::new(), |m| format!(", {}", time(m.us)));
     let computed = k.body.iter().filter_map(|n| trace.nodes.get(*n as usize));
     let nodes = computed.filter(|n| n.kind != "const" && n.kind != "input").count();
-    let line = format!(
+    format!(
         "{id} {name}: {what} {domain}, {} in one pass: {reads} ({}), writes {} ({}){took}",
         count(nodes, "node"),
         bytes(k.est.r),
         list(&k.out),
         bytes(k.est.w)
-    );
-    format!("  {}\n", wrapped(&line, 5))
+    )
 }
 
 /// `d1`, or `n10 ÷` where it has no name.
@@ -140,8 +145,16 @@ fn short(node: &NodeRecord) -> String {
     }
 }
 
-fn sentence(d: &DecisionRecord) -> String {
-    let switch = if d.switch.is_empty() { String::new() } else { format!(" (]off {})", d.switch) };
+/// `n10 d1 ÷`: how sentences name a node.
+pub(crate) fn named(node: &NodeRecord) -> String {
+    let name = node.name.as_ref().map_or(String::new(), |n| format!(" {n}"));
+    format!("n{}{name} {}", node.id, node.op).trim_end().to_string()
+}
+
+/// The sentence of a decision, with the switch that would change it.
+pub(crate) fn sentence(trace: &Trace, d: &DecisionRecord) -> String {
+    let verb = if trace.config.off.contains(&d.switch) { "]on" } else { "]off" };
+    let switch = if d.switch.is_empty() { String::new() } else { format!(" ({verb} {})", d.switch) };
     format!("{}{switch}", d.text)
 }
 
@@ -154,27 +167,32 @@ fn hint(trace: &Trace) -> String {
     }
 }
 
-/// Breaks a sentence at 80 columns, later lines indented.
-pub fn wrapped(text: &str, indent: usize) -> String {
+/// The width of what no terminal shows.
+pub const WIDTH: usize = 80;
+
+/// Breaks a sentence where it would pass `width` columns, two kept free; later lines are indented. A narrow terminal
+/// has at least 40.
+pub fn wrapped(text: &str, indent: usize, width: usize) -> String {
+    let room = width.max(40) - 2;
     let mut out = String::new();
-    let mut width = 0;
+    let mut used = 0;
     for word in text.split(' ') {
         let n = word.chars().count();
-        if width > 0 && width + 1 + n > 78 {
+        if used > 0 && used + 1 + n > room {
             out += &format!("\n{}", " ".repeat(indent));
-            width = indent;
-        } else if width > 0 {
+            used = indent;
+        } else if used > 0 {
             out.push(' ');
-            width += 1;
+            used += 1;
         }
         out += word;
-        width += n;
+        used += n;
     }
     out
 }
 
 /// One node, by number (`n5` or `5`) or by name. Errors: a sentence with the names there are.
-pub fn node(trace: &Trace, which: &str) -> Result<String, String> {
+pub fn node(trace: &Trace, which: &str, width: usize) -> Result<String, String> {
     let number = which.strip_prefix('n').unwrap_or(which).parse::<u32>().ok();
     let found = match number {
         Some(id) => trace.nodes.get(id as usize),
@@ -190,9 +208,9 @@ pub fn node(trace: &Trace, which: &str) -> Result<String, String> {
     let segment = trace.segments.iter().position(|s| s.nodes[0] <= found.id && found.id < s.nodes[1]).unwrap_or(0);
     let graph = find_pass(trace, segment, None)?;
     let mut out = describe(trace, &graph, found);
-    let family: Vec<u32> = ancestors(trace, found);
+    let family: Vec<u32> = family(trace, found);
     for d in trace.decisions.iter().filter(|d| family.contains(&d.node)) {
-        out += &format!("  {}\n", wrapped(&sentence(d), 4));
+        out += &format!("  {}\n", wrapped(&sentence(trace, d), 4, width));
         out += &format!("    {}: {}", d.chosen, price(&d.cost));
         for alt in &d.alt {
             out += &format!(" · {}: {}, {}", alt.name, price(&alt.cost), alt.why_not);
@@ -203,7 +221,7 @@ pub fn node(trace: &Trace, which: &str) -> Result<String, String> {
 }
 
 fn price(c: &Cost) -> String {
-    format!("{} operations, {}, {}", c.flops, bytes(c.bytes), time(c.us))
+    format!("{}, {}, {}", count(c.flops as usize, "operation"), bytes(c.bytes), time(c.us))
 }
 
 /// The node that stands for this one after all rewrites.
@@ -219,7 +237,7 @@ fn latest<'a>(trace: &'a Trace, node: &'a NodeRecord) -> &'a NodeRecord {
 }
 
 /// The node and all that it replaced.
-fn ancestors(trace: &Trace, node: &NodeRecord) -> Vec<u32> {
+pub(crate) fn family(trace: &Trace, node: &NodeRecord) -> Vec<u32> {
     let mut all = vec![node.id];
     let mut k = 0;
     while k < all.len() {
@@ -253,4 +271,21 @@ fn describe(trace: &Trace, graph: &Graph, node: &NodeRecord) -> String {
     let used = if readers.is_empty() { "the value itself".into() } else { format!("used by {}", readers.join(" ")) };
     let ran = if launches.is_empty() { String::new() } else { format!("; computed in {}", launches.join(", ")) };
     out + &format!("  {used}{ran}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_fills_the_width_it_is_given() {
+        let text = ["word"; 60].join(" ");
+        for width in [10, 40, 80, 133] {
+            let lines: Vec<String> = wrapped(&text, 4, width).lines().map(String::from).collect();
+            assert!(lines.iter().all(|l| l.chars().count() <= width.max(40) - 2), "{width}: {lines:?}");
+            assert!(lines[0].chars().count() + 5 > width.max(40) - 2, "{width}: {lines:?}");
+            assert!(lines[1..].iter().all(|l| l.starts_with("    word")), "{lines:?}");
+        }
+        assert_eq!(wrapped("one two", 2, 80), "one two");
+    }
 }

@@ -44,9 +44,13 @@ pub trait Commands {
 /// The last line that gave a value, and the workspace it ran in.
 struct Last {
     text: Arc<Source>,
+    /// The statement of it that gave the value.
+    said: String,
     before: Snapshot,
     /// What it forced; empty where its values were ready or small.
     forced: Vec<Rc<Recorded>>,
+    /// The switches it ran under.
+    options: Options,
 }
 
 pub struct Session {
@@ -54,6 +58,8 @@ pub struct Session {
     core: Core,
     commands: Rc<dyn Commands>,
     last: Option<Last>,
+    /// The line before that, to compare.
+    earlier: Option<Last>,
     spent: Spent,
     exit: Option<i32>,
     /// Scripts that run inside each other.
@@ -66,7 +72,8 @@ const DEEPEST: usize = 50;
 impl Session {
     pub fn new(commands: Rc<dyn Commands>, limits: Limits, threads: usize) -> Session {
         let core = Core::new(limits, threads);
-        Session { interp: Interp::new(), core, commands, last: None, spent: Spent::default(), exit: None, loading: 0 }
+        let (last, earlier, spent) = (None, None, Spent::default());
+        Session { interp: Interp::new(), core, commands, last, earlier, spent, exit: None, loading: 0 }
     }
 
     /// What another thread or a signal handler may set.
@@ -101,6 +108,7 @@ impl Session {
         self.interp.clear();
         self.core.plans().clear();
         self.last = None;
+        self.earlier = None;
     }
 
     /// Leaves: the front end ends with this code.
@@ -187,7 +195,11 @@ impl Session {
             self.spent = self.core.told;
             let forced = self.core.take_forced();
             self.core.name_inputs(&forced, &self.interp);
-            self.last = Some(Last { text: source, before, forced });
+            let options = self.core.options().clone();
+            // What two lines hold is held twice: not where memory is short.
+            let roomy = self.core.budget.free() > self.core.budget.used();
+            self.earlier = self.last.take().filter(|_| roomy);
+            self.last = Some(Last { text: source, said: self.core.said.clone(), before, forced, options });
         }
         if let Some(code) = self.interp.exit() {
             self.leave(code, sink);
@@ -209,27 +221,70 @@ impl Session {
     }
 
     fn trace_last(&mut self) -> Result<Trace, Error> {
-        let Some(last) = &self.last else {
-            return Err(aplomb_lang::error::value("no line has given a value yet").hint("]dag 2×⍳5"));
-        };
-        if last.forced.is_empty() {
-            let (text, before) = (last.text.clone(), last.before.clone());
-            return self.trace_again(text, Some(before));
+        match self.last.take() {
+            None => Err(aplomb_lang::error::value("no line has given a value yet").hint("]dag 2×⍳5")),
+            Some(last) => {
+                let trace = self.trace_line(&last);
+                self.last = Some(last);
+                trace
+            }
         }
-        let (statement, forced) = (last.text.text.trim().to_string(), last.forced.clone());
+    }
+
+    /// The story of a line under the switches of now.
+    fn trace_line(&mut self, line: &Last) -> Result<Trace, Error> {
+        if line.forced.is_empty() {
+            return self.trace_again(line.text.clone(), Some(line.before.clone()));
+        }
         self.core.begin();
+        let runs = !self.core.is_planning();
         let mut world = World::new(&mut self.core, None, true);
-        world.start(&statement);
-        for recorded in &forced {
-            match world.evaluate(recorded) {
+        world.start(&line.said);
+        for recorded in &line.forced {
+            match world.tell(recorded, runs) {
                 // What leaves the reals was computed on the host; the plan that found it is the story.
                 Err(e) if e.leaves_reals() => {}
                 done => drop(done?),
             }
         }
         let mut trace = world.take_trace();
-        record::name_inputs(&mut trace, &forced, &self.interp);
+        record::name_inputs(&mut trace, &line.forced, &self.interp);
         Ok(trace)
+    }
+
+    /// The trace of an expression, or of the last line, for its plan alone: what need not run does not.
+    pub fn plan_of(&mut self, text: Option<&str>) -> Result<Trace, Error> {
+        self.core.set_planning(true);
+        let trace = self.trace_of(text);
+        self.core.set_planning(false);
+        trace
+    }
+
+    /// Two stories to compare: the last line under the switches it ran with and under those of now, where these differ;
+    /// otherwise the last two lines, each under its own. Errors: there are not so many lines.
+    pub fn traces_to_compare(&mut self) -> Result<[Trace; 2], Error> {
+        let now = self.core.options().clone();
+        let changed = self.last.as_ref().is_some_and(|l| l.options.off() != now.off());
+        let (Some(last), earlier) = (self.last.take(), self.earlier.take()) else {
+            return self.trace_last().map(|t| [t.clone(), t]);
+        };
+        let was = self.core.set_tracing(true);
+        let mut told = |line: &Last, options: &Options| {
+            *self.core.options() = options.clone();
+            self.core.options().trace = true;
+            self.trace_line(line)
+        };
+        let before = match &earlier {
+            _ if changed => told(&last, &last.options),
+            Some(line) => told(line, &line.options),
+            None => Err(aplomb_lang::error::value("one line has given a value, and no switch was changed since")
+                .hint("]off fusion, then ]diff")),
+        };
+        let pair = before.and_then(|a| Ok([a, told(&last, if changed { &now } else { &last.options })?]));
+        *self.core.options() = now;
+        self.core.set_tracing(was);
+        (self.last, self.earlier) = (Some(last), earlier);
+        pair
     }
 
     fn trace_again(&mut self, source: Arc<Source>, before: Option<Snapshot>) -> Result<Trace, Error> {

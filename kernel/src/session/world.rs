@@ -4,7 +4,7 @@ use super::record::Clock;
 use super::watchdog::Watchdog;
 use crate::device::cpu::{Cpu, apply};
 use crate::device::{Device, DeviceError, Fault, RunCtx};
-use crate::files;
+use crate::files::{self, Reach};
 use aplomb_lang::array::Array;
 use aplomb_lang::dag::NodeId;
 use aplomb_lang::error::{Error, Kind, Result, internal, interrupt, limit};
@@ -29,11 +29,17 @@ pub struct Core {
     device: Cpu,
     options: Options,
     plans: PlanCache,
+    /// The files that programs may touch.
+    pub reach: Reach,
     tracing: bool,
+    /// Recorded evaluations are compiled and not run.
+    planning: bool,
     /// One a statement that gave a value.
     traces: Vec<Trace>,
     /// The trace of the statement under way.
     current: Trace,
+    /// The text of the last statement that gave a value.
+    pub said: String,
     /// What the statement under way has forced, to tell its story later.
     forced: Vec<Rc<Recorded>>,
     /// Milliseconds that launches took since `begin`, and how many.
@@ -71,9 +77,12 @@ impl Core {
             device: Cpu::new(threads),
             options: Options::default(),
             plans: PlanCache::default(),
+            reach: Reach::All,
             tracing: false,
+            planning: false,
             traces: Vec::new(),
             current: Trace::default(),
+            said: String::new(),
             forced: Vec::new(),
             spent: Spent::default(),
             told: Spent::default(),
@@ -138,6 +147,16 @@ impl Core {
     pub fn set_tracing(&mut self, on: bool) -> bool {
         self.options.trace = on;
         std::mem::replace(&mut self.tracing, on)
+    }
+
+    /// Evaluations that are told again are only compiled from now on.
+    pub(super) fn set_planning(&mut self, on: bool) {
+        self.planning = on;
+    }
+
+    /// Whether what was recorded before need not run to be told.
+    pub(super) fn is_planning(&self) -> bool {
+        self.planning
     }
 
     /// The statement's inputs get the names that hold them.
@@ -216,6 +235,11 @@ impl<'a> World<'a> {
 impl World<'_> {
     /// Compiles and runs one recorded evaluation, and keeps its story where stories are kept.
     pub fn evaluate(&mut self, recorded: &Recorded) -> Result<Vec<Array>> {
+        self.tell(recorded, true)
+    }
+
+    /// The same; without `runs` it is only compiled, and there are no values.
+    pub fn tell(&mut self, recorded: &Recorded, runs: bool) -> Result<Vec<Array>> {
         let begun = Instant::now();
         let mut clock = Clock::default();
         let core = &mut *self.core;
@@ -226,7 +250,7 @@ impl World<'_> {
         self.core.spent.front_ms += front;
         self.core.spent.evaluations += 1;
         let launched = self.core.spent.launch_ms;
-        let ran = self.run(recorded, &mut compiled);
+        let ran = if runs { self.run(recorded, &mut compiled) } else { Ok(Vec::new()) };
         if self.core.tracing {
             if ran.as_ref().is_err_and(Error::leaves_reals) {
                 compiled.trace.diagnostics.push(aplomb_lang::trace::Diagnostic {
@@ -252,15 +276,19 @@ impl World<'_> {
                     text: e.parts().says.clone(),
                 }),
             }
-            let trace = std::mem::take(&mut compiled.trace);
+            let mut trace = std::mem::take(&mut compiled.trace);
             if self.core.current.segments.is_empty() {
                 let statement = std::mem::take(&mut self.core.current.statement);
+                trace.diagnostics.splice(0..0, std::mem::take(&mut self.core.current.diagnostics));
                 self.core.current = Trace { statement, ..trace };
             } else {
                 self.core.current.append(trace);
             }
         }
         let values = ran?;
+        if !runs {
+            return Ok(values);
+        }
         compiled.values(&recorded.inputs, &values)
     }
 }
@@ -322,6 +350,14 @@ impl Host for World<'_> {
         !self.core.options.is_off("frames")
     }
 
+    fn untraced(&mut self, place: &Place, why: &str) {
+        let known = &mut self.core.current.diagnostics;
+        let text = format!("{} runs cell by cell, because {why}", place.text());
+        if self.core.tracing && known.len() < 16 && known.iter().all(|d| d.text != text) {
+            known.push(aplomb_lang::trace::Diagnostic { code: "W-untraced".into(), span: None, text });
+        }
+    }
+
     fn limits(&self) -> &Limits {
         &self.core.limits
     }
@@ -335,27 +371,32 @@ impl Host for World<'_> {
     }
 
     fn read_file(&mut self, path: &str) -> Result<Vec<u8>> {
+        self.core.reach.check(Path::new(path))?;
         files::read_file(Path::new(path), &self.core.budget)
     }
 
     fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
+        self.core.reach.check(Path::new(path))?;
         // A line that is only traced again writes nothing.
         if self.sink.is_none() { Ok(()) } else { files::write_file(Path::new(path), bytes) }
     }
 
     fn read_npy(&mut self, path: &str) -> Result<Array> {
+        self.core.reach.check(Path::new(path))?;
         files::read_npy(Path::new(path), self.core.device.pool(), &self.core.budget)
     }
 
     fn write_npy(&mut self, path: &str, array: &Array) -> Result<()> {
+        self.core.reach.check(Path::new(path))?;
         if self.sink.is_none() { Ok(()) } else { files::write_npy(Path::new(path), array) }
     }
 
     fn exists(&mut self, path: &str) -> bool {
-        Path::new(path).exists()
+        self.core.reach.check(Path::new(path)).is_ok() && Path::new(path).exists()
     }
 
     fn delete(&mut self, path: &str) -> Result<()> {
+        self.core.reach.check(Path::new(path))?;
         if self.sink.is_none() { Ok(()) } else { files::delete(Path::new(path)) }
     }
 
@@ -402,6 +443,7 @@ impl Host for World<'_> {
         let wall = self.core.started.map_or(0.0, |begun| begun.elapsed().as_secs_f64() * 1e3);
         self.core.spent.wall_ms = wall;
         self.core.told = self.core.spent;
+        self.core.said = self.core.current.statement.clone();
         if self.core.tracing {
             self.core.current.result = Some(super::record::result_of(value));
             self.core.traces.push(self.core.current.clone());

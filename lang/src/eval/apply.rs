@@ -203,6 +203,9 @@ impl Eval<'_> {
             }
             let (outcome, assigns) = self.phrase(at, stmt.phrase, false)?;
             last = match outcome {
+                Outcome::Func(_) if !assigns => {
+                    return Err(syntax("⍎ gives a value; this text is a function"));
+                }
                 Outcome::Func(f) => Some(self.cx.text(&f.text())?),
                 Outcome::Oper(_) => None,
                 o => self.valued(o)?,

@@ -47,6 +47,9 @@ pub trait Host {
         true
     }
 
+    /// An operand could not run once for all cells: where, and what stood in the way (W-untraced).
+    fn untraced(&mut self, _place: &Place, _why: &str) {}
+
     fn limits(&self) -> &Limits;
     fn budget(&self) -> &Budget;
     fn interrupt(&self) -> &Interrupt;

@@ -210,11 +210,11 @@ impl Cx<'_> {
 
     /// A real result of real numbers; an error that `leaves_reals` where it is none.
     pub fn scalar2(&self, op: Op, x: f64, y: f64) -> Result<f64> {
-        scalar::eval(op, self.sys.ct, x, y).map_err(|f| failed(op, f))
+        scalar::eval(op, self.sys.ct, x, y).map_err(failed)
     }
 
     pub fn scalar1(&self, op: Op, y: f64) -> Result<f64> {
-        scalar::eval(op, self.sys.ct, y, 0.0).map_err(|f| failed(op, f))
+        scalar::eval(op, self.sys.ct, y, 0.0).map_err(failed)
     }
 
     fn run(&mut self, op: Op, ct: f64, a: &Lanes, b: &Lanes, n: usize, dtype: DType) -> Result<Vec<f64>> {
@@ -226,7 +226,7 @@ impl Cx<'_> {
             return Ok(out);
         }
         for (k, o) in out.iter_mut().enumerate() {
-            let x = scalar::eval(op, ct, a.at(k), b.at(k)).map_err(|f| failed(op, f))?;
+            let x = scalar::eval(op, ct, a.at(k), b.at(k)).map_err(failed)?;
             *o = if dtype == DType::F32 { f64::from(x as f32) } else { x };
         }
         Ok(out)
@@ -314,10 +314,10 @@ impl Cx<'_> {
     }
 }
 
-pub fn failed(op: Op, fail: scalar::Fail) -> Error {
+pub fn failed(fail: scalar::Fail) -> Error {
     match fail {
         scalar::Fail::Complex => beyond_reals(),
-        scalar::Fail::Overflow => domain(format!("{}: {}", op.glyph(), fail.says())),
+        scalar::Fail::Overflow => domain(fail.says()),
         scalar::Fail::Domain(says) => domain(says),
     }
 }

@@ -8,12 +8,13 @@ use crate::dag::ix::Ix;
 use crate::dag::{Dag, Node, NodeId, Read};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 #[derive(Clone, Debug)]
 pub struct Context {
     pub group: usize,
     pub after: bool,
-    pub read: Read,
+    pub read: Rc<Read>,
     /// Every element of the node is evaluated here.
     pub onto: bool,
     /// Points of the loop where all tests hold.
@@ -58,7 +59,7 @@ impl Contexts {
                 let seed = Context {
                     group,
                     after,
-                    read: Read::identity(extents.len()),
+                    read: Rc::new(Read::identity(extents.len())),
                     onto: true,
                     points: product(&extents),
                 };
@@ -92,7 +93,7 @@ impl Contexts {
                     let seed = Context {
                         group: groups.len() + own.len(),
                         after: false,
-                        read: Read::identity(extents.len()),
+                        read: Rc::new(Read::identity(extents.len())),
                         onto: true,
                         points: product(&extents),
                     };
@@ -133,7 +134,7 @@ impl Contexts {
         let node = dag.node(at);
         for (k, arg) in node.inputs().iter().enumerate() {
             let (read, onto) = match node {
-                Node::Transform { read, onto, .. } => (read.after(&place.read, extents), place.onto && *onto),
+                Node::Transform { read, onto, .. } => (Rc::new(read.after(&place.read, extents)), place.onto && *onto),
                 _ => (argument(dag, at, *arg, &place.read), place.onto),
             };
             // x×x reads x once.
@@ -189,8 +190,8 @@ fn may_meet(
 
 /// The read of a map's argument, given the map's: the same, or nothing to index where the argument is a scalar.
 /// A scalar that is at hand needs no test.
-pub fn argument(dag: &Dag, at: NodeId, arg: NodeId, read: &Read) -> Read {
-    if dag.shape(arg).is_empty() && !dag.shape(at).is_empty() { Read::new([]) } else { read.clone() }
+pub fn argument(dag: &Dag, at: NodeId, arg: NodeId, read: &Rc<Read>) -> Rc<Read> {
+    if dag.shape(arg).is_empty() && !dag.shape(at).is_empty() { Rc::new(Read::new([])) } else { read.clone() }
 }
 
 /// The extents of a group's loop.

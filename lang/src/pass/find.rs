@@ -6,6 +6,7 @@ use super::hash::Set;
 use super::schedule::Why;
 use crate::dag::{Dag, Node, NodeId, Read};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// The kept nodes that the body of `at` reads, each with whether every read of it is at the body's own point.
 pub fn kept_reads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Vec<(NodeId, bool)> {
@@ -14,8 +15,8 @@ pub fn kept_reads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Vec<(N
         _ => dag.shape(at),
     };
     let mut found: BTreeMap<NodeId, bool> = BTreeMap::new();
-    let mut seen: Set<(NodeId, Read)> = Set::default();
-    let mut stack = vec![(at, Read::identity(extents.len()), true)];
+    let mut seen: Set<(NodeId, Rc<Read>)> = Set::default();
+    let mut stack = vec![(at, Rc::new(Read::identity(extents.len())), true)];
     while let Some((node, read, first)) = stack.pop() {
         if !first && keep.contains_key(&node) {
             let own = read.is_identity() && dag.shape(node) == extents;
@@ -26,7 +27,7 @@ pub fn kept_reads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Vec<(N
             continue;
         }
         match dag.node(node) {
-            Node::Transform { src, read: inner, .. } => stack.push((*src, inner.after(&read, extents), false)),
+            Node::Transform { src, read: inner, .. } => stack.push((*src, Rc::new(inner.after(&read, extents)), false)),
             Node::Reduce { src, .. } => stack.push((*src, read, false)),
             Node::Map { args, .. } => {
                 args.iter().for_each(|a| stack.push((*a, argument(dag, node, *a, &read), false)));

@@ -81,6 +81,8 @@ impl Move {
     /// Runs it now. Errors: WS FULL, LIMIT.
     pub fn run(&self, a: &Array, budget: &Budget) -> Result<Array> {
         let n = checked_elements(&self.shape)?;
+        // The places come first, and a bomb is a bomb before they are laid out.
+        let _held = budget.charge_elements(n, std::mem::size_of::<Result<usize, f64>>())?;
         let a = a.settled();
         let from = a.shape();
         let offset = linear(&self.read.ix, from, &self.shape);

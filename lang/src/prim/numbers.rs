@@ -76,6 +76,9 @@ pub fn deal(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array>
     let mut moved: std::collections::HashMap<usize, usize> = std::collections::HashMap::new();
     let mut out = Vec::with_capacity(k);
     for i in 0..k {
+        if i % 4096 == 0 {
+            cx.host.interrupt().check()?;
+        }
         let j = i + cx.below((n - i) as u64) as usize;
         let at = |m: &std::collections::HashMap<usize, usize>, k: usize| m.get(&k).copied().unwrap_or(k);
         let (a, b) = (at(&moved, i), at(&moved, j));

@@ -384,6 +384,9 @@ pub fn find(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array>
     let strides = crate::array::strides(y.shape());
     let mut place = vec![0; y.rank()];
     for (k, o) in out.iter_mut().enumerate() {
+        if k % 4096 == 0 {
+            cx.host.interrupt().check()?;
+        }
         if place.iter().zip(&pattern).zip(y.shape()).all(|((p, m), n)| p + m <= *n) {
             let mut inner = vec![0; pattern.len()];
             let fits = want.iter().all(|w| {

@@ -61,7 +61,7 @@ impl Cx<'_> {
 
     /// The number itself, for loops of one's own.
     pub fn complex_step(&self, op: Op, x: Complex64, y: Complex64) -> Result<Complex64> {
-        complex::eval(op, self.sys.ct, x, y).map_err(|f| failed(op, f))
+        complex::eval(op, self.sys.ct, x, y).map_err(failed)
     }
 
     /// A scalar function of arguments that have the shape or rank 0. `dtype`: of the result, if it is real.
@@ -85,7 +85,7 @@ impl Cx<'_> {
             if k % PIECE == 0 {
                 self.host.interrupt().check()?;
             }
-            out.push(complex::eval(op, ct, a.at(k), b.at(k)).map_err(|f| failed(op, f))?);
+            out.push(complex::eval(op, ct, a.at(k), b.at(k)).map_err(failed)?);
         }
         Array::complexes(shape, out, self.budget())
     }
@@ -95,7 +95,7 @@ impl Cx<'_> {
         self.host.interrupt().check()?;
         let _held = self.budget().charge_elements(y.len(), 16)?;
         let items = y.to_complexes().unwrap_or_default();
-        let out = reduce::along_complex(op, ct, &items, y.shape(), axis).map_err(|(_, f)| failed(op, f))?;
+        let out = reduce::along_complex(op, ct, &items, y.shape(), axis).map_err(|(_, f)| failed(f))?;
         Array::complexes(shape, out, self.budget())
     }
 

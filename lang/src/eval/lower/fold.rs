@@ -75,7 +75,7 @@ impl Cx<'_> {
         let items = buffer.view().numbers();
         let out = match reduce::along(op, ct, &items, y.shape(), axis) {
             Err((_, Fail::Complex)) => return self.fold_complex(op, ct, &y, axis, shape),
-            out => out.map_err(|(_, f)| super::failed(op, f))?,
+            out => out.map_err(|(_, f)| super::failed(f))?,
         };
         let (dtype, _) = reduced(op, y.dtype(), y.dtype().range(), n);
         self.stored(op, shape, out, dtype)

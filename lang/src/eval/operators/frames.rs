@@ -72,6 +72,9 @@ impl Eval<'_> {
             return Ok(Array::framed(node.clone(), own + lead));
         }
         let a = if own == 0 { node.clone() } else { Array::framed(node.clone(), own) };
+        if lead == 0 {
+            return Ok(a);
+        }
         let full: Shape = outer.iter().chain(a.shape()).copied().collect();
         Ok(Array::framed(self.cx.lined_up(&a, outer, &full)?, outer.len() + lead))
     }
@@ -103,8 +106,13 @@ impl Eval<'_> {
                 Ok(Some(z))
             }
             Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::Internal) => Err(e),
-            _ => {
+            other => {
                 self.cx.sys.hard.retain(|c| c.seq() <= from);
+                if let (Err(e), 0, Some(place)) = (&other, self.cx.sys.framing, self.cx.place())
+                    && e.kind() == Kind::Untraced
+                {
+                    self.cx.host.untraced(&place, &e.parts().says);
+                }
                 Ok(None)
             }
         }
@@ -223,11 +231,15 @@ impl Eval<'_> {
         runs.sort_by_key(|r| r.from);
         for run in runs {
             self.cx.sys.cell_by_cell = true;
+            if let Some(place) = &run.place {
+                (self.cx.sys.source, self.cx.sys.span) = (Some(place.source.clone()), place.span);
+            }
             let done = (run.again)(self).and_then(|z| self.cx.ready(&z, "check"));
             self.cx.sys.cell_by_cell = false;
             match done {
                 Ok(_) => {}
-                Err(first) => return run.place.iter().cloned().fold(first, Error::called_from),
+                Err(first) if first.has_place() => return run.place.iter().cloned().fold(first, Error::called_from),
+                Err(first) => return run.place.iter().fold(first, Error::at),
             }
         }
         e

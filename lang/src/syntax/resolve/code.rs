@@ -184,7 +184,7 @@ pub enum Operand {
 
 impl Code {
     /// The value of code that is one literal.
-    fn literal(&self) -> Option<&Array> {
+    pub(super) fn literal(&self) -> Option<&Array> {
         match self.ins.as_slice() {
             [Ins { what: Do::Const(a), .. }] => Some(a),
             _ => None,

@@ -3,7 +3,7 @@
 use super::code::{Code, Do, FExpr, Gives, Ins, OpExpr, Operand};
 use super::{CHAIN, Class, Key, Resolver, glyph, vector};
 use crate::array::Array;
-use crate::error::{Result, limit};
+use crate::error::{Result, limit, nonce};
 use crate::eval::system;
 use crate::prim::table::{Prim, Role};
 use crate::span::Span;
@@ -319,7 +319,10 @@ impl Resolver<'_> {
                     at = at.join(end);
                     let values = matches!((&left, &g), (Operand::A(_), _) | (_, Operand::A(_)));
                     if values && matches!(&op, OpExpr::Prim(p) if p.glyph == '.') {
-                        return Err(self.error("f.g takes a function on either side", at));
+                        let literal = matches!(&g, Operand::A(code) if code.literal().is_some());
+                        let e = self.error("f.g takes a function on either side", at);
+                        let named = nonce("a name in a namespace (a.b)").at(&self.ast.place(at));
+                        return Err(if literal { e } else { named.hint("f.g takes a function on either side") });
                     }
                     FExpr::Op2(op, Box::new(left), Box::new(g))
                 }

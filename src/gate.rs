@@ -1,0 +1,79 @@
+//! `aplomb diff`: two traces, programs or expressions; with `--fail-on` a gate for regressions.
+
+use crate::cli::{DiffArgs, Input};
+use crate::front::{FAILED, Settings, USAGE, print, width};
+use crate::views::recorded;
+use aplomb_lang::trace::{SCHEMA, Trace};
+use aplomb_viz::diff as compare;
+use aplomb_viz::figures::{self, Figure};
+use std::path::Path;
+
+pub fn diff(settings: Settings, args: DiffArgs) -> i32 {
+    match pairs(settings, &args) {
+        Ok((before, after, figures)) => report(&before, &after, &figures),
+        Err(code) => code,
+    }
+}
+
+type Sides = (Vec<Trace>, Vec<Trace>, Vec<&'static Figure>);
+
+fn pairs(settings: Settings, args: &DiffArgs) -> Result<Sides, i32> {
+    let figures = args.fail_on.iter().map(|name| figures::find(name)).collect::<Result<Vec<_>, _>>().map_err(usage)?;
+    let files = args.sides.iter().map(|f| Input { file: Some(f.clone()), expr: None });
+    let exprs = args.exprs.iter().map(|e| Input { file: None, expr: Some(e.clone()) });
+    let sides: Vec<Input> = files.chain(exprs).collect();
+    let plain = Settings { off: Vec::new(), ..settings.clone() };
+    let (a, b) = match sides.as_slice() {
+        [a, b] => (side(settings.clone(), a)?, side(settings, b)?),
+        [a] if !settings.off.is_empty() => (side(plain, a)?, side(settings, a)?),
+        _ => return Err(usage("two sides are needed: aplomb diff A.json B.json, or one and --off NAME".into())),
+    };
+    Ok((a, b, figures))
+}
+
+fn usage(says: String) -> i32 {
+    eprintln!("aplomb: {says}");
+    USAGE
+}
+
+fn side(settings: Settings, input: &Input) -> Result<Vec<Trace>, i32> {
+    let is_trace = |f: &&Path| f.extension().is_some_and(|e| e == "json" || e == "ndjson");
+    match input.file.as_deref().filter(is_trace) {
+        Some(path) => read(path).map_err(usage),
+        None => recorded(settings, input.clone()).map(|mut all| all.split_off(all.len().saturating_sub(1))),
+    }
+}
+
+/// The traces of a file: one document, or one a line. Errors: a sentence.
+fn read(path: &Path) -> Result<Vec<Trace>, String> {
+    let named = path.display();
+    let text = std::fs::read_to_string(path).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => format!("no such file: {named}"),
+        _ => format!("{named}: {e}"),
+    })?;
+    let traces = serde_json::Deserializer::from_str(&text).into_iter::<Trace>().collect::<Result<Vec<_>, _>>();
+    let traces = traces.map_err(|e| format!("{named} is no trace: {e}"))?;
+    match traces.iter().find(|t| t.schema != SCHEMA || t.version.split('.').next() != Some("1")) {
+        Some(t) => Err(format!("{named}: {} {} is no trace that this version reads", t.schema, t.version)),
+        None if traces.is_empty() => Err(format!("{named} holds no trace")),
+        None => Ok(traces),
+    }
+}
+
+/// Statement by statement, in order.
+fn report(before: &[Trace], after: &[Trace], figures: &[&Figure]) -> i32 {
+    let (mut out, mut worse) = (String::new(), Vec::new());
+    for (a, b) in before.iter().zip(after) {
+        out += &compare::traces(a, b, width());
+        out.push('\n');
+        let line = b.statement.lines().next().unwrap_or("");
+        worse.extend(compare::worse(a, b, figures).into_iter().map(|w| format!("{w} in {line}")));
+    }
+    if before.len() != after.len() {
+        out += &format!("{} statements before, {} after; the rest stands alone\n", before.len(), after.len());
+    }
+    print(out.trim_end_matches('\n'));
+    print("\n");
+    worse.iter().for_each(|w| eprintln!("aplomb: {w}"));
+    if worse.is_empty() { 0 } else { FAILED }
+}

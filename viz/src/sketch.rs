@@ -1,0 +1,225 @@
+//! What a picture draws: boxes and the boxes they read. Of the nodes of a pass, whole or with repeats and chains folded,
+//! or of the launches of an evaluation.
+//!
+//! Rows: VISUAL §3, G30. A repeat is a run of nodes that is the same again and again, each time reading its own earlier
+//! part a fixed number of nodes back, or what all of them read (an unrolled loop). A chain is nodes that only hand on.
+
+use crate::graph::Graph;
+use aplomb_lang::error::bytes;
+use aplomb_lang::trace::{NodeRecord, Segment, Trace};
+use std::collections::BTreeMap;
+
+/// Boxes in an order in which operands come first.
+#[derive(Default)]
+pub struct Sketch {
+    pub texts: Vec<String>,
+    pub operands: Vec<Vec<usize>>,
+    /// Lines below the picture: what stands behind a folded box.
+    pub notes: Vec<String>,
+}
+
+/// Consecutive drawn nodes that are one pattern `times` over, or a chain.
+struct Fold {
+    members: Vec<usize>,
+    /// Nodes of the pattern; 0: a chain.
+    period: usize,
+}
+
+/// The nodes that are drawn as boxes, and for each its operands among them.
+struct Drawn<'a> {
+    nodes: Vec<&'a NodeRecord>,
+    operands: Vec<Vec<usize>>,
+}
+
+impl<'a> Drawn<'a> {
+    fn new(graph: &Graph<'a>) -> Self {
+        let nodes: Vec<&NodeRecord> = graph.nodes.iter().copied().filter(|n| !graph.is_inline(n.id)).collect();
+        let place: BTreeMap<u32, usize> = nodes.iter().enumerate().map(|(k, n)| (n.id, k)).collect();
+        let operands = nodes.iter().map(|n| graph.wires(n).iter().filter_map(|a| place.get(a).copied()).collect());
+        Drawn { operands: operands.collect(), nodes }
+    }
+
+    /// Whether node `at` is the one `period` before it, a turn later.
+    fn repeats(&self, at: usize, period: usize) -> bool {
+        let Some(before) = at.checked_sub(period) else { return false };
+        let (a, b) = (self.nodes[at], self.nodes[before]);
+        let (x, y) = (&self.operands[at], &self.operands[before]);
+        let same = |(x, y): (&usize, &usize)| x == y || *x == y + period;
+        (&a.kind, &a.op) == (&b.kind, &b.op) && x.len() == y.len() && x.iter().zip(y).all(same)
+    }
+}
+
+/// A pattern of more nodes than this is not looked for.
+const LONGEST: usize = 64;
+/// Fewer turns, or fewer hidden boxes, are not worth a fold.
+const TURNS: usize = 3;
+const HIDDEN: usize = 4;
+
+impl Sketch {
+    /// Every node that a label does not hold.
+    pub fn nodes(graph: &Graph) -> Sketch {
+        let drawn = Drawn::new(graph);
+        let texts = drawn.nodes.iter().map(|n| boxed(graph, n)).collect();
+        Sketch { texts, operands: drawn.operands, notes: Vec::new() }
+    }
+
+    /// The same with repeats, then chains, as one box each.
+    pub fn folded(graph: &Graph) -> Sketch {
+        let drawn = Drawn::new(graph);
+        let mut folds = repeats(&drawn);
+        let mut home: Vec<Option<usize>> = vec![None; drawn.nodes.len()];
+        let claim = |home: &mut Vec<Option<usize>>, folds: &[Fold]| {
+            for (k, f) in folds.iter().enumerate() {
+                f.members.iter().for_each(|m| home[*m] = Some(k));
+            }
+        };
+        claim(&mut home, &folds);
+        folds.extend(chains(graph, &drawn, &home));
+        claim(&mut home, &folds);
+        let mut out = Sketch::default();
+        // A fold stands where its last member does: by then all that it reads has been placed.
+        let mut place: Vec<usize> = vec![usize::MAX; drawn.nodes.len()];
+        for (k, own) in home.iter().enumerate() {
+            let own = own.map(|f| &folds[f]);
+            let members: &[usize] = match own {
+                Some(f) if f.members.last() != Some(&k) => continue,
+                Some(f) => &f.members,
+                None => std::slice::from_ref(&k),
+            };
+            let mut reads: Vec<usize> = Vec::new();
+            for m in members {
+                for a in drawn.operands[*m].iter().map(|a| (a, place[*a])).filter(|(a, _)| !members.contains(a)) {
+                    // A box of one node reads in operand order, also twice; a fold reads each thing once.
+                    if own.is_none() || !reads.contains(&a.1) {
+                        reads.push(a.1);
+                    }
+                }
+            }
+            members.iter().for_each(|m| place[*m] = out.texts.len());
+            out.operands.push(reads);
+            match own {
+                None => out.texts.push(boxed(graph, drawn.nodes[k])),
+                Some(f) => {
+                    let (text, note) = f.spelled(graph, &drawn);
+                    out.texts.push(text);
+                    out.notes.push(note);
+                }
+            }
+        }
+        out
+    }
+
+    /// The launches of one evaluation and the arrays that exist before it.
+    pub fn launches(trace: &Trace, segment: &Segment) -> Sketch {
+        let buffers = &trace.buffers[segment.buffers[0] as usize..segment.buffers[1] as usize];
+        let mut out = Sketch::default();
+        let mut holder: BTreeMap<u32, usize> = BTreeMap::new();
+        for b in buffers.iter().filter(|b| b.born.is_none()) {
+            let name = trace.nodes.get(b.node as usize).and_then(|n| n.name.clone());
+            holder.insert(b.id, out.texts.len());
+            out.texts.push(format!("(n{} {})", b.node, name.unwrap_or_default()).replace(" )", ")"));
+            out.operands.push(Vec::new());
+        }
+        for k in &trace.kernels[segment.kernels[0] as usize..segment.kernels[1] as usize] {
+            out.operands.push(k.inputs.iter().filter_map(|b| holder.get(b).copied()).collect());
+            let domain: Vec<String> = k.domain.iter().map(usize::to_string).collect();
+            out.texts.push(format!("[[k{} {} {}, {}]]", k.id, k.skeleton, domain.join(" "), bytes(k.est.r + k.est.w)));
+            holder.extend(k.out.iter().map(|b| (*b, out.texts.len() - 1)));
+        }
+        out
+    }
+}
+
+fn boxed(graph: &Graph, node: &NodeRecord) -> String {
+    let label = graph.label(node);
+    let launch = match graph.launch(node.id) {
+        Some(k) if graph.launches() > 1 => format!(" @k{k}"),
+        _ => String::new(),
+    };
+    match node.kind.as_str() {
+        "input" => format!("({label})"),
+        _ if graph.is_kept(node.id) => format!("[[{label}{launch}]]"),
+        _ => format!("[{label}]"),
+    }
+}
+
+/// Repeats, the one that hides most first, until none is worth it.
+fn repeats(drawn: &Drawn) -> Vec<Fold> {
+    let n = drawn.nodes.len();
+    let mut taken = vec![false; n];
+    let mut out = Vec::new();
+    loop {
+        // (hidden, first, period, turns)
+        let mut best: Option<(usize, usize, usize, usize)> = None;
+        for period in 1..=LONGEST.min(n / TURNS) {
+            let mut at = period;
+            while at < n {
+                let begun = at;
+                while at < n && !taken[at] && !taken[at - period] && drawn.repeats(at, period) {
+                    at += 1;
+                }
+                let turns = (at - begun) / period + 1;
+                let hidden = turns * period - 1;
+                if turns >= TURNS && hidden >= HIDDEN && best.is_none_or(|b| hidden > b.0 + period) {
+                    best = Some((hidden, begun - period, period, turns));
+                }
+                at += 1;
+            }
+        }
+        let Some((_, first, period, turns)) = best else { return out };
+        let members: Vec<usize> = (first..first + period * turns).collect();
+        members.iter().for_each(|m| taken[*m] = true);
+        out.push(Fold { members, period });
+    }
+}
+
+/// Runs of nodes of which each reads only the one before, which nobody else reads.
+fn chains(graph: &Graph, drawn: &Drawn, home: &[Option<usize>]) -> Vec<Fold> {
+    let mut users = vec![0usize; drawn.nodes.len()];
+    drawn.operands.iter().flatten().for_each(|a| users[*a] += 1);
+    let is_plain = |k: usize| {
+        let n = drawn.nodes[k];
+        home[k].is_none() && drawn.operands[k].len() == 1 && !graph.is_kept(n.id) && !graph.is_root(n.id)
+    };
+    let mut next: BTreeMap<usize, usize> = BTreeMap::new();
+    for (k, operands) in drawn.operands.iter().enumerate() {
+        if let [a] = operands.as_slice()
+            && users[*a] == 1
+            && is_plain(*a)
+            && is_plain(k)
+        {
+            next.insert(*a, k);
+        }
+    }
+    let inner: std::collections::BTreeSet<usize> = next.values().copied().collect();
+    let mut out = Vec::new();
+    for first in next.keys().filter(|k| !inner.contains(k)) {
+        let mut members = vec![*first];
+        while let Some(k) = members.last().and_then(|k| next.get(k)) {
+            members.push(*k);
+        }
+        if members.len() > HIDDEN {
+            out.push(Fold { members, period: 0 });
+        }
+    }
+    out
+}
+
+impl Fold {
+    /// The box, and the line that says what is in it.
+    fn spelled(&self, graph: &Graph, drawn: &Drawn) -> (String, String) {
+        let node = |k: usize| drawn.nodes[self.members[k]];
+        let last = self.members.len() - 1;
+        let range = format!("n{}…n{}", node(0).id, node(last).id);
+        let kept = self.members.iter().any(|m| graph.is_kept(drawn.nodes[*m].id));
+        let pattern = if self.period == 0 { self.members.len() } else { self.period };
+        let ops: String = (0..pattern).map(|k| node(k).op.as_str()).collect::<Vec<_>>().join(" ");
+        let ops: String = if ops.chars().count() > 20 { ops.chars().take(19).chain(['…']).collect() } else { ops };
+        let times = self.members.len().checked_div(self.period).map_or(String::new(), |n| format!(" ×{n}"));
+        let (open, close) = if kept { ("[[", "]]") } else { ("[", "]") };
+        let first: Vec<String> = (0..pattern.min(12)).map(|k| graph.label(node(k))).collect();
+        let more = if pattern > 12 { " …" } else { "" };
+        let what = if self.period == 0 { "one after the other" } else { "first" };
+        (format!("{open}{range}{times} {{{ops}}}{close}"), format!("{range}{times}: {what} {}{more}", first.join(", ")))
+    }
+}
