@@ -258,3 +258,83 @@ fn equal(scalars: &[Scalar]) -> Vec<u32> {
     };
     scalars.iter().enumerate().map(&mut place).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pass::tests::recorded;
+
+    #[derive(Default)]
+    struct Count(usize);
+
+    impl Observer for Count {
+        fn begin(&mut self, _pass: &'static str) {
+            self.0 += 1;
+        }
+
+        fn end(&mut self, _pass: &'static str) -> f64 {
+            0.0
+        }
+    }
+
+    /// How many passes ran.
+    fn passes(cache: &mut PlanCache, term: &str, options: &Options) -> usize {
+        let mut count = Count::default();
+        let compiled = cache.plan(&recorded(&[term]), options, &mut count).unwrap_or_else(|e| panic!("{term}: {e}"));
+        let wanted = compile(&recorded(&[term]), options, &mut NoClock).unwrap_or_else(|e| panic!("{term}: {e}"));
+        assert_eq!(verify::same_plan(&compiled.plan, &wanted.plan), Ok(()), "{term}");
+        count.0
+    }
+
+    #[test]
+    fn a_known_graph_runs_no_pass() {
+        let (mut cache, options) = (PlanCache::default(), Options::default());
+        let all = super::super::PIPELINE.len();
+        let mut of = |term: &str| passes(&mut cache, term, &options);
+        assert_eq!(of("(add (mul 2.5 x:f64[9]) 7.5)"), all);
+        assert_eq!(of("(add (mul 2.5 y:f64[9]) 7.5)"), 0);
+        assert_eq!(of("(add (mul 0.125 y:f64[9]) 9.5)"), 0);
+        // Equal scalars, another size, another type, another scalar's type, a rule's own number.
+        assert_eq!(of("(add (mul 2.5 x:f64[9]) 2.5)"), all);
+        assert_eq!(of("(add (mul 2.5 x:f64[8]) 7.5)"), all);
+        assert_eq!(of("(add (mul 2.5 x:i32[9]) 7.5)"), all);
+        assert_eq!(of("(add (mul 1 x:f64[9]) 7.5)"), all);
+        assert_eq!(of("(pow x:f64[9] 0.5)"), all);
+        assert_eq!(of("(pow x:f64[9] 0.25)"), all);
+        assert_eq!(of("(pow x:f64[9] 0.5)"), 0);
+    }
+
+    #[test]
+    fn a_scalar_made_of_others_ties_the_plan_to_them() {
+        let (mut cache, options) = (PlanCache::default(), Options::default());
+        let all = super::super::PIPELINE.len();
+        let mut of = |term: &str| passes(&mut cache, term, &options);
+        // The sum is 5 by chance, as the other factor is.
+        assert_eq!(of("(add (mul (add 2 3) x:f64[9]) 5)"), all);
+        assert_eq!(of("(add (mul (add 2 3) x:f64[9]) 6)"), all);
+        assert_eq!(of("(add (mul (add 2 4) x:f64[9]) 6)"), all);
+        assert_eq!(of("(add (mul (add 2 4) x:f64[9]) 6)"), 0);
+        assert_eq!(of("(add 2 3)"), all);
+        assert_eq!(of("(add 2 4)"), all);
+    }
+
+    #[test]
+    fn the_oldest_leave_first_and_switches_tell_plans_apart() {
+        let mut cache = PlanCache::default();
+        let mut off = Options::default();
+        off.switch("cse", false).expect("a switch");
+        let all = super::super::PIPELINE.len();
+        assert_eq!(passes(&mut cache, "(neg x:f64[9])", &Options::default()), all);
+        assert_eq!(passes(&mut cache, "(neg x:f64[9])", &off), all);
+        for n in 0..PLANS - 1 {
+            passes(&mut cache, "(neg x:f64[9])", &off);
+            assert_eq!(passes(&mut cache, &format!("(neg x:f64[{}])", n + 10), &off), all);
+        }
+        assert_eq!(cache.tally().plans, PLANS);
+        assert_eq!(passes(&mut cache, "(neg x:f64[9])", &off), 0);
+        assert_eq!(passes(&mut cache, "(neg x:f64[9])", &Options::default()), all);
+        cache.clear();
+        assert_eq!(cache.tally().bytes, 0);
+        assert_eq!(passes(&mut cache, "(neg x:f64[9])", &off), all);
+    }
+}

@@ -237,3 +237,55 @@ impl Writer<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::array::{DType, Shape};
+    use crate::dag::{Info, Meta, Scalar};
+    use crate::prim::op::Op;
+
+    /// Graphs of any sharing: dominators found by jumps are those found step by step.
+    #[test]
+    fn dominators_are_the_nearest_common_ones() {
+        let mut seed = 7u64;
+        let mut roll = |n: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % n
+        };
+        for round in 0..300 {
+            let mut dag = Dag::default();
+            let meta = Meta { shape: Shape::new(), dtype: DType::F64, range: None, place: None };
+            let info = Info { meta, site: 0, name: None, from: Vec::new(), born: 0 };
+            let mut ids = vec![dag.add(Node::Const(Scalar::Num(0.5)), info.clone())];
+            // Narrow windows make deep trees, wide ones shallow.
+            let window = 1 + roll(if round % 2 == 0 { 3 } else { 40 });
+            for _ in 0..120 {
+                let mut pick = || ids[ids.len() - 1 - roll(window.min(ids.len()))];
+                let args = [pick(), pick()].into_iter().collect();
+                ids.push(dag.add(Node::Map { op: Op::Add, ct: 0.0, args }, info.clone()));
+            }
+            let roots = [ids[ids.len() - 1], ids[100]];
+            let found = dominators(&dag, &roots);
+            let live = dag.live(&roots);
+            for at in dag.ids().filter(|at| live[at.index()]) {
+                assert_eq!(found[at.index()], plain(&dag, &roots, at), "{round}: {at:?}");
+            }
+        }
+    }
+
+    /// The last node that every way from the roots to `at` passes: without it `at` is not reached.
+    fn plain(dag: &Dag, roots: &[NodeId], at: NodeId) -> Option<NodeId> {
+        let reached_without = |gone: NodeId| {
+            let mut seen = vec![false; dag.len()];
+            let mut stack: Vec<NodeId> = roots.iter().copied().filter(|r| *r != gone).collect();
+            while let Some(n) = stack.pop() {
+                if !std::mem::replace(&mut seen[n.index()], true) {
+                    stack.extend(dag.node(n).inputs().iter().filter(|a| **a != gone));
+                }
+            }
+            seen[at.index()]
+        };
+        dag.ids().skip(at.index() + 1).find(|d| dag.live(roots)[d.index()] && !reached_without(*d))
+    }
+}
