@@ -159,7 +159,7 @@ pub struct DiffArgs {
 
 #[derive(Args, Clone)]
 pub struct BenchArgs {
-    /// What to time
+    /// What to time: blackscholes, or frontend (reading, recording, passes)
     #[arg(default_value = "blackscholes")]
     pub name: String,
     /// Elements

@@ -24,6 +24,7 @@ type Term = (String, Vec<usize>);
 struct Grammar {
     one: Vec<char>,
     two: Vec<char>,
+    scalars: [&'static str; 4],
 }
 
 impl Grammar {
@@ -36,6 +37,7 @@ impl Grammar {
         Grammar {
             one: prims().filter(|p| scalar(&p.monadic) && !logic(p.glyph)).map(|p| p.glyph).collect(),
             two: prims().filter(|p| scalar(&p.dyadic) && !logic(p.glyph)).map(|p| p.glyph).collect(),
+            scalars: ["2", "0.5", "¯1.5", "3"],
         }
     }
 
@@ -44,7 +46,7 @@ impl Grammar {
             return match dice.roll(9) {
                 0 => ("M".into(), vec![2, 3]),
                 1 => ("(⍳6)".into(), vec![6]),
-                2 => (["2", "0.5", "¯1.5", "3"][dice.roll(4)].into(), vec![]),
+                2 => (self.scalars[dice.roll(4)].into(), vec![]),
                 3 => ("L".into(), vec![6]),
                 4 => ("N".into(), vec![2, 3]),
                 5 => ("B".into(), vec![6]),
@@ -126,8 +128,12 @@ struct Oracle {
 
 impl Oracle {
     fn new() -> Oracle {
+        Oracle::on(SETUP)
+    }
+
+    fn on(setup: &str) -> Oracle {
         let mut oracle = Oracle { interp: Interp::new(), host: reference::Host::default() };
-        oracle.interp.execute(&Source::new("setup", SETUP), &mut oracle.host).expect("setup");
+        oracle.interp.execute(&Source::new("setup", setup), &mut oracle.host).expect("setup");
         oracle.interp.set_record_all(true);
         oracle
     }
@@ -201,6 +207,46 @@ fn no_switch_changes_a_value() {
         let mut off = prepared(true, Some(name));
         compare(scaled(2_000), 1_000_000 * (k as u64 + 1), &mut |line| outcome(off.value_of(line)), name);
     }
+}
+
+/// Three sets of data of the same shapes and types; scalars by name, so that the same line speaks of all.
+const DATA: [&str; 3] = [
+    "p←2 ⋄ q←0.5 ⋄ u←¯1.5 ⋄ w←3",
+    "p←7 ⋄ q←0.25 ⋄ u←0.5 ⋄ w←2 ⋄ A←1.5 2 ¯6 0.25 8 0.5 ⋄ B←⌽1+⍳6 ⋄ P←⌽P+0.25 ⋄ L←~L ⋄ M←M×¯0.5 ⋄ N←~N",
+    "p←7 ⋄ q←1.75 ⋄ u←1.75 ⋄ w←7 ⋄ A←0 0.5 2.5 0 ¯1 3 ⋄ B←3+⍳6 ⋄ P←P÷3 ⋄ L←6⍴1 0 ⋄ M←⌽M ⋄ N←⊖N",
+];
+
+#[test]
+fn a_known_plan_gives_what_the_reference_gives_on_other_data() {
+    let grammar = Grammar { scalars: ["p", "q", "u", "w"], ..Grammar::from_table() };
+    let setups = DATA.map(|d| format!("{SETUP} ⋄ {d}"));
+    let mut oracles = setups.each_ref().map(|setup| Oracle::on(setup));
+    let mut s = prepared(true, None);
+    let (mut values, mut errors, batch) = (0, 0, 200);
+    for first in (0..scaled(4_000)).step_by(batch) {
+        for (setup, oracle) in setups.iter().zip(&mut oracles) {
+            s.interp().set_record_all(false);
+            s.value_of("0").expect("a session");
+            let request =
+                aplomb_lang::protocol::Request::Execute { code: setup.clone(), name: "setup".into(), silent: true };
+            s.handle(request, &mut support::Heard::default());
+            s.interp().set_record_all(true);
+            for k in first..first + batch {
+                let mut dice = Dice(400_000_000 + k as u64);
+                let depth = 1 + dice.roll(5);
+                let (line, _) = grammar.term(&mut dice, depth);
+                let (wanted, got) = (oracle.value(&line), outcome(s.value_of(&line)));
+                if [&wanted, &got].iter().any(|o| o.as_ref().is_err_and(|e| e == OVERFLOW)) {
+                    continue;
+                }
+                assert_eq!(got, wanted, "seed {}: {setup} ⋄ {line}", 400_000_000 + k);
+                if wanted.is_ok() { values += 1 } else { errors += 1 }
+            }
+        }
+    }
+    let tally = s.core().plans().tally();
+    assert!(values > errors && errors * 100 > values, "{values} values, {errors} errors");
+    assert!(tally.hits > tally.misses / 2, "{tally:?}");
 }
 
 /// A body over ⍵ (and ⍺), of the shapes that cells have: closed-over names, folds, frames in frames, guards that refuse.

@@ -106,6 +106,7 @@ impl Session {
     /// A clear workspace; device, limits and switches stay.
     pub fn restart(&mut self) {
         self.interp.clear();
+        self.core.plans().clear();
         self.last = None;
         self.earlier = None;
     }
@@ -318,9 +319,21 @@ impl Session {
 
     /// Runs a text, then computes some of its names in one evaluation; the workspace is left alone. For benchmarks.
     pub fn values_of(&mut self, text: &str, names: &[&str]) -> Result<Vec<Array>, Error> {
+        self.run_for(text, names, false)
+    }
+
+    /// The graph that `values_of` would compile. The text must not need values before its end.
+    pub fn graph_of(&mut self, text: &str, names: &[&str]) -> Result<Rc<Recorded>, Error> {
+        let done = self.run_for(text, names, true);
+        let graph = self.core.take_forced().pop();
+        graph.ok_or_else(|| done.err().unwrap_or_else(|| internal("nothing was pending")))
+    }
+
+    fn run_for(&mut self, text: &str, names: &[&str], dry: bool) -> Result<Vec<Array>, Error> {
         let now = self.interp.snapshot();
         self.core.begin();
-        let mut world = World::new(&mut self.core, None, true);
+        let world = World::new(&mut self.core, None, true);
+        let mut world = if dry { world.dry() } else { world };
         let done = self.interp.execute(&Source::new("line", text), &mut world);
         let done = done.and_then(|()| {
             let found = names.iter().filter_map(|name| match self.interp.get(name) {

@@ -11,7 +11,7 @@ use aplomb_lang::error::{Error, Kind, Result, internal, interrupt, limit};
 use aplomb_lang::eval::Interp;
 use aplomb_lang::eval::host::{Host, Now, Recorded, Src};
 use aplomb_lang::limits::{Budget, Interrupt, Limits};
-use aplomb_lang::pass::{Answer, Compiled, Options, compile};
+use aplomb_lang::pass::{Compiled, Options, PlanCache};
 use aplomb_lang::prim::op::Op;
 use aplomb_lang::protocol::{Event, Sink};
 use aplomb_lang::reference;
@@ -28,6 +28,7 @@ pub struct Core {
     pub interrupt: Interrupt,
     device: Cpu,
     options: Options,
+    plans: PlanCache,
     /// The files that programs may touch.
     pub reach: Reach,
     tracing: bool,
@@ -62,6 +63,8 @@ pub struct Spent {
     pub launch_ms: f64,
     pub launches: usize,
     pub evaluations: usize,
+    /// How many of them found their plan in the cache.
+    pub known: usize,
     pub bytes: u64,
 }
 
@@ -73,6 +76,7 @@ impl Core {
             interrupt: Interrupt::default(),
             device: Cpu::new(threads),
             options: Options::default(),
+            plans: PlanCache::default(),
             reach: Reach::All,
             tracing: false,
             planning: false,
@@ -126,6 +130,11 @@ impl Core {
         &mut self.options
     }
 
+    /// The plans of earlier evaluations.
+    pub fn plans(&mut self) -> &mut PlanCache {
+        &mut self.plans
+    }
+
     pub fn device_name(&self) -> String {
         self.device.name()
     }
@@ -174,11 +183,17 @@ pub struct World<'a> {
     sink: Option<&'a mut dyn Sink>,
     silent: bool,
     gave: bool,
+    dry: bool,
 }
 
 impl<'a> World<'a> {
     pub fn new(core: &'a mut Core, sink: Option<&'a mut dyn Sink>, silent: bool) -> World<'a> {
-        World { core, sink, silent, gave: false }
+        World { core, sink, silent, gave: false, dry: false }
+    }
+
+    /// Evaluations are kept for `take_forced` and fail.
+    pub fn dry(self) -> World<'a> {
+        World { dry: true, ..self }
     }
 
     pub fn gave_value(&self) -> bool {
@@ -227,7 +242,10 @@ impl World<'_> {
     pub fn tell(&mut self, recorded: &Recorded, runs: bool) -> Result<Vec<Array>> {
         let begun = Instant::now();
         let mut clock = Clock::default();
-        let mut compiled = compile(recorded, &self.core.options, &mut clock)?;
+        let core = &mut *self.core;
+        let known = core.plans.tally().hits;
+        let mut compiled = core.plans.plan(recorded, &core.options, &mut clock)?;
+        core.spent.known += (core.plans.tally().hits - known) as usize;
         let front = begun.elapsed().as_secs_f64() * 1e3;
         self.core.spent.front_ms += front;
         self.core.spent.evaluations += 1;
@@ -258,23 +276,20 @@ impl World<'_> {
                     text: e.parts().says.clone(),
                 }),
             }
+            let mut trace = std::mem::take(&mut compiled.trace);
             if self.core.current.segments.is_empty() {
                 let statement = std::mem::take(&mut self.core.current.statement);
-                compiled.trace.diagnostics.splice(0..0, std::mem::take(&mut self.core.current.diagnostics));
-                self.core.current = Trace { statement, ..compiled.trace };
+                trace.diagnostics.splice(0..0, std::mem::take(&mut self.core.current.diagnostics));
+                self.core.current = Trace { statement, ..trace };
             } else {
-                self.core.current.append(compiled.trace);
+                self.core.current.append(trace);
             }
         }
         let values = ran?;
         if !runs {
             return Ok(values);
         }
-        let pick = |a: Answer| match a {
-            Answer::Known(array) => Ok(array),
-            Answer::Computed(k) => values.get(k).cloned().ok_or_else(|| internal("a root was not computed")),
-        };
-        compiled.answers.into_iter().map(pick).collect()
+        compiled.values(&recorded.inputs, &values)
     }
 }
 
@@ -321,6 +336,9 @@ impl Host for World<'_> {
     fn force(&mut self, recorded: Recorded) -> Result<Vec<Array>> {
         let recorded = Rc::new(recorded);
         self.core.forced.push(recorded.clone());
+        if self.dry {
+            return Err(internal("nothing is computed here"));
+        }
         self.evaluate(&recorded)
     }
 

@@ -13,7 +13,8 @@ pub struct Meta {
     pub shape: Shape,
     /// `I32` with no interval means "i32 if every value fits, else f64".
     pub dtype: DType,
-    /// For integers: the interval of the values, if known.
+    /// For integers: the interval of the values, if known. Passes ask only whether it is: its numbers may depend on scalars
+    /// that a known plan is not tied to.
     pub range: Option<(f64, f64)>,
     /// Where it was written.
     pub place: Option<Place>,

@@ -3,6 +3,7 @@
 use super::cell::Meta;
 use super::node::{Node, Scalar};
 use crate::array::DType;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Only `Dag::add` makes one.
@@ -31,6 +32,32 @@ pub struct Info {
 pub struct Dag {
     nodes: Vec<Node<NodeId>>,
     infos: Vec<Info>,
+    looks: RefCell<Vec<Look>>,
+}
+
+/// What was asked about a scalar's value, and the answer: a plan made after it holds only where the answer is the same.
+#[derive(Clone, Copy, Debug)]
+pub enum Look {
+    /// Whether it is this number.
+    Is(NodeId, f64, bool),
+    /// Which number it is.
+    Number(NodeId, f64),
+}
+
+impl Look {
+    pub fn at(self) -> NodeId {
+        match self {
+            Look::Is(at, ..) | Look::Number(at, _) => at,
+        }
+    }
+
+    /// Whether another graph of the same form gives the same answer.
+    pub fn holds(self, dag: &Dag) -> bool {
+        match self {
+            Look::Is(at, x, answer) => dag.holds(at, x) == answer,
+            Look::Number(at, x) => dag.holds(at, x),
+        }
+    }
 }
 
 impl Dag {
@@ -77,8 +104,33 @@ impl Dag {
         self.shape(at).iter().fold(1u64, |n, &d| n.saturating_mul(d as u64))
     }
 
-    pub fn is_const(&self, at: NodeId, x: f64) -> bool {
+    fn holds(&self, at: NodeId, x: f64) -> bool {
         matches!(self.node(at), Node::Const(Scalar::Num(c)) if c.to_bits() == x.to_bits())
+    }
+
+    pub fn is_number(&self, at: NodeId) -> bool {
+        matches!(self.node(at), Node::Const(Scalar::Num(_)))
+    }
+
+    /// Whether it is this number. Passes learn of scalars by this and `number` alone: the plan cache must know.
+    pub fn is_const(&self, at: NodeId, x: f64) -> bool {
+        let answer = self.holds(at, x);
+        if self.is_number(at) {
+            self.looks.borrow_mut().push(Look::Is(at, x, answer));
+        }
+        answer
+    }
+
+    /// The number at a constant. Whoever asks fixes it for the plan.
+    pub fn number(&self, at: NodeId) -> Option<f64> {
+        let Node::Const(Scalar::Num(x)) = self.node(at) else { return None };
+        self.looks.borrow_mut().push(Look::Number(at, *x));
+        Some(*x)
+    }
+
+    /// All that was asked about scalars.
+    pub fn looks(&self) -> Vec<Look> {
+        self.looks.borrow().clone()
     }
 
     /// The nodes that the roots reach, as a mask by id.

@@ -13,6 +13,6 @@ mod read;
 mod text;
 
 pub use cell::{Cell, Meta};
-pub use graph::{Dag, Info, NodeId};
+pub use graph::{Dag, Info, Look, NodeId};
 pub use node::{Args, Node, Scalar};
 pub use read::{Read, Test};

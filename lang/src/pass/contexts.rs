@@ -7,19 +7,18 @@ use super::schedule::{Group, Why};
 use crate::dag::ix::Ix;
 use crate::dag::{Dag, Node, NodeId, Read};
 use smallvec::SmallVec;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 #[derive(Clone, Debug)]
 pub struct Context {
     pub group: usize,
     pub after: bool,
-    pub read: Read,
+    pub read: Rc<Read>,
     /// Every element of the node is evaluated here.
     pub onto: bool,
     /// Points of the loop where all tests hold.
     pub points: u64,
-    /// The users, not kept themselves, that brought it here.
-    pub through: SmallVec<[NodeId; 2]>,
 }
 
 pub struct Contexts(BTreeMap<NodeId, Vec<Context>>, Vec<(NodeId, usize, u64)>);
@@ -48,9 +47,10 @@ impl Contexts {
         }
         let mut all = Contexts(BTreeMap::new(), Vec::new());
         let (mut kept, mut new) = (keep.clone(), BTreeMap::new());
-        let mut own: Vec<Vec<usize>> = Vec::new();
-        // Below an unsure node contexts may still change.
-        let mut unsure: BTreeSet<NodeId> = BTreeSet::new();
+        let mut own: Vec<Own> = Vec::new();
+        // Nodes whose contexts may still change, and so those of all below them: a later walk looks at them. There is one,
+        // for while a node is unsure another is new.
+        let mut unsure = vec![false; dag.len()];
         for at in dag.ids().rev() {
             if let (true, Some(&(group, after))) = (keep.contains_key(&at), home.get(&at)) {
                 // A reduction's argument is evaluated in the body, whatever its own place.
@@ -59,45 +59,51 @@ impl Contexts {
                 let seed = Context {
                     group,
                     after,
-                    read: Read::identity(extents.len()),
+                    read: Rc::new(Read::identity(extents.len())),
                     onto: true,
                     points: product(&extents),
-                    through: SmallVec::new(),
                 };
-                all.pass_on(dag, at, &seed, &extents, None);
+                all.pass_on(dag, at, &seed, &extents);
                 all.note_loads(dag, at, &home);
+            } else if unsure[at.index()] {
+                dag.node(at).inputs().iter().for_each(|a| unsure[a.index()] = true);
             } else if let Some(places) = all.0.get(&at).cloned() {
                 if matches!(dag.node(at), Node::Input(_)) {
                     all.note_loads(dag, at, &home);
                 }
                 let domain = |c: &Context| match c.group.checked_sub(groups.len()) {
-                    Some(k) => own[k].clone(),
+                    Some(k) => own[k].extents.clone(),
                     None => extents(groups, c.group, c.after),
                 };
+                let apart = |a: usize, b: usize| {
+                    let under = |x: usize, y| x.checked_sub(groups.len()).is_some_and(|k| own[k].above.contains(&y));
+                    under(a, b) || under(b, a)
+                };
                 let leaf = matches!(dag.node(at), Node::Input(_) | Node::Const(_));
-                if places.iter().any(|c| c.through.iter().any(|t| unsure.contains(t)))
-                    || may_meet(&places, settled, &domain)
-                {
-                    unsure.insert(at);
-                } else if let Some(why) = (!leaf).then(|| judge(&kept, at, &places)).flatten() {
+                if may_meet(&places, settled, &domain, &apart) {
+                    dag.node(at).inputs().iter().for_each(|a| unsure[a.index()] = true);
+                    continue;
+                }
+                if let Some(why) = (!leaf).then(|| judge(&kept, at, &places)).flatten() {
                     kept.insert(at, why.clone());
                     new.insert(at, why);
+                    let above =
+                        above(&places, &own, groups.len(), |c| !c.read.is_identity() || domain(c) != dag.shape(at));
                     let extents = dag.shape(at).to_vec();
                     let seed = Context {
                         group: groups.len() + own.len(),
                         after: false,
-                        read: Read::identity(extents.len()),
+                        read: Rc::new(Read::identity(extents.len())),
                         onto: true,
                         points: product(&extents),
-                        through: SmallVec::new(),
                     };
-                    own.push(extents.clone());
-                    all.pass_on(dag, at, &seed, &extents, None);
+                    own.push(Own { extents: extents.clone(), above });
+                    all.pass_on(dag, at, &seed, &extents);
                     continue;
                 }
                 for place in places {
                     let extents = domain(&place);
-                    all.pass_on(dag, at, &place, &extents, Some(at));
+                    all.pass_on(dag, at, &place, &extents);
                 }
             }
         }
@@ -124,11 +130,11 @@ impl Contexts {
         }
     }
 
-    fn pass_on(&mut self, dag: &Dag, at: NodeId, place: &Context, extents: &[usize], through: Option<NodeId>) {
+    fn pass_on(&mut self, dag: &Dag, at: NodeId, place: &Context, extents: &[usize]) {
         let node = dag.node(at);
         for (k, arg) in node.inputs().iter().enumerate() {
             let (read, onto) = match node {
-                Node::Transform { read, onto, .. } => (read.after(&place.read, extents), place.onto && *onto),
+                Node::Transform { read, onto, .. } => (Rc::new(read.after(&place.read, extents)), place.onto && *onto),
                 _ => (argument(dag, at, *arg, &place.read), place.onto),
             };
             // x×x reads x once.
@@ -139,35 +145,53 @@ impl Contexts {
             let list = self.0.entry(*arg).or_default();
             let same = |c: &&mut Context| (c.group, c.after) == (place.group, place.after) && c.read == read;
             match list.iter_mut().find(same) {
-                Some(known) => {
-                    known.onto |= onto;
-                    known.through.extend(through);
-                }
-                None => list.push(Context {
-                    group: place.group,
-                    after: place.after,
-                    read,
-                    onto,
-                    points,
-                    through: through.into_iter().collect(),
-                }),
+                Some(known) => known.onto |= onto,
+                None => list.push(Context { group: place.group, after: place.after, read, onto, points }),
             }
         }
     }
 }
 
+/// A node that this walk keeps: a launch to come.
+struct Own {
+    extents: Vec<usize>,
+    /// Launches that surely come later, the nearest first: they can never be this one.
+    above: SmallVec<[usize; 8]>,
+}
+
+/// So many are remembered; not to know one only puts a judgement off.
+const ABOVE: usize = 32;
+
+/// Who reads a node at another place than its own comes a stage later; who reads it at its own place is no earlier.
+fn above(places: &[Context], own: &[Own], first: usize, other: impl Fn(&Context) -> bool) -> SmallVec<[usize; 8]> {
+    let mut all = SmallVec::new();
+    let direct = places.iter().filter(|c| other(c)).map(|c| c.group);
+    let theirs = places.iter().filter_map(|c| own.get(c.group.checked_sub(first)?)).flat_map(|o| &o.above).copied();
+    for group in direct.chain(theirs) {
+        if all.len() < ABOVE && !all.contains(&group) {
+            all.push(group);
+        }
+    }
+    all
+}
+
 /// Whether two contexts would be one if a launch that is only now known found its home in another's.
-fn may_meet(places: &[Context], settled: usize, domain: &dyn Fn(&Context) -> Vec<usize>) -> bool {
-    places
-        .iter()
-        .filter(|c| c.group >= settled)
-        .any(|c| places.iter().any(|d| d.group != c.group && d.read == c.read && domain(d) == domain(c)))
+fn may_meet(
+    places: &[Context],
+    settled: usize,
+    domain: &dyn Fn(&Context) -> Vec<usize>,
+    apart: &dyn Fn(usize, usize) -> bool,
+) -> bool {
+    let meets = |c: &Context, d: &Context| {
+        d.group != c.group && d.read == c.read && domain(d) == domain(c) && !apart(c.group, d.group)
+    };
+    places.iter().filter(|c| c.group >= settled).any(|c| places.iter().any(|d| meets(c, d)))
 }
 
 /// The read of a map's argument, given the map's: the same, or nothing to index where the argument is a scalar.
 /// A scalar that is at hand needs no test.
-pub fn argument(dag: &Dag, at: NodeId, arg: NodeId, read: &Read) -> Read {
-    if dag.shape(arg).is_empty() && !dag.shape(at).is_empty() { Read::new([]) } else { read.clone() }
+pub fn argument(dag: &Dag, at: NodeId, arg: NodeId, read: &Rc<Read>) -> Rc<Read> {
+    if dag.shape(arg).is_empty() && !dag.shape(at).is_empty() { Rc::new(Read::new([])) } else { read.clone() }
 }
 
 /// The extents of a group's loop.

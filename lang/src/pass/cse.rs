@@ -4,15 +4,15 @@
 //! node already; what meets here was written twice, and is a let marked `cse`. Linear.
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::hash::{Map, Mix};
 use super::work::Work;
 use super::{cost, find};
 use crate::dag::{Node, NodeId};
 use crate::error::Result;
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
 pub fn run(work: &mut Work) -> Result<()> {
-    let mut first: HashMap<u64, Vec<NodeId>> = HashMap::new();
+    let mut first: Map<u64, Vec<NodeId>> = Map::default();
     let mut met: Vec<(NodeId, NodeId)> = Vec::new();
     work.rewrite(|dag, at| {
         let same = first.entry(hash(dag.node(at))).or_default();
@@ -59,7 +59,7 @@ pub fn run(work: &mut Work) -> Result<()> {
 
 /// A hash of the operation and the operands' ids.
 pub fn hash(node: &Node<NodeId>) -> u64 {
-    let mut h = DefaultHasher::new();
+    let mut h = Mix::default();
     node.kind().hash(&mut h);
     match node {
         Node::Input(k) => k.hash(&mut h),

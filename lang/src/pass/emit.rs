@@ -5,14 +5,16 @@
 
 use super::contexts::argument;
 use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::hash::Map;
 use super::schedule::{Group, Schedule, Why, is_free_root};
 use super::work::Work;
 use super::{Answer, cost};
 use crate::array::Array;
-use crate::dag::{Dag, Node, NodeId, Read, Scalar};
+use crate::dag::{Dag, Node, NodeId, Read};
 use crate::error::{Result, internal};
 use crate::plan::{BufId, Buffer, From, Launch, Load, Plan, Reduction, Step, Store, ValueId, What};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 #[derive(Clone)]
 pub struct Emitted {
@@ -62,9 +64,8 @@ fn answers(work: &Work, buffers: &BTreeMap<NodeId, BufId>, plan: &mut Plan) -> R
             at = *src;
         }
         answers.push(match work.dag.node(at) {
-            Node::Const(Scalar::Num(x)) => Answer::Known(Array::num(*x)),
-            Node::Const(Scalar::Char(c)) => Answer::Known(Array::char(*c)),
-            Node::Input(_) => Answer::Known(work.input(at).cloned().ok_or_else(|| internal("an input is missing"))?),
+            Node::Const(s) => Answer::Scalar(at, *s),
+            Node::Input(k) => Answer::Input(*k as usize),
             _ => {
                 let buf = *buffers.get(&at).ok_or_else(|| internal("a root has no buffer"))?;
                 plan.roots.push(buf);
@@ -116,8 +117,8 @@ fn launch(
         launch: &mut out,
         after: false,
         extents: group.domain.to_vec(),
-        values: HashMap::new(),
-        loads: HashMap::new(),
+        values: Map::default(),
+        loads: Map::default(),
         reduced: BTreeMap::new(),
     };
     let mut body = group.body.clone();
@@ -128,7 +129,7 @@ fn launch(
     }
     for &at in &group.reduces {
         let Node::Reduce { op, src, .. } = dag.node(at) else { continue };
-        let read = Read::identity(writer.extents.len());
+        let read = Rc::new(Read::identity(writer.extents.len()));
         let value = writer.step_for(*src, read)?;
         let info = dag.info(at);
         writer.reduced.insert(at, writer.launch.reductions.len() as u32);
@@ -168,29 +169,29 @@ struct Writer<'a> {
     after: bool,
     extents: Vec<usize>,
     /// A node through a read, in the current list of steps.
-    values: HashMap<(NodeId, Read), ValueId>,
-    loads: HashMap<(BufId, Read), u32>,
+    values: Map<(NodeId, Rc<Read>), ValueId>,
+    loads: Map<(BufId, Read), u32>,
     reduced: BTreeMap<NodeId, u32>,
 }
 
 /// What still has to be done for one value.
 enum Task {
-    Visit(NodeId, Read),
-    Build(NodeId, Read),
+    Visit(NodeId, Rc<Read>),
+    Build(NodeId, Rc<Read>),
 }
 
 impl Writer<'_> {
     /// The value of a node that this launch computes, at the loop's own point.
     fn value(&mut self, at: NodeId) -> Result<ValueId> {
-        let read = Read::identity(self.extents.len());
+        let read = Rc::new(Read::identity(self.extents.len()));
         self.steps_for(at, read, true)
     }
 
-    fn step_for(&mut self, at: NodeId, read: Read) -> Result<ValueId> {
+    fn step_for(&mut self, at: NodeId, read: Rc<Read>) -> Result<ValueId> {
         self.steps_for(at, read, false)
     }
 
-    fn steps_for(&mut self, at: NodeId, read: Read, own: bool) -> Result<ValueId> {
+    fn steps_for(&mut self, at: NodeId, read: Rc<Read>, own: bool) -> Result<ValueId> {
         let mut tasks = vec![Task::Visit(at, read.clone())];
         while let Some(task) = tasks.pop() {
             let (node, r) = match &task {
@@ -209,7 +210,7 @@ impl Writer<'_> {
                 self.push(node, r, step);
                 continue;
             }
-            let needs: Vec<(NodeId, Read)> = self.operands(node, &r);
+            let needs: Vec<(NodeId, Rc<Read>)> = self.operands(node, &r);
             match task {
                 Task::Visit(..) => {
                     tasks.push(Task::Build(node, r));
@@ -222,9 +223,9 @@ impl Writer<'_> {
     }
 
     /// The operands of a node seen through a read.
-    fn operands(&self, at: NodeId, read: &Read) -> Vec<(NodeId, Read)> {
+    fn operands(&self, at: NodeId, read: &Rc<Read>) -> Vec<(NodeId, Rc<Read>)> {
         match self.dag.node(at) {
-            Node::Transform { src, read: inner, .. } => vec![(*src, inner.after(read, &self.extents))],
+            Node::Transform { src, read: inner, .. } => vec![(*src, Rc::new(inner.after(read, &self.extents)))],
             Node::Map { args, .. } => args.iter().map(|a| (*a, argument(self.dag, at, *a, read))).collect(),
             _ => Vec::new(),
         }
@@ -263,8 +264,8 @@ impl Writer<'_> {
         Ok(What::Load(k))
     }
 
-    fn build(&mut self, at: NodeId, read: Read, needs: &[(NodeId, Read)]) -> Result<()> {
-        let value = |w: &Self, need: &(NodeId, Read)| {
+    fn build(&mut self, at: NodeId, read: Rc<Read>, needs: &[(NodeId, Rc<Read>)]) -> Result<()> {
+        let value = |w: &Self, need: &(NodeId, Rc<Read>)| {
             w.values.get(need).copied().ok_or_else(|| internal("an operand was not built"))
         };
         match self.dag.node(at) {
@@ -298,7 +299,7 @@ impl Writer<'_> {
         }) as u32
     }
 
-    fn push(&mut self, at: NodeId, read: Read, what: What) {
+    fn push(&mut self, at: NodeId, read: Rc<Read>, what: What) {
         let guard = match &what {
             What::Op { .. } if !read.tests.is_empty() => Some(self.guard(&read.tests.clone())),
             _ => None,

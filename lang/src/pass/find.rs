@@ -2,9 +2,11 @@
 
 use super::contexts::argument;
 use super::cost;
+use super::hash::Set;
 use super::schedule::Why;
 use crate::dag::{Dag, Node, NodeId, Read};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// The kept nodes that the body of `at` reads, each with whether every read of it is at the body's own point.
 pub fn kept_reads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Vec<(NodeId, bool)> {
@@ -13,8 +15,8 @@ pub fn kept_reads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Vec<(N
         _ => dag.shape(at),
     };
     let mut found: BTreeMap<NodeId, bool> = BTreeMap::new();
-    let mut seen: HashSet<(NodeId, Read)> = HashSet::new();
-    let mut stack = vec![(at, Read::identity(extents.len()), true)];
+    let mut seen: Set<(NodeId, Rc<Read>)> = Set::default();
+    let mut stack = vec![(at, Rc::new(Read::identity(extents.len())), true)];
     while let Some((node, read, first)) = stack.pop() {
         if !first && keep.contains_key(&node) {
             let own = read.is_identity() && dag.shape(node) == extents;
@@ -25,7 +27,7 @@ pub fn kept_reads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Vec<(N
             continue;
         }
         match dag.node(node) {
-            Node::Transform { src, read: inner, .. } => stack.push((*src, inner.after(&read, extents), false)),
+            Node::Transform { src, read: inner, .. } => stack.push((*src, Rc::new(inner.after(&read, extents)), false)),
             Node::Reduce { src, .. } => stack.push((*src, read, false)),
             Node::Map { args, .. } => {
                 args.iter().for_each(|a| stack.push((*a, argument(dag, node, *a, &read), false)));
@@ -67,9 +69,12 @@ pub struct Body {
 /// Slower operations are not cheap.
 const CHEAP_NS: f64 = 0.25;
 
+/// A body is looked at up to so many nodes: what is that large is dear already.
+const LARGE: usize = 256;
+
 pub fn body(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Body {
     let mut sum = Body::default();
-    let mut seen = BTreeSet::from([at]);
+    let mut seen = Set::from_iter([at]);
     let mut stack = vec![at];
     let mut operations = 0;
     while let Some(node) = stack.pop() {
@@ -87,7 +92,7 @@ pub fn body(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Body {
         sum.flops += flops;
         operations += usize::from(!matches!(dag.node(node), Node::Transform { .. }));
         for a in dag.node(node).inputs() {
-            if seen.insert(*a) {
+            if seen.len() < LARGE && seen.insert(*a) {
                 stack.push(*a);
             }
         }

@@ -36,16 +36,16 @@ pub fn float(dag: &Dag, roots: &[NodeId]) -> Vec<Let> {
 /// The immediate dominator of each live node, seen from a virtual node above all roots (None).
 fn dominators(dag: &Dag, roots: &[NodeId]) -> Vec<Option<NodeId>> {
     let live = dag.live(roots);
-    // Depth 0 is the virtual root; `up` is the dominator tree built so far, users first.
-    let mut up: Vec<Option<NodeId>> = vec![None; dag.len()];
-    let mut depth = vec![0u32; dag.len()];
+    // Depth 0 is the virtual root; `tree` is the dominator tree built so far, users first.
+    let mut tree = Tree { up: vec![None; dag.len()], jump: vec![None; dag.len()], depth: vec![0; dag.len()] };
     let mut met: Vec<bool> = vec![false; dag.len()];
     for r in roots {
         met[r.index()] = true;
-        depth[r.index()] = 1;
+        tree.depth[r.index()] = 1;
     }
     let is_root: Vec<bool> = met.clone();
     for at in dag.ids().rev().filter(|at| live[at.index()]) {
+        tree.place(at);
         for a in dag.node(at).inputs() {
             let k = a.index();
             let meet = if is_root[k] {
@@ -53,27 +53,55 @@ fn dominators(dag: &Dag, roots: &[NodeId]) -> Vec<Option<NodeId>> {
             } else if !met[k] {
                 Some(at)
             } else {
-                nearest(up[k], Some(at), &up, &depth)
+                tree.nearest(tree.up[k], Some(at))
             };
             met[k] = true;
-            up[k] = meet;
-            depth[k] = meet.map_or(0, |m| depth[m.index()]) + 1;
+            tree.up[k] = meet;
+            tree.depth[k] = meet.map_or(0, |m| tree.depth[m.index()]) + 1;
         }
     }
-    up
+    tree.up
 }
 
-/// The nearest common ancestor in the dominator tree.
-fn nearest(a: Option<NodeId>, b: Option<NodeId>, up: &[Option<NodeId>], depth: &[u32]) -> Option<NodeId> {
-    let (mut a, mut b) = (a?, b?);
-    while a != b {
-        if depth[a.index()] >= depth[b.index()] {
-            a = up[a.index()]?;
-        } else {
-            b = up[b.index()]?;
-        }
+/// A tree that grows at its leaves; ancestors are found in a logarithm of its depth by jumps (Myers 1983).
+struct Tree {
+    up: Vec<Option<NodeId>>,
+    /// An ancestor further up; how far depends on the depth alone.
+    jump: Vec<Option<NodeId>>,
+    depth: Vec<u32>,
+}
+
+impl Tree {
+    fn deep(&self, at: Option<NodeId>) -> u32 {
+        at.map_or(0, |a| self.depth[a.index()])
     }
-    Some(a)
+
+    /// `up` and `depth` of a node are final from here on.
+    fn place(&mut self, at: NodeId) {
+        let up = self.up[at.index()];
+        let jump = |at: Option<NodeId>| at.and_then(|a| self.jump[a.index()]);
+        let (near, far) = (jump(up), jump(jump(up)));
+        let even = self.deep(up) - self.deep(near) == self.deep(near) - self.deep(far);
+        self.jump[at.index()] = if even { far } else { up };
+    }
+
+    /// The nearest common ancestor.
+    fn nearest(&self, a: Option<NodeId>, b: Option<NodeId>) -> Option<NodeId> {
+        let (mut a, mut b) = (a?, b?);
+        if self.depth[a.index()] < self.depth[b.index()] {
+            std::mem::swap(&mut a, &mut b);
+        }
+        let level = self.depth[b.index()];
+        while self.depth[a.index()] > level {
+            let far = self.jump[a.index()].filter(|j| self.depth[j.index()] >= level);
+            a = far.or(self.up[a.index()])?;
+        }
+        while a != b {
+            let (far, other) = (self.jump[a.index()], self.jump[b.index()]);
+            (a, b) = if far == other { (self.up[a.index()]?, self.up[b.index()]?) } else { (far?, other?) };
+        }
+        Some(a)
+    }
 }
 
 fn heights(dag: &Dag) -> Vec<u32> {
@@ -207,5 +235,57 @@ impl Writer<'_> {
             Some(name) => name.to_string(),
             None => format!("n{}", at.index()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::array::{DType, Shape};
+    use crate::dag::{Info, Meta, Scalar};
+    use crate::prim::op::Op;
+
+    /// Graphs of any sharing: dominators found by jumps are those found step by step.
+    #[test]
+    fn dominators_are_the_nearest_common_ones() {
+        let mut seed = 7u64;
+        let mut roll = |n: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % n
+        };
+        for round in 0..300 {
+            let mut dag = Dag::default();
+            let meta = Meta { shape: Shape::new(), dtype: DType::F64, range: None, place: None };
+            let info = Info { meta, site: 0, name: None, from: Vec::new(), born: 0 };
+            let mut ids = vec![dag.add(Node::Const(Scalar::Num(0.5)), info.clone())];
+            // Narrow windows make deep trees, wide ones shallow.
+            let window = 1 + roll(if round % 2 == 0 { 3 } else { 40 });
+            for _ in 0..120 {
+                let mut pick = || ids[ids.len() - 1 - roll(window.min(ids.len()))];
+                let args = [pick(), pick()].into_iter().collect();
+                ids.push(dag.add(Node::Map { op: Op::Add, ct: 0.0, args }, info.clone()));
+            }
+            let roots = [ids[ids.len() - 1], ids[100]];
+            let found = dominators(&dag, &roots);
+            let live = dag.live(&roots);
+            for at in dag.ids().filter(|at| live[at.index()]) {
+                assert_eq!(found[at.index()], plain(&dag, &roots, at), "{round}: {at:?}");
+            }
+        }
+    }
+
+    /// The last node that every way from the roots to `at` passes: without it `at` is not reached.
+    fn plain(dag: &Dag, roots: &[NodeId], at: NodeId) -> Option<NodeId> {
+        let reached_without = |gone: NodeId| {
+            let mut seen = vec![false; dag.len()];
+            let mut stack: Vec<NodeId> = roots.iter().copied().filter(|r| *r != gone).collect();
+            while let Some(n) = stack.pop() {
+                if !std::mem::replace(&mut seen[n.index()], true) {
+                    stack.extend(dag.node(n).inputs().iter().filter(|a| **a != gone));
+                }
+            }
+            seen[at.index()]
+        };
+        dag.ids().skip(at.index() + 1).find(|d| dag.live(roots)[d.index()] && !reached_without(*d))
     }
 }

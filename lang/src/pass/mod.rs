@@ -4,6 +4,7 @@
 //! use. Always: the verifier runs after every pass (tests and debug builds); a pass may change launches, bytes and time,
 //! never a value. Never: clocks and devices; an `Observer` owns the clock.
 
+mod cache;
 mod contexts;
 mod cost;
 mod cse;
@@ -12,6 +13,7 @@ mod emit;
 mod export;
 mod find;
 mod fuse;
+mod hash;
 mod lets;
 mod push_down;
 mod record;
@@ -22,16 +24,19 @@ mod simplify;
 pub mod verify;
 mod work;
 
+pub use cache::{PlanCache, Tally};
 pub use cost::{Cost, Model};
 pub use rules::RULES;
 pub use schedule::Why;
 
 use crate::array::Array;
+use crate::dag::{Look, NodeId, Scalar};
 use crate::error::{Result, internal};
 use crate::eval::host::Recorded;
 use crate::plan::Plan;
 use crate::trace::Trace;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use work::Work;
 
 /// One pass: its name, what it does in a sentence, the row it comes from.
@@ -110,6 +115,11 @@ impl Options {
         self.off.contains(name)
     }
 
+    /// Whether nodes stay the graph's own: without sharing recovery `record` hands on a tree.
+    pub fn keeps_sharing(&self) -> bool {
+        !self.is_off("bind") && !self.is_off("prune")
+    }
+
     pub fn off(&self) -> Vec<&'static str> {
         self.off.iter().copied().collect()
     }
@@ -140,19 +150,36 @@ impl Observer for NoClock {
 }
 
 /// Where each root of the evaluation comes from.
-#[derive(Clone)]
+#[derive(Clone, Copy, Debug)]
 pub enum Answer {
     /// The k-th of `Plan::roots`.
     Computed(usize),
-    /// It was there already: an input, or a constant.
-    Known(Array),
+    /// It was there already: the k-th input.
+    Input(usize),
+    Scalar(NodeId, Scalar),
 }
 
 pub struct Compiled {
-    pub plan: Plan,
+    /// Shared with the plan cache.
+    pub plan: Rc<Plan>,
     pub answers: Vec<Answer>,
     /// Empty unless `Options::trace`.
     pub trace: Trace,
+    /// What the plan took for granted about the graph's scalars.
+    looks: Vec<Look>,
+}
+
+impl Compiled {
+    /// The values of all roots, given the evaluation's inputs and what a device computed.
+    pub fn values(&self, inputs: &[Array], computed: &[Array]) -> Result<Vec<Array>> {
+        let value = |answer: &Answer| match *answer {
+            Answer::Computed(k) => computed.get(k).cloned().ok_or_else(|| internal("a root was not computed")),
+            Answer::Input(k) => inputs.get(k).cloned().ok_or_else(|| internal("an input is missing")),
+            Answer::Scalar(_, Scalar::Num(x)) => Ok(Array::num(x)),
+            Answer::Scalar(_, Scalar::Char(c)) => Ok(Array::char(c)),
+        };
+        self.answers.iter().map(value).collect()
+    }
 }
 
 /// From a recorded graph to a plan. Errors: LIMIT ERROR for a graph beyond limits; INTERNAL ERROR where a pass broke an
@@ -178,7 +205,19 @@ pub fn compile(recorded: &Recorded, options: &Options, observer: &mut dyn Observ
         verify::check_plan(&plan).map_err(|e| internal(format!("the plan: {e}")))?;
     }
     let trace = if options.trace { export::trace(&work, &plan) } else { Trace::default() };
-    Ok(Compiled { plan, answers, trace })
+    let looks = looks(&work);
+    Ok(Compiled { plan: Rc::new(plan), answers, trace, looks })
+}
+
+/// What passes asked about the graph's own scalars. One that a rule made of others is known where those are; for it may
+/// have met an equal one by chance, all count as looked at.
+fn looks(work: &Work) -> Vec<Look> {
+    let own = work.recorded.dag.len();
+    let dag = &work.dag;
+    if dag.ids().skip(own).any(|at| dag.is_number(at)) {
+        return work.recorded.dag.ids().filter_map(|at| dag.number(at).map(|x| Look::Number(at, x))).collect();
+    }
+    dag.looks().into_iter().filter(|look| look.at().index() < own).collect()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::error::{Result, limit};
 const LARGEST_TREE: usize = 20_000;
 
 pub fn run(work: &mut Work) -> Result<()> {
-    if !(work.options.is_off("bind") || work.options.is_off("prune")) {
+    if work.options.keeps_sharing() {
         return Ok(());
     }
     let mut tree = Dag::default();

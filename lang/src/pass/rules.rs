@@ -219,13 +219,12 @@ fn monadic(dag: &mut Dag, op: Op, x: NodeId, info: Info) -> NodeId {
 /// A scalar operation on constants is a constant, unless it fails: then it must fail at run time, with its place.
 fn fold(dag: &mut Dag, at: NodeId) -> Option<NodeId> {
     let Node::Map { op, ct, args } = dag.node(at) else { return None };
-    let constant = |a: &NodeId| match dag.node(*a) {
-        Node::Const(Scalar::Num(x)) => Some(*x),
-        _ => None,
-    };
-    let x = constant(args.first()?)?;
+    if !args.iter().all(|a| dag.is_number(*a)) {
+        return None;
+    }
+    let x = dag.number(*args.first()?)?;
     let y = match args.get(1) {
-        Some(b) => constant(b)?,
+        Some(b) => dag.number(*b)?,
         None => 0.0,
     };
     let value = scalar::eval(*op, *ct, x, y).ok()?;

@@ -181,7 +181,7 @@ fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow) -> Vec<Group> {
         merge_equals(dag, keep, &mut groups, &mut of);
     }
     let mut groups: Vec<Group> = groups.into_iter().flatten().collect();
-    groups.sort_by_key(|g| (g.stage, g.nodes()));
+    groups.sort_by_cached_key(|g| (g.stage, g.nodes()));
     groups
 }
 
@@ -283,8 +283,15 @@ fn merge_equals(
         let points = g.domain.iter().map(|&d| d as f64).product::<f64>();
         points * cost::READ_NS * 4.0 < LAUNCH_NS
     };
-    for a in 0..groups.len() {
-        for b in a + 1..groups.len() {
+    // Only these can merge.
+    let mut alike: BTreeMap<(u32, Shape), Vec<usize>> = BTreeMap::new();
+    for (k, g) in groups.iter().enumerate() {
+        if let Some(g) = g {
+            alike.entry((g.stage, g.domain.clone())).or_default().push(k);
+        }
+    }
+    for (k, a, same) in alike.values().flat_map(|same| same.iter().enumerate().map(move |(k, a)| (k, *a, same))) {
+        for &b in &same[k + 1..] {
             let fits = match (&groups[a], &groups[b]) {
                 (Some(x), Some(y)) if mergeable(x, y) => {
                     (small(x) && small(y)) || inputs[a].iter().any(|t| inputs[b].contains(t))

@@ -122,6 +122,21 @@ pub fn check_plan(plan: &Plan) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether two plans do the same. What launches are called may differ: names are not part of a plan.
+pub fn same_plan(a: &Plan, b: &Plan) -> Result<(), String> {
+    let text = |plan: &Plan| {
+        let mut plan = plan.clone();
+        plan.launches.iter_mut().for_each(|l| l.name.clear());
+        format!("{plan:#?}")
+    };
+    let (a, b) = (text(a), text(b));
+    match a.lines().zip(b.lines()).find(|(x, y)| x != y) {
+        Some((x, y)) => Err(format!("{} is {}", x.trim(), y.trim())),
+        None if a.len() != b.len() => Err("it is longer or shorter".into()),
+        None => Ok(()),
+    }
+}
+
 fn steps(launch: &Launch, steps: &[Step]) -> Result<(), String> {
     for (k, step) in steps.iter().enumerate() {
         let bad = match &step.what {

@@ -154,8 +154,8 @@ impl<'a> Work<'a> {
     }
 
     pub fn finish(&mut self) -> Result<(Plan, Vec<Answer>)> {
-        let emitted = self.emitted.as_ref().ok_or_else(|| internal("no plan was written"))?;
-        Ok((emitted.plan.clone(), emitted.answers.clone()))
+        let emitted = self.emitted.take().ok_or_else(|| internal("no plan was written"))?;
+        Ok((emitted.plan, emitted.answers))
     }
 
     /// The array behind an input node.

@@ -1,5 +1,7 @@
 //! `aplomb bench`: a workload timed, alone or in turns with the peers of `benches/peers`.
 
+mod frontend;
+
 use crate::cli::BenchArgs;
 use crate::front::{FAILED, Settings, USAGE, on_session, print};
 use aplomb_kernel::session::Session;
@@ -52,13 +54,20 @@ impl Times {
 }
 
 pub fn run(settings: Settings, args: BenchArgs) -> i32 {
+    if args.name == "frontend" {
+        return on_session(settings, move |session| told(frontend::run(session, &args)));
+    }
     let Some(work) = WORKLOADS.iter().find(|w| w.name == args.name) else {
-        let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name).collect();
+        let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name).chain(["frontend"]).collect();
         eprintln!("aplomb: no workload is called {}; there are {}", args.name, names.join(" "));
         return USAGE;
     };
     let threads = settings.threads;
-    on_session(settings, move |session| match timed(session, work, &args, threads) {
+    on_session(settings, move |session| told(timed(session, work, &args, threads)))
+}
+
+fn told(done: Result<String, String>) -> i32 {
+    match done {
         Ok(text) => {
             print(&text);
             0
@@ -67,7 +76,7 @@ pub fn run(settings: Settings, args: BenchArgs) -> i32 {
             eprintln!("aplomb: {says}");
             FAILED
         }
-    })
+    }
 }
 
 fn timed(session: &mut Session, work: &Workload, args: &BenchArgs, threads: usize) -> Result<String, String> {
