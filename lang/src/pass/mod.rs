@@ -23,7 +23,7 @@ pub mod verify;
 mod work;
 
 pub use cost::{Cost, Model};
-pub use rules::RULES;
+pub use rules::{RULES, Rule};
 pub use schedule::Why;
 
 use crate::array::Array;
