@@ -6,7 +6,7 @@ use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
 use crate::script;
 use aplomb_kernel::files;
 use aplomb_lang::pass::{GROUPS, PIPELINE, switches as names};
-use aplomb_lang::prim::table::{Meaning, OTHER_KEYS, prims as rows};
+use aplomb_lang::prim::table::{Fails, Meaning, OTHER_KEYS, prims as rows};
 use aplomb_lang::protocol::Request;
 use aplomb_lang::report;
 use aplomb_lang::span::Source;
@@ -197,15 +197,21 @@ pub fn check(settings: Settings, file: &Path, json: bool) -> i32 {
 
 /// `aplomb prims`: all that can be typed by key or name.
 pub fn prims(json: bool) -> i32 {
-    let meaning = |use_: &str, m: &Option<Meaning>| {
+    let meaning = |glyph: char, use_: &str, m: &Option<Meaning>| {
         m.as_ref().map(|m| {
-            json!({ "use": use_, "name": m.name, "help": m.help, "example": [m.example.0, m.example.1], "axis": m.axis })
+            let line = |line: &str| line.replace('f', &glyph.to_string());
+            let error = |e: &Fails| json!({ "error": e.0.name(), "when": e.1, "example": line(e.2) });
+            let errors: Vec<Value> = m.errors.iter().map(error).collect();
+            json!({
+                "use": use_, "name": m.name, "help": m.help, "shape": m.shape, "errors": errors,
+                "example": [m.example.0, m.example.1], "axis": m.axis
+            })
         })
     };
     if json {
         let all = rows().map(|p| {
             let uses = [("monadic", &p.monadic), ("dyadic", &p.dyadic), ("operator", &p.operator)];
-            let meanings: Vec<Value> = uses.iter().filter_map(|(name, m)| meaning(name, m)).collect();
+            let meanings: Vec<Value> = uses.iter().filter_map(|(name, m)| meaning(p.glyph, name, m)).collect();
             json!({ "glyph": p.glyph.to_string(), "key": p.key.map(String::from), "names": p.names, "meanings": meanings })
         });
         let other = OTHER_KEYS.iter().map(|(glyph, key, names)| {

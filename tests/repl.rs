@@ -43,7 +43,9 @@ fn glyphs_are_typed_by_key_and_by_name() {
     assert_eq!(line(&mut session, "2 2`r7"), "7 7\n7 7");
     assert_eq!(line(&mut session, "2 1rho\t7"), "7\n7");
     assert_eq!(line(&mut session, "2 1`rho\t8"), "8\n8");
-    assert_eq!(line(&mut session, "wide`[5 `` wide+1"), "6");
+    assert_eq!(line(&mut session, "wide`[5 `D wide+1"), "6");
+    assert_eq!(line(&mut session, "sum\t3 1 4"), "8");
+    assert_eq!(line(&mut session, "'``r'"), "`r");
     assert_eq!(line(&mut session, "wi\t+2"), "7");
     assert!(line(&mut session, "]he\t").contains("Glyphs"));
     session.send_control('d').unwrap();

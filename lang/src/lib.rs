@@ -6,6 +6,7 @@ pub mod array;
 pub mod dag;
 pub mod error;
 pub mod eval;
+pub mod help;
 pub mod kir;
 pub mod limits;
 pub mod pass;

@@ -1,35 +1,20 @@
-//! Help, from the tables: primitives, keys, system names, commands, passes, errors.
+//! `]help`: the first screen, and where a topic is found: primitives, keys, phrases, notation, system names, commands,
+//! passes, errors.
 
-use super::{COMMANDS, Call, Command, nearest};
+use super::pages::{Page, uses};
+use super::{COMMANDS, Call, nearest};
 use aplomb_lang::error::{Error, Kind, value};
-use aplomb_lang::eval::system::{self, Row};
-use aplomb_lang::pass::{GROUPS, PIPELINE, Pass, RULES};
-use aplomb_lang::prim::table::{Meaning, OTHER_KEYS, Prim, prims};
-
-/// What an error means, and what usually helps.
-const ERRORS: &[(Kind, &str)] = &[
-    (Kind::Syntax, "The line is no APL: a bracket, a quote, or two things that cannot stand side by side."),
-    (Kind::Value, "A name has no value, or a function gave none."),
-    (Kind::Rank, "An argument has more or fewer axes than the function takes. ⍴⍴x is the number of axes of x."),
-    (Kind::Length, "Two arguments differ in length along an axis. ⍴x is the shape of x."),
-    (Kind::Index, "An index is outside the array. ⎕IO says whether the first is 1 or 0."),
-    (Kind::Domain, "The function is not defined for this value: 1÷0, ⍟0, text where a number must stand."),
-    (Kind::Limit, "A limit was reached. )limits prints them, )limits NAME=VALUE changes one."),
-    (Kind::WsFull, "The arrays need more memory than )limits bytes allows."),
-    (Kind::Nonce, "A part of APL that is not in Aplomb yet."),
-    (Kind::Format, "⍕ was given a width that cannot be."),
-    (Kind::FileName, "There is no such file."),
-    (Kind::FileAccess, "The file is there but could not be read or written."),
-    (Kind::Interrupt, "Ctrl-C stopped the line; every name keeps the value it had before."),
-    (Kind::Internal, "A defect of Aplomb, not of your program; please report the line."),
-];
+use aplomb_lang::eval::system;
+use aplomb_lang::help::{errors, idioms, notation, topics as pieces};
+use aplomb_lang::pass::{GROUPS, PIPELINE, RECORDER, RULES};
+use aplomb_lang::prim::table::{OTHER_KEYS, find, prims};
 
 const OVERVIEW: &str = "\
 Type a line of APL and its value prints. ← names a value, ⍝ begins a comment.
 
-Glyphs     `r gives ⍴   `i ⍳   `w ⍵   `a ⍺   `[ ←   `- ×   `= ÷
+Glyphs     `r gives ⍴   `i ⍳   `w ⍵   `a ⍺   `[ ←   `- ×   `= ÷   `D ⋄
            or by name and Tab: rho<Tab> ⍴   iota<Tab> ⍳   times<Tab> ×
-Help on    ]help ⍉   ]help sum   ]help ⎕CSV   ]help ]dag   ]help push-down
+Help on    ]help ⍉   ]help sum   ]help if   ]help ⎕CSV   ]help ]dag   ]help RANK ERROR
 
 The compiler, on the last line that gave a value, or on an expression:
   ]dag       the graph: what was shared, what was fused
@@ -68,132 +53,101 @@ pub fn help(call: &mut Call<'_>) -> Result<(), Error> {
         call.show(&format!("{OVERVIEW}{}{EXAMPLES}", commands()));
         return Ok(());
     };
-    let Some(page) = page(&topic) else {
-        let near = nearest(&topic, topics().iter().map(String::as_str)).join(", ");
-        let error = value(format!("there is no help on {topic}"));
-        return Err(error.hint(if near.is_empty() { "]help alone".into() } else { format!("near it: {near}") }));
+    let Some(page) = page(&topic, call.width()) else {
+        let known = topics();
+        let near = nearest(&topic, known.iter().map(String::as_str)).join(", ");
+        let hint = match near.is_empty() {
+            true => "]help with nothing behind it shows how to begin; topics are like ⍉, sum, ⎕CSV, ]dag".into(),
+            false => format!("near it: {near}"),
+        };
+        return Err(value(format!("there is no help on {topic}")).hint(hint));
     };
-    // A terminal would break the lines inside words; a pipe gets them whole.
-    let shown = match call.columns {
-        Some(width) => page.lines().map(|line| folded(line, width) + "\n").collect(),
-        None => page,
-    };
-    call.show(&shown);
+    call.show(&page);
     Ok(())
-}
-
-/// A line that is too long for the terminal goes on below, indented as it was and two more.
-fn folded(line: &str, width: usize) -> String {
-    if line.chars().count() <= width {
-        return line.into();
-    }
-    let indent = line.chars().take_while(|c| *c == ' ').count();
-    " ".repeat(indent)
-        + &aplomb_viz::why::wrapped(line.trim_start(), 2, width.saturating_sub(indent))
-            .replace('\n', &format!("\n{}", " ".repeat(indent)))
 }
 
 /// All that `page` knows by a word.
 fn topics() -> Vec<String> {
-    let words =
-        prims().flat_map(|p| p.names.iter()).chain(OTHER_KEYS.iter().flat_map(|k| k.2.iter())).map(|n| n.to_string());
+    let glyphs = prims().flat_map(|p| p.names).chain(OTHER_KEYS.iter().flat_map(|k| k.2)).copied();
+    let phrases = pieces().flat_map(|t| t.names).copied();
+    let passes = PIPELINE.iter().map(|p| p.name).chain(GROUPS.iter().map(|g| g.0)).chain(RECORDER.iter().copied());
+    let words = glyphs.chain(phrases).chain(COMMANDS.iter().map(|c| c.name)).chain(passes).map(String::from);
+    let forms = pieces().map(|t| t.form.to_string());
     let system = system::rows().map(|r| format!("⎕{}", r.name).to_lowercase());
-    let commands = COMMANDS.iter().map(|c| c.name.to_string());
-    let errors = ERRORS.iter().map(|e| e.0.name().to_lowercase());
-    let passes = PIPELINE.iter().map(|p| p.name).chain(GROUPS.iter().map(|g| g.0)).map(String::from);
-    words.chain(system).chain(commands).chain(errors).chain(passes).collect()
+    let errors = errors::ROWS.iter().map(|e| e.0.name().to_lowercase());
+    words.chain(forms).chain(system).chain(errors).collect()
 }
 
-/// The page of a topic: everything the tables say about it.
-pub fn page(topic: &str) -> Option<String> {
+/// The page of a topic, `width` columns wide: everything the tables say about it.
+pub fn page(topic: &str, width: usize) -> Option<String> {
     let topic = topic.trim();
-    let word = topic.to_lowercase();
-    let mut out = String::new();
-    for p in prims().filter(|p| topic.chars().eq([p.glyph])) {
-        out += &glyph(p);
+    let mut page = Page::new(width);
+    by_form(topic, &mut page);
+    if page.is_empty() {
+        by_name(topic, &mut page);
     }
-    for (glyph, key, names) in OTHER_KEYS.iter().filter(|k| topic.chars().eq([k.0]) || k.2.contains(&word.as_str())) {
-        out += &format!("{glyph}  {}; typed `{key}\n", names.join(", "));
+    if page.is_empty() {
+        by_glyphs(topic, &mut page);
     }
-    if out.is_empty() {
-        let named = prims().filter(|p| p.names.contains(&word.as_str()) || uses(p).iter().any(|(_, m)| m.name == word));
-        out.extend(named.map(glyph));
+    page.text()
+}
+
+/// A glyph or a phrase as it is written.
+fn by_form(topic: &str, page: &mut Page) {
+    prims().filter(|p| topic.chars().eq([p.glyph])).for_each(|p| page.glyph(p));
+    OTHER_KEYS.iter().filter(|k| topic.chars().eq([k.0])).for_each(|k| page.key(k));
+    let is_phrase = topic.chars().count() > 1;
+    idioms::ROWS.iter().filter(|t| is_phrase && t.form == topic).for_each(|t| page.topic(t));
+    notation::ROWS.iter().filter(|t| t.form == topic || t.names.contains(&topic)).for_each(|t| page.topic(t));
+}
+
+/// A word, as NumPy writes it too: `np.count_nonzero`.
+fn by_name(topic: &str, page: &mut Page) {
+    let lower = topic.to_lowercase();
+    let word = lower.strip_prefix("np.").unwrap_or(&lower);
+    let spaced = word.replace('_', " ");
+    let is = |names: &[&str]| names.iter().any(|n| *n == word || *n == spaced || n.to_lowercase() == word);
+    pieces().filter(|t| is(t.names) || t.form == word).for_each(|t| page.topic(t));
+    OTHER_KEYS.iter().filter(|k| is(k.2)).for_each(|k| page.key(k));
+    let named = prims().filter(|p| is(p.names) || uses(p).iter().any(|(_, m)| is(&[m.name])));
+    named.for_each(|p| page.glyph(p));
+    if let Some(name) = word.strip_prefix('⎕') {
+        let name = name.to_uppercase();
+        match system::find(&name) {
+            Ok(row) => page.system(row),
+            Err(e) if e.parts().kind == Kind::Nonce => page.absent(&name),
+            Err(_) => {}
+        }
     }
-    out.extend(
-        system::rows()
-            .filter(|r| word.trim_start_matches('⎕') == r.name.to_lowercase() && word.starts_with('⎕'))
-            .map(system_name),
-    );
-    out.extend(COMMANDS.iter().filter(|c| c.name == word || c.name[1..] == word).map(command));
-    out.extend(PIPELINE.iter().filter(|p| p.name == word).map(pass));
-    out.extend(
-        GROUPS.iter().filter(|g| g.0 == word).map(|g| format!("{}  stands for the passes {}\n", g.0, g.1.join(" "))),
-    );
-    out.extend(
-        RULES
-            .iter()
-            .filter(|r| r.name == word)
-            .map(|r| format!("{}  a rule of simplify, row {}\n  {}  →  {}\n", r.name, r.row, r.before, r.after)),
-    );
-    let is_error = |kind: &Kind| {
+    COMMANDS.iter().filter(|c| c.name == word || c.name[1..] == *word).for_each(|c| page.command(c));
+    PIPELINE.iter().filter(|p| p.name == word).for_each(|p| page.pass(p));
+    GROUPS.iter().filter(|g| g.0 == word).for_each(|g| page.group(g));
+    RECORDER.iter().filter(|name| **name == word).for_each(|name| page.recorder(name));
+    RULES.iter().filter(|r| r.name == word).for_each(|r| page.rule(r));
+    let is_error = |kind: Kind| {
         let name = kind.name().to_lowercase();
-        name == word || name.strip_suffix(" error") == Some(&word)
+        name == word || name.strip_suffix(" error") == Some(word)
     };
-    out.extend(
-        ERRORS
-            .iter()
-            .filter(|e| is_error(&e.0))
-            .map(|(kind, says)| format!("{}  event {}\n  {says}\n", kind.name(), kind.number())),
-    );
-    (!out.is_empty()).then_some(out)
+    errors::ROWS.iter().filter(|e| is_error(e.0)).for_each(|e| page.error(e));
 }
 
-fn uses(p: &Prim) -> Vec<(&'static str, &Meaning)> {
-    let forms = [("f Y", &p.monadic), ("X f Y", &p.dyadic), ("operator", &p.operator)];
-    forms.into_iter().filter_map(|(form, m)| m.as_ref().map(|m| (form, m))).collect()
-}
-
-fn glyph(p: &Prim) -> String {
-    let key = p.key.map_or(String::new(), |k| format!("; typed `{k}"));
-    let mut out = format!("{}  {}{key}\n", p.glyph, p.names.join(", "));
-    for (form, m) in uses(p) {
-        let form = form.replace('f', &p.glyph.to_string());
-        let axis = if m.axis { " Takes an axis: [k]." } else { "" };
-        out += &format!("  {form:9} {}: {}{axis}\n", m.name, m.help);
-        out += &format!("                  {}\n", m.example.0);
-        m.example.1.lines().for_each(|line| out += &format!("            {line}\n"));
+/// Several glyphs, one after the other, where all of them are known.
+fn by_glyphs(topic: &str, page: &mut Page) {
+    let mut glyphs: Vec<char> = Vec::new();
+    for c in topic.chars().filter(|c| !c.is_whitespace()) {
+        if !glyphs.contains(&c) {
+            glyphs.push(c);
+        }
     }
-    if uses(p).is_empty() {
-        out += "  not in Aplomb yet\n";
+    if glyphs.len() <= 8 && glyphs.iter().all(|c| find(*c).is_some()) {
+        glyphs.into_iter().filter_map(find).for_each(|p| page.glyph(p));
     }
-    out
-}
-
-fn system_name(r: &Row) -> String {
-    let mut out = format!("⎕{}  {}\n", r.name, r.help);
-    if !r.options.is_empty() {
-        out += &format!("  options: {}\n", r.options.join(" "));
-    }
-    out += &format!("                  {}\n", r.example.0.replace('\n', "\n                  "));
-    r.example.1.lines().for_each(|line| out += &format!("            {line}\n"));
-    out
-}
-
-fn command(c: &Command) -> String {
-    let built = if c.run.is_some() { "" } else { " Not in Aplomb yet." };
-    format!("{} {}\n  {}{built}\n", c.name, c.args, c.help)
-}
-
-fn pass(p: &Pass) -> String {
-    format!(
-        "{}  a pass, row {}: {}\n  ]off {} switches it off, ]dag -pass={} shows the graph after it\n",
-        p.name, p.row, p.says, p.name, p.name
-    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use aplomb_viz::why::WIDTH;
 
     #[test]
     fn the_overview_fits_a_screen() {
@@ -205,12 +159,43 @@ mod tests {
     #[test]
     fn every_topic_has_a_page() {
         for topic in topics() {
-            assert!(page(&topic).is_some(), "{topic}");
+            assert!(page(&topic, WIDTH).is_some(), "{topic}");
         }
         for topic in ["⍉", "+", "sum", "]dag", "dag", "push-down", "fusion", "⎕io", "LENGTH ERROR", "domain", "⍵"]
         {
-            assert!(page(topic).is_some(), "{topic}");
+            assert!(page(topic, WIDTH).is_some(), "{topic}");
         }
-        assert!(page("no such thing").is_none() && page("").is_none());
+        assert!(page("no such thing", WIDTH).is_none() && page("", WIDTH).is_none());
+    }
+
+    #[test]
+    fn what_newcomers_ask_for_is_there() {
+        let asked = "argsort cumsum mean axis if loop guard dfn sort unique where reduce map filter sum any all argmax \
+            concatenate zeros arange len abs sqrt outer broadcasting dtype lambda try np.count_nonzero +.× ∘. [] () {} : \
+            :: ⍺⍺ ⍵⍵ ∇∇ ∇ ⍵ ⍺ ⍬ ← ⋄ ⍝ ¯ [k] train strand :If ⎕NS +/÷≢ +÷ frames";
+        for topic in asked.split_whitespace() {
+            assert!(page(topic, WIDTH).is_some(), "{topic}");
+        }
+        assert!(page("⎕NS", WIDTH).is_some_and(|p| p.contains("not in Aplomb")) && page("⎕NOSUCH", WIDTH).is_none());
+    }
+
+    #[test]
+    fn pages_are_folded_between_words() {
+        let words = |text: &str| text.split_whitespace().map(String::from).collect::<Vec<_>>();
+        for topic in topics() {
+            let (wide, narrow) = (page(&topic, 1000).unwrap_or_default(), page(&topic, 40).unwrap_or_default());
+            assert_eq!(words(&wide), words(&narrow), "{topic}");
+            assert!(narrow.lines().count() >= wide.lines().count(), "{topic}");
+        }
+        assert!(page("⍉", 60).is_some_and(|p| p.lines().all(|l| l.chars().count() <= 60)));
+    }
+
+    #[test]
+    fn a_slip_finds_what_was_meant() {
+        let known = topics();
+        let near = |word| nearest(word, known.iter().map(String::as_str));
+        assert_eq!(near("transpse").first(), Some(&"transpose"));
+        assert_eq!(near("cumsm").first(), Some(&"cumsum"));
+        assert!(near("frobnicate").is_empty());
     }
 }

@@ -3,6 +3,7 @@
 mod compare;
 mod display;
 mod help;
+mod pages;
 pub mod pictures;
 mod promise;
 mod tools;
@@ -175,7 +176,7 @@ impl Commands for Table {
     }
 
     fn help(&self, topic: &str) -> Option<String> {
-        help::page(topic)
+        help::page(topic, WIDTH)
     }
 }
 
@@ -190,13 +191,14 @@ fn unknown(name: &str) -> Error {
     syntax(format!("no command is called {name}")).hint(hint)
 }
 
-/// Up to three names that a slip of the fingers may have meant.
+/// Up to three names that a slip of the fingers may have meant: one in three characters is another.
 fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let name = name.to_lowercase();
     let near = |other: &str| strsim::damerau_levenshtein(&name, other);
-    let mut found: Vec<(usize, &str)> =
-        names.map(|n| (near(n), n)).filter(|(d, _)| *d <= 2.max(name.len() / 3)).collect();
+    let most = (name.chars().count() / 3).max(1);
+    let mut found: Vec<(usize, &str)> = names.map(|n| (near(n), n)).filter(|(d, _)| *d <= most).collect();
     found.sort();
+    found.dedup();
     found.into_iter().take(3).map(|(_, n)| n).collect()
 }
 

@@ -1,5 +1,6 @@
 //! Lines and words of what a front end sends: commands apart from code, the word under a cursor.
 
+use aplomb_lang::help::idioms;
 use aplomb_lang::prim::table::{OTHER_KEYS, prims};
 use aplomb_lang::protocol::{Completeness, Completion};
 use aplomb_lang::syntax;
@@ -79,13 +80,15 @@ pub fn word_at(code: &str, cursor: usize) -> (String, usize, usize) {
     (chars[start..end].iter().collect(), start, end)
 }
 
-/// Glyphs of a name and true; without such, glyphs whose names begin so. A leading backtick may stand.
+/// Glyphs and idioms of a name and true; without such, those whose names begin so. A leading backtick may stand.
 pub fn glyphs(word: &str) -> (Vec<Completion>, bool) {
     let name = word.trim_start_matches('`');
-    let own: Vec<_> = prims().map(|p| (p.glyph, p.names)).chain(OTHER_KEYS.iter().map(|k| (k.0, k.2))).collect();
+    let glyphs = prims().map(|p| (p.glyph, p.names)).chain(OTHER_KEYS.iter().map(|k| (k.0, k.2)));
+    let idioms = idioms::ROWS.iter().map(|i| (i.form.to_string(), i.names));
+    let own: Vec<_> = glyphs.map(|(glyph, names)| (glyph.to_string(), names)).chain(idioms).collect();
     let pick = |wanted: &dyn Fn(&str) -> bool| -> Vec<Completion> {
         let found = own.iter().filter(|(_, names)| names.iter().any(|n| wanted(n)));
-        found.map(|(glyph, names)| Completion { text: glyph.to_string(), says: names.join(", ") }).collect()
+        found.map(|(text, names)| Completion { text: text.clone(), says: names.join(", ") }).collect()
     };
     let exact = pick(&|n| n == name);
     match exact.is_empty() && !name.is_empty() {
@@ -115,6 +118,7 @@ mod tests {
     fn an_exact_name_wins_over_longer_ones() {
         let texts = |word| glyphs(word).0.into_iter().map(|c| c.text).collect::<String>();
         assert_eq!((texts("iota").as_str(), texts("`rho").as_str(), texts("omega").as_str()), ("⍳", "⍴", "⍵"));
+        assert_eq!((texts("sum").as_str(), texts("mean").as_str()), ("+/", "(+/÷≢)"));
         assert!(texts("re").chars().count() > 1 && texts("").is_empty());
     }
 

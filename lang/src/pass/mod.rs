@@ -26,7 +26,7 @@ mod work;
 
 pub use cache::{PlanCache, Tally};
 pub use cost::{Cost, Model};
-pub use rules::RULES;
+pub use rules::{RULES, Rule};
 pub use schedule::Why;
 
 use crate::array::Array;

@@ -1,6 +1,8 @@
 //! What help tells is run: examples print what they say, errors come where a row names them.
 
-use super::run;
+use super::{run, with_stack};
+use crate::error::Kind;
+use crate::help::{errors, topics};
 use crate::prim::table::{Meaning, Prim, prims};
 
 fn meanings() -> impl Iterator<Item = (&'static Prim, &'static Meaning)> {
@@ -29,6 +31,25 @@ fn every_error_in_the_table_comes_where_it_says() {
     let wrong =
         wrong(lines.map(|(glyph, (kind, _, line))| (line.replace('f', &glyph.to_string()), kind.name().into())));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_topic_prints_what_it_says() {
+    let wrong = wrong(topics().map(|t| (t.example.0.into(), t.example.1.into())));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(topics().all(|t| t.help.ends_with('.')));
+}
+
+#[test]
+fn every_error_is_explained_and_comes() {
+    let lines =
+        || errors::ROWS.iter().filter_map(|(kind, _, line)| Some((line.as_ref()?.to_string(), kind.name().into())));
+    let wrong = with_stack(move || wrong(lines()));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let without: Vec<Kind> = errors::ROWS.iter().filter(|e| e.2.is_none()).map(|e| e.0).collect();
+    assert_eq!(without, [Kind::Interrupt, Kind::Internal]);
+    let explained = |event| Kind::of_event(event).is_none_or(|kind| errors::ROWS.iter().any(|e| e.0 == kind));
+    assert!((1..100).all(explained));
 }
 
 #[test]

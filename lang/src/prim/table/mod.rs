@@ -100,7 +100,7 @@ pub static OTHER_KEYS: &[(char, char, &[&str])] = &[
     ('∇', 'g', &["del", "recursion", "self"]),
     ('←', '[', &["assign", "gets", "left arrow"]),
     ('→', ']', &["branch", "right arrow"]),
-    ('⋄', '`', &["diamond", "statement separator"]),
+    ('⋄', 'D', &["diamond", "statement separator"]),
     ('⍝', ',', &["lamp", "comment"]),
     ('¯', '2', &["high minus", "negative", "macron"]),
     ('⎕', 'l', &["quad", "system"]),

@@ -11,7 +11,7 @@ pub static ROWS: &[Prim] = &[
     hybrid(
         '/',
         None,
-        &["slash", "reduce", "replicate", "fold", "sum"],
+        &["slash", "reduce", "replicate", "fold", "repeat"],
         with_axis(
             "replicate",
             "Each cell of Y as often as X says, along the last axis.",
@@ -203,7 +203,7 @@ pub static ROWS: &[Prim] = &[
     dyadic(
         '@',
         None,
-        &["at", "amend", "change", "replace"],
+        &["at", "amend", "change", "replace", "put"],
         meaning(
             "at",
             "Y with the cells i changed to A or by f; i may be a function that gives a mask.",

@@ -194,7 +194,7 @@ pub static ROWS: &[Prim] = &[
     function(
         '⍋',
         Some('$'),
-        &["grade up", "sort", "ascending"],
+        &["grade up", "ascending"],
         meaning(
             "grade up",
             "The places of Y's cells in ascending order.",

@@ -25,7 +25,7 @@ pub static ROWS: &[Prim] = &[
     function(
         '+',
         None,
-        &["plus", "add", "conjugate", "sum"],
+        &["plus", "add", "conjugate"],
         meaning(
             "conjugate",
             "Y with the sign of its imaginary part turned; a real Y itself.",
@@ -47,7 +47,7 @@ pub static ROWS: &[Prim] = &[
     function(
         '×',
         Some('-'),
-        &["times", "multiply", "sign", "signum", "product"],
+        &["times", "multiply", "sign", "signum"],
         meaning(
             "sign",
             "¯1, 0 or 1 by the sign of Y; of a complex Y, Y÷|Y.",

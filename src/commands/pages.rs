@@ -1,0 +1,151 @@
+//! Pages of help: rows of the tables as text, folded between words.
+
+use super::Command;
+use aplomb_lang::eval::system::Row;
+use aplomb_lang::help::{Topic, errors};
+use aplomb_lang::pass::{Pass, Rule};
+use aplomb_lang::prim::table::{Class, Meaning, Prim, find};
+
+/// Where prose begins below a head.
+const INDENT: usize = 12;
+
+/// A row of `OTHER_KEYS`: glyph, key, names.
+type Key = (char, char, &'static [&'static str]);
+
+pub struct Page {
+    text: String,
+    width: usize,
+}
+
+/// The uses of a glyph, with how each is written.
+pub fn uses(p: &Prim) -> Vec<(&'static str, &Meaning)> {
+    let forms = [("f Y", &p.monadic), ("X f Y", &p.dyadic), ("operator", &p.operator)];
+    forms.into_iter().filter_map(|(form, m)| m.as_ref().map(|m| (form, m))).collect()
+}
+
+impl Page {
+    pub fn new(width: usize) -> Page {
+        Page { text: String::new(), width }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    pub fn text(self) -> Option<String> {
+        Some(self.text).filter(|t| !t.is_empty())
+    }
+
+    /// A head as it is, then words; what does not fit goes on below, `indent` blanks in.
+    fn prose(&mut self, head: &str, text: &str, indent: usize) {
+        self.text += head;
+        let mut column = head.chars().count();
+        for (k, word) in text.split_whitespace().enumerate() {
+            let long = word.chars().count();
+            if k > 0 && column + 1 + long > self.width {
+                self.text += &format!("\n{:indent$}", "");
+                column = indent;
+            } else if k > 0 {
+                self.text.push(' ');
+                column += 1;
+            }
+            self.text += word;
+            column += long;
+        }
+        self.text.push('\n');
+    }
+
+    fn below(&mut self, text: &str) {
+        self.prose(&" ".repeat(INDENT), text, INDENT + 2);
+    }
+
+    /// As a session shows it.
+    fn example(&mut self, (typed, printed): (&str, &str)) {
+        typed.lines().for_each(|line| self.text += &format!("                  {line}\n"));
+        printed.lines().for_each(|line| self.text += &format!("            {line}\n"));
+    }
+
+    pub fn glyph(&mut self, p: &Prim) {
+        let key = p.key.map_or(String::new(), |k| format!("; typed `{k}"));
+        self.prose(&format!("{}  ", p.glyph), &format!("{}{key}", p.names.join(", ")), 3);
+        for (form, m) in uses(p) {
+            let form = form.replace('f', &p.glyph.to_string());
+            let axis = if m.axis { " Takes an axis: [k]." } else { "" };
+            self.prose(&format!("  {form:9} "), &format!("{}: {}{axis}", m.name, m.help), INDENT);
+            self.below(&format!("shape: {}", m.shape));
+            for (kind, when, line) in m.errors {
+                let line = line.replace('f', &p.glyph.to_string());
+                self.below(&format!("{}: {when}, as in {line}", kind.name()));
+            }
+            match (m.errors.is_empty(), m.class) {
+                (true, Class::Operator) => self.below("errors: those of its operands"),
+                (true, _) => self.below("errors: none"),
+                _ => {}
+            }
+            self.example(m.example);
+        }
+        if uses(p).is_empty() {
+            self.text += "  not in Aplomb yet\n";
+        }
+    }
+
+    pub fn key(&mut self, (glyph, key, names): &Key) {
+        self.prose(&format!("{glyph}  "), &format!("{}; typed `{key}", names.join(", ")), 3);
+    }
+
+    pub fn topic(&mut self, t: &Topic) {
+        self.prose(&format!("{}  ", t.form), &t.names.join(", "), 3);
+        self.prose("  ", t.help, 2);
+        self.example(t.example);
+        let glyphs: String = t.form.chars().filter(|c| find(*c).is_some() && *c != '.').collect();
+        if !glyphs.is_empty() && t.form.chars().count() < 12 {
+            self.prose("  ", &format!("]help {glyphs} says more"), 2);
+        }
+    }
+
+    pub fn system(&mut self, r: &Row) {
+        self.prose(&format!("⎕{}  ", r.name), r.help, 2);
+        if !r.options.is_empty() {
+            self.prose("  ", &format!("options: {}", r.options.join(" ")), 4);
+        }
+        self.example(r.example);
+    }
+
+    /// A name of Dyalog's that is not built.
+    pub fn absent(&mut self, name: &str) {
+        self.prose(&format!("⎕{name}  "), "Dyalog has it; it is not in Aplomb and answers NONCE ERROR.", 2);
+    }
+
+    pub fn command(&mut self, c: &Command) {
+        self.prose(&format!("{} ", c.name), c.args, 4);
+        self.prose("  ", &format!("{}{}", c.help, if c.run.is_some() { "" } else { " Not in Aplomb yet." }), 2);
+    }
+
+    pub fn pass(&mut self, p: &Pass) {
+        self.prose(&format!("{}  ", p.name), &format!("a pass, row {}: {}", p.row, p.says), 2);
+        let says = format!("]off {} switches it off, ]dag -pass={} shows the graph after it", p.name, p.name);
+        self.prose("  ", &says, 2);
+    }
+
+    pub fn group(&mut self, (name, passes): &(&str, &[&str])) {
+        self.prose(&format!("{name}  "), &format!("stands for the passes {}", passes.join(" ")), 2);
+    }
+
+    pub fn recorder(&mut self, name: &str) {
+        let says = format!("before any pass: operands run once for all cells. ]off {name} runs them cell by cell");
+        self.prose(&format!("{name}  "), &says, 2);
+    }
+
+    pub fn rule(&mut self, r: &Rule) {
+        self.prose(&format!("{}  ", r.name), &format!("a rule of simplify, row {}", r.row), 2);
+        self.text += &format!("  {}  →  {}\n", r.before, r.after);
+    }
+
+    pub fn error(&mut self, (kind, says, line): &errors::Row) {
+        self.prose(&format!("{}  ", kind.name()), &format!("event {}", kind.number()), 2);
+        self.prose("  ", says, 2);
+        if let Some(line) = line {
+            self.example((line, kind.name()));
+        }
+    }
+}
