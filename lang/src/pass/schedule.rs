@@ -9,7 +9,7 @@ use super::cost::{self, Cost, LAUNCH_NS};
 use super::find;
 use crate::array::Shape;
 use crate::dag::{Dag, Node, NodeId};
-use crate::prim::op::Fails;
+use crate::plan::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the passes so far have made possible. Nothing: every node but implicit broadcasts is its own launch.
@@ -30,8 +30,10 @@ pub struct Allow {
 pub enum Why {
     /// Its value is wanted.
     Root,
-    /// A reduction: its result is used by others.
+    /// A reduction, a scan, a selection: its result is used by others.
     Consumer,
+    /// It is read at places that only values tell.
+    Random,
     /// Computing it where it is read costs more than storing it.
     Work { points: u64, inline: Cost, store: Cost },
     /// It can fail, and no reader sees all of it (E1).
@@ -47,8 +49,10 @@ pub enum Why {
 pub struct Group {
     pub stage: u32,
     pub domain: Shape,
+    pub kind: Kind,
+    /// What reductions, scans or a selection run along.
     pub axis: Option<usize>,
-    /// Kept nodes over the domain (maps), reductions of the axis, and kept nodes over the domain without it.
+    /// Kept nodes over the domain (maps), consumers along the axis, and kept nodes over what those leave.
     pub body: Vec<NodeId>,
     pub reduces: Vec<NodeId>,
     pub after: Vec<NodeId>,
@@ -125,19 +129,29 @@ fn first_kept(dag: &Dag, roots: &[NodeId], allow: Allow, live: &[bool]) -> BTree
         keep.insert(r, Why::Root);
     }
     for at in dag.ids().filter(|at| live[at.index()]) {
-        let why = match dag.node(at) {
-            Node::Reduce { src, .. } => {
-                // What a reduction reads waits for embed-consumers.
-                if !allow.embed && !is_leaf(dag, *src) && dag.elements(*src) > 0 {
-                    keep.entry(*src).or_insert(Why::NotYet("embed-consumers"));
-                }
-                Some(Why::Consumer)
+        for (k, a) in dag.node(at).inputs().iter().enumerate().filter(|(_, a)| !matches!(dag.node(**a), Node::Input(_)))
+        {
+            if dag.node(at).reads_anywhere(k) {
+                keep.entry(*a).or_insert(Why::Random);
             }
-            Node::Map { .. } if !allow.fuse && !dag.shape(at).is_empty() => Some(Why::NotYet("fuse-producers")),
+        }
+        let why = match dag.node(at) {
+            Node::Map { .. } | Node::Select { .. } | Node::Gather { .. }
+                if !allow.fuse && !dag.shape(at).is_empty() =>
+            {
+                Some(Why::NotYet("fuse-producers"))
+            }
             Node::Transform { src, name, .. } if !allow.push && *name != BROADCAST && !is_leaf(dag, *src) => {
                 Some(Why::NotYet("push-down"))
             }
-            _ => None,
+            Node::Cat { .. } if !allow.push => Some(Why::NotYet("push-down")),
+            node => node.consumes().map(|(src, _)| {
+                // What a consumer reads waits for embed-consumers.
+                if !allow.embed && !is_leaf(dag, *src) && dag.elements(*src) > 0 {
+                    keep.entry(*src).or_insert(Why::NotYet("embed-consumers"));
+                }
+                Why::Consumer
+            }),
         };
         if let Some(why) = why {
             keep.entry(at).or_insert(why);
@@ -186,17 +200,17 @@ fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow) -> Vec<Group> {
 }
 
 fn alone(dag: &Dag, at: NodeId, stage: u32) -> Group {
-    let none = Vec::new;
-    match dag.node(at) {
-        Node::Reduce { src, axis, .. } => Group {
-            stage,
-            domain: dag.shape(*src).into(),
-            axis: Some(*axis as usize),
-            body: none(),
-            reduces: vec![at],
-            after: none(),
-        },
-        _ => Group { stage, domain: dag.shape(at).into(), axis: None, body: vec![at], reduces: none(), after: none() },
+    let (axis, kind) = (dag.node(at).consumes().map(|c| c.1), kind(dag.node(at)));
+    let (body, reduces) = if axis.is_some() { (vec![], vec![at]) } else { (vec![at], vec![]) };
+    Group { stage, domain: dag.domain(at).into(), kind, axis, body, reduces, after: Vec::new() }
+}
+
+fn kind(node: &Node<NodeId>) -> Kind {
+    match node {
+        Node::Reduce { .. } => Kind::Reduce,
+        Node::Scan { .. } => Kind::Scan,
+        Node::Compact { .. } => Kind::Compact,
+        _ => Kind::Map,
     }
 }
 
@@ -215,8 +229,9 @@ fn one_home(groups: &mut [Option<Group>], of: &mut BTreeMap<NodeId, usize>, home
 }
 
 fn mergeable(a: &Group, b: &Group) -> bool {
-    let axes = a.axis.is_none() || b.axis.is_none() || a.axis == b.axis;
-    a.stage == b.stage && a.domain == b.domain && axes
+    let alike = a.axis.is_none() || b.axis.is_none() || (a.kind, a.axis) == (b.kind, b.axis);
+    let alone = a.kind == Kind::Compact || b.kind == Kind::Compact;
+    a.stage == b.stage && a.domain == b.domain && alike && !alone
 }
 
 fn merge(groups: &mut [Option<Group>], of: &mut BTreeMap<NodeId, usize>, into: usize, gone: usize) {
@@ -225,7 +240,9 @@ fn merge(groups: &mut [Option<Group>], of: &mut BTreeMap<NodeId, usize>, into: u
         of.insert(at, into);
     }
     if let Some(g) = &mut groups[into] {
-        g.axis = g.axis.or(other.axis);
+        if g.axis.is_none() {
+            (g.axis, g.kind) = (other.axis, other.kind);
+        }
         g.body.extend(other.body);
         g.reduces.extend(other.reduces);
         g.after.extend(other.after);
@@ -234,19 +251,20 @@ fn merge(groups: &mut [Option<Group>], of: &mut BTreeMap<NodeId, usize>, into: u
 
 /// LOWERING §7 (a) and (b): whether a kept node may run in the launch whose values it reads at their own place.
 fn joins(dag: &Dag, home: &mut Option<Group>, at: NodeId, top: &[&(NodeId, bool)], allow: Allow) -> bool {
-    let Some(g) = home else { return false };
+    let Some(g) = home.as_mut().filter(|g| g.kind != Kind::Compact) else { return false };
     let shape = dag.shape(top[0].0);
     if top.iter().any(|(t, _)| dag.shape(*t) != shape) {
         return false;
     }
     let in_body = top.iter().all(|(t, _)| g.body.contains(t));
     let in_after = top.iter().all(|(t, _)| g.reduces.contains(t) || g.after.contains(t));
-    match dag.node(at) {
-        Node::Reduce { src, axis, .. } => {
-            let axis = *axis as usize;
-            let fits = in_body && dag.shape(*src) == shape && g.axis.is_none_or(|a| a == axis);
+    match (dag.node(at).consumes(), kind(dag.node(at))) {
+        (Some(_), Kind::Compact) => false,
+        (Some((src, axis)), kind) => {
+            let one = g.axis.is_none_or(|a| (g.kind, a) == (kind, axis));
+            let fits = in_body && dag.shape(*src) == shape && one;
             if fits {
-                g.axis = Some(axis);
+                (g.axis, g.kind) = (Some(axis), kind);
                 g.reduces.push(at);
             }
             fits
@@ -309,11 +327,11 @@ fn merge_equals(
 
 /// The work rule and E1.
 fn why_keep(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId, places: &[Context]) -> Option<Why> {
-    let map = if let Node::Map { op, .. } = dag.node(at) { Some(op) } else { None };
-    if map.is_some_and(|op| op.row().fails == Fails::Hard) && !places.iter().any(|c| c.onto) {
+    let node = dag.node(at);
+    if node.fails_hard() && !places.iter().any(|c| c.onto) {
         return Some(Why::MayFail);
     }
-    if dag.shape(at).is_empty() || map.is_none() {
+    if dag.shape(at).is_empty() || !matches!(node, Node::Map { .. } | Node::Select { .. } | Node::Gather { .. }) {
         return None;
     }
     if places.len() > PLACES {
@@ -350,10 +368,7 @@ fn finished(dag: &Dag, keep: BTreeMap<NodeId, Why>, groups: Vec<Group>, contexts
     }
     let loaded: BTreeSet<NodeId> = contexts.loads().map(|l| l.0).collect();
     for (at, why) in &keep {
-        let domain = match dag.node(*at) {
-            Node::Reduce { src, .. } => dag.elements(*src),
-            _ => dag.elements(*at),
-        };
+        let domain = super::contexts::product(dag.domain(*at));
         flops = flops.saturating_add(domain.saturating_mul(cost::own(dag, *at).1));
         if *why != Why::Consumer || loaded.contains(at) {
             bytes = bytes.saturating_add(dag.elements(*at).saturating_mul(dag.dtype(*at).size() as u64));
