@@ -217,14 +217,14 @@ impl Lower<'_> {
             What::Part { tests, yes, no } => {
                 let walk = Walk::of_tests(&self.work.guards[*tests as usize], self.work.domain);
                 let pending = self.pending[*yes as usize] || self.pending[*no as usize];
-                let (reg, args) = self.into_register(&[*yes, *no]);
+                let (reg, args) = self.taken(&[*yes, *no]);
                 self.push(k, reg, Do::Part { walk, yes: args[0], no: args[1] });
                 (Arg::Reg(reg), pending)
             }
             What::Select { cond, yes, no } => {
                 // It hides what the one that is not taken has.
                 [*cond, *yes, *no].iter().for_each(|&a| self.test(a as usize));
-                let (reg, args) = self.into_register(&[*cond, *yes, *no]);
+                let (reg, args) = self.taken(&[*cond, *yes, *no]);
                 self.push(k, reg, Do::Select { cond: args[0], yes: args[1], no: args[2] });
                 (Arg::Reg(reg), false)
             }
@@ -234,7 +234,7 @@ impl Lower<'_> {
                 let strides = strides(shape);
                 let axes: Vec<(i64, i64)> =
                     along.iter().map(|&a| (strides[a as usize] as i64, shape[a as usize] as i64)).collect();
-                let (reg, args) = self.into_register(places);
+                let (reg, args) = self.taken(places);
                 let moved =
                     |(by, (stride, extent)): (&Arg, &(i64, i64))| Moved { by: *by, stride: *stride, extent: *extent };
                 let places = args.iter().zip(&axes).map(moved).collect();
@@ -257,7 +257,7 @@ impl Lower<'_> {
     }
 
     /// The operands as they are, used now, and a register for what is made of them.
-    fn into_register(&mut self, args: &[ValueId]) -> (usize, Vec<Arg>) {
+    fn taken(&mut self, args: &[ValueId]) -> (usize, Vec<Arg>) {
         let at = args.iter().map(|a| self.at[*a as usize]).collect();
         args.iter().for_each(|a| self.used(*a as usize));
         self.out.ns += 0.15;
