@@ -244,9 +244,10 @@ fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow) -> Vec<Group> {
         let mut joined = None;
         if stage > 0 && (allow.embed || allow.outputs) && top.iter().all(|(_, identity)| *identity) {
             let homes: Vec<usize> = top.iter().map(|(t, _)| of[t]).collect();
-            let room = |g: &Group| allow.inputs.is_none_or(|most| split::together(dag, keep, g, at) <= most);
-            joined = one_home(&mut groups, &mut of, &homes)
-                .filter(|&g| groups[g].as_ref().is_some_and(room) && joins(dag, &mut groups[g], at, &top, allow));
+            let all = || homes.iter().filter_map(|h| groups[*h].as_ref()).flat_map(Group::nodes).chain([at]).collect();
+            if allow.inputs.is_none_or(|most| split::reads(dag, keep, all()) <= most) {
+                joined = one_home(&mut groups, &mut of, &homes).filter(|&g| joins(dag, &mut groups[g], at, &top, allow));
+            }
         }
         let home = joined.unwrap_or_else(|| {
             groups.push(Some(alone(dag, at, stage + 1)));

@@ -8,7 +8,7 @@
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::find;
 use super::hash::Map;
-use super::schedule::{Group, Why};
+use super::schedule::Why;
 use super::work::Work;
 use super::{cost, cost::Cost};
 use crate::dag::{Dag, Node, NodeId};
@@ -55,10 +55,8 @@ pub fn run(work: &mut Work) -> Result<()> {
     Ok(())
 }
 
-/// How many buffers a launch reads once `at` has joined it.
-pub fn together(dag: &Dag, keep: &BTreeMap<NodeId, Why>, group: &Group, at: NodeId) -> usize {
-    let mut nodes = group.nodes();
-    nodes.push(at);
+/// How many buffers one launch of all these nodes would read.
+pub fn reads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, nodes: Vec<NodeId>) -> usize {
     let own: BTreeSet<NodeId> = nodes.iter().copied().collect();
     find::all_reads(dag, keep, &nodes).into_iter().filter(|n| !own.contains(n)).count()
 }
