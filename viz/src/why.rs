@@ -57,6 +57,16 @@ pub fn summary(trace: &Trace, width: usize) -> String {
     out
 }
 
+/// What producers fused to: each launch's delayed array and the loop that makes it (ACC-13, ACC-15).
+pub fn delayed(trace: &Trace, width: usize) -> String {
+    let made = |n: &&NodeRecord| n.attr.delayed.as_ref().is_some_and(|d| d.contains('→')) && n.uses > 0;
+    let line = |n: &NodeRecord| {
+        let text = format!("{} is {}", named(n), n.attr.delayed.as_deref().unwrap_or_default());
+        format!("  {}\n", wrapped(&text, 4, width))
+    };
+    trace.nodes.iter().filter(made).take(DECISIONS).map(line).collect()
+}
+
 /// So many are told one by one.
 const LAUNCHES: usize = 12;
 const DECISIONS: usize = 12;
@@ -153,7 +163,10 @@ pub(crate) fn named(node: &NodeRecord) -> String {
 
 /// The sentence of a decision, with the switch that would change it.
 pub(crate) fn sentence(trace: &Trace, d: &DecisionRecord) -> String {
-    let verb = if trace.config.off.contains(&d.switch) { "]on" } else { "]off" };
+    // A pass that its pipeline lacks can only be switched on.
+    let config = &trace.config;
+    let lacks = trace.passes.iter().any(|p| p.name == d.switch) && !config.passes.contains(&d.switch);
+    let verb = if config.off.contains(&d.switch) || lacks { "]on" } else { "]off" };
     let switch = if d.switch.is_empty() { String::new() } else { format!(" ({verb} {})", d.switch) };
     format!("{}{switch}", d.text)
 }

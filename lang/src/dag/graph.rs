@@ -22,6 +22,8 @@ pub struct Info {
     pub meta: Meta,
     pub site: u32,
     pub name: Option<Rc<str>>,
+    /// Its shape was asked for while it was pending.
+    pub asked: bool,
     /// The nodes this one replaced.
     pub from: Vec<NodeId>,
     /// The place in `PIPELINE` of the pass that made it.

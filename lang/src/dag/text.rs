@@ -123,7 +123,7 @@ impl Dag {
 }
 
 fn info(meta: Meta, name: Option<&str>) -> Info {
-    Info { meta, site: 0, name: name.map(Into::into), from: Vec::new(), born: 0 }
+    Info { meta, site: 0, name: name.map(Into::into), asked: false, from: Vec::new(), born: 0 }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::hash::{Map, Mix};
+use super::schedule::Again;
 use super::work::Work;
 use super::{cost, find};
 use crate::dag::{Node, NodeId};
@@ -34,6 +35,10 @@ pub fn run(work: &mut Work) -> Result<()> {
             }
         }
     });
+    // Where all is computed again for nothing, this pass is what breaks at the terms that are dearer so (ACL-40).
+    if work.allow.again == Again::Always {
+        work.permit(|allow| allow.again = Again::Words);
+    }
     if work.options.trace {
         met.retain(|(_, k)| !work.dag.node(*k).inputs().is_empty());
         for (at, into) in met {

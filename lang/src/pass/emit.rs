@@ -23,6 +23,9 @@ pub struct Emitted {
 }
 
 pub fn run(work: &mut Work) -> Result<()> {
+    if work.options.is_off("exp-sharing") {
+        super::unshare::run(work)?;
+    }
     let schedule = work.schedule().clone();
     let mut plan = Plan::default();
     let mut buffers: BTreeMap<NodeId, BufId> = BTreeMap::new();
@@ -405,7 +408,7 @@ fn explain(work: &mut Work, schedule: &Schedule) {
                     WhyNot::Dearer,
                 )
             }
-            Why::Random => (
+            Why::Anywhere => (
                 "random-access",
                 "ACL-27",
                 format!("{name} is read at places that only values tell, so all of it is written first"),
@@ -419,7 +422,9 @@ fn explain(work: &mut Work, schedule: &Schedule) {
                 Choice { name: "inline", cost: cost::Cost::default() },
                 WhyNot::SwitchedOff(pass),
             ),
-            Why::Work { .. } | Why::MayFail | Why::Places(_) => continue,
+            Why::Random => continue,
+            Why::Work { .. } | Why::Shared { .. } | Why::MayFail | Why::Places(_) => continue,
+            Why::Limit { .. } | Why::Outside { .. } => continue,
         };
         let switch = if let Why::NotYet(pass) = why { pass } else { "" };
         let about = About { at: *at, what: "keep", reason, row, switch };

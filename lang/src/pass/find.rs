@@ -67,10 +67,12 @@ const LARGE: usize = 256;
 
 pub fn body(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Body {
     let mut sum = Body::default();
-    let mut seen = Set::from_iter([at]);
-    let mut stack = vec![at];
+    // A buffer that two transforms read is read twice.
+    let mut seen: Set<(NodeId, Option<NodeId>)> = Set::from_iter([(at, None)]);
+    let mut counted: Set<NodeId> = Set::default();
+    let mut stack = vec![(at, None)];
     let mut operations = 0;
-    while let Some(node) = stack.pop() {
+    while let Some((node, via)) = stack.pop() {
         let is_buffer = node != at && keep.contains_key(&node) || matches!(dag.node(node), Node::Input(_));
         if is_buffer {
             sum.reads += u64::from(!dag.shape(node).is_empty());
@@ -80,13 +82,17 @@ pub fn body(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Body {
         if dag.shape(node).is_empty() && node != at {
             continue;
         }
-        let (ns, flops) = cost::own(dag, node);
-        sum.ns += ns;
-        sum.flops += flops;
-        operations += usize::from(!matches!(dag.node(node), Node::Transform { .. }));
+        let is_move = matches!(dag.node(node), Node::Transform { .. });
+        if counted.insert(node) {
+            let (ns, flops) = cost::own(dag, node);
+            sum.ns += ns;
+            sum.flops += flops;
+            operations += usize::from(!is_move);
+        }
+        let via = if is_move { Some(node) } else { via };
         for a in dag.node(node).inputs() {
-            if seen.len() < LARGE && seen.insert(*a) {
-                stack.push(*a);
+            if seen.len() < LARGE && seen.insert((*a, via)) {
+                stack.push((*a, via));
             }
         }
     }

@@ -4,9 +4,13 @@
 //! with reasons, launches as groups of kept nodes, and each node's contexts. Deterministic: walks are in id order.
 //! `keep` only grows, so the loop ends. Cost: linear in distinct contexts.
 
+use super::break_random::is_random;
 use super::contexts::{Context, Contexts};
 use super::cost::{self, Cost, LAUNCH_NS};
-use super::find;
+use super::fault::Fault;
+use super::judge::Judge;
+use super::lets::Let;
+use super::{find, float_lets, split};
 use crate::array::Shape;
 use crate::dag::{Dag, Node, NodeId};
 use crate::plan::Kind;
@@ -15,14 +19,53 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What the passes so far have made possible. Nothing: every node but implicit broadcasts is its own launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Allow {
+    /// Uses of a shape alone do not count (shape-uses).
+    pub shapes: bool,
+    /// Lets do not stand between producers (float-lets).
+    pub floats: bool,
+    /// What a random access reads is written first (break-random), until embed-consumers takes that back.
+    pub breaks: bool,
     /// Transforms of anything are read through (pass push-down).
     pub push: bool,
     /// Maps are computed where they are read (fuse-producers).
     pub fuse: bool,
-    /// Reductions compute what they read, and epilogues join (embed-consumers).
+    /// Reductions compute what they read (embed-consumers).
     pub embed: bool,
     /// Launches of one domain merge (horizontal).
     pub horizontal: bool,
+    /// What follows a fold or feeds it may run in its launch (rule).
+    pub epilogue: bool,
+    /// A launch may write several arrays (rule).
+    pub outputs: bool,
+    pub again: Again,
+    /// The legality rules of 2006.
+    pub strict: bool,
+    /// Most buffers that a launch reads (split).
+    pub inputs: Option<usize>,
+    /// A defect that a test planted.
+    pub fault: Option<Fault>,
+}
+
+impl Allow {
+    pub fn has(&self, fault: Fault) -> bool {
+        cfg!(debug_assertions) && self.fault == Some(fault)
+    }
+}
+
+/// When a node may be computed again instead of being stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Again {
+    Never,
+    /// In several places if it is light; in one that has more points by cost.
+    #[default]
+    Light,
+    /// Always by cost (`--dup=cost`).
+    Cost,
+    /// Unless the source shares it (ACC-17).
+    Unshared,
+    /// By words moved, of which there are so many for each use (ACL-40).
+    Words,
+    Always,
 }
 
 /// Why a node has a buffer.
@@ -33,15 +76,41 @@ pub enum Why {
     /// A reduction, a scan, a selection: its result is used by others.
     Consumer,
     /// It is read at places that only values tell.
-    Random,
+    Anywhere,
     /// Computing it where it is read costs more than storing it.
     Work { points: u64, inline: Cost, store: Cost },
+    /// It is used more than once, and what is shared is stored.
+    Shared { uses: u64, inline: Cost, store: Cost },
     /// It can fail, and no reader sees all of it (E1).
     MayFail,
     /// Read in more places than are worth the text.
     Places(usize),
+    /// A launch would read too much.
+    Limit { name: &'static str, need: u64, have: u64 },
+    /// A random access of this glyph reads it.
+    Random,
+    /// What is found outside cannot be told further down (2006): a constant, unless two reads do not compose.
+    Outside { code: &'static str, fill: Option<f64> },
     /// A pass that would have fused it is off, or has not run yet.
     NotYet(&'static str),
+}
+
+impl Why {
+    /// The reason as the trace writes it.
+    pub fn code(&self) -> String {
+        match self {
+            Why::Root => "root".into(),
+            Why::Consumer => "consumer".into(),
+            Why::Work { .. } => "work".into(),
+            Why::Shared { uses, .. } => format!("shared(uses={uses})"),
+            Why::MayFail => "may-fail".into(),
+            Why::Places(n) => format!("places({n})"),
+            Why::Limit { name, need, have } => format!("limit:{name}({need}>{have})"),
+            Why::Random | Why::Anywhere => "random-access".into(),
+            Why::Outside { code, .. } => (*code).into(),
+            Why::NotYet(pass) => format!("off:{pass}"),
+        }
+    }
 }
 
 /// Kept nodes that run together.
@@ -78,22 +147,21 @@ pub struct Schedule {
     pub flops: u64,
 }
 
-/// More places than this are not worth the text (LOWERING §7).
-const PLACES: usize = 64;
-/// A light node is computed again in up to so many places.
-const LIGHT_PLACES: usize = 12;
-
 impl Schedule {
-    pub fn new(dag: &Dag, roots: &[NodeId], allow: Allow) -> Schedule {
+    pub fn new(dag: &Dag, roots: &[NodeId], lets: &[Let], allow: Allow) -> Schedule {
         let live = dag.live(roots);
-        let mut keep = first_kept(dag, roots, allow, &live);
-        let judge = |keep: &BTreeMap<NodeId, Why>, at: NodeId, places: &[Context]| why_keep(dag, keep, at, places);
+        let mut keep = first_kept(dag, roots, lets, allow, &live);
+        let own = Judge::new(dag, roots, allow);
+        let judge = |keep: &BTreeMap<NodeId, Why>, at: NodeId, places: &[Context]| own.why(keep, at, places);
         // What must be kept wherever launches begin is found first: grouping looks through all that is not kept.
         let alone: Vec<Group> = keep.keys().map(|at| alone(dag, *at, 1)).collect();
         keep.extend(Contexts::walk(dag, &keep, &alone, 0, &judge).new);
         loop {
             let groups = groups(dag, &keep, allow);
-            let walk = Contexts::walk(dag, &keep, &groups, groups.len(), &judge);
+            let mut walk = Contexts::walk(dag, &keep, &groups, groups.len(), &judge);
+            if let (true, Some(most)) = (walk.new.is_empty(), allow.inputs) {
+                walk.new = split::cut(dag, &keep, most);
+            }
             if walk.new.is_empty() {
                 return finished(dag, keep, groups, &walk.contexts);
             }
@@ -123,16 +191,16 @@ pub fn is_free_root(dag: &Dag, at: NodeId) -> bool {
     }
 }
 
-fn first_kept(dag: &Dag, roots: &[NodeId], allow: Allow, live: &[bool]) -> BTreeMap<NodeId, Why> {
+fn first_kept(dag: &Dag, roots: &[NodeId], lets: &[Let], allow: Allow, live: &[bool]) -> BTreeMap<NodeId, Why> {
     let mut keep = BTreeMap::new();
     for &r in roots.iter().filter(|r| !is_free_root(dag, **r)) {
         keep.insert(r, Why::Root);
     }
+    let nothing_fuses = !allow.push && !allow.fuse && !allow.embed;
     for at in dag.ids().filter(|at| live[at.index()]) {
-        for (k, a) in dag.node(at).inputs().iter().enumerate().filter(|(_, a)| !matches!(dag.node(**a), Node::Input(_)))
-        {
+        for (k, a) in dag.node(at).inputs().iter().enumerate().filter(|(_, a)| !is_leaf(dag, **a)) {
             if dag.node(at).reads_anywhere(k) {
-                keep.entry(*a).or_insert(Why::Random);
+                keep.entry(*a).or_insert(Why::Anywhere);
             }
         }
         let why = match dag.node(at) {
@@ -141,20 +209,29 @@ fn first_kept(dag: &Dag, roots: &[NodeId], allow: Allow, live: &[bool]) -> BTree
             {
                 Some(Why::NotYet("fuse-producers"))
             }
-            Node::Transform { src, name, .. } if !allow.push && *name != BROADCAST && !is_leaf(dag, *src) => {
-                Some(Why::NotYet("push-down"))
-            }
-            Node::Cat { .. } if !allow.push => Some(Why::NotYet("push-down")),
-            node => node.consumes().map(|(src, _)| {
-                // What a consumer reads waits for embed-consumers.
-                if !allow.embed && !is_leaf(dag, *src) && dag.elements(*src) > 0 {
-                    keep.entry(*src).or_insert(Why::NotYet("embed-consumers"));
+            node @ (Node::Transform { .. } | Node::Cat { .. }) if !allow.push && !is_broadcast(node) => {
+                // The break is below: the transform is applied when what was written is read.
+                for src in node.inputs().iter().filter(|src| !is_leaf(dag, **src)) {
+                    keep.entry(*src).or_insert(Why::NotYet("push-down"));
                 }
-                Why::Consumer
-            }),
+                nothing_fuses.then_some(Why::NotYet("push-down"))
+            }
+            node if is_random(node) => {
+                let breaks = |a: &&NodeId| !is_leaf(dag, **a) && dag.elements(**a) > 0;
+                for a in node.inputs().iter().filter(breaks).filter(|_| allow.breaks && !allow.embed) {
+                    keep.entry(*a).or_insert(Why::Random);
+                }
+                node.consumes().is_some().then_some(Why::Consumer)
+            }
+            _ => None,
         };
         if let Some(why) = why {
             keep.entry(at).or_insert(why);
+        }
+    }
+    if !allow.floats {
+        for at in float_lets::held(dag, lets, live) {
+            keep.entry(at).or_insert(Why::NotYet("float-lets"));
         }
     }
     // An iota or a constant is never worth a buffer unless it is a root.
@@ -164,6 +241,10 @@ fn first_kept(dag: &Dag, roots: &[NodeId], allow: Allow, live: &[bool]) -> BTree
 
 /// The name of transforms that scalar extension, frames and outer products make.
 pub const BROADCAST: &str = "broadcast";
+
+fn is_broadcast(node: &Node<NodeId>) -> bool {
+    matches!(node, Node::Transform { name, .. } if *name == BROADCAST)
+}
 
 fn is_leaf(dag: &Dag, at: NodeId) -> bool {
     matches!(dag.node(at), Node::Input(_) | Node::Const(_))
@@ -181,9 +262,13 @@ fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow) -> Vec<Group> {
         let stage = reads.iter().map(|(t, _)| stage_of(t, &of, &groups)).max().unwrap_or(0);
         let top: Vec<_> = reads.iter().filter(|(t, _)| stage_of(t, &of, &groups) == stage).collect();
         let mut joined = None;
-        if stage > 0 && allow.embed && top.iter().all(|(_, identity)| *identity) {
+        if stage > 0 && (allow.embed || allow.outputs) && top.iter().all(|(_, identity)| *identity) {
             let homes: Vec<usize> = top.iter().map(|(t, _)| of[t]).collect();
-            joined = one_home(&mut groups, &mut of, &homes).filter(|&g| joins(dag, &mut groups[g], at, &top, allow));
+            let all = || homes.iter().filter_map(|h| groups[*h].as_ref()).flat_map(Group::nodes).chain([at]).collect();
+            if allow.inputs.is_none_or(|most| split::reads(dag, keep, all()) <= most) {
+                joined =
+                    one_home(&mut groups, &mut of, &homes).filter(|&g| joins(dag, &mut groups[g], at, &top, allow));
+            }
         }
         let home = joined.unwrap_or_else(|| {
             groups.push(Some(alone(dag, at, stage + 1)));
@@ -192,7 +277,7 @@ fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow) -> Vec<Group> {
         of.insert(at, home);
     }
     if allow.horizontal {
-        merge_equals(dag, keep, &mut groups, &mut of);
+        merge_equals(dag, keep, &mut groups, &mut of, allow);
     }
     let mut groups: Vec<Group> = groups.into_iter().flatten().collect();
     groups.sort_by_cached_key(|g| (g.stage, g.nodes()));
@@ -262,7 +347,7 @@ fn joins(dag: &Dag, home: &mut Option<Group>, at: NodeId, top: &[&(NodeId, bool)
         (Some(_), Kind::Compact) => false,
         (Some((src, axis)), kind) => {
             let one = g.axis.is_none_or(|a| (g.kind, a) == (kind, axis));
-            let fits = in_body && dag.shape(*src) == shape && one;
+            let fits = allow.embed && allow.epilogue && in_body && dag.shape(*src) == shape && one;
             if fits {
                 (g.axis, g.kind) = (Some(axis), kind);
                 g.reduces.push(at);
@@ -273,13 +358,13 @@ fn joins(dag: &Dag, home: &mut Option<Group>, at: NodeId, top: &[&(NodeId, bool)
         _ if in_body => {
             // One more output of a map is fusion of producers; beside others it is horizontal fusion too.
             let last = top.iter().any(|(t, _)| g.body.last() == Some(t));
-            if !allow.fuse || !(allow.horizontal || last) {
+            if !allow.fuse || !allow.outputs || !(allow.horizontal || last) {
                 return false;
             }
             g.body.push(at);
             true
         }
-        _ if in_after => {
+        _ if in_after && allow.embed && allow.epilogue => {
             g.after.push(at);
             true
         }
@@ -293,6 +378,7 @@ fn merge_equals(
     keep: &BTreeMap<NodeId, Why>,
     groups: &mut [Option<Group>],
     of: &mut BTreeMap<NodeId, usize>,
+    allow: Allow,
 ) {
     let inputs: Vec<Vec<NodeId>> =
         groups.iter().map(|g| g.as_ref().map_or_else(Vec::new, |g| find::all_reads(dag, keep, &g.nodes()))).collect();
@@ -316,6 +402,8 @@ fn merge_equals(
                 }
                 _ => false,
             };
+            let read = || inputs[a].iter().chain(&inputs[b]).collect::<BTreeSet<_>>().len();
+            let fits = fits && allow.inputs.is_none_or(|most| read() <= most);
             if fits {
                 merge(groups, of, a, b);
                 let more = std::mem::take(&mut inputs[b]);
@@ -323,31 +411,6 @@ fn merge_equals(
             }
         }
     }
-}
-
-/// The work rule and E1.
-fn why_keep(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId, places: &[Context]) -> Option<Why> {
-    let node = dag.node(at);
-    if node.fails_hard() && !places.iter().any(|c| c.onto) {
-        return Some(Why::MayFail);
-    }
-    if dag.shape(at).is_empty() || !matches!(node, Node::Map { .. } | Node::Select { .. } | Node::Gather { .. }) {
-        return None;
-    }
-    if places.len() > PLACES {
-        return Some(Why::Places(places.len()));
-    }
-    let elements = dag.elements(at);
-    let points = places.iter().fold(0u64, |n, c| n.saturating_add(c.points));
-    if points <= elements {
-        return None;
-    }
-    let body = find::body(dag, keep, at);
-    let size = dag.dtype(at).size() as u64;
-    let inline = Cost::compute(points - elements, body.ns, body.flops, body.reads, size);
-    let store = Cost::store(elements, points, size);
-    let inlined = if places.len() == 1 { inline.ns <= store.ns } else { body.is_light && places.len() <= LIGHT_PLACES };
-    (!inlined).then_some(Why::Work { points, inline, store })
 }
 
 fn finished(dag: &Dag, keep: BTreeMap<NodeId, Why>, groups: Vec<Group>, contexts: &Contexts) -> Schedule {

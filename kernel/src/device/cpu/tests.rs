@@ -65,7 +65,7 @@ impl Dice {
 
 fn node() -> NodeId {
     let meta = Meta { shape: Shape::new(), dtype: DType::F64, range: None, place: None };
-    let info = Info { meta, site: 0, name: None, from: Vec::new(), born: 0 };
+    let info = Info { meta, site: 0, name: None, asked: false, from: Vec::new(), born: 0 };
     Dag::default().add(Node::Const(Scalar::Num(0.0)), info)
 }
 
