@@ -190,13 +190,15 @@ impl<'a> Fusion<'a> {
                 None => "x".into(),
             },
             Expr::Scalar(at) => self.scalar(*at),
+            Expr::At(v, p) if p.ix.is_empty() && p.tests.is_empty() => self.name(*v),
             Expr::At(v, p) => format!("{}[{}]", self.name(*v), places(&moved(p, frames))),
             Expr::Index(ix, origin) => {
                 let read = moved(&Read::new([(**ix).clone()]), frames);
                 let ix = &read.ix[0];
                 let origin = f64::from_bits(*origin);
                 let whole = origin == origin.trunc() && origin.abs() < 1e9;
-                let text = if whole { ix.offset(origin as i64).text() } else { format!("{}+{}", number(origin), ix.text()) };
+                let text =
+                    if whole { ix.offset(origin as i64).text() } else { format!("{}+{}", number(origin), ix.text()) };
                 if ix.is_axis(0) && origin == 0.0 { text } else { format!("({text})") }
             }
             Expr::Of(f, e) => {
@@ -223,8 +225,13 @@ impl<'a> Fusion<'a> {
         let texts: Vec<String> = args.iter().map(|a| self.written(*a, frames, room)).collect();
         let bracketed = |text: &String| {
             let plain = text.chars().all(|c| c.is_alphanumeric() || "_¯.∆⍙".contains(c));
-            let indexed = text.ends_with(']') && text.split('[').next().is_some_and(|n| n.chars().all(char::is_alphanumeric));
-            if plain || indexed || text.starts_with('(') && text.ends_with(')') { text.clone() } else { format!("({text})") }
+            let indexed =
+                text.ends_with(']') && text.split('[').next().is_some_and(|n| n.chars().all(char::is_alphanumeric));
+            if plain || indexed || text.starts_with('(') && text.ends_with(')') {
+                text.clone()
+            } else {
+                format!("({text})")
+            }
         };
         match (op, texts.as_slice()) {
             (Op::Sqrt, [x]) => format!("{}*0.5", bracketed(x)),
@@ -287,9 +294,7 @@ fn delay(fusion: &mut Fusion, at: NodeId, of: impl Fn(NodeId) -> Delayed) -> Del
     let is_scalar = |a: &NodeId| dag.shape(*a).is_empty() && !dag.shape(at).is_empty();
     match dag.node(at) {
         Node::Input(_) | Node::Const(_) => Delayed::Done(at),
-        Node::Iota { origin } => {
-            Delayed::Yield { f: fusion.expr(Expr::Index(Rc::new(Ix::axis(0)), origin.to_bits())) }
-        }
+        Node::Iota { origin } => Delayed::Yield { f: fusion.expr(Expr::Index(Rc::new(Ix::axis(0)), origin.to_bits())) },
         Node::Transform { src, read, .. } => fusion.backpermute(&of(*src), read, dag.shape(at)),
         Node::Map { op, args, .. } => {
             let arrays: Vec<NodeId> = args.iter().filter(|a| !is_scalar(a)).copied().collect();
@@ -413,11 +418,7 @@ mod tests {
             ("(mul 2 (add 1 A:f64[5]))", "Step(p=id, f=2×1+x)", Form::Map),
             ("(mul (add 1 A:f64[5]) 2)", "Step(p=id, f=(1+x)×2)", Form::Map),
             ("(sqrt (add 1 A:f64[5]))", "Step(p=id, f=(1+x)*0.5)", Form::Map),
-            (
-                "(mul (add 1 A:f64[5]) (reverse A:f64[5]))",
-                "Yield(f=(1+A[i])×A[4-i])",
-                Form::Generate,
-            ),
+            ("(mul (add 1 A:f64[5]) (reverse A:f64[5]))", "Yield(f=(1+A[i])×A[4-i])", Form::Generate),
             ("(reverse (add A:f64[5] B:f64[5]))", "Yield(f=A[4-i]+B[4-i])", Form::Generate),
         ];
         for (term, text, form) in table {
@@ -493,6 +494,9 @@ mod tests {
         let met = forms(&dag, &BTreeMap::from([(at, Why::Root)]), &live).1;
         let mut names: Vec<&str> = met.iter().map(|m| m.0).collect();
         names.sort();
-        assert_eq!(names, ["backpermute/backpermute", "backpermute/map", "map/map", "zipWith/backpermute", "zipWith/map"]);
+        assert_eq!(
+            names,
+            ["backpermute/backpermute", "backpermute/map", "map/map", "zipWith/backpermute", "zipWith/map"]
+        );
     }
 }

@@ -1,9 +1,9 @@
 //! The trace of a compilation: the work's log in the schema's words.
 
+use super::PIPELINE;
 use super::cost::{self, SM_90};
 use super::decide::glyph;
 use super::work::{Snapshot, Warning, Work};
-use super::PIPELINE;
 use crate::array::DType;
 use crate::dag::{Dag, Node, NodeId};
 use crate::plan::{BufId, From, Launch, Plan, Step, What};

@@ -6,10 +6,10 @@
 
 use super::cost::{Cost, LAUNCH_NS};
 use super::decide::{About, Choice, Decision, WhyNot, label, number, words};
-use super::{delayed, find, strict};
 use super::push_down::pushed;
 use super::schedule::{Allow, Schedule, Why};
 use super::work::Work;
+use super::{delayed, find, strict};
 use crate::dag::{Node, NodeId};
 use crate::error::{Result, bytes};
 

@@ -78,12 +78,7 @@ pub static PIPELINE: &[Pass] = &[
         row: "ACC-18",
         run: shape_uses::run,
     },
-    Pass {
-        name: "float-lets",
-        says: "moves lets out of what producers read",
-        row: "ACC-19",
-        run: float_lets::run,
-    },
+    Pass { name: "float-lets", says: "moves lets out of what producers read", row: "ACC-19", run: float_lets::run },
     Pass {
         name: "break-random",
         says: "breaks between random access and what it reads",

@@ -122,6 +122,13 @@ pub struct Group {
 }
 
 impl Group {
+    fn take(&mut self, other: Group) {
+        self.axis = self.axis.or(other.axis);
+        self.body.extend(other.body);
+        self.reduces.extend(other.reduces);
+        self.after.extend(other.after);
+    }
+
     pub fn nodes(&self) -> Vec<NodeId> {
         let mut all: Vec<_> = self.body.iter().chain(&self.reduces).chain(&self.after).copied().collect();
         all.sort();
@@ -227,7 +234,7 @@ fn first_kept(dag: &Dag, roots: &[NodeId], lets: &[Let], allow: Allow, live: &[b
 pub const BROADCAST: &str = "broadcast";
 
 fn is_leaf(dag: &Dag, at: NodeId) -> bool {
-    matches!(dag.node(at), Node::Input(_) | Node::Const(_))
+    dag.node(at).inputs().is_empty()
 }
 
 /// Schedules the kept nodes, children first.
@@ -246,7 +253,7 @@ fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow) -> Vec<Group> {
             let homes: Vec<usize> = top.iter().map(|(t, _)| of[t]).collect();
             let all = || homes.iter().filter_map(|h| groups[*h].as_ref()).flat_map(Group::nodes).chain([at]).collect();
             if allow.inputs.is_none_or(|most| split::reads(dag, keep, all()) <= most) {
-                joined = one_home(&mut groups, &mut of, &homes).filter(|&g| joins(dag, &mut groups[g], at, &top, allow));
+                joined = one_home(&mut groups, &mut of, &homes, |g| joins(dag, g, at, &top, allow), allow);
             }
         }
         let home = joined.unwrap_or_else(|| {
@@ -278,17 +285,34 @@ fn alone(dag: &Dag, at: NodeId, stage: u32) -> Group {
     }
 }
 
-/// One launch for all of them: the one they are in, or theirs merged where domain, stage and axis agree.
-fn one_home(groups: &mut [Option<Group>], of: &mut BTreeMap<NodeId, usize>, homes: &[usize]) -> Option<usize> {
+/// One launch for all of them, which a node joins: the one they are in, or theirs merged where domain, stage and axis
+/// agree. None, and nothing changes: they are in several, or it does not join.
+fn one_home(
+    groups: &mut [Option<Group>],
+    of: &mut BTreeMap<NodeId, usize>,
+    homes: &[usize],
+    joins: impl Fn(&mut Group) -> bool,
+    allow: Allow,
+) -> Option<usize> {
     let first = *homes.first()?;
-    let others: Vec<usize> = homes.iter().copied().filter(|h| *h != first).collect();
-    let fits = |h: &usize| matches!((&groups[first], &groups[*h]), (Some(a), Some(b)) if mergeable(a, b));
-    if !others.iter().all(fits) {
+    let mut others: Vec<usize> = homes.iter().copied().filter(|h| *h != first).collect();
+    others.sort();
+    others.dedup();
+    if others.is_empty() {
+        return groups[first].as_mut().is_some_and(joins).then_some(first);
+    }
+    let mut whole = groups[first].clone()?;
+    for h in &others {
+        let other = groups[*h].as_ref().filter(|other| allow.outputs && mergeable(&whole, other))?;
+        whole.take(other.clone());
+    }
+    if !joins(&mut whole) {
         return None;
     }
     for h in others {
         merge(groups, of, first, h);
     }
+    groups[first] = Some(whole);
     Some(first)
 }
 
@@ -303,16 +327,12 @@ fn merge(groups: &mut [Option<Group>], of: &mut BTreeMap<NodeId, usize>, into: u
         of.insert(at, into);
     }
     if let Some(g) = &mut groups[into] {
-        g.axis = g.axis.or(other.axis);
-        g.body.extend(other.body);
-        g.reduces.extend(other.reduces);
-        g.after.extend(other.after);
+        g.take(other);
     }
 }
 
 /// LOWERING §7 (a) and (b): whether a kept node may run in the launch whose values it reads at their own place.
-fn joins(dag: &Dag, home: &mut Option<Group>, at: NodeId, top: &[&(NodeId, bool)], allow: Allow) -> bool {
-    let Some(g) = home else { return false };
+fn joins(dag: &Dag, g: &mut Group, at: NodeId, top: &[&(NodeId, bool)], allow: Allow) -> bool {
     let shape = dag.shape(top[0].0);
     if top.iter().any(|(t, _)| dag.shape(*t) != shape) {
         return false;
@@ -322,7 +342,11 @@ fn joins(dag: &Dag, home: &mut Option<Group>, at: NodeId, top: &[&(NodeId, bool)
     match dag.node(at) {
         Node::Reduce { src, axis, .. } => {
             let axis = *axis as usize;
-            let fits = allow.embed && allow.epilogue && in_body && dag.shape(*src) == shape && g.axis.is_none_or(|a| a == axis);
+            let fits = allow.embed
+                && allow.epilogue
+                && in_body
+                && dag.shape(*src) == shape
+                && g.axis.is_none_or(|a| a == axis);
             if fits {
                 g.axis = Some(axis);
                 g.reduces.push(at);

@@ -23,10 +23,8 @@ pub fn run(work: &mut Work) -> Result<()> {
         let here = Cost::compute(n, body.ns, body.flops, body.reads, size);
         let text = format!("{} is asked for its shape, which is known without its values", label(&work.dag, at));
         let about = About { at, what: "shape", reason: "shape-only", row: "ACC-18", switch: "shape-uses" };
-        let (a, b) = (
-            Choice { name: "drop", cost: here },
-            Choice { name: "use", cost: here.plus(Cost::store(n, n, size)) },
-        );
+        let (a, b) =
+            (Choice { name: "drop", cost: here }, Choice { name: "use", cost: here.plus(Cost::store(n, n, size)) });
         work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text));
         work.note("shape-use", at, at, "only its shape is asked for");
     }

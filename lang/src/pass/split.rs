@@ -160,12 +160,8 @@ mod tests {
     fn acl_33_each_launch_reads_at_most_so_many_and_the_reason_says_why() {
         let options = Options { inputs: 16, trace: true, ..Options::default() };
         let c = compile(&recorded(&[&chain(40, true)]), &options, &mut NoClock).expect("a plan");
-        let mut counts: Vec<usize> = c
-            .plan
-            .launches
-            .iter()
-            .map(|l| l.loads.iter().map(|x| x.buf).collect::<BTreeSet<_>>().len())
-            .collect();
+        let mut counts: Vec<usize> =
+            c.plan.launches.iter().map(|l| l.loads.iter().map(|x| x.buf).collect::<BTreeSet<_>>().len()).collect();
         counts.sort();
         assert_eq!(counts, [10, 16, 16]);
         let reasons: Vec<&str> =
@@ -179,8 +175,7 @@ mod tests {
 
     #[test]
     fn acl_33_launches_merge_only_while_what_they_read_fits() {
-        let sums: Vec<String> =
-            (0..4).map(|k| format!("(add a{k}:f64[9] (mul b{k}:f64[9] c{k}:f64[9]))")).collect();
+        let sums: Vec<String> = (0..4).map(|k| format!("(add a{k}:f64[9] (mul b{k}:f64[9] c{k}:f64[9]))")).collect();
         let terms: Vec<&str> = sums.iter().map(String::as_str).collect();
         let count = |inputs| {
             let options = Options { inputs, ..Options::default() };

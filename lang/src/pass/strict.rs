@@ -218,7 +218,8 @@ mod tests {
             let place = [i as usize];
             r.tests.iter().all(|t| (t.lo..t.hi).contains(&t.ix.at(&place))).then(|| r.ix[0].at(&place))
         };
-        for (mode, s, t) in [("wrap", 2, -2), ("clamp", 1, 2), ("clamp", 2, -2), ("default", 1, 1), ("default", 2, -2)] {
+        for (mode, s, t) in [("wrap", 2, -2), ("clamp", 1, 2), ("clamp", 2, -2), ("default", 1, 1), ("default", 2, -2)]
+        {
             let (inner, outer, sum) = (read(mode, s), read(mode, t), read(mode, s + t));
             let one = (0..N).all(|i| at(&outer, i).and_then(|k| at(&inner, k)) == at(&sum, i));
             assert_eq!(one, composes(&outer, &inner), "{mode} {s} {t}");

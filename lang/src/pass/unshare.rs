@@ -24,7 +24,9 @@ pub fn run(work: &mut Work) -> Result<()> {
         }
         now[at.index()] = copy(work, &keep, at, &mut taken, &now)?;
         if work.dag.len() > old + LARGEST {
-            return Err(limit(format!("without sharing this has more than {LARGEST} operations")).hint("]on exp-sharing"));
+            return Err(
+                limit(format!("without sharing this has more than {LARGEST} operations")).hint("]on exp-sharing")
+            );
         }
     }
     work.moved(&now);
@@ -70,7 +72,9 @@ fn copy(
             }
         }
         if stack.len() > LARGEST || made > LARGEST {
-            return Err(limit(format!("without sharing this has more than {LARGEST} operations")).hint("]on exp-sharing"));
+            return Err(
+                limit(format!("without sharing this has more than {LARGEST} operations")).hint("]on exp-sharing")
+            );
         }
     }
     Ok(done.pop().unwrap_or(root))
