@@ -95,8 +95,9 @@ pub(crate) fn still_holds(trace: &Trace, d: &DecisionRecord) -> bool {
     let last = segment.and_then(|s| trace.passes.get((s.passes[1] as usize).checked_sub(1)?));
     let kept = last.and_then(|p| p.breaks.iter().find(|b| b.node == d.node));
     match d.reason.as_str() {
-        "work" | "may-fail" => kept.is_some_and(|b| b.reason == d.reason),
+        "work" | "may-fail" | "random-access" => kept.is_some_and(|b| b.reason == d.reason),
         "places" => kept.is_some_and(|b| b.reason.starts_with("places")),
+        "shared" => kept.is_some_and(|b| b.reason.starts_with("shared")),
         "cheap-again" => kept.is_none(),
         _ => true,
     }
@@ -106,7 +107,18 @@ pub(crate) fn still_holds(trace: &Trace, d: &DecisionRecord) -> bool {
 fn is_telling(d: &DecisionRecord) -> bool {
     matches!(
         d.reason.as_str(),
-        "work" | "may-fail" | "places" | "cheap-again" | "same-domain" | "boundary" | "switched-off"
+        "work"
+            | "may-fail"
+            | "places"
+            | "cheap-again"
+            | "same-domain"
+            | "boundary"
+            | "switched-off"
+            | "random-access"
+            | "shared"
+            | "limit"
+            | "oob-compose"
+            | "oob-default-not-identity"
     )
 }
 
@@ -222,7 +234,8 @@ pub fn node(trace: &Trace, which: &str, width: usize) -> Result<String, String> 
     let graph = find_pass(trace, segment, None)?;
     let mut out = describe(trace, &graph, found);
     let family: Vec<u32> = family(trace, found);
-    for d in trace.decisions.iter().filter(|d| family.contains(&d.node)) {
+    let so = |d: &&DecisionRecord| d.reason != "random-access" || still_holds(trace, d);
+    for d in trace.decisions.iter().filter(|d| family.contains(&d.node)).filter(so) {
         out += &format!("  {}\n", wrapped(&sentence(trace, d), 4, width));
         out += &format!("    {}: {}", d.chosen, price(&d.cost));
         for alt in &d.alt {

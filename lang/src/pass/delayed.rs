@@ -190,6 +190,7 @@ impl<'a> Fusion<'a> {
                 None => "x".into(),
             },
             Expr::Scalar(at) => self.scalar(*at),
+            Expr::At(v, p) if p.ix.is_empty() && p.tests.is_empty() => self.name(*v),
             Expr::At(v, p) => format!("{}[{}]", self.name(*v), places(&moved(p, frames))),
             Expr::Index(ix, origin) => {
                 let read = moved(&Read::new([(**ix).clone()]), frames);

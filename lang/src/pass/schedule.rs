@@ -128,6 +128,15 @@ pub struct Group {
 }
 
 impl Group {
+    fn take(&mut self, other: Group) {
+        if self.axis.is_none() {
+            (self.axis, self.kind) = (other.axis, other.kind);
+        }
+        self.body.extend(other.body);
+        self.reduces.extend(other.reduces);
+        self.after.extend(other.after);
+    }
+
     pub fn nodes(&self) -> Vec<NodeId> {
         let mut all: Vec<_> = self.body.iter().chain(&self.reduces).chain(&self.after).copied().collect();
         all.sort();
@@ -198,7 +207,8 @@ fn first_kept(dag: &Dag, roots: &[NodeId], lets: &[Let], allow: Allow, live: &[b
     }
     let nothing_fuses = !allow.push && !allow.fuse && !allow.embed;
     for at in dag.ids().filter(|at| live[at.index()]) {
-        for (k, a) in dag.node(at).inputs().iter().enumerate().filter(|(_, a)| !is_leaf(dag, **a)) {
+        for (k, a) in dag.node(at).inputs().iter().enumerate().filter(|(_, a)| !matches!(dag.node(**a), Node::Input(_)))
+        {
             if dag.node(at).reads_anywhere(k) {
                 keep.entry(*a).or_insert(Why::Anywhere);
             }
@@ -247,7 +257,7 @@ fn is_broadcast(node: &Node<NodeId>) -> bool {
 }
 
 fn is_leaf(dag: &Dag, at: NodeId) -> bool {
-    matches!(dag.node(at), Node::Input(_) | Node::Const(_))
+    dag.node(at).inputs().is_empty()
 }
 
 /// Schedules the kept nodes, children first.
@@ -266,8 +276,7 @@ fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow) -> Vec<Group> {
             let homes: Vec<usize> = top.iter().map(|(t, _)| of[t]).collect();
             let all = || homes.iter().filter_map(|h| groups[*h].as_ref()).flat_map(Group::nodes).chain([at]).collect();
             if allow.inputs.is_none_or(|most| split::reads(dag, keep, all()) <= most) {
-                joined =
-                    one_home(&mut groups, &mut of, &homes).filter(|&g| joins(dag, &mut groups[g], at, &top, allow));
+                joined = one_home(&mut groups, &mut of, &homes, |g| joins(dag, g, at, &top, allow), allow);
             }
         }
         let home = joined.unwrap_or_else(|| {
@@ -299,17 +308,34 @@ fn kind(node: &Node<NodeId>) -> Kind {
     }
 }
 
-/// One launch for all of them: the one they are in, or theirs merged where domain, stage and axis agree.
-fn one_home(groups: &mut [Option<Group>], of: &mut BTreeMap<NodeId, usize>, homes: &[usize]) -> Option<usize> {
+/// One launch for all of them, which a node joins: the one they are in, or theirs merged where domain, stage and axis
+/// agree. None, and nothing changes: they are in several, or it does not join.
+fn one_home(
+    groups: &mut [Option<Group>],
+    of: &mut BTreeMap<NodeId, usize>,
+    homes: &[usize],
+    joins: impl Fn(&mut Group) -> bool,
+    allow: Allow,
+) -> Option<usize> {
     let first = *homes.first()?;
-    let others: Vec<usize> = homes.iter().copied().filter(|h| *h != first).collect();
-    let fits = |h: &usize| matches!((&groups[first], &groups[*h]), (Some(a), Some(b)) if mergeable(a, b));
-    if !others.iter().all(fits) {
+    let mut others: Vec<usize> = homes.iter().copied().filter(|h| *h != first).collect();
+    others.sort();
+    others.dedup();
+    if others.is_empty() {
+        return groups[first].as_mut().is_some_and(joins).then_some(first);
+    }
+    let mut whole = groups[first].clone()?;
+    for h in &others {
+        let other = groups[*h].as_ref().filter(|other| allow.outputs && mergeable(&whole, other))?;
+        whole.take(other.clone());
+    }
+    if !joins(&mut whole) {
         return None;
     }
     for h in others {
         merge(groups, of, first, h);
     }
+    groups[first] = Some(whole);
     Some(first)
 }
 
@@ -325,18 +351,15 @@ fn merge(groups: &mut [Option<Group>], of: &mut BTreeMap<NodeId, usize>, into: u
         of.insert(at, into);
     }
     if let Some(g) = &mut groups[into] {
-        if g.axis.is_none() {
-            (g.axis, g.kind) = (other.axis, other.kind);
-        }
-        g.body.extend(other.body);
-        g.reduces.extend(other.reduces);
-        g.after.extend(other.after);
+        g.take(other);
     }
 }
 
 /// LOWERING §7 (a) and (b): whether a kept node may run in the launch whose values it reads at their own place.
-fn joins(dag: &Dag, home: &mut Option<Group>, at: NodeId, top: &[&(NodeId, bool)], allow: Allow) -> bool {
-    let Some(g) = home.as_mut().filter(|g| g.kind != Kind::Compact) else { return false };
+fn joins(dag: &Dag, g: &mut Group, at: NodeId, top: &[&(NodeId, bool)], allow: Allow) -> bool {
+    if g.kind == Kind::Compact {
+        return false;
+    }
     let shape = dag.shape(top[0].0);
     if top.iter().any(|(t, _)| dag.shape(*t) != shape) {
         return false;
