@@ -47,8 +47,8 @@ pub trait Host {
         true
     }
 
-    /// An operand could not run once for all cells: where, and what stood in the way (W-untraced).
-    fn untraced(&mut self, _place: &Place, _why: &str) {}
+    /// Something that costs more than it seems to: its code in the trace, where, and a sentence.
+    fn warn(&mut self, _code: &'static str, _place: &Place, _text: String) {}
 
     fn limits(&self) -> &Limits;
     fn budget(&self) -> &Budget;
