@@ -28,6 +28,17 @@ fn known(a: &Array) -> (DType, Option<(f64, f64)>) {
     }
 }
 
+/// What holds an array and a fill.
+fn with_fill(dtype: DType, fill: f64) -> DType {
+    match dtype.range() {
+        Some(_) if fill != fill.trunc() => DType::F64,
+        Some((lo, hi)) if dtype.is_integer() && !(lo..=hi).contains(&fill) => {
+            DType::of_range(lo.min(fill), hi.max(fill)).unwrap_or(DType::F64)
+        }
+        _ => dtype,
+    }
+}
+
 impl Cx<'_> {
     /// Whether an operation with that many elements is recorded. One on complex numbers never is.
     pub fn records(&self, args: &[&Array], n: usize) -> bool {
@@ -283,11 +294,7 @@ impl Cx<'_> {
         let n = crate::array::checked_elements(&m.shape)?;
         let large = n > SMALL || self.sys.record_all && a.rank() > 0;
         if a.is_uniform() && !a.is_complex() && (a.pending().is_some() || large) {
-            let dtype = if a.dtype().is_integer() && m.read.tests.iter().any(|t| t.fill != t.fill.trunc()) {
-                DType::F64
-            } else {
-                a.dtype()
-            };
+            let dtype = m.read.tests.iter().fold(a.dtype(), |dtype, t| with_fill(dtype, t.fill));
             let range = known(a)
                 .1
                 .map(|(lo, hi)| m.read.tests.iter().fold((lo, hi), |r, t| (r.0.min(t.fill), r.1.max(t.fill))));
