@@ -14,7 +14,7 @@ Type a line of APL and its value prints. ← names a value, ⍝ begins a comment
 
 Glyphs     `r gives ⍴   `i ⍳   `w ⍵   `a ⍺   `[ ←   `- ×   `= ÷   `D ⋄
            or by name and Tab: rho<Tab> ⍴   iota<Tab> ⍳   times<Tab> ×
-Help on    ]help ⍉   ]help sum   ]help if   ]help ⎕CSV   ]help ]dag   ]help RANK ERROR
+Help on    ]help ⍉  ]help sum  ]help if  ]help ⎕CSV  ]help ]dag  ]help RANK
 
 The compiler, on the last line that gave a value, or on an expression:
   ]dag       the graph: what was shared, what was fused

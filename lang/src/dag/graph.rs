@@ -106,6 +106,11 @@ impl Dag {
         self.shape(at).iter().fold(1u64, |n, &d| n.saturating_mul(d as u64))
     }
 
+    /// The shape over which a node is computed: its own, or that of what it consumes.
+    pub fn domain(&self, at: NodeId) -> &[usize] {
+        self.node(at).consumes().map_or_else(|| self.shape(at), |(src, _)| self.shape(*src))
+    }
+
     fn holds(&self, at: NodeId, x: f64) -> bool {
         matches!(self.node(at), Node::Const(Scalar::Num(c)) if c.to_bits() == x.to_bits())
     }

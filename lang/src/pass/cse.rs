@@ -76,7 +76,10 @@ pub fn hash(node: &Node<NodeId>) -> u64 {
         Node::Iota { origin } => origin.to_bits().hash(&mut h),
         Node::Map { op, ct, .. } => (op, ct.to_bits()).hash(&mut h),
         Node::Transform { read, .. } => read.hash(&mut h),
-        Node::Reduce { op, axis, .. } => (op, axis).hash(&mut h),
+        Node::Reduce { op, axis, .. } | Node::Scan { op, axis, .. } => (op, axis).hash(&mut h),
+        Node::Select { .. } => {}
+        Node::Cat { axis, .. } | Node::Compact { axis, .. } => axis.hash(&mut h),
+        Node::Gather { read, along, origin, .. } => (read, along, origin.to_bits()).hash(&mut h),
     }
     node.inputs().hash(&mut h);
     h.finish()

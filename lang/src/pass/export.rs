@@ -136,7 +136,10 @@ fn attributes(work: &Work, at: NodeId) -> Attr {
             attr.oob = read.oob().map(Into::into);
             attr.affine = Some(read.text(dag.shape(at).len()));
         }
-        Node::Reduce { axis, .. } => attr.axis = Some(u32::from(*axis)),
+        Node::Reduce { axis, .. } | Node::Scan { axis, .. } | Node::Cat { axis, .. } | Node::Compact { axis, .. } => {
+            attr.axis = Some(u32::from(*axis));
+        }
+        Node::Gather { read, .. } => attr.affine = Some(read.text(dag.shape(at).len())),
         _ => {}
     }
     attr
@@ -232,7 +235,7 @@ fn launch(work: &Work, plan: &Plan, k: u32, l: &Launch) -> LaunchRecord {
         id: k,
         name: l.name.clone(),
         skeleton: l.skeleton().into(),
-        algo: if l.axis.is_some() { "tree".into() } else { "map".into() },
+        algo: l.kind.algorithm().into(),
         body: steps_nodes(l),
         inputs,
         out,
@@ -289,7 +292,7 @@ fn effort(l: &Launch) -> (u64, f64) {
     let points = |shape: &[usize]| shape.iter().fold(1u64, |n, &d| n.saturating_mul(d as u64));
     let sum = |steps: &[Step], n: u64| {
         let ops = steps.iter().filter_map(|s| if let What::Op { op, .. } = &s.what { Some(op) } else { None });
-        let loads = steps.iter().filter(|s| matches!(s.what, What::Load(_))).count() as f64;
+        let loads = steps.iter().filter(|s| matches!(s.what, What::Load(_) | What::Gather { .. })).count() as f64;
         let (count, ns) = ops.fold((0, 0.0), |(c, t), op| (c + 1, t + op.row().ns));
         (n * count, n as f64 * (ns + loads * cost::READ_NS))
     };
@@ -305,11 +308,7 @@ fn live_max(steps: &[Step]) -> u32 {
     let mut last = vec![0usize; steps.len()];
     for (k, s) in steps.iter().enumerate() {
         last[k] = last[k].max(k);
-        match &s.what {
-            What::Op { args, .. } => args.iter().for_each(|a| last[*a as usize] = k),
-            What::Guard { value, .. } => last[*value as usize] = k,
-            _ => {}
-        }
+        s.what.args().iter().for_each(|a| last[*a as usize] = k);
     }
     (0..steps.len()).map(|k| (0..=k).filter(|j| last[*j] >= k).count()).max().unwrap_or(0) as u32
 }

@@ -10,10 +10,7 @@ use std::rc::Rc;
 
 /// The kept nodes that the body of `at` reads, each with whether every read of it is at the body's own point.
 pub fn kept_reads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Vec<(NodeId, bool)> {
-    let extents = match dag.node(at) {
-        Node::Reduce { src, .. } => dag.shape(*src),
-        _ => dag.shape(at),
-    };
+    let extents = dag.domain(at);
     let mut found: BTreeMap<NodeId, bool> = BTreeMap::new();
     let mut seen: Set<(NodeId, Rc<Read>)> = Set::default();
     let mut stack = vec![(at, Rc::new(Read::identity(extents.len())), true)];
@@ -26,13 +23,9 @@ pub fn kept_reads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Vec<(N
         if !seen.insert((node, read.clone())) {
             continue;
         }
-        match dag.node(node) {
-            Node::Transform { src, read: inner, .. } => stack.push((*src, Rc::new(inner.after(&read, extents)), false)),
-            Node::Reduce { src, .. } => stack.push((*src, read, false)),
-            Node::Map { args, .. } => {
-                args.iter().for_each(|a| stack.push((*a, argument(dag, node, *a, &read), false)));
-            }
-            Node::Input(_) | Node::Const(_) | Node::Iota { .. } => {}
+        for (k, a) in dag.node(node).inputs().iter().enumerate() {
+            let (read, _) = argument(dag, node, k, &read, extents);
+            stack.push((*a, read, false));
         }
     }
     found.into_iter().collect()

@@ -165,7 +165,7 @@ fn kept(work: &Work, at: NodeId, why: &Why, switch: &'static str) -> Option<Deci
             WhyNot::Limit { name: "places", need: *k as u64, have: 64 },
             format!("{name} is read in {k} different places; its text would stand in each"),
         ),
-        Why::Root | Why::Consumer | Why::NotYet(_) | Why::Random | Why::Limit { .. } => return None,
+        Why::Root | Why::Consumer | Why::NotYet(_) | Why::Random | Why::Anywhere | Why::Limit { .. } => return None,
     })
 }
 
@@ -200,7 +200,7 @@ fn joined(work: &mut Work, before: &Schedule, after: &Schedule, switch: &'static
             work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text));
         }
         for &at in group.reduces.iter().filter(|_| !group.body.is_empty()) {
-            let Node::Reduce { src, .. } = work.dag.node(at) else { continue };
+            let Some((src, _)) = work.dag.node(at).consumes() else { continue };
             let n = work.dag.elements(*src);
             let size = work.dag.dtype(*src).size() as u64;
             let text = format!("{} runs in the pass that writes {}", label(&work.dag, at), label(&work.dag, *src));

@@ -11,7 +11,6 @@ use super::find::{self, Body};
 use super::schedule::{Again, Allow, Why};
 use super::strict;
 use crate::dag::{Dag, Node, NodeId};
-use crate::prim::op::Fails;
 use std::collections::BTreeMap;
 
 /// More places than this are not worth the text (LOWERING §7).
@@ -35,7 +34,7 @@ impl<'a> Judge<'a> {
     pub fn why(&self, keep: &BTreeMap<NodeId, Why>, at: NodeId, places: &[Context]) -> Option<Why> {
         let dag = self.dag;
         let map = if let Node::Map { op, .. } = dag.node(at) { Some(*op) } else { None };
-        let hard = map.is_some_and(|op| op.row().fails == Fails::Hard);
+        let hard = dag.node(at).fails_hard();
         if hard && !places.iter().any(|c| c.onto) && !self.allow.has(Fault::PartOfWhatFails) {
             return Some(Why::MayFail);
         }
@@ -44,7 +43,8 @@ impl<'a> Judge<'a> {
             let fill = map.and(place.read.tests.first()).map(|t| t.fill);
             return Some(Why::Outside { code: strict::code(dag, at), fill });
         }
-        if dag.shape(at).is_empty() || map.is_none() {
+        let works = matches!(dag.node(at), Node::Map { .. } | Node::Select { .. } | Node::Gather { .. });
+        if dag.shape(at).is_empty() || !works {
             return None;
         }
         if places.len() > PLACES {

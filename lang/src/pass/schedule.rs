@@ -4,6 +4,7 @@
 //! with reasons, launches as groups of kept nodes, and each node's contexts. Deterministic: walks are in id order.
 //! `keep` only grows, so the loop ends. Cost: linear in distinct contexts.
 
+use super::break_random::is_random;
 use super::contexts::{Context, Contexts};
 use super::cost::{self, Cost, LAUNCH_NS};
 use super::fault::Fault;
@@ -12,6 +13,7 @@ use super::lets::Let;
 use super::{find, float_lets, split};
 use crate::array::Shape;
 use crate::dag::{Dag, Node, NodeId};
+use crate::plan::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the passes so far have made possible. Nothing: every node but implicit broadcasts is its own launch.
@@ -71,8 +73,10 @@ pub enum Again {
 pub enum Why {
     /// Its value is wanted.
     Root,
-    /// A reduction: its result is used by others.
+    /// A reduction, a scan, a selection: its result is used by others.
     Consumer,
+    /// It is read at places that only values tell.
+    Anywhere,
     /// Computing it where it is read costs more than storing it.
     Work { points: u64, inline: Cost, store: Cost },
     /// It is used more than once, and what is shared is stored.
@@ -102,7 +106,7 @@ impl Why {
             Why::MayFail => "may-fail".into(),
             Why::Places(n) => format!("places({n})"),
             Why::Limit { name, need, have } => format!("limit:{name}({need}>{have})"),
-            Why::Random => "random-access".into(),
+            Why::Random | Why::Anywhere => "random-access".into(),
             Why::Outside { code, .. } => (*code).into(),
             Why::NotYet(pass) => format!("off:{pass}"),
         }
@@ -114,8 +118,10 @@ impl Why {
 pub struct Group {
     pub stage: u32,
     pub domain: Shape,
+    pub kind: Kind,
+    /// What reductions, scans or a selection run along.
     pub axis: Option<usize>,
-    /// Kept nodes over the domain (maps), reductions of the axis, and kept nodes over the domain without it.
+    /// Kept nodes over the domain (maps), consumers along the axis, and kept nodes over what those leave.
     pub body: Vec<NodeId>,
     pub reduces: Vec<NodeId>,
     pub after: Vec<NodeId>,
@@ -123,7 +129,9 @@ pub struct Group {
 
 impl Group {
     fn take(&mut self, other: Group) {
-        self.axis = self.axis.or(other.axis);
+        if self.axis.is_none() {
+            (self.axis, self.kind) = (other.axis, other.kind);
+        }
         self.body.extend(other.body);
         self.reduces.extend(other.reduces);
         self.after.extend(other.after);
@@ -199,20 +207,31 @@ fn first_kept(dag: &Dag, roots: &[NodeId], lets: &[Let], allow: Allow, live: &[b
     }
     let nothing_fuses = !allow.push && !allow.fuse && !allow.embed;
     for at in dag.ids().filter(|at| live[at.index()]) {
-        let why = match dag.node(at) {
-            Node::Reduce { src, .. } => {
-                if allow.breaks && !allow.embed && !is_leaf(dag, *src) && dag.elements(*src) > 0 {
-                    keep.entry(*src).or_insert(Why::Random);
-                }
-                Some(Why::Consumer)
+        for (k, a) in dag.node(at).inputs().iter().enumerate().filter(|(_, a)| !matches!(dag.node(**a), Node::Input(_)))
+        {
+            if dag.node(at).reads_anywhere(k) {
+                keep.entry(*a).or_insert(Why::Anywhere);
             }
-            Node::Map { .. } if !allow.fuse && !dag.shape(at).is_empty() => Some(Why::NotYet("fuse-producers")),
-            Node::Transform { src, name, .. } if !allow.push && *name != BROADCAST => {
+        }
+        let why = match dag.node(at) {
+            Node::Map { .. } | Node::Select { .. } | Node::Gather { .. }
+                if !allow.fuse && !dag.shape(at).is_empty() =>
+            {
+                Some(Why::NotYet("fuse-producers"))
+            }
+            node @ (Node::Transform { .. } | Node::Cat { .. }) if !allow.push && !is_broadcast(node) => {
                 // The break is below: the transform is applied when what was written is read.
-                if !is_leaf(dag, *src) {
+                for src in node.inputs().iter().filter(|src| !is_leaf(dag, **src)) {
                     keep.entry(*src).or_insert(Why::NotYet("push-down"));
                 }
                 nothing_fuses.then_some(Why::NotYet("push-down"))
+            }
+            node if is_random(node) => {
+                let breaks = |a: &&NodeId| !is_leaf(dag, **a) && dag.elements(**a) > 0;
+                for a in node.inputs().iter().filter(breaks).filter(|_| allow.breaks && !allow.embed) {
+                    keep.entry(*a).or_insert(Why::Random);
+                }
+                node.consumes().is_some().then_some(Why::Consumer)
             }
             _ => None,
         };
@@ -232,6 +251,10 @@ fn first_kept(dag: &Dag, roots: &[NodeId], lets: &[Let], allow: Allow, live: &[b
 
 /// The name of transforms that scalar extension, frames and outer products make.
 pub const BROADCAST: &str = "broadcast";
+
+fn is_broadcast(node: &Node<NodeId>) -> bool {
+    matches!(node, Node::Transform { name, .. } if *name == BROADCAST)
+}
 
 fn is_leaf(dag: &Dag, at: NodeId) -> bool {
     dag.node(at).inputs().is_empty()
@@ -274,17 +297,17 @@ fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow) -> Vec<Group> {
 }
 
 fn alone(dag: &Dag, at: NodeId, stage: u32) -> Group {
-    let none = Vec::new;
-    match dag.node(at) {
-        Node::Reduce { src, axis, .. } => Group {
-            stage,
-            domain: dag.shape(*src).into(),
-            axis: Some(*axis as usize),
-            body: none(),
-            reduces: vec![at],
-            after: none(),
-        },
-        _ => Group { stage, domain: dag.shape(at).into(), axis: None, body: vec![at], reduces: none(), after: none() },
+    let (axis, kind) = (dag.node(at).consumes().map(|c| c.1), kind(dag.node(at)));
+    let (body, reduces) = if axis.is_some() { (vec![], vec![at]) } else { (vec![at], vec![]) };
+    Group { stage, domain: dag.domain(at).into(), kind, axis, body, reduces, after: Vec::new() }
+}
+
+fn kind(node: &Node<NodeId>) -> Kind {
+    match node {
+        Node::Reduce { .. } => Kind::Reduce,
+        Node::Scan { .. } => Kind::Scan,
+        Node::Compact { .. } => Kind::Compact,
+        _ => Kind::Map,
     }
 }
 
@@ -320,8 +343,9 @@ fn one_home(
 }
 
 fn mergeable(a: &Group, b: &Group) -> bool {
-    let axes = a.axis.is_none() || b.axis.is_none() || a.axis == b.axis;
-    a.stage == b.stage && a.domain == b.domain && axes
+    let alike = a.axis.is_none() || b.axis.is_none() || (a.kind, a.axis) == (b.kind, b.axis);
+    let alone = a.kind == Kind::Compact || b.kind == Kind::Compact;
+    a.stage == b.stage && a.domain == b.domain && alike && !alone
 }
 
 fn merge(groups: &mut [Option<Group>], of: &mut BTreeMap<NodeId, usize>, into: usize, gone: usize) {
@@ -336,22 +360,22 @@ fn merge(groups: &mut [Option<Group>], of: &mut BTreeMap<NodeId, usize>, into: u
 
 /// LOWERING §7 (a) and (b): whether a kept node may run in the launch whose values it reads at their own place.
 fn joins(dag: &Dag, g: &mut Group, at: NodeId, top: &[&(NodeId, bool)], allow: Allow) -> bool {
+    if g.kind == Kind::Compact {
+        return false;
+    }
     let shape = dag.shape(top[0].0);
     if top.iter().any(|(t, _)| dag.shape(*t) != shape) {
         return false;
     }
     let in_body = top.iter().all(|(t, _)| g.body.contains(t));
     let in_after = top.iter().all(|(t, _)| g.reduces.contains(t) || g.after.contains(t));
-    match dag.node(at) {
-        Node::Reduce { src, axis, .. } => {
-            let axis = *axis as usize;
-            let fits = allow.embed
-                && allow.epilogue
-                && in_body
-                && dag.shape(*src) == shape
-                && (g.axis.is_none_or(|a| a == axis) || allow.has(Fault::OtherAxis));
+    match (dag.node(at).consumes(), kind(dag.node(at))) {
+        (Some(_), Kind::Compact) => false,
+        (Some((src, axis)), kind) => {
+            let one = g.axis.is_none_or(|a| (g.kind, a) == (kind, axis)) || allow.has(Fault::OtherAxis);
+            let fits = allow.embed && allow.epilogue && in_body && dag.shape(*src) == shape && one;
             if fits {
-                g.axis = Some(axis);
+                (g.axis, g.kind) = (Some(axis), kind);
                 g.reduces.push(at);
             }
             fits
@@ -434,10 +458,7 @@ fn finished(dag: &Dag, keep: BTreeMap<NodeId, Why>, groups: Vec<Group>, contexts
     }
     let loaded: BTreeSet<NodeId> = contexts.loads().map(|l| l.0).collect();
     for (at, why) in &keep {
-        let domain = match dag.node(*at) {
-            Node::Reduce { src, .. } => dag.elements(*src),
-            _ => dag.elements(*at),
-        };
+        let domain = super::contexts::product(dag.domain(*at));
         flops = flops.saturating_add(domain.saturating_mul(cost::own(dag, *at).1));
         if *why != Why::Consumer || loaded.contains(at) {
             bytes = bytes.saturating_add(dag.elements(*at).saturating_mul(dag.dtype(*at).size() as u64));
