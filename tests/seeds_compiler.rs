@@ -288,3 +288,63 @@ fn bar_12_barracuda_never_stores_what_maps_and_folds_read() {
     assert_eq!(launches(&["passes=bar2010"], "+/v×1+⌽w"), 1);
     assert_eq!(launches(&["passes=bar2010"], "(1↓v)-¯1↓v"), 1);
 }
+
+/// The lets of a line: named, then by de Bruijn indices.
+fn lets(line: &str) -> (String, String) {
+    let t = told(&[], &["x←0.5×⍳9", "x", line]);
+    let bind = t.passes.iter().find(|p| p.name == "bind").expect("the pass");
+    let view = bind.view.clone().expect("a view");
+    let (named, indexed) = view.split_once('\n').expect("two forms");
+    // ACC-10: as many lets as the source shares terms.
+    let shared = t.passes[0].roots.len();
+    assert!(shared > 0 && bind.lets.len() == named.matches("let ").count());
+    (named.into(), indexed.into())
+}
+
+#[test]
+fn acc_08_lets_stand_just_above_all_uses_in_order_of_height() {
+    let cases = [
+        ("a×a⊣a←x+1", "let a = x + 1 in a × a", "let x + 1 in #0 × #0"),
+        ("b-b⊣b←a×a⊣a←x+1", "let b = (let a = x + 1 in a × a) in b - b", "let (let x + 1 in #0 × #0) in #0 - #0"),
+        (
+            "{a←x+1 ⋄ b←a×a ⋄ a-b÷b}0",
+            "let a = x + 1 in a - (let b = a × a in b ÷ b)",
+            "let x + 1 in #0 - (let #0 × #0 in #0 ÷ #0)",
+        ),
+        (
+            "{p←x×2 ⋄ q←x-3 ⋄ (p+p)⌈q÷q}0",
+            "(let p = x × 2 in p + p) ⌈ (let q = x - 3 in q ÷ q)",
+            "(let x × 2 in #0 + #0) ⌈ (let x - 3 in #0 ÷ #0)",
+        ),
+        (
+            "{a←x×2 ⋄ b←-|a ⋄ (a×b)-b}0",
+            "let a = x × 2 in let b = - (| a) in (a × b) - b",
+            "let x × 2 in let - (| #0) in (#1 × #0) - #0",
+        ),
+        (
+            "{a←x+1 ⋄ b←(-a)+|a ⋄ c←b×a ⋄ c÷b-c}0",
+            "let a = x + 1 in let b = (- a) + (| a) in let c = b × a in c ÷ (b - c)",
+            "let x + 1 in let (- #0) + (| #0) in let #0 × #1 in #0 ÷ (#1 - #0)",
+        ),
+    ];
+    for (line, named, indexed) in cases {
+        assert_eq!(lets(line), (named.to_string(), indexed.to_string()), "{line}");
+    }
+    // f(k) = f(k-1)+f(k-2): f0 to f4 at the root, f5 is used once.
+    let (named, _) = lets("{f0←x+1 ⋄ f1←f0+x ⋄ f2←f1+f0 ⋄ f3←f2+f1 ⋄ f4←f3+f2 ⋄ f5←f4+f3 ⋄ f5+f4}0");
+    let order: Vec<&str> = named.split("let ").skip(1).filter_map(|p| p.split(' ').next()).collect();
+    assert_eq!(order, ["f0", "f1", "f2", "f3", "f4"]);
+}
+
+#[test]
+fn acc_07_prune_shows_placeholders_and_how_often_each_term_is_used() {
+    let t = told(&[], &["x←0.5×⍳9", "x", "{a←x+1 ⋄ b←(-a)+|a ⋄ c←b×a ⋄ c÷b-c}0"]);
+    let view = t.passes.iter().find(|p| p.name == "prune").and_then(|p| p.view.clone()).expect("a view");
+    let omega = view.split_once("Ω: ").expect("the map").1;
+    assert_eq!(omega.split(", ").map(|w| w.rsplit(' ').next().expect("a count")).collect::<Vec<_>>(), ["3", "2", "2"]);
+    assert!(view.contains("_2"), "{view}");
+    // Leaves never float; what the pass cse adds is marked so.
+    let leaf = told(&[], &["x←0.5×⍳9", "x", "(x+1)×x+1"]);
+    assert!(leaf.passes.iter().find(|p| p.name == "bind").is_some_and(|p| p.lets.is_empty()));
+    assert!(leaf.decisions.iter().any(|d| d.reason == "written-twice" && d.switch == "cse"));
+}
