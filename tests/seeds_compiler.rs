@@ -348,3 +348,38 @@ fn acc_07_prune_shows_placeholders_and_how_often_each_term_is_used() {
     assert!(leaf.passes.iter().find(|p| p.name == "bind").is_some_and(|p| p.lets.is_empty()));
     assert!(leaf.decisions.iter().any(|d| d.reason == "written-twice" && d.switch == "cse"));
 }
+
+#[test]
+fn bar_04_each_rule_fires_on_its_witness_and_changes_no_value() {
+    let witnesses = [
+        ("add-zero", "i+0"),
+        ("zero-add", "0+i"),
+        ("sub-zero", "x-0"),
+        ("mul-one", "x×1"),
+        ("one-mul", "1×x"),
+        ("div-one", "x÷1"),
+        ("mul-zero", "i×0"),
+        ("zero-mul", "0×i"),
+        ("neg-neg", "--x"),
+        ("add-add", "1+2+i"),
+        ("mul-mul", "3×2×i"),
+        ("floor-whole", "⌊⌊x"),
+        ("abs-abs", "||x"),
+        ("not-not", "~~x>1"),
+        ("pow-half", "x*0.5"),
+        ("pow-two", "x*2"),
+        ("conjugate", "+x*0.3"),
+        ("compose", "⌽⌽x"),
+        ("compose", "⍉⍉3 3⍴x"),
+        ("identity", "0⌽x"),
+    ];
+    for (rule, line) in witnesses {
+        let t = told(&[], &["x←0.5×⍳9 ⋄ i←⍳9", "x i", line]);
+        let off = told(&["off=simplify"], &["x←0.5×⍳9 ⋄ i←⍳9", "x i", line]);
+        assert!(t.rules.contains_key(rule), "{line}: {:?}", t.rules);
+        assert_eq!(t.result, off.result, "{line}");
+    }
+    // Not where ∞, NaN or ¯0 could tell: floats keep x+0 and x×0.
+    let t = told(&[], &["x←0.5×⍳9", "x", "(x+0)-x×0"]);
+    assert!(t.rules.keys().all(|r| !["add-zero", "mul-zero"].contains(&r.as_str())), "{:?}", t.rules);
+}
