@@ -371,7 +371,7 @@ fn bar_04_each_rule_fires_on_its_witness_and_changes_no_value() {
         ("conjugate", "+x*0.3"),
         ("compose", "⌽⌽x"),
         ("compose", "⍉⍉3 3⍴x"),
-        ("identity", "0⌽x"),
+        ("identity", "9⍴-x"),
     ];
     for (rule, line) in witnesses {
         let t = told(&[], &["x←0.5×⍳9 ⋄ i←⍳9", "x i", line]);
@@ -382,4 +382,33 @@ fn bar_04_each_rule_fires_on_its_witness_and_changes_no_value() {
     // Not where ∞, NaN or ¯0 could tell: floats keep x+0 and x×0.
     let t = told(&[], &["x←0.5×⍳9", "x", "(x+0)-x×0"]);
     assert!(t.rules.keys().all(|r| !["add-zero", "mul-zero"].contains(&r.as_str())), "{:?}", t.rules);
+}
+
+#[test]
+fn acc_17_the_shared_producer_of_the_figure() {
+    let line = "{p1←1+⍵ ⋄ c1←+\\p1 ⋄ p5←(⌽2×p1)+-c1 ⋄ +/*|p5}0.001×v";
+    let run = |how: &[&str]| told(how, &["v←0.5×⍳9 ⋄ u←0.001×v", "v u", &line.replace("0.001×v", "u")]);
+    assert_eq!(run(&["off=fusion"]).kernels.len(), 9);
+    let kept = run(&["passes=acc2013"]);
+    assert_eq!((kept.kernels.len(), breaks(&kept)), (3, vec!["shared(uses=2)".to_string()]));
+    // p2 to p7 are one Yield, which the last fold consumes.
+    let last = kept.nodes.iter().rev().find(|n| n.uses > 0 && n.op == "*").expect("p7");
+    assert!(last.attr.delayed.as_deref().is_some_and(|d| d.contains("Yield(f=*|(2×p1[8-i])+-c1[i])")), "{last:?}");
+    assert_eq!(run(&["passes=acc2013", "dup"]).kernels.len(), 2);
+    // By default p1 is light, and what is dear is kept and written by the launch of the scan.
+    assert_eq!(run(&[]).kernels.len(), 2);
+    let dear = told(&[], &["u←0.0005×⍳9", "u", &line.replace("0.001×v", "u").replace("p1←1+⍵", "p1←*⍵")]);
+    assert_eq!((dear.kernels.len(), breaks(&dear)), (2, vec!["work".to_string()]));
+    for how in [&["off=fusion"][..], &["passes=acc2013"], &["passes=acc2013", "dup"], &["passes=acl2006"]] {
+        assert_eq!(sha(&run(how)), sha(&run(&[])), "{how:?}");
+    }
+}
+
+#[test]
+fn acc_15_a_gather_is_a_step_at_computed_places() {
+    let t = told(&[], &["A←0.5×⍳9 ⋄ I←3 1 2 9", "A I", "1+A[I]"]);
+    let made = t.nodes.iter().rev().find(|n| n.uses > 0 && n.kind != "const").expect("a node");
+    let form = made.attr.delayed.clone().unwrap_or_default();
+    assert!(form.starts_with("Step(p=n") && form.ends_with("[i], f=1+x) → Transform"), "{form}");
+    assert_eq!(t.kernels.len(), 1);
 }

@@ -325,6 +325,91 @@ mod tests {
         assert!(floats(&dag, &lets).is_some_and(|f| f.starts_with("above n11 !: n5 inc !, n8 nine !\n")));
     }
 
+    /// GOLDENS §2.1: 991 operations as a tree, 66 as a graph, the pair of results counted as one.
+    #[test]
+    fn acc_10_black_scholes_is_ten_lets() {
+        let meta = Meta { shape: Shape::from_slice(&[9]), dtype: DType::F64, range: None, place: None };
+        let dag = std::cell::RefCell::new(Dag::default());
+        let info = |name: &str| Info {
+            meta: meta.clone(),
+            site: 0,
+            name: (!name.is_empty()).then(|| name.into()),
+            asked: false,
+            from: Vec::new(),
+            born: 0,
+        };
+        let add = |name: &str, node| dag.borrow_mut().add(node, info(name));
+        let map = |name: &str, op, args: &[NodeId]| add(name, Node::Map { op, ct: 0.0, args: args.into() });
+        let two = |op, a, b| map("", op, &[a, b]);
+        let num = |x: f64| add("", Node::Const(Scalar::Num(x)));
+        let leaf = |k, name| add(name, Node::Input(k));
+        let (s, x, t) = (leaf(0, "S"), leaf(1, "X"), leaf(2, "T"));
+        let (r, v) = (num(0.02), num(0.3));
+        let q = map("q", Op::Mul, &[v, map("", Op::Sqrt, &[t])]);
+        let drift = two(Op::Add, r, two(Op::Div, two(Op::Mul, v, v), num(2.0)));
+        let log = map("", Op::Ln, &[two(Op::Div, s, x)]);
+        let d1 = map("d1", Op::Div, &[two(Op::Add, log, two(Op::Mul, drift, t)), q]);
+        let normal = |d: NodeId, names: [&str; 3]| {
+            let slope = two(Op::Mul, num(0.2316419), map("", Op::Abs, &[d]));
+            let k = map(names[0], Op::Div, &[num(1.0), two(Op::Add, num(1.0), slope)]);
+            let step = |c: f64, rest| two(Op::Mul, k, two(Op::Add, num(c), rest));
+            let last = two(Op::Mul, k, num(1.330274429));
+            let terms = [-1.821255978, 1.781477937, -0.356563782].into_iter().fold(last, |rest, c| step(c, rest));
+            let sum = two(Op::Add, num(0.31938153), terms);
+            let bell = map("", Op::Exp, &[two(Op::Mul, num(-0.5), two(Op::Mul, d, d))]);
+            let weight = two(Op::Mul, two(Op::Mul, num(0.3989422804014327), bell), k);
+            let z = map(names[1], Op::Mul, &[weight, sum]);
+            let args = [two(Op::Gt, d, num(0.0)), two(Op::Sub, num(1.0), z), z];
+            add(names[2], Node::Select { args: args.into_iter().collect() })
+        };
+        let n1 = normal(d1, ["k1", "z1", "n1"]);
+        let d2 = map("d2", Op::Sub, &[d1, q]);
+        let n2 = normal(d2, ["k2", "z2", "n2"]);
+        let discount = map("", Op::Exp, &[map("", Op::Neg, &[two(Op::Mul, r, t)])]);
+        let e = map("e", Op::Mul, &[x, discount]);
+        let call = two(Op::Sub, two(Op::Mul, s, n1), two(Op::Mul, e, n2));
+        let rest = |n| two(Op::Sub, num(1.0), n);
+        let put = two(Op::Sub, two(Op::Mul, e, rest(n2)), two(Op::Mul, s, rest(n1)));
+        let dag = dag.into_inner();
+        let is_operation = |at: &NodeId| !dag.node(*at).inputs().is_empty();
+        let operations = |roots: &[NodeId]| {
+            let live = dag.live(roots);
+            dag.ids().filter(|at| live[at.index()]).filter(is_operation).count()
+        };
+        let mut tree = vec![0usize; dag.len()];
+        for at in dag.ids().filter(is_operation) {
+            tree[at.index()] = 1 + dag.node(at).inputs().iter().map(|a| tree[a.index()]).sum::<usize>();
+        }
+        assert_eq!((operations(&[call, put]) + 1, operations(&[call])), (66, 60));
+        assert_eq!((tree[call.index()] + tree[put.index()] + 1, tree[call.index()]), (991, 494));
+        let found = float(&dag, &[call, put]);
+        let name = |at: NodeId| dag.info(at).name.as_deref().unwrap_or("").to_string();
+        let names: Vec<(String, String)> =
+            found.iter().map(|l| (name(l.node), l.at.map_or(String::new(), name))).collect();
+        let wanted = [
+            ("q", ""),
+            ("e", ""),
+            ("d1", ""),
+            ("n1", ""),
+            ("n2", ""),
+            ("z1", "n1"),
+            ("k1", "z1"),
+            ("d2", "n2"),
+            ("z2", "n2"),
+            ("k2", "z2"),
+        ];
+        assert_eq!(names, wanted.map(|(a, b)| (a.to_string(), b.to_string())));
+        let uses = dag.uses(&[call, put]);
+        let omega = |name: &str| {
+            let at = found.iter().map(|l| l.node).find(|at| dag.info(*at).name.as_deref() == Some(name));
+            uses[at.expect("a let").index()]
+        };
+        assert_eq!(
+            ["d1", "d2", "k1", "k2", "q", "e", "n1", "n2", "z1", "z2"].map(omega),
+            [5, 4, 5, 5, 2, 2, 2, 2, 2, 2]
+        );
+    }
+
     /// ACC-09: putting every let's term back where it is mentioned gives the tree again, on graphs of any sharing.
     #[test]
     fn acc_09_lets_bind_every_use_and_read_as_the_same_tree() {

@@ -98,7 +98,7 @@ fn grow(work: &Work, plan: &Schedule, at: NodeId) -> Decision {
         words(keep),
         words(push)
     );
-    let about = About { at, what: "push", reason: "grows", row: "ACL-39", switch: "recompute" };
+    let about = About { at, what: "push", reason: "grows", row: "ACL-39", switch: if kept { "" } else { "recompute" } };
     let (keep, push) = (Choice { name: "keep", cost: keep }, Choice { name: "push", cost: push });
     let (chosen, over) = if kept { (keep, push) } else { (push, keep) };
     Decision::forced(about, chosen, over, WhyNot::Dearer, text)
