@@ -9,7 +9,7 @@ use aplomb_kernel::session::Session;
 use aplomb_lang::array::Array;
 use aplomb_lang::error::Error;
 use aplomb_lang::eval::Interp;
-use aplomb_lang::pass::switches;
+use aplomb_lang::pass::{Options, PRESETS, switches};
 use aplomb_lang::prim::table::{Does, prims};
 use aplomb_lang::reference;
 use aplomb_lang::span::Source;
@@ -257,6 +257,25 @@ fn no_switch_changes_a_value() {
     for (k, name) in switches().into_iter().enumerate() {
         let mut off = prepared(true, Some(name));
         compare(scaled(2_000), 1_000_000 * (k as u64 + 1), &mut |line| outcome(off.value_of(line)), name);
+    }
+}
+
+/// Pipelines and rules of the literature, and a limit that cuts most launches.
+#[test]
+fn no_pipeline_changes_a_value() {
+    let strict = |o: &mut Options| o.strict = true;
+    let by_cost = |o: &mut Options| o.dup_by_cost = true;
+    let mut ways: Vec<(String, Box<dyn Fn(&mut Session)>)> = Vec::new();
+    for preset in PRESETS.iter().map(|p| p.name) {
+        ways.push((preset.into(), Box::new(move |s| s.options().take(preset).expect("a pipeline"))));
+    }
+    ways.push(("--strict-2006".into(), Box::new(move |s| strict(s.options()))));
+    ways.push(("--dup=cost".into(), Box::new(move |s| by_cost(s.options()))));
+    ways.push(("--limit inputs=2".into(), Box::new(|s| s.core().limits.inputs = 2)));
+    for (k, (name, choose)) in ways.into_iter().enumerate() {
+        let mut s = prepared(true, None);
+        choose(&mut s);
+        compare(scaled(2_000), 50_000_000 + 1_000_000 * k as u64, &mut |line| outcome(s.value_of(line)), &name);
     }
 }
 

@@ -152,3 +152,25 @@ fn fits(wanted: &str, line: &str) -> bool {
     let Some(left) = line.strip_prefix(start) else { return false };
     rest.is_empty() || left.char_indices().any(|(k, _)| fits(rest, &left[k..])) || fits(rest, "")
 }
+
+/// The trace of the last line, compiled as `how` says: `passes=acl2006`, `off=cse`, `strict`, `dup`, `inputs=16`.
+pub fn told(how: &[&str], lines: &[&str]) -> aplomb_lang::trace::Trace {
+    let mut s = session();
+    for word in how {
+        match word.split_once('=').unwrap_or((word, "")) {
+            ("passes", name) => s.options().take(name).expect("a pipeline"),
+            ("off", name) => s.options().switch(name, false).expect("a switch"),
+            ("strict", _) => s.options().strict = true,
+            ("dup", _) => s.options().dup_by_cost = true,
+            ("inputs", n) => s.core().limits.inputs = n.parse().expect("a number"),
+            other => panic!("{other:?}"),
+        }
+    }
+    traced(&mut s, lines)
+}
+
+/// The reasons of what is kept at the end, but for values and folds, in the order of nodes.
+pub fn breaks(trace: &aplomb_lang::trace::Trace) -> Vec<String> {
+    let last = trace.passes.last().map_or(&[][..], |p| p.breaks.as_slice());
+    last.iter().filter(|b| !matches!(b.reason.as_str(), "root" | "consumer")).map(|b| b.reason.clone()).collect()
+}

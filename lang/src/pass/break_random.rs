@@ -64,10 +64,5 @@ fn breaks(work: &Work, moves_too: bool) -> Vec<(NodeId, NodeId)> {
 
 /// Whether a node reads its operands neither at its own place nor at one that a map tells.
 pub fn is_random(node: &Node<NodeId>) -> bool {
-    is_consumer(node) || matches!(node, Node::Gather { .. })
-}
-
-/// Whether an element needs many of an operand's.
-pub fn is_consumer(node: &Node<NodeId>) -> bool {
-    node.consumes().is_some()
+    node.consumes().is_some() || matches!(node, Node::Gather { .. })
 }

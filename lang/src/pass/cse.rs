@@ -4,6 +4,7 @@
 //! node already; what meets here was written twice, and is a let marked `cse`. Linear.
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::fault::{self, Fault};
 use super::hash::{Map, Mix};
 use super::schedule::Again;
 use super::work::Work;
@@ -13,6 +14,9 @@ use crate::error::Result;
 use std::hash::{Hash, Hasher};
 
 pub fn run(work: &mut Work) -> Result<()> {
+    if work.options.has(Fault::MergeUnlike) {
+        fault::merge_unlike(work);
+    }
     let mut first: Map<u64, Vec<NodeId>> = Map::default();
     let mut met: Vec<(NodeId, NodeId)> = Vec::new();
     work.rewrite(|dag, at| {

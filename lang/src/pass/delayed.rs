@@ -25,8 +25,8 @@ enum Expr {
     X,
     /// A scalar: a number or a computed one.
     Scalar(NodeId),
-    /// An element of an array in memory.
-    At(NodeId, Rc<Read>),
+    /// An element of an array in memory; on some axes functions say where.
+    At(NodeId, Rc<Read>, Vec<(usize, ExprId)>),
     /// The index plus an origin (by its bits).
     Index(Rc<Ix>, u64),
     Op(Op, Vec<ExprId>),
@@ -42,7 +42,21 @@ enum Expr {
 pub enum Delayed {
     Done(NodeId),
     Yield { f: ExprId },
-    Step { p: Rc<Read>, f: ExprId, v: NodeId },
+    Step { p: Rc<Places>, f: ExprId, v: NodeId },
+}
+
+/// Where an array in memory is read: by an index expression for each axis, or by a function where values tell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Places {
+    read: Read,
+    /// Axes, each with the function that gives the place.
+    along: Vec<(usize, ExprId)>,
+}
+
+impl Places {
+    fn is_identity(&self) -> bool {
+        self.along.is_empty() && self.read.is_identity()
+    }
 }
 
 /// The loops that `compute` chooses among, the most special first.
@@ -92,8 +106,8 @@ impl<'a> Fusion<'a> {
     fn step(&mut self, d: &Delayed) -> Delayed {
         match d {
             Delayed::Done(v) => {
-                let p = Rc::new(Read::identity(self.dag.shape(*v).len()));
-                Delayed::Step { p, f: self.expr(Expr::X), v: *v }
+                let read = Read::identity(self.dag.shape(*v).len());
+                Delayed::Step { p: Rc::new(Places { read, along: Vec::new() }), f: self.expr(Expr::X), v: *v }
             }
             other => other.clone(),
         }
@@ -111,7 +125,11 @@ impl<'a> Fusion<'a> {
     /// Element i of the result is element p(i): p before the places that are read already.
     pub fn backpermute(&mut self, d: &Delayed, p: &Read, extents: &[usize]) -> Delayed {
         match self.step(d) {
-            Delayed::Step { p: q, f, v } => Delayed::Step { p: Rc::new(q.after(p, extents)), f, v },
+            Delayed::Step { p: q, f, v } => {
+                let seen = |e: &ExprId, fusion: &mut Self| fusion.expr(Expr::Moved(*e, Rc::new(p.clone())));
+                let along = q.along.iter().map(|(axis, e)| (*axis, seen(e, self))).collect();
+                Delayed::Step { p: Rc::new(Places { read: q.read.after(p, extents), along }), f, v }
+            }
             Delayed::Yield { f } if p.is_identity() => Delayed::Yield { f },
             Delayed::Yield { f } => Delayed::Yield { f: self.expr(Expr::Moved(f, Rc::new(p.clone()))) },
             done => done,
@@ -128,7 +146,7 @@ impl<'a> Fusion<'a> {
     fn element(&mut self, d: &Delayed) -> ExprId {
         match self.step(d) {
             Delayed::Step { p, f, v } => {
-                let read = self.expr(Expr::At(v, p));
+                let read = self.expr(Expr::At(v, Rc::new(p.read.clone()), p.along.clone()));
                 if self.exprs[f.0 as usize] == Expr::X { read } else { self.expr(Expr::Of(f, read)) }
             }
             Delayed::Yield { f } => f,
@@ -157,7 +175,11 @@ impl<'a> Fusion<'a> {
             Delayed::Done(_) => "Done".into(),
             Delayed::Yield { f } => format!("Yield(f={})", self.function(*f)),
             Delayed::Step { p, f, .. } => {
-                let p = if p.is_identity() { "id".into() } else { places(p) };
+                let mut room = LONGEST;
+                let p = match p.is_identity() {
+                    true => "id".into(),
+                    false => self.places(&p.read, &p.along, &mut Vec::new(), &mut room),
+                };
                 let f = if self.exprs[f.0 as usize] == Expr::X { "id".into() } else { self.function(*f) };
                 format!("Step(p={p}, f={f})")
             }
@@ -190,8 +212,8 @@ impl<'a> Fusion<'a> {
                 None => "x".into(),
             },
             Expr::Scalar(at) => self.scalar(*at),
-            Expr::At(v, p) if p.ix.is_empty() && p.tests.is_empty() => self.name(*v),
-            Expr::At(v, p) => format!("{}[{}]", self.name(*v), places(&moved(p, frames))),
+            Expr::At(v, p, _) if p.ix.is_empty() && p.tests.is_empty() => self.name(*v),
+            Expr::At(v, p, along) => format!("{}[{}]", self.name(*v), self.places(p, along, frames, room)),
             Expr::Index(ix, origin) => {
                 let read = moved(&Read::new([(**ix).clone()]), frames);
                 let ix = &read.ix[0];
@@ -216,9 +238,24 @@ impl<'a> Fusion<'a> {
             Expr::Op(op, args) => self.operation(*op, args, frames, room),
             Expr::Node(at, args) => {
                 let args: Vec<String> = args.iter().map(|a| self.written(*a, frames, room)).collect();
-                format!("{}({})", super::decide::glyph(self.dag, *at), args.join(", "))
+                match (self.dag.node(*at), args.as_slice()) {
+                    (Node::Select { .. }, [cond, yes, no]) => format!("({cond} ? {yes} : {no})"),
+                    _ => format!("{}({})", super::decide::glyph(self.dag, *at), args.join(", ")),
+                }
             }
         }
+    }
+
+    /// `4-i`, `j, i`, `I[i]`, with what is outside behind a bar.
+    fn places(&self, p: &Read, along: &[(usize, ExprId)], frames: &mut Vec<Frame>, room: &mut usize) -> String {
+        let read = moved(p, frames);
+        let place = |(axis, ix): (usize, &Ix)| match along.iter().find(|a| a.0 == axis) {
+            Some((_, e)) => self.written(*e, frames, room),
+            None => ix.text(),
+        };
+        let ix: Vec<String> = read.ix.iter().enumerate().map(place).collect();
+        let tests = read.tests.iter().map(|t| format!(" | {}≤{}<{} else {}", t.lo, t.ix.text(), t.hi, number(t.fill)));
+        ix.join(", ") + &tests.collect::<String>()
     }
 
     fn operation(&self, op: Op, args: &[ExprId], frames: &mut Vec<Frame>, room: &mut usize) -> String {
@@ -271,13 +308,6 @@ fn moved(read: &Read, frames: &[Frame]) -> Read {
     })
 }
 
-/// `4-i`, `j, i`, with what is outside behind a bar.
-fn places(p: &Read) -> String {
-    let ix: Vec<String> = p.ix.iter().map(Ix::text).collect();
-    let tests = p.tests.iter().map(|t| format!(" | {}≤{}<{} else {}", t.lo, t.ix.text(), t.hi, number(t.fill)));
-    ix.join(", ") + &tests.collect::<String>()
-}
-
 /// What a pair of fused nodes is called in the counters.
 fn kind(node: &Node<NodeId>) -> &'static str {
     match node {
@@ -314,7 +344,20 @@ fn delay(fusion: &mut Fusion, at: NodeId, of: impl Fn(NodeId) -> Delayed) -> Del
                 fusion.expr(Expr::Op(*op, all))
             })
         }
-        node if super::break_random::is_consumer(node) => Delayed::Done(at),
+        node if node.consumes().is_some() => Delayed::Done(at),
+        // Another array tells the places: a Step whose p is a function of values.
+        Node::Gather { args, read, along, .. } => {
+            let (src, rest) = (args[0], &args[1..]);
+            let along: Vec<(usize, ExprId)> = along
+                .iter()
+                .zip(rest)
+                .map(|(axis, a)| {
+                    let place = if is_scalar(a) { fusion.expr(Expr::Scalar(*a)) } else { fusion.element(&of(*a)) };
+                    (*axis as usize, place)
+                })
+                .collect();
+            Delayed::Step { p: Rc::new(Places { read: read.clone(), along }), f: fusion.expr(Expr::X), v: src }
+        }
         node => {
             let sides: Vec<Delayed> = node.inputs().iter().map(|a| of(*a)).collect();
             fusion.zip_with(&sides, |fusion, parts| fusion.expr(Expr::Node(at, parts)))

@@ -5,6 +5,7 @@
 
 use super::contexts::argument;
 use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::fault;
 use super::hash::Map;
 use super::schedule::{Group, Schedule, Why, is_free_root};
 use super::work::Work;
@@ -50,6 +51,9 @@ pub fn run(work: &mut Work) -> Result<()> {
     let registers = registers(&work.dag, &schedule.keep);
     for (g, group) in schedule.groups.iter().enumerate() {
         plan.launches.push(launch(&work.dag, &schedule, group, &buffers, &registers, g)?);
+    }
+    if let Some(fault) = work.options.fault.filter(|f| work.options.has(*f)) {
+        fault::in_plan(fault, &mut plan);
     }
     let answers = answers(work, &buffers, &mut plan)?;
     last_uses(&mut plan);

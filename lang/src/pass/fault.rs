@@ -2,16 +2,22 @@
 //!
 //! `Options::fault` chooses one; builds without debug assertions know none.
 
-/// What goes wrong, and who should see it: the verifier alone (`verified`), or the comparison with the reference.
+use super::work::Work;
+use crate::dag::ix::Ix;
+use crate::dag::{Args, Node, NodeId, Read};
+use crate::plan::{Plan, What};
+use crate::prim::op::Op;
+
+/// What goes wrong, in which pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// record: a root is lost, another takes its place.
+    /// record: the operands of - and ÷ change places.
     SwapOperands,
-    /// simplify: x-0 where it says 0-x.
+    /// simplify: 0-x becomes x.
     WrongSide,
-    /// simplify: composed reads forget the outer tests.
+    /// simplify: reads forget their tests.
     DropTests,
-    /// cse: nodes of one kind and equal operands meet, whatever their operation.
+    /// cse: maps of equal operands meet, whatever their operation.
     MergeUnlike,
     /// push-down: a read is one place off.
     OffByOne,
@@ -21,7 +27,7 @@ pub enum Fault {
     OtherAxis,
     /// horizontal: launches of other domains merge.
     OtherDomain,
-    /// hoist: a nested fold folds the frame.
+    /// hoist, where it is off: a nested fold folds the frame.
     FoldTheFrame,
     /// split: what is cut off is read before it is written.
     LateWrite,
@@ -46,4 +52,81 @@ impl Fault {
         Fault::NextStep,
         Fault::DropGuard,
     ];
+}
+
+/// Replaces the first node that `make` has something for.
+fn once(work: &mut Work, make: impl Fn(&Node<NodeId>) -> Option<Node<NodeId>>) {
+    let mut done = false;
+    work.rewrite(|dag, at| {
+        let node = if done { None } else { make(dag.node(at)) };
+        done |= node.is_some();
+        let info = dag.info(at).clone();
+        node.map(|node| ("fault", "planted", dag.add(node, info)))
+    });
+}
+
+pub fn swap_operands(work: &mut Work) {
+    once(work, |node| match node {
+        Node::Map { op: op @ (Op::Sub | Op::Div), ct, args } if args[0] != args[1] => {
+            Some(Node::Map { op: *op, ct: *ct, args: Args::from_iter([args[1], args[0]]) })
+        }
+        _ => None,
+    });
+}
+
+pub fn wrong_side(work: &mut Work) {
+    work.rewrite(|dag, at| match dag.node(at) {
+        Node::Map { op: Op::Neg, args, .. } if dag.dtype(args[0]) == dag.dtype(at) => {
+            Some(("fault", "planted", args[0]))
+        }
+        _ => None,
+    });
+}
+
+pub fn drop_tests(work: &mut Work) {
+    once(work, |node| match node {
+        Node::Transform { name, src, read, onto } if !read.tests.is_empty() => {
+            let read = Read { ix: read.ix.clone(), tests: Vec::new() };
+            Some(Node::Transform { name, src: *src, read, onto: *onto })
+        }
+        _ => None,
+    });
+}
+
+pub fn merge_unlike(work: &mut Work) {
+    let mut seen: Vec<NodeId> = Vec::new();
+    work.rewrite(|dag, at| {
+        let Node::Map { args, .. } = dag.node(at) else { return None };
+        let alike = |k: &&NodeId| matches!(dag.node(**k), Node::Map { args: theirs, .. } if theirs == args);
+        match seen.iter().find(alike).copied() {
+            Some(k) if k != at && dag.dtype(k) == dag.dtype(at) && dag.shape(k) == dag.shape(at) => {
+                Some(("fault", "planted", k))
+            }
+            _ => {
+                seen.push(at);
+                None
+            }
+        }
+    });
+}
+
+pub fn off_by_one(work: &mut Work) {
+    once(work, |node| match node {
+        Node::Transform { name, src, read, onto } if !read.ix.is_empty() => {
+            let mut read = read.clone();
+            read.ix[0] = read.ix[0].add(&Ix::constant(1));
+            Some(Node::Transform { name, src: *src, read, onto: *onto })
+        }
+        _ => None,
+    });
+}
+
+pub fn in_plan(fault: Fault, plan: &mut Plan) {
+    for step in plan.launches.iter_mut().flat_map(|l| l.body.iter_mut()) {
+        match (fault, &mut step.what) {
+            (Fault::NextStep, What::Op { args, .. }) => return args[0] += 1_000,
+            (Fault::DropGuard, _) => step.guard = None,
+            _ => {}
+        }
+    }
 }

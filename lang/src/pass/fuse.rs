@@ -7,7 +7,7 @@
 use super::cost::{Cost, LAUNCH_NS};
 use super::decide::{About, Choice, Decision, WhyNot, label, number, words};
 use super::push_down::pushed;
-use super::schedule::{Allow, Schedule, Why};
+use super::schedule::{Again, Allow, Schedule, Why};
 use super::work::Work;
 use super::{delayed, find, strict};
 use crate::dag::{Node, NodeId};
@@ -134,7 +134,11 @@ fn kept(work: &Work, at: NodeId, why: &Why, switch: &'static str) -> Option<Deci
             ),
         ),
         Why::Shared { uses, inline: more, store } => Decision::forced(
-            About { switch: "recompute", ..about("shared", "ACL-40") },
+            match work.allow.again {
+                Again::Words => About { switch: "cse", ..about("shared", "ACL-40") },
+                // What the source shares is stored whatever is switched; --dup=cost alone asks for less.
+                _ => About { switch: "", ..about("shared", "ACC-17") },
+            },
             keep(*store),
             inline(*more),
             WhyNot::Dearer,

@@ -171,6 +171,12 @@ pub fn compile(recorded: &Recorded, options: &Options, observer: &mut dyn Observ
         if options.trace {
             work.snapshot(ms);
         }
+        if cfg!(debug_assertions) && (options.trace || pass.name == "emit") {
+            let (lets, roots) = (work.lets.clone(), work.roots.clone());
+            let schedule = work.schedule().clone();
+            let checked = verify::check_schedule(&work.dag, &schedule, &lets, &roots);
+            checked.map_err(|e| internal(format!("after {}: {e}", pass.name)))?;
+        }
     }
     let (plan, answers) = work.finish()?;
     if cfg!(debug_assertions) {

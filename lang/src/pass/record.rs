@@ -3,6 +3,7 @@
 //! Rows: ACC-10. In: cells, reachable from the roots, numbered in evaluation order. Out: the same. Without `bind` or
 //! `prune` nothing recovers sharing, so the graph becomes the tree that the text would be.
 
+use super::fault::{self, Fault};
 use super::work::Work;
 use crate::dag::{Dag, NodeId};
 use crate::error::{Result, limit};
@@ -11,6 +12,9 @@ use crate::error::{Result, limit};
 const LARGEST_TREE: usize = 20_000;
 
 pub fn run(work: &mut Work) -> Result<()> {
+    if work.options.has(Fault::SwapOperands) {
+        fault::swap_operands(work);
+    }
     if !work.options.hoists() {
         super::hoist::nested(work);
     }

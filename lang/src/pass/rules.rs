@@ -3,8 +3,10 @@
 //! Rows: BAR-04, ACC-15, ACL-38. Rules for rules: the right side never costs more; a value never changes, not in the
 //! last bit and not in whether it fails; no general commuting; `never` looks like `before` and must stay.
 
-use crate::dag::{Dag, Info, Node, NodeId, Scalar};
-use crate::prim::op::Op;
+use super::schedule::BROADCAST;
+use crate::array::Shape;
+use crate::dag::{Dag, Info, Node, NodeId, Read, Scalar};
+use crate::prim::op::{Fails, Op};
 use crate::prim::scalar;
 
 pub struct Rule {
@@ -154,6 +156,57 @@ pub static RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "neg-neg",
+        row: "BAR-04",
+        pre: "a sign turned twice",
+        before: "(neg (neg x:f64[4]))",
+        after: "x:f64[4]",
+        never: &["(neg (abs x:f64[4]))"],
+        apply: |dag, at| match dag.node(at) {
+            Node::Map { op: Op::Neg, args, .. } if is_map(dag, args[0], Op::Neg) => {
+                same_type(dag, at, dag.node(args[0]).inputs()[0], false)
+            }
+            _ => None,
+        },
+    },
+    Rule {
+        name: "mul-zero",
+        row: "BAR-04",
+        pre: "integers that cannot fail, times 0",
+        before: "(mul n:i16[4] 0)",
+        after: "(broadcast 0)",
+        // ∞×0 is no number, ¯1×0 is ¯0, and what can fail must.
+        never: &["(mul x:f64[4] 0)", "(mul (not n:i16[4]) 0)"],
+        apply: |dag, at| times_zero(dag, at, 1),
+    },
+    Rule {
+        name: "zero-mul",
+        row: "BAR-04",
+        pre: "integers that cannot fail, times 0",
+        before: "(mul 0 n:i16[4])",
+        after: "(broadcast 0)",
+        never: &["(mul 0 x:f64[4])"],
+        apply: |dag, at| times_zero(dag, at, 0),
+    },
+    Rule {
+        name: "add-add",
+        row: "BAR-04",
+        pre: "integers whose interval is known add exactly in any order",
+        before: "(add 1 (add 2 n:i16[4]))",
+        after: "(add 3 n:i16[4])",
+        never: &["(add 1 (add 2 x:f64[4]))", "(add 1 (mul 2 n:i16[4]))"],
+        apply: |dag, at| joined(dag, at, Op::Add),
+    },
+    Rule {
+        name: "mul-mul",
+        row: "BAR-04",
+        pre: "integers whose interval is known multiply exactly in any order",
+        before: "(mul 3 (mul 2 n:i16[4]))",
+        after: "(mul 6 n:i16[4])",
+        never: &["(mul 3 (mul 2 x:f64[4]))"],
+        apply: |dag, at| joined(dag, at, Op::Mul),
+    },
+    Rule {
         name: "compose",
         row: "ACL-38",
         pre: "a read of a read is one read",
@@ -214,6 +267,67 @@ fn power(dag: &mut Dag, at: NodeId, exponent: f64, make: fn(&mut Dag, NodeId, In
 
 fn monadic(dag: &mut Dag, op: Op, x: NodeId, info: Info) -> NodeId {
     dag.add(Node::Map { op, ct: 0.0, args: [x].into_iter().collect() }, info)
+}
+
+/// The zero at place `zero`, of the product's shape.
+fn times_zero(dag: &mut Dag, at: NodeId, zero: usize) -> Option<NodeId> {
+    let Node::Map { op: Op::Mul, args, .. } = dag.node(at) else { return None };
+    let (other, zero) = (args[1 - zero], args[zero]);
+    if !dag.dtype(at).is_integer() || !dag.is_const(zero, 0.0) || !is_sure(dag, other) {
+        return None;
+    }
+    if dag.shape(at).is_empty() {
+        return Some(zero);
+    }
+    let mut info = Info { name: None, from: vec![at], ..dag.info(at).clone() };
+    (info.meta.dtype, info.meta.range) = (dag.dtype(zero), dag.info(zero).meta.range);
+    Some(dag.add(Node::Transform { name: BROADCAST, src: zero, read: Read::new([]), onto: true }, info))
+}
+
+/// So many nodes are looked at for what may fail.
+const NEAR: usize = 32;
+
+/// Whether no node below can fail: integers of known intervals, and operations that never do.
+fn is_sure(dag: &Dag, at: NodeId) -> bool {
+    let mut stack = vec![at];
+    for _ in 0..NEAR {
+        let Some(at) = stack.pop() else { return true };
+        let sure = match dag.node(at) {
+            Node::Input(_) | Node::Const(_) | Node::Iota { .. } | Node::Transform { .. } => true,
+            Node::Map { op, .. } => match op.row().fails {
+                Fails::Never => true,
+                Fails::Overflow => dag.dtype(at).is_integer() && dag.info(at).meta.range.is_some(),
+                Fails::Hard => false,
+            },
+            _ => false,
+        };
+        if !sure || !dag.dtype(at).is_integer() {
+            return false;
+        }
+        stack.extend(dag.node(at).inputs());
+    }
+    false
+}
+
+/// `k1 f k2 f n` as `(k1 f k2) f n`, where nothing can round.
+fn joined(dag: &mut Dag, at: NodeId, wanted: Op) -> Option<NodeId> {
+    let exact = |at: NodeId| dag.dtype(at).is_integer() && dag.info(at).meta.range.is_some();
+    let Node::Map { op, ct, args } = dag.node(at) else { return None };
+    let (ct, outer, below) = (*ct, args[0], *args.get(1)?);
+    let Node::Map { op: inner, args, .. } = dag.node(below) else { return None };
+    let (k, n) = (args[0], *args.get(1)?);
+    let fits = (*op, *inner) == (wanted, wanted) && exact(at) && exact(below) && exact(n) && !dag.shape(n).is_empty();
+    if !fits || !dag.is_number(outer) || !dag.is_number(k) || !exact(outer) || !exact(k) {
+        return None;
+    }
+    let value = scalar::eval(wanted, ct, dag.number(outer)?, dag.number(k)?).ok()?;
+    let mut info = Info { from: vec![at], name: None, ..dag.info(at).clone() };
+    (info.meta.shape, info.meta.dtype) = (Shape::new(), crate::array::narrowest(value));
+    info.meta.range = info.meta.dtype.is_integer().then_some((value, value));
+    info.meta.range?;
+    let known = dag.add(Node::Const(Scalar::Num(value)), info);
+    let info = Info { from: vec![at], ..dag.info(at).clone() };
+    Some(dag.add(Node::Map { op: wanted, ct, args: [known, n].into_iter().collect() }, info))
 }
 
 /// A scalar operation on constants is a constant, unless it fails: then it must fail at run time, with its place.

@@ -290,6 +290,9 @@ fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow) -> Vec<Group> {
     }
     let mut groups: Vec<Group> = groups.into_iter().flatten().collect();
     groups.sort_by_cached_key(|g| (g.stage, g.nodes()));
+    if allow.has(Fault::LateWrite) && allow.inputs.is_some() {
+        groups.reverse();
+    }
     groups
 }
 
@@ -369,7 +372,7 @@ fn joins(dag: &Dag, g: &mut Group, at: NodeId, top: &[&(NodeId, bool)], allow: A
     match (dag.node(at).consumes(), kind(dag.node(at))) {
         (Some(_), Kind::Compact) => false,
         (Some((src, axis)), kind) => {
-            let one = g.axis.is_none_or(|a| (g.kind, a) == (kind, axis));
+            let one = g.axis.is_none_or(|a| (g.kind, a) == (kind, axis)) || allow.has(Fault::OtherAxis);
             let fits = allow.embed && allow.epilogue && in_body && dag.shape(*src) == shape && one;
             if fits {
                 (g.axis, g.kind) = (Some(axis), kind);
@@ -414,13 +417,14 @@ fn merge_equals(
     let mut alike: BTreeMap<(u32, Shape), Vec<usize>> = BTreeMap::new();
     for (k, g) in groups.iter().enumerate() {
         if let Some(g) = g {
-            alike.entry((g.stage, g.domain.clone())).or_default().push(k);
+            let domain = if allow.has(Fault::OtherDomain) { Shape::new() } else { g.domain.clone() };
+            alike.entry((g.stage, domain)).or_default().push(k);
         }
     }
     for (k, a, same) in alike.values().flat_map(|same| same.iter().enumerate().map(move |(k, a)| (k, *a, same))) {
         for &b in &same[k + 1..] {
             let fits = match (&groups[a], &groups[b]) {
-                (Some(x), Some(y)) if mergeable(x, y) => {
+                (Some(x), Some(y)) if mergeable(x, y) || allow.has(Fault::OtherDomain) && x.axis == y.axis => {
                     (small(x) && small(y)) || inputs[a].iter().any(|t| inputs[b].contains(t))
                 }
                 _ => false,

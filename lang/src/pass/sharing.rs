@@ -23,11 +23,7 @@ pub fn float(work: &mut Work) -> Result<()> {
         work.lets = lets::float(&work.dag, &work.roots);
     }
     if work.options.trace {
-        let line = |l: &Let| {
-            let above = l.at.map_or("the root".to_string(), |at| label(&work.dag, at));
-            format!("{} floats to above {above}", label(&work.dag, l.node))
-        };
-        work.view = Some(work.lets.iter().map(line).collect::<Vec<_>>().join("\n")).filter(|v| !v.is_empty());
+        work.view = lets::floats(&work.dag, &work.lets);
     }
     Ok(())
 }

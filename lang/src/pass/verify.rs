@@ -5,10 +5,13 @@
 //! without the axis; characters meet only moves, = and ≠. For a plan: values are used after they are made, stages rise
 //! along reads, every buffer is written once, and reads stay inside their buffers.
 
+use super::find;
+use super::lets::Let;
+use super::schedule::Schedule;
 use crate::array::{DType, elements};
 use crate::dag::ix::Ix;
 use crate::dag::{Dag, Node, NodeId, Read};
-use crate::plan::{From, Launch, Plan, Step, What};
+use crate::plan::{From, Kind, Launch, Plan, Step, What};
 use crate::prim::op::Op;
 
 pub fn check(dag: &Dag, roots: &[NodeId]) -> Result<(), String> {
@@ -97,6 +100,66 @@ fn node(dag: &Dag, at: NodeId) -> Result<(), String> {
             if fits { Ok(()) } else { wrong(format!("a mask of {:?} over axis {axis} of {from:?}", dag.shape(*mask))) }
         }
     }
+}
+
+/// That launches are what devices run: every kept node in one of them, over its domain, along its axis, after what it
+/// reads; and that lets are in reach of the terms that mention them.
+pub(super) fn check_schedule(dag: &Dag, schedule: &Schedule, lets: &[Let], roots: &[NodeId]) -> Result<(), String> {
+    let mut home = vec![None; dag.len()];
+    for (k, group) in schedule.groups.iter().enumerate() {
+        let mut outer = group.domain.to_vec();
+        if let Some(axis) = group.axis {
+            if axis >= outer.len() {
+                return Err(format!("k{k} folds axis {axis} of {outer:?}"));
+            }
+            if group.kind == Kind::Reduce {
+                outer.remove(axis);
+            }
+        }
+        for at in group.nodes() {
+            if home[at.index()].replace(k).is_some() || !schedule.keep.contains_key(&at) {
+                return Err(format!("node {} has no launch of its own", at.index()));
+            }
+            let place = match dag.node(at).consumes() {
+                Some((src, axis)) => dag.shape(*src) == &*group.domain && group.axis == Some(axis),
+                _ if group.after.contains(&at) => dag.shape(at) == outer,
+                _ => dag.shape(at) == &*group.domain,
+            };
+            if !place {
+                return Err(format!("node {} runs over {:?}, which is not its domain", at.index(), group.domain));
+            }
+        }
+    }
+    for at in schedule.keep.keys() {
+        let own = home[at.index()].ok_or_else(|| format!("node {} is in no launch", at.index()))?;
+        for (read, here) in find::kept_reads(dag, &schedule.keep, *at) {
+            let theirs = home[read.index()].ok_or_else(|| format!("node {} is read and never made", read.index()))?;
+            if theirs > own || theirs == own && !here {
+                return Err(format!("k{own} reads node {} before it is written", read.index()));
+            }
+        }
+    }
+    check_lets(dag, lets, roots)
+}
+
+/// So many nodes under so many lets are looked at; a check that takes longer than the passes helps nobody.
+const LETS: usize = 1 << 22;
+
+/// De Bruijn range: every use of a bound term lies under the node above which its let stands.
+fn check_lets(dag: &Dag, lets: &[Let], roots: &[NodeId]) -> Result<(), String> {
+    let live = dag.live(roots);
+    let most = LETS / dag.len().max(1);
+    for l in lets.iter().filter(|l| live[l.node.index()]).take(most) {
+        let Some(above) = l.at else { continue };
+        if !dag.live(&[above])[l.node.index()] {
+            return Err(format!(
+                "the let of node {} stands above node {}, which does not use it",
+                l.node.index(),
+                above.index()
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Whether each Ix stays inside its axis wherever all tests hold.
