@@ -13,6 +13,11 @@ fn receive(which: &[i32], mut each: impl FnMut(i32) + Send + 'static) {
     }
 }
 
+/// Ctrl-C calls `interrupt`, and ends nothing.
+pub fn interrupts(interrupt: impl Fn() + Send + 'static) {
+    receive(&[SIGINT], move |_| interrupt());
+}
+
 /// Ctrl-C interrupts; a second one within a second ends the program.
 pub fn interrupt_twice_ends(interrupt: Interrupt) {
     let mut last: Option<Instant> = None;
