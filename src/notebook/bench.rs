@@ -59,19 +59,13 @@ fn start() -> Result<(Running, f64), String> {
     let info = fresh().map_err(|e| e.to_string())?;
     let file = std::env::temp_dir().join(format!("aplomb-bench-{}-{}.json", std::process::id(), info.shell_port));
     write(&file, &info).map_err(|e| format!("{}: {e}", file.display()))?;
-    let client = Client::connect(&info)?;
     let begun = Instant::now();
     let program = std::env::current_exe().map_err(|e| e.to_string())?;
     let mut command = Command::new(program);
     command.args(["kernel", "start", "-f"]).arg(&file).stdin(Stdio::null());
     let kernel = command.spawn().map_err(|e| e.to_string())?;
-    let running = Running { kernel, client };
-    // A client that tries before the port is open tries again after 100 ms; a new one at once.
-    let mut first = None;
-    while first.is_none() && begun.elapsed() < WAIT {
-        let probe = Client::connect(&info)?;
-        first = probe.ask(Channel::Shell, "kernel_info_request", &json!({}), Duration::from_millis(5));
-    }
+    let running = Running { kernel, client: Client::connect_when_open(&info, WAIT)? };
+    let first = running.client.ask(Channel::Shell, "kernel_info_request", &json!({}), WAIT);
     let took = begun.elapsed().as_secs_f64() * 1e3;
     let _ = std::fs::remove_file(&file);
     first.ok_or("the kernel does not answer")?;

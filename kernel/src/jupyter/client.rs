@@ -4,6 +4,7 @@ use super::sockets::{self, Connected, Door, Heard};
 use super::wire::{Frame, Message, Wire};
 use jupyter_protocol::ConnectionInfo;
 use serde_json::{Value, json};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +51,20 @@ impl Client {
     /// Errors: a sentence. That no kernel is there yet is none.
     pub fn connect(info: &ConnectionInfo) -> Result<Client, String> {
         Ok(Client { doors: sockets::connect(info)?, wire: Wire::new(&info.key) })
+    }
+
+    /// The same as soon as a kernel listens: a client that comes earlier tries again after 100 ms only. Errors: none
+    /// listened in time.
+    pub fn connect_when_open(info: &ConnectionInfo, wait: Duration) -> Result<Client, String> {
+        let begun = Instant::now();
+        // The socket that is bound last.
+        while TcpStream::connect((info.ip.as_str(), info.iopub_port)).is_err() {
+            if begun.elapsed() > wait {
+                return Err("no kernel listens there".into());
+            }
+            std::thread::sleep(Duration::from_micros(500));
+        }
+        Client::connect(info)
     }
 
     fn door(&self, channel: Channel) -> &Door {
