@@ -71,7 +71,8 @@ pub fn forms(trace: &Trace, pass: Option<&str>, fold: Option<bool>) -> MimeBundl
     if panels.is_empty() {
         return MimeBundle::new();
     }
-    let json = serde_json::to_string(trace).unwrap_or_default();
+    // A page that runs again has the same bytes.
+    let json = serde_json::to_string(&trace.clone().canonical()).unwrap_or_default();
     let forms = [(HTML, svg::image(&panels)), (SVG, svg::draw(&panels)), (TRACE, json)];
     let small = forms.into_iter().filter(|(_, text)| !text.is_empty() && text.len() <= LARGEST);
     small.map(|(kind, text)| (kind.to_string(), text)).collect()

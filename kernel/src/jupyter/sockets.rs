@@ -79,8 +79,8 @@ fn door(context: &Context, kind: SocketType) -> zmq::Result<Socket> {
     let socket = context.socket(kind)?;
     socket.set_linger(LINGER)?;
     socket.set_maxmsgsize(LARGEST)?;
+    // What comes in keeps its bound: a thousand messages wait here, the rest at their sender.
     socket.set_sndhwm(0)?;
-    socket.set_rcvhwm(0)?;
     if kind == SocketType::ROUTER {
         socket.set_router_handover(true)?;
     }
@@ -122,7 +122,7 @@ pub fn connect(info: &ConnectionInfo) -> Result<Connected, String> {
     let open = |kind, address: String| {
         let socket = door(&context, kind).map_err(|e| format!("no socket can be had: {e}"))?;
         let ready = match kind {
-            SocketType::SUB => socket.set_subscribe(b""),
+            SocketType::SUB => socket.set_rcvhwm(0).and_then(|()| socket.set_subscribe(b"")),
             _ => socket.set_identity(identity.as_bytes()),
         };
         ready.and_then(|()| socket.connect(&address)).map_err(|e| format!("{address}: {e}"))?;
