@@ -142,7 +142,10 @@ fn completion_counts_code_points() {
     kernel.run("velocity←3");
     let complete = |code: &str, at: usize| kernel.ask("complete_request", json!({ "code": code, "cursor_pos": at }));
     let found = complete("'😀⍳',velo", 9);
-    assert_eq!((&found["matches"], &found["cursor_start"], &found["cursor_end"]), (&json!(["velocity"]), &json!(5), &json!(9)));
+    assert_eq!(
+        (&found["matches"], &found["cursor_start"], &found["cursor_end"]),
+        (&json!(["velocity"]), &json!(5), &json!(9))
+    );
     let labelled = &found["metadata"]["_jupyter_types_experimental"][0];
     assert_eq!((&labelled["text"], &labelled["start"]), (&json!("velocity"), &json!(5)));
     assert_eq!(complete("rho", 3)["matches"], json!(["⍴"]));
@@ -179,7 +182,10 @@ fn history_has_inputs_and_outputs() {
     let tail = ask(json!({ "hist_access_type": "tail", "n": 2, "output": true }));
     assert_eq!(tail, json!([[1, 2, ["2+2", "4\n"]], [1, 3, ["1+1", "2\n"]]]));
     assert_eq!(ask(json!({ "hist_access_type": "search", "pattern": "1*", "unique": true })), json!([[1, 3, "1+1"]]));
-    assert_eq!(ask(json!({ "hist_access_type": "range", "session": 1, "start": 1, "stop": 2 })), json!([[1, 1, "1+1"]]));
+    assert_eq!(
+        ask(json!({ "hist_access_type": "range", "session": 1, "start": 1, "stop": 2 })),
+        json!([[1, 1, "1+1"]])
+    );
 }
 
 #[test]

@@ -3,8 +3,8 @@
 mod frontend;
 
 use crate::cli::BenchArgs;
-use crate::notebook;
 use crate::front::{FAILED, Settings, USAGE, on_session, print};
+use crate::notebook;
 use aplomb_kernel::session::Session;
 use serde_json::{Value, json};
 use std::path::Path;

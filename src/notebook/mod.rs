@@ -29,7 +29,10 @@ pub fn run(settings: Settings, what: KernelCommand) -> i32 {
 fn installed(place: &Place) -> i32 {
     match install::install(place) {
         Ok(folder) => {
-            print(&format!("APL (Aplomb) is in {}\nNow: jupyter lab, or jupyter console --kernel aplomb\n", folder.display()));
+            print(&format!(
+                "APL (Aplomb) is in {}\nNow: jupyter lab, or jupyter console --kernel aplomb\n",
+                folder.display()
+            ));
             0
         }
         Err(says) => {

@@ -128,8 +128,22 @@ fn fields_of_the_wrong_kind_have_defaults() {
     let mut kernel = Running::start();
     let wrong = [json!(null), json!([]), json!(-1), json!(1e300), json!({ "a": [{}] }), json!("\u{0}😀"), json!(true)];
     let fields = [
-        "code", "silent", "store_history", "user_expressions", "allow_stdin", "stop_on_error", "cursor_pos", "n",
-        "hist_access_type", "pattern", "session", "start", "stop", "comm_id", "target_name", "detail_level",
+        "code",
+        "silent",
+        "store_history",
+        "user_expressions",
+        "allow_stdin",
+        "stop_on_error",
+        "cursor_pos",
+        "n",
+        "hist_access_type",
+        "pattern",
+        "session",
+        "start",
+        "stop",
+        "comm_id",
+        "target_name",
+        "detail_level",
     ];
     let kinds = ["execute", "complete", "inspect", "is_complete", "history", "comm_info", "kernel_info", "connect"];
     for kind in kinds {
@@ -169,7 +183,9 @@ fn a_connection_file_that_will_not_do_is_one_line_and_exit_2() {
         std::fs::write(&file, partial.to_string()).expect("a file");
         check(field, 0o600);
     }
-    for (field, value) in [("ip", json!("0.0.0.0")), ("ip", json!("a\u{0}b")), ("key", json!("")), ("hb_port", json!(0))] {
+    for (field, value) in
+        [("ip", json!("0.0.0.0")), ("ip", json!("a\u{0}b")), ("key", json!("")), ("hb_port", json!(0))]
+    {
         let mut bad = good.clone();
         bad[field] = value;
         std::fs::write(&file, bad.to_string()).expect("a file");

@@ -160,9 +160,10 @@ impl Page {
                 self.width = self.width.max(if spot.nets[0].is_some() { x + 1 } else { 0 });
             }
         }
-        let (left, top) = (|half: usize| half as f64 * WIDE / 2.0, |half: usize, rows: usize| {
-            half as f64 * HIGH / 2.0 + rows as f64 * HIGH
-        });
+        let (left, top) = (
+            |half: usize| half as f64 * WIDE / 2.0,
+            |half: usize, rows: usize| half as f64 * HIGH / 2.0 + rows as f64 * HIGH,
+        );
         for net in nets.values() {
             let mut path = String::new();
             for (x, runs) in &net.down {

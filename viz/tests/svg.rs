@@ -55,9 +55,9 @@ fn read_back(svg: &str, nodes: usize) -> BTreeMap<u32, Vec<u32>> {
             let (x, from) = start.split_once(' ').expect("a point");
             ends.push((x.parse().expect("x"), from.parse().expect("y"), to.parse().expect("y")));
         }
-        let source = boxes.iter().filter(|b| {
-            ends.iter().any(|(x, from, _)| *from == b.y + b.height && (b.x..=b.x + b.width).contains(x))
-        });
+        let source = boxes
+            .iter()
+            .filter(|b| ends.iter().any(|(x, from, _)| *from == b.y + b.height && (b.x..=b.x + b.width).contains(x)));
         let sources: Vec<u32> = source.map(|b| b.node).collect();
         let [source] = sources.as_slice() else { panic!("a wire leaves {sources:?}") };
         for b in &boxes {

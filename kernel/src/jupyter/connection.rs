@@ -105,7 +105,8 @@ pub fn parse(text: &str, allow: Allow) -> Result<ConnectionInfo, String> {
     }
     match info.transport {
         Transport::TCP => {
-            let address = if info.ip == "localhost" { Some(IpAddr::from([127, 0, 0, 1])) } else { info.ip.parse().ok() };
+            let address =
+                if info.ip == "localhost" { Some(IpAddr::from([127, 0, 0, 1])) } else { info.ip.parse().ok() };
             let loopback = address.is_some_and(|a| a.is_loopback());
             if address.is_none() && info.ip != "*" {
                 return Err(format!("{:?} is no IP address", info.ip));

@@ -63,10 +63,9 @@ pub fn install(place: &Place) -> Result<PathBuf, String> {
     let spec = format!("{spec:#}\n");
     let files = LOGOS.iter().copied().chain([("kernel.json", spec.as_bytes())]);
     fs::create_dir_all(&aside).map_err(|e| says(&aside, e))?;
-    let written = files.map(|(name, bytes)| (aside.join(name), bytes));
+    let mut written = files.map(|(name, bytes)| (aside.join(name), bytes));
     let done = written
-        .map(|(at, bytes)| fs::write(&at, bytes).map_err(|e| says(&at, e)))
-        .collect::<Result<(), String>>()
+        .try_for_each(|(at, bytes)| fs::write(&at, bytes).map_err(|e| says(&at, e)))
         .and_then(|()| replace(&aside, &target).map_err(|e| says(&target, e)));
     if done.is_err() {
         let _ = fs::remove_dir_all(&aside);

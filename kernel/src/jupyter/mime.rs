@@ -21,4 +21,3 @@ pub fn media(bundle: MimeBundle) -> Media {
 pub fn plain(text: impl Into<String>) -> Media {
     Media { content: vec![MediaType::Plain(text.into())] }
 }
-

@@ -110,7 +110,8 @@ fn ask(kernel: &mut Kernel, request: Request) -> Vec<Event> {
 fn place(message: &Message) -> (String, usize) {
     let code = text(&message.content, "code").to_string();
     let length = code.chars().count();
-    let cursor = message.content.get("cursor_pos").and_then(Value::as_u64).map_or(length, |c| c.min(length as u64) as usize);
+    let cursor =
+        message.content.get("cursor_pos").and_then(Value::as_u64).map_or(length, |c| c.min(length as u64) as usize);
     (code, cursor)
 }
 

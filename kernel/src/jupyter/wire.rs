@@ -149,7 +149,13 @@ impl Wire {
     }
 
     /// The frames of a message of ours. `parent`: the header it answers; empty for none.
-    pub fn compose(&self, identities: &[Frame], kind: &str, parent: &[u8], content: &JupyterMessageContent) -> Vec<Frame> {
+    pub fn compose(
+        &self,
+        identities: &[Frame],
+        kind: &str,
+        parent: &[u8],
+        content: &JupyterMessageContent,
+    ) -> Vec<Frame> {
         let content = serde_json::to_vec(content).unwrap_or_else(|_| b"{}".to_vec());
         self.frames(identities, kind, parent, content)
     }

@@ -21,11 +21,7 @@ pub fn html(value: &Array, style: &Style) -> Option<String> {
         return None;
     }
     let mut page = Page { out: String::new(), style, cells: 0 };
-    page.out = format!(
-        "<div><small>{} · {}</small>",
-        escaped(&shape_text(value.shape())),
-        escaped(kind(&value))
-    );
+    page.out = format!("<div><small>{} · {}</small>", escaped(&shape_text(value.shape())), escaped(kind(&value)));
     page.table(&value, 0);
     page.out.push_str("</div>");
     Some(page.out)
