@@ -311,6 +311,14 @@ fn shutdown_ends_the_process_also_while_a_cell_runs() {
         assert_eq!(reply, Some(json!({ "status": "ok", "restart": true })));
         assert_eq!(kernel.ended(), Some(0));
     }
+    // What waits does not begin.
+    let mut kernel = Running::start();
+    let file = std::env::temp_dir().join(format!("aplomb-never-{}", kernel.id()));
+    kernel.send("{∇⍵}1");
+    let writes = format!("'x' ⎕NPUT '{}'", file.display());
+    kernel.client.send(Channel::Shell, "execute_request", &json!({ "code": writes, "stop_on_error": false }));
+    kernel.client.ask(Channel::Control, "shutdown_request", &json!({}), WAIT).expect("a reply");
+    assert_eq!((kernel.ended(), file.exists()), (Some(0), false));
     let mut kernel = Running::start();
     kernel.send("⎕OFF 7");
     assert_eq!(kernel.ended(), Some(7));

@@ -44,8 +44,10 @@ impl Running {
         let (info, file) = (fresh().expect("free ports"), folder.path().join("connection.json"));
         write(&file, &info).expect("a file");
         let mut command = command(env!("CARGO_BIN_EXE_aplomb"), file.to_str().expect("UTF-8"));
-        let process =
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("a kernel");
+        // A standard error that takes nothing, as that of a server whose terminal is gone.
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux");
+        let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(full);
+        let process = command.spawn().expect("a kernel");
         let client = Client::connect_when_open(&info, WAIT).expect("open ports");
         client.wait_until_ready(WAIT).expect("a kernel that answers");
         Running { process, client, info, _folder: folder }

@@ -36,7 +36,7 @@ fn interrupt(control: &Control, _message: &Message) -> JupyterMessageContent {
 }
 
 fn shutdown(control: &Control, message: &Message) -> JupyterMessageContent {
-    control.interrupts.request();
+    control.interrupts.finish();
     requests::shutdown(message)
 }
 
@@ -99,6 +99,6 @@ pub fn watch_parent(end: Sender<i32>) {
     while std::os::unix::process::parent_id() == parent {
         std::thread::sleep(Duration::from_secs(1));
     }
-    eprintln!("aplomb kernel: the server is gone");
+    super::log(format_args!("the server is gone"));
     let _ = end.send(0);
 }

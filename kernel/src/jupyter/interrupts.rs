@@ -14,6 +14,7 @@ struct State {
     session: OnceLock<Interrupt>,
     busy: AtomicBool,
     wanted: AtomicBool,
+    over: AtomicBool,
 }
 
 impl Interrupts {
@@ -28,6 +29,16 @@ impl Interrupts {
             self.0.wanted.store(true, Ordering::SeqCst);
             self.0.session.get().inspect(|flag| flag.set());
         }
+    }
+
+    /// Stops what runs, and nothing waiting begins.
+    pub(super) fn finish(&self) {
+        self.0.over.store(true, Ordering::SeqCst);
+        self.request();
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.0.over.load(Ordering::SeqCst)
     }
 
     /// A cell begins.

@@ -28,6 +28,7 @@ use control::{Control, heartbeat, watch_parent};
 use iopub::Publisher;
 use jupyter_protocol::ExecutionState;
 use shell::Kernel;
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -75,7 +76,7 @@ pub fn serve(
     })?;
     // All senders are gone only if every thread broke.
     let code = ended.recv().unwrap_or(1);
-    interrupts.request();
+    interrupts.finish();
     iopub.close();
     let (closed, all_closed) = channel();
     start("closing", 0, move || {
@@ -85,6 +86,11 @@ pub fn serve(
     // A cell that cannot be stopped in time ends with the process.
     let _ = all_closed.recv_timeout(ENDING);
     Ok(code)
+}
+
+/// A line for whoever reads the server's output. Nobody may: its terminal can be gone, which must end no thread.
+fn log(what: std::fmt::Arguments<'_>) {
+    let _ = writeln!(std::io::stderr(), "aplomb kernel: {what}");
 }
 
 fn start(name: &str, stack: usize, work: impl FnOnce() + Send + 'static) -> Result<(), String> {

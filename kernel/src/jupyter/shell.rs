@@ -30,6 +30,9 @@ pub struct Kernel {
     waiting: VecDeque<Waiting>,
 }
 
+/// Messages that are taken at once to abort the cells among them: a flood is no reason to answer nobody.
+const MOST_WAITING: usize = 100_000;
+
 struct Waiting {
     message: Message,
     aborted: bool,
@@ -50,7 +53,7 @@ impl Kernel {
 
     /// Until a request ends the process, whose exit code it gives, or the sockets are closed.
     pub fn run(&mut self) -> Option<i32> {
-        while self.exit.is_none() {
+        while self.exit.is_none() && !self.interrupts.is_over() {
             let next = match self.waiting.pop_front() {
                 Some(next) => next,
                 None => match self.shell.receive(None) {
@@ -103,7 +106,8 @@ impl Kernel {
     /// Cells that have come already do not run. Called before the error is answered: a cell that its sender sends when
     /// it knows of the error is none of them.
     pub fn abort_waiting(&mut self) {
-        while let Some(frames) = self.shell.pending() {
+        for _ in 0..MOST_WAITING {
+            let Some(frames) = self.shell.pending() else { break };
             if let Some(message) = self.wire.accept(&frames) {
                 self.waiting.push_back(Waiting { message, aborted: false });
             }

@@ -77,7 +77,8 @@ impl Closer {
 
 fn door(context: &Context, kind: SocketType) -> zmq::Result<Socket> {
     let socket = context.socket(kind)?;
-    socket.set_linger(LINGER)?;
+    // What a client subscribes to, of a kernel that is gone, is nothing to wait for.
+    socket.set_linger(if kind == SocketType::SUB { 0 } else { LINGER })?;
     socket.set_maxmsgsize(LARGEST)?;
     // What comes in keeps its bound: a thousand messages wait here, the rest at their sender.
     socket.set_sndhwm(0)?;

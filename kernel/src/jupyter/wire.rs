@@ -142,7 +142,7 @@ impl Wire {
             .inspect_err(|why| {
                 let n = self.refused.fetch_add(1, Ordering::Relaxed) + 1;
                 if n <= 4 || n.is_power_of_two() {
-                    eprintln!("aplomb kernel: message {n} dropped: {why}");
+                    super::log(format_args!("message {n} dropped: {why}"));
                 }
             })
             .ok()
