@@ -1,8 +1,9 @@
 //! The command line: words to a call of one of the other files. DESIGN §6 is its list.
 
-use crate::front::{Settings, USAGE};
+use crate::front::{Pipeline, Settings, USAGE};
 use crate::{batch, bench, gate, notebook, repl, script, views};
 use aplomb_kernel::files::Reach;
+use aplomb_lang::pass::PRESETS;
 use clap::{Args, Parser, Subcommand};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -33,6 +34,15 @@ struct Global {
     /// Switches compiler passes off; `--off list` prints their names
     #[arg(long, global = true, value_name = "NAME", value_delimiter = ',')]
     off: Vec<String>,
+    /// The pipeline of that name: all, acl2006, acc2013, bar2010; alone, `trace` prints a table, pass by pass
+    #[arg(long, global = true, value_name = "PRESET", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    passes: Option<String>,
+    /// The legality rules of 2006 for what lies outside of an array, in any pipeline
+    #[arg(long, global = true)]
+    strict_2006: bool,
+    /// `cost`: what is computed again, and what is stored, is decided by cost alone
+    #[arg(long, global = true, value_name = "HOW", value_parser = ["cost"])]
+    dup: Option<String>,
     /// Where launches run
     #[arg(long, global = true, value_name = "DEVICE", value_parser = ["auto", "cpu", "cuda"], default_value = "auto")]
     device: String,
@@ -97,9 +107,9 @@ pub struct TraceArgs {
     /// For people: the passes, the launches, why
     #[arg(long)]
     pub text: bool,
-    /// A table, pass by pass; with =PRESET the pipeline of that name
-    #[arg(long, value_name = "PRESET", num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    pub passes: Option<String>,
+    /// From `--passes` alone: a table, pass by pass
+    #[arg(skip)]
+    pub table: bool,
     /// The device model of estimates; sm_90 is the one there is
     #[arg(long, value_name = "ARCH", default_value = "sm_90")]
     pub arch: String,
@@ -261,9 +271,21 @@ fn setting(text: &str) -> Result<(String, f64), String> {
     Ok((name.to_string(), value))
 }
 
+/// `--passes acl2006` is `--passes=acl2006`: only a pipeline's name can follow, a file or nothing stands alone.
+fn joined(words: impl Iterator<Item = String>) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for word in words {
+        match out.last_mut() {
+            Some(last) if last == "--passes" && PRESETS.iter().any(|p| p.name == word) => *last += &format!("={word}"),
+            _ => out.push(word),
+        }
+    }
+    out
+}
+
 pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|_| ()));
-    let words: Vec<String> = std::env::args().collect();
+    let words = joined(std::env::args());
     ExitCode::from(run(words) as u8)
 }
 
@@ -272,7 +294,7 @@ fn run(words: Vec<String>) -> i32 {
         eprintln!("aplomb {name} is not built yet");
         return USAGE;
     }
-    let cli = match Cli::try_parse_from(words) {
+    let mut cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(e) => {
             let _ = e.print();
@@ -288,7 +310,16 @@ fn run(words: Vec<String>) -> i32 {
         return USAGE;
     }
     let reach = cli.global.files.as_deref().map_or(Ok(Reach::All), Reach::parse);
-    let settings = Settings::new(cli.global.threads, &cli.global.limit, cli.global.off, cli.global.ascii);
+    let table = cli.global.passes.as_deref() == Some("");
+    if let Some(Command::Trace(args)) = &mut cli.command {
+        args.table = table;
+    }
+    let pipeline = Pipeline {
+        preset: cli.global.passes.unwrap_or_default(),
+        strict: cli.global.strict_2006,
+        dup_by_cost: cli.global.dup.is_some(),
+    };
+    let settings = Settings::new(cli.global.threads, &cli.global.limit, cli.global.off, pipeline, cli.global.ascii);
     let settings = match settings.and_then(|own| Ok(Settings { reach: reach?, ..own })) {
         Ok(settings) => settings,
         Err(says) => {

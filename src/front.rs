@@ -4,6 +4,7 @@ use crate::commands::Table;
 use aplomb_kernel::files::Reach;
 use aplomb_kernel::session::{STACK, Session};
 use aplomb_lang::limits::Limits;
+use aplomb_lang::pass::Options;
 use aplomb_lang::protocol::{Event, MimeBundle, Sink, TEXT};
 use std::io::{BufRead, ErrorKind, IsTerminal, Write};
 use std::rc::Rc;
@@ -23,8 +24,25 @@ pub struct Settings {
     pub threads: usize,
     pub limits: Limits,
     pub off: Vec<String>,
+    pub pipeline: Pipeline,
     pub ascii: bool,
     pub reach: Reach,
+}
+
+/// Which passes run, and by whose rules.
+#[derive(Clone, Default)]
+pub struct Pipeline {
+    /// A preset's name; empty: all passes.
+    pub preset: String,
+    pub strict: bool,
+    pub dup_by_cost: bool,
+}
+
+impl Pipeline {
+    fn set(&self, options: &mut Options) -> Result<(), String> {
+        (options.strict, options.dup_by_cost) = (self.strict, self.dup_by_cost);
+        if self.preset.is_empty() { Ok(()) } else { options.take(&self.preset) }
+    }
 }
 
 impl Settings {
@@ -33,6 +51,7 @@ impl Settings {
         threads: Option<usize>,
         limits: &[(String, f64)],
         off: Vec<String>,
+        pipeline: Pipeline,
         ascii: bool,
     ) -> Result<Self, String> {
         let mut own = Limits { bytes: aplomb_kernel::memory::default_budget(), ..Limits::default() };
@@ -42,10 +61,11 @@ impl Settings {
         for (name, value) in limits {
             own.set(name, *value)?;
         }
-        let mut options = aplomb_lang::pass::Options::default();
+        let mut options = Options::default();
+        pipeline.set(&mut options)?;
         off.iter().try_for_each(|name| options.switch(name, false))?;
         let all = || thread::available_parallelism().map_or(1, usize::from);
-        Ok(Settings { threads: threads.unwrap_or_else(all), limits: own, off, ascii, reach: Reach::All })
+        Ok(Settings { threads: threads.unwrap_or_else(all), limits: own, off, pipeline, ascii, reach: Reach::All })
     }
 
     pub fn commands(&self) -> Table {
@@ -54,6 +74,7 @@ impl Settings {
 
     /// Switches, checked in `new`, that a session starts with.
     pub fn prepare(&self, session: &mut Session) {
+        let _ = self.pipeline.set(session.options());
         for name in &self.off {
             let _ = session.options().switch(name, false);
         }

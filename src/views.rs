@@ -5,7 +5,7 @@ use crate::commands::pictures::{self, Dot, Room};
 use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
 use crate::script;
 use aplomb_kernel::files;
-use aplomb_lang::pass::{GROUPS, PIPELINE, switches as names};
+use aplomb_lang::pass::{switch_says, switches as names};
 use aplomb_lang::prim::table::{Fails, Meaning, OTHER_KEYS, prims as rows};
 use aplomb_lang::protocol::Request;
 use aplomb_lang::report;
@@ -15,13 +15,9 @@ use aplomb_viz::{ask, tables, why};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// `--off list`: switches with what they do, groups with their members.
+/// `--off list`: switches with what they do, groups with their members; then the pipelines of `--passes`.
 pub fn switches() -> String {
-    let line = |name: &str| {
-        let pass = PIPELINE.iter().find(|p| p.name == name).map(|p| p.says.to_string());
-        let group = || GROUPS.iter().find(|g| g.0 == name).map_or(String::new(), |g| g.1.join(" + "));
-        format!("{name:17}{}\n", pass.unwrap_or_else(group))
-    };
+    let line = |name: &str| format!("{name:17}{}\n", switch_says(name));
     names().into_iter().map(line).collect()
 }
 
@@ -82,10 +78,6 @@ fn last(traces: &[Trace]) -> Result<&Trace, String> {
 
 /// `aplomb trace`.
 pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
-    if let Some(preset) = args.passes.as_ref().filter(|p| !p.is_empty()) {
-        eprintln!("aplomb trace --passes={preset} is not built yet");
-        return USAGE;
-    }
     if args.arch != "sm_90" {
         eprintln!("aplomb trace --arch {} is not built yet; sm_90 is the one device model", args.arch);
         return USAGE;
@@ -107,7 +99,7 @@ pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
                 out += &pictures::report(&trace, &room);
                 continue;
             }
-            if args.passes.is_some() {
+            if args.table {
                 out += &tables::passes(&trace, true, crate::front::width());
                 continue;
             }
@@ -154,7 +146,7 @@ pub fn explain(settings: Settings, args: ExplainArgs) -> i32 {
     traced(settings, args.input, move |traces| {
         let trace = last(&traces)?;
         let text = match &args.why {
-            None => why::summary(trace, width),
+            None => why::summary(trace, width) + &why::delayed(trace, width),
             Some(word) => match why::node(trace, word, width) {
                 Ok(text) => text,
                 Err(says) => ask::answer(trace, word, width)?.ok_or(says)?,

@@ -26,6 +26,14 @@ const LINES: &[&str] = &[
     "(+/A)(⌈/A)",
     "~A>2",
     "(A>1)∧B<4",
+    "+/A,⌽B",
+    "M⍪2×⌽M",
+    "2×+\\A-B",
+    "⌈⍀M",
+    "1+A[1+6|⌊B×A]",
+    "M[1+L;1+3|⌊B]",
+    "(A>1)/A+B",
+    "0 1⌿M×2",
 ];
 
 #[test]
@@ -35,7 +43,7 @@ fn every_launch_compiles_for_sm_90() {
     let dir = std::env::temp_dir().join(format!("aplomb-cuda-{}", std::process::id()));
     std::fs::create_dir_all(&dir).expect("a folder");
     let mut s = session();
-    let mut sources = vec![traced(&mut s, &["A←0.5×⍳6 ⋄ B←7-⍳6 ⋄ M←2 3⍴A", "A B M"])];
+    let mut sources = vec![traced(&mut s, &["A←0.5×⍳6 ⋄ B←7-⍳6 ⋄ M←2 3⍴A ⋄ L←0 1 1 0", "A B M L"])];
     sources.extend(LINES.iter().map(|line| traced(&mut s, &[line])));
     let mut lines = BLACK_SCHOLES.to_vec();
     lines.push("call put");

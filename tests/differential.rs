@@ -56,7 +56,7 @@ impl Grammar {
             };
         }
         let (x, shape) = self.term(dice, depth - 1);
-        match dice.roll(12) {
+        match dice.roll(17) {
             0 | 1 => (format!("({}{x})", dice.pick(&self.one)), shape),
             2..=5 => self.pair(dice, depth, x, shape),
             6 if !shape.is_empty() => (format!("(⌽{x})"), shape),
@@ -69,6 +69,13 @@ impl Grammar {
             9 if shape.len() == 1 && shape[0] > 1 => self.part(dice, x, shape),
             9 if shape.len() == 2 => (format!("(,{x})"), vec![shape[0] * shape[1]]),
             10 | 11 if !shape.is_empty() => self.fold(dice, x, shape),
+            12 if !shape.is_empty() => self.joined(dice, depth, x, shape),
+            13 if !shape.is_empty() => {
+                let op = dice.pick(&["+\\", "-\\", "×\\", "⌈\\", "+⍀", "⌊⍀"]);
+                (format!("({op}{x})"), shape)
+            }
+            14 if shape.len() == 1 => self.indexed(dice, depth, x, shape[0]),
+            15 if !shape.is_empty() => self.selected(dice, depth, x, shape),
             _ => (format!("(-{x})"), shape),
         }
     }
@@ -83,6 +90,50 @@ impl Grammar {
         }
         // Sharing: the same text twice.
         (format!("({x}+{x})"), shape)
+    }
+
+    /// Two terms one after the other, or a term and a scalar.
+    fn joined(&self, dice: &mut Dice, depth: usize, x: String, shape: Vec<usize>) -> Term {
+        let (y, other) = self.term(dice, depth - 1);
+        let fits = other.is_empty() || other.len() == shape.len() && other[1..] == shape[1..];
+        let y = if fits { y } else { "5".into() };
+        let more = if fits && !other.is_empty() { other[0] } else { 1 };
+        let mut out = shape;
+        out[0] += more;
+        (if dice.roll(2) == 0 { format!("({x}⍪{y})") } else { format!("({y}⍪{x})") }, out)
+    }
+
+    /// Places that are values: some beyond the end.
+    fn indexed(&self, dice: &mut Dice, depth: usize, x: String, n: usize) -> Term {
+        let (y, other) = self.term(dice, depth - 1);
+        let places = match dice.roll(8) {
+            0 => format!("1+{y}>1"),
+            1 => "B".into(),
+            2 => format!("⌽⍳{n}"),
+            3 => return (format!("(({x})[1+L])"), vec![6]),
+            4 if n > 1 => return (format!("(M[1+L;1+(×{x})>0])"), vec![6, n]),
+            _ => return (format!("(({x})[1+{n}|⌊{y}])"), other),
+        };
+        let shape = match places.as_str() {
+            "B" => vec![6],
+            text if text.starts_with('⌽') => vec![n],
+            _ => other,
+        };
+        (format!("(({x})[{places}])"), shape)
+    }
+
+    /// Selections by a mask, folded, for only then is the shape known.
+    fn selected(&self, dice: &mut Dice, depth: usize, x: String, shape: Vec<usize>) -> Term {
+        match (dice.roll(3), shape.as_slice()) {
+            (0, [6]) => (format!("(L/{x})"), vec![3]),
+            (0, [2, 3]) => (format!("(0 1⌿{x})"), vec![1, 3]),
+            (_, [n]) => {
+                let (y, other) = self.term(dice, depth - 1);
+                let mask = if other == [*n] { format!("0<{y}") } else { format!("1<{x}") };
+                (format!("(+/({mask})/{x})"), vec![])
+            }
+            _ => (format!("(,{x})"), vec![shape.iter().product()]),
+        }
     }
 
     fn part(&self, dice: &mut Dice, x: String, shape: Vec<usize>) -> Term {

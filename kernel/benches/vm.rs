@@ -8,14 +8,14 @@ use aplomb_lang::array::{Array, DType, Shape};
 use aplomb_lang::dag::{Dag, Info, Meta, Node, NodeId, Read, Scalar};
 use aplomb_lang::eval::host::Src;
 use aplomb_lang::limits::{Budget, Interrupt};
-use aplomb_lang::plan::{BufId, Buffer, From, Launch, Load, Plan, Reduction, Step, Store, What};
+use aplomb_lang::plan::{BufId, Buffer, From, Kind, Launch, Load, Plan, Reduction, Step, Store, What};
 use aplomb_lang::prim::op::Op;
 use std::sync::Arc;
 use std::time::Instant;
 
 fn node() -> NodeId {
     let meta = Meta { shape: Shape::new(), dtype: DType::F64, range: None, place: None };
-    let info = Info { meta, site: 0, name: None, from: Vec::new(), born: 0 };
+    let info = Info { meta, site: 0, name: None, asked: false, from: Vec::new(), born: 0 };
     Dag::default().add(Node::Const(Scalar::Num(0.0)), info)
 }
 
@@ -32,12 +32,14 @@ impl Build {
         let launch = Launch {
             stage: 0,
             domain: Shape::from_slice(&[n]),
+            kind: Kind::Map,
             axis: None,
             loads: Vec::new(),
             guards: Vec::new(),
             body: Vec::new(),
             stores: Vec::new(),
             reductions: Vec::new(),
+            compaction: None,
             after: Vec::new(),
             after_stores: Vec::new(),
             nodes: Vec::new(),

@@ -22,6 +22,8 @@ pub struct Limits {
     pub pending: usize,
     /// Seconds for one request; 0 = no limit.
     pub seconds: f64,
+    /// Arrays that one launch may read.
+    pub inputs: usize,
     /// Lines that one value may print before its middle is left out; 0 = all.
     pub lines: usize,
 }
@@ -36,6 +38,7 @@ impl Default for Limits {
             bytes: 1 << 33,
             pending: 4_096,
             seconds: 0.0,
+            inputs: crate::pass::INPUTS,
             lines: 200,
         }
     }
@@ -52,6 +55,7 @@ impl Limits {
             ("bytes", self.bytes as f64),
             ("pending", self.pending as f64),
             ("seconds", self.seconds),
+            ("inputs", self.inputs as f64),
             ("lines", self.lines as f64),
         ]
     }
@@ -75,6 +79,8 @@ impl Limits {
             "pending" if n >= 1 => self.pending = n,
             "pending" => return wrong("at least 1"),
             "seconds" => self.seconds = value,
+            "inputs" if (2..=256).contains(&n) => self.inputs = n,
+            "inputs" => return wrong("2 to 256"),
             "lines" => self.lines = n,
             _ => {
                 let names: Vec<_> = self.list().iter().map(|(n, _)| *n).collect();

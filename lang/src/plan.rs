@@ -66,6 +66,90 @@ pub enum What {
         tests: u32,
         value: ValueId,
     },
+    /// `yes` where all tests of `Launch::guards[tests]` hold, else `no` (a part of a cat, the others).
+    Part {
+        tests: u32,
+        yes: ValueId,
+        no: ValueId,
+    },
+    /// `yes` where `cond` is not 0, else `no`.
+    Select {
+        cond: ValueId,
+        yes: ValueId,
+        no: ValueId,
+    },
+    /// The k-th load, moved on the axes in `along` by the values in `places` less `origin`.
+    Gather {
+        load: u32,
+        along: SmallVec<[u8; 2]>,
+        places: SmallVec<[ValueId; 2]>,
+        origin: f64,
+    },
+}
+
+impl What {
+    /// The values that it is made of.
+    pub fn args(&self) -> SmallVec<[ValueId; 3]> {
+        match self {
+            What::Load(_) | What::Index { .. } | What::Const(_) | What::Reduced(_) => SmallVec::new(),
+            What::Op { args, .. } => args.iter().copied().collect(),
+            What::Guard { value, .. } => [*value].into_iter().collect(),
+            What::Part { yes, no, .. } => [*yes, *no].into_iter().collect(),
+            What::Select { cond, yes, no } => [*cond, *yes, *no].into_iter().collect(),
+            What::Gather { places, .. } => places.iter().copied().collect(),
+        }
+    }
+
+    /// The load that it reads.
+    pub fn load(&self) -> Option<u32> {
+        match self {
+            What::Load(k) => Some(*k),
+            What::Gather { load, .. } => Some(*load),
+            _ => None,
+        }
+    }
+}
+
+/// What a launch does with its body's values beside storing them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Kind {
+    #[default]
+    Map,
+    /// `reductions` fold the axis; `after` runs over the domain without it.
+    Reduce,
+    /// `reductions` are scans along the axis; `after` runs over the whole domain.
+    Scan,
+    /// The cells along the axis where a mask holds are stored.
+    Compact,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Map => "map",
+            Kind::Reduce => "reduce",
+            Kind::Scan => "scan",
+            Kind::Compact => "compact",
+        }
+    }
+
+    pub fn algorithm(self) -> &'static str {
+        match self {
+            Kind::Map => "map",
+            Kind::Reduce => "tree",
+            Kind::Scan => "blocks",
+            Kind::Compact => "positions",
+        }
+    }
+}
+
+/// A selection: `value` is stored by the launch's only `after_stores`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Compaction {
+    /// The load of the mask, one axis long.
+    pub mask: u32,
+    pub value: ValueId,
+    pub node: NodeId,
 }
 
 #[derive(Clone, Debug)]
@@ -105,7 +189,8 @@ pub struct Store {
 pub struct Launch {
     pub stage: u32,
     pub domain: Shape,
-    /// The axis that `reductions` fold; None for a map.
+    pub kind: Kind,
+    /// The axis that `reductions` or the selection run along; None for a map.
     pub axis: Option<usize>,
     pub loads: Vec<Load>,
     /// Lists of tests over the axes of `body` (or of `after`, for its steps).
@@ -114,7 +199,8 @@ pub struct Launch {
     /// Body values kept, over the domain.
     pub stores: Vec<Store>,
     pub reductions: Vec<Reduction>,
-    /// Loads here have one axis less than the domain.
+    pub compaction: Option<Compaction>,
+    /// Its loads are over `outer()`.
     pub after: Vec<Step>,
     pub after_stores: Vec<Store>,
     /// Nodes computed here, in id order.
@@ -125,12 +211,12 @@ pub struct Launch {
 impl Launch {
     /// The shape that `after` runs over.
     pub fn outer(&self) -> Shape {
-        let axis = self.axis.unwrap_or(usize::MAX);
+        let axis = self.axis.filter(|_| self.kind == Kind::Reduce).unwrap_or(usize::MAX);
         self.domain.iter().enumerate().filter(|(k, _)| *k != axis).map(|(_, &n)| n).collect()
     }
 
     pub fn skeleton(&self) -> &'static str {
-        if self.axis.is_some() { "reduce" } else { "map" }
+        self.kind.name()
     }
 }
 
@@ -166,7 +252,12 @@ pub fn listing(l: &Launch) -> String {
     let dims: Vec<String> = l.domain.iter().map(usize::to_string).collect();
     let mut out = format!("over [{}]", dims.join(" "));
     if let Some(axis) = l.axis {
-        out += &format!(", folding axis {axis}");
+        let does = match l.kind {
+            Kind::Map | Kind::Reduce => "folding",
+            Kind::Scan => "scanning",
+            Kind::Compact => "selecting along",
+        };
+        out += &format!(", {does} axis {axis}");
     }
     let line = |k: usize, s: &Step, prefix: char| {
         let arg = |a: &ValueId| format!("{prefix}{a}");
@@ -182,13 +273,26 @@ pub fn listing(l: &Launch) -> String {
             }
             What::Reduced(k) => format!("reduction {k}"),
             What::Guard { tests, value } => format!("{} where guard {tests} holds", arg(value)),
+            What::Part { tests, yes, no } => format!("{} where guard {tests} holds, else {}", arg(yes), arg(no)),
+            What::Select { cond, yes, no } => format!("{} where {}, else {}", arg(yes), arg(cond), arg(no)),
+            What::Gather { load, along, places, .. } => {
+                let load = &l.loads[*load as usize];
+                let by: Vec<String> =
+                    along.iter().zip(places).map(|(k, v)| format!("axis {k} by {}", arg(v))).collect();
+                format!("b{}[{}], {}", load.buf.0, load.read.text(l.domain.len()), by.join(", "))
+            }
         };
         format!("\n  {prefix}{k} = {what}    n{}", s.node.index())
     };
     l.body.iter().enumerate().for_each(|(k, s)| out += &line(k, s, 'v'));
     l.stores.iter().for_each(|s| out += &format!("\n  b{} = v{}", s.buf.0, s.value));
     for (k, r) in l.reductions.iter().enumerate() {
-        out += &format!("\n  reduction {k} = {}/ v{}    n{}", r.op.glyph(), r.value, r.node.index());
+        let (what, slash) = if l.kind == Kind::Scan { ("scan", '\\') } else { ("reduction", '/') };
+        out += &format!("\n  {what} {k} = {}{slash} v{}    n{}", r.op.glyph(), r.value, r.node.index());
+    }
+    if let Some(c) = &l.compaction {
+        let mask = l.loads[c.mask as usize].buf.0;
+        out += &format!("\n  v{} where b{mask} holds    n{}", c.value, c.node.index());
     }
     l.after.iter().enumerate().for_each(|(k, s)| out += &line(k, s, 'w'));
     l.after_stores.iter().for_each(|s| out += &format!("\n  b{} = w{}", s.buf.0, s.value));

@@ -5,14 +5,14 @@
 //! element and the evaluation goes on; the smallest site, then the smallest element, is the error.
 
 use crate::array::format::Style;
-use crate::array::{Array, Buf, DType, Data, elements};
-use crate::dag::{Dag, Node, NodeId};
-use crate::error::{Error, Result, beyond_reals, domain, internal};
+use crate::array::{Array, Buf, DType, Data, around, elements};
+use crate::dag::{Dag, Node, NodeId, Read};
+use crate::error::{Error, Result, internal};
 use crate::eval::host::{Now, Recorded, Src};
 use crate::limits::{Budget, Interrupt, Limits};
 use crate::prim::op::Op;
-use crate::prim::reduce;
 use crate::prim::scalar::{self, Fail};
+use crate::prim::{reduce, scan};
 use crate::span::Place;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -82,25 +82,68 @@ fn node_value(
             })
             .collect(),
         Node::Transform { src, read, .. } => {
-            let from = dag.shape(*src);
             let mut place = vec![0usize; shape.len()];
             (0..n)
                 .map(|i| {
                     unravel(i, shape, &mut place);
-                    let outside = read.tests.iter().find(|t| !(t.lo..t.hi).contains(&t.ix.at(&place)));
-                    if let Some(t) = outside {
-                        return Ok(t.fill);
-                    }
-                    let mut offset = 0usize;
-                    for (ix, &extent) in read.ix.iter().zip(from) {
-                        let x = ix.at(&place);
-                        let inside = usize::try_from(x).ok().filter(|&x| x < extent);
-                        let x = inside.ok_or_else(|| internal(format!("a read of {x} on an axis of {extent}")))?;
-                        offset = offset * extent + x;
-                    }
-                    Ok(values[src.index()][offset])
+                    Ok(match offset(read, dag.shape(*src), &place, |_| None)? {
+                        Ok(at) => values[src.index()][at],
+                        Err(fill) => fill,
+                    })
                 })
                 .collect::<Result<_>>()?
+        }
+        Node::Gather { args, read, along, origin } => {
+            let from = dag.shape(args[0]);
+            let mut place = vec![0usize; shape.len()];
+            let mut out = Vec::with_capacity(n);
+            for i in 0..n {
+                unravel(i, shape, &mut place);
+                let wanted =
+                    |axis: usize| along.iter().position(|k| *k as usize == axis).map(|k| value(&args[k + 1], i));
+                let beyond = (0..from.len()).find_map(|k| {
+                    let x = wanted(k)?;
+                    let inside = (0.0..from[k] as f64).contains(&(x - origin));
+                    (!inside).then_some(Fail::Index { place: x as i64, extent: from[k] as u32 })
+                });
+                out.push(match beyond {
+                    Some(fail) => note(i, fail),
+                    None => match offset(read, from, &place, |k| wanted(k).map(|x| (x - origin) as i64))? {
+                        Ok(at) => values[args[0].index()][at],
+                        Err(fill) => fill,
+                    },
+                });
+            }
+            out
+        }
+        Node::Select { args } => {
+            let choose = |i| value(&args[if value(&args[0], i) != 0.0 { 1 } else { 2 }], i);
+            (0..n).map(choose).collect()
+        }
+        Node::Cat { axis, args } => {
+            let axis = *axis as usize;
+            let mut out = Vec::with_capacity(n);
+            for o in 0..elements(&shape[..axis]) {
+                for a in args {
+                    let piece = elements(&dag.shape(*a)[axis..]);
+                    out.extend_from_slice(&values[a.index()][o * piece..(o + 1) * piece]);
+                }
+            }
+            out
+        }
+        Node::Scan { op, axis, src } => {
+            let mut items = values[src.index()].clone();
+            scan::along(*op, &mut items, shape, *axis as usize, &mut |index, fail| {
+                note(index, fail);
+            });
+            items.into_iter().map(rounded).collect()
+        }
+        Node::Compact { axis, args } => {
+            let (outer, extent, inner) = around(dag.shape(args[1]), *axis as usize);
+            let mask = &values[args[0].index()];
+            let kept = |o: usize| (0..extent).filter(|k| mask[*k] != 0.0).map(move |k| (o * extent + k) * inner);
+            let cells = (0..outer).flat_map(kept).flat_map(|from| from..from + inner);
+            cells.map(|at| values[args[1].index()][at]).collect()
         }
         Node::Reduce { op, axis, src } => {
             let from = dag.shape(*src);
@@ -114,6 +157,26 @@ fn node_value(
             }
         }
     })
+}
+
+/// Where a read looks for the element at `place`, `instead` telling the index on some axes; or the fill of a failed test.
+fn offset(
+    read: &Read,
+    from: &[usize],
+    place: &[usize],
+    instead: impl Fn(usize) -> Option<i64>,
+) -> Result<std::result::Result<usize, f64>> {
+    if let Some(t) = read.tests.iter().find(|t| !(t.lo..t.hi).contains(&t.ix.at(place))) {
+        return Ok(Err(t.fill));
+    }
+    let mut offset = 0usize;
+    for (k, (ix, &extent)) in read.ix.iter().zip(from).enumerate() {
+        let x = instead(k).unwrap_or_else(|| ix.at(place));
+        let inside = usize::try_from(x).ok().filter(|&x| x < extent);
+        let x = inside.ok_or_else(|| internal(format!("a read of {x} on an axis of {extent}")))?;
+        offset = offset * extent + x;
+    }
+    Ok(Ok(offset))
 }
 
 /// The coordinates of the i-th element in row-major order.
@@ -134,10 +197,7 @@ fn store(dag: &Dag, at: NodeId, items: &[f64], budget: &Budget) -> Result<Array>
 
 /// What a failure says, at the place the operation was written.
 pub fn error_of(failure: &Failure, dag: &Dag, needed: Option<&Place>) -> Error {
-    let error = match failure.fail {
-        Fail::Complex => beyond_reals(),
-        fail => domain(fail.says()),
-    };
+    let error = failure.fail.error();
     let shape = dag.shape(failure.node);
     let error = match (&dag.info(failure.node).meta.place, shape) {
         (Some(place), []) => error.at(place),

@@ -39,6 +39,10 @@ pub struct Trace {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Config {
+    /// The pipeline's name; `all` unless another was asked for.
+    #[serde(default)]
+    pub preset: String,
+    /// The passes that ran.
     pub passes: Vec<String>,
     pub off: Vec<String>,
     pub arch: String,

@@ -3,7 +3,7 @@
 use super::Command;
 use aplomb_lang::eval::system::Row;
 use aplomb_lang::help::{Topic, errors};
-use aplomb_lang::pass::{Pass, Rule};
+use aplomb_lang::pass::{Pass, Preset, Rule, Switch};
 use aplomb_lang::prim::table::{Class, Meaning, Prim, find};
 
 /// Where prose begins below a head.
@@ -129,6 +129,17 @@ impl Page {
 
     pub fn group(&mut self, (name, passes): &(&str, &[&str])) {
         self.prose(&format!("{name}  "), &format!("stands for the passes {}", passes.join(" ")), 2);
+    }
+
+    /// A rule inside of passes.
+    pub fn switch(&mut self, s: &Switch) {
+        self.prose(&format!("{}  ", s.name), &format!("a rule, row {}: {}", s.row, s.says), 2);
+        self.prose("  ", &format!("]off {} switches it off", s.name), 2);
+    }
+
+    pub fn preset(&mut self, p: &Preset) {
+        self.prose(&format!("{}  ", p.name), &format!("a pipeline, row {}: {}", p.row, p.says), 2);
+        self.prose("  ", &format!("aplomb explain --passes {} -e 'LINE' tells what it makes of a line", p.name), 2);
     }
 
     pub fn recorder(&mut self, name: &str) {

@@ -57,6 +57,16 @@ pub fn summary(trace: &Trace, width: usize) -> String {
     out
 }
 
+/// What producers fused to: each launch's delayed array and the loop that makes it (ACC-13, ACC-15).
+pub fn delayed(trace: &Trace, width: usize) -> String {
+    let made = |n: &&NodeRecord| n.attr.delayed.as_ref().is_some_and(|d| d.contains('→')) && n.uses > 0;
+    let line = |n: &NodeRecord| {
+        let text = format!("{} is {}", named(n), n.attr.delayed.as_deref().unwrap_or_default());
+        format!("  {}\n", wrapped(&text, 4, width))
+    };
+    trace.nodes.iter().filter(made).take(DECISIONS).map(line).collect()
+}
+
 /// So many are told one by one.
 const LAUNCHES: usize = 12;
 const DECISIONS: usize = 12;
@@ -85,8 +95,9 @@ pub(crate) fn still_holds(trace: &Trace, d: &DecisionRecord) -> bool {
     let last = segment.and_then(|s| trace.passes.get((s.passes[1] as usize).checked_sub(1)?));
     let kept = last.and_then(|p| p.breaks.iter().find(|b| b.node == d.node));
     match d.reason.as_str() {
-        "work" | "may-fail" => kept.is_some_and(|b| b.reason == d.reason),
+        "work" | "may-fail" | "random-access" => kept.is_some_and(|b| b.reason == d.reason),
         "places" => kept.is_some_and(|b| b.reason.starts_with("places")),
+        "shared" => kept.is_some_and(|b| b.reason.starts_with("shared")),
         "cheap-again" => kept.is_none(),
         _ => true,
     }
@@ -96,7 +107,18 @@ pub(crate) fn still_holds(trace: &Trace, d: &DecisionRecord) -> bool {
 fn is_telling(d: &DecisionRecord) -> bool {
     matches!(
         d.reason.as_str(),
-        "work" | "may-fail" | "places" | "cheap-again" | "same-domain" | "boundary" | "switched-off"
+        "work"
+            | "may-fail"
+            | "places"
+            | "cheap-again"
+            | "same-domain"
+            | "boundary"
+            | "switched-off"
+            | "random-access"
+            | "shared"
+            | "limit"
+            | "oob-compose"
+            | "oob-default-not-identity"
     )
 }
 
@@ -153,7 +175,10 @@ pub(crate) fn named(node: &NodeRecord) -> String {
 
 /// The sentence of a decision, with the switch that would change it.
 pub(crate) fn sentence(trace: &Trace, d: &DecisionRecord) -> String {
-    let verb = if trace.config.off.contains(&d.switch) { "]on" } else { "]off" };
+    // A pass that its pipeline lacks can only be switched on.
+    let config = &trace.config;
+    let lacks = trace.passes.iter().any(|p| p.name == d.switch) && !config.passes.contains(&d.switch);
+    let verb = if config.off.contains(&d.switch) || lacks { "]on" } else { "]off" };
     let switch = if d.switch.is_empty() { String::new() } else { format!(" ({verb} {})", d.switch) };
     format!("{}{switch}", d.text)
 }
@@ -209,7 +234,8 @@ pub fn node(trace: &Trace, which: &str, width: usize) -> Result<String, String> 
     let graph = find_pass(trace, segment, None)?;
     let mut out = describe(trace, &graph, found);
     let family: Vec<u32> = family(trace, found);
-    for d in trace.decisions.iter().filter(|d| family.contains(&d.node)) {
+    let so = |d: &&DecisionRecord| d.reason != "random-access" || still_holds(trace, d);
+    for d in trace.decisions.iter().filter(|d| family.contains(&d.node)).filter(so) {
         out += &format!("  {}\n", wrapped(&sentence(trace, d), 4, width));
         out += &format!("    {}: {}", d.chosen, price(&d.cost));
         for alt in &d.alt {

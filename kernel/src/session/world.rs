@@ -245,6 +245,7 @@ impl World<'_> {
         let mut clock = Clock::default();
         let core = &mut *self.core;
         let known = core.plans.tally().hits;
+        core.options.inputs = core.limits.inputs;
         let mut compiled = core.plans.plan(recorded, &core.options, &mut clock)?;
         core.spent.known += (core.plans.tally().hits - known) as usize;
         let front = begun.elapsed().as_secs_f64() * 1e3;

@@ -26,6 +26,8 @@ pub struct Cell {
     seq: u64,
     name: RefCell<Option<Rc<str>>>,
     state: RefCell<State>,
+    /// Its shape was asked for while it was pending (ACC-18).
+    asked: Slot<bool>,
     /// Its value may turn out to be complex.
     open: bool,
     /// About how many pending nodes stand below, itself included: when to force. Never less than for a node below.
@@ -55,6 +57,7 @@ impl Cell {
             seq,
             name: RefCell::new(None),
             state: RefCell::new(State::Pending(node)),
+            asked: Slot::new(false),
             weight: Slot::new(weight),
             oldest,
         })
@@ -95,6 +98,14 @@ impl Cell {
 
     pub fn set_name(&self, name: &str) {
         self.name.borrow_mut().get_or_insert_with(|| name.into());
+    }
+
+    pub fn ask(&self) {
+        self.asked.set(true);
+    }
+
+    pub fn was_asked(&self) -> bool {
+        self.asked.get()
     }
 
     pub fn forced(&self) -> Option<Array> {

@@ -22,6 +22,8 @@ pub struct Info {
     pub meta: Meta,
     pub site: u32,
     pub name: Option<Rc<str>>,
+    /// Its shape was asked for while it was pending.
+    pub asked: bool,
     /// The nodes this one replaced.
     pub from: Vec<NodeId>,
     /// The place in `PIPELINE` of the pass that made it.
@@ -102,6 +104,11 @@ impl Dag {
 
     pub fn elements(&self, at: NodeId) -> u64 {
         self.shape(at).iter().fold(1u64, |n, &d| n.saturating_mul(d as u64))
+    }
+
+    /// The shape over which a node is computed: its own, or that of what it consumes.
+    pub fn domain(&self, at: NodeId) -> &[usize] {
+        self.node(at).consumes().map_or_else(|| self.shape(at), |(src, _)| self.shape(*src))
     }
 
     fn holds(&self, at: NodeId, x: f64) -> bool {

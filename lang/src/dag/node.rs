@@ -1,7 +1,9 @@
 //! Node kinds, over cells (pending) or ids (recorded).
 
-use super::read::Read;
-use crate::prim::op::Op;
+use super::graph::{Dag, NodeId};
+use super::ix::Ix;
+use super::read::{Read, Test};
+use crate::prim::op::{Fails, Op};
 use smallvec::SmallVec;
 
 /// A number or a character, as a body sees it: a character is its code point.
@@ -35,7 +37,8 @@ pub type Args<A> = SmallVec<[A; 2]>;
 /// What one node does. `A` is an `Array` while pending, a `NodeId` when recorded.
 ///
 /// Map: the arguments have the node's shape, or rank 0 (scalar extension is no node). Reduce: right to left along an
-/// axis. Iota: the index along axis 0 plus the origin. Transform: one read of one source.
+/// axis. Iota: the index along axis 0 plus the origin. Transform: one read of one source. All but the consumers
+/// (`consumes`) are producers: an element needs at most one of each argument.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node<A> {
     /// An array that exists; the number is its place among the evaluation's inputs.
@@ -61,6 +64,35 @@ pub enum Node<A> {
         axis: u8,
         src: A,
     },
+    /// The fold of each prefix along an axis, by the blocks of `prim::scan`.
+    Scan {
+        op: Op,
+        axis: u8,
+        src: A,
+    },
+    /// Where the first argument is not 0 the second, else the third. All three have the node's shape or rank 0.
+    Select {
+        args: Args<A>,
+    },
+    /// The arguments one after another along an axis.
+    Cat {
+        axis: u8,
+        args: Args<A>,
+    },
+    /// The first argument's element at computed places. `read` has an Ix per source axis; on the axes in `along` it is 0
+    /// and the next of the other arguments, less `origin`, is the place.
+    Gather {
+        args: Args<A>,
+        read: Read,
+        along: SmallVec<[u8; 2]>,
+        origin: f64,
+    },
+    /// The cells of the second argument along an axis where the first, a mask over the whole of it, is not 0. How many
+    /// was known when it was recorded.
+    Compact {
+        axis: u8,
+        args: Args<A>,
+    },
 }
 
 impl<A> Node<A> {
@@ -73,6 +105,11 @@ impl<A> Node<A> {
             Node::Map { .. } => "map",
             Node::Transform { .. } => "transform",
             Node::Reduce { .. } => "reduce",
+            Node::Scan { .. } => "scan",
+            Node::Select { .. } => "map",
+            Node::Cat { .. } => "cat",
+            Node::Gather { .. } => "gather",
+            Node::Compact { .. } => "compact",
         }
     }
 
@@ -80,8 +117,14 @@ impl<A> Node<A> {
     pub fn inputs(&self) -> &[A] {
         match self {
             Node::Input(_) | Node::Const(_) | Node::Iota { .. } => &[],
-            Node::Map { args, .. } => args,
-            Node::Transform { src, .. } | Node::Reduce { src, .. } => std::slice::from_ref(src),
+            Node::Map { args, .. }
+            | Node::Select { args }
+            | Node::Cat { args, .. }
+            | Node::Gather { args, .. }
+            | Node::Compact { args, .. } => args,
+            Node::Transform { src, .. } | Node::Reduce { src, .. } | Node::Scan { src, .. } => {
+                std::slice::from_ref(src)
+            }
         }
     }
 
@@ -96,6 +139,61 @@ impl<A> Node<A> {
                 Node::Transform { name, src: to(src), read: read.clone(), onto: *onto }
             }
             Node::Reduce { op, axis, src } => Node::Reduce { op: *op, axis: *axis, src: to(src) },
+            Node::Scan { op, axis, src } => Node::Scan { op: *op, axis: *axis, src: to(src) },
+            Node::Select { args } => Node::Select { args: args.iter().map(to).collect() },
+            Node::Cat { axis, args } => Node::Cat { axis: *axis, args: args.iter().map(to).collect() },
+            Node::Gather { args, read, along, origin } => Node::Gather {
+                args: args.iter().map(to).collect(),
+                read: read.clone(),
+                along: along.clone(),
+                origin: *origin,
+            },
+            Node::Compact { axis, args } => Node::Compact { axis: *axis, args: args.iter().map(to).collect() },
+        }
+    }
+
+    /// What a consumer consumes, and along which axis: it is computed at every point of that, whatever its own shape.
+    pub fn consumes(&self) -> Option<(&A, usize)> {
+        match self {
+            Node::Reduce { src, axis, .. } | Node::Scan { src, axis, .. } => Some((src, *axis as usize)),
+            Node::Compact { axis, args } => args.get(1).map(|src| (src, *axis as usize)),
+            _ => None,
+        }
+    }
+
+    /// Whether some values have no result, so that the node is evaluated on its whole domain (E1).
+    pub fn fails_hard(&self) -> bool {
+        match self {
+            Node::Map { op, .. } => op.row().fails == Fails::Hard,
+            Node::Gather { .. } => true,
+            _ => false,
+        }
+    }
+}
+
+impl Node<NodeId> {
+    /// Whether the k-th argument is read at places that only values tell.
+    pub fn reads_anywhere(&self, k: usize) -> bool {
+        k == 0 && matches!(self, Node::Gather { .. } | Node::Compact { .. })
+    }
+
+    /// How the k-th argument is read and whether all of it is, where that is not at the node's own place.
+    pub fn read_of(&self, dag: &Dag, at: NodeId, k: usize) -> Option<(Read, bool)> {
+        match self {
+            Node::Transform { read, onto, .. } => Some((read.clone(), *onto)),
+            Node::Cat { axis, args } => {
+                let (axis, rank) = (*axis as usize, dag.shape(at).len());
+                let extent = |a: &NodeId| dag.shape(*a)[axis] as i64;
+                let from: i64 = args[..k].iter().map(extent).sum();
+                let n = extent(&args[k]);
+                let mut read = Read::identity(rank);
+                read.ix[axis] = Ix::axis(axis).offset(-from);
+                if n < dag.shape(at)[axis] as i64 {
+                    read.tests.push(Test { ix: Ix::axis(axis), lo: from, hi: from + n, fill: 0.0 });
+                }
+                Some((read, true))
+            }
+            _ => None,
         }
     }
 }

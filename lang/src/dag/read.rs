@@ -3,7 +3,7 @@
 //! Rows: ACL-08…16, ACL-38; LOWERING §1. The first test that fails gives its fill and nothing is loaded. The four
 //! out-of-bounds modes are how a read prints: none, wrap (mod), clamp, default (tests).
 
-use super::ix::{Extents, Ix};
+use super::ix::{Atom, Extents, Ix};
 use std::hash::{Hash, Hasher};
 
 #[derive(Clone, Debug)]
@@ -45,6 +45,11 @@ impl Read {
         Read::new((0..rank).map(Ix::axis))
     }
 
+    /// Of a source that is read where only values tell: no point of a loop says where.
+    pub fn anywhere(rank: usize) -> Read {
+        Read::new((0..rank).map(|_| Ix::constant(-1)))
+    }
+
     pub fn is_identity(&self) -> bool {
         self.tests.is_empty() && self.ix.iter().enumerate().all(|(k, ix)| ix.is_axis(k))
     }
@@ -63,13 +68,21 @@ impl Read {
         Read { ix: self.ix.iter().map(|ix| ix.substitute(&outer.ix, extents)).collect(), tests }
     }
 
+    /// The box of points, from and to on each axis, outside of which some test fails; and whether inside all hold.
+    pub fn held(&self, extents: Extents) -> (Vec<(i64, i64)>, bool) {
+        let mut boxed: Vec<(i64, i64)> = extents.iter().map(|&n| (0, n as i64)).collect();
+        let mut exact = true;
+        self.tests.iter().for_each(|t| exact &= clip(&t.ix, t.lo, t.hi, &mut boxed));
+        (boxed, exact)
+    }
+
     /// The out-of-bounds mode as it prints (ACL-16).
     pub fn oob(&self) -> Option<&'static str> {
-        let has = |what: fn(&super::ix::Atom) -> bool| self.ix.iter().any(|ix| ix.terms.iter().any(|t| what(&t.1)));
+        let has = |what: fn(&Atom) -> bool| self.ix.iter().any(|ix| ix.terms.iter().any(|t| what(&t.1)));
         match () {
             () if !self.tests.is_empty() => Some("default"),
-            () if has(|a| matches!(a, super::ix::Atom::Clamp(..))) => Some("clamp"),
-            () if has(|a| matches!(a, super::ix::Atom::Mod(..))) => Some("wrap"),
+            () if has(|a| matches!(a, Atom::Clamp(..))) => Some("clamp"),
+            () if has(|a| matches!(a, Atom::Mod(..))) => Some("wrap"),
             () => None,
         }
     }
@@ -83,5 +96,25 @@ impl Read {
             out += &format!(" | {}≤{}<{} else {}", t.lo, t.ix.text(), t.hi, t.fill);
         }
         out
+    }
+}
+
+/// Clips a box to the points where lo ≤ ix < hi. False: it could not, for they are no box.
+fn clip(ix: &Ix, lo: i64, hi: i64, boxed: &mut [(i64, i64)]) -> bool {
+    let (lo, hi) = (lo.saturating_sub(ix.c), hi.saturating_sub(ix.c));
+    let [(k, atom)] = ix.terms.as_slice() else { return ix.terms.is_empty() && lo <= 0 && 0 < hi };
+    let (lo, hi) = match *k {
+        1 => (lo, hi),
+        -1 => (1 - hi, 1 - lo),
+        _ => return false,
+    };
+    match atom {
+        Atom::Axis(axis) => {
+            let Some(range) = boxed.get_mut(*axis as usize) else { return false };
+            *range = (range.0.max(lo), range.1.min(hi));
+            true
+        }
+        Atom::Div(x, d) => clip(x, lo.saturating_mul(*d), hi.saturating_mul(*d), boxed),
+        Atom::Mod(..) | Atom::Clamp(..) => false,
     }
 }

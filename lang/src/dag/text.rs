@@ -34,6 +34,11 @@ impl Dag {
             Node::Map { op, .. } => format!("({}{})", op.name(), args()),
             Node::Transform { name, .. } => format!("({name}{})", args()),
             Node::Reduce { op, axis, .. } => format!("(reduce-{} {axis}{})", op.name(), args()),
+            Node::Scan { op, axis, .. } => format!("(scan-{} {axis}{})", op.name(), args()),
+            Node::Select { .. } => format!("(select{})", args()),
+            Node::Cat { axis, .. } => format!("(cat {axis}{})", args()),
+            Node::Gather { .. } => format!("(gather{})", args()),
+            Node::Compact { axis, .. } => format!("(compact {axis}{})", args()),
         }
     }
 
@@ -118,7 +123,7 @@ impl Dag {
 }
 
 fn info(meta: Meta, name: Option<&str>) -> Info {
-    Info { meta, site: 0, name: name.map(Into::into), from: Vec::new(), born: 0 }
+    Info { meta, site: 0, name: name.map(Into::into), asked: false, from: Vec::new(), born: 0 }
 }
 
 #[cfg(test)]

@@ -139,7 +139,8 @@ fn record(roots: &[Rc<Cell>], order: &[Rc<Cell>], why: &'static str, needed: Opt
     for (site, cell) in order.iter().enumerate() {
         let Some(node) = cell.node() else { continue };
         let node = node.map_inputs(|a| made.operand(a));
-        let info = Info { meta: cell.meta().clone(), site: site as u32, name: cell.name(), from: Vec::new(), born: 0 };
+        let (meta, name, asked) = (cell.meta().clone(), cell.name(), cell.was_asked());
+        let info = Info { meta, site: site as u32, name, asked, from: Vec::new(), born: 0 };
         let id = made.dag.add(node, info);
         made.ids.insert(Rc::as_ptr(cell), id);
     }
@@ -164,7 +165,7 @@ impl Maker {
         let a = a.settled();
         let dtype = a.dtype();
         let meta = |range| Meta { shape: a.shape().into(), dtype, range, place: None };
-        let info = |meta| Info { meta, site: 0, name: name.clone(), from: Vec::new(), born: 0 };
+        let info = |meta| Info { meta, site: 0, name: name.clone(), asked: false, from: Vec::new(), born: 0 };
         match a.data() {
             Data::Num(x) => {
                 let range = dtype.is_integer().then_some((*x, *x));

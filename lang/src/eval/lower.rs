@@ -7,7 +7,7 @@ use super::cx::{Cx, SMALL};
 use super::host::Src;
 use crate::array::{Array, Buf, DType, Data, Shape, View, elements};
 use crate::dag::{Args, Cell, Meta, Node};
-use crate::error::{Error, Result, beyond_reals, domain, length, rank};
+use crate::error::{Error, Result, domain, length, rank};
 use crate::prim::moves::Move;
 use crate::prim::op::{Fails, Gives, Op};
 use crate::prim::scalar;
@@ -16,6 +16,7 @@ use std::sync::Arc;
 mod complex;
 mod fold;
 mod framed;
+pub mod places;
 
 fn known(a: &Array) -> (DType, Option<(f64, f64)>) {
     match a.data() {
@@ -47,7 +48,8 @@ impl Cx<'_> {
         self.sys.seq += 1;
         let meta = Meta { shape, dtype, range, place: self.place() };
         // What has an order fails where its argument turns out to have none.
-        let orders = matches!(&node, Node::Map { op, .. } | Node::Reduce { op, .. } if op.needs_order());
+        let orders =
+            matches!(&node, Node::Map { op, .. } | Node::Reduce { op, .. } | Node::Scan { op, .. } if op.needs_order());
         let hard = hard || orders && node.inputs().iter().any(Array::is_open);
         let cell = Cell::new(node, meta, self.sys.seq);
         if hard {
@@ -315,11 +317,7 @@ impl Cx<'_> {
 }
 
 pub fn failed(fail: scalar::Fail) -> Error {
-    match fail {
-        scalar::Fail::Complex => beyond_reals(),
-        scalar::Fail::Overflow => domain(fail.says()),
-        scalar::Fail::Domain(says) => domain(says),
-    }
+    fail.error()
 }
 
 fn arithmetic_on_text(op: Op) -> Error {

@@ -10,7 +10,7 @@ pub mod env;
 mod force;
 pub mod host;
 mod interp;
-mod lower;
+pub mod lower;
 pub mod operators;
 mod replay;
 pub mod run;

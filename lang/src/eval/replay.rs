@@ -43,6 +43,33 @@ impl Cx<'_> {
                 let _held = self.budget().charge_elements(cell.shape().iter().product(), 16)?;
                 Move { name, shape: meta.shape.clone(), read, onto }.run(&src, self.budget())
             }
+            Node::Scan { op, axis, src } => {
+                let src = self.ready(&src, "scan")?;
+                self.scan_host(op, &src, axis as usize)
+            }
+            Node::Select { args } => {
+                let args = args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
+                let taken = |a: &Array, k: usize| if a.rank() == 0 { a.clone() } else { a.item(k) };
+                let chosen = |k: usize| {
+                    let holds = taken(&args[0], k).number_scalar().is_some_and(|x| x != 0.0);
+                    taken(&args[if holds { 1 } else { 2 }], k)
+                };
+                let _held = self.budget().charge_elements(cell.shape().iter().product(), 64)?;
+                let items = (0..cell.shape().iter().product()).map(chosen).collect();
+                self.collect(cell.shape(), items, None)
+            }
+            Node::Cat { axis, args } => crate::prim::cells::joined(self, &args, axis as usize),
+            Node::Gather { args, read, along, origin } => {
+                let args = args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
+                crate::prim::moves::gather_by(&args, &read, &along, origin, cell.shape(), self.budget())
+            }
+            Node::Compact { axis, args } => {
+                let mask = self.ready(&args[0], "mask")?;
+                let picks: Vec<_> =
+                    (0..mask.len()).filter(|k| mask.item(*k).number_scalar() != Some(0.0)).map(Some).collect();
+                let src = self.ready(&args[1], "argument")?;
+                crate::prim::cells::along(self, &src, axis as usize, &picks)
+            }
             Node::Iota { origin } => {
                 let n = cell.shape().iter().product();
                 let _held = self.budget().charge_elements(n, 8)?;

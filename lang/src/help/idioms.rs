@@ -70,7 +70,7 @@ pub static ROWS: &[Topic] = &[
     topic(
         "∘.×",
         &["outer", "outer product", "multiplication table", "all pairs", "cross join"],
-        "f between every item of X and every item of Y, of shape (⍴X),⍴Y. ∘. takes any function: ∘.=, ∘.+, ∘.,",
+        "f between every item of X and every item of Y, of shape (⍴X),⍴Y. ∘. takes any function: ∘.= ∘.+ ∘.⌈ and your own.",
         ("1 2 3∘.×1 2 3", "1 2 3\n2 4 6\n3 6 9"),
     ),
     topic(

@@ -11,7 +11,7 @@ use crate::array::DType;
 use crate::dag::ix::{Atom, Ix, linear};
 use crate::dag::{NodeId, Read, Test};
 use crate::error::{Result, internal, nonce};
-use crate::plan::{BufId, Launch, Plan, Step, Store, ValueId, What};
+use crate::plan::{BufId, Kind, Launch, Plan, Step, Store, ValueId, What};
 use crate::prim::op::{Fails, Op};
 
 const THREADS: u32 = 256;
@@ -22,6 +22,8 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
     let outer = launch.outer();
     let body = match launch.axis {
         None => k.map()?,
+        Some(axis) if launch.kind == Kind::Scan => k.scan(axis)?,
+        Some(axis) if launch.kind == Kind::Compact => k.compact(axis)?,
         Some(_) if outer.iter().product::<usize>() == 1 => k.fold_all()?,
         Some(axis) if axis + 1 == launch.domain.len() => k.fold_rows(&outer)?,
         Some(axis) => k.fold_columns(axis, &outer)?,
@@ -214,6 +216,83 @@ impl Lowering<'_> {
         Ok(vec![alive(), Stmt::Note("A thread a result.".into()), stride("o", "n", column)])
     }
 
+    /// A thread a line along the axis: what scans and selections have in common. `each` is what follows the body.
+    fn lines(
+        &mut self,
+        axis: usize,
+        mut before: Vec<Stmt>,
+        each: impl FnOnce(&mut Self, &[String], &mut Body) -> Result<()>,
+    ) -> Result<Vec<Stmt>> {
+        let domain = self.launch.domain.clone();
+        let extent = self.number('m', Type::U64, domain[axis] as f64);
+        let mut outer = domain.clone();
+        outer.remove(axis);
+        let mut line = Vec::new();
+        let outer_axes = self.axes(&outer, "o", &mut line);
+        line.append(&mut before);
+        let mut axes: Vec<String> = outer_axes[..axis].to_vec();
+        axes.push("xf".into());
+        axes.extend_from_slice(&outer_axes[axis..]);
+        let mut body = Body::new("i");
+        body.out.push(Stmt::Let { name: "xf".into(), of: Type::I64, is: "(i64)j".into(), node: None });
+        let place = self.flat(&axes)?;
+        body.out.push(Stmt::Let { name: "i".into(), of: Type::U64, is: place, node: None });
+        self.steps(&self.launch.body, &axes, &domain, &[], &mut body)?;
+        self.stores(&self.launch.stores, &body.values.clone(), "i", &mut body, 0)?;
+        each(self, &axes, &mut body)?;
+        line.push(Stmt::For { name: "j".into(), from: "0".into(), to: extent, step: "1".into(), body: body.out });
+        Ok(vec![alive(), Stmt::Note("A thread a line.".into()), stride("o", "n", line)])
+    }
+
+    fn scan(&mut self, axis: usize) -> Result<Vec<Stmt>> {
+        let launch = self.launch;
+        let start = |k| Stmt::Let { name: format!("t{k}"), of: Type::F64, is: "0.0".into(), node: None };
+        let before = (0..launch.reductions.len()).map(start).collect();
+        self.lines(axis, before, |k, axes, body| {
+            let mut reduced = Vec::new();
+            for (j, r) in launch.reductions.iter().enumerate() {
+                let name = format!("t{j}");
+                let value = body.values[r.value as usize].clone();
+                let next = format!("(j == 0 ? {value} : {})", fold_text(r.op, &name, &value)?);
+                body.out.push(Stmt::Set { is: next, name: name.clone(), node: Some(r.node) });
+                reduced.push(name);
+            }
+            let mut after = Body::new("i");
+            k.steps(&launch.after, axes, &launch.domain, &reduced, &mut after)?;
+            k.stores(&launch.after_stores, &after.values.clone(), "i", &mut after, launch.stores.len())?;
+            body.out.append(&mut after.out);
+            Ok(())
+        })
+    }
+
+    fn compact(&mut self, axis: usize) -> Result<Vec<Stmt>> {
+        let launch = self.launch;
+        let (Some(c), Some(to)) = (launch.compaction, launch.after_stores.first()) else {
+            return Err(internal("a selection of nothing"));
+        };
+        let inner = self.integer(launch.domain[axis + 1..].iter().product::<usize>() as i64);
+        let kept = self.integer(self.plan.buffer(to.buf).shape[axis] as i64);
+        let before = vec![
+            Stmt::Note("Where the next cell that is kept goes.".into()),
+            Stmt::Let {
+                name: "to".into(),
+                of: Type::U64,
+                is: format!("(u64)o / {inner} * {kept} * {inner} + (u64)o % {inner}"),
+                node: None,
+            },
+        ];
+        self.lines(axis, before, |k, _, body| {
+            let mask = k.buffer(launch.loads[c.mask as usize].buf, false)?.to_string();
+            let mut keep = Body::new("i");
+            keep.values = body.values.clone();
+            keep.loose = body.loose.clone();
+            k.stores(&launch.after_stores, &body.values.clone(), "to", &mut keep, launch.stores.len())?;
+            keep.out.push(Stmt::Set { name: "to".into(), is: format!("to + {inner}"), node: Some(c.node) });
+            body.out.push(Stmt::If(format!("{mask}[j] != 0"), keep.out));
+            Ok(())
+        })
+    }
+
     /// One partial result a thread and reduction, from the identity; the body folds into it.
     fn accumulate(&mut self, before: &mut Vec<Stmt>, body: &mut Body) -> Result<()> {
         for (k, r) in self.launch.reductions.iter().enumerate() {
@@ -320,6 +399,26 @@ impl Lowering<'_> {
                     let tests = self.launch.guards[*tests as usize].clone();
                     (self.guarded(&tests, value, axes), loose)
                 }
+                What::Part { tests, yes, no } => {
+                    let tests = self.launch.guards[*tests as usize].clone();
+                    let holds = self.holds(&tests, axes);
+                    let loose = body.loose[*yes as usize] || body.loose[*no as usize];
+                    (format!("({holds} ? {} : {})", body.values[*yes as usize], body.values[*no as usize]), loose)
+                }
+                What::Select { cond, yes, no } => {
+                    let bad = self.bad(step.site, body.index);
+                    let sure = |k: &u32| match body.loose[*k as usize] {
+                        true => format!("sure({}, {bad})", body.values[*k as usize]),
+                        false => body.values[*k as usize].clone(),
+                    };
+                    (format!("({} != 0.0 ? {} : {})", body.values[*cond as usize], sure(yes), sure(no)), false)
+                }
+                What::Gather { load, along, places, origin } => {
+                    let load = self.launch.loads[*load as usize].clone();
+                    let bad = self.bad(step.site, body.index);
+                    let places: Vec<String> = places.iter().map(|v| body.values[*v as usize].clone()).collect();
+                    (self.gather(&load, along, &places, *origin, axes, extents, &bad)?, false)
+                }
                 What::Op { op, ct, args } => self.operation(step, *op, *ct, args, steps, body)?,
             };
             let name = format!("v{}", self.variables);
@@ -401,6 +500,38 @@ impl Lowering<'_> {
         Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, axes) })
     }
 
+    /// An element whose place on some axes is a value: `spot` checks it and goes on at 0 where there is none.
+    #[allow(clippy::too_many_arguments)]
+    fn gather(
+        &mut self,
+        load: &crate::plan::Load,
+        along: &[u8],
+        places: &[String],
+        origin: f64,
+        axes: &[String],
+        extents: &[usize],
+        bad: &str,
+    ) -> Result<Expr> {
+        let buffer = self.plan.buffer(load.buf);
+        let name = self.buffer(load.buf, false)?.to_string();
+        let strides = crate::array::strides(&buffer.shape);
+        let mut place = self.offset(&load.read, &buffer.shape, axes, extents);
+        let origin = self.number('p', Type::F64, origin);
+        for (axis, value) in along.iter().zip(places) {
+            let extent = self.integer(buffer.shape[*axis as usize] as i64);
+            let by = match strides[*axis as usize] {
+                1 => String::new(),
+                stride => format!(" * {}", self.integer(stride as i64)),
+            };
+            place = format!("{place} + spot({value} - {origin}, {extent}, {bad}){by}");
+        }
+        let text = match storage(buffer.dtype) {
+            Type::F64 | Type::F32 => format!("{name}[{place}]"),
+            _ => format!("(double){name}[{place}]"),
+        };
+        Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, axes) })
+    }
+
     fn offset(&mut self, read: &Read, shape: &[usize], axes: &[String], extents: &[usize]) -> Expr {
         self.index(&linear(&read.ix, shape, extents), axes)
     }
@@ -413,6 +544,15 @@ impl Lowering<'_> {
             let fill = self.number('p', Type::F64, t.fill);
             format!("({ix} >= {lo} && {ix} < {hi} ? {inner} : {fill})")
         })
+    }
+
+    fn holds(&mut self, tests: &[Test], axes: &[String]) -> Expr {
+        let one = |t: &Test| {
+            let ix = self.index(&t.ix, axes);
+            let (lo, hi) = (self.integer(t.lo), self.integer(t.hi));
+            format!("{ix} >= {lo} && {ix} < {hi}")
+        };
+        tests.iter().map(one).collect::<Vec<_>>().join(" && ")
     }
 
     fn index(&mut self, ix: &Ix, axes: &[String]) -> Expr {

@@ -11,6 +11,10 @@ DEV double inf() { return __longlong_as_double(0x7ff0000000000000ll); }
 DEV double made(double r, double x, double y, Bad b) {
   if (isfinite(r) || !isfinite(x) || !isfinite(y)) return r;
   fail(b); return 0.0; }
+// A place along an axis that is a value, or a failure and the first.
+DEV i64 spot(double x, i64 extent, Bad b) {
+  if (x >= 0.0 && x < (double)extent) return (i64)x;
+  fail(b); return 0; }
 // A value that overflow may have made infinite, before it is stored or hidden by another operation.
 DEV double sure(double x, Bad b) { if (isfinite(x)) return x; fail(b); return 0.0; }
 DEV double divide(double x, double y, Bad b) {

@@ -68,6 +68,7 @@ struct Fact {
     shape: Shape,
     dtype: DType,
     is_ranged: bool,
+    asked: bool,
     site: u32,
 }
 
@@ -75,7 +76,7 @@ impl PlanCache {
     /// The plan of a recorded graph: the known one, or a new one. With a trace wanted the passes always run, for their
     /// story; without sharing recovery too, for then the plan's nodes are not the graph's. Errors: those of `compile`.
     pub fn plan(&mut self, recorded: &Recorded, options: &Options, observer: &mut dyn Observer) -> Result<Compiled> {
-        if options.trace || !options.keeps_sharing() {
+        if options.trace || !options.keeps_nodes() {
             return compile(recorded, options, observer);
         }
         self.now += 1;
@@ -167,13 +168,13 @@ impl Fact {
     fn of(dag: &Dag, at: NodeId) -> Fact {
         let info = dag.info(at);
         let (shape, dtype) = (info.meta.shape.clone(), info.meta.dtype);
-        Fact { shape, dtype, is_ranged: info.meta.range.is_some(), site: info.site }
+        Fact { shape, dtype, is_ranged: info.meta.range.is_some(), asked: info.asked, site: info.site }
     }
 
     fn holds(&self, dag: &Dag, at: NodeId) -> bool {
         let info = dag.info(at);
-        let own = (self.dtype, self.is_ranged, self.site);
-        own == (info.meta.dtype, info.meta.range.is_some(), info.site) && self.shape == info.meta.shape
+        let own = (self.dtype, self.is_ranged, self.asked, self.site);
+        own == (info.meta.dtype, info.meta.range.is_some(), info.asked, info.site) && self.shape == info.meta.shape
     }
 }
 

@@ -4,8 +4,8 @@
 //! point becomes the node's own. Equal contexts are one: sharing inside a launch is free. One walk, users first.
 
 use super::schedule::{Group, Why};
-use crate::dag::ix::Ix;
 use crate::dag::{Dag, Node, NodeId, Read};
+use crate::plan::Kind;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -53,8 +53,8 @@ impl Contexts {
         let mut unsure = vec![false; dag.len()];
         for at in dag.ids().rev() {
             if let (true, Some(&(group, after))) = (keep.contains_key(&at), home.get(&at)) {
-                // A reduction's argument is evaluated in the body, whatever its own place.
-                let after = after && !matches!(dag.node(at), Node::Reduce { .. });
+                // What a consumer consumes is evaluated in the body, whatever the consumer's own place.
+                let after = after && dag.node(at).consumes().is_none();
                 let extents = extents(groups, group, after);
                 let seed = Context {
                     group,
@@ -131,16 +131,9 @@ impl Contexts {
     }
 
     fn pass_on(&mut self, dag: &Dag, at: NodeId, place: &Context, extents: &[usize]) {
-        let node = dag.node(at);
-        for (k, arg) in node.inputs().iter().enumerate() {
-            let (read, onto) = match node {
-                Node::Transform { read, onto, .. } => (Rc::new(read.after(&place.read, extents)), place.onto && *onto),
-                _ => (argument(dag, at, *arg, &place.read), place.onto),
-            };
-            // x×x reads x once.
-            if node.inputs()[..k].contains(arg) {
-                continue;
-            }
+        for (k, arg) in dag.node(at).inputs().iter().enumerate() {
+            let (read, onto) = argument(dag, at, k, &place.read, extents);
+            let onto = place.onto && onto;
             let points = if read.tests.is_empty() { product(extents) } else { held(&read, extents) };
             let list = self.0.entry(*arg).or_default();
             let same = |c: &&mut Context| (c.group, c.after) == (place.group, place.after) && c.read == read;
@@ -188,35 +181,33 @@ fn may_meet(
     places.iter().filter(|c| c.group >= settled).any(|c| places.iter().any(|d| meets(c, d)))
 }
 
-/// The read of a map's argument, given the map's: the same, or nothing to index where the argument is a scalar.
-/// A scalar that is at hand needs no test.
-pub fn argument(dag: &Dag, at: NodeId, arg: NodeId, read: &Rc<Read>) -> Rc<Read> {
-    if dag.shape(arg).is_empty() && !dag.shape(at).is_empty() { Rc::new(Read::new([])) } else { read.clone() }
+/// The read of a node's k-th argument, given the node's, and whether it passes over all of it: the same read, or the
+/// node's own after it, or nothing to index where the argument is a scalar. A scalar that is at hand needs no test.
+pub fn argument(dag: &Dag, at: NodeId, k: usize, read: &Rc<Read>, extents: &[usize]) -> (Rc<Read>, bool) {
+    let node = dag.node(at);
+    let arg = node.inputs()[k];
+    match node.read_of(dag, at, k) {
+        _ if node.reads_anywhere(k) => (Rc::new(Read::anywhere(dag.shape(arg).len())), false),
+        Some((inner, onto)) => (Rc::new(inner.after(read, extents)), onto),
+        None if dag.shape(arg).is_empty() && !dag.domain(at).is_empty() => (Rc::new(Read::new([])), true),
+        None => (read.clone(), true),
+    }
 }
 
 /// The extents of a group's loop.
 pub fn extents(groups: &[Group], group: usize, after: bool) -> Vec<usize> {
     let g = &groups[group];
     let all = g.domain.iter().enumerate();
-    all.filter(|(k, _)| !(after && g.axis == Some(*k))).map(|(_, &n)| n).collect()
+    let gone = |k: usize| after && g.kind == Kind::Reduce && g.axis == Some(k);
+    all.filter(|(k, _)| !gone(*k)).map(|(_, &n)| n).collect()
 }
 
 pub fn product(extents: &[usize]) -> u64 {
     extents.iter().fold(1u64, |n, &d| n.saturating_mul(d as u64))
 }
 
-/// How many points pass the tests: exact where each test looks at one axis with step 1, else all.
+/// How many points pass the tests: exact where they leave a box, else all of the box.
 fn held(read: &Read, extents: &[usize]) -> u64 {
-    let mut boxed: Vec<(i64, i64)> = extents.iter().map(|&n| (0, n as i64)).collect();
-    for t in &read.tests {
-        for (axis, range) in boxed.iter_mut().enumerate() {
-            let c = t.ix.c;
-            if t.ix == Ix::axis(axis).offset(c) {
-                *range = (range.0.max(t.lo - c), range.1.min(t.hi - c));
-            } else if t.ix == Ix::axis(axis).times(-1).offset(c) {
-                *range = (range.0.max(c - t.hi + 1), range.1.min(c - t.lo + 1));
-            }
-        }
-    }
+    let (boxed, _) = read.held(extents);
     boxed.iter().fold(1u64, |n, (lo, hi)| n.saturating_mul((hi - lo).max(0) as u64))
 }

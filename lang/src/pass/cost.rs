@@ -68,7 +68,11 @@ impl Model {
 pub fn own(dag: &Dag, at: NodeId) -> (f64, u64) {
     match dag.node(at) {
         Node::Map { op, .. } => (op.row().ns, 1),
-        Node::Reduce { op, .. } => (op.row().ns, 1),
+        Node::Reduce { op, .. } | Node::Scan { op, .. } => (op.row().ns, 1),
+        Node::Select { .. } => (0.15, 1),
+        Node::Gather { .. } => (1.5, 1),
+        Node::Cat { args, .. } => (0.15 * args.len() as f64, 0),
+        Node::Compact { .. } => (0.5, 0),
         Node::Iota { .. } => (0.1, 0),
         Node::Input(_) | Node::Const(_) | Node::Transform { .. } => (0.0, 0),
     }

@@ -5,6 +5,7 @@
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::hash::{Map, Mix};
+use super::schedule::Again;
 use super::work::Work;
 use super::{cost, find};
 use crate::dag::{Node, NodeId};
@@ -34,6 +35,10 @@ pub fn run(work: &mut Work) -> Result<()> {
             }
         }
     });
+    // Where all is computed again for nothing, this pass is what breaks at the terms that are dearer so (ACL-40).
+    if work.allow.again == Again::Always {
+        work.permit(|allow| allow.again = Again::Words);
+    }
     if work.options.trace {
         met.retain(|(_, k)| !work.dag.node(*k).inputs().is_empty());
         for (at, into) in met {
@@ -67,7 +72,10 @@ pub fn hash(node: &Node<NodeId>) -> u64 {
         Node::Iota { origin } => origin.to_bits().hash(&mut h),
         Node::Map { op, ct, .. } => (op, ct.to_bits()).hash(&mut h),
         Node::Transform { read, .. } => read.hash(&mut h),
-        Node::Reduce { op, axis, .. } => (op, axis).hash(&mut h),
+        Node::Reduce { op, axis, .. } | Node::Scan { op, axis, .. } => (op, axis).hash(&mut h),
+        Node::Select { .. } => {}
+        Node::Cat { axis, .. } | Node::Compact { axis, .. } => axis.hash(&mut h),
+        Node::Gather { read, along, origin, .. } => (read, along, origin.to_bits()).hash(&mut h),
     }
     node.inputs().hash(&mut h);
     h.finish()

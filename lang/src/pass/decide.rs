@@ -111,17 +111,21 @@ pub fn glyph(dag: &Dag, at: NodeId) -> String {
         Node::Iota { .. } => "⍳".into(),
         Node::Map { op, .. } => op.glyph(),
         Node::Transform { name, .. } => (*name).into(),
-        Node::Reduce { op, axis, src } => {
-            let last = *axis as usize + 1 == dag.shape(*src).len();
-            let slash = if last {
-                "/".into()
-            } else if *axis == 0 {
-                "⌿".to_string()
-            } else {
-                format!("/[{}]", axis + 1)
-            };
-            format!("{}{slash}", op.glyph())
-        }
+        Node::Reduce { op, axis, src } => op.glyph() + &along(dag, *src, *axis, "/", "⌿"),
+        Node::Scan { op, axis, src } => op.glyph() + &along(dag, *src, *axis, "\\", "⍀"),
+        Node::Select { .. } => "?:".into(),
+        Node::Cat { axis, .. } => along(dag, at, *axis, ",", "⍪"),
+        Node::Gather { .. } => "[]".into(),
+        Node::Compact { axis, args } => along(dag, args[1], *axis, "/", "⌿"),
+    }
+}
+
+/// A glyph by the axis that it runs along.
+fn along(dag: &Dag, at: NodeId, axis: u8, last: &str, first: &str) -> String {
+    match axis as usize {
+        k if k + 1 == dag.shape(at).len() => last.into(),
+        0 => first.into(),
+        k => format!("{last}[{}]", k + 1),
     }
 }
 

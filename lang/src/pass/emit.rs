@@ -12,7 +12,7 @@ use super::{Answer, cost};
 use crate::array::Array;
 use crate::dag::{Dag, Node, NodeId, Read};
 use crate::error::{Result, internal};
-use crate::plan::{BufId, Buffer, From, Launch, Load, Plan, Reduction, Step, Store, ValueId, What};
+use crate::plan::{BufId, Buffer, Compaction, From, Kind, Launch, Load, Plan, Reduction, Step, Store, ValueId, What};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -23,6 +23,9 @@ pub struct Emitted {
 }
 
 pub fn run(work: &mut Work) -> Result<()> {
+    if work.options.is_off("exp-sharing") {
+        super::unshare::run(work)?;
+    }
     let schedule = work.schedule().clone();
     let mut plan = Plan::default();
     let mut buffers: BTreeMap<NodeId, BufId> = BTreeMap::new();
@@ -98,12 +101,14 @@ fn launch(
     let mut out = Launch {
         stage: group.stage,
         domain: group.domain.clone(),
+        kind: group.kind,
         axis: group.axis,
         loads: Vec::new(),
         guards: Vec::new(),
         body: Vec::new(),
         stores: Vec::new(),
         reductions: Vec::new(),
+        compaction: None,
         after: Vec::new(),
         after_stores: Vec::new(),
         nodes: group.nodes(),
@@ -128,15 +133,25 @@ fn launch(
         writer.launch.stores.push(Store { value, buf: buffers[&at] });
     }
     for &at in &group.reduces {
-        let Node::Reduce { op, src, .. } = dag.node(at) else { continue };
         let read = Rc::new(Read::identity(writer.extents.len()));
+        let Some((src, _)) = dag.node(at).consumes() else { continue };
         let value = writer.step_for(*src, read)?;
         let info = dag.info(at);
+        let op = match dag.node(at) {
+            Node::Reduce { op, .. } | Node::Scan { op, .. } => op,
+            Node::Compact { args, .. } => {
+                let What::Load(mask) = writer.load(args[0], &Read::anywhere(1))? else { continue };
+                writer.launch.compaction = Some(Compaction { mask, value, node: at });
+                writer.launch.after_stores.push(Store { value, buf: buffers[&at] });
+                continue;
+            }
+            _ => continue,
+        };
         writer.reduced.insert(at, writer.launch.reductions.len() as u32);
         let reduction = Reduction { op: *op, value, node: at, dtype: info.meta.dtype, site: info.site };
         writer.launch.reductions.push(reduction);
     }
-    if group.axis.is_some() {
+    if matches!(group.kind, Kind::Reduce | Kind::Scan) {
         writer.after = true;
         writer.extents = writer.launch.outer().to_vec();
         writer.values.clear();
@@ -156,8 +171,7 @@ fn launch(
 fn name(dag: &Dag, group: &Group) -> String {
     let nodes = group.nodes();
     let named = nodes.iter().rev().find_map(|n| dag.info(*n).name.clone());
-    let skeleton = if group.axis.is_some() { "reduce" } else { "map" };
-    named.map_or(skeleton.to_string(), |n| n.to_string())
+    named.map_or(group.kind.name().to_string(), |n| n.to_string())
 }
 
 struct Writer<'a> {
@@ -224,11 +238,30 @@ impl Writer<'_> {
 
     /// The operands of a node seen through a read.
     fn operands(&self, at: NodeId, read: &Rc<Read>) -> Vec<(NodeId, Rc<Read>)> {
-        match self.dag.node(at) {
-            Node::Transform { src, read: inner, .. } => vec![(*src, Rc::new(inner.after(read, &self.extents)))],
-            Node::Map { args, .. } => args.iter().map(|a| (*a, argument(self.dag, at, *a, read))).collect(),
+        let node = self.dag.node(at);
+        let wanted = |k: &usize| !node.reads_anywhere(*k) && self.part_of(at, *k, read).is_some();
+        let all = 0..node.inputs().len();
+        all.filter(wanted).map(|k| (node.inputs()[k], argument(self.dag, at, k, read, &self.extents).0)).collect()
+    }
+
+    /// The tests that say where a cat's k-th argument is wanted, seen through a read; of other nodes none. None: nowhere.
+    fn part_of(&self, at: NodeId, k: usize, read: &Read) -> Option<Vec<crate::dag::Test>> {
+        let own = match self.dag.node(at) {
+            Node::Cat { .. } => self.dag.node(at).read_of(self.dag, at, k).map_or(Vec::new(), |r| r.0.tests),
             _ => Vec::new(),
+        };
+        let mut out = Vec::new();
+        for mut t in own {
+            t.ix = t.ix.substitute(&read.ix, &self.extents);
+            let (lo, hi) = t.ix.range(&self.extents);
+            if hi < t.lo || lo >= t.hi {
+                return None;
+            }
+            if lo < t.lo || hi >= t.hi {
+                out.push(t);
+            }
         }
+        Some(out)
     }
 
     /// A leaf, or a kept node: constant, index, reduction of this launch, load.
@@ -286,6 +319,29 @@ impl Writer<'_> {
                 let args = needs.iter().map(|n| value(self, n)).collect::<Result<_>>()?;
                 self.push(at, read, What::Op { op: *op, ct: *ct, args });
             }
+            Node::Select { .. } => {
+                let args = needs.iter().map(|n| value(self, n)).collect::<Result<Vec<_>>>()?;
+                let &[cond, yes, no] = args.as_slice() else { return Err(internal("a select of three")) };
+                self.push(at, read, What::Select { cond, yes, no });
+            }
+            Node::Gather { args, read: own, along, origin } => {
+                let places = needs.iter().map(|n| value(self, n)).collect::<Result<_>>()?;
+                let What::Load(load) = self.load(args[0], &own.after(&read, &self.extents))? else {
+                    return Err(internal("a gather loads"));
+                };
+                self.push(at, read, What::Gather { load, along: along.clone(), places, origin: *origin });
+            }
+            Node::Cat { args, .. } => {
+                let parts: Vec<_> = (0..args.len()).filter_map(|k| self.part_of(at, k, &read)).collect();
+                let Some(last) = needs.last() else { return Err(internal("a cat of nothing")) };
+                let mut whole = value(self, last)?;
+                for (need, tests) in needs.iter().zip(parts).rev().skip(1) {
+                    let yes = value(self, need)?;
+                    let tests = self.guard(&tests);
+                    whole = self.step(at, &read, What::Part { tests, yes, no: whole });
+                }
+                self.values.insert((at, read), whole);
+            }
             _ => return Err(internal("this node has no body")),
         }
         Ok(())
@@ -300,15 +356,20 @@ impl Writer<'_> {
     }
 
     fn push(&mut self, at: NodeId, read: Rc<Read>, what: What) {
+        let value = self.step(at, &read, what);
+        self.values.insert((at, read), value);
+    }
+
+    fn step(&mut self, at: NodeId, read: &Read, what: What) -> ValueId {
         let guard = match &what {
-            What::Op { .. } if !read.tests.is_empty() => Some(self.guard(&read.tests.clone())),
+            What::Op { .. } | What::Gather { .. } if !read.tests.is_empty() => Some(self.guard(&read.tests.clone())),
             _ => None,
         };
         let info = self.dag.info(at);
         let step = Step { what, node: at, dtype: info.meta.dtype, site: info.site, guard };
         let steps = if self.after { &mut self.launch.after } else { &mut self.launch.body };
         steps.push(step);
-        self.values.insert((at, read), steps.len() as u32 - 1);
+        steps.len() as u32 - 1
     }
 }
 
@@ -327,7 +388,15 @@ fn explain(work: &mut Work, schedule: &Schedule) {
                 WhyNot::Illegal("nothing else holds its value"),
             ),
             Why::Consumer => {
-                let Node::Reduce { src, op, .. } = work.dag.node(*at) else { continue };
+                let Node::Reduce { src, op, .. } = work.dag.node(*at) else {
+                    let consumed = cost::Cost::store(super::contexts::product(work.dag.domain(*at)), 0, size);
+                    let text = format!("{name} needs more of its argument than one place, so its result is stored");
+                    let about = About { at: *at, what: "keep", reason: "consumer", row: "ACC-05", switch: "" };
+                    let over = Choice { name: "inline", cost: consumed };
+                    let because = WhyNot::Illegal("each of its readers would run all of it again");
+                    work.decide(Decision::forced(about, Choice { name: "write", cost: store }, over, because, text));
+                    continue;
+                };
                 let points = work.dag.elements(*src);
                 (
                     "consumer",
@@ -339,6 +408,13 @@ fn explain(work: &mut Work, schedule: &Schedule) {
                     WhyNot::Dearer,
                 )
             }
+            Why::Anywhere => (
+                "random-access",
+                "ACL-27",
+                format!("{name} is read at places that only values tell, so all of it is written first"),
+                Choice { name: "inline", cost: cost::Cost::default() },
+                WhyNot::Illegal("its elements are wanted in an order that is known when it runs"),
+            ),
             Why::NotYet(pass) => (
                 "switched-off",
                 "own:launch",
@@ -346,7 +422,9 @@ fn explain(work: &mut Work, schedule: &Schedule) {
                 Choice { name: "inline", cost: cost::Cost::default() },
                 WhyNot::SwitchedOff(pass),
             ),
-            Why::Work { .. } | Why::MayFail | Why::Places(_) => continue,
+            Why::Random => continue,
+            Why::Work { .. } | Why::Shared { .. } | Why::MayFail | Why::Places(_) => continue,
+            Why::Limit { .. } | Why::Outside { .. } => continue,
         };
         let switch = if let Why::NotYet(pass) = why { pass } else { "" };
         let about = About { at: *at, what: "keep", reason, row, switch };

@@ -1,23 +1,23 @@
 //! The trace of a compilation: the work's log in the schema's words.
 
+use super::PIPELINE;
 use super::cost::{self, SM_90};
 use super::decide::glyph;
-use super::schedule::{Schedule, Why};
-use super::work::{Snapshot, Work};
-use super::{PIPELINE, find};
+use super::work::{Snapshot, Warning, Work};
 use crate::array::DType;
 use crate::dag::{Dag, Node, NodeId};
 use crate::plan::{BufId, From, Launch, Plan, Step, What};
-use crate::span::Source;
+use crate::span::{Place, Source};
 use crate::trace::*;
 use std::sync::Arc;
 
 pub fn trace(work: &Work, plan: &Plan) -> Trace {
     let mut sources: Vec<Arc<Source>> = Vec::new();
     let (hashes, uses) = (content_hashes(&work.dag), work.dag.uses(&work.roots));
-    let record = |at: NodeId| node(work, at, hashes[at.index()], uses[at.index()], &mut sources);
-    let nodes: Vec<NodeRecord> = work.dag.ids().map(record).collect();
+    let mut record = |at: NodeId| node(work, at, hashes[at.index()], uses[at.index()], &mut sources);
+    let nodes: Vec<NodeRecord> = work.dag.ids().map(&mut record).collect();
     let decisions = decisions(work);
+    let diagnostics: Vec<Diagnostic> = work.warnings.iter().map(|w| warning(w, &mut sources)).collect();
     let mut rules = std::collections::BTreeMap::new();
     work.snapshots.iter().flat_map(|s| &s.events).for_each(|e| *rules.entry(e.rule.to_string()).or_insert(0) += 1);
     let passes: Vec<PassRecord> = work
@@ -34,7 +34,8 @@ pub fn trace(work: &Work, plan: &Plan) -> Trace {
         version: VERSION.into(),
         producer: env!("CARGO_PKG_VERSION").into(),
         config: Config {
-            passes: PIPELINE.iter().map(|p| p.name.into()).collect(),
+            preset: work.options.preset().name.into(),
+            passes: work.options.passes().into_iter().map(Into::into).collect(),
             off: work.options.off().iter().map(|s| s.to_string()).collect(),
             arch: SM_90.arch.into(),
         },
@@ -57,6 +58,7 @@ pub fn trace(work: &Work, plan: &Plan) -> Trace {
     });
     (trace.nodes, trace.passes, trace.decisions) = (nodes, passes, decisions);
     (trace.kernels, trace.buffers) = (kernels, buffers);
+    trace.diagnostics = diagnostics;
     trace
 }
 
@@ -71,14 +73,7 @@ fn ids(list: &[NodeId]) -> Vec<u32> {
 fn node(work: &Work, at: NodeId, hash: u64, uses: u32, sources: &mut Vec<Arc<Source>>) -> NodeRecord {
     let (dag, info) = (&work.dag, work.dag.info(at));
     let kind = dag.node(at);
-    let span = info.meta.place.as_ref().map(|p| {
-        let known = sources.iter().position(|s| **s == *p.source);
-        let k = known.unwrap_or_else(|| {
-            sources.push(p.source.clone());
-            sources.len() - 1
-        });
-        [k as u32, p.span.start, p.span.end]
-    });
+    let span = info.meta.place.as_ref().map(|p| span(p, sources));
     let unsure = info.meta.dtype == DType::I32 && info.meta.range.is_none() && !matches!(kind, Node::Input(_));
     let dtype = if unsure { "i32?".to_string() } else { info.meta.dtype.name().to_string() };
     NodeRecord {
@@ -89,13 +84,27 @@ fn node(work: &Work, at: NodeId, hash: u64, uses: u32, sources: &mut Vec<Arc<Sou
         inputs: ids(kind.inputs()),
         dtype,
         shape: info.meta.shape.to_vec(),
-        attr: attributes(dag, work.snapshots.last().map(|s| &s.schedule), at),
+        attr: attributes(work, at),
         span: span.into_iter().collect(),
         name: info.name.as_ref().map(|n| n.to_string()),
         from: ids(&info.from),
         born: info.born as u32,
         uses,
     }
+}
+
+/// A place as the trace writes it; its source joins the list.
+fn span(place: &Place, sources: &mut Vec<Arc<Source>>) -> [u32; 3] {
+    let known = sources.iter().position(|s| **s == *place.source);
+    let k = known.unwrap_or_else(|| {
+        sources.push(place.source.clone());
+        sources.len() - 1
+    });
+    [k as u32, place.span.start, place.span.end]
+}
+
+fn warning(w: &Warning, sources: &mut Vec<Arc<Source>>) -> Diagnostic {
+    Diagnostic { code: w.code.into(), span: w.place.as_ref().map(|p| span(p, sources)), text: w.text.clone() }
 }
 
 /// For each node FNV-1a over the printed operation and the operands' hashes: equal for equal nodes in every trace.
@@ -119,32 +128,21 @@ fn content_hashes(dag: &Dag) -> Vec<u64> {
     hashes
 }
 
-fn attributes(dag: &Dag, schedule: Option<&Schedule>, at: NodeId) -> Attr {
-    let mut attr = Attr { delayed: schedule.map(|s| delayed(dag, s, at)), ..Attr::default() };
+fn attributes(work: &Work, at: NodeId) -> Attr {
+    let dag = &work.dag;
+    let mut attr = Attr { delayed: work.delayed.get(&at).cloned(), ..Attr::default() };
     match dag.node(at) {
         Node::Transform { read, .. } => {
             attr.oob = read.oob().map(Into::into);
             attr.affine = Some(read.text(dag.shape(at).len()));
         }
-        Node::Reduce { axis, .. } => attr.axis = Some(u32::from(*axis)),
+        Node::Reduce { axis, .. } | Node::Scan { axis, .. } | Node::Cat { axis, .. } | Node::Compact { axis, .. } => {
+            attr.axis = Some(u32::from(*axis));
+        }
+        Node::Gather { read, .. } => attr.affine = Some(read.text(dag.shape(at).len())),
         _ => {}
     }
     attr
-}
-
-/// ACC-13: Done = has a buffer, Step = one read of one buffer with functions p and f, Yield = the rest.
-fn delayed(dag: &Dag, schedule: &Schedule, at: NodeId) -> String {
-    if schedule.keep.contains_key(&at) || matches!(dag.node(at), Node::Input(_)) {
-        return "Done".into();
-    }
-    let body = find::body(dag, &schedule.keep, at);
-    match dag.node(at) {
-        Node::Transform { read, .. } if body.reads == 1 && body.flops == 0 => {
-            format!("Step p={} f=id", read.text(dag.shape(at).len()))
-        }
-        Node::Map { .. } if body.reads == 1 && body.flops == 1 => format!("Step p=id f={}", glyph(dag, at)),
-        _ => "Yield".into(),
-    }
 }
 
 fn decisions(work: &Work) -> Vec<DecisionRecord> {
@@ -187,7 +185,7 @@ fn pass(work: &Work, k: usize, s: &Snapshot, before: Option<&Snapshot>) -> PassR
     let readers = |at: NodeId| s.schedule.reads.iter().filter(|r| r.iter().any(|(n, _)| *n == at)).count() as u32;
     let breaks = s.schedule.keep.iter().map(|(at, why)| BreakRecord {
         node: id(*at),
-        reason: reason(why),
+        reason: why.code(),
         bytes: dag.elements(*at).saturating_mul(dag.dtype(*at).size() as u64),
         readers: readers(*at),
     });
@@ -221,17 +219,6 @@ fn pass(work: &Work, k: usize, s: &Snapshot, before: Option<&Snapshot>) -> PassR
     }
 }
 
-fn reason(why: &Why) -> String {
-    match why {
-        Why::Root => "root".into(),
-        Why::Consumer => "consumer".into(),
-        Why::Work { .. } => "work".into(),
-        Why::MayFail => "may-fail".into(),
-        Why::Places(n) => format!("places({n})"),
-        Why::NotYet(pass) => format!("off:{pass}"),
-    }
-}
-
 fn launch(work: &Work, plan: &Plan, k: u32, l: &Launch) -> LaunchRecord {
     let schedule = work.snapshots.last().map(|s| &s.schedule);
     let mut inputs: Vec<u32> = l.loads.iter().map(|x| x.buf.0).collect();
@@ -248,7 +235,7 @@ fn launch(work: &Work, plan: &Plan, k: u32, l: &Launch) -> LaunchRecord {
         id: k,
         name: l.name.clone(),
         skeleton: l.skeleton().into(),
-        algo: if l.axis.is_some() { "tree".into() } else { "map".into() },
+        algo: l.kind.algorithm().into(),
         body: steps_nodes(l),
         inputs,
         out,
@@ -305,7 +292,7 @@ fn effort(l: &Launch) -> (u64, f64) {
     let points = |shape: &[usize]| shape.iter().fold(1u64, |n, &d| n.saturating_mul(d as u64));
     let sum = |steps: &[Step], n: u64| {
         let ops = steps.iter().filter_map(|s| if let What::Op { op, .. } = &s.what { Some(op) } else { None });
-        let loads = steps.iter().filter(|s| matches!(s.what, What::Load(_))).count() as f64;
+        let loads = steps.iter().filter(|s| matches!(s.what, What::Load(_) | What::Gather { .. })).count() as f64;
         let (count, ns) = ops.fold((0, 0.0), |(c, t), op| (c + 1, t + op.row().ns));
         (n * count, n as f64 * (ns + loads * cost::READ_NS))
     };
@@ -321,11 +308,7 @@ fn live_max(steps: &[Step]) -> u32 {
     let mut last = vec![0usize; steps.len()];
     for (k, s) in steps.iter().enumerate() {
         last[k] = last[k].max(k);
-        match &s.what {
-            What::Op { args, .. } => args.iter().for_each(|a| last[*a as usize] = k),
-            What::Guard { value, .. } => last[*value as usize] = k,
-            _ => {}
-        }
+        s.what.args().iter().for_each(|a| last[*a as usize] = k);
     }
     (0..steps.len()).map(|k| (0..=k).filter(|j| last[*j] >= k).count()).max().unwrap_or(0) as u32
 }

@@ -10,10 +10,7 @@ use std::rc::Rc;
 
 /// The kept nodes that the body of `at` reads, each with whether every read of it is at the body's own point.
 pub fn kept_reads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Vec<(NodeId, bool)> {
-    let extents = match dag.node(at) {
-        Node::Reduce { src, .. } => dag.shape(*src),
-        _ => dag.shape(at),
-    };
+    let extents = dag.domain(at);
     let mut found: BTreeMap<NodeId, bool> = BTreeMap::new();
     let mut seen: Set<(NodeId, Rc<Read>)> = Set::default();
     let mut stack = vec![(at, Rc::new(Read::identity(extents.len())), true)];
@@ -26,13 +23,9 @@ pub fn kept_reads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Vec<(N
         if !seen.insert((node, read.clone())) {
             continue;
         }
-        match dag.node(node) {
-            Node::Transform { src, read: inner, .. } => stack.push((*src, Rc::new(inner.after(&read, extents)), false)),
-            Node::Reduce { src, .. } => stack.push((*src, read, false)),
-            Node::Map { args, .. } => {
-                args.iter().for_each(|a| stack.push((*a, argument(dag, node, *a, &read), false)));
-            }
-            Node::Input(_) | Node::Const(_) | Node::Iota { .. } => {}
+        for (k, a) in dag.node(node).inputs().iter().enumerate() {
+            let (read, _) = argument(dag, node, k, &read, extents);
+            stack.push((*a, read, false));
         }
     }
     found.into_iter().collect()
@@ -74,10 +67,12 @@ const LARGE: usize = 256;
 
 pub fn body(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Body {
     let mut sum = Body::default();
-    let mut seen = Set::from_iter([at]);
-    let mut stack = vec![at];
+    // A buffer that two transforms read is read twice.
+    let mut seen: Set<(NodeId, Option<NodeId>)> = Set::from_iter([(at, None)]);
+    let mut counted: Set<NodeId> = Set::default();
+    let mut stack = vec![(at, None)];
     let mut operations = 0;
-    while let Some(node) = stack.pop() {
+    while let Some((node, via)) = stack.pop() {
         let is_buffer = node != at && keep.contains_key(&node) || matches!(dag.node(node), Node::Input(_));
         if is_buffer {
             sum.reads += u64::from(!dag.shape(node).is_empty());
@@ -87,13 +82,17 @@ pub fn body(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Body {
         if dag.shape(node).is_empty() && node != at {
             continue;
         }
-        let (ns, flops) = cost::own(dag, node);
-        sum.ns += ns;
-        sum.flops += flops;
-        operations += usize::from(!matches!(dag.node(node), Node::Transform { .. }));
+        let is_move = matches!(dag.node(node), Node::Transform { .. });
+        if counted.insert(node) {
+            let (ns, flops) = cost::own(dag, node);
+            sum.ns += ns;
+            sum.flops += flops;
+            operations += usize::from(!is_move);
+        }
+        let via = if is_move { Some(node) } else { via };
         for a in dag.node(node).inputs() {
-            if seen.len() < LARGE && seen.insert(*a) {
-                stack.push(*a);
+            if seen.len() < LARGE && seen.insert((*a, via)) {
+                stack.push((*a, via));
             }
         }
     }

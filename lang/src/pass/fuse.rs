@@ -5,16 +5,20 @@
 //! place would have. In: the schedule so far. Out: fewer launches, the same values.
 
 use super::cost::{Cost, LAUNCH_NS};
-use super::decide::{About, Choice, Decision, WhyNot, label, words};
-use super::find;
+use super::decide::{About, Choice, Decision, WhyNot, label, number, words};
 use super::push_down::pushed;
 use super::schedule::{Allow, Schedule, Why};
 use super::work::Work;
+use super::{delayed, find, strict};
 use crate::dag::{Node, NodeId};
 use crate::error::{Result, bytes};
 
 pub fn producers(work: &mut Work) -> Result<()> {
-    step(work, |allow| allow.fuse = true, "ACC-12", "fuse-producers")
+    step(work, |allow| allow.fuse = true, "ACC-12", "fuse-producers")?;
+    if work.options.trace {
+        delayed::annotate(work);
+    }
+    Ok(())
 }
 
 pub fn consumers(work: &mut Work) -> Result<()> {
@@ -129,6 +133,24 @@ fn kept(work: &Work, at: NodeId, why: &Why, switch: &'static str) -> Option<Deci
                 words(*store)
             ),
         ),
+        Why::Shared { uses, inline: more, store } => Decision::forced(
+            About { switch: "recompute", ..about("shared", "ACL-40") },
+            keep(*store),
+            inline(*more),
+            WhyNot::Dearer,
+            format!(
+                "{name} is used {uses} times, so it is stored: {}; computing it at each use would take {} more",
+                words(*store),
+                words(*more)
+            ),
+        ),
+        Why::Outside { code, fill } => Decision::forced(
+            About { switch: "", ..about(code, if *code == "oob-compose" { "ACL-38" } else { "ACL-17" }) },
+            keep(store),
+            inline(compute),
+            WhyNot::Illegal("the rules of 2006; without them a test guards what is read"),
+            format!("{name} is computed before what lies outside is put around it, {}", outside(work, at, *fill)),
+        ),
         Why::MayFail => Decision::forced(
             about("may-fail", "own:may-fail"),
             keep(store),
@@ -143,8 +165,21 @@ fn kept(work: &Work, at: NodeId, why: &Why, switch: &'static str) -> Option<Deci
             WhyNot::Limit { name: "places", need: *k as u64, have: 64 },
             format!("{name} is read in {k} different places; its text would stand in each"),
         ),
-        Why::Root | Why::Consumer | Why::NotYet(_) => return None,
+        Why::Root | Why::Consumer | Why::NotYet(_) | Why::Random | Why::Anywhere | Why::Limit { .. } => return None,
     })
+}
+
+/// What the rules of 2006 miss.
+fn outside(work: &Work, at: NodeId, fill: Option<f64>) -> String {
+    let (Some(fill), Node::Map { op, .. }) = (fill, work.dag.node(at)) else {
+        return "for what two reads find outside is not what one would".into();
+    };
+    let exact = match strict::fills(*op, fill) {
+        Some((a, b)) if a == b => format!("though {} on its operands would give it", number(a)),
+        Some((a, b)) => format!("though {} and {} on its operands would give it", number(a), number(b)),
+        None => "and nothing on its operands would give it".into(),
+    };
+    format!("for {} is no identity of {}, {exact}", number(fill), op.glyph())
 }
 
 /// Reductions that now run in the launch that writes what they read, and epilogues.
@@ -165,7 +200,7 @@ fn joined(work: &mut Work, before: &Schedule, after: &Schedule, switch: &'static
             work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text));
         }
         for &at in group.reduces.iter().filter(|_| !group.body.is_empty()) {
-            let Node::Reduce { src, .. } = work.dag.node(at) else { continue };
+            let Some((src, _)) = work.dag.node(at).consumes() else { continue };
             let n = work.dag.elements(*src);
             let size = work.dag.dtype(*src).size() as u64;
             let text = format!("{} runs in the pass that writes {}", label(&work.dag, at), label(&work.dag, *src));

@@ -256,7 +256,7 @@ mod tests {
         for round in 0..300 {
             let mut dag = Dag::default();
             let meta = Meta { shape: Shape::new(), dtype: DType::F64, range: None, place: None };
-            let info = Info { meta, site: 0, name: None, from: Vec::new(), born: 0 };
+            let info = Info { meta, site: 0, name: None, asked: false, from: Vec::new(), born: 0 };
             let mut ids = vec![dag.add(Node::Const(Scalar::Num(0.5)), info.clone())];
             // Narrow windows make deep trees, wide ones shallow.
             let window = 1 + roll(if round % 2 == 0 { 3 } else { 40 });

@@ -4,28 +4,42 @@
 //! use. Always: the verifier runs after every pass (tests and debug builds); a pass may change launches, bytes and time,
 //! never a value. Never: clocks and devices; an `Observer` owns the clock.
 
+mod break_random;
 mod cache;
 mod contexts;
 mod cost;
 mod cse;
 mod decide;
+mod delayed;
 mod emit;
 mod export;
+mod fault;
 mod find;
+mod float_lets;
 mod fuse;
 mod hash;
+mod hoist;
+mod judge;
 mod lets;
+mod options;
 mod push_down;
 mod record;
 mod rules;
 mod schedule;
+mod shape_uses;
 mod sharing;
 mod simplify;
+mod split;
+mod strict;
+mod unshare;
 pub mod verify;
 mod work;
 
 pub use cache::{PlanCache, Tally};
 pub use cost::{Cost, Model};
+#[doc(hidden)]
+pub use fault::Fault;
+pub use options::{GROUPS, INPUTS, Options, PRESETS, Preset, RECORDER, SWITCHES, Switch, switch_says, switches};
 pub use rules::{RULES, Rule};
 pub use schedule::Why;
 
@@ -35,7 +49,6 @@ use crate::error::{Result, internal};
 use crate::eval::host::Recorded;
 use crate::plan::Plan;
 use crate::trace::Trace;
-use std::collections::BTreeSet;
 use std::rc::Rc;
 use work::Work;
 
@@ -59,6 +72,19 @@ pub static PIPELINE: &[Pass] = &[
     Pass { name: "float", says: "moves a shared term to just above all its uses", row: "ACC-08", run: sharing::float },
     Pass { name: "bind", says: "makes each shared term a let", row: "ACC-09", run: sharing::bind },
     Pass { name: "simplify", says: "rewrites by rules", row: "BAR-04", run: simplify::run },
+    Pass {
+        name: "shape-uses",
+        says: "drops uses of an array that only ask for its shape",
+        row: "ACC-18",
+        run: shape_uses::run,
+    },
+    Pass { name: "float-lets", says: "moves lets out of what producers read", row: "ACC-19", run: float_lets::run },
+    Pass {
+        name: "break-random",
+        says: "breaks between random access and what it reads",
+        row: "ACL-32",
+        run: break_random::run,
+    },
     Pass { name: "push-down", says: "reads index transforms at the leaves", row: "ACL-37", run: push_down::run },
     Pass { name: "cse", says: "merges equal nodes", row: "ACL-36", run: cse::run },
     Pass {
@@ -69,67 +95,13 @@ pub static PIPELINE: &[Pass] = &[
     },
     Pass { name: "embed-consumers", says: "computes producers inside reductions", row: "ACC-16", run: fuse::consumers },
     Pass { name: "horizontal", says: "merges launches of one domain", row: "ACC-30", run: fuse::horizontal },
+    Pass { name: "hoist", says: "computes folds outside of what does not change them", row: "BAR-16", run: hoist::run },
+    Pass { name: "split", says: "cuts launches that read too many arrays", row: "ACL-33", run: split::run },
     Pass { name: "emit", says: "writes the launches", row: "ACC-06", run: emit::run },
 ];
 
-/// Names that stand for several passes.
-pub static GROUPS: &[(&str, &[&str])] =
-    &[("sharing", &["bind", "cse"]), ("fusion", &["push-down", "fuse-producers", "embed-consumers", "horizontal"])];
-
-/// What the recorder does before any pass: runs operands once for all cells.
-pub static RECORDER: &[&str] = &["frames"];
-
 /// Passes without which there is no plan.
 const NEEDED: &[&str] = &["record", "emit"];
-
-/// What the user chose.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Options {
-    off: BTreeSet<&'static str>,
-    /// Keep the whole record, not only the plan.
-    pub trace: bool,
-}
-
-impl Options {
-    /// Switches a pass or a group off or on. Errors: a sentence with the names there are.
-    pub fn switch(&mut self, name: &str, on: bool) -> Result<(), String> {
-        let group = GROUPS.iter().find(|g| g.0 == name).map(|g| g.1);
-        let one = PIPELINE.iter().map(|p| p.name).chain(RECORDER.iter().copied()).find(|known| *known == name);
-        let names: Vec<&'static str> = match (group, one) {
-            (Some(names), _) => names.to_vec(),
-            (None, Some(name)) if NEEDED.contains(&name) => return Err(format!("{name} cannot be switched off")),
-            (None, Some(name)) => vec![name],
-            (None, None) => return Err(format!("no switch is called {name}; there are {}", switches().join(" "))),
-        };
-        for name in names {
-            if on {
-                self.off.remove(name)
-            } else {
-                self.off.insert(name)
-            };
-        }
-        Ok(())
-    }
-
-    pub fn is_off(&self, name: &str) -> bool {
-        self.off.contains(name)
-    }
-
-    /// Whether nodes stay the graph's own: without sharing recovery `record` hands on a tree.
-    pub fn keeps_sharing(&self) -> bool {
-        !self.is_off("bind") && !self.is_off("prune")
-    }
-
-    pub fn off(&self) -> Vec<&'static str> {
-        self.off.iter().copied().collect()
-    }
-}
-
-/// All that `--off` knows, groups last.
-pub fn switches() -> Vec<&'static str> {
-    let passes = PIPELINE.iter().map(|p| p.name).filter(|name| !NEEDED.contains(name));
-    passes.chain(RECORDER.iter().copied()).chain(GROUPS.iter().map(|g| g.0)).collect()
-}
 
 /// Told of each pass; owns the clock.
 pub trait Observer {

@@ -11,6 +11,9 @@ use crate::error::{Result, limit};
 const LARGEST_TREE: usize = 20_000;
 
 pub fn run(work: &mut Work) -> Result<()> {
+    if !work.options.hoists() {
+        super::hoist::nested(work);
+    }
     if work.options.keeps_sharing() {
         return Ok(());
     }

@@ -4,25 +4,68 @@
 //! with reasons, launches as groups of kept nodes, and each node's contexts. Deterministic: walks are in id order.
 //! `keep` only grows, so the loop ends. Cost: linear in distinct contexts.
 
+use super::break_random::is_random;
 use super::contexts::{Context, Contexts};
 use super::cost::{self, Cost, LAUNCH_NS};
-use super::find;
+use super::fault::Fault;
+use super::judge::Judge;
+use super::lets::Let;
+use super::{find, float_lets, split};
 use crate::array::Shape;
 use crate::dag::{Dag, Node, NodeId};
-use crate::prim::op::Fails;
+use crate::plan::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the passes so far have made possible. Nothing: every node but implicit broadcasts is its own launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Allow {
+    /// Uses of a shape alone do not count (shape-uses).
+    pub shapes: bool,
+    /// Lets do not stand between producers (float-lets).
+    pub floats: bool,
+    /// What a random access reads is written first (break-random), until embed-consumers takes that back.
+    pub breaks: bool,
     /// Transforms of anything are read through (pass push-down).
     pub push: bool,
     /// Maps are computed where they are read (fuse-producers).
     pub fuse: bool,
-    /// Reductions compute what they read, and epilogues join (embed-consumers).
+    /// Reductions compute what they read (embed-consumers).
     pub embed: bool,
     /// Launches of one domain merge (horizontal).
     pub horizontal: bool,
+    /// What follows a fold or feeds it may run in its launch (rule).
+    pub epilogue: bool,
+    /// A launch may write several arrays (rule).
+    pub outputs: bool,
+    pub again: Again,
+    /// The legality rules of 2006.
+    pub strict: bool,
+    /// Most buffers that a launch reads (split).
+    pub inputs: Option<usize>,
+    /// A defect that a test planted.
+    pub fault: Option<Fault>,
+}
+
+impl Allow {
+    pub fn has(&self, fault: Fault) -> bool {
+        cfg!(debug_assertions) && self.fault == Some(fault)
+    }
+}
+
+/// When a node may be computed again instead of being stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Again {
+    Never,
+    /// In several places if it is light; in one that has more points by cost.
+    #[default]
+    Light,
+    /// Always by cost (`--dup=cost`).
+    Cost,
+    /// Unless the source shares it (ACC-17).
+    Unshared,
+    /// By words moved, of which there are so many for each use (ACL-40).
+    Words,
+    Always,
 }
 
 /// Why a node has a buffer.
@@ -30,16 +73,44 @@ pub struct Allow {
 pub enum Why {
     /// Its value is wanted.
     Root,
-    /// A reduction: its result is used by others.
+    /// A reduction, a scan, a selection: its result is used by others.
     Consumer,
+    /// It is read at places that only values tell.
+    Anywhere,
     /// Computing it where it is read costs more than storing it.
     Work { points: u64, inline: Cost, store: Cost },
+    /// It is used more than once, and what is shared is stored.
+    Shared { uses: u64, inline: Cost, store: Cost },
     /// It can fail, and no reader sees all of it (E1).
     MayFail,
     /// Read in more places than are worth the text.
     Places(usize),
+    /// A launch would read too much.
+    Limit { name: &'static str, need: u64, have: u64 },
+    /// A random access of this glyph reads it.
+    Random,
+    /// What is found outside cannot be told further down (2006): a constant, unless two reads do not compose.
+    Outside { code: &'static str, fill: Option<f64> },
     /// A pass that would have fused it is off, or has not run yet.
     NotYet(&'static str),
+}
+
+impl Why {
+    /// The reason as the trace writes it.
+    pub fn code(&self) -> String {
+        match self {
+            Why::Root => "root".into(),
+            Why::Consumer => "consumer".into(),
+            Why::Work { .. } => "work".into(),
+            Why::Shared { uses, .. } => format!("shared(uses={uses})"),
+            Why::MayFail => "may-fail".into(),
+            Why::Places(n) => format!("places({n})"),
+            Why::Limit { name, need, have } => format!("limit:{name}({need}>{have})"),
+            Why::Random | Why::Anywhere => "random-access".into(),
+            Why::Outside { code, .. } => (*code).into(),
+            Why::NotYet(pass) => format!("off:{pass}"),
+        }
+    }
 }
 
 /// Kept nodes that run together.
@@ -47,14 +118,25 @@ pub enum Why {
 pub struct Group {
     pub stage: u32,
     pub domain: Shape,
+    pub kind: Kind,
+    /// What reductions, scans or a selection run along.
     pub axis: Option<usize>,
-    /// Kept nodes over the domain (maps), reductions of the axis, and kept nodes over the domain without it.
+    /// Kept nodes over the domain (maps), consumers along the axis, and kept nodes over what those leave.
     pub body: Vec<NodeId>,
     pub reduces: Vec<NodeId>,
     pub after: Vec<NodeId>,
 }
 
 impl Group {
+    fn take(&mut self, other: Group) {
+        if self.axis.is_none() {
+            (self.axis, self.kind) = (other.axis, other.kind);
+        }
+        self.body.extend(other.body);
+        self.reduces.extend(other.reduces);
+        self.after.extend(other.after);
+    }
+
     pub fn nodes(&self) -> Vec<NodeId> {
         let mut all: Vec<_> = self.body.iter().chain(&self.reduces).chain(&self.after).copied().collect();
         all.sort();
@@ -74,22 +156,21 @@ pub struct Schedule {
     pub flops: u64,
 }
 
-/// More places than this are not worth the text (LOWERING §7).
-const PLACES: usize = 64;
-/// A light node is computed again in up to so many places.
-const LIGHT_PLACES: usize = 12;
-
 impl Schedule {
-    pub fn new(dag: &Dag, roots: &[NodeId], allow: Allow) -> Schedule {
+    pub fn new(dag: &Dag, roots: &[NodeId], lets: &[Let], allow: Allow) -> Schedule {
         let live = dag.live(roots);
-        let mut keep = first_kept(dag, roots, allow, &live);
-        let judge = |keep: &BTreeMap<NodeId, Why>, at: NodeId, places: &[Context]| why_keep(dag, keep, at, places);
+        let mut keep = first_kept(dag, roots, lets, allow, &live);
+        let own = Judge::new(dag, roots, allow);
+        let judge = |keep: &BTreeMap<NodeId, Why>, at: NodeId, places: &[Context]| own.why(keep, at, places);
         // What must be kept wherever launches begin is found first: grouping looks through all that is not kept.
         let alone: Vec<Group> = keep.keys().map(|at| alone(dag, *at, 1)).collect();
         keep.extend(Contexts::walk(dag, &keep, &alone, 0, &judge).new);
         loop {
             let groups = groups(dag, &keep, allow);
-            let walk = Contexts::walk(dag, &keep, &groups, groups.len(), &judge);
+            let mut walk = Contexts::walk(dag, &keep, &groups, groups.len(), &judge);
+            if let (true, Some(most)) = (walk.new.is_empty(), allow.inputs) {
+                walk.new = split::cut(dag, &keep, most);
+            }
             if walk.new.is_empty() {
                 return finished(dag, keep, groups, &walk.contexts);
             }
@@ -119,28 +200,48 @@ pub fn is_free_root(dag: &Dag, at: NodeId) -> bool {
     }
 }
 
-fn first_kept(dag: &Dag, roots: &[NodeId], allow: Allow, live: &[bool]) -> BTreeMap<NodeId, Why> {
+fn first_kept(dag: &Dag, roots: &[NodeId], lets: &[Let], allow: Allow, live: &[bool]) -> BTreeMap<NodeId, Why> {
     let mut keep = BTreeMap::new();
     for &r in roots.iter().filter(|r| !is_free_root(dag, **r)) {
         keep.insert(r, Why::Root);
     }
+    let nothing_fuses = !allow.push && !allow.fuse && !allow.embed;
     for at in dag.ids().filter(|at| live[at.index()]) {
-        let why = match dag.node(at) {
-            Node::Reduce { src, .. } => {
-                // What a reduction reads waits for embed-consumers.
-                if !allow.embed && !is_leaf(dag, *src) && dag.elements(*src) > 0 {
-                    keep.entry(*src).or_insert(Why::NotYet("embed-consumers"));
-                }
-                Some(Why::Consumer)
+        for (k, a) in dag.node(at).inputs().iter().enumerate().filter(|(_, a)| !matches!(dag.node(**a), Node::Input(_)))
+        {
+            if dag.node(at).reads_anywhere(k) {
+                keep.entry(*a).or_insert(Why::Anywhere);
             }
-            Node::Map { .. } if !allow.fuse && !dag.shape(at).is_empty() => Some(Why::NotYet("fuse-producers")),
-            Node::Transform { src, name, .. } if !allow.push && *name != BROADCAST && !is_leaf(dag, *src) => {
-                Some(Why::NotYet("push-down"))
+        }
+        let why = match dag.node(at) {
+            Node::Map { .. } | Node::Select { .. } | Node::Gather { .. }
+                if !allow.fuse && !dag.shape(at).is_empty() =>
+            {
+                Some(Why::NotYet("fuse-producers"))
+            }
+            node @ (Node::Transform { .. } | Node::Cat { .. }) if !allow.push && !is_broadcast(node) => {
+                // The break is below: the transform is applied when what was written is read.
+                for src in node.inputs().iter().filter(|src| !is_leaf(dag, **src)) {
+                    keep.entry(*src).or_insert(Why::NotYet("push-down"));
+                }
+                nothing_fuses.then_some(Why::NotYet("push-down"))
+            }
+            node if is_random(node) => {
+                let breaks = |a: &&NodeId| !is_leaf(dag, **a) && dag.elements(**a) > 0;
+                for a in node.inputs().iter().filter(breaks).filter(|_| allow.breaks && !allow.embed) {
+                    keep.entry(*a).or_insert(Why::Random);
+                }
+                node.consumes().is_some().then_some(Why::Consumer)
             }
             _ => None,
         };
         if let Some(why) = why {
             keep.entry(at).or_insert(why);
+        }
+    }
+    if !allow.floats {
+        for at in float_lets::held(dag, lets, live) {
+            keep.entry(at).or_insert(Why::NotYet("float-lets"));
         }
     }
     // An iota or a constant is never worth a buffer unless it is a root.
@@ -151,8 +252,12 @@ fn first_kept(dag: &Dag, roots: &[NodeId], allow: Allow, live: &[bool]) -> BTree
 /// The name of transforms that scalar extension, frames and outer products make.
 pub const BROADCAST: &str = "broadcast";
 
+fn is_broadcast(node: &Node<NodeId>) -> bool {
+    matches!(node, Node::Transform { name, .. } if *name == BROADCAST)
+}
+
 fn is_leaf(dag: &Dag, at: NodeId) -> bool {
-    matches!(dag.node(at), Node::Input(_) | Node::Const(_))
+    dag.node(at).inputs().is_empty()
 }
 
 /// Schedules the kept nodes, children first.
@@ -167,9 +272,12 @@ fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow) -> Vec<Group> {
         let stage = reads.iter().map(|(t, _)| stage_of(t, &of, &groups)).max().unwrap_or(0);
         let top: Vec<_> = reads.iter().filter(|(t, _)| stage_of(t, &of, &groups) == stage).collect();
         let mut joined = None;
-        if stage > 0 && allow.embed && top.iter().all(|(_, identity)| *identity) {
+        if stage > 0 && (allow.embed || allow.outputs) && top.iter().all(|(_, identity)| *identity) {
             let homes: Vec<usize> = top.iter().map(|(t, _)| of[t]).collect();
-            joined = one_home(&mut groups, &mut of, &homes).filter(|&g| joins(dag, &mut groups[g], at, &top, allow));
+            let all = || homes.iter().filter_map(|h| groups[*h].as_ref()).flat_map(Group::nodes).chain([at]).collect();
+            if allow.inputs.is_none_or(|most| split::reads(dag, keep, all()) <= most) {
+                joined = one_home(&mut groups, &mut of, &homes, |g| joins(dag, g, at, &top, allow), allow);
+            }
         }
         let home = joined.unwrap_or_else(|| {
             groups.push(Some(alone(dag, at, stage + 1)));
@@ -178,7 +286,7 @@ fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow) -> Vec<Group> {
         of.insert(at, home);
     }
     if allow.horizontal {
-        merge_equals(dag, keep, &mut groups, &mut of);
+        merge_equals(dag, keep, &mut groups, &mut of, allow);
     }
     let mut groups: Vec<Group> = groups.into_iter().flatten().collect();
     groups.sort_by_cached_key(|g| (g.stage, g.nodes()));
@@ -186,37 +294,55 @@ fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow) -> Vec<Group> {
 }
 
 fn alone(dag: &Dag, at: NodeId, stage: u32) -> Group {
-    let none = Vec::new;
-    match dag.node(at) {
-        Node::Reduce { src, axis, .. } => Group {
-            stage,
-            domain: dag.shape(*src).into(),
-            axis: Some(*axis as usize),
-            body: none(),
-            reduces: vec![at],
-            after: none(),
-        },
-        _ => Group { stage, domain: dag.shape(at).into(), axis: None, body: vec![at], reduces: none(), after: none() },
+    let (axis, kind) = (dag.node(at).consumes().map(|c| c.1), kind(dag.node(at)));
+    let (body, reduces) = if axis.is_some() { (vec![], vec![at]) } else { (vec![at], vec![]) };
+    Group { stage, domain: dag.domain(at).into(), kind, axis, body, reduces, after: Vec::new() }
+}
+
+fn kind(node: &Node<NodeId>) -> Kind {
+    match node {
+        Node::Reduce { .. } => Kind::Reduce,
+        Node::Scan { .. } => Kind::Scan,
+        Node::Compact { .. } => Kind::Compact,
+        _ => Kind::Map,
     }
 }
 
-/// One launch for all of them: the one they are in, or theirs merged where domain, stage and axis agree.
-fn one_home(groups: &mut [Option<Group>], of: &mut BTreeMap<NodeId, usize>, homes: &[usize]) -> Option<usize> {
+/// One launch for all of them, which a node joins: the one they are in, or theirs merged where domain, stage and axis
+/// agree. None, and nothing changes: they are in several, or it does not join.
+fn one_home(
+    groups: &mut [Option<Group>],
+    of: &mut BTreeMap<NodeId, usize>,
+    homes: &[usize],
+    joins: impl Fn(&mut Group) -> bool,
+    allow: Allow,
+) -> Option<usize> {
     let first = *homes.first()?;
-    let others: Vec<usize> = homes.iter().copied().filter(|h| *h != first).collect();
-    let fits = |h: &usize| matches!((&groups[first], &groups[*h]), (Some(a), Some(b)) if mergeable(a, b));
-    if !others.iter().all(fits) {
+    let mut others: Vec<usize> = homes.iter().copied().filter(|h| *h != first).collect();
+    others.sort();
+    others.dedup();
+    if others.is_empty() {
+        return groups[first].as_mut().is_some_and(joins).then_some(first);
+    }
+    let mut whole = groups[first].clone()?;
+    for h in &others {
+        let other = groups[*h].as_ref().filter(|other| allow.outputs && mergeable(&whole, other))?;
+        whole.take(other.clone());
+    }
+    if !joins(&mut whole) {
         return None;
     }
     for h in others {
         merge(groups, of, first, h);
     }
+    groups[first] = Some(whole);
     Some(first)
 }
 
 fn mergeable(a: &Group, b: &Group) -> bool {
-    let axes = a.axis.is_none() || b.axis.is_none() || a.axis == b.axis;
-    a.stage == b.stage && a.domain == b.domain && axes
+    let alike = a.axis.is_none() || b.axis.is_none() || (a.kind, a.axis) == (b.kind, b.axis);
+    let alone = a.kind == Kind::Compact || b.kind == Kind::Compact;
+    a.stage == b.stage && a.domain == b.domain && alike && !alone
 }
 
 fn merge(groups: &mut [Option<Group>], of: &mut BTreeMap<NodeId, usize>, into: usize, gone: usize) {
@@ -225,28 +351,28 @@ fn merge(groups: &mut [Option<Group>], of: &mut BTreeMap<NodeId, usize>, into: u
         of.insert(at, into);
     }
     if let Some(g) = &mut groups[into] {
-        g.axis = g.axis.or(other.axis);
-        g.body.extend(other.body);
-        g.reduces.extend(other.reduces);
-        g.after.extend(other.after);
+        g.take(other);
     }
 }
 
 /// LOWERING §7 (a) and (b): whether a kept node may run in the launch whose values it reads at their own place.
-fn joins(dag: &Dag, home: &mut Option<Group>, at: NodeId, top: &[&(NodeId, bool)], allow: Allow) -> bool {
-    let Some(g) = home else { return false };
+fn joins(dag: &Dag, g: &mut Group, at: NodeId, top: &[&(NodeId, bool)], allow: Allow) -> bool {
+    if g.kind == Kind::Compact {
+        return false;
+    }
     let shape = dag.shape(top[0].0);
     if top.iter().any(|(t, _)| dag.shape(*t) != shape) {
         return false;
     }
     let in_body = top.iter().all(|(t, _)| g.body.contains(t));
     let in_after = top.iter().all(|(t, _)| g.reduces.contains(t) || g.after.contains(t));
-    match dag.node(at) {
-        Node::Reduce { src, axis, .. } => {
-            let axis = *axis as usize;
-            let fits = in_body && dag.shape(*src) == shape && g.axis.is_none_or(|a| a == axis);
+    match (dag.node(at).consumes(), kind(dag.node(at))) {
+        (Some(_), Kind::Compact) => false,
+        (Some((src, axis)), kind) => {
+            let one = g.axis.is_none_or(|a| (g.kind, a) == (kind, axis));
+            let fits = allow.embed && allow.epilogue && in_body && dag.shape(*src) == shape && one;
             if fits {
-                g.axis = Some(axis);
+                (g.axis, g.kind) = (Some(axis), kind);
                 g.reduces.push(at);
             }
             fits
@@ -255,13 +381,13 @@ fn joins(dag: &Dag, home: &mut Option<Group>, at: NodeId, top: &[&(NodeId, bool)
         _ if in_body => {
             // One more output of a map is fusion of producers; beside others it is horizontal fusion too.
             let last = top.iter().any(|(t, _)| g.body.last() == Some(t));
-            if !allow.fuse || !(allow.horizontal || last) {
+            if !allow.fuse || !allow.outputs || !(allow.horizontal || last) {
                 return false;
             }
             g.body.push(at);
             true
         }
-        _ if in_after => {
+        _ if in_after && allow.embed && allow.epilogue => {
             g.after.push(at);
             true
         }
@@ -275,6 +401,7 @@ fn merge_equals(
     keep: &BTreeMap<NodeId, Why>,
     groups: &mut [Option<Group>],
     of: &mut BTreeMap<NodeId, usize>,
+    allow: Allow,
 ) {
     let inputs: Vec<Vec<NodeId>> =
         groups.iter().map(|g| g.as_ref().map_or_else(Vec::new, |g| find::all_reads(dag, keep, &g.nodes()))).collect();
@@ -298,6 +425,8 @@ fn merge_equals(
                 }
                 _ => false,
             };
+            let read = || inputs[a].iter().chain(&inputs[b]).collect::<BTreeSet<_>>().len();
+            let fits = fits && allow.inputs.is_none_or(|most| read() <= most);
             if fits {
                 merge(groups, of, a, b);
                 let more = std::mem::take(&mut inputs[b]);
@@ -305,31 +434,6 @@ fn merge_equals(
             }
         }
     }
-}
-
-/// The work rule and E1.
-fn why_keep(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId, places: &[Context]) -> Option<Why> {
-    let map = if let Node::Map { op, .. } = dag.node(at) { Some(op) } else { None };
-    if map.is_some_and(|op| op.row().fails == Fails::Hard) && !places.iter().any(|c| c.onto) {
-        return Some(Why::MayFail);
-    }
-    if dag.shape(at).is_empty() || map.is_none() {
-        return None;
-    }
-    if places.len() > PLACES {
-        return Some(Why::Places(places.len()));
-    }
-    let elements = dag.elements(at);
-    let points = places.iter().fold(0u64, |n, c| n.saturating_add(c.points));
-    if points <= elements {
-        return None;
-    }
-    let body = find::body(dag, keep, at);
-    let size = dag.dtype(at).size() as u64;
-    let inline = Cost::compute(points - elements, body.ns, body.flops, body.reads, size);
-    let store = Cost::store(elements, points, size);
-    let inlined = if places.len() == 1 { inline.ns <= store.ns } else { body.is_light && places.len() <= LIGHT_PLACES };
-    (!inlined).then_some(Why::Work { points, inline, store })
 }
 
 fn finished(dag: &Dag, keep: BTreeMap<NodeId, Why>, groups: Vec<Group>, contexts: &Contexts) -> Schedule {
@@ -350,10 +454,7 @@ fn finished(dag: &Dag, keep: BTreeMap<NodeId, Why>, groups: Vec<Group>, contexts
     }
     let loaded: BTreeSet<NodeId> = contexts.loads().map(|l| l.0).collect();
     for (at, why) in &keep {
-        let domain = match dag.node(*at) {
-            Node::Reduce { src, .. } => dag.elements(*src),
-            _ => dag.elements(*at),
-        };
+        let domain = super::contexts::product(dag.domain(*at));
         flops = flops.saturating_add(domain.saturating_mul(cost::own(dag, *at).1));
         if *why != Why::Consumer || loaded.contains(at) {
             bytes = bytes.saturating_add(dag.elements(*at).saturating_mul(dag.dtype(*at).size() as u64));

@@ -6,6 +6,7 @@
 //! along reads, every buffer is written once, and reads stay inside their buffers.
 
 use crate::array::{DType, elements};
+use crate::dag::ix::Ix;
 use crate::dag::{Dag, Node, NodeId, Read};
 use crate::plan::{From, Launch, Plan, Step, What};
 use crate::prim::op::Op;
@@ -55,6 +56,46 @@ fn node(dag: &Dag, at: NodeId) -> Result<(), String> {
             from.remove(*axis as usize);
             if from == shape { Ok(()) } else { wrong(format!("reduces to {shape:?}, not {from:?}")) }
         }
+        Node::Scan { axis, src, .. } => {
+            let fits = dag.shape(*src) == shape && (*axis as usize) < shape.len();
+            if fits { Ok(()) } else { wrong(format!("scans axis {axis} of {:?} to {shape:?}", dag.shape(*src))) }
+        }
+        Node::Select { args } => {
+            let conform = args.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == shape);
+            if args.len() == 3 && conform {
+                Ok(())
+            } else {
+                wrong("a select of other than three arrays of its shape".into())
+            }
+        }
+        Node::Cat { axis, args } => {
+            let axis = *axis as usize;
+            let others =
+                |s: &[usize]| s.iter().enumerate().filter(|(k, _)| *k != axis).map(|(_, n)| *n).collect::<Vec<_>>();
+            let fits = |a: &NodeId| dag.shape(*a).len() == shape.len() && others(dag.shape(*a)) == others(shape);
+            if axis >= shape.len() || args.is_empty() || !args.iter().all(fits) {
+                return wrong(format!("a cat on axis {axis} of arrays that do not fit {shape:?}"));
+            }
+            let sum: usize = args.iter().map(|a| dag.shape(*a)[axis]).sum();
+            if sum == shape[axis] { Ok(()) } else { wrong(format!("a cat of {sum} on an axis of {}", shape[axis])) }
+        }
+        Node::Gather { args, read, along, .. } => {
+            let Some((src, places)) = args.split_first() else { return wrong("a gather of nothing".into()) };
+            in_bounds(read, dag.shape(*src), shape).or_else(wrong)?;
+            let conform = places.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == shape);
+            let axes = along.iter().all(|k| (*k as usize) < read.ix.len() && read.ix[*k as usize].is_constant());
+            let counts = places.iter().all(|a| dag.dtype(*a).is_integer());
+            let fits = conform && axes && counts && along.len() == places.len();
+            if fits { Ok(()) } else { wrong("a gather whose places are not integers of its shape".into()) }
+        }
+        Node::Compact { axis, args } => {
+            let axis = *axis as usize;
+            let [mask, src] = args.as_slice() else { return wrong("a compact of other than two".into()) };
+            let from = dag.shape(*src);
+            let same = from.len() == shape.len() && (0..from.len()).all(|k| k == axis || from[k] == shape[k]);
+            let fits = same && axis < from.len() && dag.shape(*mask) == [from[axis]] && shape[axis] <= from[axis];
+            if fits { Ok(()) } else { wrong(format!("a mask of {:?} over axis {axis} of {from:?}", dag.shape(*mask))) }
+        }
     }
 }
 
@@ -66,25 +107,17 @@ pub fn in_bounds(read: &Read, from: &[usize], extents: &[usize]) -> Result<(), S
     if elements(extents) == 0 {
         return Ok(());
     }
+    let (boxed, exact) = read.held(extents);
+    if boxed.iter().any(|(lo, hi)| lo >= hi) {
+        return Ok(());
+    }
+    let sides: Vec<usize> = boxed.iter().map(|(lo, hi)| (hi - lo) as usize).collect();
+    let shifted: Vec<Ix> = boxed.iter().enumerate().map(|(k, (lo, _))| Ix::axis(k).offset(*lo)).collect();
     for (ix, &n) in read.ix.iter().zip(from) {
-        let (mut lo, mut hi) = ix.range(extents);
-        // A test of the same index, up to a constant and a sign, clips its range.
-        for t in &read.tests {
-            let distance = ix.plus(&t.ix, -1);
-            if distance.is_constant() {
-                lo = lo.max(t.lo + distance.c);
-                hi = hi.min(t.hi - 1 + distance.c);
-            }
-            let mirror = ix.plus(&t.ix, 1);
-            if mirror.is_constant() {
-                lo = lo.max(mirror.c - (t.hi - 1));
-                hi = hi.min(mirror.c - t.lo);
-            }
-        }
-        let clipped = |t: &crate::dag::Test| t.ix.range(extents).0 >= t.hi || t.ix.range(extents).1 < t.lo;
-        // Tests of other forms than the index may well clip it; that is left to the device's own checks.
-        let provable = read.tests.is_empty() || ix.is_affine();
-        if provable && (lo < 0 || hi >= n as i64) && lo <= hi && !read.tests.iter().any(clipped) {
+        let (lo, hi) = ix.substitute(&shifted, &sides).range(&sides);
+        // What tests of other forms leave is no box; that is left to the device's own checks.
+        let provable = exact && (read.tests.is_empty() || ix.is_affine());
+        if provable && (lo < 0 || hi >= n as i64) {
             return Err(format!("reads {lo}…{hi} of an axis of {n} by {}", read.text(extents.len())));
         }
     }
@@ -105,7 +138,7 @@ pub fn check_plan(plan: &Plan) -> Result<(), String> {
         }
         for (steps, extents) in [(&launch.body, launch.domain.clone()), (&launch.after, launch.outer())] {
             for step in steps.iter() {
-                if let What::Load(l) = step.what {
+                if let Some(l) = step.what.load() {
                     let load = &launch.loads[l as usize];
                     in_bounds(&load.read, &plan.buffer(load.buf).shape, &extents).map_err(|e| format!("k{k}: {e}"))?;
                 }
@@ -140,12 +173,16 @@ pub fn same_plan(a: &Plan, b: &Plan) -> Result<(), String> {
 fn steps(launch: &Launch, steps: &[Step]) -> Result<(), String> {
     for (k, step) in steps.iter().enumerate() {
         let bad = match &step.what {
-            What::Op { args, op, .. } => args.len() != op.arity() || args.iter().any(|a| *a as usize >= k),
+            What::Op { args, op, .. } => args.len() != op.arity(),
             What::Load(l) => *l as usize >= launch.loads.len(),
             What::Reduced(r) => *r as usize >= launch.reductions.len(),
-            What::Guard { tests, value } => *tests as usize >= launch.guards.len() || *value as usize >= k,
-            What::Index { .. } | What::Const(_) => false,
+            What::Guard { tests, .. } | What::Part { tests, .. } => *tests as usize >= launch.guards.len(),
+            What::Gather { load, along, places, .. } => {
+                *load as usize >= launch.loads.len() || along.len() != places.len()
+            }
+            What::Index { .. } | What::Const(_) | What::Select { .. } => false,
         };
+        let bad = bad || step.what.args().iter().any(|a| *a as usize >= k);
         if bad || step.guard.is_some_and(|g| g as usize >= launch.guards.len()) {
             return Err(format!("step {k} is out of order"));
         }

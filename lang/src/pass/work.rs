@@ -10,6 +10,8 @@ use crate::dag::{Dag, Info, Node, NodeId};
 use crate::error::{Result, internal};
 use crate::eval::host::Recorded;
 use crate::plan::Plan;
+use crate::span::Place;
+use std::collections::BTreeMap;
 
 /// One application of a rule.
 #[derive(Clone, Debug)]
@@ -30,6 +32,13 @@ pub struct Snapshot {
     pub events: Vec<Event>,
 }
 
+/// Something a user should know that is no decision.
+pub struct Warning {
+    pub code: &'static str,
+    pub place: Option<Place>,
+    pub text: String,
+}
+
 pub struct Work<'a> {
     pub recorded: &'a Recorded,
     pub options: &'a Options,
@@ -41,6 +50,9 @@ pub struct Work<'a> {
     pub view: Option<String>,
     pub decisions: Vec<(usize, Decision)>,
     pub snapshots: Vec<Snapshot>,
+    pub warnings: Vec<Warning>,
+    /// What fuse-producers saw in each node (ACC-13).
+    pub delayed: BTreeMap<NodeId, String>,
     pub emitted: Option<Emitted>,
     pass: usize,
     events: Vec<Event>,
@@ -55,11 +67,13 @@ impl<'a> Work<'a> {
             options,
             dag: recorded.dag.clone(),
             roots: recorded.roots.clone(),
-            allow: Allow::default(),
+            allow: options.allow(),
             lets: Vec::new(),
             view: None,
             decisions: Vec::new(),
             snapshots: Vec::new(),
+            warnings: Vec::new(),
+            delayed: BTreeMap::new(),
             emitted: None,
             pass: 0,
             events: Vec::new(),
@@ -73,7 +87,8 @@ impl<'a> Work<'a> {
     }
 
     pub fn schedule(&mut self) -> &Schedule {
-        let schedule = self.schedule.take().unwrap_or_else(|| Schedule::new(&self.dag, &self.roots, self.allow));
+        let made = || Schedule::new(&self.dag, &self.roots, &self.lets, self.allow);
+        let schedule = self.schedule.take().unwrap_or_else(made);
         self.schedule.insert(schedule)
     }
 
@@ -125,16 +140,29 @@ impl<'a> Work<'a> {
             now[at.index()] = new;
         }
         if changed {
-            self.roots.iter_mut().for_each(|r| *r = now[r.index()]);
-            for l in &mut self.lets {
-                l.node = now.get(l.node.index()).copied().unwrap_or(l.node);
-            }
-            self.schedule = None;
+            self.moved(&now);
+        }
+    }
+
+    /// Roots and lets follow what took their nodes' places.
+    pub fn moved(&mut self, now: &[NodeId]) {
+        let new = |at: NodeId| now.get(at.index()).copied().unwrap_or(at);
+        self.roots.iter_mut().for_each(|r| *r = new(*r));
+        for l in &mut self.lets {
+            (l.node, l.at) = (new(l.node), l.at.map(new));
+        }
+        self.schedule = None;
+    }
+
+    /// Something a pass did that is no rewrite.
+    pub fn note(&mut self, rule: &'static str, at: NodeId, into: NodeId, pre: &'static str) {
+        if self.options.trace {
+            self.events.push(Event { rule, at, into, pre });
         }
     }
 
     /// The facts of a node that takes the place of `at`.
-    fn successor(&self, at: NodeId) -> Info {
+    pub fn successor(&self, at: NodeId) -> Info {
         let old = self.dag.info(at);
         Info { from: vec![at], born: self.pass, ..old.clone() }
     }

@@ -21,6 +21,18 @@ pub fn join(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
     if n == 0 {
         return empty(cx, &shape, first.prototype());
     }
+    if let Some(made) = cx.record_cat(parts, axis, &shape)? {
+        return Ok(made);
+    }
+    joined(cx, parts, axis)
+}
+
+/// The same at once.
+pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
+    let Some(first) = parts.first() else { return cx.vector(vec![]) };
+    let mut shape: Shape = first.shape().into();
+    shape[axis] = parts.iter().map(|p| p.shape()[axis]).sum();
+    let n = checked_elements(&shape)?;
     cx.force(&parts.iter().collect::<Vec<_>>(), "catenation")?;
     let parts: Vec<Array> = parts.iter().map(Array::settled).collect();
     let outer = elements(&shape[..axis]);

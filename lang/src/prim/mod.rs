@@ -5,6 +5,7 @@ pub mod moves;
 pub mod op;
 pub mod reduce;
 pub mod scalar;
+pub mod scan;
 pub mod table;
 
 pub mod amend;

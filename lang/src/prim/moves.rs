@@ -145,6 +145,38 @@ pub fn gather(a: &Array, shape: &[usize], places: &[Result<usize, f64>], budget:
     }
 }
 
+/// `Node::Gather` of ready arrays. Errors: INDEX, WS FULL.
+pub fn gather_by(
+    args: &[Array],
+    read: &Read,
+    along: &[u8],
+    origin: f64,
+    shape: &[usize],
+    budget: &Budget,
+) -> Result<Array> {
+    let n = checked_elements(shape)?;
+    let _held = budget.charge_elements(n, std::mem::size_of::<Result<usize, f64>>())?;
+    let a = &args[0];
+    let steps = strides(a.shape());
+    let base = linear(&read.ix, a.shape(), shape);
+    let mut places = Vec::with_capacity(n);
+    let mut place = vec![0usize; shape.len()];
+    for i in 0..n {
+        let mut at = base.at(&place) as usize;
+        for (axis, by) in along.iter().map(|k| *k as usize).zip(&args[1..]) {
+            let extent = a.shape()[axis];
+            let x = by.item(if by.rank() == 0 { 0 } else { i }).number_scalar().unwrap_or(f64::NAN);
+            if !(0.0..extent as f64).contains(&(x - origin)) {
+                return Err(crate::prim::scalar::no_such_place(x as i64, extent));
+            }
+            at += (x - origin) as usize * steps[axis];
+        }
+        places.push(Ok(at));
+        advance(&mut place, shape);
+    }
+    gather(a, shape, &places, budget)
+}
+
 /// A test on one result axis shifted by `off`: inside 0 … n.
 pub fn within(axis: usize, off: i64, n: usize, fill: f64) -> Test {
     Test { ix: Ix::axis(axis).offset(off), lo: 0, hi: n as i64, fill }

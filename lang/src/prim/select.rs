@@ -3,11 +3,13 @@
 use super::cells;
 use super::moves::{Move, gather};
 use super::shape::{Axis, axis_of, reshaped};
-use crate::array::{Array, Data, Shape, advance, checked_elements, elements};
+use crate::array::{Array, DType, Data, Shape, View, advance, checked_elements, elements};
 use crate::dag::Read;
 use crate::dag::ix::Ix;
-use crate::error::{Error, Result, domain, index, length, rank};
+use crate::error::{Error, Result, domain, length, rank};
 use crate::eval::cx::Cx;
+use crate::eval::lower::places::Chosen;
+use crate::prim::scalar::no_such_place;
 
 /// One axis' index: all, or places with the shape they were given in.
 pub enum Sel {
@@ -16,12 +18,7 @@ pub enum Sel {
 }
 
 fn outside(k: i64, io: i64, n: usize) -> Error {
-    let says = format!("index {} is outside: the axis has {n}", crate::array::format::number((k + io) as f64));
-    if k + io < 0 {
-        index(says).hint("indices count from ⎕IO; ⊢/x is the last item, ¯1↑x a vector of it")
-    } else {
-        index(says)
-    }
+    no_such_place(k + io, n)
 }
 
 /// Checked places on one axis.
@@ -52,11 +49,59 @@ pub fn bracket(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<
     if indices.len() != a.rank() {
         return Err(rank(format!("{} indices for {} axes", indices.len(), a.rank())));
     }
+    indexed(cx, a, indices)
+}
+
+/// One index for each axis. Those that are pending stay so; others are looked at, and a straight line of places is a
+/// move.
+fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<Array> {
+    let lazy = |i: &Option<Array>| i.as_ref().is_some_and(|i| i.pending().is_some() && i.dtype().is_integer());
+    if !indices.iter().any(lazy) {
+        let mut sels = Vec::with_capacity(indices.len());
+        for (k, i) in indices.iter().enumerate() {
+            sels.push(select(cx, i.as_ref(), a.shape()[k])?);
+        }
+        if let Some(m) = as_move(a, &sels).filter(|m| elements(&m.shape) > 0) {
+            return cx.apply_move(a, m);
+        }
+        let chosen: Vec<Chosen> = indices.iter().zip(&sels).map(|(i, s)| chosen(i.as_ref(), s)).collect();
+        return match cx.record_gather(a, &chosen)? {
+            Some(made) => Ok(made),
+            None => at_sels(cx, a, &sels),
+        };
+    }
+    let mut some = Vec::with_capacity(indices.len());
+    for (k, i) in indices.iter().enumerate() {
+        some.push(match i {
+            Some(i) if i.pending().is_some() && i.dtype().is_integer() => Chosen::Array(i.clone()),
+            i => chosen(i.as_ref(), &select(cx, i.as_ref(), a.shape()[k])?),
+        });
+    }
+    if let Some(made) = cx.record_gather(a, &some)? {
+        return Ok(made);
+    }
     let mut sels = Vec::with_capacity(indices.len());
     for (k, i) in indices.iter().enumerate() {
         sels.push(select(cx, i.as_ref(), a.shape()[k])?);
     }
     at_sels(cx, a, &sels)
+}
+
+fn chosen(i: Option<&Array>, s: &Sel) -> Chosen {
+    match (s, i) {
+        (Sel::At { shape, places }, Some(i)) => match line(places) {
+            Some((first, step)) if shape.len() < 2 => Chosen::Line { shape: shape.clone(), first, step },
+            _ => Chosen::Array(i.clone()),
+        },
+        _ => Chosen::All,
+    }
+}
+
+/// First and step, if the places are a straight line.
+fn line(places: &[usize]) -> Option<(i64, i64)> {
+    let first = *places.first()? as i64;
+    let step = places.get(1).map_or(0, |&p| p as i64 - first);
+    places.iter().enumerate().all(|(i, &p)| p as i64 == first + step * i as i64).then_some((first, step))
 }
 
 /// The places of a selection in ravel order, and the result's shape.
@@ -86,11 +131,6 @@ pub fn places_of(shape: &[usize], sels: &[Sel]) -> Result<(Shape, Vec<usize>)> {
 }
 
 fn at_sels(cx: &mut Cx<'_>, a: &Array, sels: &[Sel]) -> Result<Array> {
-    if let Some(m) = as_move(a, sels)
-        && elements(&m.shape) > 0
-    {
-        return cx.apply_move(a, m);
-    }
     let a = cx.ready_outer(a)?;
     let bytes: usize = sels
         .iter()
@@ -124,12 +164,7 @@ fn as_move(a: &Array, sels: &[Sel]) -> Option<Move> {
                 shape.push(a.shape()[k]);
             }
             Sel::At { shape: s, places } => {
-                let first = *places.first()? as i64;
-                let step = places.get(1).map_or(0, |&p| p as i64 - first);
-                let straight = places.iter().enumerate().all(|(i, &p)| p as i64 == first + step * i as i64);
-                if s.len() > 1 || !straight {
-                    return None;
-                }
+                let (first, step) = line(places).filter(|_| s.len() < 2)?;
                 onto &= places.len() == a.shape()[k] && (step != 0 || places.len() == 1);
                 match s.first() {
                     None => read.ix.push(Ix::constant(first)),
@@ -224,11 +259,7 @@ pub fn squad(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Ar
     for (k, i) in axes.into_iter().zip(cx.ready_outer(x)?.to_items()) {
         indices[k] = Some(i.disclosed());
     }
-    let mut sels = Vec::new();
-    for (k, i) in indices.iter().enumerate() {
-        sels.push(select(cx, i.as_ref(), y.shape()[k])?);
-    }
-    at_sels(cx, y, &sels)
+    indexed(cx, y, &indices)
 }
 
 pub fn replicate_last(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
@@ -246,6 +277,9 @@ fn replicate(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usi
     let y = if y.rank() == 0 { reshaped(cx, y, &[1])? } else { y.clone() };
     let axis = axis_of(cx, axis, y.rank(), default)?;
     let n = y.shape()[axis];
+    if let Some(made) = filtered(cx, x, &y, axis)? {
+        return Ok(made);
+    }
     let counts = cx.integers(x, "the left argument of /")?;
     let _room = cx.budget().charge_elements(n, 8)?;
     let counts = if counts.len() == 1 { vec![counts[0]; n] } else { counts };
@@ -260,6 +294,24 @@ fn replicate(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usi
         picks.resize(picks.len() + c.unsigned_abs() as usize, from);
     }
     cells::along(cx, &y, axis, &picks)
+}
+
+/// A mask of booleans over an axis of as many places, where that is worth recording. Only the mask is forced.
+fn filtered(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: usize) -> Result<Option<Array>> {
+    let n = y.shape()[axis];
+    let may = x.rank() == 1 && x.len() == n && n > 0 && y.frame().is_none() && cx.records(&[y], y.len());
+    if !may || x.dtype() != DType::Bool {
+        return Ok(None);
+    }
+    let mask = cx.ready(x, "how many are selected")?;
+    let kept = match mask.data() {
+        Data::Dense(b) => match b.view() {
+            View::Bool(v) => v.iter().map(|&x| usize::from(x != 0)).sum(),
+            _ => return Ok(None),
+        },
+        _ => return Ok(None),
+    };
+    cx.record_compact(&mask, y, axis, kept)
 }
 
 pub fn expand_last(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {

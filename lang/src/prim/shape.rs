@@ -49,11 +49,20 @@ pub fn right(_: &mut Cx<'_>, _: &Array, y: &Array, _: Axis<'_>) -> Result<Array>
     Ok(y.clone())
 }
 
+/// A pending array remembers that it was asked (ACC-18).
+fn ask(y: &Array) {
+    if let Some(cell) = y.pending().or_else(|| y.frame().and_then(|rows| rows.node.pending())) {
+        cell.ask();
+    }
+}
+
 pub fn shape_of(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    ask(y);
     cx.vector(y.shape().iter().map(|&n| n as f64).collect())
 }
 
 pub fn tally(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    ask(y);
     Ok(Array::num(y.shape().first().copied().unwrap_or(1) as f64))
 }
 
@@ -319,6 +328,7 @@ pub fn drop(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Arr
 }
 
 pub fn depth(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    ask(y);
     let (n, even) = levels(y);
     Ok(Array::num(if even { f64::from(n) } else { -f64::from(n) }))
 }

@@ -13,7 +13,7 @@ use super::program::{Arg, Do, Inst, Program, Run, rounded};
 use super::walk::{Piece, Walk};
 use aplomb_lang::array::DType;
 use aplomb_lang::plan::Step;
-use aplomb_lang::prim::scalar::eval;
+use aplomb_lang::prim::scalar::{Fail, eval};
 
 /// Elements of a register.
 pub const CHUNK: usize = 1024;
@@ -121,6 +121,9 @@ impl Frame {
                     true
                 }
                 Do::Guard { walk, x } => self.guard(walk, *x, inst.out, start, n),
+                Do::Part { walk, yes, no } => self.part(walk, *yes, *no, inst.out, start, n),
+                Do::Select { cond, yes, no } => self.select(*cond, *yes, *no, inst.out, n),
+                Do::Gather { .. } => self.gather(env, inst, start, n, careful),
                 // SAFETY: a live register points at n elements.
                 Do::Test => careful || unsafe { (env.plain.all_finite)(self.at[inst.out], n) },
                 Do::Store { sink, x, test } => self.store(env, *sink, *x, *test && !careful, start, n),
@@ -211,6 +214,118 @@ impl Frame {
         true
     }
 
+    fn part(&mut self, walk: &Walk, yes: Arg, no: Arg, reg: usize, start: usize, n: usize) -> bool {
+        let mut whole = None;
+        walk.pieces(start, n, &mut self.place, |at, piece| {
+            let taken = if matches!(piece, Piece::From { .. }) { yes } else { no };
+            whole = (at == 0 && piece.len() == n).then_some(taken);
+        });
+        if let Some(Arg::Reg(from)) = whole
+            && self.at[from] != self.registers[from].0.as_ptr()
+        {
+            // It lies in a source, which no instruction writes.
+            self.at[reg] = self.at[from];
+            return true;
+        }
+        let (ny, nn) = (number(yes), number(no));
+        let ((py, _), (pn, _)) = (self.operand(yes, &ny), self.operand(no, &nn));
+        let (sy, sn) = (stride(yes), stride(no));
+        let out = self.own(reg);
+        walk.pieces(start, n, &mut self.place, |at, piece| {
+            let (from, step) = if matches!(piece, Piece::From { .. }) { (py, sy) } else { (pn, sn) };
+            for k in at..at + piece.len() {
+                // SAFETY: pieces lie within n, which both hold (a number only its one element).
+                unsafe { *out.add(k) = *from.add(k * step) };
+            }
+        });
+        true
+    }
+
+    fn select(&mut self, cond: Arg, yes: Arg, no: Arg, reg: usize, n: usize) -> bool {
+        let numbers = [cond, yes, no].map(number);
+        let [(pc, _), (py, _), (pn, _)] =
+            [(cond, &numbers[0]), (yes, &numbers[1]), (no, &numbers[2])].map(|(a, x)| self.operand(a, x));
+        let [sc, sy, sn] = [cond, yes, no].map(stride);
+        let out = self.own(reg);
+        for k in 0..n {
+            // SAFETY: all hold n (a number only its one element) and are read before the element is written.
+            unsafe { *out.add(k) = if *pc.add(k * sc) != 0.0 { *py.add(k * sy) } else { *pn.add(k * sn) } };
+        }
+        true
+    }
+
+    /// Elements of an input whose places are values. Careful: a place that is none is a failure where it is wanted.
+    fn gather(&mut self, env: &Env, inst: &Inst, start: usize, n: usize, careful: bool) -> bool {
+        let Do::Gather { input, places, origin } = &inst.act else { return true };
+        let input = &env.program.inputs[*input];
+        self.want(inst.guard.as_ref().filter(|_| careful), start, n);
+        let numbers: Vec<f64> = places.iter().map(|p| number(p.by)).collect();
+        let by: Vec<(*const f64, usize)> =
+            places.iter().zip(&numbers).map(|(p, x)| (self.operand(p.by, x).0, stride(p.by))).collect();
+        let out = self.own(inst.out);
+        let step = &env.steps[inst.step];
+        let (mut fine, mut broken) = (true, false);
+        let (wanted, fault) = (&self.wanted, &mut self.fault);
+        input.walk.pieces(start, n, &mut self.place, |at, piece| {
+            for j in 0..piece.len() {
+                let k = at + j;
+                let value = match piece {
+                    Piece::Fill { with, .. } => with,
+                    Piece::From { at: from, step: line, .. } => {
+                        let mut from = from + line * j as i64;
+                        let mut beyond = None;
+                        for (p, (values, each)) in places.iter().zip(&by) {
+                            // SAFETY: operands hold n (a number only its one element), read before it is written.
+                            let x = unsafe { *values.add(k * each) };
+                            let place = x - origin;
+                            if !(place >= 0.0 && place < p.extent as f64) {
+                                beyond = Some(Fail::Index { place: x as i64, extent: p.extent as u32 });
+                                break;
+                            }
+                            from += place as i64 * p.stride;
+                        }
+                        match beyond {
+                            None if inside(input.source, from, 0, 1) => {
+                                let mut x = 0.0;
+                                // SAFETY: inside.
+                                unsafe { (env.converts.load)(input.source, from, 0, 1, &mut x) };
+                                x
+                            }
+                            None => {
+                                broken = true;
+                                0.0
+                            }
+                            Some(fail) => {
+                                fine = false;
+                                if careful && wanted[k] {
+                                    let index = (start + k) as u64;
+                                    Fault { site: step.site, index, fail, node: step.node }.keep_least(fault);
+                                }
+                                0.0
+                            }
+                        }
+                    }
+                };
+                // SAFETY: pieces lie within n.
+                unsafe { *out.add(k) = value };
+            }
+        });
+        self.broken |= broken;
+        fine || careful
+    }
+
+    /// Marks the elements of a chunk at which a failure counts.
+    fn want(&mut self, guard: Option<&Walk>, start: usize, n: usize) {
+        self.wanted.clear();
+        self.wanted.resize(n, true);
+        if let Some(guard) = guard {
+            let wanted = &mut self.wanted;
+            guard.pieces(start, n, &mut self.place, |at, piece| {
+                wanted[at..at + piece.len()].fill(matches!(piece, Piece::From { .. }));
+            });
+        }
+    }
+
     /// A pointer to the operand; for a number its value as well, the pointer being `none`.
     fn operand(&self, x: Arg, none: &f64) -> (*const f64, Option<f64>) {
         match x {
@@ -278,14 +393,7 @@ impl Frame {
 
     fn op_with_care(&mut self, env: &Env, inst: &Inst, start: usize, n: usize) -> bool {
         let Do::Op { op, ct, x, y, .. } = &inst.act else { return true };
-        self.wanted.clear();
-        self.wanted.resize(n, true);
-        if let Some(guard) = &inst.guard {
-            let wanted = &mut self.wanted;
-            guard.pieces(start, n, &mut self.place, |at, piece| {
-                wanted[at..at + piece.len()].fill(matches!(piece, Piece::From { .. }));
-            });
-        }
+        self.want(inst.guard.as_ref(), start, n);
         let (nx, ny) = (number(*x), number(*y));
         let ((px, _), (py, _)) = (self.operand(*x, &nx), self.operand(*y, &ny));
         let (sx, sy) = (stride(*x), stride(*y));

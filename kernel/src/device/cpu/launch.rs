@@ -6,11 +6,11 @@ use super::chunk::{CHUNK, Env, Frame, Sink};
 use super::convert::Source;
 use super::program::{Input, Program, Work, lower};
 use super::walk::Walk;
-use super::{Cpu, DeviceError, Fault, Held, RunCtx, fold};
+use super::{Cpu, DeviceError, Fault, Held, RunCtx, compact, fold, scan};
 use crate::pool::PoolBuffer;
 use aplomb_lang::array::{DType, Storage, elements};
 use aplomb_lang::dag::ix::Ix;
-use aplomb_lang::plan::{BufId, Launch, Load, Plan, Step, Store, What};
+use aplomb_lang::plan::{BufId, Kind, Launch, Load, Plan, Step, Store};
 use std::sync::{Arc, MutexGuard};
 
 /// From here on an output goes past the caches (triad 1.3–1.4× faster).
@@ -60,22 +60,30 @@ pub fn run(
         let mut tally = Tally::default();
         let body = Outputs::new(cpu, plan, &launch.stores, &wide, ctx)?;
         let after = Outputs::new(cpu, plan, &launch.after_stores, &wide, ctx)?;
-        if launch.axis.is_some() {
-            let inputs = || inputs_of(plan, held, &launch.loads, &launch.body, &launch.domain);
-            let finals = fold::run(cpu, launch, &inputs, &body, ctx)?;
+        let inputs = || inputs_of(plan, held, &launch.loads, &launch.body, &launch.domain);
+        if launch.kind == Kind::Compact {
+            let found = compact::run(cpu, plan, launch, held, inputs()?, &body, &after, ctx)?;
+            body.note(&found.0, &mut wide);
+            after.note(&found.1, &mut wide);
+            tally.add(&found.0);
+            tally.add(&found.1);
+        } else if launch.axis.is_some() {
+            let finals = match launch.kind {
+                Kind::Scan => scan::run(cpu, launch, inputs()?, &body, ctx)?,
+                _ => fold::run(cpu, launch, &inputs, &body, ctx)?,
+            };
             body.note(&finals.tally, &mut wide);
             tally.add(&finals.tally);
             let outer = launch.outer();
             let reduced = finals.values.iter().map(|b| whole(b, &outer)).collect();
             let own = inputs_of(plan, held, &launch.loads, &launch.after, &outer)?;
             let work = Work { reduced, ..part(cpu, launch, &launch.after, &outer, &after) };
-            let found = map(cpu, work, own, &after, ctx)?;
+            let found = map(cpu, work, own, &after.sinks, ctx)?;
             after.note(&found, &mut wide);
             tally.add(&found);
         } else {
-            let own = inputs_of(plan, held, &launch.loads, &launch.body, &launch.domain)?;
             let work = part(cpu, launch, &launch.body, &launch.domain, &body);
-            let found = map(cpu, work, own, &body, ctx)?;
+            let found = map(cpu, work, inputs()?, &body.sinks, ctx)?;
             body.note(&found, &mut wide);
             tally.add(&found);
         }
@@ -147,7 +155,7 @@ pub fn inputs_of(
     steps: &[Step],
     domain: &[usize],
 ) -> Result<Vec<Input>, DeviceError> {
-    let used = |k: usize| steps.iter().any(|s| s.what == What::Load(k as u32));
+    let used = |k: usize| steps.iter().any(|s| s.what.load() == Some(k as u32));
     let one = |(k, load): (usize, &Load)| {
         let Some(Some(held)) = held.get(load.buf.0 as usize) else {
             return Err(DeviceError::Broken(format!("buffer {} is read before it is written", load.buf.0)));
@@ -157,7 +165,8 @@ pub fn inputs_of(
             true => Walk::of_read(&load.read, &plan.buffer(load.buf).shape, domain),
             false => Walk::of_ix(&Ix::constant(0), domain),
         };
-        Ok(Input { source: held.source(), flat: walk.flat(), walk })
+        let shape = plan.buffer(load.buf).shape.clone();
+        Ok(Input { source: held.source(), shape, flat: walk.flat(), walk })
     };
     loads.iter().enumerate().map(one).collect()
 }
@@ -166,19 +175,19 @@ pub fn inputs_of(
 fn whole(buffer: &PoolBuffer, domain: &[usize]) -> Input {
     let source = Source { at: buffer.as_ptr(), dtype: DType::F64, len: buffer.len() };
     let walk = Walk::of_read(&aplomb_lang::dag::Read::identity(domain.len()), domain, domain);
-    Input { source, flat: walk.flat(), walk }
+    Input { source, shape: domain.into(), flat: walk.flat(), walk }
 }
 
-fn part<'a>(cpu: &Cpu, launch: &'a Launch, steps: &'a [Step], domain: &'a [usize], outputs: &Outputs) -> Work<'a> {
+pub fn part<'a>(cpu: &Cpu, launch: &'a Launch, steps: &'a [Step], domain: &'a [usize], outputs: &Outputs) -> Work<'a> {
     let stores = outputs.for_work();
     Work { isa: cpu.isa, domain, steps, guards: &launch.guards, stores, keep: Vec::new(), reduced: Vec::new() }
 }
 
 /// Every element of the domain through the steps, into the outputs.
-fn map(cpu: &mut Cpu, work: Work, inputs: Vec<Input>, outputs: &Outputs, ctx: &RunCtx) -> Result<Tally, DeviceError> {
+pub fn map(cpu: &mut Cpu, work: Work, inputs: Vec<Input>, sinks: &[Sink], ctx: &RunCtx) -> Result<Tally, DeviceError> {
     let (steps, domain) = (work.steps, work.domain);
     let program = lower(work, inputs);
-    let env = Env::new(cpu.isa, &program, steps, &outputs.sinks);
+    let env = Env::new(cpu.isa, &program, steps, sinks);
     let total = elements(domain);
     let together = program.ns * total as f64 > ALONE_NS;
     let even = total.div_ceil(cpu.threads.count() * 8).next_multiple_of(CHUNK);

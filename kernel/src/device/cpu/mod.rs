@@ -7,6 +7,7 @@
 
 mod apply;
 mod chunk;
+mod compact;
 mod convert;
 mod fold;
 mod isa;
@@ -14,6 +15,7 @@ mod lanes;
 mod launch;
 mod loops;
 mod program;
+mod scan;
 #[cfg(test)]
 mod tests;
 mod threads;

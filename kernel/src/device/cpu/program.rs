@@ -11,7 +11,7 @@ use super::convert::Source;
 use super::isa::Isa;
 use super::loops::{Loop, Loops, loops, plain};
 use super::walk::{Piece, Walk};
-use aplomb_lang::array::DType;
+use aplomb_lang::array::{DType, Shape, strides};
 use aplomb_lang::dag::Test;
 use aplomb_lang::plan::{Step, ValueId, What};
 use aplomb_lang::prim::op::{Fails, Gives, Op};
@@ -43,6 +43,23 @@ pub enum Do {
         walk: Walk,
         x: Arg,
     },
+    /// One value where the tests hold, another elsewhere.
+    Part {
+        walk: Walk,
+        yes: Arg,
+        no: Arg,
+    },
+    Select {
+        cond: Arg,
+        yes: Arg,
+        no: Arg,
+    },
+    /// An input, moved by values; suspect if one is no place of its axis.
+    Gather {
+        input: usize,
+        places: Vec<Moved>,
+        origin: f64,
+    },
     /// Suspect if some element is not finite.
     Test,
     /// Into the sink; `test` as `Do::Test` before.
@@ -51,6 +68,14 @@ pub enum Do {
         x: Arg,
         test: bool,
     },
+}
+
+/// A place along one axis of a source that is a value.
+#[derive(Clone, Copy)]
+pub struct Moved {
+    pub by: Arg,
+    pub stride: i64,
+    pub extent: i64,
 }
 
 #[derive(Clone, Copy)]
@@ -74,8 +99,11 @@ pub struct Inst {
     pub guard: Option<Walk>,
 }
 
+#[derive(Clone)]
 pub struct Input {
     pub source: Source,
+    /// The source's extents.
+    pub shape: Shape,
     pub walk: Walk,
     /// Where the source begins, if it is read in the domain's order.
     pub flat: Option<i64>,
@@ -124,12 +152,8 @@ struct Lower<'a> {
 /// Lowers `work`; `inputs` are its loads.
 pub fn lower(work: Work, inputs: Vec<Input>) -> Program {
     let mut left = vec![0; work.steps.len()];
-    for step in work.steps {
-        match &step.what {
-            What::Op { args, .. } => args.iter().for_each(|a| left[*a as usize] += 1),
-            What::Guard { value, .. } => left[*value as usize] += 1,
-            What::Load(_) | What::Index { .. } | What::Const(_) | What::Reduced(_) => {}
-        }
+    for arg in work.steps.iter().flat_map(|step| step.what.args()) {
+        left[arg as usize] += 1;
     }
     work.stores.iter().for_each(|(v, _)| left[*v as usize] += 1);
     work.keep.iter().for_each(|(v, _)| left[*v as usize] += 1);
@@ -173,7 +197,7 @@ impl Lower<'_> {
             What::Load(j) => self.load(k, *j as usize),
             What::Reduced(j) => {
                 let input = &self.work.reduced[*j as usize];
-                let input = Input { source: input.source, walk: input.walk.clone(), flat: input.flat };
+                let input = input.clone();
                 self.out.inputs.push(input);
                 self.load(k, self.out.inputs.len() - 1)
             }
@@ -190,6 +214,36 @@ impl Lower<'_> {
                 }
             }
             What::Guard { tests, value } => self.guard(k, *tests as usize, *value as usize),
+            What::Part { tests, yes, no } => {
+                let walk = Walk::of_tests(&self.work.guards[*tests as usize], self.work.domain);
+                let pending = self.pending[*yes as usize] || self.pending[*no as usize];
+                let (reg, args) = self.taken(&[*yes, *no]);
+                self.push(k, reg, Do::Part { walk, yes: args[0], no: args[1] });
+                (Arg::Reg(reg), pending)
+            }
+            What::Select { cond, yes, no } => {
+                // It hides what the one that is not taken has.
+                [*cond, *yes, *no].iter().for_each(|&a| self.test(a as usize));
+                let (reg, args) = self.taken(&[*cond, *yes, *no]);
+                self.push(k, reg, Do::Select { cond: args[0], yes: args[1], no: args[2] });
+                (Arg::Reg(reg), false)
+            }
+            What::Gather { load, along, places, origin } => {
+                let input = *load as usize;
+                let shape = &self.out.inputs[input].shape;
+                let strides = strides(shape);
+                let axes: Vec<(i64, i64)> =
+                    along.iter().map(|&a| (strides[a as usize] as i64, shape[a as usize] as i64)).collect();
+                let (reg, args) = self.taken(places);
+                let moved =
+                    |(by, (stride, extent)): (&Arg, &(i64, i64))| Moved { by: *by, stride: *stride, extent: *extent };
+                let places = args.iter().zip(&axes).map(moved).collect();
+                let guard = steps[k].guard.map(|g| Walk::of_tests(&self.work.guards[g as usize], self.work.domain));
+                let act = Do::Gather { input, places, origin: *origin };
+                self.out.insts.push(Inst { act, out: reg, step: k, round: false, guard });
+                self.out.ns += 1.5;
+                (Arg::Reg(reg), false)
+            }
             What::Op { op, ct, args } => self.op(k, *op, *ct, args),
         };
         self.at.push(arg);
@@ -200,6 +254,14 @@ impl Lower<'_> {
             self.free.push(reg);
         }
         self.stores(k);
+    }
+
+    /// The operands as they are, used now, and a register for what is made of them.
+    fn taken(&mut self, args: &[ValueId]) -> (usize, Vec<Arg>) {
+        let at = args.iter().map(|a| self.at[*a as usize]).collect();
+        args.iter().for_each(|a| self.used(*a as usize));
+        self.out.ns += 0.15;
+        (self.reg(), at)
     }
 
     fn load(&mut self, k: usize, input: usize) -> (Arg, bool) {

@@ -65,7 +65,7 @@ impl Dice {
 
 fn node() -> NodeId {
     let meta = Meta { shape: Shape::new(), dtype: DType::F64, range: None, place: None };
-    let info = Info { meta, site: 0, name: None, from: Vec::new(), born: 0 };
+    let info = Info { meta, site: 0, name: None, asked: false, from: Vec::new(), born: 0 };
     Dag::default().add(Node::Const(Scalar::Num(0.0)), info)
 }
 
@@ -126,12 +126,14 @@ pub fn launch(domain: &[usize]) -> Launch {
     Launch {
         stage: 0,
         domain: Shape::from_slice(domain),
+        kind: aplomb_lang::plan::Kind::Map,
         axis: None,
         loads: Vec::new(),
         guards: Vec::new(),
         body: Vec::new(),
         stores: Vec::new(),
         reductions: Vec::new(),
+        compaction: None,
         after: Vec::new(),
         after_stores: Vec::new(),
         nodes: Vec::new(),
@@ -378,7 +380,7 @@ fn fold_plan(o: Op, dtype: DType, domain: &[usize], axis: usize, items: &[f64]) 
     let mut made = Made::new();
     let buf = made.input(domain, items.to_vec(), DType::F64);
     let mut l = launch(domain);
-    l.axis = Some(axis);
+    (l.axis, l.kind) = (Some(axis), aplomb_lang::plan::Kind::Reduce);
     let outer = l.outer();
     l.loads.push(Load { buf, read: Read::identity(domain.len()) });
     l.body = vec![step(What::Load(0), DType::F64, 0), op(Op::Neg, &[0], 1), op(Op::Neg, &[1], 2)];
@@ -496,7 +498,7 @@ fn an_overflow_fails_though_a_later_operation_would_hide_it() {
                 l.body.extend([op(Op::Abs, &[1], 2), op(Op::Neg, &[2], 3), op(o, args, 4)]);
                 if let Some(fold) = fold {
                     // The sum itself goes into a fold that would hide it.
-                    l.axis = Some(0);
+                    (l.axis, l.kind) = (Some(0), aplomb_lang::plan::Kind::Reduce);
                     l.reductions.push(Reduction { op: fold, value: 1, node: node(), dtype: DType::F64, site: 5 });
                     l.after = vec![step(What::Reduced(0), DType::F64, 0)];
                     l.after_stores.push(Store { value: 0, buf: made.output(&[], DType::F64) });

@@ -39,8 +39,7 @@ impl Cx<'_> {
         let record = self.records(&[y], y.len());
         if op == Op::Sub && (record || n > 2) {
             // -/ is +/ of alternating signs.
-            let signs: Vec<f64> = (0..n).map(|k| if k % 2 == 0 { 1.0 } else { -1.0 }).collect();
-            let signs = if n > SMALL || self.sys.record_all { self.alternating(n)? } else { self.vector(signs)? };
+            let signs = self.signs(n)?;
             let signs = self.apply_move(&signs, Move::along(n, y.shape(), axis))?;
             let signed = self.map2(Op::Mul, y, &signs)?;
             return self.reduce(Op::Add, &signed, axis);
@@ -54,8 +53,11 @@ impl Cx<'_> {
         self.fold_host(op, y, axis, shape)
     }
 
-    /// 1 ¯1 1 ¯1 … as `1-2×2|⍳n`.
-    fn alternating(&mut self, n: usize) -> Result<Array> {
+    /// 1 ¯1 1 ¯1 …, where it is long as `1-2×2|⍳n`.
+    pub(super) fn signs(&mut self, n: usize) -> Result<Array> {
+        if n <= SMALL && !self.sys.record_all {
+            return self.vector((0..n).map(|k| if k % 2 == 0 { 1.0 } else { -1.0 }).collect());
+        }
         let iota = self.iota(n, 0.0)?;
         let odd = self.map2(Op::Residue, &Array::num(2.0), &iota)?;
         let twice = self.map2(Op::Mul, &Array::num(2.0), &odd)?;

@@ -11,6 +11,7 @@ use crate::eval::value::Operand;
 use crate::prim::cells;
 use crate::prim::moves::{Move, gather};
 use crate::prim::op::Op;
+use crate::prim::scan;
 use crate::prim::shape::{Axis, axis_of, fill};
 
 pub fn last(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, axis: Axis<'_>) -> Result<Array> {
@@ -204,23 +205,30 @@ fn scan(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array, axis: Axis
         return Ok(y.clone());
     }
     let axis = axis_of(&mut ev.cx, axis, y.rank(), default)?;
+    let op = scalar_op(f);
+    if let Some(op) = op.filter(|op| !(ev.cx.sys.div && *op == Op::Div))
+        && let Some(made) = ev.cx.scan(op, y, axis)?
+    {
+        return Ok(made);
+    }
     let y = ev.cx.ready_outer(y)?;
     if y.is_empty() {
         return Ok(y);
     }
     let (outer, n, inner) = around(y.shape(), axis);
-    let op = scalar_op(f);
     if let Some(op) = op.filter(|op| y.is_complex() && matches!(op, Op::Add | Op::Sub | Op::Mul)) {
         return ev.cx.scan_complex(op, &y, (outer, n, inner));
     }
-    if let Some((op, items)) = op.zip(y.to_numbers().filter(|_| y.is_uniform())) {
-        let running = op.is_associative() || (matches!(op, Op::Ne | Op::Eq) && y.dtype() == DType::Bool);
-        if running || op == Op::Sub {
-            let out = run(ev, op, items, (outer, n, inner))?;
-            return match (y.dtype(), op) {
-                (DType::F64 | DType::F32, Op::Add | Op::Sub | Op::Mul) => Array::floats(y.shape(), out, ev.cx.budget()),
-                _ => Array::numbers(y.shape(), out, ev.cx.budget()),
-            };
+    if let Some(op) = op.filter(|_| y.is_uniform() && !y.is_char()) {
+        if scan::runs(op, y.dtype() == DType::Bool) {
+            return ev.cx.scan_host(op, &y, axis);
+        }
+        if op == Op::Sub {
+            let signs = ev.cx.vector((0..n).map(|k| if k % 2 == 0 { 1.0 } else { -1.0 }).collect())?;
+            let signs = Move::along(n, y.shape(), axis).run(&signs, ev.cx.budget())?;
+            let signed = ev.cx.map2(Op::Mul, &y, &signs)?;
+            let signed = ev.cx.ready(&signed, "scan")?;
+            return ev.cx.scan_host(Op::Add, &signed, axis);
         }
     }
     let _held = ev.cx.budget().charge_elements(y.len(), std::mem::size_of::<Array>())?;
@@ -257,21 +265,6 @@ fn joins(glyph: char, y: &Array) -> bool {
         },
         _ => false,
     }
-}
-
-fn run(ev: &mut Eval<'_>, op: Op, mut items: Vec<f64>, (outer, n, inner): (usize, usize, usize)) -> Result<Vec<f64>> {
-    for o in 0..outer {
-        ev.cx.host.interrupt().check()?;
-        for k in 1..n {
-            for i in 0..inner {
-                let at = (o * n + k) * inner + i;
-                // -\ adds and subtracts in turn.
-                let step = if op == Op::Sub && k % 2 == 0 { Op::Add } else { op };
-                items[at] = ev.cx.scalar2(step, items[at - inner], items[at])?;
-            }
-        }
-    }
-    Ok(items)
 }
 
 /// Cells of one rank as rows for other operators.

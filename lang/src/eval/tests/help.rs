@@ -37,7 +37,8 @@ fn every_error_in_the_table_comes_where_it_says() {
 fn every_topic_prints_what_it_says() {
     let wrong = wrong(topics().map(|t| (t.example.0.into(), t.example.1.into())));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(topics().all(|t| t.help.ends_with('.')));
+    let cut: Vec<_> = topics().map(|t| t.help).filter(|h| !h.ends_with('.')).collect();
+    assert!(cut.is_empty(), "{cut:?}");
 }
 
 #[test]

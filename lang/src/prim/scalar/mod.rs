@@ -12,6 +12,7 @@ pub mod math;
 pub mod rules;
 mod slow;
 
+use crate::error::{Error, beyond_reals, domain, index};
 use crate::prim::op::Op;
 use lane::Lane;
 use rules::{Rule, Visit};
@@ -27,16 +28,28 @@ pub enum Fail {
     Overflow,
     /// The result leaves the reals.
     Complex,
+    /// There is no such place on an axis of `extent`; as it was written, ⎕IO included.
+    Index { place: i64, extent: u32 },
 }
 
 impl Fail {
-    /// For an error message.
-    pub fn says(self) -> &'static str {
+    /// APL's error, without its place.
+    pub fn error(self) -> Error {
         match self {
-            Fail::Domain(says) => says,
-            Fail::Overflow => "the result is beyond the largest number",
-            Fail::Complex => "the result is a complex number",
+            Fail::Domain(says) => domain(says),
+            Fail::Overflow => domain("the result is beyond the largest number"),
+            Fail::Complex => beyond_reals(),
+            Fail::Index { place, extent } => no_such_place(place, extent as usize),
         }
+    }
+}
+
+/// `V[place]` of an axis that has no such place.
+pub fn no_such_place(place: i64, extent: usize) -> Error {
+    let says = format!("index {} is outside: the axis has {extent}", crate::array::format::number(place as f64));
+    match place {
+        ..0 => index(says).hint("indices count from ⎕IO; ⊢/x is the last item, ¯1↑x a vector of it"),
+        _ => index(says),
     }
 }
 

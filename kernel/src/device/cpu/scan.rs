@@ -1,0 +1,171 @@
+//! Scans along one axis, in the order of `prim::scan`.
+//!
+//! | axis | item | strategy |
+//! |---|---|---|
+//! | last, extent ≤ 4 096 | a row | one running fold |
+//! | last, longer | a block of 4 096 | running folds in all blocks, then the totals one after another, then each block lifted |
+//! | other | a tile of up to 1 024 columns | rows from the first to the last, blocks as above |
+//!
+//! The body runs first, as a map into one f64 buffer a scan, which is then scanned in place; the part after reads it.
+//! Not here: body and scan in one pass over memory.
+
+use super::chunk::Sink;
+use super::fold::Finals;
+use super::launch::{Outputs, Tally, map, part};
+use super::program::{Input, Work, rounded};
+use super::{Cpu, DeviceError, Fault, RunCtx};
+use crate::pool::PoolBuffer;
+use aplomb_lang::array::{DType, around, elements};
+use aplomb_lang::plan::{Launch, Reduction};
+use aplomb_lang::prim::scalar::Fail;
+use aplomb_lang::prim::scan::{BLOCK, step};
+use std::sync::Mutex;
+
+/// Columns in one item.
+const TILE: usize = 1_024;
+/// Elements below which a hand-off is not worth it.
+const ALONE: usize = 16_384;
+
+pub fn run(
+    cpu: &mut Cpu,
+    launch: &Launch,
+    inputs: Vec<Input>,
+    outputs: &Outputs,
+    ctx: &RunCtx,
+) -> Result<Finals, DeviceError> {
+    let axis = launch.axis.filter(|a| *a < launch.domain.len());
+    let axis = axis.ok_or_else(|| DeviceError::Broken("a launch scans an axis that it has not".into()))?;
+    let n = elements(&launch.domain);
+    let mut values = Vec::with_capacity(launch.reductions.len());
+    for _ in &launch.reductions {
+        values.push(cpu.pool.buffer(DType::F64, n, ctx.budget).map_err(DeviceError::Oom)?);
+    }
+    let mut sinks = outputs.sinks.clone();
+    let whole = |b: &mut PoolBuffer| Sink { at: b.as_mut_ptr(), dtype: DType::F64, checked: false, stream: false };
+    sinks.extend(values.iter_mut().map(whole));
+    let mut stores = outputs.for_work();
+    stores.extend(launch.reductions.iter().map(|r| (r.value, false)));
+    let work = Work { stores, ..part(cpu, launch, &launch.body, &launch.domain, outputs) };
+    let mut tally = map(cpu, work, inputs, &sinks, ctx)?;
+    for (r, buffer) in launch.reductions.iter().zip(&mut values) {
+        let whole = Line { at: buffer.as_mut_ptr().cast(), of: r, shape: around(&launch.domain, axis) };
+        if let Some(fault) = whole.run(cpu, ctx)? {
+            fault.keep_least(&mut tally.fault);
+        }
+    }
+    Ok(Finals { values, tally: Tally { misfits: tally.misfits & ((1 << outputs.sinks.len()) - 1), ..tally } })
+}
+
+/// One scan, in place over outer × extent × inner.
+struct Line<'a> {
+    at: *mut f64,
+    of: &'a Reduction,
+    shape: (usize, usize, usize),
+}
+
+// SAFETY: items are disjoint, and each is worked on by one thread at a time.
+unsafe impl Sync for Line<'_> {}
+
+impl Line<'_> {
+    fn run(&self, cpu: &mut Cpu, ctx: &RunCtx) -> Result<Option<Fault>, DeviceError> {
+        let (outer, n, inner) = self.shape;
+        let first: Mutex<Option<Fault>> = Mutex::new(None);
+        if n > BLOCK && inner == 1 {
+            let blocks = n.div_ceil(BLOCK);
+            let of = |k: usize| (k / blocks * n + k % blocks * BLOCK, BLOCK.min(n - k % blocks * BLOCK));
+            self.each(cpu, ctx, outer * blocks, &|k| self.block(of(k), &first))?;
+            let mut before = vec![None; outer * blocks];
+            for k in 0..outer * blocks {
+                if k % blocks > 0 {
+                    let (at, len) = of(k - 1);
+                    // SAFETY: a block of the buffer, which no thread works on now.
+                    let total = unsafe { *self.at.add(at + len - 1) };
+                    let sum: Option<f64> = before[k - 1];
+                    before[k] = Some(sum.map_or(total, |sum| self.step(sum, total, at + len - 1, &first)));
+                }
+            }
+            self.each(cpu, ctx, outer * blocks, &|k| self.lift(of(k), before[k], &first))?;
+        } else {
+            let tiles = inner.div_ceil(TILE);
+            self.each(cpu, ctx, outer * tiles, &|k| {
+                let column = k % tiles * TILE;
+                self.columns(k / tiles * n * inner + column, TILE.min(inner - column), &first);
+            })?;
+        }
+        Ok(first.into_inner().unwrap_or_else(|e| e.into_inner()))
+    }
+
+    fn each(
+        &self,
+        cpu: &mut Cpu,
+        ctx: &RunCtx,
+        items: usize,
+        work: &(dyn Fn(usize) + Sync),
+    ) -> Result<(), DeviceError> {
+        let (outer, n, inner) = self.shape;
+        let together = outer * n * inner > ALONE;
+        let ran = cpu.threads.run(items, together, &|k, _| {
+            if !ctx.interrupt.is_set() {
+                work(k);
+            }
+        });
+        if ran.is_err() {
+            return Err(DeviceError::Broken("a part of a scan panicked".into()));
+        }
+        if ctx.interrupt.is_set() { Err(DeviceError::Interrupted) } else { Ok(()) }
+    }
+
+    fn step(&self, x: f64, y: f64, at: usize, first: &Mutex<Option<Fault>>) -> f64 {
+        self.sure(step(self.of.op, x, y), at, first)
+    }
+
+    fn sure(&self, value: Result<f64, Fail>, at: usize, first: &Mutex<Option<Fault>>) -> f64 {
+        value.unwrap_or_else(|fail| {
+            let mut first = first.lock().unwrap_or_else(|e| e.into_inner());
+            Fault { site: self.of.site, index: at as u64, fail, node: self.of.node }.keep_least(&mut first);
+            0.0
+        })
+    }
+
+    fn round(&self, x: f64, at: usize, first: &Mutex<Option<Fault>>) -> f64 {
+        if self.of.dtype == DType::F32 { self.sure(rounded(Ok(x), true), at, first) } else { x }
+    }
+
+    fn block(&self, (at, len): (usize, usize), first: &Mutex<Option<Fault>>) {
+        // SAFETY: the block is this thread's.
+        let items = unsafe { std::slice::from_raw_parts_mut(self.at.add(at), len) };
+        let mut sum = items[0];
+        for (k, x) in items.iter_mut().enumerate().skip(1) {
+            sum = self.step(sum, *x, at + k, first);
+            *x = sum;
+        }
+    }
+
+    fn lift(&self, (at, len): (usize, usize), before: Option<f64>, first: &Mutex<Option<Fault>>) {
+        // SAFETY: the block is this thread's.
+        let items = unsafe { std::slice::from_raw_parts_mut(self.at.add(at), len) };
+        for (k, x) in items.iter_mut().enumerate() {
+            let sum = before.map_or(*x, |sum| self.step(sum, *x, at + k, first));
+            *x = self.round(sum, at + k, first);
+        }
+    }
+
+    /// Columns side by side, from the first row down.
+    fn columns(&self, base: usize, width: usize, first: &Mutex<Option<Fault>>) {
+        let (_, n, inner) = self.shape;
+        let (mut sum, mut before) = (vec![0.0; width], vec![None; width]);
+        for k in 0..n {
+            let at = base + k * inner;
+            // SAFETY: these columns are this thread's.
+            let row = unsafe { std::slice::from_raw_parts_mut(self.at.add(at), width) };
+            for (c, x) in row.iter_mut().enumerate() {
+                sum[c] = if k % BLOCK == 0 { *x } else { self.step(sum[c], *x, at + c, first) };
+                let whole = before[c].map_or(sum[c], |b| self.step(b, sum[c], at + c, first));
+                if (k + 1) % BLOCK == 0 {
+                    before[c] = Some(whole);
+                }
+                *x = self.round(whole, at + c, first);
+            }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Recording what moves whole parts about: catenation, indexing by arrays, selection by a mask; and scans.
+//!
+//! Rows: LOWERING §2; ACL-19, ACC-05, ACC-21. Each function says None where the host should do it: small and ready, nested,
+//! complex, characters among numbers. Only a mask is forced, for the extent of a selection depends on it.
+
+use super::fold::reduced;
+use super::known;
+use crate::array::{Array, DType, Shape, elements};
+use crate::dag::ix::Ix;
+use crate::dag::{Args, Node, Read};
+use crate::error::Result;
+use crate::eval::cx::{Cx, SMALL};
+use crate::prim::moves::Move;
+use crate::prim::op::{Fails, Op};
+use crate::prim::scan;
+use smallvec::SmallVec;
+
+/// A catenation of more parts is made at once: each part is a load at every place.
+const PARTS: usize = 16;
+
+/// How one axis is chosen from.
+pub enum Chosen {
+    All,
+    /// Places from 0 as a straight line: first and step; without axes one place.
+    Line {
+        shape: Shape,
+        first: i64,
+        step: i64,
+    },
+    /// Integers, ⎕IO included, that are checked when they are used.
+    Array(Array),
+}
+
+impl Cx<'_> {
+    /// Whether an array can be part of a graph: numbers or characters, not complex.
+    fn recordable(&self, a: &Array) -> bool {
+        a.is_uniform() && !a.is_complex() && !a.is_open() && a.frame().is_none()
+    }
+
+    /// The parts one after another; empty ones take no part.
+    pub fn record_cat(&mut self, parts: &[Array], axis: usize, shape: &Shape) -> Result<Option<Array>> {
+        if parts.iter().any(|p| p.frame().is_some()) {
+            return self.framed_cat(parts, axis, shape).map(Some);
+        }
+        let parts: Vec<&Array> = parts.iter().filter(|p| !p.is_empty()).collect();
+        let n = elements(shape);
+        let pending = parts.iter().any(|p| p.pending().is_some());
+        let chars = parts.iter().filter(|p| p.is_char()).count();
+        let large = n > SMALL || self.sys.record_all && n > 0;
+        if !(pending || large) || !parts.iter().all(|p| self.recordable(p)) || chars != 0 && chars != parts.len() {
+            return Ok(None);
+        }
+        let mut args: SmallVec<[Array; 2]> = SmallVec::new();
+        for part in parts {
+            match part.pending().and_then(|c| c.node().map(|n| n.clone())) {
+                Some(Node::Cat { axis: k, args: inner }) if k as usize == axis => args.extend(inner),
+                _ => args.push(part.settled()),
+            }
+        }
+        if args.len() > PARTS {
+            return Ok(None);
+        }
+        let facts: Vec<_> = args.iter().map(known).collect();
+        let (dtype, range) = joined(&facts);
+        self.cell(Node::Cat { axis: axis as u8, args }, shape.clone(), dtype, range, false).map(Some)
+    }
+
+    /// The parts of every cell.
+    fn framed_cat(&mut self, parts: &[Array], axis: usize, cell: &Shape) -> Result<Array> {
+        let longest = parts.iter().filter_map(Array::frame).max_by_key(|s| s.at);
+        let frame: Shape = longest.map_or_else(Shape::new, |s| s.frame().into());
+        let mut whole = Vec::with_capacity(parts.len());
+        for part in parts {
+            let full: Shape = frame.iter().chain(part.shape()).copied().collect();
+            whole.push(self.lined_up(part, &frame, &full)?);
+        }
+        let shape: Shape = frame.iter().chain(cell).copied().collect();
+        crate::array::checked_elements(&shape)?;
+        match self.record_cat(&whole, frame.len() + axis, &shape)? {
+            Some(made) => Ok(Array::framed(made, frame.len())),
+            None => Err(crate::error::untraced("these parts cannot be joined for all cells at once")),
+        }
+    }
+
+    /// `op\` along an axis.
+    pub fn scan(&mut self, op: Op, y: &Array, axis: usize) -> Result<Option<Array>> {
+        if let Some(split) = y.frame() {
+            let (node, at) = (split.node.clone(), split.at);
+            let made = self.scan(op, &node, at + axis)?;
+            return Ok(made.map(|z| Array::framed(z, at)));
+        }
+        let bools = y.dtype() == DType::Bool;
+        if y.is_char() || !self.recordable(y) || !self.records(&[y], y.len()) || y.is_empty() {
+            return Ok(None);
+        }
+        if op == Op::Sub {
+            let n = y.shape()[axis];
+            let signs = self.signs(n)?;
+            let signs = self.apply_move(&signs, Move::along(n, y.shape(), axis))?;
+            let signed = self.map2(Op::Mul, y, &signs)?;
+            return self.scan(Op::Add, &signed, axis);
+        }
+        if !scan::runs(op, bools) {
+            return Ok(None);
+        }
+        let (dtype, range) = reduced(op, y.dtype(), known(y).1, y.shape()[axis]);
+        let node = Node::Scan { op, axis: axis as u8, src: y.settled() };
+        let hard = op.row().fails == Fails::Hard && !bools;
+        self.cell(node, y.shape().into(), dtype, range, hard).map(Some)
+    }
+
+    /// The scan of ready real numbers by the same blocks.
+    pub fn scan_host(&mut self, op: Op, y: &Array, axis: usize) -> Result<Array> {
+        if y.is_complex() {
+            return self.scan_complex(op, y, crate::array::around(y.shape(), axis));
+        }
+        self.host.interrupt().check()?;
+        let _held = self.budget().charge_elements(y.len(), 8)?;
+        let mut items = self.numbers(y, "the argument of a scan")?;
+        let mut first = None;
+        scan::along(op, &mut items, y.shape(), axis, &mut |k, f| {
+            if first.is_none_or(|(at, _)| k < at) {
+                first = Some((k, f));
+            }
+        });
+        if let Some((_, fail)) = first {
+            return Err(fail.error());
+        }
+        let (dtype, _) = reduced(op, y.dtype(), y.dtype().range(), y.shape()[axis]);
+        self.stored(op, y.shape().into(), items, dtype)
+    }
+
+    /// `A[…]` with at least one index that is an array.
+    pub fn record_gather(&mut self, a: &Array, chosen: &[Chosen]) -> Result<Option<Array>> {
+        let of = |c: &Chosen, n: usize| -> Shape {
+            match c {
+                Chosen::All => Shape::from_slice(&[n]),
+                Chosen::Line { shape, .. } => shape.clone(),
+                Chosen::Array(i) => i.shape().into(),
+            }
+        };
+        let shapes: Vec<Shape> = chosen.iter().zip(a.shape()).map(|(c, &n)| of(c, n)).collect();
+        let shape: Shape = shapes.iter().flatten().copied().collect();
+        let arrays = || chosen.iter().filter_map(|c| if let Chosen::Array(i) = c { Some(i) } else { None });
+        let integers = arrays().all(|i| i.dtype().is_integer() && self.recordable(i));
+        if a.is_empty() || elements(&shape) == 0 || !integers || !self.recordable(a) {
+            return Ok(None);
+        }
+        let n = crate::array::checked_elements(&shape)?;
+        let args: Vec<&Array> = std::iter::once(a).chain(arrays()).collect();
+        if !self.records(&args, n) {
+            return Ok(None);
+        }
+        let mut read = Read::new([]);
+        let (mut along, mut args, mut at) = (SmallVec::new(), Args::from_iter([a.settled()]), 0);
+        for (k, (c, own)) in chosen.iter().zip(&shapes).enumerate() {
+            read.ix.push(match c {
+                Chosen::All => Ix::axis(at),
+                Chosen::Line { shape, first, .. } if shape.is_empty() => Ix::constant(*first),
+                Chosen::Line { first, step, .. } => Ix::axis(at).times(*step).offset(*first),
+                Chosen::Array(i) => {
+                    along.push(k as u8);
+                    let whole = i.shape() == shape.as_slice() || i.rank() == 0;
+                    args.push(match whole {
+                        true => i.settled(),
+                        false => self.apply_move(i, Move::axes("⍴", shape.clone(), (at..at + own.len()).map(Some)))?,
+                    });
+                    Ix::constant(0)
+                }
+            });
+            at += own.len();
+        }
+        let (dtype, range) = known(a);
+        let node = Node::Gather { args, read, along, origin: self.sys.io };
+        self.cell(node, shape, dtype, range, true).map(Some)
+    }
+
+    /// The cells along an axis where a mask of as many items holds; `kept` of them do.
+    pub fn record_compact(&mut self, mask: &Array, y: &Array, axis: usize, kept: usize) -> Result<Option<Array>> {
+        let mut shape: Shape = y.shape().into();
+        shape[axis] = kept;
+        if elements(&shape) == 0 || !self.recordable(y) || !self.records(&[y], y.len()) {
+            return Ok(None);
+        }
+        let (dtype, range) = known(y);
+        let args = Args::from_iter([mask.settled(), y.settled()]);
+        self.cell(Node::Compact { axis: axis as u8, args }, shape, dtype, range, false).map(Some)
+    }
+}
+
+/// The dtype that holds them all, and the interval they lie in.
+fn joined(facts: &[(DType, Option<(f64, f64)>)]) -> (DType, Option<(f64, f64)>) {
+    let all = |what: fn(DType) -> bool| facts.iter().all(|f| what(f.0));
+    let range = facts.iter().map(|f| f.1).reduce(|a, b| a.zip(b).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)))).flatten();
+    match () {
+        () if all(|d| d == DType::Char) => (DType::Char, None),
+        () if all(|d| d == DType::F32) => (DType::F32, None),
+        () if all(DType::is_integer) => match range.and_then(|(lo, hi)| DType::of_range(lo, hi)) {
+            Some(dtype) => (dtype, range),
+            None => (DType::I32, None),
+        },
+        () => (DType::F64, None),
+    }
+}
