@@ -6,6 +6,7 @@ use crate::device::cpu::{Cpu, apply};
 use crate::device::{Device, DeviceError, Fault, RunCtx};
 use crate::files::{self, Reach};
 use aplomb_lang::array::Array;
+use aplomb_lang::array::format::Style;
 use aplomb_lang::dag::NodeId;
 use aplomb_lang::error::{Error, Kind, Result, internal, interrupt, limit};
 use aplomb_lang::eval::Interp;
@@ -13,7 +14,7 @@ use aplomb_lang::eval::host::{Host, Now, Recorded, Src};
 use aplomb_lang::limits::{Budget, Interrupt, Limits};
 use aplomb_lang::pass::{Compiled, Options, PlanCache};
 use aplomb_lang::prim::op::Op;
-use aplomb_lang::protocol::{Event, Sink};
+use aplomb_lang::protocol::{Event, HTML, Sink};
 use aplomb_lang::reference;
 use aplomb_lang::span::Place;
 use aplomb_lang::trace::{Diagnostic, Measured, SourceText, Trace};
@@ -456,7 +457,7 @@ impl Host for World<'_> {
         self.core.started = Some(Instant::now());
     }
 
-    fn show(&mut self, value: &Array, text: &str) {
+    fn show(&mut self, value: &Array, text: &str, style: &Style) {
         self.gave = true;
         let wall = self.core.started.map_or(0.0, |begun| begun.elapsed().as_secs_f64() * 1e3);
         self.core.spent.wall_ms = wall;
@@ -467,7 +468,11 @@ impl Host for World<'_> {
             self.core.traces.push(self.core.current.clone());
         }
         if let (Some(sink), false) = (&mut self.sink, self.silent) {
-            sink.event(Event::Result(super::text(text)));
+            let mut bundle = super::text(text);
+            if sink.rich() {
+                bundle.extend(super::table::html(value, style).map(|html| (HTML.to_string(), html)));
+            }
+            sink.event(Event::Result(bundle));
         }
     }
 
