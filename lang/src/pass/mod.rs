@@ -17,6 +17,7 @@ mod fault;
 mod find;
 mod float_lets;
 mod fuse;
+mod gathers;
 mod hash;
 mod hoist;
 mod judge;

@@ -15,7 +15,11 @@ pub fn run(work: &mut Work) -> Result<()> {
     if work.options.has(Fault::OffByOne) {
         fault::off_by_one(work);
     }
-    let Some(before) = work.permit(|allow| allow.push = true) else { return Ok(()) };
+    let Some(before) = work.permit(|allow| allow.push = true) else {
+        super::gathers::run(work);
+        return Ok(());
+    };
+    super::gathers::run(work);
     let after = work.schedule().clone();
     grown(work);
     for at in moved(work, &before, &after) {

@@ -86,6 +86,11 @@ impl<'a> Work<'a> {
         self.view = None;
     }
 
+    /// The place in `PIPELINE` of the pass that runs.
+    pub fn pass_now(&self) -> usize {
+        self.pass
+    }
+
     pub fn schedule(&mut self) -> &Schedule {
         let made = || Schedule::new(&self.dag, &self.roots, &self.lets, self.allow);
         let schedule = self.schedule.take().unwrap_or_else(made);

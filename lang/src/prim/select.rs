@@ -4,11 +4,12 @@ use super::cells;
 use super::moves::{Move, gather};
 use super::shape::{Axis, axis_of, reshaped};
 use crate::array::{Array, DType, Data, Shape, View, advance, checked_elements, elements};
-use crate::dag::Read;
 use crate::dag::ix::Ix;
+use crate::dag::{Node, Read};
 use crate::error::{Error, Result, domain, length, rank};
 use crate::eval::cx::Cx;
 use crate::eval::lower::places::Chosen;
+use crate::prim::op::Op;
 use crate::prim::scalar::no_such_place;
 
 /// One axis' index: all, or places with the shape they were given in.
@@ -73,9 +74,15 @@ fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<Arra
     let mut some = Vec::with_capacity(indices.len());
     for (k, i) in indices.iter().enumerate() {
         some.push(match i {
-            Some(i) if i.pending().is_some() && i.dtype().is_integer() => Chosen::Array(i.clone()),
+            Some(i) if i.pending().is_some() && i.dtype().is_integer() => match progression(cx, i, a.shape()[k]) {
+                Some((first, step)) => Chosen::Line { shape: i.shape().into(), first, step },
+                None => Chosen::Array(i.clone()),
+            },
             i => chosen(i.as_ref(), &select(cx, i.as_ref(), a.shape()[k])?),
         });
+    }
+    if let Some(m) = lines_of(a, &some).filter(|m| elements(&m.shape) > 0) {
+        return cx.apply_move(a, m);
     }
     if let Some(made) = cx.record_gather(a, &some)? {
         return Ok(made);
@@ -85,6 +92,60 @@ fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<Arra
         sels.push(select(cx, i.as_ref(), a.shape()[k])?);
     }
     at_sels(cx, a, &sels)
+}
+
+/// First place and step of a pending vector that is a sum of multiples of one ⍳, all of whose places are there.
+fn progression(cx: &Cx<'_>, i: &Array, n: usize) -> Option<(i64, i64)> {
+    let (first, step) = affine(i, 0)?;
+    let (first, last) = (first - cx.sys.io, first - cx.sys.io + step * (i.len().max(1) - 1) as f64);
+    let inside = |x: f64| (0.0..n as f64).contains(&x) && x == x.trunc();
+    (i.rank() == 1 && inside(first) && inside(last)).then_some((first as i64, step as i64))
+}
+
+/// The first item and the difference of a straight line, looked up in what is recorded.
+fn affine(a: &Array, depth: usize) -> Option<(f64, f64)> {
+    if let Some(x) = a.number_scalar().filter(|_| a.rank() == 0) {
+        return Some((x, 0.0));
+    }
+    let cell = a.pending().filter(|_| depth < 16)?;
+    let node = cell.node()?;
+    let whole = |x: f64| x == x.trunc() && x.abs() < 1e15;
+    let line = match &*node {
+        Node::Iota { origin } => Some((*origin, 1.0)),
+        Node::Map { op: Op::Neg, args, .. } => affine(&args[0], depth + 1).map(|(a, b)| (-a, -b)),
+        Node::Map { op: op @ (Op::Add | Op::Sub | Op::Mul), args, .. } => {
+            let ((a, b), (c, d)) = (affine(&args[0], depth + 1)?, affine(&args[1], depth + 1)?);
+            match op {
+                Op::Add => Some((a + c, b + d)),
+                Op::Sub => Some((a - c, b - d)),
+                _ if b == 0.0 => Some((a * c, a * d)),
+                _ if d == 0.0 => Some((a * c, b * c)),
+                _ => None,
+            }
+        }
+        _ => None,
+    };
+    line.filter(|(a, b)| whole(*a) && whole(*b))
+}
+
+/// A selection by straight lines alone, as a read.
+fn lines_of(a: &Array, chosen: &[Chosen]) -> Option<Move> {
+    let (mut shape, mut read) = (Shape::new(), Read::new([]));
+    let mut onto = a.is_uniform();
+    for (c, &n) in chosen.iter().zip(a.shape()) {
+        let (own, first, step) = match c {
+            Chosen::All => (Shape::from_slice(&[n]), 0, 1),
+            Chosen::Line { shape, first, step } => (shape.clone(), *first, *step),
+            Chosen::Array(_) => return None,
+        };
+        read.ix.push(match own.first() {
+            Some(_) => Ix::axis(shape.len()).times(step).offset(first),
+            None => Ix::constant(first),
+        });
+        onto &= elements(&own) == n && (step != 0 || n == 1);
+        shape.extend(own);
+    }
+    a.is_uniform().then_some(Move { name: "[]", onto: onto && elements(&shape) > 0, shape, read })
 }
 
 fn chosen(i: Option<&Array>, s: &Sel) -> Chosen {
@@ -351,6 +412,12 @@ fn expand(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usize)
 }
 
 pub fn where_(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if y.rank() == 1 && y.dtype() == DType::Bool && y.frame().is_none() && cx.records(&[y], y.len()) {
+        let places = cx.iota(y.len(), cx.sys.io)?;
+        if let Some(made) = filtered(cx, y, &places, 0)? {
+            return Ok(made);
+        }
+    }
     let counts = cx.integers(y, "the argument of ⍸")?;
     let io = cx.sys.io;
     if counts.iter().any(|&c| c < 0) {

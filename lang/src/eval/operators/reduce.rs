@@ -45,6 +45,18 @@ fn reduce(
     }
 }
 
+/// Nothing says that a function of one's own is associative, so its folds run one step after the other.
+fn in_order(ev: &mut Eval<'_>, f: &Operand) {
+    if let (Some(place), Ok(f)) = (ev.cx.place(), function(f)) {
+        let text = format!(
+            "{} may not be associative, so its fold runs from the right, one step after the other: only rows run side \
+             by side (a scalar primitive, as in +/, folds by a tree)",
+            f.text()
+        );
+        ev.cx.host.warn("W-assoc", &place, text);
+    }
+}
+
 /// Any function between items, from the right.
 fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<Array> {
     let func = function(f)?;
@@ -57,6 +69,9 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
     }
     if n == 1 {
         return y.with_shape(shape, ev.cx.budget());
+    }
+    if prim(f).is_none() && n > 2 {
+        in_order(ev, f);
     }
     if prim(f).is_some_and(|p| p.glyph == ',') && y.rank() == 1 {
         let mut parts = Vec::with_capacity(n);
@@ -205,6 +220,9 @@ fn scan(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array, axis: Axis
         return Ok(y.clone());
     }
     let axis = axis_of(&mut ev.cx, axis, y.rank(), default)?;
+    if prim(f).is_none() && y.shape()[axis] > 2 {
+        in_order(ev, f);
+    }
     let op = scalar_op(f);
     if let Some(op) = op.filter(|op| !(ev.cx.sys.div && *op == Op::Div))
         && let Some(made) = ev.cx.scan(op, y, axis)?

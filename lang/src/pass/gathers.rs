@@ -1,0 +1,69 @@
+//! What a gather reads is computed where it is read: `(2×A)[I]` gathers from A.
+//!
+//! Rows: ACL-19, LOWERING §7 (a gather is inlined while it reads no more than there is). Part of push-down. A map that only
+//! the gather reads, and that has a value for all values, changes places with it; what is below is then an input or kept.
+
+use super::work::Work;
+use crate::dag::{Dag, Info, Node, NodeId};
+use std::collections::BTreeMap;
+
+/// Maps above each other that are gone through; more are stored.
+const DEEP: usize = 64;
+
+pub fn run(work: &mut Work) {
+    let uses = work.dag.uses(&work.roots);
+    let born = work.pass_now();
+    work.rewrite(|dag, at| {
+        let Node::Gather { args, .. } = dag.node(at) else { return None };
+        let src = args[0];
+        if !goes_through(dag, at, src, &uses) {
+            return None;
+        }
+        let mut below = Below { at, born, uses: &uses, known: BTreeMap::new() };
+        let to = below.through(dag, src, 0)?;
+        Some(("gather-map", "only the gather reads it, and not more of it than there is", to))
+    });
+}
+
+fn goes_through(dag: &Dag, gather: NodeId, src: NodeId, uses: &[u32]) -> bool {
+    let map = matches!(dag.node(src), Node::Map { .. } | Node::Select { .. }) && !dag.node(src).fails_hard();
+    let alone = uses.get(src.index()).is_some_and(|n| *n == 1);
+    map && alone && dag.elements(gather) <= dag.elements(src)
+}
+
+struct Below<'a> {
+    at: NodeId,
+    born: usize,
+    uses: &'a [u32],
+    known: BTreeMap<NodeId, NodeId>,
+}
+
+impl Below<'_> {
+    /// A node's elements at the gather's places.
+    fn through(&mut self, dag: &mut Dag, src: NodeId, depth: usize) -> Option<NodeId> {
+        if dag.shape(src).is_empty() {
+            return Some(src);
+        }
+        if let Some(made) = self.known.get(&src) {
+            return Some(*made);
+        }
+        let mut meta = dag.info(src).meta.clone();
+        meta.shape = dag.shape(self.at).into();
+        let gather = dag.info(self.at).clone();
+        let made = if depth < DEEP && goes_through(dag, self.at, src, self.uses) {
+            let args = dag.node(src).inputs().to_vec();
+            let below: Vec<NodeId> =
+                args.into_iter().map(|a| self.through(dag, a, depth + 1)).collect::<Option<_>>()?;
+            let mut below = below.into_iter();
+            let node = dag.node(src).map_inputs(|old| below.next().unwrap_or(*old));
+            let info = Info { meta, from: vec![src], born: self.born, ..dag.info(src).clone() };
+            dag.add(node, info)
+        } else {
+            let mut first = true;
+            let node = dag.node(self.at).map_inputs(|old| if std::mem::take(&mut first) { src } else { *old });
+            dag.add(node, Info { meta, from: vec![self.at], born: self.born, ..gather })
+        };
+        self.known.insert(src, made);
+        Some(made)
+    }
+}
