@@ -412,3 +412,27 @@ fn acc_15_a_gather_is_a_step_at_computed_places() {
     assert!(form.starts_with("Step(p=n") && form.ends_with("[i], f=1+x) → Transform"), "{form}");
     assert_eq!(t.kernels.len(), 1);
 }
+
+#[test]
+fn bar_14_overlapping_reads_are_found_with_what_a_tile_would_load() {
+    let long = |line: &str| told(&["passes=bar2010"], &["a←0.5×⍳999 ⋄ K←24 32⍴0.5×⍳768 ⋄ u←0.5×⍳32", "a K u", line]);
+    let difference = long("(1↓a)-¯1↓a");
+    let d = decided(&difference, "place");
+    assert!(d.len() == 1 && d[0].seed == "BAR-14", "{d:?}");
+    for part in ["overlap(2 refs, halo 1)", "loads 512", "257 through shared", "257 with a halo"] {
+        assert!(d[0].text.contains(part), "{}", d[0].text);
+    }
+    assert!(d[0].cost.bytes > d[0].alt[0].cost.bytes && d[0].alt[0].name == "shared");
+    assert!(difference.kernels[0].reads.iter().all(|r| r.reuse.as_deref() == Some("constant: 2.0")));
+    // BAS-07: of a matrix times a vector the vector is read again for each row, the matrix never.
+    let product = long("K+.×u");
+    let reuse = |name: &str| {
+        let node = product.nodes.iter().find(|n| n.name.as_deref() == Some(name)).expect("an input").id;
+        let buffer = product.buffers.iter().find(|b| b.node == node).expect("its buffer").id;
+        let read = product.kernels[0].reads.iter().find(|r| r.buf == buffer).expect("its read");
+        read.reuse.clone().unwrap_or_default()
+    };
+    assert_eq!((reuse("K"), reuse("u")), ("none".to_string(), "higher-order: i".to_string()));
+    assert!(decided(&product, "place").iter().any(|d| d.seed == "BAS-07" && d.text.contains("each element 24 times")));
+    assert!(decided(&long("1+a"), "place").is_empty());
+}
