@@ -436,3 +436,16 @@ fn bar_14_overlapping_reads_are_found_with_what_a_tile_would_load() {
     assert!(decided(&product, "place").iter().any(|d| d.seed == "BAS-07" && d.text.contains("each element 24 times")));
     assert!(decided(&long("1+a"), "place").is_empty());
 }
+
+#[test]
+fn acl_33_a_launch_writes_no_more_than_devices_take() {
+    let all: Vec<String> = (0..150).map(|k| format!("(v*{k}.5)")).collect();
+    let t = on(&[], &all.join(" "));
+    assert!(
+        t.kernels.iter().all(|k| k.out.len() <= 64),
+        "{:?}",
+        t.kernels.iter().map(|k| k.out.len()).collect::<Vec<_>>()
+    );
+    assert_eq!(t.kernels.iter().map(|k| k.out.len()).sum::<usize>(), 150);
+    assert_eq!(t.kernels.len(), 3);
+}
