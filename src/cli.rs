@@ -1,7 +1,7 @@
 //! The command line: words to a call of one of the other files. DESIGN §6 is its list.
 
 use crate::front::{Pipeline, Settings, USAGE};
-use crate::{batch, bench, gate, repl, script, views};
+use crate::{batch, bench, gate, notebook, repl, script, views};
 use aplomb_kernel::files::Reach;
 use aplomb_lang::pass::PRESETS;
 use clap::{Args, Parser, Subcommand};
@@ -169,7 +169,7 @@ pub struct DiffArgs {
 
 #[derive(Args, Clone)]
 pub struct BenchArgs {
-    /// What to time: blackscholes, or frontend (reading, recording, passes)
+    /// What to time: blackscholes, frontend (reading, recording, passes), or jupyter (start, cells, interrupts)
     #[arg(default_value = "blackscholes")]
     pub name: String,
     /// Elements
@@ -183,6 +183,33 @@ pub struct BenchArgs {
     /// Times NumPy and others from this virtual environment in turns, and prints ratios
     #[arg(long, value_name = "VENV")]
     pub peers: Option<PathBuf>,
+}
+
+#[derive(Subcommand, Clone)]
+pub enum KernelCommand {
+    /// Tells Jupyter of this program; for the user where nothing is said
+    Install {
+        #[arg(long)]
+        user: bool,
+        /// For the virtual or conda environment that is active
+        #[arg(long, conflicts_with = "user")]
+        sys_prefix: bool,
+        /// Under DIR/share/jupyter
+        #[arg(long, value_name = "DIR", conflicts_with_all = ["user", "sys_prefix"])]
+        prefix: Option<PathBuf>,
+    },
+    /// Serves a notebook; Jupyter calls this
+    Start {
+        /// Ports and key
+        #[arg(short = 'f', value_name = "CONNECTION")]
+        connection: PathBuf,
+        /// Listens where other machines reach it, if the file says so
+        #[arg(long)]
+        allow_remote: bool,
+        /// Takes messages of anyone, if the file has no key
+        #[arg(long)]
+        allow_unsigned: bool,
+    },
 }
 
 #[derive(Subcommand)]
@@ -222,12 +249,15 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// The notebook: Aplomb as a Jupyter kernel
+    #[command(subcommand)]
+    Kernel(KernelCommand),
     /// Times a workload
     Bench(BenchArgs),
 }
 
 /// Subcommands of the design that answer in one line.
-const NOT_BUILT: &[&str] = &["tui", "tour", "kernel", "export", "repro", "ptx", "selftest", "microbench"];
+const NOT_BUILT: &[&str] = &["tui", "tour", "export", "repro", "ptx", "selftest", "microbench"];
 
 /// A count; `2e7` is one.
 fn count(text: &str) -> Result<usize, String> {
@@ -317,6 +347,7 @@ fn dispatch(command: Command, settings: Settings) -> i32 {
         Command::Explain(args) => views::explain(settings, args),
         Command::Diff(args) => gate::diff(settings, args),
         Command::Prims { json } => views::prims(json),
+        Command::Kernel(what) => notebook::run(settings, what),
         Command::Bench(args) => bench::run(settings, args),
     }
 }

@@ -16,7 +16,7 @@ pub const USAGE: i32 = 2;
 pub const INTERRUPTED: i32 = 130;
 
 /// Lines of a value that print where nobody scrolls: a mebibyte holds no more.
-const ALL_LINES: usize = 1 << 19;
+pub const ALL_LINES: usize = 1 << 19;
 
 /// What the command line says for all sessions.
 #[derive(Clone)]

@@ -11,6 +11,11 @@ pub mod cli;
 pub mod commands;
 mod front;
 mod gate;
+#[cfg(feature = "jupyter")]
+mod notebook;
+#[cfg(not(feature = "jupyter"))]
+#[path = "notebook_absent.rs"]
+mod notebook;
 mod repl;
 mod script;
 mod signals;

@@ -13,10 +13,15 @@ fn receive(which: &[i32], mut each: impl FnMut(i32) + Send + 'static) {
     }
 }
 
+/// Ctrl-C calls `interrupt`, and ends nothing.
+pub fn interrupts(mut interrupt: impl FnMut() + Send + 'static) {
+    receive(&[SIGINT], move |_| interrupt());
+}
+
 /// Ctrl-C interrupts; a second one within a second ends the program.
 pub fn interrupt_twice_ends(interrupt: Interrupt) {
     let mut last: Option<Instant> = None;
-    receive(&[SIGINT], move |_| {
+    interrupts(move || {
         if last.is_some_and(|t| t.elapsed() < Duration::from_secs(1)) {
             std::process::exit(crate::front::INTERRUPTED);
         }

@@ -6,7 +6,7 @@ use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
 use crate::script;
 use aplomb_kernel::files;
 use aplomb_lang::pass::{switch_says, switches as names};
-use aplomb_lang::prim::table::{Fails, Meaning, OTHER_KEYS, prims as rows};
+use aplomb_lang::prim::table::{Fails, Meaning, OTHER_KEYS, prims as rows, role};
 use aplomb_lang::protocol::Request;
 use aplomb_lang::report;
 use aplomb_lang::span::Source;
@@ -196,6 +196,7 @@ pub fn prims(json: bool) -> i32 {
             let errors: Vec<Value> = m.errors.iter().map(error).collect();
             json!({
                 "use": use_, "name": m.name, "help": m.help, "shape": m.shape, "errors": errors,
+                "class": role(glyph, use_, m).class, "node": role(glyph, use_, m).node,
                 "example": [m.example.0, m.example.1], "axis": m.axis
             })
         })

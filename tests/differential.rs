@@ -326,7 +326,7 @@ fn body(dice: &mut Dice, depth: usize, left: bool) -> String {
         return dice.pick(&leaves).to_string();
     }
     let x = body(dice, depth - 1, left);
-    match dice.roll(11) {
+    match dice.roll(15) {
         0..=4 => {
             let op = ["+", "-", "×", "÷", "⌈", "=", "*", "|"][dice.roll(8)];
             format!("({x}{op}{})", body(dice, depth - 1, left))
@@ -336,6 +336,11 @@ fn body(dice: &mut Dice, depth: usize, left: bool) -> String {
         7 => format!("(2↑{x})"),
         8 => format!("({{⍵×2}}¨{x})"),
         9 => format!("({x}{{⍺+⍵×B[2]}}¨{x})"),
+        10 => format!("(+\\{x})"),
+        11 => format!("({x},{})", body(dice, depth - 1, left)),
+        // A way that is not taken does not fail.
+        12 => format!("({{⍵>1:⍵ ⋄ {}}}¨{x})", ["-⍵", "÷⍵", "⍵*0.5", "⍟⍵", "3 ⋄ 4"][dice.roll(5)]),
+        13 => format!("({{1<+/⍵:{} ⋄ ⍵}}{x})", body(dice, depth - 1, false)),
         _ => format!("({{0=≢⍴⍵:⍵ ⋄ ⌈/⍵}}{x})"),
     }
 }

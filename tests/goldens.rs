@@ -44,8 +44,11 @@ fn operands_run_once_for_all_cells() {
     assert_eq!(on_inputs("↑{⍵×1 2 3}¨A", &[]), 1);
     // Row by row a mean of squares about the mean: sum, then map and sum.
     assert_eq!(on_inputs("{(+/(⍵-(+/⍵)÷≢⍵)*2)÷≢⍵}⍤1⊢M", &[]), 2);
-    // A guard looks at values: cell by cell.
-    assert_eq!(on_inputs("{⍵>2:⍵ ⋄ -⍵}¨A", &[]), on_inputs("{⍵>2:⍵ ⋄ -⍵}¨A", &["frames"]));
+    // A guard that each cell decides is a select; one on the shape is decided once.
+    assert_eq!(on_inputs("{⍵>2:⍵ ⋄ -⍵}¨A", &[]), 1);
+    assert_eq!(on_inputs("{⍵≤0:0 ⋄ ⍵>9:1 ⋄ ÷⍵}¨A", &[]), 1);
+    // What is recursive goes cell by cell.
+    assert_eq!(on_inputs("{⍵≤1:⍵ ⋄ ∇⍵-1}¨A", &[]), on_inputs("{⍵≤1:⍵ ⋄ ∇⍵-1}¨A", &["frames"]));
 }
 
 #[test]

@@ -47,6 +47,13 @@ const WALLS: &[(&str, &[&str])] = &[
     ("std::arch", &["kernel/src/device"]),
     ("libc::", &["kernel/src"]),
     ("npyz::", &["kernel/src/files"]),
+    ("zmq::", &["kernel/src/jupyter/sockets.rs"]),
+    ("std::net", &["kernel/src/jupyter"]),
+    ("jupyter_protocol::", &["kernel/src/jupyter"]),
+    ("hmac::", &["kernel/src/jupyter/wire.rs"]),
+    ("sha2::", &["kernel/src/jupyter/wire.rs"]),
+    ("chrono::", &["kernel/src/jupyter/wire.rs"]),
+    ("base64::", &["viz/src/svg.rs"]),
     ("num_complex::", &["lang/src/array", "lang/src/prim"]),
     ("::regex::", &["lang/src/eval/system"]),
 ];

@@ -9,6 +9,10 @@ use std::collections::BTreeMap;
 pub type MimeBundle = BTreeMap<String, String>;
 
 pub const TEXT: &str = "text/plain";
+pub const HTML: &str = "text/html";
+pub const SVG: &str = "image/svg+xml";
+/// A trace as JSON (`trace.schema.json`).
+pub const TRACE: &str = "application/vnd.aplomb.trace.v1+json";
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
@@ -97,6 +101,10 @@ pub enum Completeness {
 pub trait Sink {
     fn event(&mut self, event: Event);
     fn input(&mut self, prompt: &str) -> Option<String>;
+    /// Whether forms beside `text/plain` are of use; where not, nobody makes them.
+    fn rich(&self) -> bool {
+        false
+    }
 }
 
 /// A front end's side: the session may be in this thread, another, or another process.

@@ -4,6 +4,7 @@
 //! `prim::reduce` where the operation is associative, right to left otherwise. A failing operation gives 0 for that
 //! element and the evaluation goes on; the smallest site, then the smallest element, is the error.
 
+use crate::array::format::Style;
 use crate::array::{Array, Buf, DType, Data, around, elements};
 use crate::dag::{Dag, Node, NodeId, Read};
 use crate::error::{Error, Result, internal};
@@ -326,7 +327,7 @@ impl crate::eval::host::Host for Host {
 
     fn statement(&mut self, _place: &Place) {}
 
-    fn show(&mut self, _value: &Array, text: &str) {
+    fn show(&mut self, _value: &Array, text: &str, _style: &Style) {
         self.printed.push_str(text);
     }
 

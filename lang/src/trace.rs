@@ -98,8 +98,11 @@ pub struct NodeRecord {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Attr {
-    /// none (null), wrap, clamp, default: how a read leaves its source.
+    /// none (null), wrap, clamp, default(fill): how a read leaves its source.
     pub oob: Option<String>,
+    /// A transform whose result has more elements than its source.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub grows: bool,
     /// A transform's map, `(i)→(4-i)`.
     pub affine: Option<String>,
     /// Done, Yield, Step with its functions (ACC-13).

@@ -4,6 +4,7 @@ mod frontend;
 
 use crate::cli::BenchArgs;
 use crate::front::{FAILED, Settings, USAGE, on_session, print};
+use crate::notebook;
 use aplomb_kernel::session::Session;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -57,8 +58,11 @@ pub fn run(settings: Settings, args: BenchArgs) -> i32 {
     if args.name == "frontend" {
         return on_session(settings, move |session| told(frontend::run(session, &args)));
     }
+    if args.name == "jupyter" {
+        return notebook::bench(&args);
+    }
     let Some(work) = WORKLOADS.iter().find(|w| w.name == args.name) else {
-        let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name).chain(["frontend"]).collect();
+        let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name).chain(["frontend", "jupyter"]).collect();
         eprintln!("aplomb: no workload is called {}; there are {}", args.name, names.join(" "));
         return USAGE;
     };

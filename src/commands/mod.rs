@@ -11,7 +11,7 @@ mod workspace;
 
 use aplomb_kernel::session::{Commands, Session};
 use aplomb_lang::error::{Error, nonce, syntax};
-use aplomb_lang::protocol::{Completion, Event, Sink};
+use aplomb_lang::protocol::{Completion, Event, MimeBundle, Sink};
 use aplomb_viz::why::WIDTH;
 
 /// One run of a command.
@@ -28,6 +28,13 @@ pub struct Call<'a> {
 impl Call<'_> {
     pub fn show(&mut self, text: &str) {
         self.sink.event(Event::Display(aplomb_kernel::session::text(text)));
+    }
+
+    /// The same with other forms beside the text.
+    pub fn show_in_forms(&mut self, text: &str, others: MimeBundle) {
+        let mut bundle = aplomb_kernel::session::text(text);
+        bundle.extend(others);
+        self.sink.event(Event::Display(bundle));
     }
 
     /// Writes a file, where the program may.

@@ -1,6 +1,8 @@
 //! Pictures of a whole trace: every evaluation of a statement in turn.
 
+use aplomb_lang::protocol::{HTML, MimeBundle, SVG, TRACE};
 use aplomb_lang::trace::Trace;
+use aplomb_viz::svg::{self, Panel};
 use aplomb_viz::{Graph, dot, find_pass, list, tables, text, why};
 use unicode_width::UnicodeWidthStr;
 
@@ -13,7 +15,7 @@ fn segments(trace: &Trace, pass: Option<&str>, each: impl Fn(&Graph) -> String) 
     let mut out = String::new();
     for k in 0..n {
         if n > 1 {
-            out += &format!("evaluation {} of {n}, for {}\n", k + 1, trace.segments[k].why);
+            out += &format!("{}\n", heading(trace, k));
         }
         out += &each(&find_pass(trace, k, pass)?);
     }
@@ -50,6 +52,34 @@ pub fn dag(trace: &Trace, pass: Option<&str>, room: &Room) -> Result<String, Str
             _ => picture,
         }
     })
+}
+
+/// Bytes of a form beside the text; what is larger is left out.
+const LARGEST: usize = 1 << 20;
+
+/// The picture for a page that shows more than text: an image that no sanitiser removes, SVG, the trace.
+/// `fold`: None folds what is large.
+pub fn forms(trace: &Trace, pass: Option<&str>, fold: Option<bool>) -> MimeBundle {
+    let n = trace.segments.len();
+    let panel = |k: usize| {
+        let heading = if n > 1 { heading(trace, k) } else { String::new() };
+        let graph = find_pass(trace, k, pass).ok()?;
+        let folded = fold.unwrap_or(graph.nodes.len() > MANY);
+        Some(Panel { heading, graph, folded })
+    };
+    let panels: Vec<Panel> = (0..n).filter_map(panel).collect();
+    if panels.is_empty() {
+        return MimeBundle::new();
+    }
+    // A page that runs again has the same bytes.
+    let json = serde_json::to_string(&trace.clone().canonical()).unwrap_or_default();
+    let forms = [(HTML, svg::image(&panels)), (SVG, svg::draw(&panels)), (TRACE, json)];
+    let small = forms.into_iter().filter(|(_, text)| !text.is_empty() && text.len() <= LARGEST);
+    small.map(|(kind, text)| (kind.to_string(), text)).collect()
+}
+
+fn heading(trace: &Trace, segment: usize) -> String {
+    format!("evaluation {} of {}, for {}", segment + 1, trace.segments.len(), trace.segments[segment].why)
 }
 
 pub fn listed(trace: &Trace, pass: Option<&str>) -> Result<String, String> {

@@ -69,7 +69,11 @@ pub fn dag(call: &mut Call<'_>) -> Result<(), Error> {
         None if asked.has("whole") => pictures::whole(&trace, pass, &room),
         None => pictures::dag(&trace, pass, &room),
     };
-    call.show(&drawn.map_err(domain)?);
+    let drawn = drawn.map_err(domain)?;
+    let is_picture = asked.value("zoom").is_none() && !asked.has("list");
+    let fold = if asked.has("fold") { Some(true) } else { asked.has("whole").then_some(false) };
+    let forms = (is_picture && call.sink.rich()).then(|| pictures::forms(&trace, pass, fold));
+    call.show_in_forms(&drawn, forms.unwrap_or_default());
     Ok(())
 }
 

@@ -15,6 +15,7 @@ pub mod list;
 pub mod promise;
 mod route;
 mod sketch;
+pub mod svg;
 pub mod tables;
 pub mod text;
 pub mod why;

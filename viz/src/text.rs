@@ -11,10 +11,10 @@ use crate::sketch::Sketch;
 use aplomb_lang::trace::{Segment, Trace};
 use unicode_width::UnicodeWidthStr;
 
-const UP: u8 = 1;
-const DOWN: u8 = 2;
-const LEFT: u8 = 4;
-const RIGHT: u8 = 8;
+pub(crate) const UP: u8 = 1;
+pub(crate) const DOWN: u8 = 2;
+pub(crate) const LEFT: u8 = 4;
+pub(crate) const RIGHT: u8 = 8;
 
 /// Arms and their characters; ASCII has one for all corners and branches, so only the Unicode form can be read back.
 const WIRES: &[(u8, char, char)] = &[
@@ -38,14 +38,16 @@ pub fn arms(c: char) -> Option<u8> {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Spot {
-    /// Up to two nets: the second only crosses the first.
-    nets: [Option<(usize, u8)>; 2],
+pub(crate) struct Spot {
+    /// Up to two nets with their arms: the second only crosses the first.
+    pub nets: [Option<(usize, u8)>; 2],
 }
 
-struct Canvas {
-    rows: Vec<Vec<Spot>>,
-    texts: Vec<(usize, usize, String)>,
+/// A picture as cells, before it is characters or lines.
+pub(crate) struct Canvas {
+    pub rows: Vec<Vec<Spot>>,
+    /// Row, column, box.
+    pub texts: Vec<(usize, usize, String)>,
 }
 
 impl Canvas {
@@ -136,9 +138,13 @@ fn drawn(sketch: &Sketch, graph: &Graph, ascii: bool) -> String {
 }
 
 fn picture(sketch: &Sketch, ascii: bool) -> String {
+    canvas(sketch).print(ascii)
+}
+
+pub(crate) fn canvas(sketch: &Sketch) -> Canvas {
     let widths = sketch.texts.iter().zip(&sketch.operands).map(|(t, o)| t.width().max(2 * o.len() + 1)).collect();
     let boxes = Boxes { widths, operands: sketch.operands.clone() };
-    paint(&lay_out(&boxes), &boxes, &sketch.texts).print(ascii)
+    paint(&lay_out(&boxes), &boxes, &sketch.texts)
 }
 
 fn paint(layout: &Layout, boxes: &Boxes, texts: &[String]) -> Canvas {
@@ -227,18 +233,28 @@ fn pad(text: &str, blanks: usize) -> String {
     format!("{head}{}{tail}", " ".repeat(blanks))
 }
 
+/// Forms of a box: how it begins and ends, what that means.
+pub(crate) const FORMS: &[(&str, &str, &str)] =
+    &[("(", ")", "exists before"), ("[", "]", "computed where it is read"), ("[[", "]]", "written to memory")];
+
+/// Which of `FORMS` a picture uses.
+pub(crate) fn forms(graph: &Graph) -> [bool; 3] {
+    [
+        graph.nodes.iter().any(|n| n.kind == "input"),
+        graph.nodes.iter().any(|n| n.kind != "input" && n.kind != "const" && !graph.is_kept(n.id)),
+        !graph.pass.breaks.is_empty(),
+    ]
+}
+
 /// What the picture's forms mean, the ones it used.
 fn legend(graph: &Graph) -> String {
-    let mut parts = Vec::new();
-    if graph.nodes.iter().any(|n| n.kind == "input") {
-        parts.push("( ) exists before".to_string());
-    }
-    if graph.nodes.iter().any(|n| n.kind != "input" && n.kind != "const" && !graph.is_kept(n.id)) {
-        parts.push("[ ] computed where it is read".into());
-    }
-    if !graph.pass.breaks.is_empty() {
-        parts.push("[[ ]] written to memory".into());
-    }
+    let used = FORMS.iter().zip(forms(graph)).filter(|(_, used)| *used);
+    let parts: Vec<String> = used.map(|((open, close, says), _)| format!("{open} {close} {says}")).collect();
+    format!("\n{}\n{}\n", parts.join(" · "), value(graph))
+}
+
+/// The nodes that are wanted, and how many launches give them.
+pub(crate) fn value(graph: &Graph) -> String {
     let mut roots: Vec<String> = graph.pass.roots.iter().map(|r| name(graph, *r)).take(8).collect();
     if graph.pass.roots.len() > roots.len() {
         roots.push(format!("… {} in all", graph.pass.roots.len()));
@@ -248,7 +264,7 @@ fn legend(graph: &Graph) -> String {
         1 => "1 launch".into(),
         n => format!("{n} launches"),
     };
-    format!("\n{}\nvalue: {} · {launches}\n", parts.join(" · "), roots.join(", "))
+    format!("value: {} · {launches}", roots.join(", "))
 }
 
 fn name(graph: &Graph, id: u32) -> String {

@@ -16,8 +16,16 @@ fn is_command(line: &str) -> bool {
     line.trim_start().starts_with([')', ']'])
 }
 
+/// `%%why` on the first line: the lines below are the argument of `]why`. Notebooks know it as a cell magic.
+fn magic(code: &str) -> Option<String> {
+    code.trim().strip_prefix("%%").map(|rest| format!("]{}", rest.trim_start()))
+}
+
 /// Commands stand on their own lines, outside brackets.
 pub fn pieces(code: &str) -> Vec<Piece> {
+    if let Some(command) = magic(code) {
+        return vec![Piece::Command(command)];
+    }
     if !code.lines().any(is_command) {
         return vec![Piece::Code(code.into())];
     }
@@ -49,7 +57,8 @@ fn blank(c: char) -> char {
 }
 
 pub fn completeness(code: &str) -> Completeness {
-    if !code.contains('\n') && is_command(code) { Completeness::Complete } else { syntax::completeness(code) }
+    let is_whole = !code.contains('\n') && is_command(code) || magic(code).is_some();
+    if is_whole { Completeness::Complete } else { syntax::completeness(code) }
 }
 
 /// The word that ends at or holds the cursor, with its place in code points: a name, a command, a glyph, `` `rho ``.
@@ -106,6 +115,14 @@ mod tests {
         let found = pieces("x←1\n]dag x\n+x");
         let [Piece::Code(a), Piece::Command(b), Piece::Code(c)] = found.as_slice() else { panic!("three pieces") };
         assert_eq!((a.as_str(), b.as_str(), c.as_str()), ("x←1\n", "]dag x", "   \n      \n+x"));
+    }
+
+    #[test]
+    fn a_magic_takes_the_whole_cell() {
+        let found = pieces("%%why\nx←⍳5\n+/x");
+        let [Piece::Command(line)] = found.as_slice() else { panic!("one command") };
+        assert_eq!(line, "]why\nx←⍳5\n+/x");
+        assert_eq!(completeness("%%why\n{"), Completeness::Complete);
     }
 
     #[test]

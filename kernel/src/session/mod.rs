@@ -7,6 +7,7 @@
 mod client;
 mod lines;
 mod record;
+mod table;
 mod watchdog;
 mod world;
 

@@ -6,6 +6,7 @@ use crate::device::cpu::{Cpu, apply};
 use crate::device::{Device, DeviceError, Fault, RunCtx};
 use crate::files::{self, Reach};
 use aplomb_lang::array::Array;
+use aplomb_lang::array::format::Style;
 use aplomb_lang::dag::NodeId;
 use aplomb_lang::error::{Error, Kind, Result, internal, interrupt, limit};
 use aplomb_lang::eval::Interp;
@@ -13,10 +14,10 @@ use aplomb_lang::eval::host::{Host, Now, Recorded, Src};
 use aplomb_lang::limits::{Budget, Interrupt, Limits};
 use aplomb_lang::pass::{Compiled, Options, PlanCache};
 use aplomb_lang::prim::op::Op;
-use aplomb_lang::protocol::{Event, Sink};
+use aplomb_lang::protocol::{Event, HTML, Sink};
 use aplomb_lang::reference;
 use aplomb_lang::span::Place;
-use aplomb_lang::trace::{Measured, Trace};
+use aplomb_lang::trace::{Diagnostic, Measured, SourceText, Trace};
 use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -38,6 +39,8 @@ pub struct Core {
     traces: Vec<Trace>,
     /// The trace of the statement under way.
     current: Trace,
+    /// What the evaluator warned of since the last evaluation: code, place, sentence.
+    warnings: Vec<(&'static str, Place, String)>,
     /// The text of the last statement that gave a value.
     pub said: String,
     /// What the statement under way has forced, to tell its story later.
@@ -82,6 +85,7 @@ impl Core {
             planning: false,
             traces: Vec::new(),
             current: Trace::default(),
+            warnings: Vec::new(),
             said: String::new(),
             forced: Vec::new(),
             spent: Spent::default(),
@@ -203,6 +207,7 @@ impl<'a> World<'a> {
     /// A statement's story begins.
     pub fn start(&mut self, statement: &str) {
         self.core.current = Trace::of(statement);
+        self.core.warnings.clear();
     }
 
     /// What the last statement forced.
@@ -254,7 +259,7 @@ impl World<'_> {
         let ran = if runs { self.run(recorded, &mut compiled) } else { Ok(Vec::new()) };
         if self.core.tracing {
             if ran.as_ref().is_err_and(Error::leaves_reals) {
-                compiled.trace.diagnostics.push(aplomb_lang::trace::Diagnostic {
+                compiled.trace.diagnostics.push(Diagnostic {
                     code: "W-complex".into(),
                     span: None,
                     text:
@@ -271,16 +276,19 @@ impl World<'_> {
                         kernel.cuda = Some(cuda);
                     }
                 }
-                Err(e) => compiled.trace.diagnostics.push(aplomb_lang::trace::Diagnostic {
+                Err(e) => compiled.trace.diagnostics.push(Diagnostic {
                     code: "W-no-cuda".into(),
                     span: None,
                     text: e.parts().says.clone(),
                 }),
             }
             let mut trace = std::mem::take(&mut compiled.trace);
+            let warnings = std::mem::take(&mut self.core.warnings);
+            trace
+                .diagnostics
+                .splice(0..0, warnings.into_iter().map(|w| warning(w, &mut trace.sources)).collect::<Vec<_>>());
             if self.core.current.segments.is_empty() {
                 let statement = std::mem::take(&mut self.core.current.statement);
-                trace.diagnostics.splice(0..0, std::mem::take(&mut self.core.current.diagnostics));
                 self.core.current = Trace { statement, ..trace };
             } else {
                 self.core.current.append(trace);
@@ -292,6 +300,17 @@ impl World<'_> {
         }
         compiled.values(&recorded.inputs, &values)
     }
+}
+
+/// A warning of the evaluator as the trace has it: its place among the sources.
+fn warning((code, place, text): (&str, Place, String), sources: &mut Vec<SourceText>) -> Diagnostic {
+    let known = sources.iter().position(|s| s.name == place.source.name && s.text == place.source.text);
+    let source = known.unwrap_or_else(|| {
+        let (id, of) = (sources.len() as u32, &place.source);
+        sources.push(SourceText { id, name: of.name.clone(), text: of.text.clone() });
+        sources.len() - 1
+    });
+    Diagnostic { code: code.into(), span: Some([source as u32, place.span.start, place.span.end]), text }
 }
 
 /// A device's error in the user's words, at the place the operation was written.
@@ -351,11 +370,10 @@ impl Host for World<'_> {
         !self.core.options.is_off("frames")
     }
 
-    fn untraced(&mut self, place: &Place, why: &str) {
-        let known = &mut self.core.current.diagnostics;
-        let text = format!("{} runs cell by cell, because {why}", place.text());
-        if self.core.tracing && known.len() < 16 && known.iter().all(|d| d.text != text) {
-            known.push(aplomb_lang::trace::Diagnostic { code: "W-untraced".into(), span: None, text });
+    fn warn(&mut self, code: &'static str, place: &Place, text: String) {
+        let known = &mut self.core.warnings;
+        if self.core.tracing && known.len() < 16 && known.iter().all(|(_, _, t)| *t != text) {
+            known.push((code, place.clone(), text));
         }
     }
 
@@ -439,7 +457,7 @@ impl Host for World<'_> {
         self.core.started = Some(Instant::now());
     }
 
-    fn show(&mut self, value: &Array, text: &str) {
+    fn show(&mut self, value: &Array, text: &str, style: &Style) {
         self.gave = true;
         let wall = self.core.started.map_or(0.0, |begun| begun.elapsed().as_secs_f64() * 1e3);
         self.core.spent.wall_ms = wall;
@@ -450,7 +468,11 @@ impl Host for World<'_> {
             self.core.traces.push(self.core.current.clone());
         }
         if let (Some(sink), false) = (&mut self.sink, self.silent) {
-            sink.event(Event::Result(super::text(text)));
+            let mut bundle = super::text(text);
+            if sink.rich() {
+                bundle.extend(super::table::html(value, style).map(|html| (HTML.to_string(), html)));
+            }
+            sink.event(Event::Result(bundle));
         }
     }
 

@@ -151,6 +151,12 @@ impl Ix {
         if let (0, [(1, Atom::Div(x, a))]) = (r.c, r.terms.as_slice()) {
             return q.add(&x.div(a * d, extents));
         }
+        // Rule 6: (X mod m·d) div d = (X div d) mod m.
+        if let (0, [(1, Atom::Mod(x, md))]) = (r.c, r.terms.as_slice())
+            && md % d == 0
+        {
+            return q.add(&x.div(d, extents).modulo(md / d, extents));
+        }
         q.add(&Ix::atom(Atom::Div(Box::new(r), d)))
     }
 
@@ -240,12 +246,16 @@ impl Ix {
 
     /// For people: `3-i`, `(2×i+j) mod 10`, axes named i j k l m n, then x6 ….
     pub fn text(&self) -> String {
+        let inner = |x: &Ix| match x.terms.as_slice() {
+            [(1, _)] if x.c == 0 => x.text(),
+            _ => format!("({})", x.text()),
+        };
         let mut out = String::new();
         for (k, atom) in &self.terms {
             let body = match atom {
                 Atom::Axis(a) => axis_name(*a as usize),
-                Atom::Div(x, d) => format!("({} div {d})", x.text()),
-                Atom::Mod(x, d) => format!("({} mod {d})", x.text()),
+                Atom::Div(x, d) => format!("({} div {d})", inner(x)),
+                Atom::Mod(x, d) => format!("({} mod {d})", inner(x)),
                 Atom::Clamp(x, l, h) => format!("clamp({}, {l}, {h})", x.text()),
             };
             let sign = if *k < 0 {

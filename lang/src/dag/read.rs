@@ -77,12 +77,21 @@ impl Read {
     }
 
     /// The out-of-bounds mode as it prints (ACL-16).
-    pub fn oob(&self) -> Option<&'static str> {
+    pub fn oob(&self) -> Option<String> {
         let has = |what: fn(&Atom) -> bool| self.ix.iter().any(|ix| ix.terms.iter().any(|t| what(&t.1)));
         match () {
-            () if !self.tests.is_empty() => Some("default"),
-            () if has(|a| matches!(a, Atom::Clamp(..))) => Some("clamp"),
-            () if has(|a| matches!(a, Atom::Mod(..))) => Some("wrap"),
+            () if !self.tests.is_empty() => {
+                let mut fills: Vec<String> = Vec::new();
+                for t in &self.tests {
+                    let fill = crate::array::format::number(t.fill);
+                    if !fills.contains(&fill) {
+                        fills.push(fill);
+                    }
+                }
+                Some(format!("default({})", fills.join(",")))
+            }
+            () if has(|a| matches!(a, Atom::Clamp(..))) => Some("clamp".into()),
+            () if has(|a| matches!(a, Atom::Mod(..))) => Some("wrap".into()),
             () => None,
         }
     }

@@ -1,6 +1,7 @@
 //! What primitives work with: the world, the system variables, and the recorder's state.
 
 use super::host::Host;
+use super::lower::Under;
 use super::operators::frames::Run;
 use crate::array::Array;
 use crate::array::format::{Boxes, Long};
@@ -49,6 +50,8 @@ pub struct Sys {
     pub guards: u32,
     /// How many frames stand around: nothing may happen once a cell.
     pub framing: u32,
+    /// Conditions on cells under which the evaluator records.
+    pub under: Vec<Under>,
     /// No framed runs: cells go one by one.
     pub cell_by_cell: bool,
     /// Framed runs whose values are pending.
@@ -84,6 +87,7 @@ impl Default for Sys {
             span: Span::default(),
             guards: 0,
             framing: 0,
+            under: Vec::new(),
             cell_by_cell: false,
             runs: Vec::new(),
             suspects: Vec::new(),

@@ -9,6 +9,7 @@ use super::replay::takes_complex;
 use crate::array::{Array, Data};
 use crate::dag::{Cell, Dag, Info, Meta, Node, NodeId, Scalar};
 use crate::error::{Result, untraced};
+use crate::limits::Budget;
 use crate::span::Place;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -29,7 +30,7 @@ impl Cx<'_> {
             Data::Items(items) if !items.lazy => Ok(a.clone()),
             Data::Items(_) => {
                 self.force(&[a], why)?;
-                Ok(settled_deep(a))
+                settled_deep(a, self.budget())
             }
         }
     }
@@ -102,17 +103,17 @@ fn pending_in(a: &Array, out: &mut Vec<Rc<Cell>>) {
     }
 }
 
-fn settled_deep(a: &Array) -> Array {
-    match a.data() {
-        Data::Items(items) if items.lazy => {
-            if let Some(rows) = items.whole() {
-                return Array::rows(rows.node.settled(), rows.at);
-            }
-            let made = items.all().iter().map(settled_deep).collect();
-            Array::items(a.shape(), made, items.proto.clone())
-        }
-        _ => a.settled(),
+/// Items that turn out to be simple scalars are stored as such.
+fn settled_deep(a: &Array, budget: &Budget) -> Result<Array> {
+    let Data::Items(items) = a.data() else { return Ok(a.settled()) };
+    if !items.lazy {
+        return Ok(a.clone());
     }
+    if let Some(rows) = items.whole() {
+        return Ok(Array::rows(rows.node.settled(), rows.at));
+    }
+    let made = items.all().iter().map(|i| settled_deep(i, budget)).collect::<Result<Vec<_>>>()?;
+    Array::collect(a.shape(), made, items.proto.clone(), budget)
 }
 
 /// The pending cells that roots reach, in the order of evaluation.

@@ -1,6 +1,7 @@
 //! What the evaluator asks of the world. A session implements it; tests use `reference::Host`.
 
 use crate::array::Array;
+use crate::array::format::Style;
 use crate::dag::{Dag, NodeId};
 use crate::error::Result;
 use crate::limits::{Budget, Interrupt, Limits};
@@ -47,8 +48,8 @@ pub trait Host {
         true
     }
 
-    /// An operand could not run once for all cells: where, and what stood in the way (W-untraced).
-    fn untraced(&mut self, _place: &Place, _why: &str) {}
+    /// Something that costs more than it seems to: its code in the trace, where, and a sentence.
+    fn warn(&mut self, _code: &'static str, _place: &Place, _text: String) {}
 
     fn limits(&self) -> &Limits;
     fn budget(&self) -> &Budget;
@@ -74,8 +75,8 @@ pub trait Host {
 
     /// A top-level statement begins: what is forced from here on belongs to it.
     fn statement(&mut self, place: &Place);
-    /// The value of a top-level statement that is to be shown, and how it prints (lines end in `\n`).
-    fn show(&mut self, value: &Array, text: &str);
+    /// The value of a top-level statement that is to be shown, how it prints (lines end in `\n`), and what made it so.
+    fn show(&mut self, value: &Array, text: &str, style: &Style);
     /// Text that the program prints (`⎕←`), line end included.
     fn output(&mut self, text: &str);
     /// Random bits to start a generator from, when the program set no seed.

@@ -193,6 +193,7 @@ impl Interp {
         self.sys.hard.clear();
         self.sys.guards = 0;
         self.sys.framing = 0;
+        self.sys.under.clear();
         self.sys.runs.retain(Run::alive);
         let journal = std::mem::take(&mut self.store.journal);
         if done.is_err() {
@@ -254,10 +255,11 @@ impl Eval<'_> {
             Outcome::Array(a) if keep => kept = Some(a),
             Outcome::Array(a) if !assigns => {
                 let a = self.cx.ready(&a, "display")?;
-                let text = self.display(&a);
+                let style = self.style();
+                let text = display(&a, &style);
                 self.check_dead()?;
                 self.cx.sys.prompt.clear();
-                self.cx.host.show(&a, &text);
+                self.cx.host.show(&a, &text, &style);
             }
             Outcome::Func(f) if !assigns => {
                 let mut arrays = Vec::new();
@@ -307,11 +309,15 @@ impl Eval<'_> {
         })
     }
 
-    pub fn display(&mut self, a: &Array) -> String {
+    pub fn display(&self, a: &Array) -> String {
+        display(a, &self.style())
+    }
+
+    fn style(&self) -> Style {
         let mut style = style(self.cx.sys, self.cx.host.limits().lines);
         if self.st.frame.is_some() && !self.cx.sys.view.inside {
             (style.boxes, style.long) = Default::default();
         }
-        display(a, &style)
+        style
     }
 }

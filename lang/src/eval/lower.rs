@@ -7,7 +7,7 @@ use super::cx::{Cx, SMALL};
 use super::host::Src;
 use crate::array::{Array, Buf, DType, Data, Shape, View, elements};
 use crate::dag::{Args, Cell, Meta, Node};
-use crate::error::{Error, Result, domain, length, rank};
+use crate::error::{Error, Result, domain, length, rank, untraced};
 use crate::prim::moves::Move;
 use crate::prim::op::{Fails, Gives, Op};
 use crate::prim::scalar;
@@ -16,7 +16,19 @@ use std::sync::Arc;
 mod complex;
 mod fold;
 mod framed;
+mod guarded;
 pub mod places;
+
+pub use guarded::Under;
+
+/// Whether some values have no result.
+fn fails(node: &Node<Array>) -> bool {
+    match node {
+        Node::Map { op, .. } | Node::Reduce { op, .. } | Node::Scan { op, .. } => op.row().fails != Fails::Never,
+        Node::Gather { .. } => true,
+        _ => false,
+    }
+}
 
 fn known(a: &Array) -> (DType, Option<(f64, f64)>) {
     match a.data() {
@@ -26,17 +38,6 @@ fn known(a: &Array) -> (DType, Option<(f64, f64)>) {
         }
         Data::Lazy(cell) if cell.forced().is_none() => (cell.dtype(), cell.meta().range),
         _ => (a.dtype(), a.dtype().range()),
-    }
-}
-
-/// What holds an array and a fill.
-fn with_fill(dtype: DType, fill: f64) -> DType {
-    match dtype.range() {
-        Some(_) if fill != fill.trunc() => DType::F64,
-        Some((lo, hi)) if dtype.is_integer() && !(lo..=hi).contains(&fill) => {
-            DType::of_range(lo.min(fill), hi.max(fill)).unwrap_or(DType::F64)
-        }
-        _ => dtype,
     }
 }
 
@@ -62,6 +63,9 @@ impl Cx<'_> {
         let orders =
             matches!(&node, Node::Map { op, .. } | Node::Reduce { op, .. } | Node::Scan { op, .. } if op.needs_order());
         let hard = hard || orders && node.inputs().iter().any(Array::is_open);
+        if !self.sys.under.is_empty() && fails(&node) {
+            return Err(untraced("something that no cell decides stands under a guard"));
+        }
         let cell = Cell::new(node, meta, self.sys.seq);
         if hard {
             self.sys.hard.push(cell.clone());
@@ -200,7 +204,7 @@ impl Cx<'_> {
         }
         if let Some(split) = y.frame() {
             let (node, at) = (split.node.clone(), split.at);
-            return Ok(Array::framed(self.map1(op, &node)?, at));
+            return self.framed1(op, y, &node, at);
         }
         if y.is_char() {
             return if y.is_empty() {
@@ -296,10 +300,14 @@ impl Cx<'_> {
         let n = crate::array::checked_elements(&m.shape)?;
         let large = n > SMALL || self.sys.record_all && a.rank() > 0;
         if a.is_uniform() && !a.is_complex() && (a.pending().is_some() || large) {
-            let dtype = m.read.tests.iter().fold(a.dtype(), |dtype, t| with_fill(dtype, t.fill));
-            let range = known(a)
-                .1
-                .map(|(lo, hi)| m.read.tests.iter().fold((lo, hi), |r, t| (r.0.min(t.fill), r.1.max(t.fill))));
+            let fills = m.read.tests.iter().map(|t| t.fill);
+            let range = known(a).1.map(|(lo, hi)| fills.clone().fold((lo, hi), |r, f| (r.0.min(f), r.1.max(f))));
+            let dtype = match a.dtype() {
+                dtype if !dtype.is_integer() || m.read.tests.is_empty() => dtype,
+                _ if fills.clone().any(|f| f != f.trunc()) => DType::F64,
+                _ => range.and_then(|(lo, hi)| DType::of_range(lo, hi)).unwrap_or(DType::I32),
+            };
+            let range = range.filter(|_| dtype.is_integer());
             let node = Node::Transform { name: m.name, src: a.settled(), read: m.read, onto: m.onto };
             return self.cell(node, m.shape, dtype, range, false);
         }

@@ -49,14 +49,18 @@ impl Cx<'_> {
             }
             Node::Select { args } => {
                 let args = args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
-                let taken = |a: &Array, k: usize| if a.rank() == 0 { a.clone() } else { a.item(k) };
-                let chosen = |k: usize| {
-                    let holds = taken(&args[0], k).number_scalar().is_some_and(|x| x != 0.0);
-                    taken(&args[if holds { 1 } else { 2 }], k)
+                let [cond, yes, no] = args.as_slice() else { return Err(internal("a select of three")) };
+                // Both ways one after the other, so that they are of one kind; then an item of either.
+                let flat = |a: &Array| a.with_shape([a.len()].as_slice(), self.budget());
+                let parts = [flat(yes)?, flat(no)?];
+                let both = crate::prim::cells::joined(self, &parts, 0)?;
+                let at = |a: &Array, k: usize| if a.rank() == 0 { 0 } else { k };
+                let chosen = |k: usize| match cond.item(at(cond, k)).number_scalar() {
+                    Some(0.0) => yes.len() + at(no, k),
+                    _ => at(yes, k),
                 };
-                let _held = self.budget().charge_elements(cell.shape().iter().product(), 64)?;
-                let items = (0..cell.shape().iter().product()).map(chosen).collect();
-                self.collect(cell.shape(), items, None)
+                let places: Vec<_> = (0..cell.shape().iter().product()).map(|k| Ok(chosen(k))).collect();
+                crate::prim::moves::gather(&both, cell.shape(), &places, self.budget())
             }
             Node::Cat { axis, args } => crate::prim::cells::joined(self, &args, axis as usize),
             Node::Gather { args, read, along, origin } => {

@@ -5,8 +5,8 @@
 use super::cx::Cx;
 use super::env::{Frame, Globals};
 use super::value::{Closure, Func, Oper, Operand, Value};
-use crate::array::{Array, Data};
-use crate::error::{Error, Kind, Result, domain, limit, syntax, value};
+use crate::array::{Array, DType, Data};
+use crate::error::{Error, Kind, Result, domain, limit, syntax, untraced, value};
 use crate::span::Span;
 use crate::syntax::ast::{Guard, PhraseId, Stmt};
 use crate::syntax::resolve::{self, Class, Code, Do, FExpr, Gives, Ins, Key, OpExpr, Resolved};
@@ -436,7 +436,11 @@ impl<'h> Eval<'h> {
                     last = outcome;
                 }
                 Guard::Test(cond) => {
-                    if self.holds(at, cond)? {
+                    let holds = match self.holds(at, cond)? {
+                        Holds::Cells(cond) => return self.either_way(at, &cond, stmt, &stmts[k + 1..]),
+                        holds => matches!(holds, Holds::Yes),
+                    };
+                    if holds {
                         if at.ast.phrase(stmt.phrase).items.is_empty() {
                             return Ok(Outcome::Nothing);
                         }
@@ -456,6 +460,29 @@ impl<'h> Eval<'h> {
         }
         self.st.shy = true;
         Ok(last)
+    }
+
+    /// A guard that each cell decides: what it guards and the rest of the body are both recorded. Names that one way sets
+    /// are not there in the other.
+    fn either_way(&mut self, at: At<'_>, cond: &Array, guarded: &Stmt, rest: &[Stmt]) -> Result<Outcome> {
+        let Some(frame) = at.frame else { return Err(untraced("a guard outside of a function")) };
+        let (under, changed) = (self.cx.sys.under.len(), frame.saved.borrow().len());
+        let (alpha, locals) = (frame.alpha.borrow().clone(), frame.locals.borrow().clone());
+        self.cx.go_under(cond, true)?;
+        let (yes, _) = self.phrase(at, guarded.phrase, false)?;
+        let yes = self.valued(yes)?;
+        self.cx.sys.under.truncate(under);
+        *frame.alpha.borrow_mut() = alpha;
+        *frame.locals.borrow_mut() = locals;
+        self.cx.go_under(cond, false)?;
+        let no = self.body(at, rest, false)?;
+        let no = self.valued(no)?;
+        self.cx.sys.under.truncate(under);
+        let same = frame.saved.borrow().len() == changed;
+        match (yes, no) {
+            (Some(yes), Some(no)) if same => self.cx.either(cond, &yes, &no).map(Outcome::Array),
+            _ => Err(untraced("a way of a guard has no value, or changes a system variable")),
+        }
     }
 
     /// The rest of a body under an error guard.
@@ -509,13 +536,14 @@ impl<'h> Eval<'h> {
         Ok(())
     }
 
-    fn holds(&mut self, at: At<'_>, cond: PhraseId) -> Result<bool> {
+    fn holds(&mut self, at: At<'_>, cond: PhraseId) -> Result<Holds> {
         let (o, _) = self.phrase(at, cond, false)?;
         let wrong = || domain("a guard's condition is 0 or 1").at(&at.ast.place(at.ast.phrase(cond).span));
         let Outcome::Array(a) = o else { return Err(wrong()) };
         match a.data() {
-            Data::Num(0.0) => return Ok(false),
-            Data::Num(1.0) => return Ok(true),
+            Data::Num(0.0) => return Ok(Holds::No),
+            Data::Num(1.0) => return Ok(Holds::Yes),
+            Data::Framed(_) if a.rank() == 0 && a.dtype() == DType::Bool => return Ok(Holds::Cells(a)),
             _ => {}
         }
         if a.len() != 1 {
@@ -525,11 +553,19 @@ impl<'h> Eval<'h> {
         let a = self.cx.ready(&a, "guard")?;
         let x = if a.is_char() { None } else { a.number_at(0) };
         match x.and_then(|x| super::cx::near_integer(x, self.cx.sys.ct)) {
-            Some(0) => Ok(false),
-            Some(1) => Ok(true),
+            Some(0) => Ok(Holds::No),
+            Some(1) => Ok(Holds::Yes),
             _ => Err(wrong()),
         }
     }
+}
+
+/// What a guard's condition says.
+enum Holds {
+    Yes,
+    No,
+    /// Each cell its own.
+    Cells(Array),
 }
 
 /// An error with its place, and its arguments' shapes as marks. Errors from inside a dfn get the call.

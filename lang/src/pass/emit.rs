@@ -48,8 +48,9 @@ pub fn run(work: &mut Work) -> Result<()> {
             plan.buffers.push(Buffer { shape, dtype, checked, from, node: at, last_use: None });
         }
     }
+    let registers = registers(&work.dag, &schedule.keep);
     for (g, group) in schedule.groups.iter().enumerate() {
-        plan.launches.push(launch(&work.dag, &schedule, group, &buffers, g)?);
+        plan.launches.push(launch(&work.dag, &schedule, group, &buffers, &registers, g)?);
     }
     if let Some(fault) = work.options.fault.filter(|f| work.options.has(*f)) {
         fault::in_plan(fault, &mut plan);
@@ -100,6 +101,7 @@ fn launch(
     schedule: &Schedule,
     group: &Group,
     buffers: &BTreeMap<NodeId, BufId>,
+    registers: &[u32],
     number: usize,
 ) -> Result<Launch> {
     let mut out = Launch {
@@ -129,6 +131,7 @@ fn launch(
         values: Map::default(),
         loads: Map::default(),
         reduced: BTreeMap::new(),
+        registers,
     };
     let mut body = group.body.clone();
     body.sort();
@@ -190,6 +193,24 @@ struct Writer<'a> {
     values: Map<(NodeId, Rc<Read>), ValueId>,
     loads: Map<(BufId, Read), u32>,
     reduced: BTreeMap<NodeId, u32>,
+    /// By node: how many values its body keeps alive at once.
+    registers: &'a [u32],
+}
+
+/// Sethi and Ullman's numbers (1970), as if nothing were shared: a leaf takes one, the operand that takes most goes first.
+fn registers(dag: &Dag, keep: &BTreeMap<NodeId, Why>) -> Vec<u32> {
+    let mut need: Vec<u32> = vec![0; dag.len()];
+    for at in dag.ids() {
+        let mut below: Vec<u32> =
+            dag.node(at).inputs().iter().map(|a| if keep.contains_key(a) { 1 } else { need[a.index()] }).collect();
+        below.sort_by_key(|n| std::cmp::Reverse(*n));
+        let most = below.iter().enumerate().map(|(k, n)| n + k as u32 * u32::from(*n > 0)).max();
+        need[at.index()] = match dag.node(at) {
+            Node::Const(_) => 0,
+            _ => most.unwrap_or(1).max(1),
+        };
+    }
+    need
 }
 
 /// What still has to be done for one value.
@@ -228,9 +249,11 @@ impl Writer<'_> {
                 self.push(node, r, step);
                 continue;
             }
-            let needs: Vec<(NodeId, Rc<Read>)> = self.operands(node, &r);
+            let mut needs: Vec<(NodeId, Rc<Read>)> = self.operands(node, &r);
             match task {
                 Task::Visit(..) => {
+                    // What needs most values comes first, so that fewest wait (ACL-34).
+                    needs.sort_by_key(|(n, _)| std::cmp::Reverse(self.registers[n.index()]));
                     tasks.push(Task::Build(node, r));
                     tasks.extend(needs.into_iter().rev().map(|(n, r)| Task::Visit(n, r)));
                 }

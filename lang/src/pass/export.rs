@@ -133,13 +133,18 @@ fn attributes(work: &Work, at: NodeId) -> Attr {
     let mut attr = Attr { delayed: work.delayed.get(&at).cloned(), ..Attr::default() };
     match dag.node(at) {
         Node::Transform { read, .. } => {
-            attr.oob = read.oob().map(Into::into);
+            attr.oob = read.oob();
+            attr.grows = dag.node(at).inputs().iter().any(|src| dag.elements(*src) < dag.elements(at));
             attr.affine = Some(read.text(dag.shape(at).len()));
         }
         Node::Reduce { axis, .. } | Node::Scan { axis, .. } | Node::Cat { axis, .. } | Node::Compact { axis, .. } => {
             attr.axis = Some(u32::from(*axis));
         }
-        Node::Gather { read, .. } => attr.affine = Some(read.text(dag.shape(at).len())),
+        Node::Gather { read, .. } => {
+            // A place that does not exist is APL's error.
+            attr.oob = Some("none".into());
+            attr.affine = Some(read.text(dag.shape(at).len()));
+        }
         _ => {}
     }
     attr
@@ -274,7 +279,7 @@ fn read_record(l: &Launch, load: &crate::plan::Load) -> ReadRecord {
     ReadRecord {
         buf: load.buf.0,
         affine: load.read.text(l.domain.len()),
-        oob: load.read.oob().map(Into::into),
+        oob: load.read.oob(),
         reuse: reuse(l, load),
         coalesced: load.read.ix.last().is_none_or(|ix| ix.is_affine() && ix.coefficient(last).abs() <= 1),
         space: "global".into(),

@@ -19,11 +19,22 @@ impl Cx<'_> {
         if !x.is_uniform() || !y.is_uniform() {
             return Err(untraced("a nested value meets a cell"));
         }
-        let longer = [x, y].into_iter().filter_map(Array::frame).max_by_key(|s| s.at);
-        let frame: Shape = longer.map_or_else(Shape::new, |s| s.frame().into());
+        let frame = self.frame_under(&[x, y]);
         let full: Shape = frame.iter().chain(cell).copied().collect();
-        let (a, b) = (self.lined_up(x, &frame, &full)?, self.lined_up(y, &frame, &full)?);
-        let z = self.map2(op, &a, &b)?;
+        let args = vec![self.lined_up(x, &frame, &full)?, self.lined_up(y, &frame, &full)?];
+        let z = self.under(op, &frame, args, |cx, a| cx.map2(op, &a[0], &a[1]))?;
+        Ok(Array::framed(z, frame.len()))
+    }
+
+    /// A monadic one, of the node behind `at` axes of frame.
+    pub fn framed1(&mut self, op: Op, y: &Array, node: &Array, at: usize) -> Result<Array> {
+        if self.sys.under.is_empty() {
+            return Ok(Array::framed(self.map1(op, node)?, at));
+        }
+        let frame = self.frame_under(&[y]);
+        let full: Shape = frame.iter().chain(y.shape()).copied().collect();
+        let args = vec![self.lined_up(y, &frame, &full)?];
+        let z = self.under(op, &frame, args, |cx, a| cx.map1(op, &a[0]))?;
         Ok(Array::framed(z, frame.len()))
     }
 
@@ -62,8 +73,15 @@ impl Cx<'_> {
     /// `op/` along an axis of every cell.
     pub fn framed_reduce(&mut self, op: Op, y: &Array, axis: usize) -> Result<Array> {
         let Some(split) = y.frame() else { return Err(untraced("a reduction of no frame")) };
-        let (node, at) = (split.node.clone(), split.at);
-        let z = self.reduce(op, &node, at + axis)?;
+        if self.sys.under.is_empty() {
+            let (node, at) = (split.node.clone(), split.at);
+            return Ok(Array::framed(self.reduce(op, &node, at + axis)?, at));
+        }
+        let frame = self.frame_under(&[y]);
+        let full: Shape = frame.iter().chain(y.shape()).copied().collect();
+        let node = self.lined_up(y, &frame, &full)?;
+        let at = frame.len();
+        let z = self.under(op, &frame, vec![node], |cx, a| cx.reduce(op, &a[0], at + axis))?;
         Ok(Array::framed(z, at))
     }
 

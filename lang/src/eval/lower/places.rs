@@ -86,8 +86,15 @@ impl Cx<'_> {
     pub fn scan(&mut self, op: Op, y: &Array, axis: usize) -> Result<Option<Array>> {
         if let Some(split) = y.frame() {
             let (node, at) = (split.node.clone(), split.at);
-            let made = self.scan(op, &node, at + axis)?;
-            return Ok(made.map(|z| Array::framed(z, at)));
+            if op == Op::Sub || !scan::runs(op, y.dtype() == DType::Bool) {
+                return Ok(None);
+            }
+            let frame: Shape = split.frame().into();
+            let made = self.under(op, &frame, vec![node], |cx, a| {
+                let made = cx.scan(op, &a[0], at + axis)?;
+                made.ok_or_else(|| crate::error::untraced("this scan looks at values"))
+            })?;
+            return Ok(Some(Array::framed(made, at)));
         }
         let bools = y.dtype() == DType::Bool;
         if y.is_char() || !self.recordable(y) || !self.records(&[y], y.len()) || y.is_empty() {
@@ -189,7 +196,7 @@ impl Cx<'_> {
 }
 
 /// The dtype that holds them all, and the interval they lie in.
-fn joined(facts: &[(DType, Option<(f64, f64)>)]) -> (DType, Option<(f64, f64)>) {
+pub(super) fn joined(facts: &[(DType, Option<(f64, f64)>)]) -> (DType, Option<(f64, f64)>) {
     let all = |what: fn(DType) -> bool| facts.iter().all(|f| what(f.0));
     let range = facts.iter().map(|f| f.1).reduce(|a, b| a.zip(b).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)))).flatten();
     match () {

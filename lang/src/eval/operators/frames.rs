@@ -90,8 +90,10 @@ impl Eval<'_> {
     ) -> Result<Option<Array>> {
         let from = self.cx.sys.seq;
         self.cx.sys.framing += 1;
+        let under = self.cx.sys.under.len();
         let outcome = self.call(f, x, y).and_then(|o| self.valued(o)).and_then(|z| self.spread_over(z, frame));
         self.cx.sys.framing -= 1;
+        self.cx.sys.under.truncate(under);
         match outcome {
             Ok(Some(z)) => {
                 if self.cx.sys.framing == 0
@@ -111,7 +113,8 @@ impl Eval<'_> {
                 if let (Err(e), 0, Some(place)) = (&other, self.cx.sys.framing, self.cx.place())
                     && e.kind() == Kind::Untraced
                 {
-                    self.cx.host.untraced(&place, &e.parts().says);
+                    let text = format!("{} runs cell by cell, because {}", place.text(), e.parts().says);
+                    self.cx.host.warn("W-untraced", &place, text);
                 }
                 Ok(None)
             }

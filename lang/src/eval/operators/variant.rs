@@ -130,37 +130,28 @@ fn shift(ev: &mut Eval<'_>, f: &Func, axis: Axis<'_>, options: &Array, x: Option
     ev.cx.collect(y.shape(), items, Some(y.prototype()))
 }
 
-/// One shift for all. With the type's own fill it is a read that the graph keeps.
+/// One shift for all: a read that the graph keeps, but for nested arrays and fills of another kind than the items.
 fn shifted(cx: &mut Cx<'_>, y: &Array, axis: usize, by: i64, outside: &Outside) -> Result<Array> {
     let n = y.shape()[axis];
     let by = by.clamp(-(n as i64), n as i64);
-    let own = match outside {
+    let plain = y.is_uniform() && !y.is_complex();
+    let mut read = crate::dag::Read::identity(y.rank());
+    read.ix[axis] = crate::dag::ix::Ix::axis(axis).offset(by);
+    let known = match outside {
         Outside::Fill(fill) => {
-            let fill =
-                if y.is_char() { fill.to_chars().map(|c| f64::from(u32::from(c[0]))) } else { fill.number_scalar() };
-            fill.filter(|&f| y.is_uniform() && (f == 0.0 || y.is_char() && f == 32.0))
+            let character = || fill.to_chars().map(|c| f64::from(u32::from(c[0])));
+            let fill = if y.is_char() { character() } else { fill.number_scalar() };
+            // A fill of f32 numbers must be one.
+            let fill = fill.filter(|f| y.dtype() != DType::F32 || f64::from(*f as f32) == *f);
+            fill.map(|fill| read.tests.push(within(axis, by, n, fill))).is_some()
         }
-        _ => None,
+        Outside::Clamp => {
+            read.ix[axis] = read.ix[axis].clamped(0, n as i64 - 1, y.shape());
+            true
+        }
+        Outside::Wrap => false,
     };
-    if let Some(fill) = own {
-        let mut read = crate::dag::Read::identity(y.rank());
-        read.ix[axis] = crate::dag::ix::Ix::axis(axis).offset(by);
-        read.tests.push(within(axis, by, n, fill));
-        return cx.apply_move(y, Move { name: "⌽", shape: y.shape().into(), read, onto: by == 0 });
-    }
-    // What is recorded anyway stays a read, whatever lies outside.
-    let other = match outside {
-        Outside::Fill(fill) => fill.number_scalar().filter(|_| !y.is_char()).map(Some),
-        Outside::Clamp => Some(None),
-        Outside::Wrap => None,
-    };
-    let fits = |fill: &Option<f64>| y.dtype() != DType::F32 || fill.is_none_or(|f| f64::from(f as f32) == f);
-    let recorded = y.frame().is_none() && y.is_uniform() && cx.records(&[y], y.len());
-    if let Some(fill) = other.filter(|fill| recorded && fits(fill)) {
-        let mut read = crate::dag::Read::identity(y.rank());
-        let moved = crate::dag::ix::Ix::axis(axis).offset(by);
-        read.ix[axis] = if fill.is_none() { moved.clamped(0, n as i64 - 1, y.shape()) } else { moved };
-        read.tests.extend(fill.map(|fill| within(axis, by, n, fill)));
+    if plain && known {
         return cx.apply_move(y, Move { name: "⌽", shape: y.shape().into(), read, onto: by == 0 });
     }
     let mut y = cx.ready_outer(y)?;

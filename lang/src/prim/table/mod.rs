@@ -2,8 +2,11 @@
 
 mod operators;
 mod places;
+mod roles;
 mod scalars;
 mod structure;
+
+pub use roles::role;
 
 use super::op::Op;
 use super::shape::Axis;

@@ -1,0 +1,85 @@
+//! The kernelspec: the folder by which Jupyter finds this program. Written aside and renamed, so that nobody reads half.
+//!
+//! Row: JUPYTER §7. No Python is needed.
+
+use serde_json::json;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folder's name, which front ends know the kernel by.
+pub const NAME: &str = "aplomb";
+
+const LOGOS: &[(&str, &[u8])] = &[
+    ("logo-32x32.png", include_bytes!("logo/logo-32x32.png")),
+    ("logo-64x64.png", include_bytes!("logo/logo-64x64.png")),
+    ("logo-svg.svg", include_bytes!("logo/logo-svg.svg")),
+];
+
+/// For whom.
+#[derive(Clone, Debug)]
+pub enum Place {
+    User,
+    /// The virtual or conda environment that is active.
+    Environment,
+    Prefix(PathBuf),
+}
+
+impl Place {
+    /// The folder that holds kernelspecs. Errors: a sentence; there is no home, no environment.
+    fn kernels(&self) -> Result<PathBuf, String> {
+        let variable = |name: &str| env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+        let data = match self {
+            Place::User => match (variable("JUPYTER_DATA_DIR"), variable("HOME")) {
+                (Some(data), _) => data,
+                (None, Some(home)) if cfg!(target_os = "macos") => home.join("Library/Jupyter"),
+                (None, Some(home)) => home.join(".local/share/jupyter"),
+                (None, None) => return Err("HOME is not set; --prefix DIR says where".into()),
+            },
+            Place::Environment => variable("VIRTUAL_ENV")
+                .or_else(|| variable("CONDA_PREFIX"))
+                .ok_or("no environment is active: VIRTUAL_ENV and CONDA_PREFIX are not set")?
+                .join("share/jupyter"),
+            Place::Prefix(prefix) => prefix.join("share/jupyter"),
+        };
+        Ok(data.join("kernels"))
+    }
+}
+
+/// Writes the kernelspec of this program; the folder. Errors: a sentence.
+pub fn install(place: &Place) -> Result<PathBuf, String> {
+    let program = env::current_exe().map_err(|e| format!("where this program is: {e}"))?;
+    let kernels = std::path::absolute(place.kernels()?).map_err(|e| e.to_string())?;
+    let (target, aside) = (kernels.join(NAME), kernels.join(format!(".{NAME}-{}", std::process::id())));
+    let says = |at: &Path, e: std::io::Error| format!("{}: {e}", at.display());
+    let spec = json!({
+        "argv": [program.to_str().ok_or("the program's path is not UTF-8")?, "kernel", "start", "-f", "{connection_file}"],
+        "display_name": "APL (Aplomb)",
+        "language": "apl",
+        "interrupt_mode": "message",
+        "env": {},
+        "metadata": { "debugger": false },
+    });
+    let spec = format!("{spec:#}\n");
+    let files = LOGOS.iter().copied().chain([("kernel.json", spec.as_bytes())]);
+    fs::create_dir_all(&aside).map_err(|e| says(&aside, e))?;
+    let mut written = files.map(|(name, bytes)| (aside.join(name), bytes));
+    let done = written
+        .try_for_each(|(at, bytes)| fs::write(&at, bytes).map_err(|e| says(&at, e)))
+        .and_then(|()| replace(&aside, &target).map_err(|e| says(&target, e)));
+    if done.is_err() {
+        let _ = fs::remove_dir_all(&aside);
+    }
+    done.map(|()| target)
+}
+
+fn replace(new: &Path, target: &Path) -> std::io::Result<()> {
+    let old = new.with_extension("old");
+    match fs::rename(target, &old) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e),
+        _ => {}
+    }
+    fs::rename(new, target)?;
+    let _ = fs::remove_dir_all(&old);
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! What all clients hear. Any thread may speak; each message leaves whole, in the order of the lock.
+//!
+//! Row: JUPYTER §4.7. Printed text is joined: it leaves after 50 ms, at 64 KiB, or before any other message, so that a
+//! loop of a hundred thousand lines is a few messages.
+
+use super::sockets::Door;
+use super::wire::{Frame, Wire};
+use jupyter_protocol::{ExecutionState, JupyterMessageContent, Status, StreamContent};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_millis(50);
+const MUCH: usize = 64 << 10;
+
+struct Printed {
+    text: String,
+    parent: Frame,
+    since: Instant,
+}
+
+struct Inner {
+    door: Option<Door>,
+    printed: Option<Printed>,
+}
+
+pub struct Publisher {
+    wire: Arc<Wire>,
+    inner: Mutex<Inner>,
+    changed: Condvar,
+}
+
+impl Publisher {
+    pub fn new(wire: Arc<Wire>, door: Door) -> Publisher {
+        Publisher { wire, inner: Mutex::new(Inner { door: Some(door), printed: None }), changed: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn publish(&self, parent: &[u8], content: impl Into<JupyterMessageContent>) {
+        let mut inner = self.lock();
+        self.flush(&mut inner);
+        self.send(&inner, parent, &content.into());
+    }
+
+    pub fn status(&self, parent: &[u8], execution_state: ExecutionState) {
+        self.publish(parent, Status { execution_state });
+    }
+
+    /// Text of the program that runs for `parent`.
+    pub fn print(&self, parent: &[u8], text: &str) {
+        let mut inner = self.lock();
+        if inner.printed.as_ref().is_some_and(|p| p.parent != parent) {
+            self.flush(&mut inner);
+        }
+        let printed = inner.printed.get_or_insert_with(|| {
+            self.changed.notify_one();
+            Printed { text: String::new(), parent: parent.to_vec(), since: Instant::now() }
+        });
+        printed.text.push_str(text);
+        if printed.text.len() >= MUCH {
+            self.flush(&mut inner);
+        }
+    }
+
+    /// What is printed leaves now.
+    pub fn flushed(&self) {
+        self.flush(&mut self.lock());
+    }
+
+    fn flush(&self, inner: &mut Inner) {
+        if let Some(printed) = inner.printed.take() {
+            self.send(inner, &printed.parent, &StreamContent::stdout(&printed.text).into());
+        }
+    }
+
+    fn send(&self, inner: &Inner, parent: &[u8], content: &JupyterMessageContent) {
+        if let Some(door) = &inner.door {
+            let kind = content.message_type();
+            door.send(self.wire.compose(&[kind.as_bytes().to_vec()], kind, parent, content));
+        }
+    }
+
+    /// Sends text whose time has come, until the publisher is closed.
+    pub fn keep_flushing(&self) {
+        let mut inner = self.lock();
+        while inner.door.is_some() {
+            let waited = inner.printed.as_ref().map(|p| p.since.elapsed());
+            inner = match waited {
+                None => self.changed.wait(inner).unwrap_or_else(PoisonError::into_inner),
+                Some(waited) if waited >= PATIENCE => {
+                    self.flush(&mut inner);
+                    inner
+                }
+                Some(waited) => match self.changed.wait_timeout(inner, PATIENCE - waited) {
+                    Ok((inner, _)) => inner,
+                    Err(broken) => broken.into_inner().0,
+                },
+            };
+        }
+    }
+
+    /// The last text leaves, then nothing more.
+    pub fn close(&self) {
+        let mut inner = self.lock();
+        self.flush(&mut inner);
+        inner.door = None;
+        self.changed.notify_one();
+    }
+}

@@ -1,0 +1,139 @@
+//! The five sockets. The only file that names ZeroMQ: the rest sees `Door`s that give and take frames.
+//!
+//! Rows: JUPYTER §2; RELIABILITY 20, 22. Always: no message over 64 MiB is taken, so a frame's claim costs nothing; a
+//! publisher drops nothing (a lost `idle` stops a client for ever); a closed context wakes whoever waits.
+
+use super::wire::Frame;
+use jupyter_protocol::ConnectionInfo;
+use zmq::{Context, Error, POLLIN, Socket, SocketType};
+
+/// Bytes of the largest message that is taken.
+const LARGEST: i64 = 64 << 20;
+/// Milliseconds that unsent messages may keep a closed socket.
+const LINGER: i32 = 1_000;
+
+/// One socket.
+pub struct Door(Socket);
+
+/// What waiting brought.
+pub enum Heard {
+    Frames(Vec<Frame>),
+    /// The time ran out.
+    Nothing,
+    /// The context is closed: nothing will come.
+    Over,
+}
+
+impl Door {
+    /// Waits for a message; None: as long as it takes.
+    pub fn receive(&self, milliseconds: Option<u32>) -> Heard {
+        loop {
+            match self.0.poll(POLLIN, milliseconds.map_or(-1, i64::from)) {
+                Ok(0) => return Heard::Nothing,
+                Ok(_) => match self.0.recv_multipart(zmq::DONTWAIT) {
+                    Ok(frames) => return Heard::Frames(frames),
+                    Err(Error::EAGAIN | Error::EINTR) => {}
+                    Err(_) => return Heard::Over,
+                },
+                Err(Error::EINTR) => {}
+                Err(_) => return Heard::Over,
+            }
+        }
+    }
+
+    /// What has come already, without waiting.
+    pub fn pending(&self) -> Option<Vec<Frame>> {
+        match self.receive(Some(0)) {
+            Heard::Frames(frames) => Some(frames),
+            _ => None,
+        }
+    }
+
+    /// To a client that is gone, or a context that is closed: nothing happens.
+    pub fn send(&self, frames: Vec<Frame>) {
+        let _ = self.0.send_multipart(frames, 0);
+    }
+}
+
+/// A kernel's side, bound.
+pub struct Bound {
+    pub shell: Door,
+    pub stdin: Door,
+    pub control: Door,
+    pub heartbeat: Door,
+    pub iopub: Door,
+    pub closer: Closer,
+}
+
+/// Closes all sockets of one side: whoever waits at one gets `Over`.
+pub struct Closer(Context);
+
+impl Closer {
+    /// Returns when every socket is dropped and what they had to send is sent.
+    pub fn close(mut self) {
+        let _ = self.0.destroy();
+    }
+}
+
+fn door(context: &Context, kind: SocketType) -> zmq::Result<Socket> {
+    let socket = context.socket(kind)?;
+    // What a client subscribes to, of a kernel that is gone, is nothing to wait for.
+    socket.set_linger(if kind == SocketType::SUB { 0 } else { LINGER })?;
+    socket.set_maxmsgsize(LARGEST)?;
+    // What comes in keeps its bound: a thousand messages wait here, the rest at their sender.
+    socket.set_sndhwm(0)?;
+    if kind == SocketType::ROUTER {
+        socket.set_router_handover(true)?;
+    }
+    Ok(socket)
+}
+
+/// Errors: a sentence with the address that cannot be had.
+pub fn bind(info: &ConnectionInfo) -> Result<Bound, String> {
+    let context = Context::new();
+    let open = |kind, address: String| {
+        let socket = door(&context, kind).map_err(|e| format!("no socket can be had: {e}"))?;
+        socket.bind(&address).map_err(|e| format!("{address}: {e}"))?;
+        Ok::<Door, String>(Door(socket))
+    };
+    Ok(Bound {
+        shell: open(SocketType::ROUTER, info.shell_url())?,
+        stdin: open(SocketType::ROUTER, info.stdin_url())?,
+        control: open(SocketType::ROUTER, info.control_url())?,
+        heartbeat: open(SocketType::ROUTER, info.hb_url())?,
+        iopub: open(SocketType::PUB, info.iopub_url())?,
+        closer: Closer(context),
+    })
+}
+
+/// A client's side, connected.
+pub struct Connected {
+    pub shell: Door,
+    pub stdin: Door,
+    pub control: Door,
+    pub heartbeat: Door,
+    pub iopub: Door,
+}
+
+/// Errors: a sentence. That nobody answers is no error here.
+pub fn connect(info: &ConnectionInfo) -> Result<Connected, String> {
+    let context = Context::new();
+    // One identity for shell and stdin, or questions for a line find nobody.
+    let identity = uuid::Uuid::new_v4().to_string();
+    let open = |kind, address: String| {
+        let socket = door(&context, kind).map_err(|e| format!("no socket can be had: {e}"))?;
+        let ready = match kind {
+            SocketType::SUB => socket.set_rcvhwm(0).and_then(|()| socket.set_subscribe(b"")),
+            _ => socket.set_identity(identity.as_bytes()),
+        };
+        ready.and_then(|()| socket.connect(&address)).map_err(|e| format!("{address}: {e}"))?;
+        Ok::<Door, String>(Door(socket))
+    };
+    Ok(Connected {
+        shell: open(SocketType::DEALER, info.shell_url())?,
+        stdin: open(SocketType::DEALER, info.stdin_url())?,
+        control: open(SocketType::DEALER, info.control_url())?,
+        heartbeat: open(SocketType::REQ, info.hb_url())?,
+        iopub: open(SocketType::SUB, info.iopub_url())?,
+    })
+}
