@@ -449,3 +449,36 @@ fn acl_33_a_launch_writes_no_more_than_devices_take() {
     assert_eq!(t.kernels.iter().map(|k| k.out.len()).sum::<usize>(), 150);
     assert_eq!(t.kernels.len(), 3);
 }
+
+/// G1, but for pad and tile, which are not built.
+#[test]
+fn visual_passes_of_the_four_systems_are_in_every_trace() {
+    let t = on(&[], "+/1+⌽v");
+    let names: Vec<&str> = t.passes.iter().map(|p| p.name.as_str()).collect();
+    let wanted = [
+        "prune",
+        "float",
+        "bind",
+        "simplify",
+        "break-random",
+        "push-down",
+        "cse",
+        "fuse-producers",
+        "embed-consumers",
+        "split",
+        "place",
+        "emit",
+    ];
+    let mut at = names.iter();
+    assert!(wanted.iter().all(|name| at.any(|n| n == name)), "{names:?}");
+    // G2: nothing is decided without a reason, a row and a costed alternative.
+    for line in ["+/1+⌽v", "{(+/v)+⍵}¨20⍴w", "A+⍤1⊢5⍴v", "(1↓v)-¯1↓v", "y×⌽y⊣y←*v", "1(⌽⍠7)v+w"]
+    {
+        for how in [&[][..], &["passes=acl2006"], &["passes=acc2013"], &["passes=bar2010"], &["inputs=2"]] {
+            for d in &on(how, line).decisions {
+                let whole = !d.reason.is_empty() && !d.seed.is_empty() && !d.alt.is_empty() && !d.text.is_empty();
+                assert!(whole && d.alt.iter().all(|a| !a.why_not.is_empty()), "{line} {how:?}: {d:?}");
+            }
+        }
+    }
+}
