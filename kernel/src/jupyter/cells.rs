@@ -64,15 +64,14 @@ impl Sink for Cell<'_> {
         }
     }
 
-    /// A line from the client that sent the cell. None: it has nobody to ask, or the cell was interrupted.
-    fn input(&mut self, prompt: &str) -> Option<String> {
+    /// A line from the client that sent the cell. None: it has nobody to ask, or the cell was interrupted. ⍞'s prompt
+    /// is printed already; the client would show it twice.
+    fn input(&mut self, _prompt: &str) -> Option<String> {
         if !self.may_ask {
             return None;
         }
         // Answers to questions that were given up.
         while self.stdin.pending().is_some() {}
-        // ⍞'s prompt is printed already; the client would show it twice.
-        let _ = prompt;
         self.iopub.flushed();
         let ask = InputRequest { prompt: String::new(), password: false };
         let frames = self.wire.compose(&self.message.identities, "input_request", &self.message.header, &ask.into());

@@ -80,7 +80,6 @@ fn door(context: &Context, kind: SocketType) -> zmq::Result<Socket> {
     // What a client subscribes to, of a kernel that is gone, is nothing to wait for.
     socket.set_linger(if kind == SocketType::SUB { 0 } else { LINGER })?;
     socket.set_maxmsgsize(LARGEST)?;
-    // What comes in keeps its bound: a thousand messages wait here, the rest at their sender.
     socket.set_sndhwm(0)?;
     if kind == SocketType::ROUTER {
         socket.set_router_handover(true)?;
@@ -88,11 +87,17 @@ fn door(context: &Context, kind: SocketType) -> zmq::Result<Socket> {
     Ok(socket)
 }
 
+/// Messages of one client that wait at the kernel. *stdin* is read only while a cell asks, for one line.
+const WAITING: i32 = 1_000;
+const WAITING_LINES: i32 = 8;
+
 /// Errors: a sentence with the address that cannot be had.
 pub fn bind(info: &ConnectionInfo) -> Result<Bound, String> {
     let context = Context::new();
     let open = |kind, address: String| {
-        let socket = door(&context, kind).map_err(|e| format!("no socket can be had: {e}"))?;
+        let most = if address == info.stdin_url() { WAITING_LINES } else { WAITING };
+        let socket = door(&context, kind).and_then(|s| s.set_rcvhwm(most).map(|()| s));
+        let socket = socket.map_err(|e| format!("no socket can be had: {e}"))?;
         socket.bind(&address).map_err(|e| format!("{address}: {e}"))?;
         Ok::<Door, String>(Door(socket))
     };

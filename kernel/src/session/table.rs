@@ -94,7 +94,7 @@ impl Page<'_> {
     fn item(&mut self, item: &Array, depth: usize) {
         if let Some(z) = item.complex_scalar() {
             self.out.push_str(&complex(z, self.style.pp));
-        } else if let Some(text) = item.to_text().filter(|_| item.rank() < 2 && item.len() <= CELLS) {
+        } else if let Some(text) = item.to_text().filter(|_| item.is_char() && item.len() <= CELLS) {
             self.out.push_str(&escaped(&text));
         } else if depth < DEEPEST && self.cells < CELLS {
             self.table(item, depth + 1);
