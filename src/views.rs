@@ -15,7 +15,7 @@ use aplomb_viz::{ask, tables, why};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// `--off list`: switches with what they do, groups with their members; then the pipelines of `--passes`.
+/// `--off list`: switches with what they do, groups with their members.
 pub fn switches() -> String {
     let line = |name: &str| format!("{name:17}{}\n", switch_says(name));
     names().into_iter().map(line).collect()

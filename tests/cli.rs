@@ -316,3 +316,28 @@ fn dot_has_a_picture_of_each_kind() {
     assert!(ran(&["explain", "-e", "{⍵-+/⍵}2×⍳9", "--why", "launches"], "").0.starts_with("2 launches"));
     assert_eq!(ran(&["explain", "-e", "+/2×⍳9", "--why", "k7"], "").2, 1);
 }
+
+#[test]
+fn pipelines_rules_and_limits_are_flags() {
+    let explained = |flags: &[&str], line: &str| {
+        let args: Vec<&str> = ["explain"].iter().chain(flags).chain(&["-e", line]).copied().collect();
+        let (out, err, code) = ran(&args, "");
+        assert_eq!((code, err.as_str()), (0, ""), "{args:?}");
+        out.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    // ACC-13.
+    assert!(explained(&[], "x←⍳5 ⋄ x ⋄ 1+⌽x").contains("Step(p=4-i, f=1+x) → Transform"));
+    let two = explained(&["--passes", "acl2006"], "+/2×1+⍳9");
+    assert!(two.starts_with("2 launches") && explained(&[], "+/2×1+⍳9").starts_with("1 launch "), "{two}");
+    let strict = explained(&["--strict-2006"], "x←⍳9 ⋄ x ⋄ 1(⌽⍠7)x+x");
+    assert!(strict.contains("7 is no identity of +"), "{strict}");
+    let cut = explained(&["--limit", "inputs=2"], "a←⍳9 ⋄ b←⌽a ⋄ c←1+a ⋄ a b c ⋄ a+b+c");
+    assert!(cut.contains("would read 3 arrays, and 2 is the limit"), "{cut}");
+    assert!(explained(&["--passes=acc2013", "--dup=cost"], "{(+/⌽⍵)+⌈/2×⍵}1+⍳9").contains("launch"));
+    let json = ran(&["trace", "--passes", "bar2010", "-e", "+/⍳9"], "").0;
+    assert!(json.contains("\"preset\": \"bar2010\""), "{json}");
+    assert_eq!(ran(&["--dup", "never", "eval", "1"], "").2, 2);
+    assert_eq!(ran(&["--limit", "inputs=1", "eval", "1"], "").2, 2);
+    let (list, _, _) = ran(&["--off", "list"], "");
+    assert!(list.lines().count() >= 12 && list.lines().all(|l| l.split_whitespace().count() >= 3), "{list}");
+}

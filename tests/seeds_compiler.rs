@@ -412,3 +412,73 @@ fn acc_15_a_gather_is_a_step_at_computed_places() {
     assert!(form.starts_with("Step(p=n") && form.ends_with("[i], f=1+x) → Transform"), "{form}");
     assert_eq!(t.kernels.len(), 1);
 }
+
+#[test]
+fn bar_14_overlapping_reads_are_found_with_what_a_tile_would_load() {
+    let long = |line: &str| told(&["passes=bar2010"], &["a←0.5×⍳999 ⋄ K←24 32⍴0.5×⍳768 ⋄ u←0.5×⍳32", "a K u", line]);
+    let difference = long("(1↓a)-¯1↓a");
+    let d = decided(&difference, "place");
+    assert!(d.len() == 1 && d[0].seed == "BAR-14", "{d:?}");
+    for part in ["overlap(2 refs, halo 1)", "loads 512", "257 through shared", "257 with a halo"] {
+        assert!(d[0].text.contains(part), "{}", d[0].text);
+    }
+    assert!(d[0].cost.bytes > d[0].alt[0].cost.bytes && d[0].alt[0].name == "shared");
+    assert!(difference.kernels[0].reads.iter().all(|r| r.reuse.as_deref() == Some("constant: 2.0")));
+    // BAS-07: of a matrix times a vector the vector is read again for each row, the matrix never.
+    let product = long("K+.×u");
+    let reuse = |name: &str| {
+        let node = product.nodes.iter().find(|n| n.name.as_deref() == Some(name)).expect("an input").id;
+        let buffer = product.buffers.iter().find(|b| b.node == node).expect("its buffer").id;
+        let read = product.kernels[0].reads.iter().find(|r| r.buf == buffer).expect("its read");
+        read.reuse.clone().unwrap_or_default()
+    };
+    assert_eq!((reuse("K"), reuse("u")), ("none".to_string(), "higher-order: i".to_string()));
+    assert!(decided(&product, "place").iter().any(|d| d.seed == "BAS-07" && d.text.contains("each element 24 times")));
+    assert!(decided(&long("1+a"), "place").is_empty());
+}
+
+#[test]
+fn acl_33_a_launch_writes_no_more_than_devices_take() {
+    let all: Vec<String> = (0..150).map(|k| format!("(v*{k}.5)")).collect();
+    let t = on(&[], &all.join(" "));
+    assert!(
+        t.kernels.iter().all(|k| k.out.len() <= 64),
+        "{:?}",
+        t.kernels.iter().map(|k| k.out.len()).collect::<Vec<_>>()
+    );
+    assert_eq!(t.kernels.iter().map(|k| k.out.len()).sum::<usize>(), 150);
+    assert_eq!(t.kernels.len(), 3);
+}
+
+/// G1, but for pad and tile, which are not built.
+#[test]
+fn visual_passes_of_the_four_systems_are_in_every_trace() {
+    let t = on(&[], "+/1+⌽v");
+    let names: Vec<&str> = t.passes.iter().map(|p| p.name.as_str()).collect();
+    let wanted = [
+        "prune",
+        "float",
+        "bind",
+        "simplify",
+        "break-random",
+        "push-down",
+        "cse",
+        "fuse-producers",
+        "embed-consumers",
+        "split",
+        "place",
+        "emit",
+    ];
+    let mut at = names.iter();
+    assert!(wanted.iter().all(|name| at.any(|n| n == name)), "{names:?}");
+    // G2: nothing is decided without a reason, a row and a costed alternative.
+    for line in ["+/1+⌽v", "{(+/v)+⍵}¨20⍴w", "A+⍤1⊢5⍴v", "(1↓v)-¯1↓v", "y×⌽y⊣y←*v", "1(⌽⍠7)v+w"]
+    {
+        for how in [&[][..], &["passes=acl2006"], &["passes=acc2013"], &["passes=bar2010"], &["inputs=2"]] {
+            for d in &on(how, line).decisions {
+                let whole = !d.reason.is_empty() && !d.seed.is_empty() && !d.alt.is_empty() && !d.text.is_empty();
+                assert!(whole && d.alt.iter().all(|a| !a.why_not.is_empty()), "{line} {how:?}: {d:?}");
+            }
+        }
+    }
+}

@@ -226,6 +226,10 @@ pub struct ReadRecord {
     pub affine: String,
     pub oob: Option<String>,
     pub coalesced: bool,
+    /// `none`, the loops along which the map repeats (`higher-order: j`), or how many reads of the array overlap
+    /// (`constant: 3.0`); absent where the map is not affine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reuse: Option<String>,
     pub space: String,
 }
 

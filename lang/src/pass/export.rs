@@ -1,9 +1,9 @@
 //! The trace of a compilation: the work's log in the schema's words.
 
-use super::PIPELINE;
 use super::cost::{self, SM_90};
 use super::decide::glyph;
 use super::work::{Snapshot, Warning, Work};
+use super::{PIPELINE, place};
 use crate::array::DType;
 use crate::dag::{Dag, Node, NodeId};
 use crate::plan::{BufId, From, Launch, Plan, Step, What};
@@ -280,9 +280,21 @@ fn read_record(l: &Launch, load: &crate::plan::Load) -> ReadRecord {
         buf: load.buf.0,
         affine: load.read.text(l.domain.len()),
         oob: load.read.oob(),
+        reuse: reuse(l, load),
         coalesced: load.read.ix.last().is_none_or(|ix| ix.is_affine() && ix.coefficient(last).abs() <= 1),
         space: "global".into(),
     }
+}
+
+/// BAS-07, BAS-08.
+fn reuse(l: &Launch, load: &crate::plan::Load) -> Option<String> {
+    let same: Vec<_> = l.loads.iter().filter(|x| x.buf == load.buf).map(|x| x.read.clone()).collect();
+    if let Some(o) = place::overlap(&same, &l.domain) {
+        return Some(format!("constant: {}.0", o.refs));
+    }
+    let axes = place::redundant(&load.read, &l.domain)?;
+    let names: Vec<String> = axes.iter().map(|k| crate::dag::ix::axis_name(*k)).collect();
+    Some(if names.is_empty() { "none".into() } else { format!("higher-order: {}", names.join(" ")) })
 }
 
 /// The launch geometry of the printed CUDA for this size.

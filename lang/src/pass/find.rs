@@ -31,6 +31,29 @@ pub fn kept_reads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Vec<(N
     found.into_iter().collect()
 }
 
+/// The arrays that the body of `at` loads, each with its read, at the points of the loop; scalars not.
+pub fn loads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Vec<(NodeId, Read)> {
+    let extents = dag.domain(at);
+    let mut found = Vec::new();
+    let mut seen: Set<(NodeId, Rc<Read>)> = Set::default();
+    let mut stack = vec![(at, Rc::new(Read::identity(extents.len())), true)];
+    while let Some((node, read, first)) = stack.pop() {
+        if !seen.insert((node, read.clone())) {
+            continue;
+        }
+        if !first && keep.contains_key(&node) || matches!(dag.node(node), Node::Input(_)) {
+            if !dag.shape(node).is_empty() {
+                found.push((node, (*read).clone()));
+            }
+            continue;
+        }
+        for k in (0..dag.node(node).inputs().len()).rev() {
+            stack.push((dag.node(node).inputs()[k], argument(dag, node, k, &read, extents).0, false));
+        }
+    }
+    found
+}
+
 /// The buffers that these kept nodes' bodies read, inputs and kept nodes alike; a scalar buffer does not count.
 pub fn all_reads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, nodes: &[NodeId]) -> Vec<NodeId> {
     let mut found = BTreeSet::new();

@@ -23,6 +23,7 @@ mod hoist;
 mod judge;
 mod lets;
 mod options;
+mod place;
 mod push_down;
 mod record;
 mod rules;
@@ -98,6 +99,7 @@ pub static PIPELINE: &[Pass] = &[
     Pass { name: "horizontal", says: "merges launches of one domain", row: "ACC-30", run: fuse::horizontal },
     Pass { name: "hoist", says: "computes folds outside of what does not change them", row: "BAR-16", run: hoist::run },
     Pass { name: "split", says: "cuts launches that read too many arrays", row: "ACL-33", run: split::run },
+    Pass { name: "place", says: "finds what launches read again", row: "BAR-14", run: place::run },
     Pass { name: "emit", says: "writes the launches", row: "ACC-06", run: emit::run },
 ];
 

@@ -103,6 +103,7 @@ pub static PRESETS: &[Preset] = &[
             "fuse-producers",
             "embed-consumers",
             "hoist",
+            "place",
             "epilogue",
             "exp-sharing",
             "frames",

@@ -127,7 +127,14 @@ pub struct Group {
     pub after: Vec<NodeId>,
 }
 
+/// Most kept nodes of one launch: each may be a buffer that it writes, and devices take no more.
+pub const STORES: usize = 64;
+
 impl Group {
+    fn len(&self) -> usize {
+        self.body.len() + self.reduces.len() + self.after.len()
+    }
+
     fn take(&mut self, other: Group) {
         if self.axis.is_none() {
             (self.axis, self.kind) = (other.axis, other.kind);
@@ -344,7 +351,7 @@ fn one_home(
 
 fn mergeable(a: &Group, b: &Group) -> bool {
     let alike = a.axis.is_none() || b.axis.is_none() || (a.kind, a.axis) == (b.kind, b.axis);
-    let alone = a.kind == Kind::Compact || b.kind == Kind::Compact;
+    let alone = a.kind == Kind::Compact || b.kind == Kind::Compact || a.len() + b.len() > STORES;
     a.stage == b.stage && a.domain == b.domain && alike && !alone
 }
 
@@ -364,7 +371,7 @@ fn joins(dag: &Dag, g: &mut Group, at: NodeId, top: &[&(NodeId, bool)], allow: A
         return false;
     }
     let shape = dag.shape(top[0].0);
-    if top.iter().any(|(t, _)| dag.shape(*t) != shape) {
+    if g.len() >= STORES || top.iter().any(|(t, _)| dag.shape(*t) != shape) {
         return false;
     }
     let in_body = top.iter().all(|(t, _)| g.body.contains(t));

@@ -154,21 +154,6 @@ fn shifted(cx: &mut Cx<'_>, y: &Array, axis: usize, by: i64, outside: &Outside) 
     if plain && known {
         return cx.apply_move(y, Move { name: "⌽", shape: y.shape().into(), read, onto: by == 0 });
     }
-    // What is recorded anyway stays a read, whatever lies outside.
-    let other = match outside {
-        Outside::Fill(fill) => fill.number_scalar().filter(|_| !y.is_char()).map(Some),
-        Outside::Clamp => Some(None),
-        Outside::Wrap => None,
-    };
-    let fits = |fill: &Option<f64>| y.dtype() != DType::F32 || fill.is_none_or(|f| f64::from(f as f32) == f);
-    let recorded = y.frame().is_none() && y.is_uniform() && cx.records(&[y], y.len());
-    if let Some(fill) = other.filter(|fill| recorded && fits(fill)) {
-        let mut read = crate::dag::Read::identity(y.rank());
-        let moved = crate::dag::ix::Ix::axis(axis).offset(by);
-        read.ix[axis] = if fill.is_none() { moved.clamped(0, n as i64 - 1, y.shape()) } else { moved };
-        read.tests.extend(fill.map(|fill| within(axis, by, n, fill)));
-        return cx.apply_move(y, Move { name: "⌽", shape: y.shape().into(), read, onto: by == 0 });
-    }
     let mut y = cx.ready_outer(y)?;
     if let Outside::Fill(fill) = outside {
         // The fill is one cell more, which the places outside read.

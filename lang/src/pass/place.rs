@@ -1,0 +1,272 @@
+//! place: which reads of a launch meet data again, and what keeping it near would save.
+//!
+//! Rows: BAR-14, BAR-15, BAS-06…09. In: the final schedule. Out: the same, with a decision for each array that a launch
+//! reads more than once: by an affine map of lower rank than the loops (reuse of a higher order), or at several places
+//! that overlap (a stencil). Both are read from memory and met again in the caches; what a tile in shared memory would
+//! load is counted beside it, by the paper's rule (in the block, else from memory) and with a halo.
+
+use super::cost::{Cost, READ_NS};
+use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::find;
+use super::work::Work;
+use crate::dag::{NodeId, Read};
+use crate::error::{Result, bytes};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// More reads of one array than this are no stencil.
+const REFS: usize = 128;
+
+/// Threads of a block, and how many of them lie along each of the last two axes.
+const BLOCK: i64 = 256;
+const TILE: [i64; 2] = [16, 16];
+
+pub fn run(work: &mut Work) -> Result<()> {
+    if !work.options.trace {
+        return Ok(());
+    }
+    let schedule = work.schedule().clone();
+    for group in &schedule.groups {
+        let mut reads: BTreeMap<NodeId, Vec<Read>> = BTreeMap::new();
+        for at in group.nodes() {
+            if work.dag.domain(at) != &*group.domain {
+                continue;
+            }
+            for (buffer, read) in find::loads(&work.dag, &schedule.keep, at) {
+                let known = reads.entry(buffer).or_default();
+                if !known.contains(&read) {
+                    known.push(read);
+                }
+            }
+        }
+        for (buffer, reads) in reads {
+            if let Some(decision) = decided(work, buffer, &reads, &group.domain) {
+                work.decide(decision);
+            }
+        }
+    }
+    Ok(())
+}
+
+const CACHES: WhyNot = WhyNot::Illegal("launches have no shared memory of their own; caches serve what is read again");
+
+fn decided(work: &Work, at: NodeId, reads: &[Read], domain: &[usize]) -> Option<Decision> {
+    let size = work.dag.dtype(at).size() as u64;
+    let points = domain.iter().fold(1u64, |n, &d| n.saturating_mul(d as u64));
+    let name = label(&work.dag, at);
+    let load = |n: u64| Cost { flops: 0, bytes: n.saturating_mul(size), ns: n as f64 * READ_NS };
+    if let Some(o) = overlap(reads, domain) {
+        let blocks = points.div_ceil(BLOCK as u64);
+        let halo: Vec<String> = o.halo.iter().map(i64::to_string).collect();
+        let text = format!(
+            "{name} is read at {} places that overlap, overlap({} refs, halo {}): a block of {BLOCK} loads {} of it, \
+             {} through shared memory by the rule of 2010, {} with a halo; factor {}.0",
+            o.refs,
+            o.refs,
+            halo.join(" "),
+            o.direct,
+            o.paper,
+            o.with_halo,
+            o.refs
+        );
+        let about = About { at, what: "place", reason: "overlap", row: "BAR-14", switch: "" };
+        let (a, b) = (
+            Choice { name: "global", cost: load(o.direct.saturating_mul(blocks)) },
+            Choice { name: "shared", cost: load(o.with_halo.saturating_mul(blocks)) },
+        );
+        return Some(Decision::forced(about, a, b, CACHES, text));
+    }
+    let redundant = redundant(reads.first()?, domain)?;
+    if redundant.is_empty() || points <= 1 {
+        return None;
+    }
+    let times = redundant.iter().fold(1u64, |n, &k| n.saturating_mul(domain[k] as u64));
+    let axes: Vec<String> = redundant.iter().map(|&k| crate::dag::ix::axis_name(k)).collect();
+    let (once, again) = (points / times.max(1), points);
+    let text = format!(
+        "{name} is read by a map of rank {} in {} loops: reuse of a higher order along {}, each element {times} times; \
+         {} from memory once, {} in all",
+        domain.len() - redundant.len(),
+        domain.len(),
+        axes.join(" "),
+        bytes(once.saturating_mul(size)),
+        bytes(again.saturating_mul(size))
+    );
+    let about = About { at, what: "place", reason: "reuse", row: "BAS-07", switch: "" };
+    let (a, b) = (Choice { name: "global", cost: load(again) }, Choice { name: "shared", cost: load(once) });
+    Some(Decision::forced(about, a, b, CACHES, text))
+}
+
+/// BAS-07: the loops along which an affine read repeats, as many as its rank is short of theirs. None: not affine.
+pub fn redundant(read: &Read, domain: &[usize]) -> Option<Vec<usize>> {
+    if !read.ix.iter().all(|ix| ix.is_affine()) {
+        return None;
+    }
+    let mut rows: Vec<Vec<i64>> =
+        read.ix.iter().map(|ix| (0..domain.len()).map(|k| ix.coefficient(k)).collect()).collect();
+    // The axes without a pivot, by elimination in whole numbers; an axis that no index mentions is one of them.
+    let mut free = Vec::new();
+    for k in 0..domain.len() {
+        match rows.iter().position(|row| row[k] != 0) {
+            None if domain[k] > 1 => free.push(k),
+            None => {}
+            Some(p) => {
+                let pivot = rows.swap_remove(p);
+                for row in rows.iter_mut().filter(|row| row[k] != 0) {
+                    let (a, b) = (pivot[k], row[k]);
+                    row.iter_mut()
+                        .zip(&pivot)
+                        .for_each(|(x, y)| *x = x.saturating_mul(a).saturating_sub(y.saturating_mul(b)));
+                }
+            }
+        }
+    }
+    Some(free)
+}
+
+/// Several reads of one array that meet the same elements.
+#[derive(Debug, PartialEq)]
+pub struct Overlap {
+    pub refs: usize,
+    /// By how much they are apart, for each axis of the loops that moves them.
+    pub halo: Vec<i64>,
+    /// Elements that one block loads: each read for itself; one each, what lies outside of the block again; once.
+    pub direct: u64,
+    pub paper: u64,
+    pub with_halo: u64,
+}
+
+/// BAR-14: whether the reads differ by distances of whole loop steps that are shorter than a block.
+pub fn overlap(reads: &[Read], domain: &[usize]) -> Option<Overlap> {
+    let first = reads.first()?;
+    if !(2..=REFS).contains(&reads.len()) || domain.is_empty() || reads.iter().any(|r| r.ix.len() != first.ix.len()) {
+        return None;
+    }
+    let moves: Vec<Vec<i64>> = reads.iter().map(|r| steps(first, r, domain.len())).collect::<Option<_>>()?;
+    let span = |k: usize| {
+        let all = moves.iter().map(|m| m[k]);
+        all.clone().max().unwrap_or(0) - all.min().unwrap_or(0)
+    };
+    let halo: Vec<i64> = (0..domain.len()).map(span).collect();
+    let moved: Vec<usize> = (0..domain.len()).filter(|&k| halo[k] > 0).collect();
+    // The axes of a block: the last one, or the last two where both move.
+    let tile: Vec<(usize, i64)> = match moved.as_slice() {
+        [] => return None,
+        [k] => vec![(*k, BLOCK)],
+        [.., j, k] => vec![(*j, TILE[0]), (*k, TILE[1])],
+    };
+    let near = tile.iter().all(|(k, n)| halo[*k] < *n && halo[*k] < domain[*k] as i64);
+    if !near {
+        return None;
+    }
+    let (direct, paper, with_halo) = block_loads(&moves, &tile);
+    let halo = tile.iter().map(|(k, _)| halo[*k]).collect();
+    Some(Overlap { refs: reads.len(), halo, direct, paper, with_halo })
+}
+
+/// How many loop steps a read is ahead of another, if it is whole steps.
+fn steps(from: &Read, to: &Read, rank: usize) -> Option<Vec<i64>> {
+    let mut out = vec![0; rank];
+    for (a, b) in from.ix.iter().zip(&to.ix) {
+        if a.terms != b.terms || !a.is_affine() {
+            return None;
+        }
+        let apart = b.c - a.c;
+        let (k, by) = match a.terms.as_slice() {
+            _ if apart == 0 => continue,
+            [(by, crate::dag::ix::Atom::Axis(k))] => (*k as usize, *by),
+            _ => return None,
+        };
+        if apart % by != 0 {
+            return None;
+        }
+        out[k] = apart / by;
+    }
+    Some(out)
+}
+
+/// By every element of one block.
+fn block_loads(moves: &[Vec<i64>], tile: &[(usize, i64)]) -> (u64, u64, u64) {
+    let inside = |place: &[i64]| place.iter().zip(tile).all(|(x, (_, n))| (0..*n).contains(x));
+    let points: Vec<Vec<i64>> = tile.iter().fold(vec![Vec::new()], |all, (_, n)| {
+        all.iter().flat_map(|p| (0..*n).map(move |x| p.iter().copied().chain([x]).collect())).collect()
+    });
+    let (mut outside, mut met) = (0, BTreeSet::new());
+    for m in moves {
+        // The first read is at the block's own place; others are relative to the one that lies lowest.
+        for p in &points {
+            let place: Vec<i64> = p.iter().zip(tile).map(|(x, (k, _))| x + m[*k]).collect();
+            outside += u64::from(!inside(&place));
+            met.insert(place);
+        }
+    }
+    let block = points.len() as u64;
+    (block * moves.len() as u64, block + outside, met.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dag::ix::Ix;
+
+    fn at(offsets: &[i64]) -> Read {
+        Read::new(offsets.iter().enumerate().map(|(k, c)| Ix::axis(k).offset(*c)))
+    }
+
+    fn loads(reads: &[Read], domain: &[usize]) -> (u64, u64, u64) {
+        let o = overlap(reads, domain).expect("an overlap");
+        (o.direct, o.paper, o.with_halo)
+    }
+
+    /// GOLDENS §4: elements that one block loads.
+    #[test]
+    fn bar_14_loads_of_a_block() {
+        let taps = |n: i64| (0..n).map(|k| at(&[k])).collect::<Vec<_>>();
+        assert_eq!(loads(&taps(2), &[9_999]), (512, 257, 257));
+        assert_eq!(loads(&taps(15), &[9_999]), (3_840, 361, 270));
+        assert_eq!(loads(&taps(3), &[9_999]).2, 258);
+        assert_eq!(overlap(&taps(15), &[9_999]).map(|o| o.halo), Some(vec![14]));
+        let jacobi = [[-1, 0], [1, 0], [0, -1], [0, 1]].map(|o| at(&o));
+        let moves: Vec<Vec<i64>> = [[-1, 0], [1, 0], [0, -1], [0, 1]].map(|o| o.to_vec()).to_vec();
+        assert_eq!(block_loads(&moves, &[(0, 16), (1, 16)]), (1_024, 320, 320));
+        assert_eq!(block_loads(&moves, &[(0, 8), (1, 32)]), (1_024, 336, 336));
+        assert_eq!(overlap(&jacobi, &[99, 99]).map(|o| (o.refs, o.halo)), Some((4, vec![2, 2])));
+        let life: Vec<Vec<i64>> = (-1..2).flat_map(|i| (-1..2).map(move |j| vec![i, j])).collect();
+        assert_eq!(block_loads(&life, &[(0, 16), (1, 16)]).2, 324);
+    }
+
+    #[test]
+    fn bar_15_only_reads_that_meet_within_a_block_overlap() {
+        for (apart, near) in [(255, true), (256, false)] {
+            assert_eq!(overlap(&[at(&[0]), at(&[apart])], &[9_999]).is_some(), near, "{apart}");
+        }
+        // Halves and strides that never meet.
+        assert_eq!(overlap(&[at(&[0]), at(&[50])], &[50]), None);
+        let even = |c| Read::new([Ix::axis(0).times(2).offset(c)]);
+        assert_eq!(overlap(&[even(0), even(1)], &[99]), None);
+        assert!(overlap(&[even(0), even(2)], &[99]).is_some());
+        assert_eq!(overlap(&[at(&[0])], &[99]), None);
+    }
+
+    /// GOLDENS §3.1: redundant loops of matrix-vector and matrix-matrix products, of all pairs, of a transpose.
+    #[test]
+    fn bas_07_reuse_is_a_rank_below_the_loops() {
+        let read = |axes: &[usize]| Read::new(axes.iter().map(|k| Ix::axis(*k)));
+        let cases: [(&[usize], &[usize], &[usize]); 7] = [
+            (&[0, 1], &[24, 32], &[]),
+            (&[1], &[24, 32], &[0]),
+            (&[0], &[24, 32], &[1]),
+            (&[0, 2], &[8, 9, 10], &[1]),
+            (&[2, 1], &[8, 9, 10], &[0]),
+            (&[0, 1], &[8, 9, 10], &[2]),
+            (&[1, 0], &[24, 32], &[]),
+        ];
+        for (axes, domain, wanted) in cases {
+            assert_eq!(redundant(&read(axes), domain), Some(wanted.to_vec()), "{axes:?} in {domain:?}");
+        }
+        // i+j has rank 1 in two loops; i and i+j together have 2.
+        let diagonal = Ix::axis(0).add(&Ix::axis(1));
+        assert_eq!(redundant(&Read::new([diagonal.clone()]), &[5, 6]), Some(vec![1]));
+        assert_eq!(redundant(&Read::new([Ix::axis(0), diagonal]), &[5, 6]), Some(vec![]));
+        assert_eq!(redundant(&Read::new([Ix::axis(0).modulo(3, &[9])]), &[9]), None);
+    }
+}
