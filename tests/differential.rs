@@ -56,7 +56,7 @@ impl Grammar {
             };
         }
         let (x, shape) = self.term(dice, depth - 1);
-        match dice.roll(17) {
+        match dice.roll(18) {
             0 | 1 => (format!("({}{x})", dice.pick(&self.one)), shape),
             2..=5 => self.pair(dice, depth, x, shape),
             6 if !shape.is_empty() => (format!("(⌽{x})"), shape),
@@ -76,6 +76,11 @@ impl Grammar {
             }
             14 if shape.len() == 1 => self.indexed(dice, depth, x, shape[0]),
             15 if !shape.is_empty() => self.selected(dice, depth, x, shape),
+            16 if !shape.is_empty() => {
+                let body = ["0.5×⍵+A", "1+⍵", "⍵÷2", "÷⍵", "⍵⌈B-⍵", "(⍵>1)×⍵-1"][dice.roll(6)];
+                let own = if shape == [6] { body.into() } else { body.replace(['A', 'B'], "2") };
+                (format!("({{{own}}}⍣{}⊢{x})", 2 + dice.roll(3)), shape)
+            }
             _ => (format!("(-{x})"), shape),
         }
     }

@@ -47,6 +47,9 @@ fn operands_run_once_for_all_cells() {
     // A guard that each cell decides is a select; one on the shape is decided once.
     assert_eq!(on_inputs("{⍵>2:⍵ ⋄ -⍵}¨A", &[]), 1);
     assert_eq!(on_inputs("{⍵≤0:0 ⋄ ⍵>9:1 ⋄ ÷⍵}¨A", &[]), 1);
+    // Rounds of scalar functions are a loop in one launch; what looks at more than its place is a launch a round.
+    assert_eq!(on_inputs("{0.5×⍵+2÷⍵}⍣20⊢A", &[]), 1);
+    assert_eq!(on_inputs("{⍵-+/⍵}⍣3⊢A", &[]), on_inputs("{⍵-+/⍵}⍣3⊢A", &["loops"]));
     // What is recursive goes cell by cell.
     assert_eq!(on_inputs("{⍵≤1:⍵ ⋄ ∇⍵-1}¨A", &[]), on_inputs("{⍵≤1:⍵ ⋄ ∇⍵-1}¨A", &["frames"]));
 }
@@ -143,6 +146,8 @@ const WITNESSES: &[(&str, &str, &[&str])] = &[
     ("outputs", "{⍵(1+⍵)}*A", &[]),
     ("exp-sharing", "y×y+1⊣y←*A", &[]),
     ("frames", "+/{⍵+⍵×2}¨A", &[]),
+    // Unrolled, it is more than may be pending.
+    ("loops", "{0.5×⍵+2÷⍵}⍣2000⊢A", &[]),
     ("fusion", "+/1+2×A", &[]),
     ("sharing", "{y←*A ⋄ y×y+1}0", &[]),
 ];

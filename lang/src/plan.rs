@@ -8,9 +8,10 @@
 
 use crate::array::{DType, Shape};
 use crate::dag::ix::Ix;
-use crate::dag::{NodeId, Read, Test};
+use crate::dag::{NodeId, Read, Rounds, Test};
 use crate::prim::op::Op;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// A buffer's place in `Plan::buffers`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -78,6 +79,12 @@ pub enum What {
         yes: ValueId,
         no: ValueId,
     },
+    /// The state `result` after all rounds (`Node::Loop`).
+    Loop {
+        args: SmallVec<[ValueId; 4]>,
+        body: Arc<Rounds>,
+        result: u8,
+    },
     /// The k-th load, moved on the axes in `along` by the values in `places` less `origin`.
     Gather {
         load: u32,
@@ -97,6 +104,7 @@ impl What {
             What::Part { yes, no, .. } => [*yes, *no].into_iter().collect(),
             What::Select { cond, yes, no } => [*cond, *yes, *no].into_iter().collect(),
             What::Gather { places, .. } => places.iter().copied().collect(),
+            What::Loop { args, .. } => args.iter().copied().collect(),
         }
     }
 
@@ -275,6 +283,11 @@ pub fn listing(l: &Launch) -> String {
             What::Guard { tests, value } => format!("{} where guard {tests} holds", arg(value)),
             What::Part { tests, yes, no } => format!("{} where guard {tests} holds, else {}", arg(yes), arg(no)),
             What::Select { cond, yes, no } => format!("{} where {}, else {}", arg(yes), arg(cond), arg(no)),
+            What::Loop { args, body, result } => {
+                let args: Vec<String> = args.iter().map(arg).collect();
+                let steps = body.steps.len();
+                format!("state {result} after {} rounds of {steps} operations on {}", body.count, args.join(" "))
+            }
             What::Gather { load, along, places, .. } => {
                 let load = &l.loads[*load as usize];
                 let by: Vec<String> =

@@ -120,6 +120,14 @@ fn node_value(
             let choose = |i| value(&args[if value(&args[0], i) != 0.0 { 1 } else { 2 }], i);
             (0..n).map(choose).collect()
         }
+        Node::Loop { args, body, result } => (0..n)
+            .map(|i| {
+                let own: Vec<f64> = args.iter().map(|a| value(a, i)).collect();
+                body.run(&own, *result as usize, &mut |fail| {
+                    note(i, fail);
+                })
+            })
+            .collect(),
         Node::Cat { axis, args } => {
             let axis = *axis as usize;
             let mut out = Vec::with_capacity(n);

@@ -370,6 +370,10 @@ impl Host for World<'_> {
         !self.core.options.is_off("frames")
     }
 
+    fn loops(&self) -> bool {
+        !self.core.options.is_off("loops")
+    }
+
     fn warn(&mut self, code: &'static str, place: &Place, text: String) {
         let known = &mut self.core.warnings;
         if self.core.tracing && known.len() < 16 && known.iter().all(|(_, _, t)| *t != text) {

@@ -14,5 +14,5 @@ mod text;
 
 pub use cell::{Cell, Meta};
 pub use graph::{Dag, Info, Look, NodeId};
-pub use node::{Args, Node, Scalar};
+pub use node::{Args, Node, Round, Rounds, Scalar};
 pub use read::{Read, Test};

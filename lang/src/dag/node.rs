@@ -4,7 +4,9 @@ use super::graph::{Dag, NodeId};
 use super::ix::Ix;
 use super::read::{Read, Test};
 use crate::prim::op::{Fails, Op};
+use crate::prim::scalar::{Fail, eval};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// A number or a character, as a body sees it: a character is its code point.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +35,45 @@ impl PartialEq for Scalar {
 }
 
 pub type Args<A> = SmallVec<[A; 2]>;
+
+/// The body of a loop. Values are numbered: the loop's arguments, then the steps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rounds {
+    pub count: u32,
+    pub steps: Vec<Round>,
+    /// For each state its value after a round.
+    pub next: Vec<u16>,
+}
+
+/// One scalar operation of a round.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Round {
+    pub op: Op,
+    pub ct: f64,
+    pub args: SmallVec<[u16; 2]>,
+}
+
+impl Rounds {
+    /// One element through all rounds; `fail` is told of an operation without a result, which goes on as 0.
+    pub fn run(&self, args: &[f64], result: usize, fail: &mut dyn FnMut(Fail)) -> f64 {
+        let mut values: Vec<f64> = args.to_vec();
+        values.resize(args.len() + self.steps.len(), 0.0);
+        let mut states: Vec<f64> = Vec::with_capacity(self.next.len());
+        for _ in 0..self.count {
+            for (k, step) in self.steps.iter().enumerate() {
+                let y = step.args.get(1).map_or(0.0, |a| values[*a as usize]);
+                values[args.len() + k] = eval(step.op, step.ct, values[step.args[0] as usize], y).unwrap_or_else(|f| {
+                    fail(f);
+                    0.0
+                });
+            }
+            states.clear();
+            states.extend(self.next.iter().map(|v| values[*v as usize]));
+            values[..states.len()].copy_from_slice(&states);
+        }
+        values[result]
+    }
+}
 
 /// What one node does. `A` is an `Array` while pending, a `NodeId` when recorded.
 ///
@@ -87,6 +128,13 @@ pub enum Node<A> {
         along: SmallVec<[u8; 2]>,
         origin: f64,
     },
+    /// `rounds` of a body of scalar operations, element by element: the first arguments are the states before the first
+    /// round, the others are the same in every round. `result` is the state whose last value this is.
+    Loop {
+        args: Args<A>,
+        body: Arc<Rounds>,
+        result: u8,
+    },
     /// The cells of the second argument along an axis where the first, a mask over the whole of it, is not 0. How many
     /// was known when it was recorded.
     Compact {
@@ -110,6 +158,7 @@ impl<A> Node<A> {
             Node::Cat { .. } => "cat",
             Node::Gather { .. } => "gather",
             Node::Compact { .. } => "compact",
+            Node::Loop { .. } => "loop",
         }
     }
 
@@ -121,7 +170,8 @@ impl<A> Node<A> {
             | Node::Select { args }
             | Node::Cat { args, .. }
             | Node::Gather { args, .. }
-            | Node::Compact { args, .. } => args,
+            | Node::Compact { args, .. }
+            | Node::Loop { args, .. } => args,
             Node::Transform { src, .. } | Node::Reduce { src, .. } | Node::Scan { src, .. } => {
                 std::slice::from_ref(src)
             }
@@ -148,6 +198,9 @@ impl<A> Node<A> {
                 along: along.clone(),
                 origin: *origin,
             },
+            Node::Loop { args, body, result } => {
+                Node::Loop { args: args.iter().map(to).collect(), body: body.clone(), result: *result }
+            }
             Node::Compact { axis, args } => Node::Compact { axis: *axis, args: args.iter().map(to).collect() },
         }
     }
@@ -166,6 +219,7 @@ impl<A> Node<A> {
         match self {
             Node::Map { op, .. } => op.row().fails == Fails::Hard,
             Node::Gather { .. } => true,
+            Node::Loop { body, .. } => body.steps.iter().any(|s| s.op.row().fails == Fails::Hard),
             _ => false,
         }
     }

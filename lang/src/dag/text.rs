@@ -38,6 +38,7 @@ impl Dag {
             Node::Select { .. } => format!("(select{})", args()),
             Node::Cat { axis, .. } => format!("(cat {axis}{})", args()),
             Node::Gather { .. } => format!("(gather{})", args()),
+            Node::Loop { body, .. } => format!("(loop {}{})", body.count, args()),
             Node::Compact { axis, .. } => format!("(compact {axis}{})", args()),
         }
     }

@@ -50,6 +50,8 @@ pub struct Sys {
     pub guards: u32,
     /// How many frames stand around: nothing may happen once a cell.
     pub framing: u32,
+    /// A round of a loop is being recorded: its states have no values.
+    pub rounds: u32,
     /// Conditions on cells under which the evaluator records.
     pub under: Vec<Under>,
     /// No framed runs: cells go one by one.
@@ -88,6 +90,7 @@ impl Default for Sys {
             guards: 0,
             framing: 0,
             under: Vec::new(),
+            rounds: 0,
             cell_by_cell: false,
             runs: Vec::new(),
             suspects: Vec::new(),

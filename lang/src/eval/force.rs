@@ -50,6 +50,9 @@ impl Cx<'_> {
         if roots.is_empty() {
             return Ok(());
         }
+        if self.sys.rounds > 0 {
+            return Err(super::lower::rounds::no_value_yet());
+        }
         let place = self.place();
         let cells = reached(&roots);
         // Pointers of checks, which hold their cells: a replay lets the others go.

@@ -48,6 +48,11 @@ pub trait Host {
         true
     }
 
+    /// Whether the rounds of ⍣ may become one loop.
+    fn loops(&self) -> bool {
+        true
+    }
+
     /// Something that costs more than it seems to: its code in the trace, where, and a sentence.
     fn warn(&mut self, _code: &'static str, _place: &Place, _text: String) {}
 

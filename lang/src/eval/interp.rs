@@ -194,6 +194,7 @@ impl Interp {
         self.sys.guards = 0;
         self.sys.framing = 0;
         self.sys.under.clear();
+        self.sys.rounds = 0;
         self.sys.runs.retain(Run::alive);
         let journal = std::mem::take(&mut self.store.journal);
         if done.is_err() {

@@ -18,6 +18,7 @@ mod fold;
 mod framed;
 mod guarded;
 pub mod places;
+pub mod rounds;
 
 pub use guarded::Under;
 
@@ -25,7 +26,7 @@ pub use guarded::Under;
 fn fails(node: &Node<Array>) -> bool {
     match node {
         Node::Map { op, .. } | Node::Reduce { op, .. } | Node::Scan { op, .. } => op.row().fails != Fails::Never,
-        Node::Gather { .. } => true,
+        Node::Gather { .. } | Node::Loop { .. } => true,
         _ => false,
     }
 }

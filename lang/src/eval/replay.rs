@@ -2,7 +2,7 @@
 //! operation with the host's functions, in the order in which it was written.
 
 use super::cx::Cx;
-use crate::array::Array;
+use crate::array::{Array, Shape};
 use crate::dag::{Cell, Node};
 use crate::error::{Result, internal};
 use crate::prim::moves::Move;
@@ -61,6 +61,24 @@ impl Cx<'_> {
                 };
                 let places: Vec<_> = (0..cell.shape().iter().product()).map(|k| Ok(chosen(k))).collect();
                 crate::prim::moves::gather(&both, cell.shape(), &places, self.budget())
+            }
+            Node::Loop { args, body, result } => {
+                let mut values = args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
+                for _ in 0..body.count {
+                    self.host.interrupt().check()?;
+                    values.truncate(args.len());
+                    for step in &body.steps {
+                        let own: Vec<Array> = step.args.iter().map(|a| values[*a as usize].clone()).collect();
+                        let facts: Vec<_> = own.iter().map(|a| (a.dtype(), None)).collect();
+                        let (dtype, _) = step.op.result(&facts);
+                        let full = own.iter().any(|a| a.rank() > 0);
+                        let shape = if full { meta.shape.clone() } else { Shape::new() };
+                        values.push(self.mapped(step.op, step.ct, shape, &own, dtype)?);
+                    }
+                    let next: Vec<Array> = body.next.iter().map(|v| values[*v as usize].clone()).collect();
+                    values[..next.len()].clone_from_slice(&next);
+                }
+                Ok(values[result as usize].clone())
             }
             Node::Cat { axis, args } => crate::prim::cells::joined(self, &args, axis as usize),
             Node::Gather { args, read, along, origin } => {

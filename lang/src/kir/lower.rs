@@ -9,7 +9,7 @@ use super::ops;
 use super::{Expr, Kernel, Param, ParamKind, Stmt, Type};
 use crate::array::DType;
 use crate::dag::ix::{Atom, Ix, linear};
-use crate::dag::{NodeId, Read, Test};
+use crate::dag::{NodeId, Read, Rounds, Test};
 use crate::error::{Result, internal, nonce};
 use crate::plan::{BufId, Kind, Launch, Plan, Step, Store, ValueId, What};
 use crate::prim::op::{Fails, Op};
@@ -413,6 +413,7 @@ impl Lowering<'_> {
                     };
                     (format!("({} != 0.0 ? {} : {})", body.values[*cond as usize], sure(yes), sure(no)), false)
                 }
+                What::Loop { args, body: rounds, result } => (self.rounds(step, args, rounds, *result, body)?, false),
                 What::Gather { load, along, places, origin } => {
                     let load = self.launch.loads[*load as usize].clone();
                     let bad = self.bad(step.site, body.index);
@@ -498,6 +499,47 @@ impl Lowering<'_> {
             _ => format!("(double){name}[{place}]"),
         };
         Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, axes) })
+    }
+
+    /// Rounds as a loop of its own in the thread; the name of the state that is wanted.
+    fn rounds(&mut self, step: &Step, args: &[ValueId], rounds: &Rounds, result: u8, body: &mut Body) -> Result<Expr> {
+        let bad = self.bad(step.site, body.index);
+        let sure = |name: &str, loose: bool| if loose { format!("sure({name}, {bad})") } else { name.to_string() };
+        let at = self.variables;
+        self.variables += 1;
+        let let_ = |name: String, is: String| Stmt::Let { name, of: Type::F64, is, node: Some(step.node) };
+        let mut inner = Body::new(body.index);
+        for (k, arg) in args.iter().enumerate() {
+            let value = sure(&body.values[*arg as usize], body.loose[*arg as usize]);
+            let name = if k < rounds.next.len() { format!("s{at}_{k}") } else { value.clone() };
+            if k < rounds.next.len() {
+                body.out.push(let_(name.clone(), value));
+            }
+            inner.values.push(name);
+            inner.loose.push(false);
+        }
+        // What the operations see of their operands' types: numbers of any kind.
+        let any = Step { what: What::Const(0.0), dtype: DType::F64, guard: None, ..step.clone() };
+        let steps = vec![any; args.len() + rounds.steps.len()];
+        for (k, round) in rounds.steps.iter().enumerate() {
+            let args: Vec<ValueId> = round.args.iter().map(|a| u32::from(*a)).collect();
+            let (text, loose) = self.operation(step, round.op, round.ct, &args, &steps, &inner)?;
+            let name = format!("w{at}_{k}");
+            inner.out.push(let_(name.clone(), text));
+            inner.values.push(name);
+            inner.loose.push(loose);
+        }
+        for (k, v) in rounds.next.iter().enumerate() {
+            let is = sure(&inner.values[*v as usize], inner.loose[*v as usize]);
+            inner.out.push(let_(format!("n{at}_{k}"), is));
+        }
+        for k in 0..rounds.next.len() {
+            let (name, is) = (format!("s{at}_{k}"), format!("n{at}_{k}"));
+            inner.out.push(Stmt::Set { name, is, node: Some(step.node) });
+        }
+        let (name, to) = (format!("r{at}_"), self.number('m', Type::U64, f64::from(rounds.count)));
+        body.out.push(Stmt::For { name, from: "0".into(), to, step: "1".into(), body: inner.out });
+        Ok(format!("s{at}_{result}"))
     }
 
     /// An element whose place on some axes is a value: `spot` checks it and goes on at 0 where there is none.

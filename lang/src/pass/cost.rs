@@ -72,6 +72,10 @@ pub fn own(dag: &Dag, at: NodeId) -> (f64, u64) {
         Node::Select { .. } => (0.15, 1),
         Node::Gather { .. } => (1.5, 1),
         Node::Cat { args, .. } => (0.15 * args.len() as f64, 0),
+        Node::Loop { body, .. } => {
+            let ns: f64 = body.steps.iter().map(|s| s.op.row().ns).sum();
+            (ns * f64::from(body.count), body.steps.len() as u64 * u64::from(body.count))
+        }
         Node::Compact { .. } => (0.5, 0),
         Node::Iota { .. } => (0.1, 0),
         Node::Input(_) | Node::Const(_) | Node::Transform { .. } => (0.0, 0),

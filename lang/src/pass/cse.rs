@@ -78,6 +78,7 @@ pub fn hash(node: &Node<NodeId>) -> u64 {
         Node::Transform { read, .. } => read.hash(&mut h),
         Node::Reduce { op, axis, .. } | Node::Scan { op, axis, .. } => (op, axis).hash(&mut h),
         Node::Select { .. } => {}
+        Node::Loop { body, result, .. } => (body.count, body.steps.len(), result).hash(&mut h),
         Node::Cat { axis, .. } | Node::Compact { axis, .. } => axis.hash(&mut h),
         Node::Gather { read, along, origin, .. } => (read, along, origin.to_bits()).hash(&mut h),
     }

@@ -351,6 +351,10 @@ impl Writer<'_> {
                 let &[cond, yes, no] = args.as_slice() else { return Err(internal("a select of three")) };
                 self.push(at, read, What::Select { cond, yes, no });
             }
+            Node::Loop { body, result, .. } => {
+                let args = needs.iter().map(|n| value(self, n)).collect::<Result<_>>()?;
+                self.push(at, read, What::Loop { args, body: body.clone(), result: *result });
+            }
             Node::Gather { args, read: own, along, origin } => {
                 let places = needs.iter().map(|n| value(self, n)).collect::<Result<_>>()?;
                 let What::Load(load) = self.load(args[0], &own.after(&read, &self.extents))? else {
@@ -389,7 +393,9 @@ impl Writer<'_> {
 
     fn step(&mut self, at: NodeId, read: &Read, what: What) -> ValueId {
         let guard = match &what {
-            What::Op { .. } | What::Gather { .. } if !read.tests.is_empty() => Some(self.guard(&read.tests.clone())),
+            What::Op { .. } | What::Gather { .. } | What::Loop { .. } if !read.tests.is_empty() => {
+                Some(self.guard(&read.tests.clone()))
+            }
             _ => None,
         };
         let info = self.dag.info(at);

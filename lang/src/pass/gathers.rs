@@ -3,6 +3,7 @@
 //! Rows: ACL-19, LOWERING §7 (a gather is inlined while it reads no more than there is). Part of push-down. A map that only
 //! the gather reads, and that has a value for all values, changes places with it; what is below is then an input or kept.
 
+use super::lets;
 use super::work::Work;
 use crate::dag::{Dag, Info, Node, NodeId};
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ const DEEP: usize = 64;
 
 pub fn run(work: &mut Work) {
     let uses = work.dag.uses(&work.roots);
-    let born = work.pass_now();
+    let (born, before) = (work.pass_now(), work.dag.len());
     work.rewrite(|dag, at| {
         let Node::Gather { args, .. } = dag.node(at) else { return None };
         let src = args[0];
@@ -23,6 +24,10 @@ pub fn run(work: &mut Work) {
         let to = below.through(dag, src, 0)?;
         Some(("gather-map", "only the gather reads it, and not more of it than there is", to))
     });
+    // What stood around a let may be gone.
+    if work.dag.len() > before && !work.lets.is_empty() {
+        work.lets = lets::float(&work.dag, &work.roots);
+    }
 }
 
 fn goes_through(dag: &Dag, gather: NodeId, src: NodeId, uses: &[u32]) -> bool {

@@ -22,8 +22,8 @@ pub static SWITCHES: &[Switch] = &[
     Switch { name: "exp-sharing", says: "computes equal values of a launch once", row: "ACC-33" },
 ];
 
-/// What the recorder does before any pass: runs operands once for all cells.
-pub static RECORDER: &[&str] = &["frames"];
+/// What the recorder does before any pass: runs operands once for all cells, and rounds once for all.
+pub static RECORDER: &[&str] = &["frames", "loops"];
 
 /// Names that stand for several.
 pub static GROUPS: &[(&str, &[&str])] = &[
@@ -61,7 +61,17 @@ pub static PRESETS: &[Preset] = &[
         name: "acl2006",
         says: "Accelerator: breaks at random access, transforms pushed down, equal terms broken where that is cheaper",
         row: "ACL-37",
-        runs: &["break-random", "push-down", "cse", "fuse-producers", "split", "exp-sharing", "frames", "recompute"],
+        runs: &[
+            "break-random",
+            "push-down",
+            "cse",
+            "fuse-producers",
+            "split",
+            "exp-sharing",
+            "frames",
+            "loops",
+            "recompute",
+        ],
         again: Again::Always,
         moves_fuse: false,
         strict: true,
@@ -83,6 +93,7 @@ pub static PRESETS: &[Preset] = &[
             "hoist",
             "exp-sharing",
             "frames",
+            "loops",
             "recompute",
         ],
         again: Again::Unshared,
@@ -107,6 +118,7 @@ pub static PRESETS: &[Preset] = &[
             "epilogue",
             "exp-sharing",
             "frames",
+            "loops",
             "recompute",
         ],
         again: Again::Always,

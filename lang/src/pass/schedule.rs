@@ -221,7 +221,7 @@ fn first_kept(dag: &Dag, roots: &[NodeId], lets: &[Let], allow: Allow, live: &[b
             }
         }
         let why = match dag.node(at) {
-            Node::Map { .. } | Node::Select { .. } | Node::Gather { .. }
+            Node::Map { .. } | Node::Select { .. } | Node::Gather { .. } | Node::Loop { .. }
                 if !allow.fuse && !dag.shape(at).is_empty() =>
             {
                 Some(Why::NotYet("fuse-producers"))

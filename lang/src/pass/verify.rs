@@ -91,6 +91,17 @@ fn node(dag: &Dag, at: NodeId) -> Result<(), String> {
             let fits = conform && axes && counts && along.len() == places.len();
             if fits { Ok(()) } else { wrong("a gather whose places are not integers of its shape".into()) }
         }
+        Node::Loop { args, body, result } => {
+            let conform = args.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == shape);
+            let known = |k: usize, s: &crate::dag::Round| {
+                s.args.len() == s.op.arity() && s.args.iter().all(|a| (*a as usize) < args.len() + k)
+            };
+            let steps = body.steps.iter().enumerate().all(|(k, s)| known(k, s));
+            let values = args.len() + body.steps.len();
+            let next = body.next.len() <= args.len() && body.next.iter().all(|v| (*v as usize) < values);
+            let fits = conform && steps && next && (*result as usize) < body.next.len();
+            if fits { Ok(()) } else { wrong("a loop whose values are not in order".into()) }
+        }
         Node::Compact { axis, args } => {
             let axis = *axis as usize;
             let [mask, src] = args.as_slice() else { return wrong("a compact of other than two".into()) };
@@ -243,7 +254,7 @@ fn steps(launch: &Launch, steps: &[Step]) -> Result<(), String> {
             What::Gather { load, along, places, .. } => {
                 *load as usize >= launch.loads.len() || along.len() != places.len()
             }
-            What::Index { .. } | What::Const(_) | What::Select { .. } => false,
+            What::Index { .. } | What::Const(_) | What::Select { .. } | What::Loop { .. } => false,
         };
         let bad = bad || step.what.args().iter().any(|a| *a as usize >= k);
         if bad || step.guard.is_some_and(|g| g as usize >= launch.guards.len()) {

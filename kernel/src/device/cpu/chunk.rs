@@ -9,11 +9,14 @@ use super::Fault;
 use super::convert::{Converts, Source, converts};
 use super::isa::Isa;
 use super::loops::{Plain, plain};
-use super::program::{Arg, Do, Inst, Program, Run, rounded};
+use super::program::{Arg, Do, Inst, Program, Rounds, Run, rounded};
 use super::walk::{Piece, Walk};
 use aplomb_lang::array::DType;
 use aplomb_lang::plan::Step;
 use aplomb_lang::prim::scalar::{Fail, eval};
+
+/// Elements of a loop's values at a time: those of twenty operations stay in L1.
+const PIECE: usize = 128;
 
 /// Elements of a register.
 pub const CHUNK: usize = 1024;
@@ -58,6 +61,7 @@ pub struct Frame {
     at: Vec<*const f64>,
     place: Vec<usize>,
     wanted: Vec<bool>,
+    scratch: Vec<f64>,
     /// The least failure this thread has seen.
     pub fault: Option<Fault>,
     /// Bit k: a value did not fit sink k.
@@ -123,6 +127,8 @@ impl Frame {
                 Do::Guard { walk, x } => self.guard(walk, *x, inst.out, start, n),
                 Do::Part { walk, yes, no } => self.part(walk, *yes, *no, inst.out, start, n),
                 Do::Select { cond, yes, no } => self.select(*cond, *yes, *no, inst.out, n),
+                Do::Loop(rounds) if careful => self.rounds_with_care(env, inst, rounds, start, n),
+                Do::Loop(rounds) => self.rounds(env, inst.out, rounds, n),
                 Do::Gather { .. } => self.gather(env, inst, start, n, careful),
                 // SAFETY: a live register points at n elements.
                 Do::Test => careful || unsafe { (env.plain.all_finite)(self.at[inst.out], n) },
@@ -312,6 +318,100 @@ impl Frame {
         });
         self.broken |= broken;
         fine || careful
+    }
+
+    /// Rounds on pieces that stay in L1. False: suspect.
+    fn rounds(&mut self, env: &Env, reg: usize, rounds: &Rounds, n: usize) -> bool {
+        let (args, steps, states) = (rounds.args.len(), rounds.steps.len(), rounds.body.next.len());
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.resize((args + steps + states) * PIECE, 0.0);
+        let numbers: Vec<f64> = rounds.args.iter().map(|a| number(*a)).collect();
+        let from: Vec<(*const f64, usize)> =
+            rounds.args.iter().zip(&numbers).map(|(a, x)| (self.operand(*a, x).0, stride(*a))).collect();
+        let out = self.own(reg);
+        let mut fine = true;
+        let base = scratch.as_mut_ptr();
+        let value = |k: usize| base.wrapping_add(k * PIECE);
+        for at in (0..n).step_by(PIECE) {
+            let m = PIECE.min(n - at);
+            // SAFETY: values are pieces of the scratch, each of PIECE numbers; operands hold n (a number its one).
+            unsafe {
+                for (k, (source, each)) in from.iter().enumerate() {
+                    for j in 0..m {
+                        *value(k).add(j) = *source.add((at + j) * each);
+                    }
+                }
+                'all: for _ in 0..rounds.body.count {
+                    let finite = |v: &usize| (env.plain.all_finite)(value(*v), m);
+                    for (k, step) in rounds.steps.iter().enumerate() {
+                        let (px, py) = (value(step.x).cast_const(), value(step.y).cast_const());
+                        let to = value(args + k);
+                        let suspect = !step.tests.iter().all(finite)
+                            || match step.run {
+                                Run::Loop(f) => f(to, px, py, step.ct, m),
+                                Run::Power(f, exponent) => f(to, px, px, exponent, m),
+                                Run::Each => (0..m).any(|j| match eval(step.op, step.ct, *px.add(j), *py.add(j)) {
+                                    Ok(x) => {
+                                        *to.add(j) = x;
+                                        false
+                                    }
+                                    Err(_) => true,
+                                }),
+                            };
+                        if suspect {
+                            fine = false;
+                            break 'all;
+                        }
+                    }
+                    if !rounds.tests.iter().all(finite) {
+                        fine = false;
+                        break 'all;
+                    }
+                    // A next state that is a state must be read before it is overwritten.
+                    let (mut next, swaps) = (args + steps, rounds.body.next.iter().any(|v| (*v as usize) < states));
+                    if !swaps {
+                        next = 0;
+                    }
+                    for (k, v) in rounds.body.next.iter().enumerate() {
+                        std::ptr::copy_nonoverlapping(value(*v as usize), value(next + k), m);
+                    }
+                    for k in 0..if swaps { states } else { 0 } {
+                        std::ptr::copy_nonoverlapping(value(next + k), value(k), m);
+                    }
+                }
+                if !fine {
+                    break;
+                }
+                std::ptr::copy_nonoverlapping(value(rounds.result), out.add(at), m);
+            }
+        }
+        self.scratch = scratch;
+        fine
+    }
+
+    fn rounds_with_care(&mut self, env: &Env, inst: &Inst, rounds: &Rounds, start: usize, n: usize) -> bool {
+        self.want(inst.guard.as_ref(), start, n);
+        let numbers: Vec<f64> = rounds.args.iter().map(|a| number(*a)).collect();
+        let from: Vec<(*const f64, usize)> =
+            rounds.args.iter().zip(&numbers).map(|(a, x)| (self.operand(*a, x).0, stride(*a))).collect();
+        let out = self.own(inst.out);
+        let step = &env.steps[inst.step];
+        let mut args = vec![0.0; from.len()];
+        for k in 0..n {
+            for (arg, (source, each)) in args.iter_mut().zip(&from) {
+                // SAFETY: operands hold n (a number its one), and are read before the element is written.
+                *arg = unsafe { *source.add(k * each) };
+            }
+            let (wanted, fault) = (self.wanted[k], &mut self.fault);
+            let value = rounds.body.run(&args, rounds.result, &mut |fail| {
+                if wanted {
+                    Fault { site: step.site, index: (start + k) as u64, fail, node: step.node }.keep_least(fault);
+                }
+            });
+            // SAFETY: k < n.
+            unsafe { *out.add(k) = value };
+        }
+        true
     }
 
     /// Marks the elements of a chunk at which a failure counts.

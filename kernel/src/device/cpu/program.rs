@@ -12,10 +12,11 @@ use super::isa::Isa;
 use super::loops::{Loop, Loops, loops, plain};
 use super::walk::{Piece, Walk};
 use aplomb_lang::array::{DType, Shape, strides};
-use aplomb_lang::dag::Test;
+use aplomb_lang::dag::{Rounds as Body, Test};
 use aplomb_lang::plan::{Step, ValueId, What};
 use aplomb_lang::prim::op::{Fails, Gives, Op};
 use aplomb_lang::prim::scalar::{Fail, eval, small_exponent};
+use std::sync::Arc;
 
 /// Where an operand is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,6 +61,8 @@ pub enum Do {
         places: Vec<Moved>,
         origin: f64,
     },
+    /// Rounds on pieces of a chunk; suspect as the operations in it.
+    Loop(Rounds),
     /// Suspect if some element is not finite.
     Test,
     /// Into the sink; `test` as `Do::Test` before.
@@ -68,6 +71,26 @@ pub enum Do {
         x: Arg,
         test: bool,
     },
+}
+
+/// One operation of a round, and which values must be finite before it, for it would hide that they are not.
+pub struct Round {
+    pub run: Run,
+    pub op: Op,
+    pub ct: f64,
+    pub x: usize,
+    pub y: usize,
+    pub tests: Vec<usize>,
+}
+
+/// A loop's body as vector operations on pieces. Values: arguments, steps, and the states after a round.
+pub struct Rounds {
+    pub args: Vec<Arg>,
+    pub steps: Vec<Round>,
+    /// What must be finite at a round's end.
+    pub tests: Vec<usize>,
+    pub body: Arc<Body>,
+    pub result: usize,
 }
 
 /// A place along one axis of a source that is a value.
@@ -226,6 +249,34 @@ impl Lower<'_> {
                 [*cond, *yes, *no].iter().for_each(|&a| self.test(a as usize));
                 let (reg, args) = self.taken(&[*cond, *yes, *no]);
                 self.push(k, reg, Do::Select { cond: args[0], yes: args[1], no: args[2] });
+                (Arg::Reg(reg), false)
+            }
+            What::Loop { args, body, result } => {
+                args.iter().for_each(|&a| self.test(a as usize));
+                let (reg, own) = self.taken(args);
+                let mut pending = vec![false; own.len() + body.steps.len()];
+                let mut rounds_steps = Vec::with_capacity(body.steps.len());
+                for (j, s) in body.steps.iter().enumerate() {
+                    let x = s.args[0] as usize;
+                    let y = s.args.get(1).map_or(x, |y| *y as usize);
+                    let mut tests = Vec::new();
+                    if !s.op.row().keeps {
+                        tests.extend([x, y].into_iter().filter(|v| std::mem::take(&mut pending[*v])));
+                    }
+                    // What an operation keeps visible is found in its result.
+                    let shown = std::mem::take(&mut pending[x]) | std::mem::take(&mut pending[y]);
+                    pending[own.len() + j] = shown || makes_infinity(s.op, DType::F64);
+                    let run = self.run(s.op, s.ct, (Arg::Reg(0), Arg::Reg(0)), false);
+                    rounds_steps.push(Round { run, op: s.op, ct: s.ct, x, y, tests });
+                }
+                // An operation whose value nobody wants may still fail.
+                let tests = (0..pending.len()).filter(|v| pending[*v]).collect();
+                let (all, body, result) = (rounds_steps, body.clone(), *result as usize);
+                let each: f64 = body.steps.iter().map(|s| s.op.row().ns).sum();
+                self.out.ns += each * f64::from(body.count);
+                let rounds = Rounds { args: own, steps: all, tests, body, result };
+                let guard = steps[k].guard.map(|g| Walk::of_tests(&self.work.guards[g as usize], self.work.domain));
+                self.out.insts.push(Inst { act: Do::Loop(rounds), out: reg, step: k, round: false, guard });
                 (Arg::Reg(reg), false)
             }
             What::Gather { load, along, places, origin } => {

@@ -79,6 +79,19 @@ impl Eval<'_> {
         Ok(Array::framed(self.cx.lined_up(&a, outer, &full)?, outer.len() + lead))
     }
 
+    /// Remembers how a pending value could have been made one cell, or one round, after the other.
+    pub fn watch(&mut self, made: &Array, from: u64, again: Again) {
+        if self.cx.sys.framing == 0
+            && let Some(cell) = made.pending()
+        {
+            let (to, place) = (self.cx.sys.seq, self.cx.place());
+            if self.cx.sys.runs.len() >= 16 {
+                self.cx.sys.runs.retain(Run::alive);
+            }
+            self.cx.sys.runs.push(Run { again, from, to, place, result: Rc::downgrade(cell) });
+        }
+    }
+
     /// Runs `f` once over the whole frame. None: go cell by cell.
     fn once(
         &mut self,
@@ -96,15 +109,7 @@ impl Eval<'_> {
         self.cx.sys.under.truncate(under);
         match outcome {
             Ok(Some(z)) => {
-                if self.cx.sys.framing == 0
-                    && let Some(cell) = z.pending()
-                {
-                    let (to, place) = (self.cx.sys.seq, self.cx.place());
-                    if self.cx.sys.runs.len() >= 16 {
-                        self.cx.sys.runs.retain(Run::alive);
-                    }
-                    self.cx.sys.runs.push(Run { again, from, to, place, result: Rc::downgrade(cell) });
-                }
+                self.watch(&z, from, again);
                 Ok(Some(z))
             }
             Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::Internal) => Err(e),
@@ -237,7 +242,10 @@ impl Eval<'_> {
             if let Some(place) = &run.place {
                 (self.cx.sys.source, self.cx.sys.span) = (Some(place.source.clone()), place.span);
             }
+            // What it records is no part of the statement.
+            let hard = std::mem::take(&mut self.cx.sys.hard);
             let done = (run.again)(self).and_then(|z| self.cx.ready(&z, "check"));
+            self.cx.sys.hard = hard;
             self.cx.sys.cell_by_cell = false;
             match done {
                 Ok(_) => {}

@@ -13,6 +13,11 @@ pub fn power(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: 
     match &f[1] {
         Operand::A(n) => {
             let n = ev.cx.one_integer(n, "the right operand of ⍣")?;
+            if n > 1
+                && let Some(all) = ev.rounds(&func, x, y, n.unsigned_abs())?
+            {
+                return Ok(all);
+            }
             for _ in 0..n.unsigned_abs() {
                 ev.cx.host.interrupt().check()?;
                 now = if n < 0 { super::inverse::inverse(ev, &func, x, &now)? } else { ev.apply(&func, x, &now)? };
