@@ -27,7 +27,7 @@ pub fn consumers(work: &mut Work) -> Result<()> {
 
 fn step(work: &mut Work, allow: fn(&mut Allow), row: &'static str, switch: &'static str) -> Result<()> {
     let Some(before) = work.permit(allow) else { return Ok(()) };
-    let after = work.schedule().clone();
+    let after = work.schedule();
     for at in pushed(&before, &after) {
         let decision = inlined(work, &after, at, row, switch);
         work.decide(decision);
@@ -45,7 +45,7 @@ fn step(work: &mut Work, allow: fn(&mut Allow), row: &'static str, switch: &'sta
 
 pub fn horizontal(work: &mut Work) -> Result<()> {
     let Some(before) = work.permit(|allow| allow.horizontal = true) else { return Ok(()) };
-    let after = work.schedule().clone();
+    let after = work.schedule();
     for group in &after.groups {
         let nodes = group.nodes();
         let parts = before.groups.iter().filter(|g| g.nodes().iter().any(|n| nodes.contains(n))).count();

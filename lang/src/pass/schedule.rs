@@ -50,6 +50,29 @@ impl Allow {
     pub fn has(&self, fault: Fault) -> bool {
         cfg!(debug_assertions) && self.fault == Some(fault)
     }
+
+    /// Whether this graph has nothing of what is allowed now and was not before, so that its schedule stays what it is.
+    /// Cheap and careful: no means that nobody knows yet. The verifier compares.
+    pub fn says_nothing_new(self, was: Allow, dag: &Dag, roots: &[NodeId], lets: &[Let], now: &Schedule) -> bool {
+        let like = Allow { shapes: self.shapes, floats: self.floats, breaks: self.breaks, push: self.push, ..was };
+        if self != (Allow { embed: self.embed, horizontal: self.horizontal, inputs: self.inputs, ..like }) {
+            return false;
+        }
+        let live = dag.live(roots);
+        let none = |is: &dyn Fn(NodeId) -> bool| !dag.ids().any(|at| live[at.index()] && is(at));
+        let moves = |at| matches!(dag.node(at), Node::Transform { .. } | Node::Cat { .. }) && !is_broadcast(dag.node(at));
+        let random = |at| is_random(dag.node(at));
+        let buffer = |at| matches!(dag.node(at), Node::Input(_)) || now.keep.contains_key(&at);
+        let few = |most| dag.ids().filter(|at| live[at.index()] && buffer(*at)).count() <= most;
+        let merged = now.groups.len() < 2;
+        (self.shapes == was.shapes || none(&|at| dag.info(at).asked))
+            && (self.floats == was.floats || float_lets::held(dag, lets, &live).is_empty())
+            && (self.breaks == was.breaks || none(&random))
+            && (self.push == was.push || none(&moves))
+            && (self.embed == was.embed || was.outputs && was.fuse && none(&random) && (was.push || none(&moves)))
+            && (self.horizontal == was.horizontal || merged)
+            && (self.inputs == was.inputs || self.inputs.is_none_or(few))
+    }
 }
 
 /// When a node may be computed again instead of being stored.
@@ -151,7 +174,7 @@ impl Group {
     }
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schedule {
     pub keep: BTreeMap<NodeId, Why>,
     pub groups: Vec<Group>,

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn run(work: &mut Work) -> Result<()> {
     let most = work.options.inputs.max(2);
     let Some(before) = work.permit(|allow| allow.inputs = Some(most)) else { return Ok(()) };
-    let after = work.schedule().clone();
+    let after = work.schedule();
     for (at, why) in &after.keep {
         let Why::Limit { name, need, have } = why else { continue };
         if before.keep.contains_key(at) {
