@@ -170,7 +170,7 @@ pub struct DiffArgs {
 #[derive(Args, Clone)]
 pub struct BenchArgs {
     /// What to time: blackscholes, frontend (reading, recording, passes), trace (what a
-    /// trace costs), or jupyter (start, cells, interrupts)
+    /// trace costs), layout (pictures of large graphs), or jupyter (start, cells, interrupts)
     #[arg(default_value = "blackscholes")]
     pub name: String,
     /// Elements

@@ -61,7 +61,8 @@ impl Allow {
         }
         let live = dag.live(roots);
         let none = |is: &dyn Fn(NodeId) -> bool| !dag.ids().any(|at| live[at.index()] && is(at));
-        let moves = |at| matches!(dag.node(at), Node::Transform { .. } | Node::Cat { .. }) && !is_broadcast(dag.node(at));
+        let moves =
+            |at| matches!(dag.node(at), Node::Transform { .. } | Node::Cat { .. }) && !is_broadcast(dag.node(at));
         let random = |at| is_random(dag.node(at));
         // Whatever a launch was put together from read no more than this.
         let most = |g: &Group| g.len() + find::all_reads(dag, &now.keep, &g.nodes()).len();
