@@ -169,7 +169,8 @@ pub struct DiffArgs {
 
 #[derive(Args, Clone)]
 pub struct BenchArgs {
-    /// What to time: blackscholes, frontend (reading, recording, passes), or jupyter (start, cells, interrupts)
+    /// What to time: blackscholes, frontend (reading, recording, passes), trace (what a
+    /// trace costs), layout (pictures of large graphs), or jupyter (start, cells, interrupts)
     #[arg(default_value = "blackscholes")]
     pub name: String,
     /// Elements

@@ -12,15 +12,15 @@ use serde_json::{Value, json};
 use std::time::Instant;
 
 const DATA: &str = "A←0.5×⍳2000 ⋄ B←⌽A ⋄ L←40 50⍴2>3|⍳2000";
-const SIZES: [usize; 4] = [10, 100, 1_000, 10_000];
+pub(super) const SIZES: [usize; 4] = [10, 100, 1_000, 10_000];
 
-struct Shape {
-    name: &'static str,
+pub(super) struct Shape {
+    pub(super) name: &'static str,
     /// A text of about so many nodes, which leaves its result in `r`.
-    text: fn(usize) -> String,
+    pub(super) text: fn(usize) -> String,
 }
 
-const SHAPES: &[Shape] = &[
+pub(super) const SHAPES: &[Shape] = &[
     Shape { name: "chain", text: |n| format!("r←{}A", "0.25+0.75×".repeat(n / 4)) },
     Shape {
         name: "shared",
@@ -53,10 +53,15 @@ impl Row {
     }
 }
 
-pub fn run(session: &mut Session, args: &BenchArgs) -> Result<String, String> {
+/// The data of all shapes, and graphs of any length.
+pub(super) fn prepare(session: &mut Session) {
     let mut heard = crate::front::Printer::default();
     session.handle(Request::Execute { code: DATA.into(), name: "data".into(), silent: true }, &mut heard);
     session.core().limits.pending = usize::MAX;
+}
+
+pub fn run(session: &mut Session, args: &BenchArgs) -> Result<String, String> {
+    prepare(session);
     let mut out = String::new();
     for shape in SHAPES {
         let seconds = args.seconds / (SHAPES.len() * SIZES.len()) as f64;
@@ -92,7 +97,7 @@ fn measured(session: &mut Session, text: &str, seconds: f64) -> Result<Row, Stri
 }
 
 /// What this thread has computed, in milliseconds: other programs on the machine do not count.
-fn cpu_ms() -> f64 {
+pub(super) fn cpu_ms() -> f64 {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     now.tv_sec as f64 * 1e3 + now.tv_nsec as f64 / 1e6
 }

@@ -1,6 +1,8 @@
 //! `aplomb bench`: a workload timed, alone or in turns with the peers of `benches/peers`.
 
 mod frontend;
+mod layout;
+mod trace;
 
 use crate::cli::BenchArgs;
 use crate::front::{FAILED, Settings, USAGE, on_session, print};
@@ -55,14 +57,18 @@ impl Times {
 }
 
 pub fn run(settings: Settings, args: BenchArgs) -> i32 {
-    if args.name == "frontend" {
-        return on_session(settings, move |session| told(frontend::run(session, &args)));
+    let own: &[(&str, fn(&mut Session, &BenchArgs) -> Result<String, String>)] =
+        &[("frontend", frontend::run), ("trace", trace::run), ("layout", layout::run)];
+    if let Some((_, run)) = own.iter().find(|(name, _)| *name == args.name) {
+        let run = *run;
+        return on_session(settings, move |session| told(run(session, &args)));
     }
     if args.name == "jupyter" {
         return notebook::bench(&args);
     }
     let Some(work) = WORKLOADS.iter().find(|w| w.name == args.name) else {
-        let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name).chain(["frontend", "jupyter"]).collect();
+        let names: Vec<&str> =
+            WORKLOADS.iter().map(|w| w.name).chain(["frontend", "trace", "layout", "jupyter"]).collect();
         eprintln!("aplomb: no workload is called {}; there are {}", args.name, names.join(" "));
         return USAGE;
     };

@@ -1,7 +1,7 @@
 //! The nodes of one pass, as pictures need them.
 
 use aplomb_lang::trace::{NodeRecord, PassRecord, Segment, Trace};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One pass of one segment.
 pub struct Graph<'a> {
@@ -12,6 +12,8 @@ pub struct Graph<'a> {
     pub nodes: Vec<&'a NodeRecord>,
     place: BTreeMap<u32, usize>,
     launch: BTreeMap<u32, u32>,
+    kept: BTreeSet<u32>,
+    roots: BTreeSet<u32>,
 }
 
 /// The pass of a name or number in a segment; the last one without.
@@ -50,7 +52,9 @@ impl<'a> Graph<'a> {
         for (k, group) in pass.launches.iter().enumerate() {
             launch.extend(group.iter().map(|n| (*n, k as u32)));
         }
-        Graph { trace, pass, segment, nodes, place, launch }
+        let kept = pass.breaks.iter().map(|b| b.node).collect();
+        let roots = pass.roots.iter().copied().collect();
+        Graph { trace, pass, segment, nodes, place, launch, kept, roots }
     }
 
     pub fn node(&self, id: u32) -> Option<&'a NodeRecord> {
@@ -63,11 +67,11 @@ impl<'a> Graph<'a> {
 
     /// Whether a node is written to memory after this pass.
     pub fn is_kept(&self, id: u32) -> bool {
-        self.pass.breaks.iter().any(|b| b.node == id)
+        self.kept.contains(&id)
     }
 
     pub fn is_root(&self, id: u32) -> bool {
-        self.pass.roots.contains(&id)
+        self.roots.contains(&id)
     }
 
     /// The launch that computes a kept node.

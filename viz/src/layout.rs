@@ -4,8 +4,6 @@
 //! has one shared place in each. Order: four sweeps by the mean of the neighbours, starting from the source's order, so
 //! equal graphs give equal pictures. Columns: pulled towards the neighbours, then pushed apart.
 
-use std::collections::BTreeMap;
-
 /// A thing in a layer: a box or a wire on its way.
 #[derive(Clone, Debug)]
 pub struct Item {
@@ -51,10 +49,12 @@ const GAP: usize = 2;
 pub fn lay_out(boxes: &Boxes) -> Layout {
     let level = levels(boxes);
     let mut layers = with_wires(boxes, &level);
+    let users = users(boxes);
+    let mut near = Near { at: vec![None; boxes.widths.len()], boxes, users: &users };
     for sweep in 0..4 {
-        order(&mut layers, boxes, sweep % 2 == 0);
+        order(&mut layers, &mut near, sweep % 2 == 0);
     }
-    columns(&mut layers, boxes);
+    columns(&mut layers, &mut near);
     Layout { layers }
 }
 
@@ -112,21 +112,40 @@ fn visiting_order(boxes: &Boxes) -> Vec<usize> {
     order
 }
 
-/// Positions of nets in a layer, in the units of `at`.
-fn positions(layer: &[Item], at: impl Fn(usize, &Item) -> f64) -> BTreeMap<usize, f64> {
-    layer.iter().enumerate().map(|(k, item)| (item.net, at(k, item))).collect()
+/// Where the nets of a neighbouring layer are.
+struct Near<'a> {
+    at: Vec<Option<f64>>,
+    boxes: &'a Boxes,
+    users: &'a [Vec<usize>],
 }
 
-/// The mean place of what an item is joined to in the layer above (`down`) or below.
-fn pull(item: &Item, boxes: &Boxes, near: &BTreeMap<usize, f64>, users: &[Vec<usize>], down: bool) -> Option<f64> {
-    let linked: Vec<f64> = if down {
-        let sources: &[usize] = if item.is_box { &boxes.operands[item.net] } else { std::slice::from_ref(&item.net) };
-        sources.iter().filter_map(|s| near.get(s).copied()).collect()
-    } else {
-        let passes = near.get(&item.net).copied();
-        users[item.net].iter().filter_map(|u| near.get(u).copied()).chain(passes).collect()
-    };
-    (!linked.is_empty()).then(|| linked.iter().sum::<f64>() / linked.len() as f64)
+impl Near<'_> {
+    /// What `of` says of each item of `layer`, given the places in the layer that it is pulled to.
+    fn pulled<T>(
+        &mut self,
+        other: &[Item],
+        place: impl Fn(usize, &Item) -> f64,
+        layer: &[Item],
+        of: impl Fn(&Self, usize, &Item) -> T,
+    ) -> Vec<T> {
+        other.iter().enumerate().for_each(|(k, item)| self.at[item.net] = Some(place(k, item)));
+        let all = layer.iter().enumerate().map(|(k, item)| of(self, k, item)).collect();
+        other.iter().for_each(|item| self.at[item.net] = None);
+        all
+    }
+
+    /// The mean place of what an item is joined to in the layer above (`down`) or below.
+    fn pull(&self, item: &Item, down: bool) -> Option<f64> {
+        let own = std::slice::from_ref(&item.net);
+        let (linked, passes): (&[usize], &[usize]) = match (down, item.is_box) {
+            (true, true) => (&self.boxes.operands[item.net], &[]),
+            (true, false) => (own, &[]),
+            (false, _) => (&self.users[item.net], own),
+        };
+        let places = linked.iter().chain(passes).filter_map(|net| self.at[*net]);
+        let (sum, count) = places.fold((0.0, 0), |(sum, n), x| (sum + x, n + 1));
+        (count > 0).then(|| sum / f64::from(count))
+    }
 }
 
 fn users(boxes: &Boxes) -> Vec<Vec<usize>> {
@@ -137,25 +156,23 @@ fn users(boxes: &Boxes) -> Vec<Vec<usize>> {
     users
 }
 
-fn order(layers: &mut [Vec<Item>], boxes: &Boxes, down: bool) {
-    let users = users(boxes);
-    let rows: Vec<usize> =
-        if down { (1..layers.len()).collect() } else { (0..layers.len().max(1) - 1).rev().collect() };
-    for r in rows {
-        let near = positions(&layers[if down { r - 1 } else { r + 1 }], |k, _| k as f64);
-        let mut keyed: Vec<(f64, usize, Item)> = layers[r]
-            .drain(..)
-            .enumerate()
-            .map(|(k, item)| (pull(&item, boxes, &near, &users, down).unwrap_or(k as f64), k, item))
-            .collect();
-        keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        layers[r] = keyed.into_iter().map(|(_, _, item)| item).collect();
+fn order(layers: &mut [Vec<Item>], near: &mut Near, down: bool) {
+    for (r, other) in sweep(layers.len(), down) {
+        let by = |near: &Near, k: usize, item: &Item| (near.pull(item, down).unwrap_or(k as f64), k);
+        let keys = near.pulled(&layers[other], |k, _| k as f64, &layers[r], by);
+        let mut keyed: Vec<((f64, usize), Item)> = keys.into_iter().zip(layers[r].drain(..)).collect();
+        keyed.sort_by(|(a, _), (b, _)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        layers[r] = keyed.into_iter().map(|(_, item)| item).collect();
     }
 }
 
+/// Each layer with the one before it, from the top or from the bottom.
+fn sweep(layers: usize, down: bool) -> impl Iterator<Item = (usize, usize)> {
+    (1..layers).map(move |k| if down { (k, k - 1) } else { (layers - 1 - k, layers - k) })
+}
+
 /// Gives every item its column.
-fn columns(layers: &mut [Vec<Item>], boxes: &Boxes) {
-    let users = users(boxes);
+fn columns(layers: &mut [Vec<Item>], near: &mut Near) {
     for layer in layers.iter_mut() {
         let mut x = 0;
         for item in layer.iter_mut() {
@@ -163,19 +180,13 @@ fn columns(layers: &mut [Vec<Item>], boxes: &Boxes) {
             x += item.width + GAP;
         }
     }
-    for sweep in 0..8 {
-        let down = sweep % 2 == 0;
-        let rows: Vec<usize> =
-            if down { (1..layers.len()).collect() } else { (0..layers.len().max(1) - 1).rev().collect() };
-        for r in rows {
-            let near = positions(&layers[if down { r - 1 } else { r + 1 }], |_, item| item.out() as f64);
-            let wanted: Vec<f64> = layers[r]
-                .iter()
-                .map(|item| {
-                    let centre = pull(item, boxes, &near, &users, down).unwrap_or(item.out() as f64);
-                    centre - (item.out() - item.x) as f64
-                })
-                .collect();
+    for down in [true, false].repeat(4) {
+        for (r, other) in sweep(layers.len(), down) {
+            let first = |near: &Near, _: usize, item: &Item| {
+                let centre = near.pull(item, down).unwrap_or(item.out() as f64);
+                centre - (item.out() - item.x) as f64
+            };
+            let wanted = near.pulled(&layers[other], |_, item| item.out() as f64, &layers[r], first);
             settle(&mut layers[r], &wanted);
         }
     }

@@ -28,9 +28,10 @@ pub fn route(nets: &[Net]) -> (usize, Vec<Piece>) {
     let taken: BTreeSet<usize> = nets.iter().flat_map(|n| n.to.iter().copied().chain([n.from])).collect();
     let mut free = taken.iter().max().map_or(0, |m| m + 2);
     // Each round cuts one cycle; there are at most as many cuts as nets.
-    let order = loop {
-        match levels(&parts) {
-            Ok(levels) => break levels,
+    let (order, demands) = loop {
+        let demands = demands(&parts);
+        match levels(&demands) {
+            Ok(levels) => break (levels, demands),
             Err(stuck) => {
                 let far = std::mem::replace(&mut parts[stuck].to, vec![free]);
                 let id = parts[stuck].id;
@@ -42,21 +43,22 @@ pub fn route(nets: &[Net]) -> (usize, Vec<Piece>) {
     // Greedy: by level, the first row at or below the demanded one where no other piece is in the way.
     let mut by_level: Vec<usize> = (0..parts.len()).collect();
     by_level.sort_by_key(|k| (order[*k], span(&parts[*k])));
-    let mut rows: Vec<Vec<(usize, usize)>> = Vec::new();
+    // In each row the pieces' first columns with their last: they neither meet nor touch.
+    let mut rows: Vec<BTreeMap<usize, usize>> = Vec::new();
     let mut pieces: Vec<Piece> = Vec::new();
-    let mut placed: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut placed: Vec<Option<usize>> = vec![None; parts.len()];
     for k in by_level {
-        let above = demands(&parts, k).filter_map(|j| placed.get(&j)).max();
+        let above = demands[k].iter().filter_map(|j| placed[*j]).max();
         let mut row = above.map_or(0, |r| r + 1);
         let (a, b) = span(&parts[k]);
-        while rows.get(row).is_some_and(|r| r.iter().any(|(c, d)| a <= d + 1 && *c <= b + 1)) {
+        while rows.get(row).is_some_and(|r| r.range(..=b + 1).next_back().is_some_and(|(_, d)| a <= d + 1)) {
             row += 1;
         }
         if rows.len() <= row {
-            rows.resize(row + 1, Vec::new());
+            rows.resize(row + 1, BTreeMap::new());
         }
-        rows[row].push((a, b));
-        placed.insert(k, row);
+        rows[row].insert(a, b);
+        placed[k] = Some(row);
         pieces.push(Piece { net: parts[k].id, row, from: parts[k].from, to: parts[k].to.clone() });
     }
     (rows.len(), pieces)
@@ -67,23 +69,34 @@ fn span(net: &Net) -> (usize, usize) {
     (ends().min().unwrap_or(0), ends().max().unwrap_or(0))
 }
 
-/// The parts whose track must lie above part `k`'s: another net's that comes in by a column that `k` leaves by, and the
-/// part of the same net that `k` goes on from.
-fn demands(parts: &[Net], k: usize) -> impl Iterator<Item = usize> {
-    let own = &parts[k];
-    (0..parts.len()).filter(move |j| {
-        let other = &parts[*j];
-        *j != k && if other.id == own.id { other.to == [own.from] } else { own.to.contains(&other.from) }
-    })
+/// For each part those whose track must lie above: another net's that comes in by a column that it leaves by, and the
+/// part of the same net that it goes on from.
+fn demands(parts: &[Net]) -> Vec<Vec<usize>> {
+    let (mut from, mut to): (BTreeMap<usize, Vec<usize>>, BTreeMap<usize, Vec<usize>>) = Default::default();
+    for (k, part) in parts.iter().enumerate() {
+        from.entry(part.from).or_default().push(k);
+        if let [only] = part.to.as_slice() {
+            to.entry(*only).or_default().push(k);
+        }
+    }
+    let of = |(k, own): (usize, &Net)| {
+        let others = own.to.iter().filter_map(|x| from.get(x)).flatten().filter(|j| parts[**j].id != own.id);
+        let same = to.get(&own.from).into_iter().flatten().filter(|j| parts[**j].id == own.id);
+        let mut all: Vec<usize> = others.chain(same).copied().filter(|j| *j != k).collect();
+        all.sort();
+        all.dedup();
+        all
+    };
+    parts.iter().enumerate().map(of).collect()
 }
 
 /// How deep each part must lie; Err: a part on a cycle.
-fn levels(parts: &[Net]) -> Result<Vec<usize>, usize> {
-    let mut level = vec![0usize; parts.len()];
-    for _ in 0..=parts.len() {
+fn levels(demands: &[Vec<usize>]) -> Result<Vec<usize>, usize> {
+    let mut level = vec![0usize; demands.len()];
+    for _ in 0..=demands.len() {
         let mut changed = None;
-        for k in 0..parts.len() {
-            let need = demands(parts, k).map(|j| level[j] + 1).max().unwrap_or(0);
+        for (k, above) in demands.iter().enumerate() {
+            let need = above.iter().map(|j| level[*j] + 1).max().unwrap_or(0);
             if need > level[k] {
                 level[k] = need;
                 changed = Some(k);
@@ -91,30 +104,30 @@ fn levels(parts: &[Net]) -> Result<Vec<usize>, usize> {
         }
         match changed {
             None => return Ok(level),
-            Some(k) if level[k] > parts.len() => return Err(on_cycle(parts, k)),
+            Some(k) if level[k] > demands.len() => return Err(on_cycle(demands, k)),
             Some(_) => {}
         }
     }
-    let deepest = (0..parts.len()).max_by_key(|k| level[*k]).unwrap_or(0);
-    Err(on_cycle(parts, deepest))
+    let deepest = (0..demands.len()).max_by_key(|k| level[*k]).unwrap_or(0);
+    Err(on_cycle(demands, deepest))
 }
 
 /// Following demands from a part that cannot be placed ends on its cycle.
-fn on_cycle(parts: &[Net], start: usize) -> usize {
+fn on_cycle(demands: &[Vec<usize>], start: usize) -> usize {
     let mut at = start;
     let mut seen = BTreeSet::new();
     while seen.insert(at) {
         // Only parts that are themselves demanded can be on the cycle.
-        let next = demands(parts, at).find(|j| reaches(parts, *j, at)).or_else(|| demands(parts, at).next());
-        match next {
-            Some(j) => at = j,
+        let above = &demands[at];
+        match above.iter().find(|j| reaches(demands, **j, at)).or(above.first()) {
+            Some(j) => at = *j,
             None => break,
         }
     }
     at
 }
 
-fn reaches(parts: &[Net], from: usize, to: usize) -> bool {
+fn reaches(demands: &[Vec<usize>], from: usize, to: usize) -> bool {
     let mut seen = BTreeSet::new();
     let mut stack = vec![from];
     while let Some(k) = stack.pop() {
@@ -122,7 +135,7 @@ fn reaches(parts: &[Net], from: usize, to: usize) -> bool {
             return true;
         }
         if seen.insert(k) {
-            stack.extend(demands(parts, k));
+            stack.extend(&demands[k]);
         }
     }
     false

@@ -5,10 +5,11 @@
 //! memory; `@k1` is the launch.
 
 use crate::graph::Graph;
-use crate::layout::{Boxes, Layout, lay_out};
-use crate::route::{Net, route};
+use crate::layout::{Boxes, Item, Layout, lay_out};
+use crate::route::{Net, Piece, route};
 use crate::sketch::Sketch;
 use aplomb_lang::trace::{Segment, Trace};
+use std::collections::BTreeMap;
 use unicode_width::UnicodeWidthStr;
 
 pub(crate) const UP: u8 = 1;
@@ -163,27 +164,27 @@ fn paint(layout: &Layout, boxes: &Boxes, texts: &[String]) -> Canvas {
             }
         }
         let Some(below) = layout.layers.get(r + 1) else { break };
-        let nets: Vec<Net> = layer
-            .iter()
-            .filter_map(|item| {
-                let mut to = Vec::new();
-                for b in below {
-                    if b.is_box {
-                        let operands = &boxes.operands[b.net];
-                        let ports = operands.iter().enumerate().filter(|(_, s)| **s == item.net);
-                        to.extend(ports.map(|(k, _)| b.port(k, operands.len())));
-                    } else if b.net == item.net {
-                        to.push(b.x);
-                    }
+        // By net, the columns by which the layer below takes it.
+        let mut taken: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for b in below {
+            if b.is_box {
+                let operands = &boxes.operands[b.net];
+                for (k, net) in operands.iter().enumerate() {
+                    taken.entry(*net).or_default().push(b.port(k, operands.len()));
                 }
-                (!to.is_empty()).then(|| Net { id: item.net, from: item.out(), to })
-            })
-            .collect();
+            } else {
+                taken.entry(b.net).or_default().push(b.x);
+            }
+        }
+        let mut net = |item: &Item| Some(Net { id: item.net, from: item.out(), to: taken.remove(&item.net)? });
+        let nets: Vec<Net> = layer.iter().filter_map(&mut net).collect();
         let (tracks, pieces) = route(&nets);
         let height = tracks.max(1);
         let top = row + 1;
+        let mut parts: BTreeMap<usize, Vec<&Piece>> = BTreeMap::new();
+        pieces.iter().for_each(|p| parts.entry(p.net).or_default().push(p));
         for net in &nets {
-            let own: Vec<_> = pieces.iter().filter(|p| p.net == net.id).collect();
+            let own = parts.remove(&net.id).unwrap_or_default();
             if own.is_empty() {
                 canvas.vertical(top, top + height, net.from, net.id);
             }

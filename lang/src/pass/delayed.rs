@@ -367,9 +367,10 @@ fn delay(fusion: &mut Fusion, at: NodeId, of: impl Fn(NodeId) -> Delayed) -> Del
 
 /// Every live node's form, with the loop that makes it where it is kept; and which constructors met how often.
 pub fn annotate(work: &mut Work) {
-    let keep = work.schedule().keep.clone();
+    let schedule = work.schedule();
+    let keep = &schedule.keep;
     let live = work.dag.live(&work.roots);
-    let (texts, met) = forms(&work.dag, &keep, &live);
+    let (texts, met) = forms(&work.dag, keep, &live);
     for (at, delayed, form) in texts {
         let text = form.map_or(delayed.clone(), |form| format!("{delayed} → {}", form.name()));
         work.delayed.insert(at, text);

@@ -27,7 +27,7 @@ pub fn run(work: &mut Work) -> Result<()> {
     if work.options.is_off("exp-sharing") {
         super::unshare::run(work)?;
     }
-    let schedule = work.schedule().clone();
+    let schedule = work.schedule();
     let mut plan = Plan::default();
     let mut buffers: BTreeMap<NodeId, BufId> = BTreeMap::new();
     let live = work.dag.live(&work.roots);

@@ -2,6 +2,7 @@
 
 use super::cost::{self, SM_90};
 use super::decide::glyph;
+use super::hash::Map;
 use super::work::{Snapshot, Warning, Work};
 use super::{PIPELINE, place};
 use crate::array::DType;
@@ -177,22 +178,21 @@ fn price(c: cost::Cost) -> Cost {
 
 fn pass(work: &Work, k: usize, s: &Snapshot, before: Option<&Snapshot>) -> PassRecord {
     let dag = &work.dag;
-    let level = |at: Option<NodeId>| {
-        // How many lets stand around this one.
-        let mut n = 0;
-        let mut at = at;
-        while let Some(outer) = at {
-            n += 1;
-            at = s.lets.iter().find(|l| l.node == outer).and_then(|l| l.at);
-        }
-        n
+    // How many lets stand around each; outer ones come first.
+    let mut levels: Map<NodeId, u32> = Map::default();
+    let level = |l: &super::lets::Let| {
+        let level = l.at.map_or(0, |outer| 1 + levels.get(&outer).copied().unwrap_or(0));
+        levels.entry(l.node).or_insert(level);
+        [level, id(l.node)]
     };
-    let readers = |at: NodeId| s.schedule.reads.iter().filter(|r| r.iter().any(|(n, _)| *n == at)).count() as u32;
+    let lets = s.lets.iter().map(level).collect();
+    let mut readers: Map<NodeId, u32> = Map::default();
+    s.schedule.reads.iter().flatten().for_each(|(at, _)| *readers.entry(*at).or_default() += 1);
     let breaks = s.schedule.keep.iter().map(|(at, why)| BreakRecord {
         node: id(*at),
         reason: why.code(),
         bytes: dag.elements(*at).saturating_mul(dag.dtype(*at).size() as u64),
-        readers: readers(*at),
+        readers: readers.get(at).copied().unwrap_or(0),
     });
     let changed = before.is_none_or(|b| {
         b.roots != s.roots || b.lets != s.lets || b.schedule.groups != s.schedule.groups || !s.events.is_empty()
@@ -203,7 +203,7 @@ fn pass(work: &Work, k: usize, s: &Snapshot, before: Option<&Snapshot>) -> PassR
         ms: s.ms,
         changed: changed && !work.options.is_off(PIPELINE[k].name),
         roots: ids(&s.roots),
-        lets: s.lets.iter().map(|l| [level(l.at), id(l.node)]).collect(),
+        lets,
         view: s.view.clone(),
         breaks: breaks.collect(),
         launches: s.schedule.groups.iter().map(|g| ids(&g.nodes())).collect(),
@@ -322,12 +322,19 @@ fn effort(l: &Launch) -> (u64, f64) {
 
 /// How many values are alive at once, at most.
 fn live_max(steps: &[Step]) -> u32 {
-    let mut last = vec![0usize; steps.len()];
+    let mut last: Vec<usize> = (0..steps.len()).collect();
     for (k, s) in steps.iter().enumerate() {
-        last[k] = last[k].max(k);
         s.what.args().iter().for_each(|a| last[*a as usize] = k);
     }
-    (0..steps.len()).map(|k| (0..=k).filter(|j| last[*j] >= k).count()).max().unwrap_or(0) as u32
+    let mut ends = vec![0u32; steps.len()];
+    last.iter().for_each(|k| ends[*k] += 1);
+    let (mut alive, mut most) = (0u32, 0);
+    for gone in ends {
+        alive += 1;
+        most = most.max(alive);
+        alive -= gone;
+    }
+    most
 }
 
 fn buffer(plan: &Plan, at: BufId) -> BufferRecord {

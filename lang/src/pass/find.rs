@@ -91,8 +91,10 @@ const LARGE: usize = 256;
 pub fn body(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Body {
     let mut sum = Body::default();
     // A buffer that two transforms read is read twice.
-    let mut seen: Set<(NodeId, Option<NodeId>)> = Set::from_iter([(at, None)]);
-    let mut counted: Set<NodeId> = Set::default();
+    let room = LARGE.min(at.index() + 1);
+    let mut seen: Set<(NodeId, Option<NodeId>)> = Set::with_capacity_and_hasher(room, Default::default());
+    seen.insert((at, None));
+    let mut counted: Set<NodeId> = Set::with_capacity_and_hasher(room, Default::default());
     let mut stack = vec![(at, None)];
     let mut operations = 0;
     while let Some((node, via)) = stack.pop() {

@@ -18,7 +18,7 @@ pub fn run(work: &mut Work) -> Result<()> {
     }
     let live = work.dag.live(&work.roots);
     let held = held(&work.dag, &work.lets, &live);
-    for l in work.lets.clone() {
+    for l in work.lets.clone().iter() {
         let Some(body) = l.at.filter(|at| held.contains(at)) else { continue };
         let (n, size) = (work.dag.elements(body), work.dag.dtype(body).size() as u64);
         let own = find::body(&work.dag, &Default::default(), body);

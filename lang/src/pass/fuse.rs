@@ -12,6 +12,7 @@ use super::work::Work;
 use super::{delayed, find, strict};
 use crate::dag::{Node, NodeId};
 use crate::error::{Result, bytes};
+use std::collections::BTreeSet;
 
 pub fn producers(work: &mut Work) -> Result<()> {
     step(work, |allow| allow.fuse = true, "ACC-12", "fuse-producers")?;
@@ -27,14 +28,15 @@ pub fn consumers(work: &mut Work) -> Result<()> {
 
 fn step(work: &mut Work, allow: fn(&mut Allow), row: &'static str, switch: &'static str) -> Result<()> {
     let Some(before) = work.permit(allow) else { return Ok(()) };
-    let after = work.schedule().clone();
+    let after = work.schedule();
     for at in pushed(&before, &after) {
         let decision = inlined(work, &after, at, row, switch);
         work.decide(decision);
     }
+    let uses = work.dag.uses(&work.roots);
     for (at, why) in &after.keep {
         if before.keep.get(at) != Some(why)
-            && let Some(decision) = kept(work, *at, why, switch)
+            && let Some(decision) = kept(work, *at, why, uses[at.index()], switch)
         {
             work.decide(decision);
         }
@@ -45,10 +47,11 @@ fn step(work: &mut Work, allow: fn(&mut Allow), row: &'static str, switch: &'sta
 
 pub fn horizontal(work: &mut Work) -> Result<()> {
     let Some(before) = work.permit(|allow| allow.horizontal = true) else { return Ok(()) };
-    let after = work.schedule().clone();
+    let after = work.schedule();
+    let home = before.homes();
     for group in &after.groups {
         let nodes = group.nodes();
-        let parts = before.groups.iter().filter(|g| g.nodes().iter().any(|n| nodes.contains(n))).count();
+        let parts = nodes.iter().filter_map(|n| home.get(n)).collect::<BTreeSet<_>>().len();
         if parts < 2 {
             continue;
         }
@@ -112,7 +115,7 @@ fn inlined(work: &Work, after: &Schedule, at: NodeId, row: &'static str, switch:
 }
 
 /// A node that keeps its buffer although the passes so far would allow to do without.
-fn kept(work: &Work, at: NodeId, why: &Why, switch: &'static str) -> Option<Decision> {
+fn kept(work: &Work, at: NodeId, why: &Why, uses: u32, switch: &'static str) -> Option<Decision> {
     let name = label(&work.dag, at);
     let (n, size) = (work.dag.elements(at), work.dag.dtype(at).size() as u64);
     let body = find::body(&work.dag, &Default::default(), at);
@@ -123,7 +126,7 @@ fn kept(work: &Work, at: NodeId, why: &Why, switch: &'static str) -> Option<Deci
     let inline = |cost| Choice { name: "inline", cost };
     Some(match why {
         Why::Work { points, inline: more, store } => Decision::forced(
-            about("work", if work.dag.uses(&work.roots)[at.index()] > 1 { "ACL-17" } else { "ACL-39" }),
+            about("work", if uses > 1 { "ACL-17" } else { "ACL-39" }),
             keep(*store),
             inline(*more),
             WhyNot::Dearer,
@@ -188,9 +191,10 @@ fn outside(work: &Work, at: NodeId, fill: Option<f64>) -> String {
 
 /// Reductions that now run in the launch that writes what they read, and epilogues.
 fn joined(work: &mut Work, before: &Schedule, after: &Schedule, switch: &'static str) {
+    let home = before.homes();
     for group in &after.groups {
         for &at in &group.after {
-            let alone = before.group_of(at).is_some_and(|g| before.groups[g].after.is_empty());
+            let alone = home.get(&at).is_some_and(|g| before.groups[*g].after.is_empty());
             if !alone {
                 continue;
             }

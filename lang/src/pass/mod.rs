@@ -51,6 +51,7 @@ use crate::error::{Result, internal};
 use crate::eval::host::Recorded;
 use crate::plan::Plan;
 use crate::trace::Trace;
+use schedule::Schedule;
 use std::rc::Rc;
 use work::Work;
 
@@ -176,7 +177,10 @@ pub fn compile(recorded: &Recorded, options: &Options, observer: &mut dyn Observ
         }
         if cfg!(debug_assertions) && (options.trace || pass.name == "emit") {
             let (lets, roots) = (work.lets.clone(), work.roots.clone());
-            let schedule = work.schedule().clone();
+            let schedule = work.schedule();
+            if *schedule != Schedule::new(&work.dag, &roots, &lets, work.allow) {
+                return Err(internal(format!("after {}: the schedule is that of an earlier pass", pass.name)));
+            }
             let checked = verify::check_schedule(&work.dag, &schedule, &lets, &roots);
             checked.map_err(|e| internal(format!("after {}: {e}", pass.name)))?;
         }

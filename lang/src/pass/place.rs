@@ -24,7 +24,7 @@ pub fn run(work: &mut Work) -> Result<()> {
     if !work.options.trace {
         return Ok(());
     }
-    let schedule = work.schedule().clone();
+    let schedule = work.schedule();
     for group in &schedule.groups {
         let mut reads: BTreeMap<NodeId, Vec<Read>> = BTreeMap::new();
         for at in group.nodes() {

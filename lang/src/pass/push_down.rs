@@ -20,7 +20,7 @@ pub fn run(work: &mut Work) -> Result<()> {
         return Ok(());
     };
     super::gathers::run(work);
-    let after = work.schedule().clone();
+    let after = work.schedule();
     grown(work);
     for at in moved(work, &before, &after) {
         let Node::Transform { src, read, .. } = work.dag.node(at) else { continue };

@@ -8,6 +8,7 @@ use super::break_random::is_random;
 use super::contexts::{Context, Contexts};
 use super::cost::{self, Cost, LAUNCH_NS};
 use super::fault::Fault;
+use super::hash::Map;
 use super::judge::Judge;
 use super::lets::Let;
 use super::{find, float_lets, split};
@@ -49,6 +50,32 @@ pub struct Allow {
 impl Allow {
     pub fn has(&self, fault: Fault) -> bool {
         cfg!(debug_assertions) && self.fault == Some(fault)
+    }
+
+    /// Whether this graph has nothing of what is allowed now and was not before, so that its schedule stays what it is.
+    /// Cheap and careful: no means that nobody knows yet. The verifier compares.
+    pub fn says_nothing_new(self, was: Allow, dag: &Dag, roots: &[NodeId], lets: &[Let], now: &Schedule) -> bool {
+        let like = Allow { shapes: self.shapes, floats: self.floats, breaks: self.breaks, push: self.push, ..was };
+        if self != (Allow { embed: self.embed, horizontal: self.horizontal, inputs: self.inputs, ..like }) {
+            return false;
+        }
+        let live = dag.live(roots);
+        let none = |is: &dyn Fn(NodeId) -> bool| !dag.ids().any(|at| live[at.index()] && is(at));
+        let moves =
+            |at| matches!(dag.node(at), Node::Transform { .. } | Node::Cat { .. }) && !is_broadcast(dag.node(at));
+        let random = |at| is_random(dag.node(at));
+        // Whatever a launch was put together from read no more than this.
+        let most = |g: &Group| g.len() + find::all_reads(dag, &now.keep, &g.nodes()).len();
+        let few = |limit| now.groups.iter().all(|g| most(g) <= limit);
+        let mut met = BTreeSet::new();
+        let mut apart = || now.groups.iter().all(|g| g.body.len() < 2 && met.insert((g.stage, &g.domain)));
+        (self.shapes == was.shapes || none(&|at| dag.info(at).asked))
+            && (self.floats == was.floats || float_lets::held(dag, lets, &live).is_empty())
+            && (self.breaks == was.breaks || none(&random))
+            && (self.push == was.push || none(&moves))
+            && (self.embed == was.embed || was.outputs && was.fuse && none(&random) && (was.push || none(&moves)))
+            && (self.horizontal == was.horizontal || apart())
+            && (self.inputs == was.inputs || self.inputs.is_none_or(few))
     }
 }
 
@@ -151,7 +178,7 @@ impl Group {
     }
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schedule {
     pub keep: BTreeMap<NodeId, Why>,
     pub groups: Vec<Group>,
@@ -190,9 +217,10 @@ impl Schedule {
         self.keep.get(&at) != Some(&Why::Consumer) || self.reads.iter().any(|r| r.iter().any(|(n, _)| *n == at))
     }
 
-    /// The group that computes a kept node.
-    pub fn group_of(&self, at: NodeId) -> Option<usize> {
-        self.groups.iter().position(|g| g.body.contains(&at) || g.reduces.contains(&at) || g.after.contains(&at))
+    /// The group that computes each kept node.
+    pub fn homes(&self) -> Map<NodeId, usize> {
+        let nodes = |g: &Group| g.body.iter().chain(&g.reduces).chain(&g.after).copied().collect::<Vec<_>>();
+        self.groups.iter().enumerate().flat_map(|(k, g)| nodes(g).into_iter().map(move |at| (at, k))).collect()
     }
 }
 

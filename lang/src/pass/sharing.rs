@@ -11,7 +11,8 @@ use super::{cost, find};
 use crate::error::Result;
 
 pub fn prune(work: &mut Work) -> Result<()> {
-    work.lets = lets::shared(&work.dag, &work.roots).into_iter().map(|node| Let { node, at: None }).collect();
+    let shared = lets::shared(&work.dag, &work.roots);
+    work.bind(shared.into_iter().map(|node| Let { node, at: None }).collect());
     if work.options.trace {
         work.view = lets::pruned(&work.dag, &work.roots);
     }
@@ -20,7 +21,7 @@ pub fn prune(work: &mut Work) -> Result<()> {
 
 pub fn float(work: &mut Work) -> Result<()> {
     if !work.lets.is_empty() {
-        work.lets = lets::float(&work.dag, &work.roots);
+        work.bind(lets::float(&work.dag, &work.roots));
     }
     if work.options.trace {
         work.view = lets::floats(&work.dag, &work.lets);
@@ -34,7 +35,7 @@ pub fn bind(work: &mut Work) -> Result<()> {
     }
     work.view = lets::bound(&work.dag, &work.roots, &work.lets);
     let uses = work.dag.uses(&work.roots);
-    for l in work.lets.clone() {
+    for l in work.lets.clone().iter() {
         let n = u64::from(uses[l.node.index()]);
         let points = work.dag.elements(l.node);
         let size = work.dag.dtype(l.node).size() as u64;

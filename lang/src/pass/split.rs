@@ -14,11 +14,15 @@ use super::{cost, cost::Cost};
 use crate::dag::{Dag, Node, NodeId};
 use crate::error::{Result, bytes};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 pub fn run(work: &mut Work) -> Result<()> {
     let most = work.options.inputs.max(2);
     let Some(before) = work.permit(|allow| allow.inputs = Some(most)) else { return Ok(()) };
-    let after = work.schedule().clone();
+    let after = work.schedule();
+    if Rc::ptr_eq(&before, &after) {
+        return Ok(());
+    }
     for (at, why) in &after.keep {
         let Why::Limit { name, need, have } = why else { continue };
         if before.keep.contains_key(at) {
@@ -37,9 +41,11 @@ pub fn run(work: &mut Work) -> Result<()> {
         );
         work.decide(Decision::forced(about, a, b, WhyNot::Limit { name, need: *need, have: *have }, text));
     }
+    let home = before.homes();
     for (k, group) in after.groups.iter().enumerate() {
         let nodes = group.nodes();
-        let was = before.groups.iter().find(|g| nodes.iter().all(|n| g.nodes().contains(n)));
+        let whole = home.get(&nodes[0]).filter(|g| nodes.iter().all(|n| home.get(n) == Some(g)));
+        let was = whole.map(|g| &before.groups[*g]);
         let parted = was.is_some_and(|g| g.nodes().len() > nodes.len() && g.nodes()[0] == nodes[0]);
         if !parted {
             continue;

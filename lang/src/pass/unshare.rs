@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 const LARGEST: usize = 20_000;
 
 pub fn run(work: &mut Work) -> Result<()> {
-    let keep = work.schedule().keep.clone();
+    let schedule = work.schedule();
+    let keep = &schedule.keep;
     let live = work.dag.live(&work.roots);
     let mut now: Vec<NodeId> = work.dag.ids().collect();
     let (mut taken, old) = (vec![false; work.dag.len()], work.dag.len());
@@ -22,7 +23,7 @@ pub fn run(work: &mut Work) -> Result<()> {
         if !keep.contains_key(&at) && !work.roots.contains(&at) {
             continue;
         }
-        now[at.index()] = copy(work, &keep, at, &mut taken, &now)?;
+        now[at.index()] = copy(work, keep, at, &mut taken, &now)?;
         if work.dag.len() > old + LARGEST {
             return Err(
                 limit(format!("without sharing this has more than {LARGEST} operations")).hint("]on exp-sharing")

@@ -4,7 +4,7 @@ use super::decide::Decision;
 use super::emit::Emitted;
 use super::lets::Let;
 use super::schedule::{Allow, Schedule};
-use super::{Answer, Options};
+use super::{Answer, Options, float_lets};
 use crate::array::Array;
 use crate::dag::{Dag, Info, Node, NodeId};
 use crate::error::{Result, internal};
@@ -12,6 +12,7 @@ use crate::eval::host::Recorded;
 use crate::plan::Plan;
 use crate::span::Place;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// One application of a rule.
 #[derive(Clone, Debug)]
@@ -26,9 +27,10 @@ pub struct Event {
 pub struct Snapshot {
     pub ms: f64,
     pub roots: Vec<NodeId>,
-    pub lets: Vec<Let>,
+    pub lets: Rc<[Let]>,
     pub view: Option<String>,
-    pub schedule: Schedule,
+    /// Shared with the pass before where that was the same.
+    pub schedule: Rc<Schedule>,
     pub events: Vec<Event>,
 }
 
@@ -46,7 +48,7 @@ pub struct Work<'a> {
     pub roots: Vec<NodeId>,
     /// What plans may do after the passes so far.
     pub allow: Allow,
-    pub lets: Vec<Let>,
+    pub lets: Rc<[Let]>,
     pub view: Option<String>,
     pub decisions: Vec<(usize, Decision)>,
     pub snapshots: Vec<Snapshot>,
@@ -56,8 +58,8 @@ pub struct Work<'a> {
     pub emitted: Option<Emitted>,
     pass: usize,
     events: Vec<Event>,
-    /// The schedule of this pass, once asked for; a pass that changes the graph drops it.
-    schedule: Option<Schedule>,
+    /// The schedule of this pass, once asked for; a pass that changes what it is made of drops it.
+    schedule: Option<Rc<Schedule>>,
 }
 
 impl<'a> Work<'a> {
@@ -68,7 +70,7 @@ impl<'a> Work<'a> {
             dag: recorded.dag.clone(),
             roots: recorded.roots.clone(),
             allow: options.allow(),
-            lets: Vec::new(),
+            lets: Rc::default(),
             view: None,
             decisions: Vec::new(),
             snapshots: Vec::new(),
@@ -91,18 +93,29 @@ impl<'a> Work<'a> {
         self.pass
     }
 
-    pub fn schedule(&mut self) -> &Schedule {
-        let made = || Schedule::new(&self.dag, &self.roots, &self.lets, self.allow);
-        let schedule = self.schedule.take().unwrap_or_else(made);
-        self.schedule.insert(schedule)
+    pub fn schedule(&mut self) -> Rc<Schedule> {
+        let made = || Rc::new(Schedule::new(&self.dag, &self.roots, &self.lets, self.allow));
+        self.schedule.get_or_insert_with(made).clone()
     }
 
     /// Allows more from here on. What the last schedule was goes to the caller, to compare.
-    pub fn permit(&mut self, change: impl FnOnce(&mut Allow)) -> Option<Schedule> {
-        let before = self.options.trace.then(|| self.schedule().clone());
+    pub fn permit(&mut self, change: impl FnOnce(&mut Allow)) -> Option<Rc<Schedule>> {
+        let before = self.options.trace.then(|| self.schedule());
+        let was = self.allow;
         change(&mut self.allow);
-        self.schedule = None;
+        let same = |s: &Rc<Schedule>| self.allow.says_nothing_new(was, &self.dag, &self.roots, &self.lets, s);
+        self.schedule = self.schedule.take().filter(same);
         before
+    }
+
+    /// Where shared terms are bound from here on.
+    pub fn bind(&mut self, lets: Vec<Let>) {
+        let live = self.dag.live(&self.roots);
+        let hold = |lets: &[Let]| !float_lets::held(&self.dag, lets, &live).is_empty();
+        if !self.allow.floats && (hold(&self.lets) || hold(&lets)) {
+            self.schedule = None;
+        }
+        self.lets = lets.into();
     }
 
     pub fn decide(&mut self, decision: Decision) {
@@ -110,7 +123,7 @@ impl<'a> Work<'a> {
     }
 
     pub fn snapshot(&mut self, ms: f64) {
-        let schedule = self.schedule().clone();
+        let schedule = self.schedule();
         self.snapshots.push(Snapshot {
             ms,
             roots: self.roots.clone(),
@@ -153,9 +166,8 @@ impl<'a> Work<'a> {
     pub fn moved(&mut self, now: &[NodeId]) {
         let new = |at: NodeId| now.get(at.index()).copied().unwrap_or(at);
         self.roots.iter_mut().for_each(|r| *r = new(*r));
-        for l in &mut self.lets {
-            (l.node, l.at) = (new(l.node), l.at.map(new));
-        }
+        let moved = |l: &Let| Let { node: new(l.node), at: l.at.map(new) };
+        self.lets = self.lets.iter().map(moved).collect();
         self.schedule = None;
     }
 

@@ -1,0 +1,79 @@
+//! `aplomb bench trace`: what telling the story of a compilation costs beside compiling, and how long the story is.
+//!
+//! The graphs of `bench frontend`. For each: the passes alone, the passes with everything recorded and written as a
+//! trace, and the trace as JSON. Everyday lines keep their graph and nothing else; the trace is made when one is asked for.
+
+use super::frontend::{SHAPES, SIZES, cpu_ms, prepare};
+use crate::cli::BenchArgs;
+use aplomb_kernel::session::Session;
+use aplomb_lang::pass::{NoClock, Options, compile};
+use serde_json::json;
+use std::time::Instant;
+
+/// One size of one shape: milliseconds of this thread, the least seen.
+struct Row {
+    nodes: usize,
+    passes: usize,
+    plain: f64,
+    told: f64,
+    bytes: usize,
+}
+
+impl Row {
+    fn each(&self) -> f64 {
+        self.bytes as f64 / (self.nodes * self.passes).max(1) as f64
+    }
+}
+
+pub fn run(session: &mut Session, args: &BenchArgs) -> Result<String, String> {
+    prepare(session);
+    let seconds = args.seconds / (SHAPES.len() * SIZES.len()) as f64;
+    let mut out = String::new();
+    if !args.json {
+        let head = ["nodes", "passes ms", "with trace", "times", "JSON bytes", "node, pass"];
+        out += &format!("{:8}{}\n", "", head.map(|h| format!("{h:>12}")).concat());
+    }
+    for shape in SHAPES {
+        for n in SIZES {
+            let row = measured(session, &(shape.text)(n), seconds)?;
+            let (ratio, each) = (row.told / row.plain, row.each());
+            out += &match args.json {
+                true => format!(
+                    "{}\n",
+                    json!({
+                        "workload": "trace", "shape": shape.name, "nodes": row.nodes, "passes": row.passes,
+                        "plain_ms": row.plain, "told_ms": row.told, "bytes": row.bytes, "bytes_each": each,
+                    })
+                ),
+                false => format!(
+                    "{:8}{:>12}{:>12.4}{:>12.4}{:>11.1}×{:>12}{:>12.1}\n",
+                    shape.name, row.nodes, row.plain, row.told, ratio, row.bytes, each
+                ),
+            };
+        }
+    }
+    Ok(out)
+}
+
+fn measured(session: &mut Session, text: &str, seconds: f64) -> Result<Row, String> {
+    let recorded = session.graph_of(text, &["r"]).map_err(|e| e.to_string())?;
+    let mut traced = Options::default();
+    traced.trace = true;
+    let mut row = Row { nodes: 0, passes: 0, plain: f64::MAX, told: f64::MAX, bytes: 0 };
+    let begun = Instant::now();
+    let mut rounds = 0;
+    while rounds < 3 || begun.elapsed().as_secs_f64() < seconds {
+        rounds += 1;
+        let start = cpu_ms();
+        compile(&recorded, &Options::default(), &mut NoClock).map_err(|e| e.to_string())?;
+        row.plain = row.plain.min(cpu_ms() - start);
+        let start = cpu_ms();
+        let told = compile(&recorded, &traced, &mut NoClock).map_err(|e| e.to_string())?.trace;
+        row.told = row.told.min(cpu_ms() - start);
+        if row.bytes == 0 {
+            (row.nodes, row.passes) = (told.nodes.len(), told.passes.len());
+            row.bytes = serde_json::to_string(&told).map_err(|e| e.to_string())?.len();
+        }
+    }
+    Ok(row)
+}
