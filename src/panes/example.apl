@@ -19,4 +19,4 @@ d2←d1-root
 call←(S×cnd d1)-(X×*-r×T)×cnd d2
 
 ⍝ The average price and the greatest, from one launch.
-(+/call)(⌈/call)
+((+/call)÷n)(⌈/call)

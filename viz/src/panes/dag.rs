@@ -101,9 +101,12 @@ impl Picture {
 }
 
 impl Dag {
+    fn is_folded(&self, view: &View) -> bool {
+        self.folded.unwrap_or_else(|| view.passes().get(view.pass).is_some_and(|p| p.live as usize > LARGE))
+    }
+
     fn ready(&mut self, view: &View) -> Option<&Picture> {
-        let large = view.passes().get(view.pass).is_some_and(|p| p.live as usize > LARGE);
-        let key = (view.run.number, view.story, view.pass, self.folded.unwrap_or(large));
+        let key = (view.run.number, view.story, view.pass, self.is_folded(view));
         if self.picture.as_ref().map(|p| p.key) != Some(key) {
             let before = self.anchor(view);
             self.picture = Picture::new(view, key, self.picture.as_ref());
@@ -158,7 +161,7 @@ impl Pane for Dag {
     fn title(&self, view: &View) -> String {
         let Some(pass) = view.passes().get(view.pass) else { return String::new() };
         let rules = if pass.events.is_empty() { String::new() } else { format!(" · {}", crate::why::count(pass.events.len(), "rule")) };
-        let folded = if self.picture.as_ref().is_some_and(|p| p.key.3) { " · folded (f)" } else { "" };
+        let folded = if self.is_folded(view) { " · folded (f)" } else { "" };
         let launches = crate::why::count(pass.launches.len(), "launch");
         let last = view.passes().len().max(1) - 1;
         format!("{}/{last} {} · {} nodes · {launches}{rules}{folded}", view.pass, pass.name, pass.live)
@@ -174,8 +177,7 @@ impl Pane for Dag {
 
     fn key(&mut self, key: KeyEvent, view: &View) -> Option<Ask> {
         if key.code == KeyCode::Char('f') && key.modifiers.is_empty() {
-            let now = self.ready(view).is_some_and(|p| p.key.3);
-            self.folded = Some(!now);
+            self.folded = Some(!self.is_folded(view));
             return Some(Ask::Nothing);
         }
         if key.modifiers.contains(KeyModifiers::CONTROL) {
@@ -188,6 +190,7 @@ impl Pane for Dag {
             }
             (code, false) => {
                 let roots = view.passes().get(view.pass).map(|p| p.roots.clone()).unwrap_or_default();
+                self.seek = true;
                 let picture = self.ready(view)?;
                 let at = match picture.chosen(view) {
                     Some(at) => picture.towards(at, code)?,
@@ -199,6 +202,7 @@ impl Pane for Dag {
     }
 
     fn find(&mut self, words: &str, view: &View, forward: bool) -> Option<Ask> {
+        self.seek = true;
         let picture = self.ready(view)?;
         let texts = &picture.canvas.texts;
         let n = texts.len();

@@ -15,16 +15,16 @@ mod output;
 mod passes;
 mod reasons;
 mod run;
+mod shot;
 mod source;
 mod switches;
 mod terminal;
-#[cfg(test)]
-mod tests;
 mod view;
 
 pub use app::{App, Step};
 pub use look::Look;
 pub use run::{Row, Start};
+pub use shot::keys;
 pub use terminal::{Hooks, enter, leave, run};
 pub use view::{Ask, View};
 

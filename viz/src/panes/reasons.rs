@@ -44,7 +44,7 @@ impl Pane for Reasons {
                 text += &format!("… and {} more nodes\n", view.selected.len() - MOST);
             }
         }
-        text.lines().map(|l| Line::raw(l.to_string())).collect()
+        text.lines().flat_map(|l| cut(l, width)).map(Line::raw).collect()
     }
 
     fn list(&mut self) -> &mut List {
@@ -54,4 +54,10 @@ impl Pane for Reasons {
     fn follow(&mut self, _view: &View) {
         self.0.at = 0;
     }
+}
+
+/// A line as pieces that fit: what has no blank cannot be folded between words.
+fn cut(line: &str, width: usize) -> Vec<String> {
+    let chars: Vec<char> = line.chars().collect();
+    if chars.is_empty() { vec![String::new()] } else { chars.chunks(width).map(|c| c.iter().collect()).collect() }
 }
