@@ -9,7 +9,8 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::{Hide, Show};
 use ratatui::crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste, Event};
 use ratatui::crossterm::execute;
-use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use ratatui::crossterm::terminal::{Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen};
+use ratatui::crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -50,11 +51,19 @@ impl Drop for Inside {
     }
 }
 
+type Screen = Terminal<CrosstermBackend<io::BufWriter<io::Stdout>>>;
+
+/// An empty screen. `Terminal::clear` would ask for the cursor and wait for a terminal that does not tell.
+fn fresh() -> io::Result<Screen> {
+    execute!(io::stdout(), Clear(ClearType::All))?;
+    Terminal::new(CrosstermBackend::new(io::BufWriter::new(io::stdout())))
+}
+
 /// Runs until `q`. Errors: the terminal is gone.
 pub fn run<C: Client>(app: &mut App<C>, hooks: &Hooks) -> io::Result<()> {
     let _inside = Inside;
     enter()?;
-    let mut terminal = Terminal::new(CrosstermBackend::new(io::BufWriter::new(io::stdout())))?;
+    let mut terminal = fresh()?;
     loop {
         app.advance();
         if app.take_stale() {
@@ -72,13 +81,14 @@ pub fn run<C: Client>(app: &mut App<C>, hooks: &Hooks) -> io::Result<()> {
             };
             match step {
                 Step::Go => {}
-                Step::Redraw => terminal.clear()?,
+                Step::Redraw => terminal = fresh()?,
                 Step::Leave => return Ok(()),
                 Step::Suspend => {
                     leave();
                     (hooks.suspend)();
                     enter()?;
-                    terminal.clear()?;
+                    app.resized();
+                    terminal = fresh()?;
                 }
             }
         }
