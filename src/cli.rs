@@ -169,7 +169,7 @@ pub struct DiffArgs {
 
 #[derive(Args, Clone)]
 pub struct BenchArgs {
-    /// What to time: blackscholes, frontend (reading, recording, passes), or jupyter (start, cells, interrupts)
+    /// What to time: blackscholes, frontend (reading, recording, passes), jupyter (start, cells, interrupts), or tui (keys to frames)
     #[arg(default_value = "blackscholes")]
     pub name: String,
     /// Elements

@@ -58,11 +58,14 @@ pub fn run(settings: Settings, args: BenchArgs) -> i32 {
     if args.name == "frontend" {
         return on_session(settings, move |session| told(frontend::run(session, &args)));
     }
+    if args.name == "tui" {
+        return crate::panes::bench::run(settings, &args);
+    }
     if args.name == "jupyter" {
         return notebook::bench(&args);
     }
     let Some(work) = WORKLOADS.iter().find(|w| w.name == args.name) else {
-        let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name).chain(["frontend", "jupyter"]).collect();
+        let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name).chain(["frontend", "jupyter", "tui"]).collect();
         eprintln!("aplomb: no workload is called {}; there are {}", args.name, names.join(" "));
         return USAGE;
     };

@@ -1,5 +1,7 @@
 //! `aplomb tui` and `]tui`: a session for the panes, the signals, the terminal. What is drawn is viz's.
 
+pub mod bench;
+
 use crate::cli::TuiArgs;
 use crate::front::{FAILED, Settings, USAGE, colours};
 use crate::{script, signals};

@@ -1,5 +1,6 @@
 //! A text told as traces: it runs as if for the first time, and nothing of the session is changed by it.
 
+use super::world::World;
 use super::{Session, failure};
 use aplomb_lang::error::{Result, domain};
 use aplomb_lang::pass::Options;
@@ -18,11 +19,20 @@ impl Session {
         let (names, options) = (self.interp.snapshot(), self.core.options().clone());
         let (last, earlier, spent) = (self.last.take(), self.earlier.take(), self.spent);
         let was = self.core.set_tracing(true);
-        match switches.map_or(Ok(()), |s| choose(self.core.options(), &s)) {
-            Ok(()) => self.execute(code, name, false, sink),
-            Err(error) => sink.event(Event::Error(failure(&error))),
+        self.core.begin();
+        self.core.take_traces();
+        World::new(&mut self.core, None, true).take_trace();
+        self.loading = 0;
+        let chosen = switches.map_or(Ok(()), |s| choose(self.core.options(), &s));
+        let done = chosen.and_then(|()| self.run_pieces(code, name, false, sink));
+        let mut traces = self.core.take_traces();
+        if let Err(error) = done {
+            sink.event(Event::Error(failure(&self.core.settle(error))));
+            // What was compiled before it failed is a story too.
+            let begun = World::new(&mut self.core, None, true).take_trace();
+            traces.extend(Some(begun).filter(|t| !t.segments.is_empty()));
         }
-        for trace in self.core.take_traces() {
+        for trace in traces {
             sink.event(Event::Trace(Box::new(trace)));
         }
         self.interp.restore(&names);

@@ -7,7 +7,7 @@ use super::view::{Ask, Nodes, View, image};
 use super::{ALL, Pane, SCREENS, help};
 use aplomb_lang::limits::Interrupt;
 use aplomb_lang::pass::GROUPS;
-use aplomb_lang::protocol::{Client, Event, MimeBundle, Request, Status, Switches, TEXT};
+use aplomb_lang::protocol::{Client, Event, Failure, MimeBundle, Request, Status, Switches, TEXT};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
@@ -136,8 +136,9 @@ impl<C: Client> App<C> {
         self.coming.is_some()
     }
 
-    pub fn look(&self) -> Look {
-        self.look
+    /// How the last run failed, if it did.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.run.failure.as_ref()
     }
 
     /// How long nothing happens by itself.
