@@ -1,7 +1,7 @@
 //! The command line: words to a call of one of the other files. DESIGN §6 is its list.
 
 use crate::front::{Pipeline, Settings, USAGE};
-use crate::{batch, bench, gate, notebook, repl, script, views};
+use crate::{batch, bench, gate, notebook, panes, repl, script, views};
 use aplomb_kernel::files::Reach;
 use aplomb_lang::pass::PRESETS;
 use clap::{Args, Parser, Subcommand};
@@ -170,7 +170,8 @@ pub struct DiffArgs {
 #[derive(Args, Clone)]
 pub struct BenchArgs {
     /// What to time: blackscholes, frontend (reading, recording, passes), trace (what a
-    /// trace costs), layout (pictures of large graphs), or jupyter (start, cells, interrupts)
+    /// trace costs), layout (pictures of large graphs), jupyter (start, cells,
+    /// interrupts), or tui (keys to frames)
     #[arg(default_value = "blackscholes")]
     pub name: String,
     /// Elements
@@ -184,6 +185,15 @@ pub struct BenchArgs {
     /// Times NumPy and others from this virtual environment in turns, and prints ratios
     #[arg(long, value_name = "VENV")]
     pub peers: Option<PathBuf>,
+}
+
+#[derive(Args, Clone)]
+pub struct TuiArgs {
+    /// A program; Black-Scholes without
+    pub file: Option<PathBuf>,
+    /// The notebook whose traces are shown; not built
+    #[arg(long, value_name = "CONNECTION", conflicts_with = "file")]
+    pub existing: Option<PathBuf>,
 }
 
 #[derive(Subcommand, Clone)]
@@ -243,6 +253,8 @@ enum Command {
     Cuda(Input),
     /// Launches, bytes, time, and why
     Explain(ExplainArgs),
+    /// A program in panes: source, graph, CUDA, reasons, launches, passes, switches
+    Tui(TuiArgs),
     /// What changed between two traces, programs or expressions
     Diff(DiffArgs),
     /// The primitives: glyph, key, names, meanings
@@ -258,7 +270,7 @@ enum Command {
 }
 
 /// Subcommands of the design that answer in one line.
-const NOT_BUILT: &[&str] = &["tui", "tour", "export", "repro", "ptx", "selftest", "microbench"];
+const NOT_BUILT: &[&str] = &["tour", "export", "repro", "ptx", "selftest", "microbench"];
 
 /// A count; `2e7` is one.
 fn count(text: &str) -> Result<usize, String> {
@@ -346,6 +358,7 @@ fn dispatch(command: Command, settings: Settings) -> i32 {
         Command::Dot(args) => views::dot(settings, args),
         Command::Cuda(input) => views::cuda(settings, input),
         Command::Explain(args) => views::explain(settings, args),
+        Command::Tui(args) => panes::run(settings, args),
         Command::Diff(args) => gate::diff(settings, args),
         Command::Prims { json } => views::prims(json),
         Command::Kernel(what) => notebook::run(settings, what),

@@ -16,6 +16,7 @@ mod notebook;
 #[cfg(not(feature = "jupyter"))]
 #[path = "notebook_absent.rs"]
 mod notebook;
+mod panes;
 mod repl;
 mod script;
 mod signals;

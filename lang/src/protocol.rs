@@ -13,6 +13,8 @@ pub const HTML: &str = "text/html";
 pub const SVG: &str = "image/svg+xml";
 /// A trace as JSON (`trace.schema.json`).
 pub const TRACE: &str = "application/vnd.aplomb.trace.v1+json";
+/// What a front end with a terminal opens in panes: an object of `text`, `preset`, `off`, `ascii`.
+pub const PANES: &str = "application/vnd.aplomb.panes.v1+json";
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
@@ -33,8 +35,23 @@ pub enum Request {
     IsComplete {
         code: String,
     },
+    /// Runs a text with everything recorded and tells its traces; names, switches and the line before stay as they were.
+    Trace {
+        code: String,
+        name: String,
+        /// None: those of the session.
+        switches: Option<Switches>,
+    },
     Restart,
     Info,
+}
+
+/// A pipeline and what is off in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Switches {
+    /// Empty: all passes.
+    pub preset: String,
+    pub off: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -111,6 +128,30 @@ pub trait Sink {
 pub trait Client {
     fn send(&mut self, request: Request);
     fn recv(&mut self) -> Option<Event>;
+    /// What has come by now, without waiting. Errors: the session is gone.
+    fn poll(&mut self) -> Result<Option<Event>, Gone>;
     /// The line for `Event::Input`; None: there is none.
     fn answer(&mut self, line: Option<String>);
 }
+
+impl<C: Client> Client for &mut C {
+    fn send(&mut self, request: Request) {
+        (**self).send(request);
+    }
+
+    fn recv(&mut self) -> Option<Event> {
+        (**self).recv()
+    }
+
+    fn poll(&mut self) -> Result<Option<Event>, Gone> {
+        (**self).poll()
+    }
+
+    fn answer(&mut self, line: Option<String>) {
+        (**self).answer(line);
+    }
+}
+
+/// No session is at the other end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gone;

@@ -63,12 +63,15 @@ pub fn run(settings: Settings, args: BenchArgs) -> i32 {
         let run = *run;
         return on_session(settings, move |session| told(run(session, &args)));
     }
+    if args.name == "tui" {
+        return crate::panes::bench::run(settings, &args);
+    }
     if args.name == "jupyter" {
         return notebook::bench(&args);
     }
     let Some(work) = WORKLOADS.iter().find(|w| w.name == args.name) else {
         let names: Vec<&str> =
-            WORKLOADS.iter().map(|w| w.name).chain(["frontend", "trace", "layout", "jupyter"]).collect();
+            WORKLOADS.iter().map(|w| w.name).chain(["frontend", "trace", "layout", "jupyter", "tui"]).collect();
         eprintln!("aplomb: no workload is called {}; there are {}", args.name, names.join(" "));
         return USAGE;
     };

@@ -115,6 +115,7 @@ pub static COMMANDS: &[Command] = &[
         "What changed: the last two lines, the last line before and after a switch, or two passes.",
         compare::diff,
     ),
+    row("]tui", "[EXPR]", "The last line, or an expression, in panes: source, graph, reasons, launches.", tools::tui),
     row("]off", "[NAME… | list]", "Switches passes off; alone: what is off.", tools::off),
     row("]on", "NAME…", "Switches passes on again.", tools::on),
     row(
@@ -150,7 +151,6 @@ pub static COMMANDS: &[Command] = &[
     missing("]plot", "A plot of numbers."),
     missing("]img", "An array as a picture."),
     missing("]view", "An array to scroll in."),
-    missing("]tui", "Panes for graph, reasons and launches."),
     missing("]tour", "The first ten minutes, with you typing."),
 ];
 

@@ -5,8 +5,10 @@ use super::{Call, pictures};
 use aplomb_kernel::session::Spent;
 use aplomb_lang::error::{self, Error, bytes, domain, syntax};
 use aplomb_lang::pass::switches;
+use aplomb_lang::protocol::PANES;
 use aplomb_lang::trace::Trace;
 use aplomb_viz::{ask, tables, why as reasons};
+use serde_json::json;
 use std::time::Instant;
 
 /// Arguments apart from flags: `-name` and `-name=VALUE`.
@@ -175,6 +177,16 @@ pub fn dot(call: &mut Call<'_>) -> Result<(), Error> {
             Ok(())
         }
     }
+}
+
+/// The front end opens the panes where it has a terminal; others say what would.
+pub fn tui(call: &mut Call<'_>) -> Result<(), Error> {
+    let text = call.expr().or_else(|| call.session.last_text()).unwrap_or_else(|| crate::panes::EXAMPLE.into());
+    let options = call.session.options();
+    let (preset, off) = (options.preset().name, options.off());
+    let opened = json!({ "text": text, "preset": preset, "off": off, "ascii": call.ascii }).to_string();
+    call.show_in_forms("panes need a terminal: aplomb tui FILE", [(PANES.to_string(), opened)].into());
+    Ok(())
 }
 
 pub fn off(call: &mut Call<'_>) -> Result<(), Error> {

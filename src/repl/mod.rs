@@ -14,7 +14,7 @@ use crate::signals;
 use aplomb_kernel::session::Worker;
 use aplomb_lang::error::Kind;
 use aplomb_lang::limits::Interrupt;
-use aplomb_lang::protocol::{Client, Event, Request, Status};
+use aplomb_lang::protocol::{Client, Event, PANES, Request, Status};
 use edit::Edit;
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
@@ -54,6 +54,7 @@ fn prompt(settings: Settings) -> Result<i32, String> {
 fn restorer() -> impl Fn() + Send + 'static {
     let before = rustix::termios::tcgetattr(std::io::stdin()).ok();
     move || {
+        aplomb_viz::panes::leave();
         if let Some(before) = &before {
             let _ = rustix::termios::tcsetattr(std::io::stdin(), rustix::termios::OptionalActions::Now, before);
         }
@@ -156,7 +157,9 @@ fn execute(reader: &mut Reader, worker: &mut Worker, code: String, count: usize)
     let request = Request::Execute { code, name: format!("line {count}"), silent: false };
     let interrupt = worker.interrupt();
     let typed = |prompt: &str| typed(reader, prompt, &interrupt);
+    let mut panes = None;
     let show = |event| match event {
+        Event::Display(bundle) if bundle.contains_key(PANES) => panes = bundle.get(PANES).cloned(),
         Event::Stream(text) => print(&text),
         Event::Result(bundle) | Event::Display(bundle) => print(&plain(&bundle)),
         Event::Error(failure) => {
@@ -168,6 +171,9 @@ fn execute(reader: &mut Reader, worker: &mut Worker, code: String, count: usize)
         _ => {}
     };
     let alive = ask_and_answer(worker, request, show, typed);
+    if let Some(panes) = panes {
+        crate::panes::open(worker, worker.interrupt(), &panes);
+    }
     exit.or((!alive).then_some(FAILED))
 }
 

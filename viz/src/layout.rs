@@ -46,7 +46,8 @@ impl Item {
 /// Blanks between neighbours.
 const GAP: usize = 2;
 
-pub fn lay_out(boxes: &Boxes) -> Layout {
+/// `former` has columns of an earlier picture: what stood left of another in its layer stays left of it.
+pub fn lay_out(boxes: &Boxes, former: &[Option<usize>]) -> Layout {
     let level = levels(boxes);
     let mut layers = with_wires(boxes, &level);
     let users = users(boxes);
@@ -54,8 +55,20 @@ pub fn lay_out(boxes: &Boxes) -> Layout {
     for sweep in 0..4 {
         order(&mut layers, &mut near, sweep % 2 == 0);
     }
+    layers.iter_mut().for_each(|layer| keep_order(layer, former));
     columns(&mut layers, &mut near);
     Layout { layers }
+}
+
+/// Sorts those items of a layer that have a former column, among the places that they hold.
+fn keep_order(layer: &mut [Item], former: &[Option<usize>]) {
+    let column = |item: &Item| former.get(item.net).copied().flatten();
+    let places: Vec<usize> = (0..layer.len()).filter(|k| column(&layer[*k]).is_some()).collect();
+    let mut known: Vec<Item> = places.iter().map(|k| layer[*k].clone()).collect();
+    known.sort_by_key(column);
+    for (place, item) in places.into_iter().zip(known) {
+        layer[place] = item;
+    }
 }
 
 fn levels(boxes: &Boxes) -> Vec<usize> {

@@ -12,6 +12,7 @@ pub mod figures;
 mod graph;
 mod layout;
 pub mod list;
+pub mod panes;
 pub mod promise;
 mod route;
 mod sketch;

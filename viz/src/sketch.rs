@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 pub struct Sketch {
     pub texts: Vec<String>,
     pub operands: Vec<Vec<usize>>,
+    /// The nodes behind each box.
+    pub ids: Vec<Vec<u32>>,
     /// Lines below the picture: what stands behind a folded box.
     pub notes: Vec<String>,
 }
@@ -60,7 +62,8 @@ impl Sketch {
     pub fn nodes(graph: &Graph) -> Sketch {
         let drawn = Drawn::new(graph);
         let texts = drawn.nodes.iter().map(|n| boxed(graph, n)).collect();
-        Sketch { texts, operands: drawn.operands, notes: Vec::new() }
+        let ids = drawn.nodes.iter().map(|n| vec![n.id]).collect();
+        Sketch { texts, operands: drawn.operands, ids, notes: Vec::new() }
     }
 
     /// The same with repeats, then chains, as one box each.
@@ -97,6 +100,7 @@ impl Sketch {
             }
             members.iter().for_each(|m| place[*m] = out.texts.len());
             out.operands.push(reads);
+            out.ids.push(members.iter().map(|m| drawn.nodes[*m].id).collect());
             match own {
                 None => out.texts.push(boxed(graph, drawn.nodes[k])),
                 Some(f) => {
@@ -119,11 +123,13 @@ impl Sketch {
             holder.insert(b.id, out.texts.len());
             out.texts.push(format!("(n{} {})", b.node, name.unwrap_or_default()).replace(" )", ")"));
             out.operands.push(Vec::new());
+            out.ids.push(vec![b.node]);
         }
         for k in &trace.kernels[segment.kernels[0] as usize..segment.kernels[1] as usize] {
             out.operands.push(k.inputs.iter().filter_map(|b| holder.get(b).copied()).collect());
             let domain: Vec<String> = k.domain.iter().map(usize::to_string).collect();
             out.texts.push(format!("[[k{} {} {}, {}]]", k.id, k.skeleton, domain.join(" "), bytes(k.est.r + k.est.w)));
+            out.ids.push(k.body.clone());
             holder.extend(k.out.iter().map(|b| (*b, out.texts.len() - 1)));
         }
         out

@@ -7,7 +7,7 @@
 use crate::graph::Graph;
 use crate::list;
 use crate::sketch::Sketch;
-use crate::text::{Canvas, DOWN, FORMS, LEFT, RIGHT, UP, canvas, forms, value};
+use crate::text::{Canvas, DOWN, FORMS, LEFT, RIGHT, UP, arms, canvas, forms, value};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::collections::BTreeMap;
@@ -238,4 +238,121 @@ fn joined(pieces: &[(usize, usize)]) -> Vec<(usize, usize)> {
         }
     }
     out
+}
+
+/// A cell of a terminal.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct Shown {
+    pub sign: char,
+    pub colour: &'static str,
+    pub reversed: bool,
+    pub bold: bool,
+    pub underlined: bool,
+}
+
+/// The ground of a terminal.
+const NIGHT: &str = "#16181d";
+/// Frames of the pane that has the keys, as wires.
+const DOUBLE: &[(char, u8)] = &[
+    ('═', LEFT | RIGHT),
+    ('║', UP | DOWN),
+    ('╔', DOWN | RIGHT),
+    ('╗', DOWN | LEFT),
+    ('╚', UP | RIGHT),
+    ('╝', UP | LEFT),
+    ('┼', UP | DOWN | LEFT | RIGHT),
+];
+
+/// A terminal's cells. Lines are paths, so that they meet whatever the font; words are as wide as their cells.
+pub(crate) fn screen(rows: &[Vec<Shown>], title: &str) -> String {
+    let mut body = String::new();
+    let mut lines: BTreeMap<(&str, bool), Net> = BTreeMap::new();
+    for (r, row) in rows.iter().enumerate() {
+        let mut at = 0;
+        for run in row.chunk_by(|a, b| Shown { sign: ' ', ..*a } == Shown { sign: ' ', ..*b }) {
+            cells(&mut body, &mut lines, r, at, run);
+            at += run.len();
+        }
+    }
+    for ((colour, double), net) in &lines {
+        let mut path = String::new();
+        for (x, runs) in &net.down {
+            joined(runs).iter().for_each(|(a, b)| {
+                let _ =
+                    write!(path, "M{} {}V{}", *x as f64 * WIDE / 2.0, *a as f64 * HIGH / 2.0, *b as f64 * HIGH / 2.0);
+            });
+        }
+        for (y, runs) in &net.across {
+            joined(runs).iter().for_each(|(a, b)| {
+                let _ =
+                    write!(path, "M{} {}H{}", *a as f64 * WIDE / 2.0, *y as f64 * HIGH / 2.0, *b as f64 * WIDE / 2.0);
+            });
+        }
+        let thick = if *double { 2.4 } else { 1.2 };
+        let _ = writeln!(body, "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{thick}\"/>");
+    }
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let (width, height) = (columns as f64 * WIDE + 2.0 * MARGIN, rows.len() as f64 * HIGH + 2.0 * MARGIN);
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+         role=\"img\"><title>{}</title><rect width=\"{width}\" height=\"{height}\" rx=\"8\" fill=\"{NIGHT}\"/>\
+         <g transform=\"translate({MARGIN} {MARGIN})\" font-family=\"{FONT}\" font-size=\"{GLYPH}\" xml:space=\"preserve\">\n\
+         {body}</g></svg>\n",
+        escaped(title)
+    )
+}
+
+/// Cells of one look: their ground, their words, their lines.
+fn cells(body: &mut String, lines: &mut BTreeMap<(&'static str, bool), Net>, row: usize, at: usize, run: &[Shown]) {
+    let Some(look) = run.first().copied() else { return };
+    let x = |column: usize| column as f64 * WIDE;
+    if look.reversed {
+        let (y, width) = (row as f64 * HIGH, x(run.len()));
+        let _ = writeln!(
+            body,
+            "<rect x=\"{}\" y=\"{y}\" width=\"{width}\" height=\"{HIGH}\" fill=\"{}\"/>",
+            x(at),
+            look.colour
+        );
+    }
+    let fill = if look.reversed { NIGHT } else { look.colour };
+    let style = format!(
+        "{}{}",
+        if look.bold { " font-weight=\"bold\"" } else { "" },
+        if look.underlined { " text-decoration=\"underline\"" } else { "" }
+    );
+    let arms_of = |c: char| DOUBLE.iter().find(|d| d.0 == c).map(|d| d.1).or_else(|| arms(c));
+    let mut word = String::new();
+    let mut begun = at;
+    let y = (row as f64 + 0.5) * HIGH + GLYPH * 0.35;
+    let mut end = |word: &mut String, begun: usize| {
+        let n = word.chars().count();
+        if n > 0 {
+            let _ = writeln!(
+                body,
+                "<text x=\"{}\" y=\"{y:.1}\" fill=\"{fill}\"{style} textLength=\"{}\">{}</text>",
+                x(begun),
+                x(n),
+                escaped(word)
+            );
+        }
+        word.clear();
+    };
+    for (k, cell) in run.iter().enumerate() {
+        match arms_of(cell.sign) {
+            Some(arms) => {
+                end(&mut word, begun);
+                let double = DOUBLE.iter().any(|d| d.0 == cell.sign && d.0 != '┼');
+                lines.entry((fill, double)).or_default().add(row, at + k, arms);
+            }
+            None if cell.sign == ' ' => end(&mut word, begun),
+            None => {
+                if word.is_empty() {
+                    begun = at + k;
+                }
+                word.push(cell.sign);
+            }
+        }
+    }
+    end(&mut word, begun);
 }

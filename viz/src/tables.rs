@@ -75,6 +75,33 @@ fn headed<'a>(trace: &'a Trace, segment: &Segment) -> (String, &'a [PassRecord])
     (head, &trace.passes[segment.passes[0] as usize..segment.passes[1] as usize])
 }
 
+/// The head and a row for each of these passes.
+fn pass_grid(list: &[PassRecord], shown: &[usize]) -> String {
+    let mut rows = vec![words(&["", "pass", "nodes", "lets", "kept", "launches", "moved", "flops", "ms", "rules"])];
+    for (k, p) in shown.iter().filter_map(|k| Some((k, list.get(*k)?))) {
+        rows.push(vec![
+            k.to_string(),
+            p.name.clone(),
+            p.live.to_string(),
+            p.lets.len().to_string(),
+            p.breaks.len().to_string(),
+            p.launches.len().to_string(),
+            bytes(p.bytes),
+            p.flops.to_string(),
+            format!("{:.2}", p.ms),
+            events(p),
+        ]);
+    }
+    grid(&rows, &[1, 9])
+}
+
+/// The same for panes: the head, and the rows.
+pub(crate) fn pass_rows(list: &[PassRecord], shown: &[usize]) -> (String, Vec<String>) {
+    let text = pass_grid(list, shown);
+    let mut lines = text.lines().map(String::from);
+    (lines.next().unwrap_or_default(), lines.collect())
+}
+
 /// A row a pass: nodes, lets, kept nodes, launches, bytes, operations, time, rules. Passes that changed nothing are only
 /// named, unless all are wanted.
 pub fn passes(trace: &Trace, all: bool, width: usize) -> String {
@@ -85,22 +112,8 @@ pub fn passes(trace: &Trace, all: bool, width: usize) -> String {
     for segment in &trace.segments {
         let (head, list) = headed(trace, segment);
         out += &head;
-        let mut rows = vec![words(&["", "pass", "nodes", "lets", "kept", "launches", "moved", "flops", "ms", "rules"])];
-        for (k, p) in list.iter().enumerate().filter(|(_, p)| all || p.changed) {
-            rows.push(vec![
-                k.to_string(),
-                p.name.clone(),
-                p.live.to_string(),
-                p.lets.len().to_string(),
-                p.breaks.len().to_string(),
-                p.launches.len().to_string(),
-                bytes(p.bytes),
-                p.flops.to_string(),
-                format!("{:.2}", p.ms),
-                events(p),
-            ]);
-        }
-        out += &grid(&rows, &[1, 9]);
+        let shown: Vec<usize> = (0..list.len()).filter(|k| all || list[*k].changed).collect();
+        out += &pass_grid(list, &shown);
         let quiet: Vec<&str> = list.iter().filter(|p| !all && !p.changed).map(|p| p.name.as_str()).collect();
         if !quiet.is_empty() {
             let line = format!("{} unchanged: {}", quiet.len(), quiet.join(" "));

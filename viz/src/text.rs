@@ -49,6 +49,8 @@ pub(crate) struct Canvas {
     pub rows: Vec<Vec<Spot>>,
     /// Row, column, box.
     pub texts: Vec<(usize, usize, String)>,
+    /// For each text, which box of the sketch it is.
+    pub boxes: Vec<usize>,
 }
 
 impl Canvas {
@@ -103,7 +105,7 @@ impl Canvas {
     }
 }
 
-fn character(spot: &Spot, ascii: bool) -> char {
+pub(crate) fn character(spot: &Spot, ascii: bool) -> char {
     let pick = |pair: (char, char)| if ascii { pair.1 } else { pair.0 };
     match spot.nets {
         [None, _] => ' ',
@@ -143,13 +145,18 @@ fn picture(sketch: &Sketch, ascii: bool) -> String {
 }
 
 pub(crate) fn canvas(sketch: &Sketch) -> Canvas {
+    canvas_near(sketch, &[])
+}
+
+/// The same where boxes keep the order of their former columns.
+pub(crate) fn canvas_near(sketch: &Sketch, former: &[Option<usize>]) -> Canvas {
     let widths = sketch.texts.iter().zip(&sketch.operands).map(|(t, o)| t.width().max(2 * o.len() + 1)).collect();
     let boxes = Boxes { widths, operands: sketch.operands.clone() };
-    paint(&lay_out(&boxes), &boxes, &sketch.texts)
+    paint(&lay_out(&boxes, former), &boxes, &sketch.texts)
 }
 
 fn paint(layout: &Layout, boxes: &Boxes, texts: &[String]) -> Canvas {
-    let mut canvas = Canvas { rows: Vec::new(), texts: Vec::new() };
+    let mut canvas = Canvas { rows: Vec::new(), texts: Vec::new(), boxes: Vec::new() };
     let mut row = 0;
     for (r, layer) in layout.layers.iter().enumerate() {
         for item in layer {
@@ -158,6 +165,7 @@ fn paint(layout: &Layout, boxes: &Boxes, texts: &[String]) -> Canvas {
                 let blanks = item.width - text.width();
                 let padded = pad(text, blanks);
                 canvas.texts.push((row, item.x, padded));
+                canvas.boxes.push(item.net);
                 canvas.wire_row(row);
             } else {
                 canvas.wire(row, item.x, item.net, UP | DOWN);

@@ -2,9 +2,9 @@
 
 use super::{Commands, Session};
 use aplomb_lang::limits::{Interrupt, Limits};
-use aplomb_lang::protocol::{Client, Event, Request, Sink};
+use aplomb_lang::protocol::{Client, Event, Gone, Request, Sink};
 use std::rc::Rc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 
 /// Bytes of stack: 10 000 dfn calls deep (RELIABILITY 3).
@@ -75,6 +75,14 @@ impl Client for Worker {
 
     fn recv(&mut self) -> Option<Event> {
         self.events.recv().ok()
+    }
+
+    fn poll(&mut self) -> Result<Option<Event>, Gone> {
+        match self.events.try_recv() {
+            Ok(event) => Ok(Some(event)),
+            Err(TryRecvError::Empty) => Ok(None),
+            Err(TryRecvError::Disconnected) => Err(Gone),
+        }
     }
 
     fn answer(&mut self, line: Option<String>) {

@@ -7,6 +7,7 @@
 mod client;
 mod lines;
 mod record;
+mod story;
 mod table;
 mod watchdog;
 mod world;
@@ -140,6 +141,7 @@ impl Session {
                 sink.event(Event::Inspection(self.inspect(&word)));
             }
             Request::IsComplete { code } => sink.event(Event::IsComplete(lines::completeness(&code))),
+            Request::Trace { code, name, switches } => self.tell(&code, &name, switches, sink),
             Request::Restart => self.restart(),
             Request::Info => {
                 let pairs = [("version", env!("CARGO_PKG_VERSION").into()), ("device", self.core.device_name())];

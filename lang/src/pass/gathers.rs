@@ -26,7 +26,7 @@ pub fn run(work: &mut Work) {
     });
     // What stood around a let may be gone.
     if work.dag.len() > before && !work.lets.is_empty() {
-        work.lets = lets::float(&work.dag, &work.roots);
+        work.bind(lets::float(&work.dag, &work.roots));
     }
 }
 

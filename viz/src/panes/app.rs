@@ -1,0 +1,651 @@
+//! The app: text, runs, selection and focus. It hears keys and the session's events, and draws; nothing here waits.
+
+use super::look::Look;
+use super::run::{Row, Run, Start, spelled};
+use super::switches::is_on;
+use super::view::{Ask, Nodes, View, image};
+use super::{ALL, Pane, SCREENS, help};
+use aplomb_lang::limits::Interrupt;
+use aplomb_lang::pass::GROUPS;
+use aplomb_lang::protocol::{Client, Event, Failure, MimeBundle, Request, Status, Switches, TEXT};
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Widget};
+use std::time::{Duration, Instant};
+
+/// What the terminal has to do after a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    Go,
+    Redraw,
+    Suspend,
+    Leave,
+}
+
+/// A pause in writing after which the program runs.
+const PAUSE: Duration = Duration::from_millis(250);
+/// Narrower or lower terminals show one pane at a time.
+const WIDE: (u16, u16) = (110, 26);
+/// Code points of printed text that are kept.
+const OUTPUT: usize = 1 << 18;
+
+pub struct App<C> {
+    client: C,
+    interrupt: Interrupt,
+    look: Look,
+    text: String,
+    name: String,
+    switches: Switches,
+    run: Run,
+    /// The run that is under way.
+    coming: Option<Run>,
+    /// Another has to follow it.
+    again: bool,
+    due: Option<Instant>,
+    ledger: Vec<Row>,
+    story: usize,
+    pass: usize,
+    selected: Nodes,
+    lit: Nodes,
+    panes: Vec<Box<dyn Pane>>,
+    focus: usize,
+    screen: usize,
+    /// One pane alone, by `z`.
+    alone: bool,
+    /// The terminal has room for one pane.
+    narrow: bool,
+    /// The words of a search while they are typed.
+    searching: Option<String>,
+    sought: String,
+    help: Option<usize>,
+    note: String,
+    gone: bool,
+    /// Something is to be drawn.
+    stale: bool,
+}
+
+impl<C: Client> App<C> {
+    /// Opens the panes and begins the first run.
+    pub fn new(client: C, interrupt: Interrupt, start: Start) -> App<C> {
+        let mut app = App {
+            client,
+            interrupt,
+            look: start.look,
+            text: start.text,
+            name: start.name,
+            switches: start.switches,
+            run: Run::default(),
+            coming: None,
+            again: false,
+            due: None,
+            ledger: Vec::new(),
+            story: 0,
+            pass: 0,
+            selected: Nodes::new(),
+            lit: Nodes::new(),
+            panes: ALL.iter().map(|k| (k.new)()).collect(),
+            focus: index("graph"),
+            screen: 0,
+            alone: false,
+            narrow: false,
+            searching: None,
+            sought: String::new(),
+            help: None,
+            note: String::new(),
+            gone: false,
+            stale: true,
+        };
+        app.start();
+        app
+    }
+
+    /// The session again, once the panes are closed.
+    pub fn into_client(mut self) -> C {
+        if self.coming.take().is_some() {
+            self.interrupt.set();
+            while !matches!(self.client.recv(), None | Some(Event::Status(Status::Idle))) {
+                self.interrupt.set();
+            }
+        }
+        self.client
+    }
+
+    /// Runs what is written, or notes that it has to once the session is free.
+    fn start(&mut self) {
+        self.due = None;
+        self.stale = true;
+        if self.coming.is_some() {
+            self.again = true;
+            self.interrupt.set();
+            return;
+        }
+        self.again = false;
+        let run = Run {
+            number: self.run.number + 1,
+            text: self.text.clone(),
+            switches: self.switches.clone(),
+            ..Run::default()
+        };
+        self.coming = Some(run);
+        self.client.send(Request::Trace {
+            code: self.text.clone(),
+            name: self.name.clone(),
+            switches: Some(self.switches.clone()),
+        });
+    }
+
+    pub fn is_busy(&self) -> bool {
+        self.coming.is_some()
+    }
+
+    /// How the last run failed, if it did.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.run.failure.as_ref()
+    }
+
+    /// How long nothing happens by itself.
+    pub fn patience(&self) -> Duration {
+        let now = Instant::now();
+        match (self.is_busy(), self.due) {
+            (true, _) => Duration::from_millis(6),
+            (false, Some(due)) => due.saturating_duration_since(now),
+            (false, None) => Duration::from_secs(3_600),
+        }
+    }
+
+    /// Whether something is to be drawn; it is then taken for drawn.
+    pub fn take_stale(&mut self) -> bool {
+        std::mem::take(&mut self.stale)
+    }
+
+    /// Hears what the session told, and starts what is due.
+    pub fn advance(&mut self) {
+        while self.coming.is_some() {
+            match self.client.poll() {
+                Ok(Some(event)) => self.hear(event),
+                Ok(None) => break,
+                Err(_) => {
+                    (self.coming, self.gone, self.stale) = (None, true, true);
+                    self.note = "the session has ended; q leaves".into();
+                }
+            }
+        }
+        if self.again {
+            self.interrupt.set();
+        }
+        if self.due.is_some_and(|due| due <= Instant::now()) {
+            self.start();
+        }
+    }
+
+    /// Starts what is due now and waits for the end of every run. For tests and benchmarks.
+    pub fn settle(&mut self) {
+        if self.due.is_some() {
+            self.start();
+        }
+        while self.is_busy() {
+            match self.client.recv() {
+                Some(event) => self.hear(event),
+                None => self.coming = None,
+            }
+        }
+    }
+
+    fn hear(&mut self, event: Event) {
+        let Some(run) = &mut self.coming else { return };
+        let mut print = |text: &str| {
+            run.output += text;
+            if run.output.len() > OUTPUT {
+                let keep = run.output.chars().rev().take(OUTPUT / 8).collect::<Vec<_>>();
+                run.output = keep.into_iter().rev().collect();
+            }
+        };
+        match event {
+            Event::Stream(text) => print(&text),
+            Event::Display(bundle) | Event::Result(bundle) => print(&ended(&bundle)),
+            Event::Error(failure) => run.failure = Some(failure),
+            Event::Trace(trace) => run.traces.push(*trace),
+            Event::Input(_) => {
+                self.client.answer(None);
+                self.note = "the program asks for a line: in the panes there is none".into();
+            }
+            Event::Status(Status::Idle) => self.finish(),
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self) {
+        let Some(mut run) = self.coming.take() else { return };
+        self.stale = true;
+        if self.again {
+            return self.start();
+        }
+        run.close();
+        let row = run.row();
+        if self.run.text != run.text {
+            self.ledger.clear();
+        }
+        match self.ledger.iter_mut().find(|r| r.switches == row.switches) {
+            Some(known) => *known = row,
+            None => self.ledger.push(row),
+        }
+        self.adopt(run);
+    }
+
+    /// A run is shown: the same nodes as before are selected, by what they are or where they stand, after the same pass.
+    fn adopt(&mut self, run: Run) {
+        let old = self.view(false);
+        let pass = old.passes().get(old.pass).filter(|_| old.pass + 1 < old.passes().len()).map(|p| p.name.clone());
+        let chosen: Vec<_> = old.nodes().iter().filter(|n| self.selected.contains(&n.id)).cloned().collect();
+        let statement = old.told().map(|(t, s)| (t.statement.clone(), s.id));
+        let number = run.number;
+        // Half a word need not empty the panes.
+        let keeps = run.stories() == 0 && run.failure.is_some() && self.run.stories() > 0;
+        if keeps {
+            let traces = std::mem::take(&mut self.run.traces);
+            self.run = Run { traces, ..run };
+            self.run.close();
+            self.run.number = number;
+        } else {
+            self.run = run;
+        }
+        let same = |k: &usize| {
+            self.run
+                .story(*k)
+                .is_some_and(|(t, s)| statement.as_ref().is_some_and(|(text, id)| (&t.statement, s.id) == (text, *id)))
+        };
+        self.story = (0..self.run.stories()).find(same).unwrap_or_else(|| self.run.best());
+        let new = self.view(false);
+        let last = new.passes().len().max(1) - 1;
+        let at = pass.and_then(|name| new.passes().iter().position(|p| p.name == name)).unwrap_or(last);
+        let again = |n: &&aplomb_lang::trace::NodeRecord| {
+            chosen.iter().any(|c| c.h == n.h || !c.span.is_empty() && c.span == n.span && c.op == n.op)
+        };
+        let selected: Nodes = new.nodes().iter().filter(again).map(|n| n.id).collect();
+        self.pass = at;
+        self.select(selected, None);
+    }
+
+    fn view(&self, focused: bool) -> View<'_> {
+        View {
+            run: &self.run,
+            story: self.story,
+            pass: self.pass,
+            selected: &self.selected,
+            lit: &self.lit,
+            text: &self.text,
+            name: &self.name,
+            switches: &self.switches,
+            ledger: &self.ledger,
+            busy: self.is_busy(),
+            look: self.look,
+            focused,
+        }
+    }
+
+    /// Lights nodes; every pane but the one that asked brings them in sight.
+    fn select(&mut self, nodes: Nodes, asked: Option<usize>) {
+        self.lit = image(self.view(false).nodes(), &nodes);
+        self.selected = nodes;
+        self.with_panes(|panes, view| {
+            panes.iter_mut().enumerate().filter(|(k, _)| Some(*k) != asked).for_each(|(_, p)| p.follow(view));
+        });
+    }
+
+    /// Panes and view at once.
+    fn with_panes<T>(&mut self, work: impl FnOnce(&mut [Box<dyn Pane>], &View) -> T) -> T {
+        let mut panes = std::mem::take(&mut self.panes);
+        let done = work(&mut panes, &self.view(true));
+        self.panes = panes;
+        done
+    }
+
+    fn open(&mut self, story: usize, nodes: Nodes, asked: Option<usize>) {
+        if story != self.story && story < self.run.stories() {
+            self.story = story;
+            self.pass = self.view(false).passes().len().max(1) - 1;
+        }
+        self.select(nodes, asked);
+    }
+
+    fn go_to_pass(&mut self, pass: usize, asked: Option<usize>) {
+        self.pass = pass.min(self.view(false).passes().len().max(1) - 1);
+        let passes = index("passes");
+        self.with_panes(|panes, view| {
+            if asked != Some(passes)
+                && let Some(p) = panes.get_mut(passes)
+            {
+                p.follow(view);
+            }
+        });
+    }
+
+    fn answer(&mut self, ask: Ask, asked: usize) {
+        match ask {
+            Ask::Nothing => {}
+            Ask::Select { story, nodes } => self.open(story.unwrap_or(self.story), nodes, Some(asked)),
+            Ask::Pass(pass) => self.go_to_pass(pass, Some(asked)),
+            Ask::Edit(text) => {
+                self.text = text;
+                self.due = Some(Instant::now() + PAUSE);
+            }
+            Ask::Run if self.text == self.run.text && self.due.is_none() => {}
+            Ask::Run => self.start(),
+            Ask::Preset(name) => {
+                self.switches = Switches { preset: name.into(), off: Vec::new() };
+                self.start();
+            }
+            Ask::Toggle(name) => {
+                self.toggle(name);
+                self.start();
+            }
+            Ask::Again(row) => {
+                if let Some(row) = self.ledger.get(row) {
+                    self.switches = row.switches.clone();
+                    self.start();
+                }
+            }
+        }
+    }
+
+    fn toggle(&mut self, name: &str) {
+        let members = GROUPS.iter().find(|g| g.0 == name).map_or(vec![name], |g| g.1.to_vec());
+        let on = is_on(&self.switches.off, name);
+        let off = &mut self.switches.off;
+        off.retain(|o| !members.contains(&o.as_str()));
+        if on {
+            off.extend(members.iter().map(|m| m.to_string()));
+            off.sort();
+        }
+    }
+
+    /// Text that was pasted: written where the source is written, else nothing.
+    pub fn paste(&mut self, text: &str) -> Step {
+        for c in text.chars().filter(|c| *c != '\r') {
+            let typing = self.panes.get(self.focus).is_some_and(|p| p.is_typing());
+            if typing {
+                let code = if c == '\n' { KeyCode::Enter } else { KeyCode::Char(c) };
+                self.key(KeyEvent::new(code, KeyModifiers::NONE));
+            }
+        }
+        Step::Go
+    }
+
+    /// The terminal has another size.
+    pub fn resized(&mut self) -> Step {
+        self.stale = true;
+        Step::Go
+    }
+
+    pub fn key(&mut self, key: KeyEvent) -> Step {
+        if key.kind == KeyEventKind::Release {
+            return Step::Go;
+        }
+        self.stale = true;
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        match key.code {
+            KeyCode::Char('l') if control => return Step::Redraw,
+            KeyCode::Char('z') if control => return Step::Suspend,
+            KeyCode::Char('c') if control => {
+                self.note = if self.is_busy() { "interrupted".into() } else { "nothing runs; q leaves".into() };
+                (self.again, self.due) = (false, None);
+                self.interrupt.set();
+                return Step::Go;
+            }
+            _ => {}
+        }
+        self.note.clear();
+        if let Some(top) = self.help {
+            self.help = match key.code {
+                KeyCode::Down | KeyCode::Char('j') => Some(top + 1),
+                KeyCode::Up | KeyCode::Char('k') => Some(top.saturating_sub(1)),
+                _ => None,
+            };
+        } else if let Some(words) = self.searching.take() {
+            self.type_search(words, key);
+        } else if self.panes.get(self.focus).is_some_and(|p| p.is_typing()) || !self.own_key(key) {
+            if key.code == KeyCode::Char('q') && !control && !self.panes.get(self.focus).is_some_and(|p| p.is_typing())
+            {
+                return Step::Leave;
+            }
+            let focus = self.focus;
+            let ask = self.with_panes(|panes, view| panes.get_mut(focus).and_then(|p| p.key(key, view)));
+            if let Some(ask) = ask {
+                self.answer(ask, focus);
+            }
+        }
+        Step::Go
+    }
+
+    /// Keys that mean the same in every pane.
+    fn own_key(&mut self, key: KeyEvent) -> bool {
+        if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {
+            return false;
+        }
+        let switches = SCREENS.len() - 1;
+        match key.code {
+            KeyCode::Tab => self.turn(1),
+            KeyCode::BackTab => self.turn(-1),
+            KeyCode::Esc => self.select(Nodes::new(), None),
+            KeyCode::Char('?') => self.help = Some(0),
+            KeyCode::Char('/') => self.searching = Some(String::new()),
+            KeyCode::Char('n') => self.search(true),
+            KeyCode::Char('N') => self.search(false),
+            KeyCode::Char('[') => self.go_to_pass(self.pass.saturating_sub(1), None),
+            KeyCode::Char(']') => self.go_to_pass(self.pass + 1, None),
+            KeyCode::Char('<') => self.tell(self.story.saturating_sub(1)),
+            KeyCode::Char('>') => self.tell(self.story + 1),
+            KeyCode::Char('z') => self.alone = !self.alone,
+            KeyCode::Char('r') => self.start(),
+            KeyCode::Char('t') => self.show(if self.screen == switches { 0 } else { switches }),
+            KeyCode::Char(c) if SCREENS.iter().any(|s| s.key == c) => {
+                self.show(SCREENS.iter().position(|s| s.key == c).unwrap_or(0));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn tell(&mut self, story: usize) {
+        if story < self.run.stories() && story != self.story {
+            self.open(story, Nodes::new(), None);
+        }
+        let n = self.run.stories();
+        if n > 1 {
+            let what =
+                self.view(false).told().map_or(String::new(), |(t, _)| t.statement.lines().next().unwrap_or("").into());
+            self.note = format!("evaluation {} of {n}: {what}", self.story + 1);
+        }
+    }
+
+    fn show(&mut self, screen: usize) {
+        self.screen = screen;
+        self.focus = SCREENS[screen].columns.iter().flat_map(|c| c.1).next().map_or(0, |p| index(p.0));
+    }
+
+    /// The next pane of the screen; where one is shown at a time, of all.
+    fn turn(&mut self, by: isize) {
+        let own: Vec<usize> = SCREENS[self.screen].columns.iter().flat_map(|c| c.1).map(|p| index(p.0)).collect();
+        let all: Vec<usize> = (0..ALL.len()).collect();
+        let ring = if self.shows_one() { &all } else { &own };
+        let at = ring.iter().position(|k| *k == self.focus).unwrap_or(0) as isize;
+        self.focus = ring[(at + by).rem_euclid(ring.len() as isize) as usize];
+    }
+
+    fn type_search(&mut self, mut words: String, key: KeyEvent) {
+        match key.code {
+            KeyCode::Esc => return,
+            KeyCode::Enter => {
+                self.sought = words.to_lowercase();
+                return self.search(true);
+            }
+            KeyCode::Backspace => drop(words.pop()),
+            KeyCode::Char(c) => words.push(c),
+            _ => {}
+        }
+        self.searching = Some(words);
+    }
+
+    fn search(&mut self, forward: bool) {
+        if self.sought.is_empty() {
+            self.note = "/ searches".into();
+            return;
+        }
+        let (focus, words) = (self.focus, self.sought.clone());
+        let found = self.with_panes(|panes, view| panes.get_mut(focus).and_then(|p| p.find(&words, view, forward)));
+        match found {
+            Some(ask) => self.answer(ask, focus),
+            None => self.note = format!("{words} is not in this pane"),
+        }
+    }
+}
+
+fn index(name: &str) -> usize {
+    ALL.iter().position(|k| k.name == name).unwrap_or(0)
+}
+
+fn ended(bundle: &MimeBundle) -> String {
+    let text = bundle.get(TEXT).map_or("", String::as_str);
+    if text.is_empty() || text.ends_with('\n') { text.into() } else { format!("{text}\n") }
+}
+
+/// Parts of a length by shares; the last takes what is left.
+fn parts(length: u16, shares: &[u16]) -> Vec<u16> {
+    let total: u32 = shares.iter().map(|s| u32::from(*s)).sum::<u32>().max(1);
+    let mut out: Vec<u16> = shares.iter().map(|s| (u32::from(length) * u32::from(*s) / total) as u16).collect();
+    let rest = length - out.iter().sum::<u16>();
+    if let Some(last) = out.last_mut() {
+        *last += rest;
+    }
+    out
+}
+
+impl<C: Client> App<C> {
+    /// Draws everything into the area.
+    pub fn draw(&mut self, area: Rect, buf: &mut Buffer) {
+        if area.is_empty() {
+            return;
+        }
+        self.narrow = area.width < WIDE.0 || area.height < WIDE.1;
+        if area.height >= 4 {
+            let y = area.bottom() - 1;
+            self.status(Rect { y, height: 1, ..area }, buf);
+        }
+        let mut rest = if area.height >= 4 { Rect { height: area.height - 1, ..area } } else { area };
+        if self.shows_one() && rest.height >= 6 {
+            self.tabs(Rect { height: 1, ..rest }, buf);
+            rest = Rect { y: rest.y + 1, height: rest.height - 1, ..rest };
+        }
+        for (k, place) in self.places(rest) {
+            self.draw_pane(k, place, buf);
+        }
+        if let Some(top) = self.help {
+            self.help = Some(draw_help(top, self.look, rest, buf));
+        }
+    }
+
+    /// Whether one pane is shown at a time.
+    fn shows_one(&self) -> bool {
+        self.alone || self.narrow
+    }
+
+    fn places(&self, area: Rect) -> Vec<(usize, Rect)> {
+        if self.shows_one() {
+            return vec![(self.focus, area)];
+        }
+        let mut out = Vec::new();
+        let columns = SCREENS[self.screen].columns;
+        let widths = parts(area.width, &columns.iter().map(|c| c.0).collect::<Vec<_>>());
+        let mut x = area.x;
+        for ((_, panes), width) in columns.iter().zip(widths) {
+            let heights = parts(area.height, &panes.iter().map(|p| p.1).collect::<Vec<_>>());
+            let mut y = area.y;
+            for ((name, _), height) in panes.iter().zip(heights) {
+                out.push((index(name), Rect { x, y, width, height }));
+                y += height;
+            }
+            x += width;
+        }
+        out
+    }
+
+    fn draw_pane(&mut self, k: usize, area: Rect, buf: &mut Buffer) {
+        let (focus, look) = (self.focus, self.look);
+        self.with_panes(|panes, view| {
+            let Some(pane) = panes.get_mut(k) else { return };
+            let view = View { focused: k == focus, ..*view };
+            if area.width < 4 || area.height < 3 {
+                return pane.draw(&view, area, buf);
+            }
+            let detail = pane.title(&view);
+            let detail = if detail.is_empty() { detail } else { format!("· {detail} ") };
+            let style = if k == focus { look.head() } else { look.quiet() };
+            let title =
+                Line::from(vec![Span::styled(format!(" {} ", ALL[k].name), look.head()), Span::styled(detail, style)]);
+            let block = Block::bordered().border_set(look.frame(k == focus)).border_style(style).title(title);
+            let inner = block.inner(area);
+            block.render(area, buf);
+            pane.draw(&view, inner, buf);
+        });
+    }
+
+    fn tabs(&self, area: Rect, buf: &mut Buffer) {
+        let full: usize = ALL.iter().map(|k| k.name.chars().count() + 2).sum();
+        let line = if full <= usize::from(area.width) {
+            let tab = |(k, kind): (usize, &super::Kind)| {
+                let style =
+                    if k == self.focus { Style::new().add_modifier(Modifier::REVERSED) } else { self.look.quiet() };
+                let (open, close) = if k == self.focus { self.look.sides() } else { (" ", " ") };
+                Span::styled(format!("{open}{}{close}", kind.name), style)
+            };
+            Line::from(ALL.iter().enumerate().map(tab).collect::<Vec<_>>())
+        } else {
+            Line::raw(format!("{}/{} {} (Tab)", self.focus + 1, ALL.len(), ALL[self.focus].name))
+        };
+        buf.set_line(area.x, area.y, &line, area.width);
+    }
+
+    fn status(&self, area: Rect, buf: &mut Buffer) {
+        let text = match &self.searching {
+            Some(words) => format!("/{words}_"),
+            None if !self.note.is_empty() => self.note.clone(),
+            None => {
+                let keys = "Tab pane  [ ] pass  / search  i write  t switches  ? help  q leave";
+                let state = match (&self.coming, &self.run.failure) {
+                    (Some(_), _) => format!("running {} … (Ctrl-C)", spelled(&self.switches)),
+                    (None, Some(f)) => f.name.clone(),
+                    (None, None) => spelled(&self.switches),
+                };
+                if usize::from(area.width) >= 100 {
+                    format!("{keys}     {state}")
+                } else {
+                    format!("{state}  ? help  q leave")
+                }
+            }
+        };
+        let wrong =
+            self.coming.is_none() && self.note.is_empty() && self.searching.is_none() && self.run.failure.is_some();
+        let style = if wrong { self.look.error() } else { self.look.quiet() };
+        buf.set_stringn(area.x, area.y, text, usize::from(area.width), style);
+    }
+}
+
+/// The page of help over the panes; the line it begins with.
+fn draw_help(top: usize, look: Look, area: Rect, buf: &mut Buffer) -> usize {
+    let lines = help::lines();
+    let height = area.height.min(lines.len() as u16 + 2);
+    let width = area.width.min(84);
+    let place = Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
+    ratatui::widgets::Clear.render(place, buf);
+    let block = Block::bordered().border_set(look.frame(true)).title(" help · any key closes ");
+    let inner = block.inner(place);
+    block.render(place, buf);
+    let top = top.min(lines.len().saturating_sub(usize::from(inner.height)));
+    for (row, line) in lines.iter().skip(top).take(usize::from(inner.height)).enumerate() {
+        buf.set_line(inner.x, inner.y + row as u16, line, inner.width);
+    }
+    top
+}
