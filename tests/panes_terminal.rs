@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 /// A shell that shows the terminal's settings around the program; `args` follow `tui`.
 fn start(args: &str) -> (PtySession, String) {
     let program = assert_cmd::cargo::cargo_bin("aplomb");
-    let script = format!("stty cols 120 rows 30; echo $$; stty -g; '{}' tui {args}; echo code $?; stty -g", program.display());
+    let script =
+        format!("stty cols 120 rows 30; echo $$; stty -g; '{}' tui {args}; echo code $?; stty -g", program.display());
     let mut command = Command::new("sh");
     command.args(["-c", &script]).env("NO_COLOR", "1").env("TERM", "xterm-256color");
     let mut session = spawn_command(command, Some(20_000)).unwrap();
@@ -158,7 +159,11 @@ fn the_prompt_opens_them_and_goes_on() {
     let state = tempfile::tempdir().unwrap();
     let mut command = Command::new("sh");
     let script = format!("stty cols 120 rows 30; exec '{}'", assert_cmd::cargo::cargo_bin("aplomb").display());
-    command.args(["-c", &script]).env("NO_COLOR", "1").env("TERM", "xterm-256color").env("XDG_STATE_HOME", state.path());
+    command
+        .args(["-c", &script])
+        .env("NO_COLOR", "1")
+        .env("TERM", "xterm-256color")
+        .env("XDG_STATE_HOME", state.path());
     let mut session = spawn_command(command, Some(20_000)).unwrap();
     session.exp_string("\x1b[?2004h").unwrap();
     for line in ["x←⍳2000\r", "+/÷x\r"] {

@@ -60,12 +60,8 @@ fn timed(settings: Settings, as_json: bool) -> Result<String, String> {
     // A search to go on with, and the folded picture first.
     let mut keys = format!("/a1<Enter>f{}", KEYS.repeat(ROUNDS));
     keys += &format!("f{}", KEYS.repeat(ROUNDS));
-    let mut ms: Vec<f64> = app
-        .frames(&keys, SIZE.0, SIZE.1)
-        .map_err(|e| e.to_string())?
-        .iter()
-        .map(|d| d.as_secs_f64() * 1e3)
-        .collect();
+    let mut ms: Vec<f64> =
+        app.frames(&keys, SIZE.0, SIZE.1).map_err(|e| e.to_string())?.iter().map(|d| d.as_secs_f64() * 1e3).collect();
     ms.sort_by(f64::total_cmp);
     let at = |share: f64| ms.get(((ms.len() as f64 * share) as usize).min(ms.len().max(1) - 1)).copied().unwrap_or(0.0);
     let (p50, p99, max) = (at(0.5), at(0.99), at(1.0));

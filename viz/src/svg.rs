@@ -278,12 +278,14 @@ pub(crate) fn screen(rows: &[Vec<Shown>], title: &str) -> String {
         let mut path = String::new();
         for (x, runs) in &net.down {
             joined(runs).iter().for_each(|(a, b)| {
-                let _ = write!(path, "M{} {}V{}", *x as f64 * WIDE / 2.0, *a as f64 * HIGH / 2.0, *b as f64 * HIGH / 2.0);
+                let _ =
+                    write!(path, "M{} {}V{}", *x as f64 * WIDE / 2.0, *a as f64 * HIGH / 2.0, *b as f64 * HIGH / 2.0);
             });
         }
         for (y, runs) in &net.across {
             joined(runs).iter().for_each(|(a, b)| {
-                let _ = write!(path, "M{} {}H{}", *a as f64 * WIDE / 2.0, *y as f64 * HIGH / 2.0, *b as f64 * WIDE / 2.0);
+                let _ =
+                    write!(path, "M{} {}H{}", *a as f64 * WIDE / 2.0, *y as f64 * HIGH / 2.0, *b as f64 * WIDE / 2.0);
             });
         }
         let thick = if *double { 2.4 } else { 1.2 };
@@ -306,7 +308,12 @@ fn cells(body: &mut String, lines: &mut BTreeMap<(&'static str, bool), Net>, row
     let x = |column: usize| column as f64 * WIDE;
     if look.reversed {
         let (y, width) = (row as f64 * HIGH, x(run.len()));
-        let _ = writeln!(body, "<rect x=\"{}\" y=\"{y}\" width=\"{width}\" height=\"{HIGH}\" fill=\"{}\"/>", x(at), look.colour);
+        let _ = writeln!(
+            body,
+            "<rect x=\"{}\" y=\"{y}\" width=\"{width}\" height=\"{HIGH}\" fill=\"{}\"/>",
+            x(at),
+            look.colour
+        );
     }
     let fill = if look.reversed { NIGHT } else { look.colour };
     let style = format!(

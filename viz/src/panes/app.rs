@@ -123,7 +123,12 @@ impl<C: Client> App<C> {
             return;
         }
         self.again = false;
-        let run = Run { number: self.run.number + 1, text: self.text.clone(), switches: self.switches.clone(), ..Run::default() };
+        let run = Run {
+            number: self.run.number + 1,
+            text: self.text.clone(),
+            switches: self.switches.clone(),
+            ..Run::default()
+        };
         self.coming = Some(run);
         self.client.send(Request::Trace {
             code: self.text.clone(),
@@ -241,14 +246,16 @@ impl<C: Client> App<C> {
         let keeps = run.stories() == 0 && run.failure.is_some() && self.run.stories() > 0;
         if keeps {
             let traces = std::mem::take(&mut self.run.traces);
-            self.run = Run { traces, ..run };
+            self.run = Run { traces, stale: true, ..run };
             self.run.close();
             self.run.number = number;
         } else {
             self.run = run;
         }
         let same = |k: &usize| {
-            self.run.story(*k).is_some_and(|(t, s)| statement.as_ref().is_some_and(|(text, id)| (&t.statement, s.id) == (text, *id)))
+            self.run
+                .story(*k)
+                .is_some_and(|(t, s)| statement.as_ref().is_some_and(|(text, id)| (&t.statement, s.id) == (text, *id)))
         };
         self.story = (0..self.run.stories()).find(same).unwrap_or_else(|| self.run.best());
         let new = self.view(false);
@@ -259,7 +266,8 @@ impl<C: Client> App<C> {
         };
         let selected: Nodes = new.nodes().iter().filter(again).map(|n| n.id).collect();
         self.pass = at;
-        self.select(selected, None);
+        // Who writes keeps the cursor.
+        self.select(selected, Some(index("source")));
     }
 
     fn view(&self, focused: bool) -> View<'_> {
@@ -400,7 +408,8 @@ impl<C: Client> App<C> {
         } else if let Some(words) = self.searching.take() {
             self.type_search(words, key);
         } else if self.panes.get(self.focus).is_some_and(|p| p.is_typing()) || !self.own_key(key) {
-            if key.code == KeyCode::Char('q') && !control && !self.panes.get(self.focus).is_some_and(|p| p.is_typing()) {
+            if key.code == KeyCode::Char('q') && !control && !self.panes.get(self.focus).is_some_and(|p| p.is_typing())
+            {
                 return Step::Leave;
             }
             let focus = self.focus;
@@ -447,7 +456,8 @@ impl<C: Client> App<C> {
         }
         let n = self.run.stories();
         if n > 1 {
-            let what = self.view(false).told().map_or(String::new(), |(t, _)| t.statement.lines().next().unwrap_or("").into());
+            let what =
+                self.view(false).told().map_or(String::new(), |(t, _)| t.statement.lines().next().unwrap_or("").into());
             self.note = format!("evaluation {} of {n}: {what}", self.story + 1);
         }
     }
@@ -574,7 +584,8 @@ impl<C: Client> App<C> {
             let detail = pane.title(&view);
             let detail = if detail.is_empty() { detail } else { format!("· {detail} ") };
             let style = if k == focus { look.head() } else { look.quiet() };
-            let title = Line::from(vec![Span::styled(format!(" {} ", ALL[k].name), look.head()), Span::styled(detail, style)]);
+            let title =
+                Line::from(vec![Span::styled(format!(" {} ", ALL[k].name), look.head()), Span::styled(detail, style)]);
             let block = Block::bordered().border_set(look.frame(k == focus)).border_style(style).title(title);
             let inner = block.inner(area);
             block.render(area, buf);
@@ -586,7 +597,8 @@ impl<C: Client> App<C> {
         let full: usize = ALL.iter().map(|k| k.name.chars().count() + 2).sum();
         let line = if full <= usize::from(area.width) {
             let tab = |(k, kind): (usize, &super::Kind)| {
-                let style = if k == self.focus { Style::new().add_modifier(Modifier::REVERSED) } else { self.look.quiet() };
+                let style =
+                    if k == self.focus { Style::new().add_modifier(Modifier::REVERSED) } else { self.look.quiet() };
                 let (open, close) = if k == self.focus { self.look.sides() } else { (" ", " ") };
                 Span::styled(format!("{open}{}{close}", kind.name), style)
             };
@@ -608,10 +620,15 @@ impl<C: Client> App<C> {
                     (None, Some(f)) => f.name.clone(),
                     (None, None) => spelled(&self.switches),
                 };
-                if usize::from(area.width) >= 100 { format!("{keys}     {state}") } else { format!("{state}  ? help  q leave") }
+                if usize::from(area.width) >= 100 {
+                    format!("{keys}     {state}")
+                } else {
+                    format!("{state}  ? help  q leave")
+                }
             }
         };
-        let wrong = self.coming.is_none() && self.note.is_empty() && self.searching.is_none() && self.run.failure.is_some();
+        let wrong =
+            self.coming.is_none() && self.note.is_empty() && self.searching.is_none() && self.run.failure.is_some();
         let style = if wrong { self.look.error() } else { self.look.quiet() };
         buf.set_stringn(area.x, area.y, text, usize::from(area.width), style);
     }
@@ -622,12 +639,7 @@ fn draw_help(top: usize, look: Look, area: Rect, buf: &mut Buffer) -> usize {
     let lines = help::lines();
     let height = area.height.min(lines.len() as u16 + 2);
     let width = area.width.min(84);
-    let place = Rect {
-        x: area.x + (area.width - width) / 2,
-        y: area.y + (area.height - height) / 2,
-        width,
-        height,
-    };
+    let place = Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
     ratatui::widgets::Clear.render(place, buf);
     let block = Block::bordered().border_set(look.frame(true)).title(" help · any key closes ");
     let inner = block.inner(place);

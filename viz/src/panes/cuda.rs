@@ -1,8 +1,8 @@
 //! The CUDA text of the selected launch; a line selects the nodes on it.
 
+use super::Pane;
 use super::list::List;
 use super::view::{Ask, Nodes, View};
-use super::Pane;
 use ratatui::text::{Line, Span};
 
 #[derive(Default)]

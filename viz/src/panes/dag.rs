@@ -1,8 +1,8 @@
 //! The graph after a pass, drawn on a canvas that scrolls. Keys go along its edges; places stay from pass to pass.
 
+use super::Pane;
 use super::list::List;
 use super::view::{Ask, Nodes, View};
-use super::Pane;
 use crate::sketch::Sketch;
 use crate::text::{Canvas, canvas_near, character};
 use ratatui::buffer::Buffer;
@@ -91,7 +91,8 @@ impl Picture {
             KeyCode::Up => nearest(&mut self.operands[at].iter().copied()),
             KeyCode::Down => nearest(&mut all.filter(|k| self.operands[*k].contains(&at))),
             KeyCode::Left | KeyCode::Right => {
-                let aside = |k: &usize| if code == KeyCode::Left { self.middle(*k).1 < x } else { self.middle(*k).1 > x };
+                let aside =
+                    |k: &usize| if code == KeyCode::Left { self.middle(*k).1 < x } else { self.middle(*k).1 > x };
                 let far = |k: &usize| self.middle(*k).1.abs_diff(x) + 4 * self.middle(*k).0.abs_diff(row);
                 all.filter(aside).min_by_key(far)
             }
@@ -160,11 +161,16 @@ fn select(ids: &[u32]) -> Option<Ask> {
 impl Pane for Dag {
     fn title(&self, view: &View) -> String {
         let Some(pass) = view.passes().get(view.pass) else { return String::new() };
-        let rules = if pass.events.is_empty() { String::new() } else { format!(" · {}", crate::why::count(pass.events.len(), "rule")) };
+        let rules = if pass.events.is_empty() {
+            String::new()
+        } else {
+            format!(" · {}", crate::why::count(pass.events.len(), "rule"))
+        };
         let folded = if self.is_folded(view) { " · folded (f)" } else { "" };
         let launches = crate::why::count(pass.launches.len(), "launch");
+        let of = if view.run.stale { "text before · " } else { "" };
         let last = view.passes().len().max(1) - 1;
-        format!("{}/{last} {} · {} nodes · {launches}{rules}{folded}", view.pass, pass.name, pass.live)
+        format!("{of}{}/{last} {} · {} nodes · {launches}{rules}{folded}", view.pass, pass.name, pass.live)
     }
 
     fn lines(&self, _view: &View, _width: usize) -> Vec<Line<'static>> {

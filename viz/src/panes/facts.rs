@@ -1,8 +1,8 @@
 //! Launches: what each is estimated to cost and what it took; a line of one selects it.
 
+use super::Pane;
 use super::list::List;
 use super::view::{Ask, View};
-use super::Pane;
 use aplomb_lang::error::{bytes, time};
 use aplomb_lang::trace::LaunchRecord;
 use ratatui::text::{Line, Span};
@@ -21,10 +21,20 @@ fn facts(k: &LaunchRecord) -> Vec<String> {
     let occupied = k.occ.map_or(String::new(), |o| format!(" · occupancy {:.0} %", o * 100.0));
     let took = k.meas.as_ref().map_or("not run".into(), |m| format!("{} on {} threads", time(m.us), m.threads));
     vec![
-        format!("{} · {} over {}", k.name, k.skeleton, if domain.is_empty() { "a scalar".into() } else { domain.join(" ") }),
+        format!(
+            "{} · {} over {}",
+            k.name,
+            k.skeleton,
+            if domain.is_empty() { "a scalar".into() } else { domain.join(" ") }
+        ),
         format!("grid {} block {block} · shared {}", product(&k.launch.grid), bytes(u64::from(k.launch.smem))),
         format!("registers {registers}{spilled}{occupied}"),
-        format!("reads {} writes {} · {:.1} flop/B", bytes(k.est.r), bytes(k.est.w), k.est.flops as f64 / moved.max(1) as f64),
+        format!(
+            "reads {} writes {} · {:.1} flop/B",
+            bytes(k.est.r),
+            bytes(k.est.w),
+            k.est.flops as f64 / moved.max(1) as f64
+        ),
         format!("estimated {} on the GPU, {} here", time(k.est.us), time(k.est.cpu_us)),
         format!("measured {took}"),
     ]

@@ -1,8 +1,8 @@
 //! What the program printed and showed, the end of it in sight.
 
+use super::Pane;
 use super::list::List;
 use super::view::View;
-use super::Pane;
 use ratatui::text::Line;
 
 #[derive(Default)]

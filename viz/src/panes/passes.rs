@@ -1,8 +1,8 @@
 //! Time travel: a row a pass; the graph is the one after it, and keeps its places.
 
+use super::Pane;
 use super::list::List;
 use super::view::{Ask, View};
-use super::Pane;
 use crate::tables;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::text::Line;
@@ -18,7 +18,9 @@ impl Passes {
     /// Passes that have a row.
     fn shown(&self, view: &View) -> Vec<usize> {
         let passes = view.passes();
-        (0..passes.len()).filter(|k| self.all || passes[*k].changed || *k == view.pass || *k + 1 == passes.len()).collect()
+        (0..passes.len())
+            .filter(|k| self.all || passes[*k].changed || *k == view.pass || *k + 1 == passes.len())
+            .collect()
     }
 }
 

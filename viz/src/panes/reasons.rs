@@ -1,8 +1,8 @@
 //! The reasons for what is selected, in the words of `]why`.
 
+use super::Pane;
 use super::list::List;
 use super::view::View;
-use super::Pane;
 use crate::why;
 use ratatui::text::Line;
 
@@ -27,7 +27,10 @@ impl Pane for Reasons {
         };
         let width = width.max(16);
         let mut text = String::new();
-        let whole = view.launches().iter().find(|k| view.selected.len() > 1 && k.body.iter().copied().eq(view.selected.iter().copied()));
+        let whole = view
+            .launches()
+            .iter()
+            .find(|k| view.selected.len() > 1 && k.body.iter().copied().eq(view.selected.iter().copied()));
         if view.selected.is_empty() {
             text = why::summary(trace, width);
         } else if let Some(k) = whole {
@@ -56,8 +59,30 @@ impl Pane for Reasons {
     }
 }
 
-/// A line as pieces that fit: what has no blank cannot be folded between words.
+/// A line as lines that fit: between words, and inside of one that is too long by itself.
 fn cut(line: &str, width: usize) -> Vec<String> {
-    let chars: Vec<char> = line.chars().collect();
-    if chars.is_empty() { vec![String::new()] } else { chars.chunks(width).map(|c| c.iter().collect()).collect() }
+    let indent = line.chars().take_while(|c| *c == ' ').count();
+    let blanks = " ".repeat(indent.min(width / 2));
+    let mut out = vec![blanks.clone()];
+    let mut column = blanks.len();
+    for word in line.split_whitespace() {
+        let chars: Vec<char> = word.chars().collect();
+        let gap = usize::from(column > blanks.len());
+        if gap > 0 && column + gap + chars.len() > width && chars.len() + blanks.len() <= width {
+            out.push(blanks.clone());
+            column = blanks.len();
+        } else if gap > 0 && column < width {
+            out.iter_mut().last().into_iter().for_each(|l| l.push(' '));
+            column += 1;
+        }
+        for c in chars {
+            if column >= width {
+                out.push(blanks.clone());
+                column = blanks.len();
+            }
+            out.iter_mut().last().into_iter().for_each(|l| l.push(c));
+            column += 1;
+        }
+    }
+    out
 }

@@ -1,9 +1,9 @@
 //! Runs of the program: what one came to, and the ledger that compares them.
 
+use super::Pane;
 use super::list::List;
 use super::look::Look;
 use super::view::{Ask, View};
-use super::Pane;
 use crate::figures::FIGURES;
 use aplomb_lang::error::{bytes, time};
 use aplomb_lang::protocol::{Failure, Switches};
@@ -31,6 +31,8 @@ pub struct Run {
     pub traces: Vec<Trace>,
     pub output: String,
     pub failure: Option<Failure>,
+    /// The traces are those of the text before, since this one gave none.
+    pub stale: bool,
     /// Trace and segment of each evaluation.
     pub(super) stories: Vec<(usize, usize)>,
 }
@@ -89,11 +91,15 @@ fn is_whole(t: &Trace) -> bool {
             && range(s.kernels, t.kernels.len())
             && range(s.buffers, t.buffers.len())
             && t.passes[s.passes[0] as usize..s.passes[1] as usize].iter().all(|p| inside(&p.roots))
-            && t.nodes[s.nodes[0] as usize..s.nodes[1] as usize].iter().all(|n| inside(&n.inputs) && n.inputs.iter().all(|a| *a < n.id))
+            && t.nodes[s.nodes[0] as usize..s.nodes[1] as usize]
+                .iter()
+                .all(|n| inside(&n.inputs) && n.inputs.iter().all(|a| *a < n.id))
     }) && t.nodes.iter().enumerate().all(|(k, n)| n.id as usize == k)
         && t.decisions.iter().all(|d| d.node < nodes && (d.pass as usize) < t.passes.len())
         && t.buffers.iter().enumerate().all(|(k, b)| b.node < nodes && b.id as usize == k)
-        && t.kernels.iter().all(|k| known(&k.body) && k.out.iter().chain(&k.inputs).all(|b| (*b as usize) < t.buffers.len()))
+        && t.kernels
+            .iter()
+            .all(|k| known(&k.body) && k.out.iter().chain(&k.inputs).all(|b| (*b as usize) < t.buffers.len()))
 }
 
 /// A line of the ledger.

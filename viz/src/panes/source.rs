@@ -1,8 +1,8 @@
 //! The program. The cursor selects the innermost node that its place belongs to; what is written runs again.
 
+use super::Pane;
 use super::list::List;
 use super::view::{Ask, Nodes, View};
-use super::Pane;
 use aplomb_lang::prim::table::{OTHER_KEYS, prims};
 use aplomb_lang::trace::NodeRecord;
 use ratatui::buffer::Buffer;
@@ -50,13 +50,18 @@ const GUTTER: usize = 4;
 impl Source {
     /// Nodes of the innermost expression at the cursor, in this evaluation or the first that has some.
     fn nodes_here(&self, view: &View) -> Option<Ask> {
+        let word = word_at(view.text, self.at);
         let stories = std::iter::once(view.story).chain((0..view.run.stories()).filter(|k| *k != view.story));
         for story in stories {
             let there = View { story, ..*view };
-            let nodes = innermost(&there, self.at);
+            let nodes = innermost(&there, self.at, &word);
             if !nodes.is_empty() {
                 return Some(Ask::Select { story: Some(story), nodes });
             }
+        }
+        let nodes = nearest(view, self.at);
+        if !nodes.is_empty() {
+            return Some(Ask::Select { story: None, nodes });
         }
         Some(Ask::Select { story: None, nodes: Nodes::new() })
     }
@@ -73,7 +78,13 @@ impl Source {
         self.at = match key.code {
             KeyCode::Left => self.at.saturating_sub(1),
             KeyCode::Right => (self.at + 1).min(chars.len()),
-            KeyCode::Up => if line == 0 { self.at } else { to_line(line - 1) },
+            KeyCode::Up => {
+                if line == 0 {
+                    self.at
+                } else {
+                    to_line(line - 1)
+                }
+            }
             KeyCode::Down => to_line(line + 1),
             KeyCode::Home => starts[line],
             KeyCode::End => end_of(&starts, chars, line),
@@ -166,7 +177,11 @@ impl Source {
             }
             let style = |column: usize| {
                 let inside = |m: &(usize, usize)| m.0 <= column && column < m.1;
-                let mut style = if chars[*start..end].iter().take(column + 1).any(|c| *c == '⍝') { view.look.quiet() } else { Style::new() };
+                let mut style = if chars[*start..end].iter().take(column + 1).any(|c| *c == '⍝') {
+                    view.look.quiet()
+                } else {
+                    Style::new()
+                };
                 if marks.iter().any(inside) {
                     style = view.look.underlined();
                 }
@@ -224,8 +239,40 @@ fn spans(view: &View) -> Vec<(usize, usize)> {
     view.nodes().iter().filter(|n| view.lit.contains(&n.id)).flat_map(of).collect()
 }
 
-/// The nodes whose place holds the cursor and is the shortest.
-fn innermost(view: &View, at: usize) -> Nodes {
+/// The name that the cursor is on.
+fn word_at(text: &str, at: usize) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let is_part = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '∆' | '⍙');
+    if !chars.get(at).is_some_and(is_part) {
+        return String::new();
+    }
+    let start = at - chars[..at].iter().rev().take_while(|c| is_part(c)).count();
+    chars[start..].iter().take_while(|c| is_part(c)).collect()
+}
+
+/// The nodes whose place is nearest on the cursor's line.
+fn nearest(view: &View, at: usize) -> Nodes {
+    let chars: Vec<char> = view.text.chars().collect();
+    let starts = starts(&chars);
+    let line = line_of(&starts, at);
+    let (from, to) = (starts[line], end_of(&starts, &chars, line));
+    let mut best = (usize::MAX, Nodes::new());
+    for n in view.nodes() {
+        for (a, b) in view.spans(n).into_iter().filter(|s| from <= s.0 && s.1 <= to) {
+            let far = if at < a { a - at } else { at.saturating_sub(b.max(1) - 1) };
+            if far < best.0 {
+                best = (far, Nodes::new());
+            }
+            if far == best.0 {
+                best.1.insert(n.id);
+            }
+        }
+    }
+    best.1
+}
+
+/// The nodes whose place holds the cursor and is the shortest; else those of the name that it is on.
+fn innermost(view: &View, at: usize, word: &str) -> Nodes {
     let mut best = (usize::MAX, Nodes::new());
     for n in view.nodes() {
         for (a, b) in view.spans(n) {
@@ -238,6 +285,10 @@ fn innermost(view: &View, at: usize) -> Nodes {
                 }
             }
         }
+    }
+    if best.1.is_empty() {
+        let named = view.nodes().iter().filter(|n| n.name.as_deref() == Some(word));
+        best.1.extend(named.map(|n| n.id).next_back());
     }
     best.1
 }
@@ -259,9 +310,9 @@ fn word_before(chars: &[char], at: usize) -> usize {
 
 impl Pane for Source {
     fn title(&self, view: &View) -> String {
-        let state = if self.typing { " · writing, Esc ends" } else { "" };
-        let stale = if view.run.text == view.text { "" } else { " · changed" };
-        format!("{}{state}{stale}", view.name)
+        let state = if self.typing { "writing, Esc ends · " } else { "" };
+        let stale = if view.run.text == view.text { "" } else { "changed · " };
+        format!("{state}{stale}{}", view.name)
     }
 
     fn lines(&self, view: &View, _width: usize) -> Vec<Line<'static>> {
@@ -305,7 +356,11 @@ impl Pane for Source {
             return None;
         }
         let all: Vec<usize> = (0..=chars.len() - words.len()).filter(|k| chars[*k..].starts_with(&words)).collect();
-        let next = if forward { all.iter().find(|k| **k > self.at).or(all.first()) } else { all.iter().rev().find(|k| **k < self.at).or(all.last()) };
+        let next = if forward {
+            all.iter().find(|k| **k > self.at).or(all.first())
+        } else {
+            all.iter().rev().find(|k| **k < self.at).or(all.last())
+        };
         self.at = *next?;
         self.nodes_here(view)
     }

@@ -1,8 +1,8 @@
 //! Pipelines and switches; Enter or the space bar takes one, and the program runs again in the background.
 
+use super::Pane;
 use super::list::List;
 use super::view::{Ask, View};
-use super::Pane;
 use aplomb_lang::pass::{GROUPS, PRESETS, switch_says, switches};
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::text::{Line, Span};
@@ -47,7 +47,9 @@ impl Pane for Board {
         let line = |entry: &Entry| match entry {
             Entry::Head(text) => Line::styled(text.to_string(), view.look.head()),
             Entry::Preset(name, says) => row(if *name == preset { "(x)" } else { "( )" }, name, says),
-            Entry::Switch(name) => row(if is_on(&view.switches.off, name) { "[x]" } else { "[ ]" }, name, &switch_says(name)),
+            Entry::Switch(name) => {
+                row(if is_on(&view.switches.off, name) { "[x]" } else { "[ ]" }, name, &switch_says(name))
+            }
         };
         entries().iter().map(line).collect()
     }
