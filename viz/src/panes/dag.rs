@@ -230,8 +230,10 @@ impl Pane for Dag {
         }
         let Some(picture) = self.picture.take() else { return };
         let (height, width) = (usize::from(area.height), usize::from(area.width));
+        // Without a selection, what comes first.
+        let wanted = picture.chosen(view).or_else(|| picture.canvas.boxes.first().copied());
         if std::mem::take(&mut self.seek)
-            && let Some(k) = picture.chosen(view)
+            && let Some(k) = wanted
         {
             let (row, x, length) = picture.place(k);
             // With a box's room around it.

@@ -175,13 +175,11 @@ impl Source {
             if k == cursor {
                 cursor_row = rows.len();
             }
+            let own = &chars[*start..end];
+            let comment = own.iter().position(|c| *c == '⍝').unwrap_or(own.len());
             let style = |column: usize| {
                 let inside = |m: &(usize, usize)| m.0 <= column && column < m.1;
-                let mut style = if chars[*start..end].iter().take(column + 1).any(|c| *c == '⍝') {
-                    view.look.quiet()
-                } else {
-                    Style::new()
-                };
+                let mut style = if column >= comment { view.look.quiet() } else { Style::new() };
                 if marks.iter().any(inside) {
                     style = view.look.underlined();
                 }
@@ -195,10 +193,16 @@ impl Source {
             };
             let mark = view.look.mark(!marks.is_empty());
             let mut line = Line::from(Span::styled(format!("{:>2}{mark} ", k + 1), view.look.quiet()));
-            for (column, c) in chars[*start..end].iter().chain([&' ']).enumerate() {
-                let shown = if c.is_control() { '·' } else { *c };
-                line.push_span(Span::styled(shown.to_string(), style(column)));
+            let mut word = (String::new(), style(0));
+            for (column, c) in own.iter().chain([&' ']).enumerate() {
+                let now = style(column);
+                if now != word.1 {
+                    line.push_span(Span::styled(std::mem::take(&mut word.0), word.1));
+                    word.1 = now;
+                }
+                word.0.push(if c.is_control() { '·' } else { *c });
             }
+            line.push_span(Span::styled(word.0, word.1));
             rows.push(line);
             if !marks.is_empty() {
                 rows.push(below(&marks, view.look.pick("‾", "^"), &kind_here(view), view.look.wire()));
