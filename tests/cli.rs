@@ -57,7 +57,7 @@ fn wrong_words_are_exit_code_2() {
         assert!(!err.is_empty(), "{args:?}");
     }
     assert_eq!(ran(&["nowhere.apl"], "").1, "aplomb: no such file: nowhere.apl\n");
-    assert_eq!(ran(&["tui"], "").1, "aplomb tui is not built yet\n");
+    assert_eq!(ran(&["tui"], "").1, "aplomb: the panes need a terminal; aplomb trace and aplomb explain print\n");
 }
 
 #[test]

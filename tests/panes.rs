@@ -1,6 +1,8 @@
 //! The panes over a real session, without a terminal: what each screen shows, what a selection lights, random keys.
 //! `UPDATE=1` writes the goldens and the picture of the README again.
 
+mod support;
+
 use aplomb::commands::Table;
 use aplomb_kernel::session::Worker;
 use aplomb_lang::limits::{Interrupt, Limits};
@@ -148,6 +150,10 @@ fn what_is_written_runs_and_errors_stand_at_their_place() {
     let text = app.text(160, 50);
     assert!(!text.contains("ERROR") && text.contains("+/x×7"), "{text}");
     assert!(text.contains("14007000"), "{text}");
+    app.press("i÷<Esc>");
+    app.settle();
+    let text = app.text(160, 50);
+    assert!(text.contains("text before") && text.contains("ERROR") && !text.contains('‾'), "{text}");
 }
 
 #[test]
@@ -303,7 +309,7 @@ fn random_keys_on_random_programs_do_no_harm() {
         "?6",
     ];
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
-    for turn in 0..60 {
+    for turn in 0..support::scaled(60) {
         let program: Vec<&str> = (0..dice.below(8)).map(|_| PARTS[dice.below(PARTS.len())]).collect();
         let program = program.join(if dice.below(2) == 0 { "\n" } else { "" });
         let mut app = open(&program, Look { ascii: turn % 2 == 0, colour: turn % 3 == 0 });

@@ -246,7 +246,7 @@ impl<C: Client> App<C> {
         let keeps = run.stories() == 0 && run.failure.is_some() && self.run.stories() > 0;
         if keeps {
             let traces = std::mem::take(&mut self.run.traces);
-            self.run = Run { traces, ..run };
+            self.run = Run { traces, stale: true, ..run };
             self.run.close();
             self.run.number = number;
         } else {
@@ -266,7 +266,8 @@ impl<C: Client> App<C> {
         };
         let selected: Nodes = new.nodes().iter().filter(again).map(|n| n.id).collect();
         self.pass = at;
-        self.select(selected, None);
+        // Who writes keeps the cursor.
+        self.select(selected, Some(index("source")));
     }
 
     fn view(&self, focused: bool) -> View<'_> {

@@ -50,13 +50,11 @@ impl Pane for Cuda {
     }
 
     fn follow(&mut self, view: &View) {
-        let lines = view.launch().and_then(|k| k.cuda.as_ref()).map_or(0, |c| c.text.lines().count());
-        let lit = |k: &usize| nodes_of(view, *k).iter().any(|n| view.lit.contains(n));
-        if lit(&self.0.at) {
-            return;
-        }
-        if let Some(first) = (0..lines).find(lit) {
-            self.0.at = first;
+        let lines = view.launch().and_then(|k| k.cuda.as_ref()).map_or(&[][..], |c| &c.lines);
+        let lit = lines.iter().filter(|l| l.1.iter().any(|n| view.lit.contains(n))).map(|l| (l.0 as usize).max(1) - 1);
+        let lit: Vec<usize> = lit.collect();
+        if let Some(first) = lit.iter().min().filter(|_| !lit.contains(&self.0.at)) {
+            self.0.at = *first;
         }
     }
 }

@@ -168,8 +168,9 @@ impl Pane for Dag {
         };
         let folded = if self.is_folded(view) { " · folded (f)" } else { "" };
         let launches = crate::why::count(pass.launches.len(), "launch");
+        let of = if view.run.stale { "text before · " } else { "" };
         let last = view.passes().len().max(1) - 1;
-        format!("{}/{last} {} · {} nodes · {launches}{rules}{folded}", view.pass, pass.name, pass.live)
+        format!("{of}{}/{last} {} · {} nodes · {launches}{rules}{folded}", view.pass, pass.name, pass.live)
     }
 
     fn lines(&self, _view: &View, _width: usize) -> Vec<Line<'static>> {
@@ -229,8 +230,10 @@ impl Pane for Dag {
         }
         let Some(picture) = self.picture.take() else { return };
         let (height, width) = (usize::from(area.height), usize::from(area.width));
+        // Without a selection, what comes first.
+        let wanted = picture.chosen(view).or_else(|| picture.canvas.boxes.first().copied());
         if std::mem::take(&mut self.seek)
-            && let Some(k) = picture.chosen(view)
+            && let Some(k) = wanted
         {
             let (row, x, length) = picture.place(k);
             // With a box's room around it.

@@ -59,8 +59,30 @@ impl Pane for Reasons {
     }
 }
 
-/// A line as pieces that fit: what has no blank cannot be folded between words.
+/// A line as lines that fit: between words, and inside of one that is too long by itself.
 fn cut(line: &str, width: usize) -> Vec<String> {
-    let chars: Vec<char> = line.chars().collect();
-    if chars.is_empty() { vec![String::new()] } else { chars.chunks(width).map(|c| c.iter().collect()).collect() }
+    let indent = line.chars().take_while(|c| *c == ' ').count();
+    let blanks = " ".repeat(indent.min(width / 2));
+    let mut out = vec![blanks.clone()];
+    let mut column = blanks.len();
+    for word in line.split_whitespace() {
+        let chars: Vec<char> = word.chars().collect();
+        let gap = usize::from(column > blanks.len());
+        if gap > 0 && column + gap + chars.len() > width && chars.len() + blanks.len() <= width {
+            out.push(blanks.clone());
+            column = blanks.len();
+        } else if gap > 0 && column < width {
+            out.iter_mut().last().into_iter().for_each(|l| l.push(' '));
+            column += 1;
+        }
+        for c in chars {
+            if column >= width {
+                out.push(blanks.clone());
+                column = blanks.len();
+            }
+            out.iter_mut().last().into_iter().for_each(|l| l.push(c));
+            column += 1;
+        }
+    }
+    out
 }

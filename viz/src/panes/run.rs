@@ -31,6 +31,8 @@ pub struct Run {
     pub traces: Vec<Trace>,
     pub output: String,
     pub failure: Option<Failure>,
+    /// The traces are those of the text before, since this one gave none.
+    pub stale: bool,
     /// Trace and segment of each evaluation.
     pub(super) stories: Vec<(usize, usize)>,
 }

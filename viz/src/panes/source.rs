@@ -50,13 +50,18 @@ const GUTTER: usize = 4;
 impl Source {
     /// Nodes of the innermost expression at the cursor, in this evaluation or the first that has some.
     fn nodes_here(&self, view: &View) -> Option<Ask> {
+        let word = word_at(view.text, self.at);
         let stories = std::iter::once(view.story).chain((0..view.run.stories()).filter(|k| *k != view.story));
         for story in stories {
             let there = View { story, ..*view };
-            let nodes = innermost(&there, self.at);
+            let nodes = innermost(&there, self.at, &word);
             if !nodes.is_empty() {
                 return Some(Ask::Select { story: Some(story), nodes });
             }
+        }
+        let nodes = nearest(view, self.at);
+        if !nodes.is_empty() {
+            return Some(Ask::Select { story: None, nodes });
         }
         Some(Ask::Select { story: None, nodes: Nodes::new() })
     }
@@ -170,13 +175,11 @@ impl Source {
             if k == cursor {
                 cursor_row = rows.len();
             }
+            let own = &chars[*start..end];
+            let comment = own.iter().position(|c| *c == '⍝').unwrap_or(own.len());
             let style = |column: usize| {
                 let inside = |m: &(usize, usize)| m.0 <= column && column < m.1;
-                let mut style = if chars[*start..end].iter().take(column + 1).any(|c| *c == '⍝') {
-                    view.look.quiet()
-                } else {
-                    Style::new()
-                };
+                let mut style = if column >= comment { view.look.quiet() } else { Style::new() };
                 if marks.iter().any(inside) {
                     style = view.look.underlined();
                 }
@@ -190,10 +193,16 @@ impl Source {
             };
             let mark = view.look.mark(!marks.is_empty());
             let mut line = Line::from(Span::styled(format!("{:>2}{mark} ", k + 1), view.look.quiet()));
-            for (column, c) in chars[*start..end].iter().chain([&' ']).enumerate() {
-                let shown = if c.is_control() { '·' } else { *c };
-                line.push_span(Span::styled(shown.to_string(), style(column)));
+            let mut word = (String::new(), style(0));
+            for (column, c) in own.iter().chain([&' ']).enumerate() {
+                let now = style(column);
+                if now != word.1 {
+                    line.push_span(Span::styled(std::mem::take(&mut word.0), word.1));
+                    word.1 = now;
+                }
+                word.0.push(if c.is_control() { '·' } else { *c });
             }
+            line.push_span(Span::styled(word.0, word.1));
             rows.push(line);
             if !marks.is_empty() {
                 rows.push(below(&marks, view.look.pick("‾", "^"), &kind_here(view), view.look.wire()));
@@ -234,8 +243,40 @@ fn spans(view: &View) -> Vec<(usize, usize)> {
     view.nodes().iter().filter(|n| view.lit.contains(&n.id)).flat_map(of).collect()
 }
 
-/// The nodes whose place holds the cursor and is the shortest.
-fn innermost(view: &View, at: usize) -> Nodes {
+/// The name that the cursor is on.
+fn word_at(text: &str, at: usize) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let is_part = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '∆' | '⍙');
+    if !chars.get(at).is_some_and(is_part) {
+        return String::new();
+    }
+    let start = at - chars[..at].iter().rev().take_while(|c| is_part(c)).count();
+    chars[start..].iter().take_while(|c| is_part(c)).collect()
+}
+
+/// The nodes whose place is nearest on the cursor's line.
+fn nearest(view: &View, at: usize) -> Nodes {
+    let chars: Vec<char> = view.text.chars().collect();
+    let starts = starts(&chars);
+    let line = line_of(&starts, at);
+    let (from, to) = (starts[line], end_of(&starts, &chars, line));
+    let mut best = (usize::MAX, Nodes::new());
+    for n in view.nodes() {
+        for (a, b) in view.spans(n).into_iter().filter(|s| from <= s.0 && s.1 <= to) {
+            let far = if at < a { a - at } else { at.saturating_sub(b.max(1) - 1) };
+            if far < best.0 {
+                best = (far, Nodes::new());
+            }
+            if far == best.0 {
+                best.1.insert(n.id);
+            }
+        }
+    }
+    best.1
+}
+
+/// The nodes whose place holds the cursor and is the shortest; else those of the name that it is on.
+fn innermost(view: &View, at: usize, word: &str) -> Nodes {
     let mut best = (usize::MAX, Nodes::new());
     for n in view.nodes() {
         for (a, b) in view.spans(n) {
@@ -248,6 +289,10 @@ fn innermost(view: &View, at: usize) -> Nodes {
                 }
             }
         }
+    }
+    if best.1.is_empty() {
+        let named = view.nodes().iter().filter(|n| n.name.as_deref() == Some(word));
+        best.1.extend(named.map(|n| n.id).next_back());
     }
     best.1
 }
@@ -269,9 +314,9 @@ fn word_before(chars: &[char], at: usize) -> usize {
 
 impl Pane for Source {
     fn title(&self, view: &View) -> String {
-        let state = if self.typing { " · writing, Esc ends" } else { "" };
-        let stale = if view.run.text == view.text { "" } else { " · changed" };
-        format!("{}{state}{stale}", view.name)
+        let state = if self.typing { "writing, Esc ends · " } else { "" };
+        let stale = if view.run.text == view.text { "" } else { "changed · " };
+        format!("{state}{stale}{}", view.name)
     }
 
     fn lines(&self, view: &View, _width: usize) -> Vec<Line<'static>> {

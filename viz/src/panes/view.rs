@@ -85,7 +85,7 @@ impl<'a> View<'a> {
 
     /// The program's spans of a node: half open, in code points.
     pub fn spans(&self, node: &NodeRecord) -> Vec<(usize, usize)> {
-        let Some((trace, _)) = self.told() else { return Vec::new() };
+        let Some((trace, _)) = self.told().filter(|_| !self.run.stale) else { return Vec::new() };
         let own = |s: &&[u32; 3]| trace.sources.get(s[0] as usize).is_some_and(|x| x.name == self.name);
         node.span.iter().filter(own).map(|s| (s[1] as usize, s[2] as usize)).collect()
     }

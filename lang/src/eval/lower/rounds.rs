@@ -149,7 +149,8 @@ impl Eval<'_> {
     ) -> Result<Array> {
         let body = Arc::new(body);
         let args: Args<Array> = states.arrays.iter().map(Array::settled).chain(free).collect();
-        let hard = body.steps.iter().any(|s| s.op.row().fails == crate::prim::op::Fails::Hard);
+        // Of several states the one that is used runs all of the body: the others are no checks of their own (E2).
+        let hard = !states.strand && body.steps.iter().any(|s| s.op.row().fails == crate::prim::op::Fails::Hard);
         let mut out = Vec::new();
         for (k, fact) in facts.iter().enumerate() {
             let node = Node::Loop { args: args.clone(), body: body.clone(), result: k as u8 };
