@@ -35,7 +35,7 @@ pub fn every_kind_has_a_legend() {
             }
         }
     }
-    for kind in ["cat", "compact", "const", "gather", "input", "iota", "loop", "map", "reduce", "scan", "scatter"] {
+    for kind in ["cat", "compact", "const", "gather", "input", "iota", "loop", "map", "reduce", "scan", "transform"] {
         assert!(kinds.contains(kind), "{kind} is in no graph: {kinds:?}");
     }
 }
