@@ -214,6 +214,11 @@ impl<A> Node<A> {
         }
     }
 
+    /// A producer that computes: worth a buffer where it would be evaluated too often.
+    pub fn computes(&self) -> bool {
+        matches!(self, Node::Map { .. } | Node::Select { .. } | Node::Gather { .. } | Node::Loop { .. })
+    }
+
     /// Whether some values have no result, so that the node is evaluated on its whole domain (E1).
     pub fn fails_hard(&self) -> bool {
         match self {

@@ -51,7 +51,7 @@ impl Cx<'_> {
             return Ok(());
         }
         if self.sys.rounds > 0 {
-            return Err(super::lower::rounds::no_value_yet());
+            return Err(untraced("a round looks at values"));
         }
         let place = self.place();
         let cells = reached(&roots);

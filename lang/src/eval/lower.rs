@@ -18,7 +18,7 @@ mod fold;
 mod framed;
 mod guarded;
 pub mod places;
-pub mod rounds;
+mod rounds;
 
 pub use guarded::Under;
 

@@ -26,7 +26,7 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
         Some(axis) if launch.kind == Kind::Compact => k.compact(axis)?,
         Some(_) if outer.iter().product::<usize>() == 1 => k.fold_all()?,
         Some(axis) if axis + 1 == launch.domain.len() => k.fold_rows(&outer)?,
-        Some(axis) => k.fold_columns(axis, &outer)?,
+        Some(axis) => k.fold_columns(axis)?,
     };
     for (name, of) in [("lo", Type::U64), ("n", Type::U64), ("s0", Type::U32)] {
         k.params.push(Param { name: name.into(), what: ParamKind::Launch(of) });
@@ -195,41 +195,26 @@ impl Lowering<'_> {
         ])
     }
 
-    fn fold_columns(&mut self, axis: usize, outer: &[usize]) -> Result<Vec<Stmt>> {
-        let extent = self.number('m', Type::U64, self.launch.domain[axis] as f64);
-        let mut column = Vec::new();
-        let outer_axes = self.axes(outer, "o", &mut column);
-        // The domain's axes: the outer ones around the folded one.
-        let mut axes: Vec<String> = outer_axes[..axis].to_vec();
-        axes.push("xf".into());
-        axes.extend_from_slice(&outer_axes[axis..]);
-        let mut body = Body::new("i");
-        body.out.push(Stmt::Let { name: "xf".into(), of: Type::I64, is: "(i64)j".into(), node: None });
-        let place = self.flat(&axes)?;
-        body.out.push(Stmt::Let { name: "i".into(), of: Type::U64, is: place, node: None });
-        self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
-        self.stores(&self.launch.stores, &body.values.clone(), "i", &mut body, 0)?;
-        self.accumulate(&mut column, &mut body)?;
-        column.push(Stmt::For { name: "j".into(), from: "0".into(), to: extent, step: "1".into(), body: body.out });
+    fn fold_columns(&mut self, axis: usize) -> Result<Vec<Stmt>> {
+        let (mut column, outer_axes) = self.along(axis, |k, _, before, body| k.accumulate(before, body))?;
         let reduced: Vec<String> = (0..self.launch.reductions.len()).map(|k| format!("t{k}")).collect();
         self.after(&reduced, "o", &outer_axes, &mut column)?;
         Ok(vec![alive(), Stmt::Note("A thread a result.".into()), stride("o", "n", column)])
     }
 
-    /// A thread a line along the axis: what scans and selections have in common. `each` is what follows the body.
-    fn lines(
+    /// A thread's way along an axis, the body at every place of it, and the axes around. `each` follows the body, and
+    /// says what stands before the loop.
+    fn along(
         &mut self,
         axis: usize,
-        mut before: Vec<Stmt>,
-        each: impl FnOnce(&mut Self, &[String], &mut Body) -> Result<()>,
-    ) -> Result<Vec<Stmt>> {
-        let domain = self.launch.domain.clone();
-        let extent = self.number('m', Type::U64, domain[axis] as f64);
-        let mut outer = domain.clone();
+        each: impl FnOnce(&mut Self, &[String], &mut Vec<Stmt>, &mut Body) -> Result<()>,
+    ) -> Result<(Vec<Stmt>, Vec<String>)> {
+        let (domain, mut outer) = (self.launch.domain.clone(), self.launch.domain.clone());
         outer.remove(axis);
+        let extent = self.number('m', Type::U64, domain[axis] as f64);
         let mut line = Vec::new();
         let outer_axes = self.axes(&outer, "o", &mut line);
-        line.append(&mut before);
+        // The domain's axes: the outer ones around this one.
         let mut axes: Vec<String> = outer_axes[..axis].to_vec();
         axes.push("xf".into());
         axes.extend_from_slice(&outer_axes[axis..]);
@@ -239,19 +224,18 @@ impl Lowering<'_> {
         body.out.push(Stmt::Let { name: "i".into(), of: Type::U64, is: place, node: None });
         self.steps(&self.launch.body, &axes, &domain, &[], &mut body)?;
         self.stores(&self.launch.stores, &body.values.clone(), "i", &mut body, 0)?;
-        each(self, &axes, &mut body)?;
+        each(self, &axes, &mut line, &mut body)?;
         line.push(Stmt::For { name: "j".into(), from: "0".into(), to: extent, step: "1".into(), body: body.out });
-        Ok(vec![alive(), Stmt::Note("A thread a line.".into()), stride("o", "n", line)])
+        Ok((line, outer_axes))
     }
 
     fn scan(&mut self, axis: usize) -> Result<Vec<Stmt>> {
         let launch = self.launch;
-        let start = |k| Stmt::Let { name: format!("t{k}"), of: Type::F64, is: "0.0".into(), node: None };
-        let before = (0..launch.reductions.len()).map(start).collect();
-        self.lines(axis, before, |k, axes, body| {
+        let (line, _) = self.along(axis, |k, axes, before, body| {
             let mut reduced = Vec::new();
             for (j, r) in launch.reductions.iter().enumerate() {
                 let name = format!("t{j}");
+                before.push(Stmt::Let { name: name.clone(), of: Type::F64, is: "0.0".into(), node: None });
                 let value = body.values[r.value as usize].clone();
                 let next = format!("(j == 0 ? {value} : {})", fold_text(r.op, &name, &value)?);
                 body.out.push(Stmt::Set { is: next, name: name.clone(), node: Some(r.node) });
@@ -262,7 +246,8 @@ impl Lowering<'_> {
             k.stores(&launch.after_stores, &after.values.clone(), "i", &mut after, launch.stores.len())?;
             body.out.append(&mut after.out);
             Ok(())
-        })
+        })?;
+        Ok(vec![alive(), Stmt::Note("A thread a line.".into()), stride("o", "n", line)])
     }
 
     fn compact(&mut self, axis: usize) -> Result<Vec<Stmt>> {
@@ -272,16 +257,10 @@ impl Lowering<'_> {
         };
         let inner = self.integer(launch.domain[axis + 1..].iter().product::<usize>() as i64);
         let kept = self.integer(self.plan.buffer(to.buf).shape[axis] as i64);
-        let before = vec![
-            Stmt::Note("Where the next cell that is kept goes.".into()),
-            Stmt::Let {
-                name: "to".into(),
-                of: Type::U64,
-                is: format!("(u64)o / {inner} * {kept} * {inner} + (u64)o % {inner}"),
-                node: None,
-            },
-        ];
-        self.lines(axis, before, |k, _, body| {
+        let (line, _) = self.along(axis, |k, _, before, body| {
+            before.push(Stmt::Note("Where the next cell that is kept goes.".into()));
+            let first = format!("(u64)o / {inner} * {kept} * {inner} + (u64)o % {inner}");
+            before.push(Stmt::Let { name: "to".into(), of: Type::U64, is: first, node: None });
             let mask = k.buffer(launch.loads[c.mask as usize].buf, false)?.to_string();
             let mut keep = Body::new("i");
             keep.values = body.values.clone();
@@ -290,7 +269,8 @@ impl Lowering<'_> {
             keep.out.push(Stmt::Set { name: "to".into(), is: format!("to + {inner}"), node: Some(c.node) });
             body.out.push(Stmt::If(format!("{mask}[j] != 0"), keep.out));
             Ok(())
-        })
+        })?;
+        Ok(vec![alive(), Stmt::Note("A thread a line.".into()), stride("o", "n", line)])
     }
 
     /// One partial result a thread and reduction, from the identity; the body folds into it.

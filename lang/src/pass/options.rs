@@ -31,12 +31,15 @@ pub static GROUPS: &[(&str, &[&str])] = &[
     ("fusion", &["push-down", "fuse-producers", "embed-consumers", "horizontal"]),
 ];
 
+/// What is no system's own, so that each pipeline has it.
+const EVERYWHERE: &[&str] = &["exp-sharing", "frames", "loops", "recompute"];
+
 /// A pipeline of the literature.
 pub struct Preset {
     pub name: &'static str,
     pub says: &'static str,
     pub row: &'static str,
-    /// Passes and rules that run, beside those without which there is no plan. Empty: all.
+    /// Passes and rules that run, beside those of every pipeline. Empty: all.
     runs: &'static [&'static str],
     /// Where nodes may be computed again, before any pass.
     again: Again,
@@ -67,10 +70,6 @@ pub static PRESETS: &[Preset] = &[
             "cse",
             "fuse-producers",
             "split",
-            "exp-sharing",
-            "frames",
-            "loops",
-            "recompute",
         ],
         again: Again::Always,
         moves_fuse: false,
@@ -91,10 +90,6 @@ pub static PRESETS: &[Preset] = &[
             "fuse-producers",
             "embed-consumers",
             "hoist",
-            "exp-sharing",
-            "frames",
-            "loops",
-            "recompute",
         ],
         again: Again::Unshared,
         moves_fuse: true,
@@ -116,10 +111,6 @@ pub static PRESETS: &[Preset] = &[
             "hoist",
             "place",
             "epilogue",
-            "exp-sharing",
-            "frames",
-            "loops",
-            "recompute",
         ],
         again: Again::Always,
         moves_fuse: false,
@@ -129,7 +120,7 @@ pub static PRESETS: &[Preset] = &[
 
 impl Preset {
     fn runs(&self, name: &str) -> bool {
-        self.runs.is_empty() || self.runs.contains(&name) || NEEDED.contains(&name)
+        self.runs.is_empty() || [self.runs, EVERYWHERE, NEEDED].iter().any(|names| names.contains(&name))
     }
 }
 

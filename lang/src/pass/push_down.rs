@@ -7,7 +7,7 @@ use super::decide::{About, Choice, Decision, WhyNot, label, words};
 use super::fault::{self, Fault};
 use super::schedule::{Allow, Schedule, Why};
 use super::work::Work;
-use super::{cost, find};
+use super::{cost, find, gathers};
 use crate::dag::{Node, NodeId};
 use crate::error::Result;
 
@@ -15,11 +15,9 @@ pub fn run(work: &mut Work) -> Result<()> {
     if work.options.has(Fault::OffByOne) {
         fault::off_by_one(work);
     }
-    let Some(before) = work.permit(|allow| allow.push = true) else {
-        super::gathers::run(work);
-        return Ok(());
-    };
-    super::gathers::run(work);
+    let before = work.permit(|allow| allow.push = true);
+    gathers::run(work);
+    let Some(before) = before else { return Ok(()) };
     let after = work.schedule();
     grown(work);
     for at in moved(work, &before, &after) {

@@ -53,33 +53,21 @@ pub fn bracket(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<
     indexed(cx, a, indices)
 }
 
-/// One index for each axis. Those that are pending stay so; others are looked at, and a straight line of places is a
-/// move.
+/// One index for each axis. Those that are pending stay so; others are looked at. Straight lines of places are a move.
 fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<Array> {
-    let lazy = |i: &Option<Array>| i.as_ref().is_some_and(|i| i.pending().is_some() && i.dtype().is_integer());
-    if !indices.iter().any(lazy) {
-        let mut sels = Vec::with_capacity(indices.len());
-        for (k, i) in indices.iter().enumerate() {
-            sels.push(select(cx, i.as_ref(), a.shape()[k])?);
-        }
-        if let Some(m) = as_move(a, &sels).filter(|m| elements(&m.shape) > 0) {
-            return cx.apply_move(a, m);
-        }
-        let chosen: Vec<Chosen> = indices.iter().zip(&sels).map(|(i, s)| chosen(i.as_ref(), s)).collect();
-        return match cx.record_gather(a, &chosen)? {
-            Some(made) => Ok(made),
-            None => at_sels(cx, a, &sels),
-        };
-    }
-    let mut some = Vec::with_capacity(indices.len());
-    for (k, i) in indices.iter().enumerate() {
-        some.push(match i {
-            Some(i) if i.pending().is_some() && i.dtype().is_integer() => match progression(cx, i, a.shape()[k]) {
+    let (mut sels, mut some) = (Vec::with_capacity(indices.len()), Vec::with_capacity(indices.len()));
+    for (i, &n) in indices.iter().zip(a.shape()) {
+        let lazy = i.as_ref().filter(|i| i.pending().is_some() && i.dtype().is_integer());
+        let sel = if lazy.is_some() { None } else { Some(select(cx, i.as_ref(), n)?) };
+        some.push(match (lazy, &sel) {
+            (Some(i), _) => match progression(cx, i, n) {
                 Some((first, step)) => Chosen::Line { shape: i.shape().into(), first, step },
                 None => Chosen::Array(i.clone()),
             },
-            i => chosen(i.as_ref(), &select(cx, i.as_ref(), a.shape()[k])?),
+            (None, Some(sel)) => chosen(i.as_ref(), sel),
+            (None, None) => Chosen::All,
         });
+        sels.push(sel);
     }
     if let Some(m) = lines_of(a, &some).filter(|m| elements(&m.shape) > 0) {
         return cx.apply_move(a, m);
@@ -87,11 +75,14 @@ fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<Arra
     if let Some(made) = cx.record_gather(a, &some)? {
         return Ok(made);
     }
-    let mut sels = Vec::with_capacity(indices.len());
-    for (k, i) in indices.iter().enumerate() {
-        sels.push(select(cx, i.as_ref(), a.shape()[k])?);
+    let mut all = Vec::with_capacity(sels.len());
+    for ((sel, i), &n) in sels.into_iter().zip(indices).zip(a.shape()) {
+        all.push(match sel {
+            Some(sel) => sel,
+            None => select(cx, i.as_ref(), n)?,
+        });
     }
-    at_sels(cx, a, &sels)
+    at_sels(cx, a, &all)
 }
 
 /// First place and step of a pending vector that is a sum of multiples of one ⍳, all of whose places are there.
@@ -208,37 +199,6 @@ fn at_sels(cx: &mut Cx<'_>, a: &Array, sels: &[Sel]) -> Result<Array> {
     }
     let places: Vec<_> = places.into_iter().map(Ok).collect();
     gather(&a, &shape, &places, cx.budget())
-}
-
-/// A selection by scalars, progressions and whole axes, as a read.
-fn as_move(a: &Array, sels: &[Sel]) -> Option<Move> {
-    if !a.is_uniform() {
-        return None;
-    }
-    let mut shape = Shape::new();
-    let mut read = Read::new([]);
-    let mut onto = true;
-    for (k, s) in sels.iter().enumerate() {
-        match s {
-            Sel::All => {
-                read.ix.push(Ix::axis(shape.len()));
-                shape.push(a.shape()[k]);
-            }
-            Sel::At { shape: s, places } => {
-                let (first, step) = line(places).filter(|_| s.len() < 2)?;
-                onto &= places.len() == a.shape()[k] && (step != 0 || places.len() == 1);
-                match s.first() {
-                    None => read.ix.push(Ix::constant(first)),
-                    Some(&n) => {
-                        read.ix.push(Ix::axis(shape.len()).times(step).offset(first));
-                        shape.push(n);
-                    }
-                }
-            }
-        }
-    }
-    let empties = elements(&shape) == 0;
-    Some(Move { name: "[]", shape, read, onto: onto && !empties })
 }
 
 /// `V[⊂i j]`: one index vector per item, paths reach into items.

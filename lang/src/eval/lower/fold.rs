@@ -39,9 +39,7 @@ impl Cx<'_> {
         let record = self.records(&[y], y.len());
         if op == Op::Sub && (record || n > 2) {
             // -/ is +/ of alternating signs.
-            let signs = self.signs(n)?;
-            let signs = self.apply_move(&signs, Move::along(n, y.shape(), axis))?;
-            let signed = self.map2(Op::Mul, y, &signs)?;
+            let signed = self.alternating(y, axis)?;
             return self.reduce(Op::Add, &signed, axis);
         }
         if record && (op.is_associative()) {
@@ -53,8 +51,15 @@ impl Cx<'_> {
         self.fold_host(op, y, axis, shape)
     }
 
+    /// Every other place of an axis negated: + of that is - in turn.
+    pub fn alternating(&mut self, y: &Array, axis: usize) -> Result<Array> {
+        let signs = self.signs(y.shape()[axis])?;
+        let signs = self.apply_move(&signs, Move::along(y.shape()[axis], y.shape(), axis))?;
+        self.map2(Op::Mul, y, &signs)
+    }
+
     /// 1 ¯1 1 ¯1 …, where it is long as `1-2×2|⍳n`.
-    pub(super) fn signs(&mut self, n: usize) -> Result<Array> {
+    fn signs(&mut self, n: usize) -> Result<Array> {
         if n <= SMALL && !self.sys.record_all {
             return self.vector((0..n).map(|k| if k % 2 == 0 { 1.0 } else { -1.0 }).collect());
         }

@@ -101,10 +101,7 @@ impl Cx<'_> {
             return Ok(None);
         }
         if op == Op::Sub {
-            let n = y.shape()[axis];
-            let signs = self.signs(n)?;
-            let signs = self.apply_move(&signs, Move::along(n, y.shape(), axis))?;
-            let signed = self.map2(Op::Mul, y, &signs)?;
+            let signed = self.alternating(y, axis)?;
             return self.scan(Op::Add, &signed, axis);
         }
         if !scan::runs(op, bools) {

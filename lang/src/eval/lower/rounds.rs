@@ -7,7 +7,7 @@
 use super::known;
 use crate::array::{Array, DType, Data, Shape};
 use crate::dag::{Args, Cell, Meta, Node, Round, Rounds};
-use crate::error::{Error, Kind, Result, untraced};
+use crate::error::{Kind, Result, untraced};
 use crate::eval::cx::Cx;
 use crate::eval::operators::frames::Again;
 use crate::eval::run::Eval;
@@ -149,11 +149,11 @@ impl Eval<'_> {
     ) -> Result<Array> {
         let body = Arc::new(body);
         let args: Args<Array> = states.arrays.iter().map(Array::settled).chain(free).collect();
-        // Of several states the one that is used runs all of the body: the others are no checks of their own (E2).
-        let hard = !states.strand && body.steps.iter().any(|s| s.op.row().fails == crate::prim::op::Fails::Hard);
         let mut out = Vec::new();
         for (k, fact) in facts.iter().enumerate() {
             let node = Node::Loop { args: args.clone(), body: body.clone(), result: k as u8 };
+            // Of several states the one that is used runs all of the body: the others are no checks of their own (E2).
+            let hard = !states.strand && node.fails_hard();
             let made = self.cx.cell(node, states.arrays[0].shape().into(), fact.0, fact.1, hard)?;
             self.watch(&made, from, again.clone());
             out.push(made);
@@ -263,9 +263,4 @@ impl Reader<'_> {
         steps.iter_mut().flat_map(|s| &mut s.args).for_each(|v| *v = place(*v));
         Ok((self.free, steps))
     }
-}
-
-/// A force inside of a recorded round: there is no value yet.
-pub fn no_value_yet() -> Error {
-    untraced("a round looks at values")
 }

@@ -242,9 +242,7 @@ fn scan(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array, axis: Axis
             return ev.cx.scan_host(op, &y, axis);
         }
         if op == Op::Sub {
-            let signs = ev.cx.vector((0..n).map(|k| if k % 2 == 0 { 1.0 } else { -1.0 }).collect())?;
-            let signs = Move::along(n, y.shape(), axis).run(&signs, ev.cx.budget())?;
-            let signed = ev.cx.map2(Op::Mul, &y, &signs)?;
+            let signed = ev.cx.alternating(&y, axis)?;
             let signed = ev.cx.ready(&signed, "scan")?;
             return ev.cx.scan_host(Op::Add, &signed, axis);
         }
