@@ -77,7 +77,7 @@ impl Grammar {
             14 if shape.len() == 1 => self.indexed(dice, depth, x, shape[0]),
             15 if !shape.is_empty() => self.selected(dice, depth, x, shape),
             16 if !shape.is_empty() => {
-                let body = ["0.5×⍵+A", "1+⍵", "⍵÷2", "÷⍵", "⍵⌈B-⍵", "(⍵>1)×⍵-1"][dice.roll(6)];
+                let body = ["0.5×⍵+A", "1+⍵", "⍵÷2", "÷⍵", "⍵⌈B-⍵", "(⍵>1)×⍵-1", "{⍵>1:⍵÷2 ⋄ 1-⍵}¨⍵"][dice.roll(7)];
                 let own = if shape == [6] { body.into() } else { body.replace(['A', 'B'], "2") };
                 (format!("({{{own}}}⍣{}⊢{x})", 2 + dice.roll(3)), shape)
             }
@@ -89,7 +89,19 @@ impl Grammar {
 
     /// A fold by what no table calls associative.
     fn ordered(&self, dice: &mut Dice, x: String, mut shape: Vec<usize>) -> Term {
-        let f = dice.pick(&["{⍺+0.5×⍵}", "{⍵-⍺}", "{⍺⌈1+⍵}", "{(⍺×0.5)÷1+⍵}", "÷", "|", "{⍵}", "{2}", "{⍺>⍵}"]);
+        let f = dice.pick(&[
+            "{⍺+0.5×⍵}",
+            "{⍵-⍺}",
+            "{⍺⌈1+⍵}",
+            "{(⍺×0.5)÷1+⍵}",
+            "÷",
+            "|",
+            "{⍵}",
+            "{2}",
+            "{⍺>⍵}",
+            "{⍺>⍵:⍺ ⋄ 2×⍵}",
+            "{⍵=0:⍺ ⋄ ⍺÷⍵}",
+        ]);
         shape.pop();
         (format!("({f}/{x})"), shape)
     }
