@@ -50,7 +50,8 @@ fn timed(settings: Settings, as_json: bool) -> Result<String, String> {
     let worker = worker.map_err(|e| e.to_string())?;
     let interrupt = worker.interrupt();
     let begun = Instant::now();
-    let start = Start { text: program(), name: "bench".into(), switches: Switches::default(), look };
+    let start =
+        Start { text: program(), name: "bench".into(), switches: Switches::default(), look, ..Start::default() };
     let mut app = App::new(worker, interrupt, start);
     app.settle();
     if let Some(failure) = app.failure() {
