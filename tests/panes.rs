@@ -357,3 +357,37 @@ fn the_readme_shows_the_panes_as_they_are() {
     app.press("kkkkk");
     support::same_as("docs/panes.svg", &app.svg(160, 50));
 }
+
+/// Numbers of an attribute, `x="12.5"`.
+fn number(tag: &str, name: &str) -> Option<f64> {
+    tag.split_once(&format!(" {name}=\""))?.1.split('"').next()?.parse().ok()
+}
+
+#[test]
+fn words_of_the_picture_stand_beside_each_other_and_inside_of_their_boxes() {
+    let picture = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/panes.svg")).unwrap();
+    let (width, height) = (number(&picture, "width").unwrap(), number(&picture, "height").unwrap());
+    let words: Vec<(f64, f64, f64)> = picture
+        .lines()
+        .filter(|l| l.starts_with("<text "))
+        .map(|l| (number(l, "y").unwrap(), number(l, "x").unwrap(), number(l, "textLength").unwrap()))
+        .collect();
+    assert!(words.len() > 300, "{}", words.len());
+    // Lines from top to bottom: a word that one crosses stands over the edge of a box.
+    let mut down = Vec::new();
+    for path in picture.lines().filter(|l| l.starts_with("<path ")) {
+        for part in path.split('M').skip(1).filter(|p| p.contains('V')) {
+            let numbers: Vec<f64> = part.split([' ', 'V', '"']).filter_map(|n| n.parse().ok()).collect();
+            down.push((numbers[0], numbers[1].min(numbers[2]), numbers[1].max(numbers[2])));
+        }
+    }
+    assert!(down.len() > 50);
+    for (k, (y, x, length)) in words.iter().enumerate() {
+        assert!(*x >= 0.0 && x + length <= width - 24.0 && *y <= height - 24.0, "{x} {y} {length}");
+        let beside = |w: &(f64, f64, f64)| w.1 + w.2 <= x + 0.01 || w.1 >= x + length - 0.01;
+        assert!(words[k + 1..].iter().filter(|w| w.0 == *y).all(beside), "two words at {x} {y}");
+        let middle = y - 5.0;
+        let crossed = down.iter().find(|d| d.1 < middle && middle < d.2 && d.0 > x + 0.01 && d.0 < x + length - 0.01);
+        assert!(crossed.is_none(), "a line at {crossed:?} goes through the word at {x} {y}");
+    }
+}

@@ -16,7 +16,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("u", "show passes that changed nothing"),
     ("Space, Enter", "take a switch, a pipeline or a run of the ledger"),
     ("z", "the pane alone, and back"),
-    ("r", "run again and write the files; runs that begin by themselves write none"),
+    ("r", "run again and write files; other re-runs leave files alone"),
     ("Esc", "select nothing"),
     ("Ctrl-C", "interrupt the program that runs"),
     ("Ctrl-L Ctrl-Z", "draw again; suspend"),
