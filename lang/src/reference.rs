@@ -12,7 +12,7 @@ use crate::eval::host::{Now, Recorded, Src};
 use crate::limits::{Budget, Interrupt, Limits};
 use crate::prim::op::Op;
 use crate::prim::scalar::{self, Fail};
-use crate::prim::{reduce, scan};
+use crate::prim::{reduce, scan, whole};
 use crate::span::Place;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -152,6 +152,14 @@ fn node_value(
             let kept = |o: usize| (0..extent).filter(|k| mask[*k] != 0.0).map(move |k| (o * extent + k) * inner);
             let cells = (0..outer).flat_map(kept).flat_map(|from| from..from + inner);
             cells.map(|at| values[args[1].index()][at]).collect()
+        }
+        Node::Whole { what, args } => {
+            let given = |a: &NodeId| whole::Given { items: &values[a.index()], shape: dag.shape(*a) };
+            let given: Vec<whole::Given> = args.iter().map(given).collect();
+            let out = whole::run(what, &given, shape, &mut |index, fail| {
+                note(index, fail);
+            });
+            out.into_iter().map(rounded).collect()
         }
         Node::Reduce { op, axis, src } => {
             let from = dag.shape(*src);

@@ -3,6 +3,7 @@
 use super::graph::{Dag, NodeId};
 use super::ix::Ix;
 use super::read::{Read, Test};
+use super::whole::Whole;
 use crate::prim::op::{Fails, Op};
 use crate::prim::scalar::{Fail, eval};
 use smallvec::SmallVec;
@@ -60,18 +61,23 @@ impl Rounds {
         values.resize(args.len() + self.steps.len(), 0.0);
         let mut states: Vec<f64> = Vec::with_capacity(self.next.len());
         for _ in 0..self.count {
-            for (k, step) in self.steps.iter().enumerate() {
-                let y = step.args.get(1).map_or(0.0, |a| values[*a as usize]);
-                values[args.len() + k] = eval(step.op, step.ct, values[step.args[0] as usize], y).unwrap_or_else(|f| {
-                    fail(f);
-                    0.0
-                });
-            }
+            self.steps_into(&mut values, args.len(), fail);
             states.clear();
             states.extend(self.next.iter().map(|v| values[*v as usize]));
             values[..states.len()].copy_from_slice(&states);
         }
         values[result]
+    }
+
+    /// One round's steps, behind so many arguments.
+    pub fn steps_into(&self, values: &mut [f64], arguments: usize, fail: &mut dyn FnMut(Fail)) {
+        for (k, step) in self.steps.iter().enumerate() {
+            let y = step.args.get(1).map_or(0.0, |a| values[*a as usize]);
+            values[arguments + k] = eval(step.op, step.ct, values[step.args[0] as usize], y).unwrap_or_else(|f| {
+                fail(f);
+                0.0
+            });
+        }
     }
 }
 
@@ -141,6 +147,11 @@ pub enum Node<A> {
         axis: u8,
         args: Args<A>,
     },
+    /// What needs whole arrays: see `Whole`.
+    Whole {
+        what: Whole,
+        args: Args<A>,
+    },
 }
 
 impl<A> Node<A> {
@@ -159,6 +170,7 @@ impl<A> Node<A> {
             Node::Gather { .. } => "gather",
             Node::Compact { .. } => "compact",
             Node::Loop { .. } => "loop",
+            Node::Whole { what, .. } => what.kind(),
         }
     }
 
@@ -171,7 +183,8 @@ impl<A> Node<A> {
             | Node::Cat { args, .. }
             | Node::Gather { args, .. }
             | Node::Compact { args, .. }
-            | Node::Loop { args, .. } => args,
+            | Node::Loop { args, .. }
+            | Node::Whole { args, .. } => args,
             Node::Transform { src, .. } | Node::Reduce { src, .. } | Node::Scan { src, .. } => {
                 std::slice::from_ref(src)
             }
@@ -202,6 +215,7 @@ impl<A> Node<A> {
                 Node::Loop { args: args.iter().map(to).collect(), body: body.clone(), result: *result }
             }
             Node::Compact { axis, args } => Node::Compact { axis: *axis, args: args.iter().map(to).collect() },
+            Node::Whole { what, args } => Node::Whole { what: what.clone(), args: args.iter().map(to).collect() },
         }
     }
 
@@ -210,6 +224,7 @@ impl<A> Node<A> {
         match self {
             Node::Reduce { src, axis, .. } | Node::Scan { src, axis, .. } => Some((src, *axis as usize)),
             Node::Compact { axis, args } => args.get(1).map(|src| (src, *axis as usize)),
+            Node::Whole { what, args } => args.get(what.held()).or(args.first()).map(|src| (src, what.axis())),
             _ => None,
         }
     }
@@ -224,6 +239,7 @@ impl<A> Node<A> {
         match self {
             Node::Map { op, .. } => op.row().fails == Fails::Hard,
             Node::Gather { .. } => true,
+            Node::Whole { what, .. } => what.fails_hard(),
             Node::Loop { body, .. } => body.steps.iter().any(|s| s.op.row().fails == Fails::Hard),
             _ => false,
         }
@@ -233,7 +249,11 @@ impl<A> Node<A> {
 impl Node<NodeId> {
     /// Whether the k-th argument is read at places that only values tell.
     pub fn reads_anywhere(&self, k: usize) -> bool {
-        k == 0 && matches!(self, Node::Gather { .. } | Node::Compact { .. })
+        match self {
+            Node::Gather { .. } | Node::Compact { .. } => k == 0,
+            Node::Whole { what, .. } => k < what.held(),
+            _ => false,
+        }
     }
 
     /// How the k-th argument is read and whether all of it is, where that is not at the node's own place.
