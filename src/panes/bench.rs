@@ -75,7 +75,8 @@ fn switched(settings: Settings) -> Result<(Vec<f64>, bool), String> {
         ms.push(begun.elapsed().as_secs_f64() * 1e3);
     }
     let text = app.text(SIZE.0, SIZE.1);
-    Ok((ms, text.matches("equal").count() == 2 && !text.contains("differs")))
+    let equal = text.matches("equal ✓").count() + text.matches("equal ok").count();
+    Ok((ms, equal == 2 && !text.contains("differs")))
 }
 
 fn timed(settings: Settings, as_json: bool) -> Result<String, String> {

@@ -6,7 +6,8 @@
 use super::running::Running;
 use serde_json::Value;
 
-const TAGS: &[&str] = &["table", "thead", "tbody", "tr", "th", "td", "caption", "img", "div", "span", "pre", "br", "small"];
+const TAGS: &[&str] =
+    &["table", "thead", "tbody", "tr", "th", "td", "caption", "img", "div", "span", "pre", "br", "small"];
 const ATTRIBUTES: &[&str] = &["style", "class", "alt", "src", "width", "height", "colspan", "rowspan", "scope"];
 
 /// Tags with their attributes, in order; text is between them.
@@ -68,9 +69,14 @@ fn tables_and_pictures_survive_a_notebook_that_nobody_trusts() {
         let shown = answer.all("execute_result").into_iter().chain(answer.all("display_data"));
         shown.filter_map(|m| m["data"]["text/html"].as_str().map(String::from)).collect()
     };
-    for code in
-        ["2 3⍴⍳6", "0.5×⍳3 3⍴0", "3 2⍴'<b>' '&' '\"><img src=x onerror=a>'", "2 2⍴'<script>' (⍳3)", "⍳100", "5 4⍴'<>&\"'"]
-    {
+    for code in [
+        "2 3⍴⍳6",
+        "0.5×⍳3 3⍴0",
+        "3 2⍴'<b>' '&' '\"><img src=x onerror=a>'",
+        "2 2⍴'<script>' (⍳3)",
+        "⍳100",
+        "5 4⍴'<>&\"'",
+    ] {
         html(code).iter().for_each(|form| survives(form));
     }
     let tables = html("3 2⍴'<b>' '&' '\"><img src=x onerror=a>'");
