@@ -195,7 +195,7 @@ impl Follower {
         self.is_open = true;
         self.say("");
         self.told += 1;
-        if self.told % TOLD == 0 {
+        if self.told.is_multiple_of(TOLD) {
             self.tell(json!({ "heard": self.told }));
         }
         let story = Story::read(data);
