@@ -8,7 +8,7 @@
 
 use crate::array::{DType, Shape};
 use crate::dag::ix::Ix;
-use crate::dag::{NodeId, Read, Rounds, Test, Whole};
+use crate::dag::{Along, NodeId, Read, Rounds, Test, Whole};
 use crate::prim::op::Op;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -85,10 +85,10 @@ pub enum What {
         body: Arc<Rounds>,
         result: u8,
     },
-    /// The k-th load, moved on the axes in `along` by the values in `places` less `origin`.
+    /// The k-th load, moved along axes by the values in `places` less `origin`.
     Gather {
         load: u32,
-        along: SmallVec<[u8; 2]>,
+        along: SmallVec<[Along; 2]>,
         places: SmallVec<[ValueId; 2]>,
         origin: f64,
     },
@@ -319,8 +319,11 @@ pub fn listing(l: &Launch) -> String {
             }
             What::Gather { load, along, places, .. } => {
                 let load = &l.loads[*load as usize];
-                let by: Vec<String> =
-                    along.iter().zip(places).map(|(k, v)| format!("axis {k} by {}", arg(v))).collect();
+                let by: Vec<String> = along
+                    .iter()
+                    .zip(places)
+                    .map(|(a, v)| format!("axis {} by {}×{}", a.axis, a.times, arg(v)))
+                    .collect();
                 format!("b{}[{}], {}", load.buf.0, load.read.text(l.domain.len()), by.join(", "))
             }
         };

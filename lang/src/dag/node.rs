@@ -81,6 +81,25 @@ impl Rounds {
     }
 }
 
+/// What a value that is a place adds to the index of one axis. It must be less than the extent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Along {
+    pub axis: u8,
+    pub times: i64,
+    pub extent: usize,
+}
+
+impl Along {
+    /// How far a value goes. Errors: INDEX.
+    pub fn step(&self, value: f64, origin: f64) -> Result<i64, Fail> {
+        let place = value - origin;
+        if (0.0..self.extent as f64).contains(&place) {
+            return Ok(place as i64 * self.times);
+        }
+        Err(Fail::Index { place: value as i64, extent: self.extent as u32 })
+    }
+}
+
 /// What one node does. `A` is an `Array` while pending, a `NodeId` when recorded.
 ///
 /// Map: the arguments have the node's shape, or rank 0 (scalar extension is no node). Reduce: right to left along an
@@ -126,12 +145,12 @@ pub enum Node<A> {
         axis: u8,
         args: Args<A>,
     },
-    /// The first argument's element at computed places. `read` has an Ix per source axis; on the axes in `along` it is 0
-    /// and the next of the other arguments, less `origin`, is the place.
+    /// The first argument's element at computed places. `read` has an Ix per source axis; `along` says what the other
+    /// arguments, less `origin`, add to them.
     Gather {
         args: Args<A>,
         read: Read,
-        along: SmallVec<[u8; 2]>,
+        along: SmallVec<[Along; 2]>,
         origin: f64,
     },
     /// `rounds` of a body of scalar operations, element by element: the first arguments are the states before the first

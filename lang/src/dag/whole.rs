@@ -14,8 +14,8 @@ pub enum Whole {
     /// The fold along an axis from its end, one step after the other. The body's arguments are an item, what is folded
     /// behind it, and the numbers `given`; it has one state. Fed: the array.
     Fold { axis: u8, body: Arc<Rounds>, given: Vec<f64> },
-    /// The fold of each segment of a vector, by the order of a row so long. Held: where segments end, ascending. Fed: the
-    /// vector.
+    /// The fold of each segment of a vector, by the order of a row so long. Held: from and to of each, a
+    /// row a segment. Fed: the vector.
     Segmented { op: Op },
     /// The base with values at places, in ravel order of the places: the last one stays, or each is combined with what
     /// is there. `read`, `along` and `origin` tell the place as in a gather. Held: the base. Fed: values, places.

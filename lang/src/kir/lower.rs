@@ -9,7 +9,7 @@ use super::ops;
 use super::{Expr, Kernel, Param, ParamKind, Stmt, Type};
 use crate::array::DType;
 use crate::dag::ix::{Atom, Ix, linear};
-use crate::dag::{NodeId, Read, Rounds, Test};
+use crate::dag::{Along, NodeId, Read, Rounds, Test};
 use crate::error::{Result, internal, nonce};
 use crate::plan::{BufId, Kind, Launch, Plan, Step, Store, ValueId, What};
 use crate::prim::op::{Fails, Op};
@@ -531,7 +531,7 @@ impl Lowering<'_> {
     fn gather(
         &mut self,
         load: &crate::plan::Load,
-        along: &[u8],
+        along: &[Along],
         places: &[String],
         origin: f64,
         axes: &[String],
@@ -543,11 +543,11 @@ impl Lowering<'_> {
         let strides = crate::array::strides(&buffer.shape);
         let mut place = self.offset(&load.read, &buffer.shape, axes, extents);
         let origin = self.number('p', Type::F64, origin);
-        for (axis, value) in along.iter().zip(places) {
-            let extent = self.integer(buffer.shape[*axis as usize] as i64);
-            let by = match strides[*axis as usize] {
+        for (along, value) in along.iter().zip(places) {
+            let extent = self.integer(along.extent as i64);
+            let by = match strides[along.axis as usize] as i64 * along.times {
                 1 => String::new(),
-                stride => format!(" * {}", self.integer(stride as i64)),
+                stride => format!(" * {}", self.integer(stride)),
             };
             place = format!("{place} + spot({value} - {origin}, {extent}, {bad}){by}");
         }

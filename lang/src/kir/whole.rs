@@ -65,12 +65,12 @@ impl Lowering<'_> {
 
     fn segments(&mut self, finish: &Finish, op: Op) -> Result<Vec<Stmt>> {
         let launch = self.launch;
-        let ends = launch.loads[finish.held[0] as usize].buf;
-        let ends = self.buffer(ends, false)?.to_string();
+        let bounds = launch.loads[finish.held[0] as usize].buf;
+        let bounds = self.buffer(bounds, false)?.to_string();
         let let_ = |name: &str, of: Type, is: String| Stmt::Let { name: name.into(), of, is, node: None };
         let mut line = vec![
-            let_("from", Type::U64, format!("o == 0 ? 0 : (u64){ends}[o - 1]")),
-            let_("to", Type::U64, format!("(u64){ends}[o]")),
+            let_("from", Type::U64, format!("(u64){bounds}[2 * o]")),
+            let_("to", Type::U64, format!("(u64){bounds}[2 * o + 1]")),
             let_("t0", Type::F64, format!("{:?}", op.identity().unwrap_or(0.0))),
         ];
         let mut body = Body::new("i");

@@ -205,7 +205,9 @@ fn launch(
 fn name(dag: &Dag, group: &Group) -> String {
     let nodes = group.nodes();
     let named = nodes.iter().rev().find_map(|n| dag.info(*n).name.clone());
-    named.map_or(group.kind.name().to_string(), |n| n.to_string())
+    let kind =
+        group.reduces.iter().find(|_| group.kind == Kind::Whole).map_or(group.kind.name(), |n| dag.node(*n).kind());
+    named.map_or(kind.to_string(), |n| n.to_string())
 }
 
 struct Writer<'a> {

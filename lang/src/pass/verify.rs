@@ -86,7 +86,7 @@ fn node(dag: &Dag, at: NodeId) -> Result<(), String> {
             let Some((src, places)) = args.split_first() else { return wrong("a gather of nothing".into()) };
             in_bounds(read, dag.shape(*src), shape).or_else(wrong)?;
             let conform = places.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == shape);
-            let axes = along.iter().all(|k| (*k as usize) < read.ix.len() && read.ix[*k as usize].is_constant());
+            let axes = along.iter().all(|a| (a.axis as usize) < read.ix.len());
             let counts = places.iter().all(|a| dag.dtype(*a).is_integer());
             let fits = conform && axes && counts && along.len() == places.len();
             if fits { Ok(()) } else { wrong("a gather whose places are not integers of its shape".into()) }
@@ -126,7 +126,7 @@ fn whole(dag: &Dag, at: NodeId, what: &Whole, args: &[NodeId]) -> Result<(), Str
             let axis = *axis as usize;
             args.len() == 1 && known && ends && axis < left.len() && left.remove(axis) > 0 && left == shape
         }
-        Whole::Segmented { .. } => args.len() == 2 && of(0) == shape && shape.len() == 1 && of(1).len() == 1,
+        Whole::Segmented { .. } => args.len() == 2 && shape.len() == 1 && of(0) == [shape[0], 2] && of(1).len() == 1,
         Whole::Scatter { read, along, .. } => {
             let places = args.get(2..).unwrap_or_default();
             let conform = places.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == of(1));

@@ -36,7 +36,7 @@ pub fn run(what: &Whole, args: &[Given], shape: &[usize], note: &mut dyn FnMut(u
             };
             (0..elements(shape)).map(one).collect()
         }
-        Whole::Segmented { op } => (0..args[0].items.len())
+        Whole::Segmented { op } => (0..elements(shape))
             .map(|k| {
                 let (from, to) = segment(args[0].items, k);
                 reduce::fold(*op, 0.0, &args[1].items[from..to], true).unwrap_or_else(|fail| {
@@ -61,8 +61,8 @@ pub fn run(what: &Whole, args: &[Given], shape: &[usize], note: &mut dyn FnMut(u
 }
 
 /// From and to of the k-th segment.
-pub fn segment(ends: &[f64], k: usize) -> (usize, usize) {
-    (if k == 0 { 0 } else { ends[k - 1] as usize }, ends[k] as usize)
+pub fn segment(bounds: &[f64], k: usize) -> (usize, usize) {
+    (bounds[2 * k] as usize, bounds[2 * k + 1] as usize)
 }
 
 /// One line of an ordered fold after another.

@@ -7,7 +7,7 @@ use super::fold::reduced;
 use super::known;
 use crate::array::{Array, DType, Shape, elements};
 use crate::dag::ix::Ix;
-use crate::dag::{Args, Node, Read};
+use crate::dag::{Along, Args, Node, Read};
 use crate::error::Result;
 use crate::eval::cx::{Cx, SMALL};
 use crate::prim::moves::Move;
@@ -41,7 +41,7 @@ pub(super) struct Spots {
 
 impl Cx<'_> {
     /// Whether an array can be part of a graph: numbers or characters, not complex.
-    pub(super) fn recordable(&self, a: &Array) -> bool {
+    pub fn recordable(&self, a: &Array) -> bool {
         a.is_uniform() && !a.is_complex() && !a.is_open() && a.frame().is_none()
     }
 
@@ -151,7 +151,8 @@ impl Cx<'_> {
         }
         let (dtype, range) = known(a);
         let args = std::iter::once(a.settled()).chain(spots.places).collect();
-        let node = Node::Gather { args, read: spots.read, along: spots.along, origin: self.sys.io };
+        let along = spots.along.iter().map(|&axis| Along { axis, times: 1, extent: a.shape()[axis as usize] });
+        let node = Node::Gather { args, read: spots.read, along: along.collect(), origin: self.sys.io };
         self.cell(node, spots.shape, dtype, range, true).map(Some)
     }
 

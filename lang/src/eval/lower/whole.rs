@@ -13,6 +13,7 @@ use crate::prim::moves::Move;
 use crate::prim::op::{Fails, Op};
 use crate::prim::select::choices;
 use smallvec::smallvec;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// An array with so many times as many items as are assigned is changed in place.
@@ -83,17 +84,18 @@ impl Cx<'_> {
         Ok(Some(new))
     }
 
-    /// `op/¨` of a vector's segments, which end at `ends`.
-    pub fn record_segments(&mut self, op: Op, ends: Vec<f64>, y: &Array) -> Result<Option<Array>> {
+    /// `op/¨` of parts of a vector.
+    pub fn record_segments(&mut self, op: Op, parts: &[Range<usize>], y: &Array) -> Result<Option<Array>> {
         if y.rank() != 1 || y.is_char() || !self.recordable(y) || !self.records(&[y], y.len()) || !op.is_associative() {
             return Ok(None);
         }
-        let shape: Shape = [ends.len()].as_slice().into();
+        let shape: Shape = [parts.len()].as_slice().into();
+        let bounds = parts.iter().flat_map(|p| [p.start as f64, p.end as f64]).collect();
         let (dtype, range) = reduced(op, y.dtype(), known(y).1, y.len());
-        let ends = Array::numbers(shape.clone(), ends, self.budget())?;
+        let bounds = Array::numbers([parts.len(), 2].as_slice(), bounds, self.budget())?;
         let what = Whole::Segmented { op };
         let hard = what.fails_hard();
-        let args = Args::from_iter([ends, y.settled()]);
+        let args = Args::from_iter([bounds, y.settled()]);
         self.cell(Node::Whole { what, args }, shape, dtype, range, hard).map(Some)
     }
 
@@ -154,10 +156,10 @@ impl Cx<'_> {
                 self.collect(shape, out, None)
             }
             Whole::Segmented { op } => {
-                let ends = self.numbers(&args[0], "segments")?;
-                let mut out = Vec::with_capacity(ends.len());
-                for k in 0..ends.len() {
-                    let (from, to) = crate::prim::whole::segment(&ends, k);
+                let bounds = self.numbers(&args[0], "segments")?;
+                let mut out = Vec::with_capacity(elements(shape));
+                for k in 0..elements(shape) {
+                    let (from, to) = crate::prim::whole::segment(&bounds, k);
                     let places: Vec<_> = (from..to).map(Ok).collect();
                     let part = crate::prim::moves::gather(&args[1], &[to - from], &places, self.budget())?;
                     out.push(self.reduce(*op, &part, 0)?);
