@@ -191,7 +191,7 @@ pub struct BenchArgs {
 pub struct TuiArgs {
     /// A program; Black-Scholes without
     pub file: Option<PathBuf>,
-    /// The notebook whose traces are shown; not built
+    /// Shows what a running notebook compiles: its connection file, or what stands in its name behind kernel-
     #[arg(long, value_name = "CONNECTION", conflicts_with = "file")]
     pub existing: Option<PathBuf>,
 }

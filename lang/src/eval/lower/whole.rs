@@ -45,7 +45,8 @@ impl Cx<'_> {
         let worth = count.saturating_mul(FEW) >= old.len() || old.pending().is_some();
         let some = count > SMALL || self.sys.record_all || old.pending().is_some() || v.pending().is_some();
         let mixed = old.is_char() != v.is_char() || combine.is_some() && old.is_char();
-        if !(worth && some) || mixed || !self.recordable(old) || !self.recordable(v) || old.is_empty() || v.is_empty() {
+        let simple = self.recordable(old) && self.recordable(v);
+        if !(worth && some && simple) || mixed || old.is_empty() || v.is_empty() {
             return Ok(None);
         }
         let ready = |cx: &mut Self, i: &Option<Array>| i.as_ref().map(|i| cx.ready(i, "index")).transpose();
