@@ -160,9 +160,10 @@ static void fire(const Warp& warp, u32 lanes) {
       f.result = warp.first[source].value;
     }
   });
+  // Shuffles and votes order no memory, says CUDA's programming guide; __syncwarp does.
   warp.each(lanes, [&](Fiber& f, int) {
     f.state = State::Runs;
-    f.syncs++;
+    f.syncs += f.op == SYNC;
   });
 }
 
