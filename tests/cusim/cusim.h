@@ -40,7 +40,7 @@ unsigned long long cusim_atomic(void* at, int op, int type, unsigned long long v
 #define __CUDA_ARCH__ 900
 #define CUSIM 1
 // Each kernel has its own section, named by the compile driver, whose bounds are the kernel's shared memory.
-#define __shared__ static __attribute__((section(CUSIM_SECTION), aligned(16)))
+#define __shared__ static __attribute__((section(CUSIM_SECTION), aligned(16), used))
 
 // ------------------------------------------------------------------------------------------------- barriers, warps
 #define __syncthreads() cusim_barrier(CUSIM_SITE)

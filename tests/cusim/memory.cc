@@ -42,7 +42,7 @@ bool Memory::owns(const void* p) const {
 
 int Memory::allocate(u64* at, u64 bytes, bool host) {
   if (!bytes) return INVALID_VALUE;
-  if (!host && (++allocations == options.fail_alloc || bytes > options.memory || in_use + bytes > options.memory))
+  if (!host && (++counters.allocations == options.fail_alloc || bytes > options.memory || in_use + bytes > options.memory))
     return OUT_OF_MEMORY;
   u64 granules_used = (bytes + GRANULE - 1) / GRANULE;
   u64 granules_taken = granules_used + gap_behind(bytes);

@@ -1,5 +1,5 @@
 // Runs every kernel of kernels/ on cusim, at the edge sizes of its shape, under three schedules, against plain loops;
-// then plants each fault of faults.cc and wants it seen.  selftest LIBRARIES ROOT [cases|faults] [NAME]
+// then plants each fault of faults.cc and wants it seen.  selftest LIBRARIES ROOT [driver|cases|faults] [NAME]
 #include <unistd.h>
 #include <chrono>
 #include <cstdio>
@@ -71,6 +71,28 @@ static int run_cases(Device& gpu, const std::string& root, const std::string& on
   return bad;
 }
 
+static int run_promises(Device& gpu, const std::string& root, const std::string& only) {
+  int bad = 0;
+  std::string prelude = slurp(root + "/lang/src/kir/prelude.cu") + "\n";
+  gpu.set("CUSIM_SCHEDULE", "random");
+  for (const Promise& p : PROMISES) {
+    if (!only.empty() && std::string(p.says).find(only) == std::string::npos) continue;
+    std::string wrong;
+    try {
+      p.run(gpu, prelude);
+    } catch (const Failed& f) {
+      wrong = f.what;
+    } catch (const Wrong& w) {
+      wrong = w.what;
+    }
+    for (const char* each : {"CUSIM_FAIL_CALL", "CUSIM_FAIL_ALLOC", "CUSIM_LOST_AT"}) gpu.set(each, "0");
+    gpu.restart();
+    bad += !wrong.empty();
+    printf("%s %s %s\n", wrong.empty() ? "ok   " : "WRONG", p.says, wrong.c_str());
+  }
+  return bad;
+}
+
 static std::string with_fault(std::string text, const Fault& f) {
   size_t at = text.find(f.text);
   if (at == std::string::npos) throw Failed{-1, std::string(f.file) + ".cu has no `" + f.text + "`"};
@@ -128,7 +150,7 @@ static int run_faults(Device& gpu, const std::string& root, const std::string& o
 
 int main(int count, char** words) {
   if (count < 3) {
-    fprintf(stderr, "usage: selftest LIBRARIES ROOT [cases|faults] [NAME]\n");
+    fprintf(stderr, "usage: selftest LIBRARIES ROOT [driver|cases|faults] [NAME]\n");
     return 2;
   }
   std::string what = count > 3 ? words[3] : "", only = count > 4 ? words[4] : "", root = words[2];
@@ -137,8 +159,9 @@ int main(int count, char** words) {
   try {
     Device gpu(words[1]);
     int bad = 0;
-    if (what != "faults") bad += run_cases(gpu, root, only);
-    if (what != "cases") bad += run_faults(gpu, root, only);
+    if (what.empty() || what == "driver") bad += run_promises(gpu, root, only);
+    if (what.empty() || what == "cases") bad += run_cases(gpu, root, only);
+    if (what.empty() || what == "faults") bad += run_faults(gpu, root, only);
     return bad != 0;
   } catch (const Failed& f) {
     printf("%s (%d)\n", f.what.c_str(), f.code);
