@@ -73,6 +73,7 @@ void prepare(Fiber& fiber) {
 
 void resume(Fiber& fiber) {
   launch->fiber = &fiber;
+  renew_stamp();
   cusim_switch(&scheduler, fiber.stack_pointer);
 }
 
@@ -223,6 +224,7 @@ CUSIM_API void cusim_fence() {
   me.wrote = false;
   me.fenced_epoch = me.block->epoch;
   me.fences++;
+  renew_stamp();
   launch->published[me.block->number].push_back({me.block->epoch & ((1 << 14) - 1), me.lane, me.fences, launch->tick});
 }
 

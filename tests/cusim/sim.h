@@ -72,7 +72,8 @@ bool set_option(const char* name, const char* value);
 struct Stamp {
   u64 launch : 6, fences : 4, block : 20, lane : 10, epoch : 14, sync : 9, atomic : 1;
 };
-struct Cell { Stamp write, read; };
+static_assert(sizeof(Stamp) == 8);
+struct Cell { u64 write, read; };  // stamps as they lie in memory: most comparisons are of all bits at once
 
 struct Allocation {
   u64 base = 0, bytes = 0;
@@ -172,7 +173,9 @@ struct Launch {
   u64 accesses = 0, began = 0;
   std::vector<std::vector<Published>> published;  // of each block
   int fault = OK;      // the first
+  u64 stamp = 0;       // of the running fiber's accesses now
 };
+void renew_stamp();    // after a switch of fibers and after a fence
 extern Launch* launch;  // the one that runs
 
 constexpr size_t STACK = 32768;  // the compiler refuses a frame of more than half
