@@ -254,6 +254,17 @@ static void ends_what_does_not_end(Device& gpu, const std::string& prelude) {
   fault("traps", LAUNCH_FAILED, "__trap");
 }
 
+static void restricted_pointers_are_alone(Device& gpu, const std::string& prelude) {
+  Program p(gpu, prelude + "extern \"C\" __global__ void sum(const u32* __restrict__ a0, const u32* a1, u32* r0) { r0[0] = a0[0] + a1[0]; }\n", "p");
+  auto x = gpu.up(std::vector<u32>{3}), y = gpu.up(std::vector<u32>{4});
+  gpu.launch(p, "sum", {1}, {1}, x, x, y);  // read twice: nothing wrong
+  gpu.launch(p, "sum", {1}, {1}, x, y, y);  // a1 and r0 promise nothing
+  same(gpu.down(y), {9}, "sum");
+  gpu.launch(p, "sum", {1}, {1}, x, y, x);
+  equal(gpu.call<int()>("cuCtxSynchronize")(), LAUNCH_FAILED, "a0 and r0");
+  has(gpu.last_report(), "aliased: write of byte 0 of");
+}
+
 // Every built-in that is not plain arithmetic, once.
 static void built_ins_compute(Device& gpu, const std::string& prelude) {
   Program p(gpu, prelude +
@@ -298,5 +309,6 @@ const std::vector<Promise> PROMISES = {
     {"events tell time", events_tell_time},
     {"the compiler says where", compiler_says_where},
     {"what does not end is ended", ends_what_does_not_end},
+    {"restricted pointers are alone", restricted_pointers_are_alone},
     {"built-ins compute", built_ins_compute},
 };

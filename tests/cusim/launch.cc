@@ -167,6 +167,19 @@ static void run_blocks() {
   for (auto& left : resident) drop_block(std::move(left));
 }
 
+// Equal addresses only: parts of one allocation may be arguments of their own.
+static std::vector<u64> find_aliases(const Kernel& kernel, void** arguments) {
+  std::vector<u64> found, values;
+  for (size_t k = 0; k < kernel.parameters.size(); k++) {
+    u64 value = 0;
+    if (kernel.sizes[k] == 8) memcpy(&value, arguments[k], 8);
+    values.push_back(memory.room(value) ? value : 0);
+    for (size_t j = 0; j < k; j++)
+      if (value && values[j] == value && values[k] && (kernel.restricted[j] || kernel.restricted[k])) found.push_back(value);
+  }
+  return found;
+}
+
 int run_launch(Kernel& kernel, Dim grid, Dim block, void** arguments) {
   Launch now;
   now.kernel = &kernel;
@@ -176,6 +189,7 @@ int run_launch(Kernel& kernel, Dim grid, Dim block, void** arguments) {
   now.number = u32(1 + launches % 63);
   if (now.number == 1) memory.forget_stamps();
   now.published.resize(grid.count());
+  now.aliased = find_aliases(kernel, arguments);
   now.began = seconds();
   launch = &now;
   seed_dice(options.seed + launches);

@@ -93,6 +93,10 @@ static inline __attribute__((always_inline)) void check(const void* p, u64 bytes
       const char* what = near && !near->live && u64(at) - near->base < near->bytes ? "use after free: " : "out of bounds: ";
       fault(ILLEGAL_ADDRESS, place, std::string(what) + (writes(kind) ? "write" : "read") + " of " + place_of(at, bytes));
     }
+    if (!now.aliased.empty() && writes(kind))
+      for (u64 base : now.aliased)
+        if (memory.find(base) == memory.find(u64(at)))
+          fault(LAUNCH_FAILED, place, "aliased: write of " + place_of(at, bytes) + ", which two arguments reach, one of them __restrict__");
     cells = memory.cells + (at - memory.arena);
     written = memory.written + (at - memory.arena);
   } else if (at >= now.kernel->shared_begin && at < now.kernel->shared_end) {

@@ -106,6 +106,7 @@ struct Kernel {
   std::string name;
   void (*enter)(void**) = nullptr;
   std::vector<std::string> parameters;
+  std::vector<bool> restricted;  // __restrict__
   const u32* sizes = nullptr;  // of the parameters
   u32 most_threads = 1024;
   char *shared_begin = nullptr, *shared_end = nullptr;
@@ -173,6 +174,7 @@ struct Launch {
   u64 accesses = 0, began = 0;
   std::vector<std::vector<Published>> published;  // of each block
   int fault = OK;      // the first
+  std::vector<u64> aliased;  // buffers that two arguments reach, one of them __restrict__: nobody may write them
   u64 stamp = 0;       // of the running fiber's accesses now
 };
 void renew_stamp();    // after a switch of fibers and after a fence
