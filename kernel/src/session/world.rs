@@ -270,17 +270,15 @@ impl World<'_> {
             }
             compiled.trace.times.insert("front_ms".into(), front);
             compiled.trace.times.insert("launch_ms".into(), self.core.spent.launch_ms - launched);
-            match aplomb_lang::kir::cuda(&compiled.plan) {
-                Ok(texts) => {
-                    for (kernel, cuda) in compiled.trace.kernels.iter_mut().zip(texts) {
-                        kernel.cuda = Some(cuda);
-                    }
+            for (kernel, text) in compiled.trace.kernels.iter_mut().zip(aplomb_lang::kir::cuda(&compiled.plan)) {
+                match text {
+                    Ok(cuda) => kernel.cuda = Some(cuda),
+                    Err(e) => compiled.trace.diagnostics.push(Diagnostic {
+                        code: "W-no-cuda".into(),
+                        span: None,
+                        text: e.parts().says.clone(),
+                    }),
                 }
-                Err(e) => compiled.trace.diagnostics.push(Diagnostic {
-                    code: "W-no-cuda".into(),
-                    span: None,
-                    text: e.parts().says.clone(),
-                }),
             }
             let mut trace = std::mem::take(&mut compiled.trace);
             let warnings = std::mem::take(&mut self.core.warnings);

@@ -9,6 +9,7 @@ mod lower;
 mod ops;
 mod print;
 mod tidy;
+mod whole;
 
 use crate::dag::NodeId;
 use crate::error::{Result, internal};
@@ -128,8 +129,9 @@ pub fn kernel(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
     Ok(kernel)
 }
 
-/// The CUDA of every launch of a plan, each with its line map; the prelude stands in front of `program`.
-pub fn cuda(plan: &Plan) -> Result<Vec<Cuda>> {
+/// The CUDA of every launch of a plan, each with its line map, or why there is none; the prelude stands in front of
+/// `program`.
+pub fn cuda(plan: &Plan) -> Vec<Result<Cuda>> {
     let one = |(k, launch): (usize, &Launch)| kernel(plan, launch, k).map(|kernel| print::print(&kernel));
     plan.launches.iter().enumerate().map(one).collect()
 }
