@@ -12,7 +12,7 @@ mkdir -p "$out/o"
 out=$(cd "$out" && pwd)
 # Two tests may build at once.
 if command -v flock >/dev/null; then
-  exec 9>"$out/lock"
+  exec 9>"$out/o/building"
   flock 9
 fi
 # Is FILE newer than all that it is made of?
