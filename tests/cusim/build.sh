@@ -23,7 +23,7 @@ fresh() {
 }
 flags="-std=c++17 -fPIC -fvisibility=hidden -Wall -Wextra -fno-exceptions"
 objects=
-for file in errors options memory report shadow fibers launch module driver transfer graph; do
+for file in errors options memory report shadow fibers launch module driver streams transfer graph; do
   objects="$objects $out/o/$file.o"
   fresh "$out/o/$file.o" "$here/$file.cc" "$here/sim.h" || echo "-O2 $flags -c $here/$file.cc -o $out/o/$file.o"
 done >"$out/todo"

@@ -210,9 +210,65 @@ static void events_tell_time(Device& gpu, const std::string&) {
   auto elapsed = gpu.call<int(float*, void*, void*)>("cuEventElapsedTime_v2");
   equal(elapsed(&ms, from, to), INVALID_HANDLE, "not recorded");
   for (void* e : {from, untimed, to}) gpu.check(gpu.call<int(void*, void*)>("cuEventRecord")(e, gpu.stream), "record");
+  gpu.check(gpu.call<int(void*)>("cuEventSynchronize")(to), "wait");
   equal(elapsed(&ms, from, to), 0, "elapsed");
   if (!(ms >= 0 && ms < 1000)) throw Wrong{"time"};
   equal(elapsed(&ms, from, untimed), INVALID_HANDLE, "untimed");
+}
+
+// Work of two streams: `waits` or not for the other's.
+static void across_streams(Device& gpu, Program& p, bool waits) {
+  void *other = nullptr, *event = nullptr;
+  gpu.check(gpu.call<int(void**, u32)>("cuStreamCreate")(&other, 1), "stream");
+  gpu.check(gpu.call<int(void**, u32)>("cuEventCreate")(&event, 2), "event");
+  auto a0 = gpu.up(std::vector<u32>{1, 2, 3});
+  auto r0 = gpu.fresh<u32>(3);
+  gpu.launch(p, "doubled", {1}, {64}, a0, r0, 3u);
+  gpu.check(gpu.call<int(void*, void*)>("cuEventRecord")(event, gpu.stream), "record");
+  if (waits) gpu.check(gpu.call<int(void*, void*, u32)>("cuStreamWaitEvent")(other, event, 0), "wait");
+  u32 got[3] = {};
+  gpu.check(gpu.call<int(void*, u64, size_t, void*)>("cuMemcpyDtoHAsync_v2")(got, r0.at, 12, other), "copy");
+  same<u32>({got[0], got[1], got[2]}, {2, 4, 6}, "across streams");
+}
+// Pinned memory is read and written when the stream comes to it.
+static void through_pinned(Device& gpu, bool waits) {
+  void* block = nullptr;
+  gpu.check(gpu.call<int(void**, size_t, u32)>("cuMemHostAlloc")(&block, 12, 0), "pinned");
+  auto words = static_cast<u32*>(block);
+  auto wait = [&] {
+    if (waits) gpu.check(gpu.call<int(void*)>("cuStreamSynchronize")(gpu.stream), "wait");
+  };
+  auto x = gpu.fresh<u32>(3);
+  for (u32 k = 0; k < 3; k++) words[k] = k + 5;
+  gpu.check(gpu.call<int(u64, const void*, size_t, void*)>("cuMemcpyHtoDAsync_v2")(x.at, words, 12, gpu.stream), "up");
+  wait();
+  for (u32 k = 0; k < 3; k++) words[k] = 0;  // for what comes next
+  gpu.check(gpu.call<int(void*, u64, size_t, void*)>("cuMemcpyDtoHAsync_v2")(words, x.at, 12, gpu.stream), "down");
+  wait();
+  same<u32>({words[0], words[1], words[2]}, {5, 6, 7}, "through pinned memory");
+}
+static void work_waits_only_for_what_it_is_told(Device& gpu, const std::string& prelude) {
+  Program p(gpu, prelude + DOUBLED, "p");
+  auto fails = [&](const std::function<void()>& body) {
+    try {
+      body();
+    } catch (const Wrong&) {
+      return true;
+    } catch (const Failed&) {
+      gpu.restart();
+      return true;
+    }
+    return false;
+  };
+  for (const char* schedule : {"serial", "random", "starved"}) {
+    gpu.set("CUSIM_SCHEDULE", schedule);
+    across_streams(gpu, p, true);
+    through_pinned(gpu, true);
+  }
+  if (!fails([&] { across_streams(gpu, p, false); })) throw Wrong{"a missing wait of a stream is not seen"};
+  has(gpu.last_report(), "copy to the host");
+  if (!fails([&] { through_pinned(gpu, false); })) throw Wrong{"a missing wait of the host is not seen"};
+  gpu.set("CUSIM_SCHEDULE", "random");
 }
 
 static void compiler_says_where(Device& gpu, const std::string& prelude) {
@@ -307,6 +363,7 @@ const std::vector<Promise> PROMISES = {
     {"launches that a device would refuse are refused", launches_are_refused},
     {"captures record, and refuse what a capture refuses", captures_record},
     {"events tell time", events_tell_time},
+    {"work waits only for what it is told to wait for", work_waits_only_for_what_it_is_told},
     {"the compiler says where", compiler_says_where},
     {"what does not end is ended", ends_what_does_not_end},
     {"restricted pointers are alone", restricted_pointers_are_alone},

@@ -147,7 +147,10 @@ CUSIM_API int cuModuleLoadDataEx(Module** out, const void* image, u32, void*, vo
   return cuModuleLoadData(out, image);
 }
 CUSIM_API int cuModuleUnload(Module* module) {
-  return call(CONTEXT, [=] { return drop_handle(module, MODULE); });
+  return call(CONTEXT, [=] {
+    drain_all();  // launches of its kernels may be under way
+    return drop_handle(module, MODULE);
+  });
 }
 CUSIM_API int cuModuleGetFunction(Kernel** out, Module* module, const char* name) {
   return call(CONTEXT, [=]() -> int {

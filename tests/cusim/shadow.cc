@@ -90,7 +90,8 @@ static inline __attribute__((always_inline)) void check(const void* p, u64 bytes
   if (memory.owns(at)) {
     if (memory.room(u64(at)) < bytes) {
       const Allocation* near = memory.find(u64(at));
-      const char* what = near && !near->live && u64(at) - near->base < near->bytes ? "use after free: " : "out of bounds: ";
+      bool inside = near && !near->live && u64(at) - near->base < near->bytes;
+      const char* what = !inside ? "out of bounds: " : near->given ? "use before its allocation in a stream: " : "use after free: ";
       fault(ILLEGAL_ADDRESS, place, std::string(what) + (writes(kind) ? "write" : "read") + " of " + place_of(at, bytes));
     }
     if (!now.aliased.empty() && writes(kind))
