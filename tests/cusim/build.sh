@@ -36,6 +36,11 @@ xargs -r -P 2 -L 1 g++ <"$out/todo"
 if ! fresh "$out/libcuda.so.1" $objects; then
   g++ -shared $objects -Wl,-soname,libcuda.so.1 -Wl,--no-as-needed -lm -ldl -o "$out/new.so"
   mv "$out/new.so" "$out/libcuda.so.1"
+  # A driver from before CUDA 12.2: the same without what came later, so that a caller finds symbols missing.
+  mkdir -p "$out/old"
+  echo '{ local: cuEventElapsedTime_v2; cuCtxCreate_v4; cuMemPrefetchAsync_v2; cuMemAdvise_v2; };' >"$out/old/map"
+  g++ -shared $objects -Wl,--version-script="$out/old/map" -Wl,-soname,libcuda.so.1 -Wl,--no-as-needed -lm -ldl -o "$out/new.so"
+  mv "$out/new.so" "$out/old/libcuda.so.1"
 fi
 if ! fresh "$out/libnvrtc.so.13" "$out/o/nvrtc.o"; then
   g++ -shared "$out/o/nvrtc.o" -Wl,-soname,libnvrtc.so.13 -ldl -o "$out/new.so"
@@ -47,3 +52,5 @@ if ! fresh "$out/cusim.h" "$here/cusim.h"; then
 fi
 ln -sf libcuda.so.1 "$out/libcuda.so"
 ln -sf libnvrtc.so.13 "$out/libnvrtc.so"
+for file in libnvrtc.so.13 cusim.h; do ln -sf "../$file" "$out/old/$file"; done
+ln -sf libcuda.so.1 "$out/old/libcuda.so"

@@ -55,7 +55,7 @@ const std::vector<Fault> FAULTS = {
     {"segments", "u32 k = lane; k < width", "u32 k = lane; k <= width", "out of bounds", "sum +="},
     // Histogram, gather, scatter, sort.
     {"histogram", "counts[w][threadIdx.x] = 0;", "counts[w][threadIdx.x & 127] = 0;", "race", "= 0;"},
-    {"histogram", "atomicAdd(mine + a0[tail], 1u)", "mine[a0[tail]]++", "race", "a0[tail]"},
+    {"histogram", "atomicAdd(mine + a0[tail], 1u)", "mine[a0[tail]]++", "race", nullptr},
     {"histogram", "if (sum) atomicAdd(r0 + threadIdx.x, sum);", "if (sum) r0[threadIdx.x] += sum;", "race", "r0[threadIdx.x]"},
     {"gather", "if (wrapped < 0) wrapped += (i32)extent;", "", "out of bounds", "a0[wrapped]"},
     {"gather", "(i32)extent - 1)];", "(i32)extent)];", "out of bounds", "min(max"},

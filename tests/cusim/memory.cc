@@ -1,7 +1,7 @@
 // Device memory: one arena that is never used twice, so that a stale pointer is always seen, with a shadow beside it.
 //
-// Everything is mapped without reserve: a byte costs 1 + 32 + 1 only once it is touched. Fresh memory needs no poison,
-// since nothing can read a byte that nobody wrote.
+// Everything is mapped without reserve: a byte costs 1 + 16 + 1 only once a kernel touches it. Fresh memory needs no
+// poison, since nothing can read a byte that nobody wrote.
 #include <sys/mman.h>
 #include <cstdlib>
 #include <cstring>
@@ -83,7 +83,9 @@ void Memory::begin_life(u64 at) {
   Allocation* found = mutable_exact(at);
   if (!found) return;
   found->live = true;
-  memset(written + (at - reinterpret_cast<u64>(arena)), found->host, found->bytes);
+  // The first time its shadow is zero; a graph that is launched again finds what it left.
+  if (found->host || found->lived) memset(written + (at - reinterpret_cast<u64>(arena)), found->host, found->bytes);
+  found->lived = true;
 }
 
 int Memory::release(u64 at, bool host) {

@@ -81,6 +81,7 @@ struct Allocation {
   u64 base = 0, bytes = 0;
   bool given = false;  // as calls see it: allocated, and not freed
   bool live = false;   // as work in streams sees it: its allocation has run, its free has not
+  bool lived = false;
   bool host = false;  // pinned: the host writes it unseen, so it counts as initialised
 };
 struct Memory {
