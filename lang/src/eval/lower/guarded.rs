@@ -31,7 +31,7 @@ fn may_fail(op: Op, facts: &[DType]) -> bool {
         Fails::Never => false,
         // Integers that leave i32 become floats, and only floats overflow.
         Fails::Overflow => !facts.iter().all(|d| d.is_integer()),
-        Fails::Hard => true,
+        Fails::Complex | Fails::Hard => true,
     }
 }
 
