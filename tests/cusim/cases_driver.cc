@@ -293,7 +293,7 @@ static void compiler_says_where(Device& gpu, const std::string& prelude) {
 // A kernel that waits for ever, one that works for ever, one that traps: a report and a code, never a hang.
 static void ends_what_does_not_end(Device& gpu, const std::string& prelude) {
   Program p(gpu, prelude +
-                     "extern \"C\" __global__ void ever(volatile u32* x) { while (x[0] == 0) {} }\n"
+                     "extern \"C\" __global__ void ever(volatile u32* x) { while (x[0] == 0) __nanosleep(100); }\n"
                      "extern \"C\" __global__ void plain(u32* x) { for (u64 k = 0; k < 1ull << 60; k++) atomicAdd(x, 1u); }\n"
                      "extern \"C\" __global__ void traps(u32* x) { if (x[0] == 0) __trap(); }\n", "p");
   auto fault = [&](const char* kernel, int code, const char* word) {

@@ -228,6 +228,8 @@ CUSIM_API void cusim_fence() {
   launch->published[me.block->number].push_back({me.block->epoch & ((1 << 14) - 1), me.lane, me.fences, launch->tick});
 }
 
+CUSIM_API void cusim_pause() { yield_now(1); }
+
 CUSIM_API __attribute__((noinline)) void cusim_trap() {
   report(LAUNCH_FAILED, __builtin_return_address(0), "__trap()");
   abandon();

@@ -144,7 +144,10 @@ CUSIM_API int cuLaunchHostFunc(void* handle, void (*body)(void*), void* with) {
   return call(CONTEXT, [=]() -> int {
     Stream* stream = find_stream(handle);
     if (!stream) return INVALID_HANDLE;
-    return enqueue(stream, [=] { body(with); return OK; });
+    enqueue(stream, [=] { body(with); return OK; });
+    // The host may wait for what the function does without another call: it must come.
+    if (!stream->capture) drain(*stream);
+    return lost_code();
   });
 }
 
