@@ -1,9 +1,9 @@
 // Devices, contexts, handles, and what every call has in common: it is counted, may be made to fail, and answers the
 // error of a lost context. One lock keeps callers apart.
-#include <algorithm>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <thread>
 #include "sim.h"
 
 namespace cusim {
@@ -13,7 +13,7 @@ static u64 retained;
 static int lost;                  // the sticky code of a lost context
 static char primary;              // its address is the handle
 static thread_local void* current;
-static thread_local std::vector<Stream*> capturing;  // streams of this thread that record, unless relaxed
+static std::map<Stream*, std::thread::id> capturing;  // streams that record, and for which thread
 
 void lose_context(int code) {
   if (!lost) lost = code;
@@ -37,9 +37,11 @@ int call(int need, const std::function<int()>& body) {
     if (!alive) return CONTEXT_IS_DESTROYED;
     if (lost) return lost;
   }
-  if (need & NO_CAPTURE && !capturing.empty()) {
-    for (Stream* each : capturing) each->invalid = true;
-    return CAPTURE_UNSUPPORTED;
+  if (need & NO_CAPTURE) {
+    bool spoilt = false;
+    for (auto& [stream, thread] : capturing)
+      if (thread == std::this_thread::get_id()) stream->invalid = spoilt = true;
+    if (spoilt) return CAPTURE_UNSUPPORTED;
   }
   return body();
 }
@@ -61,10 +63,8 @@ int drop_handle(const void* handle, int kind) {
   return OK;
 }
 
-void capture_begins(Stream* stream) { capturing.push_back(stream); }
-void capture_ends(Stream* stream) {
-  capturing.erase(std::remove(capturing.begin(), capturing.end(), stream), capturing.end());
-}
+void capture_begins(Stream* stream) { capturing[stream] = std::this_thread::get_id(); }
+void capture_ends(Stream* stream) { capturing.erase(stream); }
 
 static void reset_context() {
   alive = false;
