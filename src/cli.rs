@@ -2,6 +2,7 @@
 
 use crate::front::{Pipeline, Settings, USAGE};
 use crate::{batch, bench, gate, notebook, panes, repl, script, views};
+use aplomb_kernel::device::Wanted;
 use aplomb_kernel::files::Reach;
 use aplomb_lang::pass::PRESETS;
 use clap::{Args, Parser, Subcommand};
@@ -63,7 +64,6 @@ struct Global {
 /// What is taken and cannot be done yet.
 fn not_built(global: &Global) -> Option<&'static str> {
     let asked = [
-        (global.device == "cuda", "--device cuda"),
         (global.math == "fast", "--math fast"),
         (global.reduce == "any", "--reduce any"),
     ];
@@ -333,7 +333,8 @@ fn run(words: Vec<String>) -> i32 {
         dup_by_cost: cli.global.dup.is_some(),
     };
     let settings = Settings::new(cli.global.threads, &cli.global.limit, cli.global.off, pipeline, cli.global.ascii);
-    let settings = match settings.and_then(|own| Ok(Settings { reach: reach?, ..own })) {
+    let device = Wanted::named(&cli.global.device).unwrap_or_default();
+    let settings = match settings.and_then(|own| Ok(Settings { reach: reach?, device, ..own })) {
         Ok(settings) => settings,
         Err(says) => {
             eprintln!("aplomb: {says}");

@@ -2,8 +2,8 @@
 
 use super::record::Clock;
 use super::watchdog::Watchdog;
-use crate::device::cpu::{Cpu, apply};
-use crate::device::{Device, DeviceError, Fault, RunCtx};
+use crate::device::cpu::apply;
+use crate::device::{Device, DeviceError, Devices, Fault, RunCtx};
 use crate::files::{self, Reach};
 use aplomb_lang::array::Array;
 use aplomb_lang::array::format::Style;
@@ -27,7 +27,7 @@ pub struct Core {
     pub limits: Limits,
     pub budget: Budget,
     pub interrupt: Interrupt,
-    device: Cpu,
+    device: Devices,
     options: Options,
     plans: PlanCache,
     /// The files that programs may touch.
@@ -77,7 +77,7 @@ impl Core {
             budget: Budget::new(limits.bytes),
             limits,
             interrupt: Interrupt::default(),
-            device: Cpu::new(threads),
+            device: Devices::new(threads),
             options: Options::default(),
             plans: PlanCache::default(),
             reach: Reach::All,
@@ -137,6 +137,10 @@ impl Core {
     /// The plans of earlier evaluations.
     pub fn plans(&mut self) -> &mut PlanCache {
         &mut self.plans
+    }
+
+    pub fn devices(&mut self) -> &mut Devices {
+        &mut self.device
     }
 
     pub fn device_name(&self) -> String {
@@ -221,7 +225,7 @@ impl<'a> World<'a> {
             return Ok(Vec::new());
         }
         let begun = Instant::now();
-        let ctx = RunCtx { interrupt: &core.interrupt, budget: &core.budget };
+        let ctx = RunCtx { interrupt: &core.interrupt, budget: &core.budget, timed: core.tracing };
         let outcome = core.device.run(&compiled.plan, &recorded.inputs, &ctx);
         core.spent.launch_ms += begun.elapsed().as_secs_f64() * 1e3;
         core.spent.launches += compiled.plan.launches.len();
@@ -363,7 +367,7 @@ impl Host for World<'_> {
     }
 
     fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
-        apply(self.core.device.isa(), op, ct, x, y, out)
+        apply(self.core.device.cpu.isa(), op, ct, x, y, out)
     }
 
     fn frames(&self) -> bool {
@@ -406,7 +410,7 @@ impl Host for World<'_> {
 
     fn read_npy(&mut self, path: &str) -> Result<Array> {
         self.core.reach.check(Path::new(path))?;
-        files::read_npy(Path::new(path), self.core.device.pool(), &self.core.budget)
+        files::read_npy(Path::new(path), self.core.device.cpu.pool(), &self.core.budget)
     }
 
     fn write_npy(&mut self, path: &str, array: &Array) -> Result<()> {

@@ -6,36 +6,45 @@
 //! Overflow is tested where a value is stored or would be hidden, not at every operation.
 
 use super::ops;
-use super::{Expr, Kernel, Param, ParamKind, Stmt, Type};
+use super::{Expr, Kernel, Param, ParamKind, Spread, Stmt, Type};
 use crate::array::DType;
 use crate::dag::ix::{Atom, Ix, linear};
 use crate::dag::{NodeId, Read, Rounds, Test};
 use crate::error::{Result, internal, nonce};
-use crate::plan::{BufId, Kind, Launch, Plan, Step, Store, ValueId, What};
+use crate::plan::{BufId, Kind, Launch, Plan, Reduction, Step, ValueId, What};
 use crate::prim::op::{Fails, Op};
 
-const THREADS: u32 = 256;
+const THREADS: u32 = super::THREADS;
 
 pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
-    let mut k = Lowering { plan, launch, params: Vec::new(), sites: sites(launch), variables: 0 };
+    foldable(launch)?;
+    let sites = sites(launch);
+    let mut k = Lowering { plan, launch, params: Vec::new(), sites, variables: 0, checked: Vec::new() };
     k.buffers();
     let outer = launch.outer();
-    let body = match launch.axis {
-        None => k.map()?,
-        Some(axis) if launch.kind == Kind::Scan => k.scan(axis)?,
-        Some(axis) if launch.kind == Kind::Compact => k.compact(axis)?,
-        Some(_) if outer.iter().product::<usize>() == 1 => k.fold_all()?,
-        Some(axis) if axis + 1 == launch.domain.len() => k.fold_rows(&outer)?,
-        Some(axis) => k.fold_columns(axis)?,
+    let count = |shape: &[usize]| shape.iter().map(|n| *n as u64).product::<u64>();
+    let lines = |axis: usize| count(&launch.domain[..axis]) * count(&launch.domain[axis + 1..]);
+    let (body, spread, points) = match launch.axis {
+        None => (k.map()?, Spread::Threads, count(&launch.domain)),
+        Some(axis) if launch.kind == Kind::Scan => (k.scan(axis)?, Spread::Threads, lines(axis)),
+        Some(axis) if launch.kind == Kind::Compact => (k.compact(axis)?, Spread::Threads, lines(axis)),
+        Some(_) if count(&outer) == 1 => (k.fold_all()?, Spread::Threads, count(&launch.domain)),
+        Some(axis) if axis + 1 == launch.domain.len() => (k.fold_rows(&outer)?, Spread::Blocks, count(&outer)),
+        Some(axis) => (k.fold_columns(axis)?, Spread::Threads, count(&outer)),
     };
-    for (name, of) in [("lo", Type::U64), ("n", Type::U64), ("s0", Type::U32)] {
-        k.params.push(Param { name: name.into(), what: ParamKind::Launch(of) });
+    let whole = k.params.iter().any(|p| p.name == "part");
+    let own: &[_] = if whole { &[("first", Type::U32), ("parts", Type::U32)] } else { &[] };
+    for (name, of) in [("lo", Type::U64), ("n", Type::U64)].iter().chain(own) {
+        k.params.push(Param { name: name.to_string(), what: ParamKind::Launch(*of) });
     }
     k.params.push(Param { name: "err".into(), what: ParamKind::Scratch(Type::U64) });
-    Ok(Kernel { name: format!("k{number}"), params: k.params, body, threads: THREADS })
+    let partials = if whole { launch.reductions.len() as u32 } else { 0 };
+    let (name, threads) = (format!("k{number}"), THREADS);
+    let (params, sites, checked) = (k.params, k.sites, k.checked);
+    Ok(Kernel { name, params, body, threads, spread, points, partials, sites, checked })
 }
 
-/// The launch's failing sites in evaluation order: the text holds the offset, `s0` makes it absolute.
+/// The launch's failing sites in evaluation order.
 fn sites(launch: &Launch) -> Vec<u32> {
     let steps = launch.body.iter().chain(&launch.after).map(|s| s.site);
     let mut all: Vec<u32> = steps.chain(launch.reductions.iter().map(|r| r.site)).collect();
@@ -50,6 +59,7 @@ struct Lowering<'a> {
     params: Vec<Param>,
     sites: Vec<u32>,
     variables: usize,
+    checked: Vec<BufId>,
 }
 
 /// A list of steps being lowered: what each value is called and which may be infinite.
@@ -59,6 +69,15 @@ struct Body {
     loose: Vec<bool>,
     /// The element's number, for failures.
     index: &'static str,
+}
+
+/// Which values a list of stores writes.
+#[derive(Clone, Copy)]
+enum Part {
+    Body,
+    After,
+    /// Body values of the places that a mask keeps.
+    Kept,
 }
 
 impl Lowering<'_> {
@@ -107,52 +126,52 @@ impl Lowering<'_> {
         let mut body = Body::new("i");
         let axes = self.axes(&self.launch.domain.clone(), "i", &mut body.out);
         self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
-        self.stores(&self.launch.stores, &body.values.clone(), "i", &mut body, 0)?;
-        Ok(vec![alive(), stride("i", "n", body.out)])
+        self.stores(Part::Body, "i", &mut body)?;
+        Ok(vec![stride("i", "n", body.out)])
     }
 
     fn fold_all(&mut self) -> Result<Vec<Stmt>> {
         self.params.push(Param { name: "part".into(), what: ParamKind::Scratch(Type::F64) });
         self.params.push(Param { name: "ticket".into(), what: ParamKind::Scratch(Type::U32) });
-        let mut out = vec![alive()];
+        let mut out = Vec::new();
         let mut body = Body::new("i");
         let axes = self.axes(&self.launch.domain.clone(), "i", &mut body.out);
         self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
-        self.stores(&self.launch.stores, &body.values.clone(), "i", &mut body, 0)?;
+        self.stores(Part::Body, "i", &mut body)?;
         self.accumulate(&mut out, &mut body)?;
         out.push(stride("i", "n", body.out));
         self.fold_block(&mut out)?;
         let count = self.launch.reductions.len();
         out.push(Stmt::Shared { name: "last".into(), of: Type::U32, count: 1 });
-        let mut publish: Vec<Stmt> =
-            (0..count).map(|k| store("part", &format!("{k} * gridDim.x + blockIdx.x"), &format!("h{k}[0]"))).collect();
+        let mut publish: Vec<Stmt> = self.block_result()?;
+        publish.extend((0..count).map(|k| store("part", &format!("(u64){k} * parts + first + blockIdx.x"), &format!("q{k}"))));
         publish.push(Stmt::Do("__threadfence()".into()));
-        publish.push(store("last", "0", "atomicAdd(ticket, 1) == gridDim.x - 1"));
+        publish.push(store("last", "0", "atomicAdd(ticket, 1u) == parts - 1"));
         out.push(Stmt::If("threadIdx.x == 0".into(), publish));
         out.push(Stmt::Do("__syncthreads()".into()));
-        out.push(Stmt::Note(
-            "The last block folds the blocks' results in index order: the same bits for the same grid.".into(),
-        ));
-        let mut finish = vec![Stmt::Do("__threadfence()".into())];
-        let mut reduced = Vec::new();
+        out.push(Stmt::Note("The last block folds all blocks' results: the same bits for the same grid.".into()));
+        let mut last = vec![Stmt::Do("__threadfence()".into())];
         for (k, r) in self.launch.reductions.iter().enumerate() {
-            let name = format!("q{k}");
-            let first = format!("((const volatile double*)part)[{k} * gridDim.x]");
-            finish.push(Stmt::Let { name: name.clone(), of: Type::F64, is: first, node: Some(r.node) });
-            let next = format!("((const volatile double*)part)[{k} * gridDim.x + j]");
+            let name = format!("t{k}");
+            last.push(set(&name, &unit(r.op)?));
+            let next = format!("((const volatile double*)part)[(u64){k} * parts + j]");
             let step = vec![set(&name, &fold_text(r.op, &name, &next)?)];
-            finish.push(Stmt::For {
+            last.push(Stmt::For {
                 name: "j".into(),
-                from: "1".into(),
-                to: "gridDim.x".into(),
-                step: "1".into(),
+                from: "threadIdx.x".into(),
+                to: "parts".into(),
+                step: THREADS.to_string(),
                 body: step,
             });
-            reduced.push(name);
         }
+        last.append(&mut self.fold_warps()?);
+        let mut finish = self.block_result()?;
+        let reduced: Vec<String> = (0..count).map(|k| format!("q{k}")).collect();
+        finish.push(Stmt::Let { name: "o".into(), of: Type::U64, is: "0".into(), node: None });
         self.after(&reduced, "0", &[], &mut finish)?;
         finish.push(store("ticket", "0", "0"));
-        out.push(Stmt::If("last[0] && threadIdx.x == 0".into(), finish));
+        last.push(Stmt::If("threadIdx.x == 0".into(), finish));
+        out.push(Stmt::If("last[0]".into(), last));
         Ok(out)
     }
 
@@ -167,7 +186,7 @@ impl Lowering<'_> {
         body.out.push(Stmt::Let { name: "i".into(), of: Type::U64, is: format!("o * {extent} + j"), node: None });
         axes.push(last.clone());
         self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
-        self.stores(&self.launch.stores, &body.values.clone(), "i", &mut body, 0)?;
+        self.stores(Part::Body, "i", &mut body)?;
         self.accumulate(&mut row, &mut body)?;
         row.push(Stmt::For {
             name: "j".into(),
@@ -177,13 +196,12 @@ impl Lowering<'_> {
             body: body.out,
         });
         self.fold_block(&mut row)?;
-        let reduced: Vec<String> = (0..self.launch.reductions.len()).map(|k| format!("h{k}[0]")).collect();
-        let mut finish = Vec::new();
+        let reduced: Vec<String> = (0..self.launch.reductions.len()).map(|k| format!("q{k}")).collect();
+        let mut finish = self.block_result()?;
         self.after(&reduced, "o", &axes[..outer.len()], &mut finish)?;
         row.push(Stmt::If("threadIdx.x == 0".into(), finish));
         row.push(Stmt::Do("__syncthreads()".into()));
         Ok(vec![
-            alive(),
             Stmt::Note("A block a row.".into()),
             Stmt::For {
                 name: "o".into(),
@@ -199,7 +217,7 @@ impl Lowering<'_> {
         let (mut column, outer_axes) = self.along(axis, |k, _, before, body| k.accumulate(before, body))?;
         let reduced: Vec<String> = (0..self.launch.reductions.len()).map(|k| format!("t{k}")).collect();
         self.after(&reduced, "o", &outer_axes, &mut column)?;
-        Ok(vec![alive(), Stmt::Note("A thread a result.".into()), stride("o", "n", column)])
+        Ok(vec![Stmt::Note("A thread a result.".into()), stride("o", "n", column)])
     }
 
     /// A thread's way along an axis, the body at every place of it, and the axes around. `each` follows the body, and
@@ -223,7 +241,7 @@ impl Lowering<'_> {
         let place = self.flat(&axes)?;
         body.out.push(Stmt::Let { name: "i".into(), of: Type::U64, is: place, node: None });
         self.steps(&self.launch.body, &axes, &domain, &[], &mut body)?;
-        self.stores(&self.launch.stores, &body.values.clone(), "i", &mut body, 0)?;
+        self.stores(Part::Body, "i", &mut body)?;
         each(self, &axes, &mut line, &mut body)?;
         line.push(Stmt::For { name: "j".into(), from: "0".into(), to: extent, step: "1".into(), body: body.out });
         Ok((line, outer_axes))
@@ -236,18 +254,18 @@ impl Lowering<'_> {
             for (j, r) in launch.reductions.iter().enumerate() {
                 let name = format!("t{j}");
                 before.push(Stmt::Let { name: name.clone(), of: Type::F64, is: "0.0".into(), node: None });
-                let value = body.values[r.value as usize].clone();
+                let value = k.folded(r, body);
                 let next = format!("(j == 0 ? {value} : {})", fold_text(r.op, &name, &value)?);
                 body.out.push(Stmt::Set { is: next, name: name.clone(), node: Some(r.node) });
                 reduced.push(name);
             }
             let mut after = Body::new("i");
             k.steps(&launch.after, axes, &launch.domain, &reduced, &mut after)?;
-            k.stores(&launch.after_stores, &after.values.clone(), "i", &mut after, launch.stores.len())?;
+            k.stores(Part::After, "i", &mut after)?;
             body.out.append(&mut after.out);
             Ok(())
         })?;
-        Ok(vec![alive(), Stmt::Note("A thread a line.".into()), stride("o", "n", line)])
+        Ok(vec![Stmt::Note("A thread a line.".into()), stride("o", "n", line)])
     }
 
     fn compact(&mut self, axis: usize) -> Result<Vec<Stmt>> {
@@ -265,55 +283,74 @@ impl Lowering<'_> {
             let mut keep = Body::new("i");
             keep.values = body.values.clone();
             keep.loose = body.loose.clone();
-            k.stores(&launch.after_stores, &body.values.clone(), "to", &mut keep, launch.stores.len())?;
+            k.stores(Part::Kept, "to", &mut keep)?;
             keep.out.push(Stmt::Set { name: "to".into(), is: format!("to + {inner}"), node: Some(c.node) });
             body.out.push(Stmt::If(format!("{mask}[j] != 0"), keep.out));
             Ok(())
         })?;
-        Ok(vec![alive(), Stmt::Note("A thread a line.".into()), stride("o", "n", line)])
+        Ok(vec![Stmt::Note("A thread a line.".into()), stride("o", "n", line)])
     }
 
     /// One partial result a thread and reduction, from the identity; the body folds into it.
     fn accumulate(&mut self, before: &mut Vec<Stmt>, body: &mut Body) -> Result<()> {
         for (k, r) in self.launch.reductions.iter().enumerate() {
-            let unit = match r.op {
-                Op::Max => "-inf()".to_string(),
-                Op::Min => "inf()".to_string(),
-                op => {
-                    op.identity().map(|x| format!("{x:?}")).ok_or_else(|| nonce(format!("{}/ on CUDA", op.glyph())))?
-                }
-            };
-            before.push(Stmt::Let { name: format!("t{k}"), of: Type::F64, is: unit, node: None });
             let name = format!("t{k}");
-            let value = body.values[r.value as usize].clone();
+            before.push(Stmt::Let { name: name.clone(), of: Type::F64, is: unit(r.op)?, node: None });
+            let value = self.folded(r, body);
             body.out.push(Stmt::Set { is: fold_text(r.op, &name, &value)?, name, node: Some(r.node) });
         }
         Ok(())
     }
 
-    /// The threads' results of a block become one, `h{k}[0]`, by halving.
+    /// What a fold takes: ∞ goes through a sum, but would be lost in a maximum.
+    fn folded(&self, r: &Reduction, body: &Body) -> Expr {
+        if r.op.row().keeps { body.values[r.value as usize].clone() } else { self.sure(r.value, &self.launch.body, body) }
+    }
+
+    /// The threads' results of a block become one a warp, in shared memory.
     fn fold_block(&mut self, out: &mut Vec<Stmt>) -> Result<()> {
         for k in 0..self.launch.reductions.len() {
-            out.push(Stmt::Shared { name: format!("h{k}"), of: Type::F64, count: THREADS });
-            out.push(store(&format!("h{k}"), "threadIdx.x", &format!("t{k}")));
+            out.push(Stmt::Shared { name: format!("h{k}"), of: Type::F64, count: THREADS / 32 });
         }
-        out.push(Stmt::Do("__syncthreads()".into()));
-        let mut step = Vec::new();
-        for (k, r) in self.launch.reductions.iter().enumerate() {
-            let (a, b) = (format!("h{k}[threadIdx.x]"), format!("h{k}[threadIdx.x + half]"));
-            step.push(store(&format!("h{k}"), "threadIdx.x", &fold_text(r.op, &a, &b)?));
-        }
-        let body = vec![Stmt::If("threadIdx.x < half".into(), step), Stmt::Do("__syncthreads()".into())];
-        out.push(Stmt::Halve { name: "half".into(), from: THREADS / 2, body });
+        out.append(&mut self.fold_warps()?);
         Ok(())
+    }
+
+    fn fold_warps(&self) -> Result<Vec<Stmt>> {
+        let (mut step, mut first) = (Vec::new(), Vec::new());
+        for (k, r) in self.launch.reductions.iter().enumerate() {
+            let (name, next) = (format!("t{k}"), format!("__shfl_down_sync(~0u, t{k}, half)"));
+            step.push(Stmt::Let { name: format!("d{k}"), of: Type::F64, is: next, node: None });
+            step.push(set(&name, &fold_text(r.op, &name, &format!("d{k}"))?));
+            first.push(store(&format!("h{k}"), "threadIdx.x / 32", &name));
+        }
+        let halve = Stmt::Halve { name: "half".into(), from: 16, body: step };
+        Ok(vec![halve, Stmt::If("threadIdx.x % 32 == 0".into(), first), Stmt::Do("__syncthreads()".into())])
+    }
+
+    /// `q{k}`, the warps' results in order; one thread does it.
+    fn block_result(&self) -> Result<Vec<Stmt>> {
+        let mut out = Vec::new();
+        for (k, r) in self.launch.reductions.iter().enumerate() {
+            let name = format!("q{k}");
+            out.push(Stmt::Let { name: name.clone(), of: Type::F64, is: format!("h{k}[0]"), node: None });
+            let step = vec![Stmt::Set { is: fold_text(r.op, &name, &format!("h{k}[j]"))?, name, node: Some(r.node) }];
+            out.push(Stmt::For {
+                name: "j".into(),
+                from: "1".into(),
+                to: (THREADS / 32).to_string(),
+                step: "1".into(),
+                body: step,
+            });
+        }
+        Ok(out)
     }
 
     fn after(&mut self, reduced: &[String], at: &str, axes: &[String], out: &mut Vec<Stmt>) -> Result<()> {
         let mut body = Body::new(if at == "o" { "o" } else { "0" });
         let outer = self.launch.outer();
         self.steps(&self.launch.after, axes, &outer, reduced, &mut body)?;
-        let first = self.launch.stores.len();
-        self.stores(&self.launch.after_stores, &body.values.clone(), at, &mut body, first)?;
+        self.stores(Part::After, at, &mut body)?;
         out.append(&mut body.out);
         Ok(())
     }
@@ -386,11 +423,7 @@ impl Lowering<'_> {
                     (format!("({holds} ? {} : {})", body.values[*yes as usize], body.values[*no as usize]), loose)
                 }
                 What::Select { cond, yes, no } => {
-                    let bad = self.bad(step.site, body.index);
-                    let sure = |k: &u32| match body.loose[*k as usize] {
-                        true => format!("sure({}, {bad})", body.values[*k as usize]),
-                        false => body.values[*k as usize].clone(),
-                    };
+                    let sure = |k: &u32| self.sure(*k, steps, body);
                     (format!("({} != 0.0 ? {} : {})", body.values[*cond as usize], sure(yes), sure(no)), false)
                 }
                 What::Loop { args, body: rounds, result } => (self.rounds(step, args, rounds, *result, body)?, false),
@@ -402,6 +435,14 @@ impl Lowering<'_> {
                 }
                 What::Op { op, ct, args } => self.operation(step, *op, *ct, args, steps, body)?,
             };
+            // Where it is not wanted it may not fail.
+            let text = match step.guard {
+                Some(g) if text.contains("Bad{") => {
+                    let tests = self.launch.guards[g as usize].clone();
+                    format!("({} ? {text} : 0.0)", self.holds(&tests, axes))
+                }
+                _ => text,
+            };
             let name = format!("v{}", self.variables);
             self.variables += 1;
             let is_float = step.dtype == DType::F32;
@@ -409,7 +450,8 @@ impl Lowering<'_> {
             let of = if is_float { Type::F32 } else { Type::F64 };
             body.out.push(Stmt::Let { name: name.clone(), of, is: text, node: Some(step.node) });
             body.values.push(name);
-            body.loose.push(loose);
+            // What is finite in f64 may be beyond f32.
+            body.loose.push(loose || is_float && matches!(step.what, What::Op { .. } | What::Reduced(_)));
         }
         Ok(())
     }
@@ -425,42 +467,62 @@ impl Lowering<'_> {
     ) -> Result<(Expr, bool)> {
         let row = op.row();
         let bad = self.bad(step.site, body.index);
-        let arg = |k: usize| {
-            let Some(at) = args.get(k).map(|a| *a as usize) else { return String::new() };
-            let name = &body.values[at];
-            if body.loose[at] && !row.keeps { format!("sure({name}, {bad})") } else { name.clone() }
-        };
         let types = || args.iter().map(|a| steps[*a as usize].dtype);
         let exact = ct == 0.0 || types().any(|d| d.is_integer() || d == DType::F32 || d == DType::Char);
         let logic = types().all(|d| d == DType::Bool);
         let ct = if row.tolerant && !exact { self.number('p', Type::F64, ct) } else { "0.0".into() };
+        let arg = |k: usize| match args.get(k) {
+            None => String::new(),
+            Some(at) if row.keeps => body.values[*at as usize].clone(),
+            Some(at) => self.sure(*at, steps, body),
+        };
         let text = ops::text(op, &arg(0), &arg(1), &ct, &bad, exact, logic)
             .ok_or_else(|| nonce(format!("{} on CUDA", op.glyph())))?;
         let loose = row.fails == Fails::Overflow || row.keeps && args.iter().any(|a| body.loose[*a as usize]);
         Ok((text, loose))
     }
 
+    /// A value before something that would hide ∞ in it; the failure is the step's that made it.
+    fn sure(&self, at: ValueId, steps: &[Step], body: &Body) -> Expr {
+        let name = body.values[at as usize].clone();
+        if !body.loose[at as usize] {
+            return name;
+        }
+        let site = steps.get(at as usize).map_or(0, |s| s.site);
+        format!("sure({name}, {})", self.bad(site, body.index))
+    }
+
     fn bad(&self, site: u32, index: &str) -> String {
-        let k = self.sites.iter().position(|s| *s == site).unwrap_or(0);
-        let site = if k == 0 { "s0".into() } else { format!("s0 + {k}") };
+        let site = self.sites.iter().position(|s| *s == site).unwrap_or(0);
         format!("Bad{{err, {site}, {index}}}")
     }
 
-    fn stores(&mut self, stores: &[Store], values: &[Expr], at: &str, body: &mut Body, first: usize) -> Result<()> {
-        for (k, s) in stores.iter().enumerate() {
+    fn stores(&mut self, part: Part, at: &str, body: &mut Body) -> Result<()> {
+        let launch = self.launch;
+        let (stores, steps) = match part {
+            Part::Body => (&launch.stores, &launch.body),
+            Part::After => (&launch.after_stores, &launch.after),
+            Part::Kept => (&launch.after_stores, &launch.body),
+        };
+        for s in stores {
             let buffer = self.plan.buffer(s.buf);
-            let name = self.buffer(s.buf, true)?.to_string();
-            debug_assert_eq!(name, format!("r{}", first + k));
-            let steps = if body.index == "i" { &self.launch.body } else { &self.launch.after };
-            let value = &values[s.value as usize];
+            let to = self.buffer(s.buf, true)?.to_string();
+            let value = body.values[s.value as usize].clone();
             let site = steps.get(s.value as usize).map_or(0, |step| step.site);
-            let bad = self.bad(site, body.index);
-            let value = if body.loose[s.value as usize] { format!("sure({value}, {bad})") } else { value.clone() };
-            let is = match storage(buffer.dtype) {
-                Type::F64 => value,
-                of => format!("({})({value})", of.cuda()),
+            let of = storage(buffer.dtype);
+            let range = buffer.dtype.range().filter(|_| buffer.checked && buffer.dtype.is_integer());
+            let value = match range {
+                // What is infinite does not fit either: the launch that runs again finds it.
+                Some((lo, hi)) => {
+                    let bit = 1u64 << self.checked.len();
+                    self.checked.push(s.buf);
+                    format!("fits({value}, {lo:?}, {hi:?}, err, {bit}ull)")
+                }
+                None if body.loose[s.value as usize] => format!("sure({value}, {})", self.bad(site, body.index)),
+                None => value,
             };
-            body.out.push(Stmt::Store { to: name, at: at.into(), is, node: Some(buffer.node) });
+            let is = if of == Type::F64 { value } else { format!("({})({value})", of.cuda()) };
+            body.out.push(Stmt::Store { to, at: at.into(), is, node: Some(buffer.node) });
         }
         Ok(())
     }
@@ -610,12 +672,28 @@ impl Body {
     }
 }
 
-fn fold_text(op: Op, x: &str, y: &str) -> Result<Expr> {
-    ops::fold(op, x, y).ok_or_else(|| nonce(format!("{}/ on CUDA", op.glyph())))
+/// What a fold begins with: nothing of it is left in any result.
+fn unit(op: Op) -> Result<Expr> {
+    Ok(match op {
+        Op::Max => "-inf()".into(),
+        Op::Min => "inf()".into(),
+        // 0 would turn ¯0 into 0.
+        Op::Add => "-0.0".into(),
+        op => op.identity().map(|x| format!("{x:?}")).ok_or_else(|| nonce(format!("{}/ on CUDA", op.glyph())))?,
+    })
 }
 
-fn alive() -> Stmt {
-    Stmt::Do("if (dead(err, s0)) return".into())
+/// Folds that are logic on booleans have no text on other numbers.
+fn foldable(launch: &Launch) -> Result<()> {
+    let numbers = |r: &&Reduction| launch.body.get(r.value as usize).is_none_or(|s| s.dtype != DType::Bool);
+    match launch.reductions.iter().find(|r| ops::is_logic(r.op) && numbers(r)) {
+        Some(r) => Err(nonce(format!("{}/ on CUDA", r.op.glyph()))),
+        None => Ok(()),
+    }
+}
+
+fn fold_text(op: Op, x: &str, y: &str) -> Result<Expr> {
+    ops::fold(op, x, y).ok_or_else(|| nonce(format!("{}/ on CUDA", op.glyph())))
 }
 
 fn stride(name: &str, count: &str, body: Vec<Stmt>) -> Stmt {
