@@ -1,0 +1,127 @@
+// Device memory: one arena that is never used twice, so that a stale pointer is always seen, with a shadow beside it.
+//
+// Everything is mapped without reserve: a byte costs 1 + 32 + 1 only once it is touched. Fresh memory needs no poison,
+// since nothing can read a byte that nobody wrote.
+#include <sys/mman.h>
+#include <cstdlib>
+#include <cstring>
+#include "sim.h"
+
+namespace cusim {
+Memory memory;
+
+static constexpr u64 ARENA = 64ull << 30;
+static constexpr u64 GRANULE = 256;  // allocations begin at multiples, with a gap of one behind each
+static std::vector<Allocation> all(1);
+static u32* granules;                // number in `all` of the allocation that has this granule
+static u64 next_free = GRANULE;
+
+template <class T> static T* reserve(u64 count) {
+  void* at = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) {
+    say("cusim: no address space for device memory");
+    abort();
+  }
+  return static_cast<T*>(at);
+}
+
+void Memory::open() {
+  if (arena) return;
+  arena = reserve<char>(ARENA);
+  cells = reserve<Cell>(ARENA);
+  written = reserve<u8>(ARENA);
+  granules = reserve<u32>(ARENA / GRANULE);
+}
+
+bool Memory::owns(const void* p) const {
+  auto at = static_cast<const char*>(p);
+  return at >= arena && at < arena + ARENA;
+}
+
+int Memory::allocate(u64* at, u64 bytes, bool host) {
+  if (!bytes) return INVALID_VALUE;
+  if (!host && (++allocations == options.fail_alloc || bytes > options.memory || in_use + bytes > options.memory))
+    return OUT_OF_MEMORY;
+  u64 granules_used = (bytes + GRANULE - 1) / GRANULE;
+  if (granules_used * GRANULE + GRANULE > ARENA - next_free) {
+    say("cusim: the arena is used up; this process has allocated 64 GiB in all");
+    return OUT_OF_MEMORY;
+  }
+  Allocation made;
+  made.base = reinterpret_cast<u64>(arena) + next_free;
+  made.bytes = bytes, made.live = true, made.host = host;
+  all.push_back(made);
+  for (u64 k = 0; k < granules_used; k++) granules[next_free / GRANULE + k] = u32(all.size() - 1);
+  if (host) memset(written + next_free, 1, bytes);
+  else in_use += bytes;
+  if (in_use > high) high = in_use;
+  next_free += (granules_used + 1) * GRANULE;
+  *at = made.base;
+  return OK;
+}
+
+static Allocation* mutable_exact(u64 at) {
+  const Allocation* found = memory.exact(at);
+  return found ? const_cast<Allocation*>(found) : nullptr;
+}
+
+// What a freed allocation and its shadow held goes back to the system in whole pages.
+static void give_back(const Allocation& gone) {
+  auto drop = [](void* from, u64 bytes) {
+    u64 begin = (reinterpret_cast<u64>(from) + 4095) & ~4095ull, end = (reinterpret_cast<u64>(from) + bytes) & ~4095ull;
+    if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  };
+  u64 offset = gone.base - reinterpret_cast<u64>(memory.arena);
+  drop(memory.arena + offset, gone.bytes);
+  drop(memory.cells + offset, gone.bytes * sizeof(Cell));
+  drop(memory.written + offset, gone.bytes);
+}
+
+int Memory::release(u64 at, bool host) {
+  Allocation* found = mutable_exact(at);
+  if (!found || !found->live || found->host != host) {
+    say("cusim: free of " + place_of(reinterpret_cast<void*>(at), 0));
+    return INVALID_VALUE;
+  }
+  found->live = false;
+  if (!host) in_use -= found->bytes;
+  give_back(*found);
+  return OK;
+}
+
+void Memory::release_all() {
+  for (Allocation& each : all)
+    if (each.live && !each.host) release(each.base, false);
+}
+
+void Memory::revive(u64 at) {
+  Allocation* found = mutable_exact(at);
+  if (!found) return;
+  if (!found->live) in_use += found->bytes;
+  found->live = true;
+  if (in_use > high) high = in_use;
+  memset(written + (at - reinterpret_cast<u64>(arena)), 0, found->bytes);
+}
+
+const Allocation* Memory::find(u64 at) const {
+  if (!owns(reinterpret_cast<void*>(at))) return nullptr;
+  u64 granule = (at - reinterpret_cast<u64>(arena)) / GRANULE;
+  u32 id = granules[granule];
+  if (!id && granule) id = granules[granule - 1];  // in the gap behind it
+  return id ? &all[id] : nullptr;
+}
+
+const Allocation* Memory::exact(u64 at) const {
+  const Allocation* found = find(at);
+  return found && found->base == at ? found : nullptr;
+}
+
+u64 Memory::room(u64 at) const {
+  const Allocation* found = find(at);
+  if (!found || !found->live || at < found->base || at >= found->base + found->bytes) return 0;
+  return found->base + found->bytes - at;
+}
+
+// Launch numbers in stamps have few bits; when they begin again no stamp may be left.
+void Memory::forget_stamps() { madvise(cells, next_free * sizeof(Cell), MADV_DONTNEED); }
+}  // namespace cusim
