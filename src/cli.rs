@@ -251,6 +251,8 @@ enum Command {
     Dot(DotArgs),
     /// The CUDA text of the launches
     Cuda(Input),
+    /// The PTX that NVRTC makes of it
+    Ptx(Input),
     /// Launches, bytes, time, and why
     Explain(ExplainArgs),
     /// A program in panes: source, graph, CUDA, reasons, launches, passes, switches
@@ -270,7 +272,7 @@ enum Command {
 }
 
 /// Subcommands of the design that answer in one line.
-const NOT_BUILT: &[&str] = &["tour", "export", "repro", "ptx", "selftest", "microbench"];
+const NOT_BUILT: &[&str] = &["tour", "export", "repro", "selftest", "microbench"];
 
 /// A count; `2e7` is one.
 fn count(text: &str) -> Result<usize, String> {
@@ -358,6 +360,7 @@ fn dispatch(command: Command, settings: Settings) -> i32 {
         Command::Trace(args) => views::trace(settings, args),
         Command::Dot(args) => views::dot(settings, args),
         Command::Cuda(input) => views::cuda(settings, input),
+        Command::Ptx(input) => views::ptx(settings, input),
         Command::Explain(args) => views::explain(settings, args),
         Command::Tui(args) => panes::run(settings, args),
         Command::Diff(args) => gate::diff(settings, args),

@@ -167,6 +167,7 @@ impl Sink for Printer {
     fn event(&mut self, event: Event) {
         match event {
             Event::Stream(text) => print(&text),
+            Event::Notice(text) => eprintln!("aplomb: {text}"),
             Event::Result(bundle) | Event::Display(bundle) => print(&plain(&bundle)),
             Event::Error(failure) => {
                 let err = std::io::stderr();

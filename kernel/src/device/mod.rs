@@ -95,6 +95,17 @@ pub struct Compiling {
     pub disk_hits: u32,
 }
 
+impl Compiling {
+    pub fn since(&self, before: &Compiling) -> Compiling {
+        Compiling {
+            nvrtc_ms: self.nvrtc_ms - before.nvrtc_ms,
+            compiled: self.compiled - before.compiled,
+            memory_hits: self.memory_hits - before.memory_hits,
+            disk_hits: self.disk_hits - before.disk_hits,
+        }
+    }
+}
+
 pub trait Device {
     /// For people: `cpu (avx512, 2 threads)`.
     fn name(&self) -> String;

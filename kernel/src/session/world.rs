@@ -17,7 +17,7 @@ use aplomb_lang::prim::op::Op;
 use aplomb_lang::protocol::{Event, HTML, Sink};
 use aplomb_lang::reference;
 use aplomb_lang::span::Place;
-use aplomb_lang::trace::{Diagnostic, Measured, SourceText, Trace};
+use aplomb_lang::trace::{Diagnostic, SourceText, Trace};
 use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -226,15 +226,17 @@ impl<'a> World<'a> {
         }
         let begun = Instant::now();
         let ctx = RunCtx { interrupt: &core.interrupt, budget: &core.budget, timed: core.tracing };
+        let known = core.device.compiling();
         let outcome = core.device.run(&compiled.plan, &recorded.inputs, &ctx);
         core.spent.launch_ms += begun.elapsed().as_secs_f64() * 1e3;
         core.spent.launches += compiled.plan.launches.len();
         core.spent.bytes += compiled.plan.bytes();
-        for stats in core.device.stats() {
-            if let Some(kernel) = compiled.trace.kernels.get_mut(stats.launch) {
-                let us = (stats.micros * 10.0).round() / 10.0;
-                let threads = stats.threads as u32;
-                kernel.meas = Some(Measured { us, n: stats.runs, clock: "monotonic".into(), threads });
+        if core.tracing {
+            super::record::tell_device(&mut compiled.trace, core.device.stats(), &core.device.compiling().since(&known));
+        }
+        for notice in core.device.take_notices() {
+            if let Some(sink) = &mut self.sink {
+                sink.event(Event::Notice(notice));
             }
         }
         outcome.map_err(|e| error_of(e, recorded))
@@ -274,17 +276,17 @@ impl World<'_> {
             }
             compiled.trace.times.insert("front_ms".into(), front);
             compiled.trace.times.insert("launch_ms".into(), self.core.spent.launch_ms - launched);
-            match aplomb_lang::kir::cuda(&compiled.plan) {
-                Ok(texts) => {
-                    for (kernel, cuda) in compiled.trace.kernels.iter_mut().zip(texts) {
-                        kernel.cuda = Some(cuda);
-                    }
+            let texts = aplomb_lang::kir::cuda(&compiled.plan);
+            for (k, text) in texts.into_iter().enumerate() {
+                match (text, compiled.trace.kernels.get_mut(k)) {
+                    (Ok(cuda), Some(kernel)) => kernel.cuda = Some(cuda),
+                    (Err(e), _) => compiled.trace.diagnostics.push(Diagnostic {
+                        code: "W-no-cuda".into(),
+                        span: None,
+                        text: e.parts().says.clone(),
+                    }),
+                    (Ok(_), None) => {}
                 }
-                Err(e) => compiled.trace.diagnostics.push(Diagnostic {
-                    code: "W-no-cuda".into(),
-                    span: None,
-                    text: e.parts().says.clone(),
-                }),
             }
             let mut trace = std::mem::take(&mut compiled.trace);
             let warnings = std::mem::take(&mut self.core.warnings);

@@ -150,7 +150,7 @@ pub fn kernel(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
 }
 
 /// The CUDA of every launch of a plan, each with its line map; the prelude stands in front of `program`.
-pub fn cuda(plan: &Plan) -> Result<Vec<Cuda>> {
+pub fn cuda(plan: &Plan) -> Vec<Result<Cuda>> {
     let one = |(k, launch): (usize, &Launch)| kernel(plan, launch, k).map(|kernel| print::print(&kernel));
     plan.launches.iter().enumerate().map(one).collect()
 }

@@ -6,7 +6,8 @@ use crate::pass;
 fn texts(term: &str) -> Vec<Cuda> {
     let recorded = crate::pass::tests::recorded(&[term]);
     let compiled = pass::compile(&recorded, &pass::Options::default(), &mut pass::NoClock);
-    cuda(&compiled.unwrap_or_else(|e| panic!("{e}")).plan).unwrap_or_else(|e| panic!("{term}: {e}"))
+    let all = cuda(&compiled.unwrap_or_else(|e| panic!("{e}")).plan);
+    all.into_iter().map(|one| one.unwrap_or_else(|e| panic!("{term}: {e}"))).collect()
 }
 
 #[test]
