@@ -40,7 +40,7 @@ unsigned long long cusim_atomic(void* at, int op, int type, unsigned long long v
 #define __CUDA_ARCH__ 900
 #define CUSIM 1
 // Each kernel has its own section, named by the compile driver, whose bounds are the kernel's shared memory.
-#define __shared__ static __attribute__((section(CUSIM_SECTION), aligned(16)))
+#define __shared__ static __attribute__((section(CUSIM_SECTION), aligned(16), used))
 
 // ------------------------------------------------------------------------------------------------- barriers, warps
 #define __syncthreads() cusim_barrier(CUSIM_SITE)
@@ -60,7 +60,7 @@ template <class T> CUSIM_INLINE T cusim_shuffle(int op, unsigned mask, T value, 
   static_assert(sizeof(T) <= 8, "a shuffle moves at most 8 bytes");
   return cusim_bits<T>(cusim_collective(op, mask, cusim_bits<unsigned long long>(value), argument, site));
 }
-#define __syncwarp(...) cusim_syncwarp(CUSIM_SITE, ##__VA_ARGS__)
+#define __syncwarp(...) cusim_syncwarp(CUSIM_SITE __VA_OPT__(, ) __VA_ARGS__)
 CUSIM_INLINE void cusim_syncwarp(unsigned site, unsigned mask = ~0u) { cusim_collective(CUSIM_SYNC, mask, 0, 0, site); }
 #define __shfl_sync(mask, value, lane) cusim_shuffle(CUSIM_SHFL, mask, value, lane, CUSIM_SITE)
 #define __shfl_up_sync(mask, value, by) cusim_shuffle(CUSIM_UP, mask, value, by, CUSIM_SITE)

@@ -24,11 +24,12 @@ void Device::check(int code, const char* what) {
 }
 
 void Device::open_context() {
-  void* context = nullptr;
   check(call<int(void**, int)>("cuDevicePrimaryCtxRetain")(&context, 0), "retain");
-  check(call<int(void*)>("cuCtxSetCurrent")(context), "set current");
+  make_current();
   check(call<int(void**, u32)>("cuStreamCreate")(&stream, 1), "stream");
 }
+
+void Device::make_current() { check(call<int(void*)>("cuCtxSetCurrent")(context), "set current"); }
 
 void Device::restart() {
   check(call<int(int)>("cuDevicePrimaryCtxReset_v2")(0), "reset");
@@ -37,12 +38,13 @@ void Device::restart() {
   open_context();
 }
 
-std::string Device::compile(const std::string& text, const std::string& name) {
+std::string Device::compile(const std::string& text, const std::string& name, const char* arch) {
   void* p = nullptr;
   auto in = [&](const char* f) { return symbol(nvrtc, f); };
   using Create = int(void**, const char*, const char*, int, const char* const*, const char* const*);
   reinterpret_cast<Create*>(in("nvrtcCreateProgram"))(&p, text.c_str(), name.c_str(), 0, nullptr, nullptr);
-  const char* options[] = {"--gpu-architecture=sm_90", "--std=c++17", "--fmad=false", "-lineinfo"};
+  std::string architecture = std::string("--gpu-architecture=") + arch;
+  const char* options[] = {architecture.c_str(), "--std=c++17", "--fmad=false", "-lineinfo"};
   int code = reinterpret_cast<int (*)(void*, int, const char* const*)>(in("nvrtcCompileProgram"))(p, 4, options);
   auto text_of = [&](const char* size, const char* get) {
     size_t bytes = 0;
@@ -105,7 +107,7 @@ void* Device::end_capture() {
 void Device::launch_graph(void* graph) { check(call<int(void*, void*)>("cuGraphLaunch")(graph, stream), "launch graph"); }
 
 Program::Program(Device& device, const std::string& text, const std::string& name)
-    : device(device), image(device.compile(text, name)) {}
+    : image(device.compile(text, name)), device(device) {}
 Program::~Program() {
   if (module && generation == device.generation) device.call<int(void*)>("cuModuleUnload")(module);
 }

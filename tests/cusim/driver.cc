@@ -9,7 +9,7 @@
 namespace cusim {
 static std::recursive_mutex lock;
 static bool initialised, alive;   // `alive`: the primary context is retained and was not reset since
-static u64 calls, retained;
+static u64 retained;
 static int lost;                  // the sticky code of a lost context
 static char primary;              // its address is the handle
 static thread_local void* current;
@@ -22,8 +22,8 @@ void lose_context(int code) {
 // One exported function. A code that is made up by CUSIM_FAIL_CALL comes before any effect.
 int call(int need, const std::function<int()>& body) {
   std::lock_guard<std::recursive_mutex> hold(lock);
-  if (!calls) read_environment();
-  calls++;
+  read_environment();
+  u64 calls = ++counters.calls;
   if (options.lost_at && calls >= options.lost_at && alive) lose_context(LAUNCH_FAILED), options.lost_at = 0;
   if (calls == options.fail_call) {
     int code = int(options.fail_code);

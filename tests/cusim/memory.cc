@@ -11,7 +11,9 @@ namespace cusim {
 Memory memory;
 
 static constexpr u64 ARENA = 64ull << 30;
-static constexpr u64 GRANULE = 256;  // allocations begin at multiples, with a gap of one behind each
+static constexpr u64 GRANULE = 256;  // allocations begin at multiples
+// Behind each lies a gap as long as itself, within bounds, so that a stride too far does not end in a neighbour.
+static u64 gap_behind(u64 bytes) { return std::clamp<u64>(bytes, 4096, 1 << 20) / GRANULE + 1; }
 static std::vector<Allocation> all(1);
 static u32* granules;                // number in `all` of the allocation that has this granule
 static u64 next_free = GRANULE;
@@ -40,10 +42,11 @@ bool Memory::owns(const void* p) const {
 
 int Memory::allocate(u64* at, u64 bytes, bool host) {
   if (!bytes) return INVALID_VALUE;
-  if (!host && (++allocations == options.fail_alloc || bytes > options.memory || in_use + bytes > options.memory))
+  if (!host && (++counters.allocations == options.fail_alloc || bytes > options.memory || in_use + bytes > options.memory))
     return OUT_OF_MEMORY;
   u64 granules_used = (bytes + GRANULE - 1) / GRANULE;
-  if (granules_used * GRANULE + GRANULE > ARENA - next_free) {
+  u64 granules_taken = granules_used + gap_behind(bytes);
+  if (granules_taken > (ARENA - next_free) / GRANULE) {
     say("cusim: the arena is used up; this process has allocated 64 GiB in all");
     return OUT_OF_MEMORY;
   }
@@ -55,7 +58,7 @@ int Memory::allocate(u64* at, u64 bytes, bool host) {
   if (host) memset(written + next_free, 1, bytes);
   else in_use += bytes;
   if (in_use > high) high = in_use;
-  next_free += (granules_used + 1) * GRANULE;
+  next_free += granules_taken * GRANULE;
   *at = made.base;
   return OK;
 }
@@ -105,10 +108,9 @@ void Memory::revive(u64 at) {
 
 const Allocation* Memory::find(u64 at) const {
   if (!owns(reinterpret_cast<void*>(at))) return nullptr;
-  u64 granule = (at - reinterpret_cast<u64>(arena)) / GRANULE;
-  u32 id = granules[granule];
-  if (!id && granule) id = granules[granule - 1];  // in the gap behind it
-  return id ? &all[id] : nullptr;
+  u64 granule = (at - reinterpret_cast<u64>(arena)) / GRANULE, back = 0;
+  for (; !granules[granule] && granule && back < gap_behind(~0ull); back++) granule--;
+  return granules[granule] ? &all[granules[granule]] : nullptr;
 }
 
 const Allocation* Memory::exact(u64 at) const {
@@ -117,8 +119,9 @@ const Allocation* Memory::exact(u64 at) const {
 }
 
 u64 Memory::room(u64 at) const {
-  const Allocation* found = find(at);
-  if (!found || !found->live || at < found->base || at >= found->base + found->bytes) return 0;
+  if (!owns(reinterpret_cast<void*>(at))) return 0;
+  const Allocation* found = &all[granules[(at - reinterpret_cast<u64>(arena)) / GRANULE]];
+  if (!found->live || at < found->base || at >= found->base + found->bytes) return 0;
   return found->base + found->bytes - at;
 }
 

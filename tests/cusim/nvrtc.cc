@@ -141,17 +141,21 @@ std::string unit_of(const Program& program, const std::string& clean, const std:
 std::string translated(const std::string& log, const std::vector<Said>& said) {
   static const std::regex place("^cusim-text:(\\d+):(?:\\d+:)? (.*)$");
   std::ostringstream out;
+  std::string ours;
   for (const std::string& line : split_lines(log)) {
     std::smatch found;
     if (std::regex_match(line, found, place)) {
       size_t at = std::stoul(found[1]);
       Said s = at >= 1 && at <= said.size() ? said[at - 1] : Said{"cusim-text", unsigned(at)};
       out << s.file << "(" << s.line << "): " << found[2].str() << "\n";
-    } else if (line.rfind("cusim-text: ", 0) != 0) {
+    } else if (line.rfind("cusim-text: ", 0) == 0 || line.rfind("cusim-tail", 0) == 0) {
+      ours += line + "\n";
+    } else {
       out << line << "\n";
     }
   }
-  return out.str();
+  // What g++ says of the lines that were added follows from an error in the text, unless there is no other.
+  return out.str().empty() ? ours : out.str();
 }
 
 // --------------------------------------------------------------------------------------------------------- options
@@ -225,8 +229,8 @@ Result compile(Program& program, const Flags& flags) {
   }
   const std::string dir = pattern, library = home();
   std::ofstream(dir + "/k.cc") << unit_of(program, clean, kernels, library);
-  std::string command = "g++ -x c++ -std=c++17 -O1 -g1 -fPIC -mfma -ffp-contract=" + std::string(flags.fma ? "fast" : "off") +
-                        " -fno-exceptions -fno-rtti -fno-strict-aliasing -fno-threadsafe-statics -fno-builtin-printf -nostdinc -w" +
+  std::string command = "g++ -x c++ -std=c++17 -O1 -g1 -gdwarf-4 -fPIC -mfma -ffp-contract=" + std::string(flags.fma ? "fast" : "off") +
+                        " -fno-exceptions -fno-rtti -fno-strict-aliasing -fno-threadsafe-statics -fno-builtin-printf -nostdinc -Wno-unknown-pragmas -Werror=frame-larger-than=16384" +
                         flags.to_gxx +
                         " -fsanitize=thread,bounds,alignment --param=tsan-distinguish-volatile=1 -fdiagnostics-color=never"
                         " -c '" + dir + "/k.cc' -o '" + dir + "/k.o' 2>'" + dir + "/log'"

@@ -5,6 +5,7 @@
 
 namespace cusim {
 Options options;
+Counters counters;
 
 struct Schedule { const char* name; u64 resident, pause; bool starve, reverse; };
 // No one of them finds all: a look-back leaves its first window only when many blocks wait for a starved one; a
@@ -38,6 +39,7 @@ static bool fail_call(const char* text) {
   std::string all = text, code;
   size_t colon = all.find(':');
   if (colon != std::string::npos) code = all.substr(colon + 1), all.resize(colon);
+  counters.calls = 0;
   return number(all.c_str(), &options.fail_call) && (code.empty() || number(code.c_str(), &options.fail_code));
 }
 
@@ -48,8 +50,8 @@ static const Switch SWITCHES[] = {
     {"CUSIM_SECONDS", [](const char* t) { return number(t, &options.seconds); }},
     {"CUSIM_MEMORY", [](const char* t) { return number(t, &options.memory); }},
     {"CUSIM_FAIL_CALL", fail_call},
-    {"CUSIM_FAIL_ALLOC", [](const char* t) { return number(t, &options.fail_alloc); }},
-    {"CUSIM_LOST_AT", [](const char* t) { return number(t, &options.lost_at); }},
+    {"CUSIM_FAIL_ALLOC", [](const char* t) { counters.allocations = 0; return number(t, &options.fail_alloc); }},
+    {"CUSIM_LOST_AT", [](const char* t) { counters.calls = 0; return number(t, &options.lost_at); }},
     {"CUSIM_DRIVER", [](const char* t) { return number(t, &options.driver); }},
     {"CUSIM_NO_DEVICE", [](const char* t) { options.no_device = *t && *t != '0'; return true; }},
     {"CUSIM_REPORT", [](const char* t) { options.report = t; return true; }},
@@ -61,6 +63,9 @@ bool set_option(const char* name, const char* value) {
   return false;
 }
 void read_environment() {
+  static bool done = false;
+  if (done) return;
+  done = true;
   for (const Switch& s : SWITCHES)
     if (const char* value = getenv(s.name); value && !s.take(value))
       say(std::string("cusim: ") + s.name + "=" + value + " makes no sense and is left alone");

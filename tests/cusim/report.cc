@@ -126,7 +126,10 @@ void report(int code, void* place, const std::string& what) {
 }  // namespace cusim
 
 // For tests in the same process: switches by name, and the last line that was said.
-CUSIM_API int cusim_set(const char* name, const char* value) { return cusim::set_option(name, value); }
+CUSIM_API int cusim_set(const char* name, const char* value) {
+  cusim::read_environment();
+  return cusim::set_option(name, value);
+}
 CUSIM_API void cusim_last_report(char* out, size_t bytes) {
   std::string text = cusim::last_report();
   snprintf(out, bytes, "%s", text.c_str());

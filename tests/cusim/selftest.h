@@ -24,7 +24,7 @@ class Device {
  public:
   explicit Device(const std::string& folder);
   // CUDA text to an image; a text that does not compile is Failed with the log.
-  std::string compile(const std::string& text, const std::string& name);
+  std::string compile(const std::string& text, const std::string& name, const char* arch = "sm_90");
 
   template <class T> Buf<T> fresh(u64 count) { return {allocate(count * sizeof(T)), count}; }
   template <class T> Buf<T> up(const std::vector<T>& from) {
@@ -56,6 +56,7 @@ class Device {
   void* end_capture();         // an executable graph
   void launch_graph(void* graph);
   void check(int code, const char* what);
+  void make_current();         // in another thread
   template <class F> F* call(const char* name) { return reinterpret_cast<F*>(symbol(cuda, name)); }
   void* stream = nullptr;
   u64 generation = 0;  // counts restarts: modules of an older one are gone
@@ -70,6 +71,7 @@ class Device {
   void copy_down(void* to, u64 from, u64 bytes);
   void launch_at(Program& program, const char* kernel, Dim grid, Dim block, void** arguments);
   void open_context();
+  void* context = nullptr;
   void *cuda = nullptr, *nvrtc = nullptr;
   std::vector<u64> allocated;
 };
@@ -81,9 +83,10 @@ class Program {
   ~Program();
   void* function(const char* name);
 
+  std::string image;
+
  private:
   Device& device;
-  std::string image;
   void* module = nullptr;
   u64 generation = 0;
   std::map<std::string, void*> functions;
@@ -122,6 +125,10 @@ struct Case {
   void (*run)(Device&, Program&, u64 n);
 };
 extern const std::vector<Case> MAPS, FOLDS, PLACES, TILES;  // cases_*.cc
+
+// What the driver promises besides right launches: refusals, faults by switches, captures, codes.
+struct Promise { const char* says; void (*run)(Device&, const std::string& prelude); };
+extern const std::vector<Promise> PROMISES;  // cases_driver.cc
 
 // A fault planted in a kernel: the text, what stands instead, and what must be seen.
 struct Fault {

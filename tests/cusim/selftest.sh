@@ -1,15 +1,15 @@
 #!/bin/sh
-# Builds the libraries and the selftest into a folder and runs it:  tests/cusim/selftest.sh OUTDIR [cases|faults] [NAME]
+# Builds the libraries and the selftest into a folder and runs it:  tests/cusim/selftest.sh OUTDIR [driver|cases|faults] [NAME]
 set -eu
-out=${1:?"usage: selftest.sh OUTDIR [cases|faults] [NAME]"}
+out=${1:?"usage: selftest.sh OUTDIR [driver|cases|faults] [NAME]"}
 shift
 here=$(cd "$(dirname "$0")" && pwd)
 "$here/build.sh" "$out"
 mkdir -p "$out/t"
-for file in selftest device faults cases_map cases_fold cases_place cases_tile; do
+for file in selftest device faults cases_map cases_fold cases_place cases_driver; do
   [ -f "$here/$file.cc" ] || continue
   if [ "$out/t/$file.o" -nt "$here/$file.cc" ] && [ "$out/t/$file.o" -nt "$here/selftest.h" ]; then continue; fi
   echo "$file"
 done | xargs -P 2 -I@ g++ -std=c++17 -O1 -ffp-contract=off -Wall -Wextra -c "$here/@.cc" -o "$out/t/@.o"
-g++ "$out"/t/*.o -o "$out/selftest" -ldl
+g++ "$out"/t/*.o -o "$out/selftest" -ldl -pthread
 exec "$out/selftest" "$out" "$here/../.." "$@"

@@ -61,6 +61,9 @@ struct Options {
   std::string schedule = "random";
 };
 extern Options options;
+// What the k-th call or allocation is counted by; setting one of those switches begins anew.
+struct Counters { u64 calls = 0, allocations = 0; };
+extern Counters counters;
 void read_environment();
 bool set_option(const char* name, const char* value);
 
@@ -80,7 +83,7 @@ struct Memory {
   char* arena = nullptr;
   Cell* cells = nullptr;   // of each byte of the arena
   u8* written = nullptr;   // 1: initialised
-  u64 in_use = 0, high = 0, allocations = 0;
+  u64 in_use = 0, high = 0;
 
   void open();
   int allocate(u64* at, u64 bytes, bool host);
@@ -172,7 +175,7 @@ struct Launch {
 };
 extern Launch* launch;  // the one that runs
 
-constexpr size_t STACK = 32768;
+constexpr size_t STACK = 32768;  // the compiler refuses a frame of more than half
 char* take_stack();
 void give_stack(char* stack);
 void prepare(Fiber& fiber);   // its first switch enters the kernel

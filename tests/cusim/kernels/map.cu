@@ -8,7 +8,7 @@ DEV float body(float x, float y, float p0, Bad b) {
 #line 106 "n"
   return p0 * x + root;
 }
-#line 13 "map.cu"
+#line 12 "map.cu"
 
 extern "C" __global__ void __launch_bounds__(256) map_f32(
     const float* __restrict__ a0, const float* __restrict__ a1, float* __restrict__ r0, float p0,
