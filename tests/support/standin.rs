@@ -1,5 +1,7 @@
 //! CUDA's libraries as `tests/cusim` stands in for them: built once, found first by the tests that ask for them.
 
+#![allow(dead_code)]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;

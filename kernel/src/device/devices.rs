@@ -38,6 +38,8 @@ impl Wanted {
 
 enum Found {
     NotAsked,
+    /// It was lost, and somebody asks for it again.
+    Again,
     Yes(Box<Cuda>),
     /// What is missing.
     No(String),
@@ -67,18 +69,20 @@ impl Devices {
         self.wanted = wanted;
         let gone = match &self.cuda {
             Found::Yes(cuda) => cuda.is_lost(),
-            Found::No(_) => true,
-            Found::NotAsked => false,
+            Found::No(_) | Found::NotAsked | Found::Again => false,
         };
-        if wanted == Wanted::Cuda && gone {
-            self.cuda = Found::NotAsked;
+        match (&self.cuda, wanted) {
+            (Found::Yes(_), Wanted::Cuda) if gone => self.cuda = Found::Again,
+            (Found::No(_), Wanted::Cuda) => self.cuda = Found::NotAsked,
+            _ => {}
         }
     }
 
     /// Looks for a GPU now. Errors: what is missing.
     pub fn find(&mut self) -> Result<&mut Cuda, &str> {
-        if let Found::NotAsked = self.cuda {
-            self.cuda = match Cuda::find() {
+        if let Found::NotAsked | Found::Again = self.cuda {
+            let again = matches!(self.cuda, Found::Again);
+            self.cuda = match Cuda::find(again) {
                 Ok(cuda) => Found::Yes(Box::new(cuda)),
                 Err(says) => Found::No(says),
             };
@@ -86,7 +90,7 @@ impl Devices {
         match &mut self.cuda {
             Found::Yes(cuda) => Ok(cuda),
             Found::No(says) => Err(says),
-            Found::NotAsked => Err("it was not looked for"),
+            Found::NotAsked | Found::Again => Err("it was not looked for"),
         }
     }
 

@@ -56,17 +56,19 @@ pub struct Cuda {
     lost_time: HashMap<String, f64>,
     refused: u32,
     notices: Vec<String>,
+    /// How many of them the user has heard.
+    heard: usize,
     stats: Vec<LaunchStats>,
 }
 
 impl Cuda {
-    /// Device 0. Errors: what is missing.
-    pub fn find() -> Result<Cuda, String> {
-        let driver = probe::probe()?;
+    /// Device 0; `again` after it was lost. Errors: what is missing.
+    pub fn find(again: bool) -> Result<Cuda, String> {
+        let driver = probe::probe(again)?;
         let memory = Memory::new(&driver).map_err(|e| format!("the device's memory cannot be asked for: {e:?}"))?;
         let kernels = Kernels::new(&driver);
-        let (lost_time, notices) = (HashMap::new(), Vec::new());
-        Ok(Cuda { driver, memory, kernels, pace: 1.0, lost_time, refused: 0, notices, stats: Vec::new() })
+        let (lost_time, notices, stats) = (HashMap::new(), Vec::new(), Vec::new());
+        Ok(Cuda { driver, memory, kernels, pace: 1.0, lost_time, refused: 0, notices, heard: 0, stats })
     }
 
     /// For people: name, architecture, memory, versions, what is compiled and kept.
@@ -102,8 +104,10 @@ impl Cuda {
     }
 
     pub fn take_notices(&mut self) -> Vec<String> {
-        self.notices.append(&mut self.kernels.notices);
-        std::mem::take(&mut self.notices)
+        std::mem::take(&mut self.kernels.notices).into_iter().for_each(|n| self.tell(n));
+        let new = self.notices[self.heard..].to_vec();
+        self.heard = self.notices.len();
+        new
     }
 
     pub fn stats(&self) -> &[LaunchStats] {
@@ -157,8 +161,9 @@ impl Cuda {
         values
     }
 
+    /// Each sentence once; no more than a user reads.
     fn tell(&mut self, notice: String) {
-        if !self.notices.contains(&notice) {
+        if !self.notices.contains(&notice) && self.notices.len() < 100 {
             self.notices.push(notice);
         }
     }

@@ -10,17 +10,17 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult};
 /// The least CUDA that a driver must know: stream-ordered memory and our modules.
 const LEAST: i32 = 12_000;
 
-/// Device 0, open. Errors: what is missing, as a sentence's end.
-pub fn probe() -> Result<Driver, String> {
+/// Device 0, open; `again`: its context was lost and is made anew. Errors: what is missing, as a sentence's end.
+pub fn probe(again: bool) -> Result<Driver, String> {
     // SAFETY: looks for a library of that name, and calls it only where it is.
     let there = guarded(|| unsafe { sys::is_culib_present() });
     if there != Some(true) {
         return Err("there is no CUDA driver: libcuda.so.1 was not found".into());
     }
-    guarded(open).unwrap_or_else(|| Err("the CUDA driver is too old: it lacks a function".into()))
+    guarded(|| open(again)).unwrap_or_else(|| Err("the CUDA driver is too old: it lacks a function".into()))
 }
 
-fn open() -> Result<Driver, String> {
+fn open(again: bool) -> Result<Driver, String> {
     let says = |what: &str, e: result::DriverError| format!("{what}: {}", name_of(e.0));
     if let Err(e) = result::init() {
         return Err(match e.0 {
@@ -44,6 +44,11 @@ fn open() -> Result<Driver, String> {
         return Err(format!("the CUDA driver is too old: libnvrtc is of CUDA {ours}, the driver knows {theirs}"));
     }
     let device = device::get(0).map_err(|e| says("device 0", e))?;
+    if again {
+        // SAFETY: a device that the driver named; nothing of its old context is used any more.
+        let reset = unsafe { sys::cuDevicePrimaryCtxReset_v2(device) };
+        reset.result().map_err(|e| says("device 0 cannot be reset", e))?;
+    }
     // SAFETY: a device that the driver named.
     let get = |what: Attribute| unsafe { device::get_attribute(device, what) }.map_err(|e| says("device 0", e));
     if get(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED)? == 0 {
