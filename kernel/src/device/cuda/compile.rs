@@ -65,6 +65,12 @@ pub fn ptx(text: &str, arch: &str) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// What the kernels of a program take on an architecture, in its order. Needs NVRTC and no GPU. Errors: as `compile`.
+pub fn measured(text: &str, arch: &str) -> Result<Vec<(String, Usage)>, String> {
+    version()?;
+    compile(text, arch).map(|made| usage(&made.log))
+}
+
 type Got<T> = Result<T, cudarc::nvrtc::result::NvrtcError>;
 
 fn with_program<T>(
