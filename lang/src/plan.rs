@@ -8,7 +8,7 @@
 
 use crate::array::{DType, Shape};
 use crate::dag::ix::Ix;
-use crate::dag::{NodeId, Read, Rounds, Test};
+use crate::dag::{Along, NodeId, Read, Rounds, Test, Whole};
 use crate::prim::op::Op;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -85,10 +85,10 @@ pub enum What {
         body: Arc<Rounds>,
         result: u8,
     },
-    /// The k-th load, moved on the axes in `along` by the values in `places` less `origin`.
+    /// The k-th load, moved along axes by the values in `places` less `origin`.
     Gather {
         load: u32,
-        along: SmallVec<[u8; 2]>,
+        along: SmallVec<[Along; 2]>,
         places: SmallVec<[ValueId; 2]>,
         origin: f64,
     },
@@ -129,6 +129,8 @@ pub enum Kind {
     Scan,
     /// The cells along the axis where a mask holds are stored.
     Compact,
+    /// `finish` makes an array of others; `after` runs over that.
+    Whole,
 }
 
 impl Kind {
@@ -138,7 +140,13 @@ impl Kind {
             Kind::Reduce => "reduce",
             Kind::Scan => "scan",
             Kind::Compact => "compact",
+            Kind::Whole => "whole",
         }
+    }
+
+    /// Whether such a consumer has its launch for itself.
+    pub fn is_alone(self) -> bool {
+        matches!(self, Kind::Compact | Kind::Whole)
     }
 
     pub fn algorithm(self) -> &'static str {
@@ -147,6 +155,7 @@ impl Kind {
             Kind::Reduce => "tree",
             Kind::Scan => "blocks",
             Kind::Compact => "positions",
+            Kind::Whole => "in-order",
         }
     }
 }
@@ -158,6 +167,21 @@ pub struct Compaction {
     pub mask: u32,
     pub value: ValueId,
     pub node: NodeId,
+}
+
+/// What a launch makes of whole arrays, once its body has run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finish {
+    pub what: Whole,
+    /// Loads of the operands that are held.
+    pub held: SmallVec<[u32; 2]>,
+    /// Body values that are the others.
+    pub fed: SmallVec<[ValueId; 2]>,
+    /// The result's, in `after` the reduction 0.
+    pub shape: Shape,
+    pub node: NodeId,
+    pub dtype: DType,
+    pub site: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -208,6 +232,7 @@ pub struct Launch {
     pub stores: Vec<Store>,
     pub reductions: Vec<Reduction>,
     pub compaction: Option<Compaction>,
+    pub finish: Option<Finish>,
     /// Its loads are over `outer()`.
     pub after: Vec<Step>,
     pub after_stores: Vec<Store>,
@@ -219,12 +244,15 @@ pub struct Launch {
 impl Launch {
     /// The shape that `after` runs over.
     pub fn outer(&self) -> Shape {
+        if let Some(f) = &self.finish {
+            return f.shape.clone();
+        }
         let axis = self.axis.filter(|_| self.kind == Kind::Reduce).unwrap_or(usize::MAX);
         self.domain.iter().enumerate().filter(|(k, _)| *k != axis).map(|(_, &n)| n).collect()
     }
 
     pub fn skeleton(&self) -> &'static str {
-        self.kind.name()
+        self.finish.as_ref().map_or(self.kind.name(), |f| f.what.kind())
     }
 }
 
@@ -264,6 +292,7 @@ pub fn listing(l: &Launch) -> String {
             Kind::Map | Kind::Reduce => "folding",
             Kind::Scan => "scanning",
             Kind::Compact => "selecting along",
+            Kind::Whole => "then all along",
         };
         out += &format!(", {does} axis {axis}");
     }
@@ -290,8 +319,11 @@ pub fn listing(l: &Launch) -> String {
             }
             What::Gather { load, along, places, .. } => {
                 let load = &l.loads[*load as usize];
-                let by: Vec<String> =
-                    along.iter().zip(places).map(|(k, v)| format!("axis {k} by {}", arg(v))).collect();
+                let by: Vec<String> = along
+                    .iter()
+                    .zip(places)
+                    .map(|(a, v)| format!("axis {} by {}×{}", a.axis, a.times, arg(v)))
+                    .collect();
                 format!("b{}[{}], {}", load.buf.0, load.read.text(l.domain.len()), by.join(", "))
             }
         };
@@ -306,6 +338,12 @@ pub fn listing(l: &Launch) -> String {
     if let Some(c) = &l.compaction {
         let mask = l.loads[c.mask as usize].buf.0;
         out += &format!("\n  v{} where b{mask} holds    n{}", c.value, c.node.index());
+    }
+    if let Some(f) = &l.finish {
+        let held = f.held.iter().map(|k| format!(" b{}", l.loads[*k as usize].buf.0));
+        let fed = f.fed.iter().map(|v| format!(" v{v}"));
+        let operands: String = held.chain(fed).collect();
+        out += &format!("\n  reduction 0 = {} of{operands}    n{}", f.what.glyph(), f.node.index());
     }
     l.after.iter().enumerate().for_each(|(k, s)| out += &line(k, s, 'w'));
     l.after_stores.iter().for_each(|s| out += &format!("\n  b{} = w{}", s.buf.0, s.value));

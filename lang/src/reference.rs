@@ -12,7 +12,7 @@ use crate::eval::host::{Now, Recorded, Src};
 use crate::limits::{Budget, Interrupt, Limits};
 use crate::prim::op::Op;
 use crate::prim::scalar::{self, Fail};
-use crate::prim::{reduce, scan};
+use crate::prim::{reduce, scan, whole};
 use crate::span::Place;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -86,7 +86,7 @@ fn node_value(
             (0..n)
                 .map(|i| {
                     unravel(i, shape, &mut place);
-                    Ok(match offset(read, dag.shape(*src), &place, |_| None)? {
+                    Ok(match offset(read, dag.shape(*src), &place, |_| 0)? {
                         Ok(at) => values[src.index()][at],
                         Err(fill) => fill,
                     })
@@ -99,16 +99,17 @@ fn node_value(
             let mut out = Vec::with_capacity(n);
             for i in 0..n {
                 unravel(i, shape, &mut place);
-                let wanted =
-                    |axis: usize| along.iter().position(|k| *k as usize == axis).map(|k| value(&args[k + 1], i));
-                let beyond = (0..from.len()).find_map(|k| {
-                    let x = wanted(k)?;
-                    let inside = (0.0..from[k] as f64).contains(&(x - origin));
-                    (!inside).then_some(Fail::Index { place: x as i64, extent: from[k] as u32 })
-                });
+                let mut moved = vec![0; from.len()];
+                let mut beyond = None;
+                for (a, by) in along.iter().zip(&args[1..]) {
+                    match a.step(value(by, i), *origin) {
+                        Ok(step) => moved[a.axis as usize] += step,
+                        Err(fail) => beyond = beyond.or(Some(fail)),
+                    }
+                }
                 out.push(match beyond {
                     Some(fail) => note(i, fail),
-                    None => match offset(read, from, &place, |k| wanted(k).map(|x| (x - origin) as i64))? {
+                    None => match offset(read, from, &place, |k| moved[k])? {
                         Ok(at) => values[args[0].index()][at],
                         Err(fill) => fill,
                     },
@@ -153,6 +154,14 @@ fn node_value(
             let cells = (0..outer).flat_map(kept).flat_map(|from| from..from + inner);
             cells.map(|at| values[args[1].index()][at]).collect()
         }
+        Node::Whole { what, args } => {
+            let given = |a: &NodeId| whole::Given { items: &values[a.index()], shape: dag.shape(*a) };
+            let given: Vec<whole::Given> = args.iter().map(given).collect();
+            let out = whole::run(what, &given, shape, &mut |index, fail| {
+                note(index, fail);
+            });
+            out.into_iter().map(rounded).collect()
+        }
         Node::Reduce { op, axis, src } => {
             let from = dag.shape(*src);
             let axis = *axis as usize;
@@ -167,19 +176,19 @@ fn node_value(
     })
 }
 
-/// Where a read looks for the element at `place`, `instead` telling the index on some axes; or the fill of a failed test.
+/// Where a read looks for the element at `place`, each axis moved by so much; or the fill of a failed test.
 fn offset(
     read: &Read,
     from: &[usize],
     place: &[usize],
-    instead: impl Fn(usize) -> Option<i64>,
+    moved: impl Fn(usize) -> i64,
 ) -> Result<std::result::Result<usize, f64>> {
     if let Some(t) = read.tests.iter().find(|t| !(t.lo..t.hi).contains(&t.ix.at(place))) {
         return Ok(Err(t.fill));
     }
     let mut offset = 0usize;
     for (k, (ix, &extent)) in read.ix.iter().zip(from).enumerate() {
-        let x = instead(k).unwrap_or_else(|| ix.at(place));
+        let x = ix.at(place) + moved(k);
         let inside = usize::try_from(x).ok().filter(|&x| x < extent);
         let x = inside.ok_or_else(|| internal(format!("a read of {x} on an axis of {extent}")))?;
         offset = offset * extent + x;

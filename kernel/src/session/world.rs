@@ -276,16 +276,14 @@ impl World<'_> {
             }
             compiled.trace.times.insert("front_ms".into(), front);
             compiled.trace.times.insert("launch_ms".into(), self.core.spent.launch_ms - launched);
-            let texts = aplomb_lang::kir::cuda(&compiled.plan);
-            for (k, text) in texts.into_iter().enumerate() {
-                match (text, compiled.trace.kernels.get_mut(k)) {
-                    (Ok(cuda), Some(kernel)) => kernel.cuda = Some(cuda),
-                    (Err(e), _) => compiled.trace.diagnostics.push(Diagnostic {
+            for (kernel, text) in compiled.trace.kernels.iter_mut().zip(aplomb_lang::kir::cuda(&compiled.plan)) {
+                match text {
+                    Ok(cuda) => kernel.cuda = Some(cuda),
+                    Err(e) => compiled.trace.diagnostics.push(Diagnostic {
                         code: "W-no-cuda".into(),
                         span: None,
                         text: e.parts().says.clone(),
                     }),
-                    (Ok(_), None) => {}
                 }
             }
             let mut trace = std::mem::take(&mut compiled.trace);

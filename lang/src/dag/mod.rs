@@ -11,8 +11,10 @@ pub mod ix;
 mod node;
 mod read;
 mod text;
+mod whole;
 
 pub use cell::{Cell, Meta};
 pub use graph::{Dag, Info, Look, NodeId};
-pub use node::{Args, Node, Round, Rounds, Scalar};
+pub use node::{Along, Args, Node, Round, Rounds, Scalar};
 pub use read::{Read, Test};
+pub use whole::{Lib, Whole};

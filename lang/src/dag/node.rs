@@ -3,6 +3,7 @@
 use super::graph::{Dag, NodeId};
 use super::ix::Ix;
 use super::read::{Read, Test};
+use super::whole::Whole;
 use crate::prim::op::{Fails, Op};
 use crate::prim::scalar::{Fail, eval};
 use smallvec::SmallVec;
@@ -60,18 +61,42 @@ impl Rounds {
         values.resize(args.len() + self.steps.len(), 0.0);
         let mut states: Vec<f64> = Vec::with_capacity(self.next.len());
         for _ in 0..self.count {
-            for (k, step) in self.steps.iter().enumerate() {
-                let y = step.args.get(1).map_or(0.0, |a| values[*a as usize]);
-                values[args.len() + k] = eval(step.op, step.ct, values[step.args[0] as usize], y).unwrap_or_else(|f| {
-                    fail(f);
-                    0.0
-                });
-            }
+            self.steps_into(&mut values, args.len(), fail);
             states.clear();
             states.extend(self.next.iter().map(|v| values[*v as usize]));
             values[..states.len()].copy_from_slice(&states);
         }
         values[result]
+    }
+
+    /// One round's steps, behind so many arguments.
+    pub fn steps_into(&self, values: &mut [f64], arguments: usize, fail: &mut dyn FnMut(Fail)) {
+        for (k, step) in self.steps.iter().enumerate() {
+            let y = step.args.get(1).map_or(0.0, |a| values[*a as usize]);
+            values[arguments + k] = eval(step.op, step.ct, values[step.args[0] as usize], y).unwrap_or_else(|f| {
+                fail(f);
+                0.0
+            });
+        }
+    }
+}
+
+/// What a value that is a place adds to the index of one axis. It must be less than the extent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Along {
+    pub axis: u8,
+    pub times: i64,
+    pub extent: usize,
+}
+
+impl Along {
+    /// How far a value goes. Errors: INDEX.
+    pub fn step(&self, value: f64, origin: f64) -> Result<i64, Fail> {
+        let place = value - origin;
+        if (0.0..self.extent as f64).contains(&place) {
+            return Ok(place as i64 * self.times);
+        }
+        Err(Fail::Index { place: value as i64, extent: self.extent as u32 })
     }
 }
 
@@ -120,12 +145,12 @@ pub enum Node<A> {
         axis: u8,
         args: Args<A>,
     },
-    /// The first argument's element at computed places. `read` has an Ix per source axis; on the axes in `along` it is 0
-    /// and the next of the other arguments, less `origin`, is the place.
+    /// The first argument's element at computed places. `read` has an Ix per source axis; `along` says what the other
+    /// arguments, less `origin`, add to them.
     Gather {
         args: Args<A>,
         read: Read,
-        along: SmallVec<[u8; 2]>,
+        along: SmallVec<[Along; 2]>,
         origin: f64,
     },
     /// `rounds` of a body of scalar operations, element by element: the first arguments are the states before the first
@@ -139,6 +164,11 @@ pub enum Node<A> {
     /// was known when it was recorded.
     Compact {
         axis: u8,
+        args: Args<A>,
+    },
+    /// What needs whole arrays: see `Whole`.
+    Whole {
+        what: Whole,
         args: Args<A>,
     },
 }
@@ -159,6 +189,7 @@ impl<A> Node<A> {
             Node::Gather { .. } => "gather",
             Node::Compact { .. } => "compact",
             Node::Loop { .. } => "loop",
+            Node::Whole { what, .. } => what.kind(),
         }
     }
 
@@ -171,7 +202,8 @@ impl<A> Node<A> {
             | Node::Cat { args, .. }
             | Node::Gather { args, .. }
             | Node::Compact { args, .. }
-            | Node::Loop { args, .. } => args,
+            | Node::Loop { args, .. }
+            | Node::Whole { args, .. } => args,
             Node::Transform { src, .. } | Node::Reduce { src, .. } | Node::Scan { src, .. } => {
                 std::slice::from_ref(src)
             }
@@ -202,6 +234,7 @@ impl<A> Node<A> {
                 Node::Loop { args: args.iter().map(to).collect(), body: body.clone(), result: *result }
             }
             Node::Compact { axis, args } => Node::Compact { axis: *axis, args: args.iter().map(to).collect() },
+            Node::Whole { what, args } => Node::Whole { what: what.clone(), args: args.iter().map(to).collect() },
         }
     }
 
@@ -210,6 +243,7 @@ impl<A> Node<A> {
         match self {
             Node::Reduce { src, axis, .. } | Node::Scan { src, axis, .. } => Some((src, *axis as usize)),
             Node::Compact { axis, args } => args.get(1).map(|src| (src, *axis as usize)),
+            Node::Whole { what, args } => args.get(what.held()).or(args.first()).map(|src| (src, what.axis())),
             _ => None,
         }
     }
@@ -224,6 +258,7 @@ impl<A> Node<A> {
         match self {
             Node::Map { op, .. } => op.row().fails == Fails::Hard,
             Node::Gather { .. } => true,
+            Node::Whole { what, .. } => what.fails_hard(),
             Node::Loop { body, .. } => body.steps.iter().any(|s| s.op.row().fails == Fails::Hard),
             _ => false,
         }
@@ -233,7 +268,11 @@ impl<A> Node<A> {
 impl Node<NodeId> {
     /// Whether the k-th argument is read at places that only values tell.
     pub fn reads_anywhere(&self, k: usize) -> bool {
-        k == 0 && matches!(self, Node::Gather { .. } | Node::Compact { .. })
+        match self {
+            Node::Gather { .. } | Node::Compact { .. } => k == 0,
+            Node::Whole { what, .. } => k < what.held(),
+            _ => false,
+        }
     }
 
     /// How the k-th argument is read and whether all of it is, where that is not at the node's own place.

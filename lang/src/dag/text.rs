@@ -39,6 +39,7 @@ impl Dag {
             Node::Cat { axis, .. } => format!("(cat {axis}{})", args()),
             Node::Gather { .. } => format!("(gather{})", args()),
             Node::Loop { body, .. } => format!("(loop {}{})", body.count, args()),
+            Node::Whole { what, .. } => format!("({}{})", what.kind(), args()),
             Node::Compact { axis, .. } => format!("(compact {axis}{})", args()),
         }
     }

@@ -1,7 +1,8 @@
 //! Assignments: names, patterns, indexed, modified, selective, system variables, `⎕←`.
 
+use super::operators::scalar_op;
 use super::run::{At, Eval};
-use super::value::{Func, Value};
+use super::value::{Func, Operand, Value};
 use crate::array::{Array, Changing};
 use crate::error::{Result, length, rank, syntax, untraced, value};
 use crate::prim::amend::fits;
@@ -195,6 +196,15 @@ impl Eval<'_> {
             return Err(untraced("a cell goes into an array"));
         }
         let mut old = self.visible(at, sym)?;
+        let simple = indices.iter().flatten().all(Array::is_uniform);
+        let op = f.as_ref().map(|f| scalar_op(&Operand::F(f.clone())));
+        if simple
+            && op != Some(None)
+            && indices.len() == old.rank()
+            && let Some(new) = self.cx.record_scatter(&old, indices, op.flatten(), v)?
+        {
+            return self.change(at, sym, new);
+        }
         old = self.cx.ready_outer(&old)?;
         if let [Some(i)] = indices
             && !i.is_simple()

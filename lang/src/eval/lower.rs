@@ -19,6 +19,7 @@ mod framed;
 mod guarded;
 pub mod places;
 mod rounds;
+mod whole;
 
 pub use guarded::Under;
 
@@ -26,7 +27,7 @@ pub use guarded::Under;
 fn fails(node: &Node<Array>) -> bool {
     match node {
         Node::Map { op, .. } | Node::Reduce { op, .. } | Node::Scan { op, .. } => op.row().fails != Fails::Never,
-        Node::Gather { .. } | Node::Loop { .. } => true,
+        Node::Gather { .. } | Node::Loop { .. } | Node::Whole { .. } => true,
         _ => false,
     }
 }

@@ -12,6 +12,7 @@ pub mod host;
 mod interp;
 pub mod lower;
 pub mod operators;
+pub mod phrases;
 mod replay;
 pub mod run;
 mod selective;

@@ -80,6 +80,7 @@ impl Cx<'_> {
                 }
                 Ok(values[result as usize].clone())
             }
+            Node::Whole { what, args } => self.whole_again(&what, &args, &meta.shape),
             Node::Cat { axis, args } => crate::prim::cells::joined(self, &args, axis as usize),
             Node::Gather { args, read, along, origin } => {
                 let args = args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;

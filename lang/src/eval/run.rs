@@ -9,7 +9,7 @@ use crate::array::{Array, DType, Data};
 use crate::error::{Error, Kind, Result, domain, limit, syntax, untraced, value};
 use crate::span::Span;
 use crate::syntax::ast::{Guard, PhraseId, Stmt};
-use crate::syntax::resolve::{self, Class, Code, Do, FExpr, Gives, Ins, Key, OpExpr, Resolved};
+use crate::syntax::resolve::{self, Class, Code, Do, FExpr, Gives, Ins, Joint, Key, OpExpr, Resolved};
 use crate::syntax::token::Word;
 use crate::syntax::{Ast, Sym, Symbols};
 use std::rc::Rc;
@@ -165,6 +165,7 @@ impl<'h> Eval<'h> {
                     let z = self.monadic(p, &y, None).map_err(|e| located(e, at, ins, None, &y))?;
                     self.st.stack.push(z);
                 }
+                Do::Phrase(joint) => self.phrase_step(at, joint)?,
                 Do::Monad(f) | Do::Dyad(f) => {
                     let x = if matches!(ins.what, Do::Dyad(_)) { Some(self.pop()?) } else { None };
                     let y = self.pop()?;
@@ -210,6 +211,26 @@ impl<'h> Eval<'h> {
             }
             Outcome::Func(_) | Outcome::Oper(_) => Err(syntax("a dfn gives a value, not a function")),
         }
+    }
+
+    /// Both functions as one, or one after the other.
+    fn phrase_step(&mut self, at: At<'_>, joint: &Joint) -> Result<()> {
+        let (x, y) = (self.pop()?, self.pop()?);
+        self.enter(at, joint.first.at);
+        let (first, then) = (&joint.first, &joint.then);
+        let one = joint.row.run(&mut self.cx, joint.prim, joint.op, &x, &y);
+        let z = match one.map_err(|e| located(e, at, first, Some(&x), &y))? {
+            Some(z) => z,
+            None => {
+                let z = self.dyadic(joint.prim, &x, &y, None).map_err(|e| located(e, at, first, Some(&x), &y))?;
+                let Do::Monad(f) = &then.what else { return Err(crate::error::internal("a phrase without an end")) };
+                let f = self.function(at, f)?;
+                self.enter(at, then.at);
+                self.apply(&f, None, &z).map_err(|e| located(e, at, then, None, &z))?
+            }
+        };
+        self.st.stack.push(z);
+        Ok(())
     }
 
     fn step(&mut self, at: At<'_>, ins: &Ins) -> Result<()> {

@@ -9,7 +9,7 @@ use super::ops;
 use super::{Expr, Kernel, Param, ParamKind, Spread, Stmt, Type};
 use crate::array::DType;
 use crate::dag::ix::{Atom, Ix, linear};
-use crate::dag::{NodeId, Read, Rounds, Test};
+use crate::dag::{Along, NodeId, Read, Rounds, Test};
 use crate::error::{Result, internal, nonce};
 use crate::plan::{BufId, Kind, Launch, Plan, Reduction, Step, ValueId, What};
 use crate::prim::op::{Fails, Op};
@@ -28,6 +28,7 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
         None => (k.map()?, Spread::Threads, count(&launch.domain)),
         Some(axis) if launch.kind == Kind::Scan => (k.scan(axis)?, Spread::Threads, lines(axis)),
         Some(axis) if launch.kind == Kind::Compact => (k.compact(axis)?, Spread::Threads, lines(axis)),
+        Some(_) if launch.kind == Kind::Whole => (k.whole()?, Spread::Threads, count(&outer)),
         Some(_) if count(&outer) == 1 => (k.fold_all()?, Spread::Threads, count(&launch.domain)),
         Some(axis) if axis + 1 == launch.domain.len() => (k.fold_rows(&outer)?, Spread::Blocks, count(&outer)),
         Some(axis) => (k.fold_columns(axis)?, Spread::Threads, count(&outer)),
@@ -47,15 +48,16 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
 /// The launch's failing sites in evaluation order.
 fn sites(launch: &Launch) -> Vec<u32> {
     let steps = launch.body.iter().chain(&launch.after).map(|s| s.site);
-    let mut all: Vec<u32> = steps.chain(launch.reductions.iter().map(|r| r.site)).collect();
+    let consumers = launch.reductions.iter().map(|r| r.site).chain(launch.finish.iter().map(|f| f.site));
+    let mut all: Vec<u32> = steps.chain(consumers).collect();
     all.sort();
     all.dedup();
     all
 }
 
-struct Lowering<'a> {
+pub(super) struct Lowering<'a> {
     plan: &'a Plan,
-    launch: &'a Launch,
+    pub(super) launch: &'a Launch,
     params: Vec<Param>,
     sites: Vec<u32>,
     variables: usize,
@@ -63,12 +65,12 @@ struct Lowering<'a> {
 }
 
 /// A list of steps being lowered: what each value is called and which may be infinite.
-struct Body {
-    out: Vec<Stmt>,
-    values: Vec<Expr>,
-    loose: Vec<bool>,
+pub(super) struct Body {
+    pub(super) out: Vec<Stmt>,
+    pub(super) values: Vec<Expr>,
+    pub(super) loose: Vec<bool>,
     /// The element's number, for failures.
-    index: &'static str,
+    pub(super) index: &'static str,
 }
 
 /// Which values a list of stores writes.
@@ -97,7 +99,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn buffer(&self, at: BufId, out: bool) -> Result<&str> {
+    pub(super) fn buffer(&self, at: BufId, out: bool) -> Result<&str> {
         let found = self.params.iter().find(|p| match p.what {
             ParamKind::In(_, b) => !out && b == at.0,
             ParamKind::Out(_, b) => out && b == at.0,
@@ -107,7 +109,7 @@ impl Lowering<'_> {
     }
 
     /// A new number parameter. Equal numbers are not one parameter: the text must not depend on which are equal.
-    fn number(&mut self, kind: char, of: Type, value: f64) -> String {
+    pub(super) fn number(&mut self, kind: char, of: Type, value: f64) -> String {
         let mine = |p: &&Param| matches!(p.what, ParamKind::Number(..)) && p.name.starts_with(kind);
         let name = format!("{kind}{}", self.params.iter().filter(mine).count());
         self.params.push(Param { name: name.clone(), what: ParamKind::Number(of, value) });
@@ -214,17 +216,18 @@ impl Lowering<'_> {
     }
 
     fn fold_columns(&mut self, axis: usize) -> Result<Vec<Stmt>> {
-        let (mut column, outer_axes) = self.along(axis, |k, _, before, body| k.accumulate(before, body))?;
+        let (mut column, outer_axes) = self.along(axis, false, |k, _, before, body| k.accumulate(before, body))?;
         let reduced: Vec<String> = (0..self.launch.reductions.len()).map(|k| format!("t{k}")).collect();
         self.after(&reduced, "o", &outer_axes, &mut column)?;
         Ok(vec![Stmt::Note("A thread a result.".into()), stride("o", "n", column)])
     }
 
     /// A thread's way along an axis, the body at every place of it, and the axes around. `each` follows the body, and
-    /// says what stands before the loop.
-    fn along(
+    /// says what stands before the loop. `back`: from the last place to the first.
+    pub(super) fn along(
         &mut self,
         axis: usize,
+        back: bool,
         each: impl FnOnce(&mut Self, &[String], &mut Vec<Stmt>, &mut Body) -> Result<()>,
     ) -> Result<(Vec<Stmt>, Vec<String>)> {
         let (domain, mut outer) = (self.launch.domain.clone(), self.launch.domain.clone());
@@ -237,7 +240,8 @@ impl Lowering<'_> {
         axes.push("xf".into());
         axes.extend_from_slice(&outer_axes[axis..]);
         let mut body = Body::new("i");
-        body.out.push(Stmt::Let { name: "xf".into(), of: Type::I64, is: "(i64)j".into(), node: None });
+        let place_of_j = if back { format!("(i64)({extent} - 1 - j)") } else { "(i64)j".into() };
+        body.out.push(Stmt::Let { name: "xf".into(), of: Type::I64, is: place_of_j, node: None });
         let place = self.flat(&axes)?;
         body.out.push(Stmt::Let { name: "i".into(), of: Type::U64, is: place, node: None });
         self.steps(&self.launch.body, &axes, &domain, &[], &mut body)?;
@@ -249,7 +253,7 @@ impl Lowering<'_> {
 
     fn scan(&mut self, axis: usize) -> Result<Vec<Stmt>> {
         let launch = self.launch;
-        let (line, _) = self.along(axis, |k, axes, before, body| {
+        let (line, _) = self.along(axis, false, |k, axes, before, body| {
             let mut reduced = Vec::new();
             for (j, r) in launch.reductions.iter().enumerate() {
                 let name = format!("t{j}");
@@ -275,7 +279,7 @@ impl Lowering<'_> {
         };
         let inner = self.integer(launch.domain[axis + 1..].iter().product::<usize>() as i64);
         let kept = self.integer(self.plan.buffer(to.buf).shape[axis] as i64);
-        let (line, _) = self.along(axis, |k, _, before, body| {
+        let (line, _) = self.along(axis, false, |k, _, before, body| {
             before.push(Stmt::Note("Where the next cell that is kept goes.".into()));
             let first = format!("(u64)o / {inner} * {kept} * {inner} + (u64)o % {inner}");
             before.push(Stmt::Let { name: "to".into(), of: Type::U64, is: first, node: None });
@@ -346,7 +350,7 @@ impl Lowering<'_> {
         Ok(out)
     }
 
-    fn after(&mut self, reduced: &[String], at: &str, axes: &[String], out: &mut Vec<Stmt>) -> Result<()> {
+    pub(super) fn after(&mut self, reduced: &[String], at: &str, axes: &[String], out: &mut Vec<Stmt>) -> Result<()> {
         let mut body = Body::new(if at == "o" { "o" } else { "0" });
         let outer = self.launch.outer();
         self.steps(&self.launch.after, axes, &outer, reduced, &mut body)?;
@@ -356,7 +360,7 @@ impl Lowering<'_> {
     }
 
     /// The coordinates of point `flat`, outermost first; none where nothing asks for them.
-    fn axes(&mut self, shape: &[usize], flat: &str, out: &mut Vec<Stmt>) -> Vec<String> {
+    pub(super) fn axes(&mut self, shape: &[usize], flat: &str, out: &mut Vec<Stmt>) -> Vec<String> {
         let names: Vec<String> = (0..shape.len()).map(|k| format!("x{k}")).collect();
         let let_ = |name: &str, is: String| Stmt::Let { name: name.into(), of: Type::I64, is, node: None };
         match shape {
@@ -389,7 +393,7 @@ impl Lowering<'_> {
         Ok(format!("(u64)({text})"))
     }
 
-    fn steps(
+    pub(super) fn steps(
         &mut self,
         steps: &[Step],
         axes: &[String],
@@ -456,7 +460,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn operation(
+    pub(super) fn operation(
         &mut self,
         step: &Step,
         op: Op,
@@ -589,7 +593,7 @@ impl Lowering<'_> {
     fn gather(
         &mut self,
         load: &crate::plan::Load,
-        along: &[u8],
+        along: &[Along],
         places: &[String],
         origin: f64,
         axes: &[String],
@@ -601,11 +605,11 @@ impl Lowering<'_> {
         let strides = crate::array::strides(&buffer.shape);
         let mut place = self.offset(&load.read, &buffer.shape, axes, extents);
         let origin = self.number('p', Type::F64, origin);
-        for (axis, value) in along.iter().zip(places) {
-            let extent = self.integer(buffer.shape[*axis as usize] as i64);
-            let by = match strides[*axis as usize] {
+        for (along, value) in along.iter().zip(places) {
+            let extent = self.integer(along.extent as i64);
+            let by = match strides[along.axis as usize] as i64 * along.times {
                 1 => String::new(),
-                stride => format!(" * {}", self.integer(stride as i64)),
+                stride => format!(" * {}", self.integer(stride)),
             };
             place = format!("{place} + spot({value} - {origin}, {extent}, {bad}){by}");
         }
@@ -667,7 +671,7 @@ impl Lowering<'_> {
 }
 
 impl Body {
-    fn new(index: &'static str) -> Body {
+    pub(super) fn new(index: &'static str) -> Body {
         Body { out: Vec::new(), values: Vec::new(), loose: Vec::new(), index }
     }
 }
@@ -692,11 +696,11 @@ fn foldable(launch: &Launch) -> Result<()> {
     }
 }
 
-fn fold_text(op: Op, x: &str, y: &str) -> Result<Expr> {
+pub(super) fn fold_text(op: Op, x: &str, y: &str) -> Result<Expr> {
     ops::fold(op, x, y).ok_or_else(|| nonce(format!("{}/ on CUDA", op.glyph())))
 }
 
-fn stride(name: &str, count: &str, body: Vec<Stmt>) -> Stmt {
+pub(super) fn stride(name: &str, count: &str, body: Vec<Stmt>) -> Stmt {
     Stmt::For {
         name: name.into(),
         from: format!("lo + (u64)blockIdx.x * {THREADS} + threadIdx.x"),

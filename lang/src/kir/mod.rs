@@ -9,6 +9,7 @@ mod lower;
 mod ops;
 mod print;
 mod tidy;
+mod whole;
 
 use crate::dag::NodeId;
 use crate::error::{Result, internal};

@@ -6,8 +6,10 @@ use crate::pass;
 fn texts(term: &str) -> Vec<Cuda> {
     let recorded = crate::pass::tests::recorded(&[term]);
     let compiled = pass::compile(&recorded, &pass::Options::default(), &mut pass::NoClock);
-    let all = cuda(&compiled.unwrap_or_else(|e| panic!("{e}")).plan);
-    all.into_iter().map(|one| one.unwrap_or_else(|e| panic!("{term}: {e}"))).collect()
+    cuda(&compiled.unwrap_or_else(|e| panic!("{e}")).plan)
+        .into_iter()
+        .map(|one| one.unwrap_or_else(|e| panic!("{term}: {e}")))
+        .collect()
 }
 
 #[test]

@@ -5,7 +5,6 @@
 
 use super::schedule::{Group, Why};
 use crate::dag::{Dag, Node, NodeId, Read};
-use crate::plan::Kind;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -196,10 +195,7 @@ pub fn argument(dag: &Dag, at: NodeId, k: usize, read: &Rc<Read>, extents: &[usi
 
 /// The extents of a group's loop.
 pub fn extents(groups: &[Group], group: usize, after: bool) -> Vec<usize> {
-    let g = &groups[group];
-    let all = g.domain.iter().enumerate();
-    let gone = |k: usize| after && g.kind == Kind::Reduce && g.axis == Some(k);
-    all.filter(|(k, _)| !gone(*k)).map(|(_, &n)| n).collect()
+    if after { groups[group].outer.to_vec() } else { groups[group].domain.to_vec() }
 }
 
 pub fn product(extents: &[usize]) -> u64 {

@@ -77,6 +77,7 @@ pub fn own(dag: &Dag, at: NodeId) -> (f64, u64) {
             (ns * f64::from(body.count), body.steps.len() as u64 * u64::from(body.count))
         }
         Node::Compact { .. } => (0.5, 0),
+        Node::Whole { what, .. } => what.cost(),
         Node::Iota { .. } => (0.1, 0),
         Node::Input(_) | Node::Const(_) | Node::Transform { .. } => (0.0, 0),
     }

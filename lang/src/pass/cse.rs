@@ -80,6 +80,8 @@ pub fn hash(node: &Node<NodeId>) -> u64 {
         Node::Select { .. } => {}
         Node::Loop { body, result, .. } => (body.count, body.steps.len(), result).hash(&mut h),
         Node::Cat { axis, .. } | Node::Compact { axis, .. } => axis.hash(&mut h),
+        // Equal hashes are compared.
+        Node::Whole { what, .. } => (what.kind(), what.glyph()).hash(&mut h),
         Node::Gather { read, along, origin, .. } => (read, along, origin.to_bits()).hash(&mut h),
     }
     node.inputs().hash(&mut h);

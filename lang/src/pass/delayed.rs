@@ -10,7 +10,7 @@ use super::hash::Map;
 use super::schedule::Why;
 use super::work::Work;
 use crate::dag::ix::Ix;
-use crate::dag::{Dag, Node, NodeId, Read, Scalar};
+use crate::dag::{Along, Dag, Node, NodeId, Read, Scalar};
 use crate::prim::op::Op;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -26,7 +26,7 @@ enum Expr {
     /// A scalar: a number or a computed one.
     Scalar(NodeId),
     /// An element of an array in memory; on some axes functions say where.
-    At(NodeId, Rc<Read>, Vec<(usize, ExprId)>),
+    At(NodeId, Rc<Read>, Vec<(Along, ExprId)>),
     /// The index plus an origin (by its bits).
     Index(Rc<Ix>, u64),
     Op(Op, Vec<ExprId>),
@@ -49,8 +49,8 @@ pub enum Delayed {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Places {
     read: Read,
-    /// Axes, each with the function that gives the place.
-    along: Vec<(usize, ExprId)>,
+    /// What functions add to the places of axes.
+    along: Vec<(Along, ExprId)>,
 }
 
 impl Places {
@@ -127,7 +127,7 @@ impl<'a> Fusion<'a> {
         match self.step(d) {
             Delayed::Step { p: q, f, v } => {
                 let seen = |e: &ExprId, fusion: &mut Self| fusion.expr(Expr::Moved(*e, Rc::new(p.clone())));
-                let along = q.along.iter().map(|(axis, e)| (*axis, seen(e, self))).collect();
+                let along = q.along.iter().map(|(a, e)| (*a, seen(e, self))).collect();
                 Delayed::Step { p: Rc::new(Places { read: q.read.after(p, extents), along }), f, v }
             }
             Delayed::Yield { f } if p.is_identity() => Delayed::Yield { f },
@@ -247,11 +247,17 @@ impl<'a> Fusion<'a> {
     }
 
     /// `4-i`, `j, i`, `I[i]`, with what is outside behind a bar.
-    fn places(&self, p: &Read, along: &[(usize, ExprId)], frames: &mut Vec<Frame>, room: &mut usize) -> String {
+    fn places(&self, p: &Read, along: &[(Along, ExprId)], frames: &mut Vec<Frame>, room: &mut usize) -> String {
         let read = moved(p, frames);
-        let place = |(axis, ix): (usize, &Ix)| match along.iter().find(|a| a.0 == axis) {
-            Some((_, e)) => self.written(*e, frames, room),
-            None => ix.text(),
+        let place = |(axis, ix): (usize, &Ix)| {
+            let mut text = if ix.is_constant() && ix.c == 0 { String::new() } else { ix.text() };
+            for (how, e) in along.iter().filter(|a| a.0.axis as usize == axis) {
+                let value = self.written(*e, frames, room);
+                let (sign, by) = if how.times < 0 { ("-", -how.times) } else { ("+", how.times) };
+                let sign = if text.is_empty() && sign == "+" { "" } else { sign };
+                text += &if by == 1 { format!("{sign}{value}") } else { format!("{sign}{by}×{value}") };
+            }
+            if text.is_empty() { "0".into() } else { text }
         };
         let ix: Vec<String> = read.ix.iter().enumerate().map(place).collect();
         let tests = read.tests.iter().map(|t| format!(" | {}≤{}<{} else {}", t.lo, t.ix.text(), t.hi, number(t.fill)));
@@ -348,12 +354,12 @@ fn delay(fusion: &mut Fusion, at: NodeId, of: impl Fn(NodeId) -> Delayed) -> Del
         // Another array tells the places: a Step whose p is a function of values.
         Node::Gather { args, read, along, .. } => {
             let (src, rest) = (args[0], &args[1..]);
-            let along: Vec<(usize, ExprId)> = along
+            let along: Vec<(Along, ExprId)> = along
                 .iter()
                 .zip(rest)
-                .map(|(axis, a)| {
+                .map(|(how, a)| {
                     let place = if is_scalar(a) { fusion.expr(Expr::Scalar(*a)) } else { fusion.element(&of(*a)) };
-                    (*axis as usize, place)
+                    (*how, place)
                 })
                 .collect();
             Delayed::Step { p: Rc::new(Places { read: read.clone(), along }), f: fusion.expr(Expr::X), v: src }

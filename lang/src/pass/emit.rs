@@ -13,7 +13,9 @@ use super::{Answer, cost};
 use crate::array::Array;
 use crate::dag::{Dag, Node, NodeId, Read};
 use crate::error::{Result, internal};
-use crate::plan::{BufId, Buffer, Compaction, From, Kind, Launch, Load, Plan, Reduction, Step, Store, ValueId, What};
+use crate::plan::{
+    BufId, Buffer, Compaction, Finish, From, Kind, Launch, Load, Plan, Reduction, Step, Store, ValueId, What,
+};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -115,6 +117,7 @@ fn launch(
         stores: Vec::new(),
         reductions: Vec::new(),
         compaction: None,
+        finish: None,
         after: Vec::new(),
         after_stores: Vec::new(),
         nodes: group.nodes(),
@@ -142,23 +145,47 @@ fn launch(
     for &at in &group.reduces {
         let read = Rc::new(Read::identity(writer.extents.len()));
         let Some((src, _)) = dag.node(at).consumes() else { continue };
-        let value = writer.step_for(*src, read)?;
+        let one = |w: &mut Writer| w.step_for(*src, read.clone());
         let info = dag.info(at);
         let op = match dag.node(at) {
             Node::Reduce { op, .. } | Node::Scan { op, .. } => op,
             Node::Compact { args, .. } => {
                 let What::Load(mask) = writer.load(args[0], &Read::anywhere(1))? else { continue };
+                let value = one(&mut writer)?;
                 writer.launch.compaction = Some(Compaction { mask, value, node: at });
                 writer.launch.after_stores.push(Store { value, buf: buffers[&at] });
                 continue;
             }
+            Node::Whole { what, args } => {
+                let mut finish = Finish {
+                    what: what.clone(),
+                    held: Default::default(),
+                    fed: Default::default(),
+                    shape: dag.shape(at).into(),
+                    node: at,
+                    dtype: info.meta.dtype,
+                    site: info.site,
+                };
+                for (k, a) in args.iter().enumerate() {
+                    if k < what.held() {
+                        let What::Load(load) = writer.load(*a, &Read::anywhere(dag.shape(*a).len()))? else { continue };
+                        finish.held.push(load);
+                    } else {
+                        finish.fed.push(writer.operand(at, k)?);
+                    }
+                }
+                writer.reduced.insert(at, 0);
+                writer.launch.finish = Some(finish);
+                continue;
+            }
             _ => continue,
         };
+        let value = one(&mut writer)?;
         writer.reduced.insert(at, writer.launch.reductions.len() as u32);
         let reduction = Reduction { op: *op, value, node: at, dtype: info.meta.dtype, site: info.site };
         writer.launch.reductions.push(reduction);
     }
-    if matches!(group.kind, Kind::Reduce | Kind::Scan) {
+    if matches!(group.kind, Kind::Reduce | Kind::Scan | Kind::Whole) {
         writer.after = true;
         writer.extents = writer.launch.outer().to_vec();
         writer.values.clear();
@@ -178,7 +205,9 @@ fn launch(
 fn name(dag: &Dag, group: &Group) -> String {
     let nodes = group.nodes();
     let named = nodes.iter().rev().find_map(|n| dag.info(*n).name.clone());
-    named.map_or(group.kind.name().to_string(), |n| n.to_string())
+    let kind =
+        group.reduces.iter().find(|_| group.kind == Kind::Whole).map_or(group.kind.name(), |n| dag.node(*n).kind());
+    named.map_or(kind.to_string(), |n| n.to_string())
 }
 
 struct Writer<'a> {
@@ -224,6 +253,13 @@ impl Writer<'_> {
     fn value(&mut self, at: NodeId) -> Result<ValueId> {
         let read = Rc::new(Read::identity(self.extents.len()));
         self.steps_for(at, read, true)
+    }
+
+    /// The value of an operand at the loop's own point.
+    fn operand(&mut self, at: NodeId, k: usize) -> Result<ValueId> {
+        let read = Rc::new(Read::identity(self.extents.len()));
+        let (read, _) = argument(self.dag, at, k, &read, &self.extents);
+        self.step_for(self.dag.node(at).inputs()[k], read)
     }
 
     fn step_for(&mut self, at: NodeId, read: Rc<Read>) -> Result<ValueId> {

@@ -6,7 +6,7 @@ use super::hash::Map;
 use super::work::{Snapshot, Warning, Work};
 use super::{PIPELINE, place};
 use crate::array::DType;
-use crate::dag::{Dag, Node, NodeId};
+use crate::dag::{Dag, Node, NodeId, Whole};
 use crate::plan::{BufId, From, Launch, Plan, Step, What};
 use crate::span::{Place, Source};
 use crate::trace::*;
@@ -141,6 +141,7 @@ fn attributes(work: &Work, at: NodeId) -> Attr {
         Node::Reduce { axis, .. } | Node::Scan { axis, .. } | Node::Cat { axis, .. } | Node::Compact { axis, .. } => {
             attr.axis = Some(u32::from(*axis));
         }
+        Node::Whole { what: Whole::Fold { axis, .. }, .. } => attr.axis = Some(u32::from(*axis)),
         Node::Gather { read, .. } => {
             // A place that does not exist is APL's error.
             attr.oob = Some("none".into());

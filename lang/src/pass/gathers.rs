@@ -5,7 +5,8 @@
 
 use super::lets;
 use super::work::Work;
-use crate::dag::{Dag, Info, Node, NodeId};
+use crate::dag::{Along, Dag, Info, Node, NodeId};
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
 /// Maps above each other that are gone through; more are stored.
@@ -17,6 +18,9 @@ pub fn run(work: &mut Work) {
     work.rewrite(|dag, at| {
         let Node::Gather { args, .. } = dag.node(at) else { return None };
         let src = args[0];
+        if let Some(to) = of_transform(dag, at, src, born) {
+            return Some(("gather-transform", "a place in what is moved is a place in what it is moved from", to));
+        }
         if !goes_through(dag, at, src, &uses) {
             return None;
         }
@@ -28,6 +32,36 @@ pub fn run(work: &mut Work) {
     if work.dag.len() > before && !work.lets.is_empty() {
         work.bind(lets::float(&work.dag, &work.roots));
     }
+}
+
+/// The gather from what a transform reads, where a place there goes straight with a place here and is never outside.
+fn of_transform(dag: &mut Dag, at: NodeId, src: NodeId, born: usize) -> Option<NodeId> {
+    let (Node::Gather { args, read, along, origin }, Node::Transform { src: below, read: by, .. }) =
+        (dag.node(at), dag.node(src))
+    else {
+        return None;
+    };
+    if !by.tests.is_empty() || !by.ix.iter().all(|ix| ix.is_affine()) || dag.dtype(src) != dag.dtype(*below) {
+        return None;
+    }
+    let mut moved = SmallVec::new();
+    let mut args = args.clone();
+    args[0] = *below;
+    let places: Vec<NodeId> = args.drain(1..).collect();
+    for (a, place) in along.iter().zip(places) {
+        for (axis, ix) in by.ix.iter().enumerate().filter(|(_, ix)| ix.coefficient(a.axis as usize) != 0) {
+            let times = a.times * ix.coefficient(a.axis as usize);
+            moved.push(Along { axis: axis as u8, times, extent: a.extent });
+            args.push(place);
+        }
+    }
+    // A place that nothing reads by would not be looked at.
+    if along.iter().any(|a| by.ix.iter().all(|ix| ix.coefficient(a.axis as usize) == 0)) {
+        return None;
+    }
+    let node = Node::Gather { args, read: by.after(read, dag.shape(at)), along: moved, origin: *origin };
+    let info = Info { from: vec![at], born, ..dag.info(at).clone() };
+    Some(dag.add(node, info))
 }
 
 fn goes_through(dag: &Dag, gather: NodeId, src: NodeId, uses: &[u32]) -> bool {

@@ -148,6 +148,8 @@ pub struct Group {
     pub kind: Kind,
     /// What reductions, scans or a selection run along.
     pub axis: Option<usize>,
+    /// What is left of the domain behind the consumers.
+    pub outer: Shape,
     /// Kept nodes over the domain (maps), consumers along the axis, and kept nodes over what those leave.
     pub body: Vec<NodeId>,
     pub reduces: Vec<NodeId>,
@@ -164,7 +166,7 @@ impl Group {
 
     fn take(&mut self, other: Group) {
         if self.axis.is_none() {
-            (self.axis, self.kind) = (other.axis, other.kind);
+            (self.axis, self.kind, self.outer) = (other.axis, other.kind, other.outer);
         }
         self.body.extend(other.body);
         self.reduces.extend(other.reduces);
@@ -334,7 +336,14 @@ fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow) -> Vec<Group> {
 fn alone(dag: &Dag, at: NodeId, stage: u32) -> Group {
     let (axis, kind) = (dag.node(at).consumes().map(|c| c.1), kind(dag.node(at)));
     let (body, reduces) = if axis.is_some() { (vec![], vec![at]) } else { (vec![at], vec![]) };
-    Group { stage, domain: dag.domain(at).into(), kind, axis, body, reduces, after: Vec::new() }
+    let outer = outer(dag, at);
+    Group { stage, domain: dag.domain(at).into(), kind, axis, outer, body, reduces, after: Vec::new() }
+}
+
+/// The shape over which what follows a consumer runs.
+fn outer(dag: &Dag, at: NodeId) -> Shape {
+    let is_compact = matches!(dag.node(at), Node::Compact { .. });
+    if is_compact { dag.domain(at).into() } else { dag.shape(at).into() }
 }
 
 fn kind(node: &Node<NodeId>) -> Kind {
@@ -342,6 +351,7 @@ fn kind(node: &Node<NodeId>) -> Kind {
         Node::Reduce { .. } => Kind::Reduce,
         Node::Scan { .. } => Kind::Scan,
         Node::Compact { .. } => Kind::Compact,
+        Node::Whole { .. } => Kind::Whole,
         _ => Kind::Map,
     }
 }
@@ -379,7 +389,7 @@ fn one_home(
 
 fn mergeable(a: &Group, b: &Group) -> bool {
     let alike = a.axis.is_none() || b.axis.is_none() || (a.kind, a.axis) == (b.kind, b.axis);
-    let alone = a.kind == Kind::Compact || b.kind == Kind::Compact || a.len() + b.len() > STORES;
+    let alone = a.kind.is_alone() || b.kind.is_alone() || a.len() + b.len() > STORES;
     a.stage == b.stage && a.domain == b.domain && alike && !alone
 }
 
@@ -405,12 +415,12 @@ fn joins(dag: &Dag, g: &mut Group, at: NodeId, top: &[&(NodeId, bool)], allow: A
     let in_body = top.iter().all(|(t, _)| g.body.contains(t));
     let in_after = top.iter().all(|(t, _)| g.reduces.contains(t) || g.after.contains(t));
     match (dag.node(at).consumes(), kind(dag.node(at))) {
-        (Some(_), Kind::Compact) => false,
+        (Some(_), kind) if kind.is_alone() => false,
         (Some((src, axis)), kind) => {
             let one = g.axis.is_none_or(|a| (g.kind, a) == (kind, axis)) || allow.has(Fault::OtherAxis);
             let fits = allow.embed && allow.epilogue && in_body && dag.shape(*src) == shape && one;
             if fits {
-                (g.axis, g.kind) = (Some(axis), kind);
+                (g.axis, g.kind, g.outer) = (Some(axis), kind, outer(dag, at));
                 g.reduces.push(at);
             }
             fits

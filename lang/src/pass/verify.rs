@@ -10,7 +10,7 @@ use super::lets::Let;
 use super::schedule::Schedule;
 use crate::array::{DType, elements};
 use crate::dag::ix::Ix;
-use crate::dag::{Dag, Node, NodeId, Read};
+use crate::dag::{Dag, Lib, Node, NodeId, Read, Whole};
 use crate::plan::{From, Kind, Launch, Plan, Step, What};
 use crate::prim::op::Op;
 
@@ -86,7 +86,7 @@ fn node(dag: &Dag, at: NodeId) -> Result<(), String> {
             let Some((src, places)) = args.split_first() else { return wrong("a gather of nothing".into()) };
             in_bounds(read, dag.shape(*src), shape).or_else(wrong)?;
             let conform = places.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == shape);
-            let axes = along.iter().all(|k| (*k as usize) < read.ix.len() && read.ix[*k as usize].is_constant());
+            let axes = along.iter().all(|a| (a.axis as usize) < read.ix.len());
             let counts = places.iter().all(|a| dag.dtype(*a).is_integer());
             let fits = conform && axes && counts && along.len() == places.len();
             if fits { Ok(()) } else { wrong("a gather whose places are not integers of its shape".into()) }
@@ -102,6 +102,7 @@ fn node(dag: &Dag, at: NodeId) -> Result<(), String> {
             let fits = conform && steps && next && (*result as usize) < body.next.len();
             if fits { Ok(()) } else { wrong("a loop whose values are not in order".into()) }
         }
+        Node::Whole { what, args } => whole(dag, at, what, args).or_else(wrong),
         Node::Compact { axis, args } => {
             let axis = *axis as usize;
             let [mask, src] = args.as_slice() else { return wrong("a compact of other than two".into()) };
@@ -113,18 +114,46 @@ fn node(dag: &Dag, at: NodeId) -> Result<(), String> {
     }
 }
 
+fn whole(dag: &Dag, at: NodeId, what: &Whole, args: &[NodeId]) -> Result<(), String> {
+    let shape = dag.shape(at);
+    let of = |k: usize| args.get(k).map_or(&[][..], |a| dag.shape(*a));
+    let fits = match what {
+        Whole::Fold { axis, body, given } => {
+            let mut left = of(0).to_vec();
+            let values = |k: usize| 2 + given.len() + k;
+            let known = body.steps.iter().enumerate().all(|(k, s)| s.args.iter().all(|a| (*a as usize) < values(k)));
+            let ends = body.next.len() == 1 && (body.next[0] as usize) < values(body.steps.len());
+            let axis = *axis as usize;
+            args.len() == 1 && known && ends && axis < left.len() && left.remove(axis) > 0 && left == shape
+        }
+        Whole::Segmented { .. } => args.len() == 2 && shape.len() == 1 && of(0) == [shape[0], 2] && of(1).len() == 1,
+        Whole::Scatter { read, along, .. } => {
+            let places = args.get(2..).unwrap_or_default();
+            let conform = places.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == of(1));
+            let axes = along.iter().all(|k| read.ix.get(*k as usize).is_some_and(Ix::is_constant));
+            in_bounds(read, shape, of(1))?;
+            of(0) == shape && conform && axes && along.len() == places.len() && !of(1).is_empty()
+        }
+        Whole::Lib { of: Lib::GradeUp | Lib::GradeDown, .. } => args.len() == 1 && of(0).first() == shape.first(),
+        Whole::Lib { .. } => args.len() == 2 && of(0).len() == 1 && of(1) == shape,
+    };
+    if fits { Ok(()) } else { Err(format!("a {} whose operands do not fit {shape:?}", what.kind())) }
+}
+
 /// That launches are what devices run: every kept node in one of them, over its domain, along its axis, after what it
 /// reads; and that lets are in reach of the terms that mention them.
 pub(super) fn check_schedule(dag: &Dag, schedule: &Schedule, lets: &[Let], roots: &[NodeId]) -> Result<(), String> {
     let mut home = vec![None; dag.len()];
     for (k, group) in schedule.groups.iter().enumerate() {
-        let mut outer = group.domain.to_vec();
+        let mut outer = group.outer.to_vec();
         if let Some(axis) = group.axis {
-            if axis >= outer.len() {
-                return Err(format!("k{k} folds axis {axis} of {outer:?}"));
+            let mut left = group.domain.to_vec();
+            if axis >= left.len() {
+                return Err(format!("k{k} folds axis {axis} of {left:?}"));
             }
             if group.kind == Kind::Reduce {
-                outer.remove(axis);
+                left.remove(axis);
+                outer = left;
             }
         }
         for at in group.nodes() {
@@ -249,7 +278,7 @@ fn steps(launch: &Launch, steps: &[Step]) -> Result<(), String> {
         let bad = match &step.what {
             What::Op { args, op, .. } => args.len() != op.arity(),
             What::Load(l) => *l as usize >= launch.loads.len(),
-            What::Reduced(r) => *r as usize >= launch.reductions.len(),
+            What::Reduced(r) => *r as usize >= launch.reductions.len() + usize::from(launch.finish.is_some()),
             What::Guard { tests, .. } | What::Part { tests, .. } => *tests as usize >= launch.guards.len(),
             What::Gather { load, along, places, .. } => {
                 *load as usize >= launch.loads.len() || along.len() != places.len()

@@ -19,3 +19,4 @@ pub mod search;
 pub mod select;
 pub mod shape;
 pub mod text;
+pub mod whole;

@@ -4,7 +4,7 @@
 
 use crate::array::{Array, Buf, Complex64, Data, Shape, View, advance, checked_elements, elements, strides};
 use crate::dag::ix::{Ix, linear};
-use crate::dag::{Read, Test};
+use crate::dag::{Along, Read, Test};
 use crate::error::Result;
 use crate::limits::Budget;
 use std::sync::Arc;
@@ -149,7 +149,7 @@ pub fn gather(a: &Array, shape: &[usize], places: &[Result<usize, f64>], budget:
 pub fn gather_by(
     args: &[Array],
     read: &Read,
-    along: &[u8],
+    along: &[Along],
     origin: f64,
     shape: &[usize],
     budget: &Budget,
@@ -162,16 +162,12 @@ pub fn gather_by(
     let mut places = Vec::with_capacity(n);
     let mut place = vec![0usize; shape.len()];
     for i in 0..n {
-        let mut at = base.at(&place) as usize;
-        for (axis, by) in along.iter().map(|k| *k as usize).zip(&args[1..]) {
-            let extent = a.shape()[axis];
+        let mut at = base.at(&place);
+        for (along, by) in along.iter().zip(&args[1..]) {
             let x = by.item(if by.rank() == 0 { 0 } else { i }).number_scalar().unwrap_or(f64::NAN);
-            if !(0.0..extent as f64).contains(&(x - origin)) {
-                return Err(crate::prim::scalar::no_such_place(x as i64, extent));
-            }
-            at += (x - origin) as usize * steps[axis];
+            at += along.step(x, origin).map_err(|fail| fail.error())? * steps[along.axis as usize] as i64;
         }
-        places.push(Ok(at));
+        places.push(Ok(at as usize));
         advance(&mut place, shape);
     }
     gather(a, shape, &places, budget)

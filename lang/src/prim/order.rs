@@ -3,6 +3,7 @@
 use super::search::cell_arrays;
 use super::shape::Axis;
 use crate::array::{Array, Complex64, elements};
+use crate::dag::Lib;
 use crate::error::{Result, domain, rank};
 use crate::eval::cx::Cx;
 use std::cmp::Ordering;
@@ -100,17 +101,7 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
         } else {
             y.to_numbers().unwrap_or_default()
         };
-        let m = elements(&y.shape()[1..]);
-        if m == 1 {
-            out.sort_by(|&a, &b| turn(number(items[a], items[b])));
-        } else {
-            let row = |k: usize| &items[k * m..(k + 1) * m];
-            let order = |a: usize, b: usize| {
-                row(a).iter().zip(row(b)).map(|(x, y)| number(*x, *y)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
-            };
-            out.sort_by(|&a, &b| turn(order(a, b)));
-        }
-        return Ok(out);
+        return Ok(super::whole::grade(&items, y.shape(), down));
     }
     let cells = cell_arrays(cx, &y, y.rank() - 1)?;
     out.sort_by(|&a, &b| turn(compare(&cells[a], &cells[b])));
@@ -118,6 +109,10 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
 }
 
 fn grade(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Array> {
+    let of = if down { Lib::GradeDown } else { Lib::GradeUp };
+    if let Some(made) = cx.record_lib(of, &[y])? {
+        return Ok(made);
+    }
     let io = cx.sys.io;
     let order = graded(cx, y, down)?;
     cx.vector(order.into_iter().map(|k| k as f64 + io).collect())

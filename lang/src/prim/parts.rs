@@ -5,6 +5,7 @@ use super::shape::{Axis, axes_of, axis_of};
 use crate::array::{Array, Shape, around, elements};
 use crate::error::{Result, domain, length, rank};
 use crate::eval::cx::Cx;
+use std::ops::Range;
 
 /// `⊂Y`, `⊂[k]Y`: the cells along axes k, in the order k names them, as items of what is left.
 pub fn enclose(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
@@ -46,7 +47,19 @@ pub fn partitioned_enclose(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>
         return Err(rank("⊂ needs a vector on its left and at least a vector on its right"));
     }
     let axis = axis_of(cx, axis, y.rank(), y.rank() - 1)?;
-    let n = y.shape()[axis];
+    let parts = dividers(cx, x, y.shape()[axis])?;
+    let y = cx.ready_outer(y)?;
+    let mut out = Vec::with_capacity(parts.len());
+    for part in parts {
+        let part: Vec<_> = part.map(Some).collect();
+        out.push(cells::along(cx, &y, axis, &part)?);
+    }
+    let proto = cells::along(cx, &y, axis, &[])?;
+    cx.collect(&[out.len()], out, Some(proto))
+}
+
+/// The parts of an axis of n that `X⊂` makes: as many begin before a cell as X says. Errors: DOMAIN, LENGTH.
+pub fn dividers(cx: &mut Cx<'_>, x: &Array, n: usize) -> Result<Vec<Range<usize>>> {
     let mut marks = cx.integers(x, "the left argument of ⊂")?;
     if x.rank() == 0 {
         let _held = cx.budget().charge_elements(n, 8)?;
@@ -58,28 +71,16 @@ pub fn partitioned_enclose(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>
     if marks.len() > n + 1 {
         return Err(length(format!("{} dividers for {n} cells", marks.len())));
     }
-    let mut parts: Vec<Vec<Option<usize>>> = Vec::new();
+    let mut parts: Vec<Range<usize>> = Vec::new();
     for k in 0..=n {
         for _ in 0..marks.get(k).copied().unwrap_or(0) {
-            parts.push(Vec::new());
+            parts.push(k..k);
         }
-        if k < n
-            && let Some(last) = parts.last_mut()
-        {
-            last.push(Some(k));
+        if let Some(last) = parts.last_mut() {
+            last.end = n.min(k + 1);
         }
     }
-    pieces(cx, y, axis, parts)
-}
-
-fn pieces(cx: &mut Cx<'_>, y: &Array, axis: usize, parts: Vec<Vec<Option<usize>>>) -> Result<Array> {
-    let y = cx.ready_outer(y)?;
-    let mut out = Vec::with_capacity(parts.len());
-    for p in &parts {
-        out.push(cells::along(cx, &y, axis, p)?);
-    }
-    let proto = cells::along(cx, &y, axis, &[])?;
-    cx.collect(&[parts.len()], out, Some(proto))
+    Ok(parts)
 }
 
 /// `X⊆Y`: a new part where X rises, 0 drops. Each vector along the axis is cut by itself, so a matrix gives a matrix.
@@ -88,29 +89,7 @@ pub fn partition(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Resul
         return Err(rank("⊆ needs a vector on its left and at least a vector on its right"));
     }
     let axis = axis_of(cx, axis, y.rank(), y.rank() - 1)?;
-    let n = y.shape()[axis];
-    let mut marks = cx.integers(x, "the left argument of ⊆")?;
-    if marks.len() == 1 {
-        let _held = cx.budget().charge_elements(n, 8)?;
-        marks = vec![marks[0]; n];
-    }
-    if marks.len() != n {
-        return Err(length("X and Y differ in length"));
-    }
-    let mut parts: Vec<Vec<usize>> = Vec::new();
-    let mut last = 0;
-    for (k, &m) in marks.iter().enumerate() {
-        if m < 0 {
-            return Err(domain("the left argument of ⊆ has no negative numbers"));
-        }
-        if m > last {
-            parts.push(Vec::new());
-        }
-        if let Some(part) = parts.last_mut().filter(|_| m > 0) {
-            part.push(k);
-        }
-        last = m;
-    }
+    let parts = runs(cx, x, y.shape()[axis])?;
     let y = cx.ready_outer(y)?;
     let (outer, n, inner) = around(y.shape(), axis);
     let mut shape: Shape = y.shape().into();
@@ -121,11 +100,38 @@ pub fn partition(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Resul
     for o in 0..outer {
         for part in &parts {
             for i in 0..inner {
-                let places: Vec<_> = part.iter().map(|k| Ok((o * n + k) * inner + i)).collect();
+                let places: Vec<_> = part.clone().map(|k| Ok((o * n + k) * inner + i)).collect();
                 out.push(super::moves::gather(&y, &[places.len()], &places, cx.budget())?);
             }
         }
     }
     let proto = cells::empty(cx, &[0], y.prototype())?;
     cx.collect(&shape, out, Some(proto))
+}
+
+/// The parts of an axis of n that `X⊆` makes: one begins where X rises, 0 belongs to none. Errors: DOMAIN, LENGTH.
+pub fn runs(cx: &mut Cx<'_>, x: &Array, n: usize) -> Result<Vec<Range<usize>>> {
+    let mut marks = cx.integers(x, "the left argument of ⊆")?;
+    if marks.len() == 1 {
+        let _held = cx.budget().charge_elements(n, 8)?;
+        marks = vec![marks[0]; n];
+    }
+    if marks.len() != n {
+        return Err(length("X and Y differ in length"));
+    }
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    let mut last = 0;
+    for (k, &m) in marks.iter().enumerate() {
+        if m < 0 {
+            return Err(domain("the left argument of ⊆ has no negative numbers"));
+        }
+        if m > last {
+            parts.push(k..k);
+        }
+        if let Some(part) = parts.last_mut().filter(|_| m > 0) {
+            part.end = k + 1;
+        }
+        last = m;
+    }
+    Ok(parts)
 }

@@ -3,6 +3,7 @@
 use super::cells;
 use super::shape::Axis;
 use crate::array::{Array, Complex64, Data, elements};
+use crate::dag::Lib;
 use crate::error::{Result, domain, length, rank};
 use crate::eval::cx::Cx;
 use crate::prim::scalar::complex;
@@ -178,6 +179,13 @@ impl<'a> Table<'a> {
     }
 }
 
+/// For each number wanted the first place of an equal one.
+pub fn places(have: &[f64], want: &[f64], ct: f64) -> Vec<Option<usize>> {
+    let keys: Vec<Key> = have.iter().map(|x| Key::Num(*x)).collect();
+    let table = Table::new(&keys, ct);
+    want.iter().map(|x| table.find(&Key::Num(*x))).collect()
+}
+
 /// The cells of the given rank (as many trailing axes) as keys. Ready arrays.
 pub fn keys(cx: &mut Cx<'_>, a: &Array, rank: usize) -> Result<Vec<Key>> {
     let a = cx.ready(a, "search")?;
@@ -227,6 +235,9 @@ pub fn index_of(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Ar
     if y.shape()[y.rank() - cell..] != x.shape()[1..] {
         return Err(length("the cells of X and Y differ in length"));
     }
+    if let Some(made) = cx.record_lib(Lib::IndexOf, &[x, y])? {
+        return Ok(made);
+    }
     let frame = y.shape()[..y.rank() - cell].to_vec();
     cx.force(&[x, y], "search")?;
     let ct = ct_of(cx, x, y);
@@ -240,6 +251,9 @@ pub fn index_of(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Ar
 
 /// `X∊Y`
 pub fn member(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if let Some(made) = cx.record_lib(Lib::Member, &[y, x])? {
+        return Ok(made);
+    }
     cx.force(&[x, y], "search")?;
     let ct = ct_of(cx, x, y);
     let have = keys(cx, y, 0)?;

@@ -55,20 +55,7 @@ pub fn bracket(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<
 
 /// One index for each axis. Those that are pending stay so; others are looked at. Straight lines of places are a move.
 fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<Array> {
-    let (mut sels, mut some) = (Vec::with_capacity(indices.len()), Vec::with_capacity(indices.len()));
-    for (i, &n) in indices.iter().zip(a.shape()) {
-        let lazy = i.as_ref().filter(|i| i.pending().is_some() && i.dtype().is_integer());
-        let sel = if lazy.is_some() { None } else { Some(select(cx, i.as_ref(), n)?) };
-        some.push(match (lazy, &sel) {
-            (Some(i), _) => match progression(cx, i, n) {
-                Some((first, step)) => Chosen::Line { shape: i.shape().into(), first, step },
-                None => Chosen::Array(i.clone()),
-            },
-            (None, Some(sel)) => chosen(i.as_ref(), sel),
-            (None, None) => Chosen::All,
-        });
-        sels.push(sel);
-    }
+    let (sels, some) = choices(cx, a.shape(), indices)?;
     if let Some(m) = lines_of(a, &some).filter(|m| elements(&m.shape) > 0) {
         return cx.apply_move(a, m);
     }
@@ -83,6 +70,25 @@ fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<Arra
         });
     }
     at_sels(cx, a, &all)
+}
+
+/// How each axis is chosen from, and where that was looked at the places.
+pub fn choices(cx: &mut Cx<'_>, shape: &[usize], indices: &[Option<Array>]) -> Result<(Vec<Option<Sel>>, Vec<Chosen>)> {
+    let (mut sels, mut some) = (Vec::with_capacity(indices.len()), Vec::with_capacity(indices.len()));
+    for (i, &n) in indices.iter().zip(shape) {
+        let lazy = i.as_ref().filter(|i| i.pending().is_some() && i.dtype().is_integer());
+        let sel = if lazy.is_some() { None } else { Some(select(cx, i.as_ref(), n)?) };
+        some.push(match (lazy, &sel) {
+            (Some(i), _) => match progression(cx, i, n) {
+                Some((first, step)) => Chosen::Line { shape: i.shape().into(), first, step },
+                None => Chosen::Array(i.clone()),
+            },
+            (None, Some(sel)) => chosen(i.as_ref(), sel),
+            (None, None) => Chosen::All,
+        });
+        sels.push(sel);
+    }
+    Ok((sels, some))
 }
 
 /// First place and step of a pending vector that is a sum of multiples of one ⍳, all of whose places are there.

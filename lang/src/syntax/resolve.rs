@@ -18,7 +18,7 @@ mod code;
 mod target;
 mod terms;
 
-pub use code::{Code, Do, FExpr, Gives, Ins, OpExpr, Operand, Pattern, Reach};
+pub use code::{Code, Do, FExpr, Gives, Ins, Joint, OpExpr, Operand, Pattern, Reach};
 
 /// What a name may be. A free name counts as an array: using it is a VALUE ERROR where it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -186,7 +186,7 @@ impl<'a> Resolver<'a> {
                 ins.push(Ins { what: Do::Dyad(f), at: here, x, y: at });
                 at = x.join(at);
             } else {
-                ins.push(Ins { what: Do::Monad(f), at: here, x: here, y: at });
+                code::then(ins, Ins { what: Do::Monad(f), at: here, x: here, y: at });
                 at = here.join(at);
             }
         }

@@ -6,7 +6,7 @@ use super::chunk::{CHUNK, Env, Frame, Sink};
 use super::convert::Source;
 use super::program::{Input, Program, Work, lower};
 use super::walk::Walk;
-use super::{Cpu, DeviceError, Fault, Held, RunCtx, compact, fold, scan};
+use super::{Cpu, DeviceError, Fault, Held, RunCtx, compact, fold, scan, whole};
 use crate::pool::PoolBuffer;
 use aplomb_lang::array::{DType, Storage, elements};
 use aplomb_lang::dag::ix::Ix;
@@ -70,12 +70,13 @@ pub fn run(
         } else if launch.axis.is_some() {
             let finals = match launch.kind {
                 Kind::Scan => scan::run(cpu, launch, inputs()?, &body, ctx)?,
+                Kind::Whole => whole::run(cpu, plan, launch, held, inputs()?, &body, ctx)?,
                 _ => fold::run(cpu, launch, &inputs, &body, ctx)?,
             };
             body.note(&finals.tally, &mut wide);
             tally.add(&finals.tally);
             let outer = launch.outer();
-            let reduced = finals.values.iter().map(|b| whole(b, &outer)).collect();
+            let reduced = finals.values.iter().map(|b| in_order(b, &outer)).collect();
             let own = inputs_of(plan, held, &launch.loads, &launch.after, &outer)?;
             let work = Work { reduced, ..part(cpu, launch, &launch.after, &outer, &after) };
             let found = map(cpu, work, own, &after.sinks, ctx)?;
@@ -172,7 +173,7 @@ pub fn inputs_of(
 }
 
 /// A buffer of f64 over the whole domain.
-fn whole(buffer: &PoolBuffer, domain: &[usize]) -> Input {
+fn in_order(buffer: &PoolBuffer, domain: &[usize]) -> Input {
     let source = Source { at: buffer.as_ptr(), dtype: DType::F64, len: buffer.len() };
     let walk = Walk::of_read(&aplomb_lang::dag::Read::identity(domain.len()), domain, domain);
     Input { source, shape: domain.into(), flat: walk.flat(), walk }

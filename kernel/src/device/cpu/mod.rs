@@ -20,6 +20,7 @@ mod scan;
 mod tests;
 mod threads;
 mod walk;
+mod whole;
 
 pub use apply::apply;
 pub use isa::Isa;
@@ -126,7 +127,8 @@ impl Cpu {
 /// The least site whose failure a launch could find.
 fn least_site(launch: &Launch) -> u32 {
     let steps = launch.body.iter().chain(&launch.after).map(|s| s.site);
-    steps.chain(launch.reductions.iter().map(|r| r.site)).min().unwrap_or(u32::MAX)
+    let consumers = launch.reductions.iter().map(|r| r.site).chain(launch.finish.iter().map(|f| f.site));
+    steps.chain(consumers).min().unwrap_or(u32::MAX)
 }
 
 impl Device for Cpu {

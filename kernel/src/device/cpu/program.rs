@@ -284,7 +284,7 @@ impl Lower<'_> {
                 let shape = &self.out.inputs[input].shape;
                 let strides = strides(shape);
                 let axes: Vec<(i64, i64)> =
-                    along.iter().map(|&a| (strides[a as usize] as i64, shape[a as usize] as i64)).collect();
+                    along.iter().map(|a| (strides[a.axis as usize] as i64 * a.times, a.extent as i64)).collect();
                 let (reg, args) = self.taken(places);
                 let moved =
                     |(by, (stride, extent)): (&Arg, &(i64, i64))| Moved { by: *by, stride: *stride, extent: *extent };

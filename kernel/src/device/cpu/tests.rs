@@ -134,6 +134,7 @@ pub fn launch(domain: &[usize]) -> Launch {
         stores: Vec::new(),
         reductions: Vec::new(),
         compaction: None,
+        finish: None,
         after: Vec::new(),
         after_stores: Vec::new(),
         nodes: Vec::new(),

@@ -48,6 +48,9 @@ impl Cx<'_> {
             let hard = op.row().fails == Fails::Hard && y.dtype() != DType::Bool;
             return self.cell(node, shape, dtype, range, hard);
         }
+        if record {
+            return self.record_ordered(op, y, axis, shape);
+        }
         self.fold_host(op, y, axis, shape)
     }
 

@@ -7,7 +7,7 @@ use super::fold::reduced;
 use super::known;
 use crate::array::{Array, DType, Shape, elements};
 use crate::dag::ix::Ix;
-use crate::dag::{Args, Node, Read};
+use crate::dag::{Along, Args, Node, Read};
 use crate::error::Result;
 use crate::eval::cx::{Cx, SMALL};
 use crate::prim::moves::Move;
@@ -31,9 +31,17 @@ pub enum Chosen {
     Array(Array),
 }
 
+/// Where an array is read or written: a read of its axes over a shape, and on the axes `along` places that are values.
+pub(super) struct Spots {
+    pub shape: Shape,
+    pub read: Read,
+    pub along: SmallVec<[u8; 2]>,
+    pub places: Vec<Array>,
+}
+
 impl Cx<'_> {
     /// Whether an array can be part of a graph: numbers or characters, not complex.
-    fn recordable(&self, a: &Array) -> bool {
+    pub fn recordable(&self, a: &Array) -> bool {
         a.is_uniform() && !a.is_complex() && !a.is_open() && a.frame().is_none()
     }
 
@@ -136,6 +144,20 @@ impl Cx<'_> {
 
     /// `A[…]` with at least one index that is an array.
     pub fn record_gather(&mut self, a: &Array, chosen: &[Chosen]) -> Result<Option<Array>> {
+        let Some(spots) = self.spots(a, chosen)? else { return Ok(None) };
+        let args: Vec<&Array> = std::iter::once(a).chain(&spots.places).collect();
+        if !self.records(&args, elements(&spots.shape)) {
+            return Ok(None);
+        }
+        let (dtype, range) = known(a);
+        let args = std::iter::once(a.settled()).chain(spots.places).collect();
+        let along = spots.along.iter().map(|&axis| Along { axis, times: 1, extent: a.shape()[axis as usize] });
+        let node = Node::Gather { args, read: spots.read, along: along.collect(), origin: self.sys.io };
+        self.cell(node, spots.shape, dtype, range, true).map(Some)
+    }
+
+    /// Where an array is chosen from. None: nowhere, or by what is no part of a graph.
+    pub(super) fn spots(&mut self, a: &Array, chosen: &[Chosen]) -> Result<Option<Spots>> {
         let of = |c: &Chosen, n: usize| -> Shape {
             match c {
                 Chosen::All => Shape::from_slice(&[n]),
@@ -145,38 +167,32 @@ impl Cx<'_> {
         };
         let shapes: Vec<Shape> = chosen.iter().zip(a.shape()).map(|(c, &n)| of(c, n)).collect();
         let shape: Shape = shapes.iter().flatten().copied().collect();
-        let arrays = || chosen.iter().filter_map(|c| if let Chosen::Array(i) = c { Some(i) } else { None });
-        let integers = arrays().all(|i| i.dtype().is_integer() && self.recordable(i));
-        if a.is_empty() || elements(&shape) == 0 || !integers || !self.recordable(a) {
+        let mut arrays = chosen.iter().filter_map(|c| if let Chosen::Array(i) = c { Some(i) } else { None });
+        let integers = arrays.all(|i| i.dtype().is_integer() && self.recordable(i));
+        if a.is_empty() || crate::array::checked_elements(&shape)? == 0 || !integers || !self.recordable(a) {
             return Ok(None);
         }
-        let n = crate::array::checked_elements(&shape)?;
-        let args: Vec<&Array> = std::iter::once(a).chain(arrays()).collect();
-        if !self.records(&args, n) {
-            return Ok(None);
-        }
-        let mut read = Read::new([]);
-        let (mut along, mut args, mut at) = (SmallVec::new(), Args::from_iter([a.settled()]), 0);
+        let mut spots = Spots { shape, read: Read::new([]), along: SmallVec::new(), places: Vec::new() };
+        let mut at = 0;
         for (k, (c, own)) in chosen.iter().zip(&shapes).enumerate() {
-            read.ix.push(match c {
+            spots.read.ix.push(match c {
                 Chosen::All => Ix::axis(at),
                 Chosen::Line { shape, first, .. } if shape.is_empty() => Ix::constant(*first),
                 Chosen::Line { first, step, .. } => Ix::axis(at).times(*step).offset(*first),
                 Chosen::Array(i) => {
-                    along.push(k as u8);
-                    let whole = i.shape() == shape.as_slice() || i.rank() == 0;
-                    args.push(match whole {
+                    spots.along.push(k as u8);
+                    let whole = i.shape() == spots.shape.as_slice() || i.rank() == 0;
+                    let axes = (at..at + own.len()).map(Some);
+                    spots.places.push(match whole {
                         true => i.settled(),
-                        false => self.apply_move(i, Move::axes("⍴", shape.clone(), (at..at + own.len()).map(Some)))?,
+                        false => self.apply_move(i, Move::axes("⍴", spots.shape.clone(), axes))?,
                     });
                     Ix::constant(0)
                 }
             });
             at += own.len();
         }
-        let (dtype, range) = known(a);
-        let node = Node::Gather { args, read, along, origin: self.sys.io };
-        self.cell(node, shape, dtype, range, true).map(Some)
+        Ok(Some(spots))
     }
 
     /// The cells along an axis where a mask of as many items holds; `kept` of them do.

@@ -6,11 +6,11 @@
 
 use super::known;
 use crate::array::{Array, DType, Data, Shape};
-use crate::dag::{Args, Cell, Meta, Node, Round, Rounds};
+use crate::dag::{Args, Cell, Meta, Node, Round, Rounds, Whole};
 use crate::error::{Kind, Result, untraced};
 use crate::eval::cx::Cx;
 use crate::eval::operators::frames::Again;
-use crate::eval::run::Eval;
+use crate::eval::run::{Eval, Outcome};
 use crate::eval::value::Func;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -88,6 +88,84 @@ impl Eval<'_> {
         Ok(None)
     }
 
+    /// A fold by a function of one's own as one node, or None: it runs item by item.
+    pub fn fold_recorded(&mut self, f: &Rc<Func>, y: &Array, axis: usize, shape: &Shape) -> Result<Option<Array>> {
+        let plain = y.is_uniform() && !y.is_char() && !y.is_complex() && y.frame().is_none() && y.dtype() != DType::F32;
+        let framed = self.cx.sys.framing > 0 || self.cx.sys.rounds > 0;
+        if !plain || framed || !self.cx.host.loops() || !self.cx.records(&[y], y.len()) {
+            return Ok(None);
+        }
+        let from = self.cx.sys.seq;
+        let mut facts = [known(y); 2];
+        for _ in 0..TRIES {
+            match self.fold_of(f, &facts) {
+                Ok((body, given, fact)) => {
+                    let wide = wider(facts[1], fact);
+                    if wide == facts[1] {
+                        let what = Whole::Fold { axis: axis as u8, body: Arc::new(body), given };
+                        let hard = what.fails_hard();
+                        let node = Node::Whole { what, args: Args::from_iter([y.settled()]) };
+                        let made = self.cx.cell(node, shape.clone(), wide.0, wide.1, hard)?;
+                        let (f, y) = (f.clone(), y.clone());
+                        let again: Again =
+                            Rc::new(move |ev| crate::eval::operators::reduce::fold_each(ev, &f, &y, axis));
+                        self.watch(&made, from, again);
+                        return Ok(Some(made));
+                    }
+                    facts[1] = wide;
+                }
+                Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::Internal) => return Err(e),
+                Err(_) => break,
+            }
+        }
+        self.cx.sys.hard.retain(|c| c.seq() <= from);
+        Ok(None)
+    }
+
+    /// One step of a fold: its body, the numbers it needs beside an item and a sum, and the type it gives.
+    fn fold_of(&mut self, f: &Rc<Func>, facts: &[Fact; 2]) -> Result<(Rounds, Vec<f64>, Fact)> {
+        let shape = Shape::new();
+        let (holes, made) = self.on_holes(&shape, facts, |ev, a| ev.call(f, Some(&a[0]), &a[1]))?;
+        if made.rank() != 0 || !made.is_uniform() || made.is_char() {
+            return Err(untraced("a fold whose results are no numbers"));
+        }
+        let mut reader = Reader::new(&holes, &shape);
+        let (mut next, fact) = (vec![reader.value(&made)?], known(&made));
+        let (free, steps) = reader.finish(&mut next)?;
+        let mut given = Vec::with_capacity(free.len());
+        for a in &free {
+            let a = self.cx.ready(a, "argument")?;
+            given.push(a.number_scalar().ok_or_else(|| untraced("a fold with an array"))?);
+        }
+        Ok((Rounds { count: 1, steps, next }, given, fact))
+    }
+
+    /// What a call gives for arguments of one shape that have no values.
+    fn on_holes(
+        &mut self,
+        shape: &Shape,
+        facts: &[Fact],
+        call: impl FnOnce(&mut Self, &[Array]) -> Result<Outcome>,
+    ) -> Result<(Vec<Rc<Cell>>, Array)> {
+        let hard = self.cx.sys.hard.len();
+        let mut holes = Vec::new();
+        for (k, fact) in facts.iter().enumerate() {
+            self.cx.sys.seq += 1;
+            let meta = Meta { shape: shape.clone(), dtype: fact.0, range: fact.1, place: None };
+            holes.push(Cell::new(Node::Input(k as u32), meta, self.cx.sys.seq));
+        }
+        let arrays: Vec<Array> = holes.iter().cloned().map(Array::lazy).collect();
+        self.cx.sys.rounds += 1;
+        self.cx.sys.framing += 1;
+        let outcome = call(self, &arrays).and_then(|o| self.valued(o));
+        self.cx.sys.framing -= 1;
+        self.cx.sys.rounds -= 1;
+        // Checks of the body are the node's own.
+        self.cx.sys.hard.truncate(hard);
+        let made = outcome?.ok_or_else(|| untraced("a body without a value"))?;
+        Ok((holes, made))
+    }
+
     /// One round on states without values: the body, what it needs beside the states, and the types it gives.
     fn round_of(
         &mut self,
@@ -97,34 +175,20 @@ impl Eval<'_> {
         facts: &[Fact],
         count: u64,
     ) -> Result<(Rounds, Vec<Array>, Vec<Fact>)> {
-        let hard = self.cx.sys.hard.len();
         let shape: Shape = states.arrays[0].shape().into();
-        let mut holes = Vec::new();
-        for (k, fact) in facts.iter().enumerate() {
-            self.cx.sys.seq += 1;
-            let meta = Meta { shape: shape.clone(), dtype: fact.0, range: fact.1, place: None };
-            holes.push(Cell::new(Node::Input(k as u32), meta, self.cx.sys.seq));
-        }
-        let arrays: Vec<Array> = holes.iter().cloned().map(Array::lazy).collect();
-        let given = match states.strand {
-            true => Array::items([arrays.len()].as_slice(), arrays, None),
-            false => arrays[0].clone(),
-        };
-        self.cx.sys.rounds += 1;
-        self.cx.sys.framing += 1;
-        let outcome = self.call(f, x, &given).and_then(|o| self.valued(o));
-        self.cx.sys.framing -= 1;
-        self.cx.sys.rounds -= 1;
-        // Checks of the body are the loop's own.
-        self.cx.sys.hard.truncate(hard);
-        let made = outcome?.ok_or_else(|| untraced("a round without a value"))?;
+        let (holes, made) = self.on_holes(&shape, facts, |ev, arrays| {
+            let given = match states.strand {
+                true => Array::items([arrays.len()].as_slice(), arrays.to_vec(), None),
+                false => arrays[0].clone(),
+            };
+            ev.call(f, x, &given)
+        })?;
         let results: Vec<Array> = match (made.data(), states.strand) {
             (Data::Items(items), true) if made.rank() == 1 && items.all().len() == holes.len() => items.all().to_vec(),
             (_, false) => vec![made],
             _ => return Err(untraced("a round that changes the number of states")),
         };
-        let mut reader =
-            Reader { holes: &holes, shape: &shape, values: HashMap::new(), free: Vec::new(), steps: Vec::new() };
+        let mut reader = Reader::new(&holes, &shape);
         let mut next = Vec::new();
         let mut types = Vec::new();
         for result in &results {
@@ -192,7 +256,11 @@ struct Reader<'a> {
 const FREE: u16 = 1 << 13;
 const STEP: u16 = 1 << 14;
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(holes: &'a [Rc<Cell>], shape: &'a Shape) -> Reader<'a> {
+        Reader { holes, shape, values: HashMap::new(), free: Vec::new(), steps: Vec::new() }
+    }
+
     fn value(&mut self, a: &Array) -> Result<u16> {
         let Some(cell) = a.pending().cloned() else { return self.same(a) };
         if let Some(k) = self.holes.iter().position(|h| Rc::ptr_eq(h, &cell)) {

@@ -21,11 +21,26 @@ pub fn each(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: A
     if scalar {
         return ev.apply(&func, x, y);
     }
+    if let (Some(x), Some('⊃')) = (x, prim(&f[0]).map(|p| p.glyph))
+        && let Some(from) = one_vector(y)
+        && x.is_uniform()
+        && x.dtype().is_integer()
+        && x.rank() > 0
+    {
+        // Each picks from the same vector: that is indexing.
+        return crate::prim::select::bracket(&mut ev.cx, &from, &[Some(x.clone())]);
+    }
     let shape = conform(x, y)?;
     match ev.each_framed(&func, x, y, &shape)? {
         Some(z) => Ok(z),
         None => each_item(ev, &func, x, y),
     }
+}
+
+/// The simple vector of numbers or characters that an enclosed scalar holds.
+fn one_vector(y: &Array) -> Option<Array> {
+    let inner = (y.rank() == 0 && !y.is_uniform()).then(|| y.disclosed())?;
+    (inner.is_uniform() && inner.rank() == 1 && !inner.is_empty()).then_some(inner)
 }
 
 fn conform(x: Option<&Array>, y: &Array) -> Result<Shape> {

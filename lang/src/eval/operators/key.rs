@@ -9,8 +9,10 @@ use crate::error::{Result, length};
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Operand};
 use crate::prim::cells;
+use crate::prim::op::Op;
 use crate::prim::search::{Groups, groups};
 use crate::prim::shape::{Axis, reshaped};
+use crate::prim::table::Does;
 
 /// What a dfn asks of a group, where no call is needed.
 #[derive(Clone, Copy, PartialEq)]
@@ -40,6 +42,21 @@ fn known(f: &Func) -> Option<Counts> {
     KNOWN.iter().find(|(t, _)| *t == text).map(|(_, counts)| *counts)
 }
 
+/// `{+/⍵}` and, with the key beside it, `{⍺,+/⍵}`: the operation that folds each group.
+fn folded(f: &Func) -> Option<(Op, bool)> {
+    let Func::Dfn(c) = f else { return None };
+    let text: String = if c.ast.dfn(c.dfn).span.len() > 16 { return None } else { c.text() };
+    let text: String = text.chars().filter(|c| *c != ' ').collect();
+    let body = text.strip_prefix('{')?.strip_suffix("/⍵}")?;
+    let (body, keyed) = body.strip_prefix("⍺,").map_or((body, false), |rest| (rest, true));
+    let mut glyphs = body.chars();
+    let (glyph, None) = (glyphs.next()?, glyphs.next()) else { return None };
+    match crate::prim::table::find(glyph)?.dyadic.as_ref()?.does {
+        Does::Scalar(op) if op.is_associative() && op.identity().is_some() => Some((op, keyed)),
+        _ => None,
+    }
+}
+
 /// `f⌸Y`: f gets each distinct major cell of Y and its places; `X f⌸Y`: each distinct major cell of X and the cells of
 /// Y in its places. Results are mixed, in order of first sight. Errors: LENGTH when X and Y differ in major cells.
 pub fn key(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axis<'_>) -> Result<Array> {
@@ -62,6 +79,7 @@ pub fn key(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Ax
     if let Some(what) = what {
         return counted(ev, &keys, &firsts, &of, what, !matches!(&*func, Func::Dfn(c) if c.text().contains('⍴')));
     }
+    let fold = x.and_then(|_| folded(&func)).filter(|f| n > 0 && values.rank() == 1 && (!f.1 || keys.rank() == 1));
     // The members of all groups in one vector, group after group.
     let _held = ev.cx.budget().charge_elements(of.len().saturating_add(n), 24)?;
     let mut ends = vec![0usize; n + 1];
@@ -74,6 +92,22 @@ pub fn key(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Ax
         next[g as usize] += 1;
     }
     let io = ev.cx.sys.io;
+    if let Some((op, keyed)) = fold.filter(|f| !f.1 || keys.is_uniform() && keys.is_char() == values.is_char()) {
+        let order = ev.cx.vector(members.iter().map(|&k| k as f64 + io).collect())?;
+        let sorted = crate::prim::select::bracket(&mut ev.cx, &values, &[Some(order)])?;
+        let parts: Vec<_> = ends.windows(2).map(|w| w[0]..w[1]).collect();
+        if let Some(sums) = ev.cx.record_segments(op, &parts, &sorted)? {
+            let picks: Vec<_> = firsts.iter().map(|&k| Some(k)).collect();
+            return match keyed {
+                false => Ok(sums),
+                true => {
+                    let keys = cells::along(&mut ev.cx, &keys, 0, &picks)?;
+                    let columns = [reshaped(&mut ev.cx, &keys, &[n, 1])?, reshaped(&mut ev.cx, &sums, &[n, 1])?];
+                    cells::join(&mut ev.cx, &columns, 1)
+                }
+            };
+        }
+    }
     let mut out = Vec::with_capacity(n);
     for g in 0..n {
         ev.cx.host.interrupt().check()?;

@@ -7,12 +7,13 @@ use crate::dag::ix::Ix;
 use crate::error::{Result, domain, length};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
-use crate::eval::value::Operand;
+use crate::eval::value::{Func, Operand};
 use crate::prim::cells;
 use crate::prim::moves::{Move, gather};
 use crate::prim::op::Op;
 use crate::prim::scan;
 use crate::prim::shape::{Axis, axis_of, fill};
+use std::rc::Rc;
 
 pub fn last(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, axis: Axis<'_>) -> Result<Array> {
     reduce(ev, &f[0], x, y, axis, y.rank().max(1) - 1)
@@ -60,11 +61,11 @@ fn in_order(ev: &mut Eval<'_>, f: &Operand) {
 /// Any function between items, from the right.
 fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<Array> {
     let func = function(f)?;
-    let y = ev.cx.ready_outer(y)?;
-    let (outer, n, inner) = around(y.shape(), axis);
+    let n = y.shape()[axis];
     let mut shape: Shape = y.shape().into();
     shape.remove(axis);
-    if n == 0 {
+    if n == 0 || elements(&shape) == 0 {
+        let y = ev.cx.ready_outer(y)?;
         return identity(ev, f, &y, &shape);
     }
     if n == 1 {
@@ -73,6 +74,12 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
     if prim(f).is_none() && n > 2 {
         in_order(ev, f);
     }
+    if prim(f).is_none()
+        && let Some(made) = ev.fold_recorded(func, y, axis, &shape)?
+    {
+        return Ok(made);
+    }
+    let y = ev.cx.ready_outer(y)?;
     if prim(f).is_some_and(|p| p.glyph == ',') && y.rank() == 1 {
         let mut parts = Vec::with_capacity(n);
         for a in y.to_items() {
@@ -86,6 +93,15 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
             return cells::join(&mut ev.cx, &parts, 0)?.enclosed();
         }
     }
+    fold_each(ev, func, &y, axis)
+}
+
+/// One call after the other.
+pub fn fold_each(ev: &mut Eval<'_>, func: &Rc<Func>, y: &Array, axis: usize) -> Result<Array> {
+    let y = ev.cx.ready_outer(y)?;
+    let (outer, n, inner) = around(y.shape(), axis);
+    let mut shape: Shape = y.shape().into();
+    shape.remove(axis);
     let mut out = Vec::with_capacity(outer * inner);
     for o in 0..outer {
         for i in 0..inner {

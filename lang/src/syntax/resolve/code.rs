@@ -1,8 +1,10 @@
 //! What a phrase becomes: instructions on a stack of values, and expressions for functions.
 
 use crate::array::Array;
+use crate::eval::phrases::Phrase;
 use crate::eval::system::Row;
 use crate::eval::value::{self, Func};
+use crate::prim::op::Op;
 use crate::prim::table::Prim;
 use crate::span::Span;
 use crate::syntax::ast::{DfnId, Sym};
@@ -56,6 +58,8 @@ pub enum Do {
     },
     Monad(FExpr),
     Dyad(FExpr),
+    /// A dyadic primitive and the function after it that mean one thing together.
+    Phrase(Box<Joint>),
     /// The base on top, below it the indices that are present, first one topmost.
     Index(Vec<bool>),
     Assign(Sym),
@@ -84,6 +88,32 @@ pub enum Do {
     Print {
         line: bool,
     },
+}
+
+#[derive(Clone)]
+pub struct Joint {
+    pub row: &'static Phrase,
+    pub op: Op,
+    pub prim: &'static Prim,
+    pub first: Ins,
+    pub then: Ins,
+}
+
+/// Puts a monadic function behind code, as one phrase with what it ends in where the two are one.
+pub(super) fn then(ins: &mut Vec<Ins>, next: Ins) {
+    let joint = match (ins.last(), &next.what) {
+        (Some(Ins { what: Do::Dyad(FExpr::Prim(prim)), .. }), Do::Monad(FExpr::Known(f))) => {
+            Phrase::of(prim, f).map(|(row, op)| (row, op, *prim))
+        }
+        _ => None,
+    };
+    match joint.zip(ins.pop_if(|_| joint.is_some())) {
+        Some(((row, op, prim), first)) => {
+            let (at, x, y) = (next.at, first.x, first.y);
+            ins.push(Ins { what: Do::Phrase(Box::new(Joint { row, op, prim, first, then: next })), at, x, y });
+        }
+        None => ins.push(next),
+    }
 }
 
 /// What a selection names: items, the one item that ⊃ picks, what stands at the end of a path (`p⊃x`: only the path is
@@ -126,7 +156,7 @@ impl Do {
         match self {
             Do::Strand(n) | Do::Notation { n, .. } => (*n, 1),
             Do::Monad(_) => (1, 1),
-            Do::Dyad(_) => (2, 1),
+            Do::Dyad(_) | Do::Phrase(_) => (2, 1),
             Do::Index(present) => (1 + present.iter().filter(|p| **p).count(), 1),
             Do::Const(_) | Do::Name(_) | Do::Alpha | Do::Omega | Do::Word(_) | Do::System(_) | Do::Input { .. } => {
                 (0, 1)

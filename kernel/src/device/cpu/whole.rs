@@ -1,0 +1,188 @@
+//! Consumers of whole arrays (`dag::Whole`): the body runs as a map into f64 buffers, then the operation on all of them.
+//!
+//! | what | shared out by |
+//! |---|---|
+//! | ordered fold | lines |
+//! | segments | segments |
+//! | scatter | places of the base: each thread walks all values in their order and writes its part |
+//! | library | nothing: one thread |
+//!
+//! Not here: body and operation in one pass over memory.
+
+use super::chunk::Sink;
+use super::convert::converts;
+use super::fold::Finals;
+use super::launch::{Outputs, Tally, map, part};
+use super::program::{Input, Work};
+use super::{Cpu, DeviceError, Fault, Held, Isa, RunCtx};
+use crate::pool::PoolBuffer;
+use aplomb_lang::array::{DType, Storage, View, around, elements};
+use aplomb_lang::dag::Whole;
+use aplomb_lang::plan::{Finish, Launch, Plan};
+use aplomb_lang::prim::reduce;
+use aplomb_lang::prim::scalar::Fail;
+use aplomb_lang::prim::whole::{Given, Line, Scatter, run as all, segment};
+use std::sync::Mutex;
+
+/// Elements below which a hand-off is not worth it, and results to a unit.
+const ALONE: usize = 16_384;
+const UNIT: usize = 256;
+
+pub fn run(
+    cpu: &mut Cpu,
+    plan: &Plan,
+    launch: &Launch,
+    held: &[Option<Held>],
+    inputs: Vec<Input>,
+    outputs: &Outputs,
+    ctx: &RunCtx,
+) -> Result<Finals, DeviceError> {
+    let broken = |what: &str| DeviceError::Broken(format!("an operation on whole arrays {what}"));
+    let finish = launch.finish.as_ref().ok_or_else(|| broken("is missing"))?;
+    let make = |cpu: &Cpu, n| cpu.pool.buffer(DType::F64, n, ctx.budget).map_err(DeviceError::Oom);
+    let mut operands: Vec<(PoolBuffer, Vec<usize>)> = Vec::new();
+    for &load in &finish.held {
+        let buf = launch.loads.get(load as usize).ok_or_else(|| broken("has no operand"))?.buf;
+        let Some(Some(from)) = held.get(buf.0 as usize) else { return Err(broken("is there before its operand")) };
+        let (source, shape) = (from.source(), plan.buffer(buf).shape.to_vec());
+        let mut buffer = make(cpu, source.len)?;
+        // SAFETY: the source and the buffer hold so many.
+        unsafe { (converts(Isa::Portable).load)(source, 0, 1, source.len, buffer.as_mut_ptr().cast()) };
+        operands.push((buffer, shape));
+    }
+    let mut tally = Tally::default();
+    if !finish.fed.is_empty() {
+        let mut sinks = outputs.sinks.clone();
+        let mut stores = outputs.for_work();
+        for &value in &finish.fed {
+            let mut buffer = make(cpu, elements(&launch.domain))?;
+            sinks.push(Sink { at: buffer.as_mut_ptr(), dtype: DType::F64, checked: false, stream: false });
+            stores.push((value, false));
+            operands.push((buffer, launch.domain.to_vec()));
+        }
+        let work = Work { stores, ..part(cpu, launch, &launch.body, &launch.domain, outputs) };
+        tally = map(cpu, work, inputs, &sinks, ctx)?;
+    }
+    let given = operands.iter().map(|(buffer, shape)| match buffer.view() {
+        View::F64(items) => Ok(Given { items, shape }),
+        _ => Err(broken("has an operand that is no buffer of f64")),
+    });
+    let given: Vec<Given> = given.collect::<Result<_, _>>()?;
+    let mut result = make(cpu, elements(&finish.shape))?;
+    let whole = Parts { finish, given: &given, to: result.as_mut_ptr().cast(), first: Mutex::default() };
+    whole.run(cpu, ctx)?;
+    if let Some(fault) = whole.first.into_inner().unwrap_or_else(|e| e.into_inner()) {
+        fault.keep_least(&mut tally.fault);
+    }
+    let own = (1u64 << outputs.sinks.len()) - 1;
+    Ok(Finals { values: vec![result], tally: Tally { misfits: tally.misfits & own, ..tally } })
+}
+
+struct Parts<'a> {
+    finish: &'a Finish,
+    given: &'a [Given<'a>],
+    to: *mut f64,
+    first: Mutex<Option<Fault>>,
+}
+
+// SAFETY: units write disjoint places.
+unsafe impl Sync for Parts<'_> {}
+
+impl Parts<'_> {
+    fn fail(&self, index: usize, fail: Fail) {
+        let mut first = self.first.lock().unwrap_or_else(|e| e.into_inner());
+        let Finish { site, node, .. } = *self.finish;
+        Fault { site, index: index as u64, fail, node }.keep_least(&mut first);
+    }
+
+    fn run(&self, cpu: &mut Cpu, ctx: &RunCtx) -> Result<(), DeviceError> {
+        let (given, shape) = (self.given, &self.finish.shape);
+        let n = elements(shape);
+        // SAFETY: the result holds n, and each is written by one unit alone.
+        let put = |k: usize, x: f64| unsafe { *self.to.add(k) = x };
+        match &self.finish.what {
+            Whole::Fold { axis, body, given: numbers } => {
+                let (_, extent, inner) = around(given[0].shape, *axis as usize);
+                self.each(cpu, ctx, n, n * extent, &|range| {
+                    let mut line = Line::new(body, numbers);
+                    for k in range {
+                        let first = k / inner * extent * inner + k % inner;
+                        put(k, line.fold(&given[0].items[first..], extent, inner, &mut |fail| self.fail(k, fail)));
+                    }
+                })
+            }
+            Whole::Segmented { op } => self.each(cpu, ctx, n, given[1].items.len(), &|range| {
+                for k in range {
+                    let (from, to) = segment(given[0].items, k);
+                    let sum = reduce::fold(*op, 0.0, &given[1].items[from..to], true);
+                    put(
+                        k,
+                        sum.unwrap_or_else(|fail| {
+                            self.fail(k, fail);
+                            0.0
+                        }),
+                    );
+                }
+            }),
+            what @ Whole::Scatter { .. } => {
+                given[0].items.iter().enumerate().for_each(|(k, x)| put(k, *x));
+                let Some(scatter) = Scatter::new(what, &given[1..], shape) else { return Ok(()) };
+                let mut places = Vec::with_capacity(scatter.len());
+                for k in 0..scatter.len() {
+                    places.push(scatter.place(k).unwrap_or_else(|fail| {
+                        self.fail(k, fail);
+                        usize::MAX
+                    }));
+                }
+                let threads = if places.len() > ALONE { cpu.threads.count().min(n.max(1)) } else { 1 };
+                let share = n.div_ceil(threads.max(1)).max(1);
+                self.units(cpu, ctx, threads, threads > 1, &|unit| {
+                    let own = unit * share..((unit + 1) * share).min(n);
+                    for (k, at) in places.iter().enumerate().filter(|(_, at)| own.contains(*at)) {
+                        // SAFETY: as `put`.
+                        let there = unsafe { *self.to.add(*at) };
+                        put(*at, scatter.value(there, k, &mut |k, fail| self.fail(k, fail)));
+                    }
+                })
+            }
+            what @ Whole::Lib { .. } => {
+                let made = all(what, given, shape, &mut |k, fail| self.fail(k, fail));
+                made.into_iter().take(n).enumerate().for_each(|(k, x)| put(k, x));
+                Ok(())
+            }
+        }
+    }
+
+    /// Ranges of results, so that each is some work; `size` is how much there is in all.
+    fn each(
+        &self,
+        cpu: &mut Cpu,
+        ctx: &RunCtx,
+        n: usize,
+        size: usize,
+        work: &(dyn Fn(std::ops::Range<usize>) + Sync),
+    ) -> Result<(), DeviceError> {
+        let unit = UNIT.min(n.div_ceil(cpu.threads.count() * 4)).max(1);
+        self.units(cpu, ctx, n.div_ceil(unit), size > ALONE, &|k| work(k * unit..((k + 1) * unit).min(n)))
+    }
+
+    fn units(
+        &self,
+        cpu: &mut Cpu,
+        ctx: &RunCtx,
+        count: usize,
+        together: bool,
+        work: &(dyn Fn(usize) + Sync),
+    ) -> Result<(), DeviceError> {
+        let ran = cpu.threads.run(count, together, &|k, _| {
+            if !ctx.interrupt.is_set() {
+                work(k);
+            }
+        });
+        match ran {
+            Err(_) => Err(DeviceError::Broken("a part of a launch panicked".into())),
+            Ok(()) if ctx.interrupt.is_set() => Err(DeviceError::Interrupted),
+            Ok(()) => Ok(()),
+        }
+    }
+}

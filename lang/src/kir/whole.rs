@@ -1,0 +1,94 @@
+//! Consumers of whole arrays as code: ordered folds and folds of segments, a thread a result.
+//!
+//! Rows: ACC-27, ACC-28. Scatters and the library have no text yet; they run on the CPU.
+
+use super::lower::{Body, Lowering, fold_text, stride};
+use super::{Stmt, Type};
+use crate::dag::{Rounds, Whole};
+use crate::error::{Result, internal, nonce};
+use crate::plan::{Finish, Step, ValueId, What};
+use crate::prim::op::Op;
+
+impl Lowering<'_> {
+    pub(super) fn whole(&mut self) -> Result<Vec<Stmt>> {
+        let finish = self.launch.finish.as_ref().ok_or_else(|| internal("a launch without its operation"))?;
+        match &finish.what {
+            Whole::Fold { axis, body, given } => self.fold_in_order(finish, *axis as usize, body, given),
+            Whole::Segmented { op } => self.segments(finish, *op),
+            Whole::Scatter { .. } | Whole::Lib { .. } => {
+                Err(nonce(format!("{} has no CUDA text: it runs on the CPU", finish.what.glyph())))
+            }
+        }
+    }
+
+    fn fold_in_order(&mut self, finish: &Finish, axis: usize, rounds: &Rounds, given: &[f64]) -> Result<Vec<Stmt>> {
+        let numbers: Vec<String> = given.iter().map(|x| self.number('p', Type::F64, *x)).collect();
+        let value = *finish.fed.first().ok_or_else(|| internal("a fold of nothing"))? as usize;
+        let (mut line, axes) = self.along(axis, true, |k, _, before, body| {
+            before.push(Stmt::Let { name: "t0".into(), of: Type::F64, is: "0.0".into(), node: None });
+            let value = body.values[value].clone();
+            let mut inner = Body::new(body.index);
+            inner.values = [value.clone(), "t0".into()].into_iter().chain(numbers).collect();
+            inner.loose = vec![true; 2].into_iter().chain(vec![false; given.len()]).collect();
+            k.round_steps(finish, rounds, &mut inner)?;
+            let folded = inner.values[rounds.next[0] as usize].clone();
+            inner.out.push(Stmt::Set { name: "t0".into(), is: folded, node: Some(finish.node) });
+            let first = Stmt::Set { name: "t0".into(), is: value, node: Some(finish.node) };
+            body.out.push(Stmt::If("j == 0".into(), vec![first]));
+            body.out.push(Stmt::If("j > 0".into(), inner.out));
+            Ok(())
+        })?;
+        self.after(&["t0".into()], "o", &axes, &mut line)?;
+        Ok(vec![Stmt::Note("A thread a result, from the end.".into()), stride("o", "n", line)])
+    }
+
+    /// The steps of a body that a consumer runs; values and looseness of its arguments are there.
+    fn round_steps(&mut self, finish: &Finish, rounds: &Rounds, inner: &mut Body) -> Result<()> {
+        let any = Step {
+            what: What::Const(0.0),
+            node: finish.node,
+            dtype: crate::array::DType::F64,
+            site: finish.site,
+            guard: None,
+        };
+        let steps = vec![any.clone(); inner.values.len() + rounds.steps.len()];
+        for (k, round) in rounds.steps.iter().enumerate() {
+            let args: Vec<ValueId> = round.args.iter().map(|a| u32::from(*a)).collect();
+            let (text, loose) = self.operation(&any, round.op, round.ct, &args, &steps, inner)?;
+            let name = format!("w{k}");
+            inner.out.push(Stmt::Let { name: name.clone(), of: Type::F64, is: text, node: Some(finish.node) });
+            inner.values.push(name);
+            inner.loose.push(loose);
+        }
+        Ok(())
+    }
+
+    fn segments(&mut self, finish: &Finish, op: Op) -> Result<Vec<Stmt>> {
+        let launch = self.launch;
+        let bounds = launch.loads[finish.held[0] as usize].buf;
+        let bounds = self.buffer(bounds, false)?.to_string();
+        let let_ = |name: &str, of: Type, is: String| Stmt::Let { name: name.into(), of, is, node: None };
+        let mut line = vec![
+            let_("from", Type::U64, format!("(u64){bounds}[2 * o]")),
+            let_("to", Type::U64, format!("(u64){bounds}[2 * o + 1]")),
+            let_("t0", Type::F64, format!("{:?}", op.identity().unwrap_or(0.0))),
+        ];
+        let mut body = Body::new("i");
+        let domain = launch.domain.clone();
+        let axes = self.axes(&domain, "i", &mut body.out);
+        self.steps(&launch.body, &axes, &domain, &[], &mut body)?;
+        let value = body.values[finish.fed[0] as usize].clone();
+        let next = fold_text(op, "t0", &value)?;
+        body.out.push(Stmt::Set { name: "t0".into(), is: next, node: Some(finish.node) });
+        line.push(Stmt::For {
+            name: "i".into(),
+            from: "from".into(),
+            to: "to".into(),
+            step: "1".into(),
+            body: body.out,
+        });
+        line.push(let_("x0", Type::I64, "(i64)o".into()));
+        self.after(&["t0".into()], "o", &["x0".into()], &mut line)?;
+        Ok(vec![Stmt::Note("A thread a segment.".into()), stride("o", "n", line)])
+    }
+}

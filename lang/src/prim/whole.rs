@@ -1,0 +1,187 @@
+//! What the consumers of whole arrays mean (`dag::whole`), on numbers; characters are code points.
+//!
+//! `run` is the oracle's. Devices share out its parts: a line of a fold, a segment, a slice of a scatter's base.
+
+use super::op::Op;
+use super::reduce;
+use super::scalar::{Fail, eval};
+use super::search;
+use crate::array::{around, elements};
+use crate::dag::{Lib, Read, Rounds, Whole};
+use std::cmp::Ordering;
+
+/// An operand: its items and its shape.
+#[derive(Clone, Copy)]
+pub struct Given<'a> {
+    pub items: &'a [f64],
+    pub shape: &'a [usize],
+}
+
+impl Given<'_> {
+    /// The item at a point of the domain; a scalar is the same at all.
+    pub fn at(&self, k: usize) -> f64 {
+        if self.shape.is_empty() { self.items[0] } else { self.items[k] }
+    }
+}
+
+/// The result of that shape. `note` is told of failures with the element of the result (of a scatter: of the places).
+pub fn run(what: &Whole, args: &[Given], shape: &[usize], note: &mut dyn FnMut(usize, Fail)) -> Vec<f64> {
+    match what {
+        Whole::Fold { axis, body, given } => {
+            let (_, n, inner) = around(args[0].shape, *axis as usize);
+            let mut line = Line::new(body, given);
+            let one = |k: usize| {
+                let first = k / inner * n * inner + k % inner;
+                line.fold(&args[0].items[first..], n, inner, &mut |fail| note(k, fail))
+            };
+            (0..elements(shape)).map(one).collect()
+        }
+        Whole::Segmented { op } => (0..elements(shape))
+            .map(|k| {
+                let (from, to) = segment(args[0].items, k);
+                reduce::fold(*op, 0.0, &args[1].items[from..to], true).unwrap_or_else(|fail| {
+                    note(k, fail);
+                    0.0
+                })
+            })
+            .collect(),
+        Whole::Scatter { .. } => {
+            let mut out = args[0].items.to_vec();
+            let Some(scatter) = Scatter::new(what, &args[1..], shape) else { return out };
+            for k in 0..scatter.len() {
+                match scatter.place(k) {
+                    Err(fail) => note(k, fail),
+                    Ok(at) => out[at] = scatter.value(out[at], k, note),
+                }
+            }
+            out
+        }
+        Whole::Lib { of, origin, ct } => library(*of, args, *ct).into_iter().map(|k| k + origin).collect(),
+    }
+}
+
+/// From and to of the k-th segment.
+pub fn segment(bounds: &[f64], k: usize) -> (usize, usize) {
+    (bounds[2 * k] as usize, bounds[2 * k + 1] as usize)
+}
+
+/// One line of an ordered fold after another.
+pub struct Line<'a> {
+    body: &'a Rounds,
+    values: Vec<f64>,
+    arguments: usize,
+}
+
+impl<'a> Line<'a> {
+    pub fn new(body: &'a Rounds, given: &[f64]) -> Line<'a> {
+        let mut values = vec![0.0; 2];
+        values.extend_from_slice(given);
+        let arguments = values.len();
+        values.resize(arguments + body.steps.len(), 0.0);
+        Line { body, values, arguments }
+    }
+
+    /// `items` begins at the line's first; the next is `step` further.
+    pub fn fold(&mut self, items: &[f64], n: usize, step: usize, fail: &mut dyn FnMut(Fail)) -> f64 {
+        let mut sum = items[(n - 1) * step];
+        for k in (0..n - 1).rev() {
+            (self.values[0], self.values[1]) = (items[k * step], sum);
+            self.body.steps_into(&mut self.values, self.arguments, fail);
+            sum = self.values[self.body.next[0] as usize];
+        }
+        sum
+    }
+}
+
+/// A scatter's places and values.
+pub struct Scatter<'a> {
+    read: &'a Read,
+    along: &'a [u8],
+    origin: f64,
+    combine: Option<(Op, f64)>,
+    fed: &'a [Given<'a>],
+    base: &'a [usize],
+    /// The shape of the places.
+    domain: &'a [usize],
+}
+
+impl<'a> Scatter<'a> {
+    /// `fed`: values and places. None: it is no scatter.
+    pub fn new(what: &'a Whole, fed: &'a [Given<'a>], base: &'a [usize]) -> Option<Scatter<'a>> {
+        let Whole::Scatter { read, along, origin, combine } = what else { return None };
+        let domain = fed.iter().map(|g| g.shape).find(|s| !s.is_empty())?;
+        Some(Scatter { read, along, origin: *origin, combine: *combine, fed, base, domain })
+    }
+
+    pub fn len(&self) -> usize {
+        elements(self.domain)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Where the k-th value goes.
+    pub fn place(&self, k: usize) -> Result<usize, Fail> {
+        let mut point = smallvec::SmallVec::<[usize; 4]>::from_elem(0, self.domain.len());
+        crate::reference::unravel(k, self.domain, &mut point);
+        let mut at = 0;
+        for (axis, (&extent, ix)) in self.base.iter().zip(&self.read.ix).enumerate() {
+            let place = match self.along.iter().position(|a| *a as usize == axis) {
+                None => ix.at(&point),
+                Some(j) => {
+                    let x = self.fed[1 + j].at(k);
+                    if !(0.0..extent as f64).contains(&(x - self.origin)) {
+                        return Err(Fail::Index { place: x as i64, extent: extent as u32 });
+                    }
+                    (x - self.origin) as i64
+                }
+            };
+            at = at * extent + place as usize;
+        }
+        Ok(at)
+    }
+
+    /// What stands there after the k-th value.
+    pub fn value(&self, there: f64, k: usize, note: &mut dyn FnMut(usize, Fail)) -> f64 {
+        let new = self.fed[0].at(k);
+        match self.combine {
+            None => new,
+            Some((op, ct)) => eval(op, ct, there, new).unwrap_or_else(|fail| {
+                note(k, fail);
+                0.0
+            }),
+        }
+    }
+}
+
+fn library(of: Lib, args: &[Given], ct: f64) -> Vec<f64> {
+    let known = |place: Option<usize>| place.unwrap_or(args[0].items.len()) as f64;
+    match of {
+        Lib::GradeUp => grade(args[0].items, args[0].shape, false).into_iter().map(|k| k as f64).collect(),
+        Lib::GradeDown => grade(args[0].items, args[0].shape, true).into_iter().map(|k| k as f64).collect(),
+        Lib::IndexOf => search::places(args[0].items, args[1].items, ct).into_iter().map(known).collect(),
+        Lib::Member => {
+            let found = search::places(args[0].items, args[1].items, ct);
+            found.into_iter().map(|p| f64::from(u8::from(p.is_some()))).collect()
+        }
+    }
+}
+
+/// The order of the major cells, stable.
+pub fn grade(items: &[f64], shape: &[usize], down: bool) -> Vec<usize> {
+    let mut out: Vec<usize> = (0..shape[0]).collect();
+    let number = |x: f64, y: f64| (x + 0.0).total_cmp(&(y + 0.0));
+    let turn = |o: Ordering| if down { o.reverse() } else { o };
+    let m = elements(&shape[1..]);
+    if m == 1 {
+        out.sort_by(|&a, &b| turn(number(items[a], items[b])));
+    } else {
+        let row = |k: usize| &items[k * m..(k + 1) * m];
+        let order = |a: usize, b: usize| {
+            row(a).iter().zip(row(b)).map(|(x, y)| number(*x, *y)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+        };
+        out.sort_by(|&a, &b| turn(order(a, b)));
+    }
+    out
+}
