@@ -5,11 +5,10 @@
 //! thread a result). Values are double, or float where the node is f32; storage types convert at loads and stores.
 //! Overflow is tested where a value is stored or would be hidden, not at every operation.
 
-use super::ops;
+use super::{index, ops};
 use super::{Expr, Kernel, Param, ParamKind, Spread, Stmt, Type};
 use crate::array::DType;
-use crate::dag::ix::{Atom, Ix, linear};
-use crate::dag::{Along, NodeId, Read, Rounds, Test};
+use crate::dag::{Along, NodeId, Rounds};
 use crate::error::{Result, internal, nonce};
 use crate::plan::{BufId, Kind, Launch, Plan, Reduction, Step, ValueId, What};
 use crate::prim::op::{Fails, Op};
@@ -18,8 +17,8 @@ const THREADS: u32 = super::THREADS;
 
 pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
     foldable(launch)?;
-    let sites = sites(launch);
-    let mut k = Lowering { plan, launch, params: Vec::new(), sites, variables: 0, checked: Vec::new() };
+    let (sites, narrow) = (sites(launch), index::is_narrow(plan, launch));
+    let mut k = Lowering { plan, launch, params: Vec::new(), sites, variables: 0, checked: Vec::new(), narrow };
     k.buffers();
     let outer = launch.outer();
     let count = |shape: &[usize]| shape.iter().map(|n| *n as u64).product::<u64>();
@@ -62,6 +61,8 @@ pub(super) struct Lowering<'a> {
     sites: Vec<u32>,
     variables: usize,
     checked: Vec<BufId>,
+    /// Indices are i32.
+    pub(super) narrow: bool,
 }
 
 /// A list of steps being lowered: what each value is called and which may be infinite.
@@ -114,14 +115,6 @@ impl Lowering<'_> {
         let name = format!("{kind}{}", self.params.iter().filter(mine).count());
         self.params.push(Param { name: name.clone(), what: ParamKind::Number(of, value) });
         name
-    }
-
-    fn integer(&mut self, value: i64) -> Expr {
-        match value {
-            -1..=1 => value.to_string(),
-            // 0, 1 and ¯1 shape the text (they fold away); all others are parameters.
-            _ => self.number('c', Type::I64, value as f64),
-        }
     }
 
     fn map(&mut self) -> Result<Vec<Stmt>> {
@@ -183,8 +176,8 @@ impl Lowering<'_> {
         let mut body = Body::new("i");
         let mut axes = self.axes(outer, "o", &mut row);
         let last = format!("x{}", outer.len());
-        let to_i64 = |is: &str| Stmt::Let { name: last.clone(), of: Type::I64, is: is.into(), node: None };
-        body.out.push(to_i64("(i64)j"));
+        let place = format!("({})j", self.int().cuda());
+        body.out.push(Stmt::Let { name: last.clone(), of: self.int(), is: place, node: None });
         body.out.push(Stmt::Let { name: "i".into(), of: Type::U64, is: format!("o * {extent} + j"), node: None });
         axes.push(last.clone());
         self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
@@ -240,8 +233,9 @@ impl Lowering<'_> {
         axes.push("xf".into());
         axes.extend_from_slice(&outer_axes[axis..]);
         let mut body = Body::new("i");
-        let place_of_j = if back { format!("(i64)({extent} - 1 - j)") } else { "(i64)j".into() };
-        body.out.push(Stmt::Let { name: "xf".into(), of: Type::I64, is: place_of_j, node: None });
+        let place_of_j = if back { format!("({extent} - 1 - j)") } else { "j".into() };
+        let place_of_j = format!("({}){place_of_j}", self.int().cuda());
+        body.out.push(Stmt::Let { name: "xf".into(), of: self.int(), is: place_of_j, node: None });
         let place = self.flat(&axes)?;
         body.out.push(Stmt::Let { name: "i".into(), of: Type::U64, is: place, node: None });
         self.steps(&self.launch.body, &axes, &domain, &[], &mut body)?;
@@ -277,11 +271,18 @@ impl Lowering<'_> {
         let (Some(c), Some(to)) = (launch.compaction, launch.after_stores.first()) else {
             return Err(internal("a selection of nothing"));
         };
-        let inner = self.integer(launch.domain[axis + 1..].iter().product::<usize>() as i64);
+        let width = launch.domain[axis + 1..].iter().product::<usize>();
+        let inner = self.integer(width as i64);
         let kept = self.integer(self.plan.buffer(to.buf).shape[axis] as i64);
+        let first = match width {
+            1 => format!("o * {kept}"),
+            _ => {
+                let (above, by) = self.divided(&format!("({})o", self.int().cuda()), width as i64);
+                format!("o + (u64){above} * ({kept} - 1) * {by}")
+            }
+        };
         let (line, _) = self.along(axis, false, |k, _, before, body| {
             before.push(Stmt::Note("Where the next cell that is kept goes.".into()));
-            let first = format!("(u64)o / {inner} * {kept} * {inner} + (u64)o % {inner}");
             before.push(Stmt::Let { name: "to".into(), of: Type::U64, is: first, node: None });
             let mask = k.buffer(launch.loads[c.mask as usize].buf, false)?.to_string();
             let mut keep = Body::new("i");
@@ -357,40 +358,6 @@ impl Lowering<'_> {
         self.stores(Part::After, at, &mut body)?;
         out.append(&mut body.out);
         Ok(())
-    }
-
-    /// The coordinates of point `flat`, outermost first; none where nothing asks for them.
-    pub(super) fn axes(&mut self, shape: &[usize], flat: &str, out: &mut Vec<Stmt>) -> Vec<String> {
-        let names: Vec<String> = (0..shape.len()).map(|k| format!("x{k}")).collect();
-        let let_ = |name: &str, is: String| Stmt::Let { name: name.into(), of: Type::I64, is, node: None };
-        match shape {
-            [] => {}
-            [_] => out.push(let_("x0", format!("(i64){flat}"))),
-            _ => {
-                let mut rest = format!("(i64){flat}");
-                for k in (1..shape.len()).rev() {
-                    let extent = self.integer(shape[k] as i64);
-                    out.push(let_(&names[k], format!("{rest} % {extent}")));
-                    if k > 1 {
-                        out.push(let_(&format!("y{k}"), format!("{rest} / {extent}")));
-                        rest = format!("y{k}");
-                    } else {
-                        out.push(let_(&names[0], format!("{rest} / {extent}")));
-                    }
-                }
-            }
-        }
-        names
-    }
-
-    /// The domain's row-major index from its coordinates.
-    fn flat(&mut self, axes: &[String]) -> Result<Expr> {
-        let mut text = axes.first().cloned().ok_or_else(|| internal("a fold without axes"))?;
-        for (k, axis) in axes.iter().enumerate().skip(1) {
-            let extent = self.integer(self.launch.domain[k] as i64);
-            text = if k == 1 { format!("{text} * {extent} + {axis}") } else { format!("({text}) * {extent} + {axis}") };
-        }
-        Ok(format!("(u64)({text})"))
     }
 
     pub(super) fn steps(
@@ -618,55 +585,6 @@ impl Lowering<'_> {
             _ => format!("(double){name}[{place}]"),
         };
         Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, axes) })
-    }
-
-    fn offset(&mut self, read: &Read, shape: &[usize], axes: &[String], extents: &[usize]) -> Expr {
-        self.index(&linear(&read.ix, shape, extents), axes)
-    }
-
-    /// The value where every test holds, else the fill of the first that fails.
-    fn guarded(&mut self, tests: &[Test], value: Expr, axes: &[String]) -> Expr {
-        tests.iter().rev().fold(value, |inner, t| {
-            let ix = self.index(&t.ix, axes);
-            let (lo, hi) = (self.integer(t.lo), self.integer(t.hi));
-            let fill = self.number('p', Type::F64, t.fill);
-            format!("({ix} >= {lo} && {ix} < {hi} ? {inner} : {fill})")
-        })
-    }
-
-    fn holds(&mut self, tests: &[Test], axes: &[String]) -> Expr {
-        let one = |t: &Test| {
-            let ix = self.index(&t.ix, axes);
-            let (lo, hi) = (self.integer(t.lo), self.integer(t.hi));
-            format!("{ix} >= {lo} && {ix} < {hi}")
-        };
-        tests.iter().map(one).collect::<Vec<_>>().join(" && ")
-    }
-
-    fn index(&mut self, ix: &Ix, axes: &[String]) -> Expr {
-        let mut parts: Vec<String> = Vec::new();
-        for (k, atom) in &ix.terms {
-            let atom = match atom {
-                Atom::Axis(a) => axes.get(*a as usize).cloned().unwrap_or_else(|| "0".into()),
-                Atom::Div(x, d) => format!("div_floor({}, {})", self.index(x, axes), self.integer(*d)),
-                Atom::Mod(x, d) => format!("mod_floor({}, {})", self.index(x, axes), self.integer(*d)),
-                Atom::Clamp(x, l, h) => {
-                    format!("clamp({}, {}, {})", self.index(x, axes), self.integer(*l), self.integer(*h))
-                }
-            };
-            parts.push(match k {
-                1 => atom,
-                -1 => format!("-{atom}"),
-                k => format!("{} * {atom}", self.integer(*k)),
-            });
-        }
-        if ix.c != 0 || parts.is_empty() {
-            parts.push(self.integer(ix.c));
-        }
-        match parts.as_slice() {
-            [one] => one.clone(),
-            many => format!("({})", many.join(" + ")),
-        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! and constants are parameters, so the text does not depend on them.
 
 mod check;
+mod index;
 mod lower;
 mod ops;
 mod print;
@@ -146,6 +147,7 @@ pub struct Kernel {
 pub fn kernel(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
     let mut kernel = lower::lower(plan, launch, number)?;
     tidy::drop_unused(&mut kernel.body);
+    tidy::drop_parameters(&mut kernel);
     check::check(&kernel).map_err(|e| internal(format!("the code of k{number}: {e}")))?;
     Ok(kernel)
 }

@@ -130,6 +130,11 @@ DEV double common_divisor(double x, double y, double ct) {
   return a; }
 DEV double common_multiple(double x, double y, double ct) {
   return x == 0.0 || y == 0.0 ? 0.0 : x * (y / common_divisor(x, y, ct)); }
+// The quotient rounded down: by d, or in i32 by its reciprocal.
 DEV i64 div_floor(i64 a, i64 d) { i64 q = a / d; return a % d < 0 ? q - 1 : q; }
-DEV i64 mod_floor(i64 a, i64 d) { i64 r = a % d; return r < 0 ? r + d : r; }
-DEV i64 clamp(i64 a, i64 lo, i64 hi) { return a < lo ? lo : a > hi ? hi : a; }
+DEV i32 div_floor(i32 a, u32 magic, u32 shift) {
+  u32 n = (u32)(a < 0 ? -1 - a : a), t = __umulhi(n, magic);
+  i32 q = (i32)((((n - t) >> 1) + t) >> (shift - 1));
+  return a < 0 ? -1 - q : q; }
+DEV i64 clamp64(i64 a, i64 lo, i64 hi) { return a < lo ? lo : a > hi ? hi : a; }
+DEV i32 clamp(i32 a, i32 lo, i32 hi) { return a < lo ? lo : a > hi ? hi : a; }

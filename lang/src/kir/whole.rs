@@ -87,7 +87,7 @@ impl Lowering<'_> {
             step: "1".into(),
             body: body.out,
         });
-        line.push(let_("x0", Type::I64, "(i64)o".into()));
+        line.push(let_("x0", self.int(), format!("({})o", self.int().cuda())));
         self.after(&["t0".into()], "o", &["x0".into()], &mut line)?;
         Ok(vec![Stmt::Note("A thread a segment.".into()), stride("o", "n", line)])
     }
