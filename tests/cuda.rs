@@ -93,10 +93,12 @@ fn every_launch_compiles_within_its_budget() {
         assert!(all.len() >= LINES.len());
         for (line, launch, usage) in &all {
             println!("{arch} {:8} {:3} {:5} {line}", launch.skeleton, usage.registers, usage.shared);
-            if usage.spills != 0 { println!("SPILL {usage:?}"); }
+            assert_eq!(usage.spills, 0, "{arch}: {line}");
             assert!(usage.shared <= SHARED, "{arch}: {line}: {usage:?}");
             let budget = BUDGETS.iter().find(|b| b.0 == launch.skeleton).expect("a shape").1;
-            let _ = budget;
+            // The other architectures take up to 8 more or less.
+            let most = if arch == "sm_90" { budget } else { budget + 8 };
+            assert!(usage.registers <= most, "{arch}: {line}: {usage:?}, {most} are the most");
         }
     }
 }

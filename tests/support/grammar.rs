@@ -10,8 +10,8 @@ pub const SETUP: &str = "A←¯3 1 4 1.5 9 2.5 ⋄ C←1J2 ¯1 0J1 3 0.5J¯0.5 2
 pub type Term = (String, Vec<usize>);
 
 pub struct Grammar {
-    one: Vec<char>,
-    two: Vec<char>,
+    pub one: Vec<char>,
+    pub two: Vec<char>,
     pub scalars: [&'static str; 4],
 }
 
