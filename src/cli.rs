@@ -196,6 +196,17 @@ pub struct TuiArgs {
     pub existing: Option<PathBuf>,
 }
 
+#[derive(Args, Clone)]
+pub struct ReproArgs {
+    /// The launch: k0, k1 …
+    pub launch: String,
+    #[command(flatten)]
+    pub input: Input,
+    /// The folder that gets k0.cu
+    #[arg(short = 'o', value_name = "DIR")]
+    pub out: PathBuf,
+}
+
 #[derive(Subcommand, Clone)]
 pub enum KernelCommand {
     /// Tells Jupyter of this program; for the user where nothing is said
@@ -269,10 +280,17 @@ enum Command {
     Kernel(KernelCommand),
     /// Times a workload
     Bench(BenchArgs),
+    /// Every shape of launch, computed twice; with --cuda on the GPU and the CPU
+    Selftest {
+        #[arg(long)]
+        cuda: bool,
+    },
+    /// One launch with its data as a CUDA program of its own
+    Repro(ReproArgs),
 }
 
 /// Subcommands of the design that answer in one line.
-const NOT_BUILT: &[&str] = &["tour", "export", "repro", "selftest", "microbench"];
+const NOT_BUILT: &[&str] = &["tour", "export", "microbench"];
 
 /// A count; `2e7` is one.
 fn count(text: &str) -> Result<usize, String> {
@@ -367,6 +385,8 @@ fn dispatch(command: Command, settings: Settings) -> i32 {
         Command::Prims { json } => views::prims(json),
         Command::Kernel(what) => notebook::run(settings, what),
         Command::Bench(args) => bench::run(settings, args),
+        Command::Selftest { cuda } => crate::selftest::run(settings, cuda),
+        Command::Repro(args) => crate::repro::run(settings, args),
     }
 }
 
