@@ -2,8 +2,8 @@
 
 use super::record::Clock;
 use super::watchdog::Watchdog;
-use crate::device::cpu::{Cpu, apply};
-use crate::device::{Device, DeviceError, Fault, RunCtx};
+use crate::device::cpu::apply;
+use crate::device::{Device, DeviceError, Devices, Fault, RunCtx};
 use crate::files::{self, Aside, Reach};
 use aplomb_lang::array::Array;
 use aplomb_lang::array::format::Style;
@@ -17,7 +17,7 @@ use aplomb_lang::prim::op::Op;
 use aplomb_lang::protocol::{Event, HTML, Sink};
 use aplomb_lang::reference;
 use aplomb_lang::span::Place;
-use aplomb_lang::trace::{Diagnostic, Measured, ResultRecord, SourceText, Trace};
+use aplomb_lang::trace::{Diagnostic, ResultRecord, SourceText, Trace};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -27,7 +27,7 @@ pub struct Core {
     pub limits: Limits,
     pub budget: Budget,
     pub interrupt: Interrupt,
-    device: Cpu,
+    device: Devices,
     options: Options,
     plans: PlanCache,
     /// The files that programs may touch.
@@ -83,7 +83,7 @@ impl Core {
             budget: Budget::new(limits.bytes),
             limits,
             interrupt: Interrupt::default(),
-            device: Cpu::new(threads),
+            device: Devices::new(threads),
             options: Options::default(),
             plans: PlanCache::default(),
             reach: Reach::All,
@@ -147,6 +147,10 @@ impl Core {
     /// The plans of earlier evaluations.
     pub fn plans(&mut self) -> &mut PlanCache {
         &mut self.plans
+    }
+
+    pub fn devices(&mut self) -> &mut Devices {
+        &mut self.device
     }
 
     pub fn device_name(&self) -> String {
@@ -271,16 +275,22 @@ impl<'a> World<'a> {
             return Ok(Vec::new());
         }
         let begun = Instant::now();
-        let ctx = RunCtx { interrupt: &core.interrupt, budget: &core.budget };
+        let ctx = RunCtx { interrupt: &core.interrupt, budget: &core.budget, timed: core.tracing };
+        let known = core.device.compiling();
         let outcome = core.device.run(&compiled.plan, &recorded.inputs, &ctx);
         core.spent.launch_ms += begun.elapsed().as_secs_f64() * 1e3;
         core.spent.launches += compiled.plan.launches.len();
         core.spent.bytes += compiled.plan.bytes();
-        for stats in core.device.stats() {
-            if let Some(kernel) = compiled.trace.kernels.get_mut(stats.launch) {
-                let us = (stats.micros * 10.0).round() / 10.0;
-                let threads = stats.threads as u32;
-                kernel.meas = Some(Measured { us, n: stats.runs, clock: "monotonic".into(), threads });
+        if core.tracing {
+            super::record::tell_device(
+                &mut compiled.trace,
+                core.device.stats(),
+                &core.device.compiling().since(&known),
+            );
+        }
+        for notice in core.device.take_notices() {
+            if let Some(sink) = &mut self.sink {
+                sink.event(Event::Notice(notice));
             }
         }
         outcome.map_err(|e| error_of(e, recorded))
@@ -443,7 +453,7 @@ impl Host for World<'_> {
     }
 
     fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
-        apply(self.core.device.isa(), op, ct, x, y, out)
+        apply(self.core.device.cpu.isa(), op, ct, x, y, out)
     }
 
     fn frames(&self) -> bool {
@@ -484,7 +494,7 @@ impl Host for World<'_> {
 
     fn read_npy(&mut self, path: &str) -> Result<Array> {
         self.core.reach.check(Path::new(path))?;
-        files::read_npy(&self.source(path), self.core.device.pool(), &self.core.budget)
+        files::read_npy(&self.source(path), self.core.device.cpu.pool(), &self.core.budget)
     }
 
     fn write_npy(&mut self, path: &str, array: &Array) -> Result<()> {
