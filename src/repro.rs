@@ -142,7 +142,7 @@ fn program(r: &Reproduction, number: usize) -> Result<String, String> {
     let (threads, args) = (r.kernel.threads, args.join(", "));
     Ok(format!(
         "// aplomb repro k{number}: {line}\n// nvcc -fmad=false -o k{number} k{number}.cu && ./k{number}\n{PRELUDE}\n{}\n\
-         #ifndef __CUDACC_RTC__\n{HOST}\n{data}\nint main() {{\n{main}  void* args[] = {{ (void*){} }};\n  \
+         #ifndef APLOMB_DEVICE_ONLY\n{HOST}\n{data}\nint main() {{\n{main}  void* args[] = {{ (void*){} }};\n  \
          must(cudaLaunchKernel((const void*)k{number}, dim3({blocks}), dim3({threads}), args, 0, 0), \"launch\");\n  \
          must(cudaDeviceSynchronize(), \"run\");\n  int bad = failed(err);\n{checks}  \
          puts(bad ? \"NOT as the CPU\" : \"as the CPU\");\n  return bad;\n}}\n#endif\n",

@@ -43,7 +43,7 @@ pub fn tell_device(trace: &mut Trace, stats: &[LaunchStats], spent: &Compiling) 
             shared: s.gpu.map_or(0, |g| g.shared),
         });
         if let Some(gpu) = &s.gpu {
-            (kernel.regs, kernel.spill) = (Some(gpu.registers), Some(gpu.spills));
+            (kernel.regs, kernel.spill) = (Some(gpu.registers).filter(|n| *n > 0), Some(gpu.spills));
             kernel.occ = Some(f64::from(gpu.occupancy));
         }
     }
