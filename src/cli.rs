@@ -35,7 +35,7 @@ struct Global {
     /// Switches compiler passes off; `--off list` prints their names
     #[arg(long, global = true, value_name = "NAME", value_delimiter = ',')]
     off: Vec<String>,
-    /// The pipeline of that name: all, acl2006, acc2013, bar2010; alone, `trace` prints a table, pass by pass
+    /// The pipeline of that name: all, acl2006, bas2008, acc2013, bar2010; alone, `trace` prints a table, pass by pass
     #[arg(long, global = true, value_name = "PRESET", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     passes: Option<String>,
     /// The legality rules of 2006 for what lies outside of an array, in any pipeline
@@ -191,7 +191,7 @@ pub struct BenchArgs {
 pub struct TuiArgs {
     /// A program; Black-Scholes without
     pub file: Option<PathBuf>,
-    /// The notebook whose traces are shown; not built
+    /// Shows what a running notebook compiles: its connection file, or what stands in its name behind kernel-
     #[arg(long, value_name = "CONNECTION", conflicts_with = "file")]
     pub existing: Option<PathBuf>,
 }

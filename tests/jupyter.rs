@@ -13,6 +13,8 @@ mod hostile;
 mod python;
 #[path = "jupyter/running.rs"]
 mod running;
+#[path = "jupyter/trust.rs"]
+mod trust;
 
 use aplomb_kernel::jupyter::client::{Answer, Channel};
 use running::{Running, WAIT, eventually};

@@ -6,9 +6,8 @@ mod support;
 use aplomb::commands::Table;
 use aplomb_kernel::session::Worker;
 use aplomb_lang::limits::{Interrupt, Limits};
-use aplomb_lang::protocol::{Client, Event, Gone, Request, Switches};
+use aplomb_lang::protocol::{Client, Event, Gone, Request};
 use aplomb_viz::panes::{App, Look, Start};
-use std::path::Path;
 use std::rc::Rc;
 
 /// A session whose traces have no times, so that pictures do not either.
@@ -50,7 +49,7 @@ fn open(text: &str, look: Look) -> App<Timeless> {
     let mut app = App::new(
         client,
         interrupt,
-        Start { text: text.into(), name: "program".into(), switches: Switches::default(), look },
+        Start { text: text.into(), name: "program".into(), look, effects: true, ..Start::default() },
     );
     app.settle();
     app
@@ -71,20 +70,6 @@ const SCREENS: &[(&str, &str, &str)] = &[
     ("nothing", "", ""),
 ];
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn same_as(file: &str, text: &str) {
-    let path = root().join(file);
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, text).unwrap();
-    }
-    let known = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(known == text, "{file} differs; UPDATE=1 writes it. Now:\n{text}");
-}
-
 #[test]
 fn every_screen_is_as_it_was() {
     for (name, program, keys) in SCREENS {
@@ -94,7 +79,7 @@ fn every_screen_is_as_it_was() {
             app.text(width, height);
             app.press(keys);
             app.settle();
-            same_as(&format!("tests/goldens/panes/{name}-{width}x{height}.txt"), &app.text(width, height));
+            support::same_as(&format!("tests/goldens/panes/{name}-{width}x{height}.txt"), &app.text(width, height));
         }
     }
 }
@@ -108,6 +93,43 @@ fn ascii_is_ascii_but_for_what_the_program_says() {
         let other: String = text.chars().filter(|c| !c.is_ascii()).collect();
         assert!(other.chars().all(|c| "÷⍳·×→…∞ ¯µ≤⌈⌊⍺⍵‾⋄⌽⍴".contains(c)), "{other}\n{text}");
     }
+}
+
+#[test]
+fn files_are_written_by_a_run_that_was_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("out.txt");
+    let reads = |app: &mut App<Timeless>| app.text(160, 50).contains("written");
+    let program = format!("f←'{}'\n(⊂'written') ⎕NPUT f 1\n⊃⎕NGET f\n⎕NDELETE f,'x'\n", file.display());
+    std::fs::write(folder.path().join("out.txtx"), "").unwrap();
+    let mut app = open(&program, PLAIN);
+    assert!(reads(&mut app) && file.exists() && !folder.path().join("out.txtx").exists());
+    std::fs::remove_file(&file).unwrap();
+    std::fs::write(folder.path().join("out.txtx"), "").unwrap();
+    // A switch: the program reads what it would have written.
+    app.press("tjj<Enter>");
+    app.settle();
+    assert!(!file.exists() && folder.path().join("out.txtx").exists());
+    let text = app.text(160, 50);
+    assert!(text.contains("left out: write ") && text.contains("delete "), "{text}");
+    app.press("1z");
+    assert!(reads(&mut app), "{}", app.text(160, 50));
+    app.press("z");
+    // While it is written nothing is; where writing ends it is.
+    app.press("1Gi1");
+    app.settle();
+    assert!(!file.exists());
+    app.press("<Esc>");
+    app.settle();
+    assert!(file.exists());
+    std::fs::remove_file(&file).unwrap();
+    std::fs::write(folder.path().join("out.txtx"), "").unwrap();
+    app.press("3jjj<Enter>");
+    app.settle();
+    assert!(!file.exists());
+    app.press("r");
+    app.settle();
+    assert!(file.exists());
 }
 
 /// The lines of a screen that carry the mark of what is lit.
@@ -333,5 +355,39 @@ fn the_readme_shows_the_panes_as_they_are() {
     let mut app = open(EXAMPLE, Look { ascii: false, colour: true });
     app.text(160, 50);
     app.press("kkkkk");
-    same_as("docs/panes.svg", &app.svg(160, 50));
+    support::same_as("docs/panes.svg", &app.svg(160, 50));
+}
+
+/// Numbers of an attribute, `x="12.5"`.
+fn number(tag: &str, name: &str) -> Option<f64> {
+    tag.split_once(&format!(" {name}=\""))?.1.split('"').next()?.parse().ok()
+}
+
+#[test]
+fn words_of_the_picture_stand_beside_each_other_and_inside_of_their_boxes() {
+    let picture = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/panes.svg")).unwrap();
+    let (width, height) = (number(&picture, "width").unwrap(), number(&picture, "height").unwrap());
+    let words: Vec<(f64, f64, f64)> = picture
+        .lines()
+        .filter(|l| l.starts_with("<text "))
+        .map(|l| (number(l, "y").unwrap(), number(l, "x").unwrap(), number(l, "textLength").unwrap()))
+        .collect();
+    assert!(words.len() > 300, "{}", words.len());
+    // Lines from top to bottom: a word that one crosses stands over the edge of a box.
+    let mut down = Vec::new();
+    for path in picture.lines().filter(|l| l.starts_with("<path ")) {
+        for part in path.split('M').skip(1).filter(|p| p.contains('V')) {
+            let numbers: Vec<f64> = part.split([' ', 'V', '"']).filter_map(|n| n.parse().ok()).collect();
+            down.push((numbers[0], numbers[1].min(numbers[2]), numbers[1].max(numbers[2])));
+        }
+    }
+    assert!(down.len() > 50);
+    for (k, (y, x, length)) in words.iter().enumerate() {
+        assert!(*x >= 0.0 && x + length <= width - 24.0 && *y <= height - 24.0, "{x} {y} {length}");
+        let beside = |w: &(f64, f64, f64)| w.1 + w.2 <= x + 0.01 || w.1 >= x + length - 0.01;
+        assert!(words[k + 1..].iter().filter(|w| w.0 == *y).all(beside), "two words at {x} {y}");
+        let middle = y - 5.0;
+        let crossed = down.iter().find(|d| d.1 < middle && middle < d.2 && d.0 > x + 0.01 && d.0 < x + length - 0.01);
+        assert!(crossed.is_none(), "a line at {crossed:?} goes through the word at {x} {y}");
+    }
 }

@@ -188,3 +188,63 @@ fn without_a_terminal_it_says_so_in_a_line() {
         assert_eq!(String::from_utf8(out.stderr).unwrap().lines().count(), 1);
     }
 }
+
+#[cfg(feature = "jupyter")]
+#[path = "jupyter/running.rs"]
+mod running;
+
+/// What the program says where there is a terminal, and its exit code.
+#[cfg(feature = "jupyter")]
+fn refused(args: &str) -> String {
+    let program = assert_cmd::cargo::cargo_bin("aplomb");
+    let mut command = Command::new("sh");
+    let script = format!("'{}' tui {args}; echo code $?", program.display());
+    command.args(["-c", &script]).env("TERM", "xterm-256color").env("JUPYTER_RUNTIME_DIR", "/nowhere");
+    let mut session = spawn_command(command, Some(20_000)).unwrap();
+    session.exp_eof().unwrap().replace("\r\n", "\n")
+}
+
+#[test]
+#[cfg(feature = "jupyter")]
+fn a_notebook_that_cannot_be_followed_is_a_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        use std::os::unix::fs::PermissionsExt;
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        path.display().to_string()
+    };
+    let nobody = serde_json::to_string(&aplomb_kernel::jupyter::fresh().unwrap()).unwrap();
+    let cases = [
+        ("/no/such/file.json".to_string(), "no such connection file: /no/such/file.json"),
+        (file("half.json", &nobody[..nobody.len() / 2]), "half.json"),
+        (file("nobody.json", &nobody), "no kernel answers at tcp://127.0.0.1:"),
+    ];
+    for (name, says) in cases {
+        let told = refused(&format!("--existing '{name}'"));
+        assert!(told.starts_with("aplomb: ") && told.contains(says) && told.contains("code 2"), "{told}");
+        assert_eq!(told.trim_end().lines().count(), 2, "{told}");
+    }
+}
+
+#[test]
+#[cfg(feature = "jupyter")]
+fn a_running_notebook_is_followed_and_left() {
+    let kernel = running::Running::start();
+    kernel.run("+/⍳2000");
+    let (mut session, told) = start(&format!("--existing '{}'", kernel.file().display()));
+    session.exp_string("cell 1").unwrap();
+    session.exp_string("sm_90").unwrap();
+    kernel.run("⌈/⌽⍳3000 ⍝ followed");
+    session.exp_string("followed").unwrap();
+    let pid = child(&told);
+    let before = ticks(&pid);
+    std::thread::sleep(Duration::from_millis(700));
+    assert!(ticks(&pid) - before <= 2, "{} ticks in 0.7 s", ticks(&pid) - before);
+    press(&mut session, "q");
+    ends(session, &told, 0);
+    // Nobody looks on any more.
+    let comms = || kernel.ask("comm_info_request", serde_json::json!({}))["comms"].clone();
+    running::eventually(|| (comms() == serde_json::json!({})).then_some(()));
+}

@@ -40,6 +40,7 @@ impl Build {
             stores: Vec::new(),
             reductions: Vec::new(),
             compaction: None,
+            finish: None,
             after: Vec::new(),
             after_stores: Vec::new(),
             nodes: Vec::new(),

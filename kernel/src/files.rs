@@ -2,8 +2,10 @@
 //!
 //! A file is written beside its name first and renamed, so a reader never sees half of it.
 
+mod aside;
 mod npy;
 
+pub use aside::Aside;
 pub use npy::{read_npy, write_npy};
 
 use aplomb_lang::error::{Error, Kind, Result, ws_full};

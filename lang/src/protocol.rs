@@ -41,6 +41,13 @@ pub enum Request {
         name: String,
         /// None: those of the session.
         switches: Option<Switches>,
+        /// Whether files are written and deleted. Without, the text reads what it would have written.
+        effects: bool,
+    },
+    /// Tells the last text that gave a value: its plan as it was, or, under other switches, what it forced run again.
+    /// Nothing is written or printed, and names, switches and the line before stay as they were.
+    Again {
+        switches: Option<Switches>,
     },
     Restart,
     Info,
@@ -67,6 +74,16 @@ pub enum Event {
     Result(MimeBundle),
     Error(Failure),
     Trace(Box<Trace>),
+    /// A run without effects left this out: `write prices.csv`.
+    Withheld(String),
+    /// A text of another front end runs in the session that this one looks at, or has run; what follows is its.
+    Begun {
+        name: String,
+        code: String,
+        switches: Switches,
+    },
+    /// How the way to a session elsewhere is, in words; empty: as it should be.
+    Link(String),
     Completions {
         start: usize,
         end: usize,

@@ -1,6 +1,11 @@
 //! `aplomb tui` and `]tui`: a session for the panes, the signals, the terminal. What is drawn is viz's.
 
 pub mod bench;
+#[cfg(feature = "jupyter")]
+mod existing;
+#[cfg(not(feature = "jupyter"))]
+#[path = "existing_absent.rs"]
+mod existing;
 
 use crate::cli::TuiArgs;
 use crate::front::{FAILED, Settings, USAGE, colours};
@@ -37,9 +42,8 @@ fn usable() -> Result<(), &'static str> {
 
 /// `aplomb tui`: exit code 2 where there is no terminal or no such file.
 pub fn run(settings: Settings, args: TuiArgs) -> i32 {
-    if args.existing.is_some() {
-        eprintln!("aplomb tui --existing is not built yet");
-        return USAGE;
+    if let Some(connection) = &args.existing {
+        return existing::run(&settings, connection);
     }
     let text = args.file.as_deref().map_or(Ok(EXAMPLE.to_string()), script::read);
     let text = match (usable(), text) {
@@ -68,7 +72,7 @@ pub fn run(settings: Settings, args: TuiArgs) -> i32 {
     };
     let interrupt = worker.interrupt();
     signals::interrupt_keeps(interrupt.clone(), restore);
-    match show(worker, interrupt, Start { text, name, switches, look }) {
+    match show(worker, interrupt, Start { text, name, switches, look, effects: true, follows: false }) {
         Ok(_) => 0,
         Err(says) => {
             eprintln!("aplomb: {says}");
@@ -104,6 +108,9 @@ pub fn open(client: &mut impl Client, interrupt: Interrupt, opened: &str) {
         name: "panes".into(),
         switches: Switches { preset: text("preset"), off },
         look: look(opened["ascii"] == true),
+        // The line has run already.
+        effects: false,
+        follows: false,
     };
     let shown = usable().map_err(String::from).and_then(|()| show(client, interrupt, start).map(drop));
     if let Err(says) = shown {

@@ -210,9 +210,65 @@ static void events_tell_time(Device& gpu, const std::string&) {
   auto elapsed = gpu.call<int(float*, void*, void*)>("cuEventElapsedTime_v2");
   equal(elapsed(&ms, from, to), INVALID_HANDLE, "not recorded");
   for (void* e : {from, untimed, to}) gpu.check(gpu.call<int(void*, void*)>("cuEventRecord")(e, gpu.stream), "record");
+  gpu.check(gpu.call<int(void*)>("cuEventSynchronize")(to), "wait");
   equal(elapsed(&ms, from, to), 0, "elapsed");
   if (!(ms >= 0 && ms < 1000)) throw Wrong{"time"};
   equal(elapsed(&ms, from, untimed), INVALID_HANDLE, "untimed");
+}
+
+// Work of two streams: `waits` or not for the other's.
+static void across_streams(Device& gpu, Program& p, bool waits) {
+  void *other = nullptr, *event = nullptr;
+  gpu.check(gpu.call<int(void**, u32)>("cuStreamCreate")(&other, 1), "stream");
+  gpu.check(gpu.call<int(void**, u32)>("cuEventCreate")(&event, 2), "event");
+  auto a0 = gpu.up(std::vector<u32>{1, 2, 3});
+  auto r0 = gpu.fresh<u32>(3);
+  gpu.launch(p, "doubled", {1}, {64}, a0, r0, 3u);
+  gpu.check(gpu.call<int(void*, void*)>("cuEventRecord")(event, gpu.stream), "record");
+  if (waits) gpu.check(gpu.call<int(void*, void*, u32)>("cuStreamWaitEvent")(other, event, 0), "wait");
+  u32 got[3] = {};
+  gpu.check(gpu.call<int(void*, u64, size_t, void*)>("cuMemcpyDtoHAsync_v2")(got, r0.at, 12, other), "copy");
+  same<u32>({got[0], got[1], got[2]}, {2, 4, 6}, "across streams");
+}
+// Pinned memory is read and written when the stream comes to it.
+static void through_pinned(Device& gpu, bool waits) {
+  void* block = nullptr;
+  gpu.check(gpu.call<int(void**, size_t, u32)>("cuMemHostAlloc")(&block, 12, 0), "pinned");
+  auto words = static_cast<u32*>(block);
+  auto wait = [&] {
+    if (waits) gpu.check(gpu.call<int(void*)>("cuStreamSynchronize")(gpu.stream), "wait");
+  };
+  auto x = gpu.fresh<u32>(3);
+  for (u32 k = 0; k < 3; k++) words[k] = k + 5;
+  gpu.check(gpu.call<int(u64, const void*, size_t, void*)>("cuMemcpyHtoDAsync_v2")(x.at, words, 12, gpu.stream), "up");
+  wait();
+  for (u32 k = 0; k < 3; k++) words[k] = 0;  // for what comes next
+  gpu.check(gpu.call<int(void*, u64, size_t, void*)>("cuMemcpyDtoHAsync_v2")(words, x.at, 12, gpu.stream), "down");
+  wait();
+  same<u32>({words[0], words[1], words[2]}, {5, 6, 7}, "through pinned memory");
+}
+static void work_waits_only_for_what_it_is_told(Device& gpu, const std::string& prelude) {
+  Program p(gpu, prelude + DOUBLED, "p");
+  auto fails = [&](const std::function<void()>& body) {
+    try {
+      body();
+    } catch (const Wrong&) {
+      return true;
+    } catch (const Failed&) {
+      gpu.restart();
+      return true;
+    }
+    return false;
+  };
+  for (const char* schedule : {"serial", "random", "starved"}) {
+    gpu.set("CUSIM_SCHEDULE", schedule);
+    across_streams(gpu, p, true);
+    through_pinned(gpu, true);
+  }
+  if (!fails([&] { across_streams(gpu, p, false); })) throw Wrong{"a missing wait of a stream is not seen"};
+  has(gpu.last_report(), "copy to the host");
+  if (!fails([&] { through_pinned(gpu, false); })) throw Wrong{"a missing wait of the host is not seen"};
+  gpu.set("CUSIM_SCHEDULE", "random");
 }
 
 static void compiler_says_where(Device& gpu, const std::string& prelude) {
@@ -237,7 +293,7 @@ static void compiler_says_where(Device& gpu, const std::string& prelude) {
 // A kernel that waits for ever, one that works for ever, one that traps: a report and a code, never a hang.
 static void ends_what_does_not_end(Device& gpu, const std::string& prelude) {
   Program p(gpu, prelude +
-                     "extern \"C\" __global__ void ever(volatile u32* x) { while (x[0] == 0) {} }\n"
+                     "extern \"C\" __global__ void ever(volatile u32* x) { while (x[0] == 0) __nanosleep(100); }\n"
                      "extern \"C\" __global__ void plain(u32* x) { for (u64 k = 0; k < 1ull << 60; k++) atomicAdd(x, 1u); }\n"
                      "extern \"C\" __global__ void traps(u32* x) { if (x[0] == 0) __trap(); }\n", "p");
   auto fault = [&](const char* kernel, int code, const char* word) {
@@ -252,6 +308,17 @@ static void ends_what_does_not_end(Device& gpu, const std::string& prelude) {
   fault("plain", TIMEOUT, "longer than");
   gpu.set("CUSIM_SECONDS", "60");
   fault("traps", LAUNCH_FAILED, "__trap");
+}
+
+static void restricted_pointers_are_alone(Device& gpu, const std::string& prelude) {
+  Program p(gpu, prelude + "extern \"C\" __global__ void sum(const u32* __restrict__ a0, const u32* a1, u32* r0) { r0[0] = a0[0] + a1[0]; }\n", "p");
+  auto x = gpu.up(std::vector<u32>{3}), y = gpu.up(std::vector<u32>{4});
+  gpu.launch(p, "sum", {1}, {1}, x, x, y);  // read twice: nothing wrong
+  gpu.launch(p, "sum", {1}, {1}, x, y, y);  // a1 and r0 promise nothing
+  same(gpu.down(y), {9}, "sum");
+  gpu.launch(p, "sum", {1}, {1}, x, y, x);
+  equal(gpu.call<int()>("cuCtxSynchronize")(), LAUNCH_FAILED, "a0 and r0");
+  has(gpu.last_report(), "aliased: write of byte 0 of");
 }
 
 // Every built-in that is not plain arithmetic, once.
@@ -296,7 +363,9 @@ const std::vector<Promise> PROMISES = {
     {"launches that a device would refuse are refused", launches_are_refused},
     {"captures record, and refuse what a capture refuses", captures_record},
     {"events tell time", events_tell_time},
+    {"work waits only for what it is told to wait for", work_waits_only_for_what_it_is_told},
     {"the compiler says where", compiler_says_where},
     {"what does not end is ended", ends_what_does_not_end},
+    {"restricted pointers are alone", restricted_pointers_are_alone},
     {"built-ins compute", built_ins_compute},
 };

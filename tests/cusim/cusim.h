@@ -15,6 +15,7 @@ cusim_dim3 cusim_block_dim() __attribute__((const));
 cusim_dim3 cusim_grid_dim() __attribute__((const));
 void cusim_barrier(unsigned site);
 void cusim_fence();
+void cusim_pause();
 unsigned long long cusim_collective(int op, unsigned mask, unsigned long long value, int argument, unsigned site);
 unsigned long long cusim_atomic(void* at, int op, int type, unsigned long long value, unsigned long long compare);
 [[noreturn]] void cusim_trap();
@@ -48,6 +49,7 @@ unsigned long long cusim_atomic(void* at, int op, int type, unsigned long long v
 // Within a block the race rules know only barriers and warp collectives; a fence alone orders nothing there.
 #define __threadfence_block() ((void)0)
 #define __trap() cusim_trap()
+#define __nanosleep(ns) ((void)(ns), cusim_pause())
 
 enum { CUSIM_SYNC, CUSIM_SHFL, CUSIM_UP, CUSIM_DOWN, CUSIM_XOR, CUSIM_BALLOT, CUSIM_ALL, CUSIM_MATCH };
 
@@ -190,6 +192,8 @@ CUSIM_INLINE double rsqrt(double x) { return 1.0 / sqrt(x); }
 #define CUSIM_TEST(name)                                              \
   CUSIM_INLINE bool name(float x) { return __builtin_##name(x); }     \
   CUSIM_INLINE bool name(double x) { return __builtin_##name(x); }
+CUSIM_INLINE float abs(float x) { return fabsf(x); }
+CUSIM_INLINE double abs(double x) { return fabs(x); }
 CUSIM_TEST(isfinite) CUSIM_TEST(isinf) CUSIM_TEST(isnan) CUSIM_TEST(signbit)
 CUSIM_INLINE float min(float a, float b) { return fminf(a, b); }
 CUSIM_INLINE float max(float a, float b) { return fmaxf(a, b); }

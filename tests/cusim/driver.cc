@@ -1,9 +1,9 @@
 // Devices, contexts, handles, and what every call has in common: it is counted, may be made to fail, and answers the
-// error of a lost context. Calls run at once; one lock keeps callers apart.
-#include <algorithm>
+// error of a lost context. One lock keeps callers apart.
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <thread>
 #include "sim.h"
 
 namespace cusim {
@@ -13,11 +13,12 @@ static u64 retained;
 static int lost;                  // the sticky code of a lost context
 static char primary;              // its address is the handle
 static thread_local void* current;
-static thread_local std::vector<Stream*> capturing;  // streams of this thread that record, unless relaxed
+static std::map<Stream*, std::thread::id> capturing;  // streams that record, and for which thread
 
 void lose_context(int code) {
   if (!lost) lost = code;
 }
+int lost_code() { return lost; }
 
 // One exported function. A code that is made up by CUSIM_FAIL_CALL comes before any effect.
 int call(int need, const std::function<int()>& body) {
@@ -36,9 +37,11 @@ int call(int need, const std::function<int()>& body) {
     if (!alive) return CONTEXT_IS_DESTROYED;
     if (lost) return lost;
   }
-  if (need & NO_CAPTURE && !capturing.empty()) {
-    for (Stream* each : capturing) each->invalid = true;
-    return CAPTURE_UNSUPPORTED;
+  if (need & NO_CAPTURE) {
+    bool spoilt = false;
+    for (auto& [stream, thread] : capturing)
+      if (thread == std::this_thread::get_id()) stream->invalid = spoilt = true;
+    if (spoilt) return CAPTURE_UNSUPPORTED;
   }
   return body();
 }
@@ -60,10 +63,14 @@ int drop_handle(const void* handle, int kind) {
   return OK;
 }
 
+void capture_begins(Stream* stream) { capturing[stream] = std::this_thread::get_id(); }
+void capture_ends(Stream* stream) { capturing.erase(stream); }
+
 static void reset_context() {
   alive = false;
   lost = OK;
   capturing.clear();
+  forget_work();
   while (!handles.empty()) drop_handle(handles.begin()->first, handles.begin()->second.kind);
   memory.release_all();
 }
@@ -178,7 +185,6 @@ CUSIM_API int cuCtxPopCurrent_v2(void** out) {
 CUSIM_API int cuCtxGetDevice(int* out) {
   return call(CONTEXT, [=] { *out = 0; return OK; });
 }
-CUSIM_API int cuCtxSynchronize() { return call(CONTEXT | NO_CAPTURE, [] { return OK; }); }
 CUSIM_API int cuCtxSetFlags(u32) { return call(CONTEXT, [] { return OK; }); }
 CUSIM_API int cuCtxGetLimit(size_t* out, int) {
   return call(CONTEXT, [=] { *out = 0; return OK; });
@@ -186,60 +192,4 @@ CUSIM_API int cuCtxGetLimit(size_t* out, int) {
 CUSIM_API int cuCtxSetLimit(int, size_t) { return call(CONTEXT, [] { return OK; }); }
 CUSIM_API int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   return call(CONTEXT, [=] { *least = 0, *greatest = -5; return OK; });
-}
-
-// ----------------------------------------------------------------------------------------------------------- streams
-namespace cusim {
-static Stream* default_stream() {
-  static Stream stream;
-  return &stream;
-}
-Stream* find_stream(void* handle) {
-  // 0, 1, 2: the legacy default stream by two names, and that of a thread.
-  if (reinterpret_cast<u64>(handle) <= 2) return default_stream();
-  return is_handle(handle, STREAM) ? static_cast<Stream*>(handle) : nullptr;
-}
-void capture_begins(Stream* stream) { capturing.push_back(stream); }
-void capture_ends(Stream* stream) {
-  capturing.erase(std::remove(capturing.begin(), capturing.end(), stream), capturing.end());
-}
-}  // namespace cusim
-
-CUSIM_API int cuStreamCreate(Stream** out, u32) {
-  return call(CONTEXT, [=] {
-    auto made = new Stream;
-    add_handle(made, STREAM, [=] {
-      capture_ends(made);
-      delete made->capture;
-      delete made;
-    });
-    *out = made;
-    return OK;
-  });
-}
-CUSIM_API int cuStreamCreateWithPriority(Stream** out, u32 flags, int) { return cuStreamCreate(out, flags); }
-CUSIM_API int cuStreamDestroy_v2(Stream* stream) {
-  return call(CONTEXT, [=] { return drop_handle(stream, STREAM); });
-}
-// What a capture does not allow also spoils it.
-static int settled(void* handle) {
-  return call(CONTEXT, [=]() -> int {
-    Stream* stream = find_stream(handle);
-    if (!stream) return INVALID_HANDLE;
-    if (!stream->capture) return OK;
-    stream->invalid = true;
-    return CAPTURE_UNSUPPORTED;
-  });
-}
-CUSIM_API int cuStreamSynchronize(void* handle) { return settled(handle); }
-CUSIM_API int cuStreamQuery(void* handle) { return settled(handle); }
-CUSIM_API int cuStreamWaitEvent(void* handle, void* event, u32) {
-  return call(CONTEXT, [=]() -> int { return find_stream(handle) && is_handle(event, EVENT) ? OK : INVALID_HANDLE; });
-}
-CUSIM_API int cuLaunchHostFunc(void* handle, void (*body)(void*), void* with) {
-  return call(CONTEXT, [=]() -> int {
-    Stream* stream = find_stream(handle);
-    if (!stream) return INVALID_HANDLE;
-    return enqueue(stream, [=] { body(with); return OK; });
-  });
 }

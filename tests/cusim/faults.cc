@@ -51,11 +51,11 @@ const std::vector<Fault> FAULTS = {
     {"segments", "if (head > width) head = width;", "", "out of bounds", nullptr},
     {"segments", "__syncthreads();  // the next row", "// the next row", "race", "warps["},
     {"segments", "(4 - ((u64)x / 4 & 3)) & 3", "0", "misaligned", "__ldg"},
-    {"segments", "min(from + chunk, height)", "from + chunk", "out of bounds", "__ldg"},
+    {"segments", "min(from + chunk, height)", "from + chunk", "out of bounds/uninitialised", "__ldg"},
     {"segments", "u32 k = lane; k < width", "u32 k = lane; k <= width", "out of bounds", "sum +="},
     // Histogram, gather, scatter, sort.
     {"histogram", "counts[w][threadIdx.x] = 0;", "counts[w][threadIdx.x & 127] = 0;", "race", "= 0;"},
-    {"histogram", "atomicAdd(mine + a0[tail], 1u)", "mine[a0[tail]]++", "race", "a0[tail]"},
+    {"histogram", "atomicAdd(mine + a0[tail], 1u)", "mine[a0[tail]]++", "race", nullptr},
     {"histogram", "if (sum) atomicAdd(r0 + threadIdx.x, sum);", "if (sum) r0[threadIdx.x] += sum;", "race", "r0[threadIdx.x]"},
     {"gather", "if (wrapped < 0) wrapped += (i32)extent;", "", "out of bounds", "a0[wrapped]"},
     {"gather", "(i32)extent - 1)];", "(i32)extent)];", "out of bounds", "min(max"},

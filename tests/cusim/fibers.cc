@@ -73,6 +73,7 @@ void prepare(Fiber& fiber) {
 
 void resume(Fiber& fiber) {
   launch->fiber = &fiber;
+  renew_stamp();
   cusim_switch(&scheduler, fiber.stack_pointer);
 }
 
@@ -223,8 +224,11 @@ CUSIM_API void cusim_fence() {
   me.wrote = false;
   me.fenced_epoch = me.block->epoch;
   me.fences++;
+  renew_stamp();
   launch->published[me.block->number].push_back({me.block->epoch & ((1 << 14) - 1), me.lane, me.fences, launch->tick});
 }
+
+CUSIM_API void cusim_pause() { yield_now(1); }
 
 CUSIM_API __attribute__((noinline)) void cusim_trap() {
   report(LAUNCH_FAILED, __builtin_return_address(0), "__trap()");

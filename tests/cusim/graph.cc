@@ -4,14 +4,6 @@
 
 using namespace cusim;
 
-namespace cusim {
-int enqueue(Stream* stream, std::function<int()> work) {
-  if (!stream->capture) return work();
-  stream->capture->work.push_back(std::move(work));
-  return OK;
-}
-}  // namespace cusim
-
 namespace {
 struct Arguments {
   std::vector<std::vector<char>> values;
@@ -100,21 +92,19 @@ CUSIM_API int cuStreamIsCapturing(void* handle, int* out) {
 
 // ---------------------------------------------------------------------------------------------------------- graphs
 namespace {
-struct Executable { Graph graph; bool auto_free; };
-
-void free_left(const Executable& executable) {
-  for (u64 at : executable.graph.allocations) {
-    const Allocation* found = memory.exact(at);
-    if (found && found->live) memory.release(at, false);
-  }
-}
+struct Executable { Graph graph; };
 }  // namespace
 
 CUSIM_API int cuGraphInstantiateWithFlags(Executable** out, Graph* graph, u64 flags) {
   return call(CONTEXT, [=]() -> int {
     if (!is_handle(graph, GRAPH)) return INVALID_HANDLE;
-    auto made = new Executable{*graph, (flags & 1) != 0};
-    add_handle(made, GRAPH_EXEC, [=] { delete made; });
+    if (flags & ~11ull) return INVALID_VALUE;
+    auto made = new Executable{*graph};
+    add_handle(made, GRAPH_EXEC, [=] {
+      for (u64 at : made->graph.allocations)
+        if (memory.room_given(at) && !memory.release(at, false)) memory.end_life(at);
+      delete made;
+    });
     *out = made;
     return OK;
   });
@@ -127,15 +117,19 @@ CUSIM_API int cuGraphLaunch(Executable* executable, void* handle) {
     Stream* stream = find_stream(handle);
     if (!stream || !is_handle(executable, GRAPH_EXEC)) return INVALID_HANDLE;
     if (stream->capture) return NOT_SUPPORTED;
-    // What an earlier launch allocated and nobody freed: freed now, or an error.
-    if (executable->auto_free) free_left(*executable);
-    for (const auto& each : executable->graph.work)
-      if (int code = each()) return code;
-    return OK;
+    // What an earlier launch allocated and nobody freed is fresh again, as with AUTO_FREE_ON_LAUNCH.
+    return enqueue(stream, [work = executable->graph.work] {
+      for (const auto& each : work)
+        if (int code = each()) return code;
+      return int(OK);
+    });
   });
 }
 CUSIM_API int cuGraphExecDestroy(Executable* executable) {
-  return call(CONTEXT, [=] { return drop_handle(executable, GRAPH_EXEC); });
+  return call(CONTEXT, [=] {
+    drain_all();
+    return drop_handle(executable, GRAPH_EXEC);
+  });
 }
 CUSIM_API int cuGraphDestroy(Graph* graph) {
   return call(CONTEXT, [=] { return drop_handle(graph, GRAPH); });

@@ -16,16 +16,22 @@ static u64 seconds() {
 bool overdue() { return seconds() - launch->began > options.seconds; }
 
 // ----------------------------------------------------------------------------------------------------------- blocks
+// Blocks are used again: their shadows are large, and fresh memory costs page faults.
+static std::vector<std::unique_ptr<Block>> spare;
+
 static std::unique_ptr<Block> make_block(u32 number) {
   const Launch& now = *launch;
-  auto made = std::make_unique<Block>();
+  if (spare.empty()) spare.push_back(std::make_unique<Block>());
+  auto made = std::move(spare.back());
+  spare.pop_back();
   made->number = number;
+  made->epoch = 0;
   made->index = {number % now.grid.x, number / now.grid.x % now.grid.y, u32(number / (u64(now.grid.x) * now.grid.y))};
   size_t bytes = size_t(now.kernel->shared_end - now.kernel->shared_begin);
   made->shared.assign(bytes, char(0xA5));
   made->cells.assign(bytes, Cell{});
   made->written.assign(bytes, 0);
-  made->fibers.resize(now.block.count());
+  made->fibers.assign(now.block.count(), Fiber{});
   for (u32 k = 0; k < made->fibers.size(); k++) {
     Fiber& f = made->fibers[k];
     f.stack = take_stack();
@@ -36,8 +42,9 @@ static std::unique_ptr<Block> make_block(u32 number) {
   }
   return made;
 }
-static void drop_block(const Block& block) {
-  for (const Fiber& f : block.fibers) give_stack(f.stack);
+static void drop_block(std::unique_ptr<Block> block) {
+  for (const Fiber& f : block->fibers) give_stack(f.stack);
+  spare.push_back(std::move(block));
 }
 
 // Shared variables have one address in the module: whose turn it is has its bytes there.
@@ -144,7 +151,7 @@ static void run_blocks() {
     size_t next = options.starve ? starving(resident, idle) : dice() % resident.size();
     if (turn(*resident[next]) == Turn::Ended) {
       if (launch->current == resident[next].get()) launch->current = nullptr;
-      drop_block(*resident[next]);
+      drop_block(std::move(resident[next]));
       resident.erase(resident.begin() + long(next));
       idle = 0;
       continue;
@@ -157,7 +164,20 @@ static void run_blocks() {
       report(LAUNCH_FAILED, resident[0]->fibers[0].place, "deadlock: every block waits for another");
     }
   }
-  for (const auto& left : resident) drop_block(*left);
+  for (auto& left : resident) drop_block(std::move(left));
+}
+
+// Equal addresses only: parts of one allocation may be arguments of their own.
+static std::vector<u64> find_aliases(const Kernel& kernel, void** arguments) {
+  std::vector<u64> found, values;
+  for (size_t k = 0; k < kernel.parameters.size(); k++) {
+    u64 value = 0;
+    if (kernel.sizes[k] == 8) memcpy(&value, arguments[k], 8);
+    values.push_back(memory.room(value) ? value : 0);
+    for (size_t j = 0; j < k; j++)
+      if (value && values[j] == value && values[k] && (kernel.restricted[j] || kernel.restricted[k])) found.push_back(value);
+  }
+  return found;
 }
 
 int run_launch(Kernel& kernel, Dim grid, Dim block, void** arguments) {
@@ -169,6 +189,7 @@ int run_launch(Kernel& kernel, Dim grid, Dim block, void** arguments) {
   now.number = u32(1 + launches % 63);
   if (now.number == 1) memory.forget_stamps();
   now.published.resize(grid.count());
+  now.aliased = find_aliases(kernel, arguments);
   now.began = seconds();
   launch = &now;
   seed_dice(options.seed + launches);

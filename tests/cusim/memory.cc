@@ -1,7 +1,7 @@
 // Device memory: one arena that is never used twice, so that a stale pointer is always seen, with a shadow beside it.
 //
-// Everything is mapped without reserve: a byte costs 1 + 32 + 1 only once it is touched. Fresh memory needs no poison,
-// since nothing can read a byte that nobody wrote.
+// Everything is mapped without reserve: a byte costs 1 + 16 + 1 only once a kernel touches it. Fresh memory needs no
+// poison, since nothing can read a byte that nobody wrote.
 #include <sys/mman.h>
 #include <cstdlib>
 #include <cstring>
@@ -52,11 +52,10 @@ int Memory::allocate(u64* at, u64 bytes, bool host) {
   }
   Allocation made;
   made.base = reinterpret_cast<u64>(arena) + next_free;
-  made.bytes = bytes, made.live = true, made.host = host;
+  made.bytes = bytes, made.given = true, made.host = host;
   all.push_back(made);
   for (u64 k = 0; k < granules_used; k++) granules[next_free / GRANULE + k] = u32(all.size() - 1);
-  if (host) memset(written + next_free, 1, bytes);
-  else in_use += bytes;
+  if (!host) in_use += bytes;
   if (in_use > high) high = in_use;
   next_free += granules_taken * GRANULE;
   *at = made.base;
@@ -80,30 +79,39 @@ static void give_back(const Allocation& gone) {
   drop(memory.written + offset, gone.bytes);
 }
 
+void Memory::begin_life(u64 at) {
+  Allocation* found = mutable_exact(at);
+  if (!found) return;
+  found->live = true;
+  // The first time its shadow is zero; a graph that is launched again finds what it left.
+  if (found->host || found->lived) memset(written + (at - reinterpret_cast<u64>(arena)), found->host, found->bytes);
+  found->lived = true;
+}
+
 int Memory::release(u64 at, bool host) {
   Allocation* found = mutable_exact(at);
-  if (!found || !found->live || found->host != host) {
+  if (!found || !found->given || found->host != host) {
     say("cusim: free of " + place_of(reinterpret_cast<void*>(at), 0));
     return INVALID_VALUE;
   }
-  found->live = false;
+  found->given = false;
   if (!host) in_use -= found->bytes;
-  give_back(*found);
   return OK;
 }
 
-void Memory::release_all() {
-  for (Allocation& each : all)
-    if (each.live && !each.host) release(each.base, false);
+void Memory::end_life(u64 at) {
+  Allocation* found = mutable_exact(at);
+  if (!found || !found->live) return;
+  found->live = false;
+  give_back(*found);
 }
 
-void Memory::revive(u64 at) {
-  Allocation* found = mutable_exact(at);
-  if (!found) return;
-  if (!found->live) in_use += found->bytes;
-  found->live = true;
-  if (in_use > high) high = in_use;
-  memset(written + (at - reinterpret_cast<u64>(arena)), 0, found->bytes);
+void Memory::release_all() {
+  for (Allocation& each : all) {
+    if (each.host) continue;
+    if (each.given) release(each.base, false);
+    end_life(each.base);
+  }
 }
 
 const Allocation* Memory::find(u64 at) const {
@@ -123,6 +131,11 @@ u64 Memory::room(u64 at) const {
   const Allocation* found = &all[granules[(at - reinterpret_cast<u64>(arena)) / GRANULE]];
   if (!found->live || at < found->base || at >= found->base + found->bytes) return 0;
   return found->base + found->bytes - at;
+}
+
+u64 Memory::room_given(u64 at) const {
+  const Allocation* found = find(at);
+  return found && found->given && at < found->base + found->bytes ? found->base + found->bytes - at : 0;
 }
 
 // Launch numbers in stamps have few bits; when they begin again no stamp may be left.

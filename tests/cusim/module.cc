@@ -95,6 +95,10 @@ Kernel* find_kernel(Module* module, const std::string& name) {
   auto sizes = symbol<const u32*>(*module, "cusim_sizes_" + name);  // their count, then each
   made->sizes = sizes + 1;
   made->parameters.resize(sizes[0], "?");
+  for (std::string& each : made->parameters) {
+    made->restricted.push_back(each[0] == '!');
+    if (each[0] == '!') each.erase(0, 1);
+  }
   made->most_threads = *symbol<const u32*>(*module, "cusim_threads_" + name);
   auto shared = symbol<char**>(*module, "cusim_shared_of_" + name);
   made->shared_begin = shared[0], made->shared_end = shared[1];
@@ -143,7 +147,10 @@ CUSIM_API int cuModuleLoadDataEx(Module** out, const void* image, u32, void*, vo
   return cuModuleLoadData(out, image);
 }
 CUSIM_API int cuModuleUnload(Module* module) {
-  return call(CONTEXT, [=] { return drop_handle(module, MODULE); });
+  return call(CONTEXT, [=] {
+    drain_all();  // launches of its kernels may be under way
+    return drop_handle(module, MODULE);
+  });
 }
 CUSIM_API int cuModuleGetFunction(Kernel** out, Module* module, const char* name) {
   return call(CONTEXT, [=]() -> int {

@@ -64,20 +64,23 @@ std::vector<Said> take_directives(std::vector<std::string>& lines, const std::st
 std::vector<std::string> parameter_names(const std::string& text, size_t open) {
   std::vector<std::string> names;
   std::string word;
+  bool alone = false;  // __restrict__
   int depth = 0;
   for (size_t k = open; k < text.size(); k++) {
     char c = text[k];
     if (c == '(' || c == '<' || c == '[') depth++;
     bool ends = c == ')' && depth == 1;
     if ((c == ',' && depth == 1) || ends) {
-      if (!word.empty()) names.push_back(word);
+      if (!word.empty()) names.push_back(alone ? "!" + word : word);
       word.clear();
+      alone = false;
       if (ends) return names;
     } else if (c == ')' || c == '>' || c == ']') {
       depth--;
     } else if (isalnum(static_cast<unsigned char>(c)) || c == '_') {
       bool joined = k && (isalnum(static_cast<unsigned char>(text[k - 1])) || text[k - 1] == '_');
       word = joined ? word + c : std::string(1, c);
+      alone = alone || word == "__restrict__";
     }
   }
   return names;
@@ -121,7 +124,7 @@ std::string unit_of(const Program& program, const std::string& clean, const std:
   }
   out << clean.substr(done) << "\n#line 1 \"cusim-tail\"\n";
   for (const Kernel& k : kernels) {
-    std::string names;
+    std::string names;  // "!a0": one that is __restrict__
     for (const std::string& p : k.parameters) names += p + " ";
     std::string begin = "__start_cusim_shared_" + k.name, end = "__stop_cusim_shared_" + k.name;
     out << "extern \"C\" {\n"

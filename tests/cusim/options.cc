@@ -7,13 +7,13 @@ namespace cusim {
 Options options;
 Counters counters;
 
-struct Schedule { const char* name; u64 resident, pause; bool starve, reverse; };
+struct Schedule { const char* name; u64 resident, pause; bool starve, reverse; Options::Streams streams; };
 // No one of them finds all: a look-back leaves its first window only when many blocks wait for a starved one; a
 // block number used for a ticket shows when blocks start from the last; missing barriers show in any.
 static const Schedule SCHEDULES[] = {
-    {"serial", 1, 0, false, true},
-    {"random", 4, 2, false, false},
-    {"starved", 64, 1, true, false},
+    {"serial", 1, 0, false, true, Options::Eager},
+    {"random", 4, 2, false, false, Options::Random},
+    {"starved", 64, 1, true, false, Options::Late},
 };
 
 static bool number(const char* text, u64* out) {
@@ -29,7 +29,7 @@ static bool schedule(const char* text) {
     if (text == std::string(s.name)) {
       options.schedule = s.name;
       options.resident = s.resident, options.pause = s.pause;
-      options.starve = s.starve, options.reverse = s.reverse;
+      options.starve = s.starve, options.reverse = s.reverse, options.streams = s.streams;
       return true;
     }
   return false;

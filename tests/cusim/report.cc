@@ -105,7 +105,7 @@ std::string place_of(const void* at, u64 bytes) {
       if (value >= found->base && value < found->base + found->bytes) argument = launch->kernel->parameters[k];
     }
   said += argument + number(" of %llu bytes", (unsigned long long)found->bytes);
-  if (!found->live) said += ", freed";
+  if (!found->live) said += found->given ? ", whose allocation has not run" : ", freed";
   long long past = offset + (long long)bytes - (long long)found->bytes;
   if (past > 0) said += number(", %lld past its end", past);
   return said;

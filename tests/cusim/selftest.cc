@@ -3,7 +3,10 @@
 #include <unistd.h>
 #include <chrono>
 #include <cstdio>
+#include <deque>
 #include <fstream>
+#include <future>
+#include <memory>
 #include <sstream>
 #include "selftest.h"
 
@@ -117,19 +120,29 @@ static bool as_said(const Fault& f, const Seen& seen) {
 static int run_faults(Device& gpu, const std::string& root, const std::string& only) {
   int bad = 0, named = 0, by_copy = 0, by_value = 0, equivalent = 0;
   std::vector<Case> cases = all_cases();
-  for (const Fault& f : FAULTS) {
-    if (!only.empty() && only != f.file) continue;
+  // The next text is compiled while this one runs.
+  auto compile = [&](const Fault& f) {
+    return std::async(std::launch::async, [&] { return std::make_unique<Program>(gpu, with_fault(text_of(root, f.file), f), "prelude.cu"); });
+  };
+  std::vector<const Fault*> faults;
+  for (const Fault& f : FAULTS)
+    if (only.empty() || only == f.file) faults.push_back(&f);
+  std::deque<std::future<std::unique_ptr<Program>>> ahead;
+  for (size_t k = 0; k < faults.size(); k++) {
+    const Fault& f = *faults[k];
+    while (ahead.size() < 2 && k + ahead.size() < faults.size()) ahead.push_back(compile(*faults[k + ahead.size()]));
     const Case* c = nullptr;
     for (const Case& each : cases)
       if (!strcmp(each.file, f.file)) c = &each;
     if (!c) throw Failed{-1, std::string("no case ") + f.file};
-    Program program(gpu, with_fault(text_of(root, f.file), f), "prelude.cu");
+    std::unique_ptr<Program> program = ahead.front().get();
+    ahead.pop_front();
     Seen seen;
     std::string when;
     for (const char* schedule : SCHEDULES) {
       gpu.set("CUSIM_SCHEDULE", schedule);
       for (u64 n : c->faulty)
-        if (!seen.any) seen = try_out(gpu, program, *c, n), when = std::string(schedule) + ", size " + std::to_string(n);
+        if (!seen.any) seen = try_out(gpu, *program, *c, n), when = std::string(schedule) + ", size " + std::to_string(n);
     }
     bool right = as_said(f, seen);
     bad += !right;

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds the libraries and the selftest into a folder and runs it:  tests/cusim/selftest.sh OUTDIR [driver|cases|faults] [NAME]
+# Builds the libraries and the selftest into a folder and runs it:
+#   tests/cusim/selftest.sh OUTDIR [driver|cases|faults] [NAME]
 set -eu
 out=${1:?"usage: selftest.sh OUTDIR [driver|cases|faults] [NAME]"}
 shift
@@ -7,9 +8,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 "$here/build.sh" "$out"
 mkdir -p "$out/t"
 for file in selftest device faults cases_map cases_fold cases_place cases_driver; do
-  [ -f "$here/$file.cc" ] || continue
   if [ "$out/t/$file.o" -nt "$here/$file.cc" ] && [ "$out/t/$file.o" -nt "$here/selftest.h" ]; then continue; fi
-  echo "$file"
-done | xargs -P 2 -I@ g++ -std=c++17 -O1 -ffp-contract=off -Wall -Wextra -c "$here/@.cc" -o "$out/t/@.o"
+  echo "-c $here/$file.cc -o $out/t/$file.o"
+done | xargs -r -P 2 -L 1 g++ -std=c++17 -O1 -ffp-contract=off -Wall -Wextra
 g++ "$out"/t/*.o -o "$out/selftest" -ldl -pthread
 exec "$out/selftest" "$out" "$here/../.." "$@"

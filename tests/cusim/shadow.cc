@@ -11,7 +11,20 @@ static bool reads(Access kind) { return kind == READ || kind == ATOMIC_READ || k
 
 static constexpr u32 MOST_FENCES = 15, EPOCHS = (1 << 14) - 1, SYNCS = (1 << 9) - 1, BLOCKS = (1 << 20) - 1;
 
-static Stamp stamp(bool atomic) {
+static u64 bits(Stamp stamp) {
+  u64 out;
+  memcpy(&out, &stamp, sizeof out);
+  return out;
+}
+static Stamp stamp_of(u64 bits) {
+  Stamp out;
+  memcpy(&out, &bits, sizeof out);
+  return out;
+}
+static constexpr u64 LAUNCH_BITS = 63, ATOMIC_BIT = 1ull << 63;
+
+// Epoch and warp synchronisations change only while a fiber waits, so its stamp is made when it goes on.
+void renew_stamp() {
   const Fiber& me = *launch->fiber;
   Stamp now;
   now.launch = launch->number & 63;
@@ -20,8 +33,8 @@ static Stamp stamp(bool atomic) {
   now.lane = me.lane & 1023;
   now.epoch = me.block->epoch & EPOCHS;
   now.sync = me.syncs & SYNCS;
-  now.atomic = atomic;
-  return now;
+  now.atomic = 0;
+  launch->stamp = bits(now);
 }
 
 // Did the block of `other` publish what it stamped, and has the reader fenced since?
@@ -35,13 +48,17 @@ static bool published(Stamp other) {
   return false;
 }
 
-// Two accesses, one of them a write: are they unordered?
-static bool races(Stamp other, Stamp now) {
-  if (other.launch != now.launch) return false;  // launch numbers begin at 1: a fresh cell never matches
+// Two accesses of one launch, one of them a write: are they unordered?
+static bool unordered(Stamp other, Stamp now) {
   if (other.atomic && now.atomic) return false;
   if (other.block != now.block) return !published(other);
   if (other.lane == now.lane || other.epoch != now.epoch) return false;
   return other.lane / 32 != now.lane / 32 || other.sync == now.sync;
+}
+// Launch numbers begin at 1, so a fresh cell is never of this launch.
+static inline bool races(u64 other, u64 now) {
+  if ((other ^ now) & LAUNCH_BITS || other == now) return false;
+  return unordered(stamp_of(other), stamp_of(now));
 }
 
 [[noreturn]] static void fault(int code, void* place, const std::string& what) {
@@ -54,8 +71,9 @@ static std::string who(Stamp s) {
   return here ? number("thread %u", unsigned(s.lane)) : number("thread %u of block %u", unsigned(s.lane), unsigned(s.block));
 }
 
-[[noreturn]] __attribute__((noinline)) static void race(const void* at, u64 bytes, Access kind, Stamp other, bool wrote,
+[[noreturn]] __attribute__((noinline)) static void race(const void* at, u64 bytes, Access kind, u64 stamp, bool wrote,
                                                         void* place) {
+  Stamp other = stamp_of(stamp);
   const char* mine = kind >= ATOMIC_READ ? (writes(kind) ? "atomic write" : "volatile read") : writes(kind) ? "write" : "read";
   const char* theirs = other.atomic ? (wrote ? "atomic write" : "volatile read") : wrote ? "write" : "read";
   fault(LAUNCH_FAILED, place,
@@ -63,7 +81,7 @@ static std::string who(Stamp s) {
 }
 
 // One access of a kernel. Its own stack and the constants of its module are no concern of ours.
-static inline void check(const void* p, u64 bytes, Access kind, void* place) {
+static inline __attribute__((always_inline)) void check(const void* p, u64 bytes, Access kind, void* place) {
   auto at = static_cast<char*>(const_cast<void*>(p));
   Launch& now = *launch;
   if (at >= now.fiber->stack && at < now.fiber->stack + STACK) return;
@@ -72,9 +90,14 @@ static inline void check(const void* p, u64 bytes, Access kind, void* place) {
   if (memory.owns(at)) {
     if (memory.room(u64(at)) < bytes) {
       const Allocation* near = memory.find(u64(at));
-      const char* what = near && !near->live && u64(at) - near->base < near->bytes ? "use after free: " : "out of bounds: ";
+      bool inside = near && !near->live && u64(at) - near->base < near->bytes;
+      const char* what = !inside ? "out of bounds: " : near->given ? "use before its allocation in a stream: " : "use after free: ";
       fault(ILLEGAL_ADDRESS, place, std::string(what) + (writes(kind) ? "write" : "read") + " of " + place_of(at, bytes));
     }
+    if (!now.aliased.empty() && writes(kind))
+      for (u64 base : now.aliased)
+        if (memory.find(base) == memory.find(u64(at)))
+          fault(LAUNCH_FAILED, place, "aliased: write of " + place_of(at, bytes) + ", which two arguments reach, one of them __restrict__");
     cells = memory.cells + (at - memory.arena);
     written = memory.written + (at - memory.arena);
   } else if (at >= now.kernel->shared_begin && at < now.kernel->shared_end) {
@@ -93,19 +116,27 @@ static inline void check(const void* p, u64 bytes, Access kind, void* place) {
 
   if ((++now.accesses & ((1 << 20) - 1)) == 0 && overdue())
     fault(LAUNCH_TIMEOUT, place, number("runs longer than %llu seconds", (unsigned long long)options.seconds));
-  Stamp mine = stamp(kind >= ATOMIC_READ);
+  u64 mine = kind >= ATOMIC_READ ? now.stamp | ATOMIC_BIT : now.stamp;
   bool read = reads(kind), write = writes(kind);
+  u64 fine_write = mine, fine_read = mine;  // the bytes of one access mostly have the same stamps
   for (u64 k = 0; k < bytes; k++) {
     if (read && !written[k])
       fault(LAUNCH_FAILED, place, "uninitialised: read of " + place_of(at + k, 1) + ", which nobody wrote");
-    if (races(cells[k].write, mine)) race(at + k, 1, kind, cells[k].write, true, place);
-    if (write) {
-      if (races(cells[k].read, mine)) race(at + k, 1, kind, cells[k].read, false, place);
-      cells[k].write = mine;
-      written[k] = 1;
-    } else {
-      cells[k].read = mine;
+    Cell& cell = cells[k];
+    if (cell.write != fine_write) {
+      if (races(cell.write, mine)) race(at + k, 1, kind, cell.write, true, place);
+      fine_write = cell.write;
     }
+    if (!write) {
+      cell.read = mine;
+      continue;
+    }
+    if (cell.read != fine_read) {
+      if (races(cell.read, mine)) race(at + k, 1, kind, cell.read, false, place);
+      fine_read = cell.read;
+    }
+    cell.write = mine;
+    written[k] = 1;
   }
   now.work += write;
   now.fiber->wrote = now.fiber->wrote || write;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -59,6 +60,7 @@ struct Options {
   bool no_device = false;
   std::string report;    // a file; empty: standard error
   std::string schedule = "random";
+  enum Streams { Eager, Random, Late } streams = Random;  // when work runs: at its call, some time, when it must
 };
 extern Options options;
 // What the k-th call or allocation is counted by; setting one of those switches begins anew.
@@ -72,11 +74,14 @@ bool set_option(const char* name, const char* value);
 struct Stamp {
   u64 launch : 6, fences : 4, block : 20, lane : 10, epoch : 14, sync : 9, atomic : 1;
 };
-struct Cell { Stamp write, read; };
+static_assert(sizeof(Stamp) == 8);
+struct Cell { u64 write, read; };  // stamps as they lie in memory: most comparisons are of all bits at once
 
 struct Allocation {
   u64 base = 0, bytes = 0;
-  bool live = false;
+  bool given = false;  // as calls see it: allocated, and not freed
+  bool live = false;   // as work in streams sees it: its allocation has run, its free has not
+  bool lived = false;
   bool host = false;  // pinned: the host writes it unseen, so it counts as initialised
 };
 struct Memory {
@@ -86,13 +91,16 @@ struct Memory {
   u64 in_use = 0, high = 0;
 
   void open();
+  // An allocation and a free are calls, which count bytes; and they happen later, in the order of a stream.
   int allocate(u64* at, u64 bytes, bool host);
+  void begin_life(u64 at);
   int release(u64 at, bool host);
+  void end_life(u64 at);
   void release_all();
-  void revive(u64 at);                  // an allocation of a graph is made anew by every launch of it
   const Allocation* find(u64 at) const; // the one at or before `at`, live or not; null if there is none near
   const Allocation* exact(u64 at) const;
   u64 room(u64 at) const;               // bytes from `at` to the end of its live allocation, 0 if outside
+  u64 room_given(u64 at) const;         // the same as calls see it
   bool owns(const void* p) const;
   void forget_stamps();
 };
@@ -105,6 +113,7 @@ struct Kernel {
   std::string name;
   void (*enter)(void**) = nullptr;
   std::vector<std::string> parameters;
+  std::vector<bool> restricted;  // __restrict__
   const u32* sizes = nullptr;  // of the parameters
   u32 most_threads = 1024;
   char *shared_begin = nullptr, *shared_end = nullptr;
@@ -172,7 +181,10 @@ struct Launch {
   u64 accesses = 0, began = 0;
   std::vector<std::vector<Published>> published;  // of each block
   int fault = OK;      // the first
+  std::vector<u64> aliased;  // buffers that two arguments reach, one of them __restrict__: nobody may write them
+  u64 stamp = 0;       // of the running fiber's accesses now
 };
+void renew_stamp();    // after a switch of fibers and after a fence
 extern Launch* launch;  // the one that runs
 
 constexpr size_t STACK = 32768;  // the compiler refuses a frame of more than half
@@ -199,19 +211,31 @@ std::string place_of(const void* at, u64 bytes);  // an address in words: which 
 // ---------------------------------------------------------------------------------------- the driver (driver.cc)
 enum Need { NOTHING = 0, INIT = 1, CONTEXT = 2, NO_CAPTURE = 4 };
 int call(int need, const std::function<int()>& body);
-struct Stream;
-int enqueue(Stream* stream, std::function<int()> work);  // runs now, or is recorded by a capture
 bool is_handle(const void* handle, int kind);
 void add_handle(void* handle, int kind, std::function<void()> drop);
 int drop_handle(const void* handle, int kind);
 enum Kind { STREAM = 1, EVENT, MODULE, FUNCTION, GRAPH, GRAPH_EXEC, POOL };
-struct Stream { struct Graph* capture = nullptr; bool invalid = false; };
-Stream* find_stream(void* handle);  // null: no such stream
-void capture_begins(Stream* stream);
-void capture_ends(Stream* stream);
+
+// ----------------------------------------------------------------------------------------------- streams (streams.cc)
+struct Moment { bool done = false, captured = false; u64 time = 0; };  // one record of an event
+struct Work { std::function<int()> run; std::shared_ptr<Moment> after; };
 struct Graph {
   std::vector<std::function<int()>> work;
   std::vector<u64> allocations;  // made inside, owned by the graph
 };
+struct Stream {
+  std::deque<Work> queue;
+  bool blocking = true;
+  Graph* capture = nullptr;
+  bool invalid = false;
+};
+Stream* find_stream(void* handle);  // null: no such stream
+int enqueue(Stream* stream, std::function<int()> work);  // it runs some time, or is recorded by a capture
+void drain(Stream& stream);
+void drain_all();
+void forget_work();
+void capture_begins(Stream* stream);
+void capture_ends(Stream* stream);
 void lose_context(int code);
+int lost_code();  // of a lost context, else 0
 }  // namespace cusim

@@ -1,5 +1,4 @@
-// Allocation, pools, pinned memory, copies, fills and events.
-#include <ctime>
+// Allocation, pools, pinned memory, copies and fills.
 #include <cstring>
 #include "sim.h"
 
@@ -47,13 +46,34 @@ template <class T> int fill(u64 to, T value, u64 count) {
   return OK;
 }
 
-int in_stream(void* handle, std::function<int()> work) {
+// A call that is refused when what it names is not there; whether it is there in time, its work finds out.
+struct Range { u64 at, bytes; };
+int refused(const char* what, std::initializer_list<Range> ranges) {
+  for (Range r : ranges)
+    if (memory.room_given(r.at) < r.bytes) return outside(what, r.at, r.bytes);
+  return OK;
+}
+int checked(void* handle, const char* what, std::initializer_list<Range> ranges, std::function<int()> work) {
   return call(CONTEXT, [&]() -> int {
     Stream* stream = find_stream(handle);
-    return stream ? enqueue(stream, std::move(work)) : int(INVALID_HANDLE);
+    if (!stream) return INVALID_HANDLE;
+    if (int code = refused(what, ranges)) return code;
+    return enqueue(stream, std::move(work));
   });
 }
-int at_once(std::function<int()> work) { return call(CONTEXT | NO_CAPTURE, work); }
+// Plain copies and fills wait for all work and are done when they return.
+int at_once(std::function<int()> work) {
+  return call(CONTEXT | NO_CAPTURE, [&]() -> int {
+    drain_all();
+    if (int code = lost_code()) return code;
+    int code = work();
+    return lost_code() ? lost_code() : code;
+  });
+}
+bool pinned(const void* at) {
+  const Allocation* found = memory.find(u64(at));
+  return found && found->host && memory.room(u64(at));
+}
 char the_pool;
 }  // namespace
 
@@ -62,38 +82,54 @@ CUSIM_API int cuMemAllocAsync(u64* out, size_t bytes, void* handle) {
   return call(CONTEXT, [=]() -> int {
     Stream* stream = find_stream(handle);
     if (!stream) return INVALID_HANDLE;
-    int code = memory.allocate(out, bytes, false);
-    if (code || !stream->capture) return code;
-    // The address is fixed now; each launch of the graph finds fresh memory there.
+    if (int code = memory.allocate(out, bytes, false)) return code;
     u64 at = *out;
-    stream->capture->allocations.push_back(at);
-    return enqueue(stream, [=] { memory.revive(at); return OK; });
+    // In a capture the address is fixed now, and each launch of the graph finds fresh memory there.
+    if (stream->capture) stream->capture->allocations.push_back(at);
+    return enqueue(stream, [=] { memory.begin_life(at); return OK; });
   });
 }
 CUSIM_API int cuMemFreeAsync(u64 at, void* handle) {
-  return in_stream(handle, [=]() -> int { return at ? memory.release(at, false) : int(OK); });
+  return call(CONTEXT, [=]() -> int {
+    Stream* stream = find_stream(handle);
+    if (!stream) return INVALID_HANDLE;
+    if (!at) return OK;
+    // What a graph allocated it keeps, from launch to launch.
+    if (!stream->capture)
+      if (int code = memory.release(at, false)) return code;
+    return enqueue(stream, [=] { memory.end_life(at); return OK; });
+  });
 }
 CUSIM_API int cuMemAllocFromPoolAsync(u64* out, size_t bytes, void*, void* handle) {
   return cuMemAllocAsync(out, bytes, handle);
 }
-CUSIM_API int cuMemAlloc_v2(u64* out, size_t bytes) {
-  return at_once([=] { return memory.allocate(out, bytes, false); });
-}
-CUSIM_API int cuMemFree_v2(u64 at) {
-  return at_once([=]() -> int { return at ? memory.release(at, false) : int(OK); });
-}
-CUSIM_API int cuMemHostAlloc(void** out, size_t bytes, u32) {
-  return at_once([=] {
-    u64 at = 0;
-    int code = memory.allocate(&at, bytes, true);
-    *out = pointer(at);
+namespace {
+int allocate_now(u64* out, size_t bytes, bool host) {
+  return call(CONTEXT | NO_CAPTURE, [=] {
+    int code = memory.allocate(out, bytes, host);
+    if (!code) memory.begin_life(*out);
     return code;
   });
 }
-CUSIM_API int cuMemAllocHost_v2(void** out, size_t bytes) { return cuMemHostAlloc(out, bytes, 0); }
-CUSIM_API int cuMemFreeHost(void* at) {
-  return at_once([=] { return memory.release(u64(at), true); });
+int free_now(u64 at, bool host) {
+  return at_once([=]() -> int {
+    if (!at) return OK;
+    int code = memory.release(at, host);
+    if (!code) memory.end_life(at);
+    return code;
+  });
 }
+}  // namespace
+CUSIM_API int cuMemAlloc_v2(u64* out, size_t bytes) { return allocate_now(out, bytes, false); }
+CUSIM_API int cuMemFree_v2(u64 at) { return free_now(at, false); }
+CUSIM_API int cuMemHostAlloc(void** out, size_t bytes, u32) {
+  u64 at = 0;
+  int code = allocate_now(&at, bytes, true);
+  *out = pointer(at);
+  return code;
+}
+CUSIM_API int cuMemAllocHost_v2(void** out, size_t bytes) { return cuMemHostAlloc(out, bytes, 0); }
+CUSIM_API int cuMemFreeHost(void* at) { return free_now(u64(at), true); }
 CUSIM_API int cuMemHostGetDevicePointer_v2(u64* out, void* at, u32) {
   return call(CONTEXT, [=]() -> int { *out = u64(at); return memory.room(u64(at)) ? OK : INVALID_VALUE; });
 }
@@ -150,20 +186,39 @@ CUSIM_API int cuMemPoolTrimTo(void* pool, size_t) {
 }
 
 // ---------------------------------------------------------------------------------------------------------- copies
-CUSIM_API int cuMemcpyHtoDAsync_v2(u64 to, const void* from, size_t bytes, void* stream) {
-  return in_stream(stream, [=] { return to_device(to, from, bytes); });
+// A copy from pinned memory reads it when it runs; what is pageable was taken when the call returns. A capture
+// remembers the address.
+CUSIM_API int cuMemcpyHtoDAsync_v2(u64 to, const void* from, size_t bytes, void* handle) {
+  return call(CONTEXT, [=]() -> int {
+    Stream* stream = find_stream(handle);
+    if (!stream) return INVALID_HANDLE;
+    if (int code = refused("copy to the device", {{to, bytes}})) return code;
+    if (pinned(from) || stream->capture) return enqueue(stream, [=] { return to_device(to, from, bytes); });
+    auto first = static_cast<const char*>(from);
+    auto taken = std::make_shared<std::vector<char>>(first, first + bytes);
+    return enqueue(stream, [=] { return to_device(to, taken->data(), bytes); });
+  });
+}
+// A copy to pinned memory is there once the stream was waited for; one to pageable memory when the call returns.
+CUSIM_API int cuMemcpyDtoHAsync_v2(void* to, u64 from, size_t bytes, void* handle) {
+  return call(CONTEXT, [=]() -> int {
+    Stream* stream = find_stream(handle);
+    if (!stream) return INVALID_HANDLE;
+    if (int code = refused("copy to the host", {{from, bytes}})) return code;
+    enqueue(stream, [=] { return to_host(to, from, bytes); });
+    if (pinned(to) || stream->capture) return lost_code();
+    drain(*stream);
+    return lost_code();
+  });
 }
 CUSIM_API int cuMemcpyHtoD_v2(u64 to, const void* from, size_t bytes) {
   return at_once([=] { return to_device(to, from, bytes); });
-}
-CUSIM_API int cuMemcpyDtoHAsync_v2(void* to, u64 from, size_t bytes, void* stream) {
-  return in_stream(stream, [=] { return to_host(to, from, bytes); });
 }
 CUSIM_API int cuMemcpyDtoH_v2(void* to, u64 from, size_t bytes) {
   return at_once([=] { return to_host(to, from, bytes); });
 }
 CUSIM_API int cuMemcpyDtoDAsync_v2(u64 to, u64 from, size_t bytes, void* stream) {
-  return in_stream(stream, [=] { return on_device(to, from, bytes); });
+  return checked(stream, "copy", {{to, bytes}, {from, bytes}}, [=] { return on_device(to, from, bytes); });
 }
 CUSIM_API int cuMemcpyDtoD_v2(u64 to, u64 from, size_t bytes) {
   return at_once([=] { return on_device(to, from, bytes); });
@@ -172,10 +227,11 @@ CUSIM_API int cuMemcpyPeerAsync(u64 to, void*, u64 from, void*, size_t bytes, vo
   return cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
 }
 CUSIM_API int cuMemsetD8Async(u64 to, u8 value, size_t count, void* stream) {
-  return in_stream(stream, [=] { return fill(to, value, count); });
+  return checked(stream, "fill", {{to, count}}, [=] { return fill(to, value, count); });
 }
 CUSIM_API int cuMemsetD32Async(u64 to, u32 value, size_t count, void* stream) {
-  return in_stream(stream, [=] { return fill(to, value, count); });
+  if (to % 4) return INVALID_VALUE;
+  return checked(stream, "fill", {{to, count * 4}}, [=] { return fill(to, value, count); });
 }
 CUSIM_API int cuMemsetD8_v2(u64 to, u8 value, size_t count) {
   return at_once([=] { return fill(to, value, count); });
@@ -183,51 +239,6 @@ CUSIM_API int cuMemsetD8_v2(u64 to, u8 value, size_t count) {
 CUSIM_API int cuMemsetD32_v2(u64 to, u32 value, size_t count) {
   return at_once([=] { return fill(to, value, count); });
 }
-
-// ---------------------------------------------------------------------------------------------------------- events
-namespace {
-struct Event { u64 time = 0; bool timed = true; };
-u64 nanoseconds() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return u64(now.tv_sec) * 1000000000 + u64(now.tv_nsec);
-}
-int with_event(Event* event, int need, const std::function<int()>& body) {
-  return call(CONTEXT | need, [&]() -> int { return is_handle(event, EVENT) ? body() : int(INVALID_HANDLE); });
-}
-}  // namespace
-CUSIM_API int cuEventCreate(Event** out, u32 flags) {
-  return call(CONTEXT, [=] {
-    auto made = new Event;
-    made->timed = !(flags & 2);
-    add_handle(made, EVENT, [=] { delete made; });
-    *out = made;
-    return OK;
-  });
-}
-CUSIM_API int cuEventDestroy_v2(Event* event) {
-  return call(CONTEXT, [=] { return drop_handle(event, EVENT); });
-}
-CUSIM_API int cuEventRecord(Event* event, void* handle) {
-  return with_event(event, 0, [=]() -> int {
-    Stream* stream = find_stream(handle);
-    return stream ? enqueue(stream, [=] { event->time = nanoseconds(); return OK; }) : int(INVALID_HANDLE);
-  });
-}
-CUSIM_API int cuEventQuery(Event* event) {
-  return with_event(event, NO_CAPTURE, [] { return OK; });
-}
-CUSIM_API int cuEventSynchronize(Event* event) {
-  return with_event(event, NO_CAPTURE, [] { return OK; });
-}
-CUSIM_API int cuEventElapsedTime_v2(float* out, Event* from, Event* to) {
-  return with_event(from, 0, [=]() -> int {
-    if (!is_handle(to, EVENT) || !from->timed || !to->timed || !from->time || !to->time) return INVALID_HANDLE;
-    *out = float(double(to->time - from->time) * 1e-6);
-    return OK;
-  });
-}
-CUSIM_API int cuEventElapsedTime(float* out, Event* from, Event* to) { return cuEventElapsedTime_v2(out, from, to); }
 
 // What cudarc can name and this driver does not do: said so, instead of a missing symbol.
 #define NOT_HERE(name) \

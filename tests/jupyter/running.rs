@@ -1,5 +1,7 @@
 //! Kernel processes of the program under test.
 
+#![allow(dead_code, reason = "each test that shares this uses a part of it")]
+
 use aplomb_kernel::jupyter::client::{Answer, Channel, Client};
 use aplomb_kernel::jupyter::{ConnectionInfo, fresh, write};
 use serde_json::{Value, json};
@@ -14,7 +16,7 @@ pub struct Running {
     process: Child,
     pub client: Client,
     pub info: ConnectionInfo,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 /// Asks until there is an answer.
@@ -29,19 +31,30 @@ pub fn eventually<T>(mut ask: impl FnMut() -> Option<T>) -> T {
     }
 }
 
+fn kernel(program: &str, file: &str) -> Command {
+    let mut command = Command::new(program);
+    command.args(["kernel", "start", "-f", file]);
+    command
+}
+
 impl Running {
     pub fn start() -> Running {
-        Running::start_by(|program, file| {
-            let mut command = Command::new(program);
-            command.args(["kernel", "start", "-f", file]);
-            command
-        })
+        Running::start_by(kernel)
+    }
+
+    /// Another where one was.
+    pub fn start_with(info: ConnectionInfo) -> Running {
+        Running::at(info, kernel)
     }
 
     /// By a command made from the program and the connection file.
     pub fn start_by(command: impl FnOnce(&str, &str) -> Command) -> Running {
+        Running::at(fresh().expect("free ports"), command)
+    }
+
+    fn at(info: ConnectionInfo, command: impl FnOnce(&str, &str) -> Command) -> Running {
         let folder = tempfile::tempdir().expect("a folder");
-        let (info, file) = (fresh().expect("free ports"), folder.path().join("connection.json"));
+        let file = folder.path().join("connection.json");
         write(&file, &info).expect("a file");
         let mut command = command(env!("CARGO_BIN_EXE_aplomb"), file.to_str().expect("UTF-8"));
         // A standard error that takes nothing, as that of a server whose terminal is gone.
@@ -50,7 +63,12 @@ impl Running {
         let process = command.spawn().expect("a kernel");
         let client = Client::connect_when_open(&info, WAIT).expect("open ports");
         client.wait_until_ready(WAIT).expect("a kernel that answers");
-        Running { process, client, info, _folder: folder }
+        Running { process, client, info, folder }
+    }
+
+    /// The connection file.
+    pub fn file(&self) -> std::path::PathBuf {
+        self.folder.path().join("connection.json")
     }
 
     pub fn id(&self) -> u32 {

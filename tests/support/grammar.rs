@@ -44,7 +44,7 @@ impl Grammar {
             };
         }
         let (x, shape) = self.term(dice, depth - 1);
-        match dice.roll(18) {
+        match dice.roll(21) {
             0 | 1 => (format!("({}{x})", dice.pick(&self.one)), shape),
             2..=5 => self.pair(dice, depth, x, shape),
             6 if !shape.is_empty() => (format!("(⌽{x})"), shape),
@@ -65,11 +65,48 @@ impl Grammar {
             14 if shape.len() == 1 => self.indexed(dice, depth, x, shape[0]),
             15 if !shape.is_empty() => self.selected(dice, depth, x, shape),
             16 if !shape.is_empty() => {
-                let body = ["0.5×⍵+A", "1+⍵", "⍵÷2", "÷⍵", "⍵⌈B-⍵", "(⍵>1)×⍵-1"][dice.roll(6)];
+                let body = ["0.5×⍵+A", "1+⍵", "⍵÷2", "÷⍵", "⍵⌈B-⍵", "(⍵>1)×⍵-1", "{⍵>1:⍵÷2 ⋄ 1-⍵}¨⍵"][dice.roll(7)];
                 let own = if shape == [6] { body.into() } else { body.replace(['A', 'B'], "2") };
                 (format!("({{{own}}}⍣{}⊢{x})", 2 + dice.roll(3)), shape)
             }
+            17 | 18 if !shape.is_empty() => self.ordered(dice, x, shape),
+            19 if shape.len() == 1 && shape[0] > 1 => self.whole(dice, depth, x, shape[0]),
             _ => (format!("(-{x})"), shape),
+        }
+    }
+
+    /// A fold by what no table calls associative.
+    fn ordered(&self, dice: &mut Dice, x: String, mut shape: Vec<usize>) -> Term {
+        let f = dice.pick(&[
+            "{⍺+0.5×⍵}",
+            "{⍵-⍺}",
+            "{⍺⌈1+⍵}",
+            "{(⍺×0.5)÷1+⍵}",
+            "÷",
+            "|",
+            "{⍵}",
+            "{2}",
+            "{⍺>⍵}",
+            "{⍺>⍵:⍺ ⋄ 2×⍵}",
+            "{⍵=0:⍺ ⋄ ⍺÷⍵}",
+        ]);
+        shape.pop();
+        (format!("({f}/{x})"), shape)
+    }
+
+    /// What needs all of a vector.
+    fn whole(&self, dice: &mut Dice, depth: usize, x: String, n: usize) -> Term {
+        let (y, other) = self.term(dice, depth - 1);
+        match dice.roll(9) {
+            0 => (format!("(⍋{x})"), vec![n]),
+            1 => (format!("({{⍵[⍒⍵]}}{x})"), vec![n]),
+            2 => (format!("({x}⍳{y})"), other),
+            3 => (format!("({y}∊{x})"), other),
+            4 => (format!("({}/¨({n}⍴1 0 0 1)⊂{x})", dice.pick(&["+", "⌈", "×"])), vec![n.div_ceil(4) + n / 4]),
+            5 => (format!("({}/({x}>1)/{x})", dice.pick(&["+", "⌈", "×"])), vec![]),
+            6 if !other.is_empty() => (format!("({{Q←{x} ⋄ Q[1+{n}|⌊{y}]←{y} ⋄ Q}}⍬)"), vec![n]),
+            7 if !other.is_empty() => (format!("({{Q←{x} ⋄ Q[1+{n}|⌊{y}]+←0.5 ⋄ Q}}⍬)"), vec![n]),
+            _ => (format!("((⌽{x})[1+{n}|⌊{y}])"), other),
         }
     }
 

@@ -7,6 +7,7 @@ use aplomb_lang::array::{Array, Data, View};
 use aplomb_lang::error::Error;
 use aplomb_lang::limits::Limits;
 use aplomb_lang::protocol::{Completion, Event, Sink};
+use std::path::Path;
 use std::rc::Rc;
 
 pub struct NoCommands;
@@ -173,4 +174,19 @@ pub fn told(how: &[&str], lines: &[&str]) -> aplomb_lang::trace::Trace {
 pub fn breaks(trace: &aplomb_lang::trace::Trace) -> Vec<String> {
     let last = trace.passes.last().map_or(&[][..], |p| p.breaks.as_slice());
     last.iter().filter(|b| !matches!(b.reason.as_str(), "root" | "consumer")).map(|b| b.reason.clone()).collect()
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A file that `UPDATE=1` writes is as it was.
+pub fn same_as(file: &str, text: &str) {
+    let path = root().join(file);
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+    }
+    let known = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(known == text, "{file} differs; UPDATE=1 writes it. Now:\n{text}");
 }

@@ -138,8 +138,11 @@ impl Kernel {
             shown: String::new(),
         };
         let name = if counts { format!("cell {count}") } else { "cell".into() };
-        self.session.handle(Request::Execute { code, name, silent }, &mut cell);
+        self.session.handle(Request::Execute { code, name: name.clone(), silent }, &mut cell);
         let (failure, exit, shown) = (cell.failure, cell.exit, cell.shown);
+        if !silent {
+            self.tell_cell(message, &name, failure.as_ref());
+        }
         if counts {
             self.history.output(&shown);
         }

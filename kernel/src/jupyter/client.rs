@@ -104,13 +104,18 @@ impl Client {
         }
     }
 
+    /// Frames as a message, if they are one and signed with the key.
+    pub fn parse(&self, frames: &[Frame]) -> Option<Message> {
+        self.wire.parse(frames).ok()
+    }
+
     /// The next message that is one.
     pub fn receive(&self, channel: Channel, wait: Duration) -> Option<Message> {
         let begun = Instant::now();
         loop {
             let left = wait.checked_sub(begun.elapsed())?;
             let frames = self.raw_receive(channel, left)?;
-            if let Ok(message) = self.wire.parse(&frames) {
+            if let Some(message) = self.parse(&frames) {
                 return Some(message);
             }
         }

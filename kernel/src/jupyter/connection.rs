@@ -6,7 +6,7 @@
 use jupyter_protocol::{ConnectionInfo, Transport};
 use std::fs::{self, Metadata};
 use std::net::{IpAddr, TcpListener};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What the user allows beyond the defaults.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,6 +53,40 @@ pub fn write(path: &Path, info: &ConnectionInfo) -> std::io::Result<()> {
     use std::os::unix::fs::OpenOptionsExt;
     let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     file.write_all(&serde_json::to_vec(info)?)
+}
+
+/// A connection file as it is named: a path, or, of those that Jupyter keeps, the name or what stands behind `kernel-`.
+/// Errors: a sentence that says where they are, and which came last.
+pub fn find(named: &Path) -> Result<PathBuf, String> {
+    if named.exists() {
+        return Ok(named.into());
+    }
+    let folder = runtime_folder();
+    let name = named.display();
+    let is_bare = named.components().count() == 1;
+    let mut tries = [format!("{name}"), format!("{name}.json"), format!("kernel-{name}.json")].into_iter();
+    let found = tries.find_map(|n| folder.as_ref().map(|f| f.join(n)).filter(|p| is_bare && p.is_file()));
+    found.ok_or_else(|| {
+        let (Some(folder), newest) = (&folder, folder.as_deref().and_then(newest)) else {
+            return format!("no such connection file: {name}");
+        };
+        let last = newest.map_or("none is there".into(), |n| format!("the newest is {n}"));
+        format!("no such connection file: {name}; Jupyter keeps them in {}: {last}", folder.display())
+    })
+}
+
+/// Where servers put connection files.
+fn runtime_folder() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let home = || set("HOME").map(|h| h.join(".local/share/jupyter"));
+    set("JUPYTER_RUNTIME_DIR").or_else(|| set("JUPYTER_DATA_DIR").or_else(home).map(|d| d.join("runtime")))
+}
+
+fn newest(folder: &Path) -> Option<String> {
+    let files = fs::read_dir(folder).ok()?.flatten();
+    let own = files.filter_map(|f| f.file_name().into_string().ok().zip(f.metadata().and_then(|m| m.modified()).ok()));
+    let kernels = own.filter(|(name, _)| name.starts_with("kernel-") && name.ends_with(".json"));
+    kernels.max_by_key(|(_, at)| *at).map(|(name, _)| name)
 }
 
 /// Connection files have a few hundred bytes.

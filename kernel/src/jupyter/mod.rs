@@ -7,8 +7,10 @@
 
 mod cells;
 pub mod client;
+mod comms;
 mod connection;
 mod control;
+mod follow;
 mod history;
 pub mod install;
 mod interrupts;
@@ -19,7 +21,9 @@ mod shell;
 mod sockets;
 pub mod wire;
 
-pub use connection::{Allow, fresh, read, write};
+pub use comms::TARGET;
+pub use connection::{Allow, find, fresh, read, write};
+pub use follow::Follower;
 pub use interrupts::Interrupts;
 pub use jupyter_protocol::ConnectionInfo;
 

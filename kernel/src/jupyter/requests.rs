@@ -3,14 +3,15 @@
 //!
 //! Rows: JUPYTER §4.5, §4.11, §6. Positions are code points, as in the session's protocol.
 
+use super::interrupts::Interrupts;
 use super::mime;
 use super::shell::Kernel;
 use super::wire::{Message, PROTOCOL};
 use aplomb_lang::error::Kind;
-use aplomb_lang::protocol::{Completeness, Event, MimeBundle, Request, Sink, TEXT};
+use aplomb_lang::protocol::{Completeness, Event, MimeBundle, Request, Sink, Status, TEXT};
 use jupyter_protocol::{
-    CodeMirrorMode, CommClose, CommId, CommInfoReply, CompleteReply, InspectReply, IsCompleteReply,
-    JupyterMessageContent, KernelInfoReply, LanguageInfo, ReplyStatus, ShutdownReply, UnknownMessage,
+    CodeMirrorMode, CompleteReply, InspectReply, IsCompleteReply, JupyterMessageContent, KernelInfoReply, LanguageInfo,
+    ReplyStatus, ShutdownReply, UnknownMessage,
 };
 use serde_json::{Map, Value, json};
 
@@ -24,8 +25,10 @@ pub const ROUTES: &[(&str, Handler)] = &[
     ("inspect_request", |kernel, message| Some(inspect(kernel, message).into())),
     ("is_complete_request", |kernel, message| Some(is_complete(kernel, message).into())),
     ("history_request", |kernel, message| Some(kernel.history.answer(&message.content).into())),
-    ("comm_info_request", |_, _| Some(CommInfoReply::default().into())),
-    ("comm_open", comm_open),
+    ("comm_info_request", |kernel, message| Some(kernel.comms.answer(&message.content).into())),
+    ("comm_open", |kernel, message| kernel.comm_open(message)),
+    ("comm_msg", |kernel, message| kernel.comm_message(message)),
+    ("comm_close", |kernel, message| kernel.comm_close(message)),
     ("shutdown_request", |kernel, message| {
         kernel.exit = Some(0);
         Some(shutdown(message))
@@ -87,12 +90,17 @@ fn error(kind: &str, ename: &str, evalue: String) -> JupyterMessageContent {
 }
 
 /// Keeps what a session says to one request.
-#[derive(Default)]
-struct Heard(Vec<Event>);
+struct Heard<'a> {
+    events: Vec<Event>,
+    interrupts: &'a Interrupts,
+}
 
-impl Sink for Heard {
+impl Sink for Heard<'_> {
     fn event(&mut self, event: Event) {
-        self.0.push(event);
+        if event == Event::Status(Status::Busy) {
+            self.interrupts.again();
+        }
+        self.events.push(event);
     }
 
     fn input(&mut self, _prompt: &str) -> Option<String> {
@@ -100,10 +108,10 @@ impl Sink for Heard {
     }
 }
 
-fn ask(kernel: &mut Kernel, request: Request) -> Vec<Event> {
-    let mut heard = Heard::default();
+pub fn ask(kernel: &mut Kernel, request: Request) -> Vec<Event> {
+    let mut heard = Heard { events: Vec::new(), interrupts: &kernel.interrupts };
     kernel.session.handle(request, &mut heard);
-    heard.0
+    heard.events
 }
 
 /// Code and cursor; a cursor beyond the code is at its end.
@@ -154,11 +162,4 @@ fn is_complete(kernel: &mut Kernel, message: &Message) -> IsCompleteReply {
         Some(Completeness::Never) => IsCompleteReply::invalid(),
         None => IsCompleteReply::unknown(),
     }
-}
-
-/// There is no target here: what is opened is closed.
-fn comm_open(kernel: &mut Kernel, message: &Message) -> Option<JupyterMessageContent> {
-    let comm_id = CommId(text(&message.content, "comm_id").into());
-    kernel.iopub.publish(&message.header, CommClose { comm_id, data: Map::new() });
-    None
 }

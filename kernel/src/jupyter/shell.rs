@@ -3,6 +3,7 @@
 //! Rows: JUPYTER §2, §4.6, §4.16. Always: busy and idle around every message, also one that panics; after an error the
 //! cells that have come already are aborted, and none that come later.
 
+use super::comms::Comms;
 use super::history::History;
 use super::interrupts::Interrupts;
 use super::iopub::Publisher;
@@ -23,6 +24,7 @@ pub struct Kernel {
     pub iopub: Arc<Publisher>,
     pub interrupts: Interrupts,
     pub history: History,
+    pub comms: Comms,
     /// The number of the last cell.
     pub count: usize,
     /// The process ends with this code.
@@ -46,9 +48,9 @@ impl Kernel {
         iopub: Arc<Publisher>,
         interrupts: Interrupts,
     ) -> Kernel {
-        let ((shell, stdin), history) = (doors, History::default());
+        let ((shell, stdin), history, comms) = (doors, History::default(), Comms::default());
         let waiting = VecDeque::new();
-        Kernel { session, shell, stdin, wire, iopub, interrupts, history, count: 0, exit: None, waiting }
+        Kernel { session, shell, stdin, wire, iopub, interrupts, history, comms, count: 0, exit: None, waiting }
     }
 
     /// Until a request ends the process, whose exit code it gives, or the sockets are closed.

@@ -138,7 +138,8 @@ pub fn connect(info: &ConnectionInfo) -> Result<Connected, String> {
         shell: open(SocketType::DEALER, info.shell_url())?,
         stdin: open(SocketType::DEALER, info.stdin_url())?,
         control: open(SocketType::DEALER, info.control_url())?,
-        heartbeat: open(SocketType::REQ, info.hb_url())?,
+        // A REQ would wait for ever for the answer of a kernel that is gone.
+        heartbeat: open(SocketType::DEALER, info.hb_url())?,
         iopub: open(SocketType::SUB, info.iopub_url())?,
     })
 }

@@ -28,7 +28,7 @@ use aplomb_lang::protocol::{Completion, Event, Failure, Request, Sink, Status, T
 use aplomb_lang::report;
 use aplomb_lang::span::Source;
 use aplomb_lang::syntax;
-use aplomb_lang::trace::Trace;
+use aplomb_lang::trace::{ResultRecord, Trace};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -55,6 +55,10 @@ struct Last {
     forced: Vec<Rc<Recorded>>,
     /// The switches it ran under.
     options: Options,
+    /// What it gave, where somebody kept account.
+    result: Option<ResultRecord>,
+    /// A hash of all values that it forced, once they were compared.
+    values: Option<u64>,
 }
 
 pub struct Session {
@@ -143,7 +147,15 @@ impl Session {
                 sink.event(Event::Inspection(self.inspect(&word)));
             }
             Request::IsComplete { code } => sink.event(Event::IsComplete(lines::completeness(&code))),
-            Request::Trace { code, name, switches } => self.tell(&code, &name, switches, sink),
+            Request::Trace { code, name, switches, effects } => {
+                let held = self.core.set_holding(!effects);
+                self.tell(&code, &name, switches, sink);
+                self.core.set_holding(held);
+            }
+            Request::Again { switches } => match self.again(switches.as_ref()) {
+                Ok(trace) => sink.event(Event::Trace(Box::new(trace))),
+                Err(error) => sink.event(Event::Error(failure(&self.core.settle(error)))),
+            },
             Request::Restart => self.restart(),
             Request::Info => {
                 let pairs = [("version", env!("CARGO_PKG_VERSION").into()), ("device", self.core.device_name())];
@@ -192,7 +204,7 @@ impl Session {
 
     fn run_text(&mut self, source: Arc<Source>, silent: bool, sink: &mut dyn Sink) -> Result<(), Error> {
         let before = self.interp.snapshot();
-        self.interp.set_record_all(self.core.is_tracing());
+        self.interp.set_record_all(self.core.records_all());
         let mut world = World::new(&mut self.core, Some(sink), silent);
         let done = self.interp.execute(&source, &mut world);
         let gave = world.gave_value();
@@ -204,7 +216,8 @@ impl Session {
             // What two lines hold is held twice: not where memory is short.
             let roomy = self.core.budget.free() > self.core.budget.used();
             self.earlier = self.last.take().filter(|_| roomy);
-            self.last = Some(Last { text: source, said: self.core.said.clone(), before, forced, options });
+            let (said, result) = (self.core.said.clone(), self.core.last_result());
+            self.last = Some(Last { text: source, said, before, forced, options, result, values: None });
         }
         if let Some(code) = self.interp.exit() {
             self.leave(code, sink);
@@ -241,20 +254,26 @@ impl Session {
         if line.forced.is_empty() {
             return self.trace_again(line.text.clone(), Some(line.before.clone()));
         }
+        self.trace_forced(line, false).map(|told| told.0)
+    }
+
+    /// The story of what a line forced, and a hash of the values if they are `compared`.
+    fn trace_forced(&mut self, line: &Last, compared: bool) -> Result<(Trace, u64), Error> {
         self.core.begin();
         let runs = !self.core.is_planning();
         let mut world = World::new(&mut self.core, None, true);
         world.start(&line.said);
+        let mut values = record::Sum::default();
         for recorded in &line.forced {
             match world.tell(recorded, runs) {
                 // What leaves the reals was computed on the host; the plan that found it is the story.
                 Err(e) if e.leaves_reals() => {}
-                done => drop(done?),
+                told => told?.iter().filter(|_| compared).for_each(|value| values.add(value)),
             }
         }
         let mut trace = world.take_trace();
         record::name_inputs(&mut trace, &line.forced, &self.interp);
-        Ok(trace)
+        Ok((trace, values.0))
     }
 
     /// The trace of an expression, or of the last line, for its plan alone: what need not run does not.

@@ -58,31 +58,47 @@ pub fn tell_device(trace: &mut Trace, stats: &[LaunchStats], spent: &Compiling) 
     }
 }
 
-/// Shape, dtype and a hash of the values (FNV-1a over shape and each number's bits, ¯0 as 0).
+/// Shape, dtype and a hash of the values.
 pub fn result_of(value: &Array) -> ResultRecord {
-    let mut h = 0xcbf2_9ce4_8422_2325u64;
-    let mut stack = vec![value.settled()];
-    while let Some(a) = stack.pop() {
-        a.shape().iter().for_each(|d| mix(&mut h, *d as u64));
-        match a.data() {
-            Data::Num(x) => mix(&mut h, (x + 0.0).to_bits()),
-            Data::Complex(z) => [z.re, z.im].into_iter().for_each(|x| mix(&mut h, (x + 0.0).to_bits())),
-            Data::Char(c) => mix(&mut h, u64::from(u32::from(*c))),
-            Data::Dense(b) => {
-                let mut number = |x: f64| mix(&mut h, (x + 0.0).to_bits());
-                match b.view() {
-                    View::Complex(v) => v.iter().flat_map(|z| [z.re, z.im]).for_each(number),
-                    view => (0..view.len()).for_each(|k| number(view.number(k))),
-                }
-            }
-            Data::Items(items) => stack.extend(items.all().iter().rev().map(Array::settled)),
-            Data::Lazy(_) | Data::Framed(_) => {}
-        }
-    }
+    let mut sum = Sum::default();
+    sum.add(value);
     ResultRecord {
-        sha: format!("fnv:{h:016x}"),
+        sha: format!("fnv:{:016x}", sum.0),
         shape: value.shape().to_vec(),
         dtype: value.settled().dtype().name().into(),
+    }
+}
+
+/// A hash of values: FNV-1a over each one's shape and the bits of its numbers, ¯0 as 0.
+pub struct Sum(pub u64);
+
+impl Default for Sum {
+    fn default() -> Sum {
+        Sum(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Sum {
+    pub fn add(&mut self, value: &Array) {
+        let h = &mut self.0;
+        let mut stack = vec![value.settled()];
+        while let Some(a) = stack.pop() {
+            a.shape().iter().for_each(|d| mix(h, *d as u64));
+            match a.data() {
+                Data::Num(x) => mix(h, (x + 0.0).to_bits()),
+                Data::Complex(z) => [z.re, z.im].into_iter().for_each(|x| mix(h, (x + 0.0).to_bits())),
+                Data::Char(c) => mix(h, u64::from(u32::from(*c))),
+                Data::Dense(b) => {
+                    let mut number = |x: f64| mix(h, (x + 0.0).to_bits());
+                    match b.view() {
+                        View::Complex(v) => v.iter().flat_map(|z| [z.re, z.im]).for_each(number),
+                        view => (0..view.len()).for_each(|k| number(view.number(k))),
+                    }
+                }
+                Data::Items(items) => stack.extend(items.all().iter().rev().map(Array::settled)),
+                Data::Lazy(_) | Data::Framed(_) => {}
+            }
+        }
     }
 }
 

@@ -1,15 +1,62 @@
 //! A text told as traces: it runs as if for the first time, and nothing of the session is changed by it.
 
 use super::world::World;
-use super::{Session, failure};
-use aplomb_lang::error::{Result, domain};
+use super::{Last, Session, failure};
+use aplomb_lang::error::{Result, domain, value};
 use aplomb_lang::pass::Options;
 use aplomb_lang::protocol::{Event, Sink, Switches};
+use aplomb_lang::trace::{ResultRecord, Trace};
 
 impl Session {
     /// The last text that gave a value.
     pub fn last_text(&self) -> Option<String> {
         self.last.as_ref().map(|l| l.text.text.to_string())
+    }
+
+    /// Name and text of the last line that gave a value.
+    pub fn last_source(&self) -> Option<(String, String)> {
+        self.last.as_ref().map(|l| (l.text.name.clone(), l.text.text.to_string()))
+    }
+
+    /// The last line that gave a value: its plan, or, under other switches, what it forced run again; if all of it was
+    /// small, the line runs. The trace's result is the line's own if all values are equal.
+    pub(super) fn again(&mut self, switches: Option<&Switches>) -> Result<Trace> {
+        let mut last = self.last.take().ok_or_else(|| value("no line has given a value yet"))?;
+        let options = self.core.options().clone();
+        let (tracing, whole) = (self.core.is_tracing(), self.core.records_all());
+        self.core.set_tracing(true);
+        let told = self.tell_again(&mut last, switches);
+        self.core.set_tracing(tracing);
+        if !whole {
+            self.core.set_followed(tracing);
+        }
+        *self.core.options() = options;
+        self.last = Some(last);
+        told
+    }
+
+    fn tell_again(&mut self, last: &mut Last, switches: Option<&Switches>) -> Result<Trace> {
+        *self.core.options() = last.options.clone();
+        self.core.options().trace = true;
+        let Some(wanted) = switches else {
+            self.core.set_planning(true);
+            let told = self.trace_line(last);
+            self.core.set_planning(false);
+            return told.map(|trace| Trace { result: trace.result.or(last.result.clone()), ..trace });
+        };
+        if last.forced.is_empty() {
+            choose(self.core.options(), wanted)?;
+            return self.trace_again(last.text.clone(), Some(last.before.clone()));
+        }
+        let own = match last.values {
+            Some(own) => own,
+            None => *last.values.insert(self.trace_forced(last, true)?.1),
+        };
+        choose(self.core.options(), wanted)?;
+        let (trace, values) = self.trace_forced(last, true)?;
+        let differs = |own: ResultRecord| ResultRecord { sha: format!("fnv:{values:016x}"), ..own };
+        let result = last.result.clone().map(|result| if own == values { result } else { differs(result) });
+        Ok(Trace { result, ..trace })
     }
 
     /// Runs a text under these switches with everything recorded, and tells a trace for each statement that gave a value.

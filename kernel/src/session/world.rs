@@ -4,7 +4,7 @@ use super::record::Clock;
 use super::watchdog::Watchdog;
 use crate::device::cpu::apply;
 use crate::device::{Device, DeviceError, Devices, Fault, RunCtx};
-use crate::files::{self, Reach};
+use crate::files::{self, Aside, Reach};
 use aplomb_lang::array::Array;
 use aplomb_lang::array::format::Style;
 use aplomb_lang::dag::NodeId;
@@ -17,8 +17,8 @@ use aplomb_lang::prim::op::Op;
 use aplomb_lang::protocol::{Event, HTML, Sink};
 use aplomb_lang::reference;
 use aplomb_lang::span::Place;
-use aplomb_lang::trace::{Diagnostic, SourceText, Trace};
-use std::path::Path;
+use aplomb_lang::trace::{Diagnostic, ResultRecord, SourceText, Trace};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -33,8 +33,14 @@ pub struct Core {
     /// The files that programs may touch.
     pub reach: Reach,
     tracing: bool,
+    /// Small arrays are recorded too.
+    whole: bool,
     /// Recorded evaluations are compiled and not run.
     planning: bool,
+    /// Files stay as they are.
+    holding: bool,
+    /// What was written meanwhile.
+    aside: Aside,
     /// One a statement that gave a value.
     traces: Vec<Trace>,
     /// The trace of the statement under way.
@@ -82,7 +88,10 @@ impl Core {
             plans: PlanCache::default(),
             reach: Reach::All,
             tracing: false,
+            whole: false,
             planning: false,
+            holding: false,
+            aside: Aside::default(),
             traces: Vec::new(),
             current: Trace::default(),
             warnings: Vec::new(),
@@ -111,6 +120,7 @@ impl Core {
 
     /// The request is over: its time no longer runs.
     pub fn end(&mut self) {
+        self.aside = Aside::default();
         if let Some(begun) = self.begun.take() {
             self.computed += begun.elapsed();
         }
@@ -153,8 +163,28 @@ impl Core {
 
     /// Records everything from now on; the old choice comes back.
     pub fn set_tracing(&mut self, on: bool) -> bool {
-        self.options.trace = on;
+        (self.options.trace, self.whole) = (on, on);
         std::mem::replace(&mut self.tracing, on)
+    }
+
+    /// Tells what is compiled anyway from now on; small arrays still run at once, so that looking costs little.
+    pub fn set_followed(&mut self, on: bool) {
+        (self.options.trace, self.tracing, self.whole) = (on, on, false);
+    }
+
+    /// Whether small arrays are recorded.
+    pub(super) fn records_all(&self) -> bool {
+        self.whole
+    }
+
+    /// Leaves files as they are from now on; the old choice comes back.
+    pub(super) fn set_holding(&mut self, on: bool) -> bool {
+        std::mem::replace(&mut self.holding, on)
+    }
+
+    /// Whether files stay as they are.
+    pub fn is_holding(&self) -> bool {
+        self.holding
     }
 
     /// Evaluations that are told again are only compiled from now on.
@@ -177,6 +207,26 @@ impl Core {
     /// What the last statement forced.
     pub fn take_forced(&mut self) -> Vec<Rc<Recorded>> {
         std::mem::take(&mut self.forced)
+    }
+
+    /// A story that gave no value is one too, for those who look on.
+    fn keep_current(&mut self) {
+        let looks_on = self.tracing && !self.whole;
+        if looks_on && !self.current.segments.is_empty() && self.traces.last() != Some(&self.current) {
+            self.traces.push(std::mem::take(&mut self.current));
+        }
+    }
+
+    /// The stories since the last call, that of a statement that failed among them.
+    pub fn take_stories(&mut self) -> Vec<Trace> {
+        self.keep_current();
+        self.current = Trace::default();
+        self.take_traces()
+    }
+
+    /// What the last statement gave, if traces are made.
+    pub(super) fn last_result(&self) -> Option<ResultRecord> {
+        self.traces.last().and_then(|t| t.result.clone())
     }
 
     /// The traces of the statements that gave a value since the last call.
@@ -244,6 +294,32 @@ impl<'a> World<'a> {
 }
 
 impl World<'_> {
+    /// Whether files are touched and time passes. A line that is only told again does neither.
+    fn has_effects(&self) -> bool {
+        self.sink.is_some() && !self.core.holding
+    }
+
+    fn withhold(&mut self, what: String) {
+        if let Some(sink) = &mut self.sink {
+            sink.event(Event::Withheld(what));
+        }
+    }
+
+    /// Where a file is read.
+    fn source(&self, path: &str) -> PathBuf {
+        if self.has_effects() { path.into() } else { self.core.aside.place(Path::new(path)) }
+    }
+
+    /// Where a file is written: under its name, or aside.
+    fn target(&mut self, path: &str) -> Result<PathBuf> {
+        self.core.reach.check(Path::new(path))?;
+        if self.has_effects() {
+            return Ok(path.into());
+        }
+        self.withhold(format!("write {path}"));
+        self.core.aside.target(Path::new(path))
+    }
+
     /// Compiles and runs one recorded evaluation, and keeps its story where stories are kept.
     pub fn evaluate(&mut self, recorded: &Recorded) -> Result<Vec<Array>> {
         self.tell(recorded, true)
@@ -294,8 +370,11 @@ impl World<'_> {
             if self.core.current.segments.is_empty() {
                 let statement = std::mem::take(&mut self.core.current.statement);
                 self.core.current = Trace { statement, ..trace };
-            } else {
+            } else if self.core.current.nodes.len() < LONGEST {
                 self.core.current.append(trace);
+            } else if self.core.current.diagnostics.last().is_none_or(|d| d.code != "W-long") {
+                let text = format!("the story ends at {LONGEST} nodes: further evaluations ran and are not told");
+                self.core.current.diagnostics.push(Diagnostic { code: "W-long".into(), span: None, text });
             }
         }
         let values = ran?;
@@ -305,6 +384,9 @@ impl World<'_> {
         compiled.values(&recorded.inputs, &values)
     }
 }
+
+/// Nodes of a statement's story.
+const LONGEST: usize = 1 << 17;
 
 /// A warning of the evaluator as the trace has it: its place among the sources.
 fn warning((code, place, text): (&str, Place, String), sources: &mut Vec<SourceText>) -> Diagnostic {
@@ -399,32 +481,33 @@ impl Host for World<'_> {
 
     fn read_file(&mut self, path: &str) -> Result<Vec<u8>> {
         self.core.reach.check(Path::new(path))?;
-        files::read_file(Path::new(path), &self.core.budget)
+        files::read_file(&self.source(path), &self.core.budget)
     }
 
     fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
-        self.core.reach.check(Path::new(path))?;
-        // A line that is only traced again writes nothing.
-        if self.sink.is_none() { Ok(()) } else { files::write_file(Path::new(path), bytes) }
+        files::write_file(&self.target(path)?, bytes)
     }
 
     fn read_npy(&mut self, path: &str) -> Result<Array> {
         self.core.reach.check(Path::new(path))?;
-        files::read_npy(Path::new(path), self.core.device.cpu.pool(), &self.core.budget)
+        files::read_npy(&self.source(path), self.core.device.cpu.pool(), &self.core.budget)
     }
 
     fn write_npy(&mut self, path: &str, array: &Array) -> Result<()> {
-        self.core.reach.check(Path::new(path))?;
-        if self.sink.is_none() { Ok(()) } else { files::write_npy(Path::new(path), array) }
+        files::write_npy(&self.target(path)?, array)
     }
 
     fn exists(&mut self, path: &str) -> bool {
-        self.core.reach.check(Path::new(path)).is_ok() && Path::new(path).exists()
+        self.core.reach.check(Path::new(path)).is_ok() && self.source(path).exists()
     }
 
     fn delete(&mut self, path: &str) -> Result<()> {
         self.core.reach.check(Path::new(path))?;
-        if self.sink.is_none() { Ok(()) } else { files::delete(Path::new(path)) }
+        if self.has_effects() {
+            return files::delete(Path::new(path));
+        }
+        self.withhold(format!("delete {path}"));
+        self.core.aside.delete(Path::new(path))
     }
 
     fn now(&mut self) -> Now {
@@ -440,7 +523,7 @@ impl Host for World<'_> {
         let begun = Instant::now();
         let wanted = Duration::from_secs_f64(seconds);
         // A line that is only traced again does not wait.
-        while self.sink.is_some() && begun.elapsed() < wanted {
+        while self.has_effects() && begun.elapsed() < wanted {
             self.core.interrupt.check()?;
             std::thread::sleep((wanted - begun.elapsed().min(wanted)).min(Duration::from_millis(10)));
         }
@@ -459,6 +542,7 @@ impl Host for World<'_> {
     }
 
     fn statement(&mut self, place: &Place) {
+        self.core.keep_current();
         self.core.current = Trace::of(&place.text());
         self.core.forced.clear();
         self.core.spent = Spent::default();

@@ -22,20 +22,20 @@ extern "C" __global__ void __launch_bounds__(256) reduce_dot(
   __shared__ bool last;
   if (dead(err, s0)) return;
   // Four sums, so that four additions are under way.
-  float s0_ = 0.0f, s1 = 0.0f, s2 = 0.0f, s3 = 0.0f;
+  float sum0 = 0.0f, sum1 = 0.0f, sum2 = 0.0f, sum3 = 0.0f;
   const u64 vectors = n / 4;
   for (u64 v = (u64)blockIdx.x * 256 + threadIdx.x; v < vectors; v += (u64)gridDim.x * 256) {
     const float4 x = __ldg((const float4*)a0 + v);
     const float4 y = __ldg((const float4*)a1 + v);
-    s0_ = __fmaf_rn(x.x, y.x, s0_);
-    s1 = __fmaf_rn(x.y, y.y, s1);
-    s2 = __fmaf_rn(x.z, y.z, s2);
-    s3 = __fmaf_rn(x.w, y.w, s3);
+    sum0 = __fmaf_rn(x.x, y.x, sum0);
+    sum1 = __fmaf_rn(x.y, y.y, sum1);
+    sum2 = __fmaf_rn(x.z, y.z, sum2);
+    sum3 = __fmaf_rn(x.w, y.w, sum3);
   }
   const u64 tail = 4 * vectors + threadIdx.x;
-  if (blockIdx.x == 0 && tail < n) s0_ = __fmaf_rn(a0[tail], a1[tail], s0_);
+  if (blockIdx.x == 0 && tail < n) sum0 = __fmaf_rn(a0[tail], a1[tail], sum0);
 
-  const float of_block = block_sum((s0_ + s1) + (s2 + s3), warps);
+  const float of_block = block_sum((sum0 + sum1) + (sum2 + sum3), warps);
   if (threadIdx.x == 0) {
     part[blockIdx.x] = of_block;
     __threadfence();  // the partial sum is out before the ticket is

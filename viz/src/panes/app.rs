@@ -1,19 +1,18 @@
 //! The app: text, runs, selection and focus. It hears keys and the session's events, and draws; nothing here waits.
 
+mod draw;
+mod follow;
+
 use super::look::Look;
-use super::run::{Row, Run, Start, spelled};
+use super::run::{Row, Run, Start};
 use super::switches::is_on;
 use super::view::{Ask, Nodes, View, image};
-use super::{ALL, Pane, SCREENS, help};
+use super::{ALL, Pane, SCREENS};
 use aplomb_lang::limits::Interrupt;
 use aplomb_lang::pass::GROUPS;
 use aplomb_lang::protocol::{Client, Event, Failure, MimeBundle, Request, Status, Switches, TEXT};
-use ratatui::buffer::Buffer;
+use follow::ROWS;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Widget};
 use std::time::{Duration, Instant};
 
 /// What the terminal has to do after a key.
@@ -27,8 +26,8 @@ pub enum Step {
 
 /// A pause in writing after which the program runs.
 const PAUSE: Duration = Duration::from_millis(250);
-/// Narrower or lower terminals show one pane at a time.
-const WIDE: (u16, u16) = (110, 26);
+/// Between two looks at another front end's session.
+const LOOK: Duration = Duration::from_millis(100);
 /// Code points of printed text that are kept.
 const OUTPUT: usize = 1 << 18;
 
@@ -42,8 +41,17 @@ pub struct App<C> {
     run: Run,
     /// The run that is under way.
     coming: Option<Run>,
-    /// Another has to follow it.
+    /// Another has to come after it.
     again: bool,
+    /// The next run may write files.
+    effects: bool,
+    /// How many runs there were.
+    runs: u64,
+    /// Runs of other texts that can be looked at again: only where texts come from another front end.
+    kept: Vec<Run>,
+    follows: bool,
+    /// What is wrong with the way there.
+    link: String,
     due: Option<Instant>,
     ledger: Vec<Row>,
     story: usize,
@@ -68,7 +76,7 @@ pub struct App<C> {
 }
 
 impl<C: Client> App<C> {
-    /// Opens the panes and begins the first run.
+    /// Opens the panes and begins the first run, or waits for one of another front end.
     pub fn new(client: C, interrupt: Interrupt, start: Start) -> App<C> {
         let mut app = App {
             client,
@@ -80,6 +88,11 @@ impl<C: Client> App<C> {
             run: Run::default(),
             coming: None,
             again: false,
+            effects: false,
+            runs: 0,
+            kept: Vec::new(),
+            follows: start.follows,
+            link: String::new(),
             due: None,
             ledger: Vec::new(),
             story: 0,
@@ -98,13 +111,15 @@ impl<C: Client> App<C> {
             gone: false,
             stale: true,
         };
-        app.start();
+        if !start.follows {
+            app.start(start.effects);
+        }
         app
     }
 
     /// The session again, once the panes are closed.
     pub fn into_client(mut self) -> C {
-        if self.coming.take().is_some() {
+        if self.coming.take().is_some() && !self.follows {
             self.interrupt.set();
             while !matches!(self.client.recv(), None | Some(Event::Status(Status::Idle))) {
                 self.interrupt.set();
@@ -113,18 +128,25 @@ impl<C: Client> App<C> {
         self.client
     }
 
-    /// Runs what is written, or notes that it has to once the session is free.
-    fn start(&mut self) {
+    /// Runs what is written, or notes that it has to once the session is free. Files are written by a run that was asked
+    /// for; what the panes begin by themselves leaves them alone.
+    fn start(&mut self, effects: bool) {
         self.due = None;
         self.stale = true;
+        if self.follows {
+            return self.ask_again();
+        }
+        self.effects |= effects;
         if self.coming.is_some() {
             self.again = true;
             self.interrupt.set();
             return;
         }
         self.again = false;
+        self.runs += 1;
         let run = Run {
-            number: self.run.number + 1,
+            number: self.runs,
+            name: self.name.clone(),
             text: self.text.clone(),
             switches: self.switches.clone(),
             ..Run::default()
@@ -134,6 +156,7 @@ impl<C: Client> App<C> {
             code: self.text.clone(),
             name: self.name.clone(),
             switches: Some(self.switches.clone()),
+            effects: std::mem::take(&mut self.effects),
         });
     }
 
@@ -151,6 +174,7 @@ impl<C: Client> App<C> {
         let now = Instant::now();
         match (self.is_busy(), self.due) {
             (true, _) => Duration::from_millis(6),
+            (false, _) if self.follows => LOOK,
             (false, Some(due)) => due.saturating_duration_since(now),
             (false, None) => Duration::from_secs(3_600),
         }
@@ -163,7 +187,7 @@ impl<C: Client> App<C> {
 
     /// Hears what the session told, and starts what is due.
     pub fn advance(&mut self) {
-        while self.coming.is_some() {
+        while self.coming.is_some() || self.follows && !self.gone {
             match self.client.poll() {
                 Ok(Some(event)) => self.hear(event),
                 Ok(None) => break,
@@ -177,14 +201,14 @@ impl<C: Client> App<C> {
             self.interrupt.set();
         }
         if self.due.is_some_and(|due| due <= Instant::now()) {
-            self.start();
+            self.start(false);
         }
     }
 
     /// Starts what is due now and waits for the end of every run. For tests and benchmarks.
     pub fn settle(&mut self) {
         if self.due.is_some() {
-            self.start();
+            self.start(false);
         }
         while self.is_busy() {
             match self.client.recv() {
@@ -195,6 +219,14 @@ impl<C: Client> App<C> {
     }
 
     fn hear(&mut self, event: Event) {
+        match event {
+            Event::Begun { name, code, switches } => return self.begun(name, code, switches),
+            Event::Link(says) => {
+                (self.link, self.stale) = (says, true);
+                return;
+            }
+            _ => {}
+        }
         let Some(run) = &mut self.coming else { return };
         let mut print = |text: &str| {
             run.output += text;
@@ -208,6 +240,7 @@ impl<C: Client> App<C> {
             Event::Display(bundle) | Event::Result(bundle) => print(&ended(&bundle)),
             Event::Error(failure) => run.failure = Some(failure),
             Event::Trace(trace) => run.traces.push(*trace),
+            Event::Withheld(what) => run.withheld.push(what),
             Event::Input(_) => {
                 self.client.answer(None);
                 self.note = "the program asks for a line: in the panes there is none".into();
@@ -221,10 +254,15 @@ impl<C: Client> App<C> {
         let Some(mut run) = self.coming.take() else { return };
         self.stale = true;
         if self.again {
-            return self.start();
+            return self.start(false);
         }
         run.close();
         let row = run.row();
+        if self.follows {
+            self.ledger.push(row);
+            self.ledger.drain(..self.ledger.len().saturating_sub(ROWS));
+            return self.come(run);
+        }
         if self.run.text != run.text {
             self.ledger.clear();
         }
@@ -232,26 +270,24 @@ impl<C: Client> App<C> {
             Some(known) => *known = row,
             None => self.ledger.push(row),
         }
+        if !run.withheld.is_empty() {
+            self.note = format!("left out: {}; r runs the program in full", run.withheld.join(", "));
+        }
         self.adopt(run);
     }
 
     /// A run is shown: the same nodes as before are selected, by what they are or where they stand, after the same pass.
-    fn adopt(&mut self, run: Run) {
+    fn adopt(&mut self, mut run: Run) -> Run {
         let old = self.view(false);
         let pass = old.passes().get(old.pass).filter(|_| old.pass + 1 < old.passes().len()).map(|p| p.name.clone());
         let chosen: Vec<_> = old.nodes().iter().filter(|n| self.selected.contains(&n.id)).cloned().collect();
         let statement = old.told().map(|(t, s)| (t.statement.clone(), s.id));
-        let number = run.number;
         // Half a word need not empty the panes.
-        let keeps = run.stories() == 0 && run.failure.is_some() && self.run.stories() > 0;
-        if keeps {
-            let traces = std::mem::take(&mut self.run.traces);
-            self.run = Run { traces, stale: true, ..run };
-            self.run.close();
-            self.run.number = number;
-        } else {
-            self.run = run;
+        if !self.follows && run.stories() == 0 && run.failure.is_some() && self.run.stories() > 0 {
+            (run.traces, run.stale) = (std::mem::take(&mut self.run.traces), true);
+            run.close();
         }
+        let before = std::mem::replace(&mut self.run, run);
         let same = |k: &usize| {
             self.run
                 .story(*k)
@@ -268,6 +304,7 @@ impl<C: Client> App<C> {
         self.pass = at;
         // Who writes keeps the cursor.
         self.select(selected, Some(index("source")));
+        before
     }
 
     fn view(&self, focused: bool) -> View<'_> {
@@ -282,6 +319,7 @@ impl<C: Client> App<C> {
             switches: &self.switches,
             ledger: &self.ledger,
             busy: self.is_busy(),
+            follows: self.follows,
             look: self.look,
             focused,
         }
@@ -333,21 +371,25 @@ impl<C: Client> App<C> {
                 self.text = text;
                 self.due = Some(Instant::now() + PAUSE);
             }
-            Ask::Run if self.text == self.run.text && self.due.is_none() => {}
-            Ask::Run => self.start(),
+            // It has run while it was written; what it left out is done now.
+            Ask::Run if self.text == self.run.text && self.due.is_none() && self.run.withheld.is_empty() => {}
+            Ask::Run => self.start(true),
+            Ask::Say(says) => self.note = says.into(),
             Ask::Preset(name) => {
                 self.switches = Switches { preset: name.into(), off: Vec::new() };
-                self.start();
+                self.start(false);
             }
             Ask::Toggle(name) => {
                 self.toggle(name);
-                self.start();
+                self.start(false);
             }
             Ask::Again(row) => {
-                if let Some(row) = self.ledger.get(row) {
-                    self.switches = row.switches.clone();
-                    self.start();
+                let Some(row) = self.ledger.get(row) else { return };
+                if self.follows {
+                    return self.turn_to(row.number);
                 }
+                self.switches = row.switches.clone();
+                self.start(false);
             }
         }
     }
@@ -391,8 +433,12 @@ impl<C: Client> App<C> {
             KeyCode::Char('l') if control => return Step::Redraw,
             KeyCode::Char('z') if control => return Step::Suspend,
             KeyCode::Char('c') if control => {
+                if self.follows {
+                    self.note = "the notebook interrupts its own cells; q leaves".into();
+                    return Step::Go;
+                }
                 self.note = if self.is_busy() { "interrupted".into() } else { "nothing runs; q leaves".into() };
-                (self.again, self.due) = (false, None);
+                (self.again, self.effects, self.due) = (false, false, None);
                 self.interrupt.set();
                 return Step::Go;
             }
@@ -437,10 +483,10 @@ impl<C: Client> App<C> {
             KeyCode::Char('N') => self.search(false),
             KeyCode::Char('[') => self.go_to_pass(self.pass.saturating_sub(1), None),
             KeyCode::Char(']') => self.go_to_pass(self.pass + 1, None),
-            KeyCode::Char('<') => self.tell(self.story.saturating_sub(1)),
-            KeyCode::Char('>') => self.tell(self.story + 1),
+            KeyCode::Char('<') => self.tell_before(),
+            KeyCode::Char('>') => self.tell_after(),
             KeyCode::Char('z') => self.alone = !self.alone,
-            KeyCode::Char('r') => self.start(),
+            KeyCode::Char('r') => self.start(true),
             KeyCode::Char('t') => self.show(if self.screen == switches { 0 } else { switches }),
             KeyCode::Char(c) if SCREENS.iter().any(|s| s.key == c) => {
                 self.show(SCREENS.iter().position(|s| s.key == c).unwrap_or(0));
@@ -458,7 +504,8 @@ impl<C: Client> App<C> {
         if n > 1 {
             let what =
                 self.view(false).told().map_or(String::new(), |(t, _)| t.statement.lines().next().unwrap_or("").into());
-            self.note = format!("evaluation {} of {n}: {what}", self.story + 1);
+            let cell = if self.follows { format!("{}, ", self.run.name) } else { String::new() };
+            self.note = format!("{cell}evaluation {} of {n}: {what}", self.story + 1);
         }
     }
 
@@ -511,142 +558,4 @@ fn index(name: &str) -> usize {
 fn ended(bundle: &MimeBundle) -> String {
     let text = bundle.get(TEXT).map_or("", String::as_str);
     if text.is_empty() || text.ends_with('\n') { text.into() } else { format!("{text}\n") }
-}
-
-/// Parts of a length by shares; the last takes what is left.
-fn parts(length: u16, shares: &[u16]) -> Vec<u16> {
-    let total: u32 = shares.iter().map(|s| u32::from(*s)).sum::<u32>().max(1);
-    let mut out: Vec<u16> = shares.iter().map(|s| (u32::from(length) * u32::from(*s) / total) as u16).collect();
-    let rest = length - out.iter().sum::<u16>();
-    if let Some(last) = out.last_mut() {
-        *last += rest;
-    }
-    out
-}
-
-impl<C: Client> App<C> {
-    /// Draws everything into the area.
-    pub fn draw(&mut self, area: Rect, buf: &mut Buffer) {
-        if area.is_empty() {
-            return;
-        }
-        self.narrow = area.width < WIDE.0 || area.height < WIDE.1;
-        if area.height >= 4 {
-            let y = area.bottom() - 1;
-            self.status(Rect { y, height: 1, ..area }, buf);
-        }
-        let mut rest = if area.height >= 4 { Rect { height: area.height - 1, ..area } } else { area };
-        if self.shows_one() && rest.height >= 6 {
-            self.tabs(Rect { height: 1, ..rest }, buf);
-            rest = Rect { y: rest.y + 1, height: rest.height - 1, ..rest };
-        }
-        for (k, place) in self.places(rest) {
-            self.draw_pane(k, place, buf);
-        }
-        if let Some(top) = self.help {
-            self.help = Some(draw_help(top, self.look, rest, buf));
-        }
-    }
-
-    /// Whether one pane is shown at a time.
-    fn shows_one(&self) -> bool {
-        self.alone || self.narrow
-    }
-
-    fn places(&self, area: Rect) -> Vec<(usize, Rect)> {
-        if self.shows_one() {
-            return vec![(self.focus, area)];
-        }
-        let mut out = Vec::new();
-        let columns = SCREENS[self.screen].columns;
-        let widths = parts(area.width, &columns.iter().map(|c| c.0).collect::<Vec<_>>());
-        let mut x = area.x;
-        for ((_, panes), width) in columns.iter().zip(widths) {
-            let heights = parts(area.height, &panes.iter().map(|p| p.1).collect::<Vec<_>>());
-            let mut y = area.y;
-            for ((name, _), height) in panes.iter().zip(heights) {
-                out.push((index(name), Rect { x, y, width, height }));
-                y += height;
-            }
-            x += width;
-        }
-        out
-    }
-
-    fn draw_pane(&mut self, k: usize, area: Rect, buf: &mut Buffer) {
-        let (focus, look) = (self.focus, self.look);
-        self.with_panes(|panes, view| {
-            let Some(pane) = panes.get_mut(k) else { return };
-            let view = View { focused: k == focus, ..*view };
-            if area.width < 4 || area.height < 3 {
-                return pane.draw(&view, area, buf);
-            }
-            let detail = pane.title(&view);
-            let detail = if detail.is_empty() { detail } else { format!("· {detail} ") };
-            let style = if k == focus { look.head() } else { look.quiet() };
-            let title =
-                Line::from(vec![Span::styled(format!(" {} ", ALL[k].name), look.head()), Span::styled(detail, style)]);
-            let block = Block::bordered().border_set(look.frame(k == focus)).border_style(style).title(title);
-            let inner = block.inner(area);
-            block.render(area, buf);
-            pane.draw(&view, inner, buf);
-        });
-    }
-
-    fn tabs(&self, area: Rect, buf: &mut Buffer) {
-        let full: usize = ALL.iter().map(|k| k.name.chars().count() + 2).sum();
-        let line = if full <= usize::from(area.width) {
-            let tab = |(k, kind): (usize, &super::Kind)| {
-                let style =
-                    if k == self.focus { Style::new().add_modifier(Modifier::REVERSED) } else { self.look.quiet() };
-                let (open, close) = if k == self.focus { self.look.sides() } else { (" ", " ") };
-                Span::styled(format!("{open}{}{close}", kind.name), style)
-            };
-            Line::from(ALL.iter().enumerate().map(tab).collect::<Vec<_>>())
-        } else {
-            Line::raw(format!("{}/{} {} (Tab)", self.focus + 1, ALL.len(), ALL[self.focus].name))
-        };
-        buf.set_line(area.x, area.y, &line, area.width);
-    }
-
-    fn status(&self, area: Rect, buf: &mut Buffer) {
-        let text = match &self.searching {
-            Some(words) => format!("/{words}_"),
-            None if !self.note.is_empty() => self.note.clone(),
-            None => {
-                let keys = "Tab pane  [ ] pass  / search  i write  t switches  ? help  q leave";
-                let state = match (&self.coming, &self.run.failure) {
-                    (Some(_), _) => format!("running {} … (Ctrl-C)", spelled(&self.switches)),
-                    (None, Some(f)) => f.name.clone(),
-                    (None, None) => spelled(&self.switches),
-                };
-                if usize::from(area.width) >= 100 {
-                    format!("{keys}     {state}")
-                } else {
-                    format!("{state}  ? help  q leave")
-                }
-            }
-        };
-        let wrong =
-            self.coming.is_none() && self.note.is_empty() && self.searching.is_none() && self.run.failure.is_some();
-        let style = if wrong { self.look.error() } else { self.look.quiet() };
-        buf.set_stringn(area.x, area.y, text, usize::from(area.width), style);
-    }
-}
-
-/// The page of help over the panes; the line it begins with.
-fn draw_help(top: usize, look: Look, area: Rect, buf: &mut Buffer) -> usize {
-    let lines = help::lines();
-    let height = area.height.min(lines.len() as u16 + 2);
-    let width = area.width.min(84);
-    let place = Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
-    ratatui::widgets::Clear.render(place, buf);
-    let block = Block::bordered().border_set(look.frame(true)).title(" help · any key closes ");
-    let inner = block.inner(place);
-    block.render(place, buf);
-    let top = top.min(lines.len().saturating_sub(usize::from(inner.height)));
-    for (row, line) in lines.iter().skip(top).take(usize::from(inner.height)).enumerate() {
-        buf.set_line(inner.x, inner.y + row as u16, line, inner.width);
-    }
-    top
 }

@@ -14,6 +14,8 @@ impl Pane for Output {
         if let Some(failure) = &view.run.failure {
             lines.extend(failure.report.lines().map(|l| Line::styled(l.to_string(), view.look.error())));
         }
+        let held = view.run.withheld.iter().map(|w| format!("not done in this run: {w}; r runs the program in full"));
+        lines.extend(held.map(|l| Line::styled(l, view.look.quiet())));
         lines
     }
 

@@ -19,6 +19,10 @@ pub struct Start {
     pub name: String,
     pub switches: Switches,
     pub look: Look,
+    /// Whether the first run may write files.
+    pub effects: bool,
+    /// Texts come from another front end: they are shown, and nothing is written here.
+    pub follows: bool,
 }
 
 /// One run: its traces, what it printed, how it failed.
@@ -26,11 +30,15 @@ pub struct Start {
 pub struct Run {
     /// Counts runs, so that pictures know theirs.
     pub number: u64,
+    /// What spans and messages call the text.
+    pub name: String,
     pub text: String,
     pub switches: Switches,
     pub traces: Vec<Trace>,
     pub output: String,
     pub failure: Option<Failure>,
+    /// Effects that were left out: `write prices.csv`.
+    pub withheld: Vec<String>,
     /// The traces are those of the text before, since this one gave none.
     pub stale: bool,
     /// Trace and segment of each evaluation.
@@ -66,12 +74,15 @@ impl Run {
             let figure = FIGURES.iter().find(|f| f.name == name);
             figure.map_or(0, |f| self.traces.iter().map(f.of).fold(0, u64::saturating_add))
         };
-        let ran = |t: &Trace| t.kernels.iter().filter_map(|k| k.meas.as_ref()).map(|m| m.us).sum::<f64>();
+        let ran = |t: &Trace| t.kernels.iter().filter_map(|k| k.meas.as_ref()).fold(0.0, |us, m| us + m.us);
         Row {
+            number: self.number,
+            name: self.name.clone(),
+            text: self.text.clone(),
             switches: self.switches.clone(),
             launches: sum("launches"),
             bytes: sum("bytes"),
-            us: self.traces.iter().map(ran).sum(),
+            us: self.traces.iter().map(ran).fold(0.0, |all, us| all + us),
             failed: self.failure.as_ref().map(|f| f.name.clone()),
             results: self.traces.iter().map(|t| t.result.clone()).collect(),
         }
@@ -105,6 +116,10 @@ fn is_whole(t: &Trace) -> bool {
 /// A line of the ledger.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
+    /// Of the run.
+    pub number: u64,
+    pub name: String,
+    pub text: String,
     pub switches: Switches,
     pub launches: u64,
     pub bytes: u64,
@@ -123,15 +138,26 @@ pub fn spelled(switches: &Switches) -> String {
 #[derive(Default)]
 pub struct Ledger(List);
 
+/// The rows as they stand: another front end's cells are many, so the last comes first.
+fn order(view: &View) -> impl Iterator<Item = usize> {
+    let (n, back) = (view.ledger.len(), view.follows);
+    (0..n).map(move |k| if back { n - 1 - k } else { k })
+}
+
 impl Pane for Ledger {
     fn title(&self, view: &View) -> String {
         if view.busy { "running …".into() } else { String::new() }
     }
 
     fn lines(&self, view: &View, _width: usize) -> Vec<Line<'static>> {
-        let Some(first) = view.ledger.first() else { return vec![Line::raw("no run yet")] };
-        let head = ["", "launches", "moved", "took", "result", "pipeline"].map(String::from).to_vec();
+        if view.ledger.is_empty() {
+            return vec![Line::raw(if view.follows { "no cell has run yet" } else { "no run yet" })];
+        }
+        let mut head = ["", "launches", "moved", "took", "result", "pipeline"].map(String::from).to_vec();
+        head.extend(view.follows.then(|| "text".into()));
         let row = |row: &Row| {
+            // The first run of the same text.
+            let first = view.ledger.iter().find(|r| (&r.name, &r.text) == (&row.name, &row.text)).unwrap_or(row);
             let same = row.results == first.results && row.failed == first.failed;
             let result = match &row.failed {
                 Some(name) if same => format!("{name} {}", view.look.pick("✓", "ok")),
@@ -139,12 +165,14 @@ impl Pane for Ledger {
                 None if same => format!("equal {}", view.look.pick("✓", "ok")),
                 None => view.look.pick("differs ✗", "differs!").into(),
             };
-            let mark = view.look.mark(&row.switches == view.switches);
+            let here = if view.follows { row.number == view.run.number } else { &row.switches == view.switches };
+            let mark = view.look.mark(here);
             let cells = [mark.into(), row.launches.to_string(), bytes(row.bytes), time(row.us), result];
-            cells.into_iter().chain([spelled(&row.switches)]).collect::<Vec<String>>()
+            let text = format!("{}  {}", row.name, row.text.lines().next().unwrap_or(""));
+            cells.into_iter().chain([spelled(&row.switches)]).chain(view.follows.then_some(text)).collect()
         };
-        let rows: Vec<Vec<String>> = std::iter::once(head).chain(view.ledger.iter().map(row)).collect();
-        let text = crate::tables::grid(&rows, &[0, 4, 5]);
+        let rows: Vec<Vec<String>> = std::iter::once(head).chain(order(view).map(|k| row(&view.ledger[k]))).collect();
+        let text = crate::tables::grid(&rows, &[0, 4, 5, 6]);
         text.lines().map(|l| Line::raw(l.to_string())).collect()
     }
 
@@ -154,7 +182,7 @@ impl Pane for Ledger {
 
     fn key(&mut self, key: KeyEvent, view: &View) -> Option<Ask> {
         if matches!(key.code, KeyCode::Enter | KeyCode::Char(' ')) {
-            return self.0.at.checked_sub(1).map(Ask::Again);
+            return self.0.at.checked_sub(1).and_then(|at| order(view).nth(at)).map(Ask::Again);
         }
         self.0.key(key, view.ledger.len() + 1).then_some(Ask::Nothing)
     }

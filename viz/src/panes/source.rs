@@ -336,6 +336,9 @@ impl Pane for Source {
         self.at = self.at.min(chars.len());
         if !self.typing {
             if matches!(key.code, KeyCode::Char('i' | 'e') | KeyCode::Enter) {
+                if view.follows {
+                    return Some(Ask::Say("a notebook's cells are written in the notebook"));
+                }
                 self.typing = true;
                 return Some(Ask::Nothing);
             }

@@ -30,6 +30,8 @@ pub enum Ask {
     Preset(&'static str),
     /// The run of that row of the ledger again.
     Again(usize),
+    /// A line for the user.
+    Say(&'static str),
 }
 
 /// Everything that may be drawn.
@@ -48,6 +50,8 @@ pub struct View<'a> {
     pub switches: &'a Switches,
     pub ledger: &'a [Row],
     pub busy: bool,
+    /// The texts are another front end's.
+    pub follows: bool,
     pub look: Look,
     /// Whether the keys are this pane's.
     pub focused: bool,
