@@ -5,7 +5,7 @@ use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
 use aplomb_kernel::session::Reproduction;
 use aplomb_lang::array::{Array, Data, View};
 use aplomb_lang::error::bytes;
-use aplomb_lang::kir::{PRELUDE, ParamKind, Spread, Type};
+use aplomb_lang::kir::{PRELUDE, ParamKind, Type};
 use aplomb_lang::protocol::Request;
 
 /// Bytes of data that a text file may reasonably hold.
@@ -94,8 +94,7 @@ fn program(r: &Reproduction, number: usize) -> Result<String, String> {
         data += &format!("static const {} {name}[] = {{\n  {body} }};\n", raw(of));
         all.len()
     };
-    let per_block = if r.kernel.spread == Spread::Threads { u64::from(r.kernel.threads) } else { 1 };
-    let blocks = r.kernel.points.div_ceil(per_block).clamp(1, 256);
+    let blocks = r.kernel.points.div_ceil(r.kernel.spread.per_block()).clamp(1, 256);
     let mut checks = String::new();
     for p in &r.kernel.params {
         let name = &p.name;

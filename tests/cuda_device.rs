@@ -171,7 +171,7 @@ fn the_cases_of_the_rows_have_the_same_values() {
 /// Lines at sizes around the edges of blocks, warps and grids.
 const EDGES: &[&str] = &[
     "+/V", "⌈/V", "+\\V", "2×V+1", "1↓V", "⌽V", "+/V×⌽V", "(V>3)/V", "+/⊃V∘.+2↑V", "+⌿V∘.×1 2 3", "+/V∘.×1 2 3",
-    "V[⌽⍋V]", "(+/÷≢)V", "⌈\\-V", "≠\\V>2",
+    "V[⌽⍋V]", "(+/÷≢)V", "+/3 40⍴V,9", "(+/÷⌈/)⍤1⊢3 1100⍴V,9", "⌈\\-V", "≠\\V>2",
 ];
 
 #[test]

@@ -14,7 +14,7 @@ use crate::device::cpu::Cpu;
 use crate::device::{Device, DeviceError, LaunchStats, OnGpu, RunCtx};
 use aplomb_lang::array::{Array, DType, Data, Storage, elements};
 use aplomb_lang::error::Error;
-use aplomb_lang::kir::{self, Kernel, ParamKind, Spread, Type};
+use aplomb_lang::kir::{self, Kernel, ParamKind, Type};
 use aplomb_lang::plan::{BufId, From, Launch, Plan};
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -179,7 +179,7 @@ impl<'a> Run<'a> {
         let interrupt = self.ctx.interrupt;
         let threads = kernel.threads;
         let full = self.cuda.driver.facts().processors.saturating_mul(ready.function.resident);
-        let per_block = if kernel.spread == Spread::Threads { u64::from(threads) } else { 1 };
+        let per_block = kernel.spread.per_block();
         let wave = u64::from(full) * per_block;
         let predicted = place::gpu_us(&self.plan, &self.plan.launches[k]) * self.cuda.pace;
         // A slice is at least what fills the device once.
