@@ -346,3 +346,69 @@ fn an_interrupt_ends_a_long_evaluation() {
     assert_eq!(outcome(&mut s, "+/V"), Ok((vec![], vec![410f64.to_bits()])));
     assert!(took.as_secs() < 60, "{took:?}");
 }
+
+/// ACL-41: what a loop does not hold any more is used again.
+#[test]
+fn acl_41_a_loop_takes_no_more_memory() {
+    if !standin::is_child("acl_41_a_loop_takes_no_more_memory", &[]) {
+        return;
+    }
+    let mut s = prepared(Wanted::Cuda, &["V←0.5×⍳900"]);
+    let mut free = Vec::new();
+    for k in 0..300 {
+        outcome(&mut s, &format!("(+/V×{k})÷V+{k}")).expect("a value");
+        if k == 2 || k == 299 {
+            let facts = s.core().devices().find().expect("the stand-in").facts();
+            let memory = facts.into_iter().find(|f| f.0 == "memory").expect("a row").1;
+            free.push(memory.split(", ").nth(1).expect("free bytes").to_string());
+        }
+    }
+    assert_eq!(free[0], free[1]);
+}
+
+/// ACC-03: an array goes to the device once; a trace says how much went.
+#[test]
+fn acc_03_an_array_is_uploaded_once() {
+    if !standin::is_child("acc_03_an_array_is_uploaded_once", &[]) {
+        return;
+    }
+    let mut s = prepared(Wanted::Cuda, &["V←0.5×⍳900"]);
+    let moved = |s: &mut Session, line: &str| {
+        let times = s.trace_of(Some(line)).expect("a trace").times;
+        (times["up_bytes"], times["kept_bytes"])
+    };
+    assert_eq!(moved(&mut s, "+/V×2").0, 7200.0);
+    let (up, kept) = moved(&mut s, "⌈/V-3");
+    assert!(up < 7200.0 && kept == 7200.0, "{up} {kept}");
+}
+
+/// BAR-07: the device finishes a fold: one launch, and only the result and the error words come back.
+#[test]
+fn bar_07_the_device_finishes_a_fold() {
+    if !standin::is_child("bar_07_the_device_finishes_a_fold", &[]) {
+        return;
+    }
+    let mut s = prepared(Wanted::Cuda, &["V←0.5×⍳900"]);
+    let trace = s.trace_of(Some("+/{⍵×0.5+⍵}⍳50000")).expect("a trace");
+    let ran = trace.kernels[0].ran.as_ref().expect("a place");
+    assert!(trace.kernels.len() == 1 && ran.device == "cuda" && ran.grid > 100, "{ran:?}");
+    assert_eq!(trace.times["down_bytes"], 8.0 + 16.0);
+}
+
+/// BAR-21: two results of one launch, and the loop's condition is the only test of n.
+#[test]
+fn bar_21_one_launch_has_two_results_and_no_bounds_check() {
+    if !standin::is_child("bar_21_one_launch_has_two_results_and_no_bounds_check", &[]) {
+        return;
+    }
+    let mut s = prepared(Wanted::Cuda, &["V←0.5×⍳900"]);
+    let both = s.trace_of(Some("(⌊/V)(⌈/V)")).expect("a trace");
+    assert_eq!(both.kernels.len(), 1);
+    let map = s.trace_of(Some("2×V+1")).expect("a trace");
+    let text = &map.kernels[0].cuda.as_ref().expect("a text").text;
+    assert!(!text.contains("if") && text.matches("lo + n").count() == 1, "{text}");
+    for line in ["+\\V", "(3 300⍴V)+.×300 3⍴V", "⍋V"] {
+        outcome(&mut s, line).expect("a value");
+    }
+    nothing_refused(&mut s);
+}
