@@ -63,10 +63,7 @@ struct Global {
 
 /// What is taken and cannot be done yet.
 fn not_built(global: &Global) -> Option<&'static str> {
-    let asked = [
-        (global.math == "fast", "--math fast"),
-        (global.reduce == "any", "--reduce any"),
-    ];
+    let asked = [(global.math == "fast", "--math fast"), (global.reduce == "any", "--reduce any")];
     asked.into_iter().find(|a| a.0).map(|a| a.1)
 }
 

@@ -67,7 +67,15 @@ impl Settings {
         pipeline.set(&mut options)?;
         off.iter().try_for_each(|name| options.switch(name, false))?;
         let all = || thread::available_parallelism().map_or(1, usize::from);
-        Ok(Settings { threads: threads.unwrap_or_else(all), limits: own, off, pipeline, ascii, reach: Reach::All, device: Wanted::Auto })
+        Ok(Settings {
+            threads: threads.unwrap_or_else(all),
+            limits: own,
+            off,
+            pipeline,
+            ascii,
+            reach: Reach::All,
+            device: Wanted::Auto,
+        })
     }
 
     pub fn commands(&self) -> Table {

@@ -111,7 +111,10 @@ fn program(r: &Reproduction, number: usize) -> Result<String, String> {
                 let len = n.unwrap_or(r.kernel.points as usize * 2);
                 if let Some(n) = n {
                     let real = i32::from(*of == Type::F64) + 2 * i32::from(*of == Type::F32);
-                    checks += &format!("  bad |= differs(\"{name}\", {name}, {name}_should, {n}, sizeof({}), {real});\n", raw(*of));
+                    checks += &format!(
+                        "  bad |= differs(\"{name}\", {name}, {name}_should, {n}, sizeof({}), {real});\n",
+                        raw(*of)
+                    );
                 }
                 format!("  void* {name} = room({len} * sizeof({}));\n", raw(*of))
             }

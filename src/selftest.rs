@@ -110,14 +110,22 @@ pub fn run(settings: Settings, cuda: bool) -> i32 {
                 (session.core().device_name(), "the same without fusion")
             }
         };
-        print(&format!("{what} against {base}, {} sizes from {} to {}\n", SIZES.len(), SIZES[0], SIZES[SIZES.len() - 1]));
+        print(&format!(
+            "{what} against {base}, {} sizes from {} to {}\n",
+            SIZES.len(),
+            SIZES[0],
+            SIZES[SIZES.len() - 1]
+        ));
         let (mut tested, mut other) = (Side(std::mem::replace(session, settings.session())), Side(other));
         let failed = compare(&mut tested, &mut other);
         tested.0.core().devices().take_notices().iter().for_each(|n| eprintln!("aplomb: {n}"));
         let made = tested.0.core().devices().compiling();
         if cuda {
             let nvrtc = time(made.nvrtc_ms * 1e3);
-            print(&format!("{} kernels compiled in {nvrtc}, {} from the disk, {} known\n", made.compiled, made.disk_hits, made.memory_hits));
+            print(&format!(
+                "{} kernels compiled in {nvrtc}, {} from the disk, {} known\n",
+                made.compiled, made.disk_hits, made.memory_hits
+            ));
         }
         print(if failed == 0 { "all the same\n" } else { "NOT the same\n" });
         if failed == 0 { 0 } else { FAILED }

@@ -40,7 +40,6 @@ const LINES: &[&str] = &[
     "0 1⌿M×2",
 ];
 
-
 /// The launches of all lines and of Black-Scholes.
 fn launches() -> Vec<(String, LaunchRecord)> {
     let mut s = session();

@@ -57,13 +57,13 @@ struct Tally {
 impl Tally {
     /// The lines as one evaluation on the GPU against their values one by one on the CPU.
     fn compare(&mut self, cpu: &mut Session, gpu: &mut Session, lines: &[String]) {
-        let wanted: Vec<(&String, Value)> =
-            lines.iter().filter_map(|l| outcome(cpu, l).ok().map(|v| (l, v))).collect();
+        let wanted: Vec<(&String, Value)> = lines.iter().filter_map(|l| outcome(cpu, l).ok().map(|v| (l, v))).collect();
         if wanted.is_empty() {
             return;
         }
         // Two at least, or there is no strand.
-        let all: Vec<String> = wanted.iter().map(|(l, _)| format!("({l})")).chain(["(0)".into(), "(0)".into()]).collect();
+        let all: Vec<String> =
+            wanted.iter().map(|(l, _)| format!("({l})")).chain(["(0)".into(), "(0)".into()]).collect();
         let (_, found) = outcome(gpu, &all.join("")).unwrap_or_else(|e| panic!("{e}: {all:?}"));
         let mut rest = found.as_slice();
         for (line, (_, items)) in &wanted {
@@ -170,8 +170,23 @@ fn the_cases_of_the_rows_have_the_same_values() {
 
 /// Lines at sizes around the edges of blocks, warps and grids.
 const EDGES: &[&str] = &[
-    "+/V", "⌈/V", "+\\V", "2×V+1", "1↓V", "⌽V", "+/V×⌽V", "(V>3)/V", "+/⊃V∘.+2↑V", "+⌿V∘.×1 2 3", "+/V∘.×1 2 3",
-    "V[⌽⍋V]", "(+/÷≢)V", "+/3 40⍴V,9", "(+/÷⌈/)⍤1⊢3 1100⍴V,9", "⌈\\-V", "≠\\V>2",
+    "+/V",
+    "⌈/V",
+    "+\\V",
+    "2×V+1",
+    "1↓V",
+    "⌽V",
+    "+/V×⌽V",
+    "(V>3)/V",
+    "+/⊃V∘.+2↑V",
+    "+⌿V∘.×1 2 3",
+    "+/V∘.×1 2 3",
+    "V[⌽⍋V]",
+    "(+/÷≢)V",
+    "+/3 40⍴V,9",
+    "(+/÷⌈/)⍤1⊢3 1100⍴V,9",
+    "⌈\\-V",
+    "≠\\V>2",
 ];
 
 #[test]
@@ -194,7 +209,10 @@ fn sizes_around_blocks_and_warps_have_the_same_values() {
     let compiled = gpu.core().devices().compiling();
     println!("{tally:?} {compiled:?}");
     // No text depends on a size: all sizes run what the first ones compiled.
-    assert!(tally.lines >= 14 * EDGES.len() - 28 && compiled.memory_hits > compiled.compiled * 4, "{tally:?} {compiled:?}");
+    assert!(
+        tally.lines >= 14 * EDGES.len() - 28 && compiled.memory_hits > compiled.compiled * 4,
+        "{tally:?} {compiled:?}"
+    );
     assert_eq!(tally.bits_differ, 0, "sums of quarters are exact");
 }
 
@@ -220,11 +238,56 @@ fn an_integer_result_that_does_not_fit_is_made_again_as_f64() {
 
 /// Failures in kernels: the same error at the same place as on the CPU, and the next line works.
 const FAILING: &[&str] = &[
-    "÷V", "1÷V-3", "⍟V-4", "V÷V-V", "¯1*0.5×V", "V*-V-V", "(V-5)*0.5", "0⍟V", "+/÷V", "×/V*V*V", "~V", "V∧~1+V", "!-V",
-    "(÷V)+⍟V", "5↑÷V", "{÷⍵}¨V", "+\\÷V", "(V>2)/÷V", "V[V]", "V[9+V]", "M[1+V;1]", "*V×1000", "¯7○V", "0○V", "¯1○V",
-    "{⍵>3:⍵ ⋄ ÷⍵}¨V", "+/1E308×V", "⌈/V÷0", "1+⌽÷V", "M÷0 1⌽M-M", "⍟⍟V", "(⍟V)+÷V", "V|÷V", "¯6○V", "V○V", "1↓÷V",
-    "+⌿÷M", "⌈\\÷V", "3⍟¯1+V", "2*1E3×V", "V-÷V-2", "÷M[1 2;1+V>9]", "(1+÷V)×2", "÷⌽V", "⍉÷M", "÷V,V", "÷0⍪V", "+/⍟V",
-    "(÷V)[2 3]", "{⍵÷V[1]}V",
+    "÷V",
+    "1÷V-3",
+    "⍟V-4",
+    "V÷V-V",
+    "¯1*0.5×V",
+    "V*-V-V",
+    "(V-5)*0.5",
+    "0⍟V",
+    "+/÷V",
+    "×/V*V*V",
+    "~V",
+    "V∧~1+V",
+    "!-V",
+    "(÷V)+⍟V",
+    "5↑÷V",
+    "{÷⍵}¨V",
+    "+\\÷V",
+    "(V>2)/÷V",
+    "V[V]",
+    "V[9+V]",
+    "M[1+V;1]",
+    "*V×1000",
+    "¯7○V",
+    "0○V",
+    "¯1○V",
+    "{⍵>3:⍵ ⋄ ÷⍵}¨V",
+    "+/1E308×V",
+    "⌈/V÷0",
+    "1+⌽÷V",
+    "M÷0 1⌽M-M",
+    "⍟⍟V",
+    "(⍟V)+÷V",
+    "V|÷V",
+    "¯6○V",
+    "V○V",
+    "1↓÷V",
+    "+⌿÷M",
+    "⌈\\÷V",
+    "3⍟¯1+V",
+    "2*1E3×V",
+    "V-÷V-2",
+    "÷M[1 2;1+V>9]",
+    "(1+÷V)×2",
+    "÷⌽V",
+    "⍉÷M",
+    "÷V,V",
+    "÷0⍪V",
+    "+/⍟V",
+    "(÷V)[2 3]",
+    "{⍵÷V[1]}V",
 ];
 
 #[test]
@@ -293,7 +356,8 @@ fn what_has_no_text_is_placed_on_the_cpu_with_its_reason() {
     let line = "2×(+/!V÷40)+⌽V";
     assert_eq!(outcome(&mut gpu, line), outcome(&mut cpu, line));
     let trace = gpu.trace_of(Some(line)).expect("a trace");
-    let ran: Vec<(String, String)> = trace.kernels.iter().filter_map(|k| k.ran.clone()).map(|r| (r.device, r.why)).collect();
+    let ran: Vec<(String, String)> =
+        trace.kernels.iter().filter_map(|k| k.ran.clone()).map(|r| (r.device, r.why)).collect();
     let on = |device: &str| ran.iter().filter(|r| r.0 == device).count();
     assert!(on("cpu") == 1 && on("cuda") >= 1, "{ran:?}");
     let why = &ran.iter().find(|r| r.0 == "cpu").expect("one").1;

@@ -174,7 +174,11 @@ fn a_damaged_cache_is_compiled_again() {
     for (k, file) in files().iter().enumerate() {
         let mut bytes = std::fs::read(file).expect("an entry");
         let at = bytes.len() * (k + 1) / (files().len() + 2);
-        if k % 2 == 0 { bytes[at] ^= 1 } else { bytes.truncate(at) }
+        if k % 2 == 0 {
+            bytes[at] ^= 1
+        } else {
+            bytes.truncate(at)
+        }
         std::fs::write(file, bytes).expect("damaged");
     }
     let script = format!("{SCRIPT}]device\n");

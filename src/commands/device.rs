@@ -81,6 +81,9 @@ mod tests {
         let cuda = Cuda { text: "void k0() {\n  double v0 = a0[i];  // n3\n}\n".into(), ..Cuda::default() };
         let ptx = "//\n.version 9.0\n.visible .entry k0(\n)\n{\n\t.loc\t1 3 4\n\tld.global.f64 %fd1, [%rd4];\n\n}\n\t.section x\n";
         let text = linked(ptx, &cuda, &format!("// prelude\n{}", cuda.text));
-        assert_eq!(text, ".visible .entry k0(\n)\n{\n\t// double v0 = a0[i];  // n3\n\tld.global.f64 %fd1, [%rd4];\n}\n");
+        assert_eq!(
+            text,
+            ".visible .entry k0(\n)\n{\n\t// double v0 = a0[i];  // n3\n\tld.global.f64 %fd1, [%rd4];\n}\n"
+        );
     }
 }

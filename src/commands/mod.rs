@@ -100,7 +100,12 @@ pub static COMMANDS: &[Command] = &[
     row("]kernels", "[kN] [EXPR]", "The launches as a table.", tools::kernels),
     row("]cuda", "[kN] [EXPR]", "The text that a GPU would run, one line a node.", tools::cuda),
     row("]ptx", "[kN] [EXPR]", "What NVRTC makes of that text, each instruction under its line.", device::ptx),
-    row("]device", "[auto | cpu | cuda]", "Where launches run, and what there is; `cuda` looks for a GPU again.", device::device),
+    row(
+        "]device",
+        "[auto | cpu | cuda]",
+        "Where launches run, and what there is; `cuda` looks for a GPU again.",
+        device::device,
+    ),
     row("]trace", "[EXPR | on | off | save FILE]", "What each pass did; `on` records every line.", tools::trace),
     row("]passes", "[EXPR] [-all]", "Nodes, launches, bytes, flops, time and rules, pass by pass.", tools::passes),
     row(

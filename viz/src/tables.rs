@@ -39,7 +39,13 @@ pub fn kernels(trace: &Trace, which: Option<&str>) -> Result<String, String> {
     let mut rows = vec![words(&head)];
     for k in trace.kernels.iter().filter(|k| wanted(k.id)) {
         let domain: Vec<String> = k.domain.iter().map(usize::to_string).collect();
-        let place = if took == "cpu" { "" } else if gpu(k) { " gpu" } else { " cpu" };
+        let place = if took == "cpu" {
+            ""
+        } else if gpu(k) {
+            " gpu"
+        } else {
+            " cpu"
+        };
         let ran = k.meas.as_ref().map_or("not run".into(), |m| time(m.us) + place);
         let computed = k.body.iter().filter_map(|n| trace.nodes.get(*n as usize));
         rows.push(vec![

@@ -282,7 +282,11 @@ impl<'a> World<'a> {
         core.spent.launches += compiled.plan.launches.len();
         core.spent.bytes += compiled.plan.bytes();
         if core.tracing {
-            super::record::tell_device(&mut compiled.trace, core.device.stats(), &core.device.compiling().since(&known));
+            super::record::tell_device(
+                &mut compiled.trace,
+                core.device.stats(),
+                &core.device.compiling().since(&known),
+            );
         }
         for notice in core.device.take_notices() {
             if let Some(sink) = &mut self.sink {

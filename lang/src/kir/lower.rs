@@ -5,8 +5,8 @@
 //! thread a result). Values are double, or float where the node is f32; storage types convert at loads and stores.
 //! Overflow is tested where a value is stored or would be hidden, not at every operation.
 
-use super::{index, ops};
 use super::{Expr, Kernel, Param, ParamKind, Spread, Stmt, Type};
+use super::{index, ops};
 use crate::array::DType;
 use crate::dag::{Along, NodeId, Rounds};
 use crate::error::{Result, internal, nonce};
@@ -146,7 +146,9 @@ impl Lowering<'_> {
         let count = self.launch.reductions.len();
         out.push(Stmt::Shared { name: "last".into(), of: Type::U32, count: 1 });
         let mut publish: Vec<Stmt> = self.block_result()?;
-        publish.extend((0..count).map(|k| store("part", &format!("(u64){k} * parts + first + blockIdx.x"), &format!("q{k}"))));
+        publish.extend(
+            (0..count).map(|k| store("part", &format!("(u64){k} * parts + first + blockIdx.x"), &format!("q{k}"))),
+        );
         publish.push(Stmt::Do("__threadfence()".into()));
         publish.push(store("last", "0", "atomicAdd(ticket, 1u) == parts - 1"));
         out.push(Stmt::If("threadIdx.x == 0".into(), publish));
@@ -323,7 +325,11 @@ impl Lowering<'_> {
 
     /// What a fold takes: ∞ goes through a sum, but would be lost in a maximum.
     fn folded(&self, r: &Reduction, body: &Body) -> Expr {
-        if r.op.row().keeps { body.values[r.value as usize].clone() } else { self.sure(r.value, &self.launch.body, body) }
+        if r.op.row().keeps {
+            body.values[r.value as usize].clone()
+        } else {
+            self.sure(r.value, &self.launch.body, body)
+        }
     }
 
     /// The threads' results of a block become one a warp, in shared memory.

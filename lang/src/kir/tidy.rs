@@ -1,7 +1,7 @@
 //! Declarations that nothing uses go: coordinates of a loop whose reads are all linear.
 
-use super::{Kernel, ParamKind, Stmt};
 use super::check::words;
+use super::{Kernel, ParamKind, Stmt};
 use std::collections::BTreeSet;
 
 /// Removes unused declarations without a node, until none is left.

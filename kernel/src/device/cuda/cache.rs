@@ -81,7 +81,8 @@ impl Disk {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
         let passing = folder.join(format!("{}.{}.{number}.new", key.file(), std::process::id()));
-        let written = write(&passing, &encode(&key.whole(), entry)).and_then(|()| fs::rename(&passing, folder.join(key.file())));
+        let written =
+            write(&passing, &encode(&key.whole(), entry)).and_then(|()| fs::rename(&passing, folder.join(key.file())));
         if written.is_err() {
             let _ = fs::remove_file(&passing);
         }

@@ -111,7 +111,8 @@ pub fn usage(log: &str) -> Vec<(String, Usage)> {
         if let Some(rest) = line.split("Compiling entry function '").nth(1) {
             out.push((rest.split('\'').next().unwrap_or("").into(), Usage::default()));
         } else if let Some((_, last)) = out.last_mut() {
-            last.spills += before(line, " bytes spill stores").unwrap_or(0) + before(line, " bytes spill loads").unwrap_or(0);
+            last.spills +=
+                before(line, " bytes spill stores").unwrap_or(0) + before(line, " bytes spill loads").unwrap_or(0);
             last.registers = before(line, " registers").unwrap_or(last.registers);
             last.shared = before(line, " bytes smem").unwrap_or(last.shared);
         }

@@ -216,9 +216,7 @@ impl Memory {
             let half = &mut self.stage(k)?.slice()[..part.len()];
             half.copy_from_slice(part);
             // SAFETY: inside `to`; the half is not touched before its mark is reached.
-            driver.note(unsafe {
-                result::memcpy_htod_async(to.at + (k * STAGE) as u64, half, driver.stream())
-            })?;
+            driver.note(unsafe { result::memcpy_htod_async(to.at + (k * STAGE) as u64, half, driver.stream()) })?;
             driver.mark(k)?;
         }
         self.traffic.up += bytes.len() as u64;

@@ -84,7 +84,12 @@ impl Cuda {
             ("CUDA", format!("driver {}, NVRTC {}", probe::dotted(f.driver), probe::dotted(f.nvrtc))),
             (
                 "kernels",
-                format!("{} loaded: {} compiled, {} from the disk", self.kernels.count(), made.compiled, made.disk_hits),
+                format!(
+                    "{} loaded: {} compiled, {} from the disk",
+                    self.kernels.count(),
+                    made.compiled,
+                    made.disk_hits
+                ),
             ),
             ("NVRTC", aplomb_lang::error::time(made.nvrtc_ms * 1e3)),
             ("moved", format!("{} there, {} back, {} was there", bytes(t.up), bytes(t.down), bytes(t.kept))),
@@ -158,7 +163,8 @@ impl Cuda {
             }
         };
         let values = cpu.run(plan, inputs, ctx);
-        self.stats = cpu.stats().iter().map(|s| LaunchStats { why: format!("on the CPU: {why}"), ..s.clone() }).collect();
+        self.stats =
+            cpu.stats().iter().map(|s| LaunchStats { why: format!("on the CPU: {why}"), ..s.clone() }).collect();
         values
     }
 

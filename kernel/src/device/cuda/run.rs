@@ -104,13 +104,13 @@ impl<'a> Run<'a> {
     }
 
     /// The values of the roots. `texts`: None where a launch runs on the CPU; `whys` says why each runs where it does.
-    pub fn all(mut self, mut texts: Vec<Option<Lowered>>, whys: &[String]) -> Result<(Vec<Array>, Vec<LaunchStats>), Stop> {
+    pub fn all(mut self, texts: Vec<Option<Lowered>>, whys: &[String]) -> Result<(Vec<Array>, Vec<LaunchStats>), Stop> {
         let wanted: Vec<&str> = texts.iter().flatten().map(|l| l.text.as_str()).collect();
         let mut ready = self.cuda.kernels.get(&wanted)?.into_iter();
-        for k in 0..self.plan.launches.len() {
+        for (k, text) in texts.into_iter().enumerate() {
             let begun = Instant::now();
             let why = whys.get(k).cloned().unwrap_or_default();
-            let stats = match texts[k].take() {
+            let stats = match text {
                 Some(text) => {
                     let ready = ready.next().ok_or_else(|| Stop::Cpu("a kernel is missing".into()))?;
                     let (runs, gpu) = self.launch(k, text, ready)?;
@@ -344,7 +344,8 @@ impl<'a> Run<'a> {
             self.held[at.0 as usize] = Held { host: Some(value), copy: None };
         }
         let done = self.cpu.stats().first().cloned();
-        let done = done.unwrap_or(LaunchStats { launch: k, micros: 0.0, threads: 1, runs: 1, gpu: None, why: String::new() });
+        let done =
+            done.unwrap_or(LaunchStats { launch: k, micros: 0.0, threads: 1, runs: 1, gpu: None, why: String::new() });
         Ok(LaunchStats { launch: k, why, ..done })
     }
 
