@@ -154,14 +154,12 @@ pub struct BreakRecord {
     pub readers: u32,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Event {
     pub rule: String,
     pub at: Vec<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub into: Option<u32>,
     pub pre: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dec: Option<u32>,
 }
 

@@ -1,7 +1,9 @@
 //! Passes as JSON has them: what stayed as it was after the pass before is left out.
 //!
 //! Row: VISUAL §6 (interned, delta). Most passes leave most alone: a list that is the same is absent; kept nodes are all
-//! of them (`breaks`), or those that are new or other (`breaks_changed`) and those that are gone (`breaks_gone`).
+//! of them (`breaks`), or those that are new or other (`breaks_changed`) and those that are gone (`breaks_gone`). The first
+//! and the last pass of an evaluation are written in full, so that the end can be read by itself. An event without `pre`
+//! has that of the event before it.
 
 use super::{BreakRecord, Event, PassRecord};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -30,7 +32,41 @@ struct Out<'a> {
     live: u32,
     bytes: u64,
     flops: u64,
-    events: &'a [Event],
+    events: Vec<Happened>,
+}
+
+/// An event as JSON has it.
+#[derive(Serialize, Deserialize)]
+struct Happened {
+    rule: String,
+    at: Vec<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    into: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pre: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    dec: Option<u32>,
+}
+
+fn happened(events: &[Event]) -> Vec<Happened> {
+    let pre = |k: usize| (k == 0 || events[k - 1].pre != events[k].pre).then(|| events[k].pre.clone());
+    let one = |(k, e): (usize, &Event)| Happened {
+        rule: e.rule.clone(),
+        at: e.at.clone(),
+        into: e.into,
+        pre: pre(k),
+        dec: e.dec,
+    };
+    events.iter().enumerate().map(one).collect()
+}
+
+fn events(happened: Vec<Happened>) -> Vec<Event> {
+    let mut last = String::new();
+    let one = |Happened { rule, at, into, pre, dec }| {
+        last = pre.unwrap_or_else(|| std::mem::take(&mut last));
+        Event { rule, at, into, pre: last.clone(), dec }
+    };
+    happened.into_iter().map(one).collect()
 }
 
 #[derive(Deserialize)]
@@ -51,7 +87,7 @@ struct In {
     live: u32,
     bytes: u64,
     flops: u64,
-    events: Vec<Event>,
+    events: Vec<Happened>,
 }
 
 /// Kept nodes that are new or other, and those that are gone. None: the lists are not in the order of nodes, or more
@@ -73,8 +109,9 @@ pub fn serialize<S: Serializer>(passes: &[PassRecord], to: S) -> Result<S::Ok, S
     let none = PassRecord::default();
     let out = passes.iter().enumerate().map(|(k, now)| {
         let before = if k == 0 { &none } else { &passes[k - 1] };
-        let is_first = k == 0;
-        let (breaks, breaks_changed, breaks_gone) = match since(&before.breaks, &now.breaks).filter(|_| !is_first) {
+        let begins = |k: usize| passes.get(k).is_none_or(|p| p.name == passes[0].name);
+        let in_full = begins(k) || begins(k + 1);
+        let (breaks, breaks_changed, breaks_gone) = match since(&before.breaks, &now.breaks).filter(|_| !in_full) {
             Some((changed, gone)) => (None, changed, gone),
             None => (Some(now.breaks.as_slice()), Vec::new(), Vec::new()),
         };
@@ -83,17 +120,17 @@ pub fn serialize<S: Serializer>(passes: &[PassRecord], to: S) -> Result<S::Ok, S
             name: &now.name,
             ms: now.ms,
             changed: now.changed,
-            roots: (is_first || before.roots != now.roots).then_some(&now.roots),
-            lets: (is_first || before.lets != now.lets).then_some(&now.lets),
+            roots: (in_full || before.roots != now.roots).then_some(&now.roots),
+            lets: (in_full || before.lets != now.lets).then_some(&now.lets),
             view: now.view.as_deref(),
             breaks,
             breaks_changed,
             breaks_gone,
-            launches: (is_first || before.launches != now.launches).then_some(&now.launches),
+            launches: (in_full || before.launches != now.launches).then_some(&now.launches),
             live: now.live,
             bytes: now.bytes,
             flops: now.flops,
-            events: &now.events,
+            events: happened(&now.events),
         }
     });
     to.collect_seq(out)
@@ -127,7 +164,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PassRecord>
             live: now.live,
             bytes: now.bytes,
             flops: now.flops,
-            events: now.events,
+            events: events(now.events),
         });
     }
     Ok(passes)
@@ -145,14 +182,16 @@ mod tests {
             bytes: 8,
             readers: 1,
         };
-        PassRecord { name: "p".into(), breaks: nodes.iter().map(record).collect(), ..PassRecord::default() }
+        let event = |pre: &str| Event { rule: "r".into(), pre: pre.into(), ..Event::default() };
+        let events = ["a", "a", "b", "", "", "a"].map(event).to_vec();
+        PassRecord { name: "p".into(), breaks: nodes.iter().map(record).collect(), events, ..PassRecord::default() }
     }
 
     #[test]
     fn passes_are_read_as_they_were_written() {
         let all = [(1, "root"), (2, "off:cse"), (3, "off:cse"), (4, "work"), (9, "root")];
         let passes = vec![
-            kept(&all),
+            PassRecord { name: "record".into(), ..kept(&all) },
             kept(&all),
             PassRecord { roots: vec![9], launches: vec![vec![1, 2]], lets: vec![[0, 2]], ..kept(&all[1..]) },
             PassRecord { roots: vec![9], ..kept(&[(2, "root"), (3, "off:cse"), (4, "work"), (7, "work"), (9, "root")]) },
@@ -166,6 +205,8 @@ mod tests {
         assert!(json["passes"][1].get("breaks").is_none() && json["passes"][1].get("breaks_changed").is_none());
         assert_eq!(json["passes"][2]["breaks_gone"], serde_json::json!([1]));
         assert_eq!(json["passes"][3]["breaks_changed"].as_array().map(Vec::len), Some(2));
+        assert!(json["passes"][6]["breaks"].is_array() && json["passes"][6]["roots"].is_array(), "the end is in full");
+        assert!(json["passes"][6]["events"][1].get("pre").is_none());
         // What others write in full is read too.
         let full = serde_json::json!({ "id": 0, "name": "p", "ms": 0.0, "changed": true, "roots": [1], "lets": [],
             "breaks": [], "launches": [[1]], "live": 1, "bytes": 0, "flops": 0, "events": [] });
