@@ -72,7 +72,12 @@ pub fn lay_out(boxes: &Boxes, former: &[Option<usize>]) -> Result<Layout, String
 
 fn fits(boxes: &Boxes, places: usize, most: usize) -> Result<(), String> {
     let (n, millions) = (boxes.widths.len(), places.div_ceil(1_000_000));
-    let says = || format!("{n} boxes with their wires are too many to draw: {millions} million places; folded, or as a list, they can be shown");
+    let says = || {
+        format!(
+            "{n} boxes with their wires are too many to draw: {millions} million places; folded, or as a list, they can \
+             be shown"
+        )
+    };
     (places <= most).then_some(()).ok_or_else(says)
 }
 
@@ -261,5 +266,27 @@ fn settle(layer: &mut [Item], wanted: &[f64]) {
             layer[k].x = ((base + offset[k]).max(0.0) as usize).max(next);
             next = layer[k].x + layer[k].width + GAP;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A chain of `2n` boxes whose second half reads the first backwards: as many wires as boxes in every layer.
+    fn folded_chain(n: usize) -> Boxes {
+        let reads = |k: usize| match k {
+            0 => vec![],
+            k if k < n => vec![k - 1],
+            k => vec![k - 1, 2 * n - 1 - k],
+        };
+        Boxes { widths: vec![5; 2 * n], operands: (0..2 * n).map(reads).collect() }
+    }
+
+    #[test]
+    fn what_would_fill_the_memory_is_refused_before_it_is_laid_out() {
+        assert!(lay_out(&folded_chain(40), &[]).is_ok());
+        let says = lay_out(&folded_chain(3_000), &[]).err().unwrap_or_default();
+        assert!(says.starts_with("6000 boxes") && says.contains("million places"), "{says}");
     }
 }
