@@ -2,6 +2,7 @@
 
 use crate::front::{Pipeline, Settings, USAGE};
 use crate::{batch, bench, gate, notebook, panes, repl, script, views};
+use aplomb_kernel::device::Wanted;
 use aplomb_kernel::files::Reach;
 use aplomb_lang::pass::PRESETS;
 use clap::{Args, Parser, Subcommand};
@@ -34,7 +35,7 @@ struct Global {
     /// Switches compiler passes off; `--off list` prints their names
     #[arg(long, global = true, value_name = "NAME", value_delimiter = ',')]
     off: Vec<String>,
-    /// The pipeline of that name: all, acl2006, acc2013, bar2010; alone, `trace` prints a table, pass by pass
+    /// The pipeline of that name: all, acl2006, bas2008, acc2013, bar2010; alone, `trace` prints a table, pass by pass
     #[arg(long, global = true, value_name = "PRESET", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     passes: Option<String>,
     /// The legality rules of 2006 for what lies outside of an array, in any pipeline
@@ -62,11 +63,7 @@ struct Global {
 
 /// What is taken and cannot be done yet.
 fn not_built(global: &Global) -> Option<&'static str> {
-    let asked = [
-        (global.device == "cuda", "--device cuda"),
-        (global.math == "fast", "--math fast"),
-        (global.reduce == "any", "--reduce any"),
-    ];
+    let asked = [(global.math == "fast", "--math fast"), (global.reduce == "any", "--reduce any")];
     asked.into_iter().find(|a| a.0).map(|a| a.1)
 }
 
@@ -196,6 +193,17 @@ pub struct TuiArgs {
     pub existing: Option<PathBuf>,
 }
 
+#[derive(Args, Clone)]
+pub struct ReproArgs {
+    /// The launch: k0, k1 …
+    pub launch: String,
+    #[command(flatten)]
+    pub input: Input,
+    /// The folder that gets k0.cu
+    #[arg(short = 'o', value_name = "DIR")]
+    pub out: PathBuf,
+}
+
 #[derive(Subcommand, Clone)]
 pub enum KernelCommand {
     /// Tells Jupyter of this program; for the user where nothing is said
@@ -251,6 +259,8 @@ enum Command {
     Dot(DotArgs),
     /// The CUDA text of the launches
     Cuda(Input),
+    /// The PTX that NVRTC makes of it
+    Ptx(Input),
     /// Launches, bytes, time, and why
     Explain(ExplainArgs),
     /// A program in panes: source, graph, CUDA, reasons, launches, passes, switches
@@ -267,10 +277,17 @@ enum Command {
     Kernel(KernelCommand),
     /// Times a workload
     Bench(BenchArgs),
+    /// Every shape of launch, computed twice; with --cuda on the GPU and the CPU
+    Selftest {
+        #[arg(long)]
+        cuda: bool,
+    },
+    /// One launch with its data as a CUDA program of its own
+    Repro(ReproArgs),
 }
 
 /// Subcommands of the design that answer in one line.
-const NOT_BUILT: &[&str] = &["tour", "export", "repro", "ptx", "selftest", "microbench"];
+const NOT_BUILT: &[&str] = &["tour", "export", "microbench"];
 
 /// A count; `2e7` is one.
 fn count(text: &str) -> Result<usize, String> {
@@ -333,7 +350,8 @@ fn run(words: Vec<String>) -> i32 {
         dup_by_cost: cli.global.dup.is_some(),
     };
     let settings = Settings::new(cli.global.threads, &cli.global.limit, cli.global.off, pipeline, cli.global.ascii);
-    let settings = match settings.and_then(|own| Ok(Settings { reach: reach?, ..own })) {
+    let device = Wanted::named(&cli.global.device).unwrap_or_default();
+    let settings = match settings.and_then(|own| Ok(Settings { reach: reach?, device, ..own })) {
         Ok(settings) => settings,
         Err(says) => {
             eprintln!("aplomb: {says}");
@@ -357,12 +375,15 @@ fn dispatch(command: Command, settings: Settings) -> i32 {
         Command::Trace(args) => views::trace(settings, args),
         Command::Dot(args) => views::dot(settings, args),
         Command::Cuda(input) => views::cuda(settings, input),
+        Command::Ptx(input) => views::ptx(settings, input),
         Command::Explain(args) => views::explain(settings, args),
         Command::Tui(args) => panes::run(settings, args),
         Command::Diff(args) => gate::diff(settings, args),
         Command::Prims { json } => views::prims(json),
         Command::Kernel(what) => notebook::run(settings, what),
         Command::Bench(args) => bench::run(settings, args),
+        Command::Selftest { cuda } => crate::selftest::run(settings, cuda),
+        Command::Repro(args) => crate::repro::run(settings, args),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What every form of the program shares: settings, sessions on a large stack, printing.
 
 use crate::commands::Table;
+use aplomb_kernel::device::Wanted;
 use aplomb_kernel::files::Reach;
 use aplomb_kernel::session::{STACK, Session};
 use aplomb_lang::limits::Limits;
@@ -27,6 +28,7 @@ pub struct Settings {
     pub pipeline: Pipeline,
     pub ascii: bool,
     pub reach: Reach,
+    pub device: Wanted,
 }
 
 /// Which passes run, and by whose rules.
@@ -65,7 +67,15 @@ impl Settings {
         pipeline.set(&mut options)?;
         off.iter().try_for_each(|name| options.switch(name, false))?;
         let all = || thread::available_parallelism().map_or(1, usize::from);
-        Ok(Settings { threads: threads.unwrap_or_else(all), limits: own, off, pipeline, ascii, reach: Reach::All })
+        Ok(Settings {
+            threads: threads.unwrap_or_else(all),
+            limits: own,
+            off,
+            pipeline,
+            ascii,
+            reach: Reach::All,
+            device: Wanted::Auto,
+        })
     }
 
     pub fn commands(&self) -> Table {
@@ -79,6 +89,7 @@ impl Settings {
             let _ = session.options().switch(name, false);
         }
         session.core().reach = self.reach.clone();
+        session.core().devices().want(self.device);
     }
 
     pub fn session(&self) -> Session {
@@ -164,6 +175,7 @@ impl Sink for Printer {
     fn event(&mut self, event: Event) {
         match event {
             Event::Stream(text) => print(&text),
+            Event::Notice(text) => eprintln!("aplomb: {text}"),
             Event::Result(bundle) | Event::Display(bundle) => print(&plain(&bundle)),
             Event::Error(failure) => {
                 let err = std::io::stderr();

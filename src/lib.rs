@@ -18,6 +18,8 @@ mod notebook;
 mod notebook;
 mod panes;
 mod repl;
+mod repro;
 mod script;
+mod selftest;
 mod signals;
 mod views;

@@ -140,6 +140,14 @@ pub fn cuda(settings: Settings, input: Input) -> i32 {
     })
 }
 
+/// `aplomb ptx`.
+pub fn ptx(settings: Settings, input: Input) -> i32 {
+    traced(settings, input, |traces| {
+        print(&crate::commands::device::text(last(&traces)?, None)?);
+        Ok(())
+    })
+}
+
 /// `aplomb explain`.
 pub fn explain(settings: Settings, args: ExplainArgs) -> i32 {
     let width = crate::front::width();

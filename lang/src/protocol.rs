@@ -66,6 +66,8 @@ pub enum Event {
     Status(Status),
     /// What the program printed.
     Stream(String),
+    /// A sentence about the machine, not about the program: that there is no GPU. Not for standard output.
+    Notice(String),
     /// What a command shows.
     Display(MimeBundle),
     /// The value of a statement.

@@ -35,7 +35,8 @@ pub struct Trace {
     pub diagnostics: Vec<Diagnostic>,
     /// How often each rule fired.
     pub rules: BTreeMap<String, u32>,
-    /// `front_ms`, `launch_ms`; empty in canonical form.
+    /// `front_ms`, `launch_ms`; on a GPU `nvrtc_ms`, and how many kernels were `compiled`, or found (`memory_hits`,
+    /// `disk_hits`). Empty in canonical form.
     pub times: BTreeMap<String, f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<ResultRecord>,
@@ -226,6 +227,22 @@ pub struct LaunchRecord {
     pub cpu: Option<String>,
     /// Greatest number of values alive at once in the body.
     pub live_max: u32,
+    /// Where it ran, where there was a choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ran: Option<Ran>,
+}
+
+/// The device that ran a launch, and why that one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ran {
+    /// cpu, cuda.
+    pub device: String,
+    /// A sentence.
+    pub why: String,
+    /// Blocks of the largest slice, slices, bytes of shared memory a block; 0 on the CPU.
+    pub grid: u32,
+    pub slices: u32,
+    pub shared: u32,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -325,7 +342,9 @@ impl Trace {
         self.created = None;
         self.times.clear();
         self.passes.iter_mut().for_each(|p| p.ms = 0.0);
-        self.kernels.iter_mut().for_each(|k| k.meas = None);
+        for k in &mut self.kernels {
+            (k.meas, k.ran, k.regs, k.spill, k.occ) = (None, None, None, None, None);
+        }
         self
     }
 

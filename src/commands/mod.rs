@@ -1,6 +1,7 @@
 //! COMMANDS: a row per `)` and `]` command. Prompt, scripts, batch and stories run it; help and completion read it.
 
 mod compare;
+pub mod device;
 mod display;
 mod help;
 mod pages;
@@ -98,6 +99,13 @@ pub static COMMANDS: &[Command] = &[
     ),
     row("]kernels", "[kN] [EXPR]", "The launches as a table.", tools::kernels),
     row("]cuda", "[kN] [EXPR]", "The text that a GPU would run, one line a node.", tools::cuda),
+    row("]ptx", "[kN] [EXPR]", "What NVRTC makes of that text, each instruction under its line.", device::ptx),
+    row(
+        "]device",
+        "[auto | cpu | cuda]",
+        "Where launches run, and what there is; `cuda` looks for a GPU again.",
+        device::device,
+    ),
     row("]trace", "[EXPR | on | off | save FILE]", "What each pass did; `on` records every line.", tools::trace),
     row("]passes", "[EXPR] [-all]", "Nodes, launches, bytes, flops, time and rules, pass by pass.", tools::passes),
     row(
@@ -147,11 +155,9 @@ pub static COMMANDS: &[Command] = &[
     missing(")save", "Keeps the workspace in a file."),
     missing(")load", "Takes a workspace from a file."),
     missing(")copy", "Takes names from a workspace file."),
-    missing("]ptx", "The PTX of a launch."),
     missing("]html", "The trace as a page."),
     missing("]mem", "Buffers over time."),
     missing("]eager", "Forces every statement."),
-    missing("]device", "Where launches run."),
     missing("]plot", "A plot of numbers."),
     missing("]img", "An array as a picture."),
     missing("]view", "An array to scroll in."),

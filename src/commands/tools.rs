@@ -114,7 +114,7 @@ pub fn why(call: &mut Call<'_>) -> Result<(), Error> {
 }
 
 /// `k0` in front: only that launch.
-fn launch_of(args: &str) -> (Option<&str>, Option<&str>) {
+pub fn launch_of(args: &str) -> (Option<&str>, Option<&str>) {
     let (first, rest) = args.split_once(' ').unwrap_or((args, ""));
     let is_launch = first.strip_prefix('k').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
     let (which, expr) = if is_launch { (Some(first), rest.trim()) } else { (None, args.trim()) };

@@ -161,6 +161,7 @@ fn execute(reader: &mut Reader, worker: &mut Worker, code: String, count: usize)
     let show = |event| match event {
         Event::Display(bundle) if bundle.contains_key(PANES) => panes = bundle.get(PANES).cloned(),
         Event::Stream(text) => print(&text),
+        Event::Notice(text) => print(&format!("{text}\n")),
         Event::Result(bundle) | Event::Display(bundle) => print(&plain(&bundle)),
         Event::Error(failure) => {
             // Behind the ^C that the terminal shows.

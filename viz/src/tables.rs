@@ -33,11 +33,20 @@ pub fn kernels(trace: &Trace, which: Option<&str>) -> Result<String, String> {
     if trace.kernels.is_empty() {
         return Ok("no launch\n".into());
     }
-    let head = ["launch", "kind", "domain", "nodes", "reads", "writes", "sm_90 est", "cpu est", "cpu"];
+    let gpu = |k: &LaunchRecord| k.ran.as_ref().is_some_and(|r| r.device == "cuda");
+    let took = if trace.kernels.iter().any(gpu) { "took" } else { "cpu" };
+    let head = ["launch", "kind", "domain", "nodes", "reads", "writes", "sm_90 est", "cpu est", took];
     let mut rows = vec![words(&head)];
     for k in trace.kernels.iter().filter(|k| wanted(k.id)) {
         let domain: Vec<String> = k.domain.iter().map(usize::to_string).collect();
-        let ran = k.meas.as_ref().map_or("not run".into(), |m| time(m.us));
+        let place = if took == "cpu" {
+            ""
+        } else if gpu(k) {
+            " gpu"
+        } else {
+            " cpu"
+        };
+        let ran = k.meas.as_ref().map_or("not run".into(), |m| time(m.us) + place);
         let computed = k.body.iter().filter_map(|n| trace.nodes.get(*n as usize));
         rows.push(vec![
             format!("k{} {}", k.id, k.name.split_once(' ').map_or("", |(_, name)| name)),

@@ -147,10 +147,11 @@ pub(crate) fn launch(trace: &Trace, k: &LaunchRecord) -> String {
     let domain = if domain.is_empty() { "a scalar".into() } else { domain.join(" ") };
     let reads = if k.inputs.is_empty() { "reads nothing".into() } else { format!("reads {}", list(&k.inputs)) };
     let took = k.meas.as_ref().map_or(String::new(), |m| format!(", {}", time(m.us)));
+    let where_ = k.ran.as_ref().map_or(String::new(), |ran| format!("; {}", ran.why));
     let computed = k.body.iter().filter_map(|n| trace.nodes.get(*n as usize));
     let nodes = computed.filter(|n| n.kind != "const" && n.kind != "input").count();
     format!(
-        "{id} {name}: {what} {domain}, {} in one pass: {reads} ({}), writes {} ({}){took}",
+        "{id} {name}: {what} {domain}, {} in one pass: {reads} ({}), writes {} ({}){took}{where_}",
         count(nodes, "node"),
         bytes(k.est.r),
         list(&k.out),

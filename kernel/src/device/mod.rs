@@ -1,9 +1,17 @@
 //! Devices: what runs a plan.
 //!
-//! `cpu` runs everywhere. Start at `Device`. Always: a run gives one array a root or nothing at all; the error does not
+//! `cpu` runs everywhere; `cuda` where there is a GPU; `devices` chooses. Start at `Device`. Always: a run gives one array a root or nothing at all; the error does not
 //! depend on threads or instruction set. Never here: how a plan came to be.
 
 pub mod cpu;
+#[cfg(feature = "cuda")]
+pub mod cuda;
+#[cfg(not(feature = "cuda"))]
+#[path = "cuda_absent.rs"]
+pub mod cuda;
+mod devices;
+
+pub use devices::{Devices, Wanted};
 
 use aplomb_lang::array::Array;
 use aplomb_lang::dag::NodeId;
@@ -16,6 +24,8 @@ use aplomb_lang::prim::scalar::Fail;
 pub struct RunCtx<'a> {
     pub interrupt: &'a Interrupt,
     pub budget: &'a Budget,
+    /// Each launch is waited for, so that its time is its own.
+    pub timed: bool,
 }
 
 /// A failing element: the smallest site, then the smallest index in the site's domain.
@@ -49,13 +59,51 @@ pub enum DeviceError {
 }
 
 /// What one launch took.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LaunchStats {
     pub launch: usize,
     pub micros: f64,
     pub threads: usize,
     /// How often it ran: once more for each integer result that needed f64.
     pub runs: u32,
+    /// None: the CPU ran it.
+    pub gpu: Option<OnGpu>,
+    /// Why it ran there, as a sentence; empty where nobody had a choice.
+    pub why: String,
+}
+
+/// A launch as a GPU ran it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OnGpu {
+    /// Blocks of the largest slice, threads of each.
+    pub grid: u32,
+    pub block: u32,
+    pub slices: u32,
+    pub registers: u32,
+    pub spills: u32,
+    pub shared: u32,
+    /// Threads that are resident, as a share of what a multiprocessor holds.
+    pub occupancy: f32,
+}
+
+/// What compiling for a GPU took, apart from our own time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Compiling {
+    pub nvrtc_ms: f64,
+    pub compiled: u32,
+    pub memory_hits: u32,
+    pub disk_hits: u32,
+}
+
+impl Compiling {
+    pub fn since(&self, before: &Compiling) -> Compiling {
+        Compiling {
+            nvrtc_ms: self.nvrtc_ms - before.nvrtc_ms,
+            compiled: self.compiled - before.compiled,
+            memory_hits: self.memory_hits - before.memory_hits,
+            disk_hits: self.disk_hits - before.disk_hits,
+        }
+    }
 }
 
 pub trait Device {

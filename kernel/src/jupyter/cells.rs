@@ -42,6 +42,7 @@ impl Sink for Cell<'_> {
         match event {
             Event::Status(Status::Busy) => self.interrupts.again(),
             Event::Stream(text) => self.iopub.print(parent, &text),
+            Event::Notice(text) => self.iopub.print(parent, &format!("{text}\n")),
             Event::Display(bundle) if !is_empty(bundle.get(TEXT)) => {
                 let data = mime::media(bundle);
                 self.iopub.publish(parent, DisplayData { data, metadata: Map::new(), transient: None });

@@ -3,23 +3,30 @@
 //! Rows: VISUAL §1.4, G13, G14. An evaluation keeps its graph and switches (`Log`), what was measured and warned of; the
 //! trace is made of them by `tell`. A graph's arrays are let go with its statement.
 
-use super::record::Clock;
+use super::record::{Clock, tell_device};
+use crate::device::{Compiling, LaunchStats};
 use aplomb_lang::error::Error;
 use aplomb_lang::kir;
 use aplomb_lang::pass::Log;
 use aplomb_lang::span::Place;
-use aplomb_lang::trace::{Diagnostic, Measured, ResultRecord, SourceText, Trace};
+use aplomb_lang::trace::{Diagnostic, ResultRecord, SourceText, Trace};
 
 /// What the evaluator warned of: code, place, sentence.
 pub type Warning = (&'static str, Place, String);
+
+/// What a device tells of an evaluation's launches.
+#[derive(Default)]
+pub struct Ran {
+    pub stats: Vec<LaunchStats>,
+    pub compiling: Compiling,
+}
 
 /// One evaluation.
 pub struct Part {
     pub log: Log,
     pub front_ms: f64,
     pub launch_ms: f64,
-    /// Launches that were measured.
-    pub measured: Vec<(usize, Measured)>,
+    pub ran: Ran,
     pub warnings: Vec<Warning>,
     /// Its launches met a result that is no real number.
     pub left_reals: bool,
@@ -81,11 +88,7 @@ impl Part {
             Ok(told) => told,
             Err(e) => return untold(&e),
         };
-        for (k, measured) in &self.measured {
-            if let Some(kernel) = trace.kernels.get_mut(*k) {
-                kernel.meas = Some(measured.clone());
-            }
-        }
+        tell_device(&mut trace, &self.ran.stats, &self.ran.compiling);
         if self.left_reals {
             let text = "a result of these launches is no real number: the operations ran again one by one, as complex \
                         numbers, on the host";

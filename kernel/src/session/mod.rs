@@ -8,12 +8,14 @@ mod client;
 mod kept;
 mod lines;
 mod record;
+mod repro;
 mod story;
 mod table;
 mod watchdog;
 mod world;
 
 pub use client::{STACK, Worker};
+pub use repro::Reproduction;
 pub use world::{Core, Spent};
 
 use aplomb_lang::array::Array;

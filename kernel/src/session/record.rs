@@ -1,12 +1,13 @@
 //! The clock of the passes, and the record of a value.
 
 use super::kept::Part;
+use crate::device::{Compiling, LaunchStats};
 use aplomb_lang::array::{Array, Data, View};
 use aplomb_lang::dag::{Node, NodeId};
 use aplomb_lang::eval::Interp;
 use aplomb_lang::eval::value::Value;
 use aplomb_lang::pass::Observer;
-use aplomb_lang::trace::ResultRecord;
+use aplomb_lang::trace::{Measured, Ran, ResultRecord, Trace};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -21,6 +22,38 @@ impl Observer for Clock {
 
     fn end(&mut self, _pass: &'static str) -> f64 {
         self.0.map_or(0.0, |begun| begun.elapsed().as_secs_f64() * 1e3)
+    }
+}
+
+/// Where each launch ran, why there, and what it took.
+pub fn tell_device(trace: &mut Trace, stats: &[LaunchStats], spent: &Compiling) {
+    for s in stats {
+        let Some(kernel) = trace.kernels.get_mut(s.launch) else { continue };
+        let us = (s.micros * 10.0).round() / 10.0;
+        kernel.meas = Some(Measured { us, n: s.runs, clock: "monotonic".into(), threads: s.threads as u32 });
+        if s.gpu.is_none() && s.why.is_empty() {
+            continue;
+        }
+        kernel.ran = Some(Ran {
+            device: if s.gpu.is_some() { "cuda" } else { "cpu" }.into(),
+            why: s.why.clone(),
+            grid: s.gpu.map_or(0, |g| g.grid),
+            slices: s.gpu.map_or(0, |g| g.slices),
+            shared: s.gpu.map_or(0, |g| g.shared),
+        });
+        if let Some(gpu) = &s.gpu {
+            (kernel.regs, kernel.spill) = (Some(gpu.registers), Some(gpu.spills));
+            kernel.occ = Some(f64::from(gpu.occupancy));
+        }
+    }
+    if stats.iter().any(|s| s.gpu.is_some()) {
+        let made = [
+            ("nvrtc_ms", spent.nvrtc_ms),
+            ("compiled", f64::from(spent.compiled)),
+            ("memory_hits", f64::from(spent.memory_hits)),
+            ("disk_hits", f64::from(spent.disk_hits)),
+        ];
+        trace.times.extend(made.map(|(k, v)| (k.to_string(), v)));
     }
 }
 

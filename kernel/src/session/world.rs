@@ -1,10 +1,10 @@
 //! The world of the evaluator: device, files, output; and the record of what was forced.
 
-use super::kept::{self, Kept, Part, Warning};
+use super::kept::{self, Kept, Part, Ran, Warning};
 use super::record::Clock;
 use super::watchdog::Watchdog;
-use crate::device::cpu::{Cpu, apply};
-use crate::device::{Device, DeviceError, Fault, RunCtx};
+use crate::device::cpu::apply;
+use crate::device::{Device, DeviceError, Devices, Fault, RunCtx};
 use crate::files::{self, Aside, Reach};
 use aplomb_lang::array::Array;
 use aplomb_lang::array::format::Style;
@@ -18,7 +18,7 @@ use aplomb_lang::prim::op::Op;
 use aplomb_lang::protocol::{Event, HTML, Sink};
 use aplomb_lang::reference;
 use aplomb_lang::span::Place;
-use aplomb_lang::trace::{Measured, ResultRecord, Trace};
+use aplomb_lang::trace::{ResultRecord, Trace};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -28,7 +28,7 @@ pub struct Core {
     pub limits: Limits,
     pub budget: Budget,
     pub interrupt: Interrupt,
-    device: Cpu,
+    device: Devices,
     options: Options,
     plans: PlanCache,
     /// The files that programs may touch.
@@ -91,7 +91,7 @@ impl Core {
             budget: Budget::new(limits.bytes),
             limits,
             interrupt: Interrupt::default(),
-            device: Cpu::new(threads),
+            device: Devices::new(threads),
             options: Options::default(),
             plans: PlanCache::default(),
             reach: Reach::All,
@@ -155,6 +155,10 @@ impl Core {
     /// The plans of earlier evaluations.
     pub fn plans(&mut self) -> &mut PlanCache {
         &mut self.plans
+    }
+
+    pub fn devices(&mut self) -> &mut Devices {
+        &mut self.device
     }
 
     pub fn device_name(&self) -> String {
@@ -299,25 +303,27 @@ impl<'a> World<'a> {
         current.tell()
     }
 
-    /// The roots' values, and what was measured.
-    fn run(&mut self, recorded: &Recorded, compiled: &Compiled) -> (Result<Vec<Array>>, Vec<(usize, Measured)>) {
+    /// The roots' values, and what the device tells of them.
+    fn run(&mut self, recorded: &Recorded, compiled: &Compiled) -> (Result<Vec<Array>>, Ran) {
         let core = &mut *self.core;
         if compiled.plan.launches.is_empty() {
-            return (Ok(Vec::new()), Vec::new());
+            return (Ok(Vec::new()), Ran::default());
         }
         let begun = Instant::now();
-        let ctx = RunCtx { interrupt: &core.interrupt, budget: &core.budget };
+        let ctx = RunCtx { interrupt: &core.interrupt, budget: &core.budget, timed: core.tracing };
+        let known = core.device.compiling();
         let outcome = core.device.run(&compiled.plan, &recorded.inputs, &ctx);
         core.spent.launch_ms += begun.elapsed().as_secs_f64() * 1e3;
         core.spent.launches += compiled.plan.launches.len();
         core.spent.bytes += compiled.plan.bytes();
-        let measured = core.device.stats().into_iter().map(|stats| {
-            let us = (stats.micros * 10.0).round() / 10.0;
-            let threads = stats.threads as u32;
-            (stats.launch, Measured { us, n: stats.runs, clock: "monotonic".into(), threads })
-        });
-        let measured = if core.tracing { measured.collect() } else { Vec::new() };
-        (outcome.map_err(|e| error_of(e, recorded)), measured)
+        let told = || Ran { stats: core.device.stats().to_vec(), compiling: core.device.compiling().since(&known) };
+        let ran = if core.tracing { told() } else { Ran::default() };
+        for notice in core.device.take_notices() {
+            if let Some(sink) = &mut self.sink {
+                sink.event(Event::Notice(notice));
+            }
+        }
+        (outcome.map_err(|e| error_of(e, recorded)), ran)
     }
 }
 
@@ -367,20 +373,20 @@ impl World<'_> {
         core.spent.front_ms += front_ms;
         core.spent.evaluations += 1;
         let launched = core.spent.launch_ms;
-        let (ran, measured) = if runs { self.run(recorded, &compiled) } else { (Ok(Vec::new()), Vec::new()) };
+        let (values, ran) = if runs { self.run(recorded, &compiled) } else { (Ok(Vec::new()), Ran::default()) };
         let core = &mut *self.core;
         if core.tracing {
             core.current.push(Part {
                 log: Log::new(recorded, &core.options, ms),
                 front_ms,
                 launch_ms: core.spent.launch_ms - launched,
-                measured,
+                left_reals: values.as_ref().is_err_and(Error::leaves_reals),
+                ran,
                 warnings: std::mem::take(&mut core.warnings),
-                left_reals: ran.as_ref().is_err_and(Error::leaves_reals),
                 names: Vec::new(),
             });
         }
-        let values = ran?;
+        let values = values?;
         if !runs {
             return Ok(values);
         }
@@ -438,7 +444,7 @@ impl Host for World<'_> {
     }
 
     fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
-        apply(self.core.device.isa(), op, ct, x, y, out)
+        apply(self.core.device.cpu.isa(), op, ct, x, y, out)
     }
 
     fn frames(&self) -> bool {
@@ -479,7 +485,7 @@ impl Host for World<'_> {
 
     fn read_npy(&mut self, path: &str) -> Result<Array> {
         self.core.reach.check(Path::new(path))?;
-        files::read_npy(&self.source(path), self.core.device.pool(), &self.core.budget)
+        files::read_npy(&self.source(path), self.core.device.cpu.pool(), &self.core.budget)
     }
 
     fn write_npy(&mut self, path: &str, array: &Array) -> Result<()> {

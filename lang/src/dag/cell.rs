@@ -115,6 +115,11 @@ impl Cell {
         }
     }
 
+    /// Stands for an argument of a body that is only being recorded.
+    pub fn is_hole(&self) -> bool {
+        self.node().is_some_and(|node| matches!(*node, Node::Input(_)))
+    }
+
     /// The pending node; None once forced.
     pub fn node(&self) -> Option<Ref<'_, Node<Array>>> {
         Ref::filter_map(self.state.borrow(), |s| match s {

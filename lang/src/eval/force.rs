@@ -81,6 +81,9 @@ impl Cx<'_> {
 
     /// On the device, unless complex numbers come in or come out.
     fn evaluate(&mut self, roots: &[Rc<Cell>], cells: Vec<Rc<Cell>>, why: &'static str) -> Result<()> {
+        if cells.iter().any(|c| c.is_hole()) {
+            return Err(untraced("a value that a body will only have when it runs"));
+        }
         if cells.iter().any(|c| takes_complex(c)) {
             return self.replay(cells);
         }

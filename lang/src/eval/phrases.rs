@@ -65,11 +65,15 @@ fn filtered(cx: &mut Cx<'_>, _: &'static Prim, op: Op, x: &Array, y: &Array) -> 
     if x.shape() != y.shape() || y.len() < 2 || y.is_char() || !cx.recordable(x) || !cx.recordable(y) {
         return Ok(None);
     }
-    if cx.records(&[x, y], y.len()) {
-        let kept = cx.select(x, y, &Array::num(unit), y.shape())?;
-        return cx.reduce(op, &kept, 0).map(Some);
-    }
-    Ok(None)
+    let kept = if cx.records(&[x, y], y.len()) {
+        cx.select(x, y, &Array::num(unit), y.shape())?
+    } else {
+        // The same at once: one meaning, and one order.
+        let (mask, mut items) = (cx.numbers(x, "a mask")?, cx.numbers(y, "the argument of a fold")?);
+        items.iter_mut().zip(&mask).filter(|(_, m)| **m == 0.0).for_each(|(item, _)| *item = unit);
+        Array::numbers(y.shape(), items, cx.budget())?
+    };
+    cx.reduce(op, &kept, 0).map(Some)
 }
 
 /// The fold of each piece of a vector.

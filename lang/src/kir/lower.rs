@@ -5,38 +5,46 @@
 //! thread a result). Values are double, or float where the node is f32; storage types convert at loads and stores.
 //! Overflow is tested where a value is stored or would be hidden, not at every operation.
 
-use super::ops;
-use super::{Expr, Kernel, Param, ParamKind, Stmt, Type};
+use super::{Expr, Kernel, Param, ParamKind, Spread, Stmt, Type};
+use super::{index, ops};
 use crate::array::DType;
-use crate::dag::ix::{Atom, Ix, linear};
-use crate::dag::{Along, NodeId, Read, Rounds, Test};
+use crate::dag::{Along, NodeId, Rounds};
 use crate::error::{Result, internal, nonce};
-use crate::plan::{BufId, Kind, Launch, Plan, Step, Store, ValueId, What};
+use crate::plan::{BufId, Kind, Launch, Plan, Reduction, Step, ValueId, What};
 use crate::prim::op::{Fails, Op};
 
-const THREADS: u32 = 256;
+const THREADS: u32 = super::THREADS;
 
 pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
-    let mut k = Lowering { plan, launch, params: Vec::new(), sites: sites(launch), variables: 0 };
+    foldable(launch)?;
+    let (sites, narrow) = (sites(launch), index::is_narrow(plan, launch));
+    let mut k = Lowering { plan, launch, params: Vec::new(), sites, variables: 0, checked: Vec::new(), narrow };
     k.buffers();
     let outer = launch.outer();
-    let body = match launch.axis {
-        None => k.map()?,
-        Some(axis) if launch.kind == Kind::Scan => k.scan(axis)?,
-        Some(axis) if launch.kind == Kind::Compact => k.compact(axis)?,
-        Some(_) if launch.kind == Kind::Whole => k.whole()?,
-        Some(_) if outer.iter().product::<usize>() == 1 => k.fold_all()?,
-        Some(axis) if axis + 1 == launch.domain.len() => k.fold_rows(&outer)?,
-        Some(axis) => k.fold_columns(axis)?,
+    let count = |shape: &[usize]| shape.iter().map(|n| *n as u64).product::<u64>();
+    let lines = |axis: usize| count(&launch.domain[..axis]) * count(&launch.domain[axis + 1..]);
+    let (body, spread, points) = match launch.axis {
+        None => (k.map()?, Spread::Threads, count(&launch.domain)),
+        Some(axis) if launch.kind == Kind::Scan => (k.scan(axis)?, Spread::Threads, lines(axis)),
+        Some(axis) if launch.kind == Kind::Compact => (k.compact(axis)?, Spread::Threads, lines(axis)),
+        Some(_) if launch.kind == Kind::Whole => (k.whole()?, Spread::Threads, count(&outer)),
+        Some(_) if count(&outer) == 1 => (k.fold_all()?, Spread::Threads, count(&launch.domain)),
+        Some(axis) if axis + 1 == launch.domain.len() => (k.fold_rows(&outer)?, Spread::Blocks, count(&outer)),
+        Some(axis) => (k.fold_columns(axis)?, Spread::Threads, count(&outer)),
     };
-    for (name, of) in [("lo", Type::U64), ("n", Type::U64), ("s0", Type::U32)] {
-        k.params.push(Param { name: name.into(), what: ParamKind::Launch(of) });
+    let whole = k.params.iter().any(|p| p.name == "part");
+    let own: &[_] = if whole { &[("first", Type::U32), ("parts", Type::U32)] } else { &[] };
+    for (name, of) in [("lo", Type::U64), ("n", Type::U64)].iter().chain(own) {
+        k.params.push(Param { name: name.to_string(), what: ParamKind::Launch(*of) });
     }
     k.params.push(Param { name: "err".into(), what: ParamKind::Scratch(Type::U64) });
-    Ok(Kernel { name: format!("k{number}"), params: k.params, body, threads: THREADS })
+    let partials = if whole { launch.reductions.len() as u32 } else { 0 };
+    let (name, threads) = (format!("k{number}"), THREADS);
+    let (params, sites, checked) = (k.params, k.sites, k.checked);
+    Ok(Kernel { name, params, body, threads, spread, points, partials, sites, checked })
 }
 
-/// The launch's failing sites in evaluation order: the text holds the offset, `s0` makes it absolute.
+/// The launch's failing sites in evaluation order.
 fn sites(launch: &Launch) -> Vec<u32> {
     let steps = launch.body.iter().chain(&launch.after).map(|s| s.site);
     let consumers = launch.reductions.iter().map(|r| r.site).chain(launch.finish.iter().map(|f| f.site));
@@ -52,6 +60,9 @@ pub(super) struct Lowering<'a> {
     params: Vec<Param>,
     sites: Vec<u32>,
     variables: usize,
+    checked: Vec<BufId>,
+    /// Indices are i32.
+    pub(super) narrow: bool,
 }
 
 /// A list of steps being lowered: what each value is called and which may be infinite.
@@ -61,6 +72,15 @@ pub(super) struct Body {
     pub(super) loose: Vec<bool>,
     /// The element's number, for failures.
     pub(super) index: &'static str,
+}
+
+/// Which values a list of stores writes.
+#[derive(Clone, Copy)]
+enum Part {
+    Body,
+    After,
+    /// Body values of the places that a mask keeps.
+    Kept,
 }
 
 impl Lowering<'_> {
@@ -97,64 +117,58 @@ impl Lowering<'_> {
         name
     }
 
-    fn integer(&mut self, value: i64) -> Expr {
-        match value {
-            -1..=1 => value.to_string(),
-            // 0, 1 and ¯1 shape the text (they fold away); all others are parameters.
-            _ => self.number('c', Type::I64, value as f64),
-        }
-    }
-
     fn map(&mut self) -> Result<Vec<Stmt>> {
         let mut body = Body::new("i");
         let axes = self.axes(&self.launch.domain.clone(), "i", &mut body.out);
         self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
-        self.stores(&self.launch.stores, &body.values.clone(), "i", &mut body, 0)?;
-        Ok(vec![alive(), stride("i", "n", body.out)])
+        self.stores(Part::Body, "i", &mut body)?;
+        Ok(vec![stride("i", "n", body.out)])
     }
 
     fn fold_all(&mut self) -> Result<Vec<Stmt>> {
         self.params.push(Param { name: "part".into(), what: ParamKind::Scratch(Type::F64) });
         self.params.push(Param { name: "ticket".into(), what: ParamKind::Scratch(Type::U32) });
-        let mut out = vec![alive()];
+        let mut out = Vec::new();
         let mut body = Body::new("i");
         let axes = self.axes(&self.launch.domain.clone(), "i", &mut body.out);
         self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
-        self.stores(&self.launch.stores, &body.values.clone(), "i", &mut body, 0)?;
+        self.stores(Part::Body, "i", &mut body)?;
         self.accumulate(&mut out, &mut body)?;
         out.push(stride("i", "n", body.out));
         self.fold_block(&mut out)?;
         let count = self.launch.reductions.len();
         out.push(Stmt::Shared { name: "last".into(), of: Type::U32, count: 1 });
-        let mut publish: Vec<Stmt> =
-            (0..count).map(|k| store("part", &format!("{k} * gridDim.x + blockIdx.x"), &format!("h{k}[0]"))).collect();
+        let mut publish: Vec<Stmt> = self.block_result()?;
+        publish.extend(
+            (0..count).map(|k| store("part", &format!("(u64){k} * parts + first + blockIdx.x"), &format!("q{k}"))),
+        );
         publish.push(Stmt::Do("__threadfence()".into()));
-        publish.push(store("last", "0", "atomicAdd(ticket, 1) == gridDim.x - 1"));
+        publish.push(store("last", "0", "atomicAdd(ticket, 1u) == parts - 1"));
         out.push(Stmt::If("threadIdx.x == 0".into(), publish));
         out.push(Stmt::Do("__syncthreads()".into()));
-        out.push(Stmt::Note(
-            "The last block folds the blocks' results in index order: the same bits for the same grid.".into(),
-        ));
-        let mut finish = vec![Stmt::Do("__threadfence()".into())];
-        let mut reduced = Vec::new();
+        out.push(Stmt::Note("The last block folds all blocks' results: the same bits for the same grid.".into()));
+        let mut last = vec![Stmt::Do("__threadfence()".into())];
         for (k, r) in self.launch.reductions.iter().enumerate() {
-            let name = format!("q{k}");
-            let first = format!("((const volatile double*)part)[{k} * gridDim.x]");
-            finish.push(Stmt::Let { name: name.clone(), of: Type::F64, is: first, node: Some(r.node) });
-            let next = format!("((const volatile double*)part)[{k} * gridDim.x + j]");
+            let name = format!("t{k}");
+            last.push(set(&name, &unit(r.op)?));
+            let next = format!("((const volatile double*)part)[(u64){k} * parts + j]");
             let step = vec![set(&name, &fold_text(r.op, &name, &next)?)];
-            finish.push(Stmt::For {
+            last.push(Stmt::For {
                 name: "j".into(),
-                from: "1".into(),
-                to: "gridDim.x".into(),
-                step: "1".into(),
+                from: "threadIdx.x".into(),
+                to: "parts".into(),
+                step: THREADS.to_string(),
                 body: step,
             });
-            reduced.push(name);
         }
+        last.append(&mut self.fold_warps()?);
+        let mut finish = self.block_result()?;
+        let reduced: Vec<String> = (0..count).map(|k| format!("q{k}")).collect();
+        finish.push(Stmt::Let { name: "o".into(), of: Type::U64, is: "0".into(), node: None });
         self.after(&reduced, "0", &[], &mut finish)?;
         finish.push(store("ticket", "0", "0"));
-        out.push(Stmt::If("last[0] && threadIdx.x == 0".into(), finish));
+        last.push(Stmt::If("threadIdx.x == 0".into(), finish));
+        out.push(Stmt::If("last[0]".into(), last));
         Ok(out)
     }
 
@@ -164,12 +178,12 @@ impl Lowering<'_> {
         let mut body = Body::new("i");
         let mut axes = self.axes(outer, "o", &mut row);
         let last = format!("x{}", outer.len());
-        let to_i64 = |is: &str| Stmt::Let { name: last.clone(), of: Type::I64, is: is.into(), node: None };
-        body.out.push(to_i64("(i64)j"));
+        let place = format!("({})j", self.int().cuda());
+        body.out.push(Stmt::Let { name: last.clone(), of: self.int(), is: place, node: None });
         body.out.push(Stmt::Let { name: "i".into(), of: Type::U64, is: format!("o * {extent} + j"), node: None });
         axes.push(last.clone());
         self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
-        self.stores(&self.launch.stores, &body.values.clone(), "i", &mut body, 0)?;
+        self.stores(Part::Body, "i", &mut body)?;
         self.accumulate(&mut row, &mut body)?;
         row.push(Stmt::For {
             name: "j".into(),
@@ -179,13 +193,12 @@ impl Lowering<'_> {
             body: body.out,
         });
         self.fold_block(&mut row)?;
-        let reduced: Vec<String> = (0..self.launch.reductions.len()).map(|k| format!("h{k}[0]")).collect();
-        let mut finish = Vec::new();
+        let reduced: Vec<String> = (0..self.launch.reductions.len()).map(|k| format!("q{k}")).collect();
+        let mut finish = self.block_result()?;
         self.after(&reduced, "o", &axes[..outer.len()], &mut finish)?;
         row.push(Stmt::If("threadIdx.x == 0".into(), finish));
         row.push(Stmt::Do("__syncthreads()".into()));
         Ok(vec![
-            alive(),
             Stmt::Note("A block a row.".into()),
             Stmt::For {
                 name: "o".into(),
@@ -201,7 +214,7 @@ impl Lowering<'_> {
         let (mut column, outer_axes) = self.along(axis, false, |k, _, before, body| k.accumulate(before, body))?;
         let reduced: Vec<String> = (0..self.launch.reductions.len()).map(|k| format!("t{k}")).collect();
         self.after(&reduced, "o", &outer_axes, &mut column)?;
-        Ok(vec![alive(), Stmt::Note("A thread a result.".into()), stride("o", "n", column)])
+        Ok(vec![Stmt::Note("A thread a result.".into()), stride("o", "n", column)])
     }
 
     /// A thread's way along an axis, the body at every place of it, and the axes around. `each` follows the body, and
@@ -222,12 +235,13 @@ impl Lowering<'_> {
         axes.push("xf".into());
         axes.extend_from_slice(&outer_axes[axis..]);
         let mut body = Body::new("i");
-        let place_of_j = if back { format!("(i64)({extent} - 1 - j)") } else { "(i64)j".into() };
-        body.out.push(Stmt::Let { name: "xf".into(), of: Type::I64, is: place_of_j, node: None });
+        let place_of_j = if back { format!("({extent} - 1 - j)") } else { "j".into() };
+        let place_of_j = format!("({}){place_of_j}", self.int().cuda());
+        body.out.push(Stmt::Let { name: "xf".into(), of: self.int(), is: place_of_j, node: None });
         let place = self.flat(&axes)?;
         body.out.push(Stmt::Let { name: "i".into(), of: Type::U64, is: place, node: None });
         self.steps(&self.launch.body, &axes, &domain, &[], &mut body)?;
-        self.stores(&self.launch.stores, &body.values.clone(), "i", &mut body, 0)?;
+        self.stores(Part::Body, "i", &mut body)?;
         each(self, &axes, &mut line, &mut body)?;
         line.push(Stmt::For { name: "j".into(), from: "0".into(), to: extent, step: "1".into(), body: body.out });
         Ok((line, outer_axes))
@@ -240,18 +254,18 @@ impl Lowering<'_> {
             for (j, r) in launch.reductions.iter().enumerate() {
                 let name = format!("t{j}");
                 before.push(Stmt::Let { name: name.clone(), of: Type::F64, is: "0.0".into(), node: None });
-                let value = body.values[r.value as usize].clone();
+                let value = k.folded(r, body);
                 let next = format!("(j == 0 ? {value} : {})", fold_text(r.op, &name, &value)?);
                 body.out.push(Stmt::Set { is: next, name: name.clone(), node: Some(r.node) });
                 reduced.push(name);
             }
             let mut after = Body::new("i");
             k.steps(&launch.after, axes, &launch.domain, &reduced, &mut after)?;
-            k.stores(&launch.after_stores, &after.values.clone(), "i", &mut after, launch.stores.len())?;
+            k.stores(Part::After, "i", &mut after)?;
             body.out.append(&mut after.out);
             Ok(())
         })?;
-        Ok(vec![alive(), Stmt::Note("A thread a line.".into()), stride("o", "n", line)])
+        Ok(vec![Stmt::Note("A thread a line.".into()), stride("o", "n", line)])
     }
 
     fn compact(&mut self, axis: usize) -> Result<Vec<Stmt>> {
@@ -259,101 +273,97 @@ impl Lowering<'_> {
         let (Some(c), Some(to)) = (launch.compaction, launch.after_stores.first()) else {
             return Err(internal("a selection of nothing"));
         };
-        let inner = self.integer(launch.domain[axis + 1..].iter().product::<usize>() as i64);
+        let width = launch.domain[axis + 1..].iter().product::<usize>();
+        let inner = self.integer(width as i64);
         let kept = self.integer(self.plan.buffer(to.buf).shape[axis] as i64);
+        let first = match width {
+            1 => format!("o * {kept}"),
+            _ => {
+                let (above, by) = self.divided(&format!("({})o", self.int().cuda()), width as i64);
+                format!("o + (u64){above} * ({kept} - 1) * {by}")
+            }
+        };
         let (line, _) = self.along(axis, false, |k, _, before, body| {
             before.push(Stmt::Note("Where the next cell that is kept goes.".into()));
-            let first = format!("(u64)o / {inner} * {kept} * {inner} + (u64)o % {inner}");
             before.push(Stmt::Let { name: "to".into(), of: Type::U64, is: first, node: None });
             let mask = k.buffer(launch.loads[c.mask as usize].buf, false)?.to_string();
             let mut keep = Body::new("i");
             keep.values = body.values.clone();
             keep.loose = body.loose.clone();
-            k.stores(&launch.after_stores, &body.values.clone(), "to", &mut keep, launch.stores.len())?;
+            k.stores(Part::Kept, "to", &mut keep)?;
             keep.out.push(Stmt::Set { name: "to".into(), is: format!("to + {inner}"), node: Some(c.node) });
             body.out.push(Stmt::If(format!("{mask}[j] != 0"), keep.out));
             Ok(())
         })?;
-        Ok(vec![alive(), Stmt::Note("A thread a line.".into()), stride("o", "n", line)])
+        Ok(vec![Stmt::Note("A thread a line.".into()), stride("o", "n", line)])
     }
 
     /// One partial result a thread and reduction, from the identity; the body folds into it.
     fn accumulate(&mut self, before: &mut Vec<Stmt>, body: &mut Body) -> Result<()> {
         for (k, r) in self.launch.reductions.iter().enumerate() {
-            let unit = match r.op {
-                Op::Max => "-inf()".to_string(),
-                Op::Min => "inf()".to_string(),
-                op => {
-                    op.identity().map(|x| format!("{x:?}")).ok_or_else(|| nonce(format!("{}/ on CUDA", op.glyph())))?
-                }
-            };
-            before.push(Stmt::Let { name: format!("t{k}"), of: Type::F64, is: unit, node: None });
             let name = format!("t{k}");
-            let value = body.values[r.value as usize].clone();
+            before.push(Stmt::Let { name: name.clone(), of: Type::F64, is: unit(r.op)?, node: None });
+            let value = self.folded(r, body);
             body.out.push(Stmt::Set { is: fold_text(r.op, &name, &value)?, name, node: Some(r.node) });
         }
         Ok(())
     }
 
-    /// The threads' results of a block become one, `h{k}[0]`, by halving.
+    /// What a fold takes: ∞ goes through a sum, but would be lost in a maximum.
+    fn folded(&self, r: &Reduction, body: &Body) -> Expr {
+        if r.op.row().keeps {
+            body.values[r.value as usize].clone()
+        } else {
+            self.sure(r.value, &self.launch.body, body)
+        }
+    }
+
+    /// The threads' results of a block become one a warp, in shared memory.
     fn fold_block(&mut self, out: &mut Vec<Stmt>) -> Result<()> {
         for k in 0..self.launch.reductions.len() {
-            out.push(Stmt::Shared { name: format!("h{k}"), of: Type::F64, count: THREADS });
-            out.push(store(&format!("h{k}"), "threadIdx.x", &format!("t{k}")));
+            out.push(Stmt::Shared { name: format!("h{k}"), of: Type::F64, count: THREADS / 32 });
         }
-        out.push(Stmt::Do("__syncthreads()".into()));
-        let mut step = Vec::new();
-        for (k, r) in self.launch.reductions.iter().enumerate() {
-            let (a, b) = (format!("h{k}[threadIdx.x]"), format!("h{k}[threadIdx.x + half]"));
-            step.push(store(&format!("h{k}"), "threadIdx.x", &fold_text(r.op, &a, &b)?));
-        }
-        let body = vec![Stmt::If("threadIdx.x < half".into(), step), Stmt::Do("__syncthreads()".into())];
-        out.push(Stmt::Halve { name: "half".into(), from: THREADS / 2, body });
+        out.append(&mut self.fold_warps()?);
         Ok(())
+    }
+
+    fn fold_warps(&self) -> Result<Vec<Stmt>> {
+        let (mut step, mut first) = (Vec::new(), Vec::new());
+        for (k, r) in self.launch.reductions.iter().enumerate() {
+            let (name, next) = (format!("t{k}"), format!("__shfl_down_sync(~0u, t{k}, half)"));
+            step.push(Stmt::Let { name: format!("d{k}"), of: Type::F64, is: next, node: None });
+            step.push(set(&name, &fold_text(r.op, &name, &format!("d{k}"))?));
+            first.push(store(&format!("h{k}"), "threadIdx.x / 32", &name));
+        }
+        let halve = Stmt::Halve { name: "half".into(), from: 16, body: step };
+        Ok(vec![halve, Stmt::If("threadIdx.x % 32 == 0".into(), first), Stmt::Do("__syncthreads()".into())])
+    }
+
+    /// `q{k}`, the warps' results in order; one thread does it.
+    fn block_result(&self) -> Result<Vec<Stmt>> {
+        let mut out = Vec::new();
+        for (k, r) in self.launch.reductions.iter().enumerate() {
+            let name = format!("q{k}");
+            out.push(Stmt::Let { name: name.clone(), of: Type::F64, is: format!("h{k}[0]"), node: None });
+            let step = vec![Stmt::Set { is: fold_text(r.op, &name, &format!("h{k}[j]"))?, name, node: Some(r.node) }];
+            out.push(Stmt::For {
+                name: "j".into(),
+                from: "1".into(),
+                to: (THREADS / 32).to_string(),
+                step: "1".into(),
+                body: step,
+            });
+        }
+        Ok(out)
     }
 
     pub(super) fn after(&mut self, reduced: &[String], at: &str, axes: &[String], out: &mut Vec<Stmt>) -> Result<()> {
         let mut body = Body::new(if at == "o" { "o" } else { "0" });
         let outer = self.launch.outer();
         self.steps(&self.launch.after, axes, &outer, reduced, &mut body)?;
-        let first = self.launch.stores.len();
-        self.stores(&self.launch.after_stores, &body.values.clone(), at, &mut body, first)?;
+        self.stores(Part::After, at, &mut body)?;
         out.append(&mut body.out);
         Ok(())
-    }
-
-    /// The coordinates of point `flat`, outermost first; none where nothing asks for them.
-    pub(super) fn axes(&mut self, shape: &[usize], flat: &str, out: &mut Vec<Stmt>) -> Vec<String> {
-        let names: Vec<String> = (0..shape.len()).map(|k| format!("x{k}")).collect();
-        let let_ = |name: &str, is: String| Stmt::Let { name: name.into(), of: Type::I64, is, node: None };
-        match shape {
-            [] => {}
-            [_] => out.push(let_("x0", format!("(i64){flat}"))),
-            _ => {
-                let mut rest = format!("(i64){flat}");
-                for k in (1..shape.len()).rev() {
-                    let extent = self.integer(shape[k] as i64);
-                    out.push(let_(&names[k], format!("{rest} % {extent}")));
-                    if k > 1 {
-                        out.push(let_(&format!("y{k}"), format!("{rest} / {extent}")));
-                        rest = format!("y{k}");
-                    } else {
-                        out.push(let_(&names[0], format!("{rest} / {extent}")));
-                    }
-                }
-            }
-        }
-        names
-    }
-
-    /// The domain's row-major index from its coordinates.
-    fn flat(&mut self, axes: &[String]) -> Result<Expr> {
-        let mut text = axes.first().cloned().ok_or_else(|| internal("a fold without axes"))?;
-        for (k, axis) in axes.iter().enumerate().skip(1) {
-            let extent = self.integer(self.launch.domain[k] as i64);
-            text = if k == 1 { format!("{text} * {extent} + {axis}") } else { format!("({text}) * {extent} + {axis}") };
-        }
-        Ok(format!("(u64)({text})"))
     }
 
     pub(super) fn steps(
@@ -390,11 +400,7 @@ impl Lowering<'_> {
                     (format!("({holds} ? {} : {})", body.values[*yes as usize], body.values[*no as usize]), loose)
                 }
                 What::Select { cond, yes, no } => {
-                    let bad = self.bad(step.site, body.index);
-                    let sure = |k: &u32| match body.loose[*k as usize] {
-                        true => format!("sure({}, {bad})", body.values[*k as usize]),
-                        false => body.values[*k as usize].clone(),
-                    };
+                    let sure = |k: &u32| self.sure(*k, steps, body);
                     (format!("({} != 0.0 ? {} : {})", body.values[*cond as usize], sure(yes), sure(no)), false)
                 }
                 What::Loop { args, body: rounds, result } => (self.rounds(step, args, rounds, *result, body)?, false),
@@ -406,6 +412,14 @@ impl Lowering<'_> {
                 }
                 What::Op { op, ct, args } => self.operation(step, *op, *ct, args, steps, body)?,
             };
+            // Where it is not wanted it may not fail.
+            let text = match step.guard {
+                Some(g) if text.contains("Bad{") => {
+                    let tests = self.launch.guards[g as usize].clone();
+                    format!("({} ? {text} : 0.0)", self.holds(&tests, axes))
+                }
+                _ => text,
+            };
             let name = format!("v{}", self.variables);
             self.variables += 1;
             let is_float = step.dtype == DType::F32;
@@ -413,7 +427,8 @@ impl Lowering<'_> {
             let of = if is_float { Type::F32 } else { Type::F64 };
             body.out.push(Stmt::Let { name: name.clone(), of, is: text, node: Some(step.node) });
             body.values.push(name);
-            body.loose.push(loose);
+            // What is finite in f64 may be beyond f32.
+            body.loose.push(loose || is_float && matches!(step.what, What::Op { .. } | What::Reduced(_)));
         }
         Ok(())
     }
@@ -429,42 +444,62 @@ impl Lowering<'_> {
     ) -> Result<(Expr, bool)> {
         let row = op.row();
         let bad = self.bad(step.site, body.index);
-        let arg = |k: usize| {
-            let Some(at) = args.get(k).map(|a| *a as usize) else { return String::new() };
-            let name = &body.values[at];
-            if body.loose[at] && !row.keeps { format!("sure({name}, {bad})") } else { name.clone() }
-        };
         let types = || args.iter().map(|a| steps[*a as usize].dtype);
         let exact = ct == 0.0 || types().any(|d| d.is_integer() || d == DType::F32 || d == DType::Char);
         let logic = types().all(|d| d == DType::Bool);
         let ct = if row.tolerant && !exact { self.number('p', Type::F64, ct) } else { "0.0".into() };
+        let arg = |k: usize| match args.get(k) {
+            None => String::new(),
+            Some(at) if row.keeps => body.values[*at as usize].clone(),
+            Some(at) => self.sure(*at, steps, body),
+        };
         let text = ops::text(op, &arg(0), &arg(1), &ct, &bad, exact, logic)
             .ok_or_else(|| nonce(format!("{} on CUDA", op.glyph())))?;
         let loose = row.fails == Fails::Overflow || row.keeps && args.iter().any(|a| body.loose[*a as usize]);
         Ok((text, loose))
     }
 
+    /// A value before something that would hide ∞ in it; the failure is the step's that made it.
+    fn sure(&self, at: ValueId, steps: &[Step], body: &Body) -> Expr {
+        let name = body.values[at as usize].clone();
+        if !body.loose[at as usize] {
+            return name;
+        }
+        let site = steps.get(at as usize).map_or(0, |s| s.site);
+        format!("sure({name}, {})", self.bad(site, body.index))
+    }
+
     fn bad(&self, site: u32, index: &str) -> String {
-        let k = self.sites.iter().position(|s| *s == site).unwrap_or(0);
-        let site = if k == 0 { "s0".into() } else { format!("s0 + {k}") };
+        let site = self.sites.iter().position(|s| *s == site).unwrap_or(0);
         format!("Bad{{err, {site}, {index}}}")
     }
 
-    fn stores(&mut self, stores: &[Store], values: &[Expr], at: &str, body: &mut Body, first: usize) -> Result<()> {
-        for (k, s) in stores.iter().enumerate() {
+    fn stores(&mut self, part: Part, at: &str, body: &mut Body) -> Result<()> {
+        let launch = self.launch;
+        let (stores, steps) = match part {
+            Part::Body => (&launch.stores, &launch.body),
+            Part::After => (&launch.after_stores, &launch.after),
+            Part::Kept => (&launch.after_stores, &launch.body),
+        };
+        for s in stores {
             let buffer = self.plan.buffer(s.buf);
-            let name = self.buffer(s.buf, true)?.to_string();
-            debug_assert_eq!(name, format!("r{}", first + k));
-            let steps = if body.index == "i" { &self.launch.body } else { &self.launch.after };
-            let value = &values[s.value as usize];
+            let to = self.buffer(s.buf, true)?.to_string();
+            let value = body.values[s.value as usize].clone();
             let site = steps.get(s.value as usize).map_or(0, |step| step.site);
-            let bad = self.bad(site, body.index);
-            let value = if body.loose[s.value as usize] { format!("sure({value}, {bad})") } else { value.clone() };
-            let is = match storage(buffer.dtype) {
-                Type::F64 => value,
-                of => format!("({})({value})", of.cuda()),
+            let of = storage(buffer.dtype);
+            let range = buffer.dtype.range().filter(|_| buffer.checked && buffer.dtype.is_integer());
+            let value = match range {
+                // What is infinite does not fit either: the launch that runs again finds it.
+                Some((lo, hi)) => {
+                    let bit = 1u64 << self.checked.len();
+                    self.checked.push(s.buf);
+                    format!("fits({value}, {lo:?}, {hi:?}, err, {bit}ull)")
+                }
+                None if body.loose[s.value as usize] => format!("sure({value}, {})", self.bad(site, body.index)),
+                None => value,
             };
-            body.out.push(Stmt::Store { to: name, at: at.into(), is, node: Some(buffer.node) });
+            let is = if of == Type::F64 { value } else { format!("({})({value})", of.cuda()) };
+            body.out.push(Stmt::Store { to, at: at.into(), is, node: Some(buffer.node) });
         }
         Ok(())
     }
@@ -557,55 +592,6 @@ impl Lowering<'_> {
         };
         Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, axes) })
     }
-
-    fn offset(&mut self, read: &Read, shape: &[usize], axes: &[String], extents: &[usize]) -> Expr {
-        self.index(&linear(&read.ix, shape, extents), axes)
-    }
-
-    /// The value where every test holds, else the fill of the first that fails.
-    fn guarded(&mut self, tests: &[Test], value: Expr, axes: &[String]) -> Expr {
-        tests.iter().rev().fold(value, |inner, t| {
-            let ix = self.index(&t.ix, axes);
-            let (lo, hi) = (self.integer(t.lo), self.integer(t.hi));
-            let fill = self.number('p', Type::F64, t.fill);
-            format!("({ix} >= {lo} && {ix} < {hi} ? {inner} : {fill})")
-        })
-    }
-
-    fn holds(&mut self, tests: &[Test], axes: &[String]) -> Expr {
-        let one = |t: &Test| {
-            let ix = self.index(&t.ix, axes);
-            let (lo, hi) = (self.integer(t.lo), self.integer(t.hi));
-            format!("{ix} >= {lo} && {ix} < {hi}")
-        };
-        tests.iter().map(one).collect::<Vec<_>>().join(" && ")
-    }
-
-    fn index(&mut self, ix: &Ix, axes: &[String]) -> Expr {
-        let mut parts: Vec<String> = Vec::new();
-        for (k, atom) in &ix.terms {
-            let atom = match atom {
-                Atom::Axis(a) => axes.get(*a as usize).cloned().unwrap_or_else(|| "0".into()),
-                Atom::Div(x, d) => format!("div_floor({}, {})", self.index(x, axes), self.integer(*d)),
-                Atom::Mod(x, d) => format!("mod_floor({}, {})", self.index(x, axes), self.integer(*d)),
-                Atom::Clamp(x, l, h) => {
-                    format!("clamp({}, {}, {})", self.index(x, axes), self.integer(*l), self.integer(*h))
-                }
-            };
-            parts.push(match k {
-                1 => atom,
-                -1 => format!("-{atom}"),
-                k => format!("{} * {atom}", self.integer(*k)),
-            });
-        }
-        if ix.c != 0 || parts.is_empty() {
-            parts.push(self.integer(ix.c));
-        }
-        match parts.as_slice() {
-            [one] => one.clone(),
-            many => format!("({})", many.join(" + ")),
-        }
-    }
 }
 
 impl Body {
@@ -614,12 +600,28 @@ impl Body {
     }
 }
 
-pub(super) fn fold_text(op: Op, x: &str, y: &str) -> Result<Expr> {
-    ops::fold(op, x, y).ok_or_else(|| nonce(format!("{}/ on CUDA", op.glyph())))
+/// What a fold begins with: nothing of it is left in any result.
+fn unit(op: Op) -> Result<Expr> {
+    Ok(match op {
+        Op::Max => "-inf()".into(),
+        Op::Min => "inf()".into(),
+        // 0 would turn ¯0 into 0.
+        Op::Add => "-0.0".into(),
+        op => op.identity().map(|x| format!("{x:?}")).ok_or_else(|| nonce(format!("{}/ on CUDA", op.glyph())))?,
+    })
 }
 
-pub(super) fn alive() -> Stmt {
-    Stmt::Do("if (dead(err, s0)) return".into())
+/// Folds that are logic on booleans have no text on other numbers.
+fn foldable(launch: &Launch) -> Result<()> {
+    let numbers = |r: &&Reduction| launch.body.get(r.value as usize).is_none_or(|s| s.dtype != DType::Bool);
+    match launch.reductions.iter().find(|r| ops::is_logic(r.op) && numbers(r)) {
+        Some(r) => Err(nonce(format!("{}/ on CUDA", r.op.glyph()))),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn fold_text(op: Op, x: &str, y: &str) -> Result<Expr> {
+    ops::fold(op, x, y).ok_or_else(|| nonce(format!("{}/ on CUDA", op.glyph())))
 }
 
 pub(super) fn stride(name: &str, count: &str, body: Vec<Stmt>) -> Stmt {

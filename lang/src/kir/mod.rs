@@ -5,6 +5,7 @@
 //! and constants are parameters, so the text does not depend on them.
 
 mod check;
+mod index;
 mod lower;
 mod ops;
 mod print;
@@ -13,7 +14,7 @@ mod whole;
 
 use crate::dag::NodeId;
 use crate::error::{Result, internal};
-use crate::plan::{Launch, Plan};
+use crate::plan::{BufId, Launch, Plan};
 use crate::trace::Cuda;
 
 /// What a variable or parameter holds.
@@ -57,11 +58,23 @@ pub struct Param {
 pub enum ParamKind {
     In(Type, u32),
     Out(Type, u32),
-    /// Device memory of the launcher: partial results, tickets, the error word.
+    /// Device memory of the launcher: `part`, `ticket`, and `err`, the failure and the stores that did not fit.
     Scratch(Type),
     Number(Type, f64),
-    /// Known at launch: n, the first point, the first site.
+    /// Known at launch: `lo` and `n`, the points of this slice; `first` and `parts`, its place among all blocks.
     Launch(Type),
+}
+
+/// Of every block.
+pub const THREADS: u32 = 256;
+
+/// How a launch's points are shared out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// A thread a point, with the grid's stride.
+    Threads,
+    /// A block a point.
+    Blocks,
 }
 
 /// An expression is C++ text over declared names: only `lower` and `ops` write it, `check` reads its names.
@@ -119,21 +132,46 @@ pub struct Kernel {
     pub params: Vec<Param>,
     pub body: Vec<Stmt>,
     pub threads: u32,
+    pub spread: Spread,
+    /// All points, of which a slice takes `lo` to `lo + n`.
+    pub points: u64,
+    /// Partial results that each block leaves in `part`.
+    pub partials: u32,
+    /// The failing sites in evaluation order: the text holds places in this list.
+    pub sites: Vec<u32>,
+    /// Results that some value may not fit: bit k of the second error word is the k-th store's.
+    pub checked: Vec<BufId>,
 }
 
 /// The launch's kernel, checked. Errors: NONCE for an operation without CUDA text.
 pub fn kernel(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
     let mut kernel = lower::lower(plan, launch, number)?;
     tidy::drop_unused(&mut kernel.body);
+    tidy::drop_parameters(&mut kernel);
     check::check(&kernel).map_err(|e| internal(format!("the code of k{number}: {e}")))?;
     Ok(kernel)
 }
 
-/// The CUDA of every launch of a plan, each with its line map, or why there is none; the prelude stands in front of
-/// `program`.
+/// The CUDA of every launch of a plan, each with its line map; the prelude stands in front of `program`.
 pub fn cuda(plan: &Plan) -> Vec<Result<Cuda>> {
     let one = |(k, launch): (usize, &Launch)| kernel(plan, launch, k).map(|kernel| print::print(&kernel));
     plan.launches.iter().enumerate().map(one).collect()
+}
+
+/// A kernel's text as caches know it: named `k`, without the marks of nodes. Equal texts are equal programs.
+pub fn canonical(kernel: &Kernel) -> String {
+    print::canonical(kernel)
+}
+
+/// A whole program of canonical texts, named `k0`, `k1` and so on, and the line on which each begins.
+pub fn assemble(texts: &[&str]) -> (String, Vec<u32>) {
+    let (mut out, mut lines) = (PRELUDE.to_string(), Vec::new());
+    for (k, text) in texts.iter().enumerate() {
+        out.push('\n');
+        lines.push(out.matches('\n').count() as u32 + 1);
+        out += &text.replacen(print::NAME, &format!(" k{k}("), 1);
+    }
+    (out, lines)
 }
 
 /// A whole program NVRTC compiles: prelude and kernels.

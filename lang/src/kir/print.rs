@@ -4,8 +4,24 @@ use super::{Kernel, ParamKind, Stmt};
 use crate::dag::NodeId;
 use crate::trace::Cuda;
 
+/// The head of a canonical text has this name.
+pub const NAME: &str = " k(";
+
 pub fn print(kernel: &Kernel) -> Cuda {
-    let mut out = Printer::default();
+    let out = printed(kernel, &format!(" {}(", kernel.name), true);
+    let numbers = kernel.params.iter().filter_map(|p| match p.what {
+        ParamKind::Number(_, value) => Some((p.name.clone(), value)),
+        _ => None,
+    });
+    Cuda { text: out.text, lines: out.lines, numbers: numbers.collect() }
+}
+
+pub fn canonical(kernel: &Kernel) -> String {
+    printed(kernel, NAME, false).text
+}
+
+fn printed(kernel: &Kernel, name: &str, marks: bool) -> Printer {
+    let mut out = Printer { marks, ..Printer::default() };
     let param = |p: &super::Param| match &p.what {
         ParamKind::In(t, _) => format!("const {}* __restrict__ {}", t.cuda(), p.name),
         ParamKind::Out(t, _) => format!("{}* __restrict__ {}", t.cuda(), p.name),
@@ -13,7 +29,7 @@ pub fn print(kernel: &Kernel) -> Cuda {
         ParamKind::Number(t, _) | ParamKind::Launch(t) => format!("{} {}", t.cuda(), p.name),
     };
     let params: Vec<String> = kernel.params.iter().map(param).collect();
-    let head = format!("extern \"C\" __global__ void __launch_bounds__({}) {}(", kernel.threads, kernel.name);
+    let head = format!("extern \"C\" __global__ void __launch_bounds__({}){name}", kernel.threads);
     out.line(&head, None);
     let mut row = String::from("   ");
     for (k, p) in params.iter().enumerate() {
@@ -27,11 +43,7 @@ pub fn print(kernel: &Kernel) -> Cuda {
     out.line(&row, None);
     out.block(&kernel.body, 1);
     out.line("}", None);
-    let numbers = kernel.params.iter().filter_map(|p| match p.what {
-        ParamKind::Number(_, value) => Some((p.name.clone(), value)),
-        _ => None,
-    });
-    Cuda { text: out.text, lines: out.lines, numbers: numbers.collect() }
+    out
 }
 
 #[derive(Default)]
@@ -39,13 +51,14 @@ struct Printer {
     text: String,
     lines: Vec<(u32, Vec<u32>)>,
     count: u32,
+    marks: bool,
 }
 
 impl Printer {
     fn line(&mut self, text: &str, node: Option<NodeId>) {
         self.count += 1;
         self.text += text;
-        if let Some(at) = node {
+        if let Some(at) = node.filter(|_| self.marks) {
             self.text += &format!("  // n{}", at.index());
             self.lines.push((self.count, vec![at.index() as u32]));
         }

@@ -1,7 +1,7 @@
 //! Declarations that nothing uses go: coordinates of a loop whose reads are all linear.
 
-use super::Stmt;
 use super::check::words;
+use super::{Kernel, ParamKind, Stmt};
 use std::collections::BTreeSet;
 
 /// Removes unused declarations without a node, until none is left.
@@ -13,6 +13,13 @@ pub fn drop_unused(body: &mut Vec<Stmt>) {
             return;
         }
     }
+}
+
+/// Numbers that nothing uses any more go.
+pub fn drop_parameters(kernel: &mut Kernel) {
+    let mut used = BTreeSet::new();
+    collect(&kernel.body, &mut used);
+    kernel.params.retain(|p| !matches!(p.what, ParamKind::Number(..)) || used.contains(&p.name));
 }
 
 fn collect(body: &[Stmt], used: &mut BTreeSet<String>) {

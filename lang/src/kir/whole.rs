@@ -2,7 +2,7 @@
 //!
 //! Rows: ACC-27, ACC-28. Scatters and the library have no text yet; they run on the CPU.
 
-use super::lower::{Body, Lowering, alive, fold_text, stride};
+use super::lower::{Body, Lowering, fold_text, stride};
 use super::{Stmt, Type};
 use crate::dag::{Rounds, Whole};
 use crate::error::{Result, internal, nonce};
@@ -39,7 +39,7 @@ impl Lowering<'_> {
             Ok(())
         })?;
         self.after(&["t0".into()], "o", &axes, &mut line)?;
-        Ok(vec![alive(), Stmt::Note("A thread a result, from the end.".into()), stride("o", "n", line)])
+        Ok(vec![Stmt::Note("A thread a result, from the end.".into()), stride("o", "n", line)])
     }
 
     /// The steps of a body that a consumer runs; values and looseness of its arguments are there.
@@ -87,8 +87,8 @@ impl Lowering<'_> {
             step: "1".into(),
             body: body.out,
         });
-        line.push(let_("x0", Type::I64, "(i64)o".into()));
+        line.push(let_("x0", self.int(), format!("({})o", self.int().cuda())));
         self.after(&["t0".into()], "o", &["x0".into()], &mut line)?;
-        Ok(vec![alive(), Stmt::Note("A thread a segment.".into()), stride("o", "n", line)])
+        Ok(vec![Stmt::Note("A thread a segment.".into()), stride("o", "n", line)])
     }
 }

@@ -261,6 +261,7 @@ fn launch(work: &Work, plan: &Plan, k: u32, l: &Launch) -> LaunchRecord {
         cuda: None,
         cpu: Some(crate::plan::listing(l)),
         live_max: live_max(&l.body).max(live_max(&l.after)),
+        ran: None,
     }
 }
 

@@ -89,8 +89,7 @@ mod tests {
     #[test]
     fn what_is_told_later_is_what_was_noted_at_once() {
         let term = "(add (mul 2.5 x:f32[9]) (reduce-add 0 y:i8[9]))";
-        let mut options = Options::default();
-        options.trace = true;
+        let options = Options { trace: true, ..Options::default() };
         let at_once = compile(&recorded(&[term]), &options, &mut NoClock).unwrap_or_else(|e| panic!("{e}"));
         let own = Rc::new(recorded(&[term]));
         let mut log = Log::new(&own, &Options::default(), Vec::new());

@@ -70,6 +70,15 @@ pub static PRESETS: &[Preset] = &[
         strict: true,
     },
     Preset {
+        name: "bas2008",
+        says: "Baskaran: each affine loop nest a launch, its reuse and overlap found; no tiles and no padding yet",
+        row: "BAS-09",
+        runs: &["push-down", "fuse-producers", "embed-consumers", "place"],
+        again: Again::Never,
+        moves_fuse: false,
+        strict: false,
+    },
+    Preset {
         name: "acc2013",
         says: "Accelerate: sharing recovered, producers fused, shared arrays manifest",
         row: "ACC-12",

@@ -297,7 +297,7 @@ fn is_sure(dag: &Dag, at: NodeId) -> bool {
             Node::Map { op, .. } => match op.row().fails {
                 Fails::Never => true,
                 Fails::Overflow => dag.dtype(at).is_integer() && dag.info(at).meta.range.is_some(),
-                Fails::Hard => false,
+                Fails::Complex | Fails::Hard => false,
             },
             _ => false,
         };

@@ -68,6 +68,8 @@ pub enum Fails {
     Never,
     /// Only by a result that is no finite number.
     Overflow,
+    /// Only by a result that is not real, which is no error: where nobody reads it nothing is missed.
+    Complex,
     /// On some values: 1÷0, ⍟0, ~2. Evaluated on the whole domain (E1).
     Hard,
 }
@@ -103,7 +105,7 @@ const fn row(
     Row { op, name, glyph, arity, gives, fails, keeps, tolerant, ns }
 }
 
-use Fails::{Hard, Never, Overflow};
+use Fails::{Complex, Hard, Never, Overflow};
 use Gives::{Arith, Bool, Float, Whole};
 
 /// Every operation. `Circle` stands once, for its family.
@@ -120,7 +122,7 @@ pub static OPS: &[Row] = &[
     row(Op::Fact, "fact", "!", 1, Float, Hard, false, false, 20.0),
     row(Op::Pi, "pi", "○", 1, Float, Overflow, true, false, 0.12),
     row(Op::Not, "not", "~", 1, Bool, Hard, false, true, 0.12),
-    row(Op::Sqrt, "sqrt", "*0.5", 1, Float, Hard, true, false, 0.54),
+    row(Op::Sqrt, "sqrt", "*0.5", 1, Float, Complex, true, false, 0.54),
     row(Op::Circle(0), "circle", "○", 1, Float, Hard, false, false, 0.79),
     row(Op::Add, "add", "+", 2, Arith, Overflow, true, false, 0.12),
     row(Op::Sub, "sub", "-", 2, Arith, Overflow, true, false, 0.12),

@@ -113,6 +113,11 @@ fn grade(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Array> {
     if let Some(made) = cx.record_lib(of, &[y])? {
         return Ok(made);
     }
+    graded_places(cx, y, down)
+}
+
+/// The same at once.
+pub fn graded_places(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Array> {
     let io = cx.sys.io;
     let order = graded(cx, y, down)?;
     cx.vector(order.into_iter().map(|k| k as f64 + io).collect())

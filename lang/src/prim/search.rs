@@ -238,6 +238,12 @@ pub fn index_of(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Ar
     if let Some(made) = cx.record_lib(Lib::IndexOf, &[x, y])? {
         return Ok(made);
     }
+    first_places(cx, x, y)
+}
+
+/// The same at once, of arguments that fit.
+pub fn first_places(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
+    let cell = x.rank() - 1;
     let frame = y.shape()[..y.rank() - cell].to_vec();
     cx.force(&[x, y], "search")?;
     let ct = ct_of(cx, x, y);
@@ -254,6 +260,11 @@ pub fn member(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
     if let Some(made) = cx.record_lib(Lib::Member, &[y, x])? {
         return Ok(made);
     }
+    found(cx, x, y)
+}
+
+/// The same at once.
+pub fn found(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     cx.force(&[x, y], "search")?;
     let ct = ct_of(cx, x, y);
     let have = keys(cx, y, 0)?;

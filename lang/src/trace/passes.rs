@@ -176,12 +176,8 @@ mod tests {
     use crate::trace::Trace;
 
     fn kept(nodes: &[(u32, &str)]) -> PassRecord {
-        let record = |(node, reason): &(u32, &str)| BreakRecord {
-            node: *node,
-            reason: (*reason).into(),
-            bytes: 8,
-            readers: 1,
-        };
+        let record =
+            |(node, reason): &(u32, &str)| BreakRecord { node: *node, reason: (*reason).into(), bytes: 8, readers: 1 };
         let event = |pre: &str| Event { rule: "r".into(), pre: pre.into(), ..Event::default() };
         let events = ["a", "a", "b", "", "", "a"].map(event).to_vec();
         PassRecord { name: "p".into(), breaks: nodes.iter().map(record).collect(), events, ..PassRecord::default() }
@@ -194,7 +190,10 @@ mod tests {
             PassRecord { name: "record".into(), ..kept(&all) },
             kept(&all),
             PassRecord { roots: vec![9], launches: vec![vec![1, 2]], lets: vec![[0, 2]], ..kept(&all[1..]) },
-            PassRecord { roots: vec![9], ..kept(&[(2, "root"), (3, "off:cse"), (4, "work"), (7, "work"), (9, "root")]) },
+            PassRecord {
+                roots: vec![9],
+                ..kept(&[(2, "root"), (3, "off:cse"), (4, "work"), (7, "work"), (9, "root")])
+            },
             kept(&[]),
             kept(&[(4, "x"), (2, "not in order")]),
             kept(&all),

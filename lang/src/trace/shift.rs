@@ -46,9 +46,7 @@ impl<'a> Shift<'a> {
     fn is_node(&self, id: u32, word: &str, after: &str) -> bool {
         let Some(node) = self.nodes.get(id as usize) else { return false };
         let named = |name: &str| after.strip_prefix(' ').is_some_and(|rest| rest.starts_with(name));
-        !self.names.contains(word)
-            || node.name.as_deref().is_some_and(named)
-            || !node.op.is_empty() && named(&node.op)
+        !self.names.contains(word) || node.name.as_deref().is_some_and(named) || !node.op.is_empty() && named(&node.op)
     }
 
     /// Every sentence of a trace. Its ids are shifted elsewhere.

@@ -19,7 +19,12 @@ fn facts(k: &LaunchRecord) -> Vec<String> {
     let registers = k.regs.map_or("not known (NVRTC tells)".into(), |n| n.to_string());
     let spilled = k.spill.filter(|n| *n > 0).map_or(String::new(), |n| format!(", spills {n}"));
     let occupied = k.occ.map_or(String::new(), |o| format!(" · occupancy {:.0} %", o * 100.0));
-    let took = k.meas.as_ref().map_or("not run".into(), |m| format!("{} on {} threads", time(m.us), m.threads));
+    let on_gpu = k.ran.as_ref().filter(|r| r.device == "cuda");
+    let took = match (&k.meas, on_gpu) {
+        (None, _) => "not run".into(),
+        (Some(m), Some(ran)) => format!("{} on the GPU, {} blocks, slices: {}", time(m.us), ran.grid, ran.slices),
+        (Some(m), None) => format!("{} on {} threads", time(m.us), m.threads),
+    };
     vec![
         format!(
             "{} · {} over {}",

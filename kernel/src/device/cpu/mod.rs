@@ -114,6 +114,10 @@ impl Cpu {
         self.isa
     }
 
+    pub fn threads(&self) -> usize {
+        self.threads.count()
+    }
+
     /// Where its results come from, for files to be read into.
     pub fn pool(&self) -> &Pool {
         &self.pool
@@ -157,7 +161,8 @@ impl Device for Cpu {
                 f.keep_least(&mut fault);
             }
             let micros = start.elapsed().as_secs_f64() * 1e6;
-            self.stats.push(LaunchStats { launch: k, micros, threads: done.threads, runs: done.runs });
+            let (threads, runs) = (done.threads, done.runs);
+            self.stats.push(LaunchStats { launch: k, micros, threads, runs, gpu: None, why: String::new() });
             for (slot, buffer) in held.iter_mut().zip(&plan.buffers) {
                 if buffer.last_use == Some(k as u32) {
                     *slot = None;

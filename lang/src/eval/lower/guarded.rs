@@ -31,7 +31,7 @@ fn may_fail(op: Op, facts: &[DType]) -> bool {
         Fails::Never => false,
         // Integers that leave i32 become floats, and only floats overflow.
         Fails::Overflow => !facts.iter().all(|d| d.is_integer()),
-        Fails::Hard => true,
+        Fails::Complex | Fails::Hard => true,
     }
 }
 
@@ -50,7 +50,7 @@ impl Cx<'_> {
         let mut all: Option<Array> = None;
         for (cond, holds) in std::mem::take(&mut self.sys.under) {
             let one = self.lined_up(&cond, frame, full)?;
-            let one = if holds { one } else { self.map2(Op::Sub, &Array::num(1.0), &one)? };
+            let one = if holds { one } else { self.map2(Op::Eq, &Array::num(0.0), &one)? };
             all = Some(match all {
                 None => one,
                 Some(before) => self.map2(Op::Mul, &before, &one)?,

@@ -12,6 +12,8 @@ use crate::eval::cx::Cx;
 use crate::eval::operators::frames::Again;
 use crate::eval::run::{Eval, Outcome};
 use crate::eval::value::Func;
+use crate::prim::op::Op;
+use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -124,18 +126,23 @@ impl Eval<'_> {
 
     /// One step of a fold: its body, the numbers it needs beside an item and a sum, and the type it gives.
     fn fold_of(&mut self, f: &Rc<Func>, facts: &[Fact; 2]) -> Result<(Rounds, Vec<f64>, Fact)> {
-        let shape = Shape::new();
-        let (holes, made) = self.on_holes(&shape, facts, |ev, a| ev.call(f, Some(&a[0]), &a[1]))?;
+        // Cells of a frame, so that a guard is recorded both ways.
+        let shape = Shape::from_slice(&[1]);
+        let (holes, made) = self.on_holes(&shape, facts, |ev, a| {
+            let cells: Vec<Array> = a.iter().map(|a| Array::framed(a.clone(), 1)).collect();
+            ev.call(f, Some(&cells[0]), &cells[1])
+        })?;
         if made.rank() != 0 || !made.is_uniform() || made.is_char() {
             return Err(untraced("a fold whose results are no numbers"));
         }
+        let made = made.frame().map_or(made.clone(), |split| split.node.clone());
         let mut reader = Reader::new(&holes, &shape);
         let (mut next, fact) = (vec![reader.value(&made)?], known(&made));
         let (free, steps) = reader.finish(&mut next)?;
         let mut given = Vec::with_capacity(free.len());
         for a in &free {
             let a = self.cx.ready(a, "argument")?;
-            given.push(a.number_scalar().ok_or_else(|| untraced("a fold with an array"))?);
+            given.push(a.number_at(0).ok_or_else(|| untraced("a fold with an array"))?);
         }
         Ok((Rounds { count: 1, steps, next }, given, fact))
     }
@@ -147,7 +154,7 @@ impl Eval<'_> {
         facts: &[Fact],
         call: impl FnOnce(&mut Self, &[Array]) -> Result<Outcome>,
     ) -> Result<(Vec<Rc<Cell>>, Array)> {
-        let hard = self.cx.sys.hard.len();
+        let from = self.cx.sys.seq;
         let mut holes = Vec::new();
         for (k, fact) in facts.iter().enumerate() {
             self.cx.sys.seq += 1;
@@ -155,13 +162,15 @@ impl Eval<'_> {
             holes.push(Cell::new(Node::Input(k as u32), meta, self.cx.sys.seq));
         }
         let arrays: Vec<Array> = holes.iter().cloned().map(Array::lazy).collect();
+        let under = std::mem::take(&mut self.cx.sys.under);
         self.cx.sys.rounds += 1;
         self.cx.sys.framing += 1;
         let outcome = call(self, &arrays).and_then(|o| self.valued(o));
         self.cx.sys.framing -= 1;
         self.cx.sys.rounds -= 1;
+        self.cx.sys.under = under;
         // Checks of the body are the node's own.
-        self.cx.sys.hard.truncate(hard);
+        self.cx.sys.hard.retain(|c| c.seq() <= from);
         let made = outcome?.ok_or_else(|| untraced("a body without a value"))?;
         Ok((holes, made))
     }
@@ -272,16 +281,32 @@ impl<'a> Reader<'a> {
         if !self.depends(&cell) {
             return self.same(a);
         }
-        let node = cell.node().map(|n| n.clone());
-        let Some(Node::Map { op, ct, args }) = node else { return Err(untraced("a round that is not element-wise")) };
+        let value = match cell.node().map(|n| n.clone()) {
+            Some(Node::Map { op, ct, args }) => {
+                let args = args.iter().map(|a| self.value(a)).collect::<Result<_>>()?;
+                self.step(op, ct, args)?
+            }
+            // Both are finite, so a choice is a sum.
+            Some(Node::Select { args }) => {
+                let args = args.iter().map(|a| self.value(a)).collect::<Result<Vec<_>>>()?;
+                let one = self.same(&Array::num(1.0))?;
+                let yes = self.step(Op::Mul, 0.0, smallvec![args[0], args[1]])?;
+                let not = self.step(Op::Sub, 0.0, smallvec![one, args[0]])?;
+                let no = self.step(Op::Mul, 0.0, smallvec![not, args[2]])?;
+                self.step(Op::Add, 0.0, smallvec![yes, no])?
+            }
+            _ => return Err(untraced("a round that is not element-wise")),
+        };
+        self.values.insert(Rc::as_ptr(&cell), value);
+        Ok(value)
+    }
+
+    fn step(&mut self, op: Op, ct: f64, args: SmallVec<[u16; 2]>) -> Result<u16> {
         if self.steps.len() >= STEPS {
             return Err(untraced("a round of too many operations"));
         }
-        let args = args.iter().map(|a| self.value(a)).collect::<Result<_>>()?;
         self.steps.push(Round { op, ct, args });
-        let value = STEP + self.steps.len() as u16 - 1;
-        self.values.insert(Rc::as_ptr(&cell), value);
-        Ok(value)
+        Ok(STEP + self.steps.len() as u16 - 1)
     }
 
     /// An array that no round changes.

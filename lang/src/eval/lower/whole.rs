@@ -12,6 +12,7 @@ use crate::eval::cx::{Cx, SMALL};
 use crate::prim::moves::Move;
 use crate::prim::op::{Fails, Op};
 use crate::prim::select::choices;
+use crate::prim::{order, search};
 use smallvec::smallvec;
 use std::ops::Range;
 use std::sync::Arc;
@@ -163,7 +164,7 @@ impl Cx<'_> {
                     let (from, to) = crate::prim::whole::segment(&bounds, k);
                     let places: Vec<_> = (from..to).map(Ok).collect();
                     let part = crate::prim::moves::gather(&args[1], &[to - from], &places, self.budget())?;
-                    out.push(self.reduce(*op, &part, 0)?);
+                    out.push(self.fold_host(*op, &part, 0, Shape::new())?);
                 }
                 self.collect(shape, out, None)
             }
@@ -186,15 +187,12 @@ impl Cx<'_> {
                 }
                 self.collect(shape, items, None)
             }
-            Whole::Lib { of, .. } => {
-                use crate::prim::{order, search};
-                match of {
-                    Lib::GradeUp => order::up(self, &args[0], None),
-                    Lib::GradeDown => order::down(self, &args[0], None),
-                    Lib::IndexOf => search::index_of(self, &args[0], &args[1], None),
-                    Lib::Member => search::member(self, &args[1], &args[0], None),
-                }
-            }
+            Whole::Lib { of, .. } => match of {
+                Lib::GradeUp => order::graded_places(self, &args[0], false),
+                Lib::GradeDown => order::graded_places(self, &args[0], true),
+                Lib::IndexOf => search::first_places(self, &args[0], &args[1]),
+                Lib::Member => search::found(self, &args[1], &args[0]),
+            },
         }
     }
 

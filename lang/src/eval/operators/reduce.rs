@@ -69,7 +69,7 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
         return identity(ev, f, &y, &shape);
     }
     if n == 1 {
-        return y.with_shape(shape, ev.cx.budget());
+        return ev.cx.apply_move(y, Move::drop_axis(y.shape(), axis));
     }
     if prim(f).is_none() && n > 2 {
         in_order(ev, f);

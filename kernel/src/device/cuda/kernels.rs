@@ -1,0 +1,144 @@
+//! From texts to functions: what this process knows, what the disk knows, what NVRTC must compile.
+//!
+//! Rows: ACL-42, ACL-44, ACC-26; CUDA §1, §6. One program an expression; beyond twelve kernels two programs on two
+//! threads. NVRTC's time is counted apart from ours.
+
+use super::cache::{Disk, Entry, Key};
+use super::compile::{self, Usage};
+use super::driver::{Done, Driver, Function, Module, Trouble};
+use crate::device::Compiling;
+use aplomb_lang::kir;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Kernels of one program; more are split over two threads.
+const TOGETHER: usize = 12;
+/// Functions that are kept; when there are more, all that no run holds go.
+const MOST: usize = 2_000;
+
+/// A kernel that can be launched.
+pub struct Ready {
+    pub function: Function,
+    pub usage: Usage,
+}
+
+pub struct Kernels {
+    driver: Driver,
+    disk: Disk,
+    known: HashMap<String, Rc<Ready>>,
+    made_by: String,
+    pub spent: Compiling,
+    /// What the user should hear, once.
+    pub notices: Vec<String>,
+}
+
+impl Kernels {
+    pub fn new(driver: &Driver) -> Kernels {
+        let facts = driver.facts();
+        let (version, (major, minor)) = (env!("CARGO_PKG_VERSION"), facts.nvrtc);
+        let options = compile::OPTIONS.join(" ");
+        let made_by = format!("{version} nvrtc {major}.{minor} {} {} {options}", facts.arch, facts.name);
+        let (known, spent) = (HashMap::new(), Compiling::default());
+        Kernels { driver: driver.clone(), disk: Disk::of_user(), known, made_by, spent, notices: Vec::new() }
+    }
+
+    pub fn disk(&self) -> &Disk {
+        &self.disk
+    }
+
+    pub fn count(&self) -> usize {
+        self.known.len()
+    }
+
+    pub fn knows(&self, text: &str) -> bool {
+        self.known.contains_key(text)
+    }
+
+    /// A function a text. Errors: `Refused` where NVRTC or the driver does not take it.
+    pub fn get(&mut self, texts: &[&str]) -> Done<Vec<Rc<Ready>>> {
+        let mut missing: Vec<&str> = Vec::new();
+        for text in texts {
+            if self.known.contains_key(*text) {
+                self.spent.memory_hits += 1;
+            } else if !missing.contains(text) {
+                missing.push(text);
+            }
+        }
+        if self.known.len() + missing.len() > MOST {
+            self.known.retain(|_, ready| Rc::strong_count(ready) > 1);
+        }
+        if !missing.is_empty() {
+            self.make(&missing)?;
+        }
+        let one = |text: &&str| self.known.get(*text).cloned();
+        let all: Option<Vec<_>> = texts.iter().map(one).collect();
+        all.ok_or_else(|| Trouble::Refused("a kernel is missing from its program".into()))
+    }
+
+    fn make(&mut self, missing: &[&str]) -> Done<()> {
+        let half = if missing.len() > TOGETHER { missing.len().div_ceil(2) } else { missing.len() };
+        let programs: Vec<(&[&str], Key)> = missing
+            .chunks(half)
+            .map(|texts| (texts, Key { made_by: self.made_by.clone(), text: kir::assemble(texts).0 }))
+            .collect();
+        let mut unknown = Vec::new();
+        for (texts, key) in &programs {
+            match self.disk.get(key) {
+                Some(entry) if self.load(texts, &entry).is_ok() => self.spent.disk_hits += texts.len() as u32,
+                Some(_) => {
+                    // Whole, and yet the driver does not take it.
+                    self.disk.drop(key);
+                    unknown.push((*texts, key));
+                }
+                None => unknown.push((*texts, key)),
+            }
+        }
+        for ((texts, key), made) in unknown.iter().zip(self.compile_all(&unknown)) {
+            let entry = made.map_err(Trouble::Refused)?;
+            self.load(texts, &entry)?;
+            self.spent.compiled += texts.len() as u32;
+            if let Err(e) = self.disk.put(key, &entry) {
+                let folder = self.disk.folder().map(|f| f.display().to_string()).unwrap_or_default();
+                self.tell(format!("compiled kernels are not kept: {folder}: {e}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, notice: String) {
+        if !self.notices.contains(&notice) {
+            self.notices.push(notice);
+        }
+    }
+
+    fn compile_all(&mut self, programs: &[(&[&str], &Key)]) -> Vec<Result<Entry, String>> {
+        let arch = self.driver.facts().arch.clone();
+        let one = |key: &Key| compile::compile(&key.text, &arch);
+        let begun = std::time::Instant::now();
+        let made: Vec<Result<compile::Binary, String>> = match programs {
+            [(_, first), (_, second)] => std::thread::scope(|s| {
+                let other = s.spawn(|| one(second));
+                let first = one(first);
+                vec![first, other.join().unwrap_or_else(|_| Err("the compiler panicked".into()))]
+            }),
+            all => all.iter().map(|(_, key)| one(key)).collect(),
+        };
+        if !programs.is_empty() {
+            self.spent.nvrtc_ms += begun.elapsed().as_secs_f64() * 1e3;
+        }
+        made.into_iter().map(|m| m.map(|b| Entry { log: b.log, binary: b.cubin })).collect()
+    }
+
+    fn load(&mut self, texts: &[&str], entry: &Entry) -> Done<()> {
+        let module = Module::load(&self.driver, &entry.binary)?;
+        let usages: HashMap<String, Usage> = compile::usage(&entry.log).into_iter().collect();
+        for (k, text) in texts.iter().enumerate() {
+            let name = format!("k{k}");
+            let function = module.function(&name, kir::THREADS)?;
+            let own = Usage { registers: function.registers, ..Usage::default() };
+            let usage = usages.get(&name).copied().unwrap_or(own);
+            self.known.insert(text.to_string(), Rc::new(Ready { function, usage }));
+        }
+        Ok(())
+    }
+}

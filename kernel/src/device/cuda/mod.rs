@@ -1,0 +1,265 @@
+//! The CUDA device: the printed texts, compiled by NVRTC and run through the driver.
+//!
+//! Rows: CUDA §1–§6; RELIABILITY 15–19. Start at `Cuda::run`. `probe` finds a device or says what is missing; `driver`
+//! and `memory` are the calls, `compile`, `cache` and `kernels` come from text to function, `place` decides, `run` does
+//! one evaluation. Always: the host keeps a copy of every value, so nothing is lost with the device; a trouble of the
+//! device is no trouble of the user's: the CPU computes, and a notice says so once. Only here is cudarc named.
+
+mod cache;
+mod compile;
+mod driver;
+mod kernels;
+mod memory;
+mod place;
+mod probe;
+mod run;
+
+use super::cpu::Cpu;
+use super::{Compiling, Device, DeviceError, LaunchStats, RunCtx};
+use aplomb_lang::array::{Array, Data};
+use aplomb_lang::error::Error;
+use aplomb_lang::plan::Plan;
+use driver::Driver;
+use kernels::Kernels;
+use memory::Memory;
+use run::{Lowered, Run};
+use std::collections::HashMap;
+
+pub use compile::{Usage, measured, ptx};
+pub use place::{ASK_US, all_on_cpu};
+
+/// Why an evaluation on the device did not come to its end.
+#[derive(Clone, Debug)]
+pub enum Stop {
+    /// An element failed.
+    Fault,
+    Interrupted,
+    /// The host's memory is short.
+    Budget(Error),
+    /// The device's is.
+    Memory,
+    /// The device took something badly: the CPU does it.
+    Cpu(String),
+    Lost(String),
+}
+
+/// Failures of one kind in a row, after which the device is left alone.
+const PATIENCE: u32 = 3;
+
+pub struct Cuda {
+    driver: Driver,
+    memory: Memory,
+    kernels: Kernels,
+    /// How much slower launches are than the model says; never below 1.
+    pace: f64,
+    /// What the CPU lost on texts that are not compiled yet, µs.
+    lost_time: HashMap<String, f64>,
+    refused: u32,
+    notices: Vec<String>,
+    /// How many of them the user has heard.
+    heard: usize,
+    stats: Vec<LaunchStats>,
+}
+
+impl Cuda {
+    /// Device 0; `again` after it was lost. Errors: what is missing.
+    pub fn find(again: bool) -> Result<Cuda, String> {
+        let driver = probe::probe(again)?;
+        let memory = Memory::new(&driver).map_err(|e| format!("the device's memory cannot be asked for: {e:?}"))?;
+        let kernels = Kernels::new(&driver);
+        let (lost_time, notices, stats) = (HashMap::new(), Vec::new(), Vec::new());
+        Ok(Cuda { driver, memory, kernels, pace: 1.0, lost_time, refused: 0, notices, heard: 0, stats })
+    }
+
+    /// For people: name, architecture, memory, versions, what is compiled and kept.
+    pub fn facts(&self) -> Vec<(String, String)> {
+        let f = self.driver.facts();
+        let bytes = aplomb_lang::error::bytes;
+        let (made, t) = (self.kernels.spent, self.memory.traffic);
+        let folder = self.kernels.disk().folder().map_or("none".into(), |p| p.display().to_string());
+        let free = self.driver.memory().map_or("unknown".into(), |(free, _)| bytes(free));
+        let rows = [
+            ("device", format!("{} ({}, {} multiprocessors)", f.name, f.arch, f.processors)),
+            ("memory", format!("{}, {free} free, {} in copies of values", bytes(f.memory), bytes(self.memory.held()))),
+            ("CUDA", format!("driver {}, NVRTC {}", probe::dotted(f.driver), probe::dotted(f.nvrtc))),
+            (
+                "kernels",
+                format!(
+                    "{} loaded: {} compiled, {} from the disk",
+                    self.kernels.count(),
+                    made.compiled,
+                    made.disk_hits
+                ),
+            ),
+            ("NVRTC", aplomb_lang::error::time(made.nvrtc_ms * 1e3)),
+            ("moved", format!("{} there, {} back, {} was there", bytes(t.up), bytes(t.down), bytes(t.kept))),
+            ("cache", folder),
+        ];
+        rows.into_iter().map(|(k, v)| (k.to_string(), v)).collect()
+    }
+
+    pub fn name(&self) -> String {
+        let f = self.driver.facts();
+        format!("cuda ({}, {})", f.name, f.arch)
+    }
+
+    /// What compiling took since this device was opened.
+    pub fn compiling(&self) -> Compiling {
+        self.kernels.spent
+    }
+
+    pub fn take_notices(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.kernels.notices).into_iter().for_each(|n| self.tell(n));
+        let new = self.notices[self.heard..].to_vec();
+        self.heard = self.notices.len();
+        new
+    }
+
+    pub fn stats(&self) -> &[LaunchStats] {
+        &self.stats
+    }
+
+    /// Whether it still answers.
+    pub fn is_lost(&self) -> bool {
+        self.driver.is_lost() || self.refused >= PATIENCE
+    }
+
+    /// Runs a plan here, or with `by_cost` where it is thought to be faster. `cpu` does what this device cannot.
+    pub fn run(
+        &mut self,
+        cpu: &mut Cpu,
+        plan: &Plan,
+        inputs: &[Array],
+        ctx: &RunCtx,
+        by_cost: bool,
+    ) -> Result<Vec<Array>, DeviceError> {
+        self.stats.clear();
+        let stop = match driver::guarded(|| self.attempt(cpu, plan, inputs, ctx, by_cost)) {
+            Some(Ok(values)) => {
+                self.refused = 0;
+                return Ok(values);
+            }
+            Some(Err(stop)) => stop,
+            None => Stop::Cpu("the driver lacks a function".into()),
+        };
+        let why = match stop {
+            Stop::Interrupted => return Err(DeviceError::Interrupted),
+            Stop::Budget(e) => return Err(DeviceError::Oom(e)),
+            Stop::Fault => "an element failed on the GPU: the CPU, which ran it again, says which".into(),
+            Stop::Memory => {
+                self.memory.forget();
+                "the GPU's memory is too small for it".into()
+            }
+            Stop::Cpu(says) => {
+                self.refused += 1;
+                self.tell(format!("the GPU did not take this, the CPU computed it: {says}"));
+                says
+            }
+            Stop::Lost(name) => {
+                self.driver.lose();
+                self.tell(format!("the GPU is lost ({name}): the CPU goes on; ]device cuda tries it again"));
+                format!("the GPU is lost: {name}")
+            }
+        };
+        let values = cpu.run(plan, inputs, ctx);
+        self.stats =
+            cpu.stats().iter().map(|s| LaunchStats { why: format!("on the CPU: {why}"), ..s.clone() }).collect();
+        values
+    }
+
+    /// Each sentence once; no more than a user reads.
+    fn tell(&mut self, notice: String) {
+        if !self.notices.contains(&notice) && self.notices.len() < 100 {
+            self.notices.push(notice);
+        }
+    }
+
+    fn attempt(
+        &mut self,
+        cpu: &mut Cpu,
+        plan: &Plan,
+        inputs: &[Array],
+        ctx: &RunCtx,
+        by_cost: bool,
+    ) -> Result<Vec<Array>, Stop> {
+        self.driver.enter()?;
+        let costs = place::costs(plan, cpu.threads(), |k| self.is_there(inputs.get(k)));
+        if by_cost && costs.cpu_us <= costs.gpu_us {
+            return self.all_on_cpu(cpu, plan, inputs, ctx, format!("on the CPU: {}", costs.sentence()));
+        }
+        let plan = run::as_given(plan, inputs)?;
+        let mut texts: Vec<Option<Lowered>> = Vec::new();
+        let mut whys = Vec::new();
+        for (k, launch) in plan.launches.iter().enumerate() {
+            let (text, why) = if run::is_empty(launch) {
+                (None, "on the CPU: it has no elements".into())
+            } else {
+                match run::lowered(&plan, k) {
+                    Ok(text) if by_cost => (Some(text), format!("on the GPU: {}", costs.sentence())),
+                    Ok(text) => (Some(text), "on the GPU, as asked for".into()),
+                    Err(e) => (None, format!("on the CPU: there is no CUDA text: {}", e.parts().says)),
+                }
+            };
+            texts.push(text);
+            whys.push(why);
+        }
+        if texts.iter().all(Option::is_none) {
+            let why = whys.first().cloned().unwrap_or_default();
+            return self.all_on_cpu(cpu, &plan, inputs, ctx, why);
+        }
+        if by_cost && let Some(why) = self.too_early(&texts, costs) {
+            return self.all_on_cpu(cpu, &plan, inputs, ctx, why);
+        }
+        let (values, stats) = Run::new(self, cpu, ctx, plan, inputs)?.all(texts, &whys)?;
+        self.stats = stats;
+        Ok(values)
+    }
+
+    fn is_there(&self, input: Option<&Array>) -> bool {
+        match input.map(Array::settled).as_ref().map(Array::data) {
+            Some(Data::Dense(b)) => self.memory.has(b),
+            // A number is nothing to move.
+            _ => true,
+        }
+    }
+
+    /// A text is compiled once the CPU has lost as much time on it as compiling takes: never worse than twice the best.
+    fn too_early(&mut self, texts: &[Option<Lowered>], costs: place::Costs) -> Option<String> {
+        let unknown: Vec<&Lowered> = texts.iter().flatten().filter(|t| !self.kernels.knows(&t.text)).collect();
+        let needs = place::compile_us(unknown.len());
+        let first = unknown.first()?;
+        if self.lost_time.len() > 10_000 {
+            self.lost_time.clear();
+        }
+        let lost = self.lost_time.entry(first.text.clone()).or_default();
+        *lost += costs.cpu_us - costs.gpu_us;
+        let time = aplomb_lang::error::time;
+        (*lost < needs).then(|| {
+            let (needs, lost) = (time(needs), time(*lost));
+            format!("on the CPU: {}; compiling takes {needs}, {lost} were lost by not doing it", costs.sentence())
+        })
+    }
+
+    fn all_on_cpu(
+        &mut self,
+        cpu: &mut Cpu,
+        plan: &Plan,
+        inputs: &[Array],
+        ctx: &RunCtx,
+        why: String,
+    ) -> Result<Vec<Array>, Stop> {
+        let values = cpu.run(plan, inputs, ctx).map_err(|e| match e {
+            DeviceError::Interrupted => Stop::Interrupted,
+            DeviceError::Oom(e) => Stop::Budget(e),
+            // Run once more by the caller, who tells it.
+            _ => Stop::Fault,
+        })?;
+        self.stats = cpu.stats().iter().map(|s| LaunchStats { why: why.clone(), ..s.clone() }).collect();
+        Ok(values)
+    }
+
+    /// A launch took `us` where the model said `predicted`.
+    fn learn(&mut self, us: f64, predicted: f64) {
+        self.pace = (us / predicted.max(1.0)).max(self.pace * 0.8).max(1.0);
+    }
+}

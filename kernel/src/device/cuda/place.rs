@@ -1,0 +1,109 @@
+//! Where a launch should run: what each device is thought to take, and the sentence that says so.
+//!
+//! Rows: CUDA §4 (model), §6 (placement). Microseconds on the GPU = the greater of bytes ÷ 4.3 TB/s and operations ÷ 34
+//! Tflop/s, plus 5 a launch, 10 for the answer, and the transfers of what is not there. On the CPU: the operations' own
+//! figures, shared by its threads. Compiling costs once: a text is compiled when the CPU has lost as much time on it.
+
+use aplomb_lang::plan::{From, Launch, Plan, Step, What};
+
+const BYTES_PER_US: f64 = 4.3e6;
+const OPERATIONS_PER_US: f64 = 3.4e7;
+const LAUNCH_US: f64 = 5.0;
+const ANSWER_US: f64 = 10.0;
+/// Through pinned memory, the copy into it included.
+const TRANSFER_PER_US: f64 = 1.2e4;
+/// Compiling: a program, and each kernel in it.
+const PROGRAM_US: f64 = 20e3;
+const KERNEL_US: f64 = 15e3;
+/// Below this nobody asks whether there is a GPU.
+pub const ASK_US: f64 = 40.0;
+
+fn points(shape: &[usize]) -> f64 {
+    shape.iter().map(|&n| n as f64).product()
+}
+
+/// Operations and nanoseconds on one core, for one point.
+fn effort(steps: &[Step]) -> (f64, f64) {
+    steps.iter().fold((0.0, 0.0), |(flops, ns), step| match &step.what {
+        What::Op { op, .. } => (flops + 1.0, ns + op.row().ns),
+        What::Loop { body, .. } => {
+            let own: f64 = body.steps.iter().map(|s| s.op.row().ns).sum();
+            let count = f64::from(body.count);
+            (flops + count * body.steps.len() as f64, ns + count * own)
+        }
+        What::Load(_) => (flops, ns + 0.25),
+        What::Gather { .. } => (flops + 1.0, ns + 1.5),
+        _ => (flops + 0.5, ns + 0.15),
+    })
+}
+
+fn bytes(plan: &Plan, launch: &Launch) -> f64 {
+    let mut all: Vec<_> = launch.loads.iter().map(|l| l.buf).collect();
+    all.extend(launch.stores.iter().chain(&launch.after_stores).map(|s| s.buf));
+    all.sort();
+    all.dedup();
+    all.into_iter().map(|b| plan.buffer(b).bytes() as f64).sum()
+}
+
+/// One launch on the GPU, its data there.
+pub fn gpu_us(plan: &Plan, launch: &Launch) -> f64 {
+    let inner = points(&launch.domain) * (effort(&launch.body).0 + launch.reductions.len() as f64);
+    let outer = points(&launch.outer()) * effort(&launch.after).0;
+    (bytes(plan, launch) / BYTES_PER_US).max((inner + outer) / OPERATIONS_PER_US) + LAUNCH_US
+}
+
+/// One launch on the CPU.
+pub fn cpu_us(launch: &Launch, threads: usize) -> f64 {
+    let stores = 0.25 * launch.stores.len() as f64 + 0.2 * launch.reductions.len() as f64;
+    let inner = points(&launch.domain) * (effort(&launch.body).1 + stores);
+    let outer = points(&launch.outer()) * (effort(&launch.after).1 + 0.25 * launch.after_stores.len() as f64);
+    let ns = inner + outer;
+    // Little work is not shared out.
+    let us = ns / 1e3;
+    2.0 + if us > 40.0 { us / threads.max(1) as f64 } else { us }
+}
+
+/// The whole plan on the CPU.
+pub fn all_on_cpu(plan: &Plan, threads: usize) -> f64 {
+    plan.launches.iter().map(|l| cpu_us(l, threads)).sum()
+}
+
+/// What both devices are thought to take for a plan.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Costs {
+    pub cpu_us: f64,
+    pub gpu_us: f64,
+    /// Bytes that have to be moved to the GPU and back; part of `gpu_us`.
+    pub moved: f64,
+}
+
+/// `there`: whether the k-th input is on the device already.
+pub fn costs(plan: &Plan, threads: usize, there: impl Fn(usize) -> bool) -> Costs {
+    let input = |b: &&aplomb_lang::plan::Buffer| matches!(b.from, From::Input(k) if !there(k as usize));
+    let up: f64 = plan.buffers.iter().filter(input).map(|b| b.bytes() as f64).sum();
+    let made = |b: &&aplomb_lang::plan::BufId| matches!(plan.buffer(**b).from, From::Launch(_));
+    let down: f64 = plan.roots.iter().filter(made).map(|b| plan.buffer(*b).bytes() as f64).sum();
+    let launches: f64 = plan.launches.iter().map(|l| gpu_us(plan, l)).sum();
+    let moved = up + down;
+    Costs { cpu_us: all_on_cpu(plan, threads), gpu_us: launches + ANSWER_US + moved / TRANSFER_PER_US, moved }
+}
+
+/// What compiling so many kernels is thought to take.
+pub fn compile_us(kernels: usize) -> f64 {
+    if kernels == 0 { 0.0 } else { PROGRAM_US + KERNEL_US * kernels as f64 }
+}
+
+impl Costs {
+    /// The part of the reason that has the numbers.
+    pub fn sentence(&self) -> String {
+        let time = aplomb_lang::error::time;
+        let moving = match self.moved {
+            bytes if bytes > 0.0 => {
+                let by = time(bytes / TRANSFER_PER_US);
+                format!(", {by} of it to move {}", aplomb_lang::error::bytes(bytes as u64))
+            }
+            _ => String::new(),
+        };
+        format!("estimated {} on the CPU, {} on the GPU{moving}", time(self.cpu_us), time(self.gpu_us))
+    }
+}

@@ -1,0 +1,62 @@
+//! What stands for the CUDA device in a program that was built without it.
+
+use super::cpu::Cpu;
+use super::{Compiling, DeviceError, LaunchStats, RunCtx};
+use aplomb_lang::array::Array;
+use aplomb_lang::plan::Plan;
+
+/// There is none.
+pub enum Cuda {}
+
+pub const ASK_US: f64 = f64::INFINITY;
+
+pub fn all_on_cpu(_plan: &Plan, _threads: usize) -> f64 {
+    0.0
+}
+
+const ABSENT: &str = "this program was built without CUDA";
+
+pub fn ptx(_text: &str, _arch: &str) -> Result<String, String> {
+    Err(ABSENT.into())
+}
+
+impl Cuda {
+    pub fn find(_again: bool) -> Result<Cuda, String> {
+        Err(ABSENT.into())
+    }
+
+    pub fn facts(&self) -> Vec<(String, String)> {
+        match *self {}
+    }
+
+    pub fn name(&self) -> String {
+        match *self {}
+    }
+
+    pub fn compiling(&self) -> Compiling {
+        match *self {}
+    }
+
+    pub fn take_notices(&mut self) -> Vec<String> {
+        match *self {}
+    }
+
+    pub fn stats(&self) -> &[LaunchStats] {
+        match *self {}
+    }
+
+    pub fn is_lost(&self) -> bool {
+        match *self {}
+    }
+
+    pub fn run(
+        &mut self,
+        _cpu: &mut Cpu,
+        _plan: &Plan,
+        _inputs: &[Array],
+        _ctx: &RunCtx,
+        _by_cost: bool,
+    ) -> Result<Vec<Array>, DeviceError> {
+        match *self {}
+    }
+}

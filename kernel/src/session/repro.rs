@@ -1,0 +1,82 @@
+//! One launch of the last line with what it reads and what it should give, for a program of its own.
+
+use super::Session;
+use super::record::Clock;
+use crate::device::cpu::Cpu;
+use crate::device::{Device, DeviceError, RunCtx};
+use aplomb_lang::array::Array;
+use aplomb_lang::error::{Error, Result, domain, internal, value};
+use aplomb_lang::eval::host::Recorded;
+use aplomb_lang::kir::{self, Kernel};
+use aplomb_lang::plan::{BufId, From, Plan};
+
+/// A launch, lowered, and its arrays by buffer.
+pub struct Reproduction {
+    pub statement: String,
+    pub kernel: Kernel,
+    pub text: String,
+    /// What it reads.
+    pub inputs: Vec<(u32, Array)>,
+    /// What the CPU gives; None where an element fails there.
+    pub outputs: Option<Vec<(u32, Array)>>,
+}
+
+impl Session {
+    /// Launch `number` of the last line, as traces count them. Errors: there is none, or it has no CUDA text.
+    pub fn reproduction(&mut self, number: usize) -> Result<Reproduction> {
+        let last = self.last.as_ref().ok_or_else(|| value("no line has given a value yet"))?;
+        let (forced, statement) = (last.forced.clone(), last.said.clone());
+        let mut before = 0;
+        for recorded in forced {
+            let core = &mut self.core;
+            let options = core.options().clone();
+            let compiled = core.plans().plan(&recorded, &options, &mut Clock::default())?;
+            let launches = compiled.plan.launches.len();
+            if number < before + launches {
+                let ctx = RunCtx { interrupt: &core.interrupt, budget: &core.budget, timed: false };
+                let mut cpu = Cpu::new(1);
+                let mut found = of_plan(&mut cpu, &compiled.plan, &recorded, number - before, &ctx)?;
+                found.statement = statement;
+                return Ok(found);
+            }
+            before += launches;
+        }
+        Err(domain(format!("the line has {before} launches, counted from k0")))
+    }
+}
+
+fn of_plan(cpu: &mut Cpu, plan: &Plan, recorded: &Recorded, k: usize, ctx: &RunCtx) -> Result<Reproduction> {
+    let kernel = kir::kernel(plan, &plan.launches[k], k)?;
+    let text = kir::canonical(&kernel).replacen(" k(", &format!(" k{k}("), 1);
+    let launch = &plan.launches[k];
+    let mut read: Vec<BufId> = launch.loads.iter().map(|l| l.buf).collect();
+    read.sort();
+    read.dedup();
+    let written: Vec<BufId> = launch.stores.iter().chain(&launch.after_stores).map(|s| s.buf).collect();
+    let mut values = |wanted: &[BufId], launches: usize| -> Result<Option<Vec<(u32, Array)>>> {
+        let mut part = Plan {
+            buffers: plan.buffers.clone(),
+            launches: plan.launches[..launches].to_vec(),
+            roots: wanted.to_vec(),
+        };
+        part.buffers.iter_mut().for_each(|b| b.last_use = None);
+        match cpu.run(&part, &recorded.inputs, ctx) {
+            Ok(all) => Ok(Some(wanted.iter().map(|b| b.0).zip(all).collect())),
+            Err(DeviceError::Fault(_)) => Ok(None),
+            Err(DeviceError::Oom(e)) => Err(e),
+            Err(e) => Err(internal(format!("{e:?}"))),
+        }
+    };
+    let failed = || domain("a launch before it fails, so it has nothing to read");
+    let inputs: Vec<(u32, Array)> = values(&read, k)?.ok_or_else(failed)?;
+    let outputs = values(&written, k + 1)?;
+    // Inputs whose storage the plan does not know as it is would need another text.
+    let same = |(b, a): &(u32, Array)| {
+        let buffer = plan.buffer(BufId(*b));
+        a.rank() == 0 || a.dtype() == buffer.dtype || matches!(buffer.from, From::Launch(_))
+    };
+    if !inputs.iter().all(same) {
+        return Err::<_, Error>(domain("an input changed its storage since the plan was made"));
+    }
+    Ok(Reproduction { statement: String::new(), kernel, text, inputs, outputs })
+}

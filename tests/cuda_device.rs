@@ -1,0 +1,312 @@
+//! The CUDA device gives what the CPU gives. Without a GPU it runs on the stand-in for CUDA's libraries, `tests/cusim`.
+//!
+//! Batches: the lines of one are one evaluation, so one program. Values are the same bits, but for sums, whose order
+//! differs, and for functions of the system's library.
+
+#[path = "support/grammar.rs"]
+mod grammar;
+#[path = "support/standin.rs"]
+mod standin;
+mod support;
+
+use aplomb_kernel::device::Wanted;
+use aplomb_kernel::session::Session;
+use aplomb_lang::protocol::{Event, Request};
+use grammar::{Grammar, SETUP};
+use support::{Dice, Heard, bits, scaled, session};
+
+/// A session after `lines`, everything recorded from then on.
+fn prepared(wanted: Wanted, lines: &[&str]) -> Session {
+    let mut s = session();
+    s.core().devices().want(wanted);
+    for line in lines {
+        let mut heard = Heard::default();
+        s.handle(Request::Execute { code: (*line).into(), name: "setup".into(), silent: true }, &mut heard);
+        let failed = heard.0.iter().find(|e| matches!(e, Event::Error(_)));
+        assert!(failed.is_none(), "{line}: {failed:?}");
+    }
+    s.interp().set_record_all(true);
+    s
+}
+
+type Value = (Vec<usize>, Vec<u64>);
+
+/// The value of a line, or the error's name and place.
+fn outcome(s: &mut Session, line: &str) -> Result<Value, String> {
+    match s.value_of(line) {
+        Ok(Some(a)) => Ok(bits(&a)),
+        Ok(None) => Err("no value".into()),
+        Err(e) => Err(format!("{} at {:?}", e.name(), e.parts().place.as_ref().map(|p| p.span))),
+    }
+}
+
+/// Equal bits, or so near that the order of a sum explains it.
+fn near(x: u64, y: u64) -> bool {
+    let (a, b) = (f64::from_bits(x), f64::from_bits(y));
+    x == y || a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-6)
+}
+
+/// What the devices did, counted.
+#[derive(Debug, Default)]
+struct Tally {
+    lines: usize,
+    items: usize,
+    bits_differ: usize,
+}
+
+impl Tally {
+    /// The lines as one evaluation on the GPU against their values one by one on the CPU.
+    fn compare(&mut self, cpu: &mut Session, gpu: &mut Session, lines: &[String]) {
+        let wanted: Vec<(&String, Value)> = lines.iter().filter_map(|l| outcome(cpu, l).ok().map(|v| (l, v))).collect();
+        if wanted.is_empty() {
+            return;
+        }
+        // Two at least, or there is no strand.
+        let all: Vec<String> =
+            wanted.iter().map(|(l, _)| format!("({l})")).chain(["(0)".into(), "(0)".into()]).collect();
+        let (_, found) = outcome(gpu, &all.join("")).unwrap_or_else(|e| panic!("{e}: {all:?}"));
+        let mut rest = found.as_slice();
+        for (line, (_, items)) in &wanted {
+            let (own, after) = rest.split_at(items.len().min(rest.len()));
+            rest = after;
+            let equal = own.len() == items.len() && own.iter().zip(items).all(|(a, b)| near(*a, *b));
+            let numbers = |v: &[u64]| v.iter().map(|x| f64::from_bits(*x)).collect::<Vec<_>>();
+            assert!(equal, "{line}\nGPU {:?}\nCPU {:?}", numbers(own), numbers(items));
+            self.lines += 1;
+            self.items += items.len();
+            self.bits_differ += own.iter().zip(items).filter(|(a, b)| a != b).count();
+        }
+        assert_eq!(rest, [0, 0]);
+    }
+}
+
+/// Nothing was refused: what the GPU was given, it ran.
+fn nothing_refused(gpu: &mut Session) {
+    let notices = gpu.core().devices().take_notices();
+    assert!(notices.is_empty(), "{notices:?}");
+}
+
+#[test]
+fn random_expressions_have_the_same_values() {
+    if !standin::is_child("random_expressions_have_the_same_values", &[]) {
+        return;
+    }
+    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[SETUP]), prepared(Wanted::Cuda, &[SETUP]));
+    let grammar = Grammar::from_table();
+    let mut tally = Tally::default();
+    let count = scaled(160).max(20);
+    for first in (0..count).step_by(20) {
+        let lines: Vec<String> = (first..first + 20)
+            .map(|k| {
+                let mut dice = Dice(600_000_000 + k as u64);
+                let depth = 1 + dice.roll(5);
+                grammar.term(&mut dice, depth).0
+            })
+            .filter(|l| !l.contains('C'))
+            .collect();
+        tally.compare(&mut cpu, &mut gpu, &lines);
+        nothing_refused(&mut gpu);
+    }
+    let compiled = gpu.core().devices().compiling();
+    println!("{tally:?} {compiled:?}");
+    assert!(tally.lines * 10 > count * 7 && compiled.compiled as usize > count / 2, "{tally:?}");
+    assert!(tally.bits_differ * 50 <= tally.items, "{tally:?}");
+}
+
+/// The cases of the source publications' rows, each value.
+#[test]
+fn the_cases_of_the_rows_have_the_same_values() {
+    if !standin::is_child("the_cases_of_the_rows_have_the_same_values", &[]) {
+        return;
+    }
+    let pages = [
+        include_str!("seeds/acl-reads.txt"),
+        include_str!("seeds/acl-breaks.txt"),
+        include_str!("seeds/acc.txt"),
+        include_str!("seeds/bar.txt"),
+    ];
+    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[]), prepared(Wanted::Cuda, &[]));
+    let mut values = 0;
+    for text in pages {
+        let (mut setup, mut case, mut cases) = (Vec::new(), Vec::new(), Vec::new());
+        let mut in_rows = false;
+        for line in text.lines().chain([""]) {
+            in_rows |= line.starts_with("# ");
+            match line.strip_prefix("      ") {
+                Some(typed) if in_rows => case.push(typed),
+                Some(typed) => setup.push(typed),
+                None if !case.is_empty() => cases.push(std::mem::take(&mut case)),
+                None => {}
+            }
+        }
+        // All of them nightly.
+        let step = if scaled(100) >= 1000 { 1 } else { 2 };
+        for case in cases.into_iter().step_by(step) {
+            let (last, before) = case.split_last().expect("a line");
+            let mut both = [&mut cpu, &mut gpu].map(|s| {
+                s.restart();
+                for line in setup.iter().chain(before) {
+                    let code = line.to_string();
+                    s.handle(Request::Execute { code, name: "line".into(), silent: true }, &mut Heard::default());
+                }
+                s.interp().set_record_all(true);
+                outcome(s, last)
+            });
+            let (found, wanted) = (both[1].clone(), &mut both[0]);
+            match (&found, wanted) {
+                (Ok(a), Ok(b)) => {
+                    let equal = a.0 == b.0 && a.1.len() == b.1.len() && a.1.iter().zip(&b.1).all(|(x, y)| near(*x, *y));
+                    assert!(equal, "{case:?}: {a:?} for {b:?}");
+                    values += 1;
+                }
+                (a, b) => assert_eq!(a, b, "{case:?}"),
+            }
+            nothing_refused(&mut gpu);
+        }
+    }
+    println!("{values} values, {:?}", gpu.core().devices().compiling());
+    assert!(values > 90, "{values}");
+}
+
+/// Lines at sizes around the edges of blocks, warps and grids.
+const EDGES: &[&str] = &[
+    "+/V",
+    "⌈/V",
+    "+\\V",
+    "2×V+1",
+    "1↓V",
+    "⌽V",
+    "+/V×⌽V",
+    "(V>3)/V",
+    "+/⊃V∘.+2↑V",
+    "+⌿V∘.×1 2 3",
+    "+/V∘.×1 2 3",
+    "V[⌽⍋V]",
+    "(+/÷≢)V",
+    "⌈\\-V",
+    "≠\\V>2",
+];
+
+#[test]
+fn sizes_around_blocks_and_warps_have_the_same_values() {
+    if !standin::is_child("sizes_around_blocks_and_warps_have_the_same_values", &[]) {
+        return;
+    }
+    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[]), prepared(Wanted::Cuda, &[]));
+    let mut tally = Tally::default();
+    for n in [0, 1, 2, 31, 32, 33, 255, 256, 257, 511, 513, 1025, 4095, 4097] {
+        for s in [&mut cpu, &mut gpu] {
+            let code = format!("V←0.25×7|3×⍳{n}");
+            s.handle(Request::Execute { code, name: "line".into(), silent: true }, &mut Heard::default());
+            s.interp().set_record_all(true);
+        }
+        // Each by itself, or they would be one launch.
+        EDGES.iter().for_each(|line| tally.compare(&mut cpu, &mut gpu, &[line.to_string()]));
+        nothing_refused(&mut gpu);
+    }
+    let compiled = gpu.core().devices().compiling();
+    println!("{tally:?} {compiled:?}");
+    // No text depends on a size: all sizes run what the first ones compiled.
+    assert!(
+        tally.lines >= 14 * EDGES.len() - 28 && compiled.memory_hits > compiled.compiled * 4,
+        "{tally:?} {compiled:?}"
+    );
+    assert_eq!(tally.bits_differ, 0, "sums of quarters are exact");
+}
+
+#[test]
+fn an_integer_result_that_does_not_fit_is_made_again_as_f64() {
+    if !standin::is_child("an_integer_result_that_does_not_fit_is_made_again_as_f64", &[]) {
+        return;
+    }
+    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[]), prepared(Wanted::Cuda, &[]));
+    let lines = ["I←2*20+⍳11", "I×I", "⌊0.5+I×1E4", "1+I×I", "+\\I×I", "×/I", "(⌊I×1E5),3", "(I×I)-I×I", "⌈I÷1E3"];
+    let mut tally = Tally::default();
+    for s in [&mut cpu, &mut gpu] {
+        s.handle(Request::Execute { code: lines[0].into(), name: "line".into(), silent: true }, &mut Heard::default());
+        s.interp().set_record_all(true);
+    }
+    tally.compare(&mut cpu, &mut gpu, &lines[1..].iter().map(|l| l.to_string()).collect::<Vec<_>>());
+    assert_eq!((tally.lines, tally.bits_differ), (lines.len() - 1, 0));
+    gpu.core().set_tracing(true);
+    let trace = gpu.trace_of(Some("⌊0.5+I×1E4")).expect("a trace");
+    assert_eq!(trace.kernels[0].meas.as_ref().map(|m| m.n), Some(2), "{:?}", trace.kernels[0].meas);
+    nothing_refused(&mut gpu);
+}
+
+/// Failures in kernels: the same error at the same place as on the CPU, and the next line works.
+const FAILING: &[&str] = &[
+    "÷V",
+    "1÷V-3",
+    "⍟V-4",
+    "V÷V-V",
+    "¯1*0.5×V",
+    "V*-V-V",
+    "(V-5)*0.5",
+    "0⍟V",
+    "+/÷V",
+    "×/V*V*V",
+    "~V",
+    "V∧~1+V",
+    "!-V",
+    "(÷V)+⍟V",
+    "5↑÷V",
+    "{÷⍵}¨V",
+    "+\\÷V",
+    "(V>2)/÷V",
+    "V[V]",
+    "V[9+V]",
+    "M[1+V;1]",
+    "*V×1000",
+    "¯7○V",
+    "0○V",
+    "¯1○V",
+    "{⍵>3:⍵ ⋄ ÷⍵}¨V",
+    "+/1E308×V",
+    "⌈/V÷0",
+    "1+⌽÷V",
+    "M÷0 1⌽M-M",
+    "⍟⍟V",
+    "(⍟V)+÷V",
+    "V|÷V",
+    "¯6○V",
+    "V○V",
+    "1↓÷V",
+    "+⌿÷M",
+    "⌈\\÷V",
+    "3⍟¯1+V",
+    "2*1E3×V",
+    "V-÷V-2",
+    "÷M[1 2;1+V>9]",
+    "(1+÷V)×2",
+    "÷⌽V",
+    "⍉÷M",
+    "÷V,V",
+    "÷0⍪V",
+    "+/⍟V",
+    "(÷V)[2 3]",
+    "{⍵÷V[1]}V",
+];
+
+#[test]
+fn a_failure_in_a_kernel_is_told_as_the_cpu_tells_it() {
+    if !standin::is_child("a_failure_in_a_kernel_is_told_as_the_cpu_tells_it", &[]) {
+        return;
+    }
+    let setup = "V←0 1 2 3 4 5 6 7 ⋄ M←2 4⍴V";
+    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
+    let mut errors = 0;
+    for line in FAILING {
+        let says = |s: &mut Session| match s.value_of(line) {
+            Err(e) => Err((e.name(), e.parts().says.clone(), e.parts().place.as_ref().map(|p| p.span))),
+            Ok(a) => Ok(a.as_ref().map(bits)),
+        };
+        let (found, wanted) = (says(&mut gpu), says(&mut cpu));
+        assert_eq!(found, wanted, "{line}");
+        errors += usize::from(found.is_err());
+        assert_eq!(outcome(&mut gpu, "+/2×V"), Ok((vec![], vec![56f64.to_bits()])), "after {line}");
+        nothing_refused(&mut gpu);
+    }
+    println!("{errors} errors of {}", FAILING.len());
+    assert!(errors >= 30, "{errors} of {}", FAILING.len());
+}
