@@ -263,3 +263,46 @@ fn pictures_of_the_examples_fit_their_widths() {
     let picture = aplomb_viz::text::draw_folded(&graph, false);
     assert!(size(&picture).0 <= 40, "{:?}\n{picture}", size(&picture));
 }
+
+#[test]
+fn equal_nodes_have_equal_hashes_and_others_have_not() {
+    let hash = |kind: &str, line: &str| {
+        let trace = support::told(&[], &["x←⍳2500 ⋄ m←50 50⍴x ⋄ y←⌽⍳50", line]);
+        let node = trace.nodes.iter().find(|n| n.kind == kind);
+        node.unwrap_or_else(|| panic!("{line}: no {kind}")).h.clone()
+    };
+    for (kind, line, others) in [
+        ("loop", "+/({⍵+2}⍣9)x", ["+/({⍵⌈2}⍣9)x", "+/({⍵+2}⍣8)x"]),
+        ("gather", "+/,0.5×m[y;y]", ["+/,0.5×m[y;]", "+/,0.5×m[;y]"]),
+        ("transform", "+/3↓x×2", ["+/4↓x×2", "+/⌽x×2"]),
+    ] {
+        assert_eq!(hash(kind, line), hash(kind, line));
+        let mut all = vec![hash(kind, line)];
+        all.extend(others.map(|other| hash(kind, other)));
+        let n = all.len();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), n, "{kind}: {line} {others:?}");
+    }
+}
+
+#[test]
+fn sentences_name_nodes_as_the_trace_numbers_them() {
+    // Each guard is an evaluation of its own.
+    let trace = support::told(&[], &["x←⍳2000", "{0<+/⍵×2:⌈/⍵÷3 ⋄ 0}x"]);
+    assert!(trace.segments.len() > 1);
+    let late = trace.segments[1].nodes[0];
+    let mut seen = 0;
+    for d in trace.decisions.iter().filter(|d| d.node >= late && matches!(d.what.as_str(), "inline" | "share")) {
+        seen += 1;
+        assert!(d.text.starts_with(&format!("n{} ", d.node)), "{}: {}", d.node, d.text);
+    }
+    assert!(seen > 0);
+    for k in trace.kernels.iter().filter(|k| k.body.iter().all(|n| *n >= late)) {
+        let cuda = k.cuda.as_ref().expect("a text");
+        for (line, nodes) in &cuda.lines {
+            let text = cuda.text.lines().nth(*line as usize - 1).unwrap_or("");
+            assert!(!text.contains("//") || text.ends_with(&format!("// n{}", nodes[0])), "{text} {nodes:?}");
+        }
+    }
+}

@@ -4,6 +4,9 @@
 //! evaluations it forced, in order; node, decision, kernel and buffer ids count on through the segments. Items of
 //! `kernels` are launches (the key is what users of the field know). Fields are only ever added.
 
+mod passes;
+mod shift;
+
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -24,6 +27,7 @@ pub struct Trace {
     pub statement: String,
     pub segments: Vec<Segment>,
     pub nodes: Vec<NodeRecord>,
+    #[serde(with = "passes")]
     pub passes: Vec<PassRecord>,
     pub decisions: Vec<DecisionRecord>,
     pub kernels: Vec<LaunchRecord>,
@@ -86,10 +90,12 @@ pub struct NodeRecord {
     pub shape: Vec<usize>,
     pub attr: Attr,
     /// [source, start, end] in code points.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub span: Vec<[u32; 3]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Nodes this one replaced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub from: Vec<u32>,
     /// Index into `passes` of the pass that made it.
     pub born: u32,
@@ -100,19 +106,24 @@ pub struct NodeRecord {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Attr {
     /// none (null), wrap, clamp, default(fill): how a read leaves its source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub oob: Option<String>,
     /// A transform whose result has more elements than its source.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub grows: bool,
     /// A transform's map, `(i)→(4-i)`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub affine: Option<String>,
     /// Done, Yield, Step with its functions (ACC-13).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delayed: Option<String>,
     /// A reduction's axis.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub axis: Option<u32>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// What stands after a pass. As JSON only what the pass changed is written (`passes`).
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PassRecord {
     pub id: u32,
     pub name: String,
@@ -122,7 +133,6 @@ pub struct PassRecord {
     /// Sharing made visible: [level, node]; level 0 is the outermost let.
     pub lets: Vec<[u32; 2]>,
     /// A textual view of the graph where the pass has one (prune, float, bind).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<String>,
     /// Kept nodes after this pass.
     pub breaks: Vec<BreakRecord>,
@@ -145,14 +155,12 @@ pub struct BreakRecord {
     pub readers: u32,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Event {
     pub rule: String,
     pub at: Vec<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub into: Option<u32>,
     pub pre: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dec: Option<u32>,
 }
 
@@ -352,6 +360,14 @@ impl Trace {
                 self.sources.len() - 1
             }) as u32);
         }
+        // Borrowed from the nodes as they are, before their own ids move.
+        let own = std::mem::take(&mut other.nodes);
+        let shift = shift::Shift::new(&own, n);
+        shift.sentences(&mut other);
+        let delayed: Vec<Option<String>> =
+            own.iter().map(|x| x.attr.delayed.as_ref().map(|text| shift.text(text))).collect();
+        other.nodes = own;
+        other.nodes.iter_mut().zip(delayed).for_each(|(x, text)| x.attr.delayed = text);
         let up = |ids: &mut Vec<u32>, by: u32| ids.iter_mut().for_each(|id| *id += by);
         for x in &mut other.nodes {
             x.id += n;

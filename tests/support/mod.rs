@@ -154,6 +154,56 @@ fn fits(wanted: &str, line: &str) -> bool {
     rest.is_empty() || left.char_indices().any(|(k, _)| fits(rest, &left[k..])) || fits(rest, "")
 }
 
+/// What a page says once the program prints `now`: lines that still hold stay as they are, with their `⋯`; the others are
+/// the program's. The cheapest alignment: a line put in another's place, dropped or added costs one, a line that a lone
+/// `⋯` stands for next to nothing.
+pub fn rewritten<'a>(was: &[&'a str], now: &[&'a str]) -> Vec<&'a str> {
+    const LINE: u32 = 1_000;
+    let (rows, columns) = (was.len() + 1, now.len() + 1);
+    let mut cost = vec![u32::MAX; rows * columns];
+    let at = |i: usize, j: usize| i * columns + j;
+    // From the end, so that the way can be walked from the beginning.
+    let ways = |cost: &[u32], i: usize, j: usize| -> Vec<(u32, usize, usize, Option<&'a str>)> {
+        let mut ways = Vec::new();
+        let mut to = |price: u32, di: usize, dj: usize, line: Option<&'a str>| {
+            ways.push((cost[at(i + di, j + dj)].saturating_add(price), di, dj, line));
+        };
+        if i < was.len() && was[i] == "⋯" {
+            to(0, 1, 0, Some(was[i]));
+            if j < now.len() {
+                to(1, 0, 1, None);
+            }
+            return ways;
+        }
+        if i < was.len() && j < now.len() {
+            let same = fits(was[i], now[j]);
+            to(if same { 0 } else { LINE }, 1, 1, Some(if same { was[i] } else { now[j] }));
+        }
+        if i < was.len() {
+            to(LINE, 1, 0, None);
+        }
+        if j < now.len() {
+            to(LINE, 0, 1, Some(now[j]));
+        }
+        ways
+    };
+    cost[at(was.len(), now.len())] = 0;
+    for i in (0..rows).rev() {
+        for j in (0..columns).rev() {
+            if let Some(least) = ways(&cost, i, j).iter().map(|w| w.0).min() {
+                cost[at(i, j)] = least.min(cost[at(i, j)]);
+            }
+        }
+    }
+    let (mut i, mut j, mut out) = (0, 0, Vec::new());
+    while (i, j) != (was.len(), now.len()) {
+        let Some((_, di, dj, line)) = ways(&cost, i, j).into_iter().min_by_key(|w| w.0) else { break };
+        out.extend(line);
+        (i, j) = (i + di, j + dj);
+    }
+    out
+}
+
 /// The trace of the last line, compiled as `how` says: `passes=acl2006`, `off=cse`, `strict`, `dup`, `inputs=16`.
 pub fn told(how: &[&str], lines: &[&str]) -> aplomb_lang::trace::Trace {
     let mut s = session();

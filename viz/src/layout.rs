@@ -46,9 +46,16 @@ impl Item {
 /// Blanks between neighbours.
 const GAP: usize = 2;
 
-/// `former` has columns of an earlier picture: what stood left of another in its layer stays left of it.
-pub fn lay_out(boxes: &Boxes, former: &[Option<usize>]) -> Layout {
+/// Boxes and wires that are laid out, and places of the picture that they stand in.
+const ITEMS: usize = 1 << 23;
+const PLACES: usize = 1 << 27;
+
+/// `former` has columns of an earlier picture: what stood left of another in its layer stays left of it. Errors: a
+/// sentence; the picture would fill the memory.
+pub fn lay_out(boxes: &Boxes, former: &[Option<usize>]) -> Result<Layout, String> {
     let level = levels(boxes);
+    let items = last_users(boxes, &level).iter().zip(&level).fold(0usize, |n, (to, from)| n.saturating_add(to - from));
+    fits(boxes, items.saturating_add(level.len()), ITEMS)?;
     let mut layers = with_wires(boxes, &level);
     let users = users(boxes);
     let mut near = Near { at: vec![None; boxes.widths.len()], boxes, users: &users };
@@ -57,7 +64,21 @@ pub fn lay_out(boxes: &Boxes, former: &[Option<usize>]) -> Layout {
     }
     layers.iter_mut().for_each(|layer| keep_order(layer, former));
     columns(&mut layers, &mut near);
-    Layout { layers }
+    let wide = layers.iter().flatten().map(|i| i.x + i.width).max().unwrap_or(0);
+    // A layer is its boxes and mostly two lines of wires.
+    fits(boxes, wide.saturating_mul(3 * layers.len()), PLACES)?;
+    Ok(Layout { layers })
+}
+
+fn fits(boxes: &Boxes, places: usize, most: usize) -> Result<(), String> {
+    let (n, millions) = (boxes.widths.len(), places.div_ceil(1_000_000));
+    let says = || {
+        format!(
+            "{n} boxes with their wires are too many to draw: {millions} million places; folded, or as a list, they can \
+             be shown"
+        )
+    };
+    (places <= most).then_some(()).ok_or_else(says)
 }
 
 /// Sorts those items of a layer that have a former column, among the places that they hold.
@@ -92,10 +113,7 @@ fn levels(boxes: &Boxes) -> Vec<usize> {
 /// Boxes by level in visiting order, and one wire a net in each level between a value and its last user.
 fn with_wires(boxes: &Boxes, level: &[usize]) -> Vec<Vec<Item>> {
     let depth = level.iter().max().map_or(0, |d| d + 1);
-    let mut last_user = level.to_vec();
-    for (operands, at) in boxes.operands.iter().zip(level) {
-        operands.iter().for_each(|a| last_user[*a] = last_user[*a].max(*at));
-    }
+    let last_user = last_users(boxes, level);
     let mut layers: Vec<Vec<Item>> = vec![Vec::new(); depth];
     for k in visiting_order(boxes) {
         layers[level[k]].push(Item { net: k, is_box: true, width: boxes.widths[k], x: 0 });
@@ -104,6 +122,15 @@ fn with_wires(boxes: &Boxes, level: &[usize]) -> Vec<Vec<Item>> {
         }
     }
     layers
+}
+
+/// The layer to which each value goes on.
+fn last_users(boxes: &Boxes, level: &[usize]) -> Vec<usize> {
+    let mut last_user = level.to_vec();
+    for (operands, at) in boxes.operands.iter().zip(level) {
+        operands.iter().for_each(|a| last_user[*a] = last_user[*a].max(*at));
+    }
+    last_user
 }
 
 /// Operands before users, left operands first.
@@ -239,5 +266,27 @@ fn settle(layer: &mut [Item], wanted: &[f64]) {
             layer[k].x = ((base + offset[k]).max(0.0) as usize).max(next);
             next = layer[k].x + layer[k].width + GAP;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A chain of `2n` boxes whose second half reads the first backwards: as many wires as boxes in every layer.
+    fn folded_chain(n: usize) -> Boxes {
+        let reads = |k: usize| match k {
+            0 => vec![],
+            k if k < n => vec![k - 1],
+            k => vec![k - 1, 2 * n - 1 - k],
+        };
+        Boxes { widths: vec![5; 2 * n], operands: (0..2 * n).map(reads).collect() }
+    }
+
+    #[test]
+    fn what_would_fill_the_memory_is_refused_before_it_is_laid_out() {
+        assert!(lay_out(&folded_chain(40), &[]).is_ok());
+        let says = lay_out(&folded_chain(3_000), &[]).err().unwrap_or_default();
+        assert!(says.starts_with("6000 boxes") && says.contains("million places"), "{says}");
     }
 }

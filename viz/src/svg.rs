@@ -54,7 +54,10 @@ pub fn draw(panels: &[Panel]) -> String {
             page.line(0, "a constant: nothing to draw");
             continue;
         }
-        page.canvas(&canvas(&sketch));
+        match canvas(&sketch) {
+            Ok(canvas) => page.canvas(&canvas),
+            Err(says) => page.line(0, &says),
+        }
         page.legend(&panel.graph);
         sketch.notes.iter().for_each(|note| page.line(0, note));
     }
@@ -154,10 +157,10 @@ impl Page {
         let mut nets: BTreeMap<usize, Net> = BTreeMap::new();
         for (r, row) in canvas.rows.iter().enumerate() {
             for (x, spot) in row.iter().enumerate() {
-                for (net, arms) in spot.nets.iter().flatten() {
-                    nets.entry(*net).or_default().add(r, x, *arms);
+                for (net, arms) in spot.nets() {
+                    nets.entry(net).or_default().add(r, x, arms);
+                    self.width = self.width.max(x + 1);
                 }
-                self.width = self.width.max(if spot.nets[0].is_some() { x + 1 } else { 0 });
             }
         }
         let (left, top) = (

@@ -38,13 +38,29 @@ pub fn arms(c: char) -> Option<u8> {
     WIRES.iter().find(|w| w.1 == c).map(|w| w.0)
 }
 
+/// Up to two nets with their arms: the second only crosses the first. Each is net + 1 above four bits of arms; there are
+/// millions of these, so they are small.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Spot {
-    /// Up to two nets with their arms: the second only crosses the first.
-    pub nets: [Option<(usize, u8)>; 2],
+pub(crate) struct Spot([u32; 2]);
+
+impl Spot {
+    pub fn nets(self) -> impl Iterator<Item = (usize, u8)> {
+        self.0.into_iter().filter(|s| *s != 0).map(|s| ((s >> 4) as usize - 1, (s & 15) as u8))
+    }
+
+    fn add(&mut self, net: usize, arms: u8) {
+        let own = (net as u32 + 1) << 4;
+        for slot in &mut self.0 {
+            if *slot == 0 || *slot & !15 == own {
+                *slot |= own | u32::from(arms);
+                return;
+            }
+        }
+    }
 }
 
 /// A picture as cells, before it is characters or lines.
+#[derive(Default)]
 pub(crate) struct Canvas {
     pub rows: Vec<Vec<Spot>>,
     /// Row, column, box.
@@ -54,27 +70,26 @@ pub(crate) struct Canvas {
 }
 
 impl Canvas {
-    fn wire(&mut self, row: usize, x: usize, net: usize, arms: u8) {
+    /// A row, as long as it is needed.
+    fn row(&mut self, row: usize, length: usize) -> &mut [Spot] {
         if self.rows.len() <= row {
             self.rows.resize(row + 1, Vec::new());
         }
-        if self.rows[row].len() <= x {
-            self.rows[row].resize(x + 1, Spot::default());
+        let own = &mut self.rows[row];
+        if own.len() < length {
+            own.resize(length, Spot::default());
         }
-        let spot = &mut self.rows[row][x];
-        for slot in &mut spot.nets {
-            match slot {
-                Some((n, known)) if *n == net => {
-                    *known |= arms;
-                    return;
-                }
-                None => {
-                    *slot = Some((net, arms));
-                    return;
-                }
-                Some(_) => {}
-            }
-        }
+        own
+    }
+
+    fn wire(&mut self, row: usize, x: usize, net: usize, arms: u8) {
+        self.row(row, x + 1)[x].add(net, arms);
+    }
+
+    /// A net's track between two columns.
+    fn across(&mut self, row: usize, (a, b): (usize, usize), net: usize) {
+        let own = &mut self.row(row, b + 1)[a..=b];
+        own.iter_mut().for_each(|spot| spot.add(net, LEFT | RIGHT));
     }
 
     fn vertical(&mut self, from: usize, to: usize, x: usize, net: usize) {
@@ -88,29 +103,32 @@ impl Canvas {
         let mut texts: Vec<Vec<&(usize, usize, String)>> = vec![Vec::new(); self.rows.len()];
         self.texts.iter().for_each(|t| texts[t.0].push(t));
         for (row, texts) in self.rows.iter().zip(texts) {
-            let mut line: Vec<char> = row.iter().map(|spot| character(spot, ascii)).collect();
+            let mut line: Vec<char> = row.iter().map(|spot| character(*spot, ascii)).collect();
             for (_, x, text) in texts {
                 // All APL glyphs are one column wide, so characters are columns.
                 let end = x + text.chars().count();
                 if line.len() < end {
                     line.resize(end, ' ');
                 }
-                line.splice(*x..end, text.chars());
+                line[*x..end].iter_mut().zip(text.chars()).for_each(|(cell, c)| *cell = c);
             }
-            let line: String = line.into_iter().collect();
-            out += line.trim_end();
+            let end = line.iter().rposition(|c| *c != ' ').map_or(0, |k| k + 1);
+            out.extend(&line[..end]);
             out.push('\n');
         }
         out
     }
 }
 
-pub(crate) fn character(spot: &Spot, ascii: bool) -> char {
+pub(crate) fn character(spot: Spot, ascii: bool) -> char {
     let pick = |pair: (char, char)| if ascii { pair.1 } else { pair.0 };
-    match spot.nets {
-        [None, _] => ' ',
-        [Some(_), Some(_)] => pick(CROSSING),
-        [Some((_, arms)), None] => WIRES.iter().find(|w| w.0 == arms).map_or(' ', |w| pick((w.1, w.2))),
+    match spot.0 {
+        [0, _] => ' ',
+        [_, second] if second != 0 => pick(CROSSING),
+        [first, _] => {
+            let arms = (first & 15) as u8;
+            WIRES.iter().find(|w| w.0 == arms).map_or(' ', |w| pick((w.1, w.2)))
+        }
     }
 }
 
@@ -141,18 +159,19 @@ fn drawn(sketch: &Sketch, graph: &Graph, ascii: bool) -> String {
 }
 
 fn picture(sketch: &Sketch, ascii: bool) -> String {
-    canvas(sketch).print(ascii)
+    canvas(sketch).map_or_else(|says| says + "\n", |canvas| canvas.print(ascii))
 }
 
-pub(crate) fn canvas(sketch: &Sketch) -> Canvas {
+/// Errors: a sentence; it is too large.
+pub(crate) fn canvas(sketch: &Sketch) -> Result<Canvas, String> {
     canvas_near(sketch, &[])
 }
 
 /// The same where boxes keep the order of their former columns.
-pub(crate) fn canvas_near(sketch: &Sketch, former: &[Option<usize>]) -> Canvas {
+pub(crate) fn canvas_near(sketch: &Sketch, former: &[Option<usize>]) -> Result<Canvas, String> {
     let widths = sketch.texts.iter().zip(&sketch.operands).map(|(t, o)| t.width().max(2 * o.len() + 1)).collect();
     let boxes = Boxes { widths, operands: sketch.operands.clone() };
-    paint(&lay_out(&boxes, former), &boxes, &sketch.texts)
+    Ok(paint(&lay_out(&boxes, former)?, &boxes, &sketch.texts))
 }
 
 fn paint(layout: &Layout, boxes: &Boxes, texts: &[String]) -> Canvas {
@@ -166,7 +185,7 @@ fn paint(layout: &Layout, boxes: &Boxes, texts: &[String]) -> Canvas {
                 let padded = pad(text, blanks);
                 canvas.texts.push((row, item.x, padded));
                 canvas.boxes.push(item.net);
-                canvas.wire_row(row);
+                canvas.row(row, 0);
             } else {
                 canvas.wire(row, item.x, item.net, UP | DOWN);
             }
@@ -203,14 +222,13 @@ fn paint(layout: &Layout, boxes: &Boxes, texts: &[String]) -> Canvas {
                 canvas.vertical(begins.map_or(top, |p| top + p.row + 1), track, piece.from, net.id);
                 let ends: Vec<usize> = piece.to.iter().copied().chain([piece.from]).collect();
                 let (a, b) = (ends.iter().min().copied().unwrap_or(0), ends.iter().max().copied().unwrap_or(0));
-                for x in a..=b {
-                    let mut arms = 0;
-                    arms |= if x > a { LEFT } else { 0 };
-                    arms |= if x < b { RIGHT } else { 0 };
-                    arms |= if x == piece.from { UP } else { 0 };
-                    arms |= if piece.to.contains(&x) { DOWN } else { 0 };
-                    canvas.wire(track, x, net.id, arms);
+                canvas.wire(track, a, net.id, if a < b { RIGHT } else { 0 });
+                if a + 1 < b {
+                    canvas.across(track, (a + 1, b - 1), net.id);
                 }
+                canvas.wire(track, b, net.id, if a < b { LEFT } else { 0 });
+                canvas.wire(track, piece.from, net.id, UP);
+                piece.to.iter().for_each(|x| canvas.wire(track, *x, net.id, DOWN));
                 let goes_on = |x: usize| own.iter().any(|p| p.from == x && p.row != piece.row);
                 for &x in piece.to.iter().filter(|x| !goes_on(**x)) {
                     canvas.vertical(track + 1, top + height, x, net.id);
@@ -220,14 +238,6 @@ fn paint(layout: &Layout, boxes: &Boxes, texts: &[String]) -> Canvas {
         row = top + height;
     }
     canvas
-}
-
-impl Canvas {
-    fn wire_row(&mut self, row: usize) {
-        if self.rows.len() <= row {
-            self.rows.resize(row + 1, Vec::new());
-        }
-    }
 }
 
 /// A box wider than its text, for its operands' sake: blanks inside the closing brackets.

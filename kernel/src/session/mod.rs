@@ -5,6 +5,7 @@
 //! keeps it on one thread with a large stack and talks to it through channels (`Worker`).
 
 mod client;
+mod kept;
 mod lines;
 mod record;
 mod repro;
@@ -195,7 +196,7 @@ impl Session {
     fn execute(&mut self, code: &str, name: &str, silent: bool, sink: &mut dyn Sink) {
         self.core.begin();
         // Traces that nobody took do not pile up.
-        self.core.take_traces();
+        self.core.forget_stories();
         self.loading = 0;
         if let Err(error) = self.run_pieces(code, name, silent, sink) {
             sink.event(Event::Error(failure(&self.core.settle(error))));
@@ -211,7 +212,7 @@ impl Session {
         if gave {
             self.spent = self.core.told;
             let forced = self.core.take_forced();
-            self.core.name_inputs(&forced, &self.interp);
+            self.core.name_inputs(&self.interp);
             let options = self.core.options().clone();
             // What two lines hold is held twice: not where memory is short.
             let roomy = self.core.budget.free() > self.core.budget.used();
@@ -234,7 +235,7 @@ impl Session {
             Some(text) => self.trace_again(Source::new("line", text), None),
             None => self.trace_last(),
         };
-        self.core.set_tracing(was);
+        self.core.look_as(was);
         trace
     }
 
@@ -271,9 +272,7 @@ impl Session {
                 told => told?.iter().filter(|_| compared).for_each(|value| values.add(value)),
             }
         }
-        let mut trace = world.take_trace();
-        record::name_inputs(&mut trace, &line.forced, &self.interp);
-        Ok((trace, values.0))
+        Ok((world.take_trace(&self.interp), values.0))
     }
 
     /// The trace of an expression, or of the last line, for its plan alone: what need not run does not.
@@ -306,7 +305,7 @@ impl Session {
         };
         let pair = before.and_then(|a| Ok([a, told(&last, if changed { &now } else { &last.options })?]));
         *self.core.options() = now;
-        self.core.set_tracing(was);
+        self.core.look_as(was);
         (self.last, self.earlier) = (Some(last), earlier);
         pair
     }
@@ -318,13 +317,14 @@ impl Session {
         }
         self.core.begin();
         self.interp.set_record_all(true);
+        let earlier = self.core.set_kept_aside();
         let mut world = World::new(&mut self.core, None, true);
         let done = self.interp.execute(&source, &mut world);
-        let mut trace = world.take_trace();
-        let forced = self.core.take_forced();
-        record::name_inputs(&mut trace, &forced, &self.interp);
+        let trace = done.map(|()| world.take_trace(&self.interp));
+        self.core.take_forced();
+        self.core.set_kept(earlier);
         self.interp.restore(&now);
-        done.map(|()| trace)
+        trace
     }
 
     /// An expression's value, computed, the workspace left alone.

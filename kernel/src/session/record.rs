@@ -1,14 +1,13 @@
 //! The clock of the passes, and the record of a value.
 
+use super::kept::Part;
 use crate::device::{Compiling, LaunchStats};
 use aplomb_lang::array::{Array, Data, View};
-use aplomb_lang::dag::Node;
+use aplomb_lang::dag::{Node, NodeId};
 use aplomb_lang::eval::Interp;
-use aplomb_lang::eval::host::Recorded;
 use aplomb_lang::eval::value::Value;
 use aplomb_lang::pass::Observer;
 use aplomb_lang::trace::{Measured, Ran, ResultRecord, Trace};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -110,23 +109,19 @@ fn mix(h: &mut u64, word: u64) {
     *h ^= *h >> 29;
 }
 
-/// Gives the inputs of a trace the names that hold them now. `forced` are its evaluations, in order.
-pub fn name_inputs(trace: &mut Trace, forced: &[Rc<Recorded>], interp: &Interp) {
-    // Without sharing recovery the nodes are those of a tree, which have other numbers.
-    if trace.config.off.iter().any(|off| off == "bind" || off == "prune") {
-        return;
-    }
+/// Gives the inputs of evaluations the names that hold them now.
+pub fn name_inputs(parts: &mut [Part], interp: &Interp) {
     let held: Vec<(String, *const u8)> =
         interp.names().into_iter().filter_map(|n| Some((n.name.clone(), place_of(interp.get(&n.name)?)?))).collect();
-    for (segment, recorded) in trace.segments.iter().zip(forced) {
-        for at in recorded.dag.ids() {
-            let Node::Input(k) = recorded.dag.node(at) else { continue };
+    for part in parts {
+        let recorded = part.log.recorded();
+        let name = |at: NodeId| {
+            let Node::Input(k) = recorded.dag.node(at) else { return None };
             let place = recorded.inputs.get(*k as usize).and_then(buffer);
-            let name = held.iter().find(|h| Some(h.1) == place).map(|h| h.0.clone());
-            if let Some(node) = trace.nodes.get_mut(segment.nodes[0] as usize + at.index()) {
-                node.name = node.name.take().or(name);
-            }
-        }
+            let (name, _) = held.iter().find(|h| Some(h.1) == place)?;
+            Some((at.index(), name.clone()))
+        };
+        part.names = recorded.dag.ids().filter_map(name).collect();
     }
 }
 

@@ -23,14 +23,10 @@ impl Session {
     pub(super) fn again(&mut self, switches: Option<&Switches>) -> Result<Trace> {
         let mut last = self.last.take().ok_or_else(|| value("no line has given a value yet"))?;
         let options = self.core.options().clone();
-        let (tracing, whole) = (self.core.is_tracing(), self.core.records_all());
-        self.core.set_tracing(true);
+        let was = self.core.set_tracing(true);
         let told = self.tell_again(&mut last, switches);
-        self.core.set_tracing(tracing);
-        if !whole {
-            self.core.set_followed(tracing);
-        }
         *self.core.options() = options;
+        self.core.look_as(was);
         self.last = Some(last);
         told
     }
@@ -67,8 +63,7 @@ impl Session {
         let (last, earlier, spent) = (self.last.take(), self.earlier.take(), self.spent);
         let was = self.core.set_tracing(true);
         self.core.begin();
-        self.core.take_traces();
-        World::new(&mut self.core, None, true).take_trace();
+        self.core.forget_stories();
         self.loading = 0;
         let chosen = switches.map_or(Ok(()), |s| choose(self.core.options(), &s));
         let done = chosen.and_then(|()| self.run_pieces(code, name, false, sink));
@@ -76,7 +71,7 @@ impl Session {
         if let Err(error) = done {
             sink.event(Event::Error(failure(&self.core.settle(error))));
             // What was compiled before it failed is a story too.
-            let begun = World::new(&mut self.core, None, true).take_trace();
+            let begun = World::new(&mut self.core, None, true).take_trace(&self.interp);
             traces.extend(Some(begun).filter(|t| !t.segments.is_empty()));
         }
         for trace in traces {
@@ -87,7 +82,7 @@ impl Session {
         // A text that leaves ends itself only.
         self.exit = None;
         *self.core.options() = options;
-        self.core.set_tracing(was);
+        self.core.look_as(was);
     }
 }
 

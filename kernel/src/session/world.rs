@@ -1,5 +1,6 @@
 //! The world of the evaluator: device, files, output; and the record of what was forced.
 
+use super::kept::{self, Kept, Part, Ran, Warning};
 use super::record::Clock;
 use super::watchdog::Watchdog;
 use crate::device::cpu::apply;
@@ -12,12 +13,12 @@ use aplomb_lang::error::{Error, Kind, Result, internal, interrupt, limit};
 use aplomb_lang::eval::Interp;
 use aplomb_lang::eval::host::{Host, Now, Recorded, Src};
 use aplomb_lang::limits::{Budget, Interrupt, Limits};
-use aplomb_lang::pass::{Compiled, Options, PlanCache};
+use aplomb_lang::pass::{Compiled, Log, Options, PlanCache, Timed};
 use aplomb_lang::prim::op::Op;
 use aplomb_lang::protocol::{Event, HTML, Sink};
 use aplomb_lang::reference;
 use aplomb_lang::span::Place;
-use aplomb_lang::trace::{Diagnostic, ResultRecord, SourceText, Trace};
+use aplomb_lang::trace::{ResultRecord, Trace};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -42,11 +43,11 @@ pub struct Core {
     /// What was written meanwhile.
     aside: Aside,
     /// One a statement that gave a value.
-    traces: Vec<Trace>,
-    /// The trace of the statement under way.
-    current: Trace,
+    kept: Vec<Kept>,
+    /// The story of the statement under way.
+    current: Kept,
     /// What the evaluator warned of since the last evaluation: code, place, sentence.
-    warnings: Vec<(&'static str, Place, String)>,
+    warnings: Vec<Warning>,
     /// The text of the last statement that gave a value.
     pub said: String,
     /// What the statement under way has forced, to tell its story later.
@@ -61,6 +62,13 @@ pub struct Core {
     begun: Option<Instant>,
     computed: Duration,
     watchdog: Watchdog,
+}
+
+/// Whether stories are kept, and whether small arrays have some.
+#[derive(Clone, Copy)]
+pub struct Looks {
+    tracing: bool,
+    whole: bool,
 }
 
 /// What the last request cost.
@@ -92,8 +100,8 @@ impl Core {
             planning: false,
             holding: false,
             aside: Aside::default(),
-            traces: Vec::new(),
-            current: Trace::default(),
+            kept: Vec::new(),
+            current: Kept::default(),
             warnings: Vec::new(),
             said: String::new(),
             forced: Vec::new(),
@@ -111,7 +119,7 @@ impl Core {
     pub fn begin(&mut self) {
         self.spent = Spent::default();
         self.begun = Some(Instant::now());
-        self.current = Trace::default();
+        self.current = Kept::default();
         self.budget.set_most(self.limits.bytes);
         let seconds = Some(self.limits.seconds).filter(|s| *s > 0.0);
         let deadline = seconds.map(|s| Instant::now() + Duration::from_secs_f64(s.min(1e9)));
@@ -161,15 +169,20 @@ impl Core {
         self.tracing
     }
 
-    /// Records everything from now on; the old choice comes back.
-    pub fn set_tracing(&mut self, on: bool) -> bool {
-        (self.options.trace, self.whole) = (on, on);
-        std::mem::replace(&mut self.tracing, on)
+    /// Records everything from now on; what was comes back, for `look_as`.
+    pub fn set_tracing(&mut self, on: bool) -> Looks {
+        let was = Looks { tracing: self.tracing, whole: self.whole };
+        self.look_as(Looks { tracing: on, whole: on });
+        was
+    }
+
+    pub(super) fn look_as(&mut self, Looks { tracing, whole }: Looks) {
+        (self.options.trace, self.tracing, self.whole) = (tracing, tracing, whole);
     }
 
     /// Tells what is compiled anyway from now on; small arrays still run at once, so that looking costs little.
     pub fn set_followed(&mut self, on: bool) {
-        (self.options.trace, self.tracing, self.whole) = (on, on, false);
+        self.look_as(Looks { tracing: on, whole: false });
     }
 
     /// Whether small arrays are recorded.
@@ -197,10 +210,10 @@ impl Core {
         self.planning
     }
 
-    /// The statement's inputs get the names that hold them.
-    pub fn name_inputs(&mut self, forced: &[Rc<Recorded>], interp: &Interp) {
-        if let Some(trace) = self.traces.last_mut() {
-            super::record::name_inputs(trace, forced, interp);
+    /// The last story's inputs get the names that hold them.
+    pub fn name_inputs(&mut self, interp: &Interp) {
+        if let Some(kept) = self.kept.last_mut() {
+            super::record::name_inputs(&mut kept.parts, interp);
         }
     }
 
@@ -209,29 +222,45 @@ impl Core {
         std::mem::take(&mut self.forced)
     }
 
-    /// A story that gave no value is one too, for those who look on.
-    fn keep_current(&mut self) {
+    /// The statement under way is over. A story that gave no value is one too, for those who look on.
+    fn close_current(&mut self) {
         let looks_on = self.tracing && !self.whole;
-        if looks_on && !self.current.segments.is_empty() && self.traces.last() != Some(&self.current) {
-            self.traces.push(std::mem::take(&mut self.current));
+        let mut current = std::mem::take(&mut self.current);
+        if looks_on && !current.parts.is_empty() {
+            current.let_go();
+            self.kept.push(current);
         }
     }
 
     /// The stories since the last call, that of a statement that failed among them.
     pub fn take_stories(&mut self) -> Vec<Trace> {
-        self.keep_current();
-        self.current = Trace::default();
+        self.close_current();
         self.take_traces()
     }
 
-    /// What the last statement gave, if traces are made.
+    /// What the last statement gave, if stories are kept.
     pub(super) fn last_result(&self) -> Option<ResultRecord> {
-        self.traces.last().and_then(|t| t.result.clone())
+        self.kept.last().and_then(|kept| kept.result.clone())
     }
 
     /// The traces of the statements that gave a value since the last call.
     pub fn take_traces(&mut self) -> Vec<Trace> {
-        std::mem::take(&mut self.traces)
+        kept::told(std::mem::take(&mut self.kept))
+    }
+
+    /// The stories so far, while an expression in between is told.
+    pub(super) fn set_kept_aside(&mut self) -> Vec<Kept> {
+        std::mem::take(&mut self.kept)
+    }
+
+    pub(super) fn set_kept(&mut self, kept: Vec<Kept>) {
+        self.kept = kept;
+    }
+
+    /// Stories that nobody asked for.
+    pub(super) fn forget_stories(&mut self) {
+        self.kept.clear();
+        self.current = Kept::default();
     }
 }
 
@@ -260,19 +289,25 @@ impl<'a> World<'a> {
 
     /// A statement's story begins.
     pub fn start(&mut self, statement: &str) {
-        self.core.current = Trace::of(statement);
+        self.core.current = Kept::of(statement);
         self.core.warnings.clear();
     }
 
-    /// What the last statement forced.
-    pub fn take_trace(&mut self) -> Trace {
-        std::mem::take(&mut self.core.current)
+    /// The story of the statement under way, named by what holds its inputs. One that gave its value is over, and the last.
+    pub fn take_trace(&mut self, interp: &Interp) -> Trace {
+        let mut current = std::mem::take(&mut self.core.current);
+        if current.parts.is_empty() {
+            current = self.core.kept.pop().unwrap_or(current);
+        }
+        super::record::name_inputs(&mut current.parts, interp);
+        current.tell()
     }
 
-    fn run(&mut self, recorded: &Recorded, compiled: &mut Compiled) -> Result<Vec<Array>> {
+    /// The roots' values, and what the device tells of them.
+    fn run(&mut self, recorded: &Recorded, compiled: &Compiled) -> (Result<Vec<Array>>, Ran) {
         let core = &mut *self.core;
         if compiled.plan.launches.is_empty() {
-            return Ok(Vec::new());
+            return (Ok(Vec::new()), Ran::default());
         }
         let begun = Instant::now();
         let ctx = RunCtx { interrupt: &core.interrupt, budget: &core.budget, timed: core.tracing };
@@ -281,19 +316,14 @@ impl<'a> World<'a> {
         core.spent.launch_ms += begun.elapsed().as_secs_f64() * 1e3;
         core.spent.launches += compiled.plan.launches.len();
         core.spent.bytes += compiled.plan.bytes();
-        if core.tracing {
-            super::record::tell_device(
-                &mut compiled.trace,
-                core.device.stats(),
-                &core.device.compiling().since(&known),
-            );
-        }
+        let told = || Ran { stats: core.device.stats().to_vec(), compiling: core.device.compiling().since(&known) };
+        let ran = if core.tracing { told() } else { Ran::default() };
         for notice in core.device.take_notices() {
             if let Some(sink) = &mut self.sink {
                 sink.event(Event::Notice(notice));
             }
         }
-        outcome.map_err(|e| error_of(e, recorded))
+        (outcome.map_err(|e| error_of(e, recorded)), ran)
     }
 }
 
@@ -324,83 +354,44 @@ impl World<'_> {
         self.core.aside.target(Path::new(path))
     }
 
-    /// Compiles and runs one recorded evaluation, and keeps its story where stories are kept.
-    pub fn evaluate(&mut self, recorded: &Recorded) -> Result<Vec<Array>> {
-        self.tell(recorded, true)
-    }
-
-    /// The same; without `runs` it is only compiled, and there are no values.
-    pub fn tell(&mut self, recorded: &Recorded, runs: bool) -> Result<Vec<Array>> {
+    /// Compiles and runs one recorded evaluation, and keeps its story where stories are kept. Without `runs` it is only
+    /// compiled, and there are no values.
+    pub fn tell(&mut self, recorded: &Rc<Recorded>, runs: bool) -> Result<Vec<Array>> {
         let begun = Instant::now();
-        let mut clock = Clock::default();
         let core = &mut *self.core;
         let known = core.plans.tally().hits;
         core.options.inputs = core.limits.inputs;
-        let mut compiled = core.plans.plan(recorded, &core.options, &mut clock)?;
+        // What passes note is noted when somebody asks.
+        core.options.trace = false;
+        let mut clock = Timed { clock: &mut Clock::default(), ms: Vec::new() };
+        let planned = core.plans.plan(recorded, &core.options, &mut clock);
+        core.options.trace = core.tracing;
+        let compiled = planned?;
+        let ms = clock.ms;
         core.spent.known += (core.plans.tally().hits - known) as usize;
-        let front = begun.elapsed().as_secs_f64() * 1e3;
-        self.core.spent.front_ms += front;
-        self.core.spent.evaluations += 1;
-        let launched = self.core.spent.launch_ms;
-        let ran = if runs { self.run(recorded, &mut compiled) } else { Ok(Vec::new()) };
-        if self.core.tracing {
-            if ran.as_ref().is_err_and(Error::leaves_reals) {
-                compiled.trace.diagnostics.push(Diagnostic {
-                    code: "W-complex".into(),
-                    span: None,
-                    text:
-                        "a result of these launches is no real number: the operations ran again one by one, as complex \
-                           numbers, on the host"
-                            .into(),
-                });
-            }
-            compiled.trace.times.insert("front_ms".into(), front);
-            compiled.trace.times.insert("launch_ms".into(), self.core.spent.launch_ms - launched);
-            for (kernel, text) in compiled.trace.kernels.iter_mut().zip(aplomb_lang::kir::cuda(&compiled.plan)) {
-                match text {
-                    Ok(cuda) => kernel.cuda = Some(cuda),
-                    Err(e) => compiled.trace.diagnostics.push(Diagnostic {
-                        code: "W-no-cuda".into(),
-                        span: None,
-                        text: e.parts().says.clone(),
-                    }),
-                }
-            }
-            let mut trace = std::mem::take(&mut compiled.trace);
-            let warnings = std::mem::take(&mut self.core.warnings);
-            trace
-                .diagnostics
-                .splice(0..0, warnings.into_iter().map(|w| warning(w, &mut trace.sources)).collect::<Vec<_>>());
-            if self.core.current.segments.is_empty() {
-                let statement = std::mem::take(&mut self.core.current.statement);
-                self.core.current = Trace { statement, ..trace };
-            } else if self.core.current.nodes.len() < LONGEST {
-                self.core.current.append(trace);
-            } else if self.core.current.diagnostics.last().is_none_or(|d| d.code != "W-long") {
-                let text = format!("the story ends at {LONGEST} nodes: further evaluations ran and are not told");
-                self.core.current.diagnostics.push(Diagnostic { code: "W-long".into(), span: None, text });
-            }
+        let front_ms = begun.elapsed().as_secs_f64() * 1e3;
+        core.spent.front_ms += front_ms;
+        core.spent.evaluations += 1;
+        let launched = core.spent.launch_ms;
+        let (values, ran) = if runs { self.run(recorded, &compiled) } else { (Ok(Vec::new()), Ran::default()) };
+        let core = &mut *self.core;
+        if core.tracing {
+            core.current.push(Part {
+                log: Log::new(recorded, &core.options, ms),
+                front_ms,
+                launch_ms: core.spent.launch_ms - launched,
+                left_reals: values.as_ref().is_err_and(Error::leaves_reals),
+                ran,
+                warnings: std::mem::take(&mut core.warnings),
+                names: Vec::new(),
+            });
         }
-        let values = ran?;
+        let values = values?;
         if !runs {
             return Ok(values);
         }
         compiled.values(&recorded.inputs, &values)
     }
-}
-
-/// Nodes of a statement's story.
-const LONGEST: usize = 1 << 17;
-
-/// A warning of the evaluator as the trace has it: its place among the sources.
-fn warning((code, place, text): (&str, Place, String), sources: &mut Vec<SourceText>) -> Diagnostic {
-    let known = sources.iter().position(|s| s.name == place.source.name && s.text == place.source.text);
-    let source = known.unwrap_or_else(|| {
-        let (id, of) = (sources.len() as u32, &place.source);
-        sources.push(SourceText { id, name: of.name.clone(), text: of.text.clone() });
-        sources.len() - 1
-    });
-    Diagnostic { code: code.into(), span: Some([source as u32, place.span.start, place.span.end]), text }
 }
 
 /// A device's error in the user's words, at the place the operation was written.
@@ -449,7 +440,7 @@ impl Host for World<'_> {
         if self.dry {
             return Err(internal("nothing is computed here"));
         }
-        self.evaluate(&recorded)
+        self.tell(&recorded, true)
     }
 
     fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
@@ -546,9 +537,10 @@ impl Host for World<'_> {
     }
 
     fn statement(&mut self, place: &Place) {
-        self.core.keep_current();
-        self.core.current = Trace::of(&place.text());
         self.core.forced.clear();
+        self.core.close_current();
+        self.core.kept.iter_mut().rev().take(1).for_each(Kept::let_go);
+        self.core.current = Kept::of(&place.text());
         self.core.spent = Spent::default();
         self.core.started = Some(Instant::now());
     }
@@ -561,7 +553,8 @@ impl Host for World<'_> {
         self.core.said = self.core.current.statement.clone();
         if self.core.tracing {
             self.core.current.result = Some(super::record::result_of(value));
-            self.core.traces.push(self.core.current.clone());
+            let told = std::mem::take(&mut self.core.current);
+            self.core.kept.push(told);
         }
         if let (Some(sink), false) = (&mut self.sink, self.silent) {
             let mut bundle = super::text(text);

@@ -113,8 +113,11 @@ fn content_hashes(dag: &Dag) -> Vec<u64> {
     let mut hashes: Vec<u64> = Vec::with_capacity(dag.len());
     for n in dag.ids() {
         let mut text = format!("{} {} {:?} {:?}", dag.node(n).kind(), glyph(dag, n), dag.shape(n), dag.dtype(n));
-        if let Node::Transform { read, .. } = dag.node(n) {
-            text += &read.text(dag.shape(n).len());
+        match dag.node(n) {
+            Node::Transform { read, .. } | Node::Gather { read, .. } => text += &read.text(dag.shape(n).len()),
+            Node::Loop { body, result, .. } => text += &format!("{body:?} {result}"),
+            Node::Whole { what, .. } => text += &format!("{what:?}"),
+            _ => {}
         }
         if let (Node::Input(k), name) = (dag.node(n), &dag.info(n).name) {
             text += &name.as_ref().map_or(format!("#{k}"), |n| n.to_string());

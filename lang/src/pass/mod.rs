@@ -22,6 +22,7 @@ mod hash;
 mod hoist;
 mod judge;
 mod lets;
+mod log;
 mod options;
 mod place;
 mod push_down;
@@ -41,6 +42,7 @@ pub use cache::{PlanCache, Tally};
 pub use cost::{Cost, Model};
 #[doc(hidden)]
 pub use fault::Fault;
+pub use log::{Log, Timed};
 pub use options::{GROUPS, INPUTS, Options, PRESETS, Preset, RECORDER, SWITCHES, Switch, switch_says, switches};
 pub use rules::{RULES, Rule};
 pub use schedule::Why;

@@ -36,6 +36,8 @@ struct Picture {
     ids: Vec<Vec<u32>>,
     text_of: Vec<usize>,
     width: usize,
+    /// Why nothing is drawn.
+    refused: Option<String>,
 }
 
 /// Graphs of more nodes are folded until `f`.
@@ -53,12 +55,15 @@ impl Picture {
             std::iter::once(id).chain(from).find_map(|id| columns.get(id).copied())
         };
         let places: Vec<Option<usize>> = sketch.ids.iter().map(|ids| ids.iter().find_map(stood)).collect();
-        let canvas = canvas_near(&sketch, &places);
+        let (canvas, refused) = match canvas_near(&sketch, &places) {
+            Ok(canvas) => (canvas, None),
+            Err(says) => (Canvas::default(), Some(says)),
+        };
         let mut text_of = vec![0; sketch.texts.len()];
         canvas.boxes.iter().enumerate().for_each(|(k, own)| text_of[*own] = k);
         let texts = canvas.texts.iter().map(|t| t.1 + t.2.chars().count()).max().unwrap_or(0);
         let width = canvas.rows.iter().map(Vec::len).max().unwrap_or(0).max(texts) + 2;
-        Some(Picture { key, canvas, operands: sketch.operands, ids: sketch.ids, text_of, width })
+        Some(Picture { key, canvas, operands: sketch.operands, ids: sketch.ids, text_of, width, refused })
     }
 
     fn columns(&self) -> BTreeMap<u32, usize> {
@@ -229,6 +234,9 @@ impl Pane for Dag {
             return;
         }
         let Some(picture) = self.picture.take() else { return };
+        if let Some(says) = &picture.refused {
+            buf.set_stringn(area.x, area.y, says, usize::from(area.width), Style::new());
+        }
         let (height, width) = (usize::from(area.height), usize::from(area.width));
         // Without a selection, what comes first.
         let wanted = picture.chosen(view).or_else(|| picture.canvas.boxes.first().copied());
@@ -269,8 +277,8 @@ impl Picture {
         let seen = top..top + usize::from(area.height);
         for (r, row) in self.canvas.rows.iter().enumerate().skip(seen.start).take(seen.len()) {
             for (x, spot) in row.iter().enumerate().skip(left.saturating_sub(1)).take(usize::from(area.width) + 1) {
-                let lit = spot.nets.iter().flatten().any(|net| is_lit(net.0));
-                put(r, x + ROOM, character(spot, look.ascii), if lit { look.wire() } else { look.quiet() });
+                let lit = spot.nets().any(|net| is_lit(net.0));
+                put(r, x + ROOM, character(*spot, look.ascii), if lit { look.wire() } else { look.quiet() });
             }
         }
         for ((row, x, text), own) in self.canvas.texts.iter().zip(&self.canvas.boxes) {
