@@ -278,7 +278,7 @@ fn what_is_not_built_says_so_and_files_can_be_kept_away() {
         (&["--reduce", "any", "eval", "1"], "--reduce any is not built yet"),
         (&["trace", "-e", "1", "--no-run"], "--no-run is not built yet"),
         (&["trace", "-e", "1", "--arch", "sm_80"], "sm_90 is the one"),
-        (&["trace", "-e", "1", "--passes=bas2008"], "no pipeline is called bas2008; there are all acl2006"),
+        (&["trace", "-e", "1", "--passes=bas2007"], "no pipeline is called bas2007; there are all acl2006"),
         (&["--files", "/nowhere", "eval", "1"], "/nowhere"),
     ] {
         let (_, err, code) = ran(args, "");

@@ -182,12 +182,12 @@ fn what_is_written_runs_and_errors_stand_at_their_place() {
 fn the_ledger_says_that_the_result_is_equal() {
     let mut app = open(EXAMPLE, PLAIN);
     app.text(160, 50);
-    for keys in ["tjj<Enter>", "j<Enter>", "j<Enter>", "G<Enter>"] {
+    for keys in ["tjj<Enter>", "j<Enter>", "j<Enter>", "j<Enter>", "G<Enter>"] {
         app.press(keys);
         app.settle();
     }
     let text = app.text(160, 50);
-    assert_eq!(text.matches("equal ✓").count(), 5, "{text}");
+    assert_eq!(text.matches("equal ✓").count(), 6, "{text}");
     assert!(text.contains("bar2010 without"), "{text}");
 }
 

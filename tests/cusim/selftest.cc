@@ -20,7 +20,7 @@ static std::string slurp(const std::string& path) {
   return out.str();
 }
 static std::string text_of(const std::string& root, const std::string& file) {
-  return slurp(root + "/lang/src/kir/prelude.cu") + "\n#line 1 \"" + file + ".cu\"\n" + slurp(root + "/tests/cusim/kernels/" + file + ".cu");
+  return slurp(root + "/tests/cusim/kernels/prelude.cu") + "\n#line 1 \"" + file + ".cu\"\n" + slurp(root + "/tests/cusim/kernels/" + file + ".cu");
 }
 static std::vector<Case> all_cases() {
   std::vector<Case> all;
@@ -76,7 +76,7 @@ static int run_cases(Device& gpu, const std::string& root, const std::string& on
 
 static int run_promises(Device& gpu, const std::string& root, const std::string& only) {
   int bad = 0;
-  std::string prelude = slurp(root + "/lang/src/kir/prelude.cu") + "\n";
+  std::string prelude = slurp(root + "/tests/cusim/kernels/prelude.cu") + "\n";
   gpu.set("CUSIM_SCHEDULE", "random");
   for (const Promise& p : PROMISES) {
     if (!only.empty() && std::string(p.says).find(only) == std::string::npos) continue;
