@@ -46,12 +46,9 @@ pub fn summary(trace: &Trace, width: usize) -> String {
     for d in trace.decisions.iter().filter(|d| is_telling(d) && still_holds(trace, d)).take(DECISIONS) {
         out += &format!("  {}\n", wrapped(&sentence(trace, d), 4, width));
     }
-    for d in trace.diagnostics.iter().filter(|d| matches!(d.code.as_str(), "W-complex" | "W-untraced")) {
-        out += &format!(
-            "  {}
-",
-            wrapped(&d.text, 4, width)
-        );
+    // ]cuda says what has no text.
+    for d in trace.diagnostics.iter().filter(|d| d.code != "W-no-cuda") {
+        out += &format!("  {}\n", wrapped(&d.text, 4, width));
     }
     out += &format!("  {}\n", wrapped(&hint(trace), 4, width));
     out
