@@ -164,6 +164,28 @@ fn what_is_missing_is_one_sentence_and_the_cpus_result() {
 }
 
 #[test]
+fn a_text_that_does_not_compile_runs_on_the_cpu() {
+    let wanted = wanted(SCRIPT);
+    for k in ["1", "3"] {
+        let cache = standin::folder();
+        let Some(out) = with(cache.path(), SCRIPT, &[("CUSIM_FAIL_COMPILE", k)]) else { return };
+        let said = notices(&out);
+        assert_eq!(text(&out.stdout), wanted);
+        assert!(said.len() == 1 && said[0].contains("the CPU computed it: NVRTC_ERROR"), "{said:?}");
+    }
+}
+
+#[test]
+fn a_driver_that_lacks_newer_functions_will_do() {
+    let cache = standin::folder();
+    let Some(libraries) = standin::libraries() else { return };
+    let mut old = Command::new(aplomb());
+    old.env("LD_LIBRARY_PATH", libraries.join("old")).env("XDG_CACHE_HOME", cache.path());
+    let out = run(old, "cuda", SCRIPT);
+    assert_eq!((text(&out.stdout), notices(&out)), (wanted(SCRIPT), vec![]));
+}
+
+#[test]
 fn a_damaged_cache_is_compiled_again() {
     let (cache, wanted) = (standin::folder(), wanted(SCRIPT));
     let Some(first) = with(cache.path(), SCRIPT, &[]) else { return };

@@ -91,7 +91,7 @@ fn with_program<T>(
         let log = String::from_utf8_lossy(&log).into_owned();
         let got = match done {
             Ok(()) => get(program).map_err(|e| e.to_string()),
-            Err(e) => Err(format!("{e}: {}", first_error(&log))),
+            Err(e) => Err(format!("{:?}: {}", e.0, first_error(&log))),
         };
         // SAFETY: not used after this.
         let _ = unsafe { destroy_program(program) };
