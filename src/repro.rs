@@ -5,7 +5,7 @@ use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
 use aplomb_kernel::session::Reproduction;
 use aplomb_lang::array::{Array, Data, View};
 use aplomb_lang::error::bytes;
-use aplomb_lang::kir::{PRELUDE, ParamKind, Spread, Type};
+use aplomb_lang::kir::{PRELUDE, ParamKind, Type};
 use aplomb_lang::protocol::Request;
 
 /// Bytes of data that a text file may reasonably hold.
@@ -94,8 +94,7 @@ fn program(r: &Reproduction, number: usize) -> Result<String, String> {
         data += &format!("static const {} {name}[] = {{\n  {body} }};\n", raw(of));
         all.len()
     };
-    let per_block = if r.kernel.spread == Spread::Threads { u64::from(r.kernel.threads) } else { 1 };
-    let blocks = r.kernel.points.div_ceil(per_block).clamp(1, 256);
+    let blocks = r.kernel.points.div_ceil(r.kernel.spread.per_block()).clamp(1, 256);
     let mut checks = String::new();
     for p in &r.kernel.params {
         let name = &p.name;
@@ -145,7 +144,7 @@ fn program(r: &Reproduction, number: usize) -> Result<String, String> {
     let (threads, args) = (r.kernel.threads, args.join(", "));
     Ok(format!(
         "// aplomb repro k{number}: {line}\n// nvcc -fmad=false -o k{number} k{number}.cu && ./k{number}\n{PRELUDE}\n{}\n\
-         #ifndef __CUDACC_RTC__\n{HOST}\n{data}\nint main() {{\n{main}  void* args[] = {{ (void*){} }};\n  \
+         #ifndef APLOMB_DEVICE_ONLY\n{HOST}\n{data}\nint main() {{\n{main}  void* args[] = {{ (void*){} }};\n  \
          must(cudaLaunchKernel((const void*)k{number}, dim3({blocks}), dim3({threads}), args, 0, 0), \"launch\");\n  \
          must(cudaDeviceSynchronize(), \"run\");\n  int bad = failed(err);\n{checks}  \
          puts(bad ? \"NOT as the CPU\" : \"as the CPU\");\n  return bad;\n}}\n#endif\n",

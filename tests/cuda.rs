@@ -79,15 +79,16 @@ const BUDGETS: &[(&str, u32)] = &[("map", 40), ("reduce", 40), ("scan", 48), ("c
 const SHARED: u32 = 48 << 10;
 
 #[test]
-fn every_launch_compiles_within_its_budget() {
+fn acl_44_every_launch_compiles_for_every_architecture_within_its_budget() {
     let Some(python) = support::extras("the NVRTC wheel") else { return };
     let site = python.parent().and_then(|p| p.parent()).expect("an environment").join("lib");
     let wheel = walk(&site, "libnvrtc-builtins").expect("the wheel");
     let with = [("LD_LIBRARY_PATH", wheel.to_str().expect("a path"))];
-    if !standin::is_child_with("every_launch_compiles_within_its_budget", &with) {
+    if !standin::is_child_with("acl_44_every_launch_compiles_for_every_architecture_within_its_budget", &with) {
         return;
     }
-    for arch in ["sm_80", "sm_90", "sm_100"] {
+    // ACL-44: for each architecture that NVRTC knows, without a GPU.
+    for arch in ["sm_75", "sm_80", "sm_90", "sm_100"] {
         let all = compiled(arch);
         assert!(all.len() >= LINES.len());
         for (line, launch, usage) in &all {
@@ -95,8 +96,9 @@ fn every_launch_compiles_within_its_budget() {
             assert_eq!(usage.spills, 0, "{arch}: {line}");
             assert!(usage.shared <= SHARED, "{arch}: {line}: {usage:?}");
             let budget = BUDGETS.iter().find(|b| b.0 == launch.skeleton).expect("a shape").1;
-            // The other architectures take up to 8 more or less.
-            let most = if arch == "sm_90" { budget } else { budget + 8 };
+            // The other architectures take up to 8 more or less, the oldest 16.
+            let more = [("sm_90", 0), ("sm_75", 16)].iter().find(|m| m.0 == arch).map_or(8, |m| m.1);
+            let most = budget + more;
             assert!(usage.registers <= most, "{arch}: {line}: {usage:?}, {most} are the most");
         }
     }

@@ -183,6 +183,8 @@ const EDGES: &[&str] = &[
     "+/V∘.×1 2 3",
     "V[⌽⍋V]",
     "(+/÷≢)V",
+    "+/3 40⍴V,9",
+    "(+/÷⌈/)⍤1⊢3 1100⍴V,9",
     "⌈\\-V",
     "≠\\V>2",
 ];
@@ -309,4 +311,168 @@ fn a_failure_in_a_kernel_is_told_as_the_cpu_tells_it() {
     }
     println!("{errors} errors of {}", FAILING.len());
     assert!(errors >= 30, "{errors} of {}", FAILING.len());
+}
+
+/// Without being asked for, the GPU gets what it is thought to be faster at, once compiling pays; a trace says why.
+#[test]
+fn small_problems_stay_on_the_cpu_and_the_trace_says_why() {
+    if !standin::is_child("small_problems_stay_on_the_cpu_and_the_trace_says_why", &[]) {
+        return;
+    }
+    let mut s = prepared(Wanted::Auto, &["V←0.5×⍳900"]);
+    let told = |s: &mut Session, line: &str| {
+        let trace = s.trace_of(Some(line)).expect("a trace");
+        let kernel = trace.kernels.into_iter().next().expect("a launch");
+        (kernel.ran.map(|r| (r.device, r.why)), trace.times)
+    };
+    // Too small for anybody to look for a GPU.
+    assert_eq!(told(&mut s, "+/V×2").0, None);
+    // Large enough to look, and to move more than it takes.
+    let (ran, _) = told(&mut s, "0.5+⍳400000");
+    let (device, why) = ran.expect("a choice");
+    assert!(device == "cpu" && why.contains("on the CPU, ") && why.contains("to move"), "{why}");
+    // Much work on little data: first the CPU, until it has lost what compiling takes.
+    let heavy = "+/{1+0.5×⍵+2÷⍵}⍣400⊢V";
+    let mut whys = Vec::new();
+    let ran_there = (0..400).find(|_| {
+        let (device, why) = told(&mut s, heavy).0.expect("a choice");
+        whys.push(why);
+        device == "cuda"
+    });
+    let first = whys.first().expect("a reason");
+    assert!(first.contains("compiling takes") && ran_there.is_some_and(|k| k > 0), "{ran_there:?} {first}");
+    assert!(whys.last().is_some_and(|w| w.starts_with("on the GPU: estimated")), "{whys:?}");
+    nothing_refused(&mut s);
+}
+
+/// What has no text runs on the CPU between launches of the GPU.
+#[test]
+fn what_has_no_text_is_placed_on_the_cpu_with_its_reason() {
+    if !standin::is_child("what_has_no_text_is_placed_on_the_cpu_with_its_reason", &[]) {
+        return;
+    }
+    let setup = "V←0.5×⍳40";
+    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
+    let line = "2×(+/!V÷40)+⌽V";
+    assert_eq!(outcome(&mut gpu, line), outcome(&mut cpu, line));
+    let trace = gpu.trace_of(Some(line)).expect("a trace");
+    let ran: Vec<(String, String)> =
+        trace.kernels.iter().filter_map(|k| k.ran.clone()).map(|r| (r.device, r.why)).collect();
+    let on = |device: &str| ran.iter().filter(|r| r.0 == device).count();
+    assert!(on("cpu") == 1 && on("cuda") >= 1, "{ran:?}");
+    let why = &ran.iter().find(|r| r.0 == "cpu").expect("one").1;
+    assert!(why.contains("there is no CUDA text") && why.contains('!'), "{why}");
+    nothing_refused(&mut gpu);
+}
+
+/// ACL-42: other sizes, constants and sessions run what was compiled; NVRTC's time is told apart.
+#[test]
+fn acl_42_a_second_run_compiles_nothing() {
+    if !standin::is_child("acl_42_a_second_run_compiles_nothing", &[]) {
+        return;
+    }
+    let mut s = prepared(Wanted::Cuda, &["V←0.5×⍳40 ⋄ W←0.25×⍳901"]);
+    let times = |s: &mut Session, line: &str| s.trace_of(Some(line)).expect("a trace").times;
+    let first = times(&mut s, "+/2×V+1");
+    assert!(first["compiled"] == 1.0 && first["nvrtc_ms"] > 0.0, "{first:?}");
+    for line in ["+/2×V+1", "+/7×W+3", "+/0.5×W+0.25"] {
+        let again = times(&mut s, line);
+        let made = (again["compiled"], again["memory_hits"], again["nvrtc_ms"]);
+        assert_eq!(made, (0.0, 1.0, 0.0), "{line}");
+    }
+    // Another session of this machine.
+    let mut other = prepared(Wanted::Cuda, &["V←0.5×⍳40"]);
+    let later = times(&mut other, "+/3×V+2");
+    assert_eq!((later["compiled"], later["disk_hits"], later["nvrtc_ms"]), (0.0, 1.0, 0.0), "{later:?}");
+}
+
+/// An interrupt ends a long evaluation, names stay, the next line runs.
+#[test]
+fn an_interrupt_ends_a_long_evaluation() {
+    if !standin::is_child("an_interrupt_ends_a_long_evaluation", &[]) {
+        return;
+    }
+    let mut s = prepared(Wanted::Cuda, &["V←0.5×⍳40"]);
+    let interrupt = s.interrupt();
+    let soon = std::thread::spawn(move || {
+        for _ in 0..200 {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            interrupt.set();
+        }
+    });
+    let begun = std::time::Instant::now();
+    let done = s.value_of("+/{1+0.5×⍵+2÷⍵}⍣300⊢⍳3000000");
+    let took = begun.elapsed();
+    assert_eq!(done.err().map(|e| e.name()), Some("INTERRUPT".into()));
+    println!("{took:?}");
+    soon.join().expect("a thread");
+    s.interrupt().clear();
+    assert_eq!(outcome(&mut s, "+/V"), Ok((vec![], vec![410f64.to_bits()])));
+    assert!(took.as_secs() < 60, "{took:?}");
+}
+
+/// ACL-41: what a loop does not hold any more is used again.
+#[test]
+fn acl_41_a_loop_takes_no_more_memory() {
+    if !standin::is_child("acl_41_a_loop_takes_no_more_memory", &[]) {
+        return;
+    }
+    let mut s = prepared(Wanted::Cuda, &["V←0.5×⍳900"]);
+    let mut free = Vec::new();
+    for k in 0..300 {
+        outcome(&mut s, &format!("(+/V×{k})÷V+{k}")).expect("a value");
+        if k == 2 || k == 299 {
+            let facts = s.core().devices().find().expect("the stand-in").facts();
+            let memory = facts.into_iter().find(|f| f.0 == "memory").expect("a row").1;
+            free.push(memory.split(", ").nth(1).expect("free bytes").to_string());
+        }
+    }
+    assert_eq!(free[0], free[1]);
+}
+
+/// ACC-03: an array goes to the device once; a trace says how much went.
+#[test]
+fn acc_03_an_array_is_uploaded_once() {
+    if !standin::is_child("acc_03_an_array_is_uploaded_once", &[]) {
+        return;
+    }
+    let mut s = prepared(Wanted::Cuda, &["V←0.5×⍳900"]);
+    let moved = |s: &mut Session, line: &str| {
+        let times = s.trace_of(Some(line)).expect("a trace").times;
+        (times["up_bytes"], times["kept_bytes"])
+    };
+    assert_eq!(moved(&mut s, "+/V×2").0, 7200.0);
+    let (up, kept) = moved(&mut s, "⌈/V-3");
+    assert!(up < 7200.0 && kept == 7200.0, "{up} {kept}");
+}
+
+/// BAR-07: the device finishes a fold: one launch, and only the result and the error words come back.
+#[test]
+fn bar_07_the_device_finishes_a_fold() {
+    if !standin::is_child("bar_07_the_device_finishes_a_fold", &[]) {
+        return;
+    }
+    let mut s = prepared(Wanted::Cuda, &["V←0.5×⍳900"]);
+    let trace = s.trace_of(Some("+/{⍵×0.5+⍵}⍳50000")).expect("a trace");
+    let ran = trace.kernels[0].ran.as_ref().expect("a place");
+    assert!(trace.kernels.len() == 1 && ran.device == "cuda" && ran.grid > 100, "{ran:?}");
+    assert_eq!(trace.times["down_bytes"], 8.0 + 16.0);
+}
+
+/// BAR-21: two results of one launch, and the loop's condition is the only test of n.
+#[test]
+fn bar_21_one_launch_has_two_results_and_no_bounds_check() {
+    if !standin::is_child("bar_21_one_launch_has_two_results_and_no_bounds_check", &[]) {
+        return;
+    }
+    let mut s = prepared(Wanted::Cuda, &["V←0.5×⍳900"]);
+    let both = s.trace_of(Some("(⌊/V)(⌈/V)")).expect("a trace");
+    assert_eq!(both.kernels.len(), 1);
+    let map = s.trace_of(Some("2×V+1")).expect("a trace");
+    let text = &map.kernels[0].cuda.as_ref().expect("a text").text;
+    assert!(!text.contains("if") && text.matches("lo + n").count() == 1, "{text}");
+    for line in ["+\\V", "(3 300⍴V)+.×300 3⍴V", "⍋V"] {
+        outcome(&mut s, line).expect("a value");
+    }
+    nothing_refused(&mut s);
 }

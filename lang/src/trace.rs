@@ -35,8 +35,8 @@ pub struct Trace {
     pub diagnostics: Vec<Diagnostic>,
     /// How often each rule fired.
     pub rules: BTreeMap<String, u32>,
-    /// `front_ms`, `launch_ms`; on a GPU `nvrtc_ms`, and how many kernels were `compiled`, or found (`memory_hits`,
-    /// `disk_hits`). Empty in canonical form.
+    /// `front_ms`, `launch_ms`; on a GPU `nvrtc_ms`, how many kernels were `compiled` or found (`memory_hits`,
+    /// `disk_hits`), and bytes moved (`up_bytes`, `down_bytes`; `kept_bytes` were there). Empty in canonical form.
     pub times: BTreeMap<String, f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<ResultRecord>,

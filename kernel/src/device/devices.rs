@@ -94,7 +94,7 @@ impl Devices {
         }
     }
 
-    /// What compiling took so far.
+    /// What compiling and transfers took so far.
     pub fn compiling(&self) -> Compiling {
         match &self.cuda {
             Found::Yes(cuda) => cuda.compiling(),

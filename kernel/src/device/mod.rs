@@ -86,18 +86,25 @@ pub struct OnGpu {
     pub occupancy: f32,
 }
 
-/// What compiling for a GPU took, apart from our own time.
+/// What went to a GPU beside launches: compiling, apart from our own time, and transfers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Compiling {
     pub nvrtc_ms: f64,
     pub compiled: u32,
     pub memory_hits: u32,
     pub disk_hits: u32,
+    /// Bytes to the GPU and back, and those that were there already.
+    pub up: u64,
+    pub down: u64,
+    pub kept: u64,
 }
 
 impl Compiling {
     pub fn since(&self, before: &Compiling) -> Compiling {
         Compiling {
+            up: self.up - before.up,
+            down: self.down - before.down,
+            kept: self.kept - before.kept,
             nvrtc_ms: self.nvrtc_ms - before.nvrtc_ms,
             compiled: self.compiled - before.compiled,
             memory_hits: self.memory_hits - before.memory_hits,

@@ -42,7 +42,7 @@ pub fn tell_device(trace: &mut Trace, stats: &[LaunchStats], spent: &Compiling) 
             shared: s.gpu.map_or(0, |g| g.shared),
         });
         if let Some(gpu) = &s.gpu {
-            (kernel.regs, kernel.spill) = (Some(gpu.registers), Some(gpu.spills));
+            (kernel.regs, kernel.spill) = (Some(gpu.registers).filter(|n| *n > 0), Some(gpu.spills));
             kernel.occ = Some(f64::from(gpu.occupancy));
         }
     }
@@ -52,6 +52,9 @@ pub fn tell_device(trace: &mut Trace, stats: &[LaunchStats], spent: &Compiling) 
             ("compiled", f64::from(spent.compiled)),
             ("memory_hits", f64::from(spent.memory_hits)),
             ("disk_hits", f64::from(spent.disk_hits)),
+            ("up_bytes", spent.up as f64),
+            ("down_bytes", spent.down as f64),
+            ("kept_bytes", spent.kept as f64),
         ];
         trace.times.extend(made.map(|(k, v)| (k.to_string(), v)));
     }

@@ -14,6 +14,10 @@ use crate::plan::{BufId, Kind, Launch, Plan, Reduction, Step, ValueId, What};
 use crate::prim::op::{Fails, Op};
 
 const THREADS: u32 = super::THREADS;
+const WARPS: u32 = THREADS / 32;
+/// Rows of so few elements are a thread's, of so many a warp's, of more a block's.
+const FEW: usize = 16;
+const MANY: usize = 1024;
 
 pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
     foldable(launch)?;
@@ -29,7 +33,10 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
         Some(axis) if launch.kind == Kind::Compact => (k.compact(axis)?, Spread::Threads, lines(axis)),
         Some(_) if launch.kind == Kind::Whole => (k.whole()?, Spread::Threads, count(&outer)),
         Some(_) if count(&outer) == 1 => (k.fold_all()?, Spread::Threads, count(&launch.domain)),
-        Some(axis) if axis + 1 == launch.domain.len() => (k.fold_rows(&outer)?, Spread::Blocks, count(&outer)),
+        Some(axis) if axis + 1 == launch.domain.len() && launch.domain[axis] > FEW => match launch.domain[axis] {
+            ..=MANY => (k.fold_rows(&outer, Spread::Warps)?, Spread::Warps, count(&outer)),
+            _ => (k.fold_rows(&outer, Spread::Blocks)?, Spread::Blocks, count(&outer)),
+        },
         Some(axis) => (k.fold_columns(axis)?, Spread::Threads, count(&outer)),
     };
     let whole = k.params.iter().any(|p| p.name == "part");
@@ -172,7 +179,7 @@ impl Lowering<'_> {
         Ok(out)
     }
 
-    fn fold_rows(&mut self, outer: &[usize]) -> Result<Vec<Stmt>> {
+    fn fold_rows(&mut self, outer: &[usize], by: Spread) -> Result<Vec<Stmt>> {
         let extent = self.number('m', Type::U64, *self.launch.domain.last().unwrap_or(&1) as f64);
         let mut row = Vec::new();
         let mut body = Body::new("i");
@@ -187,27 +194,34 @@ impl Lowering<'_> {
         self.accumulate(&mut row, &mut body)?;
         row.push(Stmt::For {
             name: "j".into(),
-            from: "threadIdx.x".into(),
+            from: if by == Spread::Warps { "threadIdx.x % 32" } else { "threadIdx.x" }.into(),
             to: extent,
-            step: THREADS.to_string(),
+            step: if by == Spread::Warps { "32".into() } else { THREADS.to_string() },
             body: body.out,
         });
-        self.fold_block(&mut row)?;
-        let reduced: Vec<String> = (0..self.launch.reductions.len()).map(|k| format!("q{k}")).collect();
-        let mut finish = self.block_result()?;
-        self.after(&reduced, "o", &axes[..outer.len()], &mut finish)?;
-        row.push(Stmt::If("threadIdx.x == 0".into(), finish));
-        row.push(Stmt::Do("__syncthreads()".into()));
-        Ok(vec![
-            Stmt::Note("A block a row.".into()),
-            Stmt::For {
-                name: "o".into(),
-                from: "lo + blockIdx.x".into(),
-                to: "lo + n".into(),
-                step: "gridDim.x".into(),
-                body: row,
-            },
-        ])
+        let folds = self.launch.reductions.len();
+        let named = |c: char| (0..folds).map(|k| format!("{c}{k}")).collect::<Vec<_>>();
+        let (note, from, step) = match by {
+            Spread::Warps => {
+                // The warp stays together: all its lanes have one row.
+                row.push(self.halve()?);
+                let mut finish = Vec::new();
+                self.after(&named('t'), "o", &axes[..outer.len()], &mut finish)?;
+                row.push(Stmt::If("threadIdx.x % 32 == 0".into(), finish));
+                let from = format!("lo + (u64)blockIdx.x * {WARPS} + threadIdx.x / 32");
+                ("A warp a row.", from, format!("(u64)gridDim.x * {WARPS}"))
+            }
+            _ => {
+                self.fold_block(&mut row)?;
+                let mut finish = self.block_result()?;
+                self.after(&named('q'), "o", &axes[..outer.len()], &mut finish)?;
+                row.push(Stmt::If("threadIdx.x == 0".into(), finish));
+                row.push(Stmt::Do("__syncthreads()".into()));
+                ("A block a row.", "lo + blockIdx.x".into(), "gridDim.x".into())
+            }
+        };
+        let rows = Stmt::For { name: "o".into(), from, to: "lo + n".into(), step, body: row };
+        Ok(vec![Stmt::Note(note.into()), rows])
     }
 
     fn fold_columns(&mut self, axis: usize) -> Result<Vec<Stmt>> {
@@ -321,21 +335,27 @@ impl Lowering<'_> {
     /// The threads' results of a block become one a warp, in shared memory.
     fn fold_block(&mut self, out: &mut Vec<Stmt>) -> Result<()> {
         for k in 0..self.launch.reductions.len() {
-            out.push(Stmt::Shared { name: format!("h{k}"), of: Type::F64, count: THREADS / 32 });
+            out.push(Stmt::Shared { name: format!("h{k}"), of: Type::F64, count: WARPS });
         }
         out.append(&mut self.fold_warps()?);
         Ok(())
     }
 
-    fn fold_warps(&self) -> Result<Vec<Stmt>> {
-        let (mut step, mut first) = (Vec::new(), Vec::new());
+    /// A warp's partial results become its first lane's.
+    fn halve(&self) -> Result<Stmt> {
+        let mut step = Vec::new();
         for (k, r) in self.launch.reductions.iter().enumerate() {
             let (name, next) = (format!("t{k}"), format!("__shfl_down_sync(~0u, t{k}, half)"));
             step.push(Stmt::Let { name: format!("d{k}"), of: Type::F64, is: next, node: None });
             step.push(set(&name, &fold_text(r.op, &name, &format!("d{k}"))?));
-            first.push(store(&format!("h{k}"), "threadIdx.x / 32", &name));
         }
-        let halve = Stmt::Halve { name: "half".into(), from: 16, body: step };
+        Ok(Stmt::Halve { name: "half".into(), from: 16, body: step })
+    }
+
+    fn fold_warps(&self) -> Result<Vec<Stmt>> {
+        let folds = 0..self.launch.reductions.len();
+        let first = folds.map(|k| store(&format!("h{k}"), "threadIdx.x / 32", &format!("t{k}"))).collect();
+        let halve = self.halve()?;
         Ok(vec![halve, Stmt::If("threadIdx.x % 32 == 0".into(), first), Stmt::Do("__syncthreads()".into())])
     }
 
@@ -349,7 +369,7 @@ impl Lowering<'_> {
             out.push(Stmt::For {
                 name: "j".into(),
                 from: "1".into(),
-                to: (THREADS / 32).to_string(),
+                to: WARPS.to_string(),
                 step: "1".into(),
                 body: step,
             });

@@ -73,8 +73,21 @@ pub const THREADS: u32 = 256;
 pub enum Spread {
     /// A thread a point, with the grid's stride.
     Threads,
+    /// A warp a point.
+    Warps,
     /// A block a point.
     Blocks,
+}
+
+impl Spread {
+    /// Points that a block takes at a time.
+    pub fn per_block(self) -> u64 {
+        match self {
+            Spread::Threads => u64::from(THREADS),
+            Spread::Warps => u64::from(THREADS) / 32,
+            Spread::Blocks => 1,
+        }
+    }
 }
 
 /// An expression is C++ text over declared names: only `lower` and `ops` write it, `check` reads its names.

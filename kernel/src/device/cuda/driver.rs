@@ -204,7 +204,7 @@ impl Driver {
             looks += 1;
             match looks {
                 ..200 => std::hint::spin_loop(),
-                ..2000 => std::thread::yield_now(),
+                200..2000 => std::thread::yield_now(),
                 _ => std::thread::sleep(Duration::from_micros(50)),
             }
         }

@@ -103,9 +103,10 @@ impl Cuda {
         format!("cuda ({}, {})", f.name, f.arch)
     }
 
-    /// What compiling took since this device was opened.
+    /// What compiling and transfers took since this device was opened.
     pub fn compiling(&self) -> Compiling {
-        self.kernels.spent
+        let t = self.memory.traffic;
+        Compiling { up: t.up, down: t.down, kept: t.kept, ..self.kernels.spent }
     }
 
     pub fn take_notices(&mut self) -> Vec<String> {

@@ -4,12 +4,14 @@
 //! Tflop/s, plus 5 a launch, 10 for the answer, and the transfers of what is not there. On the CPU: the operations' own
 //! figures, shared by its threads. Compiling costs once: a text is compiled when the CPU has lost as much time on it.
 
-use aplomb_lang::plan::{From, Launch, Plan, Step, What};
+use aplomb_lang::plan::{From, Kind, Launch, Plan, Step, What};
 
 const BYTES_PER_US: f64 = 4.3e6;
 const OPERATIONS_PER_US: f64 = 3.4e7;
 const LAUNCH_US: f64 = 5.0;
 const ANSWER_US: f64 = 10.0;
+/// One step of a thread that waits for its own memory (an estimate).
+const ALONE_US: f64 = 0.05;
 /// Through pinned memory, the copy into it included.
 const TRANSFER_PER_US: f64 = 1.2e4;
 /// Compiling: a program, and each kernel in it.
@@ -49,7 +51,13 @@ fn bytes(plan: &Plan, launch: &Launch) -> f64 {
 pub fn gpu_us(plan: &Plan, launch: &Launch) -> f64 {
     let inner = points(&launch.domain) * (effort(&launch.body).0 + launch.reductions.len() as f64);
     let outer = points(&launch.outer()) * effort(&launch.after).0;
-    (bytes(plan, launch) / BYTES_PER_US).max((inner + outer) / OPERATIONS_PER_US) + LAUNCH_US
+    let alone = match (launch.kind, launch.axis) {
+        // A thread goes through a line by itself.
+        (Kind::Scan | Kind::Compact | Kind::Whole, Some(axis)) => ALONE_US * launch.domain[axis] as f64,
+        _ => 0.0,
+    };
+    let work = (bytes(plan, launch) / BYTES_PER_US).max((inner + outer) / OPERATIONS_PER_US);
+    work.max(alone) + LAUNCH_US
 }
 
 /// One launch on the CPU.

@@ -14,7 +14,7 @@ use crate::device::cpu::Cpu;
 use crate::device::{Device, DeviceError, LaunchStats, OnGpu, RunCtx};
 use aplomb_lang::array::{Array, DType, Data, Storage, elements};
 use aplomb_lang::error::Error;
-use aplomb_lang::kir::{self, Kernel, ParamKind, Spread, Type};
+use aplomb_lang::kir::{self, Kernel, ParamKind, Type};
 use aplomb_lang::plan::{BufId, From, Launch, Plan};
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -104,17 +104,13 @@ impl<'a> Run<'a> {
     }
 
     /// The values of the roots. `texts`: None where a launch runs on the CPU; `whys` says why each runs where it does.
-    pub fn all(
-        mut self,
-        mut texts: Vec<Option<Lowered>>,
-        whys: &[String],
-    ) -> Result<(Vec<Array>, Vec<LaunchStats>), Stop> {
+    pub fn all(mut self, texts: Vec<Option<Lowered>>, whys: &[String]) -> Result<(Vec<Array>, Vec<LaunchStats>), Stop> {
         let wanted: Vec<&str> = texts.iter().flatten().map(|l| l.text.as_str()).collect();
         let mut ready = self.cuda.kernels.get(&wanted)?.into_iter();
-        for k in 0..self.plan.launches.len() {
+        for (k, text) in texts.into_iter().enumerate() {
             let begun = Instant::now();
             let why = whys.get(k).cloned().unwrap_or_default();
-            let stats = match texts[k].take() {
+            let stats = match text {
                 Some(text) => {
                     let ready = ready.next().ok_or_else(|| Stop::Cpu("a kernel is missing".into()))?;
                     let (runs, gpu) = self.launch(k, text, ready)?;
@@ -183,7 +179,7 @@ impl<'a> Run<'a> {
         let interrupt = self.ctx.interrupt;
         let threads = kernel.threads;
         let full = self.cuda.driver.facts().processors.saturating_mul(ready.function.resident);
-        let per_block = if kernel.spread == Spread::Threads { u64::from(threads) } else { 1 };
+        let per_block = kernel.spread.per_block();
         let wave = u64::from(full) * per_block;
         let predicted = place::gpu_us(&self.plan, &self.plan.launches[k]) * self.cuda.pace;
         // A slice is at least what fills the device once.

@@ -1,0 +1,26 @@
+// What device code needs so that g++ reads it beside a host program. It is never called here: the stand-in compiles it.
+#pragma once
+#include <math.h>
+#include <stddef.h>
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __shared__ static
+struct Place { unsigned x, y, z; };
+static Place threadIdx, blockIdx, blockDim, gridDim;
+static void __syncthreads() {}
+static void __threadfence() {}
+template <class T, class U> static T atomicAdd(T* p, U) { return *p; }
+template <class T, class U> static T atomicMin(T* p, U) { return *p; }
+template <class T, class U> static T atomicMax(T* p, U) { return *p; }
+template <class T, class U> static T atomicAnd(T* p, U) { return *p; }
+template <class T> static T __shfl_down_sync(unsigned, T v, unsigned) { return v; }
+template <class T> static T __shfl_up_sync(unsigned, T v, unsigned) { return v; }
+template <class T> static T __shfl_sync(unsigned, T v, int) { return v; }
+static unsigned __ballot_sync(unsigned, int) { return 0; }
+static int __popc(unsigned v) { return __builtin_popcount(v); }
+static unsigned __umulhi(unsigned a, unsigned b) { return unsigned((unsigned long long)a * b >> 32); }
+static double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
+static double __longlong_as_double(long long v) { double d; __builtin_memcpy(&d, &v, 8); return d; }
+static long long __double_as_longlong(double d) { long long v; __builtin_memcpy(&v, &d, 8); return v; }
