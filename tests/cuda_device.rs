@@ -191,7 +191,7 @@ const EDGES: &[&str] = &[
 
 #[test]
 fn sizes_around_blocks_and_warps_have_the_same_values() {
-    if !standin::is_child("sizes_around_blocks_and_warps_have_the_same_values", &[]) {
+    if !standin::is_child_under_all_schedules("sizes_around_blocks_and_warps_have_the_same_values") {
         return;
     }
     let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[]), prepared(Wanted::Cuda, &[]));
@@ -210,7 +210,7 @@ fn sizes_around_blocks_and_warps_have_the_same_values() {
     println!("{tally:?} {compiled:?}");
     // No text depends on a size: all sizes run what the first ones compiled.
     assert!(
-        tally.lines >= 14 * EDGES.len() - 28 && compiled.memory_hits > compiled.compiled * 4,
+        tally.lines >= 14 * EDGES.len() - 28 && compiled.memory_hits > compiled.compiled * 3,
         "{tally:?} {compiled:?}"
     );
     assert_eq!(tally.bits_differ, 0, "sums of quarters are exact");

@@ -49,18 +49,34 @@ pub fn is_child(name: &str, with: &[(&str, &str)]) -> bool {
     is_child_with(name, &all)
 }
 
+/// The same under each of the stand-in's schedules; they share what is compiled.
+pub fn is_child_under_all_schedules(name: &str) -> bool {
+    if std::env::var_os(CHILD).is_some() {
+        return true;
+    }
+    let Some(libraries) = libraries().and_then(Path::to_str) else { return false };
+    let cache = folder();
+    for schedule in ["random", "starved", "serial"] {
+        spawn(name, &[("LD_LIBRARY_PATH", libraries), ("CUSIM_SCHEDULE", schedule)], cache.path());
+    }
+    false
+}
+
 /// The same with nothing but `with`.
 pub fn is_child_with(name: &str, with: &[(&str, &str)]) -> bool {
     if std::env::var_os(CHILD).is_some() {
         return true;
     }
-    let cache = folder();
+    spawn(name, with, folder().path());
+    false
+}
+
+fn spawn(name: &str, with: &[(&str, &str)], cache: &Path) {
     let mut command = Command::new(std::env::current_exe().expect("this test"));
     command.args(["--exact", name, "--nocapture", "--test-threads=1"]);
-    command.env(CHILD, "1").env("XDG_CACHE_HOME", cache.path()).envs(with.iter().copied());
+    command.env(CHILD, "1").env("XDG_CACHE_HOME", cache).envs(with.iter().copied());
     let done = command.output().expect("a process");
     let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
     println!("{said}");
-    assert!(done.status.success() && said.contains("1 passed"), "{name} failed in its own process");
-    false
+    assert!(done.status.success() && said.contains("1 passed"), "{name} failed in its own process: {with:?}");
 }
