@@ -1,15 +1,22 @@
 //! The real program of panes in a pseudo-terminal: start, keys, another size, interrupt, suspension, signals, and the
 //! terminal as it was.
 
+mod support;
+
 use rexpect::session::{PtySession, spawn_command};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// A shell that shows the terminal's settings around the program; `args` follow `tui`.
 fn start(args: &str) -> (PtySession, String) {
+    start_with("", args)
+}
+
+/// `set`: commands, and variables' values before the program's name.
+fn start_with(set: &str, args: &str) -> (PtySession, String) {
     let program = assert_cmd::cargo::cargo_bin("aplomb");
-    let script =
-        format!("stty cols 120 rows 30; echo $$; stty -g; '{}' tui {args}; echo code $?; stty -g", program.display());
+    let run = format!("{set} '{}' tui {args}", program.display());
+    let script = format!("stty cols 120 rows 30; echo $$; stty -g; {run}; echo code $?; stty -g");
     let mut command = Command::new("sh");
     command.args(["-c", &script]).env("NO_COLOR", "1").env("TERM", "xterm-256color");
     let mut session = spawn_command(command, Some(20_000)).unwrap();
@@ -17,6 +24,20 @@ fn start(args: &str) -> (PtySession, String) {
     let before = session.read_line().unwrap().trim().to_string();
     session.exp_string("\x1b[?1049h").unwrap();
     (session, format!("{shell} {before}"))
+}
+
+#[test]
+fn registers_are_told_where_nvrtc_is() {
+    let Some(python) = support::extras("the NVRTC wheel") else { return };
+    let packages = python.parent().and_then(|bin| bin.parent()).expect("an environment").join("lib");
+    let one = |dir: &std::path::Path| std::fs::read_dir(dir).ok()?.flatten().map(|e| e.path()).find(|p| p.is_dir());
+    let nvidia = one(&packages).expect("a Python").join("site-packages/nvidia");
+    let lib = one(&nvidia).expect("a CUDA").join("lib");
+    let (mut session, told) = start_with(&format!("stty cols 160 rows 50; LD_LIBRARY_PATH='{}'", lib.display()), "");
+    // A number, be it drawn behind the word or where "not known" stood.
+    session.exp_regex("registers( |\\x1b\\[[0-9;]*H)[0-9]+[ \\x1b]").unwrap();
+    press(&mut session, "q");
+    ends(session, &told, 0);
 }
 
 fn shell(told: &str) -> &str {

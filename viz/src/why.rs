@@ -138,6 +138,11 @@ pub(crate) fn launch(trace: &Trace, k: &LaunchRecord) -> String {
     };
     let what = match (k.skeleton.as_str(), k.axis) {
         ("reduce", Some(axis)) => format!("folds axis {}", axis + 1),
+        ("lib", _) => "runs one function of the library on".into(),
+        ("scan", Some(axis)) => format!("scans axis {}", axis + 1),
+        ("compact", Some(axis)) => format!("selects along axis {} of", axis + 1),
+        ("scatter", _) => "writes by places that are values".into(),
+        ("segmented", _) => "folds pieces of".into(),
         _ => "maps".into(),
     };
     let domain: Vec<String> = k.domain.iter().map(usize::to_string).collect();

@@ -8,6 +8,7 @@ mod client;
 mod kept;
 mod lines;
 mod record;
+mod registers;
 mod repro;
 mod story;
 mod table;
@@ -30,6 +31,7 @@ use aplomb_lang::report;
 use aplomb_lang::span::Source;
 use aplomb_lang::syntax;
 use aplomb_lang::trace::{ResultRecord, Trace};
+use kept::Warning;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -54,6 +56,8 @@ struct Last {
     before: Snapshot,
     /// What it forced; empty where its values were ready or small.
     forced: Vec<Rc<Recorded>>,
+    /// What it was warned of.
+    warnings: Vec<Warning>,
     /// The switches it ran under.
     options: Options,
     /// What it gave, where somebody kept account.
@@ -211,14 +215,14 @@ impl Session {
         let gave = world.gave_value();
         if gave {
             self.spent = self.core.told;
-            let forced = self.core.take_forced();
+            let (forced, warnings) = (self.core.take_forced(), self.core.warned());
             self.core.name_inputs(&self.interp);
             let options = self.core.options().clone();
             // What two lines hold is held twice: not where memory is short.
             let roomy = self.core.budget.free() > self.core.budget.used();
             self.earlier = self.last.take().filter(|_| roomy);
             let (said, result) = (self.core.said.clone(), self.core.last_result());
-            self.last = Some(Last { text: source, said, before, forced, options, result, values: None });
+            self.last = Some(Last { text: source, said, before, forced, warnings, options, result, values: None });
         }
         if let Some(code) = self.interp.exit() {
             self.leave(code, sink);
@@ -264,6 +268,7 @@ impl Session {
         let runs = !self.core.is_planning();
         let mut world = World::new(&mut self.core, None, true);
         world.start(&line.said);
+        world.warn_again(&line.warnings);
         let mut values = record::Sum::default();
         for recorded in &line.forced {
             match world.tell(recorded, runs) {

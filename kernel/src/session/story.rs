@@ -74,7 +74,8 @@ impl Session {
             let begun = World::new(&mut self.core, None, true).take_trace(&self.interp);
             traces.extend(Some(begun).filter(|t| !t.segments.is_empty()));
         }
-        for trace in traces {
+        for mut trace in traces {
+            self.core.registers.fill(&mut trace);
             sink.event(Event::Trace(Box::new(trace)));
         }
         self.interp.restore(&names);

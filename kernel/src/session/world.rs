@@ -2,6 +2,7 @@
 
 use super::kept::{self, Kept, Part, Ran, Warning};
 use super::record::Clock;
+use super::registers::Registers;
 use super::watchdog::Watchdog;
 use crate::device::cpu::apply;
 use crate::device::{Device, DeviceError, Devices, Fault, RunCtx};
@@ -31,6 +32,7 @@ pub struct Core {
     device: Devices,
     options: Options,
     plans: PlanCache,
+    pub(super) registers: Registers,
     /// The files that programs may touch.
     pub reach: Reach,
     tracing: bool,
@@ -94,6 +96,7 @@ impl Core {
             device: Devices::new(threads),
             options: Options::default(),
             plans: PlanCache::default(),
+            registers: Registers::default(),
             reach: Reach::All,
             tracing: false,
             whole: false,
@@ -217,6 +220,11 @@ impl Core {
         }
     }
 
+    /// What the last statement was warned of, where no story has it yet.
+    pub fn warned(&mut self) -> Vec<Warning> {
+        std::mem::take(&mut self.warnings)
+    }
+
     /// What the last statement forced.
     pub fn take_forced(&mut self) -> Vec<Rc<Recorded>> {
         std::mem::take(&mut self.forced)
@@ -291,6 +299,11 @@ impl<'a> World<'a> {
     pub fn start(&mut self, statement: &str) {
         self.core.current = Kept::of(statement);
         self.core.warnings.clear();
+    }
+
+    /// What the line whose story this is was warned of when it ran.
+    pub fn warn_again(&mut self, warnings: &[Warning]) {
+        self.core.warnings = warnings.to_vec();
     }
 
     /// The story of the statement under way, named by what holds its inputs. One that gave its value is over, and the last.
@@ -457,7 +470,7 @@ impl Host for World<'_> {
 
     fn warn(&mut self, code: &'static str, place: &Place, text: String) {
         let known = &mut self.core.warnings;
-        if self.core.tracing && known.len() < 16 && known.iter().all(|(_, _, t)| *t != text) {
+        if known.len() < 16 && known.iter().all(|(_, _, t)| *t != text) {
             known.push((code, place.clone(), text));
         }
     }
@@ -538,6 +551,7 @@ impl Host for World<'_> {
 
     fn statement(&mut self, place: &Place) {
         self.core.forced.clear();
+        self.core.warnings.clear();
         self.core.close_current();
         self.core.kept.iter_mut().rev().take(1).for_each(Kept::let_go);
         self.core.current = Kept::of(&place.text());
