@@ -44,6 +44,25 @@ impl Cx<'_> {
         self.force_cells(roots, why)
     }
 
+    /// The same of one array, and of whatever else of it somebody holds: values that were recorded together, as the
+    /// states of rounds, are computed together and not once each.
+    pub fn force_held(&mut self, a: &Array, why: &'static str) -> Result<()> {
+        let mut roots: Vec<Rc<Cell>> = Vec::new();
+        pending_in(a, &mut roots);
+        let cells = reached(&roots);
+        let mut known: HashMap<*const Cell, usize> = HashMap::new();
+        for cell in &cells {
+            let node = cell.node();
+            let inside = node.iter().flat_map(|n| n.inputs()).filter_map(Array::pending);
+            inside.for_each(|c| *known.entry(Rc::as_ptr(c)).or_default() += 1);
+        }
+        self.sys.hard.iter().for_each(|c| *known.entry(Rc::as_ptr(c)).or_default() += 1);
+        // One is the list's own.
+        let held = |c: &&Rc<Cell>| Rc::strong_count(c) > 1 + known.get(&Rc::as_ptr(c)).copied().unwrap_or(0);
+        roots.extend(cells.iter().filter(held).cloned());
+        self.force_cells(roots, why)
+    }
+
     pub fn force_cells(&mut self, mut roots: Vec<Rc<Cell>>, why: &'static str) -> Result<()> {
         let mut seen = HashSet::new();
         roots.retain(|c| c.forced().is_none() && seen.insert(Rc::as_ptr(c)));

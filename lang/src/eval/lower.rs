@@ -75,7 +75,7 @@ impl Cx<'_> {
         let heavy = cell.weight() as usize > self.host.limits().pending;
         let a = Array::lazy(cell);
         if heavy {
-            self.force(&[&a], "pending limit")?;
+            self.force_held(&a, "pending limit")?;
         }
         Ok(a)
     }
