@@ -101,6 +101,8 @@ impl<'a> Graph<'a> {
         };
         let what = match (node.kind.as_str(), node.inputs.len()) {
             ("input", _) => return node.name.clone().unwrap_or_else(|| format!("n{}", node.id)),
+            // The number behind the glyph is that of the rounds.
+            ("loop", _) => node.op.clone(),
             (_, 2) => format!("{}{}{}", constant(0), node.op, constant(1)),
             (_, 1) => format!("{}{}", node.op, constant(0)),
             _ => node.op.clone(),

@@ -118,6 +118,18 @@ pub static ROWS: &[Topic] = &[
         "How often each item comes; f⌸ gives f each key with its places.",
         ("{⍺,≢⍵}⌸3 1 3", "3 2\n1 1"),
     ),
+    topic(
+        "{⍺,+/⍵}⌸",
+        &["sum by", "group sum", "aggregate"],
+        "For each key the sum of its items: X{⍺,+/⍵}⌸Y. So with ⌈/ ×/ and the like; {+/⍵}⌸ leaves the keys out.",
+        ("1 2 1{⍺,+/⍵}⌸3 4 5", "1 8\n2 4"),
+    ),
+    topic(
+        "+/¨",
+        &["segmented sum", "reduceat"],
+        "The sum of each piece: +/¨B⊂Y begins one where B is 1.",
+        ("+/¨1 0 1 0⊂⍳4", "3 7"),
+    ),
     topic("∊", &["isin", "in", "contains"], "1 where an item of X is in Y.", ("2 5∊⍳3", "1 0")),
     topic(
         "⍳",
