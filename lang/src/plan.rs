@@ -251,6 +251,12 @@ impl Launch {
         self.domain.iter().enumerate().filter(|(k, _)| *k != axis).map(|(_, &n)| n).collect()
     }
 
+    /// Of all that may fail in it, in no order.
+    pub fn sites(&self) -> impl Iterator<Item = u32> {
+        let steps = self.body.iter().chain(&self.after).map(|s| s.site);
+        steps.chain(self.reductions.iter().map(|r| r.site)).chain(self.finish.iter().map(|f| f.site))
+    }
+
     pub fn skeleton(&self) -> &'static str {
         self.finish.as_ref().map_or(self.kind.name(), |f| f.what.kind())
     }

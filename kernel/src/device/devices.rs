@@ -67,15 +67,11 @@ impl Devices {
     /// From now on. A GPU that was lost, or not there, is looked for again.
     pub fn want(&mut self, wanted: Wanted) {
         self.wanted = wanted;
-        let gone = match &self.cuda {
-            Found::Yes(cuda) => cuda.is_lost(),
-            Found::No(_) | Found::NotAsked | Found::Again => false,
+        self.cuda = match (std::mem::replace(&mut self.cuda, Found::NotAsked), wanted) {
+            (Found::Yes(cuda), Wanted::Cuda) if cuda.is_lost() => Found::Again,
+            (Found::No(_), Wanted::Cuda) => Found::NotAsked,
+            (known, _) => known,
         };
-        match (&self.cuda, wanted) {
-            (Found::Yes(_), Wanted::Cuda) if gone => self.cuda = Found::Again,
-            (Found::No(_), Wanted::Cuda) => self.cuda = Found::NotAsked,
-            _ => {}
-        }
     }
 
     /// Looks for a GPU now. Errors: what is missing.

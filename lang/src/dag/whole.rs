@@ -3,7 +3,7 @@
 //! Rows: LOWERING §1; ACC-05, ACC-27, ACC-28, ACL-27. Their first operands are *held*, that is, read where only values
 //! tell; the others are *fed*, computed at every point of the node's domain. What they mean stands in `prim::whole`.
 
-use super::node::Rounds;
+use super::node::{Along, Rounds};
 use super::read::Read;
 use crate::prim::op::{Fails, Op};
 use smallvec::SmallVec;
@@ -19,7 +19,7 @@ pub enum Whole {
     Segmented { op: Op },
     /// The base with values at places, in ravel order of the places: the last one stays, or each is combined with what
     /// is there. `read`, `along` and `origin` tell the place as in a gather. Held: the base. Fed: values, places.
-    Scatter { read: Read, along: SmallVec<[u8; 2]>, origin: f64, combine: Option<(Op, f64)> },
+    Scatter { read: Read, along: SmallVec<[Along; 2]>, origin: f64, combine: Option<(Op, f64)> },
     /// A function of the library. Held: all.
     Lib { of: Lib, origin: f64, ct: f64 },
 }

@@ -3,7 +3,7 @@
 //! Rows: LOWERING §2; ACC-21, ACC-27. `syntax::resolve` finds them by `PHRASES`, once a phrase; each either gives the
 //! result or None, and then its two functions run one after the other. Add one by adding a row.
 
-use super::cx::{Cx, SMALL};
+use super::cx::Cx;
 use super::operators::scalar_op;
 use super::value::{Func, Oper, Operand};
 use crate::array::{Array, DType};
@@ -13,17 +13,16 @@ use crate::prim::parts;
 use crate::prim::table::Prim;
 
 pub struct Phrase {
-    /// As people write it.
-    pub text: &'static str,
     /// The glyphs of the dyadic function that runs first, and the operation of the monadic one that follows.
     first: &'static [char],
     then: fn(&Func) -> Option<Op>,
     run: fn(&mut Cx<'_>, &'static Prim, Op, &Array, &Array) -> Result<Option<Array>>,
 }
 
+/// `f/B/A`; `f/¨B⊂A` and `f/¨B⊆A`.
 pub static PHRASES: &[Phrase] = &[
-    Phrase { text: "f/B/A", first: &['/', '⌿'], then: folds, run: filtered },
-    Phrase { text: "f/¨B⊂A", first: &['⊂', '⊆'], then: folds_each, run: segments },
+    Phrase { first: &['/', '⌿'], then: folds, run: filtered },
+    Phrase { first: &['⊂', '⊆'], then: folds_each, run: segments },
 ];
 
 impl Phrase {
@@ -78,7 +77,7 @@ fn filtered(cx: &mut Cx<'_>, _: &'static Prim, op: Op, x: &Array, y: &Array) -> 
 
 /// The fold of each piece of a vector.
 fn segments(cx: &mut Cx<'_>, first: &'static Prim, op: Op, x: &Array, y: &Array) -> Result<Option<Array>> {
-    if y.rank() != 1 || y.len() <= SMALL && !cx.sys.record_all && y.pending().is_none() || !cx.recordable(y) {
+    if y.rank() != 1 || !cx.records(&[y], y.len()) || !cx.recordable(y) {
         return Ok(None);
     }
     let parts = match first.glyph {

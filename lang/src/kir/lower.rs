@@ -53,9 +53,7 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
 
 /// The launch's failing sites in evaluation order.
 fn sites(launch: &Launch) -> Vec<u32> {
-    let steps = launch.body.iter().chain(&launch.after).map(|s| s.site);
-    let consumers = launch.reductions.iter().map(|r| r.site).chain(launch.finish.iter().map(|f| f.site));
-    let mut all: Vec<u32> = steps.chain(consumers).collect();
+    let mut all: Vec<u32> = launch.sites().collect();
     all.sort();
     all.dedup();
     all
@@ -557,17 +555,7 @@ impl Lowering<'_> {
             inner.values.push(name);
             inner.loose.push(false);
         }
-        // What the operations see of their operands' types: numbers of any kind.
-        let any = Step { what: What::Const(0.0), dtype: DType::F64, guard: None, ..step.clone() };
-        let steps = vec![any; args.len() + rounds.steps.len()];
-        for (k, round) in rounds.steps.iter().enumerate() {
-            let args: Vec<ValueId> = round.args.iter().map(|a| u32::from(*a)).collect();
-            let (text, loose) = self.operation(step, round.op, round.ct, &args, &steps, &inner)?;
-            let name = format!("w{at}_{k}");
-            inner.out.push(let_(name.clone(), text));
-            inner.values.push(name);
-            inner.loose.push(loose);
-        }
+        self.round_steps((step.node, step.site), rounds, &format!("w{at}_"), &mut inner)?;
         for (k, v) in rounds.next.iter().enumerate() {
             let is = sure(&inner.values[*v as usize], inner.loose[*v as usize]);
             inner.out.push(let_(format!("n{at}_{k}"), is));
@@ -579,6 +567,28 @@ impl Lowering<'_> {
         let (name, to) = (format!("r{at}_"), self.number('m', Type::U64, f64::from(rounds.count)));
         body.out.push(Stmt::For { name, from: "0".into(), to, step: "1".into(), body: inner.out });
         Ok(format!("s{at}_{result}"))
+    }
+
+    /// The steps of a body; its arguments' values are there, and a step's name is the prefix and its number.
+    pub(super) fn round_steps(
+        &mut self,
+        (node, site): (NodeId, u32),
+        rounds: &Rounds,
+        prefix: &str,
+        inner: &mut Body,
+    ) -> Result<()> {
+        // What the operations see of their operands' types: numbers of any kind.
+        let any = Step { what: What::Const(0.0), node, dtype: DType::F64, site, guard: None };
+        let steps = vec![any.clone(); inner.values.len() + rounds.steps.len()];
+        for (k, round) in rounds.steps.iter().enumerate() {
+            let args: Vec<ValueId> = round.args.iter().map(|a| u32::from(*a)).collect();
+            let (is, loose) = self.operation(&any, round.op, round.ct, &args, &steps, inner)?;
+            let name = format!("{prefix}{k}");
+            inner.out.push(Stmt::Let { name: name.clone(), of: Type::F64, is, node: Some(node) });
+            inner.values.push(name);
+            inner.loose.push(loose);
+        }
+        Ok(())
     }
 
     /// An element whose place on some axes is a value: `spot` checks it and goes on at 0 where there is none.

@@ -6,7 +6,7 @@ use super::lower::{Body, Lowering, fold_text, stride};
 use super::{Stmt, Type};
 use crate::dag::{Rounds, Whole};
 use crate::error::{Result, internal, nonce};
-use crate::plan::{Finish, Step, ValueId, What};
+use crate::plan::Finish;
 use crate::prim::op::Op;
 
 impl Lowering<'_> {
@@ -30,7 +30,7 @@ impl Lowering<'_> {
             let mut inner = Body::new(body.index);
             inner.values = [value.clone(), "t0".into()].into_iter().chain(numbers).collect();
             inner.loose = vec![true; 2].into_iter().chain(vec![false; given.len()]).collect();
-            k.round_steps(finish, rounds, &mut inner)?;
+            k.round_steps((finish.node, finish.site), rounds, "w", &mut inner)?;
             let folded = inner.values[rounds.next[0] as usize].clone();
             inner.out.push(Stmt::Set { name: "t0".into(), is: folded, node: Some(finish.node) });
             let first = Stmt::Set { name: "t0".into(), is: value, node: Some(finish.node) };
@@ -40,27 +40,6 @@ impl Lowering<'_> {
         })?;
         self.after(&["t0".into()], "o", &axes, &mut line)?;
         Ok(vec![Stmt::Note("A thread a result, from the end.".into()), stride("o", "n", line)])
-    }
-
-    /// The steps of a body that a consumer runs; values and looseness of its arguments are there.
-    fn round_steps(&mut self, finish: &Finish, rounds: &Rounds, inner: &mut Body) -> Result<()> {
-        let any = Step {
-            what: What::Const(0.0),
-            node: finish.node,
-            dtype: crate::array::DType::F64,
-            site: finish.site,
-            guard: None,
-        };
-        let steps = vec![any.clone(); inner.values.len() + rounds.steps.len()];
-        for (k, round) in rounds.steps.iter().enumerate() {
-            let args: Vec<ValueId> = round.args.iter().map(|a| u32::from(*a)).collect();
-            let (text, loose) = self.operation(&any, round.op, round.ct, &args, &steps, inner)?;
-            let name = format!("w{k}");
-            inner.out.push(Stmt::Let { name: name.clone(), of: Type::F64, is: text, node: Some(finish.node) });
-            inner.values.push(name);
-            inner.loose.push(loose);
-        }
-        Ok(())
     }
 
     fn segments(&mut self, finish: &Finish, op: Op) -> Result<Vec<Stmt>> {

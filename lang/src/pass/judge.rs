@@ -43,9 +43,7 @@ impl<'a> Judge<'a> {
             let fill = map.and(place.read.tests.first()).map(|t| t.fill);
             return Some(Why::Outside { code: strict::code(dag, at), fill });
         }
-        let works =
-            matches!(dag.node(at), Node::Map { .. } | Node::Select { .. } | Node::Gather { .. } | Node::Loop { .. });
-        if dag.shape(at).is_empty() || !works {
+        if dag.shape(at).is_empty() || !dag.node(at).computes() {
             return None;
         }
         if places.len() > PLACES {

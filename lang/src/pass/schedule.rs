@@ -251,11 +251,7 @@ fn first_kept(dag: &Dag, roots: &[NodeId], lets: &[Let], allow: Allow, live: &[b
             }
         }
         let why = match dag.node(at) {
-            Node::Map { .. } | Node::Select { .. } | Node::Gather { .. } | Node::Loop { .. }
-                if !allow.fuse && !dag.shape(at).is_empty() =>
-            {
-                Some(Why::NotYet("fuse-producers"))
-            }
+            node if node.computes() && !allow.fuse && !dag.shape(at).is_empty() => Some(Why::NotYet("fuse-producers")),
             node @ (Node::Transform { .. } | Node::Cat { .. }) if !allow.push && !is_broadcast(node) => {
                 // The break is below: the transform is applied when what was written is read.
                 for src in node.inputs().iter().filter(|src| !is_leaf(dag, **src)) {

@@ -130,7 +130,7 @@ fn whole(dag: &Dag, at: NodeId, what: &Whole, args: &[NodeId]) -> Result<(), Str
         Whole::Scatter { read, along, .. } => {
             let places = args.get(2..).unwrap_or_default();
             let conform = places.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == of(1));
-            let axes = along.iter().all(|k| read.ix.get(*k as usize).is_some_and(Ix::is_constant));
+            let axes = along.iter().all(|a| read.ix.get(a.axis as usize).is_some_and(Ix::is_constant));
             in_bounds(read, shape, of(1))?;
             of(0) == shape && conform && axes && along.len() == places.len() && !of(1).is_empty()
         }

@@ -7,7 +7,7 @@ use super::reduce;
 use super::scalar::{Fail, eval};
 use super::search;
 use crate::array::{around, elements};
-use crate::dag::{Lib, Read, Rounds, Whole};
+use crate::dag::{Along, Lib, Read, Rounds, Whole};
 use std::cmp::Ordering;
 
 /// An operand: its items and its shape.
@@ -96,7 +96,7 @@ impl<'a> Line<'a> {
 /// A scatter's places and values.
 pub struct Scatter<'a> {
     read: &'a Read,
-    along: &'a [u8],
+    along: &'a [Along],
     origin: f64,
     combine: Option<(Op, f64)>,
     fed: &'a [Given<'a>],
@@ -127,16 +127,10 @@ impl<'a> Scatter<'a> {
         crate::reference::unravel(k, self.domain, &mut point);
         let mut at = 0;
         for (axis, (&extent, ix)) in self.base.iter().zip(&self.read.ix).enumerate() {
-            let place = match self.along.iter().position(|a| *a as usize == axis) {
-                None => ix.at(&point),
-                Some(j) => {
-                    let x = self.fed[1 + j].at(k);
-                    if !(0.0..extent as f64).contains(&(x - self.origin)) {
-                        return Err(Fail::Index { place: x as i64, extent: extent as u32 });
-                    }
-                    (x - self.origin) as i64
-                }
-            };
+            let mut place = ix.at(&point);
+            for (a, by) in self.along.iter().zip(&self.fed[1..]).filter(|(a, _)| a.axis as usize == axis) {
+                place += a.step(by.at(k), self.origin)?;
+            }
             at = at * extent + place as usize;
         }
         Ok(at)

@@ -11,6 +11,7 @@ use super::isa::Isa;
 use super::loops::{Plain, plain};
 use super::program::{Arg, Do, Inst, Program, Rounds, Run, rounded};
 use super::walk::{Piece, Walk};
+use crate::pool::PoolBuffer;
 use aplomb_lang::array::DType;
 use aplomb_lang::plan::Step;
 use aplomb_lang::prim::scalar::{Fail, eval};
@@ -33,6 +34,13 @@ pub struct Sink {
     pub checked: bool,
     /// Large enough to go past the caches.
     pub stream: bool,
+}
+
+impl Sink {
+    /// A whole buffer of f64 that only this launch looks at.
+    pub fn own(buffer: &mut PoolBuffer) -> Sink {
+        Sink { at: buffer.as_mut_ptr(), dtype: DType::F64, checked: false, stream: false }
+    }
 }
 
 /// What all threads of a launch share. Safety: sources are not written, sinks hold the whole domain, and each element
@@ -266,8 +274,7 @@ impl Frame {
         let input = &env.program.inputs[*input];
         self.want(inst.guard.as_ref().filter(|_| careful), start, n);
         let numbers: Vec<f64> = places.iter().map(|p| number(p.by)).collect();
-        let by: Vec<(*const f64, usize)> =
-            places.iter().zip(&numbers).map(|(p, x)| (self.operand(p.by, x).0, stride(p.by))).collect();
+        let by = self.operands(places.iter().map(|p| p.by), &numbers);
         let out = self.own(inst.out);
         let step = &env.steps[inst.step];
         let (mut fine, mut broken) = (true, false);
@@ -325,9 +332,8 @@ impl Frame {
         let (args, steps, states) = (rounds.args.len(), rounds.steps.len(), rounds.body.next.len());
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.resize((args + steps + states) * PIECE, 0.0);
-        let numbers: Vec<f64> = rounds.args.iter().map(|a| number(*a)).collect();
-        let from: Vec<(*const f64, usize)> =
-            rounds.args.iter().zip(&numbers).map(|(a, x)| (self.operand(*a, x).0, stride(*a))).collect();
+        let numbers: Vec<f64> = rounds.args.iter().copied().map(number).collect();
+        let from = self.operands(rounds.args.iter().copied(), &numbers);
         let out = self.own(reg);
         let mut fine = true;
         let base = scratch.as_mut_ptr();
@@ -391,9 +397,8 @@ impl Frame {
 
     fn rounds_with_care(&mut self, env: &Env, inst: &Inst, rounds: &Rounds, start: usize, n: usize) -> bool {
         self.want(inst.guard.as_ref(), start, n);
-        let numbers: Vec<f64> = rounds.args.iter().map(|a| number(*a)).collect();
-        let from: Vec<(*const f64, usize)> =
-            rounds.args.iter().zip(&numbers).map(|(a, x)| (self.operand(*a, x).0, stride(*a))).collect();
+        let numbers: Vec<f64> = rounds.args.iter().copied().map(number).collect();
+        let from = self.operands(rounds.args.iter().copied(), &numbers);
         let out = self.own(inst.out);
         let step = &env.steps[inst.step];
         let mut args = vec![0.0; from.len()];
@@ -432,6 +437,11 @@ impl Frame {
             Arg::Reg(reg) => (self.at[reg], None),
             Arg::One(x) => (none, Some(x)),
         }
+    }
+
+    /// Pointers to operands with their steps; `numbers` are theirs, for those that are numbers.
+    fn operands(&self, args: impl Iterator<Item = Arg>, numbers: &[f64]) -> Vec<(*const f64, usize)> {
+        args.zip(numbers).map(|(a, x)| (self.operand(a, x).0, stride(a))).collect()
     }
 
     fn store(&mut self, env: &Env, sink: usize, x: Arg, test: bool, start: usize, n: usize) -> bool {

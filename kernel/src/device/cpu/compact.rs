@@ -4,8 +4,8 @@
 //! counting by blocks on several threads, and a body that runs for kept cells only.
 
 use super::chunk::Sink;
-use super::launch::{Outputs, Tally, map, part};
-use super::program::{Input, Work};
+use super::launch::{Outputs, Tally, body_into, each_unit};
+use super::program::Input;
 use super::{Cpu, DeviceError, Held, RunCtx};
 use aplomb_lang::array::{around, elements};
 use aplomb_lang::plan::{Launch, Plan};
@@ -38,31 +38,18 @@ pub fn run(
     let size = to.dtype.size();
     let bytes = elements(&launch.domain).saturating_mul(size);
     let mut whole = cpu.pool.buffer(to.dtype, elements(&launch.domain), ctx.budget).map_err(DeviceError::Oom)?;
-    let mut sinks = body.sinks.clone();
-    sinks.push(Sink { at: whole.as_mut_ptr(), stream: false, ..to });
-    let mut stores = body.for_work();
-    stores.push((c.value, to.checked));
-    let work = Work { stores, ..part(cpu, launch, &launch.body, &launch.domain, body) };
-    let found = map(cpu, work, inputs, &sinks, ctx)?;
+    let all = Sink { at: whole.as_mut_ptr(), stream: false, ..to };
+    let (found, misfits) = body_into(cpu, launch, inputs, body, &[(c.value, all)], ctx)?;
     let copy = Copy { from: whole.as_ptr(), to: to.at, row: inner * size };
     let units = kept.div_ceil(UNIT);
-    let ran = cpu.threads.run(outer * units, bytes > 1 << 16, &|k, _| {
+    each_unit(&mut cpu.threads, outer * units, bytes > 1 << 16, ctx, &|k, _| {
         let (o, first) = (k / units, k % units * UNIT);
-        if !ctx.interrupt.is_set() {
-            let last = (first + UNIT).min(kept);
-            // SAFETY: rows of the domain and of the result, each result row in one unit.
-            unsafe { copy.rows(&picks[first..last], o * n, o * kept + first) };
-        }
-    });
-    if ran.is_err() {
-        return Err(broken("panicked"));
-    }
-    if ctx.interrupt.is_set() {
-        return Err(DeviceError::Interrupted);
-    }
-    let own = body.sinks.len();
-    let selected = Tally { misfits: found.misfits >> own & 1, threads: found.threads, fault: None };
-    Ok((Tally { misfits: found.misfits & ((1 << own) - 1), ..found }, selected))
+        let last = (first + UNIT).min(kept);
+        // SAFETY: rows of the domain and of the result, each result row in one unit.
+        unsafe { copy.rows(&picks[first..last], o * n, o * kept + first) };
+    })?;
+    let selected = Tally { misfits, threads: found.threads, fault: None };
+    Ok((found, selected))
 }
 
 /// The places of the axis where the mask is not 0.

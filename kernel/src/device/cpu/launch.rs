@@ -5,12 +5,13 @@
 use super::chunk::{CHUNK, Env, Frame, Sink};
 use super::convert::Source;
 use super::program::{Input, Program, Work, lower};
+use super::threads::Threads;
 use super::walk::Walk;
 use super::{Cpu, DeviceError, Fault, Held, RunCtx, compact, fold, scan, whole};
 use crate::pool::PoolBuffer;
 use aplomb_lang::array::{DType, Storage, elements};
 use aplomb_lang::dag::ix::Ix;
-use aplomb_lang::plan::{BufId, Kind, Launch, Load, Plan, Step, Store};
+use aplomb_lang::plan::{BufId, Kind, Launch, Load, Plan, Step, Store, ValueId};
 use std::sync::{Arc, MutexGuard};
 
 /// From here on an output goes past the caches (triad 1.3–1.4× faster).
@@ -205,6 +206,25 @@ pub fn map(cpu: &mut Cpu, work: Work, inputs: Vec<Input>, sinks: &[Sink], ctx: &
     })
 }
 
+/// The body at every point: its own stores into `outputs`, and more values into more sinks. What was found, and apart
+/// from it which of the latter some value did not fit.
+pub fn body_into(
+    cpu: &mut Cpu,
+    launch: &Launch,
+    inputs: Vec<Input>,
+    outputs: &Outputs,
+    more: &[(ValueId, Sink)],
+    ctx: &RunCtx,
+) -> Result<(Tally, u64), DeviceError> {
+    let (mut sinks, mut stores) = (outputs.sinks.clone(), outputs.for_work());
+    sinks.extend(more.iter().map(|m| m.1));
+    stores.extend(more.iter().map(|(value, sink)| (*value, sink.checked)));
+    let work = Work { stores, ..part(cpu, launch, &launch.body, &launch.domain, outputs) };
+    let found = map(cpu, work, inputs, &sinks, ctx)?;
+    let own = outputs.sinks.len();
+    Ok((Tally { misfits: found.misfits & ((1 << own) - 1), ..found }, found.misfits >> own))
+}
+
 /// Where chunks must end: at the rows' ends when some read is not in order and rows are long, else nowhere.
 pub fn row_of(program: &Program, domain: &[usize]) -> usize {
     let row = domain.last().copied().unwrap_or(1);
@@ -224,18 +244,10 @@ pub fn share(
     let threads = if together { cpu.threads.count().min(units.max(1)) } else { 1 };
     let frames = &cpu.frames;
     frames.iter().for_each(|f| lock(f).reset(env.program));
-    let ran = cpu.threads.run(units, together, &|unit, worker| {
-        if !ctx.interrupt.is_set() {
-            work(&mut lock(&frames[worker]), unit);
-            past_the_caches();
-        }
-    });
-    if ran.is_err() {
-        return Err(DeviceError::Broken("a part of a launch panicked".into()));
-    }
-    if ctx.interrupt.is_set() {
-        return Err(DeviceError::Interrupted);
-    }
+    each_unit(&mut cpu.threads, units, together, ctx, &|unit, worker| {
+        work(&mut lock(&frames[worker]), unit);
+        past_the_caches();
+    })?;
     let mut tally = Tally { fault: env.program.fault, misfits: 0, threads };
     for frame in frames {
         let frame = lock(frame);
@@ -245,6 +257,26 @@ pub fn share(
         tally.add(&Tally { fault: frame.fault, misfits: frame.misfits, threads });
     }
     Ok(tally)
+}
+
+/// Units 0…count on the pool's threads, each with the number of its thread, until somebody interrupts.
+pub fn each_unit(
+    threads: &mut Threads,
+    count: usize,
+    together: bool,
+    ctx: &RunCtx,
+    work: &(dyn Fn(usize, usize) + Sync),
+) -> Result<(), DeviceError> {
+    let ran = threads.run(count, together, &|unit, worker| {
+        if !ctx.interrupt.is_set() {
+            work(unit, worker);
+        }
+    });
+    match ran {
+        Err(_) => Err(DeviceError::Broken("a part of a launch panicked".into())),
+        Ok(_) if ctx.interrupt.is_set() => Err(DeviceError::Interrupted),
+        Ok(_) => Ok(()),
+    }
 }
 
 /// A frame is used by one thread at a time; one left by a panic is reset before it is used.

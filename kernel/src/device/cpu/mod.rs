@@ -126,9 +126,7 @@ impl Cpu {
 
 /// The least site whose failure a launch could find.
 fn least_site(launch: &Launch) -> u32 {
-    let steps = launch.body.iter().chain(&launch.after).map(|s| s.site);
-    let consumers = launch.reductions.iter().map(|r| r.site).chain(launch.finish.iter().map(|f| f.site));
-    steps.chain(consumers).min().unwrap_or(u32::MAX)
+    launch.sites().min().unwrap_or(u32::MAX)
 }
 
 impl Device for Cpu {

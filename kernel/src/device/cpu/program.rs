@@ -275,7 +275,7 @@ impl Lower<'_> {
                 let each: f64 = body.steps.iter().map(|s| s.op.row().ns).sum();
                 self.out.ns += each * f64::from(body.count);
                 let rounds = Rounds { args: own, steps: all, tests, body, result };
-                let guard = steps[k].guard.map(|g| Walk::of_tests(&self.work.guards[g as usize], self.work.domain));
+                let guard = self.wanted(k);
                 self.out.insts.push(Inst { act: Do::Loop(rounds), out: reg, step: k, round: false, guard });
                 (Arg::Reg(reg), false)
             }
@@ -289,7 +289,7 @@ impl Lower<'_> {
                 let moved =
                     |(by, (stride, extent)): (&Arg, &(i64, i64))| Moved { by: *by, stride: *stride, extent: *extent };
                 let places = args.iter().zip(&axes).map(moved).collect();
-                let guard = steps[k].guard.map(|g| Walk::of_tests(&self.work.guards[g as usize], self.work.domain));
+                let guard = self.wanted(k);
                 let act = Do::Gather { input, places, origin: *origin };
                 self.out.insts.push(Inst { act, out: reg, step: k, round: false, guard });
                 self.out.ns += 1.5;
@@ -328,6 +328,12 @@ impl Lower<'_> {
         (Arg::Reg(reg), false)
     }
 
+    /// Where a step counts, if not everywhere.
+    fn wanted(&self, k: usize) -> Option<Walk> {
+        let tests = self.work.steps[k].guard.map(|g| &self.work.guards[g as usize])?;
+        Some(Walk::of_tests(tests, self.work.domain))
+    }
+
     fn guard(&mut self, k: usize, tests: usize, value: usize) -> (Arg, bool) {
         let walk = Walk::of_tests(&self.work.guards[tests], self.work.domain);
         let (x, pending) = (self.at[value], self.pending[value]);
@@ -343,7 +349,7 @@ impl Lower<'_> {
         let row = op.row();
         let (x, y) = (args[0] as usize, args.get(1).map(|&a| a as usize));
         let round = step.dtype == DType::F32;
-        let guard = step.guard.map(|g| Walk::of_tests(&self.work.guards[g as usize], self.work.domain));
+        let guard = self.wanted(k);
         let second = y.map_or(Arg::One(0.0), |y| self.at[y]);
         if let (Arg::One(a), Arg::One(b)) = (self.at[x], second) {
             args.iter().for_each(|&a| self.used(a as usize));

@@ -11,10 +11,9 @@
 
 use super::chunk::Sink;
 use super::fold::Finals;
-use super::launch::{Outputs, Tally, map, part};
-use super::program::{Input, Work, rounded};
+use super::launch::{Outputs, body_into, each_unit};
+use super::program::{Input, rounded};
 use super::{Cpu, DeviceError, Fault, RunCtx};
-use crate::pool::PoolBuffer;
 use aplomb_lang::array::{DType, around, elements};
 use aplomb_lang::plan::{Launch, Reduction};
 use aplomb_lang::prim::scalar::Fail;
@@ -40,20 +39,15 @@ pub fn run(
     for _ in &launch.reductions {
         values.push(cpu.pool.buffer(DType::F64, n, ctx.budget).map_err(DeviceError::Oom)?);
     }
-    let mut sinks = outputs.sinks.clone();
-    let whole = |b: &mut PoolBuffer| Sink { at: b.as_mut_ptr(), dtype: DType::F64, checked: false, stream: false };
-    sinks.extend(values.iter_mut().map(whole));
-    let mut stores = outputs.for_work();
-    stores.extend(launch.reductions.iter().map(|r| (r.value, false)));
-    let work = Work { stores, ..part(cpu, launch, &launch.body, &launch.domain, outputs) };
-    let mut tally = map(cpu, work, inputs, &sinks, ctx)?;
+    let more: Vec<_> = launch.reductions.iter().map(|r| r.value).zip(values.iter_mut().map(Sink::own)).collect();
+    let (mut tally, _) = body_into(cpu, launch, inputs, outputs, &more, ctx)?;
     for (r, buffer) in launch.reductions.iter().zip(&mut values) {
         let whole = Line { at: buffer.as_mut_ptr().cast(), of: r, shape: around(&launch.domain, axis) };
         if let Some(fault) = whole.run(cpu, ctx)? {
             fault.keep_least(&mut tally.fault);
         }
     }
-    Ok(Finals { values, tally: Tally { misfits: tally.misfits & ((1 << outputs.sinks.len()) - 1), ..tally } })
+    Ok(Finals { values, tally })
 }
 
 /// One scan, in place over outer × extent × inner.
@@ -103,16 +97,7 @@ impl Line<'_> {
         work: &(dyn Fn(usize) + Sync),
     ) -> Result<(), DeviceError> {
         let (outer, n, inner) = self.shape;
-        let together = outer * n * inner > ALONE;
-        let ran = cpu.threads.run(items, together, &|k, _| {
-            if !ctx.interrupt.is_set() {
-                work(k);
-            }
-        });
-        if ran.is_err() {
-            return Err(DeviceError::Broken("a part of a scan panicked".into()));
-        }
-        if ctx.interrupt.is_set() { Err(DeviceError::Interrupted) } else { Ok(()) }
+        each_unit(&mut cpu.threads, items, outer * n * inner > ALONE, ctx, &|k, _| work(k))
     }
 
     fn step(&self, x: f64, y: f64, at: usize, first: &Mutex<Option<Fault>>) -> f64 {

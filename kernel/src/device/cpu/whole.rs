@@ -12,8 +12,8 @@
 use super::chunk::Sink;
 use super::convert::converts;
 use super::fold::Finals;
-use super::launch::{Outputs, Tally, map, part};
-use super::program::{Input, Work};
+use super::launch::{Outputs, Tally, body_into, each_unit};
+use super::program::Input;
 use super::{Cpu, DeviceError, Fault, Held, Isa, RunCtx};
 use crate::pool::PoolBuffer;
 use aplomb_lang::array::{DType, Storage, View, around, elements};
@@ -52,16 +52,13 @@ pub fn run(
     }
     let mut tally = Tally::default();
     if !finish.fed.is_empty() {
-        let mut sinks = outputs.sinks.clone();
-        let mut stores = outputs.for_work();
+        let mut more = Vec::with_capacity(finish.fed.len());
         for &value in &finish.fed {
             let mut buffer = make(cpu, elements(&launch.domain))?;
-            sinks.push(Sink { at: buffer.as_mut_ptr(), dtype: DType::F64, checked: false, stream: false });
-            stores.push((value, false));
+            more.push((value, Sink::own(&mut buffer)));
             operands.push((buffer, launch.domain.to_vec()));
         }
-        let work = Work { stores, ..part(cpu, launch, &launch.body, &launch.domain, outputs) };
-        tally = map(cpu, work, inputs, &sinks, ctx)?;
+        (tally, _) = body_into(cpu, launch, inputs, outputs, &more, ctx)?;
     }
     let given = operands.iter().map(|(buffer, shape)| match buffer.view() {
         View::F64(items) => Ok(Given { items, shape }),
@@ -74,8 +71,7 @@ pub fn run(
     if let Some(fault) = whole.first.into_inner().unwrap_or_else(|e| e.into_inner()) {
         fault.keep_least(&mut tally.fault);
     }
-    let own = (1u64 << outputs.sinks.len()) - 1;
-    Ok(Finals { values: vec![result], tally: Tally { misfits: tally.misfits & own, ..tally } })
+    Ok(Finals { values: vec![result], tally })
 }
 
 struct Parts<'a> {
@@ -136,7 +132,7 @@ impl Parts<'_> {
                 }
                 let threads = if places.len() > ALONE { cpu.threads.count().min(n.max(1)) } else { 1 };
                 let share = n.div_ceil(threads.max(1)).max(1);
-                self.units(cpu, ctx, threads, threads > 1, &|unit| {
+                each_unit(&mut cpu.threads, threads, threads > 1, ctx, &|unit, _| {
                     let own = unit * share..((unit + 1) * share).min(n);
                     for (k, at) in places.iter().enumerate().filter(|(_, at)| own.contains(*at)) {
                         // SAFETY: as `put`.
@@ -163,26 +159,8 @@ impl Parts<'_> {
         work: &(dyn Fn(std::ops::Range<usize>) + Sync),
     ) -> Result<(), DeviceError> {
         let unit = UNIT.min(n.div_ceil(cpu.threads.count() * 4)).max(1);
-        self.units(cpu, ctx, n.div_ceil(unit), size > ALONE, &|k| work(k * unit..((k + 1) * unit).min(n)))
-    }
-
-    fn units(
-        &self,
-        cpu: &mut Cpu,
-        ctx: &RunCtx,
-        count: usize,
-        together: bool,
-        work: &(dyn Fn(usize) + Sync),
-    ) -> Result<(), DeviceError> {
-        let ran = cpu.threads.run(count, together, &|k, _| {
-            if !ctx.interrupt.is_set() {
-                work(k);
-            }
-        });
-        match ran {
-            Err(_) => Err(DeviceError::Broken("a part of a launch panicked".into())),
-            Ok(()) if ctx.interrupt.is_set() => Err(DeviceError::Interrupted),
-            Ok(()) => Ok(()),
-        }
+        each_unit(&mut cpu.threads, n.div_ceil(unit), size > ALONE, ctx, &|k, _| {
+            work(k * unit..((k + 1) * unit).min(n))
+        })
     }
 }

@@ -163,9 +163,13 @@ impl Cuda {
             }
         };
         let values = cpu.run(plan, inputs, ctx);
-        self.stats =
-            cpu.stats().iter().map(|s| LaunchStats { why: format!("on the CPU: {why}"), ..s.clone() }).collect();
+        self.note_cpu(cpu, &format!("on the CPU: {why}"));
         values
+    }
+
+    /// What the CPU took for a plan that it ran instead.
+    fn note_cpu(&mut self, cpu: &Cpu, why: &str) {
+        self.stats = cpu.stats().iter().map(|s| LaunchStats { why: why.into(), ..s.clone() }).collect();
     }
 
     /// Each sentence once; no more than a user reads.
@@ -255,7 +259,7 @@ impl Cuda {
             // Run once more by the caller, who tells it.
             _ => Stop::Fault,
         })?;
-        self.stats = cpu.stats().iter().map(|s| LaunchStats { why: why.clone(), ..s.clone() }).collect();
+        self.note_cpu(cpu, &why);
         Ok(values)
     }
 

@@ -318,15 +318,12 @@ impl<'a> Run<'a> {
         read.sort();
         read.dedup();
         plan.roots = launch.stores.iter().chain(&launch.after_stores).map(|s| s.buf).collect();
-        for (j, at) in read.into_iter().enumerate() {
-            inputs.push(self.value(at)?);
-            plan.buffers[at.0 as usize].from = From::Input(j as u32);
+        for at in &read {
+            inputs.push(self.value(*at)?);
         }
         for (at, buffer) in plan.buffers.iter_mut().enumerate() {
-            let read_here = matches!(buffer.from, From::Input(j) if inputs.get(j as usize).is_some());
-            if !read_here || !self.is_read(k, at) {
-                buffer.from = From::Launch(0);
-            }
+            let input = read.iter().position(|b| b.0 as usize == at);
+            buffer.from = input.map_or(From::Launch(0), |j| From::Input(j as u32));
             buffer.last_use = None;
         }
         let values = self.cpu.run(&plan, &inputs, self.ctx).map_err(|e| match e {
@@ -347,10 +344,6 @@ impl<'a> Run<'a> {
         let done =
             done.unwrap_or(LaunchStats { launch: k, micros: 0.0, threads: 1, runs: 1, gpu: None, why: String::new() });
         Ok(LaunchStats { launch: k, why, ..done })
-    }
-
-    fn is_read(&self, k: usize, at: usize) -> bool {
-        self.plan.launches[k].loads.iter().any(|l| l.buf.0 as usize == at)
     }
 }
 

@@ -35,7 +35,7 @@ pub enum Chosen {
 pub(super) struct Spots {
     pub shape: Shape,
     pub read: Read,
-    pub along: SmallVec<[u8; 2]>,
+    pub along: SmallVec<[Along; 2]>,
     pub places: Vec<Array>,
 }
 
@@ -151,8 +151,7 @@ impl Cx<'_> {
         }
         let (dtype, range) = known(a);
         let args = std::iter::once(a.settled()).chain(spots.places).collect();
-        let along = spots.along.iter().map(|&axis| Along { axis, times: 1, extent: a.shape()[axis as usize] });
-        let node = Node::Gather { args, read: spots.read, along: along.collect(), origin: self.sys.io };
+        let node = Node::Gather { args, read: spots.read, along: spots.along, origin: self.sys.io };
         self.cell(node, spots.shape, dtype, range, true).map(Some)
     }
 
@@ -180,7 +179,7 @@ impl Cx<'_> {
                 Chosen::Line { shape, first, .. } if shape.is_empty() => Ix::constant(*first),
                 Chosen::Line { first, step, .. } => Ix::axis(at).times(*step).offset(*first),
                 Chosen::Array(i) => {
-                    spots.along.push(k as u8);
+                    spots.along.push(Along { axis: k as u8, times: 1, extent: a.shape()[k] });
                     let whole = i.shape() == spots.shape.as_slice() || i.rank() == 0;
                     let axes = (at..at + own.len()).map(Some);
                     spots.places.push(match whole {

@@ -71,14 +71,28 @@ impl Eval<'_> {
         let framed = self.cx.sys.framing > 0 || x.is_some_and(|x| x.frame().is_some());
         let Some(states) = States::of(&self.cx, y).filter(|_| !framed) else { return Ok(None) };
         let from = self.cx.sys.seq;
-        let mut facts: Vec<Fact> = states.arrays.iter().map(known).collect();
+        let facts = states.arrays.iter().map(known).collect();
+        let settled = self.settled(facts, |ev, facts| {
+            let (body, free, given) = ev.round_of(f, x, &states, facts, count)?;
+            Ok(((body, free), given))
+        })?;
+        let Some(((body, free), facts)) = settled else { return Ok(None) };
+        self.looped(&states, body, free, &facts, (from, again(f, x, y, count))).map(Some)
+    }
+
+    /// A body recorded for types that it gives again, widened until they stay; None: it cannot be, and nothing is left.
+    fn settled<T>(
+        &mut self,
+        mut facts: Vec<Fact>,
+        mut record: impl FnMut(&mut Self, &[Fact]) -> Result<(T, Vec<Fact>)>,
+    ) -> Result<Option<(T, Vec<Fact>)>> {
+        let from = self.cx.sys.seq;
         for _ in 0..TRIES {
-            match self.round_of(f, x, &states, &facts, count) {
-                Ok((body, free, given)) => {
+            match record(self, &facts) {
+                Ok((made, given)) => {
                     let wide: Vec<Fact> = facts.iter().zip(&given).map(|(a, b)| wider(*a, *b)).collect();
                     if wide == facts {
-                        let again = again(f, x, y, count);
-                        return self.looped(&states, body, free, &facts, (from, again)).map(Some);
+                        return Ok(Some((made, facts)));
                     }
                     facts = wide;
                 }
@@ -98,34 +112,24 @@ impl Eval<'_> {
             return Ok(None);
         }
         let from = self.cx.sys.seq;
-        let mut facts = [known(y); 2];
-        for _ in 0..TRIES {
-            match self.fold_of(f, &facts) {
-                Ok((body, given, fact)) => {
-                    let wide = wider(facts[1], fact);
-                    if wide == facts[1] {
-                        let what = Whole::Fold { axis: axis as u8, body: Arc::new(body), given };
-                        let hard = what.fails_hard();
-                        let node = Node::Whole { what, args: Args::from_iter([y.settled()]) };
-                        let made = self.cx.cell(node, shape.clone(), wide.0, wide.1, hard)?;
-                        let (f, y) = (f.clone(), y.clone());
-                        let again: Again =
-                            Rc::new(move |ev| crate::eval::operators::reduce::fold_each(ev, &f, &y, axis));
-                        self.watch(&made, from, again);
-                        return Ok(Some(made));
-                    }
-                    facts[1] = wide;
-                }
-                Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::Internal) => return Err(e),
-                Err(_) => break,
-            }
-        }
-        self.cx.sys.hard.retain(|c| c.seq() <= from);
-        Ok(None)
+        // An item keeps its type, the sum may widen.
+        let settled = self.settled(vec![known(y); 2], |ev, facts| {
+            let (body, given, sum) = ev.fold_of(f, facts)?;
+            Ok(((body, given), vec![facts[0], sum]))
+        })?;
+        let Some(((body, given), facts)) = settled else { return Ok(None) };
+        let what = Whole::Fold { axis: axis as u8, body: Arc::new(body), given };
+        let hard = what.fails_hard();
+        let node = Node::Whole { what, args: Args::from_iter([y.settled()]) };
+        let made = self.cx.cell(node, shape.clone(), facts[1].0, facts[1].1, hard)?;
+        let (f, y) = (f.clone(), y.clone());
+        let again: Again = Rc::new(move |ev| crate::eval::operators::reduce::fold_each(ev, &f, &y, axis));
+        self.watch(&made, from, again);
+        Ok(Some(made))
     }
 
     /// One step of a fold: its body, the numbers it needs beside an item and a sum, and the type it gives.
-    fn fold_of(&mut self, f: &Rc<Func>, facts: &[Fact; 2]) -> Result<(Rounds, Vec<f64>, Fact)> {
+    fn fold_of(&mut self, f: &Rc<Func>, facts: &[Fact]) -> Result<(Rounds, Vec<f64>, Fact)> {
         // Cells of a frame, so that a guard is recorded both ways.
         let shape = Shape::from_slice(&[1]);
         let (holes, made) = self.on_holes(&shape, facts, |ev, a| {

@@ -33,20 +33,20 @@ const KNOWN: &[(&str, Counts)] = &[
     ("{⍺}", Counts::Keys),
 ];
 
-fn known(f: &Func) -> Option<Counts> {
+/// A short dfn's text without blanks.
+fn short_text(f: &Func) -> Option<String> {
     let Func::Dfn(c) = f else { return None };
-    if c.ast.dfn(c.dfn).span.len() > 16 {
-        return None;
-    }
-    let text: String = c.text().chars().filter(|c| *c != ' ').collect();
+    (c.ast.dfn(c.dfn).span.len() <= 16).then(|| c.text().chars().filter(|c| *c != ' ').collect())
+}
+
+fn known(f: &Func) -> Option<Counts> {
+    let text = short_text(f)?;
     KNOWN.iter().find(|(t, _)| *t == text).map(|(_, counts)| *counts)
 }
 
 /// `{+/⍵}` and, with the key beside it, `{⍺,+/⍵}`: the operation that folds each group.
 fn folded(f: &Func) -> Option<(Op, bool)> {
-    let Func::Dfn(c) = f else { return None };
-    let text: String = if c.ast.dfn(c.dfn).span.len() > 16 { return None } else { c.text() };
-    let text: String = text.chars().filter(|c| *c != ' ').collect();
+    let text = short_text(f)?;
     let body = text.strip_prefix('{')?.strip_suffix("/⍵}")?;
     let (body, keyed) = body.strip_prefix("⍺,").map_or((body, false), |rest| (rest, true));
     let mut glyphs = body.chars();
