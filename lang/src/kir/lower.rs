@@ -1,26 +1,25 @@
 //! A launch becomes a kernel: its loop, its index arithmetic, its body, its fold.
 //!
-//! Rows: ACC-06, ACC-16, ACL-07, BAR-11; CUDA §2–§4. Shapes here: map (grid-stride), fold of everything (grid-stride,
-//! partial results, the last block folds them in index order), fold of rows (a block a row), fold of another axis (a
-//! thread a result). Values are double, or float where the node is f32; storage types convert at loads and stores.
-//! Overflow is tested where a value is stored or would be hidden, not at every operation.
+//! Rows: ACC-06, ACC-16, BAR-11; CUDA §2–§4. Here: which shape a launch has, maps (grid-stride), and the body, which all
+//! shapes share; `fold`, `places` and `whole` are the others. Values are double, or float where the node is f32; storage
+//! types convert at loads and stores. Overflow is tested where a value is stored or would be hidden, not at every operation.
 
 use super::{Expr, Kernel, Param, ParamKind, Spread, Stmt, Type};
-use super::{index, ops};
+use super::{fold, index, ops};
 use crate::array::DType;
 use crate::dag::{Along, NodeId, Rounds};
 use crate::error::{Result, internal, nonce};
-use crate::plan::{BufId, Kind, Launch, Plan, Reduction, Step, ValueId, What};
+use crate::plan::{BufId, Kind, Launch, Plan, Step, ValueId, What};
 use crate::prim::op::{Fails, Op};
 
 const THREADS: u32 = super::THREADS;
-const WARPS: u32 = THREADS / 32;
+
 /// Rows of so few elements are a thread's, of so many a warp's, of more a block's.
 const FEW: usize = 16;
 const MANY: usize = 1024;
 
 pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
-    foldable(launch)?;
+    fold::foldable(launch)?;
     let (sites, narrow) = (sites(launch), index::is_narrow(plan, launch));
     let mut k = Lowering { plan, launch, params: Vec::new(), sites, variables: 0, checked: Vec::new(), narrow };
     k.buffers();
@@ -60,9 +59,9 @@ fn sites(launch: &Launch) -> Vec<u32> {
 }
 
 pub(super) struct Lowering<'a> {
-    plan: &'a Plan,
+    pub(super) plan: &'a Plan,
     pub(super) launch: &'a Launch,
-    params: Vec<Param>,
+    pub(super) params: Vec<Param>,
     sites: Vec<u32>,
     variables: usize,
     checked: Vec<BufId>,
@@ -81,7 +80,7 @@ pub(super) struct Body {
 
 /// Which values a list of stores writes.
 #[derive(Clone, Copy)]
-enum Part {
+pub(super) enum Part {
     Body,
     After,
     /// Body values of the places that a mask keeps.
@@ -128,251 +127,6 @@ impl Lowering<'_> {
         self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
         Ok(vec![stride("i", "n", body.out)])
-    }
-
-    fn fold_all(&mut self) -> Result<Vec<Stmt>> {
-        self.params.push(Param { name: "part".into(), what: ParamKind::Scratch(Type::F64) });
-        self.params.push(Param { name: "ticket".into(), what: ParamKind::Scratch(Type::U32) });
-        let mut out = Vec::new();
-        let mut body = Body::new("i");
-        let axes = self.axes(&self.launch.domain.clone(), "i", &mut body.out);
-        self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
-        self.stores(Part::Body, "i", &mut body)?;
-        self.accumulate(&mut out, &mut body)?;
-        out.push(stride("i", "n", body.out));
-        self.fold_block(&mut out)?;
-        let count = self.launch.reductions.len();
-        out.push(Stmt::Shared { name: "last".into(), of: Type::U32, count: 1 });
-        let mut publish: Vec<Stmt> = self.block_result()?;
-        publish.extend(
-            (0..count).map(|k| store("part", &format!("(u64){k} * parts + first + blockIdx.x"), &format!("q{k}"))),
-        );
-        publish.push(Stmt::Do("__threadfence()".into()));
-        publish.push(store("last", "0", "atomicAdd(ticket, 1u) == parts - 1"));
-        out.push(Stmt::If("threadIdx.x == 0".into(), publish));
-        out.push(Stmt::Do("__syncthreads()".into()));
-        out.push(Stmt::Note("The last block folds all blocks' results: the same bits for the same grid.".into()));
-        let mut last = vec![Stmt::Do("__threadfence()".into())];
-        for (k, r) in self.launch.reductions.iter().enumerate() {
-            let name = format!("t{k}");
-            last.push(set(&name, &unit(r.op)?));
-            let next = format!("((const volatile double*)part)[(u64){k} * parts + j]");
-            let step = vec![set(&name, &fold_text(r.op, &name, &next)?)];
-            last.push(Stmt::For {
-                name: "j".into(),
-                from: "threadIdx.x".into(),
-                to: "parts".into(),
-                step: THREADS.to_string(),
-                body: step,
-            });
-        }
-        last.append(&mut self.fold_warps()?);
-        let mut finish = self.block_result()?;
-        let reduced: Vec<String> = (0..count).map(|k| format!("q{k}")).collect();
-        finish.push(Stmt::Let { name: "o".into(), of: Type::U64, is: "0".into(), node: None });
-        self.after(&reduced, "0", &[], &mut finish)?;
-        finish.push(store("ticket", "0", "0"));
-        last.push(Stmt::If("threadIdx.x == 0".into(), finish));
-        out.push(Stmt::If("last[0]".into(), last));
-        Ok(out)
-    }
-
-    fn fold_rows(&mut self, outer: &[usize], by: Spread) -> Result<Vec<Stmt>> {
-        let extent = self.number('m', Type::U64, *self.launch.domain.last().unwrap_or(&1) as f64);
-        let mut row = Vec::new();
-        let mut body = Body::new("i");
-        let mut axes = self.axes(outer, "o", &mut row);
-        let last = format!("x{}", outer.len());
-        let place = format!("({})j", self.int().cuda());
-        body.out.push(Stmt::Let { name: last.clone(), of: self.int(), is: place, node: None });
-        body.out.push(Stmt::Let { name: "i".into(), of: Type::U64, is: format!("o * {extent} + j"), node: None });
-        axes.push(last.clone());
-        self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
-        self.stores(Part::Body, "i", &mut body)?;
-        self.accumulate(&mut row, &mut body)?;
-        row.push(Stmt::For {
-            name: "j".into(),
-            from: if by == Spread::Warps { "threadIdx.x % 32" } else { "threadIdx.x" }.into(),
-            to: extent,
-            step: if by == Spread::Warps { "32".into() } else { THREADS.to_string() },
-            body: body.out,
-        });
-        let folds = self.launch.reductions.len();
-        let named = |c: char| (0..folds).map(|k| format!("{c}{k}")).collect::<Vec<_>>();
-        let (note, from, step) = match by {
-            Spread::Warps => {
-                // The warp stays together: all its lanes have one row.
-                row.push(self.halve()?);
-                let mut finish = Vec::new();
-                self.after(&named('t'), "o", &axes[..outer.len()], &mut finish)?;
-                row.push(Stmt::If("threadIdx.x % 32 == 0".into(), finish));
-                let from = format!("lo + (u64)blockIdx.x * {WARPS} + threadIdx.x / 32");
-                ("A warp a row.", from, format!("(u64)gridDim.x * {WARPS}"))
-            }
-            _ => {
-                self.fold_block(&mut row)?;
-                let mut finish = self.block_result()?;
-                self.after(&named('q'), "o", &axes[..outer.len()], &mut finish)?;
-                row.push(Stmt::If("threadIdx.x == 0".into(), finish));
-                row.push(Stmt::Do("__syncthreads()".into()));
-                ("A block a row.", "lo + blockIdx.x".into(), "gridDim.x".into())
-            }
-        };
-        let rows = Stmt::For { name: "o".into(), from, to: "lo + n".into(), step, body: row };
-        Ok(vec![Stmt::Note(note.into()), rows])
-    }
-
-    fn fold_columns(&mut self, axis: usize) -> Result<Vec<Stmt>> {
-        let (mut column, outer_axes) = self.along(axis, false, |k, _, before, body| k.accumulate(before, body))?;
-        let reduced: Vec<String> = (0..self.launch.reductions.len()).map(|k| format!("t{k}")).collect();
-        self.after(&reduced, "o", &outer_axes, &mut column)?;
-        Ok(vec![Stmt::Note("A thread a result.".into()), stride("o", "n", column)])
-    }
-
-    /// A thread's way along an axis, the body at every place of it, and the axes around. `each` follows the body, and
-    /// says what stands before the loop. `back`: from the last place to the first.
-    pub(super) fn along(
-        &mut self,
-        axis: usize,
-        back: bool,
-        each: impl FnOnce(&mut Self, &[String], &mut Vec<Stmt>, &mut Body) -> Result<()>,
-    ) -> Result<(Vec<Stmt>, Vec<String>)> {
-        let (domain, mut outer) = (self.launch.domain.clone(), self.launch.domain.clone());
-        outer.remove(axis);
-        let extent = self.number('m', Type::U64, domain[axis] as f64);
-        let mut line = Vec::new();
-        let outer_axes = self.axes(&outer, "o", &mut line);
-        // The domain's axes: the outer ones around this one.
-        let mut axes: Vec<String> = outer_axes[..axis].to_vec();
-        axes.push("xf".into());
-        axes.extend_from_slice(&outer_axes[axis..]);
-        let mut body = Body::new("i");
-        let place_of_j = if back { format!("({extent} - 1 - j)") } else { "j".into() };
-        let place_of_j = format!("({}){place_of_j}", self.int().cuda());
-        body.out.push(Stmt::Let { name: "xf".into(), of: self.int(), is: place_of_j, node: None });
-        let place = self.flat(&axes)?;
-        body.out.push(Stmt::Let { name: "i".into(), of: Type::U64, is: place, node: None });
-        self.steps(&self.launch.body, &axes, &domain, &[], &mut body)?;
-        self.stores(Part::Body, "i", &mut body)?;
-        each(self, &axes, &mut line, &mut body)?;
-        line.push(Stmt::For { name: "j".into(), from: "0".into(), to: extent, step: "1".into(), body: body.out });
-        Ok((line, outer_axes))
-    }
-
-    fn scan(&mut self, axis: usize) -> Result<Vec<Stmt>> {
-        let launch = self.launch;
-        let (line, _) = self.along(axis, false, |k, axes, before, body| {
-            let mut reduced = Vec::new();
-            for (j, r) in launch.reductions.iter().enumerate() {
-                let name = format!("t{j}");
-                before.push(Stmt::Let { name: name.clone(), of: Type::F64, is: "0.0".into(), node: None });
-                let value = k.folded(r, body);
-                let next = format!("(j == 0 ? {value} : {})", fold_text(r.op, &name, &value)?);
-                body.out.push(Stmt::Set { is: next, name: name.clone(), node: Some(r.node) });
-                reduced.push(name);
-            }
-            let mut after = Body::new("i");
-            k.steps(&launch.after, axes, &launch.domain, &reduced, &mut after)?;
-            k.stores(Part::After, "i", &mut after)?;
-            body.out.append(&mut after.out);
-            Ok(())
-        })?;
-        Ok(vec![Stmt::Note("A thread a line.".into()), stride("o", "n", line)])
-    }
-
-    fn compact(&mut self, axis: usize) -> Result<Vec<Stmt>> {
-        let launch = self.launch;
-        let (Some(c), Some(to)) = (launch.compaction, launch.after_stores.first()) else {
-            return Err(internal("a selection of nothing"));
-        };
-        let width = launch.domain[axis + 1..].iter().product::<usize>();
-        let inner = self.integer(width as i64);
-        let kept = self.integer(self.plan.buffer(to.buf).shape[axis] as i64);
-        let first = match width {
-            1 => format!("o * {kept}"),
-            _ => {
-                let (above, by) = self.divided(&format!("({})o", self.int().cuda()), width as i64);
-                format!("o + (u64){above} * ({kept} - 1) * {by}")
-            }
-        };
-        let (line, _) = self.along(axis, false, |k, _, before, body| {
-            before.push(Stmt::Note("Where the next cell that is kept goes.".into()));
-            before.push(Stmt::Let { name: "to".into(), of: Type::U64, is: first, node: None });
-            let mask = k.buffer(launch.loads[c.mask as usize].buf, false)?.to_string();
-            let mut keep = Body::new("i");
-            keep.values = body.values.clone();
-            keep.loose = body.loose.clone();
-            k.stores(Part::Kept, "to", &mut keep)?;
-            keep.out.push(Stmt::Set { name: "to".into(), is: format!("to + {inner}"), node: Some(c.node) });
-            body.out.push(Stmt::If(format!("{mask}[j] != 0"), keep.out));
-            Ok(())
-        })?;
-        Ok(vec![Stmt::Note("A thread a line.".into()), stride("o", "n", line)])
-    }
-
-    /// One partial result a thread and reduction, from the identity; the body folds into it.
-    fn accumulate(&mut self, before: &mut Vec<Stmt>, body: &mut Body) -> Result<()> {
-        for (k, r) in self.launch.reductions.iter().enumerate() {
-            let name = format!("t{k}");
-            before.push(Stmt::Let { name: name.clone(), of: Type::F64, is: unit(r.op)?, node: None });
-            let value = self.folded(r, body);
-            body.out.push(Stmt::Set { is: fold_text(r.op, &name, &value)?, name, node: Some(r.node) });
-        }
-        Ok(())
-    }
-
-    /// What a fold takes: ∞ goes through a sum, but would be lost in a maximum.
-    fn folded(&self, r: &Reduction, body: &Body) -> Expr {
-        if r.op.row().keeps {
-            body.values[r.value as usize].clone()
-        } else {
-            self.sure(r.value, &self.launch.body, body)
-        }
-    }
-
-    /// The threads' results of a block become one a warp, in shared memory.
-    fn fold_block(&mut self, out: &mut Vec<Stmt>) -> Result<()> {
-        for k in 0..self.launch.reductions.len() {
-            out.push(Stmt::Shared { name: format!("h{k}"), of: Type::F64, count: WARPS });
-        }
-        out.append(&mut self.fold_warps()?);
-        Ok(())
-    }
-
-    /// A warp's partial results become its first lane's.
-    fn halve(&self) -> Result<Stmt> {
-        let mut step = Vec::new();
-        for (k, r) in self.launch.reductions.iter().enumerate() {
-            let (name, next) = (format!("t{k}"), format!("__shfl_down_sync(~0u, t{k}, half)"));
-            step.push(Stmt::Let { name: format!("d{k}"), of: Type::F64, is: next, node: None });
-            step.push(set(&name, &fold_text(r.op, &name, &format!("d{k}"))?));
-        }
-        Ok(Stmt::Halve { name: "half".into(), from: 16, body: step })
-    }
-
-    fn fold_warps(&self) -> Result<Vec<Stmt>> {
-        let folds = 0..self.launch.reductions.len();
-        let first = folds.map(|k| store(&format!("h{k}"), "threadIdx.x / 32", &format!("t{k}"))).collect();
-        let halve = self.halve()?;
-        Ok(vec![halve, Stmt::If("threadIdx.x % 32 == 0".into(), first), Stmt::Do("__syncthreads()".into())])
-    }
-
-    /// `q{k}`, the warps' results in order; one thread does it.
-    fn block_result(&self) -> Result<Vec<Stmt>> {
-        let mut out = Vec::new();
-        for (k, r) in self.launch.reductions.iter().enumerate() {
-            let name = format!("q{k}");
-            out.push(Stmt::Let { name: name.clone(), of: Type::F64, is: format!("h{k}[0]"), node: None });
-            let step = vec![Stmt::Set { is: fold_text(r.op, &name, &format!("h{k}[j]"))?, name, node: Some(r.node) }];
-            out.push(Stmt::For {
-                name: "j".into(),
-                from: "1".into(),
-                to: WARPS.to_string(),
-                step: "1".into(),
-                body: step,
-            });
-        }
-        Ok(out)
     }
 
     pub(super) fn after(&mut self, reduced: &[String], at: &str, axes: &[String], out: &mut Vec<Stmt>) -> Result<()> {
@@ -478,7 +232,7 @@ impl Lowering<'_> {
     }
 
     /// A value before something that would hide ∞ in it; the failure is the step's that made it.
-    fn sure(&self, at: ValueId, steps: &[Step], body: &Body) -> Expr {
+    pub(super) fn sure(&self, at: ValueId, steps: &[Step], body: &Body) -> Expr {
         let name = body.values[at as usize].clone();
         if !body.loose[at as usize] {
             return name;
@@ -492,7 +246,7 @@ impl Lowering<'_> {
         format!("Bad{{err, {site}, {index}}}")
     }
 
-    fn stores(&mut self, part: Part, at: &str, body: &mut Body) -> Result<()> {
+    pub(super) fn stores(&mut self, part: Part, at: &str, body: &mut Body) -> Result<()> {
         let launch = self.launch;
         let (stores, steps) = match part {
             Part::Body => (&launch.stores, &launch.body),
@@ -630,30 +384,6 @@ impl Body {
     }
 }
 
-/// What a fold begins with: nothing of it is left in any result.
-fn unit(op: Op) -> Result<Expr> {
-    Ok(match op {
-        Op::Max => "-inf()".into(),
-        Op::Min => "inf()".into(),
-        // 0 would turn ¯0 into 0.
-        Op::Add => "-0.0".into(),
-        op => op.identity().map(|x| format!("{x:?}")).ok_or_else(|| nonce(format!("{}/ on CUDA", op.glyph())))?,
-    })
-}
-
-/// Folds that are logic on booleans have no text on other numbers.
-fn foldable(launch: &Launch) -> Result<()> {
-    let numbers = |r: &&Reduction| launch.body.get(r.value as usize).is_none_or(|s| s.dtype != DType::Bool);
-    match launch.reductions.iter().find(|r| ops::is_logic(r.op) && numbers(r)) {
-        Some(r) => Err(nonce(format!("{}/ on CUDA", r.op.glyph()))),
-        None => Ok(()),
-    }
-}
-
-pub(super) fn fold_text(op: Op, x: &str, y: &str) -> Result<Expr> {
-    ops::fold(op, x, y).ok_or_else(|| nonce(format!("{}/ on CUDA", op.glyph())))
-}
-
 pub(super) fn stride(name: &str, count: &str, body: Vec<Stmt>) -> Stmt {
     Stmt::For {
         name: name.into(),
@@ -664,11 +394,11 @@ pub(super) fn stride(name: &str, count: &str, body: Vec<Stmt>) -> Stmt {
     }
 }
 
-fn set(name: &str, is: &str) -> Stmt {
+pub(super) fn set(name: &str, is: &str) -> Stmt {
     Stmt::Set { name: name.into(), is: is.into(), node: None::<NodeId> }
 }
 
-fn store(to: &str, at: &str, is: &str) -> Stmt {
+pub(super) fn store(to: &str, at: &str, is: &str) -> Stmt {
     Stmt::Store { to: to.into(), at: at.into(), is: is.into(), node: None }
 }
 

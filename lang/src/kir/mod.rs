@@ -5,9 +5,11 @@
 //! and constants are parameters, so the text does not depend on them.
 
 mod check;
+mod fold;
 mod index;
 mod lower;
 mod ops;
+mod places;
 mod print;
 mod tidy;
 mod whole;

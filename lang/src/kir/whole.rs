@@ -2,7 +2,8 @@
 //!
 //! Rows: ACC-27, ACC-28. Scatters and the library have no text yet; they run on the CPU.
 
-use super::lower::{Body, Lowering, fold_text, stride};
+use super::fold::fold_text;
+use super::lower::{Body, Lowering, stride};
 use super::{Stmt, Type};
 use crate::dag::{Rounds, Whole};
 use crate::error::{Result, internal, nonce};
