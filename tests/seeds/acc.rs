@@ -42,14 +42,8 @@ fn acc_10_the_sharing_that_was_written() {
 /// Names and levels of functions leave nothing in the graph: bodies that differ in them are one plan and one text.
 #[test]
 fn acc_11_a_body_does_not_know_its_names() {
-    let bodies = [
-        "{⍵×2+⍵}¨A",
-        "{x←⍵ ⋄ x×2+x}¨A",
-        "{⍵ {⍺×⍵} 2+⍵}¨A",
-        "{y←⍵ ⋄ {y×⍵} 2+y}¨A",
-        "{⍵ {⍵×⍺}⍨ 2+⍵}¨A",
-        "A{⍺×⍵}¨2+A",
-    ];
+    let bodies =
+        ["{⍵×2+⍵}¨A", "{x←⍵ ⋄ x×2+x}¨A", "{⍵ {⍺×⍵} 2+⍵}¨A", "{y←⍵ ⋄ {y×⍵} 2+y}¨A", "{⍵ {⍵×⍺}⍨ 2+⍵}¨A", "A{⍺×⍵}¨2+A"];
     let setup = ["A←0.5×⍳9", "A"];
     let told: Vec<_> = bodies
         .iter()

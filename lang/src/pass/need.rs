@@ -157,10 +157,10 @@ impl Alive {
         for (k, uses) in self.uses.iter().enumerate() {
             ends[uses.last().copied().unwrap_or(k)].push(k);
         }
-        for k in 0..self.order.len() {
+        for (k, ends) in ends.iter().enumerate() {
             alive.insert(k);
             each(k, &mut alive, self.inner[k]);
-            for gone in &ends[k] {
+            for gone in ends {
                 alive.remove(gone);
             }
         }
