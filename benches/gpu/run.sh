@@ -16,7 +16,8 @@
 set -uo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-aplomb=$(command -v "${1:?"usage: benches/gpu/run.sh APLOMB [OUT]"}") || { echo "$1 cannot be run" >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: benches/gpu/run.sh APLOMB [OUT]" >&2; exit 2; }
+aplomb=$(command -v "$1") || { echo "$1 cannot be run" >&2; exit 2; }
 aplomb=$(realpath "$aplomb")
 command -v python3 >/dev/null || { echo "python3 is needed" >&2; exit 2; }
 out=${2:-$here/out}
@@ -28,15 +29,20 @@ folders() {
     python3 - <<'PY'
 import glob, os, site, sys
 roots = site.getsitepackages() + [site.getusersitepackages()] + [p for p in sys.path if p.endswith("-packages")]
-places = [p for root in roots for p in glob.glob(os.path.join(root, "nvidia", "*", "lib")) + [os.path.join(root, "torch", "lib")]]
+places = [p for root in roots for p in glob.glob(os.path.join(root, "nvidia", "*", "lib"))]
+places += [os.path.join(root, "torch", "lib") for root in roots]
 home = os.environ.get("CUDA_HOME", "/usr/local/cuda")
 places += [os.path.join(home, "lib64")]
-print(":".join(dict.fromkeys(p for p in places if glob.glob(os.path.join(p, "libnvrtc.so*")))))
+places = [p for p in places if glob.glob(os.path.join(p, "libnvrtc.so*"))]
+places += [p for p in ["/usr/local/nvidia/lib64"] if os.path.exists(os.path.join(p, "libcuda.so.1"))]
+print(":".join(dict.fromkeys(places)))
 PY
 }
 found=$(folders)
 # Only for the program: the peers find their own.
 paths="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$found"
+cuda=${CUDA_HOME:-/usr/local/cuda}
+PATH=$PATH:$cuda/bin:$cuda/compute-sanitizer
 
 # Data, and a compiler's cache that is empty at first.
 work=$(mktemp -d) || exit 2
@@ -63,7 +69,9 @@ stage() {
 }
 
 finish() {
-    python3 "$here/table.py" "$out" "$commit" || [ "$1" = early ] || failed+=("table.txt: no workload was timed on the GPU")
+    if ! timeout 20 python3 "$here/table.py" "$out" "$commit"; then
+        [ "$1" = early ] || failed+=("result.json: no workload was timed on the GPU")
+    fi
     [ "$1" = early ] || cat "$out/table.txt"
     echo "$out/result.json"
     local line
@@ -86,12 +94,13 @@ stage selftest.txt 100 "${with[@]}" "$aplomb" selftest --cuda
 if command -v compute-sanitizer >/dev/null; then
     for tool in memcheck racecheck synccheck initcheck; do
         file=sanitizer-$tool.txt
-        stage "$file" 20 "${with[@]}" compute-sanitizer --tool "$tool" --error-exitcode 9 "$aplomb" --device cuda "$here/shapes.apl" &&
-            # A device that the tool broke would leave nothing to look at.
-            if says=$(grep -m 1 '^aplomb: ' "$out/$file"); then failed+=("$file: $says"); fi
+        sanitizer=(compute-sanitizer --tool "$tool" --error-exitcode 9)
+        stage "$file" 20 "${with[@]}" "${sanitizer[@]}" "$aplomb" --device cuda "$here/shapes.apl" || continue
+        # Where the program gave up the device there was nothing to look at.
+        says=$(grep -m 1 '^aplomb: ' "$out/$file") && failed+=("$file: $says")
     done
 else
-    echo "compute-sanitizer is not on the path: that stage is left out"
+    echo "compute-sanitizer is neither on the path nor in $cuda: that stage is left out"
 fi
 if stage data.txt 30 python3 "$here/work.py" "$work/data" 27; then
     stage cuda.txt 130 "${with[@]}" python3 "$here/ours.py" cuda "$aplomb" "$work/data" "$out" 125

@@ -10,8 +10,8 @@ from work import RATES, SCALE, all_work
 
 PEERS = ("cupy", "torch", "jax")
 # Of the rows of ours.py.
-TAKEN = ("regs", "kernels", "first_ms", "cached_ms", "nvrtc_ms", "mad_us", "runs", "end_us", "clock", "spill", "up_bytes",
-         "down_bytes", "elsewhere", "error", "late")
+TAKEN = ("regs", "spill", "kernels", "first_ms", "cached_ms", "nvrtc_ms", "mad_us", "runs", "end_us", "clock",
+         "up_bytes", "down_bytes", "elsewhere", "error", "late")
 
 
 def lines(path):
@@ -112,8 +112,9 @@ def table(found):
     placed = lambda row: (c.ljust(w) if k < 3 else c.rjust(w) for k, (c, w) in enumerate(zip(row, wide)))
     rate = found["copy_bytes_per_s"]
     copy = f"a peer's -X reached {rate / 1e12:.2f} TB/s" if rate else "no peer said what a copy reaches here"
-    floors = f"µs: launches alone. Floors are an H200's: {RATES['bytes'] / 1e12} TB/s, {RATES['f32'] / 1e12:.0f} Tflop/s in f32, " \
-             f"{RATES['f64'] / 1e12:.0f} in f64; {copy}."
+    tera = {name: f"{rate / 1e12:g}" for name, rate in RATES.items()}
+    floors = (f"µs: launches alone. Floors are an H200's: {tera['bytes']} TB/s, {tera['f32']} Tflop/s in f32, "
+              f"{tera['f64']} in f64; {copy}.")
     text = found["device"] + [f"commit   {found['commit']}", ""]
     if SCALE != 1:
         text.append(f"APLOMB_BENCH_SCALE={SCALE}: these figures compare with nothing")

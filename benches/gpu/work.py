@@ -5,7 +5,8 @@
   work.py DATA SECONDS        writes what the workloads read, by the standard library alone
 
 APLOMB_BENCH_SCALE multiplies the number of elements (1); at least some thousand are left. APLOMB_BENCH_ONLY names
-workloads, by commas; all without it. The same scale gives the same files: numbers come from random.Random, seeded by their names, in blocks that repeat.
+workloads, by commas; all without it. The same scale gives the same files: numbers come from random.Random, seeded by
+their names, in blocks that repeat.
 """
 import array, math, os, random, struct, sys, time
 from string import Template
@@ -59,9 +60,9 @@ COUNTS = "{h←128⍴0 ⋄ h[1+⍵]+←1 ⋄ h}$X"
 
 
 class Work:
-    """`data`: name → (dtype, shape, what random numbers). `apl` gives the result, or a strand of `results` of them, with
-    $NAME for data. `bytes`, `flops`: the least that any program moves and does. `tol`: how far results may be apart,
-    the greatest difference over the greatest value, or with `count` the part of the elements that are not equal. `off`:
+    """`data`: name → (dtype, shape, what random numbers). `apl` gives the result, or a strand of `results` of them,
+    with $NAME for data. `bytes`, `flops`: the least that any program moves and does. `tol`: how far results may be
+    apart, the greatest difference over the greatest value, or with `count` the part of the elements that differ. `off`:
     switches of the compiler; `formula`: the name of what the peers compute, where it is another."""
 
     def __init__(self, id, n, dtype, data, apl, bytes=0, flops=0, tol=None, results=1, count=False,
