@@ -11,6 +11,7 @@ use crate::dag::{Along, NodeId, Rounds};
 use crate::error::{Result, internal, nonce};
 use crate::plan::{BufId, Kind, Launch, Plan, Step, ValueId, What};
 use crate::prim::op::{Fails, Op};
+use std::collections::BTreeMap;
 
 const THREADS: u32 = super::THREADS;
 
@@ -21,12 +22,25 @@ const MANY: usize = 1024;
 pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
     fold::foldable(launch)?;
     let (sites, narrow) = (sites(launch), index::is_narrow(plan, launch));
-    let mut k = Lowering { plan, launch, params: Vec::new(), sites, variables: 0, checked: Vec::new(), narrow };
+    let mut k = Lowering {
+        plan,
+        launch,
+        params: Vec::new(),
+        sites,
+        variables: 0,
+        checked: Vec::new(),
+        narrow,
+        near: BTreeMap::new(),
+    };
     k.buffers();
     let outer = launch.outer();
     let count = |shape: &[usize]| shape.iter().map(|n| *n as u64).product::<u64>();
     let lines = |axis: usize| count(&launch.domain[..axis]) * count(&launch.domain[axis + 1..]);
     let (body, spread, points) = match launch.axis {
+        None if launch.tiling.is_some() => {
+            let (body, boxes) = k.tiled()?;
+            (body, Spread::Blocks, boxes)
+        }
         None => (k.map()?, Spread::Threads, count(&launch.domain)),
         Some(axis) if launch.kind == Kind::Scan => (k.scan(axis)?, Spread::Threads, lines(axis)),
         Some(axis) if launch.kind == Kind::Compact => (k.compact(axis)?, Spread::Threads, lines(axis)),
@@ -67,6 +81,8 @@ pub(super) struct Lowering<'a> {
     checked: Vec<BufId>,
     /// Indices are i32.
     pub(super) narrow: bool,
+    /// By load: where a tile has it.
+    pub(super) near: BTreeMap<u32, Expr>,
 }
 
 /// A list of steps being lowered: what each value is called and which may be infinite.
@@ -154,6 +170,7 @@ impl Lowering<'_> {
                     body.loose.push(false);
                     continue;
                 }
+                What::Load(l) if self.near.contains_key(l) => (self.from_tile(*l, axes), false),
                 What::Load(l) => (self.load(&self.launch.loads[*l as usize].clone(), axes, extents)?, false),
                 What::Index { ix, origin } => {
                     let origin = self.number('p', Type::F64, *origin);
@@ -402,7 +419,7 @@ pub(super) fn store(to: &str, at: &str, is: &str) -> Stmt {
     Stmt::Store { to: to.into(), at: at.into(), is: is.into(), node: None }
 }
 
-fn storage(dtype: DType) -> Type {
+pub(super) fn storage(dtype: DType) -> Type {
     match dtype {
         DType::Bool => Type::U8,
         DType::I8 => Type::I8,

@@ -12,6 +12,7 @@ mod ops;
 mod places;
 mod print;
 mod tidy;
+mod tiled;
 mod whole;
 
 use crate::dag::NodeId;
