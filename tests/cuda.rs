@@ -38,7 +38,69 @@ const LINES: &[&str] = &[
     "M[1+L;1+3|⌊B]",
     "(A>1)/A+B",
     "0 1⌿M×2",
+    "2×+\\5000⍴A",
+    "⌈\\3 5000⍴A",
+    "+\\3 50⍴A",
+    "+⍀5000 3⍴A",
+    "(+\\5000⍴A)(⌈\\5000⍴B)",
+    "(5000⍴1 0 1)/1-5000⍴A",
+    "*A",
+    "1+⍟A",
+    "2×1○A",
+    "A÷B×3",
+    "A*B",
+    "(A×A)+(B×B)+(A-B)*2",
+    "L∧~L",
+    "(3 2000⍴A)+2",
+    "+/3 2000⍴A",
+    "+/(A+B),A",
+    "A+A>2",
+    "(⌊/A)(⌈/A)(+/B)",
 ];
+
+/// The shapes of CUDA §4, by pieces of their texts.
+const SHAPES: &[(&str, &[&str])] = &[
+    ("2×A+1", &["(const double2*)(a0 + at)", "*(double2*)(r0 + at)"]),
+    ("A+L9", &["(const double2*)(a0 + at)", "(const uchar2*)(a1 + at)"]),
+    ("+/A×A", &["double f0[4]", "f0[0] = f0[0] + f0[1]", "__threadfence()"]),
+    ("+/3 2000⍴A", &["A block a row.", "double f0[4]"]),
+    ("M+2 3⍴A", &["(const double2*)(a1 + at)"]),
+    (
+        "2×+\\5000⍴A",
+        &[
+            "next_tile(ticket, first, seat)",
+            "scan_tile<8>(join0, -0.0, h0, warps, Tiles{flags, totals, prefixes}, 0, tile)",
+        ],
+    ),
+    ("⌈\\3 5000⍴A", &["u64 o = tile / m1;", "prefixes}, o * m1, tile)"]),
+    ("+\\3 50⍴A", &["A warp a line.", "warp_scan(join0, t0)"]),
+    ("+\\M", &["A thread a line."]),
+    ("+⍀5000 3⍴A", &["scan_tile<8>"]),
+    ("+⍀50 90⍴A", &["A thread a line."]),
+    ("(5000⍴1 0 1)/B-5000⍴A", &["count_tile<8>(counts, status, tile)", "__ballot_sync(~0u, keep)"]),
+    ("0 1⌿M×2", &["count_tile<8>"]),
+];
+
+/// ACL-02, ACL-21, BAR-06, ACC-06: which shape a launch has, and that no text knows a size.
+#[test]
+fn a_launch_has_the_shape_of_its_class() {
+    let mut s = session();
+    traced(&mut s, &["A←0.5×⍳6 ⋄ B←7-5000⍴⍳6 ⋄ M←2 3⍴A ⋄ L9←6⍴0 1 1", "A B M L9"]);
+    for (line, pieces) in SHAPES {
+        let text = |s: &mut _, line: &str| {
+            let trace = traced(s, &[line]);
+            assert!(trace.diagnostics.is_empty(), "{:?}", trace.diagnostics);
+            trace.kernels.last().and_then(|k| k.cuda.clone()).expect("a text").text
+        };
+        let own = text(&mut s, line);
+        for piece in *pieces {
+            assert!(own.contains(piece), "{line}: {piece}\n{own}");
+        }
+        if line.contains("5000") && !line.contains('B') {
+            assert_eq!(own, text(&mut s, &line.replace("5000", "7001")), "{line}");
+        }
+    }
+}
 
 /// The launches of all lines and of Black-Scholes.
 fn launches() -> Vec<(String, LaunchRecord)> {
@@ -91,16 +153,17 @@ fn acl_44_every_launch_compiles_for_every_architecture_within_its_budget() {
     for arch in ["sm_75", "sm_80", "sm_90", "sm_100"] {
         let all = compiled(arch);
         assert!(all.len() >= LINES.len());
+        let mut over = Vec::new();
         for (line, launch, usage) in &all {
             println!("{arch} {:8} {:3} {:5} {line}", launch.skeleton, usage.registers, usage.shared);
-            assert_eq!(usage.spills, 0, "{arch}: {line}");
-            assert!(usage.shared <= SHARED, "{arch}: {line}: {usage:?}");
             let budget = BUDGETS.iter().find(|b| b.0 == launch.skeleton).expect("a shape").1;
             // The other architectures take up to 8 more or less, the oldest 16.
             let more = [("sm_90", 0), ("sm_75", 16)].iter().find(|m| m.0 == arch).map_or(8, |m| m.1);
-            let most = budget + more;
-            assert!(usage.registers <= most, "{arch}: {line}: {usage:?}, {most} are the most");
+            if usage.spills > 0 || usage.shared > SHARED || usage.registers > budget + more {
+                over.push(format!("{line}: {usage:?}, {} registers are the most", budget + more));
+            }
         }
+        assert!(over.is_empty(), "{arch}: {over:#?}");
     }
 }
 

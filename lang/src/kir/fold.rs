@@ -5,6 +5,7 @@
 //! the same grid gives the same bits.
 
 use super::lower::{Body, Lowering, Part, set, store, stride};
+use super::vector::{By, Way};
 use super::{Expr, Param, ParamKind, Spread, Stmt, THREADS, Type, ops};
 use crate::array::DType;
 use crate::error::{Result, nonce};
@@ -23,7 +24,7 @@ impl Lowering<'_> {
         self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
         self.accumulate(&mut out, &mut body)?;
-        out.push(stride("i", "n", body.out));
+        out.append(&mut self.spread(&Way::all(), body.out)?);
         self.fold_block(&mut out)?;
         let count = self.launch.reductions.len();
         out.push(Stmt::Shared { name: "last".into(), of: Type::U32, count: 1 });
@@ -74,13 +75,13 @@ impl Lowering<'_> {
         self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
         self.accumulate(&mut row, &mut body)?;
-        row.push(Stmt::For {
-            name: "j".into(),
-            from: if by == Spread::Warps { "threadIdx.x % 32" } else { "threadIdx.x" }.into(),
-            to: extent,
-            step: if by == Spread::Warps { "32".into() } else { THREADS.to_string() },
-            body: body.out,
-        });
+        if by == Spread::Warps {
+            let (from, step) = ("threadIdx.x % 32".into(), "32".into());
+            row.push(Stmt::For { name: "j".into(), from, to: extent, step, body: body.out });
+        } else {
+            let way = Way { name: "j", by: By::Block, base: format!("o * {extent} + "), count: extent };
+            row.append(&mut self.spread(&way, body.out)?);
+        }
         let folds = self.launch.reductions.len();
         let named = |c: char| (0..folds).map(|k| format!("{c}{k}")).collect::<Vec<_>>();
         let (note, from, step) = match by {
@@ -180,7 +181,7 @@ impl Lowering<'_> {
 }
 
 /// What a fold begins with: nothing of it is left in any result.
-fn unit(op: Op) -> Result<Expr> {
+pub(super) fn unit(op: Op) -> Result<Expr> {
     Ok(match op {
         Op::Max => "-inf()".into(),
         Op::Min => "inf()".into(),

@@ -4,10 +4,12 @@
 //! shapes share; `fold`, `places` and `whole` are the others. Values are double, or float where the node is f32; storage
 //! types convert at loads and stores. Overflow is tested where a value is stored or would be hidden, not at every operation.
 
-use super::{Expr, Kernel, Param, ParamKind, Spread, Stmt, Type};
+use super::vector::Way;
+use super::{Expr, Kernel, Param, ParamKind, Spread, Stmt, Tuning, Type};
 use super::{fold, index, ops};
 use crate::array::DType;
-use crate::dag::{Along, NodeId, Rounds};
+use crate::dag::ix::linear;
+use crate::dag::{Along, NodeId, Read, Rounds};
 use crate::error::{Result, internal, nonce};
 use crate::plan::{BufId, Kind, Launch, Plan, Step, ValueId, What};
 use crate::prim::op::{Fails, Op};
@@ -15,21 +17,21 @@ use crate::prim::op::{Fails, Op};
 const THREADS: u32 = super::THREADS;
 
 /// Rows of so few elements are a thread's, of so many a warp's, of more a block's.
-const FEW: usize = 16;
-const MANY: usize = 1024;
+pub(super) const FEW: usize = 16;
+pub(super) const MANY: usize = 1024;
 
-pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
+pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Result<Kernel> {
     fold::foldable(launch)?;
     let (sites, narrow) = (sites(launch), index::is_narrow(plan, launch));
-    let mut k = Lowering { plan, launch, params: Vec::new(), sites, variables: 0, checked: Vec::new(), narrow };
+    let (params, checked) = (Vec::new(), Vec::new());
+    let mut k = Lowering { plan, launch, params, sites, variables: 0, checked, narrow, tuning, items: 1 };
     k.buffers();
     let outer = launch.outer();
     let count = |shape: &[usize]| shape.iter().map(|n| *n as u64).product::<u64>();
-    let lines = |axis: usize| count(&launch.domain[..axis]) * count(&launch.domain[axis + 1..]);
     let (body, spread, points) = match launch.axis {
         None => (k.map()?, Spread::Threads, count(&launch.domain)),
-        Some(axis) if launch.kind == Kind::Scan => (k.scan(axis)?, Spread::Threads, lines(axis)),
-        Some(axis) if launch.kind == Kind::Compact => (k.compact(axis)?, Spread::Threads, lines(axis)),
+        Some(axis) if launch.kind == Kind::Scan => k.scan(axis)?,
+        Some(axis) if launch.kind == Kind::Compact => k.compact(axis)?,
         Some(_) if launch.kind == Kind::Whole => (k.whole()?, Spread::Threads, count(&outer)),
         Some(_) if count(&outer) == 1 => (k.fold_all()?, Spread::Threads, count(&launch.domain)),
         Some(axis) if axis + 1 == launch.domain.len() && launch.domain[axis] > FEW => match launch.domain[axis] {
@@ -38,16 +40,22 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
         },
         Some(axis) => (k.fold_columns(axis)?, Spread::Threads, count(&outer)),
     };
-    let whole = k.params.iter().any(|p| p.name == "part");
-    let own: &[_] = if whole { &[("first", Type::U32), ("parts", Type::U32)] } else { &[] };
-    for (name, of) in [("lo", Type::U64), ("n", Type::U64)].iter().chain(own) {
-        k.params.push(Param { name: name.to_string(), what: ParamKind::Launch(*of) });
+    let has = |name: &str| k.params.iter().any(|p| p.name == name);
+    let (own, counted) = (has("part"), has("ticket"));
+    for (name, of) in [("lo", Type::U64), ("n", Type::U64), ("first", Type::U32), ("parts", Type::U32)] {
+        if match name {
+            "first" => counted,
+            "parts" => own,
+            _ => true,
+        } {
+            k.params.push(Param { name: name.into(), what: ParamKind::Launch(of) });
+        }
     }
     k.params.push(Param { name: "err".into(), what: ParamKind::Scratch(Type::U64) });
-    let partials = if whole { launch.reductions.len() as u32 } else { 0 };
+    let partials = if counted { launch.reductions.len() as u32 } else { 0 };
     let (name, threads) = (format!("k{number}"), THREADS);
-    let (params, sites, checked) = (k.params, k.sites, k.checked);
-    Ok(Kernel { name, params, body, threads, spread, points, partials, sites, checked })
+    let (params, sites, checked, items) = (k.params, k.sites, k.checked, k.items);
+    Ok(Kernel { name, params, body, threads, spread, items, points, partials, sites, checked })
 }
 
 /// The launch's failing sites in evaluation order.
@@ -67,6 +75,9 @@ pub(super) struct Lowering<'a> {
     checked: Vec<BufId>,
     /// Indices are i32.
     pub(super) narrow: bool,
+    pub(super) tuning: Tuning,
+    /// Points that a thread takes at a time.
+    pub(super) items: u32,
 }
 
 /// A list of steps being lowered: what each value is called and which may be infinite.
@@ -126,7 +137,7 @@ impl Lowering<'_> {
         let axes = self.axes(&self.launch.domain.clone(), "i", &mut body.out);
         self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
-        Ok(vec![stride("i", "n", body.out)])
+        self.spread(&Way::all(), body.out)
     }
 
     pub(super) fn after(&mut self, reduced: &[String], at: &str, axes: &[String], out: &mut Vec<Stmt>) -> Result<()> {
@@ -279,7 +290,9 @@ impl Lowering<'_> {
     fn load(&mut self, load: &crate::plan::Load, axes: &[String], extents: &[usize]) -> Result<Expr> {
         let buffer = self.plan.buffer(load.buf);
         let name = self.buffer(load.buf, false)?.to_string();
-        let whole = load.read.is_identity() && buffer.shape.as_slice() == extents;
+        // Whatever their axes, places that are the points' own need no arithmetic.
+        let own = linear(&Read::identity(extents.len()).ix, extents, extents);
+        let whole = load.read.tests.is_empty() && linear(&load.read.ix, &buffer.shape, extents) == own;
         let place = if whole && !extents.is_empty() {
             if extents.len() == self.launch.domain.len() { "i".into() } else { "o".into() }
         } else {
