@@ -5,7 +5,7 @@
 mod standin;
 mod support;
 
-use aplomb_kernel::device::cuda::{Usage, measured};
+use aplomb_kernel::device::cuda::{Usage, measured, ptx};
 use aplomb_lang::kir;
 use aplomb_lang::trace::LaunchRecord;
 use support::{BLACK_SCHOLES, session, traced};
@@ -40,6 +40,11 @@ const LINES: &[&str] = &[
     "0 1⌿M×2",
     "2×+\\5000⍴A",
     "⌈\\3 5000⍴A",
+    "+/3 20000⍴A",
+    "(⌈/÷+/)3 20000⍴A",
+    "+⌿5000 3⍴A",
+    "2×⌈⌿2000 300⍴A",
+    "+/[2]2 1500 3⍴A",
     "+\\3 50⍴A",
     "+⍀5000 3⍴A",
     "(+\\5000⍴A)(⌈\\5000⍴B)",
@@ -60,10 +65,14 @@ const LINES: &[&str] = &[
 
 /// The shapes of CUDA §4, by pieces of their texts.
 const SHAPES: &[(&str, &[&str])] = &[
-    ("2×A+1", &["(const double2*)(a0 + at)", "*(double2*)(r0 + at)"]),
+    ("2×A+1", &["(const double2*)(a0 + at)", "__stwb((double2*)(r0 + at)"]),
     ("A+L9", &["(const double2*)(a0 + at)", "(const uchar2*)(a1 + at)"]),
     ("+/A×A", &["double f0[4]", "f0[0] = f0[0] + f0[1]", "__threadfence()"]),
     ("+/3 2000⍴A", &["A block a row.", "double f0[4]"]),
+    ("+/3 50000⍴A", &["A block a part of a row.", "double f0[4]", "atomicAdd(tickets + o, 1u) == m1 - 1"]),
+    ("+⌿5000 3⍴A", &["A block a part of a strip of lines.", "atomicAdd(tickets + strip, 1u) == m1 - 1"]),
+    ("+⌿5000 300⍴A", &["A block a part of a strip of lines.", "u64 above = strip / "]),
+    ("+⌿500 300⍴A", &["A thread a result."]),
     ("M+2 3⍴A", &["(const double2*)(a1 + at)"]),
     (
         "2×+\\5000⍴A",
@@ -164,6 +173,36 @@ fn acl_44_every_launch_compiles_for_every_architecture_within_its_budget() {
             }
         }
         assert!(over.is_empty(), "{arch}: {over:#?}");
+    }
+}
+
+/// What the texts ask for is what the compiler makes: loads and stores of 16 bytes, on all architectures.
+#[test]
+fn vectors_are_single_instructions() {
+    let Some(python) = support::extras("the NVRTC wheel") else { return };
+    let site = python.parent().and_then(|p| p.parent()).expect("an environment").join("lib");
+    let wheel = walk(&site, "libnvrtc-builtins").expect("the wheel");
+    let with = [("LD_LIBRARY_PATH", wheel.to_str().expect("a path"))];
+    if !standin::is_child_with("vectors_are_single_instructions", &with) {
+        return;
+    }
+    let mut s = session();
+    traced(&mut s, &["A←0.5×⍳600 ⋄ L←A>9 ⋄ I←2×⍳600", "A L I"]);
+    for (line, pieces) in [
+        ("2×A+1", ["ld.global.nc.v2.f64", "st.global.wb.v2.f64"]),
+        ("A>5", ["ld.global.nc.v2.f64", "st.global.wb.v2.u8"]),
+        ("L∧~L", ["ld.global.nc.v2.u32", "st.global.wb.v2.u32"]),
+        ("+/A×A", ["ld.global.nc.v2.f64", "shfl.sync.down"]),
+        ("I-1", ["ld.global.nc.v4.s16", "st.global.wb.v4.s32"]),
+    ] {
+        let trace = traced(&mut s, &[line]);
+        let text = trace.kernels.last().and_then(|k| k.cuda.clone()).expect("a text");
+        let program = kir::program(std::slice::from_ref(&text));
+        let made = ptx(&program, "compute_90").unwrap_or_else(|e| panic!("{line}: {e}"));
+        let found: Vec<&str> = made.lines().filter(|l| l.contains(".global") || l.contains("shfl")).collect();
+        for piece in pieces {
+            assert!(made.contains(piece), "{line}: {piece}\n{}\n{found:#?}", text.text);
+        }
     }
 }
 

@@ -270,21 +270,40 @@ fn the_points_of_a_thread_change_no_value() {
     assert!(compiled.compiled as usize > 3 * lines.len(), "{compiled:?}");
 }
 
+/// Tiles, and folds of few long lines.
+const LONG: &[&str] = &[
+    "+\\V",
+    "(V>0.5)/V",
+    "⌈\\3 40000⍴V",
+    "(+\\V)(⌊\\V)",
+    "+/3 40000⍴V",
+    "+/1+16384↑V",
+    "+/2 16385⍴V",
+    "2×(⌈/÷1++/)2 33000⍴V",
+    "+⌿V∘.×1 2 3",
+    "⌈⌿1100 257⍴V",
+    "+⌿1025 300⍴V",
+    "(⌈⌿÷1++⌿)1500 5⍴V",
+    "+/[2]2 1500 3⍴V",
+    "+⌿1 1⍉1200 1200⍴V",
+    "(+⌿M)(⌈⌿M)",
+];
+
 /// CUDA §7: a look-back beyond its first window of 32 tiles, in one line and in lines of several.
 #[test]
 fn long_ways_look_back_far() {
     if !standin::is_child_under_all_schedules("long_ways_look_back_far") {
         return;
     }
-    let setup = "V←0.25×7|3×⍳145003";
+    let setup = "V←0.25×7|3×⍳145003 ⋄ M←5000 7⍴V";
     let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
     let mut tally = Tally::default();
-    for line in ["+\\V", "(V>0.5)/V", "⌈\\3 40000⍴V", "(+\\V)(⌊\\V)"] {
+    for line in LONG {
         tally.compare(&mut cpu, &mut gpu, &[line.to_string()]);
     }
     nothing_refused(&mut gpu);
     println!("{tally:?}");
-    assert_eq!((tally.lines, tally.bits_differ), (4, 0));
+    assert_eq!((tally.lines, tally.bits_differ), (LONG.len(), 0));
 }
 
 #[test]

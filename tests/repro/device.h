@@ -19,6 +19,7 @@ template <class T> static T __shfl_down_sync(unsigned, T v, unsigned) { return v
 template <class T> static T __shfl_up_sync(unsigned, T v, unsigned) { return v; }
 template <class T> static T __shfl_sync(unsigned, T v, int) { return v; }
 template <class T> static T __ldg(const T* p) { return *p; }
+template <class T> static void __stwb(T* p, T v) { *p = v; }
 template <class T, class U> static T atomicExch(T* p, U) { return *p; }
 static int __any_sync(unsigned, int test) { return test; }
 static int __ffs(int v) { return __builtin_ffs(v); }

@@ -14,6 +14,17 @@ use crate::prim::op::Op;
 
 const WARPS: u32 = THREADS / 32;
 
+/// Where blocks that share a result leave their partial ones: in `partials`, at `mine` and `theirs` behind as many as a
+/// fold has; how many they are; what they count themselves by; the result's place.
+pub(super) struct Meeting {
+    pub(super) partials: &'static str,
+    pub(super) mine: Expr,
+    pub(super) theirs: Expr,
+    pub(super) count: Expr,
+    pub(super) ticket: Expr,
+    pub(super) at: &'static str,
+}
+
 impl Lowering<'_> {
     pub(super) fn fold_all(&mut self) -> Result<Vec<Stmt>> {
         self.params.push(Param { name: "part".into(), what: ParamKind::Scratch(Type::F64) });
@@ -26,40 +37,49 @@ impl Lowering<'_> {
         self.accumulate(&mut out, &mut body)?;
         out.append(&mut self.spread(&Way::all(), body.out)?);
         self.fold_block(&mut out)?;
+        let meeting = Meeting {
+            partials: "part",
+            mine: "parts + first + blockIdx.x".into(),
+            theirs: "parts + j".into(),
+            count: "parts".into(),
+            ticket: "ticket".into(),
+            at: "0",
+        };
+        self.meet(&meeting, &[], &mut out)?;
+        Ok(out)
+    }
+
+    /// A block's results `h0…` become partial results; the last block that shares a result folds all of them, in their
+    /// order: the same bits for the same parts.
+    pub(super) fn meet(&mut self, m: &Meeting, axes: &[String], out: &mut Vec<Stmt>) -> Result<()> {
         let count = self.launch.reductions.len();
         out.push(Stmt::Shared { name: "last".into(), of: Type::U32, count: 1 });
         let mut publish: Vec<Stmt> = self.block_result()?;
-        publish.extend(
-            (0..count).map(|k| store("part", &format!("(u64){k} * parts + first + blockIdx.x"), &format!("q{k}"))),
-        );
+        publish.extend((0..count).map(|k| store(m.partials, &format!("(u64){k} * {}", m.mine), &format!("q{k}"))));
         publish.push(Stmt::Do("__threadfence()".into()));
-        publish.push(store("last", "0", "atomicAdd(ticket, 1u) == parts - 1"));
+        publish.push(store("last", "0", &format!("atomicAdd({}, 1u) == {} - 1", m.ticket, m.count)));
         out.push(Stmt::If("threadIdx.x == 0".into(), publish));
         out.push(Stmt::Do("__syncthreads()".into()));
-        out.push(Stmt::Note("The last block folds all blocks' results: the same bits for the same grid.".into()));
+        out.push(Stmt::Note("The last block folds all blocks' results.".into()));
         let mut last = vec![Stmt::Do("__threadfence()".into())];
         for (k, r) in self.launch.reductions.iter().enumerate() {
             let name = format!("t{k}");
             last.push(set(&name, &unit(r.op)?));
-            let next = format!("((const volatile double*)part)[(u64){k} * parts + j]");
+            let next = format!("((const volatile double*){})[(u64){k} * {}]", m.partials, m.theirs);
             let step = vec![set(&name, &fold_text(r.op, &name, &next)?)];
-            last.push(Stmt::For {
-                name: "j".into(),
-                from: "threadIdx.x".into(),
-                to: "parts".into(),
-                step: THREADS.to_string(),
-                body: step,
-            });
+            let (from, step_by) = ("threadIdx.x".into(), THREADS.to_string());
+            last.push(Stmt::For { name: "j".into(), from, to: m.count.clone(), step: step_by, body: step });
         }
         last.append(&mut self.fold_warps()?);
         let mut finish = self.block_result()?;
         let reduced: Vec<String> = (0..count).map(|k| format!("q{k}")).collect();
-        finish.push(Stmt::Let { name: "o".into(), of: Type::U64, is: "0".into(), node: None });
-        self.after(&reduced, "0", &[], &mut finish)?;
-        finish.push(store("ticket", "0", "0"));
+        if m.at == "0" {
+            finish.push(Stmt::Let { name: "o".into(), of: Type::U64, is: "0".into(), node: None });
+        }
+        self.after(&reduced, m.at, axes, &mut finish)?;
         last.push(Stmt::If("threadIdx.x == 0".into(), finish));
         out.push(Stmt::If("last[0]".into(), last));
-        Ok(out)
+        Ok(())
     }
 
     pub(super) fn fold_rows(&mut self, outer: &[usize], by: Spread) -> Result<Vec<Stmt>> {
@@ -135,7 +155,7 @@ impl Lowering<'_> {
     }
 
     /// The threads' results of a block become one a warp, in shared memory.
-    fn fold_block(&mut self, out: &mut Vec<Stmt>) -> Result<()> {
+    pub(super) fn fold_block(&mut self, out: &mut Vec<Stmt>) -> Result<()> {
         for k in 0..self.launch.reductions.len() {
             out.push(Stmt::Shared { name: format!("h{k}"), of: Type::F64, count: WARPS });
         }

@@ -6,7 +6,7 @@
 
 use super::vector::Way;
 use super::{Expr, Kernel, Param, ParamKind, Spread, Stmt, Tuning, Type};
-use super::{fold, index, ops};
+use super::{fold, index, ops, parts};
 use crate::array::DType;
 use crate::dag::ix::linear;
 use crate::dag::{Along, NodeId, Read, Rounds};
@@ -34,6 +34,7 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Res
         Some(axis) if launch.kind == Kind::Compact => k.compact(axis)?,
         Some(_) if launch.kind == Kind::Whole => (k.whole()?, Spread::Threads, count(&outer)),
         Some(_) if count(&outer) == 1 => (k.fold_all()?, Spread::Threads, count(&launch.domain)),
+        Some(axis) if parts::are_few(&launch.domain, axis, count(&outer)) => k.fold_parts(axis)?,
         Some(axis) if axis + 1 == launch.domain.len() && launch.domain[axis] > FEW => match launch.domain[axis] {
             ..=MANY => (k.fold_rows(&outer, Spread::Warps)?, Spread::Warps, count(&outer)),
             _ => (k.fold_rows(&outer, Spread::Blocks)?, Spread::Blocks, count(&outer)),
@@ -42,6 +43,7 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Res
     };
     let has = |name: &str| k.params.iter().any(|p| p.name == name);
     let (own, counted) = (has("part"), has("ticket"));
+    let shared = counted || has("tickets");
     for (name, of) in [("lo", Type::U64), ("n", Type::U64), ("first", Type::U32), ("parts", Type::U32)] {
         if match name {
             "first" => counted,
@@ -52,7 +54,7 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Res
         }
     }
     k.params.push(Param { name: "err".into(), what: ParamKind::Scratch(Type::U64) });
-    let partials = if counted { launch.reductions.len() as u32 } else { 0 };
+    let partials = if shared { launch.reductions.len() as u32 } else { 0 };
     let (name, threads) = (format!("k{number}"), THREADS);
     let (params, sites, checked, items) = (k.params, k.sites, k.checked, k.items);
     Ok(Kernel { name, params, body, threads, spread, items, points, partials, sites, checked })

@@ -10,6 +10,7 @@ mod fold;
 mod index;
 mod lower;
 mod ops;
+mod parts;
 mod places;
 mod print;
 mod scan;
@@ -198,6 +199,9 @@ impl Kernel {
             "part" => (8 * folds * blocks, false),
             "totals" | "prefixes" => (8 * folds * self.points, false),
             "flags" => (4 * folds * self.points, true),
+            "partials" => (8 * folds * self.points, false),
+            "strips" => (8 * folds * self.points * u64::from(THREADS), false),
+            "tickets" => (4 * self.points, true),
             "status" => (8 * self.points, true),
             _ => (8, true),
         }

@@ -162,7 +162,8 @@ fn together(way: &Way, arrays: &[Array], body: &[Stmt], items: u32, each: u32) -
             let apart = if k == 0 { String::new() } else { format!(" + {}", k * THREADS * each) };
             let (mine, there) = (format!("(({vector}*){own})[{k}]"), format!("({name} + {}at{apart})", way.base));
             Stmt::Do(match a.is_result {
-                true => format!("*({vector}*){there} = {mine}"),
+                // Said, since NVRTC takes a plain store apart in a loop.
+                true => format!("__stwb(({vector}*){there}, {mine})"),
                 false => format!("{mine} = __ldg((const {vector}*){there})"),
             })
         };
