@@ -41,7 +41,7 @@ const LINES: &[&str] = &[
     "2×+\\5000⍴A",
     "⌈\\3 5000⍴A",
     "+/3 20000⍴A",
-    "(⌈/÷+/)3 20000⍴A",
+    "(⌈/-+/)3 20000⍴A",
     "+⌿5000 3⍴A",
     "2×⌈⌿2000 300⍴A",
     "+/[2]2 1500 3⍴A",
@@ -166,10 +166,14 @@ fn acl_44_every_launch_compiles_for_every_architecture_within_its_budget() {
         for (line, launch, usage) in &all {
             println!("{arch} {:8} {:3} {:5} {line}", launch.skeleton, usage.registers, usage.shared);
             let budget = BUDGETS.iter().find(|b| b.0 == launch.skeleton).expect("a shape").1;
-            // The other architectures take up to 8 more or less, the oldest 16.
-            let more = [("sm_90", 0), ("sm_75", 16)].iter().find(|m| m.0 == arch).map_or(8, |m| m.1);
-            if usage.spills > 0 || usage.shared > SHARED || usage.registers > budget + more {
-                over.push(format!("{line}: {usage:?}, {} registers are the most", budget + more));
+            // The others take up to 8 more or less; of the oldest's 1024 threads each has 64.
+            let most = match arch {
+                "sm_75" => 64,
+                "sm_90" => budget,
+                _ => budget + 8,
+            };
+            if usage.spills > 0 || usage.shared > SHARED || usage.registers > most {
+                over.push(format!("{line}: {usage:?}, {most} registers are the most"));
             }
         }
         assert!(over.is_empty(), "{arch}: {over:#?}");

@@ -2,9 +2,9 @@
 // and what stands up to its end once it has looked back at the tiles before it.
 //
 // The next tile comes from a ticket, never from blockIdx: a tile waits for earlier ones only, and those have begun. The
-// blocks of earlier slices took one number each beyond their tiles, `first` in all.
+// blocks of earlier slices took one number each beyond their tiles, `first` in all. Whoever read the seat has passed a
+// barrier of that tile since; the one here lets nobody write a tile's shared arrays that another still reads.
 DEV u64 next_tile(u32* ticket, u32 first, u32* seat) {
-  __syncthreads();
   if (threadIdx.x == 0) *seat = atomicAdd(ticket, 1u) - first;
   __syncthreads();
   return *seat; }

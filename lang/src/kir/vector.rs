@@ -81,7 +81,7 @@ impl Lowering<'_> {
         let arrays = arrays(&self.params, &body);
         let widest = arrays.iter().map(|a| a.of.bytes()).max();
         let items = self.tuning.items.map(|k| k.next_power_of_two().clamp(1, WIDEST));
-        let items = items.unwrap_or_else(|| chosen(self.launch, widest, folds.len() as u32));
+        let items = items.unwrap_or_else(|| chosen(self.launch, way.by, widest, folds.len() as u32));
         self.items = items;
         if items == 1 {
             return Ok(vec![way.run(way.name, "", &way.count, (THREADS, 1), body)]);
@@ -133,7 +133,7 @@ fn put(to: &str, at: &str, is: Expr) -> Stmt {
 }
 
 /// Points a thread takes at a time where nobody tunes.
-fn chosen(launch: &Launch, widest: Option<u32>, folds: u32) -> u32 {
+fn chosen(launch: &Launch, by: By, widest: Option<u32>, folds: u32) -> u32 {
     let ns = |what: &What| match what {
         // What calls a library keeps little in registers.
         What::Loop { .. } | What::Gather { .. } | What::Op { op: Op::Circle(_), .. } => HEAVY,
@@ -144,11 +144,12 @@ fn chosen(launch: &Launch, widest: Option<u32>, folds: u32) -> u32 {
         return 1;
     }
     let of_vector = widest.map_or(1, |bytes| (WIDEST / bytes).min(MOST));
+    // All folds together have so many partial results; what goes through rows has other things to keep too.
+    let partial = if by == By::Grid { 2 * FOLDS } else { FOLDS };
     match folds {
         0 => of_vector,
-        1 | 2 => of_vector.max(FOLDS),
-        // All folds together have so many partial results.
-        _ => (2 * FOLDS / folds).clamp(1, FOLDS),
+        1 => of_vector.max(FOLDS),
+        _ => (partial / folds).clamp(1, FOLDS),
     }
 }
 
