@@ -129,6 +129,49 @@ fn planted_faults_in_printed_texts_are_seen() {
     assert!(escaped.is_empty(), "{escaped:#?}");
 }
 
+/// The program in two slices: `cut` points by three blocks, the rest by five.
+fn sliced(text: &str, cut: u64) -> String {
+    let line = text.lines().find(|l| l.contains("must(cudaLaunchKernel(")).expect("a launch");
+    let grid = line.split("dim3(").nth(1).and_then(|rest| rest.split(')').next()).expect("a grid");
+    let with = |blocks: u32| line.replacen(&format!("dim3({grid})"), &format!("dim3({blocks})"), 1);
+    let set = |name: &str, value: &str| {
+        if text.contains(&format!(" {name} = ")) { format!("  {name} = {value};\n") } else { String::new() }
+    };
+    let (parts, first) = (set("parts", "8"), set("first", "3"));
+    let (before, after) = (with(3), with(5));
+    let both =
+        format!("  u64 whole = n;\n{parts}  n = {cut};\n{before}\n  lo = {cut}, n = whole - {cut};\n{first}{after}");
+    text.replacen(line, &both, 1)
+}
+
+/// CUDA §2: slices continue what earlier ones began, and blocks take several tiles, rows or vectors.
+#[test]
+fn slices_give_the_same() {
+    if standin::libraries().is_none() {
+        return;
+    }
+    for (launch, line, cut) in [
+        ("k0", SCAN, 11),
+        ("k0", "⌈\\0.5×3 9000⍴⍳27000", 4),
+        ("k1", SELECTION, 6),
+        ("k0", VECTORS, 512),
+        ("k0", "+/0.5×⍳34000", 9216),
+        ("k0", ROWS, 2),
+        ("k0", STRIPS, 1),
+        ("k0", "+/0.5×40 3000⍴⍳120000", 9),
+        ("k0", "+\\0.5×40 300⍴⍳12000", 8),
+    ] {
+        let dir = standin::folder();
+        written(dir.path(), launch, line);
+        let file = dir.path().join(format!("{launch}.cu"));
+        let text = std::fs::read_to_string(&file).expect("a program");
+        std::fs::write(&file, sliced(&text, cut)).expect("written");
+        for schedule in ["random", "starved"] {
+            assert_eq!(ran(dir.path(), launch, schedule), (Some(0), "as the CPU\n".into()), "{line}");
+        }
+    }
+}
+
 #[test]
 fn a_launch_that_is_not_there_is_a_sentence() {
     let dir = standin::folder();

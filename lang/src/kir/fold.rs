@@ -14,10 +14,11 @@ use crate::prim::op::Op;
 
 const WARPS: u32 = THREADS / 32;
 
-/// Where blocks that share a result leave their partial ones: in `partials`, at `mine` and `theirs` behind as many as a
-/// fold has; how many they are; what they count themselves by; the result's place.
+/// Where blocks that share a result leave their partial ones: in `partials`, of which each fold has `all`, at `mine` and
+/// `theirs`; how many share one; what they count themselves by; the result's place.
 pub(super) struct Meeting {
     pub(super) partials: &'static str,
+    pub(super) all: Expr,
     pub(super) mine: Expr,
     pub(super) theirs: Expr,
     pub(super) count: Expr,
@@ -39,8 +40,9 @@ impl Lowering<'_> {
         self.fold_block(&mut out)?;
         let meeting = Meeting {
             partials: "part",
-            mine: "parts + first + blockIdx.x".into(),
-            theirs: "parts + j".into(),
+            all: "parts".into(),
+            mine: "first + blockIdx.x".into(),
+            theirs: "j".into(),
             count: "parts".into(),
             ticket: "ticket".into(),
             at: "0",
@@ -55,7 +57,7 @@ impl Lowering<'_> {
         let count = self.launch.reductions.len();
         out.push(Stmt::Shared { name: "last".into(), of: Type::U32, count: 1 });
         let mut publish: Vec<Stmt> = self.block_result()?;
-        publish.extend((0..count).map(|k| store(m.partials, &format!("(u64){k} * {}", m.mine), &format!("q{k}"))));
+        publish.extend((0..count).map(|k| store(m.partials, &slot(k, &m.all, &m.mine), &format!("q{k}"))));
         publish.push(Stmt::Do("__threadfence()".into()));
         publish.push(store("last", "0", &format!("atomicAdd({}, 1u) == {} - 1", m.ticket, m.count)));
         out.push(Stmt::If("threadIdx.x == 0".into(), publish));
@@ -65,7 +67,7 @@ impl Lowering<'_> {
         for (k, r) in self.launch.reductions.iter().enumerate() {
             let name = format!("t{k}");
             last.push(set(&name, &unit(r.op)?));
-            let next = format!("((const volatile double*){})[(u64){k} * {}]", m.partials, m.theirs);
+            let next = format!("((const volatile double*){})[{}]", m.partials, slot(k, &m.all, &m.theirs));
             let step = vec![set(&name, &fold_text(r.op, &name, &next)?)];
             let (from, step_by) = ("threadIdx.x".into(), THREADS.to_string());
             last.push(Stmt::For { name: "j".into(), from, to: m.count.clone(), step: step_by, body: step });
@@ -198,6 +200,11 @@ impl Lowering<'_> {
         }
         Ok(out)
     }
+}
+
+/// The place of a partial result of fold `k` behind those of the folds before.
+pub(super) fn slot(k: usize, all: &str, at: &str) -> Expr {
+    if k == 0 { at.into() } else { format!("(u64){k} * {all} + {at}") }
 }
 
 /// What a fold begins with: nothing of it is left in any result.

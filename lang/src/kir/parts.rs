@@ -4,7 +4,7 @@
 //! Along the last axis a block folds its part as a row. Along another a block takes a strip of lines that lie side by
 //! side, up to `THREADS` of them, in as many rows of threads as there is room for; so its loads are contiguous.
 
-use super::fold::{Meeting, fold_text, unit};
+use super::fold::{Meeting, fold_text, slot, unit};
 use super::lower::{Body, Lowering, Part, set, store};
 use super::scan::Shape;
 use super::vector::{By, Way};
@@ -74,8 +74,9 @@ impl Lowering<'_> {
         self.fold_block(&mut row)?;
         let meeting = Meeting {
             partials: "partials",
-            mine: format!("{all} + part"),
-            theirs: format!("{all} + o * {parts} + j"),
+            all,
+            mine: "part".into(),
+            theirs: format!("o * {parts} + j"),
             count: parts,
             ticket: "tickets + o".into(),
             at: "o",
@@ -164,7 +165,7 @@ impl Lowering<'_> {
             out.push(Stmt::If("mine && row == 0".into(), whole));
             Ok(out)
         };
-        let slot = |k: usize, part: &str| format!("({k} * {all} + {part}) * {THREADS} + column");
+        let slot = |k: usize, part: &str| format!("({}) * {THREADS} + column", slot(k, &all, part));
         let told = (0..folds).map(|k| store("strips", &slot(k, "part"), &format!("t{k}"))).collect();
         strip.append(&mut first(told)?);
         strip.push(Stmt::Do("__threadfence()".into()));
