@@ -67,6 +67,9 @@ const LINES: &[&str] = &[
 const SHAPES: &[(&str, &[&str])] = &[
     ("2×A+1", &["(const double2*)(a0 + at)", "__stwb((double2*)(r0 + at)"]),
     ("A+L9", &["(const double2*)(a0 + at)", "(const uchar2*)(a1 + at)"]),
+    ("Q[;1]×Q[;2]+Q[;4]", &[" = __ldg((const double2*)a0 + 2 * i);", ".x;", "+ (2 * i + 1));"]),
+    ("J[;1]×J[;2]+J[;4]", &[" = __ldg((const int4*)a0 + i);", ".w;"]),
+    ("1+Q[;3]", &["a0["]),
     ("+/A×A", &["double f0[4]", "f0[0] = f0[0] + f0[1]", "__threadfence()"]),
     ("+/3 2000⍴A", &["A block a row.", "double f0[4]"]),
     ("+/3 50000⍴A", &["A block a part of a row.", "double f0[4]", "atomicAdd(tickets + o, 1u) == m1 - 1"]),
@@ -94,7 +97,7 @@ const SHAPES: &[(&str, &[&str])] = &[
 #[test]
 fn a_launch_has_the_shape_of_its_class() {
     let mut s = session();
-    traced(&mut s, &["A←0.5×⍳6 ⋄ B←7-5000⍴⍳6 ⋄ M←2 3⍴A ⋄ L9←6⍴0 1 1", "A B M L9"]);
+    traced(&mut s, &["A←0.5×⍳6 ⋄ B←7-5000⍴⍳6 ⋄ M←2 3⍴A ⋄ L9←6⍴0 1 1", "Q←50 4⍴A ⋄ J←50 4⍴99991×⍳7", "A B M L9 Q J"]);
     for (line, pieces) in SHAPES {
         let text = |s: &mut _, line: &str| {
             let trace = traced(s, &[line]);
@@ -191,9 +194,10 @@ fn vectors_are_single_instructions() {
         return;
     }
     let mut s = session();
-    traced(&mut s, &["A←0.5×⍳600 ⋄ L←A>9 ⋄ I←2×⍳600", "A L I"]);
+    traced(&mut s, &["A←0.5×⍳600 ⋄ L←A>9 ⋄ I←2×⍳600 ⋄ Q←300 2⍴A", "A L I Q"]);
     for (line, pieces) in [
         ("2×A+1", ["ld.global.nc.v2.f64", "st.global.wb.v2.f64"]),
+        ("Q[;1]×Q[;2]", ["ld.global.nc.v2.f64", "st.global.wb.v2.f64"]),
         ("A>5", ["ld.global.nc.v2.f64", "st.global.wb.v2.u8"]),
         ("L∧~L", ["ld.global.nc.v2.u32", "st.global.wb.v2.u32"]),
         ("+/A×A", ["ld.global.nc.v2.f64", "shfl.sync.down"]),
@@ -207,6 +211,9 @@ fn vectors_are_single_instructions() {
         for piece in pieces {
             assert!(made.contains(piece), "{line}: {piece}\n{}\n{found:#?}", text.text);
         }
+        // Both components come with one load, at each of two points and in the loop of the rest.
+        let loads = found.iter().filter(|l| l.contains("ld.global.nc")).count();
+        assert!(!line.starts_with('Q') || loads == 3, "{line}: {found:#?}");
     }
 }
 

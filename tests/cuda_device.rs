@@ -232,30 +232,42 @@ fn sizes_around_blocks_and_warps_have_the_same_values() {
     assert_eq!(tally.bits_differ, 0, "sums of quarters are exact");
 }
 
+/// Maps and folds of every type of item, and what goes through tiles.
+const TUNED: &[&str] = &[
+    "V+2×⌽V",
+    "T-1",
+    "S+S",
+    "I×2",
+    "B∧~⌽B",
+    "V+S",
+    "B+I",
+    "S>V",
+    "Q[;1]+Q[;2]×Q[;4]",
+    "+/V×V",
+    "⌈/I",
+    "≠/B",
+    "(+/V)(⌈/S)(⌊/I)",
+    "⌈/K[;1]-K[;2]",
+    "+/3 1500⍴V",
+    "+/V∘.×1 2 3",
+    "+\\V",
+    "⌈\\3 1100⍴I",
+    "+\\5 60⍴S",
+    "(+\\V)(⌈\\S)",
+    "∨\\B",
+    "B/V",
+    "B/S",
+];
+
 /// The same values for whatever a tuner chooses, and for every type of item.
 #[test]
 fn the_points_of_a_thread_change_no_value() {
     if !standin::is_child("the_points_of_a_thread_change_no_value", &[]) {
         return;
     }
-    let lines: Vec<String> =
-        ["V+2×⌽V", "T-1", "S+S", "I×2", "B∧~⌽B", "V+S", "B+I", "S>V", "+/V×V", "⌈/I", "≠/B", "(+/V)(⌈/S)(⌊/I)"]
-            .into_iter()
-            .chain([
-                "+\\V",
-                "⌈\\3 1100⍴I",
-                "+\\5 60⍴S",
-                "B/V",
-                "B/S",
-                "+/3 1500⍴V",
-                "(+\\V)(⌈\\S)",
-                "∨\\B",
-                "+/V∘.×1 2 3",
-            ])
-            .map(String::from)
-            .collect();
+    let lines: Vec<String> = TUNED.iter().map(|line| line.to_string()).collect();
     let mut tally = Tally::default();
-    let setup = "V←0.25×7|3×⍳5003 ⋄ T←100|⍳5003 ⋄ S←3×⍳5003 ⋄ I←99991×⍳5003 ⋄ B←V>0.75";
+    let setup = "V←0.25×7|3×⍳5003 ⋄ T←100|⍳5003 ⋄ S←3×⍳5003 ⋄ I←99991×⍳5003 ⋄ B←V>0.75 ⋄ Q←1200 4⍴V ⋄ K←2100 2⍴I";
     let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
     for items in [1, 2, 4, 8, 16] {
         let device = gpu.core().devices().find().expect("the stand-in");

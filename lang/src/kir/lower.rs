@@ -73,7 +73,7 @@ pub(super) struct Lowering<'a> {
     pub(super) launch: &'a Launch,
     pub(super) params: Vec<Param>,
     sites: Vec<u32>,
-    variables: usize,
+    pub(super) variables: usize,
     checked: Vec<BufId>,
     /// Indices are i32.
     pub(super) narrow: bool,
@@ -167,7 +167,10 @@ impl Lowering<'_> {
                     body.loose.push(false);
                     continue;
                 }
-                What::Load(l) => (self.load(&self.launch.loads[*l as usize].clone(), axes, extents)?, false),
+                What::Load(l) => {
+                    let load = self.launch.loads[*l as usize].clone();
+                    (self.load(&load, axes, extents, &mut body.out)?, false)
+                }
                 What::Index { ix, origin } => {
                     let origin = self.number('p', Type::F64, *origin);
                     (format!("{origin} + (double)({})", self.index(ix, axes)), false)
@@ -289,7 +292,13 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn load(&mut self, load: &crate::plan::Load, axes: &[String], extents: &[usize]) -> Result<Expr> {
+    fn load(
+        &mut self,
+        load: &crate::plan::Load,
+        axes: &[String],
+        extents: &[usize],
+        out: &mut Vec<Stmt>,
+    ) -> Result<Expr> {
         let buffer = self.plan.buffer(load.buf);
         let name = self.buffer(load.buf, false)?.to_string();
         // Whatever their axes, places that are the points' own need no arithmetic.
@@ -300,9 +309,10 @@ impl Lowering<'_> {
         } else {
             self.offset(&load.read, &buffer.shape, axes, extents)
         };
+        let item = self.packed(load, extents, out).unwrap_or_else(|| format!("{name}[{place}]"));
         let text = match storage(buffer.dtype) {
-            Type::F64 | Type::F32 => format!("{name}[{place}]"),
-            _ => format!("(double){name}[{place}]"),
+            Type::F64 | Type::F32 => item,
+            _ => format!("(double){item}"),
         };
         Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, axes) })
     }
@@ -417,7 +427,7 @@ pub(super) fn store(to: &str, at: &str, is: &str) -> Stmt {
     Stmt::Store { to: to.into(), at: at.into(), is: is.into(), node: None }
 }
 
-fn storage(dtype: DType) -> Type {
+pub(super) fn storage(dtype: DType) -> Type {
     match dtype {
         DType::Bool => Type::U8,
         DType::I8 => Type::I8,

@@ -10,6 +10,7 @@ mod fold;
 mod index;
 mod lower;
 mod ops;
+mod packed;
 mod parts;
 mod places;
 mod print;

@@ -11,7 +11,7 @@ DEV u64 next_tile(u32* ticket, u32 first, u32* seat) {
 // A fold of doubles: a value does not fit beside its flag. So a tile writes the value, fences, then sets the flag, and a
 // reader sees the flag, fences, then reads. Totals and prefixes have arrays of their own: no value changes behind a flag.
 struct Tiles { u32* flags; double* totals; double* prefixes; };
-const u32 TOTAL = 1, PREFIX = 2;
+enum : u32 { TOTAL = 1, PREFIX = 2 };
 template <class F> DEV double warp_scan(F join, double v) {
   for (u32 by = 1; by < 32; by <<= 1) {
     double before = __shfl_up_sync(~0u, v, by);
@@ -70,7 +70,7 @@ template <u32 ITEMS, class F> DEV void scan_tile(F join, double unit, double* it
   for (u32 k = 0; k < ITEMS; k++) own[k] = join(before, mine[k]);
   __syncthreads(); }
 // Counts have 62 bits beside their flag: one word, never torn, and no fence.
-const u64 COUNT = (1ull << 62) - 1;
+enum : u64 { COUNT = (1ull << 62) - 1 };
 DEV u64 look_back(const u64* status, u64 tile) {
   u32 lane = threadIdx.x % 32;
   u64 before = 0;

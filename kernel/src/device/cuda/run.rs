@@ -237,6 +237,10 @@ impl<'a> Run<'a> {
                 (ParamKind::In(_, b), _) => {
                     let copy = self.on_device(BufId(*b))?;
                     let at = copy.at();
+                    // Texts read vectors of so many bytes.
+                    if !at.is_multiple_of(16) {
+                        return Err(Stop::Cpu("an array does not begin at a multiple of 16 bytes".into()));
+                    }
                     holding.push(copy);
                     at
                 }
