@@ -94,7 +94,7 @@ fn program(r: &Reproduction, number: usize) -> Result<String, String> {
         data += &format!("static const {} {name}[] = {{\n  {body} }};\n", raw(of));
         all.len()
     };
-    let blocks = r.kernel.points.div_ceil(r.kernel.spread.per_block()).clamp(1, 256);
+    let blocks = r.kernel.points.div_ceil(r.kernel.per_block()).clamp(1, 256);
     let mut checks = String::new();
     for p in &r.kernel.params {
         let name = &p.name;
@@ -108,7 +108,7 @@ fn program(r: &Reproduction, number: usize) -> Result<String, String> {
             (ParamKind::Out(of, b), _) => {
                 let wanted = r.outputs.as_ref().and_then(|all| array(all, *b));
                 let n = wanted.as_ref().map(|a| table(&format!("{name}_should"), a, *of));
-                let len = n.unwrap_or(r.kernel.points as usize * 2);
+                let len = n.unwrap_or(r.elements);
                 if let Some(n) = n {
                     let real = i32::from(*of == Type::F64) + 2 * i32::from(*of == Type::F32);
                     checks += &format!(
@@ -128,12 +128,10 @@ fn program(r: &Reproduction, number: usize) -> Result<String, String> {
             (ParamKind::Scratch(_), "err") => "  static const u64 fine[] = { ~0ull, ~0ull };\n  \
                                                const void* err = there(fine, sizeof fine);\n"
                 .into(),
-            (ParamKind::Scratch(_), "part") => {
-                format!("  void* part = room({});\n", 8 * u64::from(r.kernel.partials) * blocks)
-            }
-            (ParamKind::Scratch(_), other) => {
-                format!("  static const u64 zero[] = {{ 0 }};\n  const void* {other} = there(zero, sizeof zero);\n")
-            }
+            (ParamKind::Scratch(_), scratch) => match r.kernel.scratch(scratch, blocks) {
+                (bytes, true) => format!("  void* {name} = zeros({bytes});\n"),
+                (bytes, false) => format!("  void* {name} = room({bytes});\n"),
+            },
         };
     }
     if total > MOST {
@@ -162,6 +160,9 @@ static void must(cudaError_t e, const char* what) {
 static void* room(size_t bytes) { void* p = 0; must(cudaMalloc(&p, bytes ? bytes : 8), "memory"); return p; }
 static void* there(const void* from, size_t bytes) {
   void* p = room(bytes); must(cudaMemcpy(p, from, bytes, cudaMemcpyHostToDevice), "copy"); return p; }
+static void* zeros(size_t bytes) {
+  void* p = room(bytes); void* from = calloc(bytes, 1);
+  must(cudaMemcpy(p, from, bytes, cudaMemcpyHostToDevice), "copy"); free(from); return p; }
 static int failed(const void* err) {
   u64 word[2]; must(cudaMemcpy(word, err, sizeof word, cudaMemcpyDeviceToHost), "copy");
   if (word[1] != ~0ull) printf("results that did not fit: %llx\n", ~word[1]);

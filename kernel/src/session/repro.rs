@@ -4,7 +4,7 @@ use super::Session;
 use super::record::Clock;
 use crate::device::cpu::Cpu;
 use crate::device::{Device, DeviceError, RunCtx};
-use aplomb_lang::array::Array;
+use aplomb_lang::array::{Array, elements};
 use aplomb_lang::error::{Error, Result, domain, internal, value};
 use aplomb_lang::eval::host::Recorded;
 use aplomb_lang::kir::{self, Kernel};
@@ -15,6 +15,8 @@ pub struct Reproduction {
     pub statement: String,
     pub kernel: Kernel,
     pub text: String,
+    /// Of its largest result.
+    pub elements: usize,
     /// What it reads.
     pub inputs: Vec<(u32, Array)>,
     /// What the CPU gives; None where an element fails there.
@@ -36,6 +38,8 @@ impl Session {
                 let ctx = RunCtx { interrupt: &core.interrupt, budget: &core.budget, timed: false };
                 let mut cpu = Cpu::new(1);
                 let mut found = of_plan(&mut cpu, &compiled.plan, &recorded, number - before, &ctx)?;
+                // Launches count through the whole line, not each evaluation.
+                found.text = found.text.replacen(" k(", &format!(" k{number}("), 1);
                 found.statement = statement;
                 return Ok(found);
             }
@@ -47,7 +51,7 @@ impl Session {
 
 fn of_plan(cpu: &mut Cpu, plan: &Plan, recorded: &Recorded, k: usize, ctx: &RunCtx) -> Result<Reproduction> {
     let kernel = kir::kernel(plan, &plan.launches[k], k)?;
-    let text = kir::canonical(&kernel).replacen(" k(", &format!(" k{k}("), 1);
+    let text = kir::canonical(&kernel);
     let launch = &plan.launches[k];
     let mut read: Vec<BufId> = launch.loads.iter().map(|l| l.buf).collect();
     read.sort();
@@ -78,5 +82,6 @@ fn of_plan(cpu: &mut Cpu, plan: &Plan, recorded: &Recorded, k: usize, ctx: &RunC
     if !inputs.iter().all(same) {
         return Err::<_, Error>(domain("an input changed its storage since the plan was made"));
     }
-    Ok(Reproduction { statement: String::new(), kernel, text, inputs, outputs })
+    let elements = written.iter().map(|b| elements(&plan.buffer(*b).shape)).max().unwrap_or(0);
+    Ok(Reproduction { statement: String::new(), kernel, text, elements, inputs, outputs })
 }

@@ -4,10 +4,12 @@
 //! shapes share; `fold`, `places` and `whole` are the others. Values are double, or float where the node is f32; storage
 //! types convert at loads and stores. Overflow is tested where a value is stored or would be hidden, not at every operation.
 
-use super::{Expr, Kernel, Param, ParamKind, Spread, Stmt, Type};
-use super::{fold, index, ops};
+use super::vector::Way;
+use super::{Expr, Kernel, Param, ParamKind, Spread, Stmt, Tuning, Type};
+use super::{fold, index, ops, parts};
 use crate::array::DType;
-use crate::dag::{Along, NodeId, Rounds};
+use crate::dag::ix::linear;
+use crate::dag::{Along, NodeId, Read, Rounds};
 use crate::error::{Result, internal, nonce};
 use crate::plan::{BufId, Kind, Launch, Plan, Step, ValueId, What};
 use crate::prim::op::{Fails, Op};
@@ -16,52 +18,62 @@ use std::collections::BTreeMap;
 const THREADS: u32 = super::THREADS;
 
 /// Rows of so few elements are a thread's, of so many a warp's, of more a block's.
-const FEW: usize = 16;
-const MANY: usize = 1024;
+pub(super) const FEW: usize = 16;
+pub(super) const MANY: usize = 1024;
 
-pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
+pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Result<Kernel> {
     fold::foldable(launch)?;
     let (sites, narrow) = (sites(launch), index::is_narrow(plan, launch));
+    let (params, checked) = (Vec::new(), Vec::new());
     let mut k = Lowering {
         plan,
         launch,
-        params: Vec::new(),
+        params,
         sites,
         variables: 0,
-        checked: Vec::new(),
+        checked,
         narrow,
+        tuning,
+        items: 1,
         near: BTreeMap::new(),
     };
     k.buffers();
     let outer = launch.outer();
     let count = |shape: &[usize]| shape.iter().map(|n| *n as u64).product::<u64>();
-    let lines = |axis: usize| count(&launch.domain[..axis]) * count(&launch.domain[axis + 1..]);
     let (body, spread, points) = match launch.axis {
         None if launch.tiling.is_some() => {
             let (body, boxes) = k.tiled()?;
             (body, Spread::Blocks, boxes)
         }
         None => (k.map()?, Spread::Threads, count(&launch.domain)),
-        Some(axis) if launch.kind == Kind::Scan => (k.scan(axis)?, Spread::Threads, lines(axis)),
-        Some(axis) if launch.kind == Kind::Compact => (k.compact(axis)?, Spread::Threads, lines(axis)),
+        Some(axis) if launch.kind == Kind::Scan => k.scan(axis)?,
+        Some(axis) if launch.kind == Kind::Compact => k.compact(axis)?,
         Some(_) if launch.kind == Kind::Whole => (k.whole()?, Spread::Threads, count(&outer)),
         Some(_) if count(&outer) == 1 => (k.fold_all()?, Spread::Threads, count(&launch.domain)),
+        Some(axis) if parts::are_few(&launch.domain, axis, count(&outer)) => k.fold_parts(axis)?,
         Some(axis) if axis + 1 == launch.domain.len() && launch.domain[axis] > FEW => match launch.domain[axis] {
             ..=MANY => (k.fold_rows(&outer, Spread::Warps)?, Spread::Warps, count(&outer)),
             _ => (k.fold_rows(&outer, Spread::Blocks)?, Spread::Blocks, count(&outer)),
         },
         Some(axis) => (k.fold_columns(axis)?, Spread::Threads, count(&outer)),
     };
-    let whole = k.params.iter().any(|p| p.name == "part");
-    let own: &[_] = if whole { &[("first", Type::U32), ("parts", Type::U32)] } else { &[] };
-    for (name, of) in [("lo", Type::U64), ("n", Type::U64)].iter().chain(own) {
-        k.params.push(Param { name: name.to_string(), what: ParamKind::Launch(*of) });
+    let has = |name: &str| k.params.iter().any(|p| p.name == name);
+    let (own, counted) = (has("part"), has("ticket"));
+    let shared = counted || has("tickets");
+    for (name, of) in [("lo", Type::U64), ("n", Type::U64), ("first", Type::U32), ("parts", Type::U32)] {
+        if match name {
+            "first" => counted,
+            "parts" => own,
+            _ => true,
+        } {
+            k.params.push(Param { name: name.into(), what: ParamKind::Launch(of) });
+        }
     }
     k.params.push(Param { name: "err".into(), what: ParamKind::Scratch(Type::U64) });
-    let partials = if whole { launch.reductions.len() as u32 } else { 0 };
+    let partials = if shared { launch.reductions.len() as u32 } else { 0 };
     let (name, threads) = (format!("k{number}"), THREADS);
-    let (params, sites, checked) = (k.params, k.sites, k.checked);
-    Ok(Kernel { name, params, body, threads, spread, points, partials, sites, checked })
+    let (params, sites, checked, items) = (k.params, k.sites, k.checked, k.items);
+    Ok(Kernel { name, params, body, threads, spread, items, points, partials, sites, checked })
 }
 
 /// The launch's failing sites in evaluation order.
@@ -77,10 +89,13 @@ pub(super) struct Lowering<'a> {
     pub(super) launch: &'a Launch,
     pub(super) params: Vec<Param>,
     sites: Vec<u32>,
-    variables: usize,
+    pub(super) variables: usize,
     checked: Vec<BufId>,
     /// Indices are i32.
     pub(super) narrow: bool,
+    pub(super) tuning: Tuning,
+    /// Points that a thread takes at a time.
+    pub(super) items: u32,
     /// By load: where a tile has it.
     pub(super) near: BTreeMap<u32, Expr>,
 }
@@ -142,7 +157,7 @@ impl Lowering<'_> {
         let axes = self.axes(&self.launch.domain.clone(), "i", &mut body.out);
         self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
-        Ok(vec![stride("i", "n", body.out)])
+        self.spread(&Way::all(), body.out)
     }
 
     pub(super) fn after(&mut self, reduced: &[String], at: &str, axes: &[String], out: &mut Vec<Stmt>) -> Result<()> {
@@ -171,7 +186,10 @@ impl Lowering<'_> {
                     continue;
                 }
                 What::Load(l) if self.near.contains_key(l) => (self.from_tile(*l, axes), false),
-                What::Load(l) => (self.load(&self.launch.loads[*l as usize].clone(), axes, extents)?, false),
+                What::Load(l) => {
+                    let load = self.launch.loads[*l as usize].clone();
+                    (self.load(&load, axes, extents, &mut body.out)?, false)
+                }
                 What::Index { ix, origin } => {
                     let origin = self.number('p', Type::F64, *origin);
                     (format!("{origin} + (double)({})", self.index(ix, axes)), false)
@@ -293,18 +311,27 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn load(&mut self, load: &crate::plan::Load, axes: &[String], extents: &[usize]) -> Result<Expr> {
+    fn load(
+        &mut self,
+        load: &crate::plan::Load,
+        axes: &[String],
+        extents: &[usize],
+        out: &mut Vec<Stmt>,
+    ) -> Result<Expr> {
         let buffer = self.plan.buffer(load.buf);
         let name = self.buffer(load.buf, false)?.to_string();
-        let whole = load.read.is_identity() && buffer.shape.as_slice() == extents;
+        // Whatever their axes, places that are the points' own need no arithmetic.
+        let own = linear(&Read::identity(extents.len()).ix, extents, extents);
+        let whole = load.read.tests.is_empty() && linear(&load.read.ix, &buffer.shape, extents) == own;
         let place = if whole && !extents.is_empty() {
             if extents.len() == self.launch.domain.len() { "i".into() } else { "o".into() }
         } else {
             self.offset(&load.read, &buffer.shape, axes, extents)
         };
+        let item = self.packed(load, extents, out).unwrap_or_else(|| format!("{name}[{place}]"));
         let text = match storage(buffer.dtype) {
-            Type::F64 | Type::F32 => format!("{name}[{place}]"),
-            _ => format!("(double){name}[{place}]"),
+            Type::F64 | Type::F32 => item,
+            _ => format!("(double){item}"),
         };
         Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, axes) })
     }

@@ -5,14 +5,19 @@
 //! and constants are parameters, so the text does not depend on them.
 
 mod check;
+mod compact;
 mod fold;
 mod index;
 mod lower;
 mod ops;
+mod packed;
+mod parts;
 mod places;
 mod print;
+mod scan;
 mod tidy;
 mod tiled;
+mod vector;
 mod whole;
 
 use crate::dag::NodeId;
@@ -61,7 +66,7 @@ pub struct Param {
 pub enum ParamKind {
     In(Type, u32),
     Out(Type, u32),
-    /// Device memory of the launcher: `part`, `ticket`, and `err`, the failure and the stores that did not fit.
+    /// Device memory of the launcher (`Kernel::scratch`), and `err`, the failure and the stores that did not fit.
     Scratch(Type),
     Number(Type, f64),
     /// Known at launch: `lo` and `n`, the points of this slice; `first` and `parts`, its place among all blocks.
@@ -80,17 +85,8 @@ pub enum Spread {
     Warps,
     /// A block a point.
     Blocks,
-}
-
-impl Spread {
-    /// Points that a block takes at a time.
-    pub fn per_block(self) -> u64 {
-        match self {
-            Spread::Threads => u64::from(THREADS),
-            Spread::Warps => u64::from(THREADS) / 32,
-            Spread::Blocks => 1,
-        }
-    }
+    /// A block a tile, in the order of a ticket. Tiles are the points.
+    Tiles,
 }
 
 /// An expression is C++ text over declared names: only `lower` and `ops` write it, `check` reads its names.
@@ -123,6 +119,12 @@ pub enum Stmt {
         of: Type,
         count: u32,
     },
+    /// A thread's own array, aligned for vectors of 16 bytes.
+    Local {
+        name: String,
+        of: Type,
+        count: u32,
+    },
     If(Expr, Vec<Stmt>),
     /// `for (u64 NAME = FROM; NAME < TO; NAME += STEP)`
     For {
@@ -130,6 +132,20 @@ pub enum Stmt {
         from: Expr,
         to: Expr,
         step: Expr,
+        body: Vec<Stmt>,
+    },
+    /// `for (u64 NAME = NEXT; NAME < TO; NAME = NEXT)`
+    Each {
+        name: String,
+        next: Expr,
+        to: Expr,
+        body: Vec<Stmt>,
+    },
+    /// `for (u32 NAME = 0; NAME < COUNT; NAME++)`, of which the compiler writes so many out.
+    Unrolled {
+        name: String,
+        count: u32,
+        out: u32,
         body: Vec<Stmt>,
     },
     /// `for (u32 NAME = FROM; NAME > 0; NAME >>= 1)`
@@ -151,9 +167,11 @@ pub struct Kernel {
     pub body: Vec<Stmt>,
     pub threads: u32,
     pub spread: Spread,
+    /// Points that a thread takes at a time.
+    pub items: u32,
     /// All points, of which a slice takes `lo` to `lo + n`.
     pub points: u64,
-    /// Partial results that each block leaves in `part`.
+    /// Partial results that each block or tile leaves to others.
     pub partials: u32,
     /// The failing sites in evaluation order: the text holds places in this list.
     pub sites: Vec<u32>,
@@ -161,9 +179,47 @@ pub struct Kernel {
     pub checked: Vec<BufId>,
 }
 
+/// What a tuner may set of a text. Values do not depend on it, but for the order of sums.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tuning {
+    /// Points that a thread takes at a time, a power of two up to 16. None: as `vector` says.
+    pub items: Option<u32>,
+}
+
+impl Kernel {
+    /// Points that a block takes at a time; a slice begins at a multiple of it.
+    pub fn per_block(&self) -> u64 {
+        match self.spread {
+            Spread::Threads => u64::from(THREADS) * u64::from(self.items),
+            Spread::Warps => u64::from(THREADS) / 32,
+            Spread::Blocks | Spread::Tiles => 1,
+        }
+    }
+
+    /// Bytes of a scratch buffer in a launch of so many blocks, and whether it begins as zeros.
+    pub fn scratch(&self, name: &str, blocks: u64) -> (u64, bool) {
+        let folds = u64::from(self.partials);
+        match name {
+            "part" => (8 * folds * blocks, false),
+            "totals" | "prefixes" => (8 * folds * self.points, false),
+            "flags" => (4 * folds * self.points, true),
+            "partials" => (8 * folds * self.points, false),
+            "strips" => (8 * folds * self.points * u64::from(THREADS), false),
+            "tickets" => (4 * self.points, true),
+            "status" => (8 * self.points, true),
+            _ => (8, true),
+        }
+    }
+}
+
 /// The launch's kernel, checked. Errors: NONCE for an operation without CUDA text.
 pub fn kernel(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
-    let mut kernel = lower::lower(plan, launch, number)?;
+    tuned(plan, launch, number, Tuning::default())
+}
+
+/// The same with a tuner's choices.
+pub fn tuned(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Result<Kernel> {
+    let mut kernel = lower::lower(plan, launch, number, tuning)?;
     tidy::drop_unused(&mut kernel.body);
     tidy::drop_parameters(&mut kernel);
     check::check(&kernel).map_err(|e| internal(format!("the code of k{number}: {e}")))?;
@@ -199,7 +255,7 @@ pub fn program(kernels: &[Cuda]) -> String {
 }
 
 /// Helpers that every program starts with.
-pub const PRELUDE: &str = include_str!("prelude.cu");
+pub const PRELUDE: &str = concat!(include_str!("prelude.cu"), include_str!("tiles.cu"));
 
 #[cfg(test)]
 mod tests;

@@ -18,6 +18,7 @@ use super::cpu::Cpu;
 use super::{Compiling, Device, DeviceError, LaunchStats, RunCtx};
 use aplomb_lang::array::{Array, Data};
 use aplomb_lang::error::Error;
+use aplomb_lang::kir::Tuning;
 use aplomb_lang::plan::Plan;
 use driver::Driver;
 use kernels::Kernels;
@@ -50,6 +51,7 @@ pub struct Cuda {
     driver: Driver,
     memory: Memory,
     kernels: Kernels,
+    tuning: Tuning,
     /// How much slower launches are than the model says; never below 1.
     pace: f64,
     /// What the CPU lost on texts that are not compiled yet, µs.
@@ -68,7 +70,13 @@ impl Cuda {
         let memory = Memory::new(&driver).map_err(|e| format!("the device's memory cannot be asked for: {e:?}"))?;
         let kernels = Kernels::new(&driver);
         let (lost_time, notices, stats) = (HashMap::new(), Vec::new(), Vec::new());
-        Ok(Cuda { driver, memory, kernels, pace: 1.0, lost_time, refused: 0, notices, heard: 0, stats })
+        let tuning = Tuning::default();
+        Ok(Cuda { driver, memory, kernels, tuning, pace: 1.0, lost_time, refused: 0, notices, heard: 0, stats })
+    }
+
+    /// How texts are made from now on.
+    pub fn tune(&mut self, tuning: Tuning) {
+        self.tuning = tuning;
     }
 
     /// For people: name, architecture, memory, versions, what is compiled and kept.
@@ -199,7 +207,7 @@ impl Cuda {
             let (text, why) = if run::is_empty(launch) {
                 (None, "on the CPU: it has no elements".into())
             } else {
-                match run::lowered(&plan, k) {
+                match run::lowered(&plan, k, self.tuning) {
                     Ok(text) if by_cost => (Some(text), format!("on the GPU: {}", costs.sentence())),
                     Ok(text) => (Some(text), "on the GPU, as asked for".into()),
                     Err(e) => (None, format!("on the CPU: there is no CUDA text: {}", e.parts().says)),

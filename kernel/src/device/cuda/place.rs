@@ -52,8 +52,9 @@ pub fn gpu_us(plan: &Plan, launch: &Launch) -> f64 {
     let inner = points(&launch.domain) * (effort(&launch.body).0 + launch.reductions.len() as f64);
     let outer = points(&launch.outer()) * effort(&launch.after).0;
     let alone = match (launch.kind, launch.axis) {
-        // A thread goes through a line by itself.
-        (Kind::Scan | Kind::Compact | Kind::Whole, Some(axis)) => ALONE_US * launch.domain[axis] as f64,
+        // A thread goes through a line by itself, in a scan if many lines lie side by side.
+        (Kind::Scan, Some(axis)) if axis + 1 == launch.domain.len() => 0.0,
+        (Kind::Scan | Kind::Whole, Some(axis)) => ALONE_US * launch.domain[axis] as f64,
         _ => 0.0,
     };
     let work = (bytes(plan, launch) / BYTES_PER_US).max((inner + outer) / OPERATIONS_PER_US);

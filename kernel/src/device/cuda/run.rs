@@ -14,7 +14,7 @@ use crate::device::cpu::Cpu;
 use crate::device::{Device, DeviceError, LaunchStats, OnGpu, RunCtx};
 use aplomb_lang::array::{Array, DType, Data, Storage, elements};
 use aplomb_lang::error::Error;
-use aplomb_lang::kir::{self, Kernel, ParamKind, Type};
+use aplomb_lang::kir::{self, Kernel, ParamKind, Tuning, Type};
 use aplomb_lang::plan::{BufId, From, Launch, Plan};
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -40,8 +40,8 @@ pub struct Lowered {
     pub text: String,
 }
 
-pub fn lowered(plan: &Plan, k: usize) -> Result<Lowered, Error> {
-    let kernel = kir::kernel(plan, &plan.launches[k], k)?;
+pub fn lowered(plan: &Plan, k: usize, tuning: Tuning) -> Result<Lowered, Error> {
+    let kernel = kir::tuned(plan, &plan.launches[k], k, tuning)?;
     let text = kir::canonical(&kernel);
     Ok(Lowered { kernel, text })
 }
@@ -169,7 +169,7 @@ impl<'a> Run<'a> {
                 let buffer = &mut self.plan.to_mut().buffers[at.0 as usize];
                 (buffer.dtype, buffer.checked) = (DType::F64, false);
             }
-            text = lowered(&self.plan, k).map_err(|e| Stop::Cpu(e.parts().says.clone()))?;
+            text = lowered(&self.plan, k, self.cuda.tuning).map_err(|e| Stop::Cpu(e.parts().says.clone()))?;
             ready = self.cuda.kernels.get(&[&text.text])?.remove(0);
             self.cuda.memory.fill(&self.words.clone(), 0xff)?;
         }
@@ -179,7 +179,7 @@ impl<'a> Run<'a> {
         let interrupt = self.ctx.interrupt;
         let threads = kernel.threads;
         let full = self.cuda.driver.facts().processors.saturating_mul(ready.function.resident);
-        let per_block = kernel.spread.per_block();
+        let per_block = kernel.per_block();
         let wave = u64::from(full) * per_block;
         let predicted = place::gpu_us(&self.plan, &self.plan.launches[k]) * self.cuda.pace;
         // A slice is at least what fills the device once.
@@ -237,6 +237,10 @@ impl<'a> Run<'a> {
                 (ParamKind::In(_, b), _) => {
                     let copy = self.on_device(BufId(*b))?;
                     let at = copy.at();
+                    // Texts read vectors of so many bytes.
+                    if !at.is_multiple_of(16) {
+                        return Err(Stop::Cpu("an array does not begin at a multiple of 16 bytes".into()));
+                    }
                     holding.push(copy);
                     at
                 }
@@ -254,9 +258,9 @@ impl<'a> Run<'a> {
                 (ParamKind::Launch(_), _) => 0,
                 (ParamKind::Scratch(_), "err") => self.words.at() + (k * WORDS * 8) as u64,
                 (ParamKind::Scratch(_), name) => {
-                    let bytes = if name == "part" { kernel.partials as usize * parts as usize * 8 } else { 8 };
-                    let scratch = self.cuda.memory.take(bytes)?;
-                    if name == "ticket" {
+                    let (bytes, zeros) = kernel.scratch(name, u64::from(parts));
+                    let scratch = self.cuda.memory.take(bytes as usize)?;
+                    if zeros {
                         self.cuda.memory.fill(&scratch, 0)?;
                     }
                     let at = scratch.at();
