@@ -7,13 +7,14 @@ use crate::device::{Device, DeviceError, RunCtx};
 use aplomb_lang::array::Array;
 use aplomb_lang::error::{Error, Result, domain, internal, value};
 use aplomb_lang::eval::host::Recorded;
-use aplomb_lang::kir::{self, Kernel};
+use aplomb_lang::kir::{self, Code};
 use aplomb_lang::plan::{BufId, From, Plan};
 
 /// A launch, lowered, and its arrays by buffer.
 pub struct Reproduction {
     pub statement: String,
-    pub kernel: Kernel,
+    pub code: Code,
+    /// With the helpers that it calls.
     pub text: String,
     /// What it reads.
     pub inputs: Vec<(u32, Array)>,
@@ -46,8 +47,10 @@ impl Session {
 }
 
 fn of_plan(cpu: &mut Cpu, plan: &Plan, recorded: &Recorded, k: usize, ctx: &RunCtx) -> Result<Reproduction> {
-    let kernel = kir::kernel(plan, &plan.launches[k], k)?;
-    let text = kir::canonical(&kernel).replacen(" k(", &format!(" k{k}("), 1);
+    let code = kir::code(plan, &plan.launches[k], k)?;
+    let texts: Vec<String> = code.kernels.iter().map(|one| kir::named(&kir::canonical(one), &one.name)).collect();
+    let all: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let text = format!("{}\n{}", kir::helpers(&all), texts.join("\n"));
     let launch = &plan.launches[k];
     let mut read: Vec<BufId> = launch.loads.iter().map(|l| l.buf).collect();
     read.sort();
@@ -78,5 +81,5 @@ fn of_plan(cpu: &mut Cpu, plan: &Plan, recorded: &Recorded, k: usize, ctx: &RunC
     if !inputs.iter().all(same) {
         return Err::<_, Error>(domain("an input changed its storage since the plan was made"));
     }
-    Ok(Reproduction { statement: String::new(), kernel, text, inputs, outputs })
+    Ok(Reproduction { statement: String::new(), code, text, inputs, outputs })
 }

@@ -4,12 +4,12 @@
 //! shapes share; `fold`, `places` and `whole` are the others. Values are double, or float where the node is f32; storage
 //! types convert at loads and stores. Overflow is tested where a value is stored or would be hidden, not at every operation.
 
-use super::{Expr, Kernel, Param, ParamKind, Spread, Stmt, Type};
+use super::{Code, Expr, Kernel, Param, ParamKind, Scratch, Spread, Stmt, Type};
 use super::{fold, index, ops};
 use crate::array::DType;
-use crate::dag::{Along, NodeId, Rounds};
+use crate::dag::{Along, NodeId, Read, Rounds};
 use crate::error::{Result, internal, nonce};
-use crate::plan::{BufId, Kind, Launch, Plan, Step, ValueId, What};
+use crate::plan::{BufId, Kind, Launch, Load, Plan, Step, ValueId, What};
 use crate::prim::op::{Fails, Op};
 
 const THREADS: u32 = super::THREADS;
@@ -18,19 +18,23 @@ const THREADS: u32 = super::THREADS;
 const FEW: usize = 16;
 const MANY: usize = 1024;
 
-pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
+pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Code> {
     fold::foldable(launch)?;
     let (sites, narrow) = (sites(launch), index::is_narrow(plan, launch));
-    let mut k = Lowering { plan, launch, params: Vec::new(), sites, variables: 0, checked: Vec::new(), narrow };
+    let (params, checked, kernels, scratch) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut k = Lowering { plan, launch, number, params, sites, variables: 0, checked, narrow, kernels, scratch };
     k.buffers();
     let outer = launch.outer();
     let count = |shape: &[usize]| shape.iter().map(|n| *n as u64).product::<u64>();
     let lines = |axis: usize| count(&launch.domain[..axis]) * count(&launch.domain[axis + 1..]);
     let (body, spread, points) = match launch.axis {
+        Some(_) if launch.kind == Kind::Whole => {
+            k.whole()?;
+            return Ok(k.done());
+        }
         None => (k.map()?, Spread::Threads, count(&launch.domain)),
         Some(axis) if launch.kind == Kind::Scan => (k.scan(axis)?, Spread::Threads, lines(axis)),
         Some(axis) if launch.kind == Kind::Compact => (k.compact(axis)?, Spread::Threads, lines(axis)),
-        Some(_) if launch.kind == Kind::Whole => (k.whole()?, Spread::Threads, count(&outer)),
         Some(_) if count(&outer) == 1 => (k.fold_all()?, Spread::Threads, count(&launch.domain)),
         Some(axis) if axis + 1 == launch.domain.len() && launch.domain[axis] > FEW => match launch.domain[axis] {
             ..=MANY => (k.fold_rows(&outer, Spread::Warps)?, Spread::Warps, count(&outer)),
@@ -38,16 +42,8 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
         },
         Some(axis) => (k.fold_columns(axis)?, Spread::Threads, count(&outer)),
     };
-    let whole = k.params.iter().any(|p| p.name == "part");
-    let own: &[_] = if whole { &[("first", Type::U32), ("parts", Type::U32)] } else { &[] };
-    for (name, of) in [("lo", Type::U64), ("n", Type::U64)].iter().chain(own) {
-        k.params.push(Param { name: name.to_string(), what: ParamKind::Launch(*of) });
-    }
-    k.params.push(Param { name: "err".into(), what: ParamKind::Scratch(Type::U64) });
-    let partials = if whole { launch.reductions.len() as u32 } else { 0 };
-    let (name, threads) = (format!("k{number}"), THREADS);
-    let (params, sites, checked) = (k.params, k.sites, k.checked);
-    Ok(Kernel { name, params, body, threads, spread, points, partials, sites, checked })
+    k.kernel(body, spread, points);
+    Ok(k.done())
 }
 
 /// The launch's failing sites in evaluation order.
@@ -61,12 +57,16 @@ fn sites(launch: &Launch) -> Vec<u32> {
 pub(super) struct Lowering<'a> {
     pub(super) plan: &'a Plan,
     pub(super) launch: &'a Launch,
+    number: usize,
+    /// Of the kernel that is being lowered.
     pub(super) params: Vec<Param>,
     sites: Vec<u32>,
     variables: usize,
     checked: Vec<BufId>,
     /// Indices are i32.
     pub(super) narrow: bool,
+    kernels: Vec<Kernel>,
+    scratch: Vec<Scratch>,
 }
 
 /// A list of steps being lowered: what each value is called and which may be infinite.
@@ -88,6 +88,55 @@ pub(super) enum Part {
 }
 
 impl Lowering<'_> {
+    fn done(self) -> Code {
+        Code { kernels: self.kernels, scratch: self.scratch, sites: self.sites, checked: self.checked }
+    }
+
+    /// The kernel of a body, after those before it; the next one begins with no parameters but the buffers.
+    pub(super) fn kernel(&mut self, body: Vec<Stmt>, spread: Spread, points: u64) -> &mut Kernel {
+        let whole = self.params.iter().any(|p| p.name == "part");
+        let own: &[_] = if whole { &[("first", Type::U32), ("parts", Type::U32)] } else { &[] };
+        for (name, of) in [("lo", Type::U64), ("n", Type::U64)].iter().chain(own) {
+            self.params.push(Param { name: name.to_string(), what: ParamKind::Launch(*of) });
+        }
+        self.params.push(Param { name: "err".into(), what: ParamKind::Scratch(Type::U64) });
+        let partials = if whole { self.launch.reductions.len() as u32 } else { 0 };
+        let name = match self.kernels.len() {
+            0 => format!("k{}", self.number),
+            later => format!("k{}_{later}", self.number),
+        };
+        let params = std::mem::take(&mut self.params);
+        self.variables = 0;
+        self.buffers();
+        let at = self.kernels.len();
+        let (threads, clears) = (THREADS, Vec::new());
+        self.kernels.push(Kernel { name, params, body, threads, spread, points, partials, clears });
+        &mut self.kernels[at]
+    }
+
+    /// Memory that the launch's kernels share, as a parameter of this one; the first that names it says how large it is.
+    pub(super) fn shared(&mut self, name: &str, of: Type, items: u64) {
+        if !self.scratch.iter().any(|s| s.name == name) {
+            self.scratch.push(Scratch { name: name.into(), bytes: items.saturating_mul(of.size()) });
+        }
+        if !self.params.iter().any(|p| p.name == name) {
+            self.params.push(Param { name: name.into(), what: ParamKind::Scratch(of) });
+        }
+    }
+
+    pub(super) fn storage(&self, at: BufId) -> Type {
+        storage(self.plan.buffer(at).dtype)
+    }
+
+    /// An item of a buffer that is read.
+    pub(super) fn item(&self, at: BufId, place: &str) -> Result<Expr> {
+        let name = self.buffer(at, false)?;
+        Ok(match self.storage(at) {
+            Type::F64 | Type::F32 => format!("{name}[{place}]"),
+            _ => format!("(double){name}[{place}]"),
+        })
+    }
+
     fn buffers(&mut self) {
         let mut seen: Vec<BufId> = Vec::new();
         for load in &self.launch.loads {
@@ -154,7 +203,9 @@ impl Lowering<'_> {
                     body.loose.push(false);
                     continue;
                 }
-                What::Load(l) => (self.load(&self.launch.loads[*l as usize].clone(), axes, extents)?, false),
+                What::Load(l) => {
+                    (self.load(&self.launch.loads[*l as usize].clone(), axes, extents, body.index)?, false)
+                }
                 What::Index { ix, origin } => {
                     let origin = self.number('p', Type::F64, *origin);
                     (format!("{origin} + (double)({})", self.index(ix, axes)), false)
@@ -241,7 +292,7 @@ impl Lowering<'_> {
         format!("sure({name}, {})", self.bad(site, body.index))
     }
 
-    fn bad(&self, site: u32, index: &str) -> String {
+    pub(super) fn bad(&self, site: u32, index: &str) -> String {
         let site = self.sites.iter().position(|s| *s == site).unwrap_or(0);
         format!("Bad{{err, {site}, {index}}}")
     }
@@ -276,19 +327,15 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn load(&mut self, load: &crate::plan::Load, axes: &[String], extents: &[usize]) -> Result<Expr> {
+    fn load(&mut self, load: &Load, axes: &[String], extents: &[usize], flat: &str) -> Result<Expr> {
         let buffer = self.plan.buffer(load.buf);
-        let name = self.buffer(load.buf, false)?.to_string();
         let whole = load.read.is_identity() && buffer.shape.as_slice() == extents;
         let place = if whole && !extents.is_empty() {
-            if extents.len() == self.launch.domain.len() { "i".into() } else { "o".into() }
+            flat.into()
         } else {
             self.offset(&load.read, &buffer.shape, axes, extents)
         };
-        let text = match storage(buffer.dtype) {
-            Type::F64 | Type::F32 => format!("{name}[{place}]"),
-            _ => format!("(double){name}[{place}]"),
-        };
+        let text = self.item(load.buf, &place)?;
         Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, axes) })
     }
 
@@ -345,11 +392,11 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// An element whose place on some axes is a value: `spot` checks it and goes on at 0 where there is none.
+    /// An element whose place on some axes is a value.
     #[allow(clippy::too_many_arguments)]
     fn gather(
         &mut self,
-        load: &crate::plan::Load,
+        load: &Load,
         along: &[Along],
         places: &[String],
         origin: f64,
@@ -357,10 +404,26 @@ impl Lowering<'_> {
         extents: &[usize],
         bad: &str,
     ) -> Result<Expr> {
-        let buffer = self.plan.buffer(load.buf);
-        let name = self.buffer(load.buf, false)?.to_string();
-        let strides = crate::array::strides(&buffer.shape);
-        let mut place = self.offset(&load.read, &buffer.shape, axes, extents);
+        let shape = self.plan.buffer(load.buf).shape.clone();
+        let place = self.moved(&load.read, &shape, along, places, origin, (axes, extents), bad);
+        let text = self.item(load.buf, &place)?;
+        Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, axes) })
+    }
+
+    /// A place in an array of that shape, on some axes by a value: `spot` checks it and goes on at 0 where there is none.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn moved(
+        &mut self,
+        read: &Read,
+        shape: &[usize],
+        along: &[Along],
+        places: &[String],
+        origin: f64,
+        (axes, extents): (&[String], &[usize]),
+        bad: &str,
+    ) -> Expr {
+        let strides = crate::array::strides(shape);
+        let mut place = self.offset(read, shape, axes, extents);
         let origin = self.number('p', Type::F64, origin);
         for (along, value) in along.iter().zip(places) {
             let extent = self.integer(along.extent as i64);
@@ -370,11 +433,7 @@ impl Lowering<'_> {
             };
             place = format!("{place} + spot({value} - {origin}, {extent}, {bad}){by}");
         }
-        let text = match storage(buffer.dtype) {
-            Type::F64 | Type::F32 => format!("{name}[{place}]"),
-            _ => format!("(double){name}[{place}]"),
-        };
-        Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, axes) })
+        place
     }
 }
 

@@ -15,11 +15,11 @@ pub fn drop_unused(body: &mut Vec<Stmt>) {
     }
 }
 
-/// Numbers that nothing uses any more go.
-pub fn drop_parameters(kernel: &mut Kernel) {
+/// Numbers that nothing uses any more go; of several kernels, each keeps only what it uses itself.
+pub fn drop_parameters(kernel: &mut Kernel, several: bool) {
     let mut used = BTreeSet::new();
     collect(&kernel.body, &mut used);
-    kernel.params.retain(|p| !matches!(p.what, ParamKind::Number(..)) || used.contains(&p.name));
+    kernel.params.retain(|p| !several && !matches!(p.what, ParamKind::Number(..)) || used.contains(&p.name));
 }
 
 fn collect(body: &[Stmt], used: &mut BTreeSet<String>) {
@@ -33,7 +33,7 @@ fn collect(body: &[Stmt], used: &mut BTreeSet<String>) {
             Stmt::Store { to, at, is, .. } => note(&[to, at, is]),
             Stmt::Do(e) | Stmt::If(e, _) => note(&[e]),
             Stmt::For { from, to, step, .. } => note(&[from, to, step]),
-            Stmt::Shared { .. } | Stmt::Halve { .. } | Stmt::Note(_) => {}
+            Stmt::Shared { .. } | Stmt::Array { .. } | Stmt::Unroll { .. } | Stmt::Halve { .. } | Stmt::Note(_) => {}
         }
     }
     for inner in body.iter().filter_map(inner) {
@@ -43,7 +43,7 @@ fn collect(body: &[Stmt], used: &mut BTreeSet<String>) {
 
 fn inner(stmt: &Stmt) -> Option<&Vec<Stmt>> {
     match stmt {
-        Stmt::If(_, body) | Stmt::For { body, .. } | Stmt::Halve { body, .. } => Some(body),
+        Stmt::If(_, body) | Stmt::For { body, .. } | Stmt::Halve { body, .. } | Stmt::Unroll { body, .. } => Some(body),
         _ => None,
     }
 }
@@ -53,7 +53,11 @@ fn remove(body: &mut Vec<Stmt>, used: &BTreeSet<String>) -> bool {
     body.retain(|s| !matches!(s, Stmt::Let { name, node: None, .. } if !used.contains(name)));
     let mut changed = body.len() < before;
     for stmt in body {
-        if let Stmt::If(_, inner) | Stmt::For { body: inner, .. } | Stmt::Halve { body: inner, .. } = stmt {
+        if let Stmt::If(_, inner)
+        | Stmt::For { body: inner, .. }
+        | Stmt::Halve { body: inner, .. }
+        | Stmt::Unroll { body: inner, .. } = stmt
+        {
             changed |= remove(inner, used);
         }
     }

@@ -1,25 +1,27 @@
 //! Consumers of whole arrays as code: ordered folds and folds of segments, a thread a result.
 //!
-//! Rows: ACC-27, ACC-28. Scatters and the library have no text yet; they run on the CPU.
+//! Rows: ACC-27, ACC-28. `scatter` and `sort` are the others.
 
 use super::fold::fold_text;
 use super::lower::{Body, Lowering, stride};
-use super::{Stmt, Type};
+use super::{Spread, Stmt, Type};
 use crate::dag::{Rounds, Whole};
-use crate::error::{Result, internal, nonce};
+use crate::error::{Result, internal};
 use crate::plan::Finish;
 use crate::prim::op::Op;
 
 impl Lowering<'_> {
-    pub(super) fn whole(&mut self) -> Result<Vec<Stmt>> {
+    pub(super) fn whole(&mut self) -> Result<()> {
         let finish = self.launch.finish.as_ref().ok_or_else(|| internal("a launch without its operation"))?;
-        match &finish.what {
-            Whole::Fold { axis, body, given } => self.fold_in_order(finish, *axis as usize, body, given),
-            Whole::Segmented { op } => self.segments(finish, *op),
-            Whole::Scatter { .. } | Whole::Lib { .. } => {
-                Err(nonce(format!("{} has no CUDA text: it runs on the CPU", finish.what.glyph())))
-            }
-        }
+        let body = match &finish.what {
+            Whole::Fold { axis, body, given } => self.fold_in_order(finish, *axis as usize, body, given)?,
+            Whole::Segmented { op } => self.segments(finish, *op)?,
+            Whole::Scatter { .. } => return self.scatter(finish),
+            Whole::Lib { of, origin, ct } => return self.library(finish, *of, *origin, *ct),
+        };
+        let points = finish.shape.iter().map(|n| *n as u64).product();
+        self.kernel(body, Spread::Threads, points);
+        Ok(())
     }
 
     fn fold_in_order(&mut self, finish: &Finish, axis: usize, rounds: &Rounds, given: &[f64]) -> Result<Vec<Stmt>> {
