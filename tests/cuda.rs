@@ -38,12 +38,22 @@ const LINES: &[&str] = &[
     "M[1+L;1+3|⌊B]",
     "(A>1)/A+B",
     "0 1⌿M×2",
+    "⍋A",
+    "⍒L",
+    "1+A⍳B×2",
+    "L∊A",
+    "⍋G",
+    "⍒2500⍴⍳9",
+    "{x←⍵ ⋄ x[1+L]←2↓A ⋄ x}B",
+    "{x←⍵ ⋄ x[1+L]+←L ⋄ x}4↑L",
+    "{x←⍵ ⋄ x[1+L]+←L ⋄ x}4000⍴L",
+    "{x←⍵ ⋄ x[1+L]×←2↓A ⋄ x}B",
 ];
 
 /// The launches of all lines and of Black-Scholes.
 fn launches() -> Vec<(String, LaunchRecord)> {
     let mut s = session();
-    let mut traces = vec![traced(&mut s, &["A←0.5×⍳6 ⋄ B←7-⍳6 ⋄ M←2 3⍴A ⋄ L←0 1 1 0", "A B M L"])];
+    let mut traces = vec![traced(&mut s, &["A←0.5×⍳6 ⋄ B←7-⍳6 ⋄ M←2 3⍴A ⋄ L←0 1 1 0 ⋄ G←2500⍴A", "A B M L G"])];
     traces.extend(LINES.iter().map(|line| traced(&mut s, &[line])));
     let mut lines = BLACK_SCHOLES.to_vec();
     lines.push("call put");
@@ -56,26 +66,34 @@ fn launches() -> Vec<(String, LaunchRecord)> {
     all
 }
 
+/// Before a kernel's number.
+const HEAD: &str = "void __launch_bounds__(256) k";
+
 /// All of them in one program, and what each takes.
 fn compiled(arch: &str) -> Vec<(String, LaunchRecord, Usage)> {
     let all = launches();
     // Every evaluation counts from k0.
     let renamed = |(at, (_, k)): (usize, &(String, LaunchRecord))| {
         let mut cuda = k.cuda.clone().expect("a text");
-        let (head, rest) = cuda.text.split_once(" k").expect("a name");
-        let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-        cuda.text = format!("{head} k{at}{rest}");
+        let mut parts = cuda.text.split(HEAD);
+        let first = parts.next().unwrap_or_default().to_string();
+        let rest = parts.map(|p| format!("void __launch_bounds__(256) l{at}{}", p.trim_start_matches(|c: char| c.is_ascii_digit())));
+        cuda.text = first + &rest.collect::<String>();
         cuda
     };
     let texts: Vec<_> = all.iter().enumerate().map(renamed).collect();
     let usages = measured(&kir::program(&texts), arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
-    assert_eq!(usages.len(), all.len(), "{arch}");
-    let own = |k: usize| usages.iter().find(|u| u.0 == format!("k{k}")).expect("a kernel").1;
-    all.into_iter().enumerate().map(|(k, (line, launch))| (line, launch, own(k))).collect()
+    let of = |name: &str| name.trim_start_matches('l').split('_').next().and_then(|k| k.parse::<usize>().ok());
+    let own = |k: usize| usages.iter().filter(move |u| of(&u.0) == Some(k)).map(|u| u.1);
+    let each = |(k, (line, launch)): (usize, (String, LaunchRecord))| {
+        assert!(own(k).count() > 0, "{arch}: {line}");
+        own(k).map(move |usage| (line.clone(), launch.clone(), usage)).collect::<Vec<_>>()
+    };
+    all.into_iter().enumerate().flat_map(each).collect()
 }
 
 /// Registers a kernel may take, by what it does.
-const BUDGETS: &[(&str, u32)] = &[("map", 40), ("reduce", 40), ("scan", 48), ("compact", 40)];
+const BUDGETS: &[(&str, u32)] = &[("map", 40), ("reduce", 40), ("scan", 48), ("compact", 40), ("scatter", 40), ("lib", 64)];
 const SHARED: u32 = 48 << 10;
 
 #[test]
@@ -96,8 +114,8 @@ fn acl_44_every_launch_compiles_for_every_architecture_within_its_budget() {
             assert_eq!(usage.spills, 0, "{arch}: {line}");
             assert!(usage.shared <= SHARED, "{arch}: {line}: {usage:?}");
             let budget = BUDGETS.iter().find(|b| b.0 == launch.skeleton).expect("a shape").1;
-            // The other architectures take up to 8 more or less, the oldest 16.
-            let more = [("sm_90", 0), ("sm_75", 16)].iter().find(|m| m.0 == arch).map_or(8, |m| m.1);
+            // The other architectures take up to 8 more or less, the oldest 36.
+            let more = [("sm_90", 0), ("sm_75", 36)].iter().find(|m| m.0 == arch).map_or(8, |m| m.1);
             let most = budget + more;
             assert!(usage.registers <= most, "{arch}: {line}: {usage:?}, {most} are the most");
         }

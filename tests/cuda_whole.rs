@@ -49,3 +49,68 @@ fn orders_and_places_are_the_same() {
     assert!(compiled.memory_hits > compiled.compiled * 3, "{compiled:?}");
     SORTS.iter().for_each(|line| all_there(&mut gpu, line));
 }
+
+/// How items are changed at places P of an array, and by what.
+const CHANGES: &[&str] = &[
+    "{x←⍵ ⋄ x[P]←W ⋄ x}Z",
+    "{x←⍵ ⋄ x[P]←2×W ⋄ 1+x}Z",
+    "{x←⍵ ⋄ x[P]+←W ⋄ x}Z",
+    "{x←⍵ ⋄ x[P]+←1 ⋄ x}K",
+    "{x←⍵ ⋄ x[P]+←U ⋄ x}K",
+    "{x←⍵ ⋄ x[P]-←U ⋄ 2×x}K",
+    "{x←⍵ ⋄ x[P]⌈←U ⋄ x}K",
+    "{x←⍵ ⋄ x[P]⌊←U ⋄ x}K",
+    "{x←⍵ ⋄ x[P]×←W ⋄ x}Z",
+    "{x←⍵ ⋄ x[P]÷←1+W*2 ⋄ x}Z",
+    "{x←⍵ ⋄ x[P]⌈←W ⋄ x}Z",
+    "{x←⍵ ⋄ x[P]∨←2|U ⋄ x}2|K",
+    "{x←⍵ ⋄ x[P]∧←2|U ⋄ x}2|K",
+    "{x←⍵ ⋄ x[P]|←1+U ⋄ x}K",
+    "{x←⍵ ⋄ x[2 1;P]←2 0∘.×W ⋄ x}2 1∘.×Z",
+    "{x←⍵ ⋄ x[2 1;P]+←2 0∘.×W ⋄ x}2 1∘.×Z",
+];
+
+#[test]
+fn items_changed_by_places_are_the_same() {
+    if !standin::is_child_under_all_schedules("items_changed_by_places_are_the_same") {
+        return;
+    }
+    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[]), prepared(Wanted::Cuda, &[]));
+    let mut tally = Tally::default();
+    for (n, places) in [(1, 1), (3, 2), (257, 9), (2049, 2048), (2049, 2049), (4100, 700), (900, 3000)] {
+        set([&mut cpu, &mut gpu], &format!("N←{n} ⋄ L←{places} ⋄ P←1+L|⌊(⍳N)×⍳N ⋄ W←0.1×¯40+97|13×⍳N ⋄ U←¯40+97|13×⍳N"));
+        set([&mut cpu, &mut gpu], "Z←0.3×⍳L ⋄ K←100000×¯3+7|⍳L");
+        CHANGES.iter().for_each(|line| tally.compare(&mut cpu, &mut gpu, &[line.to_string()]));
+        nothing_refused(&mut gpu);
+    }
+    println!("{tally:?} {:?}", gpu.core().devices().compiling());
+    assert_eq!((tally.lines, tally.bits_differ), (7 * CHANGES.len(), 0));
+    CHANGES.iter().for_each(|line| all_there(&mut gpu, line));
+}
+
+/// What fails, or is beyond what atomics leave exact: the CPU says what it is.
+const BEYOND: &[&str] = &[
+    "{x←⍵ ⋄ x[P]÷←U-U ⋄ x}K",
+    "{x←⍵ ⋄ x[P]+←(U+2*30)×U+2*30 ⋄ x}K",
+    "{x←⍵ ⋄ x[P]←÷U-3 ⋄ x}Z",
+    "{x←⍵ ⋄ x[P]×←1E300 ⋄ x}Z",
+    "÷3-⍋U",
+    "⍟U⍳U",
+];
+
+#[test]
+fn failures_in_several_kernels_are_told_as_the_cpu_tells_them() {
+    if !standin::is_child("failures_in_several_kernels_are_told_as_the_cpu_tells_them", &[]) {
+        return;
+    }
+    let setup = "P←9⍴1 2 3 ⋄ U←⍳9 ⋄ K←⍳3 ⋄ Z←0.5×K";
+    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
+    let mut errors = 0;
+    for line in BEYOND {
+        let (found, wanted) = (outcome(&mut gpu, line), outcome(&mut cpu, line));
+        assert_eq!(found, wanted, "{line}");
+        errors += usize::from(found.is_err());
+        nothing_refused(&mut gpu);
+    }
+    assert_eq!(errors, 4, "{errors}");
+}
