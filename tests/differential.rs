@@ -132,7 +132,10 @@ fn no_pipeline_changes_a_value() {
     }
     ways.push(("--strict-2006".into(), Box::new(move |s| strict(s.options()))));
     ways.push(("--dup=cost".into(), Box::new(move |s| by_cost(s.options()))));
-    ways.push(("--limit inputs=2".into(), Box::new(|s| s.core().limits.inputs = 2)));
+    for limit in [("inputs", 2.0), ("code", 5.0), ("parameters", 512.0), ("registers", 24.0)] {
+        let set = move |s: &mut Session| s.core().limits.set(limit.0, limit.1).expect("a limit");
+        ways.push((format!("--limit {}={}", limit.0, limit.1), Box::new(set)));
+    }
     for (k, (name, choose)) in ways.into_iter().enumerate() {
         let mut s = prepared(true, None);
         choose(&mut s);

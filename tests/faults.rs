@@ -60,7 +60,7 @@ fn caught(fault: Option<Fault>, off: &[&str], inputs: usize) -> Option<Caught> {
     s.handle(request, &mut support::Heard::default());
     s.interp().set_record_all(true);
     off.iter().for_each(|name| s.options().switch(name, false).expect("a switch"));
-    s.core().limits.inputs = inputs;
+    s.core().limits.launch.inputs = inputs;
     s.options().fault = fault;
     let mut found = None;
     for line in LINES {

@@ -153,7 +153,7 @@ const WITNESSES: &[(&str, &str, &[&str])] = &[
 ];
 
 #[test]
-fn visual_ablate_every_switch_has_a_witness() {
+fn acc_33_every_switch_has_a_witness() {
     let run = |line: &str, how: &[&str]| {
         let t = told_how(how, &[SETUP, "A B X M", line]);
         let last: Vec<_> = t.segments.iter().map(|s| &t.passes[s.passes[1] as usize - 1]).collect();

@@ -22,10 +22,30 @@ pub struct Limits {
     pub pending: usize,
     /// Seconds for one request; 0 = no limit.
     pub seconds: f64,
-    /// Arrays that one launch may read.
-    pub inputs: usize,
+    pub launch: LaunchLimits,
     /// Lines that one value may print before its middle is left out; 0 = all.
     pub lines: usize,
+}
+
+/// What one launch may need; what needs more is several (ACL-33).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchLimits {
+    /// Arrays that it reads.
+    pub inputs: usize,
+    /// Steps of its text.
+    pub code: usize,
+    /// Bytes of its parameters: addresses, extents, strides, numbers.
+    pub parameters: usize,
+    /// Registers of 32 bits that a thread has.
+    pub registers: usize,
+}
+
+impl Default for LaunchLimits {
+    /// The addresses and extents of 64 arrays fit any device's parameters, of which CUDA has 32 764 bytes from 12.1 on;
+    /// no thread has more than 255 registers.
+    fn default() -> Self {
+        LaunchLimits { inputs: 64, code: 4_096, parameters: 32_764, registers: 255 }
+    }
 }
 
 impl Default for Limits {
@@ -38,7 +58,7 @@ impl Default for Limits {
             bytes: 1 << 33,
             pending: 4_096,
             seconds: 0.0,
-            inputs: crate::pass::INPUTS,
+            launch: LaunchLimits::default(),
             lines: 200,
         }
     }
@@ -55,7 +75,10 @@ impl Limits {
             ("bytes", self.bytes as f64),
             ("pending", self.pending as f64),
             ("seconds", self.seconds),
-            ("inputs", self.inputs as f64),
+            ("inputs", self.launch.inputs as f64),
+            ("code", self.launch.code as f64),
+            ("parameters", self.launch.parameters as f64),
+            ("registers", self.launch.registers as f64),
             ("lines", self.lines as f64),
         ]
     }
@@ -79,8 +102,14 @@ impl Limits {
             "pending" if n >= 1 => self.pending = n,
             "pending" => return wrong("at least 1"),
             "seconds" => self.seconds = value,
-            "inputs" if (2..=256).contains(&n) => self.inputs = n,
+            "inputs" if (2..=256).contains(&n) => self.launch.inputs = n,
             "inputs" => return wrong("2 to 256"),
+            "code" if n >= 4 => self.launch.code = n,
+            "code" => return wrong("at least 4"),
+            "parameters" if n >= 512 => self.launch.parameters = n,
+            "parameters" => return wrong("at least 512, bytes"),
+            "registers" if n >= 24 => self.launch.registers = n,
+            "registers" => return wrong("at least 24"),
             "lines" => self.lines = n,
             _ => {
                 let names: Vec<_> = self.list().iter().map(|(n, _)| *n).collect();

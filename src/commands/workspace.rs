@@ -59,7 +59,7 @@ pub fn clear(call: &mut Call<'_>) -> Result<(), Error> {
 pub fn limits(call: &mut Call<'_>) -> Result<(), Error> {
     let Some(args) = call.expr() else {
         let limits = &call.session.core().limits;
-        let row = |(name, value): (&str, f64)| format!("{name:9}{}\n", number(value));
+        let row = |(name, value): (&str, f64)| format!("{name:11}{}\n", number(value));
         let text = limits.list().into_iter().map(row).collect::<String>();
         call.show(&text);
         return Ok(());

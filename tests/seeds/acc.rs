@@ -39,6 +39,23 @@ fn acc_10_the_sharing_that_was_written() {
     row("ACC-10");
 }
 
+/// Names and levels of functions leave nothing in the graph: bodies that differ in them are one plan and one text.
+#[test]
+fn acc_11_a_body_does_not_know_its_names() {
+    let bodies =
+        ["{⍵×2+⍵}¨A", "{x←⍵ ⋄ x×2+x}¨A", "{⍵ {⍺×⍵} 2+⍵}¨A", "{y←⍵ ⋄ {y×⍵} 2+y}¨A", "{⍵ {⍵×⍺}⍨ 2+⍵}¨A", "A{⍺×⍵}¨2+A"];
+    let setup = ["A←0.5×⍳9", "A"];
+    let told: Vec<_> = bodies
+        .iter()
+        .map(|line| agreed(&[&setup[..], &[line]].concat(), &[]))
+        .map(|t| (t.kernels.len(), t.kernels[0].cuda.as_ref().map(|c| c.text.clone()), t.result.map(|r| r.sha)))
+        .collect();
+    assert_eq!(told[0].0, 1);
+    for (line, one) in bodies.iter().zip(&told) {
+        assert_eq!(one, &told[0], "{line}");
+    }
+}
+
 #[test]
 fn acc_12_two_phases_of_fusion() {
     row("ACC-12");

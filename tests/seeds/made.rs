@@ -14,6 +14,17 @@ pub fn chain(terms: &[String]) -> String {
     terms.join("+")
 }
 
+/// A sum of terms as a balanced tree; the left half has the term more.
+pub fn halves(terms: &[String]) -> String {
+    match terms {
+        [one] => one.clone(),
+        _ => {
+            let (a, b) = terms.split_at(terms.len().div_ceil(2));
+            format!("({}+{})", halves(a), halves(b))
+        }
+    }
+}
+
 /// A dfn of `steps` element-wise functions over `A0 … A(arrays-1)`; a step reads two of all that is there.
 pub fn straight(dice: &mut Dice, arrays: usize, steps: usize) -> String {
     let mut names: Vec<String> = (0..arrays).map(|k| format!("A{k}")).collect();

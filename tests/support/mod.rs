@@ -213,7 +213,7 @@ pub fn told(how: &[&str], lines: &[&str]) -> aplomb_lang::trace::Trace {
             ("off", name) => s.options().switch(name, false).expect("a switch"),
             ("strict", _) => s.options().strict = true,
             ("dup", _) => s.options().dup_by_cost = true,
-            ("inputs", n) => s.core().limits.inputs = n.parse().expect("a number"),
+            ("inputs", n) => s.core().limits.launch.inputs = n.parse().expect("a number"),
             other => panic!("{other:?}"),
         }
     }

@@ -373,7 +373,7 @@ impl World<'_> {
         let begun = Instant::now();
         let core = &mut *self.core;
         let known = core.plans.tally().hits;
-        core.options.inputs = core.limits.inputs;
+        core.options.limits = core.limits.launch;
         // What passes note is noted when somebody asks.
         core.options.trace = false;
         let mut clock = Timed { clock: &mut Clock::default(), ms: Vec::new() };

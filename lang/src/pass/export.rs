@@ -326,7 +326,7 @@ fn effort(l: &Launch) -> (u64, f64) {
 }
 
 /// How many values are alive at once, at most.
-fn live_max(steps: &[Step]) -> u32 {
+pub(super) fn live_max(steps: &[Step]) -> u32 {
     let mut last: Vec<usize> = (0..steps.len()).collect();
     for (k, s) in steps.iter().enumerate() {
         s.what.args().iter().for_each(|a| last[*a as usize] = k);

@@ -23,6 +23,7 @@ mod hoist;
 mod judge;
 mod lets;
 mod log;
+mod need;
 mod options;
 mod place;
 mod push_down;
@@ -43,7 +44,7 @@ pub use cost::{Cost, Model};
 #[doc(hidden)]
 pub use fault::Fault;
 pub use log::{Log, Timed};
-pub use options::{GROUPS, INPUTS, Options, PRESETS, Preset, RECORDER, SWITCHES, Switch, switch_says, switches};
+pub use options::{GROUPS, Options, PRESETS, Preset, RECORDER, SWITCHES, Switch, switch_says, switches};
 pub use rules::{RULES, Rule};
 pub use schedule::Why;
 
@@ -101,7 +102,7 @@ pub static PIPELINE: &[Pass] = &[
     Pass { name: "embed-consumers", says: "computes producers inside reductions", row: "ACC-16", run: fuse::consumers },
     Pass { name: "horizontal", says: "merges launches of one domain", row: "ACC-30", run: fuse::horizontal },
     Pass { name: "hoist", says: "computes folds outside of what does not change them", row: "BAR-16", run: hoist::run },
-    Pass { name: "split", says: "cuts launches that read too many arrays", row: "ACL-33", run: split::run },
+    Pass { name: "split", says: "cuts launches that need too much of a device", row: "ACL-33", run: split::run },
     Pass { name: "place", says: "finds what launches read again", row: "BAR-14", run: place::run },
     Pass { name: "emit", says: "writes the launches", row: "ACC-06", run: emit::run },
 ];

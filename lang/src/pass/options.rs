@@ -5,6 +5,7 @@
 
 use super::schedule::{Again, Allow};
 use super::{NEEDED, PIPELINE};
+use crate::limits::LaunchLimits;
 use std::collections::BTreeSet;
 
 /// Something smaller than a pass that can be switched off.
@@ -150,17 +151,14 @@ pub struct Options {
     pub strict: bool,
     /// Every recomputation is a matter of cost (ACC-17, `--dup=cost`).
     pub dup_by_cost: bool,
-    /// Most buffers that one launch reads (ACL-33).
-    pub inputs: usize,
+    /// What one launch may need (ACL-33).
+    pub limits: LaunchLimits,
     /// Keep the whole record, not only the plan.
     pub trace: bool,
     /// Tests alone set it: a defect that some pass then has.
     #[doc(hidden)]
     pub fault: Option<super::Fault>,
 }
-
-/// So many buffers a launch reads without being asked: their addresses and extents fit any device's parameters.
-pub const INPUTS: usize = 64;
 
 impl Default for Options {
     fn default() -> Self {
@@ -170,7 +168,7 @@ impl Default for Options {
             on: BTreeSet::new(),
             strict: false,
             dup_by_cost: false,
-            inputs: INPUTS,
+            limits: LaunchLimits::default(),
             trace: false,
             fault: None,
         }

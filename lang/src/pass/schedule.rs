@@ -11,9 +11,10 @@ use super::fault::Fault;
 use super::hash::Map;
 use super::judge::Judge;
 use super::lets::Let;
-use super::{find, float_lets, split};
+use super::{find, float_lets, need, split};
 use crate::array::Shape;
 use crate::dag::{Dag, Node, NodeId};
+use crate::limits::LaunchLimits;
 use crate::plan::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,8 +42,8 @@ pub struct Allow {
     pub again: Again,
     /// The legality rules of 2006.
     pub strict: bool,
-    /// Most buffers that a launch reads (split).
-    pub inputs: Option<usize>,
+    /// What a launch may need (split).
+    pub limits: Option<LaunchLimits>,
     /// A defect that a test planted.
     pub fault: Option<Fault>,
 }
@@ -56,7 +57,7 @@ impl Allow {
     /// Cheap and careful: no means that nobody knows yet. The verifier compares.
     pub fn says_nothing_new(self, was: Allow, dag: &Dag, roots: &[NodeId], lets: &[Let], now: &Schedule) -> bool {
         let like = Allow { shapes: self.shapes, floats: self.floats, breaks: self.breaks, push: self.push, ..was };
-        if self != (Allow { embed: self.embed, horizontal: self.horizontal, inputs: self.inputs, ..like }) {
+        if self != (Allow { embed: self.embed, horizontal: self.horizontal, limits: self.limits, ..like }) {
             return false;
         }
         let live = dag.live(roots);
@@ -64,9 +65,8 @@ impl Allow {
         let moves =
             |at| matches!(dag.node(at), Node::Transform { .. } | Node::Cat { .. }) && !is_broadcast(dag.node(at));
         let random = |at| is_random(dag.node(at));
-        // Whatever a launch was put together from read no more than this.
-        let most = |g: &Group| g.len() + find::all_reads(dag, &now.keep, &g.nodes()).len();
-        let few = |limit| now.groups.iter().all(|g| most(g) <= limit);
+        // Whatever a launch was put together from needs no more than it does.
+        let fits = |limits| now.groups.iter().all(|g| need::over(dag, &now.keep, &g.nodes(), &limits).is_none());
         let mut met = BTreeSet::new();
         let mut apart = || now.groups.iter().all(|g| g.body.len() < 2 && met.insert((g.stage, &g.domain)));
         (self.shapes == was.shapes || none(&|at| dag.info(at).asked))
@@ -75,7 +75,7 @@ impl Allow {
             && (self.push == was.push || none(&moves))
             && (self.embed == was.embed || was.outputs && was.fuse && none(&random) && (was.push || none(&moves)))
             && (self.horizontal == was.horizontal || apart())
-            && (self.inputs == was.inputs || self.inputs.is_none_or(few))
+            && (self.limits == was.limits || self.limits.is_none_or(fits))
     }
 }
 
@@ -204,8 +204,8 @@ impl Schedule {
         loop {
             let groups = groups(dag, &keep, allow);
             let mut walk = Contexts::walk(dag, &keep, &groups, groups.len(), &judge);
-            if let (true, Some(most)) = (walk.new.is_empty(), allow.inputs) {
-                walk.new = split::cut(dag, &keep, most);
+            if let (true, Some(limits)) = (walk.new.is_empty(), allow.limits) {
+                walk.new = split::cut(dag, &keep, &limits);
             }
             if walk.new.is_empty() {
                 return finished(dag, keep, groups, &walk.contexts);
@@ -308,7 +308,7 @@ fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow) -> Vec<Group> {
         if stage > 0 && (allow.embed || allow.outputs) && top.iter().all(|(_, identity)| *identity) {
             let homes: Vec<usize> = top.iter().map(|(t, _)| of[t]).collect();
             let all = || homes.iter().filter_map(|h| groups[*h].as_ref()).flat_map(Group::nodes).chain([at]).collect();
-            if allow.inputs.is_none_or(|most| split::reads(dag, keep, all()) <= most) {
+            if fits(dag, keep, all, allow) {
                 joined = one_home(&mut groups, &mut of, &homes, |g| joins(dag, g, at, &top, allow), allow);
             }
         }
@@ -323,10 +323,15 @@ fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow) -> Vec<Group> {
     }
     let mut groups: Vec<Group> = groups.into_iter().flatten().collect();
     groups.sort_by_cached_key(|g| (g.stage, g.nodes()));
-    if allow.has(Fault::LateWrite) && allow.inputs.is_some() {
+    if allow.has(Fault::LateWrite) && allow.limits.is_some() {
         groups.reverse();
     }
     groups
+}
+
+/// Whether the nodes of one launch are within limits.
+fn fits(dag: &Dag, keep: &BTreeMap<NodeId, Why>, nodes: impl FnOnce() -> Vec<NodeId>, allow: Allow) -> bool {
+    allow.limits.is_none_or(|limits| need::over(dag, keep, &nodes(), &limits).is_none())
 }
 
 fn alone(dag: &Dag, at: NodeId, stage: u32) -> Group {
@@ -470,9 +475,8 @@ fn merge_equals(
                 }
                 _ => false,
             };
-            let read = || inputs[a].iter().chain(&inputs[b]).collect::<BTreeSet<_>>().len();
-            let fits = fits && allow.inputs.is_none_or(|most| read() <= most);
-            if fits {
+            let both = || [a, b].iter().filter_map(|g| groups[*g].as_ref()).flat_map(Group::nodes).collect();
+            if fits && self::fits(dag, keep, both, allow) {
                 merge(groups, of, a, b);
                 let more = std::mem::take(&mut inputs[b]);
                 inputs[a].extend(more);
