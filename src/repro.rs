@@ -94,7 +94,9 @@ fn blocks(kernel: &Kernel) -> u32 {
 fn own(kernel: &Kernel, p: &Param, alone: bool) -> (String, Option<String>) {
     let name = if alone { p.name.clone() } else { format!("{}_{}", kernel.name, p.name) };
     let (of, value) = match p.what {
-        ParamKind::Number(Type::F64, x) => return (name.clone(), Some(format!("u64 {name} = {:#x}; // {x}", x.to_bits()))),
+        ParamKind::Number(Type::F64, x) => {
+            return (name.clone(), Some(format!("u64 {name} = {:#x}; // {x}", x.to_bits())));
+        }
         ParamKind::Number(of, x) => (of, x as i64),
         ParamKind::Launch(of) => match p.name.as_str() {
             "n" => (of, kernel.points as i64),

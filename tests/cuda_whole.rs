@@ -27,7 +27,27 @@ fn set(both: [&mut Session; 2], line: &str) {
 const SIZES: &[usize] = &[1, 2, 3, 31, 33, 255, 257, 2047, 2048, 2049, 3071, 3072, 3073, 4097, 6147];
 
 const SORTS: &[&str] = &[
-    "⍋F", "⍒F", "⍋I", "⍒I", "⍋S", "⍒S", "⍋T", "⍒T", "⍋B", "⍒B", "⍋C", "⍒C", "⍋G", "F[⍋F]", "2×⍋F", "F⍳G", "G∊F", "I⍳I,7", "T∊S", "C⍳'aß∊z'", "3+F⍳F×1+1E¯15",
+    "⍋F",
+    "⍒F",
+    "⍋I",
+    "⍒I",
+    "⍋S",
+    "⍒S",
+    "⍋T",
+    "⍒T",
+    "⍋B",
+    "⍒B",
+    "⍋C",
+    "⍒C",
+    "⍋G",
+    "F[⍋F]",
+    "2×⍋F",
+    "F⍳G",
+    "G∊F",
+    "I⍳I,7",
+    "T∊S",
+    "C⍳'aß∊z'",
+    "3+F⍳F×1+1E¯15",
 ];
 
 #[test]
@@ -39,7 +59,10 @@ fn orders_and_places_are_the_same() {
     let mut tally = Tally::default();
     for n in SIZES {
         set([&mut cpu, &mut gpu], &format!("N←{n} ⋄ F←0.25×¯40+97|13×⍳N ⋄ G←(N⍴0 ¯1 1)×1E3*¯50+101|7×⍳N"));
-        set([&mut cpu, &mut gpu], "I←1000003×¯40+97|13×⍳N ⋄ S←300×¯40+97|13×⍳N ⋄ T←¯40+97|13×⍳N ⋄ B←2|⌊F ⋄ C←'aß∊z⍋x'[1+6|⍳N]");
+        set(
+            [&mut cpu, &mut gpu],
+            "I←1000003×¯40+97|13×⍳N ⋄ S←300×¯40+97|13×⍳N ⋄ T←¯40+97|13×⍳N ⋄ B←2|⌊F ⋄ C←'aß∊z⍋x'[1+6|⍳N]",
+        );
         SORTS.iter().for_each(|line| tally.compare(&mut cpu, &mut gpu, &[line.to_string()]));
         nothing_refused(&mut gpu);
     }
@@ -78,7 +101,10 @@ fn items_changed_by_places_are_the_same() {
     let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[]), prepared(Wanted::Cuda, &[]));
     let mut tally = Tally::default();
     for (n, places) in [(1, 1), (3, 2), (257, 9), (2049, 2048), (2049, 2049), (4100, 700), (900, 3000)] {
-        set([&mut cpu, &mut gpu], &format!("N←{n} ⋄ L←{places} ⋄ P←1+L|⌊(⍳N)×⍳N ⋄ W←0.1×¯40+97|13×⍳N ⋄ U←¯40+97|13×⍳N"));
+        set(
+            [&mut cpu, &mut gpu],
+            &format!("N←{n} ⋄ L←{places} ⋄ P←1+L|⌊(⍳N)×⍳N ⋄ W←0.1×¯40+97|13×⍳N ⋄ U←¯40+97|13×⍳N"),
+        );
         set([&mut cpu, &mut gpu], "Z←0.3×⍳L ⋄ K←100000×¯3+7|⍳L");
         CHANGES.iter().for_each(|line| tally.compare(&mut cpu, &mut gpu, &[line.to_string()]));
         nothing_refused(&mut gpu);
@@ -113,4 +139,41 @@ fn failures_in_several_kernels_are_told_as_the_cpu_tells_them() {
         nothing_refused(&mut gpu);
     }
     assert_eq!(errors, 4, "{errors}");
+}
+
+/// Products and folds of all pairs, of an R×K matrix A, a K×C matrix B and vectors.
+const PRODUCTS: &[&str] = &[
+    "A+.×B",
+    "A⌊.+B",
+    "(⍉C)+.×⍉D",
+    "1+0⌈(2×A)+.×B-0.25",
+    "A+.×B÷4",
+    "+/|P∘.-Q",
+    "⌈⌿Q∘.×P",
+    "{+/(Q∘.-⍵)÷1+(Q∘.-⍵)*2}P",
+];
+
+#[test]
+fn products_and_all_pairs_have_the_same_values() {
+    if !standin::is_child_under_all_schedules("products_and_all_pairs_have_the_same_values") {
+        return;
+    }
+    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[]), prepared(Wanted::Cuda, &[]));
+    let mut tally = Tally::default();
+    for (r, c, k) in [(512, 256, 16), (513, 255, 17), (449, 257, 8)] {
+        set([&mut cpu, &mut gpu], &format!("A←0.25×¯9+{r} {k}⍴⍳17 ⋄ B←0.5×¯9+{k} {c}⍴⍳19 ⋄ C←⍉A ⋄ D←⍉B"));
+        set([&mut cpu, &mut gpu], &format!("P←0.25×⍳{} ⋄ Q←0.5×⍳{}", 8191 + k, 250 + k));
+        PRODUCTS.iter().for_each(|line| tally.compare(&mut cpu, &mut gpu, &[line.to_string()]));
+        nothing_refused(&mut gpu);
+    }
+    println!("{tally:?} {:?}", gpu.core().devices().compiling());
+    assert_eq!(tally.lines, 3 * PRODUCTS.len());
+    let text = |s: &mut Session, line: &str| {
+        let trace = s.trace_of(Some(line)).expect("a trace");
+        trace.kernels.last().and_then(|k| k.cuda.clone()).expect("a text").text
+    };
+    for line in PRODUCTS {
+        let text = text(&mut gpu, line);
+        assert!(text.contains("A block ") && text.contains("__shared__"), "{line}: {text}");
+    }
 }

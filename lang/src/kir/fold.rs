@@ -180,7 +180,7 @@ impl Lowering<'_> {
 }
 
 /// What a fold begins with: nothing of it is left in any result.
-fn unit(op: Op) -> Result<Expr> {
+pub(super) fn unit(op: Op) -> Result<Expr> {
     Ok(match op {
         Op::Max => "-inf()".into(),
         Op::Min => "inf()".into(),

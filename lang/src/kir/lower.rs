@@ -5,7 +5,7 @@
 //! types convert at loads and stores. Overflow is tested where a value is stored or would be hidden, not at every operation.
 
 use super::{Code, Expr, Kernel, Param, ParamKind, Scratch, Spread, Stmt, Type};
-use super::{fold, index, ops};
+use super::{fold, index, ops, tiles};
 use crate::array::DType;
 use crate::dag::{Along, NodeId, Read, Rounds};
 use crate::error::{Result, internal, nonce};
@@ -27,6 +27,7 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Code> {
     let outer = launch.outer();
     let count = |shape: &[usize]| shape.iter().map(|n| *n as u64).product::<u64>();
     let lines = |axis: usize| count(&launch.domain[..axis]) * count(&launch.domain[axis + 1..]);
+    let tiled = tiles::Tiled::of(launch);
     let (body, spread, points) = match launch.axis {
         Some(_) if launch.kind == Kind::Whole => {
             k.whole()?;
@@ -35,6 +36,7 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Code> {
         None => (k.map()?, Spread::Threads, count(&launch.domain)),
         Some(axis) if launch.kind == Kind::Scan => (k.scan(axis)?, Spread::Threads, lines(axis)),
         Some(axis) if launch.kind == Kind::Compact => (k.compact(axis)?, Spread::Threads, lines(axis)),
+        Some(_) if let Some(tiled) = &tiled => k.fold_tiles(tiled)?,
         Some(_) if count(&outer) == 1 => (k.fold_all()?, Spread::Threads, count(&launch.domain)),
         Some(axis) if axis + 1 == launch.domain.len() && launch.domain[axis] > FEW => match launch.domain[axis] {
             ..=MANY => (k.fold_rows(&outer, Spread::Warps)?, Spread::Warps, count(&outer)),
@@ -195,64 +197,73 @@ impl Lowering<'_> {
         reduced: &[String],
         body: &mut Body,
     ) -> Result<()> {
-        for step in steps {
-            let (text, loose) = match &step.what {
-                What::Const(x) => {
-                    let name = self.number('p', Type::F64, *x);
-                    body.values.push(name);
-                    body.loose.push(false);
-                    continue;
-                }
-                What::Load(l) => {
-                    (self.load(&self.launch.loads[*l as usize].clone(), axes, extents, body.index)?, false)
-                }
-                What::Index { ix, origin } => {
-                    let origin = self.number('p', Type::F64, *origin);
-                    (format!("{origin} + (double)({})", self.index(ix, axes)), false)
-                }
-                What::Reduced(k) => (reduced[*k as usize].clone(), true),
-                What::Guard { tests, value } => {
-                    let (value, loose) = (body.values[*value as usize].clone(), body.loose[*value as usize]);
-                    let tests = self.launch.guards[*tests as usize].clone();
-                    (self.guarded(&tests, value, axes), loose)
-                }
-                What::Part { tests, yes, no } => {
-                    let tests = self.launch.guards[*tests as usize].clone();
-                    let holds = self.holds(&tests, axes);
-                    let loose = body.loose[*yes as usize] || body.loose[*no as usize];
-                    (format!("({holds} ? {} : {})", body.values[*yes as usize], body.values[*no as usize]), loose)
-                }
-                What::Select { cond, yes, no } => {
-                    let sure = |k: &u32| self.sure(*k, steps, body);
-                    (format!("({} != 0.0 ? {} : {})", body.values[*cond as usize], sure(yes), sure(no)), false)
-                }
-                What::Loop { args, body: rounds, result } => (self.rounds(step, args, rounds, *result, body)?, false),
-                What::Gather { load, along, places, origin } => {
-                    let load = self.launch.loads[*load as usize].clone();
-                    let bad = self.bad(step.site, body.index);
-                    let places: Vec<String> = places.iter().map(|v| body.values[*v as usize].clone()).collect();
-                    (self.gather(&load, along, &places, *origin, axes, extents, &bad)?, false)
-                }
-                What::Op { op, ct, args } => self.operation(step, *op, *ct, args, steps, body)?,
-            };
-            // Where it is not wanted it may not fail.
-            let text = match step.guard {
-                Some(g) if text.contains("Bad{") => {
-                    let tests = self.launch.guards[g as usize].clone();
-                    format!("({} ? {text} : 0.0)", self.holds(&tests, axes))
-                }
-                _ => text,
-            };
-            let name = format!("v{}", self.variables);
-            self.variables += 1;
-            let is_float = step.dtype == DType::F32;
-            let text = if is_float { format!("(float)({text})") } else { text };
-            let of = if is_float { Type::F32 } else { Type::F64 };
-            body.out.push(Stmt::Let { name: name.clone(), of, is: text, node: Some(step.node) });
-            body.values.push(name);
-            // What is finite in f64 may be beyond f32.
-            body.loose.push(loose || is_float && matches!(step.what, What::Op { .. } | What::Reduced(_)));
-        }
+        steps.iter().try_for_each(|step| self.step(step, steps, axes, extents, reduced, body))
+    }
+
+    /// One of the steps; those before it have their values in the body.
+    pub(super) fn step(
+        &mut self,
+        step: &Step,
+        steps: &[Step],
+        axes: &[String],
+        extents: &[usize],
+        reduced: &[String],
+        body: &mut Body,
+    ) -> Result<()> {
+        let (text, loose) = match &step.what {
+            What::Const(x) => {
+                let name = self.number('p', Type::F64, *x);
+                body.values.push(name);
+                body.loose.push(false);
+                return Ok(());
+            }
+            What::Load(l) => (self.load(&self.launch.loads[*l as usize].clone(), axes, extents, body.index)?, false),
+            What::Index { ix, origin } => {
+                let origin = self.number('p', Type::F64, *origin);
+                (format!("{origin} + (double)({})", self.index(ix, axes)), false)
+            }
+            What::Reduced(k) => (reduced[*k as usize].clone(), true),
+            What::Guard { tests, value } => {
+                let (value, loose) = (body.values[*value as usize].clone(), body.loose[*value as usize]);
+                let tests = self.launch.guards[*tests as usize].clone();
+                (self.guarded(&tests, value, axes), loose)
+            }
+            What::Part { tests, yes, no } => {
+                let tests = self.launch.guards[*tests as usize].clone();
+                let holds = self.holds(&tests, axes);
+                let loose = body.loose[*yes as usize] || body.loose[*no as usize];
+                (format!("({holds} ? {} : {})", body.values[*yes as usize], body.values[*no as usize]), loose)
+            }
+            What::Select { cond, yes, no } => {
+                let sure = |k: &u32| self.sure(*k, steps, body);
+                (format!("({} != 0.0 ? {} : {})", body.values[*cond as usize], sure(yes), sure(no)), false)
+            }
+            What::Loop { args, body: rounds, result } => (self.rounds(step, args, rounds, *result, body)?, false),
+            What::Gather { load, along, places, origin } => {
+                let load = self.launch.loads[*load as usize].clone();
+                let bad = self.bad(step.site, body.index);
+                let places: Vec<String> = places.iter().map(|v| body.values[*v as usize].clone()).collect();
+                (self.gather(&load, along, &places, *origin, axes, extents, &bad)?, false)
+            }
+            What::Op { op, ct, args } => self.operation(step, *op, *ct, args, steps, body)?,
+        };
+        // Where it is not wanted it may not fail.
+        let text = match step.guard {
+            Some(g) if text.contains("Bad{") => {
+                let tests = self.launch.guards[g as usize].clone();
+                format!("({} ? {text} : 0.0)", self.holds(&tests, axes))
+            }
+            _ => text,
+        };
+        let name = format!("v{}", self.variables);
+        self.variables += 1;
+        let is_float = step.dtype == DType::F32;
+        let text = if is_float { format!("(float)({text})") } else { text };
+        let of = if is_float { Type::F32 } else { Type::F64 };
+        body.out.push(Stmt::Let { name: name.clone(), of, is: text, node: Some(step.node) });
+        body.values.push(name);
+        // What is finite in f64 may be beyond f32.
+        body.loose.push(loose || is_float && matches!(step.what, What::Op { .. } | What::Reduced(_)));
         Ok(())
     }
 
@@ -330,7 +341,7 @@ impl Lowering<'_> {
     fn load(&mut self, load: &Load, axes: &[String], extents: &[usize], flat: &str) -> Result<Expr> {
         let buffer = self.plan.buffer(load.buf);
         let whole = load.read.is_identity() && buffer.shape.as_slice() == extents;
-        let place = if whole && !extents.is_empty() {
+        let place = if whole && !extents.is_empty() && flat != "0" {
             flat.into()
         } else {
             self.offset(&load.read, &buffer.shape, axes, extents)

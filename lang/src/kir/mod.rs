@@ -14,6 +14,7 @@ mod print;
 mod scatter;
 mod sort;
 mod tidy;
+mod tiles;
 mod whole;
 
 use crate::dag::NodeId;

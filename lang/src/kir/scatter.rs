@@ -92,7 +92,12 @@ impl Lowering<'_> {
         let places: Vec<String> = finish.fed[1..].iter().map(fed).collect();
         let bad = self.bad(finish.site, "i");
         let at = self.moved(read, &finish.shape, along, &places, *origin, (&axes, &domain), &bad);
-        body.out.push(Stmt::Let { name: "u0".into(), of: Type::U32, is: format!("(u32)({at})"), node: Some(finish.node) });
+        body.out.push(Stmt::Let {
+            name: "u0".into(),
+            of: Type::U32,
+            is: format!("(u32)({at})"),
+            node: Some(finish.node),
+        });
         let value = self.sure(finish.fed[0], &self.launch.body, &body);
         Ok((body, value))
     }
@@ -191,11 +196,8 @@ impl Lowering<'_> {
         let n = self.number('m', Type::U32, elements as f64);
         let there = self.item(base, "o")?;
         let mut body = self.element()?;
-        let rounds = Rounds {
-            count: 1,
-            steps: vec![Round { op, ct, args: [0, 1].into_iter().collect() }],
-            next: vec![2],
-        };
+        let rounds =
+            Rounds { count: 1, steps: vec![Round { op, ct, args: [0, 1].into_iter().collect() }], next: vec![2] };
         let mut inner = Body::new("i");
         inner.values = vec!["t0".into(), body.values[finish.fed[0] as usize].clone()];
         inner.loose = vec![true; 2];

@@ -126,7 +126,8 @@ impl Lowering<'_> {
         let place = match width {
             1 => "u0".into(),
             _ => {
-                let (by, first) = (self.number('m', Type::U64, width as f64), self.number('m', Type::U64, column as f64));
+                let (by, first) =
+                    (self.number('m', Type::U64, width as f64), self.number('m', Type::U64, column as f64));
                 format!("u0 * {by} + {first}")
             }
         };
