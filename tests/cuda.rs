@@ -41,6 +41,9 @@ const LINES: &[&str] = &[
     "T+.×⍉T",
     "1+0⌈(2×T)⌊.+⍉T",
     "+/|(⍳9000)∘.-⍳90",
+    "!A",
+    "A!B",
+    "(2×L)○0.1×4↑A",
     "⍋A",
     "⍒L",
     "1+A⍳B×2",
@@ -102,6 +105,7 @@ fn compiled(arch: &str) -> Vec<(String, LaunchRecord, Usage)> {
 const BUDGETS: &[(&str, u32)] = &[
     ("product", 128),
     ("pairs", 48),
+    ("gamma", 72),
     ("map", 40),
     ("reduce", 40),
     ("scan", 48),
@@ -115,6 +119,7 @@ fn shape(launch: &LaunchRecord) -> &str {
     match () {
         () if says("// A block a tile of 64×64 results") => "product",
         () if says("// A block 256 rows") => "pairs",
+        () if says("gamma_") => "gamma",
         () => &launch.skeleton,
     }
 }

@@ -285,7 +285,7 @@ fn what_has_no_text_is_placed_on_the_cpu_with_its_reason() {
     }
     let setup = "V←0.5×⍳40";
     let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
-    let line = "2×(+/!V÷40)+⌽V";
+    let line = "2×(∨/V)+⌽V";
     assert_eq!(outcome(&mut gpu, line), outcome(&mut cpu, line));
     let trace = gpu.trace_of(Some(line)).expect("a trace");
     let ran: Vec<(String, String)> =
@@ -293,7 +293,7 @@ fn what_has_no_text_is_placed_on_the_cpu_with_its_reason() {
     let on = |device: &str| ran.iter().filter(|r| r.0 == device).count();
     assert!(on("cpu") == 1 && on("cuda") >= 1, "{ran:?}");
     let why = &ran.iter().find(|r| r.0 == "cpu").expect("one").1;
-    assert!(why.contains("there is no CUDA text") && why.contains('!'), "{why}");
+    assert!(why.contains("there is no CUDA text") && why.contains('∨'), "{why}");
     nothing_refused(&mut gpu);
 }
 

@@ -263,7 +263,12 @@ pub fn helpers(texts: &[&str]) -> String {
 }
 
 /// Helpers of some shapes, by how their names begin.
-const LIBRARY: &[(&str, &str)] = &[("radix_", include_str!("sort.cu")), ("tally", include_str!("scatter.cu"))];
+const LIBRARY: &[(&str, &str)] = &[
+    ("radix_", include_str!("sort.cu")),
+    ("tally_", include_str!("scatter.cu")),
+    ("gamma_", include_str!("gamma.cu")),
+    ("circle_by", include_str!("circle.cu")),
+];
 
 /// Helpers that every program starts with.
 pub const PRELUDE: &str = include_str!("prelude.cu");
