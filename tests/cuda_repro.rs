@@ -13,6 +13,8 @@ const CASES: &[(&str, &str)] = &[
     ("k1", "V÷+/V←0.25×⍳90"),
     ("k0", "+/3 40⍴⍳50"),
     ("k0", "1↓'abcdef'=⌽'fedcba'"),
+    ("k1", "⍋3000⍴3 1 2"),
+    ("k0", "{x←⍵ ⋄ x[1+3|⍳1500]+←⍳1500 ⋄ x}⍳1500"),
 ];
 
 /// Runs the program that a launch became.

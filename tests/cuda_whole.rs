@@ -121,6 +121,8 @@ const BEYOND: &[&str] = &[
     "{x←⍵ ⋄ x[P]←÷U-3 ⋄ x}Z",
     "{x←⍵ ⋄ x[P]×←1E300 ⋄ x}Z",
     "÷3-⍋U",
+    "+/¨1 1 0 2 2 2 0 3 3⊆÷U-3",
+    "+/¨1 1 0 2 2 2 0 3 3⊆÷U-2.5",
     "⍟U⍳U",
 ];
 
@@ -138,7 +140,7 @@ fn failures_in_several_kernels_are_told_as_the_cpu_tells_them() {
         errors += usize::from(found.is_err());
         nothing_refused(&mut gpu);
     }
-    assert_eq!(errors, 4, "{errors}");
+    assert_eq!(errors, 5, "{errors}");
 }
 
 /// Products and folds of all pairs, of an R×K matrix A, a K×C matrix B and vectors.
@@ -207,4 +209,25 @@ fn factorials_and_circles_have_the_same_values() {
         assert!(tally.lines == 1 && (!exact || tally.bits_differ == 0), "{line} {tally:?}");
         all_there(&mut gpu, line);
     }
+}
+
+#[test]
+fn segments_have_the_same_values() {
+    if !standin::is_child_under_all_schedules("segments_have_the_same_values") {
+        return;
+    }
+    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[]), prepared(Wanted::Cuda, &[]));
+    let mut tally = Tally::default();
+    let lines = ["∊+/¨B⊂V", "∊⌈/¨B⊂2×V", "∊+/¨G⊆V", "1+∊⌊/¨B⊂V-0.5"];
+    for (n, by) in [(1, 1), (31, 4), (257, 9), (1025, 40), (3000, 333)] {
+        set(
+            [&mut cpu, &mut gpu],
+            &format!("V←0.25×¯40+97|13×⍳{n} ⋄ B←1=⍳{n} ⋄ B[1+{by}×¯1+⍳⌈{n}÷{by}]←1 ⋄ G←(0≠7|⍳{n})×⌈(⍳{n})÷{by}"),
+        );
+        lines.iter().for_each(|line| tally.compare(&mut cpu, &mut gpu, &[line.to_string()]));
+        nothing_refused(&mut gpu);
+    }
+    println!("{tally:?} {:?}", gpu.core().devices().compiling());
+    assert_eq!((tally.lines, tally.bits_differ), (5 * lines.len(), 0));
+    lines.iter().for_each(|line| all_there(&mut gpu, line));
 }

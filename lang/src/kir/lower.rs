@@ -108,12 +108,18 @@ impl Lowering<'_> {
             later => format!("k{}_{later}", self.number),
         };
         let params = std::mem::take(&mut self.params);
-        self.variables = 0;
-        self.buffers();
+        self.begin();
         let at = self.kernels.len();
         let (threads, clears) = (THREADS, Vec::new());
         self.kernels.push(Kernel { name, params, body, threads, spread, points, partials, clears });
         &mut self.kernels[at]
+    }
+
+    /// A new kernel: what was lowered and put nowhere is forgotten.
+    pub(super) fn begin(&mut self) {
+        self.variables = 0;
+        self.params.clear();
+        self.buffers();
     }
 
     /// Memory that the launch's kernels share, as a parameter of this one; the first that names it says how large it is.
@@ -460,6 +466,18 @@ pub(super) fn stride(name: &str, count: &str, body: Vec<Stmt>) -> Stmt {
         from: format!("lo + (u64)blockIdx.x * {THREADS} + threadIdx.x"),
         to: format!("lo + {count}"),
         step: format!("(u64)gridDim.x * {THREADS}"),
+        body,
+    }
+}
+
+/// A warp a point.
+pub(super) fn warp_stride(name: &str, body: Vec<Stmt>) -> Stmt {
+    let warps = THREADS / 32;
+    Stmt::For {
+        name: name.into(),
+        from: format!("lo + (u64)blockIdx.x * {warps} + threadIdx.x / 32"),
+        to: "lo + n".into(),
+        step: format!("(u64)gridDim.x * {warps}"),
         body,
     }
 }

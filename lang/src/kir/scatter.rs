@@ -72,19 +72,10 @@ impl Lowering<'_> {
         self.launch.domain.iter().map(|n| *n as u64).product()
     }
 
-    /// The body at element `i`.
-    fn element(&mut self) -> Result<Body> {
-        let mut body = Body::new("i");
-        let domain = self.launch.domain.clone();
-        let axes = self.axes(&domain, "i", &mut body.out);
-        self.steps(&self.launch.body, &axes, &domain, &[], &mut body)?;
-        Ok(body)
-    }
-
     /// The body at element `i` with its stores, where it goes (`u0`) and its value.
     fn sent(&mut self, finish: &Finish) -> Result<(Body, String)> {
         let Whole::Scatter { read, along, origin, .. } = &finish.what else { return Err(internal("no scatter")) };
-        let mut body = self.element()?;
+        let (mut body, value) = self.element(finish)?;
         self.stores(Part::Body, "i", &mut body)?;
         let domain = self.launch.domain.clone();
         let axes: Vec<String> = (0..domain.len()).map(|k| format!("x{k}")).collect();
@@ -98,7 +89,6 @@ impl Lowering<'_> {
             is: format!("(u32)({at})"),
             node: Some(finish.node),
         });
-        let value = self.sure(finish.fed[0], &self.launch.body, &body);
         Ok((body, value))
     }
 
@@ -127,8 +117,7 @@ impl Lowering<'_> {
 
         self.shared("winner", Type::U32, places);
         let there = self.item(base, "o")?;
-        let mut body = self.element()?;
-        let value = body.values[finish.fed[0] as usize].clone();
+        let (mut body, value) = self.element(finish)?;
         let mut taken = vec![self.let_("i", Type::U64, "u0 - 1".into())];
         taken.append(&mut body.out);
         taken.push(Stmt::Set { name: "t0".into(), is: value, node: Some(finish.node) });
@@ -195,7 +184,7 @@ impl Lowering<'_> {
         self.items_of(sorted);
         let n = self.number('m', Type::U32, elements as f64);
         let there = self.item(base, "o")?;
-        let mut body = self.element()?;
+        let mut body = self.element(finish)?.0;
         let rounds =
             Rounds { count: 1, steps: vec![Round { op, ct, args: [0, 1].into_iter().collect() }], next: vec![2] };
         let mut inner = Body::new("i");
