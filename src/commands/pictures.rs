@@ -31,17 +31,19 @@ pub struct Room {
     pub width: usize,
 }
 
-/// Graphs of more boxes than this are drawn with repeats and chains folded.
+/// Graphs of more nodes than this, and pictures of more lines, are drawn with repeats, twins and chains folded.
 const MANY: usize = 100;
+const TALL: usize = 60;
 
-/// The drawn graph, folded where it is large or would not fit; a list where even that does not. Errors: no such pass,
+/// The drawn graph, folded where it is large, tall or would not fit; a list where even that does not. Errors: no such pass,
 /// nothing compiled.
 pub fn dag(trace: &Trace, pass: Option<&str>, room: &Room) -> Result<String, String> {
     let wide = |picture: &str| picture.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);
     let fits = |picture: &str| room.columns.is_none_or(|c| wide(picture) <= c);
+    let tall = |picture: &str| picture.lines().count() > TALL;
     segments(trace, pass, |g| {
         let whole = (g.nodes.len() <= MANY).then(|| text::draw(g, room.ascii));
-        if let Some(picture) = whole.filter(|p| fits(p)) {
+        if let Some(picture) = whole.filter(|p| fits(p) && !tall(p)) {
             return picture;
         }
         let picture = text::draw_folded(g, room.ascii);

@@ -2,12 +2,14 @@
 //! or of the launches of an evaluation.
 //!
 //! Rows: VISUAL §3, G30. A repeat is a run of nodes that is the same again and again, each time reading its own earlier
-//! part a fixed number of nodes back, or what all of them read (an unrolled loop). A chain is nodes that only hand on.
+//! part a fixed number of nodes back, or what all of them read (an unrolled loop). A chain is nodes that only hand on. Twins
+//! are runs of nodes that differ in what they read alone, as calls of one function do; each is a box of its own.
 
 use crate::graph::Graph;
 use aplomb_lang::error::bytes;
 use aplomb_lang::trace::{NodeRecord, Segment, Trace};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Boxes in an order in which operands come first.
 #[derive(Default)]
@@ -20,11 +22,23 @@ pub struct Sketch {
     pub notes: Vec<String>,
 }
 
-/// Consecutive drawn nodes that are one pattern `times` over, or a chain.
+/// Drawn nodes that are one box.
 struct Fold {
     members: Vec<usize>,
-    /// Nodes of the pattern; 0: a chain.
-    period: usize,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    /// Consecutive, one pattern of so many nodes again and again.
+    Repeat {
+        period: usize,
+    },
+    Chain,
+    /// Consecutive, and elsewhere the same: the first such run, or where that begins.
+    Twin {
+        of: Option<usize>,
+    },
 }
 
 /// The nodes that are drawn as boxes, and for each its operands among them.
@@ -49,13 +63,40 @@ impl<'a> Drawn<'a> {
         let same = |(x, y): (&usize, &usize)| x == y || *x == y + period;
         (&a.kind, &a.op) == (&b.kind, &b.op) && x.len() == y.len() && x.iter().zip(y).all(same)
     }
+
+    /// How many nodes from `a` on are those from `b` on, which is later, but for what they read from outside; not so many
+    /// that the runs meet.
+    fn alike(&self, a: usize, b: usize) -> usize {
+        let apart = b - a;
+        // What stands for what outside: one thing for one thing.
+        let mut outside: BTreeMap<usize, usize> = BTreeMap::new();
+        for k in 0..apart.min(self.nodes.len() - b) {
+            let (x, y) = (self.nodes[a + k], self.nodes[b + k]);
+            let (of_x, of_y) = (&self.operands[a + k], &self.operands[b + k]);
+            let mut same = |(i, j): (&usize, &usize)| match *i >= a {
+                true => *j == i + apart,
+                false => *j < b && *outside.entry(*i).or_insert(*j) == *j,
+            };
+            let is = (&x.kind, &x.op) == (&y.kind, &y.op) && of_x.len() == of_y.len();
+            if !is || !of_x.iter().zip(of_y).all(&mut same) {
+                return k;
+            }
+        }
+        apart.min(self.nodes.len() - b)
+    }
 }
 
+/// A run is compared with so many others.
+const TWINS: usize = 64;
 /// A pattern of more nodes than this is not looked for.
 const LONGEST: usize = 64;
 /// Fewer turns, or fewer hidden boxes, are not worth a fold.
 const TURNS: usize = 3;
 const HIDDEN: usize = 4;
+/// Characters of a fold's operations.
+const OPS: usize = 12;
+/// A repeat that hides so many boxes is a loop.
+const LOOP: usize = 40;
 
 impl Sketch {
     /// Every node that a label does not hold.
@@ -69,16 +110,18 @@ impl Sketch {
     /// The same with repeats, then chains, as one box each.
     pub fn folded(graph: &Graph) -> Sketch {
         let drawn = Drawn::new(graph);
-        let mut folds = repeats(&drawn);
+        let mut folds: Vec<Fold> = Vec::new();
         let mut home: Vec<Option<usize>> = vec![None; drawn.nodes.len()];
-        let claim = |home: &mut Vec<Option<usize>>, folds: &[Fold]| {
-            for (k, f) in folds.iter().enumerate() {
-                f.members.iter().for_each(|m| home[*m] = Some(k));
+        // What hides most first: an unrolled loop, then calls of one function, then what is left.
+        let ways: [fn(&Graph, &Drawn, &[Option<usize>]) -> Vec<Fold>; 4] =
+            [|_, drawn, home| repeats(drawn, home, LOOP), twins, |_, drawn, home| repeats(drawn, home, HIDDEN), chains];
+        for way in ways {
+            let more = way(graph, &drawn, &home);
+            for (k, f) in more.iter().enumerate() {
+                f.members.iter().for_each(|m| home[*m] = Some(folds.len() + k));
             }
-        };
-        claim(&mut home, &folds);
-        folds.extend(chains(graph, &drawn, &home));
-        claim(&mut home, &folds);
+            folds.extend(more);
+        }
         let mut out = Sketch::default();
         // A fold stands where its last member does: by then all that it reads has been placed.
         let mut place: Vec<usize> = vec![usize::MAX; drawn.nodes.len()];
@@ -149,10 +192,10 @@ fn boxed(graph: &Graph, node: &NodeRecord) -> String {
     }
 }
 
-/// Repeats, the one that hides most first, until none is worth it.
-fn repeats(drawn: &Drawn) -> Vec<Fold> {
+/// Repeats, the one that hides most first, until none hides `least` boxes.
+fn repeats(drawn: &Drawn, home: &[Option<usize>], least: usize) -> Vec<Fold> {
     let n = drawn.nodes.len();
-    let mut taken = vec![false; n];
+    let mut taken: Vec<bool> = home.iter().map(Option::is_some).collect();
     let mut out = Vec::new();
     loop {
         // (hidden, first, period, turns)
@@ -166,7 +209,7 @@ fn repeats(drawn: &Drawn) -> Vec<Fold> {
                 }
                 let turns = (at - begun) / period + 1;
                 let hidden = turns * period - 1;
-                if turns >= TURNS && hidden >= HIDDEN && best.is_none_or(|b| hidden > b.0 + period) {
+                if turns >= TURNS && hidden >= least && best.is_none_or(|b| hidden > b.0 + period) {
                     best = Some((hidden, begun - period, period, turns));
                 }
                 at += 1;
@@ -175,8 +218,83 @@ fn repeats(drawn: &Drawn) -> Vec<Fold> {
         let Some((_, first, period, turns)) = best else { return out };
         let members: Vec<usize> = (first..first + period * turns).collect();
         members.iter().for_each(|m| taken[*m] = true);
-        out.push(Fold { members, period });
+        out.push(Fold { members, kind: Kind::Repeat { period } });
     }
+}
+
+/// So few nodes are drawn as they are, though they stand there twice.
+const TWIN: usize = 6;
+/// Nodes that must be alike before runs are compared.
+const SEED: usize = 4;
+
+/// Runs that are the same but for what they read from outside, and of which only the last node is read there.
+fn twins(graph: &Graph, drawn: &Drawn, home: &[Option<usize>]) -> Vec<Fold> {
+    let n = drawn.nodes.len();
+    let mut last_use = vec![0usize; n];
+    for (k, operands) in drawn.operands.iter().enumerate() {
+        operands.iter().for_each(|a| last_use[*a] = k);
+    }
+    let mut seeds: BTreeMap<Vec<(&str, &str)>, Vec<usize>> = BTreeMap::new();
+    for at in 0..(n + 1).saturating_sub(SEED) {
+        let own = drawn.nodes[at..at + SEED].iter().map(|n| (n.kind.as_str(), n.op.as_str())).collect();
+        seeds.entry(own).or_default().push(at);
+    }
+    let own = |run: Range<usize>| run.clone().all(|k| home[k].is_none() && drawn.nodes[k].kind != "input");
+    let hidden = |k: usize| !graph.is_kept(drawn.nodes[k].id) && !graph.is_root(drawn.nodes[k].id);
+    // The longest beginning of what two runs share that only its last node leaves.
+    let closed = |a: usize, b: usize, most: usize| {
+        let (mut reach, mut best) = ((0, 0), 0);
+        for k in 0..most {
+            if k > 0 && !(hidden(a + k - 1) && hidden(b + k - 1)) {
+                break;
+            }
+            if reach.0 <= a + k && reach.1 <= b + k {
+                best = k + 1;
+            }
+            reach = (reach.0.max(last_use[a + k]), reach.1.max(last_use[b + k]));
+        }
+        best
+    };
+    let mut taken = vec![false; n];
+    let mut out = Vec::new();
+    for at in 0..n {
+        let Some(others) = drawn
+            .nodes
+            .get(at..at + SEED)
+            .and_then(|seed| seeds.get(&seed.iter().map(|n| (n.kind.as_str(), n.op.as_str())).collect::<Vec<_>>()))
+        else {
+            break;
+        };
+        if taken[at] || !own(at..at + 1) {
+            continue;
+        }
+        let mut found: Vec<(usize, usize)> = Vec::new();
+        for &other in others.iter().filter(|b| **b > at).take(TWINS) {
+            let alike = drawn.alike(at, other);
+            let length = closed(at, other, alike);
+            if length >= TWIN && own(at..at + length) && own(other..other + length) {
+                found.push((length, other));
+            }
+        }
+        let Some(&(length, _)) = found.iter().max() else { continue };
+        if taken[at..at + length].contains(&true) {
+            continue;
+        }
+        let mut next = at + length;
+        let mut runs = vec![at];
+        for &(own, other) in &found {
+            if own == length && other >= next && !taken[other..other + length].contains(&true) {
+                runs.push(other);
+                next = other + length;
+            }
+        }
+        for run in runs.iter().filter(|_| runs.len() > 1) {
+            taken[*run..run + length].fill(true);
+            let of = (*run != at).then_some(at);
+            out.push(Fold { members: (*run..run + length).collect(), kind: Kind::Twin { of } });
+        }
+    }
+    out
 }
 
 /// Runs of nodes of which each reads only the one before, which nobody else reads.
@@ -205,7 +323,7 @@ fn chains(graph: &Graph, drawn: &Drawn, home: &[Option<usize>]) -> Vec<Fold> {
             members.push(*k);
         }
         if members.len() > HIDDEN {
-            out.push(Fold { members, period: 0 });
+            out.push(Fold { members, kind: Kind::Chain });
         }
     }
     out
@@ -218,14 +336,26 @@ impl Fold {
         let last = self.members.len() - 1;
         let range = format!("n{}…n{}", node(0).id, node(last).id);
         let kept = self.members.iter().any(|m| graph.is_kept(drawn.nodes[*m].id));
-        let pattern = if self.period == 0 { self.members.len() } else { self.period };
+        let pattern = if let Kind::Repeat { period } = self.kind { period } else { self.members.len() };
         let ops: String = (0..pattern).map(|k| node(k).op.as_str()).collect::<Vec<_>>().join(" ");
-        let ops: String = if ops.chars().count() > 20 { ops.chars().take(19).chain(['…']).collect() } else { ops };
-        let times = self.members.len().checked_div(self.period).map_or(String::new(), |n| format!(" ×{n}"));
+        let ops: String =
+            if ops.chars().count() > OPS { ops.chars().take(OPS - 1).chain(['…']).collect() } else { ops };
+        let times = match self.kind {
+            Kind::Repeat { period } => format!(" ×{}", self.members.len() / period),
+            _ => String::new(),
+        };
         let (open, close) = if kept { ("[[", "]]") } else { ("[", "]") };
         let first: Vec<String> = (0..pattern.min(12)).map(|k| graph.label(node(k))).collect();
         let more = if pattern > 12 { " …" } else { "" };
-        let what = if self.period == 0 { "one after the other" } else { "first" };
+        let what = match self.kind {
+            Kind::Repeat { .. } => "first",
+            Kind::Chain => "one after the other",
+            Kind::Twin { of: None } => "again below, of",
+            Kind::Twin { of: Some(first) } => {
+                let note = format!("{range}: as n{}…, of other arguments", drawn.nodes[first].id);
+                return (format!("{open}{range} {{{ops}}}{close}"), note);
+            }
+        };
         (format!("{open}{range}{times} {{{ops}}}{close}"), format!("{range}{times}: {what} {}{more}", first.join(", ")))
     }
 }

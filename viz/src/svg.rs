@@ -137,7 +137,7 @@ impl Page {
             self.text(row, column + open.len(), inner.trim_end());
             self.width = self.width.max(column + length);
         }
-        self.height += canvas.rows.len();
+        self.height += canvas.height();
     }
 
     fn rect(&mut self, row: usize, column: usize, length: usize, form: usize) {
@@ -155,14 +155,12 @@ impl Page {
     /// One path a net, and a dot where it branches.
     fn wires(&mut self, canvas: &Canvas) {
         let mut nets: BTreeMap<usize, Net> = BTreeMap::new();
-        for (r, row) in canvas.rows.iter().enumerate() {
-            for (x, spot) in row.iter().enumerate() {
-                for (net, arms) in spot.nets() {
-                    nets.entry(net).or_default().add(r, x, arms);
-                    self.width = self.width.max(x + 1);
-                }
+        self.width = self.width.max(canvas.width());
+        canvas.each_row(0..canvas.height(), |r, cells| {
+            for (x, spot) in cells.iter().enumerate() {
+                spot.nets().for_each(|(net, arms)| nets.entry(net).or_default().add(r, x, arms));
             }
-        }
+        });
         let (left, top) = (
             |half: usize| half as f64 * WIDE / 2.0,
             |half: usize, rows: usize| half as f64 * HIGH / 2.0 + rows as f64 * HIGH,

@@ -10,6 +10,7 @@ use crate::route::{Net, Piece, route};
 use crate::sketch::Sketch;
 use aplomb_lang::trace::{Segment, Trace};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use unicode_width::UnicodeWidthStr;
 
 pub(crate) const UP: u8 = 1;
@@ -59,65 +60,126 @@ impl Spot {
     }
 }
 
-/// A picture as cells, before it is characters or lines.
+/// A picture as strokes, before it is characters or lines. A wide picture is mostly blank, a deep one mostly wires that
+/// pass: what falls through many rows is one stroke, and rows become cells one at a time.
 #[derive(Default)]
 pub(crate) struct Canvas {
-    pub rows: Vec<Vec<Spot>>,
+    rows: Vec<Vec<Mark>>,
+    falls: Vec<Fall>,
     /// Row, column, box.
     pub texts: Vec<(usize, usize, String)>,
     /// For each text, which box of the sketch it is.
     pub boxes: Vec<usize>,
 }
 
+/// Cells `from` to `to` of a row that a net goes through, alike.
+#[derive(Clone, Copy)]
+struct Mark {
+    from: usize,
+    to: usize,
+    net: usize,
+    arms: u8,
+}
+
+/// Rows `from` to `to` of a column through which a net goes down.
+#[derive(Clone, Copy)]
+struct Fall {
+    x: usize,
+    from: usize,
+    to: usize,
+    net: usize,
+}
+
 impl Canvas {
-    /// A row, as long as it is needed.
-    fn row(&mut self, row: usize, length: usize) -> &mut [Spot] {
-        if self.rows.len() <= row {
-            self.rows.resize(row + 1, Vec::new());
+    pub fn height(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn width(&self) -> usize {
+        let texts = self.texts.iter().map(|t| t.1 + t.2.chars().count()).max().unwrap_or(0);
+        let marks = self.rows.iter().flatten().map(|m| m.to).max().unwrap_or(0);
+        self.falls.iter().map(|f| f.x + 1).max().unwrap_or(0).max(marks).max(texts)
+    }
+
+    /// There are so many rows at least.
+    fn reach(&mut self, rows: usize) {
+        if self.rows.len() < rows {
+            self.rows.resize(rows, Vec::new());
         }
-        let own = &mut self.rows[row];
-        if own.len() < length {
-            own.resize(length, Spot::default());
-        }
-        own
     }
 
     fn wire(&mut self, row: usize, x: usize, net: usize, arms: u8) {
-        self.row(row, x + 1)[x].add(net, arms);
+        self.reach(row + 1);
+        self.rows[row].push(Mark { from: x, to: x + 1, net, arms });
     }
 
     /// A net's track between two columns.
     fn across(&mut self, row: usize, (a, b): (usize, usize), net: usize) {
-        let own = &mut self.row(row, b + 1)[a..=b];
-        own.iter_mut().for_each(|spot| spot.add(net, LEFT | RIGHT));
+        self.reach(row + 1);
+        self.rows[row].push(Mark { from: a, to: b + 1, net, arms: LEFT | RIGHT });
     }
 
     fn vertical(&mut self, from: usize, to: usize, x: usize, net: usize) {
-        for row in from..to {
-            self.wire(row, x, net, UP | DOWN);
+        if from < to {
+            self.reach(to);
+            self.falls.push(Fall { x, from, to, net });
+        }
+    }
+
+    /// Calls `each` with the cells of each of these rows, as far as they are not blank.
+    pub fn each_row(&self, rows: Range<usize>, mut each: impl FnMut(usize, &[Spot])) {
+        let rows = rows.start..rows.end.min(self.rows.len());
+        let mut falls: Vec<&Fall> = self.falls.iter().filter(|f| f.from < rows.end && rows.start < f.to).collect();
+        falls.sort_by_key(|f| f.from);
+        let (mut falls, mut here): (_, Vec<&Fall>) = (falls.into_iter().peekable(), Vec::new());
+        let mut cells: Vec<Spot> = Vec::new();
+        for row in rows {
+            here.retain(|f| row < f.to);
+            while let Some(f) = falls.next_if(|f| f.from <= row) {
+                here.push(f);
+            }
+            cells.clear();
+            let end = here.iter().map(|f| f.x + 1).chain(self.rows[row].iter().map(|m| m.to)).max().unwrap_or(0);
+            cells.resize(end, Spot::default());
+            here.iter().for_each(|f| cells[f.x].add(f.net, UP | DOWN));
+            for m in &self.rows[row] {
+                cells[m.from..m.to].iter_mut().for_each(|spot| spot.add(m.net, m.arms));
+            }
+            each(row, &cells);
         }
     }
 
     fn print(&self, ascii: bool) -> String {
         let mut out = String::new();
-        let mut texts: Vec<Vec<&(usize, usize, String)>> = vec![Vec::new(); self.rows.len()];
-        self.texts.iter().for_each(|t| texts[t.0].push(t));
-        for (row, texts) in self.rows.iter().zip(texts) {
-            let mut line: Vec<char> = row.iter().map(|spot| character(*spot, ascii)).collect();
-            for (_, x, text) in texts {
+        let mut texts: Vec<Vec<(usize, &str)>> = vec![Vec::new(); self.rows.len()];
+        self.texts.iter().for_each(|(row, x, text)| texts[*row].push((*x, text)));
+        texts.iter_mut().for_each(|row| row.sort());
+        self.each_row(0..self.rows.len(), |row, cells| {
+            let begun = out.len();
+            let mut at = 0;
+            for (x, text) in &texts[row] {
+                spell(cells, at..*x, ascii, &mut out);
+                out.push_str(text);
                 // All APL glyphs are one column wide, so characters are columns.
-                let end = x + text.chars().count();
-                if line.len() < end {
-                    line.resize(end, ' ');
-                }
-                line[*x..end].iter_mut().zip(text.chars()).for_each(|(cell, c)| *cell = c);
+                at = x + text.chars().count();
             }
-            let end = line.iter().rposition(|c| *c != ' ').map_or(0, |k| k + 1);
-            out.extend(&line[..end]);
+            spell(cells, at..cells.len(), ascii, &mut out);
+            let end = out[begun..].trim_end_matches(' ').len();
+            out.truncate(begun + end);
             out.push('\n');
-        }
+        });
         out
     }
+}
+
+/// These cells as characters; what is beyond the last is blank.
+fn spell(cells: &[Spot], range: Range<usize>, ascii: bool, out: &mut String) {
+    let end = range.end.min(cells.len());
+    let own = cells.get(range.start..end).unwrap_or_default();
+    for cell in own {
+        out.push(character(*cell, ascii));
+    }
+    out.extend(std::iter::repeat_n(' ', range.len() - own.len()));
 }
 
 pub(crate) fn character(spot: Spot, ascii: bool) -> char {
@@ -175,7 +237,7 @@ pub(crate) fn canvas_near(sketch: &Sketch, former: &[Option<usize>]) -> Result<C
 }
 
 fn paint(layout: &Layout, boxes: &Boxes, texts: &[String]) -> Canvas {
-    let mut canvas = Canvas { rows: Vec::new(), texts: Vec::new(), boxes: Vec::new() };
+    let mut canvas = Canvas::default();
     let mut row = 0;
     for (r, layer) in layout.layers.iter().enumerate() {
         for item in layer {
@@ -185,9 +247,9 @@ fn paint(layout: &Layout, boxes: &Boxes, texts: &[String]) -> Canvas {
                 let padded = pad(text, blanks);
                 canvas.texts.push((row, item.x, padded));
                 canvas.boxes.push(item.net);
-                canvas.row(row, 0);
+                canvas.reach(row + 1);
             } else {
-                canvas.wire(row, item.x, item.net, UP | DOWN);
+                canvas.vertical(row, row + 1, item.x, item.net);
             }
         }
         let Some(below) = layout.layers.get(r + 1) else { break };

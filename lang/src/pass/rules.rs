@@ -4,7 +4,7 @@
 //! last bit and not in whether it fails; no general commuting; `never` looks like `before` and must stay.
 
 use super::schedule::BROADCAST;
-use crate::array::Shape;
+use crate::array::{DType, Shape};
 use crate::dag::{Dag, Info, Node, NodeId, Read, Scalar};
 use crate::prim::op::{Fails, Op};
 use crate::prim::scalar;
@@ -342,8 +342,14 @@ fn fold(dag: &mut Dag, at: NodeId) -> Option<NodeId> {
         None => 0.0,
     };
     let value = scalar::eval(*op, *ct, x, y).ok()?;
+    let value = if dag.dtype(at) == DType::F32 { f64::from(value as f32) } else { value };
+    if !value.is_finite() {
+        return None;
+    }
     let mut info = Info { from: vec![at], ..dag.info(at).clone() };
-    info.meta.dtype = crate::array::narrowest(value);
+    if info.meta.dtype != DType::F32 {
+        info.meta.dtype = crate::array::narrowest(value);
+    }
     info.meta.range = info.meta.dtype.is_integer().then_some((value, value));
     Some(dag.add(Node::Const(Scalar::Num(value)), info))
 }

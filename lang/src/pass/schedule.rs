@@ -67,8 +67,9 @@ impl Allow {
         let random = |at| is_random(dag.node(at));
         // Whatever a launch was put together from needs no more than it does.
         let fits = |limits| now.groups.iter().all(|g| need::over(dag, &now.keep, &g.nodes(), &limits).is_none());
+        // Nor did anything that could have merged before more was kept.
         let mut met = BTreeSet::new();
-        let mut apart = || now.groups.iter().all(|g| g.body.len() < 2 && met.insert((g.stage, &g.domain)));
+        let mut apart = || now.keep.keys().all(|at| met.insert(dag.domain(*at)));
         (self.shapes == was.shapes || none(&|at| dag.info(at).asked))
             && (self.floats == was.floats || float_lets::held(dag, lets, &live).is_empty())
             && (self.breaks == was.breaks || none(&random))

@@ -61,8 +61,7 @@ impl Picture {
         };
         let mut text_of = vec![0; sketch.texts.len()];
         canvas.boxes.iter().enumerate().for_each(|(k, own)| text_of[*own] = k);
-        let texts = canvas.texts.iter().map(|t| t.1 + t.2.chars().count()).max().unwrap_or(0);
-        let width = canvas.rows.iter().map(Vec::len).max().unwrap_or(0).max(texts) + 2;
+        let width = canvas.width() + 2;
         Some(Picture { key, canvas, operands: sketch.operands, ids: sketch.ids, text_of, width, refused })
     }
 
@@ -252,7 +251,7 @@ impl Pane for Dag {
                 self.left = (x + length / 2 + 1).saturating_sub(width / 2);
             }
         }
-        self.top = self.top.min(picture.canvas.rows.len().saturating_sub(height));
+        self.top = self.top.min(picture.canvas.height().saturating_sub(height));
         self.left = self.left.min(picture.width.saturating_sub(width));
         picture.draw(view, (self.top, self.left), area, buf);
         self.picture = Some(picture);
@@ -275,12 +274,12 @@ impl Picture {
         // A column of room left of the picture, for the mark of a lit box.
         const ROOM: usize = 1;
         let seen = top..top + usize::from(area.height);
-        for (r, row) in self.canvas.rows.iter().enumerate().skip(seen.start).take(seen.len()) {
-            for (x, spot) in row.iter().enumerate().skip(left.saturating_sub(1)).take(usize::from(area.width) + 1) {
+        self.canvas.each_row(seen.clone(), |r, cells| {
+            for (x, spot) in cells.iter().enumerate().skip(left.saturating_sub(1)).take(usize::from(area.width) + 1) {
                 let lit = spot.nets().any(|net| is_lit(net.0));
                 put(r, x + ROOM, character(*spot, look.ascii), if lit { look.wire() } else { look.quiet() });
             }
-        }
+        });
         for ((row, x, text), own) in self.canvas.texts.iter().zip(&self.canvas.boxes) {
             if !seen.contains(row) {
                 continue;
