@@ -52,13 +52,6 @@ impl Lowering<'_> {
         let launch = self.launch;
         let count = |shape: &[usize]| shape.iter().map(|n| *n as u64).product::<u64>();
         let (elements, segments) = (count(&launch.domain), count(&finish.shape));
-        // What no segment has may fail as well.
-        let body = self.element(finish)?.0;
-        if body.out.iter().any(|s| matches!(s, Stmt::Let { is, .. } if is.contains("Bad{"))) {
-            self.kernel(vec![stride("i", "n", body.out)], Spread::Threads, elements);
-        } else {
-            self.begin();
-        }
         let by = if elements / segments.max(1) > LONG { Spread::Warps } else { Spread::Threads };
         let bounds = launch.loads[finish.held[0] as usize].buf;
         let bounds = self.buffer(bounds, false)?.to_string();
@@ -69,13 +62,25 @@ impl Lowering<'_> {
             let_("t0", Type::F64, unit(op)?),
         ];
         let (mut body, value) = self.element(finish)?;
-        let next = fold_text(op, "t0", &value)?;
-        body.out.push(Stmt::Set { name: "t0".into(), is: next, node: Some(finish.node) });
+        let step = Stmt::Set { name: "t0".into(), is: fold_text(op, "t0", &value)?, node: Some(finish.node) };
+        let (mut first, mut end) = ("from", "to");
+        if body.out.iter().any(|s| matches!(s, Stmt::Let { is, .. } if is.contains("Bad{"))) || value.contains("Bad{") {
+            // What no segment has may fail as well: each goes on from where the one before ended.
+            let (n, count) =
+                (self.number('m', Type::U64, elements as f64), self.number('m', Type::U64, segments as f64));
+            line.push(let_("before", Type::U64, format!("o == 0 ? 0 : (u64){bounds}[2 * o - 1]")));
+            line.push(let_("first", Type::U64, "before < from ? before : from".into()));
+            line.push(let_("end", Type::U64, format!("o + 1 == {count} ? {n} : to")));
+            body.out.push(Stmt::If("i >= from && i < to".into(), vec![step]));
+            (first, end) = ("first", "end");
+        } else {
+            body.out.push(step);
+        }
         let warps = by == Spread::Warps;
         line.push(Stmt::For {
             name: "i".into(),
-            from: if warps { "from + threadIdx.x % 32" } else { "from" }.into(),
-            to: "to".into(),
+            from: format!("{first}{}", if warps { " + threadIdx.x % 32" } else { "" }),
+            to: end.into(),
             step: if warps { "32" } else { "1" }.into(),
             body: body.out,
         });
