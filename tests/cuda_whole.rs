@@ -10,7 +10,44 @@ use aplomb_kernel::device::Wanted;
 use aplomb_kernel::session::Session;
 use aplomb_lang::protocol::{Event, Request};
 use devices::{Tally, all_there, nothing_refused, outcome, prepared};
-use support::Heard;
+use support::{Heard, session, traced};
+
+/// The text of a line's last launch, and how many kernels it is.
+fn last_text(s: &mut Session, line: &str) -> (String, usize) {
+    let trace = traced(s, &[line]);
+    let text = trace.kernels.last().and_then(|k| k.cuda.clone()).expect("a text").text;
+    let kernels = text.matches("__global__").count();
+    (text, kernels)
+}
+
+#[test]
+fn the_texts_have_their_shape_and_know_no_sizes() {
+    let mut s = session();
+    traced(&mut s, &["V←0.5×⍳3000 ⋄ A←600 12⍴V ⋄ B←⍉A ⋄ P←1+700|⍳3000 ⋄ Z←900⍴0.5 ⋄ K←900⍴7", "V A B P Z K"]);
+    // A tile of both operands, the product between the barriers, what follows before the only store.
+    let (text, kernels) = last_text(&mut s, "1+0⌈A+.×B");
+    let barriers: Vec<usize> = text.match_indices("__syncthreads").map(|m| m.0).collect();
+    assert_eq!((kernels, text.matches("__shared__").count(), barriers.len()), (1, 2, 2), "{text}");
+    let product = text.find("u0[a] * w0[b]").expect("a product");
+    assert!(barriers[0] < product && product < barriers[1] && text.matches("r0[").count() == 1, "{text}");
+    // Keys, counts, places, a pass a digit, the result; few are one block's.
+    for (line, wanted) in
+        [("⍋V", 8 + 4), ("⍋3000⍴'abc'", 3 + 4), ("⍒3000⍴1 2 3", 1 + 4), ("⍋900⍴V", 3), ("V⍳V×2", 8 + 4)]
+    {
+        let (text, kernels) = last_text(&mut s, line);
+        assert_eq!(kernels, wanted, "{line}: {text}");
+    }
+    // Two kernels where order is told by a number or does not matter, a sort where it does.
+    for (line, wanted) in [("{x←⍵ ⋄ x[P]←V ⋄ x}Z", 2), ("{x←⍵ ⋄ x[P]+←P ⋄ x}K", 2), ("{x←⍵ ⋄ x[P]+←V ⋄ x}Z", 2 + 2 + 2)]
+    {
+        let (text, kernels) = last_text(&mut s, line);
+        assert_eq!(kernels, wanted, "{line}: {text}");
+    }
+    for (one, two) in [("⍋V", "⍋V,V"), ("A+.×B", "(A⍪A)+.×B,B"), ("{x←⍵ ⋄ x[P]←V ⋄ x}Z", "{x←⍵ ⋄ x[P,P]←V,V ⋄ x}Z")]
+    {
+        assert_eq!(last_text(&mut s, one).0.replace("k1", "k0"), last_text(&mut s, two).0.replace("k1", "k0"), "{one}");
+    }
+}
 
 /// Both run the line; it must not fail.
 fn set(both: [&mut Session; 2], line: &str) {
@@ -170,12 +207,8 @@ fn products_and_all_pairs_have_the_same_values() {
     }
     println!("{tally:?} {:?}", gpu.core().devices().compiling());
     assert_eq!(tally.lines, 3 * PRODUCTS.len());
-    let text = |s: &mut Session, line: &str| {
-        let trace = s.trace_of(Some(line)).expect("a trace");
-        trace.kernels.last().and_then(|k| k.cuda.clone()).expect("a text").text
-    };
     for line in PRODUCTS {
-        let text = text(&mut gpu, line);
+        let (text, _) = last_text(&mut gpu, line);
         assert!(text.contains("A block ") && text.contains("__shared__"), "{line}: {text}");
     }
 }

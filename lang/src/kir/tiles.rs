@@ -120,6 +120,21 @@ fn unroll(name: &str, count: u32, body: Vec<Stmt>) -> Stmt {
     Stmt::Unroll { name: name.into(), count, body }
 }
 
+/// Coordinates that nothing in the innermost loop asks for.
+fn drop_places(body: &mut Vec<Stmt>) {
+    let used = |name: &str, body: &[Stmt]| {
+        let asks = |text: &str| super::check::words(text).any(|w| w == name);
+        body.iter().any(|s| match s {
+            Stmt::Let { is, .. } | Stmt::Set { is, .. } => asks(is),
+            _ => true,
+        })
+    };
+    let kept: Vec<bool> =
+        body.iter().map(|s| !matches!(s, Stmt::Let { name, node: None, .. } if !used(name, body))).collect();
+    let mut kept = kept.into_iter();
+    body.retain(|_| kept.next().unwrap_or(true));
+}
+
 fn barrier() -> Stmt {
     Stmt::Do("__syncthreads()".into())
 }
@@ -248,6 +263,7 @@ impl Lowering<'_> {
             name: sum.clone(),
             node: Some(reduction.node),
         });
+        drop_places(&mut inner.out);
         take.push(unroll("a", OWN, vec![unroll("b", OWN, inner.out)]));
 
         let mut last =
