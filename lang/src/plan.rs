@@ -6,12 +6,15 @@
 //! without the axis. Values are SSA: a step's arguments are earlier steps of the same list. Everything is an f64 in a
 //! step, characters are code points; a step whose dtype is f32 is rounded to f32.
 
+pub mod tiling;
+
 use crate::array::{DType, Shape};
 use crate::dag::ix::Ix;
 use crate::dag::{Along, NodeId, Read, Rounds, Test, Whole};
 use crate::prim::op::Op;
 use smallvec::SmallVec;
 use std::sync::Arc;
+use tiling::Tiling;
 
 /// A buffer's place in `Plan::buffers`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -236,6 +239,8 @@ pub struct Launch {
     /// Its loads are over `outer()`.
     pub after: Vec<Step>,
     pub after_stores: Vec<Store>,
+    /// What a block keeps near, of which loads.
+    pub tiling: Option<Tiling<u32>>,
     /// Nodes computed here, in id order.
     pub nodes: Vec<NodeId>,
     pub name: String,

@@ -73,7 +73,18 @@ impl Lowering<'_> {
 
     /// The coordinates of point `flat`, outermost first; none where nothing asks for them.
     pub(super) fn axes(&mut self, shape: &[usize], flat: &str, out: &mut Vec<Stmt>) -> Vec<String> {
-        let names: Vec<String> = (0..shape.len()).map(|k| format!("x{k}")).collect();
+        self.coordinates(shape, flat, ('x', 'y'), out)
+    }
+
+    /// The same by other names: of coordinates, and of what is left to divide.
+    pub(super) fn coordinates(
+        &mut self,
+        shape: &[usize],
+        flat: &str,
+        (own, left): (char, char),
+        out: &mut Vec<Stmt>,
+    ) -> Vec<String> {
+        let names: Vec<String> = (0..shape.len()).map(|k| format!("{own}{k}")).collect();
         let (of, mut rest) = (self.int(), format!("({}){flat}", self.int().cuda()));
         let let_ = |name: &str, is: String| Stmt::Let { name: name.into(), of, is, node: None };
         for k in (1..shape.len()).rev() {
@@ -81,7 +92,7 @@ impl Lowering<'_> {
                 out.push(let_(&names[k], "0".into()));
                 continue;
             }
-            let whole = if k > 1 { format!("y{k}") } else { names[0].clone() };
+            let whole = if k > 1 { format!("{left}{k}") } else { names[0].clone() };
             let (quotient, extent) = self.divided(&rest, shape[k] as i64);
             out.push(let_(&whole, quotient));
             out.push(let_(&names[k], format!("{rest} - {whole} * {extent}")));

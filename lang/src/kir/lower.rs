@@ -5,12 +5,13 @@
 //! types convert at loads and stores. Overflow is tested where a value is stored or would be hidden, not at every operation.
 
 use super::{Code, Expr, Kernel, Param, ParamKind, Scratch, Spread, Stmt, Type};
-use super::{fold, index, ops, tiles};
+use super::{fold, index, ops, product};
 use crate::array::DType;
 use crate::dag::{Along, NodeId, Read, Rounds};
 use crate::error::{Result, internal, nonce};
 use crate::plan::{BufId, Kind, Launch, Load, Plan, Step, ValueId, What};
 use crate::prim::op::{Fails, Op};
+use std::collections::BTreeMap;
 
 const THREADS: u32 = super::THREADS;
 
@@ -21,22 +22,37 @@ const MANY: usize = 1024;
 pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Code> {
     fold::foldable(launch)?;
     let (sites, narrow) = (sites(launch), index::is_narrow(plan, launch));
-    let (params, checked, kernels, scratch) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut k = Lowering { plan, launch, number, params, sites, variables: 0, checked, narrow, kernels, scratch };
+    let mut k = Lowering {
+        plan,
+        launch,
+        number,
+        params: Vec::new(),
+        sites,
+        variables: 0,
+        checked: Vec::new(),
+        narrow,
+        near: BTreeMap::new(),
+        kernels: Vec::new(),
+        scratch: Vec::new(),
+    };
     k.buffers();
     let outer = launch.outer();
     let count = |shape: &[usize]| shape.iter().map(|n| *n as u64).product::<u64>();
     let lines = |axis: usize| count(&launch.domain[..axis]) * count(&launch.domain[axis + 1..]);
-    let tiled = tiles::Tiled::of(launch);
+    let product = product::Tiled::of(launch);
     let (body, spread, points) = match launch.axis {
         Some(_) if launch.kind == Kind::Whole => {
             k.whole()?;
             return Ok(k.done());
         }
+        None if launch.tiling.is_some() => {
+            let (body, boxes) = k.tiled()?;
+            (body, Spread::Blocks, boxes)
+        }
         None => (k.map()?, Spread::Threads, count(&launch.domain)),
         Some(axis) if launch.kind == Kind::Scan => (k.scan(axis)?, Spread::Threads, lines(axis)),
         Some(axis) if launch.kind == Kind::Compact => (k.compact(axis)?, Spread::Threads, lines(axis)),
-        Some(_) if let Some(tiled) = &tiled => k.fold_tiles(tiled)?,
+        Some(_) if let Some(product) = &product => k.fold_tiles(product)?,
         Some(_) if count(&outer) == 1 => (k.fold_all()?, Spread::Threads, count(&launch.domain)),
         Some(axis) if axis + 1 == launch.domain.len() && launch.domain[axis] > FEW => match launch.domain[axis] {
             ..=MANY => (k.fold_rows(&outer, Spread::Warps)?, Spread::Warps, count(&outer)),
@@ -67,6 +83,8 @@ pub(super) struct Lowering<'a> {
     checked: Vec<BufId>,
     /// Indices are i32.
     pub(super) narrow: bool,
+    /// By load: where a tile has it.
+    pub(super) near: BTreeMap<u32, Expr>,
     kernels: Vec<Kernel>,
     scratch: Vec<Scratch>,
 }
@@ -223,6 +241,7 @@ impl Lowering<'_> {
                 body.loose.push(false);
                 return Ok(());
             }
+            What::Load(l) if self.near.contains_key(l) => (self.from_tile(*l, axes), false),
             What::Load(l) => (self.load(&self.launch.loads[*l as usize].clone(), axes, extents, body.index)?, false),
             What::Index { ix, origin } => {
                 let origin = self.number('p', Type::F64, *origin);
@@ -490,7 +509,7 @@ pub(super) fn store(to: &str, at: &str, is: &str) -> Stmt {
     Stmt::Store { to: to.into(), at: at.into(), is: is.into(), node: None }
 }
 
-fn storage(dtype: DType) -> Type {
+pub(super) fn storage(dtype: DType) -> Type {
     match dtype {
         DType::Bool => Type::U8,
         DType::I8 => Type::I8,

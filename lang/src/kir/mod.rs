@@ -11,10 +11,11 @@ mod lower;
 mod ops;
 mod places;
 mod print;
+mod product;
 mod scatter;
 mod sort;
 mod tidy;
-mod tiles;
+mod tiled;
 mod whole;
 
 use crate::dag::NodeId;

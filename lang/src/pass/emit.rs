@@ -52,7 +52,9 @@ pub fn run(work: &mut Work) -> Result<()> {
     }
     let registers = registers(&work.dag, &schedule.keep);
     for (g, group) in schedule.groups.iter().enumerate() {
-        plan.launches.push(launch(&work.dag, &schedule, group, &buffers, &registers, g)?);
+        let mut launch = launch(&work.dag, &schedule, group, &buffers, &registers, g)?;
+        launch.tiling = work.tilings.get(&g).and_then(|tiling| tiling.over(|l| place_of(&launch, &buffers, l)));
+        plan.launches.push(launch);
     }
     if let Some(fault) = work.options.fault.filter(|f| work.options.has(*f)) {
         fault::in_plan(fault, &mut plan);
@@ -64,6 +66,12 @@ pub fn run(work: &mut Work) -> Result<()> {
     }
     work.emitted = Some(Emitted { plan, answers });
     Ok(())
+}
+
+/// The launch's number of a load.
+fn place_of(launch: &Launch, buffers: &BTreeMap<NodeId, BufId>, (at, read): &(NodeId, Read)) -> Option<u32> {
+    let buf = buffers.get(at)?;
+    launch.loads.iter().position(|l| l.buf == *buf && l.read == *read).map(|k| k as u32)
 }
 
 fn answers(work: &Work, buffers: &BTreeMap<NodeId, BufId>, plan: &mut Plan) -> Result<Vec<Answer>> {
@@ -120,6 +128,7 @@ fn launch(
         finish: None,
         after: Vec::new(),
         after_stores: Vec::new(),
+        tiling: None,
         nodes: group.nodes(),
         name: format!("k{number} {}", name(dag, group)),
     };

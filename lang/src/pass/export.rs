@@ -287,8 +287,13 @@ fn read_record(l: &Launch, load: &crate::plan::Load) -> ReadRecord {
         oob: load.read.oob(),
         reuse: reuse(l, load),
         coalesced: load.read.ix.last().is_none_or(|ix| ix.is_affine() && ix.coefficient(last).abs() <= 1),
-        space: "global".into(),
+        space: if is_near(l, load) { "shared" } else { "global" }.into(),
     }
+}
+
+fn is_near(l: &Launch, load: &crate::plan::Load) -> bool {
+    let near = |k: &u32| l.loads.get(*k as usize).is_some_and(|x| x.buf == load.buf && x.read == load.read);
+    l.tiling.iter().flat_map(|t| &t.tiles).any(|t| t.loads.iter().any(|(k, _)| near(k)))
 }
 
 /// BAS-07, BAS-08.
@@ -305,8 +310,9 @@ fn reuse(l: &Launch, load: &crate::plan::Load) -> Option<String> {
 /// The launch geometry of the printed CUDA for this size.
 fn grid(l: &Launch) -> Grid {
     let points: u64 = l.domain.iter().fold(1, |n, &d| n.saturating_mul(d as u64));
-    let per_block = 256 * 4;
-    Grid { grid: [points.div_ceil(per_block).clamp(1, 132 * 8), 1, 1], block: [256, 1, 1], smem: 0 }
+    let blocks = l.tiling.as_ref().map_or(points.div_ceil(256 * 4), |t| t.boxes(&l.domain));
+    let smem = l.tiling.as_ref().map_or(0, |t| t.bytes() as u32);
+    Grid { grid: [blocks.clamp(1, 132 * 8), 1, 1], block: [256, 1, 1], smem }
 }
 
 /// Scalar operations of the launch, and nanoseconds on one core.

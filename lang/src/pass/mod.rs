@@ -25,6 +25,7 @@ mod lets;
 mod log;
 mod need;
 mod options;
+mod pad;
 mod place;
 mod push_down;
 mod record;
@@ -35,6 +36,7 @@ mod sharing;
 mod simplify;
 mod split;
 mod strict;
+mod tile;
 mod unshare;
 pub mod verify;
 mod work;
@@ -104,6 +106,8 @@ pub static PIPELINE: &[Pass] = &[
     Pass { name: "hoist", says: "computes folds outside of what does not change them", row: "BAR-16", run: hoist::run },
     Pass { name: "split", says: "cuts launches that need too much of a device", row: "ACL-33", run: split::run },
     Pass { name: "place", says: "finds what launches read again", row: "BAR-14", run: place::run },
+    Pass { name: "tile", says: "cuts launches into boxes that shared memory serves", row: "BAS-22", run: tile::run },
+    Pass { name: "pad", says: "spreads rows of tiles over the banks", row: "BAS-21", run: pad::run },
     Pass { name: "emit", says: "writes the launches", row: "ACC-06", run: emit::run },
 ];
 

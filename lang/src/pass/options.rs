@@ -48,6 +48,8 @@ pub struct Preset {
     moves_fuse: bool,
     /// The legality rules of 2006.
     strict: bool,
+    /// So many reads of an array overlap before a block keeps it near: fewer are served by caches, where there are some.
+    pub(super) near: usize,
 }
 
 /// The first is what runs if none is asked for.
@@ -60,6 +62,7 @@ pub static PRESETS: &[Preset] = &[
         again: Again::Light,
         moves_fuse: false,
         strict: false,
+        near: 6,
     },
     Preset {
         name: "acl2006",
@@ -69,15 +72,17 @@ pub static PRESETS: &[Preset] = &[
         again: Again::Always,
         moves_fuse: false,
         strict: true,
+        near: 6,
     },
     Preset {
         name: "bas2008",
-        says: "Baskaran: each affine loop nest a launch, its reuse and overlap found; no tiles and no padding yet",
+        says: "Baskaran: each affine loop nest a launch, tiled and padded where it meets data again",
         row: "BAS-09",
-        runs: &["push-down", "fuse-producers", "embed-consumers", "place"],
+        runs: &["push-down", "fuse-producers", "embed-consumers", "place", "tile", "pad"],
         again: Again::Never,
         moves_fuse: false,
         strict: false,
+        near: 2,
     },
     Preset {
         name: "acc2013",
@@ -98,6 +103,7 @@ pub static PRESETS: &[Preset] = &[
         again: Again::Unshared,
         moves_fuse: true,
         strict: false,
+        near: 6,
     },
     Preset {
         name: "bar2010",
@@ -114,11 +120,13 @@ pub static PRESETS: &[Preset] = &[
             "embed-consumers",
             "hoist",
             "place",
+            "tile",
             "epilogue",
         ],
         again: Again::Always,
         moves_fuse: false,
         strict: false,
+        near: 2,
     },
 ];
 

@@ -1,16 +1,20 @@
-//! place: which reads of a launch meet data again, and what keeping it near would save.
+//! place: which reads of a launch meet data again, and what a block of threads keeps near.
 //!
 //! Rows: BAR-14, BAR-15, BAS-06…09. In: the final schedule. Out: the same, with a decision for each array that a launch
-//! reads more than once: by an affine map of lower rank than the loops (reuse of a higher order), or at several places
-//! that overlap (a stencil). Both are read from memory and met again in the caches; what a tile in shared memory would
-//! load is counted beside it, by the paper's rule (in the block, else from memory) and with a halo.
+//! reads more than once: by an affine map of lower rank than the loops (reuse of a higher order), at several places that
+//! overlap (a stencil), or across its rows (a transpose). Shared memory is what the printed text uses where that is chosen;
+//! a CPU has caches. What each choice loads is counted: read for read, by the rule of 2010 (in the block, else from memory)
+//! and with a halo.
 
 use super::cost::{Cost, READ_NS};
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::find;
+use super::schedule::Group;
 use super::work::Work;
 use crate::dag::{NodeId, Read};
 use crate::error::{Result, bytes};
+use crate::plan::Kind;
+use crate::plan::tiling::{POINTS, Single, single};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// More reads of one array than this are no stencil.
@@ -19,13 +23,28 @@ const REFS: usize = 128;
 /// Threads of a block, and how many of them lie along each of the last two axes.
 const BLOCK: i64 = 256;
 const TILE: [i64; 2] = [16, 16];
+/// An axis shorter than this is read across without much loss.
+const ACROSS: usize = 32;
+/// Neighbouring threads that read across rows move a sector each.
+const SECTOR: u64 = 32;
+
+/// Reads of an array that a launch serves from shared memory.
+#[derive(Clone, Debug)]
+pub struct Near {
+    pub group: usize,
+    pub array: NodeId,
+    pub reads: Vec<Read>,
+    /// Axes of the loops along which the reads are apart, or cross; ascending.
+    pub axes: Vec<usize>,
+}
 
 pub fn run(work: &mut Work) -> Result<()> {
-    if !work.options.trace {
-        return Ok(());
-    }
     let schedule = work.schedule();
-    for group in &schedule.groups {
+    let mut near = Vec::new();
+    for (k, group) in schedule.groups.iter().enumerate() {
+        if group.kind != Kind::Map && !work.options.trace {
+            continue;
+        }
         let mut reads: BTreeMap<NodeId, Vec<Read>> = BTreeMap::new();
         for at in group.nodes() {
             if work.dag.domain(at) != &*group.domain {
@@ -33,27 +52,61 @@ pub fn run(work: &mut Work) -> Result<()> {
             }
             for (buffer, read) in find::loads(&work.dag, &schedule.keep, at) {
                 let known = reads.entry(buffer).or_default();
-                if !known.contains(&read) {
+                if known.len() <= REFS && !known.contains(&read) {
                     known.push(read);
                 }
             }
         }
-        for (buffer, reads) in reads {
-            if let Some(decision) = decided(work, buffer, &reads, &group.domain) {
+        for (array, reads) in reads {
+            let Some((axes, decision)) = decided(work, array, &reads, group) else { continue };
+            if work.options.trace {
                 work.decide(decision);
+            }
+            if let Some(axes) = axes {
+                near.push(Near { group: k, array, reads, axes });
             }
         }
     }
+    work.near = near;
     Ok(())
 }
 
-const CACHES: WhyNot = WhyNot::Illegal("launches have no shared memory of their own; caches serve what is read again");
+/// Why an array is not kept near; None: it is.
+fn stays(work: &Work, group: &Group, points: u64, refs: usize, axes: &[usize]) -> Option<(WhyNot, String)> {
+    let least = work.options.preset().near;
+    match () {
+        () if group.kind != Kind::Map => Some((
+            WhyNot::Illegal("a launch that folds reads through caches"),
+            "a launch that folds has no tiles".into(),
+        )),
+        () if work.options.is_off("tile") => Some((WhyNot::SwitchedOff("tile"), "tiles are off".into())),
+        () if axes.len() > 2 => {
+            Some((WhyNot::Illegal("tiles have two axes at most"), "tiles have two axes at most".into()))
+        }
+        () if points < POINTS as u64 => Some((WhyNot::Dearer, "caches hold all of so few".into())),
+        () if refs < least => Some((WhyNot::Dearer, format!("caches serve fewer than {least} reads as well"))),
+        () => None,
+    }
+}
 
-fn decided(work: &Work, at: NodeId, reads: &[Read], domain: &[usize]) -> Option<Decision> {
+/// The axes along which an array is kept near, if it is, and why.
+fn decided(work: &Work, at: NodeId, reads: &[Read], group: &Group) -> Option<(Option<Vec<usize>>, Decision)> {
+    let domain = &group.domain;
     let size = work.dag.dtype(at).size() as u64;
     let points = domain.iter().fold(1u64, |n, &d| n.saturating_mul(d as u64));
     let name = label(&work.dag, at);
-    let load = |n: u64| Cost { flops: 0, bytes: n.saturating_mul(size), ns: n as f64 * READ_NS };
+    let load = |n: u64, size: u64| Cost { flops: 0, bytes: n.saturating_mul(size), ns: n as f64 * READ_NS };
+    let choose =
+        |about: About, why: Option<(WhyNot, String)>, text: String, axes: Vec<usize>, global: Cost, shared: Cost| {
+            let (global, shared) = (Choice { name: "global", cost: global }, Choice { name: "shared", cost: shared });
+            match why {
+                Some((why, says)) => (None, Decision::forced(about, global, shared, why, format!("{text}; {says}"))),
+                None => {
+                    let text = format!("{text}; a block keeps it in shared memory");
+                    (Some(axes), Decision::forced(about, shared, global, WhyNot::Dearer, text))
+                }
+            }
+        };
     if let Some(o) = overlap(reads, domain) {
         let blocks = points.div_ceil(BLOCK as u64);
         let halo: Vec<String> = o.halo.iter().map(i64::to_string).collect();
@@ -68,12 +121,21 @@ fn decided(work: &Work, at: NodeId, reads: &[Read], domain: &[usize]) -> Option<
             o.with_halo,
             o.refs
         );
-        let about = About { at, what: "place", reason: "overlap", row: "BAR-14", switch: "" };
-        let (a, b) = (
-            Choice { name: "global", cost: load(o.direct.saturating_mul(blocks)) },
-            Choice { name: "shared", cost: load(o.with_halo.saturating_mul(blocks)) },
+        let about = About { at, what: "place", reason: "overlap", row: "BAR-14", switch: "tile" };
+        let why = stays(work, group, points, o.refs, &o.axes);
+        let (global, shared) =
+            (load(o.direct.saturating_mul(blocks), size), load(o.with_halo.saturating_mul(blocks), size));
+        return Some(choose(about, why, text, o.axes, global, shared));
+    }
+    if let Some(axes) = across(reads, domain) {
+        let text = format!(
+            "{name} is read across its rows: neighbouring threads would move a sector of {SECTOR} bytes for each element of \
+             {size}, no coalescing"
         );
-        return Some(Decision::forced(about, a, b, CACHES, text));
+        let about = About { at, what: "place", reason: "no-coalescing", row: "BAS-09", switch: "tile" };
+        let why = stays(work, group, points, usize::MAX, &axes);
+        let all = points.saturating_mul(reads.len() as u64);
+        return Some(choose(about, why, text, axes, load(all, SECTOR), load(all, size)));
     }
     let redundant = redundant(reads.first()?, domain)?;
     if redundant.is_empty() || points <= 1 {
@@ -92,8 +154,27 @@ fn decided(work: &Work, at: NodeId, reads: &[Read], domain: &[usize]) -> Option<
         bytes(again.saturating_mul(size))
     );
     let about = About { at, what: "place", reason: "reuse", row: "BAS-07", switch: "" };
-    let (a, b) = (Choice { name: "global", cost: load(again) }, Choice { name: "shared", cost: load(once) });
-    Some(Decision::forced(about, a, b, CACHES, text))
+    let (a, b) =
+        (Choice { name: "global", cost: load(again, size) }, Choice { name: "shared", cost: load(once, size) });
+    let why = WhyNot::Illegal("threads that read one element at once are served by one load");
+    Some((None, Decision::forced(about, a, b, why, text)))
+}
+
+/// Loop axes, the last among them, by which all reads cross the array's rows: neighbours in the loop are a row apart.
+pub fn across(reads: &[Read], domain: &[usize]) -> Option<Vec<usize>> {
+    let last = domain.len().checked_sub(1)?;
+    let mut axes: Option<Vec<usize>> = None;
+    for read in reads {
+        let row = read.ix.last()?;
+        let other = (0..last).find(|k| row.mentions(*k) && single(row).is_some())?;
+        let crosses = !row.mentions(last) && read.ix.iter().any(|ix| ix.mentions(last));
+        let long = domain[last] >= ACROSS && domain[other] >= ACROSS;
+        let own = (crosses && long).then(|| vec![other, last])?;
+        if axes.get_or_insert_with(|| own.clone()) != &own {
+            return None;
+        }
+    }
+    axes
 }
 
 /// BAS-07: the loops along which an affine read repeats, as many as its rank is short of theirs. None: not affine.
@@ -127,7 +208,8 @@ pub fn redundant(read: &Read, domain: &[usize]) -> Option<Vec<usize>> {
 #[derive(Debug, PartialEq)]
 pub struct Overlap {
     pub refs: usize,
-    /// By how much they are apart, for each axis of the loops that moves them.
+    /// The axes of the loops that move them, and by how much they are apart there.
+    pub axes: Vec<usize>,
     pub halo: Vec<i64>,
     /// Elements that one block loads: each read for itself; one each, what lies outside of the block again; once.
     pub direct: u64,
@@ -141,7 +223,7 @@ pub fn overlap(reads: &[Read], domain: &[usize]) -> Option<Overlap> {
     if !(2..=REFS).contains(&reads.len()) || domain.is_empty() || reads.iter().any(|r| r.ix.len() != first.ix.len()) {
         return None;
     }
-    let moves: Vec<Vec<i64>> = reads.iter().map(|r| steps(first, r, domain.len())).collect::<Option<_>>()?;
+    let moves: Vec<Vec<i64>> = reads.iter().map(|r| steps(first, r, domain)).collect::<Option<_>>()?;
     let span = |k: usize| {
         let all = moves.iter().map(|m| m[k]);
         all.clone().max().unwrap_or(0) - all.min().unwrap_or(0)
@@ -160,26 +242,26 @@ pub fn overlap(reads: &[Read], domain: &[usize]) -> Option<Overlap> {
     }
     let (direct, paper, with_halo) = block_loads(&moves, &tile);
     let halo = tile.iter().map(|(k, _)| halo[*k]).collect();
-    Some(Overlap { refs: reads.len(), halo, direct, paper, with_halo })
+    Some(Overlap { refs: reads.len(), axes: moved, halo, direct, paper, with_halo })
 }
 
 /// How many loop steps a read is ahead of another, if it is whole steps.
-fn steps(from: &Read, to: &Read, rank: usize) -> Option<Vec<i64>> {
-    let mut out = vec![0; rank];
+fn steps(from: &Read, to: &Read, domain: &[usize]) -> Option<Vec<i64>> {
+    let mut out = vec![0; domain.len()];
     for (a, b) in from.ix.iter().zip(&to.ix) {
-        if a.terms != b.terms || !a.is_affine() {
+        if a == b {
+            continue;
+        }
+        let (mut x, mut y) = (single(a)?, single(b)?);
+        if let Some(n) = x.wraps.or(y.wraps) {
+            let extent = *domain.get(x.axis)?;
+            (x, y) = (x.around(n, extent)?, y.around(n, extent)?);
+        }
+        let apart = y.from - x.from;
+        if (Single { from: x.from, ..y }) != x || apart % x.by != 0 {
             return None;
         }
-        let apart = b.c - a.c;
-        let (k, by) = match a.terms.as_slice() {
-            _ if apart == 0 => continue,
-            [(by, crate::dag::ix::Atom::Axis(k))] => (*k as usize, *by),
-            _ => return None,
-        };
-        if apart % by != 0 {
-            return None;
-        }
-        out[k] = apart / by;
+        out[x.axis] = apart / x.by;
     }
     Some(out)
 }

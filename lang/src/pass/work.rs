@@ -3,13 +3,15 @@
 use super::decide::Decision;
 use super::emit::Emitted;
 use super::lets::Let;
+use super::place::Near;
 use super::schedule::{Allow, Schedule};
 use super::{Answer, Options, float_lets};
 use crate::array::Array;
-use crate::dag::{Dag, Info, Node, NodeId};
+use crate::dag::{Dag, Info, Node, NodeId, Read};
 use crate::error::{Result, internal};
 use crate::eval::host::Recorded;
 use crate::plan::Plan;
+use crate::plan::tiling::Tiling;
 use crate::span::Place;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -55,6 +57,9 @@ pub struct Work<'a> {
     pub warnings: Vec<Warning>,
     /// What fuse-producers saw in each node (ACC-13).
     pub delayed: BTreeMap<NodeId, String>,
+    /// What place, tile and pad chose for the final schedule's launches.
+    pub near: Vec<Near>,
+    pub tilings: BTreeMap<usize, Tiling<(NodeId, Read)>>,
     pub emitted: Option<Emitted>,
     pass: usize,
     events: Vec<Event>,
@@ -76,6 +81,8 @@ impl<'a> Work<'a> {
             snapshots: Vec::new(),
             warnings: Vec::new(),
             delayed: BTreeMap::new(),
+            near: Vec::new(),
+            tilings: BTreeMap::new(),
             emitted: None,
             pass: 0,
             events: Vec::new(),
