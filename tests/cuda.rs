@@ -56,12 +56,27 @@ const LINES: &[&str] = &[
     "{x←⍵ ⋄ x[1+L]×←2↓A ⋄ x}B",
 ];
 
+/// In boxes of shared memory: a stencil of seven places, life, a filled one in both axes, transposes.
+const BOXED: &[&str] = &[
+    "(¯3⌽W)+(¯2⌽W)+(¯1⌽W)+W+(1⌽W)+(2⌽W)+3⌽W",
+    "⊃1 D∨.∧3 4=+/,¯1 0 1∘.⊖¯1 0 1∘.⌽⊂D",
+    "(1(⌽⍠0)G)+(2(⌽⍠0)G)+(¯1(⌽⍠0)G)+(1(⊖⍠0)G)+(2(⊖⍠0)G)+¯1(⊖⍠0)G",
+    "1+⍉G",
+    "⌽⍉D",
+];
+
 /// The launches of all lines and of Black-Scholes.
 fn launches() -> Vec<(String, LaunchRecord)> {
     let mut s = session();
     let mut traces =
         vec![traced(&mut s, &["A←0.5×⍳6 ⋄ B←7-⍳6 ⋄ M←2 3⍴A ⋄ L←0 1 1 0 ⋄ G←2500⍴A ⋄ T←600 12⍴B", "A B M L G T"])];
     traces.extend(LINES.iter().map(|line| traced(&mut s, &[line])));
+    traced(&mut s, &["W←0.5×⍳2048 ⋄ G←40 60⍴⌽W ⋄ D←G>3", "W G D"]);
+    for line in BOXED {
+        let boxed = traced(&mut s, &[line]);
+        assert!(boxed.kernels.iter().any(|k| k.launch.smem > 0), "{line}: no box");
+        traces.push(boxed);
+    }
     let mut lines = BLACK_SCHOLES.to_vec();
     lines.push("call put");
     traces.push(traced(&mut s, &lines));
@@ -140,6 +155,11 @@ fn acl_44_every_launch_compiles_for_every_architecture_within_its_budget() {
         let all = compiled(arch);
         assert!(all.len() >= LINES.len());
         for (line, launch, usage) in &all {
+            assert!(
+                usage.shared >= launch.launch.smem,
+                "{line}: the trace says {} bytes, {usage:?}",
+                launch.launch.smem
+            );
             println!("{arch} {:8} {:3} {:5} {line}", shape(launch), usage.registers, usage.shared);
             assert_eq!(usage.spills, 0, "{arch}: {line}");
             assert!(usage.shared <= SHARED, "{arch}: {line}: {usage:?}");

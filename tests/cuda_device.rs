@@ -148,6 +148,67 @@ fn sizes_around_blocks_and_warps_have_the_same_values() {
     assert_eq!(tally.bits_differ, 0, "sums of quarters are exact");
 }
 
+/// Stencils and transposes, which blocks compute from copies in shared memory.
+fn boxed_lines() -> Vec<String> {
+    let sum = |of: &dyn Fn(i32) -> String| (-3..=3).map(|k| format!("({})", of(k))).collect::<Vec<_>>().join("+");
+    let number = |k: i32| k.to_string().replace('-', "¯");
+    vec![
+        sum(&|k| format!("{}⌽V", number(k))),
+        sum(&|k| format!("{}({}(⌽⍠0)V)", if k == 2 { "3×" } else { "" }, number(k))),
+        sum(&|k| format!("¯{}↓{}↓V", 3 - k, 3 + k)),
+        sum(&|k| format!("⌽¯{}↓{}↓V", 3 - k, 3 + k)),
+        sum(&|k| format!("{}⊖M", number(k))),
+        sum(&|k| format!("{}⌽M", number(k))),
+        sum(&|k| format!("{}(⊖⍠2)M", number(k))),
+        "⊃1 M∨.∧3 4=+/,¯1 0 1∘.⊖¯1 0 1∘.⌽⊂M".into(),
+        "+/,(1⌽⍉M)∨⍉1⊖M".into(),
+        "1+⍉M".into(),
+        "⌽⍉M".into(),
+        "0.5×⍉⊖M".into(),
+        "(⍉M)+2⌽⍉M".into(),
+        "(⍉M)÷1+⍉2⌽M".into(),
+        "1 3 2⍉A".into(),
+        "1+3 2 1⍉A".into(),
+        format!("{}+⍉M", sum(&|k| format!("⍉{}⌽M", number(k)))),
+    ]
+}
+
+#[test]
+fn boxes_of_shared_memory_have_the_same_values() {
+    if !standin::is_child_under_all_schedules("boxes_of_shared_memory_have_the_same_values") {
+        return;
+    }
+    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[]), prepared(Wanted::Cuda, &[]));
+    let (mut tally, mut tiled) = (Tally::default(), 0);
+    let types = ["0.25×", "(0 0.5)[1]+", "'f32'⎕AS 0.5×", "2<"];
+    for (k, (n, rows, columns)) in
+        [(1024, 32, 32), (1025, 33, 40), (1029, 1, 1025), (2048, 70, 33), (2051, 128, 9), (3075, 64, 65)]
+            .iter()
+            .enumerate()
+    {
+        for s in [&mut cpu, &mut gpu] {
+            s.interp().set_record_all(false);
+            let of = types[k % types.len()];
+            let code = format!(
+                "V←{of}7|3×⍳{n} ⋄ M←{of}7|(⍳{rows})∘.×⍳{columns} ⋄ A←{of}5|(⍳2)∘.+(⍳{rows})∘.×⍳{columns} ⋄ s←+/∊V M A"
+            );
+            s.handle(Request::Execute { code, name: "line".into(), silent: true }, &mut Heard::default());
+            s.interp().set_record_all(true);
+        }
+        for line in boxed_lines() {
+            tally.compare(&mut cpu, &mut gpu, std::slice::from_ref(&line));
+            gpu.core().set_tracing(true);
+            let trace = gpu.trace_of(Some(&line)).expect("a trace");
+            tiled += usize::from(trace.kernels.iter().any(|k| k.launch.smem > 0));
+            gpu.core().set_tracing(false);
+        }
+        nothing_refused(&mut gpu);
+    }
+    println!("{tally:?}, {tiled} of them in boxes");
+    assert!(tally.lines >= 6 * boxed_lines().len() - 2 && tiled >= 60, "{tally:?} {tiled}");
+    assert_eq!(tally.bits_differ, 0);
+}
+
 #[test]
 fn an_integer_result_that_does_not_fit_is_made_again_as_f64() {
     if !standin::is_child("an_integer_result_that_does_not_fit_is_made_again_as_f64", &[]) {

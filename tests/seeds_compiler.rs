@@ -413,6 +413,65 @@ fn acc_15_a_gather_is_a_step_at_computed_places() {
     assert_eq!(t.kernels.len(), 1);
 }
 
+/// BAR-14, BAR-15, BAS-21: what overlaps within a block is copied once, with its halo; what crosses rows, with a pad.
+#[test]
+fn bar_14_overlapping_reads_share_a_copy() {
+    let setup = "a←0.5×⍳9999 ⋄ G←'f32'⎕AS 0.5×70 90⍴⍳6300 ⋄ L←G>9";
+    let run = |how: &[&str], line: &str| told(how, &[setup, "a G L", line]);
+    let cuda = |t: &Trace| t.kernels[0].cuda.as_ref().expect("a text").text.clone();
+    let near = |t: &Trace| t.kernels[0].reads.iter().filter(|r| r.space == "shared").count();
+    let difference = run(&["passes=bar2010"], "(1↓a)-¯1↓a");
+    let (d, text) = (decided(&difference, "place"), cuda(&difference));
+    assert_eq!((d[0].seed.as_str(), d[0].alt[0].name.as_str()), ("BAR-14", "global"));
+    assert!(d[0].cost.bytes < d[0].alt[0].cost.bytes, "{d:?}");
+    // A box of 1024 points needs 1025 elements, each loaded once.
+    assert!(text.contains("__shared__ double near0[1025]") && text.contains("__syncthreads()"), "{text}");
+    assert_eq!((text.matches("a0[").count(), near(&difference)), (1, 2));
+    // By default two reads are left to the caches, and so is what a switch says.
+    assert_eq!((near(&run(&[], "(1↓a)-¯1↓a")), near(&run(&["passes=bar2010", "off=tile"], "(1↓a)-¯1↓a"))), (0, 0));
+    let life = run(&[], "⊃1 L∨.∧3 4=+/,¯1 0 1∘.⊖¯1 0 1∘.⌽⊂L");
+    assert_eq!(near(&life), 9);
+    assert!(cuda(&life).contains("__shared__ u8 near0[1300]"), "{}", cuda(&life));
+    for (how, count, row) in [(&[][..], 1056, "BAS-21"), (&["off=pad"][..], 1024, "BAS-22")] {
+        let turned = run(how, "1+⍉G");
+        assert!(cuda(&turned).contains(&format!("near0[{count}]")), "{}", cuda(&turned));
+        assert!(turned.decisions.iter().any(|d| d.seed == row), "{row}");
+    }
+    for line in ["(1↓a)-¯1↓a", "1+⍉G"] {
+        for how in [&["passes=bar2010"][..], &["passes=bas2008"], &["off=tile"], &["off=pad"], &["off=place"]] {
+            assert_eq!(sha(&run(how, line)), sha(&run(&[], line)), "{line} {how:?}");
+        }
+    }
+    // BAR-15: reads that are a block apart share nothing.
+    let apart = |n: usize| run(&["passes=bar2010"], &format!("({n}↓a)-¯{n}↓a"));
+    assert_eq!((near(&apart(255)), near(&apart(256))), (2, 0));
+}
+
+/// VISUAL G1.
+#[test]
+fn g1_every_pass_of_the_four_systems_is_in_the_trace() {
+    let t = on(&[], "(1⌽A)+A×B");
+    let names: Vec<&str> = t.passes.iter().map(|p| p.name.as_str()).collect();
+    for pass in [
+        "prune",
+        "float",
+        "bind",
+        "simplify",
+        "break-random",
+        "push-down",
+        "cse",
+        "fuse-producers",
+        "embed-consumers",
+        "split",
+        "place",
+        "pad",
+        "tile",
+        "emit",
+    ] {
+        assert!(names.contains(&pass), "{pass}: {names:?}");
+    }
+}
+
 #[test]
 fn bar_14_overlapping_reads_are_found_with_what_a_tile_would_load() {
     let long = |line: &str| told(&["passes=bar2010"], &["a←0.5×⍳999 ⋄ K←24 32⍴0.5×⍳768 ⋄ u←0.5×⍳32", "a K u", line]);

@@ -37,7 +37,7 @@ fn block(body: &[Stmt], outer: &mut BTreeSet<String>) -> Result<(), String> {
                 declare(name, &mut inside)?;
                 block(body, &mut inside)?;
             }
-            Stmt::Note(_) => {}
+            Stmt::Roll | Stmt::Note(_) => {}
         }
     }
     Ok(())

@@ -174,6 +174,8 @@ pub enum Stmt {
         from: u32,
         body: Vec<Stmt>,
     },
+    /// The loop below stays a loop: unrolled it would take registers for nothing.
+    Roll,
     /// A remark on its own line.
     Note(String),
 }

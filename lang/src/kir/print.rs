@@ -106,6 +106,7 @@ impl Printer {
                     self.block(body, depth + 1);
                     self.line(&format!("{pad}}}"), None);
                 }
+                Stmt::Roll => self.line("#pragma unroll 1", None),
                 Stmt::Note(text) => self.line(&format!("{pad}// {text}"), None),
             }
         }

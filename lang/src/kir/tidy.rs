@@ -33,7 +33,8 @@ fn collect(body: &[Stmt], used: &mut BTreeSet<String>) {
             Stmt::Store { to, at, is, .. } => note(&[to, at, is]),
             Stmt::Do(e) | Stmt::If(e, _) => note(&[e]),
             Stmt::For { from, to, step, .. } => note(&[from, to, step]),
-            Stmt::Shared { .. } | Stmt::Array { .. } | Stmt::Unroll { .. } | Stmt::Halve { .. } | Stmt::Note(_) => {}
+            Stmt::Shared { .. } | Stmt::Array { .. } | Stmt::Unroll { .. } | Stmt::Halve { .. } => {}
+            Stmt::Roll | Stmt::Note(_) => {}
         }
     }
     for inner in body.iter().filter_map(inner) {

@@ -33,7 +33,7 @@ impl Lowering<'_> {
             self.copied(t, tile, block, &corner, &mut each)?;
         }
         each.push(Stmt::Do("__syncthreads()".into()));
-        each.push(self.points(block, &corner)?);
+        each.extend([Stmt::Roll, self.points(block, &corner)?]);
         each.push(Stmt::Do("__syncthreads()".into()));
         out.push(Stmt::For {
             name: "b".into(),
@@ -119,6 +119,7 @@ impl Lowering<'_> {
         let store =
             Stmt::Store { to: format!("near{t}"), at: sum(to), is: format!("{array}[{}]", sum(place)), node: None };
         copy.push(if inside.is_empty() { store } else { Stmt::If(inside.join(" && "), vec![store]) });
+        out.push(Stmt::Roll);
         out.push(Stmt::For {
             name: "e".into(),
             from: "threadIdx.x".into(),

@@ -107,7 +107,10 @@ fn decided(work: &Work, at: NodeId, reads: &[Read], group: &Group) -> Option<(Op
                 }
             }
         };
-    if let Some(o) = overlap(reads, domain) {
+    let crossing = across(reads, domain);
+    // Few reads that cross rows are worth a copy for that.
+    let few = |o: &Overlap| o.refs < work.options.preset().near && crossing.is_some();
+    if let Some(o) = overlap(reads, domain).filter(|o| !few(o)) {
         let blocks = points.div_ceil(BLOCK as u64);
         let halo: Vec<String> = o.halo.iter().map(i64::to_string).collect();
         let text = format!(
@@ -127,7 +130,7 @@ fn decided(work: &Work, at: NodeId, reads: &[Read], group: &Group) -> Option<(Op
             (load(o.direct.saturating_mul(blocks), size), load(o.with_halo.saturating_mul(blocks), size));
         return Some(choose(about, why, text, o.axes, global, shared));
     }
-    if let Some(axes) = across(reads, domain) {
+    if let Some(axes) = crossing {
         let text = format!(
             "{name} is read across its rows: neighbouring threads would move a sector of {SECTOR} bytes for each element of \
              {size}, no coalescing"

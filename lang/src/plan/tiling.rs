@@ -139,7 +139,7 @@ impl<L> Tile<L> {
 
 impl<L> Tiling<L> {
     pub fn bytes(&self) -> usize {
-        self.tiles.iter().map(|t| t.bytes(&self.block).next_multiple_of(16)).sum()
+        self.tiles.iter().fold(0, |at: usize, t| at.next_multiple_of(t.size.max(1)) + t.bytes(&self.block))
     }
 
     /// The same over other loads; loads that are not known any more are read from the array, a tile of none goes.

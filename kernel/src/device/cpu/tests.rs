@@ -137,6 +137,7 @@ pub fn launch(domain: &[usize]) -> Launch {
         finish: None,
         after: Vec::new(),
         after_stores: Vec::new(),
+        tiling: None,
         nodes: Vec::new(),
         name: "t".into(),
     }
