@@ -5,7 +5,7 @@ use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
 use aplomb_kernel::session::Reproduction;
 use aplomb_lang::array::{Array, Data, View};
 use aplomb_lang::error::bytes;
-use aplomb_lang::kir::{PRELUDE, ParamKind, Type};
+use aplomb_lang::kir::{Kernel, Param, ParamKind, Type};
 use aplomb_lang::protocol::Request;
 
 /// Bytes of data that a text file may reasonably hold.
@@ -83,8 +83,34 @@ fn raw(of: Type) -> &'static str {
     }
 }
 
+/// The most blocks of a kernel that does not need more.
+const BLOCKS: u64 = 256;
+
+fn blocks(kernel: &Kernel) -> u32 {
+    kernel.blocks(kernel.points, BLOCKS).max(1)
+}
+
+/// A parameter of one kernel: what its variable in `main` is called, and its declaration where it is this kernel's own.
+fn own(kernel: &Kernel, p: &Param, alone: bool) -> (String, Option<String>) {
+    let name = if alone { p.name.clone() } else { format!("{}_{}", kernel.name, p.name) };
+    let (of, value) = match p.what {
+        ParamKind::Number(Type::F64, x) => {
+            return (name.clone(), Some(format!("u64 {name} = {:#x}; // {x}", x.to_bits())));
+        }
+        ParamKind::Number(of, x) => (of, x as i64),
+        ParamKind::Launch(of) => match p.name.as_str() {
+            "n" => (of, kernel.points as i64),
+            "parts" => (of, i64::from(blocks(kernel))),
+            _ => (of, 0),
+        },
+        _ => return (p.name.clone(), None),
+    };
+    let declared = format!("{} {name} = {value};", of.cuda());
+    (name, Some(declared))
+}
+
 fn program(r: &Reproduction, number: usize) -> Result<String, String> {
-    let (mut data, mut main, mut args, mut total) = (String::new(), String::new(), Vec::new(), 0);
+    let (mut data, mut main, mut checks, mut total) = (String::new(), String::new(), String::new(), 0);
     let array = |list: &[(u32, Array)], b: u32| list.iter().find(|x| x.0 == b).map(|x| x.1.clone());
     let mut table = |name: &str, a: &Array, of: Type| {
         let all = words(a, of);
@@ -94,60 +120,73 @@ fn program(r: &Reproduction, number: usize) -> Result<String, String> {
         data += &format!("static const {} {name}[] = {{\n  {body} }};\n", raw(of));
         all.len()
     };
-    let blocks = r.kernel.points.div_ceil(r.kernel.per_block()).clamp(1, 256);
-    let mut checks = String::new();
-    for p in &r.kernel.params {
-        let name = &p.name;
-        args.push(format!("&{name}"));
-        main += &match (&p.what, name.as_str()) {
-            (ParamKind::In(of, b), _) => {
-                let a = array(&r.inputs, *b).ok_or("an input is missing")?;
-                let n = table(&format!("{name}_is"), &a, *of);
-                format!("  const void* {name} = there({name}_is, {n} * sizeof({}));\n", raw(*of))
+    let alone = r.code.kernels.len() == 1;
+    let mut known: Vec<String> = vec!["err".into()];
+    for kernel in &r.code.kernels {
+        let mut args = Vec::new();
+        for p in &kernel.params {
+            let (name, declared) = own(kernel, p, alone);
+            args.push(format!("(void*)&{name}"));
+            if known.contains(&name) {
+                continue;
             }
-            (ParamKind::Out(of, b), _) => {
-                let wanted = r.outputs.as_ref().and_then(|all| array(all, *b));
-                let n = wanted.as_ref().map(|a| table(&format!("{name}_should"), a, *of));
-                let len = n.unwrap_or(r.elements);
-                if let Some(n) = n {
-                    let real = i32::from(*of == Type::F64) + 2 * i32::from(*of == Type::F32);
-                    checks += &format!(
-                        "  bad |= differs(\"{name}\", {name}, {name}_should, {n}, sizeof({}), {real});\n",
-                        raw(*of)
-                    );
+            known.push(name.clone());
+            main += &match (&p.what, name.as_str()) {
+                (ParamKind::In(of, b), _) => {
+                    let a = array(&r.inputs, *b).ok_or("an input is missing")?;
+                    let n = table(&format!("{name}_is"), &a, *of);
+                    format!("  const void* {name} = there({name}_is, {n} * sizeof({}));\n", raw(*of))
                 }
-                format!("  void* {name} = room({len} * sizeof({}));\n", raw(*of))
+                (ParamKind::Out(of, b), _) => {
+                    let wanted = r.outputs.as_ref().and_then(|all| array(all, *b));
+                    let n = wanted.as_ref().map(|a| table(&format!("{name}_should"), a, *of));
+                    let len = n.unwrap_or(r.elements);
+                    if let Some(n) = n {
+                        let real = i32::from(*of == Type::F64) + 2 * i32::from(*of == Type::F32);
+                        checks += &format!(
+                            "  bad |= differs(\"{name}\", {name}, {name}_should, {n}, sizeof({}), {real});\n",
+                            raw(*of)
+                        );
+                    }
+                    format!("  void* {name} = room({len} * sizeof({}));\n", raw(*of))
+                }
+                (ParamKind::Scratch(_), other) => match r.code.scratch.iter().find(|s| s.name == other) {
+                    Some(s) => format!("  void* {other} = room({});\n", s.bytes),
+                    None => match kernel.scratch(other, u64::from(blocks(kernel))) {
+                        (bytes, true) => format!("  void* {other} = zeros({bytes});\n"),
+                        (bytes, false) => format!("  void* {other} = room({bytes});\n"),
+                    },
+                },
+                _ => format!("  {}\n", declared.unwrap_or_default()),
+            };
+        }
+        for (name, byte) in &kernel.clears {
+            if let Some(s) = r.code.scratch.iter().find(|s| s.name == *name) {
+                if !known.contains(name) {
+                    known.push(name.clone());
+                    main += &format!("  void* {name} = room({});\n", s.bytes);
+                }
+                main += &format!("  must(cudaMemset({name}, {byte}, {}), \"memset\");\n", s.bytes);
             }
-            (ParamKind::Number(of, x), _) if *of == Type::F64 => {
-                format!("  u64 {name} = {:#x}; // {x}\n", x.to_bits())
-            }
-            (ParamKind::Number(of, x), _) => format!("  {} {name} = {};\n", of.cuda(), *x as i64),
-            (ParamKind::Launch(of), "n") => format!("  {} n = {};\n", of.cuda(), r.kernel.points),
-            (ParamKind::Launch(of), "parts") => format!("  {} parts = {blocks};\n", of.cuda()),
-            (ParamKind::Launch(of), other) => format!("  {} {other} = 0;\n", of.cuda()),
-            (ParamKind::Scratch(_), "err") => "  static const u64 fine[] = { ~0ull, ~0ull };\n  \
-                                               const void* err = there(fine, sizeof fine);\n"
-                .into(),
-            (ParamKind::Scratch(_), scratch) => match r.kernel.scratch(scratch, blocks) {
-                (bytes, true) => format!("  void* {name} = zeros({bytes});\n"),
-                (bytes, false) => format!("  void* {name} = room({bytes});\n"),
-            },
-        };
+        }
+        let (name, threads, blocks, args) = (&kernel.name, kernel.threads, blocks(kernel), args.join(", "));
+        main += &format!(
+            "  void* {name}_args[] = {{ {args} }};\n  must(cudaLaunchKernel((const void*){name}, dim3({blocks}), \
+             dim3({threads}), {name}_args, 0, 0), \"launch\");\n"
+        );
     }
     if total > MOST {
         let (total, most) = (bytes(total as u64), bytes(MOST as u64));
         return Err(format!("the launch's arrays take {total}, {most} are the most: a smaller line has the same text"));
     }
     let line = r.statement.lines().next().unwrap_or("");
-    let (threads, args) = (r.kernel.threads, args.join(", "));
     Ok(format!(
-        "// aplomb repro k{number}: {line}\n// nvcc -fmad=false -o k{number} k{number}.cu && ./k{number}\n{PRELUDE}\n{}\n\
-         #ifndef APLOMB_DEVICE_ONLY\n{HOST}\n{data}\nint main() {{\n{main}  void* args[] = {{ (void*){} }};\n  \
-         must(cudaLaunchKernel((const void*)k{number}, dim3({blocks}), dim3({threads}), args, 0, 0), \"launch\");\n  \
+        "// aplomb repro k{number}: {line}\n// nvcc -fmad=false -o k{number} k{number}.cu && ./k{number}\n{}\n\
+         #ifndef APLOMB_DEVICE_ONLY\n{HOST}\n{data}\nint main() {{\n  \
+         static const u64 fine[] = {{ ~0ull, ~0ull }};\n  const void* err = there(fine, sizeof fine);\n{main}  \
          must(cudaDeviceSynchronize(), \"run\");\n  int bad = failed(err);\n{checks}  \
          puts(bad ? \"NOT as the CPU\" : \"as the CPU\");\n  return bad;\n}}\n#endif\n",
         r.text,
-        args.replace(", ", ", (void*)"),
     ))
 }
 

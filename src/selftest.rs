@@ -7,6 +7,7 @@ use aplomb_kernel::session::Session;
 use aplomb_lang::array::{Array, Data};
 use aplomb_lang::error::time;
 use aplomb_lang::protocol::{Event, Request, Sink};
+use aplomb_lang::trace::LaunchRecord;
 use std::time::{Duration, Instant};
 
 /// What is computed of V, n quarters; M has them in rows of 3, L is a mask.
@@ -29,6 +30,16 @@ const LINES: &[(&str, &str)] = &[
     ("selection", "L/V+1"),
     ("product", "(⍉M)+.×M"),
     ("pairs", "+/V∘.×1 2 3"),
+    ("product in tiles", "(600 12⍴V)+.×⍉600 12⍴V"),
+    ("all pairs", "+/|(9000⍴V)∘.-9↑V"),
+    ("segments", "∊+/¨(1,1↓L)⊂V"),
+    ("order", "V[⍋V]"),
+    ("order of rows", "⍒M"),
+    ("search", "V⍳V+0.25"),
+    ("last wins", "{x←⍵ ⋄ x[1+9|⌊7×V]←V ⋄ x}9↑V"),
+    ("counts", "{x←⍵ ⋄ x[1+9|⌊7×V]+←1 ⋄ x}9⍴0"),
+    ("sums by places", "{x←⍵ ⋄ x[1+9|⌊7×V]+←V ⋄ x}9⍴0.5"),
+    ("gamma", "(!V)+V!V+1"),
     ("does not fit", "⌊1E9×1+V"),
     ("two stages", "V÷+/V"),
 ];
@@ -117,7 +128,7 @@ pub fn run(settings: Settings, cuda: bool) -> i32 {
             SIZES[SIZES.len() - 1]
         ));
         let (mut tested, mut other) = (Side(std::mem::replace(session, settings.session())), Side(other));
-        let failed = compare(&mut tested, &mut other);
+        let failed = compare(&mut tested, &mut other, cuda);
         tested.0.core().devices().take_notices().iter().for_each(|n| eprintln!("aplomb: {n}"));
         let made = tested.0.core().devices().compiling();
         if cuda {
@@ -133,7 +144,7 @@ pub fn run(settings: Settings, cuda: bool) -> i32 {
 }
 
 /// A row a line; how many differ.
-fn compare(tested: &mut Side, other: &mut Side) -> usize {
+fn compare(tested: &mut Side, other: &mut Side, cuda: bool) -> usize {
     let (begun, mut failed) = (Instant::now(), 0);
     for (name, line) in LINES {
         let (mut worst, mut says) = (0.0f64, String::new());
@@ -150,8 +161,13 @@ fn compare(tested: &mut Side, other: &mut Side) -> usize {
             }
             worst = worst.max(apart);
         }
-        failed += usize::from(!says.is_empty());
         let kernels = tested.0.trace_of(Some(line)).map(|t| t.kernels).unwrap_or_default();
+        let elsewhere = |k: &&LaunchRecord| k.ran.as_ref().is_none_or(|r| r.device != "cuda");
+        if let Some(k) = kernels.iter().find(elsewhere).filter(|_| cuda) {
+            let why = k.ran.as_ref().map_or("the GPU was left alone", |r| &r.why);
+            says += &format!("  NOT on the GPU: {why}");
+        }
+        failed += usize::from(!says.is_empty());
         let each = kernels.iter().map(|k| {
             let took = k.meas.as_ref().map_or(0.0, |m| m.us);
             let registers = k.regs.map_or(String::new(), |r| format!(" {r} registers"));

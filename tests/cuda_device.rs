@@ -3,6 +3,8 @@
 //! Batches: the lines of one are one evaluation, so one program. Values are the same bits, but for sums, whose order
 //! differs, and for functions of the system's library.
 
+#[path = "support/devices.rs"]
+mod devices;
 #[path = "support/grammar.rs"]
 mod grammar;
 #[path = "support/standin.rs"]
@@ -12,84 +14,10 @@ mod support;
 use aplomb_kernel::device::Wanted;
 use aplomb_kernel::session::Session;
 use aplomb_lang::kir::Tuning;
-use aplomb_lang::protocol::{Event, Request};
+use aplomb_lang::protocol::Request;
+use devices::{Tally, near, nothing_refused, outcome, prepared};
 use grammar::{Grammar, SETUP};
-use support::{Dice, Heard, bits, scaled, session};
-
-/// A session after `lines`, everything recorded from then on.
-fn prepared(wanted: Wanted, lines: &[&str]) -> Session {
-    let mut s = session();
-    s.core().devices().want(wanted);
-    for line in lines {
-        let mut heard = Heard::default();
-        s.handle(Request::Execute { code: (*line).into(), name: "setup".into(), silent: true }, &mut heard);
-        let failed = heard.0.iter().find(|e| matches!(e, Event::Error(_)));
-        assert!(failed.is_none(), "{line}: {failed:?}");
-    }
-    s.interp().set_record_all(true);
-    s
-}
-
-type Value = (Vec<usize>, Vec<u64>);
-
-/// The value of a line, or the error's name and place.
-fn outcome(s: &mut Session, line: &str) -> Result<Value, String> {
-    match s.value_of(line) {
-        Ok(Some(a)) => Ok(bits(&a)),
-        Ok(None) => Err("no value".into()),
-        Err(e) => Err(format!("{} at {:?}", e.name(), e.parts().place.as_ref().map(|p| p.span))),
-    }
-}
-
-/// Equal bits, or so near that the order of a sum explains it.
-fn near(x: u64, y: u64) -> bool {
-    let (a, b) = (f64::from_bits(x), f64::from_bits(y));
-    x == y || a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-6)
-}
-
-/// What the devices did, counted.
-#[derive(Debug, Default)]
-struct Tally {
-    lines: usize,
-    items: usize,
-    bits_differ: usize,
-}
-
-impl Tally {
-    /// The lines as one evaluation on the GPU against their values one by one on the CPU.
-    fn compare(&mut self, cpu: &mut Session, gpu: &mut Session, lines: &[String]) {
-        let wanted: Vec<(&String, Value)> = lines.iter().filter_map(|l| outcome(cpu, l).ok().map(|v| (l, v))).collect();
-        if wanted.is_empty() {
-            return;
-        }
-        // Two at least, or there is no strand.
-        let all: Vec<String> =
-            wanted.iter().map(|(l, _)| format!("({l})")).chain(["(0)".into(), "(0)".into()]).collect();
-        let (_, found) = outcome(gpu, &all.join("")).unwrap_or_else(|e| panic!("{e}: {all:?}"));
-        let mut rest = found.as_slice();
-        for (line, (_, items)) in &wanted {
-            let (own, after) = rest.split_at(items.len().min(rest.len()));
-            rest = after;
-            let equal = own.len() == items.len() && own.iter().zip(items).all(|(a, b)| near(*a, *b));
-            let numbers = |v: &[u64]| v.iter().map(|x| f64::from_bits(*x)).collect::<Vec<_>>();
-            assert!(equal, "{line}\nGPU {:?}\nCPU {:?}", numbers(own), numbers(items));
-            let differ = own.iter().zip(items).filter(|(a, b)| a != b).count();
-            // Only sums have another order.
-            let folds = line.contains(|c| "/⌿\\⍀.".contains(c));
-            assert!(folds || differ == 0, "{line}: {differ} differ");
-            self.lines += 1;
-            self.items += items.len();
-            self.bits_differ += differ;
-        }
-        assert_eq!(rest, [0, 0]);
-    }
-}
-
-/// Nothing was refused: what the GPU was given, it ran.
-fn nothing_refused(gpu: &mut Session) {
-    let notices = gpu.core().devices().take_notices();
-    assert!(notices.is_empty(), "{notices:?}");
-}
+use support::{Dice, Heard, bits, scaled};
 
 #[test]
 fn random_expressions_have_the_same_values() {
@@ -516,7 +444,7 @@ fn what_has_no_text_is_placed_on_the_cpu_with_its_reason() {
     }
     let setup = "V←0.5×⍳40";
     let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
-    let line = "2×(+/!V÷40)+⌽V";
+    let line = "2×(∨/V)+⌽V";
     assert_eq!(outcome(&mut gpu, line), outcome(&mut cpu, line));
     let trace = gpu.trace_of(Some(line)).expect("a trace");
     let ran: Vec<(String, String)> =
@@ -524,7 +452,7 @@ fn what_has_no_text_is_placed_on_the_cpu_with_its_reason() {
     let on = |device: &str| ran.iter().filter(|r| r.0 == device).count();
     assert!(on("cpu") == 1 && on("cuda") >= 1, "{ran:?}");
     let why = &ran.iter().find(|r| r.0 == "cpu").expect("one").1;
-    assert!(why.contains("there is no CUDA text") && why.contains('!'), "{why}");
+    assert!(why.contains("there is no CUDA text") && why.contains('∨'), "{why}");
     nothing_refused(&mut gpu);
 }
 

@@ -15,6 +15,8 @@ const CASES: &[(&str, &str)] = &[
     ("k0", "1↓'abcdef'=⌽'fedcba'"),
     ("k0", "2×+\\0.5×⍳5000"),
     ("k1", "(V>30)/2×V←⌽⍳5000"),
+    ("k1", "⍋3000⍴3 1 2"),
+    ("k0", "{x←⍵ ⋄ x[1+3|⍳1500]+←⍳1500 ⋄ x}⍳1500"),
 ];
 
 /// Runs the program that a launch became.

@@ -15,6 +15,7 @@ int cuDevicePrimaryCtxRetain(void**, int);
 int cuCtxSetCurrent(void*);
 int cuCtxSynchronize();
 int cuMemAlloc_v2(unsigned long long*, size_t);
+int cuMemsetD8_v2(unsigned long long, unsigned char, size_t);
 int cuMemcpyHtoD_v2(unsigned long long, const void*, size_t);
 int cuMemcpyDtoH_v2(void*, unsigned long long, size_t);
 int cuModuleLoadData(void**, const void*);
@@ -41,6 +42,8 @@ static cudaError_t cudaMalloc(void** p, size_t n) { begin(); return cuMemAlloc_v
 static cudaError_t cudaMemcpy(void* to, const void* from, size_t n, int kind) {
   return kind == cudaMemcpyHostToDevice ? cuMemcpyHtoD_v2((unsigned long long)to, from, n)
                                         : cuMemcpyDtoH_v2(to, (unsigned long long)from, n); }
+static cudaError_t cudaMemset(void* p, int byte, size_t n) {
+  return cuMemsetD8_v2((unsigned long long)p, (unsigned char)byte, n); }
 static cudaError_t cudaDeviceSynchronize() { return cuCtxSynchronize(); }
 static const char* cudaGetErrorString(cudaError_t) { return "an error of the stand-in"; }
 static cudaError_t launch_by_name(const char* file, std::string name, dim3 grid, dim3 block, void** args) {

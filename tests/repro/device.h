@@ -15,14 +15,18 @@ template <class T, class U> static T atomicAdd(T* p, U) { return *p; }
 template <class T, class U> static T atomicMin(T* p, U) { return *p; }
 template <class T, class U> static T atomicMax(T* p, U) { return *p; }
 template <class T, class U> static T atomicAnd(T* p, U) { return *p; }
+template <class T, class U> static T atomicOr(T* p, U) { return *p; }
+template <class T, class U> static T atomicExch(T* p, U) { return *p; }
+static void __syncwarp() {}
+static int __ffs(int v) { return __builtin_ffs(v); }
+static int __float_as_int(float f) { int v; __builtin_memcpy(&v, &f, 4); return v; }
+static float __int_as_float(int v) { float f; __builtin_memcpy(&f, &v, 4); return f; }
 template <class T> static T __shfl_down_sync(unsigned, T v, unsigned) { return v; }
 template <class T> static T __shfl_up_sync(unsigned, T v, unsigned) { return v; }
 template <class T> static T __shfl_sync(unsigned, T v, int) { return v; }
 template <class T> static T __ldg(const T* p) { return *p; }
 template <class T> static void __stwb(T* p, T v) { *p = v; }
-template <class T, class U> static T atomicExch(T* p, U) { return *p; }
 static int __any_sync(unsigned, int test) { return test; }
-static int __ffs(int v) { return __builtin_ffs(v); }
 struct double2 { double x, y; };
 struct float2 { float x, y; };
 struct float4 { float x, y, z, w; };

@@ -86,6 +86,21 @@ pub struct OnGpu {
     pub occupancy: f32,
 }
 
+impl OnGpu {
+    /// Two kernels of one launch: the most of what each takes, the slices of both.
+    pub fn and(self, other: OnGpu) -> OnGpu {
+        OnGpu {
+            grid: self.grid.max(other.grid),
+            block: self.block.max(other.block),
+            slices: self.slices.max(other.slices),
+            registers: self.registers.max(other.registers),
+            spills: self.spills + other.spills,
+            shared: self.shared.max(other.shared),
+            occupancy: self.occupancy.min(other.occupancy),
+        }
+    }
+}
+
 /// What went to a GPU beside launches: compiling, apart from our own time, and transfers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Compiling {

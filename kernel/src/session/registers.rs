@@ -37,7 +37,8 @@ impl Registers {
             return *known;
         }
         let all = cuda::measured(&program, arch).unwrap_or_default();
-        let told = all.first().map(|(_, usage)| (usage.registers, usage.spills));
+        // Of a launch's kernels, the most that one takes.
+        let told = all.iter().map(|(_, u)| (u.registers, u.spills)).reduce(|a, b| (a.0.max(b.0), a.1 + b.1));
         self.known.insert(program, told);
         told
     }

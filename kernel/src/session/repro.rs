@@ -7,13 +7,14 @@ use crate::device::{Device, DeviceError, RunCtx};
 use aplomb_lang::array::{Array, elements};
 use aplomb_lang::error::{Error, Result, domain, internal, value};
 use aplomb_lang::eval::host::Recorded;
-use aplomb_lang::kir::{self, Kernel};
+use aplomb_lang::kir::{self, Code};
 use aplomb_lang::plan::{BufId, From, Plan};
 
 /// A launch, lowered, and its arrays by buffer.
 pub struct Reproduction {
     pub statement: String,
-    pub kernel: Kernel,
+    pub code: Code,
+    /// With the helpers that it calls.
     pub text: String,
     /// Of its largest result.
     pub elements: usize,
@@ -50,8 +51,10 @@ impl Session {
 }
 
 fn of_plan(cpu: &mut Cpu, plan: &Plan, recorded: &Recorded, k: usize, ctx: &RunCtx) -> Result<Reproduction> {
-    let kernel = kir::kernel(plan, &plan.launches[k], k)?;
-    let text = kir::canonical(&kernel);
+    let code = kir::code(plan, &plan.launches[k], k)?;
+    let texts: Vec<String> = code.kernels.iter().map(|one| kir::named(&kir::canonical(one), &one.name)).collect();
+    let all: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let text = format!("{}\n{}", kir::helpers(&all), texts.join("\n"));
     let launch = &plan.launches[k];
     let mut read: Vec<BufId> = launch.loads.iter().map(|l| l.buf).collect();
     read.sort();
@@ -83,5 +86,5 @@ fn of_plan(cpu: &mut Cpu, plan: &Plan, recorded: &Recorded, k: usize, ctx: &RunC
         return Err::<_, Error>(domain("an input changed its storage since the plan was made"));
     }
     let elements = written.iter().map(|b| elements(&plan.buffer(*b).shape)).max().unwrap_or(0);
-    Ok(Reproduction { statement: String::new(), kernel, text, elements, inputs, outputs })
+    Ok(Reproduction { statement: String::new(), code, text, elements, inputs, outputs })
 }

@@ -5,13 +5,13 @@
 //! types convert at loads and stores. Overflow is tested where a value is stored or would be hidden, not at every operation.
 
 use super::vector::Way;
-use super::{Expr, Kernel, Param, ParamKind, Spread, Stmt, Tuning, Type};
-use super::{fold, index, ops, parts};
+use super::{Code, Expr, Kernel, Param, ParamKind, Scratch, Spread, Stmt, Tuning, Type};
+use super::{fold, index, ops, parts, product};
 use crate::array::DType;
 use crate::dag::ix::linear;
 use crate::dag::{Along, NodeId, Read, Rounds};
 use crate::error::{Result, internal, nonce};
-use crate::plan::{BufId, Kind, Launch, Plan, Step, ValueId, What};
+use crate::plan::{BufId, Kind, Launch, Load, Plan, Step, ValueId, What};
 use crate::prim::op::{Fails, Op};
 use std::collections::BTreeMap;
 
@@ -21,13 +21,14 @@ const THREADS: u32 = super::THREADS;
 pub(super) const FEW: usize = 16;
 pub(super) const MANY: usize = 1024;
 
-pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Result<Kernel> {
+pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Result<Code> {
     fold::foldable(launch)?;
     let (sites, narrow) = (sites(launch), index::is_narrow(plan, launch));
     let (params, checked) = (Vec::new(), Vec::new());
     let mut k = Lowering {
         plan,
         launch,
+        number,
         params,
         sites,
         variables: 0,
@@ -36,11 +37,18 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Res
         tuning,
         items: 1,
         near: BTreeMap::new(),
+        kernels: Vec::new(),
+        scratch: Vec::new(),
     };
     k.buffers();
     let outer = launch.outer();
     let count = |shape: &[usize]| shape.iter().map(|n| *n as u64).product::<u64>();
+    let product = product::Tiled::of(launch);
     let (body, spread, points) = match launch.axis {
+        Some(_) if launch.kind == Kind::Whole => {
+            k.whole()?;
+            return Ok(k.done());
+        }
         None if launch.tiling.is_some() => {
             let (body, boxes) = k.tiled()?;
             (body, Spread::Blocks, boxes)
@@ -48,7 +56,7 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Res
         None => (k.map()?, Spread::Threads, count(&launch.domain)),
         Some(axis) if launch.kind == Kind::Scan => k.scan(axis)?,
         Some(axis) if launch.kind == Kind::Compact => k.compact(axis)?,
-        Some(_) if launch.kind == Kind::Whole => (k.whole()?, Spread::Threads, count(&outer)),
+        Some(_) if let Some(product) = &product => k.fold_tiles(product)?,
         Some(_) if count(&outer) == 1 => (k.fold_all()?, Spread::Threads, count(&launch.domain)),
         Some(axis) if parts::are_few(&launch.domain, axis, count(&outer)) => k.fold_parts(axis)?,
         Some(axis) if axis + 1 == launch.domain.len() && launch.domain[axis] > FEW => match launch.domain[axis] {
@@ -57,23 +65,8 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Res
         },
         Some(axis) => (k.fold_columns(axis)?, Spread::Threads, count(&outer)),
     };
-    let has = |name: &str| k.params.iter().any(|p| p.name == name);
-    let (own, counted) = (has("part"), has("ticket"));
-    let shared = counted || has("tickets");
-    for (name, of) in [("lo", Type::U64), ("n", Type::U64), ("first", Type::U32), ("parts", Type::U32)] {
-        if match name {
-            "first" => counted,
-            "parts" => own,
-            _ => true,
-        } {
-            k.params.push(Param { name: name.into(), what: ParamKind::Launch(of) });
-        }
-    }
-    k.params.push(Param { name: "err".into(), what: ParamKind::Scratch(Type::U64) });
-    let partials = if shared { launch.reductions.len() as u32 } else { 0 };
-    let (name, threads) = (format!("k{number}"), THREADS);
-    let (params, sites, checked, items) = (k.params, k.sites, k.checked, k.items);
-    Ok(Kernel { name, params, body, threads, spread, items, points, partials, sites, checked })
+    k.kernel(body, spread, points);
+    Ok(k.done())
 }
 
 /// The launch's failing sites in evaluation order.
@@ -87,6 +80,8 @@ fn sites(launch: &Launch) -> Vec<u32> {
 pub(super) struct Lowering<'a> {
     pub(super) plan: &'a Plan,
     pub(super) launch: &'a Launch,
+    number: usize,
+    /// Of the kernel that is being lowered.
     pub(super) params: Vec<Param>,
     sites: Vec<u32>,
     pub(super) variables: usize,
@@ -98,6 +93,8 @@ pub(super) struct Lowering<'a> {
     pub(super) items: u32,
     /// By load: where a tile has it.
     pub(super) near: BTreeMap<u32, Expr>,
+    kernels: Vec<Kernel>,
+    scratch: Vec<Scratch>,
 }
 
 /// A list of steps being lowered: what each value is called and which may be infinite.
@@ -119,6 +116,68 @@ pub(super) enum Part {
 }
 
 impl Lowering<'_> {
+    fn done(self) -> Code {
+        Code { kernels: self.kernels, scratch: self.scratch, sites: self.sites, checked: self.checked }
+    }
+
+    /// The kernel of a body, after those before it; the next one begins with no parameters but the buffers.
+    pub(super) fn kernel(&mut self, body: Vec<Stmt>, spread: Spread, points: u64) -> &mut Kernel {
+        let has = |name: &str| self.params.iter().any(|p| p.name == name);
+        let (own, counted) = (has("part"), has("ticket"));
+        let shared = counted || has("tickets");
+        let wanted = |name: &str| match name {
+            "first" => counted,
+            "parts" => own,
+            _ => true,
+        };
+        let all = [("lo", Type::U64), ("n", Type::U64), ("first", Type::U32), ("parts", Type::U32)];
+        for (name, of) in all.into_iter().filter(|(name, _)| wanted(name)) {
+            self.params.push(Param { name: name.into(), what: ParamKind::Launch(of) });
+        }
+        self.params.push(Param { name: "err".into(), what: ParamKind::Scratch(Type::U64) });
+        let partials = if shared { self.launch.reductions.len() as u32 } else { 0 };
+        let name = match self.kernels.len() {
+            0 => format!("k{}", self.number),
+            later => format!("k{}_{later}", self.number),
+        };
+        let params = std::mem::take(&mut self.params);
+        self.begin();
+        let at = self.kernels.len();
+        let (threads, clears, items) = (THREADS, Vec::new(), std::mem::replace(&mut self.items, 1));
+        self.kernels.push(Kernel { name, params, body, threads, spread, items, points, partials, clears });
+        &mut self.kernels[at]
+    }
+
+    /// A new kernel: what was lowered and put nowhere is forgotten.
+    pub(super) fn begin(&mut self) {
+        self.variables = 0;
+        self.params.clear();
+        self.buffers();
+    }
+
+    /// Memory that the launch's kernels share, as a parameter of this one; the first that names it says how large it is.
+    pub(super) fn shared(&mut self, name: &str, of: Type, items: u64) {
+        if !self.scratch.iter().any(|s| s.name == name) {
+            self.scratch.push(Scratch { name: name.into(), bytes: items.saturating_mul(of.size()) });
+        }
+        if !self.params.iter().any(|p| p.name == name) {
+            self.params.push(Param { name: name.into(), what: ParamKind::Scratch(of) });
+        }
+    }
+
+    pub(super) fn storage(&self, at: BufId) -> Type {
+        storage(self.plan.buffer(at).dtype)
+    }
+
+    /// An item of a buffer that is read.
+    pub(super) fn item(&self, at: BufId, place: &str) -> Result<Expr> {
+        let name = self.buffer(at, false)?;
+        Ok(match self.storage(at) {
+            Type::F64 | Type::F32 => format!("{name}[{place}]"),
+            _ => format!("(double){name}[{place}]"),
+        })
+    }
+
     fn buffers(&mut self) {
         let mut seen: Vec<BufId> = Vec::new();
         for load in &self.launch.loads {
@@ -177,66 +236,77 @@ impl Lowering<'_> {
         reduced: &[String],
         body: &mut Body,
     ) -> Result<()> {
-        for step in steps {
-            let (text, loose) = match &step.what {
-                What::Const(x) => {
-                    let name = self.number('p', Type::F64, *x);
-                    body.values.push(name);
-                    body.loose.push(false);
-                    continue;
-                }
-                What::Load(l) if self.near.contains_key(l) => (self.from_tile(*l, axes), false),
-                What::Load(l) => {
-                    let load = self.launch.loads[*l as usize].clone();
-                    (self.load(&load, axes, extents, &mut body.out)?, false)
-                }
-                What::Index { ix, origin } => {
-                    let origin = self.number('p', Type::F64, *origin);
-                    (format!("{origin} + (double)({})", self.index(ix, axes)), false)
-                }
-                What::Reduced(k) => (reduced[*k as usize].clone(), true),
-                What::Guard { tests, value } => {
-                    let (value, loose) = (body.values[*value as usize].clone(), body.loose[*value as usize]);
-                    let tests = self.launch.guards[*tests as usize].clone();
-                    (self.guarded(&tests, value, axes), loose)
-                }
-                What::Part { tests, yes, no } => {
-                    let tests = self.launch.guards[*tests as usize].clone();
-                    let holds = self.holds(&tests, axes);
-                    let loose = body.loose[*yes as usize] || body.loose[*no as usize];
-                    (format!("({holds} ? {} : {})", body.values[*yes as usize], body.values[*no as usize]), loose)
-                }
-                What::Select { cond, yes, no } => {
-                    let sure = |k: &u32| self.sure(*k, steps, body);
-                    (format!("({} != 0.0 ? {} : {})", body.values[*cond as usize], sure(yes), sure(no)), false)
-                }
-                What::Loop { args, body: rounds, result } => (self.rounds(step, args, rounds, *result, body)?, false),
-                What::Gather { load, along, places, origin } => {
-                    let load = self.launch.loads[*load as usize].clone();
-                    let bad = self.bad(step.site, body.index);
-                    let places: Vec<String> = places.iter().map(|v| body.values[*v as usize].clone()).collect();
-                    (self.gather(&load, along, &places, *origin, axes, extents, &bad)?, false)
-                }
-                What::Op { op, ct, args } => self.operation(step, *op, *ct, args, steps, body)?,
-            };
-            // Where it is not wanted it may not fail.
-            let text = match step.guard {
-                Some(g) if text.contains("Bad{") => {
-                    let tests = self.launch.guards[g as usize].clone();
-                    format!("({} ? {text} : 0.0)", self.holds(&tests, axes))
-                }
-                _ => text,
-            };
-            let name = format!("v{}", self.variables);
-            self.variables += 1;
-            let is_float = step.dtype == DType::F32;
-            let text = if is_float { format!("(float)({text})") } else { text };
-            let of = if is_float { Type::F32 } else { Type::F64 };
-            body.out.push(Stmt::Let { name: name.clone(), of, is: text, node: Some(step.node) });
-            body.values.push(name);
-            // What is finite in f64 may be beyond f32.
-            body.loose.push(loose || is_float && matches!(step.what, What::Op { .. } | What::Reduced(_)));
-        }
+        steps.iter().try_for_each(|step| self.step(step, steps, axes, extents, reduced, body))
+    }
+
+    /// One of the steps; those before it have their values in the body.
+    pub(super) fn step(
+        &mut self,
+        step: &Step,
+        steps: &[Step],
+        axes: &[String],
+        extents: &[usize],
+        reduced: &[String],
+        body: &mut Body,
+    ) -> Result<()> {
+        let (text, loose) = match &step.what {
+            What::Const(x) => {
+                let name = self.number('p', Type::F64, *x);
+                body.values.push(name);
+                body.loose.push(false);
+                return Ok(());
+            }
+            What::Load(l) if self.near.contains_key(l) => (self.near_item(*l, axes), false),
+            What::Load(l) => {
+                let load = self.launch.loads[*l as usize].clone();
+                (self.load(&load, axes, extents, body)?, false)
+            }
+            What::Index { ix, origin } => {
+                let origin = self.number('p', Type::F64, *origin);
+                (format!("{origin} + (double)({})", self.index(ix, axes)), false)
+            }
+            What::Reduced(k) => (reduced[*k as usize].clone(), true),
+            What::Guard { tests, value } => {
+                let (value, loose) = (body.values[*value as usize].clone(), body.loose[*value as usize]);
+                let tests = self.launch.guards[*tests as usize].clone();
+                (self.guarded(&tests, value, axes), loose)
+            }
+            What::Part { tests, yes, no } => {
+                let tests = self.launch.guards[*tests as usize].clone();
+                let holds = self.holds(&tests, axes);
+                let loose = body.loose[*yes as usize] || body.loose[*no as usize];
+                (format!("({holds} ? {} : {})", body.values[*yes as usize], body.values[*no as usize]), loose)
+            }
+            What::Select { cond, yes, no } => {
+                let sure = |k: &u32| self.sure(*k, steps, body);
+                (format!("({} != 0.0 ? {} : {})", body.values[*cond as usize], sure(yes), sure(no)), false)
+            }
+            What::Loop { args, body: rounds, result } => (self.rounds(step, args, rounds, *result, body)?, false),
+            What::Gather { load, along, places, origin } => {
+                let load = self.launch.loads[*load as usize].clone();
+                let bad = self.bad(step.site, body.index);
+                let places: Vec<String> = places.iter().map(|v| body.values[*v as usize].clone()).collect();
+                (self.gather(&load, along, &places, *origin, axes, extents, &bad)?, false)
+            }
+            What::Op { op, ct, args } => self.operation(step, *op, *ct, args, steps, body)?,
+        };
+        // Where it is not wanted it may not fail.
+        let text = match step.guard {
+            Some(g) if text.contains("Bad{") => {
+                let tests = self.launch.guards[g as usize].clone();
+                format!("({} ? {text} : 0.0)", self.holds(&tests, axes))
+            }
+            _ => text,
+        };
+        let name = format!("v{}", self.variables);
+        self.variables += 1;
+        let is_float = step.dtype == DType::F32;
+        let text = if is_float { format!("(float)({text})") } else { text };
+        let of = if is_float { Type::F32 } else { Type::F64 };
+        body.out.push(Stmt::Let { name: name.clone(), of, is: text, node: Some(step.node) });
+        body.values.push(name);
+        // What is finite in f64 may be beyond f32.
+        body.loose.push(loose || is_float && matches!(step.what, What::Op { .. } | What::Reduced(_)));
         Ok(())
     }
 
@@ -276,7 +346,7 @@ impl Lowering<'_> {
         format!("sure({name}, {})", self.bad(site, body.index))
     }
 
-    fn bad(&self, site: u32, index: &str) -> String {
+    pub(super) fn bad(&self, site: u32, index: &str) -> String {
         let site = self.sites.iter().position(|s| *s == site).unwrap_or(0);
         format!("Bad{{err, {site}, {index}}}")
     }
@@ -311,24 +381,18 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn load(
-        &mut self,
-        load: &crate::plan::Load,
-        axes: &[String],
-        extents: &[usize],
-        out: &mut Vec<Stmt>,
-    ) -> Result<Expr> {
+    fn load(&mut self, load: &Load, axes: &[String], extents: &[usize], body: &mut Body) -> Result<Expr> {
         let buffer = self.plan.buffer(load.buf);
         let name = self.buffer(load.buf, false)?.to_string();
         // Whatever their axes, places that are the points' own need no arithmetic.
         let own = linear(&Read::identity(extents.len()).ix, extents, extents);
         let whole = load.read.tests.is_empty() && linear(&load.read.ix, &buffer.shape, extents) == own;
-        let place = if whole && !extents.is_empty() {
-            if extents.len() == self.launch.domain.len() { "i".into() } else { "o".into() }
+        let place = if whole && !extents.is_empty() && body.index != "0" {
+            body.index.into()
         } else {
             self.offset(&load.read, &buffer.shape, axes, extents)
         };
-        let item = self.packed(load, extents, out).unwrap_or_else(|| format!("{name}[{place}]"));
+        let item = self.packed(load, extents, body).unwrap_or_else(|| format!("{name}[{place}]"));
         let text = match storage(buffer.dtype) {
             Type::F64 | Type::F32 => item,
             _ => format!("(double){item}"),
@@ -389,11 +453,11 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// An element whose place on some axes is a value: `spot` checks it and goes on at 0 where there is none.
+    /// An element whose place on some axes is a value.
     #[allow(clippy::too_many_arguments)]
     fn gather(
         &mut self,
-        load: &crate::plan::Load,
+        load: &Load,
         along: &[Along],
         places: &[String],
         origin: f64,
@@ -401,10 +465,26 @@ impl Lowering<'_> {
         extents: &[usize],
         bad: &str,
     ) -> Result<Expr> {
-        let buffer = self.plan.buffer(load.buf);
-        let name = self.buffer(load.buf, false)?.to_string();
-        let strides = crate::array::strides(&buffer.shape);
-        let mut place = self.offset(&load.read, &buffer.shape, axes, extents);
+        let shape = self.plan.buffer(load.buf).shape.clone();
+        let place = self.moved(&load.read, &shape, along, places, origin, (axes, extents), bad);
+        let text = self.item(load.buf, &place)?;
+        Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, axes) })
+    }
+
+    /// A place in an array of that shape, on some axes by a value: `spot` checks it and goes on at 0 where there is none.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn moved(
+        &mut self,
+        read: &Read,
+        shape: &[usize],
+        along: &[Along],
+        places: &[String],
+        origin: f64,
+        (axes, extents): (&[String], &[usize]),
+        bad: &str,
+    ) -> Expr {
+        let strides = crate::array::strides(shape);
+        let mut place = self.offset(read, shape, axes, extents);
         let origin = self.number('p', Type::F64, origin);
         for (along, value) in along.iter().zip(places) {
             let extent = self.integer(along.extent as i64);
@@ -414,11 +494,7 @@ impl Lowering<'_> {
             };
             place = format!("{place} + spot({value} - {origin}, {extent}, {bad}){by}");
         }
-        let text = match storage(buffer.dtype) {
-            Type::F64 | Type::F32 => format!("{name}[{place}]"),
-            _ => format!("(double){name}[{place}]"),
-        };
-        Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, axes) })
+        place
     }
 }
 
@@ -434,6 +510,18 @@ pub(super) fn stride(name: &str, count: &str, body: Vec<Stmt>) -> Stmt {
         from: format!("lo + (u64)blockIdx.x * {THREADS} + threadIdx.x"),
         to: format!("lo + {count}"),
         step: format!("(u64)gridDim.x * {THREADS}"),
+        body,
+    }
+}
+
+/// A warp a point.
+pub(super) fn warp_stride(name: &str, body: Vec<Stmt>) -> Stmt {
+    let warps = THREADS / 32;
+    Stmt::For {
+        name: name.into(),
+        from: format!("lo + (u64)blockIdx.x * {warps} + threadIdx.x / 32"),
+        to: "lo + n".into(),
+        step: format!("(u64)gridDim.x * {warps}"),
         body,
     }
 }

@@ -14,7 +14,10 @@ mod packed;
 mod parts;
 mod places;
 mod print;
+mod product;
 mod scan;
+mod scatter;
+mod sort;
 mod tidy;
 mod tiled;
 mod vector;
@@ -53,6 +56,16 @@ impl Type {
             Type::I32 => "i32",
         }
     }
+
+    /// Bytes of an item.
+    pub fn size(self) -> u64 {
+        match self {
+            Type::F64 | Type::I64 | Type::U64 => 8,
+            Type::F32 | Type::U32 | Type::I32 => 4,
+            Type::I16 => 2,
+            Type::U8 | Type::I8 => 1,
+        }
+    }
 }
 
 /// A parameter: a buffer or a number. `value` is what this launch passes for a number.
@@ -66,7 +79,8 @@ pub struct Param {
 pub enum ParamKind {
     In(Type, u32),
     Out(Type, u32),
-    /// Device memory of the launcher (`Kernel::scratch`), and `err`, the failure and the stores that did not fit.
+    /// Device memory of the launcher: `err` (the failure and the stores that did not fit), what `Kernel::scratch` knows, or
+    /// what the launch's `scratch` names.
     Scratch(Type),
     Number(Type, f64),
     /// Known at launch: `lo` and `n`, the points of this slice; `first` and `parts`, its place among all blocks.
@@ -87,6 +101,8 @@ pub enum Spread {
     Blocks,
     /// A block a tile, in the order of a ticket. Tiles are the points.
     Tiles,
+    /// A block a run of so many consecutive points, and each block only one.
+    Runs(u32),
 }
 
 /// An expression is C++ text over declared names: only `lower` and `ops` write it, `check` reads its names.
@@ -160,6 +176,7 @@ pub enum Stmt {
     Note(String),
 }
 
+/// One of a launch's kernels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kernel {
     pub name: String,
@@ -173,7 +190,23 @@ pub struct Kernel {
     pub points: u64,
     /// Partial results that each block or tile leaves to others.
     pub partials: u32,
-    /// The failing sites in evaluation order: the text holds places in this list.
+    /// Scratch whose bytes are all set to that one before this kernel runs.
+    pub clears: Vec<(String, u8)>,
+}
+
+/// Device memory that a launch's kernels share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scratch {
+    pub name: String,
+    pub bytes: u64,
+}
+
+/// A launch as code: its kernels, in the order in which they run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Code {
+    pub kernels: Vec<Kernel>,
+    pub scratch: Vec<Scratch>,
+    /// The failing sites in evaluation order: the texts hold places in this list.
     pub sites: Vec<u32>,
     /// Results that some value may not fit: bit k of the second error word is the k-th store's.
     pub checked: Vec<BufId>,
@@ -193,7 +226,15 @@ impl Kernel {
             Spread::Threads => u64::from(THREADS) * u64::from(self.items),
             Spread::Warps => u64::from(THREADS) / 32,
             Spread::Blocks | Spread::Tiles => 1,
+            Spread::Runs(points) => u64::from(points),
         }
+    }
+
+    /// The blocks for so many points; `full` of them fill the device.
+    pub fn blocks(&self, points: u64, full: u64) -> u32 {
+        let all = points.div_ceil(self.per_block().max(1));
+        let most = if matches!(self.spread, Spread::Runs(_)) { (1 << 31) - 1 } else { full };
+        all.min(most) as u32
     }
 
     /// Bytes of a scratch buffer in a launch of so many blocks, and whether it begins as zeros.
@@ -212,23 +253,26 @@ impl Kernel {
     }
 }
 
-/// The launch's kernel, checked. Errors: NONCE for an operation without CUDA text.
-pub fn kernel(plan: &Plan, launch: &Launch, number: usize) -> Result<Kernel> {
+/// The launch's kernels, checked. Errors: NONCE for an operation without CUDA text.
+pub fn code(plan: &Plan, launch: &Launch, number: usize) -> Result<Code> {
     tuned(plan, launch, number, Tuning::default())
 }
 
 /// The same with a tuner's choices.
-pub fn tuned(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Result<Kernel> {
-    let mut kernel = lower::lower(plan, launch, number, tuning)?;
-    tidy::drop_unused(&mut kernel.body);
-    tidy::drop_parameters(&mut kernel);
-    check::check(&kernel).map_err(|e| internal(format!("the code of k{number}: {e}")))?;
-    Ok(kernel)
+pub fn tuned(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Result<Code> {
+    let mut code = lower::lower(plan, launch, number, tuning)?;
+    let several = code.kernels.len() > 1;
+    for kernel in &mut code.kernels {
+        tidy::drop_unused(&mut kernel.body);
+        tidy::drop_parameters(kernel, several);
+        check::check(kernel).map_err(|e| internal(format!("the code of {}: {e}", kernel.name)))?;
+    }
+    Ok(code)
 }
 
 /// The CUDA of every launch of a plan, each with its line map; the prelude stands in front of `program`.
 pub fn cuda(plan: &Plan) -> Vec<Result<Cuda>> {
-    let one = |(k, launch): (usize, &Launch)| kernel(plan, launch, k).map(|kernel| print::print(&kernel));
+    let one = |(k, launch): (usize, &Launch)| code(plan, launch, k).map(|code| print::print(&code.kernels));
     plan.launches.iter().enumerate().map(one).collect()
 }
 
@@ -237,13 +281,18 @@ pub fn canonical(kernel: &Kernel) -> String {
     print::canonical(kernel)
 }
 
+/// A canonical text with a name.
+pub fn named(text: &str, name: &str) -> String {
+    text.replacen(print::NAME, &format!(" {name}("), 1)
+}
+
 /// A whole program of canonical texts, named `k0`, `k1` and so on, and the line on which each begins.
 pub fn assemble(texts: &[&str]) -> (String, Vec<u32>) {
-    let (mut out, mut lines) = (PRELUDE.to_string(), Vec::new());
+    let (mut out, mut lines) = (helpers(texts), Vec::new());
     for (k, text) in texts.iter().enumerate() {
         out.push('\n');
         lines.push(out.matches('\n').count() as u32 + 1);
-        out += &text.replacen(print::NAME, &format!(" k{k}("), 1);
+        out += &named(text, &format!("k{k}"));
     }
     (out, lines)
 }
@@ -251,8 +300,22 @@ pub fn assemble(texts: &[&str]) -> (String, Vec<u32>) {
 /// A whole program NVRTC compiles: prelude and kernels.
 pub fn program(kernels: &[Cuda]) -> String {
     let texts: Vec<&str> = kernels.iter().map(|c| c.text.as_str()).collect();
-    format!("{}\n{}", PRELUDE, texts.join("\n"))
+    format!("{}\n{}", helpers(&texts), texts.join("\n"))
 }
+
+/// The prelude, and what else the texts call.
+pub fn helpers(texts: &[&str]) -> String {
+    let wanted = LIBRARY.iter().filter(|(name, _)| texts.iter().any(|t| t.contains(name)));
+    wanted.fold(PRELUDE.to_string(), |all, (_, text)| all + text)
+}
+
+/// Helpers of some shapes, by how their names begin.
+const LIBRARY: &[(&str, &str)] = &[
+    ("radix_", include_str!("sort.cu")),
+    ("tally_", include_str!("scatter.cu")),
+    ("gamma_", include_str!("gamma.cu")),
+    ("circle_by", include_str!("circle.cu")),
+];
 
 /// Helpers that every program starts with.
 pub const PRELUDE: &str = concat!(include_str!("prelude.cu"), include_str!("tiles.cu"));

@@ -1,7 +1,7 @@
 //! The CUDA text of every scalar operation: `{x}` `{y}` are operands, `{ct}` ⎕CT, `{bad}` where a failure goes.
 //!
 //! What a text calls stands in the prelude and is the meaning of `prim::scalar`, operation for operation, so that
-//! devices agree in every bit; only functions of a system's own library (`¯1○`, `5○` …) may differ in the last.
+//! devices agree in every bit; only functions of a system's own library (`¯1○`, `5○`, `!` between whole numbers …) may differ in the last.
 
 use crate::prim::op::Op;
 
@@ -39,6 +39,14 @@ const TEXTS: &[(Op, &str)] = &[
     (Op::Circle(-7), "made(atanh({x}), 0.0, 0.0, {bad})"),
     (Op::Circle(-9), "{x}"),
     (Op::Circle(-10), "{x}"),
+    (Op::Circle(-4), "circle_by(-4.0, {x}, 0.0, {bad})"),
+    (Op::Circle(8), "circle_by(8.0, {x}, 0.0, {bad})"),
+    (Op::Circle(-8), "circle_by(-8.0, {x}, 0.0, {bad})"),
+    (Op::Circle(-11), "circle_by(-11.0, {x}, 0.0, {bad})"),
+    (Op::Circle(-12), "circle_by(-12.0, {x}, 0.0, {bad})"),
+    (Op::CircleBy, "circle_by({x}, {y}, {ct}, {bad})"),
+    (Op::Fact, "gamma_factorial({x}, {bad})"),
+    (Op::Binomial, "gamma_binomial({x}, {y}, {bad})"),
     (Op::Add, "{x} + {y}"),
     (Op::Sub, "{x} - {y}"),
     (Op::Mul, "{x} * {y}"),

@@ -3,7 +3,7 @@
 //! Rows: ACL-02, ACL-21. Where several reads take components of the point's own row of 2 or 4 items, the row's vector is
 //! read once, in a statement before the first of them, and each is a component of it. Arrays begin at multiples of 16 bytes, which the launcher sees to.
 
-use super::lower::{Lowering, storage};
+use super::lower::{Body, Lowering, storage};
 use super::{Expr, Stmt, Type};
 use crate::dag::Read;
 use crate::dag::ix::linear;
@@ -13,8 +13,8 @@ use crate::plan::Load;
 const WIDEST: u32 = 16;
 
 impl Lowering<'_> {
-    /// The component of a vector that a read is, the vector in `out`; None where it is not, or where it is alone.
-    pub(super) fn packed(&self, load: &Load, extents: &[usize], out: &mut Vec<Stmt>) -> Option<Expr> {
+    /// The component of a vector that a read is, the vector before it in the body; None where it is not, or where it is alone.
+    pub(super) fn packed(&self, load: &Load, extents: &[usize], body: &mut Body) -> Option<Expr> {
         let (width, component) = self.component(load, extents)?;
         let others = self.launch.loads.iter().filter(|l| l.buf == load.buf);
         if !others.filter_map(|l| self.component(l, extents)).any(|(_, other)| other != component) {
@@ -23,7 +23,7 @@ impl Lowering<'_> {
         let of = storage(self.plan.buffer(load.buf).dtype);
         let items = (WIDEST / of.bytes()).min(width);
         let (vectors, vector) = (width / items, component / items);
-        let point = if extents.len() == self.launch.domain.len() { "i" } else { "o" };
+        let (point, out) = (Some(body.index).filter(|index| *index != "0")?, &mut body.out);
         let at = match (vectors, vector) {
             (1, _) => point.to_string(),
             (_, 0) => format!("{vectors} * {point}"),

@@ -7,13 +7,19 @@ use crate::trace::Cuda;
 /// The head of a canonical text has this name.
 pub const NAME: &str = " k(";
 
-pub fn print(kernel: &Kernel) -> Cuda {
-    let out = printed(kernel, &format!(" {}(", kernel.name), true);
-    let numbers = kernel.params.iter().filter_map(|p| match p.what {
-        ParamKind::Number(_, value) => Some((p.name.clone(), value)),
-        _ => None,
-    });
-    Cuda { text: out.text, lines: out.lines, numbers: numbers.collect() }
+pub fn print(kernels: &[Kernel]) -> Cuda {
+    let mut all = Cuda::default();
+    for kernel in kernels {
+        let (out, before) = (printed(kernel, &format!(" {}(", kernel.name), true), all.text.lines().count() as u32);
+        all.text += &out.text;
+        all.lines.extend(out.lines.into_iter().map(|(line, nodes)| (line + before, nodes)));
+        let whose = if kernels.len() > 1 { format!("{}.", kernel.name) } else { String::new() };
+        all.numbers.extend(kernel.params.iter().filter_map(|p| match p.what {
+            ParamKind::Number(_, value) => Some((format!("{whose}{}", p.name), value)),
+            _ => None,
+        }));
+    }
+    all
 }
 
 pub fn canonical(kernel: &Kernel) -> String {

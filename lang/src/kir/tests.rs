@@ -18,7 +18,8 @@ fn texts(term: &str) -> Vec<Cuda> {
 fn with_items(term: &str, items: u32) -> String {
     let plan = plan(term);
     let tuning = Tuning { items: Some(items) };
-    canonical(&tuned(&plan, &plan.launches[0], 0, tuning).unwrap_or_else(|e| panic!("{term}: {e}")))
+    let code = tuned(&plan, &plan.launches[0], 0, tuning).unwrap_or_else(|e| panic!("{term}: {e}"));
+    canonical(&code.kernels[0])
 }
 
 #[test]

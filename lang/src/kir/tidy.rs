@@ -15,11 +15,11 @@ pub fn drop_unused(body: &mut Vec<Stmt>) {
     }
 }
 
-/// Numbers that nothing uses any more go.
-pub fn drop_parameters(kernel: &mut Kernel) {
+/// Numbers that nothing uses any more go; of several kernels, each keeps only what it uses itself.
+pub fn drop_parameters(kernel: &mut Kernel, several: bool) {
     let mut used = BTreeSet::new();
     collect(&kernel.body, &mut used);
-    kernel.params.retain(|p| !matches!(p.what, ParamKind::Number(..)) || used.contains(&p.name));
+    kernel.params.retain(|p| !several && !matches!(p.what, ParamKind::Number(..)) || used.contains(&p.name));
 }
 
 fn collect(body: &[Stmt], used: &mut BTreeSet<String>) {

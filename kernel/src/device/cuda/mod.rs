@@ -238,13 +238,14 @@ impl Cuda {
 
     /// A text is compiled once the CPU has lost as much time on it as compiling takes: never worse than twice the best.
     fn too_early(&mut self, texts: &[Option<Lowered>], costs: place::Costs) -> Option<String> {
-        let unknown: Vec<&Lowered> = texts.iter().flatten().filter(|t| !self.kernels.knows(&t.text)).collect();
+        let texts = texts.iter().flatten().flat_map(|l| &l.texts);
+        let unknown: Vec<&String> = texts.filter(|t| !self.kernels.knows(t)).collect();
         let needs = place::compile_us(unknown.len());
         let first = unknown.first()?;
         if self.lost_time.len() > 10_000 {
             self.lost_time.clear();
         }
-        let lost = self.lost_time.entry(first.text.clone()).or_default();
+        let lost = self.lost_time.entry(first.to_string()).or_default();
         *lost += costs.cpu_us - costs.gpu_us;
         let time = aplomb_lang::error::time;
         (*lost < needs).then(|| {

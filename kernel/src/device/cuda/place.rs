@@ -4,6 +4,7 @@
 //! Tflop/s, plus 5 a launch, 10 for the answer, and the transfers of what is not there. On the CPU: the operations' own
 //! figures, shared by its threads. Compiling costs once: a text is compiled when the CPU has lost as much time on it.
 
+use aplomb_lang::dag::Whole;
 use aplomb_lang::plan::{From, Kind, Launch, Plan, Step, What};
 
 const BYTES_PER_US: f64 = 4.3e6;
@@ -51,14 +52,28 @@ fn bytes(plan: &Plan, launch: &Launch) -> f64 {
 pub fn gpu_us(plan: &Plan, launch: &Launch) -> f64 {
     let inner = points(&launch.domain) * (effort(&launch.body).0 + launch.reductions.len() as f64);
     let outer = points(&launch.outer()) * effort(&launch.after).0;
+    let (kernels, again) = passes(launch);
     let alone = match (launch.kind, launch.axis) {
         // A thread goes through a line by itself, in a scan if many lines lie side by side.
         (Kind::Scan, Some(axis)) if axis + 1 == launch.domain.len() => 0.0,
-        (Kind::Scan | Kind::Whole, Some(axis)) => ALONE_US * launch.domain[axis] as f64,
+        (Kind::Scan | Kind::Whole, Some(axis)) if kernels == 1.0 => ALONE_US * launch.domain[axis] as f64,
         _ => 0.0,
     };
-    let work = (bytes(plan, launch) / BYTES_PER_US).max((inner + outer) / OPERATIONS_PER_US);
-    work.max(alone) + LAUNCH_US
+    let bytes = bytes(plan, launch) + again * points(&launch.domain);
+    let work = (bytes / BYTES_PER_US).max((inner + outer) / OPERATIONS_PER_US);
+    work.max(alone) + LAUNCH_US * kernels
+}
+
+/// Kernels of a launch, and bytes that they move for a point of its domain beside what it reads and stores: keys and
+/// items, twice a digit; winners and sums where they lie, a sector each.
+fn passes(launch: &Launch) -> (f64, f64) {
+    let few = points(&launch.domain) <= 2048.0;
+    match launch.finish.as_ref().map(|f| &f.what) {
+        Some(Whole::Lib { .. }) if few => (3.0, 24.0),
+        Some(Whole::Lib { .. }) => (12.0, 200.0),
+        Some(Whole::Scatter { .. }) => (2.0, 64.0),
+        _ => (1.0, 0.0),
+    }
 }
 
 /// One launch on the CPU.
@@ -66,7 +81,9 @@ pub fn cpu_us(launch: &Launch, threads: usize) -> f64 {
     let stores = 0.25 * launch.stores.len() as f64 + 0.2 * launch.reductions.len() as f64;
     let inner = points(&launch.domain) * (effort(&launch.body).1 + stores);
     let outer = points(&launch.outer()) * (effort(&launch.after).1 + 0.25 * launch.after_stores.len() as f64);
-    let ns = inner + outer;
+    let whole = launch.finish.as_ref().map_or(0.0, |f| points(&launch.domain) * f.what.cost().0);
+    let alone = matches!(launch.finish.as_ref().map(|f| &f.what), Some(Whole::Lib { .. }));
+    let ns = inner + outer + whole * if alone { threads.max(1) as f64 } else { 1.0 };
     // Little work is not shared out.
     let us = ns / 1e3;
     2.0 + if us > 40.0 { us / threads.max(1) as f64 } else { us }

@@ -14,7 +14,7 @@ use crate::device::cpu::Cpu;
 use crate::device::{Device, DeviceError, LaunchStats, OnGpu, RunCtx};
 use aplomb_lang::array::{Array, DType, Data, Storage, elements};
 use aplomb_lang::error::Error;
-use aplomb_lang::kir::{self, Kernel, ParamKind, Tuning, Type};
+use aplomb_lang::kir::{self, Code, Kernel, ParamKind, Tuning, Type};
 use aplomb_lang::plan::{BufId, From, Launch, Plan};
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -34,16 +34,25 @@ struct Held {
     copy: Option<Rc<DevBuf>>,
 }
 
-/// A launch with its text.
+/// A launch with its texts, one a kernel.
 pub struct Lowered {
-    pub kernel: Kernel,
-    pub text: String,
+    pub code: Code,
+    pub texts: Vec<String>,
 }
 
 pub fn lowered(plan: &Plan, k: usize, tuning: Tuning) -> Result<Lowered, Error> {
-    let kernel = kir::tuned(plan, &plan.launches[k], k, tuning)?;
-    let text = kir::canonical(&kernel);
-    Ok(Lowered { kernel, text })
+    let code = kir::tuned(plan, &plan.launches[k], k, tuning)?;
+    let texts = code.kernels.iter().map(kir::canonical).collect();
+    Ok(Lowered { code, texts })
+}
+
+/// Device memory of one launch.
+#[derive(Default)]
+struct Own {
+    /// What its kernels share, by name.
+    scratch: Vec<(String, Rc<DevBuf>)>,
+    /// What else must stay alive until the launch is in the stream.
+    others: Vec<Rc<DevBuf>>,
 }
 
 /// Launches without elements have no text worth running.
@@ -105,14 +114,14 @@ impl<'a> Run<'a> {
 
     /// The values of the roots. `texts`: None where a launch runs on the CPU; `whys` says why each runs where it does.
     pub fn all(mut self, texts: Vec<Option<Lowered>>, whys: &[String]) -> Result<(Vec<Array>, Vec<LaunchStats>), Stop> {
-        let wanted: Vec<&str> = texts.iter().flatten().map(|l| l.text.as_str()).collect();
+        let wanted: Vec<&str> = texts.iter().flatten().flat_map(|l| &l.texts).map(String::as_str).collect();
         let mut ready = self.cuda.kernels.get(&wanted)?.into_iter();
         for (k, text) in texts.into_iter().enumerate() {
             let begun = Instant::now();
             let why = whys.get(k).cloned().unwrap_or_default();
             let stats = match text {
                 Some(text) => {
-                    let ready = ready.next().ok_or_else(|| Stop::Cpu("a kernel is missing".into()))?;
+                    let ready = ready.by_ref().take(text.texts.len()).collect();
                     let (runs, gpu) = self.launch(k, text, ready)?;
                     if self.ctx.timed {
                         self.cuda.driver.wait(self.ctx.interrupt)?;
@@ -147,12 +156,12 @@ impl<'a> Run<'a> {
     }
 
     /// A launch on the device; how often it ran. Results are in `held` after it.
-    fn launch(&mut self, k: usize, mut text: Lowered, mut ready: Rc<Ready>) -> Result<(u32, OnGpu), Stop> {
+    fn launch(&mut self, k: usize, mut lowered: Lowered, mut ready: Vec<Rc<Ready>>) -> Result<(u32, OnGpu), Stop> {
         let mut runs = 0;
         loop {
             runs += 1;
-            let gpu = self.hand_over(k, &text.kernel, &ready)?;
-            if text.kernel.checked.is_empty() {
+            let gpu = self.hand_over(k, &lowered.code, &ready)?;
+            if lowered.code.checked.is_empty() {
                 return Ok((runs, gpu));
             }
             let words = self.read_words(k + 1)?;
@@ -161,7 +170,7 @@ impl<'a> Run<'a> {
             }
             let fits = words[k * WORDS + 1];
             let misfit = |(bit, _): &(usize, &BufId)| fits >> bit & 1 == 0;
-            let wide: Vec<BufId> = text.kernel.checked.iter().enumerate().filter(misfit).map(|(_, b)| *b).collect();
+            let wide: Vec<BufId> = lowered.code.checked.iter().enumerate().filter(misfit).map(|(_, b)| *b).collect();
             if wide.is_empty() {
                 return Ok((runs, gpu));
             }
@@ -169,28 +178,66 @@ impl<'a> Run<'a> {
                 let buffer = &mut self.plan.to_mut().buffers[at.0 as usize];
                 (buffer.dtype, buffer.checked) = (DType::F64, false);
             }
-            text = lowered(&self.plan, k, self.cuda.tuning).map_err(|e| Stop::Cpu(e.parts().says.clone()))?;
-            ready = self.cuda.kernels.get(&[&text.text])?.remove(0);
+            let tuning = self.cuda.tuning;
+            lowered = self::lowered(&self.plan, k, tuning).map_err(|e| Stop::Cpu(e.parts().says.clone()))?;
+            let texts: Vec<&str> = lowered.texts.iter().map(String::as_str).collect();
+            ready = self.cuda.kernels.get(&texts)?;
             self.cuda.memory.fill(&self.words.clone(), 0xff)?;
         }
     }
 
-    fn hand_over(&mut self, k: usize, kernel: &Kernel, ready: &Ready) -> Result<OnGpu, Stop> {
+    /// The launch's kernels, one after the other.
+    fn hand_over(&mut self, k: usize, code: &Code, ready: &[Rc<Ready>]) -> Result<OnGpu, Stop> {
+        if ready.len() != code.kernels.len() {
+            return Err(Stop::Cpu("a kernel is missing".into()));
+        }
+        let mut own = Own::default();
+        for buffer in self.plan.launches[k].stores.iter().chain(&self.plan.launches[k].after_stores).map(|s| s.buf) {
+            let (shape, dtype) = (&self.plan.buffer(buffer).shape, self.plan.buffer(buffer).dtype);
+            let copy = self.cuda.memory.take(elements(shape).saturating_mul(dtype.size()))?;
+            self.held[buffer.0 as usize] = Held { host: None, copy: Some(copy) };
+        }
+        for scratch in &code.scratch {
+            let bytes = usize::try_from(scratch.bytes).map_err(|_| Stop::Memory)?;
+            own.scratch.push((scratch.name.clone(), self.cuda.memory.take(bytes)?));
+        }
+        let predicted = place::gpu_us(&self.plan, &self.plan.launches[k]) / code.kernels.len().max(1) as f64;
+        let mut all: Option<OnGpu> = None;
+        for (kernel, ready) in code.kernels.iter().zip(ready) {
+            for (name, byte) in &kernel.clears {
+                if let Some((_, scratch)) = own.scratch.iter().find(|s| s.0 == *name) {
+                    self.cuda.memory.fill(scratch, *byte)?;
+                }
+            }
+            let gpu = self.run_kernel(k, kernel, ready, predicted, &mut own)?;
+            all = Some(all.map_or(gpu, |before| before.and(gpu)));
+        }
+        all.ok_or_else(|| Stop::Cpu("a launch without a kernel".into()))
+    }
+
+    fn run_kernel(
+        &mut self,
+        k: usize,
+        kernel: &Kernel,
+        ready: &Ready,
+        predicted: f64,
+        own: &mut Own,
+    ) -> Result<OnGpu, Stop> {
         let interrupt = self.ctx.interrupt;
         let threads = kernel.threads;
         let full = self.cuda.driver.facts().processors.saturating_mul(ready.function.resident);
         let per_block = kernel.per_block();
         let wave = u64::from(full) * per_block;
-        let predicted = place::gpu_us(&self.plan, &self.plan.launches[k]) * self.cuda.pace;
+        let predicted = predicted * self.cuda.pace;
         // A slice is at least what fills the device once.
         let slices = ((predicted / SLICE_US).ceil() as u64).clamp(1, kernel.points.div_ceil(wave).max(1));
         let size = kernel.points.div_ceil(slices).max(1).next_multiple_of(per_block);
         let cuts: Vec<(u64, u64, u32)> = (0..kernel.points.div_ceil(size))
             .map(|s| (s * size, size.min(kernel.points - s * size)))
-            .map(|(lo, n)| (lo, n, n.div_ceil(per_block).min(u64::from(full)) as u32))
+            .map(|(lo, n)| (lo, n, kernel.blocks(n, u64::from(full))))
             .collect();
         let parts: u32 = cuts.iter().map(|c| c.2).sum();
-        let (mut slots, holding) = self.slots(k, kernel, parts)?;
+        let mut slots = self.slots(k, kernel, parts, own)?;
         let place = |name: &str| kernel.params.iter().position(|p| p.name == name);
         let (lo, n, first) = (place("lo"), place("n"), place("first"));
         let set = |at: Option<usize>, value: u64, slots: &mut Vec<u64>| {
@@ -220,7 +267,6 @@ impl<'a> Run<'a> {
             self.cuda.driver.wait(interrupt)?;
             self.cuda.learn(begun.elapsed().as_secs_f64() * 1e6, predicted / self.cuda.pace);
         }
-        drop(holding);
         let (usage, resident) = (ready.usage, ready.function.resident);
         let occupancy = (resident * threads).min(2048) as f32 / 2048.0;
         let grid = cuts.iter().map(|c| c.2).max().unwrap_or(0);
@@ -229,9 +275,9 @@ impl<'a> Run<'a> {
         Ok(OnGpu { grid, block: threads, slices, registers, spills, shared, occupancy })
     }
 
-    /// One word an argument, and what must stay alive until the launch is in the stream.
-    fn slots(&mut self, k: usize, kernel: &Kernel, parts: u32) -> Result<(Vec<u64>, Vec<Rc<DevBuf>>), Stop> {
-        let (mut slots, mut holding) = (Vec::with_capacity(kernel.params.len()), Vec::new());
+    /// One word an argument; `own` keeps alive what they point to.
+    fn slots(&mut self, k: usize, kernel: &Kernel, parts: u32, own: &mut Own) -> Result<Vec<u64>, Stop> {
+        let mut slots = Vec::with_capacity(kernel.params.len());
         for param in &kernel.params {
             slots.push(match (&param.what, param.name.as_str()) {
                 (ParamKind::In(_, b), _) => {
@@ -241,35 +287,34 @@ impl<'a> Run<'a> {
                     if !at.is_multiple_of(16) {
                         return Err(Stop::Cpu("an array does not begin at a multiple of 16 bytes".into()));
                     }
-                    holding.push(copy);
+                    own.others.push(copy);
                     at
                 }
                 (ParamKind::Out(_, b), _) => {
-                    let buffer = self.plan.buffer(BufId(*b));
-                    let bytes = elements(&buffer.shape).saturating_mul(buffer.dtype.size());
-                    let copy = self.cuda.memory.take(bytes)?;
-                    let at = copy.at();
-                    self.held[*b as usize] = Held { host: None, copy: Some(copy) };
-                    at
+                    let copy = self.held[*b as usize].copy.as_ref();
+                    copy.ok_or_else(|| Stop::Cpu(format!("buffer {b} has no place")))?.at()
                 }
                 (ParamKind::Number(Type::F64, x), _) => x.to_bits(),
                 (ParamKind::Number(_, x), _) => *x as i64 as u64,
                 (ParamKind::Launch(_), "parts") => u64::from(parts),
                 (ParamKind::Launch(_), _) => 0,
                 (ParamKind::Scratch(_), "err") => self.words.at() + (k * WORDS * 8) as u64,
-                (ParamKind::Scratch(_), name) => {
-                    let (bytes, zeros) = kernel.scratch(name, u64::from(parts));
-                    let scratch = self.cuda.memory.take(bytes as usize)?;
-                    if zeros {
-                        self.cuda.memory.fill(&scratch, 0)?;
+                (ParamKind::Scratch(_), name) => match own.scratch.iter().find(|s| s.0 == name) {
+                    Some((_, scratch)) => scratch.at(),
+                    None => {
+                        let (bytes, zeros) = kernel.scratch(name, u64::from(parts));
+                        let scratch = self.cuda.memory.take(bytes as usize)?;
+                        if zeros {
+                            self.cuda.memory.fill(&scratch, 0)?;
+                        }
+                        let at = scratch.at();
+                        own.others.push(scratch);
+                        at
                     }
-                    let at = scratch.at();
-                    holding.push(scratch);
-                    at
-                }
+                },
             });
         }
-        Ok((slots, holding))
+        Ok(slots)
     }
 
     fn on_device(&mut self, at: BufId) -> Result<Rc<DevBuf>, Stop> {
