@@ -32,6 +32,8 @@ const LINES: &[&str] = &[
     "A+B+P+(⌽A)+⌽B",
     "⍉M-⍉M",
     "{⍵÷+/⍵}⍤1⊢*M",
+    "{⍵+(1⌽⍵)+(2⌽⍵)+(3⌽⍵)+(4⌽⍵)+5⌽⍵}*1100⍴A",
+    "1+⍉*40 33⍴A",
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,8 +89,16 @@ fn acc_31_planted_faults_are_caught() {
     // Without a defect nothing is found, so what is found is the defect.
     assert_eq!(caught(None, &[], 64), None);
     assert_eq!(caught(None, &["hoist"], 2), None);
-    let by_verifier =
-        [Fault::DropTests, Fault::OffByOne, Fault::OtherAxis, Fault::OtherDomain, Fault::LateWrite, Fault::NextStep];
+    let by_verifier = [
+        Fault::DropTests,
+        Fault::OffByOne,
+        Fault::OtherAxis,
+        Fault::OtherDomain,
+        Fault::LateWrite,
+        Fault::ShortHalo,
+        Fault::LongRows,
+        Fault::NextStep,
+    ];
     for fault in Fault::ALL {
         let off: &[&str] = if fault == Fault::FoldTheFrame { &["hoist"] } else { &[] };
         let inputs = if fault == Fault::LateWrite { 2 } else { 64 };

@@ -31,6 +31,10 @@ pub enum Fault {
     FoldTheFrame,
     /// split: what is cut off is read before it is written.
     LateWrite,
+    /// tile: a copy ends a place early.
+    ShortHalo,
+    /// pad: rows are longer than memory.
+    LongRows,
     /// emit: a step reads the next one.
     NextStep,
     /// emit: a step forgets its guard.
@@ -38,7 +42,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    pub const ALL: [Fault; 12] = [
+    pub const ALL: [Fault; 14] = [
         Fault::SwapOperands,
         Fault::WrongSide,
         Fault::DropTests,
@@ -49,6 +53,8 @@ impl Fault {
         Fault::OtherDomain,
         Fault::FoldTheFrame,
         Fault::LateWrite,
+        Fault::ShortHalo,
+        Fault::LongRows,
         Fault::NextStep,
         Fault::DropGuard,
     ];

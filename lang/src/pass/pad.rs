@@ -5,6 +5,7 @@
 //! the least sum is taken.
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::fault::Fault;
 use super::work::Work;
 use super::{cost, cost::Cost};
 use crate::error::Result;
@@ -42,7 +43,7 @@ pub fn run(work: &mut Work) -> Result<()> {
                 let (a, b) = (Choice { name: chosen, cost: of(least) }, Choice { name: other, cost: of(rejected) });
                 work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text));
             }
-            tiling.tiles[k].pad = pad;
+            tiling.tiles[k].pad = if work.options.has(Fault::LongRows) { BYTES } else { pad };
         }
     }
     work.tilings = tilings;

@@ -5,6 +5,7 @@
 //! first that moves the fewest bytes a point. Counts are exact for whole boxes (GOLDENS §3.5).
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::fault::Fault;
 use super::place::Near;
 use super::work::Work;
 use super::{cost, cost::Cost};
@@ -51,8 +52,19 @@ pub fn run(work: &mut Work) -> Result<()> {
             work.decide(decision);
         }
         work.tilings.insert(g, tiling);
+        if work.options.has(Fault::ShortHalo) {
+            work.tilings.values_mut().for_each(shorten);
+        }
     }
     Ok(())
+}
+
+fn shorten(tiling: &mut Tiling<Load>) {
+    for span in tiling.tiles.iter_mut().flat_map(|t| &mut t.spans) {
+        if let Span::Along { apart, .. } = span {
+            *apart = apart.saturating_sub(1);
+        }
+    }
 }
 
 /// Every box whose copies fit, and the bytes that one moves.

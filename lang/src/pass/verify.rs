@@ -11,6 +11,7 @@ use super::schedule::Schedule;
 use crate::array::{DType, elements};
 use crate::dag::ix::Ix;
 use crate::dag::{Dag, Lib, Node, NodeId, Read, Whole};
+use crate::plan::tiling::{self, Single, Span, single};
 use crate::plan::{From, Kind, Launch, Plan, Step, What};
 use crate::prim::op::Op;
 
@@ -248,12 +249,41 @@ pub fn check_plan(plan: &Plan) -> Result<(), String> {
                 }
             }
         }
+        tiles(launch).map_err(|e| format!("k{k}: {e}"))?;
         launch.stores.iter().chain(&launch.after_stores).for_each(|s| written[s.buf.0 as usize] += 1);
     }
     for (k, buffer) in plan.buffers.iter().enumerate() {
         let wanted = u32::from(matches!(buffer.from, From::Launch(_)));
         if written[k] != wanted {
             return Err(format!("buffer {k} is written {} times", written[k]));
+        }
+    }
+    Ok(())
+}
+
+/// What a box reads is in its copy, and the copies fit.
+fn tiles(launch: &Launch) -> Result<(), String> {
+    let Some(tiling) = &launch.tiling else { return Ok(()) };
+    if launch.kind != Kind::Map || tiling.block.len() != launch.domain.len() || tiling.block.contains(&0) {
+        return Err("boxes of another launch".into());
+    }
+    if tiling.bytes() > tiling::BYTES {
+        return Err(format!("a block keeps {} bytes near", tiling.bytes()));
+    }
+    for (tile, (load, ahead)) in tiling.tiles.iter().flat_map(|t| t.loads.iter().map(move |l| (t, l))) {
+        let own = &launch.loads[*load as usize];
+        let same = tile.loads.first().is_some_and(|(l, _)| launch.loads[*l as usize].buf == own.buf);
+        let held = |j: usize| match (&tile.spans[j], single(&own.read.ix[j])) {
+            (Span::At(ix), _) => *ix == own.read.ix[j],
+            (Span::Along { axis, by, from, apart, wraps }, Some(s)) => {
+                let s = wraps.map_or(Some(s), |n| s.around(n, *launch.domain.get(s.axis)?));
+                let near = |s: Single| (s.axis, s.by, s.from) == (*axis, *by, from + ahead[j]);
+                s.is_some_and(near) && (0..=*apart as i64).contains(&ahead[j])
+            }
+            _ => false,
+        };
+        if !same || tile.spans.len() != own.read.ix.len() || !(0..tile.spans.len()).all(held) {
+            return Err(format!("load {load} is not in its copy"));
         }
     }
     Ok(())
