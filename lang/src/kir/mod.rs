@@ -18,6 +18,8 @@ mod tidy;
 mod tiled;
 mod whole;
 
+pub use product::tiles;
+
 use crate::dag::NodeId;
 use crate::error::{Result, internal};
 use crate::plan::{BufId, Launch, Plan};
@@ -272,6 +274,12 @@ const LIBRARY: &[(&str, &str)] = &[
     ("gamma_", include_str!("gamma.cu")),
     ("circle_by", include_str!("circle.cu")),
 ];
+
+/// A canonical text that fails where a matrix that a library multiplies has items whose products may overflow.
+pub const RANGE: &str = include_str!("range.cu");
+
+/// Items up to 2*499, and sums of so many products: none overflows.
+pub const RANGE_DEEP: u64 = 1 << 24;
 
 /// Helpers that every program starts with.
 pub const PRELUDE: &str = include_str!("prelude.cu");
