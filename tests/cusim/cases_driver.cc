@@ -354,7 +354,7 @@ static void built_ins_compute(Device& gpu, const std::string& prelude) {
 
 // A product by the library beside the driver: 2×3 by 3×2, by columns.
 static void product(Device& gpu, int ldb, bool written) {
-  void* blas = dlopen("libcublas.so.13", RTLD_NOW);
+  void* blas = dlopen((gpu.folder + "/libcublas.so.13").c_str(), RTLD_NOW);
   if (!blas) throw Wrong{std::string("libcublas: ") + dlerror()};
   void* handle = nullptr;
   reinterpret_cast<int (*)(void**)>(dlsym(blas, "cublasCreate_v2"))(&handle);
@@ -403,4 +403,5 @@ const std::vector<Promise> PROMISES = {
     {"what does not end is ended", ends_what_does_not_end},
     {"restricted pointers are alone", restricted_pointers_are_alone},
     {"built-ins compute", built_ins_compute},
+    {"a library's arguments are looked at", looks_at_a_library},
 };
