@@ -43,6 +43,7 @@ impl Build {
             finish: None,
             after: Vec::new(),
             after_stores: Vec::new(),
+            tiling: None,
             nodes: Vec::new(),
             name: "bench".into(),
         };

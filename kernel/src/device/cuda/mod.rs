@@ -19,6 +19,7 @@ use super::cpu::Cpu;
 use super::{Compiling, Device, DeviceError, LaunchStats, RunCtx};
 use aplomb_lang::array::{Array, Data};
 use aplomb_lang::error::Error;
+use aplomb_lang::kir::Tuning;
 use aplomb_lang::plan::Plan;
 use blas::Blas;
 use driver::Driver;
@@ -57,6 +58,7 @@ pub struct Cuda {
     memory: Memory,
     kernels: Kernels,
     blas: Blas,
+    tuning: Tuning,
     /// How much slower launches are than the model says; never below 1.
     pace: f64,
     /// What the CPU lost on texts that are not compiled yet, µs.
@@ -75,7 +77,13 @@ impl Cuda {
         let memory = Memory::new(&driver).map_err(|e| format!("the device's memory cannot be asked for: {e:?}"))?;
         let (kernels, blas) = (Kernels::new(&driver), Blas::new(&driver));
         let (lost_time, notices, stats) = (HashMap::new(), Vec::new(), Vec::new());
-        Ok(Cuda { driver, memory, kernels, blas, pace: 1.0, lost_time, refused: 0, notices, heard: 0, stats })
+        let tuning = Tuning::default();
+        Ok(Cuda { driver, memory, kernels, blas, tuning, pace: 1.0, lost_time, refused: 0, notices, heard: 0, stats })
+    }
+
+    /// How texts are made from now on.
+    pub fn tune(&mut self, tuning: Tuning) {
+        self.tuning = tuning;
     }
 
     /// For people: name, architecture, memory, versions, what is compiled and kept.
@@ -213,7 +221,7 @@ impl Cuda {
             let (text, why) = if run::is_empty(launch) {
                 (None, "on the CPU: it has no elements".into())
             } else {
-                match run::lowered(&plan, k) {
+                match run::lowered(&plan, k, self.tuning) {
                     Ok(mut text) => {
                         let mut why =
                             if by_cost { format!("on the GPU: {}", costs.sentence()) } else { ASKED_FOR.into() };

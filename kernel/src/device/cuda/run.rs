@@ -15,7 +15,7 @@ use crate::device::cpu::Cpu;
 use crate::device::{Device, DeviceError, LaunchStats, OnGpu, RunCtx};
 use aplomb_lang::array::{Array, DType, Data, Storage, elements};
 use aplomb_lang::error::Error;
-use aplomb_lang::kir::{self, Code, Kernel, ParamKind, Type};
+use aplomb_lang::kir::{self, Code, Kernel, ParamKind, Tuning, Type};
 use aplomb_lang::plan::{BufId, From, Launch, Plan};
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -50,8 +50,8 @@ impl Lowered {
     }
 }
 
-pub fn lowered(plan: &Plan, k: usize) -> Result<Lowered, Error> {
-    let code = kir::code(plan, &plan.launches[k], k)?;
+pub fn lowered(plan: &Plan, k: usize, tuning: Tuning) -> Result<Lowered, Error> {
+    let code = kir::tuned(plan, &plan.launches[k], k, tuning)?;
     let texts = code.kernels.iter().map(kir::canonical).collect();
     Ok(Lowered { code, texts, call: None })
 }
@@ -210,7 +210,8 @@ impl<'a> Run<'a> {
                 let buffer = &mut self.plan.to_mut().buffers[at.0 as usize];
                 (buffer.dtype, buffer.checked) = (DType::F64, false);
             }
-            lowered = self::lowered(&self.plan, k).map_err(|e| Stop::Cpu(e.parts().says.clone()))?;
+            let tuning = self.cuda.tuning;
+            lowered = self::lowered(&self.plan, k, tuning).map_err(|e| Stop::Cpu(e.parts().says.clone()))?;
             ready = self.cuda.kernels.get(&lowered.wanted())?;
             self.cuda.memory.fill(&self.words.clone(), 0xff)?;
         }
@@ -256,7 +257,7 @@ impl<'a> Run<'a> {
         let interrupt = self.ctx.interrupt;
         let threads = kernel.threads;
         let full = self.cuda.driver.facts().processors.saturating_mul(ready.function.resident);
-        let per_block = kernel.spread.per_block();
+        let per_block = kernel.per_block();
         let wave = u64::from(full) * per_block;
         let predicted = predicted * self.cuda.pace;
         // A slice is at least what fills the device once.
@@ -264,7 +265,7 @@ impl<'a> Run<'a> {
         let size = kernel.points.div_ceil(slices).max(1).next_multiple_of(per_block);
         let cuts: Vec<(u64, u64, u32)> = (0..kernel.points.div_ceil(size))
             .map(|s| (s * size, size.min(kernel.points - s * size)))
-            .map(|(lo, n)| (lo, n, kernel.spread.blocks(n, u64::from(full))))
+            .map(|(lo, n)| (lo, n, kernel.blocks(n, u64::from(full))))
             .collect();
         let parts: u32 = cuts.iter().map(|c| c.2).sum();
         let mut slots = self.slots(k, kernel, parts, own)?;
@@ -313,6 +314,10 @@ impl<'a> Run<'a> {
                 (ParamKind::In(_, b), _) => {
                     let copy = self.on_device(BufId(*b))?;
                     let at = copy.at();
+                    // Texts read vectors of so many bytes.
+                    if !at.is_multiple_of(16) {
+                        return Err(Stop::Cpu("an array does not begin at a multiple of 16 bytes".into()));
+                    }
                     own.others.push(copy);
                     at
                 }
@@ -328,9 +333,9 @@ impl<'a> Run<'a> {
                 (ParamKind::Scratch(_), name) => match own.scratch.iter().find(|s| s.0 == name) {
                     Some((_, scratch)) => scratch.at(),
                     None => {
-                        let bytes = if name == "part" { kernel.partials as usize * parts as usize * 8 } else { 8 };
-                        let scratch = self.cuda.memory.take(bytes)?;
-                        if name == "ticket" {
+                        let (bytes, zeros) = kernel.scratch(name, u64::from(parts));
+                        let scratch = self.cuda.memory.take(bytes as usize)?;
+                        if zeros {
                             self.cuda.memory.fill(&scratch, 0)?;
                         }
                         let at = scratch.at();
