@@ -156,7 +156,8 @@ fn a_failing_library_is_left_alone() {
         return;
     }
     let why = by_our_text(false);
-    let says = if call == "3" { "it failed: CUBLAS_STATUS_EXECUTION_FAILED" } else { "it does not start: CUBLAS_STATUS_" };
+    let says =
+        if call == "3" { "it failed: CUBLAS_STATUS_EXECUTION_FAILED" } else { "it does not start: CUBLAS_STATUS_" };
     assert!(why.contains("cuBLAS multiplies: estimated ") && why.contains("; but "), "{why}");
     assert!(why.contains(says) && why.ends_with(", so our text did"), "{why}");
 }

@@ -18,7 +18,9 @@ use aplomb_lang::kir;
 use aplomb_lang::plan::product::{Matrix, Product};
 use aplomb_lang::plan::{Launch, Plan};
 use cudarc::cublas::result::{CublasError, create_handle, destroy_handle, dgemm, set_stream};
-use cudarc::cublas::sys::{self, cublasHandle_t, cublasMath_t, cublasOperation_t as Operation, cublasStatus_t as Status};
+use cudarc::cublas::sys::{
+    self, cublasHandle_t, cublasMath_t, cublasOperation_t as Operation, cublasStatus_t as Status,
+};
 use std::ops::Range;
 use std::time::Instant;
 

@@ -28,7 +28,7 @@ use memory::Memory;
 use run::{Lowered, Run};
 use std::collections::HashMap;
 
-pub use compile::{Usage, measured, ptx};
+pub use compile::{Usage, cubin, measured, ptx};
 pub use place::{ASK_US, all_on_cpu};
 
 /// Why an evaluation on the device did not come to its end.
