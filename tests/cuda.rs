@@ -5,7 +5,7 @@
 mod standin;
 mod support;
 
-use aplomb_kernel::device::cuda::{Usage, measured, ptx};
+use aplomb_kernel::device::cuda::{Usage, cubin, measured, ptx};
 use aplomb_lang::kir;
 use aplomb_lang::trace::LaunchRecord;
 use support::{BLACK_SCHOLES, session, traced};
@@ -165,8 +165,8 @@ fn launches() -> Vec<(String, LaunchRecord)> {
 /// Before a kernel's number.
 const HEAD: &str = "void __launch_bounds__(256) k";
 
-/// All of them in one program, and what each takes.
-fn compiled(arch: &str) -> Vec<(String, LaunchRecord, Usage)> {
+/// All of them, and one program of their kernels: launch 7's are `l7` and, if there are more, `l7_1` and so on.
+fn together() -> (Vec<(String, LaunchRecord)>, String) {
     let all = launches();
     // Every evaluation counts from k0.
     let renamed = |(at, (_, k)): (usize, &(String, LaunchRecord))| {
@@ -180,9 +180,19 @@ fn compiled(arch: &str) -> Vec<(String, LaunchRecord, Usage)> {
         cuda
     };
     let texts: Vec<_> = all.iter().enumerate().map(renamed).collect();
-    let usages = measured(&kir::program(&texts), arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
-    let of = |name: &str| name.trim_start_matches('l').split('_').next().and_then(|k| k.parse::<usize>().ok());
-    let own = |k: usize| usages.iter().filter(move |u| of(&u.0) == Some(k)).map(|u| u.1);
+    (all, kir::program(&texts))
+}
+
+/// The launch of a kernel of that program.
+fn launch_of(name: &str) -> Option<usize> {
+    name.trim_start_matches('l').split('_').next().and_then(|k| k.parse().ok())
+}
+
+/// Each kernel of that program, and what it takes.
+fn compiled(arch: &str) -> Vec<(String, LaunchRecord, Usage)> {
+    let (all, program) = together();
+    let usages = measured(&program, arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
+    let own = |k: usize| usages.iter().filter(move |u| launch_of(&u.0) == Some(k)).map(|u| u.1);
     let each = |(k, (line, launch)): (usize, (String, LaunchRecord))| {
         assert!(own(k).count() > 0, "{arch}: {line}");
         own(k).map(move |usage| (line.clone(), launch.clone(), usage)).collect::<Vec<_>>()
@@ -244,6 +254,9 @@ fn acl_44_every_launch_compiles_for_every_architecture_within_its_budget() {
             }
         }
         assert!(over.is_empty(), "{arch}: {over:#?}");
+        // What looks at operands before a library multiplies.
+        let range = measured(&kir::assemble(&[kir::RANGE]).0, arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
+        assert!(range.len() == 1 && range[0].1.spills == 0 && range[0].1.registers <= 40, "{arch}: {range:?}");
     }
 }
 
@@ -280,6 +293,85 @@ fn vectors_are_single_instructions() {
         assert!(!line.starts_with('Q') || loads == 3, "{line}: {found:#?}");
     }
 }
+
+/// Of each kernel of a binary, its instructions with their modifiers, as nvdisasm prints them.
+fn instructions(nvdisasm: &std::path::Path, cubin: &[u8]) -> Vec<(String, Vec<String>)> {
+    let folder = standin::folder();
+    let at = folder.path().join("goldens.cubin");
+    std::fs::write(&at, cubin).expect("a file");
+    let done = std::process::Command::new(nvdisasm).arg("-c").arg(&at).output().expect("nvdisasm");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let mut out: Vec<(String, Vec<String>)> = Vec::new();
+    for line in String::from_utf8_lossy(&done.stdout).lines() {
+        if let Some(name) = line.trim().strip_prefix(".text.").and_then(|l| l.strip_suffix(':')) {
+            out.push((name.into(), Vec::new()));
+        }
+        // `        /*0a40*/  @!P0 LDG.E.128.CONSTANT R4, desc[UR4][R4.64] ;`
+        let Some((place, rest)) = line.trim().strip_prefix("/*").and_then(|l| l.split_once("*/")) else { continue };
+        let mut words = rest.split_whitespace().skip_while(|w| w.starts_with('@'));
+        let (Some(word), Some((_, all))) = (words.next(), out.last_mut()) else { continue };
+        if place.chars().all(|c| c.is_ascii_hexdigit()) {
+            all.push(word.trim_end_matches([';', ',']).into());
+        }
+    }
+    out
+}
+
+/// CUDA §8 layer 3: what ptxas made of the goldens for sm_90.
+#[test]
+#[ignore = "nightly"]
+fn the_instructions_are_those_that_were_meant() {
+    const NAME: &str = "the_instructions_are_those_that_were_meant";
+    let Some(python) = support::extras("the NVRTC wheel") else { return };
+    let site = python.parent().and_then(|p| p.parent()).expect("an environment").join("lib");
+    let Some(nvdisasm) = support::found(walk(&site, "nvdisasm").map(|f| f.join("nvdisasm")), "nvdisasm") else {
+        return;
+    };
+    let wheel = walk(&site, "libnvrtc-builtins").expect("the wheel");
+    if !standin::is_child_with(NAME, &[("LD_LIBRARY_PATH", wheel.to_str().expect("a path"))]) {
+        return;
+    }
+    let (all, program) = together();
+    let made = cubin(&program, "sm_90").unwrap_or_else(|e| panic!("{e}"));
+    let kernels = instructions(&nvdisasm, &made);
+    assert!(kernels.len() >= all.len(), "{} kernels of {} launches", kernels.len(), all.len());
+    let mut wrong = Vec::new();
+    for (name, code) in &kernels {
+        let (line, launch) = &all[launch_of(name).expect("a launch")];
+        let text = &launch.cuda.as_ref().expect("a text").text;
+        let count = |op: &str, has: &str| code.iter().filter(|i| i.starts_with(op) && i.contains(has)).count();
+        let wide = (count("LDG.", ".128"), count("STG.", ".128"));
+        let (local, divisions) = (count("LDL", "") + count("STL", ""), count("I2F", ".RP"));
+        let kind = shape(launch);
+        println!(
+            "{name:6} {kind:8} {:5} instructions, wide {wide:?}, divisions {divisions}, local {local}  {line}",
+            code.len()
+        );
+        // The sine of huge numbers has a table on the stack, in CUDA's own library.
+        if local > 0 && !CIRCLES.iter().any(|call| text.contains(call)) {
+            wrong.push(format!("{line}: {name} uses local memory {local} times"));
+        }
+        // A reciprocal of an integer is a division by what is no constant; maps have magic numbers for it.
+        let divides = [" / ", " % "]
+            .iter()
+            .any(|by| text.split(by).skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase())));
+        if divisions > 0 && (kind == "map" || !divides) {
+            wrong.push(format!("{line}: {name} divides integers {divisions} times"));
+        }
+        if let Some(meant) = WIDE.iter().find(|w| w.0 == line && w.1 != wide) {
+            wrong.push(format!("{line}: {wide:?} loads and stores of 16 bytes, {:?} were meant", meant.1));
+        }
+    }
+    let met = WIDE.iter().filter(|w| all.iter().any(|(line, _)| line == w.0)).count();
+    assert!(wrong.is_empty() && met == WIDE.len(), "{met} of {}, {wrong:#?}", WIDE.len());
+}
+
+/// Loads and stores of 16 bytes in a line's kernel: two of f64 at once, where the operand is read as it lies.
+const WIDE: &[(&str, (usize, usize))] =
+    &[("2×A+1", (1, 1)), ("*A", (1, 1)), ("1+⍟A", (1, 1)), ("~A>2", (1, 0)), ("A÷B×3", (1, 1)), ("+/⍉M", (0, 0))];
+
+/// What calls CUDA's own sine.
+const CIRCLES: &[&str] = &["circle_by", "sine(", "gamma_"];
 
 /// The folder below `at` with a file of that name.
 fn walk(at: &std::path::Path, name: &str) -> Option<std::path::PathBuf> {

@@ -105,7 +105,7 @@ impl Build {
         self.plan.launches.push(self.launch);
         let mut cpu = Cpu::new(threads);
         let (interrupt, budget) = (Interrupt::default(), Budget::new(1 << 34));
-        let ctx = RunCtx { interrupt: &interrupt, budget: &budget, timed: false };
+        let ctx = RunCtx { interrupt: &interrupt, budget: &budget, timed: false, libraries: false };
         let mut least = f64::INFINITY;
         let rounds = (50_000_000 / self.n.max(1)).clamp(7, 20_000);
         for _ in 0..rounds {

@@ -6,6 +6,7 @@
 //! without the axis. Values are SSA: a step's arguments are earlier steps of the same list. Everything is an f64 in a
 //! step, characters are code points; a step whose dtype is f32 is rounded to f32.
 
+pub mod product;
 pub mod tiling;
 
 use crate::array::{DType, Shape};

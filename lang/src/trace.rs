@@ -243,6 +243,9 @@ pub struct Ran {
     pub grid: u32,
     pub slices: u32,
     pub shared: u32,
+    /// The call of a library that stood for the text; what the library takes is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

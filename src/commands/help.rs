@@ -6,7 +6,7 @@ use super::{COMMANDS, Call, nearest};
 use aplomb_lang::error::{Error, Kind, value};
 use aplomb_lang::eval::system;
 use aplomb_lang::help::{errors, idioms, notation, topics as pieces};
-use aplomb_lang::pass::{GROUPS, PIPELINE, PRESETS, RECORDER, RULES, SWITCHES};
+use aplomb_lang::pass::{DEVICES, GROUPS, PIPELINE, PRESETS, RECORDER, RULES, SWITCHES};
 use aplomb_lang::prim::table::{OTHER_KEYS, find, prims};
 
 const OVERVIEW: &str = "\
@@ -71,7 +71,7 @@ fn topics() -> Vec<String> {
     let glyphs = prims().flat_map(|p| p.names).chain(OTHER_KEYS.iter().flat_map(|k| k.2)).copied();
     let phrases = pieces().flat_map(|t| t.names).copied();
     let passes = PIPELINE.iter().map(|p| p.name).chain(GROUPS.iter().map(|g| g.0)).chain(RECORDER.iter().copied());
-    let passes = passes.chain(SWITCHES.iter().map(|s| s.name)).chain(PRESETS.iter().map(|p| p.name));
+    let passes = passes.chain(SWITCHES.iter().chain(DEVICES).map(|s| s.name)).chain(PRESETS.iter().map(|p| p.name));
     let words = glyphs.chain(phrases).chain(COMMANDS.iter().map(|c| c.name)).chain(passes).map(String::from);
     let forms = pieces().map(|t| t.form.to_string());
     let system = system::rows().map(|r| format!("⎕{}", r.name).to_lowercase());
@@ -125,6 +125,7 @@ fn by_name(topic: &str, page: &mut Page) {
     GROUPS.iter().filter(|g| g.0 == word).for_each(|g| page.group(g));
     RECORDER.iter().filter(|name| **name == word).for_each(|name| page.recorder(name));
     SWITCHES.iter().filter(|s| s.name == word).for_each(|s| page.switch(s));
+    DEVICES.iter().filter(|s| s.name == word).for_each(|s| page.device(s));
     PRESETS.iter().filter(|p| p.name == word).for_each(|p| page.preset(p));
     RULES.iter().filter(|r| r.name == word).for_each(|r| page.rule(r));
     let is_error = |kind: Kind| {

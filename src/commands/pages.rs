@@ -137,6 +137,11 @@ impl Page {
         self.prose("  ", &format!("]off {} switches it off", s.name), 2);
     }
 
+    pub fn device(&mut self, s: &Switch) {
+        self.prose(&format!("{}  ", s.name), &format!("on a device, row {}: {}", s.row, s.says), 2);
+        self.prose("  ", &format!("]off {} switches it off", s.name), 2);
+    }
+
     pub fn preset(&mut self, p: &Preset) {
         self.prose(&format!("{}  ", p.name), &format!("a pipeline, row {}: {}", p.row, p.says), 2);
         self.prose("  ", &format!("aplomb explain --passes {} -e 'LINE' tells what it makes of a line", p.name), 2);

@@ -1,4 +1,5 @@
 // What the driver and the compiler promise besides right launches.
+#include <dlfcn.h>
 #include <thread>
 #include "selftest.h"
 
@@ -351,6 +352,40 @@ static void built_ins_compute(Device& gpu, const std::string& prelude) {
   same(gpu.down(d0), {16.0, 1.0}, "double");
 }
 
+// A product by the library beside the driver: 2×3 by 3×2, by columns.
+static void product(Device& gpu, int ldb, bool written) {
+  void* blas = dlopen((gpu.folder + "/libcublas.so.13").c_str(), RTLD_NOW);
+  if (!blas) throw Wrong{std::string("libcublas: ") + dlerror()};
+  void* handle = nullptr;
+  reinterpret_cast<int (*)(void**)>(dlsym(blas, "cublasCreate_v2"))(&handle);
+  reinterpret_cast<int (*)(void*, void*)>(dlsym(blas, "cublasSetStream_v2"))(handle, gpu.stream);
+  reinterpret_cast<int (*)(void*, int)>(dlsym(blas, "cublasSetMathMode"))(handle, 2);
+  auto a = gpu.up<double>({1, 2, 3, 4, 5, 6});
+  auto b = written ? gpu.up<double>({1, 0, 2, 0, 1, 1}) : gpu.fresh<double>(6);
+  auto c = gpu.fresh<double>(4);
+  double one = 1, zero = 0;
+  using Gemm = int(void*, int, int, int, int, int, const double*, u64, int, u64, int, const double*, u64, int);
+  auto gemm = reinterpret_cast<Gemm*>(dlsym(blas, "cublasDgemm_v2"));
+  gpu.check(gemm(handle, 0, 0, 2, 2, 3, &one, a.at, 2, b.at, ldb, &zero, c.at, 2), "cublasDgemm");
+  same(gpu.down(c), {11, 14, 8, 10}, "product");
+  reinterpret_cast<int (*)(void*)>(dlsym(blas, "cublasDestroy_v2"))(handle);
+  gpu.free_all();
+}
+static void looks_at_a_library(Device& gpu, const std::string&) {
+  product(gpu, 3, true);
+  gpu.set("CUSIM_REPORT", "/dev/null");
+  equal(code_of([&] { product(gpu, 4, true); }), 700, "a line too far apart");
+  has(gpu.last_report(), "cublasDgemm's B");
+  gpu.restart();
+  equal(code_of([&] { product(gpu, 3, false); }), LAUNCH_FAILED, "nobody wrote it");
+  has(gpu.last_report(), "uninitialised");
+  gpu.set("CUSIM_REPORT", "");
+  gpu.restart();
+  equal(code_of([&] { product(gpu, 2, true); }), 7, "lines that overlap");
+  gpu.restart();
+  product(gpu, 3, true);
+}
+
 const std::vector<Promise> PROMISES = {
     {"any one call fails, and nothing is wrong after a restart", fails_at_each_call},
     {"one allocation fails, the others do not", fails_at_an_allocation},
@@ -368,4 +403,5 @@ const std::vector<Promise> PROMISES = {
     {"what does not end is ended", ends_what_does_not_end},
     {"restricted pointers are alone", restricted_pointers_are_alone},
     {"built-ins compute", built_ins_compute},
+    {"a library's arguments are looked at", looks_at_a_library},
 };

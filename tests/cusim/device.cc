@@ -8,7 +8,7 @@ void* Device::symbol(void* library, const char* name) {
   return found;
 }
 
-Device::Device(const std::string& folder) {
+Device::Device(const std::string& at) : folder(at) {
   cuda = dlopen((folder + "/libcuda.so.1").c_str(), RTLD_NOW | RTLD_LOCAL);
   nvrtc = dlopen((folder + "/libnvrtc.so.13").c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!cuda || !nvrtc) throw Failed{-1, dlerror()};

@@ -59,6 +59,7 @@ class Device {
   void make_current();         // in another thread
   template <class F> F* call(const char* name) { return reinterpret_cast<F*>(symbol(cuda, name)); }
   void* stream = nullptr;
+  const std::string folder;
   u64 generation = 0;  // counts restarts: modules of an older one are gone
 
  private:

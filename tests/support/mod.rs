@@ -101,7 +101,8 @@ pub fn program(name: &str) -> Option<std::path::PathBuf> {
     found(found_at, name)
 }
 
-fn found<T>(thing: Option<T>, what: &str) -> Option<T> {
+/// A thing of `tools/extras`, or a line about its absence.
+pub fn found<T>(thing: Option<T>, what: &str) -> Option<T> {
     if thing.is_none() {
         assert!(std::env::var_os("APLOMB_EXTRAS").is_none_or(|v| v != "require"), "needs {what}: run tools/extras");
         println!("skipped: needs {what} (tools/extras)");

@@ -73,7 +73,7 @@ pub fn is_child_with(name: &str, with: &[(&str, &str)]) -> bool {
 
 fn spawn(name: &str, with: &[(&str, &str)], cache: &Path) {
     let mut command = Command::new(std::env::current_exe().expect("this test"));
-    command.args(["--exact", name, "--nocapture", "--test-threads=1"]);
+    command.args(["--exact", name, "--include-ignored", "--nocapture", "--test-threads=1"]);
     command.env(CHILD, "1").env("XDG_CACHE_HOME", cache).envs(with.iter().copied());
     let done = command.output().expect("a process");
     let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);

@@ -21,11 +21,14 @@ use aplomb_lang::plan::Plan;
 use aplomb_lang::prim::scalar::Fail;
 
 /// What a run may use, and what may stop it.
+#[derive(Clone, Copy)]
 pub struct RunCtx<'a> {
     pub interrupt: &'a Interrupt,
     pub budget: &'a Budget,
     /// Each launch is waited for, so that its time is its own.
     pub timed: bool,
+    /// A device may leave launches to libraries (`--off cublas` forbids it).
+    pub libraries: bool,
 }
 
 /// A failing element: the smallest site, then the smallest index in the site's domain.
@@ -73,7 +76,7 @@ pub struct LaunchStats {
 }
 
 /// A launch as a GPU ran it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OnGpu {
     /// Blocks of the largest slice, threads of each.
     pub grid: u32,
@@ -84,6 +87,8 @@ pub struct OnGpu {
     pub shared: u32,
     /// Threads that are resident, as a share of what a multiprocessor holds.
     pub occupancy: f32,
+    /// What ran instead of our text; then grid, registers and occupancy are not known and 0.
+    pub library: Option<&'static str>,
 }
 
 impl OnGpu {
@@ -97,6 +102,7 @@ impl OnGpu {
             spills: self.spills + other.spills,
             shared: self.shared.max(other.shared),
             occupancy: self.occupancy.min(other.occupancy),
+            library: self.library.or(other.library),
         }
     }
 }

@@ -40,8 +40,9 @@ pub fn tell_device(trace: &mut Trace, stats: &[LaunchStats], spent: &Compiling) 
             grid: s.gpu.map_or(0, |g| g.grid),
             slices: s.gpu.map_or(0, |g| g.slices),
             shared: s.gpu.map_or(0, |g| g.shared),
+            library: s.gpu.and_then(|g| g.library).map(String::from),
         });
-        if let Some(gpu) = &s.gpu {
+        if let Some(gpu) = s.gpu.as_ref().filter(|g| g.library.is_none()) {
             (kernel.regs, kernel.spill) = (Some(gpu.registers).filter(|n| *n > 0), Some(gpu.spills));
             kernel.occ = Some(f64::from(gpu.occupancy));
         }

@@ -36,7 +36,7 @@ impl Session {
             let compiled = core.plans().plan(&recorded, &options, &mut Clock::default())?;
             let launches = compiled.plan.launches.len();
             if number < before + launches {
-                let ctx = RunCtx { interrupt: &core.interrupt, budget: &core.budget, timed: false };
+                let ctx = RunCtx { interrupt: &core.interrupt, budget: &core.budget, timed: false, libraries: false };
                 let mut cpu = Cpu::new(1);
                 let mut found = of_plan(&mut cpu, &compiled.plan, &recorded, number - before, &ctx)?;
                 // Launches count through the whole line, not each evaluation.

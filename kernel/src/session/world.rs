@@ -323,7 +323,8 @@ impl<'a> World<'a> {
             return (Ok(Vec::new()), Ran::default());
         }
         let begun = Instant::now();
-        let ctx = RunCtx { interrupt: &core.interrupt, budget: &core.budget, timed: core.tracing };
+        let libraries = !core.options.is_off("cublas");
+        let ctx = RunCtx { interrupt: &core.interrupt, budget: &core.budget, timed: core.tracing, libraries };
         let known = core.device.compiling();
         let outcome = core.device.run(&compiled.plan, &recorded.inputs, &ctx);
         core.spent.launch_ms += begun.elapsed().as_secs_f64() * 1e3;

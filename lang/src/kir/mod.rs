@@ -23,6 +23,8 @@ mod tiled;
 mod vector;
 mod whole;
 
+pub use product::tiles;
+
 use crate::dag::NodeId;
 use crate::error::{Result, internal};
 use crate::plan::{BufId, Launch, Plan};
@@ -316,6 +318,12 @@ const LIBRARY: &[(&str, &str)] = &[
     ("gamma_", include_str!("gamma.cu")),
     ("circle_by", include_str!("circle.cu")),
 ];
+
+/// A canonical text that fails where a matrix that a library multiplies has items whose products may overflow.
+pub const RANGE: &str = include_str!("range.cu");
+
+/// Items up to 2*499, and sums of so many products: none overflows.
+pub const RANGE_DEEP: u64 = 1 << 24;
 
 /// Helpers that every program starts with.
 pub const PRELUDE: &str = concat!(include_str!("prelude.cu"), include_str!("tiles.cu"));

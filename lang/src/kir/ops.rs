@@ -93,10 +93,10 @@ const LOGIC: &[(Op, &str)] = &[
 const FOLDS: &[(Op, &str)] = &[
     (Op::Add, "{x} + {y}"),
     (Op::Mul, "{x} * {y}"),
-    (Op::Max, "({x} > {y} ? {x} : {y})"),
-    (Op::Min, "({x} < {y} ? {x} : {y})"),
+    (Op::Max, "most({x}, {y})"),
+    (Op::Min, "least({x}, {y})"),
     (Op::Lcm, "{x} * {y}"),
-    (Op::Gcd, "({x} > {y} ? {x} : {y})"),
+    (Op::Gcd, "most({x}, {y})"),
     (Op::Ne, "({x} != {y} ? 1.0 : 0.0)"),
     (Op::Eq, "({x} == {y} ? 1.0 : 0.0)"),
 ];

@@ -13,7 +13,9 @@ DEV double bits(u64 x) { return __longlong_as_double((i64)x); }
 DEV u64 word(double x) { return (u64)__double_as_longlong(x); }
 DEV double inf() { return bits(0x7ff0000000000000ull); }
 DEV bool finite_(double x) { return fabs(x) <= 1.7976931348623157e308; }
+// By value: a choice between items of an array would keep the array in memory.
 DEV double most(double x, double y) { return x > y ? x : y; }
+DEV double least(double x, double y) { return x < y ? x : y; }
 // A finite result of finite arguments, or a failure.
 DEV double made(double r, double x, double y, Bad b) {
   return finite_(r) || !finite_(x) || !finite_(y) ? r : fail(b); }

@@ -40,6 +40,13 @@ pub(super) struct Tiled {
     needs: Vec<u8>,
 }
 
+/// The blocks that share a product out, a tile each; None: the launch is no product in tiles.
+pub fn tiles(launch: &Launch) -> Option<u64> {
+    let tiled = Tiled::of(launch)?;
+    let along = |axis: usize| launch.domain[axis].div_ceil(SIDE as usize) as u64;
+    tiled.column.map(|column| along(tiled.row) * along(column))
+}
+
 impl Tiled {
     /// None: the launch is of another shape.
     pub(super) fn of(launch: &Launch) -> Option<Tiled> {

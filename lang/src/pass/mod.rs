@@ -46,7 +46,7 @@ pub use cost::{Cost, Model};
 #[doc(hidden)]
 pub use fault::Fault;
 pub use log::{Log, Timed};
-pub use options::{GROUPS, Options, PRESETS, Preset, RECORDER, SWITCHES, Switch, switch_says, switches};
+pub use options::{DEVICES, GROUPS, Options, PRESETS, Preset, RECORDER, SWITCHES, Switch, switch_says, switches};
 pub use rules::{RULES, Rule};
 pub use schedule::Why;
 

@@ -26,6 +26,10 @@ pub static SWITCHES: &[Switch] = &[
 /// What the recorder does before any pass: runs operands once for all cells, and rounds once for all.
 pub static RECORDER: &[&str] = &["frames", "loops"];
 
+/// What a device does in its own way; plans do not depend on it.
+pub static DEVICES: &[Switch] =
+    &[Switch { name: "cublas", says: "leaves plain products of f64 to cuBLAS on a GPU", row: "own:cublas" }];
+
 /// Names that stand for several.
 pub static GROUPS: &[(&str, &[&str])] = &[
     ("sharing", &["bind", "cse", "exp-sharing"]),
@@ -33,7 +37,7 @@ pub static GROUPS: &[(&str, &[&str])] = &[
 ];
 
 /// What is no system's own, so that each pipeline has it.
-const EVERYWHERE: &[&str] = &["exp-sharing", "frames", "loops", "recompute"];
+const EVERYWHERE: &[&str] = &["cublas", "exp-sharing", "frames", "loops", "recompute"];
 
 /// A pipeline of the literature.
 pub struct Preset {
@@ -280,10 +284,11 @@ impl Options {
     }
 }
 
-/// Passes, rules, what the recorder does.
+/// Passes, rules, what the recorder does, what a device does.
 fn single() -> impl Iterator<Item = &'static str> {
     let passes = PIPELINE.iter().map(|p| p.name);
-    passes.chain(SWITCHES.iter().map(|s| s.name)).chain(RECORDER.iter().copied())
+    let rules = SWITCHES.iter().map(|s| s.name);
+    passes.chain(rules).chain(RECORDER.iter().copied()).chain(DEVICES.iter().map(|s| s.name))
 }
 
 /// All that `--off` knows, groups last.
@@ -294,7 +299,7 @@ pub fn switches() -> Vec<&'static str> {
 /// A switch in a sentence; of a group, its members.
 pub fn switch_says(name: &str) -> String {
     let pass = PIPELINE.iter().find(|p| p.name == name).map(|p| p.says.to_string());
-    let rule = || SWITCHES.iter().find(|s| s.name == name).map(|s| s.says.to_string());
+    let rule = || SWITCHES.iter().chain(DEVICES).find(|s| s.name == name).map(|s| s.says.to_string());
     let recorder = || RECORDER.contains(&name).then(|| "runs operands once for all cells".to_string());
     let group = || GROUPS.iter().find(|g| g.0 == name).map(|g| g.1.join(" + "));
     pass.or_else(rule).or_else(recorder).or_else(group).unwrap_or_default()

@@ -4,7 +4,7 @@ use super::Pane;
 use super::list::List;
 use super::view::{Ask, View};
 use aplomb_lang::error::{bytes, time};
-use aplomb_lang::trace::LaunchRecord;
+use aplomb_lang::trace::{LaunchRecord, Ran};
 use ratatui::text::{Line, Span};
 
 #[derive(Default)]
@@ -22,6 +22,9 @@ fn facts(k: &LaunchRecord) -> Vec<String> {
     let on_gpu = k.ran.as_ref().filter(|r| r.device == "cuda");
     let took = match (&k.meas, on_gpu) {
         (None, _) => "not run".into(),
+        (Some(m), Some(Ran { library: Some(by), slices, .. })) => {
+            format!("{} on the GPU by {by}, slices: {slices}", time(m.us))
+        }
         (Some(m), Some(ran)) => format!("{} on the GPU, {} blocks, slices: {}", time(m.us), ran.grid, ran.slices),
         (Some(m), None) => format!("{} on {} threads", time(m.us), m.threads),
     };

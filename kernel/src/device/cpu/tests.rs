@@ -109,7 +109,7 @@ impl Made {
     }
 
     pub fn run_on(&self, cpu: &mut Cpu) -> Result<Vec<Vec<f64>>, DeviceError> {
-        let ctx = RunCtx { interrupt: &Interrupt::default(), budget: &self.budget, timed: false };
+        let ctx = RunCtx { interrupt: &Interrupt::default(), budget: &self.budget, timed: false, libraries: false };
         Ok(cpu.run(&self.plan, &self.inputs, &ctx)?.iter().map(numbers).collect())
     }
 }
@@ -536,7 +536,7 @@ fn an_integer_that_does_not_fit_makes_its_buffer_f64() {
         l.stores.push(Store { value: 1, buf: made.output(&[5000], DType::F64) });
         made.plan.launches.push(l);
         let mut cpu = Cpu::with(Isa::best(), 2);
-        let ctx = RunCtx { interrupt: &Interrupt::default(), budget: &made.budget, timed: false };
+        let ctx = RunCtx { interrupt: &Interrupt::default(), budget: &made.budget, timed: false, libraries: false };
         let got = cpu.run(&made.plan, &made.inputs, &ctx).unwrap();
         assert_eq!(got[0].dtype(), if fits { DType::I32 } else { DType::F64 });
         assert_eq!(cpu.stats()[0].runs, if fits { 1 } else { 2 });
@@ -600,11 +600,11 @@ fn an_interrupt_and_a_small_budget_stop_a_run() {
     let interrupt = Interrupt::default();
     let mut cpu = Cpu::with(Isa::best(), 2);
     interrupt.set();
-    let ctx = RunCtx { interrupt: &interrupt, budget: &made.budget, timed: false };
+    let ctx = RunCtx { interrupt: &interrupt, budget: &made.budget, timed: false, libraries: false };
     assert_eq!(cpu.run(&made.plan, &made.inputs, &ctx).err(), Some(DeviceError::Interrupted));
     interrupt.clear();
     let small = Budget::new(100_000);
-    let ctx = RunCtx { interrupt: &interrupt, budget: &small, timed: false };
+    let ctx = RunCtx { interrupt: &interrupt, budget: &small, timed: false, libraries: false };
     let Err(DeviceError::Oom(e)) = cpu.run(&made.plan, &made.inputs, &ctx) else { panic!("no error") };
     assert_eq!(e.kind(), Kind::WsFull);
     assert_eq!(small.used(), 0);

@@ -71,6 +71,12 @@ pub fn measured(text: &str, arch: &str) -> Result<Vec<(String, Usage)>, String> 
     compile(text, arch).map(|made| usage(&made.log))
 }
 
+/// The binary of a text for an architecture. Errors: as `compile`.
+pub fn cubin(text: &str, arch: &str) -> Result<Vec<u8>, String> {
+    version()?;
+    compile(text, arch).map(|made| made.cubin)
+}
+
 type Got<T> = Result<T, cudarc::nvrtc::result::NvrtcError>;
 
 fn with_program<T>(

@@ -5,6 +5,7 @@
 //! one evaluation. Always: the host keeps a copy of every value, so nothing is lost with the device; a trouble of the
 //! device is no trouble of the user's: the CPU computes, and a notice says so once. Only here is cudarc named.
 
+mod blas;
 mod cache;
 mod compile;
 mod driver;
@@ -20,13 +21,14 @@ use aplomb_lang::array::{Array, Data};
 use aplomb_lang::error::Error;
 use aplomb_lang::kir::Tuning;
 use aplomb_lang::plan::Plan;
+use blas::Blas;
 use driver::Driver;
 use kernels::Kernels;
 use memory::Memory;
 use run::{Lowered, Run};
 use std::collections::HashMap;
 
-pub use compile::{Usage, measured, ptx};
+pub use compile::{Usage, cubin, measured, ptx};
 pub use place::{ASK_US, all_on_cpu};
 
 /// Why an evaluation on the device did not come to its end.
@@ -34,6 +36,8 @@ pub use place::{ASK_US, all_on_cpu};
 pub enum Stop {
     /// An element failed.
     Fault,
+    /// An operand of a product that a library did is so large that sums may overflow.
+    Large,
     Interrupted,
     /// The host's memory is short.
     Budget(Error),
@@ -47,10 +51,13 @@ pub enum Stop {
 /// Failures of one kind in a row, after which the device is left alone.
 const PATIENCE: u32 = 3;
 
+const ASKED_FOR: &str = "on the GPU, as asked for";
+
 pub struct Cuda {
     driver: Driver,
     memory: Memory,
     kernels: Kernels,
+    blas: Blas,
     tuning: Tuning,
     /// How much slower launches are than the model says; never below 1.
     pace: f64,
@@ -68,10 +75,10 @@ impl Cuda {
     pub fn find(again: bool) -> Result<Cuda, String> {
         let driver = probe::probe(again)?;
         let memory = Memory::new(&driver).map_err(|e| format!("the device's memory cannot be asked for: {e:?}"))?;
-        let kernels = Kernels::new(&driver);
+        let (kernels, blas) = (Kernels::new(&driver), Blas::new(&driver));
         let (lost_time, notices, stats) = (HashMap::new(), Vec::new(), Vec::new());
         let tuning = Tuning::default();
-        Ok(Cuda { driver, memory, kernels, tuning, pace: 1.0, lost_time, refused: 0, notices, heard: 0, stats })
+        Ok(Cuda { driver, memory, kernels, blas, tuning, pace: 1.0, lost_time, refused: 0, notices, heard: 0, stats })
     }
 
     /// How texts are made from now on.
@@ -100,6 +107,7 @@ impl Cuda {
                 ),
             ),
             ("NVRTC", aplomb_lang::error::time(made.nvrtc_ms * 1e3)),
+            ("cuBLAS", self.blas.says()),
             ("moved", format!("{} there, {} back, {} was there", bytes(t.up), bytes(t.down), bytes(t.kept))),
             ("cache", folder),
         ];
@@ -143,7 +151,13 @@ impl Cuda {
         by_cost: bool,
     ) -> Result<Vec<Array>, DeviceError> {
         self.stats.clear();
-        let stop = match driver::guarded(|| self.attempt(cpu, plan, inputs, ctx, by_cost)) {
+        let mut done = driver::guarded(|| self.attempt(cpu, plan, inputs, ctx, by_cost));
+        if let Some(Err(Stop::Large)) = done {
+            self.blas.paused = Some("items beyond 2*499 may overflow");
+            done = driver::guarded(|| self.attempt(cpu, plan, inputs, ctx, by_cost));
+            self.blas.paused = None;
+        }
+        let stop = match done {
             Some(Ok(values)) => {
                 self.refused = 0;
                 return Ok(values);
@@ -154,7 +168,7 @@ impl Cuda {
         let why = match stop {
             Stop::Interrupted => return Err(DeviceError::Interrupted),
             Stop::Budget(e) => return Err(DeviceError::Oom(e)),
-            Stop::Fault => "an element failed on the GPU: the CPU, which ran it again, says which".into(),
+            Stop::Fault | Stop::Large => "an element failed on the GPU: the CPU, which ran it again, says which".into(),
             Stop::Memory => {
                 self.memory.forget();
                 "the GPU's memory is too small for it".into()
@@ -208,8 +222,15 @@ impl Cuda {
                 (None, "on the CPU: it has no elements".into())
             } else {
                 match run::lowered(&plan, k, self.tuning) {
-                    Ok(text) if by_cost => (Some(text), format!("on the GPU: {}", costs.sentence())),
-                    Ok(text) => (Some(text), "on the GPU, as asked for".into()),
+                    Ok(mut text) => {
+                        let mut why =
+                            if by_cost { format!("on the GPU: {}", costs.sentence()) } else { ASKED_FOR.into() };
+                        if let Some(choice) = self.blas.choose(&plan, launch, ctx.libraries) {
+                            why += &format!("; {}", choice.says);
+                            text.call = choice.call;
+                        }
+                        (Some(text), why)
+                    }
                     Err(e) => (None, format!("on the CPU: there is no CUDA text: {}", e.parts().says)),
                 }
             };
@@ -238,9 +259,10 @@ impl Cuda {
 
     /// A text is compiled once the CPU has lost as much time on it as compiling takes: never worse than twice the best.
     fn too_early(&mut self, texts: &[Option<Lowered>], costs: place::Costs) -> Option<String> {
-        let texts = texts.iter().flatten().flat_map(|l| &l.texts);
-        let unknown: Vec<&String> = texts.filter(|t| !self.kernels.knows(t)).collect();
-        let needs = place::compile_us(unknown.len());
+        let calls = texts.iter().flatten().any(|l| l.call.is_some());
+        let texts = texts.iter().flatten().flat_map(Lowered::wanted);
+        let unknown: Vec<&str> = texts.filter(|t| !self.kernels.knows(t)).collect();
+        let needs = place::compile_us(unknown.len()) + if calls { self.blas.open_us() } else { 0.0 };
         let first = unknown.first()?;
         if self.lost_time.len() > 10_000 {
             self.lost_time.clear();

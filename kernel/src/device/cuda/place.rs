@@ -7,9 +7,9 @@
 use aplomb_lang::dag::Whole;
 use aplomb_lang::plan::{From, Kind, Launch, Plan, Step, What};
 
-const BYTES_PER_US: f64 = 4.3e6;
-const OPERATIONS_PER_US: f64 = 3.4e7;
-const LAUNCH_US: f64 = 5.0;
+pub(super) const BYTES_PER_US: f64 = 4.3e6;
+pub(super) const OPERATIONS_PER_US: f64 = 3.4e7;
+pub(super) const LAUNCH_US: f64 = 5.0;
 const ANSWER_US: f64 = 10.0;
 /// One step of a thread that waits for its own memory (an estimate).
 const ALONE_US: f64 = 0.05;

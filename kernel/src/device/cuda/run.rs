@@ -5,6 +5,7 @@
 //! the same on both; an integer result that did not fit is made again as f64, as there. Not here: loops that a single
 //! slice does not finish in 50 ms.
 
+use super::blas::Call;
 use super::driver::{Done, Trouble};
 use super::kernels::Ready;
 use super::memory::{DevBuf, are_items};
@@ -22,28 +23,37 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// A slice is predicted to take so long at most: an interrupt waits for two.
-const SLICE_US: f64 = 50e3;
+pub(super) const SLICE_US: f64 = 50e3;
 /// The words of a launch: its least failure, and the results that did not fit.
 const WORDS: usize = 2;
 const FINE: u64 = u64::MAX;
 
 /// A plan's buffer while it is alive.
 #[derive(Clone, Default)]
-struct Held {
-    host: Option<Array>,
-    copy: Option<Rc<DevBuf>>,
+pub(super) struct Held {
+    pub host: Option<Array>,
+    pub copy: Option<Rc<DevBuf>>,
 }
 
 /// A launch with its texts, one a kernel.
 pub struct Lowered {
     pub code: Code,
     pub texts: Vec<String>,
+    /// A library does it instead.
+    pub call: Option<Call>,
+}
+
+impl Lowered {
+    /// The texts that are to be compiled before it runs.
+    pub fn wanted(&self) -> Vec<&str> {
+        if self.call.is_some() { vec![kir::RANGE] } else { self.texts.iter().map(String::as_str).collect() }
+    }
 }
 
 pub fn lowered(plan: &Plan, k: usize, tuning: Tuning) -> Result<Lowered, Error> {
     let code = kir::tuned(plan, &plan.launches[k], k, tuning)?;
     let texts = code.kernels.iter().map(kir::canonical).collect();
-    Ok(Lowered { code, texts })
+    Ok(Lowered { code, texts, call: None })
 }
 
 /// Device memory of one launch.
@@ -79,17 +89,15 @@ pub fn as_given<'a>(plan: &'a Plan, inputs: &[Array]) -> Result<Cow<'a, Plan>, S
     Ok(own)
 }
 
-fn failed(words: &[u64]) -> bool {
-    words.chunks(WORDS).any(|w| w[0] != FINE)
-}
-
 pub struct Run<'a> {
     pub cuda: &'a mut Cuda,
     pub cpu: &'a mut Cpu,
     pub ctx: &'a RunCtx<'a>,
     plan: Cow<'a, Plan>,
-    held: Vec<Held>,
+    pub(super) held: Vec<Held>,
     words: Rc<DevBuf>,
+    /// The launches that a library did.
+    pub(super) multiplied: Vec<usize>,
     pub stats: Vec<LaunchStats>,
 }
 
@@ -109,20 +117,20 @@ impl<'a> Run<'a> {
         }
         let words = cuda.memory.take(plan.launches.len() * WORDS * 8)?;
         cuda.memory.fill(&words, 0xff)?;
-        Ok(Run { cuda, cpu, ctx, plan, held, words, stats: Vec::new() })
+        Ok(Run { cuda, cpu, ctx, plan, held, words, multiplied: Vec::new(), stats: Vec::new() })
     }
 
     /// The values of the roots. `texts`: None where a launch runs on the CPU; `whys` says why each runs where it does.
     pub fn all(mut self, texts: Vec<Option<Lowered>>, whys: &[String]) -> Result<(Vec<Array>, Vec<LaunchStats>), Stop> {
-        let wanted: Vec<&str> = texts.iter().flatten().flat_map(|l| &l.texts).map(String::as_str).collect();
+        let wanted: Vec<&str> = texts.iter().flatten().flat_map(Lowered::wanted).collect();
         let mut ready = self.cuda.kernels.get(&wanted)?.into_iter();
         for (k, text) in texts.into_iter().enumerate() {
             let begun = Instant::now();
-            let why = whys.get(k).cloned().unwrap_or_default();
+            let mut why = whys.get(k).cloned().unwrap_or_default();
             let stats = match text {
                 Some(text) => {
-                    let ready = ready.by_ref().take(text.texts.len()).collect();
-                    let (runs, gpu) = self.launch(k, text, ready)?;
+                    let ready = ready.by_ref().take(text.wanted().len()).collect();
+                    let (runs, gpu) = self.launch(k, text, ready, &mut why)?;
                     if self.ctx.timed {
                         self.cuda.driver.wait(self.ctx.interrupt)?;
                     }
@@ -139,9 +147,7 @@ impl<'a> Run<'a> {
             }
         }
         let words = self.read_words(self.plan.launches.len())?;
-        if failed(&words) {
-            return Err(Stop::Fault);
-        }
+        self.look_at(&words)?;
         let roots = self.plan.roots.clone();
         let values = roots.iter().map(|b| self.value(*b)).collect::<Result<_, _>>()?;
         Ok((values, self.stats))
@@ -155,8 +161,36 @@ impl<'a> Run<'a> {
         Ok(bytes.chunks_exact(8).map(|b| b.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b))).collect())
     }
 
+    /// Where a launch keeps its error words.
+    pub(super) fn word(&self, k: usize) -> u64 {
+        self.words.at() + (k * WORDS * 8) as u64
+    }
+
+    /// Errors: some launch failed.
+    fn look_at(&self, words: &[u64]) -> Result<(), Stop> {
+        let failed = |k: &usize| words.get(k * WORDS).is_some_and(|w| *w != FINE);
+        match (0..words.len() / WORDS).any(|k| failed(&k)) {
+            true if self.multiplied.iter().any(failed) => Err(Stop::Large),
+            true => Err(Stop::Fault),
+            false => Ok(()),
+        }
+    }
+
     /// A launch on the device; how often it ran. Results are in `held` after it.
-    fn launch(&mut self, k: usize, mut lowered: Lowered, mut ready: Vec<Rc<Ready>>) -> Result<(u32, OnGpu), Stop> {
+    fn launch(
+        &mut self,
+        k: usize,
+        mut lowered: Lowered,
+        mut ready: Vec<Rc<Ready>>,
+        why: &mut String,
+    ) -> Result<(u32, OnGpu), Stop> {
+        if let (Some(call), Some(range)) = (lowered.call.take(), ready.first()) {
+            match self.multiply(k, &call, range)? {
+                Ok(gpu) => return Ok((1, gpu)),
+                Err(says) => *why += &format!("; but {says}, so our text did"),
+            }
+            ready = self.cuda.kernels.get(&lowered.wanted())?;
+        }
         let mut runs = 0;
         loop {
             runs += 1;
@@ -165,9 +199,7 @@ impl<'a> Run<'a> {
                 return Ok((runs, gpu));
             }
             let words = self.read_words(k + 1)?;
-            if failed(&words) {
-                return Err(Stop::Fault);
-            }
+            self.look_at(&words)?;
             let fits = words[k * WORDS + 1];
             let misfit = |(bit, _): &(usize, &BufId)| fits >> bit & 1 == 0;
             let wide: Vec<BufId> = lowered.code.checked.iter().enumerate().filter(misfit).map(|(_, b)| *b).collect();
@@ -180,8 +212,7 @@ impl<'a> Run<'a> {
             }
             let tuning = self.cuda.tuning;
             lowered = self::lowered(&self.plan, k, tuning).map_err(|e| Stop::Cpu(e.parts().says.clone()))?;
-            let texts: Vec<&str> = lowered.texts.iter().map(String::as_str).collect();
-            ready = self.cuda.kernels.get(&texts)?;
+            ready = self.cuda.kernels.get(&lowered.wanted())?;
             self.cuda.memory.fill(&self.words.clone(), 0xff)?;
         }
     }
@@ -272,7 +303,7 @@ impl<'a> Run<'a> {
         let grid = cuts.iter().map(|c| c.2).max().unwrap_or(0);
         let slices = cuts.len() as u32;
         let (registers, spills, shared) = (usage.registers, usage.spills, usage.shared);
-        Ok(OnGpu { grid, block: threads, slices, registers, spills, shared, occupancy })
+        Ok(OnGpu { grid, block: threads, slices, registers, spills, shared, occupancy, library: None })
     }
 
     /// One word an argument; `own` keeps alive what they point to.
@@ -298,7 +329,7 @@ impl<'a> Run<'a> {
                 (ParamKind::Number(_, x), _) => *x as i64 as u64,
                 (ParamKind::Launch(_), "parts") => u64::from(parts),
                 (ParamKind::Launch(_), _) => 0,
-                (ParamKind::Scratch(_), "err") => self.words.at() + (k * WORDS * 8) as u64,
+                (ParamKind::Scratch(_), "err") => self.word(k),
                 (ParamKind::Scratch(_), name) => match own.scratch.iter().find(|s| s.0 == name) {
                     Some((_, scratch)) => scratch.at(),
                     None => {
@@ -317,7 +348,7 @@ impl<'a> Run<'a> {
         Ok(slots)
     }
 
-    fn on_device(&mut self, at: BufId) -> Result<Rc<DevBuf>, Stop> {
+    pub(super) fn on_device(&mut self, at: BufId) -> Result<Rc<DevBuf>, Stop> {
         let held = &self.held[at.0 as usize];
         if let Some(copy) = &held.copy {
             return Ok(copy.clone());
