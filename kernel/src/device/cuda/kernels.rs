@@ -6,6 +6,7 @@
 use super::cache::{Disk, Entry, Key};
 use super::compile::{self, Usage};
 use super::driver::{Done, Driver, Function, Module, Trouble};
+use super::known::Lowered;
 use crate::device::Compiling;
 use aplomb_lang::kir;
 use std::collections::HashMap;
@@ -54,8 +55,27 @@ impl Kernels {
         self.known.contains_key(text)
     }
 
+    /// The functions of all these launches, in order; those that are missing become one program. Errors: as `get`.
+    pub fn of(&mut self, all: &[Rc<Lowered>]) -> Done<Vec<Rc<Ready>>> {
+        let known: Option<Vec<_>> = all.iter().map(|l| l.functions()).collect();
+        if let Some(known) = known {
+            let known: Vec<Rc<Ready>> = known.into_iter().flatten().collect();
+            self.spent.memory_hits += known.len() as u32;
+            return Ok(known);
+        }
+        let texts: Vec<&str> = all.iter().flat_map(|l| &l.texts).map(String::as_str).collect();
+        let ready = self.get(&texts)?;
+        let mut rest = ready.as_slice();
+        for one in all {
+            let (own, after) = rest.split_at(one.texts.len().min(rest.len()));
+            one.set_functions(own);
+            rest = after;
+        }
+        Ok(ready)
+    }
+
     /// A function a text. Errors: `Refused` where NVRTC or the driver does not take it.
-    pub fn get(&mut self, texts: &[&str]) -> Done<Vec<Rc<Ready>>> {
+    fn get(&mut self, texts: &[&str]) -> Done<Vec<Rc<Ready>>> {
         let mut missing: Vec<&str> = Vec::new();
         for text in texts {
             if self.known.contains_key(*text) {

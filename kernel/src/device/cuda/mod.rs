@@ -2,13 +2,15 @@
 //!
 //! Rows: CUDA §1–§6; RELIABILITY 15–19. Start at `Cuda::run`. `probe` finds a device or says what is missing; `driver`
 //! and `memory` are the calls, `compile`, `cache` and `kernels` come from text to function, `place` decides, `run` does
-//! one evaluation. Always: the host keeps a copy of every value, so nothing is lost with the device; a trouble of the
+//! one evaluation, `launch` one launch of it, `known` keeps what was made for a plan. Always: the host keeps a copy of every value, so nothing is lost with the device; a trouble of the
 //! device is no trouble of the user's: the CPU computes, and a notice says so once. Only here is cudarc named.
 
 mod cache;
 mod compile;
 mod driver;
 mod kernels;
+mod known;
+mod launch;
 mod memory;
 mod place;
 mod probe;
@@ -21,9 +23,11 @@ use aplomb_lang::error::Error;
 use aplomb_lang::plan::Plan;
 use driver::Driver;
 use kernels::Kernels;
+use known::{Known, Lowered};
 use memory::Memory;
-use run::{Lowered, Run};
+use run::Run;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 pub use compile::{Usage, measured, ptx};
 pub use place::{ASK_US, all_on_cpu};
@@ -50,6 +54,7 @@ pub struct Cuda {
     driver: Driver,
     memory: Memory,
     kernels: Kernels,
+    known: Known,
     /// How much slower launches are than the model says; never below 1.
     pace: f64,
     /// What the CPU lost on texts that are not compiled yet, µs.
@@ -68,7 +73,8 @@ impl Cuda {
         let memory = Memory::new(&driver).map_err(|e| format!("the device's memory cannot be asked for: {e:?}"))?;
         let kernels = Kernels::new(&driver);
         let (lost_time, notices, stats) = (HashMap::new(), Vec::new(), Vec::new());
-        Ok(Cuda { driver, memory, kernels, pace: 1.0, lost_time, refused: 0, notices, heard: 0, stats })
+        let known = Known::default();
+        Ok(Cuda { driver, memory, kernels, known, pace: 1.0, lost_time, refused: 0, notices, heard: 0, stats })
     }
 
     /// For people: name, architecture, memory, versions, what is compiled and kept.
@@ -106,7 +112,8 @@ impl Cuda {
     /// What compiling and transfers took since this device was opened.
     pub fn compiling(&self) -> Compiling {
         let t = self.memory.traffic;
-        Compiling { up: t.up, down: t.down, kept: t.kept, ..self.kernels.spent }
+        let (lowered, made) = (self.known.lowered, self.kernels.spent);
+        Compiling { lowered, up: t.up, down: t.down, kept: t.kept, up_ms: t.up_ms, down_ms: t.down_ms, ..made }
     }
 
     pub fn take_notices(&mut self) -> Vec<String> {
@@ -129,7 +136,7 @@ impl Cuda {
     pub fn run(
         &mut self,
         cpu: &mut Cpu,
-        plan: &Plan,
+        plan: &Rc<Plan>,
         inputs: &[Array],
         ctx: &RunCtx,
         by_cost: bool,
@@ -182,7 +189,7 @@ impl Cuda {
     fn attempt(
         &mut self,
         cpu: &mut Cpu,
-        plan: &Plan,
+        plan: &Rc<Plan>,
         inputs: &[Array],
         ctx: &RunCtx,
         by_cost: bool,
@@ -192,17 +199,17 @@ impl Cuda {
         if by_cost && costs.cpu_us <= costs.gpu_us {
             return self.all_on_cpu(cpu, plan, inputs, ctx, format!("on the CPU: {}", costs.sentence()));
         }
-        let plan = run::as_given(plan, inputs)?;
-        let mut texts: Vec<Option<Lowered>> = Vec::new();
+        let (whole, plan) = (plan, run::as_given(plan, inputs)?);
+        let mut texts: Vec<Option<Rc<Lowered>>> = Vec::new();
         let mut whys = Vec::new();
         for (k, launch) in plan.launches.iter().enumerate() {
             let (text, why) = if run::is_empty(launch) {
                 (None, "on the CPU: it has no elements".into())
             } else {
-                match run::lowered(&plan, k) {
+                match self.known.text(whole, &plan, k) {
                     Ok(text) if by_cost => (Some(text), format!("on the GPU: {}", costs.sentence())),
                     Ok(text) => (Some(text), "on the GPU, as asked for".into()),
-                    Err(e) => (None, format!("on the CPU: there is no CUDA text: {}", e.parts().says)),
+                    Err(says) => (None, run::no_text(&says)),
                 }
             };
             texts.push(text);
@@ -215,7 +222,7 @@ impl Cuda {
         if by_cost && let Some(why) = self.too_early(&texts, costs) {
             return self.all_on_cpu(cpu, &plan, inputs, ctx, why);
         }
-        let (values, stats) = Run::new(self, cpu, ctx, plan, inputs)?.all(texts, &whys)?;
+        let (values, stats) = Run::new(self, cpu, ctx, whole, plan, inputs)?.all(texts, &whys)?;
         self.stats = stats;
         Ok(values)
     }
@@ -229,7 +236,7 @@ impl Cuda {
     }
 
     /// A text is compiled once the CPU has lost as much time on it as compiling takes: never worse than twice the best.
-    fn too_early(&mut self, texts: &[Option<Lowered>], costs: place::Costs) -> Option<String> {
+    fn too_early(&mut self, texts: &[Option<Rc<Lowered>>], costs: place::Costs) -> Option<String> {
         let texts = texts.iter().flatten().flat_map(|l| &l.texts);
         let unknown: Vec<&String> = texts.filter(|t| !self.kernels.knows(t)).collect();
         let needs = place::compile_us(unknown.len());
@@ -249,7 +256,7 @@ impl Cuda {
     fn all_on_cpu(
         &mut self,
         cpu: &mut Cpu,
-        plan: &Plan,
+        plan: &Rc<Plan>,
         inputs: &[Array],
         ctx: &RunCtx,
         why: String,

@@ -2,57 +2,29 @@
 //!
 //! Rows: CUDA §2, §6; RELIABILITY 5, 15–17. What has no text, or no elements, runs on the CPU in between. Always: values
 //! come back whole or not at all; an element that failed is told by the CPU, which runs the plan again, so errors are
-//! the same on both; an integer result that did not fit is made again as f64, as there. Not here: loops that a single
-//! slice does not finish in 50 ms.
+//! the same on both; an integer result that did not fit is made again as f64, as there. `launch` does one launch.
 
 use super::driver::{Done, Trouble};
-use super::kernels::Ready;
+use super::known::{Lowered, Text};
 use super::memory::{DevBuf, are_items};
-use super::place::{self};
 use super::{Cuda, Stop};
 use crate::device::cpu::Cpu;
-use crate::device::{Device, DeviceError, LaunchStats, OnGpu, RunCtx};
+use crate::device::{Device, DeviceError, LaunchStats, RunCtx};
 use aplomb_lang::array::{Array, DType, Data, Storage, elements};
-use aplomb_lang::error::Error;
-use aplomb_lang::kir::{self, Code, Kernel, ParamKind, Type};
 use aplomb_lang::plan::{BufId, From, Launch, Plan};
-use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A slice is predicted to take so long at most: an interrupt waits for two.
-const SLICE_US: f64 = 50e3;
 /// The words of a launch: its least failure, and the results that did not fit.
-const WORDS: usize = 2;
+pub const WORDS: usize = 2;
 const FINE: u64 = u64::MAX;
 
 /// A plan's buffer while it is alive.
 #[derive(Clone, Default)]
-struct Held {
-    host: Option<Array>,
-    copy: Option<Rc<DevBuf>>,
-}
-
-/// A launch with its texts, one a kernel.
-pub struct Lowered {
-    pub code: Code,
-    pub texts: Vec<String>,
-}
-
-pub fn lowered(plan: &Plan, k: usize) -> Result<Lowered, Error> {
-    let code = kir::code(plan, &plan.launches[k], k)?;
-    let texts = code.kernels.iter().map(kir::canonical).collect();
-    Ok(Lowered { code, texts })
-}
-
-/// Device memory of one launch.
-#[derive(Default)]
-struct Own {
-    /// What its kernels share, by name.
-    scratch: Vec<(String, Rc<DevBuf>)>,
-    /// What else must stay alive until the launch is in the stream.
-    others: Vec<Rc<DevBuf>>,
+pub struct Held {
+    pub host: Option<Array>,
+    pub copy: Option<Rc<DevBuf>>,
 }
 
 /// Launches without elements have no text worth running.
@@ -61,8 +33,8 @@ pub fn is_empty(launch: &Launch) -> bool {
 }
 
 /// The plan with its inputs' dtypes as they are now.
-pub fn as_given<'a>(plan: &'a Plan, inputs: &[Array]) -> Result<Cow<'a, Plan>, Stop> {
-    let mut own = Cow::Borrowed(plan);
+pub fn as_given(plan: &Rc<Plan>, inputs: &[Array]) -> Result<Rc<Plan>, Stop> {
+    let mut own = plan.clone();
     for (at, buffer) in plan.buffers.iter().enumerate() {
         let From::Input(k) = buffer.from else { continue };
         let array = inputs.get(k as usize).map(Array::settled);
@@ -73,10 +45,15 @@ pub fn as_given<'a>(plan: &'a Plan, inputs: &[Array]) -> Result<Cow<'a, Plan>, S
             _ => return Err(Stop::Cpu("an input is no array of reals".into())),
         };
         if dtype != buffer.dtype {
-            own.to_mut().buffers[at].dtype = dtype;
+            Rc::make_mut(&mut own).buffers[at].dtype = dtype;
         }
     }
     Ok(own)
+}
+
+/// Why a launch without a text runs where it does.
+pub fn no_text(says: &str) -> String {
+    format!("on the CPU: there is no CUDA text: {says}")
 }
 
 fn failed(words: &[u64]) -> bool {
@@ -87,9 +64,11 @@ pub struct Run<'a> {
     pub cuda: &'a mut Cuda,
     pub cpu: &'a mut Cpu,
     pub ctx: &'a RunCtx<'a>,
-    plan: Cow<'a, Plan>,
-    held: Vec<Held>,
-    words: Rc<DevBuf>,
+    /// As it is known, and with the storage types that its buffers turned out to have.
+    whole: &'a Rc<Plan>,
+    pub plan: Rc<Plan>,
+    pub held: Vec<Held>,
+    pub words: Rc<DevBuf>,
     pub stats: Vec<LaunchStats>,
 }
 
@@ -98,7 +77,8 @@ impl<'a> Run<'a> {
         cuda: &'a mut Cuda,
         cpu: &'a mut Cpu,
         ctx: &'a RunCtx<'a>,
-        plan: Cow<'a, Plan>,
+        whole: &'a Rc<Plan>,
+        plan: Rc<Plan>,
         inputs: &[Array],
     ) -> Done<Run<'a>> {
         let mut held = vec![Held::default(); plan.buffers.len()];
@@ -109,26 +89,34 @@ impl<'a> Run<'a> {
         }
         let words = cuda.memory.take(plan.launches.len() * WORDS * 8)?;
         cuda.memory.fill(&words, 0xff)?;
-        Ok(Run { cuda, cpu, ctx, plan, held, words, stats: Vec::new() })
+        Ok(Run { cuda, cpu, ctx, whole, plan, held, words, stats: Vec::new() })
     }
 
     /// The values of the roots. `texts`: None where a launch runs on the CPU; `whys` says why each runs where it does.
-    pub fn all(mut self, texts: Vec<Option<Lowered>>, whys: &[String]) -> Result<(Vec<Array>, Vec<LaunchStats>), Stop> {
-        let wanted: Vec<&str> = texts.iter().flatten().flat_map(|l| &l.texts).map(String::as_str).collect();
-        let mut ready = self.cuda.kernels.get(&wanted)?.into_iter();
+    pub fn all(
+        mut self,
+        texts: Vec<Option<Rc<Lowered>>>,
+        whys: &[String],
+    ) -> Result<(Vec<Array>, Vec<LaunchStats>), Stop> {
+        let wanted: Vec<Rc<Lowered>> = texts.iter().flatten().cloned().collect();
+        // All in one program.
+        self.cuda.kernels.of(&wanted)?;
+        let first = self.plan.clone();
         for (k, text) in texts.into_iter().enumerate() {
-            let begun = Instant::now();
-            let why = whys.get(k).cloned().unwrap_or_default();
-            let stats = match text {
-                Some(text) => {
-                    let ready = ready.by_ref().take(text.texts.len()).collect();
-                    let (runs, gpu) = self.launch(k, text, ready)?;
-                    if self.ctx.timed {
-                        self.cuda.driver.wait(self.ctx.interrupt)?;
+            let mut why = whys.get(k).cloned().unwrap_or_default();
+            let text = match text {
+                // A launch before it stored another type.
+                Some(_) if !Rc::ptr_eq(&first, &self.plan) => match self.text(k) {
+                    Ok(text) => Some(text),
+                    Err(says) => {
+                        why = no_text(&says);
+                        None
                     }
-                    let micros = begun.elapsed().as_secs_f64() * 1e6;
-                    LaunchStats { launch: k, micros, threads: 0, runs, gpu: Some(gpu), why }
-                }
+                },
+                known => known,
+            };
+            let stats = match text {
+                Some(text) => self.launch(k, text, why)?,
                 None => self.on_cpu(k, why)?,
             };
             self.stats.push(stats);
@@ -155,164 +143,55 @@ impl<'a> Run<'a> {
         Ok(bytes.chunks_exact(8).map(|b| b.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b))).collect())
     }
 
-    /// A launch on the device; how often it ran. Results are in `held` after it.
-    fn launch(&mut self, k: usize, mut lowered: Lowered, mut ready: Vec<Rc<Ready>>) -> Result<(u32, OnGpu), Stop> {
+    /// Launch `k` with the storage types of now.
+    fn text(&mut self, k: usize) -> Text {
+        self.cuda.known.text(self.whole, &self.plan, k)
+    }
+
+    /// A launch on the device, once more where a result did not fit its type. Results are in `held` after it.
+    fn launch(&mut self, k: usize, mut lowered: Rc<Lowered>, why: String) -> Result<LaunchStats, Stop> {
+        let (begun, mut by_events) = (Instant::now(), Some(0.0));
         let mut runs = 0;
         loop {
             runs += 1;
-            let gpu = self.hand_over(k, &lowered.code, &ready)?;
-            if lowered.code.checked.is_empty() {
-                return Ok((runs, gpu));
-            }
-            let words = self.read_words(k + 1)?;
-            if failed(&words) {
-                return Err(Stop::Fault);
-            }
-            let fits = words[k * WORDS + 1];
-            let misfit = |(bit, _): &(usize, &BufId)| fits >> bit & 1 == 0;
-            let wide: Vec<BufId> = lowered.code.checked.iter().enumerate().filter(misfit).map(|(_, b)| *b).collect();
+            let ready = self.cuda.kernels.of(std::slice::from_ref(&lowered))?;
+            let prepared = self.prepare(k, &lowered.code, &ready)?;
+            let gpu = prepared.told()?;
+            let took = self.hand_over(prepared)?;
+            by_events = by_events.zip(took).map(|(before, us)| before + us);
+            let wide = self.misfits(k, &lowered)?;
             if wide.is_empty() {
-                return Ok((runs, gpu));
+                let (micros, clock) = match by_events {
+                    Some(us) => (us, "events"),
+                    None => (begun.elapsed().as_secs_f64() * 1e6, "monotonic"),
+                };
+                return Ok(LaunchStats { launch: k, micros, clock, threads: 0, runs, gpu: Some(gpu), why });
             }
             for at in wide {
-                let buffer = &mut self.plan.to_mut().buffers[at.0 as usize];
+                let buffer = &mut Rc::make_mut(&mut self.plan).buffers[at.0 as usize];
                 (buffer.dtype, buffer.checked) = (DType::F64, false);
             }
-            lowered = self::lowered(&self.plan, k).map_err(|e| Stop::Cpu(e.parts().says.clone()))?;
-            let texts: Vec<&str> = lowered.texts.iter().map(String::as_str).collect();
-            ready = self.cuda.kernels.get(&texts)?;
+            lowered = self.text(k).map_err(Stop::Cpu)?;
             self.cuda.memory.fill(&self.words.clone(), 0xff)?;
         }
     }
 
-    /// The launch's kernels, one after the other.
-    fn hand_over(&mut self, k: usize, code: &Code, ready: &[Rc<Ready>]) -> Result<OnGpu, Stop> {
-        if ready.len() != code.kernels.len() {
-            return Err(Stop::Cpu("a kernel is missing".into()));
+    /// The results of launch `k` that do not fit their types.
+    fn misfits(&mut self, k: usize, lowered: &Lowered) -> Result<Vec<BufId>, Stop> {
+        if lowered.code.checked.is_empty() {
+            return Ok(Vec::new());
         }
-        let mut own = Own::default();
-        for buffer in self.plan.launches[k].stores.iter().chain(&self.plan.launches[k].after_stores).map(|s| s.buf) {
-            let (shape, dtype) = (&self.plan.buffer(buffer).shape, self.plan.buffer(buffer).dtype);
-            let copy = self.cuda.memory.take(elements(shape).saturating_mul(dtype.size()))?;
-            self.held[buffer.0 as usize] = Held { host: None, copy: Some(copy) };
+        let words = self.read_words(k + 1)?;
+        if failed(&words) {
+            return Err(Stop::Fault);
         }
-        for scratch in &code.scratch {
-            let bytes = usize::try_from(scratch.bytes).map_err(|_| Stop::Memory)?;
-            own.scratch.push((scratch.name.clone(), self.cuda.memory.take(bytes)?));
-        }
-        let predicted = place::gpu_us(&self.plan, &self.plan.launches[k]) / code.kernels.len().max(1) as f64;
-        let mut all: Option<OnGpu> = None;
-        for (kernel, ready) in code.kernels.iter().zip(ready) {
-            for (name, byte) in &kernel.clears {
-                if let Some((_, scratch)) = own.scratch.iter().find(|s| s.0 == *name) {
-                    self.cuda.memory.fill(scratch, *byte)?;
-                }
-            }
-            let gpu = self.run_kernel(k, kernel, ready, predicted, &mut own)?;
-            all = Some(all.map_or(gpu, |before| before.and(gpu)));
-        }
-        all.ok_or_else(|| Stop::Cpu("a launch without a kernel".into()))
+        let fits = words[k * WORDS + 1];
+        let misfit = |(bit, _): &(usize, &BufId)| fits >> bit & 1 == 0;
+        Ok(lowered.code.checked.iter().enumerate().filter(misfit).map(|(_, b)| *b).collect())
     }
 
-    fn run_kernel(
-        &mut self,
-        k: usize,
-        kernel: &Kernel,
-        ready: &Ready,
-        predicted: f64,
-        own: &mut Own,
-    ) -> Result<OnGpu, Stop> {
-        let interrupt = self.ctx.interrupt;
-        let threads = kernel.threads;
-        let full = self.cuda.driver.facts().processors.saturating_mul(ready.function.resident);
-        let per_block = kernel.spread.per_block();
-        let wave = u64::from(full) * per_block;
-        let predicted = predicted * self.cuda.pace;
-        // A slice is at least what fills the device once.
-        let slices = ((predicted / SLICE_US).ceil() as u64).clamp(1, kernel.points.div_ceil(wave).max(1));
-        let size = kernel.points.div_ceil(slices).max(1).next_multiple_of(per_block);
-        let cuts: Vec<(u64, u64, u32)> = (0..kernel.points.div_ceil(size))
-            .map(|s| (s * size, size.min(kernel.points - s * size)))
-            .map(|(lo, n)| (lo, n, kernel.spread.blocks(n, u64::from(full))))
-            .collect();
-        let parts: u32 = cuts.iter().map(|c| c.2).sum();
-        let mut slots = self.slots(k, kernel, parts, own)?;
-        let place = |name: &str| kernel.params.iter().position(|p| p.name == name);
-        let (lo, n, first) = (place("lo"), place("n"), place("first"));
-        let set = |at: Option<usize>, value: u64, slots: &mut Vec<u64>| {
-            if let Some(at) = at {
-                slots[at] = value;
-            }
-        };
-        let (begun, mut done) = (Instant::now(), 0u32);
-        for (s, (from, count, blocks)) in cuts.iter().enumerate() {
-            if interrupt.is_set() {
-                self.cuda.driver.finish()?;
-                return Err(Stop::Interrupted);
-            }
-            if s >= 2 {
-                self.cuda.driver.reached(s, interrupt)?;
-            }
-            set(lo, *from, &mut slots);
-            set(n, *count, &mut slots);
-            set(first, u64::from(done), &mut slots);
-            ready.function.launch(*blocks, threads, &mut slots)?;
-            done += blocks;
-            if cuts.len() > 1 {
-                self.cuda.driver.mark(s)?;
-            }
-        }
-        if self.ctx.timed || cuts.len() > 1 || predicted > SLICE_US / 10.0 {
-            self.cuda.driver.wait(interrupt)?;
-            self.cuda.learn(begun.elapsed().as_secs_f64() * 1e6, predicted / self.cuda.pace);
-        }
-        let (usage, resident) = (ready.usage, ready.function.resident);
-        let occupancy = (resident * threads).min(2048) as f32 / 2048.0;
-        let grid = cuts.iter().map(|c| c.2).max().unwrap_or(0);
-        let slices = cuts.len() as u32;
-        let (registers, spills, shared) = (usage.registers, usage.spills, usage.shared);
-        Ok(OnGpu { grid, block: threads, slices, registers, spills, shared, occupancy })
-    }
-
-    /// One word an argument; `own` keeps alive what they point to.
-    fn slots(&mut self, k: usize, kernel: &Kernel, parts: u32, own: &mut Own) -> Result<Vec<u64>, Stop> {
-        let mut slots = Vec::with_capacity(kernel.params.len());
-        for param in &kernel.params {
-            slots.push(match (&param.what, param.name.as_str()) {
-                (ParamKind::In(_, b), _) => {
-                    let copy = self.on_device(BufId(*b))?;
-                    let at = copy.at();
-                    own.others.push(copy);
-                    at
-                }
-                (ParamKind::Out(_, b), _) => {
-                    let copy = self.held[*b as usize].copy.as_ref();
-                    copy.ok_or_else(|| Stop::Cpu(format!("buffer {b} has no place")))?.at()
-                }
-                (ParamKind::Number(Type::F64, x), _) => x.to_bits(),
-                (ParamKind::Number(_, x), _) => *x as i64 as u64,
-                (ParamKind::Launch(_), "parts") => u64::from(parts),
-                (ParamKind::Launch(_), _) => 0,
-                (ParamKind::Scratch(_), "err") => self.words.at() + (k * WORDS * 8) as u64,
-                (ParamKind::Scratch(_), name) => match own.scratch.iter().find(|s| s.0 == name) {
-                    Some((_, scratch)) => scratch.at(),
-                    None => {
-                        let bytes = if name == "part" { kernel.partials as usize * parts as usize * 8 } else { 8 };
-                        let scratch = self.cuda.memory.take(bytes)?;
-                        if name == "ticket" {
-                            self.cuda.memory.fill(&scratch, 0)?;
-                        }
-                        let at = scratch.at();
-                        own.others.push(scratch);
-                        at
-                    }
-                },
-            });
-        }
-        Ok(slots)
-    }
-
-    fn on_device(&mut self, at: BufId) -> Result<Rc<DevBuf>, Stop> {
+    /// A buffer's copy on the device, made where there is none.
+    pub fn on_device(&mut self, at: BufId) -> Result<Rc<DevBuf>, Stop> {
         let held = &self.held[at.0 as usize];
         if let Some(copy) = &held.copy {
             return Ok(copy.clone());
@@ -370,6 +249,7 @@ impl<'a> Run<'a> {
             buffer.from = input.map_or(From::Launch(0), |j| From::Input(j as u32));
             buffer.last_use = None;
         }
+        let plan = Rc::new(plan);
         let values = self.cpu.run(&plan, &inputs, self.ctx).map_err(|e| match e {
             DeviceError::Fault(_) => Stop::Fault,
             DeviceError::Interrupted => Stop::Interrupted,
@@ -380,13 +260,12 @@ impl<'a> Run<'a> {
         for (at, value) in plan.roots.iter().zip(values) {
             let dtype = value.dtype();
             if self.plan.buffer(*at).dtype != dtype {
-                self.plan.to_mut().buffers[at.0 as usize].dtype = dtype;
+                Rc::make_mut(&mut self.plan).buffers[at.0 as usize].dtype = dtype;
             }
             self.held[at.0 as usize] = Held { host: Some(value), copy: None };
         }
         let done = self.cpu.stats().first().cloned();
-        let done =
-            done.unwrap_or(LaunchStats { launch: k, micros: 0.0, threads: 1, runs: 1, gpu: None, why: String::new() });
+        let done = done.ok_or_else(|| Stop::Cpu("the CPU tells nothing of a launch".into()))?;
         Ok(LaunchStats { launch: k, why, ..done })
     }
 }
