@@ -87,7 +87,7 @@ fn raw(of: Type) -> &'static str {
 const BLOCKS: u64 = 256;
 
 fn blocks(kernel: &Kernel) -> u32 {
-    kernel.spread.blocks(kernel.points, BLOCKS).max(1)
+    kernel.blocks(kernel.points, BLOCKS).max(1)
 }
 
 /// A parameter of one kernel: what its variable in `main` is called, and its declaration where it is this kernel's own.
@@ -140,7 +140,7 @@ fn program(r: &Reproduction, number: usize) -> Result<String, String> {
                 (ParamKind::Out(of, b), _) => {
                     let wanted = r.outputs.as_ref().and_then(|all| array(all, *b));
                     let n = wanted.as_ref().map(|a| table(&format!("{name}_should"), a, *of));
-                    let len = n.unwrap_or(kernel.points as usize * 2);
+                    let len = n.unwrap_or(r.elements);
                     if let Some(n) = n {
                         let real = i32::from(*of == Type::F64) + 2 * i32::from(*of == Type::F32);
                         checks += &format!(
@@ -150,14 +150,12 @@ fn program(r: &Reproduction, number: usize) -> Result<String, String> {
                     }
                     format!("  void* {name} = room({len} * sizeof({}));\n", raw(*of))
                 }
-                (ParamKind::Scratch(_), "part") => {
-                    format!("  void* part = room({});\n", 8 * kernel.partials * blocks(kernel))
-                }
                 (ParamKind::Scratch(_), other) => match r.code.scratch.iter().find(|s| s.name == other) {
                     Some(s) => format!("  void* {other} = room({});\n", s.bytes),
-                    None => format!(
-                        "  static const u64 zero[] = {{ 0 }};\n  const void* {other} = there(zero, sizeof zero);\n"
-                    ),
+                    None => match kernel.scratch(other, u64::from(blocks(kernel))) {
+                        (bytes, true) => format!("  void* {other} = zeros({bytes});\n"),
+                        (bytes, false) => format!("  void* {other} = room({bytes});\n"),
+                    },
                 },
                 _ => format!("  {}\n", declared.unwrap_or_default()),
             };
@@ -201,6 +199,9 @@ static void must(cudaError_t e, const char* what) {
 static void* room(size_t bytes) { void* p = 0; must(cudaMalloc(&p, bytes ? bytes : 8), "memory"); return p; }
 static void* there(const void* from, size_t bytes) {
   void* p = room(bytes); must(cudaMemcpy(p, from, bytes, cudaMemcpyHostToDevice), "copy"); return p; }
+static void* zeros(size_t bytes) {
+  void* p = room(bytes); void* from = calloc(bytes, 1);
+  must(cudaMemcpy(p, from, bytes, cudaMemcpyHostToDevice), "copy"); free(from); return p; }
 static int failed(const void* err) {
   u64 word[2]; must(cudaMemcpy(word, err, sizeof word, cudaMemcpyDeviceToHost), "copy");
   if (word[1] != ~0ull) printf("results that did not fit: %llx\n", ~word[1]);

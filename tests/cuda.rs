@@ -5,7 +5,7 @@
 mod standin;
 mod support;
 
-use aplomb_kernel::device::cuda::{Usage, measured};
+use aplomb_kernel::device::cuda::{Usage, measured, ptx};
 use aplomb_lang::kir;
 use aplomb_lang::trace::LaunchRecord;
 use support::{BLACK_SCHOLES, session, traced};
@@ -38,6 +38,29 @@ const LINES: &[&str] = &[
     "M[1+L;1+3|⌊B]",
     "(A>1)/A+B",
     "0 1⌿M×2",
+    "2×+\\5000⍴A",
+    "⌈\\3 5000⍴A",
+    "+/3 20000⍴A",
+    "(⌈/-+/)3 20000⍴A",
+    "+⌿5000 3⍴A",
+    "2×⌈⌿2000 300⍴A",
+    "+/[2]2 1500 3⍴A",
+    "+\\3 50⍴A",
+    "+⍀5000 3⍴A",
+    "(+\\5000⍴A)(⌈\\5000⍴B)",
+    "(5000⍴1 0 1)/1-5000⍴A",
+    "*A",
+    "1+⍟A",
+    "2×1○A",
+    "A÷B×3",
+    "A*B",
+    "(A×A)+(B×B)+(A-B)*2",
+    "L∧~L",
+    "(3 2000⍴A)+2",
+    "+/3 2000⍴A",
+    "+/(A+B),A",
+    "A+A>2",
+    "(⌊/A)(⌈/A)(+/B)",
     "T+.×⍉T",
     "1+0⌈(2×T)⌊.+⍉T",
     "+/|(⍳9000)∘.-⍳90",
@@ -64,6 +87,57 @@ const BOXED: &[&str] = &[
     "1+⍉G",
     "⌽⍉D",
 ];
+
+/// The shapes of CUDA §4, by pieces of their texts.
+const SHAPES: &[(&str, &[&str])] = &[
+    ("2×A+1", &["(const double2*)(a0 + at)", "__stwb((double2*)(r0 + at)"]),
+    ("A+L9", &["(const double2*)(a0 + at)", "(const uchar2*)(a1 + at)"]),
+    ("Q[;1]×Q[;2]+Q[;4]", &[" = __ldg((const double2*)a0 + 2 * i);", ".x;", "+ (2 * i + 1));"]),
+    ("J[;1]×J[;2]+J[;4]", &[" = __ldg((const int4*)a0 + i);", ".w;"]),
+    ("1+Q[;3]", &["a0["]),
+    ("+/A×A", &["double f0[4]", "f0[0] = f0[0] + f0[1]", "__threadfence()"]),
+    ("+/3 2000⍴A", &["A block a row.", "double f0[4]"]),
+    ("+/3 50000⍴A", &["A block a part of a row.", "double f0[4]", "atomicAdd(tickets + o, 1u) == m1 - 1"]),
+    ("+⌿5000 3⍴A", &["A block a part of a strip of lines.", "atomicAdd(tickets + strip, 1u) == m1 - 1"]),
+    ("+⌿5000 300⍴A", &["A block a part of a strip of lines.", "u64 above = strip / "]),
+    ("+⌿500 300⍴A", &["A thread a result."]),
+    ("M+2 3⍴A", &["(const double2*)(a1 + at)"]),
+    (
+        "2×+\\5000⍴A",
+        &[
+            "next_tile(ticket, first, seat)",
+            "scan_tile<8>(join0, -0.0, h0, warps, Tiles{flags, totals, prefixes}, 0, tile)",
+        ],
+    ),
+    ("⌈\\3 5000⍴A", &["u64 o = tile / m1;", "prefixes}, o * m1, tile)"]),
+    ("+\\3 50⍴A", &["A warp a line.", "warp_scan(join0, t0)"]),
+    ("+\\M", &["A thread a line."]),
+    ("+⍀5000 3⍴A", &["scan_tile<8>"]),
+    ("+⍀50 90⍴A", &["A thread a line."]),
+    ("(5000⍴1 0 1)/B-5000⍴A", &["count_tile<8>(counts, status, tile)", "__ballot_sync(~0u, keep)"]),
+    ("0 1⌿M×2", &["count_tile<8>"]),
+];
+
+/// ACL-02, ACL-21, BAR-06, ACC-06: which shape a launch has, and that no text knows a size.
+#[test]
+fn a_launch_has_the_shape_of_its_class() {
+    let mut s = session();
+    traced(&mut s, &["A←0.5×⍳6 ⋄ B←7-5000⍴⍳6 ⋄ M←2 3⍴A ⋄ L9←6⍴0 1 1", "Q←50 4⍴A ⋄ J←50 4⍴99991×⍳7", "A B M L9 Q J"]);
+    for (line, pieces) in SHAPES {
+        let text = |s: &mut _, line: &str| {
+            let trace = traced(s, &[line]);
+            assert!(trace.diagnostics.is_empty(), "{:?}", trace.diagnostics);
+            trace.kernels.last().and_then(|k| k.cuda.clone()).expect("a text").text
+        };
+        let own = text(&mut s, line);
+        for piece in *pieces {
+            assert!(own.contains(piece), "{line}: {piece}\n{own}");
+        }
+        if line.contains("5000") && !line.contains('B') {
+            assert_eq!(own, text(&mut s, &line.replace("5000", "7001")), "{line}");
+        }
+    }
+}
 
 /// The launches of all lines and of Black-Scholes.
 fn launches() -> Vec<(String, LaunchRecord)> {
@@ -154,6 +228,7 @@ fn acl_44_every_launch_compiles_for_every_architecture_within_its_budget() {
     for arch in ["sm_75", "sm_80", "sm_90", "sm_100"] {
         let all = compiled(arch);
         assert!(all.len() >= LINES.len());
+        let mut over = Vec::new();
         for (line, launch, usage) in &all {
             assert!(
                 usage.shared >= launch.launch.smem,
@@ -161,14 +236,48 @@ fn acl_44_every_launch_compiles_for_every_architecture_within_its_budget() {
                 launch.launch.smem
             );
             println!("{arch} {:8} {:3} {:5} {line}", shape(launch), usage.registers, usage.shared);
-            assert_eq!(usage.spills, 0, "{arch}: {line}");
-            assert!(usage.shared <= SHARED, "{arch}: {line}: {usage:?}");
             let budget = BUDGETS.iter().find(|b| b.0 == shape(launch)).expect("a shape").1;
             // The other architectures take up to 8 more or less, the oldest 36.
-            let more = [("sm_90", 0), ("sm_75", 36)].iter().find(|m| m.0 == arch).map_or(8, |m| m.1);
-            let most = budget + more;
-            assert!(usage.registers <= most, "{arch}: {line}: {usage:?}, {most} are the most");
+            let most = budget + [("sm_90", 0), ("sm_75", 36)].iter().find(|m| m.0 == arch).map_or(8, |m| m.1);
+            if usage.spills > 0 || usage.shared > SHARED || usage.registers > most {
+                over.push(format!("{line}: {usage:?}, {most} registers are the most"));
+            }
         }
+        assert!(over.is_empty(), "{arch}: {over:#?}");
+    }
+}
+
+/// What the texts ask for is what the compiler makes: loads and stores of 16 bytes, on all architectures.
+#[test]
+fn vectors_are_single_instructions() {
+    let Some(python) = support::extras("the NVRTC wheel") else { return };
+    let site = python.parent().and_then(|p| p.parent()).expect("an environment").join("lib");
+    let wheel = walk(&site, "libnvrtc-builtins").expect("the wheel");
+    let with = [("LD_LIBRARY_PATH", wheel.to_str().expect("a path"))];
+    if !standin::is_child_with("vectors_are_single_instructions", &with) {
+        return;
+    }
+    let mut s = session();
+    traced(&mut s, &["A←0.5×⍳600 ⋄ L←A>9 ⋄ I←2×⍳600 ⋄ Q←300 2⍴A", "A L I Q"]);
+    for (line, pieces) in [
+        ("2×A+1", ["ld.global.nc.v2.f64", "st.global.wb.v2.f64"]),
+        ("Q[;1]×Q[;2]", ["ld.global.nc.v2.f64", "st.global.wb.v2.f64"]),
+        ("A>5", ["ld.global.nc.v2.f64", "st.global.wb.v2.u8"]),
+        ("L∧~L", ["ld.global.nc.v2.u32", "st.global.wb.v2.u32"]),
+        ("+/A×A", ["ld.global.nc.v2.f64", "shfl.sync.down"]),
+        ("I-1", ["ld.global.nc.v4.s16", "st.global.wb.v4.s32"]),
+    ] {
+        let trace = traced(&mut s, &[line]);
+        let text = trace.kernels.last().and_then(|k| k.cuda.clone()).expect("a text");
+        let program = kir::program(std::slice::from_ref(&text));
+        let made = ptx(&program, "compute_90").unwrap_or_else(|e| panic!("{line}: {e}"));
+        let found: Vec<&str> = made.lines().filter(|l| l.contains(".global") || l.contains("shfl")).collect();
+        for piece in pieces {
+            assert!(made.contains(piece), "{line}: {piece}\n{}\n{found:#?}", text.text);
+        }
+        // Both components come with one load, at each of two points and in the loop of the rest.
+        let loads = found.iter().filter(|l| l.contains("ld.global.nc")).count();
+        assert!(!line.starts_with('Q') || loads == 3, "{line}: {found:#?}");
     }
 }
 

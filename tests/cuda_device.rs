@@ -13,6 +13,7 @@ mod support;
 
 use aplomb_kernel::device::Wanted;
 use aplomb_kernel::session::Session;
+use aplomb_lang::kir::Tuning;
 use aplomb_lang::protocol::Request;
 use devices::{Tally, near, nothing_refused, outcome, prepared};
 use grammar::{Grammar, SETUP};
@@ -119,7 +120,18 @@ const EDGES: &[&str] = &[
     "(+/÷⌈/)⍤1⊢3 1100⍴V,9",
     "⌈\\-V",
     "≠\\V>2",
+    "2×+\\3 2100⍴V,9",
+    "⌈\\2 40⍴V,9",
+    "+⍀V∘.×1 2 3",
+    "(V>3)⌿V∘.×1 2 3",
+    "(V>3)/2 1∘.×V",
+    "(+\\V)(⌊\\V)",
+    "(V>3)+V=⌽V",
+    "+/2 1100⍴V,9",
 ];
+
+/// Around a vector, a warp, what a block takes of single points, of vectors, of partial results and of a tile.
+const SIZES: [usize; 16] = [0, 1, 2, 3, 31, 33, 255, 257, 511, 513, 1023, 1025, 2047, 2049, 4096, 4099];
 
 #[test]
 fn sizes_around_blocks_and_warps_have_the_same_values() {
@@ -128,7 +140,7 @@ fn sizes_around_blocks_and_warps_have_the_same_values() {
     }
     let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[]), prepared(Wanted::Cuda, &[]));
     let mut tally = Tally::default();
-    for n in [0, 1, 2, 31, 32, 33, 255, 256, 257, 511, 513, 1025, 4095, 4097] {
+    for n in SIZES {
         for s in [&mut cpu, &mut gpu] {
             let code = format!("V←0.25×7|3×⍳{n}");
             s.handle(Request::Execute { code, name: "line".into(), silent: true }, &mut Heard::default());
@@ -142,7 +154,7 @@ fn sizes_around_blocks_and_warps_have_the_same_values() {
     println!("{tally:?} {compiled:?}");
     // No text depends on a size: all sizes run what the first ones compiled.
     assert!(
-        tally.lines >= 14 * EDGES.len() - 28 && compiled.memory_hits > compiled.compiled * 3,
+        tally.lines >= SIZES.len() * EDGES.len() - 32 && compiled.memory_hits > compiled.compiled * 3,
         "{tally:?} {compiled:?}"
     );
     assert_eq!(tally.bits_differ, 0, "sums of quarters are exact");
@@ -207,6 +219,92 @@ fn boxes_of_shared_memory_have_the_same_values() {
     println!("{tally:?}, {tiled} of them in boxes");
     assert!(tally.lines >= 6 * boxed_lines().len() - 2 && tiled >= 60, "{tally:?} {tiled}");
     assert_eq!(tally.bits_differ, 0);
+}
+
+/// Maps and folds of every type of item, and what goes through tiles.
+const TUNED: &[&str] = &[
+    "V+2×⌽V",
+    "T-1",
+    "S+S",
+    "I×2",
+    "B∧~⌽B",
+    "V+S",
+    "B+I",
+    "S>V",
+    "Q[;1]+Q[;2]×Q[;4]",
+    "+/V×V",
+    "⌈/I",
+    "≠/B",
+    "(+/V)(⌈/S)(⌊/I)",
+    "⌈/K[;1]-K[;2]",
+    "+/3 1500⍴V",
+    "+/V∘.×1 2 3",
+    "+\\V",
+    "⌈\\3 1100⍴I",
+    "+\\5 60⍴S",
+    "(+\\V)(⌈\\S)",
+    "∨\\B",
+    "B/V",
+    "B/S",
+];
+
+/// The same values for whatever a tuner chooses, and for every type of item.
+#[test]
+fn the_points_of_a_thread_change_no_value() {
+    if !standin::is_child("the_points_of_a_thread_change_no_value", &[]) {
+        return;
+    }
+    let lines: Vec<String> = TUNED.iter().map(|line| line.to_string()).collect();
+    let mut tally = Tally::default();
+    let setup = "V←0.25×7|3×⍳5003 ⋄ T←100|⍳5003 ⋄ S←3×⍳5003 ⋄ I←99991×⍳5003 ⋄ B←V>0.75 ⋄ Q←1200 4⍴V ⋄ K←2100 2⍴I";
+    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
+    for items in [1, 2, 4, 8, 16] {
+        let device = gpu.core().devices().find().expect("the stand-in");
+        device.tune(Tuning { items: Some(items) });
+        lines.iter().for_each(|line| tally.compare(&mut cpu, &mut gpu, std::slice::from_ref(line)));
+        nothing_refused(&mut gpu);
+    }
+    let compiled = gpu.core().devices().compiling();
+    println!("{tally:?} {compiled:?}");
+    assert_eq!((tally.lines, tally.bits_differ), (5 * lines.len(), 0));
+    // Others than the first do not find everything compiled.
+    assert!(compiled.compiled as usize > 3 * lines.len(), "{compiled:?}");
+}
+
+/// Tiles, and folds of few long lines.
+const LONG: &[&str] = &[
+    "+\\V",
+    "(V>0.5)/V",
+    "⌈\\3 40000⍴V",
+    "(+\\V)(⌊\\V)",
+    "+/3 40000⍴V",
+    "+/1+16384↑V",
+    "+/2 16385⍴V",
+    "2×(⌈/÷1++/)2 33000⍴V",
+    "+⌿V∘.×1 2 3",
+    "⌈⌿1100 257⍴V",
+    "+⌿1025 300⍴V",
+    "(⌈⌿÷1++⌿)1500 5⍴V",
+    "+/[2]2 1500 3⍴V",
+    "+⌿1 1⍉1200 1200⍴V",
+    "(+⌿M)(⌈⌿M)",
+];
+
+/// CUDA §7: a look-back beyond its first window of 32 tiles, in one line and in lines of several.
+#[test]
+fn long_ways_look_back_far() {
+    if !standin::is_child_under_all_schedules("long_ways_look_back_far") {
+        return;
+    }
+    let setup = "V←0.25×7|3×⍳145003 ⋄ M←5000 7⍴V";
+    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
+    let mut tally = Tally::default();
+    for line in LONG {
+        tally.compare(&mut cpu, &mut gpu, &[line.to_string()]);
+    }
+    nothing_refused(&mut gpu);
+    println!("{tally:?}");
+    assert_eq!((tally.lines, tally.bits_differ), (LONG.len(), 0));
 }
 
 #[test]
@@ -448,7 +546,7 @@ fn bar_07_the_device_finishes_a_fold() {
     let mut s = prepared(Wanted::Cuda, &["V←0.5×⍳900"]);
     let trace = s.trace_of(Some("+/{⍵×0.5+⍵}⍳50000")).expect("a trace");
     let ran = trace.kernels[0].ran.as_ref().expect("a place");
-    assert!(trace.kernels.len() == 1 && ran.device == "cuda" && ran.grid > 100, "{ran:?}");
+    assert!(trace.kernels.len() == 1 && ran.device == "cuda" && ran.grid > 40, "{ran:?}");
     assert_eq!(trace.times["down_bytes"], 8.0 + 16.0);
 }
 

@@ -141,7 +141,7 @@ fn lit(text: &str) -> Vec<&str> {
 fn a_selection_lights_every_pane_wherever_it_was_made() {
     let program = "x←⍳2000\ny←÷x\n+/y×x+1";
     // The graph's root; the source's second line; a line of CUDA; a launch.
-    for keys in ["k", "1jww", "1<Tab><Tab><Tab><Tab>jjjjjjjjj", "1<Tab><Tab><Tab><Tab><Tab><Esc>j"] {
+    for keys in ["k", "1jww", "1<Tab><Tab><Tab><Tab>jjjjjjjjjjjjjjjj", "1<Tab><Tab><Tab><Tab><Tab><Esc>j"] {
         let mut app = open(program, PLAIN);
         app.text(160, 50);
         app.press(keys);

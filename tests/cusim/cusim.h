@@ -124,6 +124,7 @@ CUSIM_VECTOR2(longlong2, long long, 16) CUSIM_VECTOR2(ulonglong2, unsigned long 
 CUSIM_VECTOR2(float2, float, 8) CUSIM_VECTOR4(float4, float, 16)
 CUSIM_VECTOR2(double2, double, 16)
 template <class T> CUSIM_INLINE T __ldg(const T* at) { return *at; }
+template <class T> CUSIM_INLINE void __stwb(T* at, T value) { *at = value; }
 
 // -------------------------------------------------------------------------------------------------------- integers
 CUSIM_INLINE unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }

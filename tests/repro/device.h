@@ -24,6 +24,22 @@ static float __int_as_float(int v) { float f; __builtin_memcpy(&f, &v, 4); retur
 template <class T> static T __shfl_down_sync(unsigned, T v, unsigned) { return v; }
 template <class T> static T __shfl_up_sync(unsigned, T v, unsigned) { return v; }
 template <class T> static T __shfl_sync(unsigned, T v, int) { return v; }
+template <class T> static T __ldg(const T* p) { return *p; }
+template <class T> static void __stwb(T* p, T v) { *p = v; }
+static int __any_sync(unsigned, int test) { return test; }
+struct double2 { double x, y; };
+struct float2 { float x, y; };
+struct float4 { float x, y, z, w; };
+struct int2 { int x, y; };
+struct int4 { int x, y, z, w; };
+struct uint2 { unsigned x, y; };
+struct uint4 { unsigned x, y, z, w; };
+struct short2 { short x, y; };
+struct short4 { short x, y, z, w; };
+struct char2 { signed char x, y; };
+struct char4 { signed char x, y, z, w; };
+struct uchar2 { unsigned char x, y; };
+struct uchar4 { unsigned char x, y, z, w; };
 static unsigned __ballot_sync(unsigned, int) { return 0; }
 static int __popc(unsigned v) { return __builtin_popcount(v); }
 static unsigned __umulhi(unsigned a, unsigned b) { return unsigned((unsigned long long)a * b >> 32); }

@@ -4,7 +4,7 @@ use super::Session;
 use super::record::Clock;
 use crate::device::cpu::Cpu;
 use crate::device::{Device, DeviceError, RunCtx};
-use aplomb_lang::array::Array;
+use aplomb_lang::array::{Array, elements};
 use aplomb_lang::error::{Error, Result, domain, internal, value};
 use aplomb_lang::eval::host::Recorded;
 use aplomb_lang::kir::{self, Code};
@@ -17,6 +17,8 @@ pub struct Reproduction {
     pub code: Code,
     /// With the helpers that it calls.
     pub text: String,
+    /// Of its largest result.
+    pub elements: usize,
     /// What it reads.
     pub inputs: Vec<(u32, Array)>,
     /// What the CPU gives; None where an element fails there.
@@ -38,6 +40,8 @@ impl Session {
                 let ctx = RunCtx { interrupt: &core.interrupt, budget: &core.budget, timed: false };
                 let mut cpu = Cpu::new(1);
                 let mut found = of_plan(&mut cpu, &compiled.plan, &recorded, number - before, &ctx)?;
+                // Launches count through the whole line, not each evaluation.
+                found.text = found.text.replacen(" k(", &format!(" k{number}("), 1);
                 found.statement = statement;
                 return Ok(found);
             }
@@ -82,5 +86,6 @@ fn of_plan(cpu: &mut Cpu, plan: &Plan, recorded: &Recorded, k: usize, ctx: &RunC
     if !inputs.iter().all(same) {
         return Err::<_, Error>(domain("an input changed its storage since the plan was made"));
     }
-    Ok(Reproduction { statement: String::new(), code, text, inputs, outputs })
+    let elements = written.iter().map(|b| elements(&plan.buffer(*b).shape)).max().unwrap_or(0);
+    Ok(Reproduction { statement: String::new(), code, text, elements, inputs, outputs })
 }

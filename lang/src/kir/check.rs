@@ -16,7 +16,7 @@ fn block(body: &[Stmt], outer: &mut BTreeSet<String>) -> Result<(), String> {
                 used(is, &known)?;
                 declare(name, &mut known)?;
             }
-            Stmt::Shared { name, .. } | Stmt::Array { name, .. } => declare(name, &mut known)?,
+            Stmt::Shared { name, .. } | Stmt::Local { name, .. } => declare(name, &mut known)?,
             Stmt::Set { name, is, .. } => used(is, &known).and_then(|()| used(name, &known))?,
             Stmt::Store { to, at, is, .. } => {
                 [to, at, is].into_iter().try_for_each(|e| used(e, &known))?;
@@ -32,7 +32,13 @@ fn block(body: &[Stmt], outer: &mut BTreeSet<String>) -> Result<(), String> {
                 declare(name, &mut inside)?;
                 block(body, &mut inside)?;
             }
-            Stmt::Halve { name, body, .. } | Stmt::Unroll { name, body, .. } => {
+            Stmt::Each { name, next, to, body } => {
+                [next, to].into_iter().try_for_each(|e| used(e, &known))?;
+                let mut inside = known.clone();
+                declare(name, &mut inside)?;
+                block(body, &mut inside)?;
+            }
+            Stmt::Unrolled { name, body, .. } | Stmt::Halve { name, body, .. } => {
                 let mut inside = known.clone();
                 declare(name, &mut inside)?;
                 block(body, &mut inside)?;

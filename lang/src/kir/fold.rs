@@ -5,6 +5,7 @@
 //! the same grid gives the same bits.
 
 use super::lower::{Body, Lowering, Part, set, store, stride};
+use super::vector::{By, Way};
 use super::{Expr, Param, ParamKind, Spread, Stmt, THREADS, Type, ops};
 use crate::array::DType;
 use crate::error::{Result, nonce};
@@ -12,6 +13,18 @@ use crate::plan::{Launch, Reduction};
 use crate::prim::op::Op;
 
 const WARPS: u32 = THREADS / 32;
+
+/// Where blocks that share a result leave their partial ones: in `partials`, of which each fold has `all`, at `mine` and
+/// `theirs`; how many share one; what they count themselves by; the result's place.
+pub(super) struct Meeting {
+    pub(super) partials: &'static str,
+    pub(super) all: Expr,
+    pub(super) mine: Expr,
+    pub(super) theirs: Expr,
+    pub(super) count: Expr,
+    pub(super) ticket: Expr,
+    pub(super) at: &'static str,
+}
 
 impl Lowering<'_> {
     pub(super) fn fold_all(&mut self) -> Result<Vec<Stmt>> {
@@ -23,42 +36,52 @@ impl Lowering<'_> {
         self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
         self.accumulate(&mut out, &mut body)?;
-        out.push(stride("i", "n", body.out));
+        out.append(&mut self.spread(&Way::all(), body.out)?);
         self.fold_block(&mut out)?;
+        let meeting = Meeting {
+            partials: "part",
+            all: "parts".into(),
+            mine: "first + blockIdx.x".into(),
+            theirs: "j".into(),
+            count: "parts".into(),
+            ticket: "ticket".into(),
+            at: "0",
+        };
+        self.meet(&meeting, &[], &mut out)?;
+        Ok(out)
+    }
+
+    /// A block's results `h0…` become partial results; the last block that shares a result folds all of them, in their
+    /// order: the same bits for the same parts.
+    pub(super) fn meet(&mut self, m: &Meeting, axes: &[String], out: &mut Vec<Stmt>) -> Result<()> {
         let count = self.launch.reductions.len();
         out.push(Stmt::Shared { name: "last".into(), of: Type::U32, count: 1 });
         let mut publish: Vec<Stmt> = self.block_result()?;
-        publish.extend(
-            (0..count).map(|k| store("part", &format!("(u64){k} * parts + first + blockIdx.x"), &format!("q{k}"))),
-        );
+        publish.extend((0..count).map(|k| store(m.partials, &slot(k, &m.all, &m.mine), &format!("q{k}"))));
         publish.push(Stmt::Do("__threadfence()".into()));
-        publish.push(store("last", "0", "atomicAdd(ticket, 1u) == parts - 1"));
+        publish.push(store("last", "0", &format!("atomicAdd({}, 1u) == {} - 1", m.ticket, m.count)));
         out.push(Stmt::If("threadIdx.x == 0".into(), publish));
         out.push(Stmt::Do("__syncthreads()".into()));
-        out.push(Stmt::Note("The last block folds all blocks' results: the same bits for the same grid.".into()));
+        out.push(Stmt::Note("The last block folds all blocks' results.".into()));
         let mut last = vec![Stmt::Do("__threadfence()".into())];
         for (k, r) in self.launch.reductions.iter().enumerate() {
             let name = format!("t{k}");
             last.push(set(&name, &unit(r.op)?));
-            let next = format!("((const volatile double*)part)[(u64){k} * parts + j]");
+            let next = format!("((const volatile double*){})[{}]", m.partials, slot(k, &m.all, &m.theirs));
             let step = vec![set(&name, &fold_text(r.op, &name, &next)?)];
-            last.push(Stmt::For {
-                name: "j".into(),
-                from: "threadIdx.x".into(),
-                to: "parts".into(),
-                step: THREADS.to_string(),
-                body: step,
-            });
+            let (from, step_by) = ("threadIdx.x".into(), THREADS.to_string());
+            last.push(Stmt::For { name: "j".into(), from, to: m.count.clone(), step: step_by, body: step });
         }
         last.append(&mut self.fold_warps()?);
         let mut finish = self.block_result()?;
         let reduced: Vec<String> = (0..count).map(|k| format!("q{k}")).collect();
-        finish.push(Stmt::Let { name: "o".into(), of: Type::U64, is: "0".into(), node: None });
-        self.after(&reduced, "0", &[], &mut finish)?;
-        finish.push(store("ticket", "0", "0"));
+        if m.at == "0" {
+            finish.push(Stmt::Let { name: "o".into(), of: Type::U64, is: "0".into(), node: None });
+        }
+        self.after(&reduced, m.at, axes, &mut finish)?;
         last.push(Stmt::If("threadIdx.x == 0".into(), finish));
         out.push(Stmt::If("last[0]".into(), last));
-        Ok(out)
+        Ok(())
     }
 
     pub(super) fn fold_rows(&mut self, outer: &[usize], by: Spread) -> Result<Vec<Stmt>> {
@@ -74,13 +97,13 @@ impl Lowering<'_> {
         self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
         self.accumulate(&mut row, &mut body)?;
-        row.push(Stmt::For {
-            name: "j".into(),
-            from: if by == Spread::Warps { "threadIdx.x % 32" } else { "threadIdx.x" }.into(),
-            to: extent,
-            step: if by == Spread::Warps { "32".into() } else { THREADS.to_string() },
-            body: body.out,
-        });
+        if by == Spread::Warps {
+            let (from, step) = ("threadIdx.x % 32".into(), "32".into());
+            row.push(Stmt::For { name: "j".into(), from, to: extent, step, body: body.out });
+        } else {
+            let way = Way { name: "j", by: By::Block, base: format!("o * {extent} + "), count: extent };
+            row.append(&mut self.spread(&way, body.out)?);
+        }
         let folds = self.launch.reductions.len();
         let named = |c: char| (0..folds).map(|k| format!("{c}{k}")).collect::<Vec<_>>();
         let (note, from, step) = match by {
@@ -134,7 +157,7 @@ impl Lowering<'_> {
     }
 
     /// The threads' results of a block become one a warp, in shared memory.
-    fn fold_block(&mut self, out: &mut Vec<Stmt>) -> Result<()> {
+    pub(super) fn fold_block(&mut self, out: &mut Vec<Stmt>) -> Result<()> {
         for k in 0..self.launch.reductions.len() {
             out.push(Stmt::Shared { name: format!("h{k}"), of: Type::F64, count: WARPS });
         }
@@ -177,6 +200,11 @@ impl Lowering<'_> {
         }
         Ok(out)
     }
+}
+
+/// The place of a partial result of fold `k` behind those of the folds before.
+pub(super) fn slot(k: usize, all: &str, at: &str) -> Expr {
+    if k == 0 { at.into() } else { format!("(u64){k} * {all} + {at}") }
 }
 
 /// What a fold begins with: nothing of it is left in any result.

@@ -4,9 +4,11 @@
 //! shapes share; `fold`, `places` and `whole` are the others. Values are double, or float where the node is f32; storage
 //! types convert at loads and stores. Overflow is tested where a value is stored or would be hidden, not at every operation.
 
-use super::{Code, Expr, Kernel, Param, ParamKind, Scratch, Spread, Stmt, Type};
-use super::{fold, index, ops, product};
+use super::vector::Way;
+use super::{Code, Expr, Kernel, Param, ParamKind, Scratch, Spread, Stmt, Tuning, Type};
+use super::{fold, index, ops, parts, product};
 use crate::array::DType;
+use crate::dag::ix::linear;
 use crate::dag::{Along, NodeId, Read, Rounds};
 use crate::error::{Result, internal, nonce};
 use crate::plan::{BufId, Kind, Launch, Load, Plan, Step, ValueId, What};
@@ -16,21 +18,24 @@ use std::collections::BTreeMap;
 const THREADS: u32 = super::THREADS;
 
 /// Rows of so few elements are a thread's, of so many a warp's, of more a block's.
-const FEW: usize = 16;
-const MANY: usize = 1024;
+pub(super) const FEW: usize = 16;
+pub(super) const MANY: usize = 1024;
 
-pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Code> {
+pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Result<Code> {
     fold::foldable(launch)?;
     let (sites, narrow) = (sites(launch), index::is_narrow(plan, launch));
+    let (params, checked) = (Vec::new(), Vec::new());
     let mut k = Lowering {
         plan,
         launch,
         number,
-        params: Vec::new(),
+        params,
         sites,
         variables: 0,
-        checked: Vec::new(),
+        checked,
         narrow,
+        tuning,
+        items: 1,
         near: BTreeMap::new(),
         kernels: Vec::new(),
         scratch: Vec::new(),
@@ -38,7 +43,6 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Code> {
     k.buffers();
     let outer = launch.outer();
     let count = |shape: &[usize]| shape.iter().map(|n| *n as u64).product::<u64>();
-    let lines = |axis: usize| count(&launch.domain[..axis]) * count(&launch.domain[axis + 1..]);
     let product = product::Tiled::of(launch);
     let (body, spread, points) = match launch.axis {
         Some(_) if launch.kind == Kind::Whole => {
@@ -50,10 +54,11 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize) -> Result<Code> {
             (body, Spread::Blocks, boxes)
         }
         None => (k.map()?, Spread::Threads, count(&launch.domain)),
-        Some(axis) if launch.kind == Kind::Scan => (k.scan(axis)?, Spread::Threads, lines(axis)),
-        Some(axis) if launch.kind == Kind::Compact => (k.compact(axis)?, Spread::Threads, lines(axis)),
+        Some(axis) if launch.kind == Kind::Scan => k.scan(axis)?,
+        Some(axis) if launch.kind == Kind::Compact => k.compact(axis)?,
         Some(_) if let Some(product) = &product => k.fold_tiles(product)?,
         Some(_) if count(&outer) == 1 => (k.fold_all()?, Spread::Threads, count(&launch.domain)),
+        Some(axis) if parts::are_few(&launch.domain, axis, count(&outer)) => k.fold_parts(axis)?,
         Some(axis) if axis + 1 == launch.domain.len() && launch.domain[axis] > FEW => match launch.domain[axis] {
             ..=MANY => (k.fold_rows(&outer, Spread::Warps)?, Spread::Warps, count(&outer)),
             _ => (k.fold_rows(&outer, Spread::Blocks)?, Spread::Blocks, count(&outer)),
@@ -79,10 +84,13 @@ pub(super) struct Lowering<'a> {
     /// Of the kernel that is being lowered.
     pub(super) params: Vec<Param>,
     sites: Vec<u32>,
-    variables: usize,
+    pub(super) variables: usize,
     checked: Vec<BufId>,
     /// Indices are i32.
     pub(super) narrow: bool,
+    pub(super) tuning: Tuning,
+    /// Points that a thread takes at a time.
+    pub(super) items: u32,
     /// By load: where a tile has it.
     pub(super) near: BTreeMap<u32, Expr>,
     kernels: Vec<Kernel>,
@@ -114,13 +122,20 @@ impl Lowering<'_> {
 
     /// The kernel of a body, after those before it; the next one begins with no parameters but the buffers.
     pub(super) fn kernel(&mut self, body: Vec<Stmt>, spread: Spread, points: u64) -> &mut Kernel {
-        let whole = self.params.iter().any(|p| p.name == "part");
-        let own: &[_] = if whole { &[("first", Type::U32), ("parts", Type::U32)] } else { &[] };
-        for (name, of) in [("lo", Type::U64), ("n", Type::U64)].iter().chain(own) {
-            self.params.push(Param { name: name.to_string(), what: ParamKind::Launch(*of) });
+        let has = |name: &str| self.params.iter().any(|p| p.name == name);
+        let (own, counted) = (has("part"), has("ticket"));
+        let shared = counted || has("tickets");
+        let wanted = |name: &str| match name {
+            "first" => counted,
+            "parts" => own,
+            _ => true,
+        };
+        let all = [("lo", Type::U64), ("n", Type::U64), ("first", Type::U32), ("parts", Type::U32)];
+        for (name, of) in all.into_iter().filter(|(name, _)| wanted(name)) {
+            self.params.push(Param { name: name.into(), what: ParamKind::Launch(of) });
         }
         self.params.push(Param { name: "err".into(), what: ParamKind::Scratch(Type::U64) });
-        let partials = if whole { self.launch.reductions.len() as u32 } else { 0 };
+        let partials = if shared { self.launch.reductions.len() as u32 } else { 0 };
         let name = match self.kernels.len() {
             0 => format!("k{}", self.number),
             later => format!("k{}_{later}", self.number),
@@ -128,8 +143,8 @@ impl Lowering<'_> {
         let params = std::mem::take(&mut self.params);
         self.begin();
         let at = self.kernels.len();
-        let (threads, clears) = (THREADS, Vec::new());
-        self.kernels.push(Kernel { name, params, body, threads, spread, points, partials, clears });
+        let (threads, clears, items) = (THREADS, Vec::new(), std::mem::replace(&mut self.items, 1));
+        self.kernels.push(Kernel { name, params, body, threads, spread, items, points, partials, clears });
         &mut self.kernels[at]
     }
 
@@ -201,7 +216,7 @@ impl Lowering<'_> {
         let axes = self.axes(&self.launch.domain.clone(), "i", &mut body.out);
         self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
-        Ok(vec![stride("i", "n", body.out)])
+        self.spread(&Way::all(), body.out)
     }
 
     pub(super) fn after(&mut self, reduced: &[String], at: &str, axes: &[String], out: &mut Vec<Stmt>) -> Result<()> {
@@ -241,8 +256,11 @@ impl Lowering<'_> {
                 body.loose.push(false);
                 return Ok(());
             }
-            What::Load(l) if self.near.contains_key(l) => (self.from_tile(*l, axes), false),
-            What::Load(l) => (self.load(&self.launch.loads[*l as usize].clone(), axes, extents, body.index)?, false),
+            What::Load(l) if self.near.contains_key(l) => (self.near_item(*l, axes), false),
+            What::Load(l) => {
+                let load = self.launch.loads[*l as usize].clone();
+                (self.load(&load, axes, extents, body)?, false)
+            }
             What::Index { ix, origin } => {
                 let origin = self.number('p', Type::F64, *origin);
                 (format!("{origin} + (double)({})", self.index(ix, axes)), false)
@@ -363,15 +381,22 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn load(&mut self, load: &Load, axes: &[String], extents: &[usize], flat: &str) -> Result<Expr> {
+    fn load(&mut self, load: &Load, axes: &[String], extents: &[usize], body: &mut Body) -> Result<Expr> {
         let buffer = self.plan.buffer(load.buf);
-        let whole = load.read.is_identity() && buffer.shape.as_slice() == extents;
-        let place = if whole && !extents.is_empty() && flat != "0" {
-            flat.into()
+        let name = self.buffer(load.buf, false)?.to_string();
+        // Whatever their axes, places that are the points' own need no arithmetic.
+        let own = linear(&Read::identity(extents.len()).ix, extents, extents);
+        let whole = load.read.tests.is_empty() && linear(&load.read.ix, &buffer.shape, extents) == own;
+        let place = if whole && !extents.is_empty() && body.index != "0" {
+            body.index.into()
         } else {
             self.offset(&load.read, &buffer.shape, axes, extents)
         };
-        let text = self.item(load.buf, &place)?;
+        let item = self.packed(load, extents, body).unwrap_or_else(|| format!("{name}[{place}]"));
+        let text = match storage(buffer.dtype) {
+            Type::F64 | Type::F32 => item,
+            _ => format!("(double){item}"),
+        };
         Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, axes) })
     }
 

@@ -5,17 +5,22 @@
 //! and constants are parameters, so the text does not depend on them.
 
 mod check;
+mod compact;
 mod fold;
 mod index;
 mod lower;
 mod ops;
+mod packed;
+mod parts;
 mod places;
 mod print;
 mod product;
+mod scan;
 mod scatter;
 mod sort;
 mod tidy;
 mod tiled;
+mod vector;
 mod whole;
 
 use crate::dag::NodeId;
@@ -74,8 +79,8 @@ pub struct Param {
 pub enum ParamKind {
     In(Type, u32),
     Out(Type, u32),
-    /// Device memory of the launcher: `part`, `ticket`, `err` (the failure and the stores that did not fit), or what the
-    /// launch's `scratch` names.
+    /// Device memory of the launcher: `err` (the failure and the stores that did not fit), what `Kernel::scratch` knows, or
+    /// what the launch's `scratch` names.
     Scratch(Type),
     Number(Type, f64),
     /// Known at launch: `lo` and `n`, the points of this slice; `first` and `parts`, its place among all blocks.
@@ -94,27 +99,10 @@ pub enum Spread {
     Warps,
     /// A block a point.
     Blocks,
-    /// A block a tile of so many consecutive points, and each block only one.
-    Tiles(u32),
-}
-
-impl Spread {
-    /// Points that a block takes at a time.
-    pub fn per_block(self) -> u64 {
-        match self {
-            Spread::Threads => u64::from(THREADS),
-            Spread::Warps => u64::from(THREADS) / 32,
-            Spread::Blocks => 1,
-            Spread::Tiles(points) => u64::from(points),
-        }
-    }
-
-    /// The blocks for so many points; `full` of them fill the device.
-    pub fn blocks(self, points: u64, full: u64) -> u32 {
-        let all = points.div_ceil(self.per_block().max(1));
-        let most = if matches!(self, Spread::Tiles(_)) { (1 << 31) - 1 } else { full };
-        all.min(most) as u32
-    }
+    /// A block a tile, in the order of a ticket. Tiles are the points.
+    Tiles,
+    /// A block a run of so many consecutive points, and each block only one.
+    Runs(u32),
 }
 
 /// An expression is C++ text over declared names: only `lower` and `ops` write it, `check` reads its names.
@@ -147,17 +135,11 @@ pub enum Stmt {
         of: Type,
         count: u32,
     },
-    /// A thread's own array, in registers once its loops are unrolled; its items are 0.
-    Array {
+    /// A thread's own array, aligned for vectors of 16 bytes.
+    Local {
         name: String,
         of: Type,
         count: u32,
-    },
-    /// `for (u32 NAME = 0; NAME < COUNT; NAME++)`, unrolled.
-    Unroll {
-        name: String,
-        count: u32,
-        body: Vec<Stmt>,
     },
     If(Expr, Vec<Stmt>),
     /// `for (u64 NAME = FROM; NAME < TO; NAME += STEP)`
@@ -166,6 +148,20 @@ pub enum Stmt {
         from: Expr,
         to: Expr,
         step: Expr,
+        body: Vec<Stmt>,
+    },
+    /// `for (u64 NAME = NEXT; NAME < TO; NAME = NEXT)`
+    Each {
+        name: String,
+        next: Expr,
+        to: Expr,
+        body: Vec<Stmt>,
+    },
+    /// `for (u32 NAME = 0; NAME < COUNT; NAME++)`, of which the compiler writes so many out.
+    Unrolled {
+        name: String,
+        count: u32,
+        out: u32,
         body: Vec<Stmt>,
     },
     /// `for (u32 NAME = FROM; NAME > 0; NAME >>= 1)`
@@ -188,9 +184,11 @@ pub struct Kernel {
     pub body: Vec<Stmt>,
     pub threads: u32,
     pub spread: Spread,
+    /// Points that a thread takes at a time.
+    pub items: u32,
     /// All points, of which a slice takes `lo` to `lo + n`.
     pub points: u64,
-    /// Partial results that each block leaves in `part`.
+    /// Partial results that each block or tile leaves to others.
     pub partials: u32,
     /// Scratch whose bytes are all set to that one before this kernel runs.
     pub clears: Vec<(String, u8)>,
@@ -214,9 +212,55 @@ pub struct Code {
     pub checked: Vec<BufId>,
 }
 
+/// What a tuner may set of a text. Values do not depend on it, but for the order of sums.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tuning {
+    /// Points that a thread takes at a time, a power of two up to 16. None: as `vector` says.
+    pub items: Option<u32>,
+}
+
+impl Kernel {
+    /// Points that a block takes at a time; a slice begins at a multiple of it.
+    pub fn per_block(&self) -> u64 {
+        match self.spread {
+            Spread::Threads => u64::from(THREADS) * u64::from(self.items),
+            Spread::Warps => u64::from(THREADS) / 32,
+            Spread::Blocks | Spread::Tiles => 1,
+            Spread::Runs(points) => u64::from(points),
+        }
+    }
+
+    /// The blocks for so many points; `full` of them fill the device.
+    pub fn blocks(&self, points: u64, full: u64) -> u32 {
+        let all = points.div_ceil(self.per_block().max(1));
+        let most = if matches!(self.spread, Spread::Runs(_)) { (1 << 31) - 1 } else { full };
+        all.min(most) as u32
+    }
+
+    /// Bytes of a scratch buffer in a launch of so many blocks, and whether it begins as zeros.
+    pub fn scratch(&self, name: &str, blocks: u64) -> (u64, bool) {
+        let folds = u64::from(self.partials);
+        match name {
+            "part" => (8 * folds * blocks, false),
+            "totals" | "prefixes" => (8 * folds * self.points, false),
+            "flags" => (4 * folds * self.points, true),
+            "partials" => (8 * folds * self.points, false),
+            "strips" => (8 * folds * self.points * u64::from(THREADS), false),
+            "tickets" => (4 * self.points, true),
+            "status" => (8 * self.points, true),
+            _ => (8, true),
+        }
+    }
+}
+
 /// The launch's kernels, checked. Errors: NONCE for an operation without CUDA text.
 pub fn code(plan: &Plan, launch: &Launch, number: usize) -> Result<Code> {
-    let mut code = lower::lower(plan, launch, number)?;
+    tuned(plan, launch, number, Tuning::default())
+}
+
+/// The same with a tuner's choices.
+pub fn tuned(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Result<Code> {
+    let mut code = lower::lower(plan, launch, number, tuning)?;
     let several = code.kernels.len() > 1;
     for kernel in &mut code.kernels {
         tidy::drop_unused(&mut kernel.body);
@@ -274,7 +318,7 @@ const LIBRARY: &[(&str, &str)] = &[
 ];
 
 /// Helpers that every program starts with.
-pub const PRELUDE: &str = include_str!("prelude.cu");
+pub const PRELUDE: &str = concat!(include_str!("prelude.cu"), include_str!("tiles.cu"));
 
 #[cfg(test)]
 mod tests;

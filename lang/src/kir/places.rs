@@ -1,10 +1,10 @@
-//! Ways along an axis, a thread a line: scans, and the places that a mask keeps.
+//! Ways along an axis, a thread a line.
 //!
 //! Rows: ACL-11, ACC-06; CUDA §4.
 
-use super::lower::{Body, Lowering, Part, stride};
-use super::{Stmt, Type, fold::fold_text};
-use crate::error::{Result, internal};
+use super::lower::{Body, Lowering, Part};
+use super::{Stmt, Type};
+use crate::error::Result;
 
 impl Lowering<'_> {
     /// A thread's way along an axis, the body at every place of it, and the axes around. `each` follows the body, and
@@ -35,56 +35,5 @@ impl Lowering<'_> {
         each(self, &axes, &mut line, &mut body)?;
         line.push(Stmt::For { name: "j".into(), from: "0".into(), to: extent, step: "1".into(), body: body.out });
         Ok((line, outer_axes))
-    }
-
-    pub(super) fn scan(&mut self, axis: usize) -> Result<Vec<Stmt>> {
-        let launch = self.launch;
-        let (line, _) = self.along(axis, false, |k, axes, before, body| {
-            let mut reduced = Vec::new();
-            for (j, r) in launch.reductions.iter().enumerate() {
-                let name = format!("t{j}");
-                before.push(Stmt::Let { name: name.clone(), of: Type::F64, is: "0.0".into(), node: None });
-                let value = k.folded(r, body);
-                let next = format!("(j == 0 ? {value} : {})", fold_text(r.op, &name, &value)?);
-                body.out.push(Stmt::Set { is: next, name: name.clone(), node: Some(r.node) });
-                reduced.push(name);
-            }
-            let mut after = Body::new("i");
-            k.steps(&launch.after, axes, &launch.domain, &reduced, &mut after)?;
-            k.stores(Part::After, "i", &mut after)?;
-            body.out.append(&mut after.out);
-            Ok(())
-        })?;
-        Ok(vec![Stmt::Note("A thread a line.".into()), stride("o", "n", line)])
-    }
-
-    pub(super) fn compact(&mut self, axis: usize) -> Result<Vec<Stmt>> {
-        let launch = self.launch;
-        let (Some(c), Some(to)) = (launch.compaction, launch.after_stores.first()) else {
-            return Err(internal("a selection of nothing"));
-        };
-        let width = launch.domain[axis + 1..].iter().product::<usize>();
-        let inner = self.integer(width as i64);
-        let kept = self.integer(self.plan.buffer(to.buf).shape[axis] as i64);
-        let first = match width {
-            1 => format!("o * {kept}"),
-            _ => {
-                let (above, by) = self.divided(&format!("({})o", self.int().cuda()), width as i64);
-                format!("o + (u64){above} * ({kept} - 1) * {by}")
-            }
-        };
-        let (line, _) = self.along(axis, false, |k, _, before, body| {
-            before.push(Stmt::Note("Where the next cell that is kept goes.".into()));
-            before.push(Stmt::Let { name: "to".into(), of: Type::U64, is: first, node: None });
-            let mask = k.buffer(launch.loads[c.mask as usize].buf, false)?.to_string();
-            let mut keep = Body::new("i");
-            keep.values = body.values.clone();
-            keep.loose = body.loose.clone();
-            k.stores(Part::Kept, "to", &mut keep)?;
-            keep.out.push(Stmt::Set { name: "to".into(), is: format!("to + {inner}"), node: Some(c.node) });
-            body.out.push(Stmt::If(format!("{mask}[j] != 0"), keep.out));
-            Ok(())
-        })?;
-        Ok(vec![Stmt::Note("A thread a line.".into()), stride("o", "n", line)])
     }
 }

@@ -138,3 +138,5 @@ DEV i32 div_floor(i32 a, u32 magic, u32 shift) {
   return a < 0 ? -1 - q : q; }
 DEV i64 clamp64(i64 a, i64 lo, i64 hi) { return a < lo ? lo : a > hi ? hi : a; }
 DEV i32 clamp(i32 a, i32 lo, i32 hi) { return a < lo ? lo : a > hi ? hi : a; }
+// Whether loads and stores of so many bytes may begin there.
+DEV bool aligned(const void* at, u64 bytes) { return (u64)at % bytes == 0; }

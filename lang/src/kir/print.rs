@@ -82,14 +82,8 @@ impl Printer {
                 Stmt::Shared { name, of, count } => {
                     self.line(&format!("{pad}__shared__ {} {name}[{count}];", of.cuda()), None);
                 }
-                Stmt::Array { name, of, count } => {
-                    self.line(&format!("{pad}{} {name}[{count}] = {{}};", of.cuda()), None);
-                }
-                Stmt::Unroll { name, count, body } => {
-                    self.line("#pragma unroll", None);
-                    self.line(&format!("{pad}for (u32 {name} = 0; {name} < {count}; {name}++) {{"), None);
-                    self.block(body, depth + 1);
-                    self.line(&format!("{pad}}}"), None);
+                Stmt::Local { name, of, count } => {
+                    self.line(&format!("{pad}alignas(16) {} {name}[{count}];", of.cuda()), None);
                 }
                 Stmt::If(e, inner) => {
                     self.line(&format!("{pad}if ({e}) {{"), None);
@@ -98,6 +92,18 @@ impl Printer {
                 }
                 Stmt::For { name, from, to, step, body } => {
                     self.line(&format!("{pad}for (u64 {name} = {from}; {name} < {to}; {name} += {step}) {{"), None);
+                    self.block(body, depth + 1);
+                    self.line(&format!("{pad}}}"), None);
+                }
+                Stmt::Each { name, next, to, body } => {
+                    self.line(&format!("{pad}for (u64 {name} = {next}; {name} < {to}; {name} = {next}) {{"), None);
+                    self.block(body, depth + 1);
+                    self.line(&format!("{pad}}}"), None);
+                }
+                Stmt::Unrolled { name, count, out, body } => {
+                    let some = if out == count { String::new() } else { format!(" {out}") };
+                    self.line(&format!("{pad}#pragma unroll{some}"), None);
+                    self.line(&format!("{pad}for (u32 {name} = 0; {name} < {count}; {name}++) {{"), None);
                     self.block(body, depth + 1);
                     self.line(&format!("{pad}}}"), None);
                 }

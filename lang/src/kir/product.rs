@@ -117,7 +117,7 @@ fn type_of(step: &Step) -> Type {
 }
 
 fn unroll(name: &str, count: u32, body: Vec<Stmt>) -> Stmt {
-    Stmt::Unroll { name: name.into(), count, body }
+    Stmt::Unrolled { name: name.into(), count, out: count, body }
 }
 
 /// Coordinates that nothing in the innermost loop asks for.
@@ -242,7 +242,7 @@ impl Lowering<'_> {
         {
             for (j, (k, of, loose)) in filled.given.iter().enumerate() {
                 let name = format!("{array}{j}");
-                take.push(Stmt::Array { name: name.clone(), of: *of, count: OWN });
+                take.push(Stmt::Local { name: name.clone(), of: *of, count: OWN });
                 let from = format!("{prefix}{j}[d * {ROW} + {thread} + 16 * a]");
                 take.push(unroll("a", OWN, vec![super::lower::store(&name, "a", &from)]));
                 given.push((*k, format!("{name}[{by}]"), *loose));
@@ -281,7 +281,7 @@ impl Lowering<'_> {
             self.let_("z2", int, quotient),
             self.let_("z0", int, format!("z2 * {SIDE}")),
             self.let_("z1", int, format!("(({})tile - z2 * {by}) * {SIDE}", int.cuda())),
-            Stmt::Array { name: "t0".into(), of: Type::F64, count: OWN * OWN },
+            Stmt::Local { name: "t0".into(), of: Type::F64, count: OWN * OWN },
             zero,
             upto(
                 "k",

@@ -215,7 +215,7 @@ impl Lowering<'_> {
                      item_at, {digit}, {n})"
                 )),
             ];
-            let kernel = self.kernel(body, Spread::Tiles(tile), s.n);
+            let kernel = self.kernel(body, Spread::Runs(tile), s.n);
             kernel.clears.extend([("status".to_string(), 0), ("tickets".to_string(), 0)]);
         }
     }

@@ -33,8 +33,9 @@ fn collect(body: &[Stmt], used: &mut BTreeSet<String>) {
             Stmt::Store { to, at, is, .. } => note(&[to, at, is]),
             Stmt::Do(e) | Stmt::If(e, _) => note(&[e]),
             Stmt::For { from, to, step, .. } => note(&[from, to, step]),
-            Stmt::Shared { .. } | Stmt::Array { .. } | Stmt::Unroll { .. } | Stmt::Halve { .. } => {}
-            Stmt::Roll | Stmt::Note(_) => {}
+            Stmt::Each { next, to, .. } => note(&[next, to]),
+            Stmt::Shared { .. } | Stmt::Local { .. } | Stmt::Roll | Stmt::Note(_) => {}
+            Stmt::Unrolled { .. } | Stmt::Halve { .. } => {}
         }
     }
     for inner in body.iter().filter_map(inner) {
@@ -44,7 +45,16 @@ fn collect(body: &[Stmt], used: &mut BTreeSet<String>) {
 
 fn inner(stmt: &Stmt) -> Option<&Vec<Stmt>> {
     match stmt {
-        Stmt::If(_, body) | Stmt::For { body, .. } | Stmt::Halve { body, .. } | Stmt::Unroll { body, .. } => Some(body),
+        Stmt::If(_, body) | Stmt::For { body, .. } | Stmt::Each { body, .. } => Some(body),
+        Stmt::Unrolled { body, .. } | Stmt::Halve { body, .. } => Some(body),
+        _ => None,
+    }
+}
+
+fn inner_mut(stmt: &mut Stmt) -> Option<&mut Vec<Stmt>> {
+    match stmt {
+        Stmt::If(_, body) | Stmt::For { body, .. } | Stmt::Each { body, .. } => Some(body),
+        Stmt::Unrolled { body, .. } | Stmt::Halve { body, .. } => Some(body),
         _ => None,
     }
 }
@@ -53,14 +63,8 @@ fn remove(body: &mut Vec<Stmt>, used: &BTreeSet<String>) -> bool {
     let before = body.len();
     body.retain(|s| !matches!(s, Stmt::Let { name, node: None, .. } if !used.contains(name)));
     let mut changed = body.len() < before;
-    for stmt in body {
-        if let Stmt::If(_, inner)
-        | Stmt::For { body: inner, .. }
-        | Stmt::Halve { body: inner, .. }
-        | Stmt::Unroll { body: inner, .. } = stmt
-        {
-            changed |= remove(inner, used);
-        }
+    for inner in body.iter_mut().filter_map(inner_mut) {
+        changed |= remove(inner, used);
     }
     changed
 }

@@ -188,7 +188,7 @@ impl Lowering<'_> {
     }
 
     /// A load that a tile has, where its tests hold.
-    pub(super) fn from_tile(&mut self, load: u32, axes: &[String]) -> Expr {
+    pub(super) fn near_item(&mut self, load: u32, axes: &[String]) -> Expr {
         let own = &self.launch.loads[load as usize];
         let text = self.near.get(&load).cloned().unwrap_or_default();
         let text = match storage(self.plan.buffer(own.buf).dtype) {

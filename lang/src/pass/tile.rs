@@ -90,7 +90,7 @@ fn tile(work: &Work, near: &Near, axes: &[usize], domain: &[usize]) -> Option<Ti
         Span::Along { axis, by, wraps, .. } => Span::Along { axis: *axis, by: *by, from: 0, apart: 0, wraps: *wraps },
         at => at.clone(),
     };
-    let first: Vec<Span> = near.reads.iter().find_map(|r| spans(r))?.iter().map(form).collect();
+    let first: Vec<Span> = near.reads.iter().find_map(spans)?.iter().map(form).collect();
     let alike = |read: &Read| {
         let own = spans(read)?;
         let fits = own.iter().map(form).eq(first.iter().cloned());

@@ -6,7 +6,7 @@
 
 use super::kernels::Ready;
 use aplomb_lang::array::DType;
-use aplomb_lang::kir::{self, Code};
+use aplomb_lang::kir::{self, Code, Tuning};
 use aplomb_lang::plan::Plan;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -57,19 +57,26 @@ struct Entry {
 pub struct Known {
     plans: HashMap<*const Plan, Entry>,
     now: u64,
+    tuning: Tuning,
     /// Launches that were lowered.
     pub lowered: u32,
 }
 
 impl Known {
+    /// How texts are made from now on: all that were are forgotten.
+    pub fn tune(&mut self, tuning: Tuning) {
+        self.plans.clear();
+        self.tuning = tuning;
+    }
+
     /// Launch `k` of `plan`, which is `whole` with the storage types of now.
     pub fn text(&mut self, whole: &Rc<Plan>, plan: &Plan, k: usize) -> Text {
-        let lowered = &mut self.lowered;
+        let (lowered, tuning) = (&mut self.lowered, self.tuning);
         let slot = Self::variant(&mut self.plans, &mut self.now, whole, plan).launches.get_mut(k);
         let Some(slot) = slot else { return Err(format!("there is no launch {k}")) };
         let text = slot.get_or_insert_with(|| {
             *lowered += 1;
-            lower(plan, k)
+            lower(plan, k, tuning)
         });
         text.clone()
     }
@@ -107,8 +114,8 @@ impl Known {
     }
 }
 
-fn lower(plan: &Plan, k: usize) -> Text {
-    let code = kir::code(plan, &plan.launches[k], k).map_err(|e| e.parts().says.clone())?;
+fn lower(plan: &Plan, k: usize, tuning: Tuning) -> Text {
+    let code = kir::tuned(plan, &plan.launches[k], k, tuning).map_err(|e| e.parts().says.clone())?;
     let texts = code.kernels.iter().map(kir::canonical).collect();
     Ok(Rc::new(Lowered { code, texts, functions: RefCell::default() }))
 }

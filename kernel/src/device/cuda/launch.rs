@@ -121,7 +121,7 @@ impl Run<'_> {
         all: &mut Prepared,
     ) -> Result<(), Stop> {
         let full = self.cuda.driver.facts().processors.saturating_mul(ready.function.resident);
-        let per_block = kernel.spread.per_block();
+        let per_block = kernel.per_block();
         let wave = u64::from(full) * per_block;
         let predicted = predicted * self.cuda.pace;
         // A slice is at least what fills the device once.
@@ -129,7 +129,7 @@ impl Run<'_> {
         let size = kernel.points.div_ceil(slices).max(1).next_multiple_of(per_block);
         let cuts: Vec<Cut> = (0..kernel.points.div_ceil(size))
             .map(|s| (s * size, size.min(kernel.points - s * size)))
-            .map(|(lo, points)| Cut { lo, points, blocks: kernel.spread.blocks(points, u64::from(full)) })
+            .map(|(lo, points)| Cut { lo, points, blocks: kernel.blocks(points, u64::from(full)) })
             .collect();
         let parts: u32 = cuts.iter().map(|c| c.blocks).sum();
         let named = |name: &str| shared.iter().find(|s| s.0 == name).map(|s| s.1.clone());
@@ -141,6 +141,10 @@ impl Run<'_> {
                 (ParamKind::In(_, b), _) => {
                     let copy = self.on_device(BufId(*b))?;
                     let at = copy.at();
+                    // Texts read vectors of so many bytes.
+                    if !at.is_multiple_of(16) {
+                        return Err(Stop::Cpu("an array does not begin at a multiple of 16 bytes".into()));
+                    }
                     all.inputs.push(copy);
                     at
                 }
@@ -156,10 +160,10 @@ impl Run<'_> {
                 (ParamKind::Scratch(_), name) => match named(name) {
                     Some(scratch) => scratch.at(),
                     None => {
-                        let bytes = if name == "part" { kernel.partials as usize * parts as usize * 8 } else { 8 };
-                        let scratch = self.cuda.memory.take(bytes)?;
+                        let (bytes, zeros) = kernel.scratch(name, u64::from(parts));
+                        let scratch = self.cuda.memory.take(bytes as usize)?;
                         let at = scratch.at();
-                        if name == "ticket" {
+                        if zeros {
                             clears.push((scratch.clone(), 0));
                         }
                         all.scratch.push(scratch);

@@ -20,6 +20,7 @@ use super::cpu::Cpu;
 use super::{Compiling, Device, DeviceError, LaunchStats, RunCtx};
 use aplomb_lang::array::{Array, Data};
 use aplomb_lang::error::Error;
+use aplomb_lang::kir::Tuning;
 use aplomb_lang::plan::Plan;
 use driver::Driver;
 use kernels::Kernels;
@@ -75,6 +76,11 @@ impl Cuda {
         let (lost_time, notices, stats) = (HashMap::new(), Vec::new(), Vec::new());
         let known = Known::default();
         Ok(Cuda { driver, memory, kernels, known, pace: 1.0, lost_time, refused: 0, notices, heard: 0, stats })
+    }
+
+    /// How texts are made from now on.
+    pub fn tune(&mut self, tuning: Tuning) {
+        self.known.tune(tuning);
     }
 
     /// For people: name, architecture, memory, versions, what is compiled and kept.

@@ -54,10 +54,9 @@ pub fn gpu_us(plan: &Plan, launch: &Launch) -> f64 {
     let outer = points(&launch.outer()) * effort(&launch.after).0;
     let (kernels, again) = passes(launch);
     let alone = match (launch.kind, launch.axis) {
-        // A thread goes through a line by itself.
-        (Kind::Scan | Kind::Compact | Kind::Whole, Some(axis)) if kernels == 1.0 => {
-            ALONE_US * launch.domain[axis] as f64
-        }
+        // A thread goes through a line by itself, in a scan if many lines lie side by side.
+        (Kind::Scan, Some(axis)) if axis + 1 == launch.domain.len() => 0.0,
+        (Kind::Scan | Kind::Whole, Some(axis)) if kernels == 1.0 => ALONE_US * launch.domain[axis] as f64,
         _ => 0.0,
     };
     let bytes = bytes(plan, launch) + again * points(&launch.domain);

@@ -1,0 +1,105 @@
+// Ways through tiles, in one launch. A tile is THREADS × ITEMS places; it tells the total of its own as soon as it knows it,
+// and what stands up to its end once it has looked back at the tiles before it.
+//
+// The next tile comes from a ticket, never from blockIdx: a tile waits for earlier ones only, and those have begun. The
+// blocks of earlier slices took one number each beyond their tiles, `first` in all. Whoever read the seat has passed a
+// barrier of that tile since; the one here lets nobody write a tile's shared arrays that another still reads.
+DEV u64 next_tile(u32* ticket, u32 first, u32* seat) {
+  if (threadIdx.x == 0) *seat = atomicAdd(ticket, 1u) - first;
+  __syncthreads();
+  return *seat; }
+// A fold of doubles: a value does not fit beside its flag. So a tile writes the value, fences, then sets the flag, and a
+// reader sees the flag, fences, then reads. Totals and prefixes have arrays of their own: no value changes behind a flag.
+struct Tiles { u32* flags; double* totals; double* prefixes; };
+enum : u32 { TOTAL = 1, PREFIX = 2 };
+template <class F> DEV double warp_scan(F join, double v) {
+  for (u32 by = 1; by < 32; by <<= 1) {
+    double before = __shfl_up_sync(~0u, v, by);
+    if (threadIdx.x % 32 >= by) v = join(before, v); }
+  return v; }
+// What stands before a tile, from tile `first` on: the warp looks at 32 tiles, then at those before them, up to the nearest
+// that knows its prefix.
+template <class F> DEV double look_back(F join, double unit, Tiles tiles, u64 first, u64 tile) {
+  u32 lane = threadIdx.x % 32;
+  double before = unit;
+  for (i64 near = (i64)tile - 1;;) {
+    i64 at = near - (i64)lane;
+    bool there = at >= (i64)first;
+    u32 flag = there ? *(const volatile u32*)(tiles.flags + at) : PREFIX;
+    if (__any_sync(~0u, flag == 0)) continue;
+    u32 known = __ballot_sync(~0u, flag == PREFIX), last = known ? (u32)__ffs((i32)known) - 1 : 31;
+    __threadfence();
+    double v = unit;
+    if (there && lane <= last) v = *(const volatile double*)((flag == PREFIX ? tiles.prefixes : tiles.totals) + at);
+    for (u32 by = 16; by > 0; by >>= 1) v = join(__shfl_down_sync(~0u, v, by), v);
+    before = join(__shfl_sync(~0u, v, 0), before);
+    if (known) return before;
+    near -= 32; } }
+DEV void tell(Tiles tiles, u64 tile, u32 flag, double v) {
+  (flag == PREFIX ? tiles.prefixes : tiles.totals)[tile] = v;
+  __threadfence();
+  atomicExch(tiles.flags + tile, flag); }
+// A place of a tile in shared memory: one more behind each thread's, so that they begin in different banks.
+template <u32 ITEMS> DEV u32 padded(u32 at) { return at + at / ITEMS; }
+// The values of a tile become the running fold from tile `first` on; `warps` has room for nine.
+template <u32 ITEMS, class F> DEV void scan_tile(F join, double unit, double* items, double* warps, Tiles tiles,
+                                                 u64 first, u64 tile) {
+  u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  double* own = items + threadIdx.x * (ITEMS + 1);
+  double mine[ITEMS];
+  __syncthreads();
+  mine[0] = own[0];
+  #pragma unroll
+  for (u32 k = 1; k < ITEMS; k++) mine[k] = join(mine[k - 1], own[k]);
+  double lanes = warp_scan(join, mine[ITEMS - 1]);
+  if (lane == 31) warps[warp] = lanes;
+  __syncthreads();
+  if (warp == 0) {
+    double all = warp_scan(join, lane < 8 ? warps[lane] : unit), total = __shfl_sync(~0u, all, 7), before = unit;
+    if (lane < 8) warps[lane] = all;
+    if (lane == 0) tell(tiles, tile, tile == first ? PREFIX : TOTAL, total);
+    if (tile > first) {
+      before = look_back(join, unit, tiles, first, tile);
+      if (lane == 0) tell(tiles, tile, PREFIX, join(before, total)); }
+    if (lane == 0) warps[8] = before; }
+  __syncthreads();
+  double before = warps[8], left = __shfl_up_sync(~0u, lanes, 1);
+  if (warp) before = join(before, warps[warp - 1]);
+  if (lane) before = join(before, left);
+  #pragma unroll
+  for (u32 k = 0; k < ITEMS; k++) own[k] = join(before, mine[k]);
+  __syncthreads(); }
+// Counts have 62 bits beside their flag: one word, never torn, and no fence.
+enum : u64 { COUNT = (1ull << 62) - 1 };
+DEV u64 look_back(const u64* status, u64 tile) {
+  u32 lane = threadIdx.x % 32;
+  u64 before = 0;
+  for (i64 near = (i64)tile - 1;;) {
+    i64 at = near - (i64)lane;
+    u64 word = at >= 0 ? *(const volatile u64*)(status + at) : (u64)PREFIX << 62;
+    if (__any_sync(~0u, word >> 62 == 0)) continue;
+    u32 known = __ballot_sync(~0u, word >> 62 == PREFIX), last = known ? (u32)__ffs((i32)known) - 1 : 31;
+    u64 v = lane <= last ? word & COUNT : 0;
+    for (u32 by = 16; by > 0; by >>= 1) v += __shfl_down_sync(~0u, v, by);
+    before += __shfl_sync(~0u, v, 0);
+    if (known) return before;
+    near -= 32; } }
+// How many each warp keeps of its 32 places, ITEMS times one warp after the other, becomes where the first of them goes.
+template <u32 ITEMS> DEV void count_tile(u64* counts, u64* status, u64 tile) {
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    u64 mine[ITEMS / 4], sum = 0, lanes, before = 0;
+    #pragma unroll
+    for (u32 k = 0; k < ITEMS / 4; k++) { mine[k] = sum; sum += counts[threadIdx.x * (ITEMS / 4) + k]; }
+    lanes = sum;
+    for (u32 by = 1; by < 32; by <<= 1) {
+      u64 left = __shfl_up_sync(~0u, lanes, by);
+      if (threadIdx.x >= by) lanes += left; }
+    u64 total = __shfl_sync(~0u, lanes, 31);
+    if (threadIdx.x == 0) atomicExch(status + tile, (u64)(tile ? TOTAL : PREFIX) << 62 | total);
+    if (tile) {
+      before = look_back(status, tile);
+      if (threadIdx.x == 0) atomicExch(status + tile, (u64)PREFIX << 62 | (before + total)); }
+    #pragma unroll
+    for (u32 k = 0; k < ITEMS / 4; k++) counts[threadIdx.x * (ITEMS / 4) + k] = before + (lanes - sum) + mine[k]; }
+  __syncthreads(); }
