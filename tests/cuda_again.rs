@@ -1,4 +1,5 @@
-//! What runs again on the GPU: nothing is lowered twice, times are the device's. On the stand-in for CUDA's libraries.
+//! What runs again on the GPU: nothing is lowered twice, several kernels become a graph, times are the device's. On the
+//! stand-in for CUDA's libraries.
 
 #[path = "support/devices.rs"]
 mod devices;
@@ -9,6 +10,9 @@ mod support;
 use aplomb_kernel::device::{Compiling, Wanted};
 use aplomb_kernel::session::Session;
 use devices::{all_there, nothing_refused, outcome, prepared};
+use std::io::Write;
+use std::path::Path;
+use std::process::Stdio;
 
 fn spent(s: &mut Session) -> Compiling {
     s.core().devices().compiling()
@@ -44,6 +48,80 @@ fn a_known_plan_is_not_lowered_again() {
     let other = same(&mut cpu, &mut gpu, "+/I×J-J←3");
     let another = same(&mut cpu, &mut gpu, "+/I×J-J←4");
     assert!(other.lowered > 0 && another.compiled == 0, "{other:?} {another:?}");
+}
+
+/// Of three kernels or more, with a root that later launches read, scratch that is cleared, and several roots.
+const SEVERAL: &[&str] = &["X[⍋X×¯1]", "{x←⍵ ⋄ x[P]+←X ⋄ x}X", "(S÷⌈/S),⌽S←+\\X[⍋X]", "(⍋X)(⌈/X)"];
+
+#[test]
+fn several_kernels_become_a_graph() {
+    if !standin::is_child_under_all_schedules("several_kernels_become_a_graph") {
+        return;
+    }
+    let setup = "P←1+3000|7×⍳3000 ⋄ X←0.25×3000|13×⍳3000";
+    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
+    for line in SEVERAL {
+        let graphs: Vec<u32> = (0..5).map(|_| same(&mut cpu, &mut gpu, line).graphs).collect();
+        assert_eq!(graphs, [0, 1, 1, 1, 1], "{line}");
+        // Other values in other places, and its own result.
+        for other in ["X←0.5×X+⌽X", "X←⌽X"] {
+            assert_eq!(outcome(&mut gpu, other), outcome(&mut cpu, other));
+            for _ in 0..2 {
+                assert_eq!(same(&mut cpu, &mut gpu, line).graphs, 1, "{line} after {other}");
+            }
+        }
+    }
+    for _ in 0..4 {
+        let again = same(&mut cpu, &mut gpu, "X←X[⍋X×¯1]");
+        assert_eq!(again.up, 0, "{again:?}");
+    }
+    assert_eq!(same(&mut cpu, &mut gpu, "X←X[⍋X×¯1]").graphs, 1);
+}
+
+#[test]
+fn what_a_graph_cannot_be_is_launched() {
+    if !standin::is_child("what_a_graph_cannot_be_is_launched", &[]) {
+        return;
+    }
+    let setup = "V←0.25×⍳3000 ⋄ I←500×3000|7×⍳3000";
+    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
+    // One kernel; results that do not fit, which a later launch reads or nobody; elements that fail.
+    for line in ["2×V", "⍋I×I", "(⍋I)(I×I)", "÷V[⍋V]-V[7]"] {
+        for _ in 0..5 {
+            assert_eq!(same(&mut cpu, &mut gpu, line).graphs, 0, "{line}");
+        }
+    }
+    // Each launch by itself has a time.
+    let line = "V[⍋V×¯1]";
+    for _ in 0..3 {
+        same(&mut cpu, &mut gpu, line);
+    }
+    all_there(&mut gpu, line);
+    gpu.core().set_tracing(true);
+    assert_eq!(same(&mut cpu, &mut gpu, line).graphs, 0);
+    gpu.core().set_tracing(false);
+    assert_eq!(same(&mut cpu, &mut gpu, line).graphs, 1);
+}
+
+#[test]
+fn a_graph_is_one_launch_of_the_driver() {
+    let Some(_) = standin::libraries() else { return };
+    let (cache, counts) = (standin::folder(), standin::folder());
+    let counted = |lines: usize| {
+        let file = counts.path().join(lines.to_string());
+        let mut command = standin::on_standin(Path::new(env!("CARGO_BIN_EXE_aplomb")), cache.path()).expect("g++");
+        command.args(["--device", "cuda"]).env("CUSIM_COUNT", &file).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("aplomb");
+        let script = "X←0.5×3000|7×⍳3000\n".to_string() + &"3↑X[⍋X×¯1]\n".repeat(lines);
+        child.stdin.take().expect("a pipe").write_all(script.as_bytes()).expect("written");
+        assert!(child.wait_with_output().expect("an end").status.success());
+        let said = std::fs::read_to_string(&file).expect("counts");
+        let numbers: Vec<u64> = said.split_whitespace().filter_map(|w| w.parse().ok()).collect();
+        (numbers[0], numbers[1])
+    };
+    let (one, six) = (counted(1), counted(6));
+    assert!(one.0 >= 3 && one.1 == 0, "{one:?}");
+    assert_eq!(six, (one.0, 5));
 }
 
 #[test]

@@ -114,6 +114,8 @@ pub struct Compiling {
     pub disk_hits: u32,
     /// Launches that were lowered to texts.
     pub lowered: u32,
+    /// Runs that were one graph.
+    pub graphs: u32,
     /// Bytes to the GPU and back, and those that were there already.
     pub up: u64,
     pub down: u64,
@@ -132,6 +134,7 @@ impl Compiling {
             up_ms: self.up_ms - before.up_ms,
             down_ms: self.down_ms - before.down_ms,
             lowered: self.lowered - before.lowered,
+            graphs: self.graphs - before.graphs,
             nvrtc_ms: self.nvrtc_ms - before.nvrtc_ms,
             compiled: self.compiled - before.compiled,
             memory_hits: self.memory_hits - before.memory_hits,

@@ -144,6 +144,10 @@ impl Driver {
         self.0.stream
     }
 
+    pub(super) fn context(&self) -> sys::CUcontext {
+        self.0.context
+    }
+
     /// The context for this thread. Errors: the device was lost before.
     pub fn enter(&self) -> Done<()> {
         self.alive()?;
@@ -318,6 +322,10 @@ pub struct Function {
 }
 
 impl Function {
+    pub(super) fn handle(&self) -> CUfunction {
+        self.at
+    }
+
     /// Hands a launch to the stream. Each argument is one slot of eight bytes, 4-byte ones in the low half.
     ///
     /// Errors also for a number of slots that is not the text's: the caller counts them from the same parameters.

@@ -1,10 +1,11 @@
-//! What is known of plans that ran: their launches, lowered, and the functions of their texts.
+//! What is known of plans that ran: their launches, lowered, the functions of their texts, a graph of all.
 //!
 //! Rows: ACL-42; CUDA §6. A plan is known by where it is: the plan cache shares it and makes another of it when its
 //! scalars change, and a weak pointer keeps the place from being used again. Storage types that turn out otherwise
 //! (an input's, a result's that did not fit) are a *variant* of the plan. Oldest plans leave first.
 
 use super::kernels::Ready;
+use super::repeat::Repeats;
 use aplomb_lang::array::DType;
 use aplomb_lang::kir::{self, Code, Tuning};
 use aplomb_lang::plan::Plan;
@@ -45,6 +46,7 @@ type Types = Vec<(DType, bool)>;
 struct Variant {
     types: Types,
     launches: Vec<Option<Text>>,
+    repeats: Repeats,
 }
 
 struct Entry {
@@ -81,6 +83,28 @@ impl Known {
         text.clone()
     }
 
+    /// What is known of running all of it again.
+    pub fn repeats(&mut self, whole: &Rc<Plan>, plan: &Plan) -> &mut Repeats {
+        &mut Self::variant(&mut self.plans, &mut self.now, whole, plan).repeats
+    }
+
+    /// Device memory that graphs keep, bytes.
+    pub fn set_aside(&self) -> u64 {
+        self.plans.values().flat_map(|e| &e.variants).map(|v| v.repeats.bytes()).sum()
+    }
+
+    pub fn graphs(&self) -> usize {
+        self.plans.values().flat_map(|e| &e.variants).filter(|v| v.repeats.is_graph()).count()
+    }
+
+    /// Graphs go with their memory; whether there was any.
+    pub fn drop_graphs(&mut self) -> bool {
+        let there = self.graphs() > 0;
+        let all = self.plans.values_mut().flat_map(|e| &mut e.variants).filter(|v| v.repeats.is_graph());
+        all.for_each(|v| v.repeats = Repeats::default());
+        there
+    }
+
     fn variant<'a>(
         plans: &'a mut HashMap<*const Plan, Entry>,
         now: &mut u64,
@@ -107,7 +131,7 @@ impl Known {
                 entry.variants.remove(0);
             }
             let launches = vec![None; plan.launches.len()];
-            entry.variants.push(Variant { types: types().collect(), launches });
+            entry.variants.push(Variant { types: types().collect(), launches, repeats: Repeats::default() });
             entry.variants.len() - 1
         });
         &mut entry.variants[found]

@@ -37,7 +37,7 @@ pub struct Step {
     /// What it is thought to take, µs.
     pub predicted: f64,
     /// One word an argument; those of a slice are written by `arguments`.
-    slots: Vec<u64>,
+    pub slots: Vec<u64>,
     /// Where `lo`, `n` and `first` stand.
     places: [Option<usize>; 3],
 }
@@ -71,9 +71,9 @@ impl Step {
 #[derive(Default)]
 pub struct Prepared {
     pub steps: Vec<Step>,
-    /// What must stay alive until the launch is in the stream: scratch, and copies of inputs.
     pub scratch: Vec<Rc<DevBuf>>,
-    inputs: Vec<Rc<DevBuf>>,
+    /// What else must stay alive until the launch is in the stream.
+    kept: Vec<Rc<DevBuf>>,
 }
 
 impl Prepared {
@@ -138,19 +138,9 @@ impl Run<'_> {
         let mut slots = Vec::with_capacity(kernel.params.len());
         for param in &kernel.params {
             slots.push(match (&param.what, param.name.as_str()) {
-                (ParamKind::In(_, b), _) => {
-                    let copy = self.on_device(BufId(*b))?;
-                    let at = copy.at();
-                    // Texts read vectors of so many bytes.
-                    if !at.is_multiple_of(16) {
-                        return Err(Stop::Cpu("an array does not begin at a multiple of 16 bytes".into()));
-                    }
-                    all.inputs.push(copy);
-                    at
-                }
-                (ParamKind::Out(_, b), _) => {
-                    let copy = self.held[*b as usize].copy.as_ref();
-                    copy.ok_or_else(|| Stop::Cpu(format!("buffer {b} has no place")))?.at()
+                (ParamKind::In(_, b) | ParamKind::Out(_, b), _) => {
+                    all.kept.push(self.on_device(BufId(*b))?);
+                    self.address(BufId(*b))?
                 }
                 (ParamKind::Number(Type::F64, x), _) => x.to_bits(),
                 (ParamKind::Number(_, x), _) => *x as i64 as u64,

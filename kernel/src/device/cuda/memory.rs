@@ -23,6 +23,10 @@ impl DevBuf {
     pub fn at(&self) -> u64 {
         self.at
     }
+
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
 }
 
 impl Drop for DevBuf {

@@ -2,18 +2,21 @@
 //!
 //! Rows: CUDA §1–§6; RELIABILITY 15–19. Start at `Cuda::run`. `probe` finds a device or says what is missing; `driver`
 //! and `memory` are the calls, `compile`, `cache` and `kernels` come from text to function, `place` decides, `run` does
-//! one evaluation, `launch` one launch of it, `known` keeps what was made for a plan. Always: the host keeps a copy of every value, so nothing is lost with the device; a trouble of the
+//! one evaluation, `launch` one launch of it, `repeat` all again as one
+//! `graph`, `known` keeps what was made for a plan. Always: the host keeps a copy of every value, so nothing is lost with the device; a trouble of the
 //! device is no trouble of the user's: the CPU computes, and a notice says so once. Only here is cudarc named.
 
 mod cache;
 mod compile;
 mod driver;
+mod graph;
 mod kernels;
 mod known;
 mod launch;
 mod memory;
 mod place;
 mod probe;
+mod repeat;
 mod run;
 
 use super::cpu::Cpu;
@@ -56,6 +59,8 @@ pub struct Cuda {
     memory: Memory,
     kernels: Kernels,
     known: Known,
+    /// Runs that were one graph.
+    graphs: u32,
     /// How much slower launches are than the model says; never below 1.
     pace: f64,
     /// What the CPU lost on texts that are not compiled yet, µs.
@@ -75,7 +80,19 @@ impl Cuda {
         let kernels = Kernels::new(&driver);
         let (lost_time, notices, stats) = (HashMap::new(), Vec::new(), Vec::new());
         let known = Known::default();
-        Ok(Cuda { driver, memory, kernels, known, pace: 1.0, lost_time, refused: 0, notices, heard: 0, stats })
+        Ok(Cuda {
+            driver,
+            memory,
+            kernels,
+            known,
+            graphs: 0,
+            pace: 1.0,
+            lost_time,
+            refused: 0,
+            notices,
+            heard: 0,
+            stats,
+        })
     }
 
     /// How texts are made from now on.
@@ -103,6 +120,7 @@ impl Cuda {
                     made.disk_hits
                 ),
             ),
+            ("graphs", format!("{} kept, {} runs", self.known.graphs(), self.graphs)),
             ("NVRTC", aplomb_lang::error::time(made.nvrtc_ms * 1e3)),
             ("moved", format!("{} there, {} back, {} was there", bytes(t.up), bytes(t.down), bytes(t.kept))),
             ("cache", folder),
@@ -119,7 +137,8 @@ impl Cuda {
     pub fn compiling(&self) -> Compiling {
         let t = self.memory.traffic;
         let (lowered, made) = (self.known.lowered, self.kernels.spent);
-        Compiling { lowered, up: t.up, down: t.down, kept: t.kept, up_ms: t.up_ms, down_ms: t.down_ms, ..made }
+        let graphs = self.graphs;
+        Compiling { lowered, graphs, up: t.up, down: t.down, kept: t.kept, up_ms: t.up_ms, down_ms: t.down_ms, ..made }
     }
 
     pub fn take_notices(&mut self) -> Vec<String> {
@@ -148,7 +167,12 @@ impl Cuda {
         by_cost: bool,
     ) -> Result<Vec<Array>, DeviceError> {
         self.stats.clear();
-        let stop = match driver::guarded(|| self.attempt(cpu, plan, inputs, ctx, by_cost)) {
+        let mut attempt = || match self.attempt(cpu, plan, inputs, ctx, by_cost) {
+            // Graphs give way to what runs now.
+            Err(Stop::Memory) if self.known.drop_graphs() => self.attempt(cpu, plan, inputs, ctx, by_cost),
+            done => done,
+        };
+        let stop = match driver::guarded(&mut attempt) {
             Some(Ok(values)) => {
                 self.refused = 0;
                 return Ok(values);
