@@ -22,7 +22,10 @@ fn facts(k: &LaunchRecord) -> Vec<String> {
     let on_gpu = k.ran.as_ref().filter(|r| r.device == "cuda");
     let took = match (&k.meas, on_gpu) {
         (None, _) => "not run".into(),
-        (Some(m), Some(ran)) => format!("{} on the GPU, {} blocks, slices: {}", time(m.us), ran.grid, ran.slices),
+        (Some(m), Some(ran)) => {
+            let clock = if m.clock == "events" { "" } else { " by the host's clock" };
+            format!("{} on the GPU{clock}, {} blocks, slices: {}", time(m.us), ran.grid, ran.slices)
+        }
         (Some(m), None) => format!("{} on {} threads", time(m.us), m.threads),
     };
     vec![
