@@ -27,17 +27,19 @@ I←2*20+⍳11
 ";
 
 /// Plans that run again and again: as graphs, with other inputs, beside others.
-const AGAIN: &str = "X←0.5×3000|7×⍳3000
+const AGAIN: &str = "X←⍋3000|7×⍳3000
 P←1+3000|7×⍳3000
-5↑X[⍋X×¯1]
-5↑X[⍋X×¯1]
-5↑X[⍋X×¯1]
-X←3+⌽X
-5↑X[⍋X×¯1]
-5↑{x←⍵ ⋄ x[P]+←X ⋄ x}X
-5↑{x←⍵ ⋄ x[P]+←X ⋄ x}X
-5↑X[⍋X×¯1]
-5↑{x←⍵ ⋄ x[P]+←X ⋄ x}X
+5↑2×X[⍋X×X-9]
+5↑2×X[⍋X×X-9]
+5↑2×X[⍋X×X-9]
+5↑2×X[⍋X×X-9]
+X←⍒3000|11×⍳3000
+5↑2×X[⍋X×X-9]
+5↑2×X[⍋X×X-9]
+5↑{x←⍵ ⋄ x[P]+←2×X ⋄ x}X
+5↑{x←⍵ ⋄ x[P]+←2×X ⋄ x}X
+5↑2×X[⍋X×X-9]
+5↑{x←⍵ ⋄ x[P]+←2×X ⋄ x}X
 ÷X-X
 ";
 
@@ -126,7 +128,7 @@ fn graphs_may_fail_at_every_call() {
     let cache = standin::folder();
     let Some(out) = with(cache.path(), &format!("{AGAIN}]device\n"), &[]) else { return };
     let shown = text(&out.stdout);
-    assert!(shown.contains(" kept, 5 runs"), "{shown}");
+    assert!(shown.contains(" kept, 7 runs"), "{shown}");
     assert!(each(AGAIN, "CUSIM_FAIL_CALL", ":1", 25) > 10);
     assert!(each(AGAIN, "CUSIM_LOST_AT", "", 5) > 20);
 }
