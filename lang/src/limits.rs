@@ -44,7 +44,7 @@ impl Default for LaunchLimits {
     /// The addresses and extents of 64 arrays fit any device's parameters, of which CUDA has 32 764 bytes from 12.1 on;
     /// no thread has more than 255 registers.
     fn default() -> Self {
-        LaunchLimits { inputs: 64, code: 4_096, parameters: 32_764, registers: 255 }
+        LaunchLimits { inputs: 64, code: 16_384, parameters: 32_764, registers: 255 }
     }
 }
 

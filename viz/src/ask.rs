@@ -47,7 +47,9 @@ pub fn answer(trace: &Trace, word: &str, width: usize) -> Result<Option<String>,
 /// Sentences of one kind beyond this many are only counted.
 const MOST: usize = 12;
 
-fn listed(trace: &Trace, decisions: Vec<&DecisionRecord>) -> Vec<String> {
+fn listed(trace: &Trace, mut decisions: Vec<&DecisionRecord>) -> Vec<String> {
+    // What is only computed where it is read comes last: there is most of it.
+    decisions.sort_by_key(|d| d.what == "inline");
     let told = |d: &&DecisionRecord| match d.switch.as_str() {
         "" => format!("{}{}", d.text, unswitched(trace)),
         _ => sentence(trace, d),
@@ -157,7 +159,9 @@ fn one_launch(trace: &Trace, k: usize) -> Result<Vec<String>, String> {
     };
     let mut out = vec![launch(trace, own)];
     let of = |d: &&DecisionRecord| {
-        let about = own.body.contains(&d.node) || own.out.iter().any(|b| trace.buffers[*b as usize].node == d.node);
+        let holds = |list: &[u32]| list.iter().any(|b| trace.buffers[*b as usize].node == d.node);
+        let read = ["place", "tile", "pad"].contains(&d.what.as_str()) && holds(&own.inputs);
+        let about = own.body.contains(&d.node) || holds(&own.out) || read;
         about && still_holds(trace, d) && d.what != "share"
     };
     out.extend(listed(trace, trace.decisions.iter().filter(of).collect()));

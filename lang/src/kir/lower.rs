@@ -158,7 +158,7 @@ impl Lowering<'_> {
     /// Memory that the launch's kernels share, as a parameter of this one; the first that names it says how large it is.
     pub(super) fn shared(&mut self, name: &str, of: Type, items: u64) {
         if !self.scratch.iter().any(|s| s.name == name) {
-            self.scratch.push(Scratch { name: name.into(), bytes: items.saturating_mul(of.size()) });
+            self.scratch.push(Scratch { name: name.into(), bytes: items.saturating_mul(u64::from(of.bytes())) });
         }
         if !self.params.iter().any(|p| p.name == name) {
             self.params.push(Param { name: name.into(), what: ParamKind::Scratch(of) });

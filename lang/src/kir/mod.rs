@@ -58,7 +58,7 @@ impl Type {
     }
 
     /// Bytes of an item.
-    pub fn size(self) -> u64 {
+    pub fn bytes(self) -> u32 {
         match self {
             Type::F64 | Type::I64 | Type::U64 => 8,
             Type::F32 | Type::U32 | Type::I32 => 4,

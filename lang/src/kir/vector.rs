@@ -267,15 +267,6 @@ fn reads(body: &[Stmt], place: &str) -> bool {
 }
 
 impl Type {
-    pub fn bytes(self) -> u32 {
-        match self {
-            Type::F64 | Type::I64 | Type::U64 => 8,
-            Type::F32 | Type::U32 | Type::I32 => 4,
-            Type::I16 => 2,
-            Type::U8 | Type::I8 => 1,
-        }
-    }
-
     /// The type of CUDA that has so many items, or their bytes; up to 16 bytes.
     pub fn vector(self, items: u32) -> &'static str {
         let own = match self {

@@ -29,8 +29,9 @@ pub fn run(work: &mut Work) -> Result<()> {
             if work.options.trace {
                 let at = tile.loads[0].0.0;
                 let table: Vec<String> = sums.iter().take(8).map(usize::to_string).collect();
+                let rows = if pad == 0 { "are not padded".into() } else { format!("are longer by {pad}") };
                 let text = format!(
-                    "rows of the copy of {} are {pad} elements longer: conflicts in {banks} banks for 0, 1, 2 … more are {} …",
+                    "rows of the copy of {} {rows}: with 0, 1, 2 … more elements, {banks} banks have conflicts {} …",
                     label(&work.dag, at),
                     table.join(" ")
                 );

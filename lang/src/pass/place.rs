@@ -6,6 +6,7 @@
 //! a CPU has caches. What each choice loads is counted: read for read, by the rule of 2010 (in the block, else from memory)
 //! and with a halo.
 
+use super::contexts::product;
 use super::cost::{Cost, READ_NS};
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::find;
@@ -58,11 +59,13 @@ pub fn run(work: &mut Work) -> Result<()> {
             }
         }
         for (array, reads) in reads {
-            let Some((axes, decision)) = decided(work, array, &reads, group) else { continue };
+            let Some(meeting) = meeting(work, &reads, &group.domain) else { continue };
+            let why = stays(work, group, &meeting);
             if work.options.trace {
+                let decision = told(work, array, &reads, group, &meeting, why.as_ref());
                 work.decide(decision);
             }
-            if let Some(axes) = axes {
+            if let (None, Meeting::Overlap(Overlap { axes, .. }) | Meeting::Across(axes)) = (why, meeting) {
                 near.push(Near { group: k, array, reads, axes });
             }
         }
@@ -71,96 +74,120 @@ pub fn run(work: &mut Work) -> Result<()> {
     Ok(())
 }
 
-/// Why an array is not kept near; None: it is.
-fn stays(work: &Work, group: &Group, points: u64, refs: usize, axes: &[usize]) -> Option<(WhyNot, String)> {
-    let least = work.options.preset().near;
-    match () {
-        () if group.kind != Kind::Map => Some((
-            WhyNot::Illegal("a launch that folds reads through caches"),
-            "a launch that folds has no tiles".into(),
-        )),
-        () if work.options.is_off("tile") => Some((WhyNot::SwitchedOff("tile"), "tiles are off".into())),
-        () if axes.len() > 2 => {
-            Some((WhyNot::Illegal("tiles have two axes at most"), "tiles have two axes at most".into()))
-        }
-        () if points < POINTS as u64 => Some((WhyNot::Dearer, "caches hold all of so few".into())),
-        () if refs < least => Some((WhyNot::Dearer, format!("caches serve fewer than {least} reads as well"))),
-        () => None,
-    }
+/// How the reads of an array meet its elements again.
+enum Meeting {
+    Overlap(Overlap),
+    /// Along these axes, which cross rows.
+    Across(Vec<usize>),
+    /// Along these axes, which move no read.
+    Again(Vec<usize>),
 }
 
-/// The axes along which an array is kept near, if it is, and why.
-fn decided(work: &Work, at: NodeId, reads: &[Read], group: &Group) -> Option<(Option<Vec<usize>>, Decision)> {
-    let domain = &group.domain;
-    let size = work.dag.dtype(at).size() as u64;
-    let points = domain.iter().fold(1u64, |n, &d| n.saturating_mul(d as u64));
-    let name = label(&work.dag, at);
-    let load = |n: u64, size: u64| Cost { flops: 0, bytes: n.saturating_mul(size), ns: n as f64 * READ_NS };
-    let choose =
-        |about: About, why: Option<(WhyNot, String)>, text: String, axes: Vec<usize>, global: Cost, shared: Cost| {
-            let (global, shared) = (Choice { name: "global", cost: global }, Choice { name: "shared", cost: shared });
-            match why {
-                Some((why, says)) => (None, Decision::forced(about, global, shared, why, format!("{text}; {says}"))),
-                None => {
-                    let text = format!("{text}; a block keeps it in shared memory");
-                    (Some(axes), Decision::forced(about, shared, global, WhyNot::Dearer, text))
-                }
-            }
-        };
+fn meeting(work: &Work, reads: &[Read], domain: &[usize]) -> Option<Meeting> {
     let crossing = across(reads, domain);
     // Few reads that cross rows are worth a copy for that.
     let few = |o: &Overlap| o.refs < work.options.preset().near && crossing.is_some();
     if let Some(o) = overlap(reads, domain).filter(|o| !few(o)) {
-        let blocks = points.div_ceil(BLOCK as u64);
-        let halo: Vec<String> = o.halo.iter().map(i64::to_string).collect();
-        let text = format!(
-            "{name} is read at {} places that overlap, overlap({} refs, halo {}): a block of {BLOCK} loads {} of it, \
-             {} through shared memory by the rule of 2010, {} with a halo; factor {}.0",
-            o.refs,
-            o.refs,
-            halo.join(" "),
-            o.direct,
-            o.paper,
-            o.with_halo,
-            o.refs
-        );
-        let about = About { at, what: "place", reason: "overlap", row: "BAR-14", switch: "tile" };
-        let why = stays(work, group, points, o.refs, &o.axes);
-        let (global, shared) =
-            (load(o.direct.saturating_mul(blocks), size), load(o.with_halo.saturating_mul(blocks), size));
-        return Some(choose(about, why, text, o.axes, global, shared));
+        return Some(Meeting::Overlap(o));
     }
     if let Some(axes) = crossing {
-        let text = format!(
-            "{name} is read across its rows: neighbouring threads would move a sector of {SECTOR} bytes for each element of \
-             {size}, no coalescing"
-        );
-        let about = About { at, what: "place", reason: "no-coalescing", row: "BAS-09", switch: "tile" };
-        let why = stays(work, group, points, usize::MAX, &axes);
-        let all = points.saturating_mul(reads.len() as u64);
-        return Some(choose(about, why, text, axes, load(all, SECTOR), load(all, size)));
+        return Some(Meeting::Across(axes));
     }
-    let redundant = redundant(reads.first()?, domain)?;
-    if redundant.is_empty() || points <= 1 {
-        return None;
+    let axes = if work.options.trace { redundant(reads.first()?, domain)? } else { Vec::new() };
+    (!axes.is_empty() && product(domain) > 1).then_some(Meeting::Again(axes))
+}
+
+/// Why an array is not kept near; None: it is.
+fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<(WhyNot, String)> {
+    let least = work.options.preset().near;
+    let (refs, axes) = match meeting {
+        Meeting::Overlap(o) => (o.refs, o.axes.len()),
+        Meeting::Across(axes) => (usize::MAX, axes.len()),
+        Meeting::Again(_) => {
+            let why = "threads that read one element at once are served by one load";
+            return Some((WhyNot::Illegal(why), String::new()));
+        }
+    };
+    match () {
+        () if group.kind != Kind::Map => Some((
+            WhyNot::Illegal("a launch that folds reads through caches"),
+            "; a launch that folds has no tiles".into(),
+        )),
+        () if work.options.is_off("tile") => Some((WhyNot::SwitchedOff("tile"), "; tiles are off".into())),
+        () if axes > 2 => {
+            Some((WhyNot::Illegal("tiles have two axes at most"), "; tiles have two axes at most".into()))
+        }
+        () if product(&group.domain) < POINTS as u64 => Some((WhyNot::Dearer, "; caches hold all of so few".into())),
+        () if refs < least => Some((WhyNot::Dearer, format!("; caches serve fewer than {least} reads as well"))),
+        () => None,
     }
-    let times = redundant.iter().fold(1u64, |n, &k| n.saturating_mul(domain[k] as u64));
-    let axes: Vec<String> = redundant.iter().map(|&k| crate::dag::ix::axis_name(k)).collect();
-    let (once, again) = (points / times.max(1), points);
-    let text = format!(
-        "{name} is read by a map of rank {} in {} loops: reuse of a higher order along {}, each element {times} times; \
-         {} from memory once, {} in all",
-        domain.len() - redundant.len(),
-        domain.len(),
-        axes.join(" "),
-        bytes(once.saturating_mul(size)),
-        bytes(again.saturating_mul(size))
-    );
-    let about = About { at, what: "place", reason: "reuse", row: "BAS-07", switch: "" };
-    let (a, b) =
-        (Choice { name: "global", cost: load(again, size) }, Choice { name: "shared", cost: load(once, size) });
-    let why = WhyNot::Illegal("threads that read one element at once are served by one load");
-    Some((None, Decision::forced(about, a, b, why, text)))
+}
+
+/// The decision, with what each choice loads.
+fn told(
+    work: &Work,
+    at: NodeId,
+    reads: &[Read],
+    group: &Group,
+    meeting: &Meeting,
+    why: Option<&(WhyNot, String)>,
+) -> Decision {
+    let (domain, size, name) = (&group.domain, work.dag.dtype(at).size() as u64, label(&work.dag, at));
+    let points = product(domain);
+    let load = |n: u64, size: u64| Cost { flops: 0, bytes: n.saturating_mul(size), ns: n as f64 * READ_NS };
+    let about = |reason: &'static str, row: &'static str, switch: &'static str| About {
+        at,
+        what: "place",
+        reason,
+        row,
+        switch,
+    };
+    let (text, about, global, shared) = match meeting {
+        Meeting::Overlap(o) => {
+            let (direct, paper, with_halo) = o.loads();
+            let blocks = points.div_ceil(BLOCK as u64);
+            let halo: Vec<String> = o.halo.iter().map(i64::to_string).collect();
+            let text = format!(
+                "{name} is read at {0} places that overlap, overlap({0} refs, halo {1}): a block of {BLOCK} loads {direct} \
+                 of it, {paper} through shared memory by the rule of 2010, {with_halo} with a halo; factor {0}.0",
+                o.refs,
+                halo.join(" "),
+            );
+            let all = |n: u64| load(n.saturating_mul(blocks), size);
+            (text, about("overlap", "BAR-14", "tile"), all(direct), all(with_halo))
+        }
+        Meeting::Across(_) => {
+            let text = format!(
+                "{name} is read across its rows: neighbouring threads would move a sector of {SECTOR} bytes for each \
+                 element of {size}, no coalescing"
+            );
+            let all = points.saturating_mul(reads.len() as u64);
+            (text, about("no-coalescing", "BAS-09", "tile"), load(all, SECTOR), load(all, size))
+        }
+        Meeting::Again(along) => {
+            let times = along.iter().fold(1u64, |n, &k| n.saturating_mul(domain[k] as u64));
+            let axes: Vec<String> = along.iter().map(|&k| crate::dag::ix::axis_name(k)).collect();
+            let once = points / times.max(1);
+            let text = format!(
+                "{name} is read by a map of rank {} in {} loops: reuse of a higher order along {}, each element {times} \
+                 times; {} from memory once, {} in all",
+                domain.len() - along.len(),
+                domain.len(),
+                axes.join(" "),
+                bytes(once.saturating_mul(size)),
+                bytes(points.saturating_mul(size))
+            );
+            (text, about("reuse", "BAS-07", ""), load(points, size), load(once, size))
+        }
+    };
+    let (global, shared) = (Choice { name: "global", cost: global }, Choice { name: "shared", cost: shared });
+    match why {
+        Some((why, says)) => Decision::forced(about, global, shared, why.clone(), format!("{text}{says}")),
+        None => {
+            let text = format!("{text}; a block keeps it in shared memory");
+            Decision::forced(about, shared, global, WhyNot::Dearer, text)
+        }
+    }
 }
 
 /// Loop axes, the last among them, by which all reads cross the array's rows: neighbours in the loop are a row apart.
@@ -214,10 +241,15 @@ pub struct Overlap {
     /// The axes of the loops that move them, and by how much they are apart there.
     pub axes: Vec<usize>,
     pub halo: Vec<i64>,
+    moves: Vec<Vec<i64>>,
+    block: Vec<(usize, i64)>,
+}
+
+impl Overlap {
     /// Elements that one block loads: each read for itself; one each, what lies outside of the block again; once.
-    pub direct: u64,
-    pub paper: u64,
-    pub with_halo: u64,
+    fn loads(&self) -> (u64, u64, u64) {
+        block_loads(&self.moves, &self.block)
+    }
 }
 
 /// BAR-14: whether the reads differ by distances of whole loop steps that are shorter than a block.
@@ -243,9 +275,8 @@ pub fn overlap(reads: &[Read], domain: &[usize]) -> Option<Overlap> {
     if !near {
         return None;
     }
-    let (direct, paper, with_halo) = block_loads(&moves, &tile);
     let halo = tile.iter().map(|(k, _)| halo[*k]).collect();
-    Some(Overlap { refs: reads.len(), axes: moved, halo, direct, paper, with_halo })
+    Some(Overlap { refs: reads.len(), axes: moved, halo, moves, block: tile })
 }
 
 /// How many loop steps a read is ahead of another, if it is whole steps.
@@ -298,8 +329,7 @@ mod tests {
     }
 
     fn loads(reads: &[Read], domain: &[usize]) -> (u64, u64, u64) {
-        let o = overlap(reads, domain).expect("an overlap");
-        (o.direct, o.paper, o.with_halo)
+        overlap(reads, domain).expect("an overlap").loads()
     }
 
     /// GOLDENS §4: elements that one block loads.
