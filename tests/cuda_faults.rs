@@ -26,6 +26,23 @@ I←2*20+⍳11
 +/X
 ";
 
+/// Plans that run again and again: as graphs, with other inputs, beside others.
+const AGAIN: &str = "X←⍋3000|7×⍳3000
+P←1+3000|7×⍳3000
+5↑2×X[⍋X×X-9]
+5↑2×X[⍋X×X-9]
+5↑2×X[⍋X×X-9]
+5↑2×X[⍋X×X-9]
+X←⍒3000|11×⍳3000
+5↑2×X[⍋X×X-9]
+5↑2×X[⍋X×X-9]
+5↑{x←⍵ ⋄ x[P]+←2×X ⋄ x}X
+5↑{x←⍵ ⋄ x[P]+←2×X ⋄ x}X
+5↑2×X[⍋X×X-9]
+5↑{x←⍵ ⋄ x[P]+←2×X ⋄ x}X
+÷X-X
+";
+
 fn run(mut command: Command, device: &str, script: &str) -> Output {
     command.args(["--device", device]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("aplomb");
@@ -59,17 +76,17 @@ fn with(cache: &Path, script: &str, switches: &[(&str, &str)]) -> Option<Output>
 }
 
 /// Runs with the switch for 1, 2, … until so many runs in a row had nothing to say. How many runs had.
-fn each(switch: &str, code: &str, quiet: usize) -> usize {
-    let (cache, wanted) = (standin::folder(), wanted(SCRIPT));
-    let Some(first) = with(cache.path(), SCRIPT, &[]) else { return usize::MAX };
+fn each((script, one_in): (&str, usize), switch: &str, code: &str, quiet: usize) -> usize {
+    let (cache, wanted) = (standin::folder(), wanted(script));
+    let Some(first) = with(cache.path(), script, &[]) else { return usize::MAX };
     assert_eq!(text(&first.stdout), wanted);
     assert!(notices(&first).is_empty(), "{:?}", notices(&first));
     let (mut told, mut since) = (0, 0);
-    // One in five; nightly every one.
-    let step = if support::scaled(100) >= 1000 { 1 } else { 5 };
+    // Nightly every one.
+    let step = if support::scaled(100) >= 1000 { 1 } else { one_in };
     for n in (1..).step_by(step) {
         let value = format!("{n}{code}");
-        let out = with(cache.path(), SCRIPT, &[(switch, &value)]).expect("the stand-in");
+        let out = with(cache.path(), script, &[(switch, &value)]).expect("the stand-in");
         let said = notices(&out);
         assert_eq!(text(&out.stdout), wanted, "{switch}={value}: {said:?}");
         // A DOMAIN ERROR of the script ends it with 1, nothing else does.
@@ -88,7 +105,7 @@ fn each(switch: &str, code: &str, quiet: usize) -> usize {
 
 #[test]
 fn every_driver_call_may_be_refused() {
-    assert!(each("CUSIM_FAIL_CALL", ":1", 25) > 20);
+    assert!(each((SCRIPT, 5), "CUSIM_FAIL_CALL", ":1", 25) > 20);
 }
 
 #[test]
@@ -103,7 +120,31 @@ fn every_allocation_may_fail() {
 
 #[test]
 fn the_device_may_be_lost_at_every_call() {
-    assert!(each("CUSIM_LOST_AT", "", 5) > 20);
+    assert!(each((SCRIPT, 5), "CUSIM_LOST_AT", "", 5) > 20);
+}
+
+#[test]
+fn graphs_may_fail_at_every_call() {
+    let cache = standin::folder();
+    let Some(out) = with(cache.path(), &format!("{AGAIN}]device\n"), &[]) else { return };
+    let shown = text(&out.stdout);
+    assert!(shown.contains(" kept, 7 runs"), "{shown}");
+    // A graph that cannot be built is no news: plain launches follow.
+    assert!(each((AGAIN, 17), "CUSIM_FAIL_CALL", ":1", 150) > 10);
+    assert!(each((AGAIN, 17), "CUSIM_LOST_AT", "", 5) > 20);
+}
+
+#[test]
+fn graphs_give_way_when_memory_is_short() {
+    let (cache, wanted) = (standin::folder(), wanted(AGAIN));
+    for n in 1..60 {
+        let Some(out) = with(cache.path(), AGAIN, &[("CUSIM_FAIL_ALLOC", &n.to_string())]) else { return };
+        assert_eq!(text(&out.stdout), wanted, "{n}: {}", text(&out.stderr));
+    }
+    for bytes in [200_000, 300_000, 500_000, 1_000_000, 3_000_000] {
+        let out = with(cache.path(), AGAIN, &[("CUSIM_MEMORY", &bytes.to_string())]).expect("the stand-in");
+        assert_eq!(text(&out.stdout), wanted, "{bytes}: {}", text(&out.stderr));
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ kernels nobody compiled before (`first_ms`), then one that finds them on the dis
 more and up to 20 runs on data that is on the device. cpu: a process with 3 runs, which compares its result with the
 one of cuda.
 
-`us` is what the launches took by the trace (`kernels[].meas`: from handing over to the end, the host's clock); `end_us`
+`us` is what the launches took by the trace (`kernels[].meas`, whose `clock` is in the row: the GPU's events); `end_us`
 is the compiler's part and the launches with the results brought home. Both are medians, `mad_us` is the median
 distance from `us`. Exit code 1, and a last line that says why: a workload failed, its values are not the other
 device's, or the program gave up its device.

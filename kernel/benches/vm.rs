@@ -10,6 +10,7 @@ use aplomb_lang::eval::host::Src;
 use aplomb_lang::limits::{Budget, Interrupt};
 use aplomb_lang::plan::{BufId, Buffer, From, Kind, Launch, Load, Plan, Reduction, Step, Store, What};
 use aplomb_lang::prim::op::Op;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -41,9 +42,9 @@ impl Build {
             reductions: Vec::new(),
             compaction: None,
             finish: None,
+            tiling: None,
             after: Vec::new(),
             after_stores: Vec::new(),
-            tiling: None,
             nodes: Vec::new(),
             name: "bench".into(),
         };
@@ -103,6 +104,7 @@ impl Build {
     /// Milliseconds, the least of several runs.
     fn time(mut self, name: &str, threads: usize) {
         self.plan.launches.push(self.launch);
+        let plan = Rc::new(self.plan);
         let mut cpu = Cpu::new(threads);
         let (interrupt, budget) = (Interrupt::default(), Budget::new(1 << 34));
         let ctx = RunCtx { interrupt: &interrupt, budget: &budget, timed: false, libraries: false };
@@ -110,7 +112,7 @@ impl Build {
         let rounds = (50_000_000 / self.n.max(1)).clamp(7, 20_000);
         for _ in 0..rounds {
             let start = Instant::now();
-            let done = cpu.run(&self.plan, &self.inputs, &ctx);
+            let done = cpu.run(&plan, &self.inputs, &ctx);
             least = least.min(start.elapsed().as_secs_f64());
             if let Err(e) = done {
                 println!("{name}: {e:?}");

@@ -203,6 +203,44 @@ static void captures_record(Device& gpu, const std::string& prelude) {
   equal(gpu.call<int(void*, void**)>("cuStreamEndCapture")(gpu.stream, &made), SPOILT, "spoilt");
 }
 
+static void graphs_are_built_and_changed(Device& gpu, const std::string& prelude) {
+  Program p(gpu, prelude + DOUBLED, "p");
+  struct KernelNode { void* f; u32 g[3], b[3], dynamic; void **arguments, **extra; void *kernel, *context; };
+  struct FillNode { u64 to; size_t pitch; u32 value, size; size_t width, height; };
+  auto a0 = gpu.up(std::vector<u32>{1, 2, 3}), other = gpu.up(std::vector<u32>{10, 20, 30});
+  auto between = gpu.fresh<u32>(3), r0 = gpu.fresh<u32>(3);
+  void *graph = nullptr, *executable = nullptr, *nodes[3] = {};
+  u32 n = 3;
+  gpu.check(gpu.call<int(void**, u32)>("cuGraphCreate")(&graph, 0), "create");
+  FillNode fill{between.at, 0, 1, 1, 12, 1};
+  auto add_fill = gpu.call<int(void**, void*, void* const*, size_t, const FillNode*, void*)>("cuGraphAddMemsetNode");
+  auto add = gpu.call<int(void**, void*, void* const*, size_t, const KernelNode*)>("cuGraphAddKernelNode_v2");
+  gpu.check(add_fill(&nodes[0], graph, nullptr, 0, &fill, nullptr), "fill");
+  void *first[] = {&a0.at, &between.at, &n}, *second[] = {&between.at, &r0.at, &n};
+  KernelNode one{p.function("doubled"), {1, 1, 1}, {64, 1, 1}, 0, first, nullptr, nullptr, nullptr}, two = one;
+  two.arguments = second;
+  gpu.check(add(&nodes[1], graph, &nodes[0], 1, &one), "kernel");
+  equal(add(&nodes[2], graph, &nodes[0], 1, &two), 801, "no chain");
+  gpu.check(add(&nodes[2], graph, &nodes[1], 1, &two), "kernel");
+  gpu.check(gpu.call<int(void**, void*, u64)>("cuGraphInstantiateWithFlags")(&executable, graph, 0), "instantiate");
+  gpu.launch_graph(executable);
+  same(gpu.down(r0), {4, 8, 12}, "as built");
+  // Only launches that come after it know of a change.
+  auto change = gpu.call<int(void*, void*, const KernelNode*)>("cuGraphExecKernelNodeSetParams_v2");
+  auto last = gpu.fresh<u32>(3);
+  gpu.launch_graph(executable);
+  first[0] = &other.at, second[1] = &last.at;
+  gpu.check(change(executable, nodes[1], &one), "change");
+  gpu.check(change(executable, nodes[2], &two), "change");
+  gpu.launch_graph(executable);
+  same(gpu.down(r0), {4, 8, 12}, "before the change");
+  same(gpu.down(last), {40, 80, 120}, "after the change");
+  equal(change(executable, nodes[0], &one), INVALID_VALUE, "a fill is no kernel");
+  gpu.check(gpu.call<int(void*)>("cuGraphDestroy")(graph), "destroy");
+  equal(change(executable, nodes[1], &one), INVALID_HANDLE, "nodes end with their graph");
+  gpu.check(gpu.call<int(void*)>("cuGraphExecDestroy")(executable), "destroy");
+}
+
 static void events_tell_time(Device& gpu, const std::string&) {
   void *from = nullptr, *to = nullptr, *untimed = nullptr;
   for (void** e : {&from, &to}) gpu.check(gpu.call<int(void**, u32)>("cuEventCreate")(e, 0), "create");
@@ -397,6 +435,7 @@ const std::vector<Promise> PROMISES = {
     {"no device, an old driver, another architecture", devices_and_drivers},
     {"launches that a device would refuse are refused", launches_are_refused},
     {"captures record, and refuse what a capture refuses", captures_record},
+    {"graphs are built, and their kernels changed", graphs_are_built_and_changed},
     {"events tell time", events_tell_time},
     {"work waits only for what it is told to wait for", work_waits_only_for_what_it_is_told},
     {"the compiler says where", compiler_says_where},

@@ -1,5 +1,6 @@
 // Switches, from the environment or by `cusim_set`: a table. A value that makes no sense is said and left alone.
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include "sim.h"
 
@@ -43,6 +44,21 @@ static bool fail_call(const char* text) {
   return number(all.c_str(), &options.fail_call) && (code.empty() || number(code.c_str(), &options.fail_code));
 }
 
+// A file that is told at the end what was called how often.
+static std::string count_file;
+static void tell_counts() {
+  if (FILE* file = fopen(count_file.c_str(), "a")) {
+    fprintf(file, "launches %llu graphs %llu updates %llu\n", (unsigned long long)counters.launches,
+            (unsigned long long)counters.graphs, (unsigned long long)counters.updates);
+    fclose(file);
+  }
+}
+static bool count(const char* text) {
+  if (count_file.empty()) atexit(tell_counts);
+  count_file = text;
+  return true;
+}
+
 struct Switch { const char* name; bool (*take)(const char*); };
 static const Switch SWITCHES[] = {
     {"CUSIM_SCHEDULE", schedule},
@@ -54,6 +70,7 @@ static const Switch SWITCHES[] = {
     {"CUSIM_LOST_AT", [](const char* t) { counters.calls = 0; return number(t, &options.lost_at); }},
     {"CUSIM_DRIVER", [](const char* t) { return number(t, &options.driver); }},
     {"CUSIM_NO_DEVICE", [](const char* t) { options.no_device = *t && *t != '0'; return true; }},
+    {"CUSIM_COUNT", count},
     {"CUSIM_REPORT", [](const char* t) { options.report = t; return true; }},
 };
 

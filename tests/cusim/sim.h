@@ -64,7 +64,10 @@ struct Options {
 };
 extern Options options;
 // What the k-th call or allocation is counted by; setting one of those switches begins anew.
-struct Counters { u64 calls = 0, allocations = 0; };
+struct Counters {
+  u64 calls = 0, allocations = 0;
+  u64 launches = 0, graphs = 0, updates = 0;  // of kernels and of graphs by calls; kernels of graphs that were changed
+};
 extern Counters counters;
 void read_environment();
 bool set_option(const char* name, const char* value);
@@ -214,15 +217,20 @@ int call(int need, const std::function<int()>& body);
 bool is_handle(const void* handle, int kind);
 void add_handle(void* handle, int kind, std::function<void()> drop);
 int drop_handle(const void* handle, int kind);
-enum Kind { STREAM = 1, EVENT, MODULE, FUNCTION, GRAPH, GRAPH_EXEC, POOL };
+enum Kind { STREAM = 1, EVENT, MODULE, FUNCTION, GRAPH, GRAPH_EXEC, POOL, GRAPH_NODE };
 
 // ----------------------------------------------------------------------------------------------- streams (streams.cc)
 struct Moment { bool done = false, captured = false; u64 time = 0; };  // one record of an event
 struct Work { std::function<int()> run; std::shared_ptr<Moment> after; };
+struct Graph;
+struct Node { Graph* graph = nullptr; size_t at = 0; Kernel* kernel = nullptr; };  // made by calls, not by a capture
 struct Graph {
   std::vector<std::function<int()>> work;
   std::vector<u64> allocations;  // made inside, owned by the graph
+  std::vector<std::shared_ptr<Node>> nodes;
 };
+// One more node of a graph that calls build. Here such a graph is a chain: each node depends on the one before.
+int add_node(Node** out, Graph* graph, Node* const* after, size_t count, Kernel* kernel, std::function<int()> work);
 struct Stream {
   std::deque<Work> queue;
   bool blocking = true;

@@ -233,6 +233,17 @@ CUSIM_API int cuMemsetD32Async(u64 to, u32 value, size_t count, void* stream) {
   if (to % 4) return INVALID_VALUE;
   return checked(stream, "fill", {{to, count * 4}}, [=] { return fill(to, value, count); });
 }
+namespace {
+struct FillNode { u64 to; size_t pitch; u32 value, size; size_t width, height; };  // as cuda.h lays it out
+}  // namespace
+CUSIM_API int cuGraphAddMemsetNode(Node** out, Graph* graph, Node* const* after, size_t count, const FillNode* p, void*) {
+  return call(CONTEXT, [=, p = *p]() -> int {
+    if (p.size != 1 || p.height != 1) return NOT_SUPPORTED;
+    if (!p.width || p.value > 255) return INVALID_VALUE;
+    if (int code = refused("fill", {{p.to, p.width}})) return code;
+    return add_node(out, graph, after, count, nullptr, [=] { return fill(p.to, u8(p.value), p.width); });
+  });
+}
 CUSIM_API int cuMemsetD8_v2(u64 to, u8 value, size_t count) {
   return at_once([=] { return fill(to, value, count); });
 }

@@ -4,6 +4,7 @@ use super::cpu::Cpu;
 use super::{Compiling, DeviceError, LaunchStats, RunCtx};
 use aplomb_lang::array::Array;
 use aplomb_lang::plan::Plan;
+use std::rc::Rc;
 
 /// There is none.
 pub enum Cuda {}
@@ -62,7 +63,7 @@ impl Cuda {
     pub fn run(
         &mut self,
         _cpu: &mut Cpu,
-        _plan: &Plan,
+        _plan: &Rc<Plan>,
         _inputs: &[Array],
         _ctx: &RunCtx,
         _by_cost: bool,

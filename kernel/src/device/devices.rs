@@ -8,6 +8,7 @@ use super::cuda::{self, Cuda};
 use super::{Compiling, Device, DeviceError, LaunchStats, RunCtx};
 use aplomb_lang::array::Array;
 use aplomb_lang::plan::Plan;
+use std::rc::Rc;
 
 /// `--device`, `]device`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,7 +116,7 @@ impl Device for Devices {
         }
     }
 
-    fn run(&mut self, plan: &Plan, inputs: &[Array], ctx: &RunCtx) -> Result<Vec<Array>, DeviceError> {
+    fn run(&mut self, plan: &Rc<Plan>, inputs: &[Array], ctx: &RunCtx) -> Result<Vec<Array>, DeviceError> {
         self.by_gpu = false;
         let large = || cuda::all_on_cpu(plan, self.cpu.threads()) > cuda::ASK_US;
         if self.wanted == Wanted::Cpu || self.wanted == Wanted::Auto && !large() {

@@ -19,6 +19,7 @@ use aplomb_lang::error::Error;
 use aplomb_lang::limits::{Budget, Interrupt};
 use aplomb_lang::plan::Plan;
 use aplomb_lang::prim::scalar::Fail;
+use std::rc::Rc;
 
 /// What a run may use, and what may stop it.
 #[derive(Clone, Copy)]
@@ -65,7 +66,10 @@ pub enum DeviceError {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaunchStats {
     pub launch: usize,
+    /// Where runs are not timed, what handing it over took.
     pub micros: f64,
+    /// Whose time that is: `monotonic`, the host's, or `events`, the GPU's between the launch's first kernel and its last.
+    pub clock: &'static str,
     pub threads: usize,
     /// How often it ran: once more for each integer result that needed f64.
     pub runs: u32,
@@ -114,10 +118,17 @@ pub struct Compiling {
     pub compiled: u32,
     pub memory_hits: u32,
     pub disk_hits: u32,
+    /// Launches that were lowered to texts.
+    pub lowered: u32,
+    /// Runs that were one graph.
+    pub graphs: u32,
     /// Bytes to the GPU and back, and those that were there already.
     pub up: u64,
     pub down: u64,
     pub kept: u64,
+    /// What moving them took, by the host's clock.
+    pub up_ms: f64,
+    pub down_ms: f64,
 }
 
 impl Compiling {
@@ -126,6 +137,10 @@ impl Compiling {
             up: self.up - before.up,
             down: self.down - before.down,
             kept: self.kept - before.kept,
+            up_ms: self.up_ms - before.up_ms,
+            down_ms: self.down_ms - before.down_ms,
+            lowered: self.lowered - before.lowered,
+            graphs: self.graphs - before.graphs,
             nvrtc_ms: self.nvrtc_ms - before.nvrtc_ms,
             compiled: self.compiled - before.compiled,
             memory_hits: self.memory_hits - before.memory_hits,
@@ -138,8 +153,8 @@ pub trait Device {
     /// For people: `cpu (avx512, 2 threads)`.
     fn name(&self) -> String;
 
-    /// `Plan`'s input k is `inputs[k]`. One array a root, in order.
-    fn run(&mut self, plan: &Plan, inputs: &[Array], ctx: &RunCtx) -> Result<Vec<Array>, DeviceError>;
+    /// `Plan`'s input k is `inputs[k]`. One array a root, in order. The plan is shared, so a device may know it again.
+    fn run(&mut self, plan: &Rc<Plan>, inputs: &[Array], ctx: &RunCtx) -> Result<Vec<Array>, DeviceError>;
 
     /// Of the last run.
     fn stats(&self) -> &[LaunchStats];

@@ -30,7 +30,7 @@ pub fn tell_device(trace: &mut Trace, stats: &[LaunchStats], spent: &Compiling) 
     for s in stats {
         let Some(kernel) = trace.kernels.get_mut(s.launch) else { continue };
         let us = (s.micros * 10.0).round() / 10.0;
-        kernel.meas = Some(Measured { us, n: s.runs, clock: "monotonic".into(), threads: s.threads as u32 });
+        kernel.meas = Some(Measured { us, n: s.runs, clock: s.clock.into(), threads: s.threads as u32 });
         if s.gpu.is_none() && s.why.is_empty() {
             continue;
         }
@@ -56,6 +56,9 @@ pub fn tell_device(trace: &mut Trace, stats: &[LaunchStats], spent: &Compiling) 
             ("up_bytes", spent.up as f64),
             ("down_bytes", spent.down as f64),
             ("kept_bytes", spent.kept as f64),
+            ("up_ms", spent.up_ms),
+            ("down_ms", spent.down_ms),
+            ("lowered", f64::from(spent.lowered)),
         ];
         trace.times.extend(made.map(|(k, v)| (k.to_string(), v)));
     }

@@ -9,6 +9,7 @@ use aplomb_lang::error::{Error, Result, domain, internal, value};
 use aplomb_lang::eval::host::Recorded;
 use aplomb_lang::kir::{self, Code};
 use aplomb_lang::plan::{BufId, From, Plan};
+use std::rc::Rc;
 
 /// A launch, lowered, and its arrays by buffer.
 pub struct Reproduction {
@@ -67,7 +68,7 @@ fn of_plan(cpu: &mut Cpu, plan: &Plan, recorded: &Recorded, k: usize, ctx: &RunC
             roots: wanted.to_vec(),
         };
         part.buffers.iter_mut().for_each(|b| b.last_use = None);
-        match cpu.run(&part, &recorded.inputs, ctx) {
+        match cpu.run(&Rc::new(part), &recorded.inputs, ctx) {
             Ok(all) => Ok(Some(wanted.iter().map(|b| b.0).zip(all).collect())),
             Err(DeviceError::Fault(_)) => Ok(None),
             Err(DeviceError::Oom(e)) => Err(e),

@@ -25,7 +25,10 @@ fn facts(k: &LaunchRecord) -> Vec<String> {
         (Some(m), Some(Ran { library: Some(by), slices, .. })) => {
             format!("{} on the GPU by {by}, slices: {slices}", time(m.us))
         }
-        (Some(m), Some(ran)) => format!("{} on the GPU, {} blocks, slices: {}", time(m.us), ran.grid, ran.slices),
+        (Some(m), Some(ran)) => {
+            let clock = if m.clock == "events" { "" } else { " by the host's clock" };
+            format!("{} on the GPU{clock}, {} blocks, slices: {}", time(m.us), ran.grid, ran.slices)
+        }
         (Some(m), None) => format!("{} on {} threads", time(m.us), m.threads),
     };
     vec![

@@ -31,6 +31,7 @@ use aplomb_lang::array::{Array, DType, Data, Storage};
 use aplomb_lang::plan::{From, Launch, Plan};
 use chunk::Frame;
 use convert::Source;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use threads::Threads;
@@ -135,7 +136,7 @@ impl Device for Cpu {
         format!("cpu ({}, {n} thread{})", self.isa.name(), if n == 1 { "" } else { "s" })
     }
 
-    fn run(&mut self, plan: &Plan, inputs: &[Array], ctx: &RunCtx) -> Result<Vec<Array>, DeviceError> {
+    fn run(&mut self, plan: &Rc<Plan>, inputs: &[Array], ctx: &RunCtx) -> Result<Vec<Array>, DeviceError> {
         self.stats.clear();
         let mut held: Vec<Option<Held>> = Vec::with_capacity(plan.buffers.len());
         for buffer in &plan.buffers {
@@ -160,7 +161,15 @@ impl Device for Cpu {
             }
             let micros = start.elapsed().as_secs_f64() * 1e6;
             let (threads, runs) = (done.threads, done.runs);
-            self.stats.push(LaunchStats { launch: k, micros, threads, runs, gpu: None, why: String::new() });
+            self.stats.push(LaunchStats {
+                launch: k,
+                micros,
+                clock: "monotonic",
+                threads,
+                runs,
+                gpu: None,
+                why: String::new(),
+            });
             for (slot, buffer) in held.iter_mut().zip(&plan.buffers) {
                 if buffer.last_use == Some(k as u32) {
                     *slot = None;

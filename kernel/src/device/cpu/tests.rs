@@ -12,6 +12,7 @@ use aplomb_lang::plan::{BufId, Buffer, From, Launch, Load, Plan, Reduction, Step
 use aplomb_lang::prim::op::{OPS, Op};
 use aplomb_lang::prim::reduce;
 use aplomb_lang::prim::scalar::{Fail, eval};
+use std::rc::Rc;
 use std::sync::Arc;
 
 const CT: f64 = 1e-14;
@@ -110,7 +111,7 @@ impl Made {
 
     pub fn run_on(&self, cpu: &mut Cpu) -> Result<Vec<Vec<f64>>, DeviceError> {
         let ctx = RunCtx { interrupt: &Interrupt::default(), budget: &self.budget, timed: false, libraries: false };
-        Ok(cpu.run(&self.plan, &self.inputs, &ctx)?.iter().map(numbers).collect())
+        Ok(cpu.run(&Rc::new(self.plan.clone()), &self.inputs, &ctx)?.iter().map(numbers).collect())
     }
 }
 
@@ -537,7 +538,7 @@ fn an_integer_that_does_not_fit_makes_its_buffer_f64() {
         made.plan.launches.push(l);
         let mut cpu = Cpu::with(Isa::best(), 2);
         let ctx = RunCtx { interrupt: &Interrupt::default(), budget: &made.budget, timed: false, libraries: false };
-        let got = cpu.run(&made.plan, &made.inputs, &ctx).unwrap();
+        let got = cpu.run(&Rc::new(made.plan.clone()), &made.inputs, &ctx).unwrap();
         assert_eq!(got[0].dtype(), if fits { DType::I32 } else { DType::F64 });
         assert_eq!(cpu.stats()[0].runs, if fits { 1 } else { 2 });
         assert_eq!(numbers(&got[0]), items.iter().map(|x| x * factor).collect::<Vec<_>>());
@@ -601,11 +602,11 @@ fn an_interrupt_and_a_small_budget_stop_a_run() {
     let mut cpu = Cpu::with(Isa::best(), 2);
     interrupt.set();
     let ctx = RunCtx { interrupt: &interrupt, budget: &made.budget, timed: false, libraries: false };
-    assert_eq!(cpu.run(&made.plan, &made.inputs, &ctx).err(), Some(DeviceError::Interrupted));
+    assert_eq!(cpu.run(&Rc::new(made.plan.clone()), &made.inputs, &ctx).err(), Some(DeviceError::Interrupted));
     interrupt.clear();
     let small = Budget::new(100_000);
     let ctx = RunCtx { interrupt: &interrupt, budget: &small, timed: false, libraries: false };
-    let Err(DeviceError::Oom(e)) = cpu.run(&made.plan, &made.inputs, &ctx) else { panic!("no error") };
+    let Err(DeviceError::Oom(e)) = cpu.run(&Rc::new(made.plan.clone()), &made.inputs, &ctx) else { panic!("no error") };
     assert_eq!(e.kind(), Kind::WsFull);
     assert_eq!(small.used(), 0);
     let used = made.budget.used();

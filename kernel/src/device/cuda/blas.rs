@@ -9,8 +9,9 @@
 use super::Stop;
 use super::driver::{Driver, guarded};
 use super::kernels::Ready;
+use super::launch::SLICE_US;
 use super::place::{BYTES_PER_US, LAUNCH_US, OPERATIONS_PER_US};
-use super::run::{Held, Run, SLICE_US};
+use super::run::{Held, Run};
 use crate::device::OnGpu;
 use aplomb_lang::array::DType;
 use aplomb_lang::error::time;

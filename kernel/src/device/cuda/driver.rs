@@ -86,6 +86,10 @@ struct Inner {
     stream: CUstream,
     /// Of two slices in flight, the end of each.
     ends: [CUevent; 2],
+    /// Before and after a launch whose time is asked for.
+    times: [CUevent; 2],
+    /// They are of no use.
+    untimed: Cell<bool>,
     pool: sys::CUmemoryPool,
     facts: Facts,
     lost: Cell<bool>,
@@ -100,7 +104,7 @@ impl Drop for Inner {
             // SAFETY: made in `open`, used by nobody else, and every buffer holds this one.
             unsafe {
                 let _ = stream::synchronize(self.stream);
-                for end in self.ends {
+                for end in self.ends.into_iter().chain(self.times) {
                     let _ = event::destroy(end);
                 }
                 let _ = stream::destroy(self.stream);
@@ -125,7 +129,10 @@ impl Driver {
             let stream = stream::create(stream::StreamKind::NonBlocking)?;
             let quiet = sys::CUevent_flags::CU_EVENT_DISABLE_TIMING;
             let ends = [event::create(quiet)?, event::create(quiet)?];
-            Ok(Driver(Rc::new(Inner { device, context, stream, ends, pool, facts, lost: Cell::new(false) })))
+            let timed = sys::CUevent_flags::CU_EVENT_DEFAULT;
+            let times = [event::create(timed)?, event::create(timed)?];
+            let (lost, untimed) = (Cell::new(false), Cell::new(false));
+            Ok(Driver(Rc::new(Inner { device, context, stream, ends, times, untimed, pool, facts, lost })))
         }
     }
 
@@ -135,6 +142,10 @@ impl Driver {
 
     pub(super) fn stream(&self) -> CUstream {
         self.0.stream
+    }
+
+    pub(super) fn context(&self) -> sys::CUcontext {
+        self.0.context
     }
 
     /// The context for this thread. Errors: the device was lost before.
@@ -216,6 +227,27 @@ impl Driver {
         self.note(unsafe { event::record(self.0.ends[k % 2], self.0.stream) })
     }
 
+    /// The stream's time there: 0 before a launch, 1 after it.
+    pub fn mark_time(&self, which: usize) -> Done<()> {
+        // SAFETY: as above.
+        self.note(unsafe { event::record(self.0.times[which % 2], self.0.stream) })
+    }
+
+    /// Microseconds between the two marks of time, which were reached. None: the driver is from before CUDA 12.8 and
+    /// has no such call.
+    pub fn time_between(&self) -> Done<Option<f64>> {
+        let [from, to] = self.0.times;
+        if self.0.untimed.get() {
+            return Ok(None);
+        }
+        // SAFETY: both were recorded on the same stream.
+        let Some(told) = guarded(|| unsafe { event::elapsed(from, to) }) else {
+            self.0.untimed.set(true);
+            return Ok(None);
+        };
+        self.note(told).map(|ms| Some(f64::from(ms) * 1e3))
+    }
+
     /// Waits for the end of slice `k`, which was marked before.
     pub fn reached(&self, k: usize, interrupt: &Interrupt) -> Done<()> {
         loop {
@@ -290,6 +322,10 @@ pub struct Function {
 }
 
 impl Function {
+    pub(super) fn handle(&self) -> CUfunction {
+        self.at
+    }
+
     /// Hands a launch to the stream. Each argument is one slot of eight bytes, 4-byte ones in the low half.
     ///
     /// Errors also for a number of slots that is not the text's: the caller counts them from the same parameters.

@@ -6,6 +6,7 @@
 use super::cache::{Disk, Entry, Key};
 use super::compile::{self, Usage};
 use super::driver::{Done, Driver, Function, Module, Trouble};
+use super::known::Lowered;
 use crate::device::Compiling;
 use aplomb_lang::kir;
 use std::collections::HashMap;
@@ -52,6 +53,25 @@ impl Kernels {
 
     pub fn knows(&self, text: &str) -> bool {
         self.known.contains_key(text)
+    }
+
+    /// The functions of all these launches, in order; those that are missing become one program. Errors: as `get`.
+    pub fn of(&mut self, all: &[Rc<Lowered>]) -> Done<Vec<Rc<Ready>>> {
+        let known: Option<Vec<_>> = all.iter().map(|l| l.functions()).collect();
+        if let Some(known) = known {
+            let known: Vec<Rc<Ready>> = known.into_iter().flatten().collect();
+            self.spent.memory_hits += known.len() as u32;
+            return Ok(known);
+        }
+        let texts: Vec<&str> = all.iter().flat_map(|l| &l.texts).map(String::as_str).collect();
+        let ready = self.get(&texts)?;
+        let mut rest = ready.as_slice();
+        for one in all {
+            let (own, after) = rest.split_at(one.texts.len().min(rest.len()));
+            one.set_functions(own);
+            rest = after;
+        }
+        Ok(ready)
     }
 
     /// A function a text. Errors: `Refused` where NVRTC or the driver does not take it.

@@ -10,6 +10,7 @@ use cudarc::driver::result;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 
 /// Bytes on the device. Zero bytes have no address and need none.
 pub struct DevBuf {
@@ -21,6 +22,10 @@ pub struct DevBuf {
 impl DevBuf {
     pub fn at(&self) -> u64 {
         self.at
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 }
 
@@ -82,6 +87,9 @@ pub struct Traffic {
     /// Bytes that were there already.
     pub kept: u64,
     pub evicted: u64,
+    /// The host's clock while bytes were under way.
+    pub up_ms: f64,
+    pub down_ms: f64,
 }
 
 pub struct Memory {
@@ -206,12 +214,16 @@ impl Memory {
     pub fn upload(&mut self, bytes: &[u8], interrupt: &Interrupt) -> Done<Rc<DevBuf>> {
         let to = self.take(bytes.len())?;
         let driver = self.driver.clone();
+        let mut begun = Instant::now();
         for (k, part) in bytes.chunks(STAGE).enumerate() {
             if k >= 2 {
                 driver.reached(k, interrupt)?;
             } else {
                 // An earlier transfer may still read this half.
                 driver.wait(interrupt)?;
+                if k == 0 {
+                    begun = Instant::now();
+                }
             }
             let half = &mut self.stage(k)?.slice()[..part.len()];
             half.copy_from_slice(part);
@@ -220,6 +232,7 @@ impl Memory {
             driver.mark(k)?;
         }
         self.traffic.up += bytes.len() as u64;
+        self.traffic.up_ms += begun.elapsed().as_secs_f64() * 1e3;
         Ok(to)
     }
 
@@ -234,6 +247,7 @@ impl Memory {
             driver.note(unsafe { result::memcpy_dtoh_async(half, from.at + at as u64, driver.stream()) })
         };
         driver.wait(interrupt)?;
+        let begun = Instant::now();
         let parts = to.len().div_ceil(STAGE);
         for k in 0..=parts {
             if k < parts {
@@ -249,6 +263,7 @@ impl Memory {
             }
         }
         self.traffic.down += to.len() as u64;
+        self.traffic.down_ms += begun.elapsed().as_secs_f64() * 1e3;
         Ok(())
     }
 }

@@ -2,17 +2,22 @@
 //!
 //! Rows: CUDA §1–§6; RELIABILITY 15–19. Start at `Cuda::run`. `probe` finds a device or says what is missing; `driver`
 //! and `memory` are the calls, `compile`, `cache` and `kernels` come from text to function, `place` decides, `run` does
-//! one evaluation. Always: the host keeps a copy of every value, so nothing is lost with the device; a trouble of the
+//! one evaluation, `launch` one launch of it, `repeat` all again as one
+//! `graph`, `known` keeps what was made for a plan. Always: the host keeps a copy of every value, so nothing is lost with the device; a trouble of the
 //! device is no trouble of the user's: the CPU computes, and a notice says so once. Only here is cudarc named.
 
 mod blas;
 mod cache;
 mod compile;
 mod driver;
+mod graph;
 mod kernels;
+mod known;
+mod launch;
 mod memory;
 mod place;
 mod probe;
+mod repeat;
 mod run;
 
 use super::cpu::Cpu;
@@ -24,9 +29,11 @@ use aplomb_lang::plan::Plan;
 use blas::Blas;
 use driver::Driver;
 use kernels::Kernels;
+use known::Known;
 use memory::Memory;
-use run::{Lowered, Run};
+use run::{Run, Todo};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 pub use compile::{Usage, cubin, measured, ptx};
 pub use place::{ASK_US, all_on_cpu};
@@ -58,7 +65,9 @@ pub struct Cuda {
     memory: Memory,
     kernels: Kernels,
     blas: Blas,
-    tuning: Tuning,
+    known: Known,
+    /// Runs that were one graph.
+    graphs: u32,
     /// How much slower launches are than the model says; never below 1.
     pace: f64,
     /// What the CPU lost on texts that are not compiled yet, µs.
@@ -77,13 +86,26 @@ impl Cuda {
         let memory = Memory::new(&driver).map_err(|e| format!("the device's memory cannot be asked for: {e:?}"))?;
         let (kernels, blas) = (Kernels::new(&driver), Blas::new(&driver));
         let (lost_time, notices, stats) = (HashMap::new(), Vec::new(), Vec::new());
-        let tuning = Tuning::default();
-        Ok(Cuda { driver, memory, kernels, blas, tuning, pace: 1.0, lost_time, refused: 0, notices, heard: 0, stats })
+        let known = Known::default();
+        Ok(Cuda {
+            driver,
+            memory,
+            kernels,
+            blas,
+            known,
+            graphs: 0,
+            pace: 1.0,
+            lost_time,
+            refused: 0,
+            notices,
+            heard: 0,
+            stats,
+        })
     }
 
     /// How texts are made from now on.
     pub fn tune(&mut self, tuning: Tuning) {
-        self.tuning = tuning;
+        self.known.tune(tuning);
     }
 
     /// For people: name, architecture, memory, versions, what is compiled and kept.
@@ -106,6 +128,7 @@ impl Cuda {
                     made.disk_hits
                 ),
             ),
+            ("graphs", format!("{} kept, {} runs", self.known.graphs(), self.graphs)),
             ("NVRTC", aplomb_lang::error::time(made.nvrtc_ms * 1e3)),
             ("cuBLAS", self.blas.says()),
             ("moved", format!("{} there, {} back, {} was there", bytes(t.up), bytes(t.down), bytes(t.kept))),
@@ -122,7 +145,9 @@ impl Cuda {
     /// What compiling and transfers took since this device was opened.
     pub fn compiling(&self) -> Compiling {
         let t = self.memory.traffic;
-        Compiling { up: t.up, down: t.down, kept: t.kept, ..self.kernels.spent }
+        let (lowered, made) = (self.known.lowered, self.kernels.spent);
+        let graphs = self.graphs;
+        Compiling { lowered, graphs, up: t.up, down: t.down, kept: t.kept, up_ms: t.up_ms, down_ms: t.down_ms, ..made }
     }
 
     pub fn take_notices(&mut self) -> Vec<String> {
@@ -145,19 +170,25 @@ impl Cuda {
     pub fn run(
         &mut self,
         cpu: &mut Cpu,
-        plan: &Plan,
+        plan: &Rc<Plan>,
         inputs: &[Array],
         ctx: &RunCtx,
         by_cost: bool,
     ) -> Result<Vec<Array>, DeviceError> {
         self.stats.clear();
-        let mut done = driver::guarded(|| self.attempt(cpu, plan, inputs, ctx, by_cost));
-        if let Some(Err(Stop::Large)) = done {
-            self.blas.paused = Some("items beyond 2*499 may overflow");
-            done = driver::guarded(|| self.attempt(cpu, plan, inputs, ctx, by_cost));
-            self.blas.paused = None;
-        }
-        let stop = match done {
+        self.blas.paused = None;
+        let mut attempt = || match self.attempt(cpu, plan, inputs, ctx, by_cost) {
+            // Graphs give way to what runs now.
+            Err(Stop::Memory) if self.known.drop_graphs() => self.attempt(cpu, plan, inputs, ctx, by_cost),
+            Err(Stop::Large) => {
+                self.blas.paused = Some("items beyond 2*499 may overflow");
+                let done = self.attempt(cpu, plan, inputs, ctx, by_cost);
+                self.blas.paused = None;
+                done
+            }
+            done => done,
+        };
+        let stop = match driver::guarded(&mut attempt) {
             Some(Ok(values)) => {
                 self.refused = 0;
                 return Ok(values);
@@ -204,7 +235,7 @@ impl Cuda {
     fn attempt(
         &mut self,
         cpu: &mut Cpu,
-        plan: &Plan,
+        plan: &Rc<Plan>,
         inputs: &[Array],
         ctx: &RunCtx,
         by_cost: bool,
@@ -214,24 +245,25 @@ impl Cuda {
         if by_cost && costs.cpu_us <= costs.gpu_us {
             return self.all_on_cpu(cpu, plan, inputs, ctx, format!("on the CPU: {}", costs.sentence()));
         }
-        let plan = run::as_given(plan, inputs)?;
-        let mut texts: Vec<Option<Lowered>> = Vec::new();
+        let (whole, plan) = (plan, run::as_given(plan, inputs)?);
+        let mut texts: Vec<Option<Todo>> = Vec::new();
         let mut whys = Vec::new();
         for (k, launch) in plan.launches.iter().enumerate() {
             let (text, why) = if run::is_empty(launch) {
                 (None, "on the CPU: it has no elements".into())
             } else {
-                match run::lowered(&plan, k, self.tuning) {
-                    Ok(mut text) => {
+                match self.known.text(whole, &plan, k) {
+                    Ok(text) => {
                         let mut why =
                             if by_cost { format!("on the GPU: {}", costs.sentence()) } else { ASKED_FOR.into() };
-                        if let Some(choice) = self.blas.choose(&plan, launch, ctx.libraries) {
+                        let choice = self.blas.choose(&plan, launch, ctx.libraries);
+                        let call = choice.and_then(|choice| {
                             why += &format!("; {}", choice.says);
-                            text.call = choice.call;
-                        }
-                        (Some(text), why)
+                            choice.call
+                        });
+                        (Some(Todo { text, call }), why)
                     }
-                    Err(e) => (None, format!("on the CPU: there is no CUDA text: {}", e.parts().says)),
+                    Err(says) => (None, run::no_text(&says)),
                 }
             };
             texts.push(text);
@@ -244,7 +276,7 @@ impl Cuda {
         if by_cost && let Some(why) = self.too_early(&texts, costs) {
             return self.all_on_cpu(cpu, &plan, inputs, ctx, why);
         }
-        let (values, stats) = Run::new(self, cpu, ctx, plan, inputs)?.all(texts, &whys)?;
+        let (values, stats) = Run::new(self, cpu, ctx, whole, plan, inputs)?.all(texts, &whys)?;
         self.stats = stats;
         Ok(values)
     }
@@ -258,9 +290,9 @@ impl Cuda {
     }
 
     /// A text is compiled once the CPU has lost as much time on it as compiling takes: never worse than twice the best.
-    fn too_early(&mut self, texts: &[Option<Lowered>], costs: place::Costs) -> Option<String> {
+    fn too_early(&mut self, texts: &[Option<Todo>], costs: place::Costs) -> Option<String> {
         let calls = texts.iter().flatten().any(|l| l.call.is_some());
-        let texts = texts.iter().flatten().flat_map(Lowered::wanted);
+        let texts = texts.iter().flatten().flat_map(Todo::wanted);
         let unknown: Vec<&str> = texts.filter(|t| !self.kernels.knows(t)).collect();
         let needs = place::compile_us(unknown.len()) + if calls { self.blas.open_us() } else { 0.0 };
         let first = unknown.first()?;
@@ -279,7 +311,7 @@ impl Cuda {
     fn all_on_cpu(
         &mut self,
         cpu: &mut Cpu,
-        plan: &Plan,
+        plan: &Rc<Plan>,
         inputs: &[Array],
         ctx: &RunCtx,
         why: String,

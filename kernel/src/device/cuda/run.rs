@@ -2,67 +2,45 @@
 //!
 //! Rows: CUDA §2, §6; RELIABILITY 5, 15–17. What has no text, or no elements, runs on the CPU in between. Always: values
 //! come back whole or not at all; an element that failed is told by the CPU, which runs the plan again, so errors are
-//! the same on both; an integer result that did not fit is made again as f64, as there. Not here: loops that a single
-//! slice does not finish in 50 ms.
+//! the same on both; an integer result that did not fit is made again as f64, as there. `launch` does one launch.
 
 use super::blas::Call;
 use super::driver::{Done, Trouble};
 use super::kernels::Ready;
+use super::known::{Lowered, Text};
 use super::memory::{DevBuf, are_items};
-use super::place::{self};
 use super::{Cuda, Stop};
 use crate::device::cpu::Cpu;
-use crate::device::{Device, DeviceError, LaunchStats, OnGpu, RunCtx};
+use crate::device::{Device, DeviceError, LaunchStats, RunCtx};
 use aplomb_lang::array::{Array, DType, Data, Storage, elements};
-use aplomb_lang::error::Error;
-use aplomb_lang::kir::{self, Code, Kernel, ParamKind, Tuning, Type};
+use aplomb_lang::kir;
 use aplomb_lang::plan::{BufId, From, Launch, Plan};
-use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A slice is predicted to take so long at most: an interrupt waits for two.
-pub(super) const SLICE_US: f64 = 50e3;
 /// The words of a launch: its least failure, and the results that did not fit.
-const WORDS: usize = 2;
+pub const WORDS: usize = 2;
 const FINE: u64 = u64::MAX;
 
 /// A plan's buffer while it is alive.
 #[derive(Clone, Default)]
-pub(super) struct Held {
+pub struct Held {
     pub host: Option<Array>,
     pub copy: Option<Rc<DevBuf>>,
 }
 
-/// A launch with its texts, one a kernel.
-pub struct Lowered {
-    pub code: Code,
-    pub texts: Vec<String>,
-    /// A library does it instead.
+/// A launch of the device: its texts, or the library that does it instead.
+pub struct Todo {
+    pub text: Rc<Lowered>,
     pub call: Option<Call>,
 }
 
-impl Lowered {
+impl Todo {
     /// The texts that are to be compiled before it runs.
     pub fn wanted(&self) -> Vec<&str> {
-        if self.call.is_some() { vec![kir::RANGE] } else { self.texts.iter().map(String::as_str).collect() }
+        if self.call.is_some() { vec![kir::RANGE] } else { self.text.texts.iter().map(String::as_str).collect() }
     }
-}
-
-pub fn lowered(plan: &Plan, k: usize, tuning: Tuning) -> Result<Lowered, Error> {
-    let code = kir::tuned(plan, &plan.launches[k], k, tuning)?;
-    let texts = code.kernels.iter().map(kir::canonical).collect();
-    Ok(Lowered { code, texts, call: None })
-}
-
-/// Device memory of one launch.
-#[derive(Default)]
-struct Own {
-    /// What its kernels share, by name.
-    scratch: Vec<(String, Rc<DevBuf>)>,
-    /// What else must stay alive until the launch is in the stream.
-    others: Vec<Rc<DevBuf>>,
 }
 
 /// Launches without elements have no text worth running.
@@ -71,8 +49,8 @@ pub fn is_empty(launch: &Launch) -> bool {
 }
 
 /// The plan with its inputs' dtypes as they are now.
-pub fn as_given<'a>(plan: &'a Plan, inputs: &[Array]) -> Result<Cow<'a, Plan>, Stop> {
-    let mut own = Cow::Borrowed(plan);
+pub fn as_given(plan: &Rc<Plan>, inputs: &[Array]) -> Result<Rc<Plan>, Stop> {
+    let mut own = plan.clone();
     for (at, buffer) in plan.buffers.iter().enumerate() {
         let From::Input(k) = buffer.from else { continue };
         let array = inputs.get(k as usize).map(Array::settled);
@@ -83,21 +61,28 @@ pub fn as_given<'a>(plan: &'a Plan, inputs: &[Array]) -> Result<Cow<'a, Plan>, S
             _ => return Err(Stop::Cpu("an input is no array of reals".into())),
         };
         if dtype != buffer.dtype {
-            own.to_mut().buffers[at].dtype = dtype;
+            Rc::make_mut(&mut own).buffers[at].dtype = dtype;
         }
     }
     Ok(own)
+}
+
+/// Why a launch without a text runs where it does.
+pub fn no_text(says: &str) -> String {
+    format!("on the CPU: there is no CUDA text: {says}")
 }
 
 pub struct Run<'a> {
     pub cuda: &'a mut Cuda,
     pub cpu: &'a mut Cpu,
     pub ctx: &'a RunCtx<'a>,
-    plan: Cow<'a, Plan>,
-    pub(super) held: Vec<Held>,
-    words: Rc<DevBuf>,
+    /// As it is known, and with the storage types that its buffers turned out to have.
+    pub whole: &'a Rc<Plan>,
+    pub plan: Rc<Plan>,
+    pub held: Vec<Held>,
+    pub words: Rc<DevBuf>,
     /// The launches that a library did.
-    pub(super) multiplied: Vec<usize>,
+    pub multiplied: Vec<usize>,
     pub stats: Vec<LaunchStats>,
 }
 
@@ -106,7 +91,8 @@ impl<'a> Run<'a> {
         cuda: &'a mut Cuda,
         cpu: &'a mut Cpu,
         ctx: &'a RunCtx<'a>,
-        plan: Cow<'a, Plan>,
+        whole: &'a Rc<Plan>,
+        plan: Rc<Plan>,
         inputs: &[Array],
     ) -> Done<Run<'a>> {
         let mut held = vec![Held::default(); plan.buffers.len()];
@@ -115,28 +101,44 @@ impl<'a> Run<'a> {
                 slot.host = inputs.get(k as usize).map(Array::settled);
             }
         }
-        let words = cuda.memory.take(plan.launches.len() * WORDS * 8)?;
-        cuda.memory.fill(&words, 0xff)?;
-        Ok(Run { cuda, cpu, ctx, plan, held, words, multiplied: Vec::new(), stats: Vec::new() })
+        // None yet.
+        let words = cuda.memory.take(0)?;
+        Ok(Run { cuda, cpu, ctx, whole, plan, held, words, multiplied: Vec::new(), stats: Vec::new() })
     }
 
     /// The values of the roots. `texts`: None where a launch runs on the CPU; `whys` says why each runs where it does.
-    pub fn all(mut self, texts: Vec<Option<Lowered>>, whys: &[String]) -> Result<(Vec<Array>, Vec<LaunchStats>), Stop> {
-        let wanted: Vec<&str> = texts.iter().flatten().flat_map(Lowered::wanted).collect();
-        let mut ready = self.cuda.kernels.get(&wanted)?.into_iter();
-        for (k, text) in texts.into_iter().enumerate() {
-            let begun = Instant::now();
+    pub fn all(mut self, texts: Vec<Option<Todo>>, whys: &[String]) -> Result<(Vec<Array>, Vec<LaunchStats>), Stop> {
+        let own = texts.iter().flatten().filter(|t| t.call.is_none());
+        let wanted: Vec<Rc<Lowered>> = own.map(|t| t.text.clone()).collect();
+        // All in one program, which stays as long as the run.
+        let _functions = self.cuda.kernels.of(&wanted)?;
+        if wanted.len() == texts.len()
+            && let Some(values) = self.again(&wanted, whys)?
+        {
+            return Ok((values, self.stats));
+        }
+        self.words = self.cuda.memory.take(self.plan.launches.len() * WORDS * 8)?;
+        self.cuda.memory.fill(&self.words, 0xff)?;
+        let first = self.plan.clone();
+        for (k, todo) in texts.into_iter().enumerate() {
             let mut why = whys.get(k).cloned().unwrap_or_default();
-            let stats = match text {
-                Some(text) => {
-                    let ready = ready.by_ref().take(text.wanted().len()).collect();
-                    let (runs, gpu) = self.launch(k, text, ready, &mut why)?;
-                    if self.ctx.timed {
-                        self.cuda.driver.wait(self.ctx.interrupt)?;
+            let (text, call) = todo.map_or((None, None), |t| (Some(t.text), t.call));
+            let text = match text {
+                // A launch before it stored another type.
+                Some(_) if !Rc::ptr_eq(&first, &self.plan) => match self.text(k) {
+                    Ok(text) => Some(text),
+                    Err(says) => {
+                        why = no_text(&says);
+                        None
                     }
-                    let micros = begun.elapsed().as_secs_f64() * 1e6;
-                    LaunchStats { launch: k, micros, threads: 0, runs, gpu: Some(gpu), why }
-                }
+                },
+                known => known,
+            };
+            let stats = match text {
+                Some(text) => match call {
+                    Some(call) => self.by_library(k, &call, text, why)?,
+                    None => self.launch(k, text, why)?,
+                },
                 None => self.on_cpu(k, why)?,
             };
             self.stats.push(stats);
@@ -154,7 +156,7 @@ impl<'a> Run<'a> {
     }
 
     /// The error words of the first so many launches.
-    fn read_words(&mut self, launches: usize) -> Done<Vec<u64>> {
+    pub fn read_words(&mut self, launches: usize) -> Done<Vec<u64>> {
         let mut bytes = vec![0u8; launches * WORDS * 8];
         let words = self.words.clone();
         self.cuda.memory.download(&words, &mut bytes, self.ctx.interrupt)?;
@@ -162,12 +164,12 @@ impl<'a> Run<'a> {
     }
 
     /// Where a launch keeps its error words.
-    pub(super) fn word(&self, k: usize) -> u64 {
+    pub fn word(&self, k: usize) -> u64 {
         self.words.at() + (k * WORDS * 8) as u64
     }
 
     /// Errors: some launch failed.
-    fn look_at(&self, words: &[u64]) -> Result<(), Stop> {
+    pub fn look_at(&self, words: &[u64]) -> Result<(), Stop> {
         let failed = |k: &usize| words.get(k * WORDS).is_some_and(|w| *w != FINE);
         match (0..words.len() / WORDS).any(|k| failed(&k)) {
             true if self.multiplied.iter().any(failed) => Err(Stop::Large),
@@ -176,179 +178,76 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A launch on the device; how often it ran. Results are in `held` after it.
-    fn launch(
-        &mut self,
-        k: usize,
-        mut lowered: Lowered,
-        mut ready: Vec<Rc<Ready>>,
-        why: &mut String,
-    ) -> Result<(u32, OnGpu), Stop> {
-        if let (Some(call), Some(range)) = (lowered.call.take(), ready.first()) {
-            match self.multiply(k, &call, range)? {
-                Ok(gpu) => return Ok((1, gpu)),
-                Err(says) => *why += &format!("; but {says}, so our text did"),
+    /// A product by its library, or by our text where that refuses.
+    fn by_library(&mut self, k: usize, call: &Call, text: Rc<Lowered>, mut why: String) -> Result<LaunchStats, Stop> {
+        let begun = Instant::now();
+        let range = self.cuda.kernels.get(&[kir::RANGE])?.remove(0);
+        match self.multiply(k, call, &range)? {
+            Ok(gpu) => {
+                let micros = begun.elapsed().as_secs_f64() * 1e6;
+                Ok(LaunchStats { launch: k, micros, clock: "monotonic", threads: 0, runs: 1, gpu: Some(gpu), why })
             }
-            ready = self.cuda.kernels.get(&lowered.wanted())?;
+            Err(says) => {
+                why += &format!("; but {says}, so our text did");
+                self.launch(k, text, why)
+            }
         }
+    }
+
+    /// Launch `k` with the storage types of now.
+    fn text(&mut self, k: usize) -> Text {
+        self.cuda.known.text(self.whole, &self.plan, k)
+    }
+
+    pub fn functions(&mut self, lowered: &Rc<Lowered>) -> Done<Vec<Rc<Ready>>> {
+        match lowered.functions() {
+            Some(all) => Ok(all),
+            None => self.cuda.kernels.of(std::slice::from_ref(lowered)),
+        }
+    }
+
+    /// A launch on the device, once more where a result did not fit its type. Results are in `held` after it.
+    fn launch(&mut self, k: usize, mut lowered: Rc<Lowered>, why: String) -> Result<LaunchStats, Stop> {
+        let (begun, mut by_events) = (Instant::now(), Some(0.0));
         let mut runs = 0;
         loop {
             runs += 1;
-            let gpu = self.hand_over(k, &lowered.code, &ready)?;
-            if lowered.code.checked.is_empty() {
-                return Ok((runs, gpu));
-            }
-            let words = self.read_words(k + 1)?;
-            self.look_at(&words)?;
-            let fits = words[k * WORDS + 1];
-            let misfit = |(bit, _): &(usize, &BufId)| fits >> bit & 1 == 0;
-            let wide: Vec<BufId> = lowered.code.checked.iter().enumerate().filter(misfit).map(|(_, b)| *b).collect();
+            let ready = self.functions(&lowered)?;
+            let prepared = self.prepare(k, &lowered.code, &ready)?;
+            let gpu = prepared.told()?;
+            let took = self.hand_over(prepared)?;
+            by_events = by_events.zip(took).map(|(before, us)| before + us);
+            let wide = self.misfits(k, &lowered)?;
             if wide.is_empty() {
-                return Ok((runs, gpu));
+                let (micros, clock) = match by_events {
+                    Some(us) => (us, "events"),
+                    None => (begun.elapsed().as_secs_f64() * 1e6, "monotonic"),
+                };
+                return Ok(LaunchStats { launch: k, micros, clock, threads: 0, runs, gpu: Some(gpu), why });
             }
             for at in wide {
-                let buffer = &mut self.plan.to_mut().buffers[at.0 as usize];
+                let buffer = &mut Rc::make_mut(&mut self.plan).buffers[at.0 as usize];
                 (buffer.dtype, buffer.checked) = (DType::F64, false);
             }
-            let tuning = self.cuda.tuning;
-            lowered = self::lowered(&self.plan, k, tuning).map_err(|e| Stop::Cpu(e.parts().says.clone()))?;
-            ready = self.cuda.kernels.get(&lowered.wanted())?;
+            lowered = self.text(k).map_err(Stop::Cpu)?;
             self.cuda.memory.fill(&self.words.clone(), 0xff)?;
         }
     }
 
-    /// The launch's kernels, one after the other.
-    fn hand_over(&mut self, k: usize, code: &Code, ready: &[Rc<Ready>]) -> Result<OnGpu, Stop> {
-        if ready.len() != code.kernels.len() {
-            return Err(Stop::Cpu("a kernel is missing".into()));
+    /// The results of launch `k` that do not fit their types.
+    fn misfits(&mut self, k: usize, lowered: &Lowered) -> Result<Vec<BufId>, Stop> {
+        if lowered.code.checked.is_empty() {
+            return Ok(Vec::new());
         }
-        let mut own = Own::default();
-        for buffer in self.plan.launches[k].stores.iter().chain(&self.plan.launches[k].after_stores).map(|s| s.buf) {
-            let (shape, dtype) = (&self.plan.buffer(buffer).shape, self.plan.buffer(buffer).dtype);
-            let copy = self.cuda.memory.take(elements(shape).saturating_mul(dtype.size()))?;
-            self.held[buffer.0 as usize] = Held { host: None, copy: Some(copy) };
-        }
-        for scratch in &code.scratch {
-            let bytes = usize::try_from(scratch.bytes).map_err(|_| Stop::Memory)?;
-            own.scratch.push((scratch.name.clone(), self.cuda.memory.take(bytes)?));
-        }
-        let predicted = place::gpu_us(&self.plan, &self.plan.launches[k]) / code.kernels.len().max(1) as f64;
-        let mut all: Option<OnGpu> = None;
-        for (kernel, ready) in code.kernels.iter().zip(ready) {
-            for (name, byte) in &kernel.clears {
-                if let Some((_, scratch)) = own.scratch.iter().find(|s| s.0 == *name) {
-                    self.cuda.memory.fill(scratch, *byte)?;
-                }
-            }
-            let gpu = self.run_kernel(k, kernel, ready, predicted, &mut own)?;
-            all = Some(all.map_or(gpu, |before| before.and(gpu)));
-        }
-        all.ok_or_else(|| Stop::Cpu("a launch without a kernel".into()))
+        let words = self.read_words(k + 1)?;
+        self.look_at(&words)?;
+        let fits = words[k * WORDS + 1];
+        let misfit = |(bit, _): &(usize, &BufId)| fits >> bit & 1 == 0;
+        Ok(lowered.code.checked.iter().enumerate().filter(misfit).map(|(_, b)| *b).collect())
     }
 
-    fn run_kernel(
-        &mut self,
-        k: usize,
-        kernel: &Kernel,
-        ready: &Ready,
-        predicted: f64,
-        own: &mut Own,
-    ) -> Result<OnGpu, Stop> {
-        let interrupt = self.ctx.interrupt;
-        let threads = kernel.threads;
-        let full = self.cuda.driver.facts().processors.saturating_mul(ready.function.resident);
-        let per_block = kernel.per_block();
-        let wave = u64::from(full) * per_block;
-        let predicted = predicted * self.cuda.pace;
-        // A slice is at least what fills the device once.
-        let slices = ((predicted / SLICE_US).ceil() as u64).clamp(1, kernel.points.div_ceil(wave).max(1));
-        let size = kernel.points.div_ceil(slices).max(1).next_multiple_of(per_block);
-        let cuts: Vec<(u64, u64, u32)> = (0..kernel.points.div_ceil(size))
-            .map(|s| (s * size, size.min(kernel.points - s * size)))
-            .map(|(lo, n)| (lo, n, kernel.blocks(n, u64::from(full))))
-            .collect();
-        let parts: u32 = cuts.iter().map(|c| c.2).sum();
-        let mut slots = self.slots(k, kernel, parts, own)?;
-        let place = |name: &str| kernel.params.iter().position(|p| p.name == name);
-        let (lo, n, first) = (place("lo"), place("n"), place("first"));
-        let set = |at: Option<usize>, value: u64, slots: &mut Vec<u64>| {
-            if let Some(at) = at {
-                slots[at] = value;
-            }
-        };
-        let (begun, mut done) = (Instant::now(), 0u32);
-        for (s, (from, count, blocks)) in cuts.iter().enumerate() {
-            if interrupt.is_set() {
-                self.cuda.driver.finish()?;
-                return Err(Stop::Interrupted);
-            }
-            if s >= 2 {
-                self.cuda.driver.reached(s, interrupt)?;
-            }
-            set(lo, *from, &mut slots);
-            set(n, *count, &mut slots);
-            set(first, u64::from(done), &mut slots);
-            ready.function.launch(*blocks, threads, &mut slots)?;
-            done += blocks;
-            if cuts.len() > 1 {
-                self.cuda.driver.mark(s)?;
-            }
-        }
-        if self.ctx.timed || cuts.len() > 1 || predicted > SLICE_US / 10.0 {
-            self.cuda.driver.wait(interrupt)?;
-            self.cuda.learn(begun.elapsed().as_secs_f64() * 1e6, predicted / self.cuda.pace);
-        }
-        let (usage, resident) = (ready.usage, ready.function.resident);
-        let occupancy = (resident * threads).min(2048) as f32 / 2048.0;
-        let grid = cuts.iter().map(|c| c.2).max().unwrap_or(0);
-        let slices = cuts.len() as u32;
-        let (registers, spills, shared) = (usage.registers, usage.spills, usage.shared);
-        Ok(OnGpu { grid, block: threads, slices, registers, spills, shared, occupancy, library: None })
-    }
-
-    /// One word an argument; `own` keeps alive what they point to.
-    fn slots(&mut self, k: usize, kernel: &Kernel, parts: u32, own: &mut Own) -> Result<Vec<u64>, Stop> {
-        let mut slots = Vec::with_capacity(kernel.params.len());
-        for param in &kernel.params {
-            slots.push(match (&param.what, param.name.as_str()) {
-                (ParamKind::In(_, b), _) => {
-                    let copy = self.on_device(BufId(*b))?;
-                    let at = copy.at();
-                    // Texts read vectors of so many bytes.
-                    if !at.is_multiple_of(16) {
-                        return Err(Stop::Cpu("an array does not begin at a multiple of 16 bytes".into()));
-                    }
-                    own.others.push(copy);
-                    at
-                }
-                (ParamKind::Out(_, b), _) => {
-                    let copy = self.held[*b as usize].copy.as_ref();
-                    copy.ok_or_else(|| Stop::Cpu(format!("buffer {b} has no place")))?.at()
-                }
-                (ParamKind::Number(Type::F64, x), _) => x.to_bits(),
-                (ParamKind::Number(_, x), _) => *x as i64 as u64,
-                (ParamKind::Launch(_), "parts") => u64::from(parts),
-                (ParamKind::Launch(_), _) => 0,
-                (ParamKind::Scratch(_), "err") => self.word(k),
-                (ParamKind::Scratch(_), name) => match own.scratch.iter().find(|s| s.0 == name) {
-                    Some((_, scratch)) => scratch.at(),
-                    None => {
-                        let (bytes, zeros) = kernel.scratch(name, u64::from(parts));
-                        let scratch = self.cuda.memory.take(bytes as usize)?;
-                        if zeros {
-                            self.cuda.memory.fill(&scratch, 0)?;
-                        }
-                        let at = scratch.at();
-                        own.others.push(scratch);
-                        at
-                    }
-                },
-            });
-        }
-        Ok(slots)
-    }
-
-    pub(super) fn on_device(&mut self, at: BufId) -> Result<Rc<DevBuf>, Stop> {
+    /// A buffer's copy on the device, made where there is none.
+    pub fn on_device(&mut self, at: BufId) -> Result<Rc<DevBuf>, Stop> {
         let held = &self.held[at.0 as usize];
         if let Some(copy) = &held.copy {
             return Ok(copy.clone());
@@ -364,8 +263,18 @@ impl<'a> Run<'a> {
         Ok(copy)
     }
 
+    /// Where a buffer is that kernels read or write.
+    pub fn address(&mut self, at: BufId) -> Result<u64, Stop> {
+        let at = self.on_device(at)?.at();
+        // Texts read vectors of so many bytes.
+        if at.is_multiple_of(16) {
+            return Ok(at);
+        }
+        Err(Stop::Cpu("an array does not begin at a multiple of 16 bytes".into()))
+    }
+
     /// A buffer as an array of the host.
-    fn value(&mut self, at: BufId) -> Result<Array, Stop> {
+    pub fn value(&mut self, at: BufId) -> Result<Array, Stop> {
         let held = self.held[at.0 as usize].clone();
         if let Some(host) = held.host {
             return Ok(host);
@@ -406,6 +315,7 @@ impl<'a> Run<'a> {
             buffer.from = input.map_or(From::Launch(0), |j| From::Input(j as u32));
             buffer.last_use = None;
         }
+        let plan = Rc::new(plan);
         let values = self.cpu.run(&plan, &inputs, self.ctx).map_err(|e| match e {
             DeviceError::Fault(_) => Stop::Fault,
             DeviceError::Interrupted => Stop::Interrupted,
@@ -416,13 +326,12 @@ impl<'a> Run<'a> {
         for (at, value) in plan.roots.iter().zip(values) {
             let dtype = value.dtype();
             if self.plan.buffer(*at).dtype != dtype {
-                self.plan.to_mut().buffers[at.0 as usize].dtype = dtype;
+                Rc::make_mut(&mut self.plan).buffers[at.0 as usize].dtype = dtype;
             }
             self.held[at.0 as usize] = Held { host: Some(value), copy: None };
         }
         let done = self.cpu.stats().first().cloned();
-        let done =
-            done.unwrap_or(LaunchStats { launch: k, micros: 0.0, threads: 1, runs: 1, gpu: None, why: String::new() });
+        let done = done.ok_or_else(|| Stop::Cpu("the CPU tells nothing of a launch".into()))?;
         Ok(LaunchStats { launch: k, why, ..done })
     }
 }
