@@ -105,7 +105,7 @@ fn reads_elsewhere_stay_single_in_the_loop_of_vectors() {
 #[test]
 fn a_fold_has_independent_partial_results() {
     let text = &texts("(reduce-max 0 (mul a:f64[9] b:f64[9]))")[0].text;
-    assert!(text.contains("alignas(16) double f0[4];") && text.contains("f0[e] > "), "{text}");
+    assert!(text.contains("alignas(16) double f0[4];") && text.contains("f0[e] = most(f0[e], "), "{text}");
     assert!(text.contains("((double2*)u0)[1] = __ldg((const double2*)(a0 + at + 512))"), "{text}");
     let rows = &texts("(reduce-add 1 a:f64[3 2000])")[0].text;
     assert!(rows.contains("(const double2*)(a0 + o * m0 + at)"), "{rows}");
