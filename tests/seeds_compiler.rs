@@ -541,3 +541,31 @@ fn visual_passes_of_the_four_systems_are_in_every_trace() {
         }
     }
 }
+
+/// Points of the plane: how many rounds until they leave, by a state of three numbers.
+const LEAVES: &str = "{(a b)←⍵ ⋄ 3⊃{(x y n)←⍵ ⋄ (a+(x×x)-y×y)(b+2×x×y)(n+1)}⍣{(x y n)←⍺ ⋄ (n=50)∨4<(x×x)+y×y}⊢0 0 0}";
+
+#[test]
+fn acc_26_cells_end_their_loops_by_themselves() {
+    let lines = [
+        "+/{0.5×⍵+2÷⍵}⍣≡¨1+v".to_string(),
+        "{c←⍵ ⋄ {0.5×⍵+c÷⍵}⍣{1e¯9>|⍺-⍵}⊢1}¨1+v".into(),
+        "{⊃⌽{(n k)←⍵ ⋄ ((n÷2)⌊2|n)(k+1)}⍣{1≥⊃⍺}⊢⍵ 0}¨v".into(),
+        "{⍵÷2}⍣3¨v".into(),
+        format!("+/{LEAVES}¨↓4 2⍴v-2"),
+    ];
+    for line in &lines {
+        let t = on(&[], line);
+        let looped = t.nodes.iter().any(|n| n.kind == "loop" && n.uses > 0);
+        assert_eq!((t.kernels.len(), looped, t.diagnostics.len()), (1, true, 0), "{line}: {:?}", t.diagnostics);
+        assert_eq!(sha(&t), sha(&on(&["off=frames"], line)), "{line}");
+        let text = &t.kernels[0].cuda.as_ref().expect("a text").text;
+        let ends = !line.contains('3') || line.contains('x');
+        assert_eq!(text.contains("break;"), ends, "{line}: {text}");
+    }
+    // Where a launch must stop the host goes on.
+    let long = "{⍵+1}⍣{⍺≥70000}¨v";
+    let t = on(&[], long);
+    assert_eq!(t.diagnostics.iter().map(|d| d.code.as_str()).collect::<Vec<_>>(), ["W-rounds"]);
+    assert_eq!(sha(&t), sha(&on(&["off=frames"], long)));
+}

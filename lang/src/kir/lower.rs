@@ -422,12 +422,27 @@ impl Lowering<'_> {
             let is = sure(&inner.values[*v as usize], inner.loose[*v as usize]);
             inner.out.push(let_(format!("n{at}_{k}"), is));
         }
+        let done = format!("d{at}_");
+        if let Some(v) = rounds.until {
+            body.out.push(let_(done.clone(), "0.0".into()));
+            inner.out.push(Stmt::Set {
+                name: done.clone(),
+                is: inner.values[v as usize].clone(),
+                node: Some(step.node),
+            });
+        }
         for k in 0..rounds.next.len() {
             let (name, is) = (format!("s{at}_{k}"), format!("n{at}_{k}"));
             inner.out.push(Stmt::Set { name, is, node: Some(step.node) });
         }
+        if rounds.until.is_some() {
+            inner.out.push(Stmt::If(format!("{done} != 0.0"), vec![Stmt::Do("break".into())]));
+        }
         let (name, to) = (format!("r{at}_"), self.number('m', Type::U64, f64::from(rounds.count)));
         body.out.push(Stmt::For { name, from: "0".into(), to, step: "1".into(), body: inner.out });
+        if rounds.until.is_some() {
+            body.out.push(Stmt::If(format!("{done} == 0.0"), vec![Stmt::Do(format!("fail({bad})"))]));
+        }
         Ok(format!("s{at}_{result}"))
     }
 

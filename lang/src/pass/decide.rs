@@ -116,6 +116,7 @@ pub fn glyph(dag: &Dag, at: NodeId) -> String {
         Node::Select { .. } => "?:".into(),
         Node::Cat { axis, .. } => along(dag, at, *axis, ",", "⍪"),
         Node::Gather { .. } => "[]".into(),
+        Node::Loop { body, .. } if body.until.is_some() => "⍣=".into(),
         Node::Loop { body, .. } => format!("⍣{}", body.count),
         Node::Whole { what, .. } => what.glyph(),
         Node::Compact { axis, args } => along(dag, args[1], *axis, "/", "⌿"),

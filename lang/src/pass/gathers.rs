@@ -65,7 +65,7 @@ fn of_transform(dag: &mut Dag, at: NodeId, src: NodeId, born: usize) -> Option<N
 }
 
 fn goes_through(dag: &Dag, gather: NodeId, src: NodeId, uses: &[u32]) -> bool {
-    let map = matches!(dag.node(src), Node::Map { .. } | Node::Select { .. }) && !dag.node(src).fails_hard();
+    let map = matches!(dag.node(src), Node::Map { .. } | Node::Select { .. }) && !dag.fails_hard(src);
     let alone = uses.get(src.index()).is_some_and(|n| *n == 1);
     map && alone && dag.elements(gather) <= dag.elements(src)
 }

@@ -34,7 +34,7 @@ impl<'a> Judge<'a> {
     pub fn why(&self, keep: &BTreeMap<NodeId, Why>, at: NodeId, places: &[Context]) -> Option<Why> {
         let dag = self.dag;
         let map = if let Node::Map { op, .. } = dag.node(at) { Some(*op) } else { None };
-        let hard = dag.node(at).fails_hard();
+        let hard = dag.fails_hard(at);
         if hard && !places.iter().any(|c| c.onto) && !self.allow.has(Fault::PartOfWhatFails) {
             return Some(Why::MayFail);
         }

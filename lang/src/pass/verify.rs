@@ -101,7 +101,8 @@ fn node(dag: &Dag, at: NodeId) -> Result<(), String> {
             let steps = body.steps.iter().enumerate().all(|(k, s)| known(k, s));
             let values = args.len() + body.steps.len();
             let next = body.next.len() <= args.len() && body.next.iter().all(|v| (*v as usize) < values);
-            let fits = conform && steps && next && (*result as usize) < body.next.len();
+            let ends = body.until.is_none_or(|v| (v as usize) < values);
+            let fits = conform && steps && next && ends && (*result as usize) < body.next.len();
             if fits { Ok(()) } else { wrong("a loop whose values are not in order".into()) }
         }
         Node::Whole { what, args } => whole(dag, at, what, args).or_else(wrong),

@@ -6,6 +6,7 @@ use crate::array::{Array, Complex64, Data, elements};
 use crate::dag::Lib;
 use crate::error::{Result, domain, length, rank};
 use crate::eval::cx::Cx;
+use crate::prim::op::Op;
 use crate::prim::scalar::complex;
 use std::collections::HashMap;
 
@@ -51,6 +52,9 @@ pub fn matches(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arr
     if x.shape() != y.shape() {
         return Ok(Array::bool(false));
     }
+    if x.frame().is_some() || y.frame().is_some() {
+        return cx.framed_match(x, y);
+    }
     let same = match (x.pending(), y.pending()) {
         (Some(a), Some(b)) => std::rc::Rc::ptr_eq(a, b),
         _ => false,
@@ -62,6 +66,9 @@ pub fn matches(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arr
 
 pub fn differs(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
     let m = matches(cx, x, y, axis)?;
+    if m.frame().is_some() {
+        return cx.map1(Op::Not, &m);
+    }
     Ok(Array::bool(m.number_scalar() == Some(0.0)))
 }
 
