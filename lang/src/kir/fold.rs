@@ -1,8 +1,8 @@
-//! Folds in a kernel: of everything (grid-stride, partial results, the last block folds them in index order), of rows (a
-//! warp or a block a row), of another axis (a thread a result).
+//! Folds in a kernel: of everything (grid-stride, partial results, the last block folds them in index order), of rows
+//! (a warp or a block a row), of another axis (a thread a result).
 //!
-//! Rows: ACC-06, ACL-07, ACC-20; CUDA §4. A thread's result is `t0…`, a warp's stands in `h0…`, a block's is `q0…`. Always:
-//! the same grid gives the same bits.
+//! Rows: ACC-06, ACL-07, ACC-20; CUDA §4. A thread's result is `t0…`, a warp's stands in `h0…`, a block's is `q0…`.
+//! Always: the same grid gives the same bits.
 
 use super::lower::{Body, Lowering, Part, set, store, stride};
 use super::vector::{By, Way};
@@ -14,8 +14,8 @@ use crate::prim::op::Op;
 
 const WARPS: u32 = THREADS / 32;
 
-/// Where blocks that share a result leave their partial ones: in `partials`, of which each fold has `all`, at `mine` and
-/// `theirs`; how many share one; what they count themselves by; the result's place.
+/// Where blocks that share a result leave their partial ones: in `partials`, of which each fold has `all`, at `mine`
+/// and `theirs`; how many share one; what they count themselves by; the result's place.
 pub(super) struct Meeting {
     pub(super) partials: &'static str,
     pub(super) all: Expr,

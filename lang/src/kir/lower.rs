@@ -1,8 +1,9 @@
 //! A launch becomes a kernel: its loop, its index arithmetic, its body, its fold.
 //!
-//! Rows: ACC-06, ACC-16, BAR-11; CUDA §2–§4. Here: which shape a launch has, maps (grid-stride), and the body, which all
-//! shapes share; `fold`, `places` and `whole` are the others. Values are double, or float where the node is f32; storage
-//! types convert at loads and stores. Overflow is tested where a value is stored or would be hidden, not at every operation.
+//! Rows: ACC-06, ACC-16, BAR-11; CUDA §2–§4. Here: which shape a launch has, maps (grid-stride), and the body, which
+//! all shapes share; `fold`, `places` and `whole` are the others. Values are double, or float where the node is f32;
+//! storage types convert at loads and stores. Overflow is tested where a value is stored or would be hidden, not at
+//! every operation.
 
 use super::vector::Way;
 use super::{Code, Expr, Kernel, Param, ParamKind, Scratch, Spread, Stmt, Tuning, Type};
@@ -155,7 +156,8 @@ impl Lowering<'_> {
         self.buffers();
     }
 
-    /// Memory that the launch's kernels share, as a parameter of this one; the first that names it says how large it is.
+    /// Memory that the launch's kernels share, as a parameter of this one; the first that names it says how large it
+    /// is.
     pub(super) fn shared(&mut self, name: &str, of: Type, items: u64) {
         if !self.scratch.iter().any(|s| s.name == name) {
             self.scratch.push(Scratch { name: name.into(), bytes: items.saturating_mul(u64::from(of.bytes())) });
@@ -471,7 +473,8 @@ impl Lowering<'_> {
         Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, axes) })
     }
 
-    /// A place in an array of that shape, on some axes by a value: `spot` checks it and goes on at 0 where there is none.
+    /// A place in an array of that shape, on some axes by a value: `spot` checks it and goes on at 0 where there is
+    /// none.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn moved(
         &mut self,

@@ -1,8 +1,9 @@
-//! Folds of few long lines: blocks fold parts of a line, and the last of a line's blocks folds the parts in their order.
+//! Folds of few long lines: blocks fold parts of a line, and the last of a line's blocks folds the parts in their
+//! order.
 //!
-//! Rows: ACC-06; CUDA §4 (SegReduce). Parts are as long as the text says, whatever the grid: the same bits on each device.
-//! Along the last axis a block folds its part as a row. Along another a block takes a strip of lines that lie side by
-//! side, up to `THREADS` of them, in as many rows of threads as there is room for; so its loads are contiguous.
+//! Rows: ACC-06; CUDA §4 (SegReduce). Parts are as long as the text says, whatever the grid: the same bits on each
+//! device. Along the last axis a block folds its part as a row. Along another a block takes a strip of lines that lie
+//! side by side, up to `THREADS` of them, in as many rows of threads as there is room for; so its loads are contiguous.
 
 use super::fold::{Meeting, fold_text, slot, unit};
 use super::lower::{Body, Lowering, Part, set, store};
