@@ -58,12 +58,9 @@ impl<'a> Grading<'a> {
 
     /// By all their numbers, then by their places: never `Equal` for two cells.
     pub fn order(&self, a: &Cell, b: &Cell) -> Ordering {
-        if a.0 >> 64 != b.0 >> 64 || self.by_cell() {
-            return a.cmp(b);
-        }
-        let rest = |c: &Cell| &self.items[c.at() * self.width + 1..(c.at() + 1) * self.width];
-        let unequal = rest(a).iter().zip(rest(b)).find(|(x, y)| x != y && self.key(**x) != self.key(**y));
-        unequal.map_or(a.at().cmp(&b.at()), |(x, y)| self.key(*x).cmp(&self.key(*y)))
+        let of = |c: &Cell| &self.items[c.at() * self.width..(c.at() + 1) * self.width];
+        let rest = || of(a).iter().map(|x| self.key(*x)).cmp(of(b).iter().map(|x| self.key(*x)));
+        (a.0 >> 64).cmp(&(b.0 >> 64)).then_with(rest).then(a.at().cmp(&b.at()))
     }
 
     /// Unsigned numbers in the order of `f64::total_cmp`, but that −0 is 0.
@@ -87,18 +84,15 @@ pub struct Places<'a> {
     firsts: HashTable<usize>,
 }
 
-/// At most, for an item of the list.
-pub const BYTES: usize = 24;
+/// At most, for an item of the list, while a table grows. Room for all from the start is no faster.
+pub const BYTES: usize = 32;
 
 impl<'a> Places<'a> {
     /// Share number `share` of `shares`, of nothing yet. `ct`: at most 2*¯32.
     pub fn new(have: &'a [f64], ct: f64, share: usize, shares: usize) -> Places<'a> {
         // From 64 ⎕CTs of the least number of its binade a cell has, so that few lookups need two.
         let drop = if ct > 0.0 { (58.0 + ct.log2()).ceil().clamp(0.0, 51.0) as u32 } else { 0 };
-        let shares = shares.max(1);
-        // Growing would cost as much again: each value is looked for in the list.
-        let own = have.len() / shares;
-        Places { have, ct, drop, share, shares, firsts: HashTable::with_capacity(own + own / 16) }
+        Places { have, ct, drop, share, shares: shares.max(1), firsts: HashTable::new() }
     }
 
     /// Takes up what of these places is in this share; ranges come in their order.
