@@ -259,10 +259,13 @@ fn range(p: &Product, [left, right]: [u64; 2], err: u64) -> Vec<u64> {
     left.into_iter().chain(right).chain([err]).collect()
 }
 
+/// A launch and the device's time for it, µs.
+type Timed = (OnGpu, Option<f64>);
+
 impl Run<'_> {
-    /// Launch `k`, a product, by cuBLAS, in slices of rows. `ready`: the text that looks at the operands. The inner
-    /// error: what cuBLAS says; then nothing has been computed, and our text is to do it.
-    pub(super) fn multiply(&mut self, k: usize, call: &Call, ready: &Ready) -> Result<Result<OnGpu, String>, Stop> {
+    /// Launch `k`, a product, by cuBLAS, in slices of rows, and its time where that is asked for. `ready`: the text that
+    /// looks at the operands. The inner error: what cuBLAS says; then nothing has been computed, and our text is to do it.
+    pub(super) fn multiply(&mut self, k: usize, call: &Call, ready: &Ready) -> Result<Result<Timed, String>, Stop> {
         let p = &call.product;
         let operands = [self.on_device(p.left.buf)?, self.on_device(p.right.buf)?];
         let bytes = usize::try_from(8 * p.rows * p.columns).map_err(|_| Stop::Memory)?;
@@ -273,6 +276,7 @@ impl Run<'_> {
         let [left, right] = operands.each_ref().map(|copy| copy.at());
         let full = u64::from(self.cuda.driver.facts().processors.saturating_mul(ready.function.resident));
         let blocks = ((p.rows.max(p.columns) * p.deep).div_ceil(u64::from(kir::THREADS))).min(full) as u32;
+        self.start_clock()?;
         ready.function.launch(blocks, kir::THREADS, &mut range(p, [left, right], self.word(k)))?;
 
         let predicted = call.us * self.cuda.pace;
@@ -301,9 +305,10 @@ impl Run<'_> {
             self.cuda.driver.wait(interrupt)?;
             self.cuda.learn(begun.elapsed().as_secs_f64() * 1e6, call.us);
         }
+        let took = self.stop_clock()?;
         self.held[p.result.0 as usize] = Held { host: None, copy: Some(result) };
         self.multiplied.push(k);
-        Ok(Ok(OnGpu { slices: slices as u32, library: Some(NAME), ..OnGpu::default() }))
+        Ok(Ok((OnGpu { slices: slices as u32, library: Some(NAME), ..OnGpu::default() }, took)))
     }
 }
 

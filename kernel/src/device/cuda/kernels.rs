@@ -55,15 +55,17 @@ impl Kernels {
         self.known.contains_key(text)
     }
 
-    /// The functions of all these launches, in order; those that are missing become one program. Errors: as `get`.
-    pub fn of(&mut self, all: &[Rc<Lowered>]) -> Done<Vec<Rc<Ready>>> {
+    /// The functions of all these launches, in order, and of `others`; those that are missing become one program. Errors:
+    /// as `get`.
+    pub fn of(&mut self, all: &[Rc<Lowered>], others: &[&str]) -> Done<Vec<Rc<Ready>>> {
         let known: Option<Vec<_>> = all.iter().map(|l| l.functions()).collect();
-        if let Some(known) = known {
+        if let Some(known) = known.filter(|_| others.is_empty()) {
             let known: Vec<Rc<Ready>> = known.into_iter().flatten().collect();
             self.spent.memory_hits += known.len() as u32;
             return Ok(known);
         }
-        let texts: Vec<&str> = all.iter().flat_map(|l| &l.texts).map(String::as_str).collect();
+        let texts: Vec<&str> =
+            all.iter().flat_map(|l| &l.texts).map(String::as_str).chain(others.iter().copied()).collect();
         let ready = self.get(&texts)?;
         let mut rest = ready.as_slice();
         for one in all {
@@ -75,7 +77,7 @@ impl Kernels {
     }
 
     /// A function a text. Errors: `Refused` where NVRTC or the driver does not take it.
-    pub fn get(&mut self, texts: &[&str]) -> Done<Vec<Rc<Ready>>> {
+    fn get(&mut self, texts: &[&str]) -> Done<Vec<Rc<Ready>>> {
         let mut missing: Vec<&str> = Vec::new();
         for text in texts {
             if self.known.contains_key(*text) {

@@ -5,10 +5,11 @@
 //! not finish in 50 ms.
 
 use super::Stop;
+use super::driver::Done;
 use super::kernels::Ready;
 use super::memory::DevBuf;
 use super::place;
-use super::run::{Held, Run, WORDS};
+use super::run::{Held, Run};
 use crate::device::OnGpu;
 use aplomb_lang::array::elements;
 use aplomb_lang::kir::{Code, Kernel, ParamKind, Type};
@@ -147,7 +148,7 @@ impl Run<'_> {
                 (ParamKind::Number(_, x), _) => *x as i64 as u64,
                 (ParamKind::Launch(_), "parts") => u64::from(parts),
                 (ParamKind::Launch(_), _) => 0,
-                (ParamKind::Scratch(_), "err") => self.words.at() + (k * WORDS * 8) as u64,
+                (ParamKind::Scratch(_), "err") => self.word(k),
                 (ParamKind::Scratch(_), name) => match named(name) {
                     Some(scratch) => scratch.at(),
                     None => {
@@ -170,11 +171,24 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Before what is timed is handed over.
+    pub fn start_clock(&self) -> Done<()> {
+        if self.ctx.timed { self.cuda.driver.mark_time(0) } else { Ok(()) }
+    }
+
+    /// Waits for it: what the device took, µs, where that is asked for and known.
+    pub fn stop_clock(&self) -> Done<Option<f64>> {
+        if !self.ctx.timed {
+            return Ok(None);
+        }
+        self.cuda.driver.mark_time(1)?;
+        self.cuda.driver.wait(self.ctx.interrupt)?;
+        self.cuda.driver.time_between()
+    }
+
     /// The launch's kernels, one after the other. What the device took for them, µs, where that is asked for.
     pub fn hand_over(&mut self, mut all: Prepared) -> Result<Option<f64>, Stop> {
-        if self.ctx.timed {
-            self.cuda.driver.mark_time(0)?;
-        }
+        self.start_clock()?;
         let mut learnt = false;
         for step in &mut all.steps {
             for (scratch, byte) in &step.clears {
@@ -182,12 +196,7 @@ impl Run<'_> {
             }
             learnt |= self.run_step(step)?;
         }
-        if !self.ctx.timed {
-            return Ok(None);
-        }
-        self.cuda.driver.mark_time(1)?;
-        self.cuda.driver.wait(self.ctx.interrupt)?;
-        let took = self.cuda.driver.time_between()?;
+        let took = self.stop_clock()?;
         if let Some(us) = took.filter(|_| !learnt) {
             let predicted: f64 = all.steps.iter().map(|s| s.predicted).sum();
             self.cuda.learn(us, predicted / self.cuda.pace);

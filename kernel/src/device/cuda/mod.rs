@@ -31,7 +31,7 @@ use driver::Driver;
 use kernels::Kernels;
 use known::Known;
 use memory::Memory;
-use run::{Run, Todo};
+use run::{Run, Task};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -64,8 +64,8 @@ pub struct Cuda {
     driver: Driver,
     memory: Memory,
     kernels: Kernels,
-    blas: Blas,
     known: Known,
+    blas: Blas,
     /// Runs that were one graph.
     graphs: u32,
     /// How much slower launches are than the model says; never below 1.
@@ -91,8 +91,8 @@ impl Cuda {
             driver,
             memory,
             kernels,
-            blas,
             known,
+            blas,
             graphs: 0,
             pace: 1.0,
             lost_time,
@@ -176,19 +176,13 @@ impl Cuda {
         by_cost: bool,
     ) -> Result<Vec<Array>, DeviceError> {
         self.stats.clear();
-        self.blas.paused = None;
-        let mut attempt = || match self.attempt(cpu, plan, inputs, ctx, by_cost) {
-            // Graphs give way to what runs now.
-            Err(Stop::Memory) if self.known.drop_graphs() => self.attempt(cpu, plan, inputs, ctx, by_cost),
-            Err(Stop::Large) => {
-                self.blas.paused = Some("items beyond 2*499 may overflow");
-                let done = self.attempt(cpu, plan, inputs, ctx, by_cost);
-                self.blas.paused = None;
-                done
-            }
-            done => done,
-        };
-        let stop = match driver::guarded(&mut attempt) {
+        let mut done = self.try_twice(cpu, plan, inputs, ctx, by_cost);
+        if let Some(Err(Stop::Large)) = done {
+            self.blas.paused = Some("items beyond 2*499 may overflow");
+            done = self.try_twice(cpu, plan, inputs, ctx, by_cost);
+            self.blas.paused = None;
+        }
+        let stop = match done {
             Some(Ok(values)) => {
                 self.refused = 0;
                 return Ok(values);
@@ -220,6 +214,21 @@ impl Cuda {
         values
     }
 
+    /// Graphs give way to what runs now. None: the driver lacks a function.
+    fn try_twice(
+        &mut self,
+        cpu: &mut Cpu,
+        plan: &Rc<Plan>,
+        inputs: &[Array],
+        ctx: &RunCtx,
+        by_cost: bool,
+    ) -> Option<Result<Vec<Array>, Stop>> {
+        driver::guarded(|| match self.attempt(cpu, plan, inputs, ctx, by_cost) {
+            Err(Stop::Memory) if self.known.drop_graphs() => self.attempt(cpu, plan, inputs, ctx, by_cost),
+            done => done,
+        })
+    }
+
     /// What the CPU took for a plan that it ran instead.
     fn note_cpu(&mut self, cpu: &Cpu, why: &str) {
         self.stats = cpu.stats().iter().map(|s| LaunchStats { why: why.into(), ..s.clone() }).collect();
@@ -246,7 +255,7 @@ impl Cuda {
             return self.all_on_cpu(cpu, plan, inputs, ctx, format!("on the CPU: {}", costs.sentence()));
         }
         let (whole, plan) = (plan, run::as_given(plan, inputs)?);
-        let mut texts: Vec<Option<Todo>> = Vec::new();
+        let mut texts: Vec<Option<Task>> = Vec::new();
         let mut whys = Vec::new();
         for (k, launch) in plan.launches.iter().enumerate() {
             let (text, why) = if run::is_empty(launch) {
@@ -257,11 +266,8 @@ impl Cuda {
                         let mut why =
                             if by_cost { format!("on the GPU: {}", costs.sentence()) } else { ASKED_FOR.into() };
                         let choice = self.blas.choose(&plan, launch, ctx.libraries);
-                        let call = choice.and_then(|choice| {
-                            why += &format!("; {}", choice.says);
-                            choice.call
-                        });
-                        (Some(Todo { text, call }), why)
+                        why.extend(choice.iter().map(|c| format!("; {}", c.says)));
+                        (Some(Task { text, call: choice.and_then(|c| c.call) }), why)
                     }
                     Err(says) => (None, run::no_text(&says)),
                 }
@@ -290,9 +296,9 @@ impl Cuda {
     }
 
     /// A text is compiled once the CPU has lost as much time on it as compiling takes: never worse than twice the best.
-    fn too_early(&mut self, texts: &[Option<Todo>], costs: place::Costs) -> Option<String> {
-        let calls = texts.iter().flatten().any(|l| l.call.is_some());
-        let texts = texts.iter().flatten().flat_map(Todo::wanted);
+    fn too_early(&mut self, texts: &[Option<Task>], costs: place::Costs) -> Option<String> {
+        let calls = texts.iter().flatten().any(|t| t.call.is_some());
+        let texts = texts.iter().flatten().flat_map(Task::wanted);
         let unknown: Vec<&str> = texts.filter(|t| !self.kernels.knows(t)).collect();
         let needs = place::compile_us(unknown.len()) + if calls { self.blas.open_us() } else { 0.0 };
         let first = unknown.first()?;

@@ -4,7 +4,7 @@
 //! and buffers between launches. Inputs are where they are, results are new each time: of the kernels that name them
 //! the arguments are changed where an address is another one. So values are those of plain launches, and whatever goes
 //! wrong with a graph, plain launches follow.
-//! Not in a graph: runs that are timed launch by launch, plans that the CPU does a part of, launches in slices, results
+//! Not in a graph: runs that are timed launch by launch, plans that the CPU or a library does a part of, launches in slices, results
 //! that may not fit their type and are read by a later launch. What graphs keep is bounded: a sixteenth of the memory.
 
 use super::Stop;

@@ -11,7 +11,7 @@ use super::known::{Lowered, Text};
 use super::memory::{DevBuf, are_items};
 use super::{Cuda, Stop};
 use crate::device::cpu::Cpu;
-use crate::device::{Device, DeviceError, LaunchStats, RunCtx};
+use crate::device::{Device, DeviceError, LaunchStats, OnGpu, RunCtx};
 use aplomb_lang::array::{Array, DType, Data, Storage, elements};
 use aplomb_lang::kir;
 use aplomb_lang::plan::{BufId, From, Launch, Plan};
@@ -28,19 +28,6 @@ const FINE: u64 = u64::MAX;
 pub struct Held {
     pub host: Option<Array>,
     pub copy: Option<Rc<DevBuf>>,
-}
-
-/// A launch of the device: its texts, or the library that does it instead.
-pub struct Todo {
-    pub text: Rc<Lowered>,
-    pub call: Option<Call>,
-}
-
-impl Todo {
-    /// The texts that are to be compiled before it runs.
-    pub fn wanted(&self) -> Vec<&str> {
-        if self.call.is_some() { vec![kir::RANGE] } else { self.text.texts.iter().map(String::as_str).collect() }
-    }
 }
 
 /// Launches without elements have no text worth running.
@@ -67,9 +54,32 @@ pub fn as_given(plan: &Rc<Plan>, inputs: &[Array]) -> Result<Rc<Plan>, Stop> {
     Ok(own)
 }
 
+/// One run of a launch, by the device's clock where that is known.
+fn ran(gpu: OnGpu, begun: Instant, by_events: Option<f64>) -> LaunchStats {
+    let (micros, clock) = match by_events {
+        Some(us) => (us, "events"),
+        None => (begun.elapsed().as_secs_f64() * 1e6, "monotonic"),
+    };
+    LaunchStats { launch: 0, micros, clock, threads: 0, runs: 1, gpu: Some(gpu), why: String::new() }
+}
+
 /// Why a launch without a text runs where it does.
 pub fn no_text(says: &str) -> String {
     format!("on the CPU: there is no CUDA text: {says}")
+}
+
+/// A launch for the device.
+pub struct Task {
+    pub text: Rc<Lowered>,
+    /// A library does it instead.
+    pub call: Option<Call>,
+}
+
+impl Task {
+    /// The texts that are to be compiled before it runs.
+    pub fn wanted(&self) -> Vec<&str> {
+        if self.call.is_some() { vec![kir::RANGE] } else { self.text.texts.iter().map(String::as_str).collect() }
+    }
 }
 
 pub struct Run<'a> {
@@ -107,11 +117,13 @@ impl<'a> Run<'a> {
     }
 
     /// The values of the roots. `texts`: None where a launch runs on the CPU; `whys` says why each runs where it does.
-    pub fn all(mut self, texts: Vec<Option<Todo>>, whys: &[String]) -> Result<(Vec<Array>, Vec<LaunchStats>), Stop> {
-        let own = texts.iter().flatten().filter(|t| t.call.is_none());
-        let wanted: Vec<Rc<Lowered>> = own.map(|t| t.text.clone()).collect();
+    pub fn all(mut self, texts: Vec<Option<Task>>, whys: &[String]) -> Result<(Vec<Array>, Vec<LaunchStats>), Stop> {
+        let tasks = || texts.iter().flatten();
+        let wanted: Vec<Rc<Lowered>> = tasks().filter(|t| t.call.is_none()).map(|t| t.text.clone()).collect();
+        let others: &[&str] = if tasks().any(|t| t.call.is_some()) { &[kir::RANGE] } else { &[] };
         // All in one program, which stays as long as the run.
-        let _functions = self.cuda.kernels.of(&wanted)?;
+        let functions = self.cuda.kernels.of(&wanted, others)?;
+        let range = functions.last().filter(|_| !others.is_empty());
         if wanted.len() == texts.len()
             && let Some(values) = self.again(&wanted, whys)?
         {
@@ -120,13 +132,12 @@ impl<'a> Run<'a> {
         self.words = self.cuda.memory.take(self.plan.launches.len() * WORDS * 8)?;
         self.cuda.memory.fill(&self.words, 0xff)?;
         let first = self.plan.clone();
-        for (k, todo) in texts.into_iter().enumerate() {
+        for (k, text) in texts.into_iter().enumerate() {
             let mut why = whys.get(k).cloned().unwrap_or_default();
-            let (text, call) = todo.map_or((None, None), |t| (Some(t.text), t.call));
             let text = match text {
                 // A launch before it stored another type.
                 Some(_) if !Rc::ptr_eq(&first, &self.plan) => match self.text(k) {
-                    Ok(text) => Some(text),
+                    Ok(text) => Some(Task { text, call: None }),
                     Err(says) => {
                         why = no_text(&says);
                         None
@@ -135,10 +146,8 @@ impl<'a> Run<'a> {
                 known => known,
             };
             let stats = match text {
-                Some(text) => match call {
-                    Some(call) => self.by_library(k, &call, text, why)?,
-                    None => self.launch(k, text, why)?,
-                },
+                Some(Task { text, call: Some(call) }) => self.product(k, text, &call, range, why)?,
+                Some(Task { text, call: None }) => self.launch(k, text, why)?,
                 None => self.on_cpu(k, why)?,
             };
             self.stats.push(stats);
@@ -178,15 +187,19 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A product by its library, or by our text where that refuses.
-    fn by_library(&mut self, k: usize, call: &Call, text: Rc<Lowered>, mut why: String) -> Result<LaunchStats, Stop> {
+    /// A launch by a library, or where that does not take it by its text. `range`: what looks at its operands.
+    fn product(
+        &mut self,
+        k: usize,
+        text: Rc<Lowered>,
+        call: &Call,
+        range: Option<&Rc<Ready>>,
+        mut why: String,
+    ) -> Result<LaunchStats, Stop> {
         let begun = Instant::now();
-        let range = self.cuda.kernels.get(&[kir::RANGE])?.remove(0);
-        match self.multiply(k, call, &range)? {
-            Ok(gpu) => {
-                let micros = begun.elapsed().as_secs_f64() * 1e6;
-                Ok(LaunchStats { launch: k, micros, clock: "monotonic", threads: 0, runs: 1, gpu: Some(gpu), why })
-            }
+        let Some(range) = range else { return self.launch(k, text, why) };
+        match self.multiply(k, call, range)? {
+            Ok((gpu, took)) => Ok(LaunchStats { launch: k, runs: 1, why, ..ran(gpu, begun, took) }),
             Err(says) => {
                 why += &format!("; but {says}, so our text did");
                 self.launch(k, text, why)
@@ -202,7 +215,7 @@ impl<'a> Run<'a> {
     pub fn functions(&mut self, lowered: &Rc<Lowered>) -> Done<Vec<Rc<Ready>>> {
         match lowered.functions() {
             Some(all) => Ok(all),
-            None => self.cuda.kernels.of(std::slice::from_ref(lowered)),
+            None => self.cuda.kernels.of(std::slice::from_ref(lowered), &[]),
         }
     }
 
@@ -219,11 +232,7 @@ impl<'a> Run<'a> {
             by_events = by_events.zip(took).map(|(before, us)| before + us);
             let wide = self.misfits(k, &lowered)?;
             if wide.is_empty() {
-                let (micros, clock) = match by_events {
-                    Some(us) => (us, "events"),
-                    None => (begun.elapsed().as_secs_f64() * 1e6, "monotonic"),
-                };
-                return Ok(LaunchStats { launch: k, micros, clock, threads: 0, runs, gpu: Some(gpu), why });
+                return Ok(LaunchStats { launch: k, runs, why, ..ran(gpu, begun, by_events) });
             }
             for at in wide {
                 let buffer = &mut Rc::make_mut(&mut self.plan).buffers[at.0 as usize];
