@@ -9,7 +9,7 @@
 //! repeat the last one and count nowhere, so nothing is asked of f and g.
 
 use super::fold::{fold_text, unit};
-use super::lower::{Body, Lowering, set};
+use super::lower::{At, Body, Lowering, set};
 use super::{Expr, Spread, Stmt, THREADS, Type};
 use crate::array::DType;
 use crate::dag::ix::{Ix, linear};
@@ -169,7 +169,7 @@ impl Lowering<'_> {
                     body.values.push(name.clone());
                     body.loose.push(*loose);
                 }
-                None if needed[k] => self.step(step, &launch.body, &axes, &launch.domain, &[], body)?,
+                None if needed[k] => self.step(step, &launch.body, At::point(&axes, &launch.domain), body)?,
                 None => {
                     body.values.push(String::new());
                     body.loose.push(false);

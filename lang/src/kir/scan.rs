@@ -10,7 +10,7 @@
 
 use super::compact::{TILES, scratch};
 use super::fold::{fold_text, unit};
-use super::lower::{Body, FEW, Lowering, MANY, Part, set, store, stride};
+use super::lower::{At, Body, FEW, Lowering, MANY, Part, set, store, stride};
 use super::vector::unrolled;
 use super::{Expr, Spread, Stmt, THREADS, Type};
 use crate::error::Result;
@@ -143,7 +143,7 @@ impl Lowering<'_> {
         ];
         let mut body = Body::new("i");
         body.out = place.clone();
-        self.steps(&launch.body, &axes, &launch.domain, &[], &mut body)?;
+        self.steps(&launch.body, At::point(&axes, &launch.domain), &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
         let mut reduced = Vec::new();
         for (k, r) in launch.reductions.iter().enumerate() {
@@ -153,7 +153,7 @@ impl Lowering<'_> {
         }
         let mut after = Body::new("i");
         after.out = place;
-        self.steps(&launch.after, &axes, &launch.domain, &reduced, &mut after)?;
+        self.steps(&launch.after, At { reduced: &reduced, ..At::point(&axes, &launch.domain) }, &mut after)?;
         self.stores(Part::After, "i", &mut after)?;
         Ok((body.out, after.out))
     }
@@ -175,7 +175,7 @@ impl Lowering<'_> {
                 reduced.push(name);
             }
             let mut after = Body::new("i");
-            k.steps(&launch.after, axes, &launch.domain, &reduced, &mut after)?;
+            k.steps(&launch.after, At { reduced: &reduced, ..At::point(axes, &launch.domain) }, &mut after)?;
             k.stores(Part::After, "i", &mut after)?;
             body.out.append(&mut after.out);
             Ok(())

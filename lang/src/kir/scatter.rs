@@ -8,7 +8,7 @@
 //! | integers by `+ - ⌈ ⌊ ∧ ∨` | atomic, exact in any order; up to 2048 places a block at a time in shared memory |
 //! | all others | the elements are sorted by their places; a thread a place goes through its own in their order |
 
-use super::lower::{Body, Lowering, Part, stride};
+use super::lower::{At, Body, Lowering, Part, Spots, stride};
 use super::sort::Sorted;
 use super::{Spread, Stmt, Type};
 use crate::array::DType;
@@ -82,7 +82,8 @@ impl Lowering<'_> {
         let fed = |k: &u32| body.values[*k as usize].clone();
         let places: Vec<String> = finish.fed[1..].iter().map(fed).collect();
         let bad = self.bad(finish.site, "i");
-        let at = self.moved(read, &finish.shape, along, &places, *origin, (&axes, &domain), &bad);
+        let spots = Spots { along, places: &places, origin: *origin, bad: &bad };
+        let at = self.moved(read, &finish.shape, &spots, At::point(&axes, &domain));
         body.out.push(Stmt::Let {
             name: "u0".into(),
             of: Type::U32,
