@@ -3,6 +3,7 @@
 
 mod support;
 
+use aplomb_lang::pass::{Options, PIPELINE, PRESETS};
 use aplomb_lang::trace::{DecisionRecord, Trace};
 use support::{breaks, told};
 
@@ -450,25 +451,16 @@ fn bar_14_overlapping_reads_share_a_copy() {
 /// VISUAL G1.
 #[test]
 fn g1_every_pass_of_the_four_systems_is_in_the_trace() {
-    let t = on(&[], "(1⌽A)+A×B");
-    let names: Vec<&str> = t.passes.iter().map(|p| p.name.as_str()).collect();
-    for pass in [
-        "prune",
-        "float",
-        "bind",
-        "simplify",
-        "break-random",
-        "push-down",
-        "cse",
-        "fuse-producers",
-        "embed-consumers",
-        "split",
-        "place",
-        "pad",
-        "tile",
-        "emit",
-    ] {
-        assert!(names.contains(&pass), "{pass}: {names:?}");
+    let all: Vec<&str> = PIPELINE.iter().map(|p| p.name).collect();
+    for preset in PRESETS {
+        let mut options = Options::default();
+        options.take(preset.name).expect("a pipeline");
+        let passes = on(&[&format!("passes={}", preset.name)], "+/1+⌽v").passes;
+        assert!(passes.iter().map(|p| &p.name).eq(&all), "{}", preset.name);
+        // Those that it lacks change nothing.
+        let idle = passes.iter().filter(|p| options.is_off(&p.name));
+        assert!(idle.clone().all(|p| !p.changed), "{}", preset.name);
+        assert_eq!(idle.count(), all.len() - options.passes().len());
     }
 }
 
@@ -509,28 +501,9 @@ fn acl_33_a_launch_writes_no_more_than_devices_take() {
     assert_eq!(t.kernels.len(), 3);
 }
 
-/// G1, but for pad and tile, which are not built.
+/// VISUAL G2.
 #[test]
-fn visual_passes_of_the_four_systems_are_in_every_trace() {
-    let t = on(&[], "+/1+⌽v");
-    let names: Vec<&str> = t.passes.iter().map(|p| p.name.as_str()).collect();
-    let wanted = [
-        "prune",
-        "float",
-        "bind",
-        "simplify",
-        "break-random",
-        "push-down",
-        "cse",
-        "fuse-producers",
-        "embed-consumers",
-        "split",
-        "place",
-        "emit",
-    ];
-    let mut at = names.iter();
-    assert!(wanted.iter().all(|name| at.any(|n| n == name)), "{names:?}");
-    // G2: nothing is decided without a reason, a row and a costed alternative.
+fn g2_nothing_is_decided_without_a_reason_a_row_and_a_costed_alternative() {
     for line in ["+/1+⌽v", "{(+/v)+⍵}¨20⍴w", "A+⍤1⊢5⍴v", "(1↓v)-¯1↓v", "y×⌽y⊣y←*v", "1(⌽⍠7)v+w"]
     {
         for how in [&[][..], &["passes=acl2006"], &["passes=acc2013"], &["passes=bar2010"], &["inputs=2"]] {

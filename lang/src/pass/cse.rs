@@ -1,7 +1,7 @@
 //! cse: equal nodes become one.
 //!
-//! Rows: ACL-36. In: any graph. Out: no two live nodes with equal operation and operands. What the source shared was one
-//! node already; what meets here was written twice, and is a let marked `cse`. Linear.
+//! Rows: ACL-36. In: any graph. Out: no two live nodes with equal operation and operands. What the source shared was
+//! one node already; what meets here was written twice, and is a let marked `cse`. Linear.
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::fault::{self, Fault};

@@ -1,7 +1,7 @@
 //! Decisions: what was chosen, what was not, what each would have cost, and why.
 //!
-//! Rows: VISUAL §1.3. Fields are private and the constructors ask for a rejected choice with its cost: no decision exists
-//! without a reason and an alternative. `text` is the sentence that `]why` prints.
+//! Rows: VISUAL §1.3. Fields are private and the constructors ask for a rejected choice with its cost: no decision
+//! exists without a reason and an alternative. `text` is the sentence that `]why` prints.
 
 use super::cost::Cost;
 use crate::dag::{Dag, Node, NodeId};

@@ -1,7 +1,7 @@
 //! The verifier: what holds after every pass.
 //!
-//! Rows: ACC-31. Checked: arguments have smaller ids; arities; a map's arguments have its shape or rank 0; a transform has
-//! one Ix a source axis, whose ranges (clipped by tests) lie inside the source; a reduction's shape is its source's
+//! Rows: ACC-31. Checked: arguments have smaller ids; arities; a map's arguments have its shape or rank 0; a transform
+//! has one Ix a source axis, whose ranges (clipped by tests) lie inside the source; a reduction's shape is its source's
 //! without the axis; characters meet only moves, = and ≠. For a plan: values are used after they are made, stages rise
 //! along reads, every buffer is written once, and reads stay inside their buffers.
 

@@ -99,9 +99,10 @@ fn number_hash(x: f64) -> u64 {
     }
 }
 
-/// Numbers within the largest ⎕CT of each other differ by at most one in this.
+/// Numbers within the largest ⎕CT of each other differ by at most one in this: that is 2*¯32 of what is less than twice
+/// the least number of its binade, and a step is four times as wide.
 fn coarse(x: f64) -> u64 {
-    (x + 0.0).to_bits() >> 20
+    (x + 0.0).to_bits() >> 22
 }
 
 /// Complex numbers within ⎕CT of each other have magnitudes that are.
@@ -184,13 +185,6 @@ impl<'a> Table<'a> {
         let found = buckets.flatten().copied().filter(|&k| key_equal(&self.cells[k as usize], key, self.ct));
         found.min().map(|k| k as usize)
     }
-}
-
-/// For each number wanted the first place of an equal one.
-pub fn places(have: &[f64], want: &[f64], ct: f64) -> Vec<Option<usize>> {
-    let keys: Vec<Key> = have.iter().map(|x| Key::Num(*x)).collect();
-    let table = Table::new(&keys, ct);
-    want.iter().map(|x| table.find(&Key::Num(*x))).collect()
 }
 
 /// The cells of the given rank (as many trailing axes) as keys. Ready arrays.
