@@ -4,8 +4,9 @@
 //! shapes share; `fold`, `places` and `whole` are the others. Values are double, or float where the node is f32; storage
 //! types convert at loads and stores. Overflow is tested where a value is stored or would be hidden, not at every operation.
 
-use super::vector::Way;
-use super::{Code, Expr, Kernel, Param, ParamKind, Scratch, Spread, Stmt, Tuning, Type};
+use super::scan::Shape;
+use super::vector::{self, Way};
+use super::{Choices, Code, Expr, Kernel, Param, ParamKind, Scratch, Spread, Stmt, Tuning, Type};
 use super::{fold, index, ops, parts, product};
 use crate::array::DType;
 use crate::dag::ix::linear;
@@ -36,6 +37,7 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Res
         narrow,
         tuning,
         items: 1,
+        choices: Choices::default(),
         near: BTreeMap::new(),
         kernels: Vec::new(),
         scratch: Vec::new(),
@@ -53,7 +55,7 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Res
             let (body, boxes) = k.tiled()?;
             (body, Spread::Blocks, boxes)
         }
-        None => (k.map()?, Spread::Threads, count(&launch.domain)),
+        None => k.map(count(&launch.domain))?,
         Some(axis) if launch.kind == Kind::Scan => k.scan(axis)?,
         Some(axis) if launch.kind == Kind::Compact => k.compact(axis)?,
         Some(_) if let Some(product) = &product => k.fold_tiles(product)?,
@@ -91,6 +93,8 @@ pub(super) struct Lowering<'a> {
     pub(super) tuning: Tuning,
     /// Points that a thread takes at a time.
     pub(super) items: u32,
+    /// What else they and the text could be.
+    pub(super) choices: Choices,
     /// By load: where a tile has it.
     pub(super) near: BTreeMap<u32, Expr>,
     kernels: Vec<Kernel>,
@@ -144,7 +148,8 @@ impl Lowering<'_> {
         self.begin();
         let at = self.kernels.len();
         let (threads, clears, items) = (THREADS, Vec::new(), std::mem::replace(&mut self.items, 1));
-        self.kernels.push(Kernel { name, params, body, threads, spread, items, points, partials, clears });
+        let choices = std::mem::take(&mut self.choices);
+        self.kernels.push(Kernel { name, params, body, threads, spread, items, choices, points, partials, clears });
         &mut self.kernels[at]
     }
 
@@ -211,12 +216,17 @@ impl Lowering<'_> {
         name
     }
 
-    fn map(&mut self) -> Result<Vec<Stmt>> {
+    fn map(&mut self, points: u64) -> Result<Shape> {
         let mut body = Body::new("i");
         let axes = self.axes(&self.launch.domain.clone(), "i", &mut body.out);
         self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
-        self.spread(&Way::all(), body.out)
+        let items = vector::choices(self.launch, &self.params, &body.out);
+        self.choices = Choices { items, persistent: self.has_loop() };
+        if self.tuning.persistent && self.choices.persistent {
+            return Ok(self.persistent(body.out, points));
+        }
+        Ok((self.spread(&Way::all(), body.out)?, Spread::Threads, points))
     }
 
     pub(super) fn after(&mut self, reduced: &[String], at: &str, axes: &[String], out: &mut Vec<Stmt>) -> Result<()> {

@@ -10,14 +10,15 @@ fn plan(term: &str) -> std::rc::Rc<Plan> {
 }
 
 fn texts(term: &str) -> Vec<Cuda> {
-    let all = cuda(&plan(term)).into_iter();
-    all.map(|one| one.unwrap_or_else(|e| panic!("{term}: {e}"))).collect()
+    let plan = plan(term);
+    let one = |(k, launch)| cuda(&code(&plan, launch, k).unwrap_or_else(|e| panic!("{term}: {e}")));
+    plan.launches.iter().enumerate().map(one).collect()
 }
 
 /// The first launch's text where a thread takes so many points.
 fn with_items(term: &str, items: u32) -> String {
     let plan = plan(term);
-    let tuning = Tuning { items: Some(items) };
+    let tuning = Tuning { items: Some(items), ..Tuning::default() };
     let code = tuned(&plan, &plan.launches[0], 0, tuning).unwrap_or_else(|e| panic!("{term}: {e}"));
     canonical(&code.kernels[0])
 }

@@ -79,7 +79,7 @@ impl Lowering<'_> {
     pub(super) fn spread(&mut self, way: &Way, body: Vec<Stmt>) -> Result<Vec<Stmt>> {
         let folds: &[_] = if self.launch.axis.is_some() { &self.launch.reductions } else { &[] };
         let arrays = arrays(&self.params, &body);
-        let widest = arrays.iter().map(|a| a.of.bytes()).max();
+        let widest = widest(&arrays);
         let items = self.tuning.items.map(|k| k.next_power_of_two().clamp(1, WIDEST));
         let items = items.unwrap_or_else(|| chosen(self.launch, way.by, widest, folds.len() as u32));
         self.items = items;
@@ -130,6 +130,21 @@ pub(super) fn unrolled(count: u32, out: u32, body: Vec<Stmt>) -> Stmt {
 
 fn put(to: &str, at: &str, is: Expr) -> Stmt {
     Stmt::Store { to: to.into(), at: at.into(), is, node: None }
+}
+
+/// Points that a thread of a map may take at a time; so many as 16 only of bytes.
+pub(super) fn choices(launch: &Launch, params: &[Param], body: &[Stmt]) -> Vec<u32> {
+    let most = match widest(&arrays(params, body)) {
+        _ if launch.domain.is_empty() => 0,
+        Some(1) => WIDEST,
+        _ => MOST,
+    };
+    [1, 2, 4, MOST, WIDEST].into_iter().filter(|k| *k <= most).collect()
+}
+
+/// Bytes of the largest items.
+fn widest(arrays: &[Array]) -> Option<u32> {
+    arrays.iter().map(|a| a.of.bytes()).max()
 }
 
 /// Points a thread takes at a time where nobody tunes.
