@@ -2,6 +2,7 @@
 
 use crate::cli::{DotArgs, ExplainArgs, Input, TraceArgs};
 use crate::commands::pictures::{self, Dot, Room};
+use crate::commands::tune as texts;
 use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
 use crate::script;
 use aplomb_kernel::files;
@@ -38,8 +39,8 @@ fn traced(
     }
 }
 
-/// The traces of the statements that gave a value; at least one. Errors: the exit code, all said.
-pub fn recorded(settings: Settings, input: Input) -> Result<Vec<Trace>, i32> {
+/// The input as a request that prints no value. Errors: the exit code, all said.
+fn request(input: Input) -> Result<Request, i32> {
     let (name, code) = match (input.file, input.expr) {
         (_, Some(expr)) => ("line 1".to_string(), expr),
         (Some(file), None) => match script::read(&file) {
@@ -54,11 +55,17 @@ pub fn recorded(settings: Settings, input: Input) -> Result<Vec<Trace>, i32> {
             return Err(USAGE);
         }
     };
+    Ok(Request::Execute { code, name, silent: true })
+}
+
+/// The traces of the statements that gave a value; at least one. Errors: the exit code, all said.
+pub fn recorded(settings: Settings, input: Input) -> Result<Vec<Trace>, i32> {
+    let request = request(input)?;
     let (tell, told) = std::sync::mpsc::channel();
     let code = on_session(settings, move |session| {
         session.core().set_tracing(true);
         let mut printer = Printer::default();
-        session.handle(Request::Execute { code, name, silent: true }, &mut printer);
+        session.handle(request, &mut printer);
         if printer.code() != 0 {
             return printer.code();
         }
@@ -145,6 +152,24 @@ pub fn ptx(settings: Settings, input: Input) -> i32 {
     traced(settings, input, |traces| {
         print(&crate::commands::device::text(last(&traces)?, None)?);
         Ok(())
+    })
+}
+
+/// `aplomb tune`.
+pub fn tune(settings: Settings, input: Input) -> i32 {
+    let request = match request(input) {
+        Ok(request) => request,
+        Err(code) => return code,
+    };
+    on_session(settings, move |session| {
+        if let Some(says) = texts::nothing(session) {
+            print(&format!("{says}\n"));
+            return 0;
+        }
+        let mut printer = Printer::default();
+        let trials = session.tune_program(request, &mut printer);
+        print(&texts::table(&trials));
+        printer.code()
     })
 }
 

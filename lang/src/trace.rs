@@ -289,6 +289,9 @@ pub struct SpreadRecord {
     /// What `items` may be without another bit in a value; empty where the shape fixes it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<u32>,
+    /// What `threads` may be; empty where the shape fixes it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<u32>,
     /// Whether blocks stay and draw tiles (ACC-26); absent where they may not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persistent: Option<bool>,

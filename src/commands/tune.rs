@@ -77,9 +77,9 @@ pub fn table(trials: &[Trial]) -> String {
         ]);
     }
     // What is no candidate is a sentence, which no column waits for.
-    let wide = |r: &Vec<String>| r.len() > 2;
-    let sentences: Vec<String> = rows.iter().filter(|r| !wide(r)).map(|r| format!("{}  {}\n", r[0], r[1])).collect();
-    let rows: Vec<Vec<String>> = rows.into_iter().filter(wide).collect();
-    let table = if rows.len() > 1 { tables::grid(&rows, &[0, 1, 6]) } else { String::new() };
-    table + &sentences.concat()
+    let (wide, _): (Vec<_>, Vec<_>) = rows.iter().cloned().partition(|r| r.len() > 2);
+    let table = tables::grid(&wide, &[0, 1, 6]);
+    let mut lines = table.lines().filter(|_| wide.len() > 1);
+    let one = |r: &Vec<String>| if r.len() > 2 { lines.next().map(String::from) } else { Some(r.join("  ")) };
+    rows.iter().filter_map(one).map(|line| line + "\n").collect()
 }

@@ -189,8 +189,14 @@ fn spread(k: &LaunchRecord) -> Option<String> {
     let or = match (widest.choices.split_last(), widest.persistent) {
         (Some((last, before)), stays) if !before.is_empty() => {
             let before: Vec<String> = before.iter().map(u32::to_string).collect();
+            let sizes: Vec<String> =
+                widest.sizes.iter().filter(|n| **n != widest.threads).map(u32::to_string).collect();
+            let blocks = match sizes.join(" or ") {
+                none if none.is_empty() => none,
+                sizes => format!(", blocks of {sizes} threads"),
+            };
             let stays = if stays == Some(false) { ", and blocks that stay" } else { "" };
-            format!(" ({} or {last} are possible{stays}: ]tune)", before.join(", "))
+            format!(" ({} or {last} are possible{blocks}{stays}: ]tune)", before.join(", "))
         }
         _ => String::new(),
     };

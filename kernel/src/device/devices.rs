@@ -64,7 +64,16 @@ impl Devices {
     pub fn new(threads: usize) -> Devices {
         let (wanted, cuda, notices) = (Wanted::default(), Found::NotAsked, Vec::new());
         let trials = Vec::new();
-        Devices { cpu: Cpu::new(threads), wanted, cuda, notices, tune: Tune::default(), trials, measured: 0, by_gpu: false }
+        Devices {
+            cpu: Cpu::new(threads),
+            wanted,
+            cuda,
+            notices,
+            tune: Tune::default(),
+            trials,
+            measured: 0,
+            by_gpu: false,
+        }
     }
 
     pub fn wanted(&self) -> Wanted {
@@ -110,9 +119,12 @@ impl Devices {
         self.tune = tune;
     }
 
-    /// What was measured since the last call.
+    /// What was measured since the last call; each launch is measured once between calls.
     pub fn take_trials(&mut self) -> Vec<Trial> {
         self.measured = 0;
+        if let Found::Yes(cuda) = &mut self.cuda {
+            cuda.begin_tuning();
+        }
         std::mem::take(&mut self.trials)
     }
 

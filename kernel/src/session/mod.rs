@@ -300,6 +300,15 @@ impl Session {
         trace.map(|trace| (trials, trace))
     }
 
+    /// Runs a text whose launches are tuned as they come; each is measured once.
+    pub fn tune_program(&mut self, request: Request, sink: &mut dyn Sink) -> Vec<Trial> {
+        self.core.devices().take_trials();
+        self.core.set_measuring(true);
+        // Which ends with the request.
+        self.handle(request, sink);
+        self.core.devices().take_trials()
+    }
+
     /// Two stories to compare: the last line under the switches it ran with and under those of now, where these differ;
     /// otherwise the last two lines, each under its own. Errors: there are not so many lines.
     pub fn traces_to_compare(&mut self) -> Result<[Trace; 2], Error> {

@@ -338,7 +338,12 @@ impl<'a> World<'a> {
             false if core.measuring => Tune::Measure,
             false => Tune::Known,
         });
-        let ctx = RunCtx { interrupt: &core.interrupt, budget: &core.budget, timed: core.tracing || core.measuring, libraries };
+        let ctx = RunCtx {
+            interrupt: &core.interrupt,
+            budget: &core.budget,
+            timed: core.tracing || core.measuring,
+            libraries,
+        };
         let known = core.device.compiling();
         let outcome = core.device.run(&compiled.plan, &recorded.inputs, &ctx);
         core.spent.launch_ms += begun.elapsed().as_secs_f64() * 1e3;

@@ -3,27 +3,40 @@
 //! Rows: BAR-06, ACC-26; CUDA §4, §6. In: a launch's code. Only choices that change no bit of a value are candidates: a
 //! fold's sums and a scan's have an order that follows the points of a thread, so these are as they come.
 
-use super::{Code, Kernel, Spread};
+use super::{Code, Kernel, Spread, THREADS};
 use crate::trace::{Grid, SpreadRecord};
 
 /// What a tuner may set of a text. Values do not depend on it, but for the order of sums.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tuning {
     /// Points that a thread takes at a time, a power of two up to 16. None: as `vector` says.
     pub items: Option<u32>,
     /// Blocks stay and draw the next tile of points, where a launch has loops.
     pub persistent: bool,
+    /// Of a block of a map.
+    pub threads: u32,
+}
+
+impl Default for Tuning {
+    fn default() -> Tuning {
+        Tuning { items: None, persistent: false, threads: THREADS }
+    }
 }
 
 impl Tuning {
-    /// `2 points a thread`, `blocks that stay`.
+    /// `2 points a thread`, `1 point a thread, 128 threads a block`, `blocks that stay`.
     pub fn says(&self) -> String {
-        match (self.persistent, self.items) {
+        let threads = match self.threads {
+            THREADS => String::new(),
+            other => format!(", {other} threads a block"),
+        };
+        let points = match (self.persistent, self.items) {
             (true, _) => "blocks that stay".into(),
             (false, Some(1)) => "1 point a thread".into(),
             (false, Some(items)) => format!("{items} points a thread"),
             (false, None) => "as it comes".into(),
-        }
+        };
+        points + &threads
     }
 }
 
@@ -32,6 +45,8 @@ impl Tuning {
 pub struct Choices {
     /// Points a thread; empty where the shape fixes them.
     pub items: Vec<u32>,
+    /// Threads of a block; empty where the shape fixes them.
+    pub threads: Vec<u32>,
     /// Whether blocks may stay.
     pub persistent: bool,
 }
@@ -41,10 +56,12 @@ impl Code {
     pub fn candidates(&self) -> Vec<Tuning> {
         let [kernel] = self.kernels.as_slice() else { return vec![Tuning::default()] };
         let stays = kernel.choices.persistent && kernel.spread == Spread::Tiles;
-        let own = Tuning { items: Some(kernel.items), persistent: stays };
-        let items = kernel.choices.items.iter().map(|k| Tuning { items: Some(*k), persistent: false });
-        let stay = kernel.choices.persistent.then_some(Tuning { items: Some(1), persistent: true });
-        std::iter::once(own).chain(items.chain(stay).filter(|t| *t != own)).collect()
+        let own = Tuning { items: Some(kernel.items), persistent: stays, threads: kernel.threads };
+        let choices = &kernel.choices;
+        let items = choices.items.iter().map(|k| Tuning { items: Some(*k), ..Tuning::default() });
+        let threads = choices.threads.iter().map(|n| Tuning { threads: *n, ..own });
+        let stay = choices.persistent.then_some(Tuning { items: Some(1), persistent: true, ..Tuning::default() });
+        std::iter::once(own).chain(items.chain(threads).chain(stay).filter(|t| *t != own)).collect()
     }
 
     /// Its kernels as the trace has them, on a device that so many blocks fill.
@@ -77,6 +94,7 @@ fn spread(kernel: &Kernel, full: u64) -> SpreadRecord {
         blocks: kernel.blocks(kernel.points, full),
         bounded: !runs,
         choices: kernel.choices.items.clone(),
+        sizes: kernel.choices.threads.clone(),
         persistent: kernel.choices.persistent.then_some(kernel.spread == Spread::Tiles),
     }
 }

@@ -37,6 +37,7 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Res
         narrow,
         tuning,
         items: 1,
+        threads: THREADS,
         choices: Choices::default(),
         near: BTreeMap::new(),
         kernels: Vec::new(),
@@ -93,6 +94,8 @@ pub(super) struct Lowering<'a> {
     pub(super) tuning: Tuning,
     /// Points that a thread takes at a time.
     pub(super) items: u32,
+    /// Of a block.
+    pub(super) threads: u32,
     /// What else they and the text could be.
     pub(super) choices: Choices,
     /// By load: where a tile has it.
@@ -147,8 +150,9 @@ impl Lowering<'_> {
         let params = std::mem::take(&mut self.params);
         self.begin();
         let at = self.kernels.len();
-        let (threads, clears, items) = (THREADS, Vec::new(), std::mem::replace(&mut self.items, 1));
-        let choices = std::mem::take(&mut self.choices);
+        let (clears, items, choices) =
+            (Vec::new(), std::mem::replace(&mut self.items, 1), std::mem::take(&mut self.choices));
+        let threads = std::mem::replace(&mut self.threads, THREADS);
         self.kernels.push(Kernel { name, params, body, threads, spread, items, choices, points, partials, clears });
         &mut self.kernels[at]
     }
@@ -222,10 +226,12 @@ impl Lowering<'_> {
         self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
         let items = vector::choices(self.launch, &self.params, &body.out);
-        self.choices = Choices { items, persistent: self.has_loop() };
+        let threads = if items.is_empty() { Vec::new() } else { vec![THREADS / 2, THREADS, 2 * THREADS] };
+        self.choices = Choices { items, threads, persistent: self.has_loop() };
         if self.tuning.persistent && self.choices.persistent {
             return Ok(self.persistent(body.out, points));
         }
+        self.threads = Some(self.tuning.threads).filter(|n| self.choices.threads.contains(n)).unwrap_or(THREADS);
         Ok((self.spread(&Way::all(), body.out)?, Spread::Threads, points))
     }
 

@@ -92,7 +92,7 @@ pub enum ParamKind {
     Launch(Type),
 }
 
-/// Of every block.
+/// Of every block, but of maps that a tuner set otherwise.
 pub const THREADS: u32 = 256;
 
 /// How a launch's points are shared out.
@@ -223,8 +223,8 @@ impl Kernel {
     /// Points that a block takes at a time; a slice begins at a multiple of it.
     pub fn per_block(&self) -> u64 {
         match self.spread {
-            Spread::Threads => u64::from(THREADS) * u64::from(self.items),
-            Spread::Warps => u64::from(THREADS) / 32,
+            Spread::Threads => u64::from(self.threads) * u64::from(self.items),
+            Spread::Warps => u64::from(self.threads) / 32,
             Spread::Blocks | Spread::Tiles => 1,
             Spread::Runs(points) => u64::from(points),
         }
@@ -278,6 +278,12 @@ pub fn cuda(code: &Code) -> Cuda {
 /// A kernel's text as caches know it: named `k`, without the marks of nodes. Equal texts are equal programs.
 pub fn canonical(kernel: &Kernel) -> String {
     print::canonical(kernel)
+}
+
+/// Threads of a block of a canonical text.
+pub fn threads(text: &str) -> u32 {
+    let bounds = text.split(print::BOUNDS).nth(1).and_then(|rest| rest.split(')').next());
+    bounds.and_then(|n| n.parse().ok()).unwrap_or(THREADS)
 }
 
 /// A canonical text with a name.

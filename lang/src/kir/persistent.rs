@@ -22,12 +22,7 @@ impl Lowering<'_> {
         let tile = vec![
             // The next number is drawn when everybody has read this one.
             Stmt::Do("__syncthreads()".into()),
-            Stmt::Let {
-                name: "i".into(),
-                of: Type::U64,
-                is: format!("tile * {THREADS} + threadIdx.x"),
-                node: None,
-            },
+            Stmt::Let { name: "i".into(), of: Type::U64, is: format!("tile * {THREADS} + threadIdx.x"), node: None },
             Stmt::If(format!("i < {end}"), body),
         ];
         let out = vec![

@@ -40,6 +40,20 @@ impl Key {
     }
 }
 
+/// SHA-256 of what is added.
+#[derive(Default)]
+pub struct Sum(Sha256);
+
+impl Sum {
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    pub fn end(self) -> [u8; SUM] {
+        self.0.finalize().into()
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     pub log: String,

@@ -160,7 +160,7 @@ impl Kernels {
         let usages: HashMap<String, Usage> = compile::usage(&entry.log).into_iter().collect();
         for (k, text) in texts.iter().enumerate() {
             let name = format!("k{k}");
-            let function = module.function(&name, kir::THREADS)?;
+            let function = module.function(&name, kir::threads(text))?;
             let own = Usage { registers: function.registers, ..Usage::default() };
             let usage = usages.get(&name).copied().unwrap_or(own);
             self.known.insert(text.to_string(), Rc::new(Ready { function, usage }));

@@ -180,7 +180,9 @@ fn chosen(plan: &Plan, k: usize, choices: Option<&mut Choices>) -> Text {
     let Some(choices) = choices.filter(|_| candidates.len() > 1) else { return Ok(Rc::new(plain)) };
     let choice = choices.get(&plain, &plan.launches[k]);
     let text = match choice {
-        Some(choice) if candidates.first() != Some(&choice.tuning) => lowered(plan, k, Some(choice.tuning), Some(choice))?,
+        Some(choice) if candidates.first() != Some(&choice.tuning) => {
+            lowered(plan, k, Some(choice.tuning), Some(choice))?
+        }
         choice => Lowered { choice, ..plain },
     };
     Ok(Rc::new(text))

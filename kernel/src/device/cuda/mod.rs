@@ -34,9 +34,9 @@ use kernels::Kernels;
 use known::Known;
 use memory::Memory;
 use run::{Run, Task};
-use tune::Choices;
 use std::collections::HashMap;
 use std::rc::Rc;
+use tune::Choices;
 
 pub use compile::{Usage, cubin, measured, ptx};
 pub use place::{ASK_US, all_on_cpu};
@@ -127,6 +127,11 @@ impl Cuda {
         self.known.forget_choices()
     }
 
+    /// Launches that were measured may be measured again.
+    pub fn begin_tuning(&mut self) {
+        self.known.choices.begin();
+    }
+
     /// What the last run measured.
     pub fn take_trials(&mut self) -> Vec<Trial> {
         std::mem::take(&mut self.trials)
@@ -152,10 +157,13 @@ impl Cuda {
                     made.disk_hits
                 ),
             ),
-            ("tuned", match self.known.choices.count() {
-                1 => "1 launch".into(),
-                n => format!("{n} launches"),
-            }),
+            (
+                "tuned",
+                match self.known.choices.count() {
+                    1 => "1 launch".into(),
+                    n => format!("{n} launches"),
+                },
+            ),
             ("graphs", format!("{} kept, {} runs", self.known.graphs(), self.graphs)),
             ("NVRTC", aplomb_lang::error::time(made.nvrtc_ms * 1e3)),
             ("cuBLAS", self.blas.says()),

@@ -14,7 +14,7 @@ use crate::device::{OnGpu, Trial, Tune};
 use aplomb_lang::error::time;
 use aplomb_lang::kir::Tuning;
 use aplomb_lang::plan::{BufId, Launch};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -52,7 +52,9 @@ impl Choice {
     }
 
     fn encode(&self) -> String {
-        let one = |(t, us): (Tuning, f64)| format!("{} {} {us:.3}", t.items.unwrap_or(0), u8::from(t.persistent));
+        let one = |(t, us): (Tuning, f64)| {
+            format!("{} {} {} {us:.3}", t.items.unwrap_or(0), u8::from(t.persistent), t.threads)
+        };
         let other = self.other.map_or(String::new(), |o| format!(" {}", one(o)));
         one((self.tuning, self.us)) + &other
     }
@@ -60,17 +62,17 @@ impl Choice {
     fn decode(text: &str) -> Option<Choice> {
         let words: Vec<&str> = text.split(' ').collect();
         let one = |w: &[&str]| {
-            let (items, us): (u32, f64) = (w[0].parse().ok()?, w[2].parse().ok()?);
+            let (items, threads, us): (u32, u32, f64) = (w[0].parse().ok()?, w[2].parse().ok()?, w[3].parse().ok()?);
             let persistent = [("0", false), ("1", true)].into_iter().find(|p| p.0 == w[1])?.1;
             let sane = items.is_power_of_two() && items <= 16 && us.is_finite() && us >= 0.0;
-            sane.then_some((Tuning { items: Some(items), persistent }, us))
+            sane.then_some((Tuning { items: Some(items), persistent, threads }, us))
         };
         let other = match words.len() {
-            3 => None,
-            6 => Some(one(&words[3..])?),
+            4 => None,
+            8 => Some(one(&words[4..])?),
             _ => return None,
         };
-        let (tuning, us) = one(&words[..3])?;
+        let (tuning, us) = one(&words[..4])?;
         Some(Choice { tuning, us, other })
     }
 }
@@ -80,13 +82,27 @@ pub struct Choices {
     disk: Disk,
     made_by: String,
     known: HashMap<String, Option<Choice>>,
+    /// Those that were measured since `begin`: a launch that runs again and again is measured once.
+    measured: HashSet<String>,
     /// What the user should hear.
     pub notices: Vec<String>,
 }
 
 impl Choices {
     pub fn new(disk: Disk, made_by: &str) -> Choices {
-        Choices { disk, made_by: made_by.into(), known: HashMap::new(), notices: Vec::new() }
+        let (known, measured) = (HashMap::new(), HashSet::new());
+        Choices { disk, made_by: made_by.into(), known, measured, notices: Vec::new() }
+    }
+
+    /// Everything may be measured again.
+    pub fn begin(&mut self) {
+        self.measured.clear();
+    }
+
+    /// Whether a launch is met for the first time since `begin`.
+    fn is_new(&mut self, plain: &Lowered, launch: &Launch) -> bool {
+        let file = self.key(plain, launch).file();
+        self.measured.insert(file)
     }
 
     /// `plain`: the launch as it comes.
@@ -182,7 +198,8 @@ fn pruned(all: &[OnGpu]) -> Vec<Option<String>> {
 impl Run<'_> {
     /// Launch `k` has run by `plain`, and its results are in `held`: tries its other texts, where that is asked for.
     pub(super) fn tune(&mut self, k: usize, plain: &Rc<Lowered>) -> Result<(), Stop> {
-        if self.cuda.tune != Tune::Measure {
+        let launch = &self.plan.launches[k];
+        if self.cuda.tune != Tune::Measure || !self.cuda.known.choices.is_new(plain, launch) {
             return Ok(());
         }
         if plain.code.candidates().len() < 2 {
@@ -295,7 +312,7 @@ mod tests {
     use super::*;
 
     fn items(n: u32) -> Tuning {
-        Tuning { items: Some(n), persistent: false }
+        Tuning { items: Some(n), ..Tuning::default() }
     }
 
     #[test]
@@ -312,14 +329,26 @@ mod tests {
 
     #[test]
     fn a_choice_is_read_as_it_was_written_and_nothing_else_is_one() {
-        let stay = Tuning { items: Some(1), persistent: true };
+        let stay = Tuning { persistent: true, threads: 128, ..items(1) };
         for choice in [
             Choice { tuning: stay, us: 12.5, other: Some((items(8), 14.25)) },
             Choice { tuning: items(16), us: 0.0, other: None },
         ] {
             assert_eq!(Choice::decode(&choice.encode()), Some(choice));
         }
-        for text in ["", "2 0", "3 0 1.5", "2 2 1.5", "2 0 inf", "2 0 -1", "32 0 1", "2 0 1 x 0 1", "2 0 1 4 0 1 ", "0 0 1"] {
+        for text in [
+            "",
+            "2 0 256",
+            "3 0 256 1.5",
+            "2 2 256 1.5",
+            "2 0 256 inf",
+            "2 0 256 -1",
+            "32 0 256 1",
+            "2 0 256 1 x 0 256 1",
+            "2 0 256 1 4 0 256 1 ",
+            "0 0 256 1",
+            "2 0 x 1",
+        ] {
             assert_eq!(Choice::decode(text), None, "{text}");
         }
     }
