@@ -191,7 +191,7 @@ fn acl_21_types_convert_and_components_are_picked() {
         ],
     );
     for (line, wanted) in
-        [("F1[2]", 1.0), ("+/F[2;]", 5.0), ("⌊F1[3]", 1.0), ("(F1>1)[2 3]+.×1 10", 10.0), ("1⌷F[1;]", 0.5)]
+        [("F1[2]", 1.0), ("+/F[2;]", 7.0), ("⌊F1[3]", 1.0), ("(F1>1)[2 3]+.×1 10", 10.0), ("1⌷F[1;]", 0.5)]
     {
         let value = s.value_of(line).expect(line).expect("a value");
         assert_eq!(support::bits(&value).1, [f64::to_bits(wanted)], "{line}");

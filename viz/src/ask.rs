@@ -198,6 +198,7 @@ fn spread(k: &LaunchRecord) -> Option<String> {
             let stays = if stays == Some(false) { ", and blocks that stay" } else { "" };
             format!(" ({} or {last} are possible{blocks}{stays}: ]tune)", before.join(", "))
         }
+        _ if widest.items > 1 => " (the order of its folds fixes that)".into(),
         _ => String::new(),
     };
     Some(format!("on a GPU {what}{or}; {blocks}"))
