@@ -8,6 +8,7 @@ mod support;
 use aplomb_kernel::device::cuda::{Usage, cubin, measured, ptx};
 use aplomb_kernel::session::Session;
 use aplomb_lang::kir;
+use aplomb_lang::pass::{NoClock, Options, compile};
 use aplomb_lang::trace::LaunchRecord;
 use support::{BLACK_SCHOLES, session, traced};
 
@@ -232,6 +233,55 @@ fn bar_06_the_points_of_a_thread_are_a_knob() {
         assert_eq!(u64::from(own.blocks), own.points.div_ceil(own.each).min(132 * 8), "{line}");
         assert_eq!(launch.launch.grid, [u64::from(own.blocks), 1, 1], "{line}");
         assert_eq!(launch.launch.block, [own.threads, 1, 1], "{line}");
+    }
+}
+
+/// Lines with several texts.
+const CHOICES: &[&str] =
+    &["2×V+1", "(V>3)∧~L", "1+⌽V", "V÷1+V×W", "{0.5×⍵+2÷⍵}⍣20⊢V", "{(0.5×⍵+V÷⍵)⌈W}⍣9⊢1+⌽V", "L/V×W"];
+
+/// BAR-06, ACC-26: what a tuner may choose compiles on three architectures; blocks of 512 threads have 128 registers at
+/// most.
+#[test]
+fn bar_06_every_text_of_a_launch_compiles() {
+    let Some(python) = support::extras("the NVRTC wheel") else { return };
+    let site = python.parent().and_then(|p| p.parent()).expect("an environment").join("lib");
+    let wheel = walk(&site, "libnvrtc-builtins").expect("the wheel");
+    let with = [("LD_LIBRARY_PATH", wheel.to_str().expect("a path"))];
+    if !standin::is_child_with("bar_06_every_text_of_a_launch_compiles", &with) {
+        return;
+    }
+    let mut s = session();
+    traced(&mut s, &["V←0.5×⍳600 ⋄ W←⌽V ⋄ L←V>9", "V W L"]);
+    s.interp().set_record_all(true);
+    let (mut texts, mut says): (Vec<String>, Vec<(&str, String, u32)>) = (Vec::new(), Vec::new());
+    for line in CHOICES {
+        let graph = s.graph_of(&format!("r←{line}"), &["r"]).expect(line);
+        let plan = compile(&graph, &Options::default(), &mut NoClock).expect(line).plan;
+        let launch = plan.launches.last().expect("a launch");
+        let plain = kir::code(&plan, launch, 0).expect(line);
+        let all = plain.candidates();
+        assert!(all.len() >= 3 && all.len() <= 8, "{line}: {all:?}");
+        for tuning in all {
+            let code = kir::tuned(&plan, launch, 0, tuning).expect(line);
+            texts.push(kir::canonical(&code.kernels[0]));
+            // As it comes, and with blocks that stay, it has little more than a map's budget.
+            let most =
+                if says.last().is_none_or(|(before, ..)| before != line) || tuning.persistent { 48 } else { 128 };
+            says.push((*line, tuning.says(), most));
+        }
+    }
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    for arch in ["sm_80", "sm_90", "sm_100"] {
+        let all = measured(&kir::assemble(&texts).0, arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
+        assert_eq!(all.len(), says.len());
+        for (name, usage) in &all {
+            let (line, text, most) = &says[name[1..].parse::<usize>().expect("a number")];
+            println!("{arch} {:3} {line:24} {text}", usage.registers);
+            // What spills is told and not run: on sm_100 a loop at four points a thread.
+            let whole = usage.spills == 0 || *most > 48;
+            assert!(whole && usage.registers <= *most, "{arch}: {line}, {text}: {usage:?}");
+        }
     }
 }
 

@@ -260,7 +260,7 @@ fn the_points_of_a_thread_change_no_value() {
     let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
     for items in [1, 2, 4, 8, 16] {
         let device = gpu.core().devices().find().expect("the stand-in");
-        device.set(Tuning { items: Some(items), ..Tuning::default() });
+        device.set(Some(Tuning { items: Some(items), ..Tuning::default() }));
         lines.iter().for_each(|line| tally.compare(&mut cpu, &mut gpu, std::slice::from_ref(line)));
         nothing_refused(&mut gpu);
     }

@@ -255,7 +255,7 @@ fn acc_26_blocks_that_stay_give_the_same_bits() {
     }
     let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[]), prepared(Wanted::Cuda, &[]));
     let stay = Tuning { persistent: true, ..Tuning::default() };
-    gpu.core().devices().find().expect("the stand-in").set(stay);
+    gpu.core().devices().find().expect("the stand-in").set(Some(stay));
     for n in SIZES {
         for s in [&mut cpu, &mut gpu] {
             set(s, &format!("V←0.25×1+7|3×⍳{n} ⋄ M←3 {n}⍴V"));
@@ -305,7 +305,7 @@ fn acc_26_slices_of_blocks_that_stay_follow_each_other() {
         set(s, "V←0.25×1+7|3×⍳280000");
     }
     let stay = Tuning { persistent: true, ..Tuning::default() };
-    gpu.core().devices().find().expect("the stand-in").set(stay);
+    gpu.core().devices().find().expect("the stand-in").set(Some(stay));
     let line = "{⍵×1.5}⍣2⊢V";
     // A timed run says how slow the device is.
     kernels(&mut gpu, line);

@@ -78,10 +78,10 @@ impl Known {
         Known { plans: HashMap::new(), now: 0, set: None, heeds: false, choices, lowered: 0 }
     }
 
-    /// How texts are made from now on: all that were are forgotten.
-    pub fn set(&mut self, tuning: Tuning) {
+    /// How texts are made from now on, whatever was found: all that were are forgotten.
+    pub fn set(&mut self, tuning: Option<Tuning>) {
         self.plans.clear();
-        self.set = Some(tuning);
+        self.set = tuning;
     }
 
     /// Whether texts are made as `tune` found them to be fastest.

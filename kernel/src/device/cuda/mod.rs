@@ -112,8 +112,8 @@ impl Cuda {
         })
     }
 
-    /// How texts are made from now on.
-    pub fn set(&mut self, tuning: Tuning) {
+    /// How texts are made from now on, whatever was found; None: as found.
+    pub fn set(&mut self, tuning: Option<Tuning>) {
         self.known.set(tuning);
     }
 
