@@ -244,6 +244,50 @@ fn a_device_that_fails_while_a_text_is_tried_leaves_values_and_launches_as_they_
     assert!(untuned > 10, "{untuned}");
 }
 
+/// A text that gives other values is told and not used.
+#[test]
+fn a_text_with_other_values_is_not_chosen() {
+    // Four points a thread, and each thread's second turn adds another number.
+    let plant = ("CUSIM_PLANT", "alignas(16) double z0[4];=>alignas(16) double z0[4]; p0 = p0 + 1.0;");
+    let Some(libraries) = standin::libraries().and_then(Path::to_str) else { return };
+    if !standin::is_child_with("a_text_with_other_values_is_not_chosen", &[("LD_LIBRARY_PATH", libraries), plant]) {
+        return;
+    }
+    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[SETUP]), prepared(Wanted::Cuda, &[SETUP]));
+    let trials = tune(&mut gpu, "2×V+1");
+    let wrong: Vec<&Trial> = trials.iter().filter(|t| t.says.starts_with("other values")).collect();
+    assert!(trials.len() == 6 && wrong.len() == 1 && !wrong[0].chosen, "{trials:?}");
+    assert_eq!(wrong[0].candidate.and_then(|t| t.items), Some(4));
+    assert_eq!(outcome(&mut gpu, "2×V+1"), outcome(&mut cpu, "2×V+1"));
+    nothing_refused(&mut gpu);
+}
+
+/// ACC-26: without the barrier behind the tile's number a fast thread draws the next one before a slow one has read it.
+#[test]
+fn acc_26_a_missing_barrier_is_seen() {
+    const NAME: &str = "acc_26_a_missing_barrier_is_seen";
+    let Some(libraries) = standin::libraries().and_then(Path::to_str) else { return };
+    let report = standin::folder();
+    let file = report.path().join("report");
+    let with = [
+        ("LD_LIBRARY_PATH", libraries),
+        ("CUSIM_PLANT", "__syncthreads();\n    u64 i = tile=>u64 i = tile"),
+        ("CUSIM_REPORT", file.to_str().expect("a path")),
+    ];
+    if !standin::is_child_with(NAME, &with) {
+        let said = std::fs::read_to_string(&file).expect("a report");
+        assert!(said.contains("race") && said.contains("seat"), "{said}");
+        return;
+    }
+    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[SETUP]), prepared(Wanted::Cuda, &[SETUP]));
+    let stay = Tuning { persistent: true, ..Tuning::default() };
+    gpu.core().devices().find().expect("the stand-in").set(Some(stay));
+    // The device that noticed is lost, and the value is the CPU's.
+    let line = "{0.5×⍵+2÷⍵}⍣5⊢V";
+    assert_eq!(outcome(&mut gpu, line), outcome(&mut cpu, line));
+    assert!(gpu.core().devices().take_notices().iter().any(|n| n.contains("the GPU is lost")));
+}
+
 /// Points around a tile, a block and what fills the stand-in once.
 const SIZES: &[usize] = &[1, 255, 256, 257, 511, 513, 2049];
 

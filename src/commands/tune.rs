@@ -5,6 +5,7 @@ use aplomb_kernel::device::{Trial, Wanted};
 use aplomb_kernel::session::Session;
 use aplomb_lang::error::{Error, time};
 use aplomb_lang::kir::Tuning;
+use aplomb_lang::protocol::Event;
 use aplomb_viz::tables;
 use aplomb_viz::why::count;
 
@@ -28,6 +29,9 @@ pub fn tune(call: &mut Call<'_>) -> Result<(), Error> {
     }
     let text = call.expr();
     let (trials, _) = call.session.tune(text.as_deref())?;
+    for notice in call.session.core().devices().take_notices() {
+        call.sink.event(Event::Notice(notice));
+    }
     call.show(&table(&trials));
     Ok(())
 }

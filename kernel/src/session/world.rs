@@ -351,10 +351,9 @@ impl<'a> World<'a> {
         core.spent.bytes += compiled.plan.bytes();
         let told = || Ran { stats: core.device.stats().to_vec(), compiling: core.device.compiling().since(&known) };
         let ran = if core.tracing { told() } else { Ran::default() };
-        for notice in core.device.take_notices() {
-            if let Some(sink) = &mut self.sink {
-                sink.event(Event::Notice(notice));
-            }
+        // Where nobody listens they wait for the next line.
+        if let Some(sink) = &mut self.sink {
+            core.device.take_notices().into_iter().for_each(|notice| sink.event(Event::Notice(notice)));
         }
         (outcome.map_err(|e| error_of(e, recorded)), ran)
     }
