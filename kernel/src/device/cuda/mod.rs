@@ -2,9 +2,10 @@
 //!
 //! Rows: CUDA §1–§6; RELIABILITY 15–19. Start at `Cuda::run`. `probe` finds a device or says what is missing; `driver`
 //! and `memory` are the calls, `compile`, `cache` and `kernels` come from text to function, `place` decides, `run` does
-//! one evaluation, `launch` one launch of it, `repeat` all again as one
-//! `graph`, `known` keeps what was made for a plan, `tune` which text of a launch is fastest. Always: the host keeps a copy of every value, so nothing is lost with the device; a trouble of the
-//! device is no trouble of the user's: the CPU computes, and a notice says so once. Only here is cudarc named.
+//! one evaluation, `launch` one launch of it, `repeat` all again as one `graph`, `known` keeps what was made for a plan,
+//! `tune` which text of a launch is fastest. Always: the host keeps a copy of every value, so nothing is lost with the
+//! device; a trouble of the device is no trouble of the user's: the CPU computes, and a notice says so once. Only here is
+//! cudarc named.
 
 mod blas;
 mod cache;
