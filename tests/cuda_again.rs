@@ -9,30 +9,21 @@ mod support;
 
 use aplomb_kernel::device::{Compiling, Wanted};
 use aplomb_kernel::session::Session;
-use aplomb_lang::protocol::{Event, Request};
-use devices::{all_there, nothing_refused, outcome, prepared};
+use devices::{Both, all_there, nothing_refused, outcome, prepared};
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
-use support::Heard;
 
 fn spent(s: &mut Session) -> Compiling {
     s.core().devices().compiling()
 }
 
 /// The line's value is the CPU's; what the GPU did for it.
-fn same(cpu: &mut Session, gpu: &mut Session, line: &str) -> Compiling {
-    let before = spent(gpu);
-    assert_eq!(outcome(gpu, line), outcome(cpu, line), "{line}");
-    nothing_refused(gpu);
-    spent(gpu).since(&before)
-}
-
-/// The line is run for its names.
-fn set(s: &mut Session, line: &str) {
-    let mut heard = Heard::default();
-    s.handle(Request::Execute { code: line.into(), name: "line".into(), silent: true }, &mut heard);
-    assert!(!heard.0.iter().any(|e| matches!(e, Event::Error(_))), "{line}: {:?}", heard.0);
+fn same(both: &mut Both, line: &str) -> Compiling {
+    let before = spent(&mut both.gpu);
+    assert_eq!(outcome(&mut both.gpu, line), outcome(&mut both.cpu, line), "{line}");
+    nothing_refused(&mut both.gpu);
+    spent(&mut both.gpu).since(&before)
 }
 
 #[test]
@@ -41,21 +32,21 @@ fn a_known_plan_is_not_lowered_again() {
         return;
     }
     let setup = "V←0.25×⍳3000 ⋄ I←2*20+⍳11";
-    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
+    let mut both = Both::after(&[setup]);
     // One launch, several of several kernels, and results that do not fit, which later launches read.
     for line in ["+/V×V", "V[⍋V×¯1]", "(+\\V)÷⌈/V", "+/I×I", "+/2×⌽+\\I×I", "+\\2×⌽+\\I×I"] {
-        let first = same(&mut cpu, &mut gpu, line);
+        let first = same(&mut both, line);
         assert!(first.lowered > 0 && first.compiled + first.disk_hits > 0, "{line}: {first:?}");
         for _ in 0..3 {
-            let again = same(&mut cpu, &mut gpu, line);
+            let again = same(&mut both, line);
             assert_eq!((again.lowered, again.compiled), (0, 0), "{line}: {again:?}");
             assert!(again.memory_hits > 0, "{line}: {again:?}");
         }
-        all_there(&mut gpu, line);
+        all_there(&mut both.gpu, line);
     }
     // Another scalar is another plan with the same text.
-    let other = same(&mut cpu, &mut gpu, "+/I×J-J←3");
-    let another = same(&mut cpu, &mut gpu, "+/I×J-J←4");
+    let other = same(&mut both, "+/I×J-J←3");
+    let another = same(&mut both, "+/I×J-J←4");
     assert!(other.lowered > 0 && another.compiled == 0, "{other:?} {another:?}");
 }
 
@@ -68,18 +59,14 @@ fn several_kernels_become_a_graph() {
         return;
     }
     let setup = "P←1+900|7×⍳900 ⋄ X←0.25×101|13×⍳900";
-    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
+    let mut both = Both::after(&[setup]);
     for line in SEVERAL {
-        let graphs: Vec<u32> = (0..5).map(|_| same(&mut cpu, &mut gpu, line).graphs).collect();
+        let graphs: Vec<u32> = (0..5).map(|_| same(&mut both, line).graphs).collect();
         assert_eq!(graphs, [0, 1, 1, 1, 1], "{line}");
         // Other values in other places, and what another run gave.
         for other in ["X←0.5×103|11×⍳900", "X←0.25×101|13×⍳900", "X←(1⌽X)[⍋X×¯1]"] {
-            for s in [&mut cpu, &mut gpu] {
-                s.interp().set_record_all(false);
-                set(s, other);
-                s.interp().set_record_all(true);
-            }
-            let (first, second) = (same(&mut cpu, &mut gpu, line), same(&mut cpu, &mut gpu, line));
+            both.set_at_once(other);
+            let (first, second) = (same(&mut both, line), same(&mut both, line));
             assert_eq!((first.graphs, second.graphs), (1, 1), "{line} after {other}");
             assert!(first.up > 0 && second.up == 0, "{line} after {other}: {first:?} {second:?}");
         }
@@ -92,23 +79,23 @@ fn what_a_graph_cannot_be_is_launched() {
         return;
     }
     let setup = "V←0.25×⍳3000 ⋄ I←500×3000|7×⍳3000";
-    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
+    let mut both = Both::after(&[setup]);
     // One kernel; results that do not fit, which a later launch reads or nobody; elements that fail.
     for line in ["2×V", "⍋I×I", "(⍋I)(I×I)", "÷V[⍋V]-V[7]"] {
         for _ in 0..5 {
-            assert_eq!(same(&mut cpu, &mut gpu, line).graphs, 0, "{line}");
+            assert_eq!(same(&mut both, line).graphs, 0, "{line}");
         }
     }
     // Each launch by itself has a time.
     let line = "V[⍋V×¯1]";
     for _ in 0..3 {
-        same(&mut cpu, &mut gpu, line);
+        same(&mut both, line);
     }
-    all_there(&mut gpu, line);
-    gpu.core().set_tracing(true);
-    assert_eq!(same(&mut cpu, &mut gpu, line).graphs, 0);
-    gpu.core().set_tracing(false);
-    assert_eq!(same(&mut cpu, &mut gpu, line).graphs, 1);
+    all_there(&mut both.gpu, line);
+    both.gpu.core().set_tracing(true);
+    assert_eq!(same(&mut both, line).graphs, 0);
+    both.gpu.core().set_tracing(false);
+    assert_eq!(same(&mut both, line).graphs, 1);
 }
 
 #[test]

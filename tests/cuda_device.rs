@@ -15,7 +15,7 @@ use aplomb_kernel::device::Wanted;
 use aplomb_kernel::session::Session;
 use aplomb_lang::kir::Tuning;
 use aplomb_lang::protocol::Request;
-use devices::{Tally, near, nothing_refused, outcome, prepared};
+use devices::{Both, near, nothing_refused, outcome, prepared};
 use grammar::{Grammar, SETUP};
 use support::{Dice, Heard, bits, scaled};
 
@@ -24,9 +24,8 @@ fn random_expressions_have_the_same_values() {
     if !standin::is_child("random_expressions_have_the_same_values", &[]) {
         return;
     }
-    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[SETUP]), prepared(Wanted::Cuda, &[SETUP]));
+    let mut both = Both::after(&[SETUP]);
     let grammar = Grammar::from_table();
-    let mut tally = Tally::default();
     let count = scaled(160).max(20);
     for first in (0..count).step_by(20) {
         let lines: Vec<String> = (first..first + 20)
@@ -37,11 +36,9 @@ fn random_expressions_have_the_same_values() {
             })
             .filter(|l| !l.contains('C'))
             .collect();
-        tally.compare(&mut cpu, &mut gpu, &lines);
-        nothing_refused(&mut gpu);
+        both.together(&lines);
     }
-    let compiled = gpu.core().devices().compiling();
-    println!("{tally:?} {compiled:?}");
+    let (tally, compiled) = both.told();
     assert!(tally.lines * 10 > count * 7 && compiled.compiled as usize > count / 2, "{tally:?}");
     assert!(tally.bits_differ * 50 <= tally.items, "{tally:?}");
 }
@@ -58,7 +55,7 @@ fn the_cases_of_the_rows_have_the_same_values() {
         include_str!("seeds/acc.txt"),
         include_str!("seeds/bar.txt"),
     ];
-    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[]), prepared(Wanted::Cuda, &[]));
+    let mut both = Both::after(&[]);
     let mut values = 0;
     for text in pages {
         let (mut setup, mut case, mut cases) = (Vec::new(), Vec::new(), Vec::new());
@@ -76,7 +73,7 @@ fn the_cases_of_the_rows_have_the_same_values() {
         let step = if scaled(100) >= 1000 { 1 } else { 2 };
         for case in cases.into_iter().step_by(step) {
             let (last, before) = case.split_last().expect("a line");
-            let mut both = [&mut cpu, &mut gpu].map(|s| {
+            let mut given = [&mut both.cpu, &mut both.gpu].map(|s| {
                 s.restart();
                 for line in setup.iter().chain(before) {
                     let code = line.to_string();
@@ -85,7 +82,7 @@ fn the_cases_of_the_rows_have_the_same_values() {
                 s.interp().set_record_all(true);
                 outcome(s, last)
             });
-            let (found, wanted) = (both[1].clone(), &mut both[0]);
+            let (found, wanted) = (given[1].clone(), &mut given[0]);
             match (&found, wanted) {
                 (Ok(a), Ok(b)) => {
                     let equal = a.0 == b.0 && a.1.len() == b.1.len() && a.1.iter().zip(&b.1).all(|(x, y)| near(*x, *y));
@@ -94,10 +91,10 @@ fn the_cases_of_the_rows_have_the_same_values() {
                 }
                 (a, b) => assert_eq!(a, b, "{case:?}"),
             }
-            nothing_refused(&mut gpu);
+            nothing_refused(&mut both.gpu);
         }
     }
-    println!("{values} values, {:?}", gpu.core().devices().compiling());
+    println!("{values} values, {:?}", both.gpu.core().devices().compiling());
     assert!(values > 90, "{values}");
 }
 
@@ -138,20 +135,12 @@ fn sizes_around_blocks_and_warps_have_the_same_values() {
     if !standin::is_child_under_all_schedules("sizes_around_blocks_and_warps_have_the_same_values") {
         return;
     }
-    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[]), prepared(Wanted::Cuda, &[]));
-    let mut tally = Tally::default();
+    let mut both = Both::after(&[]);
     for n in SIZES {
-        for s in [&mut cpu, &mut gpu] {
-            let code = format!("V←0.25×7|3×⍳{n}");
-            s.handle(Request::Execute { code, name: "line".into(), silent: true }, &mut Heard::default());
-            s.interp().set_record_all(true);
-        }
-        // Each by itself, or they would be one launch.
-        EDGES.iter().for_each(|line| tally.compare(&mut cpu, &mut gpu, &[line.to_string()]));
-        nothing_refused(&mut gpu);
+        both.set(&format!("V←0.25×7|3×⍳{n}"));
+        both.each(EDGES);
     }
-    let compiled = gpu.core().devices().compiling();
-    println!("{tally:?} {compiled:?}");
+    let (tally, compiled) = both.told();
     // No text depends on a size: all sizes run what the first ones compiled.
     assert!(
         tally.lines >= SIZES.len() * EDGES.len() - 32 && compiled.memory_hits > compiled.compiled * 3,
@@ -190,33 +179,27 @@ fn boxes_of_shared_memory_have_the_same_values() {
     if !standin::is_child_under_all_schedules("boxes_of_shared_memory_have_the_same_values") {
         return;
     }
-    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[]), prepared(Wanted::Cuda, &[]));
-    let (mut tally, mut tiled) = (Tally::default(), 0);
+    let mut both = Both::after(&[]);
+    let mut tiled = 0;
     let types = ["0.25×", "(0 0.5)[1]+", "'f32'⎕AS 0.5×", "2<"];
     for (k, (n, rows, columns)) in
         [(1024, 32, 32), (1025, 33, 40), (1029, 1, 1025), (2048, 70, 33), (2051, 128, 9), (3075, 64, 65)]
             .iter()
             .enumerate()
     {
-        for s in [&mut cpu, &mut gpu] {
-            s.interp().set_record_all(false);
-            let of = types[k % types.len()];
-            let code = format!(
-                "V←{of}7|3×⍳{n} ⋄ M←{of}7|(⍳{rows})∘.×⍳{columns} ⋄ A←{of}5|(⍳2)∘.+(⍳{rows})∘.×⍳{columns} ⋄ s←+/∊V M A"
-            );
-            s.handle(Request::Execute { code, name: "line".into(), silent: true }, &mut Heard::default());
-            s.interp().set_record_all(true);
-        }
+        let of = types[k % types.len()];
+        both.set_at_once(&format!(
+            "V←{of}7|3×⍳{n} ⋄ M←{of}7|(⍳{rows})∘.×⍳{columns} ⋄ A←{of}5|(⍳2)∘.+(⍳{rows})∘.×⍳{columns} ⋄ s←+/∊V M A"
+        ));
         for line in boxed_lines() {
-            tally.compare(&mut cpu, &mut gpu, std::slice::from_ref(&line));
-            gpu.core().set_tracing(true);
-            let trace = gpu.trace_of(Some(&line)).expect("a trace");
+            both.each(&[&line]);
+            both.gpu.core().set_tracing(true);
+            let trace = both.gpu.trace_of(Some(&line)).expect("a trace");
             tiled += usize::from(trace.kernels.iter().any(|k| k.launch.smem > 0));
-            gpu.core().set_tracing(false);
+            both.gpu.core().set_tracing(false);
         }
-        nothing_refused(&mut gpu);
     }
-    println!("{tally:?}, {tiled} of them in boxes");
+    let (tally, _) = both.told();
     assert!(tally.lines >= 6 * boxed_lines().len() - 2 && tiled >= 60, "{tally:?} {tiled}");
     assert_eq!(tally.bits_differ, 0);
 }
@@ -254,21 +237,17 @@ fn the_points_of_a_thread_change_no_value() {
     if !standin::is_child("the_points_of_a_thread_change_no_value", &[]) {
         return;
     }
-    let lines: Vec<String> = TUNED.iter().map(|line| line.to_string()).collect();
-    let mut tally = Tally::default();
     let setup = "V←0.25×7|3×⍳5003 ⋄ T←100|⍳5003 ⋄ S←3×⍳5003 ⋄ I←99991×⍳5003 ⋄ B←V>0.75 ⋄ Q←1200 4⍴V ⋄ K←2100 2⍴I";
-    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
+    let mut both = Both::after(&[setup]);
     for items in [1, 2, 4, 8, 16] {
-        let device = gpu.core().devices().find().expect("the stand-in");
+        let device = both.gpu.core().devices().find().expect("the stand-in");
         device.set(Some(Tuning { items: Some(items), ..Tuning::default() }));
-        lines.iter().for_each(|line| tally.compare(&mut cpu, &mut gpu, std::slice::from_ref(line)));
-        nothing_refused(&mut gpu);
+        both.each(TUNED);
     }
-    let compiled = gpu.core().devices().compiling();
-    println!("{tally:?} {compiled:?}");
-    assert_eq!((tally.lines, tally.bits_differ), (5 * lines.len(), 0));
+    both.all_equal(5 * TUNED.len());
     // Others than the first do not find everything compiled.
-    assert!(compiled.compiled as usize > 3 * lines.len(), "{compiled:?}");
+    let compiled = both.gpu.core().devices().compiling();
+    assert!(compiled.compiled as usize > 3 * TUNED.len(), "{compiled:?}");
 }
 
 /// Tiles, and folds of few long lines.
@@ -297,14 +276,9 @@ fn long_ways_look_back_far() {
         return;
     }
     let setup = "V←0.25×7|3×⍳145003 ⋄ M←5000 7⍴V";
-    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
-    let mut tally = Tally::default();
-    for line in LONG {
-        tally.compare(&mut cpu, &mut gpu, &[line.to_string()]);
-    }
-    nothing_refused(&mut gpu);
-    println!("{tally:?}");
-    assert_eq!((tally.lines, tally.bits_differ), (LONG.len(), 0));
+    let mut both = Both::after(&[setup]);
+    both.each(LONG);
+    both.all_equal(LONG.len());
 }
 
 #[test]
@@ -312,19 +286,15 @@ fn an_integer_result_that_does_not_fit_is_made_again_as_f64() {
     if !standin::is_child("an_integer_result_that_does_not_fit_is_made_again_as_f64", &[]) {
         return;
     }
-    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[]), prepared(Wanted::Cuda, &[]));
+    let mut both = Both::after(&[]);
     let lines = ["I←2*20+⍳11", "I×I", "⌊0.5+I×1E4", "1+I×I", "+\\I×I", "×/I", "(⌊I×1E5),3", "(I×I)-I×I", "⌈I÷1E3"];
-    let mut tally = Tally::default();
-    for s in [&mut cpu, &mut gpu] {
-        s.handle(Request::Execute { code: lines[0].into(), name: "line".into(), silent: true }, &mut Heard::default());
-        s.interp().set_record_all(true);
-    }
-    tally.compare(&mut cpu, &mut gpu, &lines[1..].iter().map(|l| l.to_string()).collect::<Vec<_>>());
-    assert_eq!((tally.lines, tally.bits_differ), (lines.len() - 1, 0));
-    gpu.core().set_tracing(true);
-    let trace = gpu.trace_of(Some("⌊0.5+I×1E4")).expect("a trace");
+    both.set(lines[0]);
+    both.together(&lines[1..].iter().map(|l| l.to_string()).collect::<Vec<_>>());
+    both.all_equal(lines.len() - 1);
+    both.gpu.core().set_tracing(true);
+    let trace = both.gpu.trace_of(Some("⌊0.5+I×1E4")).expect("a trace");
     assert_eq!(trace.kernels[0].meas.as_ref().map(|m| m.n), Some(2), "{:?}", trace.kernels[0].meas);
-    nothing_refused(&mut gpu);
+    nothing_refused(&mut both.gpu);
 }
 
 /// Failures in kernels: the same error at the same place as on the CPU, and the next line works.
@@ -387,18 +357,18 @@ fn a_failure_in_a_kernel_is_told_as_the_cpu_tells_it() {
         return;
     }
     let setup = "V←0 1 2 3 4 5 6 7 ⋄ M←2 4⍴V";
-    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
+    let mut both = Both::after(&[setup]);
     let mut errors = 0;
     for line in FAILING {
         let says = |s: &mut Session| match s.value_of(line) {
             Err(e) => Err((e.name(), e.parts().says.clone(), e.parts().place.as_ref().map(|p| p.span))),
             Ok(a) => Ok(a.as_ref().map(bits)),
         };
-        let (found, wanted) = (says(&mut gpu), says(&mut cpu));
+        let (found, wanted) = (says(&mut both.gpu), says(&mut both.cpu));
         assert_eq!(found, wanted, "{line}");
         errors += usize::from(found.is_err());
-        assert_eq!(outcome(&mut gpu, "+/2×V"), Ok((vec![], vec![56f64.to_bits()])), "after {line}");
-        nothing_refused(&mut gpu);
+        assert_eq!(outcome(&mut both.gpu, "+/2×V"), Ok((vec![], vec![56f64.to_bits()])), "after {line}");
+        nothing_refused(&mut both.gpu);
     }
     println!("{errors} errors of {}", FAILING.len());
     assert!(errors >= 30, "{errors} of {}", FAILING.len());
@@ -443,17 +413,17 @@ fn what_has_no_text_is_placed_on_the_cpu_with_its_reason() {
         return;
     }
     let setup = "V←0.5×⍳40";
-    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
+    let mut both = Both::after(&[setup]);
     let line = "2×(∨/V)+⌽V";
-    assert_eq!(outcome(&mut gpu, line), outcome(&mut cpu, line));
-    let trace = gpu.trace_of(Some(line)).expect("a trace");
+    assert_eq!(outcome(&mut both.gpu, line), outcome(&mut both.cpu, line));
+    let trace = both.gpu.trace_of(Some(line)).expect("a trace");
     let ran: Vec<(String, String)> =
         trace.kernels.iter().filter_map(|k| k.ran.clone()).map(|r| (r.device, r.why)).collect();
     let on = |device: &str| ran.iter().filter(|r| r.0 == device).count();
     assert!(on("cpu") == 1 && on("cuda") >= 1, "{ran:?}");
     let why = &ran.iter().find(|r| r.0 == "cpu").expect("one").1;
     assert!(why.contains("there is no CUDA text") && why.contains('∨'), "{why}");
-    nothing_refused(&mut gpu);
+    nothing_refused(&mut both.gpu);
 }
 
 /// ACL-42: other sizes, constants and sessions run what was compiled; NVRTC's time is told apart.

@@ -6,11 +6,9 @@ mod devices;
 mod standin;
 mod support;
 
-use aplomb_kernel::device::Wanted;
 use aplomb_kernel::session::Session;
-use aplomb_lang::protocol::{Event, Request};
-use devices::{Tally, all_there, nothing_refused, outcome, prepared};
-use support::{Heard, session, traced};
+use devices::{Both, Tally, all_there, nothing_refused, outcome};
+use support::{session, traced};
 
 /// The text of a line's last launch, and how many kernels it is.
 fn last_text(s: &mut Session, line: &str) -> (String, usize) {
@@ -60,17 +58,6 @@ fn the_texts_have_their_shape_and_know_no_sizes() {
     }
 }
 
-/// Both run the line; it must not fail.
-fn set(both: [&mut Session; 2], line: &str) {
-    for s in both {
-        let mut heard = Heard::default();
-        s.handle(Request::Execute { code: line.into(), name: "setup".into(), silent: true }, &mut heard);
-        let failed = heard.0.iter().find(|e| matches!(e, Event::Error(_)));
-        assert!(failed.is_none(), "{line}: {failed:?}");
-        s.interp().set_record_all(true);
-    }
-}
-
 /// Sizes around warps, blocks, one block's sort, tiles of both widths of keys, and several tiles.
 const SIZES: &[usize] = &[1, 2, 33, 257, 2047, 2048, 2049, 3073, 6147];
 
@@ -103,22 +90,16 @@ fn orders_and_places_are_the_same() {
     if !standin::is_child_under_all_schedules("orders_and_places_are_the_same") {
         return;
     }
-    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[]), prepared(Wanted::Cuda, &[]));
-    let mut tally = Tally::default();
+    let mut both = Both::after(&[]);
     for n in SIZES {
-        set([&mut cpu, &mut gpu], &format!("N←{n} ⋄ F←0.25×¯40+97|13×⍳N ⋄ G←(N⍴0 ¯1 1)×1E3*¯50+101|7×⍳N"));
-        set(
-            [&mut cpu, &mut gpu],
-            "I←1000003×¯40+97|13×⍳N ⋄ S←300×¯40+97|13×⍳N ⋄ T←¯40+97|13×⍳N ⋄ B←2|⌊F ⋄ C←'aß∊z⍋x'[1+6|⍳N]",
-        );
-        SORTS.iter().for_each(|line| tally.compare(&mut cpu, &mut gpu, &[line.to_string()]));
-        nothing_refused(&mut gpu);
+        both.set(&format!("N←{n} ⋄ F←0.25×¯40+97|13×⍳N ⋄ G←(N⍴0 ¯1 1)×1E3*¯50+101|7×⍳N"));
+        both.set("I←1000003×¯40+97|13×⍳N ⋄ S←300×¯40+97|13×⍳N ⋄ T←¯40+97|13×⍳N ⋄ B←2|⌊F ⋄ C←'aß∊z⍋x'[1+6|⍳N]");
+        both.each(SORTS);
     }
-    let compiled = gpu.core().devices().compiling();
-    println!("{tally:?} {compiled:?}");
-    assert_eq!((tally.lines, tally.bits_differ), (SIZES.len() * SORTS.len(), 0));
+    both.all_equal(SIZES.len() * SORTS.len());
+    let compiled = both.gpu.core().devices().compiling();
     assert!(compiled.memory_hits > compiled.compiled * 3, "{compiled:?}");
-    SORTS.iter().for_each(|line| all_there(&mut gpu, line));
+    SORTS.iter().for_each(|line| all_there(&mut both.gpu, line));
 }
 
 /// How items are changed at places P of an array, and by what.
@@ -146,20 +127,14 @@ fn items_changed_by_places_are_the_same() {
     if !standin::is_child_under_all_schedules("items_changed_by_places_are_the_same") {
         return;
     }
-    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[]), prepared(Wanted::Cuda, &[]));
-    let mut tally = Tally::default();
+    let mut both = Both::after(&[]);
     for (n, places) in [(1, 1), (3, 2), (257, 9), (2049, 2048), (2049, 2049), (4100, 700), (900, 3000)] {
-        set(
-            [&mut cpu, &mut gpu],
-            &format!("N←{n} ⋄ L←{places} ⋄ P←1+L|⌊(⍳N)×⍳N ⋄ W←0.1×¯40+97|13×⍳N ⋄ U←¯40+97|13×⍳N"),
-        );
-        set([&mut cpu, &mut gpu], "Z←0.3×⍳L ⋄ K←100000×¯3+7|⍳L");
-        CHANGES.iter().for_each(|line| tally.compare(&mut cpu, &mut gpu, &[line.to_string()]));
-        nothing_refused(&mut gpu);
+        both.set(&format!("N←{n} ⋄ L←{places} ⋄ P←1+L|⌊(⍳N)×⍳N ⋄ W←0.1×¯40+97|13×⍳N ⋄ U←¯40+97|13×⍳N"));
+        both.set("Z←0.3×⍳L ⋄ K←100000×¯3+7|⍳L");
+        both.each(CHANGES);
     }
-    println!("{tally:?} {:?}", gpu.core().devices().compiling());
-    assert_eq!((tally.lines, tally.bits_differ), (7 * CHANGES.len(), 0));
-    CHANGES.iter().for_each(|line| all_there(&mut gpu, line));
+    both.all_equal(7 * CHANGES.len());
+    CHANGES.iter().for_each(|line| all_there(&mut both.gpu, line));
 }
 
 /// What fails, or is beyond what atomics leave exact: the CPU says what it is.
@@ -180,13 +155,13 @@ fn failures_in_several_kernels_are_told_as_the_cpu_tells_them() {
         return;
     }
     let setup = "P←9⍴1 2 3 ⋄ U←⍳9 ⋄ K←⍳3 ⋄ Z←0.5×K";
-    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
+    let mut both = Both::after(&[setup]);
     let mut errors = 0;
     for line in BEYOND {
-        let (found, wanted) = (outcome(&mut gpu, line), outcome(&mut cpu, line));
+        let (found, wanted) = (outcome(&mut both.gpu, line), outcome(&mut both.cpu, line));
         assert_eq!(found, wanted, "{line}");
         errors += usize::from(found.is_err());
-        nothing_refused(&mut gpu);
+        nothing_refused(&mut both.gpu);
     }
     assert_eq!(errors, 5, "{errors}");
 }
@@ -208,18 +183,15 @@ fn products_and_all_pairs_have_the_same_values() {
     if !standin::is_child_under_all_schedules("products_and_all_pairs_have_the_same_values") {
         return;
     }
-    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[]), prepared(Wanted::Cuda, &[]));
-    let mut tally = Tally::default();
+    let mut both = Both::after(&[]);
     for (r, c, k) in [(512, 256, 16), (513, 255, 17), (449, 257, 8)] {
-        set([&mut cpu, &mut gpu], &format!("A←0.25×¯9+{r} {k}⍴⍳17 ⋄ B←0.5×¯9+{k} {c}⍴⍳19 ⋄ C←⍉A ⋄ D←⍉B"));
-        set([&mut cpu, &mut gpu], &format!("P←0.25×⍳{} ⋄ Q←0.5×⍳{}", 8191 + k, 250 + k));
-        PRODUCTS.iter().for_each(|line| tally.compare(&mut cpu, &mut gpu, &[line.to_string()]));
-        nothing_refused(&mut gpu);
+        both.set(&format!("A←0.25×¯9+{r} {k}⍴⍳17 ⋄ B←0.5×¯9+{k} {c}⍴⍳19 ⋄ C←⍉A ⋄ D←⍉B"));
+        both.set(&format!("P←0.25×⍳{} ⋄ Q←0.5×⍳{}", 8191 + k, 250 + k));
+        both.each(PRODUCTS);
     }
-    println!("{tally:?} {:?}", gpu.core().devices().compiling());
-    assert_eq!(tally.lines, 3 * PRODUCTS.len());
+    assert_eq!(both.told().0.lines, 3 * PRODUCTS.len());
     for line in PRODUCTS {
-        let (text, _) = last_text(&mut gpu, line);
+        let (text, _) = last_text(&mut both.gpu, line);
         assert!(text.contains("A block ") && text.contains("__shared__"), "{line}: {text}");
     }
 }
@@ -244,14 +216,13 @@ fn factorials_and_circles_have_the_same_values() {
     if !standin::is_child("factorials_and_circles_have_the_same_values", &[]) {
         return;
     }
-    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[]), prepared(Wanted::Cuda, &[]));
+    let mut both = Both::after(&[]);
     for (line, exact) in GAMMAS {
-        let mut tally = Tally::default();
-        tally.compare(&mut cpu, &mut gpu, &[line.to_string()]);
-        nothing_refused(&mut gpu);
-        println!("{line} {tally:?}");
+        both.tally = Tally::default();
+        both.each(&[line]);
+        let (tally, _) = both.told();
         assert!(tally.lines == 1 && (!exact || tally.bits_differ == 0), "{line} {tally:?}");
-        all_there(&mut gpu, line);
+        all_there(&mut both.gpu, line);
     }
 }
 
@@ -260,18 +231,12 @@ fn segments_have_the_same_values() {
     if !standin::is_child_under_all_schedules("segments_have_the_same_values") {
         return;
     }
-    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[]), prepared(Wanted::Cuda, &[]));
-    let mut tally = Tally::default();
+    let mut both = Both::after(&[]);
     let lines = ["∊+/¨B⊂V", "∊⌈/¨B⊂2×V", "∊+/¨G⊆V", "1+∊⌊/¨B⊂V-0.5"];
     for (n, by) in [(1, 1), (31, 4), (257, 9), (1025, 40), (3000, 333)] {
-        set(
-            [&mut cpu, &mut gpu],
-            &format!("V←0.25×¯40+97|13×⍳{n} ⋄ B←1=⍳{n} ⋄ B[1+{by}×¯1+⍳⌈{n}÷{by}]←1 ⋄ G←(0≠7|⍳{n})×⌈(⍳{n})÷{by}"),
-        );
-        lines.iter().for_each(|line| tally.compare(&mut cpu, &mut gpu, &[line.to_string()]));
-        nothing_refused(&mut gpu);
+        both.set(&format!("V←0.25×¯40+97|13×⍳{n} ⋄ B←1=⍳{n} ⋄ B[1+{by}×¯1+⍳⌈{n}÷{by}]←1 ⋄ G←(0≠7|⍳{n})×⌈(⍳{n})÷{by}"));
+        both.each(&lines);
     }
-    println!("{tally:?} {:?}", gpu.core().devices().compiling());
-    assert_eq!((tally.lines, tally.bits_differ), (5 * lines.len(), 0));
-    lines.iter().for_each(|line| all_there(&mut gpu, line));
+    both.all_equal(5 * lines.len());
+    lines.iter().for_each(|line| all_there(&mut both.gpu, line));
 }

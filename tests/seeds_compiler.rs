@@ -3,6 +3,7 @@
 
 mod support;
 
+use aplomb_lang::pass::{Options, PIPELINE, PRESETS};
 use aplomb_lang::trace::{DecisionRecord, Trace};
 use support::{breaks, told};
 
@@ -450,25 +451,16 @@ fn bar_14_overlapping_reads_share_a_copy() {
 /// VISUAL G1.
 #[test]
 fn g1_every_pass_of_the_four_systems_is_in_the_trace() {
-    let t = on(&[], "(1⌽A)+A×B");
-    let names: Vec<&str> = t.passes.iter().map(|p| p.name.as_str()).collect();
-    for pass in [
-        "prune",
-        "float",
-        "bind",
-        "simplify",
-        "break-random",
-        "push-down",
-        "cse",
-        "fuse-producers",
-        "embed-consumers",
-        "split",
-        "place",
-        "pad",
-        "tile",
-        "emit",
-    ] {
-        assert!(names.contains(&pass), "{pass}: {names:?}");
+    let all: Vec<&str> = PIPELINE.iter().map(|p| p.name).collect();
+    for preset in PRESETS {
+        let mut options = Options::default();
+        options.take(preset.name).expect("a pipeline");
+        let passes = on(&[&format!("passes={}", preset.name)], "+/1+⌽v").passes;
+        assert!(passes.iter().map(|p| &p.name).eq(&all), "{}", preset.name);
+        // Those that it lacks change nothing.
+        let idle = passes.iter().filter(|p| options.is_off(&p.name));
+        assert!(idle.clone().all(|p| !p.changed), "{}", preset.name);
+        assert_eq!(idle.count(), all.len() - options.passes().len());
     }
 }
 
@@ -509,28 +501,9 @@ fn acl_33_a_launch_writes_no_more_than_devices_take() {
     assert_eq!(t.kernels.len(), 3);
 }
 
-/// G1, but for pad and tile, which are not built.
+/// VISUAL G2.
 #[test]
-fn visual_passes_of_the_four_systems_are_in_every_trace() {
-    let t = on(&[], "+/1+⌽v");
-    let names: Vec<&str> = t.passes.iter().map(|p| p.name.as_str()).collect();
-    let wanted = [
-        "prune",
-        "float",
-        "bind",
-        "simplify",
-        "break-random",
-        "push-down",
-        "cse",
-        "fuse-producers",
-        "embed-consumers",
-        "split",
-        "place",
-        "emit",
-    ];
-    let mut at = names.iter();
-    assert!(wanted.iter().all(|name| at.any(|n| n == name)), "{names:?}");
-    // G2: nothing is decided without a reason, a row and a costed alternative.
+fn g2_nothing_is_decided_without_a_reason_a_row_and_a_costed_alternative() {
     for line in ["+/1+⌽v", "{(+/v)+⍵}¨20⍴w", "A+⍤1⊢5⍴v", "(1↓v)-¯1↓v", "y×⌽y⊣y←*v", "1(⌽⍠7)v+w"]
     {
         for how in [&[][..], &["passes=acl2006"], &["passes=acc2013"], &["passes=bar2010"], &["inputs=2"]] {
@@ -540,4 +513,32 @@ fn visual_passes_of_the_four_systems_are_in_every_trace() {
             }
         }
     }
+}
+
+/// Points of the plane: how many rounds until they leave, by a state of three numbers.
+const LEAVES: &str = "{(a b)←⍵ ⋄ 3⊃{(x y n)←⍵ ⋄ (a+(x×x)-y×y)(b+2×x×y)(n+1)}⍣{(x y n)←⍺ ⋄ (n=50)∨4<(x×x)+y×y}⊢0 0 0}";
+
+#[test]
+fn acc_26_cells_end_their_loops_by_themselves() {
+    let lines = [
+        "+/{0.5×⍵+2÷⍵}⍣≡¨1+v".to_string(),
+        "{c←⍵ ⋄ {0.5×⍵+c÷⍵}⍣{1e¯9>|⍺-⍵}⊢1}¨1+v".into(),
+        "{⊃⌽{(n k)←⍵ ⋄ ((n÷2)⌊2|n)(k+1)}⍣{1≥⊃⍺}⊢⍵ 0}¨v".into(),
+        "{⍵÷2}⍣3¨v".into(),
+        format!("+/{LEAVES}¨↓4 2⍴v-2"),
+    ];
+    for line in &lines {
+        let t = on(&[], line);
+        let looped = t.nodes.iter().any(|n| n.kind == "loop" && n.uses > 0);
+        assert_eq!((t.kernels.len(), looped, t.diagnostics.len()), (1, true, 0), "{line}: {:?}", t.diagnostics);
+        assert_eq!(sha(&t), sha(&on(&["off=frames"], line)), "{line}");
+        let text = &t.kernels[0].cuda.as_ref().expect("a text").text;
+        let ends = !line.contains('3') || line.contains('x');
+        assert_eq!(text.contains("break;"), ends, "{line}: {text}");
+    }
+    // Where a launch must stop the host goes on.
+    let long = "{⍵+1}⍣{⍺≥70000}¨v";
+    let t = on(&[], long);
+    assert_eq!(t.diagnostics.iter().map(|d| d.code.as_str()).collect::<Vec<_>>(), ["W-rounds"]);
+    assert_eq!(sha(&t), sha(&on(&["off=frames"], long)));
 }

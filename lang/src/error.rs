@@ -101,8 +101,17 @@ pub struct Parts {
     pub needed: Option<Place>,
     /// The dfn calls that led here, innermost first.
     pub calls: Vec<Place>,
-    /// A real operation has a complex result: the evaluator does it again in complex numbers.
-    pub leaves_reals: bool,
+    /// Why it is none for a user: the evaluator computes again on the host.
+    pub on_host: Option<OnHost>,
+}
+
+/// What a device has no result for and the host has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnHost {
+    /// A real operation's result is complex.
+    Complex,
+    /// A loop goes on where a launch must end.
+    Unending,
 }
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -119,7 +128,7 @@ impl Error {
             hint: None,
             needed: None,
             calls: Vec::new(),
-            leaves_reals: false,
+            on_host: None,
         }))
     }
 
@@ -149,9 +158,14 @@ impl Error {
         self
     }
 
-    /// The result is no real number; see `Parts::leaves_reals`.
+    /// The result is no real number.
     pub fn leaves_reals(&self) -> bool {
-        self.0.leaves_reals
+        self.0.on_host == Some(OnHost::Complex)
+    }
+
+    /// The host has a result where a device has none.
+    pub fn on_host(&self) -> Option<OnHost> {
+        self.0.on_host
     }
 
     /// `⎕SIGNAL`: any event number; `text`, if there is one, stands for the event's own message.
@@ -223,7 +237,14 @@ pub fn value(says: impl Into<String>) -> Error {
 /// No answer for a user: whoever meets it computes again with complex numbers.
 pub fn beyond_reals() -> Error {
     let mut error = domain("the result is a complex number");
-    error.0.leaves_reals = true;
+    error.0.on_host = Some(OnHost::Complex);
+    error
+}
+
+/// No answer for a user either: the host goes on where no launch may.
+pub fn unending() -> Error {
+    let mut error = limit("a loop of more rounds than a launch may take");
+    error.0.on_host = Some(OnHost::Unending);
     error
 }
 

@@ -327,7 +327,9 @@ pub fn listing(l: &Launch) -> String {
             What::Loop { args, body, result } => {
                 let args: Vec<String> = args.iter().map(arg).collect();
                 let steps = body.steps.len();
-                format!("state {result} after {} rounds of {steps} operations on {}", body.count, args.join(" "))
+                let until = body.until.map_or(String::new(), |v| format!("at most, until value {v}, "));
+                let (count, args) = (body.count, args.join(" "));
+                format!("state {result} after {count} rounds {until}of {steps} operations on {args}")
             }
             What::Gather { load, along, places, .. } => {
                 let load = &l.loads[*load as usize];

@@ -3,7 +3,7 @@
 #![allow(dead_code)]
 
 use crate::support::{Heard, bits, session};
-use aplomb_kernel::device::Wanted;
+use aplomb_kernel::device::{Compiling, Wanted};
 use aplomb_kernel::session::Session;
 use aplomb_lang::protocol::{Event, Request};
 
@@ -12,13 +12,74 @@ pub fn prepared(wanted: Wanted, lines: &[&str]) -> Session {
     let mut s = session();
     s.core().devices().want(wanted);
     for line in lines {
-        let mut heard = Heard::default();
-        s.handle(Request::Execute { code: (*line).into(), name: "setup".into(), silent: true }, &mut heard);
-        let failed = heard.0.iter().find(|e| matches!(e, Event::Error(_)));
-        assert!(failed.is_none(), "{line}: {failed:?}");
+        execute(&mut s, line);
     }
     s.interp().set_record_all(true);
     s
+}
+
+/// The line for its names; it must not fail.
+fn execute(s: &mut Session, line: &str) {
+    let mut heard = Heard::default();
+    s.handle(Request::Execute { code: line.into(), name: "setup".into(), silent: true }, &mut heard);
+    let failed = heard.0.iter().find(|e| matches!(e, Event::Error(_)));
+    assert!(failed.is_none(), "{line}: {failed:?}");
+}
+
+/// A session on each device, and how what they gave compares.
+pub struct Both {
+    pub cpu: Session,
+    pub gpu: Session,
+    pub tally: Tally,
+}
+
+impl Both {
+    pub fn after(lines: &[&str]) -> Both {
+        let (cpu, gpu) = (prepared(Wanted::Cpu, lines), prepared(Wanted::Cuda, lines));
+        Both { cpu, gpu, tally: Tally::default() }
+    }
+
+    /// Both run the line for its names, recorded as all lines are.
+    pub fn set(&mut self, line: &str) {
+        for s in [&mut self.cpu, &mut self.gpu] {
+            execute(s, line);
+            s.interp().set_record_all(true);
+        }
+    }
+
+    /// The same, but what is small is there at once.
+    pub fn set_at_once(&mut self, line: &str) {
+        for s in [&mut self.cpu, &mut self.gpu] {
+            s.interp().set_record_all(false);
+            execute(s, line);
+            s.interp().set_record_all(true);
+        }
+    }
+
+    /// The lines as one evaluation on the GPU.
+    pub fn together(&mut self, lines: &[String]) {
+        self.tally.compare(&mut self.cpu, &mut self.gpu, lines);
+        nothing_refused(&mut self.gpu);
+    }
+
+    /// Each line by itself, or they would be one launch.
+    pub fn each(&mut self, lines: &[impl AsRef<str>]) {
+        lines.iter().for_each(|line| self.tally.compare(&mut self.cpu, &mut self.gpu, &[line.as_ref().to_string()]));
+        nothing_refused(&mut self.gpu);
+    }
+
+    /// What was compared and compiled, told to who reads the test's output.
+    pub fn told(&mut self) -> (&Tally, Compiling) {
+        let compiled = self.gpu.core().devices().compiling();
+        println!("{:?} {compiled:?}", self.tally);
+        (&self.tally, compiled)
+    }
+
+    /// So many lines had the same bits.
+    pub fn all_equal(&mut self, lines: usize) {
+        let (tally, compiled) = self.told();
+        assert_eq!((tally.lines, tally.bits_differ), (lines, 0), "{tally:?} {compiled:?}");
+    }
 }
 
 pub type Value = (Vec<usize>, Vec<u64>);

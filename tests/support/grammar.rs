@@ -44,7 +44,7 @@ impl Grammar {
             };
         }
         let (x, shape) = self.term(dice, depth - 1);
-        match dice.roll(21) {
+        match dice.roll(22) {
             0 | 1 => (format!("({}{x})", dice.pick(&self.one)), shape),
             2..=5 => self.pair(dice, depth, x, shape),
             6 if !shape.is_empty() => (format!("(⌽{x})"), shape),
@@ -68,6 +68,20 @@ impl Grammar {
                 let body = ["0.5×⍵+A", "1+⍵", "⍵÷2", "÷⍵", "⍵⌈B-⍵", "(⍵>1)×⍵-1", "{⍵>1:⍵÷2 ⋄ 1-⍵}¨⍵"][dice.roll(7)];
                 let own = if shape == [6] { body.into() } else { body.replace(['A', 'B'], "2") };
                 (format!("({{{own}}}⍣{}⊢{x})", 2 + dice.roll(3)), shape)
+            }
+            // Each cell ends its loop by itself.
+            20 if !shape.is_empty() => {
+                let f = dice.pick(&[
+                    "{0.5×⍵}⍣{⍺<1}",
+                    "{1+÷⍵}⍣=",
+                    "{⍵÷2}⍣3",
+                    "{⌊⍵÷2}⍣≡",
+                    "{2⊃{(a n)←⍵ ⋄ (a÷2)(n+1)}⍣{(1>|⊃⍺)∨9<2⊃⍺}⊢⍵ 0}",
+                    "{c←⍵ ⋄ {0.5×⍵+c}⍣{1>⍺-⍵}⊢1}",
+                    "{+/{⍵÷2 3}⍣2⊢⍵ 1}",
+                    "{(⊃⌽{(1+⊃⍵)(+/⍵)}⍣{3<⍺[2]-⍵[2]}⊢1,⍵)÷⍵}",
+                ]);
+                (format!("({f}¨{x})"), shape)
             }
             17 | 18 if !shape.is_empty() => self.ordered(dice, x, shape),
             19 if shape.len() == 1 && shape[0] > 1 => self.whole(dice, depth, x, shape[0]),

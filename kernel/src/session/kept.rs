@@ -5,7 +5,7 @@
 
 use super::record::{Clock, tell_device};
 use crate::device::{Compiling, LaunchStats};
-use aplomb_lang::error::Error;
+use aplomb_lang::error::{Error, OnHost};
 use aplomb_lang::kir;
 use aplomb_lang::pass::{Log, tell_text};
 use aplomb_lang::span::Place;
@@ -28,8 +28,8 @@ pub struct Part {
     pub launch_ms: f64,
     pub ran: Ran,
     pub warnings: Vec<Warning>,
-    /// Its launches met a result that is no real number.
-    pub left_reals: bool,
+    /// Why its values are the host's after all.
+    pub on_host: Option<OnHost>,
     /// Names that held its inputs: node and name.
     pub names: Vec<(usize, String)>,
 }
@@ -89,10 +89,20 @@ impl Part {
             Err(e) => return untold(&e),
         };
         tell_device(&mut trace, &self.ran.stats, &self.ran.compiling);
-        if self.left_reals {
-            let text = "a result of these launches is no real number: the operations ran again one by one, as complex \
-                        numbers, on the host";
-            trace.diagnostics.push(Diagnostic { code: "W-complex".into(), span: None, text: text.into() });
+        let again = self.on_host.map(|why| match why {
+            OnHost::Complex => (
+                "W-complex",
+                "a result of these launches is no real number: the operations ran again one by one, as complex \
+                 numbers, on the host",
+            ),
+            OnHost::Unending => (
+                "W-rounds",
+                "a loop of these launches takes more rounds than a launch may: the operations ran again one by one \
+                 on the host, where they can be stopped",
+            ),
+        });
+        if let Some((code, text)) = again {
+            trace.diagnostics.push(Diagnostic { code: code.into(), span: None, text: text.into() });
         }
         // The text that ran is another one where a tuner chose it.
         let chosen = self.ran.stats.iter().filter_map(|s| Some((s.launch, s.gpu?.tuning?)));

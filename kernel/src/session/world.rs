@@ -412,7 +412,7 @@ impl World<'_> {
                 log: Log::new(recorded, &core.options, ms),
                 front_ms,
                 launch_ms: core.spent.launch_ms - launched,
-                left_reals: values.as_ref().is_err_and(Error::leaves_reals),
+                on_host: values.as_ref().err().and_then(Error::on_host),
                 ran,
                 warnings: std::mem::take(&mut core.warnings),
                 names: Vec::new(),

@@ -3,6 +3,7 @@
 use super::cell::Meta;
 use super::node::{Node, Scalar};
 use crate::array::DType;
+use crate::prim::op::Op;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -117,6 +118,16 @@ impl Dag {
 
     pub fn is_number(&self, at: NodeId) -> bool {
         matches!(self.node(at), Node::Const(Scalar::Num(_)))
+    }
+
+    /// `Node::fails_hard` of a node whose operands are known: a division by a number other than 0 has a result.
+    pub fn fails_hard(&self, at: NodeId) -> bool {
+        match self.node(at) {
+            Node::Map { op: Op::Div, args, .. } if self.is_number(args[1]) => {
+                self.is_const(args[1], 0.0) || self.is_const(args[1], -0.0)
+            }
+            node => node.fails_hard(),
+        }
     }
 
     /// Whether it is this number. Passes learn of scalars by this and `number` alone: the plan cache must know.

@@ -40,7 +40,10 @@ pub type Args<A> = SmallVec<[A; 2]>;
 /// The body of a loop. Values are numbered: the loop's arguments, then the steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rounds {
+    /// How many; with `until` how many at most, and where they do not suffice the host goes on.
     pub count: u32,
+    /// The value that ends the loop after the round in which it is not 0.
+    pub until: Option<u16>,
     pub steps: Vec<Round>,
     /// For each state its value after a round.
     pub next: Vec<u16>,
@@ -54,19 +57,38 @@ pub struct Round {
     pub args: SmallVec<[u16; 2]>,
 }
 
+/// Rounds that a loop with an end of its own is thought to take.
+const EXPECTED: u32 = 32;
+
 impl Rounds {
-    /// One element through all rounds; `fail` is told of an operation without a result, which goes on as 0.
+    /// One element through all rounds; `fail` is told of an operation without a result, which goes on as 0, and of an
+    /// end that does not come.
     pub fn run(&self, args: &[f64], result: usize, fail: &mut dyn FnMut(Fail)) -> f64 {
         let mut values: Vec<f64> = args.to_vec();
         values.resize(args.len() + self.steps.len(), 0.0);
-        let mut states: Vec<f64> = Vec::with_capacity(self.next.len());
         for _ in 0..self.count {
-            self.steps_into(&mut values, args.len(), fail);
-            states.clear();
-            states.extend(self.next.iter().map(|v| values[*v as usize]));
-            values[..states.len()].copy_from_slice(&states);
+            if self.round(&mut values, args.len(), fail) {
+                return values[result];
+            }
+        }
+        if self.until.is_some() {
+            fail(Fail::Unending);
         }
         values[result]
+    }
+
+    /// One round; whether it was the last.
+    pub fn round(&self, values: &mut [f64], arguments: usize, fail: &mut dyn FnMut(Fail)) -> bool {
+        self.steps_into(values, arguments, fail);
+        let done = self.until.is_some_and(|v| values[v as usize] != 0.0);
+        let states: SmallVec<[f64; 8]> = self.next.iter().map(|v| values[*v as usize]).collect();
+        values[..states.len()].copy_from_slice(&states);
+        done
+    }
+
+    /// For estimates.
+    pub fn expected(&self) -> u32 {
+        if self.until.is_some() { EXPECTED.min(self.count) } else { self.count }
     }
 
     /// One round's steps, behind so many arguments.
@@ -259,7 +281,9 @@ impl<A> Node<A> {
             Node::Map { op, .. } => op.row().fails == Fails::Hard,
             Node::Gather { .. } => true,
             Node::Whole { what, .. } => what.fails_hard(),
-            Node::Loop { body, .. } => body.steps.iter().any(|s| s.op.row().fails == Fails::Hard),
+            Node::Loop { body, .. } => {
+                body.until.is_some() || body.steps.iter().any(|s| s.op.row().fails == Fails::Hard)
+            }
             _ => false,
         }
     }

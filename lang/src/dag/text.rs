@@ -38,7 +38,10 @@ impl Dag {
             Node::Select { .. } => format!("(select{})", args()),
             Node::Cat { axis, .. } => format!("(cat {axis}{})", args()),
             Node::Gather { .. } => format!("(gather{})", args()),
-            Node::Loop { body, .. } => format!("(loop {}{})", body.count, args()),
+            Node::Loop { body, .. } => {
+                let until = if body.until.is_some() { "until " } else { "" };
+                format!("(loop {until}{}{})", body.count, args())
+            }
             Node::Whole { what, .. } => format!("({}{})", what.kind(), args()),
             Node::Compact { axis, .. } => format!("(compact {axis}{})", args()),
         }

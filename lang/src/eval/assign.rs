@@ -175,10 +175,14 @@ impl Eval<'_> {
                 length(format!("{} names for {} items", names.len(), v.len())).hint("one scalar goes to all names")
             );
         }
-        let scalar = v.rank() == 0;
-        let v = self.cx.ready_outer(v)?;
+        let (scalar, cells) = (v.rank() == 0, v.frame().is_some());
+        let v = if cells { v.clone() } else { self.cx.ready_outer(v)? };
         for (k, name) in names.iter().enumerate() {
-            let item = if scalar { v.disclosed() } else { v.item(k) };
+            let item = match () {
+                () if scalar => v.disclosed(),
+                () if cells => self.cx.framed_item(&v, k)?,
+                () => v.item(k),
+            };
             self.spread(at, name, &item)?;
         }
         Ok(())

@@ -98,7 +98,7 @@ impl Cx<'_> {
         Ok(())
     }
 
-    /// On the device, unless complex numbers come in or come out.
+    /// On the device, unless complex numbers come in or come out, or a loop does not end there.
     fn evaluate(&mut self, roots: &[Rc<Cell>], cells: Vec<Rc<Cell>>, why: &'static str) -> Result<()> {
         if cells.iter().any(|c| c.is_hole()) {
             return Err(untraced("a value that a body will only have when it runs"));
@@ -109,7 +109,7 @@ impl Cx<'_> {
         let place = self.place();
         match self.host.force(record(roots, &cells, why, place)) {
             Ok(values) => roots.iter().zip(values).for_each(|(cell, value)| cell.settle(value)),
-            Err(e) if e.leaves_reals() => self.replay(cells)?,
+            Err(e) if e.on_host().is_some() => self.replay(cells)?,
             Err(e) => return Err(e),
         }
         Ok(())

@@ -13,6 +13,7 @@ use crate::prim::op::{Fails, Gives, Op};
 use crate::prim::scalar;
 use std::sync::Arc;
 
+mod body;
 mod complex;
 mod fold;
 mod framed;
@@ -22,6 +23,7 @@ mod rounds;
 mod whole;
 
 pub use guarded::Under;
+pub use rounds::Times;
 
 /// Whether some values have no result.
 fn fails(node: &Node<Array>) -> bool {
@@ -175,8 +177,9 @@ impl Cx<'_> {
         let (dtype, range) = op.result(&facts);
         let pending = x.pending().is_some() || y.pending().is_some();
         if self.records(&[&x, &y], n) && (pending || !shape.is_empty()) {
+            let hard = op.fails_hard(y.number_scalar());
             let node = Node::Map { op, ct, args: Args::from_iter([x, y]) };
-            return self.cell(node, shape, dtype, range, op.row().fails == Fails::Hard);
+            return self.cell(node, shape, dtype, range, hard);
         }
         self.mapped(op, ct, shape, &[x, y], dtype)
     }
@@ -222,7 +225,7 @@ impl Cx<'_> {
         let (dtype, range) = op.result(&[fact]);
         if self.records(&[y], n) {
             let node = Node::Map { op, ct, args: Args::from_iter([y.settled()]) };
-            return self.cell(node, shape, dtype, range, op.row().fails == Fails::Hard);
+            return self.cell(node, shape, dtype, range, op.fails_hard(None));
         }
         self.mapped(op, ct, shape, std::slice::from_ref(y), dtype)
     }

@@ -3,7 +3,7 @@
 
 use super::cx::Cx;
 use crate::array::{Array, Shape};
-use crate::dag::{Cell, Node};
+use crate::dag::{Cell, Node, Rounds};
 use crate::error::{Result, internal};
 use crate::prim::moves::Move;
 use std::rc::Rc;
@@ -62,21 +62,16 @@ impl Cx<'_> {
                 let places: Vec<_> = (0..cell.shape().iter().product()).map(|k| Ok(chosen(k))).collect();
                 crate::prim::moves::gather(&both, cell.shape(), &places, self.budget())
             }
+            Node::Loop { args, body, result } if body.until.is_some() => {
+                let args = args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
+                let n = cell.shape().iter().product();
+                let items = (0..n).map(|k| self.element(&args, &body, result, k)).collect::<Result<Vec<_>>>()?;
+                self.collect(cell.shape(), items, None)
+            }
             Node::Loop { args, body, result } => {
                 let mut values = args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
                 for _ in 0..body.count {
-                    self.host.interrupt().check()?;
-                    values.truncate(args.len());
-                    for step in &body.steps {
-                        let own: Vec<Array> = step.args.iter().map(|a| values[*a as usize].clone()).collect();
-                        let facts: Vec<_> = own.iter().map(|a| (a.dtype(), None)).collect();
-                        let (dtype, _) = step.op.result(&facts);
-                        let full = own.iter().any(|a| a.rank() > 0);
-                        let shape = if full { meta.shape.clone() } else { Shape::new() };
-                        values.push(self.mapped(step.op, step.ct, shape, &own, dtype)?);
-                    }
-                    let next: Vec<Array> = body.next.iter().map(|v| values[*v as usize].clone()).collect();
-                    values[..next.len()].clone_from_slice(&next);
+                    self.round(&body, &mut values, args.len(), &meta.shape)?;
                 }
                 Ok(values[result as usize].clone())
             }
@@ -100,5 +95,49 @@ impl Cx<'_> {
             }
             Node::Input(_) | Node::Const(_) => Err(internal("a leaf was recorded as a cell")),
         }
+    }
+
+    /// One round on whole arrays; the last one's value of `until`, where there is such a value.
+    fn round(
+        &mut self,
+        body: &Rounds,
+        values: &mut Vec<Array>,
+        arguments: usize,
+        shape: &Shape,
+    ) -> Result<Option<f64>> {
+        self.host.interrupt().check()?;
+        values.truncate(arguments);
+        for step in &body.steps {
+            let own: Vec<Array> = step.args.iter().map(|a| values[*a as usize].clone()).collect();
+            let facts: Vec<_> = own.iter().map(|a| (a.dtype(), None)).collect();
+            let (dtype, _) = step.op.result(&facts);
+            let full = own.iter().any(|a| a.rank() > 0);
+            let shape = if full { shape.clone() } else { Shape::new() };
+            values.push(self.mapped(step.op, step.ct, shape, &own, dtype)?);
+        }
+        let done = body.until.and_then(|v| values[v as usize].number_at(0));
+        let next: Vec<Array> = body.next.iter().map(|v| values[*v as usize].clone()).collect();
+        values[..next.len()].clone_from_slice(&next);
+        Ok(done)
+    }
+
+    /// One element through a loop until its own end: in real numbers, or where these do not suffice in complex ones.
+    fn element(&mut self, args: &[Array], body: &Rounds, result: u8, k: usize) -> Result<Array> {
+        let own = |a: &Array| a.item(if a.rank() == 0 { 0 } else { k });
+        let numbers: Option<Vec<f64>> = args.iter().map(|a| own(a).number_scalar()).collect();
+        if let Some(mut values) = numbers {
+            let (mut fails, mut done) = (false, false);
+            values.resize(args.len() + body.steps.len(), 0.0);
+            while !done && !fails {
+                self.host.interrupt().check()?;
+                done = body.round(&mut values, args.len(), &mut |_| fails = true);
+            }
+            if !fails {
+                return Ok(Array::num(values[result as usize]));
+            }
+        }
+        let mut values: Vec<Array> = args.iter().map(own).collect();
+        while self.round(body, &mut values, args.len(), &Shape::new())? == Some(0.0) {}
+        Ok(values[result as usize].clone())
     }
 }

@@ -308,8 +308,11 @@ impl<'h> Eval<'h> {
         Ok(())
     }
 
-    /// A vector of items; pending scalars stay pending as items.
+    /// A vector of items; pending scalars stay pending as items, those of a frame's cells make a vector a cell.
     fn strand(&mut self, items: Vec<Array>) -> Result<Array> {
+        if items.iter().any(|a| a.frame().is_some()) {
+            return self.cx.framed_strand(&items);
+        }
         let items: Vec<Array> = items.into_iter().map(|a| a.settled()).collect();
         self.cx.collect(&[items.len()], items, None)
     }

@@ -1,10 +1,11 @@
-//! The places that a mask keeps, in a kernel: tiles that count what they keep and look back at the counts before theirs.
+//! The places that a mask keeps, in a kernel: tiles that count what they keep and look back at the counts before
+//! theirs.
 //!
 //! Rows: ACC-06; CUDA §4. Whatever the axis, what is kept keeps its order in the whole array, so one shape is enough: a
 //! flat way through all places, each of which asks the mask at its own coordinate. The result's length is known before,
 //! with the mask, so it is written to its last place and not beyond. The order is the array's: stable.
 
-use super::lower::{Body, Lowering, Part, store};
+use super::lower::{At, Body, Lowering, Part, store};
 use super::scan::{OUT, Shape};
 use super::vector::unrolled;
 use super::{Param, ParamKind, Spread, Stmt, THREADS, Type};
@@ -56,7 +57,7 @@ impl Lowering<'_> {
         ];
 
         let mut body = Body::new("i");
-        self.steps(&launch.body, &axes, &launch.domain, &[], &mut body)?;
+        self.steps(&launch.body, At::point(&axes, &launch.domain), &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
         let mut keep = Body::new("i");
         (keep.values, keep.loose) = (body.values, body.loose);

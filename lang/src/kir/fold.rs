@@ -1,10 +1,10 @@
-//! Folds in a kernel: of everything (grid-stride, partial results, the last block folds them in index order), of rows (a
-//! warp or a block a row), of another axis (a thread a result).
+//! Folds in a kernel: of everything (grid-stride, partial results, the last block folds them in index order), of rows
+//! (a warp or a block a row), of another axis (a thread a result).
 //!
-//! Rows: ACC-06, ACL-07, ACC-20; CUDA §4. A thread's result is `t0…`, a warp's stands in `h0…`, a block's is `q0…`. Always:
-//! the same grid gives the same bits.
+//! Rows: ACC-06, ACL-07, ACC-20; CUDA §4. A thread's result is `t0…`, a warp's stands in `h0…`, a block's is `q0…`.
+//! Always: the same grid gives the same bits.
 
-use super::lower::{Body, Lowering, Part, set, store, stride};
+use super::lower::{At, Body, Lowering, Part, set, store, stride};
 use super::vector::{By, Way};
 use super::{Expr, Param, ParamKind, Spread, Stmt, THREADS, Type, ops};
 use crate::array::DType;
@@ -14,8 +14,8 @@ use crate::prim::op::Op;
 
 const WARPS: u32 = THREADS / 32;
 
-/// Where blocks that share a result leave their partial ones: in `partials`, of which each fold has `all`, at `mine` and
-/// `theirs`; how many share one; what they count themselves by; the result's place.
+/// Where blocks that share a result leave their partial ones: in `partials`, of which each fold has `all`, at `mine`
+/// and `theirs`; how many share one; what they count themselves by; the result's place.
 pub(super) struct Meeting {
     pub(super) partials: &'static str,
     pub(super) all: Expr,
@@ -33,7 +33,7 @@ impl Lowering<'_> {
         let mut out = Vec::new();
         let mut body = Body::new("i");
         let axes = self.axes(&self.launch.domain.clone(), "i", &mut body.out);
-        self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
+        self.steps(&self.launch.body, At::point(&axes, &self.launch.domain), &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
         self.accumulate(&mut out, &mut body)?;
         out.append(&mut self.spread(&Way::all(), body.out)?);
@@ -94,7 +94,7 @@ impl Lowering<'_> {
         body.out.push(Stmt::Let { name: last.clone(), of: self.int(), is: place, node: None });
         body.out.push(Stmt::Let { name: "i".into(), of: Type::U64, is: format!("o * {extent} + j"), node: None });
         axes.push(last.clone());
-        self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
+        self.steps(&self.launch.body, At::point(&axes, &self.launch.domain), &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
         self.accumulate(&mut row, &mut body)?;
         if by == Spread::Warps {

@@ -1,8 +1,9 @@
 //! A launch becomes a kernel: its loop, its index arithmetic, its body, its fold.
 //!
-//! Rows: ACC-06, ACC-16, BAR-11; CUDA §2–§4. Here: which shape a launch has, maps (grid-stride), and the body, which all
-//! shapes share; `fold`, `places` and `whole` are the others. Values are double, or float where the node is f32; storage
-//! types convert at loads and stores. Overflow is tested where a value is stored or would be hidden, not at every operation.
+//! Rows: ACC-06, ACC-16, BAR-11; CUDA §2–§4. Here: which shape a launch has, maps (grid-stride), and the body, which
+//! all shapes share; `fold`, `places` and `whole` are the others. Values are double, or float where the node is f32;
+//! storage types convert at loads and stores. Overflow is tested where a value is stored or would be hidden, not at
+//! every operation.
 
 use super::scan::Shape;
 use super::vector::{self, Way};
@@ -113,6 +114,29 @@ pub(super) struct Body {
     pub(super) index: &'static str,
 }
 
+/// Where steps run: names and extents of their point's axes, and what the folds before them gave.
+#[derive(Clone, Copy)]
+pub(super) struct At<'a> {
+    pub(super) axes: &'a [String],
+    pub(super) extents: &'a [usize],
+    pub(super) reduced: &'a [String],
+}
+
+impl<'a> At<'a> {
+    /// No fold is before them.
+    pub(super) fn point(axes: &'a [String], extents: &'a [usize]) -> At<'a> {
+        At { axes, extents, reduced: &[] }
+    }
+}
+
+/// Places that values tell, each along an axis; `bad` is what one beyond it is.
+pub(super) struct Spots<'a> {
+    pub(super) along: &'a [Along],
+    pub(super) places: &'a [String],
+    pub(super) origin: f64,
+    pub(super) bad: &'a str,
+}
+
 /// Which values a list of stores writes.
 #[derive(Clone, Copy)]
 pub(super) enum Part {
@@ -164,7 +188,8 @@ impl Lowering<'_> {
         self.buffers();
     }
 
-    /// Memory that the launch's kernels share, as a parameter of this one; the first that names it says how large it is.
+    /// Memory that the launch's kernels share, as a parameter of this one; the first that names it says how large it
+    /// is.
     pub(super) fn shared(&mut self, name: &str, of: Type, items: u64) {
         if !self.scratch.iter().any(|s| s.name == name) {
             self.scratch.push(Scratch { name: name.into(), bytes: items.saturating_mul(u64::from(of.bytes())) });
@@ -223,7 +248,7 @@ impl Lowering<'_> {
     fn map(&mut self, points: u64) -> Result<Shape> {
         let mut body = Body::new("i");
         let axes = self.axes(&self.launch.domain.clone(), "i", &mut body.out);
-        self.steps(&self.launch.body, &axes, &self.launch.domain.clone(), &[], &mut body)?;
+        self.steps(&self.launch.body, At::point(&axes, &self.launch.domain), &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
         let items = vector::choices(self.launch, &self.params, &body.out);
         let threads = if items.is_empty() { Vec::new() } else { vec![THREADS / 2, THREADS, 2 * THREADS] };
@@ -238,33 +263,19 @@ impl Lowering<'_> {
     pub(super) fn after(&mut self, reduced: &[String], at: &str, axes: &[String], out: &mut Vec<Stmt>) -> Result<()> {
         let mut body = Body::new(if at == "o" { "o" } else { "0" });
         let outer = self.launch.outer();
-        self.steps(&self.launch.after, axes, &outer, reduced, &mut body)?;
+        self.steps(&self.launch.after, At { reduced, ..At::point(axes, &outer) }, &mut body)?;
         self.stores(Part::After, at, &mut body)?;
         out.append(&mut body.out);
         Ok(())
     }
 
-    pub(super) fn steps(
-        &mut self,
-        steps: &[Step],
-        axes: &[String],
-        extents: &[usize],
-        reduced: &[String],
-        body: &mut Body,
-    ) -> Result<()> {
-        steps.iter().try_for_each(|step| self.step(step, steps, axes, extents, reduced, body))
+    pub(super) fn steps(&mut self, steps: &[Step], at: At, body: &mut Body) -> Result<()> {
+        steps.iter().try_for_each(|step| self.step(step, steps, at, body))
     }
 
     /// One of the steps; those before it have their values in the body.
-    pub(super) fn step(
-        &mut self,
-        step: &Step,
-        steps: &[Step],
-        axes: &[String],
-        extents: &[usize],
-        reduced: &[String],
-        body: &mut Body,
-    ) -> Result<()> {
+    pub(super) fn step(&mut self, step: &Step, steps: &[Step], at: At, body: &mut Body) -> Result<()> {
+        let At { axes, reduced, .. } = at;
         let (text, loose) = match &step.what {
             What::Const(x) => {
                 let name = self.number('p', Type::F64, *x);
@@ -275,7 +286,7 @@ impl Lowering<'_> {
             What::Load(l) if self.near.contains_key(l) => (self.near_item(*l, axes), false),
             What::Load(l) => {
                 let load = self.launch.loads[*l as usize].clone();
-                (self.load(&load, axes, extents, body)?, false)
+                (self.load(&load, at, body)?, false)
             }
             What::Index { ix, origin } => {
                 let origin = self.number('p', Type::F64, *origin);
@@ -302,7 +313,8 @@ impl Lowering<'_> {
                 let load = self.launch.loads[*load as usize].clone();
                 let bad = self.bad(step.site, body.index);
                 let places: Vec<String> = places.iter().map(|v| body.values[*v as usize].clone()).collect();
-                (self.gather(&load, along, &places, *origin, axes, extents, &bad)?, false)
+                let spots = Spots { along, places: &places, origin: *origin, bad: &bad };
+                (self.gather(&load, &spots, at)?, false)
             }
             What::Op { op, ct, args } => self.operation(step, *op, *ct, args, steps, body)?,
         };
@@ -397,7 +409,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn load(&mut self, load: &Load, axes: &[String], extents: &[usize], body: &mut Body) -> Result<Expr> {
+    fn load(&mut self, load: &Load, at: At, body: &mut Body) -> Result<Expr> {
+        let At { axes, extents, .. } = at;
         let buffer = self.plan.buffer(load.buf);
         let name = self.buffer(load.buf, false)?.to_string();
         // Whatever their axes, places that are the points' own need no arithmetic.
@@ -438,12 +451,27 @@ impl Lowering<'_> {
             let is = sure(&inner.values[*v as usize], inner.loose[*v as usize]);
             inner.out.push(let_(format!("n{at}_{k}"), is));
         }
+        let done = format!("d{at}_");
+        if let Some(v) = rounds.until {
+            body.out.push(let_(done.clone(), "0.0".into()));
+            inner.out.push(Stmt::Set {
+                name: done.clone(),
+                is: inner.values[v as usize].clone(),
+                node: Some(step.node),
+            });
+        }
         for k in 0..rounds.next.len() {
             let (name, is) = (format!("s{at}_{k}"), format!("n{at}_{k}"));
             inner.out.push(Stmt::Set { name, is, node: Some(step.node) });
         }
+        if rounds.until.is_some() {
+            inner.out.push(Stmt::If(format!("{done} != 0.0"), vec![Stmt::Do("break".into())]));
+        }
         let (name, to) = (format!("r{at}_"), self.number('m', Type::U64, f64::from(rounds.count)));
         body.out.push(Stmt::For { name, from: "0".into(), to, step: "1".into(), body: inner.out });
+        if rounds.until.is_some() {
+            body.out.push(Stmt::If(format!("{done} == 0.0"), vec![Stmt::Do(format!("fail({bad})"))]));
+        }
         Ok(format!("s{at}_{result}"))
     }
 
@@ -470,39 +498,20 @@ impl Lowering<'_> {
     }
 
     /// An element whose place on some axes is a value.
-    #[allow(clippy::too_many_arguments)]
-    fn gather(
-        &mut self,
-        load: &Load,
-        along: &[Along],
-        places: &[String],
-        origin: f64,
-        axes: &[String],
-        extents: &[usize],
-        bad: &str,
-    ) -> Result<Expr> {
+    fn gather(&mut self, load: &Load, spots: &Spots, at: At) -> Result<Expr> {
         let shape = self.plan.buffer(load.buf).shape.clone();
-        let place = self.moved(&load.read, &shape, along, places, origin, (axes, extents), bad);
+        let place = self.moved(&load.read, &shape, spots, at);
         let text = self.item(load.buf, &place)?;
-        Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, axes) })
+        Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, at.axes) })
     }
 
-    /// A place in an array of that shape, on some axes by a value: `spot` checks it and goes on at 0 where there is none.
-    #[allow(clippy::too_many_arguments)]
-    pub(super) fn moved(
-        &mut self,
-        read: &Read,
-        shape: &[usize],
-        along: &[Along],
-        places: &[String],
-        origin: f64,
-        (axes, extents): (&[String], &[usize]),
-        bad: &str,
-    ) -> Expr {
+    /// A place in an array of that shape, on some axes by a value: `spot` checks it and goes on at 0 where there is
+    /// none.
+    pub(super) fn moved(&mut self, read: &Read, shape: &[usize], spots: &Spots, at: At) -> Expr {
         let strides = crate::array::strides(shape);
-        let mut place = self.offset(read, shape, axes, extents);
-        let origin = self.number('p', Type::F64, origin);
-        for (along, value) in along.iter().zip(places) {
+        let mut place = self.offset(read, shape, at.axes, at.extents);
+        let (origin, bad) = (self.number('p', Type::F64, spots.origin), spots.bad);
+        for (along, value) in spots.along.iter().zip(spots.places) {
             let extent = self.integer(along.extent as i64);
             let by = match strides[along.axis as usize] as i64 * along.times {
                 1 => String::new(),

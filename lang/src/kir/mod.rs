@@ -1,8 +1,8 @@
 //! Kir: thread-level structured code for one launch, the form between plan and CUDA text.
 //!
-//! Rows: ACC-06, ACC-16, BAR-11; CUDA §2. Start at `Kernel`, then `lower`. A statement carries the node it computes, so a
-//! printed line knows its nodes. Always: a variable is declared once before it is used (held by `check`); sizes, strides
-//! and constants are parameters, so the text does not depend on them.
+//! Rows: ACC-06, ACC-16, BAR-11; CUDA §2. Start at `Kernel`, then `lower`. A statement carries the node it computes, so
+//! a printed line knows its nodes. Always: a variable is declared once before it is used (held by `check`); sizes,
+//! strides and constants are parameters, so the text does not depend on them.
 
 mod check;
 mod choice;
@@ -84,8 +84,8 @@ pub struct Param {
 pub enum ParamKind {
     In(Type, u32),
     Out(Type, u32),
-    /// Device memory of the launcher: `err` (the failure and the stores that did not fit), what `Kernel::scratch` knows, or
-    /// what the launch's `scratch` names.
+    /// Device memory of the launcher: `err` (the failure and the stores that did not fit), what `Kernel::scratch`
+    /// knows, or what the launch's `scratch` names.
     Scratch(Type),
     Number(Type, f64),
     /// Known at launch: `lo` and `n`, the points of this slice; `first` and `parts`, its place among all blocks.

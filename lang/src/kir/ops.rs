@@ -1,7 +1,8 @@
 //! The CUDA text of every scalar operation: `{x}` `{y}` are operands, `{ct}` ⎕CT, `{bad}` where a failure goes.
 //!
 //! What a text calls stands in the prelude and is the meaning of `prim::scalar`, operation for operation, so that
-//! devices agree in every bit; only functions of a system's own library (`¯1○`, `5○`, `!` between whole numbers …) may differ in the last.
+//! devices agree in every bit; only functions of a system's own library (`¯1○`, `5○`, `!` between whole numbers …) may
+//! differ in the last.
 
 use crate::prim::op::Op;
 
@@ -105,7 +106,8 @@ fn find(table: &[(Op, &'static str)], op: Op) -> Option<&'static str> {
     table.iter().find(|t| t.0 == op).map(|t| t.1)
 }
 
-/// The expression, or None where there is none yet. `exact`: comparison without tolerance; `logic`: operands are 0 or 1.
+/// The expression, or None where there is none yet. `exact`: comparison without tolerance; `logic`: operands are 0 or
+/// 1.
 pub fn text(op: Op, x: &str, y: &str, ct: &str, bad: &str, exact: bool, logic: bool) -> Option<String> {
     let logical = find(LOGIC, op).filter(|_| logic);
     let form = find(EXACTLY, op).filter(|_| exact).or(logical).or_else(|| find(TEXTS, op))?;

@@ -1,7 +1,8 @@
 //! Items that lie together along a short last axis, as `x` and `y` of a point do: `Q[;1]×Q[;2]` reads both at once.
 //!
-//! Rows: ACL-02, ACL-21. Where several reads take components of the point's own row of 2 or 4 items, the row's vector is
-//! read once, in a statement before the first of them, and each is a component of it. Arrays begin at multiples of 16 bytes, which the launcher sees to.
+//! Rows: ACL-02, ACL-21. Where several reads take components of the point's own row of 2 or 4 items, the row's vector
+//! is read once, in a statement before the first of them, and each is a component of it. Arrays begin at multiples of
+//! 16 bytes, which the launcher sees to.
 
 use super::lower::{Body, Lowering, storage};
 use super::{Expr, Stmt, Type};
@@ -13,7 +14,8 @@ use crate::plan::Load;
 const WIDEST: u32 = 16;
 
 impl Lowering<'_> {
-    /// The component of a vector that a read is, the vector before it in the body; None where it is not, or where it is alone.
+    /// The component of a vector that a read is, the vector before it in the body; None where it is not, or where it is
+    /// alone.
     pub(super) fn packed(&self, load: &Load, extents: &[usize], body: &mut Body) -> Option<Expr> {
         let (width, component) = self.component(load, extents)?;
         let others = self.launch.loads.iter().filter(|l| l.buf == load.buf);

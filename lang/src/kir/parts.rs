@@ -1,11 +1,12 @@
-//! Folds of few long lines: blocks fold parts of a line, and the last of a line's blocks folds the parts in their order.
+//! Folds of few long lines: blocks fold parts of a line, and the last of a line's blocks folds the parts in their
+//! order.
 //!
-//! Rows: ACC-06; CUDA §4 (SegReduce). Parts are as long as the text says, whatever the grid: the same bits on each device.
-//! Along the last axis a block folds its part as a row. Along another a block takes a strip of lines that lie side by
-//! side, up to `THREADS` of them, in as many rows of threads as there is room for; so its loads are contiguous.
+//! Rows: ACC-06; CUDA §4 (SegReduce). Parts are as long as the text says, whatever the grid: the same bits on each
+//! device. Along the last axis a block folds its part as a row. Along another a block takes a strip of lines that lie
+//! side by side, up to `THREADS` of them, in as many rows of threads as there is room for; so its loads are contiguous.
 
 use super::fold::{Meeting, fold_text, slot, unit};
-use super::lower::{Body, Lowering, Part, set, store};
+use super::lower::{At, Body, Lowering, Part, set, store};
 use super::scan::Shape;
 use super::vector::{By, Way};
 use super::{Expr, Param, ParamKind, Spread, Stmt, THREADS, Type};
@@ -65,7 +66,7 @@ impl Lowering<'_> {
         body.out.push(Stmt::Let { name: last.clone(), of: self.int(), is: place, node: None });
         body.out.push(let_("i", format!("o * {extent} + j")));
         axes.push(last);
-        self.steps(&launch.body, &axes, &launch.domain, &[], &mut body)?;
+        self.steps(&launch.body, At::point(&axes, &launch.domain), &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
         self.accumulate(&mut row, &mut body)?;
         let base = format!("o * {extent} + begin + ");
@@ -131,7 +132,7 @@ impl Lowering<'_> {
         body.out.push(Stmt::Let { name: "xf".into(), of: self.int(), is: place, node: None });
         let flat = self.flat(&axes)?;
         body.out.push(let_("i", flat));
-        self.steps(&launch.body, &axes, domain, &[], &mut body)?;
+        self.steps(&launch.body, At::point(&axes, domain), &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
         self.accumulate(&mut strip, &mut body)?;
         let over = |from: String, to: &str, body| Stmt::For {

@@ -2,7 +2,7 @@
 //!
 //! Rows: ACL-11, ACC-06; CUDA §4.
 
-use super::lower::{Body, Lowering, Part};
+use super::lower::{At, Body, Lowering, Part};
 use super::{Stmt, Type};
 use crate::error::Result;
 
@@ -30,7 +30,7 @@ impl Lowering<'_> {
         body.out.push(Stmt::Let { name: "xf".into(), of: self.int(), is: place_of_j, node: None });
         let place = self.flat(&axes)?;
         body.out.push(Stmt::Let { name: "i".into(), of: Type::U64, is: place, node: None });
-        self.steps(&self.launch.body, &axes, &domain, &[], &mut body)?;
+        self.steps(&self.launch.body, At::point(&axes, &domain), &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
         each(self, &axes, &mut line, &mut body)?;
         line.push(Stmt::For { name: "j".into(), from: "0".into(), to: extent, step: "1".into(), body: body.out });

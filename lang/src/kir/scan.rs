@@ -1,15 +1,16 @@
 //! Scans in a kernel: tiles that look back, a warp a line, a thread a line.
 //!
-//! Rows: ACL-11, ACC-06; CUDA §4. Long lines are cut into tiles of `THREADS` × items places. A block takes the next tile by
-//! a ticket, folds it, and learns from the tiles before it what stands before it (`tiles.cu`); one launch reads and
-//! writes each element once. Lines of no more than a few warps are a warp's, which carries the running fold from 32
+//! Rows: ACL-11, ACC-06; CUDA §4. Long lines are cut into tiles of `THREADS` × items places. A block takes the next
+//! tile by a ticket, folds it, and learns from the tiles before it what stands before it (`tiles.cu`); one launch reads
+//! and writes each element once. Lines of no more than a few warps are a warp's, which carries the running fold from 32
 //! places to the next; short lines, and lines that lie beside many others, are a thread's.
 //!
-//! Of a line the text knows its class, never its extent. Sums may differ from the CPU's in their last bits, as in folds.
+//! Of a line the text knows its class, never its extent. Sums may differ from the CPU's in their last bits, as in
+//! folds.
 
 use super::compact::{TILES, scratch};
 use super::fold::{fold_text, unit};
-use super::lower::{Body, FEW, Lowering, MANY, Part, set, store, stride};
+use super::lower::{At, Body, FEW, Lowering, MANY, Part, set, store, stride};
 use super::vector::unrolled;
 use super::{Expr, Spread, Stmt, THREADS, Type};
 use crate::error::Result;
@@ -128,8 +129,8 @@ impl Lowering<'_> {
         Ok(out)
     }
 
-    /// The code at place `j` of line `o`: what makes the values `t0…` of the folds, and what follows them. The line's own
-    /// coordinates stand in `line`.
+    /// The code at place `j` of line `o`: what makes the values `t0…` of the folds, and what follows them. The line's
+    /// own coordinates stand in `line`.
     fn of_line(&mut self, axis: usize, line: &mut Vec<Stmt>) -> Result<(Vec<Stmt>, Vec<Stmt>)> {
         let (launch, mut outer) = (self.launch, self.launch.domain.clone());
         outer.remove(axis);
@@ -142,7 +143,7 @@ impl Lowering<'_> {
         ];
         let mut body = Body::new("i");
         body.out = place.clone();
-        self.steps(&launch.body, &axes, &launch.domain, &[], &mut body)?;
+        self.steps(&launch.body, At::point(&axes, &launch.domain), &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
         let mut reduced = Vec::new();
         for (k, r) in launch.reductions.iter().enumerate() {
@@ -152,7 +153,7 @@ impl Lowering<'_> {
         }
         let mut after = Body::new("i");
         after.out = place;
-        self.steps(&launch.after, &axes, &launch.domain, &reduced, &mut after)?;
+        self.steps(&launch.after, At { reduced: &reduced, ..At::point(&axes, &launch.domain) }, &mut after)?;
         self.stores(Part::After, "i", &mut after)?;
         Ok((body.out, after.out))
     }
@@ -174,7 +175,7 @@ impl Lowering<'_> {
                 reduced.push(name);
             }
             let mut after = Body::new("i");
-            k.steps(&launch.after, axes, &launch.domain, &reduced, &mut after)?;
+            k.steps(&launch.after, At { reduced: &reduced, ..At::point(axes, &launch.domain) }, &mut after)?;
             k.stores(Part::After, "i", &mut after)?;
             body.out.append(&mut after.out);
             Ok(())

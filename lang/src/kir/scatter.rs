@@ -5,10 +5,10 @@
 //! | what | how |
 //! |---|---|
 //! | `x[i]←v` | each place learns the last element that goes there; then a thread a place takes its value |
-//! | integers by `+ - ⌈ ⌊ ∧ ∨` | atomic, exact in any order; up to 2048 places are summed a block at a time in shared memory |
+//! | integers by `+ - ⌈ ⌊ ∧ ∨` | atomic, exact in any order; up to 2048 places a block at a time in shared memory |
 //! | all others | the elements are sorted by their places; a thread a place goes through its own in their order |
 
-use super::lower::{Body, Lowering, Part, stride};
+use super::lower::{At, Body, Lowering, Part, Spots, stride};
 use super::sort::Sorted;
 use super::{Spread, Stmt, Type};
 use crate::array::DType;
@@ -22,8 +22,8 @@ const FEW: u64 = 2048;
 /// Sums below it are exact in f64.
 const EXACT: f64 = (1u64 << 52) as f64;
 
-/// How values meet atomically: the operation on booleans alone, the byte that no value is (of `i64`), the update of `{at}`
-/// by `{v}`, and the base with all of them.
+/// How values meet atomically: the operation on booleans alone, the byte that no value is (of `i64`), the update of
+/// `{at}` by `{v}`, and the base with all of them.
 struct Atomic {
     op: Op,
     logic: bool,
@@ -82,7 +82,8 @@ impl Lowering<'_> {
         let fed = |k: &u32| body.values[*k as usize].clone();
         let places: Vec<String> = finish.fed[1..].iter().map(fed).collect();
         let bad = self.bad(finish.site, "i");
-        let at = self.moved(read, &finish.shape, along, &places, *origin, (&axes, &domain), &bad);
+        let spots = Spots { along, places: &places, origin: *origin, bad: &bad };
+        let at = self.moved(read, &finish.shape, &spots, At::point(&axes, &domain));
         body.out.push(Stmt::Let {
             name: "u0".into(),
             of: Type::U32,
@@ -185,8 +186,12 @@ impl Lowering<'_> {
         let n = self.number('m', Type::U32, elements as f64);
         let there = self.item(base, "o")?;
         let mut body = self.element(finish)?.0;
-        let rounds =
-            Rounds { count: 1, steps: vec![Round { op, ct, args: [0, 1].into_iter().collect() }], next: vec![2] };
+        let rounds = Rounds {
+            count: 1,
+            until: None,
+            steps: vec![Round { op, ct, args: [0, 1].into_iter().collect() }],
+            next: vec![2],
+        };
         let mut inner = Body::new("i");
         inner.values = vec!["t0".into(), body.values[finish.fed[0] as usize].clone()];
         inner.loose = vec![true; 2];

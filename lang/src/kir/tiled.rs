@@ -4,7 +4,7 @@
 //! Rows: BAS-17, BAS-21, BAR-14; CUDA §3, §4. Sizes of boxes and copies stand in the text, extents and strides are
 //! parameters. What lies outside of the array is not copied; tests of reads see to it that nobody asks for it.
 
-use super::lower::{Body, Lowering, Part, storage};
+use super::lower::{At, Body, Lowering, Part, storage};
 use super::{Expr, Stmt, THREADS, Type};
 use crate::error::{Result, internal};
 use crate::plan::tiling::{Span, Tile};
@@ -175,7 +175,7 @@ impl Lowering<'_> {
         let place = self.flat(&axes)?;
         body.out.push(Stmt::Let { name: "i".into(), of: Type::U64, is: place, node: None });
         let steps = &self.launch.body;
-        self.steps(steps, &axes, &domain, &[], &mut body)?;
+        self.steps(steps, At::point(&axes, &domain), &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
         each.push(Stmt::If(inside.join(" && "), body.out));
         Ok(Stmt::For {

@@ -3,7 +3,7 @@
 //! Rows: ACC-27, ACC-28. `scatter` and `sort` are the others.
 
 use super::fold::{fold_text, unit};
-use super::lower::{Body, Lowering, set, stride, warp_stride};
+use super::lower::{At, Body, Lowering, set, stride, warp_stride};
 use super::{Spread, Stmt, Type};
 use crate::dag::{Rounds, Whole};
 use crate::error::{Result, internal};
@@ -108,7 +108,7 @@ impl Lowering<'_> {
         let mut body = Body::new("i");
         let domain = self.launch.domain.clone();
         let axes = self.axes(&domain, "i", &mut body.out);
-        self.steps(&self.launch.body, &axes, &domain, &[], &mut body)?;
+        self.steps(&self.launch.body, At::point(&axes, &domain), &mut body)?;
         let value = self.sure(finish.fed[0], &self.launch.body, &body);
         Ok((body, value))
     }

@@ -2,7 +2,8 @@
 //!
 //! Rows: ACL-27, ACL-32, ACL-37 (the first of two passes). In: any graph. Out: what a reduction reads is written to
 //! memory, until embed-consumers takes that back; without push-down, what a transform reads as well, which is the whole
-//! of the first version of 2006. Decisions are in pre-order. `--off break-random`: random accesses compute what they read.
+//! of the first version of 2006. Decisions are in pre-order. `--off break-random`: random accesses compute what they
+//! read.
 
 use super::cost::Cost;
 use super::decide::{About, Choice, Decision, WhyNot, glyph, label};
@@ -24,7 +25,8 @@ pub fn run(work: &mut Work) -> Result<()> {
         let store = compute.plus(Cost::store(n, n, size));
         let access = glyph(&work.dag, parent);
         let text = format!(
-            "{} is written before {access} reads it at random: {} to write and read, for {} that computing it there would take",
+            "{} is written before {access} reads it at random: {} to write and read, for {} that computing it there \
+             would take",
             label(&work.dag, child),
             bytes(n.saturating_mul(2 * size)),
             crate::error::time(compute.ns / 1e3)

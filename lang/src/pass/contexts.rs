@@ -29,9 +29,10 @@ pub struct Walk {
 }
 
 impl Contexts {
-    /// Users first. The first `settled` groups are launches, others may still join them. `judge` says whether a node in these places must be kept; it then stands in a launch of its own,
-    /// numbered behind the others, until the next schedule finds it a home. So a chain of a thousand such nodes is one
-    /// walk, and contexts do not multiply through them.
+    /// Users first. The first `settled` groups are launches, others may still join them. `judge` says whether a node in
+    /// these places must be kept; it then stands in a launch of its own, numbered behind the others, until the next
+    /// schedule finds it a home. So a chain of a thousand such nodes is one walk, and contexts do not multiply through
+    /// them.
     pub fn walk(
         dag: &Dag,
         keep: &BTreeMap<NodeId, Why>,
@@ -47,8 +48,8 @@ impl Contexts {
         let mut all = Contexts(BTreeMap::new(), Vec::new());
         let (mut kept, mut new) = (keep.clone(), BTreeMap::new());
         let mut own: Vec<Own> = Vec::new();
-        // Nodes whose contexts may still change, and so those of all below them: a later walk looks at them. There is one,
-        // for while a node is unsure another is new.
+        // Nodes whose contexts may still change, and so those of all below them: a later walk looks at them. There is
+        // one, for while a node is unsure another is new.
         let mut unsure = vec![false; dag.len()];
         for at in dag.ids().rev() {
             if let (true, Some(&(group, after))) = (keep.contains_key(&at), home.get(&at)) {

@@ -74,7 +74,7 @@ pub fn own(dag: &Dag, at: NodeId) -> (f64, u64) {
         Node::Cat { args, .. } => (0.15 * args.len() as f64, 0),
         Node::Loop { body, .. } => {
             let ns: f64 = body.steps.iter().map(|s| s.op.row().ns).sum();
-            (ns * f64::from(body.count), body.steps.len() as u64 * u64::from(body.count))
+            (ns * f64::from(body.expected()), body.steps.len() as u64 * u64::from(body.expected()))
         }
         Node::Compact { .. } => (0.5, 0),
         Node::Whole { what, .. } => what.cost(),

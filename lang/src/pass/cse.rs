@@ -1,7 +1,7 @@
 //! cse: equal nodes become one.
 //!
-//! Rows: ACL-36. In: any graph. Out: no two live nodes with equal operation and operands. What the source shared was one
-//! node already; what meets here was written twice, and is a let marked `cse`. Linear.
+//! Rows: ACL-36. In: any graph. Out: no two live nodes with equal operation and operands. What the source shared was
+//! one node already; what meets here was written twice, and is a let marked `cse`. Linear.
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::fault::{self, Fault};
@@ -78,7 +78,7 @@ pub fn hash(node: &Node<NodeId>) -> u64 {
         Node::Transform { read, .. } => read.hash(&mut h),
         Node::Reduce { op, axis, .. } | Node::Scan { op, axis, .. } => (op, axis).hash(&mut h),
         Node::Select { .. } => {}
-        Node::Loop { body, result, .. } => (body.count, body.steps.len(), result).hash(&mut h),
+        Node::Loop { body, result, .. } => (body.count, body.until, body.steps.len(), result).hash(&mut h),
         Node::Cat { axis, .. } | Node::Compact { axis, .. } => axis.hash(&mut h),
         // Equal hashes are compared.
         Node::Whole { what, .. } => (what.kind(), what.glyph()).hash(&mut h),

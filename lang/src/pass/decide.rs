@@ -1,7 +1,7 @@
 //! Decisions: what was chosen, what was not, what each would have cost, and why.
 //!
-//! Rows: VISUAL §1.3. Fields are private and the constructors ask for a rejected choice with its cost: no decision exists
-//! without a reason and an alternative. `text` is the sentence that `]why` prints.
+//! Rows: VISUAL §1.3. Fields are private and the constructors ask for a rejected choice with its cost: no decision
+//! exists without a reason and an alternative. `text` is the sentence that `]why` prints.
 
 use super::cost::Cost;
 use crate::dag::{Dag, Node, NodeId};
@@ -116,6 +116,7 @@ pub fn glyph(dag: &Dag, at: NodeId) -> String {
         Node::Select { .. } => "?:".into(),
         Node::Cat { axis, .. } => along(dag, at, *axis, ",", "⍪"),
         Node::Gather { .. } => "[]".into(),
+        Node::Loop { body, .. } if body.until.is_some() => "⍣=".into(),
         Node::Loop { body, .. } => format!("⍣{}", body.count),
         Node::Whole { what, .. } => what.glyph(),
         Node::Compact { axis, args } => along(dag, args[1], *axis, "/", "⌿"),

@@ -1,9 +1,10 @@
 //! Delayed arrays: Done, Yield and Step, the three forms that carry all fusion of producers.
 //!
-//! Rows: ACC-13, ACC-14, ACC-15. Done is an array in memory. Step is one such array read at p, with f applied to what is
-//! read. Yield is a function from the index to the value. Three smart constructors combine them: `map`, `backpermute`,
-//! `zip_with`; `compute` names the most special loop that makes the array. Equal functions are one id (an arena that
-//! knows what it holds), so `1+⌽A` and `⌽1+A` are the same Step. Everything is by lists: chains may be long.
+//! Rows: ACC-13, ACC-14, ACC-15. Done is an array in memory. Step is one such array read at p, with f applied to what
+//! is read. Yield is a function from the index to the value. Three smart constructors combine them: `map`,
+//! `backpermute`, `zip_with`; `compute` names the most special loop that makes the array. Equal functions are one id
+//! (an arena that knows what it holds), so `1+⌽A` and `⌽1+A` are the same Step. Everything is by lists: chains may be
+//! long.
 
 use super::decide::number;
 use super::hash::Map;

@@ -1,7 +1,7 @@
 //! emit: the schedule becomes launches with loads, bodies, stores.
 //!
-//! Rows: ACC-06, ACC-16, ACL-26. In: the final schedule. Out: `Plan`. One walk a launch with an explicit stack; a value is
-//! a node seen through a read under a list of tests, so equal ones are one step.
+//! Rows: ACC-06, ACC-16, ACL-26. In: the final schedule. Out: `Plan`. One walk a launch with an explicit stack; a value
+//! is a node seen through a read under a list of tests, so equal ones are one step.
 
 use super::contexts::argument;
 use super::decide::{About, Choice, Decision, WhyNot, label};
@@ -235,7 +235,8 @@ struct Writer<'a> {
     registers: &'a [u32],
 }
 
-/// Sethi and Ullman's numbers (1970), as if nothing were shared: a leaf takes one, the operand that takes most goes first.
+/// Sethi and Ullman's numbers (1970), as if nothing were shared: a leaf takes one, the operand that takes most goes
+/// first.
 fn registers(dag: &Dag, keep: &BTreeMap<NodeId, Why>) -> Vec<u32> {
     let mut need: Vec<u32> = vec![0; dag.len()];
     for at in dag.ids() {
@@ -316,7 +317,8 @@ impl Writer<'_> {
         all.filter(wanted).map(|k| (node.inputs()[k], argument(self.dag, at, k, read, &self.extents).0)).collect()
     }
 
-    /// The tests that say where a cat's k-th argument is wanted, seen through a read; of other nodes none. None: nowhere.
+    /// The tests that say where a cat's k-th argument is wanted, seen through a read; of other nodes none. None:
+    /// nowhere.
     fn part_of(&self, at: NodeId, k: usize, read: &Read) -> Option<Vec<crate::dag::Test>> {
         let own = match self.dag.node(at) {
             Node::Cat { .. } => self.dag.node(at).read_of(self.dag, at, k).map_or(Vec::new(), |r| r.0.tests),
@@ -480,7 +482,8 @@ fn explain(work: &mut Work, schedule: &Schedule) {
                     "consumer",
                     "ACL-07",
                     format!(
-                        "{name} folds {points} elements by a fixed tree in one launch, so its bits depend on the extent alone"
+                        "{name} folds {points} elements by a fixed tree in one launch, so its bits depend on the \
+                         extent alone"
                     ),
                     Choice { name: "ordered", cost: cost::Cost::compute(points, op.row().ns * 8.0, 1, 1, size) },
                     WhyNot::Dearer,

@@ -5,7 +5,7 @@ use super::cost;
 use super::hash::Set;
 use super::schedule::Why;
 use crate::dag::{Dag, Node, NodeId, Read};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// The kept nodes that the body of `at` reads, each with whether every read of it is at the body's own point.
@@ -52,23 +52,6 @@ pub fn loads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Vec<(NodeId
         }
     }
     found
-}
-
-/// The buffers that these kept nodes' bodies read, inputs and kept nodes alike; a scalar buffer does not count.
-pub fn all_reads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, nodes: &[NodeId]) -> Vec<NodeId> {
-    let mut found = BTreeSet::new();
-    let mut seen = BTreeSet::new();
-    let mut stack: Vec<NodeId> = nodes.iter().flat_map(|n| dag.node(*n).inputs()).copied().collect();
-    while let Some(at) = stack.pop() {
-        if keep.contains_key(&at) || matches!(dag.node(at), Node::Input(_)) {
-            if !dag.shape(at).is_empty() {
-                found.insert(at);
-            }
-        } else if seen.insert(at) {
-            stack.extend(dag.node(at).inputs());
-        }
-    }
-    found.into_iter().collect()
 }
 
 /// What one evaluation of a node costs when its operands are computed with it.

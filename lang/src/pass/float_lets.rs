@@ -1,8 +1,8 @@
 //! float-lets: a let inside of what a producer reads moves out, so that the producers meet.
 //!
 //! Rows: ACC-19. `map g (let y = … in zipWith f y y)` is one loop only once the let stands outside of the map. In: lets
-//! where `float` put them. Out: the same lets, none of which holds a node back. `--off float-lets`: the body of such a let
-//! is written to memory.
+//! where `float` put them. Out: the same lets, none of which holds a node back. `--off float-lets`: the body of such a
+//! let is written to memory.
 
 use super::cost::Cost;
 use super::decide::{About, Choice, Decision, WhyNot, label};

@@ -1,8 +1,8 @@
 //! fuse-producers, embed-consumers, horizontal: what runs together.
 //!
-//! Rows: ACC-12…17, ACC-20, ACC-30, ACL-17, ACL-39. Each pass allows the scheduler one thing more and records, for every
-//! node that lost its buffer, what storing it would have cost, and for every node that keeps one, what computing it in
-//! place would have. In: the schedule so far. Out: fewer launches, the same values.
+//! Rows: ACC-12…17, ACC-20, ACC-30, ACL-17, ACL-39. Each pass allows the scheduler one thing more and records, for
+//! every node that lost its buffer, what storing it would have cost, and for every node that keeps one, what computing
+//! it in place would have. In: the schedule so far. Out: fewer launches, the same values.
 
 use super::cost::{Cost, LAUNCH_NS};
 use super::decide::{About, Choice, Decision, WhyNot, label, number, words};

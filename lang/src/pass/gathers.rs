@@ -1,7 +1,8 @@
 //! What a gather reads is computed where it is read: `(2×A)[I]` gathers from A.
 //!
-//! Rows: ACL-19, LOWERING §7 (a gather is inlined while it reads no more than there is). Part of push-down. A map that only
-//! the gather reads, and that has a value for all values, changes places with it; what is below is then an input or kept.
+//! Rows: ACL-19, LOWERING §7 (a gather is inlined while it reads no more than there is). Part of push-down. A map that
+//! only the gather reads, and that has a value for all values, changes places with it; what is below is then an input
+//! or kept.
 
 use super::lets;
 use super::work::Work;
@@ -65,7 +66,7 @@ fn of_transform(dag: &mut Dag, at: NodeId, src: NodeId, born: usize) -> Option<N
 }
 
 fn goes_through(dag: &Dag, gather: NodeId, src: NodeId, uses: &[u32]) -> bool {
-    let map = matches!(dag.node(src), Node::Map { .. } | Node::Select { .. }) && !dag.node(src).fails_hard();
+    let map = matches!(dag.node(src), Node::Map { .. } | Node::Select { .. }) && !dag.fails_hard(src);
     let alone = uses.get(src.index()).is_some_and(|n| *n == 1);
     map && alone && dag.elements(gather) <= dag.elements(src)
 }

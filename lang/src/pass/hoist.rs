@@ -1,8 +1,8 @@
 //! hoist: a fold that does not depend on the element is computed once, outside of the loop that reads it.
 //!
-//! Rows: BAR-16, BAR-17. `{(+/A)+⍵}¨B`: the recorder already keeps +/A out of the frame; this pass says so, with what it
-//! saves, and warns where a fold does depend on the element and so runs in full for each (W-seqloop). `--off hoist`: the
-//! graph is written out as the text reads, every fold inside of the map that uses it (`nested`, done by record).
+//! Rows: BAR-16, BAR-17. `{(+/A)+⍵}¨B`: the recorder already keeps +/A out of the frame; this pass says so, with what
+//! it saves, and warns where a fold does depend on the element and so runs in full for each (W-seqloop). `--off hoist`:
+//! the graph is written out as the text reads, every fold inside of the map that uses it (`nested`, done by record).
 
 use super::cost::Cost;
 use super::decide::{About, Choice, Decision, WhyNot, label};
@@ -79,8 +79,8 @@ fn warn(work: &mut Work, live: &[bool]) {
             continue;
         }
         let text = format!(
-            "W-seqloop: {} depends on the element, so each of {rows} runs a loop of {trips} in its thread, {} steps in all; \
-             a fold that does not depend on it is computed once, and tiles of both operands read each less often",
+            "W-seqloop: {} depends on the element, so each of {rows} runs a loop of {trips} in its thread, {} steps in \
+             all; a fold that does not depend on it is computed once, and tiles of both operands read each less often",
             label(&work.dag, at),
             rows.saturating_mul(trips)
         );
@@ -131,7 +131,8 @@ pub fn nested(work: &mut Work) {
     });
 }
 
-/// A scalar as an array of the cells' shape, each item computed by itself. Scalars are few and shallow: bodies of folds.
+/// A scalar as an array of the cells' shape, each item computed by itself. Scalars are few and shallow: bodies of
+/// folds.
 fn widen(
     dag: &mut Dag,
     at: NodeId,

@@ -1,8 +1,8 @@
 //! Whether a node, evaluated in these places, must be kept: the work rule and its kin, E1, the rules of 2006.
 //!
-//! Rows: ACL-17, ACL-38…40, ACC-17; LOWERING §7. A node is computed where it is read unless that costs more than storing
-//! it; what costs mean is the pipeline's (`Again`). Before cost comes what must be: a value that can fail is computed
-//! whole (E1).
+//! Rows: ACL-17, ACL-38…40, ACC-17; LOWERING §7. A node is computed where it is read unless that costs more than
+//! storing it; what costs mean is the pipeline's (`Again`). Before cost comes what must be: a value that can fail is
+//! computed whole (E1).
 
 use super::contexts::Context;
 use super::cost::Cost;
@@ -34,7 +34,7 @@ impl<'a> Judge<'a> {
     pub fn why(&self, keep: &BTreeMap<NodeId, Why>, at: NodeId, places: &[Context]) -> Option<Why> {
         let dag = self.dag;
         let map = if let Node::Map { op, .. } = dag.node(at) { Some(*op) } else { None };
-        let hard = dag.node(at).fails_hard();
+        let hard = dag.fails_hard(at);
         if hard && !places.iter().any(|c| c.onto) && !self.allow.has(Fault::PartOfWhatFails) {
             return Some(Why::MayFail);
         }

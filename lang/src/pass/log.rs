@@ -1,6 +1,6 @@
-//! A compilation kept to be told. Passes are functions of graph and switches: what they saw, decided and refused is what
-//! they say when they run again with everything noted. So keeping costs next to nothing, whoever looks pays for looking,
-//! and a plan that was known has its story too.
+//! A compilation kept to be told. Passes are functions of graph and switches: what they saw, decided and refused is
+//! what they say when they run again with everything noted. So keeping costs next to nothing, whoever looks pays for
+//! looking, and a plan that was known has its story too.
 //!
 //! In: a recorded graph and the switches it was compiled under. Kept: the graph, which the evaluation has anyway, and
 //! eight bytes a pass. Never: the arrays, once nothing else needs them.

@@ -1,8 +1,8 @@
 //! The compiler: passes over one recorded graph, then a plan.
 //!
 //! Start at `PIPELINE`, then `compile`. A pass is a file and a line in the list; its name is what the trace and `--off`
-//! use. Always: the verifier runs after every pass (tests and debug builds); a pass may change launches, bytes and time,
-//! never a value. Never: clocks and devices; an `Observer` owns the clock.
+//! use. Always: the verifier runs after every pass (tests and debug builds); a pass may change launches, bytes and
+//! time, never a value. Never: clocks and devices; an `Observer` owns the clock.
 
 mod break_random;
 mod cache;

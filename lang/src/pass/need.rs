@@ -53,8 +53,8 @@ impl Need {
         Need { inputs, code: 1, parameters: WORD * (1 + 2 * dag.shape(at).len()) }
     }
 
-    pub fn take(&mut self, other: Need) {
-        self.inputs.extend(other.inputs);
+    pub fn take(&mut self, other: &Need) {
+        self.inputs.extend(&other.inputs);
         self.code += other.code;
         self.parameters += other.parameters;
     }
@@ -86,12 +86,7 @@ pub fn is_read(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> bool {
 pub fn over(dag: &Dag, keep: &BTreeMap<NodeId, Why>, nodes: &[NodeId], limits: &LaunchLimits) -> Option<Over> {
     let (need, inside) = whole(dag, keep, nodes);
     need.over(limits, &Need::default()).or_else(|| {
-        // No more values are alive than there are.
-        if registers(inside.len()) <= limits.registers {
-            return None;
-        }
-        let alive = Alive::new(dag, keep, nodes, inside).most();
-        let need = registers(alive);
+        let need = registers(Alive::crowded(dag, keep, nodes, inside, limits)?.most());
         (need > limits.registers).then_some(("registers", need as u64, limits.registers as u64))
     })
 }
@@ -103,10 +98,10 @@ pub fn whole(dag: &Dag, keep: &BTreeMap<NodeId, Why>, nodes: &[NodeId]) -> (Need
     let mut stack: Vec<NodeId> = nodes.to_vec();
     while let Some(at) = stack.pop() {
         if is_read(dag, keep, at) && !nodes.contains(&at) {
-            need.take(Need::of_load(dag, at));
+            need.take(&Need::of_load(dag, at));
             continue;
         }
-        need.take(Need::of_step(dag, at));
+        need.take(&Need::of_step(dag, at));
         stack.extend(dag.node(at).inputs().iter().filter(|a| seen.insert(**a)));
     }
     let mut inside: Vec<NodeId> = seen.into_iter().filter(|at| !matches!(dag.node(*at), Node::Const(_))).collect();
@@ -124,8 +119,17 @@ pub struct Alive {
 }
 
 impl Alive {
-    /// Of a launch of `nodes`; `inside` is sorted.
-    pub fn new(dag: &Dag, keep: &BTreeMap<NodeId, Why>, nodes: &[NodeId], inside: Vec<NodeId>) -> Alive {
+    /// Of a launch of `nodes`; `inside` is sorted. None: registers hold all there are, however many are alive.
+    pub fn crowded(
+        dag: &Dag,
+        keep: &BTreeMap<NodeId, Why>,
+        nodes: &[NodeId],
+        inside: Vec<NodeId>,
+        limits: &LaunchLimits,
+    ) -> Option<Alive> {
+        if registers(inside.len()) <= limits.registers {
+            return None;
+        }
         let place: Map<NodeId, usize> = inside.iter().enumerate().map(|(k, at)| (*at, k)).collect();
         let mut uses = vec![Vec::new(); inside.len()];
         for (k, &at) in inside.iter().enumerate() {
@@ -138,7 +142,7 @@ impl Alive {
             args.into_iter().for_each(|a| uses[a].push(k));
         }
         let inner = inside.iter().map(|at| rounds(dag, *at).map_or(0, |r| 2 * r.next.len())).collect();
-        Alive { order: inside, uses, inner }
+        Some(Alive { order: inside, uses, inner })
     }
 
     /// How many values are alive at once, at most.

@@ -54,7 +54,8 @@ pub struct Preset {
     moves_fuse: bool,
     /// The legality rules of 2006.
     strict: bool,
-    /// So many reads of an array overlap before a block keeps it near: fewer are served by caches, where there are some.
+    /// So many reads of an array overlap before a block keeps it near: fewer are served by caches, where there are
+    /// some.
     pub(super) near: usize,
 }
 

@@ -1,8 +1,8 @@
 //! pad: elements between the rows of a tile, so that threads that read it together meet different banks.
 //!
-//! Rows: BAS-19, BAS-21; GOLDENS §3.3, §3.4. In: tiles. Out: the same with a pad each. Threads of a warp that read with a
-//! stride meet in gcd(stride, banks) of them, one after the other; an access costs a + b·n, so of all pads the first with
-//! the least sum is taken.
+//! Rows: BAS-19, BAS-21; GOLDENS §3.3, §3.4. In: tiles. Out: the same with a pad each. Threads of a warp that read with
+//! a stride meet in gcd(stride, banks) of them, one after the other; an access costs a + b·n, so of all pads the first
+//! with the least sum is taken.
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::fault::Fault;

@@ -1,10 +1,11 @@
 //! place: which reads of a launch meet data again, and what a block of threads keeps near.
 //!
 //! Rows: BAR-14, BAR-15, BAS-06…09. In: the final schedule. Out: the same, with a decision for each array that a launch
-//! reads more than once: by an affine map of lower rank than the loops (reuse of a higher order), at several places that
-//! overlap (a stencil), or across its rows (a transpose). Shared memory is what the printed text uses where that is chosen;
-//! a CPU has caches. What each choice loads is counted: read for read, by the rule of 2010 (in the block, else from memory)
-//! and with a halo.
+//! reads more than once: by an affine map of lower rank than the loops (reuse of a higher order), at several places
+//! that overlap (a stencil), or across its rows (a transpose). Shared memory is what the printed text uses where that
+//! is chosen; a CPU has caches. Products and folds of all pairs go through it whatever is said here (`kir::product`).
+//! What each choice loads is counted: read for read, by the rule of 2010 (in the block, else from memory) and with a
+//! halo.
 
 use super::contexts::product;
 use super::cost::{Cost, READ_NS};
@@ -104,14 +105,17 @@ fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<(WhyNot, Strin
         Meeting::Overlap(o) => (o.refs, o.axes.len()),
         Meeting::Across(axes) => (usize::MAX, axes.len()),
         Meeting::Again(_) => {
-            let why = "threads that read one element at once are served by one load";
+            let why = match group.kind {
+                Kind::Reduce => "the fold's text serves it: tiles of a product, or one load for threads at once",
+                _ => "threads that read one element at once are served by one load",
+            };
             return Some((WhyNot::Illegal(why), String::new()));
         }
     };
     match () {
         () if group.kind != Kind::Map => Some((
-            WhyNot::Illegal("a launch that folds reads through caches"),
-            "; a launch that folds has no tiles".into(),
+            WhyNot::Illegal("only maps have tiles of their reads"),
+            "; only maps have tiles of their reads".into(),
         )),
         () if work.options.is_off("tile") => Some((WhyNot::SwitchedOff("tile"), "; tiles are off".into())),
         () if axes > 2 => {
@@ -148,8 +152,9 @@ fn told(
             let blocks = points.div_ceil(BLOCK as u64);
             let halo: Vec<String> = o.halo.iter().map(i64::to_string).collect();
             let text = format!(
-                "{name} is read at {0} places that overlap, overlap({0} refs, halo {1}): a block of {BLOCK} loads {direct} \
-                 of it, {paper} through shared memory by the rule of 2010, {with_halo} with a halo; factor {0}.0",
+                "{name} is read at {0} places that overlap, overlap({0} refs, halo {1}): a block of {BLOCK} loads \
+                 {direct} of it, {paper} through shared memory by the rule of 2010, {with_halo} with a halo; \
+                 factor {0}.0",
                 o.refs,
                 halo.join(" "),
             );
@@ -169,8 +174,8 @@ fn told(
             let axes: Vec<String> = along.iter().map(|&k| crate::dag::ix::axis_name(k)).collect();
             let once = points / times.max(1);
             let text = format!(
-                "{name} is read by a map of rank {} in {} loops: reuse of a higher order along {}, each element {times} \
-                 times; {} from memory once, {} in all",
+                "{name} is read by a map of rank {} in {} loops: reuse of a higher order along {}, each element \
+                 {times} times; {} from memory once, {} in all",
                 domain.len() - along.len(),
                 domain.len(),
                 axes.join(" "),

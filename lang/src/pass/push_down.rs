@@ -1,7 +1,8 @@
 //! push-down: index transforms are read at the leaves, so that what stands above them fuses.
 //!
-//! Rows: ACL-37, ACL-39 (one that grows may stay). In: transforms anywhere. Out: every transform is part of a read, except
-//! where the node below it is kept. `--off push-down`: a transform of anything but an input is a launch of its own.
+//! Rows: ACL-37, ACL-39 (one that grows may stay). In: transforms anywhere. Out: every transform is part of a read,
+//! except where the node below it is kept. `--off push-down`: a transform of anything but an input is a launch of its
+//! own.
 
 use super::decide::{About, Choice, Decision, WhyNot, label, words};
 use super::fault::{self, Fault};
@@ -90,7 +91,8 @@ fn grow(work: &Work, plan: &Schedule, at: NodeId) -> Decision {
     let kept = plan.keep.contains_key(&src);
     let text = format!(
         "{} makes {many} elements of {few}: {}. Kept, that is {} reads, {} operations and a pass that writes {many}; \
-         pushed, {} reads and {} operations. With what the pass reads and the {few} that are written for it: {} against {}",
+         pushed, {} reads and {} operations. With what the pass reads and the {few} that are written for it: {} \
+         against {}",
         label(&work.dag, at),
         if kept { "what it reads is kept" } else { "it is pushed" },
         few.saturating_mul(reads),

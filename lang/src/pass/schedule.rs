@@ -1,8 +1,8 @@
 //! From a graph to launches: which nodes are kept, where each is evaluated, what runs together.
 //!
-//! Rows: LOWERING §7; ACL-17, ACL-39, ACC-17, BAR-08. In: a graph, its roots, what is allowed (`Allow`). Out: kept nodes
-//! with reasons, launches as groups of kept nodes, and each node's contexts. Deterministic: walks are in id order.
-//! `keep` only grows, so the loop ends. Cost: linear in distinct contexts.
+//! Rows: LOWERING §7; ACL-17, ACL-39, ACC-17, BAR-08. In: a graph, its roots, what is allowed (`Allow`). Out: kept
+//! nodes with reasons, launches as groups of kept nodes, and each node's contexts. Deterministic: walks are in id
+//! order. `keep` only grows, so the loop ends. Cost: linear in distinct contexts.
 
 use super::break_random::is_random;
 use super::contexts::{Context, Contexts};
@@ -453,9 +453,8 @@ fn merge_equals(
     of: &mut BTreeMap<NodeId, usize>,
     allow: Allow,
 ) {
-    let inputs: Vec<Vec<NodeId>> =
-        groups.iter().map(|g| g.as_ref().map_or_else(Vec::new, |g| find::all_reads(dag, keep, &g.nodes()))).collect();
-    let mut inputs = inputs;
+    let reads = |g: &Group| need::whole(dag, keep, &g.nodes()).0.inputs;
+    let mut inputs: Vec<BTreeSet<NodeId>> = groups.iter().map(|g| g.as_ref().map(reads).unwrap_or_default()).collect();
     let small = |g: &Group| {
         let points = g.domain.iter().map(|&d| d as f64).product::<f64>();
         points * cost::READ_NS * 4.0 < LAUNCH_NS
@@ -472,7 +471,7 @@ fn merge_equals(
         for &b in &same[k + 1..] {
             let fits = match (&groups[a], &groups[b]) {
                 (Some(x), Some(y)) if mergeable(x, y) || allow.has(Fault::OtherDomain) && x.axis == y.axis => {
-                    (small(x) && small(y)) || inputs[a].iter().any(|t| inputs[b].contains(t))
+                    (small(x) && small(y)) || !inputs[a].is_disjoint(&inputs[b])
                 }
                 _ => false,
             };

@@ -1,8 +1,8 @@
 //! shape-uses: an array that is asked for its shape alone is not used by that.
 //!
-//! Rows: ACC-18. `⍴ ≢ ≡` of a pending array are answered when they are recorded; the node remembers that it was asked. In:
-//! any graph. Out: such uses count no more, so what has one other use is computed where that is. `--off shape-uses`: each
-//! array asked is one use more, and may have to be stored for it.
+//! Rows: ACC-18. `⍴ ≢ ≡` of a pending array are answered when they are recorded; the node remembers that it was asked.
+//! In: any graph. Out: such uses count no more, so what has one other use is computed where that is. `--off
+//! shape-uses`: each array asked is one use more, and may have to be stored for it.
 
 use super::cost::Cost;
 use super::decide::{About, Choice, Decision, WhyNot, label};

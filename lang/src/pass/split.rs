@@ -1,11 +1,11 @@
 //! split: a launch that would need too much of a device becomes several.
 //!
 //! Rows: ACL-33. In: a schedule. Out: one in which no launch reads more arrays, has more steps, parameters or registers
-//! than `--limit` says. First no more nodes join a launch than fit; then, inside of one body and in post-order, an operand
-//! is taken along only while what is needed and the operands still to come fit; else it is finished: written, and read as
-//! one array. (The printed loop of 2006 forgets the operands still to come and overflows on a chain that is nested to the
-//! left.) Where registers are short, what is used again last is finished, as a spill would choose; but a spill goes to
-//! memory in each thread, and this is an array that others may read.
+//! than `--limit` says. First no more nodes join a launch than fit; then, inside of one body and in post-order, an
+//! operand is taken along only while what is needed and the operands still to come fit; else it is finished: written,
+//! and read as one array. (The printed loop of 2006 forgets the operands still to come and overflows on a chain that is
+//! nested to the left.) Where registers are short, what is used again last is finished, as a spill would choose; but a
+//! spill goes to memory in each thread, and this is an array that others may read.
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::hash::Map;
@@ -76,16 +76,18 @@ fn needs(name: &str, need: u64) -> String {
 pub fn cut(dag: &Dag, keep: &BTreeMap<NodeId, Why>, limits: &LaunchLimits) -> BTreeMap<NodeId, Why> {
     let mut new = BTreeMap::new();
     for &at in keep.keys() {
-        match need::over(dag, keep, &[at], limits) {
-            None => {}
-            Some(("registers", ..)) => relieve(dag, keep, at, limits, &mut new),
-            Some(_) => finish(dag, keep, at, limits, &mut new),
+        let (need, inside) = need::whole(dag, keep, &[at]);
+        if need.over(limits, &Need::default()).is_some() {
+            finish(dag, keep, at, limits, &mut new);
+        } else if let Some(body) = Alive::crowded(dag, keep, &[at], inside, limits) {
+            relieve(dag, keep, &body, limits, &mut new);
         }
     }
     new
 }
 
-/// Walks one body in post-order. A node's need is that of computing it in place; what two operands share is the first's.
+/// Walks one body in post-order. A node's need is that of computing it in place; what two operands share is the
+/// first's.
 fn finish(
     dag: &Dag,
     keep: &BTreeMap<NodeId, Why>,
@@ -113,26 +115,25 @@ fn finish(
         }
         let mut own = Need::of_step(dag, at);
         for (k, a) in args.iter().enumerate() {
-            let theirs = needs.get(a).cloned().unwrap_or_default();
+            let theirs = needs.remove(a).unwrap_or_default();
             let mut waiting = Need { parameters: need::WORD, ..Need::default() };
             for b in args[k + 1..].iter().filter(|b| !dag.shape(**b).is_empty()) {
-                waiting.take(Need::of_load(dag, *b));
+                waiting.take(&Need::of_load(dag, *b));
             }
-            let inputs = theirs.inputs.clone();
             let mut both = own.clone();
-            both.take(theirs);
+            both.take(&theirs);
             let stays = is_leaf(*a) || new.contains_key(a) || dag.shape(*a).is_empty();
             own = match both.over(limits, &waiting).filter(|_| !stays) {
                 None => {
                     // Whoever else uses it has its steps for nothing, but must read what it reads.
-                    needs.insert(*a, Need { inputs, ..Need::default() });
+                    needs.insert(*a, Need { inputs: theirs.inputs, ..Need::default() });
                     both
                 }
                 Some((name, need, have)) => {
                     new.insert(*a, Why::Limit { name, need, have });
                     let load = Need::of_load(dag, *a);
-                    needs.insert(*a, load.clone());
-                    own.take(load);
+                    own.take(&load);
+                    needs.insert(*a, load);
                     own
                 }
             };
@@ -145,12 +146,10 @@ fn finish(
 fn relieve(
     dag: &Dag,
     keep: &BTreeMap<NodeId, Why>,
-    root: NodeId,
+    body: &Alive,
     limits: &LaunchLimits,
     new: &mut BTreeMap<NodeId, Why>,
 ) {
-    let (_, inside) = need::whole(dag, keep, &[root]);
-    let body = Alive::new(dag, keep, &[root], inside);
     let is_made = |at: NodeId| !need::is_read(dag, keep, at) && !dag.node(at).inputs().is_empty();
     body.walk(|k, alive, inner| {
         while need::registers(alive.len() + inner) > limits.registers {

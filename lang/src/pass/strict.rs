@@ -1,8 +1,9 @@
 //! The legality rules of 2006: where a transform that finds something outside may be pushed.
 //!
 //! Rows: ACL-17, ACL-38. Wrap and clamp distribute over every function, a constant only where it is the function's
-//! identity. Two transforms of one axis compose if their outside can be told by one. Aplomb itself needs neither: a test
-//! guards whatever stands below it. `--strict-2006` and the pipeline `acl2006` ask; the exact rule is here beside them.
+//! identity. Two transforms of one axis compose if their outside can be told by one. Aplomb itself needs neither: a
+//! test guards whatever stands below it. `--strict-2006` and the pipeline `acl2006` ask; the exact rule is here beside
+//! them.
 
 use crate::dag::ix::{Atom, Ix};
 use crate::dag::{Dag, Node, NodeId, Read};

@@ -1,8 +1,8 @@
 //! tile: the boxes into which launches are cut, so that a block's shared memory serves what was placed there.
 //!
-//! Rows: BAS-18, BAS-22, BAS-23, BAR-14. In: what `place` keeps near. Out: for each launch a box of points and a copy of
-//! what it reads of each array. The box is searched: of all shapes of `POINTS` points whose copies fit a block's memory, the
-//! first that moves the fewest bytes a point. Counts are exact for whole boxes (GOLDENS §3.5).
+//! Rows: BAS-18, BAS-22, BAS-23, BAR-14. In: what `place` keeps near. Out: for each launch a box of points and a copy
+//! of what it reads of each array. The box is searched: of all shapes of `POINTS` points whose copies fit a block's
+//! memory, the first that moves the fewest bytes a point. Counts are exact for whole boxes (GOLDENS §3.5).
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::fault::Fault;
@@ -145,7 +145,8 @@ fn decided(
     let cut = |block: &[usize]| block.iter().filter(|n| **n > 1).map(usize::to_string).collect::<Vec<_>>().join("×");
     let table: Vec<String> = tried.iter().map(|(t, moved)| format!("{} {}", cut(&t.block), bytes(*moved))).collect();
     let text = format!(
-        "the launch is cut into boxes of {} points, {boxes} in all: a box copies {} of {} into {} of shared memory; tried {}",
+        "the launch is cut into boxes of {} points, {boxes} in all: a box copies {} of {} into {} of shared memory; \
+         tried {}",
         cut(&best.block),
         bytes(least),
         label(&work.dag, at),

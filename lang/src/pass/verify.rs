@@ -1,7 +1,7 @@
 //! The verifier: what holds after every pass.
 //!
-//! Rows: ACC-31. Checked: arguments have smaller ids; arities; a map's arguments have its shape or rank 0; a transform has
-//! one Ix a source axis, whose ranges (clipped by tests) lie inside the source; a reduction's shape is its source's
+//! Rows: ACC-31. Checked: arguments have smaller ids; arities; a map's arguments have its shape or rank 0; a transform
+//! has one Ix a source axis, whose ranges (clipped by tests) lie inside the source; a reduction's shape is its source's
 //! without the axis; characters meet only moves, = and ≠. For a plan: values are used after they are made, stages rise
 //! along reads, every buffer is written once, and reads stay inside their buffers.
 
@@ -101,7 +101,8 @@ fn node(dag: &Dag, at: NodeId) -> Result<(), String> {
             let steps = body.steps.iter().enumerate().all(|(k, s)| known(k, s));
             let values = args.len() + body.steps.len();
             let next = body.next.len() <= args.len() && body.next.iter().all(|v| (*v as usize) < values);
-            let fits = conform && steps && next && (*result as usize) < body.next.len();
+            let ends = body.until.is_none_or(|v| (v as usize) < values);
+            let fits = conform && steps && next && ends && (*result as usize) < body.next.len();
             if fits { Ok(()) } else { wrong("a loop whose values are not in order".into()) }
         }
         Node::Whole { what, args } => whole(dag, at, what, args).or_else(wrong),

@@ -11,6 +11,7 @@ pub mod table;
 pub mod amend;
 pub mod cells;
 pub mod join;
+pub mod library;
 pub mod matrix;
 pub mod numbers;
 pub mod order;

@@ -158,6 +158,12 @@ impl Op {
         self.row().arity as usize
     }
 
+    /// Whether some values have no result, where the right argument is this number everywhere.
+    pub fn fails_hard(self, right: Option<f64>) -> bool {
+        let harmless = self == Op::Div && right.is_some_and(|y| y != 0.0);
+        self.row().fails == Fails::Hard && !harmless
+    }
+
     /// As printed in traces: `add`, `circle-1` for `¯1○`.
     pub fn name(self) -> String {
         match self {

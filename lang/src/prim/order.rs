@@ -2,6 +2,7 @@
 
 use super::search::cell_arrays;
 use super::shape::Axis;
+use super::whole::{Given, grade as grade_numbers};
 use crate::array::{Array, Complex64, elements};
 use crate::dag::Lib;
 use crate::error::{Result, domain, rank};
@@ -82,7 +83,7 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
     }
     let y = cx.ready(y, "grade")?;
     let n = y.shape()[0];
-    let _held = cx.budget().charge_elements(n, 16)?;
+    let _held = cx.budget().charge_elements(n, 24)?;
     let mut out: Vec<usize> = (0..n).collect();
     let turn = |o: Ordering| if down { o.reverse() } else { o };
     if y.is_complex() {
@@ -101,7 +102,7 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
         } else {
             y.to_numbers().unwrap_or_default()
         };
-        return Ok(super::whole::grade(&items, y.shape(), down));
+        return Ok(grade_numbers(Given { items: &items, shape: y.shape() }, down));
     }
     let cells = cell_arrays(cx, &y, y.rank() - 1)?;
     out.sort_by(|&a, &b| turn(compare(&cells[a], &cells[b])));

@@ -77,7 +77,12 @@ pub fn fold_complex(op: Op, ct: f64, items: &[Complex64], last: bool) -> Result<
     folded.or_else(|| op.identity().map(Complex64::from)).ok_or(NO_IDENTITY)
 }
 
-fn ordered<T, E>(op: Op, items: &[T], last: bool, f: impl Fn(T, T) -> Result<T, E> + Copy) -> Result<Option<T>, E>
+pub(crate) fn ordered<T, E>(
+    op: Op,
+    items: &[T],
+    last: bool,
+    f: impl Fn(T, T) -> Result<T, E> + Copy,
+) -> Result<Option<T>, E>
 where
     T: Copy + Default,
 {

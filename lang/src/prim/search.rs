@@ -6,6 +6,7 @@ use crate::array::{Array, Complex64, Data, elements};
 use crate::dag::Lib;
 use crate::error::{Result, domain, length, rank};
 use crate::eval::cx::Cx;
+use crate::prim::op::Op;
 use crate::prim::scalar::complex;
 use std::collections::HashMap;
 
@@ -51,6 +52,9 @@ pub fn matches(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arr
     if x.shape() != y.shape() {
         return Ok(Array::bool(false));
     }
+    if x.frame().is_some() || y.frame().is_some() {
+        return cx.framed_match(x, y);
+    }
     let same = match (x.pending(), y.pending()) {
         (Some(a), Some(b)) => std::rc::Rc::ptr_eq(a, b),
         _ => false,
@@ -62,6 +66,9 @@ pub fn matches(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arr
 
 pub fn differs(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
     let m = matches(cx, x, y, axis)?;
+    if m.frame().is_some() {
+        return cx.map1(Op::Not, &m);
+    }
     Ok(Array::bool(m.number_scalar() == Some(0.0)))
 }
 
@@ -92,9 +99,10 @@ fn number_hash(x: f64) -> u64 {
     }
 }
 
-/// Numbers within the largest ⎕CT of each other differ by at most one in this.
+/// Numbers within the largest ⎕CT of each other differ by at most one in this: that is 2*¯32 of what is less than twice
+/// the least number of its binade, and a step is four times as wide.
 fn coarse(x: f64) -> u64 {
-    (x + 0.0).to_bits() >> 20
+    (x + 0.0).to_bits() >> 22
 }
 
 /// Complex numbers within ⎕CT of each other have magnitudes that are.
@@ -177,13 +185,6 @@ impl<'a> Table<'a> {
         let found = buckets.flatten().copied().filter(|&k| key_equal(&self.cells[k as usize], key, self.ct));
         found.min().map(|k| k as usize)
     }
-}
-
-/// For each number wanted the first place of an equal one.
-pub fn places(have: &[f64], want: &[f64], ct: f64) -> Vec<Option<usize>> {
-    let keys: Vec<Key> = have.iter().map(|x| Key::Num(*x)).collect();
-    let table = Table::new(&keys, ct);
-    want.iter().map(|x| table.find(&Key::Num(*x))).collect()
 }
 
 /// The cells of the given rank (as many trailing axes) as keys. Ready arrays.

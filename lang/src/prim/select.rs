@@ -249,11 +249,20 @@ pub fn pick(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array>
     for step in cx.ready(x, "path")?.to_items() {
         let held = at.disclosed();
         at = if at.rank() == 0 && !at.is_simple_scalar() && step.is_empty() { held } else { at };
-        at = cx.ready_outer(&at)?;
+        let cells = at.frame().is_some();
+        if !cells {
+            at = cx.ready_outer(&at)?;
+        }
         if step.is_char() && !step.is_empty() {
             return Err(domain("a path holds numbers"));
         }
-        at = one_cell(cx, &at, &step)?;
+        at = match cells {
+            true => {
+                let place = place_of(cx, at.shape(), &step)?;
+                cx.framed_item(&at, place)?
+            }
+            false => one_cell(cx, &at, &step)?,
+        };
     }
     Ok(at)
 }

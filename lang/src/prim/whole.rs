@@ -2,13 +2,12 @@
 //!
 //! `run` is the oracle's. Devices share out its parts: a line of a fold, a segment, a slice of a scatter's base.
 
+use super::library::{Grading, Places, told};
 use super::op::Op;
 use super::reduce;
 use super::scalar::{Fail, eval};
-use super::search;
 use crate::array::{around, elements};
 use crate::dag::{Along, Lib, Read, Rounds, Whole};
-use std::cmp::Ordering;
 
 /// An operand: its items and its shape.
 #[derive(Clone, Copy)]
@@ -150,32 +149,25 @@ impl<'a> Scatter<'a> {
 }
 
 fn library(of: Lib, args: &[Given], ct: f64) -> Vec<f64> {
-    let known = |place: Option<usize>| place.unwrap_or(args[0].items.len()) as f64;
     match of {
-        Lib::GradeUp => grade(args[0].items, args[0].shape, false).into_iter().map(|k| k as f64).collect(),
-        Lib::GradeDown => grade(args[0].items, args[0].shape, true).into_iter().map(|k| k as f64).collect(),
-        Lib::IndexOf => search::places(args[0].items, args[1].items, ct).into_iter().map(known).collect(),
-        Lib::Member => {
-            let found = search::places(args[0].items, args[1].items, ct);
-            found.into_iter().map(|p| f64::from(u8::from(p.is_some()))).collect()
+        Lib::GradeUp | Lib::GradeDown => grade(args[0], of == Lib::GradeDown).into_iter().map(|k| k as f64).collect(),
+        Lib::IndexOf | Lib::Member => {
+            let n = args[0].items.len();
+            let mut all = [Places::new(args[0].items, ct, 0, 1)];
+            all[0].add(0..n);
+            args[1].items.iter().map(|x| told(of, Places::first(&all, *x), n)).collect()
         }
     }
 }
 
 /// The order of the major cells, stable.
-pub fn grade(items: &[f64], shape: &[usize], down: bool) -> Vec<usize> {
-    let mut out: Vec<usize> = (0..shape[0]).collect();
-    let number = |x: f64, y: f64| (x + 0.0).total_cmp(&(y + 0.0));
-    let turn = |o: Ordering| if down { o.reverse() } else { o };
-    let m = elements(&shape[1..]);
-    if m == 1 {
-        out.sort_by(|&a, &b| turn(number(items[a], items[b])));
+pub fn grade(of: Given, down: bool) -> Vec<usize> {
+    let grading = Grading::new(of, down);
+    let mut cells: Vec<_> = (0..grading.count()).map(|k| grading.cell(k)).collect();
+    if grading.by_cell() {
+        cells.sort_unstable()
     } else {
-        let row = |k: usize| &items[k * m..(k + 1) * m];
-        let order = |a: usize, b: usize| {
-            row(a).iter().zip(row(b)).map(|(x, y)| number(*x, *y)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
-        };
-        out.sort_by(|&a, &b| turn(order(a, b)));
+        cells.sort_unstable_by(|a, b| grading.order(a, b))
     }
-    out
+    cells.into_iter().map(|c| c.at()).collect()
 }

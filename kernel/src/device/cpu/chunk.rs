@@ -327,19 +327,26 @@ impl Frame {
         fine || careful
     }
 
-    /// Rounds on pieces that stay in L1. False: suspect.
+    /// Rounds on pieces that stay in L1. False: suspect. Elements whose end has come leave the piece.
     fn rounds(&mut self, env: &Env, reg: usize, rounds: &Rounds, n: usize) -> bool {
         let (args, steps, states) = (rounds.args.len(), rounds.steps.len(), rounds.body.next.len());
         let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.resize((args + steps + states) * PIECE, 0.0);
+        // Behind the values a next state for each, and which elements are done.
+        scratch.resize((args + steps + states + 1) * PIECE, 0.0);
         let numbers: Vec<f64> = rounds.args.iter().copied().map(number).collect();
         let from = self.operands(rounds.args.iter().copied(), &numbers);
         let out = self.own(reg);
         let mut fine = true;
         let base = scratch.as_mut_ptr();
         let value = |k: usize| base.wrapping_add(k * PIECE);
+        // A next state that is a state must be read before it is overwritten.
+        let swaps = rounds.body.next.iter().any(|v| (*v as usize) < states);
+        let aside = if swaps { args + steps } else { 0 };
+        let done = value(args + steps + states);
+        let mut places = [0; PIECE];
         for at in (0..n).step_by(PIECE) {
-            let m = PIECE.min(n - at);
+            let mut m = PIECE.min(n - at);
+            places.iter_mut().enumerate().for_each(|(j, place)| *place = at + j);
             // SAFETY: values are pieces of the scratch, each of PIECE numbers; operands hold n (a number its one).
             unsafe {
                 for (k, (source, each)) in from.iter().enumerate() {
@@ -373,22 +380,44 @@ impl Frame {
                         fine = false;
                         break 'all;
                     }
-                    // A next state that is a state must be read before it is overwritten.
-                    let (mut next, swaps) = (args + steps, rounds.body.next.iter().any(|v| (*v as usize) < states));
-                    if !swaps {
-                        next = 0;
+                    if let Some(until) = rounds.body.until {
+                        std::ptr::copy_nonoverlapping(value(until as usize), done, m);
                     }
                     for (k, v) in rounds.body.next.iter().enumerate() {
-                        std::ptr::copy_nonoverlapping(value(*v as usize), value(next + k), m);
+                        std::ptr::copy_nonoverlapping(value(*v as usize), value(aside + k), m);
                     }
                     for k in 0..if swaps { states } else { 0 } {
-                        std::ptr::copy_nonoverlapping(value(next + k), value(k), m);
+                        std::ptr::copy_nonoverlapping(value(aside + k), value(k), m);
                     }
+                    if rounds.body.until.is_none() || (0..m).all(|j| *done.add(j) == 0.0) {
+                        continue;
+                    }
+                    let mut left = 0;
+                    for j in 0..m {
+                        if *done.add(j) != 0.0 {
+                            *out.add(places[j]) = *value(rounds.result).add(j);
+                            continue;
+                        }
+                        places[left] = places[j];
+                        for k in 0..args {
+                            *value(k).add(left) = *value(k).add(j);
+                        }
+                        left += 1;
+                    }
+                    m = left;
+                    if m == 0 {
+                        break;
+                    }
+                }
+                match rounds.body.until {
+                    // An end that did not come.
+                    Some(_) => fine &= m == 0,
+                    None if fine => std::ptr::copy_nonoverlapping(value(rounds.result), out.add(at), m),
+                    None => {}
                 }
                 if !fine {
                     break;
                 }
-                std::ptr::copy_nonoverlapping(value(rounds.result), out.add(at), m);
             }
         }
         self.scratch = scratch;
@@ -408,13 +437,19 @@ impl Frame {
                 *arg = unsafe { *source.add(k * each) };
             }
             let (wanted, fault) = (self.wanted[k], &mut self.fault);
+            let mut unending = false;
             let value = rounds.body.run(&args, rounds.result, &mut |fail| {
                 if wanted {
                     Fault { site: step.site, index: (start + k) as u64, fail, node: step.node }.keep_least(fault);
                 }
+                unending |= wanted && fail == Fail::Unending;
             });
             // SAFETY: k < n.
             unsafe { *out.add(k) = value };
+            // The host does all of it again.
+            if unending {
+                return false;
+            }
         }
         true
     }

@@ -241,10 +241,9 @@ pub fn share(
     ctx: &RunCtx,
     work: &(dyn Fn(&mut Frame, usize) + Sync),
 ) -> Result<Tally, DeviceError> {
-    let threads = if together { cpu.threads.count().min(units.max(1)) } else { 1 };
     let frames = &cpu.frames;
     frames.iter().for_each(|f| lock(f).reset(env.program));
-    each_unit(&mut cpu.threads, units, together, ctx, &|unit, worker| {
+    let threads = each_unit(&mut cpu.threads, units, together, ctx, &|unit, worker| {
         work(&mut lock(&frames[worker]), unit);
         past_the_caches();
     })?;
@@ -259,14 +258,15 @@ pub fn share(
     Ok(tally)
 }
 
-/// Units 0…count on the pool's threads, each with the number of its thread, until somebody interrupts.
+/// Units 0…count on the pool's threads, each with the number of its thread, until somebody interrupts. How many threads
+/// these are at most.
 pub fn each_unit(
     threads: &mut Threads,
     count: usize,
     together: bool,
     ctx: &RunCtx,
     work: &(dyn Fn(usize, usize) + Sync),
-) -> Result<(), DeviceError> {
+) -> Result<usize, DeviceError> {
     let ran = threads.run(count, together, &|unit, worker| {
         if !ctx.interrupt.is_set() {
             work(unit, worker);
@@ -275,7 +275,7 @@ pub fn each_unit(
     match ran {
         Err(_) => Err(DeviceError::Broken("a part of a launch panicked".into())),
         Ok(_) if ctx.interrupt.is_set() => Err(DeviceError::Interrupted),
-        Ok(_) => Ok(()),
+        Ok(_) => Ok(if together { threads.count().min(count.max(1)) } else { 1 }),
     }
 }
 

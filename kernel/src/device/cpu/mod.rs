@@ -13,6 +13,7 @@ mod fold;
 mod isa;
 mod lanes;
 mod launch;
+mod library;
 mod loops;
 mod program;
 mod scan;

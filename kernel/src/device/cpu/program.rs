@@ -273,7 +273,7 @@ impl Lower<'_> {
                 let tests = (0..pending.len()).filter(|v| pending[*v]).collect();
                 let (all, body, result) = (rounds_steps, body.clone(), *result as usize);
                 let each: f64 = body.steps.iter().map(|s| s.op.row().ns).sum();
-                self.out.ns += each * f64::from(body.count);
+                self.out.ns += each * f64::from(body.expected());
                 let rounds = Rounds { args: own, steps: all, tests, body, result };
                 let guard = self.wanted(k);
                 self.out.insts.push(Inst { act: Do::Loop(rounds), out: reg, step: k, round: false, guard });

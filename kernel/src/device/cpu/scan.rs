@@ -97,7 +97,7 @@ impl Line<'_> {
         work: &(dyn Fn(usize) + Sync),
     ) -> Result<(), DeviceError> {
         let (outer, n, inner) = self.shape;
-        each_unit(&mut cpu.threads, items, outer * n * inner > ALONE, ctx, &|k, _| work(k))
+        each_unit(&mut cpu.threads, items, outer * n * inner > ALONE, ctx, &|k, _| work(k)).map(drop)
     }
 
     fn step(&self, x: f64, y: f64, at: usize, first: &Mutex<Option<Fault>>) -> f64 {

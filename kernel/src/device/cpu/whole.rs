@@ -5,7 +5,7 @@
 //! | ordered fold | lines |
 //! | segments | segments |
 //! | scatter | places of the base: each thread walks all values in their order and writes its part |
-//! | library | nothing: one thread |
+//! | library | see there |
 //!
 //! Not here: body and operation in one pass over memory.
 
@@ -14,14 +14,14 @@ use super::convert::converts;
 use super::fold::Finals;
 use super::launch::{Outputs, Tally, body_into, each_unit};
 use super::program::Input;
-use super::{Cpu, DeviceError, Fault, Held, Isa, RunCtx};
+use super::{Cpu, DeviceError, Fault, Held, Isa, RunCtx, library};
 use crate::pool::PoolBuffer;
 use aplomb_lang::array::{DType, Storage, View, around, elements};
 use aplomb_lang::dag::Whole;
 use aplomb_lang::plan::{Finish, Launch, Plan};
 use aplomb_lang::prim::reduce;
 use aplomb_lang::prim::scalar::Fail;
-use aplomb_lang::prim::whole::{Given, Line, Scatter, run as all, segment};
+use aplomb_lang::prim::whole::{Given, Line, Scatter, segment};
 use std::sync::Mutex;
 
 /// Elements below which a hand-off is not worth it, and results to a unit.
@@ -67,7 +67,7 @@ pub fn run(
     let given: Vec<Given> = given.collect::<Result<_, _>>()?;
     let mut result = make(cpu, elements(&finish.shape))?;
     let whole = Parts { finish, given: &given, to: result.as_mut_ptr().cast(), first: Mutex::default() };
-    whole.run(cpu, ctx)?;
+    tally.threads = whole.run(cpu, ctx)?.max(tally.threads);
     if let Some(fault) = whole.first.into_inner().unwrap_or_else(|e| e.into_inner()) {
         fault.keep_least(&mut tally.fault);
     }
@@ -91,7 +91,8 @@ impl Parts<'_> {
         Fault { site, index: index as u64, fail, node }.keep_least(&mut first);
     }
 
-    fn run(&self, cpu: &mut Cpu, ctx: &RunCtx) -> Result<(), DeviceError> {
+    /// On how many threads.
+    fn run(&self, cpu: &mut Cpu, ctx: &RunCtx) -> Result<usize, DeviceError> {
         let (given, shape) = (self.given, &self.finish.shape);
         let n = elements(shape);
         // SAFETY: the result holds n, and each is written by one unit alone.
@@ -122,7 +123,7 @@ impl Parts<'_> {
             }),
             what @ Whole::Scatter { .. } => {
                 given[0].items.iter().enumerate().for_each(|(k, x)| put(k, *x));
-                let Some(scatter) = Scatter::new(what, &given[1..], shape) else { return Ok(()) };
+                let Some(scatter) = Scatter::new(what, &given[1..], shape) else { return Ok(1) };
                 let mut places = Vec::with_capacity(scatter.len());
                 for k in 0..scatter.len() {
                     places.push(scatter.place(k).unwrap_or_else(|fail| {
@@ -141,11 +142,7 @@ impl Parts<'_> {
                     }
                 })
             }
-            what @ Whole::Lib { .. } => {
-                let made = all(what, given, shape, &mut |k, fail| self.fail(k, fail));
-                made.into_iter().take(n).enumerate().for_each(|(k, x)| put(k, x));
-                Ok(())
-            }
+            Whole::Lib { of, origin, ct } => library::run(cpu, ctx, *of, *ct, given, n, &|k, x| put(k, x + origin)),
         }
     }
 
@@ -157,7 +154,7 @@ impl Parts<'_> {
         n: usize,
         size: usize,
         work: &(dyn Fn(std::ops::Range<usize>) + Sync),
-    ) -> Result<(), DeviceError> {
+    ) -> Result<usize, DeviceError> {
         let unit = UNIT.min(n.div_ceil(cpu.threads.count() * 4)).max(1);
         each_unit(&mut cpu.threads, n.div_ceil(unit), size > ALONE, ctx, &|k, _| {
             work(k * unit..((k + 1) * unit).min(n))

@@ -31,7 +31,7 @@ fn effort(steps: &[Step]) -> (f64, f64) {
         What::Op { op, .. } => (flops + 1.0, ns + op.row().ns),
         What::Loop { body, .. } => {
             let own: f64 = body.steps.iter().map(|s| s.op.row().ns).sum();
-            let count = f64::from(body.count);
+            let count = f64::from(body.expected());
             (flops + count * body.steps.len() as f64, ns + count * own)
         }
         What::Load(_) => (flops, ns + 0.25),

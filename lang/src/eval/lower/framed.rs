@@ -6,8 +6,8 @@
 //! `Kind::Untraced`, and the cells are interpreted one by one.
 
 use crate::array::{Array, Shape};
-use crate::dag::Read;
 use crate::dag::ix::Ix;
+use crate::dag::{Node, Read};
 use crate::error::{Result, untraced};
 use crate::eval::cx::Cx;
 use crate::prim::moves::Move;
@@ -66,7 +66,11 @@ impl Cx<'_> {
             t.ix = t.ix.substitute(&shifted, &shape);
             read.tests.push(t);
         }
-        let z = self.apply_move(&node, Move { name: m.name, shape, read, onto: m.onto })?;
+        let (node, read, onto) = match part_of(&node, at, &read, &shape) {
+            Some((part, read)) => (part, read, false),
+            None => (node, read, m.onto),
+        };
+        let z = self.apply_move(&node, Move { name: m.name, shape, read, onto })?;
         Ok(Array::framed(z, at))
     }
 
@@ -85,8 +89,65 @@ impl Cx<'_> {
         Ok(Array::framed(z, at))
     }
 
+    /// Scalars side by side in every cell.
+    pub fn framed_strand(&mut self, items: &[Array]) -> Result<Array> {
+        if items.iter().any(|a| a.rank() > 0 || !a.is_uniform()) {
+            return Err(untraced("cells become items"));
+        }
+        let one: Shape = [1].as_slice().into();
+        let ones = items.iter().map(|a| self.apply_move(a, Move::spread(&[], &one))).collect::<Result<Vec<_>>>()?;
+        let made = self.record_cat(&ones, 0, &[items.len()].as_slice().into())?;
+        made.ok_or_else(|| untraced("cells become items"))
+    }
+
+    /// The item at one ravel place in every cell.
+    pub fn framed_item(&mut self, a: &Array, place: usize) -> Result<Array> {
+        let (onto, steps) = (a.len() == 1, crate::array::strides(a.shape()));
+        let at = |(n, step): (&usize, usize)| Ix::constant((place / step % n) as i64);
+        let read = Read::new(a.shape().iter().zip(steps).map(at));
+        self.apply_move(a, Move { name: "[]", shape: Shape::new(), read, onto })
+    }
+
+    /// Whether two cells of the same shape have the same items.
+    pub fn framed_match(&mut self, x: &Array, y: &Array) -> Result<Array> {
+        if !x.is_uniform() || !y.is_uniform() || x.is_empty() {
+            return Err(untraced("≡ looks at values"));
+        }
+        let same = self.map2(Op::Eq, x, y)?;
+        if same.rank() == 0 {
+            return Ok(same);
+        }
+        let flat: Shape = [same.len()].as_slice().into();
+        let flat = self.apply_move(&same, Move::reshape("⍴", same.shape(), &flat))?;
+        self.reduce(Op::Min, &flat, 0)
+    }
+
     /// Something would happen, or be asked, once for each cell.
     pub fn unframed(&self, what: &str) -> Result<()> {
         if self.sys.framing > 0 { Err(untraced(format!("{what} happens once a cell"))) } else { Ok(()) }
     }
+}
+
+/// The part of catenated cells that a read stays in, and its read: a cell that is a record of numbers is never made.
+fn part_of(node: &Array, lead: usize, read: &Read, shape: &[usize]) -> Option<(Array, Read)> {
+    let (mut node, mut read) = (node.clone(), read.clone());
+    let (axis, parts) = loop {
+        let made = node.pending()?.node().map(|n| n.clone())?;
+        match made {
+            Node::Transform { src, read: inner, .. } => (node, read) = (src, inner.after(&read, shape)),
+            Node::Cat { axis, args } if axis as usize >= lead && read.tests.is_empty() => break (axis as usize, args),
+            _ => return None,
+        }
+    };
+    let (low, high) = read.ix[axis].range(shape);
+    let mut from = 0;
+    for part in parts {
+        let n = part.shape()[axis] as i64;
+        if from <= low && high < from + n {
+            read.ix[axis] = read.ix[axis].offset(-from);
+            return Some((part, read));
+        }
+        from += n;
+    }
+    None
 }

@@ -1,36 +1,54 @@
 //! `f⍣n` on arrays as one loop: the body is recorded once, on states that have no values, and runs n times an element.
 //!
-//! Rows: LOWERING §2; ACC-22. A body of scalar functions alone, whose states keep shape and class; anything else is refused
-//! before it has an effect, and the rounds run one by one. A vector of k arrays is k states. If a loop fails, its rounds
-//! run one by one, so that the error is APL's.
+//! Rows: LOWERING §2; ACC-22, ACC-26. A body of scalar functions alone, whose states keep shape and class; anything else
+//! is refused before it has an effect, and the rounds run one by one. A vector of k arrays is k states. On the cells of
+//! a frame `f⍣g` is a loop too, which ends for each cell by itself; a cell of k numbers is k states. If a loop fails, its
+//! rounds run one by one, so that the error is APL's.
 
+use super::body::{Item, Reader, items, over};
 use super::known;
-use crate::array::{Array, DType, Data, Shape};
-use crate::dag::{Args, Cell, Meta, Node, Round, Rounds, Whole};
+use crate::array::{Array, DType, Data, Shape, elements};
+use crate::dag::ix::Ix;
+use crate::dag::{Args, Cell, Meta, Node, Read, Rounds, Whole};
 use crate::error::{Kind, Result, untraced};
 use crate::eval::cx::Cx;
 use crate::eval::operators::frames::Again;
-use crate::eval::run::{Eval, Outcome};
+use crate::eval::run::Eval;
 use crate::eval::value::Func;
-use crate::prim::op::Op;
-use smallvec::{SmallVec, smallvec};
-use std::collections::HashMap;
+use crate::prim::moves::Move;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// More rounds, and larger bodies, are not one launch: it could not be stopped.
+/// More rounds are not one launch: it could not be stopped.
 const ROUNDS: u64 = 65_536;
-const STEPS: usize = 200;
+/// More states are not kept at once.
+const STATES: usize = 16;
 /// Types settle after so many tries, or never.
 const TRIES: usize = 3;
 
-/// What the states are: as many arrays of one shape, alone or as the items of a vector.
+/// How many rounds.
+#[derive(Clone, Copy)]
+pub enum Times<'a> {
+    Count(u64),
+    /// Until this function of a round's result and its argument gives 1.
+    Until(&'a Rc<Func>),
+}
+
+/// What the states are: as many arrays of one shape, alone or as the items of a vector, or the cells of a frame.
 struct States {
     arrays: Vec<Array>,
     strand: bool,
+    /// The places that have a state of their own, and the numbers of one: a frame and its cells, or all of the shape.
+    frame: Shape,
+    cell: Shape,
+    framed: bool,
 }
 
 type Fact = (DType, Option<(f64, f64)>);
+
+fn is_number(a: &Array) -> bool {
+    a.is_uniform() && !a.is_char() && !a.is_complex() && a.dtype() != DType::F32
+}
 
 impl States {
     fn of(cx: &Cx<'_>, y: &Array) -> Option<States> {
@@ -38,18 +56,30 @@ impl States {
             Data::Items(items) if y.rank() == 1 => (items.all().to_vec(), true),
             _ => (vec![y.clone()], false),
         };
-        let shape: Shape = arrays.first()?.shape().into();
-        let plain = |a: &Array| {
-            a.is_uniform()
-                && !a.is_char()
-                && !a.is_complex()
-                && a.frame().is_none()
-                && a.dtype() != DType::F32
-                && a.shape() == shape.as_slice()
-        };
-        let worth = cx.records(&arrays.iter().collect::<Vec<_>>(), crate::array::elements(&shape));
-        let fits = !shape.is_empty() && crate::array::elements(&shape) > 0 && arrays.len() <= 16;
-        (fits && worth && arrays.iter().all(plain)).then_some(States { arrays, strand })
+        let frame: Shape = arrays.first()?.shape().into();
+        let plain = |a: &Array| is_number(a) && a.frame().is_none() && a.shape() == frame.as_slice();
+        let worth = cx.records(&arrays.iter().collect::<Vec<_>>(), elements(&frame));
+        let fits = !frame.is_empty() && elements(&frame) > 0 && arrays.len() <= STATES;
+        let ok = fits && worth && arrays.iter().all(plain);
+        ok.then_some(States { arrays, strand, frame, cell: Shape::new(), framed: false })
+    }
+
+    /// The cells of `y` over a frame, which it may have only a part of; without one they are the same everywhere.
+    fn cells(cx: &mut Cx<'_>, y: &Array, frame: &[usize]) -> Result<Option<States>> {
+        let cell: Shape = y.shape().into();
+        if !is_number(y) || !(1..=STATES).contains(&elements(&cell)) || elements(frame) == 0 {
+            return Ok(None);
+        }
+        let arrays = vec![match y.frame() {
+            Some(_) => cx.lined_up(y, frame, &over(frame, &cell))?,
+            None => y.clone(),
+        }];
+        Ok(Some(States { arrays, strand: false, frame: frame.into(), cell, framed: true }))
+    }
+
+    /// The states' shape, before the first round and after each.
+    fn shape(&self) -> Shape {
+        over(&self.frame, &self.cell)
     }
 }
 
@@ -63,21 +93,48 @@ fn wider(a: Fact, b: Fact) -> Fact {
 }
 
 impl Eval<'_> {
-    /// All rounds as one loop, or None: they are run one by one.
-    pub fn rounds(&mut self, f: &Rc<Func>, x: Option<&Array>, y: &Array, count: u64) -> Result<Option<Array>> {
-        if !(2..=ROUNDS).contains(&count) || self.cx.sys.rounds > 0 || !self.cx.host.loops() {
+    /// All rounds as one loop, or None: they are run one by one. `like`: what a round gives, where it is known.
+    pub fn rounds(
+        &mut self,
+        f: &Rc<Func>,
+        x: Option<&Array>,
+        y: &Array,
+        times: Times<'_>,
+        like: Option<&Array>,
+    ) -> Result<Option<Array>> {
+        let worth = match times {
+            Times::Count(n) => (2..=ROUNDS).contains(&n),
+            Times::Until(_) => true,
+        };
+        if !worth || self.cx.sys.rounds > 0 || !self.cx.host.loops() {
             return Ok(None);
         }
-        let framed = self.cx.sys.framing > 0 || x.is_some_and(|x| x.frame().is_some());
-        let Some(states) = States::of(&self.cx, y).filter(|_| !framed) else { return Ok(None) };
+        let longest = x.into_iter().chain([y]).chain(like).filter_map(Array::frame).max_by_key(|s| s.at);
+        let states = match (longest.map(|s| Shape::from(s.frame())), times) {
+            // What cells do under a guard, only some of them do.
+            (Some(frame), _) if self.cx.sys.under.is_empty() => States::cells(&mut self.cx, y, &frame)?,
+            (None, Times::Count(_)) if self.cx.sys.framing == 0 => States::of(&self.cx, y),
+            _ => None,
+        };
+        let Some(states) = states else { return Ok(None) };
         let from = self.cx.sys.seq;
         let facts = states.arrays.iter().map(known).collect();
         let settled = self.settled(facts, |ev, facts| {
-            let (body, free, given) = ev.round_of(f, x, &states, facts, count)?;
+            let (body, free, given) = ev.round_of(f, x, &states, facts, times)?;
             Ok(((body, free), given))
         })?;
         let Some(((body, free), facts)) = settled else { return Ok(None) };
-        self.looped(&states, body, free, &facts, (from, again(f, x, y, count))).map(Some)
+        let made = self.looped(&states, body, free, &facts)?;
+        if let Times::Count(count) = times {
+            let again = again(f, x, y, count);
+            match made.data() {
+                Data::Items(items) if states.strand => {
+                    items.all().to_vec().iter().for_each(|one| self.watch(one, from, again.clone()));
+                }
+                _ => self.watch(&made, from, again),
+            }
+        }
+        Ok(Some(made))
     }
 
     /// A body recorded for types that it gives again, widened until they stay; None: it cannot be, and nothing is left.
@@ -134,30 +191,36 @@ impl Eval<'_> {
         let shape = Shape::from_slice(&[1]);
         let (holes, made) = self.on_holes(&shape, facts, |ev, a| {
             let cells: Vec<Array> = a.iter().map(|a| Array::framed(a.clone(), 1)).collect();
-            ev.call(f, Some(&cells[0]), &cells[1])
+            ev.value_of(f, Some(&cells[0]), &cells[1])
         })?;
         if made.rank() != 0 || !made.is_uniform() || made.is_char() {
             return Err(untraced("a fold whose results are no numbers"));
         }
         let made = made.frame().map_or(made.clone(), |split| split.node.clone());
         let mut reader = Reader::new(&holes, &shape);
-        let (mut next, fact) = (vec![reader.value(&made)?], known(&made));
-        let (free, steps) = reader.finish(&mut next)?;
+        let (mut next, fact) = (vec![reader.value(&made, &[])?], known(&made));
+        let (free, steps) = reader.finish(&mut next);
         let mut given = Vec::with_capacity(free.len());
-        for a in &free {
+        for (a, _) in &free {
             let a = self.cx.ready(a, "argument")?;
             given.push(a.number_at(0).ok_or_else(|| untraced("a fold with an array"))?);
         }
-        Ok((Rounds { count: 1, steps, next }, given, fact))
+        Ok((Rounds { count: 1, until: None, steps, next }, given, fact))
     }
 
-    /// What a call gives for arguments of one shape that have no values.
-    fn on_holes(
+    /// A call's value. Errors: untraced where there is none.
+    fn value_of(&mut self, f: &Rc<Func>, x: Option<&Array>, y: &Array) -> Result<Array> {
+        let outcome = self.call(f, x, y)?;
+        self.valued(outcome)?.ok_or_else(|| untraced("a body without a value"))
+    }
+
+    /// What is recorded of arguments of one shape that have no values.
+    fn on_holes<T>(
         &mut self,
         shape: &Shape,
         facts: &[Fact],
-        call: impl FnOnce(&mut Self, &[Array]) -> Result<Outcome>,
-    ) -> Result<(Vec<Rc<Cell>>, Array)> {
+        call: impl FnOnce(&mut Self, &[Array]) -> Result<T>,
+    ) -> Result<(Vec<Rc<Cell>>, T)> {
         let from = self.cx.sys.seq;
         let mut holes = Vec::new();
         for (k, fact) in facts.iter().enumerate() {
@@ -169,14 +232,13 @@ impl Eval<'_> {
         let under = std::mem::take(&mut self.cx.sys.under);
         self.cx.sys.rounds += 1;
         self.cx.sys.framing += 1;
-        let outcome = call(self, &arrays).and_then(|o| self.valued(o));
+        let made = call(self, &arrays);
         self.cx.sys.framing -= 1;
         self.cx.sys.rounds -= 1;
         self.cx.sys.under = under;
         // Checks of the body are the node's own.
         self.cx.sys.hard.retain(|c| c.seq() <= from);
-        let made = outcome?.ok_or_else(|| untraced("a body without a value"))?;
-        Ok((holes, made))
+        Ok((holes, made?))
     }
 
     /// One round on states without values: the body, what it needs beside the states, and the types it gives.
@@ -186,59 +248,118 @@ impl Eval<'_> {
         x: Option<&Array>,
         states: &States,
         facts: &[Fact],
-        count: u64,
+        times: Times<'_>,
     ) -> Result<(Rounds, Vec<Array>, Vec<Fact>)> {
-        let shape: Shape = states.arrays[0].shape().into();
-        let (holes, made) = self.on_holes(&shape, facts, |ev, arrays| {
+        let shape = states.shape();
+        let (holes, (made, done)) = self.on_holes(&shape, facts, |ev, arrays| {
             let given = match states.strand {
                 true => Array::items([arrays.len()].as_slice(), arrays.to_vec(), None),
+                false if states.framed => Array::framed(arrays[0].clone(), states.frame.len()),
                 false => arrays[0].clone(),
             };
-            ev.call(f, x, &given)
+            let made = ev.value_of(f, x, &given)?;
+            let done = match times {
+                Times::Until(g) => Some(ev.end(g, &made, &given, &states.frame)?),
+                Times::Count(_) => None,
+            };
+            // A result without some axes of the frame is the same along them.
+            let fits = states.framed && made.shape() == states.cell.as_slice();
+            Ok((if fits { ev.cx.lined_up(&made, &states.frame, &shape)? } else { made }, done))
         })?;
         let results: Vec<Array> = match (made.data(), states.strand) {
             (Data::Items(items), true) if made.rank() == 1 && items.all().len() == holes.len() => items.all().to_vec(),
             (_, false) => vec![made],
             _ => return Err(untraced("a round that changes the number of states")),
         };
-        let mut reader = Reader::new(&holes, &shape);
-        let mut next = Vec::new();
+        let mut reader = Reader::new(&holes, &states.frame);
+        let mut values = Vec::new();
         let mut types = Vec::new();
         for result in &results {
-            if result.shape() != shape.as_slice() || !result.is_uniform() || result.is_char() {
+            let constant = states.framed && result.rank() == 0;
+            if result.shape() != shape.as_slice() && !constant || !result.is_uniform() || result.is_char() {
                 return Err(untraced("a round that changes a state's shape or class"));
             }
-            next.push(reader.value(result)?);
+            for item in items(&states.cell) {
+                values.push(reader.value(result, &item)?);
+            }
             types.push(known(result));
         }
-        let (free, steps) = reader.finish(&mut next)?;
-        Ok((Rounds { count: count as u32, steps, next }, free, types))
+        let ends = done.map(|done| reader.value(&done, &[])).transpose()?;
+        values.extend(ends);
+        let (free, steps) = reader.finish(&mut values);
+        let until = ends.and_then(|_| values.pop());
+        let free = free.iter().map(|(a, item)| self.item_of(a, item, &states.frame)).collect::<Result<_>>()?;
+        let count = match times {
+            Times::Count(n) => n,
+            Times::Until(_) => ROUNDS,
+        };
+        Ok((Rounds { count: count as u32, until, steps, next: values }, free, types))
     }
 
-    /// A cell for each state.
-    fn looped(
-        &mut self,
-        states: &States,
-        body: Rounds,
-        free: Vec<Array>,
-        facts: &[Fact],
-        (from, again): (u64, Again),
-    ) -> Result<Array> {
-        let body = Arc::new(body);
-        let args: Args<Array> = states.arrays.iter().map(Array::settled).chain(free).collect();
+    /// Whether a cell's loop ends: a boolean for each place of the frame, or one for all.
+    fn end(&mut self, g: &Rc<Func>, made: &Array, given: &Array, frame: &[usize]) -> Result<Array> {
+        let done = self.value_of(g, Some(made), given)?;
+        if done.rank() != 0 || !done.is_uniform() || done.dtype() != DType::Bool {
+            return Err(untraced("the end of a loop that is no boolean"));
+        }
+        self.cx.lined_up(&done, frame, frame)
+    }
+
+    /// One item of every cell.
+    fn item_of(&mut self, a: &Array, item: &Item, frame: &[usize]) -> Result<Array> {
+        if item.is_empty() {
+            return Ok(a.settled());
+        }
+        let onto = elements(&a.shape()[frame.len()..]) == 1;
+        let place = item.iter().map(|k| Ix::constant(*k as i64));
+        let read = Read::new((0..frame.len()).map(Ix::axis).chain(place));
+        self.cx.apply_move(a, Move { name: "[]", shape: frame.into(), read, onto })
+    }
+
+    /// A cell for each state, as they were given.
+    fn looped(&mut self, states: &States, body: Rounds, free: Vec<Array>, facts: &[Fact]) -> Result<Array> {
+        let (body, all) = (Arc::new(body), items(&states.cell));
+        let mut args: Args<Array> = Args::new();
+        for a in &states.arrays {
+            for (k, item) in all.iter().enumerate() {
+                // What is the same for all cells is given as numbers.
+                let spread = states.framed && a.rank() == states.cell.len();
+                let a =
+                    if spread { self.cx.ready(a, "argument")?.item(k) } else { self.item_of(a, item, &states.frame)? };
+                args.push(a);
+            }
+        }
+        args.extend(free);
         let mut out = Vec::new();
-        for (k, fact) in facts.iter().enumerate() {
+        for (k, fact) in facts.iter().flat_map(|fact| all.iter().map(move |_| fact)).enumerate() {
             let node = Node::Loop { args: args.clone(), body: body.clone(), result: k as u8 };
             // Of several states the one that is used runs all of the body: the others are no checks of their own (E2).
-            let hard = !states.strand && node.fails_hard();
-            let made = self.cx.cell(node, states.arrays[0].shape().into(), fact.0, fact.1, hard)?;
-            self.watch(&made, from, again.clone());
-            out.push(made);
+            let hard = facts.len() * all.len() == 1 && !states.strand && node.fails_hard();
+            out.push(self.cx.cell(node, states.frame.clone(), fact.0, fact.1, hard)?);
         }
-        match states.strand {
-            true => self.cx.collect(&[facts.len()], out, None),
-            false => out.pop().ok_or_else(|| untraced("a loop without a state")),
+        if states.strand {
+            return self.cx.collect(&[facts.len()], out, None);
         }
+        let made = match out.as_slice() {
+            [one] => one.clone(),
+            _ => self.cells_of(&out, &states.frame)?,
+        };
+        let (lead, shape) = (states.frame.len(), states.shape());
+        let made = match made.shape() == shape.as_slice() {
+            true => made,
+            false => self.cx.apply_move(&made, Move::reshape("⍴", made.shape(), &shape))?,
+        };
+        Ok(if states.framed { Array::framed(made, lead) } else { made })
+    }
+
+    /// Vectors of one item of each part.
+    fn cells_of(&mut self, parts: &[Array], frame: &[usize]) -> Result<Array> {
+        let one = over(frame, &[1]);
+        let moves =
+            parts.iter().map(|a| self.cx.apply_move(a, Move::axes("⍴", one.clone(), (0..frame.len()).map(Some))));
+        let parts: Vec<Array> = moves.collect::<Result<_>>()?;
+        let made = self.cx.record_cat(&parts, frame.len(), &over(frame, &[parts.len()]))?;
+        made.ok_or_else(|| untraced("states that cannot be joined"))
     }
 }
 
@@ -254,110 +375,4 @@ fn again(f: &Rc<Func>, x: Option<&Array>, y: &Array, count: u64) -> Again {
         }
         Ok(now)
     })
-}
-
-/// A recorded round read as steps. States come first, then what is the same in every round, then steps; while reading,
-/// free arrays are numbered from `FREE` and steps from `STEP`.
-struct Reader<'a> {
-    holes: &'a [Rc<Cell>],
-    shape: &'a Shape,
-    values: HashMap<*const Cell, u16>,
-    free: Vec<Array>,
-    steps: Vec<Round>,
-}
-
-const FREE: u16 = 1 << 13;
-const STEP: u16 = 1 << 14;
-
-impl<'a> Reader<'a> {
-    fn new(holes: &'a [Rc<Cell>], shape: &'a Shape) -> Reader<'a> {
-        Reader { holes, shape, values: HashMap::new(), free: Vec::new(), steps: Vec::new() }
-    }
-
-    fn value(&mut self, a: &Array) -> Result<u16> {
-        let Some(cell) = a.pending().cloned() else { return self.same(a) };
-        if let Some(k) = self.holes.iter().position(|h| Rc::ptr_eq(h, &cell)) {
-            return Ok(k as u16);
-        }
-        if let Some(known) = self.values.get(&Rc::as_ptr(&cell)) {
-            return Ok(*known);
-        }
-        if !self.depends(&cell) {
-            return self.same(a);
-        }
-        let value = match cell.node().map(|n| n.clone()) {
-            Some(Node::Map { op, ct, args }) => {
-                let args = args.iter().map(|a| self.value(a)).collect::<Result<_>>()?;
-                self.step(op, ct, args)?
-            }
-            // Both are finite, so a choice is a sum.
-            Some(Node::Select { args }) => {
-                let args = args.iter().map(|a| self.value(a)).collect::<Result<Vec<_>>>()?;
-                let one = self.same(&Array::num(1.0))?;
-                let yes = self.step(Op::Mul, 0.0, smallvec![args[0], args[1]])?;
-                let not = self.step(Op::Sub, 0.0, smallvec![one, args[0]])?;
-                let no = self.step(Op::Mul, 0.0, smallvec![not, args[2]])?;
-                self.step(Op::Add, 0.0, smallvec![yes, no])?
-            }
-            _ => return Err(untraced("a round that is not element-wise")),
-        };
-        self.values.insert(Rc::as_ptr(&cell), value);
-        Ok(value)
-    }
-
-    fn step(&mut self, op: Op, ct: f64, args: SmallVec<[u16; 2]>) -> Result<u16> {
-        if self.steps.len() >= STEPS {
-            return Err(untraced("a round of too many operations"));
-        }
-        self.steps.push(Round { op, ct, args });
-        Ok(STEP + self.steps.len() as u16 - 1)
-    }
-
-    /// An array that no round changes.
-    fn same(&mut self, a: &Array) -> Result<u16> {
-        let fits = a.rank() == 0 || a.shape() == self.shape.as_slice();
-        if !fits || !a.is_uniform() || a.is_char() || a.is_complex() || a.dtype() == DType::F32 {
-            return Err(untraced("a round that is not element-wise"));
-        }
-        self.free.push(a.settled());
-        if self.free.len() > STEPS {
-            return Err(untraced("a round of too many arrays"));
-        }
-        Ok(FREE + self.free.len() as u16 - 1)
-    }
-
-    /// Whether a cell is made of the states.
-    fn depends(&self, cell: &Rc<Cell>) -> bool {
-        let first = self.holes.first().map_or(0, |h| h.seq());
-        let mut stack = vec![cell.clone()];
-        let mut seen: Vec<*const Cell> = Vec::new();
-        while let Some(cell) = stack.pop() {
-            if self.holes.iter().any(|h| Rc::ptr_eq(h, &cell)) {
-                return true;
-            }
-            // What is older than the states cannot be made of them.
-            if cell.seq() < first || seen.contains(&Rc::as_ptr(&cell)) {
-                continue;
-            }
-            seen.push(Rc::as_ptr(&cell));
-            if let Some(node) = cell.node() {
-                stack.extend(node.inputs().iter().filter_map(|a| a.pending().cloned()));
-            }
-        }
-        false
-    }
-
-    /// The values' final numbers.
-    fn finish(self, next: &mut [u16]) -> Result<(Vec<Array>, Vec<Round>)> {
-        let (states, free) = (self.holes.len() as u16, self.free.len() as u16);
-        let place = |v: u16| match v {
-            v if v >= STEP => states + free + (v - STEP),
-            v if v >= FREE => states + (v - FREE),
-            v => v,
-        };
-        next.iter_mut().for_each(|v| *v = place(*v));
-        let mut steps = self.steps;
-        steps.iter_mut().flat_map(|s| &mut s.args).for_each(|v| *v = place(*v));
-        Ok((self.free, steps))
-    }
 }

@@ -25,7 +25,7 @@ impl Cx<'_> {
     pub(super) fn record_ordered(&mut self, op: Op, y: &Array, axis: usize, shape: Shape) -> Result<Array> {
         let ct = if y.dtype() == DType::F32 { 0.0 } else { self.sys.ct };
         let steps = vec![Round { op, ct, args: smallvec![0, 1] }];
-        let body = Arc::new(Rounds { count: 1, steps, next: vec![2] });
+        let body = Arc::new(Rounds { count: 1, until: None, steps, next: vec![2] });
         let (dtype, range) = reduced(op, y.dtype(), known(y).1, y.shape()[axis]);
         let what = Whole::Fold { axis: axis as u8, body, given: Vec::new() };
         let hard = what.fails_hard();

@@ -9,6 +9,9 @@ use crate::prim::shape::Axis;
 use crate::prim::table::Does;
 use std::rc::Rc;
 
+/// So many rows of an array are computed at once; fewer may stay pending, for an expression that goes on with them.
+const TOGETHER: usize = 16;
+
 pub fn each(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axis<'_>) -> Result<Array> {
     let func = function(&f[0])?.clone();
     let scalar = match x {
@@ -54,11 +57,21 @@ fn conform(x: Option<&Array>, y: &Array) -> Result<Shape> {
     })
 }
 
+/// An argument before its items are used one by one: rows of a pending array are computed together, not each for itself.
+fn taken_apart(ev: &mut Eval<'_>, a: &Array) -> Result<Array> {
+    match a.split() {
+        Some(rows) if rows.node.pending().is_some() && a.len() >= TOGETHER => {
+            Ok(Array::rows(ev.cx.ready(&rows.node, "each")?, rows.at))
+        }
+        _ => ev.cx.ready_outer(a),
+    }
+}
+
 /// Calls the function on item after item.
 pub fn each_item(ev: &mut Eval<'_>, func: &Rc<Func>, x: Option<&Array>, y: &Array) -> Result<Array> {
     let shape = conform(x, y)?;
-    let y = ev.cx.ready_outer(y)?;
-    let x = x.map(|x| ev.cx.ready_outer(x)).transpose()?;
+    let y = taken_apart(ev, y)?;
+    let x = x.map(|x| taken_apart(ev, x)).transpose()?;
     let n = crate::array::elements(&shape);
     if n == 0 {
         let proto = y.prototype();

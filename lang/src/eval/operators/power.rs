@@ -2,7 +2,8 @@
 
 use super::function;
 use crate::array::Array;
-use crate::error::{Result, domain};
+use crate::error::{Result, domain, untraced};
+use crate::eval::lower::Times;
 use crate::eval::run::Eval;
 use crate::eval::value::Operand;
 use crate::prim::shape::Axis;
@@ -13,21 +14,48 @@ pub fn power(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: 
     match &f[1] {
         Operand::A(n) => {
             let n = ev.cx.one_integer(n, "the right operand of ⍣")?;
+            let times = Times::Count(n.unsigned_abs());
             if n > 1
-                && let Some(all) = ev.rounds(&func, x, y, n.unsigned_abs())?
+                && let Some(all) = ev.rounds(&func, x, y, times, None)?
             {
                 return Ok(all);
             }
-            for _ in 0..n.unsigned_abs() {
+            for k in 0..n.unsigned_abs() {
                 ev.cx.host.interrupt().check()?;
-                now = if n < 0 { super::inverse::inverse(ev, &func, x, &now)? } else { ev.apply(&func, x, &now)? };
+                let from = ev.cx.sys.seq;
+                let next = if n < 0 { super::inverse::inverse(ev, &func, x, &now)? } else { ev.apply(&func, x, &now)? };
+                let to = ev.cx.sys.seq;
+                // The frame came from a name: x and y are the same for all cells.
+                if k == 0
+                    && n > 1
+                    && now.frame().is_none()
+                    && next.frame().is_some()
+                    && let Some(all) = ev.rounds(&func, x, y, times, Some(&next))?
+                {
+                    ev.cx.sys.hard.retain(|c| c.seq() <= from || c.seq() > to);
+                    return Ok(all);
+                }
+                now = next;
             }
             Ok(now)
         }
         Operand::F(g) => loop {
             ev.cx.host.interrupt().check()?;
+            let each = |ev: &mut Eval<'_>, now: &Array, like: Option<&Array>| {
+                let all = ev.rounds(&func, x, now, Times::Until(g), like)?;
+                all.ok_or_else(|| untraced("the end of ⍣ depends on the cell"))
+            };
+            if now.frame().is_some() {
+                return each(ev, &now, None);
+            }
+            let from = ev.cx.sys.seq;
             let next = ev.apply(&func, x, &now)?;
             let done = ev.apply(g, Some(&next), &now)?;
+            if let Some(like) = [&next, &done].into_iter().find(|a| a.frame().is_some()) {
+                // Each cell has an end of its own, and what showed it does not count.
+                ev.cx.sys.hard.retain(|c| c.seq() <= from);
+                return each(ev, &now, Some(like));
+            }
             let done = ev.cx.ready(&done, "until")?;
             now = next;
             match Some(&done).filter(|d| d.len() == 1 && !d.is_char()).and_then(|d| d.number_at(0)) {

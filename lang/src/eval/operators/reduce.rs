@@ -4,15 +4,17 @@ use super::{function, prim, scalar_op};
 use crate::array::{Array, DType, Data, Shape, around, elements};
 use crate::dag::Read;
 use crate::dag::ix::Ix;
-use crate::error::{Result, domain, length};
+use crate::error::{Error, Result, domain, length};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Operand};
 use crate::prim::cells;
 use crate::prim::moves::{Move, gather};
 use crate::prim::op::Op;
+use crate::prim::reduce::ordered;
 use crate::prim::scan;
 use crate::prim::shape::{Axis, axis_of, fill};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 pub fn last(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, axis: Axis<'_>) -> Result<Array> {
@@ -93,7 +95,39 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
             return cells::join(&mut ev.cx, &parts, 0)?.enclosed();
         }
     }
-    fold_each(ev, func, &y, axis)
+    match scalar_op(f) {
+        // Numbers that are pending one by one are numbers: their fold has the order of any.
+        Some(op) if op.is_associative() && items_are(&y, |a| a.rank() == 0 && a.is_uniform()) => {
+            fold_tree(ev, op, &y, axis)
+        }
+        _ => fold_each(ev, func, &y, axis),
+    }
+}
+
+fn items_are(y: &Array, is: impl Fn(&Array) -> bool) -> bool {
+    matches!(y.data(), Data::Items(items) if items.all().iter().all(is))
+}
+
+/// A scalar function between scalars, in the order of a simple array's fold.
+fn fold_tree(ev: &mut Eval<'_>, op: Op, y: &Array, axis: usize) -> Result<Array> {
+    let (outer, n, inner) = around(y.shape(), axis);
+    let mut shape: Shape = y.shape().into();
+    shape.remove(axis);
+    let mut out = Vec::with_capacity(outer * inner);
+    for (o, i) in (0..outer).flat_map(|o| (0..inner).map(move |i| (o, i))) {
+        ev.cx.host.interrupt().check()?;
+        let items: Vec<Array> = (0..n).map(|k| y.item((o * n + k) * inner + i)).collect();
+        let numbers: Vec<usize> = (0..n).collect();
+        let made = RefCell::new((&mut *ev, items));
+        let sum = ordered(op, &numbers, axis + 1 == y.rank(), |x, y| {
+            let (ev, items) = &mut *made.borrow_mut();
+            let sum = ev.cx.map2(op, &items[x], &items[y])?;
+            items.push(sum);
+            Ok::<_, Error>(items.len() - 1)
+        })?;
+        out.extend(sum.map(|k| made.borrow().1[k].clone()));
+    }
+    finished(ev, &shape, out, y.prototype())
 }
 
 /// One call after the other.

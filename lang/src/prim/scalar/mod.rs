@@ -12,7 +12,7 @@ pub mod math;
 pub mod rules;
 mod slow;
 
-use crate::error::{Error, beyond_reals, domain, index};
+use crate::error::{Error, beyond_reals, domain, index, unending};
 use crate::prim::op::Op;
 use lane::Lane;
 use rules::{Rule, Visit};
@@ -30,6 +30,8 @@ pub enum Fail {
     Complex,
     /// There is no such place on an axis of `extent`; as it was written, ⎕IO included.
     Index { place: i64, extent: u32 },
+    /// More rounds than a launch may take.
+    Unending,
 }
 
 impl Fail {
@@ -40,6 +42,7 @@ impl Fail {
             Fail::Overflow => domain("the result is beyond the largest number"),
             Fail::Complex => beyond_reals(),
             Fail::Index { place, extent } => no_such_place(place, extent as usize),
+            Fail::Unending => unending(),
         }
     }
 }
