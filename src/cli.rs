@@ -282,6 +282,8 @@ enum Command {
         #[arg(long)]
         cuda: bool,
     },
+    /// Measures each launch's texts on the GPU and keeps the fastest for later runs
+    Tune(Input),
     /// One launch with its data as a CUDA program of its own
     Repro(ReproArgs),
 }
@@ -383,6 +385,7 @@ fn dispatch(command: Command, settings: Settings) -> i32 {
         Command::Kernel(what) => notebook::run(settings, what),
         Command::Bench(args) => bench::run(settings, args),
         Command::Selftest { cuda } => crate::selftest::run(settings, cuda),
+        Command::Tune(input) => views::tune(settings, input),
         Command::Repro(args) => crate::repro::run(settings, args),
     }
 }

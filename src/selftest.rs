@@ -6,6 +6,7 @@ use aplomb_kernel::device::Wanted;
 use aplomb_kernel::session::Session;
 use aplomb_lang::array::{Array, Data};
 use aplomb_lang::error::time;
+use aplomb_lang::kir::Tuning;
 use aplomb_lang::protocol::{Event, Request, Sink};
 use aplomb_lang::trace::LaunchRecord;
 use std::time::{Duration, Instant};
@@ -128,7 +129,10 @@ pub fn run(settings: Settings, cuda: bool) -> i32 {
             SIZES[SIZES.len() - 1]
         ));
         let (mut tested, mut other) = (Side(std::mem::replace(session, settings.session())), Side(other));
-        let failed = compare(&mut tested, &mut other, cuda);
+        let mut failed = compare(&mut tested, &mut other, cuda);
+        if cuda {
+            failed += other_texts(&mut tested, &mut other);
+        }
         tested.0.core().devices().take_notices().iter().for_each(|n| eprintln!("aplomb: {n}"));
         let made = tested.0.core().devices().compiling();
         if cuda {
@@ -141,6 +145,46 @@ pub fn run(settings: Settings, cuda: bool) -> i32 {
         print(if failed == 0 { "all the same\n" } else { "NOT the same\n" });
         if failed == 0 { 0 } else { FAILED }
     })
+}
+
+/// What a tuner may choose of maps and selections.
+const TEXTS: &[Tuning] = &[
+    Tuning { items: Some(1), persistent: false, threads: 128 },
+    Tuning { items: Some(4), persistent: false, threads: 512 },
+    Tuning { items: Some(16), persistent: false, threads: 256 },
+    Tuning { items: Some(1), persistent: true, threads: 256 },
+];
+const TUNED: &[&str] = &["map", "transposed", "functions", "comparisons", "whole numbers", "loop", "selection"];
+
+/// The same with each of their texts, a row each; how many differ.
+fn other_texts(tested: &mut Side, other: &mut Side) -> usize {
+    let (begun, mut failed) = (Instant::now(), 0);
+    for text in TEXTS {
+        let (mut worst, mut says) = (0.0f64, String::new());
+        if let Ok(gpu) = tested.0.core().devices().find() {
+            gpu.set(Some(*text));
+        }
+        for n in [257, 4097].into_iter().take_while(|_| begun.elapsed() < BOX / 4) {
+            tested.data(n);
+            other.data(n);
+            for (name, line) in LINES.iter().filter(|l| TUNED.contains(&l.0)) {
+                let apart = match (tested.value(line), other.value(line)) {
+                    (Ok(x), Ok(y)) => apart(&x, &y).unwrap_or(f64::INFINITY),
+                    _ => f64::INFINITY,
+                };
+                if apart > NEAR && says.is_empty() {
+                    says = format!("  {name} DIFFERS at {n}");
+                }
+                worst = worst.max(apart);
+            }
+        }
+        failed += usize::from(!says.is_empty());
+        print(&format!("{:41} apart {worst:8.1e}{says}\n", text.says()));
+    }
+    if let Ok(gpu) = tested.0.core().devices().find() {
+        gpu.set(None);
+    }
+    failed
 }
 
 /// A row a line; how many differ.

@@ -2,12 +2,13 @@
 
 use crate::cli::{DotArgs, ExplainArgs, Input, TraceArgs};
 use crate::commands::pictures::{self, Dot, Room};
+use crate::commands::tune as texts;
 use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
 use crate::script;
 use aplomb_kernel::files;
 use aplomb_lang::pass::{switch_says, switches as names};
 use aplomb_lang::prim::table::{Fails, Meaning, OTHER_KEYS, prims as rows, role};
-use aplomb_lang::protocol::Request;
+use aplomb_lang::protocol::{Event, Request, Sink};
 use aplomb_lang::report;
 use aplomb_lang::span::Source;
 use aplomb_lang::trace::Trace;
@@ -38,8 +39,8 @@ fn traced(
     }
 }
 
-/// The traces of the statements that gave a value; at least one. Errors: the exit code, all said.
-pub fn recorded(settings: Settings, input: Input) -> Result<Vec<Trace>, i32> {
+/// The input as a request. Errors: the exit code, all said.
+fn request(input: Input, silent: bool) -> Result<Request, i32> {
     let (name, code) = match (input.file, input.expr) {
         (_, Some(expr)) => ("line 1".to_string(), expr),
         (Some(file), None) => match script::read(&file) {
@@ -54,11 +55,17 @@ pub fn recorded(settings: Settings, input: Input) -> Result<Vec<Trace>, i32> {
             return Err(USAGE);
         }
     };
+    Ok(Request::Execute { code, name, silent })
+}
+
+/// The traces of the statements that gave a value; at least one. Errors: the exit code, all said.
+pub fn recorded(settings: Settings, input: Input) -> Result<Vec<Trace>, i32> {
+    let request = request(input, true)?;
     let (tell, told) = std::sync::mpsc::channel();
     let code = on_session(settings, move |session| {
         session.core().set_tracing(true);
         let mut printer = Printer::default();
-        session.handle(Request::Execute { code, name, silent: true }, &mut printer);
+        session.handle(request, &mut printer);
         if printer.code() != 0 {
             return printer.code();
         }
@@ -145,6 +152,41 @@ pub fn ptx(settings: Settings, input: Input) -> i32 {
     traced(settings, input, |traces| {
         print(&crate::commands::device::text(last(&traces)?, None)?);
         Ok(())
+    })
+}
+
+/// Prints what went wrong, no value.
+#[derive(Default)]
+struct Troubles(Printer);
+
+impl Sink for Troubles {
+    fn event(&mut self, event: Event) {
+        if let Event::Notice(_) | Event::Error(_) | Event::Exit(_) = event {
+            self.0.event(event);
+        }
+    }
+
+    fn input(&mut self, prompt: &str) -> Option<String> {
+        self.0.input(prompt)
+    }
+}
+
+/// `aplomb tune`.
+pub fn tune(settings: Settings, input: Input) -> i32 {
+    // Values are needed, or nothing would run.
+    let request = match request(input, false) {
+        Ok(request) => request,
+        Err(code) => return code,
+    };
+    on_session(settings, move |session| {
+        if let Some(says) = texts::nothing(session) {
+            print(&format!("{says}\n"));
+            return 0;
+        }
+        let mut troubles = Troubles::default();
+        let trials = session.tune_program(request, &mut troubles);
+        print(&texts::table(&trials));
+        troubles.0.code()
     })
 }
 

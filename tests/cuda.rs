@@ -6,7 +6,9 @@ mod standin;
 mod support;
 
 use aplomb_kernel::device::cuda::{Usage, cubin, measured, ptx};
+use aplomb_kernel::session::Session;
 use aplomb_lang::kir;
+use aplomb_lang::pass::{NoClock, Options, compile};
 use aplomb_lang::trace::LaunchRecord;
 use support::{BLACK_SCHOLES, session, traced};
 
@@ -90,18 +92,12 @@ const BOXED: &[&str] = &[
 
 /// The shapes of CUDA §4, by pieces of their texts.
 const SHAPES: &[(&str, &[&str])] = &[
-    ("2×A+1", &["(const double2*)(a0 + at)", "__stwb((double2*)(r0 + at)"]),
-    ("A+L9", &["(const double2*)(a0 + at)", "(const uchar2*)(a1 + at)"]),
-    ("Q[;1]×Q[;2]+Q[;4]", &[" = __ldg((const double2*)a0 + 2 * i);", ".x;", "+ (2 * i + 1));"]),
-    ("J[;1]×J[;2]+J[;4]", &[" = __ldg((const int4*)a0 + i);", ".w;"]),
-    ("1+Q[;3]", &["a0["]),
     ("+/A×A", &["double f0[4]", "f0[0] = f0[0] + f0[1]", "__threadfence()"]),
     ("+/3 2000⍴A", &["A block a row.", "double f0[4]"]),
     ("+/3 50000⍴A", &["A block a part of a row.", "double f0[4]", "atomicAdd(tickets + o, 1u) == m1 - 1"]),
     ("+⌿5000 3⍴A", &["A block a part of a strip of lines.", "atomicAdd(tickets + strip, 1u) == m1 - 1"]),
     ("+⌿5000 300⍴A", &["A block a part of a strip of lines.", "u64 above = strip / "]),
     ("+⌿500 300⍴A", &["A thread a result."]),
-    ("M+2 3⍴A", &["(const double2*)(a1 + at)"]),
     (
         "2×+\\5000⍴A",
         &[
@@ -118,21 +114,184 @@ const SHAPES: &[(&str, &[&str])] = &[
     ("0 1⌿M×2", &["count_tile<8>"]),
 ];
 
-/// ACL-02, ACL-21, BAR-06, ACC-06: which shape a launch has, and that no text knows a size.
-#[test]
-fn a_launch_has_the_shape_of_its_class() {
+/// A session with arrays of these shapes and types: Q J F have four in a row, of f64, i32 and f32.
+fn shaped() -> Session {
     let mut s = session();
-    traced(&mut s, &["A←0.5×⍳6 ⋄ B←7-5000⍴⍳6 ⋄ M←2 3⍴A ⋄ L9←6⍴0 1 1", "Q←50 4⍴A ⋄ J←50 4⍴99991×⍳7", "A B M L9 Q J"]);
-    for (line, pieces) in SHAPES {
-        let text = |s: &mut _, line: &str| {
-            let trace = traced(s, &[line]);
-            assert!(trace.diagnostics.is_empty(), "{:?}", trace.diagnostics);
-            trace.kernels.last().and_then(|k| k.cuda.clone()).expect("a text").text
-        };
-        let own = text(&mut s, line);
+    let lines = [
+        "A←0.5×⍳6 ⋄ B←7-5000⍴⍳6 ⋄ M←2 3⍴A ⋄ L9←6⍴0 1 1 ⋄ I9←6⍴99991",
+        "Q←50 4⍴A ⋄ J←50 4⍴99991×⍳7 ⋄ F←'f32'⎕AS Q ⋄ F1←'f32'⎕AS A",
+        "A B M L9 I9 Q J F F1",
+    ];
+    traced(&mut s, &lines);
+    s
+}
+
+/// The last launch of a line that has a text for each.
+fn last_launch(s: &mut Session, line: &str) -> LaunchRecord {
+    let trace = traced(s, &[line]);
+    assert!(trace.diagnostics.is_empty(), "{:?}", trace.diagnostics);
+    trace.kernels.into_iter().next_back().expect("a launch")
+}
+
+fn text(s: &mut Session, line: &str) -> String {
+    last_launch(s, line).cuda.expect("a text").text
+}
+
+/// Each piece stands in the text of its line.
+fn say(s: &mut Session, lines: &[(&str, &[&str])]) {
+    for (line, pieces) in lines {
+        let own = text(s, line);
         for piece in *pieces {
             assert!(own.contains(piece), "{line}: {piece}\n{own}");
         }
+    }
+}
+
+/// ACL-02: every node has its type; rows of four are loaded as one vector, which the paper calls float4.
+#[test]
+fn acl_02_every_node_has_a_type_and_rows_of_four_are_vectors() {
+    let mut s = shaped();
+    let lines = ["F[;1]×F[;2]+F[;4]", "(A>2)+M[1;1]", "+/L9∧A>3", "'abc'=⌽'cba'", "J[;1]+⌊0.5×J[;2]", "A∘.+B"];
+    let mut types = std::collections::BTreeSet::new();
+    for line in lines {
+        let trace = traced(&mut s, &[line]);
+        assert!(!trace.nodes.is_empty(), "{line}");
+        for node in &trace.nodes {
+            let plain = node.dtype.trim_end_matches('?');
+            let known = ["bool", "i8", "i16", "i32", "f32", "f64", "char"].contains(&plain);
+            assert!(known, "{line}: n{} has the type {:?}", node.id, node.dtype);
+            types.insert(plain.to_string());
+        }
+    }
+    assert!(types.len() >= 6, "{types:?}");
+    say(
+        &mut s,
+        &[
+            ("F[;1]×F[;2]+F[;4]", &["float4 ", " = __ldg((const float4*)a0 + i);"]),
+            ("J[;1]×J[;2]+J[;4]", &[" = __ldg((const int4*)a0 + i);"]),
+            ("Q[;1]×Q[;2]+Q[;4]", &[" = __ldg((const double2*)a0 + 2 * i);", "+ (2 * i + 1));"]),
+        ],
+    );
+    // One column alone is no vector.
+    let one = text(&mut s, "1+F[;3]");
+    assert!(one.contains("a0[") && !one.contains("const float4*"), "{one}");
+}
+
+/// ACL-21: types convert item by item; a number stands for four, and a component is picked from them.
+#[test]
+fn acl_21_types_convert_and_components_are_picked() {
+    let mut s = shaped();
+    say(
+        &mut s,
+        &[
+            ("F[;1]×F[;2]+F[;4]", &["a0_0.x)", "a0_0.y)", "a0_0.w)"]),
+            ("J[;1]×J[;2]+J[;3]", &["(double)", "a0_0.x;", "a0_0.y;", "a0_0.z;"]),
+            ("F×3", &["float v", "(float)(", "const float4*"]),
+            ("⌊A", &["(i32)(fits("]),
+            ("A+L9", &["(double)a1[i]"]),
+        ],
+    );
+    for (line, wanted) in
+        [("F1[2]", 1.0), ("+/F[2;]", 7.0), ("⌊F1[3]", 1.0), ("(F1>1)[2 3]+.×1 10", 10.0), ("1⌷F[1;]", 0.5)]
+    {
+        let value = s.value_of(line).expect(line).expect("a value");
+        assert_eq!(support::bits(&value).1, [f64::to_bits(wanted)], "{line}");
+    }
+}
+
+/// BAR-06: vectorised loads, and how many points a thread takes, with what else it could be.
+#[test]
+fn bar_06_the_points_of_a_thread_are_a_knob() {
+    let mut s = shaped();
+    say(
+        &mut s,
+        &[
+            ("2×A+1", &["(const double2*)(a0 + at)", "__stwb((double2*)(r0 + at)"]),
+            ("A+L9", &["(const double2*)(a0 + at)", "(const uchar2*)(a1 + at)"]),
+            ("F1×3", &["(const float4*)(a0 + at)", "__stwb((float4*)(r0 + at)"]),
+            ("M+2 3⍴A", &["(const double2*)(a1 + at)"]),
+        ],
+    );
+    let few: &[u32] = &[1, 2, 4, 8];
+    for (line, items, choices) in [
+        ("2×A+1", 2, few),
+        ("F1×3", 4, few),
+        ("L9∧~⌽L9", 8, &[1, 2, 4, 8, 16]),
+        ("1○A", 1, few),
+        ("(A>1)/A", 8, &[4, 8, 16]),
+        // Its sums have an order, its shape fixes it, or there is one point.
+        ("+/A", 4, &[]),
+        ("+\\5000⍴A", 8, &[]),
+        ("+/M", 1, &[]),
+        ("1+A[1]", 1, &[]),
+    ] {
+        let launch = last_launch(&mut s, line);
+        let [own] = launch.spread.as_slice() else { panic!("{line}: {:?}", launch.spread) };
+        assert_eq!((own.items, own.choices.as_slice()), (items, choices), "{line}");
+        assert!(own.choices.is_empty() || own.choices.contains(&own.items), "{line}");
+        // How the grid follows.
+        assert_eq!(u64::from(own.blocks), own.points.div_ceil(own.each).min(132 * 8), "{line}");
+        assert_eq!(launch.launch.grid, [u64::from(own.blocks), 1, 1], "{line}");
+        assert_eq!(launch.launch.block, [own.threads, 1, 1], "{line}");
+    }
+}
+
+/// Lines with several texts.
+const CHOICES: &[&str] =
+    &["2×V+1", "(V>3)∧~L", "1+⌽V", "V÷1+V×W", "{0.5×⍵+2÷⍵}⍣20⊢V", "{(0.5×⍵+V÷⍵)⌈W}⍣9⊢1+⌽V", "L/V×W"];
+
+/// BAR-06, ACC-26: what a tuner may choose compiles on three architectures; blocks of 512 threads have 128 registers at
+/// most.
+#[test]
+fn bar_06_every_text_of_a_launch_compiles() {
+    let Some(python) = support::extras("the NVRTC wheel") else { return };
+    let site = python.parent().and_then(|p| p.parent()).expect("an environment").join("lib");
+    let wheel = walk(&site, "libnvrtc-builtins").expect("the wheel");
+    let with = [("LD_LIBRARY_PATH", wheel.to_str().expect("a path"))];
+    if !standin::is_child_with("bar_06_every_text_of_a_launch_compiles", &with) {
+        return;
+    }
+    let mut s = session();
+    traced(&mut s, &["V←0.5×⍳600 ⋄ W←⌽V ⋄ L←V>9", "V W L"]);
+    s.interp().set_record_all(true);
+    let (mut texts, mut says): (Vec<String>, Vec<(&str, String, u32)>) = (Vec::new(), Vec::new());
+    for line in CHOICES {
+        let graph = s.graph_of(&format!("r←{line}"), &["r"]).expect(line);
+        let plan = compile(&graph, &Options::default(), &mut NoClock).expect(line).plan;
+        let launch = plan.launches.last().expect("a launch");
+        let plain = kir::code(&plan, launch, 0).expect(line);
+        let all = plain.candidates();
+        assert!(all.len() >= 3 && all.len() <= 8, "{line}: {all:?}");
+        for tuning in all {
+            let code = kir::tuned(&plan, launch, 0, tuning).expect(line);
+            texts.push(kir::canonical(&code.kernels[0]));
+            // As it comes, and with blocks that stay, it has little more than a map's budget.
+            let most =
+                if says.last().is_none_or(|(before, ..)| before != line) || tuning.persistent { 48 } else { 128 };
+            says.push((*line, tuning.says(), most));
+        }
+    }
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    for arch in ["sm_80", "sm_90", "sm_100"] {
+        let all = measured(&kir::assemble(&texts).0, arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
+        assert_eq!(all.len(), says.len());
+        for (name, usage) in &all {
+            let (line, text, most) = &says[name[1..].parse::<usize>().expect("a number")];
+            println!("{arch} {:3} {line:24} {text}", usage.registers);
+            // What spills is told and not run: on sm_100 a loop at four points a thread.
+            let whole = usage.spills == 0 || *most > 48;
+            assert!(whole && usage.registers <= *most, "{arch}: {line}, {text}: {usage:?}");
+        }
+    }
+}
+
+/// ACC-06: which shape a launch has, and that no text knows a size.
+#[test]
+fn acc_06_a_launch_has_the_shape_of_its_class() {
+    let mut s = shaped();
+    say(&mut s, SHAPES);
+    for (line, _) in SHAPES {
+        let own = text(&mut s, line);
         if line.contains("5000") && !line.contains('B') {
             assert_eq!(own, text(&mut s, &line.replace("5000", "7001")), "{line}");
         }

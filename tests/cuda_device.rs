@@ -241,7 +241,7 @@ fn the_points_of_a_thread_change_no_value() {
     let mut both = Both::after(&[setup]);
     for items in [1, 2, 4, 8, 16] {
         let device = both.gpu.core().devices().find().expect("the stand-in");
-        device.tune(Tuning { items: Some(items) });
+        device.set(Some(Tuning { items: Some(items), ..Tuning::default() }));
         both.each(TUNED);
     }
     both.all_equal(5 * TUNED.len());

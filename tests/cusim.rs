@@ -12,6 +12,7 @@ const BUDGETS: &[(&str, &[(&str, u64)])] = &[
     ("map", &[("map_f32", 32)]),
     ("rows", &[("map_rows", 32), ("map_flat", 32)]),
     ("transpose", &[("transpose", 32)]),
+    ("tickets", &[("map_tickets", 32)]),
     ("mandelbrot", &[("mandel_begin", 32), ("mandel_rounds", 32)]),
     ("reduce", &[("reduce_dot", 40)]),
     ("folds", &[("folds", 40), ("folds_last", 40)]),

@@ -169,10 +169,10 @@ fn acc_33_every_switch_has_a_witness() {
         assert_ne!(on, cost, "{switch} changes nothing of {line}");
         assert_eq!(value, same, "{switch} changes the value of {line}");
     }
-    // `float` moves lets, `place` `tile` `pad` say what a block keeps near, which no launch counts; `cublas` is
-    // a device's (tests/cuda_blas.rs); every other switch has its line.
+    // `float` moves lets, `place` `tile` `pad` say what a block keeps near, which no launch counts; `cublas` and
+    // `tuning` are a device's (tests/cuda_blas.rs, tests/cuda_tune.rs); every other switch has its line.
     let without: Vec<&str> = switches().into_iter().filter(|name| !WITNESSES.iter().any(|w| w.0 == *name)).collect();
-    assert_eq!(without, ["float", "place", "tile", "pad", "cublas"]);
+    assert_eq!(without, ["float", "place", "tile", "pad", "cublas", "tuning"]);
 }
 
 /// The blocks of docs of questions: typed lines that are no question, the question, the answer.

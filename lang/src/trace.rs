@@ -216,6 +216,9 @@ pub struct LaunchRecord {
     pub stage: u32,
     pub reads: Vec<ReadRecord>,
     pub launch: Grid,
+    /// Its kernels in order: who takes the points. Empty where there is no CUDA text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spread: Vec<SpreadRecord>,
     pub regs: Option<u32>,
     pub spill: Option<u32>,
     pub occ: Option<f64>,
@@ -266,6 +269,32 @@ pub struct Grid {
     pub grid: [u64; 3],
     pub block: [u32; 3],
     pub smem: u32,
+}
+
+/// How one kernel of a launch shares its points out, and what its text could have chosen instead.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SpreadRecord {
+    /// Who takes a point: thread, warp, block, tile (a block, in the order of a ticket), run (a block so many in a row).
+    pub by: String,
+    /// Of a block.
+    pub threads: u32,
+    /// Points that a thread takes at a time.
+    pub items: u32,
+    pub points: u64,
+    /// Points that a block takes at a time.
+    pub each: u64,
+    /// ⌈points ÷ each⌉; where it is `bounded` no more than fill the device, which then take several times.
+    pub blocks: u32,
+    pub bounded: bool,
+    /// What `items` may be without another bit in a value; empty where the shape fixes it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<u32>,
+    /// What `threads` may be; empty where the shape fixes it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<u32>,
+    /// Whether blocks stay and draw tiles (ACC-26); absent where they may not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persistent: Option<bool>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

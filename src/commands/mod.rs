@@ -8,6 +8,7 @@ mod pages;
 pub mod pictures;
 mod promise;
 mod tools;
+pub mod tune;
 mod workspace;
 
 use aplomb_kernel::session::{Commands, Session};
@@ -105,6 +106,13 @@ pub static COMMANDS: &[Command] = &[
         "[auto | cpu | cuda]",
         "Where launches run, and what there is; `cuda` looks for a GPU again.",
         device::device,
+    ),
+    row(
+        "]tune",
+        "[EXPR | on | off | forget]",
+        "Runs each launch by all texts of the same value on the GPU, prints their times and keeps the fastest; alone: of the last \
+         line.",
+        tune::tune,
     ),
     row("]trace", "[EXPR | on | off | save FILE]", "What each pass did; `on` records every line.", tools::trace),
     row("]passes", "[EXPR] [-all]", "Nodes, launches, bytes, flops, time and rules, pass by pass.", tools::passes),

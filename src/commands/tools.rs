@@ -209,10 +209,14 @@ pub fn on(call: &mut Call<'_>) -> Result<(), Error> {
     switch(call, true)
 }
 
-/// All or none.
 fn switch(call: &mut Call<'_>, on: bool) -> Result<(), Error> {
+    set(call, &call.words(), on)
+}
+
+/// All or none.
+pub fn set(call: &mut Call<'_>, names: &[String], on: bool) -> Result<(), Error> {
     let mut options = call.session.options().clone();
-    call.words().iter().try_for_each(|name| options.switch(name, on)).map_err(domain)?;
+    names.iter().try_for_each(|name| options.switch(name, on)).map_err(domain)?;
     *call.session.options() = options;
     Ok(())
 }

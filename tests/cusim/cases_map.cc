@@ -102,9 +102,26 @@ static void mandelbrot(Device& gpu, Program& p, u64 n) {
   gpu.check(gpu.call<int(void*)>("cuGraphExecDestroy")(graph), "destroy");
 }
 
+// n points in two slices of tiles, by three and by five blocks; points of a block end after 0 to 40 rounds.
+static void tickets(Device& gpu, Program& p, u64 n) {
+  Dice dice(n);
+  std::vector<float> x(n);
+  std::vector<i32> wanted(n);
+  for (u64 k = 0; k < n; k++) wanted[k] = i32(dice.below(k % 7 ? 3 : 41)), x[k] = float(wanted[k]) + 0.5f;
+  auto a0 = gpu.up(x);
+  auto r0 = gpu.fresh<i32>(n);
+  auto ticket = gpu.filled<u32>(1, 0);
+  ErrorWord err(gpu);
+  u64 tiles = (n + 255) / 256, half = tiles / 2;
+  gpu.launch(p, "map_tickets", {3}, {256}, a0, r0, ticket, 0u, n, u64(0), half, 0u, err.at);
+  gpu.launch(p, "map_tickets", {5}, {256}, a0, r0, ticket, 3u, n, half, tiles - half, 0u, err.at);
+  same(gpu.down(r0), wanted, "r0");
+}
+
 const std::vector<Case> MAPS = {
     {"map", {0, 1, 3, 4, 5, 1023, 1024, 1025, 2051, 3 * 1024 + 1}, {5, 1025, 3073}, map},
     {"rows", {2, 3, 17, 127, 255, 256, 257, 511, 512, 513}, {17, 257, 513}, rows},
     {"transpose", {1, 31, 32, 33, 63, 64, 65, 97}, {33, 65}, transpose},
+    {"tickets", {1, 255, 256, 257, 511, 513, 2049, 5121}, {513, 5121}, tickets},
     {"mandelbrot", {1, 255, 256, 257, 513}, {513}, mandelbrot},
 };

@@ -82,6 +82,12 @@ const std::vector<Fault> FAULTS = {
     {"pairs", "    __syncthreads();\n    for", "    for", "race/uninitialised", "tile[k]"},
     {"pairs", "    __syncthreads();\n  }", "  }", "race", "tile["},
     {"pairs", "if (i < n) r0[i]", "r0[i]", "out of bounds", "r0[i]"},
+    // Blocks that stay.
+    {"tickets", "    __syncthreads();  // the next number", "    // the next number", "race", "seat"},
+    {"tickets", "- first;\n    __syncthreads();", "- first;", "race/uninitialised", "tile = seat"},
+    {"tickets", "atomicAdd(ticket, 1u)", "(*ticket)++", "race", "ticket"},
+    {"tickets", "1u) - first;", "1u);", "copy to the host", nullptr},
+    {"tickets", "if (i < points)", "if (i <= points)", "out of bounds", "a0[i]"},
     {"mandelbrot", "re[at] = im[at] = 0.0f, count[at] = 0;", "re[at] = im[at] = 0.0f;", "value", nullptr},
     {"mandelbrot", "re[at] = im[at] = 0.0f,", "re[at] = 0.0f,", "uninitialised", "zi = im[at]"},
 };

@@ -7,7 +7,7 @@ use crate::figures::{FIGURES, temporaries};
 use crate::promise::{Reason, reasons};
 use crate::why::{count, launch, sentence, still_holds, wrapped};
 use aplomb_lang::error::bytes;
-use aplomb_lang::trace::{DecisionRecord, Trace};
+use aplomb_lang::trace::{DecisionRecord, LaunchRecord, Trace};
 
 /// A question of one word.
 pub struct Question {
@@ -158,6 +158,7 @@ fn one_launch(trace: &Trace, k: usize) -> Result<Vec<String>, String> {
         return Err(format!("no launch is called k{k}; {there}"));
     };
     let mut out = vec![launch(trace, own)];
+    out.extend(spread(own));
     let of = |d: &&DecisionRecord| {
         let holds = |list: &[u32]| list.iter().any(|b| trace.buffers[*b as usize].node == d.node);
         let read = ["place", "tile", "pad"].contains(&d.what.as_str()) && holds(&own.inputs);
@@ -166,6 +167,41 @@ fn one_launch(trace: &Trace, k: usize) -> Result<Vec<String>, String> {
     };
     out.extend(listed(trace, trace.decisions.iter().filter(of).collect()));
     Ok(out)
+}
+
+/// How a GPU's threads share the points of a launch out, and what else its text could have chosen.
+fn spread(k: &LaunchRecord) -> Option<String> {
+    let widest = k.spread.iter().max_by_key(|s| s.blocks)?;
+    let blocks = format!("{} of {} threads", count(widest.blocks as usize, "block"), widest.threads);
+    if k.spread.len() > 1 {
+        return Some(format!("on a GPU {} in order; the widest has {blocks}", count(k.spread.len(), "kernel")));
+    }
+    let points = |n: u64| count(n as usize, "point");
+    let (own, each) = (points(u64::from(widest.items)), points(widest.each));
+    let what = match (widest.by.as_str(), widest.persistent) {
+        ("warp", _) => "a warp takes a result at a time".to_string(),
+        ("block", _) => "a block takes a result or a box at a time".into(),
+        ("run", _) => format!("a block takes {each}"),
+        ("tile", Some(true)) => format!("blocks stay and draw the next of {} tiles by a ticket", widest.points),
+        ("tile", _) => format!("blocks draw the next of {} tiles by a ticket, {own} a thread", widest.points),
+        _ => format!("each thread takes {own} at a time"),
+    };
+    let or = match (widest.choices.split_last(), widest.persistent) {
+        (Some((last, before)), stays) if !before.is_empty() => {
+            let before: Vec<String> = before.iter().map(u32::to_string).collect();
+            let sizes: Vec<String> =
+                widest.sizes.iter().filter(|n| **n != widest.threads).map(u32::to_string).collect();
+            let blocks = match sizes.join(" or ") {
+                none if none.is_empty() => none,
+                sizes => format!(", blocks of {sizes} threads"),
+            };
+            let stays = if stays == Some(false) { ", and blocks that stay" } else { "" };
+            format!(" ({} or {last} are possible{blocks}{stays}: ]tune)", before.join(", "))
+        }
+        _ if widest.items > 1 => " (the order of its folds fixes that)".into(),
+        _ => String::new(),
+    };
+    Some(format!("on a GPU {what}{or}; {blocks}"))
 }
 
 /// Passes without a switch.

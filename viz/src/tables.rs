@@ -4,7 +4,7 @@ use aplomb_lang::error::{bytes, time};
 use aplomb_lang::trace::{LaunchRecord, PassRecord, Segment, Trace};
 
 /// Rows of cells as lines; `left` says which columns are words.
-pub(crate) fn grid(rows: &[Vec<String>], left: &[usize]) -> String {
+pub fn grid(rows: &[Vec<String>], left: &[usize]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|s| s.chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();

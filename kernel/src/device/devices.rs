@@ -5,7 +5,7 @@
 
 use super::cpu::Cpu;
 use super::cuda::{self, Cuda};
-use super::{Compiling, Device, DeviceError, LaunchStats, RunCtx};
+use super::{Compiling, Device, DeviceError, LaunchStats, RunCtx, Trial, Tune};
 use aplomb_lang::array::Array;
 use aplomb_lang::plan::Plan;
 use std::rc::Rc;
@@ -51,6 +51,11 @@ pub struct Devices {
     wanted: Wanted,
     cuda: Found,
     notices: Vec<String>,
+    /// Which texts launches get.
+    tune: Tune,
+    /// What was measured since somebody took it, and of how many launches.
+    trials: Vec<Trial>,
+    measured: usize,
     /// The last run was the GPU's to tell.
     by_gpu: bool,
 }
@@ -58,7 +63,17 @@ pub struct Devices {
 impl Devices {
     pub fn new(threads: usize) -> Devices {
         let (wanted, cuda, notices) = (Wanted::default(), Found::NotAsked, Vec::new());
-        Devices { cpu: Cpu::new(threads), wanted, cuda, notices, by_gpu: false }
+        let trials = Vec::new();
+        Devices {
+            cpu: Cpu::new(threads),
+            wanted,
+            cuda,
+            notices,
+            tune: Tune::default(),
+            trials,
+            measured: 0,
+            by_gpu: false,
+        }
     }
 
     pub fn wanted(&self) -> Wanted {
@@ -99,6 +114,20 @@ impl Devices {
         }
     }
 
+    /// Which texts launches get from now on.
+    pub fn set_tune(&mut self, tune: Tune) {
+        self.tune = tune;
+    }
+
+    /// What was measured since the last call; each launch is measured once between calls.
+    pub fn take_trials(&mut self) -> Vec<Trial> {
+        self.measured = 0;
+        if let Found::Yes(cuda) = &mut self.cuda {
+            cuda.begin_tuning();
+        }
+        std::mem::take(&mut self.trials)
+    }
+
     /// What the user should hear, each once.
     pub fn take_notices(&mut self) -> Vec<String> {
         if let Found::Yes(cuda) = &mut self.cuda {
@@ -119,11 +148,12 @@ impl Device for Devices {
     fn run(&mut self, plan: &Rc<Plan>, inputs: &[Array], ctx: &RunCtx) -> Result<Vec<Array>, DeviceError> {
         self.by_gpu = false;
         let large = || cuda::all_on_cpu(plan, self.cpu.threads()) > cuda::ASK_US;
-        if self.wanted == Wanted::Cpu || self.wanted == Wanted::Auto && !large() {
+        let measures = self.tune == Tune::Measure;
+        if self.wanted == Wanted::Cpu || self.wanted == Wanted::Auto && !measures && !large() {
             return self.cpu.run(plan, inputs, ctx);
         }
         let first = matches!(self.cuda, Found::NotAsked);
-        let by_cost = self.wanted == Wanted::Auto;
+        let by_cost = self.wanted == Wanted::Auto && !measures;
         if let Err(says) = self.find() {
             if first && !by_cost {
                 let notice = format!("no GPU: {says}; the CPU computes");
@@ -134,7 +164,12 @@ impl Device for Devices {
         match &mut self.cuda {
             Found::Yes(cuda) if !cuda.is_lost() => {
                 self.by_gpu = true;
-                cuda.run(&mut self.cpu, plan, inputs, ctx, by_cost)
+                cuda.set_tune(self.tune);
+                let values = cuda.run(&mut self.cpu, plan, inputs, ctx, by_cost);
+                let first = self.measured;
+                self.trials.extend(cuda.take_trials().into_iter().map(|t| Trial { launch: first + t.launch, ..t }));
+                self.measured += if measures { plan.launches.len() } else { 0 };
+                values
             }
             _ => self.cpu.run(plan, inputs, ctx),
         }

@@ -10,12 +10,15 @@ pub mod cuda;
 #[path = "cuda_absent.rs"]
 pub mod cuda;
 mod devices;
+mod tuning;
 
 pub use devices::{Devices, Wanted};
+pub use tuning::{Trial, Tune};
 
 use aplomb_lang::array::Array;
 use aplomb_lang::dag::NodeId;
 use aplomb_lang::error::Error;
+use aplomb_lang::kir::Tuning;
 use aplomb_lang::limits::{Budget, Interrupt};
 use aplomb_lang::plan::Plan;
 use aplomb_lang::prim::scalar::Fail;
@@ -93,6 +96,8 @@ pub struct OnGpu {
     pub occupancy: f32,
     /// What ran instead of our text; then grid, registers and occupancy are not known and 0.
     pub library: Option<&'static str>,
+    /// How its text was made; None: as it comes.
+    pub tuning: Option<Tuning>,
 }
 
 impl OnGpu {
@@ -107,6 +112,7 @@ impl OnGpu {
             shared: self.shared.max(other.shared),
             occupancy: self.occupancy.min(other.occupancy),
             library: self.library.or(other.library),
+            tuning: self.tuning.or(other.tuning),
         }
     }
 }

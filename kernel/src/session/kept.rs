@@ -7,7 +7,7 @@ use super::record::{Clock, tell_device};
 use crate::device::{Compiling, LaunchStats};
 use aplomb_lang::error::{Error, OnHost};
 use aplomb_lang::kir;
-use aplomb_lang::pass::Log;
+use aplomb_lang::pass::{Log, tell_text};
 use aplomb_lang::span::Place;
 use aplomb_lang::trace::{Diagnostic, ResultRecord, SourceText, Trace};
 
@@ -104,13 +104,13 @@ impl Part {
         if let Some((code, text)) = again {
             trace.diagnostics.push(Diagnostic { code: code.into(), span: None, text: text.into() });
         }
-        for (kernel, text) in trace.kernels.iter_mut().zip(kir::cuda(&plan)) {
-            match text {
-                Ok(cuda) => kernel.cuda = Some(cuda),
-                Err(e) => {
-                    let text = e.parts().says.clone();
-                    trace.diagnostics.push(Diagnostic { code: "W-no-cuda".into(), span: None, text });
-                }
+        // The text that ran is another one where a tuner chose it.
+        let chosen = self.ran.stats.iter().filter_map(|s| Some((s.launch, s.gpu?.tuning?)));
+        for (k, tuning) in chosen {
+            if let (Some(launch), Some(kernel)) = (plan.launches.get(k), trace.kernels.get_mut(k))
+                && let Ok(code) = kir::tuned(&plan, launch, k, tuning)
+            {
+                tell_text(kernel, &code);
             }
         }
         let warnings: Vec<_> = self.warnings.iter().map(|w| warning(w, &mut trace.sources)).collect();

@@ -19,6 +19,7 @@ pub use client::{STACK, Worker};
 pub use repro::Reproduction;
 pub use world::{Core, Spent};
 
+use crate::device::Trial;
 use aplomb_lang::array::Array;
 use aplomb_lang::error::{Error, internal};
 use aplomb_lang::eval::host::Recorded;
@@ -286,6 +287,26 @@ impl Session {
         let trace = self.trace_of(text);
         self.core.set_planning(false);
         trace
+    }
+
+    /// Tunes the launches of an expression, or of the last line: what was tried, and its trace. The workspace is left
+    /// alone. None was tried where launches run on the CPU, or tuning is off.
+    pub fn tune(&mut self, text: Option<&str>) -> Result<(Vec<Trial>, Trace), Error> {
+        self.core.devices().take_trials();
+        self.core.set_measuring(true);
+        let trace = self.trace_of(text);
+        self.core.set_measuring(false);
+        let trials = self.core.devices().take_trials();
+        trace.map(|trace| (trials, trace))
+    }
+
+    /// Runs a text whose launches are tuned as they come; each is measured once.
+    pub fn tune_program(&mut self, request: Request, sink: &mut dyn Sink) -> Vec<Trial> {
+        self.core.devices().take_trials();
+        self.core.set_measuring(true);
+        // Which ends with the request.
+        self.handle(request, sink);
+        self.core.devices().take_trials()
     }
 
     /// Two stories to compare: the last line under the switches it ran with and under those of now, where these differ;

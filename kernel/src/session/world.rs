@@ -5,7 +5,7 @@ use super::record::Clock;
 use super::registers::Registers;
 use super::watchdog::Watchdog;
 use crate::device::cpu::apply;
-use crate::device::{Device, DeviceError, Devices, Fault, RunCtx};
+use crate::device::{Device, DeviceError, Devices, Fault, RunCtx, Tune};
 use crate::files::{self, Aside, Reach};
 use aplomb_lang::array::Array;
 use aplomb_lang::array::format::Style;
@@ -40,6 +40,8 @@ pub struct Core {
     whole: bool,
     /// Recorded evaluations are compiled and not run.
     planning: bool,
+    /// Launches are tuned.
+    measuring: bool,
     /// Files stay as they are.
     holding: bool,
     /// What was written meanwhile.
@@ -101,6 +103,7 @@ impl Core {
             tracing: false,
             whole: false,
             planning: false,
+            measuring: false,
             holding: false,
             aside: Aside::default(),
             kept: Vec::new(),
@@ -131,6 +134,7 @@ impl Core {
 
     /// The request is over: its time no longer runs.
     pub fn end(&mut self) {
+        self.measuring = false;
         self.aside = Aside::default();
         if let Some(begun) = self.begun.take() {
             self.computed += begun.elapsed();
@@ -211,6 +215,11 @@ impl Core {
     /// Whether what was recorded before need not run to be told.
     pub(super) fn is_planning(&self) -> bool {
         self.planning
+    }
+
+    /// Launches are tuned from now on.
+    pub(super) fn set_measuring(&mut self, on: bool) {
+        self.measuring = on;
     }
 
     /// The last story's inputs get the names that hold them.
@@ -324,7 +333,17 @@ impl<'a> World<'a> {
         }
         let begun = Instant::now();
         let libraries = !core.options.is_off("cublas");
-        let ctx = RunCtx { interrupt: &core.interrupt, budget: &core.budget, timed: core.tracing, libraries };
+        core.device.set_tune(match core.options.is_off("tuning") {
+            true => Tune::Off,
+            false if core.measuring => Tune::Measure,
+            false => Tune::Known,
+        });
+        let ctx = RunCtx {
+            interrupt: &core.interrupt,
+            budget: &core.budget,
+            timed: core.tracing || core.measuring,
+            libraries,
+        };
         let known = core.device.compiling();
         let outcome = core.device.run(&compiled.plan, &recorded.inputs, &ctx);
         core.spent.launch_ms += begun.elapsed().as_secs_f64() * 1e3;
@@ -332,10 +351,9 @@ impl<'a> World<'a> {
         core.spent.bytes += compiled.plan.bytes();
         let told = || Ran { stats: core.device.stats().to_vec(), compiling: core.device.compiling().since(&known) };
         let ran = if core.tracing { told() } else { Ran::default() };
-        for notice in core.device.take_notices() {
-            if let Some(sink) = &mut self.sink {
-                sink.event(Event::Notice(notice));
-            }
+        // Where nobody listens they wait for the next line.
+        if let Some(sink) = &mut self.sink {
+            core.device.take_notices().into_iter().for_each(|notice| sink.event(Event::Notice(notice)));
         }
         (outcome.map_err(|e| error_of(e, recorded)), ran)
     }

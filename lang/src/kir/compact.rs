@@ -31,6 +31,7 @@ impl Lowering<'_> {
         let places = launch.domain.iter().map(|n| *n as u64).product::<u64>();
         let items = self.tuning.items.map_or(ITEMS, |k| k.next_power_of_two().clamp(4, 2 * ITEMS));
         self.items = items;
+        self.choices.items = vec![ITEMS / 2, ITEMS, 2 * ITEMS];
         let (block, warps) = (THREADS * items, THREADS / 32);
         scratch(&mut self.params, &[("status", Type::U64)]);
         let to = self.number('m', Type::U64, places as f64);

@@ -5,8 +5,9 @@
 //! storage types convert at loads and stores. Overflow is tested where a value is stored or would be hidden, not at
 //! every operation.
 
-use super::vector::Way;
-use super::{Code, Expr, Kernel, Param, ParamKind, Scratch, Spread, Stmt, Tuning, Type};
+use super::scan::Shape;
+use super::vector::{self, Way};
+use super::{Choices, Code, Expr, Kernel, Param, ParamKind, Scratch, Spread, Stmt, Tuning, Type};
 use super::{fold, index, ops, parts, product};
 use crate::array::DType;
 use crate::dag::ix::linear;
@@ -37,6 +38,8 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Res
         narrow,
         tuning,
         items: 1,
+        threads: THREADS,
+        choices: Choices::default(),
         near: BTreeMap::new(),
         kernels: Vec::new(),
         scratch: Vec::new(),
@@ -54,7 +57,7 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Res
             let (body, boxes) = k.tiled()?;
             (body, Spread::Blocks, boxes)
         }
-        None => (k.map()?, Spread::Threads, count(&launch.domain)),
+        None => k.map(count(&launch.domain))?,
         Some(axis) if launch.kind == Kind::Scan => k.scan(axis)?,
         Some(axis) if launch.kind == Kind::Compact => k.compact(axis)?,
         Some(_) if let Some(product) = &product => k.fold_tiles(product)?,
@@ -92,6 +95,10 @@ pub(super) struct Lowering<'a> {
     pub(super) tuning: Tuning,
     /// Points that a thread takes at a time.
     pub(super) items: u32,
+    /// Of a block.
+    pub(super) threads: u32,
+    /// What else they and the text could be.
+    pub(super) choices: Choices,
     /// By load: where a tile has it.
     pub(super) near: BTreeMap<u32, Expr>,
     kernels: Vec<Kernel>,
@@ -167,8 +174,10 @@ impl Lowering<'_> {
         let params = std::mem::take(&mut self.params);
         self.begin();
         let at = self.kernels.len();
-        let (threads, clears, items) = (THREADS, Vec::new(), std::mem::replace(&mut self.items, 1));
-        self.kernels.push(Kernel { name, params, body, threads, spread, items, points, partials, clears });
+        let (clears, items, choices) =
+            (Vec::new(), std::mem::replace(&mut self.items, 1), std::mem::take(&mut self.choices));
+        let threads = std::mem::replace(&mut self.threads, THREADS);
+        self.kernels.push(Kernel { name, params, body, threads, spread, items, choices, points, partials, clears });
         &mut self.kernels[at]
     }
 
@@ -236,12 +245,19 @@ impl Lowering<'_> {
         name
     }
 
-    fn map(&mut self) -> Result<Vec<Stmt>> {
+    fn map(&mut self, points: u64) -> Result<Shape> {
         let mut body = Body::new("i");
         let axes = self.axes(&self.launch.domain.clone(), "i", &mut body.out);
         self.steps(&self.launch.body, At::point(&axes, &self.launch.domain), &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
-        self.spread(&Way::all(), body.out)
+        let items = vector::choices(self.launch, &self.params, &body.out);
+        let threads = if items.is_empty() { Vec::new() } else { vec![THREADS / 2, THREADS, 2 * THREADS] };
+        self.choices = Choices { items, threads, persistent: self.has_loop() };
+        if self.tuning.persistent && self.choices.persistent {
+            return Ok(self.persistent(body.out, points));
+        }
+        self.threads = Some(self.tuning.threads).filter(|n| self.choices.threads.contains(n)).unwrap_or(THREADS);
+        Ok((self.spread(&Way::all(), body.out)?, Spread::Threads, points))
     }
 
     pub(super) fn after(&mut self, reduced: &[String], at: &str, axes: &[String], out: &mut Vec<Stmt>) -> Result<()> {

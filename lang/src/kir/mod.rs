@@ -5,6 +5,7 @@
 //! strides and constants are parameters, so the text does not depend on them.
 
 mod check;
+mod choice;
 mod compact;
 mod fold;
 mod index;
@@ -12,6 +13,7 @@ mod lower;
 mod ops;
 mod packed;
 mod parts;
+mod persistent;
 mod places;
 mod print;
 mod product;
@@ -23,6 +25,7 @@ mod tiled;
 mod vector;
 mod whole;
 
+pub use choice::{Choices, Tuning};
 pub use product::tiles;
 
 use crate::dag::NodeId;
@@ -89,7 +92,7 @@ pub enum ParamKind {
     Launch(Type),
 }
 
-/// Of every block.
+/// Of every block, but of maps that a tuner set otherwise.
 pub const THREADS: u32 = 256;
 
 /// How a launch's points are shared out.
@@ -188,6 +191,8 @@ pub struct Kernel {
     pub spread: Spread,
     /// Points that a thread takes at a time.
     pub items: u32,
+    /// What a tuner may choose instead.
+    pub choices: Choices,
     /// All points, of which a slice takes `lo` to `lo + n`.
     pub points: u64,
     /// Partial results that each block or tile leaves to others.
@@ -214,19 +219,12 @@ pub struct Code {
     pub checked: Vec<BufId>,
 }
 
-/// What a tuner may set of a text. Values do not depend on it, but for the order of sums.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tuning {
-    /// Points that a thread takes at a time, a power of two up to 16. None: as `vector` says.
-    pub items: Option<u32>,
-}
-
 impl Kernel {
     /// Points that a block takes at a time; a slice begins at a multiple of it.
     pub fn per_block(&self) -> u64 {
         match self.spread {
-            Spread::Threads => u64::from(THREADS) * u64::from(self.items),
-            Spread::Warps => u64::from(THREADS) / 32,
+            Spread::Threads => u64::from(self.threads) * u64::from(self.items),
+            Spread::Warps => u64::from(self.threads) / 32,
             Spread::Blocks | Spread::Tiles => 1,
             Spread::Runs(points) => u64::from(points),
         }
@@ -272,15 +270,20 @@ pub fn tuned(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Res
     Ok(code)
 }
 
-/// The CUDA of every launch of a plan, each with its line map; the prelude stands in front of `program`.
-pub fn cuda(plan: &Plan) -> Vec<Result<Cuda>> {
-    let one = |(k, launch): (usize, &Launch)| code(plan, launch, k).map(|code| print::print(&code.kernels));
-    plan.launches.iter().enumerate().map(one).collect()
+/// The CUDA of a launch with its line map; the prelude stands in front of `program`.
+pub fn cuda(code: &Code) -> Cuda {
+    print::print(&code.kernels)
 }
 
 /// A kernel's text as caches know it: named `k`, without the marks of nodes. Equal texts are equal programs.
 pub fn canonical(kernel: &Kernel) -> String {
     print::canonical(kernel)
+}
+
+/// Threads of a block of a canonical text.
+pub fn threads(text: &str) -> u32 {
+    let bounds = text.split(print::BOUNDS).nth(1).and_then(|rest| rest.split(')').next());
+    bounds.and_then(|n| n.parse().ok()).unwrap_or(THREADS)
 }
 
 /// A canonical text with a name.

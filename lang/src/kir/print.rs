@@ -4,6 +4,8 @@ use super::{Kernel, ParamKind, Stmt};
 use crate::dag::NodeId;
 use crate::trace::Cuda;
 
+/// Before the threads of a block.
+pub const BOUNDS: &str = "__launch_bounds__(";
 /// The head of a canonical text has this name.
 pub const NAME: &str = " k(";
 
@@ -35,7 +37,7 @@ fn printed(kernel: &Kernel, name: &str, marks: bool) -> Printer {
         ParamKind::Number(t, _) | ParamKind::Launch(t) => format!("{} {}", t.cuda(), p.name),
     };
     let params: Vec<String> = kernel.params.iter().map(param).collect();
-    let head = format!("extern \"C\" __global__ void __launch_bounds__({}){name}", kernel.threads);
+    let head = format!("extern \"C\" __global__ void {BOUNDS}{}){name}", kernel.threads);
     out.line(&head, None);
     let mut row = String::from("   ");
     for (k, p) in params.iter().enumerate() {

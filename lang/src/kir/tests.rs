@@ -10,14 +10,15 @@ fn plan(term: &str) -> std::rc::Rc<Plan> {
 }
 
 fn texts(term: &str) -> Vec<Cuda> {
-    let all = cuda(&plan(term)).into_iter();
-    all.map(|one| one.unwrap_or_else(|e| panic!("{term}: {e}"))).collect()
+    let plan = plan(term);
+    let one = |(k, launch)| cuda(&code(&plan, launch, k).unwrap_or_else(|e| panic!("{term}: {e}")));
+    plan.launches.iter().enumerate().map(one).collect()
 }
 
 /// The first launch's text where a thread takes so many points.
 fn with_items(term: &str, items: u32) -> String {
     let plan = plan(term);
-    let tuning = Tuning { items: Some(items) };
+    let tuning = Tuning { items: Some(items), ..Tuning::default() };
     let code = tuned(&plan, &plan.launches[0], 0, tuning).unwrap_or_else(|e| panic!("{term}: {e}"));
     canonical(&code.kernels[0])
 }
@@ -119,4 +120,28 @@ fn the_points_of_a_thread_can_be_tuned() {
     assert!(with_items(term, 8).contains("((double2*)u0)[3] = __ldg((const double2*)(a0 + at + 1536))"));
     // Heavy bodies are left with one.
     assert!(!texts("(exp (ln (exp (ln (exp x:f64[9])))))")[0].text.contains("whole"));
+}
+
+/// BAR-06, ACC-26: what a tuner may choose, the launch as it comes first.
+#[test]
+fn candidates_are_those_of_the_same_bits() {
+    let all = |term: &str| {
+        let plan = plan(term);
+        code(&plan, &plan.launches[0], 0).unwrap_or_else(|e| panic!("{term}: {e}")).candidates()
+    };
+    let texts = |term: &str| all(term).iter().map(Tuning::says).collect::<Vec<_>>().join("; ");
+    let map = "2 points a thread; 1 point a thread; 4 points a thread; 8 points a thread; \
+               2 points a thread, 128 threads a block; 2 points a thread, 512 threads a block";
+    assert_eq!(texts("(mul 2 x:f64[9])"), map);
+    assert!(texts("(lcm x:bool[9] y:bool[9])").contains("16 points a thread"));
+    for term in ["(reduce-add 0 x:f64[9])", "(reduce-max 1 x:f64[3 4])", "(mul 2 x:f64[])"] {
+        assert_eq!(all(term).len(), 1, "{term}");
+    }
+    // Each is another text, and of the same arguments but for the ticket.
+    let plan = plan("(mul 2 x:f64[9])");
+    let text = |t: &Tuning| canonical(&tuned(&plan, &plan.launches[0], 0, *t).expect("a text").kernels[0]);
+    let own: std::collections::BTreeSet<String> = all("(mul 2 x:f64[9])").iter().map(text).collect();
+    assert_eq!(own.len(), 6);
+    assert!(own.iter().all(|t| t.contains(&format!("__launch_bounds__({})", threads(t)))));
+    assert_eq!(own.iter().map(|t| threads(t)).collect::<std::collections::BTreeSet<_>>(), [128, 256, 512].into());
 }

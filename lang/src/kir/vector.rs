@@ -2,7 +2,7 @@
 //! partial results, so that more loads and more additions are under way.
 //!
 //! Rows: ACL-02, ACL-21, BAR-06; CUDA §3, §4. In: the body of one point, in which an array at the point's own place is
-//! `a0[i]`. Out: that body in two loops. The first takes blocks of `THREADS` × items points and finds `u0[e]` for
+//! `a0[i]`. Out: that body in two loops. The first takes blocks of threads × items points and finds `u0[e]` for
 //! `a0[i]`, `z0[e]` for `r0[i]`, `f0[…]` for the partial result `t0`; the second takes the rest one by one, or
 //! everything where an array does not begin at a multiple of its vectors, which is looked at in the launch: the text
 //! holds for all.
@@ -13,7 +13,7 @@
 use super::check::words;
 use super::fold::{fold_text, unit};
 use super::lower::Lowering;
-use super::{Expr, Param, ParamKind, Stmt, THREADS, Type};
+use super::{Expr, Param, ParamKind, Stmt, Type};
 use crate::error::Result;
 use crate::plan::{Launch, What};
 use crate::prim::op::Op;
@@ -80,16 +80,16 @@ impl Lowering<'_> {
     pub(super) fn spread(&mut self, way: &Way, body: Vec<Stmt>) -> Result<Vec<Stmt>> {
         let folds: &[_] = if self.launch.axis.is_some() { &self.launch.reductions } else { &[] };
         let arrays = arrays(&self.params, &body);
-        let widest = arrays.iter().map(|a| a.of.bytes()).max();
+        let widest = widest(&arrays);
         let items = self.tuning.items.map(|k| k.next_power_of_two().clamp(1, WIDEST));
         let items = items.unwrap_or_else(|| chosen(self.launch, way.by, widest, folds.len() as u32));
         self.items = items;
         if items == 1 {
-            return Ok(vec![way.run(way.name, "", &way.count, (THREADS, 1), body)]);
+            return Ok(vec![way.run(way.name, "", &way.count, (self.threads, 1), body)]);
         }
         // Points that lie together in a thread; with more than fit a vector, it has several, a block's width apart.
         let each = widest.map_or(1, |bytes| (WIDEST / bytes).min(items));
-        let block = THREADS * items;
+        let block = self.threads * items;
         let begin = format!("{}{}", way.base, if way.by == By::Grid { "lo" } else { "0" });
         let begin = begin.strip_suffix(" + 0").map_or(begin.clone(), str::to_string);
         let tests: Vec<Expr> =
@@ -107,7 +107,7 @@ impl Lowering<'_> {
         if !begun.is_empty() {
             out.push(unrolled(partial, partial, begun));
         }
-        let together = together(way, &arrays, &body, items, each);
+        let together = together(way, &arrays, &body, (items, each), self.threads);
         out.push(way.run("at", "", "whole", (block, each), together));
         for (k, r) in folds.iter().enumerate() {
             // (0 + 1) + (2 + 3)
@@ -119,7 +119,7 @@ impl Lowering<'_> {
             }
             out.push(Stmt::Set { name: format!("t{k}"), is: join(0, partial / 2)?, node: Some(r.node) });
         }
-        out.push(way.run(way.name, "whole + ", &way.count, (THREADS, 1), body));
+        out.push(way.run(way.name, "whole + ", &way.count, (self.threads, 1), body));
         Ok(out)
     }
 }
@@ -131,6 +131,21 @@ pub(super) fn unrolled(count: u32, out: u32, body: Vec<Stmt>) -> Stmt {
 
 fn put(to: &str, at: &str, is: Expr) -> Stmt {
     Stmt::Store { to: to.into(), at: at.into(), is, node: None }
+}
+
+/// Points that a thread of a map may take at a time; so many as 16 only of bytes.
+pub(super) fn choices(launch: &Launch, params: &[Param], body: &[Stmt]) -> Vec<u32> {
+    let most = match widest(&arrays(params, body)) {
+        _ if launch.domain.is_empty() => 0,
+        Some(1) => WIDEST,
+        _ => MOST,
+    };
+    [1, 2, 4, MOST, WIDEST].into_iter().filter(|k| *k <= most).collect()
+}
+
+/// Bytes of the largest items.
+fn widest(arrays: &[Array]) -> Option<u32> {
+    arrays.iter().map(|a| a.of.bytes()).max()
 }
 
 /// Points a thread takes at a time where nobody tunes.
@@ -155,13 +170,13 @@ fn chosen(launch: &Launch, by: By, widest: Option<u32>, folds: u32) -> u32 {
 }
 
 /// The body for `items` points: what it loads before it, what it stores behind it.
-fn together(way: &Way, arrays: &[Array], body: &[Stmt], items: u32, each: u32) -> Vec<Stmt> {
+fn together(way: &Way, arrays: &[Array], body: &[Stmt], (items, each): (u32, u32), threads: u32) -> Vec<Stmt> {
     let mut out: Vec<Stmt> =
         arrays.iter().map(|a| Stmt::Local { name: a.own.clone(), of: a.of, count: items }).collect();
     let vectors = |a: &Array| {
         let (own, name, vector) = (&a.own, &a.name, a.of.vector(each));
         let one = |k: u32| {
-            let apart = if k == 0 { String::new() } else { format!(" + {}", k * THREADS * each) };
+            let apart = if k == 0 { String::new() } else { format!(" + {}", k * threads * each) };
             let (mine, there) = (format!("(({vector}*){own})[{k}]"), format!("({name} + {}at{apart})", way.base));
             Stmt::Do(match a.is_result {
                 // Said, since NVRTC takes a plain store apart in a loop.
@@ -174,8 +189,8 @@ fn together(way: &Way, arrays: &[Array], body: &[Stmt], items: u32, each: u32) -
     out.extend(arrays.iter().filter(|a| !a.is_result).flat_map(vectors));
     let point = match each {
         _ if each == items => "at + e".into(),
-        1 => format!("at + e * {THREADS}"),
-        _ => format!("at + e / {each} * {} + e % {each}", each * THREADS),
+        1 => format!("at + e * {threads}"),
+        _ => format!("at + e / {each} * {} + e % {each}", each * threads),
     };
     let mut inner = vec![Stmt::Let { name: way.name.into(), of: Type::U64, is: point, node: None }];
     let partial = items.min(FOLDS);

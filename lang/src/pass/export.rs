@@ -7,10 +7,14 @@ use super::work::{Snapshot, Warning, Work};
 use super::{PIPELINE, place};
 use crate::array::DType;
 use crate::dag::{Dag, Node, NodeId, Whole};
+use crate::kir;
 use crate::plan::{BufId, From, Launch, Plan, Step, What};
 use crate::span::{Place, Source};
 use crate::trace::*;
 use std::sync::Arc;
+
+/// Blocks that fill the device model: 132 multiprocessors, eight on each.
+const FULL: u64 = 132 * 8;
 
 pub fn trace(work: &Work, plan: &Plan) -> Trace {
     let mut sources: Vec<Arc<Source>> = Vec::new();
@@ -18,7 +22,6 @@ pub fn trace(work: &Work, plan: &Plan) -> Trace {
     let mut record = |at: NodeId| node(work, at, hashes[at.index()], uses[at.index()], &mut sources);
     let nodes: Vec<NodeRecord> = work.dag.ids().map(&mut record).collect();
     let decisions = decisions(work);
-    let diagnostics: Vec<Diagnostic> = work.warnings.iter().map(|w| warning(w, &mut sources)).collect();
     let mut rules = std::collections::BTreeMap::new();
     work.snapshots.iter().flat_map(|s| &s.events).for_each(|e| *rules.entry(e.rule.to_string()).or_insert(0) += 1);
     let passes: Vec<PassRecord> = work
@@ -27,8 +30,18 @@ pub fn trace(work: &Work, plan: &Plan) -> Trace {
         .enumerate()
         .map(|(k, s)| pass(work, k, s, k.checked_sub(1).map(|j| &work.snapshots[j])))
         .collect();
-    let kernels: Vec<LaunchRecord> =
+    let mut kernels: Vec<LaunchRecord> =
         plan.launches.iter().enumerate().map(|(k, l)| launch(work, plan, k as u32, l)).collect();
+    let mut diagnostics: Vec<Diagnostic> = work.warnings.iter().map(|w| warning(w, &mut sources)).collect();
+    for (k, record) in kernels.iter_mut().enumerate() {
+        match kir::code(plan, &plan.launches[k], k) {
+            Ok(code) => tell_text(record, &code),
+            Err(e) => {
+                let text = e.parts().says.clone();
+                diagnostics.push(Diagnostic { code: "W-no-cuda".into(), span: None, text });
+            }
+        }
+    }
     let buffers: Vec<BufferRecord> = (0..plan.buffers.len() as u32).map(|k| buffer(plan, BufId(k))).collect();
     let mut trace = Trace {
         schema: SCHEMA.into(),
@@ -61,6 +74,13 @@ pub fn trace(work: &Work, plan: &Plan) -> Trace {
     (trace.kernels, trace.buffers) = (kernels, buffers);
     trace.diagnostics = diagnostics;
     trace
+}
+
+/// A launch's CUDA text, and how its kernels share their points out: all that follows from the code alone.
+pub fn tell_text(record: &mut LaunchRecord, code: &kir::Code) {
+    record.cuda = Some(kir::cuda(code));
+    record.spread = code.spread(FULL);
+    record.launch = code.grid(FULL, record.launch.smem);
 }
 
 fn id(at: NodeId) -> u32 {
@@ -252,7 +272,8 @@ fn launch(work: &Work, plan: &Plan, k: u32, l: &Launch) -> LaunchRecord {
         axis: l.axis.map(|a| a as u32),
         stage: l.stage,
         reads: l.loads.iter().map(|x| read_record(l, x)).collect(),
-        launch: grid(l),
+        launch: Grid { smem: l.tiling.as_ref().map_or(0, |t| t.bytes() as u32), ..Grid::default() },
+        spread: Vec::new(),
         regs: None,
         spill: None,
         occ: None,
@@ -305,14 +326,6 @@ fn reuse(l: &Launch, load: &crate::plan::Load) -> Option<String> {
     let axes = place::redundant(&load.read, &l.domain)?;
     let names: Vec<String> = axes.iter().map(|k| crate::dag::ix::axis_name(*k)).collect();
     Some(if names.is_empty() { "none".into() } else { format!("higher-order: {}", names.join(" ")) })
-}
-
-/// The launch geometry of the printed CUDA for this size.
-fn grid(l: &Launch) -> Grid {
-    let points: u64 = l.domain.iter().fold(1, |n, &d| n.saturating_mul(d as u64));
-    let blocks = l.tiling.as_ref().map_or(points.div_ceil(256 * 4), |t| t.boxes(&l.domain));
-    let smem = l.tiling.as_ref().map_or(0, |t| t.bytes() as u32);
-    Grid { grid: [blocks.clamp(1, 132 * 8), 1, 1], block: [256, 1, 1], smem }
 }
 
 /// Scalar operations of the launch, and nanoseconds on one core.

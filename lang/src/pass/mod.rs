@@ -43,6 +43,7 @@ mod work;
 
 pub use cache::{PlanCache, Tally};
 pub use cost::{Cost, Model};
+pub use export::tell_text;
 #[doc(hidden)]
 pub use fault::Fault;
 pub use log::{Log, Timed};

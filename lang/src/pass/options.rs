@@ -27,8 +27,10 @@ pub static SWITCHES: &[Switch] = &[
 pub static RECORDER: &[&str] = &["frames", "loops"];
 
 /// What a device does in its own way; plans do not depend on it.
-pub static DEVICES: &[Switch] =
-    &[Switch { name: "cublas", says: "leaves plain products of f64 to cuBLAS on a GPU", row: "own:cublas" }];
+pub static DEVICES: &[Switch] = &[
+    Switch { name: "cublas", says: "leaves plain products of f64 to cuBLAS on a GPU", row: "own:cublas" },
+    Switch { name: "tuning", says: "runs the texts that ]tune found to be fastest", row: "BAR-06" },
+];
 
 /// Names that stand for several.
 pub static GROUPS: &[(&str, &[&str])] = &[
@@ -37,7 +39,7 @@ pub static GROUPS: &[(&str, &[&str])] = &[
 ];
 
 /// What is no system's own, so that each pipeline has it.
-const EVERYWHERE: &[&str] = &["cublas", "exp-sharing", "frames", "loops", "recompute"];
+const EVERYWHERE: &[&str] = &["cublas", "exp-sharing", "frames", "loops", "recompute", "tuning"];
 
 /// A pipeline of the literature.
 pub struct Preset {

@@ -1,4 +1,4 @@
-//! Compiled programs on disk, under `$XDG_CACHE_HOME/aplomb/cuda`.
+//! Compiled programs and what was tuned, on disk, under `$XDG_CACHE_HOME/aplomb/cuda`.
 //!
 //! Rows: ACL-42; CUDA §6; RELIABILITY 19. An entry is a file: magic, key, log, binary, each with its length, and the
 //! SHA-256 of all of it. Always: an entry that is not whole, or is of another key, is as none; a file appears by a
@@ -21,6 +21,8 @@ const MOST: u64 = 256 << 20;
 /// What a program depends on beside its text.
 #[derive(Clone, Debug)]
 pub struct Key {
+    /// What the file's name ends with.
+    pub kind: &'static str,
     /// Ours, NVRTC's version, architecture, options.
     pub made_by: String,
     pub text: String,
@@ -31,10 +33,24 @@ impl Key {
         format!("{}\n{}", self.made_by, self.text)
     }
 
-    fn file(&self) -> String {
+    pub fn file(&self) -> String {
         let hash = Sha256::digest(self.whole());
         let digits: String = hash.iter().take(16).map(|b| format!("{b:02x}")).collect();
-        format!("{digits}.kernel")
+        format!("{digits}.{}", self.kind)
+    }
+}
+
+/// SHA-256 of what is added.
+#[derive(Default)]
+pub struct Sum(Sha256);
+
+impl Sum {
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    pub fn end(self) -> [u8; SUM] {
+        self.0.finalize().into()
     }
 }
 
@@ -42,6 +58,15 @@ impl Key {
 pub struct Entry {
     pub log: String,
     pub binary: Vec<u8>,
+}
+
+/// What stands where an entry is looked for.
+#[derive(Debug, PartialEq)]
+pub enum Look {
+    None,
+    /// A file that is not whole, or of another key.
+    Damaged,
+    Whole(Entry),
 }
 
 pub struct Disk {
@@ -71,8 +96,13 @@ impl Disk {
 
     /// The entry of a key, if it is whole.
     pub fn get(&self, key: &Key) -> Option<Entry> {
-        let file = self.folder.as_ref()?.join(key.file());
-        read(&fs::read(file).ok()?, &key.whole())
+        if let Look::Whole(entry) = self.look(key) { Some(entry) } else { None }
+    }
+
+    /// The same, where it matters whether one was there.
+    pub fn look(&self, key: &Key) -> Look {
+        let bytes = self.folder.as_ref().and_then(|f| fs::read(f.join(key.file())).ok());
+        bytes.map_or(Look::None, |bytes| read(&bytes, &key.whole()).map_or(Look::Damaged, Look::Whole))
     }
 
     /// Errors: why nothing was kept.
@@ -96,6 +126,13 @@ impl Disk {
         if let Some(folder) = &self.folder {
             let _ = fs::remove_file(folder.join(key.file()));
         }
+    }
+
+    /// All entries of a kind. How many there were.
+    pub fn drop_all(&self, kind: &str) -> usize {
+        let all = self.folder.iter().flat_map(fs::read_dir).flatten().flatten().map(|e| e.path());
+        let of_kind = all.filter(|p| p.extension().is_some_and(|e| e == kind));
+        of_kind.filter(|p| fs::remove_file(p).is_ok()).count()
     }
 
     fn keep_within(&self, folder: &Path) {
@@ -166,7 +203,7 @@ mod tests {
     }
 
     fn entry(k: u8) -> (Key, Entry) {
-        let key = Key { made_by: "0.1.0 nvrtc 13.0 sm_90".into(), text: format!("kernel {k}") };
+        let key = Key { kind: "kernel", made_by: "0.1.0 nvrtc 13.0 sm_90".into(), text: format!("kernel {k}") };
         (key, Entry { log: "Used 24 registers".into(), binary: vec![k; 200 + usize::from(k)] })
     }
 
@@ -183,7 +220,13 @@ mod tests {
         let mode = |p: &Path| fs::metadata(p).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&at), mode(&at.join(key.file()))), (0o700, 0o600));
         disk.drop(&key);
-        assert_eq!(disk.get(&key), None);
+        assert_eq!(disk.look(&key), Look::None);
+        // Those of one kind; and what is there but no entry.
+        let other = Key { kind: "tuning", ..key.clone() };
+        [&key, &other].iter().for_each(|k| disk.put(k, &entry(7).1).unwrap());
+        assert_eq!((disk.drop_all("tuning"), disk.drop_all("tuning")), (1, 0));
+        fs::write(at.join(key.file()), "half of it").unwrap();
+        assert_eq!((disk.look(&key), disk.look(&other)), (Look::Damaged, Look::None));
         fs::remove_dir_all(&at).unwrap();
     }
 

@@ -33,13 +33,17 @@ pub struct Kernels {
     pub notices: Vec<String>,
 }
 
+/// What binaries, and their times, depend on beside the text.
+pub fn made_by(driver: &Driver) -> String {
+    let facts = driver.facts();
+    let (version, (major, minor)) = (env!("CARGO_PKG_VERSION"), facts.nvrtc);
+    let options = compile::OPTIONS.join(" ");
+    format!("{version} nvrtc {major}.{minor} {} {} {options}", facts.arch, facts.name)
+}
+
 impl Kernels {
     pub fn new(driver: &Driver) -> Kernels {
-        let facts = driver.facts();
-        let (version, (major, minor)) = (env!("CARGO_PKG_VERSION"), facts.nvrtc);
-        let options = compile::OPTIONS.join(" ");
-        let made_by = format!("{version} nvrtc {major}.{minor} {} {} {options}", facts.arch, facts.name);
-        let (known, spent) = (HashMap::new(), Compiling::default());
+        let (made_by, known, spent) = (made_by(driver), HashMap::new(), Compiling::default());
         Kernels { driver: driver.clone(), disk: Disk::of_user(), known, made_by, spent, notices: Vec::new() }
     }
 
@@ -101,7 +105,7 @@ impl Kernels {
         let half = if missing.len() > TOGETHER { missing.len().div_ceil(2) } else { missing.len() };
         let programs: Vec<(&[&str], Key)> = missing
             .chunks(half)
-            .map(|texts| (texts, Key { made_by: self.made_by.clone(), text: kir::assemble(texts).0 }))
+            .map(|texts| (texts, Key { kind: "kernel", made_by: self.made_by.clone(), text: kir::assemble(texts).0 }))
             .collect();
         let mut unknown = Vec::new();
         for (texts, key) in &programs {
@@ -156,7 +160,7 @@ impl Kernels {
         let usages: HashMap<String, Usage> = compile::usage(&entry.log).into_iter().collect();
         for (k, text) in texts.iter().enumerate() {
             let name = format!("k{k}");
-            let function = module.function(&name, kir::THREADS)?;
+            let function = module.function(&name, kir::threads(text))?;
             let own = Usage { registers: function.registers, ..Usage::default() };
             let usage = usages.get(&name).copied().unwrap_or(own);
             self.known.insert(text.to_string(), Rc::new(Ready { function, usage }));

@@ -2,10 +2,12 @@
 //!
 //! Rows: ACL-42; CUDA §6. A plan is known by where it is: the plan cache shares it and makes another of it when its
 //! scalars change, and a weak pointer keeps the place from being used again. Storage types that turn out otherwise
-//! (an input's, a result's that did not fit) are a *variant* of the plan. Oldest plans leave first.
+//! (an input's, a result's that did not fit) are a *variant* of the plan. Oldest plans leave first. Which text a launch
+//! gets is asked for here: as it comes, as somebody sets it, or as `tune` found it to be fastest.
 
 use super::kernels::Ready;
 use super::repeat::Repeats;
+use super::tune::{Choice, Choices};
 use aplomb_lang::array::DType;
 use aplomb_lang::kir::{self, Code, Tuning};
 use aplomb_lang::plan::Plan;
@@ -21,6 +23,10 @@ const VARIANTS: usize = 4;
 pub struct Lowered {
     pub code: Code,
     pub texts: Vec<String>,
+    /// None: as it comes.
+    pub tuning: Option<Tuning>,
+    /// What was measured of it.
+    pub choice: Option<Choice>,
     /// The texts' functions as long as somebody has them.
     functions: RefCell<Vec<Weak<Ready>>>,
 }
@@ -55,30 +61,54 @@ struct Entry {
     used: u64,
 }
 
-#[derive(Default)]
 pub struct Known {
     plans: HashMap<*const Plan, Entry>,
     now: u64,
-    tuning: Tuning,
+    /// All texts are made so, whatever was found.
+    set: Option<Tuning>,
+    /// What was found counts.
+    heeds: bool,
+    pub choices: Choices,
     /// Launches that were lowered.
     pub lowered: u32,
 }
 
 impl Known {
-    /// How texts are made from now on: all that were are forgotten.
-    pub fn tune(&mut self, tuning: Tuning) {
+    pub fn new(choices: Choices) -> Known {
+        Known { plans: HashMap::new(), now: 0, set: None, heeds: false, choices, lowered: 0 }
+    }
+
+    /// How texts are made from now on, whatever was found: all that were are forgotten.
+    pub fn set(&mut self, tuning: Option<Tuning>) {
         self.plans.clear();
-        self.tuning = tuning;
+        self.set = tuning;
+    }
+
+    /// Whether texts are made as `tune` found them to be fastest.
+    pub fn heed(&mut self, on: bool) {
+        if self.heeds != on {
+            self.plans.clear();
+            self.heeds = on;
+        }
+    }
+
+    /// What was tuned goes. How many launches that were.
+    pub fn forget_choices(&mut self) -> usize {
+        self.plans.clear();
+        self.choices.forget()
     }
 
     /// Launch `k` of `plan`, which is `whole` with the storage types of now.
     pub fn text(&mut self, whole: &Rc<Plan>, plan: &Plan, k: usize) -> Text {
-        let (lowered, tuning) = (&mut self.lowered, self.tuning);
+        let (lowered, choices, set, heeds) = (&mut self.lowered, &mut self.choices, self.set, self.heeds);
         let slot = Self::variant(&mut self.plans, &mut self.now, whole, plan).launches.get_mut(k);
         let Some(slot) = slot else { return Err(format!("there is no launch {k}")) };
         let text = slot.get_or_insert_with(|| {
             *lowered += 1;
-            lower(plan, k, tuning)
+            match set {
+                Some(tuning) => lower(plan, k, tuning),
+                None => chosen(plan, k, if heeds { Some(choices) } else { None }),
+            }
         });
         text.clone()
     }
@@ -138,8 +168,29 @@ impl Known {
     }
 }
 
-fn lower(plan: &Plan, k: usize, tuning: Tuning) -> Text {
-    let code = kir::tuned(plan, &plan.launches[k], k, tuning).map_err(|e| e.parts().says.clone())?;
+/// Launch `k` as this says.
+pub fn lower(plan: &Plan, k: usize, tuning: Tuning) -> Text {
+    lowered(plan, k, Some(tuning), None).map(Rc::new)
+}
+
+/// As it comes, or as it was found to be fastest.
+fn chosen(plan: &Plan, k: usize, choices: Option<&mut Choices>) -> Text {
+    let plain = lowered(plan, k, None, None)?;
+    let candidates = plain.code.candidates();
+    let Some(choices) = choices.filter(|_| candidates.len() > 1) else { return Ok(Rc::new(plain)) };
+    let choice = choices.get(&plain, &plan.launches[k]);
+    let text = match choice {
+        Some(choice) if candidates.first() != Some(&choice.tuning) => {
+            lowered(plan, k, Some(choice.tuning), Some(choice))?
+        }
+        choice => Lowered { choice, ..plain },
+    };
+    Ok(Rc::new(text))
+}
+
+fn lowered(plan: &Plan, k: usize, tuning: Option<Tuning>, choice: Option<Choice>) -> Result<Lowered, String> {
+    let code = kir::tuned(plan, &plan.launches[k], k, tuning.unwrap_or_default());
+    let code = code.map_err(|e| e.parts().says.clone())?;
     let texts = code.kernels.iter().map(kir::canonical).collect();
-    Ok(Rc::new(Lowered { code, texts, functions: RefCell::default() }))
+    Ok(Lowered { code, texts, tuning, choice, functions: RefCell::default() })
 }

@@ -7,12 +7,13 @@
 use super::Stop;
 use super::driver::Done;
 use super::kernels::Ready;
+use super::known::Lowered;
 use super::memory::DevBuf;
 use super::place;
 use super::run::{Held, Run};
 use crate::device::OnGpu;
 use aplomb_lang::array::elements;
-use aplomb_lang::kir::{Code, Kernel, ParamKind, Type};
+use aplomb_lang::kir::{Kernel, ParamKind, Tuning, Type};
 use aplomb_lang::plan::BufId;
 use std::rc::Rc;
 use std::time::Instant;
@@ -65,6 +66,7 @@ impl Step {
             shared: usage.shared,
             occupancy: (resident * self.threads).min(2048) as f32 / 2048.0,
             library: None,
+            tuning: None,
         }
     }
 }
@@ -76,19 +78,22 @@ pub struct Prepared {
     pub scratch: Vec<Rc<DevBuf>>,
     /// What else must stay alive until the launch is in the stream.
     kept: Vec<Rc<DevBuf>>,
+    tuning: Option<Tuning>,
 }
 
 impl Prepared {
     /// What is told of its kernels. Errors: there is none.
     pub fn told(&self) -> Result<OnGpu, Stop> {
         let all = self.steps.iter().map(Step::told).reduce(OnGpu::and);
+        let all = all.map(|gpu| OnGpu { tuning: self.tuning, ..gpu });
         all.ok_or_else(|| Stop::Cpu("a launch without a kernel".into()))
     }
 }
 
 impl Run<'_> {
     /// Memory for what launch `k` stores and reads, and its kernels' arguments. Its results are in `held` after it.
-    pub fn prepare(&mut self, k: usize, code: &Code, ready: &[Rc<Ready>]) -> Result<Prepared, Stop> {
+    pub fn prepare(&mut self, k: usize, text: &Lowered, ready: &[Rc<Ready>]) -> Result<Prepared, Stop> {
+        let code = &text.code;
         if ready.len() != code.kernels.len() {
             return Err(Stop::Cpu("a kernel is missing".into()));
         }
@@ -105,7 +110,7 @@ impl Run<'_> {
             shared.push((&scratch.name, self.cuda.memory.take(bytes)?));
         }
         let predicted = place::gpu_us(&plan, launch) / code.kernels.len().max(1) as f64;
-        let mut all = Prepared::default();
+        let mut all = Prepared { tuning: text.tuning, ..Prepared::default() };
         for (kernel, ready) in code.kernels.iter().zip(ready) {
             self.step(k, kernel, ready, predicted, &shared, &mut all)?;
         }

@@ -3,6 +3,7 @@
 //! Rows: CUDA §6; RELIABILITY 16, 17. Always: a buffer is freed in the stream's order, so launches before it may still
 //! use it; of what is resident the host keeps its own copy, so dropping it loses nothing.
 
+use super::cache::Sum;
 use super::driver::{Done, Driver, Trouble};
 use aplomb_lang::array::{DType, Storage, View};
 use aplomb_lang::limits::Interrupt;
@@ -241,6 +242,24 @@ impl Memory {
         if to.len() > from.bytes {
             return Err(Trouble::Refused("more bytes were asked for than there are".into()));
         }
+        self.read(from, to.len(), interrupt, |at, part| to[at..at + part.len()].copy_from_slice(part))
+    }
+
+    /// A hash of all of it.
+    pub fn digest(&mut self, of: &DevBuf, interrupt: &Interrupt) -> Done<[u8; 32]> {
+        let mut sum = Sum::default();
+        self.read(of, of.bytes, interrupt, |_, part| sum.add(part))?;
+        Ok(sum.end())
+    }
+
+    /// Shows the first bytes of a buffer, part by part in order.
+    fn read(
+        &mut self,
+        from: &DevBuf,
+        bytes: usize,
+        interrupt: &Interrupt,
+        mut show: impl FnMut(usize, &[u8]),
+    ) -> Done<()> {
         let driver = self.driver.clone();
         let copy = |half: &mut [u8], at: usize| {
             // SAFETY: inside `from`; the half is read after the mark behind it is reached.
@@ -248,21 +267,20 @@ impl Memory {
         };
         driver.wait(interrupt)?;
         let begun = Instant::now();
-        let parts = to.len().div_ceil(STAGE);
+        let parts = bytes.div_ceil(STAGE);
         for k in 0..=parts {
             if k < parts {
-                let len = STAGE.min(to.len() - k * STAGE);
+                let len = STAGE.min(bytes - k * STAGE);
                 copy(&mut self.stage(k)?.slice()[..len], k * STAGE)?;
                 driver.mark(k)?;
             }
             if let Some(before) = k.checked_sub(1) {
                 driver.reached(before, interrupt)?;
-                let part = &mut to[before * STAGE..];
-                let len = STAGE.min(part.len());
-                part[..len].copy_from_slice(&self.stage(before)?.slice()[..len]);
+                let len = STAGE.min(bytes - before * STAGE);
+                show(before * STAGE, &self.stage(before)?.slice()[..len]);
             }
         }
-        self.traffic.down += to.len() as u64;
+        self.traffic.down += bytes as u64;
         self.traffic.down_ms += begun.elapsed().as_secs_f64() * 1e3;
         Ok(())
     }

@@ -2,9 +2,10 @@
 //!
 //! Rows: CUDA §1–§6; RELIABILITY 15–19. Start at `Cuda::run`. `probe` finds a device or says what is missing; `driver`
 //! and `memory` are the calls, `compile`, `cache` and `kernels` come from text to function, `place` decides, `run` does
-//! one evaluation, `launch` one launch of it, `repeat` all again as one
-//! `graph`, `known` keeps what was made for a plan. Always: the host keeps a copy of every value, so nothing is lost with the device; a trouble of the
-//! device is no trouble of the user's: the CPU computes, and a notice says so once. Only here is cudarc named.
+//! one evaluation, `launch` one launch of it, `repeat` all again as one `graph`, `known` keeps what was made for a plan,
+//! `tune` which text of a launch is fastest. Always: the host keeps a copy of every value, so nothing is lost with the
+//! device; a trouble of the device is no trouble of the user's: the CPU computes, and a notice says so once. Only here is
+//! cudarc named.
 
 mod blas;
 mod cache;
@@ -19,14 +20,16 @@ mod place;
 mod probe;
 mod repeat;
 mod run;
+mod tune;
 
 use super::cpu::Cpu;
-use super::{Compiling, Device, DeviceError, LaunchStats, RunCtx};
+use super::{Compiling, Device, DeviceError, LaunchStats, RunCtx, Trial, Tune};
 use aplomb_lang::array::{Array, Data};
 use aplomb_lang::error::Error;
 use aplomb_lang::kir::Tuning;
 use aplomb_lang::plan::Plan;
 use blas::Blas;
+use cache::Disk;
 use driver::Driver;
 use kernels::Kernels;
 use known::Known;
@@ -34,6 +37,7 @@ use memory::Memory;
 use run::{Run, Task};
 use std::collections::HashMap;
 use std::rc::Rc;
+use tune::Choices;
 
 pub use compile::{Usage, cubin, measured, ptx};
 pub use place::{ASK_US, all_on_cpu};
@@ -66,6 +70,10 @@ pub struct Cuda {
     kernels: Kernels,
     known: Known,
     blas: Blas,
+    /// Which texts launches get.
+    tune: Tune,
+    /// What the last run measured.
+    trials: Vec<Trial>,
     /// Runs that were one graph.
     graphs: u32,
     /// How much slower launches are than the model says; never below 1.
@@ -86,13 +94,15 @@ impl Cuda {
         let memory = Memory::new(&driver).map_err(|e| format!("the device's memory cannot be asked for: {e:?}"))?;
         let (kernels, blas) = (Kernels::new(&driver), Blas::new(&driver));
         let (lost_time, notices, stats) = (HashMap::new(), Vec::new(), Vec::new());
-        let known = Known::default();
+        let known = Known::new(Choices::new(Disk::of_user(), &kernels::made_by(&driver)));
         Ok(Cuda {
             driver,
             memory,
             kernels,
             known,
             blas,
+            tune: Tune::default(),
+            trials: Vec::new(),
             graphs: 0,
             pace: 1.0,
             lost_time,
@@ -103,9 +113,29 @@ impl Cuda {
         })
     }
 
-    /// How texts are made from now on.
-    pub fn tune(&mut self, tuning: Tuning) {
-        self.known.tune(tuning);
+    /// How texts are made from now on, whatever was found; None: as found.
+    pub fn set(&mut self, tuning: Option<Tuning>) {
+        self.known.set(tuning);
+    }
+
+    /// Which texts launches get from now on.
+    pub fn set_tune(&mut self, tune: Tune) {
+        self.tune = tune;
+    }
+
+    /// What was tuned goes, on the disk too. How many launches that were.
+    pub fn forget_choices(&mut self) -> usize {
+        self.known.forget_choices()
+    }
+
+    /// Launches that were measured may be measured again.
+    pub fn begin_tuning(&mut self) {
+        self.known.choices.begin();
+    }
+
+    /// What the last run measured.
+    pub fn take_trials(&mut self) -> Vec<Trial> {
+        std::mem::take(&mut self.trials)
     }
 
     /// For people: name, architecture, memory, versions, what is compiled and kept.
@@ -127,6 +157,13 @@ impl Cuda {
                     made.compiled,
                     made.disk_hits
                 ),
+            ),
+            (
+                "tuned",
+                match self.known.choices.count() {
+                    1 => "1 launch".into(),
+                    n => format!("{n} launches"),
+                },
             ),
             ("graphs", format!("{} kept, {} runs", self.known.graphs(), self.graphs)),
             ("NVRTC", aplomb_lang::error::time(made.nvrtc_ms * 1e3)),
@@ -151,7 +188,8 @@ impl Cuda {
     }
 
     pub fn take_notices(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.kernels.notices).into_iter().for_each(|n| self.tell(n));
+        let kernels = std::mem::take(&mut self.kernels.notices);
+        kernels.into_iter().chain(std::mem::take(&mut self.known.choices.notices)).for_each(|n| self.tell(n));
         let new = self.notices[self.heard..].to_vec();
         self.heard = self.notices.len();
         new
@@ -176,6 +214,8 @@ impl Cuda {
         by_cost: bool,
     ) -> Result<Vec<Array>, DeviceError> {
         self.stats.clear();
+        self.trials.clear();
+        self.known.heed(self.tune == Tune::Known);
         let mut done = self.try_twice(cpu, plan, inputs, ctx, by_cost);
         if let Some(Err(Stop::Large)) = done {
             self.blas.paused = Some("items beyond 2*499 may overflow");
@@ -265,6 +305,7 @@ impl Cuda {
                     Ok(text) => {
                         let mut why =
                             if by_cost { format!("on the GPU: {}", costs.sentence()) } else { ASKED_FOR.into() };
+                        why.extend(text.choice.iter().map(|c| format!("; {}", c.sentence())));
                         let choice = self.blas.choose(&plan, launch, ctx.libraries);
                         why.extend(choice.iter().map(|c| format!("; {}", c.says)));
                         (Some(Task { text, call: choice.and_then(|c| c.call) }), why)

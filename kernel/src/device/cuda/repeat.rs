@@ -129,7 +129,7 @@ impl Run<'_> {
         let (mut own, mut told, mut predicted) = (Vec::new(), Vec::new(), 0.0);
         for (k, text) in texts.iter().enumerate() {
             let ready = self.functions(text)?;
-            let prepared = self.prepare(k, &text.code, &ready)?;
+            let prepared = self.prepare(k, text, &ready)?;
             told.push(prepared.told()?);
             own.extend(prepared.scratch);
             for (step, kernel) in prepared.steps.into_iter().zip(&text.code.kernels) {

@@ -148,7 +148,10 @@ impl<'a> Run<'a> {
             let stats = match text {
                 Some(Task { text, call: Some(call) }) => self.product(k, text, &call, range, why)?,
                 Some(Task { text, call: None }) => self.launch(k, text, why)?,
-                None => self.on_cpu(k, why)?,
+                None => {
+                    self.untuned(k, &why);
+                    self.on_cpu(k, why)?
+                }
             };
             self.stats.push(stats);
             for at in 0..self.held.len() {
@@ -199,7 +202,10 @@ impl<'a> Run<'a> {
         let begun = Instant::now();
         let Some(range) = range else { return self.launch(k, text, why) };
         match self.multiply(k, call, range)? {
-            Ok((gpu, took)) => Ok(LaunchStats { launch: k, runs: 1, why, ..ran(gpu, begun, took) }),
+            Ok((gpu, took)) => {
+                self.untuned(k, "nothing to choose: cuBLAS does it");
+                Ok(LaunchStats { launch: k, runs: 1, why, ..ran(gpu, begun, took) })
+            }
             Err(says) => {
                 why += &format!("; but {says}, so our text did");
                 self.launch(k, text, why)
@@ -226,12 +232,13 @@ impl<'a> Run<'a> {
         loop {
             runs += 1;
             let ready = self.functions(&lowered)?;
-            let prepared = self.prepare(k, &lowered.code, &ready)?;
+            let prepared = self.prepare(k, &lowered, &ready)?;
             let gpu = prepared.told()?;
             let took = self.hand_over(prepared)?;
             by_events = by_events.zip(took).map(|(before, us)| before + us);
             let wide = self.misfits(k, &lowered)?;
             if wide.is_empty() {
+                self.tune(k, &lowered)?;
                 return Ok(LaunchStats { launch: k, runs, why, ..ran(gpu, begun, by_events) });
             }
             for at in wide {
