@@ -82,10 +82,8 @@ pub fn cpu_us(launch: &Launch, threads: usize) -> f64 {
     let inner = points(&launch.domain) * (effort(&launch.body).1 + stores);
     let outer = points(&launch.outer()) * (effort(&launch.after).1 + 0.25 * launch.after_stores.len() as f64);
     let whole = launch.finish.as_ref().map_or(0.0, |f| points(&launch.domain) * f.what.cost().0);
-    let alone = matches!(launch.finish.as_ref().map(|f| &f.what), Some(Whole::Lib { .. }));
-    let ns = inner + outer + whole * if alone { threads.max(1) as f64 } else { 1.0 };
     // Little work is not shared out.
-    let us = ns / 1e3;
+    let us = (inner + outer + whole) / 1e3;
     2.0 + if us > 40.0 { us / threads.max(1) as f64 } else { us }
 }
 
