@@ -19,3 +19,14 @@ count←escape c
 
 ' .:-=+*#%@'[1+⌊count×9÷steps]
 ⎕←'points that never left: ',⍕+/,count=steps
+
+⍝ The same point by point: a state x y n, and an end of its own for each. Still one loop in one launch,
+⍝ in which nobody waits for the slowest.
+alone←{
+    (a b)←⍵
+    step←{(x y n)←⍵ ⋄ (a+(x×x)-y×y)(b+2×x×y)(n+1)}
+    left←{(x y n)←⍺ ⋄ (n>steps)∨4<(x×x)+y×y}
+    ¯1+3⊃step⍣left⊢0 0 0
+}
+points←↓⍉↑(,9○c)(,11○c)
+⎕←'point by point the same: ',⍕(,count)≡steps⌊alone¨points

@@ -25,6 +25,7 @@ const LINES: &[(&str, &[usize])] = &[
     ("T-1", &[6]),
     ("B∧~⌽B", &[7]),
     ("{0.5×⍵+2÷⍵}⍣5⊢V", &[7]),
+    ("{0.5×⍵+2÷⍵}⍣≡¨V", &[7]),
     ("B/V", &[3]),
     // First a result that does not fit its type.
     ("I×I", &[6]),
@@ -335,6 +336,9 @@ fn acc_26_blocks_that_stay_give_the_same_bits() {
             "(⌽V)×{0.5×⍵+2÷⍵}⍣3⊢⌽1+V",
             "{0.5×⍵+V÷⍵}⍣4⊢1+2×V",
             "⍉{1+⍵×0.5}⍣3⊢M",
+            // Each point ends its own.
+            "{0.5×⍵+2÷⍵}⍣≡¨V",
+            "{2⊃{(a n)←⍵ ⋄ (a÷2)(n+1)}⍣{0.1>⊃⍺}⊢⍵ 0}¨V",
             "({⍵×1.5}⍣2⊢V)({⍵+⍵}⍣3⊢⌽V)",
         ] {
             assert_eq!(outcome(&mut gpu, line), outcome(&mut cpu, line), "{line} of {n}");
