@@ -9,13 +9,14 @@ use crate::device::{Device, DeviceError, Devices, Fault, RunCtx, Tune};
 use crate::files::{self, Aside, Reach};
 use aplomb_lang::array::Array;
 use aplomb_lang::array::format::Style;
-use aplomb_lang::dag::NodeId;
+use aplomb_lang::dag::{Node, NodeId};
 use aplomb_lang::error::{Error, Kind, Result, internal, interrupt, limit};
 use aplomb_lang::eval::Interp;
 use aplomb_lang::eval::host::{Host, Now, Recorded, Src};
 use aplomb_lang::limits::{Budget, Interrupt, Limits};
 use aplomb_lang::pass::{Compiled, Log, Options, PlanCache, Timed};
 use aplomb_lang::prim::op::Op;
+use aplomb_lang::prim::scalar::Fail;
 use aplomb_lang::protocol::{Event, HTML, Sink};
 use aplomb_lang::reference;
 use aplomb_lang::span::Place;
@@ -440,7 +441,9 @@ fn error_of(error: DeviceError, recorded: &Recorded) -> Error {
             match node {
                 Some(node) => {
                     let failure = reference::Failure { site, index, node, fail };
-                    let failure = first_element(recorded, node).filter(|f| f.site == site).unwrap_or(failure);
+                    // What the host goes on with is no failure.
+                    let first = if fail == Fail::Unending { None } else { first_element(recorded, node) };
+                    let failure = first.filter(|f| f.site == site).unwrap_or(failure);
                     reference::error_of(&failure, &recorded.dag, recorded.needed.as_ref())
                 }
                 None => internal("a failure without a place"),
@@ -456,8 +459,11 @@ const LOCATE: u64 = 4_000_000;
 /// reversed read. A large evaluation keeps the element that the loop met.
 fn first_element(recorded: &Recorded, node: NodeId) -> Option<reference::Failure> {
     let live = recorded.dag.live(&[node]);
-    let wanted = recorded.dag.ids().filter(|at| live[at.index()]).map(|at| recorded.dag.elements(at));
-    if wanted.sum::<u64>() > LOCATE {
+    let wanted = recorded.dag.ids().filter(|at| live[at.index()]).map(|at| {
+        let rounds = if let Node::Loop { body, .. } = recorded.dag.node(at) { u64::from(body.count) } else { 1 };
+        recorded.dag.elements(at).saturating_mul(rounds)
+    });
+    if wanted.fold(0, u64::saturating_add) > LOCATE {
         return None;
     }
     let (dag, inputs) = (recorded.dag.clone(), recorded.inputs.clone());

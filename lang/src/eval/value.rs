@@ -93,6 +93,18 @@ pub enum Func {
 }
 
 impl Func {
+    /// The operator it is derived by, and its operands.
+    pub fn operands(&self) -> (Option<&Oper>, Vec<&Operand>) {
+        match self {
+            Func::Prim(_) | Func::System(_) | Func::Dfn(_) => (None, Vec::new()),
+            Func::Op1(o, f) => (Some(o), vec![f]),
+            Func::Op2(o, f, g) => (Some(o), vec![f, g]),
+            Func::Outer(f) | Func::Axis(f, _) => (None, vec![f]),
+            Func::Fork(f, g, h) => (None, vec![f, g, h]),
+            Func::Atop(f, g) => (None, vec![f, g]),
+        }
+    }
+
     /// The arrays bound in a function: they print with it.
     pub fn arrays<'a>(&'a self, out: &mut Vec<&'a Array>) {
         let mut operand = |o: &'a Operand| match o {

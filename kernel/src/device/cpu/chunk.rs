@@ -448,7 +448,9 @@ impl Frame {
             unsafe { *out.add(k) = value };
             // The host does all of it again.
             if unending {
-                return false;
+                // SAFETY: a register holds n.
+                unsafe { std::slice::from_raw_parts_mut(out.add(k), n - k) }.fill(0.0);
+                break;
             }
         }
         true

@@ -152,8 +152,14 @@ impl<'a> Reader<'a> {
         Ok(FREE + self.free.len() as u16 - 1)
     }
 
+    /// Whether every item of a cell is a value that was read.
+    pub fn has_all(&self, cell: &Rc<Cell>) -> bool {
+        let within = &cell.shape()[self.frame.len().min(cell.shape().len())..];
+        items(within).into_iter().all(|item| self.values.contains_key(&(Rc::as_ptr(cell), item)))
+    }
+
     /// Whether a cell is made of the states.
-    fn depends(&self, cell: &Rc<Cell>) -> bool {
+    pub fn depends(&self, cell: &Rc<Cell>) -> bool {
         let first = self.holes.first().map_or(0, |h| h.seq());
         let mut stack = vec![cell.clone()];
         let mut seen: Vec<*const Cell> = Vec::new();

@@ -189,7 +189,7 @@ impl Eval<'_> {
     fn fold_of(&mut self, f: &Rc<Func>, facts: &[Fact]) -> Result<(Rounds, Vec<f64>, Fact)> {
         // Cells of a frame, so that a guard is recorded both ways.
         let shape = Shape::from_slice(&[1]);
-        let (holes, made) = self.on_holes(&shape, facts, |ev, a| {
+        let (holes, checks, made) = self.on_holes(&shape, facts, |ev, a| {
             let cells: Vec<Array> = a.iter().map(|a| Array::framed(a.clone(), 1)).collect();
             ev.value_of(f, Some(&cells[0]), &cells[1])
         })?;
@@ -199,6 +199,7 @@ impl Eval<'_> {
         let made = made.frame().map_or(made.clone(), |split| split.node.clone());
         let mut reader = Reader::new(&holes, &shape);
         let (mut next, fact) = (vec![reader.value(&made, &[])?], known(&made));
+        self.every_check(&reader, checks)?;
         let (free, steps) = reader.finish(&mut next);
         let mut given = Vec::with_capacity(free.len());
         for (a, _) in &free {
@@ -214,13 +215,25 @@ impl Eval<'_> {
         self.valued(outcome)?.ok_or_else(|| untraced("a body without a value"))
     }
 
-    /// What is recorded of arguments of one shape that have no values.
+    /// What can fail in a body is one of its steps, or depends on no round and is looked at as anywhere.
+    fn every_check(&mut self, reader: &Reader<'_>, checks: Vec<Rc<Cell>>) -> Result<()> {
+        for check in checks {
+            if !reader.depends(&check) {
+                self.cx.sys.hard.push(check);
+            } else if !reader.has_all(&check) {
+                return Err(untraced("a round computes what it does not use, and that may fail"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is recorded of arguments of one shape that have no values, and the checks in it.
     fn on_holes<T>(
         &mut self,
         shape: &Shape,
         facts: &[Fact],
         call: impl FnOnce(&mut Self, &[Array]) -> Result<T>,
-    ) -> Result<(Vec<Rc<Cell>>, T)> {
+    ) -> Result<(Vec<Rc<Cell>>, Vec<Rc<Cell>>, T)> {
         let from = self.cx.sys.seq;
         let mut holes = Vec::new();
         for (k, fact) in facts.iter().enumerate() {
@@ -236,9 +249,9 @@ impl Eval<'_> {
         self.cx.sys.framing -= 1;
         self.cx.sys.rounds -= 1;
         self.cx.sys.under = under;
-        // Checks of the body are the node's own.
-        self.cx.sys.hard.retain(|c| c.seq() <= from);
-        Ok((holes, made?))
+        let (before, checks) = std::mem::take(&mut self.cx.sys.hard).into_iter().partition(|c| c.seq() <= from);
+        self.cx.sys.hard = before;
+        Ok((holes, checks, made?))
     }
 
     /// One round on states without values: the body, what it needs beside the states, and the types it gives.
@@ -251,7 +264,7 @@ impl Eval<'_> {
         times: Times<'_>,
     ) -> Result<(Rounds, Vec<Array>, Vec<Fact>)> {
         let shape = states.shape();
-        let (holes, (made, done)) = self.on_holes(&shape, facts, |ev, arrays| {
+        let (holes, checks, (made, done)) = self.on_holes(&shape, facts, |ev, arrays| {
             let given = match states.strand {
                 true => Array::items([arrays.len()].as_slice(), arrays.to_vec(), None),
                 false if states.framed => Array::framed(arrays[0].clone(), states.frame.len()),
@@ -262,9 +275,11 @@ impl Eval<'_> {
                 Times::Until(g) => Some(ev.end(g, &made, &given, &states.frame)?),
                 Times::Count(_) => None,
             };
+            if states.framed && made.shape() != states.cell.as_slice() {
+                return Err(untraced("a round that changes the shape of a cell"));
+            }
             // A result without some axes of the frame is the same along them.
-            let fits = states.framed && made.shape() == states.cell.as_slice();
-            Ok((if fits { ev.cx.lined_up(&made, &states.frame, &shape)? } else { made }, done))
+            Ok((if states.framed { ev.cx.lined_up(&made, &states.frame, &shape)? } else { made }, done))
         })?;
         let results: Vec<Array> = match (made.data(), states.strand) {
             (Data::Items(items), true) if made.rank() == 1 && items.all().len() == holes.len() => items.all().to_vec(),
@@ -275,7 +290,7 @@ impl Eval<'_> {
         let mut values = Vec::new();
         let mut types = Vec::new();
         for result in &results {
-            let constant = states.framed && result.rank() == 0;
+            let constant = states.framed && states.cell.is_empty() && result.rank() == 0;
             if result.shape() != shape.as_slice() && !constant || !result.is_uniform() || result.is_char() {
                 return Err(untraced("a round that changes a state's shape or class"));
             }
@@ -285,6 +300,7 @@ impl Eval<'_> {
             types.push(known(result));
         }
         let ends = done.map(|done| reader.value(&done, &[])).transpose()?;
+        self.every_check(&reader, checks)?;
         values.extend(ends);
         let (free, steps) = reader.finish(&mut values);
         let until = ends.and_then(|_| values.pop());

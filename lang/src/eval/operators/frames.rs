@@ -79,6 +79,17 @@ impl Eval<'_> {
         Ok(Array::framed(self.cx.lined_up(&a, outer, &full)?, outer.len() + lead))
     }
 
+    /// The frame that cells of an operand lie in: the arguments' own, that of what the operand closes over, or that of the
+    /// guards around, which say where its operations count.
+    fn longer(&self, own: Shape, f: &Rc<Func>) -> Shape {
+        if self.cx.sys.framing == 0 {
+            return own;
+        }
+        let guards = self.cx.sys.under.iter().filter_map(|(cond, _)| cond.frame()).map(|s| s.frame().into());
+        let longest = guards.chain(super::closed::frame_of(f)).chain([own]).max_by_key(Shape::len);
+        longest.unwrap_or_default()
+    }
+
     /// Remembers how a pending value could have been made one cell, or one round, after the other.
     pub fn watch(&mut self, made: &Array, from: u64, again: Again) {
         if self.cx.sys.framing == 0
@@ -109,6 +120,11 @@ impl Eval<'_> {
         self.cx.sys.under.truncate(under);
         match outcome {
             Ok(Some(z)) => {
+                // Where nothing of it is pending, what it checked may still fail.
+                if z.pending().is_none() {
+                    let checks: Vec<_> = self.cx.sys.hard.iter().filter(|c| c.seq() > from).cloned().collect();
+                    checks.into_iter().for_each(|c| self.watch(&Array::lazy(c), from, again.clone()));
+                }
                 self.watch(&z, from, again);
                 Ok(Some(z))
             }
@@ -147,8 +163,8 @@ impl Eval<'_> {
         if n == 0 || !self.frames(n, &args) || shape.is_empty() && !inside {
             return Ok(None);
         }
-        let outer =
-            args.iter().filter_map(|a| a.frame()).max_by_key(|s| s.at).map_or(Shape::new(), |s| s.frame().into());
+        let own = args.iter().filter_map(|a| a.frame()).max_by_key(|s| s.at).map_or(Shape::new(), |s| s.frame().into());
+        let outer = self.longer(own, f);
         let frame: Shape = outer.iter().chain(shape).copied().collect();
         let mut seen = Vec::new();
         for a in args {
@@ -191,7 +207,7 @@ impl Eval<'_> {
             return Ok(None);
         }
         let deepest = args.iter().filter_map(|(a, _)| a.frame()).max_by_key(|s| s.at);
-        let outer: Shape = deepest.map_or(Shape::new(), |s| s.frame().into());
+        let outer = self.longer(deepest.map_or(Shape::new(), |s| s.frame().into()), f);
         let frame: Shape = outer.iter().chain(&own).copied().collect();
         let mut seen = Vec::new();
         for (a, lead) in args {
@@ -213,7 +229,8 @@ impl Eval<'_> {
     pub fn outer_framed(&mut self, f: &Rc<Func>, x: &Array, y: &Array) -> Result<Option<Array>> {
         let plain = |a: &Array| a.is_uniform() && a.frame().is_none();
         let n = x.len().saturating_mul(y.len());
-        if n == 0 || !self.frames(n, &[x, y]) || !plain(x) || !plain(y) {
+        let alone = self.longer(Shape::new(), f).is_empty();
+        if n == 0 || !self.frames(n, &[x, y]) || !plain(x) || !plain(y) || !alone {
             return Ok(None);
         }
         let frame: Shape = x.shape().iter().chain(y.shape()).copied().collect();
