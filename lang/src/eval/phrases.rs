@@ -61,7 +61,13 @@ fn filtered(cx: &mut Cx<'_>, _: &'static Prim, op: Op, x: &Array, y: &Array) -> 
     let (Some(unit), true) = (op.identity(), x.rank() == 1 && y.rank() == 1 && x.dtype() == DType::Bool) else {
         return Ok(None);
     };
-    if x.shape() != y.shape() || y.len() < 2 || y.is_char() || !cx.recordable(x) || !cx.recordable(y) {
+    if x.shape() != y.shape() || y.len() < 2 || y.is_char() {
+        return Ok(None);
+    }
+    // What may still turn out to be complex is looked at: the order must not depend on whether it was pending.
+    let known = |cx: &mut Cx<'_>, a: &Array| if a.is_open() { cx.ready(a, "fold") } else { Ok(a.clone()) };
+    let (x, y) = (&known(cx, x)?, &known(cx, y)?);
+    if !cx.recordable(x) || !cx.recordable(y) {
         return Ok(None);
     }
     let kept = if cx.records(&[x, y], y.len()) {
