@@ -98,14 +98,8 @@ const SHAPES: &[(&str, &[&str])] = &[
     ("+⌿5000 3⍴A", &["A block a part of a strip of lines.", "atomicAdd(tickets + strip, 1u) == m1 - 1"]),
     ("+⌿5000 300⍴A", &["A block a part of a strip of lines.", "u64 above = strip / "]),
     ("+⌿500 300⍴A", &["A thread a result."]),
-    (
-        "2×+\\5000⍴A",
-        &[
-            "next_tile(ticket, first, seat)",
-            "scan_tile<8>(join0, -0.0, h0, warps, Tiles{flags, told}, 0, tile)",
-        ],
-    ),
-    ("⌈\\3 5000⍴A", &["u64 o = tile / m1;", "told}, o * m1, tile)"]),
+    ("2×+\\5000⍴A", &["next_tile(ticket, first, seat)", "scan_tile<8>(join0, -0.0, h0, warps, (Told*)told, 0, tile)"]),
+    ("⌈\\3 5000⍴A", &["u64 o = tile / m1;", "told, o * m1, tile)"]),
     ("+\\3 50⍴A", &["A warp a line.", "warp_scan(join0, t0)"]),
     ("+\\M", &["A thread a line."]),
     ("+⍀5000 3⍴A", &["scan_tile<8>"]),
