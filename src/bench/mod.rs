@@ -5,6 +5,8 @@ mod frontend;
 mod layout;
 mod peers;
 mod table;
+#[cfg(test)]
+mod tests;
 mod timed;
 mod trace;
 mod work;
