@@ -1,6 +1,6 @@
 //! One workload timed, alone or in turns with peers: a row as JSON. `benches/README.md` says what its fields mean.
 
-use super::peers::Peers;
+use super::peers::{Compared, Peers};
 use super::work::{Job, Rates, Table};
 use aplomb_kernel::device::Wanted;
 use aplomb_kernel::session::Session;
@@ -92,17 +92,7 @@ impl Bench<'_> {
         let mut compared = None;
         for _ in 0..ROUNDS {
             self.round(job, copies, &mut runs)?;
-            if let Some(peers) = self.peers.as_mut() {
-                if compared.is_none() {
-                    let folder = peers.folder()?;
-                    compared = Some(peers.begin(job));
-                    self.execute(job.saving(&folder))?;
-                    self.execute(job.saving_results(&folder))?;
-                }
-            }
-            if let (Some(peers), Some(compared)) = (self.peers.as_mut(), compared.as_mut()) {
-                peers.round(compared, self.seconds / ROUNDS as f64)?;
-            }
+            self.peers_turn(job, &mut compared)?;
             self.interrupt.check()?;
         }
         let mut row = self.told(job, &runs);
@@ -112,7 +102,25 @@ impl Bench<'_> {
         Ok(Value::Object(row))
     }
 
+    fn peers_turn(&mut self, job: &Job, compared: &mut Option<Compared>) -> Result<(), Stop> {
+        let begun = match (&self.peers, &compared) {
+            (Some(peers), None) => Some((peers.folder()?, peers.begin(job))),
+            _ => None,
+        };
+        if let Some((folder, fresh)) = begun {
+            self.execute(job.saving(&folder))?;
+            self.execute(job.saving_results(&folder))?;
+            *compared = Some(fresh);
+        }
+        match (self.peers.as_mut(), compared) {
+            (Some(peers), Some(compared)) => peers.round(compared, self.seconds / ROUNDS as f64),
+            _ => Ok(()),
+        }
+    }
+
     fn execute(&mut self, code: String) -> Result<(), Stop> {
+        // A request forgets what came before it.
+        self.interrupt.check()?;
         let mut heard = Heard::default();
         self.session.handle(Request::Execute { code, name: "data".into(), silent: true }, &mut heard);
         self.session.core().take_traces();
@@ -125,10 +133,9 @@ impl Bench<'_> {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let texts: Vec<String> = (0..copies).map(|copy| job.text(copy)).collect();
         let begun = Instant::now();
-        let mut count = 0;
         // On a GPU all copies of the data go up before a run counts.
         let warm = if runs.first.is_some() { 0 } else { copies + 1 };
-        for text in texts.iter().cycle() {
+        for (count, text) in texts.iter().cycle().enumerate() {
             if count > warm && begun.elapsed().as_secs_f64() > self.seconds / ROUNDS as f64 {
                 break;
             }
@@ -150,7 +157,6 @@ impl Bench<'_> {
                 runs.launches.push(if self.gpu { on_gpu } else { spent.launch_ms * 1e3 });
                 (runs.count, runs.traces) = (spent.launches, traces);
             }
-            count += 1;
         }
         Ok(())
     }
