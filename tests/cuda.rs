@@ -102,10 +102,10 @@ const SHAPES: &[(&str, &[&str])] = &[
         "2×+\\5000⍴A",
         &[
             "next_tile(ticket, first, seat)",
-            "scan_tile<8>(join0, -0.0, h0, warps, Tiles{flags, totals, prefixes}, 0, tile)",
+            "scan_tile<8>(join0, -0.0, h0, warps, Tiles{flags, told}, 0, tile)",
         ],
     ),
-    ("⌈\\3 5000⍴A", &["u64 o = tile / m1;", "prefixes}, o * m1, tile)"]),
+    ("⌈\\3 5000⍴A", &["u64 o = tile / m1;", "told}, o * m1, tile)"]),
     ("+\\3 50⍴A", &["A warp a line.", "warp_scan(join0, t0)"]),
     ("+\\M", &["A thread a line."]),
     ("+⍀5000 3⍴A", &["scan_tile<8>"]),
@@ -240,15 +240,19 @@ fn bar_06_the_points_of_a_thread_are_a_knob() {
 const CHOICES: &[&str] =
     &["2×V+1", "(V>3)∧~L", "1+⌽V", "V÷1+V×W", "{0.5×⍵+2÷⍵}⍣20⊢V", "{(0.5×⍵+V÷⍵)⌈W}⍣9⊢1+⌽V", "L/V×W"];
 
+/// Whether this is the test's process that finds NVRTC, in the wheel, and no driver. Without the wheel there is none.
+fn is_child_beside_nvrtc(name: &str) -> bool {
+    let Some(python) = support::extras("the NVRTC wheel") else { return false };
+    let site = python.parent().and_then(|p| p.parent()).expect("an environment").join("lib");
+    let wheel = walk(&site, "libnvrtc-builtins").expect("the wheel");
+    standin::is_child_with(name, &[("LD_LIBRARY_PATH", wheel.to_str().expect("a path"))])
+}
+
 /// BAR-06, ACC-26: what a tuner may choose compiles on three architectures; blocks of 512 threads have 128 registers at
 /// most.
 #[test]
 fn bar_06_every_text_of_a_launch_compiles() {
-    let Some(python) = support::extras("the NVRTC wheel") else { return };
-    let site = python.parent().and_then(|p| p.parent()).expect("an environment").join("lib");
-    let wheel = walk(&site, "libnvrtc-builtins").expect("the wheel");
-    let with = [("LD_LIBRARY_PATH", wheel.to_str().expect("a path"))];
-    if !standin::is_child_with("bar_06_every_text_of_a_launch_compiles", &with) {
+    if !is_child_beside_nvrtc("bar_06_every_text_of_a_launch_compiles") {
         return;
     }
     let mut s = session();
@@ -386,11 +390,7 @@ const SHARED: u32 = 48 << 10;
 
 #[test]
 fn acl_44_every_launch_compiles_for_every_architecture_within_its_budget() {
-    let Some(python) = support::extras("the NVRTC wheel") else { return };
-    let site = python.parent().and_then(|p| p.parent()).expect("an environment").join("lib");
-    let wheel = walk(&site, "libnvrtc-builtins").expect("the wheel");
-    let with = [("LD_LIBRARY_PATH", wheel.to_str().expect("a path"))];
-    if !standin::is_child_with("acl_44_every_launch_compiles_for_every_architecture_within_its_budget", &with) {
+    if !is_child_beside_nvrtc("acl_44_every_launch_compiles_for_every_architecture_within_its_budget") {
         return;
     }
     // ACL-44: for each architecture that NVRTC knows, without a GPU.
@@ -422,11 +422,7 @@ fn acl_44_every_launch_compiles_for_every_architecture_within_its_budget() {
 /// What the texts ask for is what the compiler makes: loads and stores of 16 bytes, on all architectures.
 #[test]
 fn vectors_are_single_instructions() {
-    let Some(python) = support::extras("the NVRTC wheel") else { return };
-    let site = python.parent().and_then(|p| p.parent()).expect("an environment").join("lib");
-    let wheel = walk(&site, "libnvrtc-builtins").expect("the wheel");
-    let with = [("LD_LIBRARY_PATH", wheel.to_str().expect("a path"))];
-    if !standin::is_child_with("vectors_are_single_instructions", &with) {
+    if !is_child_beside_nvrtc("vectors_are_single_instructions") {
         return;
     }
     let mut s = session();
