@@ -166,22 +166,46 @@ pub struct DiffArgs {
 
 #[derive(Args, Clone)]
 pub struct BenchArgs {
-    /// What to time: blackscholes, frontend (reading, recording, passes), trace (what a
-    /// trace costs), layout (pictures of large graphs), jupyter (start, cells,
-    /// interrupts), or tui (keys to frames)
-    #[arg(default_value = "blackscholes")]
-    pub name: String,
-    /// Elements
-    #[arg(long, default_value = "2e7", value_parser = count)]
-    pub n: usize,
-    /// Seconds of measuring
-    #[arg(long, default_value_t = 3.0)]
-    pub seconds: f64,
+    /// What to time: a workload, all, or seeds (those of the four papers); list names them. Besides
+    /// frontend (reading, recording, passes), trace (what a trace costs), layout (pictures
+    /// of large graphs), jupyter (start, cells, interrupts), or tui (keys to frames)
+    pub name: Option<String>,
+    /// The same as NAME
+    #[arg(long, value_name = "W", conflicts_with = "name")]
+    pub workload: Option<String>,
+    /// Elements, or the side of a matrix, instead of the workload's own
+    #[arg(long, value_parser = count)]
+    pub n: Option<usize>,
+    /// Those of this element type, instead of the workload's own
+    #[arg(long, value_name = "T", value_parser = ["f32", "f64", "i32", "i8", "bool"])]
+    pub dtype: Option<String>,
+    /// Seconds of measuring, for each workload
+    #[arg(long, value_parser = seconds)]
+    pub seconds: Option<f64>,
+    /// Small sizes: all of it in some seconds
+    #[arg(long)]
+    pub small: bool,
+    /// Of a group only these
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// A JSON object a line
     #[arg(long)]
     pub json: bool,
     /// Times NumPy and others from this virtual environment in turns, and prints ratios
     #[arg(long, value_name = "VENV")]
     pub peers: Option<PathBuf>,
+}
+
+impl BenchArgs {
+    /// A workload, a group, or a bench of its own.
+    pub fn what(&self) -> &str {
+        self.name.as_ref().or(self.workload.as_ref()).map_or("blackscholes", String::as_str)
+    }
+
+    /// Of measuring.
+    pub fn seconds(&self) -> f64 {
+        self.seconds.unwrap_or(if self.small { 0.1 } else { 3.0 })
+    }
 }
 
 #[derive(Args, Clone)]
@@ -295,6 +319,11 @@ const NOT_BUILT: &[&str] = &["tour", "export", "microbench"];
 fn count(text: &str) -> Result<usize, String> {
     let number = text.parse::<f64>().ok().filter(|x| x.fract() == 0.0 && (1.0..=1e15).contains(x));
     number.map(|x| x as usize).ok_or_else(|| "a whole number of at least 1, such as 4 or 2e7".into())
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|x| (0.0..=1e6).contains(x));
+    number.ok_or_else(|| "a number of seconds, such as 0.5".into())
 }
 
 fn setting(text: &str) -> Result<(String, f64), String> {

@@ -14,7 +14,8 @@ distance from `us`. Exit code 1, and a last line that says why: a workload faile
 device's, or the program gave up its device.
 """
 import json, os, statistics, subprocess, sys, tempfile, time
-from work import all_work
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from work import all_work, result
 
 WARM, RUNS = 3, 20
 # Seconds that one workload may take, and its timed runs together.
@@ -132,11 +133,6 @@ def on_cpu(aplomb, w, data, seconds):
         row["tol"] = w.tol
         row["ok"] = row["cuda_err"] <= w.tol
     return row
-
-
-def result(data, w, k):
-    """Where the values that cuda gave are for the CPU and the peers."""
-    return os.path.join(data, f"value-{w.key}-{k}.npy")
 
 
 def main(device, aplomb, data, out, seconds):

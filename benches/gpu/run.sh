@@ -102,7 +102,7 @@ if command -v compute-sanitizer >/dev/null; then
 else
     echo "compute-sanitizer is neither on the path nor in $cuda: that stage is left out"
 fi
-if stage data.txt 30 python3 "$here/work.py" "$work/data" 27; then
+if stage data.txt 30 python3 "$here/../work.py" "$work/data" 27; then
     stage cuda.txt 130 "${with[@]}" python3 "$here/ours.py" cuda "$aplomb" "$work/data" "$out" 125
     stage cpu.txt 50 "${with[@]}" python3 "$here/ours.py" cpu "$aplomb" "$work/data" "$out" 46
     stage peers.txt 110 python3 "$here/ref.py" "$work/data" "$out" 105

@@ -6,6 +6,7 @@
 A stage that left no file leaves its fields null. Exit code 1: no workload was timed on the GPU.
 """
 import json, os, sys
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from work import RATES, SCALE, all_work
 
 PEERS = ("cupy", "torch", "jax")

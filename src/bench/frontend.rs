@@ -64,7 +64,7 @@ pub fn run(session: &mut Session, args: &BenchArgs) -> Result<String, String> {
     prepare(session);
     let mut out = String::new();
     for shape in SHAPES {
-        let seconds = args.seconds / (SHAPES.len() * SIZES.len()) as f64;
+        let seconds = args.seconds() / (SHAPES.len() * SIZES.len()) as f64;
         let rows =
             SIZES.iter().map(|n| measured(session, &(shape.text)(*n), seconds)).collect::<Result<Vec<_>, _>>()?;
         out += &if args.json { json_lines(shape.name, &rows) } else { table(shape.name, &rows) };

@@ -15,7 +15,7 @@ use std::time::Instant;
 
 pub fn run(session: &mut Session, args: &BenchArgs) -> Result<String, String> {
     prepare(session);
-    let seconds = args.seconds / (SHAPES.len() * SIZES.len()) as f64;
+    let seconds = args.seconds() / (SHAPES.len() * SIZES.len()) as f64;
     let mut out = String::new();
     if !args.json {
         let head = ["nodes", "picture ms", "folded ms", "lines", "columns"];

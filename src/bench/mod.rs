@@ -1,189 +1,156 @@
-//! `aplomb bench`: a workload timed, alone or in turns with the peers of `benches/peers`.
+//! `aplomb bench`: workloads of one table, timed alone or in turns with the peers of `benches/peers`; and what the
+//! program's own parts cost.
 
 mod frontend;
 mod layout;
+mod peers;
+mod table;
+#[cfg(test)]
+mod tests;
+mod timed;
 mod trace;
+mod work;
 
 use crate::cli::BenchArgs;
-use crate::front::{FAILED, Settings, USAGE, on_session, print};
+use crate::front::{FAILED, INTERRUPTED, Settings, USAGE, on_session, print};
 use crate::notebook;
+use aplomb_kernel::device::Wanted;
 use aplomb_kernel::session::Session;
+use peers::Peers;
 use serde_json::{Value, json};
-use std::path::Path;
-use std::process::Command;
-use std::time::Instant;
+use std::io::{IsTerminal, Write};
+use timed::{Bench, Stop};
+use work::{GROUPS, Job, Rates, Table, Work};
 
-struct Workload {
-    name: &'static str,
-    /// Makes the data from `n`.
-    data: &'static str,
-    /// Functions, and a statement that leaves its results pending under the names of `results`.
-    text: &'static str,
-    results: &'static [&'static str],
-}
+type Run = fn(Settings, BenchArgs) -> i32;
 
-/// European options by the polynomial with five coefficients: call and put, as the peers compute them.
-const WORKLOADS: &[Workload] = &[Workload {
-    name: "blackscholes",
-    data: "⎕RL←20061 ⋄ S←5+25×?n⍴0 ⋄ X←1+99×?n⍴0 ⋄ T←0.25+9.75×?n⍴0 ⋄ n←+/S,X,T",
-    text: "r←0.02 ⋄ v←0.3
-cnd←{k←÷1+0.2316419×|⍵
- c←0.39894228040143267794×(*¯0.5×⍵×⍵)×k×0.31938153+k×¯0.356563782+k×1.781477937+k×¯1.821255978+k×1.330274429
- |(⍵>0)-c}
-q←v×T*0.5 ⋄ d←((⍟S÷X)+T×r+v×v÷2)÷q
-a←cnd d ⋄ b←cnd d-q ⋄ e←X×*-r×T
-call←(S×a)-e×b ⋄ put←(e×1-b)-S×1-a",
-    results: &["call", "put"],
-}];
+/// Benches that are no workloads: name, sentence, and what runs them.
+const OWN: &[(&str, &str, Run)] = &[
+    ("frontend", "reading, recording and each pass, for graphs of 10 to 10 000 nodes", |s, a| {
+        alone(s, a, frontend::run)
+    }),
+    ("trace", "what keeping and telling a trace costs", |s, a| alone(s, a, trace::run)),
+    ("layout", "pictures of large graphs", |s, a| alone(s, a, layout::run)),
+    ("jupyter", "the notebook: start, cells, interrupts", |_, a| notebook::bench(&a)),
+    ("tui", "the panes: from keys to frames", |s, a| crate::panes::bench::run(s, &a)),
+];
 
-const PEERS: &[&str] = &["numpy", "numexpr", "jax", "numba"];
-
-#[derive(Default)]
-struct Times {
-    first: f64,
-    ms: Vec<f64>,
-}
-
-impl Times {
-    fn least(&self) -> f64 {
-        self.ms.iter().copied().fold(f64::INFINITY, f64::min)
-    }
-
-    fn median(&self) -> f64 {
-        let mut sorted = self.ms.clone();
-        sorted.sort_by(f64::total_cmp);
-        sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
-    }
-}
-
-pub fn run(settings: Settings, args: BenchArgs) -> i32 {
-    let own: &[(&str, fn(&mut Session, &BenchArgs) -> Result<String, String>)] =
-        &[("frontend", frontend::run), ("trace", trace::run), ("layout", layout::run)];
-    if let Some((_, run)) = own.iter().find(|(name, _)| *name == args.name) {
-        let run = *run;
-        return on_session(settings, move |session| told(run(session, &args)));
-    }
-    if args.name == "tui" {
-        return crate::panes::bench::run(settings, &args);
-    }
-    if args.name == "jupyter" {
-        return notebook::bench(&args);
-    }
-    let Some(work) = WORKLOADS.iter().find(|w| w.name == args.name) else {
-        let names: Vec<&str> =
-            WORKLOADS.iter().map(|w| w.name).chain(["frontend", "trace", "layout", "jupyter", "tui"]).collect();
-        eprintln!("aplomb: no workload is called {}; there are {}", args.name, names.join(" "));
-        return USAGE;
-    };
-    let threads = settings.threads;
-    on_session(settings, move |session| told(timed(session, work, &args, threads)))
-}
-
-fn told(done: Result<String, String>) -> i32 {
-    match done {
+fn alone(settings: Settings, args: BenchArgs, run: fn(&mut Session, &BenchArgs) -> Result<String, String>) -> i32 {
+    on_session(settings, move |session| match run(session, &args) {
         Ok(text) => {
             print(&text);
             0
         }
+        Err(says) => failed(&says),
+    })
+}
+
+fn failed(says: &str) -> i32 {
+    eprintln!("aplomb: {says}");
+    FAILED
+}
+
+pub fn run(settings: Settings, args: BenchArgs) -> i32 {
+    if let Some((_, _, run)) = OWN.iter().find(|own| own.0 == args.what()) {
+        return run(settings, args);
+    }
+    let (table, works) = match Table::read() {
+        Ok(read) => read,
+        Err(says) => return failed(&says),
+    };
+    let own: Vec<(&str, &str)> = OWN.iter().map(|o| (o.0, o.1)).collect();
+    let is_known = GROUPS.iter().any(|g| g.0 == args.what()) || works.iter().any(|w| w.id == args.what());
+    if args.what() == "list" {
+        print(&table::list(&works, &own));
+        return 0;
+    }
+    if !is_known {
+        eprint!("aplomb: no workload is called {}; there are\n\n{}", args.what(), table::list(&works, &own));
+        return USAGE;
+    }
+    let gpu = settings.device == Wanted::Cuda;
+    if gpu && args.peers.is_some() {
+        eprintln!("aplomb: --peers are timed on the CPU; benches/gpu/run.sh compares with peers on a GPU");
+        return USAGE;
+    }
+    let threads = settings.threads;
+    on_session(settings, move |session| workloads(session, table, &works, &args, threads))
+}
+
+fn workloads(session: &mut Session, table: Table, works: &[Work], args: &BenchArgs, threads: usize) -> i32 {
+    let gpu = session.core().devices().wanted() == Wanted::Cuda;
+    let jobs = match work::chosen(works, args, gpu, session.core().limits.bytes) {
+        Ok(jobs) => jobs,
         Err(says) => {
             eprintln!("aplomb: {says}");
-            FAILED
+            return USAGE;
+        }
+    };
+    if let (true, Err(says)) = (gpu, session.core().devices().find().map(|_| ())) {
+        return failed(&format!("no GPU: {says}"));
+    }
+    if gpu {
+        // Launches are timed one by one where somebody follows.
+        session.core().set_followed(true);
+    } else {
+        session.core().devices().want(Wanted::Cpu);
+    }
+    let peers = match args.peers.as_ref().map(|venv| Peers::start(venv, threads)).transpose() {
+        Ok(peers) => peers,
+        Err(says) => return failed(&says),
+    };
+    let device = session.core().device_name();
+    let rates = match gpu {
+        true => table.rates.iter().find(|(name, _)| device.contains(name.as_str())).map(|(_, rates)| rates.clone()),
+        false => Some(Rates::from([("bytes".into(), timed::copy_rate(threads))])),
+    };
+    let columns = table::Columns::new(&jobs, gpu, peers.is_some());
+    if !args.json {
+        print(&said(&device, gpu, rates.as_ref()));
+        print(&columns.head());
+    }
+    let rates = rates.unwrap_or_default();
+    let interrupt = session.interrupt();
+    let bench = Bench { session, interrupt, table, threads, seconds: args.seconds(), gpu, rates, peers };
+    let show = |row: &Value| print(&if args.json { format!("{row}\n") } else { columns.row(row) });
+    one_by_one(bench, &jobs, show)
+}
+
+/// What the figures stand on.
+fn said(device: &str, gpu: bool, rates: Option<&Rates>) -> String {
+    let rate = rates.and_then(|r| r.get("bytes")).map_or("not known".to_string(), |r| format!("{:.1} GB/s", r / 1e9));
+    match gpu {
+        true => format!("{device}; times are those of the launches, end: all of a run; floor: memory at {rate}\n"),
+        false => {
+            format!("{device}; times are those of whole runs; floor: copying at {rate}; ×: a peer's least ÷ ours\n")
         }
     }
 }
 
-fn timed(session: &mut Session, work: &Workload, args: &BenchArgs, threads: usize) -> Result<String, String> {
-    let mut heard = crate::front::Printer::default();
-    let data = format!("n←{} ⋄ {}", args.n, work.data);
-    let request = aplomb_lang::protocol::Request::Execute { code: data, name: "data".into(), silent: true };
-    session.handle(request, &mut heard);
-    if heard.code() != 0 {
-        return Err("the data could not be made".into());
-    }
-    let mut ours = Times::default();
-    let rounds = if args.peers.is_some() { 5 } else { 1 };
-    let mut peers: Vec<Value> = Vec::new();
-    for _ in 0..rounds {
-        measure(session, work, args.seconds / rounds as f64, &mut ours)?;
-        if let Some(venv) = &args.peers {
-            peers.extend(peer_lines(venv, work.name, args, threads, args.seconds / rounds as f64)?);
+/// A line as soon as it is known. Ctrl-C ends it and leaves what was printed.
+fn one_by_one(mut bench: Bench, jobs: &[Job], show: impl Fn(&Value)) -> i32 {
+    let mut code = 0;
+    for (k, job) in jobs.iter().enumerate() {
+        progress(&format!("{} {} {}, {} of {}", job.work.id, job.n, job.dtype, k + 1, jobs.len()));
+        let row = bench.row(job);
+        progress("");
+        match row {
+            Ok(row) => show(&row),
+            Err(Stop::Interrupted) => return INTERRUPTED,
+            Err(Stop::Failed(says)) => {
+                show(&json!({ "id": job.work.id, "n": job.n, "dtype": job.dtype, "error": says }));
+                code = FAILED;
+            }
         }
     }
-    let round = |x: f64| (x * 1e4).round() / 1e4;
-    let mut rows = vec![json!({
-        "workload": work.name, "n": args.n, "dtype": "f64", "peer": "aplomb", "threads": threads,
-        "ms_min": round(ours.least()), "ms_median": round(ours.median()), "ms_first": round(ours.first),
-        "reps": ours.ms.len(), "launches": session.core().spent.launches,
-    })];
-    rows.extend(PEERS.iter().filter_map(|name| best(&peers, name, ours.least())));
-    let line = |row: &Value| if args.json { format!("{row}\n") } else { table_line(row) };
-    Ok(rows.iter().map(line).collect())
+    code
 }
 
-fn measure(session: &mut Session, work: &Workload, seconds: f64, times: &mut Times) -> Result<(), String> {
-    let end = Instant::now();
-    let mut count = 0;
-    while count < 3 || end.elapsed().as_secs_f64() < seconds {
-        let begun = Instant::now();
-        let values = session.values_of(work.text, work.results).map_err(|e| e.to_string())?;
-        let ms = begun.elapsed().as_secs_f64() * 1e3;
-        if values.len() != work.results.len() {
-            return Err("the workload gave no result".into());
-        }
-        if times.first == 0.0 {
-            times.first = ms
-        } else {
-            times.ms.push(ms)
-        }
-        count += 1;
+/// One line on a terminal, which the next replaces.
+fn progress(says: &str) {
+    let mut err = std::io::stderr();
+    if err.is_terminal() {
+        let _ = write!(err, "\r\x1b[K{says}");
+        let _ = err.flush();
     }
-    Ok(())
-}
-
-/// One round of the peers' own script, which prints a JSON object a line.
-fn peer_lines(venv: &Path, name: &str, args: &BenchArgs, threads: usize, seconds: f64) -> Result<Vec<Value>, String> {
-    let script = Path::new("benches/peers/peers.py");
-    if !script.exists() {
-        return Err(format!("no such file: {}; --peers runs in a checkout of Aplomb", script.display()));
-    }
-    let done = Command::new("python3")
-        .arg(script)
-        .args(["--workload", name, "--dtype", "f64", "--peer", &PEERS.join(","), "--no-check"])
-        .args(["--n", &args.n.to_string(), "--threads", &threads.to_string(), "--seconds", &seconds.to_string()])
-        .arg("--venv")
-        .arg(venv)
-        .output()
-        .map_err(|e| format!("python3: {e}"))?;
-    let text = String::from_utf8_lossy(&done.stdout);
-    Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
-}
-
-/// A peer's best round, with the ratio to ours; above 1 we are faster.
-fn best(lines: &[Value], name: &str, ours: f64) -> Option<Value> {
-    let own = lines.iter().filter(|l| l["peer"] == name);
-    let mut row = own.min_by(|a, b| time(a).total_cmp(&time(b)))?.clone();
-    row["ratio"] = json!((time(&row) / ours * 100.0).round() / 100.0);
-    Some(row)
-}
-
-fn time(row: &Value) -> f64 {
-    row["ms_min"].as_f64().unwrap_or(f64::INFINITY)
-}
-
-fn table_line(row: &Value) -> String {
-    let text = |key: &str| row[key].as_str().map_or_else(|| row[key].to_string(), String::from);
-    if let Some(error) = row["error"].as_str() {
-        return format!("{:9}{error}\n", text("peer"));
-    }
-    let ratio = row["ratio"].as_f64().map_or(String::new(), |r| format!("   {r} × ours"));
-    format!(
-        "{:9}{} n={} threads={}: least {} ms, median {} ms, first {} ms{ratio}\n",
-        text("peer"),
-        text("workload"),
-        text("n"),
-        text("threads"),
-        text("ms_min"),
-        text("ms_median"),
-        text("ms_first")
-    )
 }

@@ -28,7 +28,7 @@ impl Row {
 
 pub fn run(session: &mut Session, args: &BenchArgs) -> Result<String, String> {
     prepare(session);
-    let seconds = args.seconds / (SHAPES.len() * SIZES.len()) as f64;
+    let seconds = args.seconds() / (SHAPES.len() * SIZES.len()) as f64;
     let mut out = String::new();
     if !args.json {
         let head = ["nodes", "passes ms", "kept ms", "more", "telling ms", "JSON bytes", "node, pass"];

@@ -16,7 +16,7 @@ const STARTS: usize = 8;
 const INTERRUPTS: usize = 20;
 
 pub fn run(args: &BenchArgs) -> i32 {
-    match measure(args.seconds) {
+    match measure(args.seconds()) {
         Ok(rows) => {
             if args.json {
                 let rows: Vec<_> = rows.iter().map(|(name, ms)| json!({ "name": name, "ms": ms })).collect();
