@@ -63,13 +63,14 @@ class Work:
     """`data`: name → (dtype, shape, what random numbers). `apl` gives the result, or a strand of `results` of them,
     with $NAME for data. `bytes`, `flops`: the least that any program moves and does. `tol`: how far results may be
     apart, the greatest difference over the greatest value, or with `count` the part of the elements that differ. `off`:
-    switches of the compiler; `formula`: the name of what the peers compute, where it is another."""
+    switches of the compiler; `math`: how the GPU computes (`--math`); `formula`: the name of what the peers compute, where
+    it is another."""
 
     def __init__(self, id, n, dtype, data, apl, bytes=0, flops=0, tol=None, results=1, count=False,
-                 off=(), formula=None):
+                 off=(), math="strict", formula=None):
         self.id, self.n, self.dtype, self.data, self.apl = id, n, dtype, data, apl
         self.bytes, self.flops, self.results, self.count, self.off = bytes, flops, results, count, off
-        self.formula = formula or id
+        self.math, self.formula = math, formula or id
         self.tol = tol if tol is not None else {"f32": 1e-4, "f64": 1e-9}.get(dtype, 0)
 
     @property
@@ -123,10 +124,16 @@ def every():
     yield Work("gemv", s, "f32", {"A": square(s), "V": unit(s, what="other")}, "$A+.×$V", 4 * s * s, 2 * s * s)
     for dtype, s in distinct((dtype, side(n)) for dtype in ("f32", "f64") for n in (1000, 4096)):
         data = {"A": square(s, dtype), "B": square(s, dtype, "other")}
-        yield Work("gemm", s, dtype, data, "$A+.×$B", 3 * CODES[dtype][2] * s * s, 2 * s**3)
+        figures = 3 * CODES[dtype][2] * s * s, 2 * s**3
+        yield Work("gemm", s, dtype, data, "$A+.×$B", *figures)
+        if dtype == "f32":
+            yield Work("gemm-fast", s, dtype, data, "$A+.×$B", *figures, math="fast", formula="gemm")
+            yield Work("gemm-fast-ours", s, dtype, data, "$A+.×$B", *figures, math="fast", off=("cublas",), formula="gemm")
     prices = {"S": unit(n20, what="spot"), "X": unit(n20, what="strike"), "T": unit(n20, what="years")}
     yield Work("blackscholes", n20, "f32", prices, PRICES, 20 * n20, 60 * n20, results=2)
     yield Work("blackscholes-unshared", n20, "f32", prices, PRICES, 20 * n20, 60 * n20, results=2, off=("sharing",),
+               formula="blackscholes")
+    yield Work("blackscholes-fast", n20, "f32", prices, PRICES, 20 * n20, 60 * n20, results=2, math="fast",
                formula="blackscholes")
     yield Work("scan", n28, "f32", {"X": unit(n28)}, "+\\$X", 8 * n28, n28, tol=1e-3)
     yield Work("compact", n26, "f32", {"M": unit(n26, "bool", "half"), "X": unit(n26)}, "$M/$X", 7 * n26, n26, tol=0)
