@@ -283,6 +283,27 @@ fn long_ways_look_back_far() {
     both.all_equal(LONG.len());
 }
 
+/// `--reduce repeatable`: whichever tile comes first, what is joined with what is the same. Beyond 1 024 tiles a chain of
+/// links is followed.
+#[test]
+fn a_scan_has_the_same_bits_in_every_schedule() {
+    if !standin::is_child_under_all_schedules("a_scan_has_the_same_bits_in_every_schedule") {
+        return;
+    }
+    let mut both = Both::after(&["V←0.1×7|3×⍳282003"]);
+    both.gpu.core().devices().find().expect("the stand-in").set(Some(Tuning { items: Some(1), ..Tuning::default() }));
+    let lines = ["+\\V", "+\\2 9000⍴V"];
+    both.each(&lines);
+    assert_eq!(both.told().0.lines, lines.len());
+    let found: Vec<_> = lines.iter().map(|line| devices::outcome(&mut both.gpu, line).expect("sums").1).collect();
+    let folder = std::env::var_os("XDG_CACHE_HOME").expect("a folder that the schedules share");
+    let before = std::path::Path::new(&folder).join("bits.json");
+    match std::fs::read(&before) {
+        Ok(text) => assert!(serde_json::from_slice::<Vec<Vec<u64>>>(&text).expect("bits") == found, "other bits"),
+        Err(_) => std::fs::write(&before, serde_json::to_vec(&found).expect("bits")).expect("a file"),
+    }
+}
+
 #[test]
 fn an_integer_result_that_does_not_fit_is_made_again_as_f64() {
     if !standin::is_child("an_integer_result_that_does_not_fit_is_made_again_as_f64", &[]) {

@@ -216,7 +216,9 @@ fn products_are_as_near_as_is_said() {
     }
     let (mut cpu, mut gpu) = (fast(prepared(Wanted::Cpu, &[])), fast(prepared(Wanted::Cuda, &[])));
     gpu.options().switch("cublas", false).expect("a switch");
-    for (line, [r, c, k], tile) in PRODUCTS {
+    // Dear ones once: of the first line's text they differ in how a tile is fetched, where no thread waits for another.
+    let dear = std::env::var("CUSIM_SCHEDULE").is_ok_and(|schedule| schedule == "random");
+    for (line, [r, c, k], tile) in PRODUCTS.iter().filter(|p| dear || p.1[0] != 259) {
         let (a, b) = (format!("0.1×¯9+{r} {k}⍴17|⍳{}", r * k), format!("0.3×¯9+{k} {c}⍴19|3×⍳{}", k * c));
         let set = format!("A←'f32'⎕AS {a} ⋄ B←'f32'⎕AS {b} ⋄ C←'f32'⎕AS ⍉{a} ⋄ D←'f32'⎕AS ⍉{b}");
         for s in [&mut cpu, &mut gpu] {

@@ -103,6 +103,15 @@ fn each((script, one_in): (&str, usize), switch: &str, code: &str, quiet: usize)
     told
 }
 
+/// The script's output is the same with each of these values of a switch.
+fn give_the_same(script: &str, switch: &str, values: impl IntoIterator<Item = u32>) {
+    let (cache, wanted) = (standin::folder(), wanted(script));
+    for n in values {
+        let Some(out) = with(cache.path(), script, &[(switch, &n.to_string())]) else { return };
+        assert_eq!(text(&out.stdout), wanted, "{switch}={n}: {}", text(&out.stderr));
+    }
+}
+
 #[test]
 fn every_driver_call_may_be_refused() {
     assert!(each((SCRIPT, 5), "CUSIM_FAIL_CALL", ":1", 25) > 20);
@@ -111,11 +120,7 @@ fn every_driver_call_may_be_refused() {
 #[test]
 fn every_allocation_may_fail() {
     // The device's memory is tried again after everything that waits was given back: mostly nobody hears of it.
-    let (cache, wanted) = (standin::folder(), wanted(SCRIPT));
-    for n in 1..30 {
-        let Some(out) = with(cache.path(), SCRIPT, &[("CUSIM_FAIL_ALLOC", &n.to_string())]) else { return };
-        assert_eq!(text(&out.stdout), wanted, "{n}: {}", text(&out.stderr));
-    }
+    give_the_same(SCRIPT, "CUSIM_FAIL_ALLOC", 1..30);
 }
 
 #[test]
@@ -136,15 +141,8 @@ fn graphs_may_fail_at_every_call() {
 
 #[test]
 fn graphs_give_way_when_memory_is_short() {
-    let (cache, wanted) = (standin::folder(), wanted(AGAIN));
-    for n in 1..60 {
-        let Some(out) = with(cache.path(), AGAIN, &[("CUSIM_FAIL_ALLOC", &n.to_string())]) else { return };
-        assert_eq!(text(&out.stdout), wanted, "{n}: {}", text(&out.stderr));
-    }
-    for bytes in [200_000, 300_000, 500_000, 1_000_000, 3_000_000] {
-        let out = with(cache.path(), AGAIN, &[("CUSIM_MEMORY", &bytes.to_string())]).expect("the stand-in");
-        assert_eq!(text(&out.stdout), wanted, "{bytes}: {}", text(&out.stderr));
-    }
+    give_the_same(AGAIN, "CUSIM_FAIL_ALLOC", 1..60);
+    give_the_same(AGAIN, "CUSIM_MEMORY", [200_000, 300_000, 500_000, 1_000_000, 3_000_000]);
 }
 
 #[test]

@@ -303,3 +303,15 @@ fn what_once_differed_on_cells_is_equal() {
         assert_eq!(outcome(framed.value_of(line)), outcome(cells.value_of(line)), "{line}");
     }
 }
+
+/// Lines that a switch once broke, and the switch.
+const BROKEN: &[(&str, &str)] = &[("exp-sharing", "((A⌊÷B)>B)⍪{⍵[⍒⍵]}{(⊃⌽{(1+⊃⍵)(+/⍵)}⍣{3<⊃⍺}⊢1,⍵)÷⍵}¨P")];
+
+#[test]
+fn lines_that_a_switch_broke_have_their_values() {
+    for (switch, line) in BROKEN {
+        let wanted = Oracle::new().value(line);
+        assert!(wanted.is_ok(), "{line}");
+        assert_eq!(outcome(prepared(true, Some(switch)).value_of(line)), wanted, "--off {switch}: {line}");
+    }
+}

@@ -254,7 +254,7 @@ impl Kernel {
         let folds = u64::from(self.partials);
         match name {
             "part" => (8 * folds * blocks, false),
-            "totals" | "prefixes" => (8 * folds * self.points, false),
+            "told" => (8 * folds * self.points, false),
             "flags" => (4 * folds * self.points, true),
             "partials" => (8 * folds * self.points, false),
             "strips" => (8 * folds * self.points * u64::from(THREADS), false),

@@ -6,7 +6,7 @@
 //! places to the next; short lines, and lines that lie beside many others, are a thread's.
 //!
 //! Of a line the text knows its class, never its extent. Sums may differ from the CPU's in their last bits, as in
-//! folds.
+//! folds, but never from one run to the next: what is joined with what is settled beforehand.
 
 use super::compact::{TILES, scratch};
 use super::fold::{fold_text, unit};
@@ -50,7 +50,7 @@ impl Lowering<'_> {
         let (per_line, folds) = (extent.div_ceil(block), self.ops());
         let tiles = lines * per_line;
         self.items = items;
-        scratch(&mut self.params, &[("flags", Type::U32), ("totals", Type::F64), ("prefixes", Type::F64)]);
+        scratch(&mut self.params, &[("flags", Type::U32), ("told", Type::F64)]);
         let to = self.number('m', Type::U64, extent as f64);
         let let_ = |name: &str, of: Type, is: Expr| Stmt::Let { name: name.into(), of, is, node: None };
         let (mut out, mut tile) = (Vec::new(), Vec::new());
@@ -87,7 +87,7 @@ impl Lowering<'_> {
                 Some(all) if k > 0 => format!("{name} + {k} * {all}"),
                 _ => name.into(),
             };
-            let own = format!("Tiles{{{}, {}, {}}}", from("flags"), from("totals"), from("prefixes"));
+            let own = format!("Tiles{{{}, {}}}", from("flags"), from("told"));
             let unit = unit(*op)?;
             tile.push(Stmt::Do(format!("scan_tile<{items}>(join{k}, {unit}, h{k}, warps, {own}, {first}, tile)")));
         }

@@ -1,5 +1,5 @@
 // Ways through tiles, in one launch. A tile is THREADS × ITEMS places; it tells the total of its own as soon as it knows it,
-// and what stands up to its end once it has looked back at the tiles before it.
+// and learns what stands before it from what earlier tiles told.
 //
 // The next tile comes from a ticket, never from blockIdx: a tile waits for earlier ones only, and those have begun. The
 // blocks of earlier slices took one number each beyond their tiles, `first` in all. Whoever read the seat has passed a
@@ -9,36 +9,45 @@ DEV u64 next_tile(u32* ticket, u32 first, u32* seat) {
   __syncthreads();
   return *seat; }
 // A fold of doubles: a value does not fit beside its flag. So a tile writes the value, fences, then sets the flag, and a
-// reader sees the flag, fences, then reads. Totals and prefixes have arrays of their own: no value changes behind a flag.
-struct Tiles { u32* flags; double* totals; double* prefixes; };
-enum : u32 { TOTAL = 1, PREFIX = 2 };
+// reader sees the flag, fences, then reads.
+struct Tiles { u32* flags; double* told; };
 template <class F> DEV double warp_scan(F join, double v) {
   for (u32 by = 1; by < 32; by <<= 1) {
     double before = __shfl_up_sync(~0u, v, by);
     if (threadIdx.x % 32 >= by) v = join(before, v); }
   return v; }
-// What stands before a tile, from tile `first` on: the warp looks at 32 tiles, then at those before them, up to the nearest
-// that knows its prefix.
-template <class F> DEV double look_back(F join, double unit, Tiles tiles, u64 first, u64 tile) {
-  u32 lane = threadIdx.x % 32;
-  double before = unit;
-  for (i64 near = (i64)tile - 1;;) {
-    i64 at = near - (i64)lane;
-    bool there = at >= (i64)first;
-    u32 flag = there ? *(const volatile u32*)(tiles.flags + at) : PREFIX;
-    if (__any_sync(~0u, flag == 0)) continue;
-    u32 known = __ballot_sync(~0u, flag == PREFIX), last = known ? (u32)__ffs((i32)known) - 1 : 31;
-    __threadfence();
-    double v = unit;
-    if (there && lane <= last) v = *(const volatile double*)((flag == PREFIX ? tiles.prefixes : tiles.totals) + at);
-    for (u32 by = 16; by > 0; by >>= 1) v = join(__shfl_down_sync(~0u, v, by), v);
-    before = join(__shfl_sync(~0u, v, 0), before);
-    if (known) return before;
-    near -= 32; } }
-DEV void tell(Tiles tiles, u64 tile, u32 flag, double v) {
-  (flag == PREFIX ? tiles.prefixes : tiles.totals)[tile] = v;
+DEV void tell(Tiles tiles, u64 tile, double v) {
+  tiles.told[tile] = v;
   __threadfence();
-  atomicExch(tiles.flags + tile, flag); }
+  atomicExch(tiles.flags + tile, 1u); }
+// What each lane's tile told, waited for; `unit` where a lane asks for none.
+DEV double heard(Tiles tiles, bool asks, u64 tile, double unit) {
+  while (__any_sync(~0u, asks && *(const volatile u32*)(tiles.flags + tile) == 0)) continue;
+  __threadfence();
+  return asks ? *(const volatile double*)(tiles.told + tile) : unit; }
+// What stands before a tile, from tile `first` on, and what this one tells: it is one warp's. 32 tiles are a group, 32
+// groups a link of a chain. A tile tells its total, the last one of a group the group's, the last one of a link all that
+// stands up to its end. So what is joined with what never depends on who came first: a scan has the same bits each time.
+template <class F> DEV double look_back(F join, double unit, Tiles tiles, u64 first, u64 tile, double total) {
+  u32 lane = threadIdx.x % 32, own = (u32)((tile - first) % 32), group = (u32)((tile - first) / 32 % 32);
+  if (lane == 0 && own < 31) tell(tiles, tile, total);
+  double v = heard(tiles, lane < own, tile - own + lane, unit);
+  v = warp_scan(join, lane == own ? total : v);
+  double before = __shfl_sync(~0u, v, own ? own - 1 : 0), sum = __shfl_sync(~0u, v, 31);
+  if (own == 0) before = unit;
+  if (lane == 0 && own == 31 && group < 31) tell(tiles, tile, sum);
+  u64 link = tile - own - 32 * group;
+  if (group) {
+    v = heard(tiles, lane < group, link + 32 * lane + 31, unit);
+    v = warp_scan(join, lane == group ? sum : v);
+    before = join(__shfl_sync(~0u, v, group - 1), before);
+    sum = __shfl_sync(~0u, v, 31); }
+  double all = unit;
+  if (link > first) {
+    all = __shfl_sync(~0u, heard(tiles, lane == 0, link - 1, unit), 0);
+    before = join(all, before); }
+  if (lane == 0 && own == 31 && group == 31) tell(tiles, tile, link > first ? join(all, sum) : sum);
+  return before; }
 // A place of a tile in shared memory: one more behind each thread's, so that they begin in different banks.
 template <u32 ITEMS> DEV u32 padded(u32 at) { return at + at / ITEMS; }
 // The values of a tile become the running fold from tile `first` on; `warps` has room for nine.
@@ -55,12 +64,9 @@ template <u32 ITEMS, class F> DEV void scan_tile(F join, double unit, double* it
   if (lane == 31) warps[warp] = lanes;
   __syncthreads();
   if (warp == 0) {
-    double all = warp_scan(join, lane < 8 ? warps[lane] : unit), total = __shfl_sync(~0u, all, 7), before = unit;
+    double all = warp_scan(join, lane < 8 ? warps[lane] : unit), total = __shfl_sync(~0u, all, 7);
     if (lane < 8) warps[lane] = all;
-    if (lane == 0) tell(tiles, tile, tile == first ? PREFIX : TOTAL, total);
-    if (tile > first) {
-      before = look_back(join, unit, tiles, first, tile);
-      if (lane == 0) tell(tiles, tile, PREFIX, join(before, total)); }
+    double before = look_back(join, unit, tiles, first, tile, total);
     if (lane == 0) warps[8] = before; }
   __syncthreads();
   double before = warps[8], left = __shfl_up_sync(~0u, lanes, 1);
@@ -70,6 +76,7 @@ template <u32 ITEMS, class F> DEV void scan_tile(F join, double unit, double* it
   for (u32 k = 0; k < ITEMS; k++) own[k] = join(before, mine[k]);
   __syncthreads(); }
 // Counts have 62 bits beside their flag: one word, never torn, and no fence.
+enum : u32 { TOTAL = 1, PREFIX = 2 };
 enum : u64 { COUNT = (1ull << 62) - 1 };
 DEV u64 look_back(const u64* status, u64 tile) {
   u32 lane = threadIdx.x % 32;

@@ -3,6 +3,7 @@
 //! Rows: ACC-33. In: a graph and its kept nodes. Out: the graph with a copy of every other node for each use after the
 //! first; kept nodes and leaves stay shared. Values and errors are the same, work is not.
 
+use super::lets;
 use super::schedule::Why;
 use super::work::Work;
 use crate::dag::NodeId;
@@ -31,6 +32,10 @@ pub fn run(work: &mut Work) -> Result<()> {
         }
     }
     work.moved(&now);
+    // What a let stood above may be a copy now, which reads another one.
+    if !work.lets.is_empty() {
+        work.bind(lets::float(&work.dag, &work.roots));
+    }
     Ok(())
 }
 

@@ -223,7 +223,7 @@ fn choose(cx: &mut Cx<'_>, a: &Array, i: &Array) -> Result<Array> {
 /// The item at one index vector.
 fn one_cell(cx: &mut Cx<'_>, a: &Array, at: &Array) -> Result<Array> {
     let place = place_of(cx, a.shape(), at)?;
-    Ok(a.item(place))
+    if a.frame().is_some() { cx.framed_item(a, place) } else { Ok(a.item(place)) }
 }
 
 /// The ravel place of one index vector. Errors: RANK, INDEX, DOMAIN.
@@ -249,20 +249,11 @@ pub fn pick(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array>
     for step in cx.ready(x, "path")?.to_items() {
         let held = at.disclosed();
         at = if at.rank() == 0 && !at.is_simple_scalar() && step.is_empty() { held } else { at };
-        let cells = at.frame().is_some();
-        if !cells {
-            at = cx.ready_outer(&at)?;
-        }
+        at = if at.frame().is_some() { at } else { cx.ready_outer(&at)? };
         if step.is_char() && !step.is_empty() {
             return Err(domain("a path holds numbers"));
         }
-        at = match cells {
-            true => {
-                let place = place_of(cx, at.shape(), &step)?;
-                cx.framed_item(&at, place)?
-            }
-            false => one_cell(cx, &at, &step)?,
-        };
+        at = one_cell(cx, &at, &step)?;
     }
     Ok(at)
 }

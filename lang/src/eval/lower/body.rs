@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
     fn same(&mut self, a: &Array, item: &[usize]) -> Result<u16> {
         let lead = self.frame.len();
         let fits = a.rank() == 0 || a.rank() == lead + item.len() && a.shape()[..lead] == *self.frame;
-        if !fits || !a.is_uniform() || a.is_char() || a.is_complex() || a.dtype() == DType::F32 {
+        if !fits || !is_number(a) {
             return Err(untraced("a round that is not element-wise"));
         }
         self.free.push((a.settled(), if a.rank() == 0 { Item::new() } else { item.into() }));
@@ -192,6 +192,11 @@ impl<'a> Reader<'a> {
         steps.iter_mut().flat_map(|s| &mut s.args).for_each(|v| *v = place(*v));
         (self.free, steps)
     }
+}
+
+/// Whether an array may stand in a body, whose values are all f64.
+pub fn is_number(a: &Array) -> bool {
+    a.is_uniform() && !a.is_char() && !a.is_complex() && a.dtype() != DType::F32
 }
 
 /// Every item of a cell of that shape, in order.

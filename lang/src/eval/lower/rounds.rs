@@ -5,7 +5,7 @@
 //! a frame `f⍣g` is a loop too, which ends for each cell by itself; a cell of k numbers is k states. If a loop fails, its
 //! rounds run one by one, so that the error is APL's.
 
-use super::body::{Item, Reader, items, over};
+use super::body::{Item, Reader, is_number, items, over};
 use super::known;
 use crate::array::{Array, DType, Data, Shape, elements};
 use crate::dag::ix::Ix;
@@ -45,10 +45,6 @@ struct States {
 }
 
 type Fact = (DType, Option<(f64, f64)>);
-
-fn is_number(a: &Array) -> bool {
-    a.is_uniform() && !a.is_char() && !a.is_complex() && a.dtype() != DType::F32
-}
 
 impl States {
     fn of(cx: &Cx<'_>, y: &Array) -> Option<States> {
@@ -163,7 +159,7 @@ impl Eval<'_> {
 
     /// A fold by a function of one's own as one node, or None: it runs item by item.
     pub fn fold_recorded(&mut self, f: &Rc<Func>, y: &Array, axis: usize, shape: &Shape) -> Result<Option<Array>> {
-        let plain = y.is_uniform() && !y.is_char() && !y.is_complex() && y.frame().is_none() && y.dtype() != DType::F32;
+        let plain = is_number(y) && y.frame().is_none();
         let framed = self.cx.sys.framing > 0 || self.cx.sys.rounds > 0;
         if !plain || framed || !self.cx.host.loops() || !self.cx.records(&[y], y.len()) {
             return Ok(None);
@@ -356,26 +352,17 @@ impl Eval<'_> {
         if states.strand {
             return self.cx.collect(&[facts.len()], out, None);
         }
+        if states.framed {
+            out.iter_mut().for_each(|a| *a = Array::framed(a.clone(), states.frame.len()));
+        }
         let made = match out.as_slice() {
             [one] => one.clone(),
-            _ => self.cells_of(&out, &states.frame)?,
+            all => self.cx.framed_strand(all)?,
         };
-        let (lead, shape) = (states.frame.len(), states.shape());
-        let made = match made.shape() == shape.as_slice() {
-            true => made,
-            false => self.cx.apply_move(&made, Move::reshape("⍴", made.shape(), &shape))?,
-        };
-        Ok(if states.framed { Array::framed(made, lead) } else { made })
-    }
-
-    /// Vectors of one item of each part.
-    fn cells_of(&mut self, parts: &[Array], frame: &[usize]) -> Result<Array> {
-        let one = over(frame, &[1]);
-        let moves =
-            parts.iter().map(|a| self.cx.apply_move(a, Move::axes("⍴", one.clone(), (0..frame.len()).map(Some))));
-        let parts: Vec<Array> = moves.collect::<Result<_>>()?;
-        let made = self.cx.record_cat(&parts, frame.len(), &over(frame, &[parts.len()]))?;
-        made.ok_or_else(|| untraced("states that cannot be joined"))
+        match made.shape() == states.cell.as_slice() || !states.framed {
+            true => Ok(made),
+            false => self.cx.apply_move(&made, Move::reshape("⍴", made.shape(), &states.cell)),
+        }
     }
 }
 
