@@ -6,6 +6,7 @@
 use super::schedule::{Again, Allow};
 use super::{NEEDED, PIPELINE};
 use crate::limits::LaunchLimits;
+use crate::plan::Math;
 use std::collections::BTreeSet;
 
 /// Something smaller than a pass that can be switched off.
@@ -170,6 +171,8 @@ pub struct Options {
     pub strict: bool,
     /// Every recomputation is a matter of cost (ACC-17, `--dup=cost`).
     pub dup_by_cost: bool,
+    /// How GPU texts compute (`--math`). Passes take no notice.
+    pub math: Math,
     /// What one launch may need (ACL-33).
     pub limits: LaunchLimits,
     /// Keep the whole record, not only the plan.
@@ -187,6 +190,7 @@ impl Default for Options {
             on: BTreeSet::new(),
             strict: false,
             dup_by_cost: false,
+            math: Math::Strict,
             limits: LaunchLimits::default(),
             trace: false,
             fault: None,

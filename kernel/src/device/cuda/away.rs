@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn what_holds_much_or_many_comes_home() {
-        let input = Buf::f64(vec![0.5; 1000], &Budget::new(1 << 20)).map(|b| Array::dense([1000], Arc::new(b)));
+        let input = Buf::f64(vec![0.5; 1000], &Budget::new(1 << 20)).map(|b| Array::dense(vec![1000], Arc::new(b)));
         let weight = Weight::new(8_000, &[input.expect("memory"), Array::num(3.0)]);
         assert!(weight.fits(64_000) && !weight.fits(63_999));
         assert!(!Weight { depth: DEEPEST, ..weight }.fits(u64::MAX));

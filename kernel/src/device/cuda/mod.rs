@@ -232,7 +232,7 @@ impl Cuda {
         self.known.heed(self.tune == Tune::Known);
         let mut done = self.try_twice(cpu, plan, inputs, ctx, by_cost);
         if let Some(Err(Stop::Large)) = done {
-            self.blas.paused = Some("items beyond 2*499 may overflow");
+            self.blas.paused = Some(blas::too_large(plan.math));
             done = self.try_twice(cpu, plan, inputs, ctx, by_cost);
             self.blas.paused = None;
         }
@@ -319,8 +319,11 @@ impl Cuda {
                     Ok(text) => {
                         let mut why =
                             if by_cost { format!("on the GPU: {}", costs.sentence()) } else { ASKED_FOR.into() };
-                        why.extend(text.choice.iter().map(|c| format!("; {}", c.sentence())));
                         let choice = self.blas.choose(&plan, launch, ctx.libraries);
+                        if choice.as_ref().is_none_or(|c| c.call.is_none()) && text.code.fast.is_any() {
+                            why += &format!("; {}", text.code.fast.says());
+                        }
+                        why.extend(text.choice.iter().map(|c| format!("; {}", c.sentence())));
                         why.extend(choice.iter().map(|c| format!("; {}", c.says)));
                         (Some(Task { text, call: choice.and_then(|c| c.call) }), why)
                     }

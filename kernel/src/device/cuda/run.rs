@@ -16,7 +16,6 @@ use crate::device::cpu::Cpu;
 use crate::device::{Device, DeviceError, LaunchStats, OnGpu, RunCtx};
 use crate::pool::PoolBuffer;
 use aplomb_lang::array::{Array, DType, Data, Storage, elements};
-use aplomb_lang::kir;
 use aplomb_lang::plan::{BufId, From, Launch, Plan};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -81,7 +80,10 @@ pub struct Task {
 impl Task {
     /// The texts that are to be compiled before it runs.
     pub fn wanted(&self) -> Vec<&str> {
-        if self.call.is_some() { vec![kir::RANGE] } else { self.text.texts.iter().map(String::as_str).collect() }
+        match &self.call {
+            Some(call) => vec![call.range()],
+            None => self.text.texts.iter().map(String::as_str).collect(),
+        }
     }
 }
 
@@ -125,10 +127,13 @@ impl<'a> Run<'a> {
     pub fn all(mut self, texts: Vec<Option<Task>>, whys: &[String]) -> Result<(Vec<Array>, Vec<LaunchStats>), Stop> {
         let tasks = || texts.iter().flatten();
         let wanted: Vec<Rc<Lowered>> = tasks().filter(|t| t.call.is_none()).map(|t| t.text.clone()).collect();
-        let others: &[&str] = if tasks().any(|t| t.call.is_some()) { &[kir::RANGE] } else { &[] };
+        let mut others: Vec<&str> = tasks().filter_map(|t| Some(t.call.as_ref()?.range())).collect();
+        others.sort();
+        others.dedup();
         // All in one program, which stays as long as the run.
-        let functions = self.cuda.kernels.of(&wanted, others)?;
-        let range = functions.last().filter(|_| !others.is_empty());
+        let functions = self.cuda.kernels.of(&wanted, &others)?;
+        let ranges = &functions[functions.len() - others.len()..];
+        let range = |call: &Call| ranges.get(others.iter().position(|text| *text == call.range())?);
         if wanted.len() == texts.len()
             && let Some(values) = self.again(&wanted, whys)?
         {
@@ -151,7 +156,7 @@ impl<'a> Run<'a> {
                 known => known,
             };
             let stats = match text {
-                Some(Task { text, call: Some(call) }) => self.product(k, text, &call, range, why)?,
+                Some(Task { text, call: Some(call) }) => self.product(k, text, &call, range(&call), why)?,
                 Some(Task { text, call: None }) => self.launch(k, text, why)?,
                 None => {
                     self.untuned(k, &why);
@@ -350,7 +355,12 @@ impl<'a> Run<'a> {
     /// One launch on the CPU, as a plan of its own.
     fn on_cpu(&mut self, k: usize, why: String) -> Result<LaunchStats, Stop> {
         let launch = self.plan.launches[k].clone();
-        let mut plan = Plan { buffers: self.plan.buffers.clone(), launches: vec![launch], roots: Vec::new() };
+        let mut plan = Plan {
+            buffers: self.plan.buffers.clone(),
+            launches: vec![launch],
+            roots: Vec::new(),
+            math: self.plan.math,
+        };
         let mut inputs = Vec::new();
         let launch = &plan.launches[0];
         let mut read: Vec<BufId> = launch.loads.iter().map(|l| l.buf).collect();
