@@ -5,7 +5,7 @@ use crate::{batch, bench, gate, notebook, panes, repl, script, views};
 use aplomb_kernel::device::Wanted;
 use aplomb_kernel::files::Reach;
 use aplomb_lang::pass::PRESETS;
-use aplomb_lang::plan::Math;
+use aplomb_lang::plan::{Math, Order};
 use clap::{Args, Parser, Subcommand};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -58,14 +58,10 @@ struct Global {
     /// products of f32 in f32, and `why` says how far results may be apart. The CPU computes as ever
     #[arg(long, global = true, value_name = "MATH", value_parser = ["strict", "fast"], default_value = "strict")]
     math: String,
-    /// The order of folds; `any` is not built
+    /// The order of folds: `repeatable` gives the same bits in every run; with `any` a GPU adds sums by places as its threads
+    /// come
     #[arg(long, global = true, value_name = "ORDER", value_parser = ["repeatable", "any"], default_value = "repeatable")]
     reduce: String,
-}
-
-/// What is taken and cannot be done yet.
-fn not_built(global: &Global) -> Option<&'static str> {
-    (global.reduce == "any").then_some("--reduce any")
 }
 
 /// How a program runs.
@@ -112,7 +108,7 @@ pub struct TraceArgs {
     #[arg(long, value_name = "ARCH", default_value = "sm_90")]
     pub arch: String,
     /// Compiles the last statement's plan without running it
-    #[arg(long)]
+    #[arg(long, conflicts_with = "all")]
     pub no_run: bool,
     /// Every statement that gave a value, not only the last
     #[arg(long)]
@@ -367,10 +363,6 @@ fn run(words: Vec<String>) -> i32 {
         crate::front::print(&views::switches());
         return 0;
     }
-    if let Some(flag) = not_built(&cli.global) {
-        eprintln!("aplomb {flag} is not built yet");
-        return USAGE;
-    }
     let reach = cli.global.files.as_deref().map_or(Ok(Reach::All), Reach::parse);
     let table = cli.global.passes.as_deref() == Some("");
     if let Some(Command::Trace(args)) = &mut cli.command {
@@ -384,7 +376,8 @@ fn run(words: Vec<String>) -> i32 {
     let settings = Settings::new(cli.global.threads, &cli.global.limit, cli.global.off, pipeline, cli.global.ascii);
     let device = Wanted::named(&cli.global.device).unwrap_or_default();
     let math = Math::named(&cli.global.math).unwrap_or_default();
-    let settings = match settings.and_then(|own| Ok(Settings { reach: reach?, device, math, ..own })) {
+    let order = Order::named(&cli.global.reduce).unwrap_or_default();
+    let settings = match settings.and_then(|own| Ok(Settings { reach: reach?, device, math, order, ..own })) {
         Ok(settings) => settings,
         Err(says) => {
             eprintln!("aplomb: {says}");

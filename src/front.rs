@@ -6,7 +6,7 @@ use aplomb_kernel::files::Reach;
 use aplomb_kernel::session::{STACK, Session};
 use aplomb_lang::limits::Limits;
 use aplomb_lang::pass::Options;
-use aplomb_lang::plan::Math;
+use aplomb_lang::plan::{Math, Order};
 use aplomb_lang::protocol::{Event, MimeBundle, Sink, TEXT};
 use std::io::{BufRead, ErrorKind, IsTerminal, Write};
 use std::rc::Rc;
@@ -32,6 +32,7 @@ pub struct Settings {
     pub device: Wanted,
     /// How a GPU computes.
     pub math: Math,
+    pub order: Order,
 }
 
 /// Which passes run, and by whose rules.
@@ -79,6 +80,7 @@ impl Settings {
             reach: Reach::All,
             device: Wanted::Auto,
             math: Math::default(),
+            order: Order::default(),
         })
     }
 
@@ -92,7 +94,7 @@ impl Settings {
         for name in &self.off {
             let _ = session.options().switch(name, false);
         }
-        session.options().math = self.math;
+        (session.options().math, session.options().order) = (self.math, self.order);
         session.core().reach = self.reach.clone();
         session.core().devices().want(self.device);
     }

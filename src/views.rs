@@ -33,7 +33,11 @@ fn traced(
     input: Input,
     view: impl FnOnce(Vec<Trace>) -> Result<(), String> + Send + 'static,
 ) -> i32 {
-    match recorded(settings, input) {
+    viewed(recorded(settings, input), view)
+}
+
+fn viewed(traces: Result<Vec<Trace>, i32>, view: impl FnOnce(Vec<Trace>) -> Result<(), String>) -> i32 {
+    match traces {
         Ok(traces) => view(traces).map_or_else(|says| failed(&says), |()| 0),
         Err(code) => code,
     }
@@ -79,6 +83,23 @@ pub fn recorded(settings: Settings, input: Input) -> Result<Vec<Trace>, i32> {
     if code == 0 { told.recv().map_err(|_| FAILED) } else { Err(code) }
 }
 
+/// The trace of the input, whose last value is compiled and not computed. Errors: as `recorded`.
+fn unrun(settings: Settings, input: Input) -> Result<Vec<Trace>, i32> {
+    let Request::Execute { code, name, .. } = request(input, true)? else { return Err(FAILED) };
+    let (tell, told) = std::sync::mpsc::channel();
+    let code = on_session(settings, move |session| match session.trace_unrun(Source::new(&name, &code)) {
+        Ok(trace) => {
+            let _ = tell.send(vec![trace]);
+            0
+        }
+        Err(e) => {
+            eprintln!("{}", report::render(&e, crate::front::colours(&std::io::stderr())));
+            FAILED
+        }
+    });
+    if code == 0 { told.recv().map_err(|_| FAILED) } else { Err(code) }
+}
+
 fn last(traces: &[Trace]) -> Result<&Trace, String> {
     traces.last().ok_or_else(|| "no statement gave a value".into())
 }
@@ -89,12 +110,9 @@ pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
         eprintln!("aplomb trace --arch {} is not built yet; sm_90 is the one device model", args.arch);
         return USAGE;
     }
-    if args.no_run {
-        eprintln!("aplomb trace --no-run is not built yet: the line runs to be traced");
-        return USAGE;
-    }
     let ascii = settings.ascii;
-    traced(settings, args.input, move |mut traces| {
+    let of = if args.no_run { unrun } else { recorded };
+    let view = move |mut traces: Vec<Trace>| {
         if !args.all {
             traces.drain(..traces.len().saturating_sub(1));
         }
@@ -121,7 +139,8 @@ pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
             None => print(&out),
         }
         Ok(())
-    })
+    };
+    viewed(of(settings, args.input), view)
 }
 
 /// `aplomb dot`.

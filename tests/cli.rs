@@ -274,8 +274,7 @@ fn a_figure_that_grew_fails_the_gate() {
 #[test]
 fn what_is_not_built_says_so_and_files_can_be_kept_away() {
     for (args, says) in [
-        (&["--reduce", "any", "eval", "1"][..], "--reduce any is not built yet"),
-        (&["trace", "-e", "1", "--no-run"], "--no-run is not built yet"),
+        (&["trace", "-e", "1", "--no-run", "--all"][..], "cannot be used with"),
         (&["trace", "-e", "1", "--arch", "sm_80"], "sm_90 is the one"),
         (&["trace", "-e", "1", "--passes=bas2007"], "no pipeline is called bas2007; there are all acl2006"),
         (&["--files", "/nowhere", "eval", "1"], "/nowhere"),
@@ -283,6 +282,11 @@ fn what_is_not_built_says_so_and_files_can_be_kept_away() {
         let (_, err, code) = ran(args, "");
         assert!(code == 2 && err.contains(says), "{args:?}: {err}");
     }
+    // What a guard needs runs, the last value does not.
+    let (unrun, _, code) = ran(&["trace", "-e", "A←*-⍳300 ⋄ {0>⌊/⍵:0 ⋄ ÷⍵-⍵}A", "--no-run"], "");
+    let unrun: serde_json::Value = serde_json::from_str(&unrun).expect("a trace");
+    let measured = unrun["kernels"].as_array().map(|all| all.iter().filter(|k| !k["meas"].is_null()).count());
+    assert!(code == 0 && measured == Some(1) && unrun["result"].is_null(), "{unrun}");
     assert_eq!(ran(&["--math", "strict", "--reduce", "repeatable", "eval", "1"], "").0, "1\n");
     assert!(ran(&["--math", "fast", "eval", "]math"], "").0.starts_with("fast: on a GPU its own functions, "));
     let (out, err, _) = ran(&[], "]math fast\n]device\n]math strict\n]math\n]math quick\n");

@@ -41,7 +41,7 @@ fn text(launch: &LaunchRecord) -> &str {
     launch.cuda.as_ref().map_or("", |c| c.text.as_str())
 }
 
-/// The texts of goldens/fast.md; APLOMB_BLESS writes them.
+/// The texts of goldens/fast.md; UPDATE=1 writes them.
 #[test]
 fn the_texts_are_those_of_the_page() {
     let mut s = fast(prepared(Wanted::Cpu, SETUP));
@@ -54,7 +54,7 @@ fn the_texts_are_those_of_the_page() {
             None => made += part,
         }
     }
-    if std::env::var_os("APLOMB_BLESS").is_some() {
+    if std::env::var_os("UPDATE").is_some() {
         std::fs::write(PAGE, &made).expect("the page");
     }
     assert!(made == page, "{made}");

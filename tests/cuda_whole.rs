@@ -7,6 +7,7 @@ mod standin;
 mod support;
 
 use aplomb_kernel::session::Session;
+use aplomb_lang::plan::Order;
 use devices::{Both, Tally, all_there, nothing_refused, outcome};
 use support::{session, traced};
 
@@ -135,6 +136,29 @@ fn items_changed_by_places_are_the_same() {
     }
     both.all_equal(7 * CHANGES.len());
     CHANGES.iter().for_each(|line| all_there(&mut both.gpu, line));
+}
+
+/// `--reduce any`: sums of what is no integer are added as threads come, and the trace says so.
+#[test]
+fn sums_in_any_order_are_as_near_as_their_rounding() {
+    if !standin::is_child_under_all_schedules("sums_in_any_order_are_as_near_as_their_rounding") {
+        return;
+    }
+    let mut both = Both::after(&["P←1+700|⌊(⍳4100)×⍳4100 ⋄ W←0.1×1+97|13×⍳4100 ⋄ Z←(3⍴0),0.3×⍳697 ⋄ K←700⍴5"]);
+    both.gpu.options().order = Order::Any;
+    let lines =
+        ["{x←⍵ ⋄ x[P]+←W ⋄ x}Z", "{x←⍵ ⋄ x[P]-←W ⋄ x}Z", "{x←⍵ ⋄ x[P]+←'f32'⎕AS W ⋄ x}Z", "{x←⍵ ⋄ x[P]+←÷W-W ⋄ x}Z"];
+    // The tally takes other bits where it sees a fold.
+    both.each(&lines.map(|line| format!("({line}),+/⍬")));
+    assert_eq!(both.told().0.lines, 3, "the last one fails");
+    let (text, kernels) = last_text(&mut both.gpu, lines[0]);
+    assert!(text.contains("atomicAdd(sums + u0, (double)(") && kernels == 2, "{kernels}: {text}");
+    let why = |s: &mut Session| devices::ran_on(s, lines[0]).pop().map(|r| r.1).unwrap_or_default();
+    assert!(why(&mut both.gpu).ends_with("added as threads come, so their last bits differ from run to run"));
+    // Integers are exact in any order, and other operations have one.
+    for line in ["{x←⍵ ⋄ x[P]+←P ⋄ x}K", "{x←⍵ ⋄ x[P]×←W ⋄ x}Z"] {
+        assert!(!last_text(&mut both.gpu, line).0.contains("threads come"), "{line}");
+    }
 }
 
 /// What fails, or is beyond what atomics leave exact: the CPU says what it is.

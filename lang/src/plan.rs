@@ -10,7 +10,7 @@ mod math;
 pub mod product;
 pub mod tiling;
 
-pub use math::Math;
+pub use math::{Math, Order};
 
 use crate::array::{DType, Shape};
 use crate::dag::ix::Ix;
@@ -280,6 +280,8 @@ pub struct Plan {
     pub roots: Vec<BufId>,
     /// Of GPU texts.
     pub math: Math,
+    /// In which order sums by places may be made.
+    pub order: Order,
 }
 
 impl Plan {

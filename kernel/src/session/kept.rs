@@ -62,6 +62,11 @@ impl Kept {
         self.parts.push(part);
     }
 
+    /// All but the first so many are no part of the story.
+    pub fn forget_after(&mut self, parts: usize) {
+        self.parts.drain(parts.min(self.parts.len())..).for_each(|p| self.nodes -= p.log.nodes());
+    }
+
     /// The statement is over: arrays that only its story would hold are let go.
     pub fn let_go(&mut self) {
         self.parts.iter_mut().for_each(|p| p.log.let_go());

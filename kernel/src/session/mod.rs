@@ -353,6 +353,34 @@ impl Session {
         trace
     }
 
+    /// The trace of a text whose last value is compiled and not computed (`--no-run`): `meas` is null there. What fixes
+    /// shapes and decides guards on the way is computed. The workspace is left alone. Errors: the text's own; VALUE ERROR
+    /// where no statement gives a value at the end.
+    pub fn trace_unrun(&mut self, source: Arc<Source>) -> Result<Trace, Error> {
+        let (was, now) = (self.core.set_tracing(true), self.interp.snapshot());
+        self.core.begin();
+        self.interp.set_record_all(true);
+        let trace = self.unrun(source);
+        self.core.take_forced();
+        self.interp.restore(&now);
+        self.core.look_as(was);
+        trace
+    }
+
+    fn unrun(&mut self, source: Arc<Source>) -> Result<Trace, Error> {
+        let mut world = World::new(&mut self.core, None, true);
+        let value = self.interp.eval_value(&source, &mut world)?;
+        let none = || aplomb_lang::error::value("the last statement gives no value, so there is nothing to compile");
+        let value = value.ok_or_else(none)?;
+        let mut world = world.dry();
+        // Nothing is computed, but what would be is known then.
+        let _ = self.interp.ready(&value, "display", &mut world);
+        if let Some(recorded) = self.core.take_forced().pop() {
+            World::new(&mut self.core, None, true).tell(&recorded, false)?;
+        }
+        Ok(World::new(&mut self.core, None, true).take_trace(&self.interp))
+    }
+
     /// An expression's value, computed, the workspace left alone.
     pub fn value_of(&mut self, text: &str) -> Result<Option<Array>, Error> {
         let now = self.interp.snapshot();

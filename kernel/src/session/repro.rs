@@ -67,6 +67,7 @@ fn of_plan(cpu: &mut Cpu, plan: &Plan, recorded: &Recorded, k: usize, ctx: &RunC
             launches: plan.launches[..launches].to_vec(),
             roots: wanted.to_vec(),
             math: plan.math,
+            order: plan.order,
         };
         part.buffers.iter_mut().for_each(|b| b.last_use = None);
         match cpu.run(&Rc::new(part), &recorded.inputs, ctx) {

@@ -478,7 +478,14 @@ impl Host for World<'_> {
         if self.dry {
             return Err(internal("nothing is computed here"));
         }
-        self.tell(&recorded, true)
+        let told = self.core.current.parts.len();
+        let done = self.tell(&recorded, true);
+        if done.is_err() && !recorded.kept.is_empty() {
+            // The roots are evaluated alone next: that is the story.
+            self.core.forced.pop();
+            self.core.current.forget_after(told);
+        }
+        done
     }
 
     fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {

@@ -43,6 +43,7 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Res
         threads: THREADS,
         choices: Choices::default(),
         fast: fast::begun(plan.math, launch),
+        unordered: false,
         near: BTreeMap::new(),
         kernels: Vec::new(),
         scratch: Vec::new(),
@@ -104,6 +105,7 @@ pub(super) struct Lowering<'a> {
     pub(super) choices: Choices,
     /// What of the launch is computed otherwise than on the CPU.
     pub(super) fast: Fast,
+    pub(super) unordered: bool,
     /// By load: where a tile has it.
     pub(super) near: BTreeMap<u32, Expr>,
     kernels: Vec<Kernel>,
@@ -153,7 +155,8 @@ pub(super) enum Part {
 
 impl Lowering<'_> {
     fn done(self) -> Code {
-        Code { kernels: self.kernels, scratch: self.scratch, sites: self.sites, checked: self.checked, fast: self.fast }
+        let Lowering { kernels, scratch, sites, checked, fast, unordered, .. } = self;
+        Code { kernels, scratch, sites, checked, fast, unordered }
     }
 
     /// The kernel of a body, after those before it; the next one begins with no parameters but the buffers.

@@ -229,6 +229,8 @@ pub struct Code {
     pub checked: Vec<BufId>,
     /// What is computed otherwise than on the CPU (`--math fast`).
     pub fast: Fast,
+    /// Sums are added as threads come (`--reduce any`).
+    pub unordered: bool,
 }
 
 impl Kernel {

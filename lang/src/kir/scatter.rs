@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `x[i]←v` | each place learns the last element that goes there; then a thread a place takes its value |
 //! | integers by `+ - ⌈ ⌊ ∧ ∨` | atomic, exact in any order; up to 2048 places a block at a time in shared memory |
+//! | sums of others by `+ -`, with `--reduce any` | atomic, in whatever order the threads come |
 //! | all others | the elements are sorted by their places; a thread a place goes through its own in their order |
 
 use super::lower::{At, Body, Lowering, Part, Spots, stride};
@@ -14,7 +15,7 @@ use super::{Spread, Stmt, Type};
 use crate::array::DType;
 use crate::dag::{Round, Rounds, Whole};
 use crate::error::{Result, internal, nonce};
-use crate::plan::Finish;
+use crate::plan::{Finish, Order};
 use crate::prim::op::Op;
 
 /// Places that a block has sums for in shared memory.
@@ -55,6 +56,7 @@ impl Lowering<'_> {
         let fits = |a: &&Atomic| a.op == op && types.iter().all(|d| d.is_integer() && (!a.logic || *d == DType::Bool));
         match ATOMICS.iter().find(fits) {
             Some(atomic) => self.tally(finish, atomic),
+            None if self.plan.order == Order::Any && matches!(op, Op::Add | Op::Sub) => self.added(finish, op),
             None => self.in_order(finish, op, ct),
         }
     }
@@ -163,6 +165,30 @@ impl Lowering<'_> {
         let line = vec![
             self.let_("u1", Type::I64, format!("tally_whole({there}, {most}, {bad})")),
             Stmt::Let { name: "t0".into(), of: Type::F64, is: format!("(double)({last})"), node: Some(finish.node) },
+        ];
+        self.results(line)
+    }
+
+    fn added(&mut self, finish: &Finish, op: Op) -> Result<()> {
+        let (base, places, elements) = (self.base(finish)?, self.places(), self.elements());
+        self.unordered = true;
+        self.shared("sums", Type::F64, places);
+        let (mut body, value) = self.sent(finish)?;
+        body.out.push(Stmt::Note("In whatever order the threads come.".into()));
+        body.out.push(Stmt::Do(format!("atomicAdd(sums + u0, (double)({value}))")));
+        self.kernel(vec![stride("i", "n", body.out)], Spread::Threads, elements).clears.push(("sums".into(), 0));
+
+        self.shared("sums", Type::F64, places);
+        let there = self.item(base, "o")?;
+        let sign = if op == Op::Add { "+" } else { "-" };
+        let line = vec![
+            self.let_("u1", Type::F64, there),
+            Stmt::Let {
+                name: "t0".into(),
+                of: Type::F64,
+                is: format!("sums[o] == 0.0 ? u1 : u1 {sign} sums[o]"),
+                node: Some(finish.node),
+            },
         ];
         self.results(line)
     }

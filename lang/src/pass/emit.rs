@@ -30,7 +30,7 @@ pub fn run(work: &mut Work) -> Result<()> {
         super::unshare::run(work)?;
     }
     let schedule = work.schedule();
-    let mut plan = Plan { math: work.options.math, ..Plan::default() };
+    let mut plan = Plan { math: work.options.math, order: work.options.order, ..Plan::default() };
     let mut buffers: BTreeMap<NodeId, BufId> = BTreeMap::new();
     let live = work.dag.live(&work.roots);
     for at in work.dag.ids().filter(|at| live[at.index()]) {

@@ -6,7 +6,7 @@
 use super::schedule::{Again, Allow};
 use super::{NEEDED, PIPELINE};
 use crate::limits::LaunchLimits;
-use crate::plan::Math;
+use crate::plan::{Math, Order};
 use std::collections::BTreeSet;
 
 /// Something smaller than a pass that can be switched off.
@@ -173,6 +173,8 @@ pub struct Options {
     pub dup_by_cost: bool,
     /// How GPU texts compute (`--math`). Passes take no notice.
     pub math: Math,
+    /// In which order they may add (`--reduce`). Passes take no notice.
+    pub order: Order,
     /// What one launch may need (ACL-33).
     pub limits: LaunchLimits,
     /// Keep the whole record, not only the plan.
@@ -191,6 +193,7 @@ impl Default for Options {
             strict: false,
             dup_by_cost: false,
             math: Math::Strict,
+            order: Order::Repeatable,
             limits: LaunchLimits::default(),
             trace: false,
             fault: None,

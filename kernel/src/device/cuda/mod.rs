@@ -323,6 +323,9 @@ impl Cuda {
                         if choice.as_ref().is_none_or(|c| c.call.is_none()) && text.code.fast.is_any() {
                             why += &format!("; {}", text.code.fast.says());
                         }
+                        if text.code.unordered {
+                            why += "; its sums are added as threads come, so their last bits differ from run to run";
+                        }
                         why.extend(text.choice.iter().map(|c| format!("; {}", c.sentence())));
                         why.extend(choice.iter().map(|c| format!("; {}", c.says)));
                         (Some(Task { text, call: choice.and_then(|c| c.call) }), why)

@@ -360,6 +360,7 @@ impl<'a> Run<'a> {
             launches: vec![launch],
             roots: Vec::new(),
             math: self.plan.math,
+            order: self.plan.order,
         };
         let mut inputs = Vec::new();
         let launch = &plan.launches[0];
