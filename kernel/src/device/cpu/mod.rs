@@ -15,11 +15,13 @@ mod lanes;
 mod launch;
 mod library;
 mod loops;
+mod product;
 mod program;
 mod scan;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod tiles;
 mod walk;
 mod whole;
 
