@@ -18,6 +18,7 @@ mod loops;
 mod product;
 mod program;
 mod scan;
+mod scatter;
 #[cfg(test)]
 mod tests;
 mod threads;
