@@ -100,10 +100,7 @@ const SHAPES: &[(&str, &[&str])] = &[
     ("+⌿500 300⍴A", &["A thread a result."]),
     (
         "2×+\\5000⍴A",
-        &[
-            "next_tile(ticket, first, seat)",
-            "scan_tile<8>(join0, -0.0, h0, warps, Tiles{flags, told}, 0, tile)",
-        ],
+        &["next_tile(ticket, first, seat)", "scan_tile<8>(join0, -0.0, h0, warps, Tiles{flags, told}, 0, tile)"],
     ),
     ("⌈\\3 5000⍴A", &["u64 o = tile / m1;", "told}, o * m1, tile)"]),
     ("+\\3 50⍴A", &["A warp a line.", "warp_scan(join0, t0)"]),

@@ -305,8 +305,7 @@ fn what_once_differed_on_cells_is_equal() {
 }
 
 /// Lines that a switch once broke, and the switch.
-const BROKEN: &[(&str, &str)] =
-    &[("exp-sharing", "((A⌊÷B)>B)⍪{⍵[⍒⍵]}{(⊃⌽{(1+⊃⍵)(+/⍵)}⍣{3<⊃⍺}⊢1,⍵)÷⍵}¨P")];
+const BROKEN: &[(&str, &str)] = &[("exp-sharing", "((A⌊÷B)>B)⍪{⍵[⍒⍵]}{(⊃⌽{(1+⊃⍵)(+/⍵)}⍣{3<⊃⍺}⊢1,⍵)÷⍵}¨P")];
 
 #[test]
 fn lines_that_a_switch_broke_have_their_values() {

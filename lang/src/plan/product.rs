@@ -74,9 +74,12 @@ impl Factors {
 fn masks(launch: &Launch) -> Vec<u32> {
     let ix = |x: &Ix| (0..launch.domain.len()).filter(|axis| x.mentions(*axis)).fold(0, |mask, axis| mask | 1 << axis);
     let tests = |all: &[Test]| all.iter().fold(0, |mask, test| mask | ix(&test.ix));
-    let read = |load: u32| launch.loads.get(load as usize).map_or(u32::MAX, |load| {
-        load.read.ix.iter().fold(tests(&load.read.tests), |mask, x| mask | ix(x))
-    });
+    let read = |load: u32| {
+        launch
+            .loads
+            .get(load as usize)
+            .map_or(u32::MAX, |load| load.read.ix.iter().fold(tests(&load.read.tests), |mask, x| mask | ix(x)))
+    };
     let mut out: Vec<u32> = Vec::with_capacity(launch.body.len());
     for step in &launch.body {
         let own = match &step.what {
@@ -130,7 +133,8 @@ pub struct Product {
 impl Product {
     /// None: the launch is another.
     pub fn of(plan: &Plan, launch: &Launch) -> Option<Product> {
-        let Factors { left, right, sum: Op::Add, times: Op::Mul, rows, columns, folded, .. } = Factors::of(launch)? else {
+        let Factors { left, right, sum: Op::Add, times: Op::Mul, rows, columns, folded, .. } = Factors::of(launch)?
+        else {
             return None;
         };
         let (&[row], &[column], 3) = (rows.as_slice(), columns.as_slice(), launch.body.len()) else { return None };

@@ -28,6 +28,7 @@ mod whole;
 
 pub use apply::apply;
 pub use isa::Isa;
+pub use product::estimate;
 
 use super::{Device, DeviceError, Fault, LaunchStats, RunCtx};
 use crate::pool::{Pool, PoolBuffer};

@@ -13,7 +13,7 @@ use super::chunk::{CHUNK, Env, Frame};
 use super::convert::converts;
 use super::launch::share;
 use super::program::{Input, Work, lower};
-use super::tiles::{GROUP, GROUPS, Tiles, tiles};
+use super::tiles::{GROUP, GROUPS, Tiles, Where, tiles};
 use super::walk::Walk;
 use super::{Cpu, DeviceError, RunCtx};
 use crate::pool::PoolBuffer;
@@ -32,6 +32,9 @@ const FEW: usize = 4;
 /// Panels to a unit when lines lie side by side in memory.
 const PANELS: usize = 8;
 
+/// Reading, computing and packing an item of an operand.
+const PACK_NS: f64 = 2.0;
+
 /// Both operands, packed.
 pub struct Packed {
     tiles: Tiles,
@@ -48,8 +51,35 @@ pub struct Packed {
 pub fn factors(launch: &Launch, isa: super::Isa) -> Option<(Factors, Tiles)> {
     let factors = Factors::of(launch).filter(|f| f.folded + 1 == launch.domain.len())?;
     let [rows, columns, deep] = factors.extents(launch);
-    let tiles = tiles(isa, factors.sum, factors.times, factors.narrow)?;
+    // A step of i32 may hold more than an i32, until it is stored.
+    let exact = |v: &ValueId| match launch.body[*v as usize] {
+        Step { dtype: DType::I32, ref what, .. } => matches!(what, What::Load(_)),
+        Step { dtype, .. } => dtype.is_integer() || dtype == DType::Char,
+    };
+    let operands = [factors.left, factors.right];
+    let of = match () {
+        () if factors.narrow => Where::Narrow,
+        () if operands.iter().all(|v| launch.body[*v as usize].dtype == DType::Bool) => Where::Bools,
+        () if operands.iter().all(exact) => Where::Exact,
+        () => Where::Wide,
+    };
+    let tiles = tiles(isa, factors.sum, factors.times, of)?;
     (rows >= FEW && columns >= FEW && deep >= GROUP).then_some((factors, tiles))
+}
+
+/// What such a launch is thought to take on one thread, nanoseconds: its body and its folds. None: it is none.
+pub fn estimate(launch: &Launch) -> Option<f64> {
+    let isa = super::Isa::chosen();
+    let (factors, _) = factors(launch, isa)?;
+    let [rows, columns, deep] = factors.extents(launch).map(|n| n as f64);
+    let one = match (isa, factors.narrow) {
+        (super::Isa::Avx512, false) => 0.055,
+        (super::Isa::Avx512, true) => 0.2,
+        (super::Isa::Avx2, false) => 0.12,
+        (super::Isa::Avx2, true) => 0.3,
+        (super::Isa::Portable, _) => 0.7,
+    };
+    Some((rows * columns * one + (rows + columns) * PACK_NS) * deep)
 }
 
 /// One operand and how it is packed.
@@ -142,7 +172,8 @@ impl Packed {
                     let (y, _) = part(j, chunk, c, self.deep);
                     // SAFETY: a panel's part holds `GROUPS` runs of so many steps, a slot as many of partials.
                     unsafe {
-                        let (x, y) = (self.left.as_ptr().cast::<f64>().add(x), self.right.as_ptr().cast::<f64>().add(y));
+                        let (x, y) =
+                            (self.left.as_ptr().cast::<f64>().add(x), self.right.as_ptr().cast::<f64>().add(y));
                         let sums = parts.as_mut_ptr().cast::<f64>().add(slot * size);
                         for g in 0..GROUPS {
                             let run = g * steps * GROUP;

@@ -39,25 +39,69 @@ pub struct Tiles {
     pub ends: Ends,
 }
 
-/// What a pair of operations begins with and is filled up with.
+/// A sum and what it is of: what partials begin with and operands are filled up with.
 trait Pair {
     type Sum: Rule;
     type Times: Rule;
     const START: f64;
     const FILL: [f64; 2];
+    /// Each product is rounded to f32.
+    const NARROW: bool = false;
 }
 
-/// `+.×`
-struct SumOfProducts;
-impl Pair for SumOfProducts {
-    type Sum = rules::Add;
-    type Times = rules::Mul;
-    const START: f64 = -0.0;
-    const FILL: [f64; 2] = [-0.0, 0.0];
+/// What operands must be.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Where {
+    /// f32 products are rounded.
+    Narrow,
+    Wide,
+    /// Neither ∞ nor NaN, which these would hide, nor equal by tolerance: whole numbers as they are stored.
+    Exact,
+    Bools,
+}
+
+/// The table of pairs: a type each, and `tiles`.
+macro_rules! pairs {
+    ($($name:ident: $sum:pat, $times:pat, $where:pat => $s:ty, $t:ty, $start:expr, $fill:expr $(, $narrow:literal)?;)*) => {
+        $(
+            struct $name;
+            impl Pair for $name {
+                type Sum = $s;
+                type Times = $t;
+                const START: f64 = $start;
+                const FILL: [f64; 2] = $fill;
+                $(const NARROW: bool = $narrow;)?
+            }
+        )*
+
+        /// The tiles of a pair of operations; None: it has none.
+        pub fn tiles(isa: Isa, sum: Op, times: Op, of: Where) -> Option<Tiles> {
+            Some(match (sum, times, of) {
+                $(($sum, $times, $where) => self::of::<$name>(isa),)*
+                _ => return None,
+            })
+        }
+    };
+}
+
+const MOST: f64 = f64::INFINITY;
+
+pairs! {
+    Product: Op::Add, Op::Mul, Where::Wide | Where::Exact | Where::Bools => rules::Add, rules::Mul, -0.0, [-0.0, 0.0];
+    Narrow: Op::Add, Op::Mul, Where::Narrow => rules::Add, rules::Mul, -0.0, [-0.0, 0.0], true;
+    Matches: Op::Add, Op::Eq, Where::Exact | Where::Bools => rules::Add, rules::Eq<false>, -0.0, [0.0, 1.0];
+    Differences: Op::Add, Op::Ne, Where::Exact | Where::Bools => rules::Add, rules::Ne<false>, -0.0, [0.0, 0.0];
+    Both: Op::Add, Op::Lcm, Where::Bools => rules::Add, rules::And, -0.0, [0.0, 0.0];
+    Reaches: Op::Gcd, Op::Lcm, Where::Bools => rules::Or, rules::And, 0.0, [0.0, 0.0];
+    Covers: Op::Lcm, Op::Gcd, Where::Bools => rules::And, rules::Or, 1.0, [1.0, 1.0];
+    Longest: Op::Max, Op::Add, Where::Exact | Where::Bools => rules::Max, rules::Add, -MOST, [-MOST, 0.0];
+    Shortest: Op::Min, Op::Add, Where::Exact | Where::Bools => rules::Min, rules::Add, MOST, [MOST, 0.0];
+    Greatest: Op::Max, Op::Mul, Where::Exact | Where::Bools => rules::Max, rules::Mul, -MOST, [-MOST, 1.0];
+    Least: Op::Min, Op::Mul, Where::Exact | Where::Bools => rules::Min, rules::Mul, MOST, [MOST, 1.0];
 }
 
 #[inline(always)]
-unsafe fn tile<P: Pair, L: Wide, const R: usize, const C: usize, const H: usize, const NARROW: bool>(
+unsafe fn tile<P: Pair, L: Wide, const R: usize, const C: usize, const H: usize>(
     left: *const f64,
     right: *const f64,
     steps: usize,
@@ -90,7 +134,7 @@ unsafe fn tile<P: Pair, L: Wide, const R: usize, const C: usize, const H: usize,
                     let y = L::load(right.add(c * GROUP + h * L::N));
                     for r in 0..R {
                         let product = P::Times::lanes(xs[r], y, zero).0;
-                        let product = if NARROW { product.narrow() } else { product };
+                        let product = if P::NARROW { product.narrow() } else { product };
                         sums[r][c][h] = P::Sum::lanes(sums[r][c][h], product, zero).0;
                     }
                 }
@@ -135,19 +179,18 @@ macro_rules! instances {
             use super::*;
 
             $(#[target_feature(enable = $feature)])?
-            unsafe fn tile<P: Pair, const NARROW: bool>(
+            unsafe fn tile<P: Pair>(
                 left: *const f64, right: *const f64, steps: usize, part: *mut f64, fresh: bool,
             ) {
-                unsafe { super::tile::<P, $lane, $rows, $columns, $halves, NARROW>(left, right, steps, part, fresh) }
+                unsafe { super::tile::<P, $lane, $rows, $columns, $halves>(left, right, steps, part, fresh) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn ends<P: Pair>(part: *const f64, out: *mut f64) {
                 unsafe { super::ends::<P, $lane, $rows, $columns, $halves>(part, out) }
             }
 
-            pub fn of<P: Pair>(narrow: bool) -> Tiles {
-                let tile = if narrow { tile::<P, true> } else { tile::<P, false> };
-                Tiles { rows: $rows, columns: $columns, fill: P::FILL, tile, ends: ends::<P> }
+            pub fn of<P: Pair>() -> Tiles {
+                Tiles { rows: $rows, columns: $columns, fill: P::FILL, tile: tile::<P>, ends: ends::<P> }
             }
         }
     };
@@ -159,20 +202,12 @@ instances!(avx2, V4, 2, 3, 2, "avx2,fma,bmi2");
 #[cfg(target_arch = "x86_64")]
 instances!(avx512, V8, 4, 6, 1, "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,bmi2");
 
-fn of<P: Pair>(isa: Isa, narrow: bool) -> Tiles {
+fn of<P: Pair>(isa: Isa) -> Tiles {
     match isa {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::of::<P>(narrow),
+        Isa::Avx512 => avx512::of::<P>(),
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::of::<P>(narrow),
-        _ => portable::of::<P>(narrow),
+        Isa::Avx2 => avx2::of::<P>(),
+        _ => portable::of::<P>(),
     }
-}
-
-/// The tiles of a pair of operations; None: it has none.
-pub fn tiles(isa: Isa, sum: Op, times: Op, narrow: bool) -> Option<Tiles> {
-    Some(match (sum, times) {
-        (Op::Add, Op::Mul) => of::<SumOfProducts>(isa, narrow),
-        _ => return None,
-    })
 }
