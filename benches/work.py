@@ -39,7 +39,7 @@ class Work:
         self.bytes = polynomial(row, "moves", n) * CODES[dtype][2] + polynomial(row, "bytes", n)
         self.flops = polynomial(row, "flops", n)
         self.results, self.count, self.off = row.get("results", 1), row.get("count", False), row.get("off", ())
-        self.formula = row.get("like", self.id)
+        self.math, self.formula = row.get("math", "strict"), row.get("like", self.id)
         self.tol = ({"f32": 1e-4, "f64": 1e-9} | row.get("tol", {})).get(dtype, 0)
 
     @property

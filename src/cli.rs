@@ -5,6 +5,7 @@ use crate::{batch, bench, gate, notebook, panes, repl, script, views};
 use aplomb_kernel::device::Wanted;
 use aplomb_kernel::files::Reach;
 use aplomb_lang::pass::PRESETS;
+use aplomb_lang::plan::Math;
 use clap::{Args, Parser, Subcommand};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -53,7 +54,8 @@ struct Global {
     /// Files that programs may read and write: those in a folder, or none
     #[arg(long, global = true, value_name = "DIR|none")]
     files: Option<String>,
-    /// How functions round; `fast` is not built
+    /// How a GPU computes: `strict` gives the CPU's bits; `fast` takes CUDA's own functions, rounds × and + once and adds
+    /// products of f32 in f32, and `why` says how far results may be apart. The CPU computes as ever
     #[arg(long, global = true, value_name = "MATH", value_parser = ["strict", "fast"], default_value = "strict")]
     math: String,
     /// The order of folds; `any` is not built
@@ -63,8 +65,7 @@ struct Global {
 
 /// What is taken and cannot be done yet.
 fn not_built(global: &Global) -> Option<&'static str> {
-    let asked = [(global.math == "fast", "--math fast"), (global.reduce == "any", "--reduce any")];
-    asked.into_iter().find(|a| a.0).map(|a| a.1)
+    (global.reduce == "any").then_some("--reduce any")
 }
 
 /// How a program runs.
@@ -382,7 +383,8 @@ fn run(words: Vec<String>) -> i32 {
     };
     let settings = Settings::new(cli.global.threads, &cli.global.limit, cli.global.off, pipeline, cli.global.ascii);
     let device = Wanted::named(&cli.global.device).unwrap_or_default();
-    let settings = match settings.and_then(|own| Ok(Settings { reach: reach?, device, ..own })) {
+    let math = Math::named(&cli.global.math).unwrap_or_default();
+    let settings = match settings.and_then(|own| Ok(Settings { reach: reach?, device, math, ..own })) {
         Ok(settings) => settings,
         Err(says) => {
             eprintln!("aplomb: {says}");

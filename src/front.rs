@@ -6,6 +6,7 @@ use aplomb_kernel::files::Reach;
 use aplomb_kernel::session::{STACK, Session};
 use aplomb_lang::limits::Limits;
 use aplomb_lang::pass::Options;
+use aplomb_lang::plan::Math;
 use aplomb_lang::protocol::{Event, MimeBundle, Sink, TEXT};
 use std::io::{BufRead, ErrorKind, IsTerminal, Write};
 use std::rc::Rc;
@@ -29,6 +30,8 @@ pub struct Settings {
     pub ascii: bool,
     pub reach: Reach,
     pub device: Wanted,
+    /// How a GPU computes.
+    pub math: Math,
 }
 
 /// Which passes run, and by whose rules.
@@ -75,6 +78,7 @@ impl Settings {
             ascii,
             reach: Reach::All,
             device: Wanted::Auto,
+            math: Math::default(),
         })
     }
 
@@ -88,6 +92,7 @@ impl Settings {
         for name in &self.off {
             let _ = session.options().switch(name, false);
         }
+        session.options().math = self.math;
         session.core().reach = self.reach.clone();
         session.core().devices().want(self.device);
     }

@@ -274,8 +274,7 @@ fn a_figure_that_grew_fails_the_gate() {
 #[test]
 fn what_is_not_built_says_so_and_files_can_be_kept_away() {
     for (args, says) in [
-        (&["--math", "fast", "eval", "1"][..], "--math fast is not built yet"),
-        (&["--reduce", "any", "eval", "1"], "--reduce any is not built yet"),
+        (&["--reduce", "any", "eval", "1"][..], "--reduce any is not built yet"),
         (&["trace", "-e", "1", "--no-run"], "--no-run is not built yet"),
         (&["trace", "-e", "1", "--arch", "sm_80"], "sm_90 is the one"),
         (&["trace", "-e", "1", "--passes=bas2007"], "no pipeline is called bas2007; there are all acl2006"),
@@ -285,6 +284,11 @@ fn what_is_not_built_says_so_and_files_can_be_kept_away() {
         assert!(code == 2 && err.contains(says), "{args:?}: {err}");
     }
     assert_eq!(ran(&["--math", "strict", "--reduce", "repeatable", "eval", "1"], "").0, "1\n");
+    assert!(ran(&["--math", "fast", "eval", "]math"], "").0.starts_with("fast: on a GPU its own functions, "));
+    let (out, err, _) = ran(&[], "]math fast\n]device\n]math strict\n]math\n]math quick\n");
+    assert!(
+        out.contains("math    fast: ") && out.contains("strict: the CPU's bits") && err.contains("]math strict fast")
+    );
     assert!(ran(&["trace", "-e", "+/2×⍳9", "--arch", "sm_90", "--passes"], "").0.contains("embed-consumers"));
     let folder = tempfile::tempdir().unwrap();
     let (_, inside) = file(&folder, "in.txt", "text");

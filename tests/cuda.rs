@@ -1,12 +1,15 @@
 //! The printed CUDA compiles with the NVRTC of the extras, without a GPU: for sm_80, sm_90 and sm_100, nothing spilled,
 //! within the budgets of registers and shared memory that the design gives each shape.
 
+#[path = "support/nvrtc.rs"]
+mod nvrtc;
 #[path = "support/standin.rs"]
 mod standin;
 mod support;
 
 use aplomb_kernel::device::cuda::{Usage, cubin, measured, ptx};
 use aplomb_kernel::session::Session;
+use aplomb_lang::array::DType;
 use aplomb_lang::kir;
 use aplomb_lang::pass::{NoClock, Options, compile};
 use aplomb_lang::trace::LaunchRecord;
@@ -98,11 +101,8 @@ const SHAPES: &[(&str, &[&str])] = &[
     ("+⌿5000 3⍴A", &["A block a part of a strip of lines.", "atomicAdd(tickets + strip, 1u) == m1 - 1"]),
     ("+⌿5000 300⍴A", &["A block a part of a strip of lines.", "u64 above = strip / "]),
     ("+⌿500 300⍴A", &["A thread a result."]),
-    (
-        "2×+\\5000⍴A",
-        &["next_tile(ticket, first, seat)", "scan_tile<8>(join0, -0.0, h0, warps, Tiles{flags, told}, 0, tile)"],
-    ),
-    ("⌈\\3 5000⍴A", &["u64 o = tile / m1;", "told}, o * m1, tile)"]),
+    ("2×+\\5000⍴A", &["next_tile(ticket, first, seat)", "scan_tile<8>(join0, -0.0, h0, warps, (Told*)told, 0, tile)"]),
+    ("⌈\\3 5000⍴A", &["u64 o = tile / m1;", "told, o * m1, tile)"]),
     ("+\\3 50⍴A", &["A warp a line.", "warp_scan(join0, t0)"]),
     ("+\\M", &["A thread a line."]),
     ("+⍀5000 3⍴A", &["scan_tile<8>"]),
@@ -237,19 +237,11 @@ fn bar_06_the_points_of_a_thread_are_a_knob() {
 const CHOICES: &[&str] =
     &["2×V+1", "(V>3)∧~L", "1+⌽V", "V÷1+V×W", "{0.5×⍵+2÷⍵}⍣20⊢V", "{(0.5×⍵+V÷⍵)⌈W}⍣9⊢1+⌽V", "L/V×W"];
 
-/// Whether this is the test's process that finds NVRTC, in the wheel, and no driver. Without the wheel there is none.
-fn is_child_beside_nvrtc(name: &str) -> bool {
-    let Some(python) = support::extras("the NVRTC wheel") else { return false };
-    let site = python.parent().and_then(|p| p.parent()).expect("an environment").join("lib");
-    let wheel = walk(&site, "libnvrtc-builtins").expect("the wheel");
-    standin::is_child_with(name, &[("LD_LIBRARY_PATH", wheel.to_str().expect("a path"))])
-}
-
 /// BAR-06, ACC-26: what a tuner may choose compiles on three architectures; blocks of 512 threads have 128 registers at
 /// most.
 #[test]
 fn bar_06_every_text_of_a_launch_compiles() {
-    if !is_child_beside_nvrtc("bar_06_every_text_of_a_launch_compiles") {
+    if !nvrtc::is_child("bar_06_every_text_of_a_launch_compiles") {
         return;
     }
     let mut s = session();
@@ -387,7 +379,7 @@ const SHARED: u32 = 48 << 10;
 
 #[test]
 fn acl_44_every_launch_compiles_for_every_architecture_within_its_budget() {
-    if !is_child_beside_nvrtc("acl_44_every_launch_compiles_for_every_architecture_within_its_budget") {
+    if !nvrtc::is_child("acl_44_every_launch_compiles_for_every_architecture_within_its_budget") {
         return;
     }
     // ACL-44: for each architecture that NVRTC knows, without a GPU.
@@ -411,15 +403,17 @@ fn acl_44_every_launch_compiles_for_every_architecture_within_its_budget() {
         }
         assert!(over.is_empty(), "{arch}: {over:#?}");
         // What looks at operands before a library multiplies.
-        let range = measured(&kir::assemble(&[kir::RANGE]).0, arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
-        assert!(range.len() == 1 && range[0].1.spills == 0 && range[0].1.registers <= 40, "{arch}: {range:?}");
+        let looks = [DType::F64, DType::F32].map(kir::range);
+        let range = measured(&kir::assemble(&looks).0, arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
+        let fine = range.iter().all(|(_, usage)| usage.spills == 0 && usage.registers <= 40);
+        assert!(range.len() == 2 && fine, "{arch}: {range:?}");
     }
 }
 
 /// What the texts ask for is what the compiler makes: loads and stores of 16 bytes, on all architectures.
 #[test]
 fn vectors_are_single_instructions() {
-    if !is_child_beside_nvrtc("vectors_are_single_instructions") {
+    if !nvrtc::is_child("vectors_are_single_instructions") {
         return;
     }
     let mut s = session();
@@ -446,46 +440,18 @@ fn vectors_are_single_instructions() {
     }
 }
 
-/// Of each kernel of a binary, its instructions with their modifiers, as nvdisasm prints them.
-fn instructions(nvdisasm: &std::path::Path, cubin: &[u8]) -> Vec<(String, Vec<String>)> {
-    let folder = standin::folder();
-    let at = folder.path().join("goldens.cubin");
-    std::fs::write(&at, cubin).expect("a file");
-    let done = std::process::Command::new(nvdisasm).arg("-c").arg(&at).output().expect("nvdisasm");
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    let mut out: Vec<(String, Vec<String>)> = Vec::new();
-    for line in String::from_utf8_lossy(&done.stdout).lines() {
-        if let Some(name) = line.trim().strip_prefix(".text.").and_then(|l| l.strip_suffix(':')) {
-            out.push((name.into(), Vec::new()));
-        }
-        // `        /*0a40*/  @!P0 LDG.E.128.CONSTANT R4, desc[UR4][R4.64] ;`
-        let Some((place, rest)) = line.trim().strip_prefix("/*").and_then(|l| l.split_once("*/")) else { continue };
-        let mut words = rest.split_whitespace().skip_while(|w| w.starts_with('@'));
-        let (Some(word), Some((_, all))) = (words.next(), out.last_mut()) else { continue };
-        if place.chars().all(|c| c.is_ascii_hexdigit()) {
-            all.push(word.trim_end_matches([';', ',']).into());
-        }
-    }
-    out
-}
-
 /// CUDA §8 layer 3: what ptxas made of the goldens for sm_90.
 #[test]
 #[ignore = "nightly"]
 fn the_instructions_are_those_that_were_meant() {
     const NAME: &str = "the_instructions_are_those_that_were_meant";
-    let Some(python) = support::extras("the NVRTC wheel") else { return };
-    let site = python.parent().and_then(|p| p.parent()).expect("an environment").join("lib");
-    let Some(nvdisasm) = support::found(walk(&site, "nvdisasm").map(|f| f.join("nvdisasm")), "nvdisasm") else {
-        return;
-    };
-    let wheel = walk(&site, "libnvrtc-builtins").expect("the wheel");
-    if !standin::is_child_with(NAME, &[("LD_LIBRARY_PATH", wheel.to_str().expect("a path"))]) {
+    let Some(nvdisasm) = nvrtc::nvdisasm() else { return };
+    if !nvrtc::is_child(NAME) {
         return;
     }
     let (all, program) = together();
     let made = cubin(&program, "sm_90").unwrap_or_else(|e| panic!("{e}"));
-    let kernels = instructions(&nvdisasm, &made);
+    let kernels = nvrtc::instructions(&nvdisasm, &made);
     assert!(kernels.len() >= all.len(), "{} kernels of {} launches", kernels.len(), all.len());
     let mut wrong = Vec::new();
     for (name, code) in &kernels {
@@ -524,19 +490,3 @@ const WIDE: &[(&str, (usize, usize))] =
 
 /// What calls CUDA's own sine.
 const CIRCLES: &[&str] = &["circle_by", "sine(", "gamma_"];
-
-/// The folder below `at` with a file of that name.
-fn walk(at: &std::path::Path, name: &str) -> Option<std::path::PathBuf> {
-    let mut stack = vec![at.to_path_buf()];
-    while let Some(folder) = stack.pop() {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                stack.push(path);
-            } else if entry.file_name().to_string_lossy().starts_with(name) {
-                return Some(folder);
-            }
-        }
-    }
-    None
-}

@@ -74,7 +74,7 @@ fn products_by_cublas_have_the_same_values() {
     }
     let facts = gpu.core().devices().find().expect("a device").facts();
     let says = facts.into_iter().find(|f| f.0 == "cuBLAS").map(|f| f.1);
-    assert_eq!(says.as_deref(), Some("13.0, for products of f64"));
+    assert_eq!(says.as_deref(), Some("13.0, for products of f64, of f32 in fast math"));
 }
 
 /// Where a product could overflow our text says what the CPU says: an error, or numbers.

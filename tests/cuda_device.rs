@@ -403,7 +403,7 @@ fn small_problems_stay_on_the_cpu_and_the_trace_says_why() {
     if !standin::is_child("small_problems_stay_on_the_cpu_and_the_trace_says_why", &[]) {
         return;
     }
-    let mut s = prepared(Wanted::Auto, &["V←0.5×⍳900"]);
+    let mut s = prepared(Wanted::Auto, &["V←0.5×⍳900", "W←?400000⍴0"]);
     let told = |s: &mut Session, line: &str| {
         let trace = s.trace_of(Some(line)).expect("a trace");
         let kernel = trace.kernels.into_iter().next().expect("a launch");
@@ -412,9 +412,9 @@ fn small_problems_stay_on_the_cpu_and_the_trace_says_why() {
     // Too small for anybody to look for a GPU.
     assert_eq!(told(&mut s, "+/V×2").0, None);
     // Large enough to look, and to move more than it takes.
-    let (ran, _) = told(&mut s, "0.5+⍳400000");
+    let (ran, _) = told(&mut s, "0.5+W");
     let (device, why) = ran.expect("a choice");
-    assert!(device == "cpu" && why.contains("on the CPU, ") && why.contains("to move"), "{why}");
+    assert!(device == "cpu" && why.contains("on the CPU, ") && why.contains("to move 3.2 MB"), "{why}");
     // Much work on little data: first the CPU, until it has lost what compiling takes.
     let heavy = "+/{1+0.5×⍵+2÷⍵}⍣400⊢V";
     let mut whys = Vec::new();

@@ -17,6 +17,8 @@ Y←X*2
 Z←1+⌽X-Y
 5↑Z
 ⌈/Z÷X
+≢∪Z
+X[7]←0.5
 I←2*20+⍳11
 +/I×I
 5↑+\\X
@@ -115,6 +117,29 @@ fn give_the_same(script: &str, switch: &str, values: impl IntoIterator<Item = u3
 #[test]
 fn every_driver_call_may_be_refused() {
     assert!(each((SCRIPT, 5), "CUSIM_FAIL_CALL", ":1", 25) > 20);
+}
+
+/// A value that is on the device, looked at there, then on the host, and what it was made of changed before.
+const LOOKED_AT: &str = "V←7|⍳3000
+⌈/W←0.5×V
+V[3]←99
+⌈/V
+⌈/X←W+V
+≢∪W
+≢∪X
+÷0×⌈/X
+";
+
+#[test]
+fn a_value_that_does_not_come_home_is_computed_again() {
+    assert!(each((LOOKED_AT, 1), "CUSIM_FAIL_CALL", ":1", 10) > 10);
+    assert!(each((LOOKED_AT, 1), "CUSIM_LOST_AT", "", 5) > 10);
+    let cache = standin::folder();
+    let say = |n: u32| {
+        let out = with(cache.path(), LOOKED_AT, &[("CUSIM_FAIL_CALL", &format!("{n}:1"))])?;
+        notices(&out).into_iter().find(|n| n.contains("did not give a value back, the CPU computed it again"))
+    };
+    assert!(standin::libraries().is_none() || (1..200).any(|n| say(n).is_some()));
 }
 
 #[test]

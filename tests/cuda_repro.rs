@@ -81,9 +81,15 @@ fn it_notices_another_value() {
 
 /// Faults planted in what is printed: the line, the launch, a piece of its program and what stands there instead.
 const FAULTS: &[(&str, &str, &str, &str)] = &[
-    (SCAN, "k0", "  __threadfence();\n  atomicExch(tiles.flags", "  atomicExch(tiles.flags"),
-    (SCAN, "k0", "    __threadfence();\n    double v = unit;", "    double v = unit;"),
-    (SCAN, "k0", "near -= 32;", "near -= 31;"),
+    (SCAN, "k0", "  __threadfence();\n  atomicExch(&here->flag", "  atomicExch(&here->flag"),
+    (SCAN, "k0", "continue;\n  __threadfence();\n  return asks", "continue;\n  return asks"),
+    (SCAN, "k0", "while (__any_sync(~0u, asks && here[at].flag == 0)) continue;", ""),
+    (SCAN, "k0", "(lane + 1) * step) - 1, unit", "(lane + 1) * step) - 2, unit"),
+    (SCAN, "k0", "(lane + 1) * step) - 1, unit", "(lane + 1) * step), unit"),
+    (SCAN, "k0", "if (own) before = join(v, before);", "before = join(v, before);"),
+    (SCAN, "k0", "{ tell(here, total); tells = false; }", "tell(here, total);"),
+    (SCAN, "k0", "lane == own ? total : v", "v"),
+    (SCAN, "k0", "if (tells && own < 31)", "if (tells)"),
     (SCAN, "k0", "- first;\n  __syncthreads();", "- first;"),
     (SCAN, "k0", "warps[warp] = lanes;\n  __syncthreads();", "warps[warp] = lanes;"),
     (SCAN, "k0", "if (warp) before = join(before, warps[warp - 1]);", ""),

@@ -304,6 +304,67 @@ fn what_once_differed_on_cells_is_equal() {
     }
 }
 
+/// Questions about a named value, one after the other.
+const QUESTIONS: &[&str] = &[
+    "Z",
+    "+/,Z",
+    "⌈/,Z",
+    "5↑,Z",
+    "4↑,Z×2",
+    "⌽Z",
+    "Z>3",
+    "(,Z)[1]",
+    "≢Z",
+    "(+/,Z)÷≢,Z",
+    "Z×Z",
+    "{⍵÷2}⍣3⊢Z",
+    "(+/,Z)-⌊/,Z",
+];
+
+/// A value that is asked for again is stored, and whatever way it came, answers and errors are the same.
+#[test]
+fn what_is_asked_for_again_is_the_same() {
+    let grammar = Grammar::from_table();
+    let (mut oracle, mut kept, mut off) = (Oracle::new(), prepared(true, None), prepared(true, Some("keep")));
+    kept.interp().set_keep_all(true);
+    let assign = |s: &mut Session, line: &str| {
+        let mut heard = support::Heard::default();
+        let code = line.to_string();
+        s.handle(aplomb_lang::protocol::Request::Execute { code, name: "line".into(), silent: true }, &mut heard);
+        s.interp().set_record_all(true);
+        heard.0.iter().any(|e| matches!(e, aplomb_lang::protocol::Event::Error(_)))
+    };
+    let (mut values, mut errors) = (0, 0);
+    for k in 0..scaled(1500) {
+        let seed = 70_000_000 + k as u64;
+        let mut dice = Dice(seed);
+        let depth = 1 + dice.roll(4);
+        let (y, _) = grammar.term(&mut dice, depth);
+        let lines = [format!("Y←{y}"), "Z←Y+0.5".to_string(), "Z←1-Z".to_string()];
+        for line in &lines[..1 + dice.roll(3)] {
+            let name = &line[..1];
+            // What may fail is looked at when its statement ends.
+            let failed = assign(&mut kept, line);
+            assert_eq!(assign(&mut off, line), failed, "seed {seed}: {line}");
+            if failed {
+                break;
+            }
+            oracle.interp.execute(&Source::new("line", line.as_str()), &mut oracle.host).expect("a value");
+            for _ in 0..3 {
+                let asked = QUESTIONS[dice.roll(QUESTIONS.len())].replace('Z', name);
+                let wanted = oracle.value(&asked);
+                if wanted.as_ref().is_err_and(|e| e == OVERFLOW) {
+                    continue;
+                }
+                assert_eq!(outcome(kept.value_of(&asked)), wanted, "seed {seed}: {SETUP} ⋄ {line} ⋄ {asked}");
+                assert_eq!(outcome(off.value_of(&asked)), wanted, "off, seed {seed}: {SETUP} ⋄ {line} ⋄ {asked}");
+                if wanted.is_ok() { values += 1 } else { errors += 1 }
+            }
+        }
+    }
+    assert!(values > 3 * errors && errors * 300 > values, "{values} values, {errors} errors");
+}
+
 /// Lines that a switch once broke, and the switch.
 const BROKEN: &[(&str, &str)] = &[("exp-sharing", "((A⌊÷B)>B)⍪{⍵[⍒⍵]}{(⊃⌽{(1+⊃⍵)(+/⍵)}⍣{3<⊃⍺}⊢1,⍵)÷⍵}¨P")];
 

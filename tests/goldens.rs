@@ -124,6 +124,49 @@ fn black_scholes_gives_the_published_prices() {
     }
 }
 
+/// LOWERING §5: who asks once pays for no store, who asks again for one, and then it is there.
+#[test]
+fn a_value_that_is_asked_for_again_is_stored() {
+    let asked = |lines: &[&str], off: &[&str]| {
+        let mut s = session();
+        off.iter().for_each(|name| s.options().switch(name, false).expect("a switch"));
+        let t = traced(&mut s, &[&["+/⍳3", "B←*-*-*-0.001×⍳3000 ⋄ C←1○B"], lines].concat());
+        let nodes = t.nodes.iter().filter(|n| n.op == "*").count();
+        (nodes, t.kernels.len(), t.kernels[0].out.len(), t.decisions.iter().any(|d| d.switch == "keep"))
+    };
+    assert_eq!(asked(&["+/B"], &[]), (3, 1, 1, false));
+    assert_eq!(asked(&["+/B", "⌈/B"], &[]), (3, 1, 2, true));
+    assert_eq!(asked(&["+/B", "⌈/B", "⌊/B"], &[]), (0, 1, 1, false));
+    assert_eq!(asked(&["+/B", "⌈/B", "⌊/B"], &["keep"]), (3, 1, 1, false));
+    // Of what only a part is looked at no more is computed.
+    assert_eq!(asked(&["5↑B", "4↑B", "+/3↑B"], &[]), (3, 1, 1, false));
+    // What may fail is computed whole in any case.
+    assert_eq!(asked(&["5↑C", "4↑C"], &[]), (3, 2, 1, true));
+    assert_eq!(asked(&["5↑C", "4↑C", "3↑C"], &[]), (0, 1, 1, false));
+    // What is as cheap as reading it is computed again.
+    let cheap = on_inputs("{z←2×⍵ ⋄ 0>+/z:0 ⋄ 0>⌈/z:1 ⋄ ⌊/z}3000⍴A", &[]);
+    assert_eq!(cheap, on_inputs("{z←2×⍵ ⋄ 0>+/z:0 ⋄ 0>⌈/z:1 ⋄ ⌊/z}3000⍴A", &["keep"]));
+}
+
+/// A loop that looks at each turn's value computes each once.
+#[test]
+fn a_loop_that_looks_at_its_values_does_the_work_of_its_turns() {
+    let flops = |turns: usize| {
+        let mut s = session();
+        let line = format!("{{⍵{{⍺=0:0 ⋄ 9<⌈/⍵:0 ⋄ (⍺-1)∇1+1○⍵}}2○⍳3000}}{turns}");
+        let t = traced(&mut s, &["+/⍳3", &line]);
+        t.segments.iter().map(|s| t.passes[s.passes[1] as usize - 1].flops).sum::<u64>()
+    };
+    let (ten, forty) = (flops(10), flops(40));
+    assert!(forty < 5 * ten, "{ten} {forty}");
+    // Line by line as well; there the turn before is what is stored, for the line may fail.
+    let line_by_line = |turns: usize| {
+        let mut s = session();
+        traced(&mut s, &[&["X←2○⍳3000"], vec!["⌈/X←1+1○X"; turns].as_slice()].concat()).nodes.len()
+    };
+    assert!(line_by_line(40) <= line_by_line(4));
+}
+
 /// A line whose launches, bytes or work change when the switch is off, while its value does not; and how both are run.
 const WITNESSES: &[(&str, &str, &[&str])] = &[
     // These show only while cse does not find the sharing again.
@@ -148,6 +191,7 @@ const WITNESSES: &[(&str, &str, &[&str])] = &[
     ("frames", "+/{⍵+⍵×2}¨A", &[]),
     // Unrolled, it is more than may be pending.
     ("loops", "{0.5×⍵+2÷⍵}⍣2000⊢A", &[]),
+    ("keep", "{s←2○1○⍵ ⋄ 0>+/s:0 ⋄ 0>⌈/s:1 ⋄ ⌊/s}3000⍴A", &[]),
     ("fusion", "+/1+2×A", &[]),
     ("sharing", "{y←*A ⋄ y×y+1}0", &[]),
 ];

@@ -46,13 +46,13 @@ fn ran(workloads: &str, with: &[(&str, &str)]) -> Option<(Option<i32>, String, V
 
 #[test]
 fn each_stage_writes_and_one_that_fails_is_told() {
-    let Some((code, said, result)) = ran("saxpy,scan,life", &[]) else { return };
+    let Some((code, said, result)) = ran("saxpy,gemm-fast,scan,life", &[]) else { return };
     let failed: Vec<&str> = said.lines().filter(|l| l.starts_with("FAILED")).collect();
     assert_eq!(failed, ["FAILED sanitizer-racecheck.txt: exit 9: ========= ERROR SUMMARY: 3 errors"], "{said}");
     assert_eq!(code, Some(1), "{said}");
     let rows = result["rows"].as_array().expect("rows");
     let ids: Vec<&str> = rows.iter().filter_map(|r| r["id"].as_str()).collect();
-    assert_eq!(ids, ["saxpy", "scan", "life"]);
+    assert_eq!(ids, ["saxpy", "gemm-fast", "scan", "life"]);
     for row in rows {
         let number = |key: &str| row[key].as_f64().unwrap_or_else(|| panic!("{key}: {row}"));
         assert!(number("us") > 0.0 && number("end_us") > 0.0 && number("first_ms") > 0.0, "{row}");

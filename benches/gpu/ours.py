@@ -37,7 +37,7 @@ def traced(aplomb, device, w, text, seconds, cache=None):
         with open(source, "w") as f:
             f.write(text)
         off = [word for name in w.off for word in ("--off", name)]
-        command = [aplomb, "--device", device, *off, "trace", source, "--all", "--ndjson", "-o", out]
+        command = [aplomb, "--device", device, "--math", w.math, *off, "trace", source, "--all", "--ndjson", "-o", out]
         try:
             env = os.environ | ({"XDG_CACHE_HOME": cache} if cache else {})
             done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=env,

@@ -6,8 +6,11 @@
 //! without the axis. Values are SSA: a step's arguments are earlier steps of the same list. Everything is an f64 in a
 //! step, characters are code points; a step whose dtype is f32 is rounded to f32.
 
+mod math;
 pub mod product;
 pub mod tiling;
+
+pub use math::Math;
 
 use crate::array::{DType, Shape};
 use crate::dag::ix::Ix;
@@ -295,6 +298,8 @@ pub struct Plan {
     /// In an order that respects stages.
     pub launches: Vec<Launch>,
     pub roots: Vec<BufId>,
+    /// Of GPU texts.
+    pub math: Math,
 }
 
 impl Plan {

@@ -228,6 +228,9 @@ pub struct LaunchRecord {
     pub cuda: Option<Cuda>,
     /// What ran on the CPU, as text.
     pub cpu: Option<String>,
+    /// How the CUDA text computes, where not with the CPU's bits: `fast`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub math: Option<String>,
     /// Greatest number of values alive at once in the body.
     pub live_max: u32,
     /// Where it ran, where there was a choice.

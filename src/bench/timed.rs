@@ -6,6 +6,7 @@ use aplomb_kernel::device::Wanted;
 use aplomb_kernel::session::Session;
 use aplomb_lang::error::Kind;
 use aplomb_lang::limits::Interrupt;
+use aplomb_lang::plan::Math;
 use aplomb_lang::protocol::{Event, Request, Sink};
 use aplomb_lang::trace::Trace;
 use serde_json::{Map, Value, json};
@@ -76,6 +77,9 @@ impl Bench<'_> {
         let options = self.session.options().clone();
         for name in &job.work.off {
             let _ = self.session.options().switch(name, false);
+        }
+        if let Some(math) = job.work.math.as_deref().and_then(Math::named) {
+            self.session.options().math = math;
         }
         let row = self.timed(job);
         *self.session.options() = options;

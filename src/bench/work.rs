@@ -35,6 +35,9 @@ pub struct Work {
     results: usize,
     #[serde(default)]
     pub off: Vec<String>,
+    /// How a GPU computes it; `strict` without.
+    #[serde(default)]
+    pub math: Option<String>,
     pub cpu: Vec<Point>,
     small: Vec<Point>,
     gpu: Vec<Point>,

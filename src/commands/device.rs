@@ -1,9 +1,10 @@
-//! `]device` and `]ptx`: where launches run, and what NVRTC makes of a launch's text.
+//! `]device`, `]math` and `]ptx`: where launches run, how a GPU computes, and what NVRTC makes of a launch's text.
 
 use super::{Call, tools};
 use aplomb_kernel::device::{Device, Wanted, cuda};
 use aplomb_lang::error::{Error, domain, syntax};
 use aplomb_lang::kir;
+use aplomb_lang::plan::Math;
 use aplomb_lang::trace::{Cuda, Trace};
 
 /// Alone: what is chosen, and what there is. With a name: from now on.
@@ -15,10 +16,11 @@ pub fn device(call: &mut Call<'_>) -> Result<(), Error> {
             .ok_or_else(|| syntax(format!("no device is called {args}")).hint(format!("]device {names}")))?;
         call.session.core().devices().want(wanted);
     }
+    let math = mode(call.session.options().math);
     let devices = call.session.core().devices();
     let cpu = devices.cpu.name();
     let wanted = devices.wanted();
-    let mut rows = vec![("chosen".to_string(), wanted.name().to_string()), ("CPU".into(), cpu)];
+    let mut rows = vec![("chosen".to_string(), wanted.name().to_string()), ("math".into(), math), ("CPU".into(), cpu)];
     match devices.find() {
         Ok(cuda) => rows.extend(cuda.facts()),
         Err(says) => rows.push(("GPU".into(), says.to_string())),
@@ -26,6 +28,23 @@ pub fn device(call: &mut Call<'_>) -> Result<(), Error> {
     let wide = rows.iter().map(|r| r.0.chars().count()).max().unwrap_or(0);
     let lines: String = rows.iter().map(|(k, v)| format!("{k:wide$}  {v}\n")).collect();
     call.show(&lines);
+    Ok(())
+}
+
+fn mode(math: Math) -> String {
+    format!("{}: {}", math.name(), math.says())
+}
+
+/// Alone: how a GPU computes. With a name: from now on.
+pub fn math(call: &mut Call<'_>) -> Result<(), Error> {
+    let args = call.args.to_string();
+    if !args.is_empty() {
+        let names = Math::ALL.map(Math::name).join(" ");
+        call.session.options().math = Math::named(&args)
+            .ok_or_else(|| syntax(format!("no math is called {args}")).hint(format!("]math {names}")))?;
+    }
+    let says = mode(call.session.options().math);
+    call.show(&format!("{says}\n"));
     Ok(())
 }
 

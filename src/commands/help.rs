@@ -70,8 +70,10 @@ pub fn help(call: &mut Call<'_>) -> Result<(), Error> {
 fn topics() -> Vec<String> {
     let glyphs = prims().flat_map(|p| p.names).chain(OTHER_KEYS.iter().flat_map(|k| k.2)).copied();
     let phrases = pieces().flat_map(|t| t.names).copied();
-    let passes = PIPELINE.iter().map(|p| p.name).chain(GROUPS.iter().map(|g| g.0)).chain(RECORDER.iter().copied());
-    let passes = passes.chain(SWITCHES.iter().chain(DEVICES).map(|s| s.name)).chain(PRESETS.iter().map(|p| p.name));
+    let passes = PIPELINE.iter().map(|p| p.name).chain(GROUPS.iter().map(|g| g.0));
+    let passes = passes
+        .chain(SWITCHES.iter().chain(RECORDER).chain(DEVICES).map(|s| s.name))
+        .chain(PRESETS.iter().map(|p| p.name));
     let words = glyphs.chain(phrases).chain(COMMANDS.iter().map(|c| c.name)).chain(passes).map(String::from);
     let forms = pieces().map(|t| t.form.to_string());
     let system = system::rows().map(|r| format!("⎕{}", r.name).to_lowercase());
@@ -123,9 +125,9 @@ fn by_name(topic: &str, page: &mut Page) {
     COMMANDS.iter().filter(|c| c.name == word || c.name[1..] == *word).for_each(|c| page.command(c));
     PIPELINE.iter().filter(|p| p.name == word).for_each(|p| page.pass(p));
     GROUPS.iter().filter(|g| g.0 == word).for_each(|g| page.group(g));
-    RECORDER.iter().filter(|name| **name == word).for_each(|name| page.recorder(name));
-    SWITCHES.iter().filter(|s| s.name == word).for_each(|s| page.switch(s));
-    DEVICES.iter().filter(|s| s.name == word).for_each(|s| page.device(s));
+    for (what, all) in [("a rule", SWITCHES), ("before any pass", RECORDER), ("on a device", DEVICES)] {
+        all.iter().filter(|s| s.name == word).for_each(|s| page.switch(what, s));
+    }
     PRESETS.iter().filter(|p| p.name == word).for_each(|p| page.preset(p));
     RULES.iter().filter(|r| r.name == word).for_each(|r| page.rule(r));
     let is_error = |kind: Kind| {

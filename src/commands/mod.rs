@@ -108,6 +108,13 @@ pub static COMMANDS: &[Command] = &[
         device::device,
     ),
     row(
+        "]math",
+        "[strict | fast]",
+        "How a GPU computes: with the CPU's bits, or by its own functions, × and + rounded once, products of f32 added in \
+         f32.",
+        device::math,
+    ),
+    row(
         "]tune",
         "[EXPR | on | off | forget]",
         "Runs each launch by all texts of the same value on the GPU, prints their times and keeps the fastest; alone: of the last \

@@ -132,24 +132,15 @@ impl Page {
     }
 
     /// A rule inside of passes.
-    pub fn switch(&mut self, s: &Switch) {
-        self.prose(&format!("{}  ", s.name), &format!("a rule, row {}: {}", s.row, s.says), 2);
-        self.prose("  ", &format!("]off {} switches it off", s.name), 2);
-    }
-
-    pub fn device(&mut self, s: &Switch) {
-        self.prose(&format!("{}  ", s.name), &format!("on a device, row {}: {}", s.row, s.says), 2);
+    /// `what`: where it is one.
+    pub fn switch(&mut self, what: &str, s: &Switch) {
+        self.prose(&format!("{}  ", s.name), &format!("{what}, row {}: {}", s.row, s.says), 2);
         self.prose("  ", &format!("]off {} switches it off", s.name), 2);
     }
 
     pub fn preset(&mut self, p: &Preset) {
         self.prose(&format!("{}  ", p.name), &format!("a pipeline, row {}: {}", p.row, p.says), 2);
         self.prose("  ", &format!("aplomb explain --passes {} -e 'LINE' tells what it makes of a line", p.name), 2);
-    }
-
-    pub fn recorder(&mut self, name: &str) {
-        let says = format!("before any pass: operands run once for all cells. ]off {name} runs them cell by cell");
-        self.prose(&format!("{name}  "), &says, 2);
     }
 
     pub fn rule(&mut self, r: &Rule) {

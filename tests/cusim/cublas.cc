@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <string>
 #include "library.h"
 
 #define CUBLAS_API extern "C" __attribute__((visibility("default")))
@@ -27,35 +28,36 @@ bool made_to_fail() {
   return ++calls, fail && calls == strtoul(fail, nullptr, 0);
 }
 
-struct Product {
+template <class T> struct Product {
   bool ta, tb;
   long m, n, k;
-  double alpha, beta;
-  const double *a, *b;
-  double* c;
+  T alpha, beta;
+  const T *a, *b;
+  T* c;
   long lda, ldb, ldc;
 };
 
-int run(void* data) {
-  auto& p = *static_cast<Product*>(data);
+template <class T> int run(void* data) {
+  auto& p = *static_cast<Product<T>*>(data);
   auto touch = of_driver<LibraryTouch>("cusim_library_touch");
-  auto matrix = [&](const char* name, const double* at, long rows, long columns, long ld, int writes) {
-    return touch(name, at, size_t(columns), size_t(rows) * 8, size_t(ld) * 8, writes);
+  const std::string call = sizeof(T) == 4 ? "cublasSgemm's " : "cublasDgemm's ";
+  auto matrix = [&](const char* name, const T* at, long rows, long columns, long ld, int writes) {
+    return touch((call + name).c_str(), at, size_t(columns), size_t(rows) * sizeof(T), size_t(ld) * sizeof(T), writes);
   };
-  if (int code = matrix("cublasDgemm's A", p.a, p.ta ? p.k : p.m, p.ta ? p.m : p.k, p.lda, 0)) return code;
-  if (int code = matrix("cublasDgemm's B", p.b, p.tb ? p.n : p.k, p.tb ? p.k : p.n, p.ldb, 0)) return code;
+  if (int code = matrix("A", p.a, p.ta ? p.k : p.m, p.ta ? p.m : p.k, p.lda, 0)) return code;
+  if (int code = matrix("B", p.b, p.tb ? p.n : p.k, p.tb ? p.k : p.n, p.ldb, 0)) return code;
   if (p.beta != 0)
-    if (int code = matrix("cublasDgemm's C", p.c, p.m, p.n, p.ldc, 0)) return code;
-  if (int code = matrix("cublasDgemm's C", p.c, p.m, p.n, p.ldc, 1)) return code;
+    if (int code = matrix("C", p.c, p.m, p.n, p.ldc, 0)) return code;
+  if (int code = matrix("C", p.c, p.m, p.n, p.ldc, 1)) return code;
   for (long j = 0; j < p.n; j++)
     for (long i = 0; i < p.m; i++) {
-      double part[4] = {};
+      T part[4] = {};
       for (long l = 0; l < p.k; l++) {
-        double x = p.ta ? p.a[i * p.lda + l] : p.a[l * p.lda + i], y = p.tb ? p.b[l * p.ldb + j] : p.b[j * p.ldb + l];
-        part[l & 3] = __builtin_fma(x, y, part[l & 3]);
+        T x = p.ta ? p.a[i * p.lda + l] : p.a[l * p.lda + i], y = p.tb ? p.b[l * p.ldb + j] : p.b[j * p.ldb + l];
+        part[l & 3] = std::fma(x, y, part[l & 3]);
       }
-      double& c = p.c[j * p.ldc + i];
-      c = p.alpha * ((part[0] + part[1]) + (part[2] + part[3])) + (p.beta != 0 ? p.beta * c : 0.0);
+      T& c = p.c[j * p.ldc + i];
+      c = p.alpha * ((part[0] + part[1]) + (part[2] + part[3])) + (p.beta != 0 ? p.beta * c : T(0));
     }
   return 0;
 }
@@ -83,16 +85,24 @@ CUBLAS_API int cublasSetMathMode(Handle* handle, int math) {
   handle->math = math;
   return SUCCESS;
 }
-CUBLAS_API int cublasDgemm_v2(Handle* handle, int ta, int tb, int m, int n, int k, const double* alpha, const double* a,
-                              int lda, const double* b, int ldb, const double* beta, double* c, int ldc) {
+template <class T>
+static int gemm(Handle* handle, int ta, int tb, int m, int n, int k, const T* alpha, const T* a, int lda, const T* b,
+                int ldb, const T* beta, T* c, int ldc) {
   if (made_to_fail()) return EXECUTION_FAILED;
   // What the engine promises of itself, beside what BLAS asks: no sums but of the type's own precision.
   bool modes = ta >= 0 && ta <= 1 && tb >= 0 && tb <= 1 && handle->math == PEDANTIC;
   bool extents = m >= 0 && n >= 0 && k >= 0;
   bool apart = lda >= std::max(1, ta ? k : m) && ldb >= std::max(1, tb ? n : k) && ldc >= std::max(1, m);
   if (!modes || !extents || !apart) return INVALID_VALUE;
-  auto p = new Product{ta == 1, tb == 1, m, n, k, *alpha, *beta, a, b, c, lda, ldb, ldc};
+  auto p = new Product<T>{ta == 1, tb == 1, m, n, k, *alpha, *beta, a, b, c, lda, ldb, ldc};
   auto work = of_driver<LibraryWork>("cusim_library_work");
-  int code = work(handle->stream, run, [](void* data) { delete static_cast<Product*>(data); }, p);
+  int code = work(handle->stream, run<T>, [](void* data) { delete static_cast<Product<T>*>(data); }, p);
   return code ? int(EXECUTION_FAILED) : int(SUCCESS);
 }
+#define CUBLAS_GEMM(name, T)                                                                                             \
+  CUBLAS_API int name(Handle* handle, int ta, int tb, int m, int n, int k, const T* alpha, const T* a, int lda,          \
+                      const T* b, int ldb, const T* beta, T* c, int ldc) {                                               \
+    return gemm(handle, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                           \
+  }
+CUBLAS_GEMM(cublasSgemm_v2, float)
+CUBLAS_GEMM(cublasDgemm_v2, double)

@@ -232,7 +232,7 @@ Result compile(Program& program, const Flags& flags) {
   }
   const std::string dir = pattern, library = home();
   std::ofstream(dir + "/k.cc") << unit_of(program, clean, kernels, library);
-  std::string command = "g++ -x c++ -std=c++17 -O1 -g1 -gdwarf-4 -fPIC -mfma -ffp-contract=" + std::string(flags.fma ? "fast" : "off") +
+  std::string command = "g++ -x c++ -std=c++17 -O1 -g1 -gdwarf-4 -fPIC -mfma -ffp-contract=" + std::string(flags.fma ? "fast -fexpensive-optimizations" : "off") +
                         " -fno-exceptions -fno-rtti -fno-strict-aliasing -fno-threadsafe-statics -fno-builtin-printf -nostdinc -Wno-unknown-pragmas -Werror=frame-larger-than=16384" +
                         flags.to_gxx +
                         " -fsanitize=thread,bounds,alignment --param=tsan-distinguish-volatile=1 -fdiagnostics-color=never"

@@ -84,7 +84,11 @@ impl Devices {
     pub fn want(&mut self, wanted: Wanted) {
         self.wanted = wanted;
         self.cuda = match (std::mem::replace(&mut self.cuda, Found::NotAsked), wanted) {
-            (Found::Yes(cuda), Wanted::Cuda) if cuda.is_lost() => Found::Again,
+            (Found::Yes(mut cuda), Wanted::Cuda) if cuda.is_lost() => {
+                // Its context begins anew, and its memory with it.
+                cuda.leave();
+                Found::Again
+            }
             (Found::No(_), Wanted::Cuda) => Found::NotAsked,
             (known, _) => known,
         };

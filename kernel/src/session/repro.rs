@@ -66,6 +66,7 @@ fn of_plan(cpu: &mut Cpu, plan: &Plan, recorded: &Recorded, k: usize, ctx: &RunC
             buffers: plan.buffers.clone(),
             launches: plan.launches[..launches].to_vec(),
             roots: wanted.to_vec(),
+            math: plan.math,
         };
         part.buffers.iter_mut().for_each(|b| b.last_use = None);
         match cpu.run(&Rc::new(part), &recorded.inputs, ctx) {

@@ -467,7 +467,7 @@ fn first_element(recorded: &Recorded, node: NodeId) -> Option<reference::Failure
         return None;
     }
     let (dag, inputs) = (recorded.dag.clone(), recorded.inputs.clone());
-    let again = Recorded { dag, inputs, roots: vec![node], why: "locate", needed: None };
+    let again = Recorded { dag, inputs, roots: vec![node], kept: Vec::new(), why: "locate", needed: None };
     reference::evaluate(&again, &Budget::new(u64::MAX)).ok()?.err()
 }
 
@@ -491,6 +491,10 @@ impl Host for World<'_> {
 
     fn loops(&self) -> bool {
         !self.core.options.is_off("loops")
+    }
+
+    fn keeps(&self) -> bool {
+        !self.core.options.is_off("keep")
     }
 
     fn warn(&mut self, code: &'static str, place: &Place, text: String) {

@@ -28,6 +28,8 @@ pub struct Cell {
     state: RefCell<State>,
     /// Its shape was asked for while it was pending (ACC-18).
     asked: Slot<bool>,
+    /// An evaluation computed it on its way and did not store it.
+    computed: Slot<bool>,
     /// Its value may turn out to be complex.
     open: bool,
     /// About how many pending nodes stand below, itself included: when to force. Never less than for a node below.
@@ -58,6 +60,7 @@ impl Cell {
             name: RefCell::new(None),
             state: RefCell::new(State::Pending(node)),
             asked: Slot::new(false),
+            computed: Slot::new(false),
             weight: Slot::new(weight),
             oldest,
         })
@@ -106,6 +109,14 @@ impl Cell {
 
     pub fn was_asked(&self) -> bool {
         self.asked.get()
+    }
+
+    pub fn compute(&self) {
+        self.computed.set(true);
+    }
+
+    pub fn was_computed(&self) -> bool {
+        self.computed.get()
     }
 
     pub fn forced(&self) -> Option<Array> {

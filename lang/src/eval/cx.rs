@@ -1,6 +1,7 @@
 //! What primitives work with: the world, the system variables, and the recorder's state.
 
 use super::host::Host;
+use super::keep::Written;
 use super::lower::Under;
 use super::operators::frames::Run;
 use crate::array::Array;
@@ -10,6 +11,7 @@ use crate::error::{Result, domain};
 use crate::limits::Budget;
 use crate::prim::scalar::complex::near_real;
 use crate::span::{Place, Source, Span};
+use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -39,10 +41,14 @@ pub struct Sys {
     pub drawn: u64,
     /// Everything is recorded whatever its size.
     pub record_all: bool,
+    /// What is asked for again is stored whatever it costs to compute.
+    pub keep_all: bool,
     /// The next cell's number.
     pub seq: u64,
     /// Cells of this statement that can fail on some value.
     pub hard: Vec<Rc<Cell>>,
+    /// Where values of this statement are written that evaluations ask for again.
+    pub again: HashSet<Written>,
     /// Where the evaluator is.
     pub source: Option<Arc<Source>>,
     pub span: Span,
@@ -83,8 +89,10 @@ impl Default for Sys {
             seed: 0,
             drawn: 0,
             record_all: false,
+            keep_all: false,
             seq: 0,
             hard: Vec::new(),
+            again: HashSet::new(),
             source: None,
             span: Span::default(),
             guards: 0,

@@ -4,6 +4,7 @@
 
 use super::cx::Cx;
 use super::host::Recorded;
+use super::keep::{Needed, held};
 use super::operators::frames::Run;
 use super::replay::takes_complex;
 use crate::array::{Array, Data};
@@ -50,16 +51,8 @@ impl Cx<'_> {
         let mut roots: Vec<Rc<Cell>> = Vec::new();
         pending_in(a, &mut roots);
         let cells = reached(&roots);
-        let mut known: HashMap<*const Cell, usize> = HashMap::new();
-        for cell in &cells {
-            let node = cell.node();
-            let inside = node.iter().flat_map(|n| n.inputs()).filter_map(Array::pending);
-            inside.for_each(|c| *known.entry(Rc::as_ptr(c)).or_default() += 1);
-        }
-        self.sys.hard.iter().for_each(|c| *known.entry(Rc::as_ptr(c)).or_default() += 1);
-        // One is the list's own.
-        let held = |c: &&Rc<Cell>| Rc::strong_count(c) > 1 + known.get(&Rc::as_ptr(c)).copied().unwrap_or(0);
-        roots.extend(cells.iter().filter(held).cloned());
+        let held = held(&cells, self.sys);
+        roots.extend(cells.iter().filter(|c| held.contains(&Rc::as_ptr(c))).cloned());
         self.force_cells(roots, why)
     }
 
@@ -81,21 +74,39 @@ impl Cx<'_> {
             true => Vec::new(),
             false => cells.iter().map(|c| (c.meta().place.clone(), c.seq())).collect(),
         };
-        self.evaluate(&roots, cells, why).map_err(|e| {
-            let failed = |at: &Option<Place>| e.has_place() && *at == e.parts().place;
-            let suspect = |r: &&Run| places.iter().any(|(at, seq)| failed(at) && r.recorded(*seq));
-            self.sys.suspects = self.sys.runs.iter().filter(suspect).cloned().collect();
-            match &place {
-                Some(at) if e.has_place() => e.needed(at),
-                Some(at) => e.at(at),
-                None => e,
-            }
-        })?;
+        let needed = Needed::of(&roots, &cells);
+        if !self.evaluate_more(&roots, &cells, &needed, why) {
+            self.evaluate(&roots, cells.clone(), why).map_err(|e| {
+                let failed = |at: &Option<Place>| e.has_place() && *at == e.parts().place;
+                let suspect = |r: &&Run| places.iter().any(|(at, seq)| failed(at) && r.recorded(*seq));
+                self.sys.suspects = self.sys.runs.iter().filter(suspect).cloned().collect();
+                match &place {
+                    Some(at) if e.has_place() => e.needed(at),
+                    Some(at) => e.at(at),
+                    None => e,
+                }
+            })?;
+        }
+        needed.note(&cells);
         // What this evaluation ran needs no check of its own any more.
         if !checks.is_empty() {
             self.sys.hard.retain(|c| !checks.contains(&Rc::as_ptr(c)));
         }
         Ok(())
+    }
+
+    /// The roots and what is worth keeping of what they reach. False: there is no such thing, or not all of it has a
+    /// value that can be stored, and nothing happened.
+    fn evaluate_more(&mut self, roots: &[Rc<Cell>], cells: &[Rc<Cell>], needed: &Needed, why: &'static str) -> bool {
+        let kept = self.worth_keeping(roots, cells, needed);
+        if kept.is_empty() || cells.iter().any(|c| c.is_hole() || takes_complex(c)) {
+            return false;
+        }
+        let all: Vec<Rc<Cell>> = roots.iter().chain(kept.iter().map(|k| &k.cell)).cloned().collect();
+        let place = self.place();
+        let recorded = Recorded { kept: kept.iter().map(|k| k.ns).collect(), ..record(&all, cells, why, place) };
+        let values = self.host.force(recorded);
+        values.map(|values| all.iter().zip(values).for_each(|(cell, value)| cell.settle(value))).is_ok()
     }
 
     /// On the device, unless complex numbers come in or come out, or a loop does not end there.
@@ -171,7 +182,7 @@ fn record(roots: &[Rc<Cell>], order: &[Rc<Cell>], why: &'static str, needed: Opt
         made.ids.insert(Rc::as_ptr(cell), id);
     }
     let roots = roots.iter().filter_map(|c| made.ids.get(&Rc::as_ptr(c)).copied()).collect();
-    Recorded { dag: made.dag, roots, inputs: made.inputs, why, needed }
+    Recorded { dag: made.dag, roots, kept: Vec::new(), inputs: made.inputs, why, needed }
 }
 
 struct Maker {

@@ -12,6 +12,9 @@ use crate::span::Place;
 pub struct Recorded {
     pub dag: Dag,
     pub roots: Vec<NodeId>,
+    /// Of the last roots, that nobody asked for now: what computing each again would take, ns. They are stored because
+    /// one evaluation after the other asks.
+    pub kept: Vec<f64>,
     /// `Node::Input(k)` is `inputs[k]`; each is dense.
     pub inputs: Vec<Array>,
     /// What needed the values: a display, a guard, an argument that fixes a shape.
@@ -50,6 +53,11 @@ pub trait Host {
 
     /// Whether the rounds of ⍣ may become one loop.
     fn loops(&self) -> bool {
+        true
+    }
+
+    /// Whether what is asked for again is stored.
+    fn keeps(&self) -> bool {
         true
     }
 

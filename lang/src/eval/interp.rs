@@ -49,6 +49,11 @@ impl Interp {
         self.sys.record_all = on;
     }
 
+    /// Values that are asked for again are stored, however cheap they are.
+    pub fn set_keep_all(&mut self, on: bool) {
+        self.sys.keep_all = on;
+    }
+
     /// How results show; `]box` and `]rows` change it, a clear workspace keeps it.
     pub fn view(&mut self) -> &mut View {
         &mut self.sys.view
@@ -191,6 +196,7 @@ impl Interp {
         let mut ev = Eval { cx: Cx { host, sys: &mut self.sys }, st: &mut self.store };
         let done = ev.top(At { ast, frame: None }, phrase, keep).map_err(|e| ev.earliest(e));
         self.sys.hard.clear();
+        self.sys.again.clear();
         self.sys.guards = 0;
         self.sys.framing = 0;
         self.sys.under.clear();

@@ -10,6 +10,7 @@ pub mod env;
 mod force;
 pub mod host;
 mod interp;
+mod keep;
 pub mod lower;
 pub mod operators;
 pub mod phrases;

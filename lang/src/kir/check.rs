@@ -16,7 +16,9 @@ fn block(body: &[Stmt], outer: &mut BTreeSet<String>) -> Result<(), String> {
                 used(is, &known)?;
                 declare(name, &mut known)?;
             }
-            Stmt::Shared { name, .. } | Stmt::Local { name, .. } => declare(name, &mut known)?,
+            Stmt::Shared { name, .. } | Stmt::SharedFours { name, .. } | Stmt::Local { name, .. } => {
+                declare(name, &mut known)?
+            }
             Stmt::Set { name, is, .. } => used(is, &known).and_then(|()| used(name, &known))?,
             Stmt::Store { to, at, is, .. } => {
                 [to, at, is].into_iter().try_for_each(|e| used(e, &known))?;

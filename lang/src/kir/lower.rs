@@ -5,6 +5,8 @@
 //! storage types convert at loads and stores. Overflow is tested where a value is stored or would be hidden, not at
 //! every operation.
 
+use super::fast::{self, Fast, narrowed};
+use super::ops::{Form, Speed};
 use super::scan::Shape;
 use super::vector::{self, Way};
 use super::{Choices, Code, Expr, Kernel, Param, ParamKind, Scratch, Spread, Stmt, Tuning, Type};
@@ -40,6 +42,7 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Res
         items: 1,
         threads: THREADS,
         choices: Choices::default(),
+        fast: fast::begun(plan.math, launch),
         near: BTreeMap::new(),
         kernels: Vec::new(),
         scratch: Vec::new(),
@@ -99,6 +102,8 @@ pub(super) struct Lowering<'a> {
     pub(super) threads: u32,
     /// What else they and the text could be.
     pub(super) choices: Choices,
+    /// What of the launch is computed otherwise than on the CPU.
+    pub(super) fast: Fast,
     /// By load: where a tile has it.
     pub(super) near: BTreeMap<u32, Expr>,
     kernels: Vec<Kernel>,
@@ -148,7 +153,7 @@ pub(super) enum Part {
 
 impl Lowering<'_> {
     fn done(self) -> Code {
-        Code { kernels: self.kernels, scratch: self.scratch, sites: self.sites, checked: self.checked }
+        Code { kernels: self.kernels, scratch: self.scratch, sites: self.sites, checked: self.checked, fast: self.fast }
     }
 
     /// The kernel of a body, after those before it; the next one begins with no parameters but the buffers.
@@ -353,12 +358,16 @@ impl Lowering<'_> {
         let exact = ct == 0.0 || types().any(|d| d.is_integer() || d == DType::F32 || d == DType::Char);
         let logic = types().all(|d| d == DType::Bool);
         let ct = if row.tolerant && !exact { self.number('p', Type::F64, ct) } else { "0.0".into() };
+        let speed = self.speed(op, step, args, steps);
         let arg = |k: usize| match args.get(k) {
             None => String::new(),
-            Some(at) if row.keeps => body.values[*at as usize].clone(),
-            Some(at) => self.sure(*at, steps, body),
+            Some(at) => {
+                let keeps = row.keeps.then(|| body.values[*at as usize].clone());
+                let text = keeps.unwrap_or_else(|| self.sure(*at, steps, body));
+                if speed == Speed::Single { narrowed(text, &steps[*at as usize]) } else { text }
+            }
         };
-        let text = ops::text(op, &arg(0), &arg(1), &ct, &bad, exact, logic)
+        let text = ops::text(op, &arg(0), &arg(1), &ct, &bad, Form { exact, logic, speed })
             .ok_or_else(|| nonce(format!("{} on CUDA", op.glyph())))?;
         let loose = row.fails == Fails::Overflow || row.keeps && args.iter().any(|a| body.loose[*a as usize]);
         Ok((text, loose))

@@ -7,6 +7,7 @@
 mod check;
 mod choice;
 mod compact;
+mod fast;
 mod fold;
 mod index;
 mod lower;
@@ -24,14 +25,18 @@ mod tidy;
 mod tiled;
 mod vector;
 mod whole;
+mod wide;
 
 pub use choice::{Choices, Tuning};
+pub use fast::{Fast, math};
 pub use product::tiles;
 
+use crate::array::DType;
 use crate::dag::NodeId;
 use crate::error::{Result, internal};
 use crate::plan::{BufId, Launch, Plan};
 use crate::trace::Cuda;
+use std::sync::LazyLock;
 
 /// What a variable or parameter holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +145,11 @@ pub enum Stmt {
         of: Type,
         count: u32,
     },
+    /// Vectors of four f32.
+    SharedFours {
+        name: String,
+        count: u32,
+    },
     /// A thread's own array, aligned for vectors of 16 bytes.
     Local {
         name: String,
@@ -217,6 +227,8 @@ pub struct Code {
     pub sites: Vec<u32>,
     /// Results that some value may not fit: bit k of the second error word is the k-th store's.
     pub checked: Vec<BufId>,
+    /// What is computed otherwise than on the CPU (`--math fast`).
+    pub fast: Fast,
 }
 
 impl Kernel {
@@ -242,8 +254,7 @@ impl Kernel {
         let folds = u64::from(self.partials);
         match name {
             "part" => (8 * folds * blocks, false),
-            "told" => (8 * folds * self.points, false),
-            "flags" => (4 * folds * self.points, true),
+            "told" => (16 * folds * self.points, true),
             "partials" => (8 * folds * self.points, false),
             "strips" => (8 * folds * self.points * u64::from(THREADS), false),
             "tickets" => (4 * self.points, true),
@@ -262,7 +273,11 @@ pub fn code(plan: &Plan, launch: &Launch, number: usize) -> Result<Code> {
 pub fn tuned(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Result<Code> {
     let mut code = lower::lower(plan, launch, number, tuning)?;
     let several = code.kernels.len() > 1;
+    let is_fast = code.fast.is_any();
     for kernel in &mut code.kernels {
+        if is_fast {
+            fast::mark(&mut kernel.body);
+        }
         tidy::drop_unused(&mut kernel.body);
         tidy::drop_parameters(kernel, several);
         check::check(kernel).map_err(|e| internal(format!("the code of {}: {e}", kernel.name)))?;
@@ -320,12 +335,24 @@ const LIBRARY: &[(&str, &str)] = &[
     ("tally_", include_str!("scatter.cu")),
     ("gamma_", include_str!("gamma.cu")),
     ("circle_by", include_str!("circle.cu")),
+    ("// Fast math.", include_str!("fast.cu")),
 ];
 
 /// A canonical text that fails where a matrix that a library multiplies has items whose products may overflow.
-pub const RANGE: &str = include_str!("range.cu");
+const RANGE: &str = include_str!("range.cu");
 
-/// Items up to 2*499, and sums of so many products: none overflows.
+/// The same of f32, whose items go up to 2*51.
+static RANGE_F32: LazyLock<String> = LazyLock::new(|| {
+    let text = RANGE.replace("const double*", "const float*").replace("0x1p499", "0x1p51f");
+    text.replace("2*499", "2*51")
+});
+
+/// The text that looks at operands of that type.
+pub fn range(dtype: DType) -> &'static str {
+    if dtype == DType::F32 { &RANGE_F32 } else { RANGE }
+}
+
+/// Items up to 2*499, or 2*51, and sums of so many products: none overflows.
 pub const RANGE_DEEP: u64 = 1 << 24;
 
 /// Helpers that every program starts with.

@@ -69,6 +69,35 @@ const TEXTS: &[(Op, &str)] = &[
     (Op::Gt, "({x} > {y} && !near({x}, {y}, {ct}) ? 1.0 : 0.0)"),
 ];
 
+/// `--math fast`: CUDA's own functions. Those that are not here are CUDA's own anyway, or as exact as they are fast.
+const FAST: &[(Op, &str)] = &[
+    (Op::Exp, "quick_exp({x})"),
+    (Op::Ln, "quick_log({x}, {bad})"),
+    (Op::Circle(1), "quick_sin({x})"),
+    (Op::Circle(2), "quick_cos({x})"),
+    (Op::Circle(3), "quick_tan({x}, {bad})"),
+    (Op::Log, "divide(quick_log({y}, {bad}), quick_log({x}, {bad}), {bad})"),
+];
+
+/// The same where the result is f32, and so are the operands.
+const SINGLE: &[(Op, &str)] = &[
+    (Op::Exp, "quick_expf({x})"),
+    (Op::Ln, "quick_logf({x}, {bad})"),
+    (Op::Circle(1), "quick_sinf({x})"),
+    (Op::Circle(2), "quick_cosf({x})"),
+    (Op::Circle(3), "quick_tanf({x}, {bad})"),
+    (Op::Sqrt, "quick_sqrtf({x}, {bad})"),
+    (Op::Recip, "quick_divf(1.0f, {x}, {bad})"),
+    (Op::Add, "{x} + {y}"),
+    (Op::Sub, "{x} - {y}"),
+    (Op::Mul, "{x} * {y}"),
+    (Op::Div, "quick_divf({x}, {y}, {bad})"),
+    (Op::Max, "({x} > {y} ? {x} : {y})"),
+    (Op::Min, "({x} < {y} ? {x} : {y})"),
+    (Op::Pow, "quick_powf({x}, {y}, {bad})"),
+    (Op::Log, "quick_divf(quick_logf({y}, {bad}), quick_logf({x}, {bad}), {bad})"),
+];
+
 /// Without tolerance.
 const EXACTLY: &[(Op, &str)] = &[
     (Op::Floor, "floor({x})"),
@@ -106,11 +135,59 @@ fn find(table: &[(Op, &'static str)], op: Op) -> Option<&'static str> {
     table.iter().find(|t| t.0 == op).map(|t| t.1)
 }
 
-/// The expression, or None where there is none yet. `exact`: comparison without tolerance; `logic`: operands are 0 or
-/// 1.
-pub fn text(op: Op, x: &str, y: &str, ct: &str, bad: &str, exact: bool, logic: bool) -> Option<String> {
-    let logical = find(LOGIC, op).filter(|_| logic);
-    let form = find(EXACTLY, op).filter(|_| exact).or(logical).or_else(|| find(TEXTS, op))?;
+/// Which of an operation's texts is wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Form {
+    /// Comparison without tolerance.
+    pub exact: bool,
+    /// Operands are 0 or 1.
+    pub logic: bool,
+    pub speed: Speed,
+}
+
+/// Whose function it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Speed {
+    /// The CPU's.
+    #[default]
+    Ours,
+    /// CUDA's, of f64.
+    Double,
+    /// CUDA's, of f32.
+    Single,
+}
+
+impl Speed {
+    /// The rows that come before all others.
+    fn rows(self) -> &'static [(Op, &'static str)] {
+        match self {
+            Speed::Ours => &[],
+            Speed::Double => FAST,
+            Speed::Single => SINGLE,
+        }
+    }
+}
+
+/// Whether CUDA's function of f32 is another one than ours.
+pub fn is_single(op: Op) -> bool {
+    find(SINGLE, op).is_some_and(|text| text.contains("quick_"))
+}
+
+/// Whether CUDA's function of f64 is another one than ours.
+pub fn is_double(op: Op) -> bool {
+    find(FAST, op).is_some()
+}
+
+/// Whether there is a row for operands of f32.
+pub fn has_single(op: Op) -> bool {
+    find(SINGLE, op).is_some()
+}
+
+/// The expression, or None where there is none yet.
+pub fn text(op: Op, x: &str, y: &str, ct: &str, bad: &str, form: Form) -> Option<String> {
+    let logical = find(LOGIC, op).filter(|_| form.logic);
+    let exact = find(EXACTLY, op).filter(|_| form.exact);
+    let form = find(form.speed.rows(), op).or(exact).or(logical).or_else(|| find(TEXTS, op))?;
     Some(form.replace("{x}", x).replace("{y}", y).replace("{ct}", ct).replace("{bad}", bad))
 }
 

@@ -84,6 +84,9 @@ impl Printer {
                 Stmt::Shared { name, of, count } => {
                     self.line(&format!("{pad}__shared__ {} {name}[{count}];", of.cuda()), None);
                 }
+                Stmt::SharedFours { name, count } => {
+                    self.line(&format!("{pad}__shared__ float4 {name}[{count}];"), None);
+                }
                 Stmt::Local { name, of, count } => {
                     self.line(&format!("{pad}alignas(16) {} {name}[{count}];", of.cuda()), None);
                 }

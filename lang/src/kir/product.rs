@@ -10,12 +10,12 @@
 
 use super::fold::{fold_text, unit};
 use super::lower::{At, Body, Lowering, set};
-use super::{Expr, Spread, Stmt, THREADS, Type};
+use super::{Expr, Spread, Stmt, THREADS, Type, wide};
 use crate::array::DType;
 use crate::dag::ix::{Ix, linear};
 use crate::dag::{Read, Test};
 use crate::error::Result;
-use crate::plan::{Kind, Launch, Step, What};
+use crate::plan::{Kind, Launch, Math, Plan, Step, What};
 
 /// Results of a tile along each axis, of them a thread's, and places of the folded axis.
 const SIDE: u32 = 64;
@@ -28,23 +28,24 @@ const KEPT: usize = 4;
 /// Fewer tiles do not fill a device: then a warp a result is better.
 const TILES: u64 = 32;
 /// The element that a failure names: any, for the CPU looks for the first.
-const ANY: &str = "0";
+pub(super) const ANY: &str = "0";
 /// And shorter folds do not repay the copy.
 const SHORT: usize = 8;
 
 /// The axes of a launch's folds, and which of them each step of the body needs, a bit each.
 pub(super) struct Tiled {
-    row: usize,
-    column: Option<usize>,
-    folded: usize,
+    pub(super) row: usize,
+    pub(super) column: Option<usize>,
+    pub(super) folded: usize,
     needs: Vec<u8>,
 }
 
-/// The blocks that share a product out, a tile each; None: the launch is no product in tiles.
-pub fn tiles(launch: &Launch) -> Option<u64> {
+/// The blocks that share a product out, a tile each, and a tile's results; None: the launch is no product in tiles.
+pub fn tiles(plan: &Plan, launch: &Launch) -> Option<(u64, u64)> {
     let tiled = Tiled::of(launch)?;
-    let along = |axis: usize| launch.domain[axis].div_ceil(SIDE as usize) as u64;
-    tiled.column.map(|column| along(tiled.row) * along(column))
+    let side = if plan.math == Math::Fast && tiled.is_wide(launch) { wide::SIDE } else { SIDE };
+    let along = |axis: usize| launch.domain[axis].div_ceil(side as usize) as u64;
+    tiled.column.map(|column| (along(tiled.row) * along(column), u64::from(side) * u64::from(side)))
 }
 
 impl Tiled {
@@ -69,11 +70,11 @@ impl Tiled {
         (worth && left + right <= KEPT).then_some(tiled)
     }
 
-    fn left(&self) -> u8 {
+    pub(super) fn left(&self) -> u8 {
         1 << self.row | if self.column.is_some() { 1 << self.folded } else { 0 }
     }
 
-    fn right(&self) -> u8 {
+    pub(super) fn right(&self) -> u8 {
         1 << self.folded | self.column.map_or(0, |c| 1 << c)
     }
 
@@ -88,7 +89,7 @@ impl Tiled {
     }
 
     /// The values of a side that the innermost loop reads.
-    fn kept(&self, launch: &Launch, side: u8) -> Vec<usize> {
+    pub(super) fn kept(&self, launch: &Launch, side: u8) -> Vec<usize> {
         let read = |k: usize| {
             let inner = launch.body.iter().enumerate().filter(|(j, _)| self.is_inner(*j));
             let mut args = inner.flat_map(|(_, step)| step.what.args());
@@ -123,12 +124,12 @@ fn type_of(step: &Step) -> Type {
     if step.dtype == DType::F32 { Type::F32 } else { Type::F64 }
 }
 
-fn unroll(name: &str, count: u32, body: Vec<Stmt>) -> Stmt {
+pub(super) fn unroll(name: &str, count: u32, body: Vec<Stmt>) -> Stmt {
     Stmt::Unrolled { name: name.into(), count, out: count, body }
 }
 
 /// Coordinates that nothing in the innermost loop asks for.
-fn drop_places(body: &mut Vec<Stmt>) {
+pub(super) fn drop_places(body: &mut Vec<Stmt>) {
     let used = |name: &str, body: &[Stmt]| {
         let asks = |text: &str| super::check::words(text).any(|w| w == name);
         body.iter().any(|s| match s {
@@ -142,17 +143,23 @@ fn drop_places(body: &mut Vec<Stmt>) {
     body.retain(|_| kept.next().unwrap_or(true));
 }
 
-fn barrier() -> Stmt {
+pub(super) fn barrier() -> Stmt {
     Stmt::Do("__syncthreads()".into())
 }
 
-fn upto(name: &str, to: &str, step: &str, body: Vec<Stmt>) -> Stmt {
+pub(super) fn upto(name: &str, to: &str, step: &str, body: Vec<Stmt>) -> Stmt {
     Stmt::For { name: name.into(), from: "0".into(), to: to.into(), step: step.into(), body }
 }
 
 impl Lowering<'_> {
     /// The steps that one side, or the innermost loop, needs for `wanted`; `given` are values that are there.
-    fn part(&mut self, t: &Tiled, wanted: &[usize], given: &[(usize, String, bool)], body: &mut Body) -> Result<()> {
+    pub(super) fn part(
+        &mut self,
+        t: &Tiled,
+        wanted: &[usize],
+        given: &[(usize, String, bool)],
+        body: &mut Body,
+    ) -> Result<()> {
         let launch = self.launch;
         let mut needed: Vec<bool> = (0..launch.body.len()).map(|k| wanted.contains(&k)).collect();
         let there = |k: usize| given.iter().find(|g| g.0 == k);
@@ -179,11 +186,11 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn place_let(&self, axis: usize, is: Expr) -> Stmt {
+    pub(super) fn place_let(&self, axis: usize, is: Expr) -> Stmt {
         self.let_(&format!("x{axis}"), self.int(), is)
     }
 
-    fn clamped(&self, is: &str, extent: &str) -> Expr {
+    pub(super) fn clamped(&self, is: &str, extent: &str) -> Expr {
         if self.narrow { format!("clamp({is}, 0, {extent} - 1)") } else { format!("clamp64({is}, 0, {extent} - 1)") }
     }
 
@@ -212,7 +219,7 @@ impl Lowering<'_> {
     }
 
     /// Whether the memory that a value comes from runs along an axis.
-    fn runs_along(&self, k: usize, axis: usize) -> bool {
+    pub(super) fn runs_along(&self, k: usize, axis: usize) -> bool {
         let launch = self.launch;
         let step = &launch.body[k];
         let own = step.what.load().is_some_and(|l| {
@@ -225,6 +232,7 @@ impl Lowering<'_> {
 
     pub(super) fn fold_tiles(&mut self, t: &Tiled) -> Result<(Vec<Stmt>, Spread, u64)> {
         match t.column {
+            Some(column) if self.sums_in_f32(t) && t.is_wide(self.launch) => self.wide(t, column),
             Some(column) => self.product(t, column),
             None => self.pairs(t),
         }
@@ -236,6 +244,7 @@ impl Lowering<'_> {
         let (rows, columns) = (launch.domain[t.row], launch.domain[column]);
         let across = columns.div_ceil(SIDE as usize);
         let int = self.int();
+        let sums = if self.sums_in_f32(t) { Type::F32 } else { Type::F64 };
         let extents = [rows, columns, launch.domain[t.folded]].map(|n| self.number('m', int, n as f64));
         let [m, n, deep] = extents.each_ref().map(String::as_str);
         let left = self.fill(t, t.left(), 'l', ("z0", m, deep))?;
@@ -288,7 +297,7 @@ impl Lowering<'_> {
             self.let_("z2", int, quotient),
             self.let_("z0", int, format!("z2 * {SIDE}")),
             self.let_("z1", int, format!("(({})tile - z2 * {by}) * {SIDE}", int.cuda())),
-            Stmt::Local { name: "t0".into(), of: Type::F64, count: OWN * OWN },
+            Stmt::Local { name: "t0".into(), of: sums, count: OWN * OWN },
             zero,
             upto(
                 "k",
@@ -312,7 +321,7 @@ impl Lowering<'_> {
         Ok((out, Spread::Blocks, tiles))
     }
 
-    fn tiles(&self, body: Vec<Stmt>) -> Stmt {
+    pub(super) fn tiles(&self, body: Vec<Stmt>) -> Stmt {
         Stmt::For {
             name: "tile".into(),
             from: "lo + blockIdx.x".into(),

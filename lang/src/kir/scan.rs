@@ -50,7 +50,7 @@ impl Lowering<'_> {
         let (per_line, folds) = (extent.div_ceil(block), self.ops());
         let tiles = lines * per_line;
         self.items = items;
-        scratch(&mut self.params, &[("flags", Type::U32), ("told", Type::F64)]);
+        scratch(&mut self.params, &[("told", Type::U64)]);
         let to = self.number('m', Type::U64, extent as f64);
         let let_ = |name: &str, of: Type, is: Expr| Stmt::Let { name: name.into(), of, is, node: None };
         let (mut out, mut tile) = (Vec::new(), Vec::new());
@@ -83,11 +83,10 @@ impl Lowering<'_> {
         tile.push(unrolled(items, items.min(OUT), load));
         let all = (folds.len() > 1).then(|| self.number('m', Type::U64, tiles as f64));
         for (k, op) in folds.iter().enumerate() {
-            let from = |name: &str| match &all {
-                Some(all) if k > 0 => format!("{name} + {k} * {all}"),
-                _ => name.into(),
+            let own = match &all {
+                Some(all) if k > 0 => format!("(Told*)told + {k} * {all}"),
+                _ => "(Told*)told".into(),
             };
-            let own = format!("Tiles{{{}, {}}}", from("flags"), from("told"));
             let unit = unit(*op)?;
             tile.push(Stmt::Do(format!("scan_tile<{items}>(join{k}, {unit}, h{k}, warps, {own}, {first}, tile)")));
         }

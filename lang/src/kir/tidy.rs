@@ -34,7 +34,7 @@ fn collect(body: &[Stmt], used: &mut BTreeSet<String>) {
             Stmt::Do(e) | Stmt::If(e, _) => note(&[e]),
             Stmt::For { from, to, step, .. } => note(&[from, to, step]),
             Stmt::Each { next, to, .. } => note(&[next, to]),
-            Stmt::Shared { .. } | Stmt::Local { .. } | Stmt::Roll | Stmt::Note(_) => {}
+            Stmt::Shared { .. } | Stmt::SharedFours { .. } | Stmt::Local { .. } | Stmt::Roll | Stmt::Note(_) => {}
             Stmt::Unrolled { .. } | Stmt::Halve { .. } => {}
         }
     }

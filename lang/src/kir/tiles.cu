@@ -8,50 +8,51 @@ DEV u64 next_tile(u32* ticket, u32 first, u32* seat) {
   if (threadIdx.x == 0) *seat = atomicAdd(ticket, 1u) - first;
   __syncthreads();
   return *seat; }
-// A fold of doubles: a value does not fit beside its flag. So a tile writes the value, fences, then sets the flag, and a
-// reader sees the flag, fences, then reads.
-struct Tiles { u32* flags; double* told; };
+// A fold of doubles: a value is not written at once with its flag. So a tile writes the value, fences, then sets the flag,
+// and a reader sees the flag, fences, then reads.
+struct Told { double v; u32 flag, rest; };
 template <class F> DEV double warp_scan(F join, double v) {
   for (u32 by = 1; by < 32; by <<= 1) {
     double before = __shfl_up_sync(~0u, v, by);
     if (threadIdx.x % 32 >= by) v = join(before, v); }
   return v; }
-DEV void tell(Tiles tiles, u64 tile, double v) {
-  tiles.told[tile] = v;
+DEV void tell(Told* here, double v) {
+  here->v = v;
   __threadfence();
-  atomicExch(tiles.flags + tile, 1u); }
+  atomicExch(&here->flag, 1u); }
 // What each lane's tile told, waited for; `unit` where a lane asks for none.
-DEV double heard(Tiles tiles, bool asks, u64 tile, double unit) {
-  while (__any_sync(~0u, asks && *(const volatile u32*)(tiles.flags + tile) == 0)) continue;
+DEV double heard(const volatile Told* here, bool asks, i32 at, double unit) {
+  while (__any_sync(~0u, asks && here[at].flag == 0)) continue;
   __threadfence();
-  return asks ? *(const volatile double*)(tiles.told + tile) : unit; }
-// What stands before a tile, from tile `first` on, and what this one tells: it is one warp's. 32 tiles are a group, 32
-// groups a link of a chain. A tile tells its total, the last one of a group the group's, the last one of a link all that
-// stands up to its end. So what is joined with what never depends on who came first: a scan has the same bits each time.
-template <class F> DEV double look_back(F join, double unit, Tiles tiles, u64 first, u64 tile, double total) {
-  u32 lane = threadIdx.x % 32, own = (u32)((tile - first) % 32), group = (u32)((tile - first) / 32 % 32);
-  if (lane == 0 && own < 31) tell(tiles, tile, total);
-  double v = heard(tiles, lane < own, tile - own + lane, unit);
-  v = warp_scan(join, lane == own ? total : v);
-  double before = __shfl_sync(~0u, v, own ? own - 1 : 0), sum = __shfl_sync(~0u, v, 31);
-  if (own == 0) before = unit;
-  if (lane == 0 && own == 31 && group < 31) tell(tiles, tile, sum);
-  u64 link = tile - own - 32 * group;
-  if (group) {
-    v = heard(tiles, lane < group, link + 32 * lane + 31, unit);
-    v = warp_scan(join, lane == group ? sum : v);
-    before = join(__shfl_sync(~0u, v, group - 1), before);
-    sum = __shfl_sync(~0u, v, 31); }
-  double all = unit;
-  if (link > first) {
-    all = __shfl_sync(~0u, heard(tiles, lane == 0, link - 1, unit), 0);
-    before = join(all, before); }
-  if (lane == 0 && own == 31 && group == 31) tell(tiles, tile, link > first ? join(all, sum) : sum);
+  return asks ? here[at].v : unit; }
+// What stands before tile `at` of a line, and what this one tells: it is one warp's. 32 tiles are a group, 32 groups a
+// link of a chain. A tile tells its total, the last one of a group the group's, the last one of a link all that stands
+// up to its end. So what is joined with what never depends on who came first: a scan has the same bits each time.
+template <class F> DEV double look_back(F join, double unit, Told* here, u32 at, double total) {
+  u32 lane = threadIdx.x % 32;
+  i32 from = 0;
+  double before = unit;
+  bool tells = lane == 0;
+  #pragma unroll 1
+  for (u32 step = 1; step < 1024; step *= 32) {
+    u32 own = at / step % 32;
+    if (tells && own < 31) { tell(here, total); tells = false; }
+    from -= (i32)(own * step);
+    double v = heard(here, lane < own, from + (i32)((lane + 1) * step) - 1, unit);
+    v = warp_scan(join, lane == own ? total : v);
+    total = __shfl_sync(~0u, v, 31);
+    v = __shfl_sync(~0u, v, own ? own - 1 : 0);
+    if (own) before = join(v, before); }
+  if (at >= 1024) {
+    double all = __shfl_sync(~0u, heard(here, lane == 0, from - 1, unit), 0);
+    before = join(all, before);
+    total = join(all, total); }
+  if (tells) tell(here, total);
   return before; }
 // A place of a tile in shared memory: one more behind each thread's, so that they begin in different banks.
 template <u32 ITEMS> DEV u32 padded(u32 at) { return at + at / ITEMS; }
 // The values of a tile become the running fold from tile `first` on; `warps` has room for nine.
-template <u32 ITEMS, class F> DEV void scan_tile(F join, double unit, double* items, double* warps, Tiles tiles,
+template <u32 ITEMS, class F> DEV void scan_tile(F join, double unit, double* items, double* warps, Told* told,
                                                  u64 first, u64 tile) {
   u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   double* own = items + threadIdx.x * (ITEMS + 1);
@@ -66,7 +67,7 @@ template <u32 ITEMS, class F> DEV void scan_tile(F join, double unit, double* it
   if (warp == 0) {
     double all = warp_scan(join, lane < 8 ? warps[lane] : unit), total = __shfl_sync(~0u, all, 7);
     if (lane < 8) warps[lane] = all;
-    double before = look_back(join, unit, tiles, first, tile, total);
+    double before = look_back(join, unit, told + tile, (u32)(tile - first), total);
     if (lane == 0) warps[8] = before; }
   __syncthreads();
   double before = warps[8], left = __shfl_up_sync(~0u, lanes, 1);

@@ -227,7 +227,9 @@ fn one_of_many(stmt: &Stmt, arrays: &[Array], folded: &str) -> Stmt {
         Stmt::Unrolled { name, count, out, body } => Stmt::Unrolled { name, count, out, body: all(&body) },
         Stmt::Each { name, next, to, body } => Stmt::Each { name, next, to, body: all(&body) },
         Stmt::Halve { name, from, body } => Stmt::Halve { name, from, body: all(&body) },
-        same @ (Stmt::Shared { .. } | Stmt::Local { .. } | Stmt::Roll | Stmt::Note(_)) => same,
+        same @ (Stmt::Shared { .. } | Stmt::SharedFours { .. } | Stmt::Local { .. } | Stmt::Roll | Stmt::Note(_)) => {
+            same
+        }
     }
 }
 

@@ -30,7 +30,7 @@ pub fn run(work: &mut Work) -> Result<()> {
         super::unshare::run(work)?;
     }
     let schedule = work.schedule();
-    let mut plan = Plan::default();
+    let mut plan = Plan { math: work.options.math, ..Plan::default() };
     let mut buffers: BTreeMap<NodeId, BufId> = BTreeMap::new();
     let live = work.dag.live(&work.roots);
     for at in work.dag.ids().filter(|at| live[at.index()]) {
@@ -459,7 +459,23 @@ fn explain(work: &mut Work, schedule: &Schedule) {
         let (n, size) = (work.dag.elements(*at), work.dag.dtype(*at).size() as u64);
         let store = cost::Cost::store(n, 0, size);
         let name = label(&work.dag, *at);
+        let again = work.roots.iter().rposition(|r| r == at).and_then(|k| {
+            let asked = work.roots.len() - work.recorded.kept.len();
+            k.checked_sub(asked).map(|k| work.recorded.kept[k])
+        });
         let (reason, row, text, over, because) = match why {
+            Why::Root if let Some(ns) = again => (
+                "keep",
+                "own:keep",
+                format!(
+                    "{name} was computed before on the way to another value and is asked for again, so it is written \
+                     now: {}; computing it once more takes about {}",
+                    crate::error::bytes(n * size),
+                    crate::error::time(ns / 1e3)
+                ),
+                Choice { name: "inline", cost: cost::Cost { ns, ..cost::Cost::default() } },
+                WhyNot::Dearer,
+            ),
             Why::Root => (
                 "root",
                 "own:root",
@@ -507,7 +523,11 @@ fn explain(work: &mut Work, schedule: &Schedule) {
             Why::Work { .. } | Why::Shared { .. } | Why::MayFail | Why::Places(_) => continue,
             Why::Limit { .. } | Why::Outside { .. } => continue,
         };
-        let switch = if let Why::NotYet(pass) = why { pass } else { "" };
+        let switch = match why {
+            Why::NotYet(pass) => pass,
+            Why::Root if again.is_some() => "keep",
+            _ => "",
+        };
         let about = About { at: *at, what: "keep", reason, row, switch };
         work.decide(Decision::forced(about, Choice { name: "write", cost: store }, over, because, text));
     }

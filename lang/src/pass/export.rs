@@ -79,6 +79,7 @@ pub fn trace(work: &Work, plan: &Plan) -> Trace {
 /// A launch's CUDA text, and how its kernels share their points out: all that follows from the code alone.
 pub fn tell_text(record: &mut LaunchRecord, code: &kir::Code) {
     record.cuda = Some(kir::cuda(code));
+    record.math = code.fast.is_any().then(|| code.fast.math().name().into());
     record.spread = code.spread(FULL);
     record.launch = code.grid(FULL, record.launch.smem);
 }
@@ -281,6 +282,7 @@ fn launch(work: &Work, plan: &Plan, k: u32, l: &Launch) -> LaunchRecord {
         meas: None,
         cuda: None,
         cpu: Some(crate::plan::listing(l)),
+        math: None,
         live_max: live_max(&l.body).max(live_max(&l.after)),
         ran: None,
     }

@@ -6,6 +6,7 @@
 use super::schedule::{Again, Allow};
 use super::{NEEDED, PIPELINE};
 use crate::limits::LaunchLimits;
+use crate::plan::Math;
 use std::collections::BTreeSet;
 
 /// Something smaller than a pass that can be switched off.
@@ -23,8 +24,12 @@ pub static SWITCHES: &[Switch] = &[
     Switch { name: "exp-sharing", says: "computes equal values of a launch once", row: "ACC-33" },
 ];
 
-/// What the recorder does before any pass: runs operands once for all cells, and rounds once for all.
-pub static RECORDER: &[&str] = &["frames", "loops"];
+/// What the recorder does before any pass.
+pub static RECORDER: &[Switch] = &[
+    Switch { name: "frames", says: "runs operands once for all cells", row: "own:frames" },
+    Switch { name: "loops", says: "records a round once for all rounds", row: "ACC-26" },
+    Switch { name: "keep", says: "stores a pending value that a second evaluation asks for", row: "own:keep" },
+];
 
 /// What a device does in its own way; plans do not depend on it.
 pub static DEVICES: &[Switch] = &[
@@ -39,7 +44,7 @@ pub static GROUPS: &[(&str, &[&str])] = &[
 ];
 
 /// What is no system's own, so that each pipeline has it.
-const EVERYWHERE: &[&str] = &["cublas", "exp-sharing", "frames", "loops", "recompute", "tuning"];
+const EVERYWHERE: &[&str] = &["cublas", "exp-sharing", "frames", "keep", "loops", "recompute", "tuning"];
 
 /// A pipeline of the literature.
 pub struct Preset {
@@ -166,6 +171,8 @@ pub struct Options {
     pub strict: bool,
     /// Every recomputation is a matter of cost (ACC-17, `--dup=cost`).
     pub dup_by_cost: bool,
+    /// How GPU texts compute (`--math`). Passes take no notice.
+    pub math: Math,
     /// What one launch may need (ACL-33).
     pub limits: LaunchLimits,
     /// Keep the whole record, not only the plan.
@@ -183,6 +190,7 @@ impl Default for Options {
             on: BTreeSet::new(),
             strict: false,
             dup_by_cost: false,
+            math: Math::Strict,
             limits: LaunchLimits::default(),
             trace: false,
             fault: None,
@@ -291,7 +299,7 @@ impl Options {
 fn single() -> impl Iterator<Item = &'static str> {
     let passes = PIPELINE.iter().map(|p| p.name);
     let rules = SWITCHES.iter().map(|s| s.name);
-    passes.chain(rules).chain(RECORDER.iter().copied()).chain(DEVICES.iter().map(|s| s.name))
+    passes.chain(rules).chain(RECORDER.iter().chain(DEVICES).map(|s| s.name))
 }
 
 /// All that `--off` knows, groups last.
@@ -302,8 +310,8 @@ pub fn switches() -> Vec<&'static str> {
 /// A switch in a sentence; of a group, its members.
 pub fn switch_says(name: &str) -> String {
     let pass = PIPELINE.iter().find(|p| p.name == name).map(|p| p.says.to_string());
-    let rule = || SWITCHES.iter().chain(DEVICES).find(|s| s.name == name).map(|s| s.says.to_string());
-    let recorder = || RECORDER.contains(&name).then(|| "runs operands once for all cells".to_string());
+    let others = || SWITCHES.iter().chain(RECORDER).chain(DEVICES);
+    let rule = || others().find(|s| s.name == name).map(|s| s.says.to_string());
     let group = || GROUPS.iter().find(|g| g.0 == name).map(|g| g.1.join(" + "));
-    pass.or_else(rule).or_else(recorder).or_else(group).unwrap_or_default()
+    pass.or_else(rule).or_else(group).unwrap_or_default()
 }

@@ -16,7 +16,7 @@ pub(crate) fn recorded(terms: &[&str]) -> Recorded {
         let items = std::sync::Arc::new(crate::array::Buf::stored(&items, dag.dtype(at), &budget).expect("memory"));
         inputs.push(Array::dense(dag.shape(at), items));
     }
-    Recorded { dag, roots, inputs, why: "test", needed: None }
+    Recorded { dag, roots, kept: Vec::new(), inputs, why: "test", needed: None }
 }
 
 fn compiled(terms: &[&str], off: &[&str]) -> Compiled {

@@ -63,7 +63,11 @@ impl Held {
         match array.data() {
             Data::Num(x) => Ok(Held::Number(array.clone(), *x)),
             Data::Char(c) => Ok(Held::Number(array.clone(), f64::from(u32::from(*c)))),
-            Data::Dense(b) if b.dtype() != DType::Complex => Ok(Held::Input(array)),
+            Data::Dense(b) if b.dtype() != DType::Complex => {
+                // What is on a GPU comes home on this thread, before others read it.
+                b.view();
+                Ok(Held::Input(array))
+            }
             Data::Dense(_) | Data::Complex(_) => Err(DeviceError::Broken("an input of a plan is complex".into())),
             Data::Items(_) | Data::Lazy(_) | Data::Framed(_) => {
                 Err(DeviceError::Broken("an input of a plan is not dense".into()))

@@ -1,9 +1,10 @@
-//! cuBLAS: launches that are a plain product of f64 matrices are its, where it is there and thought to be faster.
+//! cuBLAS: launches that are a plain product of f64 matrices are its, where it is there and thought to be faster; those
+//! of f32 too under `--math fast`.
 //!
 //! Rows: CUDA §4 (MatMul). Looked for when the first such launch comes, and opened when it runs. Always: pedantic math; operands change places, for
 //! cuBLAS reads columns; the order of its sums is its own, as that of any of our folds on a device. It tests nothing, so
-//! `kir::RANGE` looks at both operands before: where a product or a sum could overflow, our text runs. f32 stays ours:
-//! sums of f32 are made in f64 on every device, and cuBLAS would make them in f32. Never: an error of its own. What it
+//! `kir::range` looks at both operands before: where a product or a sum could overflow, our text runs. f32 is ours in
+//! strict math: its sums of f32 are made in f64 on every device, and cuBLAS makes them in f32. Never: an error of its own. What it
 //! refuses our text does.
 
 use super::Stop;
@@ -15,18 +16,19 @@ use super::run::{Held, Run};
 use crate::device::OnGpu;
 use aplomb_lang::array::DType;
 use aplomb_lang::error::time;
-use aplomb_lang::kir;
+use aplomb_lang::kir::{self, Fast};
 use aplomb_lang::plan::product::{Matrix, Product};
-use aplomb_lang::plan::{Launch, Plan};
-use cudarc::cublas::result::{CublasError, create_handle, destroy_handle, dgemm, set_stream};
+use aplomb_lang::plan::{Launch, Math, Plan};
+use cudarc::cublas::result::{CublasError, create_handle, destroy_handle, dgemm, set_stream, sgemm};
 use cudarc::cublas::sys::{
     self, cublasHandle_t, cublasMath_t, cublasOperation_t as Operation, cublasStatus_t as Status,
 };
 use std::ops::Range;
 use std::time::Instant;
 
-/// The call, as the trace has it.
-pub const NAME: &str = "cublasDgemm";
+/// What of a tile's rate is reached where × and + round apart, and where they are one instruction (an estimate).
+const APART: f64 = 0.5;
+const ONCE: f64 = 0.65;
 /// Smaller products are not worth a question.
 const LEAST: f64 = (128u64 * 128 * 128) as f64;
 /// Where a product is not in tiles each multiplication waits for a sector from the second cache: bytes, and their rate
@@ -35,8 +37,6 @@ const SECTOR: f64 = 32.0;
 const CACHE_PER_US: f64 = 5.5e6;
 /// Opening the library and making its handle (an estimate).
 const OPEN_US: f64 = 300e3;
-/// Points of a tile of our text.
-const TILE: f64 = 64.0 * 64.0;
 
 /// Whether a library of that name can be opened; what it needs beside it is another question.
 pub fn is_there() -> bool {
@@ -74,6 +74,32 @@ pub struct Call {
     pub us: f64,
 }
 
+impl Call {
+    /// As the trace has it.
+    fn name(&self) -> &'static str {
+        if self.product.dtype == DType::F32 { "cublasSgemm" } else { "cublasDgemm" }
+    }
+
+    /// The text that looks at the operands before.
+    pub fn range(&self) -> &'static str {
+        kir::range(self.product.dtype)
+    }
+
+    /// How far its results are from those in strict math, where there is none like it.
+    fn apart(&self) -> Option<Fast> {
+        let sums = (self.product.dtype == DType::F32).then_some(self.product.deep)?;
+        Some(Fast { sums: Some(sums), ..Fast::default() })
+    }
+}
+
+/// Why our text does what a library should have done.
+pub fn too_large(math: Math) -> &'static str {
+    match math {
+        Math::Strict => "items beyond 2*499 may overflow",
+        Math::Fast => "items beyond 2*499, of f32 beyond 2*51, may overflow",
+    }
+}
+
 impl Blas {
     pub fn new(driver: &Driver) -> Blas {
         Blas { driver: driver.clone(), found: Found::NotAsked, paused: None }
@@ -82,7 +108,7 @@ impl Blas {
     /// For people.
     pub fn says(&self) -> String {
         match &self.found {
-            Found::Yes(handle) => format!("{}, for products of f64", handle.version),
+            Found::Yes(handle) => format!("{}, for products of f64, of f32 in fast math", handle.version),
             Found::No(says) => says.clone(),
             Found::There => "there, not asked yet".into(),
             Found::NotAsked if is_there() => "there, not asked yet".into(),
@@ -94,17 +120,23 @@ impl Blas {
     pub fn choose(&mut self, plan: &Plan, launch: &Launch, allowed: bool) -> Option<Choice> {
         let product = Product::of(plan, launch).filter(|p| p.points() >= LEAST)?;
         let processors = f64::from(self.driver.facts().processors.max(1));
-        let (ours, theirs) = (ours_us(&product, kir::tiles(launch), processors), theirs_us(&product));
+        let (ours, theirs) = (ours_us(&product, kir::tiles(plan, launch), processors, plan.math), theirs_us(&product));
         let costs = format!("estimated {} by cuBLAS, {} by our text", time(theirs), time(ours));
         let against = match () {
             () if !allowed => Some("it is off".to_string()),
-            () if product.dtype != DType::F64 => Some("it adds f32 in f32, we in f64".into()),
+            () if product.dtype != DType::F64 && plan.math == Math::Strict => {
+                Some("it adds f32 in f32, we in f64".into())
+            }
             () if product.deep > kir::RANGE_DEEP || !fits(&product) => Some("it is too long".into()),
             () if theirs >= ours => Some("it is no faster".into()),
             () => self.paused.map(String::from).or_else(|| self.missing()),
         };
         Some(match against {
-            None => Choice { call: Some(Call { product, us: theirs }), says: format!("cuBLAS multiplies: {costs}") },
+            None => {
+                let call = Call { product, us: theirs };
+                let apart = call.apart().map_or(String::new(), |fast| format!("; {}", fast.says()));
+                Choice { call: Some(call), says: format!("cuBLAS multiplies: {costs}{apart}") }
+            }
             Some(why) => Choice { call: None, says: format!("our text, not cuBLAS, multiplies ({why}): {costs}") },
         })
     }
@@ -153,22 +185,37 @@ fn fits(p: &Product) -> bool {
     [p.rows, p.columns, p.deep, p.left.stride, p.right.stride].iter().all(|n| *n <= most)
 }
 
+/// Bytes of an item.
+fn item(p: &Product) -> u64 {
+    if p.dtype == DType::F32 { 4 } else { 8 }
+}
+
+/// Operations a µs; a device has twice as many of f32.
+fn rate(dtype: DType) -> f64 {
+    if dtype == DType::F32 { 2.0 * OPERATIONS_PER_US } else { OPERATIONS_PER_US }
+}
+
 fn moved_us(p: &Product) -> f64 {
     let (m, n, k) = (p.rows as f64, p.columns as f64, p.deep as f64);
-    8.0 * (m * k + k * n + m * n) / BYTES_PER_US
+    item(p) as f64 * (m * k + k * n + m * n) / BYTES_PER_US
 }
 
 /// Pedantic math promises no tensor cores. Before the call, a launch looks at both operands.
 pub fn theirs_us(p: &Product) -> f64 {
-    let operands = 8.0 * (p.rows + p.columns) as f64 * p.deep as f64;
-    (2.0 * p.points() / OPERATIONS_PER_US).max(moved_us(p)) + LAUNCH_US + operands / BYTES_PER_US + LAUNCH_US
+    let operands = item(p) as f64 * (p.rows + p.columns) as f64 * p.deep as f64;
+    (2.0 * p.points() / rate(p.dtype)).max(moved_us(p)) + LAUNCH_US + operands / BYTES_PER_US + LAUNCH_US
 }
 
-/// In tiles: so many at once as there are processors, at half the rate, since × and + round apart. Else from the cache.
-pub fn ours_us(p: &Product, tiles: Option<u64>, processors: f64) -> f64 {
+/// In tiles, so many of so many results: as many at once as there are processors, of f32 in f64 but in fast math. Else
+/// from the cache.
+pub fn ours_us(p: &Product, tiles: Option<(u64, u64)>, processors: f64, math: Math) -> f64 {
+    let rate = match math {
+        Math::Strict => rate(DType::F64) * APART,
+        Math::Fast => rate(p.dtype) * ONCE,
+    };
     let work = match tiles {
-        Some(tiles) => {
-            let one = 2.0 * TILE * p.deep as f64 / (OPERATIONS_PER_US / 2.0 / processors);
+        Some((tiles, results)) => {
+            let one = 2.0 * results as f64 * p.deep as f64 / (rate / processors);
             (tiles as f64 / processors).ceil() * one
         }
         None => p.points() * SECTOR / CACHE_PER_US,
@@ -214,26 +261,39 @@ impl Handle {
         let (first, rows) = (rows.start, rows.end - rows.start);
         let own = |m: &Matrix| if m.turned { Operation::CUBLAS_OP_T } else { Operation::CUBLAS_OP_N };
         let skip = if p.left.turned { first } else { first * p.left.stride };
-        let at = |base: u64, items: u64| (base + 8 * items) as *const f64;
-        let (one, zero) = (1.0, 0.0);
-        // SAFETY: the buffers are alive on this stream; `Product::of` says that reads stay inside, `fits` that ints hold.
-        unsafe {
-            dgemm(
-                self.at,
-                own(&p.right),
-                own(&p.left),
-                p.columns as i32,
-                rows as i32,
-                p.deep as i32,
-                &one,
-                at(right, p.right.first),
-                p.right.stride as i32,
-                at(left, p.left.first + skip),
-                p.left.stride as i32,
-                &zero,
-                at(result, first * p.columns).cast_mut(),
-                p.columns as i32,
-            )
+        let at = |base: u64, items: u64| base + item(p) * items;
+        let (right, left) = (at(right, p.right.first), at(left, p.left.first + skip));
+        let result = at(result, first * p.columns);
+        let (turned, extents) = ([own(&p.right), own(&p.left)], [p.columns as i32, rows as i32, p.deep as i32]);
+        let (by, [m, n, k]) = ([p.right.stride as i32, p.left.stride as i32], extents);
+        // SAFETY: the buffers are alive on this stream and of that type; `Product::of` says that reads stay inside, `fits`
+        // that ints hold.
+        macro_rules! gemm {
+            ($call:ident, $of:ty) => {{
+                let (one, zero, x, y) = (1.0, 0.0, right as *const $of, left as *const $of);
+                unsafe {
+                    $call(
+                        self.at,
+                        turned[0],
+                        turned[1],
+                        m,
+                        n,
+                        k,
+                        &one,
+                        x,
+                        by[0],
+                        y,
+                        by[1],
+                        &zero,
+                        result as *mut $of,
+                        m,
+                    )
+                }
+            }};
+        }
+        match p.dtype {
+            DType::F32 => gemm!(sgemm, f32),
+            _ => gemm!(dgemm, f64),
         }
     }
 }
@@ -247,13 +307,13 @@ impl Drop for Handle {
     }
 }
 
-/// The arguments of `kir::RANGE`: of each operand address, lines, items of each, how far apart; and the error word.
+/// The arguments of `kir::range`: of each operand address, lines, items of each, how far apart; and the error word.
 fn range(p: &Product, [left, right]: [u64; 2], err: u64) -> Vec<u64> {
     let lines = |m: &Matrix, base: u64, (down, across): (u64, u64)| {
         let (lines, items) = if m.turned { (across, down) } else { (down, across) };
         // Lines that touch are one, which no item has to be divided for.
         let (lines, items) = if m.stride == items { (1, lines * items) } else { (lines, items) };
-        [base + 8 * m.first, lines, items, m.stride]
+        [base + item(p) * m.first, lines, items, m.stride]
     };
     let (left, right) = (lines(&p.left, left, (p.rows, p.deep)), lines(&p.right, right, (p.deep, p.columns)));
     left.into_iter().chain(right).chain([err]).collect()
@@ -268,7 +328,7 @@ impl Run<'_> {
     pub(super) fn multiply(&mut self, k: usize, call: &Call, ready: &Ready) -> Result<Result<Timed, String>, Stop> {
         let p = &call.product;
         let operands = [self.on_device(p.left.buf)?, self.on_device(p.right.buf)?];
-        let bytes = usize::try_from(8 * p.rows * p.columns).map_err(|_| Stop::Memory)?;
+        let bytes = usize::try_from(item(p) * p.rows * p.columns).map_err(|_| Stop::Memory)?;
         let result = self.cuda.memory.take(bytes)?;
         let interrupt = self.ctx.interrupt;
         let begun = Instant::now();
@@ -308,7 +368,7 @@ impl Run<'_> {
         let took = self.stop_clock()?;
         self.held[p.result.0 as usize] = Held { host: None, copy: Some(result) };
         self.multiplied.push(k);
-        Ok(Ok((OnGpu { slices: slices as u32, library: Some(NAME), ..OnGpu::default() }, took)))
+        Ok(Ok((OnGpu { slices: slices as u32, library: Some(call.name()), ..OnGpu::default() }, took)))
     }
 }
 
@@ -326,11 +386,13 @@ mod tests {
     #[test]
     fn large_products_are_faster_there_and_short_ones_in_tiles_are_not() {
         let p = product(128, 128, 128);
-        assert!(theirs_us(&p) < ours_us(&p, None, 132.0));
+        assert!(theirs_us(&p) < ours_us(&p, None, 132.0, Math::Strict));
         let p = product(4096, 4096, 4096);
-        assert!(theirs_us(&p) < ours_us(&p, Some(64 * 64), 132.0));
+        assert!(theirs_us(&p) < ours_us(&p, Some((64 * 64, 64 * 64)), 132.0, Math::Strict));
+        let single = Product { dtype: DType::F32, ..p };
+        assert!(theirs_us(&single) < ours_us(&single, Some((32 * 32, 128 * 128)), 132.0, Math::Fast));
         let p = product(512, 512, 32);
-        assert!(theirs_us(&p) > ours_us(&p, Some(64), 132.0));
+        assert!(theirs_us(&p) > ours_us(&p, Some((64, 64 * 64)), 132.0, Math::Strict));
     }
 
     #[test]

@@ -1,15 +1,31 @@
-//! NVRTC: CUDA text to a binary for one architecture, and what its log says of each kernel.
+//! NVRTC: CUDA text to a binary for one architecture, and what its log says of each kernel. A text says itself whether
+//! its math is fast.
 //!
 //! Rows: CUDA §1. A CUBIN is independent of the driver's own compiler. The budgets are in registers, shared bytes and
 //! spilled bytes, which ptxas tells without a GPU.
 
+use aplomb_lang::kir;
+use aplomb_lang::plan::Math;
 use cudarc::nvrtc::result::{compile_program, create_program, destroy_program, get_program_log, get_ptx};
 use cudarc::nvrtc::sys;
 use std::ffi::CString;
 
-/// Beside the architecture. `fmad` off: `×` and `+` round apart, as on the CPU.
-pub const OPTIONS: &[&str] =
-    &["--std=c++17", "--fmad=false", "--prec-div=true", "--prec-sqrt=true", "-lineinfo", "--ptxas-options=-v"];
+/// Beside the architecture and what `math` says.
+const OPTIONS: &[&str] = &["--std=c++17", "--prec-div=true", "--prec-sqrt=true", "-lineinfo", "--ptxas-options=-v"];
+
+/// Strict: `×` and `+` round apart, as on the CPU.
+fn fmad(math: Math) -> &'static str {
+    match math {
+        Math::Strict => "--fmad=false",
+        Math::Fast => "--fmad=true",
+    }
+}
+
+/// The options of all texts, for keys: which of the two a text has stands in it.
+pub fn options() -> String {
+    let apart = Math::ALL.map(|m| format!("{} {}", m.name(), fmad(m)));
+    format!("{} {}", OPTIONS.join(" "), apart.join(" "))
+}
 
 /// What one kernel takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -85,8 +101,11 @@ fn with_program<T>(
     get: impl FnOnce(sys::nvrtcProgram) -> Got<T>,
 ) -> Result<(T, String), String> {
     let source = CString::new(text).map_err(|_| "the text has a NUL".to_string())?;
-    let options: Vec<String> =
-        [format!("--gpu-architecture={arch}")].into_iter().chain(OPTIONS.iter().map(|o| o.to_string())).collect();
+    let options: Vec<String> = [&format!("--gpu-architecture={arch}"), fmad(kir::math(text))]
+        .iter()
+        .chain(OPTIONS)
+        .map(|o| o.to_string())
+        .collect();
     let run = || {
         let program = create_program(&source, Some(c"aplomb.cu")).map_err(|e| e.to_string())?;
         // SAFETY: the program is ours from its making to its end in this function.

@@ -9,6 +9,7 @@ use super::driver::{Done, Driver, Function, Module, Trouble};
 use super::known::Lowered;
 use crate::device::Compiling;
 use aplomb_lang::kir;
+use aplomb_lang::plan::Math;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -37,7 +38,7 @@ pub struct Kernels {
 pub fn made_by(driver: &Driver) -> String {
     let facts = driver.facts();
     let (version, (major, minor)) = (env!("CARGO_PKG_VERSION"), facts.nvrtc);
-    let options = compile::OPTIONS.join(" ");
+    let options = compile::options();
     format!("{version} nvrtc {major}.{minor} {} {} {options}", facts.arch, facts.name)
 }
 
@@ -103,10 +104,14 @@ impl Kernels {
 
     fn make(&mut self, missing: &[&str]) -> Done<()> {
         let half = if missing.len() > TOGETHER { missing.len().div_ceil(2) } else { missing.len() };
-        let programs: Vec<(&[&str], Key)> = missing
-            .chunks(half)
-            .map(|texts| (texts, Key { kind: "kernel", made_by: self.made_by.clone(), text: kir::assemble(texts).0 }))
-            .collect();
+        let key = |texts: &[&str]| {
+            let (made_by, text) = (self.made_by.clone(), kir::assemble(texts).0);
+            Key { kind: "kernel", made_by, text }
+        };
+        // A program is compiled in one way.
+        let alike = Math::ALL.map(|m| missing.iter().copied().filter(|t| kir::math(t) == m).collect::<Vec<_>>());
+        let programs: Vec<(&[&str], Key)> =
+            alike.iter().flat_map(|texts| texts.chunks(half)).map(|texts| (texts, key(texts))).collect();
         let mut unknown = Vec::new();
         for (texts, key) in &programs {
             match self.disk.get(key) {

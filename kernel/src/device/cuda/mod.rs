@@ -3,10 +3,11 @@
 //! Rows: CUDA §1–§6; RELIABILITY 15–19. Start at `Cuda::run`. `probe` finds a device or says what is missing; `driver`
 //! and `memory` are the calls, `compile`, `cache` and `kernels` come from text to function, `place` decides, `run` does
 //! one evaluation, `launch` one launch of it, `repeat` all again as one `graph`, `known` keeps what was made for a plan,
-//! `tune` which text of a launch is fastest. Always: the host keeps a copy of every value, so nothing is lost with the
-//! device; a trouble of the device is no trouble of the user's: the CPU computes, and a notice says so once. Only here is
-//! cudarc named.
+//! `tune` which text of a launch is fastest. Large results stay there (`away`). Always: the host has every value or can
+//! compute it again, so nothing is lost with the device; a trouble of the device is no trouble of the user's: the CPU
+//! computes, and a notice says so once. Only here is cudarc named.
 
+mod away;
 mod blas;
 mod cache;
 mod compile;
@@ -20,6 +21,7 @@ mod place;
 mod probe;
 mod repeat;
 mod run;
+mod transfer;
 mod tune;
 
 use super::cpu::Cpu;
@@ -28,12 +30,14 @@ use aplomb_lang::array::{Array, Data};
 use aplomb_lang::error::Error;
 use aplomb_lang::kir::Tuning;
 use aplomb_lang::plan::Plan;
+use away::Away;
 use blas::Blas;
 use cache::Disk;
 use driver::Driver;
 use kernels::Kernels;
 use known::Known;
 use memory::Memory;
+use place::Where;
 use run::{Run, Task};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -142,7 +146,7 @@ impl Cuda {
     pub fn facts(&self) -> Vec<(String, String)> {
         let f = self.driver.facts();
         let bytes = aplomb_lang::error::bytes;
-        let (made, t) = (self.kernels.spent, self.memory.traffic);
+        let (made, t) = (self.kernels.spent, self.memory.traffic());
         let folder = self.kernels.disk().folder().map_or("none".into(), |p| p.display().to_string());
         let free = self.driver.memory().map_or("unknown".into(), |(free, _)| bytes(free));
         let rows = [
@@ -181,15 +185,17 @@ impl Cuda {
 
     /// What compiling and transfers took since this device was opened.
     pub fn compiling(&self) -> Compiling {
-        let t = self.memory.traffic;
+        let t = self.memory.traffic();
         let (lowered, made) = (self.known.lowered, self.kernels.spent);
         let graphs = self.graphs;
         Compiling { lowered, graphs, up: t.up, down: t.down, kept: t.kept, up_ms: t.up_ms, down_ms: t.down_ms, ..made }
     }
 
     pub fn take_notices(&mut self) -> Vec<String> {
-        let kernels = std::mem::take(&mut self.kernels.notices);
-        kernels.into_iter().chain(std::mem::take(&mut self.known.choices.notices)).for_each(|n| self.tell(n));
+        let mut new = std::mem::take(&mut self.kernels.notices);
+        new.append(&mut self.known.choices.notices);
+        new.append(&mut self.memory.transfers.borrow_mut().notices);
+        new.into_iter().for_each(|n| self.tell(n));
         let new = self.notices[self.heard..].to_vec();
         self.heard = self.notices.len();
         new
@@ -197,6 +203,14 @@ impl Cuda {
 
     pub fn stats(&self) -> &[LaunchStats] {
         &self.stats
+    }
+
+    /// Nothing is asked of it any more: what can come home does so first.
+    pub fn leave(&mut self) {
+        if !self.driver.is_lost() {
+            self.memory.forget();
+        }
+        self.driver.lose();
     }
 
     /// Whether it still answers.
@@ -218,7 +232,7 @@ impl Cuda {
         self.known.heed(self.tune == Tune::Known);
         let mut done = self.try_twice(cpu, plan, inputs, ctx, by_cost);
         if let Some(Err(Stop::Large)) = done {
-            self.blas.paused = Some("items beyond 2*499 may overflow");
+            self.blas.paused = Some(blas::too_large(plan.math));
             done = self.try_twice(cpu, plan, inputs, ctx, by_cost);
             self.blas.paused = None;
         }
@@ -290,7 +304,7 @@ impl Cuda {
         by_cost: bool,
     ) -> Result<Vec<Array>, Stop> {
         self.driver.enter()?;
-        let costs = place::costs(plan, cpu.threads(), |k| self.is_there(inputs.get(k)));
+        let costs = place::costs(plan, cpu.threads(), |k| self.lies(inputs.get(k)));
         if by_cost && costs.cpu_us <= costs.gpu_us {
             return self.all_on_cpu(cpu, plan, inputs, ctx, format!("on the CPU: {}", costs.sentence()));
         }
@@ -305,8 +319,11 @@ impl Cuda {
                     Ok(text) => {
                         let mut why =
                             if by_cost { format!("on the GPU: {}", costs.sentence()) } else { ASKED_FOR.into() };
-                        why.extend(text.choice.iter().map(|c| format!("; {}", c.sentence())));
                         let choice = self.blas.choose(&plan, launch, ctx.libraries);
+                        if choice.as_ref().is_none_or(|c| c.call.is_none()) && text.code.fast.is_any() {
+                            why += &format!("; {}", text.code.fast.says());
+                        }
+                        why.extend(text.choice.iter().map(|c| format!("; {}", c.sentence())));
                         why.extend(choice.iter().map(|c| format!("; {}", c.says)));
                         (Some(Task { text, call: choice.and_then(|c| c.call) }), why)
                     }
@@ -328,11 +345,12 @@ impl Cuda {
         Ok(values)
     }
 
-    fn is_there(&self, input: Option<&Array>) -> bool {
+    fn lies(&self, input: Option<&Array>) -> Where {
         match input.map(Array::settled).as_ref().map(Array::data) {
-            Some(Data::Dense(b)) => self.memory.has(b),
+            Some(Data::Dense(b)) if !self.memory.has(b) => Where::Host,
+            Some(Data::Dense(b)) if Away::of(b).is_some_and(|a| !a.is_home()) => Where::Device,
             // A number is nothing to move.
-            _ => true,
+            _ => Where::Both,
         }
     }
 

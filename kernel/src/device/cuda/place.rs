@@ -93,6 +93,14 @@ pub fn all_on_cpu(plan: &Plan, threads: usize) -> f64 {
     plan.launches.iter().map(|l| cpu_us(l, threads)).sum()
 }
 
+/// Where an input's items are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Where {
+    Host,
+    Both,
+    Device,
+}
+
 /// What both devices are thought to take for a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Costs {
@@ -100,17 +108,22 @@ pub struct Costs {
     pub gpu_us: f64,
     /// Bytes that have to be moved to the GPU and back; part of `gpu_us`.
     pub moved: f64,
+    /// Bytes that have to come home for the CPU; part of `cpu_us`.
+    pub fetched: f64,
 }
 
-/// `there`: whether the k-th input is on the device already.
-pub fn costs(plan: &Plan, threads: usize, there: impl Fn(usize) -> bool) -> Costs {
-    let input = |b: &&aplomb_lang::plan::Buffer| matches!(b.from, From::Input(k) if !there(k as usize));
-    let up: f64 = plan.buffers.iter().filter(input).map(|b| b.bytes() as f64).sum();
+/// `lies`: where the k-th input is. A large result stays on the GPU; who looks at it pays for that.
+pub fn costs(plan: &Plan, threads: usize, lies: impl Fn(usize) -> Where) -> Costs {
+    let inputs = |wanted: Where| -> f64 {
+        let is = |b: &&aplomb_lang::plan::Buffer| matches!(b.from, From::Input(k) if lies(k as usize) == wanted);
+        plan.buffers.iter().filter(is).map(|b| b.bytes() as f64).sum()
+    };
     let made = |b: &&aplomb_lang::plan::BufId| matches!(plan.buffer(**b).from, From::Launch(_));
-    let down: f64 = plan.roots.iter().filter(made).map(|b| plan.buffer(*b).bytes() as f64).sum();
+    let back = plan.roots.iter().filter(made).map(|b| plan.buffer(*b).bytes()).filter(|n| *n < super::away::LEAST);
     let launches: f64 = plan.launches.iter().map(|l| gpu_us(plan, l)).sum();
-    let moved = up + down;
-    Costs { cpu_us: all_on_cpu(plan, threads), gpu_us: launches + ANSWER_US + moved / TRANSFER_PER_US, moved }
+    let (moved, fetched) = (inputs(Where::Host) + back.sum::<u64>() as f64, inputs(Where::Device));
+    let cpu_us = all_on_cpu(plan, threads) + fetched / TRANSFER_PER_US;
+    Costs { cpu_us, gpu_us: launches + ANSWER_US + moved / TRANSFER_PER_US, moved, fetched }
 }
 
 /// What compiling so many kernels is thought to take.
@@ -122,13 +135,14 @@ impl Costs {
     /// The part of the reason that has the numbers.
     pub fn sentence(&self) -> String {
         let time = aplomb_lang::error::time;
-        let moving = match self.moved {
+        let moving = |bytes: f64| match bytes {
             bytes if bytes > 0.0 => {
                 let by = time(bytes / TRANSFER_PER_US);
                 format!(", {by} of it to move {}", aplomb_lang::error::bytes(bytes as u64))
             }
             _ => String::new(),
         };
-        format!("estimated {} on the CPU, {} on the GPU{moving}", time(self.cpu_us), time(self.gpu_us))
+        let (home, there) = (moving(self.fetched), moving(self.moved));
+        format!("estimated {} on the CPU{home}, {} on the GPU{there}", time(self.cpu_us), time(self.gpu_us))
     }
 }

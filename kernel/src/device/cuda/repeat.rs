@@ -220,7 +220,7 @@ impl Run<'_> {
         if !texts.iter().enumerate().all(fits) {
             return Ok(None);
         }
-        plan.roots.iter().map(|b| self.value(*b)).collect::<Result<_, _>>().map(Some)
+        self.roots().map(Some)
     }
 }
 

@@ -4,16 +4,18 @@
 //! come back whole or not at all; an element that failed is told by the CPU, which runs the plan again, so errors are
 //! the same on both; an integer result that did not fit is made again as f64, as there. `launch` does one launch.
 
+use super::away::{self, Away, Recall, Recipe, Weight};
 use super::blas::Call;
 use super::driver::{Done, Trouble};
 use super::kernels::Ready;
 use super::known::{Lowered, Text};
-use super::memory::{DevBuf, are_items};
+use super::memory::DevBuf;
+use super::transfer::are_items;
 use super::{Cuda, Stop};
 use crate::device::cpu::Cpu;
 use crate::device::{Device, DeviceError, LaunchStats, OnGpu, RunCtx};
+use crate::pool::PoolBuffer;
 use aplomb_lang::array::{Array, DType, Data, Storage, elements};
-use aplomb_lang::kir;
 use aplomb_lang::plan::{BufId, From, Launch, Plan};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -78,7 +80,10 @@ pub struct Task {
 impl Task {
     /// The texts that are to be compiled before it runs.
     pub fn wanted(&self) -> Vec<&str> {
-        if self.call.is_some() { vec![kir::RANGE] } else { self.text.texts.iter().map(String::as_str).collect() }
+        match &self.call {
+            Some(call) => vec![call.range()],
+            None => self.text.texts.iter().map(String::as_str).collect(),
+        }
     }
 }
 
@@ -89,6 +94,7 @@ pub struct Run<'a> {
     /// As it is known, and with the storage types that its buffers turned out to have.
     pub whole: &'a Rc<Plan>,
     pub plan: Rc<Plan>,
+    pub inputs: Vec<Array>,
     pub held: Vec<Held>,
     pub words: Rc<DevBuf>,
     /// The launches that a library did.
@@ -106,24 +112,28 @@ impl<'a> Run<'a> {
         inputs: &[Array],
     ) -> Done<Run<'a>> {
         let mut held = vec![Held::default(); plan.buffers.len()];
+        let inputs: Vec<Array> = inputs.iter().map(Array::settled).collect();
         for (slot, buffer) in held.iter_mut().zip(&plan.buffers) {
             if let From::Input(k) = buffer.from {
-                slot.host = inputs.get(k as usize).map(Array::settled);
+                slot.host = inputs.get(k as usize).cloned();
             }
         }
         // None yet.
         let words = cuda.memory.take(0)?;
-        Ok(Run { cuda, cpu, ctx, whole, plan, held, words, multiplied: Vec::new(), stats: Vec::new() })
+        Ok(Run { cuda, cpu, ctx, whole, plan, inputs, held, words, multiplied: Vec::new(), stats: Vec::new() })
     }
 
     /// The values of the roots. `texts`: None where a launch runs on the CPU; `whys` says why each runs where it does.
     pub fn all(mut self, texts: Vec<Option<Task>>, whys: &[String]) -> Result<(Vec<Array>, Vec<LaunchStats>), Stop> {
         let tasks = || texts.iter().flatten();
         let wanted: Vec<Rc<Lowered>> = tasks().filter(|t| t.call.is_none()).map(|t| t.text.clone()).collect();
-        let others: &[&str] = if tasks().any(|t| t.call.is_some()) { &[kir::RANGE] } else { &[] };
+        let mut others: Vec<&str> = tasks().filter_map(|t| Some(t.call.as_ref()?.range())).collect();
+        others.sort();
+        others.dedup();
         // All in one program, which stays as long as the run.
-        let functions = self.cuda.kernels.of(&wanted, others)?;
-        let range = functions.last().filter(|_| !others.is_empty());
+        let functions = self.cuda.kernels.of(&wanted, &others)?;
+        let ranges = &functions[functions.len() - others.len()..];
+        let range = |call: &Call| ranges.get(others.iter().position(|text| *text == call.range())?);
         if wanted.len() == texts.len()
             && let Some(values) = self.again(&wanted, whys)?
         {
@@ -146,7 +156,7 @@ impl<'a> Run<'a> {
                 known => known,
             };
             let stats = match text {
-                Some(Task { text, call: Some(call) }) => self.product(k, text, &call, range, why)?,
+                Some(Task { text, call: Some(call) }) => self.product(k, text, &call, range(&call), why)?,
                 Some(Task { text, call: None }) => self.launch(k, text, why)?,
                 None => {
                     self.untuned(k, &why);
@@ -162,9 +172,43 @@ impl<'a> Run<'a> {
         }
         let words = self.read_words(self.plan.launches.len())?;
         self.look_at(&words)?;
-        let roots = self.plan.roots.clone();
-        let values = roots.iter().map(|b| self.value(*b)).collect::<Result<_, _>>()?;
+        let values = self.roots()?;
         Ok((values, self.stats))
+    }
+
+    /// The values of the roots. Large ones stay where they are until somebody looks.
+    pub fn roots(&mut self) -> Result<Vec<Array>, Stop> {
+        (0..self.plan.roots.len()).map(|k| self.root(k)).collect()
+    }
+
+    fn root(&mut self, k: usize) -> Result<Array, Stop> {
+        let at = self.plan.roots[k];
+        let bytes = self.plan.buffer(at).bytes();
+        let weight = Weight::new(bytes, &self.inputs);
+        let Held { host: None, copy: Some(copy) } = self.held[at.0 as usize].clone() else { return self.value(at) };
+        if bytes < away::LEAST || !weight.fits(self.ctx.budget.free()) {
+            return self.value(at);
+        }
+        let to = self.room(at)?;
+        let recipe =
+            Recipe { plan: self.whole.clone(), inputs: self.inputs.clone(), root: k, threads: self.cpu.threads() };
+        let transfers = self.cuda.memory.transfers.clone();
+        let host: Arc<dyn Storage> = Arc::new(Away::new(Recall { to, copy: copy.clone(), transfers, recipe }, weight));
+        Ok(self.as_host(at, host, &copy))
+    }
+
+    /// Memory of the host for a buffer.
+    fn room(&self, at: BufId) -> Result<PoolBuffer, Stop> {
+        let of = self.plan.buffer(at);
+        self.cpu.pool().buffer(of.dtype, elements(&of.shape), self.ctx.budget).map_err(Stop::Budget)
+    }
+
+    /// A buffer's array, which is on the device as `copy`.
+    fn as_host(&mut self, at: BufId, host: Arc<dyn Storage>, copy: &Rc<DevBuf>) -> Array {
+        self.cuda.memory.keep(&host, copy);
+        let array = Array::dense(self.plan.buffer(at).shape.clone(), host);
+        self.held[at.0 as usize].host = Some(array.clone());
+        array
     }
 
     /// The error words of the first so many launches.
@@ -296,27 +340,27 @@ impl<'a> Run<'a> {
             return Ok(host);
         }
         let Some(copy) = held.copy else { return Err(Stop::Cpu(format!("buffer {} was never computed", at.0))) };
-        let (dtype, shape) = (self.plan.buffer(at).dtype, self.plan.buffer(at).shape.clone());
-        let len = elements(&shape);
-        let mut buffer = self.cpu.pool().buffer(dtype, len, self.ctx.budget).map_err(Stop::Budget)?;
-        // SAFETY: a new buffer that holds `len` items of `dtype`, and only this slice refers to it; what comes in is
+        let mut to = self.room(at)?;
+        let (dtype, bytes) = (to.dtype(), to.len() * to.dtype().size());
+        // SAFETY: a new buffer that holds so many items of `dtype`, and only this slice refers to it; what comes in is
         // looked at before anybody sees it as characters.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(buffer.as_mut_ptr(), len * dtype.size()) };
+        let bytes = unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr(), bytes) };
         self.cuda.memory.download(&copy, bytes, self.ctx.interrupt)?;
         if !are_items(dtype, bytes) {
             return Err(Stop::Cpu(format!("the device gave no {} items", dtype.name())));
         }
-        let host: Arc<dyn Storage> = Arc::new(buffer);
-        self.cuda.memory.keep(&host, &copy);
-        let array = Array::dense(shape, host);
-        self.held[at.0 as usize].host = Some(array.clone());
-        Ok(array)
+        Ok(self.as_host(at, Arc::new(to), &copy))
     }
 
     /// One launch on the CPU, as a plan of its own.
     fn on_cpu(&mut self, k: usize, why: String) -> Result<LaunchStats, Stop> {
         let launch = self.plan.launches[k].clone();
-        let mut plan = Plan { buffers: self.plan.buffers.clone(), launches: vec![launch], roots: Vec::new() };
+        let mut plan = Plan {
+            buffers: self.plan.buffers.clone(),
+            launches: vec![launch],
+            roots: Vec::new(),
+            math: self.plan.math,
+        };
         let mut inputs = Vec::new();
         let launch = &plan.launches[0];
         let mut read: Vec<BufId> = launch.loads.iter().map(|l| l.buf).collect();
