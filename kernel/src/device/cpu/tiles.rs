@@ -100,6 +100,8 @@ pairs! {
     Least: Op::Min, Op::Mul, Where::Exact | Where::Bools => rules::Min, rules::Mul, MOST, [MOST, 1.0];
 }
 
+// All indices are known where it is compiled: what they name are registers.
+#[allow(clippy::needless_range_loop)]
 #[inline(always)]
 unsafe fn tile<P: Pair, L: Wide, const R: usize, const C: usize, const H: usize>(
     left: *const f64,
