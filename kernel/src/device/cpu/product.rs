@@ -293,6 +293,7 @@ impl Operand<'_> {
             while line < self.lines && k < end {
                 let n = CHUNK.min(end - k);
                 frame.run(env, line * self.deep + k, n);
+                // SAFETY: the chunk that has just run holds n.
                 let items = unsafe { std::slice::from_raw_parts(frame.kept(env, 0), n) };
                 items.chunks(GROUP).enumerate().for_each(|(j, items)| put(k + j * GROUP, items));
                 k += n;
