@@ -61,11 +61,15 @@ impl Oracle {
 }
 
 fn prepared(recording: bool, off: Option<&str>) -> Session {
+    prepared_on(SETUP, recording, off)
+}
+
+fn prepared_on(setup: &str, recording: bool, off: Option<&str>) -> Session {
     let mut s = session();
     s.value_of("1").expect("a session");
     s.interp().set_record_all(false);
     let mut heard = support::Heard::default();
-    let code = SETUP.to_string();
+    let code = setup.to_string();
     s.handle(aplomb_lang::protocol::Request::Execute { code, name: "setup".into(), silent: true }, &mut heard);
     s.interp().set_record_all(recording);
     if let Some(name) = off {
@@ -260,6 +264,52 @@ fn what_once_differed_is_equal() {
         let wanted = oracle.value(line);
         assert_eq!(outcome(fused.value_of(line)), wanted, "fused: {line}");
         assert_eq!(outcome(eager.value_of(line)), wanted, "at once: {line}");
+    }
+}
+
+/// Products that the CPU computes by blocks, and some that look like them.
+const PRODUCTS: &[&str] = &[
+    "X+.×Y",
+    "X+.×⍉Z",
+    "(⍉Y)+.×⍉X",
+    "(⌽X)+.×⊖Y",
+    "(9 65↑X)+.×2 1↓67 9↑Y",
+    "(20 90↑X)+.×90 15↑Y",
+    "(2 5 33⍴X)+.×33 3 7⍴Y",
+    "1+2×X+.×Y",
+    "⌈/X+.×Y",
+    "(2×X)+.×÷Y",
+    "X[⌽⍳13;]+.×Y[;3 3 1 4]",
+    "((⍳9)∘.+⍳70)+.×Y",
+    "(X+.×Y)+.×⍉11 11⍴⍉X",
+    "(7 200⍴,X)+.×200 5⍴,Y",
+    "U+.×⍉V",
+    "U+.×0.5×⍉V",
+    "U⌈.+⍉V",
+    "U⌊.×⍉V",
+    "U+.=⍉V",
+    "U+.≠⍉V",
+    "(U>0)∨.∧⍉V>1",
+    "(U>0)∧.∨⍉V>1",
+    "(U>0)+.∧⍉V>1",
+    "X⌊.+Y",
+    "X+.=Y",
+    "(1E200×X)+.×1E150×Y",
+    "(÷X-0.5)+.×Y",
+    "(÷U)+.×⍉V",
+    "(X×X=0.5)+.×-Y",
+];
+
+#[test]
+fn products_by_blocks_are_equal() {
+    let data = "X←13 70⍴÷1+97|⍳910 ⋄ Y←70 11⍴1-0.3×89|⍳770 ⋄ Z←11 70⍴(⍳770)*0.5 ⋄ U←13 70⍴¯3+7|⍳910 ⋄ V←11 70⍴5|⍳770";
+    let mut oracle = Oracle::on(data);
+    let mut sessions = [true, false].map(|recording| prepared_on(data, recording, None));
+    for line in PRODUCTS {
+        let wanted = oracle.value(line);
+        for s in &mut sessions {
+            assert_eq!(outcome(s.value_of(line)), wanted, "{line}");
+        }
     }
 }
 

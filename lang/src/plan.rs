@@ -115,6 +115,26 @@ impl What {
         }
     }
 
+    /// Each value that it is made of by its new number.
+    pub fn renumber(&mut self, new: impl Fn(ValueId) -> ValueId) {
+        let args: &mut [ValueId] = match self {
+            What::Load(_) | What::Index { .. } | What::Const(_) | What::Reduced(_) => &mut [],
+            What::Op { args, .. } => args,
+            What::Guard { value, .. } => std::slice::from_mut(value),
+            What::Part { yes, no, .. } => {
+                (*yes, *no) = (new(*yes), new(*no));
+                &mut []
+            }
+            What::Select { cond, yes, no } => {
+                (*cond, *yes, *no) = (new(*cond), new(*yes), new(*no));
+                &mut []
+            }
+            What::Gather { places, .. } => places,
+            What::Loop { args, .. } => args,
+        };
+        args.iter_mut().for_each(|v| *v = new(*v));
+    }
+
     /// The load that it reads.
     pub fn load(&self) -> Option<u32> {
         match self {

@@ -5,6 +5,7 @@
 //! | last, extent ≤ 1 024 | a row | as many rows to a chunk as fit, the tree of each from L1 |
 //! | last, longer | a block of 65 536 | chunks into 64 partials in registers |
 //! | other | 256 places of a tile of up to 1 024 columns | rows added into the tile |
+//! | last, of a function of all pairs | see `product` | |
 //! | any, not associative | a tile of columns, or a row | from the end, one element at a time |
 //!
 //! An item whose result shows ∞ or NaN is folded again with the scalar meaning. Not here: several short rows to one
@@ -13,6 +14,7 @@
 use super::chunk::{CHUNK, Env, Frame};
 use super::launch::{Outputs, Tally, share};
 use super::loops::{Loops, loops};
+use super::product::Packed;
 use super::program::{Input, Work, lower, rounded};
 use super::{Cpu, DeviceError, Fault, RunCtx};
 use crate::pool::PoolBuffer;
@@ -204,6 +206,7 @@ impl Pass<'_> {
             keep: folds.iter().map(|f| (f.of.value, !f.of.op.row().keeps)).collect(),
             reduced: Vec::new(),
         };
+        let packed = if self.stores { Packed::of(cpu, launch, &inputs, ctx)? } else { None };
         let program = lower(work, inputs);
         let env = Env::new(cpu.isa, &program, &launch.body, &outputs.sinks);
         let items = cut.items();
@@ -211,10 +214,18 @@ impl Pass<'_> {
         let group = (UNIT / each).max(1);
         let total: usize = launch.domain.iter().product();
         let together = (program.ns + 0.1 * folds.len() as f64) * total as f64 > ALONE_NS;
-        let mut tally = share(cpu, &env, items.div_ceil(group), together, ctx, &|frame, unit| {
-            let range = unit * group..((unit + 1) * group).min(items);
-            self.group(frame, &env, &folds, range);
-        })?;
+        let mut tally = match (&packed, folds.as_slice()) {
+            (Some(packed), [fold]) => share(cpu, &env, packed.units(), together, ctx, &|frame, unit| {
+                let mut again = |item: usize| self.group(frame, &env, &folds, item..item + 1);
+                // SAFETY: `out` holds a partial for each item.
+                unsafe { packed.unit(unit, fold.out, &mut again) }
+            }),
+            _ => share(cpu, &env, items.div_ceil(group), together, ctx, &|frame, unit| {
+                let range = unit * group..((unit + 1) * group).min(items);
+                self.group(frame, &env, &folds, range);
+            }),
+        }?;
+        drop(packed);
         drop(folds);
         for (&k, part) in self.folds.iter().zip(parts) {
             let reduction = &launch.reductions[k];

@@ -18,6 +18,8 @@ pub unsafe trait Wide: Lane {
     /// # Safety
     /// `N` elements are writable at `at`.
     unsafe fn store(self, at: *mut f64);
+    /// Each rounded to f32.
+    fn narrow(self) -> Self;
     /// Past the caches. # Safety: as `store`, and `at` is aligned to the register.
     #[inline(always)]
     unsafe fn stream(self, at: *mut f64) {
@@ -35,6 +37,10 @@ unsafe impl Wide for f64 {
     #[inline(always)]
     unsafe fn store(self, at: *mut f64) {
         unsafe { *at = self }
+    }
+    #[inline(always)]
+    fn narrow(self) -> f64 {
+        f64::from(self as f32)
     }
 }
 
@@ -188,6 +194,10 @@ mod x86 {
             unsafe { _mm512_storeu_pd(at, self.0) }
         }
         #[inline(always)]
+        fn narrow(self) -> V8 {
+            V8(unsafe { _mm512_cvtps_pd(_mm512_cvtpd_ps(self.0)) })
+        }
+        #[inline(always)]
         unsafe fn stream(self, at: *mut f64) {
             unsafe { _mm512_stream_pd(at, self.0) }
         }
@@ -335,6 +345,10 @@ mod x86 {
         #[inline(always)]
         unsafe fn store(self, at: *mut f64) {
             unsafe { _mm256_storeu_pd(at, self.0) }
+        }
+        #[inline(always)]
+        fn narrow(self) -> V4 {
+            V4(unsafe { _mm256_cvtps_pd(_mm256_cvtpd_ps(self.0)) })
         }
         #[inline(always)]
         unsafe fn stream(self, at: *mut f64) {

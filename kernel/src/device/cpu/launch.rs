@@ -11,7 +11,7 @@ use super::{Cpu, DeviceError, Fault, Held, RunCtx, compact, fold, scan, whole};
 use crate::pool::PoolBuffer;
 use aplomb_lang::array::{DType, Storage, elements};
 use aplomb_lang::dag::ix::Ix;
-use aplomb_lang::plan::{BufId, Kind, Launch, Load, Plan, Step, Store, ValueId};
+use aplomb_lang::plan::{BufId, Kind, Launch, Load, Plan, Step, Store, ValueId, What};
 use std::sync::{Arc, MutexGuard};
 
 /// From here on an output goes past the caches (triad 1.3–1.4× faster).
@@ -60,7 +60,7 @@ pub fn run(
         let before = wide.len();
         let mut tally = Tally::default();
         let body = Outputs::new(cpu, plan, &launch.stores, &wide, ctx)?;
-        let after = Outputs::new(cpu, plan, &launch.after_stores, &wide, ctx)?;
+        let mut after = Outputs::new(cpu, plan, &launch.after_stores, &wide, ctx)?;
         let inputs = || inputs_of(plan, held, &launch.loads, &launch.body, &launch.domain);
         if launch.kind == Kind::Compact {
             let found = compact::run(cpu, plan, launch, held, inputs()?, &body, &after, ctx)?;
@@ -69,20 +69,22 @@ pub fn run(
             tally.add(&found.0);
             tally.add(&found.1);
         } else if launch.axis.is_some() {
-            let finals = match launch.kind {
+            let mut finals = match launch.kind {
                 Kind::Scan => scan::run(cpu, launch, inputs()?, &body, ctx)?,
                 Kind::Whole => whole::run(cpu, plan, launch, held, inputs()?, &body, ctx)?,
                 _ => fold::run(cpu, launch, &inputs, &body, ctx)?,
             };
             body.note(&finals.tally, &mut wide);
             tally.add(&finals.tally);
-            let outer = launch.outer();
-            let reduced = finals.values.iter().map(|b| in_order(b, &outer)).collect();
-            let own = inputs_of(plan, held, &launch.loads, &launch.after, &outer)?;
-            let work = Work { reduced, ..part(cpu, launch, &launch.after, &outer, &after) };
-            let found = map(cpu, work, own, &after.sinks, ctx)?;
-            after.note(&found, &mut wide);
-            tally.add(&found);
+            if !after.takes(&launch.after, &mut finals.values) {
+                let outer = launch.outer();
+                let reduced = finals.values.iter().map(|b| in_order(b, &outer)).collect();
+                let own = inputs_of(plan, held, &launch.loads, &launch.after, &outer)?;
+                let work = Work { reduced, ..part(cpu, launch, &launch.after, &outer, &after) };
+                let found = map(cpu, work, own, &after.sinks, ctx)?;
+                after.note(&found, &mut wide);
+                tally.add(&found);
+            }
         } else {
             let work = part(cpu, launch, &launch.body, &launch.domain, &body);
             let found = map(cpu, work, inputs()?, &body.sinks, ctx)?;
@@ -135,6 +137,19 @@ impl<'a> Outputs<'a> {
     /// Value and whether its sink finds ∞ by itself, for `Work`.
     pub fn for_work(&self) -> Vec<(u32, bool)> {
         self.stores.iter().zip(&self.sinks).map(|(store, sink)| (store.value, sink.checked)).collect()
+    }
+
+    /// Takes a launch's result as it is, where nothing follows it and it is stored as f64.
+    fn takes(&mut self, after: &[Step], values: &mut Vec<PoolBuffer>) -> bool {
+        let ([step], [sink], [buffer]) = (after, self.sinks.as_slice(), self.buffers.as_mut_slice()) else {
+            return false;
+        };
+        let What::Reduced(k) = step.what else { return false };
+        let fits = sink.dtype == DType::F64 && values.get(k as usize).is_some_and(|v| v.len() == buffer.len());
+        if fits {
+            *buffer = values.swap_remove(k as usize);
+        }
+        fits
     }
 
     fn note(&self, tally: &Tally, wide: &mut Vec<BufId>) {

@@ -15,16 +15,20 @@ mod lanes;
 mod launch;
 mod library;
 mod loops;
+mod product;
 mod program;
 mod scan;
+mod scatter;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod tiles;
 mod walk;
 mod whole;
 
 pub use apply::apply;
 pub use isa::Isa;
+pub use product::estimate;
 
 use super::{Device, DeviceError, Fault, LaunchStats, RunCtx};
 use crate::pool::{Pool, PoolBuffer};

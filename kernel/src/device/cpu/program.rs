@@ -441,7 +441,7 @@ impl Lower<'_> {
 }
 
 /// Element `at` of a source, if it has one.
-fn one(source: Source, at: i64) -> Option<f64> {
+pub fn one(source: Source, at: i64) -> Option<f64> {
     let inside = usize::try_from(at).is_ok_and(|at| at < source.len);
     let mut out = 0.0;
     // SAFETY: the element is inside.

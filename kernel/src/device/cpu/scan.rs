@@ -16,6 +16,7 @@ use super::program::{Input, rounded};
 use super::{Cpu, DeviceError, Fault, RunCtx};
 use aplomb_lang::array::{DType, around, elements};
 use aplomb_lang::plan::{Launch, Reduction};
+use aplomb_lang::prim::op::Op;
 use aplomb_lang::prim::scalar::Fail;
 use aplomb_lang::prim::scan::{BLOCK, step};
 use std::sync::Mutex;
@@ -50,6 +51,9 @@ pub fn run(
     Ok(Finals { values, tally })
 }
 
+/// The first failure that any thread met.
+type Faults = Mutex<Option<Fault>>;
+
 /// One scan, in place over outer × extent × inner.
 struct Line<'a> {
     at: *mut f64,
@@ -63,7 +67,7 @@ unsafe impl Sync for Line<'_> {}
 impl Line<'_> {
     fn run(&self, cpu: &mut Cpu, ctx: &RunCtx) -> Result<Option<Fault>, DeviceError> {
         let (outer, n, inner) = self.shape;
-        let first: Mutex<Option<Fault>> = Mutex::new(None);
+        let first = Faults::default();
         if n > BLOCK && inner == 1 {
             let blocks = n.div_ceil(BLOCK);
             let of = |k: usize| (k / blocks * n + k % blocks * BLOCK, BLOCK.min(n - k % blocks * BLOCK));
@@ -100,11 +104,11 @@ impl Line<'_> {
         each_unit(&mut cpu.threads, items, outer * n * inner > ALONE, ctx, &|k, _| work(k)).map(drop)
     }
 
-    fn step(&self, x: f64, y: f64, at: usize, first: &Mutex<Option<Fault>>) -> f64 {
+    fn step(&self, x: f64, y: f64, at: usize, first: &Faults) -> f64 {
         self.sure(step(self.of.op, x, y), at, first)
     }
 
-    fn sure(&self, value: Result<f64, Fail>, at: usize, first: &Mutex<Option<Fault>>) -> f64 {
+    fn sure(&self, value: Result<f64, Fail>, at: usize, first: &Faults) -> f64 {
         value.unwrap_or_else(|fail| {
             let mut first = first.lock().unwrap_or_else(|e| e.into_inner());
             Fault { site: self.of.site, index: at as u64, fail, node: self.of.node }.keep_least(&mut first);
@@ -112,31 +116,48 @@ impl Line<'_> {
         })
     }
 
-    fn round(&self, x: f64, at: usize, first: &Mutex<Option<Fault>>) -> f64 {
+    fn round(&self, x: f64, at: usize, first: &Faults) -> f64 {
         if self.of.dtype == DType::F32 { self.sure(rounded(Ok(x), true), at, first) } else { x }
     }
 
-    fn block(&self, (at, len): (usize, usize), first: &Mutex<Option<Fault>>) {
-        // SAFETY: the block is this thread's.
-        let items = unsafe { std::slice::from_raw_parts_mut(self.at.add(at), len) };
-        let mut sum = items[0];
-        for (k, x) in items.iter_mut().enumerate().skip(1) {
-            sum = self.step(sum, *x, at + k, first);
-            *x = sum;
+    /// `work` with the operation itself, inlined, where there is one; what it gives is looked at by `stepped`.
+    fn with(&self, work: impl Work) {
+        match self.of.op {
+            Op::Add => work.run(|x, y| x + y),
+            Op::Mul => work.run(|x, y| x * y),
+            Op::Max => work.run(|x, y| if x > y { x } else { y }),
+            Op::Min => work.run(|x, y| if x < y { x } else { y }),
+            _ => work.run(|_, _| f64::NAN),
         }
     }
 
-    fn lift(&self, (at, len): (usize, usize), before: Option<f64>, first: &Mutex<Option<Fault>>) {
+    /// `step`, by `fast` where numbers are finite.
+    #[inline(always)]
+    fn stepped(&self, fast: &impl Fn(f64, f64) -> f64, (x, y): (f64, f64), at: usize, first: &Faults) -> f64 {
+        let value = fast(x, y);
+        // Of numbers beside NaN the greater is no number, whatever a comparison says.
+        if value.is_finite() && x.is_finite() && y.is_finite() { value } else { self.step(x, y, at, first) }
+    }
+
+    fn block(&self, (at, len): (usize, usize), first: &Faults) {
         // SAFETY: the block is this thread's.
         let items = unsafe { std::slice::from_raw_parts_mut(self.at.add(at), len) };
-        for (k, x) in items.iter_mut().enumerate() {
-            let sum = before.map_or(*x, |sum| self.step(sum, *x, at + k, first));
-            *x = self.round(sum, at + k, first);
+        self.with(Running { line: self, items, at, first });
+    }
+
+    fn lift(&self, (at, len): (usize, usize), before: Option<f64>, first: &Faults) {
+        // SAFETY: the block is this thread's.
+        let items = unsafe { std::slice::from_raw_parts_mut(self.at.add(at), len) };
+        if let Some(before) = before {
+            self.with(Lifted { line: self, items, before, at, first });
+        }
+        if self.of.dtype == DType::F32 {
+            items.iter_mut().enumerate().for_each(|(k, x)| *x = self.round(*x, at + k, first));
         }
     }
 
     /// Columns side by side, from the first row down.
-    fn columns(&self, base: usize, width: usize, first: &Mutex<Option<Fault>>) {
+    fn columns(&self, base: usize, width: usize, first: &Faults) {
         let (_, n, inner) = self.shape;
         let (mut sum, mut before) = (vec![0.0; width], vec![None; width]);
         for k in 0..n {
@@ -151,6 +172,48 @@ impl Line<'_> {
                 }
                 *x = self.round(whole, at + c, first);
             }
+        }
+    }
+}
+
+/// A loop over items, generic in the operation.
+trait Work {
+    fn run(self, fast: impl Fn(f64, f64) -> f64);
+}
+
+/// The running fold of a block.
+struct Running<'a> {
+    line: &'a Line<'a>,
+    items: &'a mut [f64],
+    at: usize,
+    first: &'a Faults,
+}
+
+impl Work for Running<'_> {
+    #[inline(always)]
+    fn run(self, fast: impl Fn(f64, f64) -> f64) {
+        let mut sum = self.items[0];
+        for (k, x) in self.items.iter_mut().enumerate().skip(1) {
+            sum = self.line.stepped(&fast, (sum, *x), self.at + k, self.first);
+            *x = sum;
+        }
+    }
+}
+
+/// What stands before a block, in front of each of its items.
+struct Lifted<'a> {
+    line: &'a Line<'a>,
+    items: &'a mut [f64],
+    before: f64,
+    at: usize,
+    first: &'a Faults,
+}
+
+impl Work for Lifted<'_> {
+    #[inline(always)]
+    fn run(self, fast: impl Fn(f64, f64) -> f64) {
+        for (k, x) in self.items.iter_mut().enumerate() {
+            *x = self.line.stepped(&fast, (self.before, *x), self.at + k, self.first);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The VM against the scalar meaning, on every instruction set and thread count: bit for bit, NaN as a class.
 
+mod product;
+
 use super::{Cpu, Isa, apply};
 use crate::device::{Device, DeviceError, RunCtx};
 use aplomb_lang::array::{Array, Buf, DType, Data, Shape, elements};

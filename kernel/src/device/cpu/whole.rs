@@ -4,7 +4,7 @@
 //! |---|---|
 //! | ordered fold | lines |
 //! | segments | segments |
-//! | scatter | places of the base: each thread walks all values in their order and writes its part |
+//! | scatter | see there |
 //! | library | see there |
 //!
 //! Not here: body and operation in one pass over memory.
@@ -13,15 +13,15 @@ use super::chunk::Sink;
 use super::convert::converts;
 use super::fold::Finals;
 use super::launch::{Outputs, Tally, body_into, each_unit};
-use super::program::Input;
-use super::{Cpu, DeviceError, Fault, Held, Isa, RunCtx, library};
+use super::program::{Input, one};
+use super::{Cpu, DeviceError, Fault, Held, Isa, RunCtx, library, scatter};
 use crate::pool::PoolBuffer;
 use aplomb_lang::array::{DType, Storage, View, around, elements};
 use aplomb_lang::dag::Whole;
-use aplomb_lang::plan::{Finish, Launch, Plan};
+use aplomb_lang::plan::{Finish, Launch, Plan, ValueId, What};
 use aplomb_lang::prim::reduce;
 use aplomb_lang::prim::scalar::Fail;
-use aplomb_lang::prim::whole::{Given, Line, Scatter, segment};
+use aplomb_lang::prim::whole::{Given, Line, segment};
 use std::sync::Mutex;
 
 /// Elements below which a hand-off is not worth it, and results to a unit.
@@ -53,7 +53,16 @@ pub fn run(
     let mut tally = Tally::default();
     if !finish.fed.is_empty() {
         let mut more = Vec::with_capacity(finish.fed.len());
-        for &value in &finish.fed {
+        // The places tell the domain's shape, so the values of a scatter need not.
+        let spread = matches!(finish.what, Whole::Scatter { .. }) && finish.fed.len() > 1;
+        for (k, &value) in finish.fed.iter().enumerate() {
+            if let (true, Some(x)) = (spread && k == 0, uniform(launch, &inputs, value)) {
+                let mut buffer = make(cpu, 1)?;
+                // SAFETY: it holds one.
+                unsafe { *buffer.as_mut_ptr().cast::<f64>() = x };
+                operands.push((buffer, Vec::new()));
+                continue;
+            }
             let mut buffer = make(cpu, elements(&launch.domain))?;
             more.push((value, Sink::own(&mut buffer)));
             operands.push((buffer, launch.domain.to_vec()));
@@ -72,6 +81,15 @@ pub fn run(
         fault.keep_least(&mut tally.fault);
     }
     Ok(Finals { values: vec![result], tally })
+}
+
+/// A value that is plainly the same everywhere, which a scatter need not have written out.
+fn uniform(launch: &Launch, inputs: &[Input], value: ValueId) -> Option<f64> {
+    match launch.body.get(value as usize)?.what {
+        What::Const(x) => Some(x),
+        What::Load(k) => inputs.get(k as usize).and_then(|input| one(input.source, input.walk.constant()?)),
+        _ => None,
+    }
 }
 
 struct Parts<'a> {
@@ -123,24 +141,8 @@ impl Parts<'_> {
             }),
             what @ Whole::Scatter { .. } => {
                 given[0].items.iter().enumerate().for_each(|(k, x)| put(k, *x));
-                let Some(scatter) = Scatter::new(what, &given[1..], shape) else { return Ok(1) };
-                let mut places = Vec::with_capacity(scatter.len());
-                for k in 0..scatter.len() {
-                    places.push(scatter.place(k).unwrap_or_else(|fail| {
-                        self.fail(k, fail);
-                        usize::MAX
-                    }));
-                }
-                let threads = if places.len() > ALONE { cpu.threads.count().min(n.max(1)) } else { 1 };
-                let share = n.div_ceil(threads.max(1)).max(1);
-                each_unit(&mut cpu.threads, threads, threads > 1, ctx, &|unit, _| {
-                    let own = unit * share..((unit + 1) * share).min(n);
-                    for (k, at) in places.iter().enumerate().filter(|(_, at)| own.contains(*at)) {
-                        // SAFETY: as `put`.
-                        let there = unsafe { *self.to.add(*at) };
-                        put(*at, scatter.value(there, k, &mut |k, fail| self.fail(k, fail)));
-                    }
-                })
+                let fail = |k, fail| self.fail(k, fail);
+                scatter::Into { what, fed: &given[1..], shape, to: self.to, fail: &fail }.run(cpu, ctx)
             }
             Whole::Lib { of, origin, ct } => library::run(cpu, ctx, *of, *ct, given, n, &|k, x| put(k, x + origin)),
         }

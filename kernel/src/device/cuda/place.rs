@@ -79,7 +79,8 @@ fn passes(launch: &Launch) -> (f64, f64) {
 /// One launch on the CPU.
 pub fn cpu_us(launch: &Launch, threads: usize) -> f64 {
     let stores = 0.25 * launch.stores.len() as f64 + 0.2 * launch.reductions.len() as f64;
-    let inner = points(&launch.domain) * (effort(&launch.body).1 + stores);
+    let blocked = crate::device::cpu::estimate(launch);
+    let inner = blocked.unwrap_or_else(|| points(&launch.domain) * (effort(&launch.body).1 + stores));
     let outer = points(&launch.outer()) * (effort(&launch.after).1 + 0.25 * launch.after_stores.len() as f64);
     let whole = launch.finish.as_ref().map_or(0.0, |f| points(&launch.domain) * f.what.cost().0);
     // Little work is not shared out.
