@@ -95,7 +95,8 @@ impl Row {
 }
 
 fn table(rows: &[Row]) -> String {
-    let head = ["", "before", "after", "change"].map(String::from).to_vec();
+    // As wide as most times are, so that a column keeps its width when the same is measured again.
+    let head = ["", "   before", "    after", "   change"].map(String::from).to_vec();
     let body = rows.iter().map(|r| std::iter::once(r.name.to_string()).chain(r.cells.iter().cloned()).collect());
     grid(&std::iter::once(head).chain(body).collect::<Vec<Vec<String>>>(), &[0])
 }

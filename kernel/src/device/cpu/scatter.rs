@@ -2,7 +2,7 @@
 //!
 //! | part | strategy | measured |
 //! |---|---|---|
-//! | places | a block at a time, as whole numbers in L1; a block with one outside of its axis is looked at one by one | 2.5 ns, both |
+//! | places | a block at a time, as whole numbers in L1; a block with one outside of its axis is looked at one by one | some 2.5 ns, both |
 //! | values | the operation's fast rule; where it is suspect or not finite the scalar meaning | |
 //!
 //! A base that stays in a cache is one thread's. Of a larger one each thread has a part: it goes over all places and
