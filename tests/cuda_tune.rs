@@ -212,7 +212,7 @@ fn a_choice_outlives_the_program_and_a_damaged_one_is_ignored() {
 fn a_program_is_tuned_and_each_launch_is_measured_once() {
     let cache = standin::folder();
     let file = cache.path().join("program.apl");
-    let text = "V←0.25×1+7|3×⍳5003\n+/V\nhalf←{0.5×⍵+2÷⍵}\nhalf⍣4⊢V\nhalf⍣4⊢V+0×+/V\nhalf⍣4⊢V\n⌈/V\n";
+    let text = "V←0.25×1+7|3×⍳5003\n≢⍕V\nhalf←{0.5×⍵+2÷⍵}\nhalf⍣4⊢V\nhalf⍣4⊢V+0×+/V\nhalf⍣4⊢V\n⌈/V\n";
     std::fs::write(&file, text).expect("a program");
     let tuned = |program: &Path| {
         let mut command = standin::on_standin(Path::new(env!("CARGO_BIN_EXE_aplomb")), cache.path())?;
@@ -223,9 +223,9 @@ fn a_program_is_tuned_and_each_launch_is_measured_once() {
     let (table, errors) = said(&out);
     assert!(out.status.success() && errors.is_empty(), "{errors}");
     assert!(table.starts_with("launch") && table.contains("nothing to choose"), "{table}");
-    let loops = records(cache.path()).len();
-    assert_eq!(table.matches("blocks that stay").count(), loops, "{table}");
-    assert!((1..=2).contains(&loops) && table.matches("  chosen").count() == loops, "{table}");
+    let (kept, loops) = (records(cache.path()).len(), table.matches("blocks that stay").count());
+    assert!((1..=2).contains(&loops) && kept >= loops, "{kept}: {table}");
+    assert_eq!(table.matches("  chosen").count(), kept, "{table}");
     // An error of the program is its end, and what was tuned before is told.
     std::fs::write(&file, "V←0.5×⍳2000\n2×V\n÷V-V\n").expect("a program");
     let out = tuned(&file).expect("the stand-in");
