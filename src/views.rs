@@ -6,6 +6,7 @@ use crate::commands::tune as texts;
 use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
 use crate::script;
 use aplomb_kernel::files;
+use aplomb_kernel::session::Session;
 use aplomb_lang::pass::{switch_says, switches as names};
 use aplomb_lang::prim::table::{Fails, Meaning, OTHER_KEYS, prims as rows, role};
 use aplomb_lang::protocol::{Event, Request, Sink};
@@ -65,37 +66,43 @@ fn request(input: Input, silent: bool) -> Result<Request, i32> {
 /// The traces of the statements that gave a value; at least one. Errors: the exit code, all said.
 pub fn recorded(settings: Settings, input: Input) -> Result<Vec<Trace>, i32> {
     let request = request(input, true)?;
-    let (tell, told) = std::sync::mpsc::channel();
-    let code = on_session(settings, move |session| {
+    told(settings, move |session| {
         session.core().set_tracing(true);
         let mut printer = Printer::default();
         session.handle(request, &mut printer);
         if printer.code() != 0 {
-            return printer.code();
+            return Err(printer.code());
         }
-        let traces = session.core().take_traces();
-        if traces.is_empty() {
-            return failed("no statement gave a value, so there is nothing to trace");
+        match session.core().take_traces() {
+            traces if traces.is_empty() => Err(failed("no statement gave a value, so there is nothing to trace")),
+            traces => Ok(traces),
         }
-        let _ = tell.send(traces);
-        0
-    });
-    if code == 0 { told.recv().map_err(|_| FAILED) } else { Err(code) }
+    })
 }
 
 /// The trace of the input, whose last value is compiled and not computed. Errors: as `recorded`.
 fn unrun(settings: Settings, input: Input) -> Result<Vec<Trace>, i32> {
     let Request::Execute { code, name, .. } = request(input, true)? else { return Err(FAILED) };
-    let (tell, told) = std::sync::mpsc::channel();
-    let code = on_session(settings, move |session| match session.trace_unrun(Source::new(&name, &code)) {
-        Ok(trace) => {
-            let _ = tell.send(vec![trace]);
-            0
-        }
-        Err(e) => {
+    told(settings, move |session| {
+        session.trace_unrun(Source::new(&name, &code)).map(|trace| vec![trace]).map_err(|e| {
             eprintln!("{}", report::render(&e, crate::front::colours(&std::io::stderr())));
             FAILED
+        })
+    })
+}
+
+/// What a session of its own tells. Errors: the exit code.
+fn told(
+    settings: Settings,
+    of: impl FnOnce(&mut Session) -> Result<Vec<Trace>, i32> + Send + 'static,
+) -> Result<Vec<Trace>, i32> {
+    let (tell, told) = std::sync::mpsc::channel();
+    let code = on_session(settings, move |session| match of(session) {
+        Ok(traces) => {
+            let _ = tell.send(traces);
+            0
         }
+        Err(code) => code,
     });
     if code == 0 { told.recv().map_err(|_| FAILED) } else { Err(code) }
 }

@@ -68,14 +68,20 @@ fn prepared_on(setup: &str, recording: bool, off: Option<&str>) -> Session {
     let mut s = session();
     s.value_of("1").expect("a session");
     s.interp().set_record_all(false);
-    let mut heard = support::Heard::default();
-    let code = setup.to_string();
-    s.handle(aplomb_lang::protocol::Request::Execute { code, name: "setup".into(), silent: true }, &mut heard);
+    execute(&mut s, setup);
     s.interp().set_record_all(recording);
     if let Some(name) = off {
         s.options().switch(name, false).expect("a switch");
     }
     s
+}
+
+/// Runs a line for its names. Whether it failed.
+fn execute(s: &mut Session, line: &str) -> bool {
+    let mut heard = support::Heard::default();
+    let code = line.to_string();
+    s.handle(aplomb_lang::protocol::Request::Execute { code, name: "line".into(), silent: true }, &mut heard);
+    heard.0.iter().any(|e| matches!(e, aplomb_lang::protocol::Event::Error(_)))
 }
 
 fn compare(count: usize, seed: u64, other: &mut dyn FnMut(&str) -> Outcome, what: &str) {
@@ -256,15 +262,21 @@ const FOUND: &[&str] = &[
     "((¯7↑((×⌿B)<(C×P)))≠(⌈/((3○(⍳6))*(-0.5))))",
 ];
 
+/// Each line gives, recorded and at once, what the reference gives.
+fn all_equal(setup: &str, lines: &[&str]) {
+    let mut oracle = Oracle::on(setup);
+    let mut sessions = [true, false].map(|recording| (recording, prepared_on(setup, recording, None)));
+    for line in lines {
+        let wanted = oracle.value(line);
+        for (recording, s) in &mut sessions {
+            assert_eq!(outcome(s.value_of(line)), wanted, "recorded {recording}: {line}");
+        }
+    }
+}
+
 #[test]
 fn what_once_differed_is_equal() {
-    let mut oracle = Oracle::new();
-    let (mut fused, mut eager) = (prepared(true, None), prepared(false, None));
-    for line in FOUND {
-        let wanted = oracle.value(line);
-        assert_eq!(outcome(fused.value_of(line)), wanted, "fused: {line}");
-        assert_eq!(outcome(eager.value_of(line)), wanted, "at once: {line}");
-    }
+    all_equal(SETUP, FOUND);
 }
 
 /// Products that the CPU computes by blocks, and some that look like them.
@@ -303,14 +315,7 @@ const PRODUCTS: &[&str] = &[
 #[test]
 fn products_by_blocks_are_equal() {
     let data = "X←13 70⍴÷1+97|⍳910 ⋄ Y←70 11⍴1-0.3×89|⍳770 ⋄ Z←11 70⍴(⍳770)*0.5 ⋄ U←13 70⍴¯3+7|⍳910 ⋄ V←11 70⍴5|⍳770";
-    let mut oracle = Oracle::on(data);
-    let mut sessions = [true, false].map(|recording| prepared_on(data, recording, None));
-    for line in PRODUCTS {
-        let wanted = oracle.value(line);
-        for s in &mut sessions {
-            assert_eq!(outcome(s.value_of(line)), wanted, "{line}");
-        }
-    }
+    all_equal(data, PRODUCTS);
 }
 
 /// Lines on cells that once differed from the same cell by cell, shrunk.
@@ -378,11 +383,9 @@ fn what_is_asked_for_again_is_the_same() {
     let (mut oracle, mut kept, mut off) = (Oracle::new(), prepared(true, None), prepared(true, Some("keep")));
     kept.interp().set_keep_all(true);
     let assign = |s: &mut Session, line: &str| {
-        let mut heard = support::Heard::default();
-        let code = line.to_string();
-        s.handle(aplomb_lang::protocol::Request::Execute { code, name: "line".into(), silent: true }, &mut heard);
+        let failed = execute(s, line);
         s.interp().set_record_all(true);
-        heard.0.iter().any(|e| matches!(e, aplomb_lang::protocol::Event::Error(_)))
+        failed
     };
     let (mut values, mut errors) = (0, 0);
     for k in 0..scaled(1500) {

@@ -305,6 +305,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// These launches of it, for these roots.
+    pub fn part(&self, launches: Vec<Launch>, roots: Vec<BufId>) -> Plan {
+        Plan { buffers: self.buffers.clone(), launches, roots, ..*self }
+    }
+
     /// Bytes of the buffers that launches read and write, each once a launch.
     pub fn bytes(&self) -> u64 {
         let of = |l: &Launch| {

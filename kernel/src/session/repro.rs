@@ -62,13 +62,7 @@ fn of_plan(cpu: &mut Cpu, plan: &Plan, recorded: &Recorded, k: usize, ctx: &RunC
     read.dedup();
     let written: Vec<BufId> = launch.stores.iter().chain(&launch.after_stores).map(|s| s.buf).collect();
     let mut values = |wanted: &[BufId], launches: usize| -> Result<Option<Vec<(u32, Array)>>> {
-        let mut part = Plan {
-            buffers: plan.buffers.clone(),
-            launches: plan.launches[..launches].to_vec(),
-            roots: wanted.to_vec(),
-            math: plan.math,
-            order: plan.order,
-        };
+        let mut part = plan.part(plan.launches[..launches].to_vec(), wanted.to_vec());
         part.buffers.iter_mut().for_each(|b| b.last_use = None);
         match cpu.run(&Rc::new(part), &recorded.inputs, ctx) {
             Ok(all) => Ok(Some(wanted.iter().map(|b| b.0).zip(all).collect())),

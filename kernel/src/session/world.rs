@@ -492,16 +492,8 @@ impl Host for World<'_> {
         apply(self.core.device.cpu.isa(), op, ct, x, y, out)
     }
 
-    fn frames(&self) -> bool {
-        !self.core.options.is_off("frames")
-    }
-
-    fn loops(&self) -> bool {
-        !self.core.options.is_off("loops")
-    }
-
-    fn keeps(&self) -> bool {
-        !self.core.options.is_off("keep")
+    fn is_on(&self, switch: &str) -> bool {
+        !self.core.options.is_off(switch)
     }
 
     fn warn(&mut self, code: &'static str, place: &Place, text: String) {

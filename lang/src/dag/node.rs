@@ -275,6 +275,25 @@ impl<A> Node<A> {
         matches!(self, Node::Map { .. } | Node::Select { .. } | Node::Gather { .. } | Node::Loop { .. })
     }
 
+    /// Nanoseconds and operations of one element of this node alone (LOWERING §7: f64 in L1 on the reference CPU).
+    pub fn cost(&self) -> (f64, u64) {
+        match self {
+            Node::Map { op, .. } => (op.row().ns, 1),
+            Node::Reduce { op, .. } | Node::Scan { op, .. } => (op.row().ns, 1),
+            Node::Select { .. } => (0.15, 1),
+            Node::Gather { .. } => (1.5, 1),
+            Node::Cat { args, .. } => (0.15 * args.len() as f64, 0),
+            Node::Loop { body, .. } => {
+                let ns: f64 = body.steps.iter().map(|s| s.op.row().ns).sum();
+                (ns * f64::from(body.expected()), body.steps.len() as u64 * u64::from(body.expected()))
+            }
+            Node::Compact { .. } => (0.5, 0),
+            Node::Whole { what, .. } => what.cost(),
+            Node::Iota { .. } => (0.1, 0),
+            Node::Input(_) | Node::Const(_) | Node::Transform { .. } => (0.0, 0),
+        }
+    }
+
     /// Whether some values have no result, so that the node is evaluated on its whole domain (E1).
     pub fn fails_hard(&self) -> bool {
         match self {

@@ -46,18 +46,8 @@ pub trait Host {
     /// False: some element is suspect (failed, or beyond the fast path) and the caller must take the scalar meaning.
     fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool;
 
-    /// Whether operands may run once for all cells of a frame (`--off frames`).
-    fn frames(&self) -> bool {
-        true
-    }
-
-    /// Whether the rounds of ⍣ may become one loop.
-    fn loops(&self) -> bool {
-        true
-    }
-
-    /// Whether what is asked for again is stored.
-    fn keeps(&self) -> bool {
+    /// Whether what a switch of `RECORDER` names is done.
+    fn is_on(&self, _switch: &str) -> bool {
         true
     }
 

@@ -42,18 +42,16 @@ fn own_ns(cell: &Cell) -> f64 {
     let points = |a: &Array| elements(a.shape()) as f64;
     let reads = 0.25 * node.inputs().iter().filter(|a| a.pending().is_none() && !a.shape().is_empty()).count() as f64;
     let n = elements(cell.shape()) as f64;
-    match &*node {
-        Node::Input(_) | Node::Const(_) | Node::Iota { .. } => 0.0,
-        Node::Map { op, .. } => n * (op.row().ns + reads),
-        Node::Loop { body, .. } => {
-            n * (f64::from(body.expected()) * body.steps.iter().map(|s| s.op.row().ns).sum::<f64>() + reads)
-        }
-        Node::Gather { .. } => n * (1.5 + reads),
-        Node::Select { .. } | Node::Transform { .. } | Node::Cat { .. } => n * (0.15 + reads),
-        Node::Reduce { op, src, .. } | Node::Scan { op, src, .. } => points(src) * (op.row().ns + reads),
-        Node::Compact { args, .. } => args.iter().map(points).sum::<f64>() * (0.5 + reads),
-        Node::Whole { what, args } => args.iter().map(points).fold(n, f64::max) * (what.cost().0 + reads),
-    }
+    let domain = match &*node {
+        Node::Input(_) | Node::Const(_) | Node::Iota { .. } => return 0.0,
+        // What is moved is stored, if anything is.
+        Node::Transform { .. } | Node::Cat { .. } => return n * (0.15 + reads),
+        Node::Reduce { src, .. } | Node::Scan { src, .. } => points(src),
+        Node::Compact { args, .. } => args.iter().map(points).sum(),
+        Node::Whole { args, .. } => args.iter().map(points).fold(n, f64::max),
+        Node::Map { .. } | Node::Loop { .. } | Node::Gather { .. } | Node::Select { .. } => n,
+    };
+    domain * (node.cost().0 + reads)
 }
 
 /// The cells below one, itself included, and what all of them take together.
@@ -119,7 +117,7 @@ impl Needed {
 impl Cx<'_> {
     /// Of the cells that an evaluation needs, beside its roots.
     pub(super) fn worth_keeping(&mut self, roots: &[Rc<Cell>], cells: &[Rc<Cell>], needed: &Needed) -> Vec<Kept> {
-        if !self.host.keeps() || self.sys.again.is_empty() && !cells.iter().any(|c| c.was_computed()) {
+        if !self.host.is_on("keep") || self.sys.again.is_empty() && !cells.iter().any(|c| c.was_computed()) {
             return Vec::new();
         }
         let news = again(cells);

@@ -3,8 +3,6 @@
 //! Source: LOWERING §7 (nanoseconds for one f64 element in L1 on the reference CPU; the launch cost is an estimate) and
 //! CUDA §4's model for the device, µs = max(bytes ÷ bandwidth, flops ÷ peak) + 5.
 
-use crate::dag::{Dag, Node, NodeId};
-
 /// Nanoseconds: one read of a buffer element, one write of one, starting a launch.
 pub const READ_NS: f64 = 0.25;
 pub const WRITE_NS: f64 = 0.25;
@@ -61,24 +59,5 @@ pub const SM_90: Model = Model { arch: "sm_90", bytes_per_us: 4.3e6, flops_per_u
 impl Model {
     pub fn us(&self, bytes: u64, flops: u64) -> f64 {
         (bytes as f64 / self.bytes_per_us).max(flops as f64 / self.flops_per_us) + self.launch_us
-    }
-}
-
-/// Nanoseconds and operations of one element of this node alone.
-pub fn own(dag: &Dag, at: NodeId) -> (f64, u64) {
-    match dag.node(at) {
-        Node::Map { op, .. } => (op.row().ns, 1),
-        Node::Reduce { op, .. } | Node::Scan { op, .. } => (op.row().ns, 1),
-        Node::Select { .. } => (0.15, 1),
-        Node::Gather { .. } => (1.5, 1),
-        Node::Cat { args, .. } => (0.15 * args.len() as f64, 0),
-        Node::Loop { body, .. } => {
-            let ns: f64 = body.steps.iter().map(|s| s.op.row().ns).sum();
-            (ns * f64::from(body.expected()), body.steps.len() as u64 * u64::from(body.expected()))
-        }
-        Node::Compact { .. } => (0.5, 0),
-        Node::Whole { what, .. } => what.cost(),
-        Node::Iota { .. } => (0.1, 0),
-        Node::Input(_) | Node::Const(_) | Node::Transform { .. } => (0.0, 0),
     }
 }

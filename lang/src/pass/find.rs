@@ -1,7 +1,6 @@
 //! Questions about what a kept node's inlined body holds.
 
 use super::contexts::argument;
-use super::cost;
 use super::hash::Set;
 use super::schedule::Why;
 use crate::dag::{Dag, Node, NodeId, Read};
@@ -92,7 +91,7 @@ pub fn body(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Body {
         }
         let is_move = matches!(dag.node(node), Node::Transform { .. });
         if counted.insert(node) {
-            let (ns, flops) = cost::own(dag, node);
+            let (ns, flops) = dag.node(node).cost();
             sum.ns += ns;
             sum.flops += flops;
             operations += usize::from(!is_move);

@@ -492,7 +492,7 @@ fn finished(dag: &Dag, keep: BTreeMap<NodeId, Why>, groups: Vec<Group>, contexts
         let points = places.iter().fold(0u64, |n, c| n.saturating_add(c.points));
         if !keep.contains_key(at) {
             evaluated.insert(*at, (places.len(), points));
-            flops = flops.saturating_add(points.saturating_mul(cost::own(dag, *at).1));
+            flops = flops.saturating_add(points.saturating_mul(dag.node(*at).cost().1));
         }
     }
     let mut reads: Vec<BTreeMap<NodeId, u64>> = vec![BTreeMap::new(); groups.len()];
@@ -504,7 +504,7 @@ fn finished(dag: &Dag, keep: BTreeMap<NodeId, Why>, groups: Vec<Group>, contexts
     let loaded: BTreeSet<NodeId> = contexts.loads().map(|l| l.0).collect();
     for (at, why) in &keep {
         let domain = super::contexts::product(dag.domain(*at));
-        flops = flops.saturating_add(domain.saturating_mul(cost::own(dag, *at).1));
+        flops = flops.saturating_add(domain.saturating_mul(dag.node(*at).cost().1));
         if *why != Why::Consumer || loaded.contains(at) {
             bytes = bytes.saturating_add(dag.elements(*at).saturating_mul(dag.dtype(*at).size() as u64));
         }

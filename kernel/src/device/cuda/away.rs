@@ -7,7 +7,7 @@
 
 use super::driver::{Trouble, guarded};
 use super::memory::DevBuf;
-use super::transfer::{Transfers, are_items};
+use super::transfer::Transfers;
 use crate::device::cpu::Cpu;
 use crate::device::{Device, RunCtx};
 use crate::pool::PoolBuffer;
@@ -26,7 +26,7 @@ pub const LEAST: u64 = 16 << 10;
 const DEEPEST: u32 = 16;
 
 /// What recalling a value keeps alive.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct Weight {
     /// Of the values that are there for its sake alone, its own included.
     bytes: u64,
@@ -40,9 +40,7 @@ impl Weight {
         inputs.iter().fold(Weight { bytes, depth: 0 }, |sum, input| match input.data() {
             Data::Dense(b) => {
                 let own = Weight { bytes: (b.len() * b.dtype().size()) as u64, depth: 0 };
-                let of = Away::of(b)
-                    .filter(|a| !a.is_home())
-                    .map_or(own, |a| Weight { depth: a.weight.depth + 1, ..a.weight });
+                let of = Away::of(b).map_or(own, |a| Weight { depth: a.weight.depth + 1, ..a.weight });
                 Weight { bytes: sum.bytes.saturating_add(of.bytes), depth: sum.depth.max(of.depth) }
             }
             _ => sum,
@@ -87,34 +85,26 @@ impl Away {
         Away { dtype, len, weight, home: OnceLock::new(), recall }
     }
 
+    /// None: the host has it.
     pub fn of(storage: &Arc<dyn Storage>) -> Option<&Away> {
-        storage.as_any().downcast_ref()
-    }
-
-    pub fn is_home(&self) -> bool {
-        self.home.get().is_some()
+        storage.as_any().downcast_ref().filter(|away: &&Away| away.home.get().is_none())
     }
 
     fn fetch(&self) -> Arc<dyn Storage> {
         let recall = self.recall.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(recall) = recall else { unreachable!("a value is neither here nor there") };
-        recall.take().home(self.dtype)
+        recall.take().home()
     }
 }
 
 impl Recall {
-    fn home(mut self, dtype: DType) -> Arc<dyn Storage> {
-        let bytes = self.to.len() * dtype.size();
-        // SAFETY: a buffer of so many items of `dtype` that nobody else refers to; what comes in is looked at before
-        // anybody sees it as characters.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(self.to.as_mut_ptr(), bytes) };
+    fn home(mut self) -> Arc<dyn Storage> {
         let fetched = guarded(|| {
             self.copy.driver().enter()?;
-            self.transfers.borrow_mut().fetch(&self.copy, bytes, &Interrupt::default())
+            self.transfers.borrow_mut().bring(&self.copy, &mut self.to, &Interrupt::default())
         });
         let says = match fetched {
-            Some(Ok(())) if are_items(dtype, bytes) => return Arc::new(self.to),
-            Some(Ok(())) => format!("it gave no {} items", dtype.name()),
+            Some(Ok(())) => return Arc::new(self.to),
             Some(Err(Trouble::Lost(name))) => format!("it is lost: {name}"),
             Some(Err(Trouble::Refused(says))) => says,
             Some(Err(Trouble::Memory | Trouble::Interrupted)) | None => "the driver has no memory for it".into(),

@@ -54,7 +54,7 @@ struct Resident {
 impl Resident {
     /// The host has no copy of its own yet.
     fn is_away(&self) -> bool {
-        self.host.upgrade().is_some_and(|host| Away::of(&host).is_some_and(|a| !a.is_home()))
+        self.host.upgrade().is_some_and(|host| Away::of(&host).is_some())
     }
 
     /// The host gets its own copy.

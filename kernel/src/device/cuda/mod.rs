@@ -351,7 +351,7 @@ impl Cuda {
     fn lies(&self, input: Option<&Array>) -> Where {
         match input.map(Array::settled).as_ref().map(Array::data) {
             Some(Data::Dense(b)) if !self.memory.has(b) => Where::Host,
-            Some(Data::Dense(b)) if Away::of(b).is_some_and(|a| !a.is_home()) => Where::Device,
+            Some(Data::Dense(b)) if Away::of(b).is_some() => Where::Device,
             // A number is nothing to move.
             _ => Where::Both,
         }

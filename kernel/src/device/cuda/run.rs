@@ -10,7 +10,6 @@ use super::driver::{Done, Trouble};
 use super::kernels::Ready;
 use super::known::{Lowered, Text};
 use super::memory::DevBuf;
-use super::transfer::are_items;
 use super::{Cuda, Stop};
 use crate::device::cpu::Cpu;
 use crate::device::{Device, DeviceError, LaunchStats, OnGpu, RunCtx};
@@ -184,9 +183,12 @@ impl<'a> Run<'a> {
     fn root(&mut self, k: usize) -> Result<Array, Stop> {
         let at = self.plan.roots[k];
         let bytes = self.plan.buffer(at).bytes();
-        let weight = Weight::new(bytes, &self.inputs);
         let Held { host: None, copy: Some(copy) } = self.held[at.0 as usize].clone() else { return self.value(at) };
-        if bytes < away::LEAST || !weight.fits(self.ctx.budget.free()) {
+        if bytes < away::LEAST {
+            return self.value(at);
+        }
+        let weight = Weight::new(bytes, &self.inputs);
+        if !weight.fits(self.ctx.budget.free()) {
             return self.value(at);
         }
         let to = self.room(at)?;
@@ -341,27 +343,14 @@ impl<'a> Run<'a> {
         }
         let Some(copy) = held.copy else { return Err(Stop::Cpu(format!("buffer {} was never computed", at.0))) };
         let mut to = self.room(at)?;
-        let (dtype, bytes) = (to.dtype(), to.len() * to.dtype().size());
-        // SAFETY: a new buffer that holds so many items of `dtype`, and only this slice refers to it; what comes in is
-        // looked at before anybody sees it as characters.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr(), bytes) };
-        self.cuda.memory.download(&copy, bytes, self.ctx.interrupt)?;
-        if !are_items(dtype, bytes) {
-            return Err(Stop::Cpu(format!("the device gave no {} items", dtype.name())));
-        }
+        self.cuda.memory.transfers.borrow_mut().bring(&copy, &mut to, self.ctx.interrupt)?;
         Ok(self.as_host(at, Arc::new(to), &copy))
     }
 
     /// One launch on the CPU, as a plan of its own.
     fn on_cpu(&mut self, k: usize, why: String) -> Result<LaunchStats, Stop> {
         let launch = self.plan.launches[k].clone();
-        let mut plan = Plan {
-            buffers: self.plan.buffers.clone(),
-            launches: vec![launch],
-            roots: Vec::new(),
-            math: self.plan.math,
-            order: self.plan.order,
-        };
+        let mut plan = self.plan.part(vec![launch], Vec::new());
         let mut inputs = Vec::new();
         let launch = &plan.launches[0];
         let mut read: Vec<BufId> = launch.loads.iter().map(|l| l.buf).collect();

@@ -5,7 +5,8 @@
 use super::cache::Sum;
 use super::driver::{Done, Driver, Trouble};
 use super::memory::DevBuf;
-use aplomb_lang::array::{DType, View};
+use crate::pool::PoolBuffer;
+use aplomb_lang::array::{DType, Storage, View};
 use aplomb_lang::limits::Interrupt;
 use cudarc::driver::result;
 use std::time::Instant;
@@ -111,6 +112,19 @@ impl Transfers {
         self.read(from, to.len(), interrupt, |at, part| to[at..at + part.len()].copy_from_slice(part))
     }
 
+    /// All items of a buffer into memory of the host. Errors: also where the bytes are no such items.
+    pub fn bring(&mut self, from: &DevBuf, to: &mut PoolBuffer, interrupt: &Interrupt) -> Done<()> {
+        let (dtype, len) = (to.dtype(), to.len());
+        // SAFETY: a buffer of so many items of `dtype` that is borrowed for changing; what comes in is looked at before
+        // anybody sees it as characters.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr(), len * dtype.size()) };
+        self.fetch(from, bytes, interrupt)?;
+        if are_items(dtype, bytes) {
+            return Ok(());
+        }
+        Err(Trouble::Refused(format!("the device gave no {} items", dtype.name())))
+    }
+
     /// A hash of all of it.
     pub fn digest(&mut self, of: &DevBuf, interrupt: &Interrupt) -> Done<[u8; 32]> {
         let mut sum = Sum::default();
@@ -171,7 +185,7 @@ pub fn bytes_of(view: View<'_>) -> &[u8] {
 }
 
 /// Whether downloaded bytes are items of `dtype`.
-pub fn are_items(dtype: DType, bytes: &[u8]) -> bool {
+fn are_items(dtype: DType, bytes: &[u8]) -> bool {
     let point = |b: &[u8]| char::from_u32(u32::from_le_bytes([b[0], b[1], b[2], b[3]])).is_some();
     match dtype {
         DType::Char => bytes.chunks_exact(4).all(point),

@@ -102,7 +102,7 @@ impl Eval<'_> {
             Times::Count(n) => (2..=ROUNDS).contains(&n),
             Times::Until(_) => true,
         };
-        if !worth || self.cx.sys.rounds > 0 || !self.cx.host.loops() {
+        if !worth || self.cx.sys.rounds > 0 || !self.cx.host.is_on("loops") {
             return Ok(None);
         }
         let longest = x.into_iter().chain([y]).chain(like).filter_map(Array::frame).max_by_key(|s| s.at);
@@ -161,7 +161,7 @@ impl Eval<'_> {
     pub fn fold_recorded(&mut self, f: &Rc<Func>, y: &Array, axis: usize, shape: &Shape) -> Result<Option<Array>> {
         let plain = is_number(y) && y.frame().is_none();
         let framed = self.cx.sys.framing > 0 || self.cx.sys.rounds > 0;
-        if !plain || framed || !self.cx.host.loops() || !self.cx.records(&[y], y.len()) {
+        if !plain || framed || !self.cx.host.is_on("loops") || !self.cx.records(&[y], y.len()) {
             return Ok(None);
         }
         let from = self.cx.sys.seq;

@@ -62,7 +62,11 @@ impl Eval<'_> {
     /// Whether so many cells are worth a framed run; inside one there is no other way.
     fn frames(&self, n: usize, args: &[&Array]) -> bool {
         let inside = args.iter().any(|a| a.frame().is_some());
-        inside || !self.cx.sys.cell_by_cell && self.cx.host.frames() && n > 0 && (n >= FEW || self.cx.sys.record_all)
+        inside
+            || !self.cx.sys.cell_by_cell
+                && self.cx.host.is_on("frames")
+                && n > 0
+                && (n >= FEW || self.cx.sys.record_all)
     }
 
     /// An argument whose cells lie behind its own first `lead` axes and the frames around. One that was closed over
