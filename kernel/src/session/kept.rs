@@ -7,6 +7,7 @@ use super::record::{Clock, tell_device};
 use crate::device::{Compiling, LaunchStats};
 use aplomb_lang::error::{Error, OnHost};
 use aplomb_lang::kir;
+use aplomb_lang::limits::Interrupt;
 use aplomb_lang::pass::{Log, tell_text};
 use aplomb_lang::span::Place;
 use aplomb_lang::trace::{Diagnostic, ResultRecord, SourceText, Trace};
@@ -32,6 +33,8 @@ pub struct Part {
     pub on_host: Option<OnHost>,
     /// Names that held its inputs: node and name.
     pub names: Vec<(usize, String)>,
+    /// Ends a story that takes long to tell.
+    pub interrupt: Interrupt,
 }
 
 /// One statement.
@@ -89,7 +92,7 @@ impl Kept {
 
 impl Part {
     fn tell(&self) -> Trace {
-        let (mut trace, plan) = match self.log.tell(&mut Clock::default()) {
+        let (mut trace, plan) = match self.log.tell(&mut Clock::new(&self.interrupt)) {
             Ok(told) => told,
             Err(e) => return untold(&e),
         };

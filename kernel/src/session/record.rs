@@ -6,22 +6,35 @@ use aplomb_lang::array::{Array, Data, View};
 use aplomb_lang::dag::{Node, NodeId};
 use aplomb_lang::eval::Interp;
 use aplomb_lang::eval::value::Value;
+use aplomb_lang::limits::Interrupt;
 use aplomb_lang::pass::Observer;
 use aplomb_lang::trace::{Measured, Ran, ResultRecord, Trace};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The compiler has no clock of its own.
-#[derive(Default)]
-pub struct Clock(Option<Instant>);
+/// The compiler has neither a clock of its own nor the session's interrupt.
+pub struct Clock {
+    begun: Option<Instant>,
+    interrupt: Interrupt,
+}
+
+impl Clock {
+    pub fn new(interrupt: &Interrupt) -> Clock {
+        Clock { begun: None, interrupt: interrupt.clone() }
+    }
+}
 
 impl Observer for Clock {
     fn begin(&mut self, _pass: &'static str) {
-        self.0 = Some(Instant::now());
+        self.begun = Some(Instant::now());
     }
 
     fn end(&mut self, _pass: &'static str) -> f64 {
-        self.0.map_or(0.0, |begun| begun.elapsed().as_secs_f64() * 1e3)
+        self.begun.map_or(0.0, |begun| begun.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn interrupt(&self) -> Interrupt {
+        self.interrupt.clone()
     }
 }
 

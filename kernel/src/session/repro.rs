@@ -34,7 +34,8 @@ impl Session {
         for recorded in forced {
             let core = &mut self.core;
             let options = core.options().clone();
-            let compiled = core.plans().plan(&recorded, &options, &mut Clock::default())?;
+            let mut clock = Clock::new(&core.interrupt);
+            let compiled = core.plans().plan(&recorded, &options, &mut clock)?;
             let launches = compiled.plan.launches.len();
             if number < before + launches {
                 let ctx = RunCtx { interrupt: &core.interrupt, budget: &core.budget, timed: false, libraries: false };

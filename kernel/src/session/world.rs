@@ -396,7 +396,7 @@ impl World<'_> {
         core.options.limits = core.limits.launch;
         // What passes note is noted when somebody asks.
         core.options.trace = false;
-        let mut clock = Timed { clock: &mut Clock::default(), ms: Vec::new() };
+        let mut clock = Timed { clock: &mut Clock::new(&core.interrupt), ms: Vec::new() };
         let planned = core.plans.plan(recorded, &core.options, &mut clock);
         core.options.trace = core.tracing;
         let compiled = planned?;
@@ -417,6 +417,7 @@ impl World<'_> {
                 ran,
                 warnings: std::mem::take(&mut core.warnings),
                 names: Vec::new(),
+                interrupt: core.interrupt.clone(),
             });
         }
         let values = values?;

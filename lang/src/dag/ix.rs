@@ -37,6 +37,15 @@ impl Ix {
         Ix { c: 0, terms: SmallVec::from_iter([(1, atom)]) }
     }
 
+    /// Atoms in it, those inside of others included.
+    pub fn weight(&self) -> usize {
+        let own = |a: &Atom| match a {
+            Atom::Axis(_) => 1,
+            Atom::Div(x, _) | Atom::Mod(x, _) | Atom::Clamp(x, ..) => 1 + x.weight(),
+        };
+        self.terms.iter().map(|t| own(&t.1)).sum()
+    }
+
     pub fn is_constant(&self) -> bool {
         self.terms.is_empty()
     }

@@ -15,6 +15,6 @@ mod whole;
 
 pub use cell::{Cell, Meta};
 pub use graph::{Dag, Info, Look, NodeId};
-pub use node::{Along, Args, Node, Round, Rounds, Scalar};
+pub use node::{Along, Args, Node, Round, RoundDoes, Rounds, Scalar};
 pub use read::{Read, Test};
 pub use whole::{Lib, Whole};

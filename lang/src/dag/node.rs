@@ -49,12 +49,61 @@ pub struct Rounds {
     pub next: Vec<u16>,
 }
 
-/// One scalar operation of a round.
+/// One step of a round: a scalar operation on earlier values, or a choice between two of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Round {
-    pub op: Op,
-    pub ct: f64,
-    pub args: SmallVec<[u16; 2]>,
+    pub does: RoundDoes,
+    pub args: SmallVec<[u16; 3]>,
+}
+
+/// What a step of a round does with its values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RoundDoes {
+    Op {
+        op: Op,
+        ct: f64,
+    },
+    /// The second value where the first is not 0, else the third. Both exist; the one that is not taken is not looked at.
+    Select,
+}
+
+/// Nanoseconds of a choice, as for the node `Select`.
+const SELECT_NS: f64 = 0.15;
+
+impl Round {
+    pub fn op(op: Op, ct: f64, args: impl IntoIterator<Item = u16>) -> Round {
+        Round { does: RoundDoes::Op { op, ct: op.tolerance(ct) }, args: args.into_iter().collect() }
+    }
+
+    /// Its operation, if it is one.
+    pub fn operation(&self) -> Option<Op> {
+        match self.does {
+            RoundDoes::Op { op, .. } => Some(op),
+            RoundDoes::Select => None,
+        }
+    }
+
+    pub fn fails_hard(&self) -> bool {
+        self.operation().is_some_and(|op| op.row().fails == Fails::Hard)
+    }
+
+    pub fn arity(&self) -> usize {
+        self.operation().map_or(3, Op::arity)
+    }
+
+    /// Nanoseconds for one element.
+    pub fn ns(&self) -> f64 {
+        self.operation().map_or(SELECT_NS, |op| op.row().ns)
+    }
+
+    /// Its value, made of earlier ones.
+    fn value(&self, values: &[f64]) -> Result<f64, Fail> {
+        let arg = |k: usize| self.args.get(k).map_or(0.0, |a| values[*a as usize]);
+        match self.does {
+            RoundDoes::Op { op, ct } => eval(op, ct, arg(0), arg(1)),
+            RoundDoes::Select => Ok(arg(if arg(0) != 0.0 { 1 } else { 2 })),
+        }
+    }
 }
 
 /// Rounds that a loop with an end of its own is thought to take.
@@ -94,8 +143,7 @@ impl Rounds {
     /// One round's steps, behind so many arguments.
     pub fn steps_into(&self, values: &mut [f64], arguments: usize, fail: &mut dyn FnMut(Fail)) {
         for (k, step) in self.steps.iter().enumerate() {
-            let y = step.args.get(1).map_or(0.0, |a| values[*a as usize]);
-            values[arguments + k] = eval(step.op, step.ct, values[step.args[0] as usize], y).unwrap_or_else(|f| {
+            values[arguments + k] = step.value(values).unwrap_or_else(|f| {
                 fail(f);
                 0.0
             });
@@ -260,6 +308,11 @@ impl<A> Node<A> {
         }
     }
 
+    /// A scalar operation; of ⎕CT it keeps what it uses.
+    pub fn map(op: Op, ct: f64, args: impl IntoIterator<Item = A>) -> Node<A> {
+        Node::Map { op, ct: op.tolerance(ct), args: args.into_iter().collect() }
+    }
+
     /// What a consumer consumes, and along which axis: it is computed at every point of that, whatever its own shape.
     pub fn consumes(&self) -> Option<(&A, usize)> {
         match self {
@@ -280,11 +333,11 @@ impl<A> Node<A> {
         match self {
             Node::Map { op, .. } => (op.row().ns, 1),
             Node::Reduce { op, .. } | Node::Scan { op, .. } => (op.row().ns, 1),
-            Node::Select { .. } => (0.15, 1),
+            Node::Select { .. } => (SELECT_NS, 1),
             Node::Gather { .. } => (1.5, 1),
             Node::Cat { args, .. } => (0.15 * args.len() as f64, 0),
             Node::Loop { body, .. } => {
-                let ns: f64 = body.steps.iter().map(|s| s.op.row().ns).sum();
+                let ns: f64 = body.steps.iter().map(Round::ns).sum();
                 (ns * f64::from(body.expected()), body.steps.len() as u64 * u64::from(body.expected()))
             }
             Node::Compact { .. } => (0.5, 0),
@@ -300,9 +353,7 @@ impl<A> Node<A> {
             Node::Map { op, .. } => op.row().fails == Fails::Hard,
             Node::Gather { .. } => true,
             Node::Whole { what, .. } => what.fails_hard(),
-            Node::Loop { body, .. } => {
-                body.until.is_some() || body.steps.iter().any(|s| s.op.row().fails == Fails::Hard)
-            }
+            Node::Loop { body, .. } => body.until.is_some() || body.steps.iter().any(Round::fails_hard),
             _ => false,
         }
     }

@@ -37,12 +37,21 @@ impl Hash for Test {
 }
 
 impl Read {
+    /// A composed read that weighs more is two reads, with a buffer between them: a chain of moves has no greatest
+    /// length, its text has. (No plan of the seeds and examples has a read of more than 24.)
+    pub const HEAVIEST: usize = 24;
+
     pub fn new(ix: impl IntoIterator<Item = Ix>) -> Read {
         Read { ix: ix.into_iter().collect(), tests: Vec::new() }
     }
 
     pub fn identity(rank: usize) -> Read {
         Read::new((0..rank).map(Ix::axis))
+    }
+
+    /// Steps that a point takes to find its place: atoms, those inside of others included, and tests.
+    pub fn weight(&self) -> usize {
+        self.ix.iter().chain(self.tests.iter().map(|t| &t.ix)).map(Ix::weight).sum::<usize>() + self.tests.len()
     }
 
     /// Of a source that is read where only values tell: no point of a loop says where.

@@ -86,7 +86,7 @@ impl Dag {
         let shape = args.iter().map(|a| self.shape(*a)).find(|s| !s.is_empty()).unwrap_or(&[]).into();
         let types: Vec<_> = args.iter().map(|a| (self.dtype(*a), self.info(*a).meta.range)).collect();
         let (dtype, range) = op.result(&types);
-        let node = Node::Map { op, ct: 1e-14, args: args.into() };
+        let node = Node::map(op, 1e-14, args.iter().copied());
         Some(self.add(node, info(Meta { shape, dtype, range, place: None }, None)))
     }
 

@@ -6,7 +6,7 @@
 use super::cx::{Cx, SMALL};
 use super::host::Src;
 use crate::array::{Array, Buf, DType, Data, Shape, View, elements};
-use crate::dag::{Args, Cell, Meta, Node};
+use crate::dag::{Cell, Meta, Node};
 use crate::error::{Error, Result, domain, length, rank, untraced};
 use crate::prim::moves::Move;
 use crate::prim::op::{Fails, Gives, Op};
@@ -178,13 +178,12 @@ impl Cx<'_> {
         let pending = x.pending().is_some() || y.pending().is_some();
         if self.records(&[&x, &y], n) && (pending || !shape.is_empty()) {
             let hard = op.fails_hard(y.number_scalar());
-            let node = Node::Map { op, ct, args: Args::from_iter([x, y]) };
+            let node = Node::map(op, ct, [x, y]);
             return self.cell(node, shape, dtype, range, hard);
         }
         self.mapped(op, ct, shape, &[x, y], dtype)
     }
 
-    /// A monadic scalar function.
     /// `x÷y` with ⎕DIV 1: 0 where y is 0.
     fn safe_quotient(&mut self, x: &Array, y: &Array) -> Result<Array> {
         let zero = self.map2(Op::Eq, y, &Array::num(0.0))?;
@@ -196,6 +195,7 @@ impl Cx<'_> {
         self.map2(Op::Mul, &quotient?, &keep)
     }
 
+    /// A monadic scalar function.
     pub fn map1(&mut self, op: Op, y: &Array) -> Result<Array> {
         if op == Op::Recip && self.sys.div {
             return self.safe_quotient(&Array::num(1.0), y);
@@ -224,7 +224,7 @@ impl Cx<'_> {
         let ct = if fact.0 == DType::F32 { 0.0 } else { self.sys.ct };
         let (dtype, range) = op.result(&[fact]);
         if self.records(&[y], n) {
-            let node = Node::Map { op, ct, args: Args::from_iter([y.settled()]) };
+            let node = Node::map(op, ct, [y.settled()]);
             return self.cell(node, shape, dtype, range, op.fails_hard(None));
         }
         self.mapped(op, ct, shape, std::slice::from_ref(y), dtype)

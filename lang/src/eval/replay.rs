@@ -3,7 +3,7 @@
 
 use super::cx::Cx;
 use crate::array::{Array, Shape};
-use crate::dag::{Cell, Node, Rounds};
+use crate::dag::{Cell, Node, RoundDoes, Rounds};
 use crate::error::{Result, internal};
 use crate::prim::moves::Move;
 use std::rc::Rc;
@@ -49,18 +49,7 @@ impl Cx<'_> {
             }
             Node::Select { args } => {
                 let args = args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
-                let [cond, yes, no] = args.as_slice() else { return Err(internal("a select of three")) };
-                // Both ways one after the other, so that they are of one kind; then an item of either.
-                let flat = |a: &Array| a.with_shape([a.len()].as_slice(), self.budget());
-                let parts = [flat(yes)?, flat(no)?];
-                let both = crate::prim::cells::joined(self, &parts, 0)?;
-                let at = |a: &Array, k: usize| if a.rank() == 0 { 0 } else { k };
-                let chosen = |k: usize| match cond.item(at(cond, k)).number_scalar() {
-                    Some(0.0) => yes.len() + at(no, k),
-                    _ => at(yes, k),
-                };
-                let places: Vec<_> = (0..cell.shape().iter().product()).map(|k| Ok(chosen(k))).collect();
-                crate::prim::moves::gather(&both, cell.shape(), &places, self.budget())
+                self.chosen(&args, &meta.shape)
             }
             Node::Loop { args, body, result } if body.until.is_some() => {
                 let args = args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
@@ -97,6 +86,23 @@ impl Cx<'_> {
         }
     }
 
+    /// Of three arrays, each of that shape or a single item: the second's item where the first's is not 0, else the
+    /// third's.
+    fn chosen(&mut self, args: &[Array], shape: &Shape) -> Result<Array> {
+        let [cond, yes, no] = args else { return Err(internal("a select of three")) };
+        // Both ways one after the other, so that they are of one kind; then an item of either.
+        let flat = |a: &Array| a.with_shape([a.len()].as_slice(), self.budget());
+        let parts = [flat(yes)?, flat(no)?];
+        let both = crate::prim::cells::joined(self, &parts, 0)?;
+        let at = |a: &Array, k: usize| if a.rank() == 0 { 0 } else { k };
+        let chosen = |k: usize| match cond.item(at(cond, k)).number_scalar() {
+            Some(0.0) => yes.len() + at(no, k),
+            _ => at(yes, k),
+        };
+        let places: Vec<_> = (0..shape.iter().product()).map(|k| Ok(chosen(k))).collect();
+        crate::prim::moves::gather(&both, shape, &places, self.budget())
+    }
+
     /// One round on whole arrays; the last one's value of `until`, where there is such a value.
     fn round(
         &mut self,
@@ -110,10 +116,12 @@ impl Cx<'_> {
         for step in &body.steps {
             let own: Vec<Array> = step.args.iter().map(|a| values[*a as usize].clone()).collect();
             let facts: Vec<_> = own.iter().map(|a| (a.dtype(), None)).collect();
-            let (dtype, _) = step.op.result(&facts);
             let full = own.iter().any(|a| a.rank() > 0);
             let shape = if full { shape.clone() } else { Shape::new() };
-            values.push(self.mapped(step.op, step.ct, shape, &own, dtype)?);
+            values.push(match step.does {
+                RoundDoes::Op { op, ct } => self.mapped(op, ct, shape, &own, op.result(&facts).0)?,
+                RoundDoes::Select => self.chosen(&own, &shape)?,
+            });
         }
         let done = body.until.and_then(|v| values[v as usize].number_at(0));
         let next: Vec<Array> = body.next.iter().map(|v| values[*v as usize].clone()).collect();

@@ -8,7 +8,7 @@ use super::lower::Lowering;
 use super::ops::{self, Speed};
 use super::{Expr, Stmt};
 use crate::array::DType;
-use crate::dag::Rounds;
+use crate::dag::{Round, Rounds};
 use crate::plan::{Launch, Math, Step, ValueId, What};
 use crate::prim::op::Op;
 
@@ -73,7 +73,7 @@ pub(super) fn mark(body: &mut Vec<Stmt>) {
 /// Whether some `×` is followed by a `+`.
 fn is_once(launch: &Launch) -> bool {
     let steps = || launch.body.iter().chain(&launch.after);
-    let rounds = |r: &Rounds, wanted: fn(Op) -> bool| r.steps.iter().any(|s| wanted(s.op));
+    let rounds = |r: &Rounds, wanted: fn(Op) -> bool| r.steps.iter().filter_map(Round::operation).any(wanted);
     let has = |wanted: fn(Op) -> bool| {
         steps().any(|s| match &s.what {
             What::Op { op, .. } => wanted(*op) && !s.dtype.is_integer(),

@@ -13,7 +13,7 @@ use super::{Choices, Code, Expr, Kernel, Param, ParamKind, Scratch, Spread, Stmt
 use super::{fold, index, ops, parts, product};
 use crate::array::DType;
 use crate::dag::ix::linear;
-use crate::dag::{Along, NodeId, Read, Rounds};
+use crate::dag::{Along, NodeId, Read, RoundDoes, Rounds};
 use crate::error::{Result, internal, nonce};
 use crate::plan::{BufId, Kind, Launch, Load, Plan, Step, ValueId, What};
 use crate::prim::op::{Fails, Op};
@@ -312,10 +312,7 @@ impl Lowering<'_> {
                 let loose = body.loose[*yes as usize] || body.loose[*no as usize];
                 (format!("({holds} ? {} : {})", body.values[*yes as usize], body.values[*no as usize]), loose)
             }
-            What::Select { cond, yes, no } => {
-                let sure = |k: &u32| self.sure(*k, steps, body);
-                (format!("({} != 0.0 ? {} : {})", body.values[*cond as usize], sure(yes), sure(no)), false)
-            }
+            What::Select { cond, yes, no } => (self.chosen(*cond, *yes, *no, steps, body), false),
             What::Loop { args, body: rounds, result } => (self.rounds(step, args, rounds, *result, body)?, false),
             What::Gather { load, along, places, origin } => {
                 let load = self.launch.loads[*load as usize].clone();
@@ -441,6 +438,11 @@ impl Lowering<'_> {
         Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, axes) })
     }
 
+    fn chosen(&self, cond: ValueId, yes: ValueId, no: ValueId, steps: &[Step], body: &Body) -> Expr {
+        let sure = |k: ValueId| self.sure(k, steps, body);
+        format!("({} != 0.0 ? {} : {})", body.values[cond as usize], sure(yes), sure(no))
+    }
+
     /// Rounds as a loop of its own in the thread; the name of the state that is wanted.
     fn rounds(&mut self, step: &Step, args: &[ValueId], rounds: &Rounds, result: u8, body: &mut Body) -> Result<Expr> {
         let bad = self.bad(step.site, body.index);
@@ -500,7 +502,11 @@ impl Lowering<'_> {
         let steps = vec![any.clone(); inner.values.len() + rounds.steps.len()];
         for (k, round) in rounds.steps.iter().enumerate() {
             let args: Vec<ValueId> = round.args.iter().map(|a| u32::from(*a)).collect();
-            let (is, loose) = self.operation(&any, round.op, round.ct, &args, &steps, inner)?;
+            let (is, loose) = match (round.does, args.as_slice()) {
+                (RoundDoes::Op { op, ct }, args) => self.operation(&any, op, ct, args, &steps, inner)?,
+                (RoundDoes::Select, [cond, yes, no]) => (self.chosen(*cond, *yes, *no, &steps, inner), false),
+                (RoundDoes::Select, _) => return Err(internal("a choice of other than two values")),
+            };
             let name = format!("{prefix}{k}");
             inner.out.push(Stmt::Let { name: name.clone(), of: Type::F64, is, node: Some(node) });
             inner.values.push(name);

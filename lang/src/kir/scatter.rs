@@ -212,12 +212,7 @@ impl Lowering<'_> {
         let n = self.number('m', Type::U32, elements as f64);
         let there = self.item(base, "o")?;
         let mut body = self.element(finish)?.0;
-        let rounds = Rounds {
-            count: 1,
-            until: None,
-            steps: vec![Round { op, ct, args: [0, 1].into_iter().collect() }],
-            next: vec![2],
-        };
+        let rounds = Rounds { count: 1, until: None, steps: vec![Round::op(op, ct, [0, 1])], next: vec![2] };
         let mut inner = Body::new("i");
         inner.values = vec!["t0".into(), body.values[finish.fed[0] as usize].clone()];
         inner.loose = vec![true; 2];

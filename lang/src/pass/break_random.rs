@@ -13,7 +13,7 @@ use crate::dag::{Node, NodeId};
 use crate::error::{Result, bytes};
 
 pub fn run(work: &mut Work) -> Result<()> {
-    if work.permit(|allow| allow.breaks = true).is_none() {
+    if work.permit(|allow| allow.breaks = true)?.is_none() {
         return Ok(());
     }
     let moves_too = work.options.is_off("push-down") && !work.allow.push;

@@ -5,6 +5,8 @@
 
 use super::schedule::{Group, Why};
 use crate::dag::{Dag, Node, NodeId, Read};
+use crate::error::Result;
+use crate::limits::Interrupt;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -32,14 +34,15 @@ impl Contexts {
     /// Users first. The first `settled` groups are launches, others may still join them. `judge` says whether a node in
     /// these places must be kept; it then stands in a launch of its own, numbered behind the others, until the next
     /// schedule finds it a home. So a chain of a thousand such nodes is one walk, and contexts do not multiply through
-    /// them.
+    /// them. Errors: INTERRUPT.
     pub fn walk(
         dag: &Dag,
         keep: &BTreeMap<NodeId, Why>,
         groups: &[Group],
         settled: usize,
         judge: &dyn Fn(&BTreeMap<NodeId, Why>, NodeId, &[Context]) -> Option<Why>,
-    ) -> Walk {
+        stop: &Interrupt,
+    ) -> Result<Walk> {
         let mut home: BTreeMap<NodeId, (usize, bool)> = BTreeMap::new();
         for (g, group) in groups.iter().enumerate() {
             home.extend(group.body.iter().map(|at| (*at, (g, false))));
@@ -52,6 +55,7 @@ impl Contexts {
         // one, for while a node is unsure another is new.
         let mut unsure = vec![false; dag.len()];
         for at in dag.ids().rev() {
+            stop.check()?;
             if let (true, Some(&(group, after))) = (keep.contains_key(&at), home.get(&at)) {
                 // What a consumer consumes is evaluated in the body, whatever the consumer's own place.
                 let after = after && dag.node(at).consumes().is_none();
@@ -107,7 +111,7 @@ impl Contexts {
                 }
             }
         }
-        Walk { contexts: all, new }
+        Ok(Walk { contexts: all, new })
     }
 
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&NodeId, &Vec<Context>)> {

@@ -41,7 +41,7 @@ pub fn run(work: &mut Work) -> Result<()> {
     });
     // Where all is computed again for nothing, this pass is what breaks at the terms that are dearer so (ACL-40).
     if work.allow.again == Again::Always {
-        work.permit(|allow| allow.again = Again::Words);
+        work.permit(|allow| allow.again = Again::Words)?;
     }
     if work.options.trace {
         met.retain(|(_, k)| !work.dag.node(*k).inputs().is_empty());

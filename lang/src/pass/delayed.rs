@@ -12,6 +12,7 @@ use super::schedule::Why;
 use super::work::Work;
 use crate::dag::ix::Ix;
 use crate::dag::{Along, Dag, Node, NodeId, Read, Scalar};
+use crate::error::Result;
 use crate::prim::op::Op;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -373,8 +374,8 @@ fn delay(fusion: &mut Fusion, at: NodeId, of: impl Fn(NodeId) -> Delayed) -> Del
 }
 
 /// Every live node's form, with the loop that makes it where it is kept; and which constructors met how often.
-pub fn annotate(work: &mut Work) {
-    let schedule = work.schedule();
+pub fn annotate(work: &mut Work) -> Result<()> {
+    let schedule = work.schedule()?;
     let keep = &schedule.keep;
     let live = work.dag.live(&work.roots);
     let (texts, met) = forms(&work.dag, keep, &live);
@@ -385,6 +386,7 @@ pub fn annotate(work: &mut Work) {
     for (rule, at, into) in met {
         work.note(rule, at, into, "the operand has no array of its own");
     }
+    Ok(())
 }
 
 type Forms = (Vec<(NodeId, String, Option<Form>)>, Vec<(&'static str, NodeId, NodeId)>);

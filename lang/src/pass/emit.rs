@@ -29,7 +29,7 @@ pub fn run(work: &mut Work) -> Result<()> {
     if work.options.is_off("exp-sharing") {
         super::unshare::run(work)?;
     }
-    let schedule = work.schedule();
+    let schedule = work.schedule()?;
     let mut plan = Plan { math: work.options.math, order: work.options.order, ..Plan::default() };
     let mut buffers: BTreeMap<NodeId, BufId> = BTreeMap::new();
     let live = work.dag.live(&work.roots);
@@ -520,7 +520,7 @@ fn explain(work: &mut Work, schedule: &Schedule) {
                 WhyNot::SwitchedOff(pass),
             ),
             Why::Random => continue,
-            Why::Work { .. } | Why::Shared { .. } | Why::MayFail | Why::Places(_) => continue,
+            Why::Work { .. } | Why::Shared { .. } | Why::MayFail | Why::Places(_) | Why::Steps(_) => continue,
             Why::Limit { .. } | Why::Outside { .. } => continue,
         };
         let switch = match why {

@@ -11,9 +11,10 @@ use super::lets::Let;
 use super::work::Work;
 use crate::dag::{Dag, Node, NodeId};
 use crate::error::{Result, bytes};
+use std::collections::BTreeSet;
 
 pub fn run(work: &mut Work) -> Result<()> {
-    if work.permit(|allow| allow.floats = true).is_none() {
+    if work.permit(|allow| allow.floats = true)?.is_none() {
         return Ok(());
     }
     let live = work.dag.live(&work.roots);
@@ -50,6 +51,24 @@ pub fn held(dag: &Dag, lets: &[Let], live: &[bool]) -> Vec<NodeId> {
     for user in dag.ids().filter(|at| live[at.index()] && producer(*at)) {
         dag.node(user).inputs().iter().for_each(|a| read[a.index()] = true);
     }
-    let bodies = lets.iter().filter_map(|l| l.at);
+    let bodies = lets.iter().filter_map(|l| l.at.filter(|body| !is_scalar(dag, l.node, *body)));
     bodies.filter(|at| live[at.index()] && read[at.index()] && producer(*at) && !dag.shape(*at).is_empty()).collect()
+}
+
+/// Whether a let's body reads the term at its own place alone, through scalar functions: then the term is a scalar of the
+/// body's loop and no array that stands in its way (what ACC-01 calls a let of expressions, not of arrays).
+fn is_scalar(dag: &Dag, term: NodeId, body: NodeId) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut stack = vec![(body, true)];
+    while let Some((at, own)) = stack.pop() {
+        if at == term && !own {
+            return false;
+        }
+        if at == term || at < term || !seen.insert((at, own)) {
+            continue;
+        }
+        let element = matches!(dag.node(at), Node::Map { .. } | Node::Select { .. } | Node::Loop { .. });
+        stack.extend(dag.node(at).inputs().iter().map(|a| (*a, own && element && dag.shape(*a) == dag.shape(at))));
+    }
+    true
 }

@@ -10,14 +10,14 @@ use super::push_down::pushed;
 use super::schedule::{Again, Allow, Schedule, Why};
 use super::work::Work;
 use super::{delayed, find, strict};
-use crate::dag::{Node, NodeId};
+use crate::dag::{Node, NodeId, Read};
 use crate::error::{Result, bytes};
 use std::collections::BTreeSet;
 
 pub fn producers(work: &mut Work) -> Result<()> {
     step(work, |allow| allow.fuse = true, "ACC-12", "fuse-producers")?;
     if work.options.trace {
-        delayed::annotate(work);
+        delayed::annotate(work)?;
     }
     Ok(())
 }
@@ -27,8 +27,8 @@ pub fn consumers(work: &mut Work) -> Result<()> {
 }
 
 fn step(work: &mut Work, allow: fn(&mut Allow), row: &'static str, switch: &'static str) -> Result<()> {
-    let Some(before) = work.permit(allow) else { return Ok(()) };
-    let after = work.schedule();
+    let Some(before) = work.permit(allow)? else { return Ok(()) };
+    let after = work.schedule()?;
     for at in pushed(&before, &after) {
         let decision = inlined(work, &after, at, row, switch);
         work.decide(decision);
@@ -46,8 +46,8 @@ fn step(work: &mut Work, allow: fn(&mut Allow), row: &'static str, switch: &'sta
 }
 
 pub fn horizontal(work: &mut Work) -> Result<()> {
-    let Some(before) = work.permit(|allow| allow.horizontal = true) else { return Ok(()) };
-    let after = work.schedule();
+    let Some(before) = work.permit(|allow| allow.horizontal = true)? else { return Ok(()) };
+    let after = work.schedule()?;
     let home = before.homes();
     for group in &after.groups {
         let nodes = group.nodes();
@@ -171,6 +171,13 @@ fn kept(work: &Work, at: NodeId, why: &Why, uses: u32, switch: &'static str) -> 
             inline(compute),
             WhyNot::Limit { name: "places", need: *k as u64, have: 64 },
             format!("{name} is read in {k} different places; its text would stand in each"),
+        ),
+        Why::Steps(k) => Decision::forced(
+            about("steps", "own:limit"),
+            keep(store),
+            inline(compute),
+            WhyNot::Limit { name: "steps", need: *k as u64, have: Read::HEAVIEST as u64 },
+            format!("finding a place of {name} takes {k} steps, for each of the elements that are read of it"),
         ),
         Why::Root | Why::Consumer | Why::NotYet(_) | Why::Random | Why::Anywhere | Why::Limit { .. } => return None,
     })

@@ -10,7 +10,7 @@ use super::fault::Fault;
 use super::find::{self, Body};
 use super::schedule::{Again, Allow, Why};
 use super::strict;
-use crate::dag::{Dag, Node, NodeId};
+use crate::dag::{Dag, Node, NodeId, Read};
 use std::collections::BTreeMap;
 
 /// More places than this are not worth the text (LOWERING §7).
@@ -43,11 +43,19 @@ impl<'a> Judge<'a> {
             let fill = map.and(place.read.tests.first()).map(|t| t.fill);
             return Some(Why::Outside { code: strict::code(dag, at), fill });
         }
-        if dag.shape(at).is_empty() || !dag.node(at).computes() {
+        if dag.shape(at).is_empty() {
             return None;
         }
+        // Moves and catenations too: each of their users is one more place of all that is below, and what several of
+        // them read of themselves would double at every step.
         if places.len() > PLACES {
             return Some(Why::Places(places.len()));
+        }
+        if let Some(heavy) = places.iter().map(|c| c.read.weight()).find(|w| *w > Read::HEAVIEST) {
+            return Some(Why::Steps(heavy));
+        }
+        if !dag.node(at).computes() {
+            return None;
         }
         let elements = dag.elements(at);
         // A use of the shape alone is one more place, unless shape-uses has seen to it.
@@ -55,7 +63,7 @@ impl<'a> Judge<'a> {
         let own = if asked { elements } else { 0 };
         let points = places.iter().fold(own, |n, c| n.saturating_add(c.points));
         let uses = places.len() + usize::from(asked);
-        if self.allow.again == Again::Unshared && self.uses[at.index()] as usize + usize::from(asked) > 1 {
+        if self.allow.again == Again::Unshared && places.len() + usize::from(asked) > 1 {
             let (inline, store) = self.costs(at, points, &find::body(dag, keep, at));
             return Some(Why::Shared { uses: u64::from(self.uses[at.index()]) + u64::from(asked), inline, store });
         }

@@ -9,7 +9,7 @@ use super::{Observer, Options, PIPELINE, compile};
 use crate::array::{Array, Buf, DType};
 use crate::error::Result;
 use crate::eval::host::Recorded;
-use crate::limits::Budget;
+use crate::limits::{Budget, Interrupt};
 use crate::plan::Plan;
 use crate::trace::Trace;
 use std::rc::Rc;
@@ -37,6 +37,10 @@ impl Observer for Timed<'_> {
         let ms = self.clock.end(pass);
         self.ms.push(ms);
         ms
+    }
+
+    fn interrupt(&self) -> Interrupt {
+        self.clock.interrupt()
     }
 }
 

@@ -27,6 +27,7 @@ mod need;
 mod options;
 mod pad;
 mod place;
+mod product;
 mod push_down;
 mod record;
 mod rules;
@@ -55,6 +56,7 @@ use crate::array::Array;
 use crate::dag::{Look, NodeId, Scalar};
 use crate::error::{Result, internal};
 use crate::eval::host::Recorded;
+use crate::limits::Interrupt;
 use crate::plan::Plan;
 use crate::trace::Trace;
 use schedule::Schedule;
@@ -120,6 +122,11 @@ pub trait Observer {
     fn begin(&mut self, pass: &'static str);
     /// The milliseconds since `begin`.
     fn end(&mut self, pass: &'static str) -> f64;
+
+    /// What ends a compilation that takes long; one that nobody sets, unless said otherwise.
+    fn interrupt(&self) -> Interrupt {
+        Interrupt::default()
+    }
 }
 
 /// For those who do not ask for time.
@@ -166,27 +173,28 @@ impl Compiled {
     }
 }
 
-/// From a recorded graph to a plan. Errors: LIMIT ERROR for a graph beyond limits; INTERNAL ERROR where a pass broke an
+/// From a recorded graph to a plan. Errors: LIMIT ERROR for a graph beyond limits; INTERRUPT; INTERNAL ERROR where a pass broke an
 /// invariant (debug builds).
 pub fn compile(recorded: &Recorded, options: &Options, observer: &mut dyn Observer) -> Result<Compiled> {
-    let mut work = Work::new(recorded, options);
+    let mut work = Work::new(recorded, options, observer.interrupt());
     for (k, pass) in PIPELINE.iter().enumerate() {
         observer.begin(pass.name);
         work.begin(k);
         if !options.is_off(pass.name) {
             (pass.run)(&mut work)?;
         }
+        work.stop.check()?;
         let ms = observer.end(pass.name);
         if cfg!(debug_assertions) {
             verify::check(&work.dag, &work.roots).map_err(|e| internal(format!("after {}: {e}", pass.name)))?;
         }
         if options.trace {
-            work.snapshot(ms);
+            work.snapshot(ms)?;
         }
         if cfg!(debug_assertions) && (options.trace || pass.name == "emit") {
             let (lets, roots) = (work.lets.clone(), work.roots.clone());
-            let schedule = work.schedule();
-            if *schedule != Schedule::new(&work.dag, &roots, &lets, work.allow) {
+            let schedule = work.schedule()?;
+            if *schedule != Schedule::new(&work.dag, &roots, &lets, work.allow, &work.stop)? {
                 return Err(internal(format!("after {}: the schedule is that of an earlier pass", pass.name)));
             }
             let checked = verify::check_schedule(&work.dag, &schedule, &lets, &roots);

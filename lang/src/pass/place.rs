@@ -41,7 +41,7 @@ pub struct Near {
 }
 
 pub fn run(work: &mut Work) -> Result<()> {
-    let schedule = work.schedule();
+    let schedule = work.schedule()?;
     let mut near = Vec::new();
     for (k, group) in schedule.groups.iter().enumerate() {
         if group.kind != Kind::Map && !work.options.trace {

@@ -16,11 +16,11 @@ pub fn run(work: &mut Work) -> Result<()> {
     if work.options.has(Fault::OffByOne) {
         fault::off_by_one(work);
     }
-    let before = work.permit(|allow| allow.push = true);
+    let before = work.permit(|allow| allow.push = true)?;
     gathers::run(work);
     let Some(before) = before else { return Ok(()) };
-    let after = work.schedule();
-    grown(work);
+    let after = work.schedule()?;
+    grown(work)?;
     for at in moved(work, &before, &after) {
         let Node::Transform { src, read, .. } = work.dag.node(at) else { continue };
         let rank = work.dag.shape(at).len();
@@ -57,7 +57,7 @@ fn moved(work: &Work, before: &Schedule, after: &Schedule) -> Vec<NodeId> {
 }
 
 /// ACL-39: transforms that read elements more than once. What stands below is computed for each time, or once and kept.
-fn grown(work: &mut Work) {
+fn grown(work: &mut Work) -> Result<()> {
     let live = work.dag.live(&work.roots);
     let grows = |at: &NodeId| match work.dag.node(*at) {
         Node::Transform { src, .. } => {
@@ -67,15 +67,16 @@ fn grown(work: &mut Work) {
     };
     let all: Vec<NodeId> = work.dag.ids().filter(|at| live[at.index()]).filter(grows).collect();
     if all.is_empty() {
-        return;
+        return Ok(());
     }
     // Whether it is kept is for the whole plan to say.
     let allow = Allow { push: true, fuse: true, embed: !work.options.is_off("embed-consumers"), ..work.allow };
-    let plan = Schedule::new(&work.dag, &work.roots, &work.lets, allow);
+    let plan = Schedule::new(&work.dag, &work.roots, &work.lets, allow, &work.stop)?;
     for at in all {
         let decision = grow(work, &plan, at);
         work.decide(decision);
     }
+    Ok(())
 }
 
 fn grow(work: &Work, plan: &Schedule, at: NodeId) -> Decision {

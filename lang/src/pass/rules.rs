@@ -112,11 +112,7 @@ pub static RULES: &[Rule] = &[
         before: "(pow x:f64[4] 2)",
         after: "(mul x:f64[4] x:f64[4])",
         never: &["(pow x:f64[4] 3)", "(pow n:i32[4] 2)"],
-        apply: |dag, at| {
-            power(dag, at, 2.0, |dag, x, info| {
-                dag.add(Node::Map { op: Op::Mul, ct: 0.0, args: [x, x].into_iter().collect() }, info)
-            })
-        },
+        apply: |dag, at| power(dag, at, 2.0, |dag, x, info| dag.add(Node::map(Op::Mul, 0.0, [x, x]), info)),
     },
     Rule {
         name: "floor-whole",
@@ -266,7 +262,7 @@ fn power(dag: &mut Dag, at: NodeId, exponent: f64, make: fn(&mut Dag, NodeId, In
 }
 
 fn monadic(dag: &mut Dag, op: Op, x: NodeId, info: Info) -> NodeId {
-    dag.add(Node::Map { op, ct: 0.0, args: [x].into_iter().collect() }, info)
+    dag.add(Node::map(op, 0.0, [x]), info)
 }
 
 /// The zero at place `zero`, of the product's shape.
@@ -327,7 +323,7 @@ fn joined(dag: &mut Dag, at: NodeId, wanted: Op) -> Option<NodeId> {
     info.meta.range?;
     let known = dag.add(Node::Const(Scalar::Num(value)), info);
     let info = Info { from: vec![at], ..dag.info(at).clone() };
-    Some(dag.add(Node::Map { op: wanted, ct, args: [known, n].into_iter().collect() }, info))
+    Some(dag.add(Node::map(wanted, ct, [known, n]), info))
 }
 
 /// A scalar operation on constants is a constant, unless it fails: then it must fail at run time, with its place.
@@ -354,11 +350,14 @@ fn fold(dag: &mut Dag, at: NodeId) -> Option<NodeId> {
     Some(dag.add(Node::Const(Scalar::Num(value)), info))
 }
 
-/// A transform of a transform is one transform.
+/// A transform of a transform is one transform, unless finding its places would take too long.
 fn compose(dag: &mut Dag, at: NodeId) -> Option<NodeId> {
     let Node::Transform { name, src, read, onto } = dag.node(at) else { return None };
     let Node::Transform { src: below, read: inner, onto: all, .. } = dag.node(*src) else { return None };
     let joined = inner.after(read, dag.shape(at));
+    if joined.weight() > Read::HEAVIEST {
+        return None;
+    }
     if joined.is_identity() && dag.shape(*below) == dag.shape(at) {
         return Some(*below);
     }

@@ -11,10 +11,11 @@ use super::fault::Fault;
 use super::hash::Map;
 use super::judge::Judge;
 use super::lets::Let;
-use super::{find, float_lets, need, split};
+use super::{find, float_lets, need, product, split};
 use crate::array::Shape;
 use crate::dag::{Dag, Node, NodeId};
-use crate::limits::LaunchLimits;
+use crate::error::Result;
+use crate::limits::{Interrupt, LaunchLimits};
 use crate::plan::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -113,6 +114,8 @@ pub enum Why {
     MayFail,
     /// Read in more places than are worth the text.
     Places(usize),
+    /// Read through more index arithmetic than is worth the text.
+    Steps(usize),
     /// A launch would read too much.
     Limit { name: &'static str, need: u64, have: u64 },
     /// A random access of this glyph reads it.
@@ -133,6 +136,7 @@ impl Why {
             Why::Shared { uses, .. } => format!("shared(uses={uses})"),
             Why::MayFail => "may-fail".into(),
             Why::Places(n) => format!("places({n})"),
+            Why::Steps(n) => format!("steps({n})"),
             Why::Limit { name, need, have } => format!("limit:{name}({need}>{have})"),
             Why::Random | Why::Anywhere => "random-access".into(),
             Why::Outside { code, .. } => (*code).into(),
@@ -155,6 +159,8 @@ pub struct Group {
     pub body: Vec<NodeId>,
     pub reduces: Vec<NodeId>,
     pub after: Vec<NodeId>,
+    /// Whether devices compute it block by block, if nothing is merged with it.
+    pub product: bool,
 }
 
 /// Most kept nodes of one launch: each may be a buffer that it writes, and devices take no more.
@@ -194,22 +200,23 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    pub fn new(dag: &Dag, roots: &[NodeId], lets: &[Let], allow: Allow) -> Schedule {
+    /// The launches of a graph. Errors: INTERRUPT.
+    pub fn new(dag: &Dag, roots: &[NodeId], lets: &[Let], allow: Allow, stop: &Interrupt) -> Result<Schedule> {
         let live = dag.live(roots);
         let mut keep = first_kept(dag, roots, lets, allow, &live);
         let own = Judge::new(dag, roots, allow);
         let judge = |keep: &BTreeMap<NodeId, Why>, at: NodeId, places: &[Context]| own.why(keep, at, places);
         // What must be kept wherever launches begin is found first: grouping looks through all that is not kept.
-        let alone: Vec<Group> = keep.keys().map(|at| alone(dag, *at, 1)).collect();
-        keep.extend(Contexts::walk(dag, &keep, &alone, 0, &judge).new);
+        let alone: Vec<Group> = keep.keys().map(|at| alone(dag, &keep, *at, 1)).collect();
+        keep.extend(Contexts::walk(dag, &keep, &alone, 0, &judge, stop)?.new);
         loop {
-            let groups = groups(dag, &keep, allow);
-            let mut walk = Contexts::walk(dag, &keep, &groups, groups.len(), &judge);
+            let groups = groups(dag, &keep, allow, stop)?;
+            let mut walk = Contexts::walk(dag, &keep, &groups, groups.len(), &judge, stop)?;
             if let (true, Some(limits)) = (walk.new.is_empty(), allow.limits) {
                 walk.new = split::cut(dag, &keep, &limits);
             }
             if walk.new.is_empty() {
-                return finished(dag, keep, groups, &walk.contexts);
+                return Ok(finished(dag, keep, groups, &walk.contexts));
             }
             keep.extend(walk.new);
         }
@@ -295,10 +302,11 @@ fn is_leaf(dag: &Dag, at: NodeId) -> bool {
 }
 
 /// Schedules the kept nodes, children first.
-fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow) -> Vec<Group> {
+fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow, stop: &Interrupt) -> Result<Vec<Group>> {
     let mut groups: Vec<Option<Group>> = Vec::new();
     let mut of: BTreeMap<NodeId, usize> = BTreeMap::new();
     for &at in keep.keys() {
+        stop.check()?;
         let reads = find::kept_reads(dag, keep, at);
         let stage_of = |t: &NodeId, of: &BTreeMap<NodeId, usize>, groups: &[Option<Group>]| {
             groups[of[t]].as_ref().map_or(0, |g| g.stage)
@@ -314,7 +322,7 @@ fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow) -> Vec<Group> {
             }
         }
         let home = joined.unwrap_or_else(|| {
-            groups.push(Some(alone(dag, at, stage + 1)));
+            groups.push(Some(alone(dag, keep, at, stage + 1)));
             groups.len() - 1
         });
         of.insert(at, home);
@@ -327,7 +335,7 @@ fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow) -> Vec<Group> {
     if allow.has(Fault::LateWrite) && allow.limits.is_some() {
         groups.reverse();
     }
-    groups
+    Ok(groups)
 }
 
 /// Whether the nodes of one launch are within limits.
@@ -335,11 +343,12 @@ fn fits(dag: &Dag, keep: &BTreeMap<NodeId, Why>, nodes: impl FnOnce() -> Vec<Nod
     allow.limits.is_none_or(|limits| need::over(dag, keep, &nodes(), &limits).is_none())
 }
 
-fn alone(dag: &Dag, at: NodeId, stage: u32) -> Group {
+fn alone(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId, stage: u32) -> Group {
     let (axis, kind) = (dag.node(at).consumes().map(|c| c.1), kind(dag.node(at)));
     let (body, reduces) = if axis.is_some() { (vec![], vec![at]) } else { (vec![at], vec![]) };
-    let outer = outer(dag, at);
-    Group { stage, domain: dag.domain(at).into(), kind, axis, outer, body, reduces, after: Vec::new() }
+    let (outer, domain) = (outer(dag, at), Shape::from(dag.domain(at)));
+    let product = !is_small(&domain) && product::is_product(dag, keep, at);
+    Group { stage, domain, kind, axis, outer, body, reduces, after: Vec::new(), product }
 }
 
 /// The shape over which what follows a consumer runs.
@@ -392,7 +401,12 @@ fn one_home(
 fn mergeable(a: &Group, b: &Group) -> bool {
     let alike = a.axis.is_none() || b.axis.is_none() || (a.kind, a.axis) == (b.kind, b.axis);
     let alone = a.kind.is_alone() || b.kind.is_alone() || a.len() + b.len() > STORES;
-    a.stage == b.stage && a.domain == b.domain && alike && !alone
+    a.stage == b.stage && a.domain == b.domain && alike && !alone && !a.product && !b.product
+}
+
+/// Not worth a launch of its own.
+fn is_small(domain: &[usize]) -> bool {
+    domain.iter().map(|&d| d as f64).product::<f64>() * cost::READ_NS * 4.0 < LAUNCH_NS
 }
 
 fn merge(groups: &mut [Option<Group>], of: &mut BTreeMap<NodeId, usize>, into: usize, gone: usize) {
@@ -445,7 +459,8 @@ fn joins(dag: &Dag, g: &mut Group, at: NodeId, top: &[&(NodeId, bool)], allow: A
     }
 }
 
-/// horizontal: launches of equal stage and domain that read a common buffer, or are both too small to be worth two.
+/// horizontal: launches of equal stage and domain that read a common buffer or compute a common term, or are both too
+/// small to be worth two.
 fn merge_equals(
     dag: &Dag,
     keep: &BTreeMap<NodeId, Why>,
@@ -453,12 +468,13 @@ fn merge_equals(
     of: &mut BTreeMap<NodeId, usize>,
     allow: Allow,
 ) {
-    let reads = |g: &Group| need::whole(dag, keep, &g.nodes()).0.inputs;
-    let mut inputs: Vec<BTreeSet<NodeId>> = groups.iter().map(|g| g.as_ref().map(reads).unwrap_or_default()).collect();
-    let small = |g: &Group| {
-        let points = g.domain.iter().map(|&d| d as f64).product::<f64>();
-        points * cost::READ_NS * 4.0 < LAUNCH_NS
+    // What both read from memory, and what both would compute.
+    let reads = |g: &Group| {
+        let (need, inside) = need::whole(dag, keep, &g.nodes());
+        let computed = inside.into_iter().filter(|at| dag.node(*at).computes() && !dag.shape(*at).is_empty());
+        need.inputs.into_iter().chain(computed).collect::<BTreeSet<NodeId>>()
     };
+    let mut inputs: Vec<BTreeSet<NodeId>> = groups.iter().map(|g| g.as_ref().map(reads).unwrap_or_default()).collect();
     // Only these can merge.
     let mut alike: BTreeMap<(u32, Shape), Vec<usize>> = BTreeMap::new();
     for (k, g) in groups.iter().enumerate() {
@@ -471,7 +487,7 @@ fn merge_equals(
         for &b in &same[k + 1..] {
             let fits = match (&groups[a], &groups[b]) {
                 (Some(x), Some(y)) if mergeable(x, y) || allow.has(Fault::OtherDomain) && x.axis == y.axis => {
-                    (small(x) && small(y)) || !inputs[a].is_disjoint(&inputs[b])
+                    (is_small(&x.domain) && is_small(&y.domain)) || !inputs[a].is_disjoint(&inputs[b])
                 }
                 _ => false,
             };

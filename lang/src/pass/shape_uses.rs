@@ -12,7 +12,7 @@ use crate::dag::NodeId;
 use crate::error::Result;
 
 pub fn run(work: &mut Work) -> Result<()> {
-    if work.permit(|allow| allow.shapes = true).is_none() {
+    if work.permit(|allow| allow.shapes = true)?.is_none() {
         return Ok(());
     }
     let live = work.dag.live(&work.roots);

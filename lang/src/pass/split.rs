@@ -21,8 +21,8 @@ use std::rc::Rc;
 
 pub fn run(work: &mut Work) -> Result<()> {
     let limits = work.options.limits;
-    let Some(before) = work.permit(|allow| allow.limits = Some(limits)) else { return Ok(()) };
-    let after = work.schedule();
+    let Some(before) = work.permit(|allow| allow.limits = Some(limits))? else { return Ok(()) };
+    let after = work.schedule()?;
     if Rc::ptr_eq(&before, &after) {
         return Ok(());
     }

@@ -24,7 +24,7 @@ const PIECE: u64 = 64;
 const ROWS: [usize; 5] = [32, 16, 8, 4, 64];
 
 pub fn run(work: &mut Work) -> Result<()> {
-    let schedule = work.schedule();
+    let schedule = work.schedule()?;
     let mut groups: BTreeMap<usize, Vec<Near>> = BTreeMap::new();
     for near in std::mem::take(&mut work.near) {
         groups.entry(near.group).or_default().push(near);

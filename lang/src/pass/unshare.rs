@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 const LARGEST: usize = 20_000;
 
 pub fn run(work: &mut Work) -> Result<()> {
-    let schedule = work.schedule();
+    let schedule = work.schedule()?;
     let keep = &schedule.keep;
     let live = work.dag.live(&work.roots);
     let mut now: Vec<NodeId> = work.dag.ids().collect();

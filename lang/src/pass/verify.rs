@@ -96,7 +96,7 @@ fn node(dag: &Dag, at: NodeId) -> Result<(), String> {
         Node::Loop { args, body, result } => {
             let conform = args.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == shape);
             let known = |k: usize, s: &crate::dag::Round| {
-                s.args.len() == s.op.arity() && s.args.iter().all(|a| (*a as usize) < args.len() + k)
+                s.args.len() == s.arity() && s.args.iter().all(|a| (*a as usize) < args.len() + k)
             };
             let steps = body.steps.iter().enumerate().all(|(k, s)| known(k, s));
             let values = args.len() + body.steps.len();

@@ -10,6 +10,7 @@ use crate::array::Array;
 use crate::dag::{Dag, Info, Node, NodeId, Read};
 use crate::error::{Result, internal};
 use crate::eval::host::Recorded;
+use crate::limits::Interrupt;
 use crate::plan::Plan;
 use crate::plan::tiling::Tiling;
 use crate::span::Place;
@@ -46,6 +47,8 @@ pub struct Warning {
 pub struct Work<'a> {
     pub recorded: &'a Recorded,
     pub options: &'a Options,
+    /// Looked at wherever a pass walks the graph.
+    pub stop: Interrupt,
     pub dag: Dag,
     pub roots: Vec<NodeId>,
     /// What plans may do after the passes so far.
@@ -68,10 +71,11 @@ pub struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    pub fn new(recorded: &'a Recorded, options: &'a Options) -> Self {
+    pub fn new(recorded: &'a Recorded, options: &'a Options, stop: Interrupt) -> Self {
         Work {
             recorded,
             options,
+            stop,
             dag: recorded.dag.clone(),
             roots: recorded.roots.clone(),
             allow: options.allow(),
@@ -100,19 +104,24 @@ impl<'a> Work<'a> {
         self.pass
     }
 
-    pub fn schedule(&mut self) -> Rc<Schedule> {
-        let made = || Rc::new(Schedule::new(&self.dag, &self.roots, &self.lets, self.allow));
-        self.schedule.get_or_insert_with(made).clone()
+    /// The schedule that the passes so far allow. Errors: INTERRUPT.
+    pub fn schedule(&mut self) -> Result<Rc<Schedule>> {
+        if let Some(known) = &self.schedule {
+            return Ok(known.clone());
+        }
+        let made = Rc::new(Schedule::new(&self.dag, &self.roots, &self.lets, self.allow, &self.stop)?);
+        self.schedule = Some(made.clone());
+        Ok(made)
     }
 
     /// Allows more from here on. What the last schedule was goes to the caller, to compare.
-    pub fn permit(&mut self, change: impl FnOnce(&mut Allow)) -> Option<Rc<Schedule>> {
-        let before = self.options.trace.then(|| self.schedule());
+    pub fn permit(&mut self, change: impl FnOnce(&mut Allow)) -> Result<Option<Rc<Schedule>>> {
+        let before = if self.options.trace { Some(self.schedule()?) } else { None };
         let was = self.allow;
         change(&mut self.allow);
         let same = |s: &Rc<Schedule>| self.allow.says_nothing_new(was, &self.dag, &self.roots, &self.lets, s);
         self.schedule = self.schedule.take().filter(same);
-        before
+        Ok(before)
     }
 
     /// Where shared terms are bound from here on.
@@ -129,8 +138,8 @@ impl<'a> Work<'a> {
         self.decisions.push((self.pass, decision));
     }
 
-    pub fn snapshot(&mut self, ms: f64) {
-        let schedule = self.schedule();
+    pub fn snapshot(&mut self, ms: f64) -> Result<()> {
+        let schedule = self.schedule()?;
         self.snapshots.push(Snapshot {
             ms,
             roots: self.roots.clone(),
@@ -139,6 +148,7 @@ impl<'a> Work<'a> {
             schedule,
             events: std::mem::take(&mut self.events),
         });
+        Ok(())
     }
 
     /// Walks the live nodes in id order, operands before users, and puts what `rule` gives in a node's place until it
@@ -148,6 +158,10 @@ impl<'a> Work<'a> {
         let mut now: Vec<NodeId> = self.dag.ids().collect();
         let mut changed = false;
         for at in self.dag.ids().filter(|at| live[at.index()]) {
+            // What is left of the graph then, nobody sees: the pass is the last.
+            if self.stop.is_set() {
+                return;
+            }
             let moved = self.dag.node(at).inputs().iter().any(|a| now[a.index()] != *a);
             let mut new = at;
             if moved {

@@ -148,6 +148,11 @@ pub static OPS: &[Row] = &[
 ];
 
 impl Op {
+    /// The ⎕CT that an operation carries: 0 where it takes no notice of it, so that equal operations are equal.
+    pub fn tolerance(self, ct: f64) -> f64 {
+        if self.row().tolerant { ct } else { 0.0 }
+    }
+
     pub fn row(self) -> &'static Row {
         let find = if let Op::Circle(_) = self { Op::Circle(0) } else { self };
         // Each variant has a row (tested), so the first is never taken by mistake.

@@ -9,7 +9,7 @@ use super::Fault;
 use super::convert::{Converts, Source, converts};
 use super::isa::Isa;
 use super::loops::{Plain, plain};
-use super::program::{Arg, Do, Inst, Program, Rounds, Run, rounded};
+use super::program::{Arg, Do, Inst, Program, RoundAct, Rounds, Run, rounded};
 use super::walk::{Piece, Walk};
 use crate::pool::PoolBuffer;
 use aplomb_lang::array::DType;
@@ -357,21 +357,8 @@ impl Frame {
                 'all: for _ in 0..rounds.body.count {
                     let finite = |v: &usize| (env.plain.all_finite)(value(*v), m);
                     for (k, step) in rounds.steps.iter().enumerate() {
-                        let (px, py) = (value(step.x).cast_const(), value(step.y).cast_const());
-                        let to = value(args + k);
-                        let suspect = !step.tests.iter().all(finite)
-                            || match step.run {
-                                Run::Loop(f) => f(to, px, py, step.ct, m),
-                                Run::Power(f, exponent) => f(to, px, px, exponent, m),
-                                Run::Each => (0..m).any(|j| match eval(step.op, step.ct, *px.add(j), *py.add(j)) {
-                                    Ok(x) => {
-                                        *to.add(j) = x;
-                                        false
-                                    }
-                                    Err(_) => true,
-                                }),
-                            };
-                        if suspect {
+                        let (of, to) = (|v: usize| value(v).cast_const(), value(args + k));
+                        if !step.tests.iter().all(finite) || round_step(&step.act, of, to, m) {
                             fine = false;
                             break 'all;
                         }
@@ -560,6 +547,37 @@ impl Frame {
             unsafe { *out.add(k) = value };
         }
         true
+    }
+}
+
+/// One step of a round on a piece; whether it is suspect.
+///
+/// # Safety
+/// `of` gives the piece of each value, which holds m numbers, and so does `to`.
+unsafe fn round_step(act: &RoundAct, of: impl Fn(usize) -> *const f64, to: *mut f64, m: usize) -> bool {
+    // SAFETY: all pieces hold m numbers, and `to` is none of those that are read.
+    unsafe {
+        match *act {
+            RoundAct::Op { run, op, ct, x, y } => match run {
+                Run::Loop(f) => f(to, of(x), of(y), ct, m),
+                Run::Power(f, exponent) => f(to, of(x), of(x), exponent, m),
+                Run::Each => (0..m).any(|j| match eval(op, ct, *of(x).add(j), *of(y).add(j)) {
+                    Ok(value) => {
+                        *to.add(j) = value;
+                        false
+                    }
+                    Err(_) => true,
+                }),
+            },
+            RoundAct::Select { cond, yes, no } => {
+                let (cond, yes, no) = (of(cond), of(yes), of(no));
+                for j in 0..m {
+                    let (yes, no) = (*yes.add(j), *no.add(j));
+                    *to.add(j) = if *cond.add(j) != 0.0 { yes } else { no };
+                }
+                false
+            }
+        }
     }
 }
 

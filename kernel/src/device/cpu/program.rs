@@ -12,10 +12,11 @@ use super::isa::Isa;
 use super::loops::{Loop, Loops, loops, plain};
 use super::walk::{Piece, Walk};
 use aplomb_lang::array::{DType, Shape, strides};
-use aplomb_lang::dag::{Rounds as Body, Test};
+use aplomb_lang::dag::{RoundDoes, Rounds as Body, Test};
 use aplomb_lang::plan::{Step, ValueId, What};
 use aplomb_lang::prim::op::{Fails, Gives, Op};
 use aplomb_lang::prim::scalar::{Fail, eval, small_exponent};
+
 use std::sync::Arc;
 
 /// Where an operand is.
@@ -73,14 +74,15 @@ pub enum Do {
     },
 }
 
-/// One operation of a round, and which values must be finite before it, for it would hide that they are not.
+/// One step of a round, and which values must be finite before it, for it would hide that they are not.
 pub struct Round {
-    pub run: Run,
-    pub op: Op,
-    pub ct: f64,
-    pub x: usize,
-    pub y: usize,
+    pub act: RoundAct,
     pub tests: Vec<usize>,
+}
+
+pub enum RoundAct {
+    Op { run: Run, op: Op, ct: f64, x: usize, y: usize },
+    Select { cond: usize, yes: usize, no: usize },
 }
 
 /// A loop's body as vector operations on pieces. Values: arguments, steps, and the states after a round.
@@ -257,22 +259,28 @@ impl Lower<'_> {
                 let mut pending = vec![false; own.len() + body.steps.len()];
                 let mut rounds_steps = Vec::with_capacity(body.steps.len());
                 for (j, s) in body.steps.iter().enumerate() {
-                    let x = s.args[0] as usize;
-                    let y = s.args.get(1).map_or(x, |y| *y as usize);
+                    let args: Vec<usize> = s.args.iter().map(|a| *a as usize).collect();
                     let mut tests = Vec::new();
-                    if !s.op.row().keeps {
-                        tests.extend([x, y].into_iter().filter(|v| std::mem::take(&mut pending[*v])));
+                    // A choice hides what the one that is not taken has.
+                    if s.operation().is_none_or(|op| !op.row().keeps) {
+                        tests.extend(args.iter().copied().filter(|v| std::mem::take(&mut pending[*v])));
                     }
                     // What an operation keeps visible is found in its result.
-                    let shown = std::mem::take(&mut pending[x]) | std::mem::take(&mut pending[y]);
-                    pending[own.len() + j] = shown || makes_infinity(s.op, DType::F64);
-                    let run = self.run(s.op, s.ct, (Arg::Reg(0), Arg::Reg(0)), false);
-                    rounds_steps.push(Round { run, op: s.op, ct: s.ct, x, y, tests });
+                    let shown = args.iter().fold(false, |shown, v| shown | std::mem::take(&mut pending[*v]));
+                    let act = match s.does {
+                        RoundDoes::Op { op, ct } => {
+                            let run = self.run(op, ct, (Arg::Reg(0), Arg::Reg(0)), false);
+                            RoundAct::Op { run, op, ct, x: args[0], y: args.get(1).copied().unwrap_or(args[0]) }
+                        }
+                        RoundDoes::Select => RoundAct::Select { cond: args[0], yes: args[1], no: args[2] },
+                    };
+                    pending[own.len() + j] = shown || s.operation().is_some_and(|op| makes_infinity(op, DType::F64));
+                    rounds_steps.push(Round { act, tests });
                 }
                 // An operation whose value nobody wants may still fail.
                 let tests = (0..pending.len()).filter(|v| pending[*v]).collect();
                 let (all, body, result) = (rounds_steps, body.clone(), *result as usize);
-                let each: f64 = body.steps.iter().map(|s| s.op.row().ns).sum();
+                let each: f64 = body.steps.iter().map(|s| s.ns()).sum();
                 self.out.ns += each * f64::from(body.expected());
                 let rounds = Rounds { args: own, steps: all, tests, body, result };
                 let guard = self.wanted(k);

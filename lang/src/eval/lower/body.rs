@@ -5,11 +5,11 @@
 
 use crate::array::{Array, DType, Shape};
 use crate::dag::ix::Ix;
-use crate::dag::{Cell, Node, Read, Round};
+use crate::dag::{Cell, Node, Read, Round, RoundDoes};
 use crate::error::{Result, untraced};
 use crate::prim::op::Op;
 use crate::prim::reduce;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -69,16 +69,11 @@ impl<'a> Reader<'a> {
                     op => op,
                 };
                 let args = args.iter().map(|a| self.value(a, &own(a))).collect::<Result<_>>()?;
-                self.step(op, ct, args)
+                self.step(Round { does: RoundDoes::Op { op, ct }, args })
             }
-            // Both are finite, so a choice is a sum.
             Some(Node::Select { args }) => {
-                let args = args.iter().map(|a| self.value(a, &own(a))).collect::<Result<Vec<_>>>()?;
-                let one = self.same(&Array::num(1.0), &[])?;
-                let yes = self.step(Op::Mul, 0.0, smallvec![args[0], args[1]])?;
-                let not = self.step(Op::Sub, 0.0, smallvec![one, args[0]])?;
-                let no = self.step(Op::Mul, 0.0, smallvec![not, args[2]])?;
-                self.step(Op::Add, 0.0, smallvec![yes, no])
+                let args = args.iter().map(|a| self.value(a, &own(a))).collect::<Result<_>>()?;
+                self.step(Round { does: RoundDoes::Select, args })
             }
             Some(Node::Transform { src, read, .. }) => match self.moved(&read, &src, cell.shape(), item) {
                 Some(Ok(from)) => self.value(&src, &from),
@@ -105,7 +100,7 @@ impl<'a> Reader<'a> {
                     items.push(self.value(&src, &from)?);
                 }
                 let me = RefCell::new(self);
-                let sum = reduce::ordered(op, &items, last, |x, y| me.borrow_mut().step(op, 0.0, smallvec![x, y]))?;
+                let sum = reduce::ordered(op, &items, last, |x, y| me.borrow_mut().step(Round::op(op, 0.0, [x, y])))?;
                 sum.ok_or_else(|| untraced("a round that folds nothing"))
             }
             _ => Err(untraced("a round that is not element-wise")),
@@ -130,11 +125,11 @@ impl<'a> Reader<'a> {
         ix[lead..].iter().map(|ix| constant(ix).and_then(|k| usize::try_from(k).ok())).collect::<Option<Item>>().map(Ok)
     }
 
-    pub fn step(&mut self, op: Op, ct: f64, args: SmallVec<[u16; 2]>) -> Result<u16> {
+    fn step(&mut self, step: Round) -> Result<u16> {
         if self.steps.len() >= STEPS {
             return Err(untraced("a round of too many operations"));
         }
-        self.steps.push(Round { op, ct, args });
+        self.steps.push(step);
         Ok(STEP + self.steps.len() as u16 - 1)
     }
 

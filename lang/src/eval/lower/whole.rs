@@ -6,14 +6,13 @@ use super::fold::reduced;
 use super::known;
 use super::places::{Spots, joined};
 use crate::array::{Array, DType, Shape, elements};
-use crate::dag::{Args, Lib, Node, Round, Rounds, Whole};
+use crate::dag::{Args, Lib, Node, Round, RoundDoes, Rounds, Whole};
 use crate::error::Result;
 use crate::eval::cx::{Cx, SMALL};
 use crate::prim::moves::Move;
 use crate::prim::op::{Fails, Op};
 use crate::prim::select::choices;
 use crate::prim::{order, search};
-use smallvec::smallvec;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -24,7 +23,7 @@ impl Cx<'_> {
     /// `op/` from the right, one step after the other.
     pub(super) fn record_ordered(&mut self, op: Op, y: &Array, axis: usize, shape: Shape) -> Result<Array> {
         let ct = if y.dtype() == DType::F32 { 0.0 } else { self.sys.ct };
-        let steps = vec![Round { op, ct, args: smallvec![0, 1] }];
+        let steps = vec![Round::op(op, ct, [0, 1])];
         let body = Arc::new(Rounds { count: 1, until: None, steps, next: vec![2] });
         let (dtype, range) = reduced(op, y.dtype(), known(y).1, y.shape()[axis]);
         let what = Whole::Fold { axis: axis as u8, body, given: Vec::new() };
@@ -200,10 +199,11 @@ impl Cx<'_> {
     fn steps_again(&mut self, body: &Rounds, mut values: Vec<Array>) -> Result<Array> {
         for step in &body.steps {
             let own: Vec<Array> = step.args.iter().map(|a| values[*a as usize].clone()).collect();
-            values.push(match own.as_slice() {
-                [x, y] => self.map2(step.op, x, y)?,
-                [y] => self.map1(step.op, y)?,
-                _ => return Err(crate::error::internal("an operation of no arguments")),
+            values.push(match (step.does, own.as_slice()) {
+                (RoundDoes::Op { op, .. }, [x, y]) => self.map2(op, x, y)?,
+                (RoundDoes::Op { op, .. }, [y]) => self.map1(op, y)?,
+                (RoundDoes::Select, [cond, yes, no]) => if cond.number_at(0) != Some(0.0) { yes } else { no }.clone(),
+                _ => return Err(crate::error::internal("a step of a round with other arguments than it takes")),
             });
         }
         Ok(values[body.next[0] as usize].clone())
