@@ -397,7 +397,7 @@ impl Trace {
         }
         // Borrowed from the nodes as they are, before their own ids move.
         let own = std::mem::take(&mut other.nodes);
-        let shift = shift::Shift::new(&own, n);
+        let shift = shift::Shift::new(&own, shift::By { nodes: n, launches: k, buffers: b });
         shift.sentences(&mut other);
         let delayed: Vec<Option<String>> =
             own.iter().map(|x| x.attr.delayed.as_ref().map(|text| shift.text(text))).collect();

@@ -99,7 +99,8 @@ pub fn graph(graph: &Graph) -> String {
         used.insert(look(&n.kind).kind);
         let stmt = node(&format!("n{}", n.id), attributes(graph, n));
         let home = homes.get(&n.id).copied().flatten();
-        match home.and_then(|k| inside.get_mut(k as usize)) {
+        let own = home.and_then(|k| inside.get_mut(k.checked_sub(graph.segment.kernels[0])? as usize));
+        match own {
             Some(list) => list.push(stmt),
             None => stmts.push(stmt),
         }
@@ -204,7 +205,7 @@ fn launch_label(graph: &Graph, k: usize) -> String {
             let moved = bytes(l.est.r + l.est.w);
             format!("{} · {}×{} · {moved} · {:.0} µs est.", l.name, l.launch.grid[0], l.launch.block[0], l.est.us)
         }
-        None => format!("k{k}"),
+        None => format!("k{at}"),
     }
 }
 

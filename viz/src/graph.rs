@@ -50,7 +50,7 @@ impl<'a> Graph<'a> {
         let place = nodes.iter().enumerate().map(|(k, n)| (n.id, k)).collect();
         let mut launch = BTreeMap::new();
         for (k, group) in pass.launches.iter().enumerate() {
-            launch.extend(group.iter().map(|n| (*n, k as u32)));
+            launch.extend(group.iter().map(|n| (*n, segment.kernels[0] + k as u32)));
         }
         let kept = pass.breaks.iter().map(|b| b.node).collect();
         let roots = pass.roots.iter().copied().collect();
@@ -74,7 +74,7 @@ impl<'a> Graph<'a> {
         self.roots.contains(&id)
     }
 
-    /// The launch that computes a kept node.
+    /// The launch that computes a kept node; launches are counted through the evaluations of a line.
     pub fn launch(&self, id: u32) -> Option<u32> {
         self.launch.get(&id).copied()
     }

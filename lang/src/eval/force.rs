@@ -154,19 +154,20 @@ fn settled_deep(a: &Array, budget: &Budget) -> Result<Array> {
 
 /// The pending cells that roots reach, in the order of evaluation.
 fn reached(roots: &[Rc<Cell>]) -> Vec<Rc<Cell>> {
-    let mut cells: HashMap<*const Cell, Rc<Cell>> = HashMap::new();
+    let mut seen: HashSet<*const Cell> = HashSet::new();
+    let mut order: Vec<Rc<Cell>> = Vec::new();
     let mut stack: Vec<Rc<Cell>> = roots.to_vec();
     while let Some(cell) = stack.pop() {
-        if cells.contains_key(&Rc::as_ptr(&cell)) {
+        if !seen.insert(Rc::as_ptr(&cell)) {
             continue;
         }
         if let Some(node) = cell.node() {
             stack.extend(node.inputs().iter().filter_map(|a| a.pending().cloned()));
         }
-        cells.insert(Rc::as_ptr(&cell), cell);
+        order.push(cell);
     }
-    let mut order: Vec<Rc<Cell>> = cells.into_values().collect();
-    // Rows taken out of a pending node have its number.
+    // Rows taken out of a pending node have its number; they stay in the order in which they were met, so that the same
+    // program has the same graph in every run.
     order.sort_by_key(|c| (c.seq(), c.weight()));
     order
 }

@@ -17,8 +17,14 @@ pub struct Choice {
 #[derive(Clone, Debug, PartialEq)]
 pub enum WhyNot {
     Dearer,
+    /// Not dearer by its own figures: a rule that looks at more than them, or at less, prefers the other.
+    Rule(&'static str),
     Illegal(&'static str),
-    Limit { name: &'static str, need: u64, have: u64 },
+    Limit {
+        name: &'static str,
+        need: u64,
+        have: u64,
+    },
     SwitchedOff(&'static str),
 }
 
@@ -26,6 +32,7 @@ impl WhyNot {
     pub fn text(&self) -> String {
         match self {
             WhyNot::Dearer => "dearer".into(),
+            WhyNot::Rule(why) => format!("rule: {why}"),
             WhyNot::Illegal(why) => format!("illegal: {why}"),
             WhyNot::Limit { name, need, have } => format!("limit:{name}({need}>{have})"),
             WhyNot::SwitchedOff(pass) => format!("off:{pass}"),
@@ -56,8 +63,15 @@ pub struct About {
 }
 
 impl Decision {
+    /// A choice over another. What is cheaper by its own figures is never said to be dearer.
     pub fn forced(about: About, chosen: Choice, over: Choice, because: WhyNot, text: String) -> Self {
         let About { at, what, reason, row, switch } = about;
+        let because = match because {
+            WhyNot::Dearer if over.cost.ns < chosen.cost.ns => {
+                WhyNot::Rule("the plan as a whole decides, not this step")
+            }
+            told => told,
+        };
         Decision { at, what, reason, row, switch, chosen, rejected: vec![(over, because)], text }
     }
 

@@ -190,13 +190,13 @@ impl<'a> Fusion<'a> {
 
     fn function(&self, f: ExprId) -> String {
         let mut room = LONGEST;
-        self.written(f, &mut Vec::new(), &mut room)
+        self.written(f, &mut Vec::new(), &mut room).text
     }
 
     /// APL's order: the right side needs no brackets. `frames`: what X and the index are, innermost last.
-    fn written(&self, f: ExprId, frames: &mut Vec<Frame>, room: &mut usize) -> String {
+    fn written(&self, f: ExprId, frames: &mut Vec<Frame>, room: &mut usize) -> Formula {
         if *room == 0 {
-            return "…".into();
+            return Formula::atom("…");
         }
         *room -= 1;
         match &self.exprs[f.0 as usize] {
@@ -211,11 +211,13 @@ impl<'a> Fusion<'a> {
                     frames.push(other);
                     text
                 }
-                None => "x".into(),
+                None => Formula::atom("x"),
             },
-            Expr::Scalar(at) => self.scalar(*at),
-            Expr::At(v, p, _) if p.ix.is_empty() && p.tests.is_empty() => self.name(*v),
-            Expr::At(v, p, along) => format!("{}[{}]", self.name(*v), self.places(p, along, frames, room)),
+            Expr::Scalar(at) => Formula::atom(self.scalar(*at)),
+            Expr::At(v, p, _) if p.ix.is_empty() && p.tests.is_empty() => Formula::atom(self.name(*v)),
+            Expr::At(v, p, along) => {
+                Formula::atom(format!("{}[{}]", self.name(*v), self.places(p, along, frames, room)))
+            }
             Expr::Index(ix, origin) => {
                 let read = moved(&Read::new([(**ix).clone()]), frames);
                 let ix = &read.ix[0];
@@ -223,7 +225,7 @@ impl<'a> Fusion<'a> {
                 let whole = origin == origin.trunc() && origin.abs() < 1e9;
                 let text =
                     if whole { ix.offset(origin as i64).text() } else { format!("{}+{}", number(origin), ix.text()) };
-                if ix.is_axis(0) && origin == 0.0 { text } else { format!("({text})") }
+                Formula::atom(if ix.is_axis(0) && origin == 0.0 { text } else { format!("({text})") })
             }
             Expr::Of(f, e) => {
                 frames.push(Frame::Element(*e));
@@ -239,10 +241,10 @@ impl<'a> Fusion<'a> {
             }
             Expr::Op(op, args) => self.operation(*op, args, frames, room),
             Expr::Node(at, args) => {
-                let args: Vec<String> = args.iter().map(|a| self.written(*a, frames, room)).collect();
+                let args: Vec<String> = args.iter().map(|a| self.written(*a, frames, room).text).collect();
                 match (self.dag.node(*at), args.as_slice()) {
-                    (Node::Select { .. }, [cond, yes, no]) => format!("({cond} ? {yes} : {no})"),
-                    _ => format!("{}({})", super::decide::glyph(self.dag, *at), args.join(", ")),
+                    (Node::Select { .. }, [cond, yes, no]) => Formula::atom(format!("({cond} ? {yes} : {no})")),
+                    _ => Formula::phrase(format!("{}({})", super::decide::glyph(self.dag, *at), args.join(", "))),
                 }
             }
         }
@@ -254,7 +256,7 @@ impl<'a> Fusion<'a> {
         let place = |(axis, ix): (usize, &Ix)| {
             let mut text = if ix.is_constant() && ix.c == 0 { String::new() } else { ix.text() };
             for (how, e) in along.iter().filter(|a| a.0.axis as usize == axis) {
-                let value = self.written(*e, frames, room);
+                let value = self.written(*e, frames, room).bracketed();
                 let (sign, by) = if how.times < 0 { ("-", -how.times) } else { ("+", how.times) };
                 let sign = if text.is_empty() && sign == "+" { "" } else { sign };
                 text += &if by == 1 { format!("{sign}{value}") } else { format!("{sign}{by}×{value}") };
@@ -266,24 +268,14 @@ impl<'a> Fusion<'a> {
         ix.join(", ") + &tests.collect::<String>()
     }
 
-    fn operation(&self, op: Op, args: &[ExprId], frames: &mut Vec<Frame>, room: &mut usize) -> String {
-        let texts: Vec<String> = args.iter().map(|a| self.written(*a, frames, room)).collect();
-        let bracketed = |text: &String| {
-            let plain = text.chars().all(|c| c.is_alphanumeric() || "_¯.∆⍙".contains(c));
-            let indexed =
-                text.ends_with(']') && text.split('[').next().is_some_and(|n| n.chars().all(char::is_alphanumeric));
-            if plain || indexed || text.starts_with('(') && text.ends_with(')') {
-                text.clone()
-            } else {
-                format!("({text})")
-            }
-        };
-        match (op, texts.as_slice()) {
-            (Op::Sqrt, [x]) => format!("{}*0.5", bracketed(x)),
-            (_, [x]) => format!("{}{x}", op.glyph()),
-            (_, [x, y]) => format!("{}{}{y}", bracketed(x), op.glyph()),
-            _ => format!("{}({})", op.glyph(), texts.join(", ")),
-        }
+    fn operation(&self, op: Op, args: &[ExprId], frames: &mut Vec<Frame>, room: &mut usize) -> Formula {
+        let all: Vec<Formula> = args.iter().map(|a| self.written(*a, frames, room)).collect();
+        Formula::phrase(match (op, all.as_slice()) {
+            (Op::Sqrt, [x]) => format!("{}*0.5", x.bracketed()),
+            (_, [x]) => format!("{}{}", op.glyph(), x.text),
+            (_, [x, y]) => format!("{}{}{}", x.bracketed(), op.glyph(), y.text),
+            _ => op.glyph(),
+        })
     }
 
     fn scalar(&self, at: NodeId) -> String {
@@ -296,6 +288,26 @@ impl<'a> Fusion<'a> {
 
     fn name(&self, at: NodeId) -> String {
         self.dag.info(at).name.as_ref().map_or(format!("n{}", at.index()), |n| n.to_string())
+    }
+}
+
+/// A written expression, and whether it can stand left of a function as it is: a name, a number, `x[…]`, brackets.
+struct Formula {
+    text: String,
+    is_atom: bool,
+}
+
+impl Formula {
+    fn atom(text: impl Into<String>) -> Formula {
+        Formula { text: text.into(), is_atom: true }
+    }
+
+    fn phrase(text: String) -> Formula {
+        Formula { text, is_atom: false }
+    }
+
+    fn bracketed(&self) -> String {
+        if self.is_atom { self.text.clone() } else { format!("({})", self.text) }
     }
 }
 
@@ -476,6 +488,71 @@ mod tests {
         ];
         for (term, text, form) in table {
             assert_eq!(of_text(term), (text.to_string(), form), "{term}");
+        }
+    }
+
+    /// A formula with every operation in brackets, read as APL reads: from the right.
+    fn in_full(text: &str) -> String {
+        fn phrase(rest: &mut Vec<char>) -> String {
+            let mut right = term(rest);
+            while let Some(glyph) = rest.pop_if(|c| *c != '(') {
+                let dyadic = rest.last().is_some_and(|c| c.is_alphanumeric() || *c == ')' || *c == ']');
+                let left = if dyadic { term(rest) } else { String::new() };
+                right = format!("({left}{glyph}{right})");
+            }
+            right
+        }
+        fn term(rest: &mut Vec<char>) -> String {
+            match rest.pop() {
+                Some(')') => {
+                    let inner = phrase(rest);
+                    assert_eq!(rest.pop(), Some('('));
+                    inner
+                }
+                Some(']') => {
+                    let mut text = String::from("]");
+                    while let Some(c) = rest.pop_if(|c| *c != '[') {
+                        text.insert(0, c);
+                    }
+                    rest.pop();
+                    format!("{}[{text}", rest.pop().expect("a name"))
+                }
+                other => other.expect("a name").to_string(),
+            }
+        }
+        let mut rest: Vec<char> = text.chars().collect();
+        let read = phrase(&mut rest);
+        assert!(rest.is_empty(), "{text}");
+        read
+    }
+
+    /// A random term of a depth, as a graph's text and with every operation in brackets.
+    fn random(depth: u32, state: &mut u64) -> (String, String) {
+        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let pick = *state >> 33;
+        if depth == 0 || pick.is_multiple_of(7) {
+            let name = ["a", "b", "c"][pick as usize / 7 % 3];
+            return (format!("{name}:f64[5]"), format!("{name}[i]"));
+        }
+        let (x, said_x) = random(depth - 1, state);
+        if pick % 7 == 1 {
+            return (format!("(neg {x})"), format!("(-{said_x})"));
+        }
+        let (y, said_y) = random(depth - 1, state);
+        let (name, glyph) = [("sub", "-"), ("mul", "×"), ("add", "+"), ("max", "⌈")][pick as usize / 7 % 4];
+        (format!("({name} {x} {y})"), format!("({said_x}{glyph}{said_y})"))
+    }
+
+    #[test]
+    fn formulas_read_back_as_what_they_are_of() {
+        let mut state = 7;
+        for _ in 0..500 {
+            let (term, wanted) = random(4, &mut state);
+            let (text, _) = of_text(&format!("(add {term} (reverse z:f64[5]))"));
+            let formula = text.trim_start_matches("Yield(f=").strip_suffix(')').expect("a formula");
+            if !formula.contains('…') {
+                assert_eq!(in_full(formula), format!("({wanted}+z[4-i])"), "{formula}");
+            }
         }
     }
 

@@ -457,7 +457,7 @@ impl Writer<'_> {
 fn explain(work: &mut Work, schedule: &Schedule) {
     for (at, why) in &schedule.keep {
         let (n, size) = (work.dag.elements(*at), work.dag.dtype(*at).size() as u64);
-        let store = cost::Cost::store(n, 0, size);
+        let mut store = cost::Cost::store(n, 0, size);
         let name = label(&work.dag, *at);
         let again = work.roots.iter().rposition(|r| r == at).and_then(|k| {
             let asked = work.roots.len() - work.recorded.kept.len();
@@ -494,6 +494,8 @@ fn explain(work: &mut Work, schedule: &Schedule) {
                     continue;
                 };
                 let points = work.dag.elements(*src);
+                // Both fold all; what differs is whether each step waits for the one before.
+                store = cost::Cost::compute(points, op.row().ns, 1, 1, size);
                 (
                     "consumer",
                     "ACL-07",

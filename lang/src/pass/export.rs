@@ -3,6 +3,7 @@
 use super::cost::{self, SM_90};
 use super::decide::glyph;
 use super::hash::Map;
+use super::schedule::Why;
 use super::work::{Snapshot, Warning, Work};
 use super::{PIPELINE, place};
 use crate::array::DType;
@@ -213,7 +214,9 @@ fn pass(work: &Work, k: usize, s: &Snapshot, before: Option<&Snapshot>) -> PassR
     let lets = s.lets.iter().map(level).collect();
     let mut readers: Map<NodeId, u32> = Map::default();
     s.schedule.reads.iter().flatten().for_each(|(at, _)| *readers.entry(*at).or_default() += 1);
-    let breaks = s.schedule.keep.iter().map(|(at, why)| BreakRecord {
+    // A reduction that only its own launch's epilogue reads is kept in that launch and has no buffer.
+    let is_stored = |at: &NodeId, why: &Why| *why != Why::Consumer || readers.contains_key(at);
+    let breaks = s.schedule.keep.iter().filter(|(at, why)| is_stored(at, why)).map(|(at, why)| BreakRecord {
         node: id(*at),
         reason: why.code(),
         bytes: dag.elements(*at).saturating_mul(dag.dtype(*at).size() as u64),

@@ -129,7 +129,7 @@ fn kept(work: &Work, at: NodeId, why: &Why, uses: u32, switch: &'static str) -> 
             about("work", if uses > 1 { "ACL-17" } else { "ACL-39" }),
             keep(*store),
             inline(*more),
-            WhyNot::Dearer,
+            if more.ns < store.ns { WhyNot::Rule(LIGHT) } else { WhyNot::Dearer },
             format!(
                 "{name} has {n} elements and would be computed {points} times: {} more; storing it costs {}",
                 words(*more),
@@ -182,6 +182,8 @@ fn kept(work: &Work, at: NodeId, why: &Why, uses: u32, switch: &'static str) -> 
         Why::Root | Why::Consumer | Why::NotYet(_) | Why::Random | Why::Anywhere | Why::Limit { .. } => return None,
     })
 }
+
+const LIGHT: &str = "several readers compute again only what is one cheap operation on one array";
 
 /// What the rules of 2006 miss.
 fn outside(work: &Work, at: NodeId, fill: Option<f64>) -> String {

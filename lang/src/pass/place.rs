@@ -121,8 +121,13 @@ fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<(WhyNot, Strin
         () if axes > 2 => {
             Some((WhyNot::Illegal("tiles have two axes at most"), "; tiles have two axes at most".into()))
         }
-        () if product(&group.domain) < POINTS as u64 => Some((WhyNot::Dearer, "; caches hold all of so few".into())),
-        () if refs < least => Some((WhyNot::Dearer, format!("; caches serve fewer than {least} reads as well"))),
+        () if product(&group.domain) < POINTS as u64 => {
+            Some((WhyNot::Rule("caches hold all of so few"), "; caches hold all of so few".into()))
+        }
+        () if refs < least => Some((
+            WhyNot::Rule("caches serve so few reads as well"),
+            format!("; caches serve fewer than {least} reads as well"),
+        )),
         () => None,
     }
 }
