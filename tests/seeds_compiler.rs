@@ -489,6 +489,56 @@ fn bar_14_overlapping_reads_are_found_with_what_a_tile_would_load() {
 }
 
 #[test]
+fn bas_09_reads_are_told_as_they_are() {
+    let reads = |setup: &str, names: &str, line: &str| {
+        let t = told(&[], &[setup, names, line]);
+        let k = t.kernels.last().expect("a launch").clone();
+        let of =
+            |r: &aplomb_lang::trace::ReadRecord| (r.affine.clone(), r.coalesced, r.reuse.clone().unwrap_or_default());
+        (k.reads.iter().map(of).collect::<Vec<_>>(), t)
+    };
+    // Values say which items: nothing is claimed of them.
+    let (all, t) = reads("A←0.5×⍳3000 ⋄ I←4000⍴⌽⍳3000", "A I", "1+A[I]");
+    assert!(all.contains(&("(i)→(…)".into(), false, String::new())), "{all:?}");
+    assert!(decided(&t, "place").is_empty(), "{:?}", decided(&t, "place"));
+    // Neighbouring threads go along the folded axis: a row apart in the transposed matrix.
+    let (all, _) = reads("M←300 200⍴0.5×⍳60000 ⋄ v←0.5×⍳300", "M v", "(⍉M)+.×v");
+    assert_eq!(all[0], ("(i,j)→(j,i)".into(), false, "none".into()));
+    let (all, _) = reads("M←300 200⍴0.5×⍳60000 ⋄ v←0.5×⍳200", "M v", "M+.×v");
+    assert_eq!(all[0], ("(i,j)→(i,j)".into(), true, "none".into()));
+    // A vector read as a matrix repeats as the matrix does.
+    let (_, t) = reads("q←0.5×⍳3000", "q", "Q+.×⍉Q←50 60⍴q");
+    assert!(
+        decided(&t, "place").iter().all(|d| d.text.contains("each element 50 times")),
+        "{:?}",
+        decided(&t, "place")
+    );
+    // What the text of a launch declares.
+    let (_, t) = reads("x←0.5×⍳9000", "x", "+/|x∘.-x");
+    let k = t.kernels.last().expect("a launch");
+    assert!(k.launch.smem > 0 && k.reads.iter().all(|r| r.space == "shared"), "{:?}", k.launch);
+}
+
+#[test]
+fn acc_01_a_named_term_of_one_place_is_a_scalar_of_its_loop() {
+    for preset in ["passes=acc2013", "passes=bar2010"] {
+        assert_eq!(launches(&[preset], "{y←*⍵ ⋄ y×y+1}v"), 1, "{preset}");
+    }
+    // One that is turned before it is read is an array.
+    assert_eq!(launches(&["passes=acc2013"], "{y←*⍵ ⋄ y×⌽y+1}v"), 2);
+}
+
+#[test]
+fn acl_18_products_keep_their_blocks() {
+    let setup = "M←0.01×40 60⍴⍳2400 ⋄ N←0.01×60 40⍴⍳2400 ⋄ P←1-N";
+    for (line, wanted) in [("(M+.×N)(M+.×P)", 2), ("(M+.×N)(+/[2]M×[2]2)", 2), ("1+M+.×N", 1), ("(+/M)(⌈/M)", 1)]
+    {
+        let t = told(&[], &[setup, "M N P", line]);
+        assert_eq!(t.kernels.len(), wanted, "{line}");
+    }
+}
+
+#[test]
 fn acl_33_a_launch_writes_no_more_than_devices_take() {
     let all: Vec<String> = (0..150).map(|k| format!("(v*{k}.5)")).collect();
     let t = on(&[], &all.join(" "));

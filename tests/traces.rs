@@ -67,6 +67,46 @@ fn a_canonical_trace_is_the_same_on_every_run() {
     assert_eq!(once(), once());
 }
 
+/// Nodes once had the order of their addresses where a line made several at once.
+#[test]
+fn the_same_program_has_the_same_trace_in_every_process() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let line = "(a b)←↓⍉100 2⍴⍳200 ⋄ c←a×2 ⋄ d←b÷3 ⋄ (+/c-d)(⌈/d)";
+    for how in [vec!["trace", "--canon", "-e", line], vec!["trace", "--canon", "examples/hanoi.apl"]] {
+        let run = || {
+            let out =
+                Command::new(env!("CARGO_BIN_EXE_aplomb")).args(&how).current_dir(root).output().expect("the program");
+            assert!(out.status.success() && !out.stdout.is_empty(), "{how:?}");
+            out.stdout
+        };
+        let first = run();
+        assert!((0..5).all(|_| run() == first), "{how:?}");
+    }
+}
+
+#[test]
+fn what_is_marked_as_written_has_a_buffer() {
+    for trace in corpus() {
+        for segment in &trace.segments {
+            let last = &trace.passes[segment.passes[1] as usize - 1];
+            let marked: BTreeSet<u32> = last.breaks.iter().map(|b| b.node).collect();
+            let buffers = &trace.buffers[segment.buffers[0] as usize..segment.buffers[1] as usize];
+            let written: BTreeSet<u32> = buffers.iter().filter(|b| b.role != "input").map(|b| b.node).collect();
+            assert_eq!(marked, written, "{}", trace.statement);
+        }
+    }
+}
+
+#[test]
+fn nothing_is_called_dearer_that_its_own_figure_says_is_cheaper() {
+    for trace in corpus() {
+        for d in &trace.decisions {
+            let cheaper = d.alt.iter().find(|a| a.why_not == "dearer" && a.cost.us < d.cost.us);
+            assert!(cheaper.is_none(), "{}: {} {:?} {:?}", trace.statement, d.text, d.cost, cheaper);
+        }
+    }
+}
+
 #[test]
 fn every_kept_node_reduction_and_shared_term_has_a_decision_with_its_loser() {
     for trace in corpus() {

@@ -41,6 +41,8 @@ pub struct Sys {
     pub drawn: u64,
     /// Everything is recorded whatever its size.
     pub record_all: bool,
+    /// Many cells run one after the other under a story that records everything, so that theirs is not.
+    pub one_by_one: bool,
     /// What is asked for again is stored whatever it costs to compute.
     pub keep_all: bool,
     /// The next cell's number.
@@ -89,6 +91,7 @@ impl Default for Sys {
             seed: 0,
             drawn: 0,
             record_all: false,
+            one_by_one: false,
             keep_all: false,
             seq: 0,
             hard: Vec::new(),

@@ -52,6 +52,11 @@ impl Cx<'_> {
             && !args.iter().any(|a| a.is_complex())
     }
 
+    /// Of what is computed at once, unless a story wants everything.
+    pub fn is_small(&self, a: &Array) -> bool {
+        a.len() <= SMALL
+    }
+
     /// A cell for a node. Forces it when too much is pending.
     pub fn cell(
         &mut self,

@@ -236,7 +236,13 @@ impl<'h> Eval<'h> {
     fn step(&mut self, at: At<'_>, ins: &Ins) -> Result<()> {
         match &ins.what {
             Do::Name(sym) => match self.lookup(at, *sym) {
-                Some(Value::Array(a)) => self.st.stack.push(a),
+                Some(Value::Array(a)) => {
+                    // Were it left pending, each of many cells would record what it does with it.
+                    let now =
+                        self.cx.sys.one_by_one && a.pending().is_some() && a.frame().is_none() && self.cx.is_small(&a);
+                    let a = if now { self.cx.ready(&a, "each")? } else { a };
+                    self.st.stack.push(a);
+                }
                 Some(_) => return Err(syntax("a function stands where a value is needed")),
                 None => return Err(value(format!("{} has no value", self.st.symbols.name(*sym)))),
             },

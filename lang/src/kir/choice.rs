@@ -3,7 +3,7 @@
 //! Rows: BAR-06, ACC-26; CUDA §4, §6. In: a launch's code. Only choices that change no bit of a value are candidates: a
 //! fold's sums and a scan's have an order that follows the points of a thread, so these are as they come.
 
-use super::{Code, Kernel, Spread, THREADS};
+use super::{Code, Kernel, Spread, Stmt, THREADS};
 use crate::trace::{Grid, SpreadRecord};
 
 /// What a tuner may set of a text. Values do not depend on it, but for the order of sums.
@@ -69,12 +69,31 @@ impl Code {
         self.kernels.iter().map(|k| spread(k, full)).collect()
     }
 
+    /// Bytes of shared memory that its text declares, of the kernel with most.
+    pub fn shared(&self) -> u32 {
+        self.kernels.iter().map(|k| shared(&k.body)).max().unwrap_or(0)
+    }
+
     /// The geometry of the kernel with most blocks; `smem` bytes of shared memory are the launch's.
     pub fn grid(&self, full: u64, smem: u32) -> Grid {
         let widest = self.kernels.iter().max_by_key(|k| k.blocks(k.points, full));
         let (blocks, threads) = widest.map_or((0, 0), |k| (k.blocks(k.points, full), k.threads));
         Grid { grid: [u64::from(blocks), 1, 1], block: [threads, 1, 1], smem }
     }
+}
+
+fn shared(body: &[Stmt]) -> u32 {
+    let own = |s: &Stmt| match s {
+        Stmt::Shared { of, count, .. } => of.bytes() * count,
+        Stmt::SharedFours { count, .. } => 16 * count,
+        Stmt::If(_, body)
+        | Stmt::For { body, .. }
+        | Stmt::Each { body, .. }
+        | Stmt::Unrolled { body, .. }
+        | Stmt::Halve { body, .. } => shared(body),
+        _ => 0,
+    };
+    body.iter().map(own).sum()
 }
 
 fn spread(kernel: &Kernel, full: u64) -> SpreadRecord {

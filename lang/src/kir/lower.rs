@@ -25,6 +25,18 @@ const THREADS: u32 = super::THREADS;
 pub(super) const FEW: usize = 16;
 pub(super) const MANY: usize = 1024;
 
+/// The axis of the domain along which neighbouring threads are neighbours; None: there is one point.
+pub fn lanes(launch: &Launch) -> Option<usize> {
+    let last = launch.domain.len().checked_sub(1)?;
+    match launch.axis {
+        // A thread a line.
+        Some(axis) if axis == last && launch.kind == Kind::Reduce && launch.domain[axis] <= FEW && last > 0 => {
+            Some(last - 1)
+        }
+        _ => Some(last),
+    }
+}
+
 pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Result<Code> {
     fold::foldable(launch)?;
     let (sites, narrow) = (sites(launch), index::is_narrow(plan, launch));

@@ -29,7 +29,8 @@ mod wide;
 
 pub use choice::{Choices, Tuning};
 pub use fast::{Fast, math};
-pub use product::tiles;
+pub use lower::lanes;
+pub use product::{is_tiled, tiles};
 
 use crate::array::DType;
 use crate::dag::NodeId;

@@ -48,6 +48,11 @@ pub fn tiles(plan: &Plan, launch: &Launch) -> Option<(u64, u64)> {
     tiled.column.map(|column| (along(tiled.row) * along(column), u64::from(side) * u64::from(side)))
 }
 
+/// Whether a launch is a product whose operands are copied tile by tile.
+pub fn is_tiled(launch: &Launch) -> bool {
+    Tiled::of(launch).is_some()
+}
+
 impl Tiled {
     /// None: the launch is of another shape.
     pub(super) fn of(launch: &Launch) -> Option<Tiled> {

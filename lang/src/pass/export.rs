@@ -7,6 +7,7 @@ use super::schedule::Why;
 use super::work::{Snapshot, Warning, Work};
 use super::{PIPELINE, place};
 use crate::array::DType;
+use crate::dag::ix::{Ix, linear};
 use crate::dag::{Dag, Node, NodeId, Whole};
 use crate::kir;
 use crate::plan::{BufId, From, Launch, Plan, Step, What};
@@ -82,7 +83,7 @@ pub fn tell_text(record: &mut LaunchRecord, code: &kir::Code) {
     record.cuda = Some(kir::cuda(code));
     record.math = code.fast.is_any().then(|| code.fast.math().name().into());
     record.spread = code.spread(FULL);
-    record.launch = code.grid(FULL, record.launch.smem);
+    record.launch = code.grid(FULL, code.shared());
 }
 
 fn id(at: NodeId) -> u32 {
@@ -275,7 +276,7 @@ fn launch(work: &Work, plan: &Plan, k: u32, l: &Launch) -> LaunchRecord {
         domain: l.domain.to_vec(),
         axis: l.axis.map(|a| a as u32),
         stage: l.stage,
-        reads: l.loads.iter().map(|x| read_record(l, x)).collect(),
+        reads: (0..l.loads.len()).map(|k| read_record(plan, l, k)).collect(),
         launch: Grid { smem: l.tiling.as_ref().map_or(0, |t| t.bytes() as u32), ..Grid::default() },
         spread: Vec::new(),
         regs: None,
@@ -305,16 +306,45 @@ fn steps_nodes(l: &Launch) -> Vec<u32> {
     all
 }
 
-fn read_record(l: &Launch, load: &crate::plan::Load) -> ReadRecord {
-    let last = l.domain.len().saturating_sub(1);
+fn read_record(plan: &Plan, l: &Launch, k: usize) -> ReadRecord {
+    let load = &l.loads[k];
+    let gathers = |s: &&Step| matches!(&s.what, What::Gather { load, .. } if *load as usize == k);
+    let along = l.body.iter().chain(&l.after).find(gathers).and_then(|s| match &s.what {
+        What::Gather { along, .. } => Some(along),
+        _ => None,
+    });
+    let held = l.finish.iter().any(|f| f.held.contains(&(k as u32)));
+    let mut affine = load.read.text(l.domain.len());
+    if along.is_some() || held {
+        // Values say where, on these axes.
+        let told = |axis: usize| held || along.is_some_and(|all| all.iter().any(|a| a.axis as usize == axis));
+        let place = |(axis, ix): (usize, &Ix)| match told(axis) {
+            true if held => "…".into(),
+            true if ix.is_constant() && ix.c == 0 => "…".into(),
+            true => format!("{}+…", ix.text()),
+            false => ix.text(),
+        };
+        let axes: Vec<_> = (0..l.domain.len()).map(crate::dag::ix::axis_name).collect();
+        let places: Vec<_> = load.read.ix.iter().enumerate().map(place).collect();
+        affine = format!("({})→({})", axes.join(","), places.join(","));
+    }
+    let known = along.is_none() && !held;
+    // A product's tiles are copied row by row.
+    let near = is_near(l, load) || kir::is_tiled(l);
+    let shape = &plan.buffer(load.buf).shape;
     ReadRecord {
         buf: load.buf.0,
-        affine: load.read.text(l.domain.len()),
+        affine,
         oob: load.read.oob(),
-        reuse: reuse(l, load),
-        coalesced: load.read.ix.last().is_none_or(|ix| ix.is_affine() && ix.coefficient(last).abs() <= 1),
-        space: if is_near(l, load) { "shared" } else { "global" }.into(),
+        reuse: reuse(l, load).filter(|_| known),
+        coalesced: known && (near || is_coalesced(l, &linear(&load.read.ix, shape, &l.domain))),
+        space: if near { "shared" } else { "global" }.into(),
     }
+}
+
+/// Whether neighbouring threads read the same or neighbouring elements (BAS-09).
+fn is_coalesced(l: &Launch, place: &Ix) -> bool {
+    kir::lanes(l).is_none_or(|k| place.coefficient(k).abs() <= 1 && (place.is_affine() || !place.mentions(k)))
 }
 
 fn is_near(l: &Launch, load: &crate::plan::Load) -> bool {

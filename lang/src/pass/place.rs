@@ -13,6 +13,7 @@ use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::find;
 use super::schedule::Group;
 use super::work::Work;
+use crate::dag::ix::Ix;
 use crate::dag::{NodeId, Read};
 use crate::error::{Result, bytes};
 use crate::plan::Kind;
@@ -47,19 +48,25 @@ pub fn run(work: &mut Work) -> Result<()> {
         if group.kind != Kind::Map && !work.options.trace {
             continue;
         }
-        let mut reads: BTreeMap<NodeId, Vec<Read>> = BTreeMap::new();
+        let (mut reads, mut unknown): (BTreeMap<NodeId, Vec<Read>>, BTreeSet<NodeId>) = Default::default();
         for at in group.nodes() {
             if work.dag.domain(at) != &*group.domain {
                 continue;
             }
+            // Of what is read where values tell, nothing is known.
+            let anywhere = |read: &Read| *read == Read::anywhere(read.ix.len()) && !read.ix.is_empty();
             for (buffer, read) in find::loads(&work.dag, &schedule.keep, at) {
+                if anywhere(&read) {
+                    unknown.insert(buffer);
+                    continue;
+                }
                 let known = reads.entry(buffer).or_default();
                 if known.len() <= REFS && !known.contains(&read) {
                     known.push(read);
                 }
             }
         }
-        for (array, reads) in reads {
+        for (array, reads) in reads.into_iter().filter(|(array, _)| !unknown.contains(array)) {
             let Some(meeting) = meeting(work, &reads, &group.domain) else { continue };
             let why = stays(work, group, &meeting);
             if work.options.trace {
@@ -222,8 +229,8 @@ pub fn redundant(read: &Read, domain: &[usize]) -> Option<Vec<usize>> {
     if !read.ix.iter().all(|ix| ix.is_affine()) {
         return None;
     }
-    let mut rows: Vec<Vec<i64>> =
-        read.ix.iter().map(|ix| (0..domain.len()).map(|k| ix.coefficient(k)).collect()).collect();
+    let row = |ix: &Ix| (0..domain.len()).map(|k| ix.coefficient(k)).collect::<Vec<i64>>();
+    let mut rows: Vec<Vec<i64>> = read.ix.iter().map(row).flat_map(|row| apart(row, domain)).collect();
     // The axes without a pivot, by elimination in whole numbers; an axis that no index mentions is one of them.
     let mut free = Vec::new();
     for k in 0..domain.len() {
@@ -242,6 +249,22 @@ pub fn redundant(read: &Read, domain: &[usize]) -> Option<Vec<usize>> {
         }
     }
     Some(free)
+}
+
+/// An index as its own axes' indices, where each place of it is one point of them: `60·i + j` for a j below 60 moves with
+/// both, as the matrix does that was laid out in a row. Else as it is.
+fn apart(row: Vec<i64>, domain: &[usize]) -> Vec<Vec<i64>> {
+    let mut axes: Vec<usize> = (0..row.len()).filter(|k| row[*k] != 0).collect();
+    axes.sort_by_key(|k| row[*k].unsigned_abs());
+    let mut below = 0u64;
+    for &k in &axes {
+        if row[k].unsigned_abs() <= below {
+            return vec![row];
+        }
+        below = below.saturating_add(row[k].unsigned_abs().saturating_mul(domain[k].saturating_sub(1) as u64));
+    }
+    let unit = |k: usize| (0..row.len()).map(|j| i64::from(j == k)).collect();
+    axes.into_iter().map(unit).collect()
 }
 
 /// Several reads of one array that meet the same elements.

@@ -472,9 +472,11 @@ fn merge_equals(
     let reads = |g: &Group| {
         let (need, inside) = need::whole(dag, keep, &g.nodes());
         let computed = inside.into_iter().filter(|at| dag.node(*at).computes() && !dag.shape(*at).is_empty());
-        need.inputs.into_iter().chain(computed).collect::<BTreeSet<NodeId>>()
+        (need.inputs, computed.collect())
     };
-    let mut inputs: Vec<BTreeSet<NodeId>> = groups.iter().map(|g| g.as_ref().map(reads).unwrap_or_default()).collect();
+    let mut of_all: Vec<(BTreeSet<NodeId>, BTreeSet<NodeId>)> =
+        groups.iter().map(|g| g.as_ref().map(reads).unwrap_or_default()).collect();
+    let most = allow.limits.map_or(usize::MAX, |limits| limits.inputs);
     // Only these can merge.
     let mut alike: BTreeMap<(u32, Shape), Vec<usize>> = BTreeMap::new();
     for (k, g) in groups.iter().enumerate() {
@@ -485,17 +487,27 @@ fn merge_equals(
     }
     for (k, a, same) in alike.values().flat_map(|same| same.iter().enumerate().map(move |(k, a)| (k, *a, same))) {
         for &b in &same[k + 1..] {
+            // With a full one nothing merges, and there may be ten thousand others.
+            if groups[a].as_ref().is_none_or(|g| g.len() >= STORES) {
+                break;
+            }
+            let more = of_all[b].0.difference(&of_all[a].0).count();
+            if of_all[a].0.len() + more > most {
+                continue;
+            }
             let fits = match (&groups[a], &groups[b]) {
                 (Some(x), Some(y)) if mergeable(x, y) || allow.has(Fault::OtherDomain) && x.axis == y.axis => {
-                    (is_small(&x.domain) && is_small(&y.domain)) || !inputs[a].is_disjoint(&inputs[b])
+                    let (a, b) = (&of_all[a], &of_all[b]);
+                    is_small(&x.domain) && is_small(&y.domain) || !a.0.is_disjoint(&b.0) || !a.1.is_disjoint(&b.1)
                 }
                 _ => false,
             };
             let both = || [a, b].iter().filter_map(|g| groups[*g].as_ref()).flat_map(Group::nodes).collect();
             if fits && self::fits(dag, keep, both, allow) {
                 merge(groups, of, a, b);
-                let more = std::mem::take(&mut inputs[b]);
-                inputs[a].extend(more);
+                let (inputs, terms) = std::mem::take(&mut of_all[b]);
+                of_all[a].0.extend(inputs);
+                of_all[a].1.extend(terms);
             }
         }
     }

@@ -91,14 +91,17 @@ pub fn each_item(ev: &mut Eval<'_>, func: &Rc<Func>, x: Option<&Array>, y: &Arra
         |a: &Array, k: usize| if a.rank() == 0 { a.disclosed() } else { a.item(if a.len() == 1 { 0 } else { k }) };
     let mut out = Vec::with_capacity(n);
     let mut none = 0;
-    for k in 0..n {
-        let left = x.as_ref().map(|x| item(x, k));
-        let o = ev.call(func, left.as_ref(), &item(&y, k))?;
-        match ev.valued(o)? {
-            Some(a) => out.push(a.settled()),
-            None => none += 1,
+    ev.one_by_one(n, |ev| {
+        for k in 0..n {
+            let left = x.as_ref().map(|x| item(x, k));
+            let o = ev.call(func, left.as_ref(), &item(&y, k))?;
+            match ev.valued(o)? {
+                Some(a) => out.push(a.settled()),
+                None => none += 1,
+            }
         }
-    }
+        Ok(())
+    })?;
     if none > 0 {
         return Err(syntax("each needs a value from every call"));
     }

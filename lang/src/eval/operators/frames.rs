@@ -69,6 +69,26 @@ impl Eval<'_> {
                 && (n >= FEW || self.cx.sys.record_all)
     }
 
+    /// Calls for so many cells, one after the other. Where a story asks for small arrays to be recorded too, many cells'
+    /// own are not: each would be an evaluation of its own that no run without a story has.
+    pub fn one_by_one<T>(&mut self, cells: usize, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if !self.cx.sys.record_all || cells <= FEW {
+            return run(self);
+        }
+        (self.cx.sys.record_all, self.cx.sys.one_by_one) = (false, true);
+        let made = run(self);
+        (self.cx.sys.record_all, self.cx.sys.one_by_one) = (true, false);
+        made
+    }
+
+    /// Says in a statement's story that an operator calls its operand so many times, where that is many.
+    pub fn warn_one_by_one(&mut self, cells: usize, what: &str) {
+        if let Some(place) = self.cx.place().filter(|_| cells > FEW) {
+            let text = format!("{} runs {what} by {what}, {cells} of them, and none of it is compiled", place.text());
+            self.cx.host.warn("W-untraced", &place, text);
+        }
+    }
+
     /// An argument whose cells lie behind its own first `lead` axes and the frames around. One that was closed over
     /// has none of those: it is spread along them.
     fn seen(&mut self, node: &Array, own: usize, lead: usize, outer: &Shape) -> Result<Array> {

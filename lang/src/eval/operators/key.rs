@@ -109,19 +109,23 @@ pub fn key(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Ax
         }
     }
     let mut out = Vec::with_capacity(n);
-    for g in 0..n {
-        ev.cx.host.interrupt().check()?;
-        let mine = &members[ends[g]..ends[g + 1]];
-        let k = cells::major(&ev.cx, &keys, firsts[g])?;
-        let v = match x {
-            None => ev.cx.vector(mine.iter().map(|&k| k as f64 + io).collect())?,
-            Some(_) => {
-                let picks: Vec<_> = mine.iter().map(|&k| Some(k)).collect();
-                cells::along(&mut ev.cx, &values, 0, &picks)?
-            }
-        };
-        out.push(ev.apply(&func, Some(&k), &v)?);
-    }
+    ev.warn_one_by_one(n, "key");
+    ev.one_by_one(n, |ev| {
+        for g in 0..n {
+            ev.cx.host.interrupt().check()?;
+            let mine = &members[ends[g]..ends[g + 1]];
+            let k = cells::major(&ev.cx, &keys, firsts[g])?;
+            let v = match x {
+                None => ev.cx.vector(mine.iter().map(|&k| k as f64 + io).collect())?,
+                Some(_) => {
+                    let picks: Vec<_> = mine.iter().map(|&k| Some(k)).collect();
+                    cells::along(&mut ev.cx, &values, 0, &picks)?
+                }
+            };
+            out.push(ev.apply(&func, Some(&k), &v)?);
+        }
+        Ok(())
+    })?;
     mixed_results(ev, &[n], out, |ev| {
         let shape: Shape = keys.shape()[1..].into();
         let fill = keys.prototype();

@@ -53,9 +53,12 @@ pub fn cell_by_cell(
     x: Option<(&Array, usize)>,
     (y, lead): (&Array, usize),
 ) -> Result<Array> {
+    let cells = |a: &Array, lead: usize| crate::array::elements(&a.shape()[..lead]);
     match x {
-        None => each_cell(ev, f, y, y.rank() - lead),
-        Some((x, own)) => pairs(ev, f, (x, x.rank() - own), (y, y.rank() - lead)),
+        None => ev.one_by_one(cells(y, lead), |ev| each_cell(ev, f, y, y.rank() - lead)),
+        Some((x, own)) => ev.one_by_one(cells(x, own).max(cells(y, lead)), |ev| {
+            pairs(ev, f, (x, x.rank() - own), (y, y.rank() - lead))
+        }),
     }
 }
 

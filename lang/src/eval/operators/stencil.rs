@@ -75,23 +75,27 @@ pub fn stencil(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _
     let mut out = Vec::with_capacity(total);
     let mut places: Vec<Result<usize, f64>> = Vec::with_capacity(n);
     let mut at = vec![0; r];
-    for k in 0..total {
-        if k % 64 == 0 {
-            ev.cx.host.interrupt().check()?;
+    ev.warn_one_by_one(total, "window");
+    ev.one_by_one(total, |ev| {
+        for k in 0..total {
+            if k % 64 == 0 {
+                ev.cx.host.interrupt().check()?;
+            }
+            places.clear();
+            window_places(&axes, &at, y.shape(), fill, &mut places);
+            let part = if n == 0 {
+                cells::empty(&ev.cx, &window, y.prototype())?
+            } else if window.is_empty() {
+                y.clone()
+            } else {
+                gather(&y, &window, &places, ev.cx.budget())?
+            };
+            let pad = ev.cx.vector(axes.iter().zip(&at).map(|(a, &k)| a.padding(k) as f64).collect())?;
+            out.push(ev.apply(&func, Some(&pad), &part)?);
+            advance(&mut at, &frame);
         }
-        places.clear();
-        window_places(&axes, &at, y.shape(), fill, &mut places);
-        let part = if n == 0 {
-            cells::empty(&ev.cx, &window, y.prototype())?
-        } else if window.is_empty() {
-            y.clone()
-        } else {
-            gather(&y, &window, &places, ev.cx.budget())?
-        };
-        let pad = ev.cx.vector(axes.iter().zip(&at).map(|(a, &k)| a.padding(k) as f64).collect())?;
-        out.push(ev.apply(&func, Some(&pad), &part)?);
-        advance(&mut at, &frame);
-    }
+        Ok(())
+    })?;
     mixed_results(ev, &frame, out, |ev| {
         let part = if n == 0 {
             cells::empty(&ev.cx, &window, y.prototype())?
