@@ -287,6 +287,7 @@ fn described(v: &Value) -> String {
 impl Eval<'_> {
     /// A top-level statement: run, show, check what nobody will look at.
     pub(super) fn top(&mut self, at: At<'_>, phrase: syntax::ast::PhraseId, keep: bool) -> Result<Option<Array>> {
+        let from = self.cx.sys.seq;
         let (outcome, assigns) = self.phrase(at, phrase, false)?;
         let outcome = match outcome {
             Outcome::Tail(..) => match self.valued(outcome)? {
@@ -302,6 +303,9 @@ impl Eval<'_> {
         match outcome {
             Outcome::Array(a) if keep => {
                 self.cx.hand_over(&a);
+                // Whoever gets it sees nothing of what else failed on the way.
+                let own = self.cx.sys.hard.iter().filter(|c| c.seq() > from).cloned().collect();
+                self.cx.force_cells(own, "check")?;
                 kept = Some(a);
             }
             Outcome::Array(a) if !assigns => {

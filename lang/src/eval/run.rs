@@ -595,7 +595,7 @@ fn located(e: Error, at: At<'_>, ins: &Ins, x: Option<&Array>, y: &Array) -> Err
     let place = at.ast.place(ins.at);
     if e.has_place() {
         let deep = e.parts().calls.len() >= 20 || matches!(e.kind(), Kind::Interrupt);
-        let own = e.parts().place.as_ref() == Some(&place);
+        let own = [&e.parts().place, &e.parts().needed].into_iter().any(|p| p.as_ref() == Some(&place));
         return if deep || own { e } else { e.called_from(place) };
     }
     let mut e = e.at(&place);
