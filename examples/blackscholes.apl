@@ -7,6 +7,7 @@
 (S X T)←↓⍉table
 same←S≡⎕NPY 'examples/data/spot.npy'
 ⎕←(⍕≢S),' options from options.csv; spot.npy holds the same prices: ',(1+same)⊃'no' 'yes'
+⎕←'average and greatest price, call then put'
 
 ⍝ The cumulative normal distribution by a polynomial of degree five.
 cnd←{
@@ -24,8 +25,6 @@ d2←d1-root
 paid←X×*-r×T                          ⍝ the strike, discounted
 call←(S×cnd d1)-paid×cnd d2
 put←(paid×1-cnd d2)-S×1-cnd d1
-
-⎕←'average and greatest price, call then put'
 (avg call)(⌈/call)(avg put)(⌈/put)
 
 ⍝ The last line's story: its nodes, what they share, its launches, the bytes it moved.

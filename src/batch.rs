@@ -95,6 +95,9 @@ fn answer(session: &mut Session, settings: &Settings, line: &[u8]) -> Value {
             break;
         }
     }
+    if heard.error.is_none() && !heard.over {
+        session.finish(&mut heard);
+    }
     let error = heard.error.map(|e| json!({ "kind": e.name, "span": e.span.map(|(a, b)| [a, b]), "says": e.says }));
     json!({ "id": id, "ok": error.is_none(), "display": heard.display, "error": error })
 }

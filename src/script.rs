@@ -42,6 +42,7 @@ pub fn run(settings: Settings, file: PathBuf, args: Vec<String>, trace: Option<P
         session.core().set_tracing(trace.is_some());
         let mut printer = Printer::default();
         execute(session, text, file.display().to_string(), &mut printer);
+        session.finish(&mut printer);
         match trace.map(|to| save_trace(session, &to)) {
             Some(Err(says)) => {
                 eprintln!("aplomb: {says}");
@@ -63,6 +64,7 @@ pub fn eval(settings: Settings, expr: String) -> i32 {
     on_session(settings, move |session| {
         let mut printer = Printer::default();
         execute(session, expr, "line 1".into(), &mut printer);
+        session.finish(&mut printer);
         printer.code()
     })
 }
@@ -81,6 +83,9 @@ pub fn piped(settings: Settings) -> i32 {
             let ready = if read == 0 { pieces.rest() } else { pieces.line(line.trim_end_matches(['\n', '\r'])) };
             if let Some((code, name)) = ready {
                 execute(session, code, name, &mut printer);
+            }
+            if read == 0 {
+                session.finish(&mut printer);
             }
             if read == 0 || printer.is_over() {
                 return printer.code();

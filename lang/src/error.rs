@@ -21,6 +21,8 @@ pub enum Kind {
     Internal = 99,
     /// Never seen by a user: a function cannot run once for all cells of a frame, and runs cell by cell.
     Untraced = 98,
+    /// Never seen by a user: ⎕OFF ends the program, so no guard catches it.
+    Exit = 97,
     Interrupt = 1003,
     /// An event of the program's own, by ⎕SIGNAL; `Error::number` says which.
     Signal = 0,
@@ -62,7 +64,7 @@ impl Kind {
             Kind::Nonce => "NONCE ERROR",
             Kind::FileAccess => "FILE ACCESS ERROR",
             Kind::FileName => "FILE NAME ERROR",
-            Kind::Internal | Kind::Untraced => "INTERNAL ERROR",
+            Kind::Internal | Kind::Untraced | Kind::Exit => "INTERNAL ERROR",
             Kind::Interrupt => "INTERRUPT",
             Kind::Signal => "ERROR",
         }
@@ -269,6 +271,11 @@ pub fn interrupt() -> Error {
 /// A defect of Aplomb, not of the user's program.
 pub fn internal(says: impl Into<String>) -> Error {
     Error::new(Kind::Internal, says)
+}
+
+/// ⎕OFF: every call ends.
+pub fn leaving() -> Error {
+    Error::new(Kind::Exit, "the program leaves")
 }
 
 /// A function cannot run once for all cells of a frame. Never seen by a user: the cells run one by one instead.

@@ -14,6 +14,7 @@ mod workspace;
 use aplomb_kernel::session::{Commands, Session};
 use aplomb_lang::error::{Error, nonce, syntax};
 use aplomb_lang::protocol::{Completion, Event, MimeBundle, Sink};
+use aplomb_lang::syntax::token::{Kind, lex};
 use aplomb_viz::why::WIDTH;
 
 /// One run of a command.
@@ -193,6 +194,7 @@ impl Commands for Table {
         let line = line.trim();
         let (name, args) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let Some(command) = find(name) else { return Err(unknown(name)) };
+        let args = without_comment(command, args.trim());
         match command.run {
             Some(run) => {
                 let columns = self.prints.then(crate::front::columns).flatten();
@@ -209,6 +211,16 @@ impl Commands for Table {
 
     fn help(&self, topic: &str) -> Option<String> {
         help::page(topic, WIDTH)
+    }
+}
+
+/// What stands before `⍝`; help has a page on it.
+fn without_comment<'a>(command: &Command, args: &'a str) -> &'a str {
+    let comment = lex(args).into_iter().find(|t| t.kind == Kind::Comment).map(|t| t.span.start as usize);
+    match comment {
+        Some(0) if command.name == "]help" => args,
+        Some(at) => args[..args.char_indices().nth(at).map_or(args.len(), |c| c.0)].trim_end(),
+        None => args,
     }
 }
 

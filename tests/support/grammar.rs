@@ -85,6 +85,7 @@ impl Grammar {
             }
             17 | 18 if !shape.is_empty() => self.ordered(dice, x, shape),
             19 if shape.len() == 1 && shape[0] > 1 => self.whole(dice, depth, x, shape[0]),
+            21 if !shape.is_empty() => self.defined(dice, depth, x, shape),
             _ => (format!("(-{x})"), shape),
         }
     }
@@ -106,6 +107,32 @@ impl Grammar {
         ]);
         shape.pop();
         (format!("({f}/{x})"), shape)
+    }
+
+    /// What has a definition by other functions, and names that the dfn gives a class.
+    fn defined(&self, dice: &mut Dice, depth: usize, x: String, mut shape: Vec<usize>) -> Term {
+        let f = dice.pick(&["+", "⌈", "-", "{⍺+0.5×⍵}"]);
+        let g = dice.pick(&["×", "{⍺×⍵}", "(×⍨-)", "{⍺≥⍵:⍺ ⋄ ⍵}", "(2+⌊)", "⊢", "(-⍥|)", "≡"]);
+        let scan = dice.pick(&["<", "≤", "=", "≥", ">", "≠", "÷"]);
+        match dice.roll(6) {
+            0 => {
+                let (y, other) = self.term(dice, depth - 1);
+                let y = if other == shape { y } else { x.clone() };
+                let last = shape.pop().unwrap_or(1);
+                if shape.is_empty() {
+                    return (format!("({x} {f}.{g} {y})"), shape);
+                }
+                (format!("({x} {f}.{g} ⍉{last}↑⍤1⊢{y})"), vec![shape[0], shape[0]])
+            }
+            1 => {
+                let last = shape.pop().unwrap_or(1);
+                shape.push(2);
+                (format!("({x} {f}.{g} {last} 2⍴A)"), shape)
+            }
+            2 | 3 => (format!("({scan}\\{x})"), shape),
+            4 => (format!("((0.1×⌊{x}){}0.3)", dice.pick(&["∨", "∧"])), shape),
+            _ => (format!("({{(A+A[1])×A←⍵}}{x})").replace("A[1]", "(⊃,A)"), shape),
+        }
     }
 
     /// What needs all of a vector.

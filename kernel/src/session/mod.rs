@@ -133,9 +133,30 @@ impl Session {
 
     /// One request. A panic in it becomes INTERNAL ERROR; the next request works.
     pub fn handle(&mut self, request: Request, sink: &mut dyn Sink) {
+        self.protected(sink, |session, sink| session.answer(request, sink));
+    }
+
+    /// A program is over: what it wrote that may fail, and that nobody has looked at, is computed.
+    pub fn finish(&mut self, sink: &mut dyn Sink) {
+        if self.exit.is_some() {
+            return;
+        }
+        self.protected(sink, |session, sink| {
+            session.core.begin();
+            if let Err(error) = session.look_back(sink) {
+                sink.event(Event::Error(failure(&session.core.settle(error))));
+            }
+        });
+    }
+
+    fn look_back(&mut self, sink: &mut dyn Sink) -> Result<(), Error> {
+        self.interp.finish(&mut World::new(&mut self.core, Some(sink), true))
+    }
+
+    fn protected(&mut self, sink: &mut dyn Sink, work: impl FnOnce(&mut Self, &mut dyn Sink)) {
         self.core.interrupt.clear();
         sink.event(Event::Status(Status::Busy));
-        let done = catch_unwind(AssertUnwindSafe(|| self.answer(request, sink)));
+        let done = catch_unwind(AssertUnwindSafe(|| work(self, &mut *sink)));
         if let Err(bug) = done {
             let error = internal(format!("a defect of Aplomb ended this line: {}", message(&*bug)));
             sink.event(Event::Error(failure(&error)));
@@ -176,7 +197,7 @@ impl Session {
         let done = if self.loading > DEEPEST {
             Err(aplomb_lang::error::limit(format!("scripts load each other more than {DEEPEST} deep")))
         } else {
-            self.run_pieces(text, name, false, sink)
+            self.run_pieces(text, name, false, sink).and_then(|()| self.look_back(sink))
         };
         self.loading -= 1;
         done

@@ -197,7 +197,7 @@ impl Eval<'_> {
         for stmt in at.ast.stmts.iter().filter(|s| !at.ast.phrase(s.phrase).items.is_empty()) {
             self.cx.host.interrupt().check()?;
             if let Some(a) = last.take().filter(|_| !self.st.shy) {
-                let a = self.cx.ready(&a, "display")?;
+                let a = self.cx.ready_to_show(&a)?;
                 let text = self.display(&a);
                 self.cx.host.output(&text);
             }

@@ -52,14 +52,21 @@ impl Eval<'_> {
             Do::Print { line } => {
                 let v = top(self)?;
                 self.cx.unframed("printing")?;
-                let v = self.cx.ready(&v, "display")?;
+                let v = self.cx.ready_to_show(&v)?;
                 let text = self.display(&v);
-                if *line {
-                    self.cx.sys.prompt.clear();
-                    self.cx.host.output(&text);
-                } else {
-                    self.prompt(text.trim_end_matches('\n'));
-                }
+                self.print(&text, *line);
+            }
+            Do::PrintFunc { f, line } => {
+                let f = self.function(at, f)?;
+                self.cx.unframed("printing")?;
+                let text = self.function_text(&f)?;
+                self.print(&text, *line);
+            }
+            Do::PrintOper { op, line } => {
+                let op = self.operator(at, op)?;
+                self.cx.unframed("printing")?;
+                self.cx.settle(&[], "display")?;
+                self.print(&format!("{}\n", op.text()), *line);
             }
             Do::Modify(sym, f) => {
                 let v = top(self)?;
@@ -82,6 +89,16 @@ impl Eval<'_> {
             _ => return Err(crate::error::internal("a step that the evaluator does not know")),
         }
         Ok(())
+    }
+
+    /// `⎕←` with its line end, `⍞←` without.
+    fn print(&mut self, text: &str, line: bool) {
+        if line {
+            self.cx.sys.prompt.clear();
+            self.cx.host.output(text);
+        } else {
+            self.prompt(text.trim_end_matches('\n'));
+        }
     }
 
     fn name_value(&mut self, at: At<'_>, sym: Sym, v: Array) {

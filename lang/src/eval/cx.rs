@@ -47,7 +47,8 @@ pub struct Sys {
     pub keep_all: bool,
     /// The next cell's number.
     pub seq: u64,
-    /// Cells of this statement that can fail on some value.
+    /// Cells that can fail on some value and that nobody has computed yet, in the order in which they were written. They
+    /// outlive their statement: what fails is told before anything that happens later is seen.
     pub hard: Vec<Rc<Cell>>,
     /// Where values of this statement are written that evaluations ask for again.
     pub again: HashSet<Written>,
@@ -112,6 +113,17 @@ impl Default for Sys {
             exit: None,
             args: Rc::default(),
         }
+    }
+}
+
+impl Sys {
+    /// What holds within a statement alone.
+    pub fn reset(&mut self) {
+        self.again.clear();
+        (self.guards, self.framing, self.rounds, self.cell_by_cell) = (0, 0, 0, false);
+        self.under.clear();
+        self.suspects.clear();
+        self.runs.retain(Run::alive);
     }
 }
 

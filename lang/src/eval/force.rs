@@ -3,18 +3,21 @@
 //! Rows: DESIGN §2, LOWERING §5. No recursion; inputs are one per storage; sites follow the order of evaluation.
 
 use super::cx::Cx;
-use super::host::Recorded;
+use super::host::{Host, Recorded};
 use super::keep::{Needed, held};
 use super::operators::frames::Run;
 use super::replay::takes_complex;
 use crate::array::{Array, Data};
 use crate::dag::{Cell, Dag, Info, Meta, Node, NodeId, Scalar};
-use crate::error::{Result, untraced};
+use crate::error::{Kind, Result, untraced};
 use crate::limits::Budget;
 use crate::span::Place;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// Why a value that does not show was computed.
+pub(super) const UNREAD: &str = "nothing uses this value, but it was computed";
 
 impl Cx<'_> {
     /// The array with everything pending in it computed.
@@ -43,6 +46,65 @@ impl Cx<'_> {
             pending_in(a, &mut roots);
         }
         self.force_cells(roots, why)
+    }
+
+    /// What is about to be seen, computed.
+    pub fn ready_to_show(&mut self, a: &Array) -> Result<Array> {
+        self.settle(&[a], "display")?;
+        self.ready(a, "display")
+    }
+
+    /// The door to every effect: computes these arrays, and with them, in one evaluation, all that was written before
+    /// and may fail. So no effect is seen after a failure that came before it, however much was recorded.
+    pub fn settle(&mut self, arrays: &[&Array], why: &'static str) -> Result<()> {
+        let mut roots: Vec<Rc<Cell>> = Vec::new();
+        for a in arrays {
+            pending_in(a, &mut roots);
+        }
+        if self.sys.hard.is_empty() {
+            return self.force_cells(roots, why);
+        }
+        // Of what is told of a value that nobody uses.
+        let unread = |c: &&Rc<Cell>| Rc::strong_count(c) == 1;
+        let unread: Vec<_> = self.sys.hard.iter().filter(unread).map(|c| c.meta().place.clone()).collect();
+        // What these reach is computed with them, and what the latest reach with those.
+        let mut seen = HashSet::new();
+        roots.iter().for_each(|c| reach(c, &mut seen));
+        let wanted = roots.clone();
+        for cell in self.sys.hard.iter().rev().filter(|c| c.forced().is_none()) {
+            if !seen.contains(&Rc::as_ptr(cell)) {
+                reach(cell, &mut seen);
+                roots.push(cell.clone());
+            }
+        }
+        match self.force_cells(roots, why) {
+            // Too much to hold at once: what is wanted, at least.
+            Err(e) if e.kind() == Kind::WsFull && !wanted.is_empty() => self.force_cells(wanted, why),
+            Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::WsFull | Kind::Limit) => Err(e),
+            // It is the first of all, and told once.
+            Err(e) => {
+                self.sys.hard.clear();
+                Err(match unread.contains(&e.parts().place) {
+                    true => e.hint(UNREAD),
+                    false => e,
+                })
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Leaves it to somebody else to compute what this value reaches.
+    pub fn hand_over(&mut self, a: &Array) {
+        let (mut roots, mut seen) = (Vec::new(), HashSet::new());
+        pending_in(a, &mut roots);
+        roots.iter().for_each(|c| reach(c, &mut seen));
+        self.sys.hard.retain(|c| !seen.contains(&Rc::as_ptr(c)));
+    }
+
+    /// What has effects, or sees those of others: files, input, waiting.
+    pub fn world(&mut self) -> Result<&mut dyn Host> {
+        self.settle(&[], "effect")?;
+        Ok(&mut *self.host)
     }
 
     /// The same of one array, and of whatever else of it somebody holds: values that were recorded together, as the
@@ -150,6 +212,18 @@ fn settled_deep(a: &Array, budget: &Budget) -> Result<Array> {
     }
     let made = items.all().iter().map(|i| settled_deep(i, budget)).collect::<Result<Vec<_>>>()?;
     Array::collect(a.shape(), made, items.proto.clone(), budget)
+}
+
+/// Adds the pending cells that one reaches.
+fn reach(root: &Rc<Cell>, seen: &mut HashSet<*const Cell>) {
+    let mut stack = vec![root.clone()];
+    while let Some(cell) = stack.pop() {
+        if seen.insert(Rc::as_ptr(&cell))
+            && let Some(node) = cell.node()
+        {
+            stack.extend(node.inputs().iter().filter_map(|a| a.pending().cloned()));
+        }
+    }
 }
 
 /// The pending cells that roots reach, in the order of evaluation.

@@ -1,16 +1,16 @@
 //! The interpreter as a session holds it: a workspace, statements that commit or leave no trace.
 
 use super::cx::{Cx, Sys, View};
+use super::force::UNREAD;
 use super::host::Host;
-use super::operators::frames::Run;
 use super::run::{At, Eval, Outcome, Store};
-use super::value::Value;
+use super::value::{Func, Value};
 use crate::array::format::{Boxes, Style, display, shape_text};
 use crate::array::{Array, Data};
 use crate::dag::Cell;
 use crate::error::{Error, Kind, Result, syntax};
 use crate::eval::env::Globals;
-use crate::span::Source;
+use crate::span::{Place, Source};
 use crate::syntax::ast::Guard;
 use crate::syntax::resolve::Class;
 use crate::syntax::{self, Ast};
@@ -185,38 +185,79 @@ impl Interp {
     ) -> Result<Option<Array>> {
         let place = ast.place(ast.phrase(phrase).span);
         host.statement(&place);
-        let before = self.sys.clone();
-        self.store.journal.clear();
-        self.store.stack.clear();
-        self.store.depth = 0;
-        self.store.shy = false;
-        self.store.frame = None;
-        self.sys.source = Some(place.source.clone());
-        self.sys.span = place.span;
-        let mut ev = Eval { cx: Cx { host, sys: &mut self.sys }, st: &mut self.store };
-        let done = ev.top(At { ast, frame: None }, phrase, keep).map_err(|e| ev.earliest(e));
-        self.sys.hard.clear();
-        self.sys.again.clear();
-        self.sys.guards = 0;
-        self.sys.framing = 0;
-        self.sys.under.clear();
-        self.sys.rounds = 0;
-        self.sys.runs.retain(Run::alive);
-        let journal = std::mem::take(&mut self.store.journal);
-        if done.is_err() {
-            for (sym, old) in journal.into_iter().rev() {
-                self.store.globals.set(sym, old);
+        let own = Statement::begin(&mut self.store, &mut self.sys, &place);
+        let mut ev = Eval { cx: Cx { host, sys: own.sys }, st: own.store };
+        match ev.top(At { ast, frame: None }, phrase, keep).map_err(|e| ev.earliest(e)) {
+            Ok(value) => {
+                own.commit();
+                Ok(value)
             }
-            let (seq, drawn, seed) = (self.sys.seq, self.sys.drawn, self.sys.seed);
-            self.sys = before;
-            // Numbers drawn by a failed line stay drawn.
-            self.sys.seq = seq;
-            if self.sys.seed == seed {
-                self.sys.drawn = drawn;
+            Err(e) if e.kind() == Kind::Exit => {
+                own.commit();
+                Ok(None)
             }
-            self.sys.error = done.as_ref().err().cloned().map(Rc::new);
+            Err(e) => {
+                drop(own);
+                self.sys.error = Some(Rc::new(e.clone()));
+                Err(e.at(&place))
+            }
         }
-        done.map_err(|e| e.at(&place))
+    }
+
+    /// What was written and may fail, and nobody has looked at yet. A program ends with it.
+    pub fn finish(&mut self, host: &mut dyn Host) -> Result<()> {
+        let mut ev = Eval { cx: Cx { host, sys: &mut self.sys }, st: &mut self.store };
+        let done = ev.cx.settle(&[], "end").map_err(|e| ev.first_cell_error(e));
+        self.sys.hard.clear();
+        done
+    }
+}
+
+/// A statement under way. Dropped before it is committed, by an error or a panic, it leaves no trace: names and modes
+/// are as they were.
+struct Statement<'a> {
+    store: &'a mut Store,
+    sys: &'a mut Sys,
+    /// Without the cells that may fail, which outlive a statement.
+    before: Option<Sys>,
+}
+
+impl<'a> Statement<'a> {
+    fn begin(store: &'a mut Store, sys: &'a mut Sys, place: &Place) -> Self {
+        store.reset();
+        store.journal.clear();
+        sys.reset();
+        let hard = std::mem::take(&mut sys.hard);
+        let before = Some(sys.clone());
+        sys.hard = hard;
+        sys.source = Some(place.source.clone());
+        sys.span = place.span;
+        Statement { store, sys, before }
+    }
+
+    fn commit(mut self) {
+        self.before = None;
+    }
+}
+
+impl Drop for Statement<'_> {
+    fn drop(&mut self) {
+        self.store.reset();
+        self.sys.reset();
+        let journal = std::mem::take(&mut self.store.journal);
+        let Some(before) = self.before.take() else { return };
+        for (sym, old) in journal.into_iter().rev() {
+            self.store.globals.set(sym, old);
+        }
+        let (seq, drawn, seed) = (self.sys.seq, self.sys.drawn, self.sys.seed);
+        let mut hard = std::mem::take(&mut self.sys.hard);
+        hard.retain(|c| c.seq() <= before.seq);
+        *self.sys = before;
+        (self.sys.seq, self.sys.hard) = (seq, hard);
+        // Numbers drawn by a failed line stay drawn.
+        if self.sys.seed == seed {
+            self.sys.drawn = drawn;
+        }
     }
 }
 
@@ -246,6 +287,7 @@ fn described(v: &Value) -> String {
 impl Eval<'_> {
     /// A top-level statement: run, show, check what nobody will look at.
     pub(super) fn top(&mut self, at: At<'_>, phrase: syntax::ast::PhraseId, keep: bool) -> Result<Option<Array>> {
+        let from = self.cx.sys.seq;
         let (outcome, assigns) = self.phrase(at, phrase, false)?;
         let outcome = match outcome {
             Outcome::Tail(..) => match self.valued(outcome)? {
@@ -259,39 +301,52 @@ impl Eval<'_> {
         self.cx.sys.source = Some(at.ast.source.clone());
         self.cx.sys.span = at.ast.phrase(phrase).span;
         match outcome {
-            Outcome::Array(a) if keep => kept = Some(a),
+            Outcome::Array(a) if keep => {
+                self.cx.hand_over(&a);
+                // Whoever gets it sees nothing of what else failed on the way.
+                let own = self.cx.sys.hard.iter().filter(|c| c.seq() > from).cloned().collect();
+                self.cx.force_cells(own, "check")?;
+                kept = Some(a);
+            }
             Outcome::Array(a) if !assigns => {
-                let a = self.cx.ready(&a, "display")?;
+                let a = self.cx.ready_to_show(&a)?;
                 let style = self.style();
                 let text = display(&a, &style);
-                self.check_dead()?;
                 self.cx.sys.prompt.clear();
                 self.cx.host.show(&a, &text, &style);
             }
             Outcome::Func(f) if !assigns => {
-                let mut arrays = Vec::new();
-                f.arrays(&mut arrays);
-                self.cx.force(&arrays, "display")?;
-                let text = match self.cx.sys.view.trains {
-                    true => {
-                        let parts = f.parts(&self.cx)?;
-                        let style = style(self.cx.sys, 0);
-                        display(&parts, &Style { boxes: style.boxes.max(Boxes::Min), ..style })
-                    }
-                    false => format!("{}\n", f.text()),
-                };
+                let text = self.function_text(&f)?;
                 self.cx.host.output(&text);
             }
-            Outcome::Oper(op) if !assigns => self.cx.host.output(&format!("{}\n", op.text())),
+            Outcome::Oper(op) if !assigns => {
+                self.cx.settle(&[], "display")?;
+                self.cx.host.output(&format!("{}\n", op.text()));
+            }
             _ => {}
         }
         self.check_dead()?;
         Ok(kept)
     }
 
+    /// A function as it prints, line ends included.
+    pub(super) fn function_text(&mut self, f: &Func) -> Result<String> {
+        let mut arrays = Vec::new();
+        f.arrays(&mut arrays);
+        self.cx.settle(&arrays, "display")?;
+        Ok(match self.cx.sys.view.trains {
+            true => {
+                let parts = f.parts(&self.cx)?;
+                let style = style(self.cx.sys, 0);
+                display(&parts, &Style { boxes: style.boxes.max(Boxes::Min), ..style })
+            }
+            false => format!("{}\n", f.text()),
+        })
+    }
+
     /// The error that came first: something recorded before this one may fail too, and then that is the error.
     pub fn earliest(&mut self, e: Error) -> Error {
-        if matches!(e.kind(), Kind::Interrupt | Kind::Internal | Kind::WsFull | Kind::Limit) {
+        if matches!(e.kind(), Kind::Interrupt | Kind::Internal | Kind::Exit | Kind::WsFull | Kind::Limit) {
             return e;
         }
         let cells = std::mem::take(&mut self.cx.sys.hard);
@@ -306,14 +361,14 @@ impl Eval<'_> {
         self.first_cell_error(e)
     }
 
-    /// E2: failing operations of this statement that no live value reaches are run as checks.
+    /// E2: failing operations that no live value reaches are run as checks. Those that a name holds wait for what makes
+    /// use of them, or for the next effect (`Cx::settle`).
     fn check_dead(&mut self) -> Result<()> {
         let hard = std::mem::take(&mut self.cx.sys.hard);
-        let dead: Vec<Rc<Cell>> =
-            hard.into_iter().filter(|c| c.forced().is_none() && Rc::strong_count(c) == 1).collect();
-        self.cx.force_cells(dead, "check").map_err(|e| {
-            if e.kind() == Kind::Internal { e } else { e.hint("nothing uses this value, but it was computed") }
-        })
+        let pending = hard.into_iter().filter(|c| c.forced().is_none());
+        let (dead, live): (Vec<Rc<Cell>>, Vec<_>) = pending.partition(|c| Rc::strong_count(c) == 1);
+        self.cx.sys.hard = live;
+        self.cx.force_cells(dead, "check").map_err(|e| if e.kind() == Kind::Internal { e } else { e.hint(UNREAD) })
     }
 
     pub fn display(&self, a: &Array) -> String {

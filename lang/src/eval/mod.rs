@@ -8,6 +8,7 @@ mod assign;
 pub mod cx;
 pub mod env;
 mod force;
+mod guard;
 pub mod host;
 mod interp;
 mod keep;

@@ -4,6 +4,7 @@
 
 use super::cx::Cx;
 use super::env::{Frame, Globals};
+use super::guard::Handler;
 use super::value::{Closure, Func, Oper, Operand, Value};
 use crate::array::{Array, DType, Data};
 use crate::error::{Error, Kind, Result, domain, limit, syntax, untraced, value};
@@ -23,10 +24,21 @@ pub struct Store {
     pub journal: Vec<(Sym, Option<Value>)>,
     pub stack: Vec<Array>,
     pub depth: usize,
+    /// Error guards that are active, the latest last.
+    pub handlers: Vec<Handler>,
     /// The last call ended with an assignment, so its value does not print.
     pub shy: bool,
     /// The dfn that runs, for what looks names up by text.
     pub frame: Option<Rc<Frame>>,
+}
+
+impl Store {
+    /// What holds within a statement alone, but for the journal.
+    pub fn reset(&mut self) {
+        self.stack.clear();
+        self.handlers.clear();
+        (self.depth, self.shy, self.frame) = (0, false, None);
+    }
 }
 
 pub struct Eval<'h> {
@@ -413,35 +425,63 @@ impl<'h> Eval<'h> {
     }
 
     fn turns(&mut self, f: Rc<Func>, x: Option<Array>, y: Array) -> Result<Outcome> {
-        let (mut f, mut x, mut y) = (f, x, y);
-        loop {
-            self.cx.host.interrupt().check()?;
-            let closure = match &*f {
-                Func::Dfn(c) | Func::Op1(Oper::Dfn(c), _) | Func::Op2(Oper::Dfn(c), ..) => c.clone(),
-                _ => return self.call(&f, x.as_ref(), &y),
-            };
-            let frame = Rc::new(Frame {
-                this: f.clone(),
-                closure: closure.clone(),
-                alpha: std::cell::RefCell::new(x.map(Value::Array)),
-                omega: y,
-                locals: Default::default(),
-                framing: self.cx.sys.framing,
-                saved: Default::default(),
-            });
-            let at = At { ast: &closure.ast, frame: Some(&frame) };
-            let outer = self.st.frame.replace(frame.clone());
-            let outcome = self.body(at, &closure.ast.dfn(closure.dfn).stmts, true);
-            self.st.frame = outer;
-            for (row, old) in frame.saved.borrow_mut().drain(..).rev() {
-                row.set(&mut self.cx, &old)?;
-            }
-            frame.leave();
-            match outcome? {
-                Outcome::Tail(call) => (f, x, y) = *call,
-                o => return Ok(o),
-            }
+        let (guards, mut told) = (self.st.handlers.len(), None);
+        let outcome = self.go_round(f, x, y, guards, &mut told);
+        self.unguarded(guards);
+        if let Some(before) = told {
+            self.cx.sys.error = before;
         }
+        outcome
+    }
+
+    fn go_round(
+        &mut self,
+        mut f: Rc<Func>,
+        mut x: Option<Array>,
+        mut y: Array,
+        guards: usize,
+        told: &mut Option<Option<Rc<Error>>>,
+    ) -> Result<Outcome> {
+        let (depth, stack) = (self.st.depth, self.st.stack.len());
+        loop {
+            let mut outcome = self.turn(f, x, y, guards);
+            let call = loop {
+                match outcome {
+                    Ok(Outcome::Tail(call)) => break call,
+                    Err(e) if self.st.handlers.len() > guards => {
+                        self.st.depth = depth;
+                        self.st.stack.truncate(stack);
+                        outcome = self.caught(guards, e, told);
+                    }
+                    done => return done,
+                }
+            };
+            (f, x, y) = *call;
+        }
+    }
+
+    /// One call of a dfn.
+    fn turn(&mut self, f: Rc<Func>, x: Option<Array>, y: Array, guards: usize) -> Result<Outcome> {
+        self.cx.host.interrupt().check()?;
+        let closure = match &*f {
+            Func::Dfn(c) | Func::Op1(Oper::Dfn(c), _) | Func::Op2(Oper::Dfn(c), ..) => c.clone(),
+            _ => return self.call(&f, x.as_ref(), &y),
+        };
+        let frame = Rc::new(Frame {
+            this: f,
+            closure,
+            alpha: std::cell::RefCell::new(x.map(Value::Array)),
+            omega: y,
+            locals: Default::default(),
+            framing: self.cx.sys.framing,
+            saved: Default::default(),
+        });
+        let outcome = self.within(&frame, guards, |ev, at| {
+            let closure = &frame.closure;
+            ev.body(at, &closure.ast.dfn(closure.dfn).stmts, true)
+        });
+        frame.leave();
+        outcome
     }
 
     fn body(&mut self, at: At<'_>, stmts: &[Stmt], tail: bool) -> Result<Outcome> {
@@ -458,7 +498,7 @@ impl<'h> Eval<'h> {
                     if default && at.frame.is_some_and(|f| f.alpha.borrow().is_some()) {
                         continue;
                     }
-                    let outcome = self.code(at, &r.code, tail && !r.code.assigns && self.cx.sys.guards == 0)?;
+                    let outcome = self.code(at, &r.code, tail && !r.code.assigns)?;
                     self.checked()?;
                     if !r.code.assigns {
                         return Ok(outcome);
@@ -474,7 +514,6 @@ impl<'h> Eval<'h> {
                         if at.ast.phrase(stmt.phrase).items.is_empty() {
                             return Ok(Outcome::Nothing);
                         }
-                        let tail = tail && self.cx.sys.guards == 0;
                         let (o, _) = self.phrase(at, stmt.phrase, tail)?;
                         self.checked()?;
                         return Ok(o);
@@ -484,7 +523,8 @@ impl<'h> Eval<'h> {
                     let (o, _) = self.phrase(at, events, false)?;
                     let Outcome::Array(events) = o else { return Err(domain("an error guard needs event numbers")) };
                     let events = self.cx.integers(&events, "an event number")?;
-                    return self.guarded(at, &events, stmt.phrase, &stmts[k + 1..]);
+                    let frame = at.frame.ok_or_else(|| syntax("a guard stands only inside { }"))?;
+                    self.guard(frame, events, stmt.phrase)?;
                 }
             }
         }
@@ -515,50 +555,8 @@ impl<'h> Eval<'h> {
         }
     }
 
-    /// The rest of a body under an error guard.
-    fn guarded(&mut self, at: At<'_>, events: &[i64], handler: PhraseId, rest: &[Stmt]) -> Result<Outcome> {
-        self.cx.unframed("an error guard")?;
-        let (depth, stack) = (self.st.depth, self.st.stack.len());
-        self.cx.sys.guards += 1;
-        let outcome = self.body(at, rest, false).and_then(|o| self.settle(o));
-        self.cx.sys.guards -= 1;
-        let e = match outcome {
-            Ok(o) => return Ok(o),
-            Err(e) => self.earliest(e),
-        };
-        let number = i64::from(e.number());
-        let caught = match e.kind() {
-            Kind::Interrupt => events.contains(&1000) || events.contains(&1003),
-            Kind::Internal => false,
-            _ => events.contains(&0) || events.contains(&number),
-        };
-        if !caught {
-            return Err(e);
-        }
-        self.st.depth = depth;
-        self.st.stack.truncate(stack);
-        self.cx.sys.hard.clear();
-        // What ⎕DMX and ⎕EN say is the handler's own.
-        let before = self.cx.sys.error.replace(Rc::new(e));
-        let done = self.phrase(at, handler, false);
-        self.cx.sys.error = before;
-        Ok(done?.0)
-    }
-
-    /// Under a guard a result is computed before it leaves.
-    fn settle(&mut self, o: Outcome) -> Result<Outcome> {
-        self.checked()?;
-        Ok(match o {
-            Outcome::Tail(..) => match self.valued(o)? {
-                Some(a) => Outcome::Array(a),
-                None => Outcome::Nothing,
-            },
-            o => o,
-        })
-    }
-
     /// While an error guard is active, what may fail is computed before the statement ends (E4).
-    fn checked(&mut self) -> Result<()> {
+    pub fn checked(&mut self) -> Result<()> {
         if self.cx.sys.guards > 0 && !self.cx.sys.hard.is_empty() {
             let cells = std::mem::take(&mut self.cx.sys.hard);
             self.cx.force_cells(cells, "guard")?;
@@ -603,7 +601,7 @@ fn located(e: Error, at: At<'_>, ins: &Ins, x: Option<&Array>, y: &Array) -> Err
     let place = at.ast.place(ins.at);
     if e.has_place() {
         let deep = e.parts().calls.len() >= 20 || matches!(e.kind(), Kind::Interrupt);
-        let own = e.parts().place.as_ref() == Some(&place);
+        let own = [&e.parts().place, &e.parts().needed].into_iter().any(|p| p.as_ref() == Some(&place));
         return if deep || own { e } else { e.called_from(place) };
     }
     let mut e = e.at(&place);

@@ -123,15 +123,17 @@ DEV double residue(double x, double y, double ct) {
   return fabs(q - nearest) <= ct * most(fabs(q), fabs(nearest)) && !whole ? 0.0 : r; }
 DEV double common_divisor(double x, double y, double ct) {
   if (!finite_(x) || !finite_(y)) return bits(0x7ff8000000000000ull);
-  double a = fabs(x), b = fabs(y);
-  bool whole = a == trunc(a) && b == trunc(b);
-  double small = whole ? 0.0 : ct * most(a, b);
-  while (b > small) {
-    double r = fmod(a, b);
-    a = b; b = !whole && a - r <= small ? 0.0 : r; }
-  return a; }
+  x = fabs(x); y = fabs(y);
+  double a = x, b = y, sa = 1.0, sb = 0.0, ta = 0.0, tb = 1.0, noise = most(ct, 1e-14);
+  bool whole_x = x == trunc(x), whole_y = y == trunc(y), whole = whole_x && whole_y;
+  while (b > (whole ? 0.0 : noise * (sb * x + tb * y))) {
+    double r = fmod(a, b), q = whole ? 0.0 : rint((a - r) / b), s = sa + q * sb, t = ta + q * tb;
+    a = b; b = r; sa = sb; sb = s; ta = tb; tb = t; }
+  bool by_x = (whole_x || whole_y ? whole_x : x < y) && x > 0.0 || y == 0.0;
+  double all = by_x ? x : y, times = by_x ? tb : sb;
+  return whole || !finite_(times) ? a : all / times; }
 DEV double common_multiple(double x, double y, double ct) {
-  return x == 0.0 || y == 0.0 ? 0.0 : x * (y / common_divisor(x, y, ct)); }
+  return x == 0.0 || y == 0.0 ? 0.0 : x * rint(y / common_divisor(x, y, ct)); }
 // The quotient rounded down: by d, or in i32 by its reciprocal.
 DEV i64 div_floor(i64 a, i64 d) { i64 q = a / d; return a % d < 0 ? q - 1 : q; }
 DEV i32 div_floor(i32 a, u32 magic, u32 shift) {

@@ -49,7 +49,7 @@ pub struct Resolver<'a> {
     look: &'a mut dyn FnMut(Key) -> Class,
     seen: Vec<(Key, Class)>,
     /// Names that this phrase gave a class further right.
-    given: HashMap<Sym, Class>,
+    given: HashMap<Key, Class>,
     /// The item that selective assignment replaces by positions.
     positions: Option<ItemId>,
 }
@@ -80,9 +80,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn class_of(&mut self, key: Key) -> Class {
-        if let Key::Sym(sym) = key
-            && let Some(&class) = self.given.get(&sym)
-        {
+        if let Some(&class) = self.given.get(&key) {
             return class;
         }
         let class = (self.look)(key);
@@ -126,6 +124,7 @@ impl<'a> Resolver<'a> {
             let (rest, target) = self.target(part)?;
             right = self.assign(target, right, at, &mut ins)?;
             assigns = rest.is_empty();
+            let rest = self.terms(rest)?;
             right = self.join(rest, right, &mut ins)?;
         }
         let gives = match right {

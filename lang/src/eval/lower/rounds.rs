@@ -149,7 +149,7 @@ impl Eval<'_> {
                     }
                     facts = wide;
                 }
-                Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::Internal) => return Err(e),
+                Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::Internal | Kind::Exit) => return Err(e),
                 Err(_) => break,
             }
         }

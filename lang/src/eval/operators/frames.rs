@@ -152,7 +152,7 @@ impl Eval<'_> {
                 self.watch(&z, from, again);
                 Ok(Some(z))
             }
-            Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::Internal) => Err(e),
+            Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::Internal | Kind::Exit) => Err(e),
             other => {
                 self.cx.sys.hard.retain(|c| c.seq() <= from);
                 if let (Err(e), 0, Some(place)) = (&other, self.cx.sys.framing, self.cx.place())
@@ -180,6 +180,20 @@ impl Eval<'_> {
 
     /// `f¨`: items are scalars of a uniform array, or the cells of a rows value. Shapes conform.
     pub fn each_framed(&mut self, f: &Rc<Func>, x: Option<&Array>, y: &Array, shape: &Shape) -> Result<Option<Array>> {
+        let (f2, x2, y2) = (f.clone(), x.cloned(), y.clone());
+        let again = move || -> Again { Rc::new(move |ev| super::each::each_item(ev, &f2, x2.as_ref(), &y2)) };
+        self.items_framed(f, x, y, shape, again)
+    }
+
+    /// The same as a part of what `again` does.
+    pub fn items_framed(
+        &mut self,
+        f: &Rc<Func>,
+        x: Option<&Array>,
+        y: &Array,
+        shape: &Shape,
+        again: impl FnOnce() -> Again,
+    ) -> Result<Option<Array>> {
         let n = elements(shape);
         let mut args: Vec<&Array> = vec![y];
         args.extend(x);
@@ -203,10 +217,8 @@ impl Eval<'_> {
                 _ => return Ok(None),
             });
         }
-        let (f2, x2, y2) = (f.clone(), x.cloned(), y.clone());
-        let again: Again = Rc::new(move |ev| super::each::each_item(ev, &f2, x2.as_ref(), &y2));
         let x = if x.is_some() { seen.pop() } else { None };
-        let Some(node) = self.once(f, x.as_ref(), &seen[0], &frame, again)? else { return Ok(None) };
+        let Some(node) = self.once(f, x.as_ref(), &seen[0], &frame, again())? else { return Ok(None) };
         if node.rank() == frame.len() {
             return Ok(Some(if outer.is_empty() { node } else { Array::framed(node, outer.len()) }));
         }
@@ -274,7 +286,7 @@ impl Eval<'_> {
     /// APL's error for a failed framed evaluation: that of the first cell, in the order of cells, that fails by itself.
     pub fn first_cell_error(&mut self, e: Error) -> Error {
         let mut runs = std::mem::take(&mut self.cx.sys.suspects);
-        if matches!(e.kind(), Kind::Interrupt | Kind::Internal) {
+        if matches!(e.kind(), Kind::Interrupt | Kind::Internal | Kind::Exit) {
             return e;
         }
         runs.sort_by_key(|r| r.from);

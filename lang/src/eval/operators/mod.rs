@@ -11,6 +11,7 @@ pub mod power;
 pub mod products;
 pub mod rank;
 pub mod reduce;
+pub mod scans;
 pub mod stencil;
 pub mod variant;
 

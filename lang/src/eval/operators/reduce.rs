@@ -296,6 +296,9 @@ fn scan(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array, axis: Axis
             let signed = ev.cx.ready(&signed, "scan")?;
             return ev.cx.scan_host(Op::Add, &signed, axis);
         }
+        if let Some(made) = ev.cx.scan_by_steps(op, &y, axis)? {
+            return Ok(made);
+        }
     }
     let _held = ev.cx.budget().charge_elements(y.len(), std::mem::size_of::<Array>())?;
     let running = op.is_some_and(Op::is_associative) || prim(f).is_some_and(|p| joins(p.glyph, &y));

@@ -5,7 +5,7 @@
 
 use super::function;
 use crate::array::{Array, Shape, advance, checked_elements, elements, strides};
-use crate::error::{Result, domain, length, rank};
+use crate::error::{Kind, Result, domain, length, rank};
 use crate::eval::run::Eval;
 use crate::eval::value::Operand;
 use crate::prim::cells;
@@ -144,9 +144,7 @@ pub fn mixed_results<'h>(
     if elements(frame) == 0 {
         let one = match trial(ev).and_then(|a| ev.cx.ready(&a, "mix")) {
             Ok(a) => a,
-            Err(e) if matches!(e.kind(), crate::error::Kind::Interrupt | crate::error::Kind::Internal) => {
-                return Err(e);
-            }
+            Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::Internal | Kind::Exit) => return Err(e),
             Err(_) => Array::num(0.0),
         };
         return cells::mixed(&mut ev.cx, frame, &[one], true);

@@ -26,7 +26,7 @@ pub static ROWS: &[Row] = &[
         npy,
     ),
     function("NEXISTS", "Whether there is a file of that name.", ("⎕NEXISTS'no.txt'", "0"), |ev, a| {
-        let there = ev.cx.host.exists(&path(a.y)?);
+        let there = ev.cx.world()?.exists(&path(a.y)?);
         Ok(Some(Array::bool(there)))
     }),
     function(
@@ -34,7 +34,7 @@ pub static ROWS: &[Row] = &[
         "Removes a file.",
         ("_←'x'⎕NPUT'h.txt' 1 ⋄ _←⎕NDELETE'h.txt' ⋄ ⎕NEXISTS'h.txt'", "0"),
         |ev, a| {
-            ev.cx.host.delete(&path(a.y)?)?;
+            ev.cx.world()?.delete(&path(a.y)?)?;
             ev.shy(Array::num(1.0))
         },
     ),
@@ -102,7 +102,7 @@ fn decoded(bytes: &[u8], name: &str) -> Result<(String, String)> {
 
 /// The text of a file and its encoding. Errors: those of the host; DOMAIN for what is no text.
 pub fn read_text(cx: &mut Cx<'_>, name: &str) -> Result<(String, String)> {
-    let bytes = cx.host.read_file(name)?;
+    let bytes = cx.world()?.read_file(name)?;
     decoded(&bytes, name)
 }
 
@@ -167,7 +167,7 @@ fn content(x: &Array) -> Result<(Vec<String>, String)> {
 fn put(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let (rows, end) = content(a.left("the text")?)?;
     let (name, flag) = path_and_flag(a.y, "NPUT")?;
-    if flag == 0 && ev.cx.host.exists(&name) {
+    if flag == 0 && ev.cx.world()?.exists(&name) {
         return Err(taken(&name, "text ⎕NPUT path 1 replaces it"));
     }
     let mut text = String::new();
@@ -177,18 +177,18 @@ fn put(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
             text += &end;
         }
     }
-    let mut bytes = if flag == 2 && ev.cx.host.exists(&name) { ev.cx.host.read_file(&name)? } else { Vec::new() };
+    let mut bytes = if flag == 2 && ev.cx.world()?.exists(&name) { ev.cx.host.read_file(&name)? } else { Vec::new() };
     bytes.extend_from_slice(text.as_bytes());
-    ev.cx.host.write_file(&name, &bytes)?;
+    ev.cx.world()?.write_file(&name, &bytes)?;
     ev.shy(Array::num(text.len() as f64))
 }
 
 fn npy(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let path = path(a.y)?;
     match a.x {
-        None => ev.cx.host.read_npy(&path).map(Some),
+        None => ev.cx.world()?.read_npy(&path).map(Some),
         Some(x) if x.is_uniform() => {
-            ev.cx.host.write_npy(&path, x)?;
+            ev.cx.world()?.write_npy(&path, x)?;
             Ok(None)
         }
         Some(_) => Err(domain("a .npy file holds simple arrays")),

@@ -1,7 +1,7 @@
 //! `⎕` and `⍞` as values: what someone types.
 
 use crate::array::Array;
-use crate::error::{Error, Result, value};
+use crate::error::{Error, Kind, Result, value};
 use crate::eval::run::{At, Eval};
 
 fn nobody(what: &str) -> Error {
@@ -22,6 +22,7 @@ impl Eval<'_> {
     /// `⍞`: a line as text, behind the prompt that stands before it.
     pub fn typed_line(&mut self) -> Result<Array> {
         self.cx.unframed("⍞")?;
+        self.cx.settle(&[], "input")?;
         let prompt = std::mem::take(&mut self.cx.sys.prompt);
         let line = self.cx.host.read_line(&prompt);
         self.cx.host.interrupt().check()?;
@@ -32,6 +33,7 @@ impl Eval<'_> {
     /// `⎕`: a line as its value. An error in it is told, and the line asked for again; `→` ends it all.
     pub fn evaluated_input(&mut self, at: At<'_>) -> Result<Array> {
         self.cx.unframed("⎕")?;
+        self.cx.settle(&[], "input")?;
         self.cx.sys.prompt.clear();
         loop {
             self.cx.host.output("⎕:\n");
@@ -46,6 +48,7 @@ impl Eval<'_> {
                     match self.execute_text(at, &text) {
                         Ok(Some(a)) => return Ok(a),
                         Ok(None) => {}
+                        Err(e) if e.kind() == Kind::Exit => return Err(e),
                         Err(e) => self.cx.host.output(&format!("{}\n", crate::report::render(&e, false))),
                     }
                 }

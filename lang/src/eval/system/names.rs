@@ -3,9 +3,9 @@
 use super::files::path;
 use super::{Args, Row, function, misused, text_matrix, text_vector, texts};
 use crate::array::Array;
-use crate::error::{Result, domain, limit, value};
+use crate::error::{Result, domain, leaving, limit, value};
 use crate::eval::run::{At, Eval};
-use crate::eval::value::{Func, Oper, Value};
+use crate::eval::value::{Func, Oper, Operand, Value};
 use crate::span::Source;
 use crate::syntax::Sym;
 use crate::syntax::resolve::Class;
@@ -49,8 +49,9 @@ pub static ROWS: &[Row] = &[
     function("OFF", "Leaves with exit code Y.", ("⎕OFF 0", ""), |ev, a| {
         let code = ev.cx.one_integer(a.y, "an exit code")?;
         let code = u8::try_from(code).map_err(|_| domain("an exit code is 0 to 255"))?;
+        ev.cx.settle(&[], "exit")?;
         ev.cx.sys.exit = Some(i32::from(code));
-        Ok(None)
+        Err(leaving())
     }),
 ];
 
@@ -99,14 +100,36 @@ fn class_of(ev: &Eval<'_>, name: &str) -> f64 {
             Err(_) => -1.0,
         };
     }
-    match ev.held(name) {
+    let held = match spoken(ev, name) {
+        Some(held) => held,
+        None if is_name(name) => ev.held(name),
+        None => return -1.0,
+    };
+    match held {
         Some(Value::Array(_)) => 2.1,
         Some(Value::Func(f)) if matches!(&*f, Func::Dfn(_)) => 3.2,
         Some(Value::Func(_)) => 3.3,
         Some(Value::Oper(Oper::Dfn(_))) => 4.2,
         Some(Value::Oper(_)) => 4.3,
-        None if is_name(name) => 0.0,
-        None => -1.0,
+        None => 0.0,
+    }
+}
+
+/// What ⍺ ⍵ ⍺⍺ ⍵⍵ are in the dfn that runs; outside of one they are no names.
+fn spoken(ev: &Eval<'_>, name: &str) -> Option<Option<Value>> {
+    let frame = ev.st.frame.as_ref()?;
+    let operand = |k| {
+        frame.operand(k).map(|o| match o {
+            Operand::F(f) => Value::Func(f.clone()),
+            Operand::A(a) => Value::Array(a.clone()),
+        })
+    };
+    match name {
+        "⍺" => Some(frame.alpha.borrow().clone()),
+        "⍵" => Some(Some(Value::Array(frame.omega.clone()))),
+        "⍺⍺" => Some(operand(0)),
+        "⍵⍵" => Some(operand(1)),
+        _ => None,
     }
 }
 
@@ -189,7 +212,7 @@ fn fix(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let (name, text) = match lines.as_slice() {
         [one] if one.starts_with("file://") => {
             let path = path(&ev.cx.text(&one["file://".len()..])?)?;
-            let bytes = ev.cx.host.read_file(&path)?;
+            let bytes = ev.cx.world()?.read_file(&path)?;
             let text = String::from_utf8(bytes).map_err(|_| domain(format!("{path} is no UTF-8 text")))?;
             (path, text)
         }
@@ -233,9 +256,6 @@ fn script(ev: &mut Eval<'_>, source: &std::sync::Arc<Source>, limits: &crate::li
         }
         let place = ast.place(ast.phrase(stmt.phrase).span);
         ev.top(At { ast: &ast, frame: None }, stmt.phrase, false).map_err(|e| e.at(&place))?;
-        if ev.cx.sys.exit.is_some() {
-            break;
-        }
     }
     Ok(())
 }

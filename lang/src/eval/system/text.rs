@@ -120,19 +120,33 @@ pub fn mapped(c: char, upper: bool) -> char {
     }
 }
 
+/// Unicode's simple case folding: what differs in case alone becomes equal. That is the lower case of the upper case
+/// (ς and σ, ſ and s), but for what CaseFolding.txt lists otherwise.
+pub fn folded(c: char) -> char {
+    match c {
+        // A lower case without a fold of its own, three that are spelled in two ways, and Cherokee, which folds to capitals.
+        'ı' => c,
+        '\u{1fd3}' => '\u{390}',
+        '\u{1fe3}' => '\u{3b0}',
+        'ﬅ' => 'ﬆ',
+        '\u{13a0}'..='\u{13f5}' => c,
+        '\u{13f8}'..='\u{13fd}' | '\u{ab70}'..='\u{abbf}' => mapped(c, true),
+        c => mapped(mapped(c, true), false),
+    }
+}
+
 fn case(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
-    let upper = match a.x {
-        None => false,
+    let map: fn(char) -> char = match a.x {
+        None => folded,
         Some(x) => match ev.cx.one_integer(x, "the left argument of ⎕C")? {
-            1 => true,
-            -1 | -3 => false,
+            1 => |c| mapped(c, true),
+            -1 => |c| mapped(c, false),
+            -3 => folded,
             _ => return Err(domain("the left argument of ⎕C is 1, ¯1 or ¯3")),
         },
     };
     let leaf = |cx: &Cx<'_>, a: &Array| match a.to_chars() {
-        Some(chars) if a.is_char() => {
-            Array::chars(a.shape(), chars.into_iter().map(|c| mapped(c, upper)).collect(), cx.budget())
-        }
+        Some(chars) if a.is_char() => Array::chars(a.shape(), chars.into_iter().map(map).collect(), cx.budget()),
         _ => Ok(a.clone()),
     };
     pervade(&ev.cx, a.y, &leaf).map(Some)

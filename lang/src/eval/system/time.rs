@@ -26,7 +26,7 @@ pub static ROWS: &[Row] = &[
         if !(0.0..=1e9).contains(&seconds) {
             return Err(domain("⎕DL waits 0 to 1E9 seconds"));
         }
-        let took = ev.cx.host.sleep(seconds)?;
+        let took = ev.cx.world()?.sleep(seconds)?;
         ev.shy(Array::num(took))
     }),
     function(

@@ -3,11 +3,13 @@
 mod axes;
 mod cases;
 mod complex;
+mod definitions;
 mod functions;
 mod help;
 mod inverses;
 mod operators;
 mod order;
+mod panics;
 mod random;
 mod traps;
 
@@ -136,6 +138,102 @@ fn a_dfn_over_a_pending_value_is_one_evaluation() {
     assert_eq!(host.forces, 0);
     assert_eq!(run_in(&mut interp, &mut host, "vol ⍟r"), "0.5723851843\n");
     assert_eq!(host.forces, 1);
+}
+
+#[test]
+fn tail_calls_are_free_below_error_guards() {
+    with_stack(|| {
+        assert_eq!(run("{0::'no' ⋄ {⍵=0:'ok' ⋄ ∇⍵-1}100000}1", false), "ok");
+        assert_eq!(run("{0::'no' ⋄ ⍵=0:'ok' ⋄ ∇⍵-1}100000", false), "ok");
+        assert_eq!(run("{0::⍵ ⋄ ⍵=0:÷0 ⋄ ∇⍵-1}100000", false), "0");
+        assert_eq!(run("{11::⍵ ⋄ ⍵=0:⎕SIGNAL 5 ⋄ 5::∇⍵ ⋄ ∇⍵-1}0", false), "LENGTH ERROR");
+        // The guards of a call that never ends take memory, which ends.
+        let (mut interp, mut host) = (Interp::new(), Host::default());
+        host.budget = crate::limits::Budget::new(1 << 20);
+        assert_eq!(run_in(&mut interp, &mut host, "{5::'no' ⋄ ∇⍵}1"), "WS FULL\n");
+        assert_eq!(run_in(&mut interp, &mut host, "{0::'yes' ⋄ ÷⍵}0"), "yes\n");
+    });
+}
+
+#[test]
+fn a_guard_goes_back_to_its_own_line() {
+    for (line, says) in [
+        ("{x←1 ⋄ 0::x ⋄ x←2 ⋄ ÷0}0", "1"),
+        ("{0::⎕NC'x' ⋄ x←2 ⋄ ÷0}0", "0"),
+        ("{x←1 ⋄ 0::x ⋄ x+←1 ⋄ ÷0}0", "1"),
+        ("{x←1 2 3 ⋄ 0::x ⋄ x[2]←9 ⋄ ÷0}0", "1 2 3"),
+        ("{x←1 ⋄ 11::x ⋄ x←2 ⋄ 5::x ⋄ x←3 ⋄ ÷0}0", "1"),
+        ("{x←1 ⋄ 11::x ⋄ x←2 ⋄ 5::x ⋄ x←3 ⋄ 1 2+1 2 3}0", "2"),
+        ("{⎕IO←0 ⋄ 0::⍳3 ⋄ ⎕IO←1 ⋄ ÷0}0 ⋄ ⎕IO", "0 1 2\n1"),
+        ("{0::⍳3 ⋄ ⎕IO←0 ⋄ ÷0}0 ⋄ ⎕IO", "1 2 3\n1"),
+        ("{x←⍵ ⋄ 0::x ⋄ ⍵=0:÷0 ⋄ x←9 ⋄ ∇⍵-1}3", "0"),
+        ("{x←1 ⋄ {0::x ⋄ x+←1 ⋄ ÷0}0}0", "2"),
+        ("{⍺←1 ⋄ 0::⍺ ⋄ ÷0}0", "1"),
+        ("{0::⎕DMX.EM ⋄ ÷0}0 ⋄ ⎕DMX.EM", "DOMAIN ERROR\n"),
+        ("{0::{⎕DMX.EM}0 ⋄ ÷0}0", "DOMAIN ERROR"),
+    ] {
+        assert_eq!(run(line, false), says, "{line}");
+        assert_eq!(run(line, true), says, "{line}");
+    }
+}
+
+#[test]
+fn off_leaves_whatever_waits_for_a_value() {
+    for line in
+        ["f←{_←⎕OFF 2 ⋄ 3} ⋄ f 0", "{⎕OFF 2}¨1 2 3", "{⎕OFF 2}¨⍳50", "x←1+{⎕OFF 2}0", "{0::5 ⋄ ⎕OFF 2}0", "⍎'⎕OFF 2'"]
+    {
+        let (mut interp, mut host) = (Interp::new(), Host::default());
+        assert_eq!(run_in(&mut interp, &mut host, &format!("a←1 ⋄ {line} ⋄ 'still here'")), "", "{line}");
+        assert_eq!(interp.exit(), Some(2), "{line}");
+    }
+}
+
+#[test]
+fn nothing_is_seen_after_a_failure() {
+    // In front of each effect stands a line that fails on one of many items.
+    for effect in
+        ["5", "⎕←5", "⍞←5", "⎕←+", "a←⍞", "a←⎕", "⎕OFF 3", "'x'⎕NPUT'f.txt'", "{0::'caught' ⋄ ⍵+1}0", "1 2+1 2 3"]
+    {
+        for first in ["z←1÷y", "z←{a←÷⍵ ⋄ a+1}y", "z←1÷y ⋄ z←3", "z←{÷⍵}¨y"] {
+            for n in ["3", "3000"] {
+                let (mut interp, mut host) = (Interp::new(), Host::default());
+                host.typed.push_back("7".into());
+                let text = format!("y←{n}⍴1 1 0 ⋄ {first} ⋄ {effect}");
+                assert_eq!(run_in(&mut interp, &mut host, &text), "DOMAIN ERROR\n", "{text}");
+                assert!(host.files.is_empty() && host.typed.len() == 1 && interp.exit().is_none(), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_program_ends_with_what_it_left_open() {
+    let (mut interp, mut host) = (Interp::new(), Host::default());
+    assert_eq!(run_in(&mut interp, &mut host, "y←3000⍴1 1 0 ⋄ z←1÷1+y"), "");
+    assert_eq!((interp.finish(&mut host).is_ok(), host.forces), (true, 1));
+    assert_eq!(run_in(&mut interp, &mut host, "z←1÷y"), "");
+    let e = interp.finish(&mut host).unwrap_err();
+    assert_eq!(e.parts().place.as_ref().map(|p| p.text()), Some("÷".into()));
+    // It was told, once.
+    assert_eq!(run_in(&mut interp, &mut host, "5"), "5\n");
+}
+
+#[test]
+fn the_names_of_arguments_tell_what_they_are() {
+    for (line, says) in [
+        ("{0=⎕NC'⍺':'mo' ⋄ 'dy'}5", "mo"),
+        ("1{0=⎕NC'⍺':'mo' ⋄ 'dy'}5", "dy"),
+        ("{⍺←1 ⋄ ⎕NC'⍺'}5", "2"),
+        ("{⍺←- ⋄ ⎕NC'⍺'}5", "3"),
+        ("{⎕NC'⍵'}5", "2"),
+        ("+{⍺⍺ ⎕NC'⍺⍺'}5", "3"),
+        ("1{⍺⍺+⎕NC'⍺⍺'}5", "3"),
+        ("+{⍵⍵ ⍺⍺ ⎕NC'⍵⍵'}-⊢5", "¯3"),
+        ("{⎕NC'⍺⍺' '⍵⍵' '⍺' '⍵'}5", "0 0 0 2.1"),
+        ("1{{⎕NC'⍺'}⍵}5", "0"),
+    ] {
+        assert_eq!(run(line, false), says, "{line}");
+    }
 }
 
 #[test]

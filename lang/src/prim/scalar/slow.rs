@@ -114,26 +114,44 @@ fn residue(x: f64, y: f64) -> f64 {
     }
 }
 
-/// Euclid; a remainder within ⎕CT of the larger argument counts as 0, so that decimal fractions come to an end.
+/// How far decimal fractions are from what they are meant to be, at least: folds have no ⎕CT.
+pub const FRACTION: f64 = 1e-14;
+
+/// Euclid. Fractions are not known exactly, and a remainder is `sb` times x less `tb` times y, or the other way round: one
+/// within ⎕CT of what these are is 0. Then x is `tb` times the divisor and y `sb` times, so it is found by one division,
+/// and the noise of the steps is not in it.
 fn gcd(ct: f64, x: f64, y: f64) -> f64 {
     if !x.is_finite() || !y.is_finite() {
         return f64::NAN;
     }
-    let (mut a, mut b) = (x.abs(), y.abs());
-    let whole = a == a.trunc() && b == b.trunc();
-    let small = if whole { 0.0 } else { ct * a.max(b) };
-    while b > small {
-        (a, b) = (b, a % b);
-        // 0.1999… after 0.2 is a remainder of 0, one rounding short.
-        if !whole && a - b <= small {
-            b = 0.0;
+    let (x, y) = (x.abs(), y.abs());
+    let (mut a, mut b) = (x, y);
+    let (whole_x, whole_y) = (x == x.trunc(), y == y.trunc());
+    if whole_x && whole_y {
+        while b > 0.0 {
+            (a, b) = (b, a % b);
         }
+        return a;
     }
-    a
+    let noise = ct.max(FRACTION);
+    let (mut sa, mut sb, mut ta, mut tb) = (1.0, 0.0, 0.0, 1.0);
+    while b > noise * (sb * x + tb * y) {
+        let r = a % b;
+        // a÷b could be rounded up to the next whole number.
+        let q = ((a - r) / b).round_ties_even();
+        (a, b) = (b, r);
+        (sa, sb) = (sb, sa + q * sb);
+        (ta, tb) = (tb, ta + q * tb);
+    }
+    // What is whole is known best, then what is the least multiple.
+    let by_x = if whole_x || whole_y { whole_x } else { x < y };
+    let (all, times) = if by_x && x > 0.0 || y == 0.0 { (x, tb) } else { (y, sb) };
+    if times.is_finite() { all / times } else { a }
 }
 
+/// What y holds of the divisor is a whole number.
 fn lcm(ct: f64, x: f64, y: f64) -> f64 {
-    if x == 0.0 || y == 0.0 { 0.0 } else { x * (y / gcd(ct, x, y)) }
+    if x == 0.0 || y == 0.0 { 0.0 } else { x * (y / gcd(ct, x, y)).round_ties_even() }
 }
 
 /// `k○x`. Where no real result exists, `Complex`.

@@ -88,6 +88,15 @@ pub enum Do {
     Print {
         line: bool,
     },
+    /// `⎕←f`: the source of a function or an operator.
+    PrintFunc {
+        f: FExpr,
+        line: bool,
+    },
+    PrintOper {
+        op: OpExpr,
+        line: bool,
+    },
 }
 
 #[derive(Clone)]

@@ -21,20 +21,21 @@ pub(super) enum Target {
 }
 
 impl Resolver<'_> {
-    /// The target at the end of the items, and the terms left of it.
-    pub(super) fn target(&mut self, items: &[ItemId]) -> Result<(Vec<Term>, Target)> {
+    /// The target at the end of the items, and the items left of it: they are read after the assignment, so what it says
+    /// of a name's class holds for them.
+    pub(super) fn target<'i>(&mut self, items: &'i [ItemId]) -> Result<(&'i [ItemId], Target)> {
         let Some((last, before)) = items.split_last() else {
             return Err(self.error("nothing stands left of ←", Span::default()));
         };
         let ast = self.ast;
         let item = ast.item(*last);
         match &item.what {
-            What::Quad => Ok((self.terms(before)?, Target::Print { line: true })),
-            What::QuoteQuad => Ok((self.terms(before)?, Target::Print { line: false })),
+            What::Quad => Ok((before, Target::Print { line: true })),
+            What::QuoteQuad => Ok((before, Target::Print { line: false })),
             What::System(name) if system::find(name).is_ok_and(|row| row.class() == Class::Array) => {
-                Ok((self.terms(before)?, Target::System(system::find(name)?)))
+                Ok((before, Target::System(system::find(name)?)))
             }
-            What::Word(Word::Alpha) => Ok((self.terms(before)?, Target::Alpha)),
+            What::Word(Word::Alpha) => Ok((before, Target::Alpha)),
             What::Name(sym) if self.class_of(Key::Sym(*sym)) == Class::Func && self.assignable(before) => {
                 self.modified(FExpr::Name(*sym), before)
             }
@@ -62,12 +63,12 @@ impl Resolver<'_> {
                     }
                     (None, _) => return Err(self.error("nothing stands left of ←", item.span)),
                 };
-                Ok((self.terms(rest)?, target))
+                Ok((rest, target))
             }
             What::Bracket(parts, false) => match before.split_last().map(|(id, rest)| (&ast.item(*id).what, rest)) {
                 Some((What::Name(sym), rest)) if self.class_of(Key::Sym(*sym)) == Class::Array => {
                     let codes = self.indices(parts, item.span)?;
-                    Ok((self.terms(rest)?, Target::Indexed(*sym, codes, None)))
+                    Ok((rest, Target::Indexed(*sym, codes, None)))
                 }
                 _ => self.by_function(items, item.span),
             },
@@ -78,7 +79,7 @@ impl Resolver<'_> {
                     self.positions = held;
                     let code = code?;
                     match code.gives {
-                        Gives::Array => Ok((self.terms(before)?, Target::Selected(sym, code, None))),
+                        Gives::Array => Ok((before, Target::Selected(sym, code, None))),
                         _ => self.by_function(items, item.span),
                     }
                 }
@@ -89,7 +90,7 @@ impl Resolver<'_> {
     }
 
     /// `x f←` with any function: the last term is it.
-    fn by_function(&mut self, items: &[ItemId], at: Span) -> Result<(Vec<Term>, Target)> {
+    fn by_function<'i>(&mut self, items: &'i [ItemId], at: Span) -> Result<(&'i [ItemId], Target)> {
         // The function is as long as it can be: find the value it follows.
         for cut in (1..items.len()).rev() {
             if !self.assignable(&items[..cut]) {
@@ -103,7 +104,7 @@ impl Resolver<'_> {
         Err(self.error("this cannot be assigned to", at).hint("x←  (a b)←  x[i]←  x f←  (2↑x)←"))
     }
 
-    fn modified(&mut self, f: FExpr, before: &[ItemId]) -> Result<(Vec<Term>, Target)> {
+    fn modified<'i>(&mut self, f: FExpr, before: &'i [ItemId]) -> Result<(&'i [ItemId], Target)> {
         let (rest, target) = self.target(before)?;
         let target = match target {
             Target::Name(sym) => Target::Modified(sym, f),
@@ -159,17 +160,33 @@ impl Resolver<'_> {
         }
     }
 
+    /// Every name of a pattern gets an array.
+    fn give_arrays(&mut self, p: &Pattern) {
+        match p {
+            Pattern::Name(sym) => {
+                self.given.insert(Key::Sym(*sym), Class::Array);
+            }
+            Pattern::System(_) => {}
+            Pattern::All(parts) => parts.iter().for_each(|p| self.give_arrays(p)),
+        }
+    }
+
     pub(super) fn assign(&mut self, target: Target, right: Right, at: Span, ins: &mut Vec<Ins>) -> Result<Right> {
         let push = |ins: &mut Vec<Ins>, what: Do, y: Span| ins.push(Ins { what, at, x: at, y });
         match right {
             Right::Func(f, y) => match target {
                 Target::Name(sym) => {
-                    self.given.insert(sym, Class::Func);
+                    self.given.insert(Key::Sym(sym), Class::Func);
                     push(ins, Do::AssignFunc(sym, f), y);
                     Ok(Right::Func(FExpr::Name(sym), at.join(y)))
                 }
                 Target::Alpha => {
+                    self.given.insert(Key::Word(Word::Alpha), Class::Func);
                     push(ins, Do::AssignAlphaFunc(f.clone()), y);
+                    Ok(Right::Func(f, at.join(y)))
+                }
+                Target::Print { line } => {
+                    push(ins, Do::PrintFunc { f: f.clone(), line }, y);
                     Ok(Right::Func(f, at.join(y)))
                 }
                 _ => Err(self.error("a function can be given a name only", at)),
@@ -177,9 +194,13 @@ impl Resolver<'_> {
             Right::Oper(op, y) => match target {
                 Target::Name(sym) => {
                     let class = if self.is_dyadic(&op) { Class::Dyadic } else { Class::Monadic };
-                    self.given.insert(sym, class);
+                    self.given.insert(Key::Sym(sym), class);
                     push(ins, Do::AssignOper(sym, op), y);
                     Ok(Right::Oper(super::OpExpr::Name(sym), at.join(y)))
+                }
+                Target::Print { line } => {
+                    push(ins, Do::PrintOper { op: op.clone(), line }, y);
+                    Ok(Right::Oper(op, at.join(y)))
                 }
                 _ => Err(self.error("an operator can be given a name only", at)),
             },
@@ -187,11 +208,17 @@ impl Resolver<'_> {
             Right::Array(y) => {
                 match target {
                     Target::Name(sym) => {
-                        self.given.insert(sym, Class::Array);
+                        self.given.insert(Key::Sym(sym), Class::Array);
                         push(ins, Do::Assign(sym), y);
                     }
-                    Target::Alpha => push(ins, Do::AssignAlpha, y),
-                    Target::Pattern(p) => push(ins, Do::AssignPattern(p), y),
+                    Target::Alpha => {
+                        self.given.insert(Key::Word(Word::Alpha), Class::Array);
+                        push(ins, Do::AssignAlpha, y);
+                    }
+                    Target::Pattern(p) => {
+                        self.give_arrays(&p);
+                        push(ins, Do::AssignPattern(p), y);
+                    }
                     Target::System(name) => push(ins, Do::AssignSystem(name), y),
                     Target::Print { line } => push(ins, Do::Print { line }, y),
                     Target::Modified(sym, f) => push(ins, Do::Modify(sym, f), y),

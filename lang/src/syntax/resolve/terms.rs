@@ -37,7 +37,7 @@ enum Ent {
     Dya(OpExpr),
     Hybrid(&'static Prim),
     Outer,
-    Index(Vec<PhraseId>),
+    Index(Vec<Option<Code>>),
 }
 
 impl ATerm {
@@ -112,18 +112,23 @@ fn literals_joined(parts: Vec<Part>) -> Vec<Part> {
 impl Resolver<'_> {
     pub(super) fn terms(&mut self, items: &[ItemId]) -> Result<Vec<Term>> {
         let mut ents = Vec::with_capacity(items.len());
-        let mut k = 0;
-        while k < items.len() {
-            let at = self.ast.item(items[k]).span;
-            let dot = |k: usize| items.get(k).is_some_and(|i| matches!(self.ast.item(*i).what, What::Glyph('.')));
-            if matches!(self.ast.item(items[k]).what, What::Glyph('∘')) && dot(k + 1) {
-                ents.push((Ent::Outer, at.join(self.ast.item(items[k + 1]).span)));
-                k += 2;
-            } else {
-                ents.push((self.entity(items[k], k == 0)?, at));
-                k += 1;
+        let mut left = items;
+        // From the right, as they run: an assignment inside () gives its name a class for what stands left of it.
+        while let Some((last, rest)) = left.split_last() {
+            let at = self.ast.item(*last).span;
+            let is = |id: &ItemId, glyph| matches!(self.ast.item(*id).what, What::Glyph(c) if c == glyph);
+            match rest.split_last() {
+                Some((ring, rest)) if is(last, '.') && is(ring, '∘') => {
+                    ents.push((Ent::Outer, self.ast.item(*ring).span.join(at)));
+                    left = rest;
+                }
+                _ => {
+                    ents.push((self.entity(*last, rest.is_empty())?, at));
+                    left = rest;
+                }
             }
         }
+        ents.reverse();
         self.bind(ents)
     }
 
@@ -179,7 +184,7 @@ impl Resolver<'_> {
             What::Paren(parts, true) => Ent::Array(self.notation(parts, false, at)?),
             What::Bracket(parts, true) => Ent::Array(self.notation(parts, true, at)?),
             What::Bracket(_, false) if first => return Err(self.error("an index stands after what it indexes", at)),
-            What::Bracket(parts, false) => Ent::Index(parts.clone()),
+            What::Bracket(parts, false) => Ent::Index(self.indices(parts, at)?),
             What::Dfn(dfn) => match ast.dfn(*dfn).operands {
                 0 => Ent::Func(FExpr::Dfn(*dfn)),
                 1 => Ent::Mon(OpExpr::Dfn(*dfn)),
@@ -240,7 +245,8 @@ impl Resolver<'_> {
 
     pub(super) fn indices(&mut self, parts: &[PhraseId], at: Span) -> Result<Vec<Option<Code>>> {
         let mut out = Vec::with_capacity(parts.len());
-        for id in parts {
+        // The last one runs first.
+        for id in parts.iter().rev() {
             let code = self.phrase(*id)?;
             out.push(match code.gives {
                 Gives::Nothing => None,
@@ -248,6 +254,7 @@ impl Resolver<'_> {
                 _ => return Err(self.error("an index is a value", at)),
             });
         }
+        out.reverse();
         Ok(out)
     }
 
@@ -263,10 +270,7 @@ impl Resolver<'_> {
                         term.span = term.span.join(at);
                         match ent {
                             Ent::Array(part) => term.parts.push(part),
-                            Ent::Index(parts) => {
-                                let codes = self.indices(&parts, at)?;
-                                term.parts.push(Part::Index(codes, at));
-                            }
+                            Ent::Index(codes) => term.parts.push(Part::Index(codes, at)),
                             _ => {}
                         }
                     }
@@ -326,13 +330,10 @@ impl Resolver<'_> {
                     }
                     FExpr::Op2(op, Box::new(left), Box::new(g))
                 }
-                Ent::Index(parts) => {
-                    let mut codes = self.indices(&parts, here)?;
-                    match (left, codes.pop().flatten()) {
-                        (Operand::F(f), Some(code)) if codes.is_empty() => FExpr::Axis(Box::new(f), Rc::new(code)),
-                        _ => return Err(self.error("an axis is one number or vector", here)),
-                    }
-                }
+                Ent::Index(mut codes) => match (left, codes.pop().flatten()) {
+                    (Operand::F(f), Some(code)) if codes.is_empty() => FExpr::Axis(Box::new(f), Rc::new(code)),
+                    _ => return Err(self.error("an axis is one number or vector", here)),
+                },
                 _ => return Err(self.error("this cannot stand here", here)),
             };
             at = at.join(here);

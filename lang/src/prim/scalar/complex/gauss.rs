@@ -3,7 +3,8 @@
 //! A unit square that has a Gaussian integer b at its corner is cut by the line x+y = 1: below it the floor is b, above
 //! it b+1 or b+0J1, whichever axis is nearer. So the fraction is always shorter than 1.
 
-use super::{Fail, Outcome, divide, magnitude};
+use super::{Fail, ONE, Outcome, divide, magnitude};
+use crate::prim::scalar::slow::FRACTION;
 use num_complex::Complex64;
 
 /// A part within ⎕CT of the next integer has reached it; so has a fraction on the line.
@@ -47,16 +48,26 @@ pub(super) fn gcd(x: Complex64, y: Complex64, ct: f64) -> Outcome {
         return Ok(Complex64::new(f64::NAN, 0.0));
     }
     let (mut a, mut b) = (x, y);
-    let small = if is_whole(a) && is_whole(b) { 0.0 } else { ct.max(f64::EPSILON) * magnitude(a).max(magnitude(b)) };
+    let whole = is_whole(a) && is_whole(b);
+    // As for real numbers (`slow::gcd`): the remainder is s times x and t times y.
+    let noise = if whole { 0.0 } else { ct.max(FRACTION) };
+    let (mut s, mut t) = ([ONE, Complex64::ZERO], [Complex64::ZERO, ONE]);
     // The square halves: no f64 has more than some 2 100 halvings in it.
     for _ in 0..4_200 {
-        if magnitude(b) <= small {
-            return Ok(first_quadrant(a));
+        if magnitude(b) <= noise * (magnitude(s[1]) * magnitude(x) + magnitude(t[1]) * magnitude(y)) {
+            let (all, times) =
+                if is_whole(x) && x != Complex64::ZERO || y == Complex64::ZERO { (x, t[1]) } else { (y, s[1]) };
+            return Ok(first_quadrant(if whole || !times.is_finite() { a } else { divide(all, times)? }));
         }
-        let q = divide(a, b)?;
-        (a, b) = (b, a - b * Complex64::new(q.re.round(), q.im.round()));
+        let q = rounded(divide(a, b)?);
+        (a, b) = (b, a - b * q);
+        (s, t) = ([s[1], s[0] - q * s[1]], [t[1], t[0] - q * t[1]]);
     }
     Err(Fail::Domain("∨ found no common divisor of these numbers"))
+}
+
+fn rounded(z: Complex64) -> Complex64 {
+    Complex64::new(z.re.round(), z.im.round())
 }
 
 fn first_quadrant(z: Complex64) -> Complex64 {
@@ -74,5 +85,5 @@ pub(super) fn lcm(x: Complex64, y: Complex64, ct: f64) -> Outcome {
     if x == Complex64::ZERO || y == Complex64::ZERO {
         return Ok(Complex64::ZERO);
     }
-    Ok(x * divide(y, gcd(x, y, ct)?)?)
+    Ok(x * rounded(divide(y, gcd(x, y, ct)?)?))
 }

@@ -1,0 +1,163 @@
+//! Formulas that have a fast way, held against the definition, over functions, shapes and the classes of names.
+
+use super::{run, with_stack};
+
+/// Lines that must print the same, each small and with everything recorded.
+fn same(pairs: impl IntoIterator<Item = (String, String)> + Send + 'static) {
+    let wrong = with_stack(move || {
+        let mut wrong = Vec::new();
+        for (fast, meant) in pairs {
+            for all in [false, true] {
+                let (got, want) = (run(&fast, all), run(&meant, false));
+                if got != want {
+                    wrong.push(format!("{fast}   [recorded: {all}]\n   {got:?}\n{meant}\n   {want:?}"));
+                }
+            }
+        }
+        wrong
+    });
+    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong[..wrong.len().min(20)].join("\n"));
+}
+
+/// `f/x g¨y` for each row x of X and each column y of Y.
+#[test]
+fn inner_products_are_what_their_definition_says() {
+    const F: &[&str] = &["+", "-", "⌈", "∧", "=", ",", "⊣", "{⍺+⍵}", "{⍺ ⍵}", "(+,-)"];
+    const G: &[&str] = &[
+        "×",
+        "-",
+        "=",
+        "⊢",
+        "⊣",
+        ",",
+        "≡",
+        "⍴",
+        "{⍺ ⍵}",
+        "{⍺-⍵}",
+        "{⍺≥⍵:⍺ ⋄ ⍵}",
+        "(×⍨-)",
+        "(2+×)",
+        "(,-)",
+        "(|∘-)",
+        "(-⍥|)",
+        "(-⍨)",
+        "(,⍨)",
+    ];
+    const SHAPES: &[(&str, &str)] = &[
+        ("3", "3"),
+        ("1", "3"),
+        ("3", "1"),
+        ("⍬", "3"),
+        ("3", "⍬"),
+        ("0", "0"),
+        ("2 3", "3"),
+        ("3", "3 2"),
+        ("2 3", "3 2"),
+        ("2 1", "3 2"),
+        ("2 2 3", "3 2"),
+        ("2 0", "0 2"),
+        ("0 3", "3 2"),
+        ("2 20", "20 3"),
+        ("2 3", "2 3"),
+    ];
+    let mut pairs = Vec::new();
+    for (f, g) in F.iter().flat_map(|f| G.iter().map(move |g| (f, g))) {
+        for (x, y) in SHAPES {
+            // Ones and twos only: what is taken as a shape stays small.
+            let start = format!("X←{x}⍴1 2 1 1 2 ⋄ Y←{y}⍴2 1 1 ⋄ ");
+            let end = " ⋄ r ⋄ ⍴r ⋄ ≡r";
+            let rows = "(⊂⍤1⊢X)∘.{⊃F/⍺ G¨⍵}⊂⍤1⊢((⍴⍴Y),⍳¯1+⍴⍴Y)⍉Y".replace('F', f).replace('G', g);
+            let meant = format!("{start}X←(⊃1⌈⍴⍴X)⍴⍣(0=⊃⍴⍴X)⊢X ⋄ Y←(⊃1⌈⍴⍴Y)⍴⍣(0=⊃⍴⍴Y)⊢Y ⋄ r←{rows}{end}");
+            pairs.push((format!("{start}r←X {f}.{g} Y{end}"), meant));
+        }
+    }
+    same(pairs);
+}
+
+/// `f/` of each prefix.
+#[test]
+fn scans_are_the_folds_of_prefixes() {
+    let mut pairs = Vec::new();
+    let mut items: Vec<String> = (1..=6usize)
+        .flat_map(|n| (0..1 << n).map(move |k| (0..n).map(|b| if k >> b & 1 == 1 { "1 " } else { "0 " }).collect()))
+        .collect();
+    items.extend(
+        ["3 1 2", "2 2 2 1 5 0 3", "0.5 1 1 0 2", "1 ¯2 3 0 ¯1 1", "2 0 1 4", "1E200 1E¯200 3 4"].map(String::from),
+    );
+    for f in ["<", "≤", "=", "≥", ">", "≠", "⍲", "⍱", "÷", "-"] {
+        for y in &items {
+            let meant = format!("Y←,{y} ⋄ {{⊃{{⍺{f}⍵}}/⍵↑Y}}¨⍳≢Y");
+            pairs.push((format!("Y←,{y} ⋄ {f}\\Y"), meant));
+        }
+        pairs.push((format!("{f}\\2 5⍴1 1 1 0 1"), format!("↑({f}\\1 1 1 0 1)({f}\\1 1 1 0 1)")));
+        pairs.push((format!("{f}⍀5 2⍴1 0 1"), format!("⍉{f}\\⍉5 2⍴1 0 1")));
+    }
+    same(pairs);
+}
+
+#[test]
+fn long_scans_take_a_step_an_item() {
+    with_stack(|| {
+        let t = std::time::Instant::now();
+        assert_eq!(run("+/<\\400000⍴0 0 1 ⋄ +/⍲\\400000⍴0 1 1 ⋄ ⌊0.5+⊃⌽÷\\400000⍴2 3 3 2", false), "1\n399999\n1");
+        assert!(t.elapsed().as_secs() < 10);
+    });
+}
+
+/// What a name is outside changes nothing where the dfn gives it a value first.
+#[test]
+fn a_name_means_what_the_dfn_says_whatever_it_is_outside() {
+    const BODIES: &[(&str, &str)] = &[
+        ("{(+/k)÷≢k←⍵}1 2 3", "2"),
+        ("{(2|k)/k←⍵}⍳5", "1 3 5"),
+        ("{k{⍺+⍵}k←⍵}4", "8"),
+        ("{k+k←⍵}5", "10"),
+        ("{(k+1)×k←⍵}5", "30"),
+        ("{k+(k←⍵)}3", "6"),
+        ("{(k 1)+k←⍵}5", "10 6"),
+        ("{1 k+k←⍵}5", "6 10"),
+        ("{k[1]+1↑k←⍵}5 6", "10"),
+        ("{k,k[2]+k←⍵}5 6", "5 6 11 12"),
+        ("{-k-k←⍵}5", "0"),
+        ("{k/⍨k←⍵}1 2 3", "1 2 2 3 3 3"),
+        ("{k∘.×k←⍵}1 2", "1 2\n2 4"),
+        ("{k{⍺,⍵}¨k←⍵}1 2", " 1 1  2 2 "),
+        ("{k⌊.+k←⍵}1 2 3", "2"),
+        ("{⍵[k]+k←1}5 6", "6"),
+        ("{k[⍋k]⊣k←⍵}3 1 2", "1 2 3"),
+        ("{(k j)[1]⊣(k j)←⍵}5 6", "5"),
+        ("{j+k⊣(j k)←⍵}5 6", "11"),
+        ("{k←⍵ ⋄ k-1}5", "4"),
+        ("{k←⍵ ⋄ k[2]←9 ⋄ k}1 2 3", "1 9 3"),
+        ("{k←⍵ ⋄ k+←1 ⋄ k}5", "6"),
+        ("{k←⍵ ⋄ k>3:'big' ⋄ 'small'}5", "big"),
+        ("{⍵>0:k+k←⍵ ⋄ 0}5", "10"),
+        ("{k←⍵ ⋄ {k+⍵}1}5", "6"),
+        ("{f←{k×⍵} ⋄ k←⍵ ⋄ f 2}5", "10"),
+        ("{0::k ⋄ k←⍵ ⋄ 3}5", "3"),
+        ("{k←{⍵+1} ⋄ k ⍵}5", "6"),
+        ("{k←{⍵+1} ⋄ k¨⍵}5 6", "6 7"),
+        ("{k←+/ ⋄ (k÷≢)⍵}1 2 3", "2"),
+        ("{k←{⍺⍺ ⍵} ⋄ -k ⍵}5", "¯5"),
+        ("{k←{⍺⍺ ⍵⍵ ⍵} ⋄ -k×⍵}5", "¯1"),
+        ("{+/{k×k←⍵}¨⍵}⍳20", "2870"),
+    ];
+    const OUTER: &[&str] =
+        &["", "k←7 ⋄ ", "k←- ⋄ ", "k←{⍵} ⋄ ", "k←+/÷≢ ⋄ ", "k←{⍺⍺ ⍵} ⋄ ", "k←{⍺⍺ ⍵⍵ ⍵} ⋄ ", "k←¨ ⋄ ", "k←⍤ ⋄ "];
+    let lines = BODIES.iter().flat_map(move |(body, says)| {
+        let own = OUTER.iter().map(move |o| (format!("{o}{body}"), says));
+        // And where the function worked before its name was taken.
+        let split = body.rfind('}').map_or(body.len(), |at| at + 1);
+        let (f, y) = body.split_at(split);
+        let later = OUTER.iter().map(move |o| (format!("f←{f} ⋄ _←f {y} ⋄ {o}f {y}"), says));
+        own.chain(later)
+    });
+    let wrong = with_stack(move || {
+        let wrong = |(line, says): (String, &&str)| {
+            let got = run(&line, false);
+            (got != **says).then(|| format!("{line} → {got:?}, not {says:?}"))
+        };
+        lines.filter_map(wrong).collect::<Vec<_>>()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
