@@ -53,7 +53,7 @@ impl Eval<'_> {
                 let v = top(self)?;
                 self.cx.unframed("printing")?;
                 let v = self.cx.ready(&v, "display")?;
-                let text = self.display(&v);
+                let text = self.display(&v)?;
                 if *line {
                     self.cx.sys.prompt.clear();
                     self.cx.host.output(&text);
