@@ -1,12 +1,11 @@
 //! The command line: words to a call of one of the other files. DESIGN §6 is its list.
 
 use crate::front::{Pipeline, Settings, USAGE};
-use crate::{batch, bench, gate, notebook, panes, repl, script, views};
+use crate::{batch, bench, gate, notebook, panes, repl, script, views, watch, words};
 use aplomb_kernel::device::Wanted;
 use aplomb_kernel::files::Reach;
-use aplomb_lang::pass::PRESETS;
 use aplomb_lang::plan::{Math, Order};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -73,7 +72,7 @@ struct How {
     /// Runs again whenever the file is saved
     #[arg(long)]
     watch: bool,
-    /// Words for the program: ⎕ARG
+    /// Words for the program, options too: ⎕ARG
     #[arg(value_name = "ARGS")]
     args: Vec<String>,
 }
@@ -104,8 +103,8 @@ pub struct TraceArgs {
     /// From `--passes` alone: a table, pass by pass
     #[arg(skip)]
     pub table: bool,
-    /// The device model of estimates; sm_90 is the one there is
-    #[arg(long, value_name = "ARCH", default_value = "sm_90")]
+    /// The device model of estimates
+    #[arg(long, value_name = "ARCH", value_parser = ["sm_90"], default_value = "sm_90")]
     pub arch: String,
     /// Compiles the last statement's plan without running it
     #[arg(long, conflicts_with = "all")]
@@ -309,9 +308,6 @@ enum Command {
     Repro(ReproArgs),
 }
 
-/// Subcommands of the design that answer in one line.
-const NOT_BUILT: &[&str] = &["tour", "export", "microbench"];
-
 /// A count; `2e7` is one.
 fn count(text: &str) -> Result<usize, String> {
     let number = text.parse::<f64>().ok().filter(|x| x.fract() == 0.0 && (1.0..=1e15).contains(x));
@@ -329,30 +325,21 @@ fn setting(text: &str) -> Result<(String, f64), String> {
     Ok((name.to_string(), value))
 }
 
-/// `--passes acl2006` is `--passes=acl2006`: only a pipeline's name can follow, a file or nothing stands alone.
-fn joined(words: impl Iterator<Item = String>) -> Vec<String> {
-    let mut out: Vec<String> = Vec::new();
-    for word in words {
-        match out.last_mut() {
-            Some(last) if last == "--passes" && PRESETS.iter().any(|p| p.name == word) => *last += &format!("={word}"),
-            _ => out.push(word),
-        }
-    }
-    out
+/// What the parser knows, for those who read words before it.
+#[cfg(test)]
+pub fn command() -> clap::Command {
+    Cli::command()
 }
 
 pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|_| ()));
-    let words = joined(std::env::args());
-    ExitCode::from(run(words) as u8)
+    crate::signals::file_limit_is_an_error();
+    ExitCode::from(run(std::env::args().collect()) as u8)
 }
 
 fn run(words: Vec<String>) -> i32 {
-    if let Some(name) = words.get(1).filter(|w| NOT_BUILT.contains(&w.as_str())) {
-        eprintln!("aplomb {name} is not built yet");
-        return USAGE;
-    }
-    let mut cli = match Cli::try_parse_from(words) {
+    let words = words::told_apart(words, &Cli::command());
+    let mut cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         Err(e) => {
             let _ = e.print();
@@ -362,6 +349,26 @@ fn run(words: Vec<String>) -> i32 {
     if cli.global.off.iter().any(|name| name == "list") {
         crate::front::print(&views::switches());
         return 0;
+    }
+    let watched = match &cli {
+        Cli { command: Some(Command::Run { file, how }), .. } | Cli { command: None, file: Some(file), how, .. } => {
+            how.watch.then(|| file.clone())
+        }
+        _ => None,
+    };
+    if let Some(file) = watched {
+        return watch::run(&words, &file);
+    }
+    let said = words::said(&words, &Cli::command());
+    let unused = match &cli.command {
+        Some(Command::Prims { .. }) => said.iter().find(|word| word.starts_with("--")),
+        // Nothing runs, so only what may stand in a text counts.
+        Some(Command::Check { .. }) => said.iter().find(|word| word.starts_with("--") && !word.starts_with("--limit")),
+        _ => None,
+    };
+    if let Some(option) = unused {
+        eprintln!("aplomb: {option} changes nothing here");
+        return USAGE;
     }
     let reach = cli.global.files.as_deref().map_or(Ok(Reach::All), Reach::parse);
     let table = cli.global.passes.as_deref() == Some("");
@@ -385,16 +392,17 @@ fn run(words: Vec<String>) -> i32 {
         }
     };
     match (cli.command, cli.file) {
-        (Some(command), _) => dispatch(command, settings),
-        (None, Some(file)) => run_file(file, cli.how, settings),
+        (Some(command), _) => dispatch(command, settings, &said),
+        (None, Some(file)) => script::run(settings, file, cli.how.args, cli.how.trace),
         (None, None) if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() => repl::run(settings),
         (None, None) => script::piped(settings),
     }
 }
 
-fn dispatch(command: Command, settings: Settings) -> i32 {
+/// `said` are the options of all forms as they were given.
+fn dispatch(command: Command, settings: Settings, said: &[String]) -> i32 {
     match command {
-        Command::Run { file, how } => run_file(file, how, settings),
+        Command::Run { file, how } => script::run(settings, file, how.args, how.trace),
         Command::Eval { batch: true, .. } => batch::run(settings),
         Command::Eval { expr, .. } => script::eval(settings, expr.unwrap_or_default()),
         Command::Check { file, json } => views::check(settings, &file, json),
@@ -406,7 +414,7 @@ fn dispatch(command: Command, settings: Settings) -> i32 {
         Command::Tui(args) => panes::run(settings, args),
         Command::Diff(args) => gate::diff(settings, args),
         Command::Prims { json } => views::prims(json),
-        Command::Kernel(what) => notebook::run(settings, what),
+        Command::Kernel(what) => notebook::run(settings, what, said),
         Command::Bench(args) => bench::run(settings, args),
         Command::Selftest { cuda } => crate::selftest::run(settings, cuda),
         Command::Tune(input) => views::tune(settings, input),
@@ -414,18 +422,9 @@ fn dispatch(command: Command, settings: Settings) -> i32 {
     }
 }
 
-fn run_file(file: PathBuf, how: How, settings: Settings) -> i32 {
-    if how.watch {
-        eprintln!("aplomb --watch is not built yet");
-        return USAGE;
-    }
-    script::run(settings, file, how.args, how.trace)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_flags_do_not_clash() {

@@ -84,6 +84,13 @@ impl Settings {
         })
     }
 
+    /// What is off, groups as their members.
+    pub fn members(&self) -> Vec<String> {
+        let mut options = Options::default();
+        self.off.iter().for_each(|name| drop(options.switch(name, false)));
+        options.off().into_iter().map(String::from).collect()
+    }
+
     pub fn commands(&self) -> Table {
         Table { ascii: self.ascii, prints: true }
     }
@@ -102,6 +109,7 @@ impl Settings {
     pub fn session(&self) -> Session {
         let mut session = Session::new(Rc::new(self.commands()), self.limits.clone(), self.threads);
         self.prepare(&mut session);
+        session.interp().view().unread = !std::io::stdout().is_terminal();
         session
     }
 }
@@ -136,6 +144,11 @@ pub fn print(text: &str) {
     }
 }
 
+/// On standard error; where nobody reads that, it is lost.
+pub fn say(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
 /// The plain form of a bundle, ended by a newline.
 pub fn plain(bundle: &MimeBundle) -> String {
     let text = bundle.get(TEXT).map_or("", String::as_str);
@@ -165,9 +178,20 @@ pub fn colours(to: &impl IsTerminal) -> bool {
 pub struct Printer {
     code: i32,
     exit: Option<i32>,
+    /// Standard output belongs to a document about the program: what that prints goes to standard error.
+    aside: bool,
 }
 
 impl Printer {
+    /// For a program of which something else is printed.
+    pub fn aside() -> Printer {
+        Printer { aside: true, ..Printer::default() }
+    }
+
+    fn print(&self, text: &str) {
+        if self.aside { say(text) } else { print(text) }
+    }
+
     /// Of the first error, or what the program asked for.
     pub fn code(&self) -> i32 {
         self.exit.unwrap_or(self.code)
@@ -181,13 +205,12 @@ impl Printer {
 impl Sink for Printer {
     fn event(&mut self, event: Event) {
         match event {
-            Event::Stream(text) => print(&text),
-            Event::Notice(text) => eprintln!("aplomb: {text}"),
-            Event::Result(bundle) | Event::Display(bundle) => print(&plain(&bundle)),
+            Event::Stream(text) => self.print(&text),
+            Event::Notice(text) => say(&format!("aplomb: {text}\n")),
+            Event::Result(bundle) | Event::Display(bundle) => self.print(&plain(&bundle)),
             Event::Error(failure) => {
-                let err = std::io::stderr();
-                let report = if colours(&err) { &failure.coloured } else { &failure.report };
-                let _ = writeln!(err.lock(), "{report}");
+                let report = if colours(&std::io::stderr()) { &failure.coloured } else { &failure.report };
+                say(&format!("{report}\n"));
                 let interrupted = failure.number == aplomb_lang::error::Kind::Interrupt.number();
                 self.code = if interrupted { INTERRUPTED } else { self.code.max(FAILED) };
             }
@@ -202,5 +225,14 @@ impl Sink for Printer {
         let read = std::io::stdin().lock().read_until(b'\n', &mut line).ok()?;
         let text = String::from_utf8_lossy(&line);
         (read > 0).then(|| text.trim_end_matches(['\n', '\r']).to_string())
+    }
+
+    /// Only who types sees it, and a file or a program that reads the values does not.
+    fn prompt(&mut self, text: &str) {
+        match std::io::stdin().is_terminal() {
+            true if std::io::stdout().is_terminal() => self.print(text),
+            true => say(text),
+            false => {}
+        }
     }
 }

@@ -23,3 +23,5 @@ mod script;
 mod selftest;
 mod signals;
 mod views;
+mod watch;
+mod words;

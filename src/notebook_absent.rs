@@ -3,7 +3,7 @@
 use crate::cli::{BenchArgs, KernelCommand};
 use crate::front::{Settings, USAGE};
 
-pub fn run(_settings: Settings, _what: KernelCommand) -> i32 {
+pub fn run(_settings: Settings, _what: KernelCommand, _said: &[String]) -> i32 {
     eprintln!("aplomb: this program was built without the notebook (feature jupyter)");
     USAGE
 }

@@ -32,7 +32,7 @@ pub fn run(settings: Settings, args: ReproArgs) -> i32 {
     };
     on_session(settings, move |session| {
         session.core().set_tracing(true);
-        let mut printer = Printer::default();
+        let mut printer = Printer::aside();
         let request = Request::Execute { code, name: "line 1".into(), silent: true };
         session.handle(request, &mut printer);
         // A launch that fails is worth a program of its own too.

@@ -56,7 +56,7 @@ pub fn run(settings: Settings, file: PathBuf, args: Vec<String>, trace: Option<P
 fn save_trace(session: &mut Session, to: &Path) -> Result<(), String> {
     let trace = session.core().take_traces().pop().ok_or("no statement gave a value, so there is no trace")?;
     let json = serde_json::to_string(&trace).map_err(|e| e.to_string())?;
-    files::write_file(to, format!("{json}\n").as_bytes()).map_err(|e| e.parts().says.clone())
+    files::write_file(to, format!("{json}\n").as_bytes(), &session.interrupt()).map_err(|e| e.parts().says.clone())
 }
 
 /// `aplomb eval EXPR`.
@@ -99,6 +99,7 @@ pub fn piped(settings: Settings) -> i32 {
 pub struct Pieces {
     seen: usize,
     open: String,
+    read: syntax::Lines,
     first: usize,
 }
 
@@ -112,7 +113,8 @@ impl Pieces {
             self.open.push('\n');
         }
         self.open.push_str(line);
-        if syntax::completeness(&self.open) == Completeness::More && !is_command(&self.open) {
+        self.read.add(line);
+        if self.read.completeness() == Completeness::More && !is_command(&self.open) {
             return None;
         }
         self.rest()
@@ -120,6 +122,7 @@ impl Pieces {
 
     /// What is left when nothing follows.
     pub fn rest(&mut self) -> Option<(String, String)> {
+        self.read = syntax::Lines::default();
         let text = std::mem::take(&mut self.open);
         (!text.trim().is_empty()).then(|| (text, format!("line {}", self.first)))
     }

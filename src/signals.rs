@@ -1,10 +1,17 @@
 //! Ctrl-C and requests to end, received on a thread of their own.
 
 use aplomb_lang::limits::Interrupt;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
+
+/// A file that grows beyond what the shell permits is an error where it is written, and nothing half-written stays.
+pub fn file_limit_is_an_error() {
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+}
 
 /// Calls `each` for the signals named. Where none can be received the system's own meaning stays.
 fn receive(which: &[i32], mut each: impl FnMut(i32) + Send + 'static) {
@@ -30,9 +37,9 @@ pub fn interrupt_twice_ends(interrupt: Interrupt) {
     });
 }
 
-/// Ctrl-C interrupts; SIGTERM and SIGHUP end the program after `restore`.
+/// Ctrl-C interrupts; SIGTERM, SIGHUP and SIGQUIT end the program after `restore`.
 pub fn interrupt_keeps(interrupt: Interrupt, restore: impl Fn() + Send + 'static) {
-    receive(&[SIGINT, SIGTERM, SIGHUP], move |signal| {
+    receive(&[SIGINT, SIGTERM, SIGHUP, SIGQUIT], move |signal| {
         if signal == SIGINT {
             interrupt.set();
         } else {

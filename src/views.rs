@@ -7,6 +7,7 @@ use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
 use crate::script;
 use aplomb_kernel::files;
 use aplomb_kernel::session::Session;
+use aplomb_lang::limits::Interrupt;
 use aplomb_lang::pass::{switch_says, switches as names};
 use aplomb_lang::prim::table::{Fails, Meaning, OTHER_KEYS, prims as rows, role};
 use aplomb_lang::protocol::{Event, Request, Sink};
@@ -28,13 +29,10 @@ fn failed(says: &str) -> i32 {
     FAILED
 }
 
-/// Runs the input with everything recorded, nothing shown, then `view` of the traces of the statements that gave a value.
-fn traced(
-    settings: Settings,
-    input: Input,
-    view: impl FnOnce(Vec<Trace>) -> Result<(), String> + Send + 'static,
-) -> i32 {
-    viewed(recorded(settings, input), view)
+/// Runs the input with everything recorded, nothing shown, then `view` of the statement's trace that is asked for.
+fn traced(settings: Settings, input: Input, view: impl FnOnce(Trace) -> Result<(), String> + Send + 'static) -> i32 {
+    let asked = Asked::of(&settings);
+    viewed(recorded(settings, input), |mut traces| view(traces.swap_remove(last(&traces, &asked)?)))
 }
 
 fn viewed(traces: Result<Vec<Trace>, i32>, view: impl FnOnce(Vec<Trace>) -> Result<(), String>) -> i32 {
@@ -68,7 +66,7 @@ pub fn recorded(settings: Settings, input: Input) -> Result<Vec<Trace>, i32> {
     let request = request(input, true)?;
     told(settings, move |session| {
         session.core().set_tracing(true);
-        let mut printer = Printer::default();
+        let mut printer = Printer::aside();
         session.handle(request, &mut printer);
         if printer.code() != 0 {
             return Err(printer.code());
@@ -107,21 +105,32 @@ fn told(
     if code == 0 { told.recv().map_err(|_| FAILED) } else { Err(code) }
 }
 
-fn last(traces: &[Trace]) -> Result<&Trace, String> {
-    traces.last().ok_or_else(|| "no statement gave a value".into())
+/// The last statement that ran as the command line says; where a program switched all its statements, the last.
+fn last(traces: &[Trace], asked: &Asked) -> Result<usize, String> {
+    let own = traces.iter().rposition(|t| t.config.is(&asked.preset, &asked.off));
+    own.or(traces.len().checked_sub(1)).ok_or_else(|| "no statement gave a value".into())
+}
+
+/// Pipeline and switches of the command line, groups as their members.
+struct Asked {
+    preset: String,
+    off: Vec<String>,
+}
+
+impl Asked {
+    fn of(settings: &Settings) -> Asked {
+        Asked { preset: settings.pipeline.preset.clone(), off: settings.members() }
+    }
 }
 
 /// `aplomb trace`.
 pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
-    if args.arch != "sm_90" {
-        eprintln!("aplomb trace --arch {} is not built yet; sm_90 is the one device model", args.arch);
-        return USAGE;
-    }
-    let ascii = settings.ascii;
+    let (ascii, asked) = (settings.ascii, Asked::of(&settings));
     let of = if args.no_run { unrun } else { recorded };
     let view = move |mut traces: Vec<Trace>| {
         if !args.all {
-            traces.drain(..traces.len().saturating_sub(1));
+            let at = last(&traces, &asked)?;
+            traces = vec![traces.swap_remove(at)];
         }
         let mut out = String::new();
         for trace in traces {
@@ -142,7 +151,9 @@ pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
             out.push('\n');
         }
         match args.out {
-            Some(path) => files::write_file(&path, out.as_bytes()).map_err(|e| e.parts().says.clone())?,
+            Some(path) => {
+                files::write_file(&path, out.as_bytes(), &Interrupt::default()).map_err(|e| e.parts().says.clone())?
+            }
             None => print(&out),
         }
         Ok(())
@@ -152,31 +163,30 @@ pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
 
 /// `aplomb dot`.
 pub fn dot(settings: Settings, args: DotArgs) -> i32 {
-    traced(settings, args.input, move |traces| {
-        let trace = last(&traces)?;
+    traced(settings, args.input, move |trace| {
         let view = match (args.kernels, args.lets, args.buffers) {
             (true, _, _) => Dot::Launches,
             (_, true, _) => Dot::Lets,
             (_, _, true) => Dot::Buffers,
             _ => Dot::Pass(args.pass.as_deref()),
         };
-        print(&pictures::dot(trace, view)?);
+        print(&pictures::dot(&trace, view)?);
         Ok(())
     })
 }
 
 /// `aplomb cuda`.
 pub fn cuda(settings: Settings, input: Input) -> i32 {
-    traced(settings, input, |traces| {
-        print(&pictures::cuda(last(&traces)?, None)?);
+    traced(settings, input, |trace| {
+        print(&pictures::cuda(&trace, None)?);
         Ok(())
     })
 }
 
 /// `aplomb ptx`.
 pub fn ptx(settings: Settings, input: Input) -> i32 {
-    traced(settings, input, |traces| {
-        print(&crate::commands::device::text(last(&traces)?, None)?);
+    traced(settings, input, |trace| {
+        print(&crate::commands::device::text(&trace, None)?);
         Ok(())
     })
 }
@@ -219,13 +229,12 @@ pub fn tune(settings: Settings, input: Input) -> i32 {
 /// `aplomb explain`.
 pub fn explain(settings: Settings, args: ExplainArgs) -> i32 {
     let width = crate::front::width();
-    traced(settings, args.input, move |traces| {
-        let trace = last(&traces)?;
+    traced(settings, args.input, move |trace| {
         let text = match &args.why {
-            None => why::summary(trace, width) + &why::delayed(trace, width),
-            Some(word) => match why::node(trace, word, width) {
+            None => why::summary(&trace, width) + &why::delayed(&trace, width),
+            Some(word) => match why::node(&trace, word, width) {
                 Ok(text) => text,
-                Err(says) => ask::answer(trace, word, width)?.ok_or(says)?,
+                Err(says) => ask::answer(&trace, word, width)?.ok_or(says)?,
             },
         };
         print(&text);

@@ -39,6 +39,7 @@ fn who_is_there_is_answered_on_shell_and_control() {
         assert_eq!((info["status"].as_str(), info["implementation"].as_str()), (Some("ok"), Some("aplomb")));
         let language = &info["language_info"];
         assert_eq!((language["name"].as_str(), language["mimetype"].as_str()), (Some("apl"), Some("text/apl")));
+        assert_eq!(language["codemirror_mode"], json!({ "name": "aplomb", "mime": "text/apl" }));
         assert!(info["debugger"] == false && info["protocol_version"].as_str().is_some_and(|v| v.starts_with("5.")));
     }
 }
@@ -61,6 +62,29 @@ fn a_cell_is_busy_input_output_result_idle() {
         serde_json::from_slice::<Value>(&m.header).expect("a header")["session"].clone()
     };
     assert!(answer.heard.iter().all(|m| sessions(m) == sessions(&answer.heard[0])), "one session in every header");
+}
+
+/// `%%time` and `]` commands threw away names, results and effects of what they spoke of.
+#[test]
+fn what_a_command_speaks_of_is_a_statement() {
+    let kernel = Running::start();
+    let timed = kernel.run("%%time\nq←⍳5\n+/q");
+    assert_eq!(timed.all("execute_result")[0]["data"]["text/plain"], "15");
+    let says = timed.all("display_data")[0]["data"]["text/plain"].as_str().unwrap_or_default().to_string();
+    assert!(says.contains(" in all: "), "{says}");
+    kernel.run("]display m←2 2⍴⍳4");
+    assert_eq!((kernel.shown("q"), kernel.shown("m")), ("1 2 3 4 5".into(), "1 2\n3 4".into()));
+    let slow = kernel.run("]time ⎕DL 0.2");
+    let says = slow.all("display_data")[0]["data"]["text/plain"].as_str().unwrap_or_default().to_string();
+    let ms: f64 = says.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0.0);
+    assert!(ms >= 200.0 && says.contains(" ms in all"), "{says}");
+}
+
+/// Characters that go back in their line, or to the next stop, came out as blanks.
+#[test]
+fn a_line_that_is_printed_again_stays_one() {
+    let kernel = Running::start();
+    assert_eq!(printed(&kernel.run("⍞←'1',⎕UCS 13 ⋄ ⍞←'2',⎕UCS 9 ⋄ ⍞←'3',⎕UCS 27")), "1\r2\t3 ");
 }
 
 #[test]
@@ -150,6 +174,22 @@ fn completion_counts_code_points() {
     );
     let labelled = &found["metadata"]["_jupyter_types_experimental"][0];
     assert_eq!((&labelled["text"], &labelled["start"]), (&json!("velocity"), &json!(5)));
+    assert_eq!(labelled["type"], "variable", "one word: front ends have a column of that width");
+    let types = |code: &str| {
+        let found = complete(code, code.chars().count());
+        let all = found["metadata"]["_jupyter_types_experimental"].as_array().cloned().unwrap_or_default();
+        all.iter().map(|t| t["type"].as_str().unwrap_or("").to_string()).collect::<Vec<_>>()
+    };
+    for (code, kind) in
+        [("rho", "function"), ("each", "operator"), ("omega", "argument"), ("⎕I", "system"), ("]da", "command")]
+    {
+        assert_eq!(types(code).first().map(String::as_str), Some(kind), "{code}");
+    }
+    // The keys of the prompt, which no notebook has.
+    let first = |code: &str| complete(code, code.chars().count())["matches"][0].clone();
+    let keys = [("`w", "⍵"), ("2 3`r", "⍴"), ("x`[", "←"), ("2`-", "×"), ("`=", "÷"), ("`D", "⋄"), ("`a", "⍺")];
+    assert!(keys.iter().all(|(key, glyph)| first(key) == *glyph), "{:?}", keys.map(|k| first(k.0)));
+    assert_eq!(complete("2 3`r6", 5)["cursor_start"], 3);
     assert_eq!(complete("rho", 3)["matches"], json!(["⍴"]));
     assert_eq!(complete("]da", 3)["matches"], json!(["]dag"]));
     assert_eq!(complete("x", 4_000_000_000)["status"], "ok");

@@ -71,6 +71,32 @@ fn a_program_asks_for_lines() {
     session.exp_eof().unwrap();
 }
 
+/// One byte that was no UTF-8, typed or pasted, ended the session and took all names along.
+#[test]
+fn a_byte_that_is_no_text_ends_nothing() {
+    use std::io::Write;
+    let state = tempfile::tempdir().unwrap();
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("aplomb"));
+    command.env("NO_COLOR", "1").env("TERM", "xterm").env("XDG_STATE_HOME", state.path());
+    let process = rexpect::process::PtyProcess::new(command).unwrap();
+    let keys = process.get_file_handle().unwrap();
+    let options = rexpect::reader::Options::new().timeout_ms(Some(10_000));
+    let mut raw = keys.try_clone().unwrap();
+    let mut session = rexpect::session::StreamSession::new(keys.try_clone().unwrap(), keys, options);
+    session.exp_string("\x1b[?2004h").unwrap();
+    session.send("kept←42\r").unwrap();
+    session.flush().unwrap();
+    session.exp_string("\x1b[?2004h").unwrap();
+    for bytes in [&b"\xff"[..], b"\x80", b"1+\xe2\r"] {
+        raw.write_all(bytes).unwrap();
+        session.exp_string("is no UTF-8 text").unwrap();
+        session.exp_string("\x1b[?2004h").unwrap();
+    }
+    session.send("\rkept+1\r").unwrap();
+    session.flush().unwrap();
+    session.exp_string("43").unwrap();
+}
+
 #[test]
 fn a_dfn_may_take_several_lines() {
     let state = tempfile::tempdir().unwrap();

@@ -234,7 +234,10 @@ fn the_files() {
     println!("CSV 100 000×5            {:10.3} ms", least_ms(7, || interp.execute(&line, &mut host).is_ok()));
     let npy = folder.join(format!("aplomb-bench-{}.npy", std::process::id()));
     if let Ok(array) = Array::floats([5_000_000].as_slice(), vec![1.5; 5_000_000], &budget) {
-        println!("write .npy 40 MB         {:10.3} ms", least_ms(3, || files::write_npy(&npy, &array).is_ok()));
+        println!(
+            "write .npy 40 MB         {:10.3} ms",
+            least_ms(3, || files::write_npy(&npy, &array, &Default::default()).is_ok())
+        );
         println!("read .npy 40 MB          {:10.3} ms", least_ms(7, || files::read_npy(&npy, &pool, &budget).is_ok()));
     }
     let _ = std::fs::remove_file(npy);

@@ -4,14 +4,16 @@
 
 mod aside;
 mod npy;
+mod special;
 
 pub use aside::Aside;
 pub use npy::{read_npy, write_npy};
 
 use aplomb_lang::error::{Error, Kind, Result, ws_full};
-use aplomb_lang::limits::Budget;
+use aplomb_lang::limits::{Budget, Interrupt};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
 
 /// The files that a program may touch.
@@ -80,18 +82,33 @@ pub(crate) fn open(path: &Path) -> Result<fs::File> {
     Ok(file)
 }
 
-/// All bytes. Errors: FILE NAME, FILE ACCESS; WS FULL before a file is read that does not fit.
+/// Bytes of a file between two looks at the interrupt.
+const PIECE: u64 = 1 << 24;
+
+/// All bytes. Errors: FILE NAME, FILE ACCESS, INTERRUPT; WS FULL before a file is read that does not fit.
 pub fn read_file(path: &Path, budget: &Budget) -> Result<Vec<u8>> {
+    if is_special(path) {
+        return special::read(path, budget);
+    }
     let mut file = open(path)?;
     let long = file.metadata().map_or(0, |m| m.len());
     let most = budget.free();
-    if long > most {
-        return Err(ws_full(long, most));
+    let mut bytes = budget.room(usize::try_from(long).unwrap_or(usize::MAX))?;
+    // What the system makes up as it is read has no length.
+    loop {
+        budget.check()?;
+        let left = most.saturating_add(1).saturating_sub(bytes.len() as u64).min(PIECE);
+        match Read::by_ref(&mut file).take(left).read_to_end(&mut bytes).map_err(|e| failed(path, &e))? {
+            _ if bytes.len() as u64 > most => return Err(ws_full(bytes.len() as u64, most)),
+            0 => return Ok(bytes),
+            _ => {}
+        }
     }
-    let mut bytes = Vec::with_capacity(long as usize);
-    // A device has no length and may never end.
-    Read::by_ref(&mut file).take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| failed(path, &e))?;
-    if bytes.len() as u64 > most { Err(ws_full(bytes.len() as u64, most)) } else { Ok(bytes) }
+}
+
+/// A pipe, a device, a terminal.
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
 }
 
 /// Errors: FILE NAME, FILE ACCESS.
@@ -99,19 +116,49 @@ pub fn delete(path: &Path) -> Result<()> {
     fs::remove_file(path).map_err(|e| failed(path, &e))
 }
 
-pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    write_with(path, |out| out.write_all(bytes))
+/// Errors: FILE NAME, FILE ACCESS, INTERRUPT.
+pub fn write_file(path: &Path, bytes: &[u8], stop: &Interrupt) -> Result<()> {
+    write_with(path, stop, |out| out.write_all(bytes))
 }
 
-/// Writes beside the name and renames. What is no ordinary file (a pipe, a device) is written directly.
-pub(crate) fn write_with(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
+/// Behind what the file holds, which is the same file then. Errors: as `write_file`.
+pub fn append_file(path: &Path, bytes: &[u8], stop: &Interrupt) -> Result<()> {
+    let Some(old) = fs::metadata(path).ok().filter(|old| old.is_file()) else {
+        return write_file(path, bytes, stop);
+    };
+    may_change(path, &old)?;
+    let done = fs::OpenOptions::new().append(true).open(path).and_then(|mut file| {
+        // What was written of it goes again, where it is not all.
+        file.write_all(bytes).inspect_err(|_| drop(file.set_len(old.len())))
+    });
+    done.map_err(|e| failed(path, &e))
+}
+
+/// Errors: FILE ACCESS for a file that is there to be read, also where the folder would let it be replaced.
+fn may_change(path: &Path, old: &fs::Metadata) -> Result<()> {
+    let opens = fs::OpenOptions::new().write(true).open(path);
+    let refused = opens.as_ref().is_err_and(|e| e.kind() == ErrorKind::PermissionDenied);
+    match refused || old.permissions().readonly() {
+        true => Err(Error::new(Kind::FileAccess, format!("{}: this file may be read only", path.display()))
+            .hint("chmod u+w lets it be written")),
+        false => Ok(()),
+    }
+}
+
+/// Writes beside the name and renames; mode and owner stay, the owner where the system lets them. What is no ordinary file
+/// (a pipe, a device) is written directly.
+pub(crate) fn write_with(
+    path: &Path,
+    stop: &Interrupt,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<()> {
     let failed = |e: std::io::Error| failed(path, &e);
-    let old = fs::metadata(path).ok();
-    if let Some(old) = &old
-        && !old.is_file()
-    {
-        let mut out = fs::OpenOptions::new().write(true).open(path).map_err(failed)?;
-        return write(&mut out).map_err(failed);
+    if is_special(path) {
+        return special::write(path, stop, write);
+    }
+    let old = fs::metadata(path).ok().filter(fs::Metadata::is_file);
+    if let Some(old) = &old {
+        may_change(path, old)?;
     }
     // A link stays a link: what it points to is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
@@ -122,6 +169,7 @@ pub(crate) fn write_with(path: &Path, write: impl FnOnce(&mut dyn Write) -> std:
         write(&mut out)?;
         out.flush()?;
         if let Some(old) = &old {
+            let _ = chown(&beside, Some(old.uid()), Some(old.gid()));
             fs::set_permissions(&beside, old.permissions())?;
         }
         fs::rename(&beside, &target)

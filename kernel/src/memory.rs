@@ -38,6 +38,25 @@ fn cgroup() -> Option<u64> {
     files.filter_map(|f| fs::read_to_string(f).ok()?.trim().parse().ok()).min()
 }
 
+/// Bytes of memory that this process has now.
+pub fn resident() -> Option<u64> {
+    let text = fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;
+    // SAFETY: a number about the machine is asked for, nothing else.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    pages.checked_mul(u64::try_from(size).ok()?)
+}
+
+/// The same after what was given back to the allocator is given back to the machine.
+pub fn trimmed() -> u64 {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: glibc's allocator looks for free pages under its own locks.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+    resident().unwrap_or(0)
+}
+
 fn address_space() -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is a whole rlimit that the call may fill.

@@ -1,6 +1,8 @@
 //! What a session may use: one `Limits`, one `Budget` of bytes, one `Interrupt`.
 //!
-//! Rows: RELIABILITY 2, 3, 5, 6. `Budget::charge` is the only way to array memory; the guard gives the bytes back.
+//! Rows: RELIABILITY 2, 3, 5, 6. `Budget::charge` is the only way to array memory; the guard gives the bytes back. Whoever
+//! asks for memory hears of the interrupt too, so a loop that makes items can be stopped; one that makes none asks by `check`
+//! or `Ticks`. `room` and `filled` are vectors sized by data: the machine's refusal is WS FULL there, and not the end.
 
 use crate::error::{Result, interrupt, ws_full};
 use std::sync::Arc;
@@ -128,6 +130,7 @@ pub struct Budget(Arc<Count>);
 struct Count {
     used: AtomicU64,
     most: AtomicU64,
+    stop: Interrupt,
 }
 
 /// Bytes taken from a budget; dropping it gives them back.
@@ -138,8 +141,54 @@ pub struct Charge {
 }
 
 impl Budget {
+    /// One that nobody interrupts.
     pub fn new(most: u64) -> Self {
-        Budget(Arc::new(Count { used: AtomicU64::new(0), most: AtomicU64::new(most) }))
+        Budget::stopped_by(most, Interrupt::default())
+    }
+
+    pub fn stopped_by(most: u64, stop: Interrupt) -> Self {
+        Budget(Arc::new(Count { used: AtomicU64::new(0), most: AtomicU64::new(most), stop }))
+    }
+
+    /// Errors: INTERRUPT.
+    pub fn check(&self) -> Result<()> {
+        self.0.stop.check()
+    }
+
+    /// Looks at the interrupt now and then, for loops whose rounds are short.
+    pub fn ticks(&self) -> Ticks {
+        Ticks { stop: self.0.stop.clone(), left: EACH }
+    }
+
+    /// An empty vector with room for `n`. Errors: WS FULL where the budget or the machine has no such room; INTERRUPT.
+    pub fn room<T>(&self, n: usize) -> Result<Vec<T>> {
+        self.check()?;
+        let need = (n as u64).saturating_mul(size_of::<T>() as u64);
+        let mut out = Vec::new();
+        match need <= self.free() && out.try_reserve_exact(n).is_ok() {
+            true => Ok(out),
+            false => Err(ws_full(need, self.free())),
+        }
+    }
+
+    /// Room for more of a text. Errors: as `room`.
+    pub fn grow(&self, text: &mut String, more: usize) -> Result<()> {
+        let need = text.len().saturating_add(more) as u64;
+        match need <= self.free() && text.try_reserve(more).is_ok() {
+            true => Ok(()),
+            false => Err(ws_full(need, self.free())),
+        }
+    }
+
+    /// The same `x` everywhere. Errors: as `room`.
+    pub fn filled<T: Clone>(&self, x: T, n: usize) -> Result<Vec<T>> {
+        let mut out = self.room(n)?;
+        // Memory comes as it is first written, which takes longer than the writing.
+        while out.len() < n {
+            self.check()?;
+            out.resize(n.min(out.len() + (1 << 20)), x.clone());
+        }
+        Ok(out)
     }
 
     pub fn set_most(&self, bytes: u64) {
@@ -154,8 +203,9 @@ impl Budget {
         self.0.most.load(Ordering::Relaxed).saturating_sub(self.used())
     }
 
-    /// Errors: WS FULL with both numbers; nothing is taken then.
+    /// Errors: WS FULL with both numbers; INTERRUPT. Nothing is taken then.
     pub fn charge(&self, bytes: u64) -> Result<Charge> {
+        self.0.stop.check()?;
         let most = self.0.most.load(Ordering::Relaxed);
         let took = self.0.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
             used.checked_add(bytes).filter(|&sum| sum <= most)
@@ -184,6 +234,28 @@ impl Charge {
 impl Drop for Charge {
     fn drop(&mut self) {
         self.count.used.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// Rounds between two looks at the interrupt.
+const EACH: u32 = 1 << 10;
+
+/// Counts rounds of a loop. A round may take some microseconds: then a look comes every few milliseconds.
+pub struct Ticks {
+    stop: Interrupt,
+    left: u32,
+}
+
+impl Ticks {
+    /// A round is over. Errors: INTERRUPT.
+    #[inline]
+    pub fn tick(&mut self) -> Result<()> {
+        self.left -= 1;
+        if self.left > 0 {
+            return Ok(());
+        }
+        self.left = EACH;
+        self.stop.check()
     }
 }
 
@@ -222,6 +294,21 @@ mod tests {
         assert_eq!(budget.used(), 60);
         drop(held);
         assert!(budget.charge(100).is_ok());
+    }
+
+    #[test]
+    fn who_asks_for_memory_hears_of_the_interrupt() {
+        let stop = Interrupt::default();
+        let budget = Budget::stopped_by(1 << 20, stop.clone());
+        assert_eq!(budget.filled(1u8, 3).unwrap(), [1, 1, 1]);
+        assert_eq!(budget.room::<u64>(1 << 18).unwrap_err().kind(), Kind::WsFull);
+        assert_eq!(Budget::new(u64::MAX).room::<u64>(1 << 60).unwrap_err().kind(), Kind::WsFull);
+        stop.set();
+        let mut ticks = budget.ticks();
+        let rounds = (0..5_000).take_while(|_| ticks.tick().is_ok()).count();
+        assert!(
+            rounds < 5_000 && budget.charge(1).is_err() && budget.room::<u8>(1).is_err() && budget.check().is_err()
+        );
     }
 
     #[test]

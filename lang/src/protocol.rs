@@ -123,6 +123,8 @@ pub struct Failure {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
     pub text: String,
+    /// One word: function, operator, variable, argument, symbol, idiom, system, command.
+    pub kind: &'static str,
     pub says: String,
 }
 
@@ -137,6 +139,10 @@ pub enum Completeness {
 pub trait Sink {
     fn event(&mut self, event: Event);
     fn input(&mut self, prompt: &str) -> Option<String>;
+    /// What stands before a line that `⎕` asks for. Where nobody types it is left out.
+    fn prompt(&mut self, text: &str) {
+        self.event(Event::Stream(text.into()));
+    }
     /// Whether forms beside `text/plain` are of use; where not, nobody makes them.
     fn rich(&self) -> bool {
         false

@@ -309,6 +309,11 @@ impl crate::eval::host::Host for Host {
         Ok(())
     }
 
+    fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
+        self.files.entry(path.into()).or_default().extend_from_slice(bytes);
+        Ok(())
+    }
+
     fn read_npy(&mut self, path: &str) -> Result<Array> {
         Err(no_file(path))
     }
@@ -351,6 +356,8 @@ impl crate::eval::host::Host for Host {
     fn output(&mut self, text: &str) {
         self.printed.push_str(text);
     }
+
+    fn prompt(&mut self, _text: &str) {}
 
     fn entropy(&mut self) -> u64 {
         42

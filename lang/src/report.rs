@@ -22,7 +22,11 @@ pub fn render(e: &Error, colour: bool) -> String {
         }
         return text;
     };
-    if let Some(picture) = picture(e, place, colour) {
+    if line_around(place).chars().count() > WIDEST {
+        // A picture would show all of it.
+        text += &format!("\n   at {}: {}", named(place), line_of(place));
+        text += &parts.hint.as_ref().map_or(String::new(), |hint| format!("\nHelp: {hint}"));
+    } else if let Some(picture) = picture(e, place, colour) {
         // The first line is ariadne's title; ours stands there.
         for line in picture.lines().skip(1) {
             text.push('\n');
@@ -53,22 +57,28 @@ fn named(place: &Place) -> String {
     }
 }
 
+/// Characters of a line that is drawn.
+const WIDEST: usize = 10_000;
+
 fn line_of(place: &Place) -> String {
+    let line = line_around(place).trim();
+    match line.chars().nth(70) {
+        Some(_) => line.chars().take(69).chain(['…']).collect(),
+        None => line.into(),
+    }
+}
+
+/// The line where the place begins.
+fn line_around(place: &Place) -> &str {
     let at = place.span.start as usize;
     let mut seen = 0;
     for line in place.source.text.split('\n') {
-        let n = line.chars().count() + 1;
-        if at < seen + n {
-            let line = line.trim();
-            return if line.chars().count() > 70 {
-                line.chars().take(69).chain(['…']).collect()
-            } else {
-                line.into()
-            };
+        seen += line.chars().count() + 1;
+        if at < seen {
+            return line;
         }
-        seen += n;
     }
-    String::new()
+    ""
 }
 
 fn picture(e: &Error, place: &Place, colour: bool) -> Option<String> {

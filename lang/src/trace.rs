@@ -53,6 +53,15 @@ pub struct Config {
     pub arch: String,
 }
 
+impl Config {
+    /// Whether it is that pipeline (empty: `all`) without these passes and nothing else: a program may switch by itself.
+    pub fn is(&self, preset: &str, off: &[String]) -> bool {
+        let same = |a: &[String], b: &[String]| a.iter().all(|name| b.contains(name));
+        let preset = if preset.is_empty() { "all" } else { preset };
+        self.preset == preset && same(&self.off, off) && same(off, &self.off)
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SourceText {
     pub id: u32,

@@ -199,14 +199,14 @@ impl Job {
 
     /// Writes the first copy into a folder.
     pub fn saving(&self, folder: &str) -> String {
-        let each = self.given().map(|g| format!("{}0⎕NPY'{folder}/{}'", g.name, g.file()));
+        let each = self.given().map(|g| format!("{}0⎕NPY'{folder}/{}' 1", g.name, g.file()));
         each.collect::<Vec<_>>().join(" ⋄ ")
     }
 
     /// Computes the results and writes them where the scripts look for them.
     pub fn saving_results(&self, folder: &str) -> String {
         let (id, n, dtype) = (&self.work.id, self.n, &self.dtype);
-        let save = |(k, name): (usize, &String)| format!(" ⋄ {name}⎕NPY'{folder}/value-{id}-{n}-{dtype}-{k}.npy'");
+        let save = |(k, name): (usize, &String)| format!(" ⋄ {name}⎕NPY'{folder}/value-{id}-{n}-{dtype}-{k}.npy' 1");
         let results = self.results();
         self.text(0) + &results.iter().enumerate().map(save).collect::<String>()
     }

@@ -50,7 +50,7 @@ pub fn math(call: &mut Call<'_>) -> Result<(), Error> {
 
 pub fn ptx(call: &mut Call<'_>) -> Result<(), Error> {
     let (which, expr) = tools::launch_of(call.args);
-    let trace = call.session.trace_of(expr)?;
+    let trace = super::tools::trace_of(call, expr)?;
     call.show(&text(&trace, which).map_err(domain)?);
     Ok(())
 }

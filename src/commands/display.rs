@@ -3,6 +3,7 @@
 use super::Call;
 use aplomb_lang::array::format::{self, Boxes, Long, Style};
 use aplomb_lang::error::{Error, domain, nonce, syntax, value};
+use aplomb_lang::eval::cx::View;
 
 const STYLES: &[(&str, Boxes)] = &[("min", Boxes::Min), ("mid", Boxes::Mid), ("max", Boxes::Max), ("non", Boxes::Off)];
 const LONG: &[(&str, Long)] = &[("long", Long::Whole), ("cut", Long::Cut), ("wrap", Long::Fold)];
@@ -44,7 +45,7 @@ pub fn boxes(call: &mut Call<'_>) -> Result<(), Error> {
             None if word == "on" => on = Some(true),
             None if word == "off" => on = Some(false),
             None if word == "reset" => {
-                (view.boxes, view.trains, view.inside) = Default::default();
+                view = View { long: view.long, unread: view.unread, ..View::default() };
                 on = Some(false);
             }
             _ => return Err(syntax(format!("]box has no {word}")).hint("]box on -style=mid -fns=on")),
@@ -63,11 +64,11 @@ pub fn rows(call: &mut Call<'_>) -> Result<(), Error> {
     let words = call.words();
     let mut view = *call.session.interp().view();
     if words.is_empty() || words == ["?"] {
-        let style = LONG.iter().find(|s| s.1 == view.long).map_or("wrap", |s| s.0);
-        call.show(&if view.long == Long::Fold { "Is OFF".to_string() } else { format!("Is ON -style={style}") });
+        let style = LONG.iter().find(|s| s.1 == view.rows()).map_or("wrap", |s| s.0);
+        call.show(&if view.rows() == Long::Fold { "Is OFF".to_string() } else { format!("Is ON -style={style}") });
         return Ok(());
     }
-    let mut style = if view.long == Long::Fold { Long::Whole } else { view.long };
+    let mut style = if view.rows() == Long::Fold { Long::Whole } else { view.rows() };
     let mut on = true;
     for word in &words {
         match word.split_once('=') {
@@ -82,16 +83,19 @@ pub fn rows(call: &mut Call<'_>) -> Result<(), Error> {
         }
     }
     view.long = if on { style } else { Long::Fold };
+    view.unread = false;
     *call.session.interp().view() = view;
     Ok(())
 }
 
 pub fn display(call: &mut Call<'_>) -> Result<(), Error> {
     let Some(expr) = call.expr() else { return Err(syntax("]display needs an expression").hint("]display (1 2)'ab'")) };
-    let shown = call.session.value_of(&expr)?.ok_or_else(|| value("this gives no value"))?;
+    let shown = call.session.value_run(&expr, call.sink)?.ok_or_else(|| value("this gives no value"))?;
     let (pp, pw) = (call.session.interp().pp(), call.session.interp().pw());
-    let long = call.session.interp().view().long;
+    let long = call.session.interp().view().rows();
     let lines = call.session.core().limits.lines;
-    call.show(&format::display(&shown, &Style { pp, pw, lines, boxes: Boxes::Max, long }));
+    let style = Style { pp, pw, lines, boxes: Boxes::Max, long };
+    let text = format::display(&shown, &style, &call.session.core().budget)?;
+    call.show(&text);
     Ok(())
 }

@@ -24,6 +24,8 @@ pub struct Call<'a> {
     pub session: &'a mut Session,
     pub sink: &'a mut dyn Sink,
     pub ascii: bool,
+    /// A cell of several lines is asked about (`%%time`): its values are shown as without the question.
+    pub shows: bool,
     /// The terminal's width, where one shows what is said.
     pub columns: Option<usize>,
 }
@@ -48,7 +50,7 @@ impl Call<'_> {
             self.sink.event(Event::Withheld(format!("write {file}")));
             return Ok(());
         }
-        aplomb_kernel::files::write_file(path, text.as_bytes())
+        aplomb_kernel::files::write_file(path, text.as_bytes(), &self.session.interrupt())
     }
 
     /// Columns that sentences may fill.
@@ -198,7 +200,8 @@ impl Commands for Table {
         match command.run {
             Some(run) => {
                 let columns = self.prints.then(crate::front::columns).flatten();
-                run(&mut Call { args: args.trim(), session, sink, ascii: self.ascii, columns })
+                let shows = line.contains('\n');
+                run(&mut Call { args: args.trim(), session, sink, ascii: self.ascii, shows, columns })
             }
             None => Err(nonce(command.name)),
         }
@@ -206,7 +209,7 @@ impl Commands for Table {
 
     fn complete(&self, start: &str) -> Vec<Completion> {
         let found = COMMANDS.iter().filter(|c| c.run.is_some() && c.name.starts_with(&start.to_lowercase()));
-        found.map(|c| Completion { text: c.name.into(), says: c.help.into() }).collect()
+        found.map(|c| Completion { text: c.name.into(), kind: "command", says: c.help.into() }).collect()
     }
 
     fn help(&self, topic: &str) -> Option<String> {

@@ -9,7 +9,6 @@ use aplomb_lang::protocol::PANES;
 use aplomb_lang::trace::Trace;
 use aplomb_viz::{ask, tables, why as reasons};
 use serde_json::json;
-use std::time::Instant;
 
 /// Arguments apart from flags: `-name` and `-name=VALUE`.
 struct Asked<'a> {
@@ -55,8 +54,12 @@ fn asked<'a>(args: &'a str, known: &[&'static str]) -> Asked<'a> {
     out
 }
 
-fn trace_of(call: &mut Call<'_>, expr: Option<&str>) -> Result<Trace, Error> {
-    call.session.trace_of(expr)
+/// Of an expression, which is a statement of the session then, or of the last line.
+pub fn trace_of(call: &mut Call<'_>, expr: Option<&str>) -> Result<Trace, Error> {
+    match expr {
+        Some(expr) => call.session.trace_run(expr, call.shows, call.sink),
+        None => call.session.trace_of(None),
+    }
 }
 
 pub fn dag(call: &mut Call<'_>) -> Result<(), Error> {
@@ -224,12 +227,7 @@ pub fn set(call: &mut Call<'_>, names: &[String], on: bool) -> Result<(), Error>
 pub fn time(call: &mut Call<'_>) -> Result<(), Error> {
     let spent = match call.expr() {
         None => call.session.spent(),
-        Some(expr) => {
-            call.session.core().begin();
-            let begun = Instant::now();
-            call.session.value_of(&expr)?;
-            Spent { wall_ms: begun.elapsed().as_secs_f64() * 1e3, ..call.session.core().spent }
-        }
+        Some(expr) => call.session.time_run(&expr, call.shows, call.sink)?,
     };
     call.show(&cost(&spent));
     Ok(())

@@ -15,7 +15,8 @@ use aplomb_lang::limits::Limits;
 use std::path::Path;
 use std::rc::Rc;
 
-pub fn run(settings: Settings, what: KernelCommand) -> i32 {
+pub fn run(settings: Settings, what: KernelCommand, said: &[String]) -> i32 {
+    let installed = |place: &Place| installed(place, said);
     match what {
         KernelCommand::Install { sys_prefix: true, .. } => installed(&Place::Environment),
         KernelCommand::Install { prefix: Some(prefix), .. } => installed(&Place::Prefix(prefix)),
@@ -26,8 +27,8 @@ pub fn run(settings: Settings, what: KernelCommand) -> i32 {
     }
 }
 
-fn installed(place: &Place) -> i32 {
-    match install::install(place) {
+fn installed(place: &Place, said: &[String]) -> i32 {
+    match install::install(place, said) {
         Ok(folder) => {
             print(&format!(
                 "APL (Aplomb) is in {}\nNow: jupyter lab, or jupyter console --kernel aplomb\n",

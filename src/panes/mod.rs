@@ -58,7 +58,7 @@ pub fn run(settings: Settings, args: TuiArgs) -> i32 {
         }
     };
     let name = args.file.map_or("example".into(), |f| f.display().to_string());
-    let switches = Switches { preset: settings.pipeline.preset.clone(), off: members(&settings.off) };
+    let switches = Switches { preset: settings.pipeline.preset.clone(), off: settings.members() };
     let look = look(settings.ascii);
     let commands = settings.commands();
     let own = settings.clone();
@@ -79,13 +79,6 @@ pub fn run(settings: Settings, args: TuiArgs) -> i32 {
             FAILED
         }
     }
-}
-
-/// Groups as their members, as the panes show them.
-fn members(off: &[String]) -> Vec<String> {
-    let mut options = aplomb_lang::pass::Options::default();
-    off.iter().for_each(|name| drop(options.switch(name, false)));
-    options.off().into_iter().map(String::from).collect()
 }
 
 pub fn look(ascii: bool) -> Look {

@@ -71,7 +71,7 @@ impl Completer for Edit {
     fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         let before = &line[..at];
         if let (Some(glyph), Some(head)) = (self.pending.take(), before.strip_suffix('`')) {
-            let one = Completion { text: glyph.to_string(), says: String::new() };
+            let one = Completion { text: glyph.to_string(), kind: "symbol", says: String::new() };
             return Ok((head.len(), vec![pair(one)]));
         }
         if let Some(start) = open_path(before) {

@@ -20,7 +20,7 @@ use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
 use rustyline::{ColorMode, CompletionType, Config, Editor};
 use std::cell::RefCell;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -122,6 +122,11 @@ fn read_lines(reader: &mut Reader, worker: &Rc<RefCell<Worker>>, kept: Option<&P
             Ok(line) => line,
             Err(ReadlineError::Interrupted) => continue,
             Err(ReadlineError::Eof) => return 0,
+            // A byte that is no UTF-8 was typed or pasted: the line is gone, the session stays.
+            Err(ReadlineError::Io(e)) if e.kind() == ErrorKind::InvalidData => {
+                eprintln!("{NO_TEXT}");
+                continue;
+            }
             Err(e) => {
                 eprintln!("aplomb: the terminal: {e}");
                 return FAILED;
@@ -178,9 +183,17 @@ fn execute(reader: &mut Reader, worker: &mut Worker, code: String, count: usize)
     exit.or((!alive).then_some(FAILED))
 }
 
+const NO_TEXT: &str = "\r\nSYNTAX ERROR: what was typed is no UTF-8 text; the line is left out";
+
 /// A line for the program that runs; Ctrl-C interrupts it, Ctrl-D says that there is none.
 fn typed(reader: &mut Reader, prompt: &str, interrupt: &Interrupt) -> Option<String> {
-    match reader.readline(prompt) {
+    let typed = loop {
+        match reader.readline(prompt) {
+            Err(ReadlineError::Io(e)) if e.kind() == ErrorKind::InvalidData => eprintln!("{NO_TEXT}"),
+            typed => break typed,
+        }
+    };
+    match typed {
         Ok(line) => Some(line),
         Err(ReadlineError::Interrupted) => {
             interrupt.set();

@@ -7,8 +7,9 @@ use super::running::Running;
 use serde_json::Value;
 
 const TAGS: &[&str] =
-    &["table", "thead", "tbody", "tr", "th", "td", "caption", "img", "div", "span", "pre", "br", "small"];
-const ATTRIBUTES: &[&str] = &["style", "class", "alt", "src", "width", "height", "colspan", "rowspan", "scope"];
+    &["table", "thead", "tbody", "tr", "th", "td", "caption", "img", "div", "span", "pre", "code", "br", "small"];
+const ATTRIBUTES: &[&str] =
+    &["style", "class", "title", "alt", "src", "width", "height", "colspan", "rowspan", "scope"];
 
 /// Tags with their attributes, in order; text is between them.
 fn tags(html: &str) -> Vec<(String, Vec<(String, String)>)> {

@@ -182,7 +182,7 @@ fn acl_23_what_was_read_does_not_change_with_its_source() {
     let file = folder.path().join("x.npy").display().to_string();
     let mut s = prepared(&[&format!("(0.5×⍳2000)⎕NPY'{file}'"), &format!("x←⎕NPY'{file}' ⋄ y←1+x")], "", false)
         .expect("an array");
-    page::run(&mut s, &format!("(2000⍴9)⎕NPY'{file}'")).expect("another");
+    page::run(&mut s, &format!("(2000⍴9)⎕NPY'{file}' 1")).expect("another");
     let is = |s: &mut Session, line: &str| bits(&s.value_of(line).expect("a value").expect("an array"));
     assert_eq!(is(&mut s, "x"), is(&mut s, "0.5×⍳2000"));
     assert_eq!(is(&mut s, "y"), is(&mut s, "1+0.5×⍳2000"));

@@ -78,9 +78,14 @@ impl Promise {
     }
 
     pub fn text(&self) -> String {
+        self.beside(None)
+    }
+
+    /// Beside the figure that was found, in as many digits as tell the two apart.
+    fn beside(&self, found: Option<u64>) -> String {
         match self {
             Promise::Figure { figure, holds, than } => {
-                format!("{} {}{}", figure.name, holds.sign, (figure.show)(*than))
+                format!("{} {}{}", figure.name, holds.sign, apart(figure, *than, found.unwrap_or(*than)))
             }
             Promise::NoBreak => "no-break".into(),
             Promise::Fused => "fused".into(),
@@ -102,31 +107,43 @@ impl Promise {
                 }
                 let more = is > *than;
                 let found = match figure.name {
-                    "bytes" => format!("{} are moved", (figure.show)(is)),
+                    "bytes" => format!("{} are moved", apart(figure, is, *than)),
                     "launches" => count(is as usize, "launch"),
-                    name => format!("{name} {}", (figure.show)(is)),
+                    name => format!("{name} {}", apart(figure, is, *than)),
                 };
+                let says = headed(&self.beside(Some(is)), &found);
                 // Why it is so much is worth saying only where it is too much.
-                return Err(if more { broken(trace, self, found) } else { bare(trace, self, found) });
+                return Err(if more { broken(trace, says) } else { bare(trace, says) });
             }
             // What was not compiled can promise nothing.
-            _ if trace.segments.is_empty() => return Err(bare(trace, self, "nothing was compiled".into())),
+            _ if trace.segments.is_empty() => {
+                return Err(bare(trace, headed(&self.text(), "nothing was compiled")));
+            }
             Promise::NoBreak if kept == 0 => return Ok(()),
             Promise::Fused if kept == 0 && launches <= 1 => return Ok(()),
             Promise::Fused if kept == 0 => count(launches, "launch"),
             Promise::Fused => format!("{}, {}", count(launches, "launch"), stored()),
             Promise::NoBreak => stored(),
         };
-        Err(broken(trace, self, found))
+        Err(broken(trace, headed(&self.text(), &found)))
     }
 }
 
-fn headed(promise: &Promise, found: &str) -> String {
-    format!("]assert {} does not hold: {found}", promise.text())
+/// A figure as people read it, or all its digits where another one would read the same.
+fn apart(figure: &Figure, n: u64, other: u64) -> String {
+    let shown = (figure.show)(n);
+    match n != other && shown == (figure.show)(other) {
+        true if figure.name == "bytes" => format!("{n} bytes"),
+        true => n.to_string(),
+        false => shown,
+    }
 }
 
-fn bare(trace: &Trace, promise: &Promise, found: String) -> Box<Broken> {
-    let mut says = headed(promise, &found);
+fn headed(promise: &str, found: &str) -> String {
+    format!("]assert {promise} does not hold: {found}")
+}
+
+fn bare(trace: &Trace, mut says: String) -> Box<Broken> {
     if trace.segments.is_empty() {
         says += "; the values were ready, or the functions are not compiled yet";
     }
@@ -136,8 +153,7 @@ fn bare(trace: &Trace, promise: &Promise, found: String) -> Box<Broken> {
 /// So many places are marked in the source.
 const MARKS: usize = 4;
 
-fn broken(trace: &Trace, promise: &Promise, found: String) -> Box<Broken> {
-    let mut says = headed(promise, &found);
+fn broken(trace: &Trace, mut says: String) -> Box<Broken> {
     let reasons = reasons(trace);
     if let Some(first) = reasons.first() {
         says += &format!(". {}", first.says);

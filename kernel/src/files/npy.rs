@@ -8,11 +8,11 @@
 //! | bool | bool |
 //! | `c16 c8` | complex, or f64 where every item is real |
 
-use super::{failed, malformed, open, write_with};
+use super::{failed, is_special, malformed, open, read_file, write_with};
 use crate::pool::Pool;
 use aplomb_lang::array::{Array, Buf, Complex64, DType, Data, Storage, View, checked_elements};
 use aplomb_lang::error::{Result, domain};
-use aplomb_lang::limits::Budget;
+use aplomb_lang::limits::{Budget, Interrupt};
 use npyz::{Endianness, NpyHeader, Order, TypeChar, TypeStr, WriterBuilder};
 use std::io::{BufReader, Read, Write};
 use std::path::Path;
@@ -51,8 +51,13 @@ fn kind(of: &TypeStr) -> Option<(Kind, usize)> {
 
 /// Errors: FILE NAME, FILE ACCESS; DOMAIN for what is no .npy of numbers; WS FULL before it is read.
 pub fn read_npy(path: &Path, pool: &Pool, budget: &Budget) -> Result<Array> {
-    let file = open(path)?;
-    let long = file.metadata().map_or(0, |m| m.len());
+    let (long, file): (u64, Box<dyn Read>) = match is_special(path) {
+        true => (0, Box::new(std::io::Cursor::new(read_file(path, budget)?))),
+        false => {
+            let file = open(path)?;
+            (file.metadata().map_or(0, |m| m.len()), Box::new(file))
+        }
+    };
     let mut from = BufReader::with_capacity(1 << 16, file);
     let header = NpyHeader::from_reader(&mut from).map_err(|_| {
         malformed(path, "this is no .npy file: it should begin with \\x93NUMPY, a version and a header")
@@ -82,10 +87,11 @@ pub fn read_npy(path: &Path, pool: &Pool, budget: &Budget) -> Result<Array> {
             return Ok(Array::dense(shape.as_slice(), Arc::new(buffer)));
         }
     }
+    let mut items = budget.room(parts)?;
     let _charge = budget.charge_elements(parts, 8)?;
-    let mut items = Vec::with_capacity(parts);
     let mut piece = vec![0u8; PIECE];
     while items.len() < parts {
+        budget.check()?;
         let n = (PIECE / size).min(parts - items.len());
         let bytes = &mut piece[..n * size];
         from.read_exact(bytes).map_err(short)?;
@@ -184,7 +190,7 @@ fn from_fortran<T: Copy>(items: &[T], shape: &[usize]) -> Vec<T> {
 }
 
 /// Numbers in the type they are stored in, C order. Errors: DOMAIN for characters and nested arrays; FILE ACCESS.
-pub fn write_npy(path: &Path, array: &Array) -> Result<()> {
+pub fn write_npy(path: &Path, array: &Array, stop: &Interrupt) -> Result<()> {
     let array = array.settled();
     let shape: Vec<u64> = array.shape().iter().map(|&n| n as u64).collect();
     let one;
@@ -205,7 +211,7 @@ pub fn write_npy(path: &Path, array: &Array) -> Result<()> {
     if let View::Char(_) = view {
         return Err(domain("a .npy file holds numbers only"));
     }
-    write_with(path, |out| match view {
+    write_with(path, stop, |out| match view {
         View::Bool(v) => put(out, &shape, v.iter().map(|&b| b != 0)),
         View::I8(v) => put(out, &shape, v.iter().copied()),
         View::I16(v) => put(out, &shape, v.iter().copied()),

@@ -17,7 +17,7 @@ impl Folder {
 
     fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
         let path = self.0.join(name);
-        write_file(&path, bytes).unwrap();
+        write_file(&path, bytes, &Interrupt::default()).unwrap();
         path
     }
 }
@@ -63,15 +63,15 @@ fn every_number_type_comes_back_from_npy() {
             let n: usize = shape.iter().product();
             let values: Vec<f64> = (0..n).map(|k| (k % 2) as f64).collect();
             let array = Array::dense(shape.as_slice(), Arc::new(Buf::stored(&values, dtype, &budget()).unwrap()));
-            write_npy(&path, &array).unwrap();
+            write_npy(&path, &array, &Interrupt::default()).unwrap();
             let back = read_npy(&path, &Pool::default(), &budget()).unwrap();
             assert_eq!((back.dtype(), back.shape(), items(&back)), (dtype, shape.as_slice(), values));
         }
     }
-    write_npy(&path, &Array::num(2.5)).unwrap();
+    write_npy(&path, &Array::num(2.5), &Interrupt::default()).unwrap();
     let back = read_npy(&path, &Pool::default(), &budget()).unwrap();
     assert_eq!((back.rank(), items(&back)), (0, vec![2.5]));
-    assert!(write_npy(&path, &Array::char('a')).is_err());
+    assert!(write_npy(&path, &Array::char('a'), &Interrupt::default()).is_err());
     assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1, "no half-written files stay");
 }
 
@@ -86,14 +86,14 @@ fn complex_numbers_come_back_from_npy() {
     let values = vec![z(1.0, -2.0), z(3.0, 0.0), z(0.5, 1e-300), z(-4.0, 5.0)];
     for shape in [vec![4], vec![2, 2]] {
         let array = Array::complexes(shape.as_slice(), values.clone(), &budget()).unwrap();
-        write_npy(&path, &array).unwrap();
+        write_npy(&path, &array, &Interrupt::default()).unwrap();
         let back = read_npy(&path, &Pool::default(), &budget()).unwrap();
         assert_eq!(
             (back.dtype(), back.shape(), back.to_complexes()),
             (DType::Complex, shape.as_slice(), Some(values.clone()))
         );
     }
-    write_npy(&path, &Array::complex(z(0.0, 1.0))).unwrap();
+    write_npy(&path, &Array::complex(z(0.0, 1.0)), &Interrupt::default()).unwrap();
     assert_eq!(read_npy(&path, &Pool::default(), &budget()).unwrap().complex_scalar(), Some(z(0.0, 1.0)));
     let le: Vec<_> = [1.0f64, 2.0, 3.0, 0.0].iter().map(|x| x.to_le_bytes().to_vec()).collect();
     assert_eq!(read("<c16", false, "(2,)", &le).unwrap().to_complexes(), Some(vec![z(1.0, 2.0), z(3.0, 0.0)]));
@@ -152,7 +152,7 @@ fn a_bad_npy_says_what_is_wrong() {
 fn a_file_is_replaced_as_a_whole() {
     let folder = Folder::new("plain");
     let path = folder.file("x", b"old");
-    let broken = write_with(&path, |out| {
+    let broken = write_with(&path, &Interrupt::default(), |out| {
         out.write_all(b"half")?;
         Err(std::io::Error::other("disk full"))
     });

@@ -9,6 +9,7 @@ use super::sockets::{Door, Heard};
 use super::wire::{Message, Wire};
 use super::{interrupts::Interrupts, iopub::Publisher};
 use crate::session::{Session, failure};
+use aplomb_lang::array::Array;
 use aplomb_lang::array::format::{self, Style};
 use aplomb_lang::protocol::{Event, Failure, Request, Sink, Status, TEXT};
 use jupyter_protocol::{
@@ -171,15 +172,15 @@ impl Kernel {
 fn value_of(session: &mut Session, expr: &Value) -> ExpressionResult {
     session.core().begin();
     let value = session.value_of(expr.as_str().unwrap_or(""));
+    let view = *session.interp().view();
+    let (pp, pw, lines) = (session.interp().pp(), session.interp().pw(), session.core().limits.lines);
+    let style = Style { pp, pw, lines, boxes: view.boxes, long: view.rows() };
+    let shown = |a: Array| format::display(&a, &style, &session.core().budget);
+    let text = value.and_then(|value| value.map(shown).transpose());
     session.core().end();
-    match value {
-        Ok(value) => {
-            let data = value.map_or(Media::default(), |a| {
-                let view = *session.interp().view();
-                let (pp, pw, lines) = (session.interp().pp(), session.interp().pw(), session.core().limits.lines);
-                let style = Style { pp, pw, lines, boxes: view.boxes, long: view.long };
-                mime::plain(format::display(&a, &style).trim_end_matches('\n'))
-            });
+    match text {
+        Ok(text) => {
+            let data = text.map_or(Media::default(), |text| mime::plain(text.trim_end_matches('\n')));
             ExpressionResult::Ok { data, metadata: Map::new() }
         }
         Err(error) => {

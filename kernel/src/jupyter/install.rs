@@ -47,13 +47,18 @@ impl Place {
 }
 
 /// Writes the kernelspec of this program; the folder. Errors: a sentence.
-pub fn install(place: &Place) -> Result<PathBuf, String> {
+/// `options` are Aplomb's own, which the kernel is to start with.
+pub fn install(place: &Place, options: &[String]) -> Result<PathBuf, String> {
     let program = env::current_exe().map_err(|e| format!("where this program is: {e}"))?;
     let kernels = std::path::absolute(place.kernels()?).map_err(|e| e.to_string())?;
     let (target, aside) = (kernels.join(NAME), kernels.join(format!(".{NAME}-{}", std::process::id())));
     let says = |at: &Path, e: std::io::Error| format!("{}: {e}", at.display());
+    let program = program.to_str().ok_or("the program's path is not UTF-8")?;
+    let own = options.iter().map(String::as_str);
+    let argv: Vec<&str> =
+        [program].into_iter().chain(own).chain(["kernel", "start", "-f", "{connection_file}"]).collect();
     let spec = json!({
-        "argv": [program.to_str().ok_or("the program's path is not UTF-8")?, "kernel", "start", "-f", "{connection_file}"],
+        "argv": argv,
         "display_name": "APL (Aplomb)",
         "language": "apl",
         "interrupt_mode": "message",

@@ -10,8 +10,8 @@ use super::wire::{Message, PROTOCOL};
 use aplomb_lang::error::Kind;
 use aplomb_lang::protocol::{Completeness, Event, MimeBundle, Request, Sink, Status, TEXT};
 use jupyter_protocol::{
-    CodeMirrorMode, CompleteReply, InspectReply, IsCompleteReply, JupyterMessageContent, KernelInfoReply, LanguageInfo,
-    ReplyStatus, ShutdownReply, UnknownMessage,
+    CompleteReply, InspectReply, IsCompleteReply, JupyterMessageContent, KernelInfoReply, LanguageInfo, ReplyStatus,
+    ShutdownReply, UnknownMessage,
 };
 use serde_json::{Map, Value, json};
 
@@ -51,7 +51,7 @@ pub fn kernel_info() -> JupyterMessageContent {
         mimetype: Some("text/apl".into()),
         file_extension: Some(".apl".into()),
         pygments_lexer: Some("apl".into()),
-        codemirror_mode: Some(CodeMirrorMode::Simple("apl".into())),
+        codemirror_mode: None,
         nbconvert_exporter: None,
     };
     let banner = format!("Aplomb {version}: an APL that shows its work. ]help lists commands and topics.");
@@ -66,7 +66,10 @@ pub fn kernel_info() -> JupyterMessageContent {
         debugger: false,
         error: None,
     };
-    reply.into()
+    // A front end that has no mode of that name takes the one of the type: a name alone would be the only thing it tries.
+    let mut content = serde_json::to_value(reply).unwrap_or_default();
+    content["language_info"]["codemirror_mode"] = json!({ "name": "aplomb", "mime": "text/apl" });
+    JupyterMessageContent::UnknownMessage(UnknownMessage { msg_type: "kernel_info_reply".into(), content })
 }
 
 pub fn shutdown(message: &Message) -> JupyterMessageContent {
@@ -133,7 +136,9 @@ fn complete(kernel: &mut Kernel, message: &Message) -> CompleteReply {
         }
         (reply.cursor_start, reply.cursor_end) = (start, end);
         // What JupyterLab shows beside each.
-        let labels = items.iter().map(|i| json!({ "start": start, "end": end, "text": i.text, "type": i.says }));
+        let labels = items
+            .iter()
+            .map(|i| json!({ "start": start, "end": end, "text": i.text, "type": i.kind, "signature": i.says }));
         reply.metadata.insert("_jupyter_types_experimental".into(), labels.collect());
         reply.matches = items.into_iter().map(|i| i.text).collect();
     }

@@ -30,15 +30,17 @@ pub fn pieces(code: &str) -> Vec<Piece> {
         return vec![Piece::Code(code.into())];
     }
     let mut out = Vec::new();
-    let (mut before, mut own) = (String::new(), String::new());
+    let (mut before, mut own, mut read) = (String::new(), String::new(), syntax::Lines::default());
     for line in code.split_inclusive('\n') {
-        let open = syntax::completeness(&own) == Completeness::More;
+        let open = read.completeness() == Completeness::More;
         if is_command(line) && !open {
             flush(&mut out, &mut before, &mut own);
+            read = syntax::Lines::default();
             out.push(Piece::Command(line.trim().into()));
             before.extend(line.chars().map(blank));
         } else {
             own.push_str(line);
+            read.add(line);
         }
     }
     flush(&mut out, &mut before, &mut own);
@@ -80,8 +82,13 @@ pub fn word_at(code: &str, cursor: usize) -> (String, usize, usize) {
     }
     if start > 0 && matches!(chars[start - 1], ']' | ')' | '`') {
         start -= 1;
+        // What stands behind the key was there before.
+        end = if chars[start] == '`' { cursor } else { end };
     }
-    if start == end && cursor < chars.len() {
+    if start == end && cursor > 1 && chars[cursor - 2] == '`' {
+        // A key: `[ is ←.
+        start = cursor - 2;
+    } else if start == end && cursor < chars.len() {
         end = cursor + 1;
     } else if start == end && cursor > 0 {
         (start, end) = (cursor - 1, cursor);
@@ -89,19 +96,50 @@ pub fn word_at(code: &str, cursor: usize) -> (String, usize, usize) {
     (chars[start..end].iter().collect(), start, end)
 }
 
-/// Glyphs and idioms of a name and true; without such, those whose names begin so. A leading backtick may stand.
-pub fn glyphs(word: &str) -> (Vec<Completion>, bool) {
-    let name = word.trim_start_matches('`');
-    let glyphs = prims().map(|p| (p.glyph, p.names)).chain(OTHER_KEYS.iter().map(|k| (k.0, k.2)));
-    let idioms = idioms::ROWS.iter().map(|i| (i.form.to_string(), i.names));
-    let own: Vec<_> = glyphs.map(|(glyph, names)| (glyph.to_string(), names)).chain(idioms).collect();
-    let pick = |wanted: &dyn Fn(&str) -> bool| -> Vec<Completion> {
-        let found = own.iter().filter(|(_, names)| names.iter().any(|n| wanted(n)));
-        found.map(|(text, names)| Completion { text: text.clone(), says: names.join(", ") }).collect()
+/// Something that can be typed by name, and by a key behind a backtick.
+struct Sign {
+    completion: Completion,
+    key: Option<char>,
+    names: &'static [&'static str],
+}
+
+fn signs() -> Vec<Sign> {
+    let sign = |text: String, kind, key, names: &'static [&'static str]| {
+        let completion = Completion { text, kind, says: names.join(", ") };
+        Sign { completion, key, names }
     };
-    let exact = pick(&|n| n == name);
+    let prims = prims().map(|p| {
+        let kind = if p.operator.is_some() { "operator" } else { "function" };
+        sign(p.glyph.to_string(), kind, p.key, p.names)
+    });
+    let kind = |glyph: char| if matches!(glyph, '⍵' | '⍺') { "argument" } else { "symbol" };
+    let others = OTHER_KEYS.iter().map(|(glyph, key, names)| sign(glyph.to_string(), kind(*glyph), Some(*key), names));
+    let idioms = idioms::ROWS.iter().map(|i| sign(i.form.to_string(), "idiom", None, i.names));
+    prims.chain(others).chain(idioms).collect()
+}
+
+/// Glyphs and idioms of a name and true; without such, those whose names begin so. Behind a leading backtick the glyph of
+/// that key comes first.
+pub fn glyphs(word: &str) -> (Vec<Completion>, bool) {
+    let (name, signs) = (word.trim_start_matches('`'), signs());
+    let pick = |wanted: &dyn Fn(&Sign) -> bool| -> Vec<Completion> {
+        signs.iter().filter(|s| wanted(s)).map(|s| s.completion.clone()).collect()
+    };
+    let mut exact = pick(&|s| s.names.contains(&name));
+    let mut chars = name.chars();
+    if let (true, Some(key), None) = (word.starts_with('`'), chars.next(), chars.next()) {
+        let mut keyed = pick(&|s| s.key == Some(key));
+        keyed.extend(exact);
+        let begin = pick(&|s| key.is_alphanumeric() && s.names.iter().any(|n| n.starts_with(key)));
+        for more in begin.into_iter().take(if keyed.is_empty() { 0 } else { usize::MAX }) {
+            if !keyed.contains(&more) {
+                keyed.push(more);
+            }
+        }
+        exact = keyed;
+    }
     match exact.is_empty() && !name.is_empty() {
-        true => (pick(&|n| n.starts_with(name)), false),
+        true => (pick(&|s| s.names.iter().any(|n| n.starts_with(name))), false),
         false => (exact, true),
     }
 }
@@ -136,6 +174,8 @@ mod tests {
         let texts = |word| glyphs(word).0.into_iter().map(|c| c.text).collect::<String>();
         assert_eq!((texts("iota").as_str(), texts("`rho").as_str(), texts("omega").as_str()), ("⍳", "⍴", "⍵"));
         assert_eq!((texts("sum").as_str(), texts("mean").as_str()), ("+/", "(+/÷≢)"));
+        let first = |word| glyphs(word).0.first().map_or(String::new(), |c| c.text.clone());
+        assert_eq!(["`w", "`r", "`[", "`-", "`=", "`D", "`a"].map(first).concat(), "⍵⍴←×÷⋄⍺");
         assert!(texts("re").chars().count() > 1 && texts("").is_empty());
     }
 
@@ -144,6 +184,7 @@ mod tests {
         assert_eq!(word_at("1+rho", 5), ("rho".into(), 2, 5));
         assert_eq!(word_at("2 1rho", 6), ("rho".into(), 3, 6));
         assert_eq!(word_at("]da", 3), ("]da".into(), 0, 3));
+        assert_eq!((word_at("x`[2", 3), word_at("`2", 2)), (("`[".into(), 1, 3), ("`2".into(), 0, 2)));
         assert_eq!(word_at("⍉m", 0).0, "⍉m".chars().take(1).collect::<String>());
     }
 }

@@ -4,6 +4,7 @@
 //! after a panic; a statement commits or leaves no trace; the interrupt is cleared only here. Not `Send`: a front end
 //! keeps it on one thread with a large stack and talks to it through channels (`Worker`).
 
+mod about;
 mod client;
 mod kept;
 mod lines;
@@ -31,6 +32,7 @@ use aplomb_lang::protocol::{Completion, Event, Failure, Request, Sink, Status, T
 use aplomb_lang::report;
 use aplomb_lang::span::Source;
 use aplomb_lang::syntax;
+use aplomb_lang::syntax::resolve::Class;
 use aplomb_lang::trace::{ResultRecord, Trace};
 use kept::Warning;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -230,10 +232,21 @@ impl Session {
     }
 
     fn run_text(&mut self, source: Arc<Source>, silent: bool, sink: &mut dyn Sink) -> Result<(), Error> {
+        self.run_as(source, silent, sink, |interp, source, world| interp.execute(source, world))
+    }
+
+    /// Runs a text by `run`, and keeps what it gave as the last line.
+    fn run_as(
+        &mut self,
+        source: Arc<Source>,
+        silent: bool,
+        sink: &mut dyn Sink,
+        run: impl FnOnce(&mut Interp, &Arc<Source>, &mut World<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let before = self.interp.snapshot();
         self.interp.set_record_all(self.core.records_all());
         let mut world = World::new(&mut self.core, Some(sink), silent);
-        let done = self.interp.execute(&source, &mut world);
+        let done = run(&mut self.interp, &source, &mut world);
         let gave = world.gave_value();
         if gave {
             self.spent = self.core.told;
@@ -462,11 +475,15 @@ impl Session {
         } else if !word.is_empty() {
             let names = self.interp.names();
             let own = names.into_iter().filter(|n| n.name.starts_with(&word));
-            items.extend(own.map(|n| Completion { text: n.name, says: n.says }));
+            items.extend(own.map(|n| Completion { text: n.name, kind: kind_of(n.class), says: n.says }));
             let capitals = word.to_uppercase();
             let system =
                 system::rows().filter(|r| word.starts_with('⎕') && format!("⎕{}", r.name).starts_with(&capitals));
-            items.extend(system.map(|r| Completion { text: format!("⎕{}", r.name), says: r.help.into() }));
+            items.extend(system.map(|r| Completion {
+                text: format!("⎕{}", r.name),
+                kind: "system",
+                says: r.help.into(),
+            }));
             let (glyphs, exact) = lines::glyphs(&word);
             // Glyphs that only begin so would hide that one name completes the word.
             if exact || items.is_empty() {
@@ -488,6 +505,14 @@ impl Session {
             lines::Piece::Code(text) => syntax::check(&Source::new(&*source.name, text), &self.core.limits),
         };
         lines::pieces(&source.text).into_iter().flat_map(check).collect()
+    }
+}
+
+fn kind_of(class: Class) -> &'static str {
+    match class {
+        Class::Array => "variable",
+        Class::Func => "function",
+        _ => "operator",
     }
 }
 

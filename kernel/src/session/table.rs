@@ -3,6 +3,9 @@
 //! In: a ready value and the style of its text. Out: elements and attributes only, which survive a notebook's sanitiser;
 //! every text escaped. What is long loses its middle, as the text does. Scalars and text have no table: nothing is
 //! gained over the plain form.
+//!
+//! Nesting can be seen, and read back: an item that is an array is a table in a frame, which a title gives shape and dtype;
+//! characters stand in `code`, with all their blanks, numbers by themselves.
 
 use aplomb_lang::array::format::{Style, complex, is_int, numeral, shape_text};
 use aplomb_lang::array::{Array, Data, elements};
@@ -13,6 +16,8 @@ const COLUMNS: usize = 40;
 /// Cells of all the tables inside each other, and how deep they go; what is beyond stands as its shape.
 const CELLS: usize = 4_000;
 const DEEPEST: usize = 6;
+/// Of a table inside another.
+const FRAME: &str = "text-align:right;border:1px solid gray;margin:2px";
 
 /// None: a scalar or text.
 pub fn html(value: &Array, style: &Style) -> Option<String> {
@@ -21,10 +26,14 @@ pub fn html(value: &Array, style: &Style) -> Option<String> {
         return None;
     }
     let mut page = Page { out: String::new(), style, cells: 0 };
-    page.out = format!("<div><small>{} · {}</small>", escaped(&shape_text(value.shape())), escaped(kind(&value)));
+    page.out = format!("<div><small>{}</small>", heading(&value));
     page.table(&value, 0);
     page.out.push_str("</div>");
     Some(page.out)
+}
+
+fn heading(a: &Array) -> String {
+    format!("{} · {}", shape_text(a.shape()), kind(a))
 }
 
 fn kind(a: &Array) -> &'static str {
@@ -52,7 +61,10 @@ fn shown(n: usize, most: usize) -> Vec<Option<usize>> {
 impl Page<'_> {
     fn table(&mut self, a: &Array, depth: usize) {
         if a.is_empty() {
-            self.out.push_str(" <small>(empty)</small>");
+            self.out.push_str(&match depth {
+                0 => " <small>(empty)</small>".into(),
+                _ => format!("<small title=\"{}\">(empty)</small>", heading(a)),
+            });
             return;
         }
         let columns = a.shape().last().copied().unwrap_or(1);
@@ -62,7 +74,10 @@ impl Page<'_> {
         let whole: Vec<bool> = across.iter().map(|c| c.is_some_and(|c| is_whole(a, c, columns, &down))).collect();
         // An axis before the last two begins a plane, set apart by a thicker line.
         let plane = elements(a.shape().get(a.rank().saturating_sub(2)..a.rank().saturating_sub(1)).unwrap_or(&[]));
-        self.out.push_str("<table style=\"text-align:right\">");
+        match depth {
+            0 => self.out.push_str("<table style=\"text-align:right\">"),
+            _ => self.out.push_str(&format!("<table title=\"{}\" style=\"{FRAME}\">", heading(a))),
+        }
         for row in &down {
             let apart = row.is_some_and(|r| r > 0 && a.rank() > 2 && r.is_multiple_of(plane.max(1)));
             self.out.push_str(if apart { "<tr style=\"border-top:2px solid gray\">" } else { "<tr>" });
@@ -94,14 +109,24 @@ impl Page<'_> {
     fn item(&mut self, item: &Array, depth: usize) {
         if let Some(z) = item.complex_scalar() {
             self.out.push_str(&complex(z, self.style.pp));
-        } else if let Some(text) = item.to_text().filter(|_| item.is_char() && item.len() <= CELLS) {
-            self.out.push_str(&escaped(&text));
+        } else if let Some(text) = written(item) {
+            // A character by itself has no shape to tell.
+            let title = if item.rank() == 0 { String::new() } else { format!(" title=\"{}\"", heading(item)) };
+            self.out.push_str(&format!("<code{title} style=\"white-space:pre\">{}</code>", escaped(&text)));
         } else if depth < DEEPEST && self.cells < CELLS {
             self.table(item, depth + 1);
         } else {
-            self.out.push_str(&format!("<small>{} · {}</small>", shape_text(item.shape()), kind(item)));
+            self.out.push_str(&format!("<small>{}</small>", heading(item)));
         }
     }
+}
+
+/// Characters as they stand, the rows of a matrix as lines. None: these are no characters, none at all, or too many.
+fn written(item: &Array) -> Option<String> {
+    let chars = item.to_chars().filter(|_| item.is_char() && item.rank() < 3 && (1..=CELLS).contains(&item.len()))?;
+    let width = item.shape().last().copied().unwrap_or(1);
+    let rows: Vec<String> = chars.chunks(width.max(1)).map(|row| row.iter().collect()).collect();
+    Some(rows.join("\n"))
 }
 
 /// Whether all shown numbers of a column are integers, which print in full.
@@ -156,7 +181,7 @@ mod tests {
         check(Array::num(1.0), "");
         let pair = Array::items([2usize].as_slice(), vec![text, numbers(&[0], vec![])], None);
         let shown = html(&pair, &STYLE).expect("a table");
-        assert!(shown.contains("<td>&lt;b&gt;&amp;&#39;&quot;</td>") && shown.contains("(empty)"), "{shown}");
+        assert!(shown.contains(">&lt;b&gt;&amp;&#39;&quot;</code></td>") && shown.contains("(empty)"), "{shown}");
     }
 
     #[test]
@@ -174,5 +199,65 @@ mod tests {
             deep = Array::items([2usize].as_slice(), vec![deep.clone(), deep], None);
         }
         assert!(html(&deep, &STYLE).expect("a table").len() < 1 << 20);
+    }
+
+    /// A value as it stands in Rust, and as it is read out of a page: `[2 · nested: 1 'ab']`.
+    fn told(a: &Array) -> String {
+        let item = |k| match a.item(k) {
+            i if i.complex_scalar().is_some() => numeral(i.number_scalar().unwrap_or(0.0), 10, false),
+            i if i.rank() == 0 && i.is_char() => written(&i).unwrap_or_default(),
+            i => told(&i),
+        };
+        match written(a) {
+            Some(text) => format!("[{}: {text}]", heading(a)),
+            None if a.is_empty() => format!("[{}: ]", heading(a)),
+            None => format!("[{}: {}]", heading(a), (0..a.len()).map(item).collect::<Vec<_>>().join(",")),
+        }
+    }
+
+    fn read(page: &str) -> String {
+        let mut out = String::new();
+        // Whether an element has a title, and its cells so far.
+        let mut open: Vec<(bool, usize)> = Vec::new();
+        for piece in page.split('<').skip(1) {
+            let (tag, text) = piece.split_once('>').expect("a tag's end");
+            let title = tag.split("title=\"").nth(1).and_then(|t| t.split('"').next());
+            match tag.split(' ').next() {
+                Some("table" | "code" | "small") => {
+                    out += &title.map_or(String::new(), |t| format!("[{t}: "));
+                    open.push((title.is_some(), 0));
+                }
+                Some("/table" | "/code" | "/small") if open.pop().is_some_and(|o| o.0) => out.push(']'),
+                Some("td") => {
+                    let cells = &mut open.last_mut().expect("a table").1;
+                    out += if *cells > 0 { "," } else { "" };
+                    *cells += 1;
+                }
+                _ => {}
+            }
+            out += text;
+        }
+        out.replace("(empty)", "").replace("&lt;", "<").replace("&gt;", ">").replace("&#39;", "'").replace("&amp;", "&")
+    }
+
+    #[test]
+    fn the_structure_can_be_read_out_of_the_page() {
+        let budget = Budget::new(1 << 20);
+        let text = |t: &str| Array::text(t, &budget).expect("small");
+        let nested = |items: Vec<Array>| Array::items([items.len()].as_slice(), items, None);
+        let matrix = Array::chars([2usize, 2].as_slice(), "ab<d".chars().collect(), &budget).expect("small");
+        let values = [
+            nested(vec![numbers(&[2], vec![1.0, 2.0]), nested(vec![Array::num(3.0), numbers(&[2], vec![4.0, 5.0])])]),
+            nested(vec![Array::num(1.0), Array::char('a'), Array::char('1'), text("1"), text("a  b ")]),
+            nested(vec![text("two\nlines"), matrix, numbers(&[0], vec![]), numbers(&[2, 2], vec![1.0, 2.0, 3.0, 4.0])]),
+            nested(vec![nested(vec![text("Ann"), text("  x")]).enclosed().expect("an item"), Array::num(7.0)]),
+        ];
+        for value in values {
+            let page = html(&value, &STYLE).expect("a table");
+            // The outermost is headed and has no frame.
+            let told = told(&value);
+            let wanted = told[1..told.len() - 1].replacen(": ", "", 1);
+            assert_eq!(read(&page), wanted, "{page}");
+        }
     }
 }

@@ -1,17 +1,44 @@
-//! A thread that sets the interrupt when a request has used its time (`--limit seconds=N`).
+//! A thread that looks after a request: it sets the interrupt when the time is used up (`--limit seconds=N`), and when the
+//! process is larger than its arrays may be.
 //!
-//! Started by the first deadline. A launch under way looks at the interrupt only, so a clock that the evaluator reads
-//! would not stop it.
+//! Started by the first request. A launch under way looks at the interrupt only, so a clock that the evaluator reads
+//! would not stop it. The budget counts arrays; what is made beside them (texts, tables, small items) shows in the size of
+//! the process alone, so that is looked at while a request runs. Between requests the thread sleeps.
 
+use crate::memory;
 use aplomb_lang::limits::Interrupt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Between two looks at the size of the process.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Looks without a request before the thread sleeps: lines that follow each other wake nobody.
+const QUIET: u32 = 10;
+
+/// What a request is stopped at.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bounds {
+    pub deadline: Option<Instant>,
+    /// Bytes that arrays may take.
+    pub bytes: u64,
+}
+
+/// Why a request was stopped.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fired {
+    Time,
+    /// Bytes that the process had taken.
+    Memory(u64),
+}
 
 #[derive(Default)]
 struct State {
-    deadline: Option<Instant>,
-    fired: bool,
+    /// Of the request under way.
+    bounds: Option<Bounds>,
+    fired: Option<Fired>,
+    asleep: bool,
     gone: bool,
 }
 
@@ -27,22 +54,43 @@ pub struct Watchdog {
     runs: bool,
 }
 
+/// Bytes of a process whose arrays may take so many: the pool keeps some that are free, and a little is never counted.
+fn most(bytes: u64) -> u64 {
+    bytes.saturating_add(bytes / 5).saturating_add(256 << 20)
+}
+
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
     fn watch(&self, interrupt: &Interrupt) {
+        let empty = memory::resident().unwrap_or(0);
+        let mut quiet = 0;
         let mut state = self.lock();
         while !state.gone {
             let now = Instant::now();
-            state = match state.deadline {
-                Some(at) if at <= now => {
-                    (state.deadline, state.fired) = (None, true);
+            let mut wait = Some(LOOK);
+            match state.bounds {
+                Some(Bounds { deadline: Some(at), .. }) if at <= now => {
+                    (state.bounds, state.fired) = (None, Some(Fired::Time));
                     interrupt.set();
-                    state
                 }
-                Some(at) => match self.changed.wait_timeout(state, at - now) {
+                Some(bounds) => {
+                    quiet = 0;
+                    let taken = memory::resident().map_or(0, |bytes| bytes.saturating_sub(empty));
+                    if taken > most(bounds.bytes) && memory::trimmed().saturating_sub(empty) > most(bounds.bytes) {
+                        (state.bounds, state.fired) = (None, Some(Fired::Memory(taken)));
+                        interrupt.set();
+                    }
+                    wait = Some(bounds.deadline.map_or(LOOK, |at| LOOK.min(at - now)));
+                }
+                None if quiet < QUIET => quiet += 1,
+                None => wait = None,
+            }
+            state.asleep = wait.is_none();
+            state = match wait {
+                Some(wait) => match self.changed.wait_timeout(state, wait) {
                     Ok((state, _)) => state,
                     Err(broken) => broken.into_inner().0,
                 },
@@ -53,25 +101,29 @@ impl Shared {
 }
 
 impl Watchdog {
-    /// From now on the interrupt is set at `deadline`; None: never. Without a thread there is no limit.
-    pub fn arm(&mut self, deadline: Option<Instant>, interrupt: &Interrupt) {
-        if deadline.is_none() && !self.runs {
+    /// From now on the interrupt is set where a bound is passed; None: the request is over. Without a thread there is no
+    /// limit.
+    pub fn arm(&mut self, bounds: Option<Bounds>, interrupt: &Interrupt) {
+        if bounds.is_none() && !self.runs {
             return;
         }
         let mut state = self.shared.lock();
-        (state.deadline, state.fired) = (deadline, false);
+        (state.bounds, state.fired) = (bounds, None);
+        let wakes = bounds.is_some_and(|b| b.deadline.is_some() || state.asleep);
         drop(state);
         if self.runs {
-            self.shared.changed.notify_one();
+            if wakes {
+                self.shared.changed.notify_one();
+            }
         } else {
             let (shared, interrupt) = (self.shared.clone(), interrupt.clone());
-            let watcher = thread::Builder::new().name("deadline".into());
+            let watcher = thread::Builder::new().name("watchdog".into());
             self.runs = watcher.spawn(move || shared.watch(&interrupt)).is_ok();
         }
     }
 
-    /// Whether the last deadline came.
-    pub fn fired(&self) -> bool {
+    /// What stopped the request under way.
+    pub fn fired(&self) -> Option<Fired> {
         self.shared.lock().fired
     }
 }
@@ -86,20 +138,20 @@ impl Drop for Watchdog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn a_deadline_sets_the_interrupt_and_one_taken_back_does_not() {
         let interrupt = Interrupt::default();
         let mut dog = Watchdog::default();
         let now = Instant::now();
-        dog.arm(Some(now + Duration::from_secs(60)), &interrupt);
+        let bounds = |seconds| Some(Bounds { deadline: Some(now + Duration::from_secs(seconds)), bytes: u64::MAX });
+        dog.arm(bounds(60), &interrupt);
         dog.arm(None, &interrupt);
-        assert!(!dog.fired() && !interrupt.is_set());
-        dog.arm(Some(now), &interrupt);
+        assert!(dog.fired().is_none() && !interrupt.is_set());
+        dog.arm(bounds(0), &interrupt);
         while !interrupt.is_set() {
             thread::yield_now();
         }
-        assert!(dog.fired());
+        assert_eq!(dog.fired(), Some(Fired::Time));
     }
 }

@@ -3,14 +3,14 @@
 use super::kept::{self, Kept, Part, Ran, Warning};
 use super::record::Clock;
 use super::registers::Registers;
-use super::watchdog::Watchdog;
+use super::watchdog::{Bounds, Fired, Watchdog};
 use crate::device::cpu::apply;
 use crate::device::{Device, DeviceError, Devices, Fault, RunCtx, Tune};
 use crate::files::{self, Aside, Reach};
 use aplomb_lang::array::Array;
 use aplomb_lang::array::format::Style;
 use aplomb_lang::dag::{Node, NodeId};
-use aplomb_lang::error::{Error, Kind, Result, internal, interrupt, limit};
+use aplomb_lang::error::{Error, Kind, Result, bytes, internal, interrupt, limit};
 use aplomb_lang::eval::Interp;
 use aplomb_lang::eval::host::{Host, Now, Recorded, Src};
 use aplomb_lang::limits::{Budget, Interrupt, Limits};
@@ -59,6 +59,8 @@ pub struct Core {
     forced: Vec<Rc<Recorded>>,
     /// Milliseconds that launches took since `begin`, and how many.
     pub spent: Spent,
+    /// What the statements before that cost, where somebody asks for all of a text.
+    pub(super) sum: Spent,
     /// What the last statement that gave a value cost.
     pub told: Spent,
     started: Option<Instant>,
@@ -90,12 +92,28 @@ pub struct Spent {
     pub bytes: u64,
 }
 
+impl Spent {
+    /// Both, one after the other.
+    pub(super) fn and(&self, more: &Spent) -> Spent {
+        Spent {
+            wall_ms: self.wall_ms + more.wall_ms,
+            front_ms: self.front_ms + more.front_ms,
+            launch_ms: self.launch_ms + more.launch_ms,
+            launches: self.launches + more.launches,
+            evaluations: self.evaluations + more.evaluations,
+            known: self.known + more.known,
+            bytes: self.bytes + more.bytes,
+        }
+    }
+}
+
 impl Core {
     pub fn new(limits: Limits, threads: usize) -> Core {
+        let interrupt = Interrupt::default();
         Core {
-            budget: Budget::new(limits.bytes),
+            budget: Budget::stopped_by(limits.bytes, interrupt.clone()),
             limits,
-            interrupt: Interrupt::default(),
+            interrupt,
             device: Devices::new(threads),
             options: Options::default(),
             plans: PlanCache::default(),
@@ -113,6 +131,7 @@ impl Core {
             said: String::new(),
             forced: Vec::new(),
             spent: Spent::default(),
+            sum: Spent::default(),
             told: Spent::default(),
             started: None,
             born: Instant::now(),
@@ -130,7 +149,7 @@ impl Core {
         self.budget.set_most(self.limits.bytes);
         let seconds = Some(self.limits.seconds).filter(|s| *s > 0.0);
         let deadline = seconds.map(|s| Instant::now() + Duration::from_secs_f64(s.min(1e9)));
-        self.watchdog.arm(deadline, &self.interrupt);
+        self.watchdog.arm(Some(Bounds { deadline, bytes: self.limits.bytes }), &self.interrupt);
     }
 
     /// The request is over: its time no longer runs.
@@ -143,16 +162,23 @@ impl Core {
         self.watchdog.arm(None, &self.interrupt);
     }
 
-    /// An interrupt that came from the deadline is LIMIT ERROR.
+    /// An interrupt that came from the watchdog is LIMIT ERROR or WS FULL.
     pub fn settle(&self, error: Error) -> Error {
-        if error.kind() != Kind::Interrupt || !self.watchdog.fired() {
-            return error;
-        }
-        let late =
-            limit(format!("this took longer than {} s", self.limits.seconds)).hint("--limit seconds=N changes it");
+        let fired = Some(()).filter(|()| error.kind() == Kind::Interrupt).and_then(|()| self.watchdog.fired());
+        let settled = match fired {
+            None => return error,
+            Some(Fired::Time) => {
+                limit(format!("this took longer than {} s", self.limits.seconds)).hint("--limit seconds=N changes it")
+            }
+            Some(Fired::Memory(taken)) => {
+                let (taken, most) = (bytes(taken), bytes(self.limits.bytes));
+                Error::new(Kind::WsFull, format!("this took {taken} with all that it made; arrays may take {most}"))
+                    .hint("--limit bytes=N changes it")
+            }
+        };
         match &error.parts().place {
-            Some(place) => late.at(place),
-            None => late,
+            Some(place) => settled.at(place),
+            None => settled,
         }
     }
 
@@ -522,7 +548,17 @@ impl Host for World<'_> {
     }
 
     fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
-        files::write_file(&self.target(path)?, bytes)
+        files::write_file(&self.target(path)?, bytes, &self.core.interrupt)
+    }
+
+    fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
+        if self.has_effects() {
+            self.core.reach.check(Path::new(path))?;
+            return files::append_file(Path::new(path), bytes, &self.core.interrupt);
+        }
+        let mut all = if self.exists(path) { self.read_file(path)? } else { Vec::new() };
+        all.extend_from_slice(bytes);
+        self.write_file(path, &all)
     }
 
     fn read_npy(&mut self, path: &str) -> Result<Array> {
@@ -531,7 +567,7 @@ impl Host for World<'_> {
     }
 
     fn write_npy(&mut self, path: &str, array: &Array) -> Result<()> {
-        files::write_npy(&self.target(path)?, array)
+        files::write_npy(&self.target(path)?, array, &self.core.interrupt)
     }
 
     fn exists(&mut self, path: &str) -> bool {
@@ -584,6 +620,7 @@ impl Host for World<'_> {
         self.core.close_current();
         self.core.kept.iter_mut().rev().take(1).for_each(Kept::let_go);
         self.core.current = Kept::of(&place.text());
+        self.core.sum = self.core.sum.and(&self.core.spent);
         self.core.spent = Spent::default();
         self.core.started = Some(Instant::now());
     }
@@ -611,6 +648,12 @@ impl Host for World<'_> {
     fn output(&mut self, text: &str) {
         if let Some(sink) = &mut self.sink {
             sink.event(Event::Stream(text.into()));
+        }
+    }
+
+    fn prompt(&mut self, text: &str) {
+        if let Some(sink) = &mut self.sink {
+            sink.prompt(text);
         }
     }
 

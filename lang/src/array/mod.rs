@@ -254,7 +254,8 @@ impl Array {
     }
 
     pub fn text(text: &str, budget: &Budget) -> Result<Self> {
-        let items: Vec<char> = text.chars().collect();
+        let mut items = budget.room(text.chars().count())?;
+        items.extend(text.chars());
         Array::chars([items.len()].as_slice(), items, budget)
     }
 

@@ -177,6 +177,8 @@ impl Eval<'_> {
     pub fn execute_text(&mut self, at: At<'_>, y: &Array) -> Result<Option<Array>> {
         self.cx.unframed("⍎")?;
         let y = self.cx.ready(y, "⍎")?;
+        // Characters, the text of them, its tokens.
+        let _held = self.cx.budget().charge_elements(y.len(), 24)?;
         let text = y.to_text().ok_or_else(|| crate::error::domain("⍎ takes text"))?;
         let source = crate::span::Source::new("⍎", text);
         let limits = self.cx.host.limits().clone();
@@ -198,7 +200,7 @@ impl Eval<'_> {
             self.cx.host.interrupt().check()?;
             if let Some(a) = last.take().filter(|_| !self.st.shy) {
                 let a = self.cx.ready_to_show(&a)?;
-                let text = self.display(&a);
+                let text = self.display(&a)?;
                 self.cx.host.output(&text);
             }
             let (outcome, assigns) = self.phrase(at, stmt.phrase, false)?;

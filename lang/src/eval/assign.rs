@@ -53,7 +53,7 @@ impl Eval<'_> {
                 let v = top(self)?;
                 self.cx.unframed("printing")?;
                 let v = self.cx.ready_to_show(&v)?;
-                let text = self.display(&v);
+                let text = self.display(&v)?;
                 self.print(&text, *line);
             }
             Do::PrintFunc { f, line } => {

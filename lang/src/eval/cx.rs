@@ -27,6 +27,15 @@ pub struct View {
     pub inside: bool,
     /// A function's value shows as boxes.
     pub trains: bool,
+    /// What prints goes to a file or another program: rows are as long as they are until ⎕PW or `]rows` says otherwise.
+    pub unread: bool,
+}
+
+impl View {
+    /// What becomes of long rows.
+    pub fn rows(&self) -> Long {
+        if self.unread && self.long == Long::Fold { Long::Whole } else { self.long }
+    }
 }
 
 #[derive(Clone)]
@@ -150,7 +159,8 @@ impl Cx<'_> {
     /// All items as near-integers. Forces.
     pub fn integers(&mut self, a: &Array, what: &str) -> Result<Vec<i64>> {
         let numbers = self.numbers(a, what)?;
-        numbers.into_iter().map(|x| self.integer(x, what)).collect()
+        let mut ticks = self.budget().ticks();
+        numbers.into_iter().map(|x| ticks.tick().and_then(|()| self.integer(x, what))).collect()
     }
 
     pub fn one_integer(&mut self, a: &Array, what: &str) -> Result<i64> {
@@ -163,6 +173,8 @@ impl Cx<'_> {
     /// All items as real numbers: an imaginary part within ⎕CT of 0 is none. Forces.
     pub fn numbers(&mut self, a: &Array, what: &str) -> Result<Vec<f64>> {
         let a = self.ready(a, "argument")?;
+        // As large as the array again, for whoever works on them.
+        let _held = self.budget().charge_elements(a.len(), size_of::<f64>())?;
         if let Some(numbers) = a.to_numbers() {
             return Ok(numbers);
         }

@@ -61,6 +61,8 @@ pub trait Host {
     /// The bytes of a file. Errors: FILE NAME, FILE ACCESS, with the path.
     fn read_file(&mut self, path: &str) -> Result<Vec<u8>>;
     fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<()>;
+    /// Behind what the file holds; a file that is not there is made.
+    fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<()>;
     /// A .npy file as an array. Errors name file and what was expected.
     fn read_npy(&mut self, path: &str) -> Result<Array>;
     fn write_npy(&mut self, path: &str, array: &Array) -> Result<()>;
@@ -82,6 +84,8 @@ pub trait Host {
     fn show(&mut self, value: &Array, text: &str, style: &Style);
     /// Text that the program prints (`⎕←`), line end included.
     fn output(&mut self, text: &str);
+    /// What the language itself says before it asks for a line: nothing that the program printed.
+    fn prompt(&mut self, text: &str);
     /// Random bits to start a generator from, when the program set no seed.
     fn entropy(&mut self) -> u64;
 }

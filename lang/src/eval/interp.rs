@@ -262,7 +262,7 @@ impl Drop for Statement<'_> {
 }
 
 fn style(sys: &Sys, lines: usize) -> Style {
-    Style { pp: sys.pp, pw: sys.pw, lines, boxes: sys.view.boxes, long: sys.view.long }
+    Style { pp: sys.pp, pw: sys.pw, lines, boxes: sys.view.boxes, long: sys.view.rows() }
 }
 
 fn syntax_guard(ast: &Ast, phrase: syntax::ast::PhraseId) -> crate::error::Error {
@@ -311,7 +311,7 @@ impl Eval<'_> {
             Outcome::Array(a) if !assigns => {
                 let a = self.cx.ready_to_show(&a)?;
                 let style = self.style();
-                let text = display(&a, &style);
+                let text = display(&a, &style, self.cx.budget())?;
                 self.cx.sys.prompt.clear();
                 self.cx.host.show(&a, &text, &style);
             }
@@ -338,7 +338,7 @@ impl Eval<'_> {
             true => {
                 let parts = f.parts(&self.cx)?;
                 let style = style(self.cx.sys, 0);
-                display(&parts, &Style { boxes: style.boxes.max(Boxes::Min), ..style })
+                display(&parts, &Style { boxes: style.boxes.max(Boxes::Min), ..style }, self.cx.budget())?
             }
             false => format!("{}\n", f.text()),
         })
@@ -371,14 +371,16 @@ impl Eval<'_> {
         self.cx.force_cells(dead, "check").map_err(|e| if e.kind() == Kind::Internal { e } else { e.hint(UNREAD) })
     }
 
-    pub fn display(&self, a: &Array) -> String {
-        display(a, &self.style())
+    /// Errors: WS FULL, INTERRUPT.
+    pub fn display(&self, a: &Array) -> Result<String> {
+        display(a, &self.style(), self.cx.budget())
     }
 
     fn style(&self) -> Style {
         let mut style = style(self.cx.sys, self.cx.host.limits().lines);
         if self.st.frame.is_some() && !self.cx.sys.view.inside {
-            (style.boxes, style.long) = Default::default();
+            let plain = View { unread: self.cx.sys.view.unread, ..View::default() };
+            (style.boxes, style.long) = (plain.boxes, plain.rows());
         }
         style
     }

@@ -284,8 +284,10 @@ impl Cx<'_> {
         if n == 0 {
             return Array::numbers(shape, vec![], self.budget());
         }
-        let mut out = Vec::with_capacity(n);
+        let mut out = self.budget().room(n)?;
+        let mut ticks = self.budget().ticks();
         for k in 0..n {
+            ticks.tick()?;
             out.push(self.map2(op, &item(&x, k), &item(&y, k))?);
         }
         if shape.is_empty() {

@@ -96,11 +96,13 @@ pub fn along(cx: &mut Cx<'_>, a: &Array, axis: usize, picks: &[Option<usize>]) -
     let mut shape: Shape = a.shape().into();
     shape[axis] = picks.len();
     let total = checked_elements(&shape)?;
+    let mut places = cx.budget().room(total)?;
     let _held = cx.budget().charge_elements(total, 16)?;
     let fill = if a.is_char() { 32.0 } else { 0.0 };
-    let mut places = Vec::with_capacity(total);
+    let mut ticks = cx.budget().ticks();
     for o in 0..outer {
         for pick in picks {
+            ticks.tick()?;
             for i in 0..inner {
                 places.push(pick.map_or(Err(fill), |k| Ok((o * n + k) * inner + i)));
             }

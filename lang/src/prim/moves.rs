@@ -82,13 +82,15 @@ impl Move {
     pub fn run(&self, a: &Array, budget: &Budget) -> Result<Array> {
         let n = checked_elements(&self.shape)?;
         // The places come first, and a bomb is a bomb before they are laid out.
-        let _held = budget.charge_elements(n, std::mem::size_of::<Result<usize, f64>>())?;
+        let mut places: Vec<Result<usize, f64>> = budget.room(n)?;
+        let _held = budget.charge_elements(n, size_of::<Result<usize, f64>>())?;
         let a = a.settled();
         let from = a.shape();
         let offset = linear(&self.read.ix, from, &self.shape);
-        let mut places = Vec::with_capacity(n);
         let mut place = vec![0usize; self.shape.len()];
+        let mut ticks = budget.ticks();
         for _ in 0..n {
+            ticks.tick()?;
             let outside = self.read.tests.iter().find(|t| {
                 let at = t.ix.at(&place);
                 at < t.lo || at >= t.hi
@@ -106,11 +108,15 @@ fn is_unit(atom: &crate::dag::ix::Atom, shape: &[usize]) -> bool {
 
 /// Items at ravel places; an Err is a fill.
 pub fn gather(a: &Array, shape: &[usize], places: &[Result<usize, f64>], budget: &Budget) -> Result<Array> {
-    let pick = |fill: Array| places.iter().map(|p| p.map_or_else(|_| fill.clone(), |k| a.item(k))).collect::<Vec<_>>();
+    let pick = |fill: Array| {
+        let mut ticks = budget.ticks();
+        let one = |p: &Result<usize, f64>| p.map_or_else(|_| fill.clone(), |k| a.item(k));
+        places.iter().map(|p| ticks.tick().map(|()| one(p))).collect::<Result<Vec<_>>>()
+    };
     match a.data() {
         Data::Items(_) => {
             let proto = a.prototype();
-            Array::collect(shape, pick(proto.clone()), Some(proto), budget)
+            Array::collect(shape, pick(proto.clone())?, Some(proto), budget)
         }
         Data::Dense(b) if !shape.is_empty() => {
             macro_rules! typed {
@@ -140,7 +146,7 @@ pub fn gather(a: &Array, shape: &[usize], places: &[Result<usize, f64>], budget:
         }
         _ => {
             let proto = a.prototype();
-            Array::collect(shape, pick(proto.clone()), Some(proto), budget)
+            Array::collect(shape, pick(proto.clone())?, Some(proto), budget)
         }
     }
 }
@@ -155,13 +161,15 @@ pub fn gather_by(
     budget: &Budget,
 ) -> Result<Array> {
     let n = checked_elements(shape)?;
-    let _held = budget.charge_elements(n, std::mem::size_of::<Result<usize, f64>>())?;
+    let mut places = budget.room(n)?;
+    let _held = budget.charge_elements(n, size_of::<Result<usize, f64>>())?;
     let a = &args[0];
     let steps = strides(a.shape());
     let base = linear(&read.ix, a.shape(), shape);
-    let mut places = Vec::with_capacity(n);
     let mut place = vec![0usize; shape.len()];
+    let mut ticks = budget.ticks();
     for i in 0..n {
+        ticks.tick()?;
         let mut at = base.at(&place);
         for (along, by) in along.iter().zip(&args[1..]) {
             let x = by.item(if by.rank() == 0 { 0 } else { i }).number_scalar().unwrap_or(f64::NAN);

@@ -8,6 +8,7 @@ use super::shape::Axis;
 use crate::array::{Array, Complex64, Data, Shape, checked_elements, elements};
 use crate::error::{Result, domain, length, rank};
 use crate::eval::cx::Cx;
+use crate::limits::Budget;
 
 fn draw(seed: u64, k: u64) -> u64 {
     let mut z = seed.wrapping_add((k + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -45,11 +46,19 @@ pub fn roll(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
         return cx.collect(y.shape(), made?, items.proto.clone());
     }
     let io = cx.sys.io;
-    let limits = cx.numbers(&y, "the argument of ?")?;
-    let _held = cx.budget().charge_elements(limits.len(), 8)?;
-    let mut out = Vec::with_capacity(limits.len());
+    let n = y.len();
+    let mut out: Vec<f64> = cx.budget().room(n)?;
+    let held = cx.budget().charge_elements(n, 8)?;
     let mut float = false;
-    for x in limits {
+    for k in 0..n {
+        // One by one: all of them at once would be as large as the result.
+        let x = match y.number_at(k) {
+            Some(x) if !y.is_char() => x,
+            _ => cx.numbers(&y, "the argument of ?")?[k],
+        };
+        if k % 4096 == 0 {
+            cx.budget().check()?;
+        }
         let n = cx.integer(x, "the argument of ?")?;
         out.push(match n {
             0 => {
@@ -60,6 +69,7 @@ pub fn roll(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
             _ => return Err(domain("? takes 0 or a positive whole number")),
         });
     }
+    drop(held);
     if float { Array::floats(y.shape(), out, cx.budget()) } else { Array::numbers(y.shape(), out, cx.budget()) }
 }
 
@@ -118,11 +128,11 @@ pub fn decode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
     let counts = (rows, n, columns);
     if let Some([a, b]) = complex {
         let step = |sum, radix, digit| cx.complex_step(Op::Add, cx.complex_step(Op::Mul, sum, radix)?, digit);
-        return Array::complexes(shape, decoded(&a, &b, counts, last, first, step)?, cx.budget());
+        return Array::complexes(shape, decoded(&a, &b, counts, last, first, cx.budget(), step)?, cx.budget());
     }
     let (a, b) = (cx.numbers(x, "the left argument of ⊥")?, cx.numbers(y, "the right argument of ⊥")?);
     let step = |sum, radix, digit| cx.scalar2(Op::Add, cx.scalar2(Op::Mul, sum, radix)?, digit);
-    let out = decoded(&a, &b, counts, last, first, step)?;
+    let out = decoded(&a, &b, counts, last, first, cx.budget(), step)?;
     if shape.is_empty() {
         return Ok(Array::num(out[0]));
     }
@@ -136,11 +146,14 @@ fn decoded<T: Copy + Default>(
     (rows, n, columns): Counts,
     last: usize,
     first: usize,
+    budget: &Budget,
     step: impl Fn(T, T, T) -> Result<T>,
 ) -> Result<Vec<T>> {
-    let mut out = Vec::with_capacity(rows * columns);
+    let mut out = budget.room(rows * columns)?;
+    let mut ticks = budget.ticks();
     for r in 0..rows {
         for c in 0..columns {
+            ticks.tick()?;
             let mut sum = T::default();
             for k in 0..n {
                 let radix = if last == 1 { a[r] } else { a[r * last + k] };
@@ -171,14 +184,14 @@ pub fn encode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
             let none = radix == Complex64::ZERO;
             Ok((digit, if none { radix } else { cx.complex_step(Op::Div, rest - digit, radix)? }))
         };
-        return Array::complexes(shape, encoded(&a, &b, counts, step)?, cx.budget());
+        return Array::complexes(shape, encoded(&a, &b, counts, cx.budget(), step)?, cx.budget());
     }
     let (a, b) = (cx.numbers(x, "the left argument of ⊤")?, cx.numbers(y, "the right argument of ⊤")?);
     let step = |radix: f64, rest: f64| {
         let digit = cx.scalar2(Op::Residue, radix, rest)?;
         Ok((digit, if radix == 0.0 { 0.0 } else { (rest - digit) / radix }))
     };
-    let out = encoded(&a, &b, counts, step)?;
+    let out = encoded(&a, &b, counts, cx.budget(), step)?;
     if shape.is_empty() {
         return Ok(Array::num(out[0]));
     }
@@ -190,13 +203,16 @@ fn encoded<T: Copy + Default>(
     a: &[T],
     b: &[T],
     (n, columns, values): Counts,
+    budget: &Budget,
     step: impl Fn(T, T) -> Result<(T, T)>,
 ) -> Result<Vec<T>> {
-    let mut out = vec![T::default(); n * columns * values];
+    let mut out = budget.filled(T::default(), n * columns * values)?;
+    let mut ticks = budget.ticks();
     for c in 0..if n == 0 { 0 } else { columns } {
         for (j, &value) in b.iter().enumerate() {
             let mut rest = value;
             for k in (0..n).rev() {
+                ticks.tick()?;
                 (out[(k * columns + c) * values + j], rest) = step(a[k * columns + c], rest)?;
             }
         }

@@ -49,7 +49,7 @@ pub fn partitioned_enclose(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>
     let axis = axis_of(cx, axis, y.rank(), y.rank() - 1)?;
     let parts = dividers(cx, x, y.shape()[axis])?;
     let y = cx.ready_outer(y)?;
-    let mut out = Vec::with_capacity(parts.len());
+    let mut out = cx.budget().room(parts.len())?;
     for part in parts {
         let part: Vec<_> = part.map(Some).collect();
         out.push(cells::along(cx, &y, axis, &part)?);
@@ -71,7 +71,10 @@ pub fn dividers(cx: &mut Cx<'_>, x: &Array, n: usize) -> Result<Vec<Range<usize>
     if marks.len() > n + 1 {
         return Err(length(format!("{} dividers for {n} cells", marks.len())));
     }
-    let mut parts: Vec<Range<usize>> = Vec::new();
+    let total = marks.iter().fold(0usize, |sum, &m| sum.saturating_add(m as usize));
+    // A part is an array of its own.
+    drop(cx.budget().charge_elements(total, 2 * size_of::<Array>() + size_of::<Range<usize>>())?);
+    let mut parts: Vec<Range<usize>> = cx.budget().room(total)?;
     for k in 0..=n {
         for _ in 0..marks.get(k).copied().unwrap_or(0) {
             parts.push(k..k);

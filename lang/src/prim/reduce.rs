@@ -145,6 +145,10 @@ fn lines<T: Copy + Default>(
     let inner: usize = shape[axis + 1..].iter().product();
     let outer: usize = shape[..axis].iter().product();
     let last = axis + 1 == shape.len();
+    // There may be very long lines, and none of them.
+    if outer * inner == 0 {
+        return Ok(Vec::new());
+    }
     let mut line = vec![T::default(); extent];
     let mut out = Vec::with_capacity(outer * inner);
     for at in 0..outer * inner {

@@ -4,8 +4,9 @@ use super::cells;
 use super::shape::Axis;
 use crate::array::{Array, Complex64, Data, elements};
 use crate::dag::Lib;
-use crate::error::{Result, domain, length, rank};
+use crate::error::{Result, domain, length, rank, ws_full};
 use crate::eval::cx::Cx;
+use crate::limits::Budget;
 use crate::prim::op::Op;
 use crate::prim::scalar::complex;
 use std::collections::HashMap;
@@ -148,7 +149,22 @@ fn key_equal(a: &Key, b: &Key, ct: f64) -> bool {
     }
 }
 
+/// Bytes of a table that a key needs: a bucket with one place in it.
+const IN_TABLE: usize = 64;
+
 impl<'a> Table<'a> {
+    /// Errors: WS FULL before it is made, INTERRUPT.
+    fn within(cells: &'a [Key], ct: f64, budget: &Budget) -> Result<Self> {
+        let _held = budget.charge_elements(cells.len(), IN_TABLE)?;
+        let (mut table, mut ticks) = (Table::empty(cells, ct), budget.ticks());
+        table.buckets.try_reserve(cells.len()).map_err(|_| ws_full((cells.len() * IN_TABLE) as u64, budget.free()))?;
+        for k in 0..cells.len() {
+            ticks.tick()?;
+            table.insert(k);
+        }
+        Ok(table)
+    }
+
     pub fn new(cells: &'a [Key], ct: f64) -> Self {
         let mut t = Table { cells, buckets: HashMap::with_capacity(cells.len()), ct, complex: false };
         for k in 0..cells.len() {
@@ -191,26 +207,25 @@ impl<'a> Table<'a> {
 pub fn keys(cx: &mut Cx<'_>, a: &Array, rank: usize) -> Result<Vec<Key>> {
     let a = cx.ready(a, "search")?;
     if rank == 0 {
+        // The keys, and the numbers or items they are made of.
+        let _held = cx.budget().charge_elements(a.len(), size_of::<Key>() + size_of::<f64>())?;
         if a.is_char() && a.is_uniform() {
-            return Ok(a.to_chars().unwrap_or_default().into_iter().map(Key::Char).collect());
+            return made(a.to_chars().unwrap_or_default(), Key::Char, cx.budget());
         }
         if a.is_complex() {
             let key = |z: Complex64| if z.im == 0.0 { Key::Num(z.re) } else { Key::Complex(z) };
-            return Ok(a.to_complexes().unwrap_or_default().into_iter().map(key).collect());
+            return made(a.to_complexes().unwrap_or_default(), key, cx.budget());
         }
         if a.is_uniform() {
-            return Ok(a.to_numbers().unwrap_or_default().into_iter().map(Key::Num).collect());
+            return made(a.to_numbers().unwrap_or_default(), Key::Num, cx.budget());
         }
-        return Ok(a
-            .to_items()
-            .into_iter()
-            .map(|i| match i.data() {
-                Data::Num(x) => Key::Num(*x),
-                Data::Complex(z) => Key::Complex(*z),
-                Data::Char(c) => Key::Char(*c),
-                _ => Key::Cell(i),
-            })
-            .collect());
+        let key = |i: Array| match i.data() {
+            Data::Num(x) => Key::Num(*x),
+            Data::Complex(z) => Key::Complex(*z),
+            Data::Char(c) => Key::Char(*c),
+            _ => Key::Cell(i),
+        };
+        return made(a.to_items(), key, cx.budget());
     }
     let lead = a.rank() - rank;
     let shape = a.shape()[lead..].to_vec();
@@ -218,6 +233,16 @@ pub fn keys(cx: &mut Cx<'_>, a: &Array, rank: usize) -> Result<Vec<Key>> {
     let size = elements(&shape);
     let _held = cx.budget().charge_elements(n, std::mem::size_of::<Key>())?;
     (0..n).map(|k| cells::cell(cx, &a, &shape, k * size).map(Key::Cell)).collect()
+}
+
+fn made<T>(items: Vec<T>, key: impl Fn(T) -> Key, budget: &Budget) -> Result<Vec<Key>> {
+    let mut out = budget.room(items.len())?;
+    let mut ticks = budget.ticks();
+    for item in items {
+        ticks.tick()?;
+        out.push(key(item));
+    }
+    Ok(out)
 }
 
 fn ct_of(cx: &Cx<'_>, x: &Array, y: &Array) -> f64 {
@@ -250,9 +275,10 @@ pub fn first_places(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     let ct = ct_of(cx, x, y);
     let have = keys(cx, x, cell)?;
     let want = keys(cx, y, cell)?;
-    let table = Table::new(&have, ct);
-    let io = cx.sys.io;
-    let out = want.iter().map(|k| table.find(k).unwrap_or(have.len()) as f64 + io).collect();
+    let table = Table::within(&have, ct, cx.budget())?;
+    let (io, mut ticks) = (cx.sys.io, cx.budget().ticks());
+    let place = |k| ticks.tick().map(|()| table.find(k).unwrap_or(have.len()) as f64 + io);
+    let out = want.iter().map(place).collect::<Result<_>>()?;
     Array::numbers(frame.as_slice(), out, cx.budget())
 }
 
@@ -270,8 +296,10 @@ pub fn found(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     let ct = ct_of(cx, x, y);
     let have = keys(cx, y, 0)?;
     let want = keys(cx, x, 0)?;
-    let table = Table::new(&have, ct);
-    let out = want.iter().map(|k| f64::from(u8::from(table.find(k).is_some()))).collect();
+    let table = Table::within(&have, ct, cx.budget())?;
+    let mut ticks = cx.budget().ticks();
+    let is_there = |k| ticks.tick().map(|()| f64::from(u8::from(table.find(k).is_some())));
+    let out = want.iter().map(is_there).collect::<Result<_>>()?;
     Array::numbers(x.shape(), out, cx.budget())
 }
 
@@ -285,7 +313,7 @@ pub struct Groups {
 pub fn groups(cx: &mut Cx<'_>, y: &Array) -> Result<Groups> {
     let all = keys(cx, y, y.rank().max(1) - 1)?;
     let ct = ct_of(cx, y, y);
-    let _held = cx.budget().charge_elements(all.len(), 16)?;
+    let _held = cx.budget().charge_elements(all.len(), 16 + IN_TABLE)?;
     let mut seen = Table::empty(&all, ct);
     let mut out = Groups { firsts: Vec::new(), of: Vec::with_capacity(all.len()) };
     // The group whose first cell is this one.
@@ -339,9 +367,14 @@ fn filtered(cx: &mut Cx<'_>, x: &Array, y: &Array, wanted: bool) -> Result<Array
     let ct = ct_of(cx, x, y);
     let have = keys(cx, y, 0)?;
     let mine = keys(cx, x, 0)?;
-    let table = Table::new(&have, ct);
-    let picks: Vec<_> =
-        mine.iter().enumerate().filter(|(_, k)| table.find(k).is_some() == wanted).map(|(i, _)| Some(i)).collect();
+    let table = Table::within(&have, ct, cx.budget())?;
+    let (mut picks, mut ticks) = (Vec::new(), cx.budget().ticks());
+    for (at, key) in mine.iter().enumerate() {
+        ticks.tick()?;
+        if table.find(key).is_some() == wanted {
+            picks.push(Some(at));
+        }
+    }
     cells::along(cx, x, 0, &picks)
 }
 
@@ -399,7 +432,7 @@ pub fn cell_arrays(cx: &mut Cx<'_>, a: &Array, rank: usize) -> Result<Vec<Array>
 /// `X⍷Y`: where X begins in Y.
 pub fn find(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     let (x, y) = (cx.ready(x, "search")?, cx.ready(y, "search")?);
-    let mut out = vec![0.0; y.len()];
+    let mut out = cx.budget().filled(0.0, y.len())?;
     if x.rank() > y.rank() || y.is_empty() {
         return Array::numbers(y.shape(), out, cx.budget());
     }

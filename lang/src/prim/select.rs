@@ -3,12 +3,13 @@
 use super::cells;
 use super::moves::{Move, gather};
 use super::shape::{Axis, axis_of, reshaped};
-use crate::array::{Array, DType, Data, Shape, View, advance, checked_elements, elements};
+use crate::array::{Array, DType, Data, Shape, View, advance, around, checked_elements, elements};
 use crate::dag::ix::Ix;
 use crate::dag::{Node, Read};
 use crate::error::{Error, Result, domain, length, rank};
 use crate::eval::cx::Cx;
 use crate::eval::lower::places::Chosen;
+use crate::limits::Ticks;
 use crate::prim::op::Op;
 use crate::prim::scalar::no_such_place;
 
@@ -314,9 +315,15 @@ fn replicate(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usi
         return Err(length(format!("{} counts for {n} cells", counts.len())));
     }
     let total = counts.iter().try_fold(0usize, |t, c| t.checked_add(c.unsigned_abs() as usize)).unwrap_or(usize::MAX);
-    let _held = cx.budget().charge_elements(total, 16)?;
-    let mut picks = Vec::with_capacity(total);
+    let (outer, _, inner) = around(y.shape(), axis);
+    // The places on the axis, and those in the result: what is there while the result is made.
+    let size = size_of::<Option<usize>>();
+    drop(cx.budget().charge_elements(total.saturating_mul(1 + outer.saturating_mul(inner)), size)?);
+    let mut picks = cx.budget().room(total)?;
+    let _held = cx.budget().charge_elements(total, size)?;
+    let mut ticks = cx.budget().ticks();
     for (k, &c) in counts.iter().enumerate() {
+        ticks.tick()?;
         let from = if c < 0 { None } else { Some(if n == 1 { 0 } else { k }) };
         picks.resize(picks.len() + c.unsigned_abs() as usize, from);
     }
@@ -420,17 +427,20 @@ pub fn enlist(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     }
     let y = cx.ready(y, "enlist")?;
     let mut leaves = Vec::new();
-    let mut parts = Vec::new();
-    flatten(&y, &mut leaves, &mut parts);
+    flatten(&y, &mut leaves, &mut cx.budget().ticks())?;
     let n = leaves.len();
     let proto = if n == 0 { deepest(&y) } else { Array::num(0.0) };
     cx.collect(&[n], leaves, Some(proto))
 }
 
-fn flatten(a: &Array, out: &mut Vec<Array>, _parts: &mut Vec<Array>) {
+fn flatten(a: &Array, out: &mut Vec<Array>, ticks: &mut Ticks) -> Result<()> {
+    ticks.tick()?;
     match a.data() {
-        Data::Items(i) => i.all().iter().for_each(|a| flatten(a, out, _parts)),
-        _ => out.extend((0..a.len()).map(|k| a.item(k))),
+        Data::Items(i) => i.all().iter().try_for_each(|a| flatten(a, out, ticks)),
+        _ => {
+            out.extend((0..a.len()).map(|k| a.item(k)));
+            Ok(())
+        }
     }
 }
 

@@ -17,12 +17,12 @@ pub fn format(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
         }
         return Array::chars(shape, vec![], cx.budget());
     }
-    let grid = format::grid(&y, cx.sys.pp);
+    let grid = format::grid(&y, cx.sys.pp, cx.budget())?;
     if y.rank() < 2 && grid.len() == 1 {
         return cx.text(&grid[0]);
     }
     let width = grid.iter().map(|r| r.chars().count()).max().unwrap_or(0);
-    let mut chars = Vec::with_capacity(width * grid.len());
+    let mut chars = cx.budget().room(width.saturating_mul(grid.len()))?;
     for row in &grid {
         let before = chars.len();
         chars.extend(row.chars());
@@ -70,7 +70,9 @@ pub fn format_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<A
         return Err(domain("this width or count of decimals is beyond what ⍕ takes"));
     }
     let _held = cx.budget().charge_elements(numbers.len(), 48)?;
-    let text: Vec<String> = numbers.iter().enumerate().map(|(k, &v)| fixed(v, pair(k % columns).1)).collect();
+    let mut ticks = cx.budget().ticks();
+    let text = numbers.iter().enumerate().map(|(k, &v)| ticks.tick().map(|()| fixed(v, pair(k % columns).1)));
+    let text = text.collect::<Result<Vec<String>>>()?;
     let widest = |c: usize| text.iter().skip(c).step_by(columns).map(|t| t.chars().count()).max().unwrap_or(0);
     let width = |c: usize| match pair(c).0 {
         0 => widest(c) + 1,
@@ -80,8 +82,9 @@ pub fn format_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<A
     let mut shape: crate::array::Shape = y.shape().into();
     shape.pop();
     shape.push(widths.iter().sum());
-    let mut out = Vec::with_capacity(crate::array::checked_elements(&shape)?);
+    let mut out = cx.budget().room(crate::array::checked_elements(&shape)?)?;
     for (k, t) in text.iter().enumerate() {
+        ticks.tick()?;
         let (n, width) = (t.chars().count(), widths[k % columns]);
         if n > width {
             out.extend(std::iter::repeat_n('*', width));

@@ -82,14 +82,42 @@ fn opening(close: char) -> char {
 
 /// Whether a prompt should read on.
 pub fn completeness(text: &str) -> Completeness {
-    let mut open = Vec::new();
-    for t in super::lex(text) {
-        match t.kind {
-            Kind::Bad(_) => return Completeness::Never,
-            Kind::Open(c) => open.push(closing(c)),
-            Kind::Close(c) if open.pop() != Some(c) => return Completeness::Never,
-            _ => {}
+    let mut lines = Lines::default();
+    lines.add(text);
+    lines.completeness()
+}
+
+/// A text that comes line by line: each is looked at once. No token goes over a line's end.
+#[derive(Default)]
+pub struct Lines {
+    open: Vec<char>,
+    wrong: bool,
+}
+
+impl Lines {
+    /// One line, or several.
+    pub fn add(&mut self, text: &str) {
+        if self.wrong {
+            return;
+        }
+        for t in super::lex(text) {
+            match t.kind {
+                Kind::Bad(_) => self.wrong = true,
+                Kind::Open(c) => self.open.push(closing(c)),
+                Kind::Close(c) if self.open.pop() != Some(c) => self.wrong = true,
+                _ => {}
+            }
+            if self.wrong {
+                return;
+            }
         }
     }
-    if open.is_empty() { Completeness::Complete } else { Completeness::More }
+
+    pub fn completeness(&self) -> Completeness {
+        match (self.wrong, self.open.is_empty()) {
+            (true, _) => Completeness::Never,
+            (_, true) => Completeness::Complete,
+            _ => Completeness::More,
+        }
+    }
 }

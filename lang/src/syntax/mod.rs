@@ -9,7 +9,7 @@ pub mod resolve;
 pub mod token;
 
 pub use ast::{Ast, Sym, Symbols};
-pub use check::completeness;
+pub use check::{Lines, completeness};
 pub use token::{Kind, Token, lex};
 
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ pub fn check(source: &Arc<Source>, limits: &Limits) -> Vec<Error> {
 }
 
 fn tree(source: &Arc<Source>, symbols: &mut Symbols, limits: &Limits) -> Result<Ast, Vec<Error>> {
-    let mut tokens = token::lex_within(&source.text, limits.nest);
+    let mut tokens = token::lex_within(&source.text, limits.nest, limits.tokens);
     let errors = check::check(&tokens, source, limits);
     if !errors.is_empty() {
         return Err(errors);

@@ -77,8 +77,15 @@ fn is(kind: Kind) -> impl Fn(&Token) -> bool + Clone {
     move |t| t.kind == kind
 }
 
+type Block<'s> = Recursive<chumsky::recursive::Direct<'s, 's, &'s [Token], Vec<Stmt>, Extra<'s>>>;
+
 fn program<'s>() -> impl Parser<'s, &'s [Token], Vec<Stmt>, Extra<'s>> {
-    let mut block = Recursive::declare();
+    // `recursive` gives the inside a weak hold: a parser that held itself would stay for ever.
+    recursive(block).then_ignore(end())
+}
+
+/// Statements up to the end or a brace; `block` is what stands inside of braces.
+fn block<'s>(block: Block<'s>) -> impl Parser<'s, &'s [Token], Vec<Stmt>, Extra<'s>> + Clone {
     let one = |kind: Kind| any().filter(is(kind)).ignored();
     let separator = one(Kind::Separator);
 
@@ -96,52 +103,55 @@ fn program<'s>() -> impl Parser<'s, &'s [Token], Vec<Stmt>, Extra<'s>> {
             arena.item(what, span)
         });
 
-    let mut phrase = Recursive::declare();
-    let many = |mark: Kind| phrase.clone().separated_by(one(mark)).at_least(1).collect::<Vec<PhraseId>>();
-    let paren = many(Kind::Separator).delimited_by(one(Kind::Open('(')), one(Kind::Close(')'))).map_with(
-        |parts: Vec<PhraseId>, e| {
-            let span = e.span();
-            let several = parts.len() > 1;
-            let arena: &mut SimpleState<Arena<'s>> = e.state();
-            arena.item(What::Paren(parts, several), span)
-        },
-    );
-    let separators =
-        phrase.clone().then(one(Kind::Separator).ignore_then(phrase.clone()).repeated().collect::<Vec<_>>());
-    let bracket = separators
-        .then(one(Kind::Semicolon).ignore_then(phrase.clone()).repeated().collect::<Vec<PhraseId>>())
-        .delimited_by(one(Kind::Open('[')), one(Kind::Close(']')))
-        .map_with(|((first, mut parts), more): ((PhraseId, Vec<PhraseId>), Vec<PhraseId>), e| {
-            let span = e.span();
-            parts.insert(0, first);
-            let several = parts.len() > 1;
-            parts.extend(more);
-            let arena: &mut SimpleState<Arena<'s>> = e.state();
-            arena.item(What::Bracket(parts, several), span)
+    let phrase =
+        recursive(|phrase: Recursive<chumsky::recursive::Direct<'s, 's, &'s [Token], PhraseId, Extra<'s>>>| {
+            let many = |mark: Kind| phrase.clone().separated_by(one(mark)).at_least(1).collect::<Vec<PhraseId>>();
+            let paren = many(Kind::Separator).delimited_by(one(Kind::Open('(')), one(Kind::Close(')'))).map_with(
+                |parts: Vec<PhraseId>, e| {
+                    let span = e.span();
+                    let several = parts.len() > 1;
+                    let arena: &mut SimpleState<Arena<'s>> = e.state();
+                    arena.item(What::Paren(parts, several), span)
+                },
+            );
+            let separators =
+                phrase.clone().then(one(Kind::Separator).ignore_then(phrase.clone()).repeated().collect::<Vec<_>>());
+            let bracket = separators
+                .then(one(Kind::Semicolon).ignore_then(phrase.clone()).repeated().collect::<Vec<PhraseId>>())
+                .delimited_by(one(Kind::Open('[')), one(Kind::Close(']')))
+                .map_with(|((first, mut parts), more): ((PhraseId, Vec<PhraseId>), Vec<PhraseId>), e| {
+                    let span = e.span();
+                    parts.insert(0, first);
+                    let several = parts.len() > 1;
+                    parts.extend(more);
+                    let arena: &mut SimpleState<Arena<'s>> = e.state();
+                    arena.item(What::Bracket(parts, several), span)
+                });
+            let open = one(Kind::Open('{')).map_with(|(), e| {
+                let arena: &mut SimpleState<Arena<'s>> = e.state();
+                arena.operands.push(0);
+            });
+            // `then`, not `ignore_then`: that would run `open` without its effect.
+            let dfn = open.then(block.clone()).then_ignore(one(Kind::Close('}'))).map_with(
+                |((), stmts): ((), Vec<Stmt>), e| {
+                    let span = e.span();
+                    let arena: &mut SimpleState<Arena<'s>> = e.state();
+                    let operands = arena.operands.pop().unwrap_or(0);
+                    let text = arena.span(span);
+                    arena.ast.dfns.push(Dfn { stmts, span: text, operands });
+                    let id = DfnId(arena.ast.dfns.len() as u32 - 1);
+                    arena.item(What::Dfn(id), span)
+                },
+            );
+            let item = choice((leaf, paren, bracket, dfn));
+            item.repeated().collect::<Vec<ItemId>>().map_with(|items, e| {
+                let span = e.span();
+                let arena: &mut SimpleState<Arena<'s>> = e.state();
+                let span = arena.span(span);
+                arena.ast.phrases.push(Phrase { items, span, cache: Default::default() });
+                PhraseId(arena.ast.phrases.len() as u32 - 1)
+            })
         });
-    let open = one(Kind::Open('{')).map_with(|(), e| {
-        let arena: &mut SimpleState<Arena<'s>> = e.state();
-        arena.operands.push(0);
-    });
-    // `then`, not `ignore_then`: that would run `open` without its effect.
-    let dfn =
-        open.then(block.clone()).then_ignore(one(Kind::Close('}'))).map_with(|((), stmts): ((), Vec<Stmt>), e| {
-            let span = e.span();
-            let arena: &mut SimpleState<Arena<'s>> = e.state();
-            let operands = arena.operands.pop().unwrap_or(0);
-            let text = arena.span(span);
-            arena.ast.dfns.push(Dfn { stmts, span: text, operands });
-            let id = DfnId(arena.ast.dfns.len() as u32 - 1);
-            arena.item(What::Dfn(id), span)
-        });
-    let item = choice((leaf, paren, bracket, dfn));
-    phrase.define(item.repeated().collect::<Vec<ItemId>>().map_with(|items, e| {
-        let span = e.span();
-        let arena: &mut SimpleState<Arena<'s>> = e.state();
-        let span = arena.span(span);
-        arena.ast.phrases.push(Phrase { items, span, cache: Default::default() });
-        PhraseId(arena.ast.phrases.len() as u32 - 1)
-    }));
 
     let colon = choice((one(Kind::Colon).to(false), one(Kind::ColonColon).to(true)));
     let stmt = phrase.clone().then(colon.then(phrase.clone()).or_not()).map(|(first, rest)| match rest {
@@ -149,8 +159,7 @@ fn program<'s>() -> impl Parser<'s, &'s [Token], Vec<Stmt>, Extra<'s>> {
         Some((false, then)) => Stmt { guard: Guard::Test(first), phrase: then },
         Some((true, then)) => Stmt { guard: Guard::Error(first), phrase: then },
     });
-    block.define(stmt.separated_by(separator).collect::<Vec<Stmt>>());
-    block.then_ignore(end())
+    stmt.separated_by(separator).collect::<Vec<Stmt>>()
 }
 
 /// The tree of checked tokens (comments left out). Errors: what the grammar does not allow where it stands.

@@ -70,15 +70,16 @@ pub fn canonical(c: char) -> char {
 }
 
 pub fn lex(text: &str) -> Vec<Token> {
-    lex_within(text, usize::MAX)
+    lex_within(text, usize::MAX, usize::MAX)
 }
 
-/// As `lex`, but stops where more than `nest` brackets are open: what follows cannot be read anyway.
-pub fn lex_within(text: &str, nest: usize) -> Vec<Token> {
-    let mut open = 0usize;
+/// As `lex`, but stops where more than `nest` brackets are open, or a statement has more than `most` tokens: what follows
+/// cannot be read anyway.
+pub fn lex_within(text: &str, nest: usize, most: usize) -> Vec<Token> {
+    let (mut open, mut count) = (0usize, 0usize);
     let chars: Vec<char> = text.chars().collect();
     let mut at = 0;
-    let mut out = Vec::with_capacity(chars.len() / 2 + 1);
+    let mut out = Vec::with_capacity((chars.len() / 2).min(1 << 12) + 1);
     while at < chars.len() {
         if matches!(chars[at], ' ' | '\t' | '\r' | '\u{a0}' | '\u{feff}') {
             at += 1;
@@ -90,9 +91,10 @@ pub fn lex_within(text: &str, nest: usize) -> Vec<Token> {
             Kind::Close(_) => open = open.saturating_sub(1),
             _ => {}
         }
+        count = if open == 0 && kind == Kind::Separator { 0 } else { count + 1 };
         out.push(Token { kind, span: Span::new(at as u32, end as u32) });
         at = end;
-        if open > nest {
+        if open > nest || count > most {
             break;
         }
     }

@@ -293,7 +293,10 @@ impl<C: Client> App<C> {
                 .story(*k)
                 .is_some_and(|(t, s)| statement.as_ref().is_some_and(|(text, id)| (&t.statement, s.id) == (text, *id)))
         };
-        self.story = (0..self.run.stories()).find(same).unwrap_or_else(|| self.run.best());
+        let own = |k: &usize| self.run.story(*k).is_some_and(|(t, _)| self.run.owns(t));
+        let mut all = 0..self.run.stories();
+        let found = all.clone().find(|k| same(k) && own(k)).or_else(|| all.find(same));
+        self.story = found.unwrap_or_else(|| self.run.best());
         let new = self.view(false);
         let last = new.passes().len().max(1) - 1;
         let at = pass.and_then(|name| new.passes().iter().position(|p| p.name == name)).unwrap_or(last);

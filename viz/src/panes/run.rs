@@ -62,17 +62,26 @@ impl Run {
         Some((trace, trace.segments.get(*segment)?))
     }
 
-    /// The evaluation to begin with: the largest of the last statement that was compiled.
+    /// Whether a trace was made under the switches of this run: its program may switch by itself.
+    pub(super) fn owns(&self, trace: &Trace) -> bool {
+        trace.config.is(&self.switches.preset, &self.switches.off)
+    }
+
+    /// The evaluation to begin with: the largest of the last statement that was compiled under this run's switches.
     pub fn best(&self) -> usize {
-        let last = self.stories.last().map(|s| s.0);
+        let own = self.stories.iter().rev().find(|s| self.traces.get(s.0).is_some_and(|t| self.owns(t)));
+        let last = own.or(self.stories.last()).map(|s| s.0);
         let own = self.stories.iter().enumerate().filter(|(_, s)| Some(s.0) == last);
         own.max_by_key(|(k, _)| self.story(*k).map(|(_, s)| s.nodes[1] - s.nodes[0])).map_or(0, |(k, _)| k)
     }
 
+    /// What ran under other switches than the row names is not counted in it.
     pub fn row(&self) -> Row {
+        let any = self.traces.iter().any(|t| self.owns(t));
+        let counted = || self.traces.iter().filter(move |t| !any || self.owns(t));
         let sum = |name: &str| {
             let figure = FIGURES.iter().find(|f| f.name == name);
-            figure.map_or(0, |f| self.traces.iter().map(f.of).fold(0, u64::saturating_add))
+            figure.map_or(0, |f| counted().map(f.of).fold(0, u64::saturating_add))
         };
         let ran = |t: &Trace| t.kernels.iter().filter_map(|k| k.meas.as_ref()).fold(0.0, |us, m| us + m.us);
         Row {
@@ -82,7 +91,7 @@ impl Run {
             switches: self.switches.clone(),
             launches: sum("launches"),
             bytes: sum("bytes"),
-            us: self.traces.iter().map(ran).fold(0.0, |all, us| all + us),
+            us: counted().map(ran).fold(0.0, |all, us| all + us),
             failed: self.failure.as_ref().map(|f| f.name.clone()),
             results: self.traces.iter().map(|t| t.result.clone()).collect(),
         }

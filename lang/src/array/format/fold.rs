@@ -4,6 +4,7 @@ use super::boxed::{self, Boxes};
 use super::grid::{self, Grid};
 use super::shape_text;
 use crate::array::{Array, elements};
+use crate::error::Result;
 use crate::limits::Budget;
 use crate::prim::moves::gather;
 
@@ -29,22 +30,23 @@ pub enum Long {
     Cut,
 }
 
-/// What a ready value prints, each line ended.
-pub fn display(a: &Array, style: &Style) -> String {
+/// What a ready value prints, each line ended. Errors: WS FULL, INTERRUPT.
+pub fn display(a: &Array, style: &Style, budget: &Budget) -> Result<String> {
     let lines = match (style.boxes, style.long) {
-        (Boxes::Off, Long::Fold) => cut(a, style),
-        _ => shaped(a, style),
+        (Boxes::Off, Long::Fold) => cut(a, style, budget)?,
+        _ => shaped(a, style, budget)?,
     };
-    let mut out = String::with_capacity(lines.iter().map(|l| l.len() + 1).sum());
+    let mut out = String::new();
+    budget.grow(&mut out, lines.iter().map(|l| l.len() + 1).sum())?;
     for line in lines {
         out.push_str(&line);
         out.push('\n');
     }
-    out
+    Ok(out)
 }
 
 /// As the session's `]box` and `]rows` want it.
-fn shaped(a: &Array, style: &Style) -> Vec<String> {
+fn shaped(a: &Array, style: &Style, budget: &Budget) -> Result<Vec<String>> {
     let pw = if style.long == Long::Fold { style.pw } else { usize::MAX };
     let lines = match boxed::rows(a, style.boxes, style.pp) {
         Some(rows) => {
@@ -52,25 +54,25 @@ fn shaped(a: &Array, style: &Style) -> Vec<String> {
             let rows = folded(Grid { rows, breaks: vec![] }, pw);
             if style.lines > 1 { shortened(rows, style.lines, &says) } else { rows }
         }
-        None => cut(a, &Style { pw: pw.min(1 << 24), ..*style }),
+        None => cut(a, &Style { pw, ..*style }, budget)?,
     };
     if style.long != Long::Cut {
-        return lines;
+        return Ok(lines);
     }
     let end = |line: String| match line.chars().count() > style.pw {
         true => line.chars().take(style.pw.saturating_sub(1)).chain(['…']).collect(),
         false => line,
     };
-    lines.into_iter().map(end).collect()
+    Ok(lines.into_iter().map(end).collect())
 }
 
-fn cut(a: &Array, style: &Style) -> Vec<String> {
+fn cut(a: &Array, style: &Style, budget: &Budget) -> Result<Vec<String>> {
     let half = style.lines / 2;
     let rows = if a.rank() < 2 { 1 } else { elements(&a.shape()[..a.rank() - 1]) };
     let most = half.saturating_mul(style.pw);
     let left_out =
         |what: String| format!("      … {what} left out; shape {}; )limits lines 0 prints all", shape_text(a.shape()));
-    if half > 0 && a.rank() == 1 && a.len() > 2 * most {
+    if half > 0 && a.rank() == 1 && a.len() > most.saturating_mul(2) {
         let n = a.len();
         let mut head = folded(grid::of(&slice(a, 0, most, &[most]), style.pp), style.pw);
         let mut tail = folded(grid::of(&slice(a, n - most, most, &[most]), style.pp), style.pw);
@@ -78,7 +80,7 @@ fn cut(a: &Array, style: &Style) -> Vec<String> {
         let skip = tail.len().saturating_sub(half);
         head.push(left_out("items".to_string()));
         head.extend(tail.drain(skip..));
-        return head;
+        return Ok(head);
     }
     if half > 0 && rows > style.lines && a.rank() >= 2 {
         let width = a.shape().last().copied().unwrap_or(1);
@@ -88,11 +90,11 @@ fn cut(a: &Array, style: &Style) -> Vec<String> {
                 folded(grid::of(&slice(a, a.len() - half * width, half * width, &[half, width]), style.pp), style.pw);
             head.push(left_out(format!("{} rows", rows - 2 * half)));
             head.extend(tail);
-            return shortened(head, style.lines + 1, &left_out);
+            return Ok(shortened(head, style.lines + 1, &left_out));
         }
     }
-    let lines = folded(grid::of(a, style.pp), style.pw);
-    if half > 0 { shortened(lines, style.lines, &left_out) } else { lines }
+    let lines = folded(grid::within(a, style.pp, budget)?, style.pw);
+    Ok(if half > 0 { shortened(lines, style.lines, &left_out) } else { lines })
 }
 
 fn shortened(mut lines: Vec<String>, most: usize, left_out: &dyn Fn(String) -> String) -> Vec<String> {

@@ -2,6 +2,8 @@
 
 use super::{complex, complex_column, is_int, numeral, scaled_column};
 use crate::array::{Array, Complex64, Data, View, elements};
+use crate::error::Result;
+use crate::limits::Budget;
 
 /// Rows, and the character offsets where a fold may cut them.
 pub struct Grid {
@@ -30,23 +32,37 @@ impl Cell {
     }
 }
 
+/// Of what is small: nobody can stop it.
 pub fn of(a: &Array, pp: usize) -> Grid {
+    let none = || Grid { rows: vec![String::new()], breaks: vec![] };
+    within(a, pp, &Budget::new(u64::MAX)).unwrap_or_else(|_| none())
+}
+
+/// Bytes of texts and their tables that an item of a row needs, and one of a matrix.
+const IN_A_ROW: usize = 24;
+const IN_A_COLUMN: usize = 160;
+
+/// Errors: WS FULL, INTERRUPT.
+pub fn within(a: &Array, pp: usize, budget: &Budget) -> Result<Grid> {
     let a = a.settled();
     if a.is_empty() && a.rank() > 1 {
         // Rows of nothing: as many as anyone may want to see.
         let rows = elements(&a.shape()[..a.rank() - 1]).min(1_000);
-        return Grid { rows: vec![String::new(); rows], breaks: vec![] };
+        return Ok(Grid { rows: vec![String::new(); rows], breaks: vec![] });
     }
     if a.is_uniform() && a.is_char() {
-        return characters(&a);
+        let _held = budget.charge_elements(a.len(), 8)?;
+        return Ok(characters(&a));
     }
     if a.is_uniform() && a.rank() < 2 {
-        return numbers(&a, pp);
+        let _held = budget.charge_elements(a.len(), IN_A_ROW)?;
+        return numbers(&a, pp, budget);
     }
+    let _held = budget.charge_elements(a.len(), IN_A_COLUMN)?;
     let columns = a.shape().last().copied().unwrap_or(1);
     let rows = if a.rank() == 0 { 1 } else { elements(&a.shape()[..a.rank() - 1]) };
-    let laid = (0..columns).map(|c| column(&a, c, columns, rows, pp)).collect::<Vec<_>>();
-    assemble(&a, laid, rows)
+    let laid = (0..columns).map(|c| column(&a, c, columns, rows, pp, budget)).collect::<Result<Vec<_>>>()?;
+    assemble(&a, laid, rows, budget)
 }
 
 fn characters(a: &Array) -> Grid {
@@ -54,6 +70,8 @@ fn characters(a: &Array) -> Grid {
     let width = a.shape().last().copied().unwrap_or(1);
     let shown = |c: char| if (c as u32) < 32 && c != '\n' { ' ' } else { c };
     if a.rank() < 2 {
+        // A text may go back to the beginning of its line, and to the next stop; in a matrix neither has a place.
+        let shown = |c: char| if matches!(c, '\r' | '\t') { c } else { shown(c) };
         return Grid { rows: vec![chars.into_iter().map(shown).collect()], breaks: vec![] };
     }
     let n = elements(&a.shape()[..a.rank() - 1]);
@@ -61,9 +79,9 @@ fn characters(a: &Array) -> Grid {
     Grid { rows: planes(rows, a.shape()), breaks: vec![] }
 }
 
-fn numbers(a: &Array, pp: usize) -> Grid {
+fn numbers(a: &Array, pp: usize, budget: &Budget) -> Result<Grid> {
     if a.is_complex() {
-        return in_a_row(a.to_complexes().unwrap_or_default().into_iter().map(|z| complex(z, pp)));
+        return in_a_row(a.to_complexes().unwrap_or_default().into_iter().map(|z| complex(z, pp)), budget);
     }
     let items = match a.data() {
         Data::Dense(b) => match b.view() {
@@ -73,14 +91,19 @@ fn numbers(a: &Array, pp: usize) -> Grid {
         _ => a.to_numbers().unwrap_or_default(),
     };
     let whole = items.iter().all(|&x| is_int(x));
-    in_a_row(items.iter().map(|&x| numeral(x, pp, whole)))
+    in_a_row(items.iter().map(|&x| numeral(x, pp, whole)), budget)
 }
 
-fn in_a_row(texts: impl ExactSizeIterator<Item = String>) -> Grid {
-    let mut row = String::with_capacity(texts.len() * 4);
-    let mut breaks = Vec::with_capacity(texts.len());
-    let mut at = 0;
+fn in_a_row(texts: impl ExactSizeIterator<Item = String>, budget: &Budget) -> Result<Grid> {
+    let mut row = String::new();
+    budget.grow(&mut row, texts.len().saturating_mul(4))?;
+    let mut breaks = budget.room(texts.len())?;
+    let (mut at, mut ticks) = (0, budget.ticks());
     for (k, text) in texts.enumerate() {
+        ticks.tick()?;
+        if row.capacity() - row.len() <= text.len() {
+            budget.grow(&mut row, text.len() + 1)?;
+        }
         if k > 0 {
             row.push(' ');
             at += 1;
@@ -89,7 +112,7 @@ fn in_a_row(texts: impl ExactSizeIterator<Item = String>) -> Grid {
         at += text.chars().count();
         row.push_str(&text);
     }
-    Grid { rows: vec![row], breaks }
+    Ok(Grid { rows: vec![row], breaks })
 }
 
 struct Column {
@@ -109,7 +132,9 @@ fn split(text: String) -> Cell {
     }
 }
 
-fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize) -> Column {
+fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize, budget: &Budget) -> Result<Column> {
+    let mut ticks = budget.ticks();
+    ticks.tick()?;
     let numbers: Vec<Option<Complex64>> = (0..rows)
         .map(|r| match a.data() {
             Data::Items(i) => i.at(r * columns + c).complex_scalar(),
@@ -120,7 +145,9 @@ fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize) -> Column
     let whole = real && numbers.iter().flatten().all(|z| is_int(z.re));
     let texts: Vec<Option<String>> = match real || rows < 2 {
         true => {
-            numbers.iter().map(|z| z.map(|z| if real { numeral(z.re, pp, whole) } else { complex(z, pp) })).collect()
+            let text = |z: Complex64| if real { numeral(z.re, pp, whole) } else { complex(z, pp) };
+            let texts = numbers.iter().map(|z| ticks.tick().map(|()| z.map(text)));
+            texts.collect::<Result<_>>()?
         }
         false => complex_column(&numbers, pp),
     };
@@ -134,6 +161,7 @@ fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize) -> Column
     let mut bare = false;
     let mut cells = Vec::with_capacity(rows);
     for (r, (x, text)) in numbers.into_iter().zip(texts).enumerate() {
+        ticks.tick()?;
         cells.push(match (x, text) {
             (Some(_), Some(_)) if any_scaled => split(scaled[r].clone()),
             (_, Some(text)) => split(text),
@@ -143,7 +171,7 @@ fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize) -> Column
                     Data::Char(c) if !nested => Cell::Char(*c),
                     _ => {
                         bare |= item.is_simple_scalar();
-                        block(&item, pp)
+                        block(&item, pp, budget)?
                     }
                 }
             }
@@ -167,18 +195,19 @@ fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize) -> Column
         }
     }
     let text = cells.iter().all(|c| matches!(c, Cell::Char(_)));
-    Column { cells, width, text, nested, bare }
+    Ok(Column { cells, width, text, nested, bare })
 }
 
 /// A nested item with a blank on either side.
-fn block(item: &Array, pp: usize) -> Cell {
-    let rows = of(item, pp).rows;
+fn block(item: &Array, pp: usize, budget: &Budget) -> Result<Cell> {
+    let rows = within(item, pp, budget)?.rows;
     let width = rows.iter().map(|r| r.chars().count()).max().unwrap_or(0);
     let rows = rows.into_iter().map(|r| format!(" {r}{} ", " ".repeat(width - r.chars().count()))).collect();
-    Cell::Block(rows, width + 2)
+    Ok(Cell::Block(rows, width + 2))
 }
 
-fn assemble(a: &Array, columns: Vec<Column>, rows: usize) -> Grid {
+fn assemble(a: &Array, columns: Vec<Column>, rows: usize, budget: &Budget) -> Result<Grid> {
+    let mut ticks = budget.ticks();
     let mut out: Vec<String> = Vec::new();
     let mut breaks = Vec::new();
     let mut at = 0;
@@ -208,6 +237,7 @@ fn assemble(a: &Array, columns: Vec<Column>, rows: usize) -> Grid {
                 if gap(k) {
                     row.push(' ');
                 }
+                ticks.tick()?;
                 let width = match &c.cells[r] {
                     Cell::Num(a, b) if h == 0 => {
                         row.push_str(a);
@@ -232,7 +262,7 @@ fn assemble(a: &Array, columns: Vec<Column>, rows: usize) -> Grid {
             out.push(row);
         }
     }
-    Grid { rows: out, breaks }
+    Ok(Grid { rows: out, breaks })
 }
 
 /// Blank lines before a row that begins a plane: one for rank 3, two between rank-3 blocks.

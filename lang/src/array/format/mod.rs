@@ -8,6 +8,8 @@ pub use boxed::Boxes;
 pub use fold::{Long, Style, display};
 
 use super::{Array, Complex64};
+use crate::error::Result;
+use crate::limits::Budget;
 
 /// A number with ten digits, as messages show it.
 pub fn number(x: f64) -> String {
@@ -109,14 +111,14 @@ fn rounded(x: f64, pp: usize) -> (String, i32) {
     (if kept.is_empty() { "0".into() } else { kept.into() }, exponent.parse().unwrap_or(0))
 }
 
-/// The rows of an array's picture, blank lines between planes included. Ready arrays.
-pub fn grid(a: &Array, pp: usize) -> Vec<String> {
-    grid::of(a, pp).rows
+/// The rows of an array's picture, blank lines between planes included. Ready arrays. Errors: WS FULL, INTERRUPT.
+pub fn grid(a: &Array, pp: usize, budget: &Budget) -> Result<Vec<String>> {
+    grid::within(a, pp, budget).map(|grid| grid.rows)
 }
 
 /// A simple vector on one line.
 pub fn line(a: &Array) -> String {
-    grid(a, 10).swap_remove(0)
+    grid::of(a, 10).rows.swap_remove(0)
 }
 
 /// A shape for messages: `2 3`, or `scalar`.

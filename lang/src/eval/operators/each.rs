@@ -86,13 +86,15 @@ pub fn each_item(ev: &mut Eval<'_>, func: &Rc<Func>, x: Option<&Array>, y: &Arra
             .map(|a| Array::items([1].as_slice(), vec![a], None).prototype());
         return crate::prim::cells::empty(&ev.cx, &shape, proto.unwrap_or(Array::num(0.0)));
     }
-    let _held = ev.cx.budget().charge_elements(n, std::mem::size_of::<Array>())?;
+    let mut out = ev.cx.budget().room(n)?;
+    let _held = ev.cx.budget().charge_elements(n, size_of::<Array>())?;
     let item =
         |a: &Array, k: usize| if a.rank() == 0 { a.disclosed() } else { a.item(if a.len() == 1 { 0 } else { k }) };
-    let mut out = Vec::with_capacity(n);
     let mut none = 0;
     ev.one_by_one(n, |ev| {
+        let mut ticks = ev.cx.budget().ticks();
         for k in 0..n {
+            ticks.tick()?;
             let left = x.as_ref().map(|x| item(x, k));
             let o = ev.call(func, left.as_ref(), &item(&y, k))?;
             match ev.valued(o)? {

@@ -45,11 +45,13 @@ pub fn all_pairs(ev: &mut Eval<'_>, func: &Rc<Func>, x: &Array, y: &Array) -> Re
     let shape: Shape = x.shape().iter().chain(y.shape()).copied().collect();
     let n = checked_elements(&shape)?;
     let (x, y) = (ev.cx.ready_outer(x)?, ev.cx.ready_outer(y)?);
-    let _held = ev.cx.budget().charge_elements(n, std::mem::size_of::<Array>())?;
+    let mut out = ev.cx.budget().room(n)?;
+    let _held = ev.cx.budget().charge_elements(n, size_of::<Array>())?;
     let item = |a: &Array, k: usize| if a.rank() == 0 { a.disclosed() } else { a.item(k) };
-    let mut out = Vec::with_capacity(n);
+    let mut ticks = ev.cx.budget().ticks();
     for i in 0..x.len() {
         for j in 0..y.len() {
+            ticks.tick()?;
             let z = ev.apply(func, Some(&item(&x, i)), &item(&y, j))?;
             out.push(z);
         }

@@ -224,9 +224,12 @@ fn windows(ev: &mut Eval<'_>, f: &Operand, x: &Array, y: &Array, axis: usize) ->
         ev.cx.apply_move(y, Move { name: "↓", shape: shape.clone(), read, onto: width == 1 })
     };
     if let Some(op) = scalar_op(f) {
-        let order: Vec<usize> = if by < 0 { (0..width).collect() } else { (0..width).rev().collect() };
-        let mut sum = at(ev, order[0])?;
-        for &k in &order[1..] {
+        // Each place of the window is a step that is recorded.
+        let _held = ev.cx.budget().charge_elements(width, size_of::<usize>())?;
+        let place = |k: usize| if by < 0 { k } else { width - 1 - k };
+        let mut sum = at(ev, place(0))?;
+        for k in (1..width).map(place) {
+            ev.cx.budget().check()?;
             let left = at(ev, k)?;
             sum = ev.cx.map2(op, &left, &sum)?;
         }

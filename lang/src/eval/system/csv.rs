@@ -69,12 +69,13 @@ fn number(field: &str, form: &Form) -> Option<f64> {
         text = text.replace(form.decimal, ".");
     }
     let looks = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
-    text.parse().ok().filter(|x: &f64| looks && x.is_finite() || !looks && is_special(&text))
+    text.parse().ok().filter(|x: &f64| looks && x.is_finite() || is_special(&text))
 }
 
 /// What files of numbers hold beside numbers.
 fn is_special(text: &str) -> bool {
-    ["nan", "inf", "infinity"].iter().any(|w| text.eq_ignore_ascii_case(w))
+    let word = text.strip_prefix(['-', '+']).unwrap_or(text);
+    ["nan", "inf", "infinity"].iter().any(|w| word.eq_ignore_ascii_case(w))
 }
 
 enum Column {

@@ -21,7 +21,7 @@ pub static ROWS: &[Row] = &[
     ),
     function(
         "NPY",
-        "Reads a .npy file; X⎕NPY path writes one.",
+        "Reads a .npy file; X⎕NPY path writes one, path and 1 replaces it.",
         ("{22::'no such file' ⋄ ⎕NPY'x.npy'}0", "no such file"),
         npy,
     ),
@@ -50,17 +50,21 @@ pub fn path(y: &Array) -> Result<String> {
     if text.is_empty() { Err(value("a path is needed")) } else { Ok(text) }
 }
 
-/// `path`, or `path flag`.
-fn path_and_flag(y: &Array, name: &str) -> Result<(String, i64)> {
+/// `path`, or `path flag`, one of `flags`.
+fn path_and_flag(y: &Array, name: &str, flags: &[i64]) -> Result<(String, i64)> {
     if y.is_simple() {
         return Ok((path(y)?, 0));
     }
     let parts = y.to_items();
-    let flag = |a: &Array| a.number_scalar().and_then(|x| near_integer(x, 1e-14)).filter(|k| (0..=2).contains(k));
+    let flag = |a: &Array| a.number_scalar().and_then(|x| near_integer(x, 1e-14)).filter(|k| flags.contains(k));
+    let form = || {
+        let all: Vec<String> = flags.iter().map(i64::to_string).collect();
+        misused(name, &format!("a path, and {}", all.join(" or ")))
+    };
     match parts.as_slice() {
         [one] => Ok((path(one)?, 0)),
-        [one, k] => Ok((path(one)?, flag(k).ok_or_else(|| misused(name, "a path, and 0 1 or 2"))?)),
-        _ => Err(misused(name, "a path, and 0 1 or 2")),
+        [one, k] => Ok((path(one)?, flag(k).ok_or_else(form)?)),
+        _ => Err(form()),
     }
 }
 
@@ -113,7 +117,7 @@ fn get(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
             return Err(nonce(format!("the encoding {encoding}")));
         }
     }
-    let (name, flag) = path_and_flag(a.y, "NGET")?;
+    let (name, flag) = path_and_flag(a.y, "NGET", &[0, 1, 2])?;
     let (text, encoding) = read_text(&mut ev.cx, &name)?;
     let first = text.find(['\n', '\r', '\u{85}']).map(|at| &text[at..]);
     let newline = match first {
@@ -166,7 +170,7 @@ fn content(x: &Array) -> Result<(Vec<String>, String)> {
 
 fn put(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let (rows, end) = content(a.left("the text")?)?;
-    let (name, flag) = path_and_flag(a.y, "NPUT")?;
+    let (name, flag) = path_and_flag(a.y, "NPUT", &[0, 1, 2])?;
     if flag == 0 && ev.cx.world()?.exists(&name) {
         return Err(taken(&name, "text ⎕NPUT path 1 replaces it"));
     }
@@ -177,20 +181,19 @@ fn put(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
             text += &end;
         }
     }
-    let mut bytes = if flag == 2 && ev.cx.world()?.exists(&name) { ev.cx.host.read_file(&name)? } else { Vec::new() };
-    bytes.extend_from_slice(text.as_bytes());
-    ev.cx.world()?.write_file(&name, &bytes)?;
+    match flag {
+        2 => ev.cx.world()?.append_file(&name, text.as_bytes())?,
+        _ => ev.cx.world()?.write_file(&name, text.as_bytes())?,
+    }
     ev.shy(Array::num(text.len() as f64))
 }
 
 fn npy(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
-    let path = path(a.y)?;
-    match a.x {
-        None => ev.cx.world()?.read_npy(&path).map(Some),
-        Some(x) if x.is_uniform() => {
-            ev.cx.world()?.write_npy(&path, x)?;
-            Ok(None)
-        }
-        Some(_) => Err(domain("a .npy file holds simple arrays")),
+    let Some(x) = a.x else { return ev.cx.world()?.read_npy(&path(a.y)?).map(Some) };
+    let (name, flag) = path_and_flag(a.y, "NPY", &[0, 1])?;
+    match x.is_uniform() {
+        true if flag == 0 && ev.cx.world()?.exists(&name) => Err(taken(&name, "X⎕NPY path 1 replaces it")),
+        true => ev.cx.world()?.write_npy(&name, x).map(|()| None),
+        false => Err(domain("a .npy file holds simple arrays")),
     }
 }

@@ -25,7 +25,7 @@ fn fmt(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let Some(x) = a.x else {
         let rows = match a.y.to_text().filter(|_| a.y.is_char() && a.y.rank() < 2) {
             Some(text) => text.split(['\n', '\r']).map(String::from).collect(),
-            None => format::grid(a.y, ev.cx.sys.pp),
+            None => format::grid(a.y, ev.cx.sys.pp, ev.cx.budget())?,
         };
         return text_matrix(&ev.cx, &rows).map(Some);
     };

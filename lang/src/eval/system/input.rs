@@ -36,7 +36,7 @@ impl Eval<'_> {
         self.cx.settle(&[], "input")?;
         self.cx.sys.prompt.clear();
         loop {
-            self.cx.host.output("⎕:\n");
+            self.cx.host.prompt("⎕:\n");
             let line = self.cx.host.read_line("      ");
             self.cx.host.interrupt().check()?;
             let line = line.ok_or_else(|| nobody("⎕"))?;

@@ -8,7 +8,9 @@ use crate::array::{Array, Data, MOST_DEPTH};
 use crate::error::{Error, Result, domain, limit, nonce};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
+use crate::limits::{Budget, Ticks};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::cell::RefCell;
 use std::fmt;
 
 pub static ROWS: &[Row] = &[optional(
@@ -106,6 +108,8 @@ fn json(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
             indent: !a.options.flag("Compact", true)?,
             ascii: a.options.word("Charset", &["Unicode", "ASCII"])? == "ASCII",
             split: a.options.word("HighRank", &["Error", "Split"])? == "Split",
+            budget: ev.cx.budget().clone(),
+            ticks: RefCell::new(ev.cx.budget().ticks()),
         };
         if rows {
             return Err(nonce("writing JSON from rows (⍠'Format' 'M')"));
@@ -186,6 +190,8 @@ struct Style {
     indent: bool,
     ascii: bool,
     split: bool,
+    budget: Budget,
+    ticks: RefCell<Ticks>,
 }
 
 fn newline(style: &Style, depth: usize, out: &mut String) {
@@ -246,9 +252,16 @@ fn listed(
     Ok(())
 }
 
+/// Bytes that a number takes at most, with what stands beside it.
+const WORD: usize = 64;
+
 fn write(a: &Array, style: &Style, depth: usize, out: &mut String) -> Result<()> {
     if depth > MOST_DEPTH as usize {
         return Err(limit("this nests deeper than JSON is written"));
+    }
+    style.ticks.borrow_mut().tick()?;
+    if out.capacity() - out.len() < WORD {
+        style.budget.grow(out, WORD)?;
     }
     if let Data::Items(held) = a.data()
         && a.rank() == 0

@@ -10,9 +10,10 @@ mod template;
 use super::text::mapped;
 use super::{Args, Does, Options, Row, misused, text_vector, texts};
 use crate::array::Array;
-use crate::error::{Result, domain, length, ws_full};
+use crate::error::{Result, domain, length};
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Operand};
+use crate::limits::Budget;
 use pattern::Pattern;
 use std::rc::Rc;
 use template::{Case, Part, Template};
@@ -160,6 +161,15 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
     out
 }
 
+/// Errors: WS FULL where the text grows beyond what is free.
+fn pushed(out: &mut String, piece: &str, budget: &Budget) -> Result<()> {
+    if out.capacity() - out.len() < piece.len() {
+        budget.grow(out, piece.len())?;
+    }
+    out.push_str(piece);
+    Ok(())
+}
+
 fn is_end(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
@@ -171,6 +181,8 @@ impl Search<'_> {
             return Err(domain("⎕R and ⎕S take a text or a vector of texts"));
         }
         let eol = self.line_end()?;
+        // The characters, lines of them, the text they make.
+        let _text = ev.cx.budget().charge_elements(y.len(), size_of::<char>() + 2)?;
         let lines = texts(y, "the text to search")?;
         let mut text = lines.join(eol);
         if self.options.flag("NEOL", false)? {
@@ -188,7 +200,7 @@ impl Search<'_> {
                 ev.cx.host.interrupt().check()?;
             }
             self.block(ev, block, k, &mut out, &mut found)?;
-            out.push_str(end);
+            pushed(&mut out, end, ev.cx.budget())?;
         }
         if !self.replace {
             let proto = match self.rule {
@@ -268,17 +280,12 @@ impl Search<'_> {
                 counted = start;
                 let m = Match { pattern: k, caps, block, offset };
                 if self.replace {
-                    out.push_str(&text[copied..start]);
+                    pushed(out, &text[copied..start], ev.cx.budget())?;
                     self.replaced(ev, &m, text, out)?;
                 } else if let Some(value) = self.value(ev, &m, text)? {
                     found.push(value);
                 }
                 copied = end;
-                // % for each match makes more than there was.
-                let free = ev.cx.budget().free();
-                if out.len() as u64 > free {
-                    return Err(ws_full(out.len() as u64, free));
-                }
             }
             from = if self.overlap {
                 after(start)
@@ -292,7 +299,7 @@ impl Search<'_> {
             }
         }
         if self.replace {
-            out.push_str(&text[copied.min(text.len())..]);
+            pushed(out, &text[copied.min(text.len())..], ev.cx.budget())?;
         }
         Ok(())
     }
@@ -304,7 +311,8 @@ impl Search<'_> {
         }
     }
 
-    fn filled(&self, m: &Match<'_>, text: &str, out: &mut String) {
+    /// % for each match makes more than there was.
+    fn filled(&self, m: &Match<'_>, text: &str, out: &mut String, budget: &Budget) -> Result<()> {
         for part in self.template(m.pattern).map_or(&[][..], |t| &t.0) {
             let (piece, case) = match part {
                 Part::Plain(text) => (text.as_str(), Case::Same),
@@ -313,10 +321,14 @@ impl Search<'_> {
                 Part::Named(name, case) => (m.caps.name(name).map_or("", |g| g.as_str()), *case),
             };
             match case {
-                Case::Same => out.push_str(piece),
-                case => out.extend(piece.chars().map(|c| mapped(c, case == Case::Upper))),
+                Case::Same => pushed(out, piece, budget)?,
+                case => {
+                    budget.grow(out, 2 * piece.len())?;
+                    out.extend(piece.chars().map(|c| mapped(c, case == Case::Upper)));
+                }
             }
         }
+        Ok(())
     }
 
     fn matched(&self, ev: &Eval<'_>, m: &Match<'_>) -> Result<Array> {
@@ -325,8 +337,7 @@ impl Search<'_> {
 
     fn replaced(&self, ev: &mut Eval<'_>, m: &Match<'_>, text: &str, out: &mut String) -> Result<()> {
         let Rule::Function(f) = &self.rule else {
-            self.filled(m, text, out);
-            return Ok(());
+            return self.filled(m, text, out, ev.cx.budget());
         };
         let matched = self.matched(ev, m)?;
         let made = ev.apply(f, None, &matched)?;
@@ -341,7 +352,7 @@ impl Search<'_> {
         match &self.rule {
             Rule::Texts(_) => {
                 let mut made = String::new();
-                self.filled(m, text, &mut made);
+                self.filled(m, text, &mut made, ev.cx.budget())?;
                 ev.cx.text(&made).map(Some)
             }
             Rule::Codes(codes, one) => {

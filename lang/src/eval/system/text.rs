@@ -57,12 +57,15 @@ fn ucs(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 
 /// Code points to characters.
 fn points(cx: &Cx<'_>, y: &Array) -> Result<Array> {
+    let _held = cx.budget().charge_elements(y.len(), size_of::<f64>() + size_of::<char>())?;
     let codes = y.to_numbers().ok_or_else(|| domain("⎕UCS takes characters or code points"))?;
     let one = |x: f64| {
         let k = u32::try_from(cx.integer(x, "a code point")?).ok().and_then(char::from_u32);
         k.ok_or_else(|| domain(format!("no character has the code point {}", crate::array::format::number(x))))
     };
-    Array::chars(y.shape(), codes.into_iter().map(one).collect::<Result<_>>()?, cx.budget())
+    let mut ticks = cx.budget().ticks();
+    let chars = codes.into_iter().map(|x| ticks.tick().and_then(|()| one(x))).collect::<Result<_>>()?;
+    Array::chars(y.shape(), chars, cx.budget())
 }
 
 /// Each simple array inside.

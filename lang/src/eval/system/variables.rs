@@ -116,7 +116,11 @@ fn pp(cx: &mut Cx<'_>, v: &Array) -> Result<()> {
 
 fn pw(cx: &mut Cx<'_>, v: &Array) -> Result<()> {
     match whole(cx, v, "PW")? {
-        Some(n) if (42..=32_767).contains(&n) => cx.sys.pw = n as usize,
+        Some(n) if (42..=32_767).contains(&n) => {
+            cx.sys.pw = n as usize;
+            // Whoever names a width wants it, also in a file.
+            cx.sys.view.unread = false;
+        }
         _ => return Err(domain("⎕PW is 42 to 32767")),
     }
     Ok(())

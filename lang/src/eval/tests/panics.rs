@@ -62,6 +62,10 @@ impl Host for Faulty {
         self.step();
         self.inner.write_file(path, bytes)
     }
+    fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
+        self.step();
+        self.inner.append_file(path, bytes)
+    }
     fn read_npy(&mut self, path: &str) -> Result<Array> {
         self.inner.read_npy(path)
     }
@@ -97,6 +101,10 @@ impl Host for Faulty {
     fn output(&mut self, text: &str) {
         self.step();
         self.inner.output(text)
+    }
+    fn prompt(&mut self, text: &str) {
+        self.step();
+        self.inner.prompt(text)
     }
     fn entropy(&mut self) -> u64 {
         self.inner.entropy()
