@@ -127,6 +127,8 @@ const EDGES: &[&str] = &[
     "+/2 1100⍴V,9",
     "{0.5×⍵+2÷⍵}⍣≡¨1+V",
     "+/{2⊃{(a n)←⍵ ⋄ (a÷2)(n+1)}⍣{0.1>⊃⍺}⊢⍵ 0}¨V",
+    "(0.1×V)∨0.3-⌽0.0001×V",
+    "(0.1×V)∧0.0125×1+⌽V",
 ];
 
 /// Around a vector, a warp, what a block takes of single points, of vectors, of partial results and of a tile.

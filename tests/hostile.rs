@@ -3,7 +3,7 @@
 mod support;
 
 use aplomb_lang::prim::table::prims;
-use aplomb_lang::protocol::{Event, Request};
+use aplomb_lang::protocol::{Event, Request, Sink};
 use support::{Dice, Heard, scaled, session};
 
 /// Lines that work, to be mangled.
@@ -104,4 +104,45 @@ fn an_array_beyond_the_budget_is_ws_full_and_nothing_is_lost() {
     }
     assert_eq!(run("keep").0, "42\n");
     assert_eq!(run("+/⍳1E6").0, "5.000005E11\n");
+}
+
+/// Panics when the n-th text is printed.
+struct Breaks(u32);
+
+impl Sink for Breaks {
+    fn event(&mut self, event: Event) {
+        if let Event::Stream(_) = event {
+            self.0 = self.0.saturating_sub(1);
+            assert!(self.0 != 0, "planted");
+        }
+    }
+
+    fn input(&mut self, _prompt: &str) -> Option<String> {
+        None
+    }
+}
+
+#[test]
+fn a_defect_leaves_names_and_modes_as_they_were() {
+    let mut s = session();
+    let run = |code: &str| Request::Execute { code: code.into(), name: "line".into(), silent: false };
+    let told = |code: &str| Request::Trace { code: code.into(), name: "line".into(), switches: None, effects: false };
+    s.handle(run("a←5 6 ⋄ b←1"), &mut Heard::default());
+    let broken = [
+        run("⎕←b⊣a[1]←99"),
+        run("b←2\n⎕←b⊣a←99\nb←3"),
+        told("a←99\n⎕IO←0\n⎕←a"),
+        told("{⎕IO←0 ⋄ ⎕←⍵}¨⍳3⊣a←99"),
+        run("]time a←⎕←99"),
+    ];
+    for request in broken {
+        s.handle(request, &mut Breaks(1));
+        assert!(!s.core().is_holding() && !s.core().is_tracing());
+        let mut heard = Heard::default();
+        s.handle(run("a,⎕IO"), &mut heard);
+        assert!(heard.0.iter().any(|e| matches!(e, Event::Result(b) if b["text/plain"] == "5 6 1\n")), "{:?}", heard.0);
+    }
+    let mut heard = Heard::default();
+    s.handle(run("b"), &mut heard);
+    assert!(heard.0.iter().any(|e| matches!(e, Event::Result(b) if b["text/plain"] == "2\n")));
 }

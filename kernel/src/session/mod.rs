@@ -35,7 +35,7 @@ use aplomb_lang::syntax;
 use aplomb_lang::syntax::resolve::Class;
 use aplomb_lang::trace::{ResultRecord, Trace};
 use kept::Warning;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use world::World;
@@ -151,6 +151,14 @@ impl Session {
         });
     }
 
+    /// Runs with the workspace, and leaves it as it is, also where a defect ends it.
+    fn aside<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let now = self.interp.snapshot();
+        let done = catch_unwind(AssertUnwindSafe(|| run(self)));
+        self.interp.restore(&now);
+        done.unwrap_or_else(|bug| resume_unwind(bug))
+    }
+
     fn look_back(&mut self, sink: &mut dyn Sink) -> Result<(), Error> {
         self.interp.finish(&mut World::new(&mut self.core, Some(sink), true))
     }
@@ -158,8 +166,10 @@ impl Session {
     fn protected(&mut self, sink: &mut dyn Sink, work: impl FnOnce(&mut Self, &mut dyn Sink)) {
         self.core.interrupt.clear();
         sink.event(Event::Status(Status::Busy));
+        let modes = self.core.modes();
         let done = catch_unwind(AssertUnwindSafe(|| work(self, &mut *sink)));
         if let Err(bug) = done {
+            self.core.set_modes(modes);
             let error = internal(format!("a defect of Aplomb ended this line: {}", message(&*bug)));
             sink.event(Event::Error(failure(&error)));
         }
@@ -371,32 +381,33 @@ impl Session {
     }
 
     fn trace_again(&mut self, source: Arc<Source>, before: Option<Snapshot>) -> Result<Trace, Error> {
-        let now = self.interp.snapshot();
-        if let Some(before) = before {
-            self.interp.restore(&before);
-        }
-        self.core.begin();
-        self.interp.set_record_all(true);
-        let earlier = self.core.set_kept_aside();
-        let mut world = World::new(&mut self.core, None, true);
-        let done = self.interp.execute(&source, &mut world);
-        let trace = done.map(|()| world.take_trace(&self.interp));
-        self.core.take_forced();
-        self.core.set_kept(earlier);
-        self.interp.restore(&now);
-        trace
+        self.aside(|session| {
+            if let Some(before) = before {
+                session.interp.restore(&before);
+            }
+            session.core.begin();
+            session.interp.set_record_all(true);
+            let earlier = session.core.set_kept_aside();
+            let mut world = World::new(&mut session.core, None, true);
+            let done = session.interp.execute(&source, &mut world);
+            let trace = done.map(|()| world.take_trace(&session.interp));
+            session.core.take_forced();
+            session.core.set_kept(earlier);
+            trace
+        })
     }
 
     /// The trace of a text whose last value is compiled and not computed (`--no-run`): `meas` is null there. What fixes
     /// shapes and decides guards on the way is computed. The workspace is left alone. Errors: the text's own; VALUE ERROR
     /// where no statement gives a value at the end.
     pub fn trace_unrun(&mut self, source: Arc<Source>) -> Result<Trace, Error> {
-        let (was, now) = (self.core.set_tracing(true), self.interp.snapshot());
-        self.core.begin();
-        self.interp.set_record_all(true);
-        let trace = self.unrun(source);
+        let was = self.core.set_tracing(true);
+        let trace = self.aside(|session| {
+            session.core.begin();
+            session.interp.set_record_all(true);
+            session.unrun(source)
+        });
         self.core.take_forced();
-        self.interp.restore(&now);
         self.core.look_as(was);
         trace
     }
@@ -417,16 +428,13 @@ impl Session {
 
     /// An expression's value, computed, the workspace left alone.
     pub fn value_of(&mut self, text: &str) -> Result<Option<Array>, Error> {
-        let now = self.interp.snapshot();
-        let source = Source::new("line", text);
-        let mut world = World::new(&mut self.core, None, true);
-        let value = self.interp.eval_value(&source, &mut world);
-        let value = match value {
-            Ok(Some(a)) => self.interp.ready(&a, "display", &mut world).map(Some),
-            other => other,
-        };
-        self.interp.restore(&now);
-        value
+        self.aside(|session| {
+            let mut world = World::new(&mut session.core, None, true);
+            match session.interp.eval_value(&Source::new("line", text), &mut world) {
+                Ok(Some(a)) => session.interp.ready(&a, "display", &mut world).map(Some),
+                other => other,
+            }
+        })
     }
 
     /// Runs a text, then computes some of its names in one evaluation; the workspace is left alone. For benchmarks.
@@ -442,22 +450,19 @@ impl Session {
     }
 
     fn run_for(&mut self, text: &str, names: &[&str], dry: bool) -> Result<Vec<Array>, Error> {
-        let now = self.interp.snapshot();
-        self.core.begin();
-        let world = World::new(&mut self.core, None, true);
-        let mut world = if dry { world.dry() } else { world };
-        let done = self.interp.execute(&Source::new("line", text), &mut world);
-        let done = done.and_then(|()| {
-            let found = names.iter().filter_map(|name| match self.interp.get(name) {
+        self.aside(|session| {
+            session.core.begin();
+            let world = World::new(&mut session.core, None, true);
+            let mut world = if dry { world.dry() } else { world };
+            session.interp.execute(&Source::new("line", text), &mut world)?;
+            let found = names.iter().filter_map(|name| match session.interp.get(name) {
                 Some(Value::Array(a)) => Some(a.clone()),
                 _ => None,
             });
             let found: Vec<Array> = found.collect();
-            self.interp.force(&found.iter().collect::<Vec<_>>(), "display", &mut world)?;
+            session.interp.force(&found.iter().collect::<Vec<_>>(), "display", &mut world)?;
             Ok(found.iter().map(Array::settled).collect())
-        });
-        self.interp.restore(&now);
-        done
+        })
     }
 
     /// Switches and options that the compiler sees from now on.

@@ -59,7 +59,11 @@ impl Session {
     /// Names, system variables, switches and the line that `]why` speaks of are then as they were; files and what was
     /// printed are not.
     pub(super) fn tell(&mut self, code: &str, name: &str, switches: Option<Switches>, sink: &mut dyn Sink) {
-        let (names, options) = (self.interp.snapshot(), self.core.options().clone());
+        self.aside(|session| session.tell_here(code, name, switches, sink));
+    }
+
+    fn tell_here(&mut self, code: &str, name: &str, switches: Option<Switches>, sink: &mut dyn Sink) {
+        let options = self.core.options().clone();
         let (last, earlier, spent) = (self.last.take(), self.earlier.take(), self.spent);
         let was = self.core.set_tracing(true);
         self.core.begin();
@@ -78,7 +82,6 @@ impl Session {
             self.core.registers.fill(&mut trace);
             sink.event(Event::Trace(Box::new(trace)));
         }
-        self.interp.restore(&names);
         (self.last, self.earlier, self.spent) = (last, earlier, spent);
         // A text that leaves ends itself only.
         self.exit = None;

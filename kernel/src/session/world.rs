@@ -71,6 +71,14 @@ pub struct Core {
     watchdog: Watchdog,
 }
 
+/// What a request may change for its own time.
+pub(super) struct Modes {
+    options: Options,
+    looks: Looks,
+    planning: bool,
+    holding: bool,
+}
+
 /// Whether stories are kept, and whether small arrays have some.
 #[derive(Clone, Copy)]
 pub struct Looks {
@@ -212,6 +220,19 @@ impl Core {
 
     pub(super) fn look_as(&mut self, Looks { tracing, whole }: Looks) {
         (self.options.trace, self.tracing, self.whole) = (tracing, tracing, whole);
+    }
+
+    /// What requests change for their own time.
+    pub(super) fn modes(&self) -> Modes {
+        let looks = Looks { tracing: self.tracing, whole: self.whole };
+        Modes { options: self.options.clone(), looks, planning: self.planning, holding: self.holding }
+    }
+
+    /// After a defect, which leaves them as they happened to be.
+    pub(super) fn set_modes(&mut self, modes: Modes) {
+        self.options = modes.options;
+        self.look_as(modes.looks);
+        (self.planning, self.holding) = (modes.planning, modes.holding);
     }
 
     /// Tells what is compiled anyway from now on; small arrays still run at once, so that looking costs little.

@@ -31,7 +31,7 @@ pub static ROWS: &[Topic] = &[
     topic(
         "events::value",
         &["::", "error guard", "try", "catch", "except", "exception", "trap"],
-        "An error guard: an error in the statements after it ends the dfn with value. The events are numbers of errors (]help DOMAIN ERROR), 0 is all.",
+        "An error guard: an error in the statements after it ends the dfn with value, where names are what they were at the guard. The events are numbers of errors (]help DOMAIN ERROR), 0 is all.",
         ("{11::'no' ⋄ 1÷⍵}0", "no"),
     ),
     topic(
