@@ -8,12 +8,6 @@ use support::{BLACK_SCHOLES, bits, session, told as told_how, traced};
 
 const SETUP: &str = "A←0.5×⍳9 ⋄ B←9-⍳9 ⋄ X←÷⍳9 ⋄ M←3 3⍴A";
 
-fn launches(line: &str, off: &[&str]) -> usize {
-    let mut s = session();
-    off.iter().for_each(|name| s.options().switch(name, false).expect("a switch"));
-    traced(&mut s, &["+/⍳3", SETUP, line]).kernels.len()
-}
-
 /// The inputs are values before the line runs.
 fn on_inputs(line: &str, off: &[&str]) -> usize {
     let mut s = session();
