@@ -248,6 +248,54 @@ fn a_frame_of_cells_gives_what_its_cells_give() {
     assert!(values > errors && errors * 100 > values, "{values} values, {errors} errors");
 }
 
+/// ∞, NaN and ¯0 come from files alone, and stay as they are: through guards, loops, folds and frames, recorded or not.
+#[test]
+fn what_only_files_bring_is_the_same_recorded_or_not() {
+    let file = std::env::temp_dir().join(format!("aplomb-special-{}.npy", std::process::id()));
+    let numbers = [f64::INFINITY, f64::NAN, -0.0, 1.5, f64::NEG_INFINITY, 2.5];
+    let mut head = "{'descr': '<f8', 'fortran_order': False, 'shape': (6,), }".to_string();
+    head += &" ".repeat(117 - head.len());
+    let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    bytes.extend(head.bytes().chain(*b"\n"));
+    bytes.extend(numbers.iter().flat_map(|x| x.to_le_bytes()));
+    std::fs::write(&file, bytes).expect("a file");
+    let setup = SETUP.replace("A←¯3 1 4 1.5 9 2.5", &format!("A←⎕NPY'{}'", file.display()));
+    assert_ne!(setup, SETUP);
+    let setup = format!("{setup} ⋄ M←2 3⍴A");
+    let mut plain = prepared_on(&setup, false, Some("frames"));
+    plain.options().switch("loops", false).expect("a switch");
+    let mut fused = prepared_on(&setup, true, None);
+    let _ = std::fs::remove_file(&file);
+    let grammar = Grammar::from_table();
+    // Which NaN it is, is nobody's business.
+    let told = |s: &mut Session, line: &str| {
+        let nan = |x: u64| if f64::from_bits(x).is_nan() { f64::NAN.to_bits() } else { x };
+        outcome(s.value_of(line)).map(|(shape, bits)| (shape, bits.into_iter().map(nan).collect::<Vec<_>>()))
+    };
+    let (mut values, mut errors, mut special) = (0, 0, 0);
+    for k in 0..scaled(4_000) {
+        let mut dice = Dice(700_000_000 + k as u64);
+        let depth = 1 + dice.roll(4);
+        let line = match dice.roll(4) {
+            0 => format!("{{{}}}¨A", body(&mut dice, depth.min(3), false)),
+            1 => format!("{{{}}}⍤1⊢M", body(&mut dice, depth.min(3), false)),
+            _ => grammar.term(&mut dice, depth).0,
+        };
+        let wanted = told(&mut plain, &line);
+        let got = told(&mut fused, &line);
+        if [&wanted, &got].iter().any(|o| o.as_ref().is_err_and(|e| e == OVERFLOW)) {
+            continue;
+        }
+        assert_eq!(got, wanted, "seed {}: {line}", 700_000_000 + k);
+        match wanted {
+            Ok((_, bits)) if bits.iter().any(|x| !f64::from_bits(*x).is_finite()) => special += 1,
+            Ok(_) => values += 1,
+            Err(_) => errors += 1,
+        }
+    }
+    assert!(special * 10 > values && values > 0 && errors > 0, "{special} special, {values} values, {errors} errors");
+}
+
 /// Lines that once differed, shrunk.
 const FOUND: &[&str] = &[
     "⌈/⌈2 3⍴×/(⍳6)*B",
