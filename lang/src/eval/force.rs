@@ -78,8 +78,11 @@ impl Cx<'_> {
             }
         }
         match self.force_cells(roots, why) {
-            // Too much to hold at once: what is wanted, at least.
-            Err(e) if e.kind() == Kind::WsFull && !wanted.is_empty() => self.force_cells(wanted, why),
+            // Too much to hold at once.
+            Err(e) if e.kind() == Kind::WsFull && !self.sys.hard.is_empty() => {
+                self.check_one_by_one()?;
+                self.force_cells(wanted, why)
+            }
             Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::WsFull | Kind::Limit) => Err(e),
             // It is the first of all, and told once.
             Err(e) => {
@@ -91,6 +94,23 @@ impl Cx<'_> {
             }
             Ok(()) => Ok(()),
         }
+    }
+
+    /// Whether anything that may fail does. No value is kept: names stay pending.
+    fn check_one_by_one(&mut self) -> Result<()> {
+        let place = self.place();
+        for cell in std::mem::take(&mut self.sys.hard).into_iter().filter(|c| c.forced().is_none()) {
+            let cells = reached(std::slice::from_ref(&cell));
+            if cells.iter().any(|c| c.is_hole() || takes_complex(c)) {
+                continue;
+            }
+            match self.host.force(record(&[cell], &cells, "check", place.clone())) {
+                // Whoever needs one that does not fit alone is told so.
+                Err(e) if e.kind() != Kind::WsFull && e.on_host().is_none() => return Err(e),
+                Ok(_) | Err(_) => {}
+            }
+        }
+        Ok(())
     }
 
     /// Leaves it to somebody else to compute what this value reaches.

@@ -30,6 +30,13 @@ pub struct Handler {
 }
 
 impl Handler {
+    /// The call is over; what the record held of its names must not keep them.
+    fn leave(self) {
+        let frame = self.frame.clone();
+        drop(self);
+        frame.leave();
+    }
+
     fn catches(&self, e: &Error) -> bool {
         match e.kind() {
             Kind::Interrupt => self.events.contains(&1000) || self.events.contains(&1003),
@@ -67,7 +74,7 @@ impl Eval<'_> {
     /// Takes guards away until so many are left.
     pub fn unguarded(&mut self, base: usize) {
         while let Some(h) = self.next_handler(base) {
-            h.frame.leave();
+            h.leave();
         }
     }
 
@@ -77,7 +84,7 @@ impl Eval<'_> {
             if h.catches(e) {
                 return Some(h);
             }
-            h.frame.leave();
+            h.leave();
         }
         None
     }

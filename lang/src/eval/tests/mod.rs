@@ -156,6 +156,22 @@ fn tail_calls_are_free_below_error_guards() {
 }
 
 #[test]
+fn guarded_calls_let_their_names_go() {
+    for line in
+        ["{a←⍵⍴0.5 ⋄ g←{a} ⋄ 0::1 ⋄ ⊃g 0}", "{a←⍵⍴0.5 ⋄ g←{a} ⋄ 0::⊃g 0 ⋄ h←g ⋄ ÷0}", "{a←⍵⍴0.5 ⋄ 5::1 ⋄ g←{a} ⋄ ÷0}"]
+    {
+        let (mut interp, mut host) = (Interp::new(), Host::default());
+        host.budget = crate::limits::Budget::new(1 << 20);
+        run_in(&mut interp, &mut host, &format!("f←{line}"));
+        for _ in 0..100 {
+            let said = run_in(&mut interp, &mut host, "{0::⎕EM ⎕EN ⋄ ⊢f ⍵}5000");
+            assert!(["1\n", "0.5\n", "DOMAIN ERROR\n"].contains(&said.as_str()), "{line} {said}");
+        }
+        assert!(host.budget.used() < 1 << 17, "{line} {}", host.budget.used());
+    }
+}
+
+#[test]
 fn a_guard_goes_back_to_its_own_line() {
     for (line, says) in [
         ("{x←1 ⋄ 0::x ⋄ x←2 ⋄ ÷0}0", "1"),
@@ -203,6 +219,16 @@ fn nothing_is_seen_after_a_failure() {
                 assert!(host.files.is_empty() && host.typed.len() == 1 && interp.exit().is_none(), "{text}");
             }
         }
+    }
+}
+
+#[test]
+fn what_does_not_fit_at_once_is_looked_at_one_by_one() {
+    let names: String = (0..30).map(|k| format!("t{k}←÷x+{k} ⋄ ")).collect();
+    for (x, says) in [("2", "shown\n"), ("¯7", "DOMAIN ERROR\n")] {
+        let (mut interp, mut host) = (Interp::new(), Host::default());
+        host.budget = crate::limits::Budget::new(1 << 19);
+        assert_eq!(run_in(&mut interp, &mut host, &format!("x←5000⍴{x} ⋄ {names}'shown'")), says);
     }
 }
 
