@@ -115,8 +115,8 @@ pub fn inner(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: 
     };
     let (_, rows) = super::reduce::rows(ev, &x, 1)?;
     let (_, columns) = super::reduce::rows(ev, &turned, 1)?;
+    let mut out = ev.cx.budget().room(rows.len() * columns.len())?;
     let _held = ev.cx.budget().charge_elements(rows.len() * columns.len(), std::mem::size_of::<Array>())?;
-    let mut out = Vec::with_capacity(rows.len() * columns.len());
     for row in &rows {
         for column in &columns {
             let pairs = ev.apply(&g, Some(row), column)?;
