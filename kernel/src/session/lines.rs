@@ -85,9 +85,9 @@ pub fn word_at(code: &str, cursor: usize) -> (String, usize, usize) {
         // What stands behind the key was there before.
         end = if chars[start] == '`' { cursor } else { end };
     }
-    if start == end && cursor > 1 && chars[cursor - 2] == '`' {
+    if start == cursor && cursor > 1 && chars[cursor - 2] == '`' {
         // A key: `[ is ←.
-        start = cursor - 2;
+        (start, end) = (cursor - 2, cursor);
     } else if start == end && cursor < chars.len() {
         end = cursor + 1;
     } else if start == end && cursor > 0 {

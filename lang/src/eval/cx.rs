@@ -159,6 +159,9 @@ impl Cx<'_> {
     /// All items as near-integers. Forces.
     pub fn integers(&mut self, a: &Array, what: &str) -> Result<Vec<i64>> {
         let numbers = self.numbers(a, what)?;
+        if numbers.len() <= SMALL {
+            return numbers.into_iter().map(|x| self.integer(x, what)).collect();
+        }
         let mut ticks = self.budget().ticks();
         numbers.into_iter().map(|x| ticks.tick().and_then(|()| self.integer(x, what))).collect()
     }
@@ -174,7 +177,8 @@ impl Cx<'_> {
     pub fn numbers(&mut self, a: &Array, what: &str) -> Result<Vec<f64>> {
         let a = self.ready(a, "argument")?;
         // As large as the array again, for whoever works on them.
-        let _held = self.budget().charge_elements(a.len(), size_of::<f64>())?;
+        let long = (a.len() > SMALL).then(|| self.budget().charge_elements(a.len(), size_of::<f64>()));
+        let _held = long.transpose()?;
         if let Some(numbers) = a.to_numbers() {
             return Ok(numbers);
         }

@@ -39,7 +39,7 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
     let filled: Vec<&Array> = parts.iter().filter(|p| !p.is_empty()).collect();
     let all = |what: fn(View) -> bool| filled.iter().all(|p| matches!(p.data(), Data::Dense(b) if what(b.view())));
     if all(|v| matches!(v, View::Char(_))) {
-        let mut out = Vec::with_capacity(n);
+        let mut out = cx.budget().room(n)?;
         each_piece(&filled, axis, outer, |p, a, b| {
             if let Data::Dense(v) = p.data()
                 && let View::Char(v) = v.view()
@@ -50,13 +50,13 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
         return Array::chars(shape, out, cx.budget());
     }
     if all(|v| !matches!(v, View::Char(_))) && filled.iter().any(|p| p.is_complex()) {
-        let mut out = Vec::with_capacity(n);
+        let mut out = cx.budget().room(n)?;
         each_piece(&filled, axis, outer, |p, a, b| out.extend((a..b).filter_map(|k| p.complex_at(k))));
         return Array::complexes(shape, out, cx.budget());
     }
     if all(|v| !matches!(v, View::Char(_))) {
+        let mut out = cx.budget().room(n)?;
         let charge = cx.budget().charge_elements(n, 8)?;
-        let mut out = Vec::with_capacity(n);
         each_piece(&filled, axis, outer, |p, a, b| {
             if let Data::Dense(v) = p.data() {
                 match v.view() {
@@ -74,7 +74,7 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
             _ => Array::numbers(shape, out, cx.budget())?,
         });
     }
-    let mut out = Vec::with_capacity(n);
+    let mut out = cx.budget().room(n)?;
     each_piece(&filled, axis, outer, |p, a, b| out.extend((a..b).map(|k| p.item(k))));
     cx.collect(&shape, out, None)
 }
@@ -187,11 +187,11 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
     if none || n == 0 {
         return empty(cx, &shape, items.first().map_or(Array::num(0.0), Array::prototype));
     }
-    let _held = cx.budget().charge_elements(n, 8)?;
+    drop(cx.budget().charge_elements(n, 8)?);
     let settled: Vec<Array> = items.iter().map(|a| if a.is_uniform() { a.settled() } else { a.clone() }).collect();
     let places = |a: &Array| padded_places(a, &common);
     if settled.iter().all(|a| a.is_uniform() && a.is_char()) {
-        let mut out = Vec::with_capacity(n);
+        let mut out = cx.budget().room(n)?;
         for a in &settled {
             let v = a.to_chars().unwrap_or_default();
             out.extend(places(a).into_iter().map(|p| p.map_or(' ', |k| v[k])));
@@ -200,7 +200,7 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
     }
     let numeric = settled.iter().all(|a| a.is_uniform() && !a.is_char());
     if numeric && settled.iter().any(Array::is_complex) {
-        let mut out = Vec::with_capacity(n);
+        let mut out = cx.budget().room(n)?;
         for a in &settled {
             let v = a.to_complexes().unwrap_or_default();
             out.extend(places(a).into_iter().map(|p| p.map_or(Complex64::ZERO, |k| v[k])));
@@ -208,7 +208,7 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
         return Array::complexes(shape, out, cx.budget());
     }
     if numeric {
-        let mut out = Vec::with_capacity(n);
+        let mut out = cx.budget().room(n)?;
         for a in &settled {
             match a.to_numbers() {
                 Some(v) if a.shape() == common.as_slice() => out.extend(v),
@@ -218,7 +218,7 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
         }
         return Array::numbers(shape, out, cx.budget());
     }
-    let mut out = Vec::with_capacity(n);
+    let mut out = cx.budget().room(n)?;
     for a in &settled {
         let fill = a.prototype();
         out.extend(places(a).into_iter().map(|p| p.map_or_else(|| fill.clone(), |k| a.item(k))));
@@ -266,8 +266,8 @@ pub fn split(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
         let proto = super::shape::fill(cx, &y.prototype(), &[n])?;
         return empty(cx, &shape, proto);
     }
+    let mut out = cx.budget().room(outer * inner)?;
     let _held = cx.budget().charge_elements(outer * inner, std::mem::size_of::<Array>())?;
-    let mut out = Vec::with_capacity(outer * inner);
     for o in 0..outer {
         for i in 0..inner {
             let places: Vec<_> = (0..n).map(|k| Ok((o * n + k) * inner + i)).collect();

@@ -27,7 +27,7 @@ pub fn enclose(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
         let proto = if size == 0 { cells::empty(cx, &cell, proto)? } else { super::shape::fill(cx, &proto, &cell)? };
         return cells::empty(cx, &frame, proto);
     }
-    let mut out = Vec::with_capacity(n);
+    let mut out = cx.budget().room(n)?;
     for k in 0..n {
         out.push(if cell.is_empty() { turned.item(k) } else { cells::cell(cx, &turned, &cell, k * size)? });
     }
@@ -98,8 +98,8 @@ pub fn partition(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Resul
     let mut shape: Shape = y.shape().into();
     shape[axis] = parts.len();
     let total = elements(&shape);
+    let mut out = cx.budget().room(total)?;
     let _held = cx.budget().charge_elements(total, std::mem::size_of::<Array>())?;
-    let mut out = Vec::with_capacity(total);
     for o in 0..outer {
         for part in &parts {
             for i in 0..inner {

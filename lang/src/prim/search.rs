@@ -315,9 +315,9 @@ pub fn groups(cx: &mut Cx<'_>, y: &Array) -> Result<Groups> {
     let ct = ct_of(cx, y, y);
     let _held = cx.budget().charge_elements(all.len(), 16 + IN_TABLE)?;
     let mut seen = Table::empty(&all, ct);
-    let mut out = Groups { firsts: Vec::new(), of: Vec::with_capacity(all.len()) };
+    let mut out = Groups { firsts: Vec::new(), of: cx.budget().room(all.len())? };
     // The group whose first cell is this one.
-    let mut number = vec![0; all.len()];
+    let mut number = cx.budget().filled(0, all.len())?;
     for (k, cell) in all.iter().enumerate() {
         if k % 4_096 == 0 {
             cx.host.interrupt().check()?;
@@ -336,7 +336,7 @@ pub fn groups(cx: &mut Cx<'_>, y: &Array) -> Result<Groups> {
 /// The places of first occurrences among major cells.
 fn firsts(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<bool>> {
     let firsts = groups(cx, y)?.firsts;
-    let mut out = vec![false; y.shape().first().copied().unwrap_or(1)];
+    let mut out = cx.budget().filled(false, y.shape().first().copied().unwrap_or(1))?;
     firsts.into_iter().for_each(|k| out[k] = true);
     Ok(out)
 }

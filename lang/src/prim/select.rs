@@ -3,15 +3,16 @@
 use super::cells;
 use super::moves::{Move, gather};
 use super::shape::{Axis, axis_of, reshaped};
-use crate::array::{Array, DType, Data, Shape, View, advance, around, checked_elements, elements};
+use crate::array::{Array, Buf, DType, Data, Shape, View, advance, around, checked_elements, elements};
 use crate::dag::ix::Ix;
 use crate::dag::{Node, Read};
 use crate::error::{Error, Result, domain, length, rank};
 use crate::eval::cx::Cx;
 use crate::eval::lower::places::Chosen;
-use crate::limits::Ticks;
+use crate::limits::{Budget, Ticks};
 use crate::prim::op::Op;
 use crate::prim::scalar::no_such_place;
+use std::sync::Arc;
 
 /// One axis' index: all, or places with the shape they were given in.
 pub enum Sel {
@@ -31,7 +32,7 @@ pub fn select(cx: &mut Cx<'_>, i: Option<&Array>, n: usize) -> Result<Sel> {
         return Ok(Sel::At { shape: i.shape().into(), places: vec![] });
     }
     let wanted = cx.integers(i, "an index")?;
-    let mut places = Vec::with_capacity(wanted.len());
+    let mut places = cx.budget().room(wanted.len())?;
     for k in wanted {
         let k = k - io;
         let at = usize::try_from(k).ok().filter(|&k| k < n);
@@ -211,7 +212,7 @@ fn at_sels(cx: &mut Cx<'_>, a: &Array, sels: &[Sel]) -> Result<Array> {
 /// `V[⊂i j]`: one index vector per item, paths reach into items.
 fn choose(cx: &mut Cx<'_>, a: &Array, i: &Array) -> Result<Array> {
     let a = cx.ready(a, "index")?;
-    let mut out = Vec::with_capacity(i.len());
+    let mut out = cx.budget().room(i.len())?;
     for item in i.to_items() {
         out.push(if item.is_simple() { one_cell(cx, &a, &item)? } else { pick(cx, &item, &a, None)? });
     }
@@ -316,6 +317,12 @@ fn replicate(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usi
     }
     let total = counts.iter().try_fold(0usize, |t, c| t.checked_add(c.unsigned_abs() as usize)).unwrap_or(usize::MAX);
     let (outer, _, inner) = around(y.shape(), axis);
+    let y = cx.ready_outer(&y)?;
+    if total > 0
+        && let Some(made) = repeated(cx.budget(), &y, axis, &counts, total)?
+    {
+        return Ok(made);
+    }
     // The places on the axis, and those in the result: what is there while the result is made.
     let size = size_of::<Option<usize>>();
     drop(cx.budget().charge_elements(total.saturating_mul(1 + outer.saturating_mul(inner)), size)?);
@@ -328,6 +335,61 @@ fn replicate(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usi
         picks.resize(picks.len() + c.unsigned_abs() as usize, from);
     }
     cells::along(cx, &y, axis, &picks)
+}
+
+/// Each cell of an axis as often as its count says. None: these are items, or some place is a fill.
+fn repeated(budget: &Budget, y: &Array, axis: usize, counts: &[i64], total: usize) -> Result<Option<Array>> {
+    let Data::Dense(held) = y.data() else { return Ok(None) };
+    if y.is_empty() || counts.iter().any(|&c| c < 0) {
+        return Ok(None);
+    }
+    let (outer, n, inner) = around(y.shape(), axis);
+    let mut shape: Shape = y.shape().into();
+    shape[axis] = total;
+    let size = checked_elements(&shape)?;
+    let runs =
+        || (0..outer).flat_map(|o| counts.iter().enumerate().map(move |(k, &c)| (o * n + k.min(n - 1), c as usize)));
+    let buffer = match held.view() {
+        View::Char(v) => Buf::chars(copies(budget, v, inner, runs(), size)?, budget)?,
+        View::Bool(v) => Buf::bools(copies(budget, v, inner, runs(), size)?, budget)?,
+        View::F64(v) => Buf::f64(copies(budget, v, inner, runs(), size)?, budget)?,
+        View::F32(v) => Buf::f32(copies(budget, v, inner, runs(), size)?, budget)?,
+        View::Complex(_) => return Ok(None),
+        view => {
+            let numbers = view.numbers();
+            Buf::stored(&copies(budget, &numbers, inner, runs(), size)?, held.dtype(), budget)?
+        }
+    };
+    Ok(Some(Array::dense(shape, Arc::new(buffer))))
+}
+
+/// Items written between two looks at the interrupt.
+const RUN: usize = 1 << 20;
+
+/// Cells of `inner` items, each as often as it is asked for.
+fn copies<T: Copy>(
+    budget: &Budget,
+    items: &[T],
+    inner: usize,
+    runs: impl Iterator<Item = (usize, usize)>,
+    size: usize,
+) -> Result<Vec<T>> {
+    let mut out = budget.room(size)?;
+    let mut ticks = budget.ticks();
+    for (cell, mut count) in runs {
+        let cell = &items[cell * inner..(cell + 1) * inner];
+        ticks.tick()?;
+        while let (&[item], true) = (cell, count > RUN) {
+            budget.check()?;
+            out.resize(out.len() + RUN, item);
+            count -= RUN;
+        }
+        match cell {
+            &[item] => out.resize(out.len() + count, item),
+            cell => (0..count).try_for_each(|_| ticks.tick().map(|()| out.extend_from_slice(cell)))?,
+        }
+    }
+    Ok(out)
 }
 
 /// A mask of booleans over an axis of as many places, where that is worth recording. Only the mask is forced.
@@ -400,7 +462,7 @@ pub fn where_(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     let size = if y.rank() == 1 { 8 } else { std::mem::size_of::<Array>() };
     let _held = cx.budget().charge_elements(total, size)?;
     if y.rank() == 1 {
-        let mut out = Vec::with_capacity(total);
+        let mut out = cx.budget().room(total)?;
         for (k, &c) in counts.iter().enumerate() {
             out.resize(out.len() + c as usize, k as f64 + io);
         }
@@ -467,7 +529,7 @@ pub fn iota(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     let _held = cx.budget().charge_elements(n, 56)?;
     let proto = cx.vector(vec![0.0; shape.len()])?;
     let mut place = vec![0; shape.len()];
-    let mut out = Vec::with_capacity(n);
+    let mut out = cx.budget().room(n)?;
     for _ in 0..n {
         out.push(cx.vector(place.iter().map(|&p| p as f64 + io).collect())?);
         advance(&mut place, &shape);

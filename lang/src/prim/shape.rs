@@ -211,9 +211,11 @@ fn rotate(cx: &mut Cx<'_>, name: &'static str, x: &Array, y: &Array, axis: Axis<
     }
     let y = cx.ready_outer(y)?;
     let (outer, n, inner) = around(y.shape(), axis);
-    let mut places = Vec::with_capacity(y.len());
+    let mut places = cx.budget().room(y.len())?;
+    let mut ticks = cx.budget().ticks();
     for o in 0..outer {
         for k in 0..n {
+            ticks.tick()?;
             for i in 0..inner {
                 let from = (k as i64 + by[o * inner + i]).rem_euclid(n as i64) as usize;
                 places.push(Ok((o * n + from) * inner + i));

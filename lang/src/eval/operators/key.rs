@@ -82,11 +82,11 @@ pub fn key(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Ax
     let fold = x.and_then(|_| folded(&func)).filter(|f| n > 0 && values.rank() == 1 && (!f.1 || keys.rank() == 1));
     // The members of all groups in one vector, group after group.
     let _held = ev.cx.budget().charge_elements(of.len().saturating_add(n), 24)?;
-    let mut ends = vec![0usize; n + 1];
+    let mut ends = ev.cx.budget().filled(0usize, n + 1)?;
     of.iter().for_each(|&g| ends[g as usize + 1] += 1);
     (0..n).for_each(|g| ends[g + 1] += ends[g]);
     let mut next = ends.clone();
-    let mut members = vec![0usize; of.len()];
+    let mut members = ev.cx.budget().filled(0usize, of.len())?;
     for (k, &g) in of.iter().enumerate() {
         members[next[g as usize]] = k;
         next[g as usize] += 1;

@@ -159,8 +159,8 @@ fn row_by_row(ev: &mut Eval<'_>, f: &[Operand], x: &Array, y: &Array, pervades: 
     };
     let (_, rows) = super::reduce::rows(ev, &x, 1)?;
     let (_, columns) = super::reduce::rows(ev, &turned, 1)?;
+    let mut out = ev.cx.budget().room(rows.len() * columns.len())?;
     let _held = ev.cx.budget().charge_elements(rows.len() * columns.len(), std::mem::size_of::<Array>())?;
-    let mut out = Vec::with_capacity(rows.len() * columns.len());
     for row in &rows {
         for column in &columns {
             // `⊣` and `⊢` extend nothing.

@@ -113,7 +113,7 @@ fn fold_tree(ev: &mut Eval<'_>, op: Op, y: &Array, axis: usize) -> Result<Array>
     let (outer, n, inner) = around(y.shape(), axis);
     let mut shape: Shape = y.shape().into();
     shape.remove(axis);
-    let mut out = Vec::with_capacity(outer * inner);
+    let mut out = ev.cx.budget().room(outer * inner)?;
     for (o, i) in (0..outer).flat_map(|o| (0..inner).map(move |i| (o, i))) {
         ev.cx.host.interrupt().check()?;
         let items: Vec<Array> = (0..n).map(|k| y.item((o * n + k) * inner + i)).collect();
@@ -136,7 +136,7 @@ pub fn fold_each(ev: &mut Eval<'_>, func: &Rc<Func>, y: &Array, axis: usize) -> 
     let (outer, n, inner) = around(y.shape(), axis);
     let mut shape: Shape = y.shape().into();
     shape.remove(axis);
-    let mut out = Vec::with_capacity(outer * inner);
+    let mut out = ev.cx.budget().room(outer * inner)?;
     for o in 0..outer {
         for i in 0..inner {
             ev.cx.host.interrupt().check()?;
@@ -197,7 +197,7 @@ fn leaves(cx: &Cx<'_>, a: &Array, x: f64) -> Result<Array> {
         _ if a.rank() == 0 => Ok(Array::num(x)),
         _ => {
             let _held = cx.budget().charge_elements(a.len(), 8)?;
-            Array::numbers(a.shape(), vec![x; a.len()], cx.budget())
+            Array::numbers(a.shape(), cx.budget().filled(x, a.len())?, cx.budget())
         }
     }
 }
@@ -238,8 +238,8 @@ fn windows(ev: &mut Eval<'_>, f: &Operand, x: &Array, y: &Array, axis: usize) ->
     let func = function(f)?;
     let y = ev.cx.ready_outer(y)?;
     let (outer, n, inner) = around(y.shape(), axis);
+    let mut out = ev.cx.budget().room(elements(&shape))?;
     let _held = ev.cx.budget().charge_elements(elements(&shape), std::mem::size_of::<Array>())?;
-    let mut out = Vec::with_capacity(elements(&shape));
     for o in 0..outer {
         for w in 0..n + 1 - width {
             ev.cx.host.interrupt().check()?;
@@ -305,7 +305,7 @@ fn scan(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array, axis: Axis
     }
     let _held = ev.cx.budget().charge_elements(y.len(), std::mem::size_of::<Array>())?;
     let running = op.is_some_and(Op::is_associative) || prim(f).is_some_and(|p| joins(p.glyph, &y));
-    let mut out = vec![Array::num(0.0); y.len()];
+    let mut out = ev.cx.budget().filled(Array::num(0.0), y.len())?;
     for o in 0..outer {
         for i in 0..inner {
             let at = |k: usize| (o * n + k) * inner + i;
@@ -349,8 +349,8 @@ pub fn rows(ev: &mut Eval<'_>, a: &Array, rank: usize) -> Result<(Shape, Vec<Arr
     if lead == 0 {
         return Ok((frame, vec![a]));
     }
+    let mut out = ev.cx.budget().room(elements(&frame))?;
     let _held = ev.cx.budget().charge_elements(elements(&frame), std::mem::size_of::<Array>())?;
-    let mut out = Vec::with_capacity(elements(&frame));
     for k in 0..elements(&frame) {
         out.push(if cell.is_empty() {
             a.item(k).enclosed()?

@@ -227,12 +227,12 @@ fn matrix(cx: &Cx<'_>, columns: Vec<Column>, rows: usize) -> Result<Array> {
     let numeric: Option<Vec<&Vec<f64>>> =
         columns.iter().map(|c| if let Column::Numbers(v) = c { Some(v) } else { None }).collect();
     if let Some(all) = numeric.filter(|all| !all.is_empty()) {
-        let mut out = Vec::with_capacity(rows.saturating_mul(all.len()));
+        let mut out = cx.budget().room(rows.saturating_mul(all.len()))?;
         (0..rows).for_each(|r| all.iter().for_each(|c| out.push(c[r])));
         return Array::numbers(shape.as_slice(), out, cx.budget());
     }
-    let _held = cx.budget().charge_elements(rows.saturating_mul(columns.len()), std::mem::size_of::<Array>())?;
-    let mut out = Vec::with_capacity(rows.saturating_mul(columns.len()));
+    let mut out = cx.budget().room(rows.saturating_mul(columns.len()))?;
+    let _held = cx.budget().charge_elements(rows.saturating_mul(columns.len()), size_of::<Array>())?;
     for r in 0..rows {
         for c in &columns {
             out.push(match c {

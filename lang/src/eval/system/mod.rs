@@ -292,7 +292,7 @@ fn text_vector(cx: &Cx<'_>, texts: &[String]) -> Result<Array> {
 /// Rows of text as a matrix, each filled with blanks.
 fn text_matrix(cx: &Cx<'_>, rows: &[String]) -> Result<Array> {
     let width = rows.iter().map(|r| r.chars().count()).max().unwrap_or(0);
-    let mut chars = Vec::with_capacity(width.saturating_mul(rows.len()));
+    let mut chars = cx.budget().room(width.saturating_mul(rows.len()))?;
     for row in rows {
         let before = chars.len();
         chars.extend(row.chars());
