@@ -16,6 +16,9 @@ use std::rc::{Rc, Weak};
 /// Fewer cells are interpreted: recording costs more than they do.
 const FEW: usize = 16;
 
+/// A story that records everything records the cells that an operator calls one by one, up to so many.
+const TOLD: usize = 256;
+
 /// How to run the cells one by one after all: what the operator would have done.
 pub type Again = Rc<dyn Fn(&mut Eval<'_>) -> Result<Array>>;
 
@@ -72,7 +75,7 @@ impl Eval<'_> {
     /// Calls for so many cells, one after the other. Where a story asks for small arrays to be recorded too, many cells'
     /// own are not: each would be an evaluation of its own that no run without a story has.
     pub fn one_by_one<T>(&mut self, cells: usize, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        if !self.cx.sys.record_all || cells <= FEW {
+        if !self.cx.sys.record_all || cells <= TOLD {
             return run(self);
         }
         (self.cx.sys.record_all, self.cx.sys.one_by_one) = (false, true);
@@ -83,8 +86,8 @@ impl Eval<'_> {
 
     /// Says in a statement's story that an operator calls its operand so many times, where that is many.
     pub fn warn_one_by_one(&mut self, cells: usize, what: &str) {
-        if let Some(place) = self.cx.place().filter(|_| cells > FEW) {
-            let text = format!("{} runs {what} by {what}, {cells} of them, and none of it is compiled", place.text());
+        if let Some(place) = self.cx.place().filter(|_| cells > TOLD) {
+            let text = format!("{} runs {what} by {what}, {cells} of them", place.text());
             self.cx.host.warn("W-untraced", &place, text);
         }
     }

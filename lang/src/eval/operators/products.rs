@@ -161,8 +161,10 @@ fn row_by_row(ev: &mut Eval<'_>, f: &[Operand], x: &Array, y: &Array, pervades: 
     let (_, columns) = super::reduce::rows(ev, &turned, 1)?;
     let mut out = ev.cx.budget().room(rows.len() * columns.len())?;
     let _held = ev.cx.budget().charge_elements(rows.len() * columns.len(), std::mem::size_of::<Array>())?;
-    for row in &rows {
-        for column in &columns {
+    let all = rows.len() * columns.len();
+    ev.warn_one_by_one(all, "pair");
+    ev.one_by_one(all, |ev| {
+        for (row, column) in rows.iter().flat_map(|row| columns.iter().map(move |column| (row, column))) {
             // `⊣` and `⊢` extend nothing.
             let pairs = match pervades && row.len() == column.len() {
                 true => ev.apply(g, Some(row), column)?,
@@ -170,6 +172,7 @@ fn row_by_row(ev: &mut Eval<'_>, f: &[Operand], x: &Array, y: &Array, pervades: 
             };
             out.push(super::reduce::last(ev, &f[..1], None, &pairs, None)?.disclosed());
         }
-    }
+        Ok(())
+    })?;
     super::reduce::finished(ev, &outer, out, Array::num(0.0))
 }

