@@ -357,7 +357,9 @@ impl crate::eval::host::Host for Host {
         self.printed.push_str(text);
     }
 
-    fn prompt(&mut self, _text: &str) {}
+    fn prompt(&mut self, text: &str) {
+        self.output(text);
+    }
 
     fn entropy(&mut self) -> u64 {
         42

@@ -165,14 +165,6 @@ impl<'a> Table<'a> {
         Ok(table)
     }
 
-    pub fn new(cells: &'a [Key], ct: f64) -> Self {
-        let mut t = Table { cells, buckets: HashMap::with_capacity(cells.len()), ct, complex: false };
-        for k in 0..cells.len() {
-            t.insert(k);
-        }
-        t
-    }
-
     fn empty(cells: &'a [Key], ct: f64) -> Self {
         Table { cells, buckets: HashMap::new(), ct, complex: false }
     }
