@@ -236,10 +236,13 @@ fn statements_leave_nothing_behind() {
         std::io::BufRead::read_line(&mut out, &mut String::new()).ok()?;
         fs::read_to_string(&statm).ok()?.split(' ').nth(1)?.parse().ok()
     };
-    let (Some(before), Some(after)) = (resident(10_000), resident(30_000)) else { return };
+    let both = (resident(10_000), resident(30_000));
     drop(typed);
-    let _ = child.wait();
-    assert!(after * 100 <= before * 105, "{before} pages, then {after}");
+    assert_eq!(child.wait().expect("an end").code(), Some(0));
+    // Only some systems say.
+    if let (Some(before), Some(after)) = both {
+        assert!(after * 100 <= before * 105, "{before} pages, then {after}");
+    }
 }
 
 /// A script with a bracket that nobody closes was read again for each of its lines.

@@ -64,7 +64,7 @@ fn is_scalar(dag: &Dag, term: NodeId, body: NodeId) -> bool {
         if at == term && !own {
             return false;
         }
-        if at == term || at < term || !seen.insert((at, own)) {
+        if at <= term || !seen.insert((at, own)) {
             continue;
         }
         let element = matches!(dag.node(at), Node::Map { .. } | Node::Select { .. } | Node::Loop { .. });
