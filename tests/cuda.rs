@@ -388,11 +388,10 @@ fn acl_44_every_launch_compiles_for_every_architecture_within_its_budget() {
         assert!(all.len() >= LINES.len());
         let mut over = Vec::new();
         for (line, launch, usage) in &all {
-            assert!(
-                usage.shared >= launch.launch.smem,
-                "{line}: the trace says {} bytes, {usage:?}",
-                launch.launch.smem
-            );
+            // Of a launch of several kernels it is the one with most.
+            let own = all.iter().filter(|(l, k, _)| (l, k.id, &k.name) == (line, launch.id, &launch.name));
+            let most = own.map(|(_, _, usage)| usage.shared).max();
+            assert!(most >= Some(launch.launch.smem), "{line}: the trace says {} bytes, {most:?}", launch.launch.smem);
             println!("{arch} {:8} {:3} {:5} {line}", shape(launch), usage.registers, usage.shared);
             let budget = BUDGETS.iter().find(|b| b.0 == shape(launch)).expect("a shape").1;
             // The other architectures take up to 8 more or less, the oldest 36.
