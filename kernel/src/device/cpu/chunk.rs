@@ -570,10 +570,12 @@ unsafe fn round_step(act: &RoundAct, of: impl Fn(usize) -> *const f64, to: *mut 
                 }),
             },
             RoundAct::Select { cond, yes, no } => {
-                let (cond, yes, no) = (of(cond), of(yes), of(no));
-                for j in 0..m {
-                    let (yes, no) = (*yes.add(j), *no.add(j));
-                    *to.add(j) = if *cond.add(j) != 0.0 { yes } else { no };
+                let [cond, yes, no] = [cond, yes, no].map(|v| std::slice::from_raw_parts(of(v), m));
+                let to = std::slice::from_raw_parts_mut(to, m);
+                for (((to, cond), yes), no) in to.iter_mut().zip(cond).zip(yes).zip(no) {
+                    // By bits, so that it is a few vector instructions and no branch.
+                    let mask = if *cond != 0.0 { u64::MAX } else { 0 };
+                    *to = f64::from_bits(yes.to_bits() & mask | no.to_bits() & !mask);
                 }
                 false
             }
