@@ -520,6 +520,13 @@ fn bas_09_reads_are_told_as_they_are() {
 }
 
 #[test]
+fn acc_26_an_estimate_counts_every_round() {
+    let flops = |line: &str| told(&[], &["x←0.5×⍳2000", "x", line]).kernels.iter().map(|k| k.est.flops).sum::<u64>();
+    assert!(flops("{1+⍵÷2}⍣255⊢x") >= 255 * 2 * 2000);
+    assert!(flops("{1+⍵÷2}⍣10⊢x") < 255 * 2 * 2000);
+}
+
+#[test]
 fn acc_01_a_named_term_of_one_place_is_a_scalar_of_its_loop() {
     for preset in ["passes=acc2013", "passes=bar2010"] {
         assert_eq!(launches(&[preset], "{y←*⍵ ⋄ y×y+1}v"), 1, "{preset}");
