@@ -56,7 +56,7 @@ pub struct Round {
     pub args: SmallVec<[u16; 3]>,
 }
 
-/// What a step of a round does with its values.
+/// The kind of a round's step: an operation on its values, or a choice between them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RoundDoes {
     Op {
@@ -75,7 +75,7 @@ impl Round {
         Round { does: RoundDoes::Op { op, ct: op.tolerance(ct) }, args: args.into_iter().collect() }
     }
 
-    /// Its operation, if it is one.
+    /// The scalar operation of a step that is no choice.
     pub fn operation(&self) -> Option<Op> {
         match self.does {
             RoundDoes::Op { op, .. } => Some(op),
@@ -96,7 +96,7 @@ impl Round {
         self.operation().map_or(SELECT_NS, |op| op.row().ns)
     }
 
-    /// Its value, made of earlier ones.
+    /// The step's value, made of earlier ones. Errors: the operation has none.
     fn value(&self, values: &[f64]) -> Result<f64, Fail> {
         let arg = |k: usize| self.args.get(k).map_or(0.0, |a| values[*a as usize]);
         match self.does {
@@ -135,9 +135,15 @@ impl Rounds {
         done
     }
 
-    /// For estimates.
+    /// Rounds that an estimate counts with.
     pub fn expected(&self) -> u32 {
         if self.until.is_some() { EXPECTED.min(self.count) } else { self.count }
+    }
+
+    /// Nanoseconds and operations of one element through all expected rounds.
+    pub fn cost(&self) -> (f64, u64) {
+        let ns: f64 = self.steps.iter().map(Round::ns).sum();
+        (ns * f64::from(self.expected()), self.steps.len() as u64 * u64::from(self.expected()))
     }
 
     /// One round's steps, behind so many arguments.
@@ -336,10 +342,7 @@ impl<A> Node<A> {
             Node::Select { .. } => (SELECT_NS, 1),
             Node::Gather { .. } => (1.5, 1),
             Node::Cat { args, .. } => (0.15 * args.len() as f64, 0),
-            Node::Loop { body, .. } => {
-                let ns: f64 = body.steps.iter().map(Round::ns).sum();
-                (ns * f64::from(body.expected()), body.steps.len() as u64 * u64::from(body.expected()))
-            }
+            Node::Loop { body, .. } => body.cost(),
             Node::Compact { .. } => (0.5, 0),
             Node::Whole { what, .. } => what.cost(),
             Node::Iota { .. } => (0.1, 0),

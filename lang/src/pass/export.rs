@@ -8,7 +8,7 @@ use super::work::{Snapshot, Warning, Work};
 use super::{PIPELINE, place};
 use crate::array::DType;
 use crate::dag::ix::{Ix, linear};
-use crate::dag::{Dag, Node, NodeId, Round, Whole};
+use crate::dag::{Dag, Node, NodeId, Whole};
 use crate::kir;
 use crate::plan::{BufId, From, Launch, Plan, Step, What};
 use crate::span::{Place, Source};
@@ -369,16 +369,12 @@ fn effort(l: &Launch) -> (u64, f64) {
     let sum = |steps: &[Step], n: u64| {
         // Operations, and the nanoseconds of all of them; a loop's once for each round that it is thought to take.
         let own = |s: &Step| match &s.what {
-            What::Op { op, .. } => Some((1, op.row().ns)),
-            What::Loop { body, .. } => {
-                let rounds = u64::from(body.expected());
-                let ns: f64 = body.steps.iter().map(Round::ns).sum();
-                Some((rounds * body.steps.len() as u64, rounds as f64 * ns))
-            }
+            What::Op { op, .. } => Some((op.row().ns, 1)),
+            What::Loop { body, .. } => Some(body.cost()),
             _ => None,
         };
         let loads = steps.iter().filter(|s| matches!(s.what, What::Load(_) | What::Gather { .. })).count() as f64;
-        let (count, ns) = steps.iter().filter_map(own).fold((0, 0.0), |(c, t), (n, ns)| (c + n, t + ns));
+        let (count, ns) = steps.iter().filter_map(own).fold((0, 0.0), |(c, t), (ns, n)| (c + n, t + ns));
         (n * count, n as f64 * (ns + loads * cost::READ_NS))
     };
     let (body, outer) = (points(&l.domain), points(&l.outer()));

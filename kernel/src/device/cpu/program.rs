@@ -280,8 +280,7 @@ impl Lower<'_> {
                 // An operation whose value nobody wants may still fail.
                 let tests = (0..pending.len()).filter(|v| pending[*v]).collect();
                 let (all, body, result) = (rounds_steps, body.clone(), *result as usize);
-                let each: f64 = body.steps.iter().map(|s| s.ns()).sum();
-                self.out.ns += each * f64::from(body.expected());
+                self.out.ns += body.cost().0;
                 let rounds = Rounds { args: own, steps: all, tests, body, result };
                 let guard = self.wanted(k);
                 self.out.insts.push(Inst { act: Do::Loop(rounds), out: reg, step: k, round: false, guard });

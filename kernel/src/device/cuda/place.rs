@@ -4,7 +4,7 @@
 //! Tflop/s, plus 5 a launch, 10 for the answer, and the transfers of what is not there. On the CPU: the operations' own
 //! figures, shared by its threads. Compiling costs once: a text is compiled when the CPU has lost as much time on it.
 
-use aplomb_lang::dag::{Round, Whole};
+use aplomb_lang::dag::Whole;
 use aplomb_lang::plan::{From, Kind, Launch, Plan, Step, What};
 
 pub(super) const BYTES_PER_US: f64 = 4.3e6;
@@ -30,9 +30,8 @@ fn effort(steps: &[Step]) -> (f64, f64) {
     steps.iter().fold((0.0, 0.0), |(flops, ns), step| match &step.what {
         What::Op { op, .. } => (flops + 1.0, ns + op.row().ns),
         What::Loop { body, .. } => {
-            let own: f64 = body.steps.iter().map(Round::ns).sum();
-            let count = f64::from(body.expected());
-            (flops + count * body.steps.len() as f64, ns + count * own)
+            let (own, count) = body.cost();
+            (flops + count as f64, ns + own)
         }
         What::Load(_) => (flops, ns + 0.25),
         What::Gather { .. } => (flops + 1.0, ns + 1.5),

@@ -32,7 +32,7 @@ impl Cell {
     }
 }
 
-/// Of what is small: nobody can stop it.
+/// The rows of a small array, whose making asks no budget and cannot be stopped.
 pub fn of(a: &Array, pp: usize) -> Grid {
     let none = || Grid { rows: vec![String::new()], breaks: vec![] };
     within(a, pp, &Budget::new(u64::MAX)).unwrap_or_else(|_| none())
