@@ -4,8 +4,8 @@
 
 use crate::front::{Settings, on_session, plain, print};
 use crate::script::Pieces;
+use aplomb_ground::protocol::{Event, Failure, Request, Sink};
 use aplomb_kernel::session::Session;
-use aplomb_lang::protocol::{Event, Failure, Request, Sink};
 use serde_json::{Value, json};
 use std::io::BufRead;
 

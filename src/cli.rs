@@ -2,9 +2,9 @@
 
 use crate::front::{Pipeline, Settings, USAGE};
 use crate::{batch, bench, gate, notebook, panes, repl, script, views, watch, words};
-use aplomb_kernel::device::Wanted;
+use aplomb_devices::device::Wanted;
 use aplomb_kernel::files::Reach;
-use aplomb_lang::plan::{Math, Order};
+use aplomb_plans::plan::{Math, Order};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::IsTerminal;
 use std::path::PathBuf;

@@ -1,13 +1,13 @@
 //! What every form of the program shares: settings, sessions on a large stack, printing.
 
 use crate::commands::Table;
-use aplomb_kernel::device::Wanted;
+use aplomb_compiler::pass::Options;
+use aplomb_devices::device::Wanted;
+use aplomb_ground::limits::Limits;
+use aplomb_ground::protocol::{Event, MimeBundle, Sink, TEXT};
 use aplomb_kernel::files::Reach;
 use aplomb_kernel::session::{STACK, Session};
-use aplomb_lang::limits::Limits;
-use aplomb_lang::pass::Options;
-use aplomb_lang::plan::{Math, Order};
-use aplomb_lang::protocol::{Event, MimeBundle, Sink, TEXT};
+use aplomb_plans::plan::{Math, Order};
 use std::io::{BufRead, ErrorKind, IsTerminal, Write};
 use std::rc::Rc;
 use std::thread;
@@ -60,7 +60,7 @@ impl Settings {
         pipeline: Pipeline,
         ascii: bool,
     ) -> Result<Self, String> {
-        let mut own = Limits { bytes: aplomb_kernel::memory::default_budget(), ..Limits::default() };
+        let mut own = Limits { bytes: aplomb_devices::memory::default_budget(), ..Limits::default() };
         if !std::io::stdout().is_terminal() {
             own.lines = ALL_LINES;
         }
@@ -211,7 +211,7 @@ impl Sink for Printer {
             Event::Error(failure) => {
                 let report = if colours(&std::io::stderr()) { &failure.coloured } else { &failure.report };
                 say(&format!("{report}\n"));
-                let interrupted = failure.number == aplomb_lang::error::Kind::Interrupt.number();
+                let interrupted = failure.number == aplomb_ground::error::Kind::Interrupt.number();
                 self.code = if interrupted { INTERRUPTED } else { self.code.max(FAILED) };
             }
             Event::Exit(code) => self.exit = Some(code),

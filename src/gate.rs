@@ -3,7 +3,7 @@
 use crate::cli::{DiffArgs, Input};
 use crate::front::{FAILED, Settings, USAGE, print, width};
 use crate::views::recorded;
-use aplomb_lang::trace::{SCHEMA, Trace};
+use aplomb_ground::trace::{SCHEMA, Trace};
 use aplomb_viz::diff as compare;
 use aplomb_viz::figures::{self, Figure};
 use std::path::Path;

@@ -16,7 +16,7 @@ mod notebook;
 #[cfg(not(feature = "jupyter"))]
 #[path = "notebook_absent.rs"]
 mod notebook;
-mod panes;
+pub mod panes;
 mod repl;
 mod repro;
 mod script;

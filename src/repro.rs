@@ -2,12 +2,12 @@
 
 use crate::cli::ReproArgs;
 use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
+use aplomb_ground::error::bytes;
+use aplomb_ground::protocol::Request;
 use aplomb_kernel::session::Reproduction;
-use aplomb_lang::array::{Array, Data, View};
-use aplomb_lang::error::bytes;
-use aplomb_lang::kir::{Kernel, Param, ParamKind, Type};
-use aplomb_lang::plan::Math;
-use aplomb_lang::protocol::Request;
+use aplomb_plans::kir::{Kernel, Param, ParamKind, Type};
+use aplomb_plans::plan::Math;
+use aplomb_values::array::{Array, Data, View};
 
 /// Bytes of data that a text file may reasonably hold.
 const MOST: usize = 1 << 20;

@@ -1,10 +1,10 @@
 //! Programs that run without a prompt: a file, one line, lines from a pipe.
 
 use crate::front::{FAILED, Printer, Settings, USAGE, on_session};
+use aplomb_ground::protocol::{Completeness, Request};
 use aplomb_kernel::files;
 use aplomb_kernel::session::Session;
-use aplomb_lang::protocol::{Completeness, Request};
-use aplomb_lang::syntax;
+use aplomb_language::syntax;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 

@@ -2,14 +2,14 @@
 //! `--cuda` the GPU against the CPU, and what its kernels took.
 
 use crate::front::{FAILED, Settings, on_session, print};
-use aplomb_kernel::device::Wanted;
+use aplomb_devices::device::Wanted;
+use aplomb_ground::error::time;
+use aplomb_ground::protocol::{Event, Request, Sink};
+use aplomb_ground::trace::LaunchRecord;
 use aplomb_kernel::session::Session;
-use aplomb_lang::array::{Array, Data};
-use aplomb_lang::error::time;
-use aplomb_lang::kir::Tuning;
-use aplomb_lang::plan::Math;
-use aplomb_lang::protocol::{Event, Request, Sink};
-use aplomb_lang::trace::LaunchRecord;
+use aplomb_plans::kir::Tuning;
+use aplomb_plans::plan::Math;
+use aplomb_values::array::{Array, Data};
 use std::time::{Duration, Instant};
 
 /// What is computed of V, n quarters; M has them in rows of 3, L is a mask.

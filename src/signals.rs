@@ -1,6 +1,6 @@
 //! Ctrl-C and requests to end, received on a thread of their own.
 
-use aplomb_lang::limits::Interrupt;
+use aplomb_ground::limits::Interrupt;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use std::sync::Arc;

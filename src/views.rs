@@ -5,15 +5,15 @@ use crate::commands::pictures::{self, Dot, Room};
 use crate::commands::tune as texts;
 use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
 use crate::script;
+use aplomb_compiler::pass::{switch_says, switches as names};
+use aplomb_ground::limits::Interrupt;
+use aplomb_ground::protocol::{Event, Request, Sink};
+use aplomb_ground::report;
+use aplomb_ground::span::Source;
+use aplomb_ground::trace::Trace;
 use aplomb_kernel::files;
 use aplomb_kernel::session::Session;
-use aplomb_lang::limits::Interrupt;
-use aplomb_lang::pass::{switch_says, switches as names};
-use aplomb_lang::prim::table::{Fails, Meaning, OTHER_KEYS, prims as rows, role};
-use aplomb_lang::protocol::{Event, Request, Sink};
-use aplomb_lang::report;
-use aplomb_lang::span::Source;
-use aplomb_lang::trace::Trace;
+use aplomb_language::table::{Fails, Meaning, OTHER_KEYS, prims as rows, role};
 use aplomb_viz::{ask, tables, why};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -255,7 +255,7 @@ pub fn check(settings: Settings, file: &Path, json: bool) -> i32 {
     on_session(settings, move |session| {
         let errors = session.check(&source);
         if json {
-            let row = |e: &aplomb_lang::error::Error| {
+            let row = |e: &aplomb_ground::error::Error| {
                 let parts = e.parts();
                 let start = parts.place.as_ref().map_or(0, |p| p.span.start) as usize;
                 let before: Vec<char> = source.text.chars().take(start).collect();

@@ -3,7 +3,7 @@
 //! Out: what stands behind a script's name is behind `--`, so that `report.apl --help` asks the script, also from `#!`.
 //! Options of Aplomb stand before the name.
 
-use aplomb_lang::pass::PRESETS;
+use aplomb_compiler::pass::PRESETS;
 use clap::Command;
 
 /// The place of the script's name; None where words are for a subcommand, or all plain behind `--`.

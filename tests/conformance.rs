@@ -5,10 +5,10 @@
 //! end of the file closes the case. Blanks at the end of a line and blank lines at the end of a display do not count.
 
 use aplomb::commands::Table;
+use aplomb_ground::limits::Limits;
+use aplomb_ground::protocol::{Completeness, Event, Request, Sink};
 use aplomb_kernel::session::{STACK, Session};
-use aplomb_lang::limits::Limits;
-use aplomb_lang::protocol::{Completeness, Event, Request, Sink};
-use aplomb_lang::syntax;
+use aplomb_language::syntax;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;

@@ -7,12 +7,12 @@ mod nvrtc;
 mod standin;
 mod support;
 
-use aplomb_kernel::device::cuda::{Usage, cubin, measured, ptx};
+use aplomb_compiler::pass::{NoClock, Options, compile};
+use aplomb_devices::device::cuda::{Usage, cubin, measured, ptx};
+use aplomb_ground::trace::LaunchRecord;
 use aplomb_kernel::session::Session;
-use aplomb_lang::array::DType;
-use aplomb_lang::kir;
-use aplomb_lang::pass::{NoClock, Options, compile};
-use aplomb_lang::trace::LaunchRecord;
+use aplomb_plans::kir;
+use aplomb_values::array::DType;
 use support::{BLACK_SCHOLES, session, traced};
 
 const LINES: &[&str] = &[

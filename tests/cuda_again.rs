@@ -7,7 +7,7 @@ mod devices;
 mod standin;
 mod support;
 
-use aplomb_kernel::device::{Compiling, Wanted};
+use aplomb_devices::device::{Compiling, Wanted};
 use aplomb_kernel::session::Session;
 use devices::{Both, all_there, nothing_refused, outcome, prepared};
 use std::io::Write;

@@ -6,7 +6,7 @@ mod devices;
 mod standin;
 mod support;
 
-use aplomb_kernel::device::Compiling;
+use aplomb_devices::device::Compiling;
 use aplomb_kernel::session::Session;
 use devices::{Both, nothing_refused, outcome};
 

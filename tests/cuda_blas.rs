@@ -7,9 +7,9 @@ mod devices;
 mod standin;
 mod support;
 
-use aplomb_kernel::device::Wanted;
+use aplomb_devices::device::Wanted;
+use aplomb_ground::trace::Ran;
 use aplomb_kernel::session::Session;
-use aplomb_lang::trace::Ran;
 use devices::{near, nothing_refused, outcome, prepared};
 
 /// Matrices in memory, of fractions, so that they are f64; C and D lie the other way round.

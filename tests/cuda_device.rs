@@ -11,10 +11,10 @@ mod grammar;
 mod standin;
 mod support;
 
-use aplomb_kernel::device::Wanted;
+use aplomb_devices::device::Wanted;
+use aplomb_ground::protocol::Request;
 use aplomb_kernel::session::Session;
-use aplomb_lang::kir::Tuning;
-use aplomb_lang::protocol::Request;
+use aplomb_plans::kir::Tuning;
 use devices::{Both, near, nothing_refused, outcome, prepared};
 use grammar::{Grammar, SETUP};
 use support::{Dice, Heard, bits, scaled};

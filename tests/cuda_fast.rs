@@ -8,12 +8,12 @@ mod nvrtc;
 mod standin;
 mod support;
 
-use aplomb_kernel::device::Wanted;
-use aplomb_kernel::device::cuda::{cubin, measured};
+use aplomb_devices::device::Wanted;
+use aplomb_devices::device::cuda::{cubin, measured};
+use aplomb_ground::trace::LaunchRecord;
 use aplomb_kernel::session::Session;
-use aplomb_lang::kir;
-use aplomb_lang::plan::Math;
-use aplomb_lang::trace::LaunchRecord;
+use aplomb_plans::kir;
+use aplomb_plans::plan::Math;
 use devices::{all_there, nothing_refused, outcome, prepared};
 use support::traced;
 

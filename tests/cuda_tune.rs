@@ -7,11 +7,11 @@ mod devices;
 mod standin;
 mod support;
 
-use aplomb_kernel::device::{Trial, Wanted};
+use aplomb_devices::device::{Trial, Wanted};
+use aplomb_ground::protocol::Request;
+use aplomb_ground::trace::LaunchRecord;
 use aplomb_kernel::session::Session;
-use aplomb_lang::kir::Tuning;
-use aplomb_lang::protocol::Request;
-use aplomb_lang::trace::LaunchRecord;
+use aplomb_plans::kir::Tuning;
 use devices::{nothing_refused, outcome, prepared};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

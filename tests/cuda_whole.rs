@@ -7,7 +7,7 @@ mod standin;
 mod support;
 
 use aplomb_kernel::session::Session;
-use aplomb_lang::plan::Order;
+use aplomb_plans::plan::Order;
 use devices::{Both, Tally, all_there, nothing_refused, outcome};
 use support::{session, traced};
 

@@ -7,13 +7,13 @@
 mod grammar;
 mod support;
 
+use aplomb_compiler::pass::{Options, PRESETS, switches};
+use aplomb_ground::error::Error;
+use aplomb_ground::span::Source;
 use aplomb_kernel::session::Session;
-use aplomb_lang::array::Array;
-use aplomb_lang::error::Error;
-use aplomb_lang::eval::Interp;
-use aplomb_lang::pass::{Options, PRESETS, switches};
-use aplomb_lang::reference;
-use aplomb_lang::span::Source;
+use aplomb_language::eval::Interp;
+use aplomb_language::testing;
+use aplomb_values::array::Array;
 use grammar::{Grammar, SETUP};
 use support::{Dice, bits, scaled, session};
 
@@ -35,7 +35,7 @@ fn outcome(value: Result<Option<Array>, Error>) -> Outcome {
 
 struct Oracle {
     interp: Interp,
-    host: reference::Host,
+    host: testing::Host,
 }
 
 impl Oracle {
@@ -44,7 +44,7 @@ impl Oracle {
     }
 
     fn on(setup: &str) -> Oracle {
-        let mut oracle = Oracle { interp: Interp::new(), host: reference::Host::default() };
+        let mut oracle = Oracle { interp: Interp::new(), host: testing::Host::default() };
         oracle.interp.execute(&Source::new("setup", setup), &mut oracle.host).expect("setup");
         oracle.interp.set_record_all(true);
         oracle
@@ -80,8 +80,8 @@ fn prepared_on(setup: &str, recording: bool, off: Option<&str>) -> Session {
 fn execute(s: &mut Session, line: &str) -> bool {
     let mut heard = support::Heard::default();
     let code = line.to_string();
-    s.handle(aplomb_lang::protocol::Request::Execute { code, name: "line".into(), silent: true }, &mut heard);
-    heard.0.iter().any(|e| matches!(e, aplomb_lang::protocol::Event::Error(_)))
+    s.handle(aplomb_ground::protocol::Request::Execute { code, name: "line".into(), silent: true }, &mut heard);
+    heard.0.iter().any(|e| matches!(e, aplomb_ground::protocol::Event::Error(_)))
 }
 
 fn compare(count: usize, seed: u64, other: &mut dyn FnMut(&str) -> Outcome, what: &str) {
@@ -172,7 +172,7 @@ fn a_known_plan_gives_what_the_reference_gives_on_other_data() {
             s.interp().set_record_all(false);
             s.value_of("0").expect("a session");
             let request =
-                aplomb_lang::protocol::Request::Execute { code: setup.clone(), name: "setup".into(), silent: true };
+                aplomb_ground::protocol::Request::Execute { code: setup.clone(), name: "setup".into(), silent: true };
             s.handle(request, &mut support::Heard::default());
             s.interp().set_record_all(true);
             for k in first..first + batch {

@@ -2,13 +2,13 @@
 
 mod support;
 
-use aplomb_lang::array::Array;
-use aplomb_lang::error::{Error, Kind};
-use aplomb_lang::eval::Interp;
-use aplomb_lang::pass::Fault;
-use aplomb_lang::protocol::Request;
-use aplomb_lang::reference;
-use aplomb_lang::span::Source;
+use aplomb_compiler::pass::Fault;
+use aplomb_ground::error::{Error, Kind};
+use aplomb_ground::protocol::Request;
+use aplomb_ground::span::Source;
+use aplomb_language::eval::Interp;
+use aplomb_language::testing;
+use aplomb_values::array::Array;
 use support::{bits, session};
 
 const SETUP: &str = "A←¯3 1 4 1.5 9 2.5 ⋄ B←1+⍳6 ⋄ P←0.5 2 1.25 3 0.75 8 ⋄ M←3 3⍴1.5 ¯2 3 4 0.25 6";
@@ -53,7 +53,7 @@ fn outcome(value: Result<Option<Array>, Error>) -> Result<(Vec<usize>, Vec<u64>)
 /// How a defect is noticed by these lines, if it is.
 fn caught(fault: Option<Fault>, off: &[&str], inputs: usize) -> Option<Caught> {
     let mut interp = Interp::new();
-    let mut host = reference::Host::default();
+    let mut host = testing::Host::default();
     interp.execute(&Source::new("setup", SETUP), &mut host).expect("setup");
     interp.set_record_all(true);
     let mut s = session();

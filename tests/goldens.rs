@@ -2,8 +2,8 @@
 
 mod support;
 
-use aplomb_lang::pass::switches;
-use aplomb_lang::trace::{Cuda, Trace};
+use aplomb_compiler::pass::switches;
+use aplomb_ground::trace::{Cuda, Trace};
 use support::{BLACK_SCHOLES, bits, session, told as told_how, traced};
 
 const SETUP: &str = "A←0.5×⍳9 ⋄ B←9-⍳9 ⋄ X←÷⍳9 ⋄ M←3 3⍴A";
@@ -108,7 +108,10 @@ fn black_scholes_gives_the_published_prices() {
     }) {
         s.value_of("0").expect("a session");
         let mut heard = support::Heard::default();
-        s.handle(aplomb_lang::protocol::Request::Execute { code: line, name: "line".into(), silent: true }, &mut heard);
+        s.handle(
+            aplomb_ground::protocol::Request::Execute { code: line, name: "line".into(), silent: true },
+            &mut heard,
+        );
     }
     let value = s.value_of("call,put").expect("prices").expect("a value");
     let got: Vec<f64> = bits(&value).1.into_iter().map(f64::from_bits).collect();
@@ -237,7 +240,7 @@ fn told(lines: &[String], also: Option<(&str, bool)>) -> Trace {
             Some(name) => s.options().switch(name, false).expect("a switch"),
             None => {
                 let request =
-                    aplomb_lang::protocol::Request::Execute { code: line.clone(), name: "line".into(), silent: true };
+                    aplomb_ground::protocol::Request::Execute { code: line.clone(), name: "line".into(), silent: true };
                 s.handle(request, &mut support::Heard::default());
             }
         }

@@ -2,8 +2,8 @@
 
 mod support;
 
-use aplomb_lang::prim::table::prims;
-use aplomb_lang::protocol::{Event, Request, Sink};
+use aplomb_ground::protocol::{Event, Request, Sink};
+use aplomb_language::table::prims;
 use support::{Dice, Heard, scaled, session};
 
 /// Lines that work, to be mangled.

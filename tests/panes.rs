@@ -4,9 +4,9 @@
 mod support;
 
 use aplomb::commands::Table;
+use aplomb_ground::limits::{Interrupt, Limits};
+use aplomb_ground::protocol::{Client, Event, Gone, Request};
 use aplomb_kernel::session::Worker;
-use aplomb_lang::limits::{Interrupt, Limits};
-use aplomb_lang::protocol::{Client, Event, Gone, Request};
 use aplomb_viz::panes::{App, Look, Start};
 use std::rc::Rc;
 
@@ -49,6 +49,7 @@ fn open(text: &str, look: Look) -> App<Timeless> {
     let mut app = App::new(
         client,
         interrupt,
+        aplomb::panes::menu(),
         Start { text: text.into(), name: "program".into(), look, effects: true, ..Start::default() },
     );
     app.settle();

@@ -7,10 +7,10 @@ mod support;
 #[path = "jupyter/running.rs"]
 mod running;
 
+use aplomb_ground::limits::Interrupt;
+use aplomb_ground::protocol::{Client, Event, Gone, Request};
 use aplomb_kernel::jupyter::client::{Channel, Client as Raw};
 use aplomb_kernel::jupyter::{ConnectionInfo, Follower, fresh};
-use aplomb_lang::limits::Interrupt;
-use aplomb_lang::protocol::{Client, Event, Gone, Request};
 use aplomb_viz::panes::{App, Look, Start};
 use running::{Running, WAIT, eventually};
 use serde_json::json;
@@ -46,7 +46,7 @@ fn look_on(info: &ConnectionInfo) -> App<Timeless> {
     let follower = Timeless(Follower::open(info, WAIT).expect("a kernel"));
     let look = Look { ascii: false, colour: false };
     let start = Start { name: "notebook".into(), look, follows: true, ..Start::default() };
-    let mut app = App::new(follower, Interrupt::default(), start);
+    let mut app = App::new(follower, Interrupt::default(), aplomb::panes::menu(), start);
     app.text(SIZE.0, SIZE.1);
     until(&mut app, |text| !text.contains("waiting for the kernel"));
     app

@@ -4,8 +4,8 @@
 
 mod support;
 
+use aplomb_ground::protocol::{Event, Failure, Request};
 use aplomb_kernel::session::Session;
-use aplomb_lang::protocol::{Event, Failure, Request};
 use support::{Heard, bits, session};
 
 const SETUP: &str = "V←0.5×⍳1500 ⋄ W←⌽V ⋄ I←⍳1500 ⋄ V W I";

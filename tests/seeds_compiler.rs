@@ -3,8 +3,8 @@
 
 mod support;
 
-use aplomb_lang::pass::{Options, PIPELINE, PRESETS};
-use aplomb_lang::trace::{DecisionRecord, Trace};
+use aplomb_compiler::pass::{Options, PIPELINE, PRESETS};
+use aplomb_ground::trace::{DecisionRecord, Trace};
 use support::{breaks, told};
 
 const INPUTS: &str = "A←4 5⍴1+⍳20 ⋄ B←4 5⍴0.5×⍳20 ⋄ C←4 5⍴⌽⍳20 ⋄ D←4 5⍴2×⍳20 ⋄ v←0.5×⍳9 ⋄ w←9-⍳9 ⋄ M←3 3⍴v";
@@ -494,7 +494,7 @@ fn bas_09_reads_are_told_as_they_are() {
         let t = told(&[], &[setup, names, line]);
         let k = t.kernels.last().expect("a launch").clone();
         let of =
-            |r: &aplomb_lang::trace::ReadRecord| (r.affine.clone(), r.coalesced, r.reuse.clone().unwrap_or_default());
+            |r: &aplomb_ground::trace::ReadRecord| (r.affine.clone(), r.coalesced, r.reuse.clone().unwrap_or_default());
         (k.reads.iter().map(of).collect::<Vec<_>>(), t)
     };
     // Values say which items: nothing is claimed of them.

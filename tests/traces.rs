@@ -2,7 +2,7 @@
 
 mod support;
 
-use aplomb_lang::trace::Trace;
+use aplomb_ground::trace::Trace;
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 use support::{BLACK_SCHOLES, extras, program, session, traced};
@@ -53,7 +53,7 @@ fn every_trace_holds_to_its_schema() {
     std::fs::write(&file, text.join("\n")).expect("a file");
     let out = Command::new(python)
         .arg(root.join("tools/validate-trace.py"))
-        .arg(root.join("lang/trace.schema.json"))
+        .arg(root.join("crates/ground/trace.schema.json"))
         .arg(&file)
         .output()
         .expect("python");

@@ -4,9 +4,9 @@
 //! the whole way to a plan, and of finding the plan again in the cache.
 
 use crate::cli::BenchArgs;
+use aplomb_compiler::pass::{NoClock, Observer, Options, PIPELINE, PlanCache, compile};
+use aplomb_ground::protocol::Request;
 use aplomb_kernel::session::Session;
-use aplomb_lang::pass::{NoClock, Observer, Options, PIPELINE, PlanCache, compile};
-use aplomb_lang::protocol::Request;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 use std::time::Instant;

@@ -6,8 +6,8 @@
 
 use super::frontend::{SHAPES, SIZES, cpu_ms, prepare};
 use crate::cli::BenchArgs;
+use aplomb_compiler::pass::{NoClock, Options, compile};
 use aplomb_kernel::session::Session;
-use aplomb_lang::pass::{NoClock, Options, compile};
 use aplomb_viz::find_pass;
 use aplomb_viz::text::{draw, draw_folded};
 use serde_json::json;

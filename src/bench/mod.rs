@@ -14,7 +14,7 @@ mod work;
 use crate::cli::BenchArgs;
 use crate::front::{FAILED, INTERRUPTED, Settings, USAGE, on_session, print};
 use crate::notebook;
-use aplomb_kernel::device::Wanted;
+use aplomb_devices::device::Wanted;
 use aplomb_kernel::session::Session;
 use peers::Peers;
 use serde_json::{Value, json};

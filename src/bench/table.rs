@@ -2,7 +2,7 @@
 
 use super::peers::PEERS;
 use super::work::{GROUPS, Job, Work};
-use aplomb_lang::error::time;
+use aplomb_ground::error::time;
 use serde_json::Value;
 
 /// Head, width, cell.

@@ -3,10 +3,10 @@
 use super::work::{self, Table, Work};
 use crate::cli::BenchArgs;
 use crate::front::{Pipeline, Settings};
-use aplomb_kernel::device::Wanted;
+use aplomb_devices::device::Wanted;
+use aplomb_ground::protocol::{Event, Request, Sink};
 use aplomb_kernel::session::Session;
-use aplomb_lang::array::{Array, Data};
-use aplomb_lang::protocol::{Event, Request, Sink};
+use aplomb_values::array::{Array, Data};
 
 const ARGS: BenchArgs = BenchArgs {
     name: None,

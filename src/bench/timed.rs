@@ -2,13 +2,13 @@
 
 use super::peers::{Compared, Peers};
 use super::work::{Job, Rates, Table};
-use aplomb_kernel::device::Wanted;
+use aplomb_devices::device::Wanted;
+use aplomb_ground::error::Kind;
+use aplomb_ground::limits::Interrupt;
+use aplomb_ground::protocol::{Event, Request, Sink};
+use aplomb_ground::trace::Trace;
 use aplomb_kernel::session::Session;
-use aplomb_lang::error::Kind;
-use aplomb_lang::limits::Interrupt;
-use aplomb_lang::plan::Math;
-use aplomb_lang::protocol::{Event, Request, Sink};
-use aplomb_lang::trace::Trace;
+use aplomb_plans::plan::Math;
 use serde_json::{Map, Value, json};
 use std::time::Instant;
 
@@ -25,8 +25,8 @@ pub enum Stop {
     Failed(String),
 }
 
-impl From<aplomb_lang::error::Error> for Stop {
-    fn from(e: aplomb_lang::error::Error) -> Stop {
+impl From<aplomb_ground::error::Error> for Stop {
+    fn from(e: aplomb_ground::error::Error) -> Stop {
         if e.kind() == Kind::Interrupt { Stop::Interrupted } else { Stop::Failed(e.to_string()) }
     }
 }
@@ -229,7 +229,7 @@ impl Bench<'_> {
 fn elsewhere(traces: &[Trace]) -> Vec<String> {
     let kernels = traces.iter().flat_map(|t| &t.kernels);
     let others = kernels.filter(|k| k.ran.as_ref().is_none_or(|r| r.device != Wanted::Cuda.name()));
-    let why = |k: &aplomb_lang::trace::LaunchRecord| match &k.ran {
+    let why = |k: &aplomb_ground::trace::LaunchRecord| match &k.ran {
         Some(ran) => format!("{} on the {}: {}", k.skeleton, ran.device, ran.why),
         None => format!("{} on the cpu", k.skeleton),
     };

@@ -5,8 +5,8 @@
 
 use super::frontend::{SHAPES, SIZES, cpu_ms, prepare};
 use crate::cli::BenchArgs;
+use aplomb_compiler::pass::{Log, NoClock, Observer, Options, Timed, compile};
 use aplomb_kernel::session::Session;
-use aplomb_lang::pass::{Log, NoClock, Observer, Options, Timed, compile};
 use serde_json::json;
 use std::time::Instant;
 

@@ -1,7 +1,7 @@
 //! `]diff` and `aplomb diff`: what changed between two evaluations, two passes, two traces.
 
 use super::Call;
-use aplomb_lang::error::{Error, domain, syntax};
+use aplomb_ground::error::{Error, domain, syntax};
 use aplomb_viz::diff as compare;
 
 pub fn diff(call: &mut Call<'_>) -> Result<(), Error> {

@@ -1,11 +1,11 @@
 //! `]device`, `]math` and `]ptx`: where launches run, how a GPU computes, and what NVRTC makes of a launch's text.
 
 use super::{Call, tools};
-use aplomb_kernel::device::{Device, Wanted, cuda};
-use aplomb_lang::error::{Error, domain, syntax};
-use aplomb_lang::kir;
-use aplomb_lang::plan::Math;
-use aplomb_lang::trace::{Cuda, Trace};
+use aplomb_devices::device::{Device, Wanted, cuda};
+use aplomb_ground::error::{Error, domain, syntax};
+use aplomb_ground::trace::{Cuda, Trace};
+use aplomb_plans::kir;
+use aplomb_plans::plan::Math;
 
 /// Alone: what is chosen, and what there is. With a name: from now on.
 pub fn device(call: &mut Call<'_>) -> Result<(), Error> {

@@ -1,9 +1,9 @@
 //! `]box ]rows ]display`: how results show. What only sets something prints nothing.
 
 use super::Call;
-use aplomb_lang::array::format::{self, Boxes, Long, Style};
-use aplomb_lang::error::{Error, domain, nonce, syntax, value};
-use aplomb_lang::eval::cx::View;
+use aplomb_ground::error::{Error, domain, nonce, syntax, value};
+use aplomb_language::eval::cx::View;
+use aplomb_values::array::format::{self, Boxes, Long, Style};
 
 const STYLES: &[(&str, Boxes)] = &[("min", Boxes::Min), ("mid", Boxes::Mid), ("max", Boxes::Max), ("non", Boxes::Off)];
 const LONG: &[(&str, Long)] = &[("long", Long::Whole), ("cut", Long::Cut), ("wrap", Long::Fold)];

@@ -3,11 +3,11 @@
 
 use super::pages::{Page, uses};
 use super::{COMMANDS, Call, nearest};
-use aplomb_lang::error::{Error, Kind, value};
-use aplomb_lang::eval::system;
-use aplomb_lang::help::{errors, idioms, notation, topics as pieces};
-use aplomb_lang::pass::{DEVICES, GROUPS, PIPELINE, PRESETS, RECORDER, RULES, SWITCHES};
-use aplomb_lang::prim::table::{OTHER_KEYS, find, prims};
+use aplomb_compiler::pass::{DEVICES, GROUPS, PIPELINE, PRESETS, RECORDER, RULES, SWITCHES};
+use aplomb_ground::error::{Error, Kind, value};
+use aplomb_ground::help::{errors, idioms, notation, topics as pieces};
+use aplomb_language::eval::system;
+use aplomb_language::table::{OTHER_KEYS, find, prims};
 
 const OVERVIEW: &str = "\
 Type a line of APL and its value prints. ← names a value, ⍝ begins a comment.

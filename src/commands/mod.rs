@@ -11,10 +11,10 @@ mod tools;
 pub mod tune;
 mod workspace;
 
+use aplomb_ground::error::{Error, nonce, syntax};
+use aplomb_ground::protocol::{Completion, Event, MimeBundle, Sink};
 use aplomb_kernel::session::{Commands, Session};
-use aplomb_lang::error::{Error, nonce, syntax};
-use aplomb_lang::protocol::{Completion, Event, MimeBundle, Sink};
-use aplomb_lang::syntax::token::{Kind, lex};
+use aplomb_language::syntax::token::{Kind, lex};
 use aplomb_viz::why::WIDTH;
 
 /// One run of a command.

@@ -1,10 +1,10 @@
 //! Pages of help: rows of the tables as text, folded between words.
 
 use super::Command;
-use aplomb_lang::eval::system::Row;
-use aplomb_lang::help::{Topic, errors};
-use aplomb_lang::pass::{Pass, Preset, Rule, Switch};
-use aplomb_lang::prim::table::{Class, Meaning, Prim, find};
+use aplomb_compiler::pass::{Pass, Preset, Rule, Switch};
+use aplomb_ground::help::{Topic, errors};
+use aplomb_language::eval::system::Row;
+use aplomb_language::table::{Class, Meaning, Prim, find};
 
 /// Where prose begins below a head.
 const INDENT: usize = 12;

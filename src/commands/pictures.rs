@@ -1,7 +1,7 @@
 //! Pictures of a whole trace: every evaluation of a statement in turn.
 
-use aplomb_lang::protocol::{HTML, MimeBundle, SVG, TRACE};
-use aplomb_lang::trace::Trace;
+use aplomb_ground::protocol::{HTML, MimeBundle, SVG, TRACE};
+use aplomb_ground::trace::Trace;
 use aplomb_viz::svg::{self, Panel};
 use aplomb_viz::{Graph, dot, find_pass, list, tables, text, why};
 use unicode_width::UnicodeWidthStr;

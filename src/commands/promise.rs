@@ -1,9 +1,9 @@
 //! `]assert`: promises about launches. A broken one is an error, so it stops a script.
 
 use super::Call;
-use aplomb_lang::error::{Error, domain, syntax};
-use aplomb_lang::span::{Place, Source, Span};
-use aplomb_lang::trace::Trace;
+use aplomb_ground::error::{Error, domain, syntax};
+use aplomb_ground::span::{Place, Source, Span};
+use aplomb_ground::trace::Trace;
 use aplomb_viz::promise::{Broken, Promise};
 
 /// `launches 1, no-break: EXPR`; without an expression the last line that gave a value.

@@ -2,11 +2,11 @@
 //! a value.
 
 use super::{Call, pictures};
+use aplomb_compiler::pass::switches;
+use aplomb_ground::error::{self, Error, bytes, domain, syntax};
+use aplomb_ground::protocol::PANES;
+use aplomb_ground::trace::Trace;
 use aplomb_kernel::session::Spent;
-use aplomb_lang::error::{self, Error, bytes, domain, syntax};
-use aplomb_lang::pass::switches;
-use aplomb_lang::protocol::PANES;
-use aplomb_lang::trace::Trace;
 use aplomb_viz::{ask, tables, why as reasons};
 use serde_json::json;
 

@@ -1,11 +1,11 @@
 //! `]tune`: which text of a launch a GPU runs fastest.
 
 use super::{Call, tools};
-use aplomb_kernel::device::{Trial, Wanted};
+use aplomb_devices::device::{Trial, Wanted};
+use aplomb_ground::error::{Error, time};
+use aplomb_ground::protocol::Event;
 use aplomb_kernel::session::Session;
-use aplomb_lang::error::{Error, time};
-use aplomb_lang::kir::Tuning;
-use aplomb_lang::protocol::Event;
+use aplomb_plans::kir::Tuning;
 use aplomb_viz::tables;
 use aplomb_viz::why::count;
 

@@ -1,8 +1,8 @@
 //! `)` commands: the workspace. Those that only set something print nothing.
 
 use super::{Call, nearest};
-use aplomb_lang::error::{Error, domain, syntax, value};
-use aplomb_lang::syntax::resolve::Class;
+use aplomb_ground::error::{Error, domain, syntax, value};
+use aplomb_language::syntax::resolve::Class;
 
 fn listed(call: &mut Call<'_>, wanted: fn(Class) -> bool) -> Result<(), Error> {
     let names: Vec<_> = call.session.interp().names().into_iter().filter(|n| wanted(n.class)).collect();
@@ -47,7 +47,7 @@ pub fn load(call: &mut Call<'_>) -> Result<(), Error> {
     let Some(name) = call.expr() else { return Err(syntax("]load needs a file").hint("]load prices.apl")) };
     call.session.core().reach.check(std::path::Path::new(&name))?;
     let text = crate::script::read(std::path::Path::new(&name))
-        .map_err(|says| Error::new(aplomb_lang::error::Kind::FileName, says))?;
+        .map_err(|says| Error::new(aplomb_ground::error::Kind::FileName, says))?;
     call.session.run_script(&text, &name, call.sink)
 }
 

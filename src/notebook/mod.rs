@@ -8,10 +8,10 @@ use crate::cli::KernelCommand;
 use crate::commands::Table;
 use crate::front::{ALL_LINES, FAILED, Settings, USAGE, print};
 use crate::signals;
+use aplomb_ground::limits::Limits;
 use aplomb_kernel::jupyter::install::{self, Place};
 use aplomb_kernel::jupyter::{self, Allow};
 use aplomb_kernel::session::Session;
-use aplomb_lang::limits::Limits;
 use std::path::Path;
 use std::rc::Rc;
 

@@ -55,7 +55,8 @@ fn opened(settings: Settings, text: String) -> Result<App<Worker>, String> {
     let worker = Worker::start(move || Rc::new(commands), settings.limits, settings.threads, move |s| own.prepare(s));
     let worker = worker.map_err(|e| e.to_string())?;
     let interrupt = worker.interrupt();
-    let mut app = App::new(worker, interrupt, Start { text, name: "bench".into(), look, ..Start::default() });
+    let mut app =
+        App::new(worker, interrupt, super::menu(), Start { text, name: "bench".into(), look, ..Start::default() });
     app.settle();
     app.failure().map_or(Ok(()), |f| Err(f.report.clone()))?;
     Ok(app)

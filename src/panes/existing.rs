@@ -3,8 +3,8 @@
 use super::{look, restore, show, usable};
 use crate::front::{FAILED, Settings, USAGE};
 use crate::signals;
+use aplomb_ground::limits::Interrupt;
 use aplomb_kernel::jupyter::{self, Allow, Follower};
-use aplomb_lang::limits::Interrupt;
 use aplomb_viz::panes::Start;
 use std::path::Path;
 use std::time::Duration;

@@ -10,10 +10,12 @@ mod existing;
 use crate::cli::TuiArgs;
 use crate::front::{FAILED, Settings, USAGE, colours};
 use crate::{script, signals};
+use aplomb_compiler::pass::{GROUPS, PRESETS, switch_says, switches};
+use aplomb_ground::limits::Interrupt;
+use aplomb_ground::protocol::{Client, Switches};
 use aplomb_kernel::session::Worker;
-use aplomb_lang::limits::Interrupt;
-use aplomb_lang::protocol::{Client, Switches};
-use aplomb_viz::panes::{self, App, Hooks, Look, Start};
+use aplomb_language::table::{OTHER_KEYS, prims};
+use aplomb_viz::panes::{self, App, Hooks, Look, Menu, Start};
 use serde_json::Value;
 use std::io::IsTerminal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -111,9 +113,20 @@ pub fn open(client: &mut impl Client, interrupt: Interrupt, opened: &str) {
     }
 }
 
+/// The names that the panes offer: the compiler's pipelines and switches, the language's keys.
+pub fn menu() -> Menu {
+    let own = prims().filter_map(|p| Some((p.key?, p.glyph)));
+    Menu {
+        presets: PRESETS.iter().map(|p| (p.name, p.says)).collect(),
+        switches: switches().into_iter().map(|name| (name, switch_says(name))).collect(),
+        groups: GROUPS,
+        keys: own.chain(OTHER_KEYS.iter().map(|k| (k.1, k.0))).collect(),
+    }
+}
+
 /// The panes over a session, until `q`; the session again. Errors: the terminal is gone, or a defect ended the panes.
 pub fn show<C: Client>(client: C, interrupt: Interrupt, start: Start) -> Result<C, String> {
-    let mut app = App::new(client, interrupt, start);
+    let mut app = App::new(client, interrupt, menu(), start);
     match catch_unwind(AssertUnwindSafe(|| panes::run(&mut app, &HOOKS))) {
         Ok(Ok(())) => Ok(app.into_client()),
         Ok(Err(e)) => Err(format!("the terminal: {e}")),

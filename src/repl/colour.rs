@@ -1,6 +1,6 @@
 //! Colours of a line while it is typed, and the bracket that matches the one at the cursor. They only help the eye.
 
-use aplomb_lang::syntax::{Kind, Token, lex};
+use aplomb_language::syntax::{Kind, Token, lex};
 
 const RESET: &str = "\x1b[0m";
 const MATCHED: &str = "\x1b[1;4m";

@@ -2,8 +2,8 @@
 
 use super::keys::Pending;
 use super::{ask, colour, keys};
+use aplomb_ground::protocol::{Completion, Event, Request};
 use aplomb_kernel::session::Worker;
-use aplomb_lang::protocol::{Completion, Event, Request};
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::hint::Hinter;

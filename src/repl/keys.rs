@@ -2,9 +2,9 @@
 
 use super::{PROMPT, Reader};
 use crate::script::is_command;
-use aplomb_lang::prim::table::{OTHER_KEYS, prims};
-use aplomb_lang::protocol::Completeness;
-use aplomb_lang::syntax;
+use aplomb_ground::protocol::Completeness;
+use aplomb_language::syntax;
+use aplomb_language::table::{OTHER_KEYS, prims};
 use rustyline::{
     Cmd, ConditionalEventHandler, Event, EventContext, EventHandler, KeyCode, KeyEvent, Modifiers, RepeatCount,
 };

@@ -4,7 +4,7 @@ use crate::page::{self, agreed, prepared, row, traced, value};
 use crate::support::{Dice, bits, scaled};
 use crate::{corpus, made};
 use aplomb_kernel::session::Session;
-use aplomb_lang::prim::table::{Does, Meaning, prims};
+use aplomb_language::table::{Does, Meaning, prims};
 use std::collections::BTreeSet;
 
 /// Lines owned, as the page's functions take them.

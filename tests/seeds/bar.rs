@@ -3,9 +3,9 @@
 use crate::page::{prepared, row, run, traced};
 use crate::support::Heard;
 use aplomb::commands::Table;
+use aplomb_ground::limits::Limits;
+use aplomb_ground::protocol::{Event, Failure, Request};
 use aplomb_kernel::session::Session;
-use aplomb_lang::limits::Limits;
-use aplomb_lang::protocol::{Event, Failure, Request};
 use std::rc::Rc;
 
 #[test]

@@ -1,7 +1,7 @@
 //! What must be so of every trace: reads, breaks, order, pictures. The traces are those of all cases.
 
 use crate::page::{self, PAGES, traced};
-use aplomb_lang::trace::Trace;
+use aplomb_ground::trace::Trace;
 use std::collections::BTreeSet;
 
 /// The traces of all cases that compile.

@@ -15,9 +15,9 @@
 //! nothing was compiled, only `launches 0` and `is` hold.
 
 use crate::support::{Heard, bits, session};
+use aplomb_ground::protocol::{Event, Request};
+use aplomb_ground::trace::Trace;
 use aplomb_kernel::session::Session;
-use aplomb_lang::protocol::{Event, Request};
-use aplomb_lang::trace::Trace;
 use aplomb_viz::figures;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,9 +3,9 @@
 #![allow(dead_code)]
 
 use crate::support::{Heard, bits, session};
-use aplomb_kernel::device::{Compiling, Wanted};
+use aplomb_devices::device::{Compiling, Wanted};
+use aplomb_ground::protocol::{Event, Request};
 use aplomb_kernel::session::Session;
-use aplomb_lang::protocol::{Event, Request};
 
 /// A session after `lines`, everything recorded from then on.
 pub fn prepared(wanted: Wanted, lines: &[&str]) -> Session {

@@ -1,7 +1,7 @@
 //! Random expressions: well-shaped mostly, failing now and then. The scalar functions come from `PRIMS`.
 
 use crate::support::Dice;
-use aplomb_lang::prim::table::{Does, prims};
+use aplomb_language::table::{Does, prims};
 
 /// What the expressions speak of.
 pub const SETUP: &str = "A←¯3 1 4 1.5 9 2.5 ⋄ C←1J2 ¯1 0J1 3 0.5J¯0.5 2 ⋄ B←1+⍳6 ⋄ P←0.5 2 1.25 3 0.75 8 ⋄ L←0 1 1 0 1 0 ⋄ M←2 3⍴1.5 ¯2 3 4 0.25 6 ⋄ N←2 3⍴L";
@@ -17,9 +17,8 @@ pub struct Grammar {
 
 impl Grammar {
     pub fn from_table() -> Grammar {
-        let scalar = |m: &Option<aplomb_lang::prim::table::Meaning>| {
-            m.as_ref().is_some_and(|m| matches!(m.does, Does::Scalar(_)))
-        };
+        let scalar =
+            |m: &Option<aplomb_language::table::Meaning>| m.as_ref().is_some_and(|m| matches!(m.does, Does::Scalar(_)));
         // Logic wants booleans and is asked for by name below.
         let logic = |c: char| "∧∨⍲⍱~!".contains(c);
         Grammar {

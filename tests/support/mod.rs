@@ -2,11 +2,11 @@
 
 #![allow(dead_code)]
 
+use aplomb_ground::error::Error;
+use aplomb_ground::limits::Limits;
+use aplomb_ground::protocol::{Completion, Event, Sink};
 use aplomb_kernel::session::{Commands, Session};
-use aplomb_lang::array::{Array, Data, View};
-use aplomb_lang::error::Error;
-use aplomb_lang::limits::Limits;
-use aplomb_lang::protocol::{Completion, Event, Sink};
+use aplomb_values::array::{Array, Data, View};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -111,12 +111,12 @@ pub fn found<T>(thing: Option<T>, what: &str) -> Option<T> {
 }
 
 /// Runs lines and gives the trace of the last value.
-pub fn traced(session: &mut Session, lines: &[&str]) -> aplomb_lang::trace::Trace {
+pub fn traced(session: &mut Session, lines: &[&str]) -> aplomb_ground::trace::Trace {
     session.core().set_tracing(true);
     for line in lines {
         let mut heard = Heard::default();
         let request =
-            aplomb_lang::protocol::Request::Execute { code: (*line).into(), name: "line".into(), silent: true };
+            aplomb_ground::protocol::Request::Execute { code: (*line).into(), name: "line".into(), silent: true };
         session.handle(request, &mut heard);
         let failed = heard.0.iter().find(|e| matches!(e, Event::Error(_)));
         assert!(failed.is_none(), "{line}: {failed:?}");
@@ -206,7 +206,7 @@ pub fn rewritten<'a>(was: &[&'a str], now: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// The trace of the last line, compiled as `how` says: `passes=acl2006`, `off=cse`, `strict`, `dup`, `inputs=16`.
-pub fn told(how: &[&str], lines: &[&str]) -> aplomb_lang::trace::Trace {
+pub fn told(how: &[&str], lines: &[&str]) -> aplomb_ground::trace::Trace {
     let mut s = session();
     for word in how {
         match word.split_once('=').unwrap_or((word, "")) {
@@ -222,7 +222,7 @@ pub fn told(how: &[&str], lines: &[&str]) -> aplomb_lang::trace::Trace {
 }
 
 /// The reasons of what is kept at the end, but for values and folds, in the order of nodes.
-pub fn breaks(trace: &aplomb_lang::trace::Trace) -> Vec<String> {
+pub fn breaks(trace: &aplomb_ground::trace::Trace) -> Vec<String> {
     let last = trace.passes.last().map_or(&[][..], |p| p.breaks.as_slice());
     last.iter().filter(|b| !matches!(b.reason.as_str(), "root" | "consumer")).map(|b| b.reason.clone()).collect()
 }

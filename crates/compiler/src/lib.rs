@@ -1,0 +1,5 @@
+//! The compiler: passes that turn a recorded graph into a plan of launches and say why.
+
+#![forbid(unsafe_code)]
+
+pub mod pass;

@@ -1,0 +1,214 @@
+//! Contexts: the places where each node is evaluated.
+//!
+//! Rows: LOWERING §7. A context is a launch, the loop inside it (body or after), and the read through which that loop's
+//! point becomes the node's own. Equal contexts are one: sharing inside a launch is free. One walk, users first.
+
+use super::schedule::{Group, Why};
+use aplomb_ground::error::Result;
+use aplomb_ground::limits::Interrupt;
+use aplomb_values::dag::{Dag, Node, NodeId, Read};
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+#[derive(Clone, Debug)]
+pub struct Context {
+    pub group: usize,
+    pub after: bool,
+    pub read: Rc<Read>,
+    /// Every element of the node is evaluated here.
+    pub onto: bool,
+    /// Points of the loop where all tests hold.
+    pub points: u64,
+}
+
+pub struct Contexts(BTreeMap<NodeId, Vec<Context>>, Vec<(NodeId, usize, u64)>);
+
+/// What a walk found: contexts, and what must be kept beside what was. While something must, they are not the last.
+pub struct Walk {
+    pub contexts: Contexts,
+    pub new: BTreeMap<NodeId, Why>,
+}
+
+impl Contexts {
+    /// Users first. The first `settled` groups are launches, others may still join them. `judge` says whether a node in
+    /// these places must be kept; it then stands in a launch of its own, numbered behind the others, until the next
+    /// schedule finds it a home. So a chain of a thousand such nodes is one walk, and contexts do not multiply through
+    /// them. Errors: INTERRUPT.
+    pub fn walk(
+        dag: &Dag,
+        keep: &BTreeMap<NodeId, Why>,
+        groups: &[Group],
+        settled: usize,
+        judge: &dyn Fn(&BTreeMap<NodeId, Why>, NodeId, &[Context]) -> Option<Why>,
+        stop: &Interrupt,
+    ) -> Result<Walk> {
+        let mut home: BTreeMap<NodeId, (usize, bool)> = BTreeMap::new();
+        for (g, group) in groups.iter().enumerate() {
+            home.extend(group.body.iter().map(|at| (*at, (g, false))));
+            home.extend(group.reduces.iter().chain(&group.after).map(|at| (*at, (g, true))));
+        }
+        let mut all = Contexts(BTreeMap::new(), Vec::new());
+        let (mut kept, mut new) = (keep.clone(), BTreeMap::new());
+        let mut own: Vec<Own> = Vec::new();
+        // Nodes whose contexts may still change, and so those of all below them: a later walk looks at them. There is
+        // one, for while a node is unsure another is new.
+        let mut unsure = vec![false; dag.len()];
+        for at in dag.ids().rev() {
+            stop.check()?;
+            if let (true, Some(&(group, after))) = (keep.contains_key(&at), home.get(&at)) {
+                // What a consumer consumes is evaluated in the body, whatever the consumer's own place.
+                let after = after && dag.node(at).consumes().is_none();
+                let extents = extents(groups, group, after);
+                let seed = Context {
+                    group,
+                    after,
+                    read: Rc::new(Read::identity(extents.len())),
+                    onto: true,
+                    points: product(&extents),
+                };
+                all.pass_on(dag, at, &seed, &extents);
+                all.note_loads(dag, at, &home);
+            } else if unsure[at.index()] {
+                dag.node(at).inputs().iter().for_each(|a| unsure[a.index()] = true);
+            } else if let Some(places) = all.0.get(&at).cloned() {
+                if matches!(dag.node(at), Node::Input(_)) {
+                    all.note_loads(dag, at, &home);
+                }
+                let domain = |c: &Context| match c.group.checked_sub(groups.len()) {
+                    Some(k) => own[k].extents.clone(),
+                    None => extents(groups, c.group, c.after),
+                };
+                let apart = |a: usize, b: usize| {
+                    let under = |x: usize, y| x.checked_sub(groups.len()).is_some_and(|k| own[k].above.contains(&y));
+                    under(a, b) || under(b, a)
+                };
+                let leaf = matches!(dag.node(at), Node::Input(_) | Node::Const(_));
+                if may_meet(&places, settled, &domain, &apart) {
+                    dag.node(at).inputs().iter().for_each(|a| unsure[a.index()] = true);
+                    continue;
+                }
+                if let Some(why) = (!leaf).then(|| judge(&kept, at, &places)).flatten() {
+                    kept.insert(at, why.clone());
+                    new.insert(at, why);
+                    let above =
+                        above(&places, &own, groups.len(), |c| !c.read.is_identity() || domain(c) != dag.shape(at));
+                    let extents = dag.shape(at).to_vec();
+                    let seed = Context {
+                        group: groups.len() + own.len(),
+                        after: false,
+                        read: Rc::new(Read::identity(extents.len())),
+                        onto: true,
+                        points: product(&extents),
+                    };
+                    own.push(Own { extents: extents.clone(), above });
+                    all.pass_on(dag, at, &seed, &extents);
+                    continue;
+                }
+                for place in places {
+                    let extents = domain(&place);
+                    all.pass_on(dag, at, &place, &extents);
+                }
+            }
+        }
+        Ok(Walk { contexts: all, new })
+    }
+
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&NodeId, &Vec<Context>)> {
+        self.0.iter()
+    }
+
+    /// Buffers read: the node, the launch, how many elements.
+    pub fn loads(&self) -> impl Iterator<Item = (NodeId, usize, u64)> {
+        self.1.iter().copied()
+    }
+
+    /// A buffer's contexts are loads, unless the value is at hand in the same loop.
+    fn note_loads(&mut self, dag: &Dag, at: NodeId, home: &BTreeMap<NodeId, (usize, bool)>) {
+        for c in self.0.get(&at).into_iter().flatten() {
+            let here = home.get(&at) == Some(&(c.group, c.after)) && c.read.is_identity();
+            if !here || matches!(dag.node(at), Node::Input(_)) {
+                let points = if dag.shape(at).is_empty() { 1 } else { c.points };
+                self.1.push((at, c.group, points));
+            }
+        }
+    }
+
+    fn pass_on(&mut self, dag: &Dag, at: NodeId, place: &Context, extents: &[usize]) {
+        for (k, arg) in dag.node(at).inputs().iter().enumerate() {
+            let (read, onto) = argument(dag, at, k, &place.read, extents);
+            let onto = place.onto && onto;
+            let points = if read.tests.is_empty() { product(extents) } else { held(&read, extents) };
+            let list = self.0.entry(*arg).or_default();
+            let same = |c: &&mut Context| (c.group, c.after) == (place.group, place.after) && c.read == read;
+            match list.iter_mut().find(same) {
+                Some(known) => known.onto |= onto,
+                None => list.push(Context { group: place.group, after: place.after, read, onto, points }),
+            }
+        }
+    }
+}
+
+/// A node that this walk keeps: a launch to come.
+struct Own {
+    extents: Vec<usize>,
+    /// Launches that surely come later, the nearest first: they can never be this one.
+    above: SmallVec<[usize; 8]>,
+}
+
+/// So many are remembered; not to know one only puts a judgement off.
+const ABOVE: usize = 32;
+
+/// Who reads a node at another place than its own comes a stage later; who reads it at its own place is no earlier.
+fn above(places: &[Context], own: &[Own], first: usize, other: impl Fn(&Context) -> bool) -> SmallVec<[usize; 8]> {
+    let mut all = SmallVec::new();
+    let direct = places.iter().filter(|c| other(c)).map(|c| c.group);
+    let theirs = places.iter().filter_map(|c| own.get(c.group.checked_sub(first)?)).flat_map(|o| &o.above).copied();
+    for group in direct.chain(theirs) {
+        if all.len() < ABOVE && !all.contains(&group) {
+            all.push(group);
+        }
+    }
+    all
+}
+
+/// Whether two contexts would be one if a launch that is only now known found its home in another's.
+fn may_meet(
+    places: &[Context],
+    settled: usize,
+    domain: &dyn Fn(&Context) -> Vec<usize>,
+    apart: &dyn Fn(usize, usize) -> bool,
+) -> bool {
+    let meets = |c: &Context, d: &Context| {
+        d.group != c.group && d.read == c.read && domain(d) == domain(c) && !apart(c.group, d.group)
+    };
+    places.iter().filter(|c| c.group >= settled).any(|c| places.iter().any(|d| meets(c, d)))
+}
+
+/// The read of a node's k-th argument, given the node's, and whether it passes over all of it: the same read, or the
+/// node's own after it, or nothing to index where the argument is a scalar. A scalar that is at hand needs no test.
+pub fn argument(dag: &Dag, at: NodeId, k: usize, read: &Rc<Read>, extents: &[usize]) -> (Rc<Read>, bool) {
+    let node = dag.node(at);
+    let arg = node.inputs()[k];
+    match node.read_of(dag, at, k) {
+        _ if node.reads_anywhere(k) => (Rc::new(Read::anywhere(dag.shape(arg).len())), false),
+        Some((inner, onto)) => (Rc::new(inner.after(read, extents)), onto),
+        None if dag.shape(arg).is_empty() && !dag.domain(at).is_empty() => (Rc::new(Read::new([])), true),
+        None => (read.clone(), true),
+    }
+}
+
+/// The extents of a group's loop.
+pub fn extents(groups: &[Group], group: usize, after: bool) -> Vec<usize> {
+    if after { groups[group].outer.to_vec() } else { groups[group].domain.to_vec() }
+}
+
+pub fn product(extents: &[usize]) -> u64 {
+    extents.iter().fold(1u64, |n, &d| n.saturating_mul(d as u64))
+}
+
+/// How many points pass the tests: exact where they leave a box, else all of the box.
+fn held(read: &Read, extents: &[usize]) -> u64 {
+    let (boxed, _) = read.held(extents);
+    boxed.iter().fold(1u64, |n, (lo, hi)| n.saturating_mul((hi - lo).max(0) as u64))
+}

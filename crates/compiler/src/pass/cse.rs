@@ -1,0 +1,93 @@
+//! cse: equal nodes become one.
+//!
+//! Rows: ACL-36. In: any graph. Out: no two live nodes with equal operation and operands. What the source shared was
+//! one node already; what meets here was written twice, and is a let marked `cse`. Linear.
+
+use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::fault::{self, Fault};
+use super::hash::{Map, Mix};
+use super::schedule::Again;
+use super::work::Work;
+use super::{cost, find};
+use aplomb_ground::error::Result;
+use aplomb_values::dag::{Node, NodeId};
+use std::hash::{Hash, Hasher};
+
+pub fn run(work: &mut Work) -> Result<()> {
+    if work.options.has(Fault::MergeUnlike) {
+        fault::merge_unlike(work);
+    }
+    let mut first: Map<u64, Vec<NodeId>> = Map::default();
+    let mut met: Vec<(NodeId, NodeId)> = Vec::new();
+    work.rewrite(|dag, at| {
+        let same = first.entry(hash(dag.node(at))).or_default();
+        if same.contains(&at) {
+            return None;
+        }
+        let known = same.iter().find(|k| alike(dag, **k, at)).copied();
+        match known {
+            Some(k) => {
+                // Whichever was to run first is the one that fails.
+                let site = dag.info(at).site.min(dag.info(k).site);
+                dag.info_mut(k).site = site;
+                met.push((at, k));
+                Some(("cse", "equal operation and operands", k))
+            }
+            None => {
+                same.push(at);
+                None
+            }
+        }
+    });
+    // Where all is computed again for nothing, this pass is what breaks at the terms that are dearer so (ACL-40).
+    if work.allow.again == Again::Always {
+        work.permit(|allow| allow.again = Again::Words)?;
+    }
+    if work.options.trace {
+        met.retain(|(_, k)| !work.dag.node(*k).inputs().is_empty());
+        for (at, into) in met {
+            let body = find::body(&work.dag, &Default::default(), into);
+            let (n, size) = (work.dag.elements(into), work.dag.dtype(into).size() as u64);
+            let once = cost::Cost::compute(n, body.ns, body.flops, body.reads, size);
+            let text = format!(
+                "{} was written again as n{}: one node now; the source did not name it",
+                label(&work.dag, into),
+                at.index()
+            );
+            work.decide(Decision::forced(
+                About { at: into, what: "share", reason: "written-twice", row: "ACL-36", switch: "cse" },
+                Choice { name: "merge", cost: once },
+                Choice { name: "compute-twice", cost: once.plus(once) },
+                WhyNot::Dearer,
+                text,
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A hash of the operation and the operands' ids.
+pub fn hash(node: &Node<NodeId>) -> u64 {
+    let mut h = Mix::default();
+    node.kind().hash(&mut h);
+    match node {
+        Node::Input(k) => k.hash(&mut h),
+        Node::Const(s) => s.number().to_bits().hash(&mut h),
+        Node::Iota { origin } => origin.to_bits().hash(&mut h),
+        Node::Map { op, ct, .. } => (op, ct.to_bits()).hash(&mut h),
+        Node::Transform { read, .. } => read.hash(&mut h),
+        Node::Reduce { op, axis, .. } | Node::Scan { op, axis, .. } => (op, axis).hash(&mut h),
+        Node::Select { .. } => {}
+        Node::Loop { body, result, .. } => (body.count, body.until, body.steps.len(), result).hash(&mut h),
+        Node::Cat { axis, .. } | Node::Compact { axis, .. } => axis.hash(&mut h),
+        // Equal hashes are compared.
+        Node::Whole { what, .. } => (what.kind(), what.glyph()).hash(&mut h),
+        Node::Gather { read, along, origin, .. } => (read, along, origin.to_bits()).hash(&mut h),
+    }
+    node.inputs().hash(&mut h);
+    h.finish()
+}
+
+fn alike(dag: &aplomb_values::dag::Dag, a: NodeId, b: NodeId) -> bool {
+    dag.node(a) == dag.node(b) && dag.dtype(a) == dag.dtype(b) && dag.shape(a) == dag.shape(b)
+}

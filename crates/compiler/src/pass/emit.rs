@@ -1,0 +1,555 @@
+//! emit: the schedule becomes launches with loads, bodies, stores.
+//!
+//! Rows: ACC-06, ACC-16, ACL-26. In: the final schedule. Out: `Plan`. One walk a launch with an explicit stack; a value
+//! is a node seen through a read under a list of tests, so equal ones are one step.
+
+use super::contexts::argument;
+use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::fault;
+use super::hash::Map;
+use super::schedule::{Group, Schedule, Why, is_free_root};
+use super::work::Work;
+use super::{Answer, cost};
+use aplomb_ground::error::{Result, internal};
+use aplomb_plans::plan::{
+    BufId, Buffer, Compaction, Finish, From, Kind, Launch, Load, Plan, Reduction, Step, Store, ValueId, What,
+};
+use aplomb_values::array::Array;
+use aplomb_values::dag::{Dag, Node, NodeId, Read};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+#[derive(Clone)]
+pub struct Emitted {
+    pub plan: Plan,
+    pub answers: Vec<Answer>,
+}
+
+pub fn run(work: &mut Work) -> Result<()> {
+    if work.options.is_off("exp-sharing") {
+        super::unshare::run(work)?;
+    }
+    let schedule = work.schedule()?;
+    let mut plan = Plan { math: work.options.math, order: work.options.order, ..Plan::default() };
+    let mut buffers: BTreeMap<NodeId, BufId> = BTreeMap::new();
+    let live = work.dag.live(&work.roots);
+    for at in work.dag.ids().filter(|at| live[at.index()]) {
+        if let Node::Input(k) = work.dag.node(at) {
+            let dtype = work.input(at).map_or(work.dag.dtype(at), Array::dtype);
+            let shape = work.dag.shape(at).into();
+            buffers.insert(at, BufId(plan.buffers.len() as u32));
+            plan.buffers.push(Buffer { shape, dtype, checked: false, from: From::Input(*k), node: at, last_use: None });
+        }
+    }
+    for (g, group) in schedule.groups.iter().enumerate() {
+        for at in group.nodes().into_iter().filter(|at| schedule.is_stored(*at)) {
+            let dtype = work.dag.dtype(at);
+            let checked = dtype.is_integer() && work.dag.info(at).meta.range.is_none();
+            buffers.insert(at, BufId(plan.buffers.len() as u32));
+            let (shape, from) = (work.dag.shape(at).into(), From::Launch(g as u32));
+            plan.buffers.push(Buffer { shape, dtype, checked, from, node: at, last_use: None });
+        }
+    }
+    let registers = registers(&work.dag, &schedule.keep);
+    for (g, group) in schedule.groups.iter().enumerate() {
+        let mut launch = launch(&work.dag, &schedule, group, &buffers, &registers, g)?;
+        launch.tiling = work.tilings.get(&g).and_then(|tiling| tiling.over(|l| place_of(&launch, &buffers, l)));
+        plan.launches.push(launch);
+    }
+    if let Some(fault) = work.options.fault.filter(|f| work.options.has(*f)) {
+        fault::in_plan(fault, &mut plan);
+    }
+    let answers = answers(work, &buffers, &mut plan)?;
+    last_uses(&mut plan);
+    if work.options.trace {
+        explain(work, &schedule);
+    }
+    work.emitted = Some(Emitted { plan, answers });
+    Ok(())
+}
+
+/// The launch's number of a load.
+fn place_of(launch: &Launch, buffers: &BTreeMap<NodeId, BufId>, (at, read): &(NodeId, Read)) -> Option<u32> {
+    let buf = buffers.get(at)?;
+    launch.loads.iter().position(|l| l.buf == *buf && l.read == *read).map(|k| k as u32)
+}
+
+fn answers(work: &Work, buffers: &BTreeMap<NodeId, BufId>, plan: &mut Plan) -> Result<Vec<Answer>> {
+    let mut answers = Vec::new();
+    for root in &work.roots {
+        let mut at = *root;
+        while let (true, Node::Transform { src, .. }) = (is_free_root(&work.dag, at), work.dag.node(at)) {
+            at = *src;
+        }
+        answers.push(match work.dag.node(at) {
+            Node::Const(s) => Answer::Scalar(at, *s),
+            Node::Input(k) => Answer::Input(*k as usize),
+            _ => {
+                let buf = *buffers.get(&at).ok_or_else(|| internal("a root has no buffer"))?;
+                plan.roots.push(buf);
+                Answer::Computed(plan.roots.len() - 1)
+            }
+        });
+    }
+    Ok(answers)
+}
+
+fn last_uses(plan: &mut Plan) {
+    for k in 0..plan.launches.len() {
+        let read: Vec<BufId> = plan.launches[k].loads.iter().map(|l| l.buf).collect();
+        for buf in read {
+            plan.buffers[buf.0 as usize].last_use = Some(k as u32);
+        }
+    }
+    for root in plan.roots.clone() {
+        plan.buffers[root.0 as usize].last_use = None;
+    }
+}
+
+fn launch(
+    dag: &Dag,
+    schedule: &Schedule,
+    group: &Group,
+    buffers: &BTreeMap<NodeId, BufId>,
+    registers: &[u32],
+    number: usize,
+) -> Result<Launch> {
+    let mut out = Launch {
+        stage: group.stage,
+        domain: group.domain.clone(),
+        kind: group.kind,
+        axis: group.axis,
+        loads: Vec::new(),
+        guards: Vec::new(),
+        body: Vec::new(),
+        stores: Vec::new(),
+        reductions: Vec::new(),
+        compaction: None,
+        finish: None,
+        after: Vec::new(),
+        after_stores: Vec::new(),
+        tiling: None,
+        nodes: group.nodes(),
+        name: format!("k{number} {}", name(dag, group)),
+    };
+    let mut writer = Writer {
+        dag,
+        schedule,
+        group,
+        buffers,
+        launch: &mut out,
+        after: false,
+        extents: group.domain.to_vec(),
+        values: Map::default(),
+        loads: Map::default(),
+        reduced: BTreeMap::new(),
+        registers,
+    };
+    let mut body = group.body.clone();
+    body.sort();
+    for at in body {
+        let value = writer.value(at)?;
+        writer.launch.stores.push(Store { value, buf: buffers[&at] });
+    }
+    for &at in &group.reduces {
+        let read = Rc::new(Read::identity(writer.extents.len()));
+        let Some((src, _)) = dag.node(at).consumes() else { continue };
+        let one = |w: &mut Writer| w.step_for(*src, read.clone());
+        let info = dag.info(at);
+        let op = match dag.node(at) {
+            Node::Reduce { op, .. } | Node::Scan { op, .. } => op,
+            Node::Compact { args, .. } => {
+                let What::Load(mask) = writer.load(args[0], &Read::anywhere(1))? else { continue };
+                let value = one(&mut writer)?;
+                writer.launch.compaction = Some(Compaction { mask, value, node: at });
+                writer.launch.after_stores.push(Store { value, buf: buffers[&at] });
+                continue;
+            }
+            Node::Whole { what, args } => {
+                let mut finish = Finish {
+                    what: what.clone(),
+                    held: Default::default(),
+                    fed: Default::default(),
+                    shape: dag.shape(at).into(),
+                    node: at,
+                    dtype: info.meta.dtype,
+                    site: info.site,
+                };
+                for (k, a) in args.iter().enumerate() {
+                    if k < what.held() {
+                        let What::Load(load) = writer.load(*a, &Read::anywhere(dag.shape(*a).len()))? else { continue };
+                        finish.held.push(load);
+                    } else {
+                        finish.fed.push(writer.operand(at, k)?);
+                    }
+                }
+                writer.reduced.insert(at, 0);
+                writer.launch.finish = Some(finish);
+                continue;
+            }
+            _ => continue,
+        };
+        let value = one(&mut writer)?;
+        writer.reduced.insert(at, writer.launch.reductions.len() as u32);
+        let reduction = Reduction { op: *op, value, node: at, dtype: info.meta.dtype, site: info.site };
+        writer.launch.reductions.push(reduction);
+    }
+    if matches!(group.kind, Kind::Reduce | Kind::Scan | Kind::Whole) {
+        writer.after = true;
+        writer.extents = writer.launch.outer().to_vec();
+        writer.values.clear();
+        let mut later = group.nodes();
+        later.retain(|at| group.reduces.contains(at) || group.after.contains(at));
+        for at in later {
+            let value = writer.value(at)?;
+            if let Some(&buf) = buffers.get(&at) {
+                writer.launch.after_stores.push(Store { value, buf });
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// What a launch is called: its last named node, else its last operation.
+fn name(dag: &Dag, group: &Group) -> String {
+    let nodes = group.nodes();
+    let named = nodes.iter().rev().find_map(|n| dag.info(*n).name.clone());
+    let kind =
+        group.reduces.iter().find(|_| group.kind == Kind::Whole).map_or(group.kind.name(), |n| dag.node(*n).kind());
+    named.map_or(kind.to_string(), |n| n.to_string())
+}
+
+struct Writer<'a> {
+    dag: &'a Dag,
+    schedule: &'a Schedule,
+    group: &'a Group,
+    buffers: &'a BTreeMap<NodeId, BufId>,
+    launch: &'a mut Launch,
+    after: bool,
+    extents: Vec<usize>,
+    /// A node through a read, in the current list of steps.
+    values: Map<(NodeId, Rc<Read>), ValueId>,
+    loads: Map<(BufId, Read), u32>,
+    reduced: BTreeMap<NodeId, u32>,
+    /// By node: how many values its body keeps alive at once.
+    registers: &'a [u32],
+}
+
+/// Sethi and Ullman's numbers (1970), as if nothing were shared: a leaf takes one, the operand that takes most goes
+/// first.
+fn registers(dag: &Dag, keep: &BTreeMap<NodeId, Why>) -> Vec<u32> {
+    let mut need: Vec<u32> = vec![0; dag.len()];
+    for at in dag.ids() {
+        let mut below: Vec<u32> =
+            dag.node(at).inputs().iter().map(|a| if keep.contains_key(a) { 1 } else { need[a.index()] }).collect();
+        below.sort_by_key(|n| std::cmp::Reverse(*n));
+        let most = below.iter().enumerate().map(|(k, n)| n + k as u32 * u32::from(*n > 0)).max();
+        need[at.index()] = match dag.node(at) {
+            Node::Const(_) => 0,
+            _ => most.unwrap_or(1).max(1),
+        };
+    }
+    need
+}
+
+/// What still has to be done for one value.
+enum Task {
+    Visit(NodeId, Rc<Read>),
+    Build(NodeId, Rc<Read>),
+}
+
+impl Writer<'_> {
+    /// The value of a node that this launch computes, at the loop's own point.
+    fn value(&mut self, at: NodeId) -> Result<ValueId> {
+        let read = Rc::new(Read::identity(self.extents.len()));
+        self.steps_for(at, read, true)
+    }
+
+    /// The value of an operand at the loop's own point.
+    fn operand(&mut self, at: NodeId, k: usize) -> Result<ValueId> {
+        let read = Rc::new(Read::identity(self.extents.len()));
+        let (read, _) = argument(self.dag, at, k, &read, &self.extents);
+        self.step_for(self.dag.node(at).inputs()[k], read)
+    }
+
+    fn step_for(&mut self, at: NodeId, read: Rc<Read>) -> Result<ValueId> {
+        self.steps_for(at, read, false)
+    }
+
+    fn steps_for(&mut self, at: NodeId, read: Rc<Read>, own: bool) -> Result<ValueId> {
+        let mut tasks = vec![Task::Visit(at, read.clone())];
+        while let Some(task) = tasks.pop() {
+            let (node, r) = match &task {
+                Task::Visit(n, r) | Task::Build(n, r) => (*n, r.clone()),
+            };
+            if self.values.contains_key(&(node, r.clone())) {
+                continue;
+            }
+            let first = own && node == at && r == read;
+            let leaf = match self.dag.node(node) {
+                Node::Iota { origin } if first => Some(What::Index { ix: r.ix[0].clone(), origin: *origin }),
+                _ if first && !self.reduced.contains_key(&node) => None,
+                _ => self.at_hand(node, &r)?,
+            };
+            if let Some(step) = leaf {
+                self.push(node, r, step);
+                continue;
+            }
+            let mut needs: Vec<(NodeId, Rc<Read>)> = self.operands(node, &r);
+            match task {
+                Task::Visit(..) => {
+                    // What needs most values comes first, so that fewest wait (ACL-34).
+                    needs.sort_by_key(|(n, _)| std::cmp::Reverse(self.registers[n.index()]));
+                    tasks.push(Task::Build(node, r));
+                    tasks.extend(needs.into_iter().rev().map(|(n, r)| Task::Visit(n, r)));
+                }
+                Task::Build(..) => self.build(node, r, &needs)?,
+            }
+        }
+        self.values.get(&(at, read)).copied().ok_or_else(|| internal("a value was not built"))
+    }
+
+    /// The operands of a node seen through a read.
+    fn operands(&self, at: NodeId, read: &Rc<Read>) -> Vec<(NodeId, Rc<Read>)> {
+        let node = self.dag.node(at);
+        let wanted = |k: &usize| !node.reads_anywhere(*k) && self.part_of(at, *k, read).is_some();
+        let all = 0..node.inputs().len();
+        all.filter(wanted).map(|k| (node.inputs()[k], argument(self.dag, at, k, read, &self.extents).0)).collect()
+    }
+
+    /// The tests that say where a cat's k-th argument is wanted, seen through a read; of other nodes none. None:
+    /// nowhere.
+    fn part_of(&self, at: NodeId, k: usize, read: &Read) -> Option<Vec<aplomb_values::dag::Test>> {
+        let own = match self.dag.node(at) {
+            Node::Cat { .. } => self.dag.node(at).read_of(self.dag, at, k).map_or(Vec::new(), |r| r.0.tests),
+            _ => Vec::new(),
+        };
+        let mut out = Vec::new();
+        for mut t in own {
+            t.ix = t.ix.substitute(&read.ix, &self.extents);
+            let (lo, hi) = t.ix.range(&self.extents);
+            if hi < t.lo || lo >= t.hi {
+                return None;
+            }
+            if lo < t.lo || hi >= t.hi {
+                out.push(t);
+            }
+        }
+        Some(out)
+    }
+
+    /// A leaf, or a kept node: constant, index, reduction of this launch, load.
+    fn at_hand(&mut self, at: NodeId, read: &Read) -> Result<Option<What>> {
+        if let (true, true, Some(k)) = (self.after, read.is_identity(), self.reduced.get(&at)) {
+            return Ok(Some(What::Reduced(*k)));
+        }
+        Ok(Some(match self.dag.node(at) {
+            Node::Const(s) => What::Const(s.number()),
+            Node::Iota { origin } if !self.schedule.keep.contains_key(&at) => {
+                What::Index { ix: read.ix[0].clone(), origin: *origin }
+            }
+            Node::Input(_) => self.load(at, read)?,
+            _ if self.schedule.keep.contains_key(&at) => {
+                // A kept node of this very launch at its own point is a value, not a load.
+                let here = if self.after { &self.group.after } else { &self.group.body };
+                if here.contains(&at) && read.is_identity() {
+                    return Ok(None);
+                }
+                self.load(at, read)?
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn load(&mut self, at: NodeId, read: &Read) -> Result<What> {
+        let buf = *self.buffers.get(&at).ok_or_else(|| internal("a load of what has no buffer"))?;
+        let loads = &mut self.launch.loads;
+        let k = *self.loads.entry((buf, read.clone())).or_insert_with(|| {
+            loads.push(Load { buf, read: read.clone() });
+            loads.len() as u32 - 1
+        });
+        Ok(What::Load(k))
+    }
+
+    fn build(&mut self, at: NodeId, read: Rc<Read>, needs: &[(NodeId, Rc<Read>)]) -> Result<()> {
+        let value = |w: &Self, need: &(NodeId, Rc<Read>)| {
+            w.values.get(need).copied().ok_or_else(|| internal("an operand was not built"))
+        };
+        match self.dag.node(at) {
+            Node::Transform { src, .. } => {
+                let below = value(self, &needs[0])?;
+                // A load carries its tests, and a transform hands them down; anything else is guarded here.
+                let carried = matches!(self.dag.node(*src), Node::Input(_) | Node::Transform { .. })
+                    || self.schedule.keep.contains_key(src);
+                let own = &needs[0].1.tests;
+                if own.is_empty() || carried {
+                    self.values.insert((at, read), below);
+                } else {
+                    let tests = self.guard(&own.clone());
+                    self.push(at, read, What::Guard { tests, value: below });
+                }
+            }
+            Node::Map { op, ct, .. } => {
+                let args = needs.iter().map(|n| value(self, n)).collect::<Result<_>>()?;
+                self.push(at, read, What::Op { op: *op, ct: *ct, args });
+            }
+            Node::Select { .. } => {
+                let args = needs.iter().map(|n| value(self, n)).collect::<Result<Vec<_>>>()?;
+                let &[cond, yes, no] = args.as_slice() else { return Err(internal("a select of three")) };
+                self.push(at, read, What::Select { cond, yes, no });
+            }
+            Node::Loop { body, result, .. } => {
+                let args = needs.iter().map(|n| value(self, n)).collect::<Result<_>>()?;
+                self.push(at, read, What::Loop { args, body: body.clone(), result: *result });
+            }
+            Node::Gather { args, read: own, along, origin } => {
+                let places = needs.iter().map(|n| value(self, n)).collect::<Result<_>>()?;
+                let What::Load(load) = self.load(args[0], &own.after(&read, &self.extents))? else {
+                    return Err(internal("a gather loads"));
+                };
+                self.push(at, read, What::Gather { load, along: along.clone(), places, origin: *origin });
+            }
+            Node::Cat { args, .. } => {
+                let parts: Vec<_> = (0..args.len()).filter_map(|k| self.part_of(at, k, &read)).collect();
+                let Some(last) = needs.last() else { return Err(internal("a cat of nothing")) };
+                let mut whole = value(self, last)?;
+                for (need, tests) in needs.iter().zip(parts).rev().skip(1) {
+                    let yes = value(self, need)?;
+                    let tests = self.guard(&tests);
+                    whole = self.step(at, &read, What::Part { tests, yes, no: whole });
+                }
+                self.values.insert((at, read), whole);
+            }
+            _ => return Err(internal("this node has no body")),
+        }
+        Ok(())
+    }
+
+    fn guard(&mut self, tests: &Vec<aplomb_values::dag::Test>) -> u32 {
+        let known = self.launch.guards.iter().position(|g| g == tests);
+        known.unwrap_or_else(|| {
+            self.launch.guards.push(tests.clone());
+            self.launch.guards.len() - 1
+        }) as u32
+    }
+
+    fn push(&mut self, at: NodeId, read: Rc<Read>, what: What) {
+        let value = self.step(at, &read, what);
+        self.values.insert((at, read), value);
+    }
+
+    fn step(&mut self, at: NodeId, read: &Read, what: What) -> ValueId {
+        let guard = match &what {
+            What::Op { .. } | What::Gather { .. } | What::Loop { .. } if !read.tests.is_empty() => {
+                Some(self.guard(&read.tests.clone()))
+            }
+            _ => None,
+        };
+        let info = self.dag.info(at);
+        let step = Step { what, node: at, dtype: info.meta.dtype, site: info.site, guard };
+        let steps = if self.after { &mut self.launch.after } else { &mut self.launch.body };
+        steps.push(step);
+        steps.len() as u32 - 1
+    }
+}
+
+/// A decision for each root, each reduction and each launch boundary.
+fn explain(work: &mut Work, schedule: &Schedule) {
+    for (at, why) in &schedule.keep {
+        let (n, size) = (work.dag.elements(*at), work.dag.dtype(*at).size() as u64);
+        let mut store = cost::Cost::store(n, 0, size);
+        let name = label(&work.dag, *at);
+        let again = work.roots.iter().rposition(|r| r == at).and_then(|k| {
+            let asked = work.roots.len() - work.recorded.kept.len();
+            k.checked_sub(asked).map(|k| work.recorded.kept[k])
+        });
+        let (reason, row, text, over, because) = match why {
+            Why::Root if let Some(ns) = again => (
+                "keep",
+                "own:keep",
+                format!(
+                    "{name} was computed before on the way to another value and is asked for again, so it is written \
+                     now: {}; computing it once more takes about {}",
+                    aplomb_ground::error::bytes(n * size),
+                    aplomb_ground::error::time(ns / 1e3)
+                ),
+                Choice { name: "inline", cost: cost::Cost { ns, ..cost::Cost::default() } },
+                WhyNot::Dearer,
+            ),
+            Why::Root => (
+                "root",
+                "own:root",
+                format!(
+                    "{name} is a value that was asked for, so it is written: {}",
+                    aplomb_ground::error::bytes(n * size)
+                ),
+                Choice { name: "inline", cost: cost::Cost::default() },
+                WhyNot::Illegal("nothing else holds its value"),
+            ),
+            Why::Consumer => {
+                let Node::Reduce { src, op, .. } = work.dag.node(*at) else {
+                    let consumed = cost::Cost::store(super::contexts::product(work.dag.domain(*at)), 0, size);
+                    let text = format!("{name} needs more of its argument than one place, so its result is stored");
+                    let about = About { at: *at, what: "keep", reason: "consumer", row: "ACC-05", switch: "" };
+                    let over = Choice { name: "inline", cost: consumed };
+                    let because = WhyNot::Illegal("each of its readers would run all of it again");
+                    work.decide(Decision::forced(about, Choice { name: "write", cost: store }, over, because, text));
+                    continue;
+                };
+                let points = work.dag.elements(*src);
+                // Both fold all; what differs is whether each step waits for the one before.
+                store = cost::Cost::compute(points, op.row().ns, 1, 1, size);
+                (
+                    "consumer",
+                    "ACL-07",
+                    format!(
+                        "{name} folds {points} elements by a fixed tree in one launch, so its bits depend on the \
+                         extent alone"
+                    ),
+                    Choice { name: "ordered", cost: cost::Cost::compute(points, op.row().ns * 8.0, 1, 1, size) },
+                    WhyNot::Dearer,
+                )
+            }
+            Why::Anywhere => (
+                "random-access",
+                "ACL-27",
+                format!("{name} is read at places that only values tell, so all of it is written first"),
+                Choice { name: "inline", cost: cost::Cost::default() },
+                WhyNot::Illegal("its elements are wanted in an order that is known when it runs"),
+            ),
+            Why::NotYet(pass) => (
+                "switched-off",
+                "own:launch",
+                format!("{name} is stored because {pass} is off"),
+                Choice { name: "inline", cost: cost::Cost::default() },
+                WhyNot::SwitchedOff(pass),
+            ),
+            Why::Random => continue,
+            Why::Work { .. } | Why::Shared { .. } | Why::MayFail | Why::Places(_) | Why::Steps(_) => continue,
+            Why::Limit { .. } | Why::Outside { .. } => continue,
+        };
+        let switch = match why {
+            Why::NotYet(pass) => pass,
+            Why::Root if again.is_some() => "keep",
+            _ => "",
+        };
+        let about = About { at: *at, what: "keep", reason, row, switch };
+        work.decide(Decision::forced(about, Choice { name: "write", cost: store }, over, because, text));
+    }
+    for (k, group) in schedule.groups.iter().enumerate().skip(1) {
+        let nodes = group.nodes();
+        let before = &schedule.groups[k - 1];
+        let why = if group.domain != before.domain {
+            "its domain is another"
+        } else if group.stage == before.stage {
+            "the two share no buffer, or fold different axes"
+        } else {
+            "it reads what an earlier launch writes, at other places than its own"
+        };
+        let text = format!("k{k} {} is a launch of its own: {why}", label(&work.dag, nodes[nodes.len() - 1]));
+        let about = About { at: nodes[0], what: "launch", reason: "boundary", row: "own:launch", switch: "" };
+        let own = cost::Cost { ns: cost::LAUNCH_NS, ..Default::default() };
+        let (a, b) = (Choice { name: "launch", cost: own }, Choice { name: "join", cost: cost::Cost::default() });
+        work.decide(Decision::forced(about, a, b, WhyNot::Illegal(why), text));
+    }
+}

@@ -1,0 +1,422 @@
+//! The trace of a compilation: the work's log in the schema's words.
+
+use super::cost::{self, SM_90};
+use super::decide::glyph;
+use super::hash::Map;
+use super::schedule::Why;
+use super::work::{Snapshot, Warning, Work};
+use super::{PIPELINE, place};
+use aplomb_ground::span::{Place, Source};
+use aplomb_ground::trace::*;
+use aplomb_plans::kir;
+use aplomb_plans::plan::{BufId, From, Launch, Plan, Step, What};
+use aplomb_values::array::DType;
+use aplomb_values::dag::ix::{Ix, linear};
+use aplomb_values::dag::{Dag, Node, NodeId, Whole};
+use std::sync::Arc;
+
+/// Blocks that fill the device model: 132 multiprocessors, eight on each.
+const FULL: u64 = 132 * 8;
+
+pub fn trace(work: &Work, plan: &Plan) -> Trace {
+    let mut sources: Vec<Arc<Source>> = Vec::new();
+    let (hashes, uses) = (content_hashes(&work.dag), work.dag.uses(&work.roots));
+    let mut record = |at: NodeId| node(work, at, hashes[at.index()], uses[at.index()], &mut sources);
+    let nodes: Vec<NodeRecord> = work.dag.ids().map(&mut record).collect();
+    let decisions = decisions(work);
+    let mut rules = std::collections::BTreeMap::new();
+    work.snapshots.iter().flat_map(|s| &s.events).for_each(|e| *rules.entry(e.rule.to_string()).or_insert(0) += 1);
+    let passes: Vec<PassRecord> = work
+        .snapshots
+        .iter()
+        .enumerate()
+        .map(|(k, s)| pass(work, k, s, k.checked_sub(1).map(|j| &work.snapshots[j])))
+        .collect();
+    let mut kernels: Vec<LaunchRecord> =
+        plan.launches.iter().enumerate().map(|(k, l)| launch(work, plan, k as u32, l)).collect();
+    let mut diagnostics: Vec<Diagnostic> = work.warnings.iter().map(|w| warning(w, &mut sources)).collect();
+    for (k, record) in kernels.iter_mut().enumerate() {
+        match kir::code(plan, &plan.launches[k], k) {
+            Ok(code) => tell_text(record, &code),
+            Err(e) => {
+                let text = e.parts().says.clone();
+                diagnostics.push(Diagnostic { code: "W-no-cuda".into(), span: None, text });
+            }
+        }
+    }
+    let buffers: Vec<BufferRecord> = (0..plan.buffers.len() as u32).map(|k| buffer(plan, BufId(k))).collect();
+    let mut trace = Trace {
+        schema: SCHEMA.into(),
+        version: VERSION.into(),
+        producer: env!("CARGO_PKG_VERSION").into(),
+        config: Config {
+            preset: work.options.preset().name.into(),
+            passes: work.options.passes().into_iter().map(Into::into).collect(),
+            off: work.options.off().iter().map(|s| s.to_string()).collect(),
+            arch: SM_90.arch.into(),
+        },
+        sources: sources
+            .iter()
+            .enumerate()
+            .map(|(k, s)| SourceText { id: k as u32, name: s.name.clone(), text: s.text.clone() })
+            .collect(),
+        rules,
+        ..Trace::default()
+    };
+    trace.segments.push(Segment {
+        id: 0,
+        why: work.recorded.why.into(),
+        nodes: [0, nodes.len() as u32],
+        passes: [0, passes.len() as u32],
+        decisions: [0, decisions.len() as u32],
+        kernels: [0, kernels.len() as u32],
+        buffers: [0, buffers.len() as u32],
+    });
+    (trace.nodes, trace.passes, trace.decisions) = (nodes, passes, decisions);
+    (trace.kernels, trace.buffers) = (kernels, buffers);
+    trace.diagnostics = diagnostics;
+    trace
+}
+
+/// A launch's CUDA text, and how its kernels share their points out: all that follows from the code alone.
+pub fn tell_text(record: &mut LaunchRecord, code: &kir::Code) {
+    record.cuda = Some(kir::cuda(code));
+    record.math = code.fast.is_any().then(|| code.fast.math().name().into());
+    record.spread = code.spread(FULL);
+    record.launch = code.grid(FULL, code.shared());
+}
+
+fn id(at: NodeId) -> u32 {
+    at.index() as u32
+}
+
+fn ids(list: &[NodeId]) -> Vec<u32> {
+    list.iter().map(|at| id(*at)).collect()
+}
+
+fn node(work: &Work, at: NodeId, hash: u64, uses: u32, sources: &mut Vec<Arc<Source>>) -> NodeRecord {
+    let (dag, info) = (&work.dag, work.dag.info(at));
+    let kind = dag.node(at);
+    let span = info.meta.place.as_ref().map(|p| span(p, sources));
+    let unsure = info.meta.dtype == DType::I32 && info.meta.range.is_none() && !matches!(kind, Node::Input(_));
+    let dtype = if unsure { "i32?".to_string() } else { info.meta.dtype.name().to_string() };
+    NodeRecord {
+        id: id(at),
+        h: format!("fnv:{hash:016x}"),
+        kind: kind.kind().into(),
+        op: glyph(dag, at),
+        inputs: ids(kind.inputs()),
+        dtype,
+        shape: info.meta.shape.to_vec(),
+        attr: attributes(work, at),
+        span: span.into_iter().collect(),
+        name: info.name.as_ref().map(|n| n.to_string()),
+        from: ids(&info.from),
+        born: info.born as u32,
+        uses,
+    }
+}
+
+/// A place as the trace writes it; its source joins the list.
+fn span(place: &Place, sources: &mut Vec<Arc<Source>>) -> [u32; 3] {
+    let known = sources.iter().position(|s| **s == *place.source);
+    let k = known.unwrap_or_else(|| {
+        sources.push(place.source.clone());
+        sources.len() - 1
+    });
+    [k as u32, place.span.start, place.span.end]
+}
+
+fn warning(w: &Warning, sources: &mut Vec<Arc<Source>>) -> Diagnostic {
+    Diagnostic { code: w.code.into(), span: w.place.as_ref().map(|p| span(p, sources)), text: w.text.clone() }
+}
+
+/// For each node FNV-1a over the printed operation and the operands' hashes: equal for equal nodes in every trace.
+fn content_hashes(dag: &Dag) -> Vec<u64> {
+    let mut hashes: Vec<u64> = Vec::with_capacity(dag.len());
+    for n in dag.ids() {
+        let mut text = format!("{} {} {:?} {:?}", dag.node(n).kind(), glyph(dag, n), dag.shape(n), dag.dtype(n));
+        match dag.node(n) {
+            Node::Transform { read, .. } | Node::Gather { read, .. } => text += &read.text(dag.shape(n).len()),
+            Node::Loop { body, result, .. } => text += &format!("{body:?} {result}"),
+            Node::Whole { what, .. } => text += &format!("{what:?}"),
+            _ => {}
+        }
+        if let (Node::Input(k), name) = (dag.node(n), &dag.info(n).name) {
+            text += &name.as_ref().map_or(format!("#{k}"), |n| n.to_string());
+        }
+        let mut h = 0xcbf2_9ce4_8422_2325u64;
+        let operands = dag.node(n).inputs().iter().flat_map(|a| hashes[a.index()].to_le_bytes());
+        for byte in text.bytes().chain(operands) {
+            h = (h ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        hashes.push(h);
+    }
+    hashes
+}
+
+fn attributes(work: &Work, at: NodeId) -> Attr {
+    let dag = &work.dag;
+    let mut attr = Attr { delayed: work.delayed.get(&at).cloned(), ..Attr::default() };
+    match dag.node(at) {
+        Node::Transform { read, .. } => {
+            attr.oob = read.oob();
+            attr.grows = dag.node(at).inputs().iter().any(|src| dag.elements(*src) < dag.elements(at));
+            attr.affine = Some(read.text(dag.shape(at).len()));
+        }
+        Node::Reduce { axis, .. } | Node::Scan { axis, .. } | Node::Cat { axis, .. } | Node::Compact { axis, .. } => {
+            attr.axis = Some(u32::from(*axis));
+        }
+        Node::Whole { what: Whole::Fold { axis, .. }, .. } => attr.axis = Some(u32::from(*axis)),
+        Node::Gather { read, .. } => {
+            // A place that does not exist is APL's error.
+            attr.oob = Some("none".into());
+            attr.affine = Some(read.text(dag.shape(at).len()));
+        }
+        _ => {}
+    }
+    attr
+}
+
+fn decisions(work: &Work) -> Vec<DecisionRecord> {
+    let record = |(k, (pass, d)): (usize, &(usize, super::decide::Decision))| DecisionRecord {
+        id: k as u32,
+        pass: *pass as u32,
+        node: id(d.at()),
+        what: d.what().into(),
+        chosen: d.chosen().name.into(),
+        reason: d.reason().into(),
+        text: d.text().into(),
+        cost: price(d.chosen().cost),
+        alt: d
+            .rejected()
+            .iter()
+            .map(|(c, why)| Alternative { name: c.name.into(), cost: price(c.cost), why_not: why.text() })
+            .collect(),
+        seed: d.row().into(),
+        switch: d.switch().into(),
+    };
+    work.decisions.iter().enumerate().map(record).collect()
+}
+
+fn price(c: cost::Cost) -> Cost {
+    Cost { flops: c.flops, bytes: c.bytes, us: (c.ns / 10.0).round() / 100.0 }
+}
+
+fn pass(work: &Work, k: usize, s: &Snapshot, before: Option<&Snapshot>) -> PassRecord {
+    let dag = &work.dag;
+    // How many lets stand around each; outer ones come first.
+    let mut levels: Map<NodeId, u32> = Map::default();
+    let level = |l: &super::lets::Let| {
+        let level = l.at.map_or(0, |outer| 1 + levels.get(&outer).copied().unwrap_or(0));
+        levels.entry(l.node).or_insert(level);
+        [level, id(l.node)]
+    };
+    let lets = s.lets.iter().map(level).collect();
+    let mut readers: Map<NodeId, u32> = Map::default();
+    s.schedule.reads.iter().flatten().for_each(|(at, _)| *readers.entry(*at).or_default() += 1);
+    // A reduction that only its own launch's epilogue reads is kept in that launch and has no buffer.
+    let is_stored = |at: &NodeId, why: &Why| *why != Why::Consumer || readers.contains_key(at);
+    let breaks = s.schedule.keep.iter().filter(|(at, why)| is_stored(at, why)).map(|(at, why)| BreakRecord {
+        node: id(*at),
+        reason: why.code(),
+        bytes: dag.elements(*at).saturating_mul(dag.dtype(*at).size() as u64),
+        readers: readers.get(at).copied().unwrap_or(0),
+    });
+    let changed = before.is_none_or(|b| {
+        b.roots != s.roots || b.lets != s.lets || b.schedule.groups != s.schedule.groups || !s.events.is_empty()
+    });
+    PassRecord {
+        id: k as u32,
+        name: PIPELINE[k].name.into(),
+        ms: s.ms,
+        changed: changed && !work.options.is_off(PIPELINE[k].name),
+        roots: ids(&s.roots),
+        lets,
+        view: s.view.clone(),
+        breaks: breaks.collect(),
+        launches: s.schedule.groups.iter().map(|g| ids(&g.nodes())).collect(),
+        live: dag.live(&s.roots).iter().filter(|l| **l).count() as u32,
+        bytes: s.schedule.bytes,
+        flops: s.schedule.flops,
+        events: s
+            .events
+            .iter()
+            .map(|e| Event {
+                rule: e.rule.into(),
+                at: vec![id(e.at)],
+                into: Some(id(e.into)),
+                pre: e.pre.into(),
+                dec: None,
+            })
+            .collect(),
+    }
+}
+
+fn launch(work: &Work, plan: &Plan, k: u32, l: &Launch) -> LaunchRecord {
+    let schedule = work.snapshots.last().map(|s| &s.schedule);
+    let mut inputs: Vec<u32> = l.loads.iter().map(|x| x.buf.0).collect();
+    inputs.sort();
+    inputs.dedup();
+    let out: Vec<u32> = l.stores.iter().chain(&l.after_stores).map(|s| s.buf.0).collect();
+    let read = schedule
+        .and_then(|s| s.reads.get(k as usize))
+        .map_or(0, |r| r.iter().map(|(at, n)| n.saturating_mul(work.dag.dtype(*at).size() as u64)).sum());
+    let written = out.iter().map(|b| plan.buffer(BufId(*b)).bytes()).sum::<u64>();
+    let (flops, ns) = effort(l);
+    let bytes = read + written;
+    LaunchRecord {
+        id: k,
+        name: l.name.clone(),
+        skeleton: l.skeleton().into(),
+        algo: l.kind.algorithm().into(),
+        body: steps_nodes(l),
+        inputs,
+        out,
+        domain: l.domain.to_vec(),
+        axis: l.axis.map(|a| a as u32),
+        stage: l.stage,
+        reads: (0..l.loads.len()).map(|k| read_record(plan, l, k)).collect(),
+        launch: Grid { smem: l.tiling.as_ref().map_or(0, |t| t.bytes() as u32), ..Grid::default() },
+        spread: Vec::new(),
+        regs: None,
+        spill: None,
+        occ: None,
+        est: Estimate { r: read, w: written, flops, us: round(SM_90.us(bytes, flops)), cpu_us: round(ns / 1e3) },
+        meas: None,
+        cuda: None,
+        cpu: Some(aplomb_plans::plan::listing(l)),
+        math: None,
+        live_max: live_max(&l.body).max(live_max(&l.after)),
+        ran: None,
+    }
+}
+
+fn round(us: f64) -> f64 {
+    (us * 100.0).round() / 100.0
+}
+
+/// Nodes computed in a launch, kept or not.
+fn steps_nodes(l: &Launch) -> Vec<u32> {
+    let computed = |s: &&Step| !matches!(s.what, What::Load(_));
+    let mut all: Vec<u32> = l.body.iter().chain(&l.after).filter(computed).map(|s| id(s.node)).collect();
+    all.extend(l.nodes.iter().map(|n| id(*n)));
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn read_record(plan: &Plan, l: &Launch, k: usize) -> ReadRecord {
+    let load = &l.loads[k];
+    let gathers = |s: &&Step| matches!(&s.what, What::Gather { load, .. } if *load as usize == k);
+    let along = l.body.iter().chain(&l.after).find(gathers).and_then(|s| match &s.what {
+        What::Gather { along, .. } => Some(along),
+        _ => None,
+    });
+    let held = l.finish.iter().any(|f| f.held.contains(&(k as u32)));
+    let mut affine = load.read.text(l.domain.len());
+    if along.is_some() || held {
+        // Values say where, on these axes.
+        let told = |axis: usize| held || along.is_some_and(|all| all.iter().any(|a| a.axis as usize == axis));
+        let place = |(axis, ix): (usize, &Ix)| match told(axis) {
+            true if held => "…".into(),
+            true if ix.is_constant() && ix.c == 0 => "…".into(),
+            true => format!("{}+…", ix.text()),
+            false => ix.text(),
+        };
+        let axes: Vec<_> = (0..l.domain.len()).map(aplomb_values::dag::ix::axis_name).collect();
+        let places: Vec<_> = load.read.ix.iter().enumerate().map(place).collect();
+        affine = format!("({})→({})", axes.join(","), places.join(","));
+    }
+    let known = along.is_none() && !held;
+    // A product's tiles are copied row by row.
+    let near = is_near(l, load) || kir::is_tiled(l);
+    let shape = &plan.buffer(load.buf).shape;
+    ReadRecord {
+        buf: load.buf.0,
+        affine,
+        oob: load.read.oob(),
+        reuse: reuse(l, load).filter(|_| known),
+        coalesced: known && (near || is_coalesced(l, &linear(&load.read.ix, shape, &l.domain))),
+        space: if near { "shared" } else { "global" }.into(),
+    }
+}
+
+/// Whether neighbouring threads read the same or neighbouring elements (BAS-09).
+fn is_coalesced(l: &Launch, place: &Ix) -> bool {
+    kir::lanes(l).is_none_or(|k| place.coefficient(k).abs() <= 1 && (place.is_affine() || !place.mentions(k)))
+}
+
+fn is_near(l: &Launch, load: &aplomb_plans::plan::Load) -> bool {
+    let near = |k: &u32| l.loads.get(*k as usize).is_some_and(|x| x.buf == load.buf && x.read == load.read);
+    l.tiling.iter().flat_map(|t| &t.tiles).any(|t| t.loads.iter().any(|(k, _)| near(k)))
+}
+
+/// BAS-07, BAS-08.
+fn reuse(l: &Launch, load: &aplomb_plans::plan::Load) -> Option<String> {
+    let same: Vec<_> = l.loads.iter().filter(|x| x.buf == load.buf).map(|x| x.read.clone()).collect();
+    if let Some(o) = place::overlap(&same, &l.domain) {
+        return Some(format!("constant: {}.0", o.refs));
+    }
+    let axes = place::redundant(&load.read, &l.domain)?;
+    let names: Vec<String> = axes.iter().map(|k| aplomb_values::dag::ix::axis_name(*k)).collect();
+    Some(if names.is_empty() { "none".into() } else { format!("higher-order: {}", names.join(" ")) })
+}
+
+/// Scalar operations of the launch, and nanoseconds on one core.
+fn effort(l: &Launch) -> (u64, f64) {
+    let points = |shape: &[usize]| shape.iter().fold(1u64, |n, &d| n.saturating_mul(d as u64));
+    let sum = |steps: &[Step], n: u64| {
+        // Operations, and the nanoseconds of all of them; a loop's once for each round that it is thought to take.
+        let own = |s: &Step| match &s.what {
+            What::Op { op, .. } => Some((op.row().ns, 1)),
+            What::Loop { body, .. } => Some(body.cost()),
+            _ => None,
+        };
+        let loads = steps.iter().filter(|s| matches!(s.what, What::Load(_) | What::Gather { .. })).count() as f64;
+        let (count, ns) = steps.iter().filter_map(own).fold((0, 0.0), |(c, t), (ns, n)| (c + n, t + ns));
+        (n * count, n as f64 * (ns + loads * cost::READ_NS))
+    };
+    let (body, outer) = (points(&l.domain), points(&l.outer()));
+    let (a, b) = (sum(&l.body, body), sum(&l.after, outer));
+    let folds = l.reductions.len() as u64 * body;
+    let stores = l.stores.len() as f64 * body as f64 + l.after_stores.len() as f64 * outer as f64;
+    (a.0 + b.0 + folds, a.1 + b.1 + folds as f64 * 0.12 + stores * cost::WRITE_NS + cost::LAUNCH_NS)
+}
+
+/// How many values are alive at once, at most.
+pub(super) fn live_max(steps: &[Step]) -> u32 {
+    let mut last: Vec<usize> = (0..steps.len()).collect();
+    for (k, s) in steps.iter().enumerate() {
+        s.what.args().iter().for_each(|a| last[*a as usize] = k);
+    }
+    let mut ends = vec![0u32; steps.len()];
+    last.iter().for_each(|k| ends[*k] += 1);
+    let (mut alive, mut most) = (0u32, 0);
+    for gone in ends {
+        alive += 1;
+        most = most.max(alive);
+        alive -= gone;
+    }
+    most
+}
+
+fn buffer(plan: &Plan, at: BufId) -> BufferRecord {
+    let b = plan.buffer(at);
+    let is_root = plan.roots.contains(&at);
+    let role = match b.from {
+        From::Input(_) => "input",
+        From::Launch(_) if is_root => "result",
+        From::Launch(_) => "temporary",
+    };
+    BufferRecord {
+        id: at.0,
+        node: id(b.node),
+        bytes: b.bytes(),
+        dtype: b.dtype.name().into(),
+        shape: b.shape.to_vec(),
+        role: role.into(),
+        born: if let From::Launch(k) = b.from { Some(k) } else { None },
+        dead: b.last_use,
+    }
+}

@@ -1,0 +1,230 @@
+//! fuse-producers, embed-consumers, horizontal: what runs together.
+//!
+//! Rows: ACC-12…17, ACC-20, ACC-30, ACL-17, ACL-39. Each pass allows the scheduler one thing more and records, for
+//! every node that lost its buffer, what storing it would have cost, and for every node that keeps one, what computing
+//! it in place would have. In: the schedule so far. Out: fewer launches, the same values.
+
+use super::cost::{Cost, LAUNCH_NS};
+use super::decide::{About, Choice, Decision, WhyNot, label, number, words};
+use super::push_down::pushed;
+use super::schedule::{Again, Allow, Schedule, Why};
+use super::work::Work;
+use super::{delayed, find, strict};
+use aplomb_ground::error::{Result, bytes};
+use aplomb_values::dag::{Node, NodeId, Read};
+use std::collections::BTreeSet;
+
+pub fn producers(work: &mut Work) -> Result<()> {
+    step(work, |allow| allow.fuse = true, "ACC-12", "fuse-producers")?;
+    if work.options.trace {
+        delayed::annotate(work)?;
+    }
+    Ok(())
+}
+
+pub fn consumers(work: &mut Work) -> Result<()> {
+    step(work, |allow| allow.embed = true, "ACC-16", "embed-consumers")
+}
+
+fn step(work: &mut Work, allow: fn(&mut Allow), row: &'static str, switch: &'static str) -> Result<()> {
+    let Some(before) = work.permit(allow)? else { return Ok(()) };
+    let after = work.schedule()?;
+    for at in pushed(&before, &after) {
+        let decision = inlined(work, &after, at, row, switch);
+        work.decide(decision);
+    }
+    let uses = work.dag.uses(&work.roots);
+    for (at, why) in &after.keep {
+        if before.keep.get(at) != Some(why)
+            && let Some(decision) = kept(work, *at, why, uses[at.index()], switch)
+        {
+            work.decide(decision);
+        }
+    }
+    joined(work, &before, &after, switch);
+    Ok(())
+}
+
+pub fn horizontal(work: &mut Work) -> Result<()> {
+    let Some(before) = work.permit(|allow| allow.horizontal = true)? else { return Ok(()) };
+    let after = work.schedule()?;
+    let home = before.homes();
+    for group in &after.groups {
+        let nodes = group.nodes();
+        let parts = nodes.iter().filter_map(|n| home.get(n)).collect::<BTreeSet<_>>().len();
+        if parts < 2 {
+            continue;
+        }
+        let about =
+            About { at: nodes[0], what: "horizontal", reason: "same-domain", row: "ACC-30", switch: "horizontal" };
+        let names: Vec<_> = nodes.iter().map(|n| label(&work.dag, *n)).collect();
+        let saved = before.bytes.saturating_sub(after.bytes);
+        let text = format!(
+            "{} run over one domain and read the same buffers: one launch instead of {parts}, {} less to move",
+            names.join(" and "),
+            bytes(saved)
+        );
+        let apart = Cost { flops: before.flops, bytes: before.bytes, ns: LAUNCH_NS * parts as f64 };
+        let one = Cost { flops: after.flops, bytes: after.bytes, ns: LAUNCH_NS };
+        let (a, b) = (Choice { name: "merge", cost: one }, Choice { name: "apart", cost: apart });
+        work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text));
+    }
+    Ok(())
+}
+
+/// A node that had a buffer and has none any more.
+fn inlined(work: &Work, after: &Schedule, at: NodeId, row: &'static str, switch: &'static str) -> Decision {
+    let (places, points) = after.evaluated.get(&at).copied().unwrap_or((1, 0));
+    let (n, size) = (work.dag.elements(at), work.dag.dtype(at).size() as u64);
+    let body = find::body(&work.dag, &after.keep, at);
+    let inline = Cost::compute(points, body.ns, body.flops, body.reads, size);
+    let store = Cost::compute(n, body.ns, body.flops, body.reads, size).plus(Cost::store(n, points, size));
+    let name = label(&work.dag, at);
+    let (reason, text) = match points {
+        points if points <= n && places <= 1 => (
+            "single-place",
+            format!(
+                "{name} is computed where it is read; storing it would move {} more",
+                bytes(store.bytes - inline.bytes.min(store.bytes))
+            ),
+        ),
+        points if points <= n => (
+            "each-element-once",
+            format!(
+                "{name} is read in {places} places that share no element; storing it would move {} more",
+                bytes(n * size * 2)
+            ),
+        ),
+        _ => (
+            "cheap-again",
+            format!(
+                "{name} is computed {points} times for {n} elements, in {places} places: {}; storing it: {}",
+                words(inline),
+                words(store)
+            ),
+        ),
+    };
+    let row = if reason == "cheap-again" { "ACC-17" } else { row };
+    Decision::forced(
+        About { at, what: "inline", reason, row, switch },
+        Choice { name: "inline", cost: inline },
+        Choice { name: "materialise", cost: store },
+        WhyNot::Dearer,
+        text,
+    )
+}
+
+/// A node that keeps its buffer although the passes so far would allow to do without.
+fn kept(work: &Work, at: NodeId, why: &Why, uses: u32, switch: &'static str) -> Option<Decision> {
+    let name = label(&work.dag, at);
+    let (n, size) = (work.dag.elements(at), work.dag.dtype(at).size() as u64);
+    let body = find::body(&work.dag, &Default::default(), at);
+    let compute = Cost::compute(n, body.ns, body.flops, body.reads, size);
+    let store = compute.plus(Cost::store(n, n, size));
+    let about = |reason, row| About { at, what: "keep", reason, row, switch };
+    let keep = |cost| Choice { name: "materialise", cost };
+    let inline = |cost| Choice { name: "inline", cost };
+    Some(match why {
+        Why::Work { points, inline: more, store } => Decision::forced(
+            about("work", if uses > 1 { "ACL-17" } else { "ACL-39" }),
+            keep(*store),
+            inline(*more),
+            if more.ns < store.ns { WhyNot::Rule(LIGHT) } else { WhyNot::Dearer },
+            format!(
+                "{name} has {n} elements and would be computed {points} times: {} more; storing it costs {}",
+                words(*more),
+                words(*store)
+            ),
+        ),
+        Why::Shared { uses, inline: more, store } => Decision::forced(
+            match work.allow.again {
+                Again::Words => About { switch: "cse", ..about("shared", "ACL-40") },
+                // What the source shares is stored whatever is switched; --dup=cost alone asks for less.
+                _ => About { switch: "", ..about("shared", "ACC-17") },
+            },
+            keep(*store),
+            inline(*more),
+            WhyNot::Dearer,
+            format!(
+                "{name} is used {uses} times, so it is stored: {}; computing it at each use would take {} more",
+                words(*store),
+                words(*more)
+            ),
+        ),
+        Why::Outside { code, fill } => Decision::forced(
+            About { switch: "", ..about(code, if *code == "oob-compose" { "ACL-38" } else { "ACL-17" }) },
+            keep(store),
+            inline(compute),
+            WhyNot::Illegal("the rules of 2006; without them a test guards what is read"),
+            format!("{name} is computed before what lies outside is put around it, {}", outside(work, at, *fill)),
+        ),
+        Why::MayFail => Decision::forced(
+            about("may-fail", "own:may-fail"),
+            keep(store),
+            inline(compute),
+            WhyNot::Illegal("an element that no one reads could fail, and the error must not depend on fusion"),
+            format!("{name} can fail and no reader sees all of it, so all of it is computed first"),
+        ),
+        Why::Places(k) => Decision::forced(
+            about("places", "own:limit"),
+            keep(store),
+            inline(compute),
+            WhyNot::Limit { name: "places", need: *k as u64, have: 64 },
+            format!("{name} is read in {k} different places; its text would stand in each"),
+        ),
+        Why::Steps(k) => Decision::forced(
+            about("steps", "own:limit"),
+            keep(store),
+            inline(compute),
+            WhyNot::Limit { name: "steps", need: *k as u64, have: Read::HEAVIEST as u64 },
+            format!("finding a place of {name} takes {k} steps, for each of the elements that are read of it"),
+        ),
+        Why::Root | Why::Consumer | Why::NotYet(_) | Why::Random | Why::Anywhere | Why::Limit { .. } => return None,
+    })
+}
+
+const LIGHT: &str = "several readers compute again only what is one cheap operation on one array";
+
+/// What the rules of 2006 miss.
+fn outside(work: &Work, at: NodeId, fill: Option<f64>) -> String {
+    let (Some(fill), Node::Map { op, .. }) = (fill, work.dag.node(at)) else {
+        return "for what two reads find outside is not what one would".into();
+    };
+    let exact = match strict::fills(*op, fill) {
+        Some((a, b)) if a == b => format!("though {} on its operands would give it", number(a)),
+        Some((a, b)) => format!("though {} and {} on its operands would give it", number(a), number(b)),
+        None => "and nothing on its operands would give it".into(),
+    };
+    format!("for {} is no identity of {}, {exact}", number(fill), op.glyph())
+}
+
+/// Reductions that now run in the launch that writes what they read, and epilogues.
+fn joined(work: &mut Work, before: &Schedule, after: &Schedule, switch: &'static str) {
+    let home = before.homes();
+    for group in &after.groups {
+        for &at in &group.after {
+            let alone = home.get(&at).is_some_and(|g| before.groups[*g].after.is_empty());
+            if !alone {
+                continue;
+            }
+            let n = work.dag.elements(at);
+            let size = work.dag.dtype(at).size() as u64;
+            let text = format!("{} follows its reduction in the same launch, as an epilogue", label(&work.dag, at));
+            let about = About { at, what: "embed", reason: "epilogue", row: "ACC-20", switch };
+            let here = Cost::compute(n, 0.0, 1, 0, size);
+            let other = here.plus(Cost::store(n, n, size));
+            let (a, b) = (Choice { name: "epilogue", cost: here }, Choice { name: "launch", cost: other });
+            work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text));
+        }
+        for &at in group.reduces.iter().filter(|_| !group.body.is_empty()) {
+            let Some((src, _)) = work.dag.node(at).consumes() else { continue };
+            let n = work.dag.elements(*src);
+            let size = work.dag.dtype(*src).size() as u64;
+            let text = format!("{} runs in the pass that writes {}", label(&work.dag, at), label(&work.dag, *src));
+            let about = About { at, what: "embed", reason: "same-pass", row: "ACC-16", switch };
+            let other = Cost::store(0, n, size);
+            let (a, b) = (Choice { name: "join", cost: Cost::default() }, Choice { name: "launch", cost: other });
+            work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text));
+        }
+    }
+}

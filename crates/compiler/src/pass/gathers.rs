@@ -1,0 +1,109 @@
+//! What a gather reads is computed where it is read: `(2×A)[I]` gathers from A.
+//!
+//! Rows: ACL-19, LOWERING §7 (a gather is inlined while it reads no more than there is). Part of push-down. A map that
+//! only the gather reads, and that has a value for all values, changes places with it; what is below is then an input
+//! or kept.
+
+use super::lets;
+use super::work::Work;
+use aplomb_values::dag::{Along, Dag, Info, Node, NodeId};
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+
+/// Maps above each other that are gone through; more are stored.
+const DEEP: usize = 64;
+
+pub fn run(work: &mut Work) {
+    let uses = work.dag.uses(&work.roots);
+    let (born, before) = (work.pass_now(), work.dag.len());
+    work.rewrite(|dag, at| {
+        let Node::Gather { args, .. } = dag.node(at) else { return None };
+        let src = args[0];
+        if let Some(to) = of_transform(dag, at, src, born) {
+            return Some(("gather-transform", "a place in what is moved is a place in what it is moved from", to));
+        }
+        if !goes_through(dag, at, src, &uses) {
+            return None;
+        }
+        let mut below = Below { at, born, uses: &uses, known: BTreeMap::new() };
+        let to = below.through(dag, src, 0)?;
+        Some(("gather-map", "only the gather reads it, and not more of it than there is", to))
+    });
+    // What stood around a let may be gone.
+    if work.dag.len() > before && !work.lets.is_empty() {
+        work.bind(lets::float(&work.dag, &work.roots));
+    }
+}
+
+/// The gather from what a transform reads, where a place there goes straight with a place here and is never outside.
+fn of_transform(dag: &mut Dag, at: NodeId, src: NodeId, born: usize) -> Option<NodeId> {
+    let (Node::Gather { args, read, along, origin }, Node::Transform { src: below, read: by, .. }) =
+        (dag.node(at), dag.node(src))
+    else {
+        return None;
+    };
+    if !by.tests.is_empty() || !by.ix.iter().all(|ix| ix.is_affine()) || dag.dtype(src) != dag.dtype(*below) {
+        return None;
+    }
+    let mut moved = SmallVec::new();
+    let mut args = args.clone();
+    args[0] = *below;
+    let places: Vec<NodeId> = args.drain(1..).collect();
+    for (a, place) in along.iter().zip(places) {
+        for (axis, ix) in by.ix.iter().enumerate().filter(|(_, ix)| ix.coefficient(a.axis as usize) != 0) {
+            let times = a.times * ix.coefficient(a.axis as usize);
+            moved.push(Along { axis: axis as u8, times, extent: a.extent });
+            args.push(place);
+        }
+    }
+    // A place that nothing reads by would not be looked at.
+    if along.iter().any(|a| by.ix.iter().all(|ix| ix.coefficient(a.axis as usize) == 0)) {
+        return None;
+    }
+    let node = Node::Gather { args, read: by.after(read, dag.shape(at)), along: moved, origin: *origin };
+    let info = Info { from: vec![at], born, ..dag.info(at).clone() };
+    Some(dag.add(node, info))
+}
+
+fn goes_through(dag: &Dag, gather: NodeId, src: NodeId, uses: &[u32]) -> bool {
+    let map = matches!(dag.node(src), Node::Map { .. } | Node::Select { .. }) && !dag.fails_hard(src);
+    let alone = uses.get(src.index()).is_some_and(|n| *n == 1);
+    map && alone && dag.elements(gather) <= dag.elements(src)
+}
+
+struct Below<'a> {
+    at: NodeId,
+    born: usize,
+    uses: &'a [u32],
+    known: BTreeMap<NodeId, NodeId>,
+}
+
+impl Below<'_> {
+    /// A node's elements at the gather's places.
+    fn through(&mut self, dag: &mut Dag, src: NodeId, depth: usize) -> Option<NodeId> {
+        if dag.shape(src).is_empty() {
+            return Some(src);
+        }
+        if let Some(made) = self.known.get(&src) {
+            return Some(*made);
+        }
+        let mut meta = dag.info(src).meta.clone();
+        meta.shape = dag.shape(self.at).into();
+        let gather = dag.info(self.at).clone();
+        let made = if depth < DEEP && goes_through(dag, self.at, src, self.uses) {
+            let args = dag.node(src).inputs().to_vec();
+            let below: Vec<NodeId> =
+                args.into_iter().map(|a| self.through(dag, a, depth + 1)).collect::<Option<_>>()?;
+            let mut below = below.into_iter();
+            let node = dag.node(src).map_inputs(|old| below.next().unwrap_or(*old));
+            let info = Info { meta, from: vec![src], born: self.born, ..dag.info(src).clone() };
+            dag.add(node, info)
+        } else {
+            let mut first = true;
+            let node = dag.node(self.at).map_inputs(|old| if std::mem::take(&mut first) { src } else { *old });
+            dag.add(node, Info { meta, from: vec![self.at], born: self.born, ..gather })
+        };
+        self.known.insert(src, made);
+        Some(made)
+    }
+}

@@ -1,0 +1,107 @@
+//! A compilation kept to be told. Passes are functions of graph and switches: what they saw, decided and refused is
+//! what they say when they run again with everything noted. So keeping costs next to nothing, whoever looks pays for
+//! looking, and a plan that was known has its story too.
+//!
+//! In: a recorded graph and the switches it was compiled under. Kept: the graph, which the evaluation has anyway, and
+//! eight bytes a pass. Never: the arrays, once nothing else needs them.
+
+use super::{Observer, Options, PIPELINE, compile};
+use aplomb_ground::error::Result;
+use aplomb_ground::limits::{Budget, Interrupt};
+use aplomb_ground::trace::Trace;
+use aplomb_plans::plan::Plan;
+use aplomb_values::array::{Array, Buf, DType};
+use aplomb_values::dag::Recorded;
+use std::rc::Rc;
+use std::sync::Arc;
+
+pub struct Log {
+    recorded: Rc<Recorded>,
+    options: Options,
+    /// What each pass took; none where the plan was known.
+    ms: Vec<f64>,
+}
+
+/// Notes what each pass takes, by another's clock.
+pub struct Timed<'a> {
+    pub clock: &'a mut dyn Observer,
+    pub ms: Vec<f64>,
+}
+
+impl Observer for Timed<'_> {
+    fn begin(&mut self, pass: &'static str) {
+        self.clock.begin(pass);
+    }
+
+    fn end(&mut self, pass: &'static str) -> f64 {
+        let ms = self.clock.end(pass);
+        self.ms.push(ms);
+        ms
+    }
+
+    fn interrupt(&self) -> Interrupt {
+        self.clock.interrupt()
+    }
+}
+
+impl Log {
+    pub fn new(recorded: &Rc<Recorded>, options: &Options, ms: Vec<f64>) -> Log {
+        Log { recorded: recorded.clone(), options: options.clone(), ms }
+    }
+
+    pub fn recorded(&self) -> &Recorded {
+        &self.recorded
+    }
+
+    pub fn nodes(&self) -> usize {
+        self.recorded.dag.len()
+    }
+
+    /// The story and the plan it is of. `clock` times the passes of a plan that was known. Errors: those of `compile`,
+    /// which has compiled this before.
+    pub fn tell(&self, clock: &mut dyn Observer) -> Result<(Trace, Rc<Plan>)> {
+        let mut options = self.options.clone();
+        options.trace = true;
+        let told = compile(&self.recorded, &options, clock)?;
+        let mut trace = told.trace;
+        if self.ms.len() == PIPELINE.len() {
+            trace.passes.iter_mut().zip(&self.ms).for_each(|(pass, ms)| pass.ms = *ms);
+        }
+        Ok((trace, told.plan))
+    }
+
+    /// Lets go of the arrays, where nobody else holds the graph: to be told, their types are enough.
+    pub fn let_go(&mut self) {
+        let Some(own) = Rc::get_mut(&mut self.recorded) else { return };
+        let like = |a: &Array| stand_in(a.dtype());
+        own.inputs = own.inputs.iter().map(like).collect();
+    }
+}
+
+/// An array of a type, and of nothing.
+fn stand_in(dtype: DType) -> Array {
+    let budget = Budget::new(u64::MAX);
+    Buf::stored(&[], dtype, &budget).map_or(Array::num(0.0), |buffer| Array::dense(vec![0], Arc::new(buffer)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pass::NoClock;
+    use crate::pass::tests::recorded;
+
+    #[test]
+    fn what_is_told_later_is_what_was_noted_at_once() {
+        let term = "(add (mul 2.5 x:f32[9]) (reduce-add 0 y:i8[9]))";
+        let options = Options { trace: true, ..Options::default() };
+        let at_once = compile(&recorded(&[term]), &options, &mut NoClock).unwrap_or_else(|e| panic!("{e}"));
+        let own = Rc::new(recorded(&[term]));
+        let mut log = Log::new(&own, &Options::default(), Vec::new());
+        drop(own);
+        log.let_go();
+        assert!(log.recorded().inputs.iter().all(Array::is_empty));
+        let (told, plan) = log.tell(&mut NoClock).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(told, at_once.trace);
+        assert_eq!(plan.launches.len(), at_once.plan.launches.len());
+    }
+}

@@ -1,0 +1,172 @@
+//! What a launch of some nodes needs of a device, and whether that is within limits.
+//!
+//! Rows: ACL-33, ACL-34. Registers are counted by the exact allocation in post-order, as the last step of 2006 does: a
+//! value takes its place at its definition and gives it back after its last use.
+
+use super::hash::{Map, Set};
+use super::schedule::Why;
+use aplomb_ground::limits::LaunchLimits;
+use aplomb_values::dag::{Dag, Node, NodeId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A value is a double: two registers. Indices and addresses take some too.
+pub const OWN_REGISTERS: usize = 16;
+const REGISTERS: usize = 2;
+/// Bytes of a number or an address among the parameters.
+pub const WORD: usize = 8;
+
+/// Registers where so many values are alive.
+pub fn registers(alive: usize) -> usize {
+    OWN_REGISTERS + REGISTERS * alive
+}
+
+/// A resource, how much is needed and how much there is.
+pub type Over = (&'static str, u64, u64);
+
+/// What does not grow with the order of steps.
+#[derive(Clone, Debug, Default)]
+pub struct Need {
+    /// Arrays read.
+    pub inputs: BTreeSet<NodeId>,
+    /// Steps of the text.
+    pub code: usize,
+    /// Bytes.
+    pub parameters: usize,
+}
+
+impl Need {
+    /// What a node that is computed in place adds, its operands left out.
+    pub fn of_step(dag: &Dag, at: NodeId) -> Need {
+        let words = match dag.node(at) {
+            Node::Const(_) | Node::Iota { .. } => 1,
+            Node::Transform { read, .. } => read.tests.len(),
+            _ => 0,
+        };
+        let inner = rounds(dag, at).map_or(0, |r| r.steps.len());
+        let own = usize::from(!matches!(dag.node(at), Node::Const(_)));
+        Need { inputs: BTreeSet::new(), code: own + inner, parameters: words * WORD }
+    }
+
+    /// What a node that is read from memory adds: an address, extents and strides.
+    pub fn of_load(dag: &Dag, at: NodeId) -> Need {
+        let inputs = (!dag.shape(at).is_empty()).then_some(at).into_iter().collect();
+        Need { inputs, code: 1, parameters: WORD * (1 + 2 * dag.shape(at).len()) }
+    }
+
+    pub fn take(&mut self, other: &Need) {
+        self.inputs.extend(&other.inputs);
+        self.code += other.code;
+        self.parameters += other.parameters;
+    }
+
+    /// What is short when operands are still to come that will be loads at best.
+    pub fn over(&self, limits: &LaunchLimits, waiting: &Need) -> Option<Over> {
+        let all = [
+            ("inputs", self.inputs.len() + waiting.inputs.len(), limits.inputs),
+            ("code", self.code + waiting.code, limits.code),
+            ("parameters", self.parameters + waiting.parameters, limits.parameters),
+        ];
+        all.into_iter().find(|(_, need, have)| need > have).map(|(name, need, have)| (name, need as u64, have as u64))
+    }
+}
+
+fn rounds(dag: &Dag, at: NodeId) -> Option<&aplomb_values::dag::Rounds> {
+    match dag.node(at) {
+        Node::Loop { body, .. } => Some(body),
+        _ => None,
+    }
+}
+
+/// Whether what computes these kept nodes together reads a node from memory.
+pub fn is_read(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> bool {
+    keep.contains_key(&at) || matches!(dag.node(at), Node::Input(_))
+}
+
+/// What one launch of all these kept nodes is short of.
+pub fn over(dag: &Dag, keep: &BTreeMap<NodeId, Why>, nodes: &[NodeId], limits: &LaunchLimits) -> Option<Over> {
+    let (need, inside) = whole(dag, keep, nodes);
+    need.over(limits, &Need::default()).or_else(|| {
+        let need = registers(Alive::crowded(dag, keep, nodes, inside, limits)?.most());
+        (need > limits.registers).then_some(("registers", need as u64, limits.registers as u64))
+    })
+}
+
+/// The need of these kept nodes together, and every node of their bodies, loads too, in post-order.
+pub fn whole(dag: &Dag, keep: &BTreeMap<NodeId, Why>, nodes: &[NodeId]) -> (Need, Vec<NodeId>) {
+    let mut need = Need { parameters: nodes.len() * WORD, ..Need::default() };
+    let mut seen: Set<NodeId> = nodes.iter().copied().collect();
+    let mut stack: Vec<NodeId> = nodes.to_vec();
+    while let Some(at) = stack.pop() {
+        if is_read(dag, keep, at) && !nodes.contains(&at) {
+            need.take(&Need::of_load(dag, at));
+            continue;
+        }
+        need.take(&Need::of_step(dag, at));
+        stack.extend(dag.node(at).inputs().iter().filter(|a| seen.insert(**a)));
+    }
+    let mut inside: Vec<NodeId> = seen.into_iter().filter(|at| !matches!(dag.node(*at), Node::Const(_))).collect();
+    inside.sort();
+    (need, inside)
+}
+
+/// Values in the order of their definitions, and where each is used.
+pub struct Alive {
+    pub order: Vec<NodeId>,
+    /// By place in `order`: the places that use it, ascending.
+    pub uses: Vec<Vec<usize>>,
+    /// Values that a step has beside its result, while it runs.
+    inner: Vec<usize>,
+}
+
+impl Alive {
+    /// Of a launch of `nodes`; `inside` is sorted. None: registers hold all there are, however many are alive.
+    pub fn crowded(
+        dag: &Dag,
+        keep: &BTreeMap<NodeId, Why>,
+        nodes: &[NodeId],
+        inside: Vec<NodeId>,
+        limits: &LaunchLimits,
+    ) -> Option<Alive> {
+        if registers(inside.len()) <= limits.registers {
+            return None;
+        }
+        let place: Map<NodeId, usize> = inside.iter().enumerate().map(|(k, at)| (*at, k)).collect();
+        let mut uses = vec![Vec::new(); inside.len()];
+        for (k, &at) in inside.iter().enumerate() {
+            if is_read(dag, keep, at) && !nodes.contains(&at) {
+                continue;
+            }
+            let mut args: Vec<usize> = dag.node(at).inputs().iter().filter_map(|a| place.get(a).copied()).collect();
+            args.sort();
+            args.dedup();
+            args.into_iter().for_each(|a| uses[a].push(k));
+        }
+        let inner = inside.iter().map(|at| rounds(dag, *at).map_or(0, |r| 2 * r.next.len())).collect();
+        Some(Alive { order: inside, uses, inner })
+    }
+
+    /// How many values are alive at once, at most.
+    pub fn most(&self) -> usize {
+        let mut most = 0;
+        self.walk(|_, alive, inner| {
+            most = most.max(alive.len() + inner);
+        });
+        most
+    }
+
+    /// Calls `each` at every definition with what is alive there; what it takes out is no longer alive.
+    pub fn walk(&self, mut each: impl FnMut(usize, &mut BTreeSet<usize>, usize)) {
+        let mut alive: BTreeSet<usize> = BTreeSet::new();
+        let mut ends: Vec<Vec<usize>> = vec![Vec::new(); self.order.len()];
+        for (k, uses) in self.uses.iter().enumerate() {
+            ends[uses.last().copied().unwrap_or(k)].push(k);
+        }
+        for (k, ends) in ends.iter().enumerate() {
+            alive.insert(k);
+            each(k, &mut alive, self.inner[k]);
+            for gone in ends {
+                alive.remove(gone);
+            }
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! What the user chose: a pipeline, the switches that are off, the rules of 2006, limits.
+//!
+//! Rows: DESIGN §3 (switches, presets), ACC-33, BAR-18. A preset is a list of passes and rules and what it takes for
+//! granted; switches come on top of it. Every name here is one that `--off list` prints, with a sentence.
+
+use super::schedule::{Again, Allow};
+use super::{NEEDED, PIPELINE};
+use aplomb_ground::limits::LaunchLimits;
+use aplomb_plans::plan::{Math, Order};
+use std::collections::BTreeSet;
+
+/// Something smaller than a pass that can be switched off.
+pub struct Switch {
+    pub name: &'static str,
+    pub says: &'static str,
+    pub row: &'static str,
+}
+
+/// Rules inside passes.
+pub static SWITCHES: &[Switch] = &[
+    Switch { name: "recompute", says: "computes again what is dearer to store", row: "ACC-17" },
+    Switch { name: "epilogue", says: "runs what follows a fold, or feeds it, in its launch", row: "ACC-20" },
+    Switch { name: "outputs", says: "lets a launch write several arrays", row: "ACL-35" },
+    Switch { name: "exp-sharing", says: "computes equal values of a launch once", row: "ACC-33" },
+];
+
+/// What the recorder does before any pass.
+pub static RECORDER: &[Switch] = &[
+    Switch { name: "frames", says: "runs operands once for all cells", row: "own:frames" },
+    Switch { name: "loops", says: "records a round once for all rounds", row: "ACC-26" },
+    Switch { name: "keep", says: "stores a pending value that a second evaluation asks for", row: "own:keep" },
+];
+
+/// What a device does in its own way; plans do not depend on it.
+pub static DEVICES: &[Switch] = &[
+    Switch { name: "cublas", says: "leaves plain products of f64 to cuBLAS on a GPU", row: "own:cublas" },
+    Switch { name: "tuning", says: "runs the texts that ]tune found to be fastest", row: "BAR-06" },
+];
+
+/// Names that stand for several.
+pub static GROUPS: &[(&str, &[&str])] = &[
+    ("sharing", &["bind", "cse", "exp-sharing"]),
+    ("fusion", &["push-down", "fuse-producers", "embed-consumers", "horizontal"]),
+];
+
+/// What is no system's own, so that each pipeline has it.
+const EVERYWHERE: &[&str] = &["cublas", "exp-sharing", "frames", "keep", "loops", "recompute", "tuning"];
+
+/// A pipeline of the literature.
+pub struct Preset {
+    pub name: &'static str,
+    pub says: &'static str,
+    pub row: &'static str,
+    /// Passes and rules that run, beside those of every pipeline. Empty: all.
+    runs: &'static [&'static str],
+    /// Where nodes may be computed again, before any pass.
+    again: Again,
+    /// Transforms are producers like others: no pass has to push them down.
+    moves_fuse: bool,
+    /// The legality rules of 2006.
+    strict: bool,
+    /// So many reads of an array overlap before a block keeps it near: fewer are served by caches, where there are
+    /// some.
+    pub(super) near: usize,
+}
+
+/// The first is what runs if none is asked for.
+pub static PRESETS: &[Preset] = &[
+    Preset {
+        name: "all",
+        says: "every pass and rule",
+        row: "own:all",
+        runs: &[],
+        again: Again::Light,
+        moves_fuse: false,
+        strict: false,
+        near: 6,
+    },
+    Preset {
+        name: "acl2006",
+        says: "Accelerator: breaks at random access, transforms pushed down, equal terms broken where that is cheaper",
+        row: "ACL-37",
+        runs: &["break-random", "push-down", "cse", "fuse-producers", "split"],
+        again: Again::Always,
+        moves_fuse: false,
+        strict: true,
+        near: 6,
+    },
+    Preset {
+        name: "bas2008",
+        says: "Baskaran: each affine loop nest a launch, tiled and padded where it meets data again",
+        row: "BAS-09",
+        runs: &["push-down", "fuse-producers", "embed-consumers", "place", "tile", "pad"],
+        again: Again::Never,
+        moves_fuse: false,
+        strict: false,
+        near: 2,
+    },
+    Preset {
+        name: "acc2013",
+        says: "Accelerate: sharing recovered, producers fused, shared arrays manifest",
+        row: "ACC-12",
+        runs: &[
+            "prune",
+            "float",
+            "bind",
+            "simplify",
+            "shape-uses",
+            "float-lets",
+            "break-random",
+            "fuse-producers",
+            "embed-consumers",
+            "hoist",
+        ],
+        again: Again::Unshared,
+        moves_fuse: true,
+        strict: false,
+        near: 6,
+    },
+    Preset {
+        name: "bar2010",
+        says: "Barracuda: smart constructors, everything fused into maps and reductions, nested folds hoisted",
+        row: "BAR-12",
+        runs: &[
+            "prune",
+            "float",
+            "bind",
+            "simplify",
+            "break-random",
+            "push-down",
+            "fuse-producers",
+            "embed-consumers",
+            "hoist",
+            "place",
+            "tile",
+            "epilogue",
+        ],
+        again: Again::Always,
+        moves_fuse: false,
+        strict: false,
+        near: 2,
+    },
+];
+
+impl Preset {
+    fn runs(&self, name: &str) -> bool {
+        self.runs.is_empty() || [self.runs, EVERYWHERE, NEEDED].iter().any(|names| names.contains(&name))
+    }
+}
+
+impl PartialEq for Preset {
+    fn eq(&self, other: &Preset) -> bool {
+        self.name == other.name
+    }
+}
+
+impl std::fmt::Debug for Preset {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// What the user chose.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    pub(super) preset: &'static Preset,
+    pub(super) off: BTreeSet<&'static str>,
+    /// What the preset lacks and was switched on.
+    pub(super) on: BTreeSet<&'static str>,
+    /// The legality rules of 2006 (ACL-17, ACL-38) in any pipeline.
+    pub strict: bool,
+    /// Every recomputation is a matter of cost (ACC-17, `--dup=cost`).
+    pub dup_by_cost: bool,
+    /// How GPU texts compute (`--math`). Passes take no notice.
+    pub math: Math,
+    /// In which order they may add (`--reduce`). Passes take no notice.
+    pub order: Order,
+    /// What one launch may need (ACL-33).
+    pub limits: LaunchLimits,
+    /// Keep the whole record, not only the plan.
+    pub trace: bool,
+    /// Tests alone set it: a defect that some pass then has.
+    #[doc(hidden)]
+    pub fault: Option<super::Fault>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            preset: &PRESETS[0],
+            off: BTreeSet::new(),
+            on: BTreeSet::new(),
+            strict: false,
+            dup_by_cost: false,
+            math: Math::Strict,
+            order: Order::Repeatable,
+            limits: LaunchLimits::default(),
+            trace: false,
+            fault: None,
+        }
+    }
+}
+
+impl Options {
+    /// Switches a pass, a rule or a group off or on. Errors: a sentence with the names there are.
+    pub fn switch(&mut self, name: &str, on: bool) -> Result<(), String> {
+        let group = GROUPS.iter().find(|g| g.0 == name).map(|g| g.1);
+        let names: Vec<&'static str> = match (group, single().find(|known| *known == name)) {
+            (Some(names), _) => names.to_vec(),
+            (None, Some(name)) if NEEDED.contains(&name) => return Err(format!("{name} cannot be switched off")),
+            (None, Some(name)) => vec![name],
+            (None, None) => return Err(format!("no switch is called {name}; there are {}", switches().join(" "))),
+        };
+        for name in names {
+            if !on {
+                self.on.remove(name);
+                self.off.insert(name);
+            } else {
+                self.off.remove(name);
+                if !self.preset.runs(name) {
+                    self.on.insert(name);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the pipeline of that name; switches stay. Errors: a sentence with the names there are.
+    pub fn take(&mut self, preset: &str) -> Result<(), String> {
+        let names = || PRESETS.iter().map(|p| p.name).collect::<Vec<_>>().join(" ");
+        let found = PRESETS.iter().find(|p| p.name == preset);
+        self.preset = found.ok_or_else(|| format!("no pipeline is called {preset}; there are {}", names()))?;
+        self.on.clear();
+        Ok(())
+    }
+
+    pub fn preset(&self) -> &'static Preset {
+        self.preset
+    }
+
+    /// Whether a pass or rule does not run, be it switched off or none of the pipeline's.
+    pub fn is_off(&self, name: &str) -> bool {
+        self.off.contains(name) || !self.preset.runs(name) && !self.on.contains(name)
+    }
+
+    /// Whether nodes stay the graph's own: without sharing recovery `record` hands on a tree, without hoisting nested
+    /// folds, and what is unshared for a launch is a copy.
+    pub fn keeps_nodes(&self) -> bool {
+        self.keeps_sharing() && !self.is_off("hoist") && !self.is_off("exp-sharing")
+    }
+
+    /// Whether the graph stays one. A pipeline that has no such step takes the graph as it is.
+    pub fn keeps_sharing(&self) -> bool {
+        !self.off.contains("bind") && !self.off.contains("prune")
+    }
+
+    /// Whether folds that do not depend on the element stay outside of it.
+    pub fn hoists(&self) -> bool {
+        !self.off.contains("hoist")
+    }
+
+    /// What was switched off by name.
+    pub fn off(&self) -> Vec<&'static str> {
+        self.off.iter().copied().collect()
+    }
+
+    /// The passes that run, in order.
+    pub fn passes(&self) -> Vec<&'static str> {
+        PIPELINE.iter().map(|p| p.name).filter(|name| !self.is_off(name)).collect()
+    }
+
+    /// Whether the rules of 2006 hold.
+    pub(super) fn is_strict(&self) -> bool {
+        self.strict || self.preset.strict
+    }
+
+    /// What plans may do before any pass has run.
+    pub(super) fn allow(&self) -> Allow {
+        let again = match () {
+            () if self.is_off("recompute") => Again::Never,
+            () if self.dup_by_cost => Again::Cost,
+            () => self.preset.again,
+        };
+        Allow {
+            push: self.preset.moves_fuse,
+            epilogue: !self.is_off("epilogue"),
+            outputs: !self.is_off("outputs"),
+            strict: self.is_strict(),
+            again,
+            fault: self.fault,
+            ..Allow::default()
+        }
+    }
+
+    /// Whether a test planted this defect.
+    pub(super) fn has(&self, fault: super::Fault) -> bool {
+        cfg!(debug_assertions) && self.fault == Some(fault)
+    }
+}
+
+/// Passes, rules, what the recorder does, what a device does.
+fn single() -> impl Iterator<Item = &'static str> {
+    let passes = PIPELINE.iter().map(|p| p.name);
+    let rules = SWITCHES.iter().map(|s| s.name);
+    passes.chain(rules).chain(RECORDER.iter().chain(DEVICES).map(|s| s.name))
+}
+
+/// All that `--off` knows, groups last.
+pub fn switches() -> Vec<&'static str> {
+    single().filter(|name| !NEEDED.contains(name)).chain(GROUPS.iter().map(|g| g.0)).collect()
+}
+
+/// A switch in a sentence; of a group, its members.
+pub fn switch_says(name: &str) -> String {
+    let pass = PIPELINE.iter().find(|p| p.name == name).map(|p| p.says.to_string());
+    let others = || SWITCHES.iter().chain(RECORDER).chain(DEVICES);
+    let rule = || others().find(|s| s.name == name).map(|s| s.says.to_string());
+    let group = || GROUPS.iter().find(|g| g.0 == name).map(|g| g.1.join(" + "));
+    pass.or_else(rule).or_else(group).unwrap_or_default()
+}

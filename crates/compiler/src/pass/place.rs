@@ -1,0 +1,420 @@
+//! place: which reads of a launch meet data again, and what a block of threads keeps near.
+//!
+//! Rows: BAR-14, BAR-15, BAS-06…09. In: the final schedule. Out: the same, with a decision for each array that a launch
+//! reads more than once: by an affine map of lower rank than the loops (reuse of a higher order), at several places
+//! that overlap (a stencil), or across its rows (a transpose). Shared memory is what the printed text uses where that
+//! is chosen; a CPU has caches. Products and folds of all pairs go through it whatever is said here (`kir::product`).
+//! What each choice loads is counted: read for read, by the rule of 2010 (in the block, else from memory) and with a
+//! halo.
+
+use super::contexts::product;
+use super::cost::{Cost, READ_NS};
+use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::find;
+use super::schedule::Group;
+use super::work::Work;
+use aplomb_ground::error::{Result, bytes};
+use aplomb_plans::plan::Kind;
+use aplomb_plans::plan::tiling::{POINTS, Single, single};
+use aplomb_values::dag::ix::Ix;
+use aplomb_values::dag::{NodeId, Read};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// More reads of one array than this are no stencil.
+const REFS: usize = 128;
+
+/// Threads of a block, and how many of them lie along each of the last two axes.
+const BLOCK: i64 = 256;
+const TILE: [i64; 2] = [16, 16];
+/// An axis shorter than this is read across without much loss.
+const ACROSS: usize = 32;
+/// Neighbouring threads that read across rows move a sector each.
+const SECTOR: u64 = 32;
+
+/// Reads of an array that a launch serves from shared memory.
+#[derive(Clone, Debug)]
+pub struct Near {
+    pub group: usize,
+    pub array: NodeId,
+    pub reads: Vec<Read>,
+    /// Axes of the loops along which the reads are apart, or cross; ascending.
+    pub axes: Vec<usize>,
+}
+
+pub fn run(work: &mut Work) -> Result<()> {
+    let schedule = work.schedule()?;
+    let mut near = Vec::new();
+    for (k, group) in schedule.groups.iter().enumerate() {
+        if group.kind != Kind::Map && !work.options.trace {
+            continue;
+        }
+        let (mut reads, mut unknown): (BTreeMap<NodeId, Vec<Read>>, BTreeSet<NodeId>) = Default::default();
+        for at in group.nodes() {
+            if work.dag.domain(at) != &*group.domain {
+                continue;
+            }
+            // Of what is read where values tell, nothing is known.
+            let anywhere = |read: &Read| *read == Read::anywhere(read.ix.len()) && !read.ix.is_empty();
+            for (buffer, read) in find::loads(&work.dag, &schedule.keep, at) {
+                if anywhere(&read) {
+                    unknown.insert(buffer);
+                    continue;
+                }
+                let known = reads.entry(buffer).or_default();
+                if known.len() <= REFS && !known.contains(&read) {
+                    known.push(read);
+                }
+            }
+        }
+        for (array, reads) in reads.into_iter().filter(|(array, _)| !unknown.contains(array)) {
+            let Some(meeting) = meeting(work, &reads, &group.domain) else { continue };
+            let why = stays(work, group, &meeting);
+            if work.options.trace {
+                let decision = told(work, array, &reads, group, &meeting, why.as_ref());
+                work.decide(decision);
+            }
+            if let (None, Meeting::Overlap(Overlap { axes, .. }) | Meeting::Across(axes)) = (why, meeting) {
+                near.push(Near { group: k, array, reads, axes });
+            }
+        }
+    }
+    work.near = near;
+    Ok(())
+}
+
+/// How the reads of an array meet its elements again.
+enum Meeting {
+    Overlap(Overlap),
+    /// Along these axes, which cross rows.
+    Across(Vec<usize>),
+    /// Along these axes, which move no read.
+    Again(Vec<usize>),
+}
+
+fn meeting(work: &Work, reads: &[Read], domain: &[usize]) -> Option<Meeting> {
+    let crossing = across(reads, domain);
+    // Few reads that cross rows are worth a copy for that.
+    let few = |o: &Overlap| o.refs < work.options.preset().near && crossing.is_some();
+    if let Some(o) = overlap(reads, domain).filter(|o| !few(o)) {
+        return Some(Meeting::Overlap(o));
+    }
+    if let Some(axes) = crossing {
+        return Some(Meeting::Across(axes));
+    }
+    let axes = if work.options.trace { redundant(reads.first()?, domain)? } else { Vec::new() };
+    (!axes.is_empty() && product(domain) > 1).then_some(Meeting::Again(axes))
+}
+
+/// Why an array is not kept near; None: it is.
+fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<(WhyNot, String)> {
+    let least = work.options.preset().near;
+    let (refs, axes) = match meeting {
+        Meeting::Overlap(o) => (o.refs, o.axes.len()),
+        Meeting::Across(axes) => (usize::MAX, axes.len()),
+        Meeting::Again(_) => {
+            let why = match group.kind {
+                Kind::Reduce => "the fold's text serves it: tiles of a product, or one load for threads at once",
+                _ => "threads that read one element at once are served by one load",
+            };
+            return Some((WhyNot::Illegal(why), String::new()));
+        }
+    };
+    match () {
+        () if group.kind != Kind::Map => Some((
+            WhyNot::Illegal("only maps have tiles of their reads"),
+            "; only maps have tiles of their reads".into(),
+        )),
+        () if work.options.is_off("tile") => Some((WhyNot::SwitchedOff("tile"), "; tiles are off".into())),
+        () if axes > 2 => {
+            Some((WhyNot::Illegal("tiles have two axes at most"), "; tiles have two axes at most".into()))
+        }
+        () if product(&group.domain) < POINTS as u64 => {
+            Some((WhyNot::Rule("caches hold all of so few"), "; caches hold all of so few".into()))
+        }
+        () if refs < least => Some((
+            WhyNot::Rule("caches serve so few reads as well"),
+            format!("; caches serve fewer than {least} reads as well"),
+        )),
+        () => None,
+    }
+}
+
+/// The decision, with what each choice loads.
+fn told(
+    work: &Work,
+    at: NodeId,
+    reads: &[Read],
+    group: &Group,
+    meeting: &Meeting,
+    why: Option<&(WhyNot, String)>,
+) -> Decision {
+    let (domain, size, name) = (&group.domain, work.dag.dtype(at).size() as u64, label(&work.dag, at));
+    let points = product(domain);
+    let load = |n: u64, size: u64| Cost { flops: 0, bytes: n.saturating_mul(size), ns: n as f64 * READ_NS };
+    let about = |reason: &'static str, row: &'static str, switch: &'static str| About {
+        at,
+        what: "place",
+        reason,
+        row,
+        switch,
+    };
+    let (text, about, global, shared) = match meeting {
+        Meeting::Overlap(o) => {
+            let (direct, paper, with_halo) = o.loads();
+            let blocks = points.div_ceil(BLOCK as u64);
+            let halo: Vec<String> = o.halo.iter().map(i64::to_string).collect();
+            let text = format!(
+                "{name} is read at {0} places that overlap, overlap({0} refs, halo {1}): a block of {BLOCK} loads \
+                 {direct} of it, {paper} through shared memory by the rule of 2010, {with_halo} with a halo; \
+                 factor {0}.0",
+                o.refs,
+                halo.join(" "),
+            );
+            let all = |n: u64| load(n.saturating_mul(blocks), size);
+            (text, about("overlap", "BAR-14", "tile"), all(direct), all(with_halo))
+        }
+        Meeting::Across(_) => {
+            let text = format!(
+                "{name} is read across its rows: neighbouring threads would move a sector of {SECTOR} bytes for each \
+                 element of {size}, no coalescing"
+            );
+            let all = points.saturating_mul(reads.len() as u64);
+            (text, about("no-coalescing", "BAS-09", "tile"), load(all, SECTOR), load(all, size))
+        }
+        Meeting::Again(along) => {
+            let times = along.iter().fold(1u64, |n, &k| n.saturating_mul(domain[k] as u64));
+            let axes: Vec<String> = along.iter().map(|&k| aplomb_values::dag::ix::axis_name(k)).collect();
+            let once = points / times.max(1);
+            let text = format!(
+                "{name} is read by a map of rank {} in {} loops: reuse of a higher order along {}, each element \
+                 {times} times; {} from memory once, {} in all",
+                domain.len() - along.len(),
+                domain.len(),
+                axes.join(" "),
+                bytes(once.saturating_mul(size)),
+                bytes(points.saturating_mul(size))
+            );
+            (text, about("reuse", "BAS-07", ""), load(points, size), load(once, size))
+        }
+    };
+    let (global, shared) = (Choice { name: "global", cost: global }, Choice { name: "shared", cost: shared });
+    match why {
+        Some((why, says)) => Decision::forced(about, global, shared, why.clone(), format!("{text}{says}")),
+        None => {
+            let text = format!("{text}; a block keeps it in shared memory");
+            Decision::forced(about, shared, global, WhyNot::Dearer, text)
+        }
+    }
+}
+
+/// Loop axes, the last among them, by which all reads cross the array's rows: neighbours in the loop are a row apart.
+pub fn across(reads: &[Read], domain: &[usize]) -> Option<Vec<usize>> {
+    let last = domain.len().checked_sub(1)?;
+    let mut axes: Option<Vec<usize>> = None;
+    for read in reads {
+        let row = read.ix.last()?;
+        let other = (0..last).find(|k| row.mentions(*k) && single(row).is_some())?;
+        let crosses = !row.mentions(last) && read.ix.iter().any(|ix| ix.mentions(last));
+        let long = domain[last] >= ACROSS && domain[other] >= ACROSS;
+        let own = (crosses && long).then(|| vec![other, last])?;
+        if axes.get_or_insert_with(|| own.clone()) != &own {
+            return None;
+        }
+    }
+    axes
+}
+
+/// BAS-07: the loops along which an affine read repeats, as many as its rank is short of theirs. None: not affine.
+pub fn redundant(read: &Read, domain: &[usize]) -> Option<Vec<usize>> {
+    if !read.ix.iter().all(|ix| ix.is_affine()) {
+        return None;
+    }
+    let row = |ix: &Ix| (0..domain.len()).map(|k| ix.coefficient(k)).collect::<Vec<i64>>();
+    let mut rows: Vec<Vec<i64>> = read.ix.iter().map(row).flat_map(|row| apart(row, domain)).collect();
+    // The axes without a pivot, by elimination in whole numbers; an axis that no index mentions is one of them.
+    let mut free = Vec::new();
+    for k in 0..domain.len() {
+        match rows.iter().position(|row| row[k] != 0) {
+            None if domain[k] > 1 => free.push(k),
+            None => {}
+            Some(p) => {
+                let pivot = rows.swap_remove(p);
+                for row in rows.iter_mut().filter(|row| row[k] != 0) {
+                    let (a, b) = (pivot[k], row[k]);
+                    row.iter_mut()
+                        .zip(&pivot)
+                        .for_each(|(x, y)| *x = x.saturating_mul(a).saturating_sub(y.saturating_mul(b)));
+                }
+            }
+        }
+    }
+    Some(free)
+}
+
+/// An index as its own axes' indices, where each place of it is one point of them: `60·i + j` for a j below 60 moves with
+/// both, as the matrix does that was laid out in a row. Else as it is.
+fn apart(row: Vec<i64>, domain: &[usize]) -> Vec<Vec<i64>> {
+    let mut axes: Vec<usize> = (0..row.len()).filter(|k| row[*k] != 0).collect();
+    axes.sort_by_key(|k| row[*k].unsigned_abs());
+    let mut below = 0u64;
+    for &k in &axes {
+        if row[k].unsigned_abs() <= below {
+            return vec![row];
+        }
+        below = below.saturating_add(row[k].unsigned_abs().saturating_mul(domain[k].saturating_sub(1) as u64));
+    }
+    let unit = |k: usize| (0..row.len()).map(|j| i64::from(j == k)).collect();
+    axes.into_iter().map(unit).collect()
+}
+
+/// Several reads of one array that meet the same elements.
+#[derive(Debug, PartialEq)]
+pub struct Overlap {
+    pub refs: usize,
+    /// The axes of the loops that move them, and by how much they are apart there.
+    pub axes: Vec<usize>,
+    pub halo: Vec<i64>,
+    moves: Vec<Vec<i64>>,
+    block: Vec<(usize, i64)>,
+}
+
+impl Overlap {
+    /// Elements that one block loads: each read for itself; one each, what lies outside of the block again; once.
+    fn loads(&self) -> (u64, u64, u64) {
+        block_loads(&self.moves, &self.block)
+    }
+}
+
+/// BAR-14: whether the reads differ by distances of whole loop steps that are shorter than a block.
+pub fn overlap(reads: &[Read], domain: &[usize]) -> Option<Overlap> {
+    let first = reads.first()?;
+    if !(2..=REFS).contains(&reads.len()) || domain.is_empty() || reads.iter().any(|r| r.ix.len() != first.ix.len()) {
+        return None;
+    }
+    let moves: Vec<Vec<i64>> = reads.iter().map(|r| steps(first, r, domain)).collect::<Option<_>>()?;
+    let span = |k: usize| {
+        let all = moves.iter().map(|m| m[k]);
+        all.clone().max().unwrap_or(0) - all.min().unwrap_or(0)
+    };
+    let halo: Vec<i64> = (0..domain.len()).map(span).collect();
+    let moved: Vec<usize> = (0..domain.len()).filter(|&k| halo[k] > 0).collect();
+    // The axes of a block: the last one, or the last two where both move.
+    let tile: Vec<(usize, i64)> = match moved.as_slice() {
+        [] => return None,
+        [k] => vec![(*k, BLOCK)],
+        [.., j, k] => vec![(*j, TILE[0]), (*k, TILE[1])],
+    };
+    let near = tile.iter().all(|(k, n)| halo[*k] < *n && halo[*k] < domain[*k] as i64);
+    if !near {
+        return None;
+    }
+    let halo = tile.iter().map(|(k, _)| halo[*k]).collect();
+    Some(Overlap { refs: reads.len(), axes: moved, halo, moves, block: tile })
+}
+
+/// How many loop steps a read is ahead of another, if it is whole steps.
+fn steps(from: &Read, to: &Read, domain: &[usize]) -> Option<Vec<i64>> {
+    let mut out = vec![0; domain.len()];
+    for (a, b) in from.ix.iter().zip(&to.ix) {
+        if a == b {
+            continue;
+        }
+        let (mut x, mut y) = (single(a)?, single(b)?);
+        if let Some(n) = x.wraps.or(y.wraps) {
+            let extent = *domain.get(x.axis)?;
+            (x, y) = (x.around(n, extent)?, y.around(n, extent)?);
+        }
+        let apart = y.from - x.from;
+        if (Single { from: x.from, ..y }) != x || apart % x.by != 0 {
+            return None;
+        }
+        out[x.axis] = apart / x.by;
+    }
+    Some(out)
+}
+
+/// By every element of one block.
+fn block_loads(moves: &[Vec<i64>], tile: &[(usize, i64)]) -> (u64, u64, u64) {
+    let inside = |place: &[i64]| place.iter().zip(tile).all(|(x, (_, n))| (0..*n).contains(x));
+    let points: Vec<Vec<i64>> = tile.iter().fold(vec![Vec::new()], |all, (_, n)| {
+        all.iter().flat_map(|p| (0..*n).map(move |x| p.iter().copied().chain([x]).collect())).collect()
+    });
+    let (mut outside, mut met) = (0, BTreeSet::new());
+    for m in moves {
+        // The first read is at the block's own place; others are relative to the one that lies lowest.
+        for p in &points {
+            let place: Vec<i64> = p.iter().zip(tile).map(|(x, (k, _))| x + m[*k]).collect();
+            outside += u64::from(!inside(&place));
+            met.insert(place);
+        }
+    }
+    let block = points.len() as u64;
+    (block * moves.len() as u64, block + outside, met.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aplomb_values::dag::ix::Ix;
+
+    fn at(offsets: &[i64]) -> Read {
+        Read::new(offsets.iter().enumerate().map(|(k, c)| Ix::axis(k).offset(*c)))
+    }
+
+    fn loads(reads: &[Read], domain: &[usize]) -> (u64, u64, u64) {
+        overlap(reads, domain).expect("an overlap").loads()
+    }
+
+    /// GOLDENS §4: elements that one block loads.
+    #[test]
+    fn bar_14_loads_of_a_block() {
+        let taps = |n: i64| (0..n).map(|k| at(&[k])).collect::<Vec<_>>();
+        assert_eq!(loads(&taps(2), &[9_999]), (512, 257, 257));
+        assert_eq!(loads(&taps(15), &[9_999]), (3_840, 361, 270));
+        assert_eq!(loads(&taps(3), &[9_999]).2, 258);
+        assert_eq!(overlap(&taps(15), &[9_999]).map(|o| o.halo), Some(vec![14]));
+        let jacobi = [[-1, 0], [1, 0], [0, -1], [0, 1]].map(|o| at(&o));
+        let moves: Vec<Vec<i64>> = [[-1, 0], [1, 0], [0, -1], [0, 1]].map(|o| o.to_vec()).to_vec();
+        assert_eq!(block_loads(&moves, &[(0, 16), (1, 16)]), (1_024, 320, 320));
+        assert_eq!(block_loads(&moves, &[(0, 8), (1, 32)]), (1_024, 336, 336));
+        assert_eq!(overlap(&jacobi, &[99, 99]).map(|o| (o.refs, o.halo)), Some((4, vec![2, 2])));
+        let life: Vec<Vec<i64>> = (-1..2).flat_map(|i| (-1..2).map(move |j| vec![i, j])).collect();
+        assert_eq!(block_loads(&life, &[(0, 16), (1, 16)]).2, 324);
+    }
+
+    #[test]
+    fn bar_15_only_reads_that_meet_within_a_block_overlap() {
+        for (apart, near) in [(255, true), (256, false)] {
+            assert_eq!(overlap(&[at(&[0]), at(&[apart])], &[9_999]).is_some(), near, "{apart}");
+        }
+        // Halves and strides that never meet.
+        assert_eq!(overlap(&[at(&[0]), at(&[50])], &[50]), None);
+        let even = |c| Read::new([Ix::axis(0).times(2).offset(c)]);
+        assert_eq!(overlap(&[even(0), even(1)], &[99]), None);
+        assert!(overlap(&[even(0), even(2)], &[99]).is_some());
+        assert_eq!(overlap(&[at(&[0])], &[99]), None);
+    }
+
+    /// GOLDENS §3.1: redundant loops of matrix-vector and matrix-matrix products, of all pairs, of a transpose.
+    #[test]
+    fn bas_07_reuse_is_a_rank_below_the_loops() {
+        let read = |axes: &[usize]| Read::new(axes.iter().map(|k| Ix::axis(*k)));
+        let cases: [(&[usize], &[usize], &[usize]); 7] = [
+            (&[0, 1], &[24, 32], &[]),
+            (&[1], &[24, 32], &[0]),
+            (&[0], &[24, 32], &[1]),
+            (&[0, 2], &[8, 9, 10], &[1]),
+            (&[2, 1], &[8, 9, 10], &[0]),
+            (&[0, 1], &[8, 9, 10], &[2]),
+            (&[1, 0], &[24, 32], &[]),
+        ];
+        for (axes, domain, wanted) in cases {
+            assert_eq!(redundant(&read(axes), domain), Some(wanted.to_vec()), "{axes:?} in {domain:?}");
+        }
+        // i+j has rank 1 in two loops; i and i+j together have 2.
+        let diagonal = Ix::axis(0).add(&Ix::axis(1));
+        assert_eq!(redundant(&Read::new([diagonal.clone()]), &[5, 6]), Some(vec![1]));
+        assert_eq!(redundant(&Read::new([Ix::axis(0), diagonal]), &[5, 6]), Some(vec![]));
+        assert_eq!(redundant(&Read::new([Ix::axis(0).modulo(3, &[9])]), &[9]), None);
+    }
+}

@@ -1,0 +1,175 @@
+//! tile: the boxes into which launches are cut, so that a block's shared memory serves what was placed there.
+//!
+//! Rows: BAS-18, BAS-22, BAS-23, BAR-14. In: what `place` keeps near. Out: for each launch a box of points and a copy
+//! of what it reads of each array. The box is searched: of all shapes of `POINTS` points whose copies fit a block's
+//! memory, the first that moves the fewest bytes a point. Counts are exact for whole boxes (GOLDENS §3.5).
+
+use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::fault::Fault;
+use super::place::Near;
+use super::work::Work;
+use super::{cost, cost::Cost};
+use aplomb_ground::error::{Result, bytes};
+use aplomb_plans::plan::tiling::{BYTES, POINTS, Span, Tile, Tiling, single};
+use aplomb_values::dag::{NodeId, Read};
+use smallvec::{SmallVec, smallvec};
+use std::collections::BTreeMap;
+
+type Load = (NodeId, Read);
+
+/// Memory moves in pieces of so many bytes.
+const PIECE: u64 = 64;
+
+/// Rows of a box of two axes; its columns are the rest of its points.
+const ROWS: [usize; 5] = [32, 16, 8, 4, 64];
+
+pub fn run(work: &mut Work) -> Result<()> {
+    let schedule = work.schedule()?;
+    let mut groups: BTreeMap<usize, Vec<Near>> = BTreeMap::new();
+    for near in std::mem::take(&mut work.near) {
+        groups.entry(near.group).or_default().push(near);
+    }
+    for (g, all) in groups {
+        let domain = schedule.groups[g].domain.to_vec();
+        let Some(last) = domain.len().checked_sub(1) else { continue };
+        // Threads follow the last axis; one more may be cut.
+        let (mut axes, mut served): (Vec<usize>, Vec<Near>) = (vec![last], Vec::new());
+        for near in all {
+            let mut more: Vec<usize> = axes.iter().chain(&near.axes).copied().collect();
+            more.sort();
+            more.dedup();
+            if more.len() <= 2 {
+                axes = more;
+                served.push(near);
+            }
+        }
+        let tried = candidates(work, &served, &axes, &domain);
+        let best = tried.iter().min_by_key(|(_, moved)| *moved).map(|(tiling, moved)| (tiling.clone(), *moved));
+        // The first of equals.
+        let Some((tiling, moved)) = best else { continue };
+        if work.options.trace {
+            let decision = decided(work, served[0].array, &tried, &tiling, moved, &domain);
+            work.decide(decision);
+        }
+        work.tilings.insert(g, tiling);
+        if work.options.has(Fault::ShortHalo) {
+            work.tilings.values_mut().for_each(shorten);
+        }
+    }
+    Ok(())
+}
+
+fn shorten(tiling: &mut Tiling<Load>) {
+    for span in tiling.tiles.iter_mut().flat_map(|t| &mut t.spans) {
+        if let Span::Along { apart, .. } = span {
+            *apart = apart.saturating_sub(1);
+        }
+    }
+}
+
+/// Every box whose copies fit, and the bytes that one moves.
+fn candidates(work: &Work, served: &[Near], axes: &[usize], domain: &[usize]) -> Vec<(Tiling<Load>, u64)> {
+    let shapes: Vec<Vec<usize>> = match axes {
+        [_] => vec![vec![POINTS]],
+        _ => ROWS.iter().map(|rows| vec![*rows, POINTS / rows]).collect(),
+    };
+    let mut out = Vec::new();
+    for shape in shapes {
+        let mut block: SmallVec<[usize; 4]> = smallvec![1; domain.len()];
+        axes.iter().zip(&shape).for_each(|(axis, n)| block[*axis] = *n);
+        let tiles: Vec<Tile<Load>> = served.iter().flat_map(|near| tile(work, near, axes, domain)).collect();
+        let tiling = Tiling { block, tiles };
+        if tiling.tiles.is_empty() || tiling.bytes() > BYTES {
+            continue;
+        }
+        let moved = tiling.tiles.iter().map(|t| moved(t, &tiling.block)).sum();
+        out.push((tiling, moved));
+    }
+    out
+}
+
+/// The reads of an array that have one form, as one copy. None: fewer than two overlap, and none crosses rows.
+fn tile(work: &Work, near: &Near, axes: &[usize], domain: &[usize]) -> Option<Tile<Load>> {
+    let shape = work.dag.shape(near.array);
+    let wraps = |j: usize| near.reads.iter().find_map(|r| single(&r.ix[j]).and_then(|s| s.wraps));
+    let around: Vec<Option<i64>> = (0..shape.len()).map(wraps).collect();
+    let spans = |read: &Read| -> Option<Vec<Span>> {
+        let own = read.ix.iter().zip(&around);
+        own.map(|(ix, n)| Span::new(ix, *n, domain, &|k| axes.contains(&k))).collect()
+    };
+    let constant = |s: &Span| if let Span::Along { from, .. } = s { *from } else { 0 };
+    let form = |s: &Span| match s {
+        Span::Along { axis, by, wraps, .. } => Span::Along { axis: *axis, by: *by, from: 0, apart: 0, wraps: *wraps },
+        at => at.clone(),
+    };
+    let first: Vec<Span> = near.reads.iter().find_map(spans)?.iter().map(form).collect();
+    let alike = |read: &Read| {
+        let own = spans(read)?;
+        let fits = own.iter().map(form).eq(first.iter().cloned());
+        fits.then(|| (read.clone(), own.iter().map(constant).collect::<Vec<i64>>()))
+    };
+    let known: Vec<(Read, Vec<i64>)> = near.reads.iter().filter_map(alike).collect();
+    let lowest = |j: usize| known.iter().map(|(_, c)| c[j]).min().unwrap_or(0);
+    let apart = |j: usize| (known.iter().map(|(_, c)| c[j]).max().unwrap_or(0) - lowest(j)) as usize;
+    let mut spans: Vec<Span> = first;
+    for (j, span) in spans.iter_mut().enumerate() {
+        if let Span::Along { from, apart: most, wraps, .. } = span {
+            (*from, *most) = (lowest(j), apart(j));
+            if wraps.is_some_and(|n| n as usize != shape[j]) {
+                return None;
+            }
+        }
+    }
+    let ahead = |c: &[i64]| (0..c.len()).map(|j| c[j] - lowest(j)).collect();
+    let loads = known.iter().map(|(read, c)| ((near.array, read.clone()), ahead(c))).collect();
+    Some(Tile { spans, pad: 0, size: work.dag.dtype(near.array).size(), loads })
+}
+
+/// Bytes that the copy of a box moves: whole pieces of rows.
+fn moved(tile: &Tile<Load>, block: &[usize]) -> u64 {
+    let extents = tile.extents(block);
+    let Some((row, above)) = extents.split_last() else { return 0 };
+    let rows: u64 = above.iter().map(|n| *n as u64).product();
+    rows.saturating_mul(((row * tile.size) as u64).div_ceil(PIECE)).saturating_mul(PIECE)
+}
+
+fn decided(
+    work: &Work,
+    at: NodeId,
+    tried: &[(Tiling<Load>, u64)],
+    best: &Tiling<Load>,
+    least: u64,
+    domain: &[usize],
+) -> Decision {
+    let boxes = best.boxes(domain);
+    let cut = |block: &[usize]| block.iter().filter(|n| **n > 1).map(usize::to_string).collect::<Vec<_>>().join("×");
+    let table: Vec<String> = tried.iter().map(|(t, moved)| format!("{} {}", cut(&t.block), bytes(*moved))).collect();
+    let text = format!(
+        "the launch is cut into boxes of {} points, {boxes} in all: a box copies {} of {} into {} of shared memory; \
+         tried {}",
+        cut(&best.block),
+        bytes(least),
+        label(&work.dag, at),
+        bytes(best.bytes() as u64),
+        table.join(", ")
+    );
+    let cost = |moved: u64| Cost {
+        flops: 0,
+        bytes: moved.saturating_mul(boxes),
+        ns: (moved.saturating_mul(boxes) / 8) as f64 * cost::READ_NS,
+    };
+    let other = tried.iter().filter(|(t, _)| t != best).map(|t| t.1).min();
+    let about = About { at, what: "tile", reason: "traffic", row: "BAS-22", switch: "tile" };
+    let chosen = Choice { name: "boxes", cost: cost(least) };
+    match other {
+        Some(moved) => {
+            Decision::forced(about, chosen, Choice { name: "other-boxes", cost: cost(moved) }, WhyNot::Dearer, text)
+        }
+        None => {
+            let points: u64 = best.block.iter().map(|n| *n as u64).product();
+            let loads: u64 = best.tiles.iter().map(|t| t.loads.len() as u64 * t.size as u64).sum();
+            let direct = Choice { name: "no-boxes", cost: cost(points.saturating_mul(loads)) };
+            Decision::forced(about, chosen, direct, WhyNot::Dearer, text)
+        }
+    }
+}

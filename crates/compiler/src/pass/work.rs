@@ -1,0 +1,234 @@
+//! What passes work on: the graph, its roots, what is allowed so far, and the log.
+
+use super::decide::Decision;
+use super::emit::Emitted;
+use super::lets::Let;
+use super::place::Near;
+use super::schedule::{Allow, Schedule};
+use super::{Answer, Options, float_lets};
+use aplomb_ground::error::{Result, internal};
+use aplomb_ground::limits::Interrupt;
+use aplomb_ground::span::Place;
+use aplomb_plans::plan::Plan;
+use aplomb_plans::plan::tiling::Tiling;
+use aplomb_values::array::Array;
+use aplomb_values::dag::Recorded;
+use aplomb_values::dag::{Dag, Info, Node, NodeId, Read};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// One application of a rule.
+#[derive(Clone, Debug)]
+pub struct Event {
+    pub rule: &'static str,
+    pub at: NodeId,
+    pub into: NodeId,
+    pub pre: &'static str,
+}
+
+/// The state after a pass, as the trace keeps it.
+pub struct Snapshot {
+    pub ms: f64,
+    pub roots: Vec<NodeId>,
+    pub lets: Rc<[Let]>,
+    pub view: Option<String>,
+    /// Shared with the pass before where that was the same.
+    pub schedule: Rc<Schedule>,
+    pub events: Vec<Event>,
+}
+
+/// Something a user should know that is no decision.
+pub struct Warning {
+    pub code: &'static str,
+    pub place: Option<Place>,
+    pub text: String,
+}
+
+pub struct Work<'a> {
+    pub recorded: &'a Recorded,
+    pub options: &'a Options,
+    /// Looked at wherever a pass walks the graph.
+    pub stop: Interrupt,
+    pub dag: Dag,
+    pub roots: Vec<NodeId>,
+    /// What plans may do after the passes so far.
+    pub allow: Allow,
+    pub lets: Rc<[Let]>,
+    pub view: Option<String>,
+    pub decisions: Vec<(usize, Decision)>,
+    pub snapshots: Vec<Snapshot>,
+    pub warnings: Vec<Warning>,
+    /// What fuse-producers saw in each node (ACC-13).
+    pub delayed: BTreeMap<NodeId, String>,
+    /// What place, tile and pad chose for the final schedule's launches.
+    pub near: Vec<Near>,
+    pub tilings: BTreeMap<usize, Tiling<(NodeId, Read)>>,
+    pub emitted: Option<Emitted>,
+    pass: usize,
+    events: Vec<Event>,
+    /// The schedule of this pass, once asked for; a pass that changes what it is made of drops it.
+    schedule: Option<Rc<Schedule>>,
+}
+
+impl<'a> Work<'a> {
+    pub fn new(recorded: &'a Recorded, options: &'a Options, stop: Interrupt) -> Self {
+        Work {
+            recorded,
+            options,
+            stop,
+            dag: recorded.dag.clone(),
+            roots: recorded.roots.clone(),
+            allow: options.allow(),
+            lets: Rc::default(),
+            view: None,
+            decisions: Vec::new(),
+            snapshots: Vec::new(),
+            warnings: Vec::new(),
+            delayed: BTreeMap::new(),
+            near: Vec::new(),
+            tilings: BTreeMap::new(),
+            emitted: None,
+            pass: 0,
+            events: Vec::new(),
+            schedule: None,
+        }
+    }
+
+    pub fn begin(&mut self, pass: usize) {
+        self.pass = pass;
+        self.view = None;
+    }
+
+    /// The place in `PIPELINE` of the pass that runs.
+    pub fn pass_now(&self) -> usize {
+        self.pass
+    }
+
+    /// The schedule that the passes so far allow. Errors: INTERRUPT.
+    pub fn schedule(&mut self) -> Result<Rc<Schedule>> {
+        if let Some(known) = &self.schedule {
+            return Ok(known.clone());
+        }
+        let made = Rc::new(Schedule::new(&self.dag, &self.roots, &self.lets, self.allow, &self.stop)?);
+        self.schedule = Some(made.clone());
+        Ok(made)
+    }
+
+    /// Allows more from here on. What the last schedule was goes to the caller, to compare.
+    pub fn permit(&mut self, change: impl FnOnce(&mut Allow)) -> Result<Option<Rc<Schedule>>> {
+        let before = if self.options.trace { Some(self.schedule()?) } else { None };
+        let was = self.allow;
+        change(&mut self.allow);
+        let same = |s: &Rc<Schedule>| self.allow.says_nothing_new(was, &self.dag, &self.roots, &self.lets, s);
+        self.schedule = self.schedule.take().filter(same);
+        Ok(before)
+    }
+
+    /// Where shared terms are bound from here on.
+    pub fn bind(&mut self, lets: Vec<Let>) {
+        let live = self.dag.live(&self.roots);
+        let hold = |lets: &[Let]| !float_lets::held(&self.dag, lets, &live).is_empty();
+        if !self.allow.floats && (hold(&self.lets) || hold(&lets)) {
+            self.schedule = None;
+        }
+        self.lets = lets.into();
+    }
+
+    pub fn decide(&mut self, decision: Decision) {
+        self.decisions.push((self.pass, decision));
+    }
+
+    pub fn snapshot(&mut self, ms: f64) -> Result<()> {
+        let schedule = self.schedule()?;
+        self.snapshots.push(Snapshot {
+            ms,
+            roots: self.roots.clone(),
+            lets: self.lets.clone(),
+            view: self.view.take(),
+            schedule,
+            events: std::mem::take(&mut self.events),
+        });
+        Ok(())
+    }
+
+    /// Walks the live nodes in id order, operands before users, and puts what `rule` gives in a node's place until it
+    /// gives nothing. The only way one node replaces another.
+    pub fn rewrite(&mut self, mut rule: impl FnMut(&mut Dag, NodeId) -> Option<(&'static str, &'static str, NodeId)>) {
+        let live = self.dag.live(&self.roots);
+        let mut now: Vec<NodeId> = self.dag.ids().collect();
+        let mut changed = false;
+        for at in self.dag.ids().filter(|at| live[at.index()]) {
+            // What is left of the graph then, nobody sees: the pass is the last.
+            if self.stop.is_set() {
+                return;
+            }
+            let moved = self.dag.node(at).inputs().iter().any(|a| now[a.index()] != *a);
+            let mut new = at;
+            if moved {
+                let node = self.dag.node(at).map_inputs(|a| now[a.index()]);
+                new = self.dag.add(node, self.successor(at));
+            }
+            // A rule never makes a graph grow, so this ends; the bound only holds a defect in check.
+            for _ in 0..64 {
+                let Some((name, pre, to)) = rule(&mut self.dag, new) else { break };
+                self.events.push(Event { rule: name, at: new, into: to, pre });
+                self.inherit(new, to);
+                new = to;
+            }
+            changed |= new != at;
+            now[at.index()] = new;
+        }
+        if changed {
+            self.moved(&now);
+        }
+    }
+
+    /// Roots and lets follow what took their nodes' places.
+    pub fn moved(&mut self, now: &[NodeId]) {
+        let new = |at: NodeId| now.get(at.index()).copied().unwrap_or(at);
+        self.roots.iter_mut().for_each(|r| *r = new(*r));
+        let moved = |l: &Let| Let { node: new(l.node), at: l.at.map(new) };
+        self.lets = self.lets.iter().map(moved).collect();
+        self.schedule = None;
+    }
+
+    /// Something a pass did that is no rewrite.
+    pub fn note(&mut self, rule: &'static str, at: NodeId, into: NodeId, pre: &'static str) {
+        if self.options.trace {
+            self.events.push(Event { rule, at, into, pre });
+        }
+    }
+
+    /// The facts of a node that takes the place of `at`.
+    pub fn successor(&self, at: NodeId) -> Info {
+        let old = self.dag.info(at);
+        Info { from: vec![at], born: self.pass, ..old.clone() }
+    }
+
+    /// A name that the source gave survives; so does the line from new to old.
+    fn inherit(&mut self, old: NodeId, to: NodeId) {
+        let name = self.dag.info(old).name.clone();
+        let born = self.pass;
+        let info = self.dag.info_mut(to);
+        info.name = info.name.take().or(name);
+        if to > old {
+            info.born = born;
+            if !info.from.contains(&old) {
+                info.from.push(old);
+            }
+        }
+    }
+
+    pub fn finish(&mut self) -> Result<(Plan, Vec<Answer>)> {
+        let emitted = self.emitted.take().ok_or_else(|| internal("no plan was written"))?;
+        Ok((emitted.plan, emitted.answers))
+    }
+
+    /// The array behind an input node.
+    pub fn input(&self, at: NodeId) -> Option<&Array> {
+        match self.dag.node(at) {
+            Node::Input(k) => self.recorded.inputs.get(*k as usize),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! One operation at once, for the evaluator's eager path: the same loops, no program.
+
+use super::isa::Isa;
+use super::loops::{Loops, loops, plain};
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::scalar::Src;
+use aplomb_values::prim::scalar::{eval, small_exponent};
+
+fn item(x: Src, k: usize) -> f64 {
+    match x {
+        Src::One(x) => x,
+        Src::Many(items) => items[k],
+    }
+}
+
+/// Whether the argument is there for every element.
+fn covers(x: Src, n: usize) -> bool {
+    match x {
+        Src::One(_) => true,
+        Src::Many(items) => items.len() >= n,
+    }
+}
+
+/// `out[i] = x[i] op y[i]`; a monadic operation ignores `y`. False: some element is suspect (or an argument is shorter
+/// than `out`) and the caller must take the scalar meaning, element by element.
+pub fn apply(isa: Isa, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
+    let n = out.len();
+    let dyadic = op.arity() == 2;
+    if !covers(x, n) || (dyadic && !covers(y, n)) {
+        return false;
+    }
+    match (op, x, y) {
+        (Op::Pow, Src::Many(_), Src::One(0.5)) => {
+            loops(isa, Op::Sqrt, ct).is_some_and(|l| by_loop(isa, l, false, ct, x, x, out))
+        }
+        (Op::Pow, Src::Many(items), Src::One(p)) if small_exponent(p).is_some() => {
+            let plain = plain(isa);
+            // SAFETY: `covers` held n against both lengths; `out` is a slice of its own.
+            unsafe {
+                !(plain.power)(out.as_mut_ptr(), items.as_ptr(), items.as_ptr(), p, n)
+                    && (plain.all_finite)(out.as_ptr(), n)
+            }
+        }
+        _ => match loops(isa, op, ct) {
+            Some(l) => by_loop(isa, l, dyadic, ct, x, y, out),
+            None => out.iter_mut().enumerate().all(|(k, o)| match eval(op, ct, item(x, k), item(y_or(dyadic, y), k)) {
+                Ok(value) => {
+                    *o = value;
+                    value.is_finite()
+                }
+                Err(_) => false,
+            }),
+        },
+    }
+}
+
+fn y_or(dyadic: bool, y: Src) -> Src {
+    if dyadic { y } else { Src::One(0.0) }
+}
+
+fn by_loop(isa: Isa, l: Loops, dyadic: bool, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
+    let n = out.len();
+    let run = match (x, y) {
+        (Src::One(_), Src::Many(_)) if dyadic => l.left,
+        (Src::Many(_), Src::One(_)) if dyadic => l.right,
+        (Src::Many(_), _) => l.both,
+        // One element for all: once is enough.
+        (Src::One(_), _) => {
+            let mut one = [0.0];
+            let pointer = |s: &Src| match s {
+                Src::One(x) => *x,
+                Src::Many(items) => items.first().copied().unwrap_or(0.0),
+            };
+            let (a, b) = (pointer(&x), pointer(&y));
+            // SAFETY: one element at each pointer.
+            let suspect = unsafe { (l.both)(one.as_mut_ptr(), &a, &b, ct, 1) };
+            out.fill(one[0]);
+            return !suspect && one[0].is_finite();
+        }
+    };
+    let at = |s: &Src| match s {
+        Src::One(x) => std::ptr::from_ref(x),
+        Src::Many(items) => items.as_ptr(),
+    };
+    let second = if dyadic { at(&y) } else { at(&x) };
+    // SAFETY: `covers` held n against both lengths; `out` is a slice of its own.
+    unsafe { !run(out.as_mut_ptr(), at(&x), second, ct, n) && (plain(isa).all_finite)(out.as_ptr(), n) }
+}

@@ -1,0 +1,184 @@
+//! Between storage and f64 chunks.
+//!
+//! | storage | load | store |
+//! |---|---|---|
+//! | f64 in order | in place, or a register copy | register copy; past the caches for large results |
+//! | others in order | a plain loop that the compiler makes wide | the same, after a test where `checked` |
+//! | by a step | one element at a time | – (stores are always in order) |
+
+use super::isa::Isa;
+use aplomb_values::array::DType;
+
+/// Items somewhere in memory, to be read.
+#[derive(Clone, Copy)]
+pub struct Source {
+    pub at: *const u8,
+    pub dtype: DType,
+    pub len: usize,
+}
+
+/// `out[k] = source[at + k*step]` for k < n. Safety: all of them lie in the source, `out` holds n.
+pub type LoadRun = unsafe fn(source: Source, at: i64, step: i64, n: usize, out: *mut f64);
+/// n numbers into items at `out`. True: some number does not fit an integer type (only looked at when `checked`).
+pub type StoreRun = unsafe fn(dtype: DType, checked: bool, out: *mut u8, x: *const f64, n: usize) -> bool;
+/// Rounds n numbers to f32 where they stand.
+pub type RoundRun = unsafe fn(x: *mut f64, n: usize);
+
+#[derive(Clone, Copy)]
+pub struct Converts {
+    pub load: LoadRun,
+    pub store: StoreRun,
+    pub round: RoundRun,
+}
+
+/// The item type of a dtype in memory; a character is its code point.
+macro_rules! with_type {
+    ($dtype:expr, $t:ident => $body:expr) => {
+        match $dtype {
+            DType::Bool => {
+                type $t = u8;
+                $body
+            }
+            DType::I8 => {
+                type $t = i8;
+                $body
+            }
+            DType::I16 => {
+                type $t = i16;
+                $body
+            }
+            DType::I32 => {
+                type $t = i32;
+                $body
+            }
+            DType::Char => {
+                type $t = u32;
+                $body
+            }
+            DType::F32 => {
+                type $t = f32;
+                $body
+            }
+            // Complex buffers are turned away where a plan takes its inputs.
+            DType::F64 | DType::Complex | DType::Nested => {
+                type $t = f64;
+                $body
+            }
+        }
+    };
+}
+
+// f64 from f64 is one of the instances.
+#[allow(clippy::useless_conversion)]
+#[inline(always)]
+unsafe fn load(source: Source, at: i64, step: i64, n: usize, out: *mut f64) {
+    with_type!(source.dtype, T => {
+        // SAFETY: the caller checked both ends.
+        unsafe {
+            let from = source.at.cast::<T>().offset(at as isize);
+            match step {
+                0 => std::slice::from_raw_parts_mut(out, n).fill(f64::from(*from)),
+                1 => {
+                    for k in 0..n {
+                        *out.add(k) = f64::from(*from.add(k));
+                    }
+                }
+                _ => {
+                    for k in 0..n {
+                        *out.add(k) = f64::from(*from.offset(k as isize * step as isize));
+                    }
+                }
+            }
+        }
+    })
+}
+
+#[inline(always)]
+unsafe fn whole_within(x: *const f64, n: usize, (lo, hi): (f64, f64)) -> bool {
+    let mut fits = true;
+    for k in 0..n {
+        // SAFETY: n elements.
+        let x = unsafe { *x.add(k) };
+        fits &= x >= lo && x <= hi && x == x.floor();
+    }
+    fits
+}
+
+#[inline(always)]
+unsafe fn store(dtype: DType, checked: bool, out: *mut u8, x: *const f64, n: usize) -> bool {
+    // SAFETY: n elements at both pointers.
+    unsafe {
+        if let Some(range) = dtype.range().filter(|_| checked)
+            && !whole_within(x, n, range)
+        {
+            return true;
+        }
+        if dtype == DType::Char {
+            for k in 0..n {
+                *out.cast::<char>().add(k) = char::from_u32(*x.add(k) as u32).unwrap_or('\u{fffd}');
+            }
+            return false;
+        }
+        if dtype == DType::Bool {
+            // 0 and 1 only, whatever a wrong plan says.
+            for k in 0..n {
+                *out.add(k) = u8::from(*x.add(k) != 0.0);
+            }
+            return false;
+        }
+        with_type!(dtype, T => {
+            let out = out.cast::<T>();
+            for k in 0..n {
+                *out.add(k) = *x.add(k) as T;
+            }
+        });
+        false
+    }
+}
+
+#[inline(always)]
+unsafe fn round(x: *mut f64, n: usize) {
+    for k in 0..n {
+        // SAFETY: n elements.
+        unsafe { *x.add(k) = f64::from(*x.add(k) as f32) };
+    }
+}
+
+macro_rules! instances {
+    ($name:ident $(, $feature:literal)?) => {
+        mod $name {
+            use super::*;
+
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn load(source: Source, at: i64, step: i64, n: usize, out: *mut f64) {
+                unsafe { super::load(source, at, step, n, out) }
+            }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn store(dtype: DType, checked: bool, out: *mut u8, x: *const f64, n: usize) -> bool {
+                unsafe { super::store(dtype, checked, out, x, n) }
+            }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn round(x: *mut f64, n: usize) {
+                unsafe { super::round(x, n) }
+            }
+
+            pub const ALL: Converts = Converts { load, store, round };
+        }
+    };
+}
+
+instances!(portable);
+#[cfg(target_arch = "x86_64")]
+instances!(avx2, "avx2,fma,bmi2");
+#[cfg(target_arch = "x86_64")]
+instances!(avx512, "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,bmi2");
+
+pub fn converts(isa: Isa) -> Converts {
+    match isa {
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => avx512::ALL,
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => avx2::ALL,
+        _ => portable::ALL,
+    }
+}

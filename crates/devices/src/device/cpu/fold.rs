@@ -1,0 +1,483 @@
+//! Reductions along one axis, in the order that `prim::reduce` states.
+//!
+//! | axis | item | strategy |
+//! |---|---|---|
+//! | last, extent ≤ 1 024 | a row | as many rows to a chunk as fit, the tree of each from L1 |
+//! | last, longer | a block of 65 536 | chunks into 64 partials in registers |
+//! | other | 256 places of a tile of up to 1 024 columns | rows added into the tile |
+//! | last, of a function of all pairs | see `product` | |
+//! | any, not associative | a tile of columns, or a row | from the end, one element at a time |
+//!
+//! An item whose result shows ∞ or NaN is folded again with the scalar meaning. Not here: several short rows to one
+//! register; in a launch with both kinds of folds the body runs twice.
+
+use super::chunk::{CHUNK, Env, Frame};
+use super::launch::{Outputs, Tally, share};
+use super::loops::{Loops, loops};
+use super::product::Packed;
+use super::program::{Input, Work, lower, rounded};
+use super::{Cpu, DeviceError, Fault, RunCtx};
+use crate::pool::PoolBuffer;
+use aplomb_plans::plan::{Launch, Reduction};
+use aplomb_values::array::DType;
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::reduce::{BLOCK, LANES, ROWS, block, chain, halve};
+use aplomb_values::prim::scalar::{Fail, eval};
+use std::convert::Infallible;
+
+/// Elements to a unit at least.
+const UNIT: usize = 16 * CHUNK;
+const ALONE_NS: f64 = 20_000.0;
+/// Folds have no ⎕CT: it would only matter to GCD and LCM of fractions.
+const CT: f64 = 0.0;
+
+pub struct Finals {
+    /// One f64 buffer a reduction, over the domain without the axis.
+    pub values: Vec<PoolBuffer>,
+    pub tally: Tally,
+}
+
+/// The domain as outer × extent × inner, cut into items.
+#[derive(Clone, Copy)]
+struct Cut {
+    outer: usize,
+    extent: usize,
+    inner: usize,
+    last: bool,
+    /// Places along the axis in one item, and how many such blocks there are.
+    block: usize,
+    blocks: usize,
+    /// Columns in one item.
+    tile: usize,
+    tiles: usize,
+}
+
+impl Cut {
+    fn new(domain: &[usize], axis: usize, ordered: bool) -> Cut {
+        let extent = domain[axis];
+        let outer = domain[..axis].iter().product();
+        let inner: usize = domain[axis + 1..].iter().product();
+        let last = axis + 1 == domain.len();
+        let block = match (ordered, last) {
+            (true, _) => extent,
+            (false, true) => BLOCK,
+            (false, false) => ROWS,
+        };
+        let tile = inner.clamp(1, CHUNK);
+        Cut {
+            outer,
+            extent,
+            inner,
+            last,
+            block,
+            blocks: extent.div_ceil(block.max(1)),
+            tile,
+            tiles: inner.div_ceil(tile),
+        }
+    }
+
+    fn items(&self) -> usize {
+        self.outer * self.blocks * self.tiles
+    }
+
+    fn item(&self, k: usize) -> Item {
+        let (tile, k) = (k % self.tiles, k / self.tiles);
+        let (part, outer) = (k % self.blocks, k / self.blocks);
+        let column = tile * self.tile;
+        Item {
+            first: part * self.block,
+            places: self.block.min(self.extent - part * self.block),
+            columns: self.tile.min(self.inner - column),
+            base: outer * self.extent * self.inner + column,
+            to: k * self.inner + column,
+            result: outer * self.inner + column,
+        }
+    }
+
+    /// Rows of an item that one chunk takes.
+    fn rows(&self) -> usize {
+        if self.tiles == 1 { (CHUNK / self.tile).max(1) } else { 1 }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Item {
+    /// Along the axis.
+    first: usize,
+    places: usize,
+    columns: usize,
+    /// The flat index of place 0, first column.
+    base: usize,
+    /// Where its partial results stand.
+    to: usize,
+    /// Its place in the launch's result.
+    result: usize,
+}
+
+/// One reduction, ready to run.
+struct Fold<'a> {
+    of: &'a Reduction,
+    /// None: by the scalar meaning.
+    fast: Option<Loops>,
+    out: *mut f64,
+}
+
+// SAFETY: each partial result is written by the thread that has its item.
+unsafe impl Sync for Fold<'_> {}
+
+impl Fold<'_> {
+    /// `x op y`; a failure is recorded at the result's place and goes on as 0.
+    fn step(&self, x: f64, y: f64, result: usize, fault: &mut Option<Fault>) -> f64 {
+        eval(self.of.op, CT, x, y).unwrap_or_else(|fail| {
+            self.fault(result, fail, fault);
+            0.0
+        })
+    }
+
+    fn fault(&self, result: usize, fail: Fail, fault: &mut Option<Fault>) {
+        Fault { site: self.of.site, index: result as u64, fail, node: self.of.node }.keep_least(fault);
+    }
+}
+
+pub fn run(
+    cpu: &mut Cpu,
+    launch: &Launch,
+    inputs: &dyn Fn() -> Result<Vec<Input>, DeviceError>,
+    outputs: &Outputs,
+    ctx: &RunCtx,
+) -> Result<Finals, DeviceError> {
+    let axis = launch.axis.unwrap_or(0);
+    if axis >= launch.domain.len() {
+        return Err(DeviceError::Broken("a launch reduces an axis that it has not".into()));
+    }
+    let mut values: Vec<Option<PoolBuffer>> = launch.reductions.iter().map(|_| None).collect();
+    let mut tally = Tally::default();
+    let is = |ordered: bool| move |k: &usize| launch.reductions[*k].op.is_associative() != ordered;
+    let all = 0..launch.reductions.len();
+    let (trees, ordered): (Vec<usize>, Vec<usize>) =
+        (all.clone().filter(is(false)).collect(), all.clone().filter(is(true)).collect());
+    // Body stores happen once, in whichever pass is there.
+    for (folds, in_order) in [(&trees, false), (&ordered, true)] {
+        if folds.is_empty() && (in_order || !ordered.is_empty()) {
+            continue;
+        }
+        let stores = !in_order || trees.is_empty();
+        let cut = Cut::new(&launch.domain, axis, in_order);
+        let pass = Pass { launch, cut, folds, stores };
+        tally.add(&pass.run(cpu, inputs()?, outputs, &mut values, ctx)?);
+    }
+    Ok(Finals { values: values.into_iter().flatten().collect(), tally })
+}
+
+struct Pass<'a> {
+    launch: &'a Launch,
+    cut: Cut,
+    /// Which of the launch's reductions.
+    folds: &'a [usize],
+    stores: bool,
+}
+
+impl Pass<'_> {
+    fn run(
+        &self,
+        cpu: &mut Cpu,
+        inputs: Vec<Input>,
+        outputs: &Outputs,
+        values: &mut [Option<PoolBuffer>],
+        ctx: &RunCtx,
+    ) -> Result<Tally, DeviceError> {
+        let (launch, cut) = (self.launch, self.cut);
+        let make = |cpu: &Cpu, n| cpu.pool.buffer(DType::F64, n, ctx.budget).map_err(DeviceError::Oom);
+        let partials = cut.outer * cut.blocks * cut.inner;
+        let mut parts = Vec::with_capacity(self.folds.len());
+        for _ in self.folds {
+            parts.push(make(cpu, partials)?);
+        }
+        let of = |k: &usize| &launch.reductions[*k];
+        let folds: Vec<Fold> =
+            self.folds.iter().map(of).zip(&mut parts).map(|(r, part)| self.fold(cpu, r, part)).collect();
+        let work = Work {
+            isa: cpu.isa,
+            domain: &launch.domain,
+            steps: &launch.body,
+            guards: &launch.guards,
+            stores: if self.stores { outputs.for_work() } else { Vec::new() },
+            // A fold that hides ∞ must not get one.
+            keep: folds.iter().map(|f| (f.of.value, !f.of.op.row().keeps)).collect(),
+            reduced: Vec::new(),
+        };
+        let packed = if self.stores { Packed::of(cpu, launch, &inputs, ctx)? } else { None };
+        let program = lower(work, inputs);
+        let env = Env::new(cpu.isa, &program, &launch.body, &outputs.sinks);
+        let items = cut.items();
+        let each = (cut.block.min(cut.extent) * cut.tile).max(1);
+        let group = (UNIT / each).max(1);
+        let total: usize = launch.domain.iter().product();
+        let together = (program.ns + 0.1 * folds.len() as f64) * total as f64 > ALONE_NS;
+        let mut tally = match (&packed, folds.as_slice()) {
+            (Some(packed), [fold]) => share(cpu, &env, packed.units(), together, ctx, &|frame, unit| {
+                let mut again = |item: usize| self.group(frame, &env, &folds, item..item + 1);
+                // SAFETY: `out` holds a partial for each item.
+                unsafe { packed.unit(unit, fold.out, &mut again) }
+            }),
+            _ => share(cpu, &env, items.div_ceil(group), together, ctx, &|frame, unit| {
+                let range = unit * group..((unit + 1) * group).min(items);
+                self.group(frame, &env, &folds, range);
+            }),
+        }?;
+        drop(packed);
+        drop(folds);
+        for (&k, part) in self.folds.iter().zip(parts) {
+            let reduction = &launch.reductions[k];
+            let done = if cut.blocks == 1 { Ok(part) } else { self.join(cpu, reduction, &part, &mut tally.fault, ctx) };
+            let mut done = done?;
+            self.round(reduction, &mut done, &mut tally.fault);
+            values[k] = Some(done);
+        }
+        Ok(tally)
+    }
+
+    fn fold<'b>(&self, cpu: &Cpu, of: &'b Reduction, part: &mut PoolBuffer) -> Fold<'b> {
+        let bools = self.launch.body[of.value as usize].dtype == DType::Bool;
+        let plain = matches!(of.op, Op::Add | Op::Mul | Op::Max | Op::Min);
+        let fast =
+            (plain || (bools && matches!(of.op, Op::Lcm | Op::Gcd))).then(|| loops(cpu.isa, of.op, CT)).flatten();
+        Fold { of, fast, out: part.as_mut_ptr().cast() }
+    }
+
+    fn group(&self, frame: &mut Frame, env: &Env, folds: &[Fold], items: std::ops::Range<usize>) {
+        let cut = self.cut;
+        let ordered = folds.first().is_some_and(|f| !f.of.op.is_associative());
+        if cut.last && !ordered && cut.extent <= CHUNK {
+            return self.short_rows(frame, env, folds, items);
+        }
+        for k in items {
+            let item = cut.item(k);
+            match () {
+                () if ordered => self.backwards(frame, env, folds, item),
+                () if cut.last => self.long_row(frame, env, folds, item),
+                () => self.columns(frame, env, folds, item),
+            }
+        }
+    }
+
+    /// Whole rows of at most a chunk: items are rows.
+    fn short_rows(&self, frame: &mut Frame, env: &Env, folds: &[Fold], items: std::ops::Range<usize>) {
+        let extent = self.cut.extent;
+        let most = CHUNK / extent;
+        let mut row = items.start;
+        while row < items.end {
+            let rows = most.min(items.end - row);
+            frame.run(env, row * extent, rows * extent);
+            let fast = |f: &Fold| f.fast.is_none() || self.rows(frame, env, folds, f, row, rows);
+            if !folds.iter().all(fast) {
+                // What overflowed may lie below the fold.
+                frame.run_with(env, row * extent, rows * extent, true);
+                self.rows_with_care(frame, env, folds, row, rows);
+            } else if folds.iter().any(|f| f.fast.is_none()) {
+                self.rows_with_care(frame, env, folds, row, rows);
+            }
+            row += rows;
+        }
+    }
+
+    /// Short rows of one fold; false: some result is not finite.
+    fn rows(&self, frame: &Frame, env: &Env, folds: &[Fold], fold: &Fold, row: usize, rows: usize) -> bool {
+        let extent = self.cut.extent;
+        let k = folds.iter().position(|f| std::ptr::eq(f, fold)).unwrap_or(0);
+        let values = frame.kept(env, k);
+        let Some(fast) = fold.fast else { return true };
+        let mut finite = true;
+        for r in 0..rows {
+            // SAFETY: the chunk holds rows × extent values; the partial is this item's.
+            unsafe {
+                let result = (fast.row)(values.add(r * extent), extent);
+                finite &= result.is_finite();
+                *fold.out.add(row + r) = result;
+            }
+        }
+        finite
+    }
+
+    fn rows_with_care(&self, frame: &mut Frame, env: &Env, folds: &[Fold], row: usize, rows: usize) {
+        let extent = self.cut.extent;
+        for (k, fold) in folds.iter().enumerate() {
+            let values = frame.kept(env, k);
+            for r in 0..rows {
+                // SAFETY: the chunk holds rows × extent values; the partial is this item's.
+                unsafe {
+                    let items = std::slice::from_raw_parts(values.add(r * extent), extent);
+                    let with_care = |x, y| Ok(fold.step(x, y, row + r, &mut frame.fault));
+                    let Ok(sum) = block::<_, Infallible>(items, with_care);
+                    *fold.out.add(row + r) = sum;
+                }
+            }
+        }
+    }
+
+    /// One block of a row longer than a chunk.
+    fn long_row(&self, frame: &mut Frame, env: &Env, folds: &[Fold], item: Item) {
+        let shown = |fold: &Fold, part: &mut [f64]| {
+            let op = fold.of.op;
+            let Ok(()) = halve::<_, Infallible>(part, |x, y| Ok(eval(op, CT, x, y).unwrap_or(f64::NAN)));
+            part[0]
+        };
+        let mut careful = false;
+        loop {
+            let mut part = vec![[0.0; LANES]; folds.len()];
+            let mut at = 0;
+            while at < item.places {
+                let n = CHUNK.min(item.places - at);
+                frame.run_with(env, item.base + item.first + at, n, careful);
+                for (k, fold) in folds.iter().enumerate() {
+                    let values = frame.kept(env, k);
+                    // SAFETY: the chunk holds n values, the first one of a block at least 64.
+                    match fold.fast.filter(|_| !careful && (at > 0 || n >= LANES)) {
+                        Some(l) => unsafe { (l.gather)(part[k].as_mut_ptr(), values, n, at == 0) },
+                        None => {
+                            for j in 0..n {
+                                let (x, sum) = (unsafe { *values.add(j) }, part[k][j % LANES]);
+                                let fresh = at + j < LANES;
+                                let sum = if fresh { x } else { fold.step(sum, x, item.result, &mut frame.fault) };
+                                part[k][j % LANES] = sum;
+                            }
+                        }
+                    }
+                }
+                at += n;
+            }
+            let mut again = false;
+            for (k, fold) in folds.iter().enumerate() {
+                let held = &mut part[k][..LANES.min(item.places)];
+                let result = if careful || fold.fast.is_none() {
+                    let with_care = |x, y| Ok(fold.step(x, y, item.result, &mut frame.fault));
+                    let Ok(()) = halve::<_, Infallible>(held, with_care);
+                    held[0]
+                } else {
+                    shown(fold, held)
+                };
+                again |= !result.is_finite();
+                // SAFETY: this item's partial.
+                unsafe { *fold.out.add(item.to) = result };
+            }
+            if careful || !again {
+                return;
+            }
+            careful = true;
+        }
+    }
+
+    /// A block of rows added into a tile of columns.
+    fn columns(&self, frame: &mut Frame, env: &Env, folds: &[Fold], item: Item) {
+        let (inner, most) = (self.cut.inner, self.cut.rows());
+        let width = item.columns;
+        let mut careful = false;
+        loop {
+            let mut at = 0;
+            while at < item.places {
+                let rows = most.min(item.places - at);
+                let n = if rows == 1 { width } else { rows * inner };
+                frame.run_with(env, item.base + (item.first + at) * inner, n, careful);
+                for (k, fold) in folds.iter().enumerate() {
+                    let values = frame.kept(env, k);
+                    // SAFETY: the chunk holds the rows' values; the partials are this item's.
+                    unsafe {
+                        let sums = fold.out.add(item.to);
+                        for r in 0..rows {
+                            let row = values.add(r * inner);
+                            match fold.fast.filter(|_| !careful) {
+                                _ if at + r == 0 => std::ptr::copy_nonoverlapping(row, sums, width),
+                                Some(l) => drop((l.both)(sums, sums, row, CT, width)),
+                                None => {
+                                    for j in 0..width {
+                                        let at = item.result + j;
+                                        *sums.add(j) = fold.step(*sums.add(j), *row.add(j), at, &mut frame.fault);
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+                at += rows;
+            }
+            // SAFETY: this item's partials.
+            let fine = |f: &Fold| f.fast.is_none() || unsafe { (env.plain.all_finite)(f.out.add(item.to), width) };
+            if careful || folds.iter().all(fine) {
+                return;
+            }
+            careful = true;
+        }
+    }
+
+    /// Right to left, for operations that are not associative.
+    fn backwards(&self, frame: &mut Frame, env: &Env, folds: &[Fold], item: Item) {
+        let (inner, most) = (self.cut.inner, self.cut.rows());
+        let mut end = item.places;
+        while end > 0 {
+            // Whole chunks from the start on, so the last one is the short one.
+            let first = (end - 1) / most * most;
+            let rows = end - first;
+            frame.run(env, item.base + first * inner, if rows == 1 { item.columns } else { rows * inner });
+            for (k, fold) in folds.iter().enumerate() {
+                let values = frame.kept(env, k);
+                for r in (0..rows).rev() {
+                    for j in 0..item.columns {
+                        // SAFETY: the chunk holds the rows' values; the partials are this item's.
+                        unsafe {
+                            let (sum, x) = (fold.out.add(item.to + j), *values.add(r * inner + j));
+                            let fresh = first + r + 1 == item.places;
+                            *sum = if fresh { x } else { fold.step(x, *sum, item.result + j, &mut frame.fault) };
+                        }
+                    }
+                }
+            }
+            end = first;
+        }
+    }
+
+    /// The blocks of each result, left to right; of no blocks the identity.
+    fn join(
+        &self,
+        cpu: &Cpu,
+        of: &Reduction,
+        part: &PoolBuffer,
+        fault: &mut Option<Fault>,
+        ctx: &RunCtx,
+    ) -> Result<PoolBuffer, DeviceError> {
+        use aplomb_values::array::{Storage, View};
+        let Cut { outer, blocks, inner, .. } = self.cut;
+        let mut out = cpu.pool.buffer(DType::F64, outer * inner, ctx.budget).map_err(DeviceError::Oom)?;
+        let View::F64(part) = part.view() else { return Ok(out) };
+        let fold = Fold { of, fast: None, out: out.as_mut_ptr().cast() };
+        for at in 0..outer * inner {
+            let (a, b) = (at / inner, at % inner);
+            let items = (0..blocks).map(|k| part[(a * blocks + k) * inner + b]);
+            let Ok(sum) = chain::<_, Infallible>(items, |x, y| Ok(fold.step(x, y, at, fault)));
+            let sum = sum.or_else(|| of.op.identity()).unwrap_or_else(|| {
+                fold.fault(at, Fail::Domain("this function has no identity for an empty axis"), fault);
+                0.0
+            });
+            // SAFETY: at < outer × inner.
+            unsafe { *fold.out.add(at) = sum };
+        }
+        Ok(out)
+    }
+
+    /// A fold of dtype f32 is rounded once, at its end.
+    fn round(&self, of: &Reduction, out: &mut PoolBuffer, fault: &mut Option<Fault>) {
+        if of.dtype != DType::F32 {
+            return;
+        }
+        let fold = Fold { of, fast: None, out: out.as_mut_ptr().cast() };
+        for at in 0..self.cut.outer * self.cut.inner {
+            // SAFETY: at < the buffer's length.
+            unsafe {
+                let x = fold.out.add(at);
+                *x = rounded(Ok(*x), true).unwrap_or_else(|fail| {
+                    fold.fault(at, fail, fault);
+                    0.0
+                });
+            }
+        }
+    }
+}

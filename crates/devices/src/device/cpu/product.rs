@@ -1,0 +1,346 @@
+//! Products of matrices and what is like them (`plan::product::Factors`), block by block.
+//!
+//! | part | shared out by |
+//! |---|---|
+//! | each operand computed or read into its packed form, f64 | panels (as many lines as a tile has) |
+//! | results | blocks of tiles × blocks of 65 536 along the fold |
+//!
+//! Values and their order are those of a fold (`tiles` says why), so this is only where the operands lie. A result that
+//! shows ∞ or NaN is left to the fold; so is everything where an operand fails or there is no room to pack.
+//! Not here: batches of products; an operand's part for a block alone, so that packing needs less room.
+
+use super::chunk::{CHUNK, Env, Frame};
+use super::convert::converts;
+use super::launch::share;
+use super::program::{Input, Work, lower};
+use super::tiles::{GROUP, GROUPS, Tiles, Where, tiles};
+use super::walk::Walk;
+use super::{Cpu, DeviceError, RunCtx};
+use crate::pool::PoolBuffer;
+use aplomb_plans::plan::product::Factors;
+use aplomb_plans::plan::{Launch, Step, ValueId, What};
+use aplomb_values::array::DType;
+use aplomb_values::dag::ix::{Ix, linear};
+use aplomb_values::prim::reduce::{BLOCK, LANES};
+
+/// Along the fold: what a tile goes over at a time, so that its operands' parts stay in L1.
+const DEEP: usize = 2048;
+/// Tiles to a unit, each way.
+const SIDE: usize = 8;
+/// Lines of an operand below which packing does not pay.
+const FEW: usize = 4;
+/// Panels to a unit when lines lie side by side in memory.
+const PANELS: usize = 8;
+
+/// Reading, computing and packing an item of an operand.
+const PACK_NS: f64 = 2.0;
+
+/// Both operands, packed.
+pub struct Packed {
+    tiles: Tiles,
+    left: PoolBuffer,
+    right: PoolBuffer,
+    rows: usize,
+    columns: usize,
+    deep: usize,
+    /// Tiles to a unit.
+    sides: [usize; 2],
+}
+
+/// What a launch is as a product of blocks; None: it is no such product, or a small one.
+pub fn factors(launch: &Launch, isa: super::Isa) -> Option<(Factors, Tiles)> {
+    let factors = Factors::of(launch).filter(|f| f.folded + 1 == launch.domain.len())?;
+    let [rows, columns, deep] = factors.extents(launch);
+    // A step of i32 may hold more than an i32, until it is stored.
+    let exact = |v: &ValueId| match launch.body[*v as usize] {
+        Step { dtype: DType::I32, ref what, .. } => matches!(what, What::Load(_)),
+        Step { dtype, .. } => dtype.is_integer() || dtype == DType::Char,
+    };
+    let operands = [factors.left, factors.right];
+    let of = match () {
+        () if factors.narrow => Where::Narrow,
+        () if operands.iter().all(|v| launch.body[*v as usize].dtype == DType::Bool) => Where::Bools,
+        () if operands.iter().all(exact) => Where::Exact,
+        () => Where::Wide,
+    };
+    let tiles = tiles(isa, factors.sum, factors.times, of)?;
+    (rows >= FEW && columns >= FEW && deep >= GROUP).then_some((factors, tiles))
+}
+
+/// What such a launch is thought to take on one thread, nanoseconds: its body and its folds. None: it is none.
+pub fn estimate(launch: &Launch) -> Option<f64> {
+    let isa = super::Isa::chosen();
+    let (factors, _) = factors(launch, isa)?;
+    let [rows, columns, deep] = factors.extents(launch).map(|n| n as f64);
+    let one = match (isa, factors.narrow) {
+        (super::Isa::Avx512, false) => 0.055,
+        (super::Isa::Avx512, true) => 0.2,
+        (super::Isa::Avx2, false) => 0.12,
+        (super::Isa::Avx2, true) => 0.3,
+        (super::Isa::Portable, _) => 0.7,
+    };
+    Some((rows * columns * one + (rows + columns) * PACK_NS) * deep)
+}
+
+/// One operand and how it is packed.
+struct Operand<'a> {
+    launch: &'a Launch,
+    inputs: &'a [Input],
+    value: ValueId,
+    made_of: &'a [ValueId],
+    axes: &'a [usize],
+    /// Lines, and lines to a panel.
+    lines: usize,
+    wide: usize,
+    deep: usize,
+    fill: f64,
+}
+
+// SAFETY: sources are not written while a launch runs.
+unsafe impl Sync for Operand<'_> {}
+
+/// Items of a line in packed form.
+fn padded(deep: usize) -> usize {
+    deep.next_multiple_of(LANES)
+}
+
+/// Where a part of a panel begins, and its steps.
+fn part(panel: usize, chunk: usize, wide: usize, deep: usize) -> (usize, usize) {
+    let steps = DEEP.min(deep - chunk * DEEP).div_ceil(LANES);
+    ((panel * padded(deep) + chunk * DEEP) * wide, steps)
+}
+
+struct Out(*mut f64);
+// SAFETY: units write disjoint parts.
+unsafe impl Sync for Out {}
+
+impl Packed {
+    /// None: the launch is not one, or its operands fail, or there is no room.
+    pub fn of(cpu: &mut Cpu, launch: &Launch, inputs: &[Input], ctx: &RunCtx) -> Result<Option<Packed>, DeviceError> {
+        let Some((factors, tiles)) = factors(launch, cpu.isa) else { return Ok(None) };
+        let [rows, columns, deep] = factors.extents(launch);
+        let operand = |of: usize| {
+            let (value, made_of, axes, lines, wide) = match of {
+                0 => (factors.left, &factors.lefts, &factors.rows, rows, tiles.rows),
+                _ => (factors.right, &factors.rights, &factors.columns, columns, tiles.columns),
+            };
+            Operand { launch, inputs, value, made_of, axes, lines, wide, deep, fill: tiles.fill[of] }
+        };
+        let Some(left) = operand(0).pack(cpu, ctx)? else { return Ok(None) };
+        let Some(right) = operand(1).pack(cpu, ctx)? else { return Ok(None) };
+        let (down, across) = (rows.div_ceil(tiles.rows), columns.div_ceil(tiles.columns));
+        let mut sides = [SIDE, SIDE];
+        let units = |s: &[usize; 2]| down.div_ceil(s[0]) * across.div_ceil(s[1]) * deep.div_ceil(BLOCK);
+        for k in [1, 0, 1, 0] {
+            if units(&sides) < 4 * cpu.threads.count() {
+                sides[k] /= 2;
+            }
+        }
+        Ok(Some(Packed { tiles, left, right, rows, columns, deep, sides }))
+    }
+
+    /// Units across, down and along the fold.
+    fn cut(&self) -> [usize; 3] {
+        let units = |n: usize, wide: usize, side: usize| n.div_ceil(wide).div_ceil(side);
+        let across = units(self.columns, self.tiles.columns, self.sides[1]);
+        [across, units(self.rows, self.tiles.rows, self.sides[0]), self.deep.div_ceil(BLOCK)]
+    }
+
+    pub fn units(&self) -> usize {
+        self.cut().iter().product()
+    }
+
+    /// The partial results of a unit, at `out`, those of a result one after the other; `again` gets the places of those
+    /// that are not finite. Safety: `out` holds all.
+    pub unsafe fn unit(&self, unit: usize, out: *mut f64, again: &mut dyn FnMut(usize)) {
+        let (r, c) = (self.tiles.rows, self.tiles.columns);
+        let [across, down, blocks] = self.cut();
+        let (column, row, block) = (unit % across, unit / across % down, unit / across / down);
+        let tile_rows = row * self.sides[0]..((row + 1) * self.sides[0]).min(self.rows.div_ceil(r));
+        let tile_columns = column * self.sides[1]..((column + 1) * self.sides[1]).min(self.columns.div_ceil(c));
+        let chunks = block * (BLOCK / DEEP)..((block + 1) * BLOCK).min(self.deep).div_ceil(DEEP);
+        let size = r * c * LANES;
+        // With one chunk a tile's partials are done with before the next.
+        let slots = if chunks.len() == 1 { 1 } else { tile_rows.len() * tile_columns.len() };
+        let mut parts = vec![Line([0.0; GROUP]); slots * size / GROUP];
+        let mut results = vec![0.0; r * c];
+        for chunk in chunks.clone() {
+            for (jk, j) in tile_columns.clone().enumerate() {
+                for (ik, i) in tile_rows.clone().enumerate() {
+                    let slot = if slots == 1 { 0 } else { jk * tile_rows.len() + ik };
+                    let (x, steps) = part(i, chunk, r, self.deep);
+                    let (y, _) = part(j, chunk, c, self.deep);
+                    // SAFETY: a panel's part holds `GROUPS` runs of so many steps, a slot as many of partials.
+                    unsafe {
+                        let (x, y) =
+                            (self.left.as_ptr().cast::<f64>().add(x), self.right.as_ptr().cast::<f64>().add(y));
+                        let sums = parts.as_mut_ptr().cast::<f64>().add(slot * size);
+                        for g in 0..GROUPS {
+                            let run = g * steps * GROUP;
+                            let sums = sums.add(g * r * c * GROUP);
+                            (self.tiles.tile)(x.add(run * r), y.add(run * c), steps, sums, chunk == chunks.start);
+                        }
+                        if chunk + 1 < chunks.end {
+                            continue;
+                        }
+                        (self.tiles.ends)(sums, results.as_mut_ptr());
+                    }
+                    for (k, &result) in results.iter().enumerate() {
+                        let (i, j) = (i * r + k / c, j * c + k % c);
+                        if i >= self.rows || j >= self.columns {
+                            continue;
+                        }
+                        let at = (i * self.columns + j) * blocks + block;
+                        if result.is_finite() {
+                            // SAFETY: a result's partial.
+                            unsafe { *out.add(at) = result };
+                        } else {
+                            again(at);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Eight partials.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+#[allow(dead_code)]
+struct Line([f64; GROUP]);
+
+impl Operand<'_> {
+    /// None: it fails somewhere, or there is no room.
+    fn pack(&self, cpu: &mut Cpu, ctx: &RunCtx) -> Result<Option<PoolBuffer>, DeviceError> {
+        let panels = self.lines.div_ceil(self.wide);
+        let Some(total) = panels.checked_mul(self.wide).and_then(|n| n.checked_mul(padded(self.deep))) else {
+            return Ok(None);
+        };
+        let Ok(mut buffer) = cpu.pool.buffer(DType::F64, total, ctx.budget) else { return Ok(None) };
+        let out = Out(buffer.as_mut_ptr().cast());
+        let chunks = self.deep.div_ceil(DEEP);
+
+        let mut own = vec![1; self.launch.domain.len()];
+        self.axes.iter().chain(own.len().checked_sub(1).as_ref()).for_each(|&k| own[k] = self.launch.domain[k]);
+        let steps = self.steps();
+        let inputs = self.inputs.iter().zip(&self.launch.loads).map(|(input, load)| {
+            let walk = Walk::of_read(&load.read, &input.shape, &own);
+            Input { flat: walk.flat(), walk, ..input.clone() }
+        });
+        let inputs = inputs.collect();
+        let guards = &self.launch.guards;
+        let keep = vec![(steps.len() as ValueId - 1, false)];
+        let (isa, stores, reduced) = (cpu.isa, Vec::new(), Vec::new());
+        let program = lower(Work { isa, domain: &own, steps: &steps, guards, stores, keep, reduced }, inputs);
+        let env = Env::new(cpu.isa, &program, &steps, &[]);
+        let aside = self.aside(&own);
+        let panels_each = if aside.is_some() { PANELS } else { 1 };
+        let units = panels.div_ceil(panels_each) * chunks;
+        let tally = share(cpu, &env, units, total > LANES * CHUNK, ctx, &|frame, unit| {
+            let (chunk, first) = (unit % chunks, unit / chunks * panels_each);
+            // SAFETY: a unit writes its own parts of its own panels.
+            match &aside {
+                Some(at) => unsafe { self.columns(isa, at, first..(first + PANELS).min(panels), chunk, &out) },
+                None => unsafe { self.lines(frame, &env, first, chunk, &out) },
+            }
+        })?;
+        Ok(tally.fault.is_none().then_some(buffer))
+    }
+
+    /// The steps that make the operand, numbered from 0.
+    fn steps(&self) -> Vec<Step> {
+        let new = |old: ValueId| self.made_of.iter().position(|v| *v == old).unwrap_or(0) as ValueId;
+        let one = |v: &ValueId| {
+            let mut step = self.launch.body[*v as usize].clone();
+            step.what.renumber(new);
+            step
+        };
+        self.made_of.iter().map(one).collect()
+    }
+
+    /// Where it is read, if it is only read, and lines lie nearer to each other in memory than items of one.
+    fn aside(&self, own: &[usize]) -> Option<Aside> {
+        let (What::Load(load), &[axis]) = (&self.launch.body[self.value as usize].what, self.axes) else { return None };
+        let input = self.inputs.get(*load as usize)?;
+        let read = &self.launch.loads.get(*load as usize)?.read;
+        let at: Ix = linear(&read.ix, &input.shape, own);
+        let (line, deep) = (at.coefficient(axis), at.coefficient(own.len() - 1));
+        if !read.tests.is_empty() || !at.is_affine() || line.unsigned_abs() >= deep.unsigned_abs() {
+            return None;
+        }
+        let ends = [line * (self.lines as i64 - 1), deep * (self.deep as i64 - 1)];
+        let [low, high] = [i64::min, i64::max].map(|f| at.c + ends.iter().map(|end| f(0, *end)).sum::<i64>());
+        let inside = low >= 0 && high < input.source.len as i64;
+        inside.then_some(Aside { input: input.clone(), first: at.c, line, deep })
+    }
+
+    /// One chunk of a panel's lines, computed.
+    unsafe fn lines(&self, frame: &mut Frame, env: &Env, panel: usize, chunk: usize, out: &Out) {
+        let (at, steps) = part(panel, chunk, self.wide, self.deep);
+        let (first, end) = (chunk * DEEP, self.deep.min((chunk + 1) * DEEP));
+        for r in 0..self.wide {
+            let line = panel * self.wide + r;
+            let mut k = first;
+            // SAFETY: the panel's part holds `steps` × 64 items of each line; the chunk holds what was asked for.
+            let put = |k: usize, items: &[f64]| unsafe {
+                let (t, g) = ((k - first) / LANES, (k - first) % LANES / GROUP);
+                let to = out.0.add(at + ((g * steps + t) * self.wide + r) * GROUP);
+                for l in 0..GROUP {
+                    *to.add(l) = items.get(l).copied().unwrap_or(self.fill);
+                }
+            };
+            while line < self.lines && k < end {
+                let n = CHUNK.min(end - k);
+                frame.run(env, line * self.deep + k, n);
+                // SAFETY: the chunk that has just run holds n.
+                let items = unsafe { std::slice::from_raw_parts(frame.kept(env, 0), n) };
+                items.chunks(GROUP).enumerate().for_each(|(j, items)| put(k + j * GROUP, items));
+                k += n;
+            }
+            let done = first + (k - first).next_multiple_of(GROUP);
+            (done..first + steps * LANES).step_by(GROUP).for_each(|k| put(k, &[]));
+        }
+    }
+
+    /// One chunk of several panels, read across.
+    unsafe fn columns(&self, isa: super::Isa, from: &Aside, panels: std::ops::Range<usize>, chunk: usize, out: &Out) {
+        let load = converts(isa).load;
+        let line = panels.start * self.wide;
+        let lines = (panels.len() * self.wide).min(self.lines - line);
+        let across = panels.len() * self.wide;
+        let mut held = vec![self.fill; LANES * across];
+        let (_, steps) = part(0, chunk, self.wide, self.deep);
+        for t in 0..steps {
+            let first = chunk * DEEP + t * LANES;
+            let items = LANES.min(self.deep - first);
+            for k in 0..items {
+                let at = from.first + from.line * line as i64 + from.deep * (first + k) as i64;
+                // SAFETY: `aside` has looked at all corners of the read; `held` has so many rows.
+                unsafe { load(from.input.source, at, from.line, lines, held.as_mut_ptr().add(k * across)) };
+            }
+            held[items * across..].fill(self.fill);
+            for j in 0..across {
+                let (at, _) = part(panels.start + j / self.wide, chunk, self.wide, self.deep);
+                for g in 0..GROUPS {
+                    for l in 0..GROUP {
+                        let to = at + ((g * steps + t) * self.wide + j % self.wide) * GROUP + l;
+                        // SAFETY: the panel's part holds `steps` × 64 items of each line.
+                        unsafe { *out.0.add(to) = held[(g * GROUP + l) * across + j] };
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A read that goes across its lines: where its first item is, and its steps from line to line and along one.
+struct Aside {
+    input: Input,
+    first: i64,
+    line: i64,
+    deep: i64,
+}
+
+// SAFETY: it is read only, and what it points at as well.
+unsafe impl Sync for Aside {}

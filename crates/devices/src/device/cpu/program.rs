@@ -1,0 +1,488 @@
+//! From a list of steps to a VM program: registers of one chunk, uniform values computed once, tests of finiteness.
+//!
+//! In: steps with their loads, guards and stores over a domain, and the sources as they lie in memory. Out: straight
+//! instructions on registers that are reused after their last use. A value that depends on constants and single
+//! elements only is a number in its users' instructions. A value is *pending* while it may be ∞ or NaN that an
+//! operation made: the test waits along operations that keep ∞ and NaN visible and comes before any other, before a
+//! store and before a fold that could hide it.
+
+use super::Fault;
+use super::convert::Source;
+use super::isa::Isa;
+use super::loops::{Loop, Loops, loops, plain};
+use super::walk::{Piece, Walk};
+use aplomb_plans::plan::{Step, ValueId, What};
+use aplomb_values::array::{DType, Shape, strides};
+use aplomb_values::dag::{RoundDoes, Rounds as Body, Test};
+use aplomb_values::prim::op::{Fails, Gives, Op};
+use aplomb_values::prim::scalar::{Fail, eval, small_exponent};
+
+use std::sync::Arc;
+
+/// Where an operand is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Arg {
+    Reg(usize),
+    One(f64),
+}
+
+pub enum Do {
+    Load(usize),
+    Index {
+        walk: Walk,
+        origin: f64,
+    },
+    Fill(f64),
+    Op {
+        op: Op,
+        ct: f64,
+        x: Arg,
+        y: Arg,
+        run: Run,
+    },
+    /// The tests' fills over the value.
+    Guard {
+        walk: Walk,
+        x: Arg,
+    },
+    /// One value where the tests hold, another elsewhere.
+    Part {
+        walk: Walk,
+        yes: Arg,
+        no: Arg,
+    },
+    Select {
+        cond: Arg,
+        yes: Arg,
+        no: Arg,
+    },
+    /// An input, moved by values; suspect if one is no place of its axis.
+    Gather {
+        input: usize,
+        places: Vec<Moved>,
+        origin: f64,
+    },
+    /// Rounds on pieces of a chunk; suspect as the operations in it.
+    Loop(Rounds),
+    /// Suspect if some element is not finite.
+    Test,
+    /// Into the sink; `test` as `Do::Test` before.
+    Store {
+        sink: usize,
+        x: Arg,
+        test: bool,
+    },
+}
+
+/// One step of a round, and which values must be finite before it, for it would hide that they are not.
+pub struct Round {
+    pub act: RoundAct,
+    pub tests: Vec<usize>,
+}
+
+pub enum RoundAct {
+    Op { run: Run, op: Op, ct: f64, x: usize, y: usize },
+    Select { cond: usize, yes: usize, no: usize },
+}
+
+/// A loop's body as vector operations on pieces. Values: arguments, steps, and the states after a round.
+pub struct Rounds {
+    pub args: Vec<Arg>,
+    pub steps: Vec<Round>,
+    /// What must be finite at a round's end.
+    pub tests: Vec<usize>,
+    pub body: Arc<Body>,
+    pub result: usize,
+}
+
+/// A place along one axis of a source that is a value.
+#[derive(Clone, Copy)]
+pub struct Moved {
+    pub by: Arg,
+    pub stride: i64,
+    pub extent: i64,
+}
+
+#[derive(Clone, Copy)]
+pub enum Run {
+    Loop(Loop),
+    /// A power by squaring, with its exponent.
+    Power(Loop, f64),
+    /// The scalar meaning for each element.
+    Each,
+}
+
+pub struct Inst {
+    pub act: Do,
+    /// The register written (tested, for `Test`).
+    pub out: usize,
+    /// The step it came from.
+    pub step: usize,
+    /// Round the result to f32.
+    pub round: bool,
+    /// Where this does not hold, nothing fails.
+    pub guard: Option<Walk>,
+}
+
+#[derive(Clone)]
+pub struct Input {
+    pub source: Source,
+    /// The source's extents.
+    pub shape: Shape,
+    pub walk: Walk,
+    /// Where the source begins, if it is read in the domain's order.
+    pub flat: Option<i64>,
+}
+
+#[derive(Default)]
+pub struct Program {
+    pub insts: Vec<Inst>,
+    pub inputs: Vec<Input>,
+    pub regs: usize,
+    /// Where the values asked for are kept to the chunk's end.
+    pub kept: Vec<usize>,
+    /// The least failure among uniform values.
+    pub fault: Option<Fault>,
+    /// A read beyond its source, found while lowering.
+    pub broken: bool,
+    /// Estimated nanoseconds for one element, one thread.
+    pub ns: f64,
+}
+
+/// What is to be lowered.
+pub struct Work<'a> {
+    pub isa: Isa,
+    pub domain: &'a [usize],
+    pub steps: &'a [Step],
+    pub guards: &'a [Vec<Test>],
+    /// Value and whether the sink needs no test of its own (a checked integer).
+    pub stores: Vec<(ValueId, bool)>,
+    /// Values wanted at the chunk's end; true: only finite numbers will do.
+    pub keep: Vec<(ValueId, bool)>,
+    /// For `What::Reduced(k)`.
+    pub reduced: Vec<Input>,
+}
+
+struct Lower<'a> {
+    work: Work<'a>,
+    out: Program,
+    /// Per step: where it is.
+    at: Vec<Arg>,
+    pending: Vec<bool>,
+    /// Uses left of a step, one for each instruction that reads it.
+    left: Vec<u32>,
+    free: Vec<usize>,
+}
+
+/// Lowers `work`; `inputs` are its loads.
+pub fn lower(work: Work, inputs: Vec<Input>) -> Program {
+    let mut left = vec![0; work.steps.len()];
+    for arg in work.steps.iter().flat_map(|step| step.what.args()) {
+        left[arg as usize] += 1;
+    }
+    work.stores.iter().for_each(|(v, _)| left[*v as usize] += 1);
+    work.keep.iter().for_each(|(v, _)| left[*v as usize] += 1);
+    let out = Program { inputs, ..Program::default() };
+    let mut lower = Lower { work, out, at: Vec::new(), pending: Vec::new(), left, free: Vec::new() };
+    for k in 0..lower.work.steps.len() {
+        lower.step(k);
+    }
+    lower.keep();
+    lower.out
+}
+
+impl Lower<'_> {
+    fn reg(&mut self) -> usize {
+        self.free.pop().unwrap_or_else(|| {
+            self.out.regs += 1;
+            self.out.regs - 1
+        })
+    }
+
+    fn used(&mut self, value: usize) {
+        self.left[value] -= 1;
+        if let (0, Arg::Reg(r)) = (self.left[value], self.at[value]) {
+            self.free.push(r);
+        }
+    }
+
+    fn push(&mut self, step: usize, out: usize, act: Do) {
+        self.out.insts.push(Inst { act, out, step, round: false, guard: None });
+    }
+
+    fn fault(&mut self, step: usize, index: u64, fail: Fail) {
+        let step = &self.work.steps[step];
+        Fault { site: step.site, index, fail, node: step.node }.keep_least(&mut self.out.fault);
+    }
+
+    fn step(&mut self, k: usize) {
+        let steps = self.work.steps;
+        let (arg, pending) = match &steps[k].what {
+            What::Const(x) => (Arg::One(*x), false),
+            What::Load(j) => self.load(k, *j as usize),
+            What::Reduced(j) => {
+                let input = &self.work.reduced[*j as usize];
+                let input = input.clone();
+                self.out.inputs.push(input);
+                self.load(k, self.out.inputs.len() - 1)
+            }
+            What::Index { ix, origin } => {
+                let walk = Walk::of_ix(ix, self.work.domain);
+                match walk.constant() {
+                    Some(c) => (Arg::One(c as f64 + origin), false),
+                    None => {
+                        let reg = self.reg();
+                        self.push(k, reg, Do::Index { walk, origin: *origin });
+                        self.out.ns += 0.15;
+                        (Arg::Reg(reg), false)
+                    }
+                }
+            }
+            What::Guard { tests, value } => self.guard(k, *tests as usize, *value as usize),
+            What::Part { tests, yes, no } => {
+                let walk = Walk::of_tests(&self.work.guards[*tests as usize], self.work.domain);
+                let pending = self.pending[*yes as usize] || self.pending[*no as usize];
+                let (reg, args) = self.taken(&[*yes, *no]);
+                self.push(k, reg, Do::Part { walk, yes: args[0], no: args[1] });
+                (Arg::Reg(reg), pending)
+            }
+            What::Select { cond, yes, no } => {
+                // It hides what the one that is not taken has.
+                [*cond, *yes, *no].iter().for_each(|&a| self.test(a as usize));
+                let (reg, args) = self.taken(&[*cond, *yes, *no]);
+                self.push(k, reg, Do::Select { cond: args[0], yes: args[1], no: args[2] });
+                (Arg::Reg(reg), false)
+            }
+            What::Loop { args, body, result } => {
+                args.iter().for_each(|&a| self.test(a as usize));
+                let (reg, own) = self.taken(args);
+                let mut pending = vec![false; own.len() + body.steps.len()];
+                let mut rounds_steps = Vec::with_capacity(body.steps.len());
+                for (j, s) in body.steps.iter().enumerate() {
+                    let args: Vec<usize> = s.args.iter().map(|a| *a as usize).collect();
+                    let mut tests = Vec::new();
+                    // A choice hides what the one that is not taken has.
+                    if s.operation().is_none_or(|op| !op.row().keeps) {
+                        tests.extend(args.iter().copied().filter(|v| std::mem::take(&mut pending[*v])));
+                    }
+                    // What an operation keeps visible is found in its result.
+                    let shown = args.iter().fold(false, |shown, v| shown | std::mem::take(&mut pending[*v]));
+                    let act = match s.does {
+                        RoundDoes::Op { op, ct } => {
+                            let run = self.run(op, ct, (Arg::Reg(0), Arg::Reg(0)), false);
+                            RoundAct::Op { run, op, ct, x: args[0], y: args.get(1).copied().unwrap_or(args[0]) }
+                        }
+                        RoundDoes::Select => RoundAct::Select { cond: args[0], yes: args[1], no: args[2] },
+                    };
+                    pending[own.len() + j] = shown || s.operation().is_some_and(|op| makes_infinity(op, DType::F64));
+                    rounds_steps.push(Round { act, tests });
+                }
+                // An operation whose value nobody wants may still fail.
+                let tests = (0..pending.len()).filter(|v| pending[*v]).collect();
+                let (all, body, result) = (rounds_steps, body.clone(), *result as usize);
+                self.out.ns += body.cost().0;
+                let rounds = Rounds { args: own, steps: all, tests, body, result };
+                let guard = self.wanted(k);
+                self.out.insts.push(Inst { act: Do::Loop(rounds), out: reg, step: k, round: false, guard });
+                (Arg::Reg(reg), false)
+            }
+            What::Gather { load, along, places, origin } => {
+                let input = *load as usize;
+                let shape = &self.out.inputs[input].shape;
+                let strides = strides(shape);
+                let axes: Vec<(i64, i64)> =
+                    along.iter().map(|a| (strides[a.axis as usize] as i64 * a.times, a.extent as i64)).collect();
+                let (reg, args) = self.taken(places);
+                let moved =
+                    |(by, (stride, extent)): (&Arg, &(i64, i64))| Moved { by: *by, stride: *stride, extent: *extent };
+                let places = args.iter().zip(&axes).map(moved).collect();
+                let guard = self.wanted(k);
+                let act = Do::Gather { input, places, origin: *origin };
+                self.out.insts.push(Inst { act, out: reg, step: k, round: false, guard });
+                self.out.ns += 1.5;
+                (Arg::Reg(reg), false)
+            }
+            What::Op { op, ct, args } => self.op(k, *op, *ct, args),
+        };
+        self.at.push(arg);
+        self.pending.push(pending);
+        if let (0, Arg::Reg(reg)) = (self.left[k], arg) {
+            // Computed only because it may fail.
+            self.test(k);
+            self.free.push(reg);
+        }
+        self.stores(k);
+    }
+
+    /// The operands as they are, used now, and a register for what is made of them.
+    fn taken(&mut self, args: &[ValueId]) -> (usize, Vec<Arg>) {
+        let at = args.iter().map(|a| self.at[*a as usize]).collect();
+        args.iter().for_each(|a| self.used(*a as usize));
+        self.out.ns += 0.15;
+        (self.reg(), at)
+    }
+
+    fn load(&mut self, k: usize, input: usize) -> (Arg, bool) {
+        let Input { source, walk, .. } = &self.out.inputs[input];
+        if let Some(at) = walk.constant() {
+            let known = one(*source, at);
+            self.out.broken |= known.is_none() && !self.work.domain.contains(&0);
+            return (Arg::One(known.unwrap_or(0.0)), false);
+        }
+        let reg = self.reg();
+        self.push(k, reg, Do::Load(input));
+        self.out.ns += 0.25;
+        (Arg::Reg(reg), false)
+    }
+
+    /// Where a step counts, if not everywhere.
+    fn wanted(&self, k: usize) -> Option<Walk> {
+        let tests = self.work.steps[k].guard.map(|g| &self.work.guards[g as usize])?;
+        Some(Walk::of_tests(tests, self.work.domain))
+    }
+
+    fn guard(&mut self, k: usize, tests: usize, value: usize) -> (Arg, bool) {
+        let walk = Walk::of_tests(&self.work.guards[tests], self.work.domain);
+        let (x, pending) = (self.at[value], self.pending[value]);
+        self.used(value);
+        let reg = self.reg();
+        self.push(k, reg, Do::Guard { walk, x });
+        self.out.ns += 0.15;
+        (Arg::Reg(reg), pending)
+    }
+
+    fn op(&mut self, k: usize, op: Op, ct: f64, args: &[ValueId]) -> (Arg, bool) {
+        let step = &self.work.steps[k];
+        let row = op.row();
+        let (x, y) = (args[0] as usize, args.get(1).map(|&a| a as usize));
+        let round = step.dtype == DType::F32;
+        let guard = self.wanted(k);
+        let second = y.map_or(Arg::One(0.0), |y| self.at[y]);
+        if let (Arg::One(a), Arg::One(b)) = (self.at[x], second) {
+            args.iter().for_each(|&a| self.used(a as usize));
+            return (Arg::One(self.uniform(k, op, ct, (a, b), guard.as_ref())), false);
+        }
+        if !row.keeps {
+            args.iter().for_each(|&a| self.test(a as usize));
+        }
+        let pending = args.iter().any(|&a| self.pending[a as usize]) || makes_infinity(op, step.dtype);
+        let (ax, ay) = (self.at[x], second);
+        args.iter().for_each(|&a| self.used(a as usize));
+        let reg = self.reg();
+        let bools = args.iter().all(|&a| self.work.steps[a as usize].dtype == DType::Bool);
+        let run = self.run(op, ct, (ax, ay), bools);
+        self.out.insts.push(Inst { act: Do::Op { op, ct, x: ax, y: ay, run }, out: reg, step: k, round, guard });
+        self.out.ns += row.ns + if round { 0.12 } else { 0.0 };
+        (Arg::Reg(reg), pending)
+    }
+
+    fn run(&self, op: Op, ct: f64, (x, y): (Arg, Arg), bools: bool) -> Run {
+        let isa = self.work.isa;
+        let kind = |l: Loops| match (x, y) {
+            (Arg::One(_), _) => l.left,
+            (_, Arg::One(_)) if op.arity() == 2 => l.right,
+            _ => l.both,
+        };
+        match (op, y) {
+            (Op::Pow, Arg::One(0.5)) => loops(isa, Op::Sqrt, ct).map_or(Run::Each, |l| Run::Loop(l.both)),
+            (Op::Pow, Arg::One(n)) if small_exponent(n).is_some() => Run::Power(plain(isa).power, n),
+            // Their fast parts know 0 and 1 only.
+            (Op::Lcm | Op::Gcd, _) if !bools => Run::Each,
+            _ => loops(isa, op, ct).map_or(Run::Each, |l| Run::Loop(kind(l))),
+        }
+    }
+
+    /// A value that is the same everywhere, computed now. An empty domain computes nothing.
+    fn uniform(&mut self, k: usize, op: Op, ct: f64, (x, y): (f64, f64), guard: Option<&Walk>) -> f64 {
+        match rounded(eval(op, ct, x, y), self.work.steps[k].dtype == DType::F32) {
+            Ok(value) => value,
+            Err(fail) => {
+                if let Some(index) = first_wanted(guard, self.work.domain) {
+                    self.fault(k, index, fail);
+                }
+                0.0
+            }
+        }
+    }
+
+    /// From here on the value is known to be finite, or the chunk is suspect.
+    fn test(&mut self, value: usize) {
+        if let (true, Arg::Reg(reg)) = (self.pending[value], self.at[value]) {
+            self.push(value, reg, Do::Test);
+            self.pending[value] = false;
+            self.out.ns += 0.06;
+        }
+    }
+
+    fn stores(&mut self, value: usize) {
+        for sink in 0..self.work.stores.len() {
+            let (stored, own_test) = self.work.stores[sink];
+            if stored as usize == value {
+                let (x, test) = (self.at[value], self.pending[value] && !own_test);
+                self.push(value, 0, Do::Store { sink, x, test });
+                self.pending[value] &= !test;
+                self.used(value);
+                self.out.ns += 0.25;
+            }
+        }
+    }
+
+    fn keep(&mut self) {
+        for k in 0..self.work.keep.len() {
+            let (value, finite) = self.work.keep[k];
+            let value = value as usize;
+            if finite {
+                self.test(value);
+            }
+            let reg = match self.at[value] {
+                Arg::Reg(reg) => reg,
+                Arg::One(x) => {
+                    let reg = self.reg();
+                    self.push(value, reg, Do::Fill(x));
+                    reg
+                }
+            };
+            self.out.kept.push(reg);
+        }
+    }
+}
+
+/// Element `at` of a source, if it has one.
+pub fn one(source: Source, at: i64) -> Option<f64> {
+    let inside = usize::try_from(at).is_ok_and(|at| at < source.len);
+    let mut out = 0.0;
+    // SAFETY: the element is inside.
+    inside.then(|| unsafe { (super::convert::converts(Isa::Portable).load)(source, at, 0, 1, &mut out) });
+    inside.then_some(out)
+}
+
+/// The operation can make ∞ or NaN from finite numbers, and storing its dtype would not show it.
+fn makes_infinity(op: Op, dtype: DType) -> bool {
+    let row = op.row();
+    let narrow = dtype.is_integer() && dtype != DType::I32;
+    dtype == DType::F32 || (row.fails != Fails::Never && row.gives != Gives::Bool && !narrow)
+}
+
+/// A result as a step of dtype f32 has it: rounded, and beyond f32 a failure.
+pub fn rounded(value: Result<f64, Fail>, round: bool) -> Result<f64, Fail> {
+    let value = value?;
+    let short = f64::from(value as f32);
+    match round {
+        true if value.is_finite() && !short.is_finite() => Err(Fail::Overflow),
+        true => Ok(short),
+        false => Ok(value),
+    }
+}
+
+/// The first place of the domain where the guard holds.
+fn first_wanted(guard: Option<&Walk>, domain: &[usize]) -> Option<u64> {
+    let total: usize = domain.iter().product();
+    let Some(guard) = guard else { return (total > 0).then_some(0) };
+    let mut first = None;
+    guard.pieces(0, total, &mut Vec::new(), |from, piece| {
+        if matches!(piece, Piece::From { .. }) {
+            first.get_or_insert(from as u64);
+        }
+    });
+    first
+}

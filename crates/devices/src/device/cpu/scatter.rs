@@ -1,0 +1,188 @@
+//! Assignments by places: `x[i]←v` and `x[i]f←v`, each value after the one before.
+//!
+//! | part | strategy | measured |
+//! |---|---|---|
+//! | places | a block at a time, as whole numbers in L1; a block with one outside of its axis is looked at one by one | some 2.5 ns, both |
+//! | values | the operation's fast rule; where it is suspect or not finite the scalar meaning | |
+//!
+//! A base that stays in a cache is one thread's. Of a larger one each thread has a part: it goes over all places and
+//! writes those of its part. Not here: places straight from where they are computed, without a buffer.
+
+use super::launch::each_unit;
+use super::walk::{Piece, Walk};
+use super::{Cpu, DeviceError, RunCtx};
+use aplomb_values::array::{elements, strides};
+use aplomb_values::dag::Whole;
+use aplomb_values::dag::ix::linear;
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::scalar::Fail;
+use aplomb_values::prim::scalar::rules::{Rule, Visit, visit};
+use aplomb_values::prim::whole::{Given, Scatter};
+
+/// Places at a time.
+const BLOCK: usize = 2048;
+/// A base of so many elements is in a core's own cache.
+const NEAR: usize = 1 << 16;
+/// The place of a value that has none.
+const NOWHERE: i64 = -1;
+
+/// A scatter of `fed` (values and places) into `to`, which has `shape` and holds the base.
+pub struct Into<'a> {
+    pub what: &'a Whole,
+    pub fed: &'a [Given<'a>],
+    pub shape: &'a [usize],
+    pub to: *mut f64,
+    pub fail: &'a (dyn Fn(usize, Fail) + Sync),
+}
+
+// SAFETY: each element of `to` is one unit's.
+unsafe impl Sync for Into<'_> {}
+
+/// One axis moved by values: these, how far a step of one goes in the base, and how many there are.
+struct Moved<'a> {
+    by: Given<'a>,
+    step: i64,
+    extent: f64,
+    origin: f64,
+}
+
+/// A block of values for `Visit`: their first, their places, and which elements of the base are ours.
+struct Values<'a> {
+    of: &'a Into<'a>,
+    scatter: &'a Scatter<'a>,
+    places: &'a [i64],
+    first: usize,
+    own: (i64, i64),
+    ct: f64,
+}
+
+impl Into<'_> {
+    /// On how many threads. `to` must hold `shape`'s elements.
+    pub fn run(&self, cpu: &mut Cpu, ctx: &RunCtx) -> Result<usize, DeviceError> {
+        let n = elements(self.shape);
+        let Some(scatter) = Scatter::new(self.what, self.fed, self.shape) else { return Ok(1) };
+        let Whole::Scatter { read, along, origin, combine } = self.what else { return Ok(1) };
+        let domain = self.fed.iter().map(|g| g.shape).find(|s| !s.is_empty()).unwrap_or(&[]);
+        let base = strides(self.shape);
+        let moved: Vec<Moved> = along
+            .iter()
+            .zip(&self.fed[1..])
+            .map(|(a, by)| Moved {
+                by: Given { items: by.items, shape: by.shape },
+                step: base[a.axis as usize] as i64 * a.times,
+                extent: a.extent as f64,
+                origin: *origin,
+            })
+            .collect();
+        let walk = Walk::of_ix(&linear(&read.ix, self.shape, domain), domain);
+        let threads = if n > NEAR { cpu.threads.count() } else { 1 };
+        let share = n.div_ceil(threads).max(1);
+        each_unit(&mut cpu.threads, threads, threads > 1, ctx, &|unit, _| {
+            let own = ((unit * share) as i64, ((unit + 1) * share).min(n) as i64);
+            let (mut places, mut point) = (vec![NOWHERE; BLOCK], Vec::new());
+            for first in (0..scatter.len()).step_by(BLOCK) {
+                // A unit is long: more of them would go over all places as often.
+                if ctx.interrupt.is_set() {
+                    return;
+                }
+                let places = &mut places[..BLOCK.min(scatter.len() - first)];
+                walk.pieces(first, places.len(), &mut point, |k, piece| {
+                    if let Piece::From { at, step, len } = piece {
+                        (0..len).for_each(|j| places[k + j] = at + step * j as i64);
+                    }
+                });
+                let inside = moved.iter().all(|m| m.add(places, first));
+                if !inside {
+                    self.one_by_one(&scatter, places, first, unit == 0);
+                }
+                let (op, ct) = combine.unwrap_or((Op::Conj, 0.0));
+                let values = Values { of: self, scatter: &scatter, places, first, own, ct };
+                match combine {
+                    None => values.each(|k, _| scatter.value(0.0, k, &mut |k, fail| (self.fail)(k, fail))),
+                    // None: the operation has no fast rule.
+                    Some(_) => visit(op, ct, &values).unwrap_or_else(|| values.with_care()),
+                }
+            }
+        })
+    }
+
+    /// A block in which some value is no place.
+    fn one_by_one(&self, scatter: &Scatter, places: &mut [i64], first: usize, tells: bool) {
+        for (k, at) in places.iter_mut().enumerate() {
+            *at = scatter.place(first + k).map_or_else(
+                |fail| {
+                    if tells {
+                        (self.fail)(first + k, fail);
+                    }
+                    NOWHERE
+                },
+                |at| at as i64,
+            );
+        }
+    }
+}
+
+impl Moved<'_> {
+    /// Moves each place of a block; false: some value is no place, and the block is of no use.
+    fn add(&self, places: &mut [i64], first: usize) -> bool {
+        let whole = |x: f64| {
+            let place = x - self.origin;
+            // A value outside moves nothing here.
+            let good = (0.0..self.extent).contains(&place);
+            // An extent fits an i64, so does a place in it.
+            (if good { place as i64 * self.step } else { 0 }, good)
+        };
+        let mut inside = true;
+        match self.by.items.get(first..first + places.len()) {
+            Some(items) if !self.by.shape.is_empty() => {
+                for (at, &x) in places.iter_mut().zip(items) {
+                    let (step, good) = whole(x);
+                    *at += step;
+                    inside &= good;
+                }
+            }
+            _ => {
+                let (step, good) = whole(self.by.at(first));
+                places.iter_mut().for_each(|at| *at += step);
+                inside = good;
+            }
+        }
+        inside
+    }
+}
+
+impl Values<'_> {
+    /// What stands at each place of ours becomes `f` of its value's number and of what stood there.
+    fn each(&self, mut f: impl FnMut(usize, f64) -> f64) {
+        let (from, to) = self.own;
+        for (k, &at) in self.places.iter().enumerate() {
+            if at < from || at >= to {
+                continue;
+            }
+            // SAFETY: 0 ≤ from ≤ at < to ≤ the base's elements, and these are this unit's.
+            unsafe {
+                let there = self.of.to.add(at as usize);
+                *there = f(self.first + k, *there);
+            }
+        }
+    }
+
+    fn meaning(&self, k: usize, there: f64) -> f64 {
+        self.scatter.value(there, k, &mut |k, fail| (self.of.fail)(k, fail))
+    }
+
+    fn with_care(&self) {
+        self.each(|k, there| self.meaning(k, there));
+    }
+}
+
+impl Visit for &Values<'_> {
+    type Out = ();
+    fn rule<R: Rule>(self) {
+        let new = &self.of.fed[0];
+        self.each(|k, there| {
+            let (value, suspect) = R::lanes(there, new.at(k), self.ct);
+            if suspect || !value.is_finite() { self.meaning(k, there) } else { value }
+        });
+    }
+}

@@ -1,0 +1,147 @@
+//! Where a launch should run: what each device is thought to take, and the sentence that says so.
+//!
+//! Rows: CUDA §4 (model), §6 (placement). Microseconds on the GPU = the greater of bytes ÷ 4.3 TB/s and operations ÷ 34
+//! Tflop/s, plus 5 a launch, 10 for the answer, and the transfers of what is not there. On the CPU: the operations' own
+//! figures, shared by its threads. Compiling costs once: a text is compiled when the CPU has lost as much time on it.
+
+use aplomb_plans::plan::{From, Kind, Launch, Plan, Step, What};
+use aplomb_values::dag::Whole;
+
+pub(super) const BYTES_PER_US: f64 = 4.3e6;
+pub(super) const OPERATIONS_PER_US: f64 = 3.4e7;
+pub(super) const LAUNCH_US: f64 = 5.0;
+const ANSWER_US: f64 = 10.0;
+/// One step of a thread that waits for its own memory (an estimate).
+const ALONE_US: f64 = 0.05;
+/// Through pinned memory, the copy into it included.
+const TRANSFER_PER_US: f64 = 1.2e4;
+/// Compiling: a program, and each kernel in it.
+const PROGRAM_US: f64 = 20e3;
+const KERNEL_US: f64 = 15e3;
+/// Below this nobody asks whether there is a GPU.
+pub const ASK_US: f64 = 40.0;
+
+fn points(shape: &[usize]) -> f64 {
+    shape.iter().map(|&n| n as f64).product()
+}
+
+/// Operations and nanoseconds on one core, for one point.
+fn effort(steps: &[Step]) -> (f64, f64) {
+    steps.iter().fold((0.0, 0.0), |(flops, ns), step| match &step.what {
+        What::Op { op, .. } => (flops + 1.0, ns + op.row().ns),
+        What::Loop { body, .. } => {
+            let (own, count) = body.cost();
+            (flops + count as f64, ns + own)
+        }
+        What::Load(_) => (flops, ns + 0.25),
+        What::Gather { .. } => (flops + 1.0, ns + 1.5),
+        _ => (flops + 0.5, ns + 0.15),
+    })
+}
+
+fn bytes(plan: &Plan, launch: &Launch) -> f64 {
+    let mut all: Vec<_> = launch.loads.iter().map(|l| l.buf).collect();
+    all.extend(launch.stores.iter().chain(&launch.after_stores).map(|s| s.buf));
+    all.sort();
+    all.dedup();
+    all.into_iter().map(|b| plan.buffer(b).bytes() as f64).sum()
+}
+
+/// One launch on the GPU, its data there.
+pub fn gpu_us(plan: &Plan, launch: &Launch) -> f64 {
+    let inner = points(&launch.domain) * (effort(&launch.body).0 + launch.reductions.len() as f64);
+    let outer = points(&launch.outer()) * effort(&launch.after).0;
+    let (kernels, again) = passes(launch);
+    let alone = match (launch.kind, launch.axis) {
+        // A thread goes through a line by itself, in a scan if many lines lie side by side.
+        (Kind::Scan, Some(axis)) if axis + 1 == launch.domain.len() => 0.0,
+        (Kind::Scan | Kind::Whole, Some(axis)) if kernels == 1.0 => ALONE_US * launch.domain[axis] as f64,
+        _ => 0.0,
+    };
+    let bytes = bytes(plan, launch) + again * points(&launch.domain);
+    let work = (bytes / BYTES_PER_US).max((inner + outer) / OPERATIONS_PER_US);
+    work.max(alone) + LAUNCH_US * kernels
+}
+
+/// Kernels of a launch, and bytes that they move for a point of its domain beside what it reads and stores: keys and
+/// items, twice a digit; winners and sums where they lie, a sector each.
+fn passes(launch: &Launch) -> (f64, f64) {
+    let few = points(&launch.domain) <= 2048.0;
+    match launch.finish.as_ref().map(|f| &f.what) {
+        Some(Whole::Lib { .. }) if few => (3.0, 24.0),
+        Some(Whole::Lib { .. }) => (12.0, 200.0),
+        Some(Whole::Scatter { .. }) => (2.0, 64.0),
+        _ => (1.0, 0.0),
+    }
+}
+
+/// One launch on the CPU.
+pub fn cpu_us(launch: &Launch, threads: usize) -> f64 {
+    let stores = 0.25 * launch.stores.len() as f64 + 0.2 * launch.reductions.len() as f64;
+    let blocked = crate::device::cpu::estimate(launch);
+    let inner = blocked.unwrap_or_else(|| points(&launch.domain) * (effort(&launch.body).1 + stores));
+    let outer = points(&launch.outer()) * (effort(&launch.after).1 + 0.25 * launch.after_stores.len() as f64);
+    let whole = launch.finish.as_ref().map_or(0.0, |f| points(&launch.domain) * f.what.cost().0);
+    // Little work is not shared out.
+    let us = (inner + outer + whole) / 1e3;
+    2.0 + if us > 40.0 { us / threads.max(1) as f64 } else { us }
+}
+
+/// The whole plan on the CPU.
+pub fn all_on_cpu(plan: &Plan, threads: usize) -> f64 {
+    plan.launches.iter().map(|l| cpu_us(l, threads)).sum()
+}
+
+/// Where an input's items are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Where {
+    Host,
+    Both,
+    Device,
+}
+
+/// What both devices are thought to take for a plan.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Costs {
+    pub cpu_us: f64,
+    pub gpu_us: f64,
+    /// Bytes that have to be moved to the GPU and back; part of `gpu_us`.
+    pub moved: f64,
+    /// Bytes that have to come home for the CPU; part of `cpu_us`.
+    pub fetched: f64,
+}
+
+/// `lies`: where the k-th input is. A large result stays on the GPU; who looks at it pays for that.
+pub fn costs(plan: &Plan, threads: usize, lies: impl Fn(usize) -> Where) -> Costs {
+    let inputs = |wanted: Where| -> f64 {
+        let is = |b: &&aplomb_plans::plan::Buffer| matches!(b.from, From::Input(k) if lies(k as usize) == wanted);
+        plan.buffers.iter().filter(is).map(|b| b.bytes() as f64).sum()
+    };
+    let made = |b: &&aplomb_plans::plan::BufId| matches!(plan.buffer(**b).from, From::Launch(_));
+    let back = plan.roots.iter().filter(made).map(|b| plan.buffer(*b).bytes()).filter(|n| *n < super::away::LEAST);
+    let launches: f64 = plan.launches.iter().map(|l| gpu_us(plan, l)).sum();
+    let (moved, fetched) = (inputs(Where::Host) + back.sum::<u64>() as f64, inputs(Where::Device));
+    let cpu_us = all_on_cpu(plan, threads) + fetched / TRANSFER_PER_US;
+    Costs { cpu_us, gpu_us: launches + ANSWER_US + moved / TRANSFER_PER_US, moved, fetched }
+}
+
+/// What compiling so many kernels is thought to take.
+pub fn compile_us(kernels: usize) -> f64 {
+    if kernels == 0 { 0.0 } else { PROGRAM_US + KERNEL_US * kernels as f64 }
+}
+
+impl Costs {
+    /// The part of the reason that has the numbers.
+    pub fn sentence(&self) -> String {
+        let time = aplomb_ground::error::time;
+        let moving = |bytes: f64| match bytes {
+            bytes if bytes > 0.0 => {
+                let by = time(bytes / TRANSFER_PER_US);
+                format!(", {by} of it to move {}", aplomb_ground::error::bytes(bytes as u64))
+            }
+            _ => String::new(),
+        };
+        let (home, there) = (moving(self.fetched), moving(self.moved));
+        format!("estimated {} on the CPU{home}, {} on the GPU{there}", time(self.cpu_us), time(self.gpu_us))
+    }
+}

@@ -1,0 +1,35 @@
+//! What `]tune` asks of a device, and what it tells of each text that it tried.
+
+use aplomb_plans::kir::Tuning;
+
+/// What a run does about launches that have several texts of the same values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tune {
+    /// Each as it comes (`--off tuning`).
+    Off,
+    /// What was found to be fastest, where somebody measured.
+    #[default]
+    Known,
+    /// Measures them all, and keeps the fastest.
+    Measure,
+}
+
+/// One text of a launch that was tried, or why none was.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trial {
+    /// Counted through all evaluations since the trials were taken.
+    pub launch: usize,
+    pub name: String,
+    /// None: the launch has no other text, or was not measured.
+    pub candidate: Option<Tuning>,
+    /// 0 where nobody tells.
+    pub registers: u32,
+    pub spills: u32,
+    /// Resident threads, as a share of what a multiprocessor holds.
+    pub occupancy: f32,
+    /// The least of three runs, µs. None: it was not run.
+    pub us: Option<f64>,
+    pub chosen: bool,
+    /// Why it was not run, or what is wrong with it; empty for the others.
+    pub says: String,
+}

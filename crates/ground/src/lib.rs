@@ -1,0 +1,12 @@
+//! The ground floor: source spans, APL's errors, limits, the trace and the protocol. Every other crate stands on it;
+//! it knows none of them. No IO, clock, threads or environment.
+
+#![forbid(unsafe_code)]
+
+pub mod error;
+pub mod help;
+pub mod limits;
+pub mod protocol;
+pub mod report;
+pub mod span;
+pub mod trace;

@@ -1,0 +1,192 @@
+//! Files: plain bytes and .npy. Every error names the file, and in a table the line, and what was expected.
+//!
+//! A file is written beside its name first and renamed, so a reader never sees half of it.
+
+mod aside;
+mod npy;
+mod special;
+
+pub use aside::Aside;
+pub use npy::{read_npy, write_npy};
+
+use aplomb_ground::error::{Error, Kind, Result, ws_full};
+use aplomb_ground::limits::{Budget, Interrupt};
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{MetadataExt, chown};
+use std::path::{Path, PathBuf};
+
+/// The files that a program may touch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Reach {
+    #[default]
+    All,
+    /// Those in a folder and below, links followed.
+    In(PathBuf),
+    None,
+}
+
+impl Reach {
+    /// `none`, or a folder. Errors: there is no such folder.
+    pub fn parse(text: &str) -> Result<Reach, String> {
+        if text == "none" {
+            return Ok(Reach::None);
+        }
+        let folder = fs::canonicalize(text).map_err(|e| format!("--files {text}: {e}"))?;
+        if folder.is_dir() { Ok(Reach::In(folder)) } else { Err(format!("--files {text}: this is no folder")) }
+    }
+
+    /// Errors: FILE ACCESS ERROR where the file is out of reach.
+    pub fn check(&self, path: &Path) -> Result<()> {
+        let refused = |says: String| Err(Error::new(Kind::FileAccess, format!("{}: {says}", path.display())));
+        let folder = match self {
+            Reach::All => return Ok(()),
+            Reach::None => return refused("files are off (--files none)".into()),
+            Reach::In(folder) => folder,
+        };
+        // What is not there yet is where its folder is; a link that leads nowhere is not followed to be made.
+        let place = fs::canonicalize(path).ok().or_else(|| {
+            let above = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let is_link = fs::symlink_metadata(path).is_ok();
+            fs::canonicalize(above).ok().filter(|_| !is_link && path.file_name().is_some())
+        });
+        match place {
+            Some(place) if place.starts_with(folder) => Ok(()),
+            _ => refused(format!("outside {} (--files)", folder.display())),
+        }
+    }
+}
+
+/// An io error as APL has it: no such file is FILE NAME ERROR, anything else FILE ACCESS ERROR.
+pub(crate) fn failed(path: &Path, e: &std::io::Error) -> Error {
+    let (kind, says) = match e.kind() {
+        ErrorKind::NotFound => (Kind::FileName, "there is no such file".into()),
+        ErrorKind::PermissionDenied => (Kind::FileAccess, "permission denied".into()),
+        ErrorKind::IsADirectory => (Kind::FileName, "this is a folder".into()),
+        _ => (Kind::FileAccess, e.to_string()),
+    };
+    Error::new(kind, format!("{}: {says}", path.display()))
+}
+
+/// What a file holds is not what it should.
+pub(crate) fn malformed(path: &Path, says: impl std::fmt::Display) -> Error {
+    Error::new(Kind::Domain, format!("{}: {says}", path.display()))
+}
+
+pub(crate) fn open(path: &Path) -> Result<fs::File> {
+    let file = fs::File::open(path).map_err(|e| failed(path, &e))?;
+    let about = file.metadata().map_err(|e| failed(path, &e))?;
+    if about.is_dir() {
+        return Err(Error::new(Kind::FileName, format!("{}: this is a folder", path.display())));
+    }
+    Ok(file)
+}
+
+/// Bytes of a file between two looks at the interrupt.
+const PIECE: u64 = 1 << 24;
+
+/// All bytes. Errors: FILE NAME, FILE ACCESS, INTERRUPT; WS FULL before a file is read that does not fit.
+pub fn read_file(path: &Path, budget: &Budget) -> Result<Vec<u8>> {
+    if is_special(path) {
+        return special::read(path, budget);
+    }
+    let mut file = open(path)?;
+    let long = file.metadata().map_or(0, |m| m.len());
+    let most = budget.free();
+    let mut bytes = budget.room(usize::try_from(long).unwrap_or(usize::MAX))?;
+    // What the system makes up as it is read has no length.
+    loop {
+        budget.check()?;
+        let left = most.saturating_add(1).saturating_sub(bytes.len() as u64).min(PIECE);
+        match Read::by_ref(&mut file).take(left).read_to_end(&mut bytes).map_err(|e| failed(path, &e))? {
+            _ if bytes.len() as u64 > most => return Err(ws_full(bytes.len() as u64, most)),
+            0 => return Ok(bytes),
+            _ => {}
+        }
+    }
+}
+
+/// A pipe, a device, a terminal.
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
+}
+
+/// Errors: FILE NAME, FILE ACCESS.
+pub fn delete(path: &Path) -> Result<()> {
+    fs::remove_file(path).map_err(|e| failed(path, &e))
+}
+
+/// Errors: FILE NAME, FILE ACCESS, INTERRUPT.
+pub fn write_file(path: &Path, bytes: &[u8], stop: &Interrupt) -> Result<()> {
+    write_with(path, stop, |out| out.write_all(bytes))
+}
+
+/// Behind what the file holds, which is the same file then. Errors: as `write_file`.
+pub fn append_file(path: &Path, bytes: &[u8], stop: &Interrupt) -> Result<()> {
+    let Some(old) = fs::metadata(path).ok().filter(|old| old.is_file()) else {
+        return write_file(path, bytes, stop);
+    };
+    may_change(path, &old)?;
+    let done = fs::OpenOptions::new().append(true).open(path).and_then(|mut file| {
+        // What was written of it goes again, where it is not all.
+        file.write_all(bytes).inspect_err(|_| drop(file.set_len(old.len())))
+    });
+    done.map_err(|e| failed(path, &e))
+}
+
+/// Errors: FILE ACCESS for a file that is there to be read, also where the folder would let it be replaced.
+fn may_change(path: &Path, old: &fs::Metadata) -> Result<()> {
+    let opens = fs::OpenOptions::new().write(true).open(path);
+    let refused = opens.as_ref().is_err_and(|e| e.kind() == ErrorKind::PermissionDenied);
+    match refused || old.permissions().readonly() {
+        true => Err(Error::new(Kind::FileAccess, format!("{}: this file may be read only", path.display()))
+            .hint("chmod u+w lets it be written")),
+        false => Ok(()),
+    }
+}
+
+/// Writes beside the name and renames; mode and owner stay, the owner where the system lets them. What is no ordinary file
+/// (a pipe, a device) is written directly.
+pub(crate) fn write_with(
+    path: &Path,
+    stop: &Interrupt,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<()> {
+    let failed = |e: std::io::Error| failed(path, &e);
+    if is_special(path) {
+        return special::write(path, stop, write);
+    }
+    let old = fs::metadata(path).ok().filter(fs::Metadata::is_file);
+    if let Some(old) = &old {
+        may_change(path, old)?;
+    }
+    // A link stays a link: what it points to is replaced.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let beside = beside(&target).ok_or_else(|| malformed(path, "this is no file name"))?;
+    let done = (|| {
+        let file = fs::OpenOptions::new().write(true).create_new(true).open(&beside)?;
+        let mut out = std::io::BufWriter::with_capacity(1 << 18, file);
+        write(&mut out)?;
+        out.flush()?;
+        if let Some(old) = &old {
+            let _ = chown(&beside, Some(old.uid()), Some(old.gid()));
+            fs::set_permissions(&beside, old.permissions())?;
+        }
+        fs::rename(&beside, &target)
+    })();
+    done.map_err(|e| {
+        let _ = fs::remove_file(&beside);
+        failed(e)
+    })
+}
+
+fn beside(path: &Path) -> Option<PathBuf> {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let name = path.file_name()?.to_string_lossy();
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    Some(path.with_file_name(format!(".{name}.{}-{number}.part", std::process::id())))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,234 @@
+//! .npy: one array of numbers.
+//!
+//! | in the file | becomes |
+//! |---|---|
+//! | `<f8 <f4 <i4 <i2 i1`, C order | the same type, read straight into a buffer of the pool |
+//! | other byte or Fortran order | the same values, through f64 |
+//! | `i8 u8 u4 u2 u1` | bool where all are 0 or 1 (unsigned), else i16, i32 or f64; beyond 2*53 an error |
+//! | bool | bool |
+//! | `c16 c8` | complex, or f64 where every item is real |
+
+use super::{failed, is_special, malformed, open, read_file, write_with};
+use aplomb_devices::pool::Pool;
+use aplomb_ground::error::{Result, domain};
+use aplomb_ground::limits::{Budget, Interrupt};
+use aplomb_values::array::{Array, Buf, Complex64, DType, Data, Storage, View, checked_elements};
+use npyz::{Endianness, NpyHeader, Order, TypeChar, TypeStr, WriterBuilder};
+use std::io::{BufReader, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+const READABLE: &str = "f8 f4 c16 c8 i1 i2 i4 i8 u1 u2 u4 u8 and bool can be read";
+/// Bytes converted at a time.
+const PIECE: usize = 1 << 18;
+
+/// Item type and what becomes of it.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Keep(DType),
+    Signed,
+    Unsigned,
+    /// Pairs of floats.
+    Complex,
+}
+
+fn kind(of: &TypeStr) -> Option<(Kind, usize)> {
+    let size = of.size_field() as usize;
+    let kind = match (of.type_char(), size) {
+        (TypeChar::Float, 8) => Kind::Keep(DType::F64),
+        (TypeChar::Float, 4) => Kind::Keep(DType::F32),
+        (TypeChar::Int, 1) => Kind::Keep(DType::I8),
+        (TypeChar::Int, 2) => Kind::Keep(DType::I16),
+        (TypeChar::Int, 4) => Kind::Keep(DType::I32),
+        (TypeChar::Int, 8) => Kind::Signed,
+        (TypeChar::Uint, 1 | 2 | 4 | 8) => Kind::Unsigned,
+        (TypeChar::Complex, 8 | 16) => Kind::Complex,
+        (TypeChar::Bool, _) => Kind::Keep(DType::Bool),
+        _ => return None,
+    };
+    Some((kind, if kind == Kind::Keep(DType::Bool) { 1 } else { size }))
+}
+
+/// Errors: FILE NAME, FILE ACCESS; DOMAIN for what is no .npy of numbers; WS FULL before it is read.
+pub fn read_npy(path: &Path, pool: &Pool, budget: &Budget) -> Result<Array> {
+    let (long, file): (u64, Box<dyn Read>) = match is_special(path) {
+        true => (0, Box::new(std::io::Cursor::new(read_file(path, budget)?))),
+        false => {
+            let file = open(path)?;
+            (file.metadata().map_or(0, |m| m.len()), Box::new(file))
+        }
+    };
+    let mut from = BufReader::with_capacity(1 << 16, file);
+    let header = NpyHeader::from_reader(&mut from).map_err(|_| {
+        malformed(path, "this is no .npy file: it should begin with \\x93NUMPY, a version and a header")
+    })?;
+    let npyz::DType::Plain(plain) = header.dtype() else {
+        return Err(malformed(path, format!("records are in it; {READABLE}")));
+    };
+    let (kind, size) = kind(&plain).ok_or_else(|| malformed(path, format!("{plain} is in it; {READABLE}")))?;
+    let shape: Vec<usize> = header.shape().iter().map(|&n| usize::try_from(n).unwrap_or(usize::MAX)).collect();
+    let count = checked_elements(&shape)?;
+    let need = (count as u64).saturating_mul(size as u64);
+    if long > 0 && need > long {
+        return Err(malformed(path, format!("{need} bytes of items are announced, the file has {long} in all")));
+    }
+    // A complex item is read as its two parts.
+    let (parts, size) = if kind == Kind::Complex { (2 * count, size / 2) } else { (count, size) };
+    let swap = size > 1 && plain.endianness() == Endianness::Big;
+    let ordered = header.order() == Order::C || shape.len() < 2;
+    let short = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::UnexpectedEof => malformed(path, format!("the file ends before its {count} items")),
+        _ => failed(path, &e),
+    };
+    if let (Kind::Keep(dtype), true, false) = (kind, ordered && cfg!(target_endian = "little"), swap) {
+        let mut buffer = pool.buffer(dtype, count, budget)?;
+        if let Some(bytes) = buffer.bytes_mut() {
+            from.read_exact(bytes).map_err(short)?;
+            return Ok(Array::dense(shape.as_slice(), Arc::new(buffer)));
+        }
+    }
+    let mut items = budget.room(parts)?;
+    let _charge = budget.charge_elements(parts, 8)?;
+    let mut piece = vec![0u8; PIECE];
+    while items.len() < parts {
+        budget.check()?;
+        let n = (PIECE / size).min(parts - items.len());
+        let bytes = &mut piece[..n * size];
+        from.read_exact(bytes).map_err(short)?;
+        if swap {
+            bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
+        }
+        decode(bytes, kind, size, &mut items).map_err(|says| malformed(path, says))?;
+    }
+    if kind == Kind::Complex {
+        let mut items: Vec<_> = items.chunks_exact(2).map(|z| Complex64::new(z[0], z[1] + 0.0)).collect();
+        if !ordered {
+            items = from_fortran(&items, &shape);
+        }
+        return Array::complexes(shape.as_slice(), items, budget);
+    }
+    if !ordered {
+        items = from_fortran(&items, &shape);
+    }
+    let buffer = Buf::stored(&items, narrowed(kind, size, &items), budget)?;
+    Ok(Array::dense(shape.as_slice(), Arc::new(buffer)))
+}
+
+/// The file's items, little-endian, as numbers.
+fn decode(bytes: &[u8], kind: Kind, size: usize, out: &mut Vec<f64>) -> Result<(), String> {
+    let whole = |bytes: &[u8]| {
+        let mut item = [0u8; 8];
+        item[..bytes.len()].copy_from_slice(bytes);
+        u64::from_le_bytes(item)
+    };
+    let each = bytes.chunks_exact(size).map(whole);
+    match kind {
+        Kind::Keep(DType::Bool) => out.extend(each.map(|b| f64::from(u8::from(b != 0)))),
+        Kind::Complex if size == 4 => out.extend(each.map(|b| f64::from(f32::from_bits(b as u32)))),
+        Kind::Keep(DType::F64) | Kind::Complex => out.extend(each.map(f64::from_bits)),
+        Kind::Keep(DType::F32) => out.extend(each.map(|b| f64::from(f32::from_bits(b as u32)))),
+        Kind::Keep(_) => out.extend(each.map(|b| (((b << (64 - 8 * size)) as i64) >> (64 - 8 * size)) as f64)),
+        Kind::Signed => {
+            for b in each {
+                let x = b as i64;
+                exact(x.unsigned_abs()).map_err(|_| too_large(x))?;
+                out.push(x as f64);
+            }
+        }
+        Kind::Unsigned => {
+            for x in each {
+                exact(x).map_err(|_| too_large(x))?;
+                out.push(x as f64);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn exact(x: u64) -> Result<(), ()> {
+    if x <= 1 << 53 { Ok(()) } else { Err(()) }
+}
+
+fn too_large(x: impl std::fmt::Display) -> String {
+    format!("{x} is in it, and a number holds integers to 2*53 exactly; convert it to f8 first")
+}
+
+/// The storage that DESIGN's table of types gives.
+fn narrowed(kind: Kind, size: usize, items: &[f64]) -> DType {
+    let (lo, hi) = items.iter().fold((0.0f64, 0.0f64), |(lo, hi), &x| (lo.min(x), hi.max(x)));
+    match (kind, DType::of_range(lo, hi)) {
+        (Kind::Keep(dtype), _) => dtype,
+        (Kind::Unsigned, Some(DType::Bool)) => DType::Bool,
+        (Kind::Unsigned, Some(_)) if size == 1 => DType::I16,
+        (_, Some(_)) => DType::I32,
+        (_, None) => DType::F64,
+    }
+}
+
+/// Column-major items in row-major order.
+fn from_fortran<T: Copy>(items: &[T], shape: &[usize]) -> Vec<T> {
+    let mut strides = vec![1usize; shape.len()];
+    for k in 1..shape.len() {
+        strides[k] = strides[k - 1] * shape[k - 1];
+    }
+    let mut place = vec![0usize; shape.len()];
+    let mut out = Vec::with_capacity(items.len());
+    let mut at = 0;
+    while out.len() < items.len() {
+        out.push(items[at]);
+        for k in (0..shape.len()).rev() {
+            place[k] += 1;
+            at += strides[k];
+            if place[k] < shape[k] {
+                break;
+            }
+            at -= strides[k] * shape[k];
+            place[k] = 0;
+        }
+    }
+    out
+}
+
+/// Numbers in the type they are stored in, C order. Errors: DOMAIN for characters and nested arrays; FILE ACCESS.
+pub fn write_npy(path: &Path, array: &Array, stop: &Interrupt) -> Result<()> {
+    let array = array.settled();
+    let shape: Vec<u64> = array.shape().iter().map(|&n| n as u64).collect();
+    let one;
+    let view = match array.data() {
+        Data::Dense(buffer) => buffer.view(),
+        Data::Num(x) => {
+            one = Buf::one_number(*x);
+            one.view()
+        }
+        Data::Complex(z) => {
+            one = Buf::one_complex(*z);
+            one.view()
+        }
+        Data::Char(_) | Data::Items(_) | Data::Lazy(_) | Data::Framed(_) => {
+            return Err(domain("a .npy file holds numbers only"));
+        }
+    };
+    if let View::Char(_) = view {
+        return Err(domain("a .npy file holds numbers only"));
+    }
+    write_with(path, stop, |out| match view {
+        View::Bool(v) => put(out, &shape, v.iter().map(|&b| b != 0)),
+        View::I8(v) => put(out, &shape, v.iter().copied()),
+        View::I16(v) => put(out, &shape, v.iter().copied()),
+        View::I32(v) => put(out, &shape, v.iter().copied()),
+        View::F32(v) => put(out, &shape, v.iter().copied()),
+        View::F64(v) => put(out, &shape, v.iter().copied()),
+        View::Complex(v) => put(out, &shape, v.iter().copied()),
+        View::Char(_) => Ok(()),
+    })
+}
+
+fn put<T: npyz::AutoSerialize>(
+    out: &mut dyn Write,
+    shape: &[u64],
+    items: impl Iterator<Item = T>,
+) -> std::io::Result<()> {
+    let mut writer = npyz::WriteOptions::new().default_dtype().shape(shape).writer(out).begin_nd()?;
+    writer.extend(items)?;
+    writer.finish()
+}

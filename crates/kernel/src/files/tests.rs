@@ -1,0 +1,163 @@
+//! Files come back as they were written; what is wrong with one is said.
+
+use super::*;
+use aplomb_devices::pool::Pool;
+use aplomb_values::array::{Array, Buf, Complex64, DType, Data};
+use std::sync::Arc;
+
+/// A folder of its own that goes when the test ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("aplomb-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.0.join(name);
+        write_file(&path, bytes, &Interrupt::default()).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn budget() -> Budget {
+    Budget::new(1 << 30)
+}
+
+fn items(array: &Array) -> Vec<f64> {
+    match array.data() {
+        Data::Num(x) => vec![*x],
+        Data::Dense(b) => b.view().numbers(),
+        _ => panic!("not numbers"),
+    }
+}
+
+fn npy(descr: &str, fortran: bool, shape: &str, bytes: &[u8]) -> Vec<u8> {
+    let order = if fortran { "True" } else { "False" };
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
+    while (text.len() + 11) % 64 != 0 {
+        text.push(' ');
+    }
+    text.push('\n');
+    let mut out = b"\x93NUMPY\x01\x00".to_vec();
+    out.extend((text.len() as u16).to_le_bytes());
+    out.extend(text.bytes());
+    out.extend(bytes);
+    out
+}
+
+#[test]
+fn every_number_type_comes_back_from_npy() {
+    let folder = Folder::new("npy");
+    let path = folder.0.join("a.npy");
+    for dtype in [DType::Bool, DType::I8, DType::I16, DType::I32, DType::F32, DType::F64] {
+        for shape in [vec![0], vec![6], vec![2, 3], vec![2, 0, 3]] {
+            let n: usize = shape.iter().product();
+            let values: Vec<f64> = (0..n).map(|k| (k % 2) as f64).collect();
+            let array = Array::dense(shape.as_slice(), Arc::new(Buf::stored(&values, dtype, &budget()).unwrap()));
+            write_npy(&path, &array, &Interrupt::default()).unwrap();
+            let back = read_npy(&path, &Pool::default(), &budget()).unwrap();
+            assert_eq!((back.dtype(), back.shape(), items(&back)), (dtype, shape.as_slice(), values));
+        }
+    }
+    write_npy(&path, &Array::num(2.5), &Interrupt::default()).unwrap();
+    let back = read_npy(&path, &Pool::default(), &budget()).unwrap();
+    assert_eq!((back.rank(), items(&back)), (0, vec![2.5]));
+    assert!(write_npy(&path, &Array::char('a'), &Interrupt::default()).is_err());
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1, "no half-written files stay");
+}
+
+#[test]
+fn complex_numbers_come_back_from_npy() {
+    let folder = Folder::new("npy-complex");
+    let path = folder.0.join("z.npy");
+    let z = |re, im| Complex64::new(re, im);
+    let read = |descr: &str, fortran, shape: &str, parts: &[Vec<u8>]| {
+        read_npy(&folder.file("z.npy", &npy(descr, fortran, shape, &parts.concat())), &Pool::default(), &budget())
+    };
+    let values = vec![z(1.0, -2.0), z(3.0, 0.0), z(0.5, 1e-300), z(-4.0, 5.0)];
+    for shape in [vec![4], vec![2, 2]] {
+        let array = Array::complexes(shape.as_slice(), values.clone(), &budget()).unwrap();
+        write_npy(&path, &array, &Interrupt::default()).unwrap();
+        let back = read_npy(&path, &Pool::default(), &budget()).unwrap();
+        assert_eq!(
+            (back.dtype(), back.shape(), back.to_complexes()),
+            (DType::Complex, shape.as_slice(), Some(values.clone()))
+        );
+    }
+    write_npy(&path, &Array::complex(z(0.0, 1.0)), &Interrupt::default()).unwrap();
+    assert_eq!(read_npy(&path, &Pool::default(), &budget()).unwrap().complex_scalar(), Some(z(0.0, 1.0)));
+    let le: Vec<_> = [1.0f64, 2.0, 3.0, 0.0].iter().map(|x| x.to_le_bytes().to_vec()).collect();
+    assert_eq!(read("<c16", false, "(2,)", &le).unwrap().to_complexes(), Some(vec![z(1.0, 2.0), z(3.0, 0.0)]));
+    let be: Vec<_> = [1.0f32, 2.0, 3.0, 4.0].iter().map(|x| x.to_be_bytes().to_vec()).collect();
+    assert_eq!(read(">c8", false, "(2,)", &be).unwrap().to_complexes(), Some(vec![z(1.0, 2.0), z(3.0, 4.0)]));
+    let columns: Vec<_> = (0..8).map(|x| f64::from(x).to_le_bytes().to_vec()).collect();
+    let turned = Some(vec![z(0.0, 1.0), z(4.0, 5.0), z(2.0, 3.0), z(6.0, 7.0)]);
+    assert_eq!(read("<c16", true, "(2, 2)", &columns).unwrap().to_complexes(), turned);
+    let real: Vec<_> = [1.5f64, -0.0, 2.0, 0.0].iter().map(|x| x.to_le_bytes().to_vec()).collect();
+    let real = read("<c16", false, "(2,)", &real).unwrap();
+    assert_eq!((real.dtype(), items(&real)), (DType::F64, vec![1.5, 2.0]));
+    assert!(read("<c16", false, "(3,)", &le).is_err());
+}
+
+#[test]
+fn integers_of_other_programs_go_upwards() {
+    let folder = Folder::new("npy-int");
+    let read = |descr: &str, fortran, shape: &str, bytes: &[u8]| {
+        read_npy(&folder.file("b.npy", &npy(descr, fortran, shape, bytes)), &Pool::default(), &budget())
+    };
+    let i64s = |v: &[i64]| v.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>();
+    let a = read("<i8", false, "(2,)", &i64s(&[1, -7])).unwrap();
+    assert_eq!((a.dtype(), items(&a)), (DType::I32, vec![1.0, -7.0]));
+    let a = read("<i8", false, "(1,)", &i64s(&[1 << 40])).unwrap();
+    assert_eq!((a.dtype(), items(&a)), (DType::F64, vec![(1u64 << 40) as f64]));
+    let says = read("<i8", false, "(1,)", &i64s(&[(1 << 53) + 1])).err().unwrap().to_string();
+    assert!(says.contains("9007199254740993") && says.contains("2*53") && says.contains("b.npy"), "{says}");
+    assert_eq!(read("|u1", false, "(2,)", &[0, 1]).unwrap().dtype(), DType::Bool);
+    assert_eq!(items(&read("|u1", false, "(2,)", &[0, 200]).unwrap()), [0.0, 200.0]);
+    assert_eq!(read("|u1", false, "(2,)", &[0, 2]).unwrap().dtype(), DType::I16);
+    assert_eq!(items(&read(">i2", false, "(2,)", &[255, 254, 0, 5]).unwrap()), [-2.0, 5.0]);
+    assert_eq!(items(&read("|i1", true, "(2, 3)", &[1, 4, 2, 5, 3, 6]).unwrap()), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    assert_eq!(items(&read("|b1", false, "(2,)", &[7, 0]).unwrap()), [1.0, 0.0]);
+}
+
+#[test]
+fn a_bad_npy_says_what_is_wrong() {
+    let folder = Folder::new("npy-bad");
+    let says = |bytes: &[u8]| {
+        let got = read_npy(&folder.file("c.npy", bytes), &Pool::default(), &Budget::new(1 << 20));
+        got.err().unwrap().to_string()
+    };
+    assert!(says(b"not numpy at all").starts_with("DOMAIN ERROR"));
+    assert!(
+        says(&npy("<f8", false, "(3,)", &[0; 16])).contains("announced")
+            || says(&npy("<f8", false, "(3,)", &[0; 16])).contains("ends before")
+    );
+    assert!(says(&npy("<M8[ns]", false, "(1,)", &[0; 8])).contains("can be read"));
+    assert!(says(&npy("<f8", false, "(9007199254740993,)", &[])).starts_with("WS FULL"));
+    let missing = read_npy(&folder.0.join("none.npy"), &Pool::default(), &budget()).err().unwrap();
+    assert_eq!(missing.kind(), Kind::FileName);
+    assert_eq!(read_file(&folder.0, &budget()).err().unwrap().kind(), Kind::FileName);
+}
+
+#[test]
+fn a_file_is_replaced_as_a_whole() {
+    let folder = Folder::new("plain");
+    let path = folder.file("x", b"old");
+    let broken = write_with(&path, &Interrupt::default(), |out| {
+        out.write_all(b"half")?;
+        Err(std::io::Error::other("disk full"))
+    });
+    assert_eq!(broken.err().unwrap().kind(), Kind::FileAccess);
+    assert_eq!(read_file(&path, &budget()).unwrap(), b"old");
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1);
+    assert_eq!(read_file(&path, &Budget::new(2)).err().unwrap().kind(), Kind::WsFull);
+}

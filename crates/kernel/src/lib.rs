@@ -1,0 +1,7 @@
+//! Everything that has an effect but the devices: sessions, files, the notebook.
+
+mod clock;
+pub mod files;
+#[cfg(feature = "jupyter")]
+pub mod jupyter;
+pub mod session;

@@ -1,0 +1,66 @@
+//! Expressions that commands speak of: they are statements of the session, so their names, effects and output stay.
+
+use super::Session;
+use super::world::{Spent, World};
+use aplomb_ground::error::Error;
+use aplomb_ground::protocol::Sink;
+use aplomb_ground::span::Source;
+use aplomb_ground::trace::Trace;
+use aplomb_language::eval::Interp;
+use aplomb_language::eval::host::Host;
+use aplomb_values::array::Array;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Runs a text whose last value is wanted, also where a name keeps it.
+fn computed(interp: &mut Interp, source: &Arc<Source>, world: &mut World<'_>) -> Result<(), Error> {
+    if let Some(value) = interp.eval_value(source, world)? {
+        let value = interp.ready(&value, "display", world)?;
+        let style = interp.style(world);
+        world.show(&value, "", &style);
+    }
+    Ok(())
+}
+
+impl Session {
+    /// The trace of a text that runs with everything recorded. Its values are shown where `shows`.
+    pub fn trace_run(&mut self, text: &str, shows: bool, sink: &mut dyn Sink) -> Result<Trace, Error> {
+        let was = self.core.set_tracing(true);
+        self.core.begin();
+        let earlier = self.core.set_kept_aside();
+        let source = Source::new("line", text);
+        let done = if shows { self.run_text(source, false, sink) } else { self.run_as(source, true, sink, computed) };
+        let trace = done.map(|()| World::new(&mut self.core, None, true).take_trace(&self.interp));
+        self.core.take_forced();
+        self.core.set_kept(earlier);
+        self.core.look_as(was);
+        trace
+    }
+
+    /// The last value of a text, computed. None: it gives none.
+    pub fn value_run(&mut self, text: &str, sink: &mut dyn Sink) -> Result<Option<Array>, Error> {
+        self.core.begin();
+        let source = Source::new("line", text);
+        self.interp.set_record_all(false);
+        let mut world = World::new(&mut self.core, Some(sink), true);
+        let value = self.interp.eval_value(&source, &mut world)?;
+        let value = value.map(|a| self.interp.ready(&a, "display", &mut world)).transpose();
+        if let Some(code) = self.interp.exit() {
+            self.leave(code, sink);
+        }
+        value
+    }
+
+    /// What all of a text costs, its last value computed, also where a name keeps it.
+    pub fn time_run(&mut self, text: &str, shows: bool, sink: &mut dyn Sink) -> Result<Spent, Error> {
+        self.core.begin();
+        self.core.sum = Spent::default();
+        let begun = Instant::now();
+        match shows {
+            true => self.run_text(Source::new("line", text), false, sink)?,
+            false => drop(self.value_run(text, sink)?),
+        }
+        let all = self.core.sum.and(&self.core.spent);
+        Ok(Spent { wall_ms: begun.elapsed().as_secs_f64() * 1e3, ..all })
+    }
+}

@@ -1,0 +1,162 @@
+//! What a statement compiled and ran, kept to be told when somebody asks.
+//!
+//! Rows: VISUAL §1.4, G13, G14. An evaluation keeps its graph and switches (`Log`), what was measured and warned of; the
+//! trace is made of them by `tell`. A graph's arrays are let go with its statement.
+
+use super::record::{Clock, tell_device};
+use aplomb_compiler::pass::{Log, tell_text};
+use aplomb_devices::device::{Compiling, LaunchStats};
+use aplomb_ground::error::{Error, OnHost};
+use aplomb_ground::limits::Interrupt;
+use aplomb_ground::span::Place;
+use aplomb_ground::trace::{Diagnostic, ResultRecord, SourceText, Trace};
+use aplomb_plans::kir;
+
+/// What the evaluator warned of: code, place, sentence.
+pub type Warning = (&'static str, Place, String);
+
+/// What a device tells of an evaluation's launches.
+#[derive(Default)]
+pub struct Ran {
+    pub stats: Vec<LaunchStats>,
+    pub compiling: Compiling,
+}
+
+/// One evaluation.
+pub struct Part {
+    pub log: Log,
+    pub front_ms: f64,
+    pub launch_ms: f64,
+    pub ran: Ran,
+    pub warnings: Vec<Warning>,
+    /// Why its values are the host's after all.
+    pub on_host: Option<OnHost>,
+    /// Names that held its inputs: node and name.
+    pub names: Vec<(usize, String)>,
+    /// Ends a story that takes long to tell.
+    pub interrupt: Interrupt,
+}
+
+/// One statement.
+#[derive(Default)]
+pub struct Kept {
+    pub statement: String,
+    pub parts: Vec<Part>,
+    pub result: Option<ResultRecord>,
+    nodes: usize,
+    left_out: usize,
+}
+
+/// Nodes of a statement's story.
+const LONGEST: usize = 1 << 17;
+
+impl Kept {
+    pub fn of(statement: &str) -> Kept {
+        Kept { statement: statement.into(), ..Kept::default() }
+    }
+
+    /// Beyond what a story holds, evaluations are only counted.
+    pub fn push(&mut self, part: Part) {
+        if self.nodes >= LONGEST {
+            self.left_out += 1;
+            return;
+        }
+        self.nodes += part.log.nodes();
+        self.parts.push(part);
+    }
+
+    /// All but the first so many are no part of the story.
+    pub fn forget_after(&mut self, parts: usize) {
+        self.parts.drain(parts.min(self.parts.len())..).for_each(|p| self.nodes -= p.log.nodes());
+    }
+
+    /// The statement is over: arrays that only its story would hold are let go.
+    pub fn let_go(&mut self) {
+        self.parts.iter_mut().for_each(|p| p.log.let_go());
+    }
+
+    pub fn tell(&self) -> Trace {
+        let mut parts = self.parts.iter().map(Part::tell);
+        let mut trace = parts.next().unwrap_or_else(|| Trace::of(&self.statement));
+        parts.for_each(|more| trace.append(more));
+        trace.statement.clone_from(&self.statement);
+        trace.result.clone_from(&self.result);
+        if self.left_out > 0 {
+            let n = self.left_out;
+            let text = format!("the story ends at {LONGEST} nodes: {n} more evaluations ran and are not told");
+            trace.diagnostics.push(Diagnostic { code: "W-long".into(), span: None, text });
+        }
+        trace
+    }
+}
+
+impl Part {
+    fn tell(&self) -> Trace {
+        let (mut trace, plan) = match self.log.tell(&mut Clock::new(&self.interrupt)) {
+            Ok(told) => told,
+            Err(e) => return untold(&e),
+        };
+        tell_device(&mut trace, &self.ran.stats, &self.ran.compiling);
+        let again = self.on_host.map(|why| match why {
+            OnHost::Complex => (
+                "W-complex",
+                "a result of these launches is no real number: the operations ran again one by one, as complex \
+                 numbers, on the host",
+            ),
+            OnHost::Unending => (
+                "W-rounds",
+                "a loop of these launches takes more rounds than a launch may: the operations ran again one by one \
+                 on the host, where they can be stopped",
+            ),
+        });
+        if let Some((code, text)) = again {
+            trace.diagnostics.push(Diagnostic { code: code.into(), span: None, text: text.into() });
+        }
+        // The text that ran is another one where a tuner chose it.
+        let chosen = self.ran.stats.iter().filter_map(|s| Some((s.launch, s.gpu?.tuning?)));
+        for (k, tuning) in chosen {
+            if let (Some(launch), Some(kernel)) = (plan.launches.get(k), trace.kernels.get_mut(k))
+                && let Ok(code) = kir::tuned(&plan, launch, k, tuning)
+            {
+                tell_text(kernel, &code);
+            }
+        }
+        let warnings: Vec<_> = self.warnings.iter().map(|w| warning(w, &mut trace.sources)).collect();
+        trace.diagnostics.splice(0..0, warnings);
+        // Without sharing recovery the nodes are those of a tree, which have other numbers.
+        if !trace.config.off.iter().any(|off| off == "bind" || off == "prune") {
+            for (at, name) in &self.names {
+                if let Some(node) = trace.nodes.get_mut(*at) {
+                    node.name.get_or_insert_with(|| name.clone());
+                }
+            }
+        }
+        trace.times.insert("front_ms".into(), self.front_ms);
+        trace.times.insert("launch_ms".into(), self.launch_ms);
+        trace
+    }
+}
+
+/// What compiled once compiles again; a defect that makes it fail is said in the story's place.
+fn untold(e: &Error) -> Trace {
+    let text = format!("this evaluation cannot be told: {}", e.parts().says);
+    let diagnostics = vec![Diagnostic { code: "W-untold".into(), span: None, text }];
+    Trace { diagnostics, ..Trace::of("") }
+}
+
+/// A warning as the trace has it: its place among the sources.
+fn warning((code, place, text): &Warning, sources: &mut Vec<SourceText>) -> Diagnostic {
+    let known = sources.iter().position(|s| s.name == place.source.name && s.text == place.source.text);
+    let source = known.unwrap_or_else(|| {
+        let (id, of) = (sources.len() as u32, &place.source);
+        sources.push(SourceText { id, name: of.name.clone(), text: of.text.clone() });
+        sources.len() - 1
+    });
+    let span = Some([source as u32, place.span.start, place.span.end]);
+    Diagnostic { code: (*code).into(), span, text: text.clone() }
+}
+
+/// Stories of statements, told and gone.
+pub fn told(kept: Vec<Kept>) -> Vec<Trace> {
+    kept.iter().map(Kept::tell).collect()
+}

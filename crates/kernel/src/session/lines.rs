@@ -1,0 +1,190 @@
+//! Lines and words of what a front end sends: commands apart from code, the word under a cursor.
+
+use aplomb_ground::help::idioms;
+use aplomb_ground::protocol::{Completeness, Completion};
+use aplomb_language::syntax;
+use aplomb_language::table::{OTHER_KEYS, prims};
+
+pub enum Piece {
+    /// A `)` or `]` line.
+    Command(String),
+    /// Code, with what stands before it blanked, so that offsets are the whole text's.
+    Code(String),
+}
+
+fn is_command(line: &str) -> bool {
+    line.trim_start().starts_with([')', ']'])
+}
+
+/// `%%why` on the first line: the lines below are the argument of `]why`. Notebooks know it as a cell magic.
+fn magic(code: &str) -> Option<String> {
+    code.trim().strip_prefix("%%").map(|rest| format!("]{}", rest.trim_start()))
+}
+
+/// Commands stand on their own lines, outside brackets.
+pub fn pieces(code: &str) -> Vec<Piece> {
+    if let Some(command) = magic(code) {
+        return vec![Piece::Command(command)];
+    }
+    if !code.lines().any(is_command) {
+        return vec![Piece::Code(code.into())];
+    }
+    let mut out = Vec::new();
+    let (mut before, mut own, mut read) = (String::new(), String::new(), syntax::Lines::default());
+    for line in code.split_inclusive('\n') {
+        let open = read.completeness() == Completeness::More;
+        if is_command(line) && !open {
+            flush(&mut out, &mut before, &mut own);
+            read = syntax::Lines::default();
+            out.push(Piece::Command(line.trim().into()));
+            before.extend(line.chars().map(blank));
+        } else {
+            own.push_str(line);
+            read.add(line);
+        }
+    }
+    flush(&mut out, &mut before, &mut own);
+    out
+}
+
+fn flush(out: &mut Vec<Piece>, before: &mut String, own: &mut String) {
+    if !own.trim().is_empty() {
+        out.push(Piece::Code(format!("{before}{own}")));
+    }
+    before.extend(own.drain(..).map(blank));
+}
+
+fn blank(c: char) -> char {
+    if c == '\n' { c } else { ' ' }
+}
+
+pub fn completeness(code: &str) -> Completeness {
+    let is_whole = !code.contains('\n') && is_command(code) || magic(code).is_some();
+    if is_whole { Completeness::Complete } else { syntax::completeness(code) }
+}
+
+/// The word that ends at or holds the cursor, with its place in code points: a name, a command, a glyph, `` `rho ``.
+pub fn word_at(code: &str, cursor: usize) -> (String, usize, usize) {
+    let chars: Vec<char> = code.chars().collect();
+    let cursor = cursor.min(chars.len());
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '∆' | '⍙' | '⎕');
+    let mut start = cursor;
+    while start > 0 && is_part(chars[start - 1]) {
+        start -= 1;
+    }
+    // A name begins with no digit: `2 1rho`.
+    while start < cursor && chars[start].is_ascii_digit() {
+        start += 1;
+    }
+    let mut end = cursor;
+    while end < chars.len() && is_part(chars[end]) {
+        end += 1;
+    }
+    if start > 0 && matches!(chars[start - 1], ']' | ')' | '`') {
+        start -= 1;
+        // What stands behind the key was there before.
+        end = if chars[start] == '`' { cursor } else { end };
+    }
+    if start == cursor && cursor > 1 && chars[cursor - 2] == '`' {
+        // A key: `[ is ←.
+        (start, end) = (cursor - 2, cursor);
+    } else if start == end && cursor < chars.len() {
+        end = cursor + 1;
+    } else if start == end && cursor > 0 {
+        (start, end) = (cursor - 1, cursor);
+    }
+    (chars[start..end].iter().collect(), start, end)
+}
+
+/// Something that can be typed by name, and by a key behind a backtick.
+struct Sign {
+    completion: Completion,
+    key: Option<char>,
+    names: &'static [&'static str],
+}
+
+fn signs() -> Vec<Sign> {
+    let sign = |text: String, kind, key, names: &'static [&'static str]| {
+        let completion = Completion { text, kind, says: names.join(", ") };
+        Sign { completion, key, names }
+    };
+    let prims = prims().map(|p| {
+        let kind = if p.operator.is_some() { "operator" } else { "function" };
+        sign(p.glyph.to_string(), kind, p.key, p.names)
+    });
+    let kind = |glyph: char| if matches!(glyph, '⍵' | '⍺') { "argument" } else { "symbol" };
+    let others = OTHER_KEYS.iter().map(|(glyph, key, names)| sign(glyph.to_string(), kind(*glyph), Some(*key), names));
+    let idioms = idioms::ROWS.iter().map(|i| sign(i.form.to_string(), "idiom", None, i.names));
+    prims.chain(others).chain(idioms).collect()
+}
+
+/// Glyphs and idioms of a name and true; without such, those whose names begin so. Behind a leading backtick the glyph of
+/// that key comes first.
+pub fn glyphs(word: &str) -> (Vec<Completion>, bool) {
+    let (name, signs) = (word.trim_start_matches('`'), signs());
+    let pick = |wanted: &dyn Fn(&Sign) -> bool| -> Vec<Completion> {
+        signs.iter().filter(|s| wanted(s)).map(|s| s.completion.clone()).collect()
+    };
+    let mut exact = pick(&|s| s.names.contains(&name));
+    let mut chars = name.chars();
+    if let (true, Some(key), None) = (word.starts_with('`'), chars.next(), chars.next()) {
+        let mut keyed = pick(&|s| s.key == Some(key));
+        keyed.extend(exact);
+        let begin = pick(&|s| key.is_alphanumeric() && s.names.iter().any(|n| n.starts_with(key)));
+        for more in begin.into_iter().take(if keyed.is_empty() { 0 } else { usize::MAX }) {
+            if !keyed.contains(&more) {
+                keyed.push(more);
+            }
+        }
+        exact = keyed;
+    }
+    match exact.is_empty() && !name.is_empty() {
+        true => (pick(&|s| s.names.iter().any(|n| n.starts_with(name))), false),
+        false => (exact, true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_stand_between_code_and_offsets_are_kept() {
+        let found = pieces("x←1\n]dag x\n+x");
+        let [Piece::Code(a), Piece::Command(b), Piece::Code(c)] = found.as_slice() else { panic!("three pieces") };
+        assert_eq!((a.as_str(), b.as_str(), c.as_str()), ("x←1\n", "]dag x", "   \n      \n+x"));
+    }
+
+    #[test]
+    fn a_magic_takes_the_whole_cell() {
+        let found = pieces("%%why\nx←⍳5\n+/x");
+        let [Piece::Command(line)] = found.as_slice() else { panic!("one command") };
+        assert_eq!(line, "]why\nx←⍳5\n+/x");
+        assert_eq!(completeness("%%why\n{"), Completeness::Complete);
+    }
+
+    #[test]
+    fn a_bracket_at_the_start_of_a_line_inside_a_dfn_is_code() {
+        assert_eq!(pieces("f←{\n(⍵\n)+1}\n").len(), 1);
+        assert_eq!(pieces("f←{\n(⍵\n)+1}\n)vars").len(), 2);
+    }
+
+    #[test]
+    fn an_exact_name_wins_over_longer_ones() {
+        let texts = |word| glyphs(word).0.into_iter().map(|c| c.text).collect::<String>();
+        assert_eq!((texts("iota").as_str(), texts("`rho").as_str(), texts("omega").as_str()), ("⍳", "⍴", "⍵"));
+        assert_eq!((texts("sum").as_str(), texts("mean").as_str()), ("+/", "(+/÷≢)"));
+        let first = |word| glyphs(word).0.first().map_or(String::new(), |c| c.text.clone());
+        assert_eq!(["`w", "`r", "`[", "`-", "`=", "`D", "`a"].map(first).concat(), "⍵⍴←×÷⋄⍺");
+        assert!(texts("re").chars().count() > 1 && texts("").is_empty());
+    }
+
+    #[test]
+    fn words_are_found_around_the_cursor() {
+        assert_eq!(word_at("1+rho", 5), ("rho".into(), 2, 5));
+        assert_eq!(word_at("2 1rho", 6), ("rho".into(), 3, 6));
+        assert_eq!(word_at("]da", 3), ("]da".into(), 0, 3));
+        assert_eq!((word_at("x`[2", 3), word_at("`2", 2)), (("`[".into(), 1, 3), ("`2".into(), 0, 2)));
+        assert_eq!(word_at("⍉m", 0).0, "⍉m".chars().take(1).collect::<String>());
+    }
+}

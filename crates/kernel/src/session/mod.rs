@@ -1,0 +1,546 @@
+//! A session: one workspace, one device, requests in, events out.
+//!
+//! Rows: DESIGN §5; RELIABILITY 5, 7, 28. Start at `Session::handle`. Always: every request ends with an idle status, also
+//! after a panic; a statement commits or leaves no trace; the interrupt is cleared only here. Not `Send`: a front end
+//! keeps it on one thread with a large stack and talks to it through channels (`Worker`).
+
+mod about;
+mod client;
+mod kept;
+mod lines;
+mod record;
+mod registers;
+mod repro;
+mod story;
+mod table;
+mod watchdog;
+mod world;
+
+pub use client::{STACK, Worker};
+pub use repro::Reproduction;
+pub use world::{Core, Spent};
+
+use aplomb_compiler::pass::Options;
+use aplomb_devices::device::Trial;
+use aplomb_ground::error::{Error, internal};
+use aplomb_ground::limits::{Interrupt, Limits};
+use aplomb_ground::protocol::{Completion, Event, Failure, Request, Sink, Status, TEXT};
+use aplomb_ground::report;
+use aplomb_ground::span::Source;
+use aplomb_ground::trace::{ResultRecord, Trace};
+use aplomb_language::eval::value::Value;
+use aplomb_language::eval::{Interp, Snapshot, system};
+use aplomb_language::syntax;
+use aplomb_language::syntax::resolve::Class;
+use aplomb_values::array::Array;
+use aplomb_values::dag::Recorded;
+use kept::Warning;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+use world::World;
+
+/// The `)` and `]` commands of a program. They meet the session here, so that REPL, batch, panes and notebook run the
+/// same table.
+pub trait Commands {
+    /// Runs a line that begins with `)` or `]`. Errors: a sentence.
+    fn run(&self, line: &str, session: &mut Session, sink: &mut dyn Sink) -> Result<(), Error>;
+    /// Commands that begin so.
+    fn complete(&self, start: &str) -> Vec<Completion>;
+    /// The help page of a glyph, name, command or word.
+    fn help(&self, topic: &str) -> Option<String>;
+}
+
+/// The last line that gave a value, and the workspace it ran in.
+struct Last {
+    text: Arc<Source>,
+    /// The statement of it that gave the value.
+    said: String,
+    before: Snapshot,
+    /// What it forced; empty where its values were ready or small.
+    forced: Vec<Rc<Recorded>>,
+    /// What it was warned of.
+    warnings: Vec<Warning>,
+    /// The switches it ran under.
+    options: Options,
+    /// What it gave, where somebody kept account.
+    result: Option<ResultRecord>,
+    /// A hash of all values that it forced, once they were compared.
+    values: Option<u64>,
+}
+
+pub struct Session {
+    interp: Interp,
+    core: Core,
+    commands: Rc<dyn Commands>,
+    last: Option<Last>,
+    /// The line before that, to compare.
+    earlier: Option<Last>,
+    spent: Spent,
+    exit: Option<i32>,
+    /// Scripts that run inside each other.
+    loading: usize,
+}
+
+/// Scripts that may load each other.
+const DEEPEST: usize = 50;
+
+impl Session {
+    pub fn new(commands: Rc<dyn Commands>, limits: Limits, threads: usize) -> Session {
+        let core = Core::new(limits, threads);
+        let (last, earlier, spent) = (None, None, Spent::default());
+        Session { interp: Interp::new(), core, commands, last, earlier, spent, exit: None, loading: 0 }
+    }
+
+    /// What another thread or a signal handler may set.
+    pub fn interrupt(&self) -> Interrupt {
+        self.core.interrupt.clone()
+    }
+
+    pub fn core(&mut self) -> &mut Core {
+        &mut self.core
+    }
+
+    pub fn interp(&mut self) -> &mut Interp {
+        &mut self.interp
+    }
+
+    pub fn commands(&self) -> Rc<dyn Commands> {
+        self.commands.clone()
+    }
+
+    /// What the last text that ran cost.
+    pub fn spent(&self) -> Spent {
+        self.spent
+    }
+
+    /// The exit code once the program asked to leave.
+    pub fn exit(&self) -> Option<i32> {
+        self.exit
+    }
+
+    /// A clear workspace; device, limits and switches stay.
+    pub fn restart(&mut self) {
+        self.interp.clear();
+        self.core.plans().clear();
+        self.last = None;
+        self.earlier = None;
+    }
+
+    /// Leaves: the front end ends with this code.
+    pub fn leave(&mut self, code: i32, sink: &mut dyn Sink) {
+        self.exit = Some(code);
+        sink.event(Event::Exit(code));
+    }
+
+    /// One request. A panic in it becomes INTERNAL ERROR; the next request works.
+    pub fn handle(&mut self, request: Request, sink: &mut dyn Sink) {
+        self.protected(sink, |session, sink| session.answer(request, sink));
+    }
+
+    /// A program is over: what it wrote that may fail, and that nobody has looked at, is computed.
+    pub fn finish(&mut self, sink: &mut dyn Sink) {
+        if self.exit.is_some() {
+            return;
+        }
+        self.protected(sink, |session, sink| {
+            session.core.begin();
+            if let Err(error) = session.look_back(sink) {
+                sink.event(Event::Error(failure(&session.core.settle(error))));
+            }
+        });
+    }
+
+    /// Runs with the workspace, and leaves it as it is, also where a defect ends it.
+    fn aside<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let now = self.interp.snapshot();
+        let done = catch_unwind(AssertUnwindSafe(|| run(self)));
+        self.interp.restore(&now);
+        done.unwrap_or_else(|bug| resume_unwind(bug))
+    }
+
+    fn look_back(&mut self, sink: &mut dyn Sink) -> Result<(), Error> {
+        self.interp.finish(&mut World::new(&mut self.core, Some(sink), true))
+    }
+
+    fn protected(&mut self, sink: &mut dyn Sink, work: impl FnOnce(&mut Self, &mut dyn Sink)) {
+        self.core.interrupt.clear();
+        sink.event(Event::Status(Status::Busy));
+        let modes = self.core.modes();
+        let done = catch_unwind(AssertUnwindSafe(|| work(self, &mut *sink)));
+        if let Err(bug) = done {
+            self.core.set_modes(modes);
+            let error = internal(format!("a defect of Aplomb ended this line: {}", message(&*bug)));
+            sink.event(Event::Error(failure(&error)));
+        }
+        self.core.end();
+        sink.event(Event::Status(Status::Idle));
+    }
+
+    fn answer(&mut self, request: Request, sink: &mut dyn Sink) {
+        match request {
+            Request::Execute { code, name, silent } => self.execute(&code, &name, silent, sink),
+            Request::Complete { code, cursor } => sink.event(self.complete(&code, cursor)),
+            Request::Inspect { code, cursor } => {
+                let (word, _, _) = lines::word_at(&code, cursor);
+                sink.event(Event::Inspection(self.inspect(&word)));
+            }
+            Request::IsComplete { code } => sink.event(Event::IsComplete(lines::completeness(&code))),
+            Request::Trace { code, name, switches, effects } => {
+                let held = self.core.set_holding(!effects);
+                self.tell(&code, &name, switches, sink);
+                self.core.set_holding(held);
+            }
+            Request::Again { switches } => match self.again(switches.as_ref()) {
+                Ok(trace) => sink.event(Event::Trace(Box::new(trace))),
+                Err(error) => sink.event(Event::Error(failure(&self.core.settle(error)))),
+            },
+            Request::Restart => self.restart(),
+            Request::Info => {
+                let pairs = [("version", env!("CARGO_PKG_VERSION").into()), ("device", self.core.device_name())];
+                sink.event(Event::Info(pairs.into_iter().map(|(k, v)| (k.to_string(), v)).collect()));
+            }
+        }
+    }
+
+    /// The lines of a file, commands among them, in this workspace. Errors: the first.
+    pub fn run_script(&mut self, text: &str, name: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+        self.loading += 1;
+        let done = if self.loading > DEEPEST {
+            Err(aplomb_ground::error::limit(format!("scripts load each other more than {DEEPEST} deep")))
+        } else {
+            self.run_pieces(text, name, false, sink).and_then(|()| self.look_back(sink))
+        };
+        self.loading -= 1;
+        done
+    }
+
+    fn run_pieces(&mut self, code: &str, name: &str, silent: bool, sink: &mut dyn Sink) -> Result<(), Error> {
+        for piece in lines::pieces(code) {
+            match piece {
+                lines::Piece::Command(line) => {
+                    let commands = self.commands.clone();
+                    commands.run(&line, self, sink)?;
+                }
+                lines::Piece::Code(text) => self.run_text(Source::new(name, text), silent, sink)?,
+            }
+            if self.exit.is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self, code: &str, name: &str, silent: bool, sink: &mut dyn Sink) {
+        self.core.begin();
+        // Traces that nobody took do not pile up.
+        self.core.forget_stories();
+        self.loading = 0;
+        if let Err(error) = self.run_pieces(code, name, silent, sink) {
+            sink.event(Event::Error(failure(&self.core.settle(error))));
+        }
+    }
+
+    fn run_text(&mut self, source: Arc<Source>, silent: bool, sink: &mut dyn Sink) -> Result<(), Error> {
+        self.run_as(source, silent, sink, |interp, source, world| interp.execute(source, world))
+    }
+
+    /// Runs a text by `run`, and keeps what it gave as the last line.
+    fn run_as(
+        &mut self,
+        source: Arc<Source>,
+        silent: bool,
+        sink: &mut dyn Sink,
+        run: impl FnOnce(&mut Interp, &Arc<Source>, &mut World<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let before = self.interp.snapshot();
+        self.interp.set_record_all(self.core.records_all());
+        let mut world = World::new(&mut self.core, Some(sink), silent);
+        let done = run(&mut self.interp, &source, &mut world);
+        let gave = world.gave_value();
+        if gave {
+            self.spent = self.core.told;
+            let (forced, warnings) = (self.core.take_forced(), self.core.warned());
+            self.core.name_inputs(&self.interp);
+            let options = self.core.options().clone();
+            // What two lines hold is held twice: not where memory is short.
+            let roomy = self.core.budget.free() > self.core.budget.used();
+            self.earlier = self.last.take().filter(|_| roomy);
+            let (said, result) = (self.core.said.clone(), self.core.last_result());
+            self.last = Some(Last { text: source, said, before, forced, warnings, options, result, values: None });
+        }
+        if let Some(code) = self.interp.exit() {
+            self.leave(code, sink);
+        }
+        done
+    }
+
+    /// The trace of an expression, or of the last line that gave a value. What that line forced is compiled and run again
+    /// as it was; if all of it was small, the line itself is, with everything recorded. The workspace is left alone, and
+    /// so are files.
+    pub fn trace_of(&mut self, text: Option<&str>) -> Result<Trace, Error> {
+        let was = self.core.set_tracing(true);
+        let trace = match text {
+            Some(text) => self.trace_again(Source::new("line", text), None),
+            None => self.trace_last(),
+        };
+        self.core.look_as(was);
+        trace
+    }
+
+    fn trace_last(&mut self) -> Result<Trace, Error> {
+        match self.last.take() {
+            None => Err(aplomb_ground::error::value("no line has given a value yet").hint("]dag 2×⍳5")),
+            Some(last) => {
+                let trace = self.trace_line(&last);
+                self.last = Some(last);
+                trace
+            }
+        }
+    }
+
+    /// The story of a line under the switches of now.
+    fn trace_line(&mut self, line: &Last) -> Result<Trace, Error> {
+        if line.forced.is_empty() {
+            return self.trace_again(line.text.clone(), Some(line.before.clone()));
+        }
+        self.trace_forced(line, false).map(|told| told.0)
+    }
+
+    /// The story of what a line forced, and a hash of the values if they are `compared`.
+    fn trace_forced(&mut self, line: &Last, compared: bool) -> Result<(Trace, u64), Error> {
+        self.core.begin();
+        let runs = !self.core.is_planning();
+        let mut world = World::new(&mut self.core, None, true);
+        world.start(&line.said);
+        world.warn_again(&line.warnings);
+        let mut values = record::Sum::default();
+        for recorded in &line.forced {
+            match world.tell(recorded, runs) {
+                // What a device had no result for was computed on the host; the plan that found it is the story.
+                Err(e) if e.on_host().is_some() => {}
+                told => told?.iter().filter(|_| compared).for_each(|value| values.add(value)),
+            }
+        }
+        Ok((world.take_trace(&self.interp), values.0))
+    }
+
+    /// The trace of an expression, or of the last line, for its plan alone: what need not run does not.
+    pub fn plan_of(&mut self, text: Option<&str>) -> Result<Trace, Error> {
+        self.core.set_planning(true);
+        let trace = self.trace_of(text);
+        self.core.set_planning(false);
+        trace
+    }
+
+    /// Tunes the launches of an expression, or of the last line: what was tried, and its trace. The workspace is left
+    /// alone. None was tried where launches run on the CPU, or tuning is off.
+    pub fn tune(&mut self, text: Option<&str>) -> Result<(Vec<Trial>, Trace), Error> {
+        self.core.devices().take_trials();
+        self.core.set_measuring(true);
+        let trace = self.trace_of(text);
+        self.core.set_measuring(false);
+        let trials = self.core.devices().take_trials();
+        trace.map(|trace| (trials, trace))
+    }
+
+    /// Runs a text whose launches are tuned as they come; each is measured once.
+    pub fn tune_program(&mut self, request: Request, sink: &mut dyn Sink) -> Vec<Trial> {
+        self.core.devices().take_trials();
+        self.core.set_measuring(true);
+        // Which ends with the request.
+        self.handle(request, sink);
+        self.core.devices().take_trials()
+    }
+
+    /// Two stories to compare: the last line under the switches it ran with and under those of now, where these differ;
+    /// otherwise the last two lines, each under its own. Errors: there are not so many lines.
+    pub fn traces_to_compare(&mut self) -> Result<[Trace; 2], Error> {
+        let now = self.core.options().clone();
+        let changed = self.last.as_ref().is_some_and(|l| l.options.off() != now.off());
+        let (Some(last), earlier) = (self.last.take(), self.earlier.take()) else {
+            return self.trace_last().map(|t| [t.clone(), t]);
+        };
+        let was = self.core.set_tracing(true);
+        let mut told = |line: &Last, options: &Options| {
+            *self.core.options() = options.clone();
+            self.core.options().trace = true;
+            self.trace_line(line)
+        };
+        let before = match &earlier {
+            _ if changed => told(&last, &last.options),
+            Some(line) => told(line, &line.options),
+            None => Err(aplomb_ground::error::value("one line has given a value, and no switch was changed since")
+                .hint("]off fusion, then ]diff")),
+        };
+        let pair = before.and_then(|a| Ok([a, told(&last, if changed { &now } else { &last.options })?]));
+        *self.core.options() = now;
+        self.core.look_as(was);
+        (self.last, self.earlier) = (Some(last), earlier);
+        pair
+    }
+
+    fn trace_again(&mut self, source: Arc<Source>, before: Option<Snapshot>) -> Result<Trace, Error> {
+        self.aside(|session| {
+            if let Some(before) = before {
+                session.interp.restore(&before);
+            }
+            session.core.begin();
+            session.interp.set_record_all(true);
+            let earlier = session.core.set_kept_aside();
+            let mut world = World::new(&mut session.core, None, true);
+            let done = session.interp.execute(&source, &mut world);
+            let trace = done.map(|()| world.take_trace(&session.interp));
+            session.core.take_forced();
+            session.core.set_kept(earlier);
+            trace
+        })
+    }
+
+    /// The trace of a text whose last value is compiled and not computed (`--no-run`): `meas` is null there. What fixes
+    /// shapes and decides guards on the way is computed. The workspace is left alone. Errors: the text's own; VALUE ERROR
+    /// where no statement gives a value at the end.
+    pub fn trace_unrun(&mut self, source: Arc<Source>) -> Result<Trace, Error> {
+        let was = self.core.set_tracing(true);
+        let trace = self.aside(|session| {
+            session.core.begin();
+            session.interp.set_record_all(true);
+            session.unrun(source)
+        });
+        self.core.take_forced();
+        self.core.look_as(was);
+        trace
+    }
+
+    fn unrun(&mut self, source: Arc<Source>) -> Result<Trace, Error> {
+        let mut world = World::new(&mut self.core, None, true);
+        let value = self.interp.eval_value(&source, &mut world)?;
+        let none = || aplomb_ground::error::value("the last statement gives no value, so there is nothing to compile");
+        let value = value.ok_or_else(none)?;
+        let mut world = world.dry();
+        // Nothing is computed, but what would be is known then.
+        let _ = self.interp.ready(&value, "display", &mut world);
+        if let Some(recorded) = self.core.take_forced().pop() {
+            World::new(&mut self.core, None, true).tell(&recorded, false)?;
+        }
+        Ok(World::new(&mut self.core, None, true).take_trace(&self.interp))
+    }
+
+    /// An expression's value, computed, the workspace left alone.
+    pub fn value_of(&mut self, text: &str) -> Result<Option<Array>, Error> {
+        self.aside(|session| {
+            let mut world = World::new(&mut session.core, None, true);
+            match session.interp.eval_value(&Source::new("line", text), &mut world) {
+                Ok(Some(a)) => session.interp.ready(&a, "display", &mut world).map(Some),
+                other => other,
+            }
+        })
+    }
+
+    /// Runs a text, then computes some of its names in one evaluation; the workspace is left alone. For benchmarks.
+    pub fn values_of(&mut self, text: &str, names: &[&str]) -> Result<Vec<Array>, Error> {
+        self.run_for(text, names, false)
+    }
+
+    /// The graph that `values_of` would compile. The text must not need values before its end.
+    pub fn graph_of(&mut self, text: &str, names: &[&str]) -> Result<Rc<Recorded>, Error> {
+        let done = self.run_for(text, names, true);
+        let graph = self.core.take_forced().pop();
+        graph.ok_or_else(|| done.err().unwrap_or_else(|| internal("nothing was pending")))
+    }
+
+    fn run_for(&mut self, text: &str, names: &[&str], dry: bool) -> Result<Vec<Array>, Error> {
+        self.aside(|session| {
+            session.core.begin();
+            let world = World::new(&mut session.core, None, true);
+            let mut world = if dry { world.dry() } else { world };
+            session.interp.execute(&Source::new("line", text), &mut world)?;
+            let found = names.iter().filter_map(|name| match session.interp.get(name) {
+                Some(Value::Array(a)) => Some(a.clone()),
+                _ => None,
+            });
+            let found: Vec<Array> = found.collect();
+            session.interp.force(&found.iter().collect::<Vec<_>>(), "display", &mut world)?;
+            Ok(found.iter().map(Array::settled).collect())
+        })
+    }
+
+    /// Switches and options that the compiler sees from now on.
+    pub fn options(&mut self) -> &mut Options {
+        self.core.options()
+    }
+
+    fn complete(&self, code: &str, cursor: usize) -> Event {
+        let (word, start, end) = lines::word_at(code, cursor);
+        let mut items = Vec::new();
+        let line_start = code.chars().take(start).collect::<String>();
+        let in_command = line_start.rsplit('\n').next().is_some_and(|l| l.trim().is_empty());
+        if in_command && (word.starts_with(']') || word.starts_with(')')) {
+            items = self.commands.complete(&word);
+        } else if !word.is_empty() {
+            let names = self.interp.names();
+            let own = names.into_iter().filter(|n| n.name.starts_with(&word));
+            items.extend(own.map(|n| Completion { text: n.name, kind: kind_of(n.class), says: n.says }));
+            let capitals = word.to_uppercase();
+            let system =
+                system::rows().filter(|r| word.starts_with('⎕') && format!("⎕{}", r.name).starts_with(&capitals));
+            items.extend(system.map(|r| Completion {
+                text: format!("⎕{}", r.name),
+                kind: "system",
+                says: r.help.into(),
+            }));
+            let (glyphs, exact) = lines::glyphs(&word);
+            // Glyphs that only begin so would hide that one name completes the word.
+            if exact || items.is_empty() {
+                items.extend(glyphs);
+            }
+        }
+        Event::Completions { start, end, items }
+    }
+
+    fn inspect(&self, word: &str) -> Option<String> {
+        let own = self.interp.names().into_iter().find(|n| n.name == word);
+        own.map(|n| format!("{} {}", n.name, n.says)).or_else(|| self.commands.help(word))
+    }
+
+    /// All syntax errors of a text; nothing is run. Lines of commands are left out.
+    pub fn check(&self, source: &Arc<Source>) -> Vec<Error> {
+        let check = |piece| match piece {
+            lines::Piece::Command(_) => Vec::new(),
+            lines::Piece::Code(text) => syntax::check(&Source::new(&*source.name, text), &self.core.limits),
+        };
+        lines::pieces(&source.text).into_iter().flat_map(check).collect()
+    }
+}
+
+fn kind_of(class: Class) -> &'static str {
+    match class {
+        Class::Array => "variable",
+        Class::Func => "function",
+        _ => "operator",
+    }
+}
+
+/// An error as front ends get it.
+pub fn failure(error: &Error) -> Failure {
+    let parts = error.parts();
+    Failure {
+        name: error.name(),
+        number: error.number(),
+        says: parts.says.clone(),
+        span: parts.place.as_ref().map(|p| (p.span.start, p.span.end)),
+        source: parts.place.as_ref().map_or(String::new(), |p| p.source.name.clone()),
+        report: report::render(error, false),
+        coloured: report::render(error, true),
+    }
+}
+
+/// A plain text bundle.
+pub fn text(text: impl Into<String>) -> aplomb_ground::protocol::MimeBundle {
+    [(TEXT.to_string(), text.into())].into()
+}
+
+fn message(bug: &(dyn std::any::Any + Send)) -> String {
+    let words = bug.downcast_ref::<&str>().map(|s| s.to_string());
+    words.or_else(|| bug.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
+}

@@ -1,0 +1,158 @@
+//! The clock of the passes, and the record of a value.
+
+use super::kept::Part;
+use aplomb_compiler::pass::Observer;
+use aplomb_devices::device::{Compiling, LaunchStats};
+use aplomb_ground::limits::Interrupt;
+use aplomb_ground::trace::{Measured, Ran, ResultRecord, Trace};
+use aplomb_language::eval::Interp;
+use aplomb_language::eval::value::Value;
+use aplomb_values::array::{Array, Data, View};
+use aplomb_values::dag::{Node, NodeId};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The compiler has neither a clock of its own nor the session's interrupt.
+pub struct Clock {
+    begun: Option<Instant>,
+    interrupt: Interrupt,
+}
+
+impl Clock {
+    pub fn new(interrupt: &Interrupt) -> Clock {
+        Clock { begun: None, interrupt: interrupt.clone() }
+    }
+}
+
+impl Observer for Clock {
+    fn begin(&mut self, _pass: &'static str) {
+        self.begun = Some(Instant::now());
+    }
+
+    fn end(&mut self, _pass: &'static str) -> f64 {
+        self.begun.map_or(0.0, |begun| begun.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn interrupt(&self) -> Interrupt {
+        self.interrupt.clone()
+    }
+}
+
+/// Where each launch ran, why there, and what it took.
+pub fn tell_device(trace: &mut Trace, stats: &[LaunchStats], spent: &Compiling) {
+    for s in stats {
+        let Some(kernel) = trace.kernels.get_mut(s.launch) else { continue };
+        let us = (s.micros * 10.0).round() / 10.0;
+        kernel.meas = Some(Measured { us, n: s.runs, clock: s.clock.into(), threads: s.threads as u32 });
+        if s.gpu.is_none() && s.why.is_empty() {
+            continue;
+        }
+        kernel.ran = Some(Ran {
+            device: if s.gpu.is_some() { "cuda" } else { "cpu" }.into(),
+            why: s.why.clone(),
+            grid: s.gpu.map_or(0, |g| g.grid),
+            slices: s.gpu.map_or(0, |g| g.slices),
+            shared: s.gpu.map_or(0, |g| g.shared),
+            library: s.gpu.and_then(|g| g.library).map(String::from),
+        });
+        if let Some(gpu) = s.gpu.as_ref().filter(|g| g.library.is_none()) {
+            (kernel.regs, kernel.spill) = (Some(gpu.registers).filter(|n| *n > 0), Some(gpu.spills));
+            kernel.occ = Some(f64::from(gpu.occupancy));
+        }
+    }
+    if stats.iter().any(|s| s.gpu.is_some()) {
+        let made = [
+            ("nvrtc_ms", spent.nvrtc_ms),
+            ("compiled", f64::from(spent.compiled)),
+            ("memory_hits", f64::from(spent.memory_hits)),
+            ("disk_hits", f64::from(spent.disk_hits)),
+            ("up_bytes", spent.up as f64),
+            ("down_bytes", spent.down as f64),
+            ("kept_bytes", spent.kept as f64),
+            ("up_ms", spent.up_ms),
+            ("down_ms", spent.down_ms),
+            ("lowered", f64::from(spent.lowered)),
+        ];
+        trace.times.extend(made.map(|(k, v)| (k.to_string(), v)));
+    }
+}
+
+/// Shape, dtype and a hash of the values.
+pub fn result_of(value: &Array) -> ResultRecord {
+    let mut sum = Sum::default();
+    sum.add(value);
+    ResultRecord {
+        sha: format!("fnv:{:016x}", sum.0),
+        shape: value.shape().to_vec(),
+        dtype: value.settled().dtype().name().into(),
+    }
+}
+
+/// A hash of values: FNV-1a over each one's shape and the bits of its numbers, ¯0 as 0.
+pub struct Sum(pub u64);
+
+impl Default for Sum {
+    fn default() -> Sum {
+        Sum(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Sum {
+    pub fn add(&mut self, value: &Array) {
+        let h = &mut self.0;
+        let mut stack = vec![value.settled()];
+        while let Some(a) = stack.pop() {
+            a.shape().iter().for_each(|d| mix(h, *d as u64));
+            match a.data() {
+                Data::Num(x) => mix(h, (x + 0.0).to_bits()),
+                Data::Complex(z) => [z.re, z.im].into_iter().for_each(|x| mix(h, (x + 0.0).to_bits())),
+                Data::Char(c) => mix(h, u64::from(u32::from(*c))),
+                Data::Dense(b) => {
+                    let mut number = |x: f64| mix(h, (x + 0.0).to_bits());
+                    match b.view() {
+                        View::Complex(v) => v.iter().flat_map(|z| [z.re, z.im]).for_each(number),
+                        view => (0..view.len()).for_each(|k| number(view.number(k))),
+                    }
+                }
+                Data::Items(items) => stack.extend(items.all().iter().rev().map(Array::settled)),
+                Data::Lazy(_) | Data::Framed(_) => {}
+            }
+        }
+    }
+}
+
+fn mix(h: &mut u64, word: u64) {
+    *h = (*h ^ word).wrapping_mul(0x0100_0000_01b3);
+    *h ^= *h >> 29;
+}
+
+/// Gives the inputs of evaluations the names that hold them now.
+pub fn name_inputs(parts: &mut [Part], interp: &Interp) {
+    let held: Vec<(String, *const u8)> =
+        interp.names().into_iter().filter_map(|n| Some((n.name.clone(), place_of(interp.get(&n.name)?)?))).collect();
+    for part in parts {
+        let recorded = part.log.recorded();
+        let name = |at: NodeId| {
+            let Node::Input(k) = recorded.dag.node(at) else { return None };
+            let place = recorded.inputs.get(*k as usize).and_then(buffer);
+            let (name, _) = held.iter().find(|h| Some(h.1) == place)?;
+            Some((at.index(), name.clone()))
+        };
+        part.names = recorded.dag.ids().filter_map(name).collect();
+    }
+}
+
+fn place_of(value: &Value) -> Option<*const u8> {
+    match value {
+        Value::Array(a) => buffer(a),
+        _ => None,
+    }
+}
+
+/// Where an array's items are, to know it again.
+fn buffer(a: &Array) -> Option<*const u8> {
+    match a.settled().data() {
+        Data::Dense(b) => Some(Arc::as_ptr(b).cast()),
+        _ => None,
+    }
+}

@@ -1,0 +1,103 @@
+//! A text told as traces: it runs as if for the first time, and nothing of the session is changed by it.
+
+use super::world::World;
+use super::{Last, Session, failure};
+use aplomb_compiler::pass::Options;
+use aplomb_ground::error::{Result, domain, value};
+use aplomb_ground::protocol::{Event, Sink, Switches};
+use aplomb_ground::trace::{ResultRecord, Trace};
+
+impl Session {
+    /// The last text that gave a value.
+    pub fn last_text(&self) -> Option<String> {
+        self.last.as_ref().map(|l| l.text.text.to_string())
+    }
+
+    /// Name and text of the last line that gave a value.
+    pub fn last_source(&self) -> Option<(String, String)> {
+        self.last.as_ref().map(|l| (l.text.name.clone(), l.text.text.to_string()))
+    }
+
+    /// The last line that gave a value: its plan, or, under other switches, what it forced run again; if all of it was
+    /// small, the line runs. The trace's result is the line's own if all values are equal.
+    pub(super) fn again(&mut self, switches: Option<&Switches>) -> Result<Trace> {
+        let mut last = self.last.take().ok_or_else(|| value("no line has given a value yet"))?;
+        let options = self.core.options().clone();
+        let was = self.core.set_tracing(true);
+        let told = self.tell_again(&mut last, switches);
+        *self.core.options() = options;
+        self.core.look_as(was);
+        self.last = Some(last);
+        told
+    }
+
+    fn tell_again(&mut self, last: &mut Last, switches: Option<&Switches>) -> Result<Trace> {
+        *self.core.options() = last.options.clone();
+        self.core.options().trace = true;
+        let Some(wanted) = switches else {
+            self.core.set_planning(true);
+            let told = self.trace_line(last);
+            self.core.set_planning(false);
+            return told.map(|trace| Trace { result: trace.result.or(last.result.clone()), ..trace });
+        };
+        if last.forced.is_empty() {
+            choose(self.core.options(), wanted)?;
+            return self.trace_again(last.text.clone(), Some(last.before.clone()));
+        }
+        let own = match last.values {
+            Some(own) => own,
+            None => *last.values.insert(self.trace_forced(last, true)?.1),
+        };
+        choose(self.core.options(), wanted)?;
+        let (trace, values) = self.trace_forced(last, true)?;
+        let differs = |own: ResultRecord| ResultRecord { sha: format!("fnv:{values:016x}"), ..own };
+        let result = last.result.clone().map(|result| if own == values { result } else { differs(result) });
+        Ok(Trace { result, ..trace })
+    }
+
+    /// Runs a text under these switches with everything recorded, and tells a trace for each statement that gave a value.
+    /// Names, system variables, switches and the line that `]why` speaks of are then as they were; files and what was
+    /// printed are not.
+    pub(super) fn tell(&mut self, code: &str, name: &str, switches: Option<Switches>, sink: &mut dyn Sink) {
+        self.aside(|session| session.tell_here(code, name, switches, sink));
+    }
+
+    fn tell_here(&mut self, code: &str, name: &str, switches: Option<Switches>, sink: &mut dyn Sink) {
+        let options = self.core.options().clone();
+        let (last, earlier, spent) = (self.last.take(), self.earlier.take(), self.spent);
+        let was = self.core.set_tracing(true);
+        self.core.begin();
+        self.core.forget_stories();
+        self.loading = 0;
+        let chosen = switches.map_or(Ok(()), |s| choose(self.core.options(), &s));
+        let done = chosen.and_then(|()| self.run_pieces(code, name, false, sink));
+        let mut traces = self.core.take_traces();
+        if let Err(error) = done {
+            sink.event(Event::Error(failure(&self.core.settle(error))));
+            // What was compiled before it failed is a story too.
+            let begun = World::new(&mut self.core, None, true).take_trace(&self.interp);
+            traces.extend(Some(begun).filter(|t| !t.segments.is_empty()));
+        }
+        for mut trace in traces {
+            self.core.registers.fill(&mut trace);
+            sink.event(Event::Trace(Box::new(trace)));
+        }
+        (self.last, self.earlier, self.spent) = (last, earlier, spent);
+        // A text that leaves ends itself only.
+        self.exit = None;
+        *self.core.options() = options;
+        self.core.look_as(was);
+    }
+}
+
+/// Errors: no pipeline or switch of that name.
+fn choose(options: &mut Options, wanted: &Switches) -> Result<()> {
+    let mut set = || {
+        for name in options.off() {
+            options.switch(name, true)?;
+        }
+        options.take(if wanted.preset.is_empty() { "all" } else { &wanted.preset })?;
+        wanted.off.iter().try_for_each(|name| options.switch(name, false))
+    };
+    set().map_err(|says: String| domain(says))
+}

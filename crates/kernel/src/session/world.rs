@@ -1,0 +1,687 @@
+//! The world of the evaluator: device, files, output; and the record of what was forced.
+
+use super::kept::{self, Kept, Part, Ran, Warning};
+use super::record::Clock;
+use super::registers::Registers;
+use super::watchdog::{Bounds, Fired, Watchdog};
+use crate::files::{self, Aside, Reach};
+use aplomb_compiler::pass::{Compiled, Log, Options, PlanCache, Timed};
+use aplomb_devices::device::cpu::apply;
+use aplomb_devices::device::{Device, DeviceError, Devices, Fault, RunCtx, Tune};
+use aplomb_ground::error::{Error, Kind, Result, bytes, internal, interrupt, limit};
+use aplomb_ground::limits::{Budget, Interrupt, Limits};
+use aplomb_ground::protocol::{Event, HTML, Sink};
+use aplomb_ground::span::Place;
+use aplomb_ground::trace::{ResultRecord, Trace};
+use aplomb_language::eval::Interp;
+use aplomb_language::eval::host::{Host, Now};
+use aplomb_values::array::Array;
+use aplomb_values::array::format::Style;
+use aplomb_values::dag::Recorded;
+use aplomb_values::dag::{Node, NodeId};
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::scalar::Fail;
+use aplomb_values::prim::scalar::Src;
+use aplomb_values::reference;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// What a session has beside its names.
+pub struct Core {
+    pub limits: Limits,
+    pub budget: Budget,
+    pub interrupt: Interrupt,
+    device: Devices,
+    options: Options,
+    plans: PlanCache,
+    pub(super) registers: Registers,
+    /// The files that programs may touch.
+    pub reach: Reach,
+    tracing: bool,
+    /// Small arrays are recorded too.
+    whole: bool,
+    /// Recorded evaluations are compiled and not run.
+    planning: bool,
+    /// Launches are tuned.
+    measuring: bool,
+    /// Files stay as they are.
+    holding: bool,
+    /// What was written meanwhile.
+    aside: Aside,
+    /// One a statement that gave a value.
+    kept: Vec<Kept>,
+    /// The story of the statement under way.
+    current: Kept,
+    /// What the evaluator warned of since the last evaluation: code, place, sentence.
+    warnings: Vec<Warning>,
+    /// The text of the last statement that gave a value.
+    pub said: String,
+    /// What the statement under way has forced, to tell its story later.
+    forced: Vec<Rc<Recorded>>,
+    /// Milliseconds that launches took since `begin`, and how many.
+    pub spent: Spent,
+    /// What the statements before that cost, where somebody asks for all of a text.
+    pub(super) sum: Spent,
+    /// What the last statement that gave a value cost.
+    pub told: Spent,
+    started: Option<Instant>,
+    born: Instant,
+    /// The request under way began, and what those before it took.
+    begun: Option<Instant>,
+    computed: Duration,
+    watchdog: Watchdog,
+}
+
+/// What a request may change for its own time.
+pub(super) struct Modes {
+    options: Options,
+    looks: Looks,
+    planning: bool,
+    holding: bool,
+}
+
+/// Whether stories are kept, and whether small arrays have some.
+#[derive(Clone, Copy)]
+pub struct Looks {
+    tracing: bool,
+    whole: bool,
+}
+
+/// What the last request cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// From text to result, printing included.
+    pub wall_ms: f64,
+    pub front_ms: f64,
+    pub launch_ms: f64,
+    pub launches: usize,
+    pub evaluations: usize,
+    /// How many of them found their plan in the cache.
+    pub known: usize,
+    pub bytes: u64,
+}
+
+impl Spent {
+    /// Both, one after the other.
+    pub(super) fn and(&self, more: &Spent) -> Spent {
+        Spent {
+            wall_ms: self.wall_ms + more.wall_ms,
+            front_ms: self.front_ms + more.front_ms,
+            launch_ms: self.launch_ms + more.launch_ms,
+            launches: self.launches + more.launches,
+            evaluations: self.evaluations + more.evaluations,
+            known: self.known + more.known,
+            bytes: self.bytes + more.bytes,
+        }
+    }
+}
+
+impl Core {
+    pub fn new(limits: Limits, threads: usize) -> Core {
+        let interrupt = Interrupt::default();
+        Core {
+            budget: Budget::stopped_by(limits.bytes, interrupt.clone()),
+            limits,
+            interrupt,
+            device: Devices::new(threads),
+            options: Options::default(),
+            plans: PlanCache::default(),
+            registers: Registers::default(),
+            reach: Reach::All,
+            tracing: false,
+            whole: false,
+            planning: false,
+            measuring: false,
+            holding: false,
+            aside: Aside::default(),
+            kept: Vec::new(),
+            current: Kept::default(),
+            warnings: Vec::new(),
+            said: String::new(),
+            forced: Vec::new(),
+            spent: Spent::default(),
+            sum: Spent::default(),
+            told: Spent::default(),
+            started: None,
+            born: Instant::now(),
+            begun: None,
+            computed: Duration::ZERO,
+            watchdog: Watchdog::default(),
+        }
+    }
+
+    /// A request begins.
+    pub fn begin(&mut self) {
+        self.spent = Spent::default();
+        self.begun = Some(Instant::now());
+        self.current = Kept::default();
+        self.budget.set_most(self.limits.bytes);
+        let seconds = Some(self.limits.seconds).filter(|s| *s > 0.0);
+        let deadline = seconds.map(|s| Instant::now() + Duration::from_secs_f64(s.min(1e9)));
+        self.watchdog.arm(Some(Bounds { deadline, bytes: self.limits.bytes }), &self.interrupt);
+    }
+
+    /// The request is over: its time no longer runs.
+    pub fn end(&mut self) {
+        self.measuring = false;
+        self.aside = Aside::default();
+        if let Some(begun) = self.begun.take() {
+            self.computed += begun.elapsed();
+        }
+        self.watchdog.arm(None, &self.interrupt);
+    }
+
+    /// An interrupt that came from the watchdog is LIMIT ERROR or WS FULL.
+    pub fn settle(&self, error: Error) -> Error {
+        let fired = Some(()).filter(|()| error.kind() == Kind::Interrupt).and_then(|()| self.watchdog.fired());
+        let settled = match fired {
+            None => return error,
+            Some(Fired::Time) => {
+                limit(format!("this took longer than {} s", self.limits.seconds)).hint("--limit seconds=N changes it")
+            }
+            Some(Fired::Memory(taken)) => {
+                let (taken, most) = (bytes(taken), bytes(self.limits.bytes));
+                Error::new(Kind::WsFull, format!("this took {taken} with all that it made; arrays may take {most}"))
+                    .hint("--limit bytes=N changes it")
+            }
+        };
+        match &error.parts().place {
+            Some(place) => settled.at(place),
+            None => settled,
+        }
+    }
+
+    pub fn options(&mut self) -> &mut Options {
+        &mut self.options
+    }
+
+    /// The plans of earlier evaluations.
+    pub fn plans(&mut self) -> &mut PlanCache {
+        &mut self.plans
+    }
+
+    pub fn devices(&mut self) -> &mut Devices {
+        &mut self.device
+    }
+
+    pub fn device_name(&self) -> String {
+        self.device.name()
+    }
+
+    pub fn is_tracing(&self) -> bool {
+        self.tracing
+    }
+
+    /// Records everything from now on; what was comes back, for `look_as`.
+    pub fn set_tracing(&mut self, on: bool) -> Looks {
+        let was = Looks { tracing: self.tracing, whole: self.whole };
+        self.look_as(Looks { tracing: on, whole: on });
+        was
+    }
+
+    pub(super) fn look_as(&mut self, Looks { tracing, whole }: Looks) {
+        (self.options.trace, self.tracing, self.whole) = (tracing, tracing, whole);
+    }
+
+    /// What requests change for their own time.
+    pub(super) fn modes(&self) -> Modes {
+        let looks = Looks { tracing: self.tracing, whole: self.whole };
+        Modes { options: self.options.clone(), looks, planning: self.planning, holding: self.holding }
+    }
+
+    /// After a defect, which leaves them as they happened to be.
+    pub(super) fn set_modes(&mut self, modes: Modes) {
+        self.options = modes.options;
+        self.look_as(modes.looks);
+        (self.planning, self.holding) = (modes.planning, modes.holding);
+    }
+
+    /// Tells what is compiled anyway from now on; small arrays still run at once, so that looking costs little.
+    pub fn set_followed(&mut self, on: bool) {
+        self.look_as(Looks { tracing: on, whole: false });
+    }
+
+    /// Whether small arrays are recorded.
+    pub(super) fn records_all(&self) -> bool {
+        self.whole
+    }
+
+    /// Leaves files as they are from now on; the old choice comes back.
+    pub(super) fn set_holding(&mut self, on: bool) -> bool {
+        std::mem::replace(&mut self.holding, on)
+    }
+
+    /// Whether files stay as they are.
+    pub fn is_holding(&self) -> bool {
+        self.holding
+    }
+
+    /// Evaluations that are told again are only compiled from now on.
+    pub(super) fn set_planning(&mut self, on: bool) {
+        self.planning = on;
+    }
+
+    /// Whether what was recorded before need not run to be told.
+    pub(super) fn is_planning(&self) -> bool {
+        self.planning
+    }
+
+    /// Launches are tuned from now on.
+    pub(super) fn set_measuring(&mut self, on: bool) {
+        self.measuring = on;
+    }
+
+    /// The last story's inputs get the names that hold them.
+    pub fn name_inputs(&mut self, interp: &Interp) {
+        if let Some(kept) = self.kept.last_mut() {
+            super::record::name_inputs(&mut kept.parts, interp);
+        }
+    }
+
+    /// What the last statement was warned of, where no story has it yet.
+    pub fn warned(&mut self) -> Vec<Warning> {
+        std::mem::take(&mut self.warnings)
+    }
+
+    /// What the last statement forced.
+    pub fn take_forced(&mut self) -> Vec<Rc<Recorded>> {
+        std::mem::take(&mut self.forced)
+    }
+
+    /// The statement under way is over. A story that gave no value is one too, for those who look on.
+    fn close_current(&mut self) {
+        let looks_on = self.tracing && !self.whole;
+        let mut current = std::mem::take(&mut self.current);
+        if looks_on && !current.parts.is_empty() {
+            current.let_go();
+            self.kept.push(current);
+        }
+    }
+
+    /// The stories since the last call, that of a statement that failed among them.
+    pub fn take_stories(&mut self) -> Vec<Trace> {
+        self.close_current();
+        self.take_traces()
+    }
+
+    /// What the last statement gave, if stories are kept.
+    pub(super) fn last_result(&self) -> Option<ResultRecord> {
+        self.kept.last().and_then(|kept| kept.result.clone())
+    }
+
+    /// The traces of the statements that gave a value since the last call.
+    pub fn take_traces(&mut self) -> Vec<Trace> {
+        kept::told(std::mem::take(&mut self.kept))
+    }
+
+    /// The stories so far, while an expression in between is told.
+    pub(super) fn set_kept_aside(&mut self) -> Vec<Kept> {
+        std::mem::take(&mut self.kept)
+    }
+
+    pub(super) fn set_kept(&mut self, kept: Vec<Kept>) {
+        self.kept = kept;
+    }
+
+    /// Stories that nobody asked for.
+    pub(super) fn forget_stories(&mut self) {
+        self.kept.clear();
+        self.current = Kept::default();
+    }
+}
+
+/// One request's view of the core.
+pub struct World<'a> {
+    core: &'a mut Core,
+    sink: Option<&'a mut dyn Sink>,
+    silent: bool,
+    gave: bool,
+    dry: bool,
+}
+
+impl<'a> World<'a> {
+    pub fn new(core: &'a mut Core, sink: Option<&'a mut dyn Sink>, silent: bool) -> World<'a> {
+        World { core, sink, silent, gave: false, dry: false }
+    }
+
+    /// Evaluations are kept for `take_forced` and fail.
+    pub fn dry(self) -> World<'a> {
+        World { dry: true, ..self }
+    }
+
+    pub fn gave_value(&self) -> bool {
+        self.gave
+    }
+
+    /// A statement's story begins.
+    pub fn start(&mut self, statement: &str) {
+        self.core.current = Kept::of(statement);
+        self.core.warnings.clear();
+    }
+
+    /// What the line whose story this is was warned of when it ran.
+    pub fn warn_again(&mut self, warnings: &[Warning]) {
+        self.core.warnings = warnings.to_vec();
+    }
+
+    /// The story of the statement under way, named by what holds its inputs. One that gave its value is over, and the last.
+    pub fn take_trace(&mut self, interp: &Interp) -> Trace {
+        let mut current = std::mem::take(&mut self.core.current);
+        if current.parts.is_empty() {
+            current = self.core.kept.pop().unwrap_or(current);
+        }
+        super::record::name_inputs(&mut current.parts, interp);
+        current.tell()
+    }
+
+    /// The roots' values, and what the device tells of them.
+    fn run(&mut self, recorded: &Recorded, compiled: &Compiled) -> (Result<Vec<Array>>, Ran) {
+        let core = &mut *self.core;
+        if compiled.plan.launches.is_empty() {
+            return (Ok(Vec::new()), Ran::default());
+        }
+        let begun = Instant::now();
+        let libraries = !core.options.is_off("cublas");
+        core.device.set_tune(match core.options.is_off("tuning") {
+            true => Tune::Off,
+            false if core.measuring => Tune::Measure,
+            false => Tune::Known,
+        });
+        let ctx = RunCtx {
+            interrupt: &core.interrupt,
+            budget: &core.budget,
+            timed: core.tracing || core.measuring,
+            libraries,
+        };
+        let known = core.device.compiling();
+        let outcome = core.device.run(&compiled.plan, &recorded.inputs, &ctx);
+        core.spent.launch_ms += begun.elapsed().as_secs_f64() * 1e3;
+        core.spent.launches += compiled.plan.launches.len();
+        core.spent.bytes += compiled.plan.bytes();
+        let told = || Ran { stats: core.device.stats().to_vec(), compiling: core.device.compiling().since(&known) };
+        let ran = if core.tracing { told() } else { Ran::default() };
+        // Where nobody listens they wait for the next line.
+        if let Some(sink) = &mut self.sink {
+            core.device.take_notices().into_iter().for_each(|notice| sink.event(Event::Notice(notice)));
+        }
+        (outcome.map_err(|e| error_of(e, recorded)), ran)
+    }
+}
+
+impl World<'_> {
+    /// Whether files are touched and time passes. A line that is only told again does neither.
+    fn has_effects(&self) -> bool {
+        self.sink.is_some() && !self.core.holding
+    }
+
+    fn withhold(&mut self, what: String) {
+        if let Some(sink) = &mut self.sink {
+            sink.event(Event::Withheld(what));
+        }
+    }
+
+    /// Where a file is read.
+    fn source(&self, path: &str) -> PathBuf {
+        if self.has_effects() { path.into() } else { self.core.aside.place(Path::new(path)) }
+    }
+
+    /// Where a file is written: under its name, or aside.
+    fn target(&mut self, path: &str) -> Result<PathBuf> {
+        self.core.reach.check(Path::new(path))?;
+        if self.has_effects() {
+            return Ok(path.into());
+        }
+        self.withhold(format!("write {path}"));
+        self.core.aside.target(Path::new(path))
+    }
+
+    /// Compiles and runs one recorded evaluation, and keeps its story where stories are kept. Without `runs` it is only
+    /// compiled, and there are no values.
+    pub fn tell(&mut self, recorded: &Rc<Recorded>, runs: bool) -> Result<Vec<Array>> {
+        let begun = Instant::now();
+        let core = &mut *self.core;
+        let known = core.plans.tally().hits;
+        core.options.limits = core.limits.launch;
+        // What passes note is noted when somebody asks.
+        core.options.trace = false;
+        let mut clock = Timed { clock: &mut Clock::new(&core.interrupt), ms: Vec::new() };
+        let planned = core.plans.plan(recorded, &core.options, &mut clock);
+        core.options.trace = core.tracing;
+        let compiled = planned?;
+        let ms = clock.ms;
+        core.spent.known += (core.plans.tally().hits - known) as usize;
+        let front_ms = begun.elapsed().as_secs_f64() * 1e3;
+        core.spent.front_ms += front_ms;
+        core.spent.evaluations += 1;
+        let launched = core.spent.launch_ms;
+        let (values, ran) = if runs { self.run(recorded, &compiled) } else { (Ok(Vec::new()), Ran::default()) };
+        let core = &mut *self.core;
+        if core.tracing {
+            core.current.push(Part {
+                log: Log::new(recorded, &core.options, ms),
+                front_ms,
+                launch_ms: core.spent.launch_ms - launched,
+                on_host: values.as_ref().err().and_then(Error::on_host),
+                ran,
+                warnings: std::mem::take(&mut core.warnings),
+                names: Vec::new(),
+                interrupt: core.interrupt.clone(),
+            });
+        }
+        let values = values?;
+        if !runs {
+            return Ok(values);
+        }
+        compiled.values(&recorded.inputs, &values)
+    }
+}
+
+/// A device's error in the user's words, at the place the operation was written.
+fn error_of(error: DeviceError, recorded: &Recorded) -> Error {
+    match error {
+        DeviceError::Oom(error) => error,
+        DeviceError::Interrupted => interrupt(),
+        DeviceError::Lost => internal("the device is gone"),
+        DeviceError::Broken(says) => internal(says),
+        DeviceError::Fault(Fault { site, index, fail, node: _ }) => {
+            // Leaves have no site of their own: they cannot fail.
+            let dag = &recorded.dag;
+            let node = dag.ids().find(|at| dag.info(*at).site == site && !dag.node(*at).inputs().is_empty());
+            match node {
+                Some(node) => {
+                    let failure = reference::Failure { site, index, node, fail };
+                    // What the host goes on with is no failure.
+                    let first = if fail == Fail::Unending { None } else { first_element(recorded, node) };
+                    let failure = first.filter(|f| f.site == site).unwrap_or(failure);
+                    reference::error_of(&failure, &recorded.dag, recorded.needed.as_ref())
+                }
+                None => internal("a failure without a place"),
+            }
+        }
+    }
+}
+
+/// Evaluating so many elements again takes a moment at most.
+const LOCATE: u64 = 4_000_000;
+
+/// The failure that comes first in the operation's own order: a loop may have met it by another element, through a
+/// reversed read. A large evaluation keeps the element that the loop met.
+fn first_element(recorded: &Recorded, node: NodeId) -> Option<reference::Failure> {
+    let live = recorded.dag.live(&[node]);
+    let wanted = recorded.dag.ids().filter(|at| live[at.index()]).map(|at| {
+        let rounds = if let Node::Loop { body, .. } = recorded.dag.node(at) { u64::from(body.count) } else { 1 };
+        recorded.dag.elements(at).saturating_mul(rounds)
+    });
+    if wanted.fold(0, u64::saturating_add) > LOCATE {
+        return None;
+    }
+    let (dag, inputs) = (recorded.dag.clone(), recorded.inputs.clone());
+    let again = Recorded { dag, inputs, roots: vec![node], kept: Vec::new(), why: "locate", needed: None };
+    reference::evaluate(&again, &Budget::new(u64::MAX)).ok()?.err()
+}
+
+impl Host for World<'_> {
+    fn force(&mut self, recorded: Recorded) -> Result<Vec<Array>> {
+        let recorded = Rc::new(recorded);
+        self.core.forced.push(recorded.clone());
+        if self.dry {
+            return Err(internal("nothing is computed here"));
+        }
+        let told = self.core.current.parts.len();
+        let done = self.tell(&recorded, true);
+        if done.is_err() && !recorded.kept.is_empty() {
+            // The roots are evaluated alone next: that is the story.
+            self.core.forced.pop();
+            self.core.current.forget_after(told);
+        }
+        done
+    }
+
+    fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
+        apply(self.core.device.cpu.isa(), op, ct, x, y, out)
+    }
+
+    fn is_on(&self, switch: &str) -> bool {
+        !self.core.options.is_off(switch)
+    }
+
+    fn warn(&mut self, code: &'static str, place: &Place, text: String) {
+        let known = &mut self.core.warnings;
+        if known.len() < 16 && known.iter().all(|(_, _, t)| *t != text) {
+            known.push((code, place.clone(), text));
+        }
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.core.limits
+    }
+
+    fn budget(&self) -> &Budget {
+        &self.core.budget
+    }
+
+    fn interrupt(&self) -> &Interrupt {
+        &self.core.interrupt
+    }
+
+    fn read_file(&mut self, path: &str) -> Result<Vec<u8>> {
+        self.core.reach.check(Path::new(path))?;
+        files::read_file(&self.source(path), &self.core.budget)
+    }
+
+    fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
+        files::write_file(&self.target(path)?, bytes, &self.core.interrupt)
+    }
+
+    fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
+        if self.has_effects() {
+            self.core.reach.check(Path::new(path))?;
+            return files::append_file(Path::new(path), bytes, &self.core.interrupt);
+        }
+        let mut all = if self.exists(path) { self.read_file(path)? } else { Vec::new() };
+        all.extend_from_slice(bytes);
+        self.write_file(path, &all)
+    }
+
+    fn read_npy(&mut self, path: &str) -> Result<Array> {
+        self.core.reach.check(Path::new(path))?;
+        files::read_npy(&self.source(path), self.core.device.cpu.pool(), &self.core.budget)
+    }
+
+    fn write_npy(&mut self, path: &str, array: &Array) -> Result<()> {
+        files::write_npy(&self.target(path)?, array, &self.core.interrupt)
+    }
+
+    fn exists(&mut self, path: &str) -> bool {
+        self.core.reach.check(Path::new(path)).is_ok() && self.source(path).exists()
+    }
+
+    fn delete(&mut self, path: &str) -> Result<()> {
+        self.core.reach.check(Path::new(path))?;
+        if self.has_effects() {
+            return files::delete(Path::new(path));
+        }
+        self.withhold(format!("delete {path}"));
+        self.core.aside.delete(Path::new(path))
+    }
+
+    fn now(&mut self) -> Now {
+        crate::clock::now()
+    }
+
+    fn spent(&mut self) -> (f64, f64) {
+        let ms = |since: &Instant| since.elapsed().as_secs_f64() * 1e3;
+        (self.core.computed.as_secs_f64() * 1e3 + self.core.begun.as_ref().map_or(0.0, ms), ms(&self.core.born))
+    }
+
+    fn sleep(&mut self, seconds: f64) -> Result<f64> {
+        let begun = Instant::now();
+        let wanted = Duration::from_secs_f64(seconds);
+        // A line that is only traced again does not wait.
+        while self.has_effects() && begun.elapsed() < wanted {
+            self.core.interrupt.check()?;
+            std::thread::sleep((wanted - begun.elapsed().min(wanted)).min(Duration::from_millis(10)));
+        }
+        self.core.interrupt.check()?;
+        Ok(begun.elapsed().as_secs_f64())
+    }
+
+    fn read_line(&mut self, prompt: &str) -> Option<String> {
+        let asked = Instant::now();
+        let line = self.sink.as_mut().and_then(|sink| sink.input(prompt));
+        // Waiting for keys is no computing.
+        if let Some(begun) = &mut self.core.begun {
+            *begun += asked.elapsed();
+        }
+        line
+    }
+
+    fn statement(&mut self, place: &Place) {
+        self.core.forced.clear();
+        self.core.warnings.clear();
+        self.core.close_current();
+        self.core.kept.iter_mut().rev().take(1).for_each(Kept::let_go);
+        self.core.current = Kept::of(&place.text());
+        self.core.sum = self.core.sum.and(&self.core.spent);
+        self.core.spent = Spent::default();
+        self.core.started = Some(Instant::now());
+    }
+
+    fn show(&mut self, value: &Array, text: &str, style: &Style) {
+        self.gave = true;
+        let wall = self.core.started.map_or(0.0, |begun| begun.elapsed().as_secs_f64() * 1e3);
+        self.core.spent.wall_ms = wall;
+        self.core.told = self.core.spent;
+        self.core.said = self.core.current.statement.clone();
+        if self.core.tracing {
+            self.core.current.result = Some(super::record::result_of(value));
+            let told = std::mem::take(&mut self.core.current);
+            self.core.kept.push(told);
+        }
+        if let (Some(sink), false) = (&mut self.sink, self.silent) {
+            let mut bundle = super::text(text);
+            if sink.rich() {
+                bundle.extend(super::table::html(value, style).map(|html| (HTML.to_string(), html)));
+            }
+            sink.event(Event::Result(bundle));
+        }
+    }
+
+    fn output(&mut self, text: &str) {
+        if let Some(sink) = &mut self.sink {
+            sink.event(Event::Stream(text.into()));
+        }
+    }
+
+    fn prompt(&mut self, text: &str) {
+        if let Some(sink) = &mut self.sink {
+            sink.prompt(text);
+        }
+    }
+
+    fn entropy(&mut self) -> u64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        since.map_or(1, |d| d.as_nanos() as u64 ^ u64::from(std::process::id()) << 32)
+    }
+}

@@ -1,0 +1,222 @@
+//! Applying functions: primitives by their rows, derived functions by their operators, trains.
+
+use super::run::{At, Eval, Outcome};
+use super::system::Options;
+use super::value::{Func, Oper, Operand};
+use crate::functions::shape::Axis;
+use crate::table::{Class, Does, Meaning, Prim};
+use aplomb_ground::error::{Result, index, length, nonce, rank, syntax, untraced};
+use aplomb_values::array::{Array, Data, Shape};
+use aplomb_values::prim::moves::Move;
+use std::rc::Rc;
+
+/// Moves work on the cells of a frame at once; other functions look at values.
+fn once_for_all(p: &Prim, m: &Meaning, args: &[&Array]) -> Result<()> {
+    if m.class == Class::Structural || args.iter().all(|a| a.frame().is_none()) {
+        return Ok(());
+    }
+    Err(untraced(format!("{} looks at values", p.glyph)))
+}
+
+impl Eval<'_> {
+    pub fn monadic(&mut self, p: &'static Prim, y: &Array, axis: Axis<'_>) -> Result<Array> {
+        let Some(m) = &p.monadic else {
+            return Err(syntax(format!("{} needs a left argument", p.glyph)));
+        };
+        if axis.is_some() && !m.axis {
+            return Err(syntax(format!("{} takes no axis with one argument", p.glyph)));
+        }
+        match m.does {
+            Does::Scalar(op) => match y.data() {
+                Data::Num(a) if !self.cx.sys.div => self.cx.number1(op, *a),
+                _ => self.cx.map1(op, y),
+            },
+            Does::One(f) => {
+                once_for_all(p, m, &[y])?;
+                f(&mut self.cx, y, axis)
+            }
+            _ => Err(nonce(format!("monadic {}", p.glyph))),
+        }
+    }
+
+    pub fn dyadic(&mut self, p: &'static Prim, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+        let Some(m) = &p.dyadic else {
+            return Err(syntax(format!("{} takes no left argument", p.glyph)));
+        };
+        if axis.is_some() && !m.axis {
+            return Err(syntax(format!("{} takes no axis with two arguments", p.glyph)));
+        }
+        match m.does {
+            Does::Scalar(op) => match (x.data(), y.data(), axis) {
+                (Data::Num(a), Data::Num(b), None) if !self.cx.sys.div => self.cx.number2(op, *a, *b),
+                (_, _, None) => self.cx.map2(op, x, y),
+                (_, _, Some(k)) => {
+                    let (x, y) = self.along_axes(x, y, k)?;
+                    self.cx.map2(op, &x, &y)
+                }
+            },
+            Does::Two(f) => {
+                once_for_all(p, m, &[x, y])?;
+                f(&mut self.cx, x, y, axis)
+            }
+            _ => Err(nonce(format!("dyadic {}", p.glyph))),
+        }
+    }
+
+    /// `v+[k]M`: the argument of lower rank spread over the axes that k leaves out.
+    fn along_axes(&mut self, x: &Array, y: &Array, k: &Array) -> Result<(Array, Array)> {
+        let (small, large, turned) = if x.rank() <= y.rank() { (x, y, false) } else { (y, x, true) };
+        if small.rank() == 0 {
+            return Ok((x.clone(), y.clone()));
+        }
+        let io = self.cx.sys.io as i64;
+        let mut axes = Vec::new();
+        for k in self.cx.integers(k, "an axis")? {
+            let k = usize::try_from(k - io).ok().filter(|&k| k < large.rank());
+            axes.push(k.ok_or_else(|| index("there is no such axis"))?);
+        }
+        if axes.len() != small.rank() {
+            return Err(rank("one axis is needed for each axis of the smaller argument"));
+        }
+        if axes.iter().zip(small.shape()).any(|(&k, &n)| large.shape()[k] != n) {
+            return Err(length("X and Y differ in length along these axes"));
+        }
+        let shape: Shape = large.shape().into();
+        let spread = self.cx.apply_move(small, Move::axes("⍴", shape, axes.into_iter().map(Some)))?;
+        Ok(if turned { (large.clone(), spread) } else { (spread, large.clone()) })
+    }
+
+    /// A function on its arguments. Derived functions recurse as deep as the line that wrote them.
+    pub fn call(&mut self, f: &Rc<Func>, x: Option<&Array>, y: &Array) -> Result<Outcome> {
+        let value = match &**f {
+            Func::Prim(p) => match x {
+                Some(x) => self.dyadic(p, x, y, None),
+                None if p.glyph == '⍎' => self.execute_here(y),
+                None => self.monadic(p, y, None),
+            },
+            Func::System(row) => return self.system_call(row, &[], &Options::default(), x, y),
+            Func::Op1(Oper::System(row), a) => {
+                return self.system_call(row, std::slice::from_ref(a), &Options::default(), x, y);
+            }
+            Func::Op2(Oper::System(row), a, b) => {
+                return self.system_call(row, &[a.clone(), b.clone()], &Options::default(), x, y);
+            }
+            Func::Dfn(_) | Func::Op1(Oper::Dfn(_), _) | Func::Op2(Oper::Dfn(_), ..) => return self.call_dfn(f, x, y),
+            Func::Op1(Oper::Prim(p), a) => self.derived(p, std::slice::from_ref(a), x, y, None),
+            Func::Op2(Oper::Prim(p), a, b) => self.derived(p, &[a.clone(), b.clone()], x, y, None),
+            Func::Outer(g) => super::operators::products::outer(self, g, x, y),
+            Func::Axis(g, k) => self.with_axis(g, x, y, k),
+            Func::Fork(a, g, h) => {
+                let right = self.operand_call(h, x, y)?;
+                let left = match a {
+                    Operand::A(a) => a.clone(),
+                    f => self.operand_call(f, x, y)?,
+                };
+                self.operand_call(g, Some(&left), &right)
+            }
+            Func::Atop(g, h) => {
+                let mid = self.operand_call(h, x, y)?;
+                self.operand_call(g, None, &mid)
+            }
+        };
+        value.map(Outcome::Array)
+    }
+
+    fn derived(
+        &mut self,
+        p: &'static Prim,
+        operands: &[Operand],
+        x: Option<&Array>,
+        y: &Array,
+        axis: Axis<'_>,
+    ) -> Result<Array> {
+        match p.operator.as_ref().map(|m| (m.does, m.axis)) {
+            Some((Does::Operator(_), false)) if axis.is_some() => Err(syntax(format!("{} takes no axis", p.glyph))),
+            Some((Does::Operator(run), _)) => run(self, operands, x, y, axis),
+            _ => Err(nonce(p.glyph)),
+        }
+    }
+
+    fn with_axis(&mut self, g: &Operand, x: Option<&Array>, y: &Array, k: &Array) -> Result<Array> {
+        let Operand::F(g) = g else { return Err(syntax("an axis belongs to a function")) };
+        match (&**g, x) {
+            (Func::Prim(p), Some(x)) => self.dyadic(p, x, y, Some(k)),
+            (Func::Prim(p), None) => self.monadic(p, y, Some(k)),
+            (Func::Op1(Oper::Prim(p), a), x) => self.derived(p, std::slice::from_ref(a), x, y, Some(k)),
+            _ => Err(syntax("this function takes no axis")),
+        }
+    }
+
+    /// An operand that is a function, on arguments, giving a value.
+    pub fn operand_call(&mut self, f: &Operand, x: Option<&Array>, y: &Array) -> Result<Array> {
+        match f {
+            Operand::F(f) => self.apply(f, x, y),
+            Operand::A(_) => Err(syntax("this operand must be a function")),
+        }
+    }
+
+    pub fn apply(&mut self, f: &Rc<Func>, x: Option<&Array>, y: &Array) -> Result<Array> {
+        if let (Func::Prim(p), Some(x)) = (&**f, x) {
+            return self.dyadic(p, x, y, None);
+        }
+        let o = self.call(f, x, y)?;
+        self.valued(o)?.ok_or_else(|| aplomb_ground::error::value("this function gave no value"))
+    }
+
+    /// ⍎ as an operand: the text runs among the names that the running dfn sees.
+    fn execute_here(&mut self, y: &Array) -> Result<Array> {
+        let none = crate::syntax::parse(
+            &aplomb_ground::span::Source::new("⍎", ""),
+            &mut self.st.symbols,
+            self.cx.host.limits(),
+        )?;
+        let ast = Rc::new(none);
+        let frame = self.st.frame.clone();
+        self.execute_text(At { ast: &ast, frame: frame.as_ref() }, y)?
+            .ok_or_else(|| aplomb_ground::error::value("this text gave no value"))
+    }
+
+    /// `⍎Y` in the caller's scope.
+    pub fn execute_text(&mut self, at: At<'_>, y: &Array) -> Result<Option<Array>> {
+        self.cx.unframed("⍎")?;
+        let y = self.cx.ready(y, "⍎")?;
+        // Characters, the text of them, its tokens.
+        let _held = self.cx.budget().charge_elements(y.len(), 24)?;
+        let text = y.to_text().ok_or_else(|| aplomb_ground::error::domain("⍎ takes text"))?;
+        let source = aplomb_ground::span::Source::new("⍎", text);
+        let limits = self.cx.host.limits().clone();
+        let ast = Rc::new(crate::syntax::parse(&source, &mut self.st.symbols, &limits)?);
+        self.st.depth += 1;
+        if self.st.depth > limits.depth {
+            self.st.depth -= 1;
+            return Err(aplomb_ground::error::limit(format!("calls stand more than {} deep", limits.depth)));
+        }
+        let done = self.execute_statements(At { ast: &ast, frame: at.frame });
+        self.st.depth -= 1;
+        done
+    }
+
+    /// The last statement's value, shy after an assignment; values before it print.
+    fn execute_statements(&mut self, at: At<'_>) -> Result<Option<Array>> {
+        let mut last = None;
+        for stmt in at.ast.stmts.iter().filter(|s| !at.ast.phrase(s.phrase).items.is_empty()) {
+            self.cx.host.interrupt().check()?;
+            if let Some(a) = last.take().filter(|_| !self.st.shy) {
+                let a = self.cx.ready_to_show(&a)?;
+                let text = self.display(&a)?;
+                self.cx.host.output(&text);
+            }
+            let (outcome, assigns) = self.phrase(at, stmt.phrase, false)?;
+            last = match outcome {
+                Outcome::Func(_) if !assigns => {
+                    return Err(syntax("⍎ gives a value; this text is a function"));
+                }
+                Outcome::Func(f) => Some(self.cx.text(&f.text())?),
+                Outcome::Oper(_) => None,
+                o => self.valued(o)?,
+            };
+            self.st.shy |= assigns;
+        }
+        Ok(last)
+    }
+}

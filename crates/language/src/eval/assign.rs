@@ -1,0 +1,309 @@
+//! Assignments: names, patterns, indexed, modified, selective, system variables, `⎕←`.
+
+use super::operators::scalar_op;
+use super::run::{At, Eval};
+use super::value::{Func, Operand, Value};
+use crate::functions::amend::fits;
+use crate::functions::select::{Sel, places_of, select};
+use crate::syntax::Sym;
+use crate::syntax::resolve::{Do, Ins, Pattern};
+use aplomb_ground::error::{Result, length, rank, syntax, untraced, value};
+use aplomb_values::array::{Array, Changing};
+use std::rc::Rc;
+
+impl Eval<'_> {
+    pub fn assignment(&mut self, at: At<'_>, ins: &Ins) -> Result<()> {
+        let top = |e: &Self| e.st.stack.last().cloned().ok_or_else(|| value("nothing to assign"));
+        match &ins.what {
+            Do::Assign(sym) => {
+                let v = top(self)?;
+                self.name_value(at, *sym, v);
+            }
+            Do::AssignAlpha => {
+                let v = top(self)?;
+                match at.frame {
+                    Some(f) => *f.alpha.borrow_mut() = Some(Value::Array(v)),
+                    None => return Err(syntax("⍺ stands only inside { }")),
+                }
+            }
+            Do::AssignAlphaFunc(f) => {
+                let v = self.function(at, f)?;
+                match at.frame {
+                    Some(f) => *f.alpha.borrow_mut() = Some(Value::Func(v)),
+                    None => return Err(syntax("⍺ stands only inside { }")),
+                }
+            }
+            Do::AssignFunc(sym, f) => {
+                let v = self.function(at, f)?;
+                self.set(at, *sym, Value::Func(v));
+            }
+            Do::AssignOper(sym, op) => {
+                let v = self.operator(at, op)?;
+                self.set(at, *sym, Value::Oper(v));
+            }
+            Do::AssignPattern(p) => {
+                let v = top(self)?;
+                self.spread(at, p, &v)?;
+            }
+            Do::AssignSystem(row) => {
+                let v = top(self)?;
+                self.set_system(at, row, &v)?;
+            }
+            Do::Print { line } => {
+                let v = top(self)?;
+                self.cx.unframed("printing")?;
+                let v = self.cx.ready_to_show(&v)?;
+                let text = self.display(&v)?;
+                self.print(&text, *line);
+            }
+            Do::PrintFunc { f, line } => {
+                let f = self.function(at, f)?;
+                self.cx.unframed("printing")?;
+                let text = self.function_text(&f)?;
+                self.print(&text, *line);
+            }
+            Do::PrintOper { op, line } => {
+                let op = self.operator(at, op)?;
+                self.cx.unframed("printing")?;
+                self.cx.settle(&[], "display")?;
+                self.print(&format!("{}\n", op.text()), *line);
+            }
+            Do::Modify(sym, f) => {
+                let v = top(self)?;
+                let f = self.function(at, f)?;
+                let old = self.visible(at, *sym)?;
+                let new = self.apply(&f, Some(&old), &v)?;
+                self.change(at, *sym, new)?;
+            }
+            Do::AssignIndex { sym, present, f } => {
+                let mut indices = Vec::with_capacity(present.len());
+                for &p in present {
+                    indices.push(if p { self.st.stack.pop() } else { None });
+                }
+                let v = top(self)?;
+                let f = f.as_ref().map(|f| self.function(at, f)).transpose()?;
+                self.set_indexed(at, *sym, &indices, f, &v)?;
+            }
+            Do::Positions(sym) => self.positions(at, *sym)?,
+            Do::AssignSelected { sym, f, reach } => self.assign_selected(at, *sym, f.as_ref(), *reach)?,
+            _ => return Err(aplomb_ground::error::internal("a step that the evaluator does not know")),
+        }
+        Ok(())
+    }
+
+    /// `⎕←` with its line end, `⍞←` without.
+    fn print(&mut self, text: &str, line: bool) {
+        if line {
+            self.cx.sys.prompt.clear();
+            self.cx.host.output(text);
+        } else {
+            self.prompt(text.trim_end_matches('\n'));
+        }
+    }
+
+    fn name_value(&mut self, at: At<'_>, sym: Sym, v: Array) {
+        if let Some(cell) = v.pending() {
+            cell.set_name(&self.st.symbols.name(sym));
+        }
+        self.set(at, sym, Value::Array(v));
+    }
+
+    /// Gives a name its value where the code runs: a local inside a dfn, else a name of the workspace.
+    pub fn set(&mut self, at: At<'_>, sym: Sym, v: Value) {
+        match at.frame {
+            Some(f) => {
+                f.set(sym, v);
+            }
+            None => self.set_global(sym, Some(v)),
+        }
+    }
+
+    pub fn set_global(&mut self, sym: Sym, v: Option<Value>) {
+        let old = self.st.globals.set(sym, v);
+        if !self.st.journal.iter().any(|(s, _)| *s == sym) {
+            self.st.journal.push((sym, old));
+        }
+    }
+
+    /// The nearest visible array of that name.
+    pub fn visible(&mut self, at: At<'_>, sym: Sym) -> Result<Array> {
+        match self.lookup(at, sym) {
+            Some(Value::Array(a)) => Ok(a.settled()),
+            Some(_) => Err(syntax(format!("{} is a function", self.st.symbols.name(sym)))),
+            None => Err(value(format!("{} has no value", self.st.symbols.name(sym)))),
+        }
+    }
+
+    /// Changes the nearest visible name.
+    pub fn change(&mut self, at: At<'_>, sym: Sym, v: Array) -> Result<()> {
+        let mut frame = at.frame;
+        while let Some(f) = frame {
+            if f.local(sym).is_some() {
+                if f.framing < self.cx.sys.framing {
+                    self.cx.unframed("an outer assignment")?;
+                }
+                f.set(sym, Value::Array(v));
+                return Ok(());
+            }
+            frame = f.closure.env.as_ref();
+        }
+        self.cx.unframed("an outer assignment")?;
+        if let Some(cell) = v.pending() {
+            cell.set_name(&self.st.symbols.name(sym));
+        }
+        self.set_global(sym, Some(Value::Array(v)));
+        Ok(())
+    }
+
+    /// The array of that name to be changed: out of its slot, if nobody can look there meanwhile and nobody needs the
+    /// value it had when the statement began.
+    fn take(&mut self, at: At<'_>, sym: Sym, f: Option<&Func>) -> Result<Array> {
+        if matches!(f, None | Some(Func::Prim(_))) {
+            let mut frame = at.frame;
+            while let Some(scope) = frame {
+                if scope.local(sym).is_some() {
+                    let taken = scope.set(sym, Value::Array(Array::num(0.0)));
+                    return Ok(taken.and_then(Value::into_array).unwrap_or(Array::num(0.0)));
+                }
+                frame = scope.closure.env.as_ref();
+            }
+            if self.st.journal.iter().any(|(s, _)| *s == sym) {
+                let taken = self.st.globals.set(sym, Some(Value::Array(Array::num(0.0))));
+                return Ok(taken.and_then(Value::into_array).unwrap_or(Array::num(0.0)));
+            }
+        }
+        self.visible(at, sym)
+    }
+
+    fn spread(&mut self, at: At<'_>, p: &Pattern, v: &Array) -> Result<()> {
+        let names = match p {
+            Pattern::Name(sym) => {
+                self.name_value(at, *sym, v.clone());
+                return Ok(());
+            }
+            Pattern::System(row) => return self.set_system(at, row, v),
+            Pattern::All(names) => names,
+        };
+        if v.rank() > 1 {
+            return Err(rank("names are given a vector or a scalar"));
+        }
+        if v.rank() == 1 && v.len() != names.len() {
+            return Err(
+                length(format!("{} names for {} items", names.len(), v.len())).hint("one scalar goes to all names")
+            );
+        }
+        let (scalar, cells) = (v.rank() == 0, v.frame().is_some());
+        let v = if cells { v.clone() } else { self.cx.ready_outer(v)? };
+        for (k, name) in names.iter().enumerate() {
+            let item = match () {
+                () if scalar => v.disclosed(),
+                () if cells => self.cx.framed_item(&v, k)?,
+                () => v.item(k),
+            };
+            self.spread(at, name, &item)?;
+        }
+        Ok(())
+    }
+
+    fn set_indexed(
+        &mut self,
+        at: At<'_>,
+        sym: Sym,
+        indices: &[Option<Array>],
+        f: Option<Rc<Func>>,
+        v: &Array,
+    ) -> Result<()> {
+        if v.frame().is_some() {
+            return Err(untraced("a cell goes into an array"));
+        }
+        let mut old = self.visible(at, sym)?;
+        let simple = indices.iter().flatten().all(Array::is_uniform);
+        let op = f.as_ref().map(|f| scalar_op(&Operand::F(f.clone())));
+        if simple
+            && op != Some(None)
+            && indices.len() == old.rank()
+            && let Some(new) = self.cx.record_scatter(&old, indices, op.flatten(), v)?
+        {
+            return self.change(at, sym, new);
+        }
+        old = self.cx.ready_outer(&old)?;
+        if let [Some(i)] = indices
+            && !i.is_simple()
+        {
+            // v[⊂i j]: one place of any rank for each item.
+            let mut places = Vec::new();
+            for item in i.to_items() {
+                if item.len() != old.rank() {
+                    return Err(rank(format!("an index of {} numbers for {} axes", item.len(), old.rank())));
+                }
+                let mut place = 0;
+                for (k, &n) in self.cx.integers(&item, "an index")?.iter().zip(old.shape()) {
+                    let one = Array::num(*k as f64);
+                    let Sel::At { places, .. } = select(&mut self.cx, Some(&one), n)? else { continue };
+                    place = place * n + places[0];
+                }
+                places.push(place);
+            }
+            return self.replace(at, sym, old, i.shape(), places, f, v);
+        }
+        if indices.len() != old.rank() {
+            return Err(rank(format!("{} indices for {} axes", indices.len(), old.rank())));
+        }
+        let mut sels = Vec::with_capacity(indices.len());
+        for (k, i) in indices.iter().enumerate() {
+            sels.push(select(&mut self.cx, i.as_ref(), old.shape()[k])?);
+        }
+        let (shape, places) = places_of(old.shape(), &sels)?;
+        self.replace(at, sym, old, &shape, places, f, v)
+    }
+
+    /// Items at ravel places become the items of v, or `old f v` item by item.
+    #[allow(clippy::too_many_arguments)]
+    pub fn replace(
+        &mut self,
+        at: At<'_>,
+        sym: Sym,
+        mut old: Array,
+        shape: &[usize],
+        places: Vec<usize>,
+        f: Option<Rc<Func>>,
+        v: &Array,
+    ) -> Result<()> {
+        old = self.cx.ready_outer(&old)?;
+        let v = self.cx.ready_outer(v)?;
+        fits(&v, shape)?;
+        let one = v.len() == 1;
+        let item = |k: usize| if v.rank() == 0 { v.disclosed() } else { v.item(if one { 0 } else { k }) };
+        // Every item of `old` that goes is kept until nothing can fail any more.
+        let mut undo = Vec::new();
+        let proto = old.prototype();
+        drop(old);
+        let mut to = match Changing::of(self.take(at, sym, f.as_deref())?, self.cx.budget()) {
+            Ok(to) => to,
+            Err((was, e)) => {
+                self.change(at, sym, was)?;
+                return Err(e);
+            }
+        };
+        for (k, &p) in places.iter().enumerate() {
+            let new = match &f {
+                None => Ok(item(k)),
+                Some(f) => {
+                    undo.push((p, to.item(p)));
+                    self.apply(f, Some(&to.item(p)), &item(k)).map(|new| new.disclosed())
+                }
+            };
+            let done = new.and_then(|new| to.put(p, &new, self.cx.budget()));
+            if let Err(e) = done {
+                for (p, was) in undo.iter().rev() {
+                    to.put(*p, was, self.cx.budget())?;
+                }
+                let was = to.finish(proto, self.cx.budget())?;
+                self.change(at, sym, was)?;
+                return Err(e);
+            }
+        }
+        let new = to.finish(proto, self.cx.budget())?;
+        self.change(at, sym, new)
+    }
+}

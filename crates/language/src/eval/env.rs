@@ -1,0 +1,93 @@
+//! Scopes: frames of dfn calls over the workspace's names.
+
+use super::system::Row;
+use super::value::{Closure, Func, Operand, Value};
+use crate::syntax::ast::Sym;
+use aplomb_values::array::Array;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// One call of a dfn. Names live in a short list: a dfn has few.
+pub struct Frame {
+    /// What ∇ calls: the dfn, or the operator with its operands.
+    pub this: Rc<Func>,
+    pub closure: Rc<Closure>,
+    pub alpha: RefCell<Option<Value>>,
+    pub omega: Array,
+    pub locals: RefCell<Vec<(Sym, Value)>>,
+    /// How many frames of cells stood around when the call began.
+    pub framing: u32,
+    /// System variables as they were before this call changed them.
+    pub saved: RefCell<Vec<(&'static Row, Array)>>,
+}
+
+impl Frame {
+    /// ⍺⍺ (0) and ⍵⍵ (1).
+    pub fn operand(&self, k: usize) -> Option<&Operand> {
+        match (&*self.this, k) {
+            (Func::Op1(_, f) | Func::Op2(_, f, _), 0) => Some(f),
+            (Func::Op2(_, _, g), 1) => Some(g),
+            _ => None,
+        }
+    }
+
+    pub fn local(&self, sym: Sym) -> Option<Value> {
+        self.locals.borrow().iter().find(|(s, _)| *s == sym).map(|(_, v)| v.clone())
+    }
+
+    pub fn set(&self, sym: Sym, value: Value) -> Option<Value> {
+        let mut locals = self.locals.borrow_mut();
+        match locals.iter_mut().find(|(s, _)| *s == sym) {
+            Some(slot) => Some(std::mem::replace(&mut slot.1, value)),
+            None => {
+                locals.push((sym, value));
+                None
+            }
+        }
+    }
+
+    pub fn remove(&self, sym: Sym) -> Option<Value> {
+        let mut locals = self.locals.borrow_mut();
+        let at = locals.iter().position(|(s, _)| *s == sym)?;
+        Some(locals.remove(at).1)
+    }
+
+    /// At the end of a call: local functions hold this frame, which holds them. If nothing else does, let go.
+    pub fn leave(self: Rc<Frame>) {
+        let mine = |v: &Value| match v {
+            Value::Func(f) => {
+                matches!(&**f, Func::Dfn(c) if c.env.as_ref().is_some_and(|e| Rc::ptr_eq(e, &self)) && Rc::strong_count(f) == 1)
+            }
+            _ => false,
+        };
+        let own = self.locals.borrow().iter().filter(|(_, v)| mine(v)).count();
+        if own > 0 && Rc::strong_count(&self) == own + 1 {
+            let locals = std::mem::take(&mut *self.locals.borrow_mut());
+            drop(locals);
+        }
+    }
+}
+
+/// The workspace's names.
+#[derive(Clone, Default)]
+pub struct Globals {
+    slots: Vec<Option<Value>>,
+}
+
+impl Globals {
+    pub fn get(&self, sym: Sym) -> Option<&Value> {
+        self.slots.get(sym.0 as usize).and_then(Option::as_ref)
+    }
+
+    pub fn set(&mut self, sym: Sym, value: Option<Value>) -> Option<Value> {
+        let at = sym.0 as usize;
+        if at >= self.slots.len() {
+            self.slots.resize(at + 1, None);
+        }
+        std::mem::replace(&mut self.slots[at], value)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (Sym, &Value)> {
+        self.slots.iter().enumerate().filter_map(|(k, v)| v.as_ref().map(|v| (Sym(k as u32), v)))
+    }
+}

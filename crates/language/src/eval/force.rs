@@ -1,0 +1,324 @@
+//! Forcing: the pending cells that roots reach become one recorded graph, which the host compiles and runs.
+//!
+//! Rows: DESIGN §2, LOWERING §5. No recursion; inputs are one per storage; sites follow the order of evaluation.
+
+use super::cx::Cx;
+use super::host::Host;
+use super::keep::{Needed, held};
+use super::operators::frames::Run;
+use super::replay::takes_complex;
+use aplomb_ground::error::{Kind, Result, untraced};
+use aplomb_ground::limits::Budget;
+use aplomb_ground::span::Place;
+use aplomb_values::array::{Array, Data};
+use aplomb_values::dag::Recorded;
+use aplomb_values::dag::{Cell, Dag, Info, Meta, Node, NodeId, Scalar};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Why a value that does not show was computed.
+pub(super) const UNREAD: &str = "nothing uses this value, but it was computed";
+
+impl Cx<'_> {
+    /// The array with everything pending in it computed.
+    pub fn ready(&mut self, a: &Array, why: &'static str) -> Result<Array> {
+        match a.data() {
+            Data::Num(_) | Data::Complex(_) | Data::Char(_) | Data::Dense(_) => Ok(a.clone()),
+            Data::Lazy(cell) => {
+                if cell.forced().is_none() {
+                    self.force(&[a], why)?;
+                }
+                Ok(a.settled())
+            }
+            Data::Framed(_) => Err(untraced(format!("{why} needs its values"))),
+            Data::Items(items) if !items.lazy => Ok(a.clone()),
+            Data::Items(_) => {
+                self.force(&[a], why)?;
+                settled_deep(a, self.budget())
+            }
+        }
+    }
+
+    /// One evaluation for all pending cells in these arrays.
+    pub fn force(&mut self, arrays: &[&Array], why: &'static str) -> Result<()> {
+        let mut roots: Vec<Rc<Cell>> = Vec::new();
+        for a in arrays {
+            pending_in(a, &mut roots);
+        }
+        self.force_cells(roots, why)
+    }
+
+    /// What is about to be seen, computed.
+    pub fn ready_to_show(&mut self, a: &Array) -> Result<Array> {
+        self.settle(&[a], "display")?;
+        self.ready(a, "display")
+    }
+
+    /// The door to every effect: computes these arrays, and with them, in one evaluation, all that was written before
+    /// and may fail. So no effect is seen after a failure that came before it, however much was recorded.
+    pub fn settle(&mut self, arrays: &[&Array], why: &'static str) -> Result<()> {
+        let mut roots: Vec<Rc<Cell>> = Vec::new();
+        for a in arrays {
+            pending_in(a, &mut roots);
+        }
+        if self.sys.hard.is_empty() {
+            return self.force_cells(roots, why);
+        }
+        // Of what is told of a value that nobody uses.
+        let unread = |c: &&Rc<Cell>| Rc::strong_count(c) == 1;
+        let unread: Vec<_> = self.sys.hard.iter().filter(unread).map(|c| c.meta().place.clone()).collect();
+        // What these reach is computed with them, and what the latest reach with those.
+        let mut seen = HashSet::new();
+        roots.iter().for_each(|c| reach(c, &mut seen));
+        let wanted = roots.clone();
+        for cell in self.sys.hard.iter().rev().filter(|c| c.forced().is_none()) {
+            if !seen.contains(&Rc::as_ptr(cell)) {
+                reach(cell, &mut seen);
+                roots.push(cell.clone());
+            }
+        }
+        match self.force_cells(roots, why) {
+            // Too much to hold at once.
+            Err(e) if e.kind() == Kind::WsFull && !self.sys.hard.is_empty() => {
+                self.check_one_by_one()?;
+                self.force_cells(wanted, why)
+            }
+            Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::WsFull | Kind::Limit) => Err(e),
+            // It is the first of all, and told once.
+            Err(e) => {
+                self.sys.hard.clear();
+                Err(match unread.contains(&e.parts().place) {
+                    true => e.hint(UNREAD),
+                    false => e,
+                })
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Whether anything that may fail does. No value is kept: names stay pending.
+    fn check_one_by_one(&mut self) -> Result<()> {
+        let place = self.place();
+        for cell in std::mem::take(&mut self.sys.hard).into_iter().filter(|c| c.forced().is_none()) {
+            let cells = reached(std::slice::from_ref(&cell));
+            if cells.iter().any(|c| c.is_hole() || takes_complex(c)) {
+                continue;
+            }
+            match self.host.force(record(&[cell], &cells, "check", place.clone())) {
+                // Whoever needs one that does not fit alone is told so.
+                Err(e) if e.kind() != Kind::WsFull && e.on_host().is_none() => return Err(e),
+                Ok(_) | Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves it to somebody else to compute what this value reaches.
+    pub fn hand_over(&mut self, a: &Array) {
+        let (mut roots, mut seen) = (Vec::new(), HashSet::new());
+        pending_in(a, &mut roots);
+        roots.iter().for_each(|c| reach(c, &mut seen));
+        self.sys.hard.retain(|c| !seen.contains(&Rc::as_ptr(c)));
+    }
+
+    /// What has effects, or sees those of others: files, input, waiting.
+    pub fn world(&mut self) -> Result<&mut dyn Host> {
+        self.settle(&[], "effect")?;
+        Ok(&mut *self.host)
+    }
+
+    /// The same of one array, and of whatever else of it somebody holds: values that were recorded together, as the
+    /// states of rounds, are computed together and not once each.
+    pub fn force_held(&mut self, a: &Array, why: &'static str) -> Result<()> {
+        let mut roots: Vec<Rc<Cell>> = Vec::new();
+        pending_in(a, &mut roots);
+        let cells = reached(&roots);
+        let held = held(&cells, self.sys);
+        roots.extend(cells.iter().filter(|c| held.contains(&Rc::as_ptr(c))).cloned());
+        self.force_cells(roots, why)
+    }
+
+    pub fn force_cells(&mut self, mut roots: Vec<Rc<Cell>>, why: &'static str) -> Result<()> {
+        let mut seen = HashSet::new();
+        roots.retain(|c| c.forced().is_none() && seen.insert(Rc::as_ptr(c)));
+        if roots.is_empty() {
+            return Ok(());
+        }
+        if self.sys.rounds > 0 {
+            return Err(untraced("a round looks at values"));
+        }
+        let place = self.place();
+        let cells = reached(&roots);
+        // Pointers of checks, which hold their cells: a replay lets the others go.
+        let hard: HashSet<_> = self.sys.hard.iter().map(Rc::as_ptr).collect();
+        let checks: HashSet<_> = cells.iter().map(Rc::as_ptr).filter(|c| hard.contains(c)).collect();
+        let places: Vec<_> = match self.sys.runs.is_empty() {
+            true => Vec::new(),
+            false => cells.iter().map(|c| (c.meta().place.clone(), c.seq())).collect(),
+        };
+        let needed = Needed::of(&roots, &cells);
+        if !self.evaluate_more(&roots, &cells, &needed, why) {
+            self.evaluate(&roots, cells.clone(), why).map_err(|e| {
+                let failed = |at: &Option<Place>| e.has_place() && *at == e.parts().place;
+                let suspect = |r: &&Run| places.iter().any(|(at, seq)| failed(at) && r.recorded(*seq));
+                self.sys.suspects = self.sys.runs.iter().filter(suspect).cloned().collect();
+                match &place {
+                    Some(at) if e.has_place() => e.needed(at),
+                    Some(at) => e.at(at),
+                    None => e,
+                }
+            })?;
+        }
+        needed.note(&cells);
+        // What this evaluation ran needs no check of its own any more.
+        if !checks.is_empty() {
+            self.sys.hard.retain(|c| !checks.contains(&Rc::as_ptr(c)));
+        }
+        Ok(())
+    }
+
+    /// The roots and what is worth keeping of what they reach. False: there is no such thing, or not all of it has a
+    /// value that can be stored, and nothing happened.
+    fn evaluate_more(&mut self, roots: &[Rc<Cell>], cells: &[Rc<Cell>], needed: &Needed, why: &'static str) -> bool {
+        let kept = self.worth_keeping(roots, cells, needed);
+        if kept.is_empty() || cells.iter().any(|c| c.is_hole() || takes_complex(c)) {
+            return false;
+        }
+        let all: Vec<Rc<Cell>> = roots.iter().chain(kept.iter().map(|k| &k.cell)).cloned().collect();
+        let place = self.place();
+        let recorded = Recorded { kept: kept.iter().map(|k| k.ns).collect(), ..record(&all, cells, why, place) };
+        let values = self.host.force(recorded);
+        values.map(|values| all.iter().zip(values).for_each(|(cell, value)| cell.settle(value))).is_ok()
+    }
+
+    /// On the device, unless complex numbers come in or come out, or a loop does not end there.
+    fn evaluate(&mut self, roots: &[Rc<Cell>], cells: Vec<Rc<Cell>>, why: &'static str) -> Result<()> {
+        if cells.iter().any(|c| c.is_hole()) {
+            return Err(untraced("a value that a body will only have when it runs"));
+        }
+        if cells.iter().any(|c| takes_complex(c)) {
+            return self.replay(cells);
+        }
+        let place = self.place();
+        match self.host.force(record(roots, &cells, why, place)) {
+            Ok(values) => roots.iter().zip(values).for_each(|(cell, value)| cell.settle(value)),
+            Err(e) if e.on_host().is_some() => self.replay(cells)?,
+            Err(e) => return Err(e),
+        }
+        Ok(())
+    }
+}
+
+/// Every pending cell that stands directly in a value, its nested items included.
+fn pending_in(a: &Array, out: &mut Vec<Rc<Cell>>) {
+    match a.data() {
+        Data::Lazy(cell) if cell.forced().is_none() => out.push(cell.clone()),
+        Data::Items(items) if items.lazy => match items.whole() {
+            Some(rows) => pending_in(&rows.node, out),
+            None => items.all().iter().for_each(|i| pending_in(i, out)),
+        },
+        _ => {}
+    }
+}
+
+/// Items that turn out to be simple scalars are stored as such.
+fn settled_deep(a: &Array, budget: &Budget) -> Result<Array> {
+    let Data::Items(items) = a.data() else { return Ok(a.settled()) };
+    if !items.lazy {
+        return Ok(a.clone());
+    }
+    if let Some(rows) = items.whole() {
+        return Ok(Array::rows(rows.node.settled(), rows.at));
+    }
+    let made = items.all().iter().map(|i| settled_deep(i, budget)).collect::<Result<Vec<_>>>()?;
+    Array::collect(a.shape(), made, items.proto.clone(), budget)
+}
+
+/// Adds the pending cells that one reaches.
+fn reach(root: &Rc<Cell>, seen: &mut HashSet<*const Cell>) {
+    let mut stack = vec![root.clone()];
+    while let Some(cell) = stack.pop() {
+        if seen.insert(Rc::as_ptr(&cell))
+            && let Some(node) = cell.node()
+        {
+            stack.extend(node.inputs().iter().filter_map(|a| a.pending().cloned()));
+        }
+    }
+}
+
+/// The pending cells that roots reach, in the order of evaluation.
+fn reached(roots: &[Rc<Cell>]) -> Vec<Rc<Cell>> {
+    let mut seen: HashSet<*const Cell> = HashSet::new();
+    let mut order: Vec<Rc<Cell>> = Vec::new();
+    let mut stack: Vec<Rc<Cell>> = roots.to_vec();
+    while let Some(cell) = stack.pop() {
+        if !seen.insert(Rc::as_ptr(&cell)) {
+            continue;
+        }
+        if let Some(node) = cell.node() {
+            stack.extend(node.inputs().iter().filter_map(|a| a.pending().cloned()));
+        }
+        order.push(cell);
+    }
+    // Rows taken out of a pending node have its number; they stay in the order in which they were met, so that the same
+    // program has the same graph in every run.
+    order.sort_by_key(|c| (c.seq(), c.weight()));
+    order
+}
+
+fn record(roots: &[Rc<Cell>], order: &[Rc<Cell>], why: &'static str, needed: Option<Place>) -> Recorded {
+    let mut made = Maker { dag: Dag::default(), inputs: Vec::new(), known: HashMap::new(), ids: HashMap::new() };
+    for (site, cell) in order.iter().enumerate() {
+        let Some(node) = cell.node() else { continue };
+        let node = node.map_inputs(|a| made.operand(a));
+        let (meta, name, asked) = (cell.meta().clone(), cell.name(), cell.was_asked());
+        let info = Info { meta, site: site as u32, name, asked, from: Vec::new(), born: 0 };
+        let id = made.dag.add(node, info);
+        made.ids.insert(Rc::as_ptr(cell), id);
+    }
+    let roots = roots.iter().filter_map(|c| made.ids.get(&Rc::as_ptr(c)).copied()).collect();
+    Recorded { dag: made.dag, roots, kept: Vec::new(), inputs: made.inputs, why, needed }
+}
+
+struct Maker {
+    dag: Dag,
+    inputs: Vec<Array>,
+    /// Storage and shape to input node: one input per array.
+    known: HashMap<(usize, Vec<usize>), NodeId>,
+    ids: HashMap<*const Cell, NodeId>,
+}
+
+impl Maker {
+    fn operand(&mut self, a: &Array) -> NodeId {
+        if let Some(id) = a.pending().and_then(|c| self.ids.get(&Rc::as_ptr(c))) {
+            return *id;
+        }
+        let name = if let Data::Lazy(cell) = a.data() { cell.name() } else { None };
+        let a = a.settled();
+        let dtype = a.dtype();
+        let meta = |range| Meta { shape: a.shape().into(), dtype, range, place: None };
+        let info = |meta| Info { meta, site: 0, name: name.clone(), asked: false, from: Vec::new(), born: 0 };
+        match a.data() {
+            Data::Num(x) => {
+                let range = dtype.is_integer().then_some((*x, *x));
+                self.dag.add(Node::Const(Scalar::Num(*x)), info(meta(range)))
+            }
+            Data::Char(c) => self.dag.add(Node::Const(Scalar::Char(*c)), info(meta(None))),
+            Data::Dense(buffer) => {
+                let key = (Arc::as_ptr(buffer) as *const u8 as usize, a.shape().to_vec());
+                if let Some(id) = self.known.get(&key) {
+                    return *id;
+                }
+                self.inputs.push(a.clone());
+                let id = self.dag.add(Node::Input(self.inputs.len() as u32 - 1), info(meta(dtype.range())));
+                self.known.insert(key, id);
+                id
+            }
+            // Never recorded: the recorder takes uniform arrays only, and what meets a complex one is replayed.
+            Data::Items(_) | Data::Complex(_) | Data::Lazy(_) | Data::Framed(_) => {
+                self.dag.add(Node::Const(Scalar::Num(0.0)), info(meta(None)))
+            }
+        }
+    }
+}

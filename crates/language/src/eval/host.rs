@@ -1,0 +1,71 @@
+//! What the evaluator asks of the world. A session implements it; tests use `testing::Host`.
+
+use aplomb_ground::error::Result;
+use aplomb_ground::limits::{Budget, Interrupt, Limits};
+use aplomb_ground::span::Place;
+use aplomb_values::array::Array;
+use aplomb_values::array::format::Style;
+use aplomb_values::dag::Recorded;
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::scalar::Src;
+
+/// What time it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Now {
+    /// Milliseconds since 1970-01-01 00:00, universal time.
+    pub ms: i64,
+    /// What local time is ahead of universal time.
+    pub offset_ms: i64,
+}
+
+pub trait Host {
+    /// Compiles and runs. One array a root, in order; on an error nothing is kept.
+    fn force(&mut self, recorded: Recorded) -> Result<Vec<Array>>;
+
+    /// One operation at once, on vectors: `out[i] = op(x[i], y[i])`; a monadic one ignores `y`.
+    /// False: some element is suspect (failed, or beyond the fast path) and the caller must take the scalar meaning.
+    fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool;
+
+    /// Whether what a switch of `RECORDER` names is done.
+    fn is_on(&self, _switch: &str) -> bool {
+        true
+    }
+
+    /// Something that costs more than it seems to: its code in the trace, where, and a sentence.
+    fn warn(&mut self, _code: &'static str, _place: &Place, _text: String) {}
+
+    fn limits(&self) -> &Limits;
+    fn budget(&self) -> &Budget;
+    fn interrupt(&self) -> &Interrupt;
+
+    /// The bytes of a file. Errors: FILE NAME, FILE ACCESS, with the path.
+    fn read_file(&mut self, path: &str) -> Result<Vec<u8>>;
+    fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<()>;
+    /// Behind what the file holds; a file that is not there is made.
+    fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<()>;
+    /// A .npy file as an array. Errors name file and what was expected.
+    fn read_npy(&mut self, path: &str) -> Result<Array>;
+    fn write_npy(&mut self, path: &str, array: &Array) -> Result<()>;
+    fn exists(&mut self, path: &str) -> bool;
+    /// Removes a file.
+    fn delete(&mut self, path: &str) -> Result<()>;
+
+    fn now(&mut self) -> Now;
+    /// Milliseconds of computing and since the session began.
+    fn spent(&mut self) -> (f64, f64);
+    /// Waits, and says how many seconds it took. Errors: INTERRUPT.
+    fn sleep(&mut self, seconds: f64) -> Result<f64>;
+    /// A line that someone types. None: nobody does, or the input has ended.
+    fn read_line(&mut self, prompt: &str) -> Option<String>;
+
+    /// A top-level statement begins: what is forced from here on belongs to it.
+    fn statement(&mut self, place: &Place);
+    /// The value of a top-level statement that is to be shown, how it prints (lines end in `\n`), and what made it so.
+    fn show(&mut self, value: &Array, text: &str, style: &Style);
+    /// Text that the program prints (`⎕←`), line end included.
+    fn output(&mut self, text: &str);
+    /// What the language itself says before it asks for a line: nothing that the program printed.
+    fn prompt(&mut self, text: &str);
+    /// Random bits to start a generator from, when the program set no seed.
+    fn entropy(&mut self) -> u64;
+}

@@ -1,0 +1,387 @@
+//! The interpreter as a session holds it: a workspace, statements that commit or leave no trace.
+
+use super::cx::{Cx, Sys, View};
+use super::force::UNREAD;
+use super::host::Host;
+use super::run::{At, Eval, Outcome, Store};
+use super::value::{Func, Value};
+use crate::eval::env::Globals;
+use crate::syntax::ast::Guard;
+use crate::syntax::resolve::Class;
+use crate::syntax::{self, Ast};
+use aplomb_ground::error::{Error, Kind, Result, syntax};
+use aplomb_ground::span::{Place, Source};
+use aplomb_values::array::format::{Boxes, Style, display, shape_text};
+use aplomb_values::array::{Array, Data};
+use aplomb_values::dag::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A name of the workspace, for `)vars` and `)fns`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named {
+    pub name: String,
+    pub class: Class,
+    /// Shape and dtype, or the source of a function.
+    pub says: String,
+}
+
+/// A workspace as it was. Cheap: values are shared.
+#[derive(Clone)]
+pub struct Snapshot {
+    globals: Globals,
+    sys: Sys,
+}
+
+#[derive(Default)]
+pub struct Interp {
+    store: Store,
+    sys: Sys,
+}
+
+impl Interp {
+    pub fn new() -> Self {
+        Interp::default()
+    }
+
+    /// Record everything whatever its size: for traces.
+    pub fn set_record_all(&mut self, on: bool) {
+        self.sys.record_all = on;
+    }
+
+    /// Values that are asked for again are stored, however cheap they are.
+    pub fn set_keep_all(&mut self, on: bool) {
+        self.sys.keep_all = on;
+    }
+
+    /// How results show; `]box` and `]rows` change it, a clear workspace keeps it.
+    pub fn view(&mut self) -> &mut View {
+        &mut self.sys.view
+    }
+
+    /// What ⎕ARG says.
+    pub fn set_args(&mut self, args: Vec<String>) {
+        self.sys.args = args.into();
+    }
+
+    /// Runs a text's statements in order. Errors: the first; what earlier statements did stays.
+    pub fn execute(&mut self, source: &Arc<Source>, host: &mut dyn Host) -> Result<()> {
+        self.statements(source, host, false).map(|_| ())
+    }
+
+    /// As `execute`, but the last statement's value is given instead of shown, pending if it is.
+    pub fn eval_value(&mut self, source: &Arc<Source>, host: &mut dyn Host) -> Result<Option<Array>> {
+        self.statements(source, host, true)
+    }
+
+    /// The exit code that `⎕OFF` asked for.
+    pub fn exit(&self) -> Option<i32> {
+        self.sys.exit
+    }
+
+    pub fn pp(&self) -> usize {
+        self.sys.pp
+    }
+
+    pub fn pw(&self) -> usize {
+        self.sys.pw
+    }
+
+    pub fn style(&self, host: &dyn Host) -> Style {
+        style(&self.sys, host.limits().lines)
+    }
+
+    /// Forces values in one evaluation; they settle in place.
+    pub fn force(&mut self, arrays: &[&Array], why: &'static str, host: &mut dyn Host) -> Result<()> {
+        Cx { host, sys: &mut self.sys }.force(arrays, why)
+    }
+
+    /// The value with nothing pending in it.
+    pub fn ready(&mut self, a: &Array, why: &'static str, host: &mut dyn Host) -> Result<Array> {
+        let mut ev = Eval { cx: Cx { host, sys: &mut self.sys }, st: &mut self.store };
+        ev.cx.ready(a, why).map_err(|e| ev.first_cell_error(e))
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.store.symbols.find(name).and_then(|s| self.store.globals.get(s))
+    }
+
+    /// Gives a name of the workspace a value, as `)load` does.
+    pub fn set(&mut self, name: &str, value: Value) {
+        let sym = self.store.symbols.intern(name);
+        self.store.globals.set(sym, Some(value));
+    }
+
+    /// All names in alphabetical order.
+    pub fn names(&self) -> Vec<Named> {
+        let mut out: Vec<Named> = self
+            .store
+            .globals
+            .iter()
+            .map(|(sym, v)| Named {
+                name: self.store.symbols.name(sym).to_string(),
+                class: v.class(),
+                says: described(v),
+            })
+            .collect();
+        out.sort_by(|a, b| a.name.cmp(&b.name));
+        out
+    }
+
+    /// False if there was no such name.
+    pub fn erase(&mut self, name: &str) -> bool {
+        match self.store.symbols.find(name) {
+            Some(sym) => self.store.globals.set(sym, None).is_some(),
+            None => false,
+        }
+    }
+
+    pub fn clear(&mut self) {
+        let old = std::mem::take(&mut self.sys);
+        *self = Interp::default();
+        (self.sys.record_all, self.sys.args, self.sys.view) = (old.record_all, old.args, old.view);
+    }
+
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot { globals: self.store.globals.clone(), sys: self.sys.clone() }
+    }
+
+    pub fn restore(&mut self, to: &Snapshot) {
+        self.store.globals = to.globals.clone();
+        let seq = self.sys.seq;
+        self.sys = to.sys.clone();
+        self.sys.seq = seq;
+    }
+
+    fn statements(&mut self, source: &Arc<Source>, host: &mut dyn Host, keep: bool) -> Result<Option<Array>> {
+        let ast = Rc::new(syntax::parse(source, &mut self.store.symbols, host.limits())?);
+        let stmts: Vec<_> = ast
+            .stmts
+            .iter()
+            .filter(|s| s.guard != Guard::None || !ast.phrase(s.phrase).items.is_empty())
+            .copied()
+            .collect();
+        let mut last = None;
+        for (k, stmt) in stmts.iter().enumerate() {
+            if stmt.guard != Guard::None {
+                return Err(syntax_guard(&ast, stmt.phrase));
+            }
+            let keep = keep && k + 1 == stmts.len();
+            last = self.statement(&ast, stmt.phrase, host, keep)?;
+            if self.sys.exit.is_some() {
+                break;
+            }
+        }
+        Ok(last)
+    }
+
+    /// One statement: on an error every name is as before.
+    fn statement(
+        &mut self,
+        ast: &Rc<Ast>,
+        phrase: syntax::ast::PhraseId,
+        host: &mut dyn Host,
+        keep: bool,
+    ) -> Result<Option<Array>> {
+        let place = ast.place(ast.phrase(phrase).span);
+        host.statement(&place);
+        let own = Statement::begin(&mut self.store, &mut self.sys, &place);
+        let mut ev = Eval { cx: Cx { host, sys: own.sys }, st: own.store };
+        match ev.top(At { ast, frame: None }, phrase, keep).map_err(|e| ev.earliest(e)) {
+            Ok(value) => {
+                own.commit();
+                Ok(value)
+            }
+            Err(e) if e.kind() == Kind::Exit => {
+                own.commit();
+                Ok(None)
+            }
+            Err(e) => {
+                drop(own);
+                self.sys.error = Some(Rc::new(e.clone()));
+                Err(e.at(&place))
+            }
+        }
+    }
+
+    /// What was written and may fail, and nobody has looked at yet. A program ends with it.
+    pub fn finish(&mut self, host: &mut dyn Host) -> Result<()> {
+        let mut ev = Eval { cx: Cx { host, sys: &mut self.sys }, st: &mut self.store };
+        let done = ev.cx.settle(&[], "end").map_err(|e| ev.first_cell_error(e));
+        self.sys.hard.clear();
+        done
+    }
+}
+
+/// A statement under way. Dropped before it is committed, by an error or a panic, it leaves no trace: names and modes
+/// are as they were.
+struct Statement<'a> {
+    store: &'a mut Store,
+    sys: &'a mut Sys,
+    /// Without the cells that may fail, which outlive a statement.
+    before: Option<Sys>,
+}
+
+impl<'a> Statement<'a> {
+    fn begin(store: &'a mut Store, sys: &'a mut Sys, place: &Place) -> Self {
+        store.reset();
+        store.journal.clear();
+        sys.reset();
+        let hard = std::mem::take(&mut sys.hard);
+        let before = Some(sys.clone());
+        sys.hard = hard;
+        sys.source = Some(place.source.clone());
+        sys.span = place.span;
+        Statement { store, sys, before }
+    }
+
+    fn commit(mut self) {
+        self.before = None;
+    }
+}
+
+impl Drop for Statement<'_> {
+    fn drop(&mut self) {
+        self.store.reset();
+        self.sys.reset();
+        let journal = std::mem::take(&mut self.store.journal);
+        let Some(before) = self.before.take() else { return };
+        for (sym, old) in journal.into_iter().rev() {
+            self.store.globals.set(sym, old);
+        }
+        let (seq, drawn, seed) = (self.sys.seq, self.sys.drawn, self.sys.seed);
+        let mut hard = std::mem::take(&mut self.sys.hard);
+        hard.retain(|c| c.seq() <= before.seq);
+        *self.sys = before;
+        (self.sys.seq, self.sys.hard) = (seq, hard);
+        // Numbers drawn by a failed line stay drawn.
+        if self.sys.seed == seed {
+            self.sys.drawn = drawn;
+        }
+    }
+}
+
+fn style(sys: &Sys, lines: usize) -> Style {
+    Style { pp: sys.pp, pw: sys.pw, lines, boxes: sys.view.boxes, long: sys.view.rows() }
+}
+
+fn syntax_guard(ast: &Ast, phrase: syntax::ast::PhraseId) -> aplomb_ground::error::Error {
+    syntax("a guard stands only inside { }").at(&ast.place(ast.phrase(phrase).span))
+}
+
+fn described(v: &Value) -> String {
+    match v {
+        Value::Array(a) => {
+            let kind = match a.data() {
+                Data::Items(_) => "nested".to_string(),
+                _ => a.dtype().name().to_string(),
+            };
+            let pending = if a.pending().is_some() { ", pending" } else { "" };
+            format!("{} {kind}{pending}", shape_text(a.shape()))
+        }
+        Value::Func(f) => f.text(),
+        Value::Oper(op) => op.text(),
+    }
+}
+
+impl Eval<'_> {
+    /// A top-level statement: run, show, check what nobody will look at.
+    pub(super) fn top(&mut self, at: At<'_>, phrase: syntax::ast::PhraseId, keep: bool) -> Result<Option<Array>> {
+        let from = self.cx.sys.seq;
+        let (outcome, assigns) = self.phrase(at, phrase, false)?;
+        let outcome = match outcome {
+            Outcome::Tail(..) => match self.valued(outcome)? {
+                Some(a) => Outcome::Array(a),
+                None => Outcome::Nothing,
+            },
+            o => o,
+        };
+        let assigns = assigns || self.st.shy;
+        let mut kept = None;
+        self.cx.sys.source = Some(at.ast.source.clone());
+        self.cx.sys.span = at.ast.phrase(phrase).span;
+        match outcome {
+            Outcome::Array(a) if keep => {
+                self.cx.hand_over(&a);
+                // Whoever gets it sees nothing of what else failed on the way.
+                let own = self.cx.sys.hard.iter().filter(|c| c.seq() > from).cloned().collect();
+                self.cx.force_cells(own, "check")?;
+                kept = Some(a);
+            }
+            Outcome::Array(a) if !assigns => {
+                let a = self.cx.ready_to_show(&a)?;
+                let style = self.style();
+                let text = display(&a, &style, self.cx.budget())?;
+                self.cx.sys.prompt.clear();
+                self.cx.host.show(&a, &text, &style);
+            }
+            Outcome::Func(f) if !assigns => {
+                let text = self.function_text(&f)?;
+                self.cx.host.output(&text);
+            }
+            Outcome::Oper(op) if !assigns => {
+                self.cx.settle(&[], "display")?;
+                self.cx.host.output(&format!("{}\n", op.text()));
+            }
+            _ => {}
+        }
+        self.check_dead()?;
+        Ok(kept)
+    }
+
+    /// A function as it prints, line ends included.
+    pub(super) fn function_text(&mut self, f: &Func) -> Result<String> {
+        let mut arrays = Vec::new();
+        f.arrays(&mut arrays);
+        self.cx.settle(&arrays, "display")?;
+        Ok(match self.cx.sys.view.trains {
+            true => {
+                let parts = f.parts(&self.cx)?;
+                let style = style(self.cx.sys, 0);
+                display(&parts, &Style { boxes: style.boxes.max(Boxes::Min), ..style }, self.cx.budget())?
+            }
+            false => format!("{}\n", f.text()),
+        })
+    }
+
+    /// The error that came first: something recorded before this one may fail too, and then that is the error.
+    pub fn earliest(&mut self, e: Error) -> Error {
+        if matches!(e.kind(), Kind::Interrupt | Kind::Internal | Kind::Exit | Kind::WsFull | Kind::Limit) {
+            return e;
+        }
+        let cells = std::mem::take(&mut self.cx.sys.hard);
+        let suspects = std::mem::take(&mut self.cx.sys.suspects);
+        let e = match self.cx.force_cells(cells, "check") {
+            Err(first) if first.has_place() => first,
+            _ => {
+                self.cx.sys.suspects = suspects;
+                e
+            }
+        };
+        self.first_cell_error(e)
+    }
+
+    /// E2: failing operations that no live value reaches are run as checks. Those that a name holds wait for what makes
+    /// use of them, or for the next effect (`Cx::settle`).
+    fn check_dead(&mut self) -> Result<()> {
+        let hard = std::mem::take(&mut self.cx.sys.hard);
+        let pending = hard.into_iter().filter(|c| c.forced().is_none());
+        let (dead, live): (Vec<Rc<Cell>>, Vec<_>) = pending.partition(|c| Rc::strong_count(c) == 1);
+        self.cx.sys.hard = live;
+        self.cx.force_cells(dead, "check").map_err(|e| if e.kind() == Kind::Internal { e } else { e.hint(UNREAD) })
+    }
+
+    /// Errors: WS FULL, INTERRUPT.
+    pub fn display(&self, a: &Array) -> Result<String> {
+        display(a, &self.style(), self.cx.budget())
+    }
+
+    fn style(&self) -> Style {
+        let mut style = style(self.cx.sys, self.cx.host.limits().lines);
+        if self.st.frame.is_some() && !self.cx.sys.view.inside {
+            let plain = View { unread: self.cx.sys.view.unread, ..View::default() };
+            (style.boxes, style.long) = (plain.boxes, plain.rows());
+        }
+        style
+    }
+}

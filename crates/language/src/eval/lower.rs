@@ -1,0 +1,390 @@
+//! Recording: scalar functions, reductions, moves and iota on simple arrays become cells, or run at once when small.
+//!
+//! Rows: LOWERING §2, §6; DESIGN §2 (small is eager). Both ways give the same values: eager results take the dtype that
+//! `Op::result` says, and one table (`prim::scalar`) holds the meaning.
+
+use super::cx::{Cx, SMALL};
+use aplomb_ground::error::{Error, Result, domain, length, rank, untraced};
+use aplomb_values::array::{Array, Buf, DType, Data, Shape, View, elements};
+use aplomb_values::dag::{Cell, Meta, Node};
+use aplomb_values::prim::moves::Move;
+use aplomb_values::prim::op::{Fails, Gives, Op};
+use aplomb_values::prim::scalar;
+use aplomb_values::prim::scalar::Src;
+use std::sync::Arc;
+
+mod body;
+mod complex;
+mod fold;
+mod framed;
+mod guarded;
+pub mod places;
+mod rounds;
+mod whole;
+
+pub use guarded::Under;
+pub use rounds::Times;
+
+/// Whether some values have no result.
+fn fails(node: &Node<Array>) -> bool {
+    match node {
+        Node::Map { op, .. } | Node::Reduce { op, .. } | Node::Scan { op, .. } => op.row().fails != Fails::Never,
+        Node::Gather { .. } | Node::Loop { .. } | Node::Whole { .. } => true,
+        _ => false,
+    }
+}
+
+fn known(a: &Array) -> (DType, Option<(f64, f64)>) {
+    match a.data() {
+        Data::Num(x) => {
+            let dtype = a.dtype();
+            (dtype, dtype.is_integer().then_some((*x, *x)))
+        }
+        Data::Lazy(cell) if cell.forced().is_none() => (cell.dtype(), cell.meta().range),
+        _ => (a.dtype(), a.dtype().range()),
+    }
+}
+
+impl Cx<'_> {
+    /// Whether an operation with that many elements is recorded. One on complex numbers never is.
+    pub fn records(&self, args: &[&Array], n: usize) -> bool {
+        (n > SMALL || self.sys.record_all || args.iter().any(|a| a.pending().is_some()))
+            && !args.iter().any(|a| a.is_complex())
+    }
+
+    /// Of what is computed at once, unless a story wants everything.
+    pub fn is_small(&self, a: &Array) -> bool {
+        a.len() <= SMALL
+    }
+
+    /// A cell for a node. Forces it when too much is pending.
+    pub fn cell(
+        &mut self,
+        node: Node<Array>,
+        shape: Shape,
+        dtype: DType,
+        range: Option<(f64, f64)>,
+        hard: bool,
+    ) -> Result<Array> {
+        self.sys.seq += 1;
+        let meta = Meta { shape, dtype, range, place: self.place() };
+        // What has an order fails where its argument turns out to have none.
+        let orders =
+            matches!(&node, Node::Map { op, .. } | Node::Reduce { op, .. } | Node::Scan { op, .. } if op.needs_order());
+        let hard = hard || orders && node.inputs().iter().any(Array::is_open);
+        if !self.sys.under.is_empty() && fails(&node) {
+            return Err(untraced("something that no cell decides stands under a guard"));
+        }
+        let cell = Cell::new(node, meta, self.sys.seq);
+        if hard {
+            self.sys.hard.push(cell.clone());
+        }
+        let heavy = cell.weight() as usize > self.host.limits().pending;
+        let a = Array::lazy(cell);
+        if heavy {
+            self.force_held(&a, "pending limit")?;
+        }
+        Ok(a)
+    }
+
+    /// A one-item argument as a rank-0 operand.
+    fn as_scalar(&mut self, a: &Array) -> Result<Array> {
+        if a.rank() == 0 {
+            return Ok(a.settled());
+        }
+        self.apply_move(a, Move::first(a.shape()))
+    }
+
+    /// The shape of a scalar function's result, and the arguments with one-item ones made rank 0.
+    fn conform(&mut self, x: &Array, y: &Array) -> Result<(Shape, Array, Array)> {
+        let one = |a: &Array| a.shape().iter().all(|&n| n == 1);
+        if x.shape() == y.shape() {
+            return Ok((x.shape().into(), x.clone(), y.clone()));
+        }
+        match (one(x), one(y)) {
+            (true, true) if x.rank() > y.rank() => Ok((x.shape().into(), x.clone(), self.broadcast(y, x.shape())?)),
+            (true, true) => Ok((y.shape().into(), self.broadcast(x, y.shape())?, y.clone())),
+            (true, false) => Ok((y.shape().into(), self.scalar_item(x)?, y.clone())),
+            (false, true) => Ok((x.shape().into(), x.clone(), self.scalar_item(y)?)),
+            (false, false) if x.rank() != y.rank() => Err(rank("X and Y differ in rank")),
+            (false, false) => Err(length("X and Y differ in length").hint("∘. makes all pairs, ↑ cuts or fills")),
+        }
+    }
+
+    fn broadcast(&mut self, a: &Array, shape: &[usize]) -> Result<Array> {
+        if a.pending().is_some() || a.frame().is_some() {
+            self.apply_move(a, Move::spread(a.shape(), shape))
+        } else {
+            a.with_shape(shape, self.budget())
+        }
+    }
+
+    /// The only item: rank 0 for uniform arrays, the item itself for host items.
+    fn scalar_item(&mut self, a: &Array) -> Result<Array> {
+        match a.data() {
+            Data::Items(i) => i.at(0).enclosed(),
+            _ => self.as_scalar(a),
+        }
+    }
+
+    /// A dyadic scalar function. Errors: rank, length, domain at once; value errors now or when forced.
+    pub fn map2(&mut self, op: Op, x: &Array, y: &Array) -> Result<Array> {
+        if op == Op::Div && self.sys.div {
+            return self.safe_quotient(x, y);
+        }
+        if let (Data::Num(a), Data::Num(b)) = (x.data(), y.data()) {
+            return self.number2(op, *a, *b);
+        }
+        if let (Op::CircleBy, Some(k)) = (op, x.number_scalar().filter(|_| x.rank() == 0 && y.is_uniform())) {
+            let k = self.integer(k, "the left argument of ○")?;
+            if !(-12..=12).contains(&k) {
+                return Err(domain("the left argument of ○ is ¯12 to 12"));
+            }
+            return self.map1(Op::Circle(k as i8), y);
+        }
+        if !x.is_uniform() || !y.is_uniform() {
+            return self.pervade2(op, x, y);
+        }
+        let (shape, x, y) = self.conform(x, y)?;
+        if x.frame().is_some() || y.frame().is_some() {
+            return self.framed2(op, &shape, &x, &y);
+        }
+        let characters = (x.is_char(), y.is_char());
+        if characters != (false, false) && elements(&shape) == 0 {
+            return Array::numbers(shape, vec![], self.budget());
+        }
+        if characters != (false, false) {
+            if !matches!(op, Op::Eq | Op::Ne) {
+                return Err(arithmetic_on_text(op));
+            }
+            if characters != (true, true) {
+                let n = elements(&shape);
+                let _held = self.budget().charge_elements(n, 1)?;
+                let same = vec![u8::from(op == Op::Ne); n];
+                return if shape.is_empty() {
+                    Ok(Array::bool(op == Op::Ne))
+                } else {
+                    Ok(Array::dense(shape, Arc::new(Buf::bools(same, self.budget())?)))
+                };
+            }
+        }
+        let n = elements(&shape);
+        let mut facts = [known(&x), known(&y)];
+        let float = |d: DType| d == DType::F32;
+        // A number beside an f32 array does not widen it.
+        if float(facts[0].0) && y.rank() == 0 && facts[1].0 == DType::F64 {
+            facts[1] = (DType::Bool, None);
+        }
+        if float(facts[1].0) && x.rank() == 0 && facts[0].0 == DType::F64 {
+            facts[0] = (DType::Bool, None);
+        }
+        let ct = if characters == (true, true) || facts.iter().any(|f| f.0 == DType::F32) { 0.0 } else { self.sys.ct };
+        let (dtype, range) = op.result(&facts);
+        let pending = x.pending().is_some() || y.pending().is_some();
+        if self.records(&[&x, &y], n) && (pending || !shape.is_empty()) {
+            let hard = op.fails_hard(y.number_scalar());
+            let node = Node::map(op, ct, [x, y]);
+            return self.cell(node, shape, dtype, range, hard);
+        }
+        self.mapped(op, ct, shape, &[x, y], dtype)
+    }
+
+    /// `x÷y` with ⎕DIV 1: 0 where y is 0.
+    fn safe_quotient(&mut self, x: &Array, y: &Array) -> Result<Array> {
+        let zero = self.map2(Op::Eq, y, &Array::num(0.0))?;
+        let sure = self.map2(Op::Add, y, &zero)?;
+        self.sys.div = false;
+        let quotient = self.map2(Op::Div, x, &sure);
+        self.sys.div = true;
+        let keep = self.map1(Op::Not, &zero)?;
+        self.map2(Op::Mul, &quotient?, &keep)
+    }
+
+    /// A monadic scalar function.
+    pub fn map1(&mut self, op: Op, y: &Array) -> Result<Array> {
+        if op == Op::Recip && self.sys.div {
+            return self.safe_quotient(&Array::num(1.0), y);
+        }
+        if let Data::Num(a) = y.data() {
+            return self.number1(op, *a);
+        }
+        if let Data::Items(items) = y.data() {
+            let made: Result<Vec<_>> = items.all().iter().map(|i| self.map1(op, i)).collect();
+            return self.collect(y.shape(), made?, items.proto.clone());
+        }
+        if let Some(split) = y.frame() {
+            let (node, at) = (split.node.clone(), split.at);
+            return self.framed1(op, y, &node, at);
+        }
+        if y.is_char() {
+            return if y.is_empty() {
+                Array::numbers(y.shape(), vec![], self.budget())
+            } else {
+                Err(arithmetic_on_text(op))
+            };
+        }
+        let shape: Shape = y.shape().into();
+        let n = elements(&shape);
+        let fact = known(y);
+        let ct = if fact.0 == DType::F32 { 0.0 } else { self.sys.ct };
+        let (dtype, range) = op.result(&[fact]);
+        if self.records(&[y], n) {
+            let node = Node::map(op, ct, [y.settled()]);
+            return self.cell(node, shape, dtype, range, op.fails_hard(None));
+        }
+        self.mapped(op, ct, shape, std::slice::from_ref(y), dtype)
+    }
+
+    /// A real result of real numbers; an error that `leaves_reals` where it is none.
+    pub fn scalar2(&self, op: Op, x: f64, y: f64) -> Result<f64> {
+        scalar::eval(op, self.sys.ct, x, y).map_err(failed)
+    }
+
+    pub fn scalar1(&self, op: Op, y: f64) -> Result<f64> {
+        scalar::eval(op, self.sys.ct, y, 0.0).map_err(failed)
+    }
+
+    fn run(&mut self, op: Op, ct: f64, a: &Lanes, b: &Lanes, n: usize, dtype: DType) -> Result<Vec<f64>> {
+        let mut out = vec![0.0; n];
+        if n == 0 || self.host.apply(op, ct, a.src(), b.src(), &mut out) {
+            if dtype == DType::F32 {
+                out.iter_mut().for_each(|x| *x = f64::from(*x as f32));
+            }
+            return Ok(out);
+        }
+        for (k, o) in out.iter_mut().enumerate() {
+            let x = scalar::eval(op, ct, a.at(k), b.at(k)).map_err(failed)?;
+            *o = if dtype == DType::F32 { f64::from(x as f32) } else { x };
+        }
+        Ok(out)
+    }
+
+    /// A result in the storage that recording it would have given.
+    pub fn stored(&self, op: Op, shape: Shape, out: Vec<f64>, dtype: DType) -> Result<Array> {
+        if shape.is_empty() {
+            return Ok(Array::num(out[0]));
+        }
+        let budget = self.host.budget();
+        match (dtype, op.row().gives) {
+            (DType::F32, _) => {
+                Ok(Array::dense(shape, Arc::new(Buf::f32(out.iter().map(|&x| x as f32).collect(), budget)?)))
+            }
+            (DType::Bool, _) => Ok(Array::dense(shape, Arc::new(Buf::stored(&out, DType::Bool, budget)?))),
+            (DType::F64, Gives::Float) => Array::floats(shape, out, budget),
+            (DType::F64, _) => Array::floats(shape, out, budget),
+            _ => Array::numbers(shape, out, budget),
+        }
+    }
+
+    fn pervade2(&mut self, op: Op, x: &Array, y: &Array) -> Result<Array> {
+        let (shape, x, y) = self.conform(x, y)?;
+        let n = elements(&shape);
+        let (x, y) = (self.ready_outer(&x)?, self.ready_outer(&y)?);
+        let item = |a: &Array, k: usize| if a.rank() == 0 { a.disclosed() } else { a.item(k) };
+        if n == 0 {
+            return Array::numbers(shape, vec![], self.budget());
+        }
+        let mut out = self.budget().room(n)?;
+        let mut ticks = self.budget().ticks();
+        for k in 0..n {
+            ticks.tick()?;
+            out.push(self.map2(op, &item(&x, k), &item(&y, k))?);
+        }
+        if shape.is_empty() {
+            return out.swap_remove(0).enclosed();
+        }
+        self.collect(&shape, out, None)
+    }
+
+    /// Forces a uniform array; a nested one keeps its pending items.
+    pub fn ready_outer(&mut self, a: &Array) -> Result<Array> {
+        if a.is_uniform() { self.ready(a, "argument") } else { Ok(a.clone()) }
+    }
+
+    /// A structural transform of any array: run now, or recorded.
+    pub fn apply_move(&mut self, a: &Array, m: Move) -> Result<Array> {
+        if a.frame().is_some() {
+            return self.framed_move(a, &m);
+        }
+        if let Some(shape) = m.is_reshape(a) {
+            return a.with_shape(shape, self.budget());
+        }
+        let n = aplomb_values::array::checked_elements(&m.shape)?;
+        let large = n > SMALL || self.sys.record_all && a.rank() > 0;
+        if a.is_uniform() && !a.is_complex() && (a.pending().is_some() || large) {
+            let fills = m.read.tests.iter().map(|t| t.fill);
+            let range = known(a).1.map(|(lo, hi)| fills.clone().fold((lo, hi), |r, f| (r.0.min(f), r.1.max(f))));
+            let dtype = match a.dtype() {
+                dtype if !dtype.is_integer() || m.read.tests.is_empty() => dtype,
+                _ if fills.clone().any(|f| f != f.trunc()) => DType::F64,
+                _ => range.and_then(|(lo, hi)| DType::of_range(lo, hi)).unwrap_or(DType::I32),
+            };
+            let range = range.filter(|_| dtype.is_integer());
+            let node = Node::Transform { name: m.name, src: a.settled(), read: m.read, onto: m.onto };
+            return self.cell(node, m.shape, dtype, range, false);
+        }
+        if n > SMALL && !a.is_uniform() {
+            // Host items are small handles, but a bomb of them is a bomb.
+            let _held = self.budget().charge_elements(n, std::mem::size_of::<Array>())?;
+        }
+        m.run(a, self.host.budget())
+    }
+
+    /// ⍳n, recorded when long.
+    pub fn iota(&mut self, n: usize, origin: f64) -> Result<Array> {
+        aplomb_values::array::checked_elements(&[n])?;
+        if n > SMALL || self.sys.record_all {
+            let (lo, hi) = (origin, origin + (n.max(1) - 1) as f64);
+            let dtype = DType::of_range(lo, hi).unwrap_or(DType::F64);
+            let shape = Shape::from_slice(&[n]);
+            return self.cell(Node::Iota { origin }, shape, dtype, Some((lo, hi)), false);
+        }
+        self.vector((0..n).map(|k| k as f64 + origin).collect())
+    }
+}
+
+pub fn failed(fail: scalar::Fail) -> Error {
+    fail.error()
+}
+
+fn arithmetic_on_text(op: Op) -> Error {
+    domain(format!("{} takes numbers, not characters", op.glyph()))
+}
+
+/// A ready argument's items as f64.
+enum Lanes {
+    One(f64),
+    Many(Vec<f64>),
+    Shared(Arc<dyn aplomb_values::array::Storage>),
+}
+
+fn lanes(a: &Array) -> Lanes {
+    let a = a.settled();
+    match a.data() {
+        Data::Num(x) => Lanes::One(*x),
+        Data::Char(c) => Lanes::One(f64::from(u32::from(*c))),
+        Data::Dense(b) if matches!(b.view(), View::F64(_)) => Lanes::Shared(b.clone()),
+        Data::Dense(b) => Lanes::Many(b.view().numbers()),
+        _ => Lanes::One(0.0),
+    }
+}
+
+impl Lanes {
+    fn src(&self) -> Src<'_> {
+        match self {
+            Lanes::One(x) => Src::One(*x),
+            Lanes::Many(v) => Src::Many(v),
+            Lanes::Shared(b) => match b.view() {
+                View::F64(v) => Src::Many(v),
+                _ => Src::One(0.0),
+            },
+        }
+    }
+
+    fn at(&self, k: usize) -> f64 {
+        match self.src() {
+            Src::One(x) => x,
+            Src::Many(v) => v[k],
+        }
+    }
+}

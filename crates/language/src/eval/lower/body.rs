@@ -1,0 +1,213 @@
+//! A recorded body read as the steps of a loop: for each place of a frame, scalar operations on its states.
+//!
+//! Rows: LOWERING §2; ACC-22, ACC-26. Values may have cells behind the frame (a state that is a point has two numbers):
+//! then each item of a cell is a value of its own, moves and catenations say which, and a fold of a cell is its steps.
+
+use aplomb_ground::error::{Result, untraced};
+use aplomb_values::array::{Array, DType, Shape};
+use aplomb_values::dag::ix::Ix;
+use aplomb_values::dag::{Cell, Node, Read, Round, RoundDoes};
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::reduce;
+use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// More operations than these are no body of a loop.
+const STEPS: usize = 200;
+/// While reading, arrays that no round changes are numbered from here, and steps from there.
+const FREE: u16 = 1 << 13;
+const STEP: u16 = 1 << 14;
+
+/// A place in a cell.
+pub type Item = SmallVec<[usize; 2]>;
+
+pub struct Reader<'a> {
+    holes: &'a [Rc<Cell>],
+    frame: &'a [usize],
+    /// Numbers in a hole's cell: each is a state.
+    parts: usize,
+    values: HashMap<(*const Cell, Item), u16>,
+    free: Vec<(Array, Item)>,
+    steps: Vec<Round>,
+}
+
+impl<'a> Reader<'a> {
+    /// Holes are `frame` and their cells, all of one shape.
+    pub fn new(holes: &'a [Rc<Cell>], frame: &'a [usize]) -> Reader<'a> {
+        let parts = holes.first().map_or(1, |h| h.shape()[frame.len()..].iter().product());
+        Reader { holes, frame, parts, values: HashMap::new(), free: Vec::new(), steps: Vec::new() }
+    }
+
+    /// One item of each cell of `a`: a state, an array of the frame's shape that no round changes, or a step.
+    pub fn value(&mut self, a: &Array, item: &[usize]) -> Result<u16> {
+        let Some(cell) = a.pending().cloned() else { return self.same(a, item) };
+        if let Some(k) = self.holes.iter().position(|h| Rc::ptr_eq(h, &cell)) {
+            let within = &cell.shape()[self.frame.len()..];
+            let at = item.iter().zip(within).fold(0, |at, (i, n)| at * n + i);
+            return Ok((k * self.parts + at) as u16);
+        }
+        let key = (Rc::as_ptr(&cell), Item::from_slice(item));
+        if let Some(known) = self.values.get(&key) {
+            return Ok(*known);
+        }
+        let value = if self.depends(&cell) { self.made(&cell, item)? } else { self.same(a, item)? };
+        self.values.insert(key, value);
+        Ok(value)
+    }
+
+    fn made(&mut self, cell: &Rc<Cell>, item: &[usize]) -> Result<u16> {
+        let lead = self.frame.len();
+        let own = |a: &Array| -> Item { if a.rank() == 0 { Item::new() } else { item.into() } };
+        match cell.node().map(|n| n.clone()) {
+            Some(Node::Map { op, ct, args }) => {
+                // A step does not know that its numbers are booleans.
+                let op = match op {
+                    Op::Gcd if args.iter().all(|a| a.dtype() == DType::Bool) => Op::Max,
+                    Op::Lcm if args.iter().all(|a| a.dtype() == DType::Bool) => Op::Min,
+                    op => op,
+                };
+                let args = args.iter().map(|a| self.value(a, &own(a))).collect::<Result<_>>()?;
+                self.step(Round { does: RoundDoes::Op { op, ct }, args })
+            }
+            Some(Node::Select { args }) => {
+                let args = args.iter().map(|a| self.value(a, &own(a))).collect::<Result<_>>()?;
+                self.step(Round { does: RoundDoes::Select, args })
+            }
+            Some(Node::Transform { src, read, .. }) => match self.moved(&read, &src, cell.shape(), item) {
+                Some(Ok(from)) => self.value(&src, &from),
+                Some(Err(fill)) => self.same(&Array::num(fill), &[]),
+                None => Err(untraced("a round that moves items between cells")),
+            },
+            Some(Node::Cat { axis, args }) if axis as usize >= lead => {
+                let (axis, mut from) = (axis as usize - lead, Item::from_slice(item));
+                for part in &args {
+                    let n = part.shape()[axis + lead];
+                    if from[axis] < n {
+                        return self.value(part, &from);
+                    }
+                    from[axis] -= n;
+                }
+                Err(untraced("a round whose parts do not make a whole"))
+            }
+            Some(Node::Reduce { op, axis, src }) if axis as usize >= lead && !op.row().tolerant => {
+                let (n, last) = (src.shape()[axis as usize], axis as usize + 1 == src.rank());
+                let mut items = Vec::with_capacity(n.min(STEPS));
+                for k in 0..n.min(STEPS + 1) {
+                    let mut from = Item::from_slice(item);
+                    from.insert(axis as usize - lead, k);
+                    items.push(self.value(&src, &from)?);
+                }
+                let me = RefCell::new(self);
+                let sum = reduce::ordered(op, &items, last, |x, y| me.borrow_mut().step(Round::op(op, 0.0, [x, y])))?;
+                sum.ok_or_else(|| untraced("a round that folds nothing"))
+            }
+            _ => Err(untraced("a round that is not element-wise")),
+        }
+    }
+
+    /// The item of the source's cell that a read takes at an item, or what fills it; None where it leaves the cell.
+    fn moved(&self, read: &Read, src: &Array, shape: &[usize], item: &[usize]) -> Option<Result<Item, f64>> {
+        let lead = self.frame.len();
+        let at: Vec<Ix> = (0..lead).map(Ix::axis).chain(item.iter().map(|k| Ix::constant(*k as i64))).collect();
+        let constant = |ix: &Ix| ix.terms.is_empty().then_some(ix.c);
+        for t in &read.tests {
+            if !(t.lo..t.hi).contains(&constant(&t.ix.substitute(&at, shape))?) {
+                return Some(Err(t.fill));
+            }
+        }
+        let ix: Vec<Ix> = read.ix.iter().map(|ix| ix.substitute(&at, shape)).collect();
+        let still = |k: usize| ix[k].is_axis(k) || self.frame[k] == 1 && constant(&ix[k]) == Some(0);
+        if ix.len() < lead || src.shape()[..lead] != *self.frame || !(0..lead).all(still) {
+            return None;
+        }
+        ix[lead..].iter().map(|ix| constant(ix).and_then(|k| usize::try_from(k).ok())).collect::<Option<Item>>().map(Ok)
+    }
+
+    fn step(&mut self, step: Round) -> Result<u16> {
+        if self.steps.len() >= STEPS {
+            return Err(untraced("a round of too many operations"));
+        }
+        self.steps.push(step);
+        Ok(STEP + self.steps.len() as u16 - 1)
+    }
+
+    /// An item that no round changes.
+    fn same(&mut self, a: &Array, item: &[usize]) -> Result<u16> {
+        let lead = self.frame.len();
+        let fits = a.rank() == 0 || a.rank() == lead + item.len() && a.shape()[..lead] == *self.frame;
+        if !fits || !is_number(a) {
+            return Err(untraced("a round that is not element-wise"));
+        }
+        self.free.push((a.settled(), if a.rank() == 0 { Item::new() } else { item.into() }));
+        if self.free.len() > STEPS {
+            return Err(untraced("a round of too many arrays"));
+        }
+        Ok(FREE + self.free.len() as u16 - 1)
+    }
+
+    /// Whether every item of a cell is a value that was read.
+    pub fn has_all(&self, cell: &Rc<Cell>) -> bool {
+        let within = &cell.shape()[self.frame.len().min(cell.shape().len())..];
+        items(within).into_iter().all(|item| self.values.contains_key(&(Rc::as_ptr(cell), item)))
+    }
+
+    /// Whether a cell is made of the states.
+    pub fn depends(&self, cell: &Rc<Cell>) -> bool {
+        let first = self.holes.first().map_or(0, |h| h.seq());
+        let mut stack = vec![cell.clone()];
+        let mut seen: Vec<*const Cell> = Vec::new();
+        while let Some(cell) = stack.pop() {
+            if self.holes.iter().any(|h| Rc::ptr_eq(h, &cell)) {
+                return true;
+            }
+            // What is older than the states cannot be made of them.
+            if cell.seq() < first || seen.contains(&Rc::as_ptr(&cell)) {
+                continue;
+            }
+            seen.push(Rc::as_ptr(&cell));
+            if let Some(node) = cell.node() {
+                stack.extend(node.inputs().iter().filter_map(|a| a.pending().cloned()));
+            }
+        }
+        false
+    }
+
+    /// What no round changes, and the steps; `results` get their final numbers.
+    pub fn finish(self, results: &mut [u16]) -> (Vec<(Array, Item)>, Vec<Round>) {
+        let (states, free) = ((self.holes.len() * self.parts) as u16, self.free.len() as u16);
+        let place = |v: u16| match v {
+            v if v >= STEP => states + free + (v - STEP),
+            v if v >= FREE => states + (v - FREE),
+            v => v,
+        };
+        results.iter_mut().for_each(|v| *v = place(*v));
+        let mut steps = self.steps;
+        steps.iter_mut().flat_map(|s| &mut s.args).for_each(|v| *v = place(*v));
+        (self.free, steps)
+    }
+}
+
+/// Whether an array may stand in a body, whose values are all f64.
+pub fn is_number(a: &Array) -> bool {
+    a.is_uniform() && !a.is_char() && !a.is_complex() && a.dtype() != DType::F32
+}
+
+/// Every item of a cell of that shape, in order.
+pub fn items(cell: &[usize]) -> Vec<Item> {
+    let n = cell.iter().product();
+    let place = |mut k: usize| {
+        let mut item: Item = cell.iter().map(|_| 0).collect();
+        for (at, n) in item.iter_mut().zip(cell).rev() {
+            (*at, k) = (k % n, k / n);
+        }
+        item
+    };
+    (0..n).map(place).collect()
+}
+
+/// The shape of a frame and cells.
+pub fn over(frame: &[usize], cell: &[usize]) -> Shape {
+    frame.iter().chain(cell).copied().collect()
+}

@@ -1,0 +1,117 @@
+//! Scalar functions at once, on ready values: as reals where all arguments and results are real, else as complex numbers.
+//!
+//! Complex arrays are never recorded, so no device sees one.
+
+use super::{Cx, Lanes, failed, lanes};
+use aplomb_ground::error::Result;
+use aplomb_values::array::{Array, Complex64, DType, Data, Shape, View, elements};
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::reduce;
+use aplomb_values::prim::scalar::complex;
+
+/// A ready argument's items as complex numbers.
+enum Parts {
+    One(Complex64),
+    Many(Vec<Complex64>),
+}
+
+fn parts(a: &Array) -> Parts {
+    match (a.settled().data(), lanes(a)) {
+        (Data::Complex(z), _) => Parts::One(*z),
+        (Data::Dense(b), _) if matches!(b.view(), View::Complex(_)) => {
+            Parts::Many(a.to_complexes().unwrap_or_default())
+        }
+        (_, Lanes::One(x)) => Parts::One(x.into()),
+        (_, many) => Parts::Many((0..a.len()).map(|k| many.at(k).into()).collect()),
+    }
+}
+
+impl Parts {
+    fn at(&self, k: usize) -> Complex64 {
+        match self {
+            Parts::One(z) => *z,
+            Parts::Many(v) => v[k],
+        }
+    }
+}
+
+/// How many elements between two looks at the interrupt.
+const PIECE: usize = 4_096;
+
+impl Cx<'_> {
+    /// A dyadic scalar function of two real numbers.
+    pub fn number2(&self, op: Op, x: f64, y: f64) -> Result<Array> {
+        match self.scalar2(op, x, y) {
+            Err(e) if e.leaves_reals() => self.complex2(op, x.into(), y.into()),
+            done => done.map(Array::num),
+        }
+    }
+
+    /// A monadic one of a real number.
+    pub fn number1(&self, op: Op, y: f64) -> Result<Array> {
+        match self.scalar1(op, y) {
+            Err(e) if e.leaves_reals() => self.complex2(op, y.into(), Complex64::ZERO),
+            done => done.map(Array::num),
+        }
+    }
+
+    fn complex2(&self, op: Op, x: Complex64, y: Complex64) -> Result<Array> {
+        self.complex_step(op, x, y).map(Array::complex)
+    }
+
+    /// The number itself, for loops of one's own.
+    pub fn complex_step(&self, op: Op, x: Complex64, y: Complex64) -> Result<Complex64> {
+        complex::eval(op, self.sys.ct, x, y).map_err(failed)
+    }
+
+    /// A scalar function of arguments that have the shape or rank 0. `dtype`: of the result, if it is real.
+    pub fn mapped(&mut self, op: Op, ct: f64, shape: Shape, args: &[Array], dtype: DType) -> Result<Array> {
+        let ready: Result<Vec<Array>> = args.iter().map(|a| self.ready(a, "argument")).collect();
+        let ready = ready?;
+        if !ready.iter().any(Array::is_complex) {
+            let a = ready.first().map_or(Lanes::One(0.0), lanes);
+            let b = ready.get(1).map_or(Lanes::One(0.0), lanes);
+            match self.run(op, ct, &a, &b, elements(&shape), dtype) {
+                Err(e) if e.leaves_reals() => {}
+                out => return self.stored(op, shape, out?, dtype),
+            }
+        }
+        let n = elements(&shape);
+        let _held = self.budget().charge_elements(n, 48)?;
+        let a = ready.first().map_or(Parts::One(Complex64::ZERO), parts);
+        let b = ready.get(1).map_or(Parts::One(Complex64::ZERO), parts);
+        let mut out = Vec::with_capacity(n);
+        for k in 0..n {
+            if k % PIECE == 0 {
+                self.host.interrupt().check()?;
+            }
+            out.push(complex::eval(op, ct, a.at(k), b.at(k)).map_err(failed)?);
+        }
+        Array::complexes(shape, out, self.budget())
+    }
+
+    /// `op/` along an axis of ready numbers, some of which are or become complex.
+    pub(super) fn fold_complex(&mut self, op: Op, ct: f64, y: &Array, axis: usize, shape: Shape) -> Result<Array> {
+        self.host.interrupt().check()?;
+        let _held = self.budget().charge_elements(y.len(), 16)?;
+        let items = y.to_complexes().unwrap_or_default();
+        let out = reduce::along_complex(op, ct, &items, y.shape(), axis).map_err(|(_, f)| failed(f))?;
+        Array::complexes(shape, out, self.budget())
+    }
+
+    /// `op\` along an axis, left to right: for + - ×, where that is the scan. -\ adds and subtracts in turn.
+    pub fn scan_complex(&mut self, op: Op, y: &Array, (outer, n, inner): (usize, usize, usize)) -> Result<Array> {
+        let _held = self.budget().charge_elements(y.len(), 16)?;
+        let mut items = y.to_complexes().unwrap_or_default();
+        for o in 0..outer {
+            self.host.interrupt().check()?;
+            for k in 1..n {
+                let step = if op == Op::Sub && k % 2 == 0 { Op::Add } else { op };
+                for at in (o * n + k) * inner..(o * n + k + 1) * inner {
+                    items[at] = self.complex_step(step, items[at - inner], items[at])?;
+                }
+            }
+        }
+        Array::complexes(y.shape(), items, self.budget())
+    }
+}

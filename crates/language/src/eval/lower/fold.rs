@@ -1,0 +1,111 @@
+//! `f/` with a scalar function: recorded as Reduce where it is associative, folded on the host else.
+
+use crate::eval::cx::{Cx, SMALL};
+use aplomb_ground::error::{Result, domain};
+use aplomb_values::array::{Array, DType, Data, Shape};
+use aplomb_values::dag::Node;
+use aplomb_values::prim::moves::Move;
+use aplomb_values::prim::op::{Fails, Op};
+use aplomb_values::prim::reduce;
+use aplomb_values::prim::scalar::Fail;
+
+impl Cx<'_> {
+    /// `op/` along an axis of a uniform array.
+    pub fn reduce(&mut self, op: Op, y: &Array, axis: usize) -> Result<Array> {
+        if y.rank() == 0 {
+            return Ok(y.clone());
+        }
+        let n = y.shape()[axis];
+        let mut shape: Shape = y.shape().into();
+        shape.remove(axis);
+        if n == 0 {
+            let unit = op
+                .identity()
+                .ok_or_else(|| domain(format!("{}/ of nothing: {} has no identity", op.glyph(), op.glyph())))?;
+            return self.apply_move(&Array::num(unit), Move::spread(&[], &shape));
+        }
+        if n == 1 {
+            return self.apply_move(y, Move::drop_axis(y.shape(), axis));
+        }
+        if y.frame().is_some() {
+            return self.framed_reduce(op, y, axis);
+        }
+        if y.is_char() {
+            if op == Op::Eq || op == Op::Ne {
+                return self.fold_host(op, y, axis, shape);
+            }
+            return Err(domain(format!("{}/ takes numbers, not characters", op.glyph())));
+        }
+        let record = self.records(&[y], y.len());
+        if op == Op::Sub && (record || n > 2) {
+            // -/ is +/ of alternating signs.
+            let signed = self.alternating(y, axis)?;
+            return self.reduce(Op::Add, &signed, axis);
+        }
+        if record && (op.is_associative()) {
+            let (dtype, range) = reduced(op, y.dtype(), super::known(y).1, n);
+            let node = Node::Reduce { op, axis: axis as u8, src: y.settled() };
+            let hard = op.row().fails == Fails::Hard && y.dtype() != DType::Bool;
+            return self.cell(node, shape, dtype, range, hard);
+        }
+        if record {
+            return self.record_ordered(op, y, axis, shape);
+        }
+        self.fold_host(op, y, axis, shape)
+    }
+
+    /// Every other place of an axis negated: + of that is - in turn.
+    pub fn alternating(&mut self, y: &Array, axis: usize) -> Result<Array> {
+        let signs = self.signs(y.shape()[axis])?;
+        let signs = self.apply_move(&signs, Move::along(y.shape()[axis], y.shape(), axis))?;
+        self.map2(Op::Mul, y, &signs)
+    }
+
+    /// 1 ¯1 1 ¯1 …, where it is long as `1-2×2|⍳n`.
+    fn signs(&mut self, n: usize) -> Result<Array> {
+        if n <= SMALL && !self.sys.record_all {
+            return self.vector((0..n).map(|k| if k % 2 == 0 { 1.0 } else { -1.0 }).collect());
+        }
+        let iota = self.iota(n, 0.0)?;
+        let odd = self.map2(Op::Residue, &Array::num(2.0), &iota)?;
+        let twice = self.map2(Op::Mul, &Array::num(2.0), &odd)?;
+        self.map2(Op::Sub, &Array::num(1.0), &twice)
+    }
+
+    pub(in crate::eval) fn fold_host(&mut self, op: Op, y: &Array, axis: usize, shape: Shape) -> Result<Array> {
+        let y = self.ready(y, "reduction")?;
+        let Data::Dense(buffer) = y.data() else { return Ok(y) };
+        let n = y.shape()[axis];
+        // A recorded fold of an associative operation has no tolerance either.
+        let exact = op.is_associative() || y.is_char() || y.dtype() == DType::F32;
+        let ct = if exact { 0.0 } else { self.sys.ct };
+        if y.is_complex() {
+            return self.fold_complex(op, ct, &y, axis, shape);
+        }
+        let items = buffer.view().numbers();
+        let out = match reduce::along(op, ct, &items, y.shape(), axis) {
+            Err((_, Fail::Complex)) => return self.fold_complex(op, ct, &y, axis, shape),
+            out => out.map_err(|(_, f)| super::failed(f))?,
+        };
+        let (dtype, _) = reduced(op, y.dtype(), y.dtype().range(), n);
+        self.stored(op, shape, out, dtype)
+    }
+}
+
+/// dtype and interval of `op/` over n items (LOWERING §6). An i32 without an interval may turn out to be beyond i32.
+pub fn reduced(op: Op, dtype: DType, range: Option<(f64, f64)>, n: usize) -> (DType, Option<(f64, f64)>) {
+    match op {
+        Op::Max | Op::Min | Op::Lcm | Op::Gcd => (dtype, range),
+        Op::Add if dtype.is_integer() => {
+            let sum = range.map(|(lo, hi)| ((lo * n as f64).min(lo), (hi * n as f64).max(hi)));
+            match sum.and_then(|(lo, hi)| DType::of_range(lo, hi)) {
+                Some(dtype) => (dtype, sum),
+                None => (DType::I32, None),
+            }
+        }
+        Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Ge | Op::Gt | Op::Nand | Op::Nor => (DType::Bool, Some((0.0, 1.0))),
+        _ if dtype == DType::F32 => (DType::F32, None),
+        Op::Sub | Op::Residue if dtype.is_integer() => (DType::I32, None),
+        _ => (DType::F64, None),
+    }
+}

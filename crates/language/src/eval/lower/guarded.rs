@@ -1,0 +1,124 @@
+//! Guards on the cells of a frame: both ways are recorded, and each cell takes its own.
+//!
+//! Rows: LOWERING §3; ACL-05. While a way is recorded its condition stands in `Sys::under`. An operation that can fail
+//! computes, where the condition does not hold, something that cannot (`safe`): so nothing fails on a way that is not
+//! taken, wherever its node is evaluated. What happens once a cell, and ∇, are refused as everywhere in a frame.
+
+use super::known;
+use super::places::joined;
+use crate::eval::cx::Cx;
+use aplomb_ground::error::{Result, untraced};
+use aplomb_values::array::{Array, DType, Shape, elements};
+use aplomb_values::dag::{Args, Node};
+use aplomb_values::prim::op::{Fails, Op};
+use aplomb_values::prim::scalar::eval;
+
+/// A way deeper than this is refused: so is a recursion, which would record both ways for ever.
+const DEEP: usize = 8;
+
+/// A condition, one boolean a cell, and whether it must hold or must not.
+pub type Under = (Array, bool);
+
+/// Arguments with which an operation has a result.
+fn safe(op: Op) -> Option<(f64, f64)> {
+    let all = [(1.0, 1.0), (2.0, 1.0), (0.0, 0.0), (2.0, 2.0)];
+    all.into_iter().find(|(x, y)| eval(op, 0.0, *x, *y).is_ok())
+}
+
+/// Whether some finite arguments have no result.
+fn may_fail(op: Op, facts: &[DType]) -> bool {
+    match op.row().fails {
+        Fails::Never => false,
+        // Integers that leave i32 become floats, and only floats overflow.
+        Fails::Overflow => !facts.iter().all(|d| d.is_integer()),
+        Fails::Complex | Fails::Hard => true,
+    }
+}
+
+impl Cx<'_> {
+    /// One more condition for what is recorded from now on, until it is taken from `Sys::under` again.
+    pub fn go_under(&mut self, cond: &Array, holds: bool) -> Result<()> {
+        if self.sys.under.len() >= DEEP {
+            return Err(untraced("guards stand in guards, or a call of itself does"));
+        }
+        self.sys.under.push((cond.clone(), holds));
+        Ok(())
+    }
+
+    /// Where all conditions hold, as booleans over a frame and cells.
+    fn holding(&mut self, frame: &[usize], full: &[usize]) -> Result<Option<Array>> {
+        let mut all: Option<Array> = None;
+        for (cond, holds) in std::mem::take(&mut self.sys.under) {
+            let one = self.lined_up(&cond, frame, full)?;
+            let one = if holds { one } else { self.map2(Op::Eq, &Array::num(0.0), &one)? };
+            all = Some(match all {
+                None => one,
+                Some(before) => self.map2(Op::Mul, &before, &one)?,
+            });
+        }
+        Ok(all)
+    }
+
+    /// The longest frame of these values and of the conditions that stand.
+    pub(super) fn frame_under(&self, args: &[&Array]) -> Shape {
+        let conditions = self.sys.under.iter().map(|(c, _)| c);
+        let longest = args.iter().copied().chain(conditions).filter_map(Array::frame).max_by_key(|s| s.at);
+        longest.map_or_else(Shape::new, |s| s.frame().into())
+    }
+
+    /// Runs an operation on lined-up arguments; where a condition does not hold it gets arguments that it has a result for.
+    pub(super) fn under(
+        &mut self,
+        op: Op,
+        frame: &[usize],
+        mut args: Vec<Array>,
+        run: impl FnOnce(&mut Self, &[Array]) -> Result<Array>,
+    ) -> Result<Array> {
+        let types: Vec<DType> = args.iter().map(Array::dtype).collect();
+        if self.sys.under.is_empty() || !may_fail(op, &types) {
+            return run(self, &args);
+        }
+        let standing = self.sys.under.clone();
+        let made = (|| {
+            let full: Shape = args.iter().map(Array::shape).max_by_key(|s| s.len()).unwrap_or(&[]).into();
+            let Some(mask) = self.holding(frame, &full)? else { return Err(untraced("a guard without a condition")) };
+            let (x, y) = safe(op).ok_or_else(|| untraced(format!("{} under a guard", op.glyph())))?;
+            for (arg, sure) in args.iter_mut().zip([x, y]) {
+                *arg = self.select(&mask, arg, &Array::num(sure), &full)?;
+            }
+            run(self, &args)
+        })();
+        self.sys.under = standing;
+        made
+    }
+
+    /// `yes` where `cond` holds, else `no`: recorded over a shape; arguments have it or rank 0.
+    pub fn select(&mut self, cond: &Array, yes: &Array, no: &Array, shape: &[usize]) -> Result<Array> {
+        let facts = [known(yes), known(no)];
+        let characters = [yes, no].iter().filter(|a| a.is_char()).count();
+        if characters == 1 || [cond, yes, no].iter().any(|a| a.is_complex()) || cond.dtype() != DType::Bool {
+            return Err(untraced("the two ways of a guard give values of different kinds"));
+        }
+        aplomb_values::array::checked_elements(shape)?;
+        let (dtype, range) = joined(&facts);
+        let args = Args::from_iter([cond.settled(), yes.settled(), no.settled()]);
+        self.cell(Node::Select { args }, shape.into(), dtype, range, false)
+    }
+
+    /// The value of a guard on cells: that of the way each cell takes.
+    pub fn either(&mut self, cond: &Array, yes: &Array, no: &Array) -> Result<Array> {
+        if !yes.is_uniform() || !no.is_uniform() || yes.shape() != no.shape() {
+            return Err(untraced("the two ways of a guard give values of different shapes"));
+        }
+        let longest = [cond, yes, no].into_iter().filter_map(Array::frame).max_by_key(|s| s.at);
+        let frame: Shape = longest.map_or_else(Shape::new, |s| s.frame().into());
+        let full: Shape = frame.iter().chain(yes.shape()).copied().collect();
+        if elements(&full) == 0 {
+            return Err(untraced("cells without items"));
+        }
+        let cond = self.lined_up(cond, &frame, &full)?;
+        let (yes, no) = (self.lined_up(yes, &frame, &full)?, self.lined_up(no, &frame, &full)?);
+        let z = self.select(&cond, &yes, &no, &full)?;
+        Ok(Array::framed(z, frame.len()))
+    }
+}

@@ -1,0 +1,223 @@
+//! Recording what moves whole parts about: catenation, indexing by arrays, selection by a mask; and scans.
+//!
+//! Rows: LOWERING §2; ACL-19, ACC-05, ACC-21. Each function says None where the host should do it: small and ready, nested,
+//! complex, characters among numbers. Only a mask is forced, for the extent of a selection depends on it.
+
+use super::fold::reduced;
+use super::known;
+use crate::eval::cx::{Cx, SMALL};
+use aplomb_ground::error::Result;
+use aplomb_values::array::{Array, DType, Shape, elements};
+use aplomb_values::dag::ix::Ix;
+use aplomb_values::dag::{Along, Args, Node, Read};
+use aplomb_values::prim::moves::Move;
+use aplomb_values::prim::op::{Fails, Op};
+use aplomb_values::prim::scan;
+use smallvec::SmallVec;
+
+/// A catenation of more parts is made at once: each part is a load at every place.
+const PARTS: usize = 16;
+
+/// How one axis is chosen from.
+pub enum Chosen {
+    All,
+    /// Places from 0 as a straight line: first and step; without axes one place.
+    Line {
+        shape: Shape,
+        first: i64,
+        step: i64,
+    },
+    /// Integers, ⎕IO included, that are checked when they are used.
+    Array(Array),
+}
+
+/// Where an array is read or written: a read of its axes over a shape, and on the axes `along` places that are values.
+pub(super) struct Spots {
+    pub shape: Shape,
+    pub read: Read,
+    pub along: SmallVec<[Along; 2]>,
+    pub places: Vec<Array>,
+}
+
+impl Cx<'_> {
+    /// Whether an array can be part of a graph: numbers or characters, not complex.
+    pub fn recordable(&self, a: &Array) -> bool {
+        a.is_uniform() && !a.is_complex() && !a.is_open() && a.frame().is_none()
+    }
+
+    /// The parts one after another; empty ones take no part.
+    pub fn record_cat(&mut self, parts: &[Array], axis: usize, shape: &Shape) -> Result<Option<Array>> {
+        if parts.iter().any(|p| p.frame().is_some()) {
+            return self.framed_cat(parts, axis, shape).map(Some);
+        }
+        let parts: Vec<&Array> = parts.iter().filter(|p| !p.is_empty()).collect();
+        let n = elements(shape);
+        let pending = parts.iter().any(|p| p.pending().is_some());
+        let chars = parts.iter().filter(|p| p.is_char()).count();
+        let large = n > SMALL || self.sys.record_all && n > 0;
+        if !(pending || large) || !parts.iter().all(|p| self.recordable(p)) || chars != 0 && chars != parts.len() {
+            return Ok(None);
+        }
+        let mut args: SmallVec<[Array; 2]> = SmallVec::new();
+        for part in parts {
+            match part.pending().and_then(|c| c.node().map(|n| n.clone())) {
+                Some(Node::Cat { axis: k, args: inner }) if k as usize == axis => args.extend(inner),
+                _ => args.push(part.settled()),
+            }
+        }
+        if args.len() > PARTS {
+            return Ok(None);
+        }
+        let facts: Vec<_> = args.iter().map(known).collect();
+        let (dtype, range) = joined(&facts);
+        self.cell(Node::Cat { axis: axis as u8, args }, shape.clone(), dtype, range, false).map(Some)
+    }
+
+    /// The parts of every cell.
+    fn framed_cat(&mut self, parts: &[Array], axis: usize, cell: &Shape) -> Result<Array> {
+        let longest = parts.iter().filter_map(Array::frame).max_by_key(|s| s.at);
+        let frame: Shape = longest.map_or_else(Shape::new, |s| s.frame().into());
+        let mut whole = Vec::with_capacity(parts.len());
+        for part in parts {
+            let full: Shape = frame.iter().chain(part.shape()).copied().collect();
+            whole.push(self.lined_up(part, &frame, &full)?);
+        }
+        let shape: Shape = frame.iter().chain(cell).copied().collect();
+        aplomb_values::array::checked_elements(&shape)?;
+        match self.record_cat(&whole, frame.len() + axis, &shape)? {
+            Some(made) => Ok(Array::framed(made, frame.len())),
+            None => Err(aplomb_ground::error::untraced("these parts cannot be joined for all cells at once")),
+        }
+    }
+
+    /// `op\` along an axis.
+    pub fn scan(&mut self, op: Op, y: &Array, axis: usize) -> Result<Option<Array>> {
+        if let Some(split) = y.frame() {
+            let (node, at) = (split.node.clone(), split.at);
+            if op == Op::Sub || !scan::runs(op, y.dtype() == DType::Bool) {
+                return Ok(None);
+            }
+            let frame: Shape = split.frame().into();
+            let made = self.under(op, &frame, vec![node], |cx, a| {
+                let made = cx.scan(op, &a[0], at + axis)?;
+                made.ok_or_else(|| aplomb_ground::error::untraced("this scan looks at values"))
+            })?;
+            return Ok(Some(Array::framed(made, at)));
+        }
+        let bools = y.dtype() == DType::Bool;
+        if y.is_char() || !self.recordable(y) || !self.records(&[y], y.len()) || y.is_empty() {
+            return Ok(None);
+        }
+        if op == Op::Sub {
+            let signed = self.alternating(y, axis)?;
+            return self.scan(Op::Add, &signed, axis);
+        }
+        if !scan::runs(op, bools) {
+            return Ok(None);
+        }
+        let (dtype, range) = reduced(op, y.dtype(), known(y).1, y.shape()[axis]);
+        let node = Node::Scan { op, axis: axis as u8, src: y.settled() };
+        let hard = op.row().fails == Fails::Hard && !bools;
+        self.cell(node, y.shape().into(), dtype, range, hard).map(Some)
+    }
+
+    /// The scan of ready real numbers by the same blocks.
+    pub fn scan_host(&mut self, op: Op, y: &Array, axis: usize) -> Result<Array> {
+        if y.is_complex() {
+            return self.scan_complex(op, y, aplomb_values::array::around(y.shape(), axis));
+        }
+        self.host.interrupt().check()?;
+        let _held = self.budget().charge_elements(y.len(), 8)?;
+        let mut items = self.numbers(y, "the argument of a scan")?;
+        let mut first = None;
+        scan::along(op, &mut items, y.shape(), axis, &mut |k, f| {
+            if first.is_none_or(|(at, _)| k < at) {
+                first = Some((k, f));
+            }
+        });
+        if let Some((_, fail)) = first {
+            return Err(fail.error());
+        }
+        let (dtype, _) = reduced(op, y.dtype(), y.dtype().range(), y.shape()[axis]);
+        self.stored(op, y.shape().into(), items, dtype)
+    }
+
+    /// `A[…]` with at least one index that is an array.
+    pub fn record_gather(&mut self, a: &Array, chosen: &[Chosen]) -> Result<Option<Array>> {
+        let Some(spots) = self.spots(a, chosen)? else { return Ok(None) };
+        let args: Vec<&Array> = std::iter::once(a).chain(&spots.places).collect();
+        if !self.records(&args, elements(&spots.shape)) {
+            return Ok(None);
+        }
+        let (dtype, range) = known(a);
+        let args = std::iter::once(a.settled()).chain(spots.places).collect();
+        let node = Node::Gather { args, read: spots.read, along: spots.along, origin: self.sys.io };
+        self.cell(node, spots.shape, dtype, range, true).map(Some)
+    }
+
+    /// Where an array is chosen from. None: nowhere, or by what is no part of a graph.
+    pub(super) fn spots(&mut self, a: &Array, chosen: &[Chosen]) -> Result<Option<Spots>> {
+        let of = |c: &Chosen, n: usize| -> Shape {
+            match c {
+                Chosen::All => Shape::from_slice(&[n]),
+                Chosen::Line { shape, .. } => shape.clone(),
+                Chosen::Array(i) => i.shape().into(),
+            }
+        };
+        let shapes: Vec<Shape> = chosen.iter().zip(a.shape()).map(|(c, &n)| of(c, n)).collect();
+        let shape: Shape = shapes.iter().flatten().copied().collect();
+        let mut arrays = chosen.iter().filter_map(|c| if let Chosen::Array(i) = c { Some(i) } else { None });
+        let integers = arrays.all(|i| i.dtype().is_integer() && self.recordable(i));
+        if a.is_empty() || aplomb_values::array::checked_elements(&shape)? == 0 || !integers || !self.recordable(a) {
+            return Ok(None);
+        }
+        let mut spots = Spots { shape, read: Read::new([]), along: SmallVec::new(), places: Vec::new() };
+        let mut at = 0;
+        for (k, (c, own)) in chosen.iter().zip(&shapes).enumerate() {
+            spots.read.ix.push(match c {
+                Chosen::All => Ix::axis(at),
+                Chosen::Line { shape, first, .. } if shape.is_empty() => Ix::constant(*first),
+                Chosen::Line { first, step, .. } => Ix::axis(at).times(*step).offset(*first),
+                Chosen::Array(i) => {
+                    spots.along.push(Along { axis: k as u8, times: 1, extent: a.shape()[k] });
+                    let whole = i.shape() == spots.shape.as_slice() || i.rank() == 0;
+                    let axes = (at..at + own.len()).map(Some);
+                    spots.places.push(match whole {
+                        true => i.settled(),
+                        false => self.apply_move(i, Move::axes("⍴", spots.shape.clone(), axes))?,
+                    });
+                    Ix::constant(0)
+                }
+            });
+            at += own.len();
+        }
+        Ok(Some(spots))
+    }
+
+    /// The cells along an axis where a mask of as many items holds; `kept` of them do.
+    pub fn record_compact(&mut self, mask: &Array, y: &Array, axis: usize, kept: usize) -> Result<Option<Array>> {
+        let mut shape: Shape = y.shape().into();
+        shape[axis] = kept;
+        if elements(&shape) == 0 || !self.recordable(y) || !self.records(&[y], y.len()) {
+            return Ok(None);
+        }
+        let (dtype, range) = known(y);
+        let args = Args::from_iter([mask.settled(), y.settled()]);
+        self.cell(Node::Compact { axis: axis as u8, args }, shape, dtype, range, false).map(Some)
+    }
+}
+
+/// The dtype that holds them all, and the interval they lie in.
+pub(super) fn joined(facts: &[(DType, Option<(f64, f64)>)]) -> (DType, Option<(f64, f64)>) {
+    let all = |what: fn(DType) -> bool| facts.iter().all(|f| what(f.0));
+    let range = facts.iter().map(|f| f.1).reduce(|a, b| a.zip(b).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)))).flatten();
+    match () {
+        () if all(|d| d == DType::Char) => (DType::Char, None),
+        () if all(|d| d == DType::F32) => (DType::F32, None),
+        () if all(DType::is_integer) => match range.and_then(|(lo, hi)| DType::of_range(lo, hi)) {
+            Some(dtype) => (dtype, range),
+            None => (DType::I32, None),
+        },
+        () => (DType::F64, None),
+    }
+}

@@ -1,0 +1,381 @@
+//! `f⍣n` on arrays as one loop: the body is recorded once, on states that have no values, and runs n times an element.
+//!
+//! Rows: LOWERING §2; ACC-22, ACC-26. A body of scalar functions alone, whose states keep shape and class; anything else
+//! is refused before it has an effect, and the rounds run one by one. A vector of k arrays is k states. On the cells of
+//! a frame `f⍣g` is a loop too, which ends for each cell by itself; a cell of k numbers is k states. If a loop fails, its
+//! rounds run one by one, so that the error is APL's.
+
+use super::body::{Item, Reader, is_number, items, over};
+use super::known;
+use crate::eval::cx::Cx;
+use crate::eval::operators::frames::Again;
+use crate::eval::run::Eval;
+use crate::eval::value::Func;
+use aplomb_ground::error::{Kind, Result, untraced};
+use aplomb_values::array::{Array, DType, Data, Shape, elements};
+use aplomb_values::dag::ix::Ix;
+use aplomb_values::dag::{Args, Cell, Meta, Node, Read, Rounds, Whole};
+use aplomb_values::prim::moves::Move;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// More rounds are not one launch: it could not be stopped.
+const ROUNDS: u64 = 65_536;
+/// More states are not kept at once.
+const STATES: usize = 16;
+/// Types settle after so many tries, or never.
+const TRIES: usize = 3;
+
+/// How many rounds.
+#[derive(Clone, Copy)]
+pub enum Times<'a> {
+    Count(u64),
+    /// Until this function of a round's result and its argument gives 1.
+    Until(&'a Rc<Func>),
+}
+
+/// What the states are: as many arrays of one shape, alone or as the items of a vector, or the cells of a frame.
+struct States {
+    arrays: Vec<Array>,
+    strand: bool,
+    /// The places that have a state of their own, and the numbers of one: a frame and its cells, or all of the shape.
+    frame: Shape,
+    cell: Shape,
+    framed: bool,
+}
+
+type Fact = (DType, Option<(f64, f64)>);
+
+impl States {
+    fn of(cx: &Cx<'_>, y: &Array) -> Option<States> {
+        let (arrays, strand) = match y.data() {
+            Data::Items(items) if y.rank() == 1 => (items.all().to_vec(), true),
+            _ => (vec![y.clone()], false),
+        };
+        let frame: Shape = arrays.first()?.shape().into();
+        let plain = |a: &Array| is_number(a) && a.frame().is_none() && a.shape() == frame.as_slice();
+        let worth = cx.records(&arrays.iter().collect::<Vec<_>>(), elements(&frame));
+        let fits = !frame.is_empty() && elements(&frame) > 0 && arrays.len() <= STATES;
+        let ok = fits && worth && arrays.iter().all(plain);
+        ok.then_some(States { arrays, strand, frame, cell: Shape::new(), framed: false })
+    }
+
+    /// The cells of `y` over a frame, which it may have only a part of; without one they are the same everywhere.
+    fn cells(cx: &mut Cx<'_>, y: &Array, frame: &[usize]) -> Result<Option<States>> {
+        let cell: Shape = y.shape().into();
+        if !is_number(y) || !(1..=STATES).contains(&elements(&cell)) || elements(frame) == 0 {
+            return Ok(None);
+        }
+        let arrays = vec![match y.frame() {
+            Some(_) => cx.lined_up(y, frame, &over(frame, &cell))?,
+            None => y.clone(),
+        }];
+        Ok(Some(States { arrays, strand: false, frame: frame.into(), cell, framed: true }))
+    }
+
+    /// The states' shape, before the first round and after each.
+    fn shape(&self) -> Shape {
+        over(&self.frame, &self.cell)
+    }
+}
+
+/// The type of a state that may have either; integers without an interval where they differ.
+fn wider(a: Fact, b: Fact) -> Fact {
+    match (a.0, b.0) {
+        (x, y) if x == y && a.1 == b.1 => a,
+        (x, y) if x.is_integer() && y.is_integer() => (DType::I32, None),
+        _ => (DType::F64, None),
+    }
+}
+
+impl Eval<'_> {
+    /// All rounds as one loop, or None: they are run one by one. `like`: what a round gives, where it is known.
+    pub fn rounds(
+        &mut self,
+        f: &Rc<Func>,
+        x: Option<&Array>,
+        y: &Array,
+        times: Times<'_>,
+        like: Option<&Array>,
+    ) -> Result<Option<Array>> {
+        let worth = match times {
+            Times::Count(n) => (2..=ROUNDS).contains(&n),
+            Times::Until(_) => true,
+        };
+        if !worth || self.cx.sys.rounds > 0 || !self.cx.host.is_on("loops") {
+            return Ok(None);
+        }
+        let longest = x.into_iter().chain([y]).chain(like).filter_map(Array::frame).max_by_key(|s| s.at);
+        let states = match (longest.map(|s| Shape::from(s.frame())), times) {
+            // What cells do under a guard, only some of them do.
+            (Some(frame), _) if self.cx.sys.under.is_empty() => States::cells(&mut self.cx, y, &frame)?,
+            (None, Times::Count(_)) if self.cx.sys.framing == 0 => States::of(&self.cx, y),
+            _ => None,
+        };
+        let Some(states) = states else { return Ok(None) };
+        let from = self.cx.sys.seq;
+        let facts = states.arrays.iter().map(known).collect();
+        let settled = self.settled(facts, |ev, facts| {
+            let (body, free, given) = ev.round_of(f, x, &states, facts, times)?;
+            Ok(((body, free), given))
+        })?;
+        let Some(((body, free), facts)) = settled else { return Ok(None) };
+        let made = self.looped(&states, body, free, &facts)?;
+        if let Times::Count(count) = times {
+            let again = again(f, x, y, count);
+            match made.data() {
+                Data::Items(items) if states.strand => {
+                    items.all().to_vec().iter().for_each(|one| self.watch(one, from, again.clone()));
+                }
+                _ => self.watch(&made, from, again),
+            }
+        }
+        Ok(Some(made))
+    }
+
+    /// A body recorded for types that it gives again, widened until they stay; None: it cannot be, and nothing is left.
+    fn settled<T>(
+        &mut self,
+        mut facts: Vec<Fact>,
+        mut record: impl FnMut(&mut Self, &[Fact]) -> Result<(T, Vec<Fact>)>,
+    ) -> Result<Option<(T, Vec<Fact>)>> {
+        let from = self.cx.sys.seq;
+        for _ in 0..TRIES {
+            match record(self, &facts) {
+                Ok((made, given)) => {
+                    let wide: Vec<Fact> = facts.iter().zip(&given).map(|(a, b)| wider(*a, *b)).collect();
+                    if wide == facts {
+                        return Ok(Some((made, facts)));
+                    }
+                    facts = wide;
+                }
+                Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::Internal | Kind::Exit) => return Err(e),
+                Err(_) => break,
+            }
+        }
+        self.cx.sys.hard.retain(|c| c.seq() <= from);
+        Ok(None)
+    }
+
+    /// A fold by a function of one's own as one node, or None: it runs item by item.
+    pub fn fold_recorded(&mut self, f: &Rc<Func>, y: &Array, axis: usize, shape: &Shape) -> Result<Option<Array>> {
+        let plain = is_number(y) && y.frame().is_none();
+        let framed = self.cx.sys.framing > 0 || self.cx.sys.rounds > 0;
+        if !plain || framed || !self.cx.host.is_on("loops") || !self.cx.records(&[y], y.len()) {
+            return Ok(None);
+        }
+        let from = self.cx.sys.seq;
+        // An item keeps its type, the sum may widen.
+        let settled = self.settled(vec![known(y); 2], |ev, facts| {
+            let (body, given, sum) = ev.fold_of(f, facts)?;
+            Ok(((body, given), vec![facts[0], sum]))
+        })?;
+        let Some(((body, given), facts)) = settled else { return Ok(None) };
+        let what = Whole::Fold { axis: axis as u8, body: Arc::new(body), given };
+        let hard = what.fails_hard();
+        let node = Node::Whole { what, args: Args::from_iter([y.settled()]) };
+        let made = self.cx.cell(node, shape.clone(), facts[1].0, facts[1].1, hard)?;
+        let (f, y) = (f.clone(), y.clone());
+        let again: Again = Rc::new(move |ev| crate::eval::operators::reduce::fold_each(ev, &f, &y, axis));
+        self.watch(&made, from, again);
+        Ok(Some(made))
+    }
+
+    /// One step of a fold: its body, the numbers it needs beside an item and a sum, and the type it gives.
+    fn fold_of(&mut self, f: &Rc<Func>, facts: &[Fact]) -> Result<(Rounds, Vec<f64>, Fact)> {
+        // Cells of a frame, so that a guard is recorded both ways.
+        let shape = Shape::from_slice(&[1]);
+        let (holes, checks, made) = self.on_holes(&shape, facts, |ev, a| {
+            let cells: Vec<Array> = a.iter().map(|a| Array::framed(a.clone(), 1)).collect();
+            ev.value_of(f, Some(&cells[0]), &cells[1])
+        })?;
+        if made.rank() != 0 || !made.is_uniform() || made.is_char() {
+            return Err(untraced("a fold whose results are no numbers"));
+        }
+        let made = made.frame().map_or(made.clone(), |split| split.node.clone());
+        let mut reader = Reader::new(&holes, &shape);
+        let (mut next, fact) = (vec![reader.value(&made, &[])?], known(&made));
+        self.every_check(&reader, checks)?;
+        let (free, steps) = reader.finish(&mut next);
+        let mut given = Vec::with_capacity(free.len());
+        for (a, _) in &free {
+            let a = self.cx.ready(a, "argument")?;
+            given.push(a.number_at(0).ok_or_else(|| untraced("a fold with an array"))?);
+        }
+        Ok((Rounds { count: 1, until: None, steps, next }, given, fact))
+    }
+
+    /// A call's value. Errors: untraced where there is none.
+    fn value_of(&mut self, f: &Rc<Func>, x: Option<&Array>, y: &Array) -> Result<Array> {
+        let outcome = self.call(f, x, y)?;
+        self.valued(outcome)?.ok_or_else(|| untraced("a body without a value"))
+    }
+
+    /// What can fail in a body is one of its steps, or depends on no round and is looked at as anywhere.
+    fn every_check(&mut self, reader: &Reader<'_>, checks: Vec<Rc<Cell>>) -> Result<()> {
+        for check in checks {
+            if !reader.depends(&check) {
+                self.cx.sys.hard.push(check);
+            } else if !reader.has_all(&check) {
+                return Err(untraced("a round computes what it does not use, and that may fail"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is recorded of arguments of one shape that have no values, and the checks in it.
+    fn on_holes<T>(
+        &mut self,
+        shape: &Shape,
+        facts: &[Fact],
+        call: impl FnOnce(&mut Self, &[Array]) -> Result<T>,
+    ) -> Result<(Vec<Rc<Cell>>, Vec<Rc<Cell>>, T)> {
+        let from = self.cx.sys.seq;
+        let mut holes = Vec::new();
+        for (k, fact) in facts.iter().enumerate() {
+            self.cx.sys.seq += 1;
+            let meta = Meta { shape: shape.clone(), dtype: fact.0, range: fact.1, place: None };
+            holes.push(Cell::new(Node::Input(k as u32), meta, self.cx.sys.seq));
+        }
+        let arrays: Vec<Array> = holes.iter().cloned().map(Array::lazy).collect();
+        let under = std::mem::take(&mut self.cx.sys.under);
+        self.cx.sys.rounds += 1;
+        self.cx.sys.framing += 1;
+        let made = call(self, &arrays);
+        self.cx.sys.framing -= 1;
+        self.cx.sys.rounds -= 1;
+        self.cx.sys.under = under;
+        let (before, checks) = std::mem::take(&mut self.cx.sys.hard).into_iter().partition(|c| c.seq() <= from);
+        self.cx.sys.hard = before;
+        Ok((holes, checks, made?))
+    }
+
+    /// One round on states without values: the body, what it needs beside the states, and the types it gives.
+    fn round_of(
+        &mut self,
+        f: &Rc<Func>,
+        x: Option<&Array>,
+        states: &States,
+        facts: &[Fact],
+        times: Times<'_>,
+    ) -> Result<(Rounds, Vec<Array>, Vec<Fact>)> {
+        let shape = states.shape();
+        let (holes, checks, (made, done)) = self.on_holes(&shape, facts, |ev, arrays| {
+            let given = match states.strand {
+                true => Array::items([arrays.len()].as_slice(), arrays.to_vec(), None),
+                false if states.framed => Array::framed(arrays[0].clone(), states.frame.len()),
+                false => arrays[0].clone(),
+            };
+            let made = ev.value_of(f, x, &given)?;
+            let done = match times {
+                Times::Until(g) => Some(ev.end(g, &made, &given, &states.frame)?),
+                Times::Count(_) => None,
+            };
+            if states.framed && made.shape() != states.cell.as_slice() {
+                return Err(untraced("a round that changes the shape of a cell"));
+            }
+            // A result without some axes of the frame is the same along them.
+            Ok((if states.framed { ev.cx.lined_up(&made, &states.frame, &shape)? } else { made }, done))
+        })?;
+        let results: Vec<Array> = match (made.data(), states.strand) {
+            (Data::Items(items), true) if made.rank() == 1 && items.all().len() == holes.len() => items.all().to_vec(),
+            (_, false) => vec![made],
+            _ => return Err(untraced("a round that changes the number of states")),
+        };
+        let mut reader = Reader::new(&holes, &states.frame);
+        let mut values = Vec::new();
+        let mut types = Vec::new();
+        for result in &results {
+            let constant = states.framed && states.cell.is_empty() && result.rank() == 0;
+            if result.shape() != shape.as_slice() && !constant || !result.is_uniform() || result.is_char() {
+                return Err(untraced("a round that changes a state's shape or class"));
+            }
+            for item in items(&states.cell) {
+                values.push(reader.value(result, &item)?);
+            }
+            types.push(known(result));
+        }
+        let ends = done.map(|done| reader.value(&done, &[])).transpose()?;
+        self.every_check(&reader, checks)?;
+        values.extend(ends);
+        let (free, steps) = reader.finish(&mut values);
+        let until = ends.and_then(|_| values.pop());
+        let free = free.iter().map(|(a, item)| self.item_of(a, item, &states.frame)).collect::<Result<_>>()?;
+        let count = match times {
+            Times::Count(n) => n,
+            Times::Until(_) => ROUNDS,
+        };
+        Ok((Rounds { count: count as u32, until, steps, next: values }, free, types))
+    }
+
+    /// Whether a cell's loop ends: a boolean for each place of the frame, or one for all.
+    fn end(&mut self, g: &Rc<Func>, made: &Array, given: &Array, frame: &[usize]) -> Result<Array> {
+        let done = self.value_of(g, Some(made), given)?;
+        if done.rank() != 0 || !done.is_uniform() || done.dtype() != DType::Bool {
+            return Err(untraced("the end of a loop that is no boolean"));
+        }
+        self.cx.lined_up(&done, frame, frame)
+    }
+
+    /// One item of every cell.
+    fn item_of(&mut self, a: &Array, item: &Item, frame: &[usize]) -> Result<Array> {
+        if item.is_empty() {
+            return Ok(a.settled());
+        }
+        let onto = elements(&a.shape()[frame.len()..]) == 1;
+        let place = item.iter().map(|k| Ix::constant(*k as i64));
+        let read = Read::new((0..frame.len()).map(Ix::axis).chain(place));
+        self.cx.apply_move(a, Move { name: "[]", shape: frame.into(), read, onto })
+    }
+
+    /// A cell for each state, as they were given.
+    fn looped(&mut self, states: &States, body: Rounds, free: Vec<Array>, facts: &[Fact]) -> Result<Array> {
+        let (body, all) = (Arc::new(body), items(&states.cell));
+        let mut args: Args<Array> = Args::new();
+        for a in &states.arrays {
+            for (k, item) in all.iter().enumerate() {
+                // What is the same for all cells is given as numbers.
+                let spread = states.framed && a.rank() == states.cell.len();
+                let a =
+                    if spread { self.cx.ready(a, "argument")?.item(k) } else { self.item_of(a, item, &states.frame)? };
+                args.push(a);
+            }
+        }
+        args.extend(free);
+        let mut out = Vec::new();
+        for (k, fact) in facts.iter().flat_map(|fact| all.iter().map(move |_| fact)).enumerate() {
+            let node = Node::Loop { args: args.clone(), body: body.clone(), result: k as u8 };
+            // Of several states the one that is used runs all of the body: the others are no checks of their own (E2).
+            let hard = facts.len() * all.len() == 1 && !states.strand && node.fails_hard();
+            out.push(self.cx.cell(node, states.frame.clone(), fact.0, fact.1, hard)?);
+        }
+        if states.strand {
+            return self.cx.collect(&[facts.len()], out, None);
+        }
+        if states.framed {
+            out.iter_mut().for_each(|a| *a = Array::framed(a.clone(), states.frame.len()));
+        }
+        let made = match out.as_slice() {
+            [one] => one.clone(),
+            all => self.cx.framed_strand(all)?,
+        };
+        match made.shape() == states.cell.as_slice() || !states.framed {
+            true => Ok(made),
+            false => self.cx.apply_move(&made, Move::reshape("⍴", made.shape(), &states.cell)),
+        }
+    }
+}
+
+/// The rounds one by one, for the error that a loop found.
+fn again(f: &Rc<Func>, x: Option<&Array>, y: &Array, count: u64) -> Again {
+    let (f, x, y) = (f.clone(), x.cloned(), y.clone());
+    Rc::new(move |ev| {
+        let mut now = y.clone();
+        for _ in 0..count {
+            ev.cx.host.interrupt().check()?;
+            now = ev.apply(&f, x.as_ref(), &now)?;
+            now = ev.cx.ready(&now, "round")?;
+        }
+        Ok(now)
+    })
+}

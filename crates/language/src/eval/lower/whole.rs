@@ -1,0 +1,213 @@
+//! Recording the consumers of whole arrays: ordered folds, scatters, folds of segments, functions of the library.
+//!
+//! Rows: LOWERING §2; ACC-05, ACC-27, ACC-28, ACL-27. Each function says None where the host should do it.
+
+use super::fold::reduced;
+use super::known;
+use super::places::{Spots, joined};
+use crate::eval::cx::{Cx, SMALL};
+use crate::functions::select::choices;
+use crate::functions::{order, search};
+use aplomb_ground::error::Result;
+use aplomb_values::array::{Array, DType, Shape, elements};
+use aplomb_values::dag::{Args, Lib, Node, Round, RoundDoes, Rounds, Whole};
+use aplomb_values::prim::moves::Move;
+use aplomb_values::prim::op::{Fails, Op};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// An array with so many times as many items as are assigned is changed in place.
+const FEW: usize = 8;
+
+impl Cx<'_> {
+    /// `op/` from the right, one step after the other.
+    pub(super) fn record_ordered(&mut self, op: Op, y: &Array, axis: usize, shape: Shape) -> Result<Array> {
+        let ct = if y.dtype() == DType::F32 { 0.0 } else { self.sys.ct };
+        let steps = vec![Round::op(op, ct, [0, 1])];
+        let body = Arc::new(Rounds { count: 1, until: None, steps, next: vec![2] });
+        let (dtype, range) = reduced(op, y.dtype(), known(y).1, y.shape()[axis]);
+        let what = Whole::Fold { axis: axis as u8, body, given: Vec::new() };
+        let hard = what.fails_hard();
+        self.cell(Node::Whole { what, args: Args::from_iter([y.settled()]) }, shape, dtype, range, hard)
+    }
+
+    /// `x[…]←v`, `x[…]f←v`: the array with those items changed. What may fail is computed at once, so that a name keeps
+    /// its value if it does. Errors: INDEX, LENGTH, RANK.
+    pub fn record_scatter(
+        &mut self,
+        old: &Array,
+        indices: &[Option<Array>],
+        combine: Option<Op>,
+        v: &Array,
+    ) -> Result<Option<Array>> {
+        let count = indices.iter().zip(old.shape()).map(|(i, &n)| i.as_ref().map_or(n, Array::len)).product::<usize>();
+        let worth = count.saturating_mul(FEW) >= old.len() || old.pending().is_some();
+        let some = count > SMALL || self.sys.record_all || old.pending().is_some() || v.pending().is_some();
+        let mixed = old.is_char() != v.is_char() || combine.is_some() && old.is_char();
+        let simple = self.recordable(old) && self.recordable(v);
+        if !(worth && some && simple) || mixed || old.is_empty() || v.is_empty() {
+            return Ok(None);
+        }
+        let ready = |cx: &mut Self, i: &Option<Array>| i.as_ref().map(|i| cx.ready(i, "index")).transpose();
+        let indices = indices.iter().map(|i| ready(self, i)).collect::<Result<Vec<_>>>()?;
+        let (_, chosen) = choices(self, old.shape(), &indices)?;
+        let Some(Spots { shape, read, along, places }) = self.spots(old, &chosen)? else { return Ok(None) };
+        if shape.is_empty() {
+            return Ok(None);
+        }
+        crate::functions::amend::fits(v, &shape)?;
+        let v = if v.len() == 1 { self.as_scalar(v)? } else { v.clone() };
+        let values = match v.rank() {
+            0 => self.apply_move(&v, Move::spread(&[], &shape))?,
+            _ if v.shape() == shape.as_slice() => v.settled(),
+            _ => self.apply_move(&v, Move::reshape("⍴", v.shape(), &shape))?,
+        };
+        let facts = [known(old), known(&values)];
+        let (dtype, range) = match combine.map(|op| op.result(&facts)) {
+            None => joined(&facts),
+            Some((dtype, _)) if dtype.is_integer() => (DType::I32, None),
+            Some(_) if facts.iter().all(|f| f.0 == DType::F32) => (DType::F32, None),
+            Some(_) => (DType::F64, None),
+        };
+        let exact = facts.iter().any(|f| f.0 == DType::F32) || old.is_char();
+        let ct = if exact { 0.0 } else { self.sys.ct };
+        let combine = combine.map(|op| (op, ct));
+        let what = Whole::Scatter { read, along, origin: self.sys.io, combine };
+        let sure = old.pending().is_none()
+            && v.pending().is_none()
+            && combine.is_none_or(|(op, _)| op.row().fails == Fails::Never);
+        let hard = what.fails_hard();
+        let args = [old.settled(), values].into_iter().chain(places).collect();
+        let new = self.cell(Node::Whole { what, args }, old.shape().into(), dtype, range, hard)?;
+        if !sure {
+            self.force(&[&new], "assignment")?;
+        }
+        Ok(Some(new))
+    }
+
+    /// `op/¨` of parts of a vector.
+    pub fn record_segments(&mut self, op: Op, parts: &[Range<usize>], y: &Array) -> Result<Option<Array>> {
+        if y.rank() != 1 || y.is_char() || !self.recordable(y) || !self.records(&[y], y.len()) || !op.is_associative() {
+            return Ok(None);
+        }
+        let shape: Shape = [parts.len()].as_slice().into();
+        let bounds = parts.iter().flat_map(|p| [p.start as f64, p.end as f64]).collect();
+        let (dtype, range) = reduced(op, y.dtype(), known(y).1, y.len());
+        let bounds = Array::numbers([parts.len(), 2].as_slice(), bounds, self.budget())?;
+        let what = Whole::Segmented { op };
+        let hard = what.fails_hard();
+        let args = Args::from_iter([bounds, y.settled()]);
+        self.cell(Node::Whole { what, args }, shape, dtype, range, hard).map(Some)
+    }
+
+    /// A grade or a search whose arguments are part of a graph.
+    pub fn record_lib(&mut self, of: Lib, args: &[&Array]) -> Result<Option<Array>> {
+        let large = args.iter().map(|a| a.len()).max().unwrap_or(0);
+        let chars = args.iter().filter(|a| a.is_char()).count();
+        let fits = args.iter().all(|a| self.recordable(a) && !a.is_empty());
+        if !fits || chars != 0 && chars != args.len() || !self.records(args, large) || args[0].rank() == 0 {
+            return Ok(None);
+        }
+        let most = args[0].shape()[0] as f64;
+        let (shape, (dtype, range)): (Shape, _) = match of {
+            Lib::GradeUp | Lib::GradeDown => ([args[0].shape()[0]].as_slice().into(), self.places_of(most - 1.0)),
+            Lib::IndexOf if args[0].rank() == 1 && args[1].rank() > 0 => (args[1].shape().into(), self.places_of(most)),
+            Lib::Member if args[1].rank() > 0 => (args[1].shape().into(), (DType::Bool, Some((0.0, 1.0)))),
+            _ => return Ok(None),
+        };
+        let exact = chars > 0 || args.iter().all(|a| a.dtype().is_integer());
+        let ct = if exact { 0.0 } else { self.sys.ct };
+        let origin = if of == Lib::Member { 0.0 } else { self.sys.io };
+        let mut own = Vec::with_capacity(args.len());
+        for (k, a) in args.iter().enumerate() {
+            let list = of == Lib::Member && k == 0 && a.rank() != 1;
+            own.push(if list { self.apply_move(a, Move::reshape(",", a.shape(), &[a.len()]))? } else { a.settled() });
+        }
+        let what = Whole::Lib { of, origin, ct };
+        self.cell(Node::Whole { what, args: own.into_iter().collect() }, shape, dtype, range, false).map(Some)
+    }
+
+    /// The type of places up to that one.
+    fn places_of(&self, last: f64) -> (DType, Option<(f64, f64)>) {
+        let (lo, hi) = (self.sys.io, self.sys.io + last);
+        (DType::of_range(lo, hi).unwrap_or(DType::F64), Some((lo, hi)))
+    }
+
+    /// Such a node done again with the host's functions (`replay`), for what leaves the reals.
+    pub fn whole_again(&mut self, what: &Whole, args: &[Array], shape: &Shape) -> Result<Array> {
+        let args = args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
+        match what {
+            Whole::Fold { axis, body, given } => {
+                let (_, n, inner) = aplomb_values::array::around(args[0].shape(), *axis as usize);
+                let mut out = Vec::with_capacity(elements(shape));
+                for k in 0..elements(shape) {
+                    self.host.interrupt().check()?;
+                    let item = |j: usize| args[0].item((k / inner * n + j) * inner + k % inner);
+                    let mut sum = item(n - 1);
+                    for j in (0..n - 1).rev() {
+                        let mut values = vec![item(j), sum];
+                        values.extend(given.iter().map(|x| Array::num(*x)));
+                        sum = self.steps_again(body, values)?;
+                    }
+                    out.push(sum);
+                }
+                if shape.is_empty() {
+                    return Ok(out.swap_remove(0));
+                }
+                self.collect(shape, out, None)
+            }
+            Whole::Segmented { op } => {
+                let bounds = self.numbers(&args[0], "segments")?;
+                let mut out = Vec::with_capacity(elements(shape));
+                for k in 0..elements(shape) {
+                    let (from, to) = aplomb_values::prim::whole::segment(&bounds, k);
+                    let places: Vec<_> = (from..to).map(Ok).collect();
+                    let part = aplomb_values::prim::moves::gather(&args[1], &[to - from], &places, self.budget())?;
+                    out.push(self.fold_host(*op, &part, 0, Shape::new())?);
+                }
+                self.collect(shape, out, None)
+            }
+            Whole::Scatter { combine, .. } => {
+                let lists = args.iter().map(|a| a.to_numbers().unwrap_or_else(|| vec![0.0; a.len()]));
+                let lists: Vec<Vec<f64>> = lists.collect();
+                let given = |k: usize| aplomb_values::prim::whole::Given { items: &lists[k], shape: args[k].shape() };
+                let fed: Vec<_> = (1..args.len()).map(given).collect();
+                let Some(scatter) = aplomb_values::prim::whole::Scatter::new(what, &fed, shape) else {
+                    return Ok(args[0].clone());
+                };
+                let mut items = args[0].to_items();
+                for k in 0..scatter.len() {
+                    let at = scatter.place(k).map_err(|f| f.error())?;
+                    let new = if args[1].rank() == 0 { args[1].clone() } else { args[1].item(k) };
+                    items[at] = match combine {
+                        Some((op, _)) => self.map2(*op, &items[at].clone(), &new)?,
+                        None => new,
+                    };
+                }
+                self.collect(shape, items, None)
+            }
+            Whole::Lib { of, .. } => match of {
+                Lib::GradeUp => order::graded_places(self, &args[0], false),
+                Lib::GradeDown => order::graded_places(self, &args[0], true),
+                Lib::IndexOf => search::first_places(self, &args[0], &args[1]),
+                Lib::Member => search::found(self, &args[1], &args[0]),
+            },
+        }
+    }
+
+    /// One round of scalars with the host's functions.
+    fn steps_again(&mut self, body: &Rounds, mut values: Vec<Array>) -> Result<Array> {
+        for step in &body.steps {
+            let own: Vec<Array> = step.args.iter().map(|a| values[*a as usize].clone()).collect();
+            values.push(match (step.does, own.as_slice()) {
+                (RoundDoes::Op { op, .. }, [x, y]) => self.map2(op, x, y)?,
+                (RoundDoes::Op { op, .. }, [y]) => self.map1(op, y)?,
+                (RoundDoes::Select, [cond, yes, no]) => if cond.number_at(0) != Some(0.0) { yes } else { no }.clone(),
+                _ => {
+                    return Err(aplomb_ground::error::internal("a step of a round with other arguments than it takes"));
+                }
+            });
+        }
+        Ok(values[body.next[0] as usize].clone())
+    }
+}

@@ -1,0 +1,111 @@
+//! `¨`: a function on items, results as items.
+
+use super::{function, prim, scalar_op};
+use crate::eval::run::Eval;
+use crate::eval::value::{Func, Operand};
+use crate::functions::shape::Axis;
+use crate::table::Does;
+use aplomb_ground::error::{Result, length, rank, syntax};
+use aplomb_values::array::{Array, Shape};
+use std::rc::Rc;
+
+/// So many rows of an array are computed at once; fewer may stay pending, for an expression that goes on with them.
+const TOGETHER: usize = 16;
+
+pub fn each(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let func = function(&f[0])?.clone();
+    let scalar = match x {
+        Some(x) => scalar_op(&f[0]).is_some() && x.is_uniform() && y.is_uniform(),
+        None => {
+            y.is_uniform()
+                && prim(&f[0]).and_then(|p| p.monadic.as_ref()).is_some_and(|m| matches!(m.does, Does::Scalar(_)))
+        }
+    };
+    if scalar {
+        return ev.apply(&func, x, y);
+    }
+    if let (Some(x), Some('⊃')) = (x, prim(&f[0]).map(|p| p.glyph))
+        && let Some(from) = one_vector(y)
+        && x.is_uniform()
+        && x.dtype().is_integer()
+        && x.rank() > 0
+    {
+        // Each picks from the same vector: that is indexing.
+        return crate::functions::select::bracket(&mut ev.cx, &from, &[Some(x.clone())]);
+    }
+    let shape = conform(x, y)?;
+    match ev.each_framed(&func, x, y, &shape)? {
+        Some(z) => Ok(z),
+        None => each_item(ev, &func, x, y),
+    }
+}
+
+/// The simple vector of numbers or characters that an enclosed scalar holds.
+fn one_vector(y: &Array) -> Option<Array> {
+    let inner = (y.rank() == 0 && !y.is_uniform()).then(|| y.disclosed())?;
+    (inner.is_uniform() && inner.rank() == 1 && !inner.is_empty()).then_some(inner)
+}
+
+fn conform(x: Option<&Array>, y: &Array) -> Result<Shape> {
+    Ok(match x {
+        None => y.shape().into(),
+        Some(x) if x.shape() == y.shape() => y.shape().into(),
+        Some(x) if x.len() == 1 && (y.len() != 1 || y.rank() >= x.rank()) => y.shape().into(),
+        Some(x) if y.len() == 1 => x.shape().into(),
+        Some(x) if x.rank() != y.rank() => return Err(rank("X and Y differ in rank")),
+        Some(_) => return Err(length("X and Y differ in length")),
+    })
+}
+
+/// An argument before its items are used one by one: rows of a pending array are computed together, not each for itself.
+fn taken_apart(ev: &mut Eval<'_>, a: &Array) -> Result<Array> {
+    match a.split() {
+        Some(rows) if rows.node.pending().is_some() && a.len() >= TOGETHER => {
+            Ok(Array::rows(ev.cx.ready(&rows.node, "each")?, rows.at))
+        }
+        _ => ev.cx.ready_outer(a),
+    }
+}
+
+/// Calls the function on item after item.
+pub fn each_item(ev: &mut Eval<'_>, func: &Rc<Func>, x: Option<&Array>, y: &Array) -> Result<Array> {
+    let shape = conform(x, y)?;
+    let y = taken_apart(ev, y)?;
+    let x = x.map(|x| taken_apart(ev, x)).transpose()?;
+    let n = aplomb_values::array::elements(&shape);
+    if n == 0 {
+        let proto = y.prototype();
+        let tried = match (&x, matches!(**func, Func::Prim(_))) {
+            (None, true) => ev.apply(func, None, &proto).ok(),
+            (Some(x), true) => ev.apply(func, Some(&x.prototype()), &proto).ok(),
+            _ => None,
+        };
+        let proto = tried
+            .map(|a| ev.cx.ready(&a, "each"))
+            .transpose()?
+            .map(|a| Array::items([1].as_slice(), vec![a], None).prototype());
+        return crate::functions::cells::empty(&ev.cx, &shape, proto.unwrap_or(Array::num(0.0)));
+    }
+    let mut out = ev.cx.budget().room(n)?;
+    let _held = ev.cx.budget().charge_elements(n, size_of::<Array>())?;
+    let item =
+        |a: &Array, k: usize| if a.rank() == 0 { a.disclosed() } else { a.item(if a.len() == 1 { 0 } else { k }) };
+    let mut none = 0;
+    ev.one_by_one(n, |ev| {
+        let mut ticks = ev.cx.budget().ticks();
+        for k in 0..n {
+            ticks.tick()?;
+            let left = x.as_ref().map(|x| item(x, k));
+            let o = ev.call(func, left.as_ref(), &item(&y, k))?;
+            match ev.valued(o)? {
+                Some(a) => out.push(a.settled()),
+                None => none += 1,
+            }
+        }
+        Ok(())
+    })?;
+    if none > 0 {
+        return Err(syntax("each needs a value from every call"));
+    }
+    super::reduce::finished(ev, &shape, out, Array::num(0.0))
+}

@@ -1,0 +1,314 @@
+//! Operators that run their operand once for all cells.
+//!
+//! Rows: LOWERING §3, §4. `¨`, `⍤` and `∘.` give the operand framed values; what it records covers the whole frame. An
+//! operand that looks at values (a guard, a count, a print) is refused before it has any effect, and the operator goes
+//! cell by cell. If a framed evaluation fails later, the cells are run one by one to find APL's error.
+
+use crate::eval::run::Eval;
+use crate::eval::value::Func;
+use aplomb_ground::error::{Error, Kind, Result, untraced};
+use aplomb_ground::span::Place;
+use aplomb_values::array::{Array, Shape, elements};
+use aplomb_values::dag::Cell;
+use aplomb_values::prim::moves::Move;
+use std::rc::{Rc, Weak};
+
+/// Fewer cells are interpreted: recording costs more than they do.
+const FEW: usize = 16;
+
+/// A story that records everything records the cells that an operator calls one by one, up to so many.
+const TOLD: usize = 256;
+
+/// How to run the cells one by one after all: what the operator would have done.
+pub type Again = Rc<dyn Fn(&mut Eval<'_>) -> Result<Array>>;
+
+/// A framed run whose values are still pending.
+#[derive(Clone)]
+pub struct Run {
+    again: Again,
+    /// The numbers of the cells it recorded.
+    from: u64,
+    to: u64,
+    place: Option<Place>,
+    result: Weak<Cell>,
+}
+
+impl Run {
+    pub fn recorded(&self, seq: u64) -> bool {
+        self.from < seq && seq <= self.to
+    }
+
+    pub fn alive(&self) -> bool {
+        self.result.upgrade().is_some_and(|c| c.forced().is_none())
+    }
+}
+
+/// The frames around a uniform argument and how many axes of the node the inner one ends at.
+pub struct Cells {
+    node: Array,
+    /// Axes that belong to frames around this operator.
+    outer: usize,
+}
+
+impl Cells {
+    /// None for an argument that is no uniform array and no rows value.
+    fn of(a: &Array) -> Option<Cells> {
+        match (a.frame(), a.split()) {
+            (Some(split), _) => Some(Cells { node: split.node.clone(), outer: split.at }),
+            (None, None) if a.is_uniform() => Some(Cells { node: a.settled(), outer: 0 }),
+            _ => None,
+        }
+    }
+}
+
+impl Eval<'_> {
+    /// Whether so many cells are worth a framed run; inside one there is no other way.
+    fn frames(&self, n: usize, args: &[&Array]) -> bool {
+        let inside = args.iter().any(|a| a.frame().is_some());
+        inside
+            || !self.cx.sys.cell_by_cell
+                && self.cx.host.is_on("frames")
+                && n > 0
+                && (n >= FEW || self.cx.sys.record_all)
+    }
+
+    /// Calls for so many cells, one after the other. Where a story asks for small arrays to be recorded too, many cells'
+    /// own are not: each would be an evaluation of its own that no run without a story has.
+    pub fn one_by_one<T>(&mut self, cells: usize, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if !self.cx.sys.record_all || cells <= TOLD {
+            return run(self);
+        }
+        (self.cx.sys.record_all, self.cx.sys.one_by_one) = (false, true);
+        let made = run(self);
+        (self.cx.sys.record_all, self.cx.sys.one_by_one) = (true, false);
+        made
+    }
+
+    /// Says in a statement's story that an operator calls its operand so many times, where that is many.
+    pub fn warn_one_by_one(&mut self, cells: usize, what: &str) {
+        if let Some(place) = self.cx.place().filter(|_| cells > TOLD) {
+            let text = format!("{} runs {what} by {what}, {cells} of them", place.text());
+            self.cx.host.warn("W-untraced", &place, text);
+        }
+    }
+
+    /// An argument whose cells lie behind its own first `lead` axes and the frames around. One that was closed over
+    /// has none of those: it is spread along them.
+    fn seen(&mut self, node: &Array, own: usize, lead: usize, outer: &Shape) -> Result<Array> {
+        if own == outer.len() {
+            return Ok(Array::framed(node.clone(), own + lead));
+        }
+        let a = if own == 0 { node.clone() } else { Array::framed(node.clone(), own) };
+        if lead == 0 {
+            return Ok(a);
+        }
+        let full: Shape = outer.iter().chain(a.shape()).copied().collect();
+        Ok(Array::framed(self.cx.lined_up(&a, outer, &full)?, outer.len() + lead))
+    }
+
+    /// The frame that cells of an operand lie in: the arguments' own, that of what the operand closes over, or that of the
+    /// guards around, which say where its operations count.
+    fn longer(&self, own: Shape, f: &Rc<Func>) -> Shape {
+        if self.cx.sys.framing == 0 {
+            return own;
+        }
+        let guards = self.cx.sys.under.iter().filter_map(|(cond, _)| cond.frame()).map(|s| s.frame().into());
+        let longest = guards.chain(super::closed::frame_of(f)).chain([own]).max_by_key(Shape::len);
+        longest.unwrap_or_default()
+    }
+
+    /// Remembers how a pending value could have been made one cell, or one round, after the other.
+    pub fn watch(&mut self, made: &Array, from: u64, again: Again) {
+        if self.cx.sys.framing == 0
+            && let Some(cell) = made.pending()
+        {
+            let (to, place) = (self.cx.sys.seq, self.cx.place());
+            if self.cx.sys.runs.len() >= 16 {
+                self.cx.sys.runs.retain(Run::alive);
+            }
+            self.cx.sys.runs.push(Run { again, from, to, place, result: Rc::downgrade(cell) });
+        }
+    }
+
+    /// Runs `f` once over the whole frame. None: go cell by cell.
+    fn once(
+        &mut self,
+        f: &Rc<Func>,
+        x: Option<&Array>,
+        y: &Array,
+        frame: &[usize],
+        again: Again,
+    ) -> Result<Option<Array>> {
+        let from = self.cx.sys.seq;
+        self.cx.sys.framing += 1;
+        let under = self.cx.sys.under.len();
+        let outcome = self.call(f, x, y).and_then(|o| self.valued(o)).and_then(|z| self.spread_over(z, frame));
+        self.cx.sys.framing -= 1;
+        self.cx.sys.under.truncate(under);
+        match outcome {
+            Ok(Some(z)) => {
+                // Where nothing of it is pending, what it checked may still fail.
+                if z.pending().is_none() {
+                    let checks: Vec<_> = self.cx.sys.hard.iter().filter(|c| c.seq() > from).cloned().collect();
+                    checks.into_iter().for_each(|c| self.watch(&Array::lazy(c), from, again.clone()));
+                }
+                self.watch(&z, from, again);
+                Ok(Some(z))
+            }
+            Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::Internal | Kind::Exit) => Err(e),
+            other => {
+                self.cx.sys.hard.retain(|c| c.seq() <= from);
+                if let (Err(e), 0, Some(place)) = (&other, self.cx.sys.framing, self.cx.place())
+                    && e.kind() == Kind::Untraced
+                {
+                    let text = format!("{} runs cell by cell, because {}", place.text(), e.parts().says);
+                    self.cx.host.warn("W-untraced", &place, text);
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// The node of a result over the whole frame; None if it is no uniform array.
+    fn spread_over(&mut self, z: Option<Array>, frame: &[usize]) -> Result<Option<Array>> {
+        let Some(z) = z.filter(Array::is_uniform) else { return Ok(None) };
+        let full: Shape = frame.iter().chain(z.shape()).copied().collect();
+        aplomb_values::array::checked_elements(&full)?;
+        Ok(Some(if z.frame().is_none() && z.rank() == 0 {
+            self.cx.apply_move(&z, Move::spread(&[], &full))?
+        } else {
+            self.cx.lined_up(&z, frame, &full)?
+        }))
+    }
+
+    /// `f¨`: items are scalars of a uniform array, or the cells of a rows value. Shapes conform.
+    pub fn each_framed(&mut self, f: &Rc<Func>, x: Option<&Array>, y: &Array, shape: &Shape) -> Result<Option<Array>> {
+        let (f2, x2, y2) = (f.clone(), x.cloned(), y.clone());
+        let again = move || -> Again { Rc::new(move |ev| super::each::each_item(ev, &f2, x2.as_ref(), &y2)) };
+        self.items_framed(f, x, y, shape, again)
+    }
+
+    /// The same as a part of what `again` does.
+    pub fn items_framed(
+        &mut self,
+        f: &Rc<Func>,
+        x: Option<&Array>,
+        y: &Array,
+        shape: &Shape,
+        again: impl FnOnce() -> Again,
+    ) -> Result<Option<Array>> {
+        let n = elements(shape);
+        let mut args: Vec<&Array> = vec![y];
+        args.extend(x);
+        let inside = args.iter().any(|a| a.frame().is_some());
+        if n == 0 || !self.frames(n, &args) || shape.is_empty() && !inside {
+            return Ok(None);
+        }
+        let own = args.iter().filter_map(|a| a.frame()).max_by_key(|s| s.at).map_or(Shape::new(), |s| s.frame().into());
+        let outer = self.longer(own, f);
+        let frame: Shape = outer.iter().chain(shape).copied().collect();
+        let mut seen = Vec::new();
+        for a in args {
+            let one = a.len() == 1 && n != 1;
+            seen.push(match (a.split(), Cells::of(a)) {
+                (Some(rows), _) if a.shape() == shape.as_slice() => self.seen(&rows.node, 0, rows.at, &outer)?,
+                (_, Some(_)) if one => self.cx.apply_move(a, Move::first(a.shape()))?,
+                (_, Some(cells)) if a.shape() == shape.as_slice() => {
+                    self.seen(&cells.node, cells.outer, a.rank(), &outer)?
+                }
+                _ if one && a.frame().is_none() => a.item(0),
+                _ => return Ok(None),
+            });
+        }
+        let x = if x.is_some() { seen.pop() } else { None };
+        let Some(node) = self.once(f, x.as_ref(), &seen[0], &frame, again())? else { return Ok(None) };
+        if node.rank() == frame.len() {
+            return Ok(Some(if outer.is_empty() { node } else { Array::framed(node, outer.len()) }));
+        }
+        if !outer.is_empty() {
+            return Err(untraced("cells of cells"));
+        }
+        Ok((!node.is_empty()).then(|| Array::rows(node, frame.len())))
+    }
+
+    /// `f⍤k`: each argument with the number of axes of its frame. Frames agree, or one is empty.
+    pub fn rank_framed(
+        &mut self,
+        f: &Rc<Func>,
+        x: Option<(&Array, usize)>,
+        y: (&Array, usize),
+    ) -> Result<Option<Array>> {
+        let mut args = vec![y];
+        args.extend(x);
+        let own: Shape = args.iter().map(|(a, lead)| &a.shape()[..*lead]).max_by_key(|s| s.len()).unwrap_or(&[]).into();
+        let n = elements(&own);
+        if n == 0 || !self.frames(n, &args.iter().map(|a| a.0).collect::<Vec<_>>()) {
+            return Ok(None);
+        }
+        let deepest = args.iter().filter_map(|(a, _)| a.frame()).max_by_key(|s| s.at);
+        let outer = self.longer(deepest.map_or(Shape::new(), |s| s.frame().into()), f);
+        let frame: Shape = outer.iter().chain(&own).copied().collect();
+        let mut seen = Vec::new();
+        for (a, lead) in args {
+            seen.push(match Cells::of(a) {
+                _ if lead == 0 => a.clone(),
+                Some(cells) => self.seen(&cells.node, cells.outer, lead, &outer)?,
+                None => return Ok(None),
+            });
+        }
+        let (f2, y2, x2) = (f.clone(), (y.0.clone(), y.1), x.map(|(a, k)| (a.clone(), k)));
+        let again: Again =
+            Rc::new(move |ev| super::rank::cell_by_cell(ev, &f2, x2.as_ref().map(|x| (&x.0, x.1)), (&y2.0, y2.1)));
+        let x = if x.is_some() { seen.pop() } else { None };
+        let Some(node) = self.once(f, x.as_ref(), &seen[0], &frame, again)? else { return Ok(None) };
+        Ok(Some(if outer.is_empty() { node } else { Array::framed(node, outer.len()) }))
+    }
+
+    /// `X∘.f Y`: X's frame is the outer part of the pairs', Y is spread along it.
+    pub fn outer_framed(&mut self, f: &Rc<Func>, x: &Array, y: &Array) -> Result<Option<Array>> {
+        let plain = |a: &Array| a.is_uniform() && a.frame().is_none();
+        let n = x.len().saturating_mul(y.len());
+        let alone = self.longer(Shape::new(), f).is_empty();
+        if n == 0 || !self.frames(n, &[x, y]) || !plain(x) || !plain(y) || !alone {
+            return Ok(None);
+        }
+        let frame: Shape = x.shape().iter().chain(y.shape()).copied().collect();
+        aplomb_values::array::checked_elements(&frame)?;
+        let (r, s) = (x.rank(), frame.len());
+        let wide = |ev: &mut Self, a: &Array, at: std::ops::Range<usize>| match a.rank() {
+            0 => Ok(a.clone()),
+            _ => ev.cx.apply_move(a, Move::axes("⍴", frame.clone(), at.map(Some))).map(|a| Array::framed(a, s)),
+        };
+        let (a, b) = (wide(self, x, 0..r)?, wide(self, y, r..s)?);
+        let (f2, x2, y2) = (f.clone(), x.clone(), y.clone());
+        let again: Again = Rc::new(move |ev| super::products::all_pairs(ev, &f2, &x2, &y2));
+        let Some(node) = self.once(f, Some(&a), &b, &frame, again)? else { return Ok(None) };
+        Ok(if node.rank() == s { Some(node) } else { (!node.is_empty()).then(|| Array::rows(node, s)) })
+    }
+
+    /// APL's error for a failed framed evaluation: that of the first cell, in the order of cells, that fails by itself.
+    pub fn first_cell_error(&mut self, e: Error) -> Error {
+        let mut runs = std::mem::take(&mut self.cx.sys.suspects);
+        if matches!(e.kind(), Kind::Interrupt | Kind::Internal | Kind::Exit) {
+            return e;
+        }
+        runs.sort_by_key(|r| r.from);
+        for run in runs {
+            self.cx.sys.cell_by_cell = true;
+            if let Some(place) = &run.place {
+                (self.cx.sys.source, self.cx.sys.span) = (Some(place.source.clone()), place.span);
+            }
+            // What it records is no part of the statement.
+            let hard = std::mem::take(&mut self.cx.sys.hard);
+            let done = (run.again)(self).and_then(|z| self.cx.ready(&z, "check"));
+            self.cx.sys.hard = hard;
+            self.cx.sys.cell_by_cell = false;
+            match done {
+                Ok(_) => {}
+                Err(first) if first.has_place() => return run.place.iter().cloned().fold(first, Error::called_from),
+                Err(first) => return run.place.iter().fold(first, Error::at),
+            }
+        }
+        e
+    }
+}

@@ -1,0 +1,47 @@
+//! The operators. Where an operand is a scalar primitive on simple arrays they record nodes; else they loop.
+
+pub mod at;
+pub mod closed;
+pub mod compose;
+pub mod each;
+pub mod frames;
+pub mod inverse;
+pub mod key;
+pub mod power;
+pub mod products;
+pub mod rank;
+pub mod reduce;
+pub mod scans;
+pub mod stencil;
+pub mod variant;
+
+use super::value::{Func, Operand};
+use crate::table::{Does, Prim};
+use aplomb_ground::error::{Result, syntax};
+use aplomb_values::prim::op::Op;
+use std::rc::Rc;
+
+/// The scalar operation of a dyadic scalar primitive.
+pub fn scalar_op(f: &Operand) -> Option<Op> {
+    match prim(f)?.dyadic.as_ref()?.does {
+        Does::Scalar(op) => Some(op),
+        _ => None,
+    }
+}
+
+pub fn prim(f: &Operand) -> Option<&'static Prim> {
+    match f {
+        Operand::F(f) => match **f {
+            Func::Prim(p) => Some(p),
+            _ => None,
+        },
+        Operand::A(_) => None,
+    }
+}
+
+pub fn function(f: &Operand) -> Result<&Rc<Func>> {
+    match f {
+        Operand::F(f) => Ok(f),
+        Operand::A(_) => Err(syntax("this operand must be a function")),
+    }
+}

@@ -1,0 +1,179 @@
+//! `∘.f` and `f.g`: broadcasts, a map, a reduction; pairs of cells where that does not do.
+
+use super::frames::Again;
+use super::{function, scalar_op};
+use crate::eval::run::Eval;
+use crate::eval::value::{Func, Oper, Operand};
+use crate::functions::shape::{Axis, reshaped};
+use crate::table::Does;
+use aplomb_ground::error::{Result, length, limit, syntax};
+use aplomb_values::array::{Array, Shape, checked_elements, elements};
+use aplomb_values::prim::moves::Move;
+use aplomb_values::prim::op::Op;
+use std::rc::Rc;
+
+pub fn outer(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array) -> Result<Array> {
+    let func = function(f)?;
+    let Some(x) = x else { return Err(syntax("∘. needs a left argument")) };
+    let shape: Shape = x.shape().iter().chain(y.shape()).copied().collect();
+    let n = checked_elements(&shape)?;
+    if n == 0 {
+        return crate::functions::cells::empty(&ev.cx, &shape, Array::num(0.0));
+    }
+    if let (Some(op), true) = (scalar_op(f), x.is_uniform() && y.is_uniform()) {
+        let (r, s) = (x.rank(), shape.len());
+        let a = if x.rank() == 0 {
+            x.clone()
+        } else {
+            ev.cx.apply_move(x, Move::axes("⍴", shape.clone(), (0..r).map(Some)))?
+        };
+        let b = if y.rank() == 0 {
+            y.clone()
+        } else {
+            ev.cx.apply_move(y, Move::axes("⍴", shape.clone(), (r..s).map(Some)))?
+        };
+        return ev.cx.map2(op, &a, &b);
+    }
+    match ev.outer_framed(func, x, y)? {
+        Some(z) => Ok(z),
+        None => all_pairs(ev, func, x, y),
+    }
+}
+
+/// Calls the function on pair after pair.
+pub fn all_pairs(ev: &mut Eval<'_>, func: &Rc<Func>, x: &Array, y: &Array) -> Result<Array> {
+    let shape: Shape = x.shape().iter().chain(y.shape()).copied().collect();
+    let n = checked_elements(&shape)?;
+    let (x, y) = (ev.cx.ready_outer(x)?, ev.cx.ready_outer(y)?);
+    let mut out = ev.cx.budget().room(n)?;
+    let _held = ev.cx.budget().charge_elements(n, size_of::<Array>())?;
+    let item = |a: &Array, k: usize| if a.rank() == 0 { a.disclosed() } else { a.item(k) };
+    let mut ticks = ev.cx.budget().ticks();
+    for i in 0..x.len() {
+        for j in 0..y.len() {
+            ticks.tick()?;
+            let z = ev.apply(func, Some(&item(&x, i)), &item(&y, j))?;
+            out.push(z);
+        }
+    }
+    super::reduce::finished(ev, &shape, out, Array::num(0.0))
+}
+
+/// Whether a function of so many arguments, of arrays of one shape, is that function of item after item: scalar functions
+/// and what is composed of them.
+fn pervades(f: &Operand, arguments: usize) -> bool {
+    let Operand::F(f) = f else { return false };
+    let plain = |a: &Operand| matches!(a, Operand::A(a) if a.rank() == 0 && a.is_uniform());
+    match &**f {
+        // `?` draws in an order.
+        Func::Prim(p) => {
+            let meaning = if arguments == 2 { p.dyadic.as_ref() } else { p.monadic.as_ref() };
+            matches!(p.glyph, '⊢' | '⊣') || p.glyph != '?' && meaning.is_some_and(|m| matches!(m.does, Does::Scalar(_)))
+        }
+        Func::Fork(f, g, h) => (plain(f) || pervades(f, arguments)) && pervades(g, 2) && pervades(h, arguments),
+        Func::Atop(g, h) => pervades(g, 1) && pervades(h, arguments),
+        Func::Op1(Oper::Prim(p), f) => p.glyph == '⍨' && pervades(f, 2),
+        Func::Op2(Oper::Prim(p), f, g) => match p.glyph {
+            '∘' if arguments == 2 => pervades(f, 2) && pervades(g, 1),
+            '∘' if plain(f) => pervades(g, 2),
+            '∘' if plain(g) => pervades(f, 2),
+            '∘' => pervades(f, 1) && pervades(g, 1),
+            '⍥' => pervades(f, arguments) && pervades(g, 1),
+            _ => false,
+        },
+        Func::System(_) | Func::Dfn(_) | Func::Op1(..) | Func::Op2(..) | Func::Outer(_) | Func::Axis(..) => false,
+    }
+}
+
+/// `X f.g Y`: `f/x g¨y` for each row x of X and column y of Y.
+pub fn inner(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    function(&f[0])?;
+    function(&f[1])?;
+    let Some(x) = x else { return Err(syntax("an inner product needs a left argument")) };
+    let last = x.shape().last().copied();
+    let head = y.shape().first().copied();
+    let (a, b) = (last.unwrap_or(1), head.unwrap_or(1));
+    if a != b && a != 1 && b != 1 {
+        return Err(length(format!(
+            "{}.{} needs the last axis of its left argument to match the first axis of its right",
+            f[0].text(),
+            f[1].text()
+        )));
+    }
+    let k = if a == 1 { b } else { a };
+    let (r, s) = (x.rank().max(1) - 1, y.rank().max(1) - 1);
+    let outer: Shape = x.shape()[..r].iter().chain(y.shape().get(1..).unwrap_or(&[])).copied().collect();
+    if outer.len() + 1 > 15 {
+        return Err(limit("the product would have more than 15 axes"));
+    }
+    checked_elements(&outer)?;
+    let mut full = outer.clone();
+    full.push(k);
+    checked_elements(&full)?;
+    // All pairs at once, where an array can hold them.
+    let pervades = pervades(&f[1], 2);
+    let fold = scalar_op(&f[0]).filter(|op| !(ev.cx.sys.div && *op == Op::Div));
+    let empty = elements(&full) == 0;
+    if x.is_uniform() && y.is_uniform() && (!empty || k == 0 && pervades && fold.is_some()) {
+        let wide = |ev: &mut Eval<'_>, a: &Array, at: Vec<Option<usize>>| match a.rank() {
+            _ if empty => crate::functions::cells::empty(&ev.cx, &full, Array::num(0.0)),
+            0 => Ok(a.clone()),
+            _ => ev.cx.apply_move(a, Move::axes("⍴", full.clone(), at)),
+        };
+        let axis = |n: usize| (n == k || n != 1).then_some(r + s);
+        let xs = (0..r).map(Some).chain(std::iter::once(axis(a))).collect();
+        let ys = std::iter::once(axis(b)).chain((r..r + s).map(Some)).collect();
+        if let (Some(fold), true) = (fold, pervades) {
+            let (left, right) = (wide(ev, x, xs)?, wide(ev, y, ys)?);
+            let pairs = match scalar_op(&f[1]) {
+                Some(op) => ev.cx.map2(op, &left, &right)?,
+                None => ev.apply(function(&f[1])?, Some(&left), &right)?,
+            };
+            let pairs =
+                if pairs.rank() == 0 { crate::functions::shape::fill(&mut ev.cx, &pairs, &full)? } else { pairs };
+            return ev.cx.reduce(fold, &pairs, full.len() - 1);
+        }
+        if !pervades && x.rank() > 0 && y.rank() > 0 && x.frame().is_none() && y.frame().is_none() {
+            let (left, right) = (wide(ev, x, xs)?, wide(ev, y, ys)?);
+            let (f2, x2, y2) = (f.to_vec(), x.clone(), y.clone());
+            let again = move || -> Again { Rc::new(move |ev| row_by_row(ev, &f2, &x2, &y2, false)) };
+            if let Some(pairs) = ev.items_framed(function(&f[1])?, Some(&left), &right, &full, again)? {
+                return super::reduce::last(ev, &f[..1], None, &pairs, None);
+            }
+        }
+    }
+    row_by_row(ev, f, x, y, pervades)
+}
+
+/// The definition. What `pervades` is called once for a row and a column, other functions for each of their items.
+fn row_by_row(ev: &mut Eval<'_>, f: &[Operand], x: &Array, y: &Array, pervades: bool) -> Result<Array> {
+    let g = function(&f[1])?;
+    let x = if x.rank() == 0 { reshaped(&mut ev.cx, x, &[1])? } else { x.clone() };
+    let y = if y.rank() == 0 { reshaped(&mut ev.cx, y, &[1])? } else { y.clone() };
+    let outer: Shape = x.shape()[..x.rank() - 1].iter().chain(&y.shape()[1..]).copied().collect();
+    let turned = {
+        // The first axis of Y goes last.
+        let s = y.rank() - 1;
+        let order: Vec<f64> = std::iter::once(s).chain(0..s).map(|k| k as f64 + ev.cx.sys.io).collect();
+        let order = ev.cx.vector(order)?;
+        crate::functions::shape::transpose_by(&mut ev.cx, &order, &y, None)?
+    };
+    let (_, rows) = super::reduce::rows(ev, &x, 1)?;
+    let (_, columns) = super::reduce::rows(ev, &turned, 1)?;
+    let mut out = ev.cx.budget().room(rows.len() * columns.len())?;
+    let _held = ev.cx.budget().charge_elements(rows.len() * columns.len(), std::mem::size_of::<Array>())?;
+    let all = rows.len() * columns.len();
+    ev.warn_one_by_one(all, "pair");
+    ev.one_by_one(all, |ev| {
+        for (row, column) in rows.iter().flat_map(|row| columns.iter().map(move |column| (row, column))) {
+            // `⊣` and `⊢` extend nothing.
+            let pairs = match pervades && row.len() == column.len() {
+                true => ev.apply(g, Some(row), column)?,
+                false => super::each::each_item(ev, g, Some(row), column)?,
+            };
+            out.push(super::reduce::last(ev, &f[..1], None, &pairs, None)?.disclosed());
+        }
+        Ok(())
+    })?;
+    super::reduce::finished(ev, &outer, out, Array::num(0.0))
+}

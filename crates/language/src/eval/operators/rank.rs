@@ -1,0 +1,102 @@
+//! `⍤`: atop with a function, cells with numbers.
+
+use super::function;
+use crate::eval::run::Eval;
+use crate::eval::value::{Func, Operand};
+use crate::functions::shape::Axis;
+use aplomb_ground::error::{Result, length, rank as rank_error};
+use aplomb_values::array::{Array, Shape};
+use std::rc::Rc;
+
+pub fn rank(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let func = function(&f[0])?.clone();
+    let k = match &f[1] {
+        Operand::F(g) => {
+            let mid = ev.apply(g, x, y)?;
+            return ev.apply(&func, None, &mid);
+        }
+        Operand::A(k) => ev.cx.integers(k, "a rank")?,
+    };
+    let (mono, left, right) = match k[..] {
+        [k] => (k, k, k),
+        [l, r] => (r, l, r),
+        [m, l, r] => (m, l, r),
+        _ => return Err(length("⍤ takes one, two or three ranks")),
+    };
+    let cell = |k: i64, r: usize| if k < 0 { (r as i64 + k).max(0) as usize } else { (k as usize).min(r) };
+    let lead = |k: i64, a: &Array| a.rank() - cell(k, a.rank());
+    let (x, y) = match x {
+        None => (None, (y, lead(mono, y))),
+        Some(x) => (Some((x, lead(left, x))), (y, lead(right, y))),
+    };
+    if let (Some((x, a)), (y, b)) = (x, y)
+        && a > 0
+        && b > 0
+        && x.shape()[..a] != y.shape()[..b]
+    {
+        return Err(if a == b {
+            length("the frames of X and Y differ in length")
+        } else {
+            rank_error("the frames of X and Y differ in rank")
+        });
+    }
+    match ev.rank_framed(&func, x, y)? {
+        Some(z) => Ok(z),
+        None => cell_by_cell(ev, &func, x, y),
+    }
+}
+
+/// Calls the function on cell after cell; each argument with the number of axes of its frame.
+pub fn cell_by_cell(
+    ev: &mut Eval<'_>,
+    f: &Rc<Func>,
+    x: Option<(&Array, usize)>,
+    (y, lead): (&Array, usize),
+) -> Result<Array> {
+    let cells = |a: &Array, lead: usize| aplomb_values::array::elements(&a.shape()[..lead]);
+    match x {
+        None => ev.one_by_one(cells(y, lead), |ev| each_cell(ev, f, y, y.rank() - lead)),
+        Some((x, own)) => ev.one_by_one(cells(x, own).max(cells(y, lead)), |ev| {
+            pairs(ev, f, (x, x.rank() - own), (y, y.rank() - lead))
+        }),
+    }
+}
+
+fn each_cell(ev: &mut Eval<'_>, f: &Rc<Func>, y: &Array, cell: usize) -> Result<Array> {
+    if cell == y.rank() {
+        return ev.apply(f, None, y);
+    }
+    let (frame, rows) = super::reduce::rows(ev, y, cell)?;
+    let mut out = Vec::with_capacity(rows.len());
+    for row in &rows {
+        out.push(ev.apply(f, None, row)?);
+    }
+    joined(ev, &frame, out, y)
+}
+
+fn joined(ev: &mut Eval<'_>, frame: &[usize], out: Vec<Array>, y: &Array) -> Result<Array> {
+    if out.is_empty() {
+        return crate::functions::cells::empty(&ev.cx, frame, y.prototype());
+    }
+    // An enclosed result stays one item of its frame.
+    let out: Vec<Array> = out.into_iter().map(|a| a.settled()).collect();
+    if out.iter().all(|a| a.rank() == 0) {
+        let items = out.into_iter().map(|a| a.disclosed()).collect();
+        return super::reduce::finished(ev, frame, items, Array::num(0.0));
+    }
+    crate::functions::cells::mixed(&mut ev.cx, frame, &out, false)
+}
+
+fn pairs(ev: &mut Eval<'_>, f: &Rc<Func>, (x, xr): (&Array, usize), (y, yr): (&Array, usize)) -> Result<Array> {
+    let (xf, xs) = super::reduce::rows(ev, x, xr)?;
+    let (yf, ys) = super::reduce::rows(ev, y, yr)?;
+    // They agree, or one is empty.
+    let frame: Shape = if xf.is_empty() { yf } else { xf };
+    let n = aplomb_values::array::elements(&frame);
+    let mut out = Vec::with_capacity(n);
+    for k in 0..n {
+        let pick = |v: &[Array]| if v.len() == 1 { v[0].clone() } else { v[k].clone() };
+        out.push(ev.apply(f, Some(&pick(&xs)), &pick(&ys))?);
+    }
+    joined(ev, &frame, out, y)
+}

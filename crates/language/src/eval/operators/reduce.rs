@@ -1,0 +1,365 @@
+//! `/ ⌿ \ ⍀` with functions: reduce, windowed reduce, scan.
+
+use super::{function, prim, scalar_op};
+use crate::eval::cx::Cx;
+use crate::eval::run::Eval;
+use crate::eval::value::{Func, Operand};
+use crate::functions::cells;
+use crate::functions::shape::{Axis, axis_of, fill};
+use aplomb_ground::error::{Error, Result, domain, length};
+use aplomb_values::array::{Array, DType, Data, Shape, around, elements};
+use aplomb_values::dag::Read;
+use aplomb_values::dag::ix::Ix;
+use aplomb_values::prim::moves::{Move, gather};
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::reduce::ordered;
+use aplomb_values::prim::scan;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+pub fn last(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    reduce(ev, &f[0], x, y, axis, y.rank().max(1) - 1)
+}
+
+pub fn first(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    reduce(ev, &f[0], x, y, axis, 0)
+}
+
+fn reduce(
+    ev: &mut Eval<'_>,
+    f: &Operand,
+    x: Option<&Array>,
+    y: &Array,
+    axis: Axis<'_>,
+    default: usize,
+) -> Result<Array> {
+    function(f)?;
+    if y.rank() == 0 && x.is_none() {
+        return Ok(y.clone());
+    }
+    let y = if y.rank() == 0 { crate::functions::shape::reshaped(&mut ev.cx, y, &[1])? } else { y.clone() };
+    let axis = axis_of(&mut ev.cx, axis, y.rank(), default)?;
+    if let Some(x) = x {
+        return windows(ev, f, x, &y, axis);
+    }
+    match scalar_op(f) {
+        Some(op) if y.is_uniform() && !(ev.cx.sys.div && op == Op::Div) => ev.cx.reduce(op, &y, axis),
+        _ => fold_items(ev, f, &y, axis),
+    }
+}
+
+/// Nothing says that a function of one's own is associative, so its folds run one step after the other.
+fn in_order(ev: &mut Eval<'_>, f: &Operand) {
+    if let (Some(place), Ok(f)) = (ev.cx.place(), function(f)) {
+        let text = format!(
+            "{} may not be associative, so its fold runs from the right, one step after the other: only rows run side \
+             by side (a scalar primitive, as in +/, folds by a tree)",
+            f.text()
+        );
+        ev.cx.host.warn("W-assoc", &place, text);
+    }
+}
+
+/// Any function between items, from the right.
+fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<Array> {
+    let func = function(f)?;
+    let n = y.shape()[axis];
+    let mut shape: Shape = y.shape().into();
+    shape.remove(axis);
+    if n == 0 || elements(&shape) == 0 {
+        let y = ev.cx.ready_outer(y)?;
+        return identity(ev, f, &y, &shape);
+    }
+    if n == 1 {
+        return ev.cx.apply_move(y, Move::drop_axis(y.shape(), axis));
+    }
+    if prim(f).is_none() && n > 2 {
+        in_order(ev, f);
+    }
+    if prim(f).is_none()
+        && let Some(made) = ev.fold_recorded(func, y, axis, &shape)?
+    {
+        return Ok(made);
+    }
+    let y = ev.cx.ready_outer(y)?;
+    if prim(f).is_some_and(|p| p.glyph == ',') && y.rank() == 1 {
+        let mut parts = Vec::with_capacity(n);
+        for a in y.to_items() {
+            if a.rank() > 1 {
+                parts.clear();
+                break;
+            }
+            parts.push(crate::functions::shape::reshaped(&mut ev.cx, &a, &[a.len()])?);
+        }
+        if !parts.is_empty() {
+            return cells::join(&mut ev.cx, &parts, 0)?.enclosed();
+        }
+    }
+    match scalar_op(f) {
+        // Numbers that are pending one by one are numbers: their fold has the order of any.
+        Some(op) if op.is_associative() && items_are(&y, |a| a.rank() == 0 && a.is_uniform()) => {
+            fold_tree(ev, op, &y, axis)
+        }
+        _ => fold_each(ev, func, &y, axis),
+    }
+}
+
+fn items_are(y: &Array, is: impl Fn(&Array) -> bool) -> bool {
+    matches!(y.data(), Data::Items(items) if items.all().iter().all(is))
+}
+
+/// A scalar function between scalars, in the order of a simple array's fold.
+fn fold_tree(ev: &mut Eval<'_>, op: Op, y: &Array, axis: usize) -> Result<Array> {
+    let (outer, n, inner) = around(y.shape(), axis);
+    let mut shape: Shape = y.shape().into();
+    shape.remove(axis);
+    let mut out = ev.cx.budget().room(outer * inner)?;
+    for (o, i) in (0..outer).flat_map(|o| (0..inner).map(move |i| (o, i))) {
+        ev.cx.host.interrupt().check()?;
+        let items: Vec<Array> = (0..n).map(|k| y.item((o * n + k) * inner + i)).collect();
+        let numbers: Vec<usize> = (0..n).collect();
+        let made = RefCell::new((&mut *ev, items));
+        let sum = ordered(op, &numbers, axis + 1 == y.rank(), |x, y| {
+            let (ev, items) = &mut *made.borrow_mut();
+            let sum = ev.cx.map2(op, &items[x], &items[y])?;
+            items.push(sum);
+            Ok::<_, Error>(items.len() - 1)
+        })?;
+        out.extend(sum.map(|k| made.borrow().1[k].clone()));
+    }
+    finished(ev, &shape, out, y.prototype())
+}
+
+/// One call after the other.
+pub fn fold_each(ev: &mut Eval<'_>, func: &Rc<Func>, y: &Array, axis: usize) -> Result<Array> {
+    let y = ev.cx.ready_outer(y)?;
+    let (outer, n, inner) = around(y.shape(), axis);
+    let mut shape: Shape = y.shape().into();
+    shape.remove(axis);
+    let mut out = ev.cx.budget().room(outer * inner)?;
+    for o in 0..outer {
+        for i in 0..inner {
+            ev.cx.host.interrupt().check()?;
+            let mut sum = y.item((o * n + n - 1) * inner + i);
+            for k in (0..n - 1).rev() {
+                sum = ev.apply(func, Some(&y.item((o * n + k) * inner + i)), &sum)?;
+            }
+            out.push(sum);
+        }
+    }
+    finished(ev, &shape, out, y.prototype())
+}
+
+/// Results as items of a shape; a single one is enclosed.
+pub fn finished(ev: &Eval<'_>, shape: &[usize], mut out: Vec<Array>, proto: Array) -> Result<Array> {
+    if shape.is_empty() && out.len() == 1 {
+        return out.swap_remove(0).settled().enclosed();
+    }
+    let out = out.into_iter().map(|a| a.settled()).collect();
+    ev.cx.collect(shape, out, Some(proto))
+}
+
+fn identity(ev: &mut Eval<'_>, f: &Operand, y: &Array, shape: &[usize]) -> Result<Array> {
+    if elements(shape) == 0 {
+        return cells::empty(&ev.cx, shape, y.prototype());
+    }
+    let unit = match (scalar_op(f), prim(f).map(|p| p.glyph)) {
+        (Some(op), _) => op.identity(),
+        (_, Some('⊤' | '⌽' | '⊖')) => Some(0.0),
+        (_, Some('/' | '⌿' | '\\' | '⍀')) => Some(1.0),
+        _ => None,
+    };
+    match (unit, prim(f).map(|p| p.glyph)) {
+        (Some(unit), _) => {
+            // A nested prototype has the identity at each of its leaves.
+            let item = leaves(&ev.cx, &y.prototype(), unit)?;
+            fill(&mut ev.cx, &item, shape)
+        }
+        (None, Some('∪')) => {
+            let none = ev.cx.vector(vec![])?;
+            fill(&mut ev.cx, &none, shape)
+        }
+        (None, Some(',')) => {
+            let none = cells::empty(&ev.cx, &[0], y.prototype())?;
+            fill(&mut ev.cx, &none, shape)
+        }
+        _ => Err(domain("this function has no identity for an empty axis")),
+    }
+}
+
+/// An array with the same number at every leaf.
+fn leaves(cx: &Cx<'_>, a: &Array, x: f64) -> Result<Array> {
+    match a.data() {
+        Data::Items(i) => {
+            let items = i.all().iter().map(|a| leaves(cx, a, x)).collect::<Result<Vec<_>>>()?;
+            cx.collect(a.shape(), items, i.proto.clone())
+        }
+        _ if a.rank() == 0 => Ok(Array::num(x)),
+        _ => {
+            let _held = cx.budget().charge_elements(a.len(), 8)?;
+            Array::numbers(a.shape(), cx.budget().filled(x, a.len())?, cx.budget())
+        }
+    }
+}
+
+/// `n f/Y`
+fn windows(ev: &mut Eval<'_>, f: &Operand, x: &Array, y: &Array, axis: usize) -> Result<Array> {
+    let by = ev.cx.one_integer(x, "the width of a window")?;
+    let n = y.shape()[axis];
+    let width = by.unsigned_abs() as usize;
+    if width > n + 1 {
+        return Err(length(format!("windows of {width} on an axis of {n}")));
+    }
+    let mut shape: Shape = y.shape().into();
+    shape[axis] = n + 1 - width;
+    if width == 0 {
+        return identity(ev, f, y, &shape);
+    }
+    if elements(&shape) == 0 {
+        return cells::empty(&ev.cx, &shape, y.prototype());
+    }
+    let at = |ev: &mut Eval<'_>, k: usize| {
+        let mut read = Read::identity(y.rank());
+        read.ix[axis] = Ix::axis(axis).offset(k as i64);
+        ev.cx.apply_move(y, Move { name: "↓", shape: shape.clone(), read, onto: width == 1 })
+    };
+    if let Some(op) = scalar_op(f) {
+        // Each place of the window is a step that is recorded.
+        let _held = ev.cx.budget().charge_elements(width, size_of::<usize>())?;
+        let place = |k: usize| if by < 0 { k } else { width - 1 - k };
+        let mut sum = at(ev, place(0))?;
+        for k in (1..width).map(place) {
+            ev.cx.budget().check()?;
+            let left = at(ev, k)?;
+            sum = ev.cx.map2(op, &left, &sum)?;
+        }
+        return Ok(sum);
+    }
+    let func = function(f)?;
+    let y = ev.cx.ready_outer(y)?;
+    let (outer, n, inner) = around(y.shape(), axis);
+    let mut out = ev.cx.budget().room(elements(&shape))?;
+    let _held = ev.cx.budget().charge_elements(elements(&shape), std::mem::size_of::<Array>())?;
+    for o in 0..outer {
+        for w in 0..n + 1 - width {
+            ev.cx.host.interrupt().check()?;
+            for i in 0..inner {
+                let item = |k: usize| y.item((o * n + w + if by < 0 { width - 1 - k } else { k }) * inner + i);
+                let mut sum = item(width - 1);
+                for k in (0..width - 1).rev() {
+                    sum = ev.apply(func, Some(&item(k)), &sum)?;
+                }
+                out.push(sum);
+            }
+        }
+    }
+    finished(ev, &shape, out, y.prototype())
+}
+
+pub fn scan_last(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    scan(ev, &f[0], x, y, axis, y.rank().max(1) - 1)
+}
+
+pub fn scan_first(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    scan(ev, &f[0], x, y, axis, 0)
+}
+
+fn scan(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array, axis: Axis<'_>, default: usize) -> Result<Array> {
+    let func = function(f)?;
+    if x.is_some() {
+        return Err(aplomb_ground::error::syntax("a scan takes one argument"));
+    }
+    if y.rank() == 0 {
+        return Ok(y.clone());
+    }
+    let axis = axis_of(&mut ev.cx, axis, y.rank(), default)?;
+    if prim(f).is_none() && y.shape()[axis] > 2 {
+        in_order(ev, f);
+    }
+    let op = scalar_op(f);
+    if let Some(op) = op.filter(|op| !(ev.cx.sys.div && *op == Op::Div))
+        && let Some(made) = ev.cx.scan(op, y, axis)?
+    {
+        return Ok(made);
+    }
+    let y = ev.cx.ready_outer(y)?;
+    if y.is_empty() {
+        return Ok(y);
+    }
+    let (outer, n, inner) = around(y.shape(), axis);
+    if let Some(op) = op.filter(|op| y.is_complex() && matches!(op, Op::Add | Op::Sub | Op::Mul)) {
+        return ev.cx.scan_complex(op, &y, (outer, n, inner));
+    }
+    if let Some(op) = op.filter(|_| y.is_uniform() && !y.is_char()) {
+        if scan::runs(op, y.dtype() == DType::Bool) {
+            return ev.cx.scan_host(op, &y, axis);
+        }
+        if op == Op::Sub {
+            let signed = ev.cx.alternating(&y, axis)?;
+            let signed = ev.cx.ready(&signed, "scan")?;
+            return ev.cx.scan_host(Op::Add, &signed, axis);
+        }
+        if let Some(made) = ev.cx.scan_by_steps(op, &y, axis)? {
+            return Ok(made);
+        }
+    }
+    let _held = ev.cx.budget().charge_elements(y.len(), std::mem::size_of::<Array>())?;
+    let running = op.is_some_and(Op::is_associative) || prim(f).is_some_and(|p| joins(p.glyph, &y));
+    let mut out = ev.cx.budget().filled(Array::num(0.0), y.len())?;
+    for o in 0..outer {
+        for i in 0..inner {
+            let at = |k: usize| (o * n + k) * inner + i;
+            for k in 0..n {
+                ev.cx.host.interrupt().check()?;
+                let mut sum = y.item(at(k));
+                if running && k > 0 {
+                    let before = out[at(k - 1)].clone();
+                    out[at(k)] = ev.apply(func, Some(&before), &sum)?.settled();
+                    continue;
+                }
+                for j in (0..k).rev() {
+                    sum = ev.apply(func, Some(&y.item(at(j))), &sum)?;
+                }
+                out[at(k)] = sum.settled();
+            }
+        }
+    }
+    ev.cx.collect(y.shape(), out, Some(y.prototype()))
+}
+
+/// Whether a structural function is associative on these items.
+fn joins(glyph: char, y: &Array) -> bool {
+    match glyph {
+        '⊣' | '⊢' => true,
+        ',' => match y.data() {
+            Data::Items(i) => i.all().iter().all(|a| a.rank() < 2),
+            _ => true,
+        },
+        _ => false,
+    }
+}
+
+/// Cells of one rank as rows for other operators.
+pub fn rows(ev: &mut Eval<'_>, a: &Array, rank: usize) -> Result<(Shape, Vec<Array>)> {
+    let a = ev.cx.ready_outer(a)?;
+    let lead = a.rank() - rank;
+    let frame: Shape = a.shape()[..lead].into();
+    let cell: Shape = a.shape()[lead..].into();
+    let size = elements(&cell);
+    if lead == 0 {
+        return Ok((frame, vec![a]));
+    }
+    let mut out = ev.cx.budget().room(elements(&frame))?;
+    let _held = ev.cx.budget().charge_elements(elements(&frame), std::mem::size_of::<Array>())?;
+    for k in 0..elements(&frame) {
+        out.push(if cell.is_empty() {
+            a.item(k).enclosed()?
+        } else if size == 0 {
+            cells::empty(&ev.cx, &cell, a.prototype())?
+        } else {
+            let places: Vec<_> = (k * size..(k + 1) * size).map(Ok).collect();
+            gather(&a, &cell, &places, ev.cx.budget())?
+        });
+    }
+    Ok((frame, out))
+}

@@ -1,0 +1,159 @@
+//! `⌺`: a function on windows that are centred on the items of an array.
+//!
+//! A window of s on an axis of n with step d begins at ¯⌊(s-1)÷2, and moves by d. An odd one is centred on items, so
+//! there are ⌈n÷d; an even one between them, so there are ⌈(n-1)÷d. What lies outside is fill.
+
+use super::function;
+use crate::eval::run::Eval;
+use crate::eval::value::Operand;
+use crate::functions::cells;
+use crate::functions::shape::Axis;
+use aplomb_ground::error::{Kind, Result, domain, length, rank};
+use aplomb_values::array::{Array, Shape, advance, checked_elements, elements, strides};
+use aplomb_values::prim::moves::gather;
+
+/// The windows along one axis.
+#[derive(Clone, Copy)]
+struct Along {
+    size: usize,
+    step: usize,
+    count: usize,
+    len: usize,
+}
+
+impl Along {
+    /// Where window k begins.
+    fn begin(&self, k: usize) -> i64 {
+        (k * self.step) as i64 - ((self.size - 1) / 2) as i64
+    }
+
+    /// How much of window k lies outside: before as a positive number, behind as a negative one.
+    fn padding(&self, k: usize) -> i64 {
+        let begin = self.begin(k);
+        if begin < 0 { -begin } else { (self.len as i64 - begin - self.size as i64).min(0) }
+    }
+}
+
+/// `f⌺s`: s are sizes of the leading axes, or sizes above steps. f gets the padding on its left and the window on its
+/// right; the results are mixed. Errors: RANK, LENGTH, DOMAIN.
+pub fn stencil(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let func = function(&f[0])?.clone();
+    let Operand::A(s) = &f[1] else { return Err(domain("⌺ needs window sizes on its right")) };
+    if x.is_some() {
+        return Err(aplomb_ground::error::syntax("f⌺s takes one argument"));
+    }
+    if s.rank() > 2 {
+        return Err(rank("⌺ takes a vector of sizes, or a matrix with a row of sizes and a row of steps"));
+    }
+    let (rows, r) = if s.rank() == 2 { (s.shape()[0], s.shape()[1]) } else { (1, s.len()) };
+    if !(1..=2).contains(&rows) {
+        return Err(length("⌺ takes a row of sizes and a row of steps"));
+    }
+    if r > y.rank() {
+        return Err(rank(format!("windows on {r} axes of an array that has {}", y.rank())));
+    }
+    let mut axes = Vec::with_capacity(r);
+    let numbers = ev.cx.integers(s, "a window size")?;
+    for k in 0..r {
+        let positive = |n: i64, what: &str| {
+            let fine = usize::try_from(n).ok().filter(|&n| n > 0 && n < 1 << 40);
+            fine.ok_or_else(|| domain(format!("{what} of a window must be a positive whole number")))
+        };
+        let size = positive(numbers[k], "the size")?;
+        let step = if rows == 2 { positive(numbers[r + k], "the step")? } else { 1 };
+        let len = y.shape()[k];
+        axes.push(Along { size, step, count: (len - usize::from(size % 2 == 0 && len > 0)).div_ceil(step), len });
+    }
+    let y = ev.cx.ready_outer(y)?;
+    let window: Shape = axes.iter().map(|a| a.size).chain(y.shape()[r..].iter().copied()).collect();
+    let frame: Shape = axes.iter().map(|a| a.count).collect();
+    let n = checked_elements(&window)?;
+    let total = checked_elements(&frame)?;
+    let _held = ev.cx.budget().charge_elements(total, std::mem::size_of::<Array>())?;
+    let _room = ev.cx.budget().charge_elements(n, 32)?;
+    let fill = if y.is_char() { 32.0 } else { 0.0 };
+    let mut out = ev.cx.budget().room(total)?;
+    let mut places: Vec<Result<usize, f64>> = Vec::with_capacity(n);
+    let mut at = vec![0; r];
+    ev.warn_one_by_one(total, "window");
+    ev.one_by_one(total, |ev| {
+        for k in 0..total {
+            if k % 64 == 0 {
+                ev.cx.host.interrupt().check()?;
+            }
+            places.clear();
+            window_places(&axes, &at, y.shape(), fill, &mut places);
+            let part = if n == 0 {
+                cells::empty(&ev.cx, &window, y.prototype())?
+            } else if window.is_empty() {
+                y.clone()
+            } else {
+                gather(&y, &window, &places, ev.cx.budget())?
+            };
+            let pad = ev.cx.vector(axes.iter().zip(&at).map(|(a, &k)| a.padding(k) as f64).collect())?;
+            out.push(ev.apply(&func, Some(&pad), &part)?);
+            advance(&mut at, &frame);
+        }
+        Ok(())
+    })?;
+    mixed_results(ev, &frame, out, |ev| {
+        let part = if n == 0 {
+            cells::empty(&ev.cx, &window, y.prototype())?
+        } else {
+            let proto = y.prototype();
+            crate::functions::shape::fill(&mut ev.cx, &proto, &window)?
+        };
+        let pad = ev.cx.vector(vec![0.0; r])?;
+        ev.apply(&func, Some(&pad), &part)
+    })
+}
+
+/// The ravel places of one window, outermost axis first.
+fn window_places(axes: &[Along], at: &[usize], shape: &[usize], fill: f64, out: &mut Vec<Result<usize, f64>>) {
+    let inner = elements(&shape[axes.len()..]);
+    let steps = strides(shape);
+    out.push(Ok(0));
+    for (k, a) in axes.iter().enumerate() {
+        let begin = a.begin(at[k]);
+        let known = std::mem::take(out);
+        out.reserve(known.len() * a.size);
+        for base in known {
+            for j in 0..a.size as i64 {
+                let place = usize::try_from(begin + j).ok().filter(|&p| p < a.len);
+                out.push(match (base, place) {
+                    (Ok(base), Some(p)) => Ok(base + p * steps[k]),
+                    _ => Err(fill),
+                });
+            }
+        }
+    }
+    if inner != 1 {
+        let known = std::mem::take(out);
+        out.extend(known.into_iter().flat_map(|b| (0..inner).map(move |i| b.map(|b| b + i))));
+    }
+}
+
+/// Results of a frame mixed. Where the frame is empty, `trial` shows what a result would have been; one that fails
+/// leaves numbers of rank 0.
+pub fn mixed_results<'h>(
+    ev: &mut Eval<'h>,
+    frame: &[usize],
+    out: Vec<Array>,
+    trial: impl FnOnce(&mut Eval<'h>) -> Result<Array>,
+) -> Result<Array> {
+    if elements(frame) == 0 {
+        let one = match trial(ev).and_then(|a| ev.cx.ready(&a, "mix")) {
+            Ok(a) => a,
+            Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::Internal | Kind::Exit) => return Err(e),
+            Err(_) => Array::num(0.0),
+        };
+        return cells::mixed(&mut ev.cx, frame, &[one], true);
+    }
+    ev.cx.force(&out.iter().collect::<Vec<_>>(), "mix")?;
+    let out: Vec<Array> = out.into_iter().map(|a| a.settled()).collect();
+    if out.iter().all(|a| a.rank() == 0) {
+        let items = out.into_iter().map(|a| a.disclosed()).collect();
+        return super::reduce::finished(ev, frame, items, Array::num(0.0));
+    }
+    cells::mixed(&mut ev.cx, frame, &out, false)
+}

@@ -1,0 +1,173 @@
+//! `⍠`: a function with options. One table says which functions take any.
+
+use super::function;
+use crate::eval::cx::Cx;
+use crate::eval::run::Eval;
+use crate::eval::system::{Options, Row};
+use crate::eval::value::{Func, Oper, Operand};
+use crate::functions::cells;
+use crate::functions::shape::{Axis, axis_of};
+use aplomb_ground::error::{Result, domain, nonce, syntax};
+use aplomb_values::array::{Array, DType, around, elements};
+use aplomb_values::prim::moves::{Move, within};
+
+/// A function (with its axis, if one was given), the options, the arguments.
+type With = fn(&mut Eval<'_>, &Func, Axis<'_>, &Array, Option<&Array>, &Array) -> Result<Array>;
+
+struct Variant {
+    takes: fn(&Func) -> bool,
+    run: With,
+}
+
+/// Every function that has options.
+static VARIANTS: &[Variant] = &[
+    Variant { takes: |f| glyph(f).is_some_and(|c| "⌽⊖".contains(c)), run: shift },
+    Variant { takes: |f| system(f).is_some(), run: optional },
+];
+
+fn glyph(f: &Func) -> Option<char> {
+    if let Func::Prim(p) = f { Some(p.glyph) } else { None }
+}
+
+/// The row and the operands of a system function that has options, or of one that a system operator made.
+fn system(f: &Func) -> Option<(&'static Row, Vec<Operand>)> {
+    let found = match f {
+        Func::System(row) => (*row, Vec::new()),
+        Func::Op2(Oper::System(row), a, b) => (*row, vec![a.clone(), b.clone()]),
+        Func::Op2(Oper::Prim(p), Operand::F(g), Operand::A(_)) if p.glyph == '⍠' => return system(g),
+        _ => return None,
+    };
+    Some(found).filter(|(row, _)| !row.options.is_empty())
+}
+
+/// The options of a function under ⍠, those of the innermost first.
+fn gathered(f: &Func, row: &'static Row, out: &mut Options) -> Result<()> {
+    match f {
+        Func::Op2(Oper::Prim(p), Operand::F(g), Operand::A(given)) if p.glyph == '⍠' => {
+            gathered(g, row, out)?;
+            out.add(row, &given.settled())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn optional(ev: &mut Eval<'_>, f: &Func, _: Axis<'_>, given: &Array, x: Option<&Array>, y: &Array) -> Result<Array> {
+    let Some((row, operands)) = system(f) else { return Err(nonce("options (⍠)")) };
+    let mut options = Options::default();
+    gathered(f, row, &mut options)?;
+    options.add(row, given)?;
+    let done = ev.system_call(row, &operands, &options, x, y)?;
+    ev.valued(done)?.ok_or_else(|| aplomb_ground::error::value("this function gave no value"))
+}
+
+/// `f⍠options`. Errors: NONCE for a function that has none, and those of the function.
+pub fn variant(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    let func = function(&f[0])?.clone();
+    let Operand::A(options) = &f[1] else { return Err(syntax("⍠ needs options on its right")) };
+    let options = ev.cx.ready(options, "options")?;
+    let (inner, axis) = match &*func {
+        Func::Axis(Operand::F(g), k) => (g.clone(), Some(k.clone())),
+        _ => (func.clone(), axis.cloned()),
+    };
+    let row = VARIANTS.iter().find(|v| (v.takes)(&inner));
+    let row = row.ok_or_else(|| nonce(format!("{} with options (⍠)", inner.text())))?;
+    (row.run)(ev, &inner, axis.as_ref(), &options, x, y)
+}
+
+/// What a shift finds outside.
+enum Outside {
+    Fill(Array),
+    Clamp,
+    Wrap,
+}
+
+/// `k(⌽⍠0)v`: v moved by k places, and what comes in is the fill, the nearest item (`'clamp'`) or what went out on the
+/// other side (`'wrap'`, which is ⌽ itself). Shapes as ⌽.
+fn shift(ev: &mut Eval<'_>, f: &Func, axis: Axis<'_>, options: &Array, x: Option<&Array>, y: &Array) -> Result<Array> {
+    let Some(x) = x else { return Err(syntax("a shift needs the number of places on its left")) };
+    let outside = match options.to_text().filter(|_| options.is_char()).as_deref() {
+        Some("clamp") => Outside::Clamp,
+        Some("wrap") => Outside::Wrap,
+        _ if options.rank() == 0 => Outside::Fill(options.clone()),
+        _ => return Err(domain("⌽⍠ and ⊖⍠ take one item that fills, 'clamp' or 'wrap'")),
+    };
+    let last = glyph(f) == Some('⌽');
+    if y.rank() == 0 || matches!(outside, Outside::Wrap) {
+        let turn = if last { crate::functions::shape::rotate_last } else { crate::functions::shape::rotate_first };
+        return turn(&mut ev.cx, x, y, axis);
+    }
+    let axis = axis_of(&mut ev.cx, axis, y.rank(), if last { y.rank() - 1 } else { 0 })?;
+    let by = ev.cx.integers(x, "a shift")?;
+    if y.is_empty() {
+        return Ok(y.clone());
+    }
+    if x.len() == 1 {
+        return shifted(&mut ev.cx, y, axis, by[0], &outside);
+    }
+    let mut rest = y.shape().to_vec();
+    rest.remove(axis);
+    if x.rank() != rest.len() {
+        return Err(aplomb_ground::error::rank("a shift needs the shape of Y without its axis"));
+    }
+    if x.shape() != rest {
+        return Err(aplomb_ground::error::length("a shift needs the shape of Y without its axis"));
+    }
+    let y = ev.cx.ready_outer(y)?;
+    let (outer, n, inner) = around(y.shape(), axis);
+    let _held = ev.cx.budget().charge_elements(y.len(), std::mem::size_of::<Array>())?;
+    let mut items = Vec::with_capacity(elements(y.shape()));
+    for o in 0..outer {
+        for k in 0..n {
+            for i in 0..inner {
+                let at = (k as i64).saturating_add(by[o * inner + i]);
+                items.push(match &outside {
+                    Outside::Fill(fill) if !(0..n as i64).contains(&at) => fill.disclosed(),
+                    _ => y.item((o * n + at.clamp(0, n as i64 - 1) as usize) * inner + i),
+                });
+            }
+        }
+    }
+    ev.cx.collect(y.shape(), items, Some(y.prototype()))
+}
+
+/// One shift for all: a read that the graph keeps, but for nested arrays and fills of another kind than the items.
+fn shifted(cx: &mut Cx<'_>, y: &Array, axis: usize, by: i64, outside: &Outside) -> Result<Array> {
+    let n = y.shape()[axis];
+    let by = by.clamp(-(n as i64), n as i64);
+    let plain = y.is_uniform() && !y.is_complex();
+    let mut read = aplomb_values::dag::Read::identity(y.rank());
+    read.ix[axis] = aplomb_values::dag::ix::Ix::axis(axis).offset(by);
+    let known = match outside {
+        Outside::Fill(fill) => {
+            let character = || fill.to_chars().map(|c| f64::from(u32::from(c[0])));
+            let fill = if y.is_char() { character() } else { fill.number_scalar() };
+            // A fill of f32 numbers must be one.
+            let fill = fill.filter(|f| y.dtype() != DType::F32 || f64::from(*f as f32) == *f);
+            fill.map(|fill| read.tests.push(within(axis, by, n, fill))).is_some()
+        }
+        Outside::Clamp => {
+            read.ix[axis] = read.ix[axis].clamped(0, n as i64 - 1, y.shape());
+            true
+        }
+        Outside::Wrap => false,
+    };
+    if plain && known {
+        return cx.apply_move(y, Move { name: "⌽", shape: y.shape().into(), read, onto: by == 0 });
+    }
+    let mut y = cx.ready_outer(y)?;
+    if let Outside::Fill(fill) = outside {
+        // The fill is one cell more, which the places outside read.
+        let mut one: aplomb_values::array::Shape = y.shape().into();
+        one[axis] = 1;
+        let cell = crate::functions::shape::fill(cx, &fill.disclosed(), &one)?;
+        y = cells::join(cx, &[y, cell], axis)?;
+    }
+    let last = n as i64 - 1;
+    let picks: Vec<Option<usize>> = (0..n as i64)
+        .map(|k| match (outside, k + by) {
+            (Outside::Fill(_), at) if !(0..=last).contains(&at) => Some(n),
+            (_, at) => Some(at.clamp(0, last) as usize),
+        })
+        .collect();
+    cells::along(cx, &y, axis, &picks)
+}

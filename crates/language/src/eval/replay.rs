@@ -1,0 +1,151 @@
+//! Replay: a recorded evaluation that leaves the reals, or starts from complex values, is done again operation by
+//! operation with the host's functions, in the order in which it was written.
+
+use super::cx::Cx;
+use aplomb_ground::error::{Result, internal};
+use aplomb_values::array::{Array, Shape};
+use aplomb_values::dag::{Cell, Node, RoundDoes, Rounds};
+use aplomb_values::prim::moves::Move;
+use std::rc::Rc;
+
+/// A complex array stands in it: no device takes that.
+pub fn takes_complex(cell: &Cell) -> bool {
+    cell.node().is_some_and(|node| node.inputs().iter().any(Array::is_complex))
+}
+
+impl Cx<'_> {
+    /// Computes and settles pending cells, given in the order of evaluation. Errors: the first operation's that fails.
+    pub fn replay(&mut self, cells: Vec<Rc<Cell>>) -> Result<()> {
+        for cell in cells {
+            self.host.interrupt().check()?;
+            let value = self.operation(&cell).map_err(|e| match &cell.meta().place {
+                Some(place) => e.at(place),
+                None => e,
+            })?;
+            cell.settle(value);
+        }
+        Ok(())
+    }
+
+    fn operation(&mut self, cell: &Cell) -> Result<Array> {
+        let Some(node) = cell.node().map(|node| node.clone()) else {
+            return cell.forced().ok_or_else(|| internal("a cell is neither pending nor computed"));
+        };
+        let meta = cell.meta();
+        match node {
+            Node::Map { op, ct, args } => self.mapped(op, ct, meta.shape.clone(), &args, meta.dtype),
+            Node::Reduce { op, axis, src } => {
+                let src = self.ready(&src, "reduction")?;
+                self.fold_host(op, &src, axis as usize, meta.shape.clone())
+            }
+            Node::Transform { name, src, read, onto } => {
+                let src = self.ready(&src, "argument")?;
+                let _held = self.budget().charge_elements(cell.shape().iter().product(), 16)?;
+                Move { name, shape: meta.shape.clone(), read, onto }.run(&src, self.budget())
+            }
+            Node::Scan { op, axis, src } => {
+                let src = self.ready(&src, "scan")?;
+                self.scan_host(op, &src, axis as usize)
+            }
+            Node::Select { args } => {
+                let args = args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
+                self.chosen(&args, &meta.shape)
+            }
+            Node::Loop { args, body, result } if body.until.is_some() => {
+                let args = args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
+                let n = cell.shape().iter().product();
+                let items = (0..n).map(|k| self.element(&args, &body, result, k)).collect::<Result<Vec<_>>>()?;
+                self.collect(cell.shape(), items, None)
+            }
+            Node::Loop { args, body, result } => {
+                let mut values = args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
+                for _ in 0..body.count {
+                    self.round(&body, &mut values, args.len(), &meta.shape)?;
+                }
+                Ok(values[result as usize].clone())
+            }
+            Node::Whole { what, args } => self.whole_again(&what, &args, &meta.shape),
+            Node::Cat { axis, args } => crate::functions::cells::joined(self, &args, axis as usize),
+            Node::Gather { args, read, along, origin } => {
+                let args = args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
+                aplomb_values::prim::moves::gather_by(&args, &read, &along, origin, cell.shape(), self.budget())
+            }
+            Node::Compact { axis, args } => {
+                let mask = self.ready(&args[0], "mask")?;
+                let picks: Vec<_> =
+                    (0..mask.len()).filter(|k| mask.item(*k).number_scalar() != Some(0.0)).map(Some).collect();
+                let src = self.ready(&args[1], "argument")?;
+                crate::functions::cells::along(self, &src, axis as usize, &picks)
+            }
+            Node::Iota { origin } => {
+                let n = cell.shape().iter().product();
+                let _held = self.budget().charge_elements(n, 8)?;
+                self.vector((0..n).map(|k| k as f64 + origin).collect())
+            }
+            Node::Input(_) | Node::Const(_) => Err(internal("a leaf was recorded as a cell")),
+        }
+    }
+
+    /// Of three arrays, each of that shape or a single item: the second's item where the first's is not 0, else the
+    /// third's.
+    fn chosen(&mut self, args: &[Array], shape: &Shape) -> Result<Array> {
+        let [cond, yes, no] = args else { return Err(internal("a select of three")) };
+        // Both ways one after the other, so that they are of one kind; then an item of either.
+        let flat = |a: &Array| a.with_shape([a.len()].as_slice(), self.budget());
+        let parts = [flat(yes)?, flat(no)?];
+        let both = crate::functions::cells::joined(self, &parts, 0)?;
+        let at = |a: &Array, k: usize| if a.rank() == 0 { 0 } else { k };
+        let chosen = |k: usize| match cond.item(at(cond, k)).number_scalar() {
+            Some(0.0) => yes.len() + at(no, k),
+            _ => at(yes, k),
+        };
+        let places: Vec<_> = (0..shape.iter().product()).map(|k| Ok(chosen(k))).collect();
+        aplomb_values::prim::moves::gather(&both, shape, &places, self.budget())
+    }
+
+    /// One round on whole arrays; the last one's value of `until`, where there is such a value.
+    fn round(
+        &mut self,
+        body: &Rounds,
+        values: &mut Vec<Array>,
+        arguments: usize,
+        shape: &Shape,
+    ) -> Result<Option<f64>> {
+        self.host.interrupt().check()?;
+        values.truncate(arguments);
+        for step in &body.steps {
+            let own: Vec<Array> = step.args.iter().map(|a| values[*a as usize].clone()).collect();
+            let facts: Vec<_> = own.iter().map(|a| (a.dtype(), None)).collect();
+            let full = own.iter().any(|a| a.rank() > 0);
+            let shape = if full { shape.clone() } else { Shape::new() };
+            values.push(match step.does {
+                RoundDoes::Op { op, ct } => self.mapped(op, ct, shape, &own, op.result(&facts).0)?,
+                RoundDoes::Select => self.chosen(&own, &shape)?,
+            });
+        }
+        let done = body.until.and_then(|v| values[v as usize].number_at(0));
+        let next: Vec<Array> = body.next.iter().map(|v| values[*v as usize].clone()).collect();
+        values[..next.len()].clone_from_slice(&next);
+        Ok(done)
+    }
+
+    /// One element through a loop until its own end: in real numbers, or where these do not suffice in complex ones.
+    fn element(&mut self, args: &[Array], body: &Rounds, result: u8, k: usize) -> Result<Array> {
+        let own = |a: &Array| a.item(if a.rank() == 0 { 0 } else { k });
+        let numbers: Option<Vec<f64>> = args.iter().map(|a| own(a).number_scalar()).collect();
+        if let Some(mut values) = numbers {
+            let (mut fails, mut done) = (false, false);
+            values.resize(args.len() + body.steps.len(), 0.0);
+            while !done && !fails {
+                self.host.interrupt().check()?;
+                done = body.round(&mut values, args.len(), &mut |_| fails = true);
+            }
+            if !fails {
+                return Ok(Array::num(values[result as usize]));
+            }
+        }
+        let mut values: Vec<Array> = args.iter().map(own).collect();
+        while self.round(body, &mut values, args.len(), &Shape::new())? == Some(0.0) {}
+        Ok(values[result as usize].clone())
+    }
+}

@@ -1,0 +1,629 @@
+//! The machine: runs a phrase's code on a stack, right to left; dfn bodies, guards, tail calls.
+//!
+//! Rows: LANGUAGE §2, §6; RELIABILITY 3. A tail call reuses the caller's turn of the loop; other calls are counted.
+
+use super::cx::Cx;
+use super::env::{Frame, Globals};
+use super::guard::Handler;
+use super::value::{Closure, Func, Oper, Operand, Value};
+use crate::syntax::ast::{Guard, PhraseId, Stmt};
+use crate::syntax::resolve::{self, Class, Code, Do, FExpr, Gives, Ins, Joint, Key, OpExpr, Resolved};
+use crate::syntax::token::Word;
+use crate::syntax::{Ast, Sym, Symbols};
+use aplomb_ground::error::{Error, Kind, Result, domain, limit, syntax, untraced, value};
+use aplomb_ground::span::Span;
+use aplomb_values::array::{Array, DType, Data};
+use std::rc::Rc;
+
+/// What lasts from statement to statement.
+#[derive(Default)]
+pub struct Store {
+    pub symbols: Symbols,
+    pub globals: Globals,
+    /// What names were before this statement.
+    pub journal: Vec<(Sym, Option<Value>)>,
+    pub stack: Vec<Array>,
+    pub depth: usize,
+    /// Error guards that are active, the latest last.
+    pub handlers: Vec<Handler>,
+    /// The last call ended with an assignment, so its value does not print.
+    pub shy: bool,
+    /// The dfn that runs, for what looks names up by text.
+    pub frame: Option<Rc<Frame>>,
+}
+
+impl Store {
+    /// What holds within a statement alone, but for the journal.
+    pub fn reset(&mut self) {
+        self.stack.clear();
+        self.handlers.clear();
+        (self.depth, self.shy, self.frame) = (0, false, None);
+    }
+}
+
+pub struct Eval<'h> {
+    pub cx: Cx<'h>,
+    pub st: &'h mut Store,
+}
+
+/// Where code runs.
+#[derive(Clone, Copy)]
+pub struct At<'a> {
+    pub ast: &'a Rc<Ast>,
+    pub frame: Option<&'a Rc<Frame>>,
+}
+
+pub enum Outcome {
+    Nothing,
+    Array(Array),
+    Func(Rc<Func>),
+    Oper(Oper),
+    /// The caller's loop goes on with this call.
+    Tail(Box<(Rc<Func>, Option<Array>, Array)>),
+}
+
+impl<'h> Eval<'h> {
+    pub fn lookup(&self, at: At<'_>, sym: Sym) -> Option<Value> {
+        let mut frame = at.frame;
+        while let Some(f) = frame {
+            if let Some(v) = f.local(sym) {
+                return Some(v);
+            }
+            frame = f.closure.env.as_ref();
+        }
+        self.st.globals.get(sym).cloned()
+    }
+
+    /// A name's class, without taking its value.
+    fn class_of(&self, at: At<'_>, sym: Sym) -> Class {
+        let mut frame = at.frame;
+        while let Some(f) = frame {
+            if let Some((_, v)) = f.locals.borrow().iter().find(|(s, _)| *s == sym) {
+                return v.class();
+            }
+            frame = f.closure.env.as_ref();
+        }
+        self.st.globals.get(sym).map_or(Class::Array, Value::class)
+    }
+
+    fn class(&self, at: At<'_>, key: Key) -> Class {
+        let operand = |k: usize| match at.frame.and_then(|f| f.operand(k)) {
+            Some(Operand::F(_)) => Class::Func,
+            _ => Class::Array,
+        };
+        match key {
+            Key::Sym(sym) => self.class_of(at, sym),
+            Key::Word(Word::AlphaAlpha) => operand(0),
+            Key::Word(Word::OmegaOmega) => operand(1),
+            Key::Word(Word::Del) if at.frame.is_some() => Class::Func,
+            Key::Word(Word::DelDel) => match at.frame {
+                Some(f) if f.closure.ast.dfn(f.closure.dfn).operands > 1 => Class::Dyadic,
+                _ => Class::Monadic,
+            },
+            Key::Word(Word::Alpha) => match at.frame.map(|f| f.alpha.borrow().as_ref().map(Value::class)) {
+                Some(Some(class)) => class,
+                _ => Class::Array,
+            },
+            Key::Word(_) => Class::Array,
+        }
+    }
+
+    /// The phrase's code for the classes its names have now.
+    pub fn resolved(&mut self, at: At<'_>, id: PhraseId) -> Result<Rc<Resolved>> {
+        let phrase = at.ast.phrase(id);
+        let hit =
+            phrase.cache.borrow().iter().find(|r| r.classes.iter().all(|(k, c)| self.class(at, *k) == *c)).cloned();
+        if let Some(r) = hit {
+            return Ok(r);
+        }
+        let made = Rc::new(resolve::resolve(at.ast, phrase, &mut |key| self.class(at, key))?);
+        let mut cache = phrase.cache.borrow_mut();
+        if cache.len() >= 4 {
+            cache.remove(0);
+        }
+        cache.push(made.clone());
+        Ok(made)
+    }
+
+    pub fn phrase(&mut self, at: At<'_>, id: PhraseId, tail: bool) -> Result<(Outcome, bool)> {
+        let r = self.resolved(at, id)?;
+        Ok((self.code(at, &r.code, tail)?, r.code.assigns))
+    }
+
+    /// Runs code; what it leaves on the stack on an error is dropped.
+    pub fn code(&mut self, at: At<'_>, code: &Code, tail: bool) -> Result<Outcome> {
+        let base = self.st.stack.len();
+        self.st.shy = false;
+        let outcome = self.steps(at, code, tail);
+        self.st.stack.truncate(base);
+        outcome
+    }
+
+    /// Code that must give an array.
+    pub fn array(&mut self, at: At<'_>, code: &Code) -> Result<Array> {
+        match self.code(at, code, false)? {
+            Outcome::Array(a) => Ok(a),
+            _ => Err(value("a value is needed here")),
+        }
+    }
+
+    pub fn pop(&mut self) -> Result<Array> {
+        self.st.stack.pop().ok_or_else(|| aplomb_ground::error::internal("the value stack is empty"))
+    }
+
+    fn enter(&mut self, at: At<'_>, span: Span) {
+        self.st.shy = false;
+        self.cx.sys.span = span;
+        if self.cx.sys.source.as_ref().is_none_or(|s| !std::sync::Arc::ptr_eq(s, &at.ast.source)) {
+            self.cx.sys.source = Some(at.ast.source.clone());
+        }
+    }
+
+    fn steps(&mut self, at: At<'_>, code: &Code, tail: bool) -> Result<Outcome> {
+        let last = code.ins.len().wrapping_sub(1);
+        for (k, ins) in code.ins.iter().enumerate() {
+            match &ins.what {
+                Do::Const(a) => self.st.stack.push(a.clone()),
+                Do::Dyad(FExpr::Prim(p)) => {
+                    let x = self.pop()?;
+                    let y = self.pop()?;
+                    self.enter(at, ins.at);
+                    let z = self.dyadic(p, &x, &y, None).map_err(|e| located(e, at, ins, Some(&x), &y))?;
+                    self.st.stack.push(z);
+                }
+                Do::Monad(FExpr::Prim(p)) if !p.glyph.eq(&'⍎') => {
+                    let y = self.pop()?;
+                    self.enter(at, ins.at);
+                    let z = self.monadic(p, &y, None).map_err(|e| located(e, at, ins, None, &y))?;
+                    self.st.stack.push(z);
+                }
+                Do::Phrase(joint) => self.phrase_step(at, joint)?,
+                Do::Monad(f) | Do::Dyad(f) => {
+                    let x = if matches!(ins.what, Do::Dyad(_)) { Some(self.pop()?) } else { None };
+                    let y = self.pop()?;
+                    let f = self.function(at, f).map_err(|e| e.at(&at.ast.place(ins.at)))?;
+                    if tail
+                        && k == last
+                        && matches!(*f, Func::Dfn(_) | Func::Op1(Oper::Dfn(_), _) | Func::Op2(Oper::Dfn(_), ..))
+                    {
+                        return Ok(Outcome::Tail(Box::new((f, x, y))));
+                    }
+                    self.enter(at, ins.at);
+                    let z = match (&*f, &x) {
+                        (Func::Prim(p), None) if p.glyph == '⍎' => self.execute_text(at, &y),
+                        _ => self.call(&f, x.as_ref(), &y).and_then(|o| self.valued(o)),
+                    };
+                    let z = z.map_err(|e| located(e, at, ins, x.as_ref(), &y))?;
+                    match z {
+                        Some(z) => self.st.stack.push(z),
+                        None if k == last => return Ok(Outcome::Nothing),
+                        None => return Err(value("this function gave no value").at(&at.ast.place(ins.at))),
+                    }
+                }
+                _ => self.step(at, ins).map_err(|e| e.at(&at.ast.place(ins.at)))?,
+            }
+        }
+        match &code.gives {
+            Gives::Nothing => Ok(Outcome::Nothing),
+            Gives::Array => self.pop().map(Outcome::Array),
+            Gives::Func(f) => self.function(at, f).map(Outcome::Func),
+            Gives::Oper(op) => self.operator(at, op).map(Outcome::Oper),
+        }
+    }
+
+    /// A call's outcome as a value, if it gave one.
+    pub fn valued(&mut self, o: Outcome) -> Result<Option<Array>> {
+        match o {
+            Outcome::Array(a) => Ok(Some(a)),
+            Outcome::Nothing => Ok(None),
+            Outcome::Tail(call) => {
+                let (f, x, y) = *call;
+                let o = self.call(&f, x.as_ref(), &y)?;
+                self.valued(o)
+            }
+            Outcome::Func(_) | Outcome::Oper(_) => Err(syntax("a dfn gives a value, not a function")),
+        }
+    }
+
+    /// Both functions as one, or one after the other.
+    fn phrase_step(&mut self, at: At<'_>, joint: &Joint) -> Result<()> {
+        let (x, y) = (self.pop()?, self.pop()?);
+        self.enter(at, joint.first.at);
+        let (first, then) = (&joint.first, &joint.then);
+        let one = joint.row.run(&mut self.cx, joint.prim, joint.op, &x, &y);
+        let z = match one.map_err(|e| located(e, at, first, Some(&x), &y))? {
+            Some(z) => z,
+            None => {
+                let z = self.dyadic(joint.prim, &x, &y, None).map_err(|e| located(e, at, first, Some(&x), &y))?;
+                let Do::Monad(f) = &then.what else {
+                    return Err(aplomb_ground::error::internal("a phrase without an end"));
+                };
+                let f = self.function(at, f)?;
+                self.enter(at, then.at);
+                self.apply(&f, None, &z).map_err(|e| located(e, at, then, None, &z))?
+            }
+        };
+        self.st.stack.push(z);
+        Ok(())
+    }
+
+    fn step(&mut self, at: At<'_>, ins: &Ins) -> Result<()> {
+        match &ins.what {
+            Do::Name(sym) => match self.lookup(at, *sym) {
+                Some(Value::Array(a)) => {
+                    // Were it left pending, each of many cells would record what it does with it.
+                    let now =
+                        self.cx.sys.one_by_one && a.pending().is_some() && a.frame().is_none() && self.cx.is_small(&a);
+                    let a = if now { self.cx.ready(&a, "each")? } else { a };
+                    self.st.stack.push(a);
+                }
+                Some(_) => return Err(syntax("a function stands where a value is needed")),
+                None => return Err(value(format!("{} has no value", self.st.symbols.name(*sym)))),
+            },
+            Do::Omega => match at.frame {
+                Some(f) => self.st.stack.push(f.omega.clone()),
+                None => return Err(syntax("⍵ stands only inside { }")),
+            },
+            Do::Alpha => match at.frame.map(|f| f.alpha.borrow().clone()) {
+                Some(Some(Value::Array(a))) => self.st.stack.push(a),
+                Some(_) => {
+                    return Err(
+                        value("⍺ has no value: the dfn was called with one argument").hint("⍺←d gives it a default")
+                    );
+                }
+                None => return Err(syntax("⍺ stands only inside { }")),
+            },
+            Do::Word(w) => {
+                let which = usize::from(*w == Word::OmegaOmega);
+                match at.frame.and_then(|f| f.operand(which).cloned()) {
+                    Some(Operand::A(a)) => self.st.stack.push(a),
+                    _ => return Err(syntax("this stands only inside an operator or a dfn")),
+                }
+            }
+            Do::System(row) => {
+                let a = self.system_value(row)?;
+                self.st.stack.push(a);
+            }
+            Do::Input { evaluated } => {
+                let a = if *evaluated { self.evaluated_input(at)? } else { self.typed_line()? };
+                self.st.stack.push(a);
+            }
+            Do::Strand(n) => {
+                let mut items = Vec::with_capacity(*n);
+                for _ in 0..*n {
+                    items.push(self.pop()?);
+                }
+                let a = self.strand(items)?;
+                self.st.stack.push(a);
+            }
+            Do::Notation { n, mix } => {
+                let from = self.st.stack.len().saturating_sub(*n);
+                let items = self.st.stack.split_off(from);
+                let count = items.len();
+                let a = if *mix {
+                    // [a ⋄ b] has rows: a scalar is a row of one.
+                    let mut rows = Vec::with_capacity(count);
+                    for a in items {
+                        let row =
+                            if a.rank() == 0 { crate::functions::shape::reshaped(&mut self.cx, &a, &[1])? } else { a };
+                        rows.push(row);
+                    }
+                    crate::functions::cells::mixed(&mut self.cx, &[count], &rows, false)?
+                } else {
+                    self.strand(items)?
+                };
+                self.st.stack.push(a);
+            }
+            Do::Index(present) => {
+                self.enter(at, ins.at);
+                let base = self.pop()?;
+                let mut indices = Vec::with_capacity(present.len());
+                for &p in present {
+                    indices.push(if p { Some(self.pop()?) } else { None });
+                }
+                let a = crate::functions::select::bracket(&mut self.cx, &base, &indices)?;
+                self.st.stack.push(a);
+            }
+            _ => self.assignment(at, ins)?,
+        }
+        Ok(())
+    }
+
+    /// A vector of items; pending scalars stay pending as items, those of a frame's cells make a vector a cell.
+    fn strand(&mut self, items: Vec<Array>) -> Result<Array> {
+        if items.iter().any(|a| a.frame().is_some()) {
+            return self.cx.framed_strand(&items);
+        }
+        let items: Vec<Array> = items.into_iter().map(|a| a.settled()).collect();
+        self.cx.collect(&[items.len()], items, None)
+    }
+
+    /// The function an expression is now.
+    pub fn function(&mut self, at: At<'_>, f: &FExpr) -> Result<Rc<Func>> {
+        Ok(match f {
+            FExpr::Known(f) => f.clone(),
+            FExpr::Prim(p) => Rc::new(Func::Prim(p)),
+            FExpr::Name(sym) => match self.lookup(at, *sym) {
+                Some(Value::Func(f)) => f,
+                _ => return Err(syntax(format!("{} is no function here", self.st.symbols.name(*sym)))),
+            },
+            FExpr::Word(Word::Del) => match at.frame {
+                Some(f) => f.this.clone(),
+                None => return Err(syntax("∇ stands only inside { }")),
+            },
+            FExpr::Word(Word::Alpha) => match at.frame.map(|f| f.alpha.borrow().clone()) {
+                Some(Some(Value::Func(f))) => f,
+                _ => return Err(value("⍺ has no value")),
+            },
+            FExpr::Word(w) => match at.frame.and_then(|f| f.operand(usize::from(*w == Word::OmegaOmega)).cloned()) {
+                Some(Operand::F(f)) => f,
+                _ => return Err(syntax("⍺⍺ and ⍵⍵ stand only inside an operator")),
+            },
+            FExpr::Dfn(id) => {
+                Rc::new(Func::Dfn(Rc::new(Closure { ast: at.ast.clone(), dfn: *id, env: at.frame.cloned() })))
+            }
+            FExpr::System(row) => Rc::new(Func::System(row)),
+            FExpr::Op1(op, f) => Rc::new(Func::Op1(self.operator(at, op)?, self.operand(at, f)?)),
+            FExpr::Op2(op, f, g) => {
+                let g = self.operand(at, g)?;
+                Rc::new(Func::Op2(self.operator(at, op)?, self.operand(at, f)?, g))
+            }
+            FExpr::Outer(f) => Rc::new(Func::Outer(Operand::F(self.function(at, f)?))),
+            FExpr::Axis(f, code) => {
+                let axis = self.array(at, code)?;
+                Rc::new(Func::Axis(Operand::F(self.function(at, f)?), axis))
+            }
+            FExpr::Fork(f, g, h) => {
+                let h = Operand::F(self.function(at, h)?);
+                let g = Operand::F(self.function(at, g)?);
+                Rc::new(Func::Fork(self.operand(at, f)?, g, h))
+            }
+            FExpr::Atop(g, h) => {
+                let h = Operand::F(self.function(at, h)?);
+                Rc::new(Func::Atop(Operand::F(self.function(at, g)?), h))
+            }
+        })
+    }
+
+    pub fn operator(&mut self, at: At<'_>, op: &OpExpr) -> Result<Oper> {
+        match op {
+            OpExpr::Prim(p) => Ok(Oper::Prim(p)),
+            OpExpr::System(row) => Ok(Oper::System(row)),
+            OpExpr::Name(sym) => match self.lookup(at, *sym) {
+                Some(Value::Oper(op)) => Ok(op),
+                _ => Err(syntax("this name is no operator here")),
+            },
+            OpExpr::Dfn(id) => {
+                Ok(Oper::Dfn(Rc::new(Closure { ast: at.ast.clone(), dfn: *id, env: at.frame.cloned() })))
+            }
+            OpExpr::DelDel => match at.frame {
+                Some(f) => Ok(Oper::Dfn(f.closure.clone())),
+                None => Err(syntax("∇∇ stands only inside an operator")),
+            },
+        }
+    }
+
+    fn operand(&mut self, at: At<'_>, o: &resolve::Operand) -> Result<Operand> {
+        match o {
+            resolve::Operand::F(f) => self.function(at, f).map(Operand::F),
+            resolve::Operand::A(code) => self.array(at, code).map(Operand::A),
+        }
+    }
+
+    /// A dfn, or an operator with its operands: tail calls go round, other calls go down.
+    pub fn call_dfn(&mut self, f: &Rc<Func>, x: Option<&Array>, y: &Array) -> Result<Outcome> {
+        self.st.depth += 1;
+        let most = self.cx.host.limits().depth;
+        if self.st.depth > most {
+            self.st.depth -= 1;
+            return Err(limit(format!("calls stand more than {most} deep"))
+                .hint("a call that is the last thing a dfn does takes no depth"));
+        }
+        let (source, span) = (self.cx.sys.source.clone(), self.cx.sys.span);
+        self.st.shy = false;
+        let outcome = self.turns(f.clone(), x.cloned(), y.clone());
+        self.st.depth -= 1;
+        (self.cx.sys.source, self.cx.sys.span) = (source, span);
+        outcome
+    }
+
+    fn turns(&mut self, f: Rc<Func>, x: Option<Array>, y: Array) -> Result<Outcome> {
+        let (guards, mut told) = (self.st.handlers.len(), None);
+        let outcome = self.go_round(f, x, y, guards, &mut told);
+        self.unguarded(guards);
+        if let Some(before) = told {
+            self.cx.sys.error = before;
+        }
+        outcome
+    }
+
+    fn go_round(
+        &mut self,
+        mut f: Rc<Func>,
+        mut x: Option<Array>,
+        mut y: Array,
+        guards: usize,
+        told: &mut Option<Option<Rc<Error>>>,
+    ) -> Result<Outcome> {
+        let (depth, stack) = (self.st.depth, self.st.stack.len());
+        loop {
+            let mut outcome = self.turn(f, x, y, guards);
+            let call = loop {
+                match outcome {
+                    Ok(Outcome::Tail(call)) => break call,
+                    Err(e) if self.st.handlers.len() > guards => {
+                        self.st.depth = depth;
+                        self.st.stack.truncate(stack);
+                        outcome = self.caught(guards, e, told);
+                    }
+                    done => return done,
+                }
+            };
+            (f, x, y) = *call;
+        }
+    }
+
+    /// One call of a dfn.
+    fn turn(&mut self, f: Rc<Func>, x: Option<Array>, y: Array, guards: usize) -> Result<Outcome> {
+        self.cx.host.interrupt().check()?;
+        let closure = match &*f {
+            Func::Dfn(c) | Func::Op1(Oper::Dfn(c), _) | Func::Op2(Oper::Dfn(c), ..) => c.clone(),
+            _ => return self.call(&f, x.as_ref(), &y),
+        };
+        let frame = Rc::new(Frame {
+            this: f,
+            closure,
+            alpha: std::cell::RefCell::new(x.map(Value::Array)),
+            omega: y,
+            locals: Default::default(),
+            framing: self.cx.sys.framing,
+            saved: Default::default(),
+        });
+        let outcome = self.within(&frame, guards, |ev, at| {
+            let closure = &frame.closure;
+            ev.body(at, &closure.ast.dfn(closure.dfn).stmts, true)
+        });
+        frame.leave();
+        outcome
+    }
+
+    fn body(&mut self, at: At<'_>, stmts: &[Stmt], tail: bool) -> Result<Outcome> {
+        let mut last = Outcome::Nothing;
+        for (k, stmt) in stmts.iter().enumerate() {
+            match stmt.guard {
+                Guard::None => {
+                    if at.ast.phrase(stmt.phrase).items.is_empty() {
+                        continue;
+                    }
+                    let r = self.resolved(at, stmt.phrase)?;
+                    let default =
+                        matches!(r.code.ins.last(), Some(Ins { what: Do::AssignAlpha | Do::AssignAlphaFunc(_), .. }));
+                    if default && at.frame.is_some_and(|f| f.alpha.borrow().is_some()) {
+                        continue;
+                    }
+                    let outcome = self.code(at, &r.code, tail && !r.code.assigns)?;
+                    self.checked()?;
+                    if !r.code.assigns {
+                        return Ok(outcome);
+                    }
+                    last = outcome;
+                }
+                Guard::Test(cond) => {
+                    let holds = match self.holds(at, cond)? {
+                        Holds::Cells(cond) => return self.either_way(at, &cond, stmt, &stmts[k + 1..]),
+                        holds => matches!(holds, Holds::Yes),
+                    };
+                    if holds {
+                        if at.ast.phrase(stmt.phrase).items.is_empty() {
+                            return Ok(Outcome::Nothing);
+                        }
+                        let (o, _) = self.phrase(at, stmt.phrase, tail)?;
+                        self.checked()?;
+                        return Ok(o);
+                    }
+                }
+                Guard::Error(events) => {
+                    let (o, _) = self.phrase(at, events, false)?;
+                    let Outcome::Array(events) = o else { return Err(domain("an error guard needs event numbers")) };
+                    let events = self.cx.integers(&events, "an event number")?;
+                    let frame = at.frame.ok_or_else(|| syntax("a guard stands only inside { }"))?;
+                    self.guard(frame, events, stmt.phrase)?;
+                }
+            }
+        }
+        self.st.shy = true;
+        Ok(last)
+    }
+
+    /// A guard that each cell decides: what it guards and the rest of the body are both recorded. Names that one way sets
+    /// are not there in the other.
+    fn either_way(&mut self, at: At<'_>, cond: &Array, guarded: &Stmt, rest: &[Stmt]) -> Result<Outcome> {
+        let Some(frame) = at.frame else { return Err(untraced("a guard outside of a function")) };
+        let (under, changed) = (self.cx.sys.under.len(), frame.saved.borrow().len());
+        let (alpha, locals) = (frame.alpha.borrow().clone(), frame.locals.borrow().clone());
+        self.cx.go_under(cond, true)?;
+        let (yes, _) = self.phrase(at, guarded.phrase, false)?;
+        let yes = self.valued(yes)?;
+        self.cx.sys.under.truncate(under);
+        *frame.alpha.borrow_mut() = alpha;
+        *frame.locals.borrow_mut() = locals;
+        self.cx.go_under(cond, false)?;
+        let no = self.body(at, rest, false)?;
+        let no = self.valued(no)?;
+        self.cx.sys.under.truncate(under);
+        let same = frame.saved.borrow().len() == changed;
+        match (yes, no) {
+            (Some(yes), Some(no)) if same => self.cx.either(cond, &yes, &no).map(Outcome::Array),
+            _ => Err(untraced("a way of a guard has no value, or changes a system variable")),
+        }
+    }
+
+    /// While an error guard is active, what may fail is computed before the statement ends (E4).
+    pub fn checked(&mut self) -> Result<()> {
+        if self.cx.sys.guards > 0 && !self.cx.sys.hard.is_empty() {
+            let cells = std::mem::take(&mut self.cx.sys.hard);
+            self.cx.force_cells(cells, "guard")?;
+        }
+        Ok(())
+    }
+
+    fn holds(&mut self, at: At<'_>, cond: PhraseId) -> Result<Holds> {
+        let (o, _) = self.phrase(at, cond, false)?;
+        let wrong = || domain("a guard's condition is 0 or 1").at(&at.ast.place(at.ast.phrase(cond).span));
+        let Outcome::Array(a) = o else { return Err(wrong()) };
+        match a.data() {
+            Data::Num(0.0) => return Ok(Holds::No),
+            Data::Num(1.0) => return Ok(Holds::Yes),
+            Data::Framed(_) if a.rank() == 0 && a.dtype() == DType::Bool => return Ok(Holds::Cells(a)),
+            _ => {}
+        }
+        if a.len() != 1 {
+            return Err(wrong());
+        }
+        self.enter(at, at.ast.phrase(cond).span);
+        let a = self.cx.ready(&a, "guard")?;
+        let x = if a.is_char() { None } else { a.number_at(0) };
+        match x.and_then(|x| super::cx::near_integer(x, self.cx.sys.ct)) {
+            Some(0) => Ok(Holds::No),
+            Some(1) => Ok(Holds::Yes),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// What a guard's condition says.
+enum Holds {
+    Yes,
+    No,
+    /// Each cell its own.
+    Cells(Array),
+}
+
+/// An error with its place, and its arguments' shapes as marks. Errors from inside a dfn get the call.
+fn located(e: Error, at: At<'_>, ins: &Ins, x: Option<&Array>, y: &Array) -> Error {
+    let place = at.ast.place(ins.at);
+    if e.has_place() {
+        let deep = e.parts().calls.len() >= 20 || matches!(e.kind(), Kind::Interrupt);
+        let own = [&e.parts().place, &e.parts().needed].into_iter().any(|p| p.as_ref() == Some(&place));
+        return if deep || own { e } else { e.called_from(place) };
+    }
+    let mut e = e.at(&place);
+    if matches!(e.kind(), Kind::Rank | Kind::Length | Kind::Index | Kind::Domain) {
+        for (a, span) in [(x, ins.x), (Some(y), ins.y)] {
+            if let Some(a) = a {
+                e = e.mark(span, described(a));
+            }
+        }
+    }
+    e
+}
+
+fn described(a: &Array) -> String {
+    match a.data() {
+        aplomb_values::array::Data::Num(x) => aplomb_values::array::format::number(*x),
+        aplomb_values::array::Data::Complex(z) => aplomb_values::array::format::complex(*z, 10),
+        aplomb_values::array::Data::Char(c) => format!("'{c}'"),
+        _ if a.rank() == 0 => "a scalar".into(),
+        _ => format!("shape {}", aplomb_values::array::format::shape_text(a.shape())),
+    }
+}

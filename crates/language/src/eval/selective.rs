@@ -1,0 +1,179 @@
+//! Selective assignment, `(2↑x)←`: the selection runs on the places of x, and what it leaves is where the value goes.
+//!
+//! Rows: LANGUAGE §6. Places are numbers from 1 in the order of ∊; a nested x has them in its own structure. Moves keep
+//! places together as items, so an item that comes out whole names a whole item of x; where the selection goes through
+//! `¨` or `∊` it names the simple scalars inside. Fills of an overtake are 0 and name nothing.
+
+use super::run::{At, Eval};
+use super::value::Func;
+use crate::syntax::Sym;
+use crate::syntax::resolve::{FExpr, Reach};
+use aplomb_ground::error::{Result, length, rank};
+use aplomb_values::array::{Array, Data, Shape};
+use std::rc::Rc;
+
+/// Where a simple scalar of x stands: the item's place on each level.
+type Path = Vec<usize>;
+
+impl Eval<'_> {
+    /// The places of a name's items.
+    pub fn positions(&mut self, at: At<'_>, sym: Sym) -> Result<()> {
+        let x = self.visible(at, sym)?;
+        let x = if x.is_uniform() { x } else { self.cx.ready(&x, "selection")? };
+        let places = self.places(&x, &mut 0)?;
+        self.st.stack.push(places);
+        Ok(())
+    }
+
+    fn places(&mut self, x: &Array, next: &mut usize) -> Result<Array> {
+        let Data::Items(items) = x.data() else {
+            let first = *next as f64;
+            *next += x.len();
+            let all = (1..=x.len()).map(|k| first + k as f64).collect();
+            return self.cx.vector(all)?.with_shape(x.shape(), self.cx.budget());
+        };
+        let mut out = Vec::with_capacity(x.len());
+        for item in items.all() {
+            out.push(self.places(item, next)?);
+        }
+        self.cx.collect(x.shape(), out, items.proto.clone())
+    }
+
+    /// `(sel x)←v`, `(sel x)f←v`: value below, the selected places on top.
+    pub fn assign_selected(&mut self, at: At<'_>, sym: Sym, f: Option<&FExpr>, reach: Reach) -> Result<()> {
+        let chosen = self.pop()?;
+        let v = self.st.stack.last().cloned().ok_or_else(|| aplomb_ground::error::value("nothing to assign"))?;
+        let f = f.map(|f| self.function(at, f)).transpose()?;
+        let old = self.visible(at, sym)?;
+        if reach == Reach::Path {
+            let steps = self.cx.ready(&chosen, "path")?.to_items();
+            let new = match f {
+                None => v,
+                Some(f) => {
+                    let held = crate::functions::select::pick(&mut self.cx, &chosen, &old, None)?;
+                    self.apply(&f, Some(&held), &v)?
+                }
+            };
+            let new = self.cx.ready(&new, "value")?;
+            let new = super::operators::at::reached(&mut self.cx, &old, &steps, &new)?;
+            return self.change(at, sym, new);
+        }
+        let whole = reach == Reach::Whole && (v.rank() > 0 || !v.is_uniform());
+        if old.is_uniform() && !(whole && chosen.rank() == 0) {
+            let wanted = self.cx.integers(&chosen, "a selection")?;
+            let inside = |k: i64| usize::try_from(k - 1).ok().filter(|&k| k < old.len());
+            if wanted.iter().any(|&k| inside(k).is_none()) {
+                return Err(length("the selection reaches beyond the array"));
+            }
+            let wanted = wanted.into_iter().filter_map(inside).collect();
+            return self.replace(at, sym, old, chosen.shape(), wanted, f, &v);
+        }
+        let old = self.cx.ready(&old, "selection")?;
+        let (chosen, v) = (self.cx.ready(&chosen, "selection")?, self.cx.ready(&v, "value")?);
+        let mut paths = Vec::new();
+        walk(&old, &mut Vec::new(), &mut paths);
+        let mut put = Put { paths, new: old.clone(), f };
+        if reach == Reach::Whole {
+            put.at_place(self, &chosen, &v)?;
+        } else {
+            put.spread(self, &chosen, &v, reach == Reach::Scalars)?;
+        }
+        self.change(at, sym, put.new)
+    }
+}
+
+/// The path of each simple scalar, in the order of ∊.
+fn walk(x: &Array, here: &mut Path, out: &mut Vec<Path>) {
+    for k in 0..x.len() {
+        here.push(k);
+        match x.data() {
+            Data::Items(items) if !items.at(k).is_simple_scalar() => walk(&items.at(k), here, out),
+            _ => out.push(here.clone()),
+        }
+        here.pop();
+    }
+}
+
+struct Put {
+    paths: Vec<Path>,
+    new: Array,
+    f: Option<Rc<Func>>,
+}
+
+impl Put {
+    /// Items of v to the places that the items of `chosen` name.
+    fn spread(&mut self, ev: &mut Eval<'_>, chosen: &Array, v: &Array, scalars: bool) -> Result<()> {
+        let units = |s: &[usize]| s.iter().copied().filter(|&n| n != 1).collect::<Shape>();
+        if v.len() != 1 && units(v.shape()) != units(chosen.shape()) {
+            return Err(if v.rank() == chosen.rank() {
+                length("the value and the places differ in length")
+            } else {
+                rank("the value and the places differ in rank")
+            });
+        }
+        for k in 0..chosen.len() {
+            let place = chosen.item(k);
+            let item = match v.rank() {
+                0 => v.disclosed(),
+                _ => v.item(if v.len() == 1 { 0 } else { k }),
+            };
+            if scalars && !place.is_simple_scalar() {
+                self.spread(ev, &place, &item, true)?;
+            } else {
+                self.at_place(ev, &place, &item)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// v to the one place that `place` is: a simple scalar, or an item that came out whole.
+    fn at_place(&mut self, ev: &mut Eval<'_>, place: &Array, v: &Array) -> Result<()> {
+        let (Some(first), size) = first_leaf(place) else { return Ok(()) };
+        let Some(path) = first.checked_sub(1).and_then(|k| self.paths.get(k)).cloned() else { return Ok(()) };
+        // The item on the way to that scalar which has as many scalars as the place.
+        let same = |d: &usize| {
+            let item = item_at(&self.new, &path[..*d]);
+            item.shape() == place.shape() && leaves(&item) == size && !place.is_simple_scalar()
+        };
+        let depth = (1..=path.len()).find(same).unwrap_or(path.len());
+        let path = &path[..depth];
+        let new = match &self.f {
+            None => v.clone(),
+            Some(f) => {
+                let (f, old) = (f.clone(), item_at(&self.new, path));
+                ev.apply(&f, Some(&old), v)?.disclosed()
+            }
+        };
+        let new = ev.cx.ready(&new, "value")?;
+        self.new = replaced(ev, &self.new, path, new)?;
+        Ok(())
+    }
+}
+
+fn first_leaf(place: &Array) -> (Option<usize>, usize) {
+    let first = match place.data() {
+        Data::Items(items) => items.all().iter().find_map(|i| first_leaf(i).0),
+        _ if place.is_empty() => None,
+        _ => place.number_at(0).map(|x| x as usize),
+    };
+    (first, leaves(place))
+}
+
+fn leaves(x: &Array) -> usize {
+    match x.data() {
+        Data::Items(items) => items.all().iter().map(leaves).sum(),
+        _ => x.len(),
+    }
+}
+
+fn item_at(x: &Array, path: &[usize]) -> Array {
+    path.iter().fold(x.clone(), |x, &k| x.item(k))
+}
+
+fn replaced(ev: &Eval<'_>, x: &Array, path: &[usize], new: Array) -> Result<Array> {
+    let Some((&k, rest)) = path.split_first() else { return Ok(new) };
+    let mut items = if x.rank() == 0 { vec![x.disclosed()] } else { x.to_items() };
+    let inner = items[k].clone();
+    items[k] = replaced(ev, &inner, rest, new)?;
+    ev.cx.collect(x.shape(), items, Some(x.prototype()))
+}

@@ -1,0 +1,374 @@
+//! ⎕CSV: tables of text and numbers, from files and text, and back.
+
+mod records;
+
+use super::files::{path, read_text, taken};
+use super::{Args, Row, misused, optional, text_matrix, text_vector, texts};
+use crate::eval::cx::Cx;
+use crate::eval::run::Eval;
+use aplomb_ground::error::{Error, Result, domain, length, nonce};
+use aplomb_values::array::{Array, Data};
+use records::{Form, Record, records};
+
+pub static ROWS: &[Row] = &[optional(
+    "CSV",
+    "Reads a table: path, '', column types (0 left out, 1 text, 2 number, 3 number or fill, 4 either, 5 number or empty), 1 for a \
+header row; text with 'S', lines with 'N'. X⎕CSV path writes, X⎕CSV'' gives the text.",
+    ("⎕CSV('a,1',(⎕UCS 10),'b,2')'S'(1 2)", " a  1\n b  2"),
+    &[
+        "Invert",
+        "Separator",
+        "Decimal",
+        "Thousands",
+        "Fill",
+        "QuoteChar",
+        "EscapeChar",
+        "DoubleQuote",
+        "Trim",
+        "Ragged",
+        "Records",
+        "Widths",
+        "IfExists",
+        "Overwrite",
+        "LineEnding",
+        "ForceQuotes",
+    ],
+    csv,
+)];
+
+fn csv(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+    if a.options.get("Widths").is_some_and(|w| !w.is_empty()) {
+        return Err(nonce("⎕CSV with columns of fixed widths"));
+    }
+    let form = Form {
+        separator: a.options.character("Separator", Some(','))?.ok_or_else(|| domain("fields need a separator"))?,
+        quote: a.options.character("QuoteChar", Some('"'))?,
+        escape: a.options.character("EscapeChar", None)?,
+        double: a.options.flag("DoubleQuote", true)?,
+        trim: a.options.flag("Trim", true)?,
+        decimal: a.options.character("Decimal", Some('.'))?.unwrap_or('.'),
+        thousands: a.options.character("Thousands", None)?,
+    };
+    let marks = [Some(form.separator), form.quote, form.escape];
+    if (0..3).any(|k| marks[k].is_some() && marks[k + 1..].contains(&marks[k])) {
+        return Err(domain("separator, quote and escape must be different characters"));
+    }
+    match a.x {
+        None => read(ev, a, &form).map(Some),
+        Some(x) => write(ev, a, x, &form),
+    }
+}
+
+/// A field as a number: as other programs write it, or with APL's high minus.
+fn number(field: &str, form: &Form) -> Option<f64> {
+    let mut text = field.trim().replace('¯', "-");
+    if let Some(t) = form.thousands {
+        text = text.replace(t, "");
+    }
+    if form.decimal != '.' {
+        text = text.replace(form.decimal, ".");
+    }
+    let looks = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+    text.parse().ok().filter(|x: &f64| looks && x.is_finite() || is_special(&text))
+}
+
+/// What files of numbers hold beside numbers.
+fn is_special(text: &str) -> bool {
+    let word = text.strip_prefix(['-', '+']).unwrap_or(text);
+    ["nan", "inf", "infinity"].iter().any(|w| word.eq_ignore_ascii_case(w))
+}
+
+enum Column {
+    Numbers(Vec<f64>),
+    Items(Vec<Array>),
+}
+
+fn read(ev: &mut Eval<'_>, a: &Args<'_>, form: &Form) -> Result<Array> {
+    let args = if a.y.is_simple() { vec![a.y.clone()] } else { a.y.to_items() };
+    if args.is_empty() || args.len() > 4 || a.y.rank() > 1 {
+        return Err(misused("CSV", "a source, '', column types and 1 for a header row"));
+    }
+    let kind = args.get(1).map(|d| d.to_text().ok_or_else(|| domain("⎕CSV's second word is text"))).transpose()?;
+    let (name, text) = match kind.as_deref() {
+        Some("S") => ("the text".to_string(), texts(&args[0], "a table")?.join("\n")),
+        None | Some("" | "N") if !args[0].is_simple() => ("the lines".into(), texts(&args[0], "a table")?.join("\n")),
+        Some("N") => ("the lines".into(), texts(&args[0], "a table")?.join("\n")),
+        None | Some("" | "UTF-8" | "ASCII") => {
+            let name = path(&args[0])?;
+            let text = read_text(&mut ev.cx, &name)?.0;
+            (name, text)
+        }
+        Some(other) => return Err(nonce(format!("⎕CSV from a source of kind '{other}'"))),
+    };
+    // Columns take about as much as the text.
+    let _charge = ev.cx.budget().charge(2 * text.len() as u64)?;
+    let header = match args.get(3) {
+        Some(h) => match ev.cx.one_integer(h, "the header flag")? {
+            k @ (0 | 1) => k == 1,
+            _ => return Err(domain("the header flag is 0 or 1")),
+        },
+        None => false,
+    };
+    let types = match args.get(2) {
+        Some(t) => ev.cx.integers(t, "a column type")?,
+        None => Vec::new(),
+    };
+    if types.iter().any(|t| !(0..=5).contains(t)) {
+        return Err(domain(
+            "a column type is 0 left out, 1 text, 2 number, 3 number or fill, 4 either, 5 number or empty",
+        ));
+    }
+    let most = usize::try_from(a.options.whole("Records", 0)?).map_err(|_| domain("option 'Records' is a count"))?;
+    let most = if most > 0 { most + usize::from(header) } else { 0 };
+    let (found, _held) = records(&ev.cx, &text, form, most).map_err(|e| of_file(&name, e))?;
+    table(ev, a, form, &name, found, types, header)
+}
+
+/// The file before what was wrong in it.
+fn of_file(name: &str, e: Error) -> Error {
+    Error::new(e.kind(), format!("{name}: {}", e.parts().says))
+}
+
+fn table(
+    ev: &mut Eval<'_>,
+    a: &Args<'_>,
+    form: &Form,
+    name: &str,
+    mut found: Vec<Record>,
+    types: Vec<i64>,
+    header: bool,
+) -> Result<Array> {
+    let ragged = a.options.flag("Ragged", false)?;
+    let columns = match found.first() {
+        _ if ragged && types.len() > 1 => types.len(),
+        Some((_, first)) => first.len(),
+        None => types.len(),
+    };
+    let types = match types.as_slice() {
+        [] => vec![1; columns],
+        [one] => vec![*one; columns],
+        all if all.len() == columns => types,
+        all => {
+            let says = format!("{name}: {} column types were given, the table has {columns} columns", all.len());
+            return Err(length(says));
+        }
+    };
+    for (line, fields) in &mut found {
+        if ragged {
+            fields.resize(columns, String::new());
+        }
+        if fields.len() != columns {
+            return Err(domain(format!("{name}: line {line}: {columns} fields were expected, {} found", fields.len())));
+        }
+    }
+    let names = if header && !found.is_empty() { found.remove(0).1 } else { Vec::new() };
+    let fill = match a.options.get("Fill") {
+        Some(f) => f.number_scalar().ok_or_else(|| domain("option 'Fill' is a number"))?,
+        None => 0.0,
+    };
+    let invert = a.options.whole("Invert", 0)?;
+    let mut all = Vec::with_capacity(columns);
+    for (k, kind) in types.iter().enumerate().filter(|(_, t)| **t != 0) {
+        if *kind == 4 && invert == 1 {
+            return Err(domain("column type 4 has no matrix of characters (⍠'Invert' 1)"));
+        }
+        all.push(column(ev, form, name, &found, k, *kind, fill)?);
+    }
+    let data = match invert {
+        0 => matrix(&ev.cx, all, found.len())?,
+        1 | 2 => inverted(&ev.cx, all, invert == 1)?,
+        _ => return Err(domain("option 'Invert' is 0, 1 or 2")),
+    };
+    if !header {
+        return Ok(data);
+    }
+    let kept: Vec<String> = names.into_iter().zip(&types).filter(|(_, t)| **t != 0).map(|(n, _)| n).collect();
+    let names = text_vector(&ev.cx, &kept)?;
+    ev.cx.collect(&[2], vec![data, names], None)
+}
+
+fn column(
+    ev: &mut Eval<'_>,
+    form: &Form,
+    name: &str,
+    found: &[Record],
+    k: usize,
+    kind: i64,
+    fill: f64,
+) -> Result<Column> {
+    if kind == 1 || kind == 4 {
+        let one = |(_, fields): &Record| match number(&fields[k], form) {
+            Some(x) if kind == 4 => Ok(Array::num(x)),
+            _ => ev.cx.text(&fields[k]),
+        };
+        return found.iter().map(one).collect::<Result<_>>().map(Column::Items);
+    }
+    let mut out = Vec::with_capacity(found.len());
+    for (line, fields) in found {
+        let field = fields[k].trim();
+        out.push(match number(field, form) {
+            Some(x) => x,
+            None if kind == 3 || kind == 5 && field.is_empty() => fill,
+            None => {
+                let mut short: String = field.chars().take(24).collect();
+                if short.len() < field.len() {
+                    short.push('…');
+                }
+                let says = format!("{name}: line {line}, column {}: a number was expected, '{short}' is there", k + 1);
+                return Err(domain(says));
+            }
+        });
+    }
+    Ok(Column::Numbers(out))
+}
+
+fn matrix(cx: &Cx<'_>, columns: Vec<Column>, rows: usize) -> Result<Array> {
+    let shape = [rows, columns.len()];
+    let numeric: Option<Vec<&Vec<f64>>> =
+        columns.iter().map(|c| if let Column::Numbers(v) = c { Some(v) } else { None }).collect();
+    if let Some(all) = numeric.filter(|all| !all.is_empty()) {
+        let mut out = cx.budget().room(rows.saturating_mul(all.len()))?;
+        (0..rows).for_each(|r| all.iter().for_each(|c| out.push(c[r])));
+        return Array::numbers(shape.as_slice(), out, cx.budget());
+    }
+    let mut out = cx.budget().room(rows.saturating_mul(columns.len()))?;
+    let _held = cx.budget().charge_elements(rows.saturating_mul(columns.len()), size_of::<Array>())?;
+    for r in 0..rows {
+        for c in &columns {
+            out.push(match c {
+                Column::Numbers(v) => Array::num(v[r]),
+                Column::Items(v) => v[r].clone(),
+            });
+        }
+    }
+    let proto = if out.is_empty() { Some(cx.text("")?) } else { None };
+    Ok(Array::items(shape.as_slice(), out, proto))
+}
+
+fn inverted(cx: &Cx<'_>, columns: Vec<Column>, matrices: bool) -> Result<Array> {
+    let one = |c: Column| match c {
+        Column::Numbers(v) => cx.vector(v),
+        Column::Items(v) if matrices => {
+            let texts: Vec<String> = v.iter().map(|a| a.to_text().unwrap_or_default()).collect();
+            text_matrix(cx, &texts)
+        }
+        Column::Items(v) => Ok(Array::items([v.len()].as_slice(), v, Some(cx.text("")?))),
+    };
+    let all = columns.into_iter().map(one).collect::<Result<Vec<_>>>()?;
+    Ok(Array::items([all.len()].as_slice(), all, Some(cx.text("")?)))
+}
+
+/// Columns of cells as they are to be written.
+fn cells(x: &Array) -> Result<Vec<Vec<Array>>> {
+    if let &[rows, columns] = x.shape() {
+        let items = x.to_items();
+        return Ok((0..rows).map(|r| items[r * columns..(r + 1) * columns].to_vec()).collect());
+    }
+    let columns: Vec<Vec<Array>> = x
+        .to_items()
+        .iter()
+        .map(|c| match c.shape() {
+            &[n, width] if c.is_char() => {
+                let chars = c.to_chars().unwrap_or_default();
+                let budget = aplomb_ground::limits::Budget::new(u64::MAX);
+                let row = |r: usize| {
+                    let text: String = chars[r * width..(r + 1) * width].iter().collect();
+                    Array::text(text.trim_end(), &budget)
+                };
+                (0..n).map(row).collect::<Result<_>>()
+            }
+            [_] => Ok(c.to_items()),
+            _ => Err(domain("a column is a vector, or a matrix of characters")),
+        })
+        .collect::<Result<_>>()?;
+    let rows = columns.first().map_or(0, Vec::len);
+    if columns.iter().any(|c| c.len() != rows) {
+        return Err(length("the columns of a table differ in length"));
+    }
+    Ok((0..rows).map(|r| columns.iter().map(|c| c[r].clone()).collect()).collect())
+}
+
+fn written(cell: &Array, form: &Form, force: i64) -> Result<String> {
+    let cell = if cell.rank() == 0 { cell.disclosed() } else { cell.clone() };
+    if let Some(x) = cell.number_scalar() {
+        let text = super::json::number(x);
+        let text = if form.decimal == '.' { text } else { text.replace('.', &form.decimal.to_string()) };
+        return quoted(&text, form, force == 2);
+    }
+    let text = cell.to_text().filter(|_| cell.is_char() || cell.is_empty());
+    let text = text.ok_or_else(|| domain("a table's cells are numbers and texts"))?;
+    let text = if form.trim { text.trim().to_string() } else { text };
+    quoted(&text, form, force >= 1)
+}
+
+fn quoted(text: &str, form: &Form, force: bool) -> Result<String> {
+    let special =
+        |c: char| c == form.separator || Some(c) == form.quote || Some(c) == form.escape || matches!(c, '\n' | '\r');
+    if !force && !text.contains(special) && text.trim() == text {
+        return Ok(text.into());
+    }
+    match (form.quote, form.escape) {
+        (Some(q), _) if form.double || !text.contains(q) => {
+            Ok(format!("{q}{}{q}", text.replace(q, &format!("{q}{q}"))))
+        }
+        (_, Some(e)) => Ok(text.chars().flat_map(|c| special(c).then_some(e).into_iter().chain([c])).collect()),
+        _ => Err(domain("a field holds a mark of the table, and there is no quote or escape for it")),
+    }
+}
+
+fn write(ev: &mut Eval<'_>, a: &Args<'_>, x: &Array, form: &Form) -> Result<Option<Array>> {
+    let end = match a.options.get("LineEnding") {
+        None => "\n".to_string(),
+        Some(codes) => {
+            let codes = ev.cx.integers(codes, "a line ending")?;
+            let one = |k: i64| u32::try_from(k).ok().and_then(char::from_u32);
+            codes
+                .into_iter()
+                .map(one)
+                .collect::<Option<String>>()
+                .ok_or_else(|| domain("a line ending is code points"))?
+        }
+    };
+    let force = a.options.whole("ForceQuotes", 0)?;
+    // Data and header, or data alone.
+    let parts = x.to_items();
+    let (data, names) = match parts.as_slice() {
+        [data, names] if x.rank() == 1 && data.rank() == 2 && !data.is_char() && is_names(names) => {
+            (data.clone(), texts(names, "a header")?)
+        }
+        _ => (x.clone(), Vec::new()),
+    };
+    let mut out = String::new();
+    if !names.is_empty() {
+        let fields = names.iter().map(|n| quoted(n, form, force >= 1)).collect::<Result<Vec<_>>>()?;
+        out += &fields.join(&form.separator.to_string());
+        out += &end;
+    }
+    for (r, row) in cells(&data)?.iter().enumerate() {
+        if r.is_multiple_of(4_096) {
+            ev.cx.host.interrupt().check()?;
+        }
+        let fields = row.iter().map(|c| written(c, form, force)).collect::<Result<Vec<_>>>()?;
+        out += &fields.join(&form.separator.to_string()).replace('\n', &end);
+        out += &end;
+    }
+    let to = if a.y.is_simple() { vec![a.y.clone()] } else { a.y.to_items() };
+    let Some(name) = to.first().filter(|n| !n.is_empty()) else {
+        return match to.get(1).and_then(Array::to_text).as_deref() {
+            Some("N") => text_vector(&ev.cx, &super::files::lines(&out)).map(Some),
+            _ => ev.cx.text(&out).map(Some),
+        };
+    };
+    let name = path(name)?;
+    let replace =
+        a.options.word("IfExists", &["Error", "Replace"])? == "Replace" || a.options.flag("Overwrite", false)?;
+    if !replace && ev.cx.world()?.exists(&name) {
+        return Err(taken(&name, "X(⎕CSV⍠'IfExists' 'Replace')path replaces it"));
+    }
+    ev.cx.world()?.write_file(&name, out.as_bytes())?;
+    ev.shy(Array::num(out.len() as f64))
+}
+
+fn is_names(a: &Array) -> bool {
+    a.rank() == 1 && matches!(a.data(), Data::Items(i) if i.all().iter().all(|t| t.is_char() && t.rank() < 2))
+}

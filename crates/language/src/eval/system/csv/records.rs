@@ -1,0 +1,131 @@
+//! Text to records: separators, quotes, escapes, line ends.
+
+use crate::eval::cx::Cx;
+use aplomb_ground::error::{Result, domain};
+use aplomb_ground::limits::Charge;
+
+/// What the characters of a table mean.
+pub struct Form {
+    pub separator: char,
+    pub quote: Option<char>,
+    pub escape: Option<char>,
+    pub double: bool,
+    pub trim: bool,
+    pub decimal: char,
+    pub thousands: Option<char>,
+}
+
+/// A record: the line it begins on, its fields.
+pub type Record = (usize, Vec<String>);
+
+/// Bytes that a field takes beside its text.
+const FIELD: u64 = 48;
+
+/// Records of a text, and their hold on the budget. Errors: DOMAIN for a quote that is never closed, with its line.
+pub fn records(cx: &Cx<'_>, text: &str, form: &Form, most: usize) -> Result<(Vec<Record>, Vec<Charge>)> {
+    let mut out: Vec<Record> = Vec::new();
+    let mut held = Vec::new();
+    let mut chars = text.chars().peekable();
+    let (mut line, mut begun) = (1, 1);
+    let mut fields: Vec<String> = Vec::new();
+    let mut field = Field::default();
+    let mut any = false;
+    while let Some(c) = chars.next() {
+        if c == '\n' || c == '\r' {
+            if c == '\r' && chars.peek() == Some(&'\n') {
+                chars.next();
+            }
+            line += 1;
+            if any {
+                fields.push(field.take(form));
+                out.push((begun, std::mem::take(&mut fields)));
+                if out.len().is_multiple_of(4_096) {
+                    cx.host.interrupt().check()?;
+                    let fields: usize = out[out.len() - 4_096..].iter().map(|r| r.1.len()).sum();
+                    held.push(cx.budget().charge(fields as u64 * FIELD)?);
+                }
+                if most > 0 && out.len() >= most {
+                    return Ok((out, held));
+                }
+            }
+            any = false;
+            begun = line;
+            continue;
+        }
+        any = true;
+        if c == form.separator {
+            fields.push(field.take(form));
+        } else if form.escape == Some(c) {
+            field.push_literal(chars.next().unwrap_or(c));
+        } else if form.quote == Some(c) && field.is_blank() {
+            let opened = line;
+            field.open();
+            loop {
+                let Some(c) = chars.next() else {
+                    return Err(domain(format!("line {opened}: a quote is opened here and never closed")));
+                };
+                match c {
+                    c if form.escape == Some(c) => field.push_literal(chars.next().unwrap_or(c)),
+                    c if form.quote == Some(c) && form.double && chars.peek() == Some(&c) => {
+                        chars.next();
+                        field.push_literal(c);
+                    }
+                    c if form.quote == Some(c) => break,
+                    '\r' if chars.peek() == Some(&'\n') => {}
+                    c => {
+                        line += usize::from(c == '\n');
+                        field.push_literal(c);
+                    }
+                }
+            }
+        } else {
+            field.push(c);
+        }
+    }
+    if any {
+        fields.push(field.take(form));
+        out.push((begun, fields));
+    }
+    Ok((out, held))
+}
+
+/// A field while it is read: blanks outside quotes are cut at either end, if the form says so.
+#[derive(Default)]
+struct Field {
+    text: String,
+    /// Characters up to here stay: they were quoted or escaped.
+    kept: usize,
+    /// Where the kept part begins.
+    from: Option<usize>,
+}
+
+impl Field {
+    fn is_blank(&self) -> bool {
+        self.from.is_none() && self.text.chars().all(char::is_whitespace)
+    }
+
+    fn open(&mut self) {
+        self.from.get_or_insert(self.text.len());
+        self.kept = self.text.len();
+    }
+
+    fn push(&mut self, c: char) {
+        self.text.push(c);
+    }
+
+    fn push_literal(&mut self, c: char) {
+        self.from.get_or_insert(self.text.len());
+        self.text.push(c);
+        self.kept = self.text.len();
+    }
+
+    fn take(&mut self, form: &Form) -> String {
+        let Field { text, kept, from } = std::mem::take(self);
+        if !form.trim {
+            return text;
+        }
+        let Some(from) = from else { return text.trim().to_string() };
+        let head = text[..from].trim_start();
+        format!("{head}{}{}", &text[from..kept], text[kept..].trim_end())
+    }
+}

@@ -1,0 +1,199 @@
+//! Files as text and as arrays: ⎕NGET ⎕NPUT ⎕NPY ⎕NEXISTS ⎕NDELETE. The host reads and writes bytes.
+
+use super::{Args, Row, function, misused, text_matrix, text_vector, texts};
+use crate::eval::cx::{Cx, near_integer};
+use crate::eval::run::Eval;
+use aplomb_ground::error::{Error, Kind, Result, domain, nonce, rank, value};
+use aplomb_values::array::Array;
+
+pub static ROWS: &[Row] = &[
+    function(
+        "NGET",
+        "Text, encoding and line end of a file. Y is the path, or path and 1 for lines, 2 for a matrix.",
+        ("_←'ab' 'cd'⎕NPUT'f.txt' 1 ⋄ ⊃⎕NGET'f.txt' 1", " ab  cd "),
+        get,
+    ),
+    function(
+        "NPUT",
+        "Writes text or lines to a file; path and 1 replaces, path and 2 adds to it. The bytes written.",
+        ("⊢'one' 'two'⎕NPUT'g.txt' 1", "8"),
+        put,
+    ),
+    function(
+        "NPY",
+        "Reads a .npy file; X⎕NPY path writes one, path and 1 replaces it.",
+        ("{22::'no such file' ⋄ ⎕NPY'x.npy'}0", "no such file"),
+        npy,
+    ),
+    function("NEXISTS", "Whether there is a file of that name.", ("⎕NEXISTS'no.txt'", "0"), |ev, a| {
+        let there = ev.cx.world()?.exists(&path(a.y)?);
+        Ok(Some(Array::bool(there)))
+    }),
+    function(
+        "NDELETE",
+        "Removes a file.",
+        ("_←'x'⎕NPUT'h.txt' 1 ⋄ _←⎕NDELETE'h.txt' ⋄ ⎕NEXISTS'h.txt'", "0"),
+        |ev, a| {
+            ev.cx.world()?.delete(&path(a.y)?)?;
+            ev.shy(Array::num(1.0))
+        },
+    ),
+];
+
+/// A path. Errors: RANK, DOMAIN, VALUE where it is empty.
+pub fn path(y: &Array) -> Result<String> {
+    if y.rank() > 1 {
+        return Err(rank("a path is text"));
+    }
+    let text = y.to_text().ok_or_else(|| domain("a path is text"))?;
+    let text = text.strip_prefix("file://").map(String::from).unwrap_or(text);
+    if text.is_empty() { Err(value("a path is needed")) } else { Ok(text) }
+}
+
+/// `path`, or `path flag`, one of `flags`.
+fn path_and_flag(y: &Array, name: &str, flags: &[i64]) -> Result<(String, i64)> {
+    if y.is_simple() {
+        return Ok((path(y)?, 0));
+    }
+    let parts = y.to_items();
+    let flag = |a: &Array| a.number_scalar().and_then(|x| near_integer(x, 1e-14)).filter(|k| flags.contains(k));
+    let form = || {
+        let all: Vec<String> = flags.iter().map(i64::to_string).collect();
+        misused(name, &format!("a path, and {}", all.join(" or ")))
+    };
+    match parts.as_slice() {
+        [one] => Ok((path(one)?, 0)),
+        [one, k] => Ok((path(one)?, flag(k).ok_or_else(form)?)),
+        _ => Err(form()),
+    }
+}
+
+/// That a file is there already: it stays as it is.
+pub fn taken(name: &str, hint: &str) -> Error {
+    Error::new(Kind::FileName, format!("{name}: there is such a file already")).hint(hint)
+}
+
+/// Line separators of Dyalog's table.
+fn is_separator(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Text split at every line separator; what follows the last one is a line if there is any.
+pub fn lines(text: &str) -> Vec<String> {
+    let joined = text.replace("\r\n", "\n");
+    let mut out: Vec<String> = joined.split(is_separator).map(String::from).collect();
+    if out.last().is_some_and(String::is_empty) {
+        out.pop();
+    }
+    out
+}
+
+fn decoded(bytes: &[u8], name: &str) -> Result<(String, String)> {
+    let units = |from: &[u8], two: fn([u8; 2]) -> u16| -> Vec<u16> {
+        from.chunks_exact(2).map(|p| two([p[0], p[1]])).collect()
+    };
+    let wrong = |what: &str| domain(format!("{name} is no {what} text"));
+    let utf16 = |from: &[u8], two| String::from_utf16(&units(from, two)).map_err(|_| wrong("UTF-16"));
+    Ok(match bytes {
+        [0xEF, 0xBB, 0xBF, rest @ ..] => {
+            (std::str::from_utf8(rest).map_err(|_| wrong("UTF-8"))?.to_string(), "UTF-8-BOM".into())
+        }
+        [0xFF, 0xFE, rest @ ..] => (utf16(rest, u16::from_le_bytes)?, "UTF-16LE-BOM".into()),
+        [0xFE, 0xFF, rest @ ..] => (utf16(rest, u16::from_be_bytes)?, "UTF-16BE-BOM".into()),
+        all => (std::str::from_utf8(all).map_err(|_| wrong("UTF-8"))?.to_string(), "UTF-8-NOBOM".into()),
+    })
+}
+
+/// The text of a file and its encoding. Errors: those of the host; DOMAIN for what is no text.
+pub fn read_text(cx: &mut Cx<'_>, name: &str) -> Result<(String, String)> {
+    let bytes = cx.world()?.read_file(name)?;
+    decoded(&bytes, name)
+}
+
+fn get(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+    if let Some(x) = a.x {
+        let encoding = x.to_text().unwrap_or_default().to_uppercase();
+        if !matches!(encoding.as_str(), "UTF-8" | "UTF-8-BOM" | "UTF-8-NOBOM" | "ASCII") {
+            return Err(nonce(format!("the encoding {encoding}")));
+        }
+    }
+    let (name, flag) = path_and_flag(a.y, "NGET", &[0, 1, 2])?;
+    let (text, encoding) = read_text(&mut ev.cx, &name)?;
+    let first = text.find(['\n', '\r', '\u{85}']).map(|at| &text[at..]);
+    let newline = match first {
+        None => vec![],
+        Some(t) if t.starts_with("\r\n") => vec![13.0, 10.0],
+        Some(t) => t.chars().next().map(|c| f64::from(u32::from(c))).into_iter().collect(),
+    };
+    let content = match flag {
+        0 => ev.cx.text(&text.replace("\r\n", "\n").replace(is_separator, "\n"))?,
+        1 => text_vector(&ev.cx, &lines(&text))?,
+        _ => text_matrix(&ev.cx, &lines(&text))?,
+    };
+    let (encoding, newline) = (ev.cx.text(&encoding)?, ev.cx.vector(newline)?);
+    ev.cx.collect(&[3], vec![content, encoding, newline], None).map(Some)
+}
+
+/// The lines to write, and what ends each.
+fn content(x: &Array) -> Result<(Vec<String>, String)> {
+    let form = || misused("NPUT", "text or lines, or that with encoding and line end, on its left");
+    if x.is_simple() {
+        let mut rows = texts(x, "what ⎕NPUT writes")?;
+        if x.rank() == 2 {
+            rows.iter_mut().for_each(|r| *r = r.trim_end().into());
+        }
+        return Ok((rows, "\n".into()));
+    }
+    let items = x.to_items();
+    // Lines stand enclosed where encoding and line end may follow them.
+    let lines_first = items.first().is_some_and(|f| !f.is_simple() || items.len() == 1);
+    let ends = items.get(2).is_some_and(|n| n.to_numbers().is_some() && !n.is_char());
+    if !lines_first && !ends {
+        return Ok((texts(x, "what ⎕NPUT writes")?, "\n".into()));
+    }
+    if let Some(encoding) = items.get(1) {
+        match encoding.to_text().ok_or_else(form)?.to_uppercase().as_str() {
+            "" | "UTF-8" | "UTF-8-NOBOM" | "ASCII" => {}
+            other => return Err(nonce(format!("the encoding {other}"))),
+        }
+    }
+    let end = match items.get(2).map(|n| n.to_numbers().ok_or_else(form)).transpose()? {
+        None => "\n".to_string(),
+        Some(codes) if codes.is_empty() => "\n".into(),
+        Some(codes) => {
+            let one = |x: &f64| near_integer(*x, 1e-14).and_then(|k| u32::try_from(k).ok()).and_then(char::from_u32);
+            codes.iter().map(one).collect::<Option<String>>().ok_or_else(form)?
+        }
+    };
+    Ok((texts(&items[0].disclosed(), "what ⎕NPUT writes")?, end))
+}
+
+fn put(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+    let (rows, end) = content(a.left("the text")?)?;
+    let (name, flag) = path_and_flag(a.y, "NPUT", &[0, 1, 2])?;
+    if flag == 0 && ev.cx.world()?.exists(&name) {
+        return Err(taken(&name, "text ⎕NPUT path 1 replaces it"));
+    }
+    let mut text = String::new();
+    for row in rows {
+        text += &row.replace('\n', &end);
+        if !text.ends_with(&end) || row.is_empty() {
+            text += &end;
+        }
+    }
+    match flag {
+        2 => ev.cx.world()?.append_file(&name, text.as_bytes())?,
+        _ => ev.cx.world()?.write_file(&name, text.as_bytes())?,
+    }
+    ev.shy(Array::num(text.len() as f64))
+}
+
+fn npy(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+    let Some(x) = a.x else { return ev.cx.world()?.read_npy(&path(a.y)?).map(Some) };
+    let (name, flag) = path_and_flag(a.y, "NPY", &[0, 1])?;
+    match x.is_uniform() {
+        true if flag == 0 && ev.cx.world()?.exists(&name) => Err(taken(&name, "X⎕NPY path 1 replaces it")),
+        true => ev.cx.world()?.write_npy(&name, x).map(|()| None),
+        false => Err(domain("a .npy file holds simple arrays")),
+    }
+}

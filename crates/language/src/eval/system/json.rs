@@ -1,0 +1,322 @@
+//! ⎕JSON: JSON text to arrays and back.
+//!
+//! Dyalog makes namespaces of objects; here an object is a matrix of two columns, names and values, and such a matrix
+//! is written as an object. `true`, `false` and `null` are enclosed texts, as in Dyalog.
+
+use super::{Args, Row, misused, optional, texts};
+use crate::eval::cx::Cx;
+use crate::eval::run::Eval;
+use aplomb_ground::error::{Error, Result, domain, limit, nonce};
+use aplomb_ground::limits::{Budget, Ticks};
+use aplomb_values::array::{Array, Data, MOST_DEPTH};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::cell::RefCell;
+use std::fmt;
+
+pub static ROWS: &[Row] = &[optional(
+    "JSON",
+    "JSON text to an array; 1⎕JSON an array to text. An object is a matrix of names and values; ⍠'Format' 'M' gives rows.",
+    ("⎕JSON'[1,[2,3]]' ⋄ 1⎕JSON(1 2)'ab'", "1  2 3 \n[[1,2],\"ab\"]"),
+    &["Format", "Compact", "Null", "HighRank", "Charset", "Dialect"],
+    json,
+)];
+
+/// A text as JSON has it: the order of names is kept, and names that come twice.
+enum Json {
+    /// true, false, null
+    Raw(&'static str),
+    Number(f64),
+    Text(String),
+    List(Vec<Json>),
+    Object(Vec<(String, Json)>),
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Json;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_bool<E>(self, v: bool) -> Result<Json, E> {
+        Ok(Json::Raw(if v { "true" } else { "false" }))
+    }
+
+    fn visit_unit<E>(self) -> Result<Json, E> {
+        Ok(Json::Raw("null"))
+    }
+
+    fn visit_i64<E>(self, v: i64) -> Result<Json, E> {
+        Ok(Json::Number(v as f64))
+    }
+
+    fn visit_u64<E>(self, v: u64) -> Result<Json, E> {
+        Ok(Json::Number(v as f64))
+    }
+
+    fn visit_f64<E>(self, v: f64) -> Result<Json, E> {
+        Ok(Json::Number(v))
+    }
+
+    fn visit_str<E>(self, v: &str) -> Result<Json, E> {
+        Ok(Json::Text(v.into()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
+        let mut out = Vec::new();
+        while let Some(item) = items.next_element()? {
+            out.push(item);
+        }
+        Ok(Json::List(out))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Json, A::Error> {
+        let mut out = Vec::new();
+        while let Some(member) = members.next_entry()? {
+            out.push(member);
+        }
+        Ok(Json::Object(out))
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Json, D::Error> {
+        from.deserialize_any(Reader)
+    }
+}
+
+fn json(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+    let rows = a.options.word("Format", &["D", "M"])? == "M";
+    if a.options.word("Dialect", &["JSON", "JSON5"])? == "JSON5" {
+        return Err(nonce("JSON5"));
+    }
+    if a.options.get("Null").is_some_and(|v| v.to_text().as_deref() != Some("null")) {
+        return Err(nonce("another null of ⎕JSON"));
+    }
+    let export = match a.x {
+        Some(x) => match ev.cx.one_integer(x, "the left argument of ⎕JSON")? {
+            0 => false,
+            1 => true,
+            _ => return Err(misused("JSON", "0 (read) or 1 (write) on its left")),
+        },
+        None => !a.y.is_char(),
+    };
+    if export {
+        let style = Style {
+            indent: !a.options.flag("Compact", true)?,
+            ascii: a.options.word("Charset", &["Unicode", "ASCII"])? == "ASCII",
+            split: a.options.word("HighRank", &["Error", "Split"])? == "Split",
+            budget: ev.cx.budget().clone(),
+            ticks: RefCell::new(ev.cx.budget().ticks()),
+        };
+        if rows {
+            return Err(nonce("writing JSON from rows (⍠'Format' 'M')"));
+        }
+        let mut out = String::new();
+        write(a.y, &style, 0, &mut out)?;
+        return ev.cx.text(&out).map(Some);
+    }
+    let text = texts(a.y, "the argument of ⎕JSON")?.join("\n");
+    let _held = ev.cx.budget().charge(text.len() as u64 * 4)?;
+    let read: Json = serde_json::from_str(&text).map_err(|e| wrong(&text, &e))?;
+    let made = if rows { table(&ev.cx, read)? } else { value(&ev.cx, read)? };
+    Ok(Some(made))
+}
+
+fn wrong(text: &str, e: &serde_json::Error) -> Error {
+    let says = e.to_string();
+    let says = says.split(" at line ").next().unwrap_or("");
+    let line = text.lines().nth(e.line().saturating_sub(1)).unwrap_or("");
+    let near: String = line.chars().skip(e.column().saturating_sub(12)).take(24).collect();
+    domain(format!("this is no JSON: {says} at line {}, column {}", e.line(), e.column())).hint(format!("near {near}"))
+}
+
+fn raw(cx: &Cx<'_>, word: &str) -> Result<Array> {
+    Ok(Array::items([].as_slice(), vec![cx.text(word)?], None))
+}
+
+/// An object's matrix of names and values.
+fn object(cx: &Cx<'_>, members: Vec<(String, Json)>) -> Result<Array> {
+    let n = members.len();
+    let mut cells = Vec::with_capacity(2 * n);
+    for (name, v) in members {
+        cells.push(cx.text(&name)?);
+        cells.push(value(cx, v)?);
+    }
+    let proto = if n == 0 { Some(cx.text("")?) } else { None };
+    Ok(Array::items([n, 2].as_slice(), cells, proto))
+}
+
+fn value(cx: &Cx<'_>, json: Json) -> Result<Array> {
+    match json {
+        Json::Raw(word) => raw(cx, word),
+        Json::Number(x) => Ok(Array::num(x)),
+        Json::Text(t) => cx.text(&t),
+        Json::List(items) => {
+            let items = items.into_iter().map(|v| value(cx, v)).collect::<Result<Vec<_>>>()?;
+            cx.collect(&[items.len()], items, None)
+        }
+        Json::Object(members) => object(cx, members),
+    }
+}
+
+/// Depth, name, value, type of each part.
+fn table(cx: &Cx<'_>, json: Json) -> Result<Array> {
+    let mut cells = Vec::new();
+    rows(cx, json, 0, "", &mut cells)?;
+    Ok(Array::items([cells.len() / 4, 4].as_slice(), cells, None))
+}
+
+fn rows(cx: &Cx<'_>, json: Json, depth: usize, name: &str, cells: &mut Vec<Array>) -> Result<()> {
+    let (shown, kind) = match &json {
+        Json::Object(_) => (cx.text("")?, 1.0),
+        Json::List(_) => (cx.text("")?, 2.0),
+        Json::Number(x) => (Array::num(*x), 3.0),
+        Json::Text(t) => (cx.text(t)?, 4.0),
+        Json::Raw("null") => (raw(cx, "null")?, 5.0),
+        Json::Raw(word) => (raw(cx, word)?, 6.0),
+    };
+    cells.extend([Array::num(depth as f64), cx.text(name)?, shown, Array::num(kind)]);
+    match json {
+        Json::List(items) => items.into_iter().try_for_each(|v| rows(cx, v, depth + 1, "", cells)),
+        Json::Object(members) => members.into_iter().try_for_each(|(n, v)| rows(cx, v, depth + 1, &n, cells)),
+        _ => Ok(()),
+    }
+}
+
+struct Style {
+    indent: bool,
+    ascii: bool,
+    split: bool,
+    budget: Budget,
+    ticks: RefCell<Ticks>,
+}
+
+fn newline(style: &Style, depth: usize, out: &mut String) {
+    if style.indent {
+        out.push('\n');
+        out.push_str(&"  ".repeat(depth));
+    }
+}
+
+fn write_text(text: &str, style: &Style, out: &mut String) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if (c as u32) < 32 => out.push_str(&format!("\\u{:04X}", c as u32)),
+            c if style.ascii && !c.is_ascii() => {
+                c.encode_utf16(&mut [0; 2]).iter().for_each(|u| out.push_str(&format!("\\u{u:04X}")));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// As short as it can be read back.
+pub fn number(x: f64) -> String {
+    match x {
+        x if x == x.trunc() && x.abs() < 1e16 => format!("{}", x as i64),
+        x => format!("{x:?}").replace('e', "E"),
+    }
+}
+
+/// `[` items `]`, each by `each`.
+fn listed(
+    n: usize,
+    brackets: [char; 2],
+    style: &Style,
+    depth: usize,
+    out: &mut String,
+    mut each: impl FnMut(usize, &mut String) -> Result<()>,
+) -> Result<()> {
+    out.push(brackets[0]);
+    for k in 0..n {
+        if k > 0 {
+            out.push(',');
+        }
+        newline(style, depth + 1, out);
+        each(k, out)?;
+    }
+    if n > 0 {
+        newline(style, depth, out);
+    }
+    out.push(brackets[1]);
+    Ok(())
+}
+
+/// Bytes that a number takes at most, with what stands beside it.
+const WORD: usize = 64;
+
+fn write(a: &Array, style: &Style, depth: usize, out: &mut String) -> Result<()> {
+    if depth > MOST_DEPTH as usize {
+        return Err(limit("this nests deeper than JSON is written"));
+    }
+    style.ticks.borrow_mut().tick()?;
+    if out.capacity() - out.len() < WORD {
+        style.budget.grow(out, WORD)?;
+    }
+    if let Data::Items(held) = a.data()
+        && a.rank() == 0
+    {
+        // An enclosed text stands for itself: true, null.
+        let inner = held.at(0);
+        return match inner.to_text().filter(|_| inner.is_char()) {
+            Some(text) => {
+                out.push_str(&text);
+                Ok(())
+            }
+            None => write(&inner, style, depth, out),
+        };
+    }
+    if a.is_uniform() && a.is_char() && a.rank() < 2 {
+        write_text(&a.to_text().unwrap_or_default(), style, out);
+        return Ok(());
+    }
+    match a.shape() {
+        [] => {
+            let x = a.number_scalar().filter(|x| x.is_finite());
+            out.push_str(&number(x.ok_or_else(|| domain("JSON has no such number"))?));
+            Ok(())
+        }
+        &[n] => listed(n, ['[', ']'], style, depth, out, |k, out| write(&a.item(k), style, depth + 1, out)),
+        &[n, 2] if (0..n).all(|k| is_name(&a.item(2 * k))) && !a.is_uniform() => {
+            listed(n, ['{', '}'], style, depth, out, |k, out| {
+                write_text(&a.item(2 * k).to_text().unwrap_or_default(), style, out);
+                out.push_str(if style.indent { ": " } else { ":" });
+                write(&a.item(2 * k + 1), style, depth + 1, out)
+            })
+        }
+        &[n, ..] if style.split => {
+            let cell = a.shape()[1..].to_vec();
+            let size = aplomb_values::array::elements(&cell);
+            let items = a.to_items();
+            listed(n, ['[', ']'], style, depth, out, |k, out| {
+                let part = Array::items(cell.as_slice(), items[k * size..(k + 1) * size].to_vec(), None);
+                write(&simplified(part), style, depth + 1, out)
+            })
+        }
+        _ => Err(domain("JSON has no arrays of more than one axis").hint("1(⎕JSON⍠'HighRank' 'Split')Y, or ↓Y")),
+    }
+}
+
+/// Characters as text.
+fn simplified(a: Array) -> Array {
+    let budget = aplomb_ground::limits::Budget::new(u64::MAX);
+    let shape = a.shape().to_vec();
+    match a.to_chars().filter(|c| !c.is_empty()) {
+        Some(chars) => Array::chars(shape.as_slice(), chars, &budget).unwrap_or(a),
+        None => a,
+    }
+}
+
+fn is_name(a: &Array) -> bool {
+    a.rank() < 2 && a.is_uniform() && a.is_char()
+}

@@ -1,0 +1,307 @@
+//! SYSTEM: a row per system name, by files of rows. Lexer classes, dispatch, help, completion and the example test
+//! read it; what a name does stands beside its row.
+
+mod csv;
+mod errors;
+mod files;
+mod fmt;
+mod input;
+mod json;
+mod names;
+mod regex;
+mod text;
+mod time;
+mod variables;
+
+use super::cx::Cx;
+use super::run::{At, Eval, Outcome};
+use super::value::Operand;
+use crate::syntax::resolve::Class;
+use aplomb_ground::error::{Error, Result, domain, nonce, syntax};
+use aplomb_values::array::Array;
+
+pub type Get = fn(&mut Cx<'_>) -> Result<Array>;
+pub type Set = fn(&mut Cx<'_>, &Array) -> Result<()>;
+/// None: no value. A shy value sets `Store::shy`.
+pub type Call = fn(&mut Eval<'_>, &Args<'_>) -> Result<Option<Array>>;
+
+/// What a system function or operator is called with; the arrays are ready.
+pub struct Args<'a> {
+    pub operands: &'a [Operand],
+    pub options: &'a Options,
+    pub x: Option<&'a Array>,
+    pub y: &'a Array,
+}
+
+impl Args<'_> {
+    /// The left argument. Errors: SYNTAX where there is none.
+    pub fn left(&self, what: &str) -> Result<&Array> {
+        self.x.ok_or_else(|| syntax(format!("{what} is needed on the left")))
+    }
+}
+
+#[derive(Clone, Copy)]
+pub enum Does {
+    /// Cannot be assigned.
+    Constant(Get),
+    Variable {
+        get: Get,
+        set: Set,
+        /// A dfn that assigns it gets its own.
+        local: bool,
+    },
+    Function(Call),
+    /// A dyadic operator.
+    Operator(Call),
+}
+
+/// One system name. The example is a text and what it prints; a test runs it.
+pub struct Row {
+    pub name: &'static str,
+    pub help: &'static str,
+    pub example: (&'static str, &'static str),
+    /// What ⍠ takes; the first is the principal one.
+    pub options: &'static [&'static str],
+    pub does: Does,
+}
+
+/// The table, by files of rows.
+pub static SYSTEM: &[&[Row]] = &[
+    variables::ROWS,
+    text::ROWS,
+    fmt::ROWS,
+    regex::ROWS,
+    json::ROWS,
+    csv::ROWS,
+    files::ROWS,
+    time::ROWS,
+    errors::ROWS,
+    names::ROWS,
+];
+
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    SYSTEM.iter().flat_map(|rows| rows.iter())
+}
+
+/// Names that Dyalog has and Aplomb has not: they are NONCE ERROR, any other name is SYNTAX ERROR.
+const ABSENT: &str = "AN ARBIN ARBOUT AT ATX AVU BASE CLASS CLEAR CMD CONV CS CY DCT DF DQ ED EXCEPTION EXPORT FAPPEND FAVAIL \
+FCHK FCOPY FCREATE FDROP FERASE FHIST FHOLD FLIB FNAMES FNUMS FPROPS FRDAC FRDCI FREAD FRENAME FREPLACE FRESIZE FSIZE FSTAC \
+FSTIE FTIE FUNTIE FX INSTANCES KL LC LOAD LOCK LX MAP MKDIR MONITOR NA NAPPEND NATTRIBUTES NCOPY NCREATE NERASE NEW NINFO \
+NLOCK NMOVE NNAMES NNUMS NPARTS NQ NREAD NRENAME NREPLACE NRESIZE NS NSI NSIZE NTIE NULL NUNTIE NXLATE OPT OR PATH PFKEY \
+PROFILE REFS RSI RTL SAVE SD SE SH SHADOW SHELL SI SIZE SM SR SRC STACK STATE STOP SVC SVO SVQ SVR SVS TALLOC TCNUMS TGET \
+THIS TID TKILL TNAME TNUMS TPOOL TPUT TRACE TRAP TREQ TSYNC USING VERIFY VGET VSET WC WG WN WS WSID WX XML XSI XT";
+
+/// The row of a name as the lexer gives it. Errors: NONCE for what Dyalog has, else SYNTAX.
+pub fn find(name: &str) -> Result<&'static Row> {
+    let found = rows().find(|r| r.name == name).or_else(|| rows().find(|r| r.name.eq_ignore_ascii_case(name)));
+    found.ok_or_else(|| match ABSENT.split_whitespace().any(|absent| absent == name) {
+        true => nonce(format!("⎕{name}")),
+        false => syntax(format!("there is no ⎕{name}")),
+    })
+}
+
+impl Row {
+    pub fn class(&self) -> Class {
+        match self.does {
+            Does::Constant(_) | Does::Variable { .. } => Class::Array,
+            Does::Function(_) => Class::Func,
+            Does::Operator(_) => Class::Dyadic,
+        }
+    }
+
+    /// Errors: SYNTAX for what cannot be assigned, DOMAIN for a value that is not allowed.
+    pub fn set(&self, cx: &mut Cx<'_>, v: &Array) -> Result<()> {
+        match self.does {
+            Does::Variable { set, .. } => set(cx, v),
+            _ => Err(syntax(format!("⎕{} cannot be assigned", self.name))),
+        }
+    }
+}
+
+/// A row of a function without options.
+const fn function(name: &'static str, help: &'static str, example: (&'static str, &'static str), call: Call) -> Row {
+    Row { name, help, example, options: &[], does: Does::Function(call) }
+}
+
+/// A function that ⍠ gives options.
+const fn optional(
+    name: &'static str,
+    help: &'static str,
+    example: (&'static str, &'static str),
+    options: &'static [&'static str],
+    call: Call,
+) -> Row {
+    Row { name, help, example, options, does: Does::Function(call) }
+}
+
+const fn constant(name: &'static str, help: &'static str, example: (&'static str, &'static str), get: Get) -> Row {
+    Row { name, help, example, options: &[], does: Does::Constant(get) }
+}
+
+/// The options of one call, by name; a later one of the same name counts.
+#[derive(Clone, Default)]
+pub struct Options(Vec<(String, Array)>);
+
+impl Options {
+    /// Adds what stands right of a ⍠: a value of the principal option, a name and a value, or such pairs.
+    /// Errors: DOMAIN for an option the row has not.
+    pub fn add(&mut self, row: &Row, given: &Array) -> Result<()> {
+        let pair = |a: &Array| match a.to_items().as_slice() {
+            [name, value] if a.rank() == 1 && !a.is_simple() => name.to_text().map(|name| (name, value.disclosed())),
+            _ => None,
+        };
+        let found = match pair(given) {
+            Some(one) => vec![one],
+            None if given.rank() == 1 && given.to_items().iter().all(|a| pair(&a.disclosed()).is_some()) => {
+                given.to_items().iter().filter_map(|a| pair(&a.disclosed())).collect()
+            }
+            None => vec![(row.options.first().copied().unwrap_or("").to_string(), given.disclosed())],
+        };
+        for (name, value) in found {
+            if !row.options.contains(&name.as_str()) {
+                let error = domain(format!("⎕{} has no option '{name}'", row.name));
+                return Err(error.hint(format!("its options are {}", row.options.join(" "))));
+            }
+            self.0.push((name, value));
+        }
+        Ok(())
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Array> {
+        self.0.iter().rev().find(|(n, _)| n == name).map(|(_, v)| v)
+    }
+
+    /// The text of an option, if it was given. Errors: DOMAIN.
+    pub fn text(&self, name: &str) -> Result<Option<String>> {
+        let text = |a: &Array| a.to_text().ok_or_else(|| domain(format!("option '{name}' is text")));
+        self.get(name).map(text).transpose()
+    }
+
+    /// A character, or none where the option is an empty text. Errors: DOMAIN.
+    pub fn character(&self, name: &str, default: Option<char>) -> Result<Option<char>> {
+        match self.text(name)? {
+            None => Ok(default),
+            Some(text) => match text.chars().collect::<Vec<_>>().as_slice() {
+                [] => Ok(None),
+                [c] => Ok(Some(*c)),
+                _ => Err(domain(format!("option '{name}' is one character"))),
+            },
+        }
+    }
+
+    /// Errors: DOMAIN for anything but one whole number.
+    pub fn whole(&self, name: &str, default: i64) -> Result<i64> {
+        let Some(a) = self.get(name) else { return Ok(default) };
+        let number = a.to_numbers().filter(|v| v.len() == 1).and_then(|v| super::cx::near_integer(v[0], 1e-14));
+        number.ok_or_else(|| domain(format!("option '{name}' is a whole number")))
+    }
+
+    /// Errors: DOMAIN for anything but 0 and 1.
+    pub fn flag(&self, name: &str, default: bool) -> Result<bool> {
+        match self.whole(name, i64::from(default))? {
+            k @ (0 | 1) => Ok(k == 1),
+            _ => Err(domain(format!("option '{name}' is 0 or 1"))),
+        }
+    }
+
+    /// One of some words. Errors: DOMAIN, with the words.
+    pub fn word(&self, name: &str, words: &[&'static str]) -> Result<&'static str> {
+        let Some(text) = self.text(name)? else { return Ok(words[0]) };
+        let found = words.iter().find(|w| **w == text);
+        found.copied().ok_or_else(|| domain(format!("option '{name}' is one of {}", words.join(" "))))
+    }
+}
+
+impl Eval<'_> {
+    pub fn system_value(&mut self, row: &'static Row) -> Result<Array> {
+        match row.does {
+            Does::Constant(get) | Does::Variable { get, .. } => get(&mut self.cx),
+            _ => Err(syntax(format!("⎕{} is a function", row.name))),
+        }
+    }
+
+    /// `⎕IO←0`: for the dfn that does it, where the name is local, else for the workspace.
+    pub fn set_system(&mut self, at: At<'_>, row: &'static Row, v: &Array) -> Result<()> {
+        let v = self.cx.ready(v, "system variable")?;
+        let old = match (at.frame, row.does) {
+            (Some(frame), Does::Variable { get, local: true, .. })
+                if !frame.saved.borrow().iter().any(|(r, _)| std::ptr::eq(*r, row)) =>
+            {
+                Some((frame, get(&mut self.cx)?))
+            }
+            _ => None,
+        };
+        row.set(&mut self.cx, &v)?;
+        if let Some((frame, old)) = old {
+            frame.saved.borrow_mut().push((row, old));
+        }
+        Ok(())
+    }
+
+    /// A system function, or one that a system operator made, on arguments.
+    pub fn system_call(
+        &mut self,
+        row: &'static Row,
+        operands: &[Operand],
+        options: &Options,
+        x: Option<&Array>,
+        y: &Array,
+    ) -> Result<Outcome> {
+        self.cx.unframed("a system function")?;
+        let (Does::Function(call) | Does::Operator(call)) = row.does else {
+            return Err(syntax(format!("⎕{} is no function", row.name)));
+        };
+        let y = self.cx.ready(y, "system function")?;
+        let x = x.map(|x| self.cx.ready(x, "system function")).transpose()?;
+        let value = call(self, &Args { operands, options, x: x.as_ref(), y: &y })?;
+        Ok(value.map_or(Outcome::Nothing, Outcome::Array))
+    }
+
+    /// Marks the value of this call as one that does not print by itself.
+    fn shy(&mut self, a: Array) -> Result<Option<Array>> {
+        self.st.shy = true;
+        Ok(Some(a))
+    }
+}
+
+/// The texts of a vector of texts; one text is one.
+fn texts(a: &Array, what: &str) -> Result<Vec<String>> {
+    let wrong = || domain(format!("{what} is text"));
+    if a.is_simple() && (a.is_char() || a.rank() == 0) {
+        return match a.rank() {
+            0 | 1 => a.to_text().map(|t| vec![t]).ok_or_else(wrong),
+            2 => {
+                let width = a.shape()[1];
+                let chars = a.to_chars().ok_or_else(wrong)?;
+                let row = |r: usize| chars[r * width..(r + 1) * width].iter().collect::<String>();
+                Ok((0..a.shape()[0]).map(row).collect())
+            }
+            _ => Err(wrong()),
+        };
+    }
+    a.to_items().iter().map(|i| i.to_text().ok_or_else(wrong)).collect()
+}
+
+/// A vector of texts as a value.
+fn text_vector(cx: &Cx<'_>, texts: &[String]) -> Result<Array> {
+    let items = texts.iter().map(|t| cx.text(t)).collect::<Result<Vec<_>>>()?;
+    let proto = if items.is_empty() { Some(cx.text("")?) } else { None };
+    Ok(Array::items([items.len()].as_slice(), items, proto))
+}
+
+/// Rows of text as a matrix, each filled with blanks.
+fn text_matrix(cx: &Cx<'_>, rows: &[String]) -> Result<Array> {
+    let width = rows.iter().map(|r| r.chars().count()).max().unwrap_or(0);
+    let mut chars = cx.budget().room(width.saturating_mul(rows.len()))?;
+    for row in rows {
+        let before = chars.len();
+        chars.extend(row.chars());
+        chars.resize(before + width, ' ');
+    }
+    Array::chars([rows.len(), width].as_slice(), chars, cx.budget())
+}
+
+/// The error of a call with an argument that has no such form.
+fn misused(name: &str, form: &str) -> Error {
+    domain(format!("⎕{name} takes {form}"))
+}

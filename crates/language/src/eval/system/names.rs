@@ -1,0 +1,261 @@
+//! Names and what they hold: ⎕NC ⎕NL ⎕EX, the source of functions, scripts, the end of a program.
+
+use super::files::path;
+use super::{Args, Row, function, misused, text_matrix, text_vector, texts};
+use crate::eval::run::{At, Eval};
+use crate::eval::value::{Func, Oper, Operand, Value};
+use crate::syntax::Sym;
+use crate::syntax::resolve::Class;
+use crate::syntax::token::{is_name_part, is_name_start};
+use aplomb_ground::error::{Result, domain, leaving, limit, value};
+use aplomb_ground::span::Source;
+use aplomb_values::array::Array;
+use std::rc::Rc;
+
+pub static ROWS: &[Row] = &[
+    function(
+        "NC",
+        "What a name is: 2 array, 3 function, 4 operator, 0 free, ¯1 no name; for a vector of names 2.1, 3.2 a dfn, 3.3 another.",
+        ("x1←1 ⋄ ⎕NC'x1' 'y1'", "2.1 0"),
+        name_class,
+    ),
+    function(
+        "NL",
+        "The names of class Y, as rows; as texts where Y is negative. X: letters they begin with.",
+        ("a←1 ⋄ bc←2 ⋄ ⎕NL 2", "a \nbc"),
+        name_list,
+    ),
+    function("EX", "Frees names; 1 for each that is free now.", ("x←1 ⋄ ⎕EX'x' ⋄ ⎕NC'x'", "0"), erase),
+    function("CR", "The source of a function, as a matrix.", ("f←{⍵+1} ⋄ ⎕CR'f'", "f←{⍵+1}"), |ev, a| {
+        let lines = source(ev, a.y)?;
+        text_matrix(&ev.cx, &lines).map(Some)
+    }),
+    function("NR", "The source of a function, a text a line.", ("f←{⍵+1} ⋄ ≢⎕NR'f'", "1"), |ev, a| {
+        let lines = source(ev, a.y)?;
+        text_vector(&ev.cx, &lines).map(Some)
+    }),
+    function(
+        "VR",
+        "The source of a function with line numbers.",
+        ("f←{⍵+1} ⋄ ⎕VR'f'", "     ∇ f←{⍵+1}\n     ∇"),
+        listing,
+    ),
+    function(
+        "FIX",
+        "Runs a script here, 'file://F.apl' or lines of text; the functions that it made.",
+        ("⊢⎕FIX'f←{⍵+1}' 'g←{⍵×2}'", " f  g "),
+        fix,
+    ),
+    function("OFF", "Leaves with exit code Y.", ("⎕OFF 0", ""), |ev, a| {
+        let code = ev.cx.one_integer(a.y, "an exit code")?;
+        let code = u8::try_from(code).map_err(|_| domain("an exit code is 0 to 255"))?;
+        ev.cx.settle(&[], "exit")?;
+        ev.cx.sys.exit = Some(i32::from(code));
+        Err(leaving())
+    }),
+];
+
+/// The names of an argument, blanks around them cut.
+fn names(y: &Array) -> Result<Vec<String>> {
+    Ok(texts(y, "a name")?.into_iter().map(|n| n.trim().to_string()).collect())
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(is_name_start) && name.chars().all(is_name_part)
+}
+
+impl Eval<'_> {
+    /// What a name holds where the running dfn looks.
+    fn held(&self, name: &str) -> Option<Value> {
+        let sym = self.st.symbols.find(name)?;
+        let mut frame = self.st.frame.as_ref();
+        while let Some(f) = frame {
+            if let Some(v) = f.local(sym) {
+                return Some(v);
+            }
+            frame = f.closure.env.as_ref();
+        }
+        self.st.globals.get(sym).cloned()
+    }
+
+    fn free(&mut self, sym: Sym) {
+        let mut frame = self.st.frame.clone();
+        while let Some(f) = frame {
+            if f.remove(sym).is_some() {
+                return;
+            }
+            frame = f.closure.env.clone();
+        }
+        self.set_global(sym, None);
+    }
+}
+
+/// Class and subclass.
+fn class_of(ev: &Eval<'_>, name: &str) -> f64 {
+    if let Some(system) = name.strip_prefix('⎕') {
+        return match super::find(&system.to_uppercase()).map(super::Row::class) {
+            Ok(Class::Array) => 2.1,
+            Ok(Class::Func) => 3.3,
+            Ok(_) => 4.3,
+            Err(_) => -1.0,
+        };
+    }
+    let held = match spoken(ev, name) {
+        Some(held) => held,
+        None if is_name(name) => ev.held(name),
+        None => return -1.0,
+    };
+    match held {
+        Some(Value::Array(_)) => 2.1,
+        Some(Value::Func(f)) if matches!(&*f, Func::Dfn(_)) => 3.2,
+        Some(Value::Func(_)) => 3.3,
+        Some(Value::Oper(Oper::Dfn(_))) => 4.2,
+        Some(Value::Oper(_)) => 4.3,
+        None => 0.0,
+    }
+}
+
+/// What ⍺ ⍵ ⍺⍺ ⍵⍵ are in the dfn that runs; outside of one they are no names.
+fn spoken(ev: &Eval<'_>, name: &str) -> Option<Option<Value>> {
+    let frame = ev.st.frame.as_ref()?;
+    let operand = |k| {
+        frame.operand(k).map(|o| match o {
+            Operand::F(f) => Value::Func(f.clone()),
+            Operand::A(a) => Value::Array(a.clone()),
+        })
+    };
+    match name {
+        "⍺" => Some(frame.alpha.borrow().clone()),
+        "⍵" => Some(Some(Value::Array(frame.omega.clone()))),
+        "⍺⍺" => Some(operand(0)),
+        "⍵⍵" => Some(operand(1)),
+        _ => None,
+    }
+}
+
+fn name_class(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+    let classes: Vec<f64> = names(a.y)?.iter().map(|n| class_of(ev, n)).collect();
+    if !a.y.is_simple() {
+        return ev.cx.vector(classes).map(Some);
+    }
+    match a.y.rank() {
+        2 => ev.cx.vector(classes.into_iter().map(f64::trunc).collect()).map(Some),
+        _ => Ok(Some(Array::num(classes.first().map_or(-1.0, |c| c.trunc())))),
+    }
+}
+
+fn name_list(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+    let wanted = ev.cx.numbers(a.y, "a name class")?;
+    let letters = a.x.map(|x| x.to_text().ok_or_else(|| domain("the left argument of ⎕NL is letters"))).transpose()?;
+    let mut all: Vec<String> = ev.st.globals.iter().map(|(sym, _)| ev.st.symbols.name(sym).to_string()).collect();
+    let mut frame = ev.st.frame.clone();
+    while let Some(f) = frame {
+        all.extend(f.locals.borrow().iter().map(|(sym, _)| ev.st.symbols.name(*sym).to_string()));
+        frame = f.closure.env.clone();
+    }
+    all.sort();
+    all.dedup();
+    let fits = |name: &String| {
+        let class = class_of(ev, name);
+        let is = |w: &f64| if w.fract() == 0.0 { class.trunc() == w.abs() } else { class == w.abs() };
+        wanted.iter().any(is) && letters.as_ref().is_none_or(|l| name.starts_with(|c| l.contains(c)))
+    };
+    let found: Vec<String> = all.into_iter().filter(fits).collect();
+    let listed = wanted.iter().any(|w| *w < 0.0);
+    if listed { text_vector(&ev.cx, &found).map(Some) } else { text_matrix(&ev.cx, &found).map(Some) }
+}
+
+fn erase(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+    let names = names(a.y)?;
+    let mut freed = Vec::with_capacity(names.len());
+    for name in names {
+        if let Some(sym) = ev.st.symbols.find(&name) {
+            ev.free(sym);
+        }
+        freed.push(f64::from(u8::from(is_name(&name))));
+    }
+    let one = a.y.is_simple() && a.y.rank() < 2;
+    let result = if one { Array::num(freed.first().copied().unwrap_or(0.0)) } else { ev.cx.vector(freed)? };
+    ev.shy(result)
+}
+
+/// `f←{…}` by lines; none where the name holds no function.
+fn source(ev: &mut Eval<'_>, y: &Array) -> Result<Vec<String>> {
+    let name = y.to_text().ok_or_else(|| domain("a name is text"))?;
+    let name = name.trim();
+    if !is_name(name) {
+        return Err(domain(format!("'{name}' is no name")));
+    }
+    let text = match ev.held(name) {
+        Some(Value::Func(f)) => f.text(),
+        Some(Value::Oper(op)) => op.text(),
+        _ => return Ok(Vec::new()),
+    };
+    Ok(format!("{name}←{text}").lines().map(String::from).collect())
+}
+
+fn listing(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+    let lines = source(ev, a.y)?;
+    let Some((first, rest)) = lines.split_first() else { return ev.cx.text("").map(Some) };
+    let mut out = format!("     ∇ {first}\n");
+    for (k, line) in rest.iter().enumerate() {
+        let number = format!("[{}]", k + 1);
+        out += &format!("{number:7}{line}\n");
+    }
+    out += "     ∇";
+    ev.cx.text(&out).map(Some)
+}
+
+/// A script's statements in the workspace, as if they stood in its lines.
+fn fix(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+    let lines = texts(a.y, "a script").map_err(|_| misused("FIX", "'file://F.apl' or lines of text"))?;
+    let (name, text) = match lines.as_slice() {
+        [one] if one.starts_with("file://") => {
+            let path = path(&ev.cx.text(&one["file://".len()..])?)?;
+            let bytes = ev.cx.world()?.read_file(&path)?;
+            let text = String::from_utf8(bytes).map_err(|_| domain(format!("{path} is no UTF-8 text")))?;
+            (path, text)
+        }
+        lines => ("⎕FIX".into(), lines.join("\n")),
+    };
+    let text = match text.strip_prefix("#!") {
+        Some(rest) => format!("⍝!{rest}"),
+        None => text,
+    };
+    let limits = ev.cx.host.limits().clone();
+    ev.st.depth += 1;
+    if ev.st.depth > limits.depth {
+        ev.st.depth -= 1;
+        return Err(limit(format!("scripts stand more than {} deep", limits.depth)));
+    }
+    let (was, frame) = (ev.st.globals.clone(), ev.st.frame.take());
+    let (source, span) = (ev.cx.sys.source.clone(), ev.cx.sys.span);
+    let done = script(ev, &Source::new(name, text), &limits);
+    (ev.cx.sys.source, ev.cx.sys.span) = (source, span);
+    ev.st.frame = frame;
+    ev.st.depth -= 1;
+    done?;
+    let made = ev.st.globals.iter().filter(|(sym, v)| match (v, was.get(*sym)) {
+        (Value::Array(_), _) => false,
+        (Value::Func(f), Some(Value::Func(g))) => !Rc::ptr_eq(f, g),
+        (Value::Oper(Oper::Dfn(f)), Some(Value::Oper(Oper::Dfn(g)))) => !Rc::ptr_eq(f, g),
+        _ => true,
+    });
+    let mut made: Vec<String> = made.map(|(sym, _)| ev.st.symbols.name(sym).to_string()).collect();
+    made.sort();
+    let made = text_vector(&ev.cx, &made)?;
+    ev.shy(made)
+}
+
+fn script(ev: &mut Eval<'_>, source: &std::sync::Arc<Source>, limits: &aplomb_ground::limits::Limits) -> Result<()> {
+    let ast = Rc::new(crate::syntax::parse(source, &mut ev.st.symbols, limits)?);
+    for stmt in ast.stmts.iter().filter(|s| !ast.phrase(s.phrase).items.is_empty()) {
+        ev.cx.host.interrupt().check()?;
+        if stmt.guard != crate::syntax::ast::Guard::None {
+            return Err(value("a guard stands only inside { }").at(&ast.place(ast.phrase(stmt.phrase).span)));
+        }
+        let place = ast.place(ast.phrase(stmt.phrase).span);
+        ev.top(At { ast: &ast, frame: None }, stmt.phrase, false).map_err(|e| e.at(&place))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,228 @@
+//! Text and storage: ⎕UCS ⎕C ⎕VFI ⎕DR ⎕AS.
+
+use super::{Args, Row, function, misused};
+use crate::eval::cx::Cx;
+use crate::eval::run::Eval;
+use aplomb_ground::error::{Result, domain, nonce, rank, syntax};
+use aplomb_values::array::{Array, Buf, DType, Data};
+use std::sync::Arc;
+
+pub static ROWS: &[Row] = &[
+    function(
+        "UCS",
+        "Characters to code points and back; 'UTF-8'⎕UCS Y, and UTF-16 and UTF-32, to code units and back.",
+        ("'UTF-8'⎕UCS'é'", "195 169"),
+        ucs,
+    ),
+    function("C", "Folds case; 1⎕C maps to upper, ¯1⎕C to lower case.", ("1⎕C'shout'", "SHOUT"), case),
+    function(
+        "VFI",
+        "Which words of a text are numbers, and the numbers; X are the separators.",
+        ("⎕VFI'12 3.5 x'", " 1 1 0  12 3.5 0 "),
+        verify,
+    ),
+    function(
+        "DR",
+        "How an array is stored: 11 bool, 83 163 323 ints, 325 f32, 645 f64, 1289 complex, 80 160 320 text, 326 nested.",
+        ("⎕DR 1 2 3", "83"),
+        representation,
+    ),
+    function("AS", "X is 'f32' 'f64' 'i32' 'i16' 'i8' or 'bool': Y stored so.", ("⎕DR'f32'⎕AS 0.5 1", "325"), convert),
+];
+
+fn ucs(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+    let y = a.y;
+    if let Some(x) = a.x {
+        return encoded(ev, x, y).map(Some);
+    }
+    if y.is_uniform() && y.is_char() {
+        let codes = y.to_chars().unwrap_or_default().into_iter().map(|c| f64::from(u32::from(c))).collect();
+        return Array::numbers(y.shape(), codes, ev.cx.budget()).map(Some);
+    }
+    if !y.is_simple() {
+        return pervade(&ev.cx, y, &|cx, leaf| match leaf.to_chars() {
+            Some(chars) if leaf.is_char() => {
+                Array::numbers(leaf.shape(), chars.iter().map(|c| f64::from(u32::from(*c))).collect(), cx.budget())
+            }
+            _ => points(cx, leaf),
+        })
+        .map(Some);
+    }
+    if let Some(chars) = y.to_chars().filter(|_| !y.is_empty()) {
+        let codes = chars.into_iter().map(|c| f64::from(u32::from(c))).collect();
+        return Array::numbers(y.shape(), codes, ev.cx.budget()).map(Some);
+    }
+    points(&ev.cx, y).map(Some)
+}
+
+/// Code points to characters.
+fn points(cx: &Cx<'_>, y: &Array) -> Result<Array> {
+    let _held = cx.budget().charge_elements(y.len(), size_of::<f64>() + size_of::<char>())?;
+    let codes = y.to_numbers().ok_or_else(|| domain("⎕UCS takes characters or code points"))?;
+    let one = |x: f64| {
+        let k = u32::try_from(cx.integer(x, "a code point")?).ok().and_then(char::from_u32);
+        k.ok_or_else(|| domain(format!("no character has the code point {}", aplomb_values::array::format::number(x))))
+    };
+    let mut ticks = cx.budget().ticks();
+    let chars = codes.into_iter().map(|x| ticks.tick().and_then(|()| one(x))).collect::<Result<_>>()?;
+    Array::chars(y.shape(), chars, cx.budget())
+}
+
+/// Each simple array inside.
+fn pervade(cx: &Cx<'_>, a: &Array, leaf: &dyn Fn(&Cx<'_>, &Array) -> Result<Array>) -> Result<Array> {
+    match a.data() {
+        Data::Items(i) => {
+            let items: Result<Vec<_>> = i.all().iter().map(|a| pervade(cx, a, leaf)).collect();
+            let proto = if i.all().is_empty() { i.proto.clone() } else { None };
+            cx.collect(a.shape(), items?, proto)
+        }
+        _ => leaf(cx, a),
+    }
+}
+
+fn encoded(ev: &mut Eval<'_>, x: &Array, y: &Array) -> Result<Array> {
+    let name = x.to_text().ok_or_else(|| domain("an encoding is text"))?.to_uppercase();
+    if y.rank() > 1 {
+        return Err(rank("⎕UCS encodes a vector"));
+    }
+    if y.is_char() || y.is_simple() && !y.is_empty() && y.to_chars().is_some() {
+        let text: String = y.to_chars().unwrap_or_default().into_iter().collect();
+        let units: Vec<f64> = match name.as_str() {
+            "UTF-8" => text.bytes().map(f64::from).collect(),
+            "UTF-16" => text.encode_utf16().map(f64::from).collect(),
+            "UTF-32" => text.chars().map(|c| f64::from(u32::from(c))).collect(),
+            _ => return Err(misused("UCS", "'UTF-8' 'UTF-16' or 'UTF-32' on its left")),
+        };
+        return ev.cx.vector(units);
+    }
+    let units = ev.cx.integers(y, "a code unit")?;
+    let wrong = || domain(format!("these numbers are no {name}"));
+    let narrow = |most: i64| units.iter().all(|k| (0..=most).contains(k));
+    let text = match name.as_str() {
+        "UTF-8" if narrow(255) => String::from_utf8(units.iter().map(|k| *k as u8).collect()).map_err(|_| wrong())?,
+        "UTF-16" if narrow(65_535) => {
+            String::from_utf16(&units.iter().map(|k| *k as u16).collect::<Vec<_>>()).map_err(|_| wrong())?
+        }
+        "UTF-32" => {
+            let one = |k: &i64| u32::try_from(*k).ok().and_then(char::from_u32);
+            units.iter().map(one).collect::<Option<String>>().ok_or_else(wrong)?
+        }
+        "UTF-8" | "UTF-16" => return Err(wrong()),
+        _ => return Err(misused("UCS", "'UTF-8' 'UTF-16' or 'UTF-32' on its left")),
+    };
+    ev.cx.text(&text)
+}
+
+/// One character to one: a mapping to several leaves the character as it is.
+pub fn mapped(c: char, upper: bool) -> char {
+    let mut many: Box<dyn Iterator<Item = char>> =
+        if upper { Box::new(c.to_uppercase()) } else { Box::new(c.to_lowercase()) };
+    match (many.next(), many.next()) {
+        (Some(one), None) => one,
+        _ => c,
+    }
+}
+
+/// Unicode's simple case folding: what differs in case alone becomes equal. That is the lower case of the upper case
+/// (ς and σ, ſ and s), but for what CaseFolding.txt lists otherwise.
+pub fn folded(c: char) -> char {
+    match c {
+        // A lower case without a fold of its own, three that are spelled in two ways, and Cherokee, which folds to capitals.
+        'ı' => c,
+        '\u{1fd3}' => '\u{390}',
+        '\u{1fe3}' => '\u{3b0}',
+        'ﬅ' => 'ﬆ',
+        '\u{13a0}'..='\u{13f5}' => c,
+        '\u{13f8}'..='\u{13fd}' | '\u{ab70}'..='\u{abbf}' => mapped(c, true),
+        c => mapped(mapped(c, true), false),
+    }
+}
+
+fn case(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+    let map: fn(char) -> char = match a.x {
+        None => folded,
+        Some(x) => match ev.cx.one_integer(x, "the left argument of ⎕C")? {
+            1 => |c| mapped(c, true),
+            -1 => |c| mapped(c, false),
+            -3 => folded,
+            _ => return Err(domain("the left argument of ⎕C is 1, ¯1 or ¯3")),
+        },
+    };
+    let leaf = |cx: &Cx<'_>, a: &Array| match a.to_chars() {
+        Some(chars) if a.is_char() => Array::chars(a.shape(), chars.into_iter().map(map).collect(), cx.budget()),
+        _ => Ok(a.clone()),
+    };
+    pervade(&ev.cx, a.y, &leaf).map(Some)
+}
+
+/// A number as APL writes it; `-` is no part of one.
+pub fn number(word: &str) -> Option<f64> {
+    match crate::syntax::token::lex(word).as_slice() {
+        [token] if token.span.len() == word.chars().count() => match token.kind {
+            crate::syntax::token::Kind::Number(x) => Some(x),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn verify(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+    let wrong = || domain("⎕VFI takes text");
+    let text = a.y.to_text().filter(|_| a.y.is_char() || a.y.is_empty()).ok_or_else(wrong)?;
+    let words: Vec<&str> = match a.x {
+        None => text.split(' ').filter(|w| !w.is_empty()).collect(),
+        Some(_) if text.is_empty() => Vec::new(),
+        Some(x) => {
+            let separators = x.to_text().ok_or_else(wrong)?;
+            text.split(|c| separators.contains(c)).map(str::trim).collect()
+        }
+    };
+    let value = |w: &&str| if w.is_empty() { Some(0.0) } else { number(w) };
+    let found: Vec<Option<f64>> = words.iter().map(value).collect();
+    let valid = ev.cx.vector(found.iter().map(|x| f64::from(u8::from(x.is_some()))).collect())?;
+    let values = ev.cx.vector(found.into_iter().map(|x| x.unwrap_or(0.0)).collect())?;
+    ev.cx.collect(&[2], vec![valid, values], None).map(Some)
+}
+
+fn representation(_: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+    if a.x.is_some() {
+        return Err(nonce("⎕DR with a left argument").hint("'f32'⎕AS Y converts numbers, 'UTF-8'⎕UCS Y text"));
+    }
+    let y = a.y;
+    let code = match y.dtype() {
+        DType::Char => match y.to_chars().unwrap_or_default().into_iter().map(u32::from).max().unwrap_or(0) {
+            0..256 => 80.0,
+            256..65_536 => 160.0,
+            _ => 320.0,
+        },
+        DType::Bool if y.is_empty() => 83.0,
+        DType::Bool => 11.0,
+        DType::I8 => 83.0,
+        DType::I16 => 163.0,
+        DType::I32 => 323.0,
+        DType::F32 => 325.0,
+        DType::F64 => 645.0,
+        DType::Complex => 1289.0,
+        DType::Nested => 326.0,
+    };
+    Ok(Some(Array::num(code)))
+}
+
+fn convert(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+    let to = a.left("the type")?.to_text().unwrap_or_default();
+    let y = a.y;
+    let all = [DType::Bool, DType::I8, DType::I16, DType::I32, DType::F32, DType::F64];
+    let dtype = all.into_iter().find(|d| d.name() == to);
+    let dtype = dtype.ok_or_else(|| domain("⎕AS converts to 'f32' 'f64' 'i32' 'i16' 'i8' 'bool'"))?;
+    let items = ev.cx.numbers(y, "the argument of ⎕AS")?;
+    if let Some((lo, hi)) = dtype.range()
+        && items.iter().any(|&x| x != x.trunc() || x < lo || x > hi)
+    {
+        return Err(domain(format!("not all of these numbers are of type {to}")));
+    }
+    if y.rank() == 0 {
+        let x = items.first().copied().ok_or_else(|| syntax("⎕AS needs a value"))?;
+        return Ok(Some(Array::num(if dtype == DType::F32 { f64::from(x as f32) } else { x })));
+    }
+    Ok(Some(Array::dense(y.shape(), Arc::new(Buf::stored(&items, dtype, ev.cx.budget())?))))
+}

@@ -1,0 +1,186 @@
+//! What a name can hold: an array, a function, an operator.
+
+use super::cx::Cx;
+use super::env::Frame;
+use super::system::Row;
+use crate::syntax::Ast;
+use crate::syntax::ast::DfnId;
+use crate::syntax::resolve::Class;
+use crate::table::Prim;
+use aplomb_ground::error::Result;
+use aplomb_values::array::Array;
+use std::rc::Rc;
+
+#[derive(Clone)]
+pub enum Value {
+    Array(Array),
+    Func(Rc<Func>),
+    Oper(Oper),
+}
+
+impl Value {
+    pub fn into_array(self) -> Option<Array> {
+        match self {
+            Value::Array(a) => Some(a),
+            _ => None,
+        }
+    }
+
+    pub fn class(&self) -> Class {
+        match self {
+            Value::Array(_) => Class::Array,
+            Value::Func(_) => Class::Func,
+            Value::Oper(op) if op.is_dyadic() => Class::Dyadic,
+            Value::Oper(_) => Class::Monadic,
+        }
+    }
+}
+
+/// A dfn with the scope it was written in.
+pub struct Closure {
+    pub ast: Rc<Ast>,
+    pub dfn: DfnId,
+    pub env: Option<Rc<Frame>>,
+}
+
+#[derive(Clone)]
+pub enum Oper {
+    Prim(&'static Prim),
+    System(&'static Row),
+    Dfn(Rc<Closure>),
+}
+
+impl Oper {
+    pub fn is_dyadic(&self) -> bool {
+        match self {
+            Oper::Prim(p) => p.role == crate::table::Role::Dyadic,
+            Oper::System(row) => row.class() == Class::Dyadic,
+            Oper::Dfn(c) => c.ast.dfn(c.dfn).operands > 1,
+        }
+    }
+
+    pub fn text(&self) -> String {
+        match self {
+            Oper::Prim(p) => p.glyph.to_string(),
+            Oper::System(row) => format!("⎕{}", row.name),
+            Oper::Dfn(c) => c.text(),
+        }
+    }
+}
+
+impl Closure {
+    pub fn text(&self) -> String {
+        self.ast.source.slice(self.ast.dfn(self.dfn).span)
+    }
+}
+
+#[derive(Clone)]
+pub enum Operand {
+    F(Rc<Func>),
+    A(Array),
+}
+
+pub enum Func {
+    Prim(&'static Prim),
+    System(&'static Row),
+    Dfn(Rc<Closure>),
+    Op1(Oper, Operand),
+    Op2(Oper, Operand, Operand),
+    Outer(Operand),
+    Axis(Operand, Array),
+    Fork(Operand, Operand, Operand),
+    Atop(Operand, Operand),
+}
+
+impl Func {
+    /// The operator it is derived by, and its operands.
+    pub fn operands(&self) -> (Option<&Oper>, Vec<&Operand>) {
+        match self {
+            Func::Prim(_) | Func::System(_) | Func::Dfn(_) => (None, Vec::new()),
+            Func::Op1(o, f) => (Some(o), vec![f]),
+            Func::Op2(o, f, g) => (Some(o), vec![f, g]),
+            Func::Outer(f) | Func::Axis(f, _) => (None, vec![f]),
+            Func::Fork(f, g, h) => (None, vec![f, g, h]),
+            Func::Atop(f, g) => (None, vec![f, g]),
+        }
+    }
+
+    /// The arrays bound in a function: they print with it.
+    pub fn arrays<'a>(&'a self, out: &mut Vec<&'a Array>) {
+        let mut operand = |o: &'a Operand| match o {
+            Operand::A(a) => out.push(a),
+            Operand::F(f) => f.arrays(out),
+        };
+        match self {
+            Func::Prim(_) | Func::System(_) | Func::Dfn(_) => {}
+            Func::Op1(_, f) | Func::Outer(f) => operand(f),
+            Func::Op2(_, f, g) | Func::Atop(f, g) => [f, g].into_iter().for_each(operand),
+            Func::Fork(f, g, h) => [f, g, h].into_iter().for_each(operand),
+            Func::Axis(f, k) => {
+                operand(f);
+                out.push(k);
+            }
+        }
+    }
+
+    /// A function as a nested array: what a derived one or a train is made of.
+    pub fn parts(&self, cx: &Cx<'_>) -> Result<Array> {
+        let list = |items: Vec<Array>| Ok(Array::items([items.len()].as_slice(), items, None));
+        match self {
+            Func::Op1(op, f) => list(vec![f.parts(cx)?, cx.text(&op.text())?]),
+            Func::Op2(op, f, g) => list(vec![f.parts(cx)?, cx.text(&op.text())?, g.parts(cx)?]),
+            Func::Outer(f) => list(vec![cx.text("∘")?, cx.text(".")?, f.parts(cx)?]),
+            Func::Fork(f, g, h) => list(vec![f.parts(cx)?, g.parts(cx)?, h.parts(cx)?]),
+            Func::Atop(g, h) => list(vec![g.parts(cx)?, h.parts(cx)?]),
+            other => cx.text(&other.text()),
+        }
+    }
+
+    /// The source of a function, as a value of it prints.
+    pub fn text(&self) -> String {
+        match self {
+            Func::Prim(p) => p.glyph.to_string(),
+            Func::System(row) => format!("⎕{}", row.name),
+            Func::Dfn(c) => c.text(),
+            Func::Op1(op, f) => format!("{}{}", f.text(), op.text()),
+            Func::Op2(op, f, g) => format!("{}{}{}", f.text(), op.text(), g.short()),
+            Func::Outer(f) => format!("∘.{}", f.short()),
+            Func::Axis(f, k) => format!("{}[{}]", f.text(), plain(k)),
+            Func::Fork(f, g, h) => format!("({}{}{})", f.text(), g.text(), h.text()),
+            Func::Atop(g, h) => format!("({}{})", g.text(), h.text()),
+        }
+    }
+}
+
+impl Operand {
+    fn parts(&self, cx: &Cx<'_>) -> Result<Array> {
+        match self {
+            Operand::F(f) => f.parts(cx),
+            Operand::A(a) => Ok(a.settled()),
+        }
+    }
+
+    pub fn text(&self) -> String {
+        match self {
+            Operand::F(f) => f.text(),
+            Operand::A(a) => plain(a),
+        }
+    }
+
+    /// As a right operand, which is one item.
+    fn short(&self) -> String {
+        match self {
+            Operand::F(f) if matches!(**f, Func::Op1(..) | Func::Op2(..) | Func::Outer(_)) => format!("({})", f.text()),
+            other => other.text(),
+        }
+    }
+}
+
+fn plain(a: &Array) -> String {
+    let a = &a.settled();
+    match (a.to_text(), a.to_complexes()) {
+        (_, Some(_)) if a.rank() < 2 => aplomb_values::array::format::line(a),
+        (Some(text), _) => format!("'{}'", text.replace('\'', "''")),
+        _ => "…".into(),
+    }
+}

@@ -1,0 +1,281 @@
+//! Pieces of arrays on the host: joining, slicing along an axis, mixing and splitting.
+
+use super::shape::{Axis, axis_of};
+use crate::eval::cx::Cx;
+use aplomb_ground::error::{Result, index, length};
+use aplomb_values::array::{Array, Buf, Complex64, Data, Shape, View, around, checked_elements, elements};
+use aplomb_values::prim::moves::{Move, gather};
+use std::sync::Arc;
+
+/// No items, remembering what they would have been.
+pub fn empty(cx: &Cx<'_>, shape: &[usize], proto: Array) -> Result<Array> {
+    Array::collect(shape, vec![], Some(proto), cx.budget())
+}
+
+/// Arrays of one rank joined along an axis; the other lengths agree.
+pub fn join(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
+    let Some(first) = parts.first() else { return cx.vector(vec![]) };
+    let mut shape: Shape = first.shape().into();
+    shape[axis] = parts.iter().map(|p| p.shape()[axis]).sum();
+    let n = checked_elements(&shape)?;
+    if n == 0 {
+        return empty(cx, &shape, first.prototype());
+    }
+    if let Some(made) = cx.record_cat(parts, axis, &shape)? {
+        return Ok(made);
+    }
+    joined(cx, parts, axis)
+}
+
+/// The same at once.
+pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
+    let Some(first) = parts.first() else { return cx.vector(vec![]) };
+    let mut shape: Shape = first.shape().into();
+    shape[axis] = parts.iter().map(|p| p.shape()[axis]).sum();
+    let n = checked_elements(&shape)?;
+    cx.force(&parts.iter().collect::<Vec<_>>(), "catenation")?;
+    let parts: Vec<Array> = parts.iter().map(Array::settled).collect();
+    let outer = elements(&shape[..axis]);
+    let filled: Vec<&Array> = parts.iter().filter(|p| !p.is_empty()).collect();
+    let all = |what: fn(View) -> bool| filled.iter().all(|p| matches!(p.data(), Data::Dense(b) if what(b.view())));
+    if all(|v| matches!(v, View::Char(_))) {
+        let mut out = cx.budget().room(n)?;
+        each_piece(&filled, axis, outer, |p, a, b| {
+            if let Data::Dense(v) = p.data()
+                && let View::Char(v) = v.view()
+            {
+                out.extend_from_slice(&v[a..b])
+            }
+        });
+        return Array::chars(shape, out, cx.budget());
+    }
+    if all(|v| !matches!(v, View::Char(_))) && filled.iter().any(|p| p.is_complex()) {
+        let mut out = cx.budget().room(n)?;
+        each_piece(&filled, axis, outer, |p, a, b| out.extend((a..b).filter_map(|k| p.complex_at(k))));
+        return Array::complexes(shape, out, cx.budget());
+    }
+    if all(|v| !matches!(v, View::Char(_))) {
+        let mut out = cx.budget().room(n)?;
+        let charge = cx.budget().charge_elements(n, 8)?;
+        each_piece(&filled, axis, outer, |p, a, b| {
+            if let Data::Dense(v) = p.data() {
+                match v.view() {
+                    View::F64(v) => out.extend_from_slice(&v[a..b]),
+                    view => out.extend((a..b).map(|k| view.number(k))),
+                }
+            }
+        });
+        std::mem::drop(charge);
+        let f32s = all(|v| matches!(v, View::F32(_)));
+        let float = all(|v| matches!(v, View::F64(_)));
+        return Ok(match (f32s, float) {
+            (true, _) => Array::dense(shape, Arc::new(Buf::f32(out.iter().map(|&x| x as f32).collect(), cx.budget())?)),
+            (_, true) => Array::floats(shape, out, cx.budget())?,
+            _ => Array::numbers(shape, out, cx.budget())?,
+        });
+    }
+    let mut out = cx.budget().room(n)?;
+    each_piece(&filled, axis, outer, |p, a, b| out.extend((a..b).map(|k| p.item(k))));
+    cx.collect(&shape, out, None)
+}
+
+/// The runs of each part, in the order of the result.
+fn each_piece(parts: &[&Array], axis: usize, outer: usize, mut take: impl FnMut(&Array, usize, usize)) {
+    for o in 0..outer {
+        for p in parts {
+            let (_, n, inner) = around(p.shape(), axis);
+            take(p, o * n * inner, (o + 1) * n * inner);
+        }
+    }
+}
+
+/// The places along an axis that are asked for, in order; None is a fill.
+pub fn along(cx: &mut Cx<'_>, a: &Array, axis: usize, picks: &[Option<usize>]) -> Result<Array> {
+    let a = cx.ready_outer(a)?;
+    let (outer, n, inner) = around(a.shape(), axis);
+    let mut shape: Shape = a.shape().into();
+    shape[axis] = picks.len();
+    let total = checked_elements(&shape)?;
+    let mut places = cx.budget().room(total)?;
+    let _held = cx.budget().charge_elements(total, 16)?;
+    let fill = if a.is_char() { 32.0 } else { 0.0 };
+    let mut ticks = cx.budget().ticks();
+    for o in 0..outer {
+        for pick in picks {
+            ticks.tick()?;
+            for i in 0..inner {
+                places.push(pick.map_or(Err(fill), |k| Ok((o * n + k) * inner + i)));
+            }
+        }
+    }
+    if total == 0 {
+        return empty(cx, &shape, a.prototype());
+    }
+    gather(&a, &shape, &places, cx.budget())
+}
+
+/// Major cell k.
+pub fn major(cx: &Cx<'_>, a: &Array, k: usize) -> Result<Array> {
+    if a.rank() == 0 {
+        return Ok(a.clone());
+    }
+    let inner = elements(&a.shape()[1..]);
+    cell(cx, a, &a.shape()[1..], k * inner)
+}
+
+/// A contiguous cell from a ravel place. A rank-0 cell of a nested array is enclosed.
+pub fn cell(cx: &Cx<'_>, a: &Array, shape: &[usize], from: usize) -> Result<Array> {
+    let n = elements(shape);
+    if shape.is_empty() {
+        return a.item(from).enclosed();
+    }
+    if n == 0 {
+        return empty(cx, shape, a.prototype());
+    }
+    let places: Vec<_> = (from..from + n).map(Ok).collect();
+    gather(a, shape, &places, cx.budget())
+}
+
+/// `↑Y`: items padded to one shape, as trailing axes. `↑[k]Y`, k no whole number: the new axes stand together at that
+/// place among Y's. Simple arrays are unchanged.
+pub fn mix(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    let frame = y.rank();
+    let place = axis.map(|k| mix_place(cx, k, frame)).transpose()?;
+    let Data::Items(held) = y.data() else { return Ok(y.clone()) };
+    // The cells of one array are that array again.
+    let mixed = match held.split() {
+        Some(rows) => rows.node.settled(),
+        None => {
+            let items: Vec<Array> = if held.all().is_empty() { vec![y.prototype()] } else { held.all().to_vec() };
+            mixed(cx, y.shape(), &items, held.all().is_empty())?
+        }
+    };
+    let Some(place) = place else { return Ok(mixed) };
+    let new = mixed.rank() - frame;
+    let to = (0..mixed.rank()).map(|k| match k {
+        k if k < place => k,
+        k if k < frame => k + new,
+        k => k - frame + place,
+    });
+    let to = cx.vector(to.map(|k| k as f64 + cx.sys.io).collect())?;
+    super::shape::transpose_by(cx, &to, &mixed, None)
+}
+
+/// How many of Y's axes stand before the new ones.
+fn mix_place(cx: &mut Cx<'_>, k: &Array, frame: usize) -> Result<usize> {
+    let &[k] = cx.numbers(k, "an axis")?.as_slice() else { return Err(length("↑ takes one axis")) };
+    let k = k - cx.sys.io;
+    if k < -1.0 || k > frame as f64 {
+        return Err(index("there is no place for such an axis"));
+    }
+    Ok(k.ceil() as usize)
+}
+
+/// Items of a frame padded to their common shape; `none`: they only show the shape of an empty result.
+pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> Result<Array> {
+    cx.force(&items.iter().collect::<Vec<_>>(), "mix")?;
+    let r = items.iter().map(Array::rank).max().unwrap_or(0);
+    let mut common = vec![0; r];
+    for a in items {
+        let lead = r - a.rank();
+        for (k, c) in common.iter_mut().enumerate() {
+            *c = (*c).max(if k < lead { 1 } else { a.shape()[k - lead] });
+        }
+    }
+    let shape: Shape = frame.iter().chain(&common).copied().collect();
+    let n = checked_elements(&shape)?;
+    if none || n == 0 {
+        return empty(cx, &shape, items.first().map_or(Array::num(0.0), Array::prototype));
+    }
+    drop(cx.budget().charge_elements(n, 8)?);
+    let settled: Vec<Array> = items.iter().map(|a| if a.is_uniform() { a.settled() } else { a.clone() }).collect();
+    let places = |a: &Array| padded_places(a, &common);
+    if settled.iter().all(|a| a.is_uniform() && a.is_char()) {
+        let mut out = cx.budget().room(n)?;
+        for a in &settled {
+            let v = a.to_chars().unwrap_or_default();
+            out.extend(places(a).into_iter().map(|p| p.map_or(' ', |k| v[k])));
+        }
+        return Array::chars(shape, out, cx.budget());
+    }
+    let numeric = settled.iter().all(|a| a.is_uniform() && !a.is_char());
+    if numeric && settled.iter().any(Array::is_complex) {
+        let mut out = cx.budget().room(n)?;
+        for a in &settled {
+            let v = a.to_complexes().unwrap_or_default();
+            out.extend(places(a).into_iter().map(|p| p.map_or(Complex64::ZERO, |k| v[k])));
+        }
+        return Array::complexes(shape, out, cx.budget());
+    }
+    if numeric {
+        let mut out = cx.budget().room(n)?;
+        for a in &settled {
+            match a.to_numbers() {
+                Some(v) if a.shape() == common.as_slice() => out.extend(v),
+                Some(v) => out.extend(places(a).into_iter().map(|p| p.map_or(0.0, |k| v[k]))),
+                None => {}
+            }
+        }
+        return Array::numbers(shape, out, cx.budget());
+    }
+    let mut out = cx.budget().room(n)?;
+    for a in &settled {
+        let fill = a.prototype();
+        out.extend(places(a).into_iter().map(|p| p.map_or_else(|| fill.clone(), |k| a.item(k))));
+    }
+    cx.collect(&shape, out, None)
+}
+
+/// Where each item of the padded cell comes from.
+fn padded_places(a: &Array, common: &[usize]) -> Vec<Option<usize>> {
+    let lead = common.len() - a.rank();
+    let full: Shape = common.iter().enumerate().map(|(k, _)| if k < lead { 1 } else { a.shape()[k - lead] }).collect();
+    let mut out = Vec::with_capacity(elements(common));
+    let mut place = vec![0; common.len()];
+    for _ in 0..elements(common) {
+        let inside = place.iter().zip(&full).all(|(p, n)| p < n);
+        out.push(inside.then(|| place.iter().zip(&full).fold(0, |at, (p, n)| at * n + p)));
+        aplomb_values::array::advance(&mut place, common);
+    }
+    out
+}
+
+/// `↓[k]Y`: vectors along an axis, enclosed.
+pub fn split(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    if y.rank() == 0 {
+        return match axis {
+            None => Ok(y.clone()),
+            Some(_) => Err(index("a scalar has no axis")),
+        };
+    }
+    let axis = axis_of(cx, axis, y.rank(), y.rank() - 1)?;
+    let (outer, n, inner) = around(y.shape(), axis);
+    let mut shape: Shape = y.shape().into();
+    shape.remove(axis);
+    if y.is_uniform() && !y.is_empty() && !shape.is_empty() {
+        // The axis goes last, and nothing is taken apart before somebody looks.
+        let _held = cx.budget().charge_elements(outer * inner, std::mem::size_of::<Array>())?;
+        let last = y.rank() - 1;
+        let full: Shape = shape.iter().copied().chain([n]).collect();
+        let at = (0..y.rank()).map(|k| Some(if k == axis { last } else { k - usize::from(k > axis) }));
+        let node = if axis == last { y.settled() } else { cx.apply_move(y, Move::axes("⍉", full, at))? };
+        return Ok(Array::rows(node, last));
+    }
+    let y = cx.ready_outer(y)?;
+    if outer * inner == 0 {
+        let proto = super::shape::fill(cx, &y.prototype(), &[n])?;
+        return empty(cx, &shape, proto);
+    }
+    let mut out = cx.budget().room(outer * inner)?;
+    let _held = cx.budget().charge_elements(outer * inner, std::mem::size_of::<Array>())?;
+    for o in 0..outer {
+        for i in 0..inner {
+            let places: Vec<_> = (0..n).map(|k| Ok((o * n + k) * inner + i)).collect();
+            out.push(if n == 0 { empty(cx, &[0], y.prototype())? } else { gather(&y, &[n], &places, cx.budget())? });
+        }
+    }
+    if shape.is_empty() {
+        return out.swap_remove(0).enclosed();
+    }
+    cx.collect(&shape, out, None)
+}

@@ -1,0 +1,152 @@
+//! `⌹`: the inverse and the solution of linear equations, by Householder's QR factorisation.
+//!
+//! Source: Golub and Van Loan, Matrix Computations, §5.2. A tall system is solved in the least squares sense. Square
+//! ones take one step of iterative refinement, which brings back the last digit where the matrix is well conditioned.
+
+use super::shape::Axis;
+use crate::eval::cx::Cx;
+use aplomb_ground::error::{Result, domain, length, rank};
+use aplomb_values::array::{Array, Shape};
+
+/// R above the diagonal, the reflectors below it, column after column.
+struct Qr {
+    m: usize,
+    n: usize,
+    a: Vec<f64>,
+    /// The diagonal of R; the reflectors use that place.
+    diagonal: Vec<f64>,
+}
+
+fn singular() -> aplomb_ground::error::Error {
+    domain("⌹ of a singular matrix: its columns depend on each other")
+}
+
+fn norm(v: &[f64]) -> f64 {
+    let most = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    if most == 0.0 || !most.is_finite() {
+        most
+    } else {
+        most * v.iter().map(|x| (x / most).powi(2)).sum::<f64>().sqrt()
+    }
+}
+
+impl Qr {
+    /// Of m×n with m ≥ n, by columns. Errors: DOMAIN if the rank is below n, INTERRUPT.
+    fn new(cx: &Cx<'_>, m: usize, n: usize, mut a: Vec<f64>) -> Result<Qr> {
+        // A column that keeps no more than rounding of what it was depends on the ones before it.
+        let tiny: Vec<f64> =
+            (0..n).map(|k| norm(&a[k * m..(k + 1) * m]) * f64::EPSILON * (m.max(n) as f64) * 4.0).collect();
+        let mut diagonal = Vec::with_capacity(n);
+        for k in 0..n {
+            cx.host.interrupt().check()?;
+            let (done, rest) = a.split_at_mut((k + 1) * m);
+            let v = &mut done[k * m + k..];
+            let size = norm(v);
+            if !size.is_finite() || size <= tiny[k] {
+                return Err(singular());
+            }
+            let turned = if v[0] > 0.0 { -size } else { size };
+            diagonal.push(turned);
+            v[0] -= turned;
+            // v is scaled to |v| = √2, so that the reflection is I - vvᵀ.
+            let scale = norm(v) / std::f64::consts::SQRT_2;
+            v.iter_mut().for_each(|x| *x /= scale);
+            for column in rest.chunks_exact_mut(m) {
+                reflect(v, &mut column[k..]);
+            }
+        }
+        Ok(Qr { m, n, a, diagonal })
+    }
+
+    /// The n numbers x with A·x nearest to b.
+    fn solve(&self, b: &[f64]) -> Vec<f64> {
+        let mut b = b.to_vec();
+        for k in 0..self.n {
+            reflect(&self.a[k * self.m + k..(k + 1) * self.m], &mut b[k..]);
+        }
+        for k in (0..self.n).rev() {
+            b[k] /= self.diagonal[k];
+            let (x, above) = (b[k], &self.a[k * self.m..k * self.m + k]);
+            b[..k].iter_mut().zip(above).for_each(|(b, r)| *b -= r * x);
+        }
+        b.truncate(self.n);
+        b
+    }
+}
+
+fn reflect(v: &[f64], column: &mut [f64]) {
+    let dot: f64 = v.iter().zip(&*column).map(|(v, c)| v * c).sum();
+    column.iter_mut().zip(v).for_each(|(c, v)| *c -= v * dot);
+}
+
+/// Rows and columns; a vector is one column.
+fn extent(a: &Array) -> (usize, usize) {
+    (a.shape().first().copied().unwrap_or(1), a.shape().get(1).copied().unwrap_or(1))
+}
+
+/// The columns of `b` (m×k, by columns) divided by `y` (m×n by rows): n×k by rows.
+fn divided(cx: &Cx<'_>, (m, n): (usize, usize), y: &[f64], k: usize, b: &[f64]) -> Result<Vec<f64>> {
+    if m < n {
+        return Err(length(format!("⌹ of {m} rows and {n} columns: more unknowns than equations"))
+            .hint("⍉ turns it into a tall matrix"));
+    }
+    if !y.iter().chain(b).all(|x| x.is_finite()) {
+        return Err(domain("⌹ takes finite numbers"));
+    }
+    let by_column: Vec<f64> = (0..n).flat_map(|c| (0..m).map(move |r| y[r * n + c])).collect();
+    let qr = Qr::new(cx, m, n, by_column)?;
+    let mut out = vec![0.0; n * k];
+    for c in 0..k {
+        cx.host.interrupt().check()?;
+        let b = &b[c * m..(c + 1) * m];
+        let mut x = qr.solve(b);
+        if m == n && n > 0 {
+            let rest = |x: &[f64]| -> Vec<f64> {
+                (0..m).map(|r| (0..n).fold(b[r], |rest, j| (-y[r * n + j]).mul_add(x[j], rest))).collect()
+            };
+            let more = qr.solve(&rest(&x));
+            x.iter_mut().zip(more).for_each(|(x, more)| *x += more);
+            // Fewer digits that solve it without a rest are the solution: ⌹ of whole numbers shows whole numbers.
+            let step = 2f64.powi((norm(&x).log2() as i32).clamp(-900, 900) - 40);
+            let short: Vec<f64> = x.iter().map(|x| (x / step).round() * step).collect();
+            if rest(&short).iter().all(|r| *r == 0.0) {
+                x = short;
+            }
+        }
+        x.into_iter().enumerate().for_each(|(r, x)| out[r * k + c] = x);
+    }
+    if out.iter().all(|x| x.is_finite()) { Ok(out) } else { Err(singular()) }
+}
+
+/// `⌹Y`: the inverse, of a tall matrix the left inverse. The shape is ⌽⍴Y. Errors: RANK, LENGTH (wide), DOMAIN.
+pub fn inverse(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if y.rank() > 2 {
+        return Err(rank("⌹ takes a matrix at most"));
+    }
+    let items = cx.numbers(y, "the argument of ⌹")?;
+    let (m, n) = extent(y);
+    let _held = cx.budget().charge_elements(m.saturating_mul(m.saturating_add(3 * n)), 8)?;
+    let unit: Vec<f64> = (0..m).flat_map(|c| (0..m).map(move |r| f64::from(u8::from(r == c)))).collect();
+    let out = divided(cx, (m, n), &items, m, &unit)?;
+    let shape: Shape = y.shape().iter().rev().copied().collect();
+    Array::numbers(shape, out, cx.budget())
+}
+
+/// `X⌹Y`: the numbers for which Y+.×them is X, or nearest to it. The shape is (1↓⍴Y),1↓⍴X.
+/// Errors: RANK, LENGTH, DOMAIN.
+pub fn divide(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if x.rank() > 2 || y.rank() > 2 {
+        return Err(rank("⌹ takes matrices at most"));
+    }
+    let (b, a) = (cx.numbers(x, "the left argument of ⌹")?, cx.numbers(y, "the right argument of ⌹")?);
+    let ((m, n), (rows, k)) = (extent(y), extent(x));
+    if rows != m {
+        return Err(length(format!("{rows} rows for a matrix of {m}")));
+    }
+    let room = m.saturating_mul(n.saturating_add(k)).saturating_mul(3);
+    let _held = cx.budget().charge_elements(room, 8)?;
+    let columns: Vec<f64> = (0..k).flat_map(|c| (0..m).map(move |r| (r, c))).map(|(r, c)| b[r * k + c]).collect();
+    let out = divided(cx, (m, n), &a, k, &columns)?;
+    let shape: Shape = y.shape().iter().skip(1).chain(x.shape().iter().skip(1)).copied().collect();
+    Array::numbers(shape, out, cx.budget())
+}

@@ -1,0 +1,13 @@
+//! The primitives that are not scalar, on values at hand: structure, selection, search, order, text, matrices.
+
+pub mod amend;
+pub mod cells;
+pub mod join;
+pub mod matrix;
+pub mod numbers;
+pub mod order;
+pub mod parts;
+pub mod search;
+pub mod select;
+pub mod shape;
+pub mod text;

@@ -1,0 +1,221 @@
+//! Numbers that are no scalar functions: `? ⊥ ⊤`.
+//!
+//! The generator is counter-based: draw k of seed s is SplitMix64's finalizer of s + (k+1)·golden ratio, so that any
+//! part of a stream can be made anywhere (Steele, Lea, Flood 2014).
+
+use super::shape::Axis;
+use crate::eval::cx::Cx;
+use aplomb_ground::error::{Result, domain, length, rank};
+use aplomb_ground::limits::Budget;
+use aplomb_values::array::{Array, Complex64, Data, Shape, checked_elements, elements};
+use aplomb_values::prim::op::Op;
+
+fn draw(seed: u64, k: u64) -> u64 {
+    let mut z = seed.wrapping_add((k + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+impl Cx<'_> {
+    fn random(&mut self) -> u64 {
+        if self.sys.seed == 0 {
+            self.sys.seed = self.host.entropy() | 1;
+            self.sys.drawn = 0;
+        }
+        self.sys.drawn += 1;
+        draw(self.sys.seed, self.sys.drawn)
+    }
+
+    /// In (0,1).
+    fn uniform(&mut self) -> f64 {
+        ((self.random() >> 12) as f64 + 0.5) / 4_503_599_627_370_496.0
+    }
+
+    /// In 0 … n-1.
+    fn below(&mut self, n: u64) -> u64 {
+        ((u128::from(self.random()) * u128::from(n)) >> 64) as u64
+    }
+}
+
+pub fn roll(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    cx.unframed("?")?;
+    let y = cx.ready(y, "?")?;
+    if let Data::Items(items) = y.data() {
+        let made: Result<Vec<_>> = items.all().iter().map(|i| roll(cx, i, None)).collect();
+        return cx.collect(y.shape(), made?, items.proto.clone());
+    }
+    let io = cx.sys.io;
+    let n = y.len();
+    let mut out: Vec<f64> = cx.budget().room(n)?;
+    let held = cx.budget().charge_elements(n, 8)?;
+    let mut float = false;
+    for k in 0..n {
+        // One by one: all of them at once would be as large as the result.
+        let x = match y.number_at(k) {
+            Some(x) if !y.is_char() => x,
+            _ => cx.numbers(&y, "the argument of ?")?[k],
+        };
+        if k % 4096 == 0 {
+            cx.budget().check()?;
+        }
+        let n = cx.integer(x, "the argument of ?")?;
+        out.push(match n {
+            0 => {
+                float = true;
+                cx.uniform()
+            }
+            n if n > 0 => cx.below(n as u64) as f64 + io,
+            _ => return Err(domain("? takes 0 or a positive whole number")),
+        });
+    }
+    drop(held);
+    if float { Array::floats(y.shape(), out, cx.budget()) } else { Array::numbers(y.shape(), out, cx.budget()) }
+}
+
+pub fn deal(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    cx.unframed("?")?;
+    let k = cx.one_integer(x, "the left argument of ?")?;
+    let n = cx.one_integer(y, "the right argument of ?")?;
+    let (Ok(k), Ok(n)) = (usize::try_from(k), usize::try_from(n)) else { return Err(domain("? deals from 1 to Y")) };
+    if k > n {
+        return Err(domain(format!("{k} distinct numbers cannot be dealt from {n}")));
+    }
+    let io = cx.sys.io;
+    let _held = cx.budget().charge_elements(k, 24)?;
+    let mut moved: std::collections::HashMap<usize, usize> = std::collections::HashMap::new();
+    let mut out = Vec::with_capacity(k);
+    for i in 0..k {
+        if i % 4096 == 0 {
+            cx.host.interrupt().check()?;
+        }
+        let j = i + cx.below((n - i) as u64) as usize;
+        let at = |m: &std::collections::HashMap<usize, usize>, k: usize| m.get(&k).copied().unwrap_or(k);
+        let (a, b) = (at(&moved, i), at(&moved, j));
+        moved.insert(j, a);
+        out.push(b as f64 + io);
+    }
+    cx.vector(out)
+}
+
+/// Both arguments as complex numbers where one of them is not real.
+fn complex_pair(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<[Vec<Complex64>; 2]>> {
+    let (x, y) = (cx.ready(x, "argument")?, cx.ready(y, "argument")?);
+    if x.to_numbers().is_some() && y.to_numbers().is_some() {
+        return Ok(None);
+    }
+    Ok(x.to_complexes().zip(y.to_complexes()).map(|(x, y)| [x, y]))
+}
+
+/// Rows, digits, columns of ⊥ or radices, columns, values of ⊤.
+type Counts = (usize, usize, usize);
+
+/// `X⊥Y`
+pub fn decode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let complex = complex_pair(cx, x, y)?;
+    let last = x.shape().last().copied().unwrap_or(1);
+    let first = y.shape().first().copied().unwrap_or(1);
+    let n = if last == 1 { first } else { last };
+    if first != n && first != 1 {
+        return Err(length(format!("{last} radices for {first} digits")));
+    }
+    let rows = elements(&x.shape()[..x.rank().max(1) - 1]);
+    let columns = elements(y.shape().get(1..).unwrap_or(&[]));
+    let shape: Shape =
+        x.shape()[..x.rank().max(1) - 1].iter().chain(y.shape().get(1..).unwrap_or(&[])).copied().collect();
+    let total = checked_elements(&shape)?;
+    let _held = cx.budget().charge_elements(total, 8)?;
+    let counts = (rows, n, columns);
+    if let Some([a, b]) = complex {
+        let step = |sum, radix, digit| cx.complex_step(Op::Add, cx.complex_step(Op::Mul, sum, radix)?, digit);
+        return Array::complexes(shape, decoded(&a, &b, counts, last, first, cx.budget(), step)?, cx.budget());
+    }
+    let (a, b) = (cx.numbers(x, "the left argument of ⊥")?, cx.numbers(y, "the right argument of ⊥")?);
+    let step = |sum, radix, digit| cx.scalar2(Op::Add, cx.scalar2(Op::Mul, sum, radix)?, digit);
+    let out = decoded(&a, &b, counts, last, first, cx.budget(), step)?;
+    if shape.is_empty() {
+        return Ok(Array::num(out[0]));
+    }
+    Array::numbers(shape, out, cx.budget())
+}
+
+/// Horner's rule for each row and column.
+fn decoded<T: Copy + Default>(
+    a: &[T],
+    b: &[T],
+    (rows, n, columns): Counts,
+    last: usize,
+    first: usize,
+    budget: &Budget,
+    step: impl Fn(T, T, T) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut out = budget.room(rows * columns)?;
+    let mut ticks = budget.ticks();
+    for r in 0..rows {
+        for c in 0..columns {
+            ticks.tick()?;
+            let mut sum = T::default();
+            for k in 0..n {
+                let radix = if last == 1 { a[r] } else { a[r * last + k] };
+                let digit = if first == 1 { b[c] } else { b[k * columns + c] };
+                sum = if k == 0 { digit } else { step(sum, radix, digit)? };
+            }
+            out.push(sum);
+        }
+    }
+    Ok(out)
+}
+
+/// `X⊤Y`
+pub fn encode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let complex = complex_pair(cx, x, y)?;
+    let n = x.shape().first().copied().unwrap_or(1);
+    let columns = x.len() / n.max(1);
+    let shape: Shape = x.shape().iter().chain(y.shape()).copied().collect();
+    if shape.len() > 15 {
+        return Err(rank("the result of ⊤ has too many axes"));
+    }
+    let total = checked_elements(&shape)?;
+    let _held = cx.budget().charge_elements(total, 8)?;
+    let counts = (n, columns, y.len());
+    if let Some([a, b]) = complex {
+        let step = |radix: Complex64, rest: Complex64| {
+            let digit = cx.complex_step(Op::Residue, radix, rest)?;
+            let none = radix == Complex64::ZERO;
+            Ok((digit, if none { radix } else { cx.complex_step(Op::Div, rest - digit, radix)? }))
+        };
+        return Array::complexes(shape, encoded(&a, &b, counts, cx.budget(), step)?, cx.budget());
+    }
+    let (a, b) = (cx.numbers(x, "the left argument of ⊤")?, cx.numbers(y, "the right argument of ⊤")?);
+    let step = |radix: f64, rest: f64| {
+        let digit = cx.scalar2(Op::Residue, radix, rest)?;
+        Ok((digit, if radix == 0.0 { 0.0 } else { (rest - digit) / radix }))
+    };
+    let out = encoded(&a, &b, counts, cx.budget(), step)?;
+    if shape.is_empty() {
+        return Ok(Array::num(out[0]));
+    }
+    Array::numbers(shape, out, cx.budget())
+}
+
+/// Digits from the last radix up; `step` gives a digit and what is left.
+fn encoded<T: Copy + Default>(
+    a: &[T],
+    b: &[T],
+    (n, columns, values): Counts,
+    budget: &Budget,
+    step: impl Fn(T, T) -> Result<(T, T)>,
+) -> Result<Vec<T>> {
+    let mut out = budget.filled(T::default(), n * columns * values)?;
+    let mut ticks = budget.ticks();
+    for c in 0..if n == 0 { 0 } else { columns } {
+        for (j, &value) in b.iter().enumerate() {
+            let mut rest = value;
+            for k in (0..n).rev() {
+                ticks.tick()?;
+                (out[(k * columns + c) * values + j], rest) = step(a[k * columns + c], rest)?;
+            }
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,176 @@
+//! Order: `⍋ ⍒`. Stable; numbers exactly, complex ones by real, then imaginary part, before characters; nested item by item, shorter first.
+
+use super::search::cell_arrays;
+use super::shape::Axis;
+use crate::eval::cx::Cx;
+use aplomb_ground::error::{Result, domain, rank};
+use aplomb_values::array::{Array, Complex64, elements};
+use aplomb_values::dag::Lib;
+use aplomb_values::prim::whole::{Given, grade as grade_numbers};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+/// The total order of arrays: numbers before characters; arrays item by item, where what is missing comes first, then
+/// by rank and shape. An array of lower rank is taken with axes of length 1 in front.
+pub fn compare(a: &Array, b: &Array) -> Ordering {
+    match (a.is_simple_scalar(), b.is_simple_scalar()) {
+        (true, true) => {
+            return match (a.is_char(), b.is_char()) {
+                (false, true) => Ordering::Less,
+                (true, false) => Ordering::Greater,
+                (false, false) => complex(a.complex_at(0).unwrap_or_default(), b.complex_at(0).unwrap_or_default()),
+                (true, true) => a.to_chars().cmp(&b.to_chars()),
+            };
+        }
+        (true, false) if b.rank() == 0 => return compare(a, &b.disclosed()).then(Ordering::Less),
+        (false, true) if a.rank() == 0 => return compare(&a.disclosed(), b).then(Ordering::Greater),
+        _ => {}
+    }
+    let items = if a.shape() == b.shape() || a.rank().max(b.rank()) < 2 {
+        let n = a.len().min(b.len());
+        let order = (0..n).map(|k| compare(&a.item(k), &b.item(k))).find(|o| o.is_ne());
+        order.unwrap_or(Ordering::Equal).then(a.len().cmp(&b.len()))
+    } else {
+        padded(a, b)
+    };
+    let empties = || match (a.is_empty(), a.prototype().is_char(), b.prototype().is_char()) {
+        (true, x, y) => x.cmp(&y),
+        _ => Ordering::Equal,
+    };
+    items.then(a.rank().cmp(&b.rank())).then_with(|| a.shape().cmp(b.shape())).then_with(empties)
+}
+
+/// Arrays of different shapes over the box that holds both; a place that only one has puts the other first.
+fn padded(a: &Array, b: &Array) -> Ordering {
+    let r = a.rank().max(b.rank());
+    let full =
+        |x: &Array| -> Vec<usize> { std::iter::repeat_n(1, r - x.rank()).chain(x.shape().iter().copied()).collect() };
+    let (m, n) = (full(a), full(b));
+    let common: Vec<usize> = m.iter().zip(&n).map(|(&m, &n)| m.max(n)).collect();
+    let at = |place: &[usize], shape: &[usize]| {
+        let inside = place.iter().zip(shape).all(|(p, n)| p < n);
+        inside.then(|| place.iter().zip(shape).fold(0, |at, (p, n)| at * n + p))
+    };
+    let mut place = vec![0; r];
+    for _ in 0..elements(&common) {
+        let order = match (at(&place, &m), at(&place, &n)) {
+            (Some(i), Some(j)) => compare(&a.item(i), &b.item(j)),
+            (None, Some(_)) => Ordering::Less,
+            (Some(_), None) => Ordering::Greater,
+            (None, None) => Ordering::Equal,
+        };
+        if order.is_ne() {
+            return order;
+        }
+        aplomb_values::array::advance(&mut place, &common);
+    }
+    Ordering::Equal
+}
+
+fn number(x: f64, y: f64) -> Ordering {
+    (x + 0.0).total_cmp(&(y + 0.0))
+}
+
+/// By real, then by imaginary part.
+fn complex(x: Complex64, y: Complex64) -> Ordering {
+    number(x.re, y.re).then(number(x.im, y.im))
+}
+
+/// Ranks of the major cells in ascending or descending order.
+pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
+    if y.rank() == 0 {
+        return Err(rank("a scalar cannot be graded"));
+    }
+    let y = cx.ready(y, "grade")?;
+    let n = y.shape()[0];
+    let _held = cx.budget().charge_elements(n, 24)?;
+    let mut out: Vec<usize> = (0..n).collect();
+    let turn = |o: Ordering| if down { o.reverse() } else { o };
+    if y.is_complex() {
+        let items = y.to_complexes().unwrap_or_default();
+        let m = elements(&y.shape()[1..]);
+        let row = |k: usize| &items[k * m..(k + 1) * m];
+        let order = |a: usize, b: usize| {
+            row(a).iter().zip(row(b)).map(|(x, y)| complex(*x, *y)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+        };
+        out.sort_by(|&a, &b| turn(order(a, b)));
+        return Ok(out);
+    }
+    if y.is_uniform() {
+        let items: Vec<f64> = if y.is_char() {
+            y.to_chars().unwrap_or_default().iter().map(|&c| f64::from(u32::from(c))).collect()
+        } else {
+            y.to_numbers().unwrap_or_default()
+        };
+        return Ok(grade_numbers(Given { items: &items, shape: y.shape() }, down));
+    }
+    let cells = cell_arrays(cx, &y, y.rank() - 1)?;
+    out.sort_by(|&a, &b| turn(compare(&cells[a], &cells[b])));
+    Ok(out)
+}
+
+fn grade(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Array> {
+    let of = if down { Lib::GradeDown } else { Lib::GradeUp };
+    if let Some(made) = cx.record_lib(of, &[y])? {
+        return Ok(made);
+    }
+    graded_places(cx, y, down)
+}
+
+/// The same at once.
+pub fn graded_places(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Array> {
+    let io = cx.sys.io;
+    let order = graded(cx, y, down)?;
+    cx.vector(order.into_iter().map(|k| k as f64 + io).collect())
+}
+
+pub fn up(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    grade(cx, y, false)
+}
+
+pub fn down(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    grade(cx, y, true)
+}
+
+/// `X⍋Y`: text in the order of X. Along the last axis of X first, for all the characters of a cell, then along the one
+/// before, and so on. A character that X holds several times stands at its least place along each axis; one that X
+/// does not hold stands behind all. Errors: RANK for scalars, DOMAIN unless both are text.
+fn collate(cx: &mut Cx<'_>, x: &Array, y: &Array, is_down: bool) -> Result<Array> {
+    if x.rank() == 0 || y.rank() == 0 {
+        return Err(rank("a collation needs at least vectors"));
+    }
+    let (x, y) = (cx.ready(x, "grade")?, cx.ready(y, "grade")?);
+    let (Some(order), Some(text)) = (x.to_chars(), y.to_chars()) else {
+        return Err(domain("a collation takes text"));
+    };
+    let r = x.rank();
+    // The least place along each axis, the last axis first.
+    let mut places: HashMap<char, Vec<f64>> = HashMap::new();
+    let mut place = vec![0; r];
+    for c in order {
+        let known = places.entry(c).or_insert_with(|| vec![f64::INFINITY; r]);
+        known.iter_mut().zip(place.iter().rev()).for_each(|(k, &p)| *k = k.min(p as f64));
+        aplomb_values::array::advance(&mut place, x.shape());
+    }
+    let absent: Vec<f64> = x.shape().iter().rev().map(|&n| n as f64).collect();
+    let n = y.shape()[0];
+    let m = elements(&y.shape()[1..]);
+    let _held = cx.budget().charge_elements(text.len(), 8 * r)?;
+    // For each cell: all its characters along the last axis, then along the one before …
+    let mut keys = Vec::with_capacity(text.len() * r);
+    for cell in 0..n {
+        for axis in 0..r {
+            keys.extend(text[cell * m..(cell + 1) * m].iter().map(|c| places.get(c).unwrap_or(&absent)[axis]));
+        }
+    }
+    let keys = Array::floats([n, m * r].as_slice(), keys, cx.budget())?;
+    grade(cx, &keys, is_down)
+}
+
+pub fn up_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    collate(cx, x, y, false)
+}
+
+pub fn down_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    collate(cx, x, y, true)
+}

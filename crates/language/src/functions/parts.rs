@@ -1,0 +1,140 @@
+//! Arrays as items: `⊂ ⊆` with and without dividers, along any axes.
+
+use super::cells;
+use super::shape::{Axis, axes_of, axis_of};
+use crate::eval::cx::Cx;
+use aplomb_ground::error::{Result, domain, length, rank};
+use aplomb_values::array::{Array, Shape, around, elements};
+use std::ops::Range;
+
+/// `⊂Y`, `⊂[k]Y`: the cells along axes k, in the order k names them, as items of what is left.
+pub fn enclose(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    let Some(k) = axis else { return y.clone().enclosed() };
+    let inner = axes_of(cx, k, y.rank())?;
+    let outer: Vec<usize> = (0..y.rank()).filter(|k| !inner.contains(k)).collect();
+    // The cells' axes go last; then a cell is a run of items.
+    let mut to = vec![0.0; y.rank()];
+    outer.iter().chain(&inner).enumerate().for_each(|(at, &k)| to[k] = at as f64 + cx.sys.io);
+    let to = cx.vector(to)?;
+    let turned = super::shape::transpose_by(cx, &to, y, None)?;
+    let turned = cx.ready_outer(&turned)?;
+    let frame: Shape = outer.iter().map(|&k| y.shape()[k]).collect();
+    let cell: Shape = inner.iter().map(|&k| y.shape()[k]).collect();
+    let (n, size) = (elements(&frame), elements(&cell));
+    let _held = cx.budget().charge_elements(n, std::mem::size_of::<Array>())?;
+    if n == 0 {
+        let proto = y.prototype();
+        let proto = if size == 0 { cells::empty(cx, &cell, proto)? } else { super::shape::fill(cx, &proto, &cell)? };
+        return cells::empty(cx, &frame, proto);
+    }
+    let mut out = cx.budget().room(n)?;
+    for k in 0..n {
+        out.push(if cell.is_empty() { turned.item(k) } else { cells::cell(cx, &turned, &cell, k * size)? });
+    }
+    if frame.is_empty() {
+        return out.swap_remove(0).enclosed();
+    }
+    cx.collect(&frame, out, None)
+}
+
+pub fn nest(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if y.is_simple() { y.clone().enclosed() } else { Ok(y.clone()) }
+}
+
+/// `X⊂Y`: dividers before each cell of the last axis.
+pub fn partitioned_enclose(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    if x.rank() > 1 || y.rank() == 0 {
+        return Err(rank("⊂ needs a vector on its left and at least a vector on its right"));
+    }
+    let axis = axis_of(cx, axis, y.rank(), y.rank() - 1)?;
+    let parts = dividers(cx, x, y.shape()[axis])?;
+    let y = cx.ready_outer(y)?;
+    let mut out = cx.budget().room(parts.len())?;
+    for part in parts {
+        let part: Vec<_> = part.map(Some).collect();
+        out.push(cells::along(cx, &y, axis, &part)?);
+    }
+    let proto = cells::along(cx, &y, axis, &[])?;
+    cx.collect(&[out.len()], out, Some(proto))
+}
+
+/// The parts of an axis of n that `X⊂` makes: as many begin before a cell as X says. Errors: DOMAIN, LENGTH.
+pub fn dividers(cx: &mut Cx<'_>, x: &Array, n: usize) -> Result<Vec<Range<usize>>> {
+    let mut marks = cx.integers(x, "the left argument of ⊂")?;
+    if x.rank() == 0 {
+        let _held = cx.budget().charge_elements(n, 8)?;
+        marks = vec![marks[0]; n];
+    }
+    if marks.iter().any(|&m| m < 0) {
+        return Err(domain("the left argument of ⊂ has no negative numbers"));
+    }
+    if marks.len() > n + 1 {
+        return Err(length(format!("{} dividers for {n} cells", marks.len())));
+    }
+    let total = marks.iter().fold(0usize, |sum, &m| sum.saturating_add(m as usize));
+    // A part is an array of its own.
+    drop(cx.budget().charge_elements(total, 2 * size_of::<Array>() + size_of::<Range<usize>>())?);
+    let mut parts: Vec<Range<usize>> = cx.budget().room(total)?;
+    for k in 0..=n {
+        for _ in 0..marks.get(k).copied().unwrap_or(0) {
+            parts.push(k..k);
+        }
+        if let Some(last) = parts.last_mut() {
+            last.end = n.min(k + 1);
+        }
+    }
+    Ok(parts)
+}
+
+/// `X⊆Y`: a new part where X rises, 0 drops. Each vector along the axis is cut by itself, so a matrix gives a matrix.
+pub fn partition(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    if x.rank() > 1 || y.rank() == 0 {
+        return Err(rank("⊆ needs a vector on its left and at least a vector on its right"));
+    }
+    let axis = axis_of(cx, axis, y.rank(), y.rank() - 1)?;
+    let parts = runs(cx, x, y.shape()[axis])?;
+    let y = cx.ready_outer(y)?;
+    let (outer, n, inner) = around(y.shape(), axis);
+    let mut shape: Shape = y.shape().into();
+    shape[axis] = parts.len();
+    let total = elements(&shape);
+    let mut out = cx.budget().room(total)?;
+    let _held = cx.budget().charge_elements(total, std::mem::size_of::<Array>())?;
+    for o in 0..outer {
+        for part in &parts {
+            for i in 0..inner {
+                let places: Vec<_> = part.clone().map(|k| Ok((o * n + k) * inner + i)).collect();
+                out.push(aplomb_values::prim::moves::gather(&y, &[places.len()], &places, cx.budget())?);
+            }
+        }
+    }
+    let proto = cells::empty(cx, &[0], y.prototype())?;
+    cx.collect(&shape, out, Some(proto))
+}
+
+/// The parts of an axis of n that `X⊆` makes: one begins where X rises, 0 belongs to none. Errors: DOMAIN, LENGTH.
+pub fn runs(cx: &mut Cx<'_>, x: &Array, n: usize) -> Result<Vec<Range<usize>>> {
+    let mut marks = cx.integers(x, "the left argument of ⊆")?;
+    if marks.len() == 1 {
+        let _held = cx.budget().charge_elements(n, 8)?;
+        marks = vec![marks[0]; n];
+    }
+    if marks.len() != n {
+        return Err(length("X and Y differ in length"));
+    }
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    let mut last = 0;
+    for (k, &m) in marks.iter().enumerate() {
+        if m < 0 {
+            return Err(domain("the left argument of ⊆ has no negative numbers"));
+        }
+        if m > last {
+            parts.push(k..k);
+        }
+        if let Some(part) = parts.last_mut().filter(|_| m > 0) {
+            part.end = k + 1;
+        }
+        last = m;
+    }
+    Ok(parts)
+}

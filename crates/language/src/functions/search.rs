@@ -1,0 +1,453 @@
+//! Equality and searching: `≡ ≢ ⍳ ∊ ~ ∪ ∩ ≠ ⍸ ⍷`. Hashing with ⎕CT: equal numbers always meet in a bucket.
+
+use super::cells;
+use super::shape::Axis;
+use crate::eval::cx::Cx;
+use aplomb_ground::error::{Result, domain, length, rank, ws_full};
+use aplomb_ground::limits::Budget;
+use aplomb_values::array::{Array, Complex64, Data, elements};
+use aplomb_values::dag::Lib;
+use aplomb_values::prim::library::same;
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::scalar::complex;
+use std::collections::HashMap;
+
+/// Shape, items and, for empties, prototypes. Ready arrays.
+pub fn equal(x: &Array, y: &Array, ct: f64) -> bool {
+    if x.shape() != y.shape() {
+        return false;
+    }
+    if x.is_empty() {
+        let (p, q) = (x.prototype(), y.prototype());
+        return p.shape() == q.shape()
+            && (p.is_empty() || p.is_char() == q.is_char() && (p.is_uniform() && q.is_uniform() || equal(&p, &q, ct)));
+    }
+    match (x.data(), y.data()) {
+        (Data::Num(a), Data::Num(b)) => same(*a, *b, ct),
+        (Data::Char(a), Data::Char(b)) => a == b,
+        (Data::Dense(_), Data::Dense(_)) => {
+            if x.is_char() != y.is_char() {
+                return false;
+            }
+            if x.is_complex() || y.is_complex() {
+                let z = |a: &Array, k| a.complex_at(k).unwrap_or_default();
+                return (0..x.len()).all(|k| complex::same(z(x, k), z(y, k), ct));
+            }
+            let ct = if x.dtype().is_integer() && y.dtype().is_integer() { 0.0 } else { ct };
+            (0..x.len()).all(|k| same(x.number_at(k).unwrap_or(0.0), y.number_at(k).unwrap_or(0.0), ct))
+        }
+        (Data::Num(_) | Data::Complex(_), Data::Num(_) | Data::Complex(_)) => {
+            complex::same(x.complex_at(0).unwrap_or_default(), y.complex_at(0).unwrap_or_default(), ct)
+        }
+        (Data::Num(_) | Data::Complex(_) | Data::Char(_), _) | (_, Data::Num(_) | Data::Complex(_) | Data::Char(_)) => {
+            false
+        }
+        _ => (0..x.len()).all(|k| equal(&x.item(k), &y.item(k), ct)),
+    }
+}
+
+pub fn matches(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if x.shape() != y.shape() {
+        return Ok(Array::bool(false));
+    }
+    if x.frame().is_some() || y.frame().is_some() {
+        return cx.framed_match(x, y);
+    }
+    let same = match (x.pending(), y.pending()) {
+        (Some(a), Some(b)) => std::rc::Rc::ptr_eq(a, b),
+        _ => false,
+    };
+    cx.force(&[x, y], "match")?;
+    let (x, y) = (cx.ready(x, "match")?, cx.ready(y, "match")?);
+    Ok(Array::bool(same || equal(&x, &y, cx.sys.ct)))
+}
+
+pub fn differs(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    let m = matches(cx, x, y, axis)?;
+    if m.frame().is_some() {
+        return cx.map1(Op::Not, &m);
+    }
+    Ok(Array::bool(m.number_scalar() == Some(0.0)))
+}
+
+/// Cells of one array in a table by value.
+pub struct Table<'a> {
+    cells: &'a [Key],
+    buckets: HashMap<u64, Vec<u32>>,
+    ct: f64,
+    /// Some key in it is.
+    complex: bool,
+}
+
+/// A cell as it is searched for.
+pub enum Key {
+    Num(f64),
+    /// Not real.
+    Complex(Complex64),
+    Char(char),
+    Cell(Array),
+}
+
+fn number_hash(x: f64) -> u64 {
+    let r = x.round();
+    if (x - r).abs() <= 1e-9 * x.abs().max(1.0) && r.abs() < 9e15 {
+        (r as i64 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    } else {
+        (x.to_bits() >> 40) ^ 0x5555
+    }
+}
+
+/// Numbers within the largest ⎕CT of each other differ by at most one in this: that is 2*¯32 of what is less than twice
+/// the least number of its binade, and a step is four times as wide.
+fn coarse(x: f64) -> u64 {
+    (x + 0.0).to_bits() >> 22
+}
+
+/// Complex numbers within ⎕CT of each other have magnitudes that are.
+fn hash(k: &Key) -> u64 {
+    match k {
+        Key::Num(x) => coarse(*x),
+        Key::Complex(z) => coarse(z.re.hypot(z.im)),
+        Key::Char(c) => u64::from(u32::from(*c)) ^ 0xc0de_0000_0000,
+        Key::Cell(a) => array_hash(a),
+    }
+}
+
+/// What is next to a real number has its hash.
+fn complex_hash(z: Complex64) -> u64 {
+    let size = z.re.hypot(z.im);
+    number_hash(if z.im.abs() <= 1e-9 * size { z.re } else { size })
+}
+
+fn array_hash(a: &Array) -> u64 {
+    let mix = |h: u64, k: u64| (h ^ k).wrapping_mul(0x100_0000_01b3).rotate_left(17);
+    let mut h = a.shape().iter().fold(0x1234, |h, &n| mix(h, n as u64));
+    for k in 0..a.len() {
+        h = mix(
+            h,
+            match a.item(k) {
+                i if !i.is_simple_scalar() => array_hash(&i),
+                i if i.is_char() => u64::from(u32::from(i.to_chars().map_or(' ', |c| c[0]))) ^ 0xc0de_0000_0000,
+                i => complex_hash(i.complex_scalar().unwrap_or_default()),
+            },
+        );
+    }
+    h
+}
+
+fn key_equal(a: &Key, b: &Key, ct: f64) -> bool {
+    match (a, b) {
+        (Key::Num(x), Key::Num(y)) => same(*x, *y, ct),
+        (Key::Complex(x), Key::Complex(y)) => complex::same(*x, *y, ct),
+        (Key::Complex(z), Key::Num(x)) | (Key::Num(x), Key::Complex(z)) => complex::same(*z, (*x).into(), ct),
+        (Key::Char(x), Key::Char(y)) => x == y,
+        (Key::Cell(x), Key::Cell(y)) => equal(x, y, ct),
+        _ => false,
+    }
+}
+
+/// Bytes of a table that a key needs: a bucket with one place in it.
+const IN_TABLE: usize = 64;
+
+impl<'a> Table<'a> {
+    /// Errors: WS FULL before it is made, INTERRUPT.
+    fn within(cells: &'a [Key], ct: f64, budget: &Budget) -> Result<Self> {
+        let _held = budget.charge_elements(cells.len(), IN_TABLE)?;
+        let (mut table, mut ticks) = (Table::empty(cells, ct), budget.ticks());
+        table.buckets.try_reserve(cells.len()).map_err(|_| ws_full((cells.len() * IN_TABLE) as u64, budget.free()))?;
+        for k in 0..cells.len() {
+            ticks.tick()?;
+            table.insert(k);
+        }
+        Ok(table)
+    }
+
+    fn empty(cells: &'a [Key], ct: f64) -> Self {
+        Table { cells, buckets: HashMap::new(), ct, complex: false }
+    }
+
+    fn insert(&mut self, k: usize) {
+        self.complex |= matches!(self.cells[k], Key::Complex(_));
+        let bucket = self.buckets.entry(hash(&self.cells[k])).or_default();
+        // A bucket keeps one of each value, the first.
+        if bucket.iter().all(|&o| !key_equal(&self.cells[o as usize], &self.cells[k], 0.0)) {
+            bucket.push(k as u32);
+        }
+    }
+
+    /// The first place of an equal cell.
+    pub fn find(&self, key: &Key) -> Option<usize> {
+        let own = hash(key);
+        let near = if matches!(key, Key::Num(_) | Key::Complex(_)) && self.ct > 0.0 { 1 } else { 0 };
+        // A real number and a complex one next to it: by magnitude here, by sign there.
+        let other = match key {
+            Key::Complex(z) if near > 0 => coarse(z.re),
+            Key::Num(x) if near > 0 && self.complex => coarse(x.abs()),
+            _ => own,
+        };
+        let around = |h: u64| (h.saturating_sub(near)..=h + near).filter_map(|h| self.buckets.get(&h));
+        let buckets = around(own).chain(around(other).take(if other == own { 0 } else { 3 }));
+        let found = buckets.flatten().copied().filter(|&k| key_equal(&self.cells[k as usize], key, self.ct));
+        found.min().map(|k| k as usize)
+    }
+}
+
+/// The cells of the given rank (as many trailing axes) as keys. Ready arrays.
+pub fn keys(cx: &mut Cx<'_>, a: &Array, rank: usize) -> Result<Vec<Key>> {
+    let a = cx.ready(a, "search")?;
+    if rank == 0 {
+        // The keys, and the numbers or items they are made of.
+        let _held = cx.budget().charge_elements(a.len(), size_of::<Key>() + size_of::<f64>())?;
+        if a.is_char() && a.is_uniform() {
+            return made(a.to_chars().unwrap_or_default(), Key::Char, cx.budget());
+        }
+        if a.is_complex() {
+            let key = |z: Complex64| if z.im == 0.0 { Key::Num(z.re) } else { Key::Complex(z) };
+            return made(a.to_complexes().unwrap_or_default(), key, cx.budget());
+        }
+        if a.is_uniform() {
+            return made(a.to_numbers().unwrap_or_default(), Key::Num, cx.budget());
+        }
+        let key = |i: Array| match i.data() {
+            Data::Num(x) => Key::Num(*x),
+            Data::Complex(z) => Key::Complex(*z),
+            Data::Char(c) => Key::Char(*c),
+            _ => Key::Cell(i),
+        };
+        return made(a.to_items(), key, cx.budget());
+    }
+    let lead = a.rank() - rank;
+    let shape = a.shape()[lead..].to_vec();
+    let n = elements(&a.shape()[..lead]);
+    let size = elements(&shape);
+    let _held = cx.budget().charge_elements(n, std::mem::size_of::<Key>())?;
+    (0..n).map(|k| cells::cell(cx, &a, &shape, k * size).map(Key::Cell)).collect()
+}
+
+fn made<T>(items: Vec<T>, key: impl Fn(T) -> Key, budget: &Budget) -> Result<Vec<Key>> {
+    let mut out = budget.room(items.len())?;
+    let mut ticks = budget.ticks();
+    for item in items {
+        ticks.tick()?;
+        out.push(key(item));
+    }
+    Ok(out)
+}
+
+fn ct_of(cx: &Cx<'_>, x: &Array, y: &Array) -> f64 {
+    if x.dtype().is_integer() && y.dtype().is_integer() { 0.0 } else { cx.sys.ct }
+}
+
+/// `X⍳Y`
+pub fn index_of(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if x.rank() == 0 {
+        return Err(rank("the left argument of ⍳ is at least a vector"));
+    }
+    let cell = x.rank() - 1;
+    if y.rank() < cell {
+        return Err(rank(format!("the cells of X have rank {cell}, Y has rank {}", y.rank())));
+    }
+    if y.shape()[y.rank() - cell..] != x.shape()[1..] {
+        return Err(length("the cells of X and Y differ in length"));
+    }
+    if let Some(made) = cx.record_lib(Lib::IndexOf, &[x, y])? {
+        return Ok(made);
+    }
+    first_places(cx, x, y)
+}
+
+/// The same at once, of arguments that fit.
+pub fn first_places(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
+    let cell = x.rank() - 1;
+    let frame = y.shape()[..y.rank() - cell].to_vec();
+    cx.force(&[x, y], "search")?;
+    let ct = ct_of(cx, x, y);
+    let have = keys(cx, x, cell)?;
+    let want = keys(cx, y, cell)?;
+    let table = Table::within(&have, ct, cx.budget())?;
+    let (io, mut ticks) = (cx.sys.io, cx.budget().ticks());
+    let place = |k| ticks.tick().map(|()| table.find(k).unwrap_or(have.len()) as f64 + io);
+    let out = want.iter().map(place).collect::<Result<_>>()?;
+    Array::numbers(frame.as_slice(), out, cx.budget())
+}
+
+/// `X∊Y`
+pub fn member(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if let Some(made) = cx.record_lib(Lib::Member, &[y, x])? {
+        return Ok(made);
+    }
+    found(cx, x, y)
+}
+
+/// The same at once.
+pub fn found(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
+    cx.force(&[x, y], "search")?;
+    let ct = ct_of(cx, x, y);
+    let have = keys(cx, y, 0)?;
+    let want = keys(cx, x, 0)?;
+    let table = Table::within(&have, ct, cx.budget())?;
+    let mut ticks = cx.budget().ticks();
+    let is_there = |k| ticks.tick().map(|()| f64::from(u8::from(table.find(k).is_some())));
+    let out = want.iter().map(is_there).collect::<Result<_>>()?;
+    Array::numbers(x.shape(), out, cx.budget())
+}
+
+/// Major cells that are equal: where each group begins, and the group of every cell. In order of first sight.
+pub struct Groups {
+    pub firsts: Vec<usize>,
+    pub of: Vec<u32>,
+}
+
+/// Groups of major cells under ⎕CT; a cell belongs to the first group whose first cell it equals.
+pub fn groups(cx: &mut Cx<'_>, y: &Array) -> Result<Groups> {
+    let all = keys(cx, y, y.rank().max(1) - 1)?;
+    let ct = ct_of(cx, y, y);
+    let _held = cx.budget().charge_elements(all.len(), 16 + IN_TABLE)?;
+    let mut seen = Table::empty(&all, ct);
+    let mut out = Groups { firsts: Vec::new(), of: cx.budget().room(all.len())? };
+    // The group whose first cell is this one.
+    let mut number = cx.budget().filled(0, all.len())?;
+    for (k, cell) in all.iter().enumerate() {
+        if k % 4_096 == 0 {
+            cx.host.interrupt().check()?;
+        }
+        let first = seen.find(cell).unwrap_or_else(|| {
+            seen.insert(k);
+            number[k] = out.firsts.len() as u32;
+            out.firsts.push(k);
+            k
+        });
+        out.of.push(number[first]);
+    }
+    Ok(out)
+}
+
+/// The places of first occurrences among major cells.
+fn firsts(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<bool>> {
+    let firsts = groups(cx, y)?.firsts;
+    let mut out = cx.budget().filled(false, y.shape().first().copied().unwrap_or(1))?;
+    firsts.into_iter().for_each(|k| out[k] = true);
+    Ok(out)
+}
+
+pub fn unique(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let y = if y.rank() == 0 { super::shape::reshaped(cx, y, &[1])? } else { y.clone() };
+    let keep = firsts(cx, &y)?;
+    let picks: Vec<_> = keep.iter().enumerate().filter(|(_, k)| **k).map(|(i, _)| Some(i)).collect();
+    cells::along(cx, &y, 0, &picks)
+}
+
+pub fn nub_sieve(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let keep = firsts(cx, y)?;
+    cx.vector(keep.into_iter().map(|b| f64::from(u8::from(b))).collect())
+}
+
+fn vector(cx: &mut Cx<'_>, a: &Array, what: &str) -> Result<Array> {
+    match a.rank() {
+        0 => super::shape::reshaped(cx, a, &[1]),
+        1 => Ok(a.clone()),
+        _ => Err(rank(format!("{what} takes vectors"))),
+    }
+}
+
+/// The items of X that are (or are not) in Y.
+fn filtered(cx: &mut Cx<'_>, x: &Array, y: &Array, wanted: bool) -> Result<Array> {
+    cx.force(&[x, y], "search")?;
+    let ct = ct_of(cx, x, y);
+    let have = keys(cx, y, 0)?;
+    let mine = keys(cx, x, 0)?;
+    let table = Table::within(&have, ct, cx.budget())?;
+    let (mut picks, mut ticks) = (Vec::new(), cx.budget().ticks());
+    for (at, key) in mine.iter().enumerate() {
+        ticks.tick()?;
+        if table.find(key).is_some() == wanted {
+            picks.push(Some(at));
+        }
+    }
+    cells::along(cx, x, 0, &picks)
+}
+
+pub fn without(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let x = vector(cx, x, "~")?;
+    filtered(cx, &x, y, false)
+}
+
+pub fn intersection(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let (x, y) = (vector(cx, x, "∩")?, vector(cx, y, "∩")?);
+    filtered(cx, &x, &y, true)
+}
+
+pub fn union(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let (x, y) = (vector(cx, x, "∪")?, vector(cx, y, "∪")?);
+    let new = filtered(cx, &y, &x, false)?;
+    cells::join(cx, &[x, new], 0)
+}
+
+/// `X⍸Y`: how many of the ascending major cells of X are at most each cell of Y. Errors: RANK, LENGTH, DOMAIN.
+pub fn interval(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if x.rank() == 0 {
+        return Err(rank("the left argument of ⍸ is at least a vector"));
+    }
+    let (x, y) = (cx.ready(x, "search")?, cx.ready(y, "search")?);
+    let cell = x.rank() - 1;
+    if y.rank() < cell {
+        return Err(rank("Y has fewer axes than the cells of X"));
+    }
+    if y.shape()[y.rank() - cell..] != x.shape()[1..] {
+        return Err(length("the cells of X and Y differ in length"));
+    }
+    let frame = y.shape()[..y.rank() - cell].to_vec();
+    let (bounds, wanted) = (cell_arrays(cx, &x, cell)?, cell_arrays(cx, &y, cell)?);
+    if bounds.windows(2).any(|w| super::order::compare(&w[0], &w[1]).is_gt()) {
+        return Err(domain("the left argument of ⍸ must ascend"));
+    }
+    let io = cx.sys.io;
+    let place = |v: &Array| bounds.partition_point(|b| super::order::compare(b, v).is_le()) as f64 + io - 1.0;
+    Array::numbers(frame.as_slice(), wanted.iter().map(place).collect(), cx.budget())
+}
+
+/// The cells of the given rank as arrays.
+pub fn cell_arrays(cx: &mut Cx<'_>, a: &Array, rank: usize) -> Result<Vec<Array>> {
+    let _held = cx.budget().charge_elements(a.len(), std::mem::size_of::<Array>())?;
+    let cells = keys(cx, a, rank)?.into_iter().map(|k| match k {
+        Key::Num(x) => Array::num(x),
+        Key::Complex(z) => Array::complex(z),
+        Key::Char(c) => Array::char(c),
+        Key::Cell(a) => a,
+    });
+    Ok(cells.collect())
+}
+
+/// `X⍷Y`: where X begins in Y.
+pub fn find(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let (x, y) = (cx.ready(x, "search")?, cx.ready(y, "search")?);
+    let mut out = cx.budget().filled(0.0, y.len())?;
+    if x.rank() > y.rank() || y.is_empty() {
+        return Array::numbers(y.shape(), out, cx.budget());
+    }
+    let lead = y.rank() - x.rank();
+    let pattern: Vec<usize> = std::iter::repeat_n(1, lead).chain(x.shape().iter().copied()).collect();
+    let (have, want) = (keys(cx, &y, 0)?, keys(cx, &x, 0)?);
+    let ct = ct_of(cx, &x, &y);
+    let strides = aplomb_values::array::strides(y.shape());
+    let mut place = vec![0; y.rank()];
+    for (k, o) in out.iter_mut().enumerate() {
+        if k % 4096 == 0 {
+            cx.host.interrupt().check()?;
+        }
+        if place.iter().zip(&pattern).zip(y.shape()).all(|((p, m), n)| p + m <= *n) {
+            let mut inner = vec![0; pattern.len()];
+            let fits = want.iter().all(|w| {
+                let at = k + inner.iter().zip(&strides).map(|(i, s)| i * s).sum::<usize>();
+                aplomb_values::array::advance(&mut inner, &pattern);
+                key_equal(&have[at], w, ct)
+            });
+            *o = f64::from(u8::from(fits));
+        }
+        aplomb_values::array::advance(&mut place, y.shape());
+    }
+    if lead > y.rank() {
+        return Err(length("X is larger than Y"));
+    }
+    Array::numbers(y.shape(), out, cx.budget())
+}

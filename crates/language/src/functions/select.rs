@@ -1,0 +1,538 @@
+//! Selection: `[] ⌷ ⊃ / \ ⍸ ∊ ⍳`. Slices by scalars and progressions are moves; the rest gathers on the host.
+
+use super::cells;
+use super::shape::{Axis, axis_of, reshaped};
+use crate::eval::cx::Cx;
+use crate::eval::lower::places::Chosen;
+use aplomb_ground::error::{Error, Result, domain, length, rank};
+use aplomb_ground::limits::{Budget, Ticks};
+use aplomb_values::array::{Array, Buf, DType, Data, Shape, View, advance, around, checked_elements, elements};
+use aplomb_values::dag::ix::Ix;
+use aplomb_values::dag::{Node, Read};
+use aplomb_values::prim::moves::{Move, gather};
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::scalar::no_such_place;
+use std::sync::Arc;
+
+/// One axis' index: all, or places with the shape they were given in.
+pub enum Sel {
+    All,
+    At { shape: Shape, places: Vec<usize> },
+}
+
+fn outside(k: i64, io: i64, n: usize) -> Error {
+    no_such_place(k + io, n)
+}
+
+/// Checked places on one axis.
+pub fn select(cx: &mut Cx<'_>, i: Option<&Array>, n: usize) -> Result<Sel> {
+    let Some(i) = i else { return Ok(Sel::All) };
+    let io = cx.sys.io as i64;
+    if i.is_empty() {
+        return Ok(Sel::At { shape: i.shape().into(), places: vec![] });
+    }
+    let wanted = cx.integers(i, "an index")?;
+    let mut places = cx.budget().room(wanted.len())?;
+    for k in wanted {
+        let k = k - io;
+        let at = usize::try_from(k).ok().filter(|&k| k < n);
+        places.push(at.ok_or_else(|| outside(k, io, n))?);
+    }
+    Ok(Sel::At { shape: i.shape().into(), places })
+}
+
+/// `A[i;j]`
+pub fn bracket(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<Array> {
+    if let ([Some(i)], false) = (indices, a.rank() != 1 && indices.len() != 1)
+        && !i.is_uniform()
+        && !i.is_simple()
+    {
+        return choose(cx, a, i);
+    }
+    if indices.len() != a.rank() {
+        return Err(rank(format!("{} indices for {} axes", indices.len(), a.rank())));
+    }
+    indexed(cx, a, indices)
+}
+
+/// One index for each axis. Those that are pending stay so; others are looked at. Straight lines of places are a move.
+fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<Array> {
+    let (sels, some) = choices(cx, a.shape(), indices)?;
+    if let Some(m) = lines_of(a, &some).filter(|m| elements(&m.shape) > 0) {
+        return cx.apply_move(a, m);
+    }
+    if let Some(made) = cx.record_gather(a, &some)? {
+        return Ok(made);
+    }
+    let mut all = Vec::with_capacity(sels.len());
+    for ((sel, i), &n) in sels.into_iter().zip(indices).zip(a.shape()) {
+        all.push(match sel {
+            Some(sel) => sel,
+            None => select(cx, i.as_ref(), n)?,
+        });
+    }
+    at_sels(cx, a, &all)
+}
+
+/// How each axis is chosen from, and where that was looked at the places.
+pub fn choices(cx: &mut Cx<'_>, shape: &[usize], indices: &[Option<Array>]) -> Result<(Vec<Option<Sel>>, Vec<Chosen>)> {
+    let (mut sels, mut some) = (Vec::with_capacity(indices.len()), Vec::with_capacity(indices.len()));
+    for (i, &n) in indices.iter().zip(shape) {
+        let lazy = i.as_ref().filter(|i| i.pending().is_some() && i.dtype().is_integer());
+        let sel = if lazy.is_some() { None } else { Some(select(cx, i.as_ref(), n)?) };
+        some.push(match (lazy, &sel) {
+            (Some(i), _) => match progression(cx, i, n) {
+                Some((first, step)) => Chosen::Line { shape: i.shape().into(), first, step },
+                None => Chosen::Array(i.clone()),
+            },
+            (None, Some(sel)) => chosen(i.as_ref(), sel),
+            (None, None) => Chosen::All,
+        });
+        sels.push(sel);
+    }
+    Ok((sels, some))
+}
+
+/// First place and step of a pending vector that is a sum of multiples of one ⍳, all of whose places are there.
+fn progression(cx: &Cx<'_>, i: &Array, n: usize) -> Option<(i64, i64)> {
+    let (first, step) = affine(i, 0)?;
+    let (first, last) = (first - cx.sys.io, first - cx.sys.io + step * (i.len().max(1) - 1) as f64);
+    let inside = |x: f64| (0.0..n as f64).contains(&x) && x == x.trunc();
+    (i.rank() == 1 && inside(first) && inside(last)).then_some((first as i64, step as i64))
+}
+
+/// The first item and the difference of a straight line, looked up in what is recorded.
+fn affine(a: &Array, depth: usize) -> Option<(f64, f64)> {
+    if let Some(x) = a.number_scalar().filter(|_| a.rank() == 0) {
+        return Some((x, 0.0));
+    }
+    let cell = a.pending().filter(|_| depth < 16)?;
+    let node = cell.node()?;
+    let whole = |x: f64| x == x.trunc() && x.abs() < 1e15;
+    let line = match &*node {
+        Node::Iota { origin } => Some((*origin, 1.0)),
+        Node::Map { op: Op::Neg, args, .. } => affine(&args[0], depth + 1).map(|(a, b)| (-a, -b)),
+        Node::Map { op: op @ (Op::Add | Op::Sub | Op::Mul), args, .. } => {
+            let ((a, b), (c, d)) = (affine(&args[0], depth + 1)?, affine(&args[1], depth + 1)?);
+            match op {
+                Op::Add => Some((a + c, b + d)),
+                Op::Sub => Some((a - c, b - d)),
+                _ if b == 0.0 => Some((a * c, a * d)),
+                _ if d == 0.0 => Some((a * c, b * c)),
+                _ => None,
+            }
+        }
+        _ => None,
+    };
+    line.filter(|(a, b)| whole(*a) && whole(*b))
+}
+
+/// A selection by straight lines alone, as a read.
+fn lines_of(a: &Array, chosen: &[Chosen]) -> Option<Move> {
+    let (mut shape, mut read) = (Shape::new(), Read::new([]));
+    let mut onto = a.is_uniform();
+    for (c, &n) in chosen.iter().zip(a.shape()) {
+        let (own, first, step) = match c {
+            Chosen::All => (Shape::from_slice(&[n]), 0, 1),
+            Chosen::Line { shape, first, step } => (shape.clone(), *first, *step),
+            Chosen::Array(_) => return None,
+        };
+        read.ix.push(match own.first() {
+            Some(_) => Ix::axis(shape.len()).times(step).offset(first),
+            None => Ix::constant(first),
+        });
+        onto &= elements(&own) == n && (step != 0 || n == 1);
+        shape.extend(own);
+    }
+    a.is_uniform().then_some(Move { name: "[]", onto: onto && elements(&shape) > 0, shape, read })
+}
+
+fn chosen(i: Option<&Array>, s: &Sel) -> Chosen {
+    match (s, i) {
+        (Sel::At { shape, places }, Some(i)) => match line(places) {
+            Some((first, step)) if shape.len() < 2 => Chosen::Line { shape: shape.clone(), first, step },
+            _ => Chosen::Array(i.clone()),
+        },
+        _ => Chosen::All,
+    }
+}
+
+/// First and step, if the places are a straight line.
+fn line(places: &[usize]) -> Option<(i64, i64)> {
+    let first = *places.first()? as i64;
+    let step = places.get(1).map_or(0, |&p| p as i64 - first);
+    places.iter().enumerate().all(|(i, &p)| p as i64 == first + step * i as i64).then_some((first, step))
+}
+
+/// The places of a selection in ravel order, and the result's shape.
+pub fn places_of(shape: &[usize], sels: &[Sel]) -> Result<(Shape, Vec<usize>)> {
+    let mut out = Shape::new();
+    for (k, s) in sels.iter().enumerate() {
+        match s {
+            Sel::All => out.push(shape[k]),
+            Sel::At { shape, .. } => out.extend_from_slice(shape),
+        }
+    }
+    let n = checked_elements(&out)?;
+    let counts: Vec<usize> =
+        sels.iter().zip(shape).map(|(s, &n)| if let Sel::At { places, .. } = s { places.len() } else { n }).collect();
+    let strides = aplomb_values::array::strides(shape);
+    let mut place = vec![0; sels.len()];
+    let mut all = Vec::with_capacity(n);
+    for _ in 0..n {
+        let at = place.iter().enumerate().map(|(k, &p)| {
+            let p = if let Sel::At { places, .. } = &sels[k] { places[p] } else { p };
+            p * strides[k]
+        });
+        all.push(at.sum());
+        advance(&mut place, &counts);
+    }
+    Ok((out, all))
+}
+
+fn at_sels(cx: &mut Cx<'_>, a: &Array, sels: &[Sel]) -> Result<Array> {
+    let a = cx.ready_outer(a)?;
+    let bytes: usize = sels
+        .iter()
+        .zip(a.shape())
+        .map(|(s, &n)| if let Sel::At { places, .. } = s { places.len() } else { n })
+        .fold(16, |a, n| a.saturating_mul(n));
+    let _held = cx.budget().charge(bytes as u64)?;
+    let (shape, places) = places_of(a.shape(), sels)?;
+    if places.is_empty() {
+        return cells::empty(cx, &shape, a.prototype());
+    }
+    if shape.is_empty() {
+        return a.item(places[0]).enclosed();
+    }
+    let places: Vec<_> = places.into_iter().map(Ok).collect();
+    gather(&a, &shape, &places, cx.budget())
+}
+
+/// `V[⊂i j]`: one index vector per item, paths reach into items.
+fn choose(cx: &mut Cx<'_>, a: &Array, i: &Array) -> Result<Array> {
+    let a = cx.ready(a, "index")?;
+    let mut out = cx.budget().room(i.len())?;
+    for item in i.to_items() {
+        out.push(if item.is_simple() { one_cell(cx, &a, &item)? } else { pick(cx, &item, &a, None)? });
+    }
+    if i.rank() == 0 {
+        return out.swap_remove(0).enclosed();
+    }
+    cx.collect(i.shape(), out, Some(a.prototype()))
+}
+
+/// The item at one index vector.
+fn one_cell(cx: &mut Cx<'_>, a: &Array, at: &Array) -> Result<Array> {
+    let place = place_of(cx, a.shape(), at)?;
+    if a.frame().is_some() { cx.framed_item(a, place) } else { Ok(a.item(place)) }
+}
+
+/// The ravel place of one index vector. Errors: RANK, INDEX, DOMAIN.
+pub fn place_of(cx: &mut Cx<'_>, shape: &[usize], at: &Array) -> Result<usize> {
+    if at.rank() > 1 || at.len() != shape.len() {
+        return Err(rank(format!("an index of {} numbers for {} axes", at.len(), shape.len())));
+    }
+    let io = cx.sys.io as i64;
+    let mut place = 0;
+    for (k, &n) in cx.integers(at, "an index")?.iter().zip(shape) {
+        let k = k - io;
+        place = place * n + usize::try_from(k).ok().filter(|&k| k < n).ok_or_else(|| outside(k, io, n))?;
+    }
+    Ok(place)
+}
+
+/// `X⊃Y`
+pub fn pick(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if x.rank() > 1 {
+        return Err(rank("a path is a vector"));
+    }
+    let mut at = y.clone();
+    for step in cx.ready(x, "path")?.to_items() {
+        let held = at.disclosed();
+        at = if at.rank() == 0 && !at.is_simple_scalar() && step.is_empty() { held } else { at };
+        at = if at.frame().is_some() { at } else { cx.ready_outer(&at)? };
+        if step.is_char() && !step.is_empty() {
+            return Err(domain("a path holds numbers"));
+        }
+        at = one_cell(cx, &at, &step)?;
+    }
+    Ok(at)
+}
+
+pub fn first(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if y.is_empty() {
+        return Ok(y.prototype());
+    }
+    match y.data() {
+        Data::Items(i) => Ok(i.at(0)),
+        _ if y.pending().is_some() || y.frame().is_some() => cx.apply_move(y, Move::first(y.shape())),
+        _ => Ok(y.item(0)),
+    }
+}
+
+/// `X⌷[k]Y`: one item of X for each axis named, or for each leading axis; the others are whole.
+pub fn squad(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    if x.rank() > 1 {
+        return Err(rank("the left argument of ⌷ is a vector"));
+    }
+    let axes = match axis {
+        None if x.len() > y.rank() => return Err(rank(format!("{} indices for {} axes", x.len(), y.rank()))),
+        None => (0..x.len()).collect(),
+        Some(k) => super::shape::axes_of(cx, k, y.rank())?,
+    };
+    if axes.len() != x.len() {
+        return Err(length(format!("{} indices for {} axes", x.len(), axes.len())));
+    }
+    let mut indices: Vec<Option<Array>> = vec![None; y.rank()];
+    for (k, i) in axes.into_iter().zip(cx.ready_outer(x)?.to_items()) {
+        indices[k] = Some(i.disclosed());
+    }
+    indexed(cx, y, &indices)
+}
+
+pub fn replicate_last(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    replicate(cx, x, y, axis, y.rank().max(1) - 1)
+}
+
+pub fn replicate_first(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    replicate(cx, x, y, axis, 0)
+}
+
+fn replicate(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usize) -> Result<Array> {
+    if x.rank() > 1 {
+        return Err(rank("the left argument of / is a vector"));
+    }
+    let y = if y.rank() == 0 { reshaped(cx, y, &[1])? } else { y.clone() };
+    let axis = axis_of(cx, axis, y.rank(), default)?;
+    let n = y.shape()[axis];
+    if let Some(made) = filtered(cx, x, &y, axis)? {
+        return Ok(made);
+    }
+    let counts = cx.integers(x, "the left argument of /")?;
+    let _room = cx.budget().charge_elements(n, 8)?;
+    let counts = if counts.len() == 1 { vec![counts[0]; n] } else { counts };
+    if counts.len() != n && n != 1 {
+        return Err(length(format!("{} counts for {n} cells", counts.len())));
+    }
+    let total = counts.iter().try_fold(0usize, |t, c| t.checked_add(c.unsigned_abs() as usize)).unwrap_or(usize::MAX);
+    let (outer, _, inner) = around(y.shape(), axis);
+    let y = cx.ready_outer(&y)?;
+    if total > 0
+        && let Some(made) = repeated(cx.budget(), &y, axis, &counts, total)?
+    {
+        return Ok(made);
+    }
+    // The places on the axis, and those in the result: what is there while the result is made.
+    let size = size_of::<Option<usize>>();
+    drop(cx.budget().charge_elements(total.saturating_mul(1 + outer.saturating_mul(inner)), size)?);
+    let mut picks = cx.budget().room(total)?;
+    let _held = cx.budget().charge_elements(total, size)?;
+    let mut ticks = cx.budget().ticks();
+    for (k, &c) in counts.iter().enumerate() {
+        ticks.tick()?;
+        let from = if c < 0 { None } else { Some(if n == 1 { 0 } else { k }) };
+        picks.resize(picks.len() + c.unsigned_abs() as usize, from);
+    }
+    cells::along(cx, &y, axis, &picks)
+}
+
+/// Each cell of an axis as often as its count says. None: these are items, or some place is a fill.
+fn repeated(budget: &Budget, y: &Array, axis: usize, counts: &[i64], total: usize) -> Result<Option<Array>> {
+    let Data::Dense(held) = y.data() else { return Ok(None) };
+    if y.is_empty() || counts.iter().any(|&c| c < 0) {
+        return Ok(None);
+    }
+    let (outer, n, inner) = around(y.shape(), axis);
+    let mut shape: Shape = y.shape().into();
+    shape[axis] = total;
+    let size = checked_elements(&shape)?;
+    let runs =
+        || (0..outer).flat_map(|o| counts.iter().enumerate().map(move |(k, &c)| (o * n + k.min(n - 1), c as usize)));
+    let buffer = match held.view() {
+        View::Char(v) => Buf::chars(copies(budget, v, inner, runs(), size)?, budget)?,
+        View::Bool(v) => Buf::bools(copies(budget, v, inner, runs(), size)?, budget)?,
+        View::F64(v) => Buf::f64(copies(budget, v, inner, runs(), size)?, budget)?,
+        View::F32(v) => Buf::f32(copies(budget, v, inner, runs(), size)?, budget)?,
+        View::Complex(_) => return Ok(None),
+        view => {
+            let numbers = view.numbers();
+            Buf::stored(&copies(budget, &numbers, inner, runs(), size)?, held.dtype(), budget)?
+        }
+    };
+    Ok(Some(Array::dense(shape, Arc::new(buffer))))
+}
+
+/// Items written between two looks at the interrupt.
+const RUN: usize = 1 << 20;
+
+/// Cells of `inner` items, each as often as it is asked for.
+fn copies<T: Copy>(
+    budget: &Budget,
+    items: &[T],
+    inner: usize,
+    runs: impl Iterator<Item = (usize, usize)>,
+    size: usize,
+) -> Result<Vec<T>> {
+    let mut out = budget.room(size)?;
+    let mut ticks = budget.ticks();
+    for (cell, mut count) in runs {
+        let cell = &items[cell * inner..(cell + 1) * inner];
+        ticks.tick()?;
+        while let (&[item], true) = (cell, count > RUN) {
+            budget.check()?;
+            out.resize(out.len() + RUN, item);
+            count -= RUN;
+        }
+        match cell {
+            &[item] => out.resize(out.len() + count, item),
+            cell => (0..count).try_for_each(|_| ticks.tick().map(|()| out.extend_from_slice(cell)))?,
+        }
+    }
+    Ok(out)
+}
+
+/// A mask of booleans over an axis of as many places, where that is worth recording. Only the mask is forced.
+fn filtered(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: usize) -> Result<Option<Array>> {
+    let n = y.shape()[axis];
+    let may = x.rank() == 1 && x.len() == n && n > 0 && y.frame().is_none() && cx.records(&[y], y.len());
+    if !may || x.dtype() != DType::Bool {
+        return Ok(None);
+    }
+    let mask = cx.ready(x, "how many are selected")?;
+    let kept = match mask.data() {
+        Data::Dense(b) => match b.view() {
+            View::Bool(v) => v.iter().map(|&x| usize::from(x != 0)).sum(),
+            _ => return Ok(None),
+        },
+        _ => return Ok(None),
+    };
+    cx.record_compact(&mask, y, axis, kept)
+}
+
+pub fn expand_last(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    expand(cx, x, y, axis, y.rank().max(1) - 1)
+}
+
+pub fn expand_first(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    expand(cx, x, y, axis, 0)
+}
+
+fn expand(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usize) -> Result<Array> {
+    if x.rank() > 1 {
+        return Err(rank("the left argument of \\ is a vector"));
+    }
+    let y = if y.rank() == 0 { reshaped(cx, y, &[1])? } else { y.clone() };
+    let axis = axis_of(cx, axis, y.rank(), default)?;
+    let n = y.shape()[axis];
+    let counts = cx.integers(x, "the left argument of \\")?;
+    let wanted = counts.iter().filter(|&&c| c > 0).count();
+    if wanted != n && n != 1 {
+        return Err(length(format!("{wanted} positive numbers for {n} cells")));
+    }
+    let total =
+        counts.iter().try_fold(0usize, |t, c| t.checked_add(c.unsigned_abs() as usize + 1)).unwrap_or(usize::MAX);
+    let _held = cx.budget().charge_elements(total, 16)?;
+    let mut picks = Vec::new();
+    let mut next = 0;
+    for &c in &counts {
+        if c > 0 {
+            picks.resize(picks.len() + c as usize, Some(if n == 1 { 0 } else { next }));
+            next += 1;
+        } else {
+            picks.resize(picks.len() + c.unsigned_abs().max(1) as usize, None);
+        }
+    }
+    cells::along(cx, &y, axis, &picks)
+}
+
+pub fn where_(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if y.rank() == 1 && y.dtype() == DType::Bool && y.frame().is_none() && cx.records(&[y], y.len()) {
+        let places = cx.iota(y.len(), cx.sys.io)?;
+        if let Some(made) = filtered(cx, y, &places, 0)? {
+            return Ok(made);
+        }
+    }
+    let counts = cx.integers(y, "the argument of ⍸")?;
+    let io = cx.sys.io;
+    if counts.iter().any(|&c| c < 0) {
+        return Err(domain("⍸ takes counts of at least 0"));
+    }
+    let total = counts.iter().fold(0usize, |t, &c| t.saturating_add(c as usize));
+    let size = if y.rank() == 1 { 8 } else { std::mem::size_of::<Array>() };
+    let _held = cx.budget().charge_elements(total, size)?;
+    if y.rank() == 1 {
+        let mut out = cx.budget().room(total)?;
+        for (k, &c) in counts.iter().enumerate() {
+            out.resize(out.len() + c as usize, k as f64 + io);
+        }
+        return cx.vector(out);
+    }
+    let mut out = Vec::new();
+    let mut place = vec![0; y.rank()];
+    for &c in &counts {
+        if c > 0 {
+            let at = cx.vector(place.iter().map(|&p| p as f64 + io).collect())?;
+            out.resize(out.len() + c as usize, at);
+        }
+        advance(&mut place, y.shape());
+    }
+    let proto = cx.vector(vec![0.0; y.rank()])?;
+    let n = out.len();
+    cx.collect(&[n], out, Some(proto))
+}
+
+/// `∊Y`: every leaf in one vector.
+pub fn enlist(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if y.is_uniform() {
+        return reshaped(cx, y, &[y.len()]);
+    }
+    let y = cx.ready(y, "enlist")?;
+    let mut leaves = Vec::new();
+    flatten(&y, &mut leaves, &mut cx.budget().ticks())?;
+    let n = leaves.len();
+    let proto = if n == 0 { deepest(&y) } else { Array::num(0.0) };
+    cx.collect(&[n], leaves, Some(proto))
+}
+
+fn flatten(a: &Array, out: &mut Vec<Array>, ticks: &mut Ticks) -> Result<()> {
+    ticks.tick()?;
+    match a.data() {
+        Data::Items(i) => i.all().iter().try_for_each(|a| flatten(a, out, ticks)),
+        _ => {
+            out.extend((0..a.len()).map(|k| a.item(k)));
+            Ok(())
+        }
+    }
+}
+
+fn deepest(a: &Array) -> Array {
+    let p = a.prototype();
+    match p.data() {
+        Data::Items(_) if p.rank() > 0 => deepest(&p),
+        _ if p.rank() > 0 => p.prototype(),
+        _ => p,
+    }
+}
+
+/// `⍳Y`
+pub fn iota(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if y.rank() > 1 {
+        return Err(rank("⍳ takes a number or a vector"));
+    }
+    let shape = super::shape::given_shape(cx, y, "a count for ⍳")?;
+    let io = cx.sys.io;
+    if shape.len() == 1 {
+        return cx.iota(shape[0], io);
+    }
+    let n = checked_elements(&shape)?;
+    let _held = cx.budget().charge_elements(n, 56)?;
+    let proto = cx.vector(vec![0.0; shape.len()])?;
+    let mut place = vec![0; shape.len()];
+    let mut out = cx.budget().room(n)?;
+    for _ in 0..n {
+        out.push(cx.vector(place.iter().map(|&p| p as f64 + io).collect())?);
+        advance(&mut place, &shape);
+    }
+    cx.collect(&shape, out, Some(proto))
+}

@@ -1,0 +1,355 @@
+//! Shape and order of axes: `⍴ , ⍪ ⌽ ⊖ ⍉ ↑ ↓ ≢ ≡ ⊣ ⊢`, as moves.
+
+use super::cells;
+use crate::eval::cx::Cx;
+use aplomb_ground::error::{Result, domain, index, length, rank};
+use aplomb_values::array::{Array, Data, Shape, around, checked_elements, elements, too_long};
+use aplomb_values::dag::ix::Ix;
+use aplomb_values::dag::{Read, Test};
+use aplomb_values::prim::moves::{Move, within};
+
+pub type Axis<'a> = Option<&'a Array>;
+
+/// The axis asked for, or the default. Errors: RANK, INDEX, DOMAIN.
+pub fn axis_of(cx: &mut Cx<'_>, axis: Axis<'_>, of: usize, default: usize) -> Result<usize> {
+    let Some(k) = axis else { return Ok(default) };
+    let k = cx.one_integer(k, "an axis")? - cx.sys.io as i64;
+    usize::try_from(k)
+        .ok()
+        .filter(|&k| k < of)
+        .ok_or_else(|| index(format!("there is no such axis: the argument has {of}")))
+}
+
+/// Several different axes. Errors: RANK, INDEX, DOMAIN.
+pub fn axes_of(cx: &mut Cx<'_>, k: &Array, of: usize) -> Result<Vec<usize>> {
+    if k.rank() > 1 {
+        return Err(rank("axes are a vector"));
+    }
+    let mut out = Vec::new();
+    for k in cx.integers(k, "an axis")? {
+        let k = usize::try_from(k - cx.sys.io as i64).ok().filter(|&k| k < of);
+        let k = k.ok_or_else(|| index(format!("there is no such axis: the argument has {of}")))?;
+        if out.contains(&k) {
+            return Err(domain("an axis is named twice"));
+        }
+        out.push(k);
+    }
+    Ok(out)
+}
+
+pub fn same(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    Ok(y.clone())
+}
+
+pub fn left(_: &mut Cx<'_>, x: &Array, _: &Array, _: Axis<'_>) -> Result<Array> {
+    Ok(x.clone())
+}
+
+pub fn right(_: &mut Cx<'_>, _: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    Ok(y.clone())
+}
+
+/// A pending array remembers that it was asked (ACC-18).
+fn ask(y: &Array) {
+    if let Some(cell) = y.pending().or_else(|| y.frame().and_then(|rows| rows.node.pending())) {
+        cell.ask();
+    }
+}
+
+pub fn shape_of(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    ask(y);
+    cx.vector(y.shape().iter().map(|&n| n as f64).collect())
+}
+
+pub fn tally(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    ask(y);
+    Ok(Array::num(y.shape().first().copied().unwrap_or(1) as f64))
+}
+
+/// A shape given as an argument; `what` is what errors call its numbers. Errors: DOMAIN, RANK, LIMIT, WS FULL.
+pub fn given_shape(cx: &mut Cx<'_>, x: &Array, what: &str) -> Result<Shape> {
+    if x.rank() > 1 {
+        return Err(rank("a shape is a vector"));
+    }
+    let mut out = Shape::new();
+    for n in cx.numbers(x, what)? {
+        if n > 9e15 && n.is_finite() {
+            return Err(too_long());
+        }
+        let n = cx.integer(n, what)?;
+        out.push(usize::try_from(n).map_err(|_| domain(format!("{what} must not be negative")))?);
+    }
+    checked_elements(&out)?;
+    Ok(out)
+}
+
+pub fn reshape(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let shape = given_shape(cx, x, "a length of a shape")?;
+    if y.is_empty() {
+        let proto = y.prototype();
+        return if elements(&shape) == 0 { cells::empty(cx, &shape, proto) } else { fill(cx, &proto, &shape) };
+    }
+    if elements(&shape) == 0 {
+        return cells::empty(cx, &shape, y.prototype());
+    }
+    cx.apply_move(y, Move::reshape("⍴", y.shape(), &shape))
+}
+
+/// One item everywhere.
+pub fn fill(cx: &mut Cx<'_>, item: &Array, shape: &[usize]) -> Result<Array> {
+    let one = item.clone().enclosed()?;
+    cx.apply_move(&one, Move::spread(&[], shape))
+}
+
+pub fn ravel(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    let mut shape: Shape = y.shape().into();
+    match axis {
+        None => shape = Shape::from_slice(&[y.len()]),
+        Some(k) if k.len() == 1 && cx.numbers(k, "an axis")?[0].fract() != 0.0 => {
+            let at = cx.numbers(k, "an axis")?[0] - cx.sys.io;
+            if !(-1.0..=y.rank() as f64).contains(&at) {
+                return Err(index("there is no place for such an axis"));
+            }
+            shape.insert(at.ceil().max(0.0) as usize, 1);
+        }
+        Some(k) => {
+            let mut ks = Vec::new();
+            for k in cx.integers(k, "an axis")? {
+                let k = usize::try_from(k - cx.sys.io as i64).ok().filter(|&k| k < y.rank());
+                ks.push(k.ok_or_else(|| index("there is no such axis"))?);
+            }
+            let (Some(&first), Some(&last)) = (ks.first(), ks.last()) else {
+                shape.push(1);
+                return reshaped(cx, y, &shape);
+            };
+            if ks.windows(2).any(|w| w[1] != w[0] + 1) {
+                return Err(domain("the axes of , must follow each other"));
+            }
+            let n = elements(&shape[first..=last]);
+            shape.drain(first..=last);
+            shape.insert(first, n);
+        }
+    }
+    checked_elements(&shape)?;
+    reshaped(cx, y, &shape)
+}
+
+/// The same items, another shape of the same product.
+pub fn reshaped(cx: &mut Cx<'_>, y: &Array, shape: &[usize]) -> Result<Array> {
+    if y.pending().is_none() && y.frame().is_none() {
+        return y.with_shape(shape, cx.budget());
+    }
+    if elements(shape) == 0 {
+        return cells::empty(cx, shape, y.prototype());
+    }
+    cx.apply_move(y, Move::reshape(",", y.shape(), shape))
+}
+
+pub fn table(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let n = y.shape().first().copied().unwrap_or(1);
+    let m = y.shape().get(1..).map_or(1, elements);
+    reshaped(cx, y, &[n, m])
+}
+
+pub fn reverse_last(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    reverse(cx, "⌽", y, axis, y.rank().wrapping_sub(1))
+}
+
+pub fn reverse_first(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    reverse(cx, "⊖", y, axis, 0)
+}
+
+fn reverse(cx: &mut Cx<'_>, name: &'static str, y: &Array, axis: Axis<'_>, default: usize) -> Result<Array> {
+    if y.rank() == 0 {
+        return Ok(y.clone());
+    }
+    let axis = axis_of(cx, axis, y.rank(), default)?;
+    if y.is_empty() {
+        return Ok(y.clone());
+    }
+    let mut read = Read::identity(y.rank());
+    read.ix[axis] = Ix::axis(axis).times(-1).offset(y.shape()[axis] as i64 - 1);
+    cx.apply_move(y, Move { name, shape: y.shape().into(), read, onto: true })
+}
+
+pub fn rotate_last(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    rotate(cx, "⌽", x, y, axis, y.rank().wrapping_sub(1))
+}
+
+pub fn rotate_first(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    rotate(cx, "⊖", x, y, axis, 0)
+}
+
+fn rotate(cx: &mut Cx<'_>, name: &'static str, x: &Array, y: &Array, axis: Axis<'_>, default: usize) -> Result<Array> {
+    if y.rank() == 0 {
+        cx.integers(x, "a rotation")?;
+        return if x.len() == 1 {
+            Ok(y.clone())
+        } else {
+            Err(rank("the rotation needs the shape of Y without its axis"))
+        };
+    }
+    let axis = axis_of(cx, axis, y.rank(), default)?;
+    let by = cx.integers(x, "a rotation")?;
+    let n = y.shape()[axis];
+    if x.len() == 1 {
+        if y.is_empty() {
+            return Ok(y.clone());
+        }
+        let mut read = Read::identity(y.rank());
+        let by = by[0].rem_euclid(n as i64);
+        read.ix[axis] = Ix::axis(axis).offset(by).modulo(n as i64, y.shape());
+        return cx.apply_move(y, Move { name, shape: y.shape().into(), read, onto: true });
+    }
+    let mut rest: Shape = y.shape().into();
+    rest.remove(axis);
+    if x.rank() != rest.len() {
+        return Err(rank("the rotation needs the shape of Y without its axis"));
+    }
+    if x.shape() != rest.as_slice() {
+        return Err(length("the rotation needs the shape of Y without its axis"));
+    }
+    let y = cx.ready_outer(y)?;
+    let (outer, n, inner) = around(y.shape(), axis);
+    let mut places = cx.budget().room(y.len())?;
+    let mut ticks = cx.budget().ticks();
+    for o in 0..outer {
+        for k in 0..n {
+            ticks.tick()?;
+            for i in 0..inner {
+                let from = (k as i64 + by[o * inner + i]).rem_euclid(n as i64) as usize;
+                places.push(Ok((o * n + from) * inner + i));
+            }
+        }
+    }
+    aplomb_values::prim::moves::gather(&y, y.shape(), &places, cx.budget())
+}
+
+pub fn transpose(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    let r = y.rank();
+    if r < 2 {
+        return Ok(y.clone());
+    }
+    let shape: Shape = y.shape().iter().rev().copied().collect();
+    cx.apply_move(y, Move::axes("⍉", shape, (0..r).map(|k| Some(r - 1 - k))))
+}
+
+pub fn transpose_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+    if x.rank() > 1 {
+        return Err(rank("the left argument of ⍉ is a vector of axes"));
+    }
+    if x.len() != y.rank() {
+        return Err(length(format!("⍉ needs one axis number for each of the {} axes of Y", y.rank())));
+    }
+    let io = cx.sys.io as i64;
+    let mut to = Vec::new();
+    for k in cx.integers(x, "an axis")? {
+        let k = usize::try_from(k - io).ok().filter(|&k| k < y.rank());
+        to.push(k.ok_or_else(|| rank("⍉ names an axis that is not there"))?);
+    }
+    let r = to.iter().map(|k| k + 1).max().unwrap_or(0);
+    let mut shape = Shape::new();
+    for k in 0..r {
+        let lengths = to.iter().zip(y.shape()).filter(|(t, _)| **t == k).map(|(_, n)| *n);
+        shape.push(lengths.min().ok_or_else(|| domain("the axes of ⍉ must be all from the first to the largest"))?);
+    }
+    let onto = r == y.rank();
+    let mut m = Move::axes("⍉", shape, to.into_iter().map(Some));
+    m.onto = onto;
+    if elements(&m.shape) == 0 {
+        return cells::empty(cx, &m.shape, y.prototype());
+    }
+    cx.apply_move(y, m)
+}
+
+/// What lies outside, as a read's fill: host items take their prototype instead.
+fn fill_of(y: &Array) -> f64 {
+    if y.is_char() { f64::from(u32::from(' ')) } else { 0.0 }
+}
+
+/// Axes and amounts of ↑ and ↓: one for each axis that X speaks of.
+fn amounts(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, what: &str) -> Result<(Array, Vec<(usize, i64)>)> {
+    if x.rank() > 1 {
+        return Err(rank(format!("the left argument of {what} is a vector")));
+    }
+    if what == "↑" && cx.numbers(x, what)?.iter().any(|n| n.abs() > 9e15 && n.is_finite()) {
+        return Err(too_long());
+    }
+    let by = cx.integers(x, &format!("the left argument of {what}"))?;
+    let y = if y.rank() == 0 && axis.is_none() { reshaped(cx, y, &vec![1; by.len()])? } else { y.clone() };
+    let axes: Vec<usize> = match axis {
+        None => (0..by.len()).collect(),
+        Some(k) => axes_of(cx, k, y.rank())?,
+    };
+    if axes.len() != by.len() || by.len() > y.rank() {
+        return Err(length(format!("{what} has {} numbers for {} axes", by.len(), y.rank())));
+    }
+    Ok((y, axes.into_iter().zip(by).collect()))
+}
+
+pub fn take(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    let (y, by) = amounts(cx, x, y, axis, "↑")?;
+    let mut shape: Shape = y.shape().into();
+    let mut read = Read::identity(y.rank());
+    let mut onto = true;
+    for &(k, n) in &by {
+        let have = y.shape()[k];
+        let want = n.unsigned_abs() as usize;
+        shape[k] = want;
+        let off = if n < 0 { have as i64 - want as i64 } else { 0 };
+        read.ix[k] = Ix::axis(k).offset(off);
+        onto &= want >= have;
+        if want > have {
+            read.tests.push(within(k, off, have, fill_of(&y)));
+        }
+    }
+    let n = checked_elements(&shape)?;
+    if n == 0 {
+        return cells::empty(cx, &shape, y.prototype());
+    }
+    if y.is_empty() {
+        return fill(cx, &y.prototype(), &shape);
+    }
+    cx.apply_move(&y, Move { name: "↑", shape, read, onto })
+}
+
+pub fn drop(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    let (y, by) = amounts(cx, x, y, axis, "↓")?;
+    let mut shape: Shape = y.shape().into();
+    let mut read = Read::identity(y.rank());
+    for &(k, n) in &by {
+        let have = y.shape()[k];
+        shape[k] = have.saturating_sub(n.unsigned_abs() as usize);
+        read.ix[k] = Ix::axis(k).offset(n.max(0));
+    }
+    if elements(&shape) == 0 {
+        return cells::empty(cx, &shape, y.prototype());
+    }
+    let onto = shape.as_slice() == y.shape();
+    cx.apply_move(&y, Move { name: "↓", shape, read, onto })
+}
+
+pub fn depth(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+    ask(y);
+    let (n, even) = levels(y);
+    Ok(Array::num(if even { f64::from(n) } else { -f64::from(n) }))
+}
+
+/// Levels of nesting, and whether all items are equally deep.
+fn levels(y: &Array) -> (u32, bool) {
+    match y.data() {
+        Data::Items(i) => {
+            let proto = i.proto.iter().take(usize::from(i.all().is_empty()));
+            let all: Vec<_> = i.all().iter().chain(proto).map(levels).collect();
+            let most = all.iter().map(|l| l.0).max().unwrap_or(0);
+            (most + 1, all.iter().all(|l| l.1 && l.0 == most))
+        }
+        _ if y.rank() == 0 => (0, true),
+        _ => (1, true),
+    }
+}
+
+/// A test that is always outside, for reads of nothing.
+pub fn never(fill: f64) -> Test {
+    Test { ix: Ix::constant(0), lo: 1, hi: 1, fill }
+}

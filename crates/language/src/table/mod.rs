@@ -1,0 +1,163 @@
+//! PRIMS: a row per glyph. Lexer, arity checks, entry keys, help, completion and the example test read it.
+
+mod operators;
+mod places;
+mod roles;
+mod scalars;
+mod structure;
+
+pub use roles::role;
+
+use crate::eval::cx::Cx;
+use crate::eval::run::Eval;
+use crate::eval::value::Operand;
+use crate::functions::shape::Axis;
+use aplomb_ground::error::{Kind, Result};
+use aplomb_values::array::Array;
+use aplomb_values::prim::op::Op;
+
+/// What a glyph is in a phrase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Function,
+    Monadic,
+    Dyadic,
+    /// `/ ⌿ \ ⍀`: a function after a value, an operator after a function.
+    Hybrid,
+    /// Lexes, is not built.
+    Missing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    Elementwise,
+    /// Looks at shapes and moves items: works on all cells of a frame at once.
+    Structural,
+    /// Loops on host values.
+    Host,
+    Operator,
+}
+
+pub type One = fn(&mut Cx<'_>, &Array, Axis<'_>) -> Result<Array>;
+pub type Two = fn(&mut Cx<'_>, &Array, &Array, Axis<'_>) -> Result<Array>;
+/// Operands, left argument, right argument, axis.
+pub type Apply = fn(&mut Eval<'_>, &[Operand], Option<&Array>, &Array, Axis<'_>) -> Result<Array>;
+
+#[derive(Clone, Copy)]
+pub enum Does {
+    Scalar(Op),
+    One(One),
+    Two(Two),
+    Operator(Apply),
+    /// The evaluator itself: ⍎.
+    Execute,
+}
+
+/// An error, when it comes, and a line that gives it; in the line `f` stands for the glyph.
+pub type Fails = (Kind, &'static str, &'static str);
+
+/// One use of a glyph. The example is a line and what it prints; a test runs it, and the lines of `errors`.
+pub struct Meaning {
+    pub name: &'static str,
+    pub help: &'static str,
+    /// The result's shape: an expression in X and Y, or words.
+    pub shape: &'static str,
+    /// Of its own; an operator has those of its operands too.
+    pub errors: &'static [Fails],
+    pub example: (&'static str, &'static str),
+    pub class: Class,
+    pub does: Does,
+    pub axis: bool,
+}
+
+pub struct Prim {
+    pub glyph: char,
+    /// The letter after a backtick (RIDE's US layout).
+    pub key: Option<char>,
+    pub names: &'static [&'static str],
+    pub role: Role,
+    pub monadic: Option<Meaning>,
+    pub dyadic: Option<Meaning>,
+    pub operator: Option<Meaning>,
+}
+
+/// The table, by files of rows.
+pub static PRIMS: &[&[Prim]] = &[scalars::ROWS, structure::ROWS, places::ROWS, operators::ROWS];
+
+pub fn prims() -> impl Iterator<Item = &'static Prim> {
+    PRIMS.iter().flat_map(|rows| rows.iter())
+}
+
+pub fn find(glyph: char) -> Option<&'static Prim> {
+    prims().find(|p| p.glyph == glyph)
+}
+
+pub fn is_glyph(c: char) -> bool {
+    find(c).is_some()
+}
+
+/// Glyphs that are no primitives but are typed: `⍵`, `←` …
+pub static OTHER_KEYS: &[(char, char, &[&str])] = &[
+    ('⍵', 'w', &["omega", "right argument"]),
+    ('⍺', 'a', &["alpha", "left argument"]),
+    ('∇', 'g', &["del", "recursion", "self"]),
+    ('←', '[', &["assign", "gets", "left arrow"]),
+    ('→', ']', &["branch", "right arrow"]),
+    ('⋄', 'D', &["diamond", "statement separator"]),
+    ('⍝', ',', &["lamp", "comment"]),
+    ('¯', '2', &["high minus", "negative", "macron"]),
+    ('⎕', 'l', &["quad", "system"]),
+    ('⍞', '{', &["quote quad"]),
+    ('⍬', '}', &["zilde", "empty vector"]),
+    ('∆', 'h', &["delta"]),
+    ('⍙', '>', &["delta underbar"]),
+];
+
+/// The shape of a result that is Y's own.
+const SAME: &str = "⍴Y";
+/// The shape of a scalar function's result.
+const PAIR: &str = "⍴X and ⍴Y, which agree; one item goes with any shape";
+const NONE: &[Fails] = &[];
+const TEXT: Fails = (Kind::Domain, "characters", "f'a'");
+const TEXTS: Fails = (Kind::Domain, "characters", "'a'f 1");
+const RANKS: Fails = (Kind::Rank, "ranks differ", "(2 2⍴1)f 1 2");
+const LENGTHS: Fails = (Kind::Length, "lengths differ", "1 2 f 1 2 3");
+const ONE: &[Fails] = &[TEXT];
+const ANY: &[Fails] = &[RANKS, LENGTHS];
+const TWO: &[Fails] = &[RANKS, LENGTHS, TEXTS];
+const REAL: &[Fails] = &[RANKS, LENGTHS, TEXTS, (Kind::Domain, "complex numbers", "1f 1J1")];
+const BITS: &[Fails] = &[RANKS, LENGTHS, (Kind::Domain, "anything but 0 and 1", "2f 1")];
+
+const fn meaning(
+    name: &'static str,
+    help: &'static str,
+    shape: &'static str,
+    errors: &'static [Fails],
+    example: (&'static str, &'static str),
+    class: Class,
+    does: Does,
+) -> Option<Meaning> {
+    Some(Meaning { name, help, shape, errors, example, class, does, axis: false })
+}
+
+const fn with_axis(
+    name: &'static str,
+    help: &'static str,
+    shape: &'static str,
+    errors: &'static [Fails],
+    example: (&'static str, &'static str),
+    class: Class,
+    does: Does,
+) -> Option<Meaning> {
+    Some(Meaning { name, help, shape, errors, example, class, does, axis: true })
+}
+
+const fn function(
+    glyph: char,
+    key: Option<char>,
+    names: &'static [&'static str],
+    monadic: Option<Meaning>,
+    dyadic: Option<Meaning>,
+) -> Prim {
+    Prim { glyph, key, names, role: Role::Function, monadic, dyadic, operator: None }
+}

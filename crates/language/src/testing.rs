@@ -1,0 +1,148 @@
+//! The world of tests: evaluations go to the oracle, files are kept in memory, time stands still.
+
+use crate::eval::host::{self, Now};
+use aplomb_ground::error::{Error, Kind, Result};
+use aplomb_ground::limits::{Budget, Interrupt, Limits};
+use aplomb_ground::span::Place;
+use aplomb_values::array::Array;
+use aplomb_values::array::format::Style;
+use aplomb_values::dag::Recorded;
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::scalar::{self, Src};
+use aplomb_values::reference::{error_of, evaluate};
+use std::collections::{BTreeMap, VecDeque};
+
+/// A session without devices, for tests of the language alone: files are kept in memory, time stands still.
+pub struct Host {
+    pub limits: Limits,
+    pub budget: Budget,
+    pub interrupt: Interrupt,
+    /// All that was printed.
+    pub printed: String,
+    /// How many evaluations were forced.
+    pub forces: usize,
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// Lines that will be typed.
+    pub typed: VecDeque<String>,
+    /// Milliseconds since 1970.
+    pub clock: i64,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Host {
+            limits: Limits::default(),
+            budget: Budget::new(1 << 32),
+            interrupt: Interrupt::default(),
+            printed: String::new(),
+            forces: 0,
+            files: BTreeMap::new(),
+            typed: VecDeque::new(),
+            clock: 1_785_000_000_000,
+        }
+    }
+}
+
+impl host::Host for Host {
+    fn force(&mut self, recorded: Recorded) -> Result<Vec<Array>> {
+        self.forces += 1;
+        let wanted: u64 = recorded.dag.ids().map(|at| recorded.dag.elements(at)).sum();
+        self.budget.charge_elements(wanted as usize, 8)?;
+        evaluate(&recorded, &self.budget)?.map_err(|f| error_of(&f, &recorded.dag, recorded.needed.as_ref()))
+    }
+
+    fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
+        let item = |s: Src, i: usize| match s {
+            Src::One(x) => x,
+            Src::Many(v) => v[i],
+        };
+        for (i, o) in out.iter_mut().enumerate() {
+            match scalar::eval(op, ct, item(x, i), item(y, i)) {
+                Ok(v) => *o = v,
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
+    }
+
+    fn read_file(&mut self, path: &str) -> Result<Vec<u8>> {
+        self.files.get(path).cloned().ok_or_else(|| no_file(path))
+    }
+
+    fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
+        self.files.insert(path.into(), bytes.to_vec());
+        Ok(())
+    }
+
+    fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
+        self.files.entry(path.into()).or_default().extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn read_npy(&mut self, path: &str) -> Result<Array> {
+        Err(no_file(path))
+    }
+
+    fn write_npy(&mut self, path: &str, _array: &Array) -> Result<()> {
+        Err(no_file(path))
+    }
+
+    fn exists(&mut self, path: &str) -> bool {
+        self.files.contains_key(path)
+    }
+
+    fn delete(&mut self, path: &str) -> Result<()> {
+        self.files.remove(path).map(|_| ()).ok_or_else(|| no_file(path))
+    }
+
+    fn now(&mut self) -> Now {
+        Now { ms: self.clock, offset_ms: 0 }
+    }
+
+    fn spent(&mut self) -> (f64, f64) {
+        (0.0, 0.0)
+    }
+
+    fn sleep(&mut self, seconds: f64) -> Result<f64> {
+        self.clock += (seconds * 1e3) as i64;
+        Ok(seconds)
+    }
+
+    fn read_line(&mut self, _prompt: &str) -> Option<String> {
+        self.typed.pop_front()
+    }
+
+    fn statement(&mut self, _place: &Place) {}
+
+    fn show(&mut self, _value: &Array, text: &str, _style: &Style) {
+        self.printed.push_str(text);
+    }
+
+    fn output(&mut self, text: &str) {
+        self.printed.push_str(text);
+    }
+
+    fn prompt(&mut self, text: &str) {
+        self.output(text);
+    }
+
+    fn entropy(&mut self) -> u64 {
+        42
+    }
+}
+
+fn no_file(path: &str) -> Error {
+    Error::new(Kind::FileName, format!("there is no file {path}"))
+}

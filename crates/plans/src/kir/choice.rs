@@ -1,0 +1,119 @@
+//! What of a launch's text is a choice: what was chosen, for the trace, and what else a tuner may try.
+//!
+//! Rows: BAR-06, ACC-26; CUDA §4, §6. In: a launch's code. Only choices that change no bit of a value are candidates: a
+//! fold's sums and a scan's have an order that follows the points of a thread, so these are as they come.
+
+use super::{Code, Kernel, Spread, Stmt, THREADS};
+use aplomb_ground::trace::{Grid, SpreadRecord};
+
+/// What a tuner may set of a text. Values do not depend on it, but for the order of sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Tuning {
+    /// Points that a thread takes at a time, a power of two up to 16. None: as `vector` says.
+    pub items: Option<u32>,
+    /// Blocks stay and draw the next tile of points, where a launch has loops.
+    pub persistent: bool,
+    /// Of a block of a map.
+    pub threads: u32,
+}
+
+impl Default for Tuning {
+    fn default() -> Tuning {
+        Tuning { items: None, persistent: false, threads: THREADS }
+    }
+}
+
+impl Tuning {
+    /// `2 points a thread`, `1 point a thread, 128 threads a block`, `blocks that stay`.
+    pub fn says(&self) -> String {
+        let threads = match self.threads {
+            THREADS => String::new(),
+            other => format!(", {other} threads a block"),
+        };
+        let points = match (self.persistent, self.items) {
+            (true, _) => "blocks that stay".into(),
+            (false, Some(1)) => "1 point a thread".into(),
+            (false, Some(items)) => format!("{items} points a thread"),
+            (false, None) => "as it comes".into(),
+        };
+        points + &threads
+    }
+}
+
+/// What a kernel's text could be instead, the same bits in the same places.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Choices {
+    /// Points a thread; empty where the shape fixes them.
+    pub items: Vec<u32>,
+    /// Threads of a block; empty where the shape fixes them.
+    pub threads: Vec<u32>,
+    /// Whether blocks may stay.
+    pub persistent: bool,
+}
+
+impl Code {
+    /// What this launch's text chose, and what else there is, the text's own first; alone where nothing is to choose.
+    pub fn candidates(&self) -> Vec<Tuning> {
+        let [kernel] = self.kernels.as_slice() else { return vec![Tuning::default()] };
+        let stays = kernel.choices.persistent && kernel.spread == Spread::Tiles;
+        let own = Tuning { items: Some(kernel.items), persistent: stays, threads: kernel.threads };
+        let choices = &kernel.choices;
+        let items = choices.items.iter().map(|k| Tuning { items: Some(*k), ..Tuning::default() });
+        let threads = choices.threads.iter().map(|n| Tuning { threads: *n, ..own });
+        let stay = choices.persistent.then_some(Tuning { items: Some(1), persistent: true, ..Tuning::default() });
+        std::iter::once(own).chain(items.chain(threads).chain(stay).filter(|t| *t != own)).collect()
+    }
+
+    /// Its kernels as the trace has them, on a device that so many blocks fill.
+    pub fn spread(&self, full: u64) -> Vec<SpreadRecord> {
+        self.kernels.iter().map(|k| spread(k, full)).collect()
+    }
+
+    /// Bytes of shared memory that its text declares, of the kernel with most.
+    pub fn shared(&self) -> u32 {
+        self.kernels.iter().map(|k| shared(&k.body)).max().unwrap_or(0)
+    }
+
+    /// The geometry of the kernel with most blocks; `smem` bytes of shared memory are the launch's.
+    pub fn grid(&self, full: u64, smem: u32) -> Grid {
+        let widest = self.kernels.iter().max_by_key(|k| k.blocks(k.points, full));
+        let (blocks, threads) = widest.map_or((0, 0), |k| (k.blocks(k.points, full), k.threads));
+        Grid { grid: [u64::from(blocks), 1, 1], block: [threads, 1, 1], smem }
+    }
+}
+
+fn shared(body: &[Stmt]) -> u32 {
+    let own = |s: &Stmt| match s {
+        Stmt::Shared { of, count, .. } => of.bytes() * count,
+        Stmt::SharedFours { count, .. } => 16 * count,
+        Stmt::If(_, body)
+        | Stmt::For { body, .. }
+        | Stmt::Each { body, .. }
+        | Stmt::Unrolled { body, .. }
+        | Stmt::Halve { body, .. } => shared(body),
+        _ => 0,
+    };
+    body.iter().map(own).sum()
+}
+
+fn spread(kernel: &Kernel, full: u64) -> SpreadRecord {
+    let (by, runs) = match kernel.spread {
+        Spread::Threads => ("thread", false),
+        Spread::Warps => ("warp", false),
+        Spread::Blocks => ("block", false),
+        Spread::Tiles => ("tile", false),
+        Spread::Runs(_) => ("run", true),
+    };
+    SpreadRecord {
+        by: by.into(),
+        threads: kernel.threads,
+        items: kernel.items,
+        points: kernel.points,
+        each: kernel.per_block(),
+        blocks: kernel.blocks(kernel.points, full),
+        bounded: !runs,
+        choices: kernel.choices.items.clone(),
+        sizes: kernel.choices.threads.clone(),
+        persistent: kernel.choices.persistent.then_some(kernel.spread == Spread::Tiles),
+    }
+}

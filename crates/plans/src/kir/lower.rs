@@ -1,0 +1,603 @@
+//! A launch becomes a kernel: its loop, its index arithmetic, its body, its fold.
+//!
+//! Rows: ACC-06, ACC-16, BAR-11; CUDA §2–§4. Here: which shape a launch has, maps (grid-stride), and the body, which
+//! all shapes share; `fold`, `places` and `whole` are the others. Values are double, or float where the node is f32;
+//! storage types convert at loads and stores. Overflow is tested where a value is stored or would be hidden, not at
+//! every operation.
+
+use super::fast::{self, Fast, narrowed};
+use super::ops::{Form, Speed};
+use super::scan::Shape;
+use super::vector::{self, Way};
+use super::{Choices, Code, Expr, Kernel, Param, ParamKind, Scratch, Spread, Stmt, Tuning, Type};
+use super::{fold, index, ops, parts, product};
+use crate::plan::{BufId, Kind, Launch, Load, Plan, Step, ValueId, What};
+use aplomb_ground::error::{Result, internal, nonce};
+use aplomb_values::array::DType;
+use aplomb_values::dag::ix::linear;
+use aplomb_values::dag::{Along, NodeId, Read, RoundDoes, Rounds};
+use aplomb_values::prim::op::{Fails, Op};
+use std::collections::BTreeMap;
+
+const THREADS: u32 = super::THREADS;
+
+/// Rows of so few elements are a thread's, of so many a warp's, of more a block's.
+pub(super) const FEW: usize = 16;
+pub(super) const MANY: usize = 1024;
+
+/// The axis of the domain along which neighbouring threads are neighbours; None: there is one point.
+pub fn lanes(launch: &Launch) -> Option<usize> {
+    let last = launch.domain.len().checked_sub(1)?;
+    match launch.axis {
+        // A thread a line.
+        Some(axis) if axis == last && launch.kind == Kind::Reduce && launch.domain[axis] <= FEW && last > 0 => {
+            Some(last - 1)
+        }
+        _ => Some(last),
+    }
+}
+
+pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Result<Code> {
+    fold::foldable(launch)?;
+    let (sites, narrow) = (sites(launch), index::is_narrow(plan, launch));
+    let (params, checked) = (Vec::new(), Vec::new());
+    let mut k = Lowering {
+        plan,
+        launch,
+        number,
+        params,
+        sites,
+        variables: 0,
+        checked,
+        narrow,
+        tuning,
+        items: 1,
+        threads: THREADS,
+        choices: Choices::default(),
+        fast: fast::begun(plan.math, launch),
+        unordered: false,
+        near: BTreeMap::new(),
+        kernels: Vec::new(),
+        scratch: Vec::new(),
+    };
+    k.buffers();
+    let outer = launch.outer();
+    let count = |shape: &[usize]| shape.iter().map(|n| *n as u64).product::<u64>();
+    let product = product::Tiled::of(launch);
+    let (body, spread, points) = match launch.axis {
+        Some(_) if launch.kind == Kind::Whole => {
+            k.whole()?;
+            return Ok(k.done());
+        }
+        None if launch.tiling.is_some() => {
+            let (body, boxes) = k.tiled()?;
+            (body, Spread::Blocks, boxes)
+        }
+        None => k.map(count(&launch.domain))?,
+        Some(axis) if launch.kind == Kind::Scan => k.scan(axis)?,
+        Some(axis) if launch.kind == Kind::Compact => k.compact(axis)?,
+        Some(_) if let Some(product) = &product => k.fold_tiles(product)?,
+        Some(_) if count(&outer) == 1 => (k.fold_all()?, Spread::Threads, count(&launch.domain)),
+        Some(axis) if parts::are_few(&launch.domain, axis, count(&outer)) => k.fold_parts(axis)?,
+        Some(axis) if axis + 1 == launch.domain.len() && launch.domain[axis] > FEW => match launch.domain[axis] {
+            ..=MANY => (k.fold_rows(&outer, Spread::Warps)?, Spread::Warps, count(&outer)),
+            _ => (k.fold_rows(&outer, Spread::Blocks)?, Spread::Blocks, count(&outer)),
+        },
+        Some(axis) => (k.fold_columns(axis)?, Spread::Threads, count(&outer)),
+    };
+    k.kernel(body, spread, points);
+    Ok(k.done())
+}
+
+/// The launch's failing sites in evaluation order.
+fn sites(launch: &Launch) -> Vec<u32> {
+    let mut all: Vec<u32> = launch.sites().collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+pub(super) struct Lowering<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) launch: &'a Launch,
+    number: usize,
+    /// Of the kernel that is being lowered.
+    pub(super) params: Vec<Param>,
+    sites: Vec<u32>,
+    pub(super) variables: usize,
+    checked: Vec<BufId>,
+    /// Indices are i32.
+    pub(super) narrow: bool,
+    pub(super) tuning: Tuning,
+    /// Points that a thread takes at a time.
+    pub(super) items: u32,
+    /// Of a block.
+    pub(super) threads: u32,
+    /// What else they and the text could be.
+    pub(super) choices: Choices,
+    /// What of the launch is computed otherwise than on the CPU.
+    pub(super) fast: Fast,
+    pub(super) unordered: bool,
+    /// By load: where a tile has it.
+    pub(super) near: BTreeMap<u32, Expr>,
+    kernels: Vec<Kernel>,
+    scratch: Vec<Scratch>,
+}
+
+/// A list of steps being lowered: what each value is called and which may be infinite.
+pub(super) struct Body {
+    pub(super) out: Vec<Stmt>,
+    pub(super) values: Vec<Expr>,
+    pub(super) loose: Vec<bool>,
+    /// The element's number, for failures.
+    pub(super) index: &'static str,
+}
+
+/// Where steps run: names and extents of their point's axes, and what the folds before them gave.
+#[derive(Clone, Copy)]
+pub(super) struct At<'a> {
+    pub(super) axes: &'a [String],
+    pub(super) extents: &'a [usize],
+    pub(super) reduced: &'a [String],
+}
+
+impl<'a> At<'a> {
+    /// No fold is before them.
+    pub(super) fn point(axes: &'a [String], extents: &'a [usize]) -> At<'a> {
+        At { axes, extents, reduced: &[] }
+    }
+}
+
+/// Places that values tell, each along an axis; `bad` is what one beyond it is.
+pub(super) struct Spots<'a> {
+    pub(super) along: &'a [Along],
+    pub(super) places: &'a [String],
+    pub(super) origin: f64,
+    pub(super) bad: &'a str,
+}
+
+/// Which values a list of stores writes.
+#[derive(Clone, Copy)]
+pub(super) enum Part {
+    Body,
+    After,
+    /// Body values of the places that a mask keeps.
+    Kept,
+}
+
+impl Lowering<'_> {
+    fn done(self) -> Code {
+        let Lowering { kernels, scratch, sites, checked, fast, unordered, .. } = self;
+        Code { kernels, scratch, sites, checked, fast, unordered }
+    }
+
+    /// The kernel of a body, after those before it; the next one begins with no parameters but the buffers.
+    pub(super) fn kernel(&mut self, body: Vec<Stmt>, spread: Spread, points: u64) -> &mut Kernel {
+        let has = |name: &str| self.params.iter().any(|p| p.name == name);
+        let (own, counted) = (has("part"), has("ticket"));
+        let shared = counted || has("tickets");
+        let wanted = |name: &str| match name {
+            "first" => counted,
+            "parts" => own,
+            _ => true,
+        };
+        let all = [("lo", Type::U64), ("n", Type::U64), ("first", Type::U32), ("parts", Type::U32)];
+        for (name, of) in all.into_iter().filter(|(name, _)| wanted(name)) {
+            self.params.push(Param { name: name.into(), what: ParamKind::Launch(of) });
+        }
+        self.params.push(Param { name: "err".into(), what: ParamKind::Scratch(Type::U64) });
+        let partials = if shared { self.launch.reductions.len() as u32 } else { 0 };
+        let name = match self.kernels.len() {
+            0 => format!("k{}", self.number),
+            later => format!("k{}_{later}", self.number),
+        };
+        let params = std::mem::take(&mut self.params);
+        self.begin();
+        let at = self.kernels.len();
+        let (clears, items, choices) =
+            (Vec::new(), std::mem::replace(&mut self.items, 1), std::mem::take(&mut self.choices));
+        let threads = std::mem::replace(&mut self.threads, THREADS);
+        self.kernels.push(Kernel { name, params, body, threads, spread, items, choices, points, partials, clears });
+        &mut self.kernels[at]
+    }
+
+    /// A new kernel: what was lowered and put nowhere is forgotten.
+    pub(super) fn begin(&mut self) {
+        self.variables = 0;
+        self.params.clear();
+        self.buffers();
+    }
+
+    /// Memory that the launch's kernels share, as a parameter of this one; the first that names it says how large it
+    /// is.
+    pub(super) fn shared(&mut self, name: &str, of: Type, items: u64) {
+        if !self.scratch.iter().any(|s| s.name == name) {
+            self.scratch.push(Scratch { name: name.into(), bytes: items.saturating_mul(u64::from(of.bytes())) });
+        }
+        if !self.params.iter().any(|p| p.name == name) {
+            self.params.push(Param { name: name.into(), what: ParamKind::Scratch(of) });
+        }
+    }
+
+    pub(super) fn storage(&self, at: BufId) -> Type {
+        storage(self.plan.buffer(at).dtype)
+    }
+
+    /// An item of a buffer that is read.
+    pub(super) fn item(&self, at: BufId, place: &str) -> Result<Expr> {
+        let name = self.buffer(at, false)?;
+        Ok(match self.storage(at) {
+            Type::F64 | Type::F32 => format!("{name}[{place}]"),
+            _ => format!("(double){name}[{place}]"),
+        })
+    }
+
+    fn buffers(&mut self) {
+        let mut seen: Vec<BufId> = Vec::new();
+        for load in &self.launch.loads {
+            if !seen.contains(&load.buf) {
+                let of = storage(self.plan.buffer(load.buf).dtype);
+                let name = format!("a{}", seen.len());
+                self.params.push(Param { name, what: ParamKind::In(of, load.buf.0) });
+                seen.push(load.buf);
+            }
+        }
+        for (k, store) in self.launch.stores.iter().chain(&self.launch.after_stores).enumerate() {
+            let of = storage(self.plan.buffer(store.buf).dtype);
+            self.params.push(Param { name: format!("r{k}"), what: ParamKind::Out(of, store.buf.0) });
+        }
+    }
+
+    pub(super) fn buffer(&self, at: BufId, out: bool) -> Result<&str> {
+        let found = self.params.iter().find(|p| match p.what {
+            ParamKind::In(_, b) => !out && b == at.0,
+            ParamKind::Out(_, b) => out && b == at.0,
+            _ => false,
+        });
+        found.map(|p| p.name.as_str()).ok_or_else(|| internal("a buffer without a parameter"))
+    }
+
+    /// A new number parameter. Equal numbers are not one parameter: the text must not depend on which are equal.
+    pub(super) fn number(&mut self, kind: char, of: Type, value: f64) -> String {
+        let mine = |p: &&Param| matches!(p.what, ParamKind::Number(..)) && p.name.starts_with(kind);
+        let name = format!("{kind}{}", self.params.iter().filter(mine).count());
+        self.params.push(Param { name: name.clone(), what: ParamKind::Number(of, value) });
+        name
+    }
+
+    fn map(&mut self, points: u64) -> Result<Shape> {
+        let mut body = Body::new("i");
+        let axes = self.axes(&self.launch.domain.clone(), "i", &mut body.out);
+        self.steps(&self.launch.body, At::point(&axes, &self.launch.domain), &mut body)?;
+        self.stores(Part::Body, "i", &mut body)?;
+        let items = vector::choices(self.launch, &self.params, &body.out);
+        let threads = if items.is_empty() { Vec::new() } else { vec![THREADS / 2, THREADS, 2 * THREADS] };
+        self.choices = Choices { items, threads, persistent: self.has_loop() };
+        if self.tuning.persistent && self.choices.persistent {
+            return Ok(self.persistent(body.out, points));
+        }
+        self.threads = Some(self.tuning.threads).filter(|n| self.choices.threads.contains(n)).unwrap_or(THREADS);
+        Ok((self.spread(&Way::all(), body.out)?, Spread::Threads, points))
+    }
+
+    pub(super) fn after(&mut self, reduced: &[String], at: &str, axes: &[String], out: &mut Vec<Stmt>) -> Result<()> {
+        let mut body = Body::new(if at == "o" { "o" } else { "0" });
+        let outer = self.launch.outer();
+        self.steps(&self.launch.after, At { reduced, ..At::point(axes, &outer) }, &mut body)?;
+        self.stores(Part::After, at, &mut body)?;
+        out.append(&mut body.out);
+        Ok(())
+    }
+
+    pub(super) fn steps(&mut self, steps: &[Step], at: At, body: &mut Body) -> Result<()> {
+        steps.iter().try_for_each(|step| self.step(step, steps, at, body))
+    }
+
+    /// One of the steps; those before it have their values in the body.
+    pub(super) fn step(&mut self, step: &Step, steps: &[Step], at: At, body: &mut Body) -> Result<()> {
+        let At { axes, reduced, .. } = at;
+        let (text, loose) = match &step.what {
+            What::Const(x) => {
+                let name = self.number('p', Type::F64, *x);
+                body.values.push(name);
+                body.loose.push(false);
+                return Ok(());
+            }
+            What::Load(l) if self.near.contains_key(l) => (self.near_item(*l, axes), false),
+            What::Load(l) => {
+                let load = self.launch.loads[*l as usize].clone();
+                (self.load(&load, at, body)?, false)
+            }
+            What::Index { ix, origin } => {
+                let origin = self.number('p', Type::F64, *origin);
+                (format!("{origin} + (double)({})", self.index(ix, axes)), false)
+            }
+            What::Reduced(k) => (reduced[*k as usize].clone(), true),
+            What::Guard { tests, value } => {
+                let (value, loose) = (body.values[*value as usize].clone(), body.loose[*value as usize]);
+                let tests = self.launch.guards[*tests as usize].clone();
+                (self.guarded(&tests, value, axes), loose)
+            }
+            What::Part { tests, yes, no } => {
+                let tests = self.launch.guards[*tests as usize].clone();
+                let holds = self.holds(&tests, axes);
+                let loose = body.loose[*yes as usize] || body.loose[*no as usize];
+                (format!("({holds} ? {} : {})", body.values[*yes as usize], body.values[*no as usize]), loose)
+            }
+            What::Select { cond, yes, no } => (self.chosen(*cond, *yes, *no, steps, body), false),
+            What::Loop { args, body: rounds, result } => (self.rounds(step, args, rounds, *result, body)?, false),
+            What::Gather { load, along, places, origin } => {
+                let load = self.launch.loads[*load as usize].clone();
+                let bad = self.bad(step.site, body.index);
+                let places: Vec<String> = places.iter().map(|v| body.values[*v as usize].clone()).collect();
+                let spots = Spots { along, places: &places, origin: *origin, bad: &bad };
+                (self.gather(&load, &spots, at)?, false)
+            }
+            What::Op { op, ct, args } => self.operation(step, *op, *ct, args, steps, body)?,
+        };
+        // Where it is not wanted it may not fail.
+        let text = match step.guard {
+            Some(g) if text.contains("Bad{") => {
+                let tests = self.launch.guards[g as usize].clone();
+                format!("({} ? {text} : 0.0)", self.holds(&tests, axes))
+            }
+            _ => text,
+        };
+        let name = format!("v{}", self.variables);
+        self.variables += 1;
+        let is_float = step.dtype == DType::F32;
+        let text = if is_float { format!("(float)({text})") } else { text };
+        let of = if is_float { Type::F32 } else { Type::F64 };
+        body.out.push(Stmt::Let { name: name.clone(), of, is: text, node: Some(step.node) });
+        body.values.push(name);
+        // What is finite in f64 may be beyond f32.
+        body.loose.push(loose || is_float && matches!(step.what, What::Op { .. } | What::Reduced(_)));
+        Ok(())
+    }
+
+    pub(super) fn operation(
+        &mut self,
+        step: &Step,
+        op: Op,
+        ct: f64,
+        args: &[ValueId],
+        steps: &[Step],
+        body: &Body,
+    ) -> Result<(Expr, bool)> {
+        let row = op.row();
+        let bad = self.bad(step.site, body.index);
+        let types = || args.iter().map(|a| steps[*a as usize].dtype);
+        let exact = ct == 0.0 || types().any(|d| d.is_integer() || d == DType::F32 || d == DType::Char);
+        let logic = types().all(|d| d == DType::Bool);
+        let ct = if row.tolerant && !exact { self.number('p', Type::F64, ct) } else { "0.0".into() };
+        let speed = self.speed(op, step, args, steps);
+        let arg = |k: usize| match args.get(k) {
+            None => String::new(),
+            Some(at) => {
+                let keeps = row.keeps.then(|| body.values[*at as usize].clone());
+                let text = keeps.unwrap_or_else(|| self.sure(*at, steps, body));
+                if speed == Speed::Single { narrowed(text, &steps[*at as usize]) } else { text }
+            }
+        };
+        let text = ops::text(op, &arg(0), &arg(1), &ct, &bad, Form { exact, logic, speed })
+            .ok_or_else(|| nonce(format!("{} on CUDA", op.glyph())))?;
+        let loose = row.fails == Fails::Overflow || row.keeps && args.iter().any(|a| body.loose[*a as usize]);
+        Ok((text, loose))
+    }
+
+    /// A value before something that would hide ∞ in it; the failure is the step's that made it.
+    pub(super) fn sure(&self, at: ValueId, steps: &[Step], body: &Body) -> Expr {
+        let name = body.values[at as usize].clone();
+        if !body.loose[at as usize] {
+            return name;
+        }
+        let site = steps.get(at as usize).map_or(0, |s| s.site);
+        format!("sure({name}, {})", self.bad(site, body.index))
+    }
+
+    pub(super) fn bad(&self, site: u32, index: &str) -> String {
+        let site = self.sites.iter().position(|s| *s == site).unwrap_or(0);
+        format!("Bad{{err, {site}, {index}}}")
+    }
+
+    pub(super) fn stores(&mut self, part: Part, at: &str, body: &mut Body) -> Result<()> {
+        let launch = self.launch;
+        let (stores, steps) = match part {
+            Part::Body => (&launch.stores, &launch.body),
+            Part::After => (&launch.after_stores, &launch.after),
+            Part::Kept => (&launch.after_stores, &launch.body),
+        };
+        for s in stores {
+            let buffer = self.plan.buffer(s.buf);
+            let to = self.buffer(s.buf, true)?.to_string();
+            let value = body.values[s.value as usize].clone();
+            let site = steps.get(s.value as usize).map_or(0, |step| step.site);
+            let of = storage(buffer.dtype);
+            let range = buffer.dtype.range().filter(|_| buffer.checked && buffer.dtype.is_integer());
+            let value = match range {
+                // What is infinite does not fit either: the launch that runs again finds it.
+                Some((lo, hi)) => {
+                    let bit = 1u64 << self.checked.len();
+                    self.checked.push(s.buf);
+                    format!("fits({value}, {lo:?}, {hi:?}, err, {bit}ull)")
+                }
+                None if body.loose[s.value as usize] => format!("sure({value}, {})", self.bad(site, body.index)),
+                None => value,
+            };
+            let is = if of == Type::F64 { value } else { format!("({})({value})", of.cuda()) };
+            body.out.push(Stmt::Store { to, at: at.into(), is, node: Some(buffer.node) });
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, load: &Load, at: At, body: &mut Body) -> Result<Expr> {
+        let At { axes, extents, .. } = at;
+        let buffer = self.plan.buffer(load.buf);
+        let name = self.buffer(load.buf, false)?.to_string();
+        // Whatever their axes, places that are the points' own need no arithmetic.
+        let own = linear(&Read::identity(extents.len()).ix, extents, extents);
+        let whole = load.read.tests.is_empty() && linear(&load.read.ix, &buffer.shape, extents) == own;
+        let place = if whole && !extents.is_empty() && body.index != "0" {
+            body.index.into()
+        } else {
+            self.offset(&load.read, &buffer.shape, axes, extents)
+        };
+        let item = self.packed(load, extents, body).unwrap_or_else(|| format!("{name}[{place}]"));
+        let text = match storage(buffer.dtype) {
+            Type::F64 | Type::F32 => item,
+            _ => format!("(double){item}"),
+        };
+        Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, axes) })
+    }
+
+    fn chosen(&self, cond: ValueId, yes: ValueId, no: ValueId, steps: &[Step], body: &Body) -> Expr {
+        let sure = |k: ValueId| self.sure(k, steps, body);
+        format!("({} != 0.0 ? {} : {})", body.values[cond as usize], sure(yes), sure(no))
+    }
+
+    /// Rounds as a loop of its own in the thread; the name of the state that is wanted.
+    fn rounds(&mut self, step: &Step, args: &[ValueId], rounds: &Rounds, result: u8, body: &mut Body) -> Result<Expr> {
+        let bad = self.bad(step.site, body.index);
+        let sure = |name: &str, loose: bool| if loose { format!("sure({name}, {bad})") } else { name.to_string() };
+        let at = self.variables;
+        self.variables += 1;
+        let let_ = |name: String, is: String| Stmt::Let { name, of: Type::F64, is, node: Some(step.node) };
+        let mut inner = Body::new(body.index);
+        for (k, arg) in args.iter().enumerate() {
+            let value = sure(&body.values[*arg as usize], body.loose[*arg as usize]);
+            let name = if k < rounds.next.len() { format!("s{at}_{k}") } else { value.clone() };
+            if k < rounds.next.len() {
+                body.out.push(let_(name.clone(), value));
+            }
+            inner.values.push(name);
+            inner.loose.push(false);
+        }
+        self.round_steps((step.node, step.site), rounds, &format!("w{at}_"), &mut inner)?;
+        for (k, v) in rounds.next.iter().enumerate() {
+            let is = sure(&inner.values[*v as usize], inner.loose[*v as usize]);
+            inner.out.push(let_(format!("n{at}_{k}"), is));
+        }
+        let done = format!("d{at}_");
+        if let Some(v) = rounds.until {
+            body.out.push(let_(done.clone(), "0.0".into()));
+            inner.out.push(Stmt::Set {
+                name: done.clone(),
+                is: inner.values[v as usize].clone(),
+                node: Some(step.node),
+            });
+        }
+        for k in 0..rounds.next.len() {
+            let (name, is) = (format!("s{at}_{k}"), format!("n{at}_{k}"));
+            inner.out.push(Stmt::Set { name, is, node: Some(step.node) });
+        }
+        if rounds.until.is_some() {
+            inner.out.push(Stmt::If(format!("{done} != 0.0"), vec![Stmt::Do("break".into())]));
+        }
+        let (name, to) = (format!("r{at}_"), self.number('m', Type::U64, f64::from(rounds.count)));
+        body.out.push(Stmt::For { name, from: "0".into(), to, step: "1".into(), body: inner.out });
+        if rounds.until.is_some() {
+            body.out.push(Stmt::If(format!("{done} == 0.0"), vec![Stmt::Do(format!("fail({bad})"))]));
+        }
+        Ok(format!("s{at}_{result}"))
+    }
+
+    /// The steps of a body; its arguments' values are there, and a step's name is the prefix and its number.
+    pub(super) fn round_steps(
+        &mut self,
+        (node, site): (NodeId, u32),
+        rounds: &Rounds,
+        prefix: &str,
+        inner: &mut Body,
+    ) -> Result<()> {
+        // What the operations see of their operands' types: numbers of any kind.
+        let any = Step { what: What::Const(0.0), node, dtype: DType::F64, site, guard: None };
+        let steps = vec![any.clone(); inner.values.len() + rounds.steps.len()];
+        for (k, round) in rounds.steps.iter().enumerate() {
+            let args: Vec<ValueId> = round.args.iter().map(|a| u32::from(*a)).collect();
+            let (is, loose) = match (round.does, args.as_slice()) {
+                (RoundDoes::Op { op, ct }, args) => self.operation(&any, op, ct, args, &steps, inner)?,
+                (RoundDoes::Select, [cond, yes, no]) => (self.chosen(*cond, *yes, *no, &steps, inner), false),
+                (RoundDoes::Select, _) => return Err(internal("a choice of other than two values")),
+            };
+            let name = format!("{prefix}{k}");
+            inner.out.push(Stmt::Let { name: name.clone(), of: Type::F64, is, node: Some(node) });
+            inner.values.push(name);
+            inner.loose.push(loose);
+        }
+        Ok(())
+    }
+
+    /// An element whose place on some axes is a value.
+    fn gather(&mut self, load: &Load, spots: &Spots, at: At) -> Result<Expr> {
+        let shape = self.plan.buffer(load.buf).shape.clone();
+        let place = self.moved(&load.read, &shape, spots, at);
+        let text = self.item(load.buf, &place)?;
+        Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, at.axes) })
+    }
+
+    /// A place in an array of that shape, on some axes by a value: `spot` checks it and goes on at 0 where there is
+    /// none.
+    pub(super) fn moved(&mut self, read: &Read, shape: &[usize], spots: &Spots, at: At) -> Expr {
+        let strides = aplomb_values::array::strides(shape);
+        let mut place = self.offset(read, shape, at.axes, at.extents);
+        let (origin, bad) = (self.number('p', Type::F64, spots.origin), spots.bad);
+        for (along, value) in spots.along.iter().zip(spots.places) {
+            let extent = self.integer(along.extent as i64);
+            let by = match strides[along.axis as usize] as i64 * along.times {
+                1 => String::new(),
+                stride => format!(" * {}", self.integer(stride)),
+            };
+            place = format!("{place} + spot({value} - {origin}, {extent}, {bad}){by}");
+        }
+        place
+    }
+}
+
+impl Body {
+    pub(super) fn new(index: &'static str) -> Body {
+        Body { out: Vec::new(), values: Vec::new(), loose: Vec::new(), index }
+    }
+}
+
+pub(super) fn stride(name: &str, count: &str, body: Vec<Stmt>) -> Stmt {
+    Stmt::For {
+        name: name.into(),
+        from: format!("lo + (u64)blockIdx.x * {THREADS} + threadIdx.x"),
+        to: format!("lo + {count}"),
+        step: format!("(u64)gridDim.x * {THREADS}"),
+        body,
+    }
+}
+
+/// A warp a point.
+pub(super) fn warp_stride(name: &str, body: Vec<Stmt>) -> Stmt {
+    let warps = THREADS / 32;
+    Stmt::For {
+        name: name.into(),
+        from: format!("lo + (u64)blockIdx.x * {warps} + threadIdx.x / 32"),
+        to: "lo + n".into(),
+        step: format!("(u64)gridDim.x * {warps}"),
+        body,
+    }
+}
+
+pub(super) fn set(name: &str, is: &str) -> Stmt {
+    Stmt::Set { name: name.into(), is: is.into(), node: None::<NodeId> }
+}
+
+pub(super) fn store(to: &str, at: &str, is: &str) -> Stmt {
+    Stmt::Store { to: to.into(), at: at.into(), is: is.into(), node: None }
+}
+
+pub(super) fn storage(dtype: DType) -> Type {
+    match dtype {
+        DType::Bool => Type::U8,
+        DType::I8 => Type::I8,
+        DType::I16 => Type::I16,
+        DType::I32 => Type::I32,
+        DType::F32 => Type::F32,
+        DType::Char => Type::U32,
+        // No complex array is ever recorded.
+        DType::F64 | DType::Complex | DType::Nested => Type::F64,
+    }
+}

@@ -1,0 +1,362 @@
+//! Kir: thread-level structured code for one launch, the form between plan and CUDA text.
+//!
+//! Rows: ACC-06, ACC-16, BAR-11; CUDA §2. Start at `Kernel`, then `lower`. A statement carries the node it computes, so
+//! a printed line knows its nodes. Always: a variable is declared once before it is used (held by `check`); sizes,
+//! strides and constants are parameters, so the text does not depend on them.
+
+mod check;
+mod choice;
+mod compact;
+mod fast;
+mod fold;
+mod index;
+mod lower;
+mod ops;
+mod packed;
+mod parts;
+mod persistent;
+mod places;
+mod print;
+mod product;
+mod scan;
+mod scatter;
+mod sort;
+mod tidy;
+mod tiled;
+mod vector;
+mod whole;
+mod wide;
+
+pub use choice::{Choices, Tuning};
+pub use fast::{Fast, math};
+pub use lower::lanes;
+pub use product::{is_tiled, tiles};
+
+use crate::plan::{BufId, Launch, Plan};
+use aplomb_ground::error::{Result, internal};
+use aplomb_ground::trace::Cuda;
+use aplomb_values::array::DType;
+use aplomb_values::dag::NodeId;
+use std::sync::LazyLock;
+
+/// What a variable or parameter holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    F64,
+    F32,
+    I64,
+    U64,
+    U32,
+    U8,
+    I8,
+    I16,
+    I32,
+}
+
+impl Type {
+    pub fn cuda(self) -> &'static str {
+        match self {
+            Type::F64 => "double",
+            Type::F32 => "float",
+            Type::I64 => "i64",
+            Type::U64 => "u64",
+            Type::U32 => "u32",
+            Type::U8 => "u8",
+            Type::I8 => "i8",
+            Type::I16 => "i16",
+            Type::I32 => "i32",
+        }
+    }
+
+    /// Bytes of an item.
+    pub fn bytes(self) -> u32 {
+        match self {
+            Type::F64 | Type::I64 | Type::U64 => 8,
+            Type::F32 | Type::U32 | Type::I32 => 4,
+            Type::I16 => 2,
+            Type::U8 | Type::I8 => 1,
+        }
+    }
+}
+
+/// A parameter: a buffer or a number. `value` is what this launch passes for a number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    pub name: String,
+    pub what: ParamKind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParamKind {
+    In(Type, u32),
+    Out(Type, u32),
+    /// Device memory of the launcher: `err` (the failure and the stores that did not fit), what `Kernel::scratch`
+    /// knows, or what the launch's `scratch` names.
+    Scratch(Type),
+    Number(Type, f64),
+    /// Known at launch: `lo` and `n`, the points of this slice; `first` and `parts`, its place among all blocks.
+    Launch(Type),
+}
+
+/// Of every block, but of maps that a tuner set otherwise.
+pub const THREADS: u32 = 256;
+
+/// How a launch's points are shared out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// A thread a point, with the grid's stride.
+    Threads,
+    /// A warp a point.
+    Warps,
+    /// A block a point.
+    Blocks,
+    /// A block a tile, in the order of a ticket. Tiles are the points.
+    Tiles,
+    /// A block a run of so many consecutive points, and each block only one.
+    Runs(u32),
+}
+
+/// An expression is C++ text over declared names: only `lower` and `ops` write it, `check` reads its names.
+pub type Expr = String;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stmt {
+    /// A declaration with its value.
+    Let {
+        name: String,
+        of: Type,
+        is: Expr,
+        node: Option<NodeId>,
+    },
+    Set {
+        name: String,
+        is: Expr,
+        node: Option<NodeId>,
+    },
+    Store {
+        to: String,
+        at: Expr,
+        is: Expr,
+        node: Option<NodeId>,
+    },
+    /// A call for its effect, a barrier, a return.
+    Do(Expr),
+    Shared {
+        name: String,
+        of: Type,
+        count: u32,
+    },
+    /// Vectors of four f32.
+    SharedFours {
+        name: String,
+        count: u32,
+    },
+    /// A thread's own array, aligned for vectors of 16 bytes.
+    Local {
+        name: String,
+        of: Type,
+        count: u32,
+    },
+    If(Expr, Vec<Stmt>),
+    /// `for (u64 NAME = FROM; NAME < TO; NAME += STEP)`
+    For {
+        name: String,
+        from: Expr,
+        to: Expr,
+        step: Expr,
+        body: Vec<Stmt>,
+    },
+    /// `for (u64 NAME = NEXT; NAME < TO; NAME = NEXT)`
+    Each {
+        name: String,
+        next: Expr,
+        to: Expr,
+        body: Vec<Stmt>,
+    },
+    /// `for (u32 NAME = 0; NAME < COUNT; NAME++)`, of which the compiler writes so many out.
+    Unrolled {
+        name: String,
+        count: u32,
+        out: u32,
+        body: Vec<Stmt>,
+    },
+    /// `for (u32 NAME = FROM; NAME > 0; NAME >>= 1)`
+    Halve {
+        name: String,
+        from: u32,
+        body: Vec<Stmt>,
+    },
+    /// The loop below stays a loop: unrolled it would take registers for nothing.
+    Roll,
+    /// A remark on its own line.
+    Note(String),
+}
+
+/// One of a launch's kernels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    pub name: String,
+    pub params: Vec<Param>,
+    pub body: Vec<Stmt>,
+    pub threads: u32,
+    pub spread: Spread,
+    /// Points that a thread takes at a time.
+    pub items: u32,
+    /// What a tuner may choose instead.
+    pub choices: Choices,
+    /// All points, of which a slice takes `lo` to `lo + n`.
+    pub points: u64,
+    /// Partial results that each block or tile leaves to others.
+    pub partials: u32,
+    /// Scratch whose bytes are all set to that one before this kernel runs.
+    pub clears: Vec<(String, u8)>,
+}
+
+/// Device memory that a launch's kernels share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scratch {
+    pub name: String,
+    pub bytes: u64,
+}
+
+/// A launch as code: its kernels, in the order in which they run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Code {
+    pub kernels: Vec<Kernel>,
+    pub scratch: Vec<Scratch>,
+    /// The failing sites in evaluation order: the texts hold places in this list.
+    pub sites: Vec<u32>,
+    /// Results that some value may not fit: bit k of the second error word is the k-th store's.
+    pub checked: Vec<BufId>,
+    /// What is computed otherwise than on the CPU (`--math fast`).
+    pub fast: Fast,
+    /// Sums are added as threads come (`--reduce any`).
+    pub unordered: bool,
+}
+
+impl Kernel {
+    /// Points that a block takes at a time; a slice begins at a multiple of it.
+    pub fn per_block(&self) -> u64 {
+        match self.spread {
+            Spread::Threads => u64::from(self.threads) * u64::from(self.items),
+            Spread::Warps => u64::from(self.threads) / 32,
+            Spread::Blocks | Spread::Tiles => 1,
+            Spread::Runs(points) => u64::from(points),
+        }
+    }
+
+    /// The blocks for so many points; `full` of them fill the device.
+    pub fn blocks(&self, points: u64, full: u64) -> u32 {
+        let all = points.div_ceil(self.per_block().max(1));
+        let most = if matches!(self.spread, Spread::Runs(_)) { (1 << 31) - 1 } else { full };
+        all.min(most) as u32
+    }
+
+    /// Bytes of a scratch buffer in a launch of so many blocks, and whether it begins as zeros.
+    pub fn scratch(&self, name: &str, blocks: u64) -> (u64, bool) {
+        let folds = u64::from(self.partials);
+        match name {
+            "part" => (8 * folds * blocks, false),
+            "told" => (16 * folds * self.points, true),
+            "partials" => (8 * folds * self.points, false),
+            "strips" => (8 * folds * self.points * u64::from(THREADS), false),
+            "tickets" => (4 * self.points, true),
+            "status" => (8 * self.points, true),
+            _ => (8, true),
+        }
+    }
+}
+
+/// The launch's kernels, checked. Errors: NONCE for an operation without CUDA text.
+pub fn code(plan: &Plan, launch: &Launch, number: usize) -> Result<Code> {
+    tuned(plan, launch, number, Tuning::default())
+}
+
+/// The same with a tuner's choices.
+pub fn tuned(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Result<Code> {
+    let mut code = lower::lower(plan, launch, number, tuning)?;
+    let several = code.kernels.len() > 1;
+    let is_fast = code.fast.is_any();
+    for kernel in &mut code.kernels {
+        if is_fast {
+            fast::mark(&mut kernel.body);
+        }
+        tidy::drop_unused(&mut kernel.body);
+        tidy::drop_parameters(kernel, several);
+        check::check(kernel).map_err(|e| internal(format!("the code of {}: {e}", kernel.name)))?;
+    }
+    Ok(code)
+}
+
+/// The CUDA of a launch with its line map; the prelude stands in front of `program`.
+pub fn cuda(code: &Code) -> Cuda {
+    print::print(&code.kernels)
+}
+
+/// A kernel's text as caches know it: named `k`, without the marks of nodes. Equal texts are equal programs.
+pub fn canonical(kernel: &Kernel) -> String {
+    print::canonical(kernel)
+}
+
+/// Threads of a block of a canonical text.
+pub fn threads(text: &str) -> u32 {
+    let bounds = text.split(print::BOUNDS).nth(1).and_then(|rest| rest.split(')').next());
+    bounds.and_then(|n| n.parse().ok()).unwrap_or(THREADS)
+}
+
+/// A canonical text with a name.
+pub fn named(text: &str, name: &str) -> String {
+    text.replacen(print::NAME, &format!(" {name}("), 1)
+}
+
+/// A whole program of canonical texts, named `k0`, `k1` and so on, and the line on which each begins.
+pub fn assemble(texts: &[&str]) -> (String, Vec<u32>) {
+    let (mut out, mut lines) = (helpers(texts), Vec::new());
+    for (k, text) in texts.iter().enumerate() {
+        out.push('\n');
+        lines.push(out.matches('\n').count() as u32 + 1);
+        out += &named(text, &format!("k{k}"));
+    }
+    (out, lines)
+}
+
+/// A whole program NVRTC compiles: prelude and kernels.
+pub fn program(kernels: &[Cuda]) -> String {
+    let texts: Vec<&str> = kernels.iter().map(|c| c.text.as_str()).collect();
+    format!("{}\n{}", helpers(&texts), texts.join("\n"))
+}
+
+/// The prelude, and what else the texts call.
+pub fn helpers(texts: &[&str]) -> String {
+    let wanted = LIBRARY.iter().filter(|(name, _)| texts.iter().any(|t| t.contains(name)));
+    wanted.fold(PRELUDE.to_string(), |all, (_, text)| all + text)
+}
+
+/// Helpers of some shapes, by how their names begin.
+const LIBRARY: &[(&str, &str)] = &[
+    ("radix_", include_str!("sort.cu")),
+    ("tally_", include_str!("scatter.cu")),
+    ("gamma_", include_str!("gamma.cu")),
+    ("circle_by", include_str!("circle.cu")),
+    ("// Fast math.", include_str!("fast.cu")),
+];
+
+/// A canonical text that fails where a matrix that a library multiplies has items whose products may overflow.
+const RANGE: &str = include_str!("range.cu");
+
+/// The same of f32, whose items go up to 2*51.
+static RANGE_F32: LazyLock<String> = LazyLock::new(|| {
+    let text = RANGE.replace("const double*", "const float*").replace("0x1p499", "0x1p51f");
+    text.replace("2*499", "2*51")
+});
+
+/// The text that looks at operands of that type.
+pub fn range(dtype: DType) -> &'static str {
+    if dtype == DType::F32 { &RANGE_F32 } else { RANGE }
+}
+
+/// Items up to 2*499, or 2*51, and sums of so many products: none overflows.
+pub const RANGE_DEEP: u64 = 1 << 24;
+
+/// Helpers that every program starts with.
+pub const PRELUDE: &str = concat!(include_str!("prelude.cu"), include_str!("tiles.cu"));

@@ -1,0 +1,202 @@
+//! The CUDA text of every scalar operation: `{x}` `{y}` are operands, `{ct}` ⎕CT, `{bad}` where a failure goes.
+//!
+//! What a text calls stands in the prelude and is the meaning of `prim::scalar`, operation for operation, so that
+//! devices agree in every bit; only functions of a system's own library (`¯1○`, `5○`, `!` between whole numbers …) may
+//! differ in the last.
+
+use aplomb_values::prim::op::Op;
+
+/// An operation without a row here has no CUDA text yet: `kernel` says so by name.
+const TEXTS: &[(Op, &str)] = &[
+    (Op::Conj, "{x}"),
+    (Op::Neg, "0.0 - {x}"),
+    (Op::Sign, "({x} > 0.0) - ({x} < 0.0)"),
+    (Op::Recip, "divide(1.0, {x}, {bad})"),
+    (Op::Exp, "power_of_e({x})"),
+    (Op::Ln, "logarithm({x}, {bad})"),
+    (Op::Floor, "floor_near({x}, {ct})"),
+    (Op::Ceil, "0.0 - floor_near(0.0 - {x}, {ct})"),
+    (Op::Abs, "fabs({x})"),
+    (Op::Pi, "3.14159265358979312 * {x}"),
+    (Op::Not, "1.0 - bit({x}, {ct}, {bad})"),
+    (Op::Sqrt, "root({x}, {bad})"),
+    (Op::Circle(0), "root((1.0 - {x}) * (1.0 + {x}), {bad})"),
+    (Op::Circle(1), "sine({x}, 0)"),
+    (Op::Circle(2), "sine({x}, 1)"),
+    (Op::Circle(3), "tangent({x}, {bad})"),
+    (Op::Circle(4), "made(hypot({x}, 1.0), {x}, 0.0, {bad})"),
+    (Op::Circle(5), "made(sinh({x}), {x}, 0.0, {bad})"),
+    (Op::Circle(6), "made(cosh({x}), {x}, 0.0, {bad})"),
+    (Op::Circle(7), "tanh({x})"),
+    (Op::Circle(9), "{x}"),
+    (Op::Circle(10), "fabs({x})"),
+    (Op::Circle(11), "0.0"),
+    (Op::Circle(12), "({x} < 0.0 ? 3.14159265358979312 : 0.0)"),
+    (Op::Circle(-1), "made(asin({x}), 0.0, 0.0, {bad})"),
+    (Op::Circle(-2), "made(acos({x}), 0.0, 0.0, {bad})"),
+    (Op::Circle(-3), "atan({x})"),
+    (Op::Circle(-5), "asinh({x})"),
+    (Op::Circle(-6), "made(acosh({x}), {x}, 0.0, {bad})"),
+    (Op::Circle(-7), "made(atanh({x}), 0.0, 0.0, {bad})"),
+    (Op::Circle(-9), "{x}"),
+    (Op::Circle(-10), "{x}"),
+    (Op::Circle(-4), "circle_by(-4.0, {x}, 0.0, {bad})"),
+    (Op::Circle(8), "circle_by(8.0, {x}, 0.0, {bad})"),
+    (Op::Circle(-8), "circle_by(-8.0, {x}, 0.0, {bad})"),
+    (Op::Circle(-11), "circle_by(-11.0, {x}, 0.0, {bad})"),
+    (Op::Circle(-12), "circle_by(-12.0, {x}, 0.0, {bad})"),
+    (Op::CircleBy, "circle_by({x}, {y}, {ct}, {bad})"),
+    (Op::Fact, "gamma_factorial({x}, {bad})"),
+    (Op::Binomial, "gamma_binomial({x}, {y}, {bad})"),
+    (Op::Add, "{x} + {y}"),
+    (Op::Sub, "{x} - {y}"),
+    (Op::Mul, "{x} * {y}"),
+    (Op::Div, "divide({x}, {y}, {bad})"),
+    (Op::Pow, "power({x}, {y}, {bad})"),
+    (Op::Log, "divide(logarithm({y}, {bad}), logarithm({x}, {bad}), {bad})"),
+    (Op::Max, "({x} > {y} ? {x} : {y})"),
+    (Op::Min, "({x} < {y} ? {x} : {y})"),
+    (Op::Residue, "residue({x}, {y}, {ct})"),
+    (Op::Lcm, "made(common_multiple({x}, {y}, {ct}), {x}, {y}, {bad})"),
+    (Op::Gcd, "common_divisor({x}, {y}, {ct})"),
+    (Op::Nand, "1.0 - bit({x}, {ct}, {bad}) * bit({y}, {ct}, {bad})"),
+    (Op::Nor, "1.0 - fmax(bit({x}, {ct}, {bad}), bit({y}, {ct}, {bad}))"),
+    (Op::Eq, "(near({x}, {y}, {ct}) ? 1.0 : 0.0)"),
+    (Op::Ne, "(near({x}, {y}, {ct}) ? 0.0 : 1.0)"),
+    (Op::Lt, "({x} < {y} && !near({x}, {y}, {ct}) ? 1.0 : 0.0)"),
+    (Op::Le, "({x} < {y} || near({x}, {y}, {ct}) ? 1.0 : 0.0)"),
+    (Op::Ge, "({x} > {y} || near({x}, {y}, {ct}) ? 1.0 : 0.0)"),
+    (Op::Gt, "({x} > {y} && !near({x}, {y}, {ct}) ? 1.0 : 0.0)"),
+];
+
+/// `--math fast`: CUDA's own functions. Those that are not here are CUDA's own anyway, or as exact as they are fast.
+const FAST: &[(Op, &str)] = &[
+    (Op::Exp, "quick_exp({x})"),
+    (Op::Ln, "quick_log({x}, {bad})"),
+    (Op::Circle(1), "quick_sin({x})"),
+    (Op::Circle(2), "quick_cos({x})"),
+    (Op::Circle(3), "quick_tan({x}, {bad})"),
+    (Op::Log, "divide(quick_log({y}, {bad}), quick_log({x}, {bad}), {bad})"),
+];
+
+/// The same where the result is f32, and so are the operands.
+const SINGLE: &[(Op, &str)] = &[
+    (Op::Exp, "quick_expf({x})"),
+    (Op::Ln, "quick_logf({x}, {bad})"),
+    (Op::Circle(1), "quick_sinf({x})"),
+    (Op::Circle(2), "quick_cosf({x})"),
+    (Op::Circle(3), "quick_tanf({x}, {bad})"),
+    (Op::Sqrt, "quick_sqrtf({x}, {bad})"),
+    (Op::Recip, "quick_divf(1.0f, {x}, {bad})"),
+    (Op::Add, "{x} + {y}"),
+    (Op::Sub, "{x} - {y}"),
+    (Op::Mul, "{x} * {y}"),
+    (Op::Div, "quick_divf({x}, {y}, {bad})"),
+    (Op::Max, "({x} > {y} ? {x} : {y})"),
+    (Op::Min, "({x} < {y} ? {x} : {y})"),
+    (Op::Pow, "quick_powf({x}, {y}, {bad})"),
+    (Op::Log, "quick_divf(quick_logf({y}, {bad}), quick_logf({x}, {bad}), {bad})"),
+];
+
+/// Without tolerance.
+const EXACTLY: &[(Op, &str)] = &[
+    (Op::Floor, "floor({x})"),
+    (Op::Ceil, "0.0 - floor(0.0 - {x})"),
+    (Op::Eq, "({x} == {y} ? 1.0 : 0.0)"),
+    (Op::Ne, "({x} != {y} ? 1.0 : 0.0)"),
+    (Op::Lt, "({x} < {y} ? 1.0 : 0.0)"),
+    (Op::Le, "({x} <= {y} ? 1.0 : 0.0)"),
+    (Op::Ge, "({x} >= {y} ? 1.0 : 0.0)"),
+    (Op::Gt, "({x} > {y} ? 1.0 : 0.0)"),
+];
+
+/// Where both sides are booleans.
+const LOGIC: &[(Op, &str)] = &[
+    (Op::Not, "1.0 - {x}"),
+    (Op::Lcm, "{x} * {y}"),
+    (Op::Gcd, "({x} > {y} ? {x} : {y})"),
+    (Op::Nand, "1.0 - {x} * {y}"),
+    (Op::Nor, "({x} > {y} ? 1.0 - {x} : 1.0 - {y})"),
+];
+
+/// A fold's step over partial results. Those from `Lcm` on are logic: on booleans only.
+const FOLDS: &[(Op, &str)] = &[
+    (Op::Add, "{x} + {y}"),
+    (Op::Mul, "{x} * {y}"),
+    (Op::Max, "most({x}, {y})"),
+    (Op::Min, "least({x}, {y})"),
+    (Op::Lcm, "{x} * {y}"),
+    (Op::Gcd, "most({x}, {y})"),
+    (Op::Ne, "({x} != {y} ? 1.0 : 0.0)"),
+    (Op::Eq, "({x} == {y} ? 1.0 : 0.0)"),
+];
+
+fn find(table: &[(Op, &'static str)], op: Op) -> Option<&'static str> {
+    table.iter().find(|t| t.0 == op).map(|t| t.1)
+}
+
+/// Which of an operation's texts is wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Form {
+    /// Comparison without tolerance.
+    pub exact: bool,
+    /// Operands are 0 or 1.
+    pub logic: bool,
+    pub speed: Speed,
+}
+
+/// Whose function it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Speed {
+    /// The CPU's.
+    #[default]
+    Ours,
+    /// CUDA's, of f64.
+    Double,
+    /// CUDA's, of f32.
+    Single,
+}
+
+impl Speed {
+    /// The rows that come before all others.
+    fn rows(self) -> &'static [(Op, &'static str)] {
+        match self {
+            Speed::Ours => &[],
+            Speed::Double => FAST,
+            Speed::Single => SINGLE,
+        }
+    }
+}
+
+/// Whether CUDA's function of f32 is another one than ours.
+pub fn is_single(op: Op) -> bool {
+    find(SINGLE, op).is_some_and(|text| text.contains("quick_"))
+}
+
+/// Whether CUDA's function of f64 is another one than ours.
+pub fn is_double(op: Op) -> bool {
+    find(FAST, op).is_some()
+}
+
+/// Whether there is a row for operands of f32.
+pub fn has_single(op: Op) -> bool {
+    find(SINGLE, op).is_some()
+}
+
+/// The expression, or None where there is none yet.
+pub fn text(op: Op, x: &str, y: &str, ct: &str, bad: &str, form: Form) -> Option<String> {
+    let logical = find(LOGIC, op).filter(|_| form.logic);
+    let exact = find(EXACTLY, op).filter(|_| form.exact);
+    let form = find(form.speed.rows(), op).or(exact).or(logical).or_else(|| find(TEXTS, op))?;
+    Some(form.replace("{x}", x).replace("{y}", y).replace("{ct}", ct).replace("{bad}", bad))
+}
+
+/// A reduction's step over partial results.
+pub fn fold(op: Op, x: &str, y: &str) -> Option<String> {
+    find(FOLDS, op).map(|form| form.replace("{x}", x).replace("{y}", y))
+}
+
+/// Whether the step stands for booleans alone.
+pub fn is_logic(op: Op) -> bool {
+    matches!(op, Op::Lcm | Op::Gcd | Op::Ne | Op::Eq)
+}

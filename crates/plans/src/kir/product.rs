@@ -1,0 +1,401 @@
+//! Folds whose operands repeat: products `f.g` and folds of all pairs, tile by tile through shared memory.
+//!
+//! Rows: ACC-06, BAS-07, CUDA §4 (MatMul, all pairs). In a domain of three axes, two of which have results, a step of
+//! the body that needs only a row and a place of the folded axis is the *left* operand's, one that needs only a column
+//! and such a place the *right* one's: a block computes both once for a tile of 64×64 results and keeps them in shared
+//! memory, 16 places at a time; the other steps run in the innermost loop, 16 results a thread. So what stands before
+//! the product is done once an item, and what follows in the same launch. With two axes a block has 256 rows, and the
+//! right operand 256 places. Sums are f64 as everywhere, in the order of the folded axis. Places beyond the edges
+//! repeat the last one and count nowhere, so nothing is asked of f and g.
+
+use super::fold::{fold_text, unit};
+use super::lower::{At, Body, Lowering, set};
+use super::{Expr, Spread, Stmt, THREADS, Type, wide};
+use crate::plan::{Kind, Launch, Math, Plan, Step, What};
+use aplomb_ground::error::Result;
+use aplomb_values::array::DType;
+use aplomb_values::dag::ix::{Ix, linear};
+use aplomb_values::dag::{Read, Test};
+
+/// Results of a tile along each axis, of them a thread's, and places of the folded axis.
+const SIDE: u32 = 64;
+const OWN: u32 = 4;
+const DEEP: u32 = 16;
+/// One more than a side, so that neighbours along the folded axis are in other banks.
+const ROW: u32 = SIDE + 1;
+/// Values that operands keep in shared memory.
+const KEPT: usize = 4;
+/// Fewer tiles do not fill a device: then a warp a result is better.
+const TILES: u64 = 32;
+/// The element that a failure names: any, for the CPU looks for the first.
+pub(super) const ANY: &str = "0";
+/// And shorter folds do not repay the copy.
+const SHORT: usize = 8;
+
+/// The axes of a launch's folds, and which of them each step of the body needs, a bit each.
+pub(super) struct Tiled {
+    pub(super) row: usize,
+    pub(super) column: Option<usize>,
+    pub(super) folded: usize,
+    needs: Vec<u8>,
+}
+
+/// The blocks that share a product out, a tile each, and a tile's results; None: the launch is no product in tiles.
+pub fn tiles(plan: &Plan, launch: &Launch) -> Option<(u64, u64)> {
+    let tiled = Tiled::of(launch)?;
+    let side = if plan.math == Math::Fast && tiled.is_wide(launch) { wide::SIDE } else { SIDE };
+    let along = |axis: usize| launch.domain[axis].div_ceil(side as usize) as u64;
+    tiled.column.map(|column| (along(tiled.row) * along(column), u64::from(side) * u64::from(side)))
+}
+
+/// Whether a launch is a product whose operands are copied tile by tile.
+pub fn is_tiled(launch: &Launch) -> bool {
+    Tiled::of(launch).is_some()
+}
+
+impl Tiled {
+    /// None: the launch is of another shape.
+    pub(super) fn of(launch: &Launch) -> Option<Tiled> {
+        let folded = launch.axis.filter(|_| launch.kind == Kind::Reduce && launch.reductions.len() == 1)?;
+        let mut others = (0..launch.domain.len()).filter(|k| *k != folded);
+        let (row, column) = (others.next()?, others.next());
+        let of = |axis: usize| launch.domain[axis] as u64;
+        let tiles = match column {
+            None => of(row).div_ceil(u64::from(THREADS)),
+            Some(column) => of(row).div_ceil(u64::from(SIDE)).saturating_mul(of(column).div_ceil(u64::from(SIDE))),
+        };
+        let small = tiles < TILES || launch.domain[folded] < SHORT || column.is_some_and(|c| of(c).min(of(row)) < 32);
+        if others.next().is_some() || small || !launch.stores.is_empty() || of(row).max(tiles) >= 1 << 30 {
+            return None;
+        }
+        let needs = needs(launch)?;
+        let tiled = Tiled { row, column, folded, needs };
+        let (left, right) = (tiled.kept(launch, tiled.left()).len(), tiled.kept(launch, tiled.right()).len());
+        let worth = right > 0 && (left > 0 || column.is_none());
+        (worth && left + right <= KEPT).then_some(tiled)
+    }
+
+    pub(super) fn left(&self) -> u8 {
+        1 << self.row | if self.column.is_some() { 1 << self.folded } else { 0 }
+    }
+
+    pub(super) fn right(&self) -> u8 {
+        1 << self.folded | self.column.map_or(0, |c| 1 << c)
+    }
+
+    /// Whether a step is done before the innermost loop; what both sides could do, the left one does.
+    fn is_of(&self, k: usize, side: u8) -> bool {
+        let needs = self.needs[k];
+        needs & !side == 0 && (side == self.left() || needs & !self.left() != 0)
+    }
+
+    fn is_inner(&self, k: usize) -> bool {
+        self.needs[k] & !self.left() != 0 && self.needs[k] & !self.right() != 0
+    }
+
+    /// The values of a side that the innermost loop reads.
+    pub(super) fn kept(&self, launch: &Launch, side: u8) -> Vec<usize> {
+        let read = |k: usize| {
+            let inner = launch.body.iter().enumerate().filter(|(j, _)| self.is_inner(*j));
+            let mut args = inner.flat_map(|(_, step)| step.what.args());
+            args.any(|a| a as usize == k) || launch.reductions.iter().any(|r| r.value as usize == k)
+        };
+        let constant = |k: &usize| matches!(launch.body[*k].what, What::Const(_));
+        (0..launch.body.len()).filter(|k| self.is_of(*k, side) && !constant(k) && read(*k)).collect()
+    }
+}
+
+/// Which axes each step of the body needs. None: one reads where values say.
+fn needs(launch: &Launch) -> Option<Vec<u8>> {
+    let of_ix = |ix: &Ix| (0..launch.domain.len()).filter(|k| ix.mentions(*k)).fold(0, |all, k| all | 1 << k);
+    let of_tests = |tests: &[Test]| tests.iter().fold(0, |all, t| all | of_ix(&t.ix));
+    let of_read = |read: &Read| read.ix.iter().fold(of_tests(&read.tests), |all, ix| all | of_ix(ix));
+    let mut all: Vec<u8> = Vec::with_capacity(launch.body.len());
+    for step in &launch.body {
+        let own = match &step.what {
+            What::Load(l) => of_read(&launch.loads[*l as usize].read),
+            What::Index { ix, .. } => of_ix(ix),
+            What::Guard { tests, .. } | What::Part { tests, .. } => of_tests(&launch.guards[*tests as usize]),
+            What::Gather { .. } => return None,
+            _ => 0,
+        };
+        let guard = step.guard.map_or(0, |g| of_tests(&launch.guards[g as usize]));
+        all.push(step.what.args().iter().fold(own | guard, |sum, a| sum | all[*a as usize]));
+    }
+    Some(all)
+}
+
+fn type_of(step: &Step) -> Type {
+    if step.dtype == DType::F32 { Type::F32 } else { Type::F64 }
+}
+
+pub(super) fn unroll(name: &str, count: u32, body: Vec<Stmt>) -> Stmt {
+    Stmt::Unrolled { name: name.into(), count, out: count, body }
+}
+
+/// Coordinates that nothing in the innermost loop asks for.
+pub(super) fn drop_places(body: &mut Vec<Stmt>) {
+    let used = |name: &str, body: &[Stmt]| {
+        let asks = |text: &str| super::check::words(text).any(|w| w == name);
+        body.iter().any(|s| match s {
+            Stmt::Let { is, .. } | Stmt::Set { is, .. } => asks(is),
+            _ => true,
+        })
+    };
+    let kept: Vec<bool> =
+        body.iter().map(|s| !matches!(s, Stmt::Let { name, node: None, .. } if !used(name, body))).collect();
+    let mut kept = kept.into_iter();
+    body.retain(|_| kept.next().unwrap_or(true));
+}
+
+pub(super) fn barrier() -> Stmt {
+    Stmt::Do("__syncthreads()".into())
+}
+
+pub(super) fn upto(name: &str, to: &str, step: &str, body: Vec<Stmt>) -> Stmt {
+    Stmt::For { name: name.into(), from: "0".into(), to: to.into(), step: step.into(), body }
+}
+
+impl Lowering<'_> {
+    /// The steps that one side, or the innermost loop, needs for `wanted`; `given` are values that are there.
+    pub(super) fn part(
+        &mut self,
+        t: &Tiled,
+        wanted: &[usize],
+        given: &[(usize, String, bool)],
+        body: &mut Body,
+    ) -> Result<()> {
+        let launch = self.launch;
+        let mut needed: Vec<bool> = (0..launch.body.len()).map(|k| wanted.contains(&k)).collect();
+        let there = |k: usize| given.iter().find(|g| g.0 == k);
+        for k in (0..launch.body.len()).rev().filter(|k| there(*k).is_none()) {
+            if needed[k] {
+                launch.body[k].what.args().iter().for_each(|a| needed[*a as usize] = true);
+            }
+        }
+        let axes: Vec<String> = (0..launch.domain.len()).map(|k| format!("x{k}")).collect();
+        debug_assert_eq!(t.needs.len(), launch.body.len());
+        for (k, step) in launch.body.iter().enumerate() {
+            match there(k) {
+                Some((_, name, loose)) => {
+                    body.values.push(name.clone());
+                    body.loose.push(*loose);
+                }
+                None if needed[k] => self.step(step, &launch.body, At::point(&axes, &launch.domain), body)?,
+                None => {
+                    body.values.push(String::new());
+                    body.loose.push(false);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn place_let(&self, axis: usize, is: Expr) -> Stmt {
+        self.let_(&format!("x{axis}"), self.int(), is)
+    }
+
+    pub(super) fn clamped(&self, is: &str, extent: &str) -> Expr {
+        if self.narrow { format!("clamp({is}, 0, {extent} - 1)") } else { format!("clamp64({is}, 0, {extent} - 1)") }
+    }
+
+    /// A side's part of a tile: its own axis from `z`, so many places of the folded one.
+    fn fill(&mut self, t: &Tiled, side: u8, prefix: char, (z, extent, deep): (&str, &str, &str)) -> Result<Filled> {
+        let launch = self.launch;
+        let own = if side == t.left() { t.row } else { t.column.unwrap_or(t.row) };
+        let kept = t.kept(launch, side);
+        // Neighbouring threads read neighbours in memory.
+        let along_folded = kept.iter().any(|k| self.runs_along(*k, t.folded));
+        let (at, place) = if along_folded { ("e0 / 16", "e0 % 16") } else { ("e0 % 64", "e0 / 64") };
+        let int = self.int().cuda();
+        let mut body = Body::new(ANY);
+        body.out.push(self.let_("e0", Type::U32, format!("threadIdx.x + s * {THREADS}")));
+        body.out.push(self.place_let(own, self.clamped(&format!("{z} + ({int})({at})"), extent)));
+        body.out.push(self.place_let(t.folded, self.clamped(&format!("({int})k + ({int})({place})"), deep)));
+        self.part(t, &kept, &[], &mut body)?;
+        let (mut shared, mut given) = (Vec::new(), Vec::new());
+        for (j, k) in kept.iter().enumerate() {
+            let (name, of) = (format!("{prefix}{j}"), type_of(&launch.body[*k]));
+            body.out.push(super::lower::store(&name, &format!("({place}) * {ROW} + {at}"), &body.values[*k]));
+            shared.push(Stmt::Shared { name, of, count: DEEP * ROW });
+            given.push((*k, of, body.loose[*k]));
+        }
+        Ok(Filled { shared, copy: unroll("s", SIDE * DEEP / THREADS, body.out), given })
+    }
+
+    /// Whether the memory that a value comes from runs along an axis.
+    pub(super) fn runs_along(&self, k: usize, axis: usize) -> bool {
+        let launch = self.launch;
+        let step = &launch.body[k];
+        let own = step.what.load().is_some_and(|l| {
+            let load = &launch.loads[l as usize];
+            let shape = &self.plan.buffer(load.buf).shape;
+            linear(&load.read.ix, shape, &launch.domain).coefficient(axis).abs() == 1
+        });
+        own || step.what.args().iter().any(|a| self.runs_along(*a as usize, axis))
+    }
+
+    pub(super) fn fold_tiles(&mut self, t: &Tiled) -> Result<(Vec<Stmt>, Spread, u64)> {
+        match t.column {
+            Some(column) if self.sums_in_f32(t) && t.is_wide(self.launch) => self.wide(t, column),
+            Some(column) => self.product(t, column),
+            None => self.pairs(t),
+        }
+    }
+
+    fn product(&mut self, t: &Tiled, column: usize) -> Result<(Vec<Stmt>, Spread, u64)> {
+        let launch = self.launch;
+        let reduction = &launch.reductions[0];
+        let (rows, columns) = (launch.domain[t.row], launch.domain[column]);
+        let across = columns.div_ceil(SIDE as usize);
+        let int = self.int();
+        let sums = if self.sums_in_f32(t) { Type::F32 } else { Type::F64 };
+        let extents = [rows, columns, launch.domain[t.folded]].map(|n| self.number('m', int, n as f64));
+        let [m, n, deep] = extents.each_ref().map(String::as_str);
+        let left = self.fill(t, t.left(), 'l', ("z0", m, deep))?;
+        let right = self.fill(t, t.right(), 'q', ("z1", n, deep))?;
+
+        // 16 results a thread, in rows and columns 16 apart.
+        let mut inner = Body::new(ANY);
+        let (mut take, mut given) = (Vec::new(), Vec::new());
+        for (filled, prefix, array, thread, by) in
+            [(&left, 'l', 'u', "threadIdx.x / 16", "a"), (&right, 'q', 'w', "threadIdx.x % 16", "b")]
+        {
+            for (j, (k, of, loose)) in filled.given.iter().enumerate() {
+                let name = format!("{array}{j}");
+                take.push(Stmt::Local { name: name.clone(), of: *of, count: OWN });
+                let from = format!("{prefix}{j}[d * {ROW} + {thread} + 16 * a]");
+                take.push(unroll("a", OWN, vec![super::lower::store(&name, "a", &from)]));
+                given.push((*k, format!("{name}[{by}]"), *loose));
+            }
+        }
+        let point = |k: &Self, axis: usize, z: &str, thread: &str, by: &str, extent: &str| {
+            let is = format!("{z} + ({0})({thread} + 16 * {by})", int.cuda());
+            k.place_let(axis, if extent.is_empty() { is } else { k.clamped(&is, extent) })
+        };
+        inner.out.push(point(self, t.row, "z0", "threadIdx.x / 16", "a", m));
+        inner.out.push(point(self, column, "z1", "threadIdx.x % 16", "b", n));
+        inner.out.push(self.place_let(t.folded, format!("({})(k + d)", int.cuda())));
+        self.part(t, &[reduction.value as usize], &given, &mut inner)?;
+        let value = self.folded(reduction, &inner);
+        let sum = format!("t0[a * {OWN} + b]");
+        inner.out.push(Stmt::Set {
+            is: fold_text(reduction.op, &sum, &value)?,
+            name: sum.clone(),
+            node: Some(reduction.node),
+        });
+        drop_places(&mut inner.out);
+        take.push(unroll("a", OWN, vec![unroll("b", OWN, inner.out)]));
+
+        let mut last =
+            vec![point(self, 0, "z0", "threadIdx.x / 16", "a", ""), point(self, 1, "z1", "threadIdx.x % 16", "b", "")];
+        let mut inside = vec![self.let_("o", Type::U64, format!("(u64)x0 * {n} + x1"))];
+        self.after(&[sum], "o", &["x0".into(), "x1".into()], &mut inside)?;
+        last.push(Stmt::If(format!("x0 < {m} && x1 < {n}"), inside));
+
+        let (quotient, by) = match across {
+            1 => (format!("({})tile", int.cuda()), "1".to_string()),
+            _ => self.divided(&format!("({})tile", int.cuda()), across as i64),
+        };
+        let zero = unroll("s", OWN * OWN, vec![set("t0[s]", &unit(reduction.op)?)]);
+        let tile = vec![
+            self.let_("z2", int, quotient),
+            self.let_("z0", int, format!("z2 * {SIDE}")),
+            self.let_("z1", int, format!("(({})tile - z2 * {by}) * {SIDE}", int.cuda())),
+            Stmt::Local { name: "t0".into(), of: sums, count: OWN * OWN },
+            zero,
+            upto(
+                "k",
+                deep,
+                &DEEP.to_string(),
+                vec![
+                    left.copy,
+                    right.copy,
+                    barrier(),
+                    self.let_("deep", Type::U64, format!("{deep} - k < {DEEP} ? {deep} - k : {DEEP}")),
+                    upto("d", "deep", "1", take),
+                    barrier(),
+                ],
+            ),
+            unroll("a", OWN, vec![unroll("b", OWN, last)]),
+        ];
+        let mut out = vec![Stmt::Note(format!("A block a tile of {SIDE}×{SIDE} results, {DEEP} places at a time."))];
+        out.extend(left.shared.into_iter().chain(right.shared));
+        out.push(self.tiles(tile));
+        let tiles = rows.div_ceil(SIDE as usize) as u64 * across as u64;
+        Ok((out, Spread::Blocks, tiles))
+    }
+
+    pub(super) fn tiles(&self, body: Vec<Stmt>) -> Stmt {
+        Stmt::For {
+            name: "tile".into(),
+            from: "lo + blockIdx.x".into(),
+            to: "lo + n".into(),
+            step: "gridDim.x".into(),
+            body,
+        }
+    }
+
+    fn pairs(&mut self, t: &Tiled) -> Result<(Vec<Stmt>, Spread, u64)> {
+        let launch = self.launch;
+        let reduction = &launch.reductions[0];
+        let (rows, int) = (launch.domain[t.row], self.int());
+        let extents = [rows, launch.domain[t.folded]].map(|n| self.number('m', int, n as f64));
+        let [m, deep] = extents.each_ref().map(String::as_str);
+
+        let mut own = Body::new(ANY);
+        own.out.push(self.place_let(t.row, self.clamped("z0", m)));
+        let kept = t.kept(launch, t.left());
+        self.part(t, &kept, &[], &mut own)?;
+        let mut given: Vec<(usize, String, bool)> =
+            kept.iter().map(|k| (*k, own.values[*k].clone(), own.loose[*k])).collect();
+
+        let mut copy = Body::new(ANY);
+        copy.out.push(self.place_let(t.folded, format!("({})(k + threadIdx.x)", int.cuda())));
+        let kept = t.kept(launch, t.right());
+        self.part(t, &kept, &[], &mut copy)?;
+        let mut shared = Vec::new();
+        for (j, k) in kept.iter().enumerate() {
+            let (name, of) = (format!("q{j}"), type_of(&launch.body[*k]));
+            copy.out.push(super::lower::store(&name, "threadIdx.x", &copy.values[*k]));
+            given.push((*k, format!("{name}[d]"), copy.loose[*k]));
+            shared.push(Stmt::Shared { name, of, count: THREADS });
+        }
+
+        let mut inner = Body::new(ANY);
+        inner.out.push(self.place_let(t.folded, format!("({})(k + d)", int.cuda())));
+        self.part(t, &[reduction.value as usize], &given, &mut inner)?;
+        let value = self.folded(reduction, &inner);
+        inner.out.push(Stmt::Set {
+            is: fold_text(reduction.op, "t0", &value)?,
+            name: "t0".into(),
+            node: Some(reduction.node),
+        });
+
+        let mut last = vec![self.let_("o", Type::U64, "(u64)z0".into())];
+        self.after(&["t0".into()], "o", &["z0".into()], &mut last)?;
+        let mut tile = vec![self.let_("z0", int, format!("({})(tile * {THREADS} + threadIdx.x)", int.cuda()))];
+        tile.append(&mut own.out);
+        tile.push(self.let_("t0", Type::F64, unit(reduction.op)?));
+        let step = vec![
+            Stmt::If(format!("k + threadIdx.x < {deep}"), copy.out),
+            barrier(),
+            self.let_("deep", Type::U64, format!("{deep} - k < {THREADS} ? {deep} - k : {THREADS}")),
+            upto("d", "deep", "1", inner.out),
+            barrier(),
+        ];
+        tile.push(upto("k", deep, &THREADS.to_string(), step));
+        tile.push(Stmt::If(format!("z0 < {m}"), last));
+        let mut out = vec![Stmt::Note(format!("A block {THREADS} rows, {THREADS} places at a time."))];
+        out.extend(shared);
+        out.push(self.tiles(tile));
+        Ok((out, Spread::Blocks, rows.div_ceil(THREADS as usize) as u64))
+    }
+}
+
+/// A side's shared arrays, how a tile of it gets there, and which values they are.
+struct Filled {
+    shared: Vec<Stmt>,
+    copy: Stmt,
+    given: Vec<(usize, Type, bool)>,
+}

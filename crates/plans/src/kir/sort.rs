@@ -1,0 +1,230 @@
+//! Grades and searches as kernels: keys, a radix sort of 8 bits a pass, and what is done with the order.
+//!
+//! Rows: ACC-27, CUDA §4 (Sort). The helpers are `sort.cu`. Keys are unsigned numbers in `prim::whole::grade`'s order,
+//! each with an item, the place it came from. Up to 2048 of them are one block's. Cells of several items are sorted by
+//! their last item first. A search is one in the ordered keys of what is searched, with ⎕CT.
+
+use super::lower::{Lowering, stride};
+use super::{Expr, Spread, Stmt, Type};
+use crate::plan::{BufId, Finish};
+use aplomb_ground::error::{Result, internal, nonce};
+use aplomb_values::dag::Lib;
+
+/// So many are sorted by one block.
+const FEW: u64 = 2048;
+/// Places are counted in 30 bits.
+const MOST: u64 = 1 << 30;
+/// Kernels of one launch.
+const KERNELS: u64 = 64;
+
+/// What is sorted.
+#[derive(Clone, Copy)]
+pub(super) struct Sorted {
+    pub(super) n: u64,
+    /// Of a key: u32 or u64.
+    pub(super) key: Type,
+    pub(super) digits: u32,
+}
+
+impl Sorted {
+    fn of(storage: Type, n: u64) -> Sorted {
+        let (key, digits) = match storage {
+            Type::F64 | Type::I64 | Type::U64 => (Type::U64, 8),
+            Type::F32 | Type::I32 => (Type::U32, 4),
+            // Code points have 21 bits.
+            Type::U32 => (Type::U32, 3),
+            Type::I16 => (Type::U32, 2),
+            Type::U8 | Type::I8 => (Type::U32, 1),
+        };
+        Sorted { n, key, digits }
+    }
+
+    /// Numbers below `count`.
+    pub(super) fn places(n: u64, count: u64) -> Sorted {
+        let bits = 64 - count.saturating_sub(1).leading_zeros();
+        Sorted { n, key: Type::U32, digits: bits.div_ceil(8).clamp(1, 4) }
+    }
+
+    pub(super) fn check(self) -> Result<Sorted> {
+        if self.n < MOST { Ok(self) } else { Err(nonce("a sort of more than 2*30 items on CUDA")) }
+    }
+
+    fn is_few(self) -> bool {
+        self.n <= FEW
+    }
+
+    /// Where the items lie in order, as an expression.
+    pub(super) fn items(self) -> &'static str {
+        if self.is_few() { "item0" } else { "radix_chosen(item0, item1, moves)" }
+    }
+
+    pub(super) fn keys(self) -> &'static str {
+        if self.is_few() { "key0" } else { "radix_chosen(key0, key1, moves)" }
+    }
+}
+
+impl Lowering<'_> {
+    pub(super) fn library(&mut self, finish: &Finish, of: Lib, origin: f64, ct: f64) -> Result<()> {
+        let launch = self.launch;
+        let held = |k: usize| -> Result<BufId> {
+            let load = finish.held.get(k).and_then(|l| launch.loads.get(*l as usize));
+            load.map(|l| l.buf).ok_or_else(|| internal("a function of the library without its operand"))
+        };
+        let from = held(0)?;
+        let shape = self.plan.buffer(from).shape.clone();
+        let n = shape.first().map_or(1, |n| *n as u64);
+        let width = shape.iter().skip(1).map(|n| *n as u64).product::<u64>();
+        let sorted = Sorted::of(self.storage(from), n).check()?;
+        if width.saturating_mul(u64::from(sorted.digits) + 3) > KERNELS {
+            return Err(nonce(format!("{} of cells of {width} items on CUDA", of.glyph())));
+        }
+        let down = of == Lib::GradeDown;
+        for column in (0..width).rev() {
+            self.keys(sorted, from, width, column, column + 1 < width, down)?;
+            self.sort(sorted);
+        }
+        let mut line = Vec::new();
+        let found = match of {
+            Lib::GradeUp | Lib::GradeDown => {
+                self.items_of(sorted);
+                format!("{}[o]", sorted.items())
+            }
+            Lib::IndexOf | Lib::Member => {
+                let y = self.item(held(1)?, "o")?;
+                let x = self.buffer(from, false)?.to_string();
+                self.keys_of(sorted);
+                self.items_of(sorted);
+                let ct = self.number('p', Type::F64, ct);
+                let n = self.number('m', Type::U32, n as f64);
+                line.push(self.let_("u0", Type::U32, {
+                    format!("radix_find({}, {}, {x}, {n}, {y}, {ct})", sorted.keys(), sorted.items())
+                }));
+                if of == Lib::Member { format!("(u0 < {n} ? 1.0 : 0.0)") } else { "u0".into() }
+            }
+        };
+        let origin = self.number('p', Type::F64, origin);
+        let is = format!("{origin} + (double){found}");
+        line.push(Stmt::Let { name: "t0".into(), of: Type::F64, is, node: Some(finish.node) });
+        let outer = launch.outer();
+        let axes = self.axes(&outer, "o", &mut line);
+        self.after(&["t0".into()], "o", &axes, &mut line)?;
+        let points = outer.iter().map(|n| *n as u64).product();
+        self.kernel(vec![stride("o", "n", line)], Spread::Threads, points);
+        Ok(())
+    }
+
+    /// The keys of a column of the cells; `again`: in the order that later columns gave.
+    fn keys(&mut self, s: Sorted, from: BufId, width: u64, column: u64, again: bool, down: bool) -> Result<()> {
+        self.shared("key0", s.key, s.n);
+        self.shared("item0", Type::U32, s.n);
+        let own = if again {
+            self.items_of(s);
+            format!("{}[i]", s.items())
+        } else {
+            "(u32)i".into()
+        };
+        let place = match width {
+            1 => "u0".into(),
+            _ => {
+                let (by, first) =
+                    (self.number('m', Type::U64, width as f64), self.number('m', Type::U64, column as f64));
+                format!("u0 * {by} + {first}")
+            }
+        };
+        let key = format!("radix_key({}[{place}])", self.buffer(from, false)?);
+        let body = vec![
+            self.let_("u0", Type::U32, own),
+            super::lower::store("key0", "i", &if down { format!("~{key}") } else { key }),
+            super::lower::store("item0", "i", "u0"),
+        ];
+        self.kernel(vec![stride("i", "n", body)], Spread::Threads, s.n);
+        Ok(())
+    }
+
+    /// Memory of the items, and of which of the two buffers has them.
+    pub(super) fn items_of(&mut self, s: Sorted) {
+        self.shared("item0", Type::U32, s.n);
+        if !s.is_few() {
+            self.shared("item1", Type::U32, s.n);
+            self.shared("moves", Type::U32, 1);
+        }
+    }
+
+    pub(super) fn keys_of(&mut self, s: Sorted) {
+        self.shared("key0", s.key, s.n);
+        if !s.is_few() {
+            self.shared("key1", s.key, s.n);
+            self.shared("moves", Type::U32, 1);
+        }
+    }
+
+    /// Kernels that sort `key0` with `item0`; where the order is afterwards, `Sorted::items` says.
+    pub(super) fn sort(&mut self, s: Sorted) {
+        let shared = |name: &str, of: Type, count: u32| Stmt::Shared { name: name.into(), of, count };
+        let run = |text: String| Stmt::Do(text);
+        if s.is_few() {
+            self.keys_of(s);
+            self.items_of(s);
+            let n = self.number('m', Type::U32, s.n as f64);
+            let few = FEW as u32;
+            let body = vec![
+                shared("key_at", s.key, few),
+                shared("place_at", Type::U32, few),
+                run(format!("radix_few(key0, item0, key_at, place_at, {n})")),
+            ];
+            self.kernel(body, Spread::Blocks, 1);
+            return;
+        }
+        // Keys of 8 bytes: smaller tiles, for shared memory.
+        let items: u32 = if s.key == Type::U64 { 8 } else { 12 };
+        let tile = super::THREADS * items;
+        self.shared("key0", s.key, s.n);
+        self.counts(s);
+        let digits = s.digits;
+        let body = vec![
+            shared("mine", Type::U32, 256 * digits),
+            run(format!("radix_count(key0, counts, mine, {digits}, lo, n)")),
+        ];
+        self.kernel(body, Spread::Threads, s.n).clears.push(("counts".into(), 0));
+        self.counts(s);
+        self.shared("moves", Type::U32, 1);
+        let n = self.number('m', Type::U32, s.n as f64);
+        let places = Stmt::For {
+            name: "o".into(),
+            from: "lo + blockIdx.x".into(),
+            to: "lo + n".into(),
+            step: "gridDim.x".into(),
+            body: vec![run(format!("radix_places(counts, moves, sums, (u32)o, {n})"))],
+        };
+        let kernel = self.kernel(vec![shared("sums", Type::U32, 256), places], Spread::Blocks, u64::from(digits));
+        kernel.clears.push(("moves".into(), 0));
+        for digit in 0..digits {
+            self.keys_of(s);
+            self.items_of(s);
+            self.counts(s);
+            self.shared("status", Type::U32, s.n.div_ceil(u64::from(tile)) * 256);
+            self.shared("tickets", Type::U32, 1);
+            let digit = self.number('m', Type::U32, f64::from(digit));
+            let n = self.number('m', Type::U32, s.n as f64);
+            let body = vec![
+                shared("small", Type::U32, 2048 + 3 * 256 + 1),
+                shared("key_at", s.key, tile),
+                shared("item_at", Type::U32, tile),
+                run(format!(
+                    "radix_pass<{items}>(key0, item0, key1, item1, counts, moves, status, tickets, small, key_at, \
+                     item_at, {digit}, {n})"
+                )),
+            ];
+            let kernel = self.kernel(body, Spread::Runs(tile), s.n);
+            kernel.clears.extend([("status".to_string(), 0), ("tickets".to_string(), 0)]);
+        }
+    }
+
+    fn counts(&mut self, s: Sorted) {
+        self.shared("counts", Type::U32, 256 * u64::from(s.digits));
+    }
+
+    pub(super) fn let_(&self, name: &str, of: Type, is: Expr) -> Stmt {
+        Stmt::Let { name: name.into(), of, is, node: None }
+    }
+}

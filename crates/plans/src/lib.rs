@@ -1,0 +1,6 @@
+//! What a device runs: a plan of launches (`plan`), and the code of one launch for one thread of a GPU (`kir`).
+
+#![forbid(unsafe_code)]
+
+pub mod kir;
+pub mod plan;

@@ -1,0 +1,397 @@
+//! The plan: what a device runs. One plan for all devices.
+//!
+//! Rows: LOWERING §7. In: scheduled nodes (pass `emit`). A launch is a loop nest over a domain with an optional reduced
+//! axis. `body` runs at every point of the domain; `reductions` fold body values along the axis, right-to-left in
+//! meaning, by the tree of `prim::reduce` where the operation is associative; `after` runs at every point of the domain
+//! without the axis. Values are SSA: a step's arguments are earlier steps of the same list. Everything is an f64 in a
+//! step, characters are code points; a step whose dtype is f32 is rounded to f32.
+
+mod math;
+pub mod product;
+pub mod tiling;
+
+pub use math::{Math, Order};
+
+use aplomb_values::array::{DType, Shape};
+use aplomb_values::dag::ix::Ix;
+use aplomb_values::dag::{Along, NodeId, Read, Rounds, Test, Whole};
+use aplomb_values::prim::op::Op;
+use smallvec::SmallVec;
+use std::sync::Arc;
+use tiling::Tiling;
+
+/// A buffer's place in `Plan::buffers`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BufId(pub u32);
+
+/// A step's place in its list.
+pub type ValueId = u32;
+
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    pub shape: Shape,
+    /// What is stored. `checked`: an integer type that values may leave; then the launch is run again storing f64.
+    pub dtype: DType,
+    pub checked: bool,
+    pub from: From,
+    pub node: NodeId,
+    /// The last launch that reads it; None: a root, or never read.
+    pub last_use: Option<u32>,
+}
+
+impl Buffer {
+    pub fn bytes(&self) -> u64 {
+        self.shape.iter().fold(self.dtype.size() as u64, |n, &d| n.saturating_mul(d as u64))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum From {
+    /// The k-th input of the evaluation.
+    Input(u32),
+    Launch(u32),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// The k-th of the launch's loads.
+    Load(u32),
+    /// An index plus an origin (iota).
+    Index {
+        ix: Ix,
+        origin: f64,
+    },
+    Const(f64),
+    Op {
+        op: Op,
+        ct: f64,
+        args: SmallVec<[ValueId; 2]>,
+    },
+    /// In `after`: the k-th reduction.
+    Reduced(u32),
+    /// The value where all tests of `Launch::guards[tests]` hold, else the fill of the first that fails.
+    Guard {
+        tests: u32,
+        value: ValueId,
+    },
+    /// `yes` where all tests of `Launch::guards[tests]` hold, else `no` (a part of a cat, the others).
+    Part {
+        tests: u32,
+        yes: ValueId,
+        no: ValueId,
+    },
+    /// `yes` where `cond` is not 0, else `no`.
+    Select {
+        cond: ValueId,
+        yes: ValueId,
+        no: ValueId,
+    },
+    /// The state `result` after all rounds (`Node::Loop`).
+    Loop {
+        args: SmallVec<[ValueId; 4]>,
+        body: Arc<Rounds>,
+        result: u8,
+    },
+    /// The k-th load, moved along axes by the values in `places` less `origin`.
+    Gather {
+        load: u32,
+        along: SmallVec<[Along; 2]>,
+        places: SmallVec<[ValueId; 2]>,
+        origin: f64,
+    },
+}
+
+impl What {
+    /// The values that it is made of.
+    pub fn args(&self) -> SmallVec<[ValueId; 3]> {
+        match self {
+            What::Load(_) | What::Index { .. } | What::Const(_) | What::Reduced(_) => SmallVec::new(),
+            What::Op { args, .. } => args.iter().copied().collect(),
+            What::Guard { value, .. } => [*value].into_iter().collect(),
+            What::Part { yes, no, .. } => [*yes, *no].into_iter().collect(),
+            What::Select { cond, yes, no } => [*cond, *yes, *no].into_iter().collect(),
+            What::Gather { places, .. } => places.iter().copied().collect(),
+            What::Loop { args, .. } => args.iter().copied().collect(),
+        }
+    }
+
+    /// Each value that it is made of by its new number.
+    pub fn renumber(&mut self, new: impl Fn(ValueId) -> ValueId) {
+        let args: &mut [ValueId] = match self {
+            What::Load(_) | What::Index { .. } | What::Const(_) | What::Reduced(_) => &mut [],
+            What::Op { args, .. } => args,
+            What::Guard { value, .. } => std::slice::from_mut(value),
+            What::Part { yes, no, .. } => {
+                (*yes, *no) = (new(*yes), new(*no));
+                &mut []
+            }
+            What::Select { cond, yes, no } => {
+                (*cond, *yes, *no) = (new(*cond), new(*yes), new(*no));
+                &mut []
+            }
+            What::Gather { places, .. } => places,
+            What::Loop { args, .. } => args,
+        };
+        args.iter_mut().for_each(|v| *v = new(*v));
+    }
+
+    /// The load that it reads.
+    pub fn load(&self) -> Option<u32> {
+        match self {
+            What::Load(k) => Some(*k),
+            What::Gather { load, .. } => Some(*load),
+            _ => None,
+        }
+    }
+}
+
+/// What a launch does with its body's values beside storing them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Kind {
+    #[default]
+    Map,
+    /// `reductions` fold the axis; `after` runs over the domain without it.
+    Reduce,
+    /// `reductions` are scans along the axis; `after` runs over the whole domain.
+    Scan,
+    /// The cells along the axis where a mask holds are stored.
+    Compact,
+    /// `finish` makes an array of others; `after` runs over that.
+    Whole,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Map => "map",
+            Kind::Reduce => "reduce",
+            Kind::Scan => "scan",
+            Kind::Compact => "compact",
+            Kind::Whole => "whole",
+        }
+    }
+
+    /// Whether such a consumer has its launch for itself.
+    pub fn is_alone(self) -> bool {
+        matches!(self, Kind::Compact | Kind::Whole)
+    }
+
+    pub fn algorithm(self) -> &'static str {
+        match self {
+            Kind::Map => "map",
+            Kind::Reduce => "tree",
+            Kind::Scan => "blocks",
+            Kind::Compact => "positions",
+            Kind::Whole => "in-order",
+        }
+    }
+}
+
+/// A selection: `value` is stored by the launch's only `after_stores`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Compaction {
+    /// The load of the mask, one axis long.
+    pub mask: u32,
+    pub value: ValueId,
+    pub node: NodeId,
+}
+
+/// What a launch makes of whole arrays, once its body has run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finish {
+    pub what: Whole,
+    /// Loads of the operands that are held.
+    pub held: SmallVec<[u32; 2]>,
+    /// Body values that are the others.
+    pub fed: SmallVec<[ValueId; 2]>,
+    /// The result's, in `after` the reduction 0.
+    pub shape: Shape,
+    pub node: NodeId,
+    pub dtype: DType,
+    pub site: u32,
+}
+
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub what: What,
+    pub node: NodeId,
+    pub dtype: DType,
+    /// Orders value errors: the smallest failing site, then the smallest element, is the error.
+    pub site: u32,
+    /// Where a test of `Launch::guards[guard]` fails, this step is not wanted: it gives anything and never fails (E3).
+    /// Its loads carry the same tests, so nothing outside is loaded.
+    pub guard: Option<u32>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Load {
+    pub buf: BufId,
+    pub read: Read,
+}
+
+#[derive(Clone, Debug)]
+pub struct Reduction {
+    pub op: Op,
+    pub value: ValueId,
+    pub node: NodeId,
+    pub dtype: DType,
+    pub site: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Store {
+    pub value: ValueId,
+    pub buf: BufId,
+}
+
+#[derive(Clone, Debug)]
+pub struct Launch {
+    pub stage: u32,
+    pub domain: Shape,
+    pub kind: Kind,
+    /// The axis that `reductions` or the selection run along; None for a map.
+    pub axis: Option<usize>,
+    pub loads: Vec<Load>,
+    /// Lists of tests over the axes of `body` (or of `after`, for its steps).
+    pub guards: Vec<Vec<Test>>,
+    pub body: Vec<Step>,
+    /// Body values kept, over the domain.
+    pub stores: Vec<Store>,
+    pub reductions: Vec<Reduction>,
+    pub compaction: Option<Compaction>,
+    pub finish: Option<Finish>,
+    /// Its loads are over `outer()`.
+    pub after: Vec<Step>,
+    pub after_stores: Vec<Store>,
+    /// What a block keeps near, of which loads.
+    pub tiling: Option<Tiling<u32>>,
+    /// Nodes computed here, in id order.
+    pub nodes: Vec<NodeId>,
+    pub name: String,
+}
+
+impl Launch {
+    /// The shape that `after` runs over.
+    pub fn outer(&self) -> Shape {
+        if let Some(f) = &self.finish {
+            return f.shape.clone();
+        }
+        let axis = self.axis.filter(|_| self.kind == Kind::Reduce).unwrap_or(usize::MAX);
+        self.domain.iter().enumerate().filter(|(k, _)| *k != axis).map(|(_, &n)| n).collect()
+    }
+
+    /// Of all that may fail in it, in no order.
+    pub fn sites(&self) -> impl Iterator<Item = u32> {
+        let steps = self.body.iter().chain(&self.after).map(|s| s.site);
+        steps.chain(self.reductions.iter().map(|r| r.site)).chain(self.finish.iter().map(|f| f.site))
+    }
+
+    pub fn skeleton(&self) -> &'static str {
+        self.finish.as_ref().map_or(self.kind.name(), |f| f.what.kind())
+    }
+}
+
+/// A root of the evaluation: a buffer, whose contents are the value.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    pub buffers: Vec<Buffer>,
+    /// In an order that respects stages.
+    pub launches: Vec<Launch>,
+    pub roots: Vec<BufId>,
+    /// Of GPU texts.
+    pub math: Math,
+    /// In which order sums by places may be made.
+    pub order: Order,
+}
+
+impl Plan {
+    /// These launches of it, for these roots.
+    pub fn part(&self, launches: Vec<Launch>, roots: Vec<BufId>) -> Plan {
+        Plan { buffers: self.buffers.clone(), launches, roots, ..*self }
+    }
+
+    /// Bytes of the buffers that launches read and write, each once a launch.
+    pub fn bytes(&self) -> u64 {
+        let of = |l: &Launch| {
+            let mut read: Vec<BufId> = l.loads.iter().map(|x| x.buf).collect();
+            read.sort();
+            read.dedup();
+            let written = l.stores.iter().chain(&l.after_stores).map(|s| s.buf);
+            read.into_iter().chain(written).map(|id| self.buffer(id).bytes()).sum::<u64>()
+        };
+        self.launches.iter().map(of).sum()
+    }
+
+    pub fn buffer(&self, id: BufId) -> &Buffer {
+        &self.buffers[id.0 as usize]
+    }
+}
+
+/// A launch as text for people: its loop, one line a step.
+pub fn listing(l: &Launch) -> String {
+    let dims: Vec<String> = l.domain.iter().map(usize::to_string).collect();
+    let mut out = format!("over [{}]", dims.join(" "));
+    if let Some(axis) = l.axis {
+        let does = match l.kind {
+            Kind::Map | Kind::Reduce => "folding",
+            Kind::Scan => "scanning",
+            Kind::Compact => "selecting along",
+            Kind::Whole => "then all along",
+        };
+        out += &format!(", {does} axis {axis}");
+    }
+    let line = |k: usize, s: &Step, prefix: char| {
+        let arg = |a: &ValueId| format!("{prefix}{a}");
+        let what = match &s.what {
+            What::Load(k) => {
+                let load = &l.loads[*k as usize];
+                format!("b{}[{}]", load.buf.0, load.read.text(l.domain.len()))
+            }
+            What::Index { ix, origin } => format!("{origin}+{}", ix.text()),
+            What::Const(x) => x.to_string(),
+            What::Op { op, args, .. } => {
+                format!("{} {}", op.name(), args.iter().map(arg).collect::<Vec<_>>().join(" "))
+            }
+            What::Reduced(k) => format!("reduction {k}"),
+            What::Guard { tests, value } => format!("{} where guard {tests} holds", arg(value)),
+            What::Part { tests, yes, no } => format!("{} where guard {tests} holds, else {}", arg(yes), arg(no)),
+            What::Select { cond, yes, no } => format!("{} where {}, else {}", arg(yes), arg(cond), arg(no)),
+            What::Loop { args, body, result } => {
+                let args: Vec<String> = args.iter().map(arg).collect();
+                let steps = body.steps.len();
+                let until = body.until.map_or(String::new(), |v| format!("at most, until value {v}, "));
+                let (count, args) = (body.count, args.join(" "));
+                format!("state {result} after {count} rounds {until}of {steps} operations on {args}")
+            }
+            What::Gather { load, along, places, .. } => {
+                let load = &l.loads[*load as usize];
+                let by: Vec<String> = along
+                    .iter()
+                    .zip(places)
+                    .map(|(a, v)| format!("axis {} by {}×{}", a.axis, a.times, arg(v)))
+                    .collect();
+                format!("b{}[{}], {}", load.buf.0, load.read.text(l.domain.len()), by.join(", "))
+            }
+        };
+        format!("\n  {prefix}{k} = {what}    n{}", s.node.index())
+    };
+    l.body.iter().enumerate().for_each(|(k, s)| out += &line(k, s, 'v'));
+    l.stores.iter().for_each(|s| out += &format!("\n  b{} = v{}", s.buf.0, s.value));
+    for (k, r) in l.reductions.iter().enumerate() {
+        let (what, slash) = if l.kind == Kind::Scan { ("scan", '\\') } else { ("reduction", '/') };
+        out += &format!("\n  {what} {k} = {}{slash} v{}    n{}", r.op.glyph(), r.value, r.node.index());
+    }
+    if let Some(c) = &l.compaction {
+        let mask = l.loads[c.mask as usize].buf.0;
+        out += &format!("\n  v{} where b{mask} holds    n{}", c.value, c.node.index());
+    }
+    if let Some(f) = &l.finish {
+        let held = f.held.iter().map(|k| format!(" b{}", l.loads[*k as usize].buf.0));
+        let fed = f.fed.iter().map(|v| format!(" v{v}"));
+        let operands: String = held.chain(fed).collect();
+        out += &format!("\n  reduction 0 = {} of{operands}    n{}", f.what.glyph(), f.node.index());
+    }
+    l.after.iter().enumerate().for_each(|(k, s)| out += &line(k, s, 'w'));
+    l.after_stores.iter().for_each(|s| out += &format!("\n  b{} = w{}", s.buf.0, s.value));
+    out
+}

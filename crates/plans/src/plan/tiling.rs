@@ -1,0 +1,160 @@
+//! What a block of threads keeps near: parts of arrays that several loads, or none in the array's own order, read.
+//!
+//! Rows: BAS-08, BAS-17, BAR-14; CUDA §3, §4. A launch is cut into boxes of points. For each tile the block first copies
+//! what the box reads, in the order of the array, and then reads the copy. Devices without such a memory take no notice.
+
+use aplomb_values::dag::ix::{Atom, Ix};
+use smallvec::SmallVec;
+
+/// Points that a tiled launch gives a block; its threads take them in turns.
+pub const POINTS: usize = 1024;
+/// Bytes of near memory that a block may have without asking.
+pub const BYTES: usize = 48 << 10;
+
+/// The boxes of a launch. `L` says what a load is: a node and its read, or the launch's own number of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tiling<L> {
+    /// Points of a box along each axis of the domain; 1 where it is not cut.
+    pub block: SmallVec<[usize; 4]>,
+    pub tiles: Vec<Tile<L>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tile<L> {
+    /// By axis of the array.
+    pub spans: Vec<Span>,
+    /// Elements between rows that nobody reads, so that threads meet different banks (BAS-21).
+    pub pad: usize,
+    /// Bytes of an element.
+    pub size: usize,
+    /// Loads of the array, each by how far it is ahead of the lowest on each axis.
+    pub loads: Vec<(L, SmallVec<[i64; 4]>)>,
+}
+
+/// What a box reads along one axis of an array.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Span {
+    /// One place, of axes that are not cut.
+    At(Ix),
+    Along {
+        /// The domain's axis that moves it, and by how much.
+        axis: usize,
+        by: i64,
+        /// The lowest load's constant, and how far the highest is ahead of it.
+        from: i64,
+        apart: usize,
+        /// What lies outside comes in again from the other side.
+        wraps: Option<i64>,
+    },
+}
+
+/// An index that one axis moves: `by×axis + from`, around `wraps` where that is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Single {
+    pub by: i64,
+    pub axis: usize,
+    pub from: i64,
+    pub wraps: Option<i64>,
+}
+
+impl Single {
+    /// The same over an axis of `extent`, as one that wraps around `n`, the nearer way: what never leaves 0 to n wraps
+    /// around it too.
+    pub fn around(self, n: i64, extent: usize) -> Option<Single> {
+        let far = self.from + self.by * (extent as i64 - 1).max(0);
+        let stays = self.from.min(far) >= 0 && self.from.max(far) < n;
+        let from = (self.from + n / 2).rem_euclid(n) - n / 2;
+        (self.wraps == Some(n) || self.wraps.is_none() && stays).then_some(Single { from, wraps: Some(n), ..self })
+    }
+}
+
+/// None: it is of another form.
+pub fn single(ix: &Ix) -> Option<Single> {
+    let (ix, wraps) = match ix.terms.as_slice() {
+        [(1, Atom::Mod(inner, n))] if ix.c == 0 => (&**inner, Some(*n)),
+        _ => (ix, None),
+    };
+    let [(by, Atom::Axis(axis))] = ix.terms.as_slice() else { return None };
+    Some(Single { by: *by, axis: *axis as usize, from: ix.c, wraps })
+}
+
+impl Span {
+    /// An index over the domain, where `cut` says which axes are cut, and all wrap around `n` if one does. None: it is of
+    /// neither form.
+    pub fn new(ix: &Ix, n: Option<i64>, domain: &[usize], cut: &dyn Fn(usize) -> bool) -> Option<Span> {
+        let moved = |ix: &Ix| (0..=u8::MAX as usize).take(16).any(|k| cut(k) && ix.mentions(k));
+        if !moved(ix) {
+            return Some(Span::At(ix.clone()));
+        }
+        let own = single(ix)?;
+        let own = n.map_or(Some(own), |n| own.around(n, domain.get(own.axis).copied()?));
+        own.map(|s| Span::Along { axis: s.axis, by: s.by, from: s.from, apart: 0, wraps: s.wraps })
+    }
+
+    /// Elements of the copy along this axis.
+    pub fn extent(&self, block: &[usize]) -> usize {
+        match self {
+            Span::At(_) => 1,
+            Span::Along { axis, by, apart, .. } => {
+                let steps = block.get(*axis).map_or(0, |n| n - 1);
+                steps.saturating_mul(by.unsigned_abs() as usize).saturating_add(apart + 1)
+            }
+        }
+    }
+}
+
+impl<L> Tile<L> {
+    /// Extents of the copy, without padding.
+    pub fn extents(&self, block: &[usize]) -> Vec<usize> {
+        self.spans.iter().map(|s| s.extent(block)).collect()
+    }
+
+    /// Elements from one place to the next on each axis of the copy, and in all.
+    pub fn strides(&self, block: &[usize]) -> (Vec<usize>, usize) {
+        let mut strides = vec![1usize; self.spans.len()];
+        let mut next = 1usize;
+        for (k, extent) in self.extents(block).into_iter().enumerate().rev() {
+            strides[k] = next;
+            let pad = if k + 1 == self.spans.len() { self.pad } else { 0 };
+            next = next.saturating_mul(extent.saturating_add(pad));
+        }
+        (strides, next)
+    }
+
+    pub fn bytes(&self, block: &[usize]) -> usize {
+        self.strides(block).1.saturating_mul(self.size)
+    }
+
+    /// How far apart in the copy neighbouring threads read; threads follow the domain's last axis that is cut.
+    pub fn lane_stride(&self, block: &[usize]) -> usize {
+        let last = block.iter().rposition(|n| *n > 1).unwrap_or(0);
+        let strides = self.strides(block).0;
+        let own = self.spans.iter().zip(strides).filter_map(|(s, stride)| match s {
+            Span::Along { axis, by, .. } if *axis == last => Some(stride.saturating_mul(by.unsigned_abs() as usize)),
+            _ => None,
+        });
+        own.sum()
+    }
+}
+
+impl<L> Tiling<L> {
+    pub fn bytes(&self) -> usize {
+        self.tiles.iter().fold(0, |at: usize, t| at.next_multiple_of(t.size.max(1)) + t.bytes(&self.block))
+    }
+
+    /// The same over other loads; loads that are not known any more are read from the array, a tile of none goes.
+    pub fn over<M>(&self, known: impl Fn(&L) -> Option<M>) -> Option<Tiling<M>> {
+        let tile = |t: &Tile<L>| Tile {
+            spans: t.spans.clone(),
+            pad: t.pad,
+            size: t.size,
+            loads: t.loads.iter().filter_map(|(l, apart)| Some((known(l)?, apart.clone()))).collect(),
+        };
+        let tiles: Vec<Tile<M>> = self.tiles.iter().map(tile).filter(|t| !t.loads.is_empty()).collect();
+        (!tiles.is_empty()).then(|| Tiling { block: self.block.clone(), tiles })
+    }
+
+    pub fn boxes(&self, domain: &[usize]) -> u64 {
+        domain.iter().zip(&self.block).fold(1, |n, (d, b)| n.saturating_mul(d.div_ceil(*b) as u64))
+    }
+}

@@ -1,0 +1,288 @@
+//! Arrays as rows of text: columns justified, nested items as blocks.
+
+use super::{complex, complex_column, is_int, numeral, scaled_column};
+use crate::array::{Array, Complex64, Data, View, elements};
+use aplomb_ground::error::Result;
+use aplomb_ground::limits::Budget;
+
+/// Rows, and the character offsets where a fold may cut them.
+pub struct Grid {
+    pub rows: Vec<String>,
+    pub breaks: Vec<usize>,
+}
+
+enum Cell {
+    /// Before and from the decimal point.
+    Num(String, String),
+    Char(char),
+    Block(Vec<String>, usize),
+}
+
+impl Cell {
+    fn is_tall(&self) -> bool {
+        matches!(self, Cell::Block(rows, _) if rows.len() > 1)
+    }
+
+    fn width(&self) -> usize {
+        match self {
+            Cell::Num(a, b) => a.chars().count() + b.chars().count(),
+            Cell::Char(_) => 1,
+            Cell::Block(_, w) => *w,
+        }
+    }
+}
+
+/// The rows of a small array, whose making asks no budget and cannot be stopped.
+pub fn of(a: &Array, pp: usize) -> Grid {
+    let none = || Grid { rows: vec![String::new()], breaks: vec![] };
+    within(a, pp, &Budget::new(u64::MAX)).unwrap_or_else(|_| none())
+}
+
+/// Bytes of texts and their tables that an item of a row needs, and one of a matrix.
+const IN_A_ROW: usize = 24;
+const IN_A_COLUMN: usize = 160;
+
+/// Errors: WS FULL, INTERRUPT.
+pub fn within(a: &Array, pp: usize, budget: &Budget) -> Result<Grid> {
+    let a = a.settled();
+    if a.is_empty() && a.rank() > 1 {
+        // Rows of nothing: as many as anyone may want to see.
+        let rows = elements(&a.shape()[..a.rank() - 1]).min(1_000);
+        return Ok(Grid { rows: vec![String::new(); rows], breaks: vec![] });
+    }
+    if a.is_uniform() && a.is_char() {
+        let _held = budget.charge_elements(a.len(), 8)?;
+        return Ok(characters(&a));
+    }
+    if a.is_uniform() && a.rank() < 2 {
+        let _held = budget.charge_elements(a.len(), IN_A_ROW)?;
+        return numbers(&a, pp, budget);
+    }
+    let _held = budget.charge_elements(a.len(), IN_A_COLUMN)?;
+    let columns = a.shape().last().copied().unwrap_or(1);
+    let rows = if a.rank() == 0 { 1 } else { elements(&a.shape()[..a.rank() - 1]) };
+    let laid = (0..columns).map(|c| column(&a, c, columns, rows, pp, budget)).collect::<Result<Vec<_>>>()?;
+    assemble(&a, laid, rows, budget)
+}
+
+fn characters(a: &Array) -> Grid {
+    let chars = a.to_chars().unwrap_or_default();
+    let width = a.shape().last().copied().unwrap_or(1);
+    let shown = |c: char| if (c as u32) < 32 && c != '\n' { ' ' } else { c };
+    if a.rank() < 2 {
+        // A text may go back to the beginning of its line, and to the next stop; in a matrix neither has a place.
+        let shown = |c: char| if matches!(c, '\r' | '\t') { c } else { shown(c) };
+        return Grid { rows: vec![chars.into_iter().map(shown).collect()], breaks: vec![] };
+    }
+    let n = elements(&a.shape()[..a.rank() - 1]);
+    let rows = (0..n).map(|r| chars[r * width..(r + 1) * width].iter().map(|&c| shown(c)).collect()).collect();
+    Grid { rows: planes(rows, a.shape()), breaks: vec![] }
+}
+
+fn numbers(a: &Array, pp: usize, budget: &Budget) -> Result<Grid> {
+    if a.is_complex() {
+        return in_a_row(a.to_complexes().unwrap_or_default().into_iter().map(|z| complex(z, pp)), budget);
+    }
+    let items = match a.data() {
+        Data::Dense(b) => match b.view() {
+            View::F64(v) => v.to_vec(),
+            view => view.numbers(),
+        },
+        _ => a.to_numbers().unwrap_or_default(),
+    };
+    let whole = items.iter().all(|&x| is_int(x));
+    in_a_row(items.iter().map(|&x| numeral(x, pp, whole)), budget)
+}
+
+fn in_a_row(texts: impl ExactSizeIterator<Item = String>, budget: &Budget) -> Result<Grid> {
+    let mut row = String::new();
+    budget.grow(&mut row, texts.len().saturating_mul(4))?;
+    let mut breaks = budget.room(texts.len())?;
+    let (mut at, mut ticks) = (0, budget.ticks());
+    for (k, text) in texts.enumerate() {
+        ticks.tick()?;
+        if row.capacity() - row.len() <= text.len() {
+            budget.grow(&mut row, text.len() + 1)?;
+        }
+        if k > 0 {
+            row.push(' ');
+            at += 1;
+            breaks.push(at);
+        }
+        at += text.chars().count();
+        row.push_str(&text);
+    }
+    Ok(Grid { rows: vec![row], breaks })
+}
+
+struct Column {
+    cells: Vec<Cell>,
+    width: usize,
+    /// All characters: no blank beside another such column.
+    text: bool,
+    nested: bool,
+    /// A character by itself stands among blocks, and has no blank of its own.
+    bare: bool,
+}
+
+fn split(text: String) -> Cell {
+    match text.find(['.', 'E', 'J']) {
+        Some(at) => Cell::Num(text[..at].into(), text[at..].into()),
+        None => Cell::Num(text, String::new()),
+    }
+}
+
+fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize, budget: &Budget) -> Result<Column> {
+    let mut ticks = budget.ticks();
+    ticks.tick()?;
+    let numbers: Vec<Option<Complex64>> = (0..rows)
+        .map(|r| match a.data() {
+            Data::Items(i) => i.at(r * columns + c).complex_scalar(),
+            _ => a.complex_at(r * columns + c),
+        })
+        .collect();
+    let real = numbers.iter().flatten().all(|z| z.im == 0.0);
+    let whole = real && numbers.iter().flatten().all(|z| is_int(z.re));
+    let texts: Vec<Option<String>> = match real || rows < 2 {
+        true => {
+            let text = |z: Complex64| if real { numeral(z.re, pp, whole) } else { complex(z, pp) };
+            let texts = numbers.iter().map(|z| ticks.tick().map(|()| z.map(text)));
+            texts.collect::<Result<_>>()?
+        }
+        false => complex_column(&numbers, pp),
+    };
+    let any_scaled = real && rows > 1 && texts.iter().flatten().any(|t| t.contains('E'));
+    let nested = numbers.iter().enumerate().any(|(r, x)| x.is_none() && !a.item(r * columns + c).is_simple_scalar());
+    let scaled = if any_scaled {
+        scaled_column(&numbers.iter().map(|z| z.map(|z| z.re)).collect::<Vec<_>>(), pp)
+    } else {
+        Vec::new()
+    };
+    let mut bare = false;
+    let mut cells = Vec::with_capacity(rows);
+    for (r, (x, text)) in numbers.into_iter().zip(texts).enumerate() {
+        ticks.tick()?;
+        cells.push(match (x, text) {
+            (Some(_), Some(_)) if any_scaled => split(scaled[r].clone()),
+            (_, Some(text)) => split(text),
+            _ => {
+                let item = a.item(r * columns + c);
+                match item.data() {
+                    Data::Char(c) if !nested => Cell::Char(*c),
+                    _ => {
+                        bare |= item.is_simple_scalar();
+                        block(&item, pp, budget)?
+                    }
+                }
+            }
+        });
+    }
+    let left = cells.iter().map(|c| if let Cell::Num(a, _) = c { a.chars().count() } else { 0 }).max().unwrap_or(0);
+    let right = cells.iter().map(|c| if let Cell::Num(_, b) = c { b.chars().count() } else { 0 }).max().unwrap_or(0);
+    let others = cells.iter().map(|c| if matches!(c, Cell::Num(..)) { 0 } else { c.width() }).max().unwrap_or(0);
+    let width = (left + right).max(others);
+    for cell in &mut cells {
+        if let Cell::Num(a, b) = cell {
+            // The decimal point stands in one place.
+            let pad = right - b.chars().count();
+            b.push_str(&" ".repeat(pad));
+            // Beside blocks a number keeps their blank on its right.
+            if nested {
+                b.push(' ');
+            }
+            let pad = width.saturating_sub(a.chars().count() + b.chars().count());
+            a.insert_str(0, &" ".repeat(pad));
+        }
+    }
+    let text = cells.iter().all(|c| matches!(c, Cell::Char(_)));
+    Ok(Column { cells, width, text, nested, bare })
+}
+
+/// A nested item with a blank on either side.
+fn block(item: &Array, pp: usize, budget: &Budget) -> Result<Cell> {
+    let rows = within(item, pp, budget)?.rows;
+    let width = rows.iter().map(|r| r.chars().count()).max().unwrap_or(0);
+    let rows = rows.into_iter().map(|r| format!(" {r}{} ", " ".repeat(width - r.chars().count()))).collect();
+    Ok(Cell::Block(rows, width + 2))
+}
+
+fn assemble(a: &Array, columns: Vec<Column>, rows: usize, budget: &Budget) -> Result<Grid> {
+    let mut ticks = budget.ticks();
+    let mut out: Vec<String> = Vec::new();
+    let mut breaks = Vec::new();
+    let mut at = 0;
+    let gap = |k: usize| {
+        k > 0 && {
+            let (p, q) = (&columns[k - 1], &columns[k]);
+            !(p.text && q.text || p.nested && q.nested && !p.bare && !q.bare)
+        }
+    };
+    for (k, c) in columns.iter().enumerate() {
+        at += usize::from(gap(k));
+        if k > 0 {
+            breaks.push(at);
+        }
+        at += c.width;
+    }
+    for r in 0..rows {
+        // Rows of matrices stand apart.
+        let tall = r > 0 && a.rank() > 1 && [r - 1, r].iter().any(|&r| columns.iter().any(|c| c.cells[r].is_tall()));
+        let blanks = blanks_before(r, a.shape()).max(usize::from(tall));
+        out.extend((0..blanks).map(|_| String::new()));
+        let height =
+            columns.iter().map(|c| if let Cell::Block(b, _) = &c.cells[r] { b.len() } else { 1 }).max().unwrap_or(1);
+        for h in 0..height.max(1) {
+            let mut row = String::new();
+            for (k, c) in columns.iter().enumerate() {
+                if gap(k) {
+                    row.push(' ');
+                }
+                ticks.tick()?;
+                let width = match &c.cells[r] {
+                    Cell::Num(a, b) if h == 0 => {
+                        row.push_str(a);
+                        row.push_str(b);
+                        c.cells[r].width()
+                    }
+                    Cell::Char(ch) if h == 0 => {
+                        row.push(*ch);
+                        1
+                    }
+                    Cell::Block(lines, w) => match lines.get(h) {
+                        Some(line) => {
+                            row.push_str(line);
+                            *w
+                        }
+                        None => 0,
+                    },
+                    _ => 0,
+                };
+                row.push_str(&" ".repeat(c.width.saturating_sub(width)));
+            }
+            out.push(row);
+        }
+    }
+    Ok(Grid { rows: out, breaks })
+}
+
+/// Blank lines before a row that begins a plane: one for rank 3, two between rank-3 blocks.
+fn blanks_before(row: usize, shape: &[usize]) -> usize {
+    if shape.len() < 3 || row == 0 {
+        return 0;
+    }
+    let mut size = 1;
+    let begins = |n: &&usize| {
+        size *= (**n).max(1);
+        row.is_multiple_of(size)
+    };
+    shape[1..shape.len() - 1].iter().rev().filter(begins).count()
+}
+
+fn planes(rows: Vec<String>, shape: &[usize]) -> Vec<String> {
+    let mut out = Vec::with_capacity(rows.len() * 2);
+    for (k, row) in rows.into_iter().enumerate() {
+        out.extend((0..blanks_before(k, shape)).map(|_| String::new()));
+        out.push(row);
+    }
+    out
+}

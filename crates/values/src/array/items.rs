@@ -1,0 +1,291 @@
+//! Items of host values: one by one, as numbers, as characters; collecting items into the simplest array.
+
+use super::{Array, Data, Shape, View, elements};
+use crate::dag::{Cell, Meta, Node, Read};
+use aplomb_ground::error::{Result, limit, untraced, ws_full};
+use aplomb_ground::limits::Budget;
+
+/// Nested deeper than this is LIMIT ERROR, so that walks over a value may recurse.
+pub const MOST_DEPTH: u32 = 1_000;
+
+impl Array {
+    /// A number or a character of rank 0.
+    pub fn is_simple_scalar(&self) -> bool {
+        match &self.data {
+            Data::Num(_) | Data::Complex(_) | Data::Char(_) => true,
+            Data::Lazy(_) | Data::Framed(_) => self.shape.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// Numbers or characters in one buffer (or pending): what can be recorded.
+    pub fn is_uniform(&self) -> bool {
+        !matches!(self.data, Data::Items(_))
+    }
+
+    pub fn is_char(&self) -> bool {
+        self.dtype() == super::DType::Char
+    }
+
+    /// All items are simple scalars.
+    pub fn is_simple(&self) -> bool {
+        match &self.data {
+            Data::Items(i) => i.all().iter().all(Array::is_simple_scalar),
+            _ => true,
+        }
+    }
+
+    /// Levels of nesting, capped, for the limit.
+    pub fn depth(&self) -> u32 {
+        match &self.data {
+            Data::Items(i) => i.depth,
+            _ => 0,
+        }
+    }
+
+    /// Arrays in it as a tree: sharing makes it cheap to build what would take for ever to walk.
+    pub fn nodes(&self) -> u64 {
+        match &self.data {
+            Data::Items(i) => i.nodes,
+            _ => 1,
+        }
+    }
+
+    /// A cell stands in it, or stood when it was made.
+    pub fn holds_lazy(&self) -> bool {
+        match &self.data {
+            Data::Items(i) => i.lazy,
+            Data::Lazy(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Item `at` in row-major order, as it stands in a strand: a scalar or the array inside.
+    pub fn item(&self, at: usize) -> Array {
+        match &self.data {
+            Data::Dense(b) => match b.view() {
+                View::Char(v) => Array::char(v[at]),
+                View::Complex(v) => Array::complex(v[at]),
+                view => Array::num(view.number(at)),
+            },
+            Data::Items(i) => i.at(at),
+            Data::Lazy(cell) => cell.forced().map_or_else(|| self.clone(), |a| a.item(at)),
+            _ => self.clone(),
+        }
+    }
+
+    /// Item `at` as a real number (a character's code point). None for an item that is an array or not real.
+    pub fn number_at(&self, at: usize) -> Option<f64> {
+        match &self.data {
+            Data::Num(x) => Some(*x),
+            Data::Char(c) => Some(f64::from(u32::from(*c))),
+            Data::Complex(_) => None,
+            Data::Dense(b) => match b.view() {
+                View::Complex(v) => Some(v[at]).filter(|z| z.im == 0.0).map(|z| z.re),
+                view => Some(view.number(at)),
+            },
+            Data::Items(i) => match i.at(at).data {
+                Data::Num(x) => Some(x),
+                _ => None,
+            },
+            Data::Lazy(cell) => cell.forced().and_then(|a| a.number_at(at)),
+            Data::Framed(_) => None,
+        }
+    }
+
+    /// Every item as an array.
+    pub fn to_items(&self) -> Vec<Array> {
+        match &self.data {
+            Data::Items(i) => i.all().to_vec(),
+            _ => (0..self.len()).map(|k| self.item(k)).collect(),
+        }
+    }
+
+    /// All items as real numbers; None if one is no real number.
+    pub fn to_numbers(&self) -> Option<Vec<f64>> {
+        match &self.data {
+            Data::Num(x) => Some(vec![*x]),
+            Data::Char(_) | Data::Complex(_) => None,
+            Data::Dense(b) => match b.view() {
+                View::Char(v) if !v.is_empty() => None,
+                View::Complex(_) => None,
+                View::F64(v) => Some(v.to_vec()),
+                view => Some(view.numbers()),
+            },
+            Data::Items(i) => i.all().iter().map(|a| if a.is_char() { None } else { a.number_scalar() }).collect(),
+            Data::Lazy(cell) => cell.forced().and_then(|a| a.to_numbers()),
+            Data::Framed(_) => None,
+        }
+    }
+
+    /// The number of a simple scalar that is real.
+    pub fn number_scalar(&self) -> Option<f64> {
+        match &self.data {
+            Data::Num(x) => Some(*x),
+            Data::Lazy(cell) if self.shape.is_empty() => cell.forced().and_then(|a| a.number_scalar()),
+            _ => None,
+        }
+    }
+
+    /// All items as characters; None if one is none.
+    pub fn to_chars(&self) -> Option<Vec<char>> {
+        match &self.data {
+            Data::Char(c) => Some(vec![*c]),
+            Data::Num(_) | Data::Complex(_) => None,
+            Data::Dense(b) => match b.view() {
+                View::Char(v) => Some(v.to_vec()),
+                view => view.is_empty().then(Vec::new),
+            },
+            Data::Items(i) => i.all().iter().map(|a| if let Data::Char(c) = a.data { Some(c) } else { None }).collect(),
+            Data::Lazy(cell) => cell.forced().and_then(|a| a.to_chars()),
+            Data::Framed(_) => None,
+        }
+    }
+
+    /// The text of a character vector or scalar.
+    pub fn to_text(&self) -> Option<String> {
+        if self.rank() > 1 {
+            return None;
+        }
+        self.to_chars().map(|c| c.into_iter().collect())
+    }
+
+    /// What fills where nothing is: 0, ' ', or the first item with every leaf replaced.
+    pub fn prototype(&self) -> Array {
+        match &self.data {
+            Data::Items(i) if i.whole().is_some() => i.at(0).zeroed(),
+            Data::Items(i) => match (i.all().first(), &i.proto) {
+                (Some(first), _) => first.zeroed(),
+                (None, Some(p)) => p.clone(),
+                (None, None) => Array::num(0.0),
+            },
+            _ if self.is_char() => Array::char(' '),
+            _ => Array::num(0.0),
+        }
+    }
+
+    /// Every number 0, every character a blank.
+    fn zeroed(&self) -> Array {
+        match &self.data {
+            Data::Items(i) => {
+                let items = i.all().iter().map(Array::zeroed).collect();
+                Array::items(self.shape.clone(), items, i.proto.clone())
+            }
+            _ if self.shape.is_empty() => self.prototype(),
+            // Nobody may ever look at it: a pending one has no bytes.
+            _ if self.len() > 1 << 16 => {
+                let proto = self.prototype();
+                let meta = Meta { shape: self.shape.clone(), dtype: proto.dtype(), range: None, place: None };
+                let node = Node::Transform { name: "⍴", src: proto, read: Read::new([]), onto: true };
+                Array::lazy(Cell::new(node, meta, 0))
+            }
+            _ => {
+                let n = self.len();
+                let budget = Budget::new(u64::MAX);
+                let made = if self.is_char() {
+                    Array::chars(self.shape.clone(), vec![' '; n], &budget)
+                } else {
+                    Array::numbers(self.shape.clone(), vec![0.0; n], &budget)
+                };
+                made.unwrap_or_else(|_| Array::num(0.0))
+            }
+        }
+    }
+
+    /// Items in the simplest storage: numbers, characters, or as they stand. Errors: WS FULL, LIMIT (depth).
+    pub fn collect(shape: impl Into<Shape>, items: Vec<Array>, proto: Option<Array>, budget: &Budget) -> Result<Array> {
+        let shape = shape.into();
+        if items.is_empty() {
+            return Ok(match proto {
+                Some(p) if p.is_simple_scalar() && p.is_char() => Array::chars(shape, vec![], budget)?,
+                Some(p) if !p.is_simple_scalar() => Array::items(shape, items, Some(p)),
+                _ => Array::numbers(shape, vec![], budget)?,
+            });
+        }
+        if items.iter().any(|a| a.frame().is_some()) {
+            return Err(untraced("cells become items"));
+        }
+        if items.iter().all(|a| matches!(a.data, Data::Num(_))) {
+            let numbers = items.iter().filter_map(Array::number_scalar).collect();
+            return Array::numbers(shape, numbers, budget);
+        }
+        if items.iter().all(|a| matches!(a.data, Data::Num(_) | Data::Complex(_))) {
+            let numbers = items.iter().filter_map(|a| a.complex_at(0)).collect();
+            return Array::complexes(shape, numbers, budget);
+        }
+        if items.iter().all(|a| matches!(a.data, Data::Char(_))) {
+            let chars = items.iter().filter_map(|a| if let Data::Char(c) = a.data { Some(c) } else { None }).collect();
+            return Array::chars(shape, chars, budget);
+        }
+        if shape.is_empty() && items[0].is_simple_scalar() {
+            return Ok(items[0].clone());
+        }
+        let made = Array::items(shape, items, None);
+        if made.depth() > MOST_DEPTH {
+            return Err(limit(format!("arrays nest at most {MOST_DEPTH} deep")));
+        }
+        let bytes = made.nodes().saturating_mul(std::mem::size_of::<Array>() as u64);
+        if made.nodes() > 1 << 20 && bytes > budget.free() && budget.free() < 1 << 50 {
+            return Err(ws_full(bytes, budget.free()));
+        }
+        Ok(made)
+    }
+
+    /// The same items under another shape (of the same product), whatever holds them.
+    pub fn with_shape(&self, shape: impl Into<Shape>, budget: &Budget) -> Result<Array> {
+        let shape = shape.into();
+        if self.shape == shape {
+            return Ok(self.clone());
+        }
+        match &self.data {
+            Data::Framed(_) => Err(untraced("a cell changes its shape")),
+            Data::Items(i) if shape.is_empty() => Array::collect(shape, i.all().to_vec(), None, budget),
+            Data::Lazy(cell) => match cell.forced() {
+                Some(a) => a.with_shape(shape, budget),
+                None => Ok(self.clone()),
+            },
+            _ => Ok(self.reshaped(shape)),
+        }
+    }
+
+    /// The array inside a nested scalar, or the array itself.
+    pub fn disclosed(&self) -> Array {
+        match &self.data {
+            Data::Items(i) if self.shape.is_empty() => i.at(0),
+            _ => self.clone(),
+        }
+    }
+
+    /// As an item of another array: a simple scalar, or the array itself. An enclosed scalar gives its content.
+    pub fn enclosed(self) -> Result<Array> {
+        if self.is_simple_scalar() {
+            return Ok(self);
+        }
+        Array::collect(Shape::new(), vec![self], None, &Budget::new(u64::MAX))
+    }
+}
+
+/// Strides of a row-major shape.
+pub fn strides(shape: &[usize]) -> Vec<usize> {
+    let mut out = vec![1; shape.len()];
+    for k in (1..shape.len()).rev() {
+        out[k - 1] = out[k] * shape[k];
+    }
+    out
+}
+
+/// Steps through the places of a box in row-major order.
+pub fn advance(place: &mut [usize], shape: &[usize]) {
+    for k in (0..place.len()).rev() {
+        place[k] += 1;
+        if place[k] < shape[k] {
+            return;
+        }
+        place[k] = 0;
+    }
+}
+
+/// Outer, length and inner counts of an axis.
+pub fn around(shape: &[usize], axis: usize) -> (usize, usize, usize) {
+    (elements(&shape[..axis]), shape.get(axis).copied().unwrap_or(1), shape.get(axis + 1..).map_or(1, elements))
+}

@@ -1,0 +1,378 @@
+//! The value: a shape and its items in row-major order.
+//!
+//! `Data` says where the items are: inline scalars, a dense buffer, host items (nested or mixed), or a pending cell.
+//! Always: the shape's product is the number of items; a nested array's items are arrays; a simple scalar is its own
+//! enclosure. Numbers are f64 to the user; dtypes are storage. Arrays are immutable: change copies, or takes a buffer
+//! that nobody else holds. A complex number whose imaginary part is 0 is a real one, in every array.
+
+mod change;
+mod complex;
+pub mod format;
+mod items;
+mod split;
+mod storage;
+
+pub use change::Changing;
+pub use items::{MOST_DEPTH, advance, around, strides};
+pub use num_complex::Complex64;
+pub use split::{Held, Split};
+pub use storage::{Buf, Storage, View};
+
+use crate::dag::Cell;
+use aplomb_ground::error::{Result, limit};
+use aplomb_ground::limits::Budget;
+use smallvec::SmallVec;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Up to two axes stand in the value itself.
+pub type Shape = SmallVec<[usize; 2]>;
+
+/// Storage types. There is no i64: an integer that leaves i32 is an f64 (DESIGN §2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DType {
+    Bool,
+    I8,
+    I16,
+    I32,
+    F32,
+    F64,
+    /// Two f64. An array has this dtype only where some item is not real.
+    Complex,
+    Char,
+    Nested,
+}
+
+impl DType {
+    pub const fn name(self) -> &'static str {
+        match self {
+            DType::Bool => "bool",
+            DType::I8 => "i8",
+            DType::I16 => "i16",
+            DType::I32 => "i32",
+            DType::F32 => "f32",
+            DType::F64 => "f64",
+            DType::Complex => "complex",
+            DType::Char => "char",
+            DType::Nested => "nested",
+        }
+    }
+
+    /// Bytes of one element in memory; 0 for nested.
+    pub const fn size(self) -> usize {
+        match self {
+            DType::Bool | DType::I8 => 1,
+            DType::I16 => 2,
+            DType::I32 | DType::F32 | DType::Char => 4,
+            DType::F64 => 8,
+            DType::Complex => 16,
+            DType::Nested => 0,
+        }
+    }
+
+    pub const fn is_integer(self) -> bool {
+        matches!(self, DType::Bool | DType::I8 | DType::I16 | DType::I32)
+    }
+
+    pub const fn is_number(self) -> bool {
+        !matches!(self, DType::Char | DType::Nested)
+    }
+
+    /// The narrowest storage of integers between `lo` and `hi`; None beyond i32.
+    pub fn of_range(lo: f64, hi: f64) -> Option<DType> {
+        let within = |a: i32, b: i32| lo >= f64::from(a) && hi <= f64::from(b);
+        match () {
+            () if within(0, 1) => Some(DType::Bool),
+            () if within(-128, 127) => Some(DType::I8),
+            () if within(-32_768, 32_767) => Some(DType::I16),
+            () if within(i32::MIN, i32::MAX) => Some(DType::I32),
+            () => None,
+        }
+    }
+
+    /// The values an integer storage can hold.
+    pub const fn range(self) -> Option<(f64, f64)> {
+        match self {
+            DType::Bool => Some((0.0, 1.0)),
+            DType::I8 => Some((-128.0, 127.0)),
+            DType::I16 => Some((-32_768.0, 32_767.0)),
+            DType::I32 => Some((-2_147_483_648.0, 2_147_483_647.0)),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone)]
+pub enum Data {
+    Num(f64),
+    /// Not real.
+    Complex(Complex64),
+    Char(char),
+    Dense(Arc<dyn Storage>),
+    Items(Rc<Items>),
+    Lazy(Rc<Cell>),
+    /// A cell seen by a function that runs once for a whole frame of cells. Never leaves that run.
+    Framed(Rc<Split>),
+}
+
+/// Host items. An empty array keeps its prototype here.
+pub struct Items {
+    held: Held,
+    pub proto: Option<Array>,
+    /// One more than the deepest item.
+    pub depth: u32,
+    /// Arrays in it, itself included, counted as a tree.
+    pub nodes: u64,
+    /// Something in it was pending when it was made.
+    pub lazy: bool,
+}
+
+impl Items {
+    pub fn all(&self) -> &[Array] {
+        self.held.all()
+    }
+
+    pub fn at(&self, k: usize) -> Array {
+        self.held.at(k)
+    }
+
+    /// The one array whose cells are the items, if they are.
+    pub fn split(&self) -> Option<&Split> {
+        self.held.split()
+    }
+
+    pub fn whole(&self) -> Option<&Split> {
+        self.held.whole()
+    }
+}
+
+/// A deep nest is taken apart with a list, not with the call stack.
+impl Drop for Items {
+    fn drop(&mut self) {
+        if self.depth < 64 {
+            return;
+        }
+        let mut stack = self.held.take();
+        while let Some(array) = stack.pop() {
+            if let Data::Items(rc) = array.data
+                && let Some(mut items) = Rc::into_inner(rc)
+            {
+                stack.append(&mut items.held.take());
+            }
+        }
+    }
+}
+
+pub struct Array {
+    shape: Shape,
+    data: Data,
+}
+
+/// By hand, because most values are scalars: their shape costs nothing.
+impl Clone for Array {
+    #[inline]
+    fn clone(&self) -> Array {
+        let shape = if self.shape.is_empty() { Shape::new() } else { Shape::from_slice(&self.shape) };
+        Array { shape, data: self.data.clone() }
+    }
+}
+
+/// The number of items of a shape. Callers that take shapes from users check with `checked_elements` first.
+pub fn elements(shape: &[usize]) -> usize {
+    shape.iter().fold(1, |n, &d| n.saturating_mul(d))
+}
+
+/// Errors: LIMIT ERROR beyond 15 axes, WS FULL when the product passes 2*53.
+pub fn checked_elements(shape: &[usize]) -> Result<usize> {
+    if shape.len() > 15 {
+        return Err(limit(format!("{} axes; an array has at most 15", shape.len())));
+    }
+    if shape.contains(&0) {
+        return Ok(0);
+    }
+    let product = shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d)).filter(|&n| n <= 1 << 53);
+    product.ok_or_else(too_long)
+}
+
+/// The error of a shape beyond all memories.
+pub fn too_long() -> aplomb_ground::error::Error {
+    let says = "this shape has more than 2*53 items, which no memory holds";
+    aplomb_ground::error::Error::new(aplomb_ground::error::Kind::WsFull, says)
+}
+
+impl Array {
+    pub fn num(x: f64) -> Self {
+        Array { shape: Shape::new(), data: Data::Num(x) }
+    }
+
+    pub fn char(c: char) -> Self {
+        Array { shape: Shape::new(), data: Data::Char(c) }
+    }
+
+    pub fn bool(b: bool) -> Self {
+        Array::num(f64::from(u8::from(b)))
+    }
+
+    /// Items from a buffer. The caller's shape must have exactly the buffer's length.
+    pub fn dense(shape: impl Into<Shape>, buffer: Arc<dyn Storage>) -> Self {
+        let shape = shape.into();
+        debug_assert_eq!(elements(&shape), buffer.len());
+        if shape.is_empty() {
+            return match buffer.view() {
+                View::Char(v) => Array::char(v[0]),
+                View::Complex(v) => Array::complex(v[0]),
+                view => Array::num(view.number(0)),
+            };
+        }
+        Array { shape, data: Data::Dense(buffer) }
+    }
+
+    /// Numbers in their narrowest storage. Errors: WS FULL.
+    pub fn numbers(shape: impl Into<Shape>, items: Vec<f64>, budget: &Budget) -> Result<Self> {
+        let shape = shape.into();
+        if shape.is_empty() {
+            return Ok(Array::num(items[0]));
+        }
+        Ok(Array::dense(shape, Arc::new(Buf::numbers(items, budget)?)))
+    }
+
+    /// Numbers kept as f64 whatever their values. Errors: WS FULL.
+    pub fn floats(shape: impl Into<Shape>, items: Vec<f64>, budget: &Budget) -> Result<Self> {
+        let shape = shape.into();
+        if shape.is_empty() {
+            return Ok(Array::num(items[0]));
+        }
+        Ok(Array::dense(shape, Arc::new(Buf::f64(items, budget)?)))
+    }
+
+    pub fn chars(shape: impl Into<Shape>, items: Vec<char>, budget: &Budget) -> Result<Self> {
+        let shape = shape.into();
+        if shape.is_empty() {
+            return Ok(Array::char(items[0]));
+        }
+        Ok(Array::dense(shape, Arc::new(Buf::chars(items, budget)?)))
+    }
+
+    pub fn text(text: &str, budget: &Budget) -> Result<Self> {
+        let mut items = budget.room(text.chars().count())?;
+        items.extend(text.chars());
+        Array::chars([items.len()].as_slice(), items, budget)
+    }
+
+    /// Host items as they stand; `proto` is kept for empties. Use `Array::collect` to simplify simple ones.
+    pub fn items(shape: impl Into<Shape>, items: Vec<Array>, proto: Option<Array>) -> Self {
+        let shape = shape.into();
+        debug_assert_eq!(elements(&shape), items.len());
+        let depth = items.iter().map(Array::depth).max().unwrap_or(0).saturating_add(1);
+        let nodes = items.iter().fold(1u64, |n, a| n.saturating_add(a.nodes()));
+        let lazy = items.iter().any(Array::holds_lazy);
+        Array { shape, data: Data::Items(Rc::new(Items { held: Held::items(items), proto, depth, nodes, lazy })) }
+    }
+
+    /// The cells of a uniform array as items of its first `at` axes. Neither frame nor cell may be empty or rank 0.
+    pub fn rows(node: Array, at: usize) -> Self {
+        let shape: Shape = node.shape()[..at].into();
+        debug_assert!(!shape.is_empty() && at < node.rank() && !node.is_empty() && node.is_uniform());
+        let nodes = elements(&shape) as u64 + 1;
+        let lazy = node.holds_lazy();
+        let held = Held::rows(Split { node, at });
+        Array { shape, data: Data::Items(Rc::new(Items { held, proto: None, depth: 1, nodes, lazy })) }
+    }
+
+    /// A uniform array as the function sees it that runs once for all cells behind the first `at` axes.
+    pub fn framed(node: Array, at: usize) -> Self {
+        Array { shape: node.shape()[at..].into(), data: Data::Framed(Rc::new(Split { node, at })) }
+    }
+
+    /// The frame of a framed value.
+    pub fn frame(&self) -> Option<&Split> {
+        match &self.data {
+            Data::Framed(split) => Some(split),
+            _ => None,
+        }
+    }
+
+    /// The array whose cells are this nested array's items.
+    pub fn split(&self) -> Option<&Split> {
+        match &self.data {
+            Data::Items(items) => items.split(),
+            _ => None,
+        }
+    }
+
+    pub fn lazy(cell: Rc<Cell>) -> Self {
+        Array { shape: cell.shape().into(), data: Data::Lazy(cell) }
+    }
+
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    pub fn rank(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// How many items.
+    pub fn len(&self) -> usize {
+        elements(&self.shape)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.shape.contains(&0)
+    }
+
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    pub fn into_data(self) -> Data {
+        self.data
+    }
+
+    /// The cell of a pending array, if it is still pending.
+    pub fn pending(&self) -> Option<&Rc<Cell>> {
+        match &self.data {
+            Data::Lazy(cell) if cell.forced().is_none() => Some(cell),
+            _ => None,
+        }
+    }
+
+    /// The value with a forced cell replaced by what it became. A pending one stays.
+    pub fn settled(&self) -> Array {
+        match &self.data {
+            Data::Lazy(cell) => cell.forced().unwrap_or_else(|| self.clone()),
+            _ => self.clone(),
+        }
+    }
+
+    /// The dtype as far as it is known without forcing; scalars have the narrowest.
+    pub fn dtype(&self) -> DType {
+        match &self.data {
+            Data::Num(x) => narrowest(*x),
+            Data::Complex(_) => DType::Complex,
+            Data::Char(_) => DType::Char,
+            Data::Dense(b) => b.dtype(),
+            Data::Items(_) => DType::Nested,
+            Data::Lazy(cell) => cell.dtype(),
+            Data::Framed(split) => split.node.dtype(),
+        }
+    }
+
+    /// The same items under another shape of the same product. A pending array cannot: transform it instead.
+    pub fn reshaped(&self, shape: impl Into<Shape>) -> Array {
+        let shape = shape.into();
+        debug_assert_eq!(elements(&shape), self.len());
+        match &self.data {
+            Data::Num(x) if !shape.is_empty() => Array { shape, data: Data::Dense(Arc::new(Buf::one_number(*x))) },
+            Data::Complex(z) if !shape.is_empty() => Array { shape, data: Data::Dense(Arc::new(Buf::one_complex(*z))) },
+            Data::Char(c) if !shape.is_empty() => Array { shape, data: Data::Dense(Arc::new(Buf::one_char(*c))) },
+            Data::Dense(b) => Array::dense(shape, b.clone()),
+            data => Array { shape, data: data.clone() },
+        }
+    }
+}
+
+/// The storage of one number.
+pub fn narrowest(x: f64) -> DType {
+    if x == x.trunc() { DType::of_range(x, x).unwrap_or(DType::F64) } else { DType::F64 }
+}

@@ -1,0 +1,116 @@
+//! One uniform array seen as a frame of cells: the first axes are the frame, the rest is the cell.
+//!
+//! Rows: LOWERING §3, §4. Two kinds of value are made of it. A *rows* value shows the frame: a nested array whose items
+//! are the cells, not taken apart before somebody looks at one. A *framed* value shows the cell: what a function sees
+//! that is run once for all cells.
+
+use super::{Array, Buf, DType, Data, Shape, View, elements};
+use crate::dag::ix::Ix;
+use crate::dag::{Cell, Meta, Node, Read};
+use aplomb_ground::limits::Budget;
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+#[derive(Clone)]
+pub struct Split {
+    /// Uniform: a buffer or a cell.
+    pub node: Array,
+    /// How many axes the frame has.
+    pub at: usize,
+}
+
+impl Split {
+    pub fn frame(&self) -> &[usize] {
+        &self.node.shape()[..self.at]
+    }
+
+    pub fn cell(&self) -> &[usize] {
+        &self.node.shape()[self.at..]
+    }
+
+    /// Cell `k` in row-major order of the frame: a read of a pending node, a copy out of a buffer.
+    pub fn item(&self, k: usize) -> Array {
+        let node = self.node.settled();
+        let shape: Shape = self.cell().into();
+        let size = elements(&shape);
+        if let Some(cell) = node.pending() {
+            let mut rest = k;
+            let mut read = Read::new((0..shape.len()).map(Ix::axis));
+            for &n in self.frame().iter().rev() {
+                read.ix.insert(0, Ix::constant((rest % n) as i64));
+                rest /= n;
+            }
+            let meta = Meta { shape, dtype: cell.dtype(), range: cell.meta().range, place: cell.meta().place.clone() };
+            let row = Node::Transform { name: "[]", src: node.clone(), read, onto: self.frame() == [1] };
+            return Array::lazy(Cell::new(row, meta, cell.seq()));
+        }
+        match node.data() {
+            Data::Dense(b) if let View::Complex(v) = b.view() => {
+                let items = v[k * size..(k + 1) * size].to_vec();
+                Array::complexes(shape, items, &Budget::new(u64::MAX)).unwrap_or(node)
+            }
+            Data::Dense(b) => Array::dense(shape, Arc::new(cut(b.view(), b.dtype(), k * size, size))),
+            _ => node,
+        }
+    }
+}
+
+/// A piece of a buffer. The whole is charged; its pieces are looked at one by one.
+fn cut(view: View<'_>, dtype: DType, from: usize, n: usize) -> Buf {
+    let free = Budget::new(u64::MAX);
+    let made = match view {
+        View::Char(v) => Buf::chars(v[from..from + n].to_vec(), &free),
+        View::F64(v) => Buf::f64(v[from..from + n].to_vec(), &free),
+        view => {
+            let items: Vec<f64> = (from..from + n).map(|k| view.number(k)).collect();
+            Buf::stored(&items, dtype, &free)
+        }
+    };
+    made.unwrap_or_else(|_| Buf::one_number(0.0))
+}
+
+/// The items of a nested array: as they stand, or cells of one array until somebody looks.
+pub struct Held {
+    items: OnceCell<Vec<Array>>,
+    rows: Option<Split>,
+}
+
+impl Held {
+    pub fn items(items: Vec<Array>) -> Held {
+        Held { items: OnceCell::from(items), rows: None }
+    }
+
+    pub fn rows(rows: Split) -> Held {
+        Held { items: OnceCell::new(), rows: Some(rows) }
+    }
+
+    pub fn all(&self) -> &[Array] {
+        self.items.get_or_init(|| match &self.rows {
+            Some(rows) => (0..elements(rows.frame())).map(|k| rows.item(k)).collect(),
+            None => Vec::new(),
+        })
+    }
+
+    pub fn at(&self, k: usize) -> Array {
+        match (self.items.get(), &self.rows) {
+            (Some(items), _) => items[k].clone(),
+            (None, Some(rows)) => rows.item(k),
+            (None, None) => Array::num(0.0),
+        }
+    }
+
+    /// The one array whose cells these are.
+    pub fn split(&self) -> Option<&Split> {
+        self.rows.as_ref()
+    }
+
+    /// The items if they were taken apart, for dropping them.
+    pub fn take(&mut self) -> Vec<Array> {
+        self.items.take().unwrap_or_default()
+    }
+
+    /// Nobody has looked at the items yet.
+    pub fn whole(&self) -> Option<&Split> {
+        self.rows.as_ref().filter(|_| self.items.get().is_none())
+    }
+}

@@ -1,0 +1,19 @@
+//! What the language hands over to be computed.
+
+use super::{Dag, NodeId};
+use crate::array::Array;
+use aplomb_ground::span::Place;
+
+/// One evaluation: a recorded graph, the arrays it starts from, the nodes whose values are wanted.
+pub struct Recorded {
+    pub dag: Dag,
+    pub roots: Vec<NodeId>,
+    /// Of the last roots, that nobody asked for now: what computing each again would take, ns. They are stored because
+    /// one evaluation after the other asks.
+    pub kept: Vec<f64>,
+    /// `Node::Input(k)` is `inputs[k]`; each is dense.
+    pub inputs: Vec<Array>,
+    /// What needed the values: a display, a guard, an argument that fixes a shape.
+    pub why: &'static str,
+    pub needed: Option<Place>,
+}

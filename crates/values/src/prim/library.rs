@@ -1,0 +1,226 @@
+//! Grades and searches of numbers (`dag::Lib`) in the parts that a device shares out; characters are code points.
+//!
+//! Rows: ACC-27, LOWERING §2. A grade is a sort of `Cell`s by a strict order, so its result is one and the same however
+//! it is sorted. A search is a table of all that is there, in one share or several, each made from the whole list;
+//! lookups are independent of each other.
+
+use super::whole::Given;
+use crate::array::elements;
+use crate::dag::Lib;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use std::cmp::Ordering;
+use std::ops::Range;
+
+/// Whether two numbers are equal under the tolerance `ct`; ∞ and NaN are equal to nothing but, for ∞, itself.
+pub fn same(x: f64, y: f64, ct: f64) -> bool {
+    x == y || (x - y).abs() <= ct * x.abs().max(y.abs()) && x.is_finite() && y.is_finite()
+}
+
+/// A major cell: the key of its first number above, its place below. Where cells are numbers these alone are the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(transparent)]
+pub struct Cell(u128);
+
+impl Cell {
+    pub fn at(self) -> usize {
+        self.0 as u64 as usize
+    }
+}
+
+/// How the major cells of an array are ordered.
+#[derive(Clone, Copy)]
+pub struct Grading<'a> {
+    items: &'a [f64],
+    count: usize,
+    width: usize,
+    /// Descending: all keys are turned around, places are not.
+    flip: u64,
+}
+
+impl<'a> Grading<'a> {
+    /// Of a shape with at least one axis.
+    pub fn new(of: Given<'a>, down: bool) -> Grading<'a> {
+        let (count, width) = (of.shape.first().copied().unwrap_or(1), elements(of.shape.get(1..).unwrap_or(&[])));
+        Grading { items: of.items, count, width, flip: if down { u64::MAX } else { 0 } }
+    }
+
+    /// How many cells there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Whether cells are in order as they compare themselves; else `order` has to look at what else is in them.
+    pub fn by_cell(&self) -> bool {
+        self.width < 2
+    }
+
+    pub fn cell(&self, at: usize) -> Cell {
+        let first = if self.width == 0 { 0 } else { self.key(self.items[at * self.width]) };
+        Cell(u128::from(first) << 64 | at as u128)
+    }
+
+    /// By all their numbers, then by their places: never `Equal` for two cells.
+    pub fn order(&self, a: &Cell, b: &Cell) -> Ordering {
+        let of = |c: &Cell| &self.items[c.at() * self.width..(c.at() + 1) * self.width];
+        let rest = || of(a).iter().map(|x| self.key(*x)).cmp(of(b).iter().map(|x| self.key(*x)));
+        (a.0 >> 64).cmp(&(b.0 >> 64)).then_with(rest).then(a.at().cmp(&b.at()))
+    }
+
+    /// Unsigned numbers in the order of `f64::total_cmp`, but that −0 is 0.
+    fn key(&self, x: f64) -> u64 {
+        let bits = (x + 0.0).to_bits();
+        (if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }) ^ self.flip
+    }
+}
+
+/// What numbers of a list are where, for lookups with ⎕CT: a share of them.
+///
+/// The line of numbers is cut into cells that are so wide that what equals a number lies in its own or in the next one.
+pub struct Places<'a> {
+    have: &'a [f64],
+    ct: f64,
+    /// Bits of a number that do not tell its cell.
+    drop: u32,
+    share: usize,
+    shares: usize,
+    /// One place of each value, the first.
+    firsts: HashTable<usize>,
+}
+
+/// At most, for an item of the list, while a table grows. Room for all from the start is no faster.
+pub const BYTES: usize = 32;
+
+impl<'a> Places<'a> {
+    /// Share number `share` of `shares`, of nothing yet. `ct`: at most 2*¯32.
+    pub fn new(have: &'a [f64], ct: f64, share: usize, shares: usize) -> Places<'a> {
+        // From 64 ⎕CTs of the least number of its binade a cell has, so that few lookups need two.
+        let drop = if ct > 0.0 { (58.0 + ct.log2()).ceil().clamp(0.0, 51.0) as u32 } else { 0 };
+        Places { have, ct, drop, share, shares: shares.max(1), firsts: HashTable::new() }
+    }
+
+    /// Takes up what of these places is in this share; ranges come in their order.
+    pub fn add(&mut self, range: Range<usize>) {
+        let Places { have, drop, share, shares, .. } = *self;
+        let hash = |k: usize| mixed(cell(have[k], drop));
+        for k in range.filter(|k| !have[*k].is_nan()) {
+            let own = hash(k);
+            if at_share(own, shares) == share
+                && let Entry::Vacant(free) = self.firsts.entry(own, |o| have[*o] == have[k], |o| hash(*o))
+            {
+                free.insert(k);
+            }
+        }
+    }
+
+    /// The first place of a number that equals x, in all shares of a list together.
+    pub fn first(shares: &[Places], x: f64) -> Option<usize> {
+        let Places { ct, drop, .. } = *shares.first()?;
+        // Twice the tolerance, for what is rounded here. An infinity equals itself alone.
+        let by = if x.is_finite() { 2.0 * ct * x.abs() } else { 0.0 };
+        let (a, b) = (cell(x - by, drop), cell(x + by, drop));
+        let in_cell = |at: u64| {
+            let own = mixed(at);
+            let p = &shares[at_share(own, shares.len())];
+            p.firsts.iter_hash(own).copied().filter(|k| same(p.have[*k], x, p.ct))
+        };
+        (a.min(b)..=a.max(b)).flat_map(in_cell).min()
+    }
+}
+
+/// What a search tells of the first place among so many.
+pub fn told(of: Lib, first: Option<usize>, among: usize) -> f64 {
+    match of {
+        Lib::Member => f64::from(u8::from(first.is_some())),
+        _ => first.unwrap_or(among) as f64,
+    }
+}
+
+/// The cell of a number; neighbours of one sign have neighbouring numbers.
+fn cell(x: f64, drop: u32) -> u64 {
+    (x + 0.0).to_bits() >> drop
+}
+
+/// Spread over all bits, because tables look at the ends and shares at the middle.
+fn mixed(cell: u64) -> u64 {
+    let h = (cell ^ cell >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let h = (h ^ h >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    h ^ h >> 32
+}
+
+fn at_share(hash: u64, shares: usize) -> usize {
+    (hash >> 32 & 0xff_ffff) as usize % shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Dice(u64);
+
+    impl Dice {
+        fn roll(&mut self, n: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (self.0 >> 33) as usize % n
+        }
+    }
+
+    const LARGEST: f64 = 1.0 / (1u64 << 32) as f64;
+
+    #[test]
+    fn a_search_finds_the_first_that_is_equal_and_no_other() {
+        let mut dice = Dice(3);
+        let bases = [1.0, 2.0, -1.999_999_999, 3e-310, -5e-324, 1e300, f64::MAX, 0.1, 4096.0, f64::INFINITY, -0.0];
+        for round in 0..3_000 {
+            let ct = [0.0, LARGEST, 1e-14, 1e-10, 1e-16, 1e-300][dice.roll(6)];
+            let base = bases[dice.roll(bases.len())];
+            // A few tolerances around the base, where some are equal and some are not; whole numbers, and no numbers.
+            let one = |dice: &mut Dice| match dice.roll(10) {
+                0 => dice.roll(5) as f64 - 2.0,
+                1 => [0.0, -0.0, f64::NAN, f64::NEG_INFINITY, f64::MIN][dice.roll(5)],
+                _ => base * (1.0 + (dice.roll(4_001) as f64 - 2_000.0) / 1_000.0 * ct.max(1e-16)),
+            };
+            let have: Vec<f64> = (0..dice.roll(30)).map(|_| one(&mut dice)).collect();
+            let count = 1 + round % 4;
+            let mut shares: Vec<_> = (0..count).map(|k| Places::new(&have, ct, k, count)).collect();
+            let middle = dice.roll(have.len() + 1);
+            for share in &mut shares {
+                share.add(0..middle);
+                share.add(middle..have.len());
+            }
+            for _ in 0..20 {
+                let x = one(&mut dice);
+                let first = have.iter().position(|y| same(*y, x, ct));
+                assert_eq!(Places::first(&shares, x), first, "{x:e} in {have:?} under {ct:e}, {count} shares");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_that_differ_by_the_largest_tolerance_are_found() {
+        let (x, y) = (2.0 - 1e-12, (2.0 - 1e-12) * (1.0 - LARGEST * 0.999));
+        assert!(same(x, y, LARGEST));
+        let have = [7.0, y];
+        let mut all = [Places::new(&have, LARGEST, 0, 1)];
+        all[0].add(0..2);
+        assert_eq!(Places::first(&all, x), Some(1));
+    }
+
+    #[test]
+    fn a_grade_is_the_stable_order_of_the_numbers() {
+        let mut dice = Dice(4);
+        let some = [0.0, -0.0, 1.0, -1.0, f64::MAX, f64::MIN, f64::INFINITY, f64::NEG_INFINITY, 5e-324, -5e-324];
+        for _ in 0..500 {
+            let (n, width) = (dice.roll(40), dice.roll(4));
+            let items: Vec<f64> = (0..n * width).map(|_| some[dice.roll(some.len())]).collect();
+            let row = |k: usize| &items[k * width..(k + 1) * width];
+            let order = |a: usize, b: usize| row(a).partial_cmp(row(b)).unwrap();
+            for down in [false, true] {
+                let mut wanted: Vec<usize> = (0..n).collect();
+                wanted.sort_by(|&a, &b| if down { order(b, a) } else { order(a, b) });
+                let of = Given { items: &items, shape: &[n, width] };
+                assert_eq!(super::super::whole::grade(of, down), wanted, "{items:?}");
+            }
+        }
+    }
+}

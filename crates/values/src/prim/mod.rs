@@ -1,0 +1,10 @@
+//! The meaning of operations: scalar functions (`scalar`, by rows of `op`), folds, scans, moves, and what takes whole
+//! arrays (`whole`, `library`).
+
+pub mod library;
+pub mod moves;
+pub mod op;
+pub mod reduce;
+pub mod scalar;
+pub mod scan;
+pub mod whole;

@@ -1,0 +1,187 @@
+//! Moves: structural primitives as a result shape and a read of one source. Written once, run here or recorded.
+//!
+//! Rows: LOWERING §1, §2. `run` is the generic loop for host items and small arrays; large ones become transforms.
+
+use crate::array::{Array, Buf, Complex64, Data, Shape, View, advance, checked_elements, elements, strides};
+use crate::dag::ix::{Ix, linear};
+use crate::dag::{Along, Read, Test};
+use aplomb_ground::error::Result;
+use aplomb_ground::limits::Budget;
+use std::sync::Arc;
+
+pub struct Move {
+    pub name: &'static str,
+    pub shape: Shape,
+    pub read: Read,
+    /// Every source element is read by some result element.
+    pub onto: bool,
+}
+
+impl Move {
+    /// Reshape, cycling. The source is not empty.
+    pub fn reshape(name: &'static str, from: &[usize], to: &[usize]) -> Move {
+        let count = elements(from) as i64;
+        let places: Vec<Ix> = (0..to.len()).map(Ix::axis).collect();
+        let mut offset = linear(&places, to, to);
+        if elements(to) as i64 > count {
+            offset = offset.modulo(count, to);
+        }
+        let steps = strides(from);
+        let ix = steps.iter().zip(from).map(|(&s, &n)| offset.div(s as i64, to).modulo(n as i64, to));
+        Move { name, shape: to.into(), read: Read::new(ix), onto: elements(to) as i64 >= count }
+    }
+
+    /// The first item as a scalar.
+    pub fn first(from: &[usize]) -> Move {
+        let onto = elements(from) == 1;
+        Move { name: "⊃", shape: Shape::new(), read: Read::new(from.iter().map(|_| Ix::constant(0))), onto }
+    }
+
+    /// One item everywhere.
+    pub fn spread(from: &[usize], to: &[usize]) -> Move {
+        let onto = elements(to) > 0;
+        Move { name: "⍴", shape: to.into(), read: Read::new(from.iter().map(|_| Ix::constant(0))), onto }
+    }
+
+    /// A vector of n laid along one axis of a shape.
+    pub fn along(n: usize, shape: &[usize], axis: usize) -> Move {
+        debug_assert_eq!(shape[axis], n);
+        Move { name: "⍴", shape: shape.into(), read: Read::new([Ix::axis(axis)]), onto: elements(shape) > 0 }
+    }
+
+    /// An axis of length one, gone.
+    pub fn drop_axis(from: &[usize], axis: usize) -> Move {
+        let mut shape: Shape = from.into();
+        shape.remove(axis);
+        let ix = (0..from.len()).map(|k| if k == axis { Ix::constant(0) } else { Ix::axis(k - usize::from(k > axis)) });
+        Move { name: "⍴", shape, read: Read::new(ix), onto: true }
+    }
+
+    /// Source axes at the given result axes; the result has `shape`.
+    pub fn axes(name: &'static str, shape: Shape, at: impl IntoIterator<Item = Option<usize>>) -> Move {
+        let onto = elements(&shape) > 0;
+        Move { name, shape, read: Read::new(at.into_iter().map(|k| k.map_or(Ix::constant(0), Ix::axis))), onto }
+    }
+
+    /// The result shape, if this only renames places of a ready array.
+    pub fn is_reshape(&self, a: &Array) -> Option<Shape> {
+        if a.pending().is_some() || elements(&self.shape) != a.len() || !self.read.tests.is_empty() {
+            return None;
+        }
+        if a.is_empty() {
+            return Some(self.shape.clone());
+        }
+        let to = self.shape.as_slice();
+        let places: Vec<Ix> = (0..to.len()).map(Ix::axis).collect();
+        let unit_free = |ix: Ix| Ix { c: ix.c, terms: ix.terms.into_iter().filter(|t| !is_unit(&t.1, to)).collect() };
+        let mine = unit_free(linear(&self.read.ix, a.shape(), to));
+        (mine == unit_free(linear(&places, to, to))).then(|| self.shape.clone())
+    }
+
+    /// Runs it now. Errors: WS FULL, LIMIT.
+    pub fn run(&self, a: &Array, budget: &Budget) -> Result<Array> {
+        let n = checked_elements(&self.shape)?;
+        // The places come first, and a bomb is a bomb before they are laid out.
+        let mut places: Vec<Result<usize, f64>> = budget.room(n)?;
+        let _held = budget.charge_elements(n, size_of::<Result<usize, f64>>())?;
+        let a = a.settled();
+        let from = a.shape();
+        let offset = linear(&self.read.ix, from, &self.shape);
+        let mut place = vec![0usize; self.shape.len()];
+        let mut ticks = budget.ticks();
+        for _ in 0..n {
+            ticks.tick()?;
+            let outside = self.read.tests.iter().find(|t| {
+                let at = t.ix.at(&place);
+                at < t.lo || at >= t.hi
+            });
+            places.push(outside.map_or_else(|| Ok(offset.at(&place) as usize), |t| Err(t.fill)));
+            advance(&mut place, &self.shape);
+        }
+        gather(&a, &self.shape, &places, budget)
+    }
+}
+
+fn is_unit(atom: &crate::dag::ix::Atom, shape: &[usize]) -> bool {
+    matches!(atom, crate::dag::ix::Atom::Axis(k) if shape.get(*k as usize) == Some(&1))
+}
+
+/// Items at ravel places; an Err is a fill.
+pub fn gather(a: &Array, shape: &[usize], places: &[Result<usize, f64>], budget: &Budget) -> Result<Array> {
+    let pick = |fill: Array| {
+        let mut ticks = budget.ticks();
+        let one = |p: &Result<usize, f64>| p.map_or_else(|_| fill.clone(), |k| a.item(k));
+        places.iter().map(|p| ticks.tick().map(|()| one(p))).collect::<Result<Vec<_>>>()
+    };
+    match a.data() {
+        Data::Items(_) => {
+            let proto = a.prototype();
+            Array::collect(shape, pick(proto.clone())?, Some(proto), budget)
+        }
+        Data::Dense(b) if !shape.is_empty() => {
+            macro_rules! typed {
+                ($v:expr, $zero:expr, $make:expr) => {{
+                    let out: Vec<_> = places.iter().map(|p| p.map_or_else($zero, |k| $v[k])).collect();
+                    Array::dense(shape, Arc::new($make(out, budget)?))
+                }};
+            }
+            let whole = places.iter().all(|p| p.is_ok_and(|_| true) || p.is_err_and(|f| f == 0.0 || a.is_char()));
+            Ok(match b.view() {
+                View::Char(v) => typed!(v, |f: f64| char::from_u32(f as u32).unwrap_or(' '), Buf::chars),
+                View::F64(v) => typed!(v, |f| f, Buf::f64),
+                View::Complex(v) => {
+                    let pick = |p: &Result<usize, f64>| p.map_or_else(Complex64::from, |k| v[k]);
+                    Array::complexes(shape, places.iter().map(pick).collect(), budget)?
+                }
+                View::F32(v) => typed!(v, |f| f as f32, Buf::f32),
+                View::Bool(v) if whole => typed!(v, |f| f as u8, Buf::bools),
+                view => {
+                    let out: Vec<f64> = places.iter().map(|p| p.map_or_else(|f| f, |k| view.number(k))).collect();
+                    match crate::array::DType::of_range(-1.0, 1.0) {
+                        Some(_) if whole => Array::dense(shape, Arc::new(Buf::stored(&out, b.dtype(), budget)?)),
+                        _ => Array::numbers(shape, out, budget)?,
+                    }
+                }
+            })
+        }
+        _ => {
+            let proto = a.prototype();
+            Array::collect(shape, pick(proto.clone())?, Some(proto), budget)
+        }
+    }
+}
+
+/// `Node::Gather` of ready arrays. Errors: INDEX, WS FULL.
+pub fn gather_by(
+    args: &[Array],
+    read: &Read,
+    along: &[Along],
+    origin: f64,
+    shape: &[usize],
+    budget: &Budget,
+) -> Result<Array> {
+    let n = checked_elements(shape)?;
+    let mut places = budget.room(n)?;
+    let _held = budget.charge_elements(n, size_of::<Result<usize, f64>>())?;
+    let a = &args[0];
+    let steps = strides(a.shape());
+    let base = linear(&read.ix, a.shape(), shape);
+    let mut place = vec![0usize; shape.len()];
+    let mut ticks = budget.ticks();
+    for i in 0..n {
+        ticks.tick()?;
+        let mut at = base.at(&place);
+        for (along, by) in along.iter().zip(&args[1..]) {
+            let x = by.item(if by.rank() == 0 { 0 } else { i }).number_scalar().unwrap_or(f64::NAN);
+            at += along.step(x, origin).map_err(|fail| fail.error())? * steps[along.axis as usize] as i64;
+        }
+        places.push(Ok(at as usize));
+        advance(&mut place, shape);
+    }
+    gather(a, shape, &places, budget)
+}
+
+/// A test on one result axis shifted by `off`: inside 0 … n.
+pub fn within(axis: usize, off: i64, n: usize, fill: f64) -> Test {
+    Test { ix: Ix::axis(axis).offset(off), lo: 0, hi: n as i64, fill }
+}

@@ -1,0 +1,112 @@
+//! The one meaning of every scalar operation.
+//!
+//! `eval` is the meaning. Its fast part (`rules`, over `Lane`) is what the kernel's vector loops instantiate; elements
+//! that a rule suspects take `slow`, here as there, so every device agrees bit for bit (NaN as a class).
+//! Start at `eval`. Always: a result that is no finite number from finite arguments is a `Fail`; ∞ and NaN that came
+//! in from files flow on as IEEE has it. Never: a tolerance that is not ⎕CT.
+
+pub mod complex;
+mod gamma;
+pub mod lane;
+pub mod math;
+pub mod rules;
+mod slow;
+
+use crate::prim::op::Op;
+use aplomb_ground::error::{Error, beyond_reals, domain, index, unending};
+use lane::Lane;
+use rules::{Rule, Visit};
+
+pub use slow::near_bool;
+
+/// Why an element has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fail {
+    /// The sentence of the DOMAIN ERROR.
+    Domain(&'static str),
+    /// Beyond the largest f64.
+    Overflow,
+    /// The result leaves the reals.
+    Complex,
+    /// There is no such place on an axis of `extent`; as it was written, ⎕IO included.
+    Index { place: i64, extent: u32 },
+    /// More rounds than a launch may take.
+    Unending,
+}
+
+impl Fail {
+    /// APL's error, without its place.
+    pub fn error(self) -> Error {
+        match self {
+            Fail::Domain(says) => domain(says),
+            Fail::Overflow => domain("the result is beyond the largest number"),
+            Fail::Complex => beyond_reals(),
+            Fail::Index { place, extent } => no_such_place(place, extent as usize),
+            Fail::Unending => unending(),
+        }
+    }
+}
+
+/// `V[place]` of an axis that has no such place.
+pub fn no_such_place(place: i64, extent: usize) -> Error {
+    let says = format!("index {} is outside: the axis has {extent}", crate::array::format::number(place as f64));
+    match place {
+        ..0 => index(says).hint("indices count from ⎕IO; ⊢/x is the last item, ¯1↑x a vector of it"),
+        _ => index(says),
+    }
+}
+
+/// One argument of an element-wise operation on ready values.
+#[derive(Clone, Copy, Debug)]
+pub enum Src<'a> {
+    One(f64),
+    Many(&'a [f64]),
+}
+
+struct One {
+    x: f64,
+    y: f64,
+    ct: f64,
+}
+
+impl Visit for One {
+    type Out = (f64, bool);
+
+    #[inline(always)]
+    fn rule<R: Rule>(self) -> (f64, bool) {
+        R::lanes::<f64>(self.x, self.y, self.ct)
+    }
+}
+
+/// `x op y` under the tolerance `ct`; a monadic operation takes `x` and leaves `y` alone.
+pub fn eval(op: Op, ct: f64, x: f64, y: f64) -> Result<f64, Fail> {
+    let value = match rules::visit(op, ct, One { x, y, ct }) {
+        Some((value, false)) => value,
+        _ => slow::eval(op, ct, x, y)?,
+    };
+    if value.is_finite() || !x.is_finite() || (op.arity() == 2 && !y.is_finite()) {
+        return Ok(value);
+    }
+    Err(Fail::Overflow)
+}
+
+/// The exponent of a power that has a loop of its own: whole, |y| ≤ 64.
+pub fn small_exponent(y: f64) -> Option<i32> {
+    (y == y.trunc() && y.abs() <= 64.0).then_some(y as i32)
+}
+
+/// `x*n` for a small exponent, and whether an element must take the scalar meaning: a power that left the normal
+/// numbers, of which a reciprocal would be wrong, or a base of 0.
+#[inline(always)]
+pub fn small_power<L: Lane>(x: L, n: i32) -> (L, L::Mask) {
+    let p = math::power(x, n.unsigned_abs());
+    if n >= 0 {
+        return (p, L::none());
+    }
+    let size = p.abs();
+    let fine = L::both(L::splat(f64::MIN_POSITIVE).le(size), size.le(L::splat(f64::MAX)));
+    (L::splat(1.0).div(p), L::not(fine))
+}
+
+#[cfg(test)]
+mod tests;

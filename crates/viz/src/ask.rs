@@ -1,0 +1,232 @@
+//! Questions about a trace and their answers: a launch, a pass, or one of `QUESTIONS`. Each answer names nodes, numbers and
+//! the switch that would change it, or says that none does.
+//!
+//! Rows: G21. Nodes are in `why`.
+
+use crate::figures::{FIGURES, temporaries};
+use crate::promise::{Reason, reasons};
+use crate::why::{count, launch, sentence, still_holds, wrapped};
+use aplomb_ground::error::bytes;
+use aplomb_ground::trace::{DecisionRecord, LaunchRecord, Trace};
+
+/// A question of one word.
+pub struct Question {
+    pub name: &'static str,
+    pub says: &'static str,
+    answer: fn(&Trace) -> Vec<String>,
+}
+
+/// In the order that help prints.
+pub static QUESTIONS: &[Question] = &[
+    Question { name: "launches", says: "why so many launches, and no fewer", answer: launches },
+    Question { name: "kept", says: "which arrays are written to memory on the way", answer: kept },
+    Question { name: "recomputed", says: "what is computed more than once", answer: |t| told(t, &["cheap-again"]) },
+    Question { name: "shared", says: "what was written or used twice and is computed once", answer: shared },
+    Question {
+        name: "fused",
+        says: "what has no array of its own",
+        answer: |t| told(t, &["single-place", "each-element-once", "composes", "epilogue", "same-pass", "same-domain"]),
+    },
+    Question { name: "bytes", says: "where the bytes go", answer: moved },
+    Question { name: "evaluations", says: "why the line runs in steps", answer: evaluations },
+];
+
+/// The answer, if `word` is a launch, a pass or a question. Errors: no such launch.
+pub fn answer(trace: &Trace, word: &str, width: usize) -> Result<Option<String>, String> {
+    let lines = match word.strip_prefix('k').and_then(|n| n.parse::<usize>().ok()) {
+        Some(k) => one_launch(trace, k)?,
+        None => match QUESTIONS.iter().find(|q| q.name == word) {
+            Some(q) => (q.answer)(trace),
+            None if trace.passes.iter().any(|p| p.name == word) => one_pass(trace, word),
+            None => return Ok(None),
+        },
+    };
+    Ok(Some(lines.iter().map(|l| wrapped(l, 2, width) + "\n").collect()))
+}
+
+/// Sentences of one kind beyond this many are only counted.
+const MOST: usize = 12;
+
+fn listed(trace: &Trace, mut decisions: Vec<&DecisionRecord>) -> Vec<String> {
+    // What is only computed where it is read comes last: there is most of it.
+    decisions.sort_by_key(|d| d.what == "inline");
+    let told = |d: &&DecisionRecord| match d.switch.as_str() {
+        "" => format!("{}{}", d.text, unswitched(trace)),
+        _ => sentence(trace, d),
+    };
+    let mut out: Vec<String> = decisions.iter().take(MOST).map(told).collect();
+    if decisions.len() > MOST {
+        out.push(format!("… and {} more; ]trace save FILE has all", decisions.len() - MOST));
+    }
+    out
+}
+
+/// The decisions of these reasons that hold at the end.
+fn told(trace: &Trace, reasons: &[&str]) -> Vec<String> {
+    let of = |d: &&DecisionRecord| reasons.contains(&d.reason.as_str()) && still_holds(trace, d);
+    let found: Vec<&DecisionRecord> = trace.decisions.iter().filter(of).collect();
+    if found.is_empty() { vec!["nothing, in this line".into()] } else { listed(trace, found) }
+}
+
+/// Behind what no pass decides. Where passes are off, that may be why.
+fn unswitched(trace: &Trace) -> &'static str {
+    if trace.config.off.is_empty() { " (no switch changes that)" } else { "" }
+}
+
+/// A reason with the switch that would change it.
+fn with_switch(trace: &Trace, r: &Reason) -> String {
+    let says = &r.says;
+    match r.switch.as_str() {
+        "" => format!("{says}{}", unswitched(trace)),
+        name if trace.config.off.iter().any(|off| off == name) => format!("{says} (]on {name})"),
+        name => format!("{says} (]off {name})"),
+    }
+}
+
+fn launches(trace: &Trace) -> Vec<String> {
+    if trace.segments.is_empty() {
+        return vec!["no launch: the values were ready, or the functions are not compiled yet".into()];
+    }
+    let mut out = vec![count(trace.kernels.len(), "launch")];
+    out.extend(reasons(trace).iter().take(MOST).map(|r| with_switch(trace, r)));
+    if trace.kernels.is_empty() {
+        let rules: Vec<&str> = trace.rules.keys().map(String::as_str).collect();
+        let by = if rules.is_empty() { String::new() } else { format!(", by {} (]off simplify)", rules.join(" ")) };
+        out[0] += &format!(": the value is one that was there{by}");
+    } else if out.len() == 1 {
+        out[0] += ": nothing is written on the way (]off fusion would write every node)";
+    }
+    out
+}
+
+fn kept(trace: &Trace) -> Vec<String> {
+    let n = temporaries(trace).count();
+    if n == 0 {
+        return vec!["nothing: what launches write is the value (]off fusion would write every node)".into()];
+    }
+    let total: u64 = temporaries(trace).map(|b| b.bytes).fold(0, u64::saturating_add);
+    let mut out = vec![format!("{}, {}", count(n, "array"), bytes(total))];
+    for b in temporaries(trace).take(MOST) {
+        let says = reasons(trace).into_iter().find(|r| r.node == b.node);
+        let text = says.map_or(String::new(), |r| format!(": {}", with_switch(trace, &r)));
+        out.push(format!("n{}, {}{text}", b.node, bytes(b.bytes)));
+    }
+    out
+}
+
+fn shared(trace: &Trace) -> Vec<String> {
+    let found: Vec<&DecisionRecord> = trace.decisions.iter().filter(|d| d.what == "share").collect();
+    let off: Vec<&str> =
+        ["bind", "prune", "cse"].into_iter().filter(|name| trace.config.off.iter().any(|off| off == name)).collect();
+    match (found.is_empty(), off.as_slice()) {
+        (true, []) => vec!["nothing, in this line".into()],
+        (true, off) => vec![format!("nothing: {} is off (]on {})", off.join(" and "), off.join(" "))],
+        _ => listed(trace, found),
+    }
+}
+
+fn moved(trace: &Trace) -> Vec<String> {
+    let total = FIGURES.iter().find(|f| f.name == "bytes").map_or(0, |f| (f.of)(trace));
+    let mut out = vec![format!("{} in {}", bytes(total), count(trace.kernels.len(), "launch"))];
+    for k in &trace.kernels {
+        out.push(format!("k{} {}: reads {}, writes {}", k.id, k.skeleton, bytes(k.est.r), bytes(k.est.w)));
+    }
+    let first: u64 = trace.passes.iter().filter(|p| p.name == "record").map(|p| p.bytes).sum();
+    if first > total {
+        out.push(format!("without fusion it would be {} (]off fusion)", bytes(first)));
+    }
+    out
+}
+
+fn evaluations(trace: &Trace) -> Vec<String> {
+    if trace.segments.len() < 2 {
+        return vec!["one step: nothing in the line looks at a value before the end".into()];
+    }
+    let step = |s: &aplomb_ground::trace::Segment| {
+        let n = (s.kernels[1] - s.kernels[0]) as usize;
+        format!("step {}, for {}: {}", s.id + 1, s.why, count(n, "launch"))
+    };
+    let mut out: Vec<String> = trace.segments.iter().map(step).collect();
+    out.push("what looks at a value, or is not compiled yet, needs it whole (no switch changes that)".into());
+    out
+}
+
+fn one_launch(trace: &Trace, k: usize) -> Result<Vec<String>, String> {
+    let Some(own) = trace.kernels.get(k) else {
+        let n = trace.kernels.len();
+        let there = if n == 0 { "nothing was launched".into() } else { format!("there are k0 to k{}", n - 1) };
+        return Err(format!("no launch is called k{k}; {there}"));
+    };
+    let mut out = vec![launch(trace, own)];
+    out.extend(spread(own));
+    let of = |d: &&DecisionRecord| {
+        let holds = |list: &[u32]| list.iter().any(|b| trace.buffers[*b as usize].node == d.node);
+        let read = ["place", "tile", "pad"].contains(&d.what.as_str()) && holds(&own.inputs);
+        let about = own.body.contains(&d.node) || holds(&own.out) || read;
+        about && still_holds(trace, d) && d.what != "share"
+    };
+    out.extend(listed(trace, trace.decisions.iter().filter(of).collect()));
+    Ok(out)
+}
+
+/// How a GPU's threads share the points of a launch out, and what else its text could have chosen.
+fn spread(k: &LaunchRecord) -> Option<String> {
+    let widest = k.spread.iter().max_by_key(|s| s.blocks)?;
+    let blocks = format!("{} of {} threads", count(widest.blocks as usize, "block"), widest.threads);
+    if k.spread.len() > 1 {
+        return Some(format!("on a GPU {} in order; the widest has {blocks}", count(k.spread.len(), "kernel")));
+    }
+    let points = |n: u64| count(n as usize, "point");
+    let (own, each) = (points(u64::from(widest.items)), points(widest.each));
+    let what = match (widest.by.as_str(), widest.persistent) {
+        ("warp", _) => "a warp takes a result at a time".to_string(),
+        ("block", _) => "a block takes a result or a box at a time".into(),
+        ("run", _) => format!("a block takes {each}"),
+        ("tile", Some(true)) => format!("blocks stay and draw the next of {} tiles by a ticket", widest.points),
+        ("tile", _) => format!("blocks draw the next of {} tiles by a ticket, {own} a thread", widest.points),
+        _ => format!("each thread takes {own} at a time"),
+    };
+    let or = match (widest.choices.split_last(), widest.persistent) {
+        (Some((last, before)), stays) if !before.is_empty() => {
+            let before: Vec<String> = before.iter().map(u32::to_string).collect();
+            let sizes: Vec<String> =
+                widest.sizes.iter().filter(|n| **n != widest.threads).map(u32::to_string).collect();
+            let blocks = match sizes.join(" or ") {
+                none if none.is_empty() => none,
+                sizes => format!(", blocks of {sizes} threads"),
+            };
+            let stays = if stays == Some(false) { ", and blocks that stay" } else { "" };
+            format!(" ({} or {last} are possible{blocks}{stays}: ]tune)", before.join(", "))
+        }
+        _ if widest.items > 1 => " (the order of its folds fixes that)".into(),
+        _ => String::new(),
+    };
+    Some(format!("on a GPU {what}{or}; {blocks}"))
+}
+
+/// Passes without a switch.
+const NEEDED: &[&str] = &["record", "emit"];
+
+fn one_pass(trace: &Trace, name: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    for p in trace.passes.iter().filter(|p| p.name == name) {
+        let begins = trace.segments.iter().any(|s| s.passes[0] == p.id);
+        let before = if begins { None } else { trace.passes.get(p.id as usize - 1) };
+        let change = |was: Option<u64>, is: u64, show: fn(u64) -> String| match was {
+            Some(was) if was != is => format!("{} before, {} after", show(was), show(is)),
+            _ => show(is),
+        };
+        let launches = change(before.map(|b| b.launches.len() as u64), p.launches.len() as u64, |n| n.to_string());
+        let moved = change(before.map(|b| b.bytes), p.bytes, bytes);
+        let flops = change(before.map(|b| b.flops), p.flops, |n| n.to_string());
+        let state = match trace.config.off.iter().any(|off| off == name) {
+            true => format!(", switched off (]on {name})"),
+            false => String::new(),
+        };
+        let would = if p.changed && !NEEDED.contains(&name) { format!(" (]off {name})") } else { String::new() };
+        let rules = if p.events.is_empty() { String::new() } else { format!("; rules {}", crate::tables::events(p)) };
+        out.push(format!("{name}{state}: launches {launches}; moved {moved}; flops {flops}{rules}{would}"));
+        out.extend(listed(trace, trace.decisions.iter().filter(|d| d.pass == p.id).collect()));
+    }
+    out
+}

@@ -1,0 +1,67 @@
+//! FIGURES: what a trace comes to, in numbers. Promises, diffs and gates name a row of it.
+
+use crate::graph::find_pass;
+use aplomb_ground::error::bytes;
+use aplomb_ground::trace::{BufferRecord, Trace};
+
+/// A number of a trace. Fewer is better in every row.
+pub struct Figure {
+    pub name: &'static str,
+    pub says: &'static str,
+    pub of: fn(&Trace) -> u64,
+    pub show: fn(u64) -> String,
+}
+
+/// In the order that tables print.
+pub static FIGURES: &[Figure] = &[
+    Figure { name: "launches", says: "loops that run", of: |t| t.kernels.len() as u64, show: plain },
+    Figure {
+        name: "bytes",
+        says: "bytes that launches read and write",
+        of: |t| t.kernels.iter().map(|k| k.est.r.saturating_add(k.est.w)).fold(0, u64::saturating_add),
+        show: bytes,
+    },
+    Figure {
+        name: "flops",
+        says: "operations on elements",
+        of: |t| t.kernels.iter().map(|k| k.est.flops).fold(0, u64::saturating_add),
+        show: plain,
+    },
+    Figure {
+        name: "kept",
+        says: "arrays written to memory that are not the value",
+        of: |t| temporaries(t).count() as u64,
+        show: plain,
+    },
+    Figure { name: "nodes", says: "nodes that compute", of: |t| nodes(t) as u64, show: plain },
+    Figure { name: "evaluations", says: "steps in which the line ran", of: |t| t.segments.len() as u64, show: plain },
+];
+
+fn plain(n: u64) -> String {
+    n.to_string()
+}
+
+/// The row of a name. Errors: a sentence with the names there are.
+pub fn find(name: &str) -> Result<&'static Figure, String> {
+    let names = || FIGURES.iter().map(|f| f.name).collect::<Vec<_>>().join(" ");
+    FIGURES.iter().find(|f| f.name == name).ok_or_else(|| format!("no figure is called {name}; there are {}", names()))
+}
+
+/// Buffers that launches write and that are no value of the line: those between launches, and what a step before the
+/// last one gave.
+pub fn temporaries(trace: &Trace) -> impl Iterator<Item = &BufferRecord> {
+    let last = trace.segments.last().map_or([0, 0], |s| s.buffers);
+    let is_value = move |b: &BufferRecord| b.role == "result" && last[0] <= b.id && b.id < last[1];
+    trace.buffers.iter().filter(move |b| b.born.is_some() && !is_value(b))
+}
+
+/// Nodes alive after the last pass that are neither there before nor constants.
+pub fn nodes(trace: &Trace) -> usize {
+    (0..trace.segments.len()).map(|s| nodes_of(trace, s)).sum()
+}
+
+/// The same, of one evaluation.
+pub fn nodes_of(trace: &Trace, segment: usize) -> usize {
+    let graph = find_pass(trace, segment, None);
+    graph.map_or(0, |g| g.nodes.iter().filter(|n| n.kind != "const" && n.kind != "input").count())
+}

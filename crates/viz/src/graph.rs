@@ -1,0 +1,113 @@
+//! The nodes of one pass, as pictures need them.
+
+use aplomb_ground::trace::{NodeRecord, PassRecord, Segment, Trace};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One pass of one segment.
+pub struct Graph<'a> {
+    pub trace: &'a Trace,
+    pub pass: &'a PassRecord,
+    pub segment: &'a Segment,
+    /// Live nodes in id order.
+    pub nodes: Vec<&'a NodeRecord>,
+    place: BTreeMap<u32, usize>,
+    launch: BTreeMap<u32, u32>,
+    kept: BTreeSet<u32>,
+    roots: BTreeSet<u32>,
+}
+
+/// The pass of a name or number in a segment; the last one without.
+pub fn find_pass<'a>(trace: &'a Trace, segment: usize, pass: Option<&str>) -> Result<Graph<'a>, String> {
+    let segment = trace
+        .segments
+        .get(segment)
+        .ok_or("nothing was compiled for this line: its values were ready, or its functions are not compiled yet")?;
+    let passes = &trace.passes[segment.passes[0] as usize..segment.passes[1] as usize];
+    let found = match pass {
+        None => passes.last(),
+        Some(name) => {
+            passes.iter().find(|p| p.name == name).or_else(|| name.parse::<usize>().ok().and_then(|k| passes.get(k)))
+        }
+    };
+    let names = || passes.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(" ");
+    let pass = found.ok_or_else(|| format!("no pass is called {}; there are {}", pass.unwrap_or(""), names()))?;
+    Ok(Graph::new(trace, segment, pass))
+}
+
+impl<'a> Graph<'a> {
+    pub fn new(trace: &'a Trace, segment: &'a Segment, pass: &'a PassRecord) -> Graph<'a> {
+        let first = segment.nodes[0];
+        let all = &trace.nodes[first as usize..segment.nodes[1] as usize];
+        let mut live = vec![false; all.len()];
+        let index = |id: u32| (id - first) as usize;
+        pass.roots.iter().for_each(|r| live[index(*r)] = true);
+        for k in (0..all.len()).rev() {
+            if live[k] {
+                all[k].inputs.iter().for_each(|a| live[index(*a)] = true);
+            }
+        }
+        let nodes: Vec<&NodeRecord> = all.iter().zip(&live).filter(|(_, l)| **l).map(|(n, _)| n).collect();
+        let place = nodes.iter().enumerate().map(|(k, n)| (n.id, k)).collect();
+        let mut launch = BTreeMap::new();
+        for (k, group) in pass.launches.iter().enumerate() {
+            launch.extend(group.iter().map(|n| (*n, segment.kernels[0] + k as u32)));
+        }
+        let kept = pass.breaks.iter().map(|b| b.node).collect();
+        let roots = pass.roots.iter().copied().collect();
+        Graph { trace, pass, segment, nodes, place, launch, kept, roots }
+    }
+
+    pub fn node(&self, id: u32) -> Option<&'a NodeRecord> {
+        self.place.get(&id).map(|k| self.nodes[*k])
+    }
+
+    pub fn index(&self, id: u32) -> Option<usize> {
+        self.place.get(&id).copied()
+    }
+
+    /// Whether a node is written to memory after this pass.
+    pub fn is_kept(&self, id: u32) -> bool {
+        self.kept.contains(&id)
+    }
+
+    pub fn is_root(&self, id: u32) -> bool {
+        self.roots.contains(&id)
+    }
+
+    /// The launch that computes a kept node; launches are counted through the evaluations of a line.
+    pub fn launch(&self, id: u32) -> Option<u32> {
+        self.launch.get(&id).copied()
+    }
+
+    pub fn launches(&self) -> usize {
+        self.pass.launches.len()
+    }
+
+    /// A constant is written inside its user's label.
+    pub fn is_inline(&self, id: u32) -> bool {
+        self.node(id).is_some_and(|n| n.kind == "const") && !self.is_root(id)
+    }
+
+    /// Operands that are drawn as wires.
+    pub fn wires(&self, node: &NodeRecord) -> Vec<u32> {
+        node.inputs.iter().copied().filter(|a| !self.is_inline(*a)).collect()
+    }
+
+    /// What stands in a node's box: `n4 d1 0.3×`. Constants stand where their operand does.
+    pub fn label(&self, node: &NodeRecord) -> String {
+        let constant = |k: usize| {
+            let id = node.inputs.get(k).copied().filter(|a| self.is_inline(*a));
+            id.and_then(|a| self.node(a)).map_or(String::new(), |c| c.op.clone())
+        };
+        let what = match (node.kind.as_str(), node.inputs.len()) {
+            ("input", _) => return node.name.clone().unwrap_or_else(|| format!("n{}", node.id)),
+            // The number behind the glyph is that of the rounds.
+            ("loop", _) => node.op.clone(),
+            (_, 2) => format!("{}{}{}", constant(0), node.op, constant(1)),
+            (_, 1) => format!("{}{}", node.op, constant(0)),
+            _ => node.op.clone(),
+        };
+        let name = node.name.as_ref().map_or(String::new(), |n| format!("{n} "));
+        format!("n{} {name}{what}", node.id)
+    }
+}

@@ -1,0 +1,198 @@
+//! Runs of the program: what one came to, and the ledger that compares them.
+
+use super::Pane;
+use super::list::List;
+use super::look::Look;
+use super::view::{Ask, View};
+use crate::figures::FIGURES;
+use aplomb_ground::error::{bytes, time};
+use aplomb_ground::protocol::{Failure, Switches};
+use aplomb_ground::trace::{ResultRecord, Segment, Trace};
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use ratatui::text::Line;
+
+/// What the panes open with.
+#[derive(Clone, Debug, Default)]
+pub struct Start {
+    pub text: String,
+    /// What spans and messages call the text.
+    pub name: String,
+    pub switches: Switches,
+    pub look: Look,
+    /// Whether the first run may write files.
+    pub effects: bool,
+    /// Texts come from another front end: they are shown, and nothing is written here.
+    pub follows: bool,
+}
+
+/// One run: its traces, what it printed, how it failed.
+#[derive(Default)]
+pub struct Run {
+    /// Counts runs, so that pictures know theirs.
+    pub number: u64,
+    /// What spans and messages call the text.
+    pub name: String,
+    pub text: String,
+    pub switches: Switches,
+    pub traces: Vec<Trace>,
+    pub output: String,
+    pub failure: Option<Failure>,
+    /// Effects that were left out: `write prices.csv`.
+    pub withheld: Vec<String>,
+    /// The traces are those of the text before, since this one gave none.
+    pub stale: bool,
+    /// Trace and segment of each evaluation.
+    pub(super) stories: Vec<(usize, usize)>,
+}
+
+impl Run {
+    /// After the last event.
+    pub fn close(&mut self) {
+        let of = |(k, t): (usize, &Trace)| (0..t.segments.len()).map(|s| (k, s)).collect::<Vec<_>>();
+        self.stories = self.traces.iter().enumerate().filter(|(_, t)| is_whole(t)).flat_map(of).collect();
+    }
+
+    pub fn stories(&self) -> usize {
+        self.stories.len()
+    }
+
+    pub fn story(&self, k: usize) -> Option<(&Trace, &Segment)> {
+        let (trace, segment) = self.stories.get(k)?;
+        let trace = self.traces.get(*trace)?;
+        Some((trace, trace.segments.get(*segment)?))
+    }
+
+    /// Whether a trace was made under the switches of this run: its program may switch by itself.
+    pub(super) fn owns(&self, trace: &Trace) -> bool {
+        trace.config.is(&self.switches.preset, &self.switches.off)
+    }
+
+    /// The evaluation to begin with: the largest of the last statement that was compiled under this run's switches.
+    pub fn best(&self) -> usize {
+        let own = self.stories.iter().rev().find(|s| self.traces.get(s.0).is_some_and(|t| self.owns(t)));
+        let last = own.or(self.stories.last()).map(|s| s.0);
+        let own = self.stories.iter().enumerate().filter(|(_, s)| Some(s.0) == last);
+        own.max_by_key(|(k, _)| self.story(*k).map(|(_, s)| s.nodes[1] - s.nodes[0])).map_or(0, |(k, _)| k)
+    }
+
+    /// What ran under other switches than the row names is not counted in it.
+    pub fn row(&self) -> Row {
+        let any = self.traces.iter().any(|t| self.owns(t));
+        let counted = || self.traces.iter().filter(move |t| !any || self.owns(t));
+        let sum = |name: &str| {
+            let figure = FIGURES.iter().find(|f| f.name == name);
+            figure.map_or(0, |f| counted().map(f.of).fold(0, u64::saturating_add))
+        };
+        let ran = |t: &Trace| t.kernels.iter().filter_map(|k| k.meas.as_ref()).fold(0.0, |us, m| us + m.us);
+        Row {
+            number: self.number,
+            name: self.name.clone(),
+            text: self.text.clone(),
+            switches: self.switches.clone(),
+            launches: sum("launches"),
+            bytes: sum("bytes"),
+            us: counted().map(ran).fold(0.0, |all, us| all + us),
+            failed: self.failure.as_ref().map(|f| f.name.clone()),
+            results: self.traces.iter().map(|t| t.result.clone()).collect(),
+        }
+    }
+}
+
+/// Whether the ranges and references of a trace lie inside of it: one may come from another process.
+fn is_whole(t: &Trace) -> bool {
+    let range = |r: [u32; 2], n: usize| r[0] <= r[1] && r[1] as usize <= n;
+    let nodes = t.nodes.len() as u32;
+    let known = |ids: &[u32]| ids.iter().all(|id| *id < nodes);
+    t.segments.iter().all(|s| {
+        let inside = |ids: &[u32]| ids.iter().all(|id| s.nodes[0] <= *id && *id < s.nodes[1]);
+        range(s.nodes, t.nodes.len())
+            && range(s.passes, t.passes.len())
+            && range(s.decisions, t.decisions.len())
+            && range(s.kernels, t.kernels.len())
+            && range(s.buffers, t.buffers.len())
+            && t.passes[s.passes[0] as usize..s.passes[1] as usize].iter().all(|p| inside(&p.roots))
+            && t.nodes[s.nodes[0] as usize..s.nodes[1] as usize]
+                .iter()
+                .all(|n| inside(&n.inputs) && n.inputs.iter().all(|a| *a < n.id))
+    }) && t.nodes.iter().enumerate().all(|(k, n)| n.id as usize == k)
+        && t.decisions.iter().all(|d| d.node < nodes && (d.pass as usize) < t.passes.len())
+        && t.buffers.iter().enumerate().all(|(k, b)| b.node < nodes && b.id as usize == k)
+        && t.kernels
+            .iter()
+            .all(|k| known(&k.body) && k.out.iter().chain(&k.inputs).all(|b| (*b as usize) < t.buffers.len()))
+}
+
+/// A line of the ledger.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Of the run.
+    pub number: u64,
+    pub name: String,
+    pub text: String,
+    pub switches: Switches,
+    pub launches: u64,
+    pub bytes: u64,
+    /// Measured, all launches.
+    pub us: f64,
+    pub failed: Option<String>,
+    pub results: Vec<Option<ResultRecord>>,
+}
+
+/// `acc2013 without cse`; `all` where nothing was chosen.
+pub fn spelled(switches: &Switches) -> String {
+    let preset = if switches.preset.is_empty() { "all" } else { &switches.preset };
+    if switches.off.is_empty() { preset.into() } else { format!("{preset} without {}", switches.off.join(" ")) }
+}
+
+#[derive(Default)]
+pub struct Ledger(List);
+
+/// The rows as they stand: another front end's cells are many, so the last comes first.
+fn order(view: &View) -> impl Iterator<Item = usize> {
+    let (n, back) = (view.ledger.len(), view.follows);
+    (0..n).map(move |k| if back { n - 1 - k } else { k })
+}
+
+impl Pane for Ledger {
+    fn title(&self, view: &View) -> String {
+        if view.busy { "running …".into() } else { String::new() }
+    }
+
+    fn lines(&self, view: &View, _width: usize) -> Vec<Line<'static>> {
+        if view.ledger.is_empty() {
+            return vec![Line::raw(if view.follows { "no cell has run yet" } else { "no run yet" })];
+        }
+        let mut head = ["", "launches", "moved", "took", "result", "pipeline"].map(String::from).to_vec();
+        head.extend(view.follows.then(|| "text".into()));
+        let row = |row: &Row| {
+            // The first run of the same text.
+            let first = view.ledger.iter().find(|r| (&r.name, &r.text) == (&row.name, &row.text)).unwrap_or(row);
+            let same = row.results == first.results && row.failed == first.failed;
+            let result = match &row.failed {
+                Some(name) if same => format!("{name} {}", view.look.pick("✓", "ok")),
+                Some(name) => name.clone(),
+                None if same => format!("equal {}", view.look.pick("✓", "ok")),
+                None => view.look.pick("differs ✗", "differs!").into(),
+            };
+            let here = if view.follows { row.number == view.run.number } else { &row.switches == view.switches };
+            let mark = view.look.mark(here);
+            let cells = [mark.into(), row.launches.to_string(), bytes(row.bytes), time(row.us), result];
+            let text = format!("{}  {}", row.name, row.text.lines().next().unwrap_or(""));
+            cells.into_iter().chain([spelled(&row.switches)]).chain(view.follows.then_some(text)).collect()
+        };
+        let rows: Vec<Vec<String>> = std::iter::once(head).chain(order(view).map(|k| row(&view.ledger[k]))).collect();
+        let text = crate::tables::grid(&rows, &[0, 4, 5, 6]);
+        text.lines().map(|l| Line::raw(l.to_string())).collect()
+    }
+
+    fn list(&mut self) -> &mut List {
+        &mut self.0
+    }
+
+    fn key(&mut self, key: KeyEvent, view: &View) -> Option<Ask> {
+        if matches!(key.code, KeyCode::Enter | KeyCode::Char(' ')) {
+            return self.0.at.checked_sub(1).and_then(|at| order(view).nth(at)).map(Ask::Again);
+        }
+        self.0.key(key, view.ledger.len() + 1).then_some(Ask::Nothing)
+    }
+}

@@ -1,0 +1,184 @@
+//! Tables of a trace: launches, passes. Numbers right, words left, as wide as they need to be.
+
+use aplomb_ground::error::{bytes, time};
+use aplomb_ground::trace::{LaunchRecord, PassRecord, Segment, Trace};
+
+/// Rows of cells as lines; `left` says which columns are words.
+pub fn grid(rows: &[Vec<String>], left: &[usize]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|s| s.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().enumerate().map(|(c, s)| {
+            let blanks = " ".repeat(widths[c] - s.chars().count());
+            if left.contains(&c) { format!("{s}{blanks}") } else { format!("{blanks}{s}") }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_string()
+    };
+    rows.iter().map(|r| line(r) + "\n").collect()
+}
+
+fn words(list: &[&str]) -> Vec<String> {
+    list.iter().map(|s| s.to_string()).collect()
+}
+
+/// A row a launch: name, skeleton, domain, nodes, bytes, operations, estimates, time. `which`: only this one (`k0`).
+/// Errors: there is none.
+pub fn kernels(trace: &Trace, which: Option<&str>) -> Result<String, String> {
+    let names = || trace.kernels.iter().map(|k| format!("k{}", k.id)).collect::<Vec<_>>().join(" ");
+    let wanted = |id: u32| which.is_none_or(|w| w == format!("k{id}"));
+    if let Some(which) = which.filter(|_| !trace.kernels.iter().any(|k| wanted(k.id))) {
+        return Err(format!("no launch is called {which}; there are {}", names()));
+    }
+    if trace.kernels.is_empty() {
+        return Ok("no launch\n".into());
+    }
+    let gpu = |k: &LaunchRecord| k.ran.as_ref().is_some_and(|r| r.device == "cuda");
+    let took = if trace.kernels.iter().any(gpu) { "took" } else { "cpu" };
+    let head = ["launch", "kind", "domain", "nodes", "reads", "writes", "sm_90 est", "cpu est", took];
+    let mut rows = vec![words(&head)];
+    for k in trace.kernels.iter().filter(|k| wanted(k.id)) {
+        let domain: Vec<String> = k.domain.iter().map(usize::to_string).collect();
+        let place = if took == "cpu" {
+            ""
+        } else if gpu(k) {
+            " gpu"
+        } else {
+            " cpu"
+        };
+        let ran = k.meas.as_ref().map_or("not run".into(), |m| time(m.us) + place);
+        let computed = k.body.iter().filter_map(|n| trace.nodes.get(*n as usize));
+        rows.push(vec![
+            format!("k{} {}", k.id, k.name.split_once(' ').map_or("", |(_, name)| name)),
+            k.skeleton.clone(),
+            if domain.is_empty() { "scalar".into() } else { domain.join(" ") },
+            computed.filter(|n| n.kind != "const" && n.kind != "input").count().to_string(),
+            bytes(k.est.r),
+            bytes(k.est.w),
+            time(k.est.us),
+            time(k.est.cpu_us),
+            ran,
+        ]);
+    }
+    Ok(grid(&rows, &[0, 1, 2]))
+}
+
+/// The rules of a pass with how often each fired.
+pub(crate) fn events(p: &PassRecord) -> String {
+    let mut rules: Vec<(&str, usize)> = Vec::new();
+    for e in &p.events {
+        match rules.iter_mut().find(|r| r.0 == e.rule) {
+            Some(r) => r.1 += 1,
+            None => rules.push((&e.rule, 1)),
+        }
+    }
+    rules.iter().map(|(r, n)| format!("{r}:{n}")).collect::<Vec<_>>().join(" ")
+}
+
+/// The passes of an evaluation, headed where there are several evaluations.
+fn headed<'a>(trace: &'a Trace, segment: &Segment) -> (String, &'a [PassRecord]) {
+    let head = match trace.segments.len() {
+        1 => String::new(),
+        _ => format!("evaluation {} ({})\n", segment.id + 1, segment.why),
+    };
+    (head, &trace.passes[segment.passes[0] as usize..segment.passes[1] as usize])
+}
+
+/// The head and a row for each of these passes.
+fn pass_grid(list: &[PassRecord], shown: &[usize]) -> String {
+    let mut rows = vec![words(&["", "pass", "nodes", "lets", "kept", "launches", "moved", "flops", "ms", "rules"])];
+    for (k, p) in shown.iter().filter_map(|k| Some((k, list.get(*k)?))) {
+        rows.push(vec![
+            k.to_string(),
+            p.name.clone(),
+            p.live.to_string(),
+            p.lets.len().to_string(),
+            p.breaks.len().to_string(),
+            p.launches.len().to_string(),
+            bytes(p.bytes),
+            p.flops.to_string(),
+            format!("{:.2}", p.ms),
+            events(p),
+        ]);
+    }
+    grid(&rows, &[1, 9])
+}
+
+/// The same for panes: the head, and the rows.
+pub(crate) fn pass_rows(list: &[PassRecord], shown: &[usize]) -> (String, Vec<String>) {
+    let text = pass_grid(list, shown);
+    let mut lines = text.lines().map(String::from);
+    (lines.next().unwrap_or_default(), lines.collect())
+}
+
+/// A row a pass: nodes, lets, kept nodes, launches, bytes, operations, time, rules. Passes that changed nothing are only
+/// named, unless all are wanted.
+pub fn passes(trace: &Trace, all: bool, width: usize) -> String {
+    if trace.segments.is_empty() {
+        return "nothing was compiled for this line\n".into();
+    }
+    let mut out = String::new();
+    for segment in &trace.segments {
+        let (head, list) = headed(trace, segment);
+        out += &head;
+        let shown: Vec<usize> = (0..list.len()).filter(|k| all || list[*k].changed).collect();
+        out += &pass_grid(list, &shown);
+        let quiet: Vec<&str> = list.iter().filter(|p| !all && !p.changed).map(|p| p.name.as_str()).collect();
+        if !quiet.is_empty() {
+            let line = format!("{} unchanged: {}", quiet.len(), quiet.join(" "));
+            out += &format!("{}\n", crate::why::wrapped(&line, 2, width));
+        }
+    }
+    out
+}
+
+/// The same, then the views that passes left.
+pub fn story(trace: &Trace, width: usize) -> String {
+    let mut out = passes(trace, false, width);
+    for segment in &trace.segments {
+        let (head, list) = headed(trace, segment);
+        let seen: Vec<&PassRecord> = list.iter().filter(|p| p.view.is_some()).collect();
+        if !seen.is_empty() && !head.is_empty() {
+            out += &format!("\n{head}");
+        }
+        for p in seen {
+            out += &format!("\n{}\n", p.name);
+            for line in p.view.iter().flat_map(|v| v.lines()) {
+                out += &format!("  {}\n", crate::why::wrapped(line, 4, width));
+            }
+        }
+    }
+    out
+}
+
+/// A row an evaluation: what needed it, and what it came to.
+pub fn evaluations(trace: &Trace) -> String {
+    if trace.segments.is_empty() {
+        return "nothing was compiled for this line\n".into();
+    }
+    let mut rows = vec![words(&["", "for", "nodes", "launches", "moved", "cpu"])];
+    for s in &trace.segments {
+        let kernels = &trace.kernels[s.kernels[0] as usize..s.kernels[1] as usize];
+        let moved = kernels.iter().map(|k| k.est.r.saturating_add(k.est.w)).fold(0, u64::saturating_add);
+        let ran: Option<f64> = kernels.iter().map(|k| k.meas.as_ref().map(|m| m.us)).sum();
+        rows.push(vec![
+            (s.id + 1).to_string(),
+            s.why.clone(),
+            crate::figures::nodes_of(trace, s.id as usize).to_string(),
+            kernels.len().to_string(),
+            bytes(moved),
+            ran.map_or("not run".into(), time),
+        ]);
+    }
+    grid(&rows, &[1])
+}
+
+/// What each launch runs at every point of its domain.
+pub fn bodies(trace: &Trace) -> String {
+    let body = |k: &LaunchRecord| {
+        let text = k.cpu.as_deref().unwrap_or("no listing");
+        format!("k{} {}: {text}\n", k.id, k.skeleton)
+    };
+    let all: Vec<String> = trace.kernels.iter().map(body).collect();
+    if all.is_empty() { "no launch\n".into() } else { all.join("\n") }
+}

@@ -1,0 +1,320 @@
+//! Why: the decisions of a trace in sentences.
+//!
+//! Rows: VISUAL §1.3, G21. The same lines stand in a pipe, in panes and in a notebook.
+
+use crate::graph::{Graph, find_pass};
+use aplomb_ground::error::{bytes, time};
+use aplomb_ground::trace::{Cost, DecisionRecord, LaunchRecord, NodeRecord, Trace};
+
+pub fn count(n: usize, what: &str) -> String {
+    let plural = if what.ends_with("ch") { "es" } else { "s" };
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}{plural}") }
+}
+
+/// The whole line: launches, bytes, time, what each launch does and why it is one.
+pub fn summary(trace: &Trace, width: usize) -> String {
+    if trace.segments.is_empty() {
+        return "nothing was compiled for this line: its values were ready, or its functions are not compiled yet\n"
+            .into();
+    }
+    let mut out = String::new();
+    let moved: u64 = trace.kernels.iter().map(|k| k.est.r + k.est.w).sum();
+    let live: usize = (0..trace.segments.len())
+        .filter_map(|s| find_pass(trace, s, None).ok())
+        .map(|g| g.nodes.iter().filter(|n| n.kind != "const" && n.kind != "input").count())
+        .sum();
+    let took = measured(trace).map_or(String::new(), |us| format!(", {}", time(us)));
+    out += &format!(
+        "{} for {}, {} moved{took}\n",
+        count(trace.kernels.len(), "launch"),
+        count(live, "node"),
+        bytes(moved)
+    );
+    if trace.segments.len() > 1 {
+        out += &format!("forced in {} steps: ", trace.segments.len());
+        out += &trace.segments.iter().map(|s| s.why.as_str()).collect::<Vec<_>>().join(", ");
+        out.push('\n');
+    }
+    out += &before_fusion(trace);
+    let shown = trace.kernels.len().min(LAUNCHES);
+    for kernel in &trace.kernels[..shown] {
+        out += &format!("  {}\n", wrapped(&launch(trace, kernel), 5, width));
+    }
+    if shown < trace.kernels.len() {
+        out += &format!("  … and {} more; ]kernels lists them\n", trace.kernels.len() - shown);
+    }
+    for d in trace.decisions.iter().filter(|d| is_telling(d) && still_holds(trace, d)).take(DECISIONS) {
+        out += &format!("  {}\n", wrapped(&sentence(trace, d), 4, width));
+    }
+    // ]cuda says what has no text.
+    for d in trace.diagnostics.iter().filter(|d| d.code != "W-no-cuda") {
+        out += &format!("  {}\n", wrapped(&d.text, 4, width));
+    }
+    out += &format!("  {}\n", wrapped(&hint(trace), 4, width));
+    out
+}
+
+/// What producers fused to: each launch's delayed array and the loop that makes it (ACC-13, ACC-15).
+pub fn delayed(trace: &Trace, width: usize) -> String {
+    let made = |n: &&NodeRecord| n.attr.delayed.as_ref().is_some_and(|d| d.contains('→')) && n.uses > 0;
+    let line = |n: &NodeRecord| {
+        let text = format!("{} is {}", named(n), n.attr.delayed.as_deref().unwrap_or_default());
+        format!("  {}\n", wrapped(&text, 4, width))
+    };
+    trace.nodes.iter().filter(made).take(DECISIONS).map(line).collect()
+}
+
+/// So many are told one by one.
+const LAUNCHES: usize = 12;
+const DECISIONS: usize = 12;
+
+/// What the source shared, what met, and what fusion was worth.
+fn before_fusion(trace: &Trace) -> String {
+    let of = |name: &'static str| trace.passes.iter().filter(move |p| p.name == name);
+    let lets: usize = of("bind").map(|p| p.lets.len()).sum();
+    let met = trace.rules.get("cse").copied().unwrap_or(0);
+    let (launches, moved) = of("simplify").fold((0, 0), |(n, b), p| (n + p.launches.len(), b + p.bytes));
+    let mut out = String::new();
+    if lets > 0 || met > 0 {
+        let met =
+            if met > 0 { format!(", {} written twice and merged", count(met as usize, "node")) } else { String::new() };
+        out += &format!("  shared: {} used more than once{met}\n", count(lets, "term"));
+    }
+    if launches > trace.kernels.len() {
+        out += &format!("  before fusion: {}, {} moved\n", count(launches, "launch"), bytes(moved));
+    }
+    out
+}
+
+/// Whether a decision of an early pass is still so at the end.
+pub(crate) fn still_holds(trace: &Trace, d: &DecisionRecord) -> bool {
+    let segment = trace.segments.iter().find(|s| s.nodes[0] <= d.node && d.node < s.nodes[1]);
+    let last = segment.and_then(|s| trace.passes.get((s.passes[1] as usize).checked_sub(1)?));
+    let kept = last.and_then(|p| p.breaks.iter().find(|b| b.node == d.node));
+    match d.reason.as_str() {
+        "work" | "may-fail" | "random-access" => kept.is_some_and(|b| b.reason == d.reason),
+        "places" => kept.is_some_and(|b| b.reason.starts_with("places")),
+        "shared" => kept.is_some_and(|b| b.reason.starts_with("shared")),
+        "cheap-again" => kept.is_none(),
+        _ => true,
+    }
+}
+
+/// The decisions that a reader of the whole should see: what is stored or shared although it need not be.
+fn is_telling(d: &DecisionRecord) -> bool {
+    matches!(
+        d.reason.as_str(),
+        "work"
+            | "may-fail"
+            | "places"
+            | "cheap-again"
+            | "same-domain"
+            | "boundary"
+            | "switched-off"
+            | "random-access"
+            | "shared"
+            | "limit"
+            | "oob-compose"
+            | "oob-default-not-identity"
+    )
+}
+
+pub(crate) fn measured(trace: &Trace) -> Option<f64> {
+    let all: Vec<f64> = trace.kernels.iter().filter_map(|k| k.meas.as_ref().map(|m| m.us)).collect();
+    (!all.is_empty()).then(|| all.iter().sum())
+}
+
+/// What a launch does, in one line.
+pub(crate) fn launch(trace: &Trace, k: &LaunchRecord) -> String {
+    // Launches are counted on through the evaluations of a line.
+    let (id, name) = (format!("k{}", k.id), k.name.split_once(' ').map_or("", |(_, name)| name));
+    let buffer = |b: &u32| {
+        let node = trace.buffers.get(*b as usize).map(|x| x.node);
+        node.and_then(|n| trace.nodes.get(n as usize)).map_or(String::new(), short)
+    };
+    let list = |ids: &[u32]| {
+        let names: Vec<String> = ids.iter().map(buffer).collect();
+        if names.len() > 6 { format!("{} and {} more", names[..6].join(" "), names.len() - 6) } else { names.join(" ") }
+    };
+    let what = match (k.skeleton.as_str(), k.axis) {
+        ("reduce", Some(axis)) => format!("folds axis {}", axis + 1),
+        ("lib", _) => "runs one function of the library on".into(),
+        ("scan", Some(axis)) => format!("scans axis {}", axis + 1),
+        ("compact", Some(axis)) => format!("selects along axis {} of", axis + 1),
+        ("scatter", _) => "writes by places that are values".into(),
+        ("segmented", _) => "folds pieces of".into(),
+        _ => "maps".into(),
+    };
+    let domain: Vec<String> = k.domain.iter().map(usize::to_string).collect();
+    let domain = if domain.is_empty() { "a scalar".into() } else { domain.join(" ") };
+    let reads = if k.inputs.is_empty() { "reads nothing".into() } else { format!("reads {}", list(&k.inputs)) };
+    let took = k.meas.as_ref().map_or(String::new(), |m| format!(", {}", time(m.us)));
+    let where_ = k.ran.as_ref().map_or(String::new(), |ran| format!("; {}", ran.why));
+    let computed = k.body.iter().filter_map(|n| trace.nodes.get(*n as usize));
+    let nodes = computed.filter(|n| n.kind != "const" && n.kind != "input").count();
+    format!(
+        "{id} {name}: {what} {domain}, {} in one pass: {reads} ({}), writes {} ({}){took}{where_}",
+        count(nodes, "node"),
+        bytes(k.est.r),
+        list(&k.out),
+        bytes(k.est.w)
+    )
+}
+
+/// `d1`, or `n10 ÷` where it has no name.
+fn short(node: &NodeRecord) -> String {
+    match (&node.name, node.kind.as_str()) {
+        (Some(name), _) => name.clone(),
+        (None, "input") => format!("n{}", node.id),
+        (None, _) => format!("n{}", node.id),
+    }
+}
+
+/// `n10 d1 ÷`: how sentences name a node.
+pub(crate) fn named(node: &NodeRecord) -> String {
+    let name = node.name.as_ref().map_or(String::new(), |n| format!(" {n}"));
+    format!("n{}{name} {}", node.id, node.op).trim_end().to_string()
+}
+
+/// The sentence of a decision, with the switch that would change it.
+pub(crate) fn sentence(trace: &Trace, d: &DecisionRecord) -> String {
+    // A pass that its pipeline lacks can only be switched on.
+    let config = &trace.config;
+    let lacks = trace.passes.iter().any(|p| p.name == d.switch) && !config.passes.contains(&d.switch);
+    let verb = if config.off.contains(&d.switch) || lacks { "]on" } else { "]off" };
+    let switch = if d.switch.is_empty() { String::new() } else { format!(" ({verb} {})", d.switch) };
+    format!("{}{switch}", d.text)
+}
+
+fn hint(trace: &Trace) -> String {
+    let telling = |d: &&DecisionRecord| is_telling(d) && still_holds(trace, d);
+    let node = trace.decisions.iter().find(telling).or(trace.decisions.last());
+    match node {
+        Some(d) => format!("]why n{} shows its sums; ]dag draws the graph; ]off fusion runs it unfused", d.node),
+        None => "]dag draws the graph".into(),
+    }
+}
+
+/// The width of what no terminal shows.
+pub const WIDTH: usize = 80;
+
+/// Breaks a sentence where it would pass `width` columns, two kept free; later lines are indented. A narrow terminal
+/// has at least 40.
+pub fn wrapped(text: &str, indent: usize, width: usize) -> String {
+    let room = width.max(40) - 2;
+    let mut out = String::new();
+    let mut used = 0;
+    for word in text.split(' ') {
+        let n = word.chars().count();
+        if used > 0 && used + 1 + n > room {
+            out += &format!("\n{}", " ".repeat(indent));
+            used = indent;
+        } else if used > 0 {
+            out.push(' ');
+            used += 1;
+        }
+        out += word;
+        used += n;
+    }
+    out
+}
+
+/// One node, by number (`n5` or `5`) or by name. Errors: a sentence with the names there are.
+pub fn node(trace: &Trace, which: &str, width: usize) -> Result<String, String> {
+    let number = which.strip_prefix('n').unwrap_or(which).parse::<u32>().ok();
+    let found = match number {
+        Some(id) => trace.nodes.get(id as usize),
+        None => trace.nodes.iter().rev().find(|n| n.name.as_deref() == Some(which)),
+    };
+    let Some(found) = found else {
+        let mut names: Vec<&str> = trace.nodes.iter().filter_map(|n| n.name.as_deref()).collect();
+        names.dedup();
+        let named = if names.is_empty() { String::new() } else { format!("; names are {}", names.join(" ")) };
+        return Err(format!("no node is called {which}; there are n0 to n{}{named}", trace.nodes.len().max(1) - 1));
+    };
+    let found = latest(trace, found);
+    let segment = trace.segments.iter().position(|s| s.nodes[0] <= found.id && found.id < s.nodes[1]).unwrap_or(0);
+    let graph = find_pass(trace, segment, None)?;
+    let mut out = describe(trace, &graph, found);
+    let family: Vec<u32> = family(trace, found);
+    let so = |d: &&DecisionRecord| d.reason != "random-access" || still_holds(trace, d);
+    for d in trace.decisions.iter().filter(|d| family.contains(&d.node)).filter(so) {
+        out += &format!("  {}\n", wrapped(&sentence(trace, d), 4, width));
+        out += &format!("    {}: {}", d.chosen, price(&d.cost));
+        for alt in &d.alt {
+            out += &format!(" · {}: {}, {}", alt.name, price(&alt.cost), alt.why_not);
+        }
+        out += &format!(" · {}\n", d.seed);
+    }
+    Ok(out)
+}
+
+fn price(c: &Cost) -> String {
+    format!("{}, {}, {}", count(c.flops as usize, "operation"), bytes(c.bytes), time(c.us))
+}
+
+/// The node that stands for this one after all rewrites.
+fn latest<'a>(trace: &'a Trace, node: &'a NodeRecord) -> &'a NodeRecord {
+    let mut at = node;
+    while at.uses == 0 {
+        match trace.nodes.iter().find(|n| n.from.contains(&at.id)) {
+            Some(next) if next.id != at.id => at = next,
+            _ => break,
+        }
+    }
+    at
+}
+
+/// The node and all that it replaced.
+pub(crate) fn family(trace: &Trace, node: &NodeRecord) -> Vec<u32> {
+    let mut all = vec![node.id];
+    let mut k = 0;
+    while k < all.len() {
+        if let Some(n) = trace.nodes.get(all[k] as usize) {
+            all.extend(n.from.iter().filter(|f| !all.contains(f)).copied().collect::<Vec<_>>());
+        }
+        k += 1;
+    }
+    all
+}
+
+fn describe(trace: &Trace, graph: &Graph, node: &NodeRecord) -> String {
+    let shape: Vec<String> = node.shape.iter().map(usize::to_string).collect();
+    let mut out = format!("{}: {} {}[{}]", graph.label(node), node.kind, node.dtype, shape.join(" "));
+    if let Some(delayed) = &node.attr.delayed {
+        out += &format!(", {delayed}");
+    }
+    if let Some(affine) = &node.attr.affine {
+        out += &format!(", reads {affine}");
+    }
+    out.push('\n');
+    if let Some([source, start, end]) = node.span.first()
+        && let Some(text) = trace.sources.get(*source as usize)
+    {
+        let written: String = text.text.chars().skip(*start as usize).take((end - start) as usize).collect();
+        out += &format!("  written {written}  ({}, {start}…{end})\n", text.name);
+    }
+    let readers: Vec<String> = graph.nodes.iter().filter(|n| n.inputs.contains(&node.id)).map(|n| short(n)).collect();
+    let launches: Vec<&str> =
+        trace.kernels.iter().filter(|k| k.body.contains(&node.id)).map(|k| k.name.as_str()).collect();
+    let used = if readers.is_empty() { "the value itself".into() } else { format!("used by {}", readers.join(" ")) };
+    let ran = if launches.is_empty() { String::new() } else { format!("; computed in {}", launches.join(", ")) };
+    out + &format!("  {used}{ran}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_fills_the_width_it_is_given() {
+        let text = ["word"; 60].join(" ");
+        for width in [10, 40, 80, 133] {
+            let lines: Vec<String> = wrapped(&text, 4, width).lines().map(String::from).collect();
+            assert!(lines.iter().all(|l| l.chars().count() <= width.max(40) - 2), "{width}: {lines:?}");
+            assert!(lines[0].chars().count() + 5 > width.max(40) - 2, "{width}: {lines:?}");
+            assert!(lines[1..].iter().all(|l| l.starts_with("    word")), "{lines:?}");
+        }
+        assert_eq!(wrapped("one two", 2, 80), "one two");
+    }
+}
