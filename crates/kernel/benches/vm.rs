@@ -5,7 +5,7 @@ use aplomb_devices::device::{Device, RunCtx};
 use aplomb_devices::pool::Pool;
 use aplomb_ground::limits::{Budget, Interrupt};
 use aplomb_kernel::files;
-use aplomb_plans::plan::{BufId, Buffer, From, Kind, Launch, Load, Plan, Reduction, Step, Store, What};
+use aplomb_plans::plan::{BufId, Buffer, From, Kind, Launch, Load, Origin, Plan, Reduction, Step, Store, What};
 use aplomb_values::array::{Array, DType, Shape};
 use aplomb_values::dag::{Dag, Info, Meta, Node, NodeId, Read, Scalar};
 use aplomb_values::prim::op::Op;
@@ -58,7 +58,7 @@ impl Build {
     }
 
     fn step(&mut self, what: What) -> u32 {
-        self.launch.body.push(Step { what, node: node(), dtype: DType::F64, site: 1, guard: None });
+        self.launch.body.push(Step::new(what, DType::F64, Origin { node: node(), site: 1, guard: None }));
         self.launch.body.len() as u32 - 1
     }
 
@@ -95,7 +95,7 @@ impl Build {
     fn sum(&mut self, value: u32) {
         self.launch.axis = Some(0);
         self.launch.reductions.push(Reduction { op: Op::Add, value, node: node(), dtype: DType::F64, site: 2 });
-        self.launch.after.push(Step { what: What::Reduced(0), node: node(), dtype: DType::F64, site: 0, guard: None });
+        self.launch.after.push(Step::new(What::Reduced(0), DType::F64, Origin { node: node(), site: 0, guard: None }));
         let buf = self.buffer(&[], From::Launch(0));
         self.plan.roots.push(buf);
         self.launch.after_stores.push(Store { value: 0, buf });

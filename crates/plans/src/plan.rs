@@ -13,19 +13,17 @@ pub mod tiling;
 pub use math::{Math, Order};
 
 use aplomb_values::array::{DType, Shape};
-use aplomb_values::dag::ix::Ix;
-use aplomb_values::dag::{Along, NodeId, Read, Rounds, Test, Whole};
+use aplomb_values::body::{self, Rounds};
+use aplomb_values::dag::{NodeId, Read, Test, Whole};
+
+pub use aplomb_values::body::{ValueId, What};
 use aplomb_values::prim::op::Op;
 use smallvec::SmallVec;
-use std::sync::Arc;
 use tiling::Tiling;
 
 /// A buffer's place in `Plan::buffers`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BufId(pub u32);
-
-/// A step's place in its list.
-pub type ValueId = u32;
 
 #[derive(Clone, Debug)]
 pub struct Buffer {
@@ -50,99 +48,6 @@ pub enum From {
     /// The k-th input of the evaluation.
     Input(u32),
     Launch(u32),
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum What {
-    /// The k-th of the launch's loads.
-    Load(u32),
-    /// An index plus an origin (iota).
-    Index {
-        ix: Ix,
-        origin: f64,
-    },
-    Const(f64),
-    Op {
-        op: Op,
-        ct: f64,
-        args: SmallVec<[ValueId; 2]>,
-    },
-    /// In `after`: the k-th reduction.
-    Reduced(u32),
-    /// The value where all tests of `Launch::guards[tests]` hold, else the fill of the first that fails.
-    Guard {
-        tests: u32,
-        value: ValueId,
-    },
-    /// `yes` where all tests of `Launch::guards[tests]` hold, else `no` (a part of a cat, the others).
-    Part {
-        tests: u32,
-        yes: ValueId,
-        no: ValueId,
-    },
-    /// `yes` where `cond` is not 0, else `no`.
-    Select {
-        cond: ValueId,
-        yes: ValueId,
-        no: ValueId,
-    },
-    /// The state `result` after all rounds (`Node::Loop`).
-    Loop {
-        args: SmallVec<[ValueId; 4]>,
-        body: Arc<Rounds>,
-        result: u8,
-    },
-    /// The k-th load, moved along axes by the values in `places` less `origin`.
-    Gather {
-        load: u32,
-        along: SmallVec<[Along; 2]>,
-        places: SmallVec<[ValueId; 2]>,
-        origin: f64,
-    },
-}
-
-impl What {
-    /// The values that it is made of.
-    pub fn args(&self) -> SmallVec<[ValueId; 3]> {
-        match self {
-            What::Load(_) | What::Index { .. } | What::Const(_) | What::Reduced(_) => SmallVec::new(),
-            What::Op { args, .. } => args.iter().copied().collect(),
-            What::Guard { value, .. } => [*value].into_iter().collect(),
-            What::Part { yes, no, .. } => [*yes, *no].into_iter().collect(),
-            What::Select { cond, yes, no } => [*cond, *yes, *no].into_iter().collect(),
-            What::Gather { places, .. } => places.iter().copied().collect(),
-            What::Loop { args, .. } => args.iter().copied().collect(),
-        }
-    }
-
-    /// Each value that it is made of by its new number.
-    pub fn renumber(&mut self, new: impl Fn(ValueId) -> ValueId) {
-        let args: &mut [ValueId] = match self {
-            What::Load(_) | What::Index { .. } | What::Const(_) | What::Reduced(_) => &mut [],
-            What::Op { args, .. } => args,
-            What::Guard { value, .. } => std::slice::from_mut(value),
-            What::Part { yes, no, .. } => {
-                (*yes, *no) = (new(*yes), new(*no));
-                &mut []
-            }
-            What::Select { cond, yes, no } => {
-                (*cond, *yes, *no) = (new(*cond), new(*yes), new(*no));
-                &mut []
-            }
-            What::Gather { places, .. } => places,
-            What::Loop { args, .. } => args,
-        };
-        args.iter_mut().for_each(|v| *v = new(*v));
-    }
-
-    /// The load that it reads.
-    pub fn load(&self) -> Option<u32> {
-        match self {
-            What::Load(k) => Some(*k),
-            What::Gather { load, .. } => Some(*load),
-            _ => None,
-        }
-    }
 }
 
 /// What a launch does with its body's values beside storing them.
@@ -211,16 +116,30 @@ pub struct Finish {
     pub site: u32,
 }
 
-#[derive(Clone, Debug)]
-pub struct Step {
-    pub what: What,
+/// One step of a launch.
+pub type Step = body::Step<Origin>;
+
+/// Where a launch's step came from, and where it counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Origin {
     pub node: NodeId,
-    pub dtype: DType,
     /// Orders value errors: the smallest failing site, then the smallest element, is the error.
     pub site: u32,
     /// Where a test of `Launch::guards[guard]` fails, this step is not wanted: it gives anything and never fails (E3).
     /// Its loads carry the same tests, so nothing outside is loaded.
     pub guard: Option<u32>,
+}
+
+/// One round of a loop or fold as steps of a launch: they fail as the step or node that they belong to.
+pub fn round(rounds: &Rounds, from: &Origin) -> Vec<Step> {
+    rounds.steps.iter().map(|s| Step::new(s.what.clone(), s.dtype, from.clone())).collect()
+}
+
+impl Finish {
+    /// Of the steps in it.
+    pub fn origin(&self) -> Origin {
+        Origin { node: self.node, site: self.site, guard: None }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -282,7 +201,7 @@ impl Launch {
 
     /// Of all that may fail in it, in no order.
     pub fn sites(&self) -> impl Iterator<Item = u32> {
-        let steps = self.body.iter().chain(&self.after).map(|s| s.site);
+        let steps = self.body.iter().chain(&self.after).map(|s| s.from.site);
         steps.chain(self.reductions.iter().map(|r| r.site)).chain(self.finish.iter().map(|f| f.site))
     }
 
@@ -352,13 +271,14 @@ pub fn listing(l: &Launch) -> String {
             What::Op { op, args, .. } => {
                 format!("{} {}", op.name(), args.iter().map(arg).collect::<Vec<_>>().join(" "))
             }
+            What::Arg(k) => format!("argument {k}"),
             What::Reduced(k) => format!("reduction {k}"),
             What::Guard { tests, value } => format!("{} where guard {tests} holds", arg(value)),
             What::Part { tests, yes, no } => format!("{} where guard {tests} holds, else {}", arg(yes), arg(no)),
             What::Select { cond, yes, no } => format!("{} where {}, else {}", arg(yes), arg(cond), arg(no)),
             What::Loop { args, body, result } => {
                 let args: Vec<String> = args.iter().map(arg).collect();
-                let steps = body.steps.len();
+                let steps = body.work().count();
                 let until = body.until.map_or(String::new(), |v| format!("at most, until value {v}, "));
                 let (count, args) = (body.count, args.join(" "));
                 format!("state {result} after {count} rounds {until}of {steps} operations on {args}")
@@ -373,7 +293,7 @@ pub fn listing(l: &Launch) -> String {
                 format!("b{}[{}], {}", load.buf.0, load.read.text(l.domain.len()), by.join(", "))
             }
         };
-        format!("\n  {prefix}{k} = {what}    n{}", s.node.index())
+        format!("\n  {prefix}{k} = {what}    n{}", s.from.node.index())
     };
     l.body.iter().enumerate().for_each(|(k, s)| out += &line(k, s, 'v'));
     l.stores.iter().for_each(|s| out += &format!("\n  b{} = v{}", s.buf.0, s.value));

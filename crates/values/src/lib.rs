@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod array;
+pub mod body;
 pub mod dag;
 pub mod prim;
 pub mod reference;

@@ -215,7 +215,7 @@ impl Entry {
         };
         for launch in &mut Rc::make_mut(&mut self.plan).launches {
             for step in launch.body.iter_mut().chain(&mut launch.after) {
-                if let (What::Const(x), Some(s)) = (&mut step.what, own(step.node)) {
+                if let (What::Const(x), Some(s)) = (&mut step.what, own(step.from.node)) {
                     *x = s.number();
                 }
             }

@@ -12,7 +12,7 @@ use super::work::Work;
 use super::{Answer, cost};
 use aplomb_ground::error::{Result, internal};
 use aplomb_plans::plan::{
-    BufId, Buffer, Compaction, Finish, From, Kind, Launch, Load, Plan, Reduction, Step, Store, ValueId, What,
+    BufId, Buffer, Compaction, Finish, From, Kind, Launch, Load, Origin, Plan, Reduction, Step, Store, ValueId, What,
 };
 use aplomb_values::array::Array;
 use aplomb_values::dag::{Dag, Node, NodeId, Read};
@@ -446,7 +446,7 @@ impl Writer<'_> {
             _ => None,
         };
         let info = self.dag.info(at);
-        let step = Step { what, node: at, dtype: info.meta.dtype, site: info.site, guard };
+        let step = Step::new(what, info.meta.dtype, Origin { node: at, site: info.site, guard });
         let steps = if self.after { &mut self.launch.after } else { &mut self.launch.body };
         steps.push(step);
         steps.len() as u32 - 1

@@ -299,7 +299,7 @@ fn round(us: f64) -> f64 {
 /// Nodes computed in a launch, kept or not.
 fn steps_nodes(l: &Launch) -> Vec<u32> {
     let computed = |s: &&Step| !matches!(s.what, What::Load(_));
-    let mut all: Vec<u32> = l.body.iter().chain(&l.after).filter(computed).map(|s| id(s.node)).collect();
+    let mut all: Vec<u32> = l.body.iter().chain(&l.after).filter(computed).map(|s| id(s.from.node)).collect();
     all.extend(l.nodes.iter().map(|n| id(*n)));
     all.sort();
     all.dedup();

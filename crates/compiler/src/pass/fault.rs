@@ -131,7 +131,7 @@ pub fn in_plan(fault: Fault, plan: &mut Plan) {
     for step in plan.launches.iter_mut().flat_map(|l| l.body.iter_mut()) {
         match (fault, &mut step.what) {
             (Fault::NextStep, What::Op { args, .. }) => return args[0] += 1_000,
-            (Fault::DropGuard, _) => step.guard = None,
+            (Fault::DropGuard, _) => step.from.guard = None,
             _ => {}
         }
     }

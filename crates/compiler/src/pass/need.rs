@@ -42,7 +42,7 @@ impl Need {
             Node::Transform { read, .. } => read.tests.len(),
             _ => 0,
         };
-        let inner = rounds(dag, at).map_or(0, |r| r.steps.len());
+        let inner = rounds(dag, at).map_or(0, |r| r.work().count());
         let own = usize::from(!matches!(dag.node(at), Node::Const(_)));
         Need { inputs: BTreeSet::new(), code: own + inner, parameters: words * WORD }
     }
@@ -70,7 +70,7 @@ impl Need {
     }
 }
 
-fn rounds(dag: &Dag, at: NodeId) -> Option<&aplomb_values::dag::Rounds> {
+fn rounds(dag: &Dag, at: NodeId) -> Option<&aplomb_values::body::Rounds> {
     match dag.node(at) {
         Node::Loop { body, .. } => Some(body),
         _ => None,

@@ -95,14 +95,8 @@ fn node(dag: &Dag, at: NodeId) -> Result<(), String> {
         }
         Node::Loop { args, body, result } => {
             let conform = args.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == shape);
-            let known = |k: usize, s: &aplomb_values::dag::Round| {
-                s.args.len() == s.arity() && s.args.iter().all(|a| (*a as usize) < args.len() + k)
-            };
-            let steps = body.steps.iter().enumerate().all(|(k, s)| known(k, s));
-            let values = args.len() + body.steps.len();
-            let next = body.next.len() <= args.len() && body.next.iter().all(|v| (*v as usize) < values);
-            let ends = body.until.is_none_or(|v| (v as usize) < values);
-            let fits = conform && steps && next && ends && (*result as usize) < body.next.len();
+            let fits = conform && body.arguments() == args.len() && (*result as usize) < body.next.len();
+            body.verify().or_else(wrong)?;
             if fits { Ok(()) } else { wrong("a loop whose values are not in order".into()) }
         }
         Node::Whole { what, args } => whole(dag, at, what, args).or_else(wrong),
@@ -123,11 +117,10 @@ fn whole(dag: &Dag, at: NodeId, what: &Whole, args: &[NodeId]) -> Result<(), Str
     let fits = match what {
         Whole::Fold { axis, body, given } => {
             let mut left = of(0).to_vec();
-            let values = |k: usize| 2 + given.len() + k;
-            let known = body.steps.iter().enumerate().all(|(k, s)| s.args.iter().all(|a| (*a as usize) < values(k)));
-            let ends = body.next.len() == 1 && (body.next[0] as usize) < values(body.steps.len());
+            body.verify()?;
+            let known = body.arguments() == 2 + given.len() && body.next.len() == 1;
             let axis = *axis as usize;
-            args.len() == 1 && known && ends && axis < left.len() && left.remove(axis) > 0 && left == shape
+            args.len() == 1 && known && axis < left.len() && left.remove(axis) > 0 && left == shape
         }
         Whole::Segmented { .. } => args.len() == 2 && shape.len() == 1 && of(0) == [shape[0], 2] && of(1).len() == 1,
         Whole::Scatter { read, along, .. } => {
@@ -315,10 +308,11 @@ fn steps(launch: &Launch, steps: &[Step]) -> Result<(), String> {
             What::Gather { load, along, places, .. } => {
                 *load as usize >= launch.loads.len() || along.len() != places.len()
             }
+            What::Arg(_) => true,
             What::Index { .. } | What::Const(_) | What::Select { .. } | What::Loop { .. } => false,
         };
         let bad = bad || step.what.args().iter().any(|a| *a as usize >= k);
-        if bad || step.guard.is_some_and(|g| g as usize >= launch.guards.len()) {
+        if bad || step.from.guard.is_some_and(|g| g as usize >= launch.guards.len()) {
             return Err(format!("step {k} is out of order"));
         }
     }

@@ -4,7 +4,8 @@
 use super::cx::Cx;
 use aplomb_ground::error::{Result, internal};
 use aplomb_values::array::{Array, Shape};
-use aplomb_values::dag::{Cell, Node, RoundDoes, Rounds};
+use aplomb_values::body::{self, Rounds, What};
+use aplomb_values::dag::{Cell, Node};
 use aplomb_values::prim::moves::Move;
 use std::rc::Rc;
 
@@ -60,7 +61,7 @@ impl Cx<'_> {
             Node::Loop { args, body, result } => {
                 let mut values = args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
                 for _ in 0..body.count {
-                    self.round(&body, &mut values, args.len(), &meta.shape)?;
+                    self.round(&body, &mut values, &meta.shape)?;
                 }
                 Ok(values[result as usize].clone())
             }
@@ -104,28 +105,25 @@ impl Cx<'_> {
     }
 
     /// One round on whole arrays; the last one's value of `until`, where there is such a value.
-    fn round(
-        &mut self,
-        body: &Rounds,
-        values: &mut Vec<Array>,
-        arguments: usize,
-        shape: &Shape,
-    ) -> Result<Option<f64>> {
+    fn round(&mut self, body: &Rounds, values: &mut Vec<Array>, shape: &Shape) -> Result<Option<f64>> {
         self.host.interrupt().check()?;
-        values.truncate(arguments);
-        for step in &body.steps {
-            let own: Vec<Array> = step.args.iter().map(|a| values[*a as usize].clone()).collect();
+        let arguments = values.len();
+        body::walk(&body.steps, values, |step, values| {
+            let own: Vec<Array> = step.what.args().iter().map(|v| values[*v as usize].clone()).collect();
             let facts: Vec<_> = own.iter().map(|a| (a.dtype(), None)).collect();
             let full = own.iter().any(|a| a.rank() > 0);
             let shape = if full { shape.clone() } else { Shape::new() };
-            values.push(match step.does {
-                RoundDoes::Op { op, ct } => self.mapped(op, ct, shape, &own, op.result(&facts).0)?,
-                RoundDoes::Select => self.chosen(&own, &shape)?,
-            });
-        }
+            match step.what {
+                What::Op { op, ct, .. } => self.mapped(op, ct, shape, &own, op.result(&facts).0),
+                What::Select { .. } => self.chosen(&own, &shape),
+                What::Const(x) => Ok(Array::num(x)),
+                _ => Err(internal("an instruction of launches stands in a loop")),
+            }
+        })?;
         let done = body.until.and_then(|v| values[v as usize].number_at(0));
         let next: Vec<Array> = body.next.iter().map(|v| values[*v as usize].clone()).collect();
         values[..next.len()].clone_from_slice(&next);
+        values.truncate(arguments);
         Ok(done)
     }
 
@@ -135,17 +133,16 @@ impl Cx<'_> {
         let numbers: Option<Vec<f64>> = args.iter().map(|a| own(a).number_scalar()).collect();
         if let Some(mut values) = numbers {
             let (mut fails, mut done) = (false, false);
-            values.resize(args.len() + body.steps.len(), 0.0);
             while !done && !fails {
                 self.host.interrupt().check()?;
-                done = body.round(&mut values, args.len(), &mut |_| fails = true);
+                done = body.round(&mut values, &mut |_| fails = true);
             }
             if !fails {
                 return Ok(Array::num(values[result as usize]));
             }
         }
         let mut values: Vec<Array> = args.iter().map(own).collect();
-        while self.round(body, &mut values, args.len(), &Shape::new())? == Some(0.0) {}
+        while self.round(body, &mut values, &Shape::new())? == Some(0.0) {}
         Ok(values[result as usize].clone())
     }
 }

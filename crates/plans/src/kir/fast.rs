@@ -9,7 +9,7 @@ use super::ops::{self, Speed};
 use super::{Expr, Stmt};
 use crate::plan::{Launch, Math, Step, ValueId, What};
 use aplomb_values::array::DType;
-use aplomb_values::dag::{Round, Rounds};
+use aplomb_values::body::Rounds;
 use aplomb_values::prim::op::Op;
 
 /// The remark that a fast text begins with.
@@ -73,7 +73,7 @@ pub(super) fn mark(body: &mut Vec<Stmt>) {
 /// Whether some `×` is followed by a `+`.
 fn is_once(launch: &Launch) -> bool {
     let steps = || launch.body.iter().chain(&launch.after);
-    let rounds = |r: &Rounds, wanted: fn(Op) -> bool| r.steps.iter().filter_map(Round::operation).any(wanted);
+    let rounds = |r: &Rounds, wanted: fn(Op) -> bool| r.work().filter_map(What::operation).any(wanted);
     let has = |wanted: fn(Op) -> bool| {
         steps().any(|s| match &s.what {
             What::Op { op, .. } => wanted(*op) && !s.dtype.is_integer(),

@@ -11,11 +11,12 @@ use super::scan::Shape;
 use super::vector::{self, Way};
 use super::{Choices, Code, Expr, Kernel, Param, ParamKind, Scratch, Spread, Stmt, Tuning, Type};
 use super::{fold, index, ops, parts, product};
-use crate::plan::{BufId, Kind, Launch, Load, Plan, Step, ValueId, What};
+use crate::plan::{BufId, Kind, Launch, Load, Origin, Plan, Step, ValueId, What, round};
 use aplomb_ground::error::{Result, internal, nonce};
 use aplomb_values::array::DType;
+use aplomb_values::body::Rounds;
 use aplomb_values::dag::ix::linear;
-use aplomb_values::dag::{Along, NodeId, Read, RoundDoes, Rounds};
+use aplomb_values::dag::{Along, NodeId, Read};
 use aplomb_values::prim::op::{Fails, Op};
 use std::collections::BTreeMap;
 
@@ -139,12 +140,14 @@ pub(super) struct At<'a> {
     pub(super) axes: &'a [String],
     pub(super) extents: &'a [usize],
     pub(super) reduced: &'a [String],
+    /// The arguments of a loop or fold, and whether each may be infinite.
+    pub(super) args: &'a [(Expr, bool)],
 }
 
 impl<'a> At<'a> {
     /// No fold is before them.
     pub(super) fn point(axes: &'a [String], extents: &'a [usize]) -> At<'a> {
-        At { axes, extents, reduced: &[] }
+        At { axes, extents, reduced: &[], args: &[] }
     }
 }
 
@@ -297,6 +300,12 @@ impl Lowering<'_> {
     pub(super) fn step(&mut self, step: &Step, steps: &[Step], at: At, body: &mut Body) -> Result<()> {
         let At { axes, reduced, .. } = at;
         let (text, loose) = match &step.what {
+            What::Arg(k) => {
+                let (name, loose) = at.args.get(*k as usize).ok_or_else(|| internal("an argument of nothing"))?;
+                body.values.push(name.clone());
+                body.loose.push(*loose);
+                return Ok(());
+            }
             What::Const(x) => {
                 let name = self.number('p', Type::F64, *x);
                 body.values.push(name);
@@ -325,37 +334,41 @@ impl Lowering<'_> {
                 (format!("({holds} ? {} : {})", body.values[*yes as usize], body.values[*no as usize]), loose)
             }
             What::Select { cond, yes, no } => (self.chosen(*cond, *yes, *no, steps, body), false),
-            What::Loop { args, body: rounds, result } => (self.rounds(step, args, rounds, *result, body)?, false),
+            What::Loop { args, body: rounds, result } => (self.rounds(step, args, (rounds, *result), at, body)?, false),
             What::Gather { load, along, places, origin } => {
                 let load = self.launch.loads[*load as usize].clone();
-                let bad = self.bad(step.site, body.index);
+                let bad = self.bad(step.from.site, body.index);
                 let places: Vec<String> = places.iter().map(|v| body.values[*v as usize].clone()).collect();
                 let spots = Spots { along, places: &places, origin: *origin, bad: &bad };
                 (self.gather(&load, &spots, at)?, false)
             }
             What::Op { op, ct, args } => self.operation(step, *op, *ct, args, steps, body)?,
         };
-        // Where it is not wanted it may not fail.
-        let text = match step.guard {
-            Some(g) if text.contains("Bad{") => {
-                let tests = self.launch.guards[g as usize].clone();
-                format!("({} ? {text} : 0.0)", self.holds(&tests, axes))
-            }
-            _ => text,
-        };
+        let text = self.where_wanted(step, text, axes);
         let name = format!("v{}", self.variables);
         self.variables += 1;
         let is_float = step.dtype == DType::F32;
         let text = if is_float { format!("(float)({text})") } else { text };
         let of = if is_float { Type::F32 } else { Type::F64 };
-        body.out.push(Stmt::Let { name: name.clone(), of, is: text, node: Some(step.node) });
+        body.out.push(Stmt::Let { name: name.clone(), of, is: text, node: Some(step.from.node) });
         body.values.push(name);
         // What is finite in f64 may be beyond f32.
         body.loose.push(loose || is_float && matches!(step.what, What::Op { .. } | What::Reduced(_)));
         Ok(())
     }
 
-    pub(super) fn operation(
+    /// A value that fails nowhere but where the step counts.
+    fn where_wanted(&mut self, step: &Step, text: Expr, axes: &[String]) -> Expr {
+        match step.from.guard {
+            Some(g) if text.contains("Bad{") => {
+                let tests = self.launch.guards[g as usize].clone();
+                format!("({} ? {text} : 0.0)", self.holds(&tests, axes))
+            }
+            _ => text,
+        }
+    }
+
+    fn operation(
         &mut self,
         step: &Step,
         op: Op,
@@ -365,7 +378,7 @@ impl Lowering<'_> {
         body: &Body,
     ) -> Result<(Expr, bool)> {
         let row = op.row();
-        let bad = self.bad(step.site, body.index);
+        let bad = self.bad(step.from.site, body.index);
         let types = || args.iter().map(|a| steps[*a as usize].dtype);
         let exact = ct == 0.0 || types().any(|d| d.is_integer() || d == DType::F32 || d == DType::Char);
         let logic = types().all(|d| d == DType::Bool);
@@ -391,7 +404,7 @@ impl Lowering<'_> {
         if !body.loose[at as usize] {
             return name;
         }
-        let site = steps.get(at as usize).map_or(0, |s| s.site);
+        let site = steps.get(at as usize).map_or(0, |s| s.from.site);
         format!("sure({name}, {})", self.bad(site, body.index))
     }
 
@@ -411,7 +424,7 @@ impl Lowering<'_> {
             let buffer = self.plan.buffer(s.buf);
             let to = self.buffer(s.buf, true)?.to_string();
             let value = body.values[s.value as usize].clone();
-            let site = steps.get(s.value as usize).map_or(0, |step| step.site);
+            let site = steps.get(s.value as usize).map_or(0, |step| step.from.site);
             let of = storage(buffer.dtype);
             let range = buffer.dtype.range().filter(|_| buffer.checked && buffer.dtype.is_integer());
             let value = match range {
@@ -456,75 +469,69 @@ impl Lowering<'_> {
     }
 
     /// Rounds as a loop of its own in the thread; the name of the state that is wanted.
-    fn rounds(&mut self, step: &Step, args: &[ValueId], rounds: &Rounds, result: u8, body: &mut Body) -> Result<Expr> {
-        let bad = self.bad(step.site, body.index);
+    fn rounds(
+        &mut self,
+        step: &Step,
+        args: &[ValueId],
+        (rounds, result): (&Rounds, u8),
+        at: At,
+        body: &mut Body,
+    ) -> Result<Expr> {
+        let bad = self.bad(step.from.site, body.index);
         let sure = |name: &str, loose: bool| if loose { format!("sure({name}, {bad})") } else { name.to_string() };
-        let at = self.variables;
+        let id = self.variables;
         self.variables += 1;
-        let let_ = |name: String, is: String| Stmt::Let { name, of: Type::F64, is, node: Some(step.node) };
-        let mut inner = Body::new(body.index);
+        let node = Some(step.from.node);
+        let let_ = |name: String, is: String| Stmt::Let { name, of: Type::F64, is, node };
+        let mut own: Vec<(Expr, bool)> = Vec::with_capacity(args.len());
         for (k, arg) in args.iter().enumerate() {
             let value = sure(&body.values[*arg as usize], body.loose[*arg as usize]);
-            let name = if k < rounds.next.len() { format!("s{at}_{k}") } else { value.clone() };
-            if k < rounds.next.len() {
+            let value = self.where_wanted(step, value, at.axes);
+            let is_state = k < rounds.next.len();
+            let name = if is_state { format!("s{id}_{k}") } else { value.clone() };
+            if is_state {
                 body.out.push(let_(name.clone(), value));
             }
-            inner.values.push(name);
-            inner.loose.push(false);
+            own.push((name, false));
         }
-        self.round_steps((step.node, step.site), rounds, &format!("w{at}_"), &mut inner)?;
+        let mut inner = Body::new(body.index);
+        self.round(&step.from, rounds, At { args: &own, ..at }, &mut inner)?;
         for (k, v) in rounds.next.iter().enumerate() {
             let is = sure(&inner.values[*v as usize], inner.loose[*v as usize]);
-            inner.out.push(let_(format!("n{at}_{k}"), is));
+            let is = self.where_wanted(step, is, at.axes);
+            inner.out.push(let_(format!("n{id}_{k}"), is));
         }
-        let done = format!("d{at}_");
+        let done = format!("d{id}_");
         if let Some(v) = rounds.until {
             body.out.push(let_(done.clone(), "0.0".into()));
-            inner.out.push(Stmt::Set {
-                name: done.clone(),
-                is: inner.values[v as usize].clone(),
-                node: Some(step.node),
-            });
+            inner.out.push(Stmt::Set { name: done.clone(), is: inner.values[v as usize].clone(), node });
         }
         for k in 0..rounds.next.len() {
-            let (name, is) = (format!("s{at}_{k}"), format!("n{at}_{k}"));
-            inner.out.push(Stmt::Set { name, is, node: Some(step.node) });
+            let (name, is) = (format!("s{id}_{k}"), format!("n{id}_{k}"));
+            inner.out.push(Stmt::Set { name, is, node });
         }
         if rounds.until.is_some() {
             inner.out.push(Stmt::If(format!("{done} != 0.0"), vec![Stmt::Do("break".into())]));
         }
-        let (name, to) = (format!("r{at}_"), self.number('m', Type::U64, f64::from(rounds.count)));
+        let (name, to) = (format!("r{id}_"), self.number('m', Type::U64, f64::from(rounds.count)));
         body.out.push(Stmt::For { name, from: "0".into(), to, step: "1".into(), body: inner.out });
         if rounds.until.is_some() {
-            body.out.push(Stmt::If(format!("{done} == 0.0"), vec![Stmt::Do(format!("fail({bad})"))]));
+            let fails = format!("fail({bad})");
+            let fails = match step.from.guard {
+                Some(g) => {
+                    let tests = self.launch.guards[g as usize].clone();
+                    Stmt::If(self.holds(&tests, at.axes), vec![Stmt::Do(fails)])
+                }
+                None => Stmt::Do(fails),
+            };
+            body.out.push(Stmt::If(format!("{done} == 0.0"), vec![fails]));
         }
-        Ok(format!("s{at}_{result}"))
+        Ok(format!("s{id}_{result}"))
     }
 
-    /// The steps of a body; its arguments' values are there, and a step's name is the prefix and its number.
-    pub(super) fn round_steps(
-        &mut self,
-        (node, site): (NodeId, u32),
-        rounds: &Rounds,
-        prefix: &str,
-        inner: &mut Body,
-    ) -> Result<()> {
-        // What the operations see of their operands' types: numbers of any kind.
-        let any = Step { what: What::Const(0.0), node, dtype: DType::F64, site, guard: None };
-        let steps = vec![any.clone(); inner.values.len() + rounds.steps.len()];
-        for (k, round) in rounds.steps.iter().enumerate() {
-            let args: Vec<ValueId> = round.args.iter().map(|a| u32::from(*a)).collect();
-            let (is, loose) = match (round.does, args.as_slice()) {
-                (RoundDoes::Op { op, ct }, args) => self.operation(&any, op, ct, args, &steps, inner)?,
-                (RoundDoes::Select, [cond, yes, no]) => (self.chosen(*cond, *yes, *no, &steps, inner), false),
-                (RoundDoes::Select, _) => return Err(internal("a choice of other than two values")),
-            };
-            let name = format!("{prefix}{k}");
-            inner.out.push(Stmt::Let { name: name.clone(), of: Type::F64, is, node: Some(node) });
-            inner.values.push(name);
-            inner.loose.push(loose);
-        }
-        Ok(())
+    /// The steps of one round, on the arguments in `at`.
+    pub(super) fn round(&mut self, from: &Origin, rounds: &Rounds, at: At, inner: &mut Body) -> Result<()> {
+        self.steps(&round(rounds, from), at, inner)
     }
 
     /// An element whose place on some axes is a value.

@@ -119,7 +119,7 @@ fn needs(launch: &Launch) -> Option<Vec<u8>> {
             What::Gather { .. } => return None,
             _ => 0,
         };
-        let guard = step.guard.map_or(0, |g| of_tests(&launch.guards[g as usize]));
+        let guard = step.from.guard.map_or(0, |g| of_tests(&launch.guards[g as usize]));
         all.push(step.what.args().iter().fold(own | guard, |sum, a| sum | all[*a as usize]));
     }
     Some(all)

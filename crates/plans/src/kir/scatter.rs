@@ -15,7 +15,8 @@ use super::{Spread, Stmt, Type};
 use crate::plan::{Finish, Order};
 use aplomb_ground::error::{Result, internal, nonce};
 use aplomb_values::array::DType;
-use aplomb_values::dag::{Round, Rounds, Whole};
+use aplomb_values::body::Rounds;
+use aplomb_values::dag::Whole;
 use aplomb_values::prim::op::Op;
 
 /// Places that a block has sums for in shared memory.
@@ -212,15 +213,19 @@ impl Lowering<'_> {
         let n = self.number('m', Type::U32, elements as f64);
         let there = self.item(base, "o")?;
         let mut body = self.element(finish)?.0;
-        let rounds = Rounds { count: 1, until: None, steps: vec![Round::op(op, ct, [0, 1])], next: vec![2] };
+        let rounds = Rounds::once(op, ct, DType::F64);
         let mut inner = Body::new("i");
-        inner.values = vec!["t0".into(), body.values[finish.fed[0] as usize].clone()];
-        inner.loose = vec![true; 2];
-        self.round_steps((finish.node, finish.site), &rounds, "w", &mut inner)?;
+        let own = [("t0".to_string(), true), (body.values[finish.fed[0] as usize].clone(), true)];
+        let extents = self.launch.domain.clone();
+        self.round(&finish.origin(), &rounds, At { args: &own, ..At::point(&[], &extents) }, &mut inner)?;
         let mut step = vec![self.let_("i", Type::U64, format!("{}[j]", sorted.items()))];
         step.append(&mut body.out);
         step.append(&mut inner.out);
-        step.push(Stmt::Set { name: "t0".into(), is: inner.values[2].clone(), node: Some(finish.node) });
+        step.push(Stmt::Set {
+            name: "t0".into(),
+            is: inner.values[rounds.next[0] as usize].clone(),
+            node: Some(finish.node),
+        });
         let lower = |of: &str| format!("radix_lower({}, {n}, {of})", sorted.keys());
         let line = vec![
             Stmt::Note("The elements that go here, in their order.".into()),

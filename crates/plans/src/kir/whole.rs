@@ -7,7 +7,8 @@ use super::lower::{At, Body, Lowering, set, stride, warp_stride};
 use super::{Spread, Stmt, Type};
 use crate::plan::Finish;
 use aplomb_ground::error::{Result, internal};
-use aplomb_values::dag::{Rounds, Whole};
+use aplomb_values::body::Rounds;
+use aplomb_values::dag::Whole;
 use aplomb_values::prim::op::Op;
 
 /// Segments with more elements than that, on average, are a warp's.
@@ -34,9 +35,12 @@ impl Lowering<'_> {
             before.push(Stmt::Let { name: "t0".into(), of: Type::F64, is: "0.0".into(), node: None });
             let value = body.values[value].clone();
             let mut inner = Body::new(body.index);
-            inner.values = [value.clone(), "t0".into()].into_iter().chain(numbers).collect();
-            inner.loose = vec![true; 2].into_iter().chain(vec![false; given.len()]).collect();
-            k.round_steps((finish.node, finish.site), rounds, "w", &mut inner)?;
+            let own: Vec<(String, bool)> = [(value.clone(), true), ("t0".into(), true)]
+                .into_iter()
+                .chain(numbers.into_iter().map(|name| (name, false)))
+                .collect();
+            let extents = k.launch.domain.clone();
+            k.round(&finish.origin(), rounds, At { args: &own, ..At::point(&[], &extents) }, &mut inner)?;
             let folded = inner.values[rounds.next[0] as usize].clone();
             inner.out.push(Stmt::Set { name: "t0".into(), is: folded, node: Some(finish.node) });
             let first = Stmt::Set { name: "t0".into(), is: value, node: Some(finish.node) };

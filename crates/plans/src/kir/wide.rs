@@ -39,7 +39,7 @@ impl Tiled {
         let What::Op { op: Op::Mul, args, .. } = &step.what else { return false };
         let both = |x: usize, y: usize| left == [x] && right == [y];
         let (x, y) = (args[0] as usize, args[1] as usize);
-        let plain = step.guard.is_none() && step.dtype == DType::F32 && (both(x, y) || both(y, x));
+        let plain = step.from.guard.is_none() && step.dtype == DType::F32 && (both(x, y) || both(y, x));
         self.column.is_some() && plain && all_single(&left) && all_single(&right)
     }
 

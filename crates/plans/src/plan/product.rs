@@ -39,7 +39,7 @@ impl Factors {
         let times = launch.body.get(reduction.value as usize)?;
         let What::Op { op, args, .. } = &times.what else { return None };
         let &[x, y] = args.as_slice() else { return None };
-        if launch.body.iter().any(|step| step.guard.is_some()) || launch.domain.len() > 32 {
+        if launch.body.iter().any(|step| step.from.guard.is_some()) || launch.domain.len() > 32 {
             return None;
         }
         let masks = masks(launch);
@@ -88,7 +88,8 @@ fn masks(launch: &Launch) -> Vec<u32> {
             What::Guard { tests: k, .. } | What::Part { tests: k, .. } => {
                 launch.guards.get(*k as usize).map_or(u32::MAX, |all| tests(all))
             }
-            What::Const(_) | What::Op { .. } | What::Reduced(_) | What::Select { .. } | What::Loop { .. } => 0,
+            What::Arg(_) | What::Const(_) | What::Op { .. } | What::Reduced(_) => 0,
+            What::Select { .. } | What::Loop { .. } => 0,
         };
         let args = step.what.args().iter().fold(0, |mask, &v| mask | out.get(v as usize).copied().unwrap_or(u32::MAX));
         out.push(own | args);
@@ -141,7 +142,7 @@ impl Product {
         let [x, y] = [left, right].map(|v| &launch.body[v as usize].what);
         let (What::Load(x), What::Load(y)) = (x, y) else { return None };
         let ([sum], [store]) = (launch.after.as_slice(), launch.after_stores.as_slice()) else { return None };
-        let whole = sum.what == What::Reduced(0) && store.value == 0 && sum.guard.is_none();
+        let whole = sum.what == What::Reduced(0) && store.value == 0 && sum.from.guard.is_none();
         if !whole || launch.finish.is_some() || launch.compaction.is_some() {
             return None;
         }

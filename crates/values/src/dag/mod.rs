@@ -16,7 +16,7 @@ mod whole;
 
 pub use cell::{Cell, Meta};
 pub use graph::{Dag, Info, Look, NodeId};
-pub use node::{Along, Args, Node, Round, RoundDoes, Rounds, Scalar};
+pub use node::{Along, Args, Node, Scalar};
 pub use read::{Read, Test};
 pub use recorded::Recorded;
 pub use whole::{Lib, Whole};

@@ -4,8 +4,9 @@ use super::graph::{Dag, NodeId};
 use super::ix::Ix;
 use super::read::{Read, Test};
 use super::whole::Whole;
+use crate::body::{Rounds, SELECT_NS};
 use crate::prim::op::{Fails, Op};
-use crate::prim::scalar::{Fail, eval};
+use crate::prim::scalar::Fail;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -36,126 +37,6 @@ impl PartialEq for Scalar {
 }
 
 pub type Args<A> = SmallVec<[A; 2]>;
-
-/// The body of a loop. Values are numbered: the loop's arguments, then the steps.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rounds {
-    /// How many; with `until` how many at most, and where they do not suffice the host goes on.
-    pub count: u32,
-    /// The value that ends the loop after the round in which it is not 0.
-    pub until: Option<u16>,
-    pub steps: Vec<Round>,
-    /// For each state its value after a round.
-    pub next: Vec<u16>,
-}
-
-/// One step of a round: a scalar operation on earlier values, or a choice between two of them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Round {
-    pub does: RoundDoes,
-    pub args: SmallVec<[u16; 3]>,
-}
-
-/// The kind of a round's step: an operation on its values, or a choice between them.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum RoundDoes {
-    Op {
-        op: Op,
-        ct: f64,
-    },
-    /// The second value where the first is not 0, else the third. Both exist; the one that is not taken is not looked at.
-    Select,
-}
-
-/// Nanoseconds of a choice, as for the node `Select`.
-const SELECT_NS: f64 = 0.15;
-
-impl Round {
-    pub fn op(op: Op, ct: f64, args: impl IntoIterator<Item = u16>) -> Round {
-        Round { does: RoundDoes::Op { op, ct: op.tolerance(ct) }, args: args.into_iter().collect() }
-    }
-
-    /// The scalar operation of a step that is no choice.
-    pub fn operation(&self) -> Option<Op> {
-        match self.does {
-            RoundDoes::Op { op, .. } => Some(op),
-            RoundDoes::Select => None,
-        }
-    }
-
-    pub fn fails_hard(&self) -> bool {
-        self.operation().is_some_and(|op| op.row().fails == Fails::Hard)
-    }
-
-    pub fn arity(&self) -> usize {
-        self.operation().map_or(3, Op::arity)
-    }
-
-    /// Nanoseconds for one element.
-    pub fn ns(&self) -> f64 {
-        self.operation().map_or(SELECT_NS, |op| op.row().ns)
-    }
-
-    /// The step's value, made of earlier ones. Errors: the operation has none.
-    fn value(&self, values: &[f64]) -> Result<f64, Fail> {
-        let arg = |k: usize| self.args.get(k).map_or(0.0, |a| values[*a as usize]);
-        match self.does {
-            RoundDoes::Op { op, ct } => eval(op, ct, arg(0), arg(1)),
-            RoundDoes::Select => Ok(arg(if arg(0) != 0.0 { 1 } else { 2 })),
-        }
-    }
-}
-
-/// Rounds that a loop with an end of its own is thought to take.
-const EXPECTED: u32 = 32;
-
-impl Rounds {
-    /// One element through all rounds; `fail` is told of an operation without a result, which goes on as 0, and of an
-    /// end that does not come.
-    pub fn run(&self, args: &[f64], result: usize, fail: &mut dyn FnMut(Fail)) -> f64 {
-        let mut values: Vec<f64> = args.to_vec();
-        values.resize(args.len() + self.steps.len(), 0.0);
-        for _ in 0..self.count {
-            if self.round(&mut values, args.len(), fail) {
-                return values[result];
-            }
-        }
-        if self.until.is_some() {
-            fail(Fail::Unending);
-        }
-        values[result]
-    }
-
-    /// One round; whether it was the last.
-    pub fn round(&self, values: &mut [f64], arguments: usize, fail: &mut dyn FnMut(Fail)) -> bool {
-        self.steps_into(values, arguments, fail);
-        let done = self.until.is_some_and(|v| values[v as usize] != 0.0);
-        let states: SmallVec<[f64; 8]> = self.next.iter().map(|v| values[*v as usize]).collect();
-        values[..states.len()].copy_from_slice(&states);
-        done
-    }
-
-    /// Rounds that an estimate counts with.
-    pub fn expected(&self) -> u32 {
-        if self.until.is_some() { EXPECTED.min(self.count) } else { self.count }
-    }
-
-    /// Nanoseconds and operations of one element through all expected rounds.
-    pub fn cost(&self) -> (f64, u64) {
-        let ns: f64 = self.steps.iter().map(Round::ns).sum();
-        (ns * f64::from(self.expected()), self.steps.len() as u64 * u64::from(self.expected()))
-    }
-
-    /// One round's steps, behind so many arguments.
-    pub fn steps_into(&self, values: &mut [f64], arguments: usize, fail: &mut dyn FnMut(Fail)) {
-        for (k, step) in self.steps.iter().enumerate() {
-            values[arguments + k] = step.value(values).unwrap_or_else(|f| {
-                fail(f);
-                0.0
-            });
-        }
-    }
-}
 
 /// What a value that is a place adds to the index of one axis. It must be less than the extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -356,7 +237,7 @@ impl<A> Node<A> {
             Node::Map { op, .. } => op.row().fails == Fails::Hard,
             Node::Gather { .. } => true,
             Node::Whole { what, .. } => what.fails_hard(),
-            Node::Loop { body, .. } => body.until.is_some() || body.steps.iter().any(Round::fails_hard),
+            Node::Loop { body, .. } => body.fails_hard(),
             _ => false,
         }
     }

@@ -3,8 +3,9 @@
 //! Rows: LOWERING §1; ACC-05, ACC-27, ACC-28, ACL-27. Their first operands are *held*, that is, read where only values
 //! tell; the others are *fed*, computed at every point of the node's domain. What they mean stands in `prim::whole`.
 
-use super::node::{Along, Round, RoundDoes, Rounds};
+use super::node::Along;
 use super::read::Read;
+use crate::body::{Rounds, What};
 use crate::prim::op::{Fails, Op};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -73,7 +74,7 @@ impl Whole {
     pub fn fails_hard(&self) -> bool {
         let hard = |op: &Op| op.row().fails == Fails::Hard;
         match self {
-            Whole::Fold { body, .. } => body.steps.iter().any(Round::fails_hard),
+            Whole::Fold { body, .. } => body.work().any(What::fails_hard),
             Whole::Segmented { op } => hard(op),
             // Places are looked at when it is recorded.
             Whole::Scatter { combine, .. } => combine.is_some_and(|(op, _)| hard(&op)),
@@ -85,7 +86,10 @@ impl Whole {
     pub fn cost(&self) -> (f64, u64) {
         match self {
             // One step after the other waits for each result.
-            Whole::Fold { body, .. } => (body.steps.iter().map(|s| s.ns() * 8.0).sum(), body.steps.len() as u64),
+            Whole::Fold { body, .. } => {
+                let (ns, operations) = body.cost();
+                (ns * 8.0, operations)
+            }
             Whole::Segmented { op } => (op.row().ns, 1),
             Whole::Scatter { combine, .. } => (2.0, u64::from(combine.is_some())),
             Whole::Lib { .. } => (40.0, 0),
@@ -94,10 +98,7 @@ impl Whole {
 
     pub fn glyph(&self) -> String {
         match self {
-            Whole::Fold { body, .. } => match body.steps.as_slice() {
-                [Round { does: RoundDoes::Op { op, .. }, .. }] => format!("{}/", op.glyph()),
-                _ => "{…}/".into(),
-            },
+            Whole::Fold { body, .. } => body.single().map_or("{…}/".into(), |op| format!("{}/", op.glyph())),
             Whole::Segmented { op } => format!("{}/¨", op.glyph()),
             Whole::Scatter { combine, .. } => match combine {
                 Some((op, _)) => format!("[]{}←", op.glyph()),

@@ -7,7 +7,8 @@ use super::op::Op;
 use super::reduce;
 use super::scalar::{Fail, eval};
 use crate::array::{around, elements};
-use crate::dag::{Along, Lib, Read, Rounds, Whole};
+use crate::body::Rounds;
+use crate::dag::{Along, Lib, Read, Whole};
 
 /// An operand: its items and its shape.
 #[derive(Clone, Copy)]
@@ -73,11 +74,10 @@ pub struct Line<'a> {
 
 impl<'a> Line<'a> {
     pub fn new(body: &'a Rounds, given: &[f64]) -> Line<'a> {
-        let mut values = vec![0.0; 2];
+        let mut values = Vec::with_capacity(body.steps.len());
+        values.extend([0.0; 2]);
         values.extend_from_slice(given);
-        let arguments = values.len();
-        values.resize(arguments + body.steps.len(), 0.0);
-        Line { body, values, arguments }
+        Line { body, arguments: values.len(), values }
     }
 
     /// `items` begins at the line's first; the next is `step` further.
@@ -85,7 +85,8 @@ impl<'a> Line<'a> {
         let mut sum = items[(n - 1) * step];
         for k in (0..n - 1).rev() {
             (self.values[0], self.values[1]) = (items[k * step], sum);
-            self.body.steps_into(&mut self.values, self.arguments, fail);
+            self.values.truncate(self.arguments);
+            self.body.steps_into(&mut self.values, fail);
             sum = self.values[self.body.next[0] as usize];
         }
         sum

@@ -9,7 +9,7 @@ use super::Fault;
 use super::convert::{Converts, Source, converts};
 use super::isa::Isa;
 use super::loops::{Plain, plain};
-use super::program::{Arg, Do, Inst, Program, RoundAct, Rounds, Run, rounded};
+use super::program::{Arg, Do, Inst, Program, Rounds, Run, rounded};
 use super::walk::{Piece, Walk};
 use crate::pool::PoolBuffer;
 use aplomb_plans::plan::Step;
@@ -45,6 +45,7 @@ impl Sink {
 
 /// What all threads of a launch share. Safety: sources are not written, sinks hold the whole domain, and each element
 /// of a sink is written by one thread.
+#[derive(Clone, Copy)]
 pub struct Env<'a> {
     pub program: &'a Program,
     pub steps: &'a [Step],
@@ -62,14 +63,41 @@ impl<'a> Env<'a> {
     }
 }
 
+/// Registers of one size, one behind the other: those of a chunk, or of a piece, which lie together in L1.
+#[derive(Default)]
+struct Registers {
+    lines: Vec<Line>,
+    size: usize,
+}
+
+/// A line of the cache.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Line([f64; 8]);
+
+impl Registers {
+    fn reset(&mut self, count: usize, size: usize) {
+        debug_assert!(size.is_multiple_of(8));
+        self.size = size;
+        if self.lines.len() * 8 < count * size {
+            self.lines.resize(count * size / 8, Line([0.0; 8]));
+        }
+    }
+
+    fn at(&mut self, reg: usize) -> *mut f64 {
+        self.lines[reg * self.size / 8].0.as_mut_ptr()
+    }
+}
+
 /// What one thread needs, kept between launches.
 #[derive(Default)]
 pub struct Frame {
-    registers: Vec<Register>,
+    registers: Registers,
     at: Vec<*const f64>,
     place: Vec<usize>,
     wanted: Vec<bool>,
-    scratch: Vec<f64>,
+    /// For the rounds of a loop.
+    inner: Option<Box<Frame>>,
     /// The least failure this thread has seen.
     pub fault: Option<Fault>,
     /// Bit k: a value did not fit sink k.
@@ -84,11 +112,14 @@ unsafe impl Send for Frame {}
 impl Frame {
     /// Made ready for a launch.
     pub fn reset(&mut self, program: &Program) {
-        if self.registers.len() < program.regs {
-            self.registers.resize(program.regs, Register([0.0; CHUNK]));
-        }
+        self.reset_for(program.regs, CHUNK);
+    }
+
+    /// So many registers of one size.
+    fn reset_for(&mut self, regs: usize, size: usize) {
+        self.registers.reset(regs, size);
         self.at.clear();
-        self.at.resize(program.regs, std::ptr::null());
+        self.at.resize(regs, std::ptr::null());
         (self.fault, self.misfits, self.broken) = (None, 0, false);
     }
 
@@ -115,7 +146,7 @@ impl Frame {
     }
 
     fn own(&mut self, reg: usize) -> *mut f64 {
-        let own = self.registers[reg].0.as_mut_ptr();
+        let own = self.registers.at(reg);
         self.at[reg] = own;
         own
     }
@@ -235,7 +266,7 @@ impl Frame {
             whole = (at == 0 && piece.len() == n).then_some(taken);
         });
         if let Some(Arg::Reg(from)) = whole
-            && self.at[from] != self.registers[from].0.as_ptr()
+            && self.at[from] != self.registers.at(from).cast_const()
         {
             // It lies in a source, which no instruction writes.
             self.at[reg] = self.at[from];
@@ -259,11 +290,32 @@ impl Frame {
         let numbers = [cond, yes, no].map(number);
         let [(pc, _), (py, _), (pn, _)] =
             [(cond, &numbers[0]), (yes, &numbers[1]), (no, &numbers[2])].map(|(a, x)| self.operand(a, x));
-        let [sc, sy, sn] = [cond, yes, no].map(stride);
-        let out = self.own(reg);
-        for k in 0..n {
-            // SAFETY: all hold n (a number only its one element) and are read before the element is written.
-            unsafe { *out.add(k) = if *pc.add(k * sc) != 0.0 { *py.add(k * sy) } else { *pn.add(k * sn) } };
+        // SAFETY: the register is none of the operands' (`program`), and holds n.
+        let out = unsafe { std::slice::from_raw_parts_mut(self.own(reg), n) };
+        // SAFETY: an operand that is no number holds n.
+        let many = |p: *const f64| unsafe { std::slice::from_raw_parts(p, n) };
+        // By bits, so that it is a few vector instructions and no branch.
+        let choose = |c: f64, y: f64, n: f64| {
+            let mask = if c != 0.0 { u64::MAX } else { 0 };
+            f64::from_bits(y.to_bits() & mask | n.to_bits() & !mask)
+        };
+        match (cond, yes, no) {
+            (Arg::One(c), ..) => {
+                let (p, each) = if c != 0.0 { (py, stride(yes)) } else { (pn, stride(no)) };
+                // SAFETY: as above; a number is one element, read again and again.
+                out.iter_mut().enumerate().for_each(|(k, o)| *o = unsafe { *p.add(k * each) });
+            }
+            (_, Arg::One(y), Arg::One(n)) => out.iter_mut().zip(many(pc)).for_each(|(o, c)| *o = choose(*c, y, n)),
+            (_, Arg::One(y), _) => {
+                out.iter_mut().zip(many(pc)).zip(many(pn)).for_each(|((o, c), n)| *o = choose(*c, y, *n));
+            }
+            (_, _, Arg::One(n)) => {
+                out.iter_mut().zip(many(pc)).zip(many(py)).for_each(|((o, c), y)| *o = choose(*c, *y, n));
+            }
+            _ => {
+                let all = out.iter_mut().zip(many(pc)).zip(many(py)).zip(many(pn));
+                all.for_each(|(((o, c), y), n)| *o = choose(*c, *y, *n));
+            }
         }
         true
     }
@@ -312,7 +364,7 @@ impl Frame {
                                 fine = false;
                                 if careful && wanted[k] {
                                     let index = (start + k) as u64;
-                                    Fault { site: step.site, index, fail, node: step.node }.keep_least(fault);
+                                    Fault { site: step.from.site, index, fail, node: step.from.node }.keep_least(fault);
                                 }
                                 0.0
                             }
@@ -329,86 +381,106 @@ impl Frame {
 
     /// Rounds on pieces that stay in L1. False: suspect. Elements whose end has come leave the piece.
     fn rounds(&mut self, env: &Env, reg: usize, rounds: &Rounds, n: usize) -> bool {
-        let (args, steps, states) = (rounds.args.len(), rounds.steps.len(), rounds.body.next.len());
-        let mut scratch = std::mem::take(&mut self.scratch);
-        // Behind the values a next state for each, and which elements are done.
-        scratch.resize((args + steps + states + 1) * PIECE, 0.0);
-        let numbers: Vec<f64> = rounds.args.iter().copied().map(number).collect();
-        let from = self.operands(rounds.args.iter().copied(), &numbers);
+        let mut inner = self.inner.take().unwrap_or_default();
+        // Behind the program's registers a next value for each state, and which elements are done.
+        let (own, states) = (rounds.program.regs, rounds.states.len());
+        inner.reset_for(own + states + 1, PIECE);
+        let inside = Env { program: &rounds.program, steps: &rounds.steps, sinks: &[], ..*env };
+        let numbers: Vec<f64> = rounds.given.iter().map(|(from, _)| number(*from)).collect();
+        let from = self.operands(rounds.given.iter().map(|g| g.0), &numbers);
         let out = self.own(reg);
-        let mut fine = true;
-        let base = scratch.as_mut_ptr();
-        let value = |k: usize| base.wrapping_add(k * PIECE);
-        // A next state that is a state must be read before it is overwritten.
-        let swaps = rounds.body.next.iter().any(|v| (*v as usize) < states);
-        let aside = if swaps { args + steps } else { 0 };
-        let done = value(args + steps + states);
+        let kept = &rounds.program.kept;
+        // A next value that is a state must be read before it is overwritten.
+        let swaps = kept[..states].iter().any(|k| rounds.states.contains(k));
+        let until = kept.get(states);
         let mut places = [0; PIECE];
+        let mut fine = true;
         for at in (0..n).step_by(PIECE) {
             let mut m = PIECE.min(n - at);
             places.iter_mut().enumerate().for_each(|(j, place)| *place = at + j);
-            // SAFETY: values are pieces of the scratch, each of PIECE numbers; operands hold n (a number its one).
-            unsafe {
-                for (k, (source, each)) in from.iter().enumerate() {
-                    for j in 0..m {
-                        *value(k).add(j) = *source.add((at + j) * each);
-                    }
+            for ((_, to), (source, each)) in rounds.given.iter().zip(&from) {
+                let to = inner.own(*to);
+                for j in 0..m {
+                    // SAFETY: a register inside holds a piece; operands hold n (a number its one).
+                    unsafe { *to.add(j) = *source.add((at + j) * each) };
                 }
-                'all: for _ in 0..rounds.body.count {
-                    let finite = |v: &usize| (env.plain.all_finite)(value(*v), m);
-                    for (k, step) in rounds.steps.iter().enumerate() {
-                        let (of, to) = (|v: usize| value(v).cast_const(), value(args + k));
-                        if !step.tests.iter().all(finite) || round_step(&step.act, of, to, m) {
-                            fine = false;
-                            break 'all;
-                        }
-                    }
-                    if !rounds.tests.iter().all(finite) {
-                        fine = false;
-                        break 'all;
-                    }
-                    if let Some(until) = rounds.body.until {
-                        std::ptr::copy_nonoverlapping(value(until as usize), done, m);
-                    }
-                    for (k, v) in rounds.body.next.iter().enumerate() {
-                        std::ptr::copy_nonoverlapping(value(*v as usize), value(aside + k), m);
-                    }
-                    for k in 0..if swaps { states } else { 0 } {
-                        std::ptr::copy_nonoverlapping(value(aside + k), value(k), m);
-                    }
-                    if rounds.body.until.is_none() || (0..m).all(|j| *done.add(j) == 0.0) {
-                        continue;
-                    }
-                    let mut left = 0;
-                    for j in 0..m {
-                        if *done.add(j) != 0.0 {
-                            *out.add(places[j]) = *value(rounds.result).add(j);
-                            continue;
-                        }
-                        places[left] = places[j];
-                        for k in 0..args {
-                            *value(k).add(left) = *value(k).add(j);
-                        }
-                        left += 1;
-                    }
-                    m = left;
-                    if m == 0 {
-                        break;
-                    }
+            }
+            for _ in 0..rounds.body.count {
+                if !inner.pass(&inside, 0, m, false) {
+                    fine = false;
+                    break;
                 }
-                match rounds.body.until {
-                    // An end that did not come.
-                    Some(_) => fine &= m == 0,
-                    None if fine => std::ptr::copy_nonoverlapping(value(rounds.result), out.add(at), m),
-                    None => {}
+                if let Some(until) = until {
+                    inner.copy(*until, own + states, m);
                 }
-                if !fine {
+                for (k, (next, state)) in kept.iter().zip(&rounds.states).enumerate() {
+                    inner.copy(*next, if swaps { own + k } else { *state }, m);
+                }
+                for (k, state) in rounds.states.iter().enumerate().filter(|_| swaps) {
+                    inner.copy(own + k, *state, m);
+                }
+                if until.is_none() {
+                    continue;
+                }
+                m = inner.leave(rounds, (own + states, out), &mut places, m);
+                if m == 0 {
                     break;
                 }
             }
+            match until {
+                // An end that did not come.
+                Some(_) => fine &= m == 0,
+                // SAFETY: as above, and the result holds n.
+                None if fine => unsafe {
+                    std::ptr::copy_nonoverlapping(inner.at[rounds.states[rounds.result]], out.add(at), m);
+                },
+                None => {}
+            }
+            if !fine {
+                break;
+            }
         }
-        self.scratch = scratch;
+        self.inner = Some(inner);
         fine
+    }
+
+    /// Copies m numbers of one register to another, which is its own from now on.
+    fn copy(&mut self, from: usize, to: usize, m: usize) {
+        let (from, to) = (self.at[from], self.own(to));
+        // SAFETY: a register holds m numbers, and two of them do not overlap.
+        unsafe { std::ptr::copy(from, to, m) };
+    }
+
+    /// In a loop: elements of the piece that are done give their result to `out`, and the others close up. How many are
+    /// left.
+    fn leave(
+        &mut self,
+        rounds: &Rounds,
+        (done, out): (usize, *mut f64),
+        places: &mut [usize; PIECE],
+        m: usize,
+    ) -> usize {
+        let (done, result) = (self.at[done], self.at[rounds.states[rounds.result]]);
+        // SAFETY: registers hold m numbers; a place is one of the chunk.
+        unsafe {
+            if (0..m).all(|j| *done.add(j) == 0.0) {
+                return m;
+            }
+            let mut left = 0;
+            for j in 0..m {
+                if *done.add(j) != 0.0 {
+                    *out.add(places[j]) = *result.add(j);
+                    continue;
+                }
+                places[left] = places[j];
+                for (_, reg) in &rounds.given {
+                    let own = self.own(*reg);
+                    *own.add(left) = *own.add(j);
+                }
+                left += 1;
+            }
+            left
+        }
     }
 
     fn rounds_with_care(&mut self, env: &Env, inst: &Inst, rounds: &Rounds, start: usize, n: usize) -> bool {
@@ -427,7 +499,8 @@ impl Frame {
             let mut unending = false;
             let value = rounds.body.run(&args, rounds.result, &mut |fail| {
                 if wanted {
-                    Fault { site: step.site, index: (start + k) as u64, fail, node: step.node }.keep_least(fault);
+                    Fault { site: step.from.site, index: (start + k) as u64, fail, node: step.from.node }
+                        .keep_least(fault);
                 }
                 unending |= wanted && fail == Fail::Unending;
             });
@@ -539,7 +612,7 @@ impl Frame {
             let value = value.unwrap_or_else(|fail| {
                 if self.wanted[k] {
                     let index = (start + k) as u64;
-                    Fault { site: step.site, index, fail, node: step.node }.keep_least(&mut self.fault);
+                    Fault { site: step.from.site, index, fail, node: step.from.node }.keep_least(&mut self.fault);
                 }
                 0.0
             });
@@ -547,39 +620,6 @@ impl Frame {
             unsafe { *out.add(k) = value };
         }
         true
-    }
-}
-
-/// One step of a round on a piece; whether it is suspect.
-///
-/// # Safety
-/// `of` gives the piece of each value, which holds m numbers, and so does `to`.
-unsafe fn round_step(act: &RoundAct, of: impl Fn(usize) -> *const f64, to: *mut f64, m: usize) -> bool {
-    // SAFETY: all pieces hold m numbers, and `to` is none of those that are read.
-    unsafe {
-        match *act {
-            RoundAct::Op { run, op, ct, x, y } => match run {
-                Run::Loop(f) => f(to, of(x), of(y), ct, m),
-                Run::Power(f, exponent) => f(to, of(x), of(x), exponent, m),
-                Run::Each => (0..m).any(|j| match eval(op, ct, *of(x).add(j), *of(y).add(j)) {
-                    Ok(value) => {
-                        *to.add(j) = value;
-                        false
-                    }
-                    Err(_) => true,
-                }),
-            },
-            RoundAct::Select { cond, yes, no } => {
-                let [cond, yes, no] = [cond, yes, no].map(|v| std::slice::from_raw_parts(of(v), m));
-                let to = std::slice::from_raw_parts_mut(to, m);
-                for (((to, cond), yes), no) in to.iter_mut().zip(cond).zip(yes).zip(no) {
-                    // By bits, so that it is a few vector instructions and no branch.
-                    let mask = if *cond != 0.0 { u64::MAX } else { 0 };
-                    *to = f64::from_bits(yes.to_bits() & mask | no.to_bits() & !mask);
-                }
-                false
-            }
-        }
     }
 }
 

@@ -11,9 +11,10 @@ use super::convert::Source;
 use super::isa::Isa;
 use super::loops::{Loop, Loops, loops, plain};
 use super::walk::{Piece, Walk};
-use aplomb_plans::plan::{Step, ValueId, What};
+use aplomb_plans::plan::{self, Origin, Step, ValueId, What};
 use aplomb_values::array::{DType, Shape, strides};
-use aplomb_values::dag::{RoundDoes, Rounds as Body, Test};
+use aplomb_values::body::Rounds as Body;
+use aplomb_values::dag::Test;
 use aplomb_values::prim::op::{Fails, Gives, Op};
 use aplomb_values::prim::scalar::{Fail, eval, small_exponent};
 
@@ -63,7 +64,7 @@ pub enum Do {
         origin: f64,
     },
     /// Rounds on pieces of a chunk; suspect as the operations in it.
-    Loop(Rounds),
+    Loop(Box<Rounds>),
     /// Suspect if some element is not finite.
     Test,
     /// Into the sink; `test` as `Do::Test` before.
@@ -74,23 +75,18 @@ pub enum Do {
     },
 }
 
-/// One step of a round, and which values must be finite before it, for it would hide that they are not.
-pub struct Round {
-    pub act: RoundAct,
-    pub tests: Vec<usize>,
-}
-
-pub enum RoundAct {
-    Op { run: Run, op: Op, ct: f64, x: usize, y: usize },
-    Select { cond: usize, yes: usize, no: usize },
-}
-
-/// A loop's body as vector operations on pieces. Values: arguments, steps, and the states after a round.
+/// A loop: one round as a program of its own, whose registers hold pieces of a chunk.
 pub struct Rounds {
+    /// The arguments, for the scalar meaning.
     pub args: Vec<Arg>,
-    pub steps: Vec<Round>,
-    /// What must be finite at a round's end.
-    pub tests: Vec<usize>,
+    /// Those that are registers inside: where they come from, and which.
+    pub given: Vec<(Arg, usize)>,
+    /// It keeps each state's value after a round, and then the end, if there is one.
+    pub program: Program,
+    /// What the program was lowered from.
+    pub steps: Vec<Step>,
+    /// The registers of the states.
+    pub states: Vec<usize>,
     pub body: Arc<Body>,
     pub result: usize,
 }
@@ -172,18 +168,26 @@ struct Lower<'a> {
     /// Uses left of a step, one for each instruction that reads it.
     left: Vec<u32>,
     free: Vec<usize>,
+    /// In a round: where its arguments are.
+    args: Vec<Arg>,
 }
 
 /// Lowers `work`; `inputs` are its loads.
 pub fn lower(work: Work, inputs: Vec<Input>) -> Program {
+    let program = Program { inputs, ..Program::default() };
+    lowered(work, program, Vec::new())
+}
+
+/// Lowers behind what a program has already; `args` are those of a round, which live to its end.
+fn lowered(work: Work, out: Program, args: Vec<Arg>) -> Program {
     let mut left = vec![0; work.steps.len()];
     for arg in work.steps.iter().flat_map(|step| step.what.args()) {
         left[arg as usize] += 1;
     }
     work.stores.iter().for_each(|(v, _)| left[*v as usize] += 1);
     work.keep.iter().for_each(|(v, _)| left[*v as usize] += 1);
-    let out = Program { inputs, ..Program::default() };
-    let mut lower = Lower { work, out, at: Vec::new(), pending: Vec::new(), left, free: Vec::new() };
+    left.iter_mut().take(args.len()).for_each(|n| *n += 1);
+    let mut lower = Lower { work, out, at: Vec::new(), pending: Vec::new(), left, free: Vec::new(), args };
     for k in 0..lower.work.steps.len() {
         lower.step(k);
     }
@@ -212,12 +216,13 @@ impl Lower<'_> {
 
     fn fault(&mut self, step: usize, index: u64, fail: Fail) {
         let step = &self.work.steps[step];
-        Fault { site: step.site, index, fail, node: step.node }.keep_least(&mut self.out.fault);
+        Fault { site: step.from.site, index, fail, node: step.from.node }.keep_least(&mut self.out.fault);
     }
 
     fn step(&mut self, k: usize) {
         let steps = self.work.steps;
         let (arg, pending) = match &steps[k].what {
+            What::Arg(j) => (self.args[*j as usize], false),
             What::Const(x) => (Arg::One(*x), false),
             What::Load(j) => self.load(k, *j as usize),
             What::Reduced(j) => {
@@ -249,41 +254,19 @@ impl Lower<'_> {
             What::Select { cond, yes, no } => {
                 // It hides what the one that is not taken has.
                 [*cond, *yes, *no].iter().for_each(|&a| self.test(a as usize));
-                let (reg, args) = self.taken(&[*cond, *yes, *no]);
+                // A register of its own, none of the operands', so that whole vectors are chosen at once.
+                let reg = self.reg();
+                let (spare, args) = self.taken(&[*cond, *yes, *no]);
+                self.free.push(spare);
                 self.push(k, reg, Do::Select { cond: args[0], yes: args[1], no: args[2] });
                 (Arg::Reg(reg), false)
             }
             What::Loop { args, body, result } => {
                 args.iter().for_each(|&a| self.test(a as usize));
                 let (reg, own) = self.taken(args);
-                let mut pending = vec![false; own.len() + body.steps.len()];
-                let mut rounds_steps = Vec::with_capacity(body.steps.len());
-                for (j, s) in body.steps.iter().enumerate() {
-                    let args: Vec<usize> = s.args.iter().map(|a| *a as usize).collect();
-                    let mut tests = Vec::new();
-                    // A choice hides what the one that is not taken has.
-                    if s.operation().is_none_or(|op| !op.row().keeps) {
-                        tests.extend(args.iter().copied().filter(|v| std::mem::take(&mut pending[*v])));
-                    }
-                    // What an operation keeps visible is found in its result.
-                    let shown = args.iter().fold(false, |shown, v| shown | std::mem::take(&mut pending[*v]));
-                    let act = match s.does {
-                        RoundDoes::Op { op, ct } => {
-                            let run = self.run(op, ct, (Arg::Reg(0), Arg::Reg(0)), false);
-                            RoundAct::Op { run, op, ct, x: args[0], y: args.get(1).copied().unwrap_or(args[0]) }
-                        }
-                        RoundDoes::Select => RoundAct::Select { cond: args[0], yes: args[1], no: args[2] },
-                    };
-                    pending[own.len() + j] = shown || s.operation().is_some_and(|op| makes_infinity(op, DType::F64));
-                    rounds_steps.push(Round { act, tests });
-                }
-                // An operation whose value nobody wants may still fail.
-                let tests = (0..pending.len()).filter(|v| pending[*v]).collect();
-                let (all, body, result) = (rounds_steps, body.clone(), *result as usize);
-                self.out.ns += body.cost().0;
-                let rounds = Rounds { args: own, steps: all, tests, body, result };
+                let rounds = self.rounds(own, body, *result as usize, &steps[k].from);
                 let guard = self.wanted(k);
-                self.out.insts.push(Inst { act: Do::Loop(rounds), out: reg, step: k, round: false, guard });
+                self.out.insts.push(Inst { act: Do::Loop(Box::new(rounds)), out: reg, step: k, round: false, guard });
                 (Arg::Reg(reg), false)
             }
             What::Gather { load, along, places, origin } => {
@@ -322,6 +305,39 @@ impl Lower<'_> {
         (self.reg(), at)
     }
 
+    /// One round as a program on pieces. What is the same everywhere outside is a number inside, if it is no state.
+    fn rounds(&mut self, args: Vec<Arg>, body: &Arc<Body>, result: usize, from: &Origin) -> Rounds {
+        let (states, mut regs) = (body.next.len(), 0);
+        let mut given = Vec::new();
+        let place = |(k, arg): (usize, &Arg)| match arg {
+            Arg::One(x) if k >= states => Arg::One(*x),
+            _ => {
+                given.push((*arg, regs));
+                regs += 1;
+                Arg::Reg(regs - 1)
+            }
+        };
+        let inside: Vec<Arg> = args.iter().enumerate().map(place).collect();
+        let steps = plan::round(body, from);
+        let ends = body.next.iter().chain(&body.until);
+        let work = Work {
+            isa: self.work.isa,
+            domain: self.work.domain,
+            steps: &steps,
+            guards: self.work.guards,
+            stores: Vec::new(),
+            keep: ends.map(|v| (*v, true)).collect(),
+            reduced: Vec::new(),
+        };
+        let mut program = lowered(work, Program { regs, ..Program::default() }, inside);
+        if let Some(fault) = program.fault.take() {
+            fault.keep_least(&mut self.out.fault);
+        }
+        self.out.broken |= program.broken;
+        self.out.ns += program.ns * f64::from(body.expected());
+        Rounds { args, given, program, steps, states: (0..states).collect(), body: body.clone(), result }
+    }
+
     fn load(&mut self, k: usize, input: usize) -> (Arg, bool) {
         let Input { source, walk, .. } = &self.out.inputs[input];
         if let Some(at) = walk.constant() {
@@ -337,7 +353,7 @@ impl Lower<'_> {
 
     /// Where a step counts, if not everywhere.
     fn wanted(&self, k: usize) -> Option<Walk> {
-        let tests = self.work.steps[k].guard.map(|g| &self.work.guards[g as usize])?;
+        let tests = self.work.steps[k].from.guard.map(|g| &self.work.guards[g as usize])?;
         Some(Walk::of_tests(tests, self.work.domain))
     }
 

@@ -6,7 +6,7 @@ use super::{Cpu, Isa, apply};
 use crate::device::{Device, DeviceError, RunCtx};
 use aplomb_ground::error::Kind;
 use aplomb_ground::limits::{Budget, Interrupt};
-use aplomb_plans::plan::{BufId, Buffer, From, Launch, Load, Plan, Reduction, Step, Store, What};
+use aplomb_plans::plan::{BufId, Buffer, From, Launch, Load, Origin, Plan, Reduction, Step, Store, What};
 use aplomb_values::array::{Array, Buf, DType, Data, Shape, elements};
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Dag, Info, Meta, Node, NodeId, Read, Scalar, Test};
@@ -147,7 +147,7 @@ pub fn launch(domain: &[usize]) -> Launch {
 }
 
 pub fn step(what: What, dtype: DType, site: u32) -> Step {
-    Step { what, node: node(), dtype, site, guard: None }
+    Step::new(what, dtype, Origin { node: node(), site, guard: None })
 }
 
 pub fn op(op: Op, args: &[u32], site: u32) -> Step {
@@ -560,9 +560,9 @@ fn a_guarded_step_fails_only_where_it_is_wanted() {
         l.guards.push(tests.clone());
         l.loads.push(Load { buf, read: Read { tests: tests.clone(), ..Read::identity(1) } });
         let mut recip = op(Op::Recip, &[0], 4);
-        recip.guard = Some(0);
+        recip.from.guard = Some(0);
         let mut never = op(Op::Recip, &[1], 9);
-        never.guard = Some(0);
+        never.from.guard = Some(0);
         l.body = vec![step(What::Load(0), DType::F64, 0), step(What::Const(4.0), DType::F64, 0), recip, never];
         l.body.push(step(What::Guard { tests: 0, value: 2 }, DType::F64, 5));
         l.stores.push(Store { value: 4, buf: made.output(&[5000], DType::F64) });
@@ -587,7 +587,7 @@ fn the_smallest_site_is_the_error_even_in_a_later_launch() {
         let mut l = launch(&[10]);
         l.loads.push(Load { buf, read: Read::identity(1) });
         l.body = vec![step(What::Load(0), DType::F64, 0), op(Op::Recip, &[0], site)];
-        l.body[0].site = u32::MAX;
+        l.body[0].from.site = u32::MAX;
         l.stores.push(Store { value: 1, buf: made.output(&[10], DType::F64) });
         made.plan.launches.push(l);
     }

@@ -3,11 +3,11 @@
 //! Rows: LOWERING §2; ACC-22, ACC-26. Values may have cells behind the frame (a state that is a point has two numbers):
 //! then each item of a cell is a value of its own, moves and catenations say which, and a fold of a cell is its steps.
 
-use aplomb_ground::error::{Result, untraced};
+use aplomb_ground::error::{Result, internal, untraced};
 use aplomb_values::array::{Array, DType, Shape};
+use aplomb_values::body::{Step, ValueId, What};
 use aplomb_values::dag::ix::Ix;
-use aplomb_values::dag::{Cell, Node, Read, Round, RoundDoes};
-use aplomb_values::prim::op::Op;
+use aplomb_values::dag::{Cell, Node, Read};
 use aplomb_values::prim::reduce;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -17,8 +17,8 @@ use std::rc::Rc;
 /// More operations than these are no body of a loop.
 const STEPS: usize = 200;
 /// While reading, arrays that no round changes are numbered from here, and steps from there.
-const FREE: u16 = 1 << 13;
-const STEP: u16 = 1 << 14;
+const FREE: ValueId = 1 << 13;
+const STEP: ValueId = 1 << 14;
 
 /// A place in a cell.
 pub type Item = SmallVec<[usize; 2]>;
@@ -28,9 +28,9 @@ pub struct Reader<'a> {
     frame: &'a [usize],
     /// Numbers in a hole's cell: each is a state.
     parts: usize,
-    values: HashMap<(*const Cell, Item), u16>,
+    values: HashMap<(*const Cell, Item), ValueId>,
     free: Vec<(Array, Item)>,
-    steps: Vec<Round>,
+    steps: Vec<Step>,
 }
 
 impl<'a> Reader<'a> {
@@ -41,12 +41,12 @@ impl<'a> Reader<'a> {
     }
 
     /// One item of each cell of `a`: a state, an array of the frame's shape that no round changes, or a step.
-    pub fn value(&mut self, a: &Array, item: &[usize]) -> Result<u16> {
+    pub fn value(&mut self, a: &Array, item: &[usize]) -> Result<ValueId> {
         let Some(cell) = a.pending().cloned() else { return self.same(a, item) };
         if let Some(k) = self.holes.iter().position(|h| Rc::ptr_eq(h, &cell)) {
             let within = &cell.shape()[self.frame.len()..];
             let at = item.iter().zip(within).fold(0, |at, (i, n)| at * n + i);
-            return Ok((k * self.parts + at) as u16);
+            return Ok((k * self.parts + at) as ValueId);
         }
         let key = (Rc::as_ptr(&cell), Item::from_slice(item));
         if let Some(known) = self.values.get(&key) {
@@ -57,23 +57,18 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    fn made(&mut self, cell: &Rc<Cell>, item: &[usize]) -> Result<u16> {
+    fn made(&mut self, cell: &Rc<Cell>, item: &[usize]) -> Result<ValueId> {
         let lead = self.frame.len();
         let own = |a: &Array| -> Item { if a.rank() == 0 { Item::new() } else { item.into() } };
         match cell.node().map(|n| n.clone()) {
             Some(Node::Map { op, ct, args }) => {
-                // A step does not know that its numbers are booleans.
-                let op = match op {
-                    Op::Gcd if args.iter().all(|a| a.dtype() == DType::Bool) => Op::Max,
-                    Op::Lcm if args.iter().all(|a| a.dtype() == DType::Bool) => Op::Min,
-                    op => op,
-                };
-                let args = args.iter().map(|a| self.value(a, &own(a))).collect::<Result<_>>()?;
-                self.step(Round { does: RoundDoes::Op { op, ct }, args })
+                let args = args.iter().map(|a| self.value(a, &own(a))).collect::<Result<Vec<_>>>()?;
+                self.step(What::op(op, ct, args), cell.dtype())
             }
             Some(Node::Select { args }) => {
-                let args = args.iter().map(|a| self.value(a, &own(a))).collect::<Result<_>>()?;
-                self.step(Round { does: RoundDoes::Select, args })
+                let args = args.iter().map(|a| self.value(a, &own(a))).collect::<Result<Vec<_>>>()?;
+                let &[cond, yes, no] = args.as_slice() else { return Err(internal("a select of three")) };
+                self.step(What::Select { cond, yes, no }, cell.dtype())
             }
             Some(Node::Transform { src, read, .. }) => match self.moved(&read, &src, cell.shape(), item) {
                 Some(Ok(from)) => self.value(&src, &from),
@@ -99,8 +94,9 @@ impl<'a> Reader<'a> {
                     from.insert(axis as usize - lead, k);
                     items.push(self.value(&src, &from)?);
                 }
-                let me = RefCell::new(self);
-                let sum = reduce::ordered(op, &items, last, |x, y| me.borrow_mut().step(Round::op(op, 0.0, [x, y])))?;
+                let (me, dtype) = (RefCell::new(self), cell.dtype());
+                let sum =
+                    reduce::ordered(op, &items, last, |x, y| me.borrow_mut().step(What::op(op, 0.0, [x, y]), dtype))?;
                 sum.ok_or_else(|| untraced("a round that folds nothing"))
             }
             _ => Err(untraced("a round that is not element-wise")),
@@ -125,16 +121,16 @@ impl<'a> Reader<'a> {
         ix[lead..].iter().map(|ix| constant(ix).and_then(|k| usize::try_from(k).ok())).collect::<Option<Item>>().map(Ok)
     }
 
-    fn step(&mut self, step: Round) -> Result<u16> {
+    fn step(&mut self, what: What, dtype: DType) -> Result<ValueId> {
         if self.steps.len() >= STEPS {
             return Err(untraced("a round of too many operations"));
         }
-        self.steps.push(step);
-        Ok(STEP + self.steps.len() as u16 - 1)
+        self.steps.push(Step::new(what, in_rounds(dtype), ()));
+        Ok(STEP + self.steps.len() as ValueId - 1)
     }
 
     /// An item that no round changes.
-    fn same(&mut self, a: &Array, item: &[usize]) -> Result<u16> {
+    fn same(&mut self, a: &Array, item: &[usize]) -> Result<ValueId> {
         let lead = self.frame.len();
         let fits = a.rank() == 0 || a.rank() == lead + item.len() && a.shape()[..lead] == *self.frame;
         if !fits || !is_number(a) {
@@ -144,7 +140,7 @@ impl<'a> Reader<'a> {
         if self.free.len() > STEPS {
             return Err(untraced("a round of too many arrays"));
         }
-        Ok(FREE + self.free.len() as u16 - 1)
+        Ok(FREE + self.free.len() as ValueId - 1)
     }
 
     /// Whether every item of a cell is a value that was read.
@@ -174,19 +170,30 @@ impl<'a> Reader<'a> {
         false
     }
 
-    /// What no round changes, and the steps; `results` get their final numbers.
-    pub fn finish(self, results: &mut [u16]) -> (Vec<(Array, Item)>, Vec<Round>) {
-        let (states, free) = ((self.holes.len() * self.parts) as u16, self.free.len() as u16);
-        let place = |v: u16| match v {
+    /// What no round changes, and the steps, arguments first; `results` get their final numbers.
+    pub fn finish(self, results: &mut [ValueId]) -> (Vec<(Array, Item)>, Vec<Step>) {
+        let (states, free) = ((self.holes.len() * self.parts) as ValueId, self.free.len() as ValueId);
+        let place = |v: ValueId| match v {
             v if v >= STEP => states + free + (v - STEP),
             v if v >= FREE => states + (v - FREE),
             v => v,
         };
         results.iter_mut().for_each(|v| *v = place(*v));
-        let mut steps = self.steps;
-        steps.iter_mut().flat_map(|s| &mut s.args).for_each(|v| *v = place(*v));
+        let of_states = self.holes.iter().flat_map(|h| std::iter::repeat_n(h.dtype(), self.parts));
+        let types = of_states.chain(self.free.iter().map(|(a, _)| a.dtype()));
+        let arg = |(k, dtype)| Step::new(What::Arg(k as u32), in_rounds(dtype), ());
+        let mut steps: Vec<Step> = types.enumerate().map(arg).collect();
+        for mut step in self.steps {
+            step.what.renumber(place);
+            steps.push(step);
+        }
         (self.free, steps)
     }
+}
+
+/// The type of a value inside of a loop: nothing there looks whether an integer leaves 32 bits.
+pub fn in_rounds(dtype: DType) -> DType {
+    if matches!(dtype, DType::Bool | DType::I8 | DType::I16) { dtype } else { DType::F64 }
 }
 
 /// Whether an array may stand in a body, whose values are all f64.

@@ -2,15 +2,17 @@
 //!
 //! Rows: LOWERING §2; ACC-05, ACC-27, ACC-28, ACL-27. Each function says None where the host should do it.
 
+use super::body::in_rounds;
 use super::fold::reduced;
 use super::known;
 use super::places::{Spots, joined};
 use crate::eval::cx::{Cx, SMALL};
 use crate::functions::select::choices;
 use crate::functions::{order, search};
-use aplomb_ground::error::Result;
+use aplomb_ground::error::{Result, internal};
 use aplomb_values::array::{Array, DType, Shape, elements};
-use aplomb_values::dag::{Args, Lib, Node, Round, RoundDoes, Rounds, Whole};
+use aplomb_values::body::{self, Rounds, What};
+use aplomb_values::dag::{Args, Lib, Node, Whole};
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::{Fails, Op};
 use std::ops::Range;
@@ -23,9 +25,10 @@ impl Cx<'_> {
     /// `op/` from the right, one step after the other.
     pub(super) fn record_ordered(&mut self, op: Op, y: &Array, axis: usize, shape: Shape) -> Result<Array> {
         let ct = if y.dtype() == DType::F32 { 0.0 } else { self.sys.ct };
-        let steps = vec![Round::op(op, ct, [0, 1])];
-        let body = Arc::new(Rounds { count: 1, until: None, steps, next: vec![2] });
         let (dtype, range) = reduced(op, y.dtype(), known(y).1, y.shape()[axis]);
+        // What is folded first is an item: the sum has a type only where it is the items'.
+        let own = if y.dtype() == dtype { in_rounds(dtype) } else { DType::F64 };
+        let body = Arc::new(Rounds::once(op, ct, own));
         let what = Whole::Fold { axis: axis as u8, body, given: Vec::new() };
         let hard = what.fails_hard();
         self.cell(Node::Whole { what, args: Args::from_iter([y.settled()]) }, shape, dtype, range, hard)
@@ -197,17 +200,21 @@ impl Cx<'_> {
 
     /// One round of scalars with the host's functions.
     fn steps_again(&mut self, body: &Rounds, mut values: Vec<Array>) -> Result<Array> {
-        for step in &body.steps {
-            let own: Vec<Array> = step.args.iter().map(|a| values[*a as usize].clone()).collect();
-            values.push(match (step.does, own.as_slice()) {
-                (RoundDoes::Op { op, .. }, [x, y]) => self.map2(op, x, y)?,
-                (RoundDoes::Op { op, .. }, [y]) => self.map1(op, y)?,
-                (RoundDoes::Select, [cond, yes, no]) => if cond.number_at(0) != Some(0.0) { yes } else { no }.clone(),
-                _ => {
-                    return Err(aplomb_ground::error::internal("a step of a round with other arguments than it takes"));
+        body::walk(&body.steps, &mut values, |step, values| {
+            let at = |v: &body::ValueId| &values[*v as usize];
+            match &step.what {
+                What::Op { op, args, .. } => match args.as_slice() {
+                    [y] => self.map1(*op, at(y)),
+                    [x, y] => self.map2(*op, at(x), at(y)),
+                    _ => Err(internal("an operation of one or two values")),
+                },
+                What::Select { cond, yes, no } => {
+                    Ok(at(if at(cond).number_at(0) != Some(0.0) { yes } else { no }).clone())
                 }
-            });
-        }
+                What::Const(x) => Ok(Array::num(*x)),
+                _ => Err(internal("an instruction of launches stands in a fold")),
+            }
+        })?;
         Ok(values[body.next[0] as usize].clone())
     }
 }

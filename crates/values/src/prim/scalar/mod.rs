@@ -13,7 +13,7 @@ pub mod rules;
 mod slow;
 
 use crate::prim::op::Op;
-use aplomb_ground::error::{Error, beyond_reals, domain, index, unending};
+use aplomb_ground::error::{Error, beyond_reals, domain, index, internal, unending};
 use lane::Lane;
 use rules::{Rule, Visit};
 
@@ -32,6 +32,8 @@ pub enum Fail {
     Index { place: i64, extent: u32 },
     /// More rounds than a launch may take.
     Unending,
+    /// Something that cannot be, if Aplomb is right.
+    Bug(&'static str),
 }
 
 impl Fail {
@@ -43,6 +45,7 @@ impl Fail {
             Fail::Complex => beyond_reals(),
             Fail::Index { place, extent } => no_such_place(place, extent as usize),
             Fail::Unending => unending(),
+            Fail::Bug(says) => internal(says),
         }
     }
 }
