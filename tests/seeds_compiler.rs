@@ -599,3 +599,11 @@ fn acc_26_cells_end_their_loops_by_themselves() {
     assert_eq!(t.diagnostics.iter().map(|d| d.code.as_str()).collect::<Vec<_>>(), ["W-rounds"]);
     assert_eq!(sha(&t), sha(&on(&["off=frames"], long)));
 }
+
+#[test]
+fn acc_26_a_loop_of_several_states_runs_once() {
+    let t = told(&[], &["X←⍳2000 ⋄ Y←0.5×⍳2000", "↑{(a b)←⍵ ⋄ (a+0.5×b)(a-b)}⍣5⊢X Y"]);
+    let text = &t.kernels[0].cuda.as_ref().expect("a text").text;
+    assert_eq!(text.matches("for (u64 r").count(), 1, "{text}");
+    assert!(text.contains("s2_0;") && text.contains("s2_1;"), "{text}");
+}

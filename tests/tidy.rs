@@ -116,6 +116,29 @@ fn each_library_is_named_in_its_room_only() {
     }
 }
 
+/// Files that may see the number of a scalar without a note for the plan cache: they run, fill, show or compare graphs.
+/// The cache itself looks into `Dag` by `is_const` and `number` only.
+const AT_RUN_TIME: &[&str] = &[
+    "crates/compiler/src/pass/cache.rs",
+    "crates/compiler/src/pass/cse.rs",
+    "crates/compiler/src/pass/decide.rs",
+    "crates/compiler/src/pass/delayed.rs",
+    "crates/compiler/src/pass/emit.rs",
+    "crates/values/src/dag/graph.rs",
+    "crates/values/src/dag/node.rs",
+    "crates/values/src/dag/text.rs",
+    "crates/values/src/reference.rs",
+];
+
+#[test]
+fn no_pass_decides_by_a_number_that_the_next_line_may_change() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for path in all() {
+        let may = AT_RUN_TIME.iter().any(|f| path == root.join(f));
+        assert!(may || !text(&path).contains("at_run_time"), "{} looks at a scalar", path.display());
+    }
+}
+
 #[test]
 fn pure_rooms_have_no_effects_and_only_kernel_and_devices_are_unsafe() {
     let pure = PURE.iter().flat_map(|room| rust_files(&format!("crates/{room}/src")));

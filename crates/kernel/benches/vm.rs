@@ -7,7 +7,7 @@ use aplomb_ground::limits::{Budget, Interrupt};
 use aplomb_kernel::files;
 use aplomb_plans::plan::{BufId, Buffer, From, Kind, Launch, Load, Origin, Plan, Reduction, Step, Store, What};
 use aplomb_values::array::{Array, DType, Shape};
-use aplomb_values::dag::{Dag, Info, Meta, Node, NodeId, Read, Scalar};
+use aplomb_values::dag::{Dag, Info, Meta, Node, NodeId, Read, Param};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use std::time::Instant;
 fn node() -> NodeId {
     let meta = Meta { shape: Shape::new(), dtype: DType::F64, range: None, place: None };
     let info = Info { meta, site: 0, name: None, asked: false, from: Vec::new(), born: 0 };
-    Dag::default().add(Node::Const(Scalar::Num(0.0)), info)
+    Dag::default().add(Node::Const(Param::num(0.0)), info)
 }
 
 /// One launch under construction, over vectors of n.

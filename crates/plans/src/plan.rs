@@ -283,6 +283,7 @@ pub fn listing(l: &Launch) -> String {
                 let (count, args) = (body.count, args.join(" "));
                 format!("state {result} after {count} rounds {until}of {steps} operations on {args}")
             }
+            What::State { of, result } => format!("state {result} of {}", arg(of)),
             What::Gather { load, along, places, .. } => {
                 let load = &l.loads[*load as usize];
                 let by: Vec<String> = along

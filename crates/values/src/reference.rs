@@ -66,7 +66,7 @@ fn node_value(
             Data::Num(x) => vec![*x],
             _ => return Err(internal("an input is not dense")),
         },
-        Node::Const(s) => vec![s.number()],
+        Node::Const(p) => vec![p.at_run_time().number()],
         Node::Iota { origin } => (0..n).map(|i| i as f64 + origin).collect(),
         Node::Map { op, ct, args } => (0..n)
             .map(|i| {
@@ -120,9 +120,10 @@ fn node_value(
         Node::Loop { args, body, result } => (0..n)
             .map(|i| {
                 let own: Vec<f64> = args.iter().map(|a| value(a, i)).collect();
-                body.run(&own, *result as usize, &mut |fail| {
+                let states = body.run(&own, &mut |fail| {
                     note(i, fail);
-                })
+                });
+                states[*result as usize]
             })
             .collect(),
         Node::Cat { axis, args } => {

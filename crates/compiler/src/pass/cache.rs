@@ -16,6 +16,7 @@ use aplomb_plans::plan::{Plan, Step, What};
 use aplomb_values::array::{Array, DType, Shape};
 use aplomb_values::dag::Recorded;
 use aplomb_values::dag::{Dag, Look, Node, NodeId, Scalar};
+use aplomb_values::prim::op::Fails;
 use std::hash::{Hash, Hasher};
 use std::mem::{discriminant, size_of};
 use std::rc::Rc;
@@ -70,6 +71,7 @@ struct Fact {
     is_ranged: bool,
     asked: bool,
     site: u32,
+    fails: Fails,
 }
 
 impl PlanCache {
@@ -148,7 +150,7 @@ impl Key {
         let same = |at: NodeId| {
             let k = at.index();
             let alike = match (&self.nodes[k], dag.node(at)) {
-                (Node::Const(a), Node::Const(b)) => discriminant(a) == discriminant(b),
+                (Node::Const(a), Node::Const(b)) => a.is_number() == b.is_number(),
                 (a, b) => a == b,
             };
             alike && self.facts[k].holds(dag, at)
@@ -168,13 +170,21 @@ impl Fact {
     fn of(dag: &Dag, at: NodeId) -> Fact {
         let info = dag.info(at);
         let (shape, dtype) = (info.meta.shape.clone(), info.meta.dtype);
-        Fact { shape, dtype, is_ranged: info.meta.range.is_some(), asked: info.asked, site: info.site }
+        Fact {
+            shape,
+            dtype,
+            is_ranged: info.meta.range.is_some(),
+            asked: info.asked,
+            site: info.site,
+            fails: dag.fails(at),
+        }
     }
 
     fn holds(&self, dag: &Dag, at: NodeId) -> bool {
         let info = dag.info(at);
-        let own = (self.dtype, self.is_ranged, self.asked, self.site);
-        own == (info.meta.dtype, info.meta.range.is_some(), info.asked, info.site) && self.shape == info.meta.shape
+        let own = (self.dtype, self.is_ranged, self.asked, self.site, self.fails);
+        let now = (info.meta.dtype, info.meta.range.is_some(), info.asked, info.site, dag.fails(at));
+        own == now && self.shape == info.meta.shape
     }
 }
 
@@ -210,7 +220,7 @@ impl Entry {
         }
         // What rules made of scalars is not the graph's own node, and stays.
         let own = |at: NodeId| match (at.index() < dag.len()).then(|| dag.node(at)) {
-            Some(Node::Const(s)) => Some(*s),
+            Some(Node::Const(p)) => Some(p.at_run_time()),
             _ => None,
         };
         for launch in &mut Rc::make_mut(&mut self.plan).launches {
@@ -247,7 +257,7 @@ fn hash(dag: &Dag, roots: &[NodeId]) -> u64 {
 }
 
 fn scalars(dag: &Dag) -> Vec<Scalar> {
-    let scalar = |at| if let Node::Const(s) = dag.node(at) { Some(*s) } else { None };
+    let scalar = |at| if let Node::Const(p) = dag.node(at) { Some(p.at_run_time()) } else { None };
     dag.ids().filter_map(scalar).collect()
 }
 

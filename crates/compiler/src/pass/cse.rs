@@ -72,7 +72,7 @@ pub fn hash(node: &Node<NodeId>) -> u64 {
     node.kind().hash(&mut h);
     match node {
         Node::Input(k) => k.hash(&mut h),
-        Node::Const(s) => s.number().to_bits().hash(&mut h),
+        Node::Const(p) => p.at_run_time().number().to_bits().hash(&mut h),
         Node::Iota { origin } => origin.to_bits().hash(&mut h),
         Node::Map { op, ct, .. } => (op, ct.to_bits()).hash(&mut h),
         Node::Transform { read, .. } => read.hash(&mut h),

@@ -118,8 +118,8 @@ pub fn label(dag: &Dag, at: NodeId) -> String {
 pub fn glyph(dag: &Dag, at: NodeId) -> String {
     match dag.node(at) {
         Node::Input(_) => String::new(),
-        Node::Const(s) => match s {
-            aplomb_values::dag::Scalar::Num(x) => number(*x),
+        Node::Const(p) => match p.at_run_time() {
+            aplomb_values::dag::Scalar::Num(x) => number(x),
             aplomb_values::dag::Scalar::Char(c) => format!("'{c}'"),
         },
         Node::Iota { .. } => "⍳".into(),

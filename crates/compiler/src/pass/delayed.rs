@@ -280,8 +280,10 @@ impl<'a> Fusion<'a> {
 
     fn scalar(&self, at: NodeId) -> String {
         match self.dag.node(at) {
-            Node::Const(Scalar::Char(c)) => format!("'{c}'"),
-            Node::Const(s) => number(s.number()),
+            Node::Const(p) => match p.at_run_time() {
+                Scalar::Char(c) => format!("'{c}'"),
+                Scalar::Num(x) => number(x),
+            },
             _ => self.name(at),
         }
     }

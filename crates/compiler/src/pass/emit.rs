@@ -15,9 +15,12 @@ use aplomb_plans::plan::{
     BufId, Buffer, Compaction, Finish, From, Kind, Launch, Load, Origin, Plan, Reduction, Step, Store, ValueId, What,
 };
 use aplomb_values::array::Array;
+use aplomb_values::body::Rounds;
 use aplomb_values::dag::{Dag, Node, NodeId, Read};
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 #[derive(Clone)]
 pub struct Emitted {
@@ -82,7 +85,7 @@ fn answers(work: &Work, buffers: &BTreeMap<NodeId, BufId>, plan: &mut Plan) -> R
             at = *src;
         }
         answers.push(match work.dag.node(at) {
-            Node::Const(s) => Answer::Scalar(at, *s),
+            Node::Const(p) => Answer::Scalar(at, p.at_run_time()),
             Node::Input(k) => Answer::Input(*k as usize),
             _ => {
                 let buf = *buffers.get(&at).ok_or_else(|| internal("a root has no buffer"))?;
@@ -344,7 +347,7 @@ impl Writer<'_> {
             return Ok(Some(What::Reduced(*k)));
         }
         Ok(Some(match self.dag.node(at) {
-            Node::Const(s) => What::Const(s.number()),
+            Node::Const(p) => What::Const(p.at_run_time().number()),
             Node::Iota { origin } if !self.schedule.keep.contains_key(&at) => {
                 What::Index { ix: read.ix[0].clone(), origin: *origin }
             }
@@ -399,8 +402,12 @@ impl Writer<'_> {
                 self.push(at, read, What::Select { cond, yes, no });
             }
             Node::Loop { body, result, .. } => {
-                let args = needs.iter().map(|n| value(self, n)).collect::<Result<_>>()?;
-                self.push(at, read, What::Loop { args, body: body.clone(), result: *result });
+                let args = needs.iter().map(|n| value(self, n)).collect::<Result<SmallVec<_>>>()?;
+                let what = match self.ran(at, &args, body, &read) {
+                    Some(of) => What::State { of, result: *result },
+                    None => What::Loop { args, body: body.clone(), result: *result },
+                };
+                self.push(at, read, what);
             }
             Node::Gather { args, read: own, along, origin } => {
                 let places = needs.iter().map(|n| value(self, n)).collect::<Result<_>>()?;
@@ -423,6 +430,23 @@ impl Writer<'_> {
             _ => return Err(internal("this node has no body")),
         }
         Ok(())
+    }
+
+    /// The step that runs the same recorded loop on the same values and counts in the same places: this state of it is
+    /// there. Equal loops of other places in the text are for `cse` to find. It fails as the first of its states does.
+    fn ran(&mut self, at: NodeId, args: &[ValueId], body: &Arc<Rounds>, read: &Read) -> Option<ValueId> {
+        let guard = (!read.tests.is_empty()).then(|| self.guard(&read.tests.clone()));
+        let steps = if self.after { &mut self.launch.after } else { &mut self.launch.body };
+        let same = |s: &Step| {
+            let What::Loop { args: known, body: rounds, .. } = &s.what else { return false };
+            known.as_slice() == args && Arc::ptr_eq(rounds, body) && s.from.guard == guard
+        };
+        let of = steps.iter().position(same)?;
+        let site = self.dag.info(at).site;
+        if site < steps[of].from.site {
+            (steps[of].from.site, steps[of].from.node) = (site, at);
+        }
+        Some(of as ValueId)
     }
 
     fn guard(&mut self, tests: &Vec<aplomb_values::dag::Test>) -> u32 {

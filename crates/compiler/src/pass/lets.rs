@@ -264,7 +264,7 @@ impl Writer<'_> {
 mod tests {
     use super::*;
     use aplomb_values::array::{DType, Shape};
-    use aplomb_values::dag::{Info, Meta, Scalar};
+    use aplomb_values::dag::{Info, Meta, Param};
     use aplomb_values::prim::op::Op;
 
     /// Applications as nodes of two operands: inc = (+)1, three = inc 2, nine = three×three, (inc nine)-nine.
@@ -341,7 +341,7 @@ mod tests {
         let add = |name: &str, node| dag.borrow_mut().add(node, info(name));
         let map = |name: &str, op, args: &[NodeId]| add(name, Node::Map { op, ct: 0.0, args: args.into() });
         let two = |op, a, b| map("", op, &[a, b]);
-        let num = |x: f64| add("", Node::Const(Scalar::Num(x)));
+        let num = |x: f64| add("", Node::Const(Param::num(x)));
         let leaf = |k, name| add(name, Node::Input(k));
         let (s, x, t) = (leaf(0, "S"), leaf(1, "X"), leaf(2, "T"));
         let (r, v) = (num(0.02), num(0.3));
@@ -422,7 +422,7 @@ mod tests {
             let mut dag = Dag::default();
             let meta = Meta { shape: Shape::new(), dtype: DType::F64, range: None, place: None };
             let info = Info { meta, site: 0, name: None, asked: false, from: Vec::new(), born: 0 };
-            let mut ids = vec![dag.add(Node::Const(Scalar::Num(0.5)), info.clone())];
+            let mut ids = vec![dag.add(Node::Const(Param::num(0.5)), info.clone())];
             for _ in 0..4 + roll(9) {
                 let mut pick = || ids[ids.len() - 1 - roll(ids.len().min(5))];
                 let args = [pick(), pick()].into_iter().collect();
@@ -512,7 +512,7 @@ mod tests {
             let mut dag = Dag::default();
             let meta = Meta { shape: Shape::new(), dtype: DType::F64, range: None, place: None };
             let info = Info { meta, site: 0, name: None, asked: false, from: Vec::new(), born: 0 };
-            let mut ids = vec![dag.add(Node::Const(Scalar::Num(0.5)), info.clone())];
+            let mut ids = vec![dag.add(Node::Const(Param::num(0.5)), info.clone())];
             // Narrow windows make deep trees, wide ones shallow.
             let window = 1 + roll(if round % 2 == 0 { 3 } else { 40 });
             for _ in 0..120 {

@@ -5,7 +5,7 @@
 
 use super::schedule::BROADCAST;
 use aplomb_values::array::{DType, Shape};
-use aplomb_values::dag::{Dag, Info, Node, NodeId, Read, Scalar};
+use aplomb_values::dag::{Dag, Info, Node, NodeId, Param, Read};
 use aplomb_values::prim::op::{Fails, Op};
 use aplomb_values::prim::scalar;
 
@@ -290,11 +290,7 @@ fn is_sure(dag: &Dag, at: NodeId) -> bool {
         let Some(at) = stack.pop() else { return true };
         let sure = match dag.node(at) {
             Node::Input(_) | Node::Const(_) | Node::Iota { .. } | Node::Transform { .. } => true,
-            Node::Map { op, .. } => match op.row().fails {
-                Fails::Never => true,
-                Fails::Overflow => dag.dtype(at).is_integer() && dag.info(at).meta.range.is_some(),
-                Fails::Complex | Fails::Hard => false,
-            },
+            Node::Map { .. } => dag.fails(at) == Fails::Never,
             _ => false,
         };
         if !sure || !dag.dtype(at).is_integer() {
@@ -321,7 +317,7 @@ fn joined(dag: &mut Dag, at: NodeId, wanted: Op) -> Option<NodeId> {
     (info.meta.shape, info.meta.dtype) = (Shape::new(), aplomb_values::array::narrowest(value));
     info.meta.range = info.meta.dtype.is_integer().then_some((value, value));
     info.meta.range?;
-    let known = dag.add(Node::Const(Scalar::Num(value)), info);
+    let known = dag.add(Node::Const(Param::num(value)), info);
     let info = Info { from: vec![at], ..dag.info(at).clone() };
     Some(dag.add(Node::map(wanted, ct, [known, n]), info))
 }
@@ -347,7 +343,7 @@ fn fold(dag: &mut Dag, at: NodeId) -> Option<NodeId> {
         info.meta.dtype = aplomb_values::array::narrowest(value);
     }
     info.meta.range = info.meta.dtype.is_integer().then_some((value, value));
-    Some(dag.add(Node::Const(Scalar::Num(value)), info))
+    Some(dag.add(Node::Const(Param::num(value)), info))
 }
 
 /// A transform of a transform is one transform, unless finding its places would take too long.

@@ -309,6 +309,8 @@ fn steps(launch: &Launch, steps: &[Step]) -> Result<(), String> {
                 *load as usize >= launch.loads.len() || along.len() != places.len()
             }
             What::Arg(_) => true,
+            What::State { of, result } => !matches!(steps.get(*of as usize).map(|s| &s.what),
+                Some(What::Loop { body, .. }) if (*result as usize) < body.next.len()),
             What::Index { .. } | What::Const(_) | What::Select { .. } | What::Loop { .. } => false,
         };
         let bad = bad || step.what.args().iter().any(|a| *a as usize >= k);

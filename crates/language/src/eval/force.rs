@@ -12,7 +12,7 @@ use aplomb_ground::limits::Budget;
 use aplomb_ground::span::Place;
 use aplomb_values::array::{Array, Data};
 use aplomb_values::dag::Recorded;
-use aplomb_values::dag::{Cell, Dag, Info, Meta, Node, NodeId, Scalar};
+use aplomb_values::dag::{Cell, Dag, Info, Meta, Node, NodeId, Param};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -302,9 +302,9 @@ impl Maker {
         match a.data() {
             Data::Num(x) => {
                 let range = dtype.is_integer().then_some((*x, *x));
-                self.dag.add(Node::Const(Scalar::Num(*x)), info(meta(range)))
+                self.dag.add(Node::Const(Param::num(*x)), info(meta(range)))
             }
-            Data::Char(c) => self.dag.add(Node::Const(Scalar::Char(*c)), info(meta(None))),
+            Data::Char(c) => self.dag.add(Node::Const(Param::char(*c)), info(meta(None))),
             Data::Dense(buffer) => {
                 let key = (Arc::as_ptr(buffer) as *const u8 as usize, a.shape().to_vec());
                 if let Some(id) = self.known.get(&key) {
@@ -317,7 +317,7 @@ impl Maker {
             }
             // Never recorded: the recorder takes uniform arrays only, and what meets a complex one is replayed.
             Data::Items(_) | Data::Complex(_) | Data::Lazy(_) | Data::Framed(_) => {
-                self.dag.add(Node::Const(Scalar::Num(0.0)), info(meta(None)))
+                self.dag.add(Node::Const(Param::num(0.0)), info(meta(None)))
             }
         }
     }

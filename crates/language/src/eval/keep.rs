@@ -10,6 +10,7 @@
 use super::cx::{Cx, Sys};
 use aplomb_values::array::{Array, elements};
 use aplomb_values::dag::{Cell, Node};
+use aplomb_values::prim::op::Fails;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -77,11 +78,7 @@ fn demands(roots: &[Rc<Cell>], cells: &[Rc<Cell>]) -> HashMap<*const Cell, f64> 
         let Some(node) = cell.node() else { continue };
         let mut wanted = all.get(&Rc::as_ptr(cell)).copied().unwrap_or(0.0);
         // What can fail is computed whole (E1).
-        let fails = match &*node {
-            Node::Map { op, args, .. } => op.fails_hard(args.get(1).and_then(Array::number_scalar)),
-            other => other.fails_hard(),
-        };
-        if fails {
+        if cell.fails() == Fails::Hard {
             wanted = size(cell);
             all.insert(Rc::as_ptr(cell), wanted);
         }

@@ -25,16 +25,10 @@ mod whole;
 pub use guarded::Under;
 pub use rounds::Times;
 
-/// Whether some values have no result.
-fn fails(node: &Node<Array>) -> bool {
-    match node {
-        Node::Map { op, .. } | Node::Reduce { op, .. } | Node::Scan { op, .. } => op.row().fails != Fails::Never,
-        Node::Gather { .. } | Node::Loop { .. } | Node::Whole { .. } => true,
-        _ => false,
-    }
-}
+/// What is known of a value: its type, and the interval of an integer.
+pub type Fact = (DType, Option<(f64, f64)>);
 
-fn known(a: &Array) -> (DType, Option<(f64, f64)>) {
+fn known(a: &Array) -> Fact {
     match a.data() {
         Data::Num(x) => {
             let dtype = a.dtype();
@@ -57,27 +51,22 @@ impl Cx<'_> {
         a.len() <= SMALL
     }
 
-    /// A cell for a node. Forces it when too much is pending.
-    pub fn cell(
-        &mut self,
-        node: Node<Array>,
-        shape: Shape,
-        dtype: DType,
-        range: Option<(f64, f64)>,
-        hard: bool,
-    ) -> Result<Array> {
+    /// A cell for a node; a check, if it can fail hard (E2). Forces it when too much is pending.
+    pub fn cell(&mut self, node: Node<Array>, shape: Shape, (dtype, range): Fact) -> Result<Array> {
+        let a = self.cell_unchecked(node, shape, (dtype, range))?;
+        if let Some(cell) = a.pending().filter(|c| c.fails() == Fails::Hard) {
+            self.sys.hard.push(cell.clone());
+        }
+        Ok(a)
+    }
+
+    /// A cell for a node that is no check of its own.
+    fn cell_unchecked(&mut self, node: Node<Array>, shape: Shape, (dtype, range): Fact) -> Result<Array> {
         self.sys.seq += 1;
         let meta = Meta { shape, dtype, range, place: self.place() };
-        // What has an order fails where its argument turns out to have none.
-        let orders =
-            matches!(&node, Node::Map { op, .. } | Node::Reduce { op, .. } | Node::Scan { op, .. } if op.needs_order());
-        let hard = hard || orders && node.inputs().iter().any(Array::is_open);
-        if !self.sys.under.is_empty() && fails(&node) {
-            return Err(untraced("something that no cell decides stands under a guard"));
-        }
         let cell = Cell::new(node, meta, self.sys.seq);
-        if hard {
-            self.sys.hard.push(cell.clone());
+        if !self.sys.under.is_empty() && cell.fails() != Fails::Never {
+            return Err(untraced("something that no cell decides stands under a guard"));
         }
         let heavy = cell.weight() as usize > self.host.limits().pending;
         let a = Array::lazy(cell);
@@ -182,9 +171,8 @@ impl Cx<'_> {
         let (dtype, range) = op.result(&facts);
         let pending = x.pending().is_some() || y.pending().is_some();
         if self.records(&[&x, &y], n) && (pending || !shape.is_empty()) {
-            let hard = op.fails_hard(y.number_scalar());
             let node = Node::map(op, ct, [x, y]);
-            return self.cell(node, shape, dtype, range, hard);
+            return self.cell(node, shape, (dtype, range));
         }
         self.mapped(op, ct, shape, &[x, y], dtype)
     }
@@ -230,7 +218,7 @@ impl Cx<'_> {
         let (dtype, range) = op.result(&[fact]);
         if self.records(&[y], n) {
             let node = Node::map(op, ct, [y.settled()]);
-            return self.cell(node, shape, dtype, range, op.fails_hard(None));
+            return self.cell(node, shape, (dtype, range));
         }
         self.mapped(op, ct, shape, std::slice::from_ref(y), dtype)
     }
@@ -321,7 +309,7 @@ impl Cx<'_> {
             };
             let range = range.filter(|_| dtype.is_integer());
             let node = Node::Transform { name: m.name, src: a.settled(), read: m.read, onto: m.onto };
-            return self.cell(node, m.shape, dtype, range, false);
+            return self.cell(node, m.shape, (dtype, range));
         }
         if n > SMALL && !a.is_uniform() {
             // Host items are small handles, but a bomb of them is a bomb.
@@ -337,7 +325,7 @@ impl Cx<'_> {
             let (lo, hi) = (origin, origin + (n.max(1) - 1) as f64);
             let dtype = DType::of_range(lo, hi).unwrap_or(DType::F64);
             let shape = Shape::from_slice(&[n]);
-            return self.cell(Node::Iota { origin }, shape, dtype, Some((lo, hi)), false);
+            return self.cell(Node::Iota { origin }, shape, (dtype, Some((lo, hi))));
         }
         self.vector((0..n).map(|k| k as f64 + origin).collect())
     }

@@ -130,6 +130,8 @@ pub(super) struct Body {
     pub(super) out: Vec<Stmt>,
     pub(super) values: Vec<Expr>,
     pub(super) loose: Vec<bool>,
+    /// Values that are loops, and what the names of their states begin with.
+    pub(super) loops: Vec<(ValueId, usize)>,
     /// The element's number, for failures.
     pub(super) index: &'static str,
 }
@@ -335,6 +337,11 @@ impl Lowering<'_> {
             }
             What::Select { cond, yes, no } => (self.chosen(*cond, *yes, *no, steps, body), false),
             What::Loop { args, body: rounds, result } => (self.rounds(step, args, (rounds, *result), at, body)?, false),
+            What::State { of, result } => {
+                let id = body.loops.iter().find(|(v, _)| v == of).map(|(_, id)| *id);
+                let id = id.ok_or_else(|| internal("a state of no loop"))?;
+                (format!("s{id}_{result}"), false)
+            }
             What::Gather { load, along, places, origin } => {
                 let load = self.launch.loads[*load as usize].clone();
                 let bad = self.bad(step.from.site, body.index);
@@ -481,6 +488,7 @@ impl Lowering<'_> {
         let sure = |name: &str, loose: bool| if loose { format!("sure({name}, {bad})") } else { name.to_string() };
         let id = self.variables;
         self.variables += 1;
+        body.loops.push((body.values.len() as ValueId, id));
         let node = Some(step.from.node);
         let let_ = |name: String, is: String| Stmt::Let { name, of: Type::F64, is, node };
         let mut own: Vec<(Expr, bool)> = Vec::with_capacity(args.len());
@@ -562,7 +570,7 @@ impl Lowering<'_> {
 
 impl Body {
     pub(super) fn new(index: &'static str) -> Body {
-        Body { out: Vec::new(), values: Vec::new(), loose: Vec::new(), index }
+        Body { out: Vec::new(), values: Vec::new(), loose: Vec::new(), loops: Vec::new(), index }
     }
 }
 

@@ -89,7 +89,7 @@ fn masks(launch: &Launch) -> Vec<u32> {
                 launch.guards.get(*k as usize).map_or(u32::MAX, |all| tests(all))
             }
             What::Arg(_) | What::Const(_) | What::Op { .. } | What::Reduced(_) => 0,
-            What::Select { .. } | What::Loop { .. } => 0,
+            What::Select { .. } | What::Loop { .. } | What::State { .. } => 0,
         };
         let args = step.what.args().iter().fold(0, |mask, &v| mask | out.get(v as usize).copied().unwrap_or(u32::MAX));
         out.push(own | args);

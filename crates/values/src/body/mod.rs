@@ -7,7 +7,7 @@
 //! | instruction | a launch | a loop, a fold |
 //! |---|---|---|
 //! | `Arg` | – | states, numbers, items |
-//! | `Load`, `Index`, `Gather`, `Guard`, `Part`, `Loop`, `Reduced` (behind a fold) | yes | – |
+//! | `Load`, `Index`, `Gather`, `Guard`, `Part`, `Loop`, `State`, `Reduced` (behind a fold) | yes | – |
 //! | `Const`, `Op`, `Select` | yes | yes |
 //!
 //! Always (the verifier looks): arguments are earlier steps; an operation has as many as it takes; a step that nobody
@@ -20,7 +20,7 @@ pub use rounds::Rounds;
 use crate::array::DType;
 use crate::dag::Along;
 use crate::dag::ix::Ix;
-use crate::prim::op::{Fails, Op};
+use crate::prim::op::Op;
 use crate::prim::scalar::{Fail, eval};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -84,6 +84,11 @@ pub enum What {
         body: Arc<Rounds>,
         result: u8,
     },
+    /// Another state after all rounds of an earlier loop.
+    State {
+        of: ValueId,
+        result: u8,
+    },
     /// The k-th load, moved along axes by the values in `places` less `origin`.
     Gather {
         load: u32,
@@ -104,7 +109,7 @@ impl What {
         match self {
             What::Arg(_) | What::Load(_) | What::Index { .. } | What::Const(_) | What::Reduced(_) => SmallVec::new(),
             What::Op { args, .. } => args.iter().copied().collect(),
-            What::Guard { value, .. } => [*value].into_iter().collect(),
+            What::Guard { value, .. } | What::State { of: value, .. } => [*value].into_iter().collect(),
             What::Part { yes, no, .. } => [*yes, *no].into_iter().collect(),
             What::Select { cond, yes, no } => [*cond, *yes, *no].into_iter().collect(),
             What::Gather { places, .. } => places.iter().copied().collect(),
@@ -117,7 +122,7 @@ impl What {
         let args: &mut [ValueId] = match self {
             What::Arg(_) | What::Load(_) | What::Index { .. } | What::Const(_) | What::Reduced(_) => &mut [],
             What::Op { args, .. } => args,
-            What::Guard { value, .. } => std::slice::from_mut(value),
+            What::Guard { value, .. } | What::State { of: value, .. } => std::slice::from_mut(value),
             What::Part { yes, no, .. } => {
                 (*yes, *no) = (new(*yes), new(*no));
                 &mut []
@@ -146,20 +151,10 @@ impl What {
         if let What::Op { op, .. } = self { Some(*op) } else { None }
     }
 
-    /// Whether some finite values have no result, so that it counts wherever its domain does (E1).
-    pub fn fails_hard(&self) -> bool {
-        match self {
-            What::Op { op, .. } => op.row().fails == Fails::Hard,
-            What::Loop { body, .. } => body.fails_hard(),
-            What::Gather { .. } => true,
-            _ => false,
-        }
-    }
-
     /// Nanoseconds and operations of one value (f64 in L1 on the CPU of the estimates).
     pub fn cost(&self) -> (f64, u64) {
         match self {
-            What::Arg(_) | What::Const(_) | What::Reduced(_) => (0.0, 0),
+            What::Arg(_) | What::Const(_) | What::Reduced(_) | What::State { .. } => (0.0, 0),
             What::Op { op, .. } => (op.row().ns, 1),
             What::Select { .. } => (SELECT_NS, 1),
             What::Loop { body, .. } => body.cost(),

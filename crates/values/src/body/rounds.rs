@@ -66,25 +66,20 @@ impl Rounds {
         if work.next().is_none() { first } else { None }
     }
 
-    /// Whether some finite values have no result, or an end that may not come.
-    pub fn fails_hard(&self) -> bool {
-        self.until.is_some() || self.work().any(What::fails_hard)
-    }
-
-    /// One element through all rounds; `fail` is told of an operation without a result, which goes on as 0, and of an
+    /// One element through all rounds: what all arguments are after them, the states first. `fail` is told of an operation without a result, which goes on as 0, and of an
     /// end that does not come.
-    pub fn run(&self, args: &[f64], result: usize, fail: &mut dyn FnMut(Fail)) -> f64 {
+    pub fn run(&self, args: &[f64], fail: &mut dyn FnMut(Fail)) -> Vec<f64> {
         let mut values = Vec::with_capacity(self.steps.len());
         values.extend_from_slice(args);
         for _ in 0..self.count {
             if self.round(&mut values, fail) {
-                return values[result];
+                return values;
             }
         }
         if self.until.is_some() {
             fail(Fail::Unending);
         }
-        values[result]
+        values
     }
 
     /// One round on the values of the arguments, of which the states are what they are after it; whether it was the

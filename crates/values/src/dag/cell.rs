@@ -1,7 +1,9 @@
 //! A lazy cell: a value that is recorded but not computed.
 
+use super::facts::Known;
 use super::node::Node;
 use crate::array::{Array, DType, Shape};
+use crate::prim::op::Fails;
 use aplomb_ground::span::Place;
 use std::cell::Cell as Slot;
 use std::cell::{Ref, RefCell};
@@ -32,6 +34,7 @@ pub struct Cell {
     computed: Slot<bool>,
     /// Its value may turn out to be complex.
     open: bool,
+    fails: Fails,
     /// About how many pending nodes stand below, itself included: when to force. Never less than for a node below.
     weight: Slot<u32>,
     /// The least number among them: all that were recorded since are at most so many.
@@ -53,8 +56,15 @@ impl Cell {
         let weight = tree.min(since.max(most.saturating_add(1)));
         let leaves = matches!(&node, Node::Map { op, .. } if op.may_leave_reals());
         let open = leaves || meta.dtype != DType::Bool && node.inputs().iter().any(Array::is_open);
+        let nonzero = |a: &Array| a.number_scalar().is_some_and(|x| x != 0.0);
+        let fails = node.fails(&meta, |a| Known { dtype: a.dtype(), nonzero: nonzero(a) });
+        // What has an order fails where its argument turns out to have none.
+        let ordered =
+            matches!(&node, Node::Map { op, .. } | Node::Reduce { op, .. } | Node::Scan { op, .. } if op.needs_order());
+        let fails = if ordered && node.inputs().iter().any(Array::is_open) { Fails::Hard } else { fails };
         Rc::new(Cell {
             open,
+            fails,
             meta,
             seq,
             name: RefCell::new(None),
@@ -83,6 +93,11 @@ impl Cell {
 
     pub fn seq(&self) -> u64 {
         self.seq
+    }
+
+    /// When computing it can fail.
+    pub fn fails(&self) -> Fails {
+        self.fails
     }
 
     /// While pending: whether it may turn out to be complex.

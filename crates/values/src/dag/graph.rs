@@ -1,9 +1,10 @@
 //! The recorded graph: an append-only arena.
 
 use super::cell::Meta;
+use super::facts::Known;
 use super::node::{Node, Scalar};
 use crate::array::DType;
-use crate::prim::op::Op;
+use crate::prim::op::Fails;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -35,6 +36,7 @@ pub struct Info {
 pub struct Dag {
     nodes: Vec<Node<NodeId>>,
     infos: Vec<Info>,
+    fails: Vec<Fails>,
     looks: RefCell<Vec<Look>>,
 }
 
@@ -66,8 +68,12 @@ impl Look {
 impl Dag {
     pub fn add(&mut self, node: Node<NodeId>, info: Info) -> NodeId {
         debug_assert!(node.inputs().iter().all(|a| a.index() < self.nodes.len()));
+        // A look at a number that needs no note: a known plan is known by the answer.
+        let nonzero = |a: NodeId| matches!(self.scalar(a), Some(Scalar::Num(x)) if x != 0.0);
+        let fails = node.fails(&info.meta, |a| Known { dtype: self.dtype(*a), nonzero: nonzero(*a) });
         self.nodes.push(node);
         self.infos.push(info);
+        self.fails.push(fails);
         NodeId(self.nodes.len() as u32 - 1)
     }
 
@@ -112,22 +118,27 @@ impl Dag {
         self.node(at).consumes().map_or_else(|| self.shape(at), |(src, _)| self.shape(*src))
     }
 
+    /// A scalar, looked at without a note.
+    fn scalar(&self, at: NodeId) -> Option<Scalar> {
+        if let Node::Const(p) = self.node(at) { Some(p.at_run_time()) } else { None }
+    }
+
     fn holds(&self, at: NodeId, x: f64) -> bool {
-        matches!(self.node(at), Node::Const(Scalar::Num(c)) if c.to_bits() == x.to_bits())
+        matches!(self.scalar(at), Some(Scalar::Num(c)) if c.to_bits() == x.to_bits())
     }
 
     pub fn is_number(&self, at: NodeId) -> bool {
-        matches!(self.node(at), Node::Const(Scalar::Num(_)))
+        matches!(self.node(at), Node::Const(p) if p.is_number())
     }
 
-    /// `Node::fails_hard` of a node whose operands are known: a division by a number other than 0 has a result.
+    /// When a node can fail.
+    pub fn fails(&self, at: NodeId) -> Fails {
+        self.fails[at.index()]
+    }
+
+    /// Whether some values have no result, so that the node is evaluated on its whole domain (E1).
     pub fn fails_hard(&self, at: NodeId) -> bool {
-        match self.node(at) {
-            Node::Map { op: Op::Div, args, .. } if self.is_number(args[1]) => {
-                self.is_const(args[1], 0.0) || self.is_const(args[1], -0.0)
-            }
-            node => node.fails_hard(),
-        }
+        self.fails(at) == Fails::Hard
     }
 
     /// Whether it is this number. Passes learn of scalars by this and `number` alone: the plan cache must know.
@@ -141,9 +152,9 @@ impl Dag {
 
     /// The number at a constant. Whoever asks fixes it for the plan.
     pub fn number(&self, at: NodeId) -> Option<f64> {
-        let Node::Const(Scalar::Num(x)) = self.node(at) else { return None };
-        self.looks.borrow_mut().push(Look::Number(at, *x));
-        Some(*x)
+        let Some(Scalar::Num(x)) = self.scalar(at) else { return None };
+        self.looks.borrow_mut().push(Look::Number(at, x));
+        Some(x)
     }
 
     /// All that was asked about scalars.

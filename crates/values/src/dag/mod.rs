@@ -6,6 +6,7 @@
 //! meet in the pass `cse`, never at birth. Never here: devices, a second arena.
 
 mod cell;
+mod facts;
 mod graph;
 pub mod ix;
 mod node;
@@ -15,8 +16,9 @@ mod text;
 mod whole;
 
 pub use cell::{Cell, Meta};
+pub use facts::Known;
 pub use graph::{Dag, Info, Look, NodeId};
-pub use node::{Along, Args, Node, Scalar};
+pub use node::{Along, Args, Node, Param, Scalar};
 pub use read::{Read, Test};
 pub use recorded::Recorded;
 pub use whole::{Lib, Whole};

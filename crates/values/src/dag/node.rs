@@ -5,7 +5,7 @@ use super::ix::Ix;
 use super::read::{Read, Test};
 use super::whole::Whole;
 use crate::body::{Rounds, SELECT_NS};
-use crate::prim::op::{Fails, Op};
+use crate::prim::op::Op;
 use crate::prim::scalar::Fail;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -33,6 +33,31 @@ impl PartialEq for Scalar {
             (Scalar::Char(a), Scalar::Char(b)) => a == b,
             _ => false,
         }
+    }
+}
+
+/// A scalar of the graph. A known plan runs again with other scalars, so its number is no part of the graph: a pass asks
+/// for it through `Dag::is_const` and `Dag::number`, which note the answer as a condition of the plan.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Param(Scalar);
+
+impl Param {
+    pub fn num(x: f64) -> Param {
+        Param(Scalar::Num(x))
+    }
+
+    pub fn char(c: char) -> Param {
+        Param(Scalar::Char(c))
+    }
+
+    pub fn is_number(self) -> bool {
+        matches!(self.0, Scalar::Num(_))
+    }
+
+    /// What it stands for in this evaluation: for what runs it, writes it into a plan, shows it, or compares graphs.
+    /// Whoever decides by it makes a plan that is wrong for the next line; `tests/tidy.rs` lists the files.
+    pub fn at_run_time(self) -> Scalar {
+        self.0
     }
 }
 
@@ -66,7 +91,7 @@ impl Along {
 pub enum Node<A> {
     /// An array that exists; the number is its place among the evaluation's inputs.
     Input(u32),
-    Const(Scalar),
+    Const(Param),
     Iota {
         origin: f64,
     },
@@ -228,17 +253,6 @@ impl<A> Node<A> {
             Node::Whole { what, .. } => what.cost(),
             Node::Iota { .. } => (0.1, 0),
             Node::Input(_) | Node::Const(_) | Node::Transform { .. } => (0.0, 0),
-        }
-    }
-
-    /// Whether some values have no result, so that the node is evaluated on its whole domain (E1).
-    pub fn fails_hard(&self) -> bool {
-        match self {
-            Node::Map { op, .. } => op.row().fails == Fails::Hard,
-            Node::Gather { .. } => true,
-            Node::Whole { what, .. } => what.fails_hard(),
-            Node::Loop { body, .. } => body.fails_hard(),
-            _ => false,
         }
     }
 }

@@ -4,7 +4,7 @@
 //! number. Transforms are written by the names in `MOVES`. The text of a shared node stands at each use.
 
 use super::ix::Ix;
-use super::{Dag, Info, Meta, Node, NodeId, Read, Scalar};
+use super::{Dag, Info, Meta, Node, NodeId, Param, Read};
 use crate::array::{DType, Shape};
 use crate::prim::op::OPS;
 
@@ -29,7 +29,7 @@ impl Dag {
                 let shape = if dims.is_empty() { String::new() } else { format!("[{}]", dims.join(" ")) };
                 format!("{name}:{}{shape}", self.dtype(at).name())
             }
-            Node::Const(s) => s.number().to_string(),
+            Node::Const(p) => p.at_run_time().number().to_string(),
             Node::Iota { .. } => format!("(iota {})", self.shape(at)[0]),
             Node::Map { op, .. } => format!("({}{})", op.name(), args()),
             Node::Transform { name, .. } => format!("({name}{})", args()),
@@ -93,7 +93,7 @@ impl Dag {
     fn reduction(&mut self, op: &str, args: &[NodeId]) -> Option<NodeId> {
         let op = OPS.iter().find(|r| r.name == op)?.op;
         let (Node::Const(axis), src) = (self.node(*args.first()?), *args.get(1)?) else { return None };
-        let axis = axis.number() as usize;
+        let axis = axis.at_run_time().number() as usize;
         let mut meta = self.info(src).meta.clone();
         meta.shape.remove(axis);
         (meta.dtype, meta.range) = if meta.dtype.is_integer() { (DType::I32, None) } else { (meta.dtype, None) };
@@ -105,7 +105,7 @@ impl Dag {
             let dtype = crate::array::narrowest(x);
             let range = dtype.is_integer().then_some((x, x));
             let meta = Meta { shape: Shape::new(), dtype, range, place: None };
-            return Some(self.add(Node::Const(Scalar::Num(x)), info(meta, None)));
+            return Some(self.add(Node::Const(Param::num(x)), info(meta, None)));
         }
         let (name, rest) = word.split_once(':')?;
         let known = self.ids().find(|id| self.info(*id).name.as_deref() == Some(name));

@@ -5,8 +5,8 @@
 
 use super::node::Along;
 use super::read::Read;
-use crate::body::{Rounds, What};
-use crate::prim::op::{Fails, Op};
+use crate::body::Rounds;
+use crate::prim::op::Op;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -69,17 +69,6 @@ impl Whole {
 
     pub fn axis(&self) -> usize {
         if let Whole::Fold { axis, .. } = self { *axis as usize } else { 0 }
-    }
-
-    pub fn fails_hard(&self) -> bool {
-        let hard = |op: &Op| op.row().fails == Fails::Hard;
-        match self {
-            Whole::Fold { body, .. } => body.work().any(What::fails_hard),
-            Whole::Segmented { op } => hard(op),
-            // Places are looked at when it is recorded.
-            Whole::Scatter { combine, .. } => combine.is_some_and(|(op, _)| hard(&op)),
-            Whole::Lib { .. } => false,
-        }
     }
 
     /// Nanoseconds and operations for one element of the domain.

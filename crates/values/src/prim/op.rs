@@ -62,8 +62,8 @@ pub enum Gives {
     Whole,
 }
 
-/// When an operation can fail on finite arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// When an operation, or a node, can fail on finite arguments; the later the worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fails {
     Never,
     /// Only by a result that is no finite number.
@@ -72,6 +72,17 @@ pub enum Fails {
     Complex,
     /// On some values: 1÷0, ⍟0, ~2. Evaluated on the whole domain (E1).
     Hard,
+}
+
+/// What is known of an operation's arguments and result.
+#[derive(Clone, Copy, Debug)]
+pub struct On {
+    /// All arguments are booleans.
+    pub bools: bool,
+    /// The result is an integer of a known interval.
+    pub ranged: bool,
+    /// The right argument is one number, and not 0.
+    pub nonzero: bool,
 }
 
 pub struct Row {
@@ -163,10 +174,19 @@ impl Op {
         self.row().arity as usize
     }
 
-    /// Whether some values have no result, where the right argument is this number everywhere.
-    pub fn fails_hard(self, right: Option<f64>) -> bool {
-        let harmless = self == Op::Div && right.is_some_and(|y| y != 0.0);
-        self.row().fails == Fails::Hard && !harmless
+    /// When it can fail on such arguments.
+    pub fn fails_on(self, on: On) -> Fails {
+        match self.row().fails {
+            Fails::Hard if on.bools && self.takes_booleans() => Fails::Never,
+            Fails::Hard if on.nonzero && self == Op::Div => Fails::Overflow,
+            Fails::Overflow if on.ranged => Fails::Never,
+            as_ever => as_ever,
+        }
+    }
+
+    /// All booleans have a result, though not all numbers have.
+    fn takes_booleans(self) -> bool {
+        matches!(self, Op::Not | Op::Nand | Op::Nor | Op::Lcm | Op::Gcd | Op::Fact | Op::Pow | Op::Binomial)
     }
 
     /// As printed in traces: `add`, `circle-1` for `¯1○`.
@@ -284,6 +304,16 @@ mod tests {
         for (k, row) in OPS.iter().enumerate() {
             assert!(std::ptr::eq(row.op.row(), row), "{}", row.name);
             assert!(OPS[..k].iter().all(|r| r.name != row.name));
+        }
+    }
+
+    #[test]
+    fn booleans_have_a_result_where_the_rows_say_so() {
+        for row in OPS.iter().filter(|r| r.fails == Fails::Hard && r.op != Op::CircleBy) {
+            let pairs = [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)];
+            let all = pairs.iter().all(|(x, y)| crate::prim::scalar::eval(row.op, 1e-14, *x, *y).is_ok());
+            let circle = row.op == Op::Circle(0);
+            assert_eq!(all && !circle, row.op.takes_booleans(), "{}", row.name);
         }
     }
 

@@ -167,7 +167,7 @@ impl Frame {
                 Do::Part { walk, yes, no } => self.part(walk, *yes, *no, inst.out, start, n),
                 Do::Select { cond, yes, no } => self.select(*cond, *yes, *no, inst.out, n),
                 Do::Loop(rounds) if careful => self.rounds_with_care(env, inst, rounds, start, n),
-                Do::Loop(rounds) => self.rounds(env, inst.out, rounds, n),
+                Do::Loop(rounds) => self.rounds(env, rounds, n),
                 Do::Gather { .. } => self.gather(env, inst, start, n, careful),
                 // SAFETY: a live register points at n elements.
                 Do::Test => careful || unsafe { (env.plain.all_finite)(self.at[inst.out], n) },
@@ -380,7 +380,7 @@ impl Frame {
     }
 
     /// Rounds on pieces that stay in L1. False: suspect. Elements whose end has come leave the piece.
-    fn rounds(&mut self, env: &Env, reg: usize, rounds: &Rounds, n: usize) -> bool {
+    fn rounds(&mut self, env: &Env, rounds: &Rounds, n: usize) -> bool {
         let mut inner = self.inner.take().unwrap_or_default();
         // Behind the program's registers a next value for each state, and which elements are done.
         let (own, states) = (rounds.program.regs, rounds.states.len());
@@ -388,7 +388,7 @@ impl Frame {
         let inside = Env { program: &rounds.program, steps: &rounds.steps, sinks: &[], ..*env };
         let numbers: Vec<f64> = rounds.given.iter().map(|(from, _)| number(*from)).collect();
         let from = self.operands(rounds.given.iter().map(|g| g.0), &numbers);
-        let out = self.own(reg);
+        let out: Vec<(usize, *mut f64)> = rounds.wanted.iter().map(|(state, reg)| (*state, self.own(*reg))).collect();
         let kept = &rounds.program.kept;
         // A next value that is a state must be read before it is overwritten.
         let swaps = kept[..states].iter().any(|k| rounds.states.contains(k));
@@ -422,7 +422,7 @@ impl Frame {
                 if until.is_none() {
                     continue;
                 }
-                m = inner.leave(rounds, (own + states, out), &mut places, m);
+                m = inner.leave(rounds, (own + states, &out), &mut places, m);
                 if m == 0 {
                     break;
                 }
@@ -432,7 +432,9 @@ impl Frame {
                 Some(_) => fine &= m == 0,
                 // SAFETY: as above, and the result holds n.
                 None if fine => unsafe {
-                    std::ptr::copy_nonoverlapping(inner.at[rounds.states[rounds.result]], out.add(at), m);
+                    for (state, out) in &out {
+                        std::ptr::copy_nonoverlapping(inner.at[rounds.states[*state]], out.add(at), m);
+                    }
                 },
                 None => {}
             }
@@ -456,11 +458,11 @@ impl Frame {
     fn leave(
         &mut self,
         rounds: &Rounds,
-        (done, out): (usize, *mut f64),
+        (done, out): (usize, &[(usize, *mut f64)]),
         places: &mut [usize; PIECE],
         m: usize,
     ) -> usize {
-        let (done, result) = (self.at[done], self.at[rounds.states[rounds.result]]);
+        let done = self.at[done];
         // SAFETY: registers hold m numbers; a place is one of the chunk.
         unsafe {
             if (0..m).all(|j| *done.add(j) == 0.0) {
@@ -469,7 +471,9 @@ impl Frame {
             let mut left = 0;
             for j in 0..m {
                 if *done.add(j) != 0.0 {
-                    *out.add(places[j]) = *result.add(j);
+                    for (state, out) in out {
+                        *out.add(places[j]) = *self.at[rounds.states[*state]].add(j);
+                    }
                     continue;
                 }
                 places[left] = places[j];
@@ -487,7 +491,7 @@ impl Frame {
         self.want(inst.guard.as_ref(), start, n);
         let numbers: Vec<f64> = rounds.args.iter().copied().map(number).collect();
         let from = self.operands(rounds.args.iter().copied(), &numbers);
-        let out = self.own(inst.out);
+        let out: Vec<(usize, *mut f64)> = rounds.wanted.iter().map(|(state, reg)| (*state, self.own(*reg))).collect();
         let step = &env.steps[inst.step];
         let mut args = vec![0.0; from.len()];
         for k in 0..n {
@@ -497,19 +501,19 @@ impl Frame {
             }
             let (wanted, fault) = (self.wanted[k], &mut self.fault);
             let mut unending = false;
-            let value = rounds.body.run(&args, rounds.result, &mut |fail| {
+            let states = rounds.body.run(&args, &mut |fail| {
                 if wanted {
                     Fault { site: step.from.site, index: (start + k) as u64, fail, node: step.from.node }
                         .keep_least(fault);
                 }
                 unending |= wanted && fail == Fail::Unending;
             });
-            // SAFETY: k < n.
-            unsafe { *out.add(k) = value };
+            // SAFETY: k < n, which a register holds.
+            out.iter().for_each(|(state, out)| unsafe { *out.add(k) = states[*state] });
             // The host does all of it again.
             if unending {
-                // SAFETY: a register holds n.
-                unsafe { std::slice::from_raw_parts_mut(out.add(k), n - k) }.fill(0.0);
+                // SAFETY: as above.
+                out.iter().for_each(|(_, out)| unsafe { std::slice::from_raw_parts_mut(out.add(k), n - k) }.fill(0.0));
                 break;
             }
         }

@@ -88,7 +88,8 @@ pub struct Rounds {
     /// The registers of the states.
     pub states: Vec<usize>,
     pub body: Arc<Body>,
-    pub result: usize,
+    /// Which states are wanted after all rounds, and in which registers outside.
+    pub wanted: Vec<(usize, usize)>,
 }
 
 /// A place along one axis of a source that is a value.
@@ -170,6 +171,8 @@ struct Lower<'a> {
     free: Vec<usize>,
     /// In a round: where its arguments are.
     args: Vec<Arg>,
+    /// Steps to come that a loop before them has given a register.
+    ahead: Vec<(usize, usize)>,
 }
 
 /// Lowers `work`; `inputs` are its loads.
@@ -187,7 +190,8 @@ fn lowered(work: Work, out: Program, args: Vec<Arg>) -> Program {
     work.stores.iter().for_each(|(v, _)| left[*v as usize] += 1);
     work.keep.iter().for_each(|(v, _)| left[*v as usize] += 1);
     left.iter_mut().take(args.len()).for_each(|n| *n += 1);
-    let mut lower = Lower { work, out, at: Vec::new(), pending: Vec::new(), left, free: Vec::new(), args };
+    let mut lower =
+        Lower { work, out, at: Vec::new(), pending: Vec::new(), left, free: Vec::new(), args, ahead: Vec::new() };
     for k in 0..lower.work.steps.len() {
         lower.step(k);
     }
@@ -264,10 +268,27 @@ impl Lower<'_> {
             What::Loop { args, body, result } => {
                 args.iter().for_each(|&a| self.test(a as usize));
                 let (reg, own) = self.taken(args);
-                let rounds = self.rounds(own, body, *result as usize, &steps[k].from);
+                let mut rounds = self.rounds(own, body, &steps[k].from);
+                rounds.wanted.push((*result as usize, reg));
+                for (later, step) in steps.iter().enumerate().skip(k + 1) {
+                    if let What::State { of, result } = &step.what
+                        && *of as usize == k
+                    {
+                        let reg = self.reg();
+                        rounds.wanted.push((*result as usize, reg));
+                        self.ahead.push((later, reg));
+                    }
+                }
                 let guard = self.wanted(k);
                 self.out.insts.push(Inst { act: Do::Loop(Box::new(rounds)), out: reg, step: k, round: false, guard });
                 (Arg::Reg(reg), false)
+            }
+            What::State { of, .. } => {
+                self.used(*of as usize);
+                let reg = self.ahead.iter().find(|(step, _)| *step == k).map(|(_, reg)| *reg);
+                // The verifier has seen that its loop stands before it.
+                self.out.broken |= reg.is_none();
+                (reg.map_or(Arg::One(0.0), Arg::Reg), false)
             }
             What::Gather { load, along, places, origin } => {
                 let input = *load as usize;
@@ -306,7 +327,7 @@ impl Lower<'_> {
     }
 
     /// One round as a program on pieces. What is the same everywhere outside is a number inside, if it is no state.
-    fn rounds(&mut self, args: Vec<Arg>, body: &Arc<Body>, result: usize, from: &Origin) -> Rounds {
+    fn rounds(&mut self, args: Vec<Arg>, body: &Arc<Body>, from: &Origin) -> Rounds {
         let (states, mut regs) = (body.next.len(), 0);
         let mut given = Vec::new();
         let place = |(k, arg): (usize, &Arg)| match arg {
@@ -335,7 +356,8 @@ impl Lower<'_> {
         }
         self.out.broken |= program.broken;
         self.out.ns += program.ns * f64::from(body.expected());
-        Rounds { args, given, program, steps, states: (0..states).collect(), body: body.clone(), result }
+        let states = (0..states).collect();
+        Rounds { args, given, program, steps, states, body: body.clone(), wanted: Vec::new() }
     }
 
     fn load(&mut self, k: usize, input: usize) -> (Arg, bool) {

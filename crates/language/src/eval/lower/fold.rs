@@ -5,7 +5,7 @@ use aplomb_ground::error::{Result, domain};
 use aplomb_values::array::{Array, DType, Data, Shape};
 use aplomb_values::dag::Node;
 use aplomb_values::prim::moves::Move;
-use aplomb_values::prim::op::{Fails, Op};
+use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce;
 use aplomb_values::prim::scalar::Fail;
 
@@ -45,8 +45,7 @@ impl Cx<'_> {
         if record && (op.is_associative()) {
             let (dtype, range) = reduced(op, y.dtype(), super::known(y).1, n);
             let node = Node::Reduce { op, axis: axis as u8, src: y.settled() };
-            let hard = op.row().fails == Fails::Hard && y.dtype() != DType::Bool;
-            return self.cell(node, shape, dtype, range, hard);
+            return self.cell(node, shape, (dtype, range));
         }
         if record {
             return self.record_ordered(op, y, axis, shape);

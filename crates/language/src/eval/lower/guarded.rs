@@ -10,7 +10,7 @@ use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, untraced};
 use aplomb_values::array::{Array, DType, Shape, elements};
 use aplomb_values::dag::{Args, Node};
-use aplomb_values::prim::op::{Fails, Op};
+use aplomb_values::prim::op::{Fails, On, Op};
 use aplomb_values::prim::scalar::eval;
 
 /// A way deeper than this is refused: so is a recursion, which would record both ways for ever.
@@ -25,14 +25,13 @@ fn safe(op: Op) -> Option<(f64, f64)> {
     all.into_iter().find(|(x, y)| eval(op, 0.0, *x, *y).is_ok())
 }
 
-/// Whether some finite arguments have no result.
-fn may_fail(op: Op, facts: &[DType]) -> bool {
-    match op.row().fails {
-        Fails::Never => false,
-        // Integers that leave i32 become floats, and only floats overflow.
-        Fails::Overflow => !facts.iter().all(|d| d.is_integer()),
-        Fails::Complex | Fails::Hard => true,
-    }
+/// Whether some such finite arguments have no result.
+fn may_fail(op: Op, args: &[Array]) -> bool {
+    let facts: Vec<_> = args.iter().map(known).collect();
+    let (dtype, range) = op.result(&facts);
+    let nonzero = args.get(1).and_then(Array::number_scalar).is_some_and(|x| x != 0.0);
+    let bools = facts.iter().all(|f| f.0 == DType::Bool);
+    op.fails_on(On { bools, ranged: dtype.is_integer() && range.is_some(), nonzero }) != Fails::Never
 }
 
 impl Cx<'_> {
@@ -74,8 +73,7 @@ impl Cx<'_> {
         mut args: Vec<Array>,
         run: impl FnOnce(&mut Self, &[Array]) -> Result<Array>,
     ) -> Result<Array> {
-        let types: Vec<DType> = args.iter().map(Array::dtype).collect();
-        if self.sys.under.is_empty() || !may_fail(op, &types) {
+        if self.sys.under.is_empty() || !may_fail(op, &args) {
             return run(self, &args);
         }
         let standing = self.sys.under.clone();
@@ -102,7 +100,7 @@ impl Cx<'_> {
         aplomb_values::array::checked_elements(shape)?;
         let (dtype, range) = joined(&facts);
         let args = Args::from_iter([cond.settled(), yes.settled(), no.settled()]);
-        self.cell(Node::Select { args }, shape.into(), dtype, range, false)
+        self.cell(Node::Select { args }, shape.into(), (dtype, range))
     }
 
     /// The value of a guard on cells: that of the way each cell takes.

@@ -11,7 +11,7 @@ use aplomb_values::array::{Array, DType, Shape, elements};
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Along, Args, Node, Read};
 use aplomb_values::prim::moves::Move;
-use aplomb_values::prim::op::{Fails, Op};
+use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scan;
 use smallvec::SmallVec;
 
@@ -70,7 +70,7 @@ impl Cx<'_> {
         }
         let facts: Vec<_> = args.iter().map(known).collect();
         let (dtype, range) = joined(&facts);
-        self.cell(Node::Cat { axis: axis as u8, args }, shape.clone(), dtype, range, false).map(Some)
+        self.cell(Node::Cat { axis: axis as u8, args }, shape.clone(), (dtype, range)).map(Some)
     }
 
     /// The parts of every cell.
@@ -117,8 +117,7 @@ impl Cx<'_> {
         }
         let (dtype, range) = reduced(op, y.dtype(), known(y).1, y.shape()[axis]);
         let node = Node::Scan { op, axis: axis as u8, src: y.settled() };
-        let hard = op.row().fails == Fails::Hard && !bools;
-        self.cell(node, y.shape().into(), dtype, range, hard).map(Some)
+        self.cell(node, y.shape().into(), (dtype, range)).map(Some)
     }
 
     /// The scan of ready real numbers by the same blocks.
@@ -152,7 +151,7 @@ impl Cx<'_> {
         let (dtype, range) = known(a);
         let args = std::iter::once(a.settled()).chain(spots.places).collect();
         let node = Node::Gather { args, read: spots.read, along: spots.along, origin: self.sys.io };
-        self.cell(node, spots.shape, dtype, range, true).map(Some)
+        self.cell(node, spots.shape, (dtype, range)).map(Some)
     }
 
     /// Where an array is chosen from. None: nowhere, or by what is no part of a graph.
@@ -203,7 +202,7 @@ impl Cx<'_> {
         }
         let (dtype, range) = known(y);
         let args = Args::from_iter([mask.settled(), y.settled()]);
-        self.cell(Node::Compact { axis: axis as u8, args }, shape, dtype, range, false).map(Some)
+        self.cell(Node::Compact { axis: axis as u8, args }, shape, (dtype, range)).map(Some)
     }
 }
 

@@ -6,7 +6,7 @@
 //! rounds run one by one, so that the error is APL's.
 
 use super::body::{Item, Reader, is_number, items, over};
-use super::known;
+use super::{Fact, known};
 use crate::eval::cx::Cx;
 use crate::eval::operators::frames::Again;
 use crate::eval::run::Eval;
@@ -44,8 +44,6 @@ struct States {
     cell: Shape,
     framed: bool,
 }
-
-type Fact = (DType, Option<(f64, f64)>);
 
 impl States {
     fn of(cx: &Cx<'_>, y: &Array) -> Option<States> {
@@ -173,9 +171,8 @@ impl Eval<'_> {
         })?;
         let Some(((body, given), facts)) = settled else { return Ok(None) };
         let what = Whole::Fold { axis: axis as u8, body: Arc::new(body), given };
-        let hard = what.fails_hard();
         let node = Node::Whole { what, args: Args::from_iter([y.settled()]) };
-        let made = self.cx.cell(node, shape.clone(), facts[1].0, facts[1].1, hard)?;
+        let made = self.cx.cell(node, shape.clone(), facts[1])?;
         let (f, y) = (f.clone(), y.clone());
         let again: Again = Rc::new(move |ev| crate::eval::operators::reduce::fold_each(ev, &f, &y, axis));
         self.watch(&made, from, again);
@@ -347,8 +344,13 @@ impl Eval<'_> {
         for (k, fact) in facts.iter().flat_map(|fact| all.iter().map(move |_| fact)).enumerate() {
             let node = Node::Loop { args: args.clone(), body: body.clone(), result: k as u8 };
             // Of several states the one that is used runs all of the body: the others are no checks of their own (E2).
-            let hard = facts.len() * all.len() == 1 && !states.strand && node.fails_hard();
-            out.push(self.cx.cell(node, states.frame.clone(), fact.0, fact.1, hard)?);
+            let checked = facts.len() * all.len() == 1 && !states.strand;
+            let frame = states.frame.clone();
+            out.push(if checked {
+                self.cx.cell(node, frame, *fact)
+            } else {
+                self.cx.cell_unchecked(node, frame, *fact)
+            }?);
         }
         if states.strand {
             return self.cx.collect(&[facts.len()], out, None);

@@ -30,8 +30,7 @@ impl Cx<'_> {
         let own = if y.dtype() == dtype { in_rounds(dtype) } else { DType::F64 };
         let body = Arc::new(Rounds::once(op, ct, own));
         let what = Whole::Fold { axis: axis as u8, body, given: Vec::new() };
-        let hard = what.fails_hard();
-        self.cell(Node::Whole { what, args: Args::from_iter([y.settled()]) }, shape, dtype, range, hard)
+        self.cell(Node::Whole { what, args: Args::from_iter([y.settled()]) }, shape, (dtype, range))
     }
 
     /// `x[…]←v`, `x[…]f←v`: the array with those items changed. What may fail is computed at once, so that a name keeps
@@ -79,9 +78,8 @@ impl Cx<'_> {
         let sure = old.pending().is_none()
             && v.pending().is_none()
             && combine.is_none_or(|(op, _)| op.row().fails == Fails::Never);
-        let hard = what.fails_hard();
         let args = [old.settled(), values].into_iter().chain(places).collect();
-        let new = self.cell(Node::Whole { what, args }, old.shape().into(), dtype, range, hard)?;
+        let new = self.cell(Node::Whole { what, args }, old.shape().into(), (dtype, range))?;
         if !sure {
             self.force(&[&new], "assignment")?;
         }
@@ -98,9 +96,8 @@ impl Cx<'_> {
         let (dtype, range) = reduced(op, y.dtype(), known(y).1, y.len());
         let bounds = Array::numbers([parts.len(), 2].as_slice(), bounds, self.budget())?;
         let what = Whole::Segmented { op };
-        let hard = what.fails_hard();
         let args = Args::from_iter([bounds, y.settled()]);
-        self.cell(Node::Whole { what, args }, shape, dtype, range, hard).map(Some)
+        self.cell(Node::Whole { what, args }, shape, (dtype, range)).map(Some)
     }
 
     /// A grade or a search whose arguments are part of a graph.
@@ -127,7 +124,7 @@ impl Cx<'_> {
             own.push(if list { self.apply_move(a, Move::reshape(",", a.shape(), &[a.len()]))? } else { a.settled() });
         }
         let what = Whole::Lib { of, origin, ct };
-        self.cell(Node::Whole { what, args: own.into_iter().collect() }, shape, dtype, range, false).map(Some)
+        self.cell(Node::Whole { what, args: own.into_iter().collect() }, shape, (dtype, range)).map(Some)
     }
 
     /// The type of places up to that one.
