@@ -7,7 +7,7 @@ use aplomb_ground::limits::{Budget, Interrupt};
 use aplomb_kernel::files;
 use aplomb_plans::plan::{BufId, Buffer, From, Kind, Launch, Load, Origin, Plan, Reduction, Step, Store, What};
 use aplomb_values::array::{Array, DType, Shape};
-use aplomb_values::dag::{Dag, Info, Meta, Node, NodeId, Read, Param};
+use aplomb_values::dag::{Dag, Info, Meta, Node, NodeId, Param, Read};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
 use std::rc::Rc;

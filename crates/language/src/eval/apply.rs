@@ -28,7 +28,7 @@ impl Eval<'_> {
         }
         match m.does {
             Does::Scalar(op) => match y.data() {
-                Data::Num(a) if !self.cx.sys.div => self.cx.number1(op, *a),
+                Data::Num(a) if !self.cx.sys.settings.div => self.cx.number1(op, *a),
                 _ => self.cx.map1(op, y),
             },
             Does::One(f) => {
@@ -48,7 +48,7 @@ impl Eval<'_> {
         }
         match m.does {
             Does::Scalar(op) => match (x.data(), y.data(), axis) {
-                (Data::Num(a), Data::Num(b), None) if !self.cx.sys.div => self.cx.number2(op, *a, *b),
+                (Data::Num(a), Data::Num(b), None) if !self.cx.sys.settings.div => self.cx.number2(op, *a, *b),
                 (_, _, None) => self.cx.map2(op, x, y),
                 (_, _, Some(k)) => {
                     let (x, y) = self.along_axes(x, y, k)?;
@@ -69,7 +69,7 @@ impl Eval<'_> {
         if small.rank() == 0 {
             return Ok((x.clone(), y.clone()));
         }
-        let io = self.cx.sys.io as i64;
+        let io = self.cx.sys.settings.io as i64;
         let mut axes = Vec::new();
         for k in self.cx.integers(k, "an axis")? {
             let k = usize::try_from(k - io).ok().filter(|&k| k < large.rank());

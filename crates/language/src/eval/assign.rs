@@ -94,7 +94,7 @@ impl Eval<'_> {
     /// `⎕←` with its line end, `⍞←` without.
     fn print(&mut self, text: &str, line: bool) {
         if line {
-            self.cx.sys.prompt.clear();
+            self.cx.sys.screen.prompt.clear();
             self.cx.host.output(text);
         } else {
             self.prompt(text.trim_end_matches('\n'));
@@ -139,7 +139,7 @@ impl Eval<'_> {
         let mut frame = at.frame;
         while let Some(f) = frame {
             if f.local(sym).is_some() {
-                if f.framing < self.cx.sys.framing {
+                if f.framing < self.cx.sys.scope.frames() {
                     self.cx.unframed("an outer assignment")?;
                 }
                 f.set(sym, Value::Array(v));

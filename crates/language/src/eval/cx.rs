@@ -1,17 +1,14 @@
 //! What primitives work with: the world, the system variables, and the recorder's state.
 
 use super::host::Host;
-use super::keep::Written;
-use super::lower::Under;
-use super::operators::frames::Run;
+use super::scope::Scope;
+use super::tape::Tape;
 use aplomb_ground::error::{Result, domain};
 use aplomb_ground::limits::Budget;
 use aplomb_ground::span::{Place, Source, Span};
 use aplomb_values::array::Array;
 use aplomb_values::array::format::{Boxes, Long};
-use aplomb_values::dag::Cell;
 use aplomb_values::prim::scalar::complex::near_real;
-use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -38,8 +35,9 @@ impl View {
     }
 }
 
-#[derive(Clone)]
-pub struct Sys {
+/// The ⎕ variables that a program sets.
+#[derive(Clone, Debug)]
+pub struct Settings {
     pub io: f64,
     pub ct: f64,
     pub pp: usize,
@@ -48,92 +46,46 @@ pub struct Sys {
     pub seed: u64,
     /// How many numbers the generator gave since the seed.
     pub drawn: u64,
+    /// ⎕DIV is 1: what is divided by 0 is 0.
+    pub div: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { io: 1.0, ct: 1e-14, pp: 10, pw: 80, seed: 0, drawn: 0, div: false }
+    }
+}
+
+/// What a session shows and was told.
+#[derive(Clone, Default)]
+pub struct Screen {
+    /// How results show: `]box`, `]rows`.
+    pub view: View,
+    /// What ⍞← printed on the line where the cursor stands: the answer begins with it.
+    pub prompt: String,
+    pub exit: Option<i32>,
+    /// ⎕ARG: the words behind the program's file.
+    pub args: Rc<[String]>,
+}
+
+/// What the evaluator knows beside names.
+#[derive(Clone, Default)]
+pub struct Sys {
+    pub settings: Settings,
+    pub screen: Screen,
+    pub scope: Scope,
+    pub tape: Tape,
     /// Everything is recorded whatever its size.
     pub record_all: bool,
     /// Many cells run one after the other under a story that records everything, so that theirs is not.
     pub one_by_one: bool,
     /// What is asked for again is stored whatever it costs to compute.
     pub keep_all: bool,
-    /// The next cell's number.
-    pub seq: u64,
-    /// Cells that can fail on some value and that nobody has computed yet, in the order in which they were written. They
-    /// outlive their statement: what fails is told before anything that happens later is seen.
-    pub hard: Vec<Rc<Cell>>,
-    /// Where values of this statement are written that evaluations ask for again.
-    pub again: HashSet<Written>,
     /// Where the evaluator is.
     pub source: Option<Arc<Source>>,
     pub span: Span,
-    /// Error guards that are active.
-    pub guards: u32,
-    /// How many frames stand around: nothing may happen once a cell.
-    pub framing: u32,
-    /// A round of a loop is being recorded: its states have no values.
-    pub rounds: u32,
-    /// Conditions on cells under which the evaluator records.
-    pub under: Vec<Under>,
-    /// No framed runs: cells go one by one.
-    pub cell_by_cell: bool,
-    /// Framed runs whose values are pending.
-    pub runs: Vec<Run>,
-    /// Those of them that a failed evaluation held.
-    pub suspects: Vec<Run>,
-    /// ⎕DIV is 1: what is divided by 0 is 0.
-    pub div: bool,
     /// The error that ⎕DMX, ⎕EN and ⎕DM tell of.
     pub error: Option<Rc<aplomb_ground::error::Error>>,
-    /// What ⍞← printed on the line where the cursor stands: the answer begins with it.
-    pub prompt: String,
-    /// How results show: `]box`, `]rows`.
-    pub view: View,
-    pub exit: Option<i32>,
-    /// ⎕ARG: the words behind the program's file.
-    pub args: Rc<[String]>,
-}
-
-impl Default for Sys {
-    fn default() -> Self {
-        Sys {
-            io: 1.0,
-            ct: 1e-14,
-            pp: 10,
-            pw: 80,
-            seed: 0,
-            drawn: 0,
-            record_all: false,
-            one_by_one: false,
-            keep_all: false,
-            seq: 0,
-            hard: Vec::new(),
-            again: HashSet::new(),
-            source: None,
-            span: Span::default(),
-            guards: 0,
-            framing: 0,
-            under: Vec::new(),
-            rounds: 0,
-            cell_by_cell: false,
-            runs: Vec::new(),
-            suspects: Vec::new(),
-            div: false,
-            error: None,
-            prompt: String::new(),
-            view: View::default(),
-            exit: None,
-            args: Rc::default(),
-        }
-    }
-}
-
-impl Sys {
-    /// What holds within a statement alone.
-    pub fn reset(&mut self) {
-        self.again.clear();
-        (self.guards, self.framing, self.rounds, self.cell_by_cell) = (0, 0, 0, false);
-        self.under.clear();
-        self.suspects.clear();
-        self.runs.retain(Run::alive);
-    }
 }
 
 pub struct Cx<'h> {
@@ -152,7 +104,7 @@ impl Cx<'_> {
 
     /// A near-integer argument that fixes a shape, an axis or a place.
     pub fn integer(&self, x: f64, what: &str) -> Result<i64> {
-        near_integer(x, self.sys.ct).ok_or_else(|| {
+        near_integer(x, self.sys.settings.ct).ok_or_else(|| {
             domain(format!("{what} must be a whole number, not {}", aplomb_values::array::format::number(x)))
         })
     }
@@ -184,7 +136,7 @@ impl Cx<'_> {
             return Ok(numbers);
         }
         let Some(numbers) = a.to_complexes() else { return Err(domain(format!("{what} must be numbers"))) };
-        let real = numbers.into_iter().map(|z| near_real(z, self.sys.ct)).collect::<Option<_>>();
+        let real = numbers.into_iter().map(|z| near_real(z, self.sys.settings.ct)).collect::<Option<_>>();
         real.ok_or_else(|| domain(format!("{what} must be real, not complex")))
     }
 

@@ -62,17 +62,17 @@ impl Cx<'_> {
         for a in arrays {
             pending_in(a, &mut roots);
         }
-        if self.sys.hard.is_empty() {
+        if self.sys.tape.checks().is_empty() {
             return self.force_cells(roots, why);
         }
         // Of what is told of a value that nobody uses.
         let unread = |c: &&Rc<Cell>| Rc::strong_count(c) == 1;
-        let unread: Vec<_> = self.sys.hard.iter().filter(unread).map(|c| c.meta().place.clone()).collect();
+        let unread: Vec<_> = self.sys.tape.checks().iter().filter(unread).map(|c| c.meta().place.clone()).collect();
         // What these reach is computed with them, and what the latest reach with those.
         let mut seen = HashSet::new();
         roots.iter().for_each(|c| reach(c, &mut seen));
         let wanted = roots.clone();
-        for cell in self.sys.hard.iter().rev().filter(|c| c.forced().is_none()) {
+        for cell in self.sys.tape.checks().iter().rev().filter(|c| c.forced().is_none()) {
             if !seen.contains(&Rc::as_ptr(cell)) {
                 reach(cell, &mut seen);
                 roots.push(cell.clone());
@@ -80,14 +80,14 @@ impl Cx<'_> {
         }
         match self.force_cells(roots, why) {
             // Too much to hold at once.
-            Err(e) if e.kind() == Kind::WsFull && !self.sys.hard.is_empty() => {
+            Err(e) if e.kind() == Kind::WsFull && !self.sys.tape.checks().is_empty() => {
                 self.check_one_by_one()?;
                 self.force_cells(wanted, why)
             }
             Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::WsFull | Kind::Limit) => Err(e),
             // It is the first of all, and told once.
             Err(e) => {
-                self.sys.hard.clear();
+                self.sys.tape.take_checks();
                 Err(match unread.contains(&e.parts().place) {
                     true => e.hint(UNREAD),
                     false => e,
@@ -100,7 +100,7 @@ impl Cx<'_> {
     /// Whether anything that may fail does. No value is kept: names stay pending.
     fn check_one_by_one(&mut self) -> Result<()> {
         let place = self.place();
-        for cell in std::mem::take(&mut self.sys.hard).into_iter().filter(|c| c.forced().is_none()) {
+        for cell in self.sys.tape.take_checks().into_iter().filter(|c| c.forced().is_none()) {
             let cells = reached(std::slice::from_ref(&cell));
             if cells.iter().any(|c| c.is_hole() || takes_complex(c)) {
                 continue;
@@ -119,7 +119,7 @@ impl Cx<'_> {
         let (mut roots, mut seen) = (Vec::new(), HashSet::new());
         pending_in(a, &mut roots);
         roots.iter().for_each(|c| reach(c, &mut seen));
-        self.sys.hard.retain(|c| !seen.contains(&Rc::as_ptr(c)));
+        self.sys.tape.drop_checks(&seen);
     }
 
     /// What has effects, or sees those of others: files, input, waiting.
@@ -145,15 +145,15 @@ impl Cx<'_> {
         if roots.is_empty() {
             return Ok(());
         }
-        if self.sys.rounds > 0 {
+        if self.sys.scope.in_round() {
             return Err(untraced("a round looks at values"));
         }
         let place = self.place();
         let cells = reached(&roots);
         // Pointers of checks, which hold their cells: a replay lets the others go.
-        let hard: HashSet<_> = self.sys.hard.iter().map(Rc::as_ptr).collect();
+        let hard: HashSet<_> = self.sys.tape.checks().iter().map(Rc::as_ptr).collect();
         let checks: HashSet<_> = cells.iter().map(Rc::as_ptr).filter(|c| hard.contains(c)).collect();
-        let places: Vec<_> = match self.sys.runs.is_empty() {
+        let places: Vec<_> = match self.sys.tape.runs().is_empty() {
             true => Vec::new(),
             false => cells.iter().map(|c| (c.meta().place.clone(), c.seq())).collect(),
         };
@@ -161,8 +161,8 @@ impl Cx<'_> {
         if !self.evaluate_more(&roots, &cells, &needed, why) {
             self.evaluate(&roots, cells.clone(), why).map_err(|e| {
                 let failed = |at: &Option<Place>| e.has_place() && *at == e.parts().place;
-                let suspect = |r: &&Run| places.iter().any(|(at, seq)| failed(at) && r.recorded(*seq));
-                self.sys.suspects = self.sys.runs.iter().filter(suspect).cloned().collect();
+                let suspect = |r: &Run| places.iter().any(|(at, seq)| failed(at) && r.recorded(*seq));
+                self.sys.tape.suspect(suspect);
                 match &place {
                     Some(at) if e.has_place() => e.needed(at),
                     Some(at) => e.at(at),
@@ -173,7 +173,7 @@ impl Cx<'_> {
         needed.note(&cells);
         // What this evaluation ran needs no check of its own any more.
         if !checks.is_empty() {
-            self.sys.hard.retain(|c| !checks.contains(&Rc::as_ptr(c)));
+            self.sys.tape.drop_checks(&checks);
         }
         Ok(())
     }

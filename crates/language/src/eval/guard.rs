@@ -58,7 +58,6 @@ impl Eval<'_> {
         let slots = events.len() + locals.len() + system.len();
         let bytes = size_of::<Handler>() + size_of::<Frame>() + slots * size_of::<(Sym, Value)>();
         let held = self.cx.budget().charge(bytes as u64)?;
-        self.cx.sys.guards += 1;
         self.st.handlers.push(Handler { frame: frame.clone(), events, phrase, alpha, locals, system, _held: held });
         Ok(())
     }
@@ -67,7 +66,6 @@ impl Eval<'_> {
         if self.st.handlers.len() <= base {
             return None;
         }
-        self.cx.sys.guards -= 1;
         self.st.handlers.pop()
     }
 
@@ -92,7 +90,7 @@ impl Eval<'_> {
     /// What a guard above `base` makes of an error; `told` gets what ⎕DMX told before, to be set back when the call ends.
     pub fn caught(&mut self, base: usize, e: Error, told: &mut Option<Option<Rc<Error>>>) -> Result<Outcome> {
         let Some(h) = self.catcher(base, &e) else { return Err(e) };
-        self.cx.sys.hard.clear();
+        self.cx.sys.tape.take_checks();
         let before = self.cx.sys.error.replace(Rc::new(e));
         told.get_or_insert(before);
         let outcome = self.within(&h.frame, base, |ev, at| {

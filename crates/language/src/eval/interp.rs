@@ -1,9 +1,11 @@
 //! The interpreter as a session holds it: a workspace, statements that commit or leave no trace.
 
-use super::cx::{Cx, Sys, View};
+use super::cx::{Cx, Screen, Settings, Sys, View};
 use super::force::UNREAD;
 use super::host::Host;
 use super::run::{At, Eval, Outcome, Store};
+use super::scope::Scope;
+use super::tape::Mark;
 use super::value::{Func, Value};
 use crate::eval::env::Globals;
 use crate::syntax::ast::Guard;
@@ -56,12 +58,12 @@ impl Interp {
 
     /// How results show; `]box` and `]rows` change it, a clear workspace keeps it.
     pub fn view(&mut self) -> &mut View {
-        &mut self.sys.view
+        &mut self.sys.screen.view
     }
 
     /// What ⎕ARG says.
     pub fn set_args(&mut self, args: Vec<String>) {
-        self.sys.args = args.into();
+        self.sys.screen.args = args.into();
     }
 
     /// Runs a text's statements in order. Errors: the first; what earlier statements did stays.
@@ -76,15 +78,15 @@ impl Interp {
 
     /// The exit code that `⎕OFF` asked for.
     pub fn exit(&self) -> Option<i32> {
-        self.sys.exit
+        self.sys.screen.exit
     }
 
     pub fn pp(&self) -> usize {
-        self.sys.pp
+        self.sys.settings.pp
     }
 
     pub fn pw(&self) -> usize {
-        self.sys.pw
+        self.sys.settings.pw
     }
 
     pub fn style(&self, host: &dyn Host) -> Style {
@@ -139,7 +141,7 @@ impl Interp {
     pub fn clear(&mut self) {
         let old = std::mem::take(&mut self.sys);
         *self = Interp::default();
-        (self.sys.record_all, self.sys.args, self.sys.view) = (old.record_all, old.args, old.view);
+        (self.sys.record_all, self.sys.screen.args, self.sys.screen.view) = (old.record_all, old.args, old.view);
     }
 
     pub fn snapshot(&self) -> Snapshot {
@@ -148,9 +150,10 @@ impl Interp {
 
     pub fn restore(&mut self, to: &Snapshot) {
         self.store.globals = to.globals.clone();
-        let seq = self.sys.seq;
+        // Cells written meanwhile keep their numbers, and so does the tape.
+        let tape = std::mem::take(&mut self.sys.tape);
         self.sys = to.sys.clone();
-        self.sys.seq = seq;
+        self.sys.tape = tape;
     }
 
     fn statements(&mut self, source: &Arc<Source>, host: &mut dyn Host, keep: bool) -> Result<Option<Array>> {
@@ -168,7 +171,7 @@ impl Interp {
             }
             let keep = keep && k + 1 == stmts.len();
             last = self.statement(&ast, stmt.phrase, host, keep)?;
-            if self.sys.exit.is_some() {
+            if self.sys.screen.exit.is_some() {
                 break;
             }
         }
@@ -208,7 +211,7 @@ impl Interp {
     pub fn finish(&mut self, host: &mut dyn Host) -> Result<()> {
         let mut ev = Eval { cx: Cx { host, sys: &mut self.sys }, st: &mut self.store };
         let done = ev.cx.settle(&[], "end").map_err(|e| ev.first_cell_error(e));
-        self.sys.hard.clear();
+        self.sys.tape.take_checks();
         done
     }
 }
@@ -218,18 +221,31 @@ impl Interp {
 struct Statement<'a> {
     store: &'a mut Store,
     sys: &'a mut Sys,
-    /// Without the cells that may fail, which outlive a statement.
-    before: Option<Sys>,
+    before: Option<Before>,
+}
+
+/// What a statement changes beside names.
+struct Before {
+    settings: Settings,
+    screen: Screen,
+    error: Option<Rc<Error>>,
+    record_all: bool,
+    mark: Mark,
 }
 
 impl<'a> Statement<'a> {
     fn begin(store: &'a mut Store, sys: &'a mut Sys, place: &Place) -> Self {
         store.reset();
         store.journal.clear();
-        sys.reset();
-        let hard = std::mem::take(&mut sys.hard);
-        let before = Some(sys.clone());
-        sys.hard = hard;
+        sys.tape.reset();
+        (sys.scope, sys.one_by_one) = (Scope::default(), false);
+        let before = Some(Before {
+            settings: sys.settings.clone(),
+            screen: sys.screen.clone(),
+            error: sys.error.clone(),
+            record_all: sys.record_all,
+            mark: sys.tape.mark(),
+        });
         sys.source = Some(place.source.clone());
         sys.span = place.span;
         Statement { store, sys, before }
@@ -243,26 +259,32 @@ impl<'a> Statement<'a> {
 impl Drop for Statement<'_> {
     fn drop(&mut self) {
         self.store.reset();
-        self.sys.reset();
+        self.sys.tape.reset();
+        (self.sys.scope, self.sys.one_by_one) = (Scope::default(), false);
         let journal = std::mem::take(&mut self.store.journal);
         let Some(before) = self.before.take() else { return };
         for (sym, old) in journal.into_iter().rev() {
             self.store.globals.set(sym, old);
         }
-        let (seq, drawn, seed) = (self.sys.seq, self.sys.drawn, self.sys.seed);
-        let mut hard = std::mem::take(&mut self.sys.hard);
-        hard.retain(|c| c.seq() <= before.seq);
-        *self.sys = before;
-        (self.sys.seq, self.sys.hard) = (seq, hard);
+        let (drawn, seed) = (self.sys.settings.drawn, self.sys.settings.seed);
+        self.sys.tape.roll_back(before.mark);
+        (self.sys.settings, self.sys.screen, self.sys.error) = (before.settings, before.screen, before.error);
+        self.sys.record_all = before.record_all;
         // Numbers drawn by a failed line stay drawn.
-        if self.sys.seed == seed {
-            self.sys.drawn = drawn;
+        if self.sys.settings.seed == seed {
+            self.sys.settings.drawn = drawn;
         }
     }
 }
 
 fn style(sys: &Sys, lines: usize) -> Style {
-    Style { pp: sys.pp, pw: sys.pw, lines, boxes: sys.view.boxes, long: sys.view.rows() }
+    Style {
+        pp: sys.settings.pp,
+        pw: sys.settings.pw,
+        lines,
+        boxes: sys.screen.view.boxes,
+        long: sys.screen.view.rows(),
+    }
 }
 
 fn syntax_guard(ast: &Ast, phrase: syntax::ast::PhraseId) -> aplomb_ground::error::Error {
@@ -287,7 +309,7 @@ fn described(v: &Value) -> String {
 impl Eval<'_> {
     /// A top-level statement: run, show, check what nobody will look at.
     pub(super) fn top(&mut self, at: At<'_>, phrase: syntax::ast::PhraseId, keep: bool) -> Result<Option<Array>> {
-        let from = self.cx.sys.seq;
+        let from = self.cx.sys.tape.mark();
         let (outcome, assigns) = self.phrase(at, phrase, false)?;
         let outcome = match outcome {
             Outcome::Tail(..) => match self.valued(outcome)? {
@@ -304,7 +326,7 @@ impl Eval<'_> {
             Outcome::Array(a) if keep => {
                 self.cx.hand_over(&a);
                 // Whoever gets it sees nothing of what else failed on the way.
-                let own = self.cx.sys.hard.iter().filter(|c| c.seq() > from).cloned().collect();
+                let own = self.cx.sys.tape.checks_since(from);
                 self.cx.force_cells(own, "check")?;
                 kept = Some(a);
             }
@@ -312,7 +334,7 @@ impl Eval<'_> {
                 let a = self.cx.ready_to_show(&a)?;
                 let style = self.style();
                 let text = display(&a, &style, self.cx.budget())?;
-                self.cx.sys.prompt.clear();
+                self.cx.sys.screen.prompt.clear();
                 self.cx.host.show(&a, &text, &style);
             }
             Outcome::Func(f) if !assigns => {
@@ -334,7 +356,7 @@ impl Eval<'_> {
         let mut arrays = Vec::new();
         f.arrays(&mut arrays);
         self.cx.settle(&arrays, "display")?;
-        Ok(match self.cx.sys.view.trains {
+        Ok(match self.cx.sys.screen.view.trains {
             true => {
                 let parts = f.parts(&self.cx)?;
                 let style = style(self.cx.sys, 0);
@@ -349,12 +371,12 @@ impl Eval<'_> {
         if matches!(e.kind(), Kind::Interrupt | Kind::Internal | Kind::Exit | Kind::WsFull | Kind::Limit) {
             return e;
         }
-        let cells = std::mem::take(&mut self.cx.sys.hard);
-        let suspects = std::mem::take(&mut self.cx.sys.suspects);
+        let cells = self.cx.sys.tape.take_checks();
+        let suspects = self.cx.sys.tape.take_suspects();
         let e = match self.cx.force_cells(cells, "check") {
             Err(first) if first.has_place() => first,
             _ => {
-                self.cx.sys.suspects = suspects;
+                self.cx.sys.tape.set_suspects(suspects);
                 e
             }
         };
@@ -364,10 +386,10 @@ impl Eval<'_> {
     /// E2: failing operations that no live value reaches are run as checks. Those that a name holds wait for what makes
     /// use of them, or for the next effect (`Cx::settle`).
     fn check_dead(&mut self) -> Result<()> {
-        let hard = std::mem::take(&mut self.cx.sys.hard);
-        let pending = hard.into_iter().filter(|c| c.forced().is_none());
+        let checks = self.cx.sys.tape.take_checks();
+        let pending = checks.into_iter().filter(|c| c.forced().is_none());
         let (dead, live): (Vec<Rc<Cell>>, Vec<_>) = pending.partition(|c| Rc::strong_count(c) == 1);
-        self.cx.sys.hard = live;
+        self.cx.sys.tape.set_checks(live);
         self.cx.force_cells(dead, "check").map_err(|e| if e.kind() == Kind::Internal { e } else { e.hint(UNREAD) })
     }
 
@@ -378,8 +400,8 @@ impl Eval<'_> {
 
     fn style(&self) -> Style {
         let mut style = style(self.cx.sys, self.cx.host.limits().lines);
-        if self.st.frame.is_some() && !self.cx.sys.view.inside {
-            let plain = View { unread: self.cx.sys.view.unread, ..View::default() };
+        if self.st.frame.is_some() && !self.cx.sys.screen.view.inside {
+            let plain = View { unread: self.cx.sys.screen.view.unread, ..View::default() };
             (style.boxes, style.long) = (plain.boxes, plain.rows());
         }
         style

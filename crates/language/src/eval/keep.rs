@@ -114,11 +114,12 @@ impl Needed {
 impl Cx<'_> {
     /// Of the cells that an evaluation needs, beside its roots.
     pub(super) fn worth_keeping(&mut self, roots: &[Rc<Cell>], cells: &[Rc<Cell>], needed: &Needed) -> Vec<Kept> {
-        if !self.host.is_on("keep") || self.sys.again.is_empty() && !cells.iter().any(|c| c.was_computed()) {
+        if !self.host.is_on("keep") || self.sys.tape.again().is_empty() && !cells.iter().any(|c| c.was_computed()) {
             return Vec::new();
         }
         let news = again(cells);
-        self.sys.again.extend(cells.iter().filter(|c| news.contains(&Rc::as_ptr(c))).filter_map(|c| written(c)));
+        let places = cells.iter().filter(|c| news.contains(&Rc::as_ptr(c))).filter_map(|c| written(c));
+        self.sys.tape.again().extend(places);
         let asked: HashSet<_> = roots.iter().map(Rc::as_ptr).collect();
         let held = held(cells, self.sys);
         let (mut looks, free) = (0, self.budget().free());
@@ -130,7 +131,7 @@ impl Cx<'_> {
             let node = cell.node();
             let mut below = node.iter().flat_map(|n| n.inputs()).filter_map(Array::pending).map(Rc::as_ptr);
             let repeated = news.contains(&at) || below.any(|c| repeats.contains(&c));
-            let again = repeated || written(cell).is_some_and(|w| self.sys.again.contains(&w));
+            let again = repeated || written(cell).is_some_and(|w| self.sys.tape.again().contains(&w));
             if asked.contains(&at) || !again {
                 continue;
             }
@@ -170,7 +171,7 @@ pub(super) fn held(cells: &[Rc<Cell>], sys: &Sys) -> HashSet<*const Cell> {
         let inside = node.iter().flat_map(|n| n.inputs()).filter_map(Array::pending);
         inside.for_each(|c| *readers.entry(Rc::as_ptr(c)).or_default() += 1);
     }
-    sys.hard.iter().for_each(|c| *readers.entry(Rc::as_ptr(c)).or_default() += 1);
+    sys.tape.checks().iter().for_each(|c| *readers.entry(Rc::as_ptr(c)).or_default() += 1);
     let count = |c: &Rc<Cell>| Rc::strong_count(c) > 1 + readers.get(&Rc::as_ptr(c)).copied().unwrap_or(0);
     cells.iter().filter(|c| count(c)).map(Rc::as_ptr).collect()
 }

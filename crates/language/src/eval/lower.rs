@@ -22,7 +22,6 @@ pub mod places;
 mod rounds;
 mod whole;
 
-pub use guarded::Under;
 pub use rounds::Times;
 
 /// What is known of a value: its type, and the interval of an integer.
@@ -55,17 +54,16 @@ impl Cx<'_> {
     pub fn cell(&mut self, node: Node<Array>, shape: Shape, (dtype, range): Fact) -> Result<Array> {
         let a = self.cell_unchecked(node, shape, (dtype, range))?;
         if let Some(cell) = a.pending().filter(|c| c.fails() == Fails::Hard) {
-            self.sys.hard.push(cell.clone());
+            self.sys.tape.check(cell.clone());
         }
         Ok(a)
     }
 
     /// A cell for a node that is no check of its own.
     fn cell_unchecked(&mut self, node: Node<Array>, shape: Shape, (dtype, range): Fact) -> Result<Array> {
-        self.sys.seq += 1;
         let meta = Meta { shape, dtype, range, place: self.place() };
-        let cell = Cell::new(node, meta, self.sys.seq);
-        if !self.sys.under.is_empty() && cell.fails() != Fails::Never {
+        let cell = self.sys.tape.cell(node, meta);
+        if self.sys.scope.is_conditional() && cell.fails() != Fails::Never {
             return Err(untraced("something that no cell decides stands under a guard"));
         }
         let heavy = cell.weight() as usize > self.host.limits().pending;
@@ -118,7 +116,7 @@ impl Cx<'_> {
 
     /// A dyadic scalar function. Errors: rank, length, domain at once; value errors now or when forced.
     pub fn map2(&mut self, op: Op, x: &Array, y: &Array) -> Result<Array> {
-        if op == Op::Div && self.sys.div {
+        if op == Op::Div && self.sys.settings.div {
             return self.safe_quotient(x, y);
         }
         if let (Data::Num(a), Data::Num(b)) = (x.data(), y.data()) {
@@ -167,7 +165,11 @@ impl Cx<'_> {
         if float(facts[1].0) && x.rank() == 0 && facts[0].0 == DType::F64 {
             facts[0] = (DType::Bool, None);
         }
-        let ct = if characters == (true, true) || facts.iter().any(|f| f.0 == DType::F32) { 0.0 } else { self.sys.ct };
+        let ct = if characters == (true, true) || facts.iter().any(|f| f.0 == DType::F32) {
+            0.0
+        } else {
+            self.sys.settings.ct
+        };
         let (dtype, range) = op.result(&facts);
         let pending = x.pending().is_some() || y.pending().is_some();
         if self.records(&[&x, &y], n) && (pending || !shape.is_empty()) {
@@ -181,16 +183,16 @@ impl Cx<'_> {
     fn safe_quotient(&mut self, x: &Array, y: &Array) -> Result<Array> {
         let zero = self.map2(Op::Eq, y, &Array::num(0.0))?;
         let sure = self.map2(Op::Add, y, &zero)?;
-        self.sys.div = false;
+        self.sys.settings.div = false;
         let quotient = self.map2(Op::Div, x, &sure);
-        self.sys.div = true;
+        self.sys.settings.div = true;
         let keep = self.map1(Op::Not, &zero)?;
         self.map2(Op::Mul, &quotient?, &keep)
     }
 
     /// A monadic scalar function.
     pub fn map1(&mut self, op: Op, y: &Array) -> Result<Array> {
-        if op == Op::Recip && self.sys.div {
+        if op == Op::Recip && self.sys.settings.div {
             return self.safe_quotient(&Array::num(1.0), y);
         }
         if let Data::Num(a) = y.data() {
@@ -214,7 +216,7 @@ impl Cx<'_> {
         let shape: Shape = y.shape().into();
         let n = elements(&shape);
         let fact = known(y);
-        let ct = if fact.0 == DType::F32 { 0.0 } else { self.sys.ct };
+        let ct = if fact.0 == DType::F32 { 0.0 } else { self.sys.settings.ct };
         let (dtype, range) = op.result(&[fact]);
         if self.records(&[y], n) {
             let node = Node::map(op, ct, [y.settled()]);
@@ -225,11 +227,11 @@ impl Cx<'_> {
 
     /// A real result of real numbers; an error that `leaves_reals` where it is none.
     pub fn scalar2(&self, op: Op, x: f64, y: f64) -> Result<f64> {
-        scalar::eval(op, self.sys.ct, x, y).map_err(failed)
+        scalar::eval(op, self.sys.settings.ct, x, y).map_err(failed)
     }
 
     pub fn scalar1(&self, op: Op, y: f64) -> Result<f64> {
-        scalar::eval(op, self.sys.ct, y, 0.0).map_err(failed)
+        scalar::eval(op, self.sys.settings.ct, y, 0.0).map_err(failed)
     }
 
     fn run(&mut self, op: Op, ct: f64, a: &Lanes, b: &Lanes, n: usize, dtype: DType) -> Result<Vec<f64>> {

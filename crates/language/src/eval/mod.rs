@@ -17,8 +17,10 @@ pub mod operators;
 pub mod phrases;
 mod replay;
 pub mod run;
+pub mod scope;
 mod selective;
 pub mod system;
+pub mod tape;
 pub mod value;
 
 #[cfg(test)]

@@ -476,7 +476,7 @@ impl<'h> Eval<'h> {
             alpha: std::cell::RefCell::new(x.map(Value::Array)),
             omega: y,
             locals: Default::default(),
-            framing: self.cx.sys.framing,
+            framing: self.cx.sys.scope.frames(),
             saved: Default::default(),
         });
         let outcome = self.within(&frame, guards, |ev, at| {
@@ -539,18 +539,20 @@ impl<'h> Eval<'h> {
     /// are not there in the other.
     fn either_way(&mut self, at: At<'_>, cond: &Array, guarded: &Stmt, rest: &[Stmt]) -> Result<Outcome> {
         let Some(frame) = at.frame else { return Err(untraced("a guard outside of a function")) };
-        let (under, changed) = (self.cx.sys.under.len(), frame.saved.borrow().len());
+        let changed = frame.saved.borrow().len();
         let (alpha, locals) = (frame.alpha.borrow().clone(), frame.locals.borrow().clone());
-        self.cx.go_under(cond, true)?;
-        let (yes, _) = self.phrase(at, guarded.phrase, false)?;
-        let yes = self.valued(yes)?;
-        self.cx.sys.under.truncate(under);
+        let branch = self.cx.branch(cond, true)?;
+        let yes = self.inside(branch, |ev| {
+            let (yes, _) = ev.phrase(at, guarded.phrase, false)?;
+            ev.valued(yes)
+        })?;
         *frame.alpha.borrow_mut() = alpha;
         *frame.locals.borrow_mut() = locals;
-        self.cx.go_under(cond, false)?;
-        let no = self.body(at, rest, false)?;
-        let no = self.valued(no)?;
-        self.cx.sys.under.truncate(under);
+        let branch = self.cx.branch(cond, false)?;
+        let no = self.inside(branch, |ev| {
+            let no = ev.body(at, rest, false)?;
+            ev.valued(no)
+        })?;
         let same = frame.saved.borrow().len() == changed;
         match (yes, no) {
             (Some(yes), Some(no)) if same => self.cx.either(cond, &yes, &no).map(Outcome::Array),
@@ -560,8 +562,8 @@ impl<'h> Eval<'h> {
 
     /// While an error guard is active, what may fail is computed before the statement ends (E4).
     pub fn checked(&mut self) -> Result<()> {
-        if self.cx.sys.guards > 0 && !self.cx.sys.hard.is_empty() {
-            let cells = std::mem::take(&mut self.cx.sys.hard);
+        if !self.st.handlers.is_empty() && !self.cx.sys.tape.checks().is_empty() {
+            let cells = self.cx.sys.tape.take_checks();
             self.cx.force_cells(cells, "guard")?;
         }
         Ok(())
@@ -583,7 +585,7 @@ impl<'h> Eval<'h> {
         self.enter(at, at.ast.phrase(cond).span);
         let a = self.cx.ready(&a, "guard")?;
         let x = if a.is_char() { None } else { a.number_at(0) };
-        match x.and_then(|x| super::cx::near_integer(x, self.cx.sys.ct)) {
+        match x.and_then(|x| super::cx::near_integer(x, self.cx.sys.settings.ct)) {
             Some(0) => Ok(Holds::No),
             Some(1) => Ok(Holds::Yes),
             _ => Err(wrong()),

@@ -157,14 +157,14 @@ pub fn mix(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
         k if k < frame => k + new,
         k => k - frame + place,
     });
-    let to = cx.vector(to.map(|k| k as f64 + cx.sys.io).collect())?;
+    let to = cx.vector(to.map(|k| k as f64 + cx.sys.settings.io).collect())?;
     super::shape::transpose_by(cx, &to, &mixed, None)
 }
 
 /// How many of Y's axes stand before the new ones.
 fn mix_place(cx: &mut Cx<'_>, k: &Array, frame: usize) -> Result<usize> {
     let &[k] = cx.numbers(k, "an axis")?.as_slice() else { return Err(length("↑ takes one axis")) };
-    let k = k - cx.sys.io;
+    let k = k - cx.sys.settings.io;
     if k < -1.0 || k > frame as f64 {
         return Err(index("there is no place for such an axis"));
     }

@@ -20,7 +20,7 @@ fn catenate(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usiz
     let mut at = default;
     let (mut x, mut y) = (x.clone(), y.clone());
     if let Some(k) = axis {
-        let k = cx.numbers(k, "an axis")?.first().copied().unwrap_or(0.0) - cx.sys.io;
+        let k = cx.numbers(k, "an axis")?.first().copied().unwrap_or(0.0) - cx.sys.settings.io;
         if k.fract() != 0.0 {
             return laminate(cx, &x, &y, k);
         }

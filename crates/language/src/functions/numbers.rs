@@ -19,12 +19,12 @@ fn draw(seed: u64, k: u64) -> u64 {
 
 impl Cx<'_> {
     fn random(&mut self) -> u64 {
-        if self.sys.seed == 0 {
-            self.sys.seed = self.host.entropy() | 1;
-            self.sys.drawn = 0;
+        if self.sys.settings.seed == 0 {
+            self.sys.settings.seed = self.host.entropy() | 1;
+            self.sys.settings.drawn = 0;
         }
-        self.sys.drawn += 1;
-        draw(self.sys.seed, self.sys.drawn)
+        self.sys.settings.drawn += 1;
+        draw(self.sys.settings.seed, self.sys.settings.drawn)
     }
 
     /// In (0,1).
@@ -45,7 +45,7 @@ pub fn roll(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
         let made: Result<Vec<_>> = items.all().iter().map(|i| roll(cx, i, None)).collect();
         return cx.collect(y.shape(), made?, items.proto.clone());
     }
-    let io = cx.sys.io;
+    let io = cx.sys.settings.io;
     let n = y.len();
     let mut out: Vec<f64> = cx.budget().room(n)?;
     let held = cx.budget().charge_elements(n, 8)?;
@@ -81,7 +81,7 @@ pub fn deal(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array>
     if k > n {
         return Err(domain(format!("{k} distinct numbers cannot be dealt from {n}")));
     }
-    let io = cx.sys.io;
+    let io = cx.sys.settings.io;
     let _held = cx.budget().charge_elements(k, 24)?;
     let mut moved: std::collections::HashMap<usize, usize> = std::collections::HashMap::new();
     let mut out = Vec::with_capacity(k);

@@ -119,7 +119,7 @@ fn grade(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Array> {
 
 /// The same at once.
 pub fn graded_places(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Array> {
-    let io = cx.sys.io;
+    let io = cx.sys.settings.io;
     let order = graded(cx, y, down)?;
     cx.vector(order.into_iter().map(|k| k as f64 + io).collect())
 }

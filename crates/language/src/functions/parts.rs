@@ -14,7 +14,7 @@ pub fn enclose(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
     let outer: Vec<usize> = (0..y.rank()).filter(|k| !inner.contains(k)).collect();
     // The cells' axes go last; then a cell is a run of items.
     let mut to = vec![0.0; y.rank()];
-    outer.iter().chain(&inner).enumerate().for_each(|(at, &k)| to[k] = at as f64 + cx.sys.io);
+    outer.iter().chain(&inner).enumerate().for_each(|(at, &k)| to[k] = at as f64 + cx.sys.settings.io);
     let to = cx.vector(to)?;
     let turned = super::shape::transpose_by(cx, &to, y, None)?;
     let turned = cx.ready_outer(&turned)?;

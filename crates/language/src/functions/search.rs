@@ -59,7 +59,7 @@ pub fn matches(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arr
     };
     cx.force(&[x, y], "match")?;
     let (x, y) = (cx.ready(x, "match")?, cx.ready(y, "match")?);
-    Ok(Array::bool(same || equal(&x, &y, cx.sys.ct)))
+    Ok(Array::bool(same || equal(&x, &y, cx.sys.settings.ct)))
 }
 
 pub fn differs(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
@@ -235,7 +235,7 @@ fn made<T>(items: Vec<T>, key: impl Fn(T) -> Key, budget: &Budget) -> Result<Vec
 }
 
 fn ct_of(cx: &Cx<'_>, x: &Array, y: &Array) -> f64 {
-    if x.dtype().is_integer() && y.dtype().is_integer() { 0.0 } else { cx.sys.ct }
+    if x.dtype().is_integer() && y.dtype().is_integer() { 0.0 } else { cx.sys.settings.ct }
 }
 
 /// `X⍳Y`
@@ -265,7 +265,7 @@ pub fn first_places(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     let have = keys(cx, x, cell)?;
     let want = keys(cx, y, cell)?;
     let table = Table::within(&have, ct, cx.budget())?;
-    let (io, mut ticks) = (cx.sys.io, cx.budget().ticks());
+    let (io, mut ticks) = (cx.sys.settings.io, cx.budget().ticks());
     let place = |k| ticks.tick().map(|()| table.find(k).unwrap_or(have.len()) as f64 + io);
     let out = want.iter().map(place).collect::<Result<_>>()?;
     Array::numbers(frame.as_slice(), out, cx.budget())
@@ -401,7 +401,7 @@ pub fn interval(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Ar
     if bounds.windows(2).any(|w| super::order::compare(&w[0], &w[1]).is_gt()) {
         return Err(domain("the left argument of ⍸ must ascend"));
     }
-    let io = cx.sys.io;
+    let io = cx.sys.settings.io;
     let place = |v: &Array| bounds.partition_point(|b| super::order::compare(b, v).is_le()) as f64 + io - 1.0;
     Array::numbers(frame.as_slice(), wanted.iter().map(place).collect(), cx.budget())
 }

@@ -27,7 +27,7 @@ fn outside(k: i64, io: i64, n: usize) -> Error {
 /// Checked places on one axis.
 pub fn select(cx: &mut Cx<'_>, i: Option<&Array>, n: usize) -> Result<Sel> {
     let Some(i) = i else { return Ok(Sel::All) };
-    let io = cx.sys.io as i64;
+    let io = cx.sys.settings.io as i64;
     if i.is_empty() {
         return Ok(Sel::At { shape: i.shape().into(), places: vec![] });
     }
@@ -96,7 +96,7 @@ pub fn choices(cx: &mut Cx<'_>, shape: &[usize], indices: &[Option<Array>]) -> R
 /// First place and step of a pending vector that is a sum of multiples of one ⍳, all of whose places are there.
 fn progression(cx: &Cx<'_>, i: &Array, n: usize) -> Option<(i64, i64)> {
     let (first, step) = affine(i, 0)?;
-    let (first, last) = (first - cx.sys.io, first - cx.sys.io + step * (i.len().max(1) - 1) as f64);
+    let (first, last) = (first - cx.sys.settings.io, first - cx.sys.settings.io + step * (i.len().max(1) - 1) as f64);
     let inside = |x: f64| (0.0..n as f64).contains(&x) && x == x.trunc();
     (i.rank() == 1 && inside(first) && inside(last)).then_some((first as i64, step as i64))
 }
@@ -233,7 +233,7 @@ pub fn place_of(cx: &mut Cx<'_>, shape: &[usize], at: &Array) -> Result<usize> {
     if at.rank() > 1 || at.len() != shape.len() {
         return Err(rank(format!("an index of {} numbers for {} axes", at.len(), shape.len())));
     }
-    let io = cx.sys.io as i64;
+    let io = cx.sys.settings.io as i64;
     let mut place = 0;
     for (k, &n) in cx.integers(at, "an index")?.iter().zip(shape) {
         let k = k - io;
@@ -448,13 +448,13 @@ fn expand(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usize)
 
 pub fn where_(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     if y.rank() == 1 && y.dtype() == DType::Bool && y.frame().is_none() && cx.records(&[y], y.len()) {
-        let places = cx.iota(y.len(), cx.sys.io)?;
+        let places = cx.iota(y.len(), cx.sys.settings.io)?;
         if let Some(made) = filtered(cx, y, &places, 0)? {
             return Ok(made);
         }
     }
     let counts = cx.integers(y, "the argument of ⍸")?;
-    let io = cx.sys.io;
+    let io = cx.sys.settings.io;
     if counts.iter().any(|&c| c < 0) {
         return Err(domain("⍸ takes counts of at least 0"));
     }
@@ -521,7 +521,7 @@ pub fn iota(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
         return Err(rank("⍳ takes a number or a vector"));
     }
     let shape = super::shape::given_shape(cx, y, "a count for ⍳")?;
-    let io = cx.sys.io;
+    let io = cx.sys.settings.io;
     if shape.len() == 1 {
         return cx.iota(shape[0], io);
     }

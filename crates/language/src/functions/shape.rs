@@ -13,7 +13,7 @@ pub type Axis<'a> = Option<&'a Array>;
 /// The axis asked for, or the default. Errors: RANK, INDEX, DOMAIN.
 pub fn axis_of(cx: &mut Cx<'_>, axis: Axis<'_>, of: usize, default: usize) -> Result<usize> {
     let Some(k) = axis else { return Ok(default) };
-    let k = cx.one_integer(k, "an axis")? - cx.sys.io as i64;
+    let k = cx.one_integer(k, "an axis")? - cx.sys.settings.io as i64;
     usize::try_from(k)
         .ok()
         .filter(|&k| k < of)
@@ -27,7 +27,7 @@ pub fn axes_of(cx: &mut Cx<'_>, k: &Array, of: usize) -> Result<Vec<usize>> {
     }
     let mut out = Vec::new();
     for k in cx.integers(k, "an axis")? {
-        let k = usize::try_from(k - cx.sys.io as i64).ok().filter(|&k| k < of);
+        let k = usize::try_from(k - cx.sys.settings.io as i64).ok().filter(|&k| k < of);
         let k = k.ok_or_else(|| index(format!("there is no such axis: the argument has {of}")))?;
         if out.contains(&k) {
             return Err(domain("an axis is named twice"));
@@ -106,7 +106,7 @@ pub fn ravel(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
     match axis {
         None => shape = Shape::from_slice(&[y.len()]),
         Some(k) if k.len() == 1 && cx.numbers(k, "an axis")?[0].fract() != 0.0 => {
-            let at = cx.numbers(k, "an axis")?[0] - cx.sys.io;
+            let at = cx.numbers(k, "an axis")?[0] - cx.sys.settings.io;
             if !(-1.0..=y.rank() as f64).contains(&at) {
                 return Err(index("there is no place for such an axis"));
             }
@@ -115,7 +115,7 @@ pub fn ravel(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
         Some(k) => {
             let mut ks = Vec::new();
             for k in cx.integers(k, "an axis")? {
-                let k = usize::try_from(k - cx.sys.io as i64).ok().filter(|&k| k < y.rank());
+                let k = usize::try_from(k - cx.sys.settings.io as i64).ok().filter(|&k| k < y.rank());
                 ks.push(k.ok_or_else(|| index("there is no such axis"))?);
             }
             let (Some(&first), Some(&last)) = (ks.first(), ks.last()) else {
@@ -241,7 +241,7 @@ pub fn transpose_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Resul
     if x.len() != y.rank() {
         return Err(length(format!("⍉ needs one axis number for each of the {} axes of Y", y.rank())));
     }
-    let io = cx.sys.io as i64;
+    let io = cx.sys.settings.io as i64;
     let mut to = Vec::new();
     for k in cx.integers(x, "an axis")? {
         let k = usize::try_from(k - io).ok().filter(|&k| k < y.rank());

@@ -17,7 +17,7 @@ pub fn format(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
         }
         return Array::chars(shape, vec![], cx.budget());
     }
-    let grid = format::grid(&y, cx.sys.pp, cx.budget())?;
+    let grid = format::grid(&y, cx.sys.settings.pp, cx.budget())?;
     if y.rank() < 2 && grid.len() == 1 {
         return cx.text(&grid[0]);
     }

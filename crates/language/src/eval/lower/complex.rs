@@ -61,7 +61,7 @@ impl Cx<'_> {
 
     /// The number itself, for loops of one's own.
     pub fn complex_step(&self, op: Op, x: Complex64, y: Complex64) -> Result<Complex64> {
-        complex::eval(op, self.sys.ct, x, y).map_err(failed)
+        complex::eval(op, self.sys.settings.ct, x, y).map_err(failed)
     }
 
     /// A scalar function of arguments that have the shape or rank 0. `dtype`: of the result, if it is real.

@@ -77,7 +77,7 @@ impl Cx<'_> {
         let n = y.shape()[axis];
         // A recorded fold of an associative operation has no tolerance either.
         let exact = op.is_associative() || y.is_char() || y.dtype() == DType::F32;
-        let ct = if exact { 0.0 } else { self.sys.ct };
+        let ct = if exact { 0.0 } else { self.sys.settings.ct };
         if y.is_complex() {
             return self.fold_complex(op, ct, &y, axis, shape);
         }

@@ -28,7 +28,7 @@ impl Cx<'_> {
 
     /// A monadic one, of the node behind `at` axes of frame.
     pub fn framed1(&mut self, op: Op, y: &Array, node: &Array, at: usize) -> Result<Array> {
-        if self.sys.under.is_empty() {
+        if !self.sys.scope.is_conditional() {
             return Ok(Array::framed(self.map1(op, node)?, at));
         }
         let frame = self.frame_under(&[y]);
@@ -77,7 +77,7 @@ impl Cx<'_> {
     /// `op/` along an axis of every cell.
     pub fn framed_reduce(&mut self, op: Op, y: &Array, axis: usize) -> Result<Array> {
         let Some(split) = y.frame() else { return Err(untraced("a reduction of no frame")) };
-        if self.sys.under.is_empty() {
+        if !self.sys.scope.is_conditional() {
             let (node, at) = (split.node.clone(), split.at);
             return Ok(Array::framed(self.reduce(op, &node, at + axis)?, at));
         }
@@ -124,7 +124,7 @@ impl Cx<'_> {
 
     /// Something would happen, or be asked, once for each cell.
     pub fn unframed(&self, what: &str) -> Result<()> {
-        if self.sys.framing > 0 { Err(untraced(format!("{what} happens once a cell"))) } else { Ok(()) }
+        if self.sys.scope.is_framed() { Err(untraced(format!("{what} happens once a cell"))) } else { Ok(()) }
     }
 }
 

@@ -1,12 +1,13 @@
 //! Guards on the cells of a frame: both ways are recorded, and each cell takes its own.
 //!
-//! Rows: LOWERING §3; ACL-05. While a way is recorded its condition stands in `Sys::under`. An operation that can fail
+//! Rows: LOWERING §3; ACL-05. While a way is recorded its condition stands in the scope. An operation that can fail
 //! computes, where the condition does not hold, something that cannot (`safe`): so nothing fails on a way that is not
 //! taken, wherever its node is evaluated. What happens once a cell, and ∇, are refused as everywhere in a frame.
 
 use super::known;
 use super::places::joined;
 use crate::eval::cx::Cx;
+use crate::eval::scope::{Condition, Inside};
 use aplomb_ground::error::{Result, untraced};
 use aplomb_values::array::{Array, DType, Shape, elements};
 use aplomb_values::dag::{Args, Node};
@@ -15,9 +16,6 @@ use aplomb_values::prim::scalar::eval;
 
 /// A way deeper than this is refused: so is a recursion, which would record both ways for ever.
 const DEEP: usize = 8;
-
-/// A condition, one boolean a cell, and whether it must hold or must not.
-pub type Under = (Array, bool);
 
 /// Arguments with which an operation has a result.
 fn safe(op: Op) -> Option<(f64, f64)> {
@@ -35,21 +33,20 @@ fn may_fail(op: Op, args: &[Array]) -> bool {
 }
 
 impl Cx<'_> {
-    /// One more condition for what is recorded from now on, until it is taken from `Sys::under` again.
-    pub fn go_under(&mut self, cond: &Array, holds: bool) -> Result<()> {
-        if self.sys.under.len() >= DEEP {
+    /// What is inside of one way of a guard. Errors: guards in guards, too deep.
+    pub fn branch(&self, cond: &Array, holds: bool) -> Result<Inside> {
+        if self.sys.scope.conditions().len() >= DEEP {
             return Err(untraced("guards stand in guards, or a call of itself does"));
         }
-        self.sys.under.push((cond.clone(), holds));
-        Ok(())
+        Ok(Inside::Branch((cond.clone(), holds)))
     }
 
     /// Where all conditions hold, as booleans over a frame and cells.
-    fn holding(&mut self, frame: &[usize], full: &[usize]) -> Result<Option<Array>> {
+    fn holding(&mut self, conditions: &[Condition], frame: &[usize], full: &[usize]) -> Result<Option<Array>> {
         let mut all: Option<Array> = None;
-        for (cond, holds) in std::mem::take(&mut self.sys.under) {
-            let one = self.lined_up(&cond, frame, full)?;
-            let one = if holds { one } else { self.map2(Op::Eq, &Array::num(0.0), &one)? };
+        for (cond, holds) in conditions {
+            let one = self.lined_up(cond, frame, full)?;
+            let one = if *holds { one } else { self.map2(Op::Eq, &Array::num(0.0), &one)? };
             all = Some(match all {
                 None => one,
                 Some(before) => self.map2(Op::Mul, &before, &one)?,
@@ -60,7 +57,7 @@ impl Cx<'_> {
 
     /// The longest frame of these values and of the conditions that stand.
     pub(super) fn frame_under(&self, args: &[&Array]) -> Shape {
-        let conditions = self.sys.under.iter().map(|(c, _)| c);
+        let conditions = self.sys.scope.conditions().iter().map(|(c, _)| c);
         let longest = args.iter().copied().chain(conditions).filter_map(Array::frame).max_by_key(|s| s.at);
         longest.map_or_else(Shape::new, |s| s.frame().into())
     }
@@ -73,21 +70,20 @@ impl Cx<'_> {
         mut args: Vec<Array>,
         run: impl FnOnce(&mut Self, &[Array]) -> Result<Array>,
     ) -> Result<Array> {
-        if self.sys.under.is_empty() || !may_fail(op, &args) {
+        if !self.sys.scope.is_conditional() || !may_fail(op, &args) {
             return run(self, &args);
         }
-        let standing = self.sys.under.clone();
-        let made = (|| {
+        let standing = self.sys.scope.conditions().to_vec();
+        self.within(Inside::Unconditional, |cx| {
             let full: Shape = args.iter().map(Array::shape).max_by_key(|s| s.len()).unwrap_or(&[]).into();
-            let Some(mask) = self.holding(frame, &full)? else { return Err(untraced("a guard without a condition")) };
+            let mask = cx.holding(&standing, frame, &full)?;
+            let Some(mask) = mask else { return Err(untraced("a guard without a condition")) };
             let (x, y) = safe(op).ok_or_else(|| untraced(format!("{} under a guard", op.glyph())))?;
             for (arg, sure) in args.iter_mut().zip([x, y]) {
-                *arg = self.select(&mask, arg, &Array::num(sure), &full)?;
+                *arg = cx.select(&mask, arg, &Array::num(sure), &full)?;
             }
-            run(self, &args)
-        })();
-        self.sys.under = standing;
-        made
+            run(cx, &args)
+        })
     }
 
     /// `yes` where `cond` holds, else `no`: recorded over a shape; arguments have it or rank 0.

@@ -150,7 +150,7 @@ impl Cx<'_> {
         }
         let (dtype, range) = known(a);
         let args = std::iter::once(a.settled()).chain(spots.places).collect();
-        let node = Node::Gather { args, read: spots.read, along: spots.along, origin: self.sys.io };
+        let node = Node::Gather { args, read: spots.read, along: spots.along, origin: self.sys.settings.io };
         self.cell(node, spots.shape, (dtype, range)).map(Some)
     }
 

@@ -101,18 +101,18 @@ impl Eval<'_> {
             Times::Count(n) => (2..=ROUNDS).contains(&n),
             Times::Until(_) => true,
         };
-        if !worth || self.cx.sys.rounds > 0 || !self.cx.host.is_on("loops") {
+        if !worth || self.cx.sys.scope.in_round() || !self.cx.host.is_on("loops") {
             return Ok(None);
         }
         let longest = x.into_iter().chain([y]).chain(like).filter_map(Array::frame).max_by_key(|s| s.at);
         let states = match (longest.map(|s| Shape::from(s.frame())), times) {
             // What cells do under a guard, only some of them do.
-            (Some(frame), _) if self.cx.sys.under.is_empty() => States::cells(&mut self.cx, y, &frame)?,
-            (None, Times::Count(_)) if self.cx.sys.framing == 0 => States::of(&self.cx, y),
+            (Some(frame), _) if !self.cx.sys.scope.is_conditional() => States::cells(&mut self.cx, y, &frame)?,
+            (None, Times::Count(_)) if !self.cx.sys.scope.is_framed() => States::of(&self.cx, y),
             _ => None,
         };
         let Some(states) = states else { return Ok(None) };
-        let from = self.cx.sys.seq;
+        let from = self.cx.sys.tape.mark();
         let facts = states.arrays.iter().map(known).collect();
         let settled = self.settled(facts, |ev, facts| {
             let (body, free, given) = ev.round_of(f, x, &states, facts, times)?;
@@ -138,32 +138,28 @@ impl Eval<'_> {
         mut facts: Vec<Fact>,
         mut record: impl FnMut(&mut Self, &[Fact]) -> Result<(T, Vec<Fact>)>,
     ) -> Result<Option<(T, Vec<Fact>)>> {
-        let from = self.cx.sys.seq;
-        for _ in 0..TRIES {
-            match record(self, &facts) {
-                Ok((made, given)) => {
-                    let wide: Vec<Fact> = facts.iter().zip(&given).map(|(a, b)| wider(*a, *b)).collect();
-                    if wide == facts {
-                        return Ok(Some((made, facts)));
-                    }
-                    facts = wide;
+        let settled = self.attempt(|ev| {
+            for _ in 0..TRIES {
+                let (made, given) = record(ev, &facts)?;
+                let wide: Vec<Fact> = facts.iter().zip(&given).map(|(a, b)| wider(*a, *b)).collect();
+                if wide == facts {
+                    return Ok((made, facts));
                 }
-                Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::Internal | Kind::Exit) => return Err(e),
-                Err(_) => break,
+                facts = wide;
             }
-        }
-        self.cx.sys.hard.retain(|c| c.seq() <= from);
-        Ok(None)
+            Err(untraced("a round whose types do not stay"))
+        })?;
+        Ok(settled.ok())
     }
 
     /// A fold by a function of one's own as one node, or None: it runs item by item.
     pub fn fold_recorded(&mut self, f: &Rc<Func>, y: &Array, axis: usize, shape: &Shape) -> Result<Option<Array>> {
         let plain = is_number(y) && y.frame().is_none();
-        let framed = self.cx.sys.framing > 0 || self.cx.sys.rounds > 0;
+        let framed = self.cx.sys.scope.is_framed() || self.cx.sys.scope.in_round();
         if !plain || framed || !self.cx.host.is_on("loops") || !self.cx.records(&[y], y.len()) {
             return Ok(None);
         }
-        let from = self.cx.sys.seq;
+        let from = self.cx.sys.tape.mark();
         // An item keeps its type, the sum may widen.
         let settled = self.settled(vec![known(y); 2], |ev, facts| {
             let (body, given, sum) = ev.fold_of(f, facts)?;
@@ -213,7 +209,7 @@ impl Eval<'_> {
     fn every_check(&mut self, reader: &Reader<'_>, checks: Vec<Rc<Cell>>) -> Result<()> {
         for check in checks {
             if !reader.depends(&check) {
-                self.cx.sys.hard.push(check);
+                self.cx.sys.tape.check(check);
             } else if !reader.has_all(&check) {
                 return Err(untraced("a round computes what it does not use, and that may fail"));
             }
@@ -228,23 +224,15 @@ impl Eval<'_> {
         facts: &[Fact],
         call: impl FnOnce(&mut Self, &[Array]) -> Result<T>,
     ) -> Result<(Vec<Rc<Cell>>, Vec<Rc<Cell>>, T)> {
-        let from = self.cx.sys.seq;
+        let from = self.cx.sys.tape.mark();
         let mut holes = Vec::new();
         for (k, fact) in facts.iter().enumerate() {
-            self.cx.sys.seq += 1;
             let meta = Meta { shape: shape.clone(), dtype: fact.0, range: fact.1, place: None };
-            holes.push(Cell::new(Node::Input(k as u32), meta, self.cx.sys.seq));
+            holes.push(self.cx.sys.tape.cell(Node::Input(k as u32), meta));
         }
         let arrays: Vec<Array> = holes.iter().cloned().map(Array::lazy).collect();
-        let under = std::mem::take(&mut self.cx.sys.under);
-        self.cx.sys.rounds += 1;
-        self.cx.sys.framing += 1;
-        let made = call(self, &arrays);
-        self.cx.sys.framing -= 1;
-        self.cx.sys.rounds -= 1;
-        self.cx.sys.under = under;
-        let (before, checks) = std::mem::take(&mut self.cx.sys.hard).into_iter().partition(|c| c.seq() <= from);
-        self.cx.sys.hard = before;
+        let made = self.inside(Inside::LoopBody, |ev| call(ev, &arrays));
+        let checks = self.cx.sys.tape.take_checks_since(from);
         Ok((holes, checks, made?))
     }
 

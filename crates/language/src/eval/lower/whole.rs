@@ -24,7 +24,7 @@ const FEW: usize = 8;
 impl Cx<'_> {
     /// `op/` from the right, one step after the other.
     pub(super) fn record_ordered(&mut self, op: Op, y: &Array, axis: usize, shape: Shape) -> Result<Array> {
-        let ct = if y.dtype() == DType::F32 { 0.0 } else { self.sys.ct };
+        let ct = if y.dtype() == DType::F32 { 0.0 } else { self.sys.settings.ct };
         let (dtype, range) = reduced(op, y.dtype(), known(y).1, y.shape()[axis]);
         // What is folded first is an item: the sum has a type only where it is the items'.
         let own = if y.dtype() == dtype { in_rounds(dtype) } else { DType::F64 };
@@ -72,9 +72,9 @@ impl Cx<'_> {
             Some(_) => (DType::F64, None),
         };
         let exact = facts.iter().any(|f| f.0 == DType::F32) || old.is_char();
-        let ct = if exact { 0.0 } else { self.sys.ct };
+        let ct = if exact { 0.0 } else { self.sys.settings.ct };
         let combine = combine.map(|op| (op, ct));
-        let what = Whole::Scatter { read, along, origin: self.sys.io, combine };
+        let what = Whole::Scatter { read, along, origin: self.sys.settings.io, combine };
         let sure = old.pending().is_none()
             && v.pending().is_none()
             && combine.is_none_or(|(op, _)| op.row().fails == Fails::Never);
@@ -116,8 +116,8 @@ impl Cx<'_> {
             _ => return Ok(None),
         };
         let exact = chars > 0 || args.iter().all(|a| a.dtype().is_integer());
-        let ct = if exact { 0.0 } else { self.sys.ct };
-        let origin = if of == Lib::Member { 0.0 } else { self.sys.io };
+        let ct = if exact { 0.0 } else { self.sys.settings.ct };
+        let origin = if of == Lib::Member { 0.0 } else { self.sys.settings.io };
         let mut own = Vec::with_capacity(args.len());
         for (k, a) in args.iter().enumerate() {
             let list = of == Lib::Member && k == 0 && a.rank() != 1;
@@ -129,7 +129,7 @@ impl Cx<'_> {
 
     /// The type of places up to that one.
     fn places_of(&self, last: f64) -> (DType, Option<(f64, f64)>) {
-        let (lo, hi) = (self.sys.io, self.sys.io + last);
+        let (lo, hi) = (self.sys.settings.io, self.sys.settings.io + last);
         (DType::of_range(lo, hi).unwrap_or(DType::F64), Some((lo, hi)))
     }
 

@@ -5,8 +5,10 @@
 //! cell by cell. If a framed evaluation fails later, the cells are run one by one to find APL's error.
 
 use crate::eval::run::Eval;
+use crate::eval::scope::{Inside, is_final};
+use crate::eval::tape::Mark;
 use crate::eval::value::Func;
-use aplomb_ground::error::{Error, Kind, Result, untraced};
+use aplomb_ground::error::{Error, Kind, Result, domain, untraced};
 use aplomb_ground::span::Place;
 use aplomb_values::array::{Array, Shape, elements};
 use aplomb_values::dag::Cell;
@@ -27,15 +29,15 @@ pub type Again = Rc<dyn Fn(&mut Eval<'_>) -> Result<Array>>;
 pub struct Run {
     again: Again,
     /// The numbers of the cells it recorded.
-    from: u64,
-    to: u64,
+    from: Mark,
+    to: Mark,
     place: Option<Place>,
     result: Weak<Cell>,
 }
 
 impl Run {
     pub fn recorded(&self, seq: u64) -> bool {
-        self.from < seq && seq <= self.to
+        self.from.number() < seq && seq <= self.to.number()
     }
 
     pub fn alive(&self) -> bool {
@@ -66,7 +68,7 @@ impl Eval<'_> {
     fn frames(&self, n: usize, args: &[&Array]) -> bool {
         let inside = args.iter().any(|a| a.frame().is_some());
         inside
-            || !self.cx.sys.cell_by_cell
+            || !self.cx.sys.scope.cell_by_cell()
                 && self.cx.host.is_on("frames")
                 && n > 0
                 && (n >= FEW || self.cx.sys.record_all)
@@ -109,24 +111,23 @@ impl Eval<'_> {
     /// The frame that cells of an operand lie in: the arguments' own, that of what the operand closes over, or that of the
     /// guards around, which say where its operations count.
     fn longer(&self, own: Shape, f: &Rc<Func>) -> Shape {
-        if self.cx.sys.framing == 0 {
+        if !self.cx.sys.scope.is_framed() {
             return own;
         }
-        let guards = self.cx.sys.under.iter().filter_map(|(cond, _)| cond.frame()).map(|s| s.frame().into());
+        let guards =
+            self.cx.sys.scope.conditions().iter().filter_map(|(cond, _)| cond.frame()).map(|s| s.frame().into());
         let longest = guards.chain(super::closed::frame_of(f)).chain([own]).max_by_key(Shape::len);
         longest.unwrap_or_default()
     }
 
     /// Remembers how a pending value could have been made one cell, or one round, after the other.
-    pub fn watch(&mut self, made: &Array, from: u64, again: Again) {
-        if self.cx.sys.framing == 0
+    pub fn watch(&mut self, made: &Array, from: Mark, again: Again) {
+        if !self.cx.sys.scope.is_framed()
             && let Some(cell) = made.pending()
         {
-            let (to, place) = (self.cx.sys.seq, self.cx.place());
-            if self.cx.sys.runs.len() >= 16 {
-                self.cx.sys.runs.retain(Run::alive);
-            }
-            self.cx.sys.runs.push(Run { again, from, to, place, result: Rc::downgrade(cell) });
+            let (to, place) = (self.cx.sys.tape.mark(), self.cx.place());
+            let result = Rc::downgrade(cell);
+            self.cx.sys.tape.run(Run { again, from, to, place, result });
         }
     }
 
@@ -139,26 +140,27 @@ impl Eval<'_> {
         frame: &[usize],
         again: Again,
     ) -> Result<Option<Array>> {
-        let from = self.cx.sys.seq;
-        self.cx.sys.framing += 1;
-        let under = self.cx.sys.under.len();
-        let outcome = self.call(f, x, y).and_then(|o| self.valued(o)).and_then(|z| self.spread_over(z, frame));
-        self.cx.sys.framing -= 1;
-        self.cx.sys.under.truncate(under);
+        let from = self.cx.sys.tape.mark();
+        let outcome = self.attempt(|ev| {
+            let made = ev.inside(Inside::Frame, |ev| {
+                let outcome = ev.call(f, x, y)?;
+                let z = ev.valued(outcome)?;
+                ev.spread_over(z, frame)
+            })?;
+            made.ok_or_else(|| domain("no uniform array"))
+        })?;
         match outcome {
-            Ok(Some(z)) => {
+            Ok(z) => {
                 // Where nothing of it is pending, what it checked may still fail.
                 if z.pending().is_none() {
-                    let checks: Vec<_> = self.cx.sys.hard.iter().filter(|c| c.seq() > from).cloned().collect();
+                    let checks = self.cx.sys.tape.checks_since(from);
                     checks.into_iter().for_each(|c| self.watch(&Array::lazy(c), from, again.clone()));
                 }
                 self.watch(&z, from, again);
                 Ok(Some(z))
             }
-            Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::Internal | Kind::Exit) => Err(e),
-            other => {
-                self.cx.sys.hard.retain(|c| c.seq() <= from);
-                if let (Err(e), 0, Some(place)) = (&other, self.cx.sys.framing, self.cx.place())
+            Err(e) => {
+                if let (false, Some(place)) = (self.cx.sys.scope.is_framed(), self.cx.place())
                     && e.kind() == Kind::Untraced
                 {
                     let text = format!("{} runs cell by cell, because {}", place.text(), e.parts().says);
@@ -288,21 +290,22 @@ impl Eval<'_> {
 
     /// APL's error for a failed framed evaluation: that of the first cell, in the order of cells, that fails by itself.
     pub fn first_cell_error(&mut self, e: Error) -> Error {
-        let mut runs = std::mem::take(&mut self.cx.sys.suspects);
-        if matches!(e.kind(), Kind::Interrupt | Kind::Internal | Kind::Exit) {
+        let mut runs = self.cx.sys.tape.take_suspects();
+        if is_final(&e) {
             return e;
         }
         runs.sort_by_key(|r| r.from);
         for run in runs {
-            self.cx.sys.cell_by_cell = true;
             if let Some(place) = &run.place {
                 (self.cx.sys.source, self.cx.sys.span) = (Some(place.source.clone()), place.span);
             }
             // What it records is no part of the statement.
-            let hard = std::mem::take(&mut self.cx.sys.hard);
-            let done = (run.again)(self).and_then(|z| self.cx.ready(&z, "check"));
-            self.cx.sys.hard = hard;
-            self.cx.sys.cell_by_cell = false;
+            let checks = self.cx.sys.tape.take_checks();
+            let done = self.inside(Inside::CellByCell, |ev| {
+                let z = (run.again)(ev)?;
+                ev.cx.ready(&z, "check")
+            });
+            self.cx.sys.tape.set_checks(checks);
             match done {
                 Ok(_) => {}
                 Err(first) if first.has_place() => return run.place.iter().cloned().fold(first, Error::called_from),

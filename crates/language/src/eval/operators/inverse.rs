@@ -213,7 +213,7 @@ fn without_prefix(ev: &mut Eval<'_>, p: &'static Prim, x: &Array, y: &Array, axi
     }
     let at = axis_of(&mut ev.cx, axis, y.rank(), if p.glyph == ',' { y.rank() - 1 } else { 0 })?;
     let n = if x.rank() == y.rank() { x.shape()[at] } else { 1 };
-    let k = Array::num(at as f64 + ev.cx.sys.io);
+    let k = Array::num(at as f64 + ev.cx.sys.settings.io);
     let rest = crate::functions::shape::drop(&mut ev.cx, &Array::num(n as f64), y, Some(&k))?;
     let whole = ev.dyadic(p, x, &rest, Some(&k))?;
     if crate::functions::search::matches(&mut ev.cx, &whole, y, None)?.number_scalar() == Some(1.0) {
@@ -311,7 +311,7 @@ fn unscanned(
 
 /// ⍸⍣¯1: how often each place occurs; index vectors give an array of their rank.
 fn counts(ev: &mut Eval<'_>, y: &Array) -> Result<Array> {
-    let io = ev.cx.sys.io as i64;
+    let io = ev.cx.sys.settings.io as i64;
     if y.rank() != 1 {
         return Err(domain("⍸⍣¯1 takes a vector of places"));
     }

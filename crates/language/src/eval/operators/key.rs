@@ -91,7 +91,7 @@ pub fn key(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Ax
         members[next[g as usize]] = k;
         next[g as usize] += 1;
     }
-    let io = ev.cx.sys.io;
+    let io = ev.cx.sys.settings.io;
     if let Some((op, keyed)) = fold.filter(|f| !f.1 || keys.is_uniform() && keys.is_char() == values.is_char()) {
         let order = ev.cx.vector(members.iter().map(|&k| k as f64 + io).collect())?;
         let sorted = crate::functions::select::bracket(&mut ev.cx, &values, &[Some(order)])?;

@@ -22,9 +22,9 @@ pub fn power(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: 
             }
             for k in 0..n.unsigned_abs() {
                 ev.cx.host.interrupt().check()?;
-                let from = ev.cx.sys.seq;
+                let from = ev.cx.sys.tape.mark();
                 let next = if n < 0 { super::inverse::inverse(ev, &func, x, &now)? } else { ev.apply(&func, x, &now)? };
-                let to = ev.cx.sys.seq;
+                let to = ev.cx.sys.tape.mark();
                 // The frame came from a name: x and y are the same for all cells.
                 if k == 0
                     && n > 1
@@ -32,7 +32,7 @@ pub fn power(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: 
                     && next.frame().is_some()
                     && let Some(all) = ev.rounds(&func, x, y, times, Some(&next))?
                 {
-                    ev.cx.sys.hard.retain(|c| c.seq() <= from || c.seq() > to);
+                    ev.cx.sys.tape.cut(from, to);
                     return Ok(all);
                 }
                 now = next;
@@ -48,12 +48,12 @@ pub fn power(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: 
             if now.frame().is_some() {
                 return each(ev, &now, None);
             }
-            let from = ev.cx.sys.seq;
+            let from = ev.cx.sys.tape.mark();
             let next = ev.apply(&func, x, &now)?;
             let done = ev.apply(g, Some(&next), &now)?;
             if let Some(like) = [&next, &done].into_iter().find(|a| a.frame().is_some()) {
                 // Each cell has an end of its own, and what showed it does not count.
-                ev.cx.sys.hard.retain(|c| c.seq() <= from);
+                ev.cx.sys.tape.roll_back(from);
                 return each(ev, &now, Some(like));
             }
             let done = ev.cx.ready(&done, "until")?;

@@ -112,7 +112,7 @@ pub fn inner(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: 
     checked_elements(&full)?;
     // All pairs at once, where an array can hold them.
     let pervades = pervades(&f[1], 2);
-    let fold = scalar_op(&f[0]).filter(|op| !(ev.cx.sys.div && *op == Op::Div));
+    let fold = scalar_op(&f[0]).filter(|op| !(ev.cx.sys.settings.div && *op == Op::Div));
     let empty = elements(&full) == 0;
     if x.is_uniform() && y.is_uniform() && (!empty || k == 0 && pervades && fold.is_some()) {
         let wide = |ev: &mut Eval<'_>, a: &Array, at: Vec<Option<usize>>| match a.rank() {
@@ -154,7 +154,7 @@ fn row_by_row(ev: &mut Eval<'_>, f: &[Operand], x: &Array, y: &Array, pervades: 
     let turned = {
         // The first axis of Y goes last.
         let s = y.rank() - 1;
-        let order: Vec<f64> = std::iter::once(s).chain(0..s).map(|k| k as f64 + ev.cx.sys.io).collect();
+        let order: Vec<f64> = std::iter::once(s).chain(0..s).map(|k| k as f64 + ev.cx.sys.settings.io).collect();
         let order = ev.cx.vector(order)?;
         crate::functions::shape::transpose_by(&mut ev.cx, &order, &y, None)?
     };

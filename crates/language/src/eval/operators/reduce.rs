@@ -43,7 +43,7 @@ fn reduce(
         return windows(ev, f, x, &y, axis);
     }
     match scalar_op(f) {
-        Some(op) if y.is_uniform() && !(ev.cx.sys.div && op == Op::Div) => ev.cx.reduce(op, &y, axis),
+        Some(op) if y.is_uniform() && !(ev.cx.sys.settings.div && op == Op::Div) => ev.cx.reduce(op, &y, axis),
         _ => fold_items(ev, f, &y, axis),
     }
 }
@@ -277,7 +277,7 @@ fn scan(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array, axis: Axis
         in_order(ev, f);
     }
     let op = scalar_op(f);
-    if let Some(op) = op.filter(|op| !(ev.cx.sys.div && *op == Op::Div))
+    if let Some(op) = op.filter(|op| !(ev.cx.sys.settings.div && *op == Op::Div))
         && let Some(made) = ev.cx.scan(op, y, axis)?
     {
         return Ok(made);

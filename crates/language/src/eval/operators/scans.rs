@@ -24,7 +24,7 @@ fn decides(op: Op) -> bool {
 impl Cx<'_> {
     /// The scan of ready real numbers along an axis.
     pub fn scan_by_steps(&mut self, op: Op, y: &Array, axis: usize) -> Result<Option<Array>> {
-        if y.is_char() || y.is_complex() || !decides(op) && (op != Op::Div || self.sys.div) {
+        if y.is_char() || y.is_complex() || !decides(op) && (op != Op::Div || self.sys.settings.div) {
             return Ok(None);
         }
         let Some(mut items) = y.to_numbers() else { return Ok(None) };
@@ -50,7 +50,7 @@ impl Cx<'_> {
 
     /// `before` is what the items before do to a 0 and to a 1 on their right.
     fn maps(&mut self, op: Op, line: &mut Line<'_>) -> Result<bool> {
-        let ct = self.sys.ct;
+        let ct = self.sys.settings.ct;
         // Of 0 and 1 all four results are known at once.
         let table =
             [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)].map(|(x, y)| eval(op, ct, x, y).is_ok_and(|z| z == 1.0));

@@ -25,7 +25,7 @@ fn fmt(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let Some(x) = a.x else {
         let rows = match a.y.to_text().filter(|_| a.y.is_char() && a.y.rank() < 2) {
             Some(text) => text.split(['\n', '\r']).map(String::from).collect(),
-            None => format::grid(a.y, ev.cx.sys.pp, ev.cx.budget())?,
+            None => format::grid(a.y, ev.cx.sys.settings.pp, ev.cx.budget())?,
         };
         return text_matrix(&ev.cx, &rows).map(Some);
     };
@@ -43,7 +43,7 @@ fn fmt(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
                 let Some(column) = waiting.next() else { break };
                 given = true;
                 ev.cx.host.interrupt().check()?;
-                page.put(&ev.cx, data.width, |r| column.field(r, data, ev.cx.sys.ct))?;
+                page.put(&ev.cx, data.width, |r| column.field(r, data, ev.cx.sys.settings.ct))?;
                 // A text behind a closing parenthesis' last column is not used again.
                 if *last && waiting.peek().is_none() {
                     break;

@@ -12,7 +12,7 @@ impl Eval<'_> {
     /// `⍞←`: no line end; the next answer begins with what stands on the line.
     pub fn prompt(&mut self, text: &str) {
         self.cx.host.output(text);
-        let prompt = &mut self.cx.sys.prompt;
+        let prompt = &mut self.cx.sys.screen.prompt;
         match text.rsplit_once('\n') {
             Some((_, last)) => *prompt = last.into(),
             None => prompt.push_str(text),
@@ -23,7 +23,7 @@ impl Eval<'_> {
     pub fn typed_line(&mut self) -> Result<Array> {
         self.cx.unframed("⍞")?;
         self.cx.settle(&[], "input")?;
-        let prompt = std::mem::take(&mut self.cx.sys.prompt);
+        let prompt = std::mem::take(&mut self.cx.sys.screen.prompt);
         let line = self.cx.host.read_line(&prompt);
         self.cx.host.interrupt().check()?;
         let line = line.ok_or_else(|| nobody("⍞"))?;
@@ -34,7 +34,7 @@ impl Eval<'_> {
     pub fn evaluated_input(&mut self, at: At<'_>) -> Result<Array> {
         self.cx.unframed("⎕")?;
         self.cx.settle(&[], "input")?;
-        self.cx.sys.prompt.clear();
+        self.cx.sys.screen.prompt.clear();
         loop {
             self.cx.host.prompt("⎕:\n");
             let line = self.cx.host.read_line("      ");

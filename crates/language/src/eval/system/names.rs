@@ -50,7 +50,7 @@ pub static ROWS: &[Row] = &[
         let code = ev.cx.one_integer(a.y, "an exit code")?;
         let code = u8::try_from(code).map_err(|_| domain("an exit code is 0 to 255"))?;
         ev.cx.settle(&[], "exit")?;
-        ev.cx.sys.exit = Some(i32::from(code));
+        ev.cx.sys.screen.exit = Some(i32::from(code));
         Err(leaving())
     }),
 ];

@@ -6,17 +6,38 @@ use aplomb_ground::error::{Result, domain, length, nonce};
 use aplomb_values::array::Array;
 
 pub static ROWS: &[Row] = &[
-    variable("IO", "The first index: 1 or 0.", ("⎕IO←0 ⋄ ⍳3", "0 1 2"), |cx| Ok(Array::num(cx.sys.io)), io, true),
+    variable(
+        "IO",
+        "The first index: 1 or 0.",
+        ("⎕IO←0 ⋄ ⍳3", "0 1 2"),
+        |cx| Ok(Array::num(cx.sys.settings.io)),
+        io,
+        true,
+    ),
     variable(
         "CT",
         "Comparison tolerance, 0 to 2*¯32.",
         ("⎕CT←1E¯10 ⋄ 1=1+1E¯11", "1"),
-        |cx| Ok(Array::num(cx.sys.ct)),
+        |cx| Ok(Array::num(cx.sys.settings.ct)),
         ct,
         true,
     ),
-    variable("PP", "Significant digits that print, 1 to 17.", ("⎕PP←3 ⋄ ÷3", "0.333"), |cx| count(cx.sys.pp), pp, true),
-    variable("PW", "Columns that a line has, 42 to 32767.", ("⎕PW←60 ⋄ ⎕PW", "60"), |cx| count(cx.sys.pw), pw, true),
+    variable(
+        "PP",
+        "Significant digits that print, 1 to 17.",
+        ("⎕PP←3 ⋄ ÷3", "0.333"),
+        |cx| count(cx.sys.settings.pp),
+        pp,
+        true,
+    ),
+    variable(
+        "PW",
+        "Columns that a line has, 42 to 32767.",
+        ("⎕PW←60 ⋄ ⎕PW", "60"),
+        |cx| count(cx.sys.settings.pw),
+        pw,
+        true,
+    ),
     variable(
         "RL",
         "The seed of ? and its generator's number: the same seed gives the same numbers. ⍬ or 0: another one each time.",
@@ -30,7 +51,7 @@ pub static ROWS: &[Row] = &[
         "DIV",
         "What ÷0 is: 0, an error but for 0÷0, which is 1; 1, always 0.",
         ("⎕DIV←1 ⋄ 1 0÷0", "0 0"),
-        |cx| Ok(Array::bool(cx.sys.div)),
+        |cx| Ok(Array::bool(cx.sys.settings.div)),
         div,
         true,
     ),
@@ -49,7 +70,7 @@ pub static ROWS: &[Row] = &[
     constant("AV", "The 256 characters of classic APL.", ("⍴⎕AV", "256"), |cx| cx.text(AV)),
     constant("TC", "Backspace, line feed, carriage return.", ("⎕UCS ⎕TC", "8 10 13"), |cx| cx.text("\u{8}\n\r")),
     constant("ARG", "The words behind the program's file, as texts.", ("⍴⎕ARG", "0"), |cx| {
-        let words = cx.sys.args.to_vec();
+        let words = cx.sys.screen.args.to_vec();
         text_vector(cx, &words)
     }),
     constant("WA", "Bytes that are free.", ("0<⎕WA", "1"), |cx| Ok(Array::num(cx.budget().free() as f64))),
@@ -91,7 +112,7 @@ fn whole(cx: &mut Cx<'_>, v: &Array, name: &str) -> Result<Option<i64>> {
 
 fn io(cx: &mut Cx<'_>, v: &Array) -> Result<()> {
     match whole(cx, v, "IO")? {
-        Some(k @ (0 | 1)) => cx.sys.io = k as f64,
+        Some(k @ (0 | 1)) => cx.sys.settings.io = k as f64,
         _ => return Err(domain("⎕IO is 0 or 1")),
     }
     Ok(())
@@ -102,13 +123,13 @@ fn ct(cx: &mut Cx<'_>, v: &Array) -> Result<()> {
     if !(0.0..=2f64.powi(-32)).contains(&x) {
         return Err(domain("⎕CT is 0 to 2*¯32"));
     }
-    cx.sys.ct = x;
+    cx.sys.settings.ct = x;
     Ok(())
 }
 
 fn pp(cx: &mut Cx<'_>, v: &Array) -> Result<()> {
     match whole(cx, v, "PP")? {
-        Some(n) if (1..=17).contains(&n) => cx.sys.pp = n as usize,
+        Some(n) if (1..=17).contains(&n) => cx.sys.settings.pp = n as usize,
         _ => return Err(domain("⎕PP is 1 to 17")),
     }
     Ok(())
@@ -117,9 +138,9 @@ fn pp(cx: &mut Cx<'_>, v: &Array) -> Result<()> {
 fn pw(cx: &mut Cx<'_>, v: &Array) -> Result<()> {
     match whole(cx, v, "PW")? {
         Some(n) if (42..=32_767).contains(&n) => {
-            cx.sys.pw = n as usize;
+            cx.sys.settings.pw = n as usize;
             // Whoever names a width wants it, also in a file.
-            cx.sys.view.unread = false;
+            cx.sys.screen.view.unread = false;
         }
         _ => return Err(domain("⎕PW is 42 to 32767")),
     }
@@ -135,7 +156,7 @@ fn ml(cx: &mut Cx<'_>, v: &Array) -> Result<()> {
 
 fn div(cx: &mut Cx<'_>, v: &Array) -> Result<()> {
     match whole(cx, v, "DIV")? {
-        Some(k @ (0 | 1)) => cx.sys.div = k == 1,
+        Some(k @ (0 | 1)) => cx.sys.settings.div = k == 1,
         _ => return Err(domain("⎕DIV is 0 or 1")),
     }
     Ok(())
@@ -150,11 +171,11 @@ fn fr(cx: &mut Cx<'_>, v: &Array) -> Result<()> {
 }
 
 fn seed(cx: &mut Cx<'_>) -> Result<Array> {
-    if cx.sys.seed == 0 {
+    if cx.sys.settings.seed == 0 {
         let none = cx.vector(vec![])?;
         return cx.collect(&[2], vec![none, Array::num(1.0)], None);
     }
-    cx.vector(vec![cx.sys.seed as f64, 1.0])
+    cx.vector(vec![cx.sys.settings.seed as f64, 1.0])
 }
 
 fn set_seed(cx: &mut Cx<'_>, v: &Array) -> Result<()> {
@@ -170,7 +191,7 @@ fn set_seed(cx: &mut Cx<'_>, v: &Array) -> Result<()> {
         None | Some(Some(_)) if parts.len() < 3 => {}
         _ => return Err(form()),
     }
-    cx.sys.seed = seed as u64;
-    cx.sys.drawn = 0;
+    cx.sys.settings.seed = seed as u64;
+    cx.sys.settings.drawn = 0;
     Ok(())
 }

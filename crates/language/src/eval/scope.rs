@@ -1,0 +1,127 @@
+//! What stands around what the evaluator does: frames, guards that cells decide, rounds of loops.
+//!
+//! A scope is passed down and never written by those inside: `within` makes the inner one, runs, and what was outside
+//! holds again, however the run ended. `attempt` is a run that may be refused; then nothing that it wrote on the tape is
+//! left.
+
+use super::cx::Cx;
+use super::run::Eval;
+use aplomb_ground::error::{Error, Kind, Result};
+use aplomb_values::array::Array;
+
+/// A condition, one boolean a cell, and whether it must hold or must not.
+pub type Condition = (Array, bool);
+
+/// Where the evaluator is.
+#[derive(Clone, Default)]
+pub struct Scope {
+    /// How many frames stand around: nothing may happen once a cell.
+    frames: u32,
+    /// A round of a loop is being recorded: its states have no values.
+    round: bool,
+    /// Conditions on cells under which the evaluator records.
+    conditions: Vec<Condition>,
+    /// No framed runs: cells go one by one.
+    cell_by_cell: bool,
+}
+
+/// What a run is inside of.
+pub enum Inside {
+    /// A frame: all cells at once.
+    Frame,
+    /// One way of a guard that cells decide.
+    Branch(Condition),
+    /// The body of a loop, on states that have no values; its places are cells of a frame. Guards around are not those
+    /// of its cells.
+    LoopBody,
+    /// Cells one after the other, to find which one fails.
+    CellByCell,
+    /// The same place, where the guards that stand were seen to already.
+    Unconditional,
+}
+
+impl Scope {
+    /// Whether what happens now happens for all cells of some frame.
+    pub fn is_framed(&self) -> bool {
+        self.frames > 0
+    }
+
+    pub fn frames(&self) -> u32 {
+        self.frames
+    }
+
+    /// Whether values are asked of states that have none.
+    pub fn in_round(&self) -> bool {
+        self.round
+    }
+
+    /// The guards that cells decide, the outermost first.
+    pub fn conditions(&self) -> &[Condition] {
+        &self.conditions
+    }
+
+    pub fn is_conditional(&self) -> bool {
+        !self.conditions.is_empty()
+    }
+
+    pub fn cell_by_cell(&self) -> bool {
+        self.cell_by_cell
+    }
+
+    fn inner(&self, kind: Inside) -> Scope {
+        let mut inner = self.clone();
+        match kind {
+            Inside::Frame => inner.frames += 1,
+            Inside::Branch(condition) => inner.conditions.push(condition),
+            Inside::LoopBody => {
+                inner.frames += 1;
+                inner.round = true;
+                inner.conditions.clear();
+            }
+            Inside::CellByCell => inner.cell_by_cell = true,
+            Inside::Unconditional => inner.conditions.clear(),
+        }
+        inner
+    }
+}
+
+impl Cx<'_> {
+    /// Runs in an inner scope.
+    pub fn within<T>(&mut self, kind: Inside, run: impl FnOnce(&mut Self) -> T) -> T {
+        let inner = self.sys.scope.inner(kind);
+        let outer = std::mem::replace(&mut self.sys.scope, inner);
+        let done = run(self);
+        self.sys.scope = outer;
+        done
+    }
+}
+
+/// Errors that end whatever was tried: nobody goes another way after them.
+pub fn is_final(e: &Error) -> bool {
+    matches!(e.kind(), Kind::Interrupt | Kind::Internal | Kind::Exit)
+}
+
+impl Eval<'_> {
+    /// Runs in an inner scope.
+    pub fn inside<T>(&mut self, kind: Inside, run: impl FnOnce(&mut Self) -> T) -> T {
+        let inner = self.cx.sys.scope.inner(kind);
+        let outer = std::mem::replace(&mut self.cx.sys.scope, inner);
+        let done = run(self);
+        self.cx.sys.scope = outer;
+        done
+    }
+
+    /// A run that may turn out to be another way's: on an error what it wrote is taken from the tape, and the error says
+    /// why. Errors: those after which there is no other way.
+    pub fn attempt<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<Result<T, Error>> {
+        let mark = self.cx.sys.tape.mark();
+        match run(self) {
+            Ok(made) => Ok(Ok(made)),
+            Err(e) if is_final(&e) => Err(e),
+            Err(e) => {
+                self.cx.sys.tape.roll_back(mark);
+                Ok(Err(e))
+            }
+        }
+    }
+}

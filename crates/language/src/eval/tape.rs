@@ -1,0 +1,132 @@
+//! What was written and not computed: cells in their order, checks among them, runs of frames whose values are pending.
+
+use super::keep::Written;
+use super::operators::frames::Run;
+use aplomb_values::array::Array;
+use aplomb_values::dag::{Cell, Meta, Node};
+use std::collections::HashSet;
+use std::rc::Rc;
+
+/// The tape of a session. Cells are numbered as they are written, so a mark is a number, and what was written since can
+/// be told from what was there.
+#[derive(Clone, Default)]
+pub struct Tape {
+    /// The latest cell's number. It only grows.
+    written: u64,
+    /// Cells that can fail on some value and that nobody has computed yet, in the order in which they were written. They
+    /// outlive their statement: what fails is told before anything that happens later is seen.
+    checks: Vec<Rc<Cell>>,
+    /// Framed runs whose values are pending.
+    runs: Vec<Run>,
+    /// Those of them that a failed evaluation held.
+    suspects: Vec<Run>,
+    /// Where values of this statement are written that evaluations ask for again.
+    again: HashSet<Written>,
+}
+
+/// A place on the tape: behind all that was written before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark(u64);
+
+impl Mark {
+    /// Whether a cell was written behind it.
+    pub fn is_before(self, cell: &Cell) -> bool {
+        cell.seq() > self.0
+    }
+
+    pub fn number(self) -> u64 {
+        self.0
+    }
+}
+
+/// Pending framed runs are looked through once there are so many.
+const RUNS: usize = 16;
+
+impl Tape {
+    /// Writes a cell.
+    pub fn cell(&mut self, node: Node<Array>, meta: Meta) -> Rc<Cell> {
+        self.written += 1;
+        Cell::new(node, meta, self.written)
+    }
+
+    pub fn mark(&self) -> Mark {
+        Mark(self.written)
+    }
+
+    /// What was written behind the mark is no part of the statement.
+    pub fn roll_back(&mut self, to: Mark) {
+        self.checks.retain(|c| !to.is_before(c));
+    }
+
+    /// What was written between two marks is no part of the statement.
+    pub fn cut(&mut self, from: Mark, to: Mark) {
+        self.checks.retain(|c| !from.is_before(c) || to.is_before(c));
+    }
+
+    pub fn check(&mut self, cell: Rc<Cell>) {
+        self.checks.push(cell);
+    }
+
+    /// What can fail and nobody has computed.
+    pub fn checks(&self) -> &[Rc<Cell>] {
+        &self.checks
+    }
+
+    pub fn checks_since(&self, mark: Mark) -> Vec<Rc<Cell>> {
+        self.checks.iter().filter(|c| mark.is_before(c)).cloned().collect()
+    }
+
+    pub fn take_checks(&mut self) -> Vec<Rc<Cell>> {
+        std::mem::take(&mut self.checks)
+    }
+
+    pub fn take_checks_since(&mut self, mark: Mark) -> Vec<Rc<Cell>> {
+        let (later, before) = self.take_checks().into_iter().partition(|c| mark.is_before(c));
+        self.checks = before;
+        later
+    }
+
+    /// These again instead of those that are there.
+    pub fn set_checks(&mut self, checks: Vec<Rc<Cell>>) {
+        self.checks = checks;
+    }
+
+    pub fn drop_checks(&mut self, gone: &HashSet<*const Cell>) {
+        self.checks.retain(|c| !gone.contains(&Rc::as_ptr(c)));
+    }
+
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    pub fn run(&mut self, run: Run) {
+        if self.runs.len() >= RUNS {
+            self.runs.retain(Run::alive);
+        }
+        self.runs.push(run);
+    }
+
+    /// Runs that hold what failed.
+    pub fn suspect(&mut self, suspect: impl Fn(&Run) -> bool) {
+        self.suspects = self.runs.iter().filter(|r| suspect(r)).cloned().collect();
+    }
+
+    pub fn take_suspects(&mut self) -> Vec<Run> {
+        std::mem::take(&mut self.suspects)
+    }
+
+    pub fn set_suspects(&mut self, runs: Vec<Run>) {
+        self.suspects = runs;
+    }
+
+    pub fn again(&mut self) -> &mut HashSet<Written> {
+        &mut self.again
+    }
+
+    /// A statement begins, or has ended.
+    pub fn reset(&mut self) {
+        self.again.clear();
+        self.suspects.clear();
+        self.runs.retain(Run::alive);
+    }
+}
