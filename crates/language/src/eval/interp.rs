@@ -141,7 +141,8 @@ impl Interp {
     pub fn clear(&mut self) {
         let old = std::mem::take(&mut self.sys);
         *self = Interp::default();
-        (self.sys.record_all, self.sys.screen.args, self.sys.screen.view) = (old.record_all, old.args, old.view);
+        (self.sys.record_all, self.sys.screen.args, self.sys.screen.view) =
+            (old.record_all, old.screen.args, old.screen.view);
     }
 
     pub fn snapshot(&self) -> Snapshot {

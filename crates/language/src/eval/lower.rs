@@ -6,7 +6,7 @@
 use super::cx::{Cx, SMALL};
 use aplomb_ground::error::{Error, Result, domain, length, rank, untraced};
 use aplomb_values::array::{Array, Buf, DType, Data, Shape, View, elements};
-use aplomb_values::dag::{Cell, Meta, Node};
+use aplomb_values::dag::{Meta, Node};
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::{Fails, Gives, Op};
 use aplomb_values::prim::scalar;
