@@ -448,6 +448,38 @@ fn bar_14_overlapping_reads_share_a_copy() {
     assert_eq!((near(&apart(255)), near(&apart(256))), (2, 0));
 }
 
+/// BAR-14 by real lines: the block of the sentence is the one of the text, and the rule's block lies around its centre.
+#[test]
+fn bar_14_a_sentence_speaks_of_the_block_that_there_is() {
+    let setup = "a←0.5×⍳9999 ⋄ J←99 99⍴0.5×⍳9801";
+    let of = |how: &[&str], line: &str| {
+        let t = told(how, &[setup, "a J", line]);
+        let text = t.kernels[0].cuda.as_ref().expect("a text").text.clone();
+        (decided(&t, "place")[0].text.clone(), text)
+    };
+    // Golden §4: four neighbours, however they are written. The text has no tile of theirs.
+    let shifts = "0.25×(1⊖J)+(¯1⊖J)+(1⌽J)+¯1⌽J";
+    let drops = "0.25×(1 1↓¯1 ¯1↓1⊖J)+(1 1↓¯1 ¯1↓¯1⊖J)+(1 1↓¯1 ¯1↓1⌽J)+1 1↓¯1 ¯1↓¯1⌽J";
+    for line in [shifts, drops] {
+        let (says, text) = of(&[], line);
+        let told =
+            "a block of 256 (16×16) loads 1024 of it, 320 through shared memory by the rule of 2010, 320 with a halo";
+        assert!(says.contains(told) && !text.contains("near0"), "{says}");
+    }
+    // Where the text has one, the numbers are its own.
+    let (says, text) = of(&["passes=bar2010"], "(1↓a)-¯1↓a");
+    assert!(
+        says.contains("a block of 1024 loads 2048 of it, 1025 through") && text.contains("near0[1025]"),
+        "{says}\n{text}"
+    );
+    let (says, text) = of(&["passes=bar2010"], shifts);
+    let shape = says.split(['(', ')']).find(|part| part.contains('×')).expect("a shape");
+    let (rows, columns) = shape.split_once('×').expect("two axes");
+    let (rows, columns): (usize, usize) = (rows.parse().expect("rows"), columns.parse().expect("columns"));
+    assert_eq!(rows * columns, 1024, "{says}");
+    assert!(text.contains(&format!("near0[{}]", (rows + 2) * (columns + 2))), "{says}\n{text}");
+}
+
 /// VISUAL G1.
 #[test]
 fn g1_every_pass_of_the_four_systems_is_in_the_trace() {

@@ -2,10 +2,11 @@
 
 mod support;
 
+use aplomb::commands::pictures::{self, Dot};
 use aplomb_ground::trace::Trace;
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
-use support::{BLACK_SCHOLES, extras, program, session, traced};
+use support::{BLACK_SCHOLES, extras, program, session, told, traced};
 
 /// Lines of many shapes over A, B, M.
 fn corpus() -> Vec<Trace> {
@@ -213,6 +214,13 @@ fn a_pass_for_graphviz_has_its_edges_launches_breaks_and_shapes() {
                 assert_eq!(found, wanted, "{}\n{text}", trace.statement);
                 let clusters = text.matches("subgraph \"cluster_k").count();
                 assert_eq!(clusters, graph.launches(), "{text}");
+                // What a box says of its uses: the edges that leave it, and the values that it is.
+                for n in graph.nodes.iter().filter(|n| !n.inputs.is_empty()) {
+                    let leaving = found.iter().filter(|e| e.0 == n.id).count();
+                    let uses = leaving + graph.pass.roots.iter().filter(|r| **r == n.id).count();
+                    let says = (uses > 1).then(|| format!("{uses} uses"));
+                    assert_eq!(attribute(&text, n.id, "xlabel"), says, "{}: n{}\n{text}", trace.statement, n.id);
+                }
                 let octagons = text.matches("shape=\"octagon\"").count();
                 let breaks = graph.pass.breaks.len();
                 assert_eq!(octagons, breaks + usize::from(breaks > 0), "{text}");
@@ -225,12 +233,67 @@ fn a_pass_for_graphviz_has_its_edges_launches_breaks_and_shapes() {
     }
 }
 
+/// What a DOT text says of a node under that key.
+fn attribute(text: &str, id: u32, key: &str) -> Option<String> {
+    let line = text.lines().find(|l| l.trim_start().starts_with(&format!("\"n{id}\"[")))?;
+    Some(line.split_once(&format!(" {key}=\""))?.1.split('"').next()?.to_string())
+}
+
 #[test]
 fn lets_for_graphviz_are_the_terms_that_bind_made() {
     for trace in corpus() {
         let text = aplomb_viz::dot::lets(&trace);
-        let lets: usize = trace.passes.iter().filter(|p| p.name == "bind").map(|p| p.lets.len()).sum();
-        assert_eq!(text.matches("label=\"let n").count(), lets, "{}\n{text}", trace.statement);
+        let lets: Vec<u32> =
+            trace.passes.iter().filter(|p| p.name == "bind").flat_map(|p| &p.lets).map(|l| l[1]).collect();
+        assert_eq!(text.matches("label=\"let n").count(), lets.len(), "{}\n{text}", trace.statement);
+        for at in lets {
+            let own = text.lines().filter(|l| l.trim_start().starts_with(&format!("\"n{at}\" -> ")));
+            let times =
+                |l: &str| l.split_once("label=\"×").map_or(1, |(_, n)| n.split('"').next().unwrap().parse().unwrap());
+            let uses: u32 = own.map(times).sum();
+            let label = attribute(&text, at, "label").expect("a label");
+            assert!(
+                label.ends_with(&format!("\\n{uses} uses")),
+                "{}: n{at} {label}, {uses} leave\n{text}",
+                trace.statement
+            );
+        }
+    }
+}
+
+/// A line of several evaluations is one digraph: what follows in a file, no renderer draws.
+#[test]
+fn a_line_for_graphviz_is_one_digraph_with_all_its_evaluations() {
+    let lines = ["a←0.5×⍳3000", "b←a×a", "1+(b>2)/b"];
+    let trace = told(&[], &lines);
+    assert!(trace.segments.len() > 1, "{}", trace.segments.len());
+    for view in [Dot::Pass(None), Dot::Pass(Some("record")), Dot::Launches, Dot::Lets, Dot::Buffers] {
+        let text = pictures::dot(&trace, view).expect("a picture");
+        assert_eq!(text.matches("digraph").count(), 1, "{text}");
+        let nodes = text.lines().filter(|l| l.trim_start().starts_with('"') && l.contains("\"[") && !l.contains("->"));
+        let ids: Vec<&str> = nodes.filter_map(|l| l.split('"').nth(1)).collect();
+        let inputs = trace.nodes.iter().filter(|n| n.kind == "input").map(|n| format!("n{}", n.id)).collect::<Vec<_>>();
+        let computed = ids.iter().filter(|id| !inputs.iter().any(|n| n == **id));
+        let (all, distinct) = (computed.clone().count(), computed.collect::<BTreeSet<_>>().len());
+        assert_eq!(all, distinct, "{text}");
+        if let Dot::Pass(pass) = view {
+            assert_eq!(text.matches("subgraph \"cluster_e").count(), trace.segments.len(), "{text}");
+            for s in 0..trace.segments.len() {
+                let graph = aplomb_viz::find_pass(&trace, s, pass).expect("a pass");
+                assert!(graph.nodes.iter().all(|n| ids.contains(&format!("n{}", n.id).as_str())), "{text}");
+            }
+        }
+    }
+}
+
+/// A gather reads where values say, and no picture claims a place.
+#[test]
+fn a_gather_says_that_values_tell_its_place() {
+    let trace = told(&[], &["a←0.5×⍳3000", "i←?2000⍴3000", "1+a[i]"]);
+    let gathers = trace.nodes.iter().filter(|n| n.kind == "gather");
+    assert!(gathers.clone().count() > 0);
+    for n in gathers {
+        assert_eq!(n.attr.affine.as_deref(), Some("(i)→(…)"), "{n:?}");
     }
 }
 
@@ -344,5 +407,50 @@ fn sentences_name_nodes_as_the_trace_numbers_them() {
             let text = cuda.text.lines().nth(*line as usize - 1).unwrap_or("");
             assert!(!text.contains("//") || text.ends_with(&format!("// n{}", nodes[0])), "{text} {nodes:?}");
         }
+    }
+}
+
+/// Bytes of a launch, of a pass, of a line and of `]time` are one number: what comes from memory once and what goes there.
+#[test]
+fn every_view_of_a_line_tells_the_same_bytes() {
+    let moved = |t: &Trace| t.kernels.iter().map(|k| k.est.r + k.est.w).sum::<u64>();
+    let mut traces = corpus();
+    let lines = [
+        ("A←0.5×300 200⍴⍳60000 ⋄ B←0.25×200 250⍴⍳50000", "A+.×B", 8 * (60_000 + 50_000 + 75_000)),
+        ("a←0.5×⍳3000 ⋄ i←?2000⍴3000", "a[i]", 8 * 2_000 + 2 * 2_000 + 8 * 2_000),
+        ("a←0.5×⍳3000", "(1↓a)+¯1↓a", 8 * (3_000 + 2_999)),
+        ("a←0.5×⍳3000", "2×5↑a", 8 * (5 + 5)),
+        ("a←0.5×⍳3000", "+/3 3⍴a", 8 * (9 + 3)),
+        ("a←0.5×⍳50 ⋄ b←50 60⍴0.5×⍳3000", "a∘.×a", 8 * (50 + 2_500)),
+        ("a←0.5×⍳3000 ⋄ m←3000⍴1 0 0", "+/m/a", 8 * 3_000 + 3_000 + 8),
+        ("a←⌽0.5×⍳3000", "a⍳2 3 4 5⍴a", 0),
+    ];
+    for (setup, line, wanted) in lines {
+        let mut s = session();
+        let names = "a A b B i m".split(' ').filter(|n| setup.contains(&format!("{n}←"))).collect::<Vec<_>>().join(" ");
+        let trace = traced(&mut s, &[setup, &names, line]);
+        if wanted > 0 {
+            assert_eq!(moved(&trace), wanted, "{line}: {:?}", trace.kernels);
+        }
+        // The same line as it runs where nobody looks: `]time`.
+        let mut heard = support::Heard::default();
+        let code = line.to_string();
+        s.handle(aplomb_ground::protocol::Request::Execute { code, name: "line".into(), silent: true }, &mut heard);
+        let spent = s.spent();
+        if spent.launches > 0 {
+            let told = s.trace_of(None).expect("a trace");
+            assert_eq!((moved(&told), told.kernels.len()), (spent.bytes, spent.launches), "{line}");
+            // One run: its time is the one that is told, and no other was made.
+            assert_eq!(told.times["launch_ms"], spent.launch_ms, "{line}");
+            assert_eq!(s.trace_of(None).expect("a trace").kernels, told.kernels, "{line}");
+        }
+        traces.push(trace);
+    }
+    for trace in traces {
+        let last = trace.segments.iter().map(|s| trace.passes[s.passes[1] as usize - 1].bytes).sum::<u64>();
+        assert_eq!(moved(&trace), last, "{}: {:?}", trace.statement, trace.kernels);
+        let bytes = aplomb_viz::figures::find("bytes").expect("a figure");
+        assert_eq!((bytes.of)(&trace), last);
+        assert!(trace.kernels.iter().all(|k| k.est.loads >= k.est.r), "{}", trace.statement);
     }
 }

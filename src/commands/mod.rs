@@ -101,7 +101,12 @@ pub static COMMANDS: &[Command] = &[
          recomputed shared fused bytes evaluations.",
         tools::why,
     ),
-    row("]kernels", "[kN] [EXPR]", "The launches as a table.", tools::kernels),
+    row(
+        "]kernels",
+        "[kN] [EXPR]",
+        "The launches as a table. Reads are bytes from memory, each element once a launch.",
+        tools::kernels,
+    ),
     row("]cuda", "[kN] [EXPR]", "The text that a GPU would run, one line a node.", tools::cuda),
     row("]ptx", "[kN] [EXPR]", "What NVRTC makes of that text, each instruction under its line.", device::ptx),
     row(
@@ -132,7 +137,7 @@ pub static COMMANDS: &[Command] = &[
         "The graph for Graphviz; a last word that ends in .dot is the file.",
         tools::dot,
     ),
-    row("]time", "[EXPR]", "What the last line, or an expression, took.", tools::time),
+    row("]time", "[EXPR]", "What the last line, or an expression, took. ]why tells of the same run.", tools::time),
     row(
         "]assert",
         "PROMISE, … [: EXPR]",

@@ -3,7 +3,7 @@
 use aplomb_ground::protocol::{HTML, MimeBundle, SVG, TRACE};
 use aplomb_ground::trace::Trace;
 use aplomb_viz::svg::{self, Panel};
-use aplomb_viz::{Graph, dot, find_pass, list, tables, text, why};
+use aplomb_viz::{Graph, dot, find_pass, heading, list, nothing, tables, text, why};
 use unicode_width::UnicodeWidthStr;
 
 /// Each evaluation by `each`, headed where there are several.
@@ -80,10 +80,6 @@ pub fn forms(trace: &Trace, pass: Option<&str>, fold: Option<bool>) -> MimeBundl
     small.map(|(kind, text)| (kind.to_string(), text)).collect()
 }
 
-fn heading(trace: &Trace, segment: usize) -> String {
-    format!("evaluation {} of {}, for {}", segment + 1, trace.segments.len(), trace.segments[segment].why)
-}
-
 pub fn listed(trace: &Trace, pass: Option<&str>) -> Result<String, String> {
     segments(trace, pass, list::list)
 }
@@ -125,11 +121,14 @@ pub enum Dot<'a> {
     Buffers,
 }
 
-/// Graphviz text: of a pass one graph an evaluation, of the rest one in all.
+/// Graphviz text: one digraph.
 pub fn dot(trace: &Trace, view: Dot) -> Result<String, String> {
     let last = trace.segments.len().max(1);
     match view {
-        Dot::Pass(pass) => (0..last).map(|k| find_pass(trace, k, pass).map(|g| dot::graph(&g))).collect(),
+        Dot::Pass(pass) => {
+            let all: Result<Vec<Graph>, String> = (0..last).map(|k| find_pass(trace, k, pass)).collect();
+            Ok(dot::graphs(&all?))
+        }
         Dot::Launches => Ok(dot::kernels(trace)),
         Dot::Lets => Ok(dot::lets(trace)),
         Dot::Buffers => Ok(dot::buffers(trace)),
@@ -151,9 +150,7 @@ pub fn cuda(trace: &Trace, which: Option<&str>) -> Result<String, String> {
         (true, Some(which)) if !trace.kernels.is_empty() => {
             Err(format!("no launch is called {which}; there are {}", names()))
         }
-        (true, _) => {
-            Err("this line launched nothing: its values were ready, or its functions are not compiled yet".into())
-        }
+        (true, _) => Err(format!("this line launched nothing: {}", nothing(trace))),
     }
 }
 

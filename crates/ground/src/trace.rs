@@ -35,7 +35,8 @@ pub struct Trace {
     pub diagnostics: Vec<Diagnostic>,
     /// How often each rule fired.
     pub rules: BTreeMap<String, u32>,
-    /// `front_ms`, `launch_ms`; on a GPU `nvrtc_ms`, how many kernels were `compiled` or found (`memory_hits`,
+    /// `front_ms`, `launch_ms`, of the run that is told; where several were compared, how many `runs`, whose least is told,
+    /// and how far from it half of them are at most (`spread_ms`); on a GPU `nvrtc_ms`, how many kernels were `compiled` or found (`memory_hits`,
     /// `disk_hits`), and bytes moved (`up_bytes`, `down_bytes`; `kept_bytes` were there). Empty in canonical form.
     pub times: BTreeMap<String, f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,7 +109,8 @@ pub struct NodeRecord {
     pub from: Vec<u32>,
     /// Index into `passes` of the pass that made it.
     pub born: u32,
-    /// Live edges into it in its last pass, a root counting one.
+    /// How often it is used after the last pass: operands that are it, of nodes alive, and once for each value that it is.
+    /// 0: it is there no more.
     pub uses: u32,
 }
 
@@ -147,7 +149,7 @@ pub struct PassRecord {
     pub breaks: Vec<BreakRecord>,
     /// Launches after this pass: for each, the nodes it computes.
     pub launches: Vec<Vec<u32>>,
-    /// Live nodes, bytes moved by the launches, flops, after this pass.
+    /// Live nodes, bytes that the launches move (as `Estimate`'s `r` and `w`), flops, after this pass.
     pub live: u32,
     pub bytes: u64,
     pub flops: u64,
@@ -311,9 +313,12 @@ pub struct SpreadRecord {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// Bytes read and written.
+    /// Bytes from memory and to it: the distinct elements of each buffer once, of reads by values at most so many.
     pub r: u64,
     pub w: u64,
+    /// Bytes that all points load, each load for itself: what caches and shared memory serve is among them.
+    #[serde(default)]
+    pub loads: u64,
     pub flops: u64,
     /// On the device model of `config.arch`, and on this CPU's model.
     pub us: f64,

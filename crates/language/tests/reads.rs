@@ -119,6 +119,52 @@ fn a_chain_of_transforms_is_one_read() {
     assert!(affine * 2 > CHAINS, "{affine} of {CHAINS} offsets are affine");
 }
 
+/// The places of a source that a read meets, each once.
+fn met(read: &Read, from: &[usize], out: &[usize]) -> usize {
+    let mut place = vec![0; out.len()];
+    let mut all: Vec<i64> = Vec::new();
+    for i in 0..elements(out) {
+        unravel(i, out, &mut place);
+        if read.tests.iter().all(|t| (t.lo..t.hi).contains(&t.ix.at(&place))) {
+            all.push(linear(&read.ix, from, out).at(&place));
+        }
+    }
+    all.sort();
+    all.dedup();
+    all.len()
+}
+
+/// What a figure of bytes counts: never fewer than a launch meets, and for most reads no more.
+#[test]
+fn distinct_elements_of_a_read_are_those_it_meets() {
+    let (mut exact, mut all) = (0, 0);
+    for seed in 0..6_000 {
+        let mut dice = Dice(seed);
+        let first: Vec<usize> = (0..1 + dice.roll(3)).map(|_| 1 + dice.roll(5)).collect();
+        let (mut shape, mut whole) = (first.clone(), Read::identity(first.len()));
+        for _ in 0..1 + dice.roll(3) {
+            let (out, read) = transform(&mut dice, &shape);
+            whole = whole.after(&read, &out);
+            shape = out;
+        }
+        let (told, true_one) = (whole.distinct(&first, &shape) as usize, met(&whole, &first, &shape));
+        let what = format!("seed {seed}: {told} of {true_one} in {first:?}, {}", whole.text(shape.len()));
+        assert!(true_one <= told && told <= elements(&first).min(elements(&shape)), "{what}");
+        (exact, all) = (exact + usize::from(told == true_one), all + 1);
+    }
+    assert!(exact * 10 > all * 9, "{exact} of {all} are exact");
+    // A product's operands: each in two of three loops.
+    let read = |axes: &[usize]| Read::new(axes.iter().map(|k| Ix::axis(*k)));
+    let loops = [300, 250, 200];
+    assert_eq!(read(&[0, 2]).distinct(&[300, 200], &loops), 60_000);
+    assert_eq!(read(&[2, 1]).distinct(&[200, 250], &loops), 50_000);
+    // A diagonal, every second element, and what only values tell.
+    assert_eq!(read(&[0, 0]).distinct(&[9, 9], &[9]), 9);
+    assert_eq!(Read::new([Ix::axis(0).times(2)]).distinct(&[100], &[50]), 50);
+    assert_eq!(Read::anywhere(1).distinct(&[100], &[7]), 7);
+    assert_eq!(Read::anywhere(1).distinct(&[5], &[7]), 5);
+}
+
 #[test]
 fn a_transposed_ravel_is_one_linear_read() {
     // ,⍉6 10⍴A of 60 items: 10*(x mod 6) + x div 6.

@@ -9,8 +9,10 @@
 mod math;
 pub mod product;
 pub mod tiling;
+mod traffic;
 
 pub use math::{Math, Order};
+pub use traffic::Traffic;
 
 use aplomb_values::array::{DType, Shape};
 use aplomb_values::body::{self, Rounds};
@@ -227,18 +229,6 @@ impl Plan {
     /// These launches of it, for these roots.
     pub fn part(&self, launches: Vec<Launch>, roots: Vec<BufId>) -> Plan {
         Plan { buffers: self.buffers.clone(), launches, roots, ..*self }
-    }
-
-    /// Bytes of the buffers that launches read and write, each once a launch.
-    pub fn bytes(&self) -> u64 {
-        let of = |l: &Launch| {
-            let mut read: Vec<BufId> = l.loads.iter().map(|x| x.buf).collect();
-            read.sort();
-            read.dedup();
-            let written = l.stores.iter().chain(&l.after_stores).map(|s| s.buf);
-            read.into_iter().chain(written).map(|id| self.buffer(id).bytes()).sum::<u64>()
-        };
-        self.launches.iter().map(of).sum()
     }
 
     pub fn buffer(&self, id: BufId) -> &Buffer {

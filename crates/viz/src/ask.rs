@@ -4,6 +4,7 @@
 //! Rows: G21. Nodes are in `why`.
 
 use crate::figures::{FIGURES, temporaries};
+use crate::graph::nothing;
 use crate::promise::{Reason, reasons};
 use crate::why::{count, launch, sentence, still_holds, wrapped};
 use aplomb_ground::error::bytes;
@@ -85,7 +86,7 @@ fn with_switch(trace: &Trace, r: &Reason) -> String {
 
 fn launches(trace: &Trace) -> Vec<String> {
     if trace.segments.is_empty() {
-        return vec!["no launch: the values were ready, or the functions are not compiled yet".into()];
+        return vec![format!("no launch: {}", nothing(trace))];
     }
     let mut out = vec![count(trace.kernels.len(), "launch")];
     out.extend(reasons(trace).iter().take(MOST).map(|r| with_switch(trace, r)));

@@ -2,10 +2,10 @@
 //!
 //! Rows: VISUAL §2 (S3), G19. Nodes are matched by content hash, so runs, switches and versions compare. Deterministic.
 
-use crate::figures::{FIGURES, Figure, temporaries};
+use crate::figures::{FIGURES, Figure, launches_us, spread_us, temporaries};
 use crate::graph::{Graph, find_pass};
 use crate::tables::grid;
-use crate::why::{measured, sentence, still_holds, wrapped};
+use crate::why::{sentence, still_holds, wrapped};
 use aplomb_ground::error::{bytes, time};
 use aplomb_ground::trace::{NodeRecord, Trace};
 use std::collections::BTreeMap;
@@ -13,11 +13,13 @@ use std::collections::BTreeMap;
 /// The whole comparison. `width` is that of the terminal.
 pub fn traces(a: &Trace, b: &Trace, width: usize) -> String {
     let mut rows: Vec<Row> = FIGURES.iter().map(|f| Row::new(f.name, (f.of)(a), (f.of)(b), f.show)).collect();
-    if let (Some(x), Some(y)) = (measured(a), measured(b)) {
+    if let (Some(x), Some(y)) = (launches_us(a), launches_us(b)) {
         rows.push(Row::new("time", x.max(0.0) as u64, y.max(0.0) as u64, |us| time(us as f64)));
     }
     let mut out = format!("before  {}\nafter   {}\n", title(a), title(b));
-    out += &table(&rows);
+    out += table(&rows).trim_end();
+    // Behind the last row, which is the time's.
+    out += &noise(a, b).map_or("\n".into(), |says| format!("   {says}\n"));
     if let (Some(x), Some(y)) = (&a.result, &b.result) {
         out += if x == y { "the value is the same\n" } else { "THE VALUE IS ANOTHER\n" };
     }
@@ -36,6 +38,15 @@ pub fn traces(a: &Trace, b: &Trace, width: usize) -> String {
         }))
     };
     out + &sections(&decided(a), &decided(b), ["decided no more", "decided now"], width)
+}
+
+/// Where two times are as near to each other as runs of one side are: that, in words.
+fn noise(a: &Trace, b: &Trace) -> Option<String> {
+    let apart = (launches_us(a)? - launches_us(b)?).abs();
+    let ((n, x), (m, y)) = (spread_us(a)?, spread_us(b)?);
+    let says =
+        || format!("no difference measured: half of {} runs of each are up to {} apart", n.min(m), time(x.max(y)));
+    (apart <= x.max(y)).then(says)
 }
 
 /// Two passes of the first evaluation. Errors: no such pass, nothing compiled.
@@ -169,4 +180,31 @@ fn sections(a: &Tally, b: &Tally, heads: [&str; 2], width: usize) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aplomb_ground::trace::{LaunchRecord, Measured};
+
+    fn ran(least: f64, spread: f64) -> Trace {
+        let meas = Some(Measured { us: least * 1e3, n: 1, ..Measured::default() });
+        let times = [("launch_ms", least), ("spread_ms", spread), ("runs", 7.0)];
+        Trace {
+            kernels: vec![LaunchRecord { meas, ..LaunchRecord::default() }],
+            times: times.map(|(key, value)| (key.to_string(), value)).into(),
+            ..Trace::of("x")
+        }
+    }
+
+    #[test]
+    fn times_nearer_than_their_runs_are_no_difference() {
+        let says = traces(&ran(2.0, 0.5), &ran(2.4, 0.1), 80);
+        assert!(says.contains("no difference measured: half of 7 runs of each are up to 500 µs apart"), "{says}");
+        let says = traces(&ran(2.0, 0.1), &ran(2.4, 0.1), 80);
+        assert!(!says.contains("no difference") && says.contains("+400 µs"), "{says}");
+        // One run has no spread, and nothing is claimed of it.
+        let once = |least| Trace { times: [("launch_ms".to_string(), least)].into(), ..ran(least, 0.0) };
+        assert!(!traces(&once(2.0), &once(2.1), 80).contains("measured"));
+    }
 }

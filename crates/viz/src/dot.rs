@@ -4,8 +4,10 @@
 //! quoted here. No other place knows looks; the legend prints the rows that a picture used. Deterministic.
 
 use crate::Graph;
+use crate::figures;
+use crate::why::count;
 use aplomb_ground::error::bytes;
-use aplomb_ground::trace::{NodeRecord, Trace};
+use aplomb_ground::trace::{NodeRecord, Segment, Trace};
 use graphviz_rust::dot_structures::{
     Attribute, Edge, EdgeTy, Graph as Dot, GraphAttributes, Id, Node, NodeId, Stmt, Subgraph, Vertex,
 };
@@ -90,8 +92,34 @@ fn defaults() -> Vec<Stmt> {
 
 /// A pass: nodes, breaks as octagons behind what they keep, launches as clusters, a legend of the shapes used.
 pub fn graph(graph: &Graph) -> String {
+    graphs(std::slice::from_ref(graph))
+}
+
+/// The same of the evaluations of a line: one digraph, for what follows the first in a file no renderer draws. Each is a
+/// cluster where there are several; ids count on through a line, so none is there twice.
+pub fn graphs(all: &[Graph]) -> String {
     let mut used: BTreeSet<&str> = BTreeSet::new();
     let mut stmts = defaults();
+    for graph in all {
+        let own = evaluation(graph, &mut used);
+        match all.len() {
+            1 => stmts.extend(own),
+            _ => stmts.push(step(graph.trace, graph.segment, own)),
+        }
+    }
+    stmts.push(legend(&used));
+    print(stmts)
+}
+
+/// The cluster of an evaluation among several.
+fn step(trace: &Trace, segment: &Segment, stmts: Vec<Stmt>) -> Stmt {
+    let mut body = vec![set("label", &crate::heading(trace, segment.id as usize)), set("style", "dotted")];
+    body.extend(stmts);
+    cluster(&format!("cluster_e{}", segment.id), body)
+}
+
+fn evaluation(graph: &Graph, used: &mut BTreeSet<&'static str>) -> Vec<Stmt> {
+    let mut stmts = Vec::new();
     // Nodes stand in the launch that keeps them, or in none.
     let mut inside: Vec<Vec<Stmt>> = vec![Vec::new(); graph.launches()];
     let homes = homes(graph);
@@ -116,7 +144,7 @@ pub fn graph(graph: &Graph) -> String {
     for (k, list) in inside.into_iter().enumerate() {
         let mut body = vec![set("label", &launch_label(graph, k)), set("style", "rounded")];
         body.extend(list);
-        stmts.push(cluster(&format!("cluster_k{k}"), body));
+        stmts.push(cluster(&format!("cluster_k{}_{k}", graph.segment.id), body));
     }
     for n in &graph.nodes {
         for (slot, a) in n.inputs.iter().enumerate() {
@@ -133,8 +161,7 @@ pub fn graph(graph: &Graph) -> String {
             stmts.push(edge(&from, &format!("n{}", n.id), looks));
         }
     }
-    stmts.push(legend(&used));
-    print(stmts)
+    stmts
 }
 
 /// Thicker for more bytes: one point a factor of ten beyond a kilobyte.
@@ -184,9 +211,10 @@ fn attributes(graph: &Graph, n: &NodeRecord) -> Vec<Attribute> {
     if let Some([source, start, end]) = n.span.first() {
         out.push(attribute("URL", &format!("src:{source}:{start}-{end}")));
     }
-    if n.uses > 1 && !n.inputs.is_empty() {
+    let uses = graph.uses(n.id);
+    if uses > 1 && !n.inputs.is_empty() {
         out.extend(SHARED.iter().map(|(key, value)| attribute(key, value)));
-        out.push(attribute("xlabel", &format!("×{} uses", n.uses)));
+        out.push(attribute("xlabel", &count(uses as usize, "use")));
     }
     out
 }
@@ -202,7 +230,7 @@ fn launch_label(graph: &Graph, k: usize) -> String {
     let is_last = graph.pass.id + 1 == graph.segment.passes[1];
     match graph.trace.kernels.get(at).filter(|_| is_last) {
         Some(l) => {
-            let moved = bytes(l.est.r + l.est.w);
+            let moved = bytes(figures::moved(l));
             format!("{} · {}×{} · {moved} · {:.0} µs est.", l.name, l.launch.grid[0], l.launch.block[0], l.est.us)
         }
         None => format!("k{at}"),
@@ -246,25 +274,31 @@ pub fn lets(trace: &Trace) -> String {
         let passes = &trace.passes[segment.passes[0] as usize..segment.passes[1] as usize];
         let Some(pass) = passes.iter().find(|p| p.name == "bind") else { continue };
         let graph = Graph::new(trace, segment, pass);
-        let mut term = Terms { graph: &graph, bound: pass.lets.iter().map(|l| l[1]).collect(), reads: Vec::new() };
+        let term = Terms { graph: &graph, bound: pass.lets.iter().map(|l| l[1]).collect() };
+        let mut own = Vec::new();
         for [level, at] in &pass.lets {
             let Some(n) = graph.node(*at) else { continue };
             used.insert("let");
-            let text = term.body(n);
-            let label = format!("let {} at level {level}\n{}\n×{} uses", named(n), short(&text), n.uses);
+            let text = term.spelled(n, &mut { WRITTEN });
+            let uses = count(graph.uses(*at) as usize, "use");
+            let label = format!("let {} at level {level}\n{}\n{uses}", named(n), short(&text));
             let mut looks = vec![attribute("shape", look("let").shape), attribute("label", &label)];
             looks.extend([attribute("id", &format!("n{at}")), attribute("tooltip", &text)]);
             looks.extend(SHARED.iter().map(|(key, value)| attribute(key, value)));
-            stmts.push(node(&format!("n{at}"), looks));
-            term.wire(&format!("n{at}"), &mut stmts, &mut used);
+            own.push(node(&format!("n{at}"), looks));
+            term.wire(&n.inputs, &format!("n{at}"), &mut own, &mut used);
         }
         for (k, root) in pass.roots.iter().enumerate() {
-            let text = term.of(*root);
+            let text = term.written(*root, &mut { WRITTEN });
             let id = format!("value{}_{k}", segment.id);
             let looks = [("shape", "octagon"), ("label", &format!("value\n{}", short(&text))), ("tooltip", &text)];
             used.insert("break");
-            stmts.push(node(&id, looks.iter().map(|(key, value)| attribute(key, value)).collect()));
-            term.wire(&id, &mut stmts, &mut used);
+            own.push(node(&id, looks.iter().map(|(key, value)| attribute(key, value)).collect()));
+            term.wire(&[*root], &id, &mut own, &mut used);
+        }
+        match trace.segments.len() {
+            1 => stmts.extend(own),
+            _ => stmts.push(step(trace, segment, own)),
         }
     }
     stmts.push(legend(&used));
@@ -278,8 +312,6 @@ const SHARED: &[(&str, &str)] = &[("style", "filled"), ("fillcolor", "#ffd37a"),
 struct Terms<'a> {
     graph: &'a Graph<'a>,
     bound: BTreeSet<u32>,
-    /// Bound terms and inputs that the term written last reads, in order.
-    reads: Vec<u32>,
 }
 
 /// Characters of a term; the rest is left out.
@@ -297,28 +329,21 @@ fn named(n: &NodeRecord) -> String {
 const WRITTEN: usize = 400;
 
 impl Terms<'_> {
-    fn of(&mut self, at: u32) -> String {
-        self.reads.clear();
-        let mut left = WRITTEN;
-        self.written(at, &mut left)
+    /// Where a term ends: an input, or what has a let.
+    fn is_leaf(&self, n: &NodeRecord) -> bool {
+        n.kind == "input" || self.bound.contains(&n.id)
     }
 
-    fn body(&mut self, n: &NodeRecord) -> String {
-        self.reads.clear();
-        let mut left = WRITTEN;
-        self.spelled(n, &mut left)
-    }
-
-    fn written(&mut self, at: u32, left: &mut usize) -> String {
+    /// `left` is how many nodes are still written out.
+    fn written(&self, at: u32, left: &mut usize) -> String {
         let Some(n) = self.graph.node(at) else { return String::new() };
-        if n.kind == "input" || self.bound.contains(&at) {
-            self.reads.push(at);
+        if self.is_leaf(n) {
             return n.name.clone().unwrap_or_else(|| format!("n{at}"));
         }
         if n.inputs.is_empty() { n.op.clone() } else { format!("({})", self.spelled(n, left)) }
     }
 
-    fn spelled(&mut self, n: &NodeRecord, left: &mut usize) -> String {
+    fn spelled(&self, n: &NodeRecord, left: &mut usize) -> String {
         if *left == 0 {
             return "…".into();
         }
@@ -331,11 +356,28 @@ impl Terms<'_> {
         }
     }
 
-    /// One edge a term read, with how often where that is not once; inputs appear when they are first read.
-    fn wire(&self, to: &str, stmts: &mut Vec<Stmt>, used: &mut BTreeSet<&'static str>) {
-        let mut times: BTreeMap<u32, usize> = BTreeMap::new();
-        self.reads.iter().for_each(|r| *times.entry(*r).or_default() += 1);
-        for (from, n) in times {
+    /// How often the term of these operands reads each of its leaves, also where its text is cut off.
+    fn reads(&self, operands: &[u32]) -> BTreeMap<u32, u64> {
+        let (mut reads, mut open): (BTreeMap<u32, u64>, BTreeMap<u32, u64>) = Default::default();
+        operands.iter().for_each(|a| *open.entry(*a).or_default() += 1);
+        // Operands have smaller ids, so what is taken last has been met by all that read it.
+        while let Some((at, times)) = open.pop_last() {
+            let Some(n) = self.graph.node(at) else { continue };
+            if self.is_leaf(n) {
+                reads.insert(at, times);
+                continue;
+            }
+            for a in &n.inputs {
+                let all = open.entry(*a).or_default();
+                *all = all.saturating_add(times);
+            }
+        }
+        reads
+    }
+
+    /// One edge a leaf read, with how often where that is not once; inputs appear when they are first read.
+    fn wire(&self, operands: &[u32], to: &str, stmts: &mut Vec<Stmt>, used: &mut BTreeSet<&'static str>) {
+        for (from, n) in self.reads(operands) {
             if let Some(input) = self.graph.node(from).filter(|x| x.kind == "input") {
                 used.insert("input");
                 let looks = [("shape", look("input").shape), ("label", &named(input)), ("id", &format!("n{from}"))];

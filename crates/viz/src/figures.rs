@@ -2,7 +2,7 @@
 
 use crate::graph::find_pass;
 use aplomb_ground::error::bytes;
-use aplomb_ground::trace::{BufferRecord, Trace};
+use aplomb_ground::trace::{BufferRecord, LaunchRecord, Trace};
 
 /// A number of a trace. Fewer is better in every row.
 pub struct Figure {
@@ -17,8 +17,8 @@ pub static FIGURES: &[Figure] = &[
     Figure { name: "launches", says: "loops that run", of: |t| t.kernels.len() as u64, show: plain },
     Figure {
         name: "bytes",
-        says: "bytes that launches read and write",
-        of: |t| t.kernels.iter().map(|k| k.est.r.saturating_add(k.est.w)).fold(0, u64::saturating_add),
+        says: "bytes between launches and memory: what a launch reads of an array counts once",
+        of: |t| t.kernels.iter().map(moved).fold(0, u64::saturating_add),
         show: bytes,
     },
     Figure {
@@ -36,6 +36,23 @@ pub static FIGURES: &[Figure] = &[
     Figure { name: "nodes", says: "nodes that compute", of: |t| nodes(t) as u64, show: plain },
     Figure { name: "evaluations", says: "steps in which the line ran", of: |t| t.segments.len() as u64, show: plain },
 ];
+
+/// Bytes that a launch moves: what it reads from memory and writes to it.
+pub fn moved(k: &LaunchRecord) -> u64 {
+    k.est.r.saturating_add(k.est.w)
+}
+
+/// Microseconds in launches, of the run that the trace tells, the least of several; None: it was not run.
+pub fn launches_us(trace: &Trace) -> Option<f64> {
+    let all: Vec<f64> = trace.kernels.iter().filter_map(|k| k.meas.as_ref().map(|m| m.us)).collect();
+    let whole = trace.times.get("launch_ms").map(|ms| ms * 1e3);
+    (!all.is_empty()).then(|| whole.unwrap_or_else(|| all.iter().sum()))
+}
+
+/// How many runs that time is the least of, and how far from it half of them are at most; None: it is one run's.
+pub fn spread_us(trace: &Trace) -> Option<(usize, f64)> {
+    Some((*trace.times.get("runs")? as usize, trace.times.get("spread_ms")? * 1e3))
+}
 
 fn plain(n: u64) -> String {
     n.to_string()

@@ -14,14 +14,27 @@ pub struct Graph<'a> {
     launch: BTreeMap<u32, u32>,
     kept: BTreeSet<u32>,
     roots: BTreeSet<u32>,
+    /// For each live node, by its place.
+    uses: Vec<u32>,
 }
+
+/// Why a line has no launch: what its functions did instead, as the evaluator told it.
+pub fn nothing(trace: &Trace) -> String {
+    let told: Vec<&str> = trace.diagnostics.iter().map(|d| d.text.as_str()).collect();
+    match told.split_at_checked(REASONS) {
+        _ if told.is_empty() => "its values are single numbers or were ready".into(),
+        Some((first, more)) if !more.is_empty() => format!("{}; and {} more", first.join("; "), more.len()),
+        _ => told.join("; "),
+    }
+}
+
+/// So many are told.
+const REASONS: usize = 4;
 
 /// The pass of a name or number in a segment; the last one without.
 pub fn find_pass<'a>(trace: &'a Trace, segment: usize, pass: Option<&str>) -> Result<Graph<'a>, String> {
-    let segment = trace
-        .segments
-        .get(segment)
-        .ok_or("nothing was compiled for this line: its values were ready, or its functions are not compiled yet")?;
+    let segment =
+        trace.segments.get(segment).ok_or_else(|| format!("nothing was compiled for this line: {}", nothing(trace)))?;
     let passes = &trace.passes[segment.passes[0] as usize..segment.passes[1] as usize];
     let found = match pass {
         None => passes.last(),
@@ -32,6 +45,12 @@ pub fn find_pass<'a>(trace: &'a Trace, segment: usize, pass: Option<&str>) -> Re
     let names = || passes.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(" ");
     let pass = found.ok_or_else(|| format!("no pass is called {}; there are {}", pass.unwrap_or(""), names()))?;
     Ok(Graph::new(trace, segment, pass))
+}
+
+/// How an evaluation is headed where a line has several.
+pub fn heading(trace: &Trace, segment: usize) -> String {
+    let why = trace.segments.get(segment).map_or("", |s| &s.why);
+    format!("evaluation {} of {}, for {why}", segment + 1, trace.segments.len())
 }
 
 impl<'a> Graph<'a> {
@@ -47,14 +66,17 @@ impl<'a> Graph<'a> {
             }
         }
         let nodes: Vec<&NodeRecord> = all.iter().zip(&live).filter(|(_, l)| **l).map(|(n, _)| n).collect();
-        let place = nodes.iter().enumerate().map(|(k, n)| (n.id, k)).collect();
+        let place: BTreeMap<u32, usize> = nodes.iter().enumerate().map(|(k, n)| (n.id, k)).collect();
+        let mut uses = vec![0; nodes.len()];
+        let read = nodes.iter().flat_map(|n| &n.inputs).chain(&pass.roots);
+        read.filter_map(|a| place.get(a)).for_each(|k| uses[*k] += 1);
         let mut launch = BTreeMap::new();
         for (k, group) in pass.launches.iter().enumerate() {
             launch.extend(group.iter().map(|n| (*n, segment.kernels[0] + k as u32)));
         }
         let kept = pass.breaks.iter().map(|b| b.node).collect();
         let roots = pass.roots.iter().copied().collect();
-        Graph { trace, pass, segment, nodes, place, launch, kept, roots }
+        Graph { trace, pass, segment, nodes, place, launch, kept, roots, uses }
     }
 
     pub fn node(&self, id: u32) -> Option<&'a NodeRecord> {
@@ -63,6 +85,12 @@ impl<'a> Graph<'a> {
 
     pub fn index(&self, id: u32) -> Option<usize> {
         self.place.get(&id).copied()
+    }
+
+    /// How often a node is used after this pass: operands that are it, of nodes alive, and once for each value that it is.
+    /// Every picture, list and sentence that counts uses asks here.
+    pub fn uses(&self, id: u32) -> u32 {
+        self.index(id).map_or(0, |k| self.uses[k])
     }
 
     /// Whether a node is written to memory after this pass.

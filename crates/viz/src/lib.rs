@@ -21,4 +21,4 @@ pub mod tables;
 pub mod text;
 pub mod why;
 
-pub use graph::{Graph, find_pass};
+pub use graph::{Graph, find_pass, heading, nothing};

@@ -1,6 +1,7 @@
 //! The graph as a list: a line a node. For narrow terminals, pipes and screen readers; complete by itself.
 
 use crate::Graph;
+use crate::why::count;
 
 /// Numbers, operations, operands, types, launches, names.
 pub fn list(graph: &Graph) -> String {
@@ -10,8 +11,8 @@ pub fn list(graph: &Graph) -> String {
         let shape: Vec<String> = n.shape.iter().map(usize::to_string).collect();
         let mut notes = Vec::new();
         notes.extend(n.name.clone());
-        if n.uses > 1 {
-            notes.push(format!("used {}×", n.uses));
+        if graph.uses(n.id) > 1 {
+            notes.push(count(graph.uses(n.id) as usize, "use"));
         }
         if let Some(affine) = &n.attr.affine {
             notes.push(affine.clone());

@@ -4,6 +4,7 @@
 //! written and which switch would change it.
 
 use crate::figures::{self, FIGURES, Figure, temporaries};
+use crate::graph::nothing;
 use crate::why::{count, family, named, still_holds};
 use aplomb_ground::trace::{DecisionRecord, Trace};
 
@@ -145,7 +146,7 @@ fn headed(promise: &str, found: &str) -> String {
 
 fn bare(trace: &Trace, mut says: String) -> Box<Broken> {
     if trace.segments.is_empty() {
-        says += "; the values were ready, or the functions are not compiled yet";
+        says += &format!("; {}", nothing(trace));
     }
     Box::new(Broken { says, at: Vec::new(), hint: "]why tells what ran".into() })
 }

@@ -5,6 +5,7 @@
 //! part a fixed number of nodes back, or what all of them read (an unrolled loop). A chain is nodes that only hand on. Twins
 //! are runs of nodes that differ in what they read alone, as calls of one function do; each is a box of its own.
 
+use crate::figures::moved;
 use crate::graph::Graph;
 use aplomb_ground::error::bytes;
 use aplomb_ground::trace::{NodeRecord, Segment, Trace};
@@ -171,7 +172,7 @@ impl Sketch {
         for k in &trace.kernels[segment.kernels[0] as usize..segment.kernels[1] as usize] {
             out.operands.push(k.inputs.iter().filter_map(|b| holder.get(b).copied()).collect());
             let domain: Vec<String> = k.domain.iter().map(usize::to_string).collect();
-            out.texts.push(format!("[[k{} {} {}, {}]]", k.id, k.skeleton, domain.join(" "), bytes(k.est.r + k.est.w)));
+            out.texts.push(format!("[[k{} {} {}, {}]]", k.id, k.skeleton, domain.join(" "), bytes(moved(k))));
             out.ids.push(k.body.clone());
             holder.extend(k.out.iter().map(|b| (*b, out.texts.len() - 1)));
         }

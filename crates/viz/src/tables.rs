@@ -159,7 +159,7 @@ pub fn evaluations(trace: &Trace) -> String {
     let mut rows = vec![words(&["", "for", "nodes", "launches", "moved", "cpu"])];
     for s in &trace.segments {
         let kernels = &trace.kernels[s.kernels[0] as usize..s.kernels[1] as usize];
-        let moved = kernels.iter().map(|k| k.est.r.saturating_add(k.est.w)).fold(0, u64::saturating_add);
+        let moved = kernels.iter().map(crate::figures::moved).fold(0, u64::saturating_add);
         let ran: Option<f64> = kernels.iter().map(|k| k.meas.as_ref().map(|m| m.us)).sum();
         rows.push(vec![
             (s.id + 1).to_string(),

@@ -2,7 +2,8 @@
 //!
 //! Rows: VISUAL §1.3, G21. The same lines stand in a pipe, in panes and in a notebook.
 
-use crate::graph::{Graph, find_pass};
+use crate::figures;
+use crate::graph::{Graph, find_pass, nothing};
 use aplomb_ground::error::{bytes, time};
 use aplomb_ground::trace::{Cost, DecisionRecord, LaunchRecord, NodeRecord, Trace};
 
@@ -14,16 +15,15 @@ pub fn count(n: usize, what: &str) -> String {
 /// The whole line: launches, bytes, time, what each launch does and why it is one.
 pub fn summary(trace: &Trace, width: usize) -> String {
     if trace.segments.is_empty() {
-        return "nothing was compiled for this line: its values were ready, or its functions are not compiled yet\n"
-            .into();
+        return wrapped(&format!("nothing was compiled for this line: {}", nothing(trace)), 2, width) + "\n";
     }
     let mut out = String::new();
-    let moved: u64 = trace.kernels.iter().map(|k| k.est.r + k.est.w).sum();
+    let moved = trace.kernels.iter().map(figures::moved).fold(0, u64::saturating_add);
     let live: usize = (0..trace.segments.len())
         .filter_map(|s| find_pass(trace, s, None).ok())
         .map(|g| g.nodes.iter().filter(|n| n.kind != "const" && n.kind != "input").count())
         .sum();
-    let took = measured(trace).map_or(String::new(), |us| format!(", {}", time(us)));
+    let took = figures::launches_us(trace).map_or(String::new(), |us| format!(", {}", time(us)));
     out += &format!(
         "{} for {}, {} moved{took}\n",
         count(trace.kernels.len(), "launch"),
@@ -31,9 +31,8 @@ pub fn summary(trace: &Trace, width: usize) -> String {
         bytes(moved)
     );
     if trace.segments.len() > 1 {
-        out += &format!("forced in {} steps: ", trace.segments.len());
-        out += &trace.segments.iter().map(|s| s.why.as_str()).collect::<Vec<_>>().join(", ");
-        out.push('\n');
+        let steps = format!("forced in {} steps: {}", trace.segments.len(), steps(trace));
+        out += &format!("{}\n", wrapped(&steps, 2, width));
     }
     out += &before_fusion(trace);
     let shown = trace.kernels.len().min(LAUNCHES);
@@ -52,6 +51,19 @@ pub fn summary(trace: &Trace, width: usize) -> String {
     }
     out += &format!("  {}\n", wrapped(&hint(trace), 4, width));
     out
+}
+
+/// What needed the values, step by step; what needed them several times in a row is told once, with how often.
+fn steps(trace: &Trace) -> String {
+    let mut runs: Vec<(&str, usize)> = Vec::new();
+    for s in &trace.segments {
+        match runs.last_mut().filter(|run| run.0 == s.why) {
+            Some(run) => run.1 += 1,
+            None => runs.push((&s.why, 1)),
+        }
+    }
+    let told = |(why, n): &(&str, usize)| if *n == 1 { why.to_string() } else { format!("{why} ×{n}") };
+    runs.iter().map(told).collect::<Vec<_>>().join(", ")
 }
 
 /// What producers fused to: each launch's delayed array and the loop that makes it (ACC-13, ACC-15).
@@ -117,11 +129,6 @@ fn is_telling(d: &DecisionRecord) -> bool {
             | "oob-compose"
             | "oob-default-not-identity"
     )
-}
-
-pub(crate) fn measured(trace: &Trace) -> Option<f64> {
-    let all: Vec<f64> = trace.kernels.iter().filter_map(|k| k.meas.as_ref().map(|m| m.us)).collect();
-    (!all.is_empty()).then(|| all.iter().sum())
 }
 
 /// What a launch does, in one line.

@@ -48,6 +48,7 @@ struct Entry {
     scalars: Vec<Scalar>,
     plan: Rc<Plan>,
     answers: Vec<Answer>,
+    moved: u64,
     bytes: usize,
     used: u64,
 }
@@ -93,6 +94,7 @@ impl PlanCache {
             let found = Compiled {
                 plan: entry.plan.clone(),
                 answers: entry.answers.clone(),
+                moved: entry.moved,
                 trace: Trace::default(),
                 looks: Vec::new(),
             };
@@ -210,7 +212,8 @@ impl Entry {
         let steps = compiled.plan.launches.iter().map(|l| l.body.len() + l.after.len() + l.loads.len()).sum::<usize>();
         let node = size_of::<Node<NodeId>>() + size_of::<Fact>() + size_of::<Scalar>();
         let bytes = dag.len() * node + 2 * steps * size_of::<Step>() + size_of::<Entry>();
-        Entry { key, scalars, plan: compiled.plan.clone(), answers: compiled.answers.clone(), bytes, used }
+        let (plan, answers) = (compiled.plan.clone(), compiled.answers.clone());
+        Entry { key, scalars, plan, answers, moved: compiled.moved, bytes, used }
     }
 
     /// Writes this evaluation's scalars into the plan.

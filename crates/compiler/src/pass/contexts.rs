@@ -20,9 +20,21 @@ pub struct Context {
     pub onto: bool,
     /// Points of the loop where all tests hold.
     pub points: u64,
+    /// A consumer holds all of it.
+    pub whole: bool,
 }
 
-pub struct Contexts(BTreeMap<NodeId, Vec<Context>>, Vec<(NodeId, usize, u64)>);
+pub struct Contexts(BTreeMap<NodeId, Vec<Context>>, Vec<Load>);
+
+/// A buffer that a launch reads, and where.
+pub struct Load {
+    pub at: NodeId,
+    pub group: usize,
+    pub after: bool,
+    pub read: Rc<Read>,
+    /// All of it, whatever the points: an operand that is held.
+    pub whole: bool,
+}
 
 /// What a walk found: contexts, and what must be kept beside what was. While something must, they are not the last.
 pub struct Walk {
@@ -66,6 +78,7 @@ impl Contexts {
                     read: Rc::new(Read::identity(extents.len())),
                     onto: true,
                     points: product(&extents),
+                    whole: false,
                 };
                 all.pass_on(dag, at, &seed, &extents);
                 all.note_loads(dag, at, &home);
@@ -100,6 +113,7 @@ impl Contexts {
                         read: Rc::new(Read::identity(extents.len())),
                         onto: true,
                         points: product(&extents),
+                        whole: false,
                     };
                     own.push(Own { extents: extents.clone(), above });
                     all.pass_on(dag, at, &seed, &extents);
@@ -118,9 +132,9 @@ impl Contexts {
         self.0.iter()
     }
 
-    /// Buffers read: the node, the launch, how many elements.
-    pub fn loads(&self) -> impl Iterator<Item = (NodeId, usize, u64)> {
-        self.1.iter().copied()
+    /// Buffers read.
+    pub fn loads(&self) -> &[Load] {
+        &self.1
     }
 
     /// A buffer's contexts are loads, unless the value is at hand in the same loop.
@@ -128,8 +142,8 @@ impl Contexts {
         for c in self.0.get(&at).into_iter().flatten() {
             let here = home.get(&at) == Some(&(c.group, c.after)) && c.read.is_identity();
             if !here || matches!(dag.node(at), Node::Input(_)) {
-                let points = if dag.shape(at).is_empty() { 1 } else { c.points };
-                self.1.push((at, c.group, points));
+                let (after, read, whole) = (c.after, c.read.clone(), c.whole);
+                self.1.push(Load { at, group: c.group, after, read, whole });
             }
         }
     }
@@ -138,12 +152,16 @@ impl Contexts {
         for (k, arg) in dag.node(at).inputs().iter().enumerate() {
             let (read, onto) = argument(dag, at, k, &place.read, extents);
             let onto = place.onto && onto;
-            let points = if read.tests.is_empty() { product(extents) } else { held(&read, extents) };
+            let points = if read.tests.is_empty() { product(extents) } else { read.points(extents) };
+            let whole = dag.node(at).reads_anywhere(k) && !matches!(dag.node(at), Node::Gather { .. });
             let list = self.0.entry(*arg).or_default();
             let same = |c: &&mut Context| (c.group, c.after) == (place.group, place.after) && c.read == read;
             match list.iter_mut().find(same) {
-                Some(known) => known.onto |= onto,
-                None => list.push(Context { group: place.group, after: place.after, read, onto, points }),
+                Some(known) => {
+                    known.onto |= onto;
+                    known.whole |= whole;
+                }
+                None => list.push(Context { group: place.group, after: place.after, read, onto, points, whole }),
             }
         }
     }
@@ -205,10 +223,4 @@ pub fn extents(groups: &[Group], group: usize, after: bool) -> Vec<usize> {
 
 pub fn product(extents: &[usize]) -> u64 {
     extents.iter().fold(1u64, |n, &d| n.saturating_mul(d as u64))
-}
-
-/// How many points pass the tests: exact where they leave a box, else all of the box.
-fn held(read: &Read, extents: &[usize]) -> u64 {
-    let (boxed, _) = read.held(extents);
-    boxed.iter().fold(1u64, |n, (lo, hi)| n.saturating_mul((hi - lo).max(0) as u64))
 }

@@ -12,7 +12,7 @@ use aplomb_plans::kir;
 use aplomb_plans::plan::{BufId, From, Launch, Plan, Step, What};
 use aplomb_values::array::DType;
 use aplomb_values::dag::ix::{Ix, linear};
-use aplomb_values::dag::{Dag, Node, NodeId, Whole};
+use aplomb_values::dag::{Along, Dag, Node, NodeId, Read, Whole};
 use std::sync::Arc;
 
 /// Blocks that fill the device model: 132 multiprocessors, eight on each.
@@ -33,7 +33,7 @@ pub fn trace(work: &Work, plan: &Plan) -> Trace {
         .map(|(k, s)| pass(work, k, s, k.checked_sub(1).map(|j| &work.snapshots[j])))
         .collect();
     let mut kernels: Vec<LaunchRecord> =
-        plan.launches.iter().enumerate().map(|(k, l)| launch(work, plan, k as u32, l)).collect();
+        plan.launches.iter().enumerate().map(|(k, l)| launch(plan, k as u32, l)).collect();
     let mut diagnostics: Vec<Diagnostic> = work.warnings.iter().map(|w| warning(w, &mut sources)).collect();
     for (k, record) in kernels.iter_mut().enumerate() {
         match kir::code(plan, &plan.launches[k], k) {
@@ -168,10 +168,10 @@ fn attributes(work: &Work, at: NodeId) -> Attr {
             attr.axis = Some(u32::from(*axis));
         }
         Node::Whole { what: Whole::Fold { axis, .. }, .. } => attr.axis = Some(u32::from(*axis)),
-        Node::Gather { read, .. } => {
+        Node::Gather { read, along, .. } => {
             // A place that does not exist is APL's error.
             attr.oob = Some("none".into());
-            attr.affine = Some(read.text(dag.shape(at).len()));
+            attr.affine = Some(by_values(read, dag.shape(at).len(), told(along)));
         }
         _ => {}
     }
@@ -253,18 +253,14 @@ fn pass(work: &Work, k: usize, s: &Snapshot, before: Option<&Snapshot>) -> PassR
     }
 }
 
-fn launch(work: &Work, plan: &Plan, k: u32, l: &Launch) -> LaunchRecord {
-    let schedule = work.snapshots.last().map(|s| &s.schedule);
+fn launch(plan: &Plan, k: u32, l: &Launch) -> LaunchRecord {
     let mut inputs: Vec<u32> = l.loads.iter().map(|x| x.buf.0).collect();
     inputs.sort();
     inputs.dedup();
     let out: Vec<u32> = l.stores.iter().chain(&l.after_stores).map(|s| s.buf.0).collect();
-    let read = schedule
-        .and_then(|s| s.reads.get(k as usize))
-        .map_or(0, |r| r.iter().map(|(at, n)| n.saturating_mul(work.dag.dtype(*at).size() as u64)).sum());
-    let written = out.iter().map(|b| plan.buffer(BufId(*b)).bytes()).sum::<u64>();
-    let (flops, ns) = effort(l);
-    let bytes = read + written;
+    let (traffic, (flops, ns)) = (plan.traffic(l), effort(l));
+    let (r, w) = (traffic.read, traffic.written);
+    let us = round(SM_90.us(r.saturating_add(w), flops));
     LaunchRecord {
         id: k,
         name: l.name.clone(),
@@ -282,7 +278,7 @@ fn launch(work: &Work, plan: &Plan, k: u32, l: &Launch) -> LaunchRecord {
         regs: None,
         spill: None,
         occ: None,
-        est: Estimate { r: read, w: written, flops, us: round(SM_90.us(bytes, flops)), cpu_us: round(ns / 1e3) },
+        est: Estimate { r, w, loads: traffic.loads, flops, us, cpu_us: round(ns / 1e3) },
         meas: None,
         cuda: None,
         cpu: Some(aplomb_plans::plan::listing(l)),
@@ -306,6 +302,30 @@ fn steps_nodes(l: &Launch) -> Vec<u32> {
     all
 }
 
+/// What values say of a source's axis.
+enum Told {
+    Nothing,
+    /// How far from the map's place.
+    By,
+    Whole,
+}
+
+fn told(along: &[Along]) -> impl Fn(usize) -> Told {
+    move |axis| if along.iter().any(|a| a.axis as usize == axis) { Told::By } else { Told::Nothing }
+}
+
+/// A read as `Read::text` tells it, with `…` where values say: `(i)→(…)`.
+fn by_values(read: &Read, rank: usize, told: impl Fn(usize) -> Told) -> String {
+    let place = |(axis, ix): (usize, &Ix)| match told(axis) {
+        Told::Nothing => ix.text(),
+        Told::By if !ix.is_constant() || ix.c != 0 => format!("{}+…", ix.text()),
+        Told::By | Told::Whole => "…".into(),
+    };
+    let axes: Vec<_> = (0..rank).map(aplomb_values::dag::ix::axis_name).collect();
+    let places: Vec<_> = read.ix.iter().enumerate().map(place).collect();
+    format!("({})→({})", axes.join(","), places.join(","))
+}
+
 fn read_record(plan: &Plan, l: &Launch, k: usize) -> ReadRecord {
     let load = &l.loads[k];
     let gathers = |s: &&Step| matches!(&s.what, What::Gather { load, .. } if *load as usize == k);
@@ -314,20 +334,12 @@ fn read_record(plan: &Plan, l: &Launch, k: usize) -> ReadRecord {
         _ => None,
     });
     let held = l.finish.iter().any(|f| f.held.contains(&(k as u32)));
-    let mut affine = load.read.text(l.domain.len());
-    if along.is_some() || held {
+    let affine = match along {
         // Values say where, on these axes.
-        let told = |axis: usize| held || along.is_some_and(|all| all.iter().any(|a| a.axis as usize == axis));
-        let place = |(axis, ix): (usize, &Ix)| match told(axis) {
-            true if held => "…".into(),
-            true if ix.is_constant() && ix.c == 0 => "…".into(),
-            true => format!("{}+…", ix.text()),
-            false => ix.text(),
-        };
-        let axes: Vec<_> = (0..l.domain.len()).map(aplomb_values::dag::ix::axis_name).collect();
-        let places: Vec<_> = load.read.ix.iter().enumerate().map(place).collect();
-        affine = format!("({})→({})", axes.join(","), places.join(","));
-    }
+        _ if held => by_values(&load.read, l.domain.len(), |_| Told::Whole),
+        Some(along) => by_values(&load.read, l.domain.len(), told(along)),
+        None => load.read.text(l.domain.len()),
+    };
     let known = along.is_none() && !held;
     // A product's tiles are copied row by row.
     let near = is_near(l, load) || kir::is_tiled(l);

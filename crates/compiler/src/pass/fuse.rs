@@ -59,11 +59,9 @@ pub fn horizontal(work: &mut Work) -> Result<()> {
             About { at: nodes[0], what: "horizontal", reason: "same-domain", row: "ACC-30", switch: "horizontal" };
         let names: Vec<_> = nodes.iter().map(|n| label(&work.dag, *n)).collect();
         let saved = before.bytes.saturating_sub(after.bytes);
-        let text = format!(
-            "{} run over one domain and read the same buffers: one launch instead of {parts}, {} less to move",
-            names.join(" and "),
-            bytes(saved)
-        );
+        let saved = if saved > 0 { format!(", {} less to move", bytes(saved)) } else { String::new() };
+        let names = names.join(" and ");
+        let text = format!("{names} run over one domain: one launch instead of {parts}{saved}");
         let apart = Cost { flops: before.flops, bytes: before.bytes, ns: LAUNCH_NS * parts as f64 };
         let one = Cost { flops: after.flops, bytes: after.bytes, ns: LAUNCH_NS };
         let (a, b) = (Choice { name: "merge", cost: one }, Choice { name: "apart", cost: apart });
@@ -91,14 +89,14 @@ fn inlined(work: &Work, after: &Schedule, at: NodeId, row: &'static str, switch:
         points if points <= n => (
             "each-element-once",
             format!(
-                "{name} is read in {places} places that share no element; storing it would move {} more",
+                "{name} is computed in {places} contexts that share no element; storing it would move {} more",
                 bytes(n * size * 2)
             ),
         ),
         _ => (
             "cheap-again",
             format!(
-                "{name} is computed {points} times for {n} elements, in {places} places: {}; storing it: {}",
+                "{name} is computed {points} times for {n} elements, in {places} contexts: {}; storing it: {}",
                 words(inline),
                 words(store)
             ),
@@ -170,7 +168,7 @@ fn kept(work: &Work, at: NodeId, why: &Why, uses: u32, switch: &'static str) -> 
             keep(store),
             inline(compute),
             WhyNot::Limit { name: "places", need: *k as u64, have: 64 },
-            format!("{name} is read in {k} different places; its text would stand in each"),
+            format!("{name} would be computed in {k} contexts; its text would stand in each"),
         ),
         Why::Steps(k) => Decision::forced(
             about("steps", "own:limit"),

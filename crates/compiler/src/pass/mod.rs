@@ -154,6 +154,8 @@ pub struct Compiled {
     /// Shared with the plan cache.
     pub plan: Rc<Plan>,
     pub answers: Vec<Answer>,
+    /// `Plan::moved`, summed up once.
+    pub moved: u64,
     /// Empty unless `Options::trace`.
     pub trace: Trace,
     /// What the plan took for granted about the graph's scalars.
@@ -207,7 +209,8 @@ pub fn compile(recorded: &Recorded, options: &Options, observer: &mut dyn Observ
     }
     let trace = if options.trace { export::trace(&work, &plan) } else { Trace::default() };
     let looks = looks(&work);
-    Ok(Compiled { plan: Rc::new(plan), answers, trace, looks })
+    let moved = plan.moved();
+    Ok(Compiled { plan: Rc::new(plan), answers, moved, trace, looks })
 }
 
 /// What passes asked about the graph's own scalars. One that a rule made of others is known where those are; for it may

@@ -10,14 +10,15 @@
 use super::contexts::product;
 use super::cost::{Cost, READ_NS};
 use super::decide::{About, Choice, Decision, WhyNot, label};
-use super::find;
 use super::schedule::Group;
 use super::work::Work;
+use super::{find, tile};
 use aplomb_ground::error::{Result, bytes};
 use aplomb_plans::plan::Kind;
 use aplomb_plans::plan::tiling::{POINTS, Single, single};
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{NodeId, Read};
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// More reads of one array than this are no stencil.
@@ -43,7 +44,7 @@ pub struct Near {
 
 pub fn run(work: &mut Work) -> Result<()> {
     let schedule = work.schedule()?;
-    let mut near = Vec::new();
+    let (mut near, mut found) = (Vec::new(), Vec::new());
     for (k, group) in schedule.groups.iter().enumerate() {
         if group.kind != Kind::Map && !work.options.trace {
             continue;
@@ -54,9 +55,8 @@ pub fn run(work: &mut Work) -> Result<()> {
                 continue;
             }
             // Of what is read where values tell, nothing is known.
-            let anywhere = |read: &Read| *read == Read::anywhere(read.ix.len()) && !read.ix.is_empty();
             for (buffer, read) in find::loads(&work.dag, &schedule.keep, at) {
-                if anywhere(&read) {
+                if read.is_anywhere() {
                     unknown.insert(buffer);
                     continue;
                 }
@@ -69,14 +69,22 @@ pub fn run(work: &mut Work) -> Result<()> {
         for (array, reads) in reads.into_iter().filter(|(array, _)| !unknown.contains(array)) {
             let Some(meeting) = meeting(work, &reads, &group.domain) else { continue };
             let why = stays(work, group, &meeting);
-            if work.options.trace {
-                let decision = told(work, array, &reads, group, &meeting, why.as_ref());
-                work.decide(decision);
+            if let (None, Meeting::Overlap(Overlap { axes, .. }) | Meeting::Across(axes)) = (&why, &meeting) {
+                near.push(Near { group: k, array, reads: reads.clone(), axes: axes.clone() });
             }
-            if let (None, Meeting::Overlap(Overlap { axes, .. }) | Meeting::Across(axes)) = (why, meeting) {
-                near.push(Near { group: k, array, reads, axes });
+            if work.options.trace {
+                found.push((k, array, reads.len(), meeting, why));
             }
         }
+    }
+    // The box of a launch follows from all that it keeps near.
+    let boxes: BTreeMap<usize, Vec<usize>> =
+        if found.is_empty() { BTreeMap::new() } else { tile::blocks(work, &near)? };
+    for (k, array, reads, meeting, why) in found {
+        let block = boxes.get(&k).filter(|_| why.is_none());
+        let decision =
+            told(work, array, reads, (&schedule.groups[k], block.map(Vec::as_slice)), &meeting, why.as_ref());
+        work.decide(decision);
     }
     work.near = near;
     Ok(())
@@ -139,12 +147,12 @@ fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<(WhyNot, Strin
     }
 }
 
-/// The decision, with what each choice loads.
+/// The decision, with what each choice loads. `block` is the launch's box in its text, where it has one.
 fn told(
     work: &Work,
     at: NodeId,
-    reads: &[Read],
-    group: &Group,
+    reads: usize,
+    (group, block): (&Group, Option<&[usize]>),
     meeting: &Meeting,
     why: Option<&(WhyNot, String)>,
 ) -> Decision {
@@ -160,15 +168,18 @@ fn told(
     };
     let (text, about, global, shared) = match meeting {
         Meeting::Overlap(o) => {
-            let (direct, paper, with_halo) = o.loads();
-            let blocks = points.div_ceil(BLOCK as u64);
-            let halo: Vec<String> = o.halo.iter().map(i64::to_string).collect();
+            let own = block.map(|b| b.iter().enumerate().filter(|x| *x.1 > 1).map(|(k, n)| (k, *n as i64)).collect());
+            let cut: Vec<(usize, i64)> = own.unwrap_or_else(|| o.block.clone());
+            let (direct, paper, with_halo) = block_loads(&o.moves, &cut);
+            let (n, shape) = (cut.iter().map(|(_, n)| *n as u64).product::<u64>(), list(cut.iter().map(|c| c.1), "×"));
+            let blocks = points.div_ceil(n.max(1));
+            let shape = if cut.len() > 1 { format!(" ({shape})") } else { String::new() };
             let text = format!(
-                "{name} is read at {0} places that overlap, overlap({0} refs, halo {1}): a block of {BLOCK} loads \
+                "{name} is read at {0} places that overlap, overlap({0} refs, halo {1}): a block of {n}{shape} loads \
                  {direct} of it, {paper} through shared memory by the rule of 2010, {with_halo} with a halo; \
                  factor {0}.0",
                 o.refs,
-                halo.join(" "),
+                list(o.halo.iter().copied(), " "),
             );
             let all = |n: u64| load(n.saturating_mul(blocks), size);
             (text, about("overlap", "BAR-14", "tile"), all(direct), all(with_halo))
@@ -178,7 +189,7 @@ fn told(
                 "{name} is read across its rows: neighbouring threads would move a sector of {SECTOR} bytes for each \
                  element of {size}, no coalescing"
             );
-            let all = points.saturating_mul(reads.len() as u64);
+            let all = points.saturating_mul(reads as u64);
             (text, about("no-coalescing", "BAS-09", "tile"), load(all, SECTOR), load(all, size))
         }
         Meeting::Again(along) => {
@@ -205,6 +216,10 @@ fn told(
             Decision::forced(about, shared, global, WhyNot::Dearer, text)
         }
     }
+}
+
+fn list(numbers: impl Iterator<Item = i64>, between: &str) -> String {
+    numbers.map(|n| n.to_string()).collect::<Vec<_>>().join(between)
 }
 
 /// Loop axes, the last among them, by which all reads cross the array's rows: neighbours in the loop are a row apart.
@@ -274,15 +289,10 @@ pub struct Overlap {
     /// The axes of the loops that move them, and by how much they are apart there.
     pub axes: Vec<usize>,
     pub halo: Vec<i64>,
+    /// Of each read, in loop steps from the centre.
     moves: Vec<Vec<i64>>,
+    /// Axes and extents of a block of 256 threads, as in 2010.
     block: Vec<(usize, i64)>,
-}
-
-impl Overlap {
-    /// Elements that one block loads: each read for itself; one each, what lies outside of the block again; once.
-    fn loads(&self) -> (u64, u64, u64) {
-        block_loads(&self.moves, &self.block)
-    }
 }
 
 /// BAR-14: whether the reads differ by distances of whole loop steps that are shorter than a block.
@@ -309,6 +319,7 @@ pub fn overlap(reads: &[Read], domain: &[usize]) -> Option<Overlap> {
         return None;
     }
     let halo = tile.iter().map(|(k, _)| halo[*k]).collect();
+    let moves = from_centre(moves, own_place(reads, domain), &moved);
     Some(Overlap { refs: reads.len(), axes: moved, halo, moves, block: tile })
 }
 
@@ -333,23 +344,59 @@ fn steps(from: &Read, to: &Read, domain: &[usize]) -> Option<Vec<i64>> {
     Some(out)
 }
 
-/// By every element of one block.
-fn block_loads(moves: &[Vec<i64>], tile: &[(usize, i64)]) -> (u64, u64, u64) {
-    let inside = |place: &[i64]| place.iter().zip(tile).all(|(x, (_, n))| (0..*n).contains(x));
-    let points: Vec<Vec<i64>> = tile.iter().fold(vec![Vec::new()], |all, (_, n)| {
+/// Where the first read is, in loop steps from the loop's own place.
+fn own_place(reads: &[Read], domain: &[usize]) -> Vec<i64> {
+    let mut out = vec![0; domain.len()];
+    let Some(first) = reads.first() else { return out };
+    for (j, ix) in first.ix.iter().enumerate() {
+        let Some(own) = single(ix).filter(|x| x.axis < out.len() && x.by != 0) else { continue };
+        let around = reads.iter().find_map(|r| single(r.ix.get(j)?)?.wraps);
+        let near = around.and_then(|n| own.around(n, domain[own.axis])).unwrap_or(own);
+        out[own.axis] = near.from.div_euclid(near.by);
+    }
+    out
+}
+
+/// The reads' distances from what a thread of 2010 keeps for its neighbours: what is at the loop's own place, where that
+/// is read or lies between the reads, else the middle of them.
+fn from_centre(mut moves: Vec<Vec<i64>>, first: Vec<i64>, moved: &[usize]) -> Vec<Vec<i64>> {
+    moves.iter_mut().for_each(|m| m.iter_mut().zip(&first).for_each(|(x, own)| *x += own));
+    let ends: Vec<(i64, i64)> = moved
+        .iter()
+        .map(|&k| moves.iter().fold((i64::MAX, i64::MIN), |(a, b), m| (a.min(m[k]), b.max(m[k]))))
+        .collect();
+    let is_read = moves.iter().any(|m| moved.iter().all(|&k| m[k] == 0));
+    let own = is_read || ends.iter().all(|(lo, hi)| *lo < 0 && 0 < *hi);
+    for m in &mut moves {
+        for (&k, (lo, hi)) in moved.iter().zip(&ends) {
+            m[k] -= if own { 0 } else { (lo + hi).div_euclid(2) };
+        }
+        // Along the others all of them are at one place.
+        (0..m.len()).filter(|k| !moved.contains(k)).for_each(|k| m[k] = 0);
+    }
+    moves
+}
+
+/// Elements that one block loads: each read for itself; one each, what lies outside of the block again; once.
+fn block_loads(moves: &[Vec<i64>], block: &[(usize, i64)]) -> (u64, u64, u64) {
+    let points: Vec<Vec<i64>> = block.iter().fold(vec![Vec::new()], |all, (_, n)| {
         all.iter().flat_map(|p| (0..*n).map(move |x| p.iter().copied().chain([x]).collect())).collect()
     });
-    let (mut outside, mut met) = (0, BTreeSet::new());
+    let (mut outside, mut met) = (0, Vec::with_capacity(points.len() * moves.len()));
     for m in moves {
-        // The first read is at the block's own place; others are relative to the one that lies lowest.
+        // Along an axis that is not cut a block has one place.
+        let other = m.iter().enumerate().any(|(k, x)| *x != 0 && block.iter().all(|b| b.0 != k));
         for p in &points {
-            let place: Vec<i64> = p.iter().zip(tile).map(|(x, (k, _))| x + m[*k]).collect();
-            outside += u64::from(!inside(&place));
-            met.insert(place);
+            let mut place: SmallVec<[i64; 4]> = m.iter().copied().collect();
+            block.iter().zip(p).for_each(|((k, _), x)| place[*k] += x);
+            outside += u64::from(other || block.iter().any(|(k, n)| !(0..*n).contains(&place[*k])));
+            met.push(place);
         }
     }
-    let block = points.len() as u64;
-    (block * moves.len() as u64, block + outside, met.len() as u64)
+    met.sort_unstable();
+    met.dedup();
+    let own = points.len() as u64;
+    (own * moves.len() as u64, own + outside, met.len() as u64)
 }
 
 #[cfg(test)]
@@ -362,7 +409,8 @@ mod tests {
     }
 
     fn loads(reads: &[Read], domain: &[usize]) -> (u64, u64, u64) {
-        overlap(reads, domain).expect("an overlap").loads()
+        let o = overlap(reads, domain).expect("an overlap");
+        block_loads(&o.moves, &o.block)
     }
 
     /// GOLDENS §4: elements that one block loads.
@@ -374,12 +422,24 @@ mod tests {
         assert_eq!(loads(&taps(3), &[9_999]).2, 258);
         assert_eq!(overlap(&taps(15), &[9_999]).map(|o| o.halo), Some(vec![14]));
         let jacobi = [[-1, 0], [1, 0], [0, -1], [0, 1]].map(|o| at(&o));
-        let moves: Vec<Vec<i64>> = [[-1, 0], [1, 0], [0, -1], [0, 1]].map(|o| o.to_vec()).to_vec();
-        assert_eq!(block_loads(&moves, &[(0, 16), (1, 16)]), (1_024, 320, 320));
-        assert_eq!(block_loads(&moves, &[(0, 8), (1, 32)]), (1_024, 336, 336));
-        assert_eq!(overlap(&jacobi, &[99, 99]).map(|o| (o.refs, o.halo)), Some((4, vec![2, 2])));
-        let life: Vec<Vec<i64>> = (-1..2).flat_map(|i| (-1..2).map(move |j| vec![i, j])).collect();
-        assert_eq!(block_loads(&life, &[(0, 16), (1, 16)]).2, 324);
+        assert_eq!(loads(&jacobi, &[99, 99]), (1_024, 320, 320));
+        let o = overlap(&jacobi, &[99, 99]).expect("an overlap");
+        assert_eq!((o.refs, o.halo), (4, vec![2, 2]));
+        assert_eq!(block_loads(&o.moves, &[(0, 8), (1, 32)]), (1_024, 336, 336));
+        // In any order, as a drop writes it, and around the edges.
+        for turn in 0..4 {
+            let mut reads = jacobi.clone();
+            reads.rotate_left(turn);
+            assert_eq!(loads(&reads, &[99, 99]), (1_024, 320, 320));
+        }
+        assert_eq!(loads(&[[0, 1], [2, 1], [1, 0], [1, 2]].map(|o| at(&o)), &[99, 99]), (1_024, 320, 320));
+        let around = |o: [i64; 2]| Read::new((0..2).map(|k| Ix::axis(k).offset(o[k]).modulo(99, &[99, 99])));
+        assert_eq!(loads(&[[-1, 0], [1, 0], [0, -1], [0, 1]].map(around), &[99, 99]), (1_024, 320, 320));
+        let life: Vec<Read> = (-1..2).flat_map(|i| (-1..2).map(move |j| at(&[i, j]))).collect();
+        assert_eq!(loads(&life, &[99, 99]).2, 324);
+        // Planes are apart although a block is cut along two axes.
+        let planes = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]].map(|o| at(&o));
+        assert_eq!(loads(&planes, &[99, 99, 99]), (1_024, 544, 256 + 256 + 16 + 16));
     }
 
     #[test]

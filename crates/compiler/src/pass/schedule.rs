@@ -5,7 +5,7 @@
 //! order. `keep` only grows, so the loop ends. Cost: linear in distinct contexts.
 
 use super::break_random::is_random;
-use super::contexts::{Context, Contexts};
+use super::contexts::{Context, Contexts, extents};
 use super::cost::{self, Cost, LAUNCH_NS};
 use super::fault::Fault;
 use super::hash::Map;
@@ -193,8 +193,9 @@ pub struct Schedule {
     pub groups: Vec<Group>,
     /// For nodes that are not kept: in how many places, and how often in all, each is evaluated.
     pub evaluated: BTreeMap<NodeId, (usize, u64)>,
-    /// The buffers each group reads, with the number of elements read.
+    /// The buffers each group reads, with how many of its elements: each once.
     pub reads: Vec<Vec<(NodeId, u64)>>,
+    /// From memory and to it.
     pub bytes: u64,
     pub flops: u64,
 }
@@ -523,13 +524,18 @@ fn finished(dag: &Dag, keep: BTreeMap<NodeId, Why>, groups: Vec<Group>, contexts
             flops = flops.saturating_add(points.saturating_mul(dag.node(*at).cost().1));
         }
     }
+    // What a launch meets of a buffer comes from memory once, however often its points load it.
     let mut reads: Vec<BTreeMap<NodeId, u64>> = vec![BTreeMap::new(); groups.len()];
-    for (at, group, points) in contexts.loads() {
-        // The same buffer at the same places is loaded once.
-        *reads[group].entry(at).or_default() += points;
-        bytes = bytes.saturating_add(points.saturating_mul(dag.dtype(at).size() as u64));
+    for load in contexts.loads() {
+        let (shape, of) = (dag.shape(load.at), extents(&groups, load.group, load.after));
+        let distinct = if load.whole { dag.elements(load.at) } else { load.read.distinct(shape, &of) };
+        let met = reads[load.group].entry(load.at).or_default();
+        *met = met.saturating_add(distinct).min(dag.elements(load.at));
     }
-    let loaded: BTreeSet<NodeId> = contexts.loads().map(|l| l.0).collect();
+    for (at, met) in reads.iter().flatten() {
+        bytes = bytes.saturating_add(met.saturating_mul(dag.dtype(*at).size() as u64));
+    }
+    let loaded: BTreeSet<NodeId> = contexts.loads().iter().map(|l| l.at).collect();
     for (at, why) in &keep {
         let domain = super::contexts::product(dag.domain(*at));
         flops = flops.saturating_add(domain.saturating_mul(dag.node(*at).cost().1));

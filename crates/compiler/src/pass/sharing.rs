@@ -43,7 +43,7 @@ pub fn bind(work: &mut Work) -> Result<()> {
         let once = cost::Cost::compute(points, body.ns, body.flops, body.reads, size);
         let each = cost::Cost::compute(points * n, body.ns, body.flops, body.reads, size);
         let text = format!(
-            "{} is used {n} times and bound once; as a tree it would be evaluated {n} times",
+            "{} is used {n} times where it was recorded and bound once; without its let each use would evaluate it",
             label(&work.dag, l.node)
         );
         work.decide(Decision::forced(

@@ -24,16 +24,49 @@ const PIECE: u64 = 64;
 const ROWS: [usize; 5] = [32, 16, 8, 4, 64];
 
 pub fn run(work: &mut Work) -> Result<()> {
+    let near = std::mem::take(&mut work.near);
+    for found in searched(work, &near)? {
+        if work.options.trace {
+            let decision = decided(work, &found);
+            work.decide(decision);
+        }
+        work.tilings.insert(found.group, found.tiling);
+        if work.options.has(Fault::ShortHalo) {
+            work.tilings.values_mut().for_each(shorten);
+        }
+    }
+    Ok(())
+}
+
+/// The points of the box that each launch will be cut into, along each axis of its domain.
+pub fn blocks(work: &mut Work, near: &[Near]) -> Result<BTreeMap<usize, Vec<usize>>> {
+    Ok(searched(work, near)?.into_iter().map(|f| (f.group, f.tiling.block.to_vec())).collect())
+}
+
+/// The box of a launch.
+struct Found {
+    group: usize,
+    domain: Vec<usize>,
+    /// An array that it serves.
+    array: NodeId,
+    /// All that were tried, with the bytes that each moves.
+    tried: Vec<(Tiling<Load>, u64)>,
+    tiling: Tiling<Load>,
+    moved: u64,
+}
+
+fn searched(work: &mut Work, near: &[Near]) -> Result<Vec<Found>> {
     let schedule = work.schedule()?;
-    let mut groups: BTreeMap<usize, Vec<Near>> = BTreeMap::new();
-    for near in std::mem::take(&mut work.near) {
+    let mut groups: BTreeMap<usize, Vec<&Near>> = BTreeMap::new();
+    for near in near {
         groups.entry(near.group).or_default().push(near);
     }
-    for (g, all) in groups {
-        let domain = schedule.groups[g].domain.to_vec();
+    let mut out = Vec::new();
+    for (group, all) in groups {
+        let domain = schedule.groups[group].domain.to_vec();
         let Some(last) = domain.len().checked_sub(1) else { continue };
         // Threads follow the last axis; one more may be cut.
-        let (mut axes, mut served): (Vec<usize>, Vec<Near>) = (vec![last], Vec::new());
+        let (mut axes, mut served): (Vec<usize>, Vec<&Near>) = (vec![last], Vec::new());
         for near in all {
             let mut more: Vec<usize> = axes.iter().chain(&near.axes).copied().collect();
             more.sort();
@@ -46,17 +79,10 @@ pub fn run(work: &mut Work) -> Result<()> {
         let tried = candidates(work, &served, &axes, &domain);
         let best = tried.iter().min_by_key(|(_, moved)| *moved).map(|(tiling, moved)| (tiling.clone(), *moved));
         // The first of equals.
-        let Some((tiling, moved)) = best else { continue };
-        if work.options.trace {
-            let decision = decided(work, served[0].array, &tried, &tiling, moved, &domain);
-            work.decide(decision);
-        }
-        work.tilings.insert(g, tiling);
-        if work.options.has(Fault::ShortHalo) {
-            work.tilings.values_mut().for_each(shorten);
-        }
+        let (Some((tiling, moved)), Some(first)) = (best, served.first()) else { continue };
+        out.push(Found { group, domain, array: first.array, tried, tiling, moved });
     }
-    Ok(())
+    Ok(out)
 }
 
 fn shorten(tiling: &mut Tiling<Load>) {
@@ -68,7 +94,7 @@ fn shorten(tiling: &mut Tiling<Load>) {
 }
 
 /// Every box whose copies fit, and the bytes that one moves.
-fn candidates(work: &Work, served: &[Near], axes: &[usize], domain: &[usize]) -> Vec<(Tiling<Load>, u64)> {
+fn candidates(work: &Work, served: &[&Near], axes: &[usize], domain: &[usize]) -> Vec<(Tiling<Load>, u64)> {
     let shapes: Vec<Vec<usize>> = match axes {
         [_] => vec![vec![POINTS]],
         _ => ROWS.iter().map(|rows| vec![*rows, POINTS / rows]).collect(),
@@ -133,14 +159,9 @@ fn moved(tile: &Tile<Load>, block: &[usize]) -> u64 {
     rows.saturating_mul(((row * tile.size) as u64).div_ceil(PIECE)).saturating_mul(PIECE)
 }
 
-fn decided(
-    work: &Work,
-    at: NodeId,
-    tried: &[(Tiling<Load>, u64)],
-    best: &Tiling<Load>,
-    least: u64,
-    domain: &[usize],
-) -> Decision {
+fn decided(work: &Work, found: &Found) -> Decision {
+    let Found { domain, array: at, tried, tiling: best, moved: least, .. } = found;
+    let (at, least) = (*at, *least);
     let boxes = best.boxes(domain);
     let cut = |block: &[usize]| block.iter().filter(|n| **n > 1).map(usize::to_string).collect::<Vec<_>>().join("×");
     let table: Vec<String> = tried.iter().map(|(t, moved)| format!("{} {}", cut(&t.block), bytes(*moved))).collect();

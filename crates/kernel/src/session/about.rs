@@ -58,7 +58,11 @@ impl Session {
         let begun = Instant::now();
         match shows {
             true => self.run_text(Source::new("line", text), false, sink)?,
-            false => drop(self.value_run(text, sink)?),
+            // It is the last line then, so that `]why` speaks of the same run.
+            false => {
+                self.interp.set_record_all(false);
+                self.run_as(Source::new("line", text), true, sink, computed)?;
+            }
         }
         let all = self.core.sum.and(&self.core.spent);
         Ok(Spent { wall_ms: begun.elapsed().as_secs_f64() * 1e3, ..all })

@@ -11,9 +11,42 @@ use aplomb_ground::limits::Interrupt;
 use aplomb_ground::span::Place;
 use aplomb_ground::trace::{Diagnostic, ResultRecord, SourceText, Trace};
 use aplomb_plans::kir;
+use aplomb_values::dag::Recorded;
+use std::rc::Rc;
 
 /// What the evaluator warned of: code, place, sentence.
 pub type Warning = (&'static str, Place, String);
+
+/// What the evaluator did at a place without a node.
+pub struct Interpreted {
+    pub place: Place,
+    calls: usize,
+    elements: usize,
+}
+
+/// So many places are told.
+const PLACES: usize = 16;
+
+impl Interpreted {
+    pub fn add(all: &mut Vec<Interpreted>, place: &Place, elements: usize) {
+        let known = all.len();
+        match all.iter_mut().find(|i| i.place == *place) {
+            Some(own) => (own.calls, own.elements) = (own.calls + 1, own.elements.saturating_add(elements)),
+            None if known < PLACES => all.push(Interpreted { place: place.clone(), calls: 1, elements }),
+            None => {}
+        }
+    }
+
+    pub fn warning(&self) -> Warning {
+        let what: String = self.place.text().lines().next().unwrap_or("").chars().take(40).collect();
+        let calls = if self.calls == 1 { String::new() } else { format!(", called {} times", self.calls) };
+        let n = self.elements;
+        let all = if self.calls == 1 { "" } else { " in all" };
+        let elements = if n == 1 { "element" } else { "elements" };
+        let text = format!("{what} ran in the interpreter, not in a launch{calls}: {n} {elements}{all}");
+        ("W-interpreted", self.place.clone(), text)
+    }
+}
 
 /// What a device tells of an evaluation's launches.
 #[derive(Default)]
@@ -22,15 +55,30 @@ pub struct Ran {
     pub compiling: Compiling,
 }
 
-/// One evaluation.
-pub struct Part {
-    pub log: Log,
+/// The record of an evaluation's run. Whoever tells of times tells it, until somebody wants another run.
+#[derive(Default)]
+pub struct Run {
+    /// What each pass took; none where the plan was known.
+    pub ms: Vec<f64>,
     pub front_ms: f64,
     pub launch_ms: f64,
     pub ran: Ran,
-    pub warnings: Vec<Warning>,
     /// Why its values are the host's after all.
     pub on_host: Option<OnHost>,
+}
+
+/// What a line forced: the graph of an evaluation, and its run; None where launches' own times are not known.
+#[derive(Clone)]
+pub struct Forced {
+    pub recorded: Rc<Recorded>,
+    pub run: Option<Rc<Run>>,
+}
+
+/// One evaluation.
+pub struct Part {
+    pub log: Log,
+    pub run: Rc<Run>,
+    pub warnings: Vec<Warning>,
     /// Names that held its inputs: node and name.
     pub names: Vec<(usize, String)>,
     /// Ends a story that takes long to tell.
@@ -42,6 +90,8 @@ pub struct Part {
 pub struct Kept {
     pub statement: String,
     pub parts: Vec<Part>,
+    /// What was said of no evaluation.
+    pub warnings: Vec<Warning>,
     pub result: Option<ResultRecord>,
     nodes: usize,
     left_out: usize,
@@ -80,6 +130,10 @@ impl Kept {
         let mut trace = parts.next().unwrap_or_else(|| Trace::of(&self.statement));
         parts.for_each(|more| trace.append(more));
         trace.statement.clone_from(&self.statement);
+        for w in &self.warnings {
+            let told = warning(w, &mut trace.sources);
+            trace.diagnostics.push(told);
+        }
         trace.result.clone_from(&self.result);
         if self.left_out > 0 {
             let n = self.left_out;
@@ -96,8 +150,9 @@ impl Part {
             Ok(told) => told,
             Err(e) => return untold(&e),
         };
-        tell_device(&mut trace, &self.ran.stats, &self.ran.compiling);
-        let again = self.on_host.map(|why| match why {
+        let run = &self.run;
+        tell_device(&mut trace, &run.ran.stats, &run.ran.compiling);
+        let again = run.on_host.map(|why| match why {
             OnHost::Complex => (
                 "W-complex",
                 "a result of these launches is no real number: the operations ran again one by one, as complex \
@@ -113,7 +168,7 @@ impl Part {
             trace.diagnostics.push(Diagnostic { code: code.into(), span: None, text: text.into() });
         }
         // The text that ran is another one where a tuner chose it.
-        let chosen = self.ran.stats.iter().filter_map(|s| Some((s.launch, s.gpu?.tuning?)));
+        let chosen = run.ran.stats.iter().filter_map(|s| Some((s.launch, s.gpu?.tuning?)));
         for (k, tuning) in chosen {
             if let (Some(launch), Some(kernel)) = (plan.launches.get(k), trace.kernels.get_mut(k))
                 && let Ok(code) = kir::tuned(&plan, launch, k, tuning)
@@ -131,8 +186,8 @@ impl Part {
                 }
             }
         }
-        trace.times.insert("front_ms".into(), self.front_ms);
-        trace.times.insert("launch_ms".into(), self.launch_ms);
+        trace.times.insert("front_ms".into(), run.front_ms);
+        trace.times.insert("launch_ms".into(), run.launch_ms);
         trace
     }
 }

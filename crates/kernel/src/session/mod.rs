@@ -6,6 +6,7 @@
 
 mod about;
 mod client;
+mod compare;
 mod kept;
 mod lines;
 mod record;
@@ -21,7 +22,7 @@ pub use repro::Reproduction;
 pub use world::{Core, Spent};
 
 use aplomb_compiler::pass::Options;
-use aplomb_devices::device::Trial;
+use aplomb_devices::device::{Trial, Wanted};
 use aplomb_ground::error::{Error, internal};
 use aplomb_ground::limits::{Interrupt, Limits};
 use aplomb_ground::protocol::{Completion, Event, Failure, Request, Sink, Status, TEXT};
@@ -34,7 +35,7 @@ use aplomb_language::syntax;
 use aplomb_language::syntax::resolve::Class;
 use aplomb_values::array::Array;
 use aplomb_values::dag::Recorded;
-use kept::Warning;
+use kept::{Forced, Warning};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -58,7 +59,9 @@ struct Last {
     said: String,
     before: Snapshot,
     /// What it forced; empty where its values were ready or small.
-    forced: Vec<Rc<Recorded>>,
+    forced: Vec<Forced>,
+    /// The device that it wanted.
+    device: Wanted,
     /// What it was warned of.
     warnings: Vec<Warning>,
     /// The switches it ran under.
@@ -267,7 +270,9 @@ impl Session {
             let roomy = self.core.budget.free() > self.core.budget.used();
             self.earlier = self.last.take().filter(|_| roomy);
             let (said, result) = (self.core.said.clone(), self.core.last_result());
-            self.last = Some(Last { text: source, said, before, forced, warnings, options, result, values: None });
+            let device = self.core.devices().wanted();
+            let values = None;
+            self.last = Some(Last { text: source, said, before, forced, device, warnings, options, result, values });
         }
         if let Some(code) = self.interp.exit() {
             self.leave(code, sink);
@@ -275,9 +280,9 @@ impl Session {
         done
     }
 
-    /// The trace of an expression, or of the last line that gave a value. What that line forced is compiled and run again
-    /// as it was; if all of it was small, the line itself is, with everything recorded. The workspace is left alone, and
-    /// so are files.
+    /// The trace of an expression, or of the last line that gave a value. What that line forced is told from the record of
+    /// its run, and runs again only under other switches or on another device; if all of it was small, the line itself
+    /// runs, with everything recorded. The workspace is left alone, and so are files.
     pub fn trace_of(&mut self, text: Option<&str>) -> Result<Trace, Error> {
         let was = self.core.set_tracing(true);
         let trace = match text {
@@ -311,11 +316,16 @@ impl Session {
     fn trace_forced(&mut self, line: &Last, compared: bool) -> Result<(Trace, u64), Error> {
         self.core.begin();
         let runs = !self.core.is_planning();
+        let known = runs && !compared && self.ran_so(line);
         let mut world = World::new(&mut self.core, None, true);
         world.start(&line.said);
         world.warn_again(&line.warnings);
         let mut values = record::Sum::default();
-        for recorded in &line.forced {
+        for Forced { recorded, run } in &line.forced {
+            if let Some(run) = run.as_ref().filter(|_| known) {
+                world.note(recorded, run.clone());
+                continue;
+            }
             match world.tell(recorded, runs) {
                 // What a device had no result for was computed on the host; the plan that found it is the story.
                 Err(e) if e.on_host().is_some() => {}
@@ -323,6 +333,13 @@ impl Session {
             }
         }
         Ok((world.take_trace(&self.interp), values.0))
+    }
+
+    /// Whether a line ran as it would run now.
+    fn ran_so(&mut self, line: &Last) -> bool {
+        let (mut now, mut was) = (self.core.options().clone(), line.options.clone());
+        (now.limits, was.trace) = (self.core.limits.launch, now.trace);
+        was == now && line.device == self.core.devices().wanted() && !self.core.is_measuring()
     }
 
     /// The trace of an expression, or of the last line, for its plan alone: what need not run does not.
@@ -351,33 +368,6 @@ impl Session {
         // Which ends with the request.
         self.handle(request, sink);
         self.core.devices().take_trials()
-    }
-
-    /// Two stories to compare: the last line under the switches it ran with and under those of now, where these differ;
-    /// otherwise the last two lines, each under its own. Errors: there are not so many lines.
-    pub fn traces_to_compare(&mut self) -> Result<[Trace; 2], Error> {
-        let now = self.core.options().clone();
-        let changed = self.last.as_ref().is_some_and(|l| l.options.off() != now.off());
-        let (Some(last), earlier) = (self.last.take(), self.earlier.take()) else {
-            return self.trace_last().map(|t| [t.clone(), t]);
-        };
-        let was = self.core.set_tracing(true);
-        let mut told = |line: &Last, options: &Options| {
-            *self.core.options() = options.clone();
-            self.core.options().trace = true;
-            self.trace_line(line)
-        };
-        let before = match &earlier {
-            _ if changed => told(&last, &last.options),
-            Some(line) => told(line, &line.options),
-            None => Err(aplomb_ground::error::value("one line has given a value, and no switch was changed since")
-                .hint("]off fusion, then ]diff")),
-        };
-        let pair = before.and_then(|a| Ok([a, told(&last, if changed { &now } else { &last.options })?]));
-        *self.core.options() = now;
-        self.core.look_as(was);
-        (self.last, self.earlier) = (Some(last), earlier);
-        pair
     }
 
     fn trace_again(&mut self, source: Arc<Source>, before: Option<Snapshot>) -> Result<Trace, Error> {
@@ -420,8 +410,8 @@ impl Session {
         let mut world = world.dry();
         // Nothing is computed, but what would be is known then.
         let _ = self.interp.ready(&value, "display", &mut world);
-        if let Some(recorded) = self.core.take_forced().pop() {
-            World::new(&mut self.core, None, true).tell(&recorded, false)?;
+        if let Some(forced) = self.core.take_forced().pop() {
+            World::new(&mut self.core, None, true).tell(&forced.recorded, false)?;
         }
         Ok(World::new(&mut self.core, None, true).take_trace(&self.interp))
     }
@@ -446,7 +436,7 @@ impl Session {
     pub fn graph_of(&mut self, text: &str, names: &[&str]) -> Result<Rc<Recorded>, Error> {
         let done = self.run_for(text, names, true);
         let graph = self.core.take_forced().pop();
-        graph.ok_or_else(|| done.err().unwrap_or_else(|| internal("nothing was pending")))
+        graph.map(|g| g.recorded).ok_or_else(|| done.err().unwrap_or_else(|| internal("nothing was pending")))
     }
 
     fn run_for(&mut self, text: &str, names: &[&str], dry: bool) -> Result<Vec<Array>, Error> {

@@ -1,6 +1,7 @@
 //! One launch of the last line with what it reads and what it should give, for a program of its own.
 
 use super::Session;
+use super::kept::Forced;
 use super::record::Clock;
 use aplomb_devices::device::cpu::Cpu;
 use aplomb_devices::device::{Device, DeviceError, RunCtx};
@@ -31,7 +32,7 @@ impl Session {
         let last = self.last.as_ref().ok_or_else(|| value("no line has given a value yet"))?;
         let (forced, statement) = (last.forced.clone(), last.said.clone());
         let mut before = 0;
-        for recorded in forced {
+        for Forced { recorded, .. } in forced {
             let core = &mut self.core;
             let options = core.options().clone();
             let mut clock = Clock::new(&core.interrupt);

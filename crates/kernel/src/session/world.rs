@@ -1,6 +1,6 @@
 //! The world of the evaluator: device, files, output; and the record of what was forced.
 
-use super::kept::{self, Kept, Part, Ran, Warning};
+use super::kept::{self, Forced, Interpreted, Kept, Part, Ran, Run, Warning};
 use super::record::Clock;
 use super::registers::Registers;
 use super::watchdog::{Bounds, Fired, Watchdog};
@@ -55,10 +55,14 @@ pub struct Core {
     current: Kept,
     /// What the evaluator warned of since the last evaluation: code, place, sentence.
     warnings: Vec<Warning>,
+    /// What it did itself in this statement.
+    interpreted: Vec<Interpreted>,
     /// The text of the last statement that gave a value.
     pub said: String,
     /// What the statement under way has forced, to tell its story later.
-    forced: Vec<Rc<Recorded>>,
+    forced: Vec<Forced>,
+    /// The record of the last run of launches.
+    ran: Option<Rc<Run>>,
     /// Milliseconds that launches took since `begin`, and how many.
     pub spent: Spent,
     /// What the statements before that cost, where somebody asks for all of a text.
@@ -138,8 +142,10 @@ impl Core {
             kept: Vec::new(),
             current: Kept::default(),
             warnings: Vec::new(),
+            interpreted: Vec::new(),
             said: String::new(),
             forced: Vec::new(),
+            ran: None,
             spent: Spent::default(),
             sum: Spent::default(),
             told: Spent::default(),
@@ -267,6 +273,11 @@ impl Core {
         self.planning
     }
 
+    /// Whether launches are tuned.
+    pub(super) fn is_measuring(&self) -> bool {
+        self.measuring
+    }
+
     /// Launches are tuned from now on.
     pub(super) fn set_measuring(&mut self, on: bool) {
         self.measuring = on;
@@ -281,11 +292,13 @@ impl Core {
 
     /// What the last statement was warned of, where no story has it yet.
     pub fn warned(&mut self) -> Vec<Warning> {
-        std::mem::take(&mut self.warnings)
+        let mut all = std::mem::take(&mut self.warnings);
+        all.extend(self.interpreted.drain(..).map(|i| i.warning()));
+        all
     }
 
     /// What the last statement forced.
-    pub fn take_forced(&mut self) -> Vec<Rc<Recorded>> {
+    pub fn take_forced(&mut self) -> Vec<Forced> {
         std::mem::take(&mut self.forced)
     }
 
@@ -358,6 +371,7 @@ impl<'a> World<'a> {
     pub fn start(&mut self, statement: &str) {
         self.core.current = Kept::of(statement);
         self.core.warnings.clear();
+        self.core.interpreted.clear();
     }
 
     /// What the line whose story this is was warned of when it ran.
@@ -368,8 +382,13 @@ impl<'a> World<'a> {
     /// The story of the statement under way, named by what holds its inputs. One that gave its value is over, and the last.
     pub fn take_trace(&mut self, interp: &Interp) -> Trace {
         let mut current = std::mem::take(&mut self.core.current);
-        if current.parts.is_empty() {
-            current = self.core.kept.pop().unwrap_or(current);
+        match self.core.kept.pop() {
+            Some(over) if current.parts.is_empty() => current = over,
+            // What was said of no evaluation; a story that is over has it.
+            over => {
+                self.core.kept.extend(over);
+                current.warnings.append(&mut self.core.warned());
+            }
         }
         super::record::name_inputs(&mut current.parts, interp);
         current.tell()
@@ -398,9 +417,11 @@ impl<'a> World<'a> {
         let outcome = core.device.run(&compiled.plan, &recorded.inputs, &ctx);
         core.spent.launch_ms += begun.elapsed().as_secs_f64() * 1e3;
         core.spent.launches += compiled.plan.launches.len();
-        core.spent.bytes += compiled.plan.bytes();
+        core.spent.bytes = core.spent.bytes.saturating_add(compiled.moved);
         let told = || Ran { stats: core.device.stats().to_vec(), compiling: core.device.compiling().since(&known) };
-        let ran = if core.tracing { told() } else { Ran::default() };
+        // A GPU's own times are those of runs that wait for each launch.
+        let whole = ctx.timed || core.device.stats().iter().all(|s| s.gpu.is_none());
+        let ran = if whole { told() } else { Ran::default() };
         // Where nobody listens they wait for the next line.
         if let Some(sink) = &mut self.sink {
             core.device.take_notices().into_iter().for_each(|notice| sink.event(Event::Notice(notice)));
@@ -457,23 +478,39 @@ impl World<'_> {
         let launched = core.spent.launch_ms;
         let (values, ran) = if runs { self.run(recorded, &compiled) } else { (Ok(Vec::new()), Ran::default()) };
         let core = &mut *self.core;
+        let launch_ms = core.spent.launch_ms - launched;
+        let on_host = values.as_ref().err().and_then(Error::on_host);
+        let is_told = ran.stats.len() == compiled.plan.launches.len();
+        let run = Rc::new(Run { ms, front_ms, launch_ms, ran, on_host });
+        core.ran = (runs && (is_told || values.is_err())).then(|| run.clone());
         if core.tracing {
-            core.current.push(Part {
-                log: Log::new(recorded, &core.options, ms),
-                front_ms,
-                launch_ms: core.spent.launch_ms - launched,
-                on_host: values.as_ref().err().and_then(Error::on_host),
-                ran,
-                warnings: std::mem::take(&mut core.warnings),
-                names: Vec::new(),
-                interrupt: core.interrupt.clone(),
-            });
+            self.note(recorded, run);
         }
         let values = values?;
         if !runs {
             return Ok(values);
         }
         compiled.values(&recorded.inputs, &values)
+    }
+
+    /// A part of the story under way: an evaluation and the record of its run.
+    pub fn note(&mut self, recorded: &Rc<Recorded>, run: Rc<Run>) {
+        let core = &mut *self.core;
+        core.options.limits = core.limits.launch;
+        core.current.push(Part {
+            log: Log::new(recorded, &core.options, run.ms.clone()),
+            run,
+            warnings: std::mem::take(&mut core.warnings),
+            names: Vec::new(),
+            interrupt: core.interrupt.clone(),
+        });
+    }
+
+    /// Runs an evaluation for the record of it alone. None: it fails.
+    pub fn timed(&mut self, recorded: &Rc<Recorded>) -> Option<Rc<Run>> {
+        self.tell(recorded, true).ok()?;
+        self.core.current = Kept::default();
+        self.core.ran.take()
     }
 }
 
@@ -524,12 +561,15 @@ fn first_element(recorded: &Recorded, node: NodeId) -> Option<reference::Failure
 impl Host for World<'_> {
     fn force(&mut self, recorded: Recorded) -> Result<Vec<Array>> {
         let recorded = Rc::new(recorded);
-        self.core.forced.push(recorded.clone());
+        self.core.forced.push(Forced { recorded: recorded.clone(), run: None });
         if self.dry {
             return Err(internal("nothing is computed here"));
         }
         let told = self.core.current.parts.len();
         let done = self.tell(&recorded, true);
+        if let Some(last) = self.core.forced.last_mut() {
+            last.run = self.core.ran.take();
+        }
         if done.is_err() && !recorded.kept.is_empty() {
             // The roots are evaluated alone next: that is the story.
             self.core.forced.pop();
@@ -551,6 +591,10 @@ impl Host for World<'_> {
         if known.len() < 16 && known.iter().all(|(_, _, t)| *t != text) {
             known.push((code, place.clone(), text));
         }
+    }
+
+    fn interpreted(&mut self, place: &Place, elements: usize) {
+        Interpreted::add(&mut self.core.interpreted, place, elements);
     }
 
     fn limits(&self) -> &Limits {
@@ -640,6 +684,7 @@ impl Host for World<'_> {
     fn statement(&mut self, place: &Place) {
         self.core.forced.clear();
         self.core.warnings.clear();
+        self.core.interpreted.clear();
         self.core.close_current();
         self.core.kept.iter_mut().rev().take(1).for_each(Kept::let_go);
         self.core.current = Kept::of(&place.text());
@@ -656,7 +701,9 @@ impl Host for World<'_> {
         self.core.said = self.core.current.statement.clone();
         if self.core.tracing {
             self.core.current.result = Some(super::record::result_of(value));
-            let told = std::mem::take(&mut self.core.current);
+            let mut told = std::mem::take(&mut self.core.current);
+            told.warnings.extend(self.core.warnings.iter().cloned());
+            told.warnings.extend(self.core.interpreted.iter().map(Interpreted::warning));
             self.core.kept.push(told);
         }
         if let (Some(sink), false) = (&mut self.sink, self.silent) {

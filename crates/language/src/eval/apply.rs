@@ -1,11 +1,13 @@
 //! Applying functions: primitives by their rows, derived functions by their operators, trains.
 
+use super::cx::SMALL;
 use super::run::{At, Eval, Outcome};
 use super::system::Options;
 use super::value::{Func, Oper, Operand};
 use crate::functions::shape::Axis;
 use crate::table::{Class, Does, Meaning, Prim};
 use aplomb_ground::error::{Result, index, length, nonce, rank, syntax, untraced};
+use aplomb_ground::span::Place;
 use aplomb_values::array::{Array, Data, Shape};
 use aplomb_values::prim::moves::Move;
 use std::rc::Rc;
@@ -18,6 +20,14 @@ fn once_for_all(p: &Prim, m: &Meaning, args: &[&Array]) -> Result<()> {
     Err(untraced(format!("{} looks at values", p.glyph)))
 }
 
+/// Elements of an array that is no single item.
+fn many(a: &Array) -> usize {
+    if a.rank() == 0 { 0 } else { a.len() }
+}
+
+/// What looks at no element, with one argument and with two.
+const FREE: (&str, &str) = ("≢⍴⊢⊣⊂⊃,", "⊢⊣⊃⍴");
+
 impl Eval<'_> {
     pub fn monadic(&mut self, p: &'static Prim, y: &Array, axis: Axis<'_>) -> Result<Array> {
         let Some(m) = &p.monadic else {
@@ -29,11 +39,20 @@ impl Eval<'_> {
         match m.does {
             Does::Scalar(op) => match y.data() {
                 Data::Num(a) if !self.cx.sys.settings.div => self.cx.number1(op, *a),
-                _ => self.cx.map1(op, y),
+                // What is complex or nested is no node.
+                _ => {
+                    let looks = self.looks(|| many(y));
+                    let z = self.cx.map1(op, y)?;
+                    self.tell_interpreted(looks, &z);
+                    Ok(z)
+                }
             },
             Does::One(f) => {
                 once_for_all(p, m, &[y])?;
-                f(&mut self.cx, y, axis)
+                let looks = self.looks(|| if FREE.0.contains(p.glyph) { 0 } else { y.len() });
+                let z = f(&mut self.cx, y, axis)?;
+                self.tell_interpreted(looks, &z);
+                Ok(z)
             }
             _ => Err(nonce(format!("monadic {}", p.glyph))),
         }
@@ -49,7 +68,12 @@ impl Eval<'_> {
         match m.does {
             Does::Scalar(op) => match (x.data(), y.data(), axis) {
                 (Data::Num(a), Data::Num(b), None) if !self.cx.sys.settings.div => self.cx.number2(op, *a, *b),
-                (_, _, None) => self.cx.map2(op, x, y),
+                (_, _, None) => {
+                    let looks = self.looks(|| many(x).max(many(y)));
+                    let z = self.cx.map2(op, x, y)?;
+                    self.tell_interpreted(looks, &z);
+                    Ok(z)
+                }
                 (_, _, Some(k)) => {
                     let (x, y) = self.along_axes(x, y, k)?;
                     self.cx.map2(op, &x, &y)
@@ -57,9 +81,32 @@ impl Eval<'_> {
             },
             Does::Two(f) => {
                 once_for_all(p, m, &[x, y])?;
-                f(&mut self.cx, x, y, axis)
+                let looks = self.looks(|| if FREE.1.contains(p.glyph) { 0 } else { x.len().max(y.len()) });
+                let z = f(&mut self.cx, x, y, axis)?;
+                self.tell_interpreted(looks, &z);
+                Ok(z)
             }
             _ => Err(nonce(format!("dyadic {}", p.glyph))),
+        }
+    }
+
+    /// Where a function on so many elements stands, if what becomes of it is to be told: there are many of them, or a story
+    /// wants everything.
+    pub fn looks(&self, elements: impl FnOnce() -> usize) -> Option<(Place, usize)> {
+        let least = if self.cx.sys.record_all { 0 } else { SMALL };
+        let n = elements();
+        if n > least { self.cx.place().map(|place| (place, n)) } else { None }
+    }
+
+    /// Tells of a function that gave a value and recorded nothing.
+    pub fn tell_interpreted(&mut self, looks: Option<(Place, usize)>, z: &Array) {
+        let recorded = match z.data() {
+            Data::Lazy(_) | Data::Framed(_) => true,
+            Data::Items(items) => items.lazy,
+            Data::Num(_) | Data::Complex(_) | Data::Char(_) | Data::Dense(_) => false,
+        };
+        if let Some((place, n)) = looks.filter(|_| !recorded) {
+            self.cx.host.interpreted(&place, n);
         }
     }
 
@@ -132,7 +179,12 @@ impl Eval<'_> {
     ) -> Result<Array> {
         match p.operator.as_ref().map(|m| (m.does, m.axis)) {
             Some((Does::Operator(_), false)) if axis.is_some() => Err(syntax(format!("{} takes no axis", p.glyph))),
-            Some((Does::Operator(run), _)) => run(self, operands, x, y, axis),
+            Some((Does::Operator(run), _)) => {
+                let looks = self.looks(|| x.map_or(0, Array::len).max(y.len()));
+                let z = run(self, operands, x, y, axis)?;
+                self.tell_interpreted(looks, &z);
+                Ok(z)
+            }
             _ => Err(nonce(p.glyph)),
         }
     }

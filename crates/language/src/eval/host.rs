@@ -34,6 +34,9 @@ pub trait Host {
     /// Something that costs more than it seems to: its code in the trace, where, and a sentence.
     fn warn(&mut self, _code: &'static str, _place: &Place, _text: String) {}
 
+    /// A function gave its value at once, by the evaluator and not by a node: where it stands, and the elements that it had.
+    fn interpreted(&mut self, _place: &Place, _elements: usize) {}
+
     fn limits(&self) -> &Limits;
     fn budget(&self) -> &Budget;
     fn interrupt(&self) -> &Interrupt;

@@ -126,6 +126,18 @@ impl Ix {
         (lo, hi)
     }
 
+    /// How many values below `end` it has over the box of `extents`, none of which is 0: at most so many, and exactly so
+    /// many where it moves evenly.
+    pub fn values(&self, extents: Extents, end: usize) -> u64 {
+        let (lo, hi) = self.range(extents);
+        let (lo, hi) = (lo.max(0), hi.min(end as i64 - 1));
+        // All of them are as far from c as a multiple of what divides every step.
+        let step = self.terms.iter().fold(0, |d, (k, _)| gcd(d, k.unsigned_abs())).max(1);
+        let apart = hi.checked_sub(lo).and_then(|n| u64::try_from(n).ok()).map_or(0, |n| n / step + 1);
+        let moved = extents.iter().enumerate().filter(|(k, _)| self.mentions(*k));
+        apart.min(moved.fold(1, |n, (_, &e)| n.saturating_mul(e as u64)))
+    }
+
     /// Rule 1: `self = d*Q + R` with the terms and constant that d divides in Q, and R shifted towards [0,d).
     fn split(&self, d: i64, extents: Extents) -> (Ix, Ix) {
         let whole = |k: i64| k.rem_euclid(d) == 0;
@@ -286,6 +298,10 @@ impl Ix {
             (c, _) => format!("{out}+{c}"),
         }
     }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 pub fn axis_name(k: usize) -> String {

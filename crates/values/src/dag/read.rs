@@ -85,6 +85,38 @@ impl Read {
         (boxed, exact)
     }
 
+    /// How many points of a loop pass the tests: exactly where they leave a box, else all of the box.
+    pub fn points(&self, extents: Extents) -> u64 {
+        let (boxed, _) = self.held(extents);
+        boxed.iter().fold(1, |n, (lo, hi)| n.saturating_mul((hi - lo).max(0) as u64))
+    }
+
+    /// How many elements of a source of this shape the points of a loop meet, each counted once: at most so many, and
+    /// exactly so many where each axis of the source is moved evenly by axes of the loop that no other moves with.
+    pub fn distinct(&self, shape: &[usize], extents: Extents) -> u64 {
+        let all = |extents: &[usize]| extents.iter().fold(1u64, |n, &e| n.saturating_mul(e as u64));
+        if self.is_identity() && shape == extents {
+            return all(extents);
+        }
+        if self.is_anywhere() {
+            return all(extents).min(all(shape));
+        }
+        let (boxed, _) = self.held(extents);
+        let inner: Vec<usize> = boxed.iter().map(|(lo, hi)| (hi - lo).max(0) as usize).collect();
+        if inner.contains(&0) {
+            return 0;
+        }
+        let from: Vec<Ix> = boxed.iter().enumerate().map(|(k, (lo, _))| Ix::axis(k).offset(*lo)).collect();
+        let axes = self.ix.iter().zip(shape).map(|(ix, n)| ix.substitute(&from, &inner).values(&inner, *n));
+        let moved = (0..inner.len()).filter(|k| self.ix.iter().any(|ix| ix.mentions(*k)));
+        axes.fold(1, u64::saturating_mul).min(moved.fold(1, |n, k| n.saturating_mul(inner[k] as u64)))
+    }
+
+    /// Whether only values tell where.
+    pub fn is_anywhere(&self) -> bool {
+        !self.ix.is_empty() && self.ix.iter().all(|ix| ix.is_constant() && ix.c == -1)
+    }
+
     /// The out-of-bounds mode as it prints (ACL-16).
     pub fn oob(&self) -> Option<String> {
         let has = |what: fn(&Atom) -> bool| self.ix.iter().any(|ix| ix.terms.iter().any(|t| what(&t.1)));

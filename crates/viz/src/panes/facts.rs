@@ -14,7 +14,7 @@ pub struct Facts(List);
 fn facts(k: &LaunchRecord) -> Vec<String> {
     let product = |list: &[u64; 3]| list.iter().fold(1u64, |a, b| a.saturating_mul(*b));
     let domain: Vec<String> = k.domain.iter().map(usize::to_string).collect();
-    let moved = k.est.r.saturating_add(k.est.w);
+    let moved = crate::figures::moved(k);
     let block: u64 = k.launch.block.iter().map(|n| u64::from(*n)).product();
     let registers = k.regs.map_or("not known (NVRTC tells)".into(), |n| n.to_string());
     let spilled = k.spill.filter(|n| *n > 0).map_or(String::new(), |n| format!(", spills {n}"));

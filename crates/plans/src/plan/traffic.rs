@@ -1,0 +1,71 @@
+//! Bytes between a launch and memory: the distinct elements of each buffer that it reads, once, and what it writes.
+//!
+//! What points of a loop read again is a cache's or a block's to serve, so it is no traffic; those loads are counted apart.
+//! Of a read by values at most as many elements are met as there are points, or as the buffer has. Every figure of bytes
+//! that a finished launch is told with comes from here.
+
+use super::{Launch, Plan, What};
+use std::collections::BTreeMap;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Traffic {
+    /// Bytes from memory, and to it.
+    pub read: u64,
+    pub written: u64,
+    /// Bytes that its points load, each load for itself.
+    pub loads: u64,
+}
+
+impl Plan {
+    pub fn traffic(&self, l: &Launch) -> Traffic {
+        let (domain, outer) = (&l.domain[..], &l.outer()[..]);
+        // For each buffer the elements that its reads meet and load.
+        let mut met: BTreeMap<_, (u64, u64)> = BTreeMap::new();
+        let mut add = |load: u32, distinct: &dyn Fn(&[usize]) -> u64, points: u64| {
+            let Some(load) = l.loads.get(load as usize) else { return };
+            let (elements, loads) = met.entry(load.buf).or_default();
+            *elements = elements.saturating_add(distinct(&self.buffer(load.buf).shape));
+            *loads = loads.saturating_add(points);
+        };
+        let mut read: Vec<(u32, bool)> = Vec::new();
+        let steps = l.body.iter().map(|s| (s, false)).chain(l.after.iter().map(|s| (s, true)));
+        for (step, after) in steps {
+            let Some(load) = step.what.load().filter(|k| !read.contains(&(*k, after))) else { continue };
+            let extents = if after { outer } else { domain };
+            let own = &l.loads[load as usize].read;
+            let points = if own.ix.is_empty() { 1 } else { own.points(extents) };
+            match step.what {
+                // The next one may be by other values.
+                What::Gather { .. } => add(load, &|shape| product(shape).min(points), points),
+                _ => {
+                    read.push((load, after));
+                    add(load, &|shape| own.distinct(shape, extents), points);
+                }
+            }
+        }
+        let held = l.finish.iter().flat_map(|f| &f.held).copied();
+        for load in held.chain(l.compaction.iter().map(|c| c.mask)) {
+            let points = l.loads.get(load as usize).map_or(0, |x| product(&self.buffer(x.buf).shape));
+            add(load, &|shape| product(shape), points);
+        }
+        let mut out = Traffic::default();
+        for (buf, (elements, loads)) in met {
+            let (size, buffer) = (self.buffer(buf).dtype.size() as u64, self.buffer(buf));
+            out.read = out.read.saturating_add(elements.saturating_mul(size).min(buffer.bytes()));
+            out.loads = out.loads.saturating_add(loads.saturating_mul(size));
+        }
+        let written = l.stores.iter().chain(&l.after_stores).map(|s| self.buffer(s.buf).bytes());
+        out.written = written.fold(0, u64::saturating_add);
+        out
+    }
+
+    /// Bytes that its launches read from memory and write to it.
+    pub fn moved(&self) -> u64 {
+        let all = self.launches.iter().map(|l| self.traffic(l));
+        all.fold(0, |n, t| n.saturating_add(t.read).saturating_add(t.written))
+    }
+}
+
+fn product(shape: &[usize]) -> u64 {
+    shape.iter().fold(1u64, |n, &d| n.saturating_mul(d as u64))
+}
