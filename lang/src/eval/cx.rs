@@ -10,6 +10,7 @@ use crate::dag::Cell;
 use crate::error::{Result, domain};
 use crate::limits::Budget;
 use crate::prim::scalar::complex::near_real;
+use crate::prim::scalar::{near_integer, not_whole};
 use crate::span::{Place, Source, Span};
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -152,8 +153,7 @@ impl Cx<'_> {
 
     /// A near-integer argument that fixes a shape, an axis or a place.
     pub fn integer(&self, x: f64, what: &str) -> Result<i64> {
-        near_integer(x, self.sys.ct)
-            .ok_or_else(|| domain(format!("{what} must be a whole number, not {}", crate::array::format::number(x))))
+        near_integer(x, self.sys.ct).ok_or_else(|| not_whole(what, x))
     }
 
     /// All items as near-integers. Forces.
@@ -198,10 +198,4 @@ impl Cx<'_> {
     pub fn collect(&self, shape: &[usize], items: Vec<Array>, proto: Option<Array>) -> Result<Array> {
         Array::collect(shape, items, proto, self.budget())
     }
-}
-
-pub fn near_integer(x: f64, ct: f64) -> Option<i64> {
-    let r = x.round();
-    let near = x == r || (x - r).abs() <= ct.max(1e-14) * x.abs().max(1.0);
-    (near && r.abs() < 9.1e15).then_some(r as i64)
 }

@@ -6,12 +6,12 @@ use super::shape::{Axis, axis_of, reshaped};
 use crate::array::{Array, Buf, DType, Data, Shape, View, advance, around, checked_elements, elements};
 use crate::dag::ix::Ix;
 use crate::dag::{Node, Read};
-use crate::error::{Error, Result, domain, length, rank};
+use crate::error::{Result, domain, length, rank};
 use crate::eval::cx::Cx;
 use crate::eval::lower::places::Chosen;
 use crate::limits::{Budget, Ticks};
 use crate::prim::op::Op;
-use crate::prim::scalar::no_such_place;
+use crate::prim::scalar::{Fail, place};
 use std::sync::Arc;
 
 /// One axis' index: all, or places with the shape they were given in.
@@ -20,25 +20,25 @@ pub enum Sel {
     At { shape: Shape, places: Vec<usize> },
 }
 
-fn outside(k: i64, io: i64, n: usize) -> Error {
-    no_such_place(k + io, n)
+/// Indices of an axis of `n`, ⎕IO included, as places from 0 on; the first that is none is the error.
+fn places_on(cx: &Cx<'_>, indices: &[f64], n: usize) -> Result<Vec<usize>> {
+    let (io, ct) = (cx.sys.io, cx.sys.ct);
+    let (mut places, mut ticks) = (cx.budget().room(indices.len())?, cx.budget().ticks());
+    for x in indices {
+        ticks.tick()?;
+        places.push(place(*x, io, n, ct).map_err(Fail::error)?);
+    }
+    Ok(places)
 }
 
 /// Checked places on one axis.
 pub fn select(cx: &mut Cx<'_>, i: Option<&Array>, n: usize) -> Result<Sel> {
     let Some(i) = i else { return Ok(Sel::All) };
-    let io = cx.sys.io as i64;
     if i.is_empty() {
         return Ok(Sel::At { shape: i.shape().into(), places: vec![] });
     }
-    let wanted = cx.integers(i, "an index")?;
-    let mut places = cx.budget().room(wanted.len())?;
-    for k in wanted {
-        let k = k - io;
-        let at = usize::try_from(k).ok().filter(|&k| k < n);
-        places.push(at.ok_or_else(|| outside(k, io, n))?);
-    }
-    Ok(Sel::At { shape: i.shape().into(), places })
+    let wanted = cx.numbers(i, "an index")?;
+    Ok(Sel::At { shape: i.shape().into(), places: places_on(cx, &wanted, n)? })
 }
 
 /// `A[i;j]`
@@ -233,13 +233,11 @@ pub fn place_of(cx: &mut Cx<'_>, shape: &[usize], at: &Array) -> Result<usize> {
     if at.rank() > 1 || at.len() != shape.len() {
         return Err(rank(format!("an index of {} numbers for {} axes", at.len(), shape.len())));
     }
-    let io = cx.sys.io as i64;
-    let mut place = 0;
-    for (k, &n) in cx.integers(at, "an index")?.iter().zip(shape) {
-        let k = k - io;
-        place = place * n + usize::try_from(k).ok().filter(|&k| k < n).ok_or_else(|| outside(k, io, n))?;
+    let mut all = 0;
+    for (x, &n) in cx.numbers(at, "an index")?.into_iter().zip(shape) {
+        all = all * n + place(x, cx.sys.io, n, cx.sys.ct).map_err(Fail::error)?;
     }
-    Ok(place)
+    Ok(all)
 }
 
 /// `X⊃Y`

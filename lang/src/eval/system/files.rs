@@ -3,8 +3,9 @@
 use super::{Args, Row, function, misused, text_matrix, text_vector, texts};
 use crate::array::Array;
 use crate::error::{Error, Kind, Result, domain, nonce, rank, value};
-use crate::eval::cx::{Cx, near_integer};
+use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
+use crate::prim::scalar::near_integer;
 
 pub static ROWS: &[Row] = &[
     function(

@@ -220,7 +220,7 @@ fn unit(code: i64) -> Option<i64> {
 }
 
 fn of_stamp(code: i64, items: &[f64]) -> Option<Moment> {
-    let whole: Option<Vec<i64>> = items.iter().map(|x| crate::eval::cx::near_integer(*x, 1e-14)).collect();
+    let whole: Option<Vec<i64>> = items.iter().map(|x| crate::prim::scalar::near_integer(*x, 1e-14)).collect();
     let mut parts = [1, 1, 1, 0, 0, 0, 0];
     let given = whole.filter(|v| v.len() <= 7)?;
     match code {

@@ -3,7 +3,8 @@
 use super::{Does, Row, constant, misused, text_vector};
 use crate::array::Array;
 use crate::error::{Result, domain, length, nonce};
-use crate::eval::cx::{Cx, near_integer};
+use crate::eval::cx::Cx;
+use crate::prim::scalar::near_integer;
 
 pub static ROWS: &[Row] = &[
     variable("IO", "The first index: 1 or 0.", ("⎕IO←0 ⋄ ⍳3", "0 1 2"), |cx| Ok(Array::num(cx.sys.io)), io, true),
