@@ -13,7 +13,7 @@ use crate::prim::scalar::complex::near_real;
 use crate::prim::scalar::{near_integer, not_whole};
 use crate::span::{Place, Source, Span};
 use std::collections::HashSet;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 /// Above this many elements an element-wise operation is recorded instead of run.
@@ -60,6 +60,8 @@ pub struct Sys {
     /// Cells that can fail on some value and that nobody has computed yet, in the order in which they were written. They
     /// outlive their statement: what fails is told before anything that happens later is seen.
     pub hard: Vec<Rc<Cell>>,
+    /// Scalars that were recorded, some of which are pending still: many are computed at once.
+    pub scalars: Vec<Weak<Cell>>,
     /// Where values of this statement are written that evaluations ask for again.
     pub again: HashSet<Written>,
     /// Where the evaluator is.
@@ -106,6 +108,7 @@ impl Default for Sys {
             keep_all: false,
             seq: 0,
             hard: Vec::new(),
+            scalars: Vec::new(),
             again: HashSet::new(),
             source: None,
             span: Span::default(),

@@ -20,6 +20,7 @@ mod framed;
 mod guarded;
 pub mod places;
 mod rounds;
+mod scalars;
 mod whole;
 
 pub use guarded::Under;
@@ -78,6 +79,9 @@ impl Cx<'_> {
         let cell = Cell::new(node, meta, self.sys.seq);
         if hard {
             self.sys.hard.push(cell.clone());
+        }
+        if cell.shape().is_empty() {
+            self.pile(&cell)?;
         }
         let heavy = cell.weight() as usize > self.host.limits().pending;
         let a = Array::lazy(cell);

@@ -27,7 +27,8 @@ impl Cx<'_> {
         Ok(())
     }
 
-    fn operation(&mut self, cell: &Cell) -> Result<Array> {
+    /// One pending cell's value, by the host's function.
+    pub(super) fn operation(&mut self, cell: &Cell) -> Result<Array> {
         let Some(node) = cell.node().map(|node| node.clone()) else {
             return cell.forced().ok_or_else(|| internal("a cell is neither pending nor computed"));
         };
