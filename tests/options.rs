@@ -67,7 +67,8 @@ fn seen(line: &str) -> String {
     let line = line.replace("aplomb ", &format!("{} ", env!("CARGO_BIN_EXE_aplomb")));
     let mut shell = Command::new("timeout");
     shell.args(["-k", "1", "60", "sh", "-c", &line]).current_dir(folder.path()).stdin(Stdio::null());
-    let out = shell.env("NO_COLOR", "1").env_remove("VIRTUAL_ENV").env_remove("CONDA_PREFIX").output().expect("a shell");
+    let out =
+        shell.env("NO_COLOR", "1").env_remove("VIRTUAL_ENV").env_remove("CONDA_PREFIX").output().expect("a shell");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&folder.path().display().to_string(), "HERE");
     format!("{}\n{}\n{:?}", text(&out.stdout), text(&out.stderr), out.status.code())
 }

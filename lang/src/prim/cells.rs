@@ -5,6 +5,7 @@ use super::shape::{Axis, axis_of};
 use crate::array::{Array, Buf, Complex64, Data, Shape, View, around, checked_elements, elements};
 use crate::error::{Result, index, length};
 use crate::eval::cx::Cx;
+use crate::limits::Budget;
 use std::sync::Arc;
 
 /// No items, remembering what they would have been.
@@ -132,7 +133,8 @@ pub fn cell(cx: &Cx<'_>, a: &Array, shape: &[usize], from: usize) -> Result<Arra
     if n == 0 {
         return empty(cx, shape, a.prototype());
     }
-    let places: Vec<_> = (from..from + n).map(Ok).collect();
+    let mut places = cx.budget().room(n)?;
+    places.extend((from..from + n).map(Ok));
     gather(a, shape, &places, cx.budget())
 }
 
@@ -165,7 +167,7 @@ pub fn mix(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
 fn mix_place(cx: &mut Cx<'_>, k: &Array, frame: usize) -> Result<usize> {
     let &[k] = cx.numbers(k, "an axis")?.as_slice() else { return Err(length("↑ takes one axis")) };
     let k = k - cx.sys.io;
-    if k < -1.0 || k > frame as f64 {
+    if !(-1.0..=frame as f64).contains(&k) {
         return Err(index("there is no place for such an axis"));
     }
     Ok(k.ceil() as usize)
@@ -189,12 +191,13 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
     }
     drop(cx.budget().charge_elements(n, 8)?);
     let settled: Vec<Array> = items.iter().map(|a| if a.is_uniform() { a.settled() } else { a.clone() }).collect();
-    let places = |a: &Array| padded_places(a, &common);
+    let budget = cx.budget().clone();
+    let places = |a: &Array| padded_places(a, &common, &budget);
     if settled.iter().all(|a| a.is_uniform() && a.is_char()) {
         let mut out = cx.budget().room(n)?;
         for a in &settled {
             let v = a.to_chars().unwrap_or_default();
-            out.extend(places(a).into_iter().map(|p| p.map_or(' ', |k| v[k])));
+            out.extend(places(a)?.into_iter().map(|p| p.map_or(' ', |k| v[k])));
         }
         return Array::chars(shape, out, cx.budget());
     }
@@ -203,7 +206,7 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
         let mut out = cx.budget().room(n)?;
         for a in &settled {
             let v = a.to_complexes().unwrap_or_default();
-            out.extend(places(a).into_iter().map(|p| p.map_or(Complex64::ZERO, |k| v[k])));
+            out.extend(places(a)?.into_iter().map(|p| p.map_or(Complex64::ZERO, |k| v[k])));
         }
         return Array::complexes(shape, out, cx.budget());
     }
@@ -212,7 +215,7 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
         for a in &settled {
             match a.to_numbers() {
                 Some(v) if a.shape() == common.as_slice() => out.extend(v),
-                Some(v) => out.extend(places(a).into_iter().map(|p| p.map_or(0.0, |k| v[k]))),
+                Some(v) => out.extend(places(a)?.into_iter().map(|p| p.map_or(0.0, |k| v[k]))),
                 None => {}
             }
         }
@@ -221,23 +224,24 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
     let mut out = cx.budget().room(n)?;
     for a in &settled {
         let fill = a.prototype();
-        out.extend(places(a).into_iter().map(|p| p.map_or_else(|| fill.clone(), |k| a.item(k))));
+        out.extend(places(a)?.into_iter().map(|p| p.map_or_else(|| fill.clone(), |k| a.item(k))));
     }
     cx.collect(&shape, out, None)
 }
 
 /// Where each item of the padded cell comes from.
-fn padded_places(a: &Array, common: &[usize]) -> Vec<Option<usize>> {
+fn padded_places(a: &Array, common: &[usize], budget: &Budget) -> Result<Vec<Option<usize>>> {
     let lead = common.len() - a.rank();
     let full: Shape = common.iter().enumerate().map(|(k, _)| if k < lead { 1 } else { a.shape()[k - lead] }).collect();
-    let mut out = Vec::with_capacity(elements(common));
+    let (mut out, mut ticks) = (budget.room(elements(common))?, budget.ticks());
     let mut place = vec![0; common.len()];
     for _ in 0..elements(common) {
+        ticks.tick()?;
         let inside = place.iter().zip(&full).all(|(p, n)| p < n);
         out.push(inside.then(|| place.iter().zip(&full).fold(0, |at, (p, n)| at * n + p)));
         crate::array::advance(&mut place, common);
     }
-    out
+    Ok(out)
 }
 
 /// `↓[k]Y`: vectors along an axis, enclosed.

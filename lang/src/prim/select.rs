@@ -165,7 +165,7 @@ fn line(places: &[usize]) -> Option<(i64, i64)> {
 }
 
 /// The places of a selection in ravel order, and the result's shape.
-pub fn places_of(shape: &[usize], sels: &[Sel]) -> Result<(Shape, Vec<usize>)> {
+pub fn places_of(shape: &[usize], sels: &[Sel], budget: &Budget) -> Result<(Shape, Vec<usize>)> {
     let mut out = Shape::new();
     for (k, s) in sels.iter().enumerate() {
         match s {
@@ -178,8 +178,9 @@ pub fn places_of(shape: &[usize], sels: &[Sel]) -> Result<(Shape, Vec<usize>)> {
         sels.iter().zip(shape).map(|(s, &n)| if let Sel::At { places, .. } = s { places.len() } else { n }).collect();
     let strides = crate::array::strides(shape);
     let mut place = vec![0; sels.len()];
-    let mut all = Vec::with_capacity(n);
+    let (mut all, mut ticks) = (budget.room(n)?, budget.ticks());
     for _ in 0..n {
+        ticks.tick()?;
         let at = place.iter().enumerate().map(|(k, &p)| {
             let p = if let Sel::At { places, .. } = &sels[k] { places[p] } else { p };
             p * strides[k]
@@ -198,15 +199,16 @@ fn at_sels(cx: &mut Cx<'_>, a: &Array, sels: &[Sel]) -> Result<Array> {
         .map(|(s, &n)| if let Sel::At { places, .. } = s { places.len() } else { n })
         .fold(16, |a, n| a.saturating_mul(n));
     let _held = cx.budget().charge(bytes as u64)?;
-    let (shape, places) = places_of(a.shape(), sels)?;
+    let (shape, places) = places_of(a.shape(), sels, cx.budget())?;
     if places.is_empty() {
         return cells::empty(cx, &shape, a.prototype());
     }
     if shape.is_empty() {
         return a.item(places[0]).enclosed();
     }
-    let places: Vec<_> = places.into_iter().map(Ok).collect();
-    gather(&a, &shape, &places, cx.budget())
+    let mut picked = cx.budget().room(places.len())?;
+    picked.extend(places.into_iter().map(Ok));
+    gather(&a, &shape, &picked, cx.budget())
 }
 
 /// `V[⊂i j]`: one index vector per item, paths reach into items.
