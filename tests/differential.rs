@@ -339,7 +339,7 @@ fn a_place_that_is_none_is_one_error_everywhere() {
     }
 }
 
-/// More pending scalars than are let pile up: values, and what fails among them.
+/// More pending scalars than are let pile up, with what fails among them; and more parts than a catenation of a launch has.
 const PILES: &[&str] = &[
     "+/(⍳1100)⌷¨⊂0.5×⍳1100",
     "+/{⍺+⍵}\\(⍳1030)⌷¨⊂0.5×⍳1030",
@@ -348,10 +348,15 @@ const PILES: &[&str] = &[
     "+/{|¯1*⍵}¨(⍳1100)⌷¨⊂0.5×⍳1100",
     "5↑{1E300×⍵*200}¨(⍳1100)⌷¨⊂0.5×⍳1100",
     "⊃{⍺+⍵}/(⍳2100)⌷¨⊂÷⍳2100",
+    "⊃{⍺,⍵}/40⍴⊂⍳2000",
+    "⊃{⍺,⍵}/40⍴(⍳1500)(0.5×⍳1500)(1=2|⍳1500)",
+    "⊃{⍺⍪⍵}/40⍴⊂50 30⍴⍳1500",
+    "⊃{⍺,⍵}/40⍴⊂500 3⍴⍳1500",
+    "{x←⊃{⍺,⍵}/16⍴⊂⍳⍵ ⋄ (x,⍵),x}1200",
 ];
 
 #[test]
-fn scalars_that_pile_up_are_equal() {
+fn what_piles_up_is_equal() {
     all_equal("A←1", PILES);
 }
 

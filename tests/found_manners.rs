@@ -194,11 +194,15 @@ fn memory_that_is_not_there_is_an_error() {
     }
 }
 
-/// A thousand pending numbers were a thousand cells, nodes and bodies of a launch: 2.5 GB for these.
+/// A thousand pending numbers were a thousand cells, nodes and bodies of a launch: 2.5 GB for these. And what grows by
+/// catenations was written twice at each sixteenth.
 #[test]
-fn pending_numbers_cost_what_numbers_cost() {
-    let out = sh(Path::new("/"), "ulimit -v 1200000; aplomb eval \"+/{⍺+⍵}\\\\(⍳2048)⌷¨⊂0.5×⍳2048\"");
-    assert_eq!(text(&out.stdout), "716876800\n", "{}", text(&out.stderr));
+fn what_piles_up_costs_what_its_values_cost() {
+    for (line, value) in [("+/{⍺+⍵}\\\\(⍳2048)⌷¨⊂0.5×⍳2048", "716876800\n"), ("⍴⊃{⍺,⍵}/2000⍴⊂⍳2000", "4000000\n")]
+    {
+        let out = sh(Path::new("/"), &format!("ulimit -v 800000; aplomb eval \"{line}\""));
+        assert_eq!(text(&out.stdout), value, "{line}: {}", text(&out.stderr));
+    }
 }
 
 /// `)off` left without a look at what was written before it, where ⎕OFF and the end of a program look.

@@ -4,6 +4,7 @@ use super::DType;
 use crate::limits::{Budget, Charge};
 use num_complex::Complex64;
 use std::any::Any;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Read-only items of one buffer. Booleans are bytes 0 and 1.
@@ -87,6 +88,17 @@ impl View<'_> {
 fn copied<T: Copy>(items: &[T], budget: &Budget) -> crate::error::Result<Vec<T>> {
     let mut out = budget.room(items.len())?;
     out.extend_from_slice(items);
+    Ok(out)
+}
+
+/// Stretches of buffers that `of` knows. Errors: WS FULL.
+fn one_kind<'a, T: Copy + 'a>(
+    all: &[(&'a dyn Storage, Range<usize>)],
+    budget: &Budget,
+    of: impl Fn(View<'a>) -> &'a [T],
+) -> crate::error::Result<Vec<T>> {
+    let mut out = budget.room(all.iter().map(|(_, r)| r.len()).sum())?;
+    all.iter().for_each(|(s, r)| out.extend_from_slice(of(s.view()).get(r.clone()).unwrap_or_default()));
     Ok(out)
 }
 
@@ -240,6 +252,24 @@ impl Buf {
         };
         let charge = budget.charge_elements(storage.len(), storage.dtype().size())?;
         Ok(Buf { items, _charge: Some(charge) })
+    }
+
+    /// Stretches of buffers one after another, if all are of one integer type. Errors: WS FULL.
+    pub fn stretches(all: &[(&dyn Storage, Range<usize>)], budget: &Budget) -> crate::error::Result<Option<Buf>> {
+        let dtype = all.first().map_or(DType::F64, |(s, _)| s.dtype());
+        if !dtype.is_integer() || all.iter().any(|(s, _)| s.dtype() != dtype) {
+            return Ok(None);
+        }
+        let n = all.iter().map(|(_, r)| r.len()).sum();
+        let items = match dtype {
+            DType::Bool => Vecs::Bool(one_kind(all, budget, |v| if let View::Bool(v) = v { v } else { &[] })?),
+            DType::I8 => Vecs::I8(one_kind(all, budget, |v| if let View::I8(v) = v { v } else { &[] })?),
+            DType::I16 => Vecs::I16(one_kind(all, budget, |v| if let View::I16(v) = v { v } else { &[] })?),
+            DType::I32 => Vecs::I32(one_kind(all, budget, |v| if let View::I32(v) = v { v } else { &[] })?),
+            _ => return Ok(None),
+        };
+        let charge = budget.charge_elements(n, dtype.size())?;
+        Ok(Some(Buf { items, _charge: Some(charge) }))
     }
 
     pub fn items_held(&self) -> usize {

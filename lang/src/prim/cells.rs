@@ -3,6 +3,7 @@
 use super::moves::{Move, gather};
 use super::shape::{Axis, axis_of};
 use crate::array::{Array, Buf, Complex64, Data, Shape, View, around, checked_elements, elements};
+use crate::dag::Node;
 use crate::error::{Result, index, length};
 use crate::eval::cx::Cx;
 use crate::limits::Budget;
@@ -28,16 +29,47 @@ pub fn join(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
     joined(cx, parts, axis)
 }
 
+/// Items of a stretch that is worth its place in a list.
+const LONG: usize = 64;
+
+/// Parts that are pending catenations along the axis as their own parts: what is copied here needs no buffer before.
+fn taken_apart(parts: &[Array], axis: usize) -> Vec<Array> {
+    let mut out = Vec::with_capacity(parts.len());
+    for part in parts {
+        match part.pending().and_then(|c| c.node().map(|n| n.clone())) {
+            Some(Node::Cat { axis: k, args }) if usize::from(k) == axis => out.extend(args),
+            _ => out.push(part.clone()),
+        }
+    }
+    out
+}
+
 /// The same at once.
 pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
     let Some(first) = parts.first() else { return cx.vector(vec![]) };
     let mut shape: Shape = first.shape().into();
     shape[axis] = parts.iter().map(|p| p.shape()[axis]).sum();
     let n = checked_elements(&shape)?;
+    let parts = taken_apart(parts, axis);
     cx.force(&parts.iter().collect::<Vec<_>>(), "catenation")?;
     let parts: Vec<Array> = parts.iter().map(Array::settled).collect();
     let outer = elements(&shape[..axis]);
     let filled: Vec<&Array> = parts.iter().filter(|p| !p.is_empty()).collect();
+    // Long stretches of one type are copied as they are.
+    if outer.saturating_mul(filled.len()).saturating_mul(LONG) <= n {
+        let mut all = Vec::with_capacity(outer * filled.len());
+        for o in 0..outer {
+            all.extend(filled.iter().filter_map(|p| {
+                let (_, own, inner) = around(p.shape(), axis);
+                if let Data::Dense(b) = p.data() { Some((&**b, o * own * inner..(o + 1) * own * inner)) } else { None }
+            }));
+        }
+        if all.len() == outer * filled.len()
+            && let Some(made) = Buf::stretches(&all, cx.budget())?
+        {
+            return Ok(Array::dense(shape, Arc::new(made)));
+        }
+    }
     let all = |what: fn(View) -> bool| filled.iter().all(|p| matches!(p.data(), Data::Dense(b) if what(b.view())));
     if all(|v| matches!(v, View::Char(_))) {
         let mut out = cx.budget().room(n)?;

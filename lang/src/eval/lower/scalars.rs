@@ -12,7 +12,7 @@ use crate::eval::force::reached;
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 
-/// Pending scalars that may be alive at a time. No line of ours has a tenth.
+/// Pending scalars that may be alive at a time.
 const MOST: usize = 1_024;
 /// An array is evaluated for its items where at least this part of it is read one by one.
 const PART: usize = 64;
