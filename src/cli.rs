@@ -198,6 +198,20 @@ impl BenchArgs {
         self.name.as_ref().or(self.workload.as_ref()).map_or("blackscholes", String::as_str)
     }
 
+    /// The options of its own that were given.
+    pub fn given(&self) -> Vec<&'static str> {
+        let all = [
+            ("--n", self.n.is_some()),
+            ("--dtype", self.dtype.is_some()),
+            ("--seconds", self.seconds.is_some()),
+            ("--small", self.small),
+            ("--only", !self.only.is_empty()),
+            ("--json", self.json),
+            ("--peers", self.peers.is_some()),
+        ];
+        all.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()
+    }
+
     /// Of measuring.
     pub fn seconds(&self) -> f64 {
         self.seconds.unwrap_or(if self.small { 0.1 } else { 3.0 })
@@ -325,8 +339,7 @@ fn setting(text: &str) -> Result<(String, f64), String> {
     Ok((name.to_string(), value))
 }
 
-/// What the parser knows, for those who read words before it.
-#[cfg(test)]
+/// What the parser knows, for those who read words before it and those who look whether it is true.
 pub fn command() -> clap::Command {
     Cli::command()
 }
@@ -360,20 +373,14 @@ fn run(words: Vec<String>) -> i32 {
         return watch::run(&words, &file);
     }
     let said = words::said(&words, &Cli::command());
-    let unused = match &cli.command {
-        Some(Command::Prims { .. }) => said.iter().find(|word| word.starts_with("--")),
-        // Nothing runs, so only what may stand in a text counts.
-        Some(Command::Check { .. }) => said.iter().find(|word| word.starts_with("--") && !word.starts_with("--limit")),
-        _ => None,
-    };
-    if let Some(option) = unused {
-        eprintln!("aplomb: {option} changes nothing here");
+    if let Some(says) = idle(&cli, &said) {
+        eprintln!("aplomb: {says}");
         return USAGE;
     }
     let reach = cli.global.files.as_deref().map_or(Ok(Reach::All), Reach::parse);
     let table = cli.global.passes.as_deref() == Some("");
     if let Some(Command::Trace(args)) = &mut cli.command {
-        args.table = table;
+        args.table = table && !(args.json || args.ndjson);
     }
     let pipeline = Pipeline {
         preset: cli.global.passes.unwrap_or_default(),
@@ -397,6 +404,33 @@ fn run(words: Vec<String>) -> i32 {
         (None, None) if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() => repl::run(settings),
         (None, None) => script::piped(settings),
     }
+}
+
+/// What was asked for and would change nothing, as a sentence. `said` are the options of all forms as they were given.
+fn idle(cli: &Cli, said: &[String]) -> Option<String> {
+    if cli.command.is_some() || cli.file.is_none() {
+        let own = [("--watch", cli.how.watch), ("--trace", cli.how.trace.is_some())];
+        if let Some((name, _)) = own.iter().find(|(_, given)| *given) {
+            return Some(format!("{name} needs a program: aplomb {name} … FILE"));
+        }
+    }
+    let lone = cli.global.passes.as_deref() == Some("") && !matches!(cli.command, Some(Command::Trace(_)));
+    if lone {
+        return Some("--passes needs a pipeline's name here; alone it is for trace".into());
+    }
+    let takes: &[&str] = match &cli.command {
+        // Nothing runs, so only what may stand in a text counts.
+        Some(Command::Check { .. }) => &["--limit"],
+        // What runs is somebody else's.
+        Some(Command::Tui(TuiArgs { existing: Some(_), .. })) => &["--ascii"],
+        Some(Command::Prims { .. }) => &[],
+        Some(Command::Bench(args)) if bench::is_apart(args.what()) => &[],
+        _ => return None,
+    };
+    let name = |word: &String| word.split('=').next().unwrap_or_default().to_string();
+    let unused =
+        said.iter().filter(|word| word.starts_with("--")).map(name).find(|name| !takes.contains(&name.as_str()));
+    unused.map(|name| format!("{name} changes nothing here"))
 }
 
 /// `said` are the options of all forms as they were given.

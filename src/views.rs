@@ -82,7 +82,7 @@ pub fn recorded(settings: Settings, input: Input) -> Result<Vec<Trace>, i32> {
 fn unrun(settings: Settings, input: Input) -> Result<Vec<Trace>, i32> {
     let Request::Execute { code, name, .. } = request(input, true)? else { return Err(FAILED) };
     told(settings, move |session| {
-        session.trace_unrun(Source::new(&name, &code)).map(|trace| vec![trace]).map_err(|e| {
+        session.trace_unrun(Source::new(&name, code)).map(|trace| vec![trace]).map_err(|e| {
             eprintln!("{}", report::render(&e, crate::front::colours(&std::io::stderr())));
             FAILED
         })

@@ -166,6 +166,10 @@ fn memory_that_is_not_there_is_an_error() {
         "≢''a''⎕R''bb''⊢3E8⍴''a''",
         "≢''.*''⎕R(1E5⍴''&'')⊢1E5⍴''a''",
         "≢{⊂⍵}⌸⍳1E8",
+        "≢⎕A⍋4E8⍴⎕A",
+        "≢1 ⎕DT 1E8⍴40000",
+        "≢⍸⍣¯1⊢3E8⍴1",
+        "+/(-@(⍳1E8))⍳2E8",
     ];
     for line in lines {
         let line = line.replace("''", "'\"'\"'");
@@ -187,6 +191,63 @@ fn memory_that_is_not_there_is_an_error() {
     }
     for line in ["+/(0 1E15)⍴1", "⌈/(0 0 1E15)⍴1", "+⌿(1E15 0)⍴1"] {
         assert_eq!(eval(&[], &format!("×/⍴{line}")).2, 0, "{line}");
+    }
+}
+
+/// A thousand pending numbers were a thousand cells, nodes and bodies of a launch: 2.5 GB for these. And what grows by
+/// catenations was written twice at each sixteenth.
+#[test]
+fn what_piles_up_costs_what_its_values_cost() {
+    for (line, value) in [("+/{⍺+⍵}\\\\(⍳2048)⌷¨⊂0.5×⍳2048", "716876800\n"), ("⍴⊃{⍺,⍵}/2000⍴⊂⍳2000", "4000000\n")]
+    {
+        let out = sh(Path::new("/"), &format!("ulimit -v 800000; aplomb eval \"{line}\""));
+        assert_eq!(text(&out.stdout), value, "{line}: {}", text(&out.stderr));
+    }
+}
+
+/// `)off` left without a look at what was written before it, where ⎕OFF and the end of a program look.
+#[test]
+fn whatever_ends_a_program_tells_what_failed_in_it() {
+    let here = folder();
+    for (last, leaves) in [("", 1), (")off", 1), (")off 3", 1), ("⎕OFF", 1), ("⎕OFF 3", 1)] {
+        let path = file(&here, "o.apl", &format!("y←2000⍴0\nz←1÷y\n{last}\n")).display().to_string();
+        let out = sh(here.path(), &format!("aplomb {path}"));
+        assert_eq!(out.status.code(), Some(leaves), "{last}");
+        assert!(text(&out.stderr).starts_with("DOMAIN ERROR: division by zero"), "{last}: {}", text(&out.stderr));
+    }
+    file(&here, "o.apl", "y←2000⍴1\nz←1÷y\n)off 3\n'not seen'\n");
+    let out = sh(here.path(), "aplomb o.apl");
+    assert_eq!((out.status.code(), text(&out.stdout).as_str()), (Some(3), ""));
+}
+
+/// A file that outgrows what the shell permits was left half-written beside the old one.
+#[test]
+fn a_file_that_outgrows_its_limit_leaves_the_old_one_and_nothing_else() {
+    let here = folder();
+    file(&here, "old", "old");
+    for line in ["(3E5⍴\"x\")⎕NPUT\"old\" 1", "(⍳1E5)⎕NPY\"old\" 1", "(3E5⍴\"x\")⎕NPUT\"old\" 2"] {
+        let line = line.replace('"', "'\"'\"'");
+        let out = sh(here.path(), &format!("ulimit -f 16; aplomb eval '{line}'"));
+        assert!(text(&out.stderr).starts_with("FILE ACCESS ERROR"), "{line}: {:?} {}", out.status, text(&out.stderr));
+        assert_eq!(fs::read(here.path().join("old")).expect("the old file"), b"old", "{line}");
+        assert_eq!(fs::read_dir(here.path()).expect("a folder").count(), 1, "{line}");
+    }
+}
+
+/// What replaces a file takes its mode, and its owner where the system lets it.
+#[test]
+fn a_replaced_file_keeps_its_mode_and_owner() {
+    let here = folder();
+    let path = file(&here, "old", "old");
+    // Only root may give files away.
+    let given = std::os::unix::fs::chown(&path, Some(12_345), Some(54_321)).is_ok();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("a mode");
+    for line in ["'new'⎕NPUT'old' 1", "(⍳3)⎕NPY'old' 1", "(2 2⍴⍳4)(⎕CSV⍠'IfExists' 'Replace')'old'"] {
+        let out = Command::new(APLOMB).args(["eval", line]).current_dir(here.path()).output().expect("aplomb");
+        assert!(out.status.success(), "{line}: {}", text(&out.stderr));
+        let now = fs::metadata(&path).expect("a file");
+        assert_eq!(now.mode() & 0o777, 0o640, "{line}");
+        assert!(!given || (now.uid(), now.gid()) == (12_345, 54_321), "{line}: {} {}", now.uid(), now.gid());
     }
 }
 

@@ -44,6 +44,14 @@ fn who_is_there_is_answered_on_shell_and_control() {
     }
 }
 
+/// A socket is bound to an address, and the file may have a name.
+#[test]
+fn a_connection_file_may_say_localhost() {
+    let info = aplomb_kernel::jupyter::fresh().expect("free ports");
+    let kernel = Running::start_with(aplomb_kernel::jupyter::ConnectionInfo { ip: "localhost".into(), ..info });
+    assert_eq!(kernel.shown("1+1"), "2");
+}
+
 #[test]
 fn a_cell_is_busy_input_output_result_idle() {
     let kernel = Running::start();

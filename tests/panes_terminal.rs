@@ -130,7 +130,7 @@ fn leaving_does_not_wait_for_an_endless_program() {
 
 #[test]
 fn signals_end_it_with_the_terminal_restored() {
-    for (name, code) in [("-TERM", 143), ("-HUP", 129)] {
+    for (name, code) in [("-TERM", 143), ("-HUP", 129), ("-QUIT", 131)] {
         let (mut session, told) = start("");
         session.exp_string("sm_90").unwrap();
         signal(name, &child(&told));

@@ -24,16 +24,34 @@ use work::{GROUPS, Job, Rates, Table, Work};
 
 type Run = fn(Settings, BenchArgs) -> i32;
 
-/// Benches that are no workloads: name, sentence, and what runs them.
-const OWN: &[(&str, &str, Run)] = &[
-    ("frontend", "reading, recording and each pass, for graphs of 10 to 10 000 nodes", |s, a| {
+/// Of the options of a bench that times itself.
+const TIMED: &[&str] = &["--seconds", "--small", "--json"];
+
+/// Benches that are no workloads: name, sentence, the options that they take, and what runs them.
+const OWN: &[(&str, &str, &[&str], Run)] = &[
+    ("frontend", "reading, recording and each pass, for graphs of 10 to 10 000 nodes", TIMED, |s, a| {
         alone(s, a, frontend::run)
     }),
-    ("trace", "what keeping and telling a trace costs", |s, a| alone(s, a, trace::run)),
-    ("layout", "pictures of large graphs", |s, a| alone(s, a, layout::run)),
-    ("jupyter", "the notebook: start, cells, interrupts", |_, a| notebook::bench(&a)),
-    ("tui", "the panes: from keys to frames", |s, a| crate::panes::bench::run(s, &a)),
+    ("trace", "what keeping and telling a trace costs", TIMED, |s, a| alone(s, a, trace::run)),
+    ("layout", "pictures of large graphs", TIMED, |s, a| alone(s, a, layout::run)),
+    ("jupyter", "the notebook: start, cells, interrupts", TIMED, |_, a| notebook::bench(&a)),
+    ("tui", "the panes: from keys to frames", &["--json"], |s, a| crate::panes::bench::run(s, &a)),
 ];
+
+/// What runs no session of ours, so that what every form takes changes nothing.
+pub fn is_apart(name: &str) -> bool {
+    matches!(name, "list" | "jupyter")
+}
+
+/// An option that was given and that this bench does not take.
+fn unused(args: &BenchArgs) -> Option<&'static str> {
+    let is_group = GROUPS.iter().any(|g| g.0 == args.what());
+    let takes = |option: &str| match OWN.iter().find(|own| own.0 == args.what()) {
+        Some((_, _, takes, _)) => takes.contains(&option),
+        None => args.what() != "list" && (option != "--only" || is_group),
+    };
+    args.given().into_iter().find(|option| !takes(option))
+}
 
 fn alone(settings: Settings, args: BenchArgs, run: fn(&mut Session, &BenchArgs) -> Result<String, String>) -> i32 {
     on_session(settings, move |session| match run(session, &args) {
@@ -51,7 +69,11 @@ fn failed(says: &str) -> i32 {
 }
 
 pub fn run(settings: Settings, args: BenchArgs) -> i32 {
-    if let Some((_, _, run)) = OWN.iter().find(|own| own.0 == args.what()) {
+    if let Some(option) = unused(&args) {
+        eprintln!("aplomb: {option} changes nothing in bench {}", args.what());
+        return USAGE;
+    }
+    if let Some((_, _, _, run)) = OWN.iter().find(|own| own.0 == args.what()) {
         return run(settings, args);
     }
     let (table, works) = match Table::read() {

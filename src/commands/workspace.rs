@@ -75,11 +75,13 @@ fn number(value: f64) -> String {
     if value >= 1e6 && value % 1e6 == 0.0 { format!("{}e6", value / 1e6) } else { format!("{value}") }
 }
 
+/// As ⎕OFF does, it first looks at what was written and may fail.
 pub fn off(call: &mut Call<'_>) -> Result<(), Error> {
     let code = match call.expr() {
         None => 0,
         Some(text) => text.parse::<u8>().map_err(|_| domain("an exit code is 0 to 255"))?,
     };
+    call.session.look_back(call.sink)?;
     call.session.leave(i32::from(code), call.sink);
     Ok(())
 }

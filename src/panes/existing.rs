@@ -14,7 +14,9 @@ const WAIT: Duration = Duration::from_secs(5);
 
 /// Exit code 2 where there is no terminal, no such file, or no kernel of Aplomb behind it.
 pub fn run(settings: &Settings, connection: &Path) -> i32 {
-    let follower = usable().map_err(String::from).and_then(|()| open(connection));
+    // A name that is none is told first: no terminal would help it.
+    let found = jupyter::find(connection).and_then(|path| usable().map(|()| path).map_err(String::from));
+    let follower = found.and_then(|path| open(&path));
     let follower = match follower {
         Ok(follower) => follower,
         Err(says) => {
@@ -36,6 +38,6 @@ pub fn run(settings: &Settings, connection: &Path) -> i32 {
 
 fn open(connection: &Path) -> Result<Follower, String> {
     // A client may go wherever the file says: it is the kernel that lets nobody in.
-    let info = jupyter::read(&jupyter::find(connection)?, Allow { remote: true, unsigned: true })?;
+    let info = jupyter::read(connection, Allow { remote: true, unsigned: true })?;
     Follower::open(&info, WAIT)
 }

@@ -1,6 +1,7 @@
 //! Where something stands in a user's text. Offsets count code points everywhere: inside, in JSON, in messages.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A half-open range of code points in one source.
@@ -20,6 +21,11 @@ impl Span {
         Span { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
+    /// The same, so many code points further on.
+    pub fn moved(self, by: u32) -> Self {
+        Span { start: self.start.saturating_add(by), end: self.end.saturating_add(by) }
+    }
+
     pub fn len(self) -> usize {
         self.end.saturating_sub(self.start) as usize
     }
@@ -35,16 +41,40 @@ impl fmt::Debug for Span {
     }
 }
 
-/// One text as the user gave it, under the name that messages use (`line 3`, `prices.apl`).
+/// One text as the user gave it, under the name that messages use (`line 3`, `prices.apl`), or the part of it that is code
+/// between two commands. Offsets are the whole text's.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Source {
     pub name: String,
-    pub text: String,
+    /// All of it; parts share it.
+    pub text: Arc<str>,
+    /// Bytes of the part that is read.
+    own: Range<usize>,
+    /// Code points before the part.
+    first: u32,
 }
 
 impl Source {
-    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
-        Arc::new(Source { name: name.into(), text: text.into() })
+    pub fn new(name: impl Into<String>, text: impl Into<Arc<str>>) -> Arc<Self> {
+        let text = text.into();
+        Arc::new(Source { name: name.into(), own: 0..text.len(), text, first: 0 })
+    }
+
+    /// A part of a text, with so many code points before it. One that does not fit is empty.
+    pub fn part(name: impl Into<String>, text: &Arc<str>, own: Range<usize>, first: u32) -> Arc<Self> {
+        let own = if text.get(own.clone()).is_some() { own } else { 0..0 };
+        Arc::new(Source { name: name.into(), text: text.clone(), own, first })
+    }
+
+    /// The part that is read, and the offset of its first code point.
+    pub fn own(&self) -> (&str, u32) {
+        (self.text.get(self.own.clone()).unwrap_or_default(), self.first)
+    }
+
+    /// The part as a text of its own with the same offsets: what stands before it is blank.
+    pub fn alone(&self) -> String {
+        let before = self.text.get(..self.own.start).unwrap_or_default();
+        before.chars().map(|c| if c == '\n' { c } else { ' ' }).chain(self.own().0.chars()).collect()
     }
 
     /// The text of a span; empty where the span does not fit.

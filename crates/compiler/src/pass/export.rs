@@ -58,7 +58,7 @@ pub fn trace(work: &Work, plan: &Plan) -> Trace {
         sources: sources
             .iter()
             .enumerate()
-            .map(|(k, s)| SourceText { id: k as u32, name: s.name.clone(), text: s.text.clone() })
+            .map(|(k, s)| SourceText { id: k as u32, name: s.name.clone(), text: s.alone() })
             .collect(),
         rules,
         ..Trace::default()

@@ -154,12 +154,12 @@ pub fn parse(text: &str, allow: Allow) -> Result<ConnectionInfo, String> {
         }
         Transport::IPC => {}
     }
-    // ZeroMQ wants an IPv6 address in brackets.
     // A socket is bound to an address, not to a name.
     let info = match info.transport == Transport::TCP && info.ip == "localhost" {
         true => ConnectionInfo { ip: "127.0.0.1".into(), ..info },
         false => info,
     };
+    // ZeroMQ wants an IPv6 address in brackets.
     let ip = if info.ip.contains(':') && info.transport == Transport::TCP { format!("[{}]", info.ip) } else { info.ip };
     Ok(ConnectionInfo { ip, ..info })
 }

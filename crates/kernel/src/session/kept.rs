@@ -201,10 +201,10 @@ fn untold(e: &Error) -> Trace {
 
 /// A warning as the trace has it: its place among the sources.
 fn warning((code, place, text): &Warning, sources: &mut Vec<SourceText>) -> Diagnostic {
-    let known = sources.iter().position(|s| s.name == place.source.name && s.text == place.source.text);
+    let (name, alone) = (&place.source.name, place.source.alone());
+    let known = sources.iter().position(|s| s.name == *name && s.text == alone);
     let source = known.unwrap_or_else(|| {
-        let (id, of) = (sources.len() as u32, &place.source);
-        sources.push(SourceText { id, name: of.name.clone(), text: of.text.clone() });
+        sources.push(SourceText { id: sources.len() as u32, name: name.clone(), text: alone });
         sources.len() - 1
     });
     let span = Some([source as u32, place.span.start, place.span.end]);

@@ -2,14 +2,31 @@
 
 use aplomb_ground::help::idioms;
 use aplomb_ground::protocol::{Completeness, Completion};
+use aplomb_ground::span::Source;
 use aplomb_language::syntax;
 use aplomb_language::table::{OTHER_KEYS, prims};
+use std::ops::Range;
+use std::sync::Arc;
 
 pub enum Piece {
     /// A `)` or `]` line.
     Command(String),
-    /// Code, with what stands before it blanked, so that offsets are the whole text's.
-    Code(String),
+    Code(Part),
+}
+
+/// Code between commands: bytes of the whole text, and the code points before them. So a text of many commands is kept
+/// once, and read once.
+pub struct Part {
+    text: Arc<str>,
+    own: Range<usize>,
+    first: u32,
+}
+
+impl Part {
+    /// To be read under a name.
+    pub fn of(&self, name: &str) -> Arc<Source> {
+        Source::part(name, &self.text, self.own.clone(), self.first)
+    }
 }
 
 fn is_command(line: &str) -> bool {
@@ -22,40 +39,37 @@ fn magic(code: &str) -> Option<String> {
 }
 
 /// Commands stand on their own lines, outside brackets.
-pub fn pieces(code: &str) -> Vec<Piece> {
+pub fn pieces(code: &Arc<str>) -> Vec<Piece> {
     if let Some(command) = magic(code) {
         return vec![Piece::Command(command)];
     }
     if !code.lines().any(is_command) {
-        return vec![Piece::Code(code.into())];
+        return vec![Piece::Code(Part { text: code.clone(), own: 0..code.len(), first: 0 })];
     }
     let mut out = Vec::new();
-    let (mut before, mut own, mut read) = (String::new(), String::new(), syntax::Lines::default());
+    let mut own = Part { text: code.clone(), own: 0..0, first: 0 };
+    let (mut read, mut points) = (syntax::Lines::default(), 0u32);
     for line in code.split_inclusive('\n') {
-        let open = read.completeness() == Completeness::More;
-        if is_command(line) && !open {
-            flush(&mut out, &mut before, &mut own);
+        points = points.saturating_add(line.chars().count() as u32);
+        let end = own.own.end + line.len();
+        if is_command(line) && read.completeness() != Completeness::More {
+            flush(&mut out, own);
             read = syntax::Lines::default();
             out.push(Piece::Command(line.trim().into()));
-            before.extend(line.chars().map(blank));
+            own = Part { text: code.clone(), own: end..end, first: points };
         } else {
-            own.push_str(line);
+            own.own.end = end;
             read.add(line);
         }
     }
-    flush(&mut out, &mut before, &mut own);
+    flush(&mut out, own);
     out
 }
 
-fn flush(out: &mut Vec<Piece>, before: &mut String, own: &mut String) {
-    if !own.trim().is_empty() {
-        out.push(Piece::Code(format!("{before}{own}")));
+fn flush(out: &mut Vec<Piece>, own: Part) {
+    if own.text.get(own.own.clone()).is_some_and(|text| !text.trim().is_empty()) {
+        out.push(Piece::Code(own));
     }
-    before.extend(own.drain(..).map(blank));
-}
-
-fn blank(c: char) -> char {
-    if c == '\n' { c } else { ' ' }
 }
 
 pub fn completeness(code: &str) -> Completeness {
@@ -147,17 +161,33 @@ pub fn glyphs(word: &str) -> (Vec<Completion>, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use aplomb_ground::span::{Place, Span};
 
     #[test]
     fn commands_stand_between_code_and_offsets_are_kept() {
-        let found = pieces("x←1\n]dag x\n+x");
+        let found = pieces(&"x←1\n]dag x\n+x".into());
         let [Piece::Code(a), Piece::Command(b), Piece::Code(c)] = found.as_slice() else { panic!("three pieces") };
-        assert_eq!((a.as_str(), b.as_str(), c.as_str()), ("x←1\n", "]dag x", "   \n      \n+x"));
+        let (a, c) = (a.of("a"), c.of("c"));
+        assert_eq!((a.own(), b.as_str(), c.own()), (("x←1\n", 0), "]dag x", ("+x", 11)));
+        assert_eq!((a.alone().as_str(), c.alone().as_str()), ("x←1\n", "   \n      \n+x"));
+    }
+
+    /// Each piece was the whole text up to it, so a text of n commands was written and read n times.
+    #[test]
+    fn a_text_of_many_commands_is_kept_once_and_each_part_read_once() {
+        let text: Arc<str> = "]off cse\nx←⍳3\n".repeat(20_000).into();
+        let parts: Vec<_> =
+            pieces(&text).iter().filter_map(|p| if let Piece::Code(p) = p { Some(p.of("t")) } else { None }).collect();
+        assert_eq!(parts.len(), 20_000);
+        assert!(parts.iter().all(|p| Arc::ptr_eq(&p.text, &text)));
+        assert!(parts.iter().map(|p| p.own().0.len()).sum::<usize>() < text.len());
+        let at = |k: usize| Place::new(&parts[k], Span::new(parts[k].own().1, parts[k].own().1 + 4)).text();
+        assert_eq!((at(0).as_str(), at(19_999).as_str()), ("x←⍳3", "x←⍳3"));
     }
 
     #[test]
     fn a_magic_takes_the_whole_cell() {
-        let found = pieces("%%why\nx←⍳5\n+/x");
+        let found = pieces(&"%%why\nx←⍳5\n+/x".into());
         let [Piece::Command(line)] = found.as_slice() else { panic!("one command") };
         assert_eq!(line, "]why\nx←⍳5\n+/x");
         assert_eq!(completeness("%%why\n{"), Completeness::Complete);
@@ -165,8 +195,8 @@ mod tests {
 
     #[test]
     fn a_bracket_at_the_start_of_a_line_inside_a_dfn_is_code() {
-        assert_eq!(pieces("f←{\n(⍵\n)+1}\n").len(), 1);
-        assert_eq!(pieces("f←{\n(⍵\n)+1}\n)vars").len(), 2);
+        assert_eq!(pieces(&"f←{\n(⍵\n)+1}\n".into()).len(), 1);
+        assert_eq!(pieces(&"f←{\n(⍵\n)+1}\n)vars".into()).len(), 2);
     }
 
     #[test]

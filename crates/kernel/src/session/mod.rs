@@ -162,7 +162,8 @@ impl Session {
         done.unwrap_or_else(|bug| resume_unwind(bug))
     }
 
-    fn look_back(&mut self, sink: &mut dyn Sink) -> Result<(), Error> {
+    /// Computes what was written and may fail, and nobody has looked at. Errors: the first that does.
+    pub fn look_back(&mut self, sink: &mut dyn Sink) -> Result<(), Error> {
         self.interp.finish(&mut World::new(&mut self.core, Some(sink), true))
     }
 
@@ -219,13 +220,13 @@ impl Session {
     }
 
     fn run_pieces(&mut self, code: &str, name: &str, silent: bool, sink: &mut dyn Sink) -> Result<(), Error> {
-        for piece in lines::pieces(code) {
+        for piece in lines::pieces(&code.into()) {
             match piece {
                 lines::Piece::Command(line) => {
                     let commands = self.commands.clone();
                     commands.run(&line, self, sink)?;
                 }
-                lines::Piece::Code(text) => self.run_text(Source::new(name, text), silent, sink)?,
+                lines::Piece::Code(part) => self.run_text(part.of(name), silent, sink)?,
             }
             if self.exit.is_some() {
                 break;
@@ -497,7 +498,7 @@ impl Session {
     pub fn check(&self, source: &Arc<Source>) -> Vec<Error> {
         let check = |piece| match piece {
             lines::Piece::Command(_) => Vec::new(),
-            lines::Piece::Code(text) => syntax::check(&Source::new(&*source.name, text), &self.core.limits),
+            lines::Piece::Code(part) => syntax::check(&part.of(&source.name), &self.core.limits),
         };
         lines::pieces(&source.text).into_iter().flat_map(check).collect()
     }

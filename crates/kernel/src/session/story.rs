@@ -10,12 +10,12 @@ use aplomb_ground::trace::{ResultRecord, Trace};
 impl Session {
     /// The last text that gave a value.
     pub fn last_text(&self) -> Option<String> {
-        self.last.as_ref().map(|l| l.text.text.to_string())
+        self.last.as_ref().map(|l| l.text.alone())
     }
 
     /// Name and text of the last line that gave a value.
     pub fn last_source(&self) -> Option<(String, String)> {
-        self.last.as_ref().map(|l| (l.text.name.clone(), l.text.text.to_string()))
+        self.last.as_ref().map(|l| (l.text.name.clone(), l.text.alone()))
     }
 
     /// The last line that gave a value: its plan, or, under other switches, what it forced run again; if all of it was

@@ -253,7 +253,7 @@ impl Eval<'_> {
         for (k, i) in indices.iter().enumerate() {
             sels.push(select(&mut self.cx, i.as_ref(), old.shape()[k])?);
         }
-        let (shape, places) = places_of(old.shape(), &sels)?;
+        let (shape, places) = places_of(old.shape(), &sels, self.cx.budget())?;
         self.replace(at, sym, old, &shape, places, f, v)
     }
 

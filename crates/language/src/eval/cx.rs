@@ -9,6 +9,7 @@ use aplomb_ground::span::{Place, Source, Span};
 use aplomb_values::array::Array;
 use aplomb_values::array::format::{Boxes, Long};
 use aplomb_values::prim::scalar::complex::near_real;
+use aplomb_values::prim::scalar::{near_integer, not_whole};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -104,9 +105,7 @@ impl Cx<'_> {
 
     /// A near-integer argument that fixes a shape, an axis or a place.
     pub fn integer(&self, x: f64, what: &str) -> Result<i64> {
-        near_integer(x, self.sys.settings.ct).ok_or_else(|| {
-            domain(format!("{what} must be a whole number, not {}", aplomb_values::array::format::number(x)))
-        })
+        near_integer(x, self.sys.settings.ct).ok_or_else(|| not_whole(what, x))
     }
 
     /// All items as near-integers. Forces.
@@ -151,10 +150,4 @@ impl Cx<'_> {
     pub fn collect(&self, shape: &[usize], items: Vec<Array>, proto: Option<Array>) -> Result<Array> {
         Array::collect(shape, items, proto, self.budget())
     }
-}
-
-pub fn near_integer(x: f64, ct: f64) -> Option<i64> {
-    let r = x.round();
-    let near = x == r || (x - r).abs() <= ct.max(1e-14) * x.abs().max(1.0);
-    (near && r.abs() < 9.1e15).then_some(r as i64)
 }

@@ -248,7 +248,7 @@ fn reach(root: &Rc<Cell>, seen: &mut HashSet<*const Cell>) {
 }
 
 /// The pending cells that roots reach, in the order of evaluation.
-fn reached(roots: &[Rc<Cell>]) -> Vec<Rc<Cell>> {
+pub(super) fn reached(roots: &[Rc<Cell>]) -> Vec<Rc<Cell>> {
     let mut seen: HashSet<*const Cell> = HashSet::new();
     let mut order: Vec<Rc<Cell>> = Vec::new();
     let mut stack: Vec<Rc<Cell>> = roots.to_vec();

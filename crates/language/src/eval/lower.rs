@@ -20,6 +20,7 @@ mod framed;
 mod guarded;
 pub mod places;
 mod rounds;
+mod scalars;
 mod whole;
 
 pub use rounds::Times;
@@ -65,6 +66,9 @@ impl Cx<'_> {
         let cell = self.sys.tape.cell(node, meta);
         if self.sys.scope.is_conditional() && cell.fails() != Fails::Never {
             return Err(untraced("something that no cell decides stands under a guard"));
+        }
+        if cell.shape().is_empty() {
+            self.pile(&cell)?;
         }
         let heavy = cell.weight() as usize > self.host.limits().pending;
         let a = Array::lazy(cell);

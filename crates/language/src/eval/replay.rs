@@ -28,7 +28,8 @@ impl Cx<'_> {
         Ok(())
     }
 
-    fn operation(&mut self, cell: &Cell) -> Result<Array> {
+    /// One pending cell's value, by the host's function.
+    pub(super) fn operation(&mut self, cell: &Cell) -> Result<Array> {
         let Some(node) = cell.node().map(|node| node.clone()) else {
             return cell.forced().ok_or_else(|| internal("a cell is neither pending nor computed"));
         };
@@ -55,7 +56,10 @@ impl Cx<'_> {
             Node::Loop { args, body, result } if body.until.is_some() => {
                 let args = args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
                 let n = cell.shape().iter().product();
-                let items = (0..n).map(|k| self.element(&args, &body, result, k)).collect::<Result<Vec<_>>>()?;
+                let mut items = self.budget().room(n)?;
+                for k in 0..n {
+                    items.push(self.element(&args, &body, result, k)?);
+                }
                 self.collect(cell.shape(), items, None)
             }
             Node::Loop { args, body, result } => {
@@ -73,15 +77,22 @@ impl Cx<'_> {
             }
             Node::Compact { axis, args } => {
                 let mask = self.ready(&args[0], "mask")?;
-                let picks: Vec<_> =
-                    (0..mask.len()).filter(|k| mask.item(*k).number_scalar() != Some(0.0)).map(Some).collect();
+                let kept = cell.shape()[axis as usize];
+                let (mut picks, mut ticks) = (self.budget().room(kept)?, self.budget().ticks());
+                for k in 0..mask.len() {
+                    ticks.tick()?;
+                    if mask.item(k).number_scalar() != Some(0.0) {
+                        picks.push(Some(k));
+                    }
+                }
                 let src = self.ready(&args[1], "argument")?;
                 crate::functions::cells::along(self, &src, axis as usize, &picks)
             }
             Node::Iota { origin } => {
                 let n = cell.shape().iter().product();
-                let _held = self.budget().charge_elements(n, 8)?;
-                self.vector((0..n).map(|k| k as f64 + origin).collect())
+                let mut all = self.budget().room(n)?;
+                all.extend((0..n).map(|k| k as f64 + origin));
+                self.vector(all)
             }
             Node::Input(_) | Node::Const(_) => Err(internal("a leaf was recorded as a cell")),
         }
@@ -100,7 +111,9 @@ impl Cx<'_> {
             Some(0.0) => yes.len() + at(no, k),
             _ => at(yes, k),
         };
-        let places: Vec<_> = (0..shape.iter().product()).map(|k| Ok(chosen(k))).collect();
+        let n = shape.iter().product();
+        let mut places = self.budget().room(n)?;
+        places.extend((0..n).map(|k| Ok(chosen(k))));
         aplomb_values::prim::moves::gather(&both, shape, &places, self.budget())
     }
 

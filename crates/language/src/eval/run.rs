@@ -585,7 +585,7 @@ impl<'h> Eval<'h> {
         self.enter(at, at.ast.phrase(cond).span);
         let a = self.cx.ready(&a, "guard")?;
         let x = if a.is_char() { None } else { a.number_at(0) };
-        match x.and_then(|x| super::cx::near_integer(x, self.cx.sys.settings.ct)) {
+        match x.and_then(|x| aplomb_values::prim::scalar::near_integer(x, self.cx.sys.settings.ct)) {
             Some(0) => Ok(Holds::No),
             Some(1) => Ok(Holds::Yes),
             _ => Err(wrong()),

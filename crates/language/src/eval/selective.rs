@@ -29,10 +29,11 @@ impl Eval<'_> {
         let Data::Items(items) = x.data() else {
             let first = *next as f64;
             *next += x.len();
-            let all = (1..=x.len()).map(|k| first + k as f64).collect();
+            let mut all = self.cx.budget().room(x.len())?;
+            all.extend((1..=x.len()).map(|k| first + k as f64));
             return self.cx.vector(all)?.with_shape(x.shape(), self.cx.budget());
         };
-        let mut out = Vec::with_capacity(x.len());
+        let mut out = self.cx.budget().room(x.len())?;
         for item in items.all() {
             out.push(self.places(item, next)?);
         }

@@ -5,7 +5,7 @@ use super::operators::frames::Run;
 use aplomb_values::array::Array;
 use aplomb_values::dag::{Cell, Meta, Node};
 use std::collections::HashSet;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 /// The tape of a session. Cells are numbered as they are written, so a mark is a number, and what was written since can
 /// be told from what was there.
@@ -16,6 +16,8 @@ pub struct Tape {
     /// Cells that can fail on some value and that nobody has computed yet, in the order in which they were written. They
     /// outlive their statement: what fails is told before anything that happens later is seen.
     checks: Vec<Rc<Cell>>,
+    /// Scalars that were recorded, some of which are pending still: many are computed at once.
+    scalars: Vec<Weak<Cell>>,
     /// Framed runs whose values are pending.
     runs: Vec<Run>,
     /// Those of them that a failed evaluation held.
@@ -93,6 +95,23 @@ impl Tape {
 
     pub fn drop_checks(&mut self, gone: &HashSet<*const Cell>) {
         self.checks.retain(|c| !gone.contains(&Rc::as_ptr(c)));
+    }
+
+    /// Checks that somebody has computed are none any more.
+    pub fn forget_computed(&mut self) {
+        self.checks.retain(|c| c.forced().is_none());
+    }
+
+    /// Counts a new pending scalar; how many there are at most.
+    pub fn pile(&mut self, cell: &Rc<Cell>) -> usize {
+        self.scalars.push(Rc::downgrade(cell));
+        self.scalars.len()
+    }
+
+    /// The scalars that are still pending, counted no more.
+    pub fn take_piled(&mut self) -> Vec<Rc<Cell>> {
+        let all = std::mem::take(&mut self.scalars);
+        all.iter().filter_map(Weak::upgrade).filter(|c| c.forced().is_none()).collect()
     }
 
     pub fn runs(&self) -> &[Run] {

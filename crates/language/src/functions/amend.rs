@@ -24,7 +24,9 @@ pub fn fits(v: &Array, shape: &[usize]) -> Result<()> {
 pub fn amend(cx: &Cx<'_>, old: &Array, shape: &[usize], places: &[usize], v: &Array) -> Result<Array> {
     fits(v, shape)?;
     let mut to = Changing::of(old.clone(), cx.budget()).map_err(|(_, e)| e)?;
+    let mut ticks = cx.budget().ticks();
     for (k, &p) in places.iter().enumerate() {
+        ticks.tick()?;
         let item = if v.rank() == 0 { v.disclosed() } else { v.item(if v.len() == 1 { 0 } else { k }) };
         to.put(p, &item, cx.budget())?;
     }
@@ -39,6 +41,7 @@ pub fn picked(cx: &Cx<'_>, a: &Array, shape: &[usize], places: &[usize]) -> Resu
     if shape.is_empty() {
         return a.item(places[0]).enclosed();
     }
-    let places: Vec<_> = places.iter().map(|&p| Ok(p)).collect();
-    aplomb_values::prim::moves::gather(a, shape, &places, cx.budget())
+    let mut picked = cx.budget().room(places.len())?;
+    picked.extend(places.iter().map(|&p| Ok(p)));
+    aplomb_values::prim::moves::gather(a, shape, &picked, cx.budget())
 }

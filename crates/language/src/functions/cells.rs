@@ -3,7 +3,9 @@
 use super::shape::{Axis, axis_of};
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, index, length};
+use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Buf, Complex64, Data, Shape, View, around, checked_elements, elements};
+use aplomb_values::dag::Node;
 use aplomb_values::prim::moves::{Move, gather};
 use std::sync::Arc;
 
@@ -27,16 +29,47 @@ pub fn join(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
     joined(cx, parts, axis)
 }
 
+/// Items of a stretch that is worth its place in a list.
+const LONG: usize = 64;
+
+/// Parts that are pending catenations along the axis as their own parts: what is copied here needs no buffer before.
+fn taken_apart(parts: &[Array], axis: usize) -> Vec<Array> {
+    let mut out = Vec::with_capacity(parts.len());
+    for part in parts {
+        match part.pending().and_then(|c| c.node().map(|n| n.clone())) {
+            Some(Node::Cat { axis: k, args }) if usize::from(k) == axis => out.extend(args),
+            _ => out.push(part.clone()),
+        }
+    }
+    out
+}
+
 /// The same at once.
 pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
     let Some(first) = parts.first() else { return cx.vector(vec![]) };
     let mut shape: Shape = first.shape().into();
     shape[axis] = parts.iter().map(|p| p.shape()[axis]).sum();
     let n = checked_elements(&shape)?;
+    let parts = taken_apart(parts, axis);
     cx.force(&parts.iter().collect::<Vec<_>>(), "catenation")?;
     let parts: Vec<Array> = parts.iter().map(Array::settled).collect();
     let outer = elements(&shape[..axis]);
     let filled: Vec<&Array> = parts.iter().filter(|p| !p.is_empty()).collect();
+    // Long stretches of one type are copied as they are.
+    if outer.saturating_mul(filled.len()).saturating_mul(LONG) <= n {
+        let mut all = Vec::with_capacity(outer * filled.len());
+        for o in 0..outer {
+            all.extend(filled.iter().filter_map(|p| {
+                let (_, own, inner) = around(p.shape(), axis);
+                if let Data::Dense(b) = p.data() { Some((&**b, o * own * inner..(o + 1) * own * inner)) } else { None }
+            }));
+        }
+        if all.len() == outer * filled.len()
+            && let Some(made) = Buf::stretches(&all, cx.budget())?
+        {
+            return Ok(Array::dense(shape, Arc::new(made)));
+        }
+    }
     let all = |what: fn(View) -> bool| filled.iter().all(|p| matches!(p.data(), Data::Dense(b) if what(b.view())));
     if all(|v| matches!(v, View::Char(_))) {
         let mut out = cx.budget().room(n)?;
@@ -132,7 +165,8 @@ pub fn cell(cx: &Cx<'_>, a: &Array, shape: &[usize], from: usize) -> Result<Arra
     if n == 0 {
         return empty(cx, shape, a.prototype());
     }
-    let places: Vec<_> = (from..from + n).map(Ok).collect();
+    let mut places = cx.budget().room(n)?;
+    places.extend((from..from + n).map(Ok));
     gather(a, shape, &places, cx.budget())
 }
 
@@ -165,7 +199,7 @@ pub fn mix(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
 fn mix_place(cx: &mut Cx<'_>, k: &Array, frame: usize) -> Result<usize> {
     let &[k] = cx.numbers(k, "an axis")?.as_slice() else { return Err(length("↑ takes one axis")) };
     let k = k - cx.sys.settings.io;
-    if k < -1.0 || k > frame as f64 {
+    if !(-1.0..=frame as f64).contains(&k) {
         return Err(index("there is no place for such an axis"));
     }
     Ok(k.ceil() as usize)
@@ -189,12 +223,13 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
     }
     drop(cx.budget().charge_elements(n, 8)?);
     let settled: Vec<Array> = items.iter().map(|a| if a.is_uniform() { a.settled() } else { a.clone() }).collect();
-    let places = |a: &Array| padded_places(a, &common);
+    let budget = cx.budget().clone();
+    let places = |a: &Array| padded_places(a, &common, &budget);
     if settled.iter().all(|a| a.is_uniform() && a.is_char()) {
         let mut out = cx.budget().room(n)?;
         for a in &settled {
             let v = a.to_chars().unwrap_or_default();
-            out.extend(places(a).into_iter().map(|p| p.map_or(' ', |k| v[k])));
+            out.extend(places(a)?.into_iter().map(|p| p.map_or(' ', |k| v[k])));
         }
         return Array::chars(shape, out, cx.budget());
     }
@@ -203,7 +238,7 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
         let mut out = cx.budget().room(n)?;
         for a in &settled {
             let v = a.to_complexes().unwrap_or_default();
-            out.extend(places(a).into_iter().map(|p| p.map_or(Complex64::ZERO, |k| v[k])));
+            out.extend(places(a)?.into_iter().map(|p| p.map_or(Complex64::ZERO, |k| v[k])));
         }
         return Array::complexes(shape, out, cx.budget());
     }
@@ -212,7 +247,7 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
         for a in &settled {
             match a.to_numbers() {
                 Some(v) if a.shape() == common.as_slice() => out.extend(v),
-                Some(v) => out.extend(places(a).into_iter().map(|p| p.map_or(0.0, |k| v[k]))),
+                Some(v) => out.extend(places(a)?.into_iter().map(|p| p.map_or(0.0, |k| v[k]))),
                 None => {}
             }
         }
@@ -221,23 +256,24 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
     let mut out = cx.budget().room(n)?;
     for a in &settled {
         let fill = a.prototype();
-        out.extend(places(a).into_iter().map(|p| p.map_or_else(|| fill.clone(), |k| a.item(k))));
+        out.extend(places(a)?.into_iter().map(|p| p.map_or_else(|| fill.clone(), |k| a.item(k))));
     }
     cx.collect(&shape, out, None)
 }
 
 /// Where each item of the padded cell comes from.
-fn padded_places(a: &Array, common: &[usize]) -> Vec<Option<usize>> {
+fn padded_places(a: &Array, common: &[usize], budget: &Budget) -> Result<Vec<Option<usize>>> {
     let lead = common.len() - a.rank();
     let full: Shape = common.iter().enumerate().map(|(k, _)| if k < lead { 1 } else { a.shape()[k - lead] }).collect();
-    let mut out = Vec::with_capacity(elements(common));
+    let (mut out, mut ticks) = (budget.room(elements(common))?, budget.ticks());
     let mut place = vec![0; common.len()];
     for _ in 0..elements(common) {
+        ticks.tick()?;
         let inside = place.iter().zip(&full).all(|(p, n)| p < n);
         out.push(inside.then(|| place.iter().zip(&full).fold(0, |at, (p, n)| at * n + p)));
         aplomb_values::array::advance(&mut place, common);
     }
-    out
+    Ok(out)
 }
 
 /// `↓[k]Y`: vectors along an axis, enclosed.

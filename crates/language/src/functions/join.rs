@@ -60,7 +60,7 @@ fn catenate(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usiz
 
 fn laminate(cx: &mut Cx<'_>, x: &Array, y: &Array, at: f64) -> Result<Array> {
     let like: Shape = if x.rank() >= y.rank() { x.shape().into() } else { y.shape().into() };
-    if at < -1.0 || at > like.len() as f64 {
+    if !(-1.0..=like.len() as f64).contains(&at) {
         return Err(index("there is no place for such an axis"));
     }
     let at = (at.floor() + 1.0) as usize;

@@ -84,7 +84,7 @@ pub fn deal(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array>
     let io = cx.sys.settings.io;
     let _held = cx.budget().charge_elements(k, 24)?;
     let mut moved: std::collections::HashMap<usize, usize> = std::collections::HashMap::new();
-    let mut out = Vec::with_capacity(k);
+    let mut out = cx.budget().room(k)?;
     for i in 0..k {
         if i % 4096 == 0 {
             cx.host.interrupt().check()?;

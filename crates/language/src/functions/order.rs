@@ -84,7 +84,21 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
     let y = cx.ready(y, "grade")?;
     let n = y.shape()[0];
     let _held = cx.budget().charge_elements(n, 24)?;
-    let mut out: Vec<usize> = (0..n).collect();
+    if y.is_uniform() && !y.is_complex() {
+        // Numbers, and characters on their way to numbers.
+        let _items = cx.budget().charge_elements(y.len(), if y.is_char() { 12 } else { 8 })?;
+        let items: Vec<f64> = match y.to_chars().filter(|_| y.is_char()) {
+            Some(chars) => {
+                let mut items = cx.budget().room(chars.len())?;
+                items.extend(chars.iter().map(|&c| f64::from(u32::from(c))));
+                items
+            }
+            None => y.to_numbers().unwrap_or_default(),
+        };
+        return Ok(grade_numbers(Given { items: &items, shape: y.shape() }, down));
+    }
+    let mut out: Vec<usize> = cx.budget().room(n)?;
+    out.extend(0..n);
     let turn = |o: Ordering| if down { o.reverse() } else { o };
     if y.is_complex() {
         let items = y.to_complexes().unwrap_or_default();
@@ -95,14 +109,6 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
         };
         out.sort_by(|&a, &b| turn(order(a, b)));
         return Ok(out);
-    }
-    if y.is_uniform() {
-        let items: Vec<f64> = if y.is_char() {
-            y.to_chars().unwrap_or_default().iter().map(|&c| f64::from(u32::from(c))).collect()
-        } else {
-            y.to_numbers().unwrap_or_default()
-        };
-        return Ok(grade_numbers(Given { items: &items, shape: y.shape() }, down));
     }
     let cells = cell_arrays(cx, &y, y.rank() - 1)?;
     out.sort_by(|&a, &b| turn(compare(&cells[a], &cells[b])));
@@ -121,7 +127,9 @@ fn grade(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Array> {
 pub fn graded_places(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Array> {
     let io = cx.sys.settings.io;
     let order = graded(cx, y, down)?;
-    cx.vector(order.into_iter().map(|k| k as f64 + io).collect())
+    let mut places = cx.budget().room(order.len())?;
+    places.extend(order.into_iter().map(|k| k as f64 + io));
+    cx.vector(places)
 }
 
 pub fn up(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
@@ -140,14 +148,16 @@ fn collate(cx: &mut Cx<'_>, x: &Array, y: &Array, is_down: bool) -> Result<Array
         return Err(rank("a collation needs at least vectors"));
     }
     let (x, y) = (cx.ready(x, "grade")?, cx.ready(y, "grade")?);
+    let _texts = cx.budget().charge_elements(x.len().saturating_add(y.len()), 4)?;
     let (Some(order), Some(text)) = (x.to_chars(), y.to_chars()) else {
         return Err(domain("a collation takes text"));
     };
     let r = x.rank();
     // The least place along each axis, the last axis first.
     let mut places: HashMap<char, Vec<f64>> = HashMap::new();
-    let mut place = vec![0; r];
+    let (mut place, mut ticks) = (vec![0; r], cx.budget().ticks());
     for c in order {
+        ticks.tick()?;
         let known = places.entry(c).or_insert_with(|| vec![f64::INFINITY; r]);
         known.iter_mut().zip(place.iter().rev()).for_each(|(k, &p)| *k = k.min(p as f64));
         aplomb_values::array::advance(&mut place, x.shape());
@@ -157,9 +167,10 @@ fn collate(cx: &mut Cx<'_>, x: &Array, y: &Array, is_down: bool) -> Result<Array
     let m = elements(&y.shape()[1..]);
     let _held = cx.budget().charge_elements(text.len(), 8 * r)?;
     // For each cell: all its characters along the last axis, then along the one before …
-    let mut keys = Vec::with_capacity(text.len() * r);
+    let mut keys = cx.budget().room(text.len().saturating_mul(r))?;
     for cell in 0..n {
         for axis in 0..r {
+            ticks.tick()?;
             keys.extend(text[cell * m..(cell + 1) * m].iter().map(|c| places.get(c).unwrap_or(&absent)[axis]));
         }
     }

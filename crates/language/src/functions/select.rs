@@ -4,14 +4,14 @@ use super::cells;
 use super::shape::{Axis, axis_of, reshaped};
 use crate::eval::cx::Cx;
 use crate::eval::lower::places::Chosen;
-use aplomb_ground::error::{Error, Result, domain, length, rank};
+use aplomb_ground::error::{Result, domain, length, rank};
 use aplomb_ground::limits::{Budget, Ticks};
 use aplomb_values::array::{Array, Buf, DType, Data, Shape, View, advance, around, checked_elements, elements};
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Node, Read};
 use aplomb_values::prim::moves::{Move, gather};
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::scalar::no_such_place;
+use aplomb_values::prim::scalar::{Fail, place};
 use std::sync::Arc;
 
 /// One axis' index: all, or places with the shape they were given in.
@@ -20,25 +20,25 @@ pub enum Sel {
     At { shape: Shape, places: Vec<usize> },
 }
 
-fn outside(k: i64, io: i64, n: usize) -> Error {
-    no_such_place(k + io, n)
+/// Indices of an axis of `n`, ⎕IO included, as places from 0 on; the first that is none is the error.
+fn places_on(cx: &Cx<'_>, indices: &[f64], n: usize) -> Result<Vec<usize>> {
+    let (io, ct) = (cx.sys.settings.io, cx.sys.settings.ct);
+    let (mut places, mut ticks) = (cx.budget().room(indices.len())?, cx.budget().ticks());
+    for x in indices {
+        ticks.tick()?;
+        places.push(place(*x, io, n, ct).map_err(Fail::error)?);
+    }
+    Ok(places)
 }
 
 /// Checked places on one axis.
 pub fn select(cx: &mut Cx<'_>, i: Option<&Array>, n: usize) -> Result<Sel> {
     let Some(i) = i else { return Ok(Sel::All) };
-    let io = cx.sys.settings.io as i64;
     if i.is_empty() {
         return Ok(Sel::At { shape: i.shape().into(), places: vec![] });
     }
-    let wanted = cx.integers(i, "an index")?;
-    let mut places = cx.budget().room(wanted.len())?;
-    for k in wanted {
-        let k = k - io;
-        let at = usize::try_from(k).ok().filter(|&k| k < n);
-        places.push(at.ok_or_else(|| outside(k, io, n))?);
-    }
-    Ok(Sel::At { shape: i.shape().into(), places })
+    let wanted = cx.numbers(i, "an index")?;
+    Ok(Sel::At { shape: i.shape().into(), places: places_on(cx, &wanted, n)? })
 }
 
 /// `A[i;j]`
@@ -165,7 +165,7 @@ fn line(places: &[usize]) -> Option<(i64, i64)> {
 }
 
 /// The places of a selection in ravel order, and the result's shape.
-pub fn places_of(shape: &[usize], sels: &[Sel]) -> Result<(Shape, Vec<usize>)> {
+pub fn places_of(shape: &[usize], sels: &[Sel], budget: &Budget) -> Result<(Shape, Vec<usize>)> {
     let mut out = Shape::new();
     for (k, s) in sels.iter().enumerate() {
         match s {
@@ -178,8 +178,9 @@ pub fn places_of(shape: &[usize], sels: &[Sel]) -> Result<(Shape, Vec<usize>)> {
         sels.iter().zip(shape).map(|(s, &n)| if let Sel::At { places, .. } = s { places.len() } else { n }).collect();
     let strides = aplomb_values::array::strides(shape);
     let mut place = vec![0; sels.len()];
-    let mut all = Vec::with_capacity(n);
+    let (mut all, mut ticks) = (budget.room(n)?, budget.ticks());
     for _ in 0..n {
+        ticks.tick()?;
         let at = place.iter().enumerate().map(|(k, &p)| {
             let p = if let Sel::At { places, .. } = &sels[k] { places[p] } else { p };
             p * strides[k]
@@ -198,15 +199,16 @@ fn at_sels(cx: &mut Cx<'_>, a: &Array, sels: &[Sel]) -> Result<Array> {
         .map(|(s, &n)| if let Sel::At { places, .. } = s { places.len() } else { n })
         .fold(16, |a, n| a.saturating_mul(n));
     let _held = cx.budget().charge(bytes as u64)?;
-    let (shape, places) = places_of(a.shape(), sels)?;
+    let (shape, places) = places_of(a.shape(), sels, cx.budget())?;
     if places.is_empty() {
         return cells::empty(cx, &shape, a.prototype());
     }
     if shape.is_empty() {
         return a.item(places[0]).enclosed();
     }
-    let places: Vec<_> = places.into_iter().map(Ok).collect();
-    gather(&a, &shape, &places, cx.budget())
+    let mut picked = cx.budget().room(places.len())?;
+    picked.extend(places.into_iter().map(Ok));
+    gather(&a, &shape, &picked, cx.budget())
 }
 
 /// `V[⊂i j]`: one index vector per item, paths reach into items.
@@ -233,13 +235,11 @@ pub fn place_of(cx: &mut Cx<'_>, shape: &[usize], at: &Array) -> Result<usize> {
     if at.rank() > 1 || at.len() != shape.len() {
         return Err(rank(format!("an index of {} numbers for {} axes", at.len(), shape.len())));
     }
-    let io = cx.sys.settings.io as i64;
-    let mut place = 0;
-    for (k, &n) in cx.integers(at, "an index")?.iter().zip(shape) {
-        let k = k - io;
-        place = place * n + usize::try_from(k).ok().filter(|&k| k < n).ok_or_else(|| outside(k, io, n))?;
+    let mut all = 0;
+    for (x, &n) in cx.numbers(at, "an index")?.into_iter().zip(shape) {
+        all = all * n + place(x, cx.sys.settings.io, n, cx.sys.settings.ct).map_err(Fail::error)?;
     }
-    Ok(place)
+    Ok(all)
 }
 
 /// `X⊃Y`

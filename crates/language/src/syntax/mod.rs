@@ -28,7 +28,9 @@ pub fn check(source: &Arc<Source>, limits: &Limits) -> Vec<Error> {
 }
 
 fn tree(source: &Arc<Source>, symbols: &mut Symbols, limits: &Limits) -> Result<Ast, Vec<Error>> {
-    let mut tokens = token::lex_within(&source.text, limits.nest, limits.tokens);
+    let (text, first) = source.own();
+    let mut tokens = token::lex_within(text, limits.nest, limits.tokens);
+    tokens.iter_mut().filter(|_| first > 0).for_each(|t| t.span = t.span.moved(first));
     let errors = check::check(&tokens, source, limits);
     if !errors.is_empty() {
         return Err(errors);

@@ -57,7 +57,8 @@ impl Changing {
             if done {
                 return Ok(());
             }
-            let loose = (0..buf.items_held()).map(|k| buf.item(k)).collect();
+            let mut loose = budget.room(buf.items_held())?;
+            loose.extend((0..buf.items_held()).map(|k| buf.item(k)));
             self.items = Kept::Loose(loose);
         }
         if let Kept::Loose(items) = &mut self.items {

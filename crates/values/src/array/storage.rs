@@ -4,6 +4,7 @@ use super::DType;
 use aplomb_ground::limits::{Budget, Charge};
 use num_complex::Complex64;
 use std::any::Any;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Read-only items of one buffer. Booleans are bytes 0 and 1.
@@ -57,17 +58,48 @@ impl View<'_> {
 
     /// All items as `number` gives them.
     pub fn numbers(&self) -> Vec<f64> {
+        let mut out = Vec::with_capacity(self.len());
+        self.numbers_to(&mut out);
+        out
+    }
+
+    /// The same where there is room. Errors: WS FULL.
+    pub fn numbers_within(&self, budget: &Budget) -> aplomb_ground::error::Result<Vec<f64>> {
+        let mut out = budget.room(self.len())?;
+        self.numbers_to(&mut out);
+        Ok(out)
+    }
+
+    fn numbers_to(&self, out: &mut Vec<f64>) {
         match self {
-            View::Bool(v) => v.iter().map(|&x| f64::from(x)).collect(),
-            View::I8(v) => v.iter().map(|&x| f64::from(x)).collect(),
-            View::I16(v) => v.iter().map(|&x| f64::from(x)).collect(),
-            View::I32(v) => v.iter().map(|&x| f64::from(x)).collect(),
-            View::F32(v) => v.iter().map(|&x| f64::from(x)).collect(),
-            View::F64(v) => v.to_vec(),
-            View::Complex(v) => v.iter().map(|&z| real(z)).collect(),
-            View::Char(v) => v.iter().map(|&x| f64::from(u32::from(x))).collect(),
+            View::Bool(v) => out.extend(v.iter().map(|&x| f64::from(x))),
+            View::I8(v) => out.extend(v.iter().map(|&x| f64::from(x))),
+            View::I16(v) => out.extend(v.iter().map(|&x| f64::from(x))),
+            View::I32(v) => out.extend(v.iter().map(|&x| f64::from(x))),
+            View::F32(v) => out.extend(v.iter().map(|&x| f64::from(x))),
+            View::F64(v) => out.extend_from_slice(v),
+            View::Complex(v) => out.extend(v.iter().map(|&z| real(z))),
+            View::Char(v) => out.extend(v.iter().map(|&x| f64::from(u32::from(x)))),
         }
     }
+}
+
+/// Errors: WS FULL.
+fn copied<T: Copy>(items: &[T], budget: &Budget) -> aplomb_ground::error::Result<Vec<T>> {
+    let mut out = budget.room(items.len())?;
+    out.extend_from_slice(items);
+    Ok(out)
+}
+
+/// Stretches of buffers that `of` knows. Errors: WS FULL.
+fn one_kind<'a, T: Copy + 'a>(
+    all: &[(&'a dyn Storage, Range<usize>)],
+    budget: &Budget,
+    of: impl Fn(View<'a>) -> &'a [T],
+) -> aplomb_ground::error::Result<Vec<T>> {
+    let mut out = budget.room(all.iter().map(|(_, r)| r.len()).sum())?;
+    all.iter().for_each(|(s, r)| out.extend_from_slice(of(s.view()).get(r.clone()).unwrap_or_default()));
+    Ok(out)
 }
 
 /// A buffer of one dtype, shared between values and never written while shared.
@@ -208,18 +240,39 @@ impl Buf {
 
     /// A copy in ordinary memory. Errors: WS FULL.
     pub fn copied(storage: &dyn Storage, budget: &Budget) -> aplomb_ground::error::Result<Buf> {
-        let charge = budget.charge_elements(storage.len(), storage.dtype().size())?;
         let items = match storage.view() {
-            View::Bool(v) => Vecs::Bool(v.to_vec()),
-            View::I8(v) => Vecs::I8(v.to_vec()),
-            View::I16(v) => Vecs::I16(v.to_vec()),
-            View::I32(v) => Vecs::I32(v.to_vec()),
-            View::F32(v) => Vecs::F32(v.to_vec()),
-            View::F64(v) => Vecs::F64(v.to_vec()),
-            View::Complex(v) => Vecs::Complex(v.to_vec()),
-            View::Char(v) => Vecs::Char(v.to_vec()),
+            View::Bool(v) => Vecs::Bool(copied(v, budget)?),
+            View::I8(v) => Vecs::I8(copied(v, budget)?),
+            View::I16(v) => Vecs::I16(copied(v, budget)?),
+            View::I32(v) => Vecs::I32(copied(v, budget)?),
+            View::F32(v) => Vecs::F32(copied(v, budget)?),
+            View::F64(v) => Vecs::F64(copied(v, budget)?),
+            View::Complex(v) => Vecs::Complex(copied(v, budget)?),
+            View::Char(v) => Vecs::Char(copied(v, budget)?),
         };
+        let charge = budget.charge_elements(storage.len(), storage.dtype().size())?;
         Ok(Buf { items, _charge: Some(charge) })
+    }
+
+    /// Stretches of buffers one after another, if all are of one integer type. Errors: WS FULL.
+    pub fn stretches(
+        all: &[(&dyn Storage, Range<usize>)],
+        budget: &Budget,
+    ) -> aplomb_ground::error::Result<Option<Buf>> {
+        let dtype = all.first().map_or(DType::F64, |(s, _)| s.dtype());
+        if !dtype.is_integer() || all.iter().any(|(s, _)| s.dtype() != dtype) {
+            return Ok(None);
+        }
+        let n = all.iter().map(|(_, r)| r.len()).sum();
+        let items = match dtype {
+            DType::Bool => Vecs::Bool(one_kind(all, budget, |v| if let View::Bool(v) = v { v } else { &[] })?),
+            DType::I8 => Vecs::I8(one_kind(all, budget, |v| if let View::I8(v) = v { v } else { &[] })?),
+            DType::I16 => Vecs::I16(one_kind(all, budget, |v| if let View::I16(v) = v { v } else { &[] })?),
+            DType::I32 => Vecs::I32(one_kind(all, budget, |v| if let View::I32(v) = v { v } else { &[] })?),
+            _ => return Ok(None),
+        };
+        let charge = budget.charge_elements(n, dtype.size())?;
+        Ok(Some(Buf { items, _charge: Some(charge) }))
     }
 
     pub fn items_held(&self) -> usize {
@@ -243,7 +296,8 @@ impl Buf {
         let now = self.dtype();
         let Some(wanted) = super::change::wide_enough(now, x) else { return Ok(false) };
         if wanted != now {
-            *self = Buf::stored(&self.view().numbers(), wanted, budget)?;
+            let numbers = self.view().numbers_within(budget)?;
+            *self = Buf::stored(&numbers, wanted, budget)?;
         }
         match &mut self.items {
             Vecs::Bool(v) => v[at] = x as u8,
@@ -263,7 +317,8 @@ impl Buf {
             return Ok(false);
         }
         if self.dtype() != DType::Complex {
-            *self = Buf::stored(&self.view().numbers(), DType::Complex, budget)?;
+            let numbers = self.view().numbers_within(budget)?;
+            *self = Buf::stored(&numbers, DType::Complex, budget)?;
         }
         if let Vecs::Complex(v) = &mut self.items {
             v[at] = z;

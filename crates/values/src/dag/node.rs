@@ -6,7 +6,7 @@ use super::read::{Read, Test};
 use super::whole::Whole;
 use crate::body::{Rounds, SELECT_NS};
 use crate::prim::op::Op;
-use crate::prim::scalar::Fail;
+use crate::prim::scalar::{self, Fail};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -72,13 +72,9 @@ pub struct Along {
 }
 
 impl Along {
-    /// How far a value goes. Errors: INDEX.
+    /// How far a value goes. Errors: INDEX, DOMAIN.
     pub fn step(&self, value: f64, origin: f64) -> Result<i64, Fail> {
-        let place = value - origin;
-        if (0.0..self.extent as f64).contains(&place) {
-            return Ok(place as i64 * self.times);
-        }
-        Err(Fail::Index { place: value as i64, extent: self.extent as u32 })
+        scalar::place(value, origin, self.extent, 0.0).map(|place| place as i64 * self.times)
     }
 }
 

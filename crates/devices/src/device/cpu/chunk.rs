@@ -14,7 +14,7 @@ use super::walk::{Piece, Walk};
 use crate::pool::PoolBuffer;
 use aplomb_plans::plan::Step;
 use aplomb_values::array::DType;
-use aplomb_values::prim::scalar::{Fail, eval};
+use aplomb_values::prim::scalar::{Fail, eval, place};
 
 /// Elements of a loop's values at a time: those of twenty operations stay in L1.
 const PIECE: usize = 128;
@@ -342,12 +342,13 @@ impl Frame {
                         for (p, (values, each)) in places.iter().zip(&by) {
                             // SAFETY: operands hold n (a number only its one element), read before it is written.
                             let x = unsafe { *values.add(k * each) };
-                            let place = x - origin;
-                            if !(place >= 0.0 && place < p.extent as f64) {
-                                beyond = Some(Fail::Index { place: x as i64, extent: p.extent as u32 });
-                                break;
+                            match place(x, *origin, p.extent as usize, 0.0) {
+                                Ok(place) => from += place as i64 * p.stride,
+                                Err(fail) => {
+                                    beyond = Some(fail);
+                                    break;
+                                }
                             }
-                            from += place as i64 * p.stride;
                         }
                         match beyond {
                             None if inside(input.source, from, 0, 1) => {

@@ -80,7 +80,7 @@ impl Cx<'_> {
         let _held = self.budget().charge_elements(n, 48)?;
         let a = ready.first().map_or(Parts::One(Complex64::ZERO), parts);
         let b = ready.get(1).map_or(Parts::One(Complex64::ZERO), parts);
-        let mut out = Vec::with_capacity(n);
+        let mut out = self.budget().room(n)?;
         for k in 0..n {
             if k % PIECE == 0 {
                 self.host.interrupt().check()?;

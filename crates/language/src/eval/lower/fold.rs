@@ -81,7 +81,7 @@ impl Cx<'_> {
         if y.is_complex() {
             return self.fold_complex(op, ct, &y, axis, shape);
         }
-        let items = buffer.view().numbers();
+        let items = buffer.view().numbers_within(self.budget())?;
         let out = match reduce::along(op, ct, &items, y.shape(), axis) {
             Err((_, Fail::Complex)) => return self.fold_complex(op, ct, &y, axis, shape),
             out => out.map_err(|(_, f)| super::failed(f))?,

@@ -92,7 +92,8 @@ impl Cx<'_> {
             return Ok(None);
         }
         let shape: Shape = [parts.len()].as_slice().into();
-        let bounds = parts.iter().flat_map(|p| [p.start as f64, p.end as f64]).collect();
+        let mut bounds = self.budget().room(parts.len().saturating_mul(2))?;
+        bounds.extend(parts.iter().flat_map(|p| [p.start as f64, p.end as f64]));
         let (dtype, range) = reduced(op, y.dtype(), known(y).1, y.len());
         let bounds = Array::numbers([parts.len(), 2].as_slice(), bounds, self.budget())?;
         let what = Whole::Segmented { op };
@@ -139,12 +140,13 @@ impl Cx<'_> {
         match what {
             Whole::Fold { axis, body, given } => {
                 let (_, n, inner) = aplomb_values::array::around(args[0].shape(), *axis as usize);
-                let mut out = Vec::with_capacity(elements(shape));
+                let mut out = self.budget().room(elements(shape))?;
+                let mut ticks = self.budget().ticks();
                 for k in 0..elements(shape) {
-                    self.host.interrupt().check()?;
                     let item = |j: usize| args[0].item((k / inner * n + j) * inner + k % inner);
                     let mut sum = item(n - 1);
                     for j in (0..n - 1).rev() {
+                        ticks.tick()?;
                         let mut values = vec![item(j), sum];
                         values.extend(given.iter().map(|x| Array::num(*x)));
                         sum = self.steps_again(body, values)?;
@@ -158,25 +160,31 @@ impl Cx<'_> {
             }
             Whole::Segmented { op } => {
                 let bounds = self.numbers(&args[0], "segments")?;
-                let mut out = Vec::with_capacity(elements(shape));
+                let mut out = self.budget().room(elements(shape))?;
                 for k in 0..elements(shape) {
                     let (from, to) = aplomb_values::prim::whole::segment(&bounds, k);
-                    let places: Vec<_> = (from..to).map(Ok).collect();
+                    let mut places = self.budget().room(to - from)?;
+                    places.extend((from..to).map(Ok));
                     let part = aplomb_values::prim::moves::gather(&args[1], &[to - from], &places, self.budget())?;
                     out.push(self.fold_host(*op, &part, 0, Shape::new())?);
                 }
                 self.collect(shape, out, None)
             }
             Whole::Scatter { combine, .. } => {
-                let lists = args.iter().map(|a| a.to_numbers().unwrap_or_else(|| vec![0.0; a.len()]));
-                let lists: Vec<Vec<f64>> = lists.collect();
+                // The numbers, and the items that are changed.
+                let all = args.iter().map(Array::len).fold(0, usize::saturating_add);
+                let _held = self.budget().charge_elements(all, 8)?;
+                let lists = args.iter().map(|a| a.to_numbers().map_or_else(|| self.budget().filled(0.0, a.len()), Ok));
+                let lists = lists.collect::<Result<Vec<Vec<f64>>>>()?;
                 let given = |k: usize| aplomb_values::prim::whole::Given { items: &lists[k], shape: args[k].shape() };
                 let fed: Vec<_> = (1..args.len()).map(given).collect();
                 let Some(scatter) = aplomb_values::prim::whole::Scatter::new(what, &fed, shape) else {
                     return Ok(args[0].clone());
                 };
-                let mut items = args[0].to_items();
+                let _items = self.budget().charge_elements(args[0].len(), size_of::<Array>())?;
+                let (mut items, mut ticks) = (args[0].to_items(), self.budget().ticks());
                 for k in 0..scatter.len() {
+                    ticks.tick()?;
                     let at = scatter.place(k).map_err(|f| f.error())?;
                     let new = if args[1].rank() == 0 { args[1].clone() } else { args[1].item(k) };
                     items[at] = match combine {

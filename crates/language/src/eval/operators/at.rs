@@ -35,7 +35,7 @@ pub fn at(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axi
     let old = match &chosen {
         Chosen::Places(shape, places) => picked(&ev.cx, &y, shape, places)?,
         Chosen::Paths(shape, paths) => {
-            let mut items = Vec::with_capacity(paths.len());
+            let mut items = ev.cx.budget().room(paths.len())?;
             for path in paths {
                 items.push(pick(&mut ev.cx, path, &y, None)?.settled());
             }
@@ -74,7 +74,9 @@ fn indexed(cx: &mut Cx<'_>, i: &Array, y: &Array) -> Result<Chosen> {
         let cell = elements(&y.shape()[1..]);
         let shape: Shape = shape.iter().chain(&y.shape()[1..]).copied().collect();
         let _held = cx.budget().charge_elements(places.len().saturating_mul(cell), 8)?;
-        return Ok(Chosen::Places(shape, places.iter().flat_map(|p| p * cell..(p + 1) * cell).collect()));
+        let mut all = cx.budget().room(places.len().saturating_mul(cell))?;
+        all.extend(places.iter().flat_map(|p| p * cell..(p + 1) * cell));
+        return Ok(Chosen::Places(shape, all));
     }
     let items = i.to_items();
     if items.iter().all(Array::is_simple) {

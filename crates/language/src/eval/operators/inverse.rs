@@ -316,7 +316,8 @@ fn counts(ev: &mut Eval<'_>, y: &Array) -> Result<Array> {
         return Err(domain("⍸⍣¯1 takes a vector of places"));
     }
     let y = ev.cx.ready(y, "where")?;
-    let mut places = Vec::with_capacity(y.len());
+    let _items = ev.cx.budget().charge_elements(y.len(), size_of::<Array>())?;
+    let mut places = ev.cx.budget().room(y.len())?;
     for item in y.to_items() {
         places.push(ev.cx.integers(&item, "a place")?);
     }

@@ -108,7 +108,7 @@ pub fn key(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Ax
             };
         }
     }
-    let mut out = Vec::with_capacity(n);
+    let mut out = ev.cx.budget().room(n)?;
     ev.warn_one_by_one(n, "key");
     ev.one_by_one(n, |ev| {
         for g in 0..n {

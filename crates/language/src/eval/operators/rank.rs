@@ -67,7 +67,7 @@ fn each_cell(ev: &mut Eval<'_>, f: &Rc<Func>, y: &Array, cell: usize) -> Result<
         return ev.apply(f, None, y);
     }
     let (frame, rows) = super::reduce::rows(ev, y, cell)?;
-    let mut out = Vec::with_capacity(rows.len());
+    let mut out = ev.cx.budget().room(rows.len())?;
     for row in &rows {
         out.push(ev.apply(f, None, row)?);
     }
@@ -93,7 +93,7 @@ fn pairs(ev: &mut Eval<'_>, f: &Rc<Func>, (x, xr): (&Array, usize), (y, yr): (&A
     // They agree, or one is empty.
     let frame: Shape = if xf.is_empty() { yf } else { xf };
     let n = aplomb_values::array::elements(&frame);
-    let mut out = Vec::with_capacity(n);
+    let mut out = ev.cx.budget().room(n)?;
     for k in 0..n {
         let pick = |v: &[Array]| if v.len() == 1 { v[0].clone() } else { v[k].clone() };
         out.push(ev.apply(f, Some(&pick(&xs)), &pick(&ys))?);

@@ -83,7 +83,8 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
     }
     let y = ev.cx.ready_outer(y)?;
     if prim(f).is_some_and(|p| p.glyph == ',') && y.rank() == 1 {
-        let mut parts = Vec::with_capacity(n);
+        let _items = ev.cx.budget().charge_elements(n, 2 * size_of::<Array>())?;
+        let mut parts = ev.cx.budget().room(n)?;
         for a in y.to_items() {
             if a.rank() > 1 {
                 parts.clear();
@@ -357,7 +358,8 @@ pub fn rows(ev: &mut Eval<'_>, a: &Array, rank: usize) -> Result<(Shape, Vec<Arr
         } else if size == 0 {
             cells::empty(&ev.cx, &cell, a.prototype())?
         } else {
-            let places: Vec<_> = (k * size..(k + 1) * size).map(Ok).collect();
+            let mut places = ev.cx.budget().room(size)?;
+            places.extend((k * size..(k + 1) * size).map(Ok));
             gather(&a, &cell, &places, ev.cx.budget())?
         });
     }

@@ -73,7 +73,7 @@ pub fn stencil(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _
     let _room = ev.cx.budget().charge_elements(n, 32)?;
     let fill = if y.is_char() { 32.0 } else { 0.0 };
     let mut out = ev.cx.budget().room(total)?;
-    let mut places: Vec<Result<usize, f64>> = Vec::with_capacity(n);
+    let mut places: Vec<Result<usize, f64>> = ev.cx.budget().room(n)?;
     let mut at = vec![0; r];
     ev.warn_one_by_one(total, "window");
     ev.one_by_one(total, |ev| {

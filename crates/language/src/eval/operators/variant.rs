@@ -115,10 +115,11 @@ fn shift(ev: &mut Eval<'_>, f: &Func, axis: Axis<'_>, options: &Array, x: Option
     let y = ev.cx.ready_outer(y)?;
     let (outer, n, inner) = around(y.shape(), axis);
     let _held = ev.cx.budget().charge_elements(y.len(), std::mem::size_of::<Array>())?;
-    let mut items = Vec::with_capacity(elements(y.shape()));
+    let (mut items, mut ticks) = (ev.cx.budget().room(elements(y.shape()))?, ev.cx.budget().ticks());
     for o in 0..outer {
         for k in 0..n {
             for i in 0..inner {
+                ticks.tick()?;
                 let at = (k as i64).saturating_add(by[o * inner + i]);
                 items.push(match &outside {
                     Outside::Fill(fill) if !(0..n as i64).contains(&at) => fill.disclosed(),

@@ -1,10 +1,11 @@
 //! Files as text and as arrays: ⎕NGET ⎕NPUT ⎕NPY ⎕NEXISTS ⎕NDELETE. The host reads and writes bytes.
 
 use super::{Args, Row, function, misused, text_matrix, text_vector, texts};
-use crate::eval::cx::{Cx, near_integer};
+use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
 use aplomb_ground::error::{Error, Kind, Result, domain, nonce, rank, value};
 use aplomb_values::array::Array;
+use aplomb_values::prim::scalar::near_integer;
 
 pub static ROWS: &[Row] = &[
     function(

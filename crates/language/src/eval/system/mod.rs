@@ -192,7 +192,10 @@ impl Options {
     /// Errors: DOMAIN for anything but one whole number.
     pub fn whole(&self, name: &str, default: i64) -> Result<i64> {
         let Some(a) = self.get(name) else { return Ok(default) };
-        let number = a.to_numbers().filter(|v| v.len() == 1).and_then(|v| super::cx::near_integer(v[0], 1e-14));
+        let number = a
+            .to_numbers()
+            .filter(|v| v.len() == 1)
+            .and_then(|v| aplomb_values::prim::scalar::near_integer(v[0], 1e-14));
         number.ok_or_else(|| domain(format!("option '{name}' is a whole number")))
     }
 

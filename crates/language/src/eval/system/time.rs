@@ -220,7 +220,7 @@ fn unit(code: i64) -> Option<i64> {
 }
 
 fn of_stamp(code: i64, items: &[f64]) -> Option<Moment> {
-    let whole: Option<Vec<i64>> = items.iter().map(|x| crate::eval::cx::near_integer(*x, 1e-14)).collect();
+    let whole: Option<Vec<i64>> = items.iter().map(|x| aplomb_values::prim::scalar::near_integer(*x, 1e-14)).collect();
     let mut parts = [1, 1, 1, 0, 0, 0, 0];
     let given = whole.filter(|v| v.len() <= 7)?;
     match code {
@@ -261,8 +261,10 @@ fn convert(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     if to != 0 {
         known(to)?;
     }
-    let mut out = Vec::with_capacity(a.y.len());
+    let _items = ev.cx.budget().charge_elements(a.y.len(), size_of::<Array>())?;
+    let (mut out, mut ticks) = (ev.cx.budget().room(a.y.len())?, ev.cx.budget().ticks());
     for item in a.y.to_items() {
+        ticks.tick()?;
         let t = moment(&mut ev.cx, &item, from)?;
         out.push(match (to, t) {
             (0, t) => Array::bool(t.is_some()),

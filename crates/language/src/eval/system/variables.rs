@@ -1,9 +1,10 @@
 //! System variables: index origin, tolerance, printing, the generator's seed; and the constants.
 
 use super::{Does, Row, constant, misused, text_vector};
-use crate::eval::cx::{Cx, near_integer};
+use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, length, nonce};
 use aplomb_values::array::Array;
+use aplomb_values::prim::scalar::near_integer;
 
 pub static ROWS: &[Row] = &[
     variable(

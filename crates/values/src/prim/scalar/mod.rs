@@ -30,6 +30,8 @@ pub enum Fail {
     Complex,
     /// There is no such place on an axis of `extent`; as it was written, ⎕IO included.
     Index { place: i64, extent: u32 },
+    /// An index that is no whole number, or too large to count with: the bits of what was written.
+    NoPlace { bits: u64 },
     /// More rounds than a launch may take.
     Unending,
     /// Something that cannot be, if Aplomb is right.
@@ -44,14 +46,52 @@ impl Fail {
             Fail::Overflow => domain("the result is beyond the largest number"),
             Fail::Complex => beyond_reals(),
             Fail::Index { place, extent } => no_such_place(place, extent as usize),
+            Fail::NoPlace { bits } => not_whole("an index", f64::from_bits(bits)),
             Fail::Unending => unending(),
             Fail::Bug(says) => internal(says),
         }
     }
 }
 
+/// Whole numbers below this are counted with.
+const COUNTED: f64 = 9.1e15;
+
+/// The whole number that a number stands for, within ⎕CT. None: there is none, or it is too large to count with.
+pub fn near_integer(x: f64, ct: f64) -> Option<i64> {
+    let r = x.round();
+    let near = x == r || (x - r).abs() <= ct.max(1e-14) * x.abs().max(1.0);
+    (near && r.abs() < COUNTED).then_some(r as i64)
+}
+
+/// What `near_integer` has no value for, by the name of what should have been one.
+pub fn not_whole(what: &str, x: f64) -> Error {
+    let number = crate::array::format::number(x);
+    match x.is_finite() && x.abs() >= COUNTED {
+        true => domain(format!("{what} must lie between ¯9.1E15 and 9.1E15, and {number} does not")),
+        false => domain(format!("{what} must be a whole number, not {number}")),
+    }
+}
+
+/// An index, ⎕IO included, as a place from 0 on. The host and every device ask here, so what a file brings (∞, NaN) means
+/// one thing everywhere. `ct` is 0 where the index is whole if it is a number at all. Errors: INDEX, DOMAIN.
+#[inline]
+pub fn place(x: f64, origin: f64, extent: usize, ct: f64) -> Result<usize, Fail> {
+    let at = x - origin;
+    match at >= 0.0 && at < extent as f64 && at == at.trunc() {
+        true => Ok(at as usize),
+        false => near_place(x, origin, extent, ct),
+    }
+}
+
+#[cold]
+fn near_place(x: f64, origin: f64, extent: usize, ct: f64) -> Result<usize, Fail> {
+    let Some(whole) = near_integer(x, ct) else { return Err(Fail::NoPlace { bits: x.to_bits() }) };
+    let at = usize::try_from(whole - origin as i64).ok().filter(|&at| at < extent);
+    at.ok_or(Fail::Index { place: whole, extent: extent as u32 })
+}
+
 /// `V[place]` of an axis that has no such place.
-pub fn no_such_place(place: i64, extent: usize) -> Error {
+fn no_such_place(place: i64, extent: usize) -> Error {
     let says = format!("index {} is outside: the axis has {extent}", crate::array::format::number(place as f64));
     match place {
         ..0 => index(says).hint("indices count from ⎕IO; ⊢/x is the last item, ¯1↑x a vector of it"),
