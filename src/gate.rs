@@ -1,6 +1,6 @@
 //! `aplomb diff`: two traces, programs or expressions; with `--fail-on` a gate for regressions.
 
-use crate::cli::{DiffArgs, Input};
+use crate::args::{DiffArgs, Input};
 use crate::front::{FAILED, Settings, USAGE, print, width};
 use crate::views::recorded;
 use aplomb_ground::trace::{SCHEMA, Trace};

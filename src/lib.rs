@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod args;
 mod batch;
 mod bench;
 pub mod cli;

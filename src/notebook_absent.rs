@@ -1,6 +1,6 @@
 //! The notebook of a program that was built without it (`--no-default-features`): one line says so.
 
-use crate::cli::{BenchArgs, KernelCommand};
+use crate::args::{BenchArgs, KernelCommand};
 use crate::front::{Settings, USAGE};
 
 pub fn run(_settings: Settings, _what: KernelCommand, _said: &[String]) -> i32 {

@@ -1,6 +1,6 @@
 //! `aplomb repro`: one launch as a CUDA program with its data, that says whether it gives what the CPU gives.
 
-use crate::cli::ReproArgs;
+use crate::args::ReproArgs;
 use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
 use aplomb_ground::error::bytes;
 use aplomb_ground::protocol::Request;

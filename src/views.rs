@@ -1,6 +1,6 @@
 //! Views of a trace and of the tables, for the command line.
 
-use crate::cli::{DotArgs, ExplainArgs, Input, TraceArgs};
+use crate::args::{DotArgs, ExplainArgs, Input, TraceArgs};
 use crate::commands::pictures::{self, Dot, Room};
 use crate::commands::tune as texts;
 use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};

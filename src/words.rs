@@ -87,7 +87,7 @@ pub fn said(words: &[String], top: &Command) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::command;
+    use crate::args::command;
 
     #[test]
     fn what_stands_behind_a_script_is_its_own() {

@@ -91,7 +91,7 @@ fn broken(row: &Row) -> Option<String> {
 #[test]
 fn every_option_has_a_row() {
     let mut all = BTreeSet::new();
-    options(&aplomb::cli::command(), "aplomb", &mut all);
+    options(&aplomb::args::command(), "aplomb", &mut all);
     let rows: BTreeSet<String> = rows().iter().map(|r| r.of.to_string()).collect();
     assert!(all.len() > 50, "{}", all.len());
     assert_eq!(all.difference(&rows).collect::<Vec<_>>(), Vec::<&String>::new(), "options without a row");

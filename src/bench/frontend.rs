@@ -3,7 +3,7 @@
 //! Graphs of three shapes grow tenfold; for each size the least time of reading and recording the text, of each pass, of
 //! the whole way to a plan, and of finding the plan again in the cache.
 
-use crate::cli::BenchArgs;
+use crate::args::BenchArgs;
 use aplomb_compiler::pass::{NoClock, Observer, Options, PIPELINE, PlanCache, compile};
 use aplomb_ground::protocol::Request;
 use aplomb_kernel::session::Session;

@@ -5,7 +5,7 @@
 //! thousand nodes.
 
 use super::frontend::{SHAPES, SIZES, cpu_ms, prepare};
-use crate::cli::BenchArgs;
+use crate::args::BenchArgs;
 use aplomb_compiler::pass::{NoClock, Options, compile};
 use aplomb_kernel::session::Session;
 use aplomb_viz::find_pass;

@@ -11,7 +11,7 @@ mod timed;
 mod trace;
 mod work;
 
-use crate::cli::BenchArgs;
+use crate::args::BenchArgs;
 use crate::front::{FAILED, INTERRUPTED, Settings, USAGE, on_session, print};
 use crate::notebook;
 use aplomb_devices::device::Wanted;

@@ -1,7 +1,7 @@
 //! Each workload, small: its value is what the same text gives where nothing is fused, framed or looped.
 
 use super::work::{self, Table, Work};
-use crate::cli::BenchArgs;
+use crate::args::BenchArgs;
 use crate::front::{Pipeline, Settings};
 use aplomb_devices::device::Wanted;
 use aplomb_ground::protocol::{Event, Request, Sink};

@@ -4,7 +4,7 @@
 //! them that may be asked; what telling it costs whoever asks; and the trace as JSON.
 
 use super::frontend::{SHAPES, SIZES, cpu_ms, prepare};
-use crate::cli::BenchArgs;
+use crate::args::BenchArgs;
 use aplomb_compiler::pass::{Log, NoClock, Observer, Options, Timed, compile};
 use aplomb_kernel::session::Session;
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! The workloads: rows of `benches/workloads.json`, which the scripts of `benches/` read too. `benches/README.md` says
 //! what a row's fields mean.
 
-use crate::cli::BenchArgs;
+use crate::args::BenchArgs;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 //! Start: from spawning to the first kernel_info_reply. Cell: from sending `1+1` to having reply and idle. Interrupt: from
 //! asking to stop an endless cell to its idle.
 
-use crate::cli::BenchArgs;
+use crate::args::BenchArgs;
 use crate::front::{FAILED, print};
 use aplomb_kernel::jupyter::client::{Channel, Client};
 use aplomb_kernel::jupyter::{fresh, write};

@@ -4,7 +4,7 @@ mod bench;
 
 pub use bench::run as bench;
 
-use crate::cli::KernelCommand;
+use crate::args::KernelCommand;
 use crate::commands::Table;
 use crate::front::{ALL_LINES, FAILED, Settings, USAGE, print};
 use crate::signals;

@@ -2,7 +2,7 @@
 //! the trace that it brings.
 
 use super::look;
-use crate::cli::BenchArgs;
+use crate::args::BenchArgs;
 use crate::front::{FAILED, Settings, print};
 use aplomb_kernel::session::Worker;
 use aplomb_viz::panes::{App, Start};

@@ -7,7 +7,7 @@ mod existing;
 #[path = "existing_absent.rs"]
 mod existing;
 
-use crate::cli::TuiArgs;
+use crate::args::TuiArgs;
 use crate::front::{FAILED, Settings, USAGE, colours};
 use crate::{script, signals};
 use aplomb_compiler::pass::{GROUPS, PRESETS, switch_says, switches};
