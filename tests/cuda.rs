@@ -308,7 +308,9 @@ fn launches() -> Vec<(String, LaunchRecord)> {
     traces.push(traced(&mut s, &lines));
     let mut all = Vec::new();
     for trace in traces {
-        assert!(trace.diagnostics.is_empty(), "{:?}", trace.diagnostics);
+        // What no launch does is told too, and is nothing a text could fail by.
+        let of_texts = trace.diagnostics.iter().filter(|d| d.code != "W-interpreted");
+        assert_eq!(of_texts.count(), 0, "{:?}", trace.diagnostics);
         all.extend(trace.kernels.into_iter().map(|k| (trace.statement.clone(), k)));
     }
     all
