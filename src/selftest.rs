@@ -208,7 +208,10 @@ fn compare(tested: &mut Side, other: &mut Side, cuda: bool) -> usize {
             }
             worst = worst.max(apart);
         }
-        let kernels = tested.0.trace_of(Some(line)).map(|t| t.kernels).unwrap_or_default();
+        let kernels = tested.0.trace_of(Some(line)).map(|t| t.kernels).unwrap_or_else(|e| {
+            says += &format!("  has no trace: {e}");
+            Vec::new()
+        });
         let elsewhere = |k: &&LaunchRecord| k.ran.as_ref().is_none_or(|r| r.device != "cuda");
         if let Some(k) = kernels.iter().find(elsewhere).filter(|_| cuda) {
             let why = k.ran.as_ref().map_or("the GPU was left alone", |r| &r.why);
