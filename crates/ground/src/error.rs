@@ -337,13 +337,13 @@ mod tests {
     #[test]
     fn a_bug_stops_a_debug_build_and_is_an_error_with_its_line_in_a_release() {
         let here = line!() + 1;
-        match catch_unwind(|| bug!("{} of {}", 3, 2)) {
+        let done = catch_unwind(|| bug!("{} of {}", 3, 2));
+        assert_eq!(done.is_err(), cfg!(debug_assertions));
+        match done {
             Err(told) => {
-                assert!(cfg!(debug_assertions));
                 assert_eq!(told.downcast_ref::<String>().map(String::as_str), Some("3 of 2"));
             }
             Ok(error) => {
-                assert!(!cfg!(debug_assertions));
                 assert_eq!(error.kind(), Kind::Internal);
                 assert_eq!(error.parts().says, format!("3 of 2 ({}:{here})", file!()));
             }
