@@ -54,10 +54,14 @@ fn run(words: Vec<String>) -> i32 {
         dup_by_cost: cli.global.dup.is_some(),
     };
     let settings = Settings::new(cli.global.threads, &cli.global.limit, cli.global.off, pipeline, cli.global.ascii);
-    let device = Wanted::named(&cli.global.device).unwrap_or_default();
-    let math = Math::named(&cli.global.math).unwrap_or_default();
-    let order = Order::named(&cli.global.reduce).unwrap_or_default();
-    let settings = match settings.and_then(|own| Ok(Settings { reach: reach?, device, math, order, ..own })) {
+    // clap has seen that they are among its words; whether these are all known here, nobody has.
+    let unknown = |option: &str, word: &str| format!("{option} {word} is not known");
+    let device = Wanted::named(&cli.global.device).ok_or_else(|| unknown("--device", &cli.global.device));
+    let math = Math::named(&cli.global.math).ok_or_else(|| unknown("--math", &cli.global.math));
+    let order = Order::named(&cli.global.reduce).ok_or_else(|| unknown("--reduce", &cli.global.reduce));
+    let settings = match settings
+        .and_then(|own| Ok(Settings { reach: reach?, device: device?, math: math?, order: order?, ..own }))
+    {
         Ok(settings) => settings,
         Err(says) => {
             eprintln!("aplomb: {says}");

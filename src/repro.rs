@@ -158,7 +158,7 @@ fn program(r: &Reproduction, number: usize) -> Result<String, String> {
                         (bytes, false) => format!("  void* {other} = room({bytes});\n"),
                     },
                 },
-                _ => format!("  {}\n", declared.unwrap_or_default()),
+                _ => format!("  {}\n", declared.ok_or_else(|| format!("nothing declares {name}"))?),
             };
         }
         for (name, byte) in &kernel.clears {

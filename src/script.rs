@@ -78,7 +78,13 @@ pub fn piped(settings: Settings) -> i32 {
         loop {
             bytes.clear();
             // Not held: the program may ask for a line itself.
-            let read = std::io::stdin().lock().read_until(b'\n', &mut bytes).unwrap_or(0);
+            let read = match std::io::stdin().lock().read_until(b'\n', &mut bytes) {
+                Ok(read) => read,
+                Err(e) => {
+                    eprintln!("aplomb: the program cannot be read further: {e}");
+                    return 1;
+                }
+            };
             let line = String::from_utf8_lossy(&bytes);
             let ready = if read == 0 { pieces.rest() } else { pieces.line(line.trim_end_matches(['\n', '\r'])) };
             if let Some((code, name)) = ready {

@@ -208,7 +208,10 @@ fn compare(tested: &mut Side, other: &mut Side, cuda: bool) -> usize {
             }
             worst = worst.max(apart);
         }
-        let kernels = tested.0.trace_of(Some(line)).map(|t| t.kernels).unwrap_or_default();
+        let kernels = tested.0.trace_of(Some(line)).map(|t| t.kernels).unwrap_or_else(|e| {
+            says += &format!("  has no trace: {e}");
+            Vec::new()
+        });
         let elsewhere = |k: &&LaunchRecord| k.ran.as_ref().is_none_or(|r| r.device != "cuda");
         if let Some(k) = kernels.iter().find(elsewhere).filter(|_| cuda) {
             let why = k.ran.as_ref().map_or("the GPU was left alone", |r| &r.why);
@@ -216,10 +219,10 @@ fn compare(tested: &mut Side, other: &mut Side, cuda: bool) -> usize {
         }
         failed += usize::from(!says.is_empty());
         let each = kernels.iter().map(|k| {
-            let took = k.meas.as_ref().map_or(0.0, |m| m.us);
+            let took = k.meas.as_ref().map_or_else(|| "not timed".to_string(), |m| time(m.us));
             let registers = k.regs.map_or(String::new(), |r| format!(" {r} registers"));
             let spilled = k.spill.filter(|s| *s > 0).map_or(String::new(), |s| format!(", spills {s}"));
-            format!("{} {}{registers}{spilled}", k.skeleton, time(took))
+            format!("{} {took}{registers}{spilled}", k.skeleton)
         });
         let each: Vec<String> = each.collect();
         print(&format!("{name:16} {line:24} apart {worst:8.1e}  {}{says}\n", each.join(" · ")));

@@ -8,7 +8,7 @@ mod grammar;
 mod support;
 
 use aplomb_compiler::pass::{Options, PRESETS, switches};
-use aplomb_ground::error::Error;
+use aplomb_ground::error::{Error, Kind};
 use aplomb_ground::span::Source;
 use aplomb_kernel::session::Session;
 use aplomb_language::eval::Interp;
@@ -23,8 +23,12 @@ const OVERFLOW: &str = "beyond the largest number";
 
 type Outcome = Result<(Vec<usize>, Vec<u64>), String>;
 
-/// An error as far as it must not depend on how the line ran: its kind and where it was written.
+/// An error as far as it must not depend on how the line ran: its kind and where it was written. A defect is no outcome,
+/// even one that both sides have.
 fn outcome(value: Result<Option<Array>, Error>) -> Outcome {
+    if let Err(e) = &value {
+        assert_ne!(e.kind(), Kind::Internal, "{e}");
+    }
     match value {
         Ok(Some(a)) => Ok(bits(&a)),
         Ok(None) => Err("no value".into()),
@@ -81,7 +85,13 @@ fn execute(s: &mut Session, line: &str) -> bool {
     let mut heard = support::Heard::default();
     let code = line.to_string();
     s.handle(aplomb_ground::protocol::Request::Execute { code, name: "line".into(), silent: true }, &mut heard);
-    heard.0.iter().any(|e| matches!(e, aplomb_ground::protocol::Event::Error(_)))
+    heard.0.iter().any(|e| match e {
+        aplomb_ground::protocol::Event::Error(f) => {
+            assert_ne!(f.number, Kind::Internal.number(), "{line}\n{}", f.report);
+            true
+        }
+        _ => false,
+    })
 }
 
 fn compare(count: usize, seed: u64, other: &mut dyn FnMut(&str) -> Outcome, what: &str) {

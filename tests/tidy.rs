@@ -178,6 +178,37 @@ fn nothing_shipped_may_panic_on_purpose() {
     }
 }
 
+/// Calls that put a default where a value is missing, by crate. Where a value cannot be missing they hide a defect, so the
+/// numbers only fall: what must hold and does not is `bug!`. Who removes one writes the lower number.
+const DEFAULTS: &[(&str, usize)] = &[
+    ("ground", 11),
+    ("values", 55),
+    ("plans", 9),
+    ("compiler", 35),
+    ("language", 110),
+    ("devices", 54),
+    ("kernel", 63),
+    ("viz", 71),
+    ("src", 62),
+];
+
+const DEFAULTING: &[&str] = &[".unwrap_or(", ".unwrap_or_default()", ".unwrap_or_else(", "else { continue }"];
+
+#[test]
+fn no_default_is_added_where_none_was() {
+    let count = |path: &PathBuf| {
+        let text = text(path);
+        // A file's own tests are a block at its end; a mark of a single item is not where they begin.
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(&text);
+        let lines = code.lines().filter(|l| !l.trim_start().starts_with("//"));
+        lines.map(|l| DEFAULTING.iter().map(|call| l.matches(call).count()).sum::<usize>()).sum::<usize>()
+    };
+    let of = |folder: String| rust_files(&folder).iter().filter(|p| !is_test(p)).map(count).sum::<usize>();
+    let rooms = ROOMS.iter().map(|(room, _)| (*room, of(format!("crates/{room}/src"))));
+    let found: Vec<(&str, usize)> = rooms.chain([("src", of("src".into()))]).collect();
+    assert_eq!(found, DEFAULTS, "more: can the value be missing? else `bug!`; fewer: lower the number in DEFAULTS");
+}
+
 #[test]
 fn every_unsafe_block_says_why_it_is_safe() {
     let mut count = 0;

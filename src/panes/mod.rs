@@ -95,7 +95,10 @@ fn restore() {
 
 /// `]tui` at the prompt: the panes over the prompt's own session. `opened` is the command's `PANES`.
 pub fn open(client: &mut impl Client, interrupt: Interrupt, opened: &str) {
-    let opened: Value = serde_json::from_str(opened).unwrap_or_default();
+    let opened: Value = match serde_json::from_str(opened) {
+        Ok(opened) => opened,
+        Err(e) => return eprintln!("aplomb: what the panes open with is no JSON: {e}"),
+    };
     let text = |name: &str| opened[name].as_str().unwrap_or_default().to_string();
     let off = opened["off"].as_array().into_iter().flatten().filter_map(|v| Some(v.as_str()?.to_string())).collect();
     let start = Start {

@@ -268,9 +268,31 @@ pub fn interrupt() -> Error {
     Error::new(Kind::Interrupt, "stopped; every name keeps the value it had before this line")
 }
 
-/// A defect of Aplomb, not of the user's program.
+/// A defect of Aplomb, not of the user's program, that a debug build survives too: what a check reports that looks for
+/// defects (the verifier, a comparison with the plan cache, planted faults, a device that is gone), and a panic that was
+/// caught. Where code itself stands before a state that cannot be, it is `bug!`.
 pub fn internal(says: impl Into<String>) -> Error {
     Error::new(Kind::Internal, says)
+}
+
+/// An invariant that does not hold, as an `Error`: `bug!("v{k} has no register")`, in `Err(…)` or `ok_or_else(|| …)`.
+/// A build with debug assertions stops where it stands, and a session makes INTERNAL ERROR of that; a release goes on
+/// with an error of `Kind::Internal` that says the sentence, the file and the line. Never a default instead: a wrong
+/// number looks like an answer. Where a function cannot have a `Result`, an index (`all[k]`) is as loud.
+#[macro_export]
+macro_rules! bug {
+    ($($says:tt)+) => {
+        $crate::error::broken(::core::format_args!($($says)+), ::core::file!(), ::core::line!())
+    };
+}
+pub use crate::bug;
+
+/// The function behind `bug!`.
+#[cold]
+#[track_caller]
+pub fn broken(says: fmt::Arguments<'_>, file: &str, line: u32) -> Error {
+    debug_assert!(false, "{says}");
+    internal(format!("{says} ({file}:{line})"))
 }
 
 /// ⎕OFF: every call ends.
@@ -304,5 +326,27 @@ pub fn time(us: f64) -> String {
         us if us < 1e3 => format!("{us:.0} µs"),
         us if us < 1e6 => format!("{:.1} ms", us / 1e3),
         us => format!("{:.1} s", us / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::catch_unwind;
+
+    #[test]
+    fn a_bug_stops_a_debug_build_and_is_an_error_with_its_line_in_a_release() {
+        let here = line!() + 1;
+        let done = catch_unwind(|| bug!("{} of {}", 3, 2));
+        assert_eq!(done.is_err(), cfg!(debug_assertions));
+        match done {
+            Err(told) => {
+                assert_eq!(told.downcast_ref::<String>().map(String::as_str), Some("3 of 2"));
+            }
+            Ok(error) => {
+                assert_eq!(error.kind(), Kind::Internal);
+                assert_eq!(error.parts().says, format!("3 of 2 ({}:{here})", file!()));
+            }
+        }
     }
 }

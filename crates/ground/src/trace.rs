@@ -423,7 +423,7 @@ impl Trace {
             x.born += p;
             up(&mut x.inputs, n);
             up(&mut x.from, n);
-            x.span.iter_mut().for_each(|span| span[0] = sources.get(span[0] as usize).copied().unwrap_or(0));
+            x.span.iter_mut().for_each(|span| span[0] = sources[span[0] as usize]);
         }
         for x in &mut other.passes {
             x.id += p;

@@ -197,8 +197,8 @@ impl Launch {
         if let Some(f) = &self.finish {
             return f.shape.clone();
         }
-        let axis = self.axis.filter(|_| self.kind == Kind::Reduce).unwrap_or(usize::MAX);
-        self.domain.iter().enumerate().filter(|(k, _)| *k != axis).map(|(_, &n)| n).collect()
+        let folded = self.axis.filter(|_| self.kind == Kind::Reduce);
+        self.domain.iter().enumerate().filter(|(k, _)| Some(*k) != folded).map(|(_, &n)| n).collect()
     }
 
     /// Of all that may fail in it, in no order.

@@ -68,12 +68,11 @@ fn steps(trace: &Trace) -> String {
 
 /// What producers fused to: each launch's delayed array and the loop that makes it (ACC-13, ACC-15).
 pub fn delayed(trace: &Trace, width: usize) -> String {
-    let made = |n: &&NodeRecord| n.attr.delayed.as_ref().is_some_and(|d| d.contains('→')) && n.uses > 0;
     let line = |n: &NodeRecord| {
-        let text = format!("{} is {}", named(n), n.attr.delayed.as_deref().unwrap_or_default());
-        format!("  {}\n", wrapped(&text, 4, width))
+        let made = n.attr.delayed.as_deref().filter(|d| d.contains('→') && n.uses > 0)?;
+        Some(format!("  {}\n", wrapped(&format!("{} is {made}", named(n)), 4, width)))
     };
-    trace.nodes.iter().filter(made).take(DECISIONS).map(line).collect()
+    trace.nodes.iter().filter_map(line).take(DECISIONS).collect()
 }
 
 /// So many are told one by one.
@@ -240,7 +239,8 @@ pub fn node(trace: &Trace, which: &str, width: usize) -> Result<String, String> 
         return Err(format!("no node is called {which}; there are n0 to n{}{named}", trace.nodes.len().max(1) - 1));
     };
     let found = latest(trace, found);
-    let segment = trace.segments.iter().position(|s| s.nodes[0] <= found.id && found.id < s.nodes[1]).unwrap_or(0);
+    let segment = trace.segments.iter().position(|s| s.nodes[0] <= found.id && found.id < s.nodes[1]);
+    let segment = segment.ok_or_else(|| format!("{} is in no evaluation of this trace", named(found)))?;
     let graph = find_pass(trace, segment, None)?;
     let mut out = describe(trace, &graph, found);
     let family: Vec<u32> = family(trace, found);

@@ -10,7 +10,7 @@ use super::hash::Map;
 use super::schedule::{Group, Schedule, Why, is_free_root};
 use super::work::Work;
 use super::{Answer, cost};
-use aplomb_ground::error::{Result, internal};
+use aplomb_ground::error::{Result, bug};
 use aplomb_plans::plan::{
     BufId, Buffer, Compaction, Finish, From, Kind, Launch, Load, Origin, Plan, Reduction, Step, Store, ValueId, What,
 };
@@ -88,7 +88,7 @@ fn answers(work: &Work, buffers: &BTreeMap<NodeId, BufId>, plan: &mut Plan) -> R
             Node::Const(p) => Answer::Scalar(at, p.at_run_time()),
             Node::Input(k) => Answer::Input(*k as usize),
             _ => {
-                let buf = *buffers.get(&at).ok_or_else(|| internal("a root has no buffer"))?;
+                let buf = *buffers.get(&at).ok_or_else(|| bug!("a root has no buffer"))?;
                 plan.roots.push(buf);
                 Answer::Computed(plan.roots.len() - 1)
             }
@@ -156,13 +156,13 @@ fn launch(
     }
     for &at in &group.reduces {
         let read = Rc::new(Read::identity(writer.extents.len()));
-        let Some((src, _)) = dag.node(at).consumes() else { continue };
+        let (src, _) = dag.node(at).consumes().ok_or_else(|| bug!("{} consumes nothing", label(dag, at)))?;
         let one = |w: &mut Writer| w.step_for(*src, read.clone());
         let info = dag.info(at);
         let op = match dag.node(at) {
             Node::Reduce { op, .. } | Node::Scan { op, .. } => op,
             Node::Compact { args, .. } => {
-                let What::Load(mask) = writer.load(args[0], &Read::anywhere(1))? else { continue };
+                let mask = writer.load(args[0], &Read::anywhere(1))?;
                 let value = one(&mut writer)?;
                 writer.launch.compaction = Some(Compaction { mask, value, node: at });
                 writer.launch.after_stores.push(Store { value, buf: buffers[&at] });
@@ -180,8 +180,7 @@ fn launch(
                 };
                 for (k, a) in args.iter().enumerate() {
                     if k < what.held() {
-                        let What::Load(load) = writer.load(*a, &Read::anywhere(dag.shape(*a).len()))? else { continue };
-                        finish.held.push(load);
+                        finish.held.push(writer.load(*a, &Read::anywhere(dag.shape(*a).len()))?);
                     } else {
                         finish.fed.push(writer.operand(at, k)?);
                     }
@@ -190,7 +189,7 @@ fn launch(
                 writer.launch.finish = Some(finish);
                 continue;
             }
-            _ => continue,
+            _ => return Err(bug!("{} is no consumer that a launch ends with", label(dag, at))),
         };
         let value = one(&mut writer)?;
         writer.reduced.insert(at, writer.launch.reductions.len() as u32);
@@ -309,7 +308,7 @@ impl Writer<'_> {
                 Task::Build(..) => self.build(node, r, &needs)?,
             }
         }
-        self.values.get(&(at, read)).copied().ok_or_else(|| internal("a value was not built"))
+        self.values.get(&(at, read)).copied().ok_or_else(|| bug!("a value was not built"))
     }
 
     /// The operands of a node seen through a read.
@@ -351,32 +350,32 @@ impl Writer<'_> {
             Node::Iota { origin } if !self.schedule.keep.contains_key(&at) => {
                 What::Index { ix: read.ix[0].clone(), origin: *origin }
             }
-            Node::Input(_) => self.load(at, read)?,
+            Node::Input(_) => What::Load(self.load(at, read)?),
             _ if self.schedule.keep.contains_key(&at) => {
                 // A kept node of this very launch at its own point is a value, not a load.
                 let here = if self.after { &self.group.after } else { &self.group.body };
                 if here.contains(&at) && read.is_identity() {
                     return Ok(None);
                 }
-                self.load(at, read)?
+                What::Load(self.load(at, read)?)
             }
             _ => return Ok(None),
         }))
     }
 
-    fn load(&mut self, at: NodeId, read: &Read) -> Result<What> {
-        let buf = *self.buffers.get(&at).ok_or_else(|| internal("a load of what has no buffer"))?;
+    /// The launch's load of a buffer by a read.
+    fn load(&mut self, at: NodeId, read: &Read) -> Result<u32> {
+        let buf = *self.buffers.get(&at).ok_or_else(|| bug!("a load of what has no buffer"))?;
         let loads = &mut self.launch.loads;
-        let k = *self.loads.entry((buf, read.clone())).or_insert_with(|| {
+        Ok(*self.loads.entry((buf, read.clone())).or_insert_with(|| {
             loads.push(Load { buf, read: read.clone() });
             loads.len() as u32 - 1
-        });
-        Ok(What::Load(k))
+        }))
     }
 
     fn build(&mut self, at: NodeId, read: Rc<Read>, needs: &[(NodeId, Rc<Read>)]) -> Result<()> {
         let value = |w: &Self, need: &(NodeId, Rc<Read>)| {
-            w.values.get(need).copied().ok_or_else(|| internal("an operand was not built"))
+            w.values.get(need).copied().ok_or_else(|| bug!("an operand was not built"))
         };
         match self.dag.node(at) {
             Node::Transform { src, .. } => {
@@ -398,7 +397,7 @@ impl Writer<'_> {
             }
             Node::Select { .. } => {
                 let args = needs.iter().map(|n| value(self, n)).collect::<Result<Vec<_>>>()?;
-                let &[cond, yes, no] = args.as_slice() else { return Err(internal("a select of three")) };
+                let &[cond, yes, no] = args.as_slice() else { return Err(bug!("a select of three")) };
                 self.push(at, read, What::Select { cond, yes, no });
             }
             Node::Loop { body, result, .. } => {
@@ -411,14 +410,12 @@ impl Writer<'_> {
             }
             Node::Gather { args, read: own, along, origin } => {
                 let places = needs.iter().map(|n| value(self, n)).collect::<Result<_>>()?;
-                let What::Load(load) = self.load(args[0], &own.after(&read, &self.extents))? else {
-                    return Err(internal("a gather loads"));
-                };
+                let load = self.load(args[0], &own.after(&read, &self.extents))?;
                 self.push(at, read, What::Gather { load, along: along.clone(), places, origin: *origin });
             }
             Node::Cat { args, .. } => {
                 let parts: Vec<_> = (0..args.len()).filter_map(|k| self.part_of(at, k, &read)).collect();
-                let Some(last) = needs.last() else { return Err(internal("a cat of nothing")) };
+                let Some(last) = needs.last() else { return Err(bug!("a cat of nothing")) };
                 let mut whole = value(self, last)?;
                 for (need, tests) in needs.iter().zip(parts).rev().skip(1) {
                     let yes = value(self, need)?;
@@ -427,7 +424,7 @@ impl Writer<'_> {
                 }
                 self.values.insert((at, read), whole);
             }
-            _ => return Err(internal("this node has no body")),
+            _ => return Err(bug!("this node has no body")),
         }
         Ok(())
     }

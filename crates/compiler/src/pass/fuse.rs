@@ -10,7 +10,7 @@ use super::push_down::pushed;
 use super::schedule::{Again, Allow, Schedule, Why};
 use super::work::Work;
 use super::{delayed, find, strict};
-use aplomb_ground::error::{Result, bytes};
+use aplomb_ground::error::{Result, bug, bytes};
 use aplomb_values::dag::{Node, NodeId, Read};
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ fn step(work: &mut Work, allow: fn(&mut Allow), row: &'static str, switch: &'sta
     let Some(before) = work.permit(allow)? else { return Ok(()) };
     let after = work.schedule()?;
     for at in pushed(&before, &after) {
-        let decision = inlined(work, &after, at, row, switch);
+        let decision = inlined(work, &after, at, row, switch)?;
         work.decide(decision);
     }
     let uses = work.dag.uses(&work.roots);
@@ -41,7 +41,7 @@ fn step(work: &mut Work, allow: fn(&mut Allow), row: &'static str, switch: &'sta
             work.decide(decision);
         }
     }
-    joined(work, &before, &after, switch);
+    joined(work, &before, &after, switch)?;
     Ok(())
 }
 
@@ -71,8 +71,10 @@ pub fn horizontal(work: &mut Work) -> Result<()> {
 }
 
 /// A node that had a buffer and has none any more.
-fn inlined(work: &Work, after: &Schedule, at: NodeId, row: &'static str, switch: &'static str) -> Decision {
-    let (places, points) = after.evaluated.get(&at).copied().unwrap_or((1, 0));
+fn inlined(work: &Work, after: &Schedule, at: NodeId, row: &'static str, switch: &'static str) -> Result<Decision> {
+    let evaluated = after.evaluated.get(&at).copied();
+    let (places, points) =
+        evaluated.ok_or_else(|| bug!("{} is stored nowhere and computed nowhere", label(&work.dag, at)))?;
     let (n, size) = (work.dag.elements(at), work.dag.dtype(at).size() as u64);
     let body = find::body(&work.dag, &after.keep, at);
     let inline = Cost::compute(points, body.ns, body.flops, body.reads, size);
@@ -103,13 +105,13 @@ fn inlined(work: &Work, after: &Schedule, at: NodeId, row: &'static str, switch:
         ),
     };
     let row = if reason == "cheap-again" { "ACC-17" } else { row };
-    Decision::forced(
+    Ok(Decision::forced(
         About { at, what: "inline", reason, row, switch },
         Choice { name: "inline", cost: inline },
         Choice { name: "materialise", cost: store },
         WhyNot::Dearer,
         text,
-    )
+    ))
 }
 
 /// A node that keeps its buffer although the passes so far would allow to do without.
@@ -197,7 +199,7 @@ fn outside(work: &Work, at: NodeId, fill: Option<f64>) -> String {
 }
 
 /// Reductions that now run in the launch that writes what they read, and epilogues.
-fn joined(work: &mut Work, before: &Schedule, after: &Schedule, switch: &'static str) {
+fn joined(work: &mut Work, before: &Schedule, after: &Schedule, switch: &'static str) -> Result<()> {
     let home = before.homes();
     for group in &after.groups {
         for &at in &group.after {
@@ -215,7 +217,8 @@ fn joined(work: &mut Work, before: &Schedule, after: &Schedule, switch: &'static
             work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text));
         }
         for &at in group.reduces.iter().filter(|_| !group.body.is_empty()) {
-            let Some((src, _)) = work.dag.node(at).consumes() else { continue };
+            let consumed = work.dag.node(at).consumes();
+            let (src, _) = consumed.ok_or_else(|| bug!("{} consumes nothing", label(&work.dag, at)))?;
             let n = work.dag.elements(*src);
             let size = work.dag.dtype(*src).size() as u64;
             let text = format!("{} runs in the pass that writes {}", label(&work.dag, at), label(&work.dag, *src));
@@ -225,4 +228,5 @@ fn joined(work: &mut Work, before: &Schedule, after: &Schedule, switch: &'static
             work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text));
         }
     }
+    Ok(())
 }

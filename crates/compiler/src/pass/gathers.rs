@@ -91,11 +91,8 @@ impl Below<'_> {
         meta.shape = dag.shape(self.at).into();
         let gather = dag.info(self.at).clone();
         let made = if depth < DEEP && goes_through(dag, self.at, src, self.uses) {
-            let args = dag.node(src).inputs().to_vec();
-            let below: Vec<NodeId> =
-                args.into_iter().map(|a| self.through(dag, a, depth + 1)).collect::<Option<_>>()?;
-            let mut below = below.into_iter();
-            let node = dag.node(src).map_inputs(|old| below.next().unwrap_or(*old));
+            let own = dag.node(src).clone();
+            let node = own.try_map_inputs(|a| self.through(dag, *a, depth + 1).ok_or(())).ok()?;
             let info = Info { meta, from: vec![src], born: self.born, ..dag.info(src).clone() };
             dag.add(node, info)
         } else {

@@ -5,7 +5,7 @@
 
 use super::fault::{self, Fault};
 use super::work::Work;
-use aplomb_ground::error::{Result, limit};
+use aplomb_ground::error::{Result, bug, limit};
 use aplomb_values::dag::{Dag, NodeId};
 
 /// A tree beyond this is refused: without sharing, sizes are exponential.
@@ -49,10 +49,11 @@ fn copy(from: &Dag, root: NodeId, to: &mut Dag) -> Result<NodeId> {
                 }
                 let first = done.len() - from.node(at).inputs().len();
                 let mut args = done.drain(first..).collect::<Vec<_>>().into_iter();
-                let node = from.node(at).map_inputs(|old| args.next().unwrap_or(*old));
+                let node =
+                    from.node(at).try_map_inputs(|_| args.next().ok_or_else(|| bug!("an operand was not built")))?;
                 done.push(to.add(node, from.info(at).clone()));
             }
         }
     }
-    Ok(done.pop().unwrap_or(root))
+    done.pop().ok_or_else(|| bug!("a root was not built"))
 }

@@ -7,12 +7,13 @@
 use super::break_random::is_random;
 use super::contexts::{Context, Contexts, extents};
 use super::cost::{self, Cost, LAUNCH_NS};
+use super::decide::label;
 use super::fault::Fault;
 use super::hash::Map;
 use super::judge::Judge;
 use super::lets::Let;
 use super::{find, float_lets, need, product, split};
-use aplomb_ground::error::Result;
+use aplomb_ground::error::{Result, bug};
 use aplomb_ground::limits::{Interrupt, LaunchLimits};
 use aplomb_plans::plan::Kind;
 use aplomb_values::array::Shape;
@@ -309,11 +310,14 @@ fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow, stop: &Interrup
     for &at in keep.keys() {
         stop.check()?;
         let reads = find::kept_reads(dag, keep, at);
-        let stage_of = |t: &NodeId, of: &BTreeMap<NodeId, usize>, groups: &[Option<Group>]| {
-            groups[of[t]].as_ref().map_or(0, |g| g.stage)
+        let stage_of = |(t, _): &(NodeId, bool)| {
+            let group = of.get(t).and_then(|k| groups[*k].as_ref());
+            group.map(|g| g.stage).ok_or_else(|| bug!("{} is read before it has a launch", label(dag, *t)))
         };
-        let stage = reads.iter().map(|(t, _)| stage_of(t, &of, &groups)).max().unwrap_or(0);
-        let top: Vec<_> = reads.iter().filter(|(t, _)| stage_of(t, &of, &groups) == stage).collect();
+        let stages: Vec<u32> = reads.iter().map(stage_of).collect::<Result<_>>()?;
+        // What reads nothing that is kept may run first.
+        let stage = stages.iter().copied().max().unwrap_or(0);
+        let top: Vec<_> = reads.iter().zip(&stages).filter(|(_, own)| **own == stage).map(|(read, _)| read).collect();
         let mut joined = None;
         if stage > 0 && (allow.embed || allow.outputs) && top.iter().all(|(_, identity)| *identity) {
             let homes: Vec<usize> = top.iter().map(|(t, _)| of[t]).collect();

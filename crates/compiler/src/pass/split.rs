@@ -115,6 +115,7 @@ fn finish(
         }
         let mut own = Need::of_step(dag, at);
         for (k, a) in args.iter().enumerate() {
+            // An operand that stands twice is needed once.
             let theirs = needs.remove(a).unwrap_or_default();
             let mut waiting = Need { parameters: need::WORD, ..Need::default() };
             for b in args[k + 1..].iter().filter(|b| !dag.shape(**b).is_empty()) {

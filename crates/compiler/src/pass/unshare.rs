@@ -6,7 +6,7 @@
 use super::lets;
 use super::schedule::Why;
 use super::work::Work;
-use aplomb_ground::error::{Result, limit};
+use aplomb_ground::error::{Result, bug, limit};
 use aplomb_values::dag::NodeId;
 use std::collections::BTreeMap;
 
@@ -72,7 +72,10 @@ fn copy(
                     continue;
                 }
                 let mut args = args.into_iter();
-                let node = work.dag.node(at).map_inputs(|old| args.next().unwrap_or(*old));
+                let node = work
+                    .dag
+                    .node(at)
+                    .try_map_inputs(|_| args.next().ok_or_else(|| bug!("an operand was not built")))?;
                 done.push(work.dag.add(node, work.successor(at)));
                 made += 1;
             }
@@ -83,5 +86,5 @@ fn copy(
             );
         }
     }
-    Ok(done.pop().unwrap_or(root))
+    done.pop().ok_or_else(|| bug!("a root was not built"))
 }

@@ -6,7 +6,7 @@ use super::lets::Let;
 use super::place::Near;
 use super::schedule::{Allow, Schedule};
 use super::{Answer, Options, float_lets};
-use aplomb_ground::error::{Result, internal};
+use aplomb_ground::error::{Result, bug};
 use aplomb_ground::limits::Interrupt;
 use aplomb_ground::span::Place;
 use aplomb_plans::plan::Plan;
@@ -185,7 +185,7 @@ impl<'a> Work<'a> {
 
     /// Roots and lets follow what took their nodes' places.
     pub fn moved(&mut self, now: &[NodeId]) {
-        let new = |at: NodeId| now.get(at.index()).copied().unwrap_or(at);
+        let new = |at: NodeId| now[at.index()];
         self.roots.iter_mut().for_each(|r| *r = new(*r));
         let moved = |l: &Let| Let { node: new(l.node), at: l.at.map(new) };
         self.lets = self.lets.iter().map(moved).collect();
@@ -220,7 +220,7 @@ impl<'a> Work<'a> {
     }
 
     pub fn finish(&mut self) -> Result<(Plan, Vec<Answer>)> {
-        let emitted = self.emitted.take().ok_or_else(|| internal("no plan was written"))?;
+        let emitted = self.emitted.take().ok_or_else(|| bug!("no plan was written"))?;
         Ok((emitted.plan, emitted.answers))
     }
 

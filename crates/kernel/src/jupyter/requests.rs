@@ -67,7 +67,9 @@ pub fn kernel_info() -> JupyterMessageContent {
         error: None,
     };
     // A front end that has no mode of that name takes the one of the type: a name alone would be the only thing it tries.
-    let mut content = serde_json::to_value(reply).unwrap_or_default();
+    let Ok(mut content) = serde_json::to_value(reply) else {
+        return error("kernel_info_request", Kind::Internal.name(), "the reply is no JSON".into());
+    };
     content["language_info"]["codemirror_mode"] = json!({ "name": "aplomb", "mime": "text/apl" });
     JupyterMessageContent::UnknownMessage(UnknownMessage { msg_type: "kernel_info_reply".into(), content })
 }

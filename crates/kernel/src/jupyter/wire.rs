@@ -4,6 +4,7 @@
 //! signature is the HMAC-SHA256 of the four JSON frames. Always: a signature is compared in constant time and taken
 //! once; a reply's parent is the request's header, byte for byte.
 
+use aplomb_ground::error::Kind;
 use chrono::{DateTime, Utc};
 use hmac::{Hmac, Mac};
 use jupyter_protocol::JupyterMessageContent;
@@ -156,7 +157,12 @@ impl Wire {
         parent: &[u8],
         content: &JupyterMessageContent,
     ) -> Vec<Frame> {
-        let content = serde_json::to_vec(content).unwrap_or_else(|_| b"{}".to_vec());
+        let content = serde_json::to_vec(content).unwrap_or_else(|e| {
+            // Whoever waits learns that a reply was lost, and why.
+            let evalue = format!("a {kind} is no JSON: {e}");
+            let told = json!({ "status": "error", "ename": Kind::Internal.name(), "evalue": evalue, "traceback": [] });
+            told.to_string().into_bytes()
+        });
         self.frames(identities, kind, parent, content)
     }
 

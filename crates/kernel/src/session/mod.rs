@@ -446,11 +446,11 @@ impl Session {
             let world = World::new(&mut session.core, None, true);
             let mut world = if dry { world.dry() } else { world };
             session.interp.execute(&Source::new("line", text), &mut world)?;
-            let found = names.iter().filter_map(|name| match session.interp.get(name) {
-                Some(Value::Array(a)) => Some(a.clone()),
-                _ => None,
+            let found = names.iter().map(|name| match session.interp.get(name) {
+                Some(Value::Array(a)) => Ok(a.clone()),
+                _ => Err(aplomb_ground::error::value(format!("{name} is no array"))),
             });
-            let found: Vec<Array> = found.collect();
+            let found: Vec<Array> = found.collect::<Result<_, _>>()?;
             session.interp.force(&found.iter().collect::<Vec<_>>(), "display", &mut world)?;
             Ok(found.iter().map(Array::settled).collect())
         })

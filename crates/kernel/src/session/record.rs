@@ -41,6 +41,7 @@ impl Observer for Clock {
 /// Where each launch ran, why there, and what it took.
 pub fn tell_device(trace: &mut Trace, stats: &[LaunchStats], spent: &Compiling) {
     for s in stats {
+        // A trace that nobody asked for has no launches.
         let Some(kernel) = trace.kernels.get_mut(s.launch) else { continue };
         let us = (s.micros * 10.0).round() / 10.0;
         kernel.meas = Some(Measured { us, n: s.runs, clock: s.clock.into(), threads: s.threads as u32 });

@@ -7,7 +7,7 @@ use super::host::Host;
 use super::keep::{Needed, held};
 use super::operators::frames::Run;
 use super::replay::takes_complex;
-use aplomb_ground::error::{Kind, Result, untraced};
+use aplomb_ground::error::{Kind, Result, bug, untraced};
 use aplomb_ground::limits::Budget;
 use aplomb_ground::span::Place;
 use aplomb_values::array::{Array, Data};
@@ -105,7 +105,7 @@ impl Cx<'_> {
             if cells.iter().any(|c| c.is_hole() || takes_complex(c)) {
                 continue;
             }
-            match self.host.force(record(&[cell], &cells, "check", place.clone())) {
+            match self.host.force(record(&[cell], &cells, "check", place.clone())?) {
                 // Whoever needs one that does not fit alone is told so.
                 Err(e) if e.kind() != Kind::WsFull && e.on_host().is_none() => return Err(e),
                 Ok(_) | Err(_) => {}
@@ -187,8 +187,9 @@ impl Cx<'_> {
         }
         let all: Vec<Rc<Cell>> = roots.iter().chain(kept.iter().map(|k| &k.cell)).cloned().collect();
         let place = self.place();
-        let recorded = Recorded { kept: kept.iter().map(|k| k.ns).collect(), ..record(&all, cells, why, place) };
-        let values = self.host.force(recorded);
+        let ns = kept.iter().map(|k| k.ns).collect();
+        let recorded = record(&all, cells, why, place).map(|recorded| Recorded { kept: ns, ..recorded });
+        let values = recorded.and_then(|recorded| self.host.force(recorded));
         values.map(|values| all.iter().zip(values).for_each(|(cell, value)| cell.settle(value))).is_ok()
     }
 
@@ -201,7 +202,7 @@ impl Cx<'_> {
             return self.replay(cells);
         }
         let place = self.place();
-        match self.host.force(record(roots, &cells, why, place)) {
+        match self.host.force(record(roots, &cells, why, place)?) {
             Ok(values) => roots.iter().zip(values).for_each(|(cell, value)| cell.settle(value)),
             Err(e) if e.on_host().is_some() => self.replay(cells)?,
             Err(e) => return Err(e),
@@ -267,18 +268,21 @@ pub(super) fn reached(roots: &[Rc<Cell>]) -> Vec<Rc<Cell>> {
     order
 }
 
-fn record(roots: &[Rc<Cell>], order: &[Rc<Cell>], why: &'static str, needed: Option<Place>) -> Recorded {
+fn record(roots: &[Rc<Cell>], order: &[Rc<Cell>], why: &'static str, needed: Option<Place>) -> Result<Recorded> {
     let mut made = Maker { dag: Dag::default(), inputs: Vec::new(), known: HashMap::new(), ids: HashMap::new() };
     for (site, cell) in order.iter().enumerate() {
         let Some(node) = cell.node() else { continue };
-        let node = node.map_inputs(|a| made.operand(a));
+        let node = node.try_map_inputs(|a| made.operand(a))?;
         let (meta, name, asked) = (cell.meta().clone(), cell.name(), cell.was_asked());
         let info = Info { meta, site: site as u32, name, asked, from: Vec::new(), born: 0 };
         let id = made.dag.add(node, info);
         made.ids.insert(Rc::as_ptr(cell), id);
     }
-    let roots = roots.iter().filter_map(|c| made.ids.get(&Rc::as_ptr(c)).copied()).collect();
-    Recorded { dag: made.dag, roots, kept: Vec::new(), inputs: made.inputs, why, needed }
+    let root = |c: &Rc<Cell>| {
+        made.ids.get(&Rc::as_ptr(c)).copied().ok_or_else(|| bug!("a root is not among the cells that it reaches"))
+    };
+    let roots = roots.iter().map(root).collect::<Result<_>>()?;
+    Ok(Recorded { dag: made.dag, roots, kept: Vec::new(), inputs: made.inputs, why, needed })
 }
 
 struct Maker {
@@ -290,16 +294,16 @@ struct Maker {
 }
 
 impl Maker {
-    fn operand(&mut self, a: &Array) -> NodeId {
+    fn operand(&mut self, a: &Array) -> Result<NodeId> {
         if let Some(id) = a.pending().and_then(|c| self.ids.get(&Rc::as_ptr(c))) {
-            return *id;
+            return Ok(*id);
         }
         let name = if let Data::Lazy(cell) = a.data() { cell.name() } else { None };
         let a = a.settled();
         let dtype = a.dtype();
         let meta = |range| Meta { shape: a.shape().into(), dtype, range, place: None };
         let info = |meta| Info { meta, site: 0, name: name.clone(), asked: false, from: Vec::new(), born: 0 };
-        match a.data() {
+        Ok(match a.data() {
             Data::Num(x) => {
                 let range = dtype.is_integer().then_some((*x, *x));
                 self.dag.add(Node::Const(Param::num(*x)), info(meta(range)))
@@ -308,17 +312,17 @@ impl Maker {
             Data::Dense(buffer) => {
                 let key = (Arc::as_ptr(buffer) as *const u8 as usize, a.shape().to_vec());
                 if let Some(id) = self.known.get(&key) {
-                    return *id;
+                    return Ok(*id);
                 }
                 self.inputs.push(a.clone());
                 let id = self.dag.add(Node::Input(self.inputs.len() as u32 - 1), info(meta(dtype.range())));
                 self.known.insert(key, id);
                 id
             }
-            // Never recorded: the recorder takes uniform arrays only, and what meets a complex one is replayed.
+            // The recorder takes uniform arrays only, and what meets a complex one is replayed.
             Data::Items(_) | Data::Complex(_) | Data::Lazy(_) | Data::Framed(_) => {
-                self.dag.add(Node::Const(Param::num(0.0)), info(meta(None)))
+                return Err(bug!("a recorded operand is neither a dense array nor among the cells"));
             }
-        }
+        })
     }
 }

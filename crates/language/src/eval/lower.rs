@@ -4,7 +4,7 @@
 //! `Op::result` says, and one table (`prim::scalar`) holds the meaning.
 
 use super::cx::{Cx, SMALL};
-use aplomb_ground::error::{Error, Result, domain, length, rank, untraced};
+use aplomb_ground::error::{Error, Result, bug, domain, length, rank, untraced};
 use aplomb_values::array::{Array, Buf, DType, Data, Shape, View, elements};
 use aplomb_values::dag::{Meta, Node};
 use aplomb_values::prim::moves::Move;
@@ -240,14 +240,15 @@ impl Cx<'_> {
 
     fn run(&mut self, op: Op, ct: f64, a: &Lanes, b: &Lanes, n: usize, dtype: DType) -> Result<Vec<f64>> {
         let mut out = vec![0.0; n];
-        if n == 0 || self.host.apply(op, ct, a.src(), b.src(), &mut out) {
+        let (a, b) = (a.src()?, b.src()?);
+        if n == 0 || self.host.apply(op, ct, a, b, &mut out) {
             if dtype == DType::F32 {
                 out.iter_mut().for_each(|x| *x = f64::from(*x as f32));
             }
             return Ok(out);
         }
         for (k, o) in out.iter_mut().enumerate() {
-            let x = scalar::eval(op, ct, a.at(k), b.at(k)).map_err(failed)?;
+            let x = scalar::eval(op, ct, item(a, k), item(b, k)).map_err(failed)?;
             *o = if dtype == DType::F32 { f64::from(x as f32) } else { x };
         }
         Ok(out)
@@ -352,33 +353,38 @@ enum Lanes {
     Shared(Arc<dyn aplomb_values::array::Storage>),
 }
 
-fn lanes(a: &Array) -> Lanes {
+fn lanes(a: &Array) -> Result<Lanes> {
     let a = a.settled();
-    match a.data() {
+    Ok(match a.data() {
         Data::Num(x) => Lanes::One(*x),
         Data::Char(c) => Lanes::One(f64::from(u32::from(*c))),
         Data::Dense(b) if matches!(b.view(), View::F64(_)) => Lanes::Shared(b.clone()),
         Data::Dense(b) => Lanes::Many(b.view().numbers()),
-        _ => Lanes::One(0.0),
+        Data::Items(_) | Data::Complex(_) | Data::Lazy(_) | Data::Framed(_) => {
+            return Err(bug!("the items of {} are no ready reals", a.dtype().name()));
+        }
+    })
+}
+
+fn item(of: Src, k: usize) -> f64 {
+    match of {
+        Src::One(x) => x,
+        Src::Many(v) => v[k],
     }
 }
 
 impl Lanes {
-    fn src(&self) -> Src<'_> {
-        match self {
+    /// The second argument of a function of one.
+    const NONE: Lanes = Lanes::One(0.0);
+
+    fn src(&self) -> Result<Src<'_>> {
+        Ok(match self {
             Lanes::One(x) => Src::One(*x),
             Lanes::Many(v) => Src::Many(v),
             Lanes::Shared(b) => match b.view() {
                 View::F64(v) => Src::Many(v),
-                _ => Src::One(0.0),
+                _ => return Err(bug!("a storage of floats became one of another type")),
             },
-        }
-    }
-
-    fn at(&self, k: usize) -> f64 {
-        match self.src() {
-            Src::One(x) => x,
-            Src::Many(v) => v[k],
-        }
+        })
     }
 }

@@ -9,7 +9,7 @@ use super::lower::{At, Body, Lowering, Part, store};
 use super::scan::{OUT, Shape};
 use super::vector::unrolled;
 use super::{Param, ParamKind, Spread, Stmt, THREADS, Type};
-use aplomb_ground::error::{Result, internal};
+use aplomb_ground::error::{Result, bug};
 
 /// Places of a tile for each thread.
 const ITEMS: u32 = 8;
@@ -27,7 +27,7 @@ pub(super) fn scratch(params: &mut Vec<Param>, of: &[(&str, Type)]) {
 impl Lowering<'_> {
     pub(super) fn compact(&mut self, axis: usize) -> Result<Shape> {
         let launch = self.launch;
-        let c = launch.compaction.ok_or_else(|| internal("a selection of nothing"))?;
+        let c = launch.compaction.ok_or_else(|| bug!("a selection of nothing"))?;
         let places = launch.domain.iter().map(|n| *n as u64).product::<u64>();
         let items = self.tuning.items.map_or(ITEMS, |k| k.next_power_of_two().clamp(4, 2 * ITEMS));
         self.items = items;

@@ -8,7 +8,7 @@ use super::lower::{At, Body, Lowering, Part, set, store, stride};
 use super::vector::{By, Way};
 use super::{Expr, Param, ParamKind, Spread, Stmt, THREADS, Type, ops};
 use crate::plan::{Launch, Reduction};
-use aplomb_ground::error::{Result, nonce};
+use aplomb_ground::error::{Result, bug, nonce};
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
 
@@ -85,7 +85,8 @@ impl Lowering<'_> {
     }
 
     pub(super) fn fold_rows(&mut self, outer: &[usize], by: Spread) -> Result<Vec<Stmt>> {
-        let extent = self.number('m', Type::U64, *self.launch.domain.last().unwrap_or(&1) as f64);
+        let long = self.launch.domain.last().ok_or_else(|| bug!("a fold of rows without an axis"))?;
+        let extent = self.number('m', Type::U64, *long as f64);
         let mut row = Vec::new();
         let mut body = Body::new("i");
         let mut axes = self.axes(outer, "o", &mut row);
@@ -141,16 +142,16 @@ impl Lowering<'_> {
         for (k, r) in self.launch.reductions.iter().enumerate() {
             let name = format!("t{k}");
             before.push(Stmt::Let { name: name.clone(), of: Type::F64, is: unit(r.op)?, node: None });
-            let value = self.folded(r, body);
+            let value = self.folded(r, body)?;
             body.out.push(Stmt::Set { is: fold_text(r.op, &name, &value)?, name, node: Some(r.node) });
         }
         Ok(())
     }
 
     /// What a fold takes: ∞ goes through a sum, but would be lost in a maximum.
-    pub(super) fn folded(&self, r: &Reduction, body: &Body) -> Expr {
+    pub(super) fn folded(&self, r: &Reduction, body: &Body) -> Result<Expr> {
         if r.op.row().keeps {
-            body.values[r.value as usize].clone()
+            Ok(body.values[r.value as usize].clone())
         } else {
             self.sure(r.value, &self.launch.body, body)
         }

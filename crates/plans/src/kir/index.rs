@@ -6,7 +6,7 @@
 use super::lower::Lowering;
 use super::{Expr, Stmt, Type};
 use crate::plan::{Launch, Plan, Step, What};
-use aplomb_ground::error::{Result, internal};
+use aplomb_ground::error::{Result, bug};
 use aplomb_values::dag::ix::{Atom, Ix, linear};
 use aplomb_values::dag::{Read, Test};
 
@@ -38,7 +38,7 @@ pub(super) fn is_narrow(plan: &Plan, launch: &Launch) -> bool {
 /// A bound of everything that is computed for an index.
 fn reach(ix: &Ix, extents: &[usize]) -> u64 {
     let atom = |a: &Atom| match a {
-        Atom::Axis(k) => extents.get(*k as usize).map_or(1, |n| *n as u64),
+        Atom::Axis(k) => extents[*k as usize] as u64,
         Atom::Div(x, d) | Atom::Mod(x, d) => reach(x, extents).max(d.unsigned_abs()),
         Atom::Clamp(x, l, h) => reach(x, extents).max(l.unsigned_abs()).max(h.unsigned_abs()),
     };
@@ -107,7 +107,7 @@ impl Lowering<'_> {
 
     /// The domain's row-major index from its coordinates.
     pub(super) fn flat(&mut self, axes: &[String]) -> Result<Expr> {
-        let mut text = axes.first().cloned().ok_or_else(|| internal("a fold without axes"))?;
+        let mut text = axes.first().cloned().ok_or_else(|| bug!("a fold without axes"))?;
         for (k, axis) in axes.iter().enumerate().skip(1) {
             let extent = self.integer(self.launch.domain[k] as i64);
             text = if k == 1 { format!("{text} * {extent} + {axis}") } else { format!("({text}) * {extent} + {axis}") };
@@ -115,48 +115,51 @@ impl Lowering<'_> {
         Ok(format!("(u64)({text})"))
     }
 
-    pub(super) fn offset(&mut self, read: &Read, shape: &[usize], axes: &[String], extents: &[usize]) -> Expr {
+    pub(super) fn offset(&mut self, read: &Read, shape: &[usize], axes: &[String], extents: &[usize]) -> Result<Expr> {
         self.index(&linear(&read.ix, shape, extents), axes)
     }
 
     /// The value where every test holds, else the fill of the first that fails.
-    pub(super) fn guarded(&mut self, tests: &[Test], value: Expr, axes: &[String]) -> Expr {
-        tests.iter().rev().fold(value, |inner, t| {
-            let ix = self.index(&t.ix, axes);
+    pub(super) fn guarded(&mut self, tests: &[Test], value: Expr, axes: &[String]) -> Result<Expr> {
+        tests.iter().rev().try_fold(value, |inner, t| {
+            let ix = self.index(&t.ix, axes)?;
             let (lo, hi) = (self.integer(t.lo), self.integer(t.hi));
             let fill = self.number('p', Type::F64, t.fill);
-            format!("({ix} >= {lo} && {ix} < {hi} ? {inner} : {fill})")
+            Ok(format!("({ix} >= {lo} && {ix} < {hi} ? {inner} : {fill})"))
         })
     }
 
-    pub(super) fn holds(&mut self, tests: &[Test], axes: &[String]) -> Expr {
+    pub(super) fn holds(&mut self, tests: &[Test], axes: &[String]) -> Result<Expr> {
         let one = |t: &Test| {
-            let ix = self.index(&t.ix, axes);
+            let ix = self.index(&t.ix, axes)?;
             let (lo, hi) = (self.integer(t.lo), self.integer(t.hi));
-            format!("{ix} >= {lo} && {ix} < {hi}")
+            Ok(format!("{ix} >= {lo} && {ix} < {hi}"))
         };
-        tests.iter().map(one).collect::<Vec<_>>().join(" && ")
+        Ok(tests.iter().map(one).collect::<Result<Vec<_>>>()?.join(" && "))
     }
 
-    pub(super) fn index(&mut self, ix: &Ix, axes: &[String]) -> Expr {
+    pub(super) fn index(&mut self, ix: &Ix, axes: &[String]) -> Result<Expr> {
         let mut parts: Vec<String> = Vec::new();
         for (k, atom) in &ix.terms {
             let atom = match atom {
-                Atom::Axis(a) => axes.get(*a as usize).cloned().unwrap_or_else(|| "0".into()),
-                Atom::Div(x, 1) => self.index(x, axes),
+                Atom::Axis(a) => {
+                    let known = axes.get(*a as usize).cloned();
+                    known.ok_or_else(|| bug!("an index on axis {a} of {}", axes.len()))?
+                }
+                Atom::Div(x, 1) => self.index(x, axes)?,
                 Atom::Mod(_, 1) => "0".into(),
                 Atom::Div(x, d) => {
-                    let x = self.index(x, axes);
+                    let x = self.index(x, axes)?;
                     self.divided(&x, *d).0
                 }
                 Atom::Mod(x, d) => {
-                    let x = self.index(x, axes);
+                    let x = self.index(x, axes)?;
                     let (quotient, by) = self.divided(&x, *d);
                     format!("({x} - {quotient} * {by})")
                 }
                 Atom::Clamp(x, l, h) => {
                     let clamp = if self.narrow { "clamp" } else { "clamp64" };
-                    format!("{clamp}({}, {}, {})", self.index(x, axes), self.integer(*l), self.integer(*h))
+                    format!("{clamp}({}, {}, {})", self.index(x, axes)?, self.integer(*l), self.integer(*h))
                 }
             };
             parts.push(match k {
@@ -168,10 +171,10 @@ impl Lowering<'_> {
         if ix.c != 0 || parts.is_empty() {
             parts.push(self.integer(ix.c));
         }
-        match parts.as_slice() {
+        Ok(match parts.as_slice() {
             [one] => one.clone(),
             many => format!("({})", many.join(" + ")),
-        }
+        })
     }
 }
 

@@ -12,7 +12,7 @@ use super::vector::{self, Way};
 use super::{Choices, Code, Expr, Kernel, Param, ParamKind, Scratch, Spread, Stmt, Tuning, Type};
 use super::{fold, index, ops, parts, product};
 use crate::plan::{BufId, Kind, Launch, Load, Origin, Plan, Step, ValueId, What, round};
-use aplomb_ground::error::{Result, internal, nonce};
+use aplomb_ground::error::{Result, bug, nonce};
 use aplomb_values::array::DType;
 use aplomb_values::body::Rounds;
 use aplomb_values::dag::ix::linear;
@@ -259,7 +259,7 @@ impl Lowering<'_> {
             ParamKind::Out(_, b) => out && b == at.0,
             _ => false,
         });
-        found.map(|p| p.name.as_str()).ok_or_else(|| internal("a buffer without a parameter"))
+        found.map(|p| p.name.as_str()).ok_or_else(|| bug!("a buffer without a parameter"))
     }
 
     /// A new number parameter. Equal numbers are not one parameter: the text must not depend on which are equal.
@@ -303,7 +303,7 @@ impl Lowering<'_> {
         let At { axes, reduced, .. } = at;
         let (text, loose) = match &step.what {
             What::Arg(k) => {
-                let (name, loose) = at.args.get(*k as usize).ok_or_else(|| internal("an argument of nothing"))?;
+                let (name, loose) = at.args.get(*k as usize).ok_or_else(|| bug!("an argument of nothing"))?;
                 body.values.push(name.clone());
                 body.loose.push(*loose);
                 return Ok(());
@@ -314,44 +314,44 @@ impl Lowering<'_> {
                 body.loose.push(false);
                 return Ok(());
             }
-            What::Load(l) if self.near.contains_key(l) => (self.near_item(*l, axes), false),
+            What::Load(l) if self.near.contains_key(l) => (self.near_item(*l, axes)?, false),
             What::Load(l) => {
                 let load = self.launch.loads[*l as usize].clone();
                 (self.load(&load, at, body)?, false)
             }
             What::Index { ix, origin } => {
                 let origin = self.number('p', Type::F64, *origin);
-                (format!("{origin} + (double)({})", self.index(ix, axes)), false)
+                (format!("{origin} + (double)({})", self.index(ix, axes)?), false)
             }
             What::Reduced(k) => (reduced[*k as usize].clone(), true),
             What::Guard { tests, value } => {
                 let (value, loose) = (body.values[*value as usize].clone(), body.loose[*value as usize]);
                 let tests = self.launch.guards[*tests as usize].clone();
-                (self.guarded(&tests, value, axes), loose)
+                (self.guarded(&tests, value, axes)?, loose)
             }
             What::Part { tests, yes, no } => {
                 let tests = self.launch.guards[*tests as usize].clone();
-                let holds = self.holds(&tests, axes);
+                let holds = self.holds(&tests, axes)?;
                 let loose = body.loose[*yes as usize] || body.loose[*no as usize];
                 (format!("({holds} ? {} : {})", body.values[*yes as usize], body.values[*no as usize]), loose)
             }
-            What::Select { cond, yes, no } => (self.chosen(*cond, *yes, *no, steps, body), false),
+            What::Select { cond, yes, no } => (self.chosen(*cond, *yes, *no, steps, body)?, false),
             What::Loop { args, body: rounds, result } => (self.rounds(step, args, (rounds, *result), at, body)?, false),
             What::State { of, result } => {
                 let id = body.loops.iter().find(|(v, _)| v == of).map(|(_, id)| *id);
-                let id = id.ok_or_else(|| internal("a state of no loop"))?;
+                let id = id.ok_or_else(|| bug!("a state of no loop"))?;
                 (format!("s{id}_{result}"), false)
             }
             What::Gather { load, along, places, origin } => {
                 let load = self.launch.loads[*load as usize].clone();
-                let bad = self.bad(step.from.site, body.index);
+                let bad = self.bad(step.from.site, body.index)?;
                 let places: Vec<String> = places.iter().map(|v| body.values[*v as usize].clone()).collect();
                 let spots = Spots { along, places: &places, origin: *origin, bad: &bad };
                 (self.gather(&load, &spots, at)?, false)
             }
             What::Op { op, ct, args } => self.operation(step, *op, *ct, args, steps, body)?,
         };
-        let text = self.where_wanted(step, text, axes);
+        let text = self.where_wanted(step, text, axes)?;
         let name = format!("v{}", self.variables);
         self.variables += 1;
         let is_float = step.dtype == DType::F32;
@@ -365,14 +365,14 @@ impl Lowering<'_> {
     }
 
     /// A value that fails nowhere but where the step counts.
-    fn where_wanted(&mut self, step: &Step, text: Expr, axes: &[String]) -> Expr {
-        match step.from.guard {
+    fn where_wanted(&mut self, step: &Step, text: Expr, axes: &[String]) -> Result<Expr> {
+        Ok(match step.from.guard {
             Some(g) if text.contains("Bad{") => {
                 let tests = self.launch.guards[g as usize].clone();
-                format!("({} ? {text} : 0.0)", self.holds(&tests, axes))
+                format!("({} ? {text} : 0.0)", self.holds(&tests, axes)?)
             }
             _ => text,
-        }
+        })
     }
 
     fn operation(
@@ -385,39 +385,39 @@ impl Lowering<'_> {
         body: &Body,
     ) -> Result<(Expr, bool)> {
         let row = op.row();
-        let bad = self.bad(step.from.site, body.index);
+        let bad = self.bad(step.from.site, body.index)?;
         let types = || args.iter().map(|a| steps[*a as usize].dtype);
         let exact = ct == 0.0 || types().any(|d| d.is_integer() || d == DType::F32 || d == DType::Char);
         let logic = types().all(|d| d == DType::Bool);
         let ct = if row.tolerant && !exact { self.number('p', Type::F64, ct) } else { "0.0".into() };
         let speed = self.speed(op, step, args, steps);
         let arg = |k: usize| match args.get(k) {
-            None => String::new(),
+            // A monadic operation's text has no second argument.
+            None => Ok(String::new()),
             Some(at) => {
-                let keeps = row.keeps.then(|| body.values[*at as usize].clone());
-                let text = keeps.unwrap_or_else(|| self.sure(*at, steps, body));
-                if speed == Speed::Single { narrowed(text, &steps[*at as usize]) } else { text }
+                let own = if row.keeps { body.values[*at as usize].clone() } else { self.sure(*at, steps, body)? };
+                Ok(if speed == Speed::Single { narrowed(own, &steps[*at as usize]) } else { own })
             }
         };
-        let text = ops::text(op, &arg(0), &arg(1), &ct, &bad, Form { exact, logic, speed })
+        let text = ops::text(op, &arg(0)?, &arg(1)?, &ct, &bad, Form { exact, logic, speed })
             .ok_or_else(|| nonce(format!("{} on CUDA", op.glyph())))?;
         let loose = row.fails == Fails::Overflow || row.keeps && args.iter().any(|a| body.loose[*a as usize]);
         Ok((text, loose))
     }
 
     /// A value before something that would hide ∞ in it; the failure is the step's that made it.
-    pub(super) fn sure(&self, at: ValueId, steps: &[Step], body: &Body) -> Expr {
+    pub(super) fn sure(&self, at: ValueId, steps: &[Step], body: &Body) -> Result<Expr> {
         let name = body.values[at as usize].clone();
         if !body.loose[at as usize] {
-            return name;
+            return Ok(name);
         }
-        let site = steps.get(at as usize).map_or(0, |s| s.from.site);
-        format!("sure({name}, {})", self.bad(site, body.index))
+        Ok(format!("sure({name}, {})", self.bad(site_of(steps, at)?, body.index)?))
     }
 
-    pub(super) fn bad(&self, site: u32, index: &str) -> String {
-        let site = self.sites.iter().position(|s| *s == site).unwrap_or(0);
-        format!("Bad{{err, {site}, {index}}}")
+    pub(super) fn bad(&self, site: u32, index: &str) -> Result<String> {
+        let place = self.sites.iter().position(|s| *s == site);
+        let place = place.ok_or_else(|| bug!("site {site} is none of the launch's"))?;
+        Ok(format!("Bad{{err, {place}, {index}}}"))
     }
 
     pub(super) fn stores(&mut self, part: Part, at: &str, body: &mut Body) -> Result<()> {
@@ -431,7 +431,6 @@ impl Lowering<'_> {
             let buffer = self.plan.buffer(s.buf);
             let to = self.buffer(s.buf, true)?.to_string();
             let value = body.values[s.value as usize].clone();
-            let site = steps.get(s.value as usize).map_or(0, |step| step.from.site);
             let of = storage(buffer.dtype);
             let range = buffer.dtype.range().filter(|_| buffer.checked && buffer.dtype.is_integer());
             let value = match range {
@@ -441,7 +440,7 @@ impl Lowering<'_> {
                     self.checked.push(s.buf);
                     format!("fits({value}, {lo:?}, {hi:?}, err, {bit}ull)")
                 }
-                None if body.loose[s.value as usize] => format!("sure({value}, {})", self.bad(site, body.index)),
+                None if body.loose[s.value as usize] => self.sure(s.value, steps, body)?,
                 None => value,
             };
             let is = if of == Type::F64 { value } else { format!("({})({value})", of.cuda()) };
@@ -460,19 +459,19 @@ impl Lowering<'_> {
         let place = if whole && !extents.is_empty() && body.index != "0" {
             body.index.into()
         } else {
-            self.offset(&load.read, &buffer.shape, axes, extents)
+            self.offset(&load.read, &buffer.shape, axes, extents)?
         };
         let item = self.packed(load, extents, body).unwrap_or_else(|| format!("{name}[{place}]"));
         let text = match storage(buffer.dtype) {
             Type::F64 | Type::F32 => item,
             _ => format!("(double){item}"),
         };
-        Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, axes) })
+        self.guarded(&load.read.tests, text, axes)
     }
 
-    fn chosen(&self, cond: ValueId, yes: ValueId, no: ValueId, steps: &[Step], body: &Body) -> Expr {
+    fn chosen(&self, cond: ValueId, yes: ValueId, no: ValueId, steps: &[Step], body: &Body) -> Result<Expr> {
         let sure = |k: ValueId| self.sure(k, steps, body);
-        format!("({} != 0.0 ? {} : {})", body.values[cond as usize], sure(yes), sure(no))
+        Ok(format!("({} != 0.0 ? {} : {})", body.values[cond as usize], sure(yes)?, sure(no)?))
     }
 
     /// Rounds as a loop of its own in the thread; the name of the state that is wanted.
@@ -484,7 +483,7 @@ impl Lowering<'_> {
         at: At,
         body: &mut Body,
     ) -> Result<Expr> {
-        let bad = self.bad(step.from.site, body.index);
+        let bad = self.bad(step.from.site, body.index)?;
         let sure = |name: &str, loose: bool| if loose { format!("sure({name}, {bad})") } else { name.to_string() };
         let id = self.variables;
         self.variables += 1;
@@ -494,7 +493,7 @@ impl Lowering<'_> {
         let mut own: Vec<(Expr, bool)> = Vec::with_capacity(args.len());
         for (k, arg) in args.iter().enumerate() {
             let value = sure(&body.values[*arg as usize], body.loose[*arg as usize]);
-            let value = self.where_wanted(step, value, at.axes);
+            let value = self.where_wanted(step, value, at.axes)?;
             let is_state = k < rounds.next.len();
             let name = if is_state { format!("s{id}_{k}") } else { value.clone() };
             if is_state {
@@ -506,7 +505,7 @@ impl Lowering<'_> {
         self.round(&step.from, rounds, At { args: &own, ..at }, &mut inner)?;
         for (k, v) in rounds.next.iter().enumerate() {
             let is = sure(&inner.values[*v as usize], inner.loose[*v as usize]);
-            let is = self.where_wanted(step, is, at.axes);
+            let is = self.where_wanted(step, is, at.axes)?;
             inner.out.push(let_(format!("n{id}_{k}"), is));
         }
         let done = format!("d{id}_");
@@ -528,7 +527,7 @@ impl Lowering<'_> {
             let fails = match step.from.guard {
                 Some(g) => {
                     let tests = self.launch.guards[g as usize].clone();
-                    Stmt::If(self.holds(&tests, at.axes), vec![Stmt::Do(fails)])
+                    Stmt::If(self.holds(&tests, at.axes)?, vec![Stmt::Do(fails)])
                 }
                 None => Stmt::Do(fails),
             };
@@ -545,16 +544,16 @@ impl Lowering<'_> {
     /// An element whose place on some axes is a value.
     fn gather(&mut self, load: &Load, spots: &Spots, at: At) -> Result<Expr> {
         let shape = self.plan.buffer(load.buf).shape.clone();
-        let place = self.moved(&load.read, &shape, spots, at);
+        let place = self.moved(&load.read, &shape, spots, at)?;
         let text = self.item(load.buf, &place)?;
-        Ok(if load.read.tests.is_empty() { text } else { self.guarded(&load.read.tests.clone(), text, at.axes) })
+        self.guarded(&load.read.tests, text, at.axes)
     }
 
     /// A place in an array of that shape, on some axes by a value: `spot` checks it and goes on at 0 where there is
     /// none.
-    pub(super) fn moved(&mut self, read: &Read, shape: &[usize], spots: &Spots, at: At) -> Expr {
+    pub(super) fn moved(&mut self, read: &Read, shape: &[usize], spots: &Spots, at: At) -> Result<Expr> {
         let strides = aplomb_values::array::strides(shape);
-        let mut place = self.offset(read, shape, at.axes, at.extents);
+        let mut place = self.offset(read, shape, at.axes, at.extents)?;
         let (origin, bad) = (self.number('p', Type::F64, spots.origin), spots.bad);
         for (along, value) in spots.along.iter().zip(spots.places) {
             let extent = self.integer(along.extent as i64);
@@ -564,8 +563,14 @@ impl Lowering<'_> {
             };
             place = format!("{place} + spot({value} - {origin}, {extent}, {bad}){by}");
         }
-        place
+        Ok(place)
     }
+}
+
+/// The site of the step that makes a value.
+fn site_of(steps: &[Step], at: ValueId) -> Result<u32> {
+    let step = steps.get(at as usize).ok_or_else(|| bug!("value {at} of {} steps", steps.len()))?;
+    Ok(step.from.site)
 }
 
 impl Body {

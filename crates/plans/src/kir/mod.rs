@@ -298,10 +298,9 @@ pub fn canonical(kernel: &Kernel) -> String {
     print::canonical(kernel)
 }
 
-/// Threads of a block of a canonical text.
-pub fn threads(text: &str) -> u32 {
-    let bounds = text.split(print::BOUNDS).nth(1).and_then(|rest| rest.split(')').next());
-    bounds.and_then(|n| n.parse().ok()).unwrap_or(THREADS)
+/// Threads of a block of a canonical text. None: the text says none, so it is no canonical one.
+pub fn threads(text: &str) -> Option<u32> {
+    text.split(print::BOUNDS).nth(1)?.split(')').next()?.parse().ok()
 }
 
 /// A canonical text with a name.

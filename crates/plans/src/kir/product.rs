@@ -142,10 +142,9 @@ pub(super) fn drop_places(body: &mut Vec<Stmt>) {
             _ => true,
         })
     };
-    let kept: Vec<bool> =
-        body.iter().map(|s| !matches!(s, Stmt::Let { name, node: None, .. } if !used(name, body))).collect();
-    let mut kept = kept.into_iter();
-    body.retain(|_| kept.next().unwrap_or(true));
+    let asked = |s: &Stmt| !matches!(s, Stmt::Let { name, node: None, .. } if !used(name, body));
+    let kept: Vec<bool> = body.iter().map(asked).collect();
+    *body = std::mem::take(body).into_iter().zip(kept).filter_map(|(s, keep)| keep.then_some(s)).collect();
 }
 
 pub(super) fn barrier() -> Stmt {
@@ -199,10 +198,15 @@ impl Lowering<'_> {
         if self.narrow { format!("clamp({is}, 0, {extent} - 1)") } else { format!("clamp64({is}, 0, {extent} - 1)") }
     }
 
-    /// A side's part of a tile: its own axis from `z`, so many places of the folded one.
-    fn fill(&mut self, t: &Tiled, side: u8, prefix: char, (z, extent, deep): (&str, &str, &str)) -> Result<Filled> {
+    /// A side's part of a tile: its `own` axis from `z`, so many places of the folded one.
+    fn fill(
+        &mut self,
+        t: &Tiled,
+        (side, own): (u8, usize),
+        prefix: char,
+        (z, extent, deep): (&str, &str, &str),
+    ) -> Result<Filled> {
         let launch = self.launch;
-        let own = if side == t.left() { t.row } else { t.column.unwrap_or(t.row) };
         let kept = t.kept(launch, side);
         // Neighbouring threads read neighbours in memory.
         let along_folded = kept.iter().any(|k| self.runs_along(*k, t.folded));
@@ -252,8 +256,8 @@ impl Lowering<'_> {
         let sums = if self.sums_in_f32(t) { Type::F32 } else { Type::F64 };
         let extents = [rows, columns, launch.domain[t.folded]].map(|n| self.number('m', int, n as f64));
         let [m, n, deep] = extents.each_ref().map(String::as_str);
-        let left = self.fill(t, t.left(), 'l', ("z0", m, deep))?;
-        let right = self.fill(t, t.right(), 'q', ("z1", n, deep))?;
+        let left = self.fill(t, (t.left(), t.row), 'l', ("z0", m, deep))?;
+        let right = self.fill(t, (t.right(), column), 'q', ("z1", n, deep))?;
 
         // 16 results a thread, in rows and columns 16 apart.
         let mut inner = Body::new(ANY);
@@ -277,7 +281,7 @@ impl Lowering<'_> {
         inner.out.push(point(self, column, "z1", "threadIdx.x % 16", "b", n));
         inner.out.push(self.place_let(t.folded, format!("({})(k + d)", int.cuda())));
         self.part(t, &[reduction.value as usize], &given, &mut inner)?;
-        let value = self.folded(reduction, &inner);
+        let value = self.folded(reduction, &inner)?;
         let sum = format!("t0[a * {OWN} + b]");
         inner.out.push(Stmt::Set {
             is: fold_text(reduction.op, &sum, &value)?,
@@ -365,7 +369,7 @@ impl Lowering<'_> {
         let mut inner = Body::new(ANY);
         inner.out.push(self.place_let(t.folded, format!("({})(k + d)", int.cuda())));
         self.part(t, &[reduction.value as usize], &given, &mut inner)?;
-        let value = self.folded(reduction, &inner);
+        let value = self.folded(reduction, &inner)?;
         inner.out.push(Stmt::Set {
             is: fold_text(reduction.op, "t0", &value)?,
             name: "t0".into(),

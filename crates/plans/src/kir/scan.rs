@@ -146,7 +146,7 @@ impl Lowering<'_> {
         self.stores(Part::Body, "i", &mut body)?;
         let mut reduced = Vec::new();
         for (k, r) in launch.reductions.iter().enumerate() {
-            let value = self.folded(r, &body);
+            let value = self.folded(r, &body)?;
             body.out.push(Stmt::Set { name: format!("t{k}"), is: value, node: Some(r.node) });
             reduced.push(format!("t{k}"));
         }
@@ -168,7 +168,7 @@ impl Lowering<'_> {
             for (j, r) in launch.reductions.iter().enumerate() {
                 let name = format!("t{j}");
                 before.push(Stmt::Let { name: name.clone(), of: Type::F64, is: "0.0".into(), node: None });
-                let value = k.folded(r, body);
+                let value = k.folded(r, body)?;
                 let next = format!("(j == 0 ? {value} : {})", fold_text(r.op, &name, &value)?);
                 body.out.push(Stmt::Set { is: next, name: name.clone(), node: Some(r.node) });
                 reduced.push(name);

@@ -13,7 +13,7 @@ use super::lower::{At, Body, Lowering, Part, Spots, stride};
 use super::sort::Sorted;
 use super::{Spread, Stmt, Type};
 use crate::plan::{Finish, Order};
-use aplomb_ground::error::{Result, internal, nonce};
+use aplomb_ground::error::{Result, bug, nonce};
 use aplomb_values::array::DType;
 use aplomb_values::body::Rounds;
 use aplomb_values::dag::Whole;
@@ -47,7 +47,7 @@ const ATOMICS: &[Atomic] = &[
 
 impl Lowering<'_> {
     pub(super) fn scatter(&mut self, finish: &Finish) -> Result<()> {
-        let Whole::Scatter { combine, .. } = &finish.what else { return Err(internal("no scatter")) };
+        let Whole::Scatter { combine, .. } = &finish.what else { return Err(bug!("no scatter")) };
         if !self.narrow {
             return Err(nonce("an assignment by more than 2*31 places on CUDA"));
         }
@@ -64,7 +64,7 @@ impl Lowering<'_> {
 
     fn base(&self, finish: &Finish) -> Result<crate::plan::BufId> {
         let load = finish.held.first().and_then(|l| self.launch.loads.get(*l as usize));
-        load.map(|l| l.buf).ok_or_else(|| internal("an assignment without its base"))
+        load.map(|l| l.buf).ok_or_else(|| bug!("an assignment without its base"))
     }
 
     fn places(&self) -> u64 {
@@ -77,16 +77,16 @@ impl Lowering<'_> {
 
     /// The body at element `i` with its stores, where it goes (`u0`) and its value.
     fn sent(&mut self, finish: &Finish) -> Result<(Body, String)> {
-        let Whole::Scatter { read, along, origin, .. } = &finish.what else { return Err(internal("no scatter")) };
+        let Whole::Scatter { read, along, origin, .. } = &finish.what else { return Err(bug!("no scatter")) };
         let (mut body, value) = self.element(finish)?;
         self.stores(Part::Body, "i", &mut body)?;
         let domain = self.launch.domain.clone();
         let axes: Vec<String> = (0..domain.len()).map(|k| format!("x{k}")).collect();
         let fed = |k: &u32| body.values[*k as usize].clone();
         let places: Vec<String> = finish.fed[1..].iter().map(fed).collect();
-        let bad = self.bad(finish.site, "i");
+        let bad = self.bad(finish.site, "i")?;
         let spots = Spots { along, places: &places, origin: *origin, bad: &bad };
-        let at = self.moved(read, &finish.shape, &spots, At::point(&axes, &domain));
+        let at = self.moved(read, &finish.shape, &spots, At::point(&axes, &domain))?;
         body.out.push(Stmt::Let {
             name: "u0".into(),
             of: Type::U32,
@@ -139,7 +139,7 @@ impl Lowering<'_> {
         self.shared("sums", Type::U64, places);
         let (mut body, value) = self.sent(finish)?;
         let most = self.number('p', Type::F64, if summed { (EXACT / elements as f64).floor() } else { EXACT });
-        let bad = self.bad(finish.site, "i");
+        let bad = self.bad(finish.site, "i")?;
         body.out.push(self.let_("u1", Type::I64, format!("tally_whole({value}, {most}, {bad})")));
         let kernel = if summed && places <= FEW {
             let bins = self.number('m', Type::U32, places as f64);
@@ -161,7 +161,7 @@ impl Lowering<'_> {
 
         self.shared("sums", Type::U64, places);
         let (there, most) = (self.item(base, "o")?, self.number('p', Type::F64, EXACT));
-        let bad = self.bad(finish.site, "o");
+        let bad = self.bad(finish.site, "o")?;
         let last = by.last.replace("{base}", "u1").replace("{v}", "(i64)sums[o]");
         let line = vec![
             self.let_("u1", Type::I64, format!("tally_whole({there}, {most}, {bad})")),

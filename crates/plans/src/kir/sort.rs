@@ -7,7 +7,7 @@
 use super::lower::{Lowering, stride};
 use super::{Expr, Spread, Stmt, Type};
 use crate::plan::{BufId, Finish};
-use aplomb_ground::error::{Result, internal, nonce};
+use aplomb_ground::error::{Result, bug, nonce};
 use aplomb_values::dag::Lib;
 
 /// So many are sorted by one block.
@@ -68,7 +68,7 @@ impl Lowering<'_> {
         let launch = self.launch;
         let held = |k: usize| -> Result<BufId> {
             let load = finish.held.get(k).and_then(|l| launch.loads.get(*l as usize));
-            load.map(|l| l.buf).ok_or_else(|| internal("a function of the library without its operand"))
+            load.map(|l| l.buf).ok_or_else(|| bug!("a function of the library without its operand"))
         };
         let from = held(0)?;
         let shape = self.plan.buffer(from).shape.clone();

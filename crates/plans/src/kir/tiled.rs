@@ -7,13 +7,13 @@
 use super::lower::{At, Body, Lowering, Part, storage};
 use super::{Expr, Stmt, THREADS, Type};
 use crate::plan::tiling::{Span, Tile};
-use aplomb_ground::error::{Result, internal};
+use aplomb_ground::error::{Result, bug};
 
 impl Lowering<'_> {
     /// The statements, and how many boxes there are.
     pub(super) fn tiled(&mut self) -> Result<(Vec<Stmt>, u64)> {
         let launch = self.launch;
-        let Some(tiling) = &launch.tiling else { return Err(internal("boxes of no tiles")) };
+        let Some(tiling) = &launch.tiling else { return Err(bug!("boxes of no tiles")) };
         let (domain, block) = (&launch.domain, &tiling.block);
         let int = self.int();
         let let_ = |name: String, is: String| Stmt::Let { name, of: int, is, node: None };
@@ -48,7 +48,7 @@ impl Lowering<'_> {
 
     fn stored(&self, tile: &Tile<u32>) -> Result<Type> {
         let load = tile.loads.first().map(|(l, _)| &self.launch.loads[*l as usize]);
-        let load = load.ok_or_else(|| internal("a tile that nobody reads"))?;
+        let load = load.ok_or_else(|| bug!("a tile that nobody reads"))?;
         Ok(storage(self.plan.buffer(load.buf).dtype))
     }
 
@@ -71,7 +71,7 @@ impl Lowering<'_> {
         // Where the copy begins in the array; a box that is read backwards begins at its end.
         for (j, span) in tile.spans.iter().enumerate() {
             let begins = match span {
-                Span::At(ix) => self.index(ix, corner),
+                Span::At(ix) => self.index(ix, corner)?,
                 Span::Along { axis, by, from, .. } => {
                     let from = if *by < 0 { from + by * (block[*axis] as i64 - 1) } else { *from };
                     let moved = if *by == 1 { corner[*axis].clone() } else { format!("{} * {by}", corner[*axis]) };
@@ -188,15 +188,15 @@ impl Lowering<'_> {
     }
 
     /// A load that a tile has, where its tests hold.
-    pub(super) fn near_item(&mut self, load: u32, axes: &[String]) -> Expr {
+    pub(super) fn near_item(&mut self, load: u32, axes: &[String]) -> Result<Expr> {
         let own = &self.launch.loads[load as usize];
-        let text = self.near.get(&load).cloned().unwrap_or_default();
+        let text = self.near.get(&load).cloned().ok_or_else(|| bug!("load {load} is in no tile"))?;
         let text = match storage(self.plan.buffer(own.buf).dtype) {
             Type::F64 | Type::F32 => text,
             _ => format!("(double){text}"),
         };
         let tests = own.read.tests.clone();
-        if tests.is_empty() { text } else { self.guarded(&tests, text, axes) }
+        self.guarded(&tests, text, axes)
     }
 }
 

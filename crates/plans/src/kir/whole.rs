@@ -6,7 +6,7 @@ use super::fold::{fold_text, unit};
 use super::lower::{At, Body, Lowering, set, stride, warp_stride};
 use super::{Spread, Stmt, Type};
 use crate::plan::Finish;
-use aplomb_ground::error::{Result, internal};
+use aplomb_ground::error::{Result, bug};
 use aplomb_values::body::Rounds;
 use aplomb_values::dag::Whole;
 use aplomb_values::prim::op::Op;
@@ -16,7 +16,7 @@ const LONG: u64 = 16;
 
 impl Lowering<'_> {
     pub(super) fn whole(&mut self) -> Result<()> {
-        let finish = self.launch.finish.as_ref().ok_or_else(|| internal("a launch without its operation"))?;
+        let finish = self.launch.finish.as_ref().ok_or_else(|| bug!("a launch without its operation"))?;
         let body = match &finish.what {
             Whole::Fold { axis, body, given } => self.fold_in_order(finish, *axis as usize, body, given)?,
             Whole::Segmented { op } => return self.segments(finish, *op),
@@ -30,7 +30,7 @@ impl Lowering<'_> {
 
     fn fold_in_order(&mut self, finish: &Finish, axis: usize, rounds: &Rounds, given: &[f64]) -> Result<Vec<Stmt>> {
         let numbers: Vec<String> = given.iter().map(|x| self.number('p', Type::F64, *x)).collect();
-        let value = *finish.fed.first().ok_or_else(|| internal("a fold of nothing"))? as usize;
+        let value = *finish.fed.first().ok_or_else(|| bug!("a fold of nothing"))? as usize;
         let (mut line, axes) = self.along(axis, true, |k, _, before, body| {
             before.push(Stmt::Let { name: "t0".into(), of: Type::F64, is: "0.0".into(), node: None });
             let value = body.values[value].clone();
@@ -88,7 +88,8 @@ impl Lowering<'_> {
             step: if warps { "32" } else { "1" }.into(),
             body: body.out,
         });
-        let empty = format!("from < to ? t0 : {:?}", op.identity().unwrap_or(0.0));
+        let nothing = op.identity().ok_or_else(|| bug!("{}/ of a segment without elements", op.glyph()))?;
+        let empty = format!("from < to ? t0 : {nothing:?}");
         let mut last = vec![set("t0", &empty), let_("x0", self.int(), format!("({})o", self.int().cuda()))];
         self.after(&["t0".into()], "o", &["x0".into()], &mut last)?;
         let (note, each) = if warps {
@@ -113,7 +114,7 @@ impl Lowering<'_> {
         let domain = self.launch.domain.clone();
         let axes = self.axes(&domain, "i", &mut body.out);
         self.steps(&self.launch.body, At::point(&axes, &domain), &mut body)?;
-        let value = self.sure(finish.fed[0], &self.launch.body, &body);
+        let value = self.sure(finish.fed[0], &self.launch.body, &body)?;
         Ok((body, value))
     }
 }

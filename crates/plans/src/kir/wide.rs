@@ -64,13 +64,12 @@ impl Lowering<'_> {
     fn fetched(
         &mut self,
         t: &Tiled,
-        side: u8,
+        (side, own): (u8, usize),
         names: Names,
         (z, extent, deep): (&str, &str, &str),
     ) -> Result<[Stmt; 2]> {
         let launch = self.launch;
         let is_left = side == t.left();
-        let own = if is_left { t.row } else { t.column.unwrap_or(t.row) };
         let kept = t.kept(launch, side);
         let along_folded = kept.iter().any(|k| self.runs_along(*k, t.folded));
         let (at, place) = if along_folded { ("e0 / 16", "e0 % 16") } else { ("e0 % 128", "e0 / 128") };
@@ -100,8 +99,8 @@ impl Lowering<'_> {
         let int = self.int();
         let extents = [rows, columns, launch.domain[t.folded]].map(|n| self.number('m', int, n as f64));
         let [m, n, deep] = extents.each_ref().map(String::as_str);
-        let [left, put_left] = self.fetched(t, t.left(), LEFT, ("z0", m, deep))?;
-        let [right, put_right] = self.fetched(t, t.right(), RIGHT, ("z1", n, deep))?;
+        let [left, put_left] = self.fetched(t, (t.left(), t.row), LEFT, ("z0", m, deep))?;
+        let [right, put_right] = self.fetched(t, (t.right(), column), RIGHT, ("z1", n, deep))?;
 
         let mut inner = Body::new(ANY);
         let given = [(t.left(), "u0[a]"), (t.right(), "w0[b]")];
@@ -109,7 +108,7 @@ impl Lowering<'_> {
             given.iter().map(|(side, name)| (t.kept(launch, *side)[0], name.to_string(), false)).collect();
         self.part(t, &[reduction.value as usize], &given, &mut inner)?;
         let sum = format!("t0[a * {OWN} + b]");
-        let is = fold_text(reduction.op, &sum, &self.folded(reduction, &inner))?;
+        let is = fold_text(reduction.op, &sum, &self.folded(reduction, &inner)?)?;
         inner.out.push(Stmt::Set { is, name: sum.clone(), node: Some(reduction.node) });
         // One address a side: the rest of each place is known when the loops are written out.
         let four = |to: &str, shared: &str, ahead: u32, mine: &str| {

@@ -44,7 +44,7 @@ impl Factors {
         }
         let masks = masks(launch);
         let others: SmallVec<[usize; 4]> = (0..launch.domain.len()).filter(|axis| *axis != folded).collect();
-        let of = |v: ValueId| masks.get(v as usize).copied().unwrap_or(u32::MAX);
+        let of = |v: ValueId| masks[v as usize];
         let split = |left: ValueId, right: ValueId| {
             let at = others.iter().position(|axis| of(right) >> axis & 1 == 1)?;
             let apart = at > 0 && others[at..].iter().all(|axis| of(left) >> axis & 1 == 0);
@@ -75,23 +75,19 @@ fn masks(launch: &Launch) -> Vec<u32> {
     let ix = |x: &Ix| (0..launch.domain.len()).filter(|axis| x.mentions(*axis)).fold(0, |mask, axis| mask | 1 << axis);
     let tests = |all: &[Test]| all.iter().fold(0, |mask, test| mask | ix(&test.ix));
     let read = |load: u32| {
-        launch
-            .loads
-            .get(load as usize)
-            .map_or(u32::MAX, |load| load.read.ix.iter().fold(tests(&load.read.tests), |mask, x| mask | ix(x)))
+        let read = &launch.loads[load as usize].read;
+        read.ix.iter().fold(tests(&read.tests), |mask, x| mask | ix(x))
     };
     let mut out: Vec<u32> = Vec::with_capacity(launch.body.len());
     for step in &launch.body {
         let own = match &step.what {
             What::Load(load) | What::Gather { load, .. } => read(*load),
             What::Index { ix: x, .. } => ix(x),
-            What::Guard { tests: k, .. } | What::Part { tests: k, .. } => {
-                launch.guards.get(*k as usize).map_or(u32::MAX, |all| tests(all))
-            }
+            What::Guard { tests: k, .. } | What::Part { tests: k, .. } => tests(&launch.guards[*k as usize]),
             What::Arg(_) | What::Const(_) | What::Op { .. } | What::Reduced(_) => 0,
             What::Select { .. } | What::Loop { .. } | What::State { .. } => 0,
         };
-        let args = step.what.args().iter().fold(0, |mask, &v| mask | out.get(v as usize).copied().unwrap_or(u32::MAX));
+        let args = step.what.args().iter().fold(0, |mask, &v| mask | out[v as usize]);
         out.push(own | args);
     }
     out

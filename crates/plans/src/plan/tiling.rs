@@ -96,7 +96,7 @@ impl Span {
         match self {
             Span::At(_) => 1,
             Span::Along { axis, by, apart, .. } => {
-                let steps = block.get(*axis).map_or(0, |n| n - 1);
+                let steps = block[*axis] - 1;
                 steps.saturating_mul(by.unsigned_abs() as usize).saturating_add(apart + 1)
             }
         }

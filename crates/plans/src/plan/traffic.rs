@@ -22,7 +22,7 @@ impl Plan {
         // For each buffer the elements that its reads meet and load.
         let mut met: BTreeMap<_, (u64, u64)> = BTreeMap::new();
         let mut add = |load: u32, distinct: &dyn Fn(&[usize]) -> u64, points: u64| {
-            let Some(load) = l.loads.get(load as usize) else { return };
+            let load = &l.loads[load as usize];
             let (elements, loads) = met.entry(load.buf).or_default();
             *elements = elements.saturating_add(distinct(&self.buffer(load.buf).shape));
             *loads = loads.saturating_add(points);
@@ -45,7 +45,7 @@ impl Plan {
         }
         let held = l.finish.iter().flat_map(|f| &f.held).copied();
         for load in held.chain(l.compaction.iter().map(|c| c.mask)) {
-            let points = l.loads.get(load as usize).map_or(0, |x| product(&self.buffer(x.buf).shape));
+            let points = product(&self.buffer(l.loads[load as usize].buf).shape);
             add(load, &|shape| product(shape), points);
         }
         let mut out = Traffic::default();

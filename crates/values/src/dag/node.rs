@@ -8,6 +8,7 @@ use crate::body::{Rounds, SELECT_NS};
 use crate::prim::op::Op;
 use crate::prim::scalar::{self, Fail};
 use smallvec::SmallVec;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 /// A number or a character, as a body sees it: a character is its code point.
@@ -190,30 +191,42 @@ impl<A> Node<A> {
 
     /// The same node with other operands.
     pub fn map_inputs<B>(&self, mut to: impl FnMut(&A) -> B) -> Node<B> {
-        match self {
+        let Ok(node) = self.try_map_inputs(|a| Ok::<B, Infallible>(to(a)));
+        node
+    }
+
+    /// The same, where one of them may be missing. Errors: the first.
+    pub fn try_map_inputs<B, E>(&self, mut to: impl FnMut(&A) -> Result<B, E>) -> Result<Node<B>, E> {
+        Ok(match self {
             Node::Input(k) => Node::Input(*k),
             Node::Const(s) => Node::Const(*s),
             Node::Iota { origin } => Node::Iota { origin: *origin },
-            Node::Map { op, ct, args } => Node::Map { op: *op, ct: *ct, args: args.iter().map(to).collect() },
-            Node::Transform { name, src, read, onto } => {
-                Node::Transform { name, src: to(src), read: read.clone(), onto: *onto }
+            Node::Map { op, ct, args } => {
+                Node::Map { op: *op, ct: *ct, args: args.iter().map(to).collect::<Result<_, E>>()? }
             }
-            Node::Reduce { op, axis, src } => Node::Reduce { op: *op, axis: *axis, src: to(src) },
-            Node::Scan { op, axis, src } => Node::Scan { op: *op, axis: *axis, src: to(src) },
-            Node::Select { args } => Node::Select { args: args.iter().map(to).collect() },
-            Node::Cat { axis, args } => Node::Cat { axis: *axis, args: args.iter().map(to).collect() },
+            Node::Transform { name, src, read, onto } => {
+                Node::Transform { name, src: to(src)?, read: read.clone(), onto: *onto }
+            }
+            Node::Reduce { op, axis, src } => Node::Reduce { op: *op, axis: *axis, src: to(src)? },
+            Node::Scan { op, axis, src } => Node::Scan { op: *op, axis: *axis, src: to(src)? },
+            Node::Select { args } => Node::Select { args: args.iter().map(to).collect::<Result<_, E>>()? },
+            Node::Cat { axis, args } => Node::Cat { axis: *axis, args: args.iter().map(to).collect::<Result<_, E>>()? },
             Node::Gather { args, read, along, origin } => Node::Gather {
-                args: args.iter().map(to).collect(),
+                args: args.iter().map(to).collect::<Result<_, E>>()?,
                 read: read.clone(),
                 along: along.clone(),
                 origin: *origin,
             },
             Node::Loop { args, body, result } => {
-                Node::Loop { args: args.iter().map(to).collect(), body: body.clone(), result: *result }
+                Node::Loop { args: args.iter().map(to).collect::<Result<_, E>>()?, body: body.clone(), result: *result }
             }
-            Node::Compact { axis, args } => Node::Compact { axis: *axis, args: args.iter().map(to).collect() },
-            Node::Whole { what, args } => Node::Whole { what: what.clone(), args: args.iter().map(to).collect() },
-        }
+            Node::Compact { axis, args } => {
+                Node::Compact { axis: *axis, args: args.iter().map(to).collect::<Result<_, E>>()? }
+            }
+            Node::Whole { what, args } => {
+                Node::Whole { what: what.clone(), args: args.iter().map(to).collect::<Result<_, E>>()? }
+            }
+        })
     }
 
     /// A scalar operation; of ⎕CT it keeps what it uses.

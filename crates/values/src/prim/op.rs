@@ -119,55 +119,64 @@ const fn row(
 use Fails::{Complex, Hard, Never, Overflow};
 use Gives::{Arith, Bool, Float, Whole};
 
-/// Every operation. `Circle` stands once, for its family.
-pub static OPS: &[Row] = &[
-    row(Op::Conj, "conj", "+", 1, Arith, Never, true, false, 0.12),
-    row(Op::Neg, "neg", "-", 1, Arith, Never, true, false, 0.12),
-    row(Op::Sign, "sign", "×", 1, Whole, Never, false, false, 0.15),
-    row(Op::Recip, "recip", "÷", 1, Float, Hard, false, false, 0.31),
-    row(Op::Exp, "exp", "*", 1, Float, Overflow, false, false, 0.84),
-    row(Op::Ln, "ln", "⍟", 1, Float, Hard, true, false, 1.31),
-    row(Op::Floor, "floor", "⌊", 1, Whole, Never, true, true, 0.25),
-    row(Op::Ceil, "ceil", "⌈", 1, Whole, Never, true, true, 0.25),
-    row(Op::Abs, "abs", "|", 1, Arith, Never, true, false, 0.12),
-    row(Op::Fact, "fact", "!", 1, Float, Hard, false, false, 20.0),
-    row(Op::Pi, "pi", "○", 1, Float, Overflow, true, false, 0.12),
-    row(Op::Not, "not", "~", 1, Bool, Hard, false, true, 0.12),
-    row(Op::Sqrt, "sqrt", "*0.5", 1, Float, Complex, true, false, 0.54),
-    row(Op::Circle(0), "circle", "○", 1, Float, Hard, false, false, 0.79),
-    row(Op::Add, "add", "+", 2, Arith, Overflow, true, false, 0.12),
-    row(Op::Sub, "sub", "-", 2, Arith, Overflow, true, false, 0.12),
-    row(Op::Mul, "mul", "×", 2, Arith, Overflow, true, false, 0.12),
-    row(Op::Div, "div", "÷", 2, Float, Hard, false, false, 0.31),
-    row(Op::Pow, "pow", "*", 2, Float, Hard, false, false, 2.2),
-    row(Op::Log, "log", "⍟", 2, Float, Hard, false, false, 3.0),
-    row(Op::Binomial, "binomial", "!", 2, Float, Hard, false, false, 40.0),
-    row(Op::Max, "max", "⌈", 2, Arith, Never, false, false, 0.12),
-    row(Op::Min, "min", "⌊", 2, Arith, Never, false, false, 0.12),
-    row(Op::Residue, "residue", "|", 2, Arith, Never, false, true, 0.9),
-    row(Op::Lcm, "lcm", "∧", 2, Arith, Hard, false, true, 0.2),
-    row(Op::Gcd, "gcd", "∨", 2, Arith, Hard, false, true, 0.2),
-    row(Op::Nand, "nand", "⍲", 2, Bool, Hard, false, true, 0.2),
-    row(Op::Nor, "nor", "⍱", 2, Bool, Hard, false, true, 0.2),
-    row(Op::Eq, "eq", "=", 2, Bool, Never, false, true, 0.25),
-    row(Op::Ne, "ne", "≠", 2, Bool, Never, false, true, 0.25),
-    row(Op::Lt, "lt", "<", 2, Bool, Never, false, true, 0.25),
-    row(Op::Le, "le", "≤", 2, Bool, Never, false, true, 0.25),
-    row(Op::Ge, "ge", "≥", 2, Bool, Never, false, true, 0.25),
-    row(Op::Gt, "gt", ">", 2, Bool, Never, false, true, 0.25),
-    row(Op::CircleBy, "circle-by", "○", 2, Float, Hard, false, false, 10.0),
-];
+/// The table twice from one text: as a list, and as a `match`, so that an operation without a row does not compile.
+macro_rules! operations {
+    ($([$($any:tt)+] $($columns:expr),+;)+) => {
+        /// Every operation. `Circle` stands once, for its family.
+        pub static OPS: &[Row] = &[$(row($($columns),+)),+];
+
+        impl Op {
+            pub fn row(self) -> &'static Row {
+                match self {
+                    $(Op::$($any)+ => const { &row($($columns),+) },)+
+                }
+            }
+        }
+    };
+}
+
+operations! {
+    [Conj] Op::Conj, "conj", "+", 1, Arith, Never, true, false, 0.12;
+    [Neg] Op::Neg, "neg", "-", 1, Arith, Never, true, false, 0.12;
+    [Sign] Op::Sign, "sign", "×", 1, Whole, Never, false, false, 0.15;
+    [Recip] Op::Recip, "recip", "÷", 1, Float, Hard, false, false, 0.31;
+    [Exp] Op::Exp, "exp", "*", 1, Float, Overflow, false, false, 0.84;
+    [Ln] Op::Ln, "ln", "⍟", 1, Float, Hard, true, false, 1.31;
+    [Floor] Op::Floor, "floor", "⌊", 1, Whole, Never, true, true, 0.25;
+    [Ceil] Op::Ceil, "ceil", "⌈", 1, Whole, Never, true, true, 0.25;
+    [Abs] Op::Abs, "abs", "|", 1, Arith, Never, true, false, 0.12;
+    [Fact] Op::Fact, "fact", "!", 1, Float, Hard, false, false, 20.0;
+    [Pi] Op::Pi, "pi", "○", 1, Float, Overflow, true, false, 0.12;
+    [Not] Op::Not, "not", "~", 1, Bool, Hard, false, true, 0.12;
+    [Sqrt] Op::Sqrt, "sqrt", "*0.5", 1, Float, Complex, true, false, 0.54;
+    [Circle(_)] Op::Circle(0), "circle", "○", 1, Float, Hard, false, false, 0.79;
+    [Add] Op::Add, "add", "+", 2, Arith, Overflow, true, false, 0.12;
+    [Sub] Op::Sub, "sub", "-", 2, Arith, Overflow, true, false, 0.12;
+    [Mul] Op::Mul, "mul", "×", 2, Arith, Overflow, true, false, 0.12;
+    [Div] Op::Div, "div", "÷", 2, Float, Hard, false, false, 0.31;
+    [Pow] Op::Pow, "pow", "*", 2, Float, Hard, false, false, 2.2;
+    [Log] Op::Log, "log", "⍟", 2, Float, Hard, false, false, 3.0;
+    [Binomial] Op::Binomial, "binomial", "!", 2, Float, Hard, false, false, 40.0;
+    [Max] Op::Max, "max", "⌈", 2, Arith, Never, false, false, 0.12;
+    [Min] Op::Min, "min", "⌊", 2, Arith, Never, false, false, 0.12;
+    [Residue] Op::Residue, "residue", "|", 2, Arith, Never, false, true, 0.9;
+    [Lcm] Op::Lcm, "lcm", "∧", 2, Arith, Hard, false, true, 0.2;
+    [Gcd] Op::Gcd, "gcd", "∨", 2, Arith, Hard, false, true, 0.2;
+    [Nand] Op::Nand, "nand", "⍲", 2, Bool, Hard, false, true, 0.2;
+    [Nor] Op::Nor, "nor", "⍱", 2, Bool, Hard, false, true, 0.2;
+    [Eq] Op::Eq, "eq", "=", 2, Bool, Never, false, true, 0.25;
+    [Ne] Op::Ne, "ne", "≠", 2, Bool, Never, false, true, 0.25;
+    [Lt] Op::Lt, "lt", "<", 2, Bool, Never, false, true, 0.25;
+    [Le] Op::Le, "le", "≤", 2, Bool, Never, false, true, 0.25;
+    [Ge] Op::Ge, "ge", "≥", 2, Bool, Never, false, true, 0.25;
+    [Gt] Op::Gt, "gt", ">", 2, Bool, Never, false, true, 0.25;
+    [CircleBy] Op::CircleBy, "circle-by", "○", 2, Float, Hard, false, false, 10.0;
+}
 
 impl Op {
     /// The ⎕CT that an operation carries: 0 where it takes no notice of it, so that equal operations are equal.
     pub fn tolerance(self, ct: f64) -> f64 {
         if self.row().tolerant { ct } else { 0.0 }
-    }
-
-    pub fn row(self) -> &'static Row {
-        let find = if let Op::Circle(_) = self { Op::Circle(0) } else { self };
-        // Each variant has a row (tested), so the first is never taken by mistake.
-        OPS.iter().find(|r| r.op == find).unwrap_or(&OPS[0])
     }
 
     pub fn arity(self) -> usize {
@@ -302,7 +311,7 @@ mod tests {
     #[test]
     fn every_operation_has_its_own_row() {
         for (k, row) in OPS.iter().enumerate() {
-            assert!(std::ptr::eq(row.op.row(), row), "{}", row.name);
+            assert_eq!((row.op.row().op, row.op.row().name), (row.op, row.name));
             assert!(OPS[..k].iter().all(|r| r.name != row.name));
         }
     }

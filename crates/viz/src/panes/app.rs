@@ -493,9 +493,10 @@ impl<C: Client> App<C> {
             KeyCode::Char('z') => self.alone = !self.alone,
             KeyCode::Char('r') => self.start(true),
             KeyCode::Char('t') => self.show(if self.screen == switches { 0 } else { switches }),
-            KeyCode::Char(c) if SCREENS.iter().any(|s| s.key == c) => {
-                self.show(SCREENS.iter().position(|s| s.key == c).unwrap_or(0));
-            }
+            KeyCode::Char(c) => match SCREENS.iter().position(|s| s.key == c) {
+                Some(screen) => self.show(screen),
+                None => return false,
+            },
             _ => return false,
         }
         true
@@ -556,8 +557,11 @@ impl<C: Client> App<C> {
     }
 }
 
+/// A pane's place in `ALL`, by its name in the table of screens.
 fn index(name: &str) -> usize {
-    ALL.iter().position(|k| k.name == name).unwrap_or(0)
+    let known = ALL.iter().position(|k| k.name == name);
+    debug_assert!(known.is_some(), "no pane is called {name}");
+    known.unwrap_or(0)
 }
 
 fn ended(bundle: &MimeBundle) -> String {

@@ -34,7 +34,7 @@ impl Pane for Reasons {
         if view.selected.is_empty() {
             text = why::summary(trace, width);
         } else if let Some(k) = whole {
-            text = crate::ask::answer(trace, &format!("k{}", k.id), width).ok().flatten().unwrap_or_default();
+            text = crate::ask::answer(trace, &format!("k{}", k.id), width).unwrap_or_else(Some).unwrap_or_default();
         } else {
             // What was replaced has the same story as what replaced it: one of them tells it.
             for id in view.selected.iter().rev().take(MOST) {

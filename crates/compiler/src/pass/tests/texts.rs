@@ -143,7 +143,31 @@ fn candidates_are_those_of_the_same_bits() {
     let plan = plan("(mul 2 x:f64[9])");
     let text = |t: &Tuning| canonical(&tuned(&plan, &plan.launches[0], 0, *t).expect("a text").kernels[0]);
     let own: std::collections::BTreeSet<String> = all("(mul 2 x:f64[9])").iter().map(text).collect();
+    let threads = |text: &str| threads(text).expect("bounds");
     assert_eq!(own.len(), 6);
     assert!(own.iter().all(|t| t.contains(&format!("__launch_bounds__({})", threads(t)))));
     assert_eq!(own.iter().map(|t| threads(t)).collect::<std::collections::BTreeSet<_>>(), [128, 256, 512].into());
+}
+
+/// Whether a broken plan is told: stopped where debug assertions stand, an error of a defect in a release.
+fn is_told(broken: &Plan) -> bool {
+    use aplomb_ground::error::Kind;
+    let text = || code(broken, &broken.launches[0], 0);
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(text));
+    done.is_err() || done.is_ok_and(|made| made.is_err_and(|e| e.kind() == Kind::Internal))
+}
+
+#[test]
+fn a_broken_launch_has_no_text() {
+    use aplomb_plans::plan::What;
+    use aplomb_values::dag::ix::Ix;
+    let mut broken = (*plan("(recip (reverse x:f64[9]))")).clone();
+    assert!(!is_told(&broken));
+    // An axis that the launch does not have was read as place 0.
+    broken.launches[0].loads[0].read.ix = vec![Ix::axis(3)];
+    assert!(is_told(&broken));
+
+    let mut broken = (*plan("(reverse x:f64[9])")).clone();
+    broken.launches[0].body[0].what = What::State { of: 0, result: 0 };
+    assert!(is_told(&broken));
 }

@@ -67,11 +67,9 @@ fn by_loop(isa: Isa, l: Loops, dyadic: bool, ct: f64, x: Src, y: Src, out: &mut 
         // One element for all: once is enough.
         (Src::One(_), _) => {
             let mut one = [0.0];
-            let pointer = |s: &Src| match s {
-                Src::One(x) => *x,
-                Src::Many(items) => items.first().copied().unwrap_or(0.0),
-            };
-            let (a, b) = (pointer(&x), pointer(&y));
+            let number = |s: &Src| if let Src::One(x) = s { *x } else { 0.0 };
+            // `y` is a number too, or nothing reads it.
+            let (a, b) = (number(&x), number(&y));
             // SAFETY: one element at each pointer.
             let suspect = unsafe { (l.both)(one.as_mut_ptr(), &a, &b, ct, 1) };
             out.fill(one[0]);

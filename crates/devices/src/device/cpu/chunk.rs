@@ -320,9 +320,17 @@ impl Frame {
         true
     }
 
+    /// An instruction is not the one that its loop is for: the launch is told to be broken.
+    #[cold]
+    fn other(&mut self) -> bool {
+        debug_assert!(false, "a loop for another instruction");
+        self.broken = true;
+        true
+    }
+
     /// Elements of an input whose places are values. Careful: a place that is none is a failure where it is wanted.
     fn gather(&mut self, env: &Env, inst: &Inst, start: usize, n: usize, careful: bool) -> bool {
-        let Do::Gather { input, places, origin } = &inst.act else { return true };
+        let Do::Gather { input, places, origin } = &inst.act else { return self.other() };
         let input = &env.program.inputs[*input];
         self.want(inst.guard.as_ref().filter(|_| careful), start, n);
         let numbers: Vec<f64> = places.iter().map(|p| number(p.by)).collect();
@@ -574,7 +582,7 @@ impl Frame {
     }
 
     fn op(&mut self, env: &Env, inst: &Inst, n: usize) -> bool {
-        let Do::Op { op, ct, x, y, run } = &inst.act else { return true };
+        let Do::Op { op, ct, x, y, run } = &inst.act else { return self.other() };
         let (nx, ny) = (number(*x), number(*y));
         let (px, _) = self.operand(*x, &nx);
         let (py, _) = self.operand(*y, &ny);
@@ -604,7 +612,7 @@ impl Frame {
     }
 
     fn op_with_care(&mut self, env: &Env, inst: &Inst, start: usize, n: usize) -> bool {
-        let Do::Op { op, ct, x, y, .. } = &inst.act else { return true };
+        let Do::Op { op, ct, x, y, .. } = &inst.act else { return self.other() };
         self.want(inst.guard.as_ref(), start, n);
         let (nx, ny) = (number(*x), number(*y));
         let ((px, _), (py, _)) = (self.operand(*x, &nx), self.operand(*y, &ny));
@@ -628,6 +636,7 @@ impl Frame {
     }
 }
 
+/// The number of an argument, for `operand` to point at; that of a register is not looked at.
 fn number(x: Arg) -> f64 {
     match x {
         Arg::One(x) => x,

@@ -115,7 +115,9 @@ unsafe fn store(dtype: DType, checked: bool, out: *mut u8, x: *const f64, n: usi
         }
         if dtype == DType::Char {
             for k in 0..n {
-                *out.cast::<char>().add(k) = char::from_u32(*x.add(k) as u32).unwrap_or('\u{fffd}');
+                let c = char::from_u32(*x.add(k) as u32);
+                debug_assert!(c.is_some(), "{} is no character", *x.add(k));
+                *out.cast::<char>().add(k) = c.unwrap_or(char::REPLACEMENT_CHARACTER);
             }
             return false;
         }

@@ -146,10 +146,9 @@ pub fn run(
     outputs: &Outputs,
     ctx: &RunCtx,
 ) -> Result<Finals, DeviceError> {
-    let axis = launch.axis.unwrap_or(0);
-    if axis >= launch.domain.len() {
+    let Some(axis) = launch.axis.filter(|axis| *axis < launch.domain.len()) else {
         return Err(DeviceError::Broken("a launch reduces an axis that it has not".into()));
-    }
+    };
     let mut values: Vec<Option<PoolBuffer>> = launch.reductions.iter().map(|_| None).collect();
     let mut tally = Tally::default();
     let is = |ordered: bool| move |k: &usize| launch.reductions[*k].op.is_associative() != ordered;
@@ -269,8 +268,11 @@ impl Pass<'_> {
         while row < items.end {
             let rows = most.min(items.end - row);
             frame.run(env, row * extent, rows * extent);
-            let fast = |f: &Fold| f.fast.is_none() || self.rows(frame, env, folds, f, row, rows);
-            if !folds.iter().all(fast) {
+            let fast = |(k, f): (usize, &Fold)| match f.fast {
+                Some(fast) => self.rows(frame.kept(env, k), fast, f, row, rows),
+                None => true,
+            };
+            if !folds.iter().enumerate().all(fast) {
                 // What overflowed may lie below the fold.
                 frame.run_with(env, row * extent, rows * extent, true);
                 self.rows_with_care(frame, env, folds, row, rows);
@@ -281,12 +283,9 @@ impl Pass<'_> {
         }
     }
 
-    /// Short rows of one fold; false: some result is not finite.
-    fn rows(&self, frame: &Frame, env: &Env, folds: &[Fold], fold: &Fold, row: usize, rows: usize) -> bool {
+    /// Short rows of one fold, by its loop; false: some result is not finite.
+    fn rows(&self, values: *const f64, fast: Loops, fold: &Fold, row: usize, rows: usize) -> bool {
         let extent = self.cut.extent;
-        let k = folds.iter().position(|f| std::ptr::eq(f, fold)).unwrap_or(0);
-        let values = frame.kept(env, k);
-        let Some(fast) = fold.fast else { return true };
         let mut finite = true;
         for r in 0..rows {
             // SAFETY: the chunk holds rows × extent values; the partial is this item's.
@@ -319,6 +318,7 @@ impl Pass<'_> {
     fn long_row(&self, frame: &mut Frame, env: &Env, folds: &[Fold], item: Item) {
         let shown = |fold: &Fold, part: &mut [f64]| {
             let op = fold.of.op;
+            // What fails becomes NaN, and what is not finite is folded again with care.
             let Ok(()) = halve::<_, Infallible>(part, |x, y| Ok(eval(op, CT, x, y).unwrap_or(f64::NAN)));
             part[0]
         };
@@ -447,7 +447,9 @@ impl Pass<'_> {
         use aplomb_values::array::{Storage, View};
         let Cut { outer, blocks, inner, .. } = self.cut;
         let mut out = cpu.pool.buffer(DType::F64, outer * inner, ctx.budget).map_err(DeviceError::Oom)?;
-        let View::F64(part) = part.view() else { return Ok(out) };
+        let View::F64(part) = part.view() else {
+            return Err(DeviceError::Broken("the parts of a fold are no floats".into()));
+        };
         let fold = Fold { of, fast: None, out: out.as_mut_ptr().cast() };
         for at in 0..outer * inner {
             let (a, b) = (at / inner, at % inner);

@@ -51,7 +51,8 @@ pub struct Cpu {
 
 /// A plan's buffer while it is alive.
 enum Held {
-    Input(Array),
+    /// An input and its items.
+    Input(Array, Arc<dyn Storage>),
     /// A rank-0 input and its number.
     Number(Array, f64),
     Made(Arc<PoolBuffer>),
@@ -66,7 +67,7 @@ impl Held {
             Data::Dense(b) if b.dtype() != DType::Complex => {
                 // What is on a GPU comes home on this thread, before others read it.
                 b.view();
-                Ok(Held::Input(array))
+                Ok(Held::Input(array.clone(), b.clone()))
             }
             Data::Dense(_) | Data::Complex(_) => Err(DeviceError::Broken("an input of a plan is complex".into())),
             Data::Items(_) | Data::Lazy(_) | Data::Framed(_) => {
@@ -94,10 +95,7 @@ impl Held {
         match self {
             Held::Made(buffer) => of(buffer.as_ref()),
             Held::Number(_, x) => of_number(x),
-            Held::Input(array) => match array.data() {
-                Data::Dense(storage) => of(storage.as_ref()),
-                _ => of_number(&0.0),
-            },
+            Held::Input(_, storage) => of(storage.as_ref()),
         }
     }
 }
@@ -189,7 +187,7 @@ impl Device for Cpu {
             return Err(DeviceError::Fault(fault));
         }
         let root = |id: &aplomb_plans::plan::BufId| match held.get(id.0 as usize) {
-            Some(Some(Held::Input(array) | Held::Number(array, _))) => Ok(array.clone()),
+            Some(Some(Held::Input(array, _) | Held::Number(array, _))) => Ok(array.clone()),
             Some(Some(Held::Made(buffer))) => Ok(Array::dense(plan.buffer(*id).shape.clone(), buffer.clone())),
             _ => Err(DeviceError::Broken(format!("root {} was never computed", id.0))),
         };

@@ -22,6 +22,7 @@ use aplomb_plans::plan::{Launch, Step, ValueId, What};
 use aplomb_values::array::DType;
 use aplomb_values::dag::ix::{Ix, linear};
 use aplomb_values::prim::reduce::{BLOCK, LANES};
+use std::collections::BTreeMap;
 
 /// Along the fold: what a tile goes over at a time, so that its operands' parts stay in L1.
 const DEEP: usize = 2048;
@@ -250,7 +251,9 @@ impl Operand<'_> {
 
     /// The steps that make the operand, numbered from 0.
     fn steps(&self) -> Vec<Step> {
-        let new = |old: ValueId| self.made_of.iter().position(|v| *v == old).unwrap_or(0) as ValueId;
+        let places: BTreeMap<ValueId, ValueId> = self.made_of.iter().copied().zip(0..).collect();
+        // It is made of all that its steps read, so each has a place.
+        let new = |old: ValueId| places[&old];
         let one = |v: &ValueId| {
             let mut step = self.launch.body[*v as usize].clone();
             step.what.renumber(new);

@@ -365,6 +365,7 @@ impl Lower<'_> {
         if let Some(at) = walk.constant() {
             let known = one(*source, at);
             self.out.broken |= known.is_none() && !self.work.domain.contains(&0);
+            // Nobody reads the 0: the domain is empty, or the launch is told to be broken.
             return (Arg::One(known.unwrap_or(0.0)), false);
         }
         let reg = self.reg();

@@ -127,6 +127,7 @@ impl Line<'_> {
             Op::Mul => work.run(|x, y| x * y),
             Op::Max => work.run(|x, y| if x > y { x } else { y }),
             Op::Min => work.run(|x, y| if x < y { x } else { y }),
+            // NaN is never taken for a result: `stepped` asks the operation itself.
             _ => work.run(|_, _| f64::NAN),
         }
     }

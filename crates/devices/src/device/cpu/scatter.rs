@@ -14,7 +14,6 @@ use super::{Cpu, DeviceError, RunCtx};
 use aplomb_values::array::{elements, strides};
 use aplomb_values::dag::Whole;
 use aplomb_values::dag::ix::linear;
-use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Fail;
 use aplomb_values::prim::scalar::rules::{Rule, Visit, visit};
 use aplomb_values::prim::whole::{Given, Scatter};
@@ -60,8 +59,11 @@ impl Into<'_> {
     /// On how many threads. `to` must hold `shape`'s elements.
     pub fn run(&self, cpu: &mut Cpu, ctx: &RunCtx) -> Result<usize, DeviceError> {
         let n = elements(self.shape);
-        let Some(scatter) = Scatter::new(self.what, self.fed, self.shape) else { return Ok(1) };
-        let Whole::Scatter { read, along, origin, combine } = self.what else { return Ok(1) };
+        let scatter = Scatter::new(self.what, self.fed, self.shape);
+        let (Some(scatter), Whole::Scatter { read, along, origin, combine }) = (scatter, self.what) else {
+            return Err(DeviceError::Broken("what is no assignment by places runs as one".into()));
+        };
+        // Values that are all scalars have no axes.
         let domain = self.fed.iter().map(|g| g.shape).find(|s| !s.is_empty()).unwrap_or(&[]);
         let base = strides(self.shape);
         let moved: Vec<Moved> = along
@@ -95,12 +97,11 @@ impl Into<'_> {
                 if !inside {
                     self.one_by_one(&scatter, places, first, unit == 0);
                 }
-                let (op, ct) = combine.unwrap_or((Op::Conj, 0.0));
-                let values = Values { of: self, scatter: &scatter, places, first, own, ct };
-                match combine {
-                    None => values.each(|k, _| scatter.value(0.0, k, &mut |k, fail| (self.fail)(k, fail))),
+                let of = |ct| Values { of: self, scatter: &scatter, places, first, own, ct };
+                match *combine {
+                    None => of(0.0).each(|k, _| scatter.value(0.0, k, &mut |k, fail| (self.fail)(k, fail))),
                     // None: the operation has no fast rule.
-                    Some(_) => visit(op, ct, &values).unwrap_or_else(|| values.with_care()),
+                    Some((op, ct)) => visit(op, ct, &of(ct)).unwrap_or_else(|| of(ct).with_care()),
                 }
             }
         })

@@ -161,11 +161,12 @@ impl Kernels {
     }
 
     fn load(&mut self, texts: &[&str], entry: &Entry) -> Done<()> {
+        let threads = |text| kir::threads(text).ok_or_else(|| Trouble::Refused("a text without its bounds".into()));
         let module = Module::load(&self.driver, &entry.binary)?;
         let usages: HashMap<String, Usage> = compile::usage(&entry.log).into_iter().collect();
         for (k, text) in texts.iter().enumerate() {
             let name = format!("k{k}");
-            let function = module.function(&name, kir::threads(text))?;
+            let function = module.function(&name, threads(text)?)?;
             let own = Usage { registers: function.registers, ..Usage::default() };
             let usage = usages.get(&name).copied().unwrap_or(own);
             self.known.insert(text.to_string(), Rc::new(Ready { function, usage }));

@@ -94,7 +94,7 @@ impl Run<'_> {
                 threads: 0,
                 runs: 1,
                 gpu: Some(*gpu),
-                why: whys.get(launch).cloned().unwrap_or_default(),
+                why: whys[launch].clone(),
             }));
             self.cuda.graphs += 1;
         }

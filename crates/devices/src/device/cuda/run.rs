@@ -142,7 +142,7 @@ impl<'a> Run<'a> {
         self.cuda.memory.fill(&self.words, 0xff)?;
         let first = self.plan.clone();
         for (k, text) in texts.into_iter().enumerate() {
-            let mut why = whys.get(k).cloned().unwrap_or_default();
+            let mut why = whys[k].clone();
             let text = match text {
                 // A launch before it stored another type.
                 Some(_) if !Rc::ptr_eq(&first, &self.plan) => match self.text(k) {

@@ -2,8 +2,8 @@
 //!
 //! Complex arrays are never recorded, so no device sees one.
 
-use super::{Cx, Lanes, failed, lanes};
-use aplomb_ground::error::Result;
+use super::{Cx, Lanes, failed, item, lanes};
+use aplomb_ground::error::{Result, bug};
 use aplomb_values::array::{Array, Complex64, DType, Data, Shape, View, elements};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce;
@@ -15,18 +15,28 @@ enum Parts {
     Many(Vec<Complex64>),
 }
 
-fn parts(a: &Array) -> Parts {
-    match (a.settled().data(), lanes(a)) {
-        (Data::Complex(z), _) => Parts::One(*z),
-        (Data::Dense(b), _) if matches!(b.view(), View::Complex(_)) => {
-            Parts::Many(a.to_complexes().unwrap_or_default())
-        }
-        (_, Lanes::One(x)) => Parts::One(x.into()),
-        (_, many) => Parts::Many((0..a.len()).map(|k| many.at(k).into()).collect()),
+fn parts(a: &Array) -> Result<Parts> {
+    match a.settled().data() {
+        Data::Complex(z) => return Ok(Parts::One(*z)),
+        Data::Dense(b) if matches!(b.view(), View::Complex(_)) => return Ok(Parts::Many(complexes(a)?)),
+        _ => {}
     }
+    let own = lanes(a)?;
+    let of = own.src()?;
+    Ok(match own {
+        Lanes::One(x) => Parts::One(x.into()),
+        _ => Parts::Many((0..a.len()).map(|k| item(of, k).into()).collect()),
+    })
+}
+
+/// The items of ready numbers.
+fn complexes(a: &Array) -> Result<Vec<Complex64>> {
+    a.to_complexes().ok_or_else(|| bug!("the items of {} are no ready numbers", a.dtype().name()))
 }
 
 impl Parts {
+    const NONE: Parts = Parts::One(Complex64::ZERO);
+
     fn at(&self, k: usize) -> Complex64 {
         match self {
             Parts::One(z) => *z,
@@ -69,8 +79,8 @@ impl Cx<'_> {
         let ready: Result<Vec<Array>> = args.iter().map(|a| self.ready(a, "argument")).collect();
         let ready = ready?;
         if !ready.iter().any(Array::is_complex) {
-            let a = ready.first().map_or(Lanes::One(0.0), lanes);
-            let b = ready.get(1).map_or(Lanes::One(0.0), lanes);
+            let a = ready.first().map_or(Ok(Lanes::NONE), lanes)?;
+            let b = ready.get(1).map_or(Ok(Lanes::NONE), lanes)?;
             match self.run(op, ct, &a, &b, elements(&shape), dtype) {
                 Err(e) if e.leaves_reals() => {}
                 out => return self.stored(op, shape, out?, dtype),
@@ -78,8 +88,8 @@ impl Cx<'_> {
         }
         let n = elements(&shape);
         let _held = self.budget().charge_elements(n, 48)?;
-        let a = ready.first().map_or(Parts::One(Complex64::ZERO), parts);
-        let b = ready.get(1).map_or(Parts::One(Complex64::ZERO), parts);
+        let a = ready.first().map_or(Ok(Parts::NONE), parts)?;
+        let b = ready.get(1).map_or(Ok(Parts::NONE), parts)?;
         let mut out = self.budget().room(n)?;
         for k in 0..n {
             if k % PIECE == 0 {
@@ -94,7 +104,7 @@ impl Cx<'_> {
     pub(super) fn fold_complex(&mut self, op: Op, ct: f64, y: &Array, axis: usize, shape: Shape) -> Result<Array> {
         self.host.interrupt().check()?;
         let _held = self.budget().charge_elements(y.len(), 16)?;
-        let items = y.to_complexes().unwrap_or_default();
+        let items = complexes(y)?;
         let out = reduce::along_complex(op, ct, &items, y.shape(), axis).map_err(|(_, f)| failed(f))?;
         Array::complexes(shape, out, self.budget())
     }
@@ -102,7 +112,7 @@ impl Cx<'_> {
     /// `op\` along an axis, left to right: for + - ×, where that is the scan. -\ adds and subtracts in turn.
     pub fn scan_complex(&mut self, op: Op, y: &Array, (outer, n, inner): (usize, usize, usize)) -> Result<Array> {
         let _held = self.budget().charge_elements(y.len(), 16)?;
-        let mut items = y.to_complexes().unwrap_or_default();
+        let mut items = complexes(y)?;
         for o in 0..outer {
             self.host.interrupt().check()?;
             for k in 1..n {

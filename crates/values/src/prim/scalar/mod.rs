@@ -13,7 +13,7 @@ pub mod rules;
 mod slow;
 
 use crate::prim::op::Op;
-use aplomb_ground::error::{Error, beyond_reals, domain, index, internal, unending};
+use aplomb_ground::error::{Error, beyond_reals, bug, domain, index, unending};
 use lane::Lane;
 use rules::{Rule, Visit};
 
@@ -48,7 +48,7 @@ impl Fail {
             Fail::Index { place, extent } => no_such_place(place, extent as usize),
             Fail::NoPlace { bits } => not_whole("an index", f64::from_bits(bits)),
             Fail::Unending => unending(),
-            Fail::Bug(says) => internal(says),
+            Fail::Bug(says) => bug!("{says}"),
         }
     }
 }
