@@ -1,7 +1,9 @@
 //! A reproducer builds and runs by itself: here with g++, over the stand-in for CUDA's libraries.
 
 use crate::standin;
-use std::path::Path;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const CASES: &[(&str, &str)] = &[
@@ -16,26 +18,46 @@ const CASES: &[(&str, &str)] = &[
     ("k0", "{x←⍵ ⋄ x[1+3|⍳1500]+←⍳1500 ⋄ x}⍳1500"),
 ];
 
+/// Builds a program, and what it is made of behind it. A shell writes both: a file that this process had open for writing
+/// could not be started while another test starts a process. The renaming is one step, for two may be at it.
+const BUILD: &str = r#"own="$1.$$"; made_of="$2"; shift 2
+g++ "$@" -o "$own" && cat "$made_of" >>"$own" && mv "$own" "${own%.*}""#;
+
+/// The program that a launch became, in the folder of what is kept, by name of what it is made of.
+fn built(dir: &Path, launch: &str) -> PathBuf {
+    let libraries = standin::libraries().expect("the stand-in");
+    let (source, headers) =
+        (dir.join(format!("{launch}.cu")), Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/repro"));
+    let version = Command::new("g++").arg("--version").output().expect("g++").stdout;
+    let texts = [&source, &headers.join("device.h"), &headers.join("cuda_runtime.h")];
+    let made_of =
+        [version].into_iter().chain(texts.map(|f| std::fs::read(f).expect("a text"))).collect::<Vec<_>>().concat();
+    let mut hasher = DefaultHasher::new();
+    made_of.hash(&mut hasher);
+    std::fs::create_dir_all(standin::kept()).expect("a folder");
+    let program = standin::kept().join(format!("program-{:016x}", hasher.finish()));
+    if std::fs::read(&program).is_ok_and(|all| all.ends_with(&made_of)) {
+        return program;
+    }
+    let key = dir.join("made-of");
+    std::fs::write(&key, &made_of).expect("written");
+    let done = Command::new("sh")
+        .args(["-c", BUILD, "sh"])
+        .args([&program, &key])
+        .args(["-x", "c++", "-std=c++17", "-w", "-include", "device.h", "-I"])
+        .args([&headers, &source])
+        .args(["-x", "none"])
+        .args([libraries.join("libcuda.so.1"), libraries.join("libnvrtc.so.13")])
+        .output()
+        .expect("a shell");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    program
+}
+
 /// Runs the program that a launch became.
 fn ran(dir: &Path, launch: &str, schedule: &str) -> (Option<i32>, String) {
-    let libraries = standin::libraries().expect("the stand-in");
-    let (source, program) = (dir.join(format!("{launch}.cu")), dir.join("program"));
-    let built = Command::new("g++")
-        .args(["-x", "c++", "-std=c++17", "-w", "-include", "device.h", "-I"])
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/repro"))
-        .arg(&source)
-        .args(["-x", "none", "-o"])
-        .arg(&program)
-        .arg(libraries.join("libcuda.so.1"))
-        .arg(libraries.join("libnvrtc.so.13"))
-        .output()
-        .expect("g++");
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let done = Command::new(&program)
-        .env("LD_LIBRARY_PATH", libraries)
-        .env("CUSIM_SCHEDULE", schedule)
-        .output()
-        .expect("the program");
+    let mut command = standin::on_standin(&built(dir, launch), dir).expect("the stand-in");
+    let done = command.env("CUSIM_SCHEDULE", schedule).output().expect("the program");
     let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
     (done.status.code(), said)
 }

@@ -1,6 +1,7 @@
 //! The stand-in for CUDA's libraries (`tests/cusim`): kernels of every shape run right on it, faults planted in them
 //! are seen; and the same texts compile with NVRTC within their budgets.
 
+use crate::standin;
 use crate::support::{extras, program, scaled};
 use std::path::Path;
 use std::process::Command;
@@ -43,6 +44,7 @@ fn kernels_run_right_and_planted_faults_are_seen() {
     for seed in 1..=scaled(1).clamp(1, 20) {
         let mut run = Command::new("sh");
         run.arg(root.join("tests/cusim/selftest.sh")).arg(&out).env("CUSIM_SEED", seed.to_string());
+        run.env(standin::KEPT, standin::kept());
         let run = run.output().expect("sh");
         let said = String::from_utf8_lossy(&run.stdout);
         assert!(run.status.success(), "seed {seed}\n{said}\n{}", String::from_utf8_lossy(&run.stderr));

@@ -9,8 +9,16 @@ use std::sync::OnceLock;
 
 const CHILD: &str = "APLOMB_ON_STANDIN";
 
+/// Where the look-alike of NVRTC keeps what it compiled. Aplomb's own caches are empty in each test: they are what is
+/// tested.
+pub const KEPT: &str = "CUSIM_KEPT";
+
 fn folder_of_libraries() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("target").join("cusim")
+}
+
+pub fn kept() -> PathBuf {
+    folder_of_libraries().join("kept")
 }
 
 /// The name that the harness knows a test by: `tests/gpu/cuda.rs` is the module `cuda` of the program `gpu`.
@@ -40,7 +48,7 @@ pub fn libraries() -> Option<&'static Path> {
 /// A command that finds them, with a cache of its own.
 pub fn on_standin(program: &Path, cache: &Path) -> Option<Command> {
     let mut command = Command::new(program);
-    command.env("LD_LIBRARY_PATH", libraries()?).env("XDG_CACHE_HOME", cache);
+    command.env("LD_LIBRARY_PATH", libraries()?).env("XDG_CACHE_HOME", cache).env(KEPT, kept());
     Some(command)
 }
 
@@ -90,7 +98,7 @@ fn spawn(name: &str, with: &[(&str, &str)], cache: &Path) {
     let name = &whole(name, Location::caller().file());
     let mut command = Command::new(std::env::current_exe().expect("this test"));
     command.args(["--exact", name, "--include-ignored", "--nocapture", "--test-threads=1"]);
-    command.env(CHILD, "1").env("XDG_CACHE_HOME", cache).envs(with.iter().copied());
+    command.env(CHILD, "1").env("XDG_CACHE_HOME", cache).env(KEPT, kept()).envs(with.iter().copied());
     let done = command.output().expect("a process");
     let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
     println!("{said}");
