@@ -2,7 +2,7 @@
 
 use crate::args::{Cli, Command, TuiArgs};
 use crate::front::{Pipeline, Settings, USAGE};
-use crate::{bench, batch, gate, notebook, panes, repl, script, views, watch, words};
+use crate::{batch, bench, gate, notebook, panes, repl, script, views, watch, words};
 use aplomb_devices::device::Wanted;
 use aplomb_kernel::files::Reach;
 use aplomb_plans::plan::{Math, Order};

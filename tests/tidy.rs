@@ -79,6 +79,28 @@ fn no_file_is_over_800_lines_and_each_says_what_it_is() {
     }
 }
 
+/// Tests are few programs of many modules, for each program is linked with all of Aplomb. A file that no `mod` names is
+/// compiled by nobody.
+#[test]
+fn each_file_of_tests_is_a_module_of_a_program() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let mains: Vec<PathBuf> = rust_files("tests").into_iter().filter(|p| p.ends_with("main.rs")).collect();
+    let programs: String = mains.iter().map(|p| text(p)).collect();
+    for path in rust_files("tests").iter().filter(|p| !p.ends_with("main.rs") && **p != root.join("tidy.rs")) {
+        let (folder, name) = (path.parent().unwrap_or(&root), path.file_stem().unwrap_or_default().to_string_lossy());
+        let named = |text: &str, line: &str| text.lines().any(|l| l.trim_start_matches("pub ") == line);
+        let shared = folder.file_name().unwrap_or_default().to_string_lossy();
+        let found = match (folder.join("main.rs").exists(), folder.join("mod.rs").exists(), name.as_ref()) {
+            (true, ..) => named(&text(&folder.join("main.rs")), &format!("mod {name};")),
+            (_, _, "mod") => named(&programs, &format!("mod {shared};")),
+            (_, true, _) if named(&text(&folder.join("mod.rs")), &format!("mod {name};")) => true,
+            _ => named(&programs, &format!("#[path = \"../{shared}/{name}.rs\"]")),
+        };
+        assert!(found, "{}: no program has it as a module", path.display());
+    }
+    assert!(mains.len() <= 6, "each program is linked with all of Aplomb: {mains:?}");
+}
+
 /// Words that only one place may use.
 const WALLS: &[(&str, &[&str])] = &[
     ("rustyline::", &["src/repl"]),
@@ -155,7 +177,9 @@ fn pure_rooms_have_no_effects_and_only_kernel_and_devices_are_unsafe() {
     }
 }
 
+/// By its place in the workspace: the folders above may have any name.
 fn is_test(path: &Path) -> bool {
+    let path = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(path);
     path.components().any(|c| c.as_os_str() == "tests") || path.ends_with("tests.rs")
 }
 

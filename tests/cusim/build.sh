@@ -9,6 +9,8 @@ case "$(uname -sm)" in
   *) echo "cusim needs Linux on x86-64" >&2; exit 1 ;;
 esac
 mkdir -p "$out/o"
+# What the compiler of an earlier text kept and nobody has asked for since (CUSIM_KEPT).
+[ ! -d "$out/kept" ] || find "$out/kept" -type f -mtime +14 -delete
 out=$(cd "$out" && pwd)
 # Two tests may build at once.
 if command -v flock >/dev/null; then

@@ -4,8 +4,11 @@
 // kernel an entry that unpacks the arguments, with its bounds and parameters as data for the driver.
 #include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -205,6 +208,57 @@ std::string home() {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
+// ------------------------------------------------------------------------------------------------------ what is kept
+// In the folder CUSIM_KEPT an image stands behind all that it was made of, so a text is compiled once by all programs and
+// tests that share the folder, and one of another compiler, header or text is never taken for it.
+
+// Which g++ is found, and of when: another one may make other images of the same text.
+std::string compiler() {
+  const char* path = getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  struct stat file;
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string name = folder + "/g++";
+    if (stat(name.c_str(), &file) == 0)
+      return name + " " + std::to_string(file.st_size) + " " + std::to_string(file.st_mtime) + "\n";
+  }
+  return "";
+}
+
+struct Kept {
+  std::string file, key;  // no file: nothing is kept
+
+  explicit Kept(std::string made_of) : key(std::move(made_of)) {
+    const char* folder = getenv("CUSIM_KEPT");
+    if (!folder || !*folder) return;
+    mkdir(folder, 0777);
+    unsigned long long hash = 14695981039346656037ull;  // FNV-1a; the key itself decides
+    for (char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+    char name[20];
+    snprintf(name, sizeof name, "/%016llx", hash);
+    file = folder + std::string(name);
+  }
+
+  std::string image() const {
+    if (file.empty()) return "";
+    const std::string all = slurp(file);
+    if (all.size() <= key.size() || all.compare(0, key.size(), key) != 0) return "";
+    utimensat(AT_FDCWD, file.c_str(), nullptr, 0);  // build.sh removes what nobody asked for
+    return all.substr(key.size());
+  }
+
+  // Another process may be at the same text: each writes a file of its own, and its renaming is one step.
+  void keep(const std::string& image) const {
+    static std::atomic<unsigned> written{0};
+    if (file.empty()) return;
+    const std::string aside = file + "." + std::to_string(getpid()) + "." + std::to_string(written++);
+    std::ofstream out(aside, std::ios::binary);
+    out << key << image;
+    out.close();
+    if (!out || rename(aside.c_str(), file.c_str()) != 0) unlink(aside.c_str());
+  }
+};
+
 // ptxas refuses more static shared memory than 48 KiB: so does this.
 std::string too_much_shared(const std::string& image, const std::vector<Kernel>& kernels) {
   auto head = reinterpret_cast<const Elf64_Ehdr*>(image.data());
@@ -218,38 +272,52 @@ std::string too_much_shared(const std::string& image, const std::vector<Kernel>&
   return "";
 }
 
-Result compile(Program& program, const Flags& flags) {
-  std::vector<std::string> lines = split_lines(program.text);
-  std::vector<Said> said = take_directives(lines, program.name);
-  std::string clean;
-  for (const std::string& line : lines) clean += line + "\n";
-  std::vector<Kernel> kernels = find_kernels(clean);
+// The text through g++; SUCCESS leaves an image.
+Result run(Program& program, const std::string& unit, const std::string& compiles, const std::string& library,
+           const std::vector<Said>& said, bool stays) {
   const char* base = getenv("TMPDIR");
   std::string pattern = std::string(base && *base ? base : "/tmp") + "/cusim-XXXXXX";
   if (!mkdtemp(pattern.data())) {
     program.log = "cusim: no folder for temporary files\n";
     return INTERNAL;
   }
-  const std::string dir = pattern, library = home();
-  std::ofstream(dir + "/k.cc") << unit_of(program, clean, kernels, library);
-  std::string command = "g++ -x c++ -std=c++17 -O1 -g1 -gdwarf-4 -fPIC -mfma -ffp-contract=" + std::string(flags.fma ? "fast -fexpensive-optimizations" : "off") +
-                        " -fno-exceptions -fno-rtti -fno-strict-aliasing -fno-threadsafe-statics -fno-builtin-printf -nostdinc -Wno-unknown-pragmas -Werror=frame-larger-than=16384" +
-                        flags.to_gxx +
-                        " -fsanitize=thread,bounds,alignment --param=tsan-distinguish-volatile=1 -fdiagnostics-color=never"
-                        " -c '" + dir + "/k.cc' -o '" + dir + "/k.o' 2>'" + dir + "/log'"
+  const std::string dir = pattern;
+  std::ofstream(dir + "/k.cc") << unit;
+  std::string command = compiles + " -c '" + dir + "/k.cc' -o '" + dir + "/k.o' 2>'" + dir + "/log'"
                         " && g++ -shared -nostdlib '" + dir + "/k.o' -L'" + library + "' -l:libcuda.so.1 -o '" + dir + "/k.so' 2>>'" + dir + "/log'";
   int code = system(command.c_str());
   std::string log = slurp(dir + "/log");
   program.image = code ? "" : slurp(dir + "/k.so");
-  const char* keep = getenv("CUSIM_KEEP");
-  if (keep && *keep) {
+  if (stays) {
     program.log += "cusim: kept " + dir + "\n";
   } else {
     for (const char* file : {"/k.cc", "/k.o", "/k.so", "/log"}) unlink((dir + file).c_str());
     rmdir(dir.c_str());
   }
   program.log += translated(log, said);
-  if (code) return COMPILATION;
+  return code ? COMPILATION : SUCCESS;
+}
+
+Result compile(Program& program, const Flags& flags) {
+  std::vector<std::string> lines = split_lines(program.text);
+  std::vector<Said> said = take_directives(lines, program.name);
+  std::string clean;
+  for (const std::string& line : lines) clean += line + "\n";
+  std::vector<Kernel> kernels = find_kernels(clean);
+  const std::string library = home(), unit = unit_of(program, clean, kernels, library);
+  const std::string command =
+      "g++ -x c++ -std=c++17 -O1 -g1 -gdwarf-4 -fPIC -mfma -ffp-contract=" + std::string(flags.fma ? "fast -fexpensive-optimizations" : "off") +
+      " -fno-exceptions -fno-rtti -fno-strict-aliasing -fno-threadsafe-statics -fno-builtin-printf -nostdinc -Wno-unknown-pragmas -Werror=frame-larger-than=16384" +
+      flags.to_gxx + " -fsanitize=thread,bounds,alignment --param=tsan-distinguish-volatile=1 -fdiagnostics-color=never";
+  const char* keep = getenv("CUSIM_KEEP");
+  const bool stays = keep && *keep;
+  Kept kept(compiler() + command + "\n" + slurp(library + "/cusim.h") + unit);
+  if (!stays) program.image = kept.image();
+  if (program.image.empty()) {
+    if (Result result = run(program, unit, command, library, said, stays); result != SUCCESS) return result;
+    // What g++ has something to say of is told each time.
+    if (program.log.empty()) kept.keep(program.image);
+  }
   if (std::string error = too_much_shared(program.image, kernels); !error.empty()) {
     program.log += error;
     program.image.clear();

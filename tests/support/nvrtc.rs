@@ -13,6 +13,7 @@ fn site(what: &str) -> Option<PathBuf> {
 }
 
 /// Runs the rest of the test `name` in a process that finds the wheel: true there.
+#[track_caller]
 pub fn is_child(name: &str) -> bool {
     let Some(site) = site("the NVRTC wheel") else { return false };
     let wheel = walk(&site, "libnvrtc-builtins").expect("the wheel");

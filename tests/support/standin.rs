@@ -2,19 +2,38 @@
 
 #![allow(dead_code)]
 
+use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
 const CHILD: &str = "APLOMB_ON_STANDIN";
 
+/// Where the look-alike of NVRTC keeps what it compiled. Aplomb's own caches are empty in each test: they are what is
+/// tested.
+pub const KEPT: &str = "CUSIM_KEPT";
+
+fn folder_of_libraries() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("target").join("cusim")
+}
+
+pub fn kept() -> PathBuf {
+    folder_of_libraries().join("kept")
+}
+
+/// The name that the harness knows a test by: `tests/gpu/cuda.rs` is the module `cuda` of the program `gpu`.
+fn whole(name: &str, file: &str) -> String {
+    let below = file.split('/').skip(2).collect::<Vec<_>>().join("::");
+    let module = below.trim_end_matches(".rs").trim_end_matches("::mod");
+    if module == "main" { name.into() } else { format!("{module}::{name}") }
+}
+
 /// The folder of the look-alikes. None: there is no g++, and the test says so.
 pub fn libraries() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     let build = || {
         crate::support::program("g++")?;
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let out = root.join("target").join("cusim");
+        let (root, out) = (Path::new(env!("CARGO_MANIFEST_DIR")), folder_of_libraries());
         std::fs::create_dir_all(&out).expect("a folder");
         // Test binaries run at the same time: one builds, the others wait.
         let lock = std::fs::File::create(out.join("lock")).expect("a lock");
@@ -29,7 +48,7 @@ pub fn libraries() -> Option<&'static Path> {
 /// A command that finds them, with a cache of its own.
 pub fn on_standin(program: &Path, cache: &Path) -> Option<Command> {
     let mut command = Command::new(program);
-    command.env("LD_LIBRARY_PATH", libraries()?).env("XDG_CACHE_HOME", cache);
+    command.env("LD_LIBRARY_PATH", libraries()?).env("XDG_CACHE_HOME", cache).env(KEPT, kept());
     Some(command)
 }
 
@@ -39,7 +58,8 @@ pub fn folder() -> tempfile::TempDir {
 }
 
 /// Runs the rest of the test `name` in a process that has the look-alikes: true there. Here the other process is
-/// waited for; without g++ nothing runs. `with` is set for it.
+/// waited for; without g++ nothing runs. `with` is set for it. Its caller's file is the module that the test stands in.
+#[track_caller]
 pub fn is_child(name: &str, with: &[(&str, &str)]) -> bool {
     if std::env::var_os(CHILD).is_some() {
         return true;
@@ -50,6 +70,7 @@ pub fn is_child(name: &str, with: &[(&str, &str)]) -> bool {
 }
 
 /// The same under each of the stand-in's schedules; they share what is compiled.
+#[track_caller]
 pub fn is_child_under_all_schedules(name: &str) -> bool {
     if std::env::var_os(CHILD).is_some() {
         return true;
@@ -63,6 +84,7 @@ pub fn is_child_under_all_schedules(name: &str) -> bool {
 }
 
 /// The same with nothing but `with`.
+#[track_caller]
 pub fn is_child_with(name: &str, with: &[(&str, &str)]) -> bool {
     if std::env::var_os(CHILD).is_some() {
         return true;
@@ -71,10 +93,12 @@ pub fn is_child_with(name: &str, with: &[(&str, &str)]) -> bool {
     false
 }
 
+#[track_caller]
 fn spawn(name: &str, with: &[(&str, &str)], cache: &Path) {
+    let name = &whole(name, Location::caller().file());
     let mut command = Command::new(std::env::current_exe().expect("this test"));
     command.args(["--exact", name, "--include-ignored", "--nocapture", "--test-threads=1"]);
-    command.env(CHILD, "1").env("XDG_CACHE_HOME", cache).envs(with.iter().copied());
+    command.env(CHILD, "1").env("XDG_CACHE_HOME", cache).env(KEPT, kept()).envs(with.iter().copied());
     let done = command.output().expect("a process");
     let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
     println!("{said}");

@@ -1,0 +1,162 @@
+//! The plan cache: what finds its plan again, what does not, and that errors name the line that failed.
+//!
+//! Every hit is compiled again and compared in debug builds; here it is counted, and values are checked.
+
+use crate::support::{Heard, bits, session};
+use aplomb_ground::protocol::{Event, Failure, Request};
+use aplomb_kernel::session::Session;
+
+const SETUP: &str = "V←0.5×⍳1500 ⋄ W←⌽V ⋄ I←⍳1500 ⋄ V W I";
+
+fn run(s: &mut Session, code: &str) -> Vec<Failure> {
+    let mut heard = Heard::default();
+    s.handle(Request::Execute { code: code.into(), name: "text".into(), silent: true }, &mut heard);
+    heard.0.into_iter().filter_map(|e| if let Event::Error(f) = e { Some(f) } else { None }).collect()
+}
+
+fn prepared() -> Session {
+    let mut s = session();
+    assert!(run(&mut s, SETUP).is_empty());
+    s
+}
+
+/// How many evaluations of the text found their plan, and how many did not.
+fn looked(s: &mut Session, code: &str) -> (u64, u64) {
+    let was = s.core().plans().tally();
+    assert!(run(s, code).is_empty(), "{code}");
+    let now = s.core().plans().tally();
+    (now.hits - was.hits, now.misses - was.misses)
+}
+
+const KNOWN: (u64, u64) = (1, 0);
+const NEW: (u64, u64) = (0, 1);
+
+#[test]
+fn an_unchanged_line_needs_no_pass() {
+    let mut s = prepared();
+    assert_eq!(looked(&mut s, "+/V×2.5-W"), NEW);
+    assert_eq!(looked(&mut s, "+/V×2.5-W"), KNOWN);
+    // Other text, names and buffers; the same graph.
+    assert_eq!(looked(&mut s, "  +/ W × 2.5 - V ⍝ the other way"), KNOWN);
+    assert_eq!(looked(&mut s, "W←V×3 ⋄ W"), NEW);
+    assert_eq!(looked(&mut s, "Z←+/W×2.5-V ⋄ Z"), KNOWN);
+    assert_eq!(s.core().spent.known, 1);
+}
+
+#[test]
+fn computed_scalars_and_literals_that_no_rule_asks_about_are_parameters() {
+    let mut s = prepared();
+    assert_eq!(looked(&mut s, "k←÷8 ⋄ (k+1)+V×k"), NEW);
+    for k in ["÷3", "2.75", "+/0.5 0.25", "*1"] {
+        assert_eq!(looked(&mut s, &format!("k←{k} ⋄ R←(k+1)+V×k ⋄ R")), KNOWN);
+        let (known, wanted) = (s.value_of("R[⍳900]"), s.value_of("k←k ⋄ (k+1)+k×V[⍳900]"));
+        assert_eq!(bits(&known.unwrap().unwrap()), bits(&wanted.unwrap().unwrap()));
+    }
+    assert_eq!(looked(&mut s, "0.125+V×9.5"), KNOWN);
+    // A sum that was computed on the device is a scalar like any other.
+    assert_eq!(looked(&mut s, "m←+/÷V ⋄ m ⋄ m+V×m÷2"), (1, 1));
+}
+
+#[test]
+fn sizes_types_operations_and_rules_make_another_plan() {
+    let mut s = prepared();
+    assert_eq!(looked(&mut s, "1.5+V*2"), NEW);
+    // *2 is ×, *3 is not.
+    assert_eq!(looked(&mut s, "1.5+V*3"), NEW);
+    assert_eq!(looked(&mut s, "1.5+V*2"), KNOWN);
+    assert_eq!(looked(&mut s, "1.5+V*4"), KNOWN);
+    assert_eq!(looked(&mut s, "1.5-V*2"), NEW);
+    assert_eq!(looked(&mut s, "1.5+(1↓V)*2"), NEW);
+    assert_eq!(looked(&mut s, "1.5+(2↓V)*2"), NEW);
+    assert_eq!(looked(&mut s, "1.5+I*2"), NEW);
+    assert_eq!(looked(&mut s, "1.5+(V)*2"), KNOWN);
+    assert_eq!(looked(&mut s, "V=2.5"), NEW);
+    assert_eq!(looked(&mut s, "⎕CT←0 ⋄ V=2.5"), NEW);
+    assert_eq!(looked(&mut s, "⎕CT←1E¯14 ⋄ V=2.5"), KNOWN);
+}
+
+#[test]
+fn equal_scalars_are_one_node_only_where_they_are_equal() {
+    let mut s = prepared();
+    assert_eq!(looked(&mut s, "a←b←2.5 ⋄ R←(V×a)-W×b ⋄ R"), NEW);
+    assert_eq!(looked(&mut s, "a←2.5 ⋄ b←3.5 ⋄ R←(V×a)-W×b ⋄ R"), NEW);
+    let wanted = s.value_of("(2.5×V[⍳900])-3.5×W[⍳900]").unwrap().unwrap();
+    assert_eq!(bits(&s.value_of("R[⍳900]").unwrap().unwrap()), bits(&wanted));
+    assert_eq!(looked(&mut s, "a←b←7.5 ⋄ R←(V×a)-W×b ⋄ R"), KNOWN);
+}
+
+#[test]
+fn switches_traces_and_a_clear_workspace_leave_no_stale_plan() {
+    let mut s = prepared();
+    let line = "+/V×2.5-W";
+    assert_eq!(looked(&mut s, line), NEW);
+    s.options().switch("fusion", false).unwrap();
+    assert_eq!(looked(&mut s, line), NEW);
+    assert!(s.core().spent.launches > 1);
+    s.options().switch("fusion", true).unwrap();
+    assert_eq!(looked(&mut s, line), KNOWN);
+    assert_eq!(s.core().spent.launches, 1);
+    // The story is told by the passes themselves.
+    assert!(s.trace_of(Some(line)).unwrap().passes.len() > 5);
+    assert_eq!(looked(&mut s, line), KNOWN);
+    s.options().switch("bind", false).unwrap();
+    assert_eq!(looked(&mut s, line), (0, 0));
+    s.options().switch("bind", true).unwrap();
+    s.restart();
+    assert_eq!(s.core().plans().tally().plans, 0);
+    run(&mut s, SETUP);
+    assert_eq!(looked(&mut s, line), NEW);
+}
+
+#[test]
+fn a_known_plan_fails_at_the_place_that_failed() {
+    let mut s = prepared();
+    assert!(run(&mut s, "Z←V ⋄ Z[3]←0 ⋄ Z").is_empty());
+    let text = "1.5+÷V ⍝ good\n\n    1.5+÷Z";
+    let failed = run(&mut s, text);
+    let [f] = failed.as_slice() else { panic!("{failed:?}") };
+    let at = text.chars().position(|c| c == 'Z').unwrap() as u32;
+    assert_eq!((s.core().plans().tally().hits, f.name.as_str()), (1, "DOMAIN ERROR"));
+    assert!(f.span.is_some_and(|(start, end)| start >= at - 1 && end <= at + 1), "{f:?}");
+    assert!(f.report.contains("element 3"), "{}", f.report);
+    // The same plan, elsewhere, by another name, where another element fails first.
+    assert!(run(&mut s, "Y←V ⋄ Y[1400]←0 ⋄ Y").is_empty());
+    let was = s.core().plans().tally();
+    let failed = run(&mut s, "1.5+÷Y");
+    let now = s.core().plans().tally();
+    assert!(now.hits > was.hits && now.misses == was.misses, "{was:?} {now:?}");
+    assert_eq!(failed[0].span, Some((4, 5)));
+    assert!(failed[0].report.contains("element 1400") && failed[0].report.contains("1.5+÷Y"), "{}", failed[0].report);
+}
+
+#[test]
+fn the_cache_is_bounded_and_keeps_what_was_used_last() {
+    let mut s = prepared();
+    assert_eq!(looked(&mut s, "2.5×V"), NEW);
+    for n in 1_100..1_800 {
+        assert_eq!(looked(&mut s, &format!("0.5+⍳{n}")), NEW);
+        if n % 100 == 0 {
+            assert_eq!(looked(&mut s, "2.5×V"), KNOWN);
+        }
+    }
+    let tally = s.core().plans().tally();
+    assert!(tally.plans <= 512 && tally.bytes <= 32 << 20, "{tally:?}");
+    assert_eq!(looked(&mut s, "0.5+⍳1100"), NEW);
+    assert_eq!(looked(&mut s, "0.5+⍳1799"), KNOWN);
+}
+
+/// What a generation reads at its own place and around it multiplied without end once.
+#[test]
+fn many_generations_are_planned_in_no_time() {
+    let text = |n: usize| {
+        let step = "s←r+(1⌽r)+¯1⌽r ⋄ s←s+(1⊖s)+¯1⊖s ⋄ r←(s=3)∨r∧s=4\n";
+        format!("r←40 50⍴2>3|⍳2000\n{}", step.repeat(n))
+    };
+    let mut s = session();
+    let lazy = s.values_of(&text(200), &["r"]).unwrap();
+    assert!((200..=401).contains(&s.core().spent.launches), "{:?}", s.core().spent);
+    let mut forced = session();
+    let stepped = text(200).replace('\n', " ⋄ x←r[1;1]\n");
+    let eager = forced.values_of(&stepped, &["r"]).unwrap();
+    assert_eq!(bits(&lazy[0]), bits(&eager[0]));
+}

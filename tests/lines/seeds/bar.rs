@@ -1,0 +1,126 @@
+//! Barracuda: Larsen, 2010.
+
+use super::page::{prepared, row, run, traced};
+use crate::support::Heard;
+use aplomb::commands::Table;
+use aplomb_ground::limits::Limits;
+use aplomb_ground::protocol::{Event, Failure, Request};
+use aplomb_kernel::session::Session;
+use std::rc::Rc;
+
+#[test]
+fn bar_01_one_set_of_functions_for_vectors_and_matrices() {
+    row("BAR-01");
+}
+
+#[test]
+fn bar_02_scalar_functions() {
+    row("BAR-02");
+}
+
+#[test]
+fn bar_03_a_name_is_computed_once() {
+    row("BAR-03");
+}
+
+#[test]
+fn bar_04_algebra_that_changes_no_value() {
+    row("BAR-04");
+    // A line for each rule: the trace counts it.
+    let witnesses = [
+        ("add-zero", "B+0"),
+        ("zero-add", "0+B"),
+        ("conjugate", "+⍟A"),
+        ("sub-zero", "A-0"),
+        ("mul-one", "A×1"),
+        ("one-mul", "1×A"),
+        ("div-one", "A÷1"),
+        ("pow-half", "A*0.5"),
+        ("pow-two", "A*2"),
+        ("floor-whole", "⌊⌊A"),
+        ("abs-abs", "||A-2"),
+        ("not-not", "~~A>2"),
+        ("neg-neg", "--A"),
+        ("compose", "⌽2⌽A"),
+        ("identity", "0⌽1+A"),
+    ];
+    for (rule, line) in witnesses {
+        let trace = traced(&["A←0.5×⍳9 ⋄ B←9-⍳9", "A B", line], "").unwrap_or_else(|e| panic!("{e}"));
+        assert!(trace.rules.contains_key(rule), "{line}: {:?}", trace.rules);
+    }
+}
+
+#[test]
+fn bar_05_slices_are_reads() {
+    row("BAR-05");
+}
+
+#[test]
+fn bar_08_numbers_alone_run_nothing() {
+    row("BAR-08");
+}
+
+#[test]
+fn bar_11_what_is_closed_over_is_a_parameter() {
+    row("BAR-11");
+    let mut s = prepared(&["A←0.5×⍳2000", "A", "x←÷8", "{x+⍵}¨A"], "", false).expect("a value");
+    let was = s.core().plans().tally();
+    run(&mut s, "x←÷3 ⋄ {x+⍵}¨A").expect("a value");
+    let now = s.core().plans().tally();
+    assert_eq!((now.hits - was.hits, now.misses - was.misses), (1, 0));
+}
+
+/// What a line of a session with commands ends in.
+fn failures(s: &mut Session, code: &str) -> Vec<Failure> {
+    let mut heard = Heard::default();
+    s.handle(Request::Execute { code: code.into(), name: "line".into(), silent: true }, &mut heard);
+    heard.0.into_iter().filter_map(|e| if let Event::Error(f) = e { Some(f) } else { None }).collect()
+}
+
+#[test]
+fn bar_12_a_promise_fails_with_reason_and_place() {
+    let mut s = Session::new(Rc::new(Table::default()), Limits::default(), 2);
+    assert!(failures(&mut s, "x←0.5×⍳100000 ⋄ x").is_empty());
+    for kept in ["launches 1: +/x×x", "fused: 1+⌽x", "no-break: x+1⌽x"] {
+        assert!(failures(&mut s, &format!("]assert {kept}")).is_empty(), "{kept}");
+    }
+    for (broken, why) in [
+        ("fused: {⍵-(+/⍵)÷≢⍵}x", "2 launches"),
+        ("launches 1: {⍵-(+/⍵)÷≢⍵}x", "2 launches"),
+        ("no-break: x×+/x", "is written to memory"),
+    ] {
+        let failed = failures(&mut s, &format!("]assert {broken}"));
+        let [f] = failed.as_slice() else { panic!("{broken}: {failed:?}") };
+        assert!(
+            f.says.contains("does not hold") && f.says.contains(why) && f.report.contains("Help: "),
+            "{}",
+            f.report
+        );
+        assert!(f.span.is_some(), "{f:?}");
+    }
+}
+
+#[test]
+fn bar_13_a_root_of_a_mean_square_is_one_launch() {
+    row("BAR-13");
+}
+
+#[test]
+fn bar_16_what_does_not_depend_on_the_element_is_hoisted() {
+    row("BAR-16");
+}
+
+#[test]
+fn bar_17_what_does_is_a_loop_in_the_thread() {
+    row("BAR-17");
+}
+
+#[test]
+fn bar_18_the_papers_pipelines_by_name() {
+    row("BAR-18");
+}
+
+#[test]
+fn bar_20_that_a_function_is_not_associative_is_said() {
+    row("BAR-20");
+}

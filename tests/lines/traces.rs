@@ -1,0 +1,455 @@
+//! The trace: its schema, its determinism, its decisions; DOT that Graphviz accepts.
+
+use crate::support;
+use crate::support::{BLACK_SCHOLES, extras, program, session, told, traced};
+use aplomb::commands::pictures::{self, Dot};
+use aplomb_ground::trace::Trace;
+use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
+
+/// Lines of many shapes over A, B, M.
+fn corpus() -> Vec<Trace> {
+    let mut s = session();
+    let mut all = vec![traced(&mut s, &["A←0.5×⍳6 ⋄ B←7-⍳6 ⋄ M←2 3⍴A", "A B M"])];
+    let ones = ["-", "÷", "*", "⍟", "⌊", "|", "○"];
+    let twos = ["+", "-", "×", "÷", "⌈", "⌊", "<", "=", "*", "|"];
+    let moves = ["⌽", "2⌽", "3↑", "¯8↑", "1↓", ""];
+    let folds = ["+/", "⌈/", "×/", ""];
+    for one in ones {
+        for two in twos {
+            let line = format!("{one}20+A{two}B");
+            all.push(traced(&mut s, &[&line]));
+        }
+    }
+    for movement in moves {
+        for fold in folds {
+            for two in ["+", "×", "⌊"] {
+                let line = format!("{fold}1+{movement}A{two}B");
+                all.push(traced(&mut s, &[&line]));
+                let line = format!("(A-⌊/A)÷1+{fold}{movement}|A{two}B");
+                if !line.contains("3↑") && !line.contains("8↑") && !line.contains("1↓") {
+                    all.push(traced(&mut s, &[&line]));
+                }
+            }
+        }
+    }
+    for line in ["(M-⌊/A)÷2", "+/M", "+⌿M", "+/⍉M", "M+.×⍉M", "{⍵÷+/⍵}*A", "{((+/(⍵-(+/⍵)÷≢⍵)*2)÷≢⍵)*0.5}⍟B"]
+    {
+        all.push(traced(&mut s, &[line]));
+    }
+    let mut lines = BLACK_SCHOLES.to_vec();
+    lines.push("call put");
+    all.push(traced(&mut s, &lines));
+    assert!(all.len() >= 120, "{}", all.len());
+    all
+}
+
+#[test]
+fn every_trace_holds_to_its_schema() {
+    let Some(python) = extras("jsonschema") else { return };
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let file = std::env::temp_dir().join(format!("aplomb-traces-{}.ndjson", std::process::id()));
+    let text: Vec<String> = corpus().iter().map(|t| serde_json::to_string(t).expect("json")).collect();
+    std::fs::write(&file, text.join("\n")).expect("a file");
+    let out = Command::new(python)
+        .arg(root.join("tools/validate-trace.py"))
+        .arg(root.join("crates/ground/trace.schema.json"))
+        .arg(&file)
+        .output()
+        .expect("python");
+    let _ = std::fs::remove_file(&file);
+    assert!(out.status.success(), "{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+}
+
+#[test]
+fn a_canonical_trace_is_the_same_on_every_run() {
+    let once = || serde_json::to_string(&traced(&mut session(), &["X←⍳5", "+/2×1+X"]).canonical()).expect("json");
+    assert_eq!(once(), once());
+}
+
+/// Nodes once had the order of their addresses where a line made several at once.
+#[test]
+fn the_same_program_has_the_same_trace_in_every_process() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let line = "(a b)←↓⍉100 2⍴⍳200 ⋄ c←a×2 ⋄ d←b÷3 ⋄ (+/c-d)(⌈/d)";
+    for how in [vec!["trace", "--canon", "-e", line], vec!["trace", "--canon", "examples/hanoi.apl"]] {
+        let run = || {
+            let out =
+                Command::new(env!("CARGO_BIN_EXE_aplomb")).args(&how).current_dir(root).output().expect("the program");
+            assert!(out.status.success() && !out.stdout.is_empty(), "{how:?}");
+            out.stdout
+        };
+        let first = run();
+        assert!((0..5).all(|_| run() == first), "{how:?}");
+    }
+}
+
+#[test]
+fn what_is_marked_as_written_has_a_buffer() {
+    for trace in corpus() {
+        for segment in &trace.segments {
+            let last = &trace.passes[segment.passes[1] as usize - 1];
+            let marked: BTreeSet<u32> = last.breaks.iter().map(|b| b.node).collect();
+            let buffers = &trace.buffers[segment.buffers[0] as usize..segment.buffers[1] as usize];
+            let written: BTreeSet<u32> = buffers.iter().filter(|b| b.role != "input").map(|b| b.node).collect();
+            assert_eq!(marked, written, "{}", trace.statement);
+        }
+    }
+}
+
+#[test]
+fn nothing_is_called_dearer_that_its_own_figure_says_is_cheaper() {
+    for trace in corpus() {
+        for d in &trace.decisions {
+            let cheaper = d.alt.iter().find(|a| a.why_not == "dearer" && a.cost.us < d.cost.us);
+            assert!(cheaper.is_none(), "{}: {} {:?} {:?}", trace.statement, d.text, d.cost, cheaper);
+        }
+    }
+}
+
+#[test]
+fn every_kept_node_reduction_and_shared_term_has_a_decision_with_its_loser() {
+    for trace in corpus() {
+        let decided: BTreeSet<u32> = trace.decisions.iter().map(|d| d.node).collect();
+        for d in &trace.decisions {
+            let whole = !d.reason.is_empty() && d.reason != "unknown" && !d.seed.is_empty() && !d.text.is_empty();
+            assert!(whole && !d.alt.is_empty() && d.alt.iter().all(|a| !a.why_not.is_empty()), "{d:?}");
+        }
+        let last = trace.segments.iter().filter_map(|s| trace.passes.get(s.passes[1] as usize - 1));
+        for pass in last {
+            for b in &pass.breaks {
+                assert!(decided.contains(&b.node), "{}: n{} {}", trace.statement, b.node, b.reason);
+            }
+        }
+        for pass in trace.passes.iter().filter(|p| p.name == "bind") {
+            for l in &pass.lets {
+                assert!(decided.contains(&l[1]), "{}: shared n{}", trace.statement, l[1]);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_node_of_a_body_has_a_cuda_line_and_every_line_a_node() {
+    for trace in corpus() {
+        for k in &trace.kernels {
+            let Some(cuda) = &k.cuda else { panic!("{}: no CUDA", trace.statement) };
+            let lines: BTreeSet<u32> = cuda.lines.iter().flat_map(|l| l.1.iter().copied()).collect();
+            for n in &k.body {
+                let node = &trace.nodes[*n as usize];
+                let silent = node.kind == "const" || node.kind == "transform";
+                assert!(
+                    silent || lines.contains(n),
+                    "{}: n{n} {} has no line\n{}",
+                    trace.statement,
+                    node.op,
+                    cuda.text
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn graphviz_accepts_every_export_without_a_word() {
+    let Some(dot) = program("dot") else { return };
+    let mut texts = String::new();
+    for (k, trace) in corpus().iter().enumerate() {
+        texts += &aplomb_viz::dot::kernels(trace);
+        texts += &aplomb_viz::dot::lets(trace);
+        texts += &aplomb_viz::dot::buffers(trace);
+        for s in 0..trace.segments.len() {
+            let passes = trace.segments[s].passes;
+            // All passes of some, the last of each.
+            for p in (0..passes[1] - passes[0]).filter(|p| k % 20 == 0 || *p + 1 == passes[1] - passes[0]) {
+                let graph = aplomb_viz::find_pass(trace, s, Some(&p.to_string())).expect("a pass");
+                texts += &aplomb_viz::dot::graph(&graph);
+            }
+        }
+    }
+    let mut child = Command::new(dot)
+        .arg("-Tsvg")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("dot");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let feed = std::thread::spawn(move || std::io::Write::write_all(&mut stdin, texts.as_bytes()));
+    let out = child.wait_with_output().expect("dot");
+    feed.join().expect("a thread").expect("a pipe");
+    assert!(out.status.success() && out.stderr.is_empty(), "{}", String::from_utf8_lossy(&out.stderr));
+    assert!(String::from_utf8_lossy(&out.stdout).matches("<svg").count() >= 120);
+}
+
+/// Pairs `"a" -> "b"` of a DOT text.
+fn edges(text: &str) -> Vec<(String, String)> {
+    let pair = |l: &str| {
+        let (from, to) = l.trim().split_once(" -> ")?;
+        Some((from.trim_matches('"').to_string(), to.split('"').nth(1)?.to_string()))
+    };
+    text.lines().filter_map(pair).collect()
+}
+
+#[test]
+fn a_pass_for_graphviz_has_its_edges_launches_breaks_and_shapes() {
+    for trace in corpus().iter().step_by(5) {
+        for (s, segment) in trace.segments.iter().enumerate() {
+            for p in 0..segment.passes[1] - segment.passes[0] {
+                let graph = aplomb_viz::find_pass(trace, s, Some(&p.to_string())).expect("a pass");
+                let text = aplomb_viz::dot::graph(&graph);
+                let mut found: Vec<(u32, u32)> = Vec::new();
+                for (from, to) in edges(&text) {
+                    // A kept node hands on through its break, and has one edge to it.
+                    if !to.starts_with('b') {
+                        found.push((from[1..].parse().expect("an id"), to[1..].parse().expect("an id")));
+                        assert_eq!(from.starts_with('b'), graph.is_kept(found[found.len() - 1].0), "{text}");
+                    }
+                }
+                let mut wanted: Vec<(u32, u32)> =
+                    graph.nodes.iter().flat_map(|n| n.inputs.iter().map(|a| (*a, n.id))).collect();
+                found.sort();
+                wanted.sort();
+                assert_eq!(found, wanted, "{}\n{text}", trace.statement);
+                let clusters = text.matches("subgraph \"cluster_k").count();
+                assert_eq!(clusters, graph.launches(), "{text}");
+                // What a box says of its uses: the edges that leave it, and the values that it is.
+                for n in graph.nodes.iter().filter(|n| !n.inputs.is_empty()) {
+                    let leaving = found.iter().filter(|e| e.0 == n.id).count();
+                    let uses = leaving + graph.pass.roots.iter().filter(|r| **r == n.id).count();
+                    let says = (uses > 1).then(|| format!("{uses} uses"));
+                    assert_eq!(attribute(&text, n.id, "xlabel"), says, "{}: n{}\n{text}", trace.statement, n.id);
+                }
+                let octagons = text.matches("shape=\"octagon\"").count();
+                let breaks = graph.pass.breaks.len();
+                assert_eq!(octagons, breaks + usize::from(breaks > 0), "{text}");
+                let kinds: BTreeSet<&str> = graph.nodes.iter().map(|n| n.kind.as_str()).collect();
+                for kind in ["input", "const", "iota", "map", "transform", "reduce"] {
+                    assert_eq!(text.contains(&format!("legend_{kind}")), kinds.contains(kind), "{kind} in {text}");
+                }
+            }
+        }
+    }
+}
+
+/// What a DOT text says of a node under that key.
+fn attribute(text: &str, id: u32, key: &str) -> Option<String> {
+    let line = text.lines().find(|l| l.trim_start().starts_with(&format!("\"n{id}\"[")))?;
+    Some(line.split_once(&format!(" {key}=\""))?.1.split('"').next()?.to_string())
+}
+
+#[test]
+fn lets_for_graphviz_are_the_terms_that_bind_made() {
+    for trace in corpus() {
+        let text = aplomb_viz::dot::lets(&trace);
+        let lets: Vec<u32> =
+            trace.passes.iter().filter(|p| p.name == "bind").flat_map(|p| &p.lets).map(|l| l[1]).collect();
+        assert_eq!(text.matches("label=\"let n").count(), lets.len(), "{}\n{text}", trace.statement);
+        for at in lets {
+            let own = text.lines().filter(|l| l.trim_start().starts_with(&format!("\"n{at}\" -> ")));
+            let times =
+                |l: &str| l.split_once("label=\"×").map_or(1, |(_, n)| n.split('"').next().unwrap().parse().unwrap());
+            let uses: u32 = own.map(times).sum();
+            let label = attribute(&text, at, "label").expect("a label");
+            assert!(
+                label.ends_with(&format!("\\n{uses} uses")),
+                "{}: n{at} {label}, {uses} leave\n{text}",
+                trace.statement
+            );
+        }
+    }
+}
+
+/// A line of several evaluations is one digraph: what follows in a file, no renderer draws.
+#[test]
+fn a_line_for_graphviz_is_one_digraph_with_all_its_evaluations() {
+    let lines = ["a←0.5×⍳3000", "b←a×a", "1+(b>2)/b"];
+    let trace = told(&[], &lines);
+    assert!(trace.segments.len() > 1, "{}", trace.segments.len());
+    for view in [Dot::Pass(None), Dot::Pass(Some("record")), Dot::Launches, Dot::Lets, Dot::Buffers] {
+        let text = pictures::dot(&trace, view).expect("a picture");
+        assert_eq!(text.matches("digraph").count(), 1, "{text}");
+        let nodes = text.lines().filter(|l| l.trim_start().starts_with('"') && l.contains("\"[") && !l.contains("->"));
+        let ids: Vec<&str> = nodes.filter_map(|l| l.split('"').nth(1)).collect();
+        let inputs = trace.nodes.iter().filter(|n| n.kind == "input").map(|n| format!("n{}", n.id)).collect::<Vec<_>>();
+        let computed = ids.iter().filter(|id| !inputs.iter().any(|n| n == **id));
+        let (all, distinct) = (computed.clone().count(), computed.collect::<BTreeSet<_>>().len());
+        assert_eq!(all, distinct, "{text}");
+        if let Dot::Pass(pass) = view {
+            assert_eq!(text.matches("subgraph \"cluster_e").count(), trace.segments.len(), "{text}");
+            for s in 0..trace.segments.len() {
+                let graph = aplomb_viz::find_pass(&trace, s, pass).expect("a pass");
+                assert!(graph.nodes.iter().all(|n| ids.contains(&format!("n{}", n.id).as_str())), "{text}");
+            }
+        }
+    }
+}
+
+/// A gather reads where values say, and no picture claims a place.
+#[test]
+fn a_gather_says_that_values_tell_its_place() {
+    let trace = told(&[], &["a←0.5×⍳3000", "i←?2000⍴3000", "1+a[i]"]);
+    let gathers = trace.nodes.iter().filter(|n| n.kind == "gather");
+    assert!(gathers.clone().count() > 0);
+    for n in gathers {
+        assert_eq!(n.attr.affine.as_deref(), Some("(i)→(…)"), "{n:?}");
+    }
+}
+
+/// Boxes of a picture: node, row, column.
+fn places(picture: &str) -> Vec<(u32, usize, usize)> {
+    let mut out = Vec::new();
+    for (row, line) in picture.lines().take_while(|l| !l.is_empty()).enumerate() {
+        let chars: Vec<char> = line.chars().collect();
+        for x in 0..chars.len() {
+            let digits: String = chars[x + 1..].iter().take_while(|c| c.is_ascii_digit()).collect();
+            let opens = x > 0 && matches!(chars[x - 1], '[' | '(');
+            if let (true, 'n', Ok(id)) = (opens, chars[x], digits.parse()) {
+                out.push((id, row, x));
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn a_node_keeps_its_place_from_pass_to_pass() {
+    let (mut kept, mut all) = (0, 0);
+    for trace in corpus() {
+        for (s, segment) in trace.segments.iter().enumerate() {
+            let count = segment.passes[1] - segment.passes[0];
+            let draw = |p: u32| {
+                let graph = aplomb_viz::find_pass(&trace, s, Some(&p.to_string())).expect("a pass");
+                aplomb_viz::text::draw(&graph, false)
+            };
+            let pictures: Vec<String> = (0..count).map(draw).collect();
+            for p in 1..count as usize {
+                let unchanged = !trace.passes[segment.passes[0] as usize + p].changed;
+                assert!(!unchanged || pictures[p] == pictures[p - 1], "{}: pass {p}", trace.statement);
+                let (before, after) = (places(&pictures[p - 1]), places(&pictures[p]));
+                let at = |list: &[(u32, usize, usize)], id: u32| list.iter().find(|b| b.0 == id).map(|b| (b.1, b.2));
+                // Of any two that survive: above stays above, left stays left.
+                for (k, a) in before.iter().enumerate() {
+                    for b in &before[k + 1..] {
+                        if let (Some(x), Some(y)) = (at(&after, a.0), at(&after, b.0)) {
+                            all += 1;
+                            let same_row = a.1 == b.1 && x.0 == y.0;
+                            kept += usize::from(if same_row { (a.2 < b.2) == (x.1 < y.1) } else { x.0 <= y.0 });
+                        }
+                    }
+                }
+            }
+        }
+    }
+    println!("{kept} of {all} pairs keep their order");
+    assert!(kept as f64 >= 0.95 * all as f64, "{kept} of {all}");
+}
+
+#[test]
+fn g4_pictures_of_the_examples_fit_their_widths() {
+    let mut s = session();
+    let mut lines = BLACK_SCHOLES.to_vec();
+    lines.push("call put");
+    let trace = traced(&mut s, &lines);
+    let size = |picture: &str| {
+        let drawn: Vec<&str> = picture.lines().take_while(|l| !l.is_empty()).collect();
+        (drawn.iter().map(|l| l.chars().count()).max().unwrap_or(0), drawn.len())
+    };
+    let graph = aplomb_viz::find_pass(&trace, 0, None).expect("a pass");
+    let picture = aplomb_viz::text::draw_folded(&graph, false);
+    assert!(size(&picture).0 <= 72 && size(&picture).1 <= 45, "Black-Scholes: {:?}\n{picture}", size(&picture));
+    // A weighted sum of fifteen shifted copies.
+    let sum = (1..=15).map(|k| format!("(0.{k}×{k}⌽X)")).collect::<Vec<_>>().join("+");
+    let trace = traced(&mut s, &["X←0.5×⍳99 ⋄ X", &sum]);
+    let graph = aplomb_viz::find_pass(&trace, 0, None).expect("a pass");
+    let picture = aplomb_viz::text::draw_folded(&graph, false);
+    assert!(size(&picture).0 <= 40, "{:?}\n{picture}", size(&picture));
+}
+
+#[test]
+fn equal_nodes_have_equal_hashes_and_others_have_not() {
+    let hash = |kind: &str, line: &str| {
+        let trace = support::told(&[], &["x←⍳2500 ⋄ m←50 50⍴x ⋄ y←⌽⍳50", line]);
+        let node = trace.nodes.iter().find(|n| n.kind == kind);
+        node.unwrap_or_else(|| panic!("{line}: no {kind}")).h.clone()
+    };
+    for (kind, line, others) in [
+        ("loop", "+/({⍵+2}⍣9)x", ["+/({⍵⌈2}⍣9)x", "+/({⍵+2}⍣8)x"]),
+        ("gather", "+/,0.5×m[y;y]", ["+/,0.5×m[y;]", "+/,0.5×m[;y]"]),
+        ("transform", "+/3↓x×2", ["+/4↓x×2", "+/⌽x×2"]),
+    ] {
+        assert_eq!(hash(kind, line), hash(kind, line));
+        let mut all = vec![hash(kind, line)];
+        all.extend(others.map(|other| hash(kind, other)));
+        let n = all.len();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), n, "{kind}: {line} {others:?}");
+    }
+}
+
+#[test]
+fn sentences_name_nodes_as_the_trace_numbers_them() {
+    // Each guard is an evaluation of its own.
+    let trace = support::told(&[], &["x←⍳2000", "{0<+/⍵×2:⌈/⍵÷3 ⋄ 0}x"]);
+    assert!(trace.segments.len() > 1);
+    let late = trace.segments[1].nodes[0];
+    let mut seen = 0;
+    for d in trace.decisions.iter().filter(|d| d.node >= late && matches!(d.what.as_str(), "inline" | "share")) {
+        seen += 1;
+        assert!(d.text.starts_with(&format!("n{} ", d.node)), "{}: {}", d.node, d.text);
+    }
+    assert!(seen > 0);
+    for k in trace.kernels.iter().filter(|k| k.body.iter().all(|n| *n >= late)) {
+        let cuda = k.cuda.as_ref().expect("a text");
+        for (line, nodes) in &cuda.lines {
+            let text = cuda.text.lines().nth(*line as usize - 1).unwrap_or("");
+            assert!(!text.contains("//") || text.ends_with(&format!("// n{}", nodes[0])), "{text} {nodes:?}");
+        }
+    }
+}
+
+/// Bytes of a launch, of a pass, of a line and of `]time` are one number: what comes from memory once and what goes there.
+#[test]
+fn every_view_of_a_line_tells_the_same_bytes() {
+    let moved = |t: &Trace| t.kernels.iter().map(|k| k.est.r + k.est.w).sum::<u64>();
+    let mut traces = corpus();
+    let lines = [
+        ("A←0.5×300 200⍴⍳60000 ⋄ B←0.25×200 250⍴⍳50000", "A+.×B", 8 * (60_000 + 50_000 + 75_000)),
+        ("a←0.5×⍳3000 ⋄ i←?2000⍴3000", "a[i]", 8 * 2_000 + 2 * 2_000 + 8 * 2_000),
+        ("a←0.5×⍳3000", "(1↓a)+¯1↓a", 8 * (3_000 + 2_999)),
+        ("a←0.5×⍳3000", "2×5↑a", 8 * (5 + 5)),
+        ("a←0.5×⍳3000", "+/3 3⍴a", 8 * (9 + 3)),
+        ("a←0.5×⍳50 ⋄ b←50 60⍴0.5×⍳3000", "a∘.×a", 8 * (50 + 2_500)),
+        ("a←0.5×⍳3000 ⋄ m←3000⍴1 0 0", "+/m/a", 8 * 3_000 + 3_000 + 8),
+        ("a←⌽0.5×⍳3000", "a⍳2 3 4 5⍴a", 0),
+    ];
+    for (setup, line, wanted) in lines {
+        let mut s = session();
+        let names = "a A b B i m".split(' ').filter(|n| setup.contains(&format!("{n}←"))).collect::<Vec<_>>().join(" ");
+        let trace = traced(&mut s, &[setup, &names, line]);
+        if wanted > 0 {
+            assert_eq!(moved(&trace), wanted, "{line}: {:?}", trace.kernels);
+        }
+        // The same line as it runs where nobody looks: `]time`.
+        let mut heard = support::Heard::default();
+        let code = line.to_string();
+        s.handle(aplomb_ground::protocol::Request::Execute { code, name: "line".into(), silent: true }, &mut heard);
+        let spent = s.spent();
+        if spent.launches > 0 {
+            let told = s.trace_of(None).expect("a trace");
+            assert_eq!((moved(&told), told.kernels.len()), (spent.bytes, spent.launches), "{line}");
+            // One run: its time is the one that is told, and no other was made.
+            assert_eq!(told.times["launch_ms"], spent.launch_ms, "{line}");
+            assert_eq!(s.trace_of(None).expect("a trace").kernels, told.kernels, "{line}");
+        }
+        traces.push(trace);
+    }
+    for trace in traces {
+        let last = trace.segments.iter().map(|s| trace.passes[s.passes[1] as usize - 1].bytes).sum::<u64>();
+        assert_eq!(moved(&trace), last, "{}: {:?}", trace.statement, trace.kernels);
+        let bytes = aplomb_viz::figures::find("bytes").expect("a figure");
+        assert_eq!((bytes.of)(&trace), last);
+        assert!(trace.kernels.iter().all(|k| k.est.loads >= k.est.r), "{}", trace.statement);
+    }
+}

@@ -1,0 +1,15 @@
+//! The notebook from a client's side: a kernel process, real sockets, every kind of message.
+//!
+//! `running` has kernel processes, `jupyter` what they answer, `hostile` what must not end them, `trust` what a sanitiser
+//! leaves of a result, `python` the clients of others.
+
+#![cfg(feature = "jupyter")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod hostile;
+mod jupyter;
+mod python;
+mod running;
+mod trust;
