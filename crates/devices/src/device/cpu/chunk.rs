@@ -477,20 +477,25 @@ impl Frame {
             if (0..m).all(|j| *done.add(j) == 0.0) {
                 return m;
             }
-            let mut left = 0;
+            // Which elements go on, in order; before the first that is done none moves.
+            let mut stay = [0; PIECE];
+            let (mut left, mut first) = (0, m);
             for j in 0..m {
                 if *done.add(j) != 0.0 {
                     for (state, out) in out {
                         *out.add(places[j]) = *self.at[rounds.states[*state]].add(j);
                     }
-                    continue;
+                    first = first.min(j);
+                } else {
+                    (stay[left], places[left]) = (j, places[j]);
+                    left += 1;
                 }
-                places[left] = places[j];
-                for (_, reg) in &rounds.given {
-                    let own = self.own(*reg);
-                    *own.add(left) = *own.add(j);
+            }
+            for (_, reg) in &rounds.given {
+                let own = self.own(*reg);
+                for (to, from) in stay.iter().enumerate().take(left).skip(first) {
+                    *own.add(to) = *own.add(*from);
                 }
-                left += 1;
             }
             left
         }
