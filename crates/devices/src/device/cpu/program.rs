@@ -171,6 +171,7 @@ struct Lower<'a> {
     free: Vec<usize>,
     /// In a round: where its arguments are.
     args: Vec<Arg>,
+    in_round: bool,
     /// Steps to come that a loop before them has given a register.
     ahead: Vec<(usize, usize)>,
 }
@@ -178,11 +179,11 @@ struct Lower<'a> {
 /// Lowers `work`; `inputs` are its loads.
 pub fn lower(work: Work, inputs: Vec<Input>) -> Program {
     let program = Program { inputs, ..Program::default() };
-    lowered(work, program, Vec::new())
+    lowered(work, program, Vec::new(), false)
 }
 
 /// Lowers behind what a program has already; `args` are those of a round, which live to its end.
-fn lowered(work: Work, out: Program, args: Vec<Arg>) -> Program {
+fn lowered(work: Work, out: Program, args: Vec<Arg>, in_round: bool) -> Program {
     let mut left = vec![0; work.steps.len()];
     for arg in work.steps.iter().flat_map(|step| step.what.args()) {
         left[arg as usize] += 1;
@@ -190,8 +191,17 @@ fn lowered(work: Work, out: Program, args: Vec<Arg>) -> Program {
     work.stores.iter().for_each(|(v, _)| left[*v as usize] += 1);
     work.keep.iter().for_each(|(v, _)| left[*v as usize] += 1);
     left.iter_mut().take(args.len()).for_each(|n| *n += 1);
-    let mut lower =
-        Lower { work, out, at: Vec::new(), pending: Vec::new(), left, free: Vec::new(), args, ahead: Vec::new() };
+    let mut lower = Lower {
+        work,
+        out,
+        at: Vec::new(),
+        pending: Vec::new(),
+        left,
+        free: Vec::new(),
+        args,
+        in_round,
+        ahead: Vec::new(),
+    };
     for k in 0..lower.work.steps.len() {
         lower.step(k);
     }
@@ -350,7 +360,7 @@ impl Lower<'_> {
             keep: ends.map(|v| (*v, true)).collect(),
             reduced: Vec::new(),
         };
-        let mut program = lowered(work, Program { regs, ..Program::default() }, inside);
+        let mut program = lowered(work, Program { regs, ..Program::default() }, inside, true);
         if let Some(fault) = program.fault.take() {
             fault.keep_least(&mut self.out.fault);
         }
@@ -405,6 +415,10 @@ impl Lower<'_> {
             args.iter().for_each(|&a| self.test(a as usize));
         }
         let pending = args.iter().any(|&a| self.pending[a as usize]) || makes_infinity(op, step.dtype);
+        if self.in_round && row.keeps {
+            // What it keeps visible is found in its result before the round ends, and then all of the chunk is suspect.
+            args.iter().for_each(|&a| self.pending[a as usize] = false);
+        }
         let (ax, ay) = (self.at[x], second);
         args.iter().for_each(|&a| self.used(a as usize));
         let reg = self.reg();

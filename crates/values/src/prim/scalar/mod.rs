@@ -77,8 +77,10 @@ pub fn not_whole(what: &str, x: f64) -> Error {
 #[inline]
 pub fn place(x: f64, origin: f64, extent: usize, ct: f64) -> Result<usize, Fail> {
     let at = x - origin;
-    match at >= 0.0 && at < extent as f64 && at == at.trunc() {
-        true => Ok(at as usize),
+    // By way of i64, which is an instruction; a rounding would be a call.
+    let whole = at as i64;
+    match whole as f64 == at && (0..extent as i64).contains(&whole) {
+        true => Ok(whole as usize),
         false => near_place(x, origin, extent, ct),
     }
 }
