@@ -12,7 +12,7 @@ pub mod tiling;
 mod traffic;
 
 pub use math::{Math, Order};
-pub use traffic::Traffic;
+pub use traffic::{Traffic, product};
 
 use aplomb_values::array::{DType, Shape};
 use aplomb_values::body::{self, Rounds};

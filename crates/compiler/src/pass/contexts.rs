@@ -6,6 +6,7 @@
 use super::schedule::{Group, Why};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Interrupt;
+use aplomb_plans::plan::product;
 use aplomb_values::dag::{Dag, Node, NodeId, Read};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -219,8 +220,4 @@ pub fn argument(dag: &Dag, at: NodeId, k: usize, read: &Rc<Read>, extents: &[usi
 /// The extents of a group's loop.
 pub fn extents(groups: &[Group], group: usize, after: bool) -> Vec<usize> {
     if after { groups[group].outer.to_vec() } else { groups[group].domain.to_vec() }
-}
-
-pub fn product(extents: &[usize]) -> u64 {
-    extents.iter().fold(1u64, |n, &d| n.saturating_mul(d as u64))
 }

@@ -509,7 +509,7 @@ fn explain(work: &mut Work, schedule: &Schedule) {
             ),
             Why::Consumer => {
                 let Node::Reduce { src, op, .. } = work.dag.node(*at) else {
-                    let consumed = cost::Cost::store(super::contexts::product(work.dag.domain(*at)), 0, size);
+                    let consumed = cost::Cost::store(aplomb_plans::plan::product(work.dag.domain(*at)), 0, size);
                     let text = format!("{name} needs more of its argument than one place, so its result is stored");
                     let about = About { at: *at, what: "keep", reason: "consumer", row: "ACC-05", switch: "" };
                     let over = Choice { name: "inline", cost: consumed };

@@ -7,7 +7,6 @@
 //! What each choice loads is counted: read for read, by the rule of 2010 (in the block, else from memory) and with a
 //! halo.
 
-use super::contexts::product;
 use super::cost::{Cost, READ_NS};
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::schedule::Group;
@@ -15,6 +14,7 @@ use super::work::Work;
 use super::{find, tile};
 use aplomb_ground::error::{Result, bytes};
 use aplomb_plans::plan::Kind;
+use aplomb_plans::plan::product;
 use aplomb_plans::plan::tiling::{POINTS, Single, single};
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{NodeId, Read};

@@ -541,7 +541,7 @@ fn finished(dag: &Dag, keep: BTreeMap<NodeId, Why>, groups: Vec<Group>, contexts
     }
     let loaded: BTreeSet<NodeId> = contexts.loads().iter().map(|l| l.at).collect();
     for (at, why) in &keep {
-        let domain = super::contexts::product(dag.domain(*at));
+        let domain = aplomb_plans::plan::product(dag.domain(*at));
         flops = flops.saturating_add(domain.saturating_mul(dag.node(*at).cost().1));
         if *why != Why::Consumer || loaded.contains(at) {
             bytes = bytes.saturating_add(dag.elements(*at).saturating_mul(dag.dtype(*at).size() as u64));

@@ -40,19 +40,12 @@ impl Eval<'_> {
             Does::Scalar(op) => match y.data() {
                 Data::Num(a) if !self.cx.sys.settings.div => self.cx.number1(op, *a),
                 // What is complex or nested is no node.
-                _ => {
-                    let looks = self.looks(|| many(y));
-                    let z = self.cx.map1(op, y)?;
-                    self.tell_interpreted(looks, &z);
-                    Ok(z)
-                }
+                _ => self.told(|| many(y), |ev| ev.cx.map1(op, y)),
             },
             Does::One(f) => {
                 once_for_all(p, m, &[y])?;
-                let looks = self.looks(|| if FREE.0.contains(p.glyph) { 0 } else { y.len() });
-                let z = f(&mut self.cx, y, axis)?;
-                self.tell_interpreted(looks, &z);
-                Ok(z)
+                let elements = || if FREE.0.contains(p.glyph) { 0 } else { y.len() };
+                self.told(elements, |ev| f(&mut ev.cx, y, axis))
             }
             _ => Err(nonce(format!("monadic {}", p.glyph))),
         }
@@ -68,12 +61,7 @@ impl Eval<'_> {
         match m.does {
             Does::Scalar(op) => match (x.data(), y.data(), axis) {
                 (Data::Num(a), Data::Num(b), None) if !self.cx.sys.settings.div => self.cx.number2(op, *a, *b),
-                (_, _, None) => {
-                    let looks = self.looks(|| many(x).max(many(y)));
-                    let z = self.cx.map2(op, x, y)?;
-                    self.tell_interpreted(looks, &z);
-                    Ok(z)
-                }
+                (_, _, None) => self.told(|| many(x).max(many(y)), |ev| ev.cx.map2(op, x, y)),
                 (_, _, Some(k)) => {
                     let (x, y) = self.along_axes(x, y, k)?;
                     self.cx.map2(op, &x, &y)
@@ -81,10 +69,8 @@ impl Eval<'_> {
             },
             Does::Two(f) => {
                 once_for_all(p, m, &[x, y])?;
-                let looks = self.looks(|| if FREE.1.contains(p.glyph) { 0 } else { x.len().max(y.len()) });
-                let z = f(&mut self.cx, x, y, axis)?;
-                self.tell_interpreted(looks, &z);
-                Ok(z)
+                let elements = || if FREE.1.contains(p.glyph) { 0 } else { x.len().max(y.len()) };
+                self.told(elements, |ev| f(&mut ev.cx, x, y, axis))
             }
             _ => Err(nonce(format!("dyadic {}", p.glyph))),
         }
@@ -96,6 +82,18 @@ impl Eval<'_> {
         let least = if self.cx.sys.record_all { 0 } else { SMALL };
         let n = elements();
         if n > least { self.cx.place().map(|place| (place, n)) } else { None }
+    }
+
+    /// Runs a function on so many elements, and tells of it if it recorded nothing.
+    fn told(
+        &mut self,
+        elements: impl FnOnce() -> usize,
+        run: impl FnOnce(&mut Self) -> Result<Array>,
+    ) -> Result<Array> {
+        let looks = self.looks(elements);
+        let z = run(self)?;
+        self.tell_interpreted(looks, &z);
+        Ok(z)
     }
 
     /// Tells of a function that gave a value and recorded nothing.
@@ -180,10 +178,8 @@ impl Eval<'_> {
         match p.operator.as_ref().map(|m| (m.does, m.axis)) {
             Some((Does::Operator(_), false)) if axis.is_some() => Err(syntax(format!("{} takes no axis", p.glyph))),
             Some((Does::Operator(run), _)) => {
-                let looks = self.looks(|| x.map_or(0, Array::len).max(y.len()));
-                let z = run(self, operands, x, y, axis)?;
-                self.tell_interpreted(looks, &z);
-                Ok(z)
+                let elements = || x.map_or(0, Array::len).max(y.len());
+                self.told(elements, |ev| run(ev, operands, x, y, axis))
             }
             _ => Err(nonce(p.glyph)),
         }

@@ -89,6 +89,14 @@ pub struct Sys {
     pub error: Option<Rc<aplomb_ground::error::Error>>,
 }
 
+impl Sys {
+    /// What holds within a statement alone.
+    pub fn reset(&mut self) {
+        self.tape.reset();
+        (self.scope, self.one_by_one) = (Scope::default(), false);
+    }
+}
+
 pub struct Cx<'h> {
     pub host: &'h mut dyn Host,
     pub sys: &'h mut Sys,

@@ -4,7 +4,6 @@ use super::cx::{Cx, Screen, Settings, Sys, View};
 use super::force::UNREAD;
 use super::host::Host;
 use super::run::{At, Eval, Outcome, Store};
-use super::scope::Scope;
 use super::tape::Mark;
 use super::value::{Func, Value};
 use crate::eval::env::Globals;
@@ -151,10 +150,9 @@ impl Interp {
 
     pub fn restore(&mut self, to: &Snapshot) {
         self.store.globals = to.globals.clone();
-        // Cells written meanwhile keep their numbers, and so does the tape.
-        let tape = std::mem::take(&mut self.sys.tape);
+        let written = self.sys.tape.mark();
         self.sys = to.sys.clone();
-        self.sys.tape = tape;
+        self.sys.tape.number_from(written);
     }
 
     fn statements(&mut self, source: &Arc<Source>, host: &mut dyn Host, keep: bool) -> Result<Option<Array>> {
@@ -238,8 +236,7 @@ impl<'a> Statement<'a> {
     fn begin(store: &'a mut Store, sys: &'a mut Sys, place: &Place) -> Self {
         store.reset();
         store.journal.clear();
-        sys.tape.reset();
-        (sys.scope, sys.one_by_one) = (Scope::default(), false);
+        sys.reset();
         let before = Some(Before {
             settings: sys.settings.clone(),
             screen: sys.screen.clone(),
@@ -260,8 +257,7 @@ impl<'a> Statement<'a> {
 impl Drop for Statement<'_> {
     fn drop(&mut self) {
         self.store.reset();
-        self.sys.tape.reset();
-        (self.sys.scope, self.sys.one_by_one) = (Scope::default(), false);
+        self.sys.reset();
         let journal = std::mem::take(&mut self.store.journal);
         let Some(before) = self.before.take() else { return };
         for (sym, old) in journal.into_iter().rev() {

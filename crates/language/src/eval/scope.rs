@@ -68,28 +68,28 @@ impl Scope {
         self.cell_by_cell
     }
 
-    fn inner(&self, kind: Inside) -> Scope {
-        let mut inner = self.clone();
+    /// Goes inside; what was outside, to be set back.
+    fn enter(&mut self, kind: Inside) -> Scope {
+        let outer = self.clone();
         match kind {
-            Inside::Frame => inner.frames += 1,
-            Inside::Branch(condition) => inner.conditions.push(condition),
+            Inside::Frame => self.frames += 1,
+            Inside::Branch(condition) => self.conditions.push(condition),
             Inside::LoopBody => {
-                inner.frames += 1;
-                inner.round = true;
-                inner.conditions.clear();
+                self.frames += 1;
+                self.round = true;
+                self.conditions.clear();
             }
-            Inside::CellByCell => inner.cell_by_cell = true,
-            Inside::Unconditional => inner.conditions.clear(),
+            Inside::CellByCell => self.cell_by_cell = true,
+            Inside::Unconditional => self.conditions.clear(),
         }
-        inner
+        outer
     }
 }
 
 impl Cx<'_> {
     /// Runs in an inner scope.
     pub fn within<T>(&mut self, kind: Inside, run: impl FnOnce(&mut Self) -> T) -> T {
-        let inner = self.sys.scope.inner(kind);
-        let outer = std::mem::replace(&mut self.sys.scope, inner);
+        let outer = self.sys.scope.enter(kind);
         let done = run(self);
         self.sys.scope = outer;
         done
@@ -104,8 +104,7 @@ pub fn is_final(e: &Error) -> bool {
 impl Eval<'_> {
     /// Runs in an inner scope.
     pub fn inside<T>(&mut self, kind: Inside, run: impl FnOnce(&mut Self) -> T) -> T {
-        let inner = self.cx.sys.scope.inner(kind);
-        let outer = std::mem::replace(&mut self.cx.sys.scope, inner);
+        let outer = self.cx.sys.scope.enter(kind);
         let done = run(self);
         self.cx.sys.scope = outer;
         done

@@ -55,6 +55,11 @@ impl Tape {
         Mark(self.written)
     }
 
+    /// Goes on behind the mark: cells that were written meanwhile, on a tape that is gone, keep their numbers.
+    pub fn number_from(&mut self, mark: Mark) {
+        self.written = mark.0;
+    }
+
     /// What was written behind the mark is no part of the statement.
     pub fn roll_back(&mut self, to: Mark) {
         self.checks.retain(|c| !to.is_before(c));

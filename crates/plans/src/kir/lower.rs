@@ -366,13 +366,19 @@ impl Lowering<'_> {
 
     /// A value that fails nowhere but where the step counts.
     fn where_wanted(&mut self, step: &Step, text: Expr, axes: &[String]) -> Result<Expr> {
-        Ok(match step.from.guard {
-            Some(g) if text.contains("Bad{") => {
-                let tests = self.launch.guards[g as usize].clone();
-                format!("({} ? {text} : 0.0)", self.holds(&tests, axes)?)
-            }
-            _ => text,
+        if !text.contains("Bad{") {
+            return Ok(text);
+        }
+        Ok(match self.counts_where(step, axes)? {
+            Some(holds) => format!("({holds} ? {text} : 0.0)"),
+            None => text,
         })
+    }
+
+    /// The condition under which a step counts; None: everywhere.
+    fn counts_where(&mut self, step: &Step, axes: &[String]) -> Result<Option<Expr>> {
+        let tests = step.from.guard.map(|g| self.launch.guards[g as usize].clone());
+        tests.map(|tests| self.holds(&tests, axes)).transpose()
     }
 
     fn operation(
@@ -523,13 +529,10 @@ impl Lowering<'_> {
         let (name, to) = (format!("r{id}_"), self.number('m', Type::U64, f64::from(rounds.count)));
         body.out.push(Stmt::For { name, from: "0".into(), to, step: "1".into(), body: inner.out });
         if rounds.until.is_some() {
-            let fails = format!("fail({bad})");
-            let fails = match step.from.guard {
-                Some(g) => {
-                    let tests = self.launch.guards[g as usize].clone();
-                    Stmt::If(self.holds(&tests, at.axes)?, vec![Stmt::Do(fails)])
-                }
-                None => Stmt::Do(fails),
+            let fails = Stmt::Do(format!("fail({bad})"));
+            let fails = match self.counts_where(step, at.axes)? {
+                Some(holds) => Stmt::If(holds, vec![fails]),
+                None => fails,
             };
             body.out.push(Stmt::If(format!("{done} == 0.0"), vec![fails]));
         }

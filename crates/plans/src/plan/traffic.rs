@@ -66,6 +66,7 @@ impl Plan {
     }
 }
 
-fn product(shape: &[usize]) -> u64 {
+/// The points of a loop with these extents, as many as 64 bits can tell.
+pub fn product(shape: &[usize]) -> u64 {
     shape.iter().fold(1u64, |n, &d| n.saturating_mul(d as u64))
 }

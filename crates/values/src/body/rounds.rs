@@ -66,8 +66,8 @@ impl Rounds {
         if work.next().is_none() { first } else { None }
     }
 
-    /// One element through all rounds: what all arguments are after them, the states first. `fail` is told of an operation without a result, which goes on as 0, and of an
-    /// end that does not come.
+    /// One element through all rounds: what all arguments are after them, the states first. `fail` is told of an
+    /// operation without a result, which goes on as 0, and of an end that does not come.
     pub fn run(&self, args: &[f64], fail: &mut dyn FnMut(Fail)) -> Vec<f64> {
         let mut values = Vec::with_capacity(self.steps.len());
         values.extend_from_slice(args);

@@ -25,23 +25,20 @@ impl<A> Node<A> {
     pub fn fails(&self, own: &Meta, of: impl Fn(&A) -> Known) -> Fails {
         // An integer whose interval is known cannot overflow.
         let ranged = own.dtype.is_integer() && own.range.is_some();
-        let all = || self.inputs().iter().map(&of);
-        let bools = |from: usize| all().skip(from).all(|k| k.dtype == DType::Bool);
-        let on = |op: Op, from: usize| {
-            let nonzero = all().nth(from + 1).is_some_and(|k| k.nonzero);
-            op.fails_on(On { bools: bools(from), ranged, nonzero })
+        let on = |op: Op, args: &[A]| {
+            let bools = args.iter().all(|a| of(a).dtype == DType::Bool);
+            op.fails_on(On { bools, ranged, nonzero: args.get(1).is_some_and(|a| of(a).nonzero) })
         };
         match self {
-            Node::Map { op, .. } => on(*op, 0),
-            Node::Reduce { op, .. } | Node::Scan { op, .. } => {
-                op.fails_on(On { bools: bools(0), ranged, nonzero: false })
-            }
+            Node::Map { op, args, .. } => on(*op, args),
+            Node::Reduce { op, src, .. } | Node::Scan { op, src, .. } => on(*op, std::slice::from_ref(src)),
             // A place may lie beyond its axis.
             Node::Gather { .. } => Fails::Hard,
             Node::Loop { body, .. } => of_rounds(body),
-            Node::Whole { what, .. } => match what {
+            Node::Whole { what, args } => match what {
                 Whole::Fold { body, .. } => of_rounds(body),
-                Whole::Segmented { op } => op.fails_on(On { bools: bools(1), ranged, nonzero: false }),
+                // Behind the bounds, which are held, the vector.
+                Whole::Segmented { op } => on(*op, &args[what.held()..]),
                 // Places are looked at when it is recorded.
                 Whole::Scatter { combine, .. } => combine.map_or(Fails::Never, |(op, _)| op.row().fails),
                 Whole::Lib { .. } => Fails::Never,

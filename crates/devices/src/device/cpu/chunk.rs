@@ -392,23 +392,23 @@ impl Frame {
     fn rounds(&mut self, env: &Env, rounds: &Rounds, n: usize) -> bool {
         let mut inner = self.inner.take().unwrap_or_default();
         // Behind the program's registers a next value for each state, and which elements are done.
-        let (own, states) = (rounds.program.regs, rounds.states.len());
+        let (own, states) = (rounds.program.regs, rounds.body.next.len());
         inner.reset_for(own + states + 1, PIECE);
         let inside = Env { program: &rounds.program, steps: &rounds.steps, sinks: &[], ..*env };
-        let numbers: Vec<f64> = rounds.given.iter().map(|(from, _)| number(*from)).collect();
-        let from = self.operands(rounds.given.iter().map(|g| g.0), &numbers);
+        let numbers: Vec<f64> = rounds.given.iter().copied().map(number).collect();
+        let from = self.operands(rounds.given.iter().copied(), &numbers);
         let out: Vec<(usize, *mut f64)> = rounds.wanted.iter().map(|(state, reg)| (*state, self.own(*reg))).collect();
         let kept = &rounds.program.kept;
         // A next value that is a state must be read before it is overwritten.
-        let swaps = kept[..states].iter().any(|k| rounds.states.contains(k));
+        let swaps = kept[..states].iter().any(|reg| *reg < states);
         let until = kept.get(states);
         let mut places = [0; PIECE];
         let mut fine = true;
         for at in (0..n).step_by(PIECE) {
             let mut m = PIECE.min(n - at);
             places.iter_mut().enumerate().for_each(|(j, place)| *place = at + j);
-            for ((_, to), (source, each)) in rounds.given.iter().zip(&from) {
-                let to = inner.own(*to);
+            for (to, (source, each)) in from.iter().enumerate() {
+                let to = inner.own(to);
                 for j in 0..m {
                     // SAFETY: a register inside holds a piece; operands hold n (a number its one).
                     unsafe { *to.add(j) = *source.add((at + j) * each) };
@@ -422,11 +422,11 @@ impl Frame {
                 if let Some(until) = until {
                     inner.copy(*until, own + states, m);
                 }
-                for (k, (next, state)) in kept.iter().zip(&rounds.states).enumerate() {
-                    inner.copy(*next, if swaps { own + k } else { *state }, m);
+                for (state, next) in kept[..states].iter().enumerate() {
+                    inner.copy(*next, if swaps { own + state } else { state }, m);
                 }
-                for (k, state) in rounds.states.iter().enumerate().filter(|_| swaps) {
-                    inner.copy(own + k, *state, m);
+                for state in 0..if swaps { states } else { 0 } {
+                    inner.copy(own + state, state, m);
                 }
                 if until.is_none() {
                     continue;
@@ -442,7 +442,7 @@ impl Frame {
                 // SAFETY: as above, and the result holds n.
                 None if fine => unsafe {
                     for (state, out) in &out {
-                        std::ptr::copy_nonoverlapping(inner.at[rounds.states[*state]], out.add(at), m);
+                        std::ptr::copy_nonoverlapping(inner.at[*state], out.add(at), m);
                     }
                 },
                 None => {}
@@ -458,7 +458,7 @@ impl Frame {
     /// Copies m numbers of one register to another, which is its own from now on.
     fn copy(&mut self, from: usize, to: usize, m: usize) {
         let (from, to) = (self.at[from], self.own(to));
-        // SAFETY: a register holds m numbers, and two of them do not overlap.
+        // SAFETY: a register holds m numbers; two registers do not overlap, and both may be one.
         unsafe { std::ptr::copy(from, to, m) };
     }
 
@@ -483,7 +483,7 @@ impl Frame {
             for j in 0..m {
                 if *done.add(j) != 0.0 {
                     for (state, out) in out {
-                        *out.add(places[j]) = *self.at[rounds.states[*state]].add(j);
+                        *out.add(places[j]) = *self.at[*state].add(j);
                     }
                     first = first.min(j);
                 } else {
@@ -491,8 +491,8 @@ impl Frame {
                     left += 1;
                 }
             }
-            for (_, reg) in &rounds.given {
-                let own = self.own(*reg);
+            for reg in 0..rounds.given.len() {
+                let own = self.own(reg);
                 for (to, from) in stay.iter().enumerate().take(left).skip(first) {
                     *own.add(to) = *own.add(*from);
                 }

@@ -79,14 +79,12 @@ pub enum Do {
 pub struct Rounds {
     /// The arguments, for the scalar meaning.
     pub args: Vec<Arg>,
-    /// Those that are registers inside: where they come from, and which.
-    pub given: Vec<(Arg, usize)>,
+    /// The arguments that are registers inside, by their numbers there: the states, then others. Where each comes from.
+    pub given: Vec<Arg>,
     /// It keeps each state's value after a round, and then the end, if there is one.
     pub program: Program,
     /// What the program was lowered from.
     pub steps: Vec<Step>,
-    /// The registers of the states.
-    pub states: Vec<usize>,
     pub body: Arc<Body>,
     /// Which states are wanted after all rounds, and in which registers outside.
     pub wanted: Vec<(usize, usize)>,
@@ -270,8 +268,7 @@ impl Lower<'_> {
                 [*cond, *yes, *no].iter().for_each(|&a| self.test(a as usize));
                 // A register of its own, none of the operands', so that whole vectors are chosen at once.
                 let reg = self.reg();
-                let (spare, args) = self.taken(&[*cond, *yes, *no]);
-                self.free.push(spare);
+                let args = self.operands(&[*cond, *yes, *no]);
                 self.push(k, reg, Do::Select { cond: args[0], yes: args[1], no: args[2] });
                 (Arg::Reg(reg), false)
             }
@@ -328,24 +325,29 @@ impl Lower<'_> {
         self.stores(k);
     }
 
-    /// The operands as they are, used now, and a register for what is made of them.
-    fn taken(&mut self, args: &[ValueId]) -> (usize, Vec<Arg>) {
+    /// The operands as they are, used now.
+    fn operands(&mut self, args: &[ValueId]) -> Vec<Arg> {
         let at = args.iter().map(|a| self.at[*a as usize]).collect();
         args.iter().for_each(|a| self.used(*a as usize));
         self.out.ns += 0.15;
+        at
+    }
+
+    /// The same, and a register for what is made of them, which may be one of theirs.
+    fn taken(&mut self, args: &[ValueId]) -> (usize, Vec<Arg>) {
+        let at = self.operands(args);
         (self.reg(), at)
     }
 
     /// One round as a program on pieces. What is the same everywhere outside is a number inside, if it is no state.
     fn rounds(&mut self, args: Vec<Arg>, body: &Arc<Body>, from: &Origin) -> Rounds {
-        let (states, mut regs) = (body.next.len(), 0);
+        let states = body.next.len();
         let mut given = Vec::new();
         let place = |(k, arg): (usize, &Arg)| match arg {
             Arg::One(x) if k >= states => Arg::One(*x),
             _ => {
-                given.push((*arg, regs));
-                regs += 1;
-                Arg::Reg(regs - 1)
+                given.push(*arg);
+                Arg::Reg(given.len() - 1)
             }
         };
         let inside: Vec<Arg> = args.iter().enumerate().map(place).collect();
@@ -360,14 +362,13 @@ impl Lower<'_> {
             keep: ends.map(|v| (*v, true)).collect(),
             reduced: Vec::new(),
         };
-        let mut program = lowered(work, Program { regs, ..Program::default() }, inside, true);
+        let mut program = lowered(work, Program { regs: given.len(), ..Program::default() }, inside, true);
         if let Some(fault) = program.fault.take() {
             fault.keep_least(&mut self.out.fault);
         }
         self.out.broken |= program.broken;
         self.out.ns += program.ns * f64::from(body.expected());
-        let states = (0..states).collect();
-        Rounds { args, given, program, steps, states, body: body.clone(), wanted: Vec::new() }
+        Rounds { args, given, program, steps, body: body.clone(), wanted: Vec::new() }
     }
 
     fn load(&mut self, k: usize, input: usize) -> (Arg, bool) {

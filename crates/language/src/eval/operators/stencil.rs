@@ -5,10 +5,11 @@
 
 use super::function;
 use crate::eval::run::Eval;
+use crate::eval::scope::is_final;
 use crate::eval::value::Operand;
 use crate::functions::cells;
 use crate::functions::shape::Axis;
-use aplomb_ground::error::{Kind, Result, domain, length, rank};
+use aplomb_ground::error::{Result, domain, length, rank};
 use aplomb_values::array::{Array, Shape, advance, checked_elements, elements, strides};
 use aplomb_values::prim::moves::gather;
 
@@ -144,7 +145,7 @@ pub fn mixed_results<'h>(
     if elements(frame) == 0 {
         let one = match trial(ev).and_then(|a| ev.cx.ready(&a, "mix")) {
             Ok(a) => a,
-            Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::Internal | Kind::Exit) => return Err(e),
+            Err(e) if is_final(&e) => return Err(e),
             Err(_) => Array::num(0.0),
         };
         return cells::mixed(&mut ev.cx, frame, &[one], true);

@@ -19,6 +19,27 @@ fn same(pairs: impl IntoIterator<Item = (String, String)> + Send + 'static) {
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong[..wrong.len().min(20)].join("\n"));
 }
 
+/// A workspace that is set back forgets what was written meanwhile and may fail.
+#[test]
+fn what_a_restored_workspace_has_not_written_does_not_fail_in_it() {
+    let said = with_stack(|| {
+        let (mut interp, mut host) = (crate::eval::Interp::new(), crate::testing::Host::default());
+        let mut execute = |interp: &mut crate::eval::Interp, line: &str| {
+            interp
+                .execute(&aplomb_ground::span::Source::new("test", line), &mut host)
+                .map_err(|e| e.parts().says.clone())
+        };
+        let before = interp.snapshot();
+        assert_eq!(execute(&mut interp, "z←1÷0,⍳2000"), Ok(()));
+        let failing = interp.snapshot();
+        interp.restore(&before);
+        let afterwards = execute(&mut interp, "⎕←5");
+        interp.restore(&failing);
+        (afterwards, execute(&mut interp, "⎕←6").is_err())
+    });
+    assert_eq!(said, (Ok(()), true));
+}
+
 /// `f/x g¨y` for each row x of X and each column y of Y.
 #[test]
 fn inner_products_are_what_their_definition_says() {
