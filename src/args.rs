@@ -1,5 +1,5 @@
-//! The command line's words as types: forms, flags, options. Who acts on them stands in `cli`; who is called by it gets
-//! these, so that nobody imports the one that calls.
+//! The command line's words as types: forms, flags, options. Who acts on them stands in `cli`; who
+//! is called by it gets these, so that nobody imports the one that calls.
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
@@ -25,13 +25,20 @@ pub struct Global {
     #[arg(long, global = true, value_name = "N", value_parser = count)]
     pub threads: Option<usize>,
     /// Changes a limit; `)limits` lists them
-    #[arg(long, global = true, value_name = "NAME=VALUE", value_delimiter = ',', value_parser = setting)]
+    #[arg(
+        long, global = true, value_name = "NAME=VALUE", value_delimiter = ',',
+        value_parser = setting
+    )]
     pub limit: Vec<(String, f64)>,
     /// Switches compiler passes off; `--off list` prints their names
     #[arg(long, global = true, value_name = "NAME", value_delimiter = ',')]
     pub off: Vec<String>,
-    /// The pipeline of that name: all, acl2006, bas2008, acc2013, bar2010; alone, `trace` prints a table, pass by pass
-    #[arg(long, global = true, value_name = "PRESET", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    /// The pipeline of that name: all, acl2006, bas2008, acc2013, bar2010; alone, `trace` prints a
+    /// table, pass by pass
+    #[arg(
+        long, global = true, value_name = "PRESET", num_args = 0..=1, require_equals = true,
+        default_missing_value = ""
+    )]
     pub passes: Option<String>,
     /// The legality rules of 2006 for what lies outside of an array, in any pipeline
     #[arg(long, global = true)]
@@ -40,7 +47,10 @@ pub struct Global {
     #[arg(long, global = true, value_name = "HOW", value_parser = ["cost"])]
     pub dup: Option<String>,
     /// Where launches run
-    #[arg(long, global = true, value_name = "DEVICE", value_parser = ["auto", "cpu", "cuda"], default_value = "auto")]
+    #[arg(
+        long, global = true, value_name = "DEVICE", value_parser = ["auto", "cpu", "cuda"],
+        default_value = "auto"
+    )]
     pub device: String,
     /// Pictures in ASCII
     #[arg(long, global = true)]
@@ -48,13 +58,20 @@ pub struct Global {
     /// Files that programs may read and write: those in a folder, or none
     #[arg(long, global = true, value_name = "DIR|none")]
     pub files: Option<String>,
-    /// How a GPU computes: `strict` gives the CPU's bits; `fast` takes CUDA's own functions, rounds × and + once and adds
-    /// products of f32 in f32, and `why` says how far results may be apart. The CPU computes as ever
-    #[arg(long, global = true, value_name = "MATH", value_parser = ["strict", "fast"], default_value = "strict")]
+    /// How a GPU computes: `strict` gives the CPU's bits; `fast` takes CUDA's own functions, rounds
+    /// × and + once and adds products of f32 in f32, and `why` says how far results may be apart.
+    /// The CPU computes as ever
+    #[arg(
+        long, global = true, value_name = "MATH", value_parser = ["strict", "fast"],
+        default_value = "strict"
+    )]
     pub math: String,
-    /// The order of folds: `repeatable` gives the same bits in every run; with `any` a GPU adds sums by places as its threads
-    /// come
-    #[arg(long, global = true, value_name = "ORDER", value_parser = ["repeatable", "any"], default_value = "repeatable")]
+    /// The order of folds: `repeatable` gives the same bits in every run; with `any` a GPU adds
+    /// sums by places as its threads come
+    #[arg(
+        long, global = true, value_name = "ORDER", value_parser = ["repeatable", "any"],
+        default_value = "repeatable"
+    )]
     pub reduce: String,
 }
 
@@ -137,7 +154,8 @@ pub struct DotArgs {
 pub struct ExplainArgs {
     #[command(flatten)]
     pub input: Input,
-    /// A node (n5, a name), a launch (k0), a pass, or a question: launches kept recomputed shared fused bytes evaluations
+    /// A node (n5, a name), a launch (k0), a pass, or a question: launches kept recomputed shared
+    /// fused bytes evaluations
     #[arg(long, value_name = "WHAT")]
     pub why: Option<String>,
 }
@@ -217,7 +235,8 @@ impl BenchArgs {
 pub struct TuiArgs {
     /// A program; Black-Scholes without
     pub file: Option<PathBuf>,
-    /// Shows what a running notebook compiles: its connection file, or what stands in its name behind kernel-
+    /// Shows what a running notebook compiles: its connection file, or what stands in its name
+    /// behind kernel-
     #[arg(long, value_name = "CONNECTION", conflicts_with = "file")]
     pub existing: Option<PathBuf>,
 }
@@ -321,7 +340,9 @@ pub enum Command {
 /// A count; `2e7` is one.
 fn count(text: &str) -> Result<usize, String> {
     let number = text.parse::<f64>().ok().filter(|x| x.fract() == 0.0 && (1.0..=1e15).contains(x));
-    number.map(|x| x as usize).ok_or_else(|| "a whole number of at least 1, such as 4 or 2e7".into())
+    number
+        .map(|x| x as usize)
+        .ok_or_else(|| "a whole number of at least 1, such as 4 or 2e7".into())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -1,6 +1,8 @@
-//! `aplomb eval --batch`: one JSON request a line, one answer a line, a fresh workspace each (LANGUAGE §9).
+//! `aplomb eval --batch`: one JSON request a line, one answer a line, a fresh workspace each
+//! (LANGUAGE §9).
 //!
-//! Always: every line is answered before the next is read, also one that is no request. Never: an end because of one.
+//! Always: every line is answered before the next is read, also one that is no request. Never: an
+//! end because of one.
 
 use crate::front::{Settings, on_session, plain, print};
 use crate::script::Pieces;
@@ -98,7 +100,9 @@ fn answer(session: &mut Session, settings: &Settings, line: &[u8]) -> Value {
     if heard.error.is_none() && !heard.over {
         session.finish(&mut heard);
     }
-    let error = heard.error.map(|e| json!({ "kind": e.name, "span": e.span.map(|(a, b)| [a, b]), "says": e.says }));
+    let error = heard
+        .error
+        .map(|e| json!({ "kind": e.name, "span": e.span.map(|(a, b)| [a, b]), "says": e.says }));
     json!({ "id": id, "ok": error.is_none(), "display": heard.display, "error": error })
 }
 
@@ -114,10 +118,13 @@ fn fresh(session: &mut Session, settings: &Settings) {
 
 /// The id and the lines. Errors: the id, if there was one, and what is wrong.
 fn request(line: &[u8]) -> Result<(Value, Vec<String>), (Value, String)> {
-    let value: Value = serde_json::from_slice(line).map_err(|e| (Value::Null, format!("this is no JSON: {e}")))?;
+    let value: Value =
+        serde_json::from_slice(line).map_err(|e| (Value::Null, format!("this is no JSON: {e}")))?;
     let id = value.get("id").cloned().unwrap_or(Value::Null);
     let lines = value.get("lines").and_then(Value::as_array);
-    let lines = lines.and_then(|all| all.iter().map(|l| l.as_str().map(String::from)).collect::<Option<Vec<_>>>());
+    let lines = lines.and_then(|all| {
+        all.iter().map(|l| l.as_str().map(String::from)).collect::<Option<Vec<_>>>()
+    });
     match lines {
         Some(lines) => Ok((id, lines)),
         None => Err((id, "a request is {\"id\":…,\"lines\":[\"text\",…]}".into())),

@@ -30,9 +30,8 @@ fn run(words: Vec<String>) -> i32 {
         return 0;
     }
     let watched = match &cli {
-        Cli { command: Some(Command::Run { file, how }), .. } | Cli { command: None, file: Some(file), how, .. } => {
-            how.watch.then(|| file.clone())
-        }
+        Cli { command: Some(Command::Run { file, how }), .. }
+        | Cli { command: None, file: Some(file), how, .. } => how.watch.then(|| file.clone()),
         _ => None,
     };
     if let Some(file) = watched {
@@ -53,15 +52,23 @@ fn run(words: Vec<String>) -> i32 {
         strict: cli.global.strict_2006,
         dup_by_cost: cli.global.dup.is_some(),
     };
-    let settings = Settings::new(cli.global.threads, &cli.global.limit, cli.global.off, pipeline, cli.global.ascii);
+    let settings = Settings::new(
+        cli.global.threads,
+        &cli.global.limit,
+        cli.global.off,
+        pipeline,
+        cli.global.ascii,
+    );
     // clap has seen that they are among its words; whether these are all known here, nobody has.
     let unknown = |option: &str, word: &str| format!("{option} {word} is not known");
-    let device = Wanted::named(&cli.global.device).ok_or_else(|| unknown("--device", &cli.global.device));
+    let device =
+        Wanted::named(&cli.global.device).ok_or_else(|| unknown("--device", &cli.global.device));
     let math = Math::named(&cli.global.math).ok_or_else(|| unknown("--math", &cli.global.math));
-    let order = Order::named(&cli.global.reduce).ok_or_else(|| unknown("--reduce", &cli.global.reduce));
-    let settings = match settings
-        .and_then(|own| Ok(Settings { reach: reach?, device: device?, math: math?, order: order?, ..own }))
-    {
+    let order =
+        Order::named(&cli.global.reduce).ok_or_else(|| unknown("--reduce", &cli.global.reduce));
+    let settings = match settings.and_then(|own| {
+        Ok(Settings { reach: reach?, device: device?, math: math?, order: order?, ..own })
+    }) {
         Ok(settings) => settings,
         Err(says) => {
             eprintln!("aplomb: {says}");
@@ -71,12 +78,15 @@ fn run(words: Vec<String>) -> i32 {
     match (cli.command, cli.file) {
         (Some(command), _) => dispatch(command, settings, &said),
         (None, Some(file)) => script::run(settings, file, cli.how.args, cli.how.trace),
-        (None, None) if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() => repl::run(settings),
+        (None, None) if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() => {
+            repl::run(settings)
+        }
         (None, None) => script::piped(settings),
     }
 }
 
-/// What was asked for and would change nothing, as a sentence. `said` are the options of all forms as they were given.
+/// What was asked for and would change nothing, as a sentence. `said` are the options of all forms
+/// as they were given.
 fn idle(cli: &Cli, said: &[String]) -> Option<String> {
     if cli.command.is_some() || cli.file.is_none() {
         let own = [("--watch", cli.how.watch), ("--trace", cli.how.trace.is_some())];
@@ -84,7 +94,8 @@ fn idle(cli: &Cli, said: &[String]) -> Option<String> {
             return Some(format!("{name} needs a program: aplomb {name} … FILE"));
         }
     }
-    let lone = cli.global.passes.as_deref() == Some("") && !matches!(cli.command, Some(Command::Trace(_)));
+    let lone =
+        cli.global.passes.as_deref() == Some("") && !matches!(cli.command, Some(Command::Trace(_)));
     if lone {
         return Some("--passes needs a pipeline's name here; alone it is for trace".into());
     }
@@ -98,8 +109,11 @@ fn idle(cli: &Cli, said: &[String]) -> Option<String> {
         _ => return None,
     };
     let name = |word: &String| word.split('=').next().unwrap_or_default().to_string();
-    let unused =
-        said.iter().filter(|word| word.starts_with("--")).map(name).find(|name| !takes.contains(&name.as_str()));
+    let unused = said
+        .iter()
+        .filter(|word| word.starts_with("--"))
+        .map(name)
+        .find(|name| !takes.contains(&name.as_str()));
     unused.map(|name| format!("{name} changes nothing here"))
 }
 

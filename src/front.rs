@@ -60,7 +60,8 @@ impl Settings {
         pipeline: Pipeline,
         ascii: bool,
     ) -> Result<Self, String> {
-        let mut own = Limits { bytes: aplomb_devices::memory::default_budget(), ..Limits::default() };
+        let mut own =
+            Limits { bytes: aplomb_devices::memory::default_budget(), ..Limits::default() };
         if !std::io::stdout().is_terminal() {
             own.lines = ALL_LINES;
         }
@@ -114,16 +115,21 @@ impl Settings {
     }
 }
 
-/// Works with a session on a thread that has the stack for it. A thread that cannot be had, or a defect, is exit code 1.
-pub fn on_session(settings: Settings, work: impl FnOnce(&mut Session) -> i32 + Send + 'static) -> i32 {
+/// Works with a session on a thread that has the stack for it. A thread that cannot be had, or a
+/// defect, is exit code 1.
+pub fn on_session(
+    settings: Settings,
+    work: impl FnOnce(&mut Session) -> i32 + Send + 'static,
+) -> i32 {
     let run = move || {
         let mut session = settings.session();
         crate::signals::interrupt_twice_ends(session.interrupt());
         work(&mut session)
     };
     let thread = thread::Builder::new().name("session".into()).stack_size(STACK).spawn(run);
-    let done =
-        thread.map_err(|e| format!("no thread can be had: {e}")).and_then(|t| t.join().map_err(|_| DEFECT.into()));
+    let done = thread
+        .map_err(|e| format!("no thread can be had: {e}"))
+        .and_then(|t| t.join().map_err(|_| DEFECT.into()));
     done.unwrap_or_else(|says| {
         eprintln!("aplomb: {says}");
         FAILED
@@ -178,7 +184,8 @@ pub fn colours(to: &impl IsTerminal) -> bool {
 pub struct Printer {
     code: i32,
     exit: Option<i32>,
-    /// Standard output belongs to a document about the program: what that prints goes to standard error.
+    /// Standard output belongs to a document about the program: what that prints goes to standard
+    /// error.
     aside: bool,
 }
 
@@ -209,7 +216,8 @@ impl Sink for Printer {
             Event::Notice(text) => say(&format!("aplomb: {text}\n")),
             Event::Result(bundle) | Event::Display(bundle) => self.print(&plain(&bundle)),
             Event::Error(failure) => {
-                let report = if colours(&std::io::stderr()) { &failure.coloured } else { &failure.report };
+                let report =
+                    if colours(&std::io::stderr()) { &failure.coloured } else { &failure.report };
                 say(&format!("{report}\n"));
                 let interrupted = failure.number == aplomb_ground::error::Kind::Interrupt.number();
                 self.code = if interrupted { INTERRUPTED } else { self.code.max(FAILED) };

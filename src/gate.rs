@@ -18,7 +18,12 @@ pub fn diff(settings: Settings, args: DiffArgs) -> i32 {
 type Sides = (Vec<Trace>, Vec<Trace>, Vec<&'static Figure>);
 
 fn pairs(settings: Settings, args: &DiffArgs) -> Result<Sides, i32> {
-    let figures = args.fail_on.iter().map(|name| figures::find(name)).collect::<Result<Vec<_>, _>>().map_err(usage)?;
+    let figures = args
+        .fail_on
+        .iter()
+        .map(|name| figures::find(name))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(usage)?;
     let files = args.sides.iter().map(|f| Input { file: Some(f.clone()), expr: None });
     let exprs = args.exprs.iter().map(|e| Input { file: None, expr: Some(e.clone()) });
     let sides: Vec<Input> = files.chain(exprs).collect();
@@ -26,7 +31,11 @@ fn pairs(settings: Settings, args: &DiffArgs) -> Result<Sides, i32> {
     let (a, b) = match sides.as_slice() {
         [a, b] => (side(settings.clone(), a)?, side(settings, b)?),
         [a] if !settings.off.is_empty() => (side(plain, a)?, side(settings, a)?),
-        _ => return Err(usage("two sides are needed: aplomb diff A.json B.json, or one and --off NAME".into())),
+        _ => {
+            return Err(usage(
+                "two sides are needed: aplomb diff A.json B.json, or one and --off NAME".into(),
+            ));
+        }
     };
     Ok((a, b, figures))
 }
@@ -40,7 +49,8 @@ fn side(settings: Settings, input: &Input) -> Result<Vec<Trace>, i32> {
     let is_trace = |f: &&Path| f.extension().is_some_and(|e| e == "json" || e == "ndjson");
     match input.file.as_deref().filter(is_trace) {
         Some(path) => read(path).map_err(usage),
-        None => recorded(settings, input.clone()).map(|mut all| all.split_off(all.len().saturating_sub(1))),
+        None => recorded(settings, input.clone())
+            .map(|mut all| all.split_off(all.len().saturating_sub(1))),
     }
 }
 
@@ -51,10 +61,14 @@ fn read(path: &Path) -> Result<Vec<Trace>, String> {
         std::io::ErrorKind::NotFound => format!("no such file: {named}"),
         _ => format!("{named}: {e}"),
     })?;
-    let traces = serde_json::Deserializer::from_str(&text).into_iter::<Trace>().collect::<Result<Vec<_>, _>>();
+    let traces = serde_json::Deserializer::from_str(&text)
+        .into_iter::<Trace>()
+        .collect::<Result<Vec<_>, _>>();
     let traces = traces.map_err(|e| format!("{named} is no trace: {e}"))?;
     match traces.iter().find(|t| t.schema != SCHEMA || t.version.split('.').next() != Some("1")) {
-        Some(t) => Err(format!("{named}: {} {} is no trace that this version reads", t.schema, t.version)),
+        Some(t) => {
+            Err(format!("{named}: {} {} is no trace that this version reads", t.schema, t.version))
+        }
         None if traces.is_empty() => Err(format!("{named} holds no trace")),
         None => Ok(traces),
     }
@@ -70,7 +84,11 @@ fn report(before: &[Trace], after: &[Trace], figures: &[&Figure]) -> i32 {
         worse.extend(compare::worse(a, b, figures).into_iter().map(|w| format!("{w} in {line}")));
     }
     if before.len() != after.len() {
-        out += &format!("{} statements before, {} after; the rest stands alone\n", before.len(), after.len());
+        out += &format!(
+            "{} statements before, {} after; the rest stands alone\n",
+            before.len(),
+            after.len()
+        );
     }
     print(out.trim_end_matches('\n'));
     print("\n");

@@ -1,7 +1,8 @@
 //! The program on top: command line, prompt, scripts, the table of commands.
 //!
-//! Start at `cli`. `commands` is the one table behind `)` and `]`; `repl` alone knows the line editor; `front` makes
-//! sessions and prints what they tell. Never: a decision of the compiler, a picture of a trace.
+//! Start at `cli`. `commands` is the one table behind `)` and `]`; `repl` alone knows the line
+//! editor; `front` makes sessions and prints what they tell. Never: a decision of the compiler, a
+//! picture of a trace.
 
 #![forbid(unsafe_code)]
 

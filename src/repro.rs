@@ -1,4 +1,5 @@
-//! `aplomb repro`: one launch as a CUDA program with its data, that says whether it gives what the CPU gives.
+//! `aplomb repro`: one launch as a CUDA program with its data, that says whether it gives what the
+//! CPU gives.
 
 use crate::args::ReproArgs;
 use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
@@ -36,7 +37,10 @@ pub fn run(settings: Settings, args: ReproArgs) -> i32 {
         let request = Request::Execute { code, name: "line 1".into(), silent: true };
         session.handle(request, &mut printer);
         // A launch that fails is worth a program of its own too.
-        let made = session.reproduction(number).map_err(|e| e.parts().says.clone()).and_then(|r| program(&r, number));
+        let made = session
+            .reproduction(number)
+            .map_err(|e| e.parts().says.clone())
+            .and_then(|r| program(&r, number));
         let file = args.out.join(format!("k{number}.cu"));
         let written = made.and_then(|text| {
             std::fs::create_dir_all(&args.out).map_err(|e| e.to_string())?;
@@ -91,7 +95,8 @@ fn blocks(kernel: &Kernel) -> u32 {
     kernel.blocks(kernel.points, BLOCKS).max(1)
 }
 
-/// A parameter of one kernel: what its variable in `main` is called, and its declaration where it is this kernel's own.
+/// A parameter of one kernel: what its variable in `main` is called, and its declaration where it
+/// is this kernel's own.
 fn own(kernel: &Kernel, p: &Param, alone: bool) -> (String, Option<String>) {
     let name = if alone { p.name.clone() } else { format!("{}_{}", kernel.name, p.name) };
     let (of, value) = match p.what {
@@ -111,7 +116,8 @@ fn own(kernel: &Kernel, p: &Param, alone: bool) -> (String, Option<String>) {
 }
 
 fn program(r: &Reproduction, number: usize) -> Result<String, String> {
-    let (mut data, mut main, mut checks, mut total) = (String::new(), String::new(), String::new(), 0);
+    let (mut data, mut main, mut checks, mut total) =
+        (String::new(), String::new(), String::new(), 0);
     let array = |list: &[(u32, Array)], b: u32| list.iter().find(|x| x.0 == b).map(|x| x.1.clone());
     let mut table = |name: &str, a: &Array, of: Type| {
         let all = words(a, of);
@@ -136,7 +142,10 @@ fn program(r: &Reproduction, number: usize) -> Result<String, String> {
                 (ParamKind::In(of, b), _) => {
                     let a = array(&r.inputs, *b).ok_or("an input is missing")?;
                     let n = table(&format!("{name}_is"), &a, *of);
-                    format!("  const void* {name} = there({name}_is, {n} * sizeof({}));\n", raw(*of))
+                    format!(
+                        "  const void* {name} = there({name}_is, {n} * sizeof({}));\n",
+                        raw(*of)
+                    )
                 }
                 (ParamKind::Out(of, b), _) => {
                     let wanted = r.outputs.as_ref().and_then(|all| array(all, *b));
@@ -145,19 +154,22 @@ fn program(r: &Reproduction, number: usize) -> Result<String, String> {
                     if let Some(n) = n {
                         let real = i32::from(*of == Type::F64) + 2 * i32::from(*of == Type::F32);
                         checks += &format!(
-                            "  bad |= differs(\"{name}\", {name}, {name}_should, {n}, sizeof({}), {real});\n",
+                            "  bad |= differs(\"{name}\", {name}, {name}_should, {n}, sizeof({}), \
+                             {real});\n",
                             raw(*of)
                         );
                     }
                     format!("  void* {name} = room({len} * sizeof({}));\n", raw(*of))
                 }
-                (ParamKind::Scratch(_), other) => match r.code.scratch.iter().find(|s| s.name == other) {
-                    Some(s) => format!("  void* {other} = room({});\n", s.bytes),
-                    None => match kernel.scratch(other, u64::from(blocks(kernel))) {
-                        (bytes, true) => format!("  void* {other} = zeros({bytes});\n"),
-                        (bytes, false) => format!("  void* {other} = room({bytes});\n"),
-                    },
-                },
+                (ParamKind::Scratch(_), other) => {
+                    match r.code.scratch.iter().find(|s| s.name == other) {
+                        Some(s) => format!("  void* {other} = room({});\n", s.bytes),
+                        None => match kernel.scratch(other, u64::from(blocks(kernel))) {
+                            (bytes, true) => format!("  void* {other} = zeros({bytes});\n"),
+                            (bytes, false) => format!("  void* {other} = room({bytes});\n"),
+                        },
+                    }
+                }
                 _ => format!("  {}\n", declared.ok_or_else(|| format!("nothing declares {name}"))?),
             };
         }
@@ -170,15 +182,20 @@ fn program(r: &Reproduction, number: usize) -> Result<String, String> {
                 main += &format!("  must(cudaMemset({name}, {byte}, {}), \"memset\");\n", s.bytes);
             }
         }
-        let (name, threads, blocks, args) = (&kernel.name, kernel.threads, blocks(kernel), args.join(", "));
+        let (name, threads, blocks, args) =
+            (&kernel.name, kernel.threads, blocks(kernel), args.join(", "));
         main += &format!(
-            "  void* {name}_args[] = {{ {args} }};\n  must(cudaLaunchKernel((const void*){name}, dim3({blocks}), \
+            "  void* {name}_args[] = {{ {args} }};\n  must(cudaLaunchKernel((const void*){name}, \
+             dim3({blocks}), \
              dim3({threads}), {name}_args, 0, 0), \"launch\");\n"
         );
     }
     if total > MOST {
         let (total, most) = (bytes(total as u64), bytes(MOST as u64));
-        return Err(format!("the launch's arrays take {total}, {most} are the most: a smaller line has the same text"));
+        return Err(format!(
+            "the launch's arrays take {total}, {most} are the most: a smaller line has the same \
+             text"
+        ));
     }
     let line = r.statement.lines().next().unwrap_or("");
     let (fmad, host) = match r.code.fast.math() {
@@ -187,9 +204,11 @@ fn program(r: &Reproduction, number: usize) -> Result<String, String> {
         Math::Fast => (true, HOST.replace("1e-11", "1e-4")),
     };
     Ok(format!(
-        "// aplomb repro k{number}: {line}\n// nvcc -fmad={fmad} -o k{number} k{number}.cu && ./k{number}\n{}\n\
+        "// aplomb repro k{number}: {line}\n// nvcc -fmad={fmad} -o k{number} k{number}.cu && \
+         ./k{number}\n{}\n\
          #ifndef APLOMB_DEVICE_ONLY\n{host}\n{data}\nint main() {{\n  \
-         static const u64 fine[] = {{ ~0ull, ~0ull }};\n  const void* err = there(fine, sizeof fine);\n{main}  \
+         static const u64 fine[] = {{ ~0ull, ~0ull }};\n  const void* err = there(fine, sizeof \
+         fine);\n{main}  \
          must(cudaDeviceSynchronize(), \"run\");\n  int bad = failed(err);\n{checks}  \
          puts(bad ? \"NOT as the CPU\" : \"as the CPU\");\n  return bad;\n}}\n#endif\n",
         r.text,
@@ -202,9 +221,11 @@ const HOST: &str = r#"#include <cstdio>
 #include <cuda_runtime.h>
 static void must(cudaError_t e, const char* what) {
   if (e != cudaSuccess) { fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(e)); exit(2); } }
-static void* room(size_t bytes) { void* p = 0; must(cudaMalloc(&p, bytes ? bytes : 8), "memory"); return p; }
+static void* room(size_t bytes) { void* p = 0; must(cudaMalloc(&p, bytes ? bytes : 8), "memory");
+  return p; }
 static void* there(const void* from, size_t bytes) {
-  void* p = room(bytes); must(cudaMemcpy(p, from, bytes, cudaMemcpyHostToDevice), "copy"); return p; }
+  void* p = room(bytes); must(cudaMemcpy(p, from, bytes, cudaMemcpyHostToDevice), "copy");
+    return p; }
 static void* zeros(size_t bytes) {
   void* p = room(bytes); void* from = calloc(bytes, 1);
   must(cudaMemcpy(p, from, bytes, cudaMemcpyHostToDevice), "copy"); free(from); return p; }
@@ -212,10 +233,13 @@ static int failed(const void* err) {
   u64 word[2]; must(cudaMemcpy(word, err, sizeof word, cudaMemcpyDeviceToHost), "copy");
   if (word[1] != ~0ull) printf("results that did not fit: %llx\n", ~word[1]);
   if (word[0] == ~0ull) return 0;
-  printf("site %llu failed at element %llu\n", word[0] >> 48, word[0] & 0xffffffffffffull); return 1; }
+  printf("site %llu failed at element %llu\n", word[0] >> 48, word[0] & 0xffffffffffffull);
+    return 1; }
 // Sums are taken in another order than on the CPU: 1e-11 apart is the same.
-static int differs(const char* name, const void* device, const void* should, size_t n, size_t size, int real) {
-  char* own = (char*)malloc(n * size + 8); must(cudaMemcpy(own, device, n * size, cudaMemcpyDeviceToHost), "copy");
+static int differs(const char* name, const void* device, const void* should, size_t n,
+  size_t size, int real) {
+  char* own = (char*)malloc(n * size + 8);
+    must(cudaMemcpy(own, device, n * size, cudaMemcpyDeviceToHost), "copy");
   for (size_t i = 0; i < n; i++) {
     const char *a = own + i * size, *b = (const char*)should + i * size; double x = 0, y = 0;
     if (!memcmp(a, b, size)) continue;

@@ -8,7 +8,8 @@ use aplomb_language::syntax;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
-/// A program's text. `#!` becomes `⍝!`: a comment of the same length. Errors: one line for the user.
+/// A program's text. `#!` becomes `⍝!`: a comment of the same length. Errors: one line for the
+/// user.
 pub fn read(path: &Path) -> Result<String, String> {
     let bytes = std::fs::read(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => format!("no such file: {}", path.display()),
@@ -54,9 +55,14 @@ pub fn run(settings: Settings, file: PathBuf, args: Vec<String>, trace: Option<P
 }
 
 fn save_trace(session: &mut Session, to: &Path) -> Result<(), String> {
-    let trace = session.core().take_traces().pop().ok_or("no statement gave a value, so there is no trace")?;
+    let trace = session
+        .core()
+        .take_traces()
+        .pop()
+        .ok_or("no statement gave a value, so there is no trace")?;
     let json = serde_json::to_string(&trace).map_err(|e| e.to_string())?;
-    files::write_file(to, format!("{json}\n").as_bytes(), &session.interrupt()).map_err(|e| e.parts().says.clone())
+    files::write_file(to, format!("{json}\n").as_bytes(), &session.interrupt())
+        .map_err(|e| e.parts().says.clone())
 }
 
 /// `aplomb eval EXPR`.
@@ -86,7 +92,11 @@ pub fn piped(settings: Settings) -> i32 {
                 }
             };
             let line = String::from_utf8_lossy(&bytes);
-            let ready = if read == 0 { pieces.rest() } else { pieces.line(line.trim_end_matches(['\n', '\r'])) };
+            let ready = if read == 0 {
+                pieces.rest()
+            } else {
+                pieces.line(line.trim_end_matches(['\n', '\r']))
+            };
             if let Some((code, name)) = ready {
                 execute(session, code, name, &mut printer);
             }

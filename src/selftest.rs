@@ -1,5 +1,5 @@
-//! `aplomb selftest`: every shape of launch at the edges of blocks and warps, against the same plan unfused; with
-//! `--cuda` the GPU against the CPU, and what its kernels took.
+//! `aplomb selftest`: every shape of launch at the edges of blocks and warps, against the same plan
+//! unfused; with `--cuda` the GPU against the CPU, and what its kernels took.
 
 use crate::front::{FAILED, Settings, on_session, print};
 use aplomb_devices::device::Wanted;
@@ -69,7 +69,8 @@ struct Side(Session);
 impl Side {
     fn data(&mut self, n: usize) {
         let code = format!("V←0.25×7|3×⍳{n} ⋄ M←(⌊({n}÷3),3)⍴V ⋄ L←{n}⍴1 0 1");
-        self.0.handle(Request::Execute { code, name: "data".into(), silent: true }, &mut Quiet(None));
+        self.0
+            .handle(Request::Execute { code, name: "data".into(), silent: true }, &mut Quiet(None));
         self.0.interp().set_record_all(true);
     }
 
@@ -98,8 +99,11 @@ fn numbers(a: &Array, out: &mut Vec<f64>) {
 
 /// The greatest relative difference; None: not the same shape.
 fn apart(x: &(Vec<usize>, Vec<f64>), y: &(Vec<usize>, Vec<f64>)) -> Option<f64> {
-    let one = |(a, b): (&f64, &f64)| if a == b { 0.0 } else { (a - b).abs() / a.abs().max(b.abs()).max(1e-300) };
-    (x.0 == y.0 && x.1.len() == y.1.len()).then(|| x.1.iter().zip(&y.1).map(one).fold(0.0, f64::max))
+    let one = |(a, b): (&f64, &f64)| {
+        if a == b { 0.0 } else { (a - b).abs() / a.abs().max(b.abs()).max(1e-300) }
+    };
+    (x.0 == y.0 && x.1.len() == y.1.len())
+        .then(|| x.1.iter().zip(&y.1).map(one).fold(0.0, f64::max))
 }
 
 /// Sums are taken in another order.
@@ -131,7 +135,8 @@ pub fn run(settings: Settings, cuda: bool) -> i32 {
             SIZES[0],
             SIZES[SIZES.len() - 1]
         ));
-        let (mut tested, mut other) = (Side(std::mem::replace(session, settings.session())), Side(other));
+        let (mut tested, mut other) =
+            (Side(std::mem::replace(session, settings.session())), Side(other));
         let mut failed = compare(&mut tested, &mut other, cuda);
         if cuda {
             failed += other_texts(&mut tested, &mut other);
@@ -157,7 +162,8 @@ const TEXTS: &[Tuning] = &[
     Tuning { items: Some(16), persistent: false, threads: 256 },
     Tuning { items: Some(1), persistent: true, threads: 256 },
 ];
-const TUNED: &[&str] = &["map", "transposed", "functions", "comparisons", "whole numbers", "loop", "selection"];
+const TUNED: &[&str] =
+    &["map", "transposed", "functions", "comparisons", "whole numbers", "loop", "selection"];
 
 /// The same with each of their texts, a row each; how many differ.
 fn other_texts(tested: &mut Side, other: &mut Side) -> usize {
@@ -221,7 +227,8 @@ fn compare(tested: &mut Side, other: &mut Side, cuda: bool) -> usize {
         let each = kernels.iter().map(|k| {
             let took = k.meas.as_ref().map_or_else(|| "not timed".to_string(), |m| time(m.us));
             let registers = k.regs.map_or(String::new(), |r| format!(" {r} registers"));
-            let spilled = k.spill.filter(|s| *s > 0).map_or(String::new(), |s| format!(", spills {s}"));
+            let spilled =
+                k.spill.filter(|s| *s > 0).map_or(String::new(), |s| format!(", spills {s}"));
             format!("{} {took}{registers}{spilled}", k.skeleton)
         });
         let each: Vec<String> = each.collect();

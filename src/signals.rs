@@ -8,7 +8,8 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A file that grows beyond what the shell permits is an error where it is written, and nothing half-written stays.
+/// A file that grows beyond what the shell permits is an error where it is written, and nothing
+/// half-written stays.
 pub fn file_limit_is_an_error() {
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }
@@ -16,7 +17,9 @@ pub fn file_limit_is_an_error() {
 /// Calls `each` for the signals named. Where none can be received the system's own meaning stays.
 fn receive(which: &[i32], mut each: impl FnMut(i32) + Send + 'static) {
     if let Ok(mut signals) = Signals::new(which) {
-        let _ = thread::Builder::new().name("signals".into()).spawn(move || signals.forever().for_each(&mut each));
+        let _ = thread::Builder::new()
+            .name("signals".into())
+            .spawn(move || signals.forever().for_each(&mut each));
     }
 }
 

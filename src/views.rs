@@ -29,13 +29,21 @@ fn failed(says: &str) -> i32 {
     FAILED
 }
 
-/// Runs the input with everything recorded, nothing shown, then `view` of the statement's trace that is asked for.
-fn traced(settings: Settings, input: Input, view: impl FnOnce(Trace) -> Result<(), String> + Send + 'static) -> i32 {
+/// Runs the input with everything recorded, nothing shown, then `view` of the statement's trace
+/// that is asked for.
+fn traced(
+    settings: Settings,
+    input: Input,
+    view: impl FnOnce(Trace) -> Result<(), String> + Send + 'static,
+) -> i32 {
     let asked = Asked::of(&settings);
     viewed(recorded(settings, input), |mut traces| view(traces.swap_remove(last(&traces, &asked)?)))
 }
 
-fn viewed(traces: Result<Vec<Trace>, i32>, view: impl FnOnce(Vec<Trace>) -> Result<(), String>) -> i32 {
+fn viewed(
+    traces: Result<Vec<Trace>, i32>,
+    view: impl FnOnce(Vec<Trace>) -> Result<(), String>,
+) -> i32 {
     match traces {
         Ok(traces) => view(traces).map_or_else(|says| failed(&says), |()| 0),
         Err(code) => code,
@@ -72,7 +80,9 @@ pub fn recorded(settings: Settings, input: Input) -> Result<Vec<Trace>, i32> {
             return Err(printer.code());
         }
         match session.core().take_traces() {
-            traces if traces.is_empty() => Err(failed("no statement gave a value, so there is nothing to trace")),
+            traces if traces.is_empty() => {
+                Err(failed("no statement gave a value, so there is nothing to trace"))
+            }
             traces => Ok(traces),
         }
     })
@@ -105,7 +115,8 @@ fn told(
     if code == 0 { told.recv().map_err(|_| FAILED) } else { Err(code) }
 }
 
-/// The last statement that ran as the command line says; where a program switched all its statements, the last.
+/// The last statement that ran as the command line says; where a program switched all its
+/// statements, the last.
 fn last(traces: &[Trace], asked: &Asked) -> Result<usize, String> {
     let own = traces.iter().rposition(|t| t.config.is(&asked.preset, &asked.off));
     own.or(traces.len().checked_sub(1)).ok_or_else(|| "no statement gave a value".into())
@@ -136,7 +147,8 @@ pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
         for trace in traces {
             let trace = if args.canon { trace.canonical() } else { trace };
             if args.text {
-                let room = Room { ascii, columns: crate::front::columns(), width: crate::front::width() };
+                let room =
+                    Room { ascii, columns: crate::front::columns(), width: crate::front::width() };
                 out += &pictures::report(&trace, &room);
                 continue;
             }
@@ -146,14 +158,17 @@ pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
             }
             // One document a line; a lone one is laid out for reading.
             let lines = args.ndjson || args.all;
-            let json = if lines { serde_json::to_string(&trace) } else { serde_json::to_string_pretty(&trace) };
+            let json = if lines {
+                serde_json::to_string(&trace)
+            } else {
+                serde_json::to_string_pretty(&trace)
+            };
             out += &json.map_err(|e| e.to_string())?;
             out.push('\n');
         }
         match args.out {
-            Some(path) => {
-                files::write_file(&path, out.as_bytes(), &Interrupt::default()).map_err(|e| e.parts().says.clone())?
-            }
+            Some(path) => files::write_file(&path, out.as_bytes(), &Interrupt::default())
+                .map_err(|e| e.parts().says.clone())?,
             None => print(&out),
         }
         Ok(())
@@ -262,7 +277,8 @@ pub fn check(settings: Settings, file: &Path, json: bool) -> i32 {
                 let line = before.iter().filter(|c| **c == '\n').count() + 1;
                 let column = before.iter().rev().take_while(|c| **c != '\n').count() + 1;
                 let span = parts.place.as_ref().map(|p| [p.span.start, p.span.end]);
-                json!({ "kind": e.name(), "says": parts.says, "span": span, "line": line, "column": column })
+                json!({ "kind": e.name(), "says": parts.says, "span": span, "line": line,
+                    "column": column })
             };
             print(&format!("{}\n", Value::from(errors.iter().map(row).collect::<Vec<_>>())));
         } else if !errors.is_empty() {
@@ -277,7 +293,8 @@ pub fn prims(json: bool) -> i32 {
     let meaning = |glyph: char, use_: &str, m: &Option<Meaning>| {
         m.as_ref().map(|m| {
             let line = |line: &str| line.replace('f', &glyph.to_string());
-            let error = |e: &Fails| json!({ "error": e.0.name(), "when": e.1, "example": line(e.2) });
+            let error =
+                |e: &Fails| json!({ "error": e.0.name(), "when": e.1, "example": line(e.2) });
             let errors: Vec<Value> = m.errors.iter().map(error).collect();
             json!({
                 "use": use_, "name": m.name, "help": m.help, "shape": m.shape, "errors": errors,
@@ -289,17 +306,22 @@ pub fn prims(json: bool) -> i32 {
     if json {
         let all = rows().map(|p| {
             let uses = [("monadic", &p.monadic), ("dyadic", &p.dyadic), ("operator", &p.operator)];
-            let meanings: Vec<Value> = uses.iter().filter_map(|(name, m)| meaning(p.glyph, name, m)).collect();
-            json!({ "glyph": p.glyph.to_string(), "key": p.key.map(String::from), "names": p.names, "meanings": meanings })
+            let meanings: Vec<Value> =
+                uses.iter().filter_map(|(name, m)| meaning(p.glyph, name, m)).collect();
+            json!({ "glyph": p.glyph.to_string(), "key": p.key.map(String::from), "names": p.names,
+                "meanings": meanings })
         });
         let other = OTHER_KEYS.iter().map(|(glyph, key, names)| {
-            json!({ "glyph": glyph.to_string(), "key": key.to_string(), "names": names, "meanings": [] })
+            json!({ "glyph": glyph.to_string(), "key": key.to_string(), "names": names,
+                "meanings": [] })
         });
         print(&format!("{}\n", Value::from(all.chain(other).collect::<Vec<_>>())));
         return 0;
     }
     let mut out = String::from("glyph key  names\n");
-    let keys = rows().map(|p| (p.glyph, p.key, p.names)).chain(OTHER_KEYS.iter().map(|(g, k, n)| (*g, Some(*k), *n)));
+    let keys = rows()
+        .map(|p| (p.glyph, p.key, p.names))
+        .chain(OTHER_KEYS.iter().map(|(g, k, n)| (*g, Some(*k), *n)));
     for (glyph, key, names) in keys {
         let key = key.map_or("   ".into(), |k| format!("`{k} "));
         out += &format!("{glyph}     {key}  {}\n", names.join(", "));

@@ -1,4 +1,5 @@
-//! `aplomb --watch FILE`: the program again, in a process of its own, whenever its file is saved. Ctrl-C ends it.
+//! `aplomb --watch FILE`: the program again, in a process of its own, whenever its file is saved.
+//! Ctrl-C ends it.
 
 use crate::front::{FAILED, USAGE, say};
 use std::path::Path;
@@ -25,7 +26,8 @@ pub fn run(words: &[String], file: &Path) -> i32 {
     let rest = words.iter().enumerate().skip(1).filter(|(k, _)| Some(*k) != own).map(|(_, w)| w);
     let rest: Vec<&String> = rest.collect();
     loop {
-        let ran = std::env::current_exe().and_then(|program| Command::new(program).args(&rest).status());
+        let ran =
+            std::env::current_exe().and_then(|program| Command::new(program).args(&rest).status());
         if let Err(e) = ran {
             say(&format!("aplomb: {e}\n"));
             return FAILED;
@@ -35,7 +37,8 @@ pub fn run(words: &[String], file: &Path) -> i32 {
     }
 }
 
-/// Waits until the file is another one than `seen`, and has stayed so for a moment: editors write in steps.
+/// Waits until the file is another one than `seen`, and has stayed so for a moment: editors write
+/// in steps.
 fn saved(file: &Path, seen: (SystemTime, u64)) -> (SystemTime, u64) {
     let mut last = seen;
     loop {

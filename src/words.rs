@@ -1,7 +1,7 @@
 //! The words of the command line before the parser reads them: where those of a script begin.
 //!
-//! Out: what stands behind a script's name is behind `--`, so that `report.apl --help` asks the script, also from `#!`.
-//! Options of Aplomb stand before the name.
+//! Out: what stands behind a script's name is behind `--`, so that `report.apl --help` asks the
+//! script, also from `#!`. Options of Aplomb stand before the name.
 
 use aplomb_compiler::pass::PRESETS;
 use clap::Command;
@@ -16,7 +16,9 @@ fn script(words: &[String], top: &Command) -> Option<usize> {
             return None;
         }
         if word.starts_with('-') && word.len() > 1 {
-            let two = names_pipeline(word, words.get(at + 1)) || takes_next(word, level) || takes_next(word, top);
+            let two = names_pipeline(word, words.get(at + 1))
+                || takes_next(word, level)
+                || takes_next(word, top);
             at += if two { 2 } else { 1 };
             continue;
         }
@@ -33,12 +35,15 @@ fn script(words: &[String], top: &Command) -> Option<usize> {
 fn takes_next(word: &str, level: &Command) -> bool {
     let named = level.get_arguments().find(|a| match word.strip_prefix("--") {
         Some(long) => a.get_long() == Some(long),
-        None => a.get_short().is_some_and(|short| word.strip_prefix('-') == Some(short.encode_utf8(&mut [0; 4]))),
+        None => a
+            .get_short()
+            .is_some_and(|short| word.strip_prefix('-') == Some(short.encode_utf8(&mut [0; 4]))),
     });
     named.is_some_and(|a| a.get_action().takes_values() && !a.is_require_equals_set())
 }
 
-/// `--passes acl2006` is `--passes=acl2006`: only a pipeline's name can follow, a file or nothing stands alone.
+/// `--passes acl2006` is `--passes=acl2006`: only a pipeline's name can follow, a file or nothing
+/// stands alone.
 fn names_pipeline(word: &str, next: Option<&String>) -> bool {
     word == "--passes" && next.is_some_and(|next| PRESETS.iter().any(|p| p.name == next))
 }
@@ -76,7 +81,8 @@ pub fn said(words: &[String], top: &Command) -> Vec<String> {
             if option.get_long() == Some("files")
                 && let Some(folder) = out.last_mut().filter(|f| two == 1 && *f != "none")
             {
-                *folder = std::path::absolute(&*folder).map_or(folder.clone(), |whole| whole.display().to_string());
+                *folder = std::path::absolute(&*folder)
+                    .map_or(folder.clone(), |whole| whole.display().to_string());
             }
         }
         at += 1 + two;

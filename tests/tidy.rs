@@ -25,8 +25,9 @@ fn text(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// The crates, from the ground up, and those of ours that each may name. Cargo keeps them apart; this keeps the list.
-/// No test of a crate but those of `devices` and `kernel` needs a room above it.
+/// The crates, from the ground up, and those of ours that each may name. Cargo keeps them apart;
+/// this keeps the list. No test of a crate but those of `devices` and `kernel` needs a room above
+/// it.
 const ROOMS: &[(&str, &[&str])] = &[
     ("ground", &[]),
     ("values", &["ground"]),
@@ -50,8 +51,12 @@ fn all() -> Vec<PathBuf> {
 #[test]
 fn rooms_name_those_below_them_only() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
-    let mut found: Vec<String> =
-        fs::read_dir(&root).into_iter().flatten().flatten().map(|e| e.file_name().to_string_lossy().into()).collect();
+    let mut found: Vec<String> = fs::read_dir(&root)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|e| e.file_name().to_string_lossy().into())
+        .collect();
     let mut told: Vec<String> = ROOMS.iter().map(|r| r.0.to_string()).collect();
     found.sort();
     told.sort();
@@ -79,18 +84,46 @@ fn no_file_is_over_800_lines_and_each_says_what_it_is() {
     }
 }
 
-/// Tests are few programs of many modules, for each program is linked with all of Aplomb. A file that no `mod` names is
-/// compiled by nobody.
+/// Longer lines do not stand beside a picture, a diff or another file. A table in a comment has
+/// the lines that it has.
+#[test]
+fn no_line_is_over_100_characters() {
+    let tests = ["tests", "crates/viz/tests", "crates/kernel/benches"].map(rust_files);
+    let mut wide = Vec::new();
+    for path in all().into_iter().chain(tests.into_iter().flatten()) {
+        for (at, line) in text(&path).lines().enumerate() {
+            if line.chars().count() > 100 && !line.trim_start().starts_with("//! |") {
+                wide.push(format!("{}:{}", path.display(), at + 1));
+            }
+        }
+    }
+    assert!(wide.is_empty(), "{wide:#?}");
+}
+
+/// Tests are few programs of many modules, for each program is linked with all of Aplomb. A file
+/// that no `mod` names is compiled by nobody.
 #[test]
 fn each_file_of_tests_is_a_module_of_a_program() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    let mains: Vec<PathBuf> = rust_files("tests").into_iter().filter(|p| p.ends_with("main.rs")).collect();
+    let mains: Vec<PathBuf> =
+        rust_files("tests").into_iter().filter(|p| p.ends_with("main.rs")).collect();
     let programs: String = mains.iter().map(|p| text(p)).collect();
-    for path in rust_files("tests").iter().filter(|p| !p.ends_with("main.rs") && **p != root.join("tidy.rs")) {
-        let (folder, name) = (path.parent().unwrap_or(&root), path.file_stem().unwrap_or_default().to_string_lossy());
-        let named = |text: &str, line: &str| text.lines().any(|l| l.trim_start_matches("pub ") == line);
+    for path in rust_files("tests")
+        .iter()
+        .filter(|p| !p.ends_with("main.rs") && **p != root.join("tidy.rs"))
+    {
+        let (folder, name) = (
+            path.parent().unwrap_or(&root),
+            path.file_stem().unwrap_or_default().to_string_lossy(),
+        );
+        let named =
+            |text: &str, line: &str| text.lines().any(|l| l.trim_start_matches("pub ") == line);
         let shared = folder.file_name().unwrap_or_default().to_string_lossy();
-        let found = match (folder.join("main.rs").exists(), folder.join("mod.rs").exists(), name.as_ref()) {
+        let found = match (
+            folder.join("main.rs").exists(),
+            folder.join("mod.rs").exists(),
+            name.as_ref(),
+        ) {
             (true, ..) => named(&text(&folder.join("main.rs")), &format!("mod {name};")),
             (_, _, "mod") => named(&programs, &format!("mod {shared};")),
             (_, true, _) if named(&text(&folder.join("mod.rs")), &format!("mod {name};")) => true,
@@ -138,8 +171,8 @@ fn each_library_is_named_in_its_room_only() {
     }
 }
 
-/// Files that may see the number of a scalar without a note for the plan cache: they run, fill, show or compare graphs.
-/// The cache itself looks into `Dag` by `is_const` and `number` only.
+/// Files that may see the number of a scalar without a note for the plan cache: they run, fill,
+/// show or compare graphs. The cache itself looks into `Dag` by `is_const` and `number` only.
 const AT_RUN_TIME: &[&str] = &[
     "crates/compiler/src/pass/cache.rs",
     "crates/compiler/src/pass/cse.rs",
@@ -157,7 +190,11 @@ fn no_pass_decides_by_a_number_that_the_next_line_may_change() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for path in all() {
         let may = AT_RUN_TIME.iter().any(|f| path == root.join(f));
-        assert!(may || !text(&path).contains("at_run_time"), "{} looks at a scalar", path.display());
+        assert!(
+            may || !text(&path).contains("at_run_time"),
+            "{} looks at a scalar",
+            path.display()
+        );
     }
 }
 
@@ -166,7 +203,8 @@ fn pure_rooms_have_no_effects_and_only_kernel_and_devices_are_unsafe() {
     let pure = PURE.iter().flat_map(|room| rust_files(&format!("crates/{room}/src")));
     for path in pure.filter(|p| !is_test(p)) {
         let text = text(&path);
-        for word in ["std::fs", "std::thread", "std::env", "std::time", "std::net", "std::process"] {
+        for word in ["std::fs", "std::thread", "std::env", "std::time", "std::net", "std::process"]
+        {
             assert!(!text.contains(word), "{} uses {word}", path.display());
         }
     }
@@ -195,15 +233,27 @@ fn nothing_shipped_may_panic_on_purpose() {
             continue;
         }
         let text = text(&path);
-        for word in [".unwrap()", ".expect(", "panic!(", "todo!(", "unimplemented!(", "dbg!(", "TODO", "FIXME"] {
-            let found = shipped(&text).lines().find(|l| l.contains(word) && !l.trim_start().starts_with("//"));
+        for word in [
+            ".unwrap()",
+            ".expect(",
+            "panic!(",
+            "todo!(",
+            "unimplemented!(",
+            "dbg!(",
+            "TODO",
+            "FIXME",
+        ] {
+            let found = shipped(&text)
+                .lines()
+                .find(|l| l.contains(word) && !l.trim_start().starts_with("//"));
             assert!(found.is_none(), "{}: {word} in {found:?}", path.display());
         }
     }
 }
 
-/// Calls that put a default where a value is missing, by crate. Where a value cannot be missing they hide a defect, so the
-/// numbers only fall: what must hold and does not is `bug!`. Who removes one writes the lower number.
+/// Calls that put a default where a value is missing, by crate. Where a value cannot be missing
+/// they hide a defect, so the numbers only fall: what must hold and does not is `bug!`. Who removes
+/// one writes the lower number.
 const DEFAULTS: &[(&str, usize)] = &[
     ("ground", 11),
     ("values", 55),
@@ -216,21 +266,30 @@ const DEFAULTS: &[(&str, usize)] = &[
     ("src", 62),
 ];
 
-const DEFAULTING: &[&str] = &[".unwrap_or(", ".unwrap_or_default()", ".unwrap_or_else(", "else { continue }"];
+const DEFAULTING: &[&str] =
+    &[".unwrap_or(", ".unwrap_or_default()", ".unwrap_or_else(", "else { continue }"];
 
 #[test]
 fn no_default_is_added_where_none_was() {
     let count = |path: &PathBuf| {
         let text = text(path);
-        // A file's own tests are a block at its end; a mark of a single item is not where they begin.
+        // A file's own tests are a block at its end; a mark of a single item is not where they
+        // begin.
         let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(&text);
         let lines = code.lines().filter(|l| !l.trim_start().starts_with("//"));
-        lines.map(|l| DEFAULTING.iter().map(|call| l.matches(call).count()).sum::<usize>()).sum::<usize>()
+        lines
+            .map(|l| DEFAULTING.iter().map(|call| l.matches(call).count()).sum::<usize>())
+            .sum::<usize>()
     };
-    let of = |folder: String| rust_files(&folder).iter().filter(|p| !is_test(p)).map(count).sum::<usize>();
+    let of = |folder: String| {
+        rust_files(&folder).iter().filter(|p| !is_test(p)).map(count).sum::<usize>()
+    };
     let rooms = ROOMS.iter().map(|(room, _)| (*room, of(format!("crates/{room}/src"))));
     let found: Vec<(&str, usize)> = rooms.chain([("src", of("src".into()))]).collect();
-    assert_eq!(found, DEFAULTS, "more: can the value be missing? else `bug!`; fewer: lower the number in DEFAULTS");
+    assert_eq!(
+        found, DEFAULTS,
+        "more: can the value be missing? else `bug!`; fewer: lower the number in DEFAULTS"
+    );
 }
 
 #[test]
@@ -244,8 +303,10 @@ fn every_unsafe_block_says_why_it_is_safe() {
             if line.contains("unsafe {") && !line.trim_start().starts_with("//") {
                 count += 1;
                 let near = lines[k.saturating_sub(8)..=k].join("\n");
-                // A whole file may say it in its head; a function that is unsafe itself passes its contract on.
-                let head = text.lines().take_while(|l| l.starts_with("//!")).any(|l| l.contains("SAFETY"));
+                // A whole file may say it in its head; a function that is unsafe itself passes its
+                // contract on.
+                let head =
+                    text.lines().take_while(|l| l.starts_with("//!")).any(|l| l.contains("SAFETY"));
                 let passed = lines[k.saturating_sub(3)..k].iter().any(|l| l.contains("unsafe fn"));
                 let said = near.contains("SAFETY") || head || passed;
                 assert!(said, "{}:{}: {line}", path.display(), k + 1);

@@ -1,7 +1,7 @@
 //! `aplomb bench frontend`: what a line costs before the first element is computed.
 //!
-//! Graphs of three shapes grow tenfold; for each size the least time of reading and recording the text, of each pass, of
-//! the whole way to a plan, and of finding the plan again in the cache.
+//! Graphs of three shapes grow tenfold; for each size the least time of reading and recording the
+//! text, of each pass, of the whole way to a plan, and of finding the plan again in the cache.
 
 use crate::args::BenchArgs;
 use aplomb_compiler::pass::{NoClock, Observer, Options, PIPELINE, PlanCache, compile};
@@ -56,7 +56,10 @@ impl Row {
 /// The data of all shapes, and graphs of any length.
 pub(super) fn prepare(session: &mut Session) {
     let mut heard = crate::front::Printer::default();
-    session.handle(Request::Execute { code: DATA.into(), name: "data".into(), silent: true }, &mut heard);
+    session.handle(
+        Request::Execute { code: DATA.into(), name: "data".into(), silent: true },
+        &mut heard,
+    );
     session.core().limits.pending = usize::MAX;
 }
 
@@ -65,16 +68,23 @@ pub fn run(session: &mut Session, args: &BenchArgs) -> Result<String, String> {
     let mut out = String::new();
     for shape in SHAPES {
         let seconds = args.seconds() / (SHAPES.len() * SIZES.len()) as f64;
-        let rows =
-            SIZES.iter().map(|n| measured(session, &(shape.text)(*n), seconds)).collect::<Result<Vec<_>, _>>()?;
+        let rows = SIZES
+            .iter()
+            .map(|n| measured(session, &(shape.text)(*n), seconds))
+            .collect::<Result<Vec<_>, _>>()?;
         out += &if args.json { json_lines(shape.name, &rows) } else { table(shape.name, &rows) };
     }
     Ok(out)
 }
 
 fn measured(session: &mut Session, text: &str, seconds: f64) -> Result<Row, String> {
-    let mut row =
-        Row { nodes: 0, launches: 0, record: f64::MAX, passes: vec![f64::MAX; PIPELINE.len()], hit: f64::MAX };
+    let mut row = Row {
+        nodes: 0,
+        launches: 0,
+        record: f64::MAX,
+        passes: vec![f64::MAX; PIPELINE.len()],
+        hit: f64::MAX,
+    };
     let begun = Instant::now();
     let mut rounds = 0;
     while rounds < 3 || begun.elapsed().as_secs_f64() < seconds {
@@ -84,7 +94,8 @@ fn measured(session: &mut Session, text: &str, seconds: f64) -> Result<Row, Stri
         row.record = row.record.min(cpu_ms() - start);
         row.nodes = recorded.dag.len();
         let mut times = Times::default();
-        let compiled = compile(&recorded, &Options::default(), &mut times).map_err(|e| e.to_string())?;
+        let compiled =
+            compile(&recorded, &Options::default(), &mut times).map_err(|e| e.to_string())?;
         row.launches = compiled.plan.launches.len();
         row.passes.iter_mut().zip(&times.ms).for_each(|(least, ms)| *least = least.min(*ms));
         let mut plans = PlanCache::default();
@@ -128,12 +139,18 @@ fn table(name: &str, rows: &[Row]) -> String {
         let cells: String = cells.iter().map(|c| format!("{c:>11}")).collect();
         out += &format!("{label:18}{cells}\n");
     };
-    line(&format!("{name}, nodes"), rows.iter().map(|r| r.nodes.to_string()).chain(["growth".into()]).collect());
+    line(
+        &format!("{name}, nodes"),
+        rows.iter().map(|r| r.nodes.to_string()).chain(["growth".into()]).collect(),
+    );
     line("launches", rows.iter().map(|r| r.launches.to_string()).collect());
     let mut times = |label: &str, of: &dyn Fn(&Row) -> f64| {
         let ms: Vec<f64> = rows.iter().map(of).collect();
         let growth = ms.windows(2).last().map_or(f64::NAN, |w| w[1] / w[0]);
-        line(label, ms.iter().map(|ms| format!("{ms:.4}")).chain([format!("{growth:.1}×")]).collect());
+        line(
+            label,
+            ms.iter().map(|ms| format!("{ms:.4}")).chain([format!("{growth:.1}×")]).collect(),
+        );
     };
     times("parse and record", &|r| r.record);
     for (k, pass) in PIPELINE.iter().enumerate() {
@@ -148,7 +165,8 @@ fn json_lines(name: &str, rows: &[Row]) -> String {
     let row = |r: &Row| -> Value {
         let passes = PIPELINE.iter().zip(&r.passes).map(|(p, ms)| (p.name.to_string(), json!(ms)));
         json!({
-            "workload": "frontend", "shape": name, "nodes": r.nodes, "launches": r.launches, "record_ms": r.record,
+            "workload": "frontend", "shape": name, "nodes": r.nodes, "launches": r.launches,
+            "record_ms": r.record,
             "passes_ms": Value::Object(passes.collect()), "total_ms": r.total(), "hit_ms": r.hit,
         })
     };

@@ -1,8 +1,9 @@
-//! `aplomb bench layout`: how long a picture of a large graph takes, from the nodes of a pass to characters.
+//! `aplomb bench layout`: how long a picture of a large graph takes, from the nodes of a pass to
+//! characters.
 //!
-//! A deep graph and a broad one of `bench frontend`, after the last pass; each folded too, as a first look is. Layers times
-//! width is what a picture costs: a graph that is both deep and broad has wires in every layer, and is measured up to a
-//! thousand nodes.
+//! A deep graph and a broad one of `bench frontend`, after the last pass; each folded too, as a
+//! first look is. Layers times width is what a picture costs: a graph that is both deep and broad
+//! has wires in every layer, and is measured up to a thousand nodes.
 
 use super::frontend::{SHAPES, SIZES, cpu_ms, prepare};
 use crate::args::BenchArgs;
@@ -36,7 +37,8 @@ pub fn run(session: &mut Session, args: &BenchArgs) -> Result<String, String> {
                 true => format!(
                     "{}\n",
                     json!({
-                        "workload": "layout", "shape": shape.name, "nodes": graph.nodes.len(), "picture_ms": whole,
+                        "workload": "layout", "shape": shape.name, "nodes": graph.nodes.len(),
+                        "picture_ms": whole,
                         "folded_ms": folded, "lines": lines, "columns": columns,
                     })
                 ),

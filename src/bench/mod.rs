@@ -1,5 +1,5 @@
-//! `aplomb bench`: workloads of one table, timed alone or in turns with the peers of `benches/peers`; and what the
-//! program's own parts cost.
+//! `aplomb bench`: workloads of one table, timed alone or in turns with the peers of
+//! `benches/peers`; and what the program's own parts cost.
 
 mod frontend;
 mod layout;
@@ -29,9 +29,12 @@ const TIMED: &[&str] = &["--seconds", "--small", "--json"];
 
 /// Benches that are no workloads: name, sentence, the options that they take, and what runs them.
 const OWN: &[(&str, &str, &[&str], Run)] = &[
-    ("frontend", "reading, recording and each pass, for graphs of 10 to 10 000 nodes", TIMED, |s, a| {
-        alone(s, a, frontend::run)
-    }),
+    (
+        "frontend",
+        "reading, recording and each pass, for graphs of 10 to 10 000 nodes",
+        TIMED,
+        |s, a| alone(s, a, frontend::run),
+    ),
     ("trace", "what keeping and telling a trace costs", TIMED, |s, a| alone(s, a, trace::run)),
     ("layout", "pictures of large graphs", TIMED, |s, a| alone(s, a, layout::run)),
     ("jupyter", "the notebook: start, cells, interrupts", TIMED, |_, a| notebook::bench(&a)),
@@ -53,7 +56,11 @@ fn unused(args: &BenchArgs) -> Option<&'static str> {
     args.given().into_iter().find(|option| !takes(option))
 }
 
-fn alone(settings: Settings, args: BenchArgs, run: fn(&mut Session, &BenchArgs) -> Result<String, String>) -> i32 {
+fn alone(
+    settings: Settings,
+    args: BenchArgs,
+    run: fn(&mut Session, &BenchArgs) -> Result<String, String>,
+) -> i32 {
     on_session(settings, move |session| match run(session, &args) {
         Ok(text) => {
             print(&text);
@@ -81,25 +88,38 @@ pub fn run(settings: Settings, args: BenchArgs) -> i32 {
         Err(says) => return failed(&says),
     };
     let own: Vec<(&str, &str)> = OWN.iter().map(|o| (o.0, o.1)).collect();
-    let is_known = GROUPS.iter().any(|g| g.0 == args.what()) || works.iter().any(|w| w.id == args.what());
+    let is_known =
+        GROUPS.iter().any(|g| g.0 == args.what()) || works.iter().any(|w| w.id == args.what());
     if args.what() == "list" {
         print(&table::list(&works, &own));
         return 0;
     }
     if !is_known {
-        eprint!("aplomb: no workload is called {}; there are\n\n{}", args.what(), table::list(&works, &own));
+        eprint!(
+            "aplomb: no workload is called {}; there are\n\n{}",
+            args.what(),
+            table::list(&works, &own)
+        );
         return USAGE;
     }
     let gpu = settings.device == Wanted::Cuda;
     if gpu && args.peers.is_some() {
-        eprintln!("aplomb: --peers are timed on the CPU; benches/gpu/run.sh compares with peers on a GPU");
+        eprintln!(
+            "aplomb: --peers are timed on the CPU; benches/gpu/run.sh compares with peers on a GPU"
+        );
         return USAGE;
     }
     let threads = settings.threads;
     on_session(settings, move |session| workloads(session, table, &works, &args, threads))
 }
 
-fn workloads(session: &mut Session, table: Table, works: &[Work], args: &BenchArgs, threads: usize) -> i32 {
+fn workloads(
+    session: &mut Session,
+    table: Table,
+    works: &[Work],
+    args: &BenchArgs,
+    threads: usize,
+) -> i32 {
     let gpu = session.core().devices().wanted() == Wanted::Cuda;
     let jobs = match work::chosen(works, args, gpu, session.core().limits.bytes) {
         Ok(jobs) => jobs,
@@ -123,7 +143,11 @@ fn workloads(session: &mut Session, table: Table, works: &[Work], args: &BenchAr
     };
     let device = session.core().device_name();
     let rates = match gpu {
-        true => table.rates.iter().find(|(name, _)| device.contains(name.as_str())).map(|(_, rates)| rates.clone()),
+        true => table
+            .rates
+            .iter()
+            .find(|(name, _)| device.contains(name.as_str()))
+            .map(|(_, rates)| rates.clone()),
         false => Some(Rates::from([("bytes".into(), timed::copy_rate(threads))])),
     };
     let columns = table::Columns::new(&jobs, gpu, peers.is_some());
@@ -133,18 +157,27 @@ fn workloads(session: &mut Session, table: Table, works: &[Work], args: &BenchAr
     }
     let rates = rates.unwrap_or_default();
     let interrupt = session.interrupt();
-    let bench = Bench { session, interrupt, table, threads, seconds: args.seconds(), gpu, rates, peers };
+    let bench =
+        Bench { session, interrupt, table, threads, seconds: args.seconds(), gpu, rates, peers };
     let show = |row: &Value| print(&if args.json { format!("{row}\n") } else { columns.row(row) });
     one_by_one(bench, &jobs, show)
 }
 
 /// What the figures stand on.
 fn said(device: &str, gpu: bool, rates: Option<&Rates>) -> String {
-    let rate = rates.and_then(|r| r.get("bytes")).map_or("not known".to_string(), |r| format!("{:.1} GB/s", r / 1e9));
+    let rate = rates
+        .and_then(|r| r.get("bytes"))
+        .map_or("not known".to_string(), |r| format!("{:.1} GB/s", r / 1e9));
     match gpu {
-        true => format!("{device}; times are those of the launches, end: all of a run; floor: memory at {rate}\n"),
+        true => format!(
+            "{device}; times are those of the launches, end: all of a run; floor: memory at \
+             {rate}\n"
+        ),
         false => {
-            format!("{device}; times are those of whole runs; floor: copying at {rate}; ×: a peer's least ÷ ours\n")
+            format!(
+                "{device}; times are those of whole runs; floor: copying at {rate}; ×: a peer's \
+                 least ÷ ours\n"
+            )
         }
     }
 }

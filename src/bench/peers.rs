@@ -1,4 +1,5 @@
-//! The peers of `benches/peers`: a process that answers for all of them, in turns with us, on the same files.
+//! The peers of `benches/peers`: a process that answers for all of them, in turns with us, on the
+//! same files.
 
 use super::timed::{Stop, figure, least, median};
 use super::work::Job;
@@ -40,12 +41,15 @@ impl Peers {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
         let mut process = command.spawn().map_err(|e| format!("python3: {e}"))?;
         match (process.stdin.take(), process.stdout.take()) {
-            (Some(asks), Some(answers)) => Ok(Peers { process, asks, answers: BufReader::new(answers), folder }),
+            (Some(asks), Some(answers)) => {
+                Ok(Peers { process, asks, answers: BufReader::new(answers), folder })
+            }
             _ => Err("python3 has no input or output".into()),
         }
     }
 
-    /// An empty folder for the next workload, as APL writes it between quotes. Errors: its path is no text.
+    /// An empty folder for the next workload, as APL writes it between quotes. Errors: its path is
+    /// no text.
     pub fn folder(&self) -> Result<String, Stop> {
         let failed = |says: String| Stop::Failed(format!("{}: {says}", self.folder.display()));
         let _ = std::fs::remove_dir_all(&self.folder);
@@ -56,7 +60,8 @@ impl Peers {
 
     pub fn begin(&self, job: &Job) -> Compared {
         let folder = self.folder.display().to_string();
-        let request = json!({ "id": job.work.id, "n": job.n, "dtype": job.dtype, "folder": folder });
+        let request =
+            json!({ "id": job.work.id, "n": job.n, "dtype": job.dtype, "folder": folder });
         Compared { request, rows: vec![Vec::new(); PEERS.len()] }
     }
 
@@ -93,12 +98,13 @@ impl Drop for Peers {
 }
 
 impl Compared {
-    /// A field a peer that has the workload: its times over all rounds, and the ratio of its least to ours; above 1 we
-    /// are faster.
+    /// A field a peer that has the workload: its times over all rounds, and the ratio of its least
+    /// to ours; above 1 we are faster.
     pub fn told(&self, ours: f64) -> Value {
         let mut out = Map::new();
         for (name, rows) in PEERS.iter().zip(&self.rows) {
-            let of = |key: &str| -> Vec<f64> { rows.iter().filter_map(|r| r[key].as_f64()).collect() };
+            let of =
+                |key: &str| -> Vec<f64> { rows.iter().filter_map(|r| r[key].as_f64()).collect() };
             let (times, error) = (of("least_us"), rows.iter().find_map(|r| r["error"].as_str()));
             if times.is_empty() && error.is_none() {
                 continue;

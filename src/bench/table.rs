@@ -1,4 +1,5 @@
-//! Rows as lines under each other. Each is printed as soon as it is known, so columns have their width beforehand.
+//! Rows as lines under each other. Each is printed as soon as it is known, so columns have their
+//! width beforehand.
 
 use super::peers::PEERS;
 use super::work::{GROUPS, Job, Work};
@@ -48,7 +49,8 @@ impl Columns {
 
     /// A row's line, and below it what is to be said of it.
     pub fn row(&self, row: &Value) -> String {
-        self.line(|c| (c.cell)(row)) + &notes(row).iter().map(|says| format!("  {says}\n")).collect::<String>()
+        self.line(|c| (c.cell)(row))
+            + &notes(row).iter().map(|says| format!("  {says}\n")).collect::<String>()
     }
 
     fn line(&self, cell: impl Fn(&Column) -> String) -> String {
@@ -61,7 +63,8 @@ impl Columns {
 }
 
 fn notes(row: &Value) -> Vec<String> {
-    let lists = [&row["notes"], &row["elsewhere"]].map(|l| l.as_array().into_iter().flatten().map(text));
+    let lists =
+        [&row["notes"], &row["elsewhere"]].map(|l| l.as_array().into_iter().flatten().map(text));
     let peers = row["peers"].as_object().into_iter().flatten().filter_map(|(name, told)| {
         let wrong = told["ok"] == false;
         let says = wrong.then(|| format!("its result is apart from ours by {}", told["err"]));
@@ -90,12 +93,15 @@ fn rounded(value: &Value, unit: &str) -> String {
     format!("{x:.digits$}{unit}")
 }
 
-/// What `bench list` prints: groups, workloads with their sizes, and the benches that stand by themselves.
+/// What `bench list` prints: groups, workloads with their sizes, and the benches that stand by
+/// themselves.
 pub fn list(works: &[Work], own: &[(&str, &str)]) -> String {
     let mut out = String::new();
     for w in works {
-        let sizes: Vec<String> = w.cpu.iter().map(|(dtype, n)| format!("{dtype} {}", short(*n))).collect();
-        let seeds = if w.seeds.is_empty() { String::new() } else { format!(" ({})", w.seeds.join(" ")) };
+        let sizes: Vec<String> =
+            w.cpu.iter().map(|(dtype, n)| format!("{dtype} {}", short(*n))).collect();
+        let seeds =
+            if w.seeds.is_empty() { String::new() } else { format!(" ({})", w.seeds.join(" ")) };
         out += &format!("{:23}{:28}{}{seeds}\n", w.id, sizes.join(", "), w.says);
     }
     let rest = GROUPS.iter().map(|g| (g.0, g.1)).chain(own.iter().copied());

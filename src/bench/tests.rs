@@ -1,4 +1,5 @@
-//! Each workload, small: its value is what the same text gives where nothing is fused, framed or looped.
+//! Each workload, small: its value is what the same text gives where nothing is fused, framed or
+//! looped.
 
 use super::work::{self, Table, Work};
 use crate::args::BenchArgs;
@@ -47,10 +48,14 @@ impl Sink for Fails {
 }
 
 fn value(session: &mut Session, job: &work::Job, table: &Table) -> Vec<(Vec<usize>, Vec<f64>)> {
-    session.handle(Request::Execute { code: job.making(table, 0), name: "data".into(), silent: true }, &mut Fails);
+    session.handle(
+        Request::Execute { code: job.making(table, 0), name: "data".into(), silent: true },
+        &mut Fails,
+    );
     let names = job.results();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let values = session.values_of(&job.text(0), &names).unwrap_or_else(|e| panic!("{}: {e}", job.work.id));
+    let values =
+        session.values_of(&job.text(0), &names).unwrap_or_else(|e| panic!("{}: {e}", job.work.id));
     assert_eq!(values.len(), names.len(), "{}", job.work.id);
     values.iter().map(|a| (a.shape().to_vec(), numbers(a))).collect()
 }
@@ -74,7 +79,11 @@ fn each_value_is_that_of_single_operations() {
         let other = value(&mut session(&["fusion", "frames", "loops", "simplify"]), job, &table);
         for ((shape, x), (other_shape, y)) in own.iter().zip(&other) {
             assert_eq!(shape, other_shape, "{}", job.work.id);
-            assert!(!x.is_empty() && x.iter().any(|v| *v != x[0]) || shape.is_empty(), "{}: nothing", job.work.id);
+            assert!(
+                !x.is_empty() && x.iter().any(|v| *v != x[0]) || shape.is_empty(),
+                "{}: nothing",
+                job.work.id
+            );
             let most = y.iter().fold(0.0f64, |m, v| m.max(v.abs()));
             let far = x.iter().zip(y).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
             assert!(far <= 1e-12 * most, "{}: {far} of {most}", job.work.id);
@@ -89,9 +98,17 @@ fn every_point_is_well_formed() {
     for gpu in [false, true] {
         let args = BenchArgs { name: Some("all".into()), small: false, ..ARGS };
         for job in work::chosen(&works, &args, gpu, u64::MAX).expect("jobs") {
-            assert!(job.bytes() > 0.0 && job.flops() >= 0.0 && job.note.is_none(), "{}", job.work.id);
+            assert!(
+                job.bytes() > 0.0 && job.flops() >= 0.0 && job.note.is_none(),
+                "{}",
+                job.work.id
+            );
             let making = job.making(&table, 1);
-            assert_eq!(making.matches("'⎕AS ").count(), making.matches("_←⎕DR").count(), "{making}");
+            assert_eq!(
+                making.matches("'⎕AS ").count(),
+                making.matches("_←⎕DR").count(),
+                "{making}"
+            );
         }
     }
     let ids: std::collections::BTreeSet<&str> = works.iter().map(|w| w.id.as_str()).collect();
@@ -104,7 +121,11 @@ fn sizes_fit_the_memory_and_say_so() {
     let args = BenchArgs { name: Some("saxpy".into()), small: false, n: Some(1 << 40), ..ARGS };
     let jobs = work::chosen(&works, &args, false, 1 << 20).expect("jobs");
     assert_eq!(jobs[0].n, 1 << 14);
-    assert!(jobs[0].note.as_ref().is_some_and(|says| says.contains("1099511627776")), "{:?}", jobs[0].note);
+    assert!(
+        jobs[0].note.as_ref().is_some_and(|says| says.contains("1099511627776")),
+        "{:?}",
+        jobs[0].note
+    );
 }
 
 #[test]
@@ -117,9 +138,16 @@ fn what_is_asked_for_is_chosen() {
     let words = |all: &[&str]| Ok(all.iter().map(|s| s.to_string()).collect::<Vec<_>>());
     let named = |name: &str| BenchArgs { name: Some(name.into()), ..ARGS };
     assert_eq!(chosen(named("dot")), words(&["dot f64 100000"]));
-    assert_eq!(chosen(BenchArgs { dtype: Some("f32".into()), n: Some(9), ..named("dot") }), words(&["dot f32 9"]));
-    assert_eq!(chosen(BenchArgs { small: false, n: Some(9), ..named("chain") }), words(&["chain f64 9"]));
-    let of_group = BenchArgs { only: vec!["life".into(), "sort".into(), "chain".into()], ..named("seeds") };
+    assert_eq!(
+        chosen(BenchArgs { dtype: Some("f32".into()), n: Some(9), ..named("dot") }),
+        words(&["dot f32 9"])
+    );
+    assert_eq!(
+        chosen(BenchArgs { small: false, n: Some(9), ..named("chain") }),
+        words(&["chain f64 9"])
+    );
+    let of_group =
+        BenchArgs { only: vec!["life".into(), "sort".into(), "chain".into()], ..named("seeds") };
     assert_eq!(chosen(of_group), words(&["sort i32 50000", "life bool 200"]));
     assert!(chosen(BenchArgs { dtype: Some("i8".into()), ..named("dot") }).is_err());
     let unknown = chosen(BenchArgs { only: vec!["lif".into()], ..named("all") });

@@ -1,4 +1,5 @@
-//! One workload timed, alone or in turns with peers: a row as JSON. `benches/README.md` says what its fields mean.
+//! One workload timed, alone or in turns with peers: a row as JSON. `benches/README.md` says what
+//! its fields mean.
 
 use super::peers::{Compared, Peers};
 use super::work::{Job, Rates, Table};
@@ -126,7 +127,8 @@ impl Bench<'_> {
         // A request forgets what came before it.
         self.interrupt.check()?;
         let mut heard = Heard::default();
-        self.session.handle(Request::Execute { code, name: "data".into(), silent: true }, &mut heard);
+        self.session
+            .handle(Request::Execute { code, name: "data".into(), silent: true }, &mut heard);
         self.session.core().take_traces();
         self.interrupt.check()?;
         heard.0.map_or(Ok(()), |says| Err(Stop::Failed(says)))
@@ -185,7 +187,11 @@ impl Bench<'_> {
         let apart: Vec<f64> = counted.iter().map(|x| (x - us).abs()).collect();
         say("mad_us", figure(median(&apart)));
         say("runs", json!(runs.whole.len()));
-        let clock = runs.traces.iter().flat_map(|t| &t.kernels).find_map(|k| Some(k.meas.as_ref()?.clock.clone()));
+        let clock = runs
+            .traces
+            .iter()
+            .flat_map(|t| &t.kernels)
+            .find_map(|k| Some(k.meas.as_ref()?.clock.clone()));
         say("clock", json!(clock.unwrap_or_else(|| "monotonic".into())));
         say("launch_us", figure(median(&runs.launches)));
         say("end_us", figure(median(&runs.whole)));
@@ -200,7 +206,8 @@ impl Bench<'_> {
         say("pct", figure(100.0 * floor / us));
         if self.gpu {
             let kernels = || runs.traces.iter().flat_map(|t| &t.kernels);
-            let moved = |key: &str| -> f64 { runs.traces.iter().filter_map(|t| t.times.get(key)).sum() };
+            let moved =
+                |key: &str| -> f64 { runs.traces.iter().filter_map(|t| t.times.get(key)).sum() };
             say("regs", json!(kernels().filter_map(|k| k.regs).max()));
             say("spill", json!(kernels().filter_map(|k| k.spill).max()));
             say("up_bytes", json!(moved("up_bytes")));
@@ -215,7 +222,9 @@ impl Bench<'_> {
 
     /// Microseconds that it takes at least; NaN where that is not known.
     fn floor(&self, job: &Job, bytes: f64, flops: f64) -> f64 {
-        let took = |amount: f64, rate: &str| self.rates.get(rate).map(|per_second| amount / per_second * 1e6);
+        let took = |amount: f64, rate: &str| {
+            self.rates.get(rate).map(|per_second| amount / per_second * 1e6)
+        };
         if self.gpu {
             let operations = took(flops, &job.dtype).or_else(|| took(flops, "f32"));
             return took(bytes, "bytes").map_or(f64::NAN, |us| us.max(operations.unwrap_or(0.0)));
@@ -258,11 +267,13 @@ pub fn figure(x: f64) -> Value {
     if rounded.is_finite() { json!(rounded) } else { Value::Null }
 }
 
-/// Bytes a second that copying between arrays beyond the caches reaches, each read and written byte counted.
+/// Bytes a second that copying between arrays beyond the caches reaches, each read and written byte
+/// counted.
 pub fn copy_rate(threads: usize) -> f64 {
     const EACH: usize = 1 << 24;
     let threads = threads.clamp(1, 16);
-    let mut pairs: Vec<(Vec<f64>, Vec<f64>)> = (0..threads).map(|_| (vec![1.0; EACH], vec![0.0; EACH])).collect();
+    let mut pairs: Vec<(Vec<f64>, Vec<f64>)> =
+        (0..threads).map(|_| (vec![1.0; EACH], vec![0.0; EACH])).collect();
     let mut seconds = f64::INFINITY;
     for _ in 0..5 {
         let begun = Instant::now();

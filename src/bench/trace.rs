@@ -1,7 +1,9 @@
-//! `aplomb bench trace`: what the story of a compilation costs beside compiling, and how long it is.
+//! `aplomb bench trace`: what the story of a compilation costs beside compiling, and how long it
+//! is.
 //!
-//! The graphs of `bench frontend`. For each: the passes alone; the passes with their story kept, as every front end runs
-//! them that may be asked; what telling it costs whoever asks; and the trace as JSON.
+//! The graphs of `bench frontend`. For each: the passes alone; the passes with their story kept, as
+//! every front end runs them that may be asked; what telling it costs whoever asks; and the trace
+//! as JSON.
 
 use super::frontend::{SHAPES, SIZES, cpu_ms, prepare};
 use crate::args::BenchArgs;
@@ -31,7 +33,8 @@ pub fn run(session: &mut Session, args: &BenchArgs) -> Result<String, String> {
     let seconds = args.seconds() / (SHAPES.len() * SIZES.len()) as f64;
     let mut out = String::new();
     if !args.json {
-        let head = ["nodes", "passes ms", "kept ms", "more", "telling ms", "JSON bytes", "node, pass"];
+        let head =
+            ["nodes", "passes ms", "kept ms", "more", "telling ms", "JSON bytes", "node, pass"];
         out += &format!("{:8}{}\n", "", head.map(|h| format!("{h:>12}")).concat());
     }
     for shape in SHAPES {
@@ -42,8 +45,10 @@ pub fn run(session: &mut Session, args: &BenchArgs) -> Result<String, String> {
                 true => format!(
                     "{}\n",
                     json!({
-                        "workload": "trace", "shape": shape.name, "nodes": row.nodes, "passes": row.passes,
-                        "plain_ms": row.plain, "kept_ms": row.kept, "told_ms": row.told, "bytes": row.bytes, "bytes_each": each,
+                        "workload": "trace", "shape": shape.name, "nodes": row.nodes,
+                        "passes": row.passes,
+                        "plain_ms": row.plain, "kept_ms": row.kept, "told_ms": row.told,
+                        "bytes": row.bytes, "bytes_each": each,
                     })
                 ),
                 false => format!(
@@ -59,7 +64,8 @@ pub fn run(session: &mut Session, args: &BenchArgs) -> Result<String, String> {
 fn measured(session: &mut Session, text: &str, seconds: f64) -> Result<Row, String> {
     let recorded = session.graph_of(text, &["r"]).map_err(|e| e.to_string())?;
     let options = Options::default();
-    let mut row = Row { nodes: 0, passes: 0, plain: f64::MAX, kept: f64::MAX, told: f64::MAX, bytes: 0 };
+    let mut row =
+        Row { nodes: 0, passes: 0, plain: f64::MAX, kept: f64::MAX, told: f64::MAX, bytes: 0 };
     let begun = Instant::now();
     let mut rounds = 0;
     while rounds < 3 || begun.elapsed().as_secs_f64() < seconds {

@@ -1,5 +1,5 @@
-//! The workloads: rows of `benches/workloads.json`, which the scripts of `benches/` read too. `benches/README.md` says
-//! what a row's fields mean.
+//! The workloads: rows of `benches/workloads.json`, which the scripts of `benches/` read too.
+//! `benches/README.md` says what a row's fields mean.
 
 use crate::args::BenchArgs;
 use serde::Deserialize;
@@ -136,7 +136,12 @@ impl Job {
                 Spec::Own(kind, parts) => (kind, parts, &self.dtype),
                 Spec::Of(kind, parts, dtype) => (kind, parts, dtype),
             };
-            Given { name, kind, dtype, shape: parts.iter().map(|part| (self.n / part).max(1)).collect() }
+            Given {
+                name,
+                kind,
+                dtype,
+                shape: parts.iter().map(|part| (self.n / part).max(1)).collect(),
+            }
         })
     }
 
@@ -147,7 +152,8 @@ impl Job {
 
     /// The least bytes that any program moves.
     pub fn bytes(&self) -> f64 {
-        polynomial(&self.work.moves, self.n) * bytes_of(&self.dtype) + polynomial(&self.work.bytes, self.n)
+        polynomial(&self.work.moves, self.n) * bytes_of(&self.dtype)
+            + polynomial(&self.work.bytes, self.n)
     }
 
     /// The least operations that any program does.
@@ -155,7 +161,8 @@ impl Job {
         polynomial(&self.work.flops, self.n)
     }
 
-    /// So many copies of the data, used in turns, that none is in a GPU's cache when its turn comes.
+    /// So many copies of the data, used in turns, that none is in a GPU's cache when its turn
+    /// comes.
     pub fn copies(&self) -> usize {
         (2.0 * CACHE / self.held().max(1.0)).ceil().clamp(1.0, 20.0) as usize
     }
@@ -171,7 +178,8 @@ impl Job {
         let names = if self.work.results > 1 { format!("({names})") } else { names };
         let text = self.work.apl.concat();
         let given = self.work.data.keys();
-        let text = given.fold(text, |text, name| text.replace(&format!("${name}"), &format!("{name}{copy}")));
+        let text = given
+            .fold(text, |text, name| text.replace(&format!("${name}"), &format!("{name}{copy}")));
         format!("{names}←{text}")
     }
 
@@ -185,14 +193,19 @@ impl Job {
             let (block, first) = match table.kinds.get(g.kind) {
                 Some(Kind::Share { share, first }) => (format!("{share}>{random}"), *first),
                 Some(Kind::Range { from, to, part_of_n }) => {
-                    let to = to.unwrap_or_else(|| (self.n / part_of_n.unwrap_or(1).max(1)).max(1) as f64);
+                    let to = to
+                        .unwrap_or_else(|| (self.n / part_of_n.unwrap_or(1).max(1)).max(1) as f64);
                     let whole = if g.dtype.starts_with('f') { "" } else { "⌊" };
                     (format!("{whole}{}+{}×{random}", number(*from), number(to - from)), false)
                 }
                 None => (random, false),
             };
             let first = if first { format!("{name}[1]←1 ⋄ ") } else { String::new() };
-            format!("⎕RL←{seed} ⋄ {name}←{}⍴'{}'⎕AS {block} ⋄ {first}_←⎕DR {name}", shape.join(" "), g.dtype)
+            format!(
+                "⎕RL←{seed} ⋄ {name}←{}⍴'{}'⎕AS {block} ⋄ {first}_←⎕DR {name}",
+                shape.join(" "),
+                g.dtype
+            )
         });
         each.collect::<Vec<_>>().join(" ⋄ ")
     }
@@ -206,7 +219,9 @@ impl Job {
     /// Computes the results and writes them where the scripts look for them.
     pub fn saving_results(&self, folder: &str) -> String {
         let (id, n, dtype) = (&self.work.id, self.n, &self.dtype);
-        let save = |(k, name): (usize, &String)| format!(" ⋄ {name}⎕NPY'{folder}/value-{id}-{n}-{dtype}-{k}.npy' 1");
+        let save = |(k, name): (usize, &String)| {
+            format!(" ⋄ {name}⎕NPY'{folder}/value-{id}-{n}-{dtype}-{k}.npy' 1")
+        };
         let results = self.results();
         self.text(0) + &results.iter().enumerate().map(save).collect::<String>()
     }
@@ -219,8 +234,10 @@ impl Job {
         }
         if self.n < asked {
             let n = self.n;
-            self.note =
-                Some(format!("n is {n}: the data for {asked} would take more than a quarter of the memory there is"));
+            self.note = Some(format!(
+                "n is {n}: the data for {asked} would take more than a quarter of the memory there \
+                 is"
+            ));
         }
         self
     }
@@ -244,14 +261,20 @@ pub const GROUPS: &[(&str, &str, fn(&Work) -> bool)] = &[
     ("all", "all of these", |_| true),
     (
         "seeds",
-        "those of the four papers that Aplomb unites: Accelerator (ACL), Baskaran and others (BAS), Accelerate (ACC), Barracuda (BAR)",
+        "those of the four papers that Aplomb unites: Accelerator (ACL), Baskaran and others \
+         (BAS), Accelerate (ACC), Barracuda (BAR)",
         |w| !w.seeds.is_empty(),
     ),
 ];
 
-/// What was asked for, in the order of the table; `memory` is what arrays may take. Errors: a name that is none, or
-/// nothing is left.
-pub fn chosen(works: &[Work], args: &BenchArgs, gpu: bool, memory: u64) -> Result<Vec<Job>, String> {
+/// What was asked for, in the order of the table; `memory` is what arrays may take. Errors: a name
+/// that is none, or nothing is left.
+pub fn chosen(
+    works: &[Work],
+    args: &BenchArgs,
+    gpu: bool,
+    memory: u64,
+) -> Result<Vec<Job>, String> {
     let name = args.what();
     let known = |name: &str| works.iter().any(|w| w.id == name);
     if let Some(unknown) = args.only.iter().find(|name| !known(name)) {
@@ -259,7 +282,8 @@ pub fn chosen(works: &[Work], args: &BenchArgs, gpu: bool, memory: u64) -> Resul
     }
     let group = GROUPS.iter().find(|g| g.0 == name).map(|g| g.2);
     let is_meant = |w: &&Work| group.map_or(w.id == name, |has| has(w));
-    let meant = works.iter().filter(is_meant).filter(|w| args.only.is_empty() || args.only.contains(&w.id));
+    let meant =
+        works.iter().filter(is_meant).filter(|w| args.only.is_empty() || args.only.contains(&w.id));
     let mut jobs: Vec<Job> = Vec::new();
     for work in meant {
         let points = match (args.small, gpu && !work.gpu.is_empty()) {
@@ -269,7 +293,10 @@ pub fn chosen(works: &[Work], args: &BenchArgs, gpu: bool, memory: u64) -> Resul
         };
         for (dtype, n) in of_dtype(points, args.dtype.as_deref()) {
             let n = args.n.unwrap_or(n);
-            if jobs.iter().all(|j| (j.work.id.as_str(), j.dtype.as_str(), j.n) != (&work.id, &dtype, n)) {
+            if jobs
+                .iter()
+                .all(|j| (j.work.id.as_str(), j.dtype.as_str(), j.n) != (&work.id, &dtype, n))
+            {
                 jobs.push(Job { work: work.clone(), dtype, n, note: None });
             }
         }

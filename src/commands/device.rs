@@ -1,4 +1,5 @@
-//! `]device`, `]math` and `]ptx`: where launches run, how a GPU computes, and what NVRTC makes of a launch's text.
+//! `]device`, `]math` and `]ptx`: where launches run, how a GPU computes, and what NVRTC makes of a
+//! launch's text.
 
 use super::{Call, tools};
 use aplomb_devices::device::{Device, Wanted, cuda};
@@ -12,15 +13,20 @@ pub fn device(call: &mut Call<'_>) -> Result<(), Error> {
     let args = call.args.to_string();
     if !args.is_empty() {
         let names = Wanted::ALL.map(Wanted::name).join(" ");
-        let wanted = Wanted::named(&args)
-            .ok_or_else(|| syntax(format!("no device is called {args}")).hint(format!("]device {names}")))?;
+        let wanted = Wanted::named(&args).ok_or_else(|| {
+            syntax(format!("no device is called {args}")).hint(format!("]device {names}"))
+        })?;
         call.session.core().devices().want(wanted);
     }
     let math = mode(call.session.options().math);
     let devices = call.session.core().devices();
     let cpu = devices.cpu.name();
     let wanted = devices.wanted();
-    let mut rows = vec![("chosen".to_string(), wanted.name().to_string()), ("math".into(), math), ("CPU".into(), cpu)];
+    let mut rows = vec![
+        ("chosen".to_string(), wanted.name().to_string()),
+        ("math".into(), math),
+        ("CPU".into(), cpu),
+    ];
     match devices.find() {
         Ok(cuda) => rows.extend(cuda.facts()),
         Err(says) => rows.push(("GPU".into(), says.to_string())),
@@ -40,8 +46,9 @@ pub fn math(call: &mut Call<'_>) -> Result<(), Error> {
     let args = call.args.to_string();
     if !args.is_empty() {
         let names = Math::ALL.map(Math::name).join(" ");
-        call.session.options().math = Math::named(&args)
-            .ok_or_else(|| syntax(format!("no math is called {args}")).hint(format!("]math {names}")))?;
+        call.session.options().math = Math::named(&args).ok_or_else(|| {
+            syntax(format!("no math is called {args}")).hint(format!("]math {names}"))
+        })?;
     }
     let says = mode(call.session.options().math);
     call.show(&format!("{says}\n"));
@@ -62,7 +69,8 @@ pub fn text(trace: &Trace, which: Option<&str>) -> Result<String, String> {
     let mut out = String::new();
     for one in texts {
         let program = kir::program(std::slice::from_ref(one));
-        let ptx = cuda::ptx(&program, &trace.config.arch).map_err(|says| format!("there is no PTX: {says}"))?;
+        let ptx = cuda::ptx(&program, &trace.config.arch)
+            .map_err(|says| format!("there is no PTX: {says}"))?;
         out += &linked(&ptx, one, &program);
     }
     if out.is_empty() { Err("no launch here has CUDA text".into()) } else { Ok(out) }
@@ -81,7 +89,8 @@ fn linked(ptx: &str, cuda: &Cuda, program: &str) -> String {
             }
             continue;
         };
-        let number = place.split_whitespace().nth(1).and_then(|n| n.parse::<usize>().ok()).unwrap_or(0);
+        let number =
+            place.split_whitespace().nth(1).and_then(|n| n.parse::<usize>().ok()).unwrap_or(0);
         let text = number.checked_sub(first + 1).and_then(|k| source.get(k));
         if let Some(text) = text.filter(|_| number != at) {
             at = number;
@@ -97,12 +106,17 @@ mod tests {
 
     #[test]
     fn instructions_stand_under_their_line_and_node() {
-        let cuda = Cuda { text: "void k0() {\n  double v0 = a0[i];  // n3\n}\n".into(), ..Cuda::default() };
-        let ptx = "//\n.version 9.0\n.visible .entry k0(\n)\n{\n\t.loc\t1 3 4\n\tld.global.f64 %fd1, [%rd4];\n\n}\n\t.section x\n";
+        let cuda = Cuda {
+            text: "void k0() {\n  double v0 = a0[i];  // n3\n}\n".into(),
+            ..Cuda::default()
+        };
+        let ptx = "//\n.version 9.0\n.visible .entry k0(\n)\n{\n\t.loc\t1 3 4\n\tld.global.f64 \
+                   %fd1, [%rd4];\n\n}\n\t.section x\n";
         let text = linked(ptx, &cuda, &format!("// prelude\n{}", cuda.text));
         assert_eq!(
             text,
-            ".visible .entry k0(\n)\n{\n\t// double v0 = a0[i];  // n3\n\tld.global.f64 %fd1, [%rd4];\n}\n"
+            ".visible .entry k0(\n)\n{\n\t// double v0 = a0[i];  // n3\n\tld.global.f64 %fd1, \
+             [%rd4];\n}\n"
         );
     }
 }

@@ -5,7 +5,8 @@ use aplomb_ground::error::{Error, domain, nonce, syntax, value};
 use aplomb_language::eval::cx::View;
 use aplomb_values::array::format::{self, Boxes, Long, Style};
 
-const STYLES: &[(&str, Boxes)] = &[("min", Boxes::Min), ("mid", Boxes::Mid), ("max", Boxes::Max), ("non", Boxes::Off)];
+const STYLES: &[(&str, Boxes)] =
+    &[("min", Boxes::Min), ("mid", Boxes::Mid), ("max", Boxes::Max), ("non", Boxes::Off)];
 const LONG: &[(&str, Long)] = &[("long", Long::Whole), ("cut", Long::Cut), ("wrap", Long::Fold)];
 
 fn one_of<T: Copy>(table: &[(&str, T)], option: &str, word: &str) -> Result<T, Error> {
@@ -27,7 +28,8 @@ pub fn boxes(call: &mut Call<'_>) -> Result<(), Error> {
         let style = STYLES.iter().find(|s| s.1 == view.boxes).map_or("min", |s| s.0);
         let fns = if view.inside { "on" } else { "off" };
         let trains = if view.trains { "box" } else { "def" };
-        let set = if view.boxes == Boxes::Off { "OFF".into() } else { format!("ON -style={style}") };
+        let set =
+            if view.boxes == Boxes::Off { "OFF".into() } else { format!("ON -style={style}") };
         call.show(&format!("Is {set} -trains={trains} -fns={fns}"));
         return Ok(());
     }
@@ -39,8 +41,12 @@ pub fn boxes(call: &mut Call<'_>) -> Result<(), Error> {
                 style = one_of(STYLES, "style", w)?;
                 on.get_or_insert(true);
             }
-            Some(("-trains" | "-t", "tree" | "parens")) => return Err(nonce(format!("]box {word}"))),
-            Some(("-trains" | "-t", w)) => view.trains = one_of(&[("def", false), ("box", true)], "trains", w)?,
+            Some(("-trains" | "-t", "tree" | "parens")) => {
+                return Err(nonce(format!("]box {word}")));
+            }
+            Some(("-trains" | "-t", w)) => {
+                view.trains = one_of(&[("def", false), ("box", true)], "trains", w)?
+            }
             Some(("-fns" | "-f", w)) => view.inside = on_off("fns", w)?,
             None if word == "on" => on = Some(true),
             None if word == "off" => on = Some(false),
@@ -48,7 +54,12 @@ pub fn boxes(call: &mut Call<'_>) -> Result<(), Error> {
                 view = View { long: view.long, unread: view.unread, ..View::default() };
                 on = Some(false);
             }
-            _ => return Err(syntax(format!("]box has no {word}")).hint("]box on -style=mid -fns=on")),
+            _ => {
+                return Err(syntax(format!("]box has no {word}")).hint(
+                    "]box on -style=mid \
+                    -fns=on",
+                ));
+            }
         }
     }
     match on {
@@ -65,7 +76,11 @@ pub fn rows(call: &mut Call<'_>) -> Result<(), Error> {
     let mut view = *call.session.interp().view();
     if words.is_empty() || words == ["?"] {
         let style = LONG.iter().find(|s| s.1 == view.rows()).map_or("wrap", |s| s.0);
-        call.show(&if view.rows() == Long::Fold { "Is OFF".to_string() } else { format!("Is ON -style={style}") });
+        call.show(&if view.rows() == Long::Fold {
+            "Is OFF".to_string()
+        } else {
+            format!("Is ON -style={style}")
+        });
         return Ok(());
     }
     let mut style = if view.rows() == Long::Fold { Long::Whole } else { view.rows() };
@@ -75,7 +90,9 @@ pub fn rows(call: &mut Call<'_>) -> Result<(), Error> {
             Some(("-style" | "-s", w)) => style = one_of(LONG, "style", w)?,
             Some(("-fns", w)) => view.inside = on_off("fns", w)?,
             Some(("-fold", _)) => {
-                return Err(nonce(format!("]rows {word}")).hint(")limits lines=40 leaves out the middle"));
+                return Err(
+                    nonce(format!("]rows {word}")).hint(")limits lines=40 leaves out the middle")
+                );
             }
             None if word == "on" => on = true,
             None if word == "off" || word == "reset" => on = false,
@@ -89,8 +106,11 @@ pub fn rows(call: &mut Call<'_>) -> Result<(), Error> {
 }
 
 pub fn display(call: &mut Call<'_>) -> Result<(), Error> {
-    let Some(expr) = call.expr() else { return Err(syntax("]display needs an expression").hint("]display (1 2)'ab'")) };
-    let shown = call.session.value_run(&expr, call.sink)?.ok_or_else(|| value("this gives no value"))?;
+    let Some(expr) = call.expr() else {
+        return Err(syntax("]display needs an expression").hint("]display (1 2)'ab'"));
+    };
+    let shown =
+        call.session.value_run(&expr, call.sink)?.ok_or_else(|| value("this gives no value"))?;
     let (pp, pw) = (call.session.interp().pp(), call.session.interp().pw());
     let long = call.session.interp().view().rows();
     let lines = call.session.core().limits.lines;

@@ -1,5 +1,5 @@
-//! `]help`: the first screen, and where a topic is found: primitives, keys, phrases, notation, system names, commands,
-//! passes, errors.
+//! `]help`: the first screen, and where a topic is found: primitives, keys, phrases, notation,
+//! system names, commands, passes, errors.
 
 use super::pages::{Page, uses};
 use super::{COMMANDS, Call, nearest};
@@ -57,7 +57,9 @@ pub fn help(call: &mut Call<'_>) -> Result<(), Error> {
         let known = topics();
         let near = nearest(&topic, known.iter().map(String::as_str)).join(", ");
         let hint = match near.is_empty() {
-            true => "]help with nothing behind it shows how to begin; topics are like ⍉, sum, ⎕CSV, ]dag".into(),
+            true => "]help with nothing behind it shows how to begin; topics are like ⍉, sum, \
+                     ⎕CSV, ]dag"
+                .into(),
             false => format!("near it: {near}"),
         };
         return Err(value(format!("there is no help on {topic}")).hint(hint));
@@ -74,7 +76,11 @@ fn topics() -> Vec<String> {
     let passes = passes
         .chain(SWITCHES.iter().chain(RECORDER).chain(DEVICES).map(|s| s.name))
         .chain(PRESETS.iter().map(|p| p.name));
-    let words = glyphs.chain(phrases).chain(COMMANDS.iter().map(|c| c.name)).chain(passes).map(String::from);
+    let words = glyphs
+        .chain(phrases)
+        .chain(COMMANDS.iter().map(|c| c.name))
+        .chain(passes)
+        .map(String::from);
     let forms = pieces().map(|t| t.form.to_string());
     let system = system::rows().map(|r| format!("⎕{}", r.name).to_lowercase());
     let errors = errors::ROWS.iter().map(|e| e.0.name().to_lowercase());
@@ -101,7 +107,10 @@ fn by_form(topic: &str, page: &mut Page) {
     OTHER_KEYS.iter().filter(|k| topic.chars().eq([k.0])).for_each(|k| page.key(k));
     let is_phrase = topic.chars().count() > 1;
     idioms::ROWS.iter().filter(|t| is_phrase && t.form == topic).for_each(|t| page.topic(t));
-    notation::ROWS.iter().filter(|t| t.form == topic || t.names.contains(&topic)).for_each(|t| page.topic(t));
+    notation::ROWS
+        .iter()
+        .filter(|t| t.form == topic || t.names.contains(&topic))
+        .for_each(|t| page.topic(t));
 }
 
 /// A word, as NumPy writes it too: `np.count_nonzero`.
@@ -109,7 +118,9 @@ fn by_name(topic: &str, page: &mut Page) {
     let lower = topic.to_lowercase();
     let word = lower.strip_prefix("np.").unwrap_or(&lower);
     let spaced = word.replace('_', " ");
-    let is = |names: &[&str]| names.iter().any(|n| *n == word || *n == spaced || n.to_lowercase() == word);
+    let is = |names: &[&str]| {
+        names.iter().any(|n| *n == word || *n == spaced || n.to_lowercase() == word)
+    };
     pieces().filter(|t| is(t.names) || t.form == word).for_each(|t| page.topic(t));
     OTHER_KEYS.iter().filter(|k| is(k.2)).for_each(|k| page.key(k));
     let named = prims().filter(|p| is(p.names) || uses(p).iter().any(|(_, m)| is(&[m.name])));
@@ -122,10 +133,15 @@ fn by_name(topic: &str, page: &mut Page) {
             Err(_) => {}
         }
     }
-    COMMANDS.iter().filter(|c| c.name == word || c.name[1..] == *word).for_each(|c| page.command(c));
+    COMMANDS
+        .iter()
+        .filter(|c| c.name == word || c.name[1..] == *word)
+        .for_each(|c| page.command(c));
     PIPELINE.iter().filter(|p| p.name == word).for_each(|p| page.pass(p));
     GROUPS.iter().filter(|g| g.0 == word).for_each(|g| page.group(g));
-    for (what, all) in [("a rule", SWITCHES), ("before any pass", RECORDER), ("on a device", DEVICES)] {
+    for (what, all) in
+        [("a rule", SWITCHES), ("before any pass", RECORDER), ("on a device", DEVICES)]
+    {
         all.iter().filter(|s| s.name == word).for_each(|s| page.switch(what, s));
     }
     PRESETS.iter().filter(|p| p.name == word).for_each(|p| page.preset(p));
@@ -167,8 +183,19 @@ mod tests {
         for topic in topics() {
             assert!(page(&topic, WIDTH).is_some(), "{topic}");
         }
-        for topic in ["⍉", "+", "sum", "]dag", "dag", "push-down", "fusion", "⎕io", "LENGTH ERROR", "domain", "⍵"]
-        {
+        for topic in [
+            "⍉",
+            "+",
+            "sum",
+            "]dag",
+            "dag",
+            "push-down",
+            "fusion",
+            "⎕io",
+            "LENGTH ERROR",
+            "domain",
+            "⍵",
+        ] {
             assert!(page(topic, WIDTH).is_some(), "{topic}");
         }
         assert!(page("no such thing", WIDTH).is_none() && page("", WIDTH).is_none());
@@ -176,20 +203,26 @@ mod tests {
 
     #[test]
     fn what_newcomers_ask_for_is_there() {
-        let asked = "argsort cumsum mean axis if loop guard dfn sort unique where reduce map filter sum any all argmax \
-            concatenate zeros arange len abs sqrt outer broadcasting dtype lambda try np.count_nonzero +.× ∘. [] () {} : \
+        let asked = "argsort cumsum mean axis if loop guard dfn sort unique where reduce map \
+                     filter sum any all argmax \
+            concatenate zeros arange len abs sqrt outer broadcasting dtype lambda try \
+            np.count_nonzero +.× ∘. [] () {} : \
             :: ⍺⍺ ⍵⍵ ∇∇ ∇ ⍵ ⍺ ⍬ ← ⋄ ⍝ ¯ [k] train strand :If ⎕NS +/÷≢ +÷ frames";
         for topic in asked.split_whitespace() {
             assert!(page(topic, WIDTH).is_some(), "{topic}");
         }
-        assert!(page("⎕NS", WIDTH).is_some_and(|p| p.contains("not in Aplomb")) && page("⎕NOSUCH", WIDTH).is_none());
+        assert!(
+            page("⎕NS", WIDTH).is_some_and(|p| p.contains("not in Aplomb"))
+                && page("⎕NOSUCH", WIDTH).is_none()
+        );
     }
 
     #[test]
     fn pages_are_folded_between_words() {
         let words = |text: &str| text.split_whitespace().map(String::from).collect::<Vec<_>>();
         for topic in topics() {
-            let (wide, narrow) = (page(&topic, 1000).unwrap_or_default(), page(&topic, 40).unwrap_or_default());
+            let (wide, narrow) =
+                (page(&topic, 1000).unwrap_or_default(), page(&topic, 40).unwrap_or_default());
             assert_eq!(words(&wide), words(&narrow), "{topic}");
             assert!(narrow.lines().count() >= wide.lines().count(), "{topic}");
         }

@@ -1,4 +1,5 @@
-//! COMMANDS: a row per `)` and `]` command. Prompt, scripts, batch and stories run it; help and completion read it.
+//! COMMANDS: a row per `)` and `]` command. Prompt, scripts, batch and stories run it; help and
+//! completion read it.
 
 mod compare;
 pub mod device;
@@ -24,7 +25,8 @@ pub struct Call<'a> {
     pub session: &'a mut Session,
     pub sink: &'a mut dyn Sink,
     pub ascii: bool,
-    /// A cell of several lines is asked about (`%%time`): its values are shown as without the question.
+    /// A cell of several lines is asked about (`%%time`): its values are shown as without the
+    /// question.
     pub shows: bool,
     /// The terminal's width, where one shows what is said.
     pub columns: Option<usize>,
@@ -70,7 +72,8 @@ impl Call<'_> {
 
 type Run = fn(&mut Call<'_>) -> Result<(), Error>;
 
-/// A command: its name with the bracket, what may follow, what it does. Without `run` it is not built.
+/// A command: its name with the bracket, what may follow, what it does. Without `run` it is not
+/// built.
 pub struct Command {
     pub name: &'static str,
     pub args: &'static str,
@@ -97,7 +100,8 @@ pub static COMMANDS: &[Command] = &[
     row(
         "]why",
         "[EXPR | NODE | NAME | kN | PASS | QUESTION]",
-        "Launches, bytes and time, and the reason for each; or of one node, launch or pass. Questions are launches kept \
+        "Launches, bytes and time, and the reason for each; or of one node, launch or pass. \
+         Questions are launches kept \
          recomputed shared fused bytes evaluations.",
         tools::why,
     ),
@@ -108,7 +112,12 @@ pub static COMMANDS: &[Command] = &[
         tools::kernels,
     ),
     row("]cuda", "[kN] [EXPR]", "The text that a GPU would run, one line a node.", tools::cuda),
-    row("]ptx", "[kN] [EXPR]", "What NVRTC makes of that text, each instruction under its line.", device::ptx),
+    row(
+        "]ptx",
+        "[kN] [EXPR]",
+        "What NVRTC makes of that text, each instruction under its line.",
+        device::ptx,
+    ),
     row(
         "]device",
         "[auto | cpu | cuda]",
@@ -118,30 +127,48 @@ pub static COMMANDS: &[Command] = &[
     row(
         "]math",
         "[strict | fast]",
-        "How a GPU computes: with the CPU's bits, or by its own functions, × and + rounded once, products of f32 added in \
+        "How a GPU computes: with the CPU's bits, or by its own functions, × and + rounded once, \
+         products of f32 added in \
          f32.",
         device::math,
     ),
     row(
         "]tune",
         "[EXPR | on | off | forget]",
-        "Runs each launch by all texts of the same value on the GPU, prints their times and keeps the fastest; alone: of the last \
+        "Runs each launch by all texts of the same value on the GPU, prints their times and keeps \
+         the fastest; alone: of the last \
          line.",
         tune::tune,
     ),
-    row("]trace", "[EXPR | on | off | save FILE]", "What each pass did; `on` records every line.", tools::trace),
-    row("]passes", "[EXPR] [-all]", "Nodes, launches, bytes, flops, time and rules, pass by pass.", tools::passes),
+    row(
+        "]trace",
+        "[EXPR | on | off | save FILE]",
+        "What each pass did; `on` records every line.",
+        tools::trace,
+    ),
+    row(
+        "]passes",
+        "[EXPR] [-all]",
+        "Nodes, launches, bytes, flops, time and rules, pass by pass.",
+        tools::passes,
+    ),
     row(
         "]dot",
         "[EXPR] [-pass=NAME | -kernels | -lets | -buffers] [FILE]",
         "The graph for Graphviz; a last word that ends in .dot is the file.",
         tools::dot,
     ),
-    row("]time", "[EXPR]", "What the last line, or an expression, took. ]why tells of the same run.", tools::time),
+    row(
+        "]time",
+        "[EXPR]",
+        "What the last line, or an expression, took. ]why tells of the same run.",
+        tools::time,
+    ),
     row(
         "]assert",
         "PROMISE, … [: EXPR]",
-        "Fails where the last line, or EXPR, does not hold to `launches N`, `bytes ≤ N` …, `no-break`, `fused`.",
+        "Fails where the last line, or EXPR, does not hold to `launches N`, `bytes ≤ N` …, \
+         `no-break`, `fused`.",
         promise::assert,
     ),
     row(
@@ -150,7 +177,12 @@ pub static COMMANDS: &[Command] = &[
         "What changed: the last two lines, the last line before and after a switch, or two passes.",
         compare::diff,
     ),
-    row("]tui", "[EXPR]", "The last line, or an expression, in panes: source, graph, reasons, launches.", tools::tui),
+    row(
+        "]tui",
+        "[EXPR]",
+        "The last line, or an expression, in panes: source, graph, reasons, launches.",
+        tools::tui,
+    ),
     row("]off", "[NAME… | list]", "Switches passes off; alone: what is off.", tools::off),
     row("]on", "NAME…", "Switches passes on again.", tools::on),
     row(
@@ -206,15 +238,26 @@ impl Commands for Table {
             Some(run) => {
                 let columns = self.prints.then(crate::front::columns).flatten();
                 let shows = line.contains('\n');
-                run(&mut Call { args: args.trim(), session, sink, ascii: self.ascii, shows, columns })
+                run(&mut Call {
+                    args: args.trim(),
+                    session,
+                    sink,
+                    ascii: self.ascii,
+                    shows,
+                    columns,
+                })
             }
             None => Err(nonce(command.name)),
         }
     }
 
     fn complete(&self, start: &str) -> Vec<Completion> {
-        let found = COMMANDS.iter().filter(|c| c.run.is_some() && c.name.starts_with(&start.to_lowercase()));
-        found.map(|c| Completion { text: c.name.into(), kind: "command", says: c.help.into() }).collect()
+        let found = COMMANDS
+            .iter()
+            .filter(|c| c.run.is_some() && c.name.starts_with(&start.to_lowercase()));
+        found
+            .map(|c| Completion { text: c.name.into(), kind: "command", says: c.help.into() })
+            .collect()
     }
 
     fn help(&self, topic: &str) -> Option<String> {
@@ -224,7 +267,8 @@ impl Commands for Table {
 
 /// What stands before `⍝`; help has a page on it.
 fn without_comment<'a>(command: &Command, args: &'a str) -> &'a str {
-    let comment = lex(args).into_iter().find(|t| t.kind == Kind::Comment).map(|t| t.span.start as usize);
+    let comment =
+        lex(args).into_iter().find(|t| t.kind == Kind::Comment).map(|t| t.span.start as usize);
     match comment {
         Some(0) if command.name == "]help" => args,
         Some(at) => args[..args.char_indices().nth(at).map_or(args.len(), |c| c.0)].trim_end(),
@@ -239,7 +283,11 @@ fn find(name: &str) -> Option<&'static Command> {
 
 fn unknown(name: &str) -> Error {
     let near = nearest(name, COMMANDS.iter().map(|c| c.name));
-    let hint = if near.is_empty() { "]help lists the commands".into() } else { format!("near it: {}", near.join(" ")) };
+    let hint = if near.is_empty() {
+        "]help lists the commands".into()
+    } else {
+        format!("near it: {}", near.join(" "))
+    };
     syntax(format!("no command is called {name}")).hint(hint)
 }
 
@@ -248,7 +296,8 @@ fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str>
     let name = name.to_lowercase();
     let near = |other: &str| strsim::damerau_levenshtein(&name, other);
     let most = (name.chars().count() / 3).max(1);
-    let mut found: Vec<(usize, &str)> = names.map(|n| (near(n), n)).filter(|(d, _)| *d <= most).collect();
+    let mut found: Vec<(usize, &str)> =
+        names.map(|n| (near(n), n)).filter(|(d, _)| *d <= most).collect();
     found.sort();
     found.dedup();
     found.into_iter().take(3).map(|(_, n)| n).collect()

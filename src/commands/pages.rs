@@ -113,17 +113,28 @@ impl Page {
 
     /// A name of Dyalog's that is not built.
     pub fn absent(&mut self, name: &str) {
-        self.prose(&format!("⎕{name}  "), "Dyalog has it; it is not in Aplomb and answers NONCE ERROR.", 2);
+        self.prose(
+            &format!("⎕{name}  "),
+            "Dyalog has it; it is not in Aplomb and answers NONCE ERROR.",
+            2,
+        );
     }
 
     pub fn command(&mut self, c: &Command) {
         self.prose(&format!("{} ", c.name), c.args, 4);
-        self.prose("  ", &format!("{}{}", c.help, if c.run.is_some() { "" } else { " Not in Aplomb yet." }), 2);
+        self.prose(
+            "  ",
+            &format!("{}{}", c.help, if c.run.is_some() { "" } else { " Not in Aplomb yet." }),
+            2,
+        );
     }
 
     pub fn pass(&mut self, p: &Pass) {
         self.prose(&format!("{}  ", p.name), &format!("a pass, row {}: {}", p.row, p.says), 2);
-        let says = format!("]off {} switches it off, ]dag -pass={} shows the graph after it", p.name, p.name);
+        let says = format!(
+            "]off {} switches it off, ]dag -pass={} shows the graph after it",
+            p.name, p.name
+        );
         self.prose("  ", &says, 2);
     }
 
@@ -140,7 +151,11 @@ impl Page {
 
     pub fn preset(&mut self, p: &Preset) {
         self.prose(&format!("{}  ", p.name), &format!("a pipeline, row {}: {}", p.row, p.says), 2);
-        self.prose("  ", &format!("aplomb explain --passes {} -e 'LINE' tells what it makes of a line", p.name), 2);
+        self.prose(
+            "  ",
+            &format!("aplomb explain --passes {} -e 'LINE' tells what it makes of a line", p.name),
+            2,
+        );
     }
 
     pub fn rule(&mut self, r: &Rule) {

@@ -7,7 +7,11 @@ use aplomb_viz::{Graph, dot, find_pass, heading, list, nothing, tables, text, wh
 use unicode_width::UnicodeWidthStr;
 
 /// Each evaluation by `each`, headed where there are several.
-fn segments(trace: &Trace, pass: Option<&str>, each: impl Fn(&Graph) -> String) -> Result<String, String> {
+fn segments(
+    trace: &Trace,
+    pass: Option<&str>,
+    each: impl Fn(&Graph) -> String,
+) -> Result<String, String> {
     let n = trace.segments.len();
     if n == 0 {
         return find_pass(trace, 0, pass).map(|g| each(&g));
@@ -31,12 +35,13 @@ pub struct Room {
     pub width: usize,
 }
 
-/// Graphs of more nodes than this, and pictures of more lines, are drawn with repeats, twins and chains folded.
+/// Graphs of more nodes than this, and pictures of more lines, are drawn with repeats, twins and
+/// chains folded.
 const MANY: usize = 100;
 const TALL: usize = 60;
 
-/// The drawn graph, folded where it is large, tall or would not fit; a list where even that does not. Errors: no such pass,
-/// nothing compiled.
+/// The drawn graph, folded where it is large, tall or would not fit; a list where even that does
+/// not. Errors: no such pass, nothing compiled.
 pub fn dag(trace: &Trace, pass: Option<&str>, room: &Room) -> Result<String, String> {
     let wide = |picture: &str| picture.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);
     let fits = |picture: &str| room.columns.is_none_or(|c| wide(picture) <= c);
@@ -49,7 +54,11 @@ pub fn dag(trace: &Trace, pass: Option<&str>, room: &Room) -> Result<String, Str
         let picture = text::draw_folded(g, room.ascii);
         match room.columns {
             Some(columns) if !fits(&picture) => {
-                format!("{}(drawn it is {} columns wide; the terminal has {columns})\n", list::list(g), wide(&picture))
+                format!(
+                    "{}(drawn it is {} columns wide; the terminal has {columns})\n",
+                    list::list(g),
+                    wide(&picture)
+                )
             }
             _ => picture,
         }
@@ -59,8 +68,8 @@ pub fn dag(trace: &Trace, pass: Option<&str>, room: &Room) -> Result<String, Str
 /// Bytes of a form beside the text; what is larger is left out.
 const LARGEST: usize = 1 << 20;
 
-/// The picture for a page that shows more than text: an image that no sanitiser removes, SVG, the trace.
-/// `fold`: None folds what is large.
+/// The picture for a page that shows more than text: an image that no sanitiser removes, SVG, the
+/// trace. `fold`: None folds what is large.
 pub fn forms(trace: &Trace, pass: Option<&str>, fold: Option<bool>) -> MimeBundle {
     let n = trace.segments.len();
     let panel = |k: usize| {
@@ -98,13 +107,20 @@ type Level = fn(&Trace, Option<&str>, &Room) -> Result<String, String>;
 /// From far to near.
 const ZOOM: &[(&str, Level)] = &[
     ("program", |trace, _, _| Ok(tables::evaluations(trace))),
-    ("launches", |trace, _, room| segments(trace, None, |g| text::draw_launches(trace, g.segment, room.ascii))),
+    ("launches", |trace, _, room| {
+        segments(trace, None, |g| text::draw_launches(trace, g.segment, room.ascii))
+    }),
     ("nodes", dag),
     ("body", |trace, _, _| Ok(tables::bodies(trace))),
 ];
 
 /// By name, or 1 to 4. Errors: no such level.
-pub fn zoomed(trace: &Trace, level: &str, pass: Option<&str>, room: &Room) -> Result<String, String> {
+pub fn zoomed(
+    trace: &Trace,
+    level: &str,
+    pass: Option<&str>,
+    room: &Room,
+) -> Result<String, String> {
     let number = level.parse::<usize>().ok().and_then(|k| ZOOM.get(k.checked_sub(1)?));
     let names = || ZOOM.iter().map(|z| z.0).collect::<Vec<_>>().join(" ");
     let found = ZOOM.iter().find(|z| z.0 == level).or(number);
@@ -126,7 +142,8 @@ pub fn dot(trace: &Trace, view: Dot) -> Result<String, String> {
     let last = trace.segments.len().max(1);
     match view {
         Dot::Pass(pass) => {
-            let all: Result<Vec<Graph>, String> = (0..last).map(|k| find_pass(trace, k, pass)).collect();
+            let all: Result<Vec<Graph>, String> =
+                (0..last).map(|k| find_pass(trace, k, pass)).collect();
             Ok(dot::graphs(&all?))
         }
         Dot::Launches => Ok(dot::kernels(trace)),
@@ -141,7 +158,8 @@ pub fn cuda(trace: &Trace, which: Option<&str>) -> Result<String, String> {
     let wanted = |id: u32| which.is_none_or(|w| w == format!("k{id}"));
     let mut out = String::new();
     for launch in trace.kernels.iter().filter(|k| wanted(k.id)) {
-        let text = launch.cuda.as_ref().map_or("// no CUDA text for this launch", |c| c.text.as_str());
+        let text =
+            launch.cuda.as_ref().map_or("// no CUDA text for this launch", |c| c.text.as_str());
         let gap = if out.is_empty() { "" } else { "\n" };
         out += &format!("{gap}{}\n", text.trim_end());
     }

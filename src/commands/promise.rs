@@ -12,22 +12,33 @@ pub fn assert(call: &mut Call<'_>) -> Result<(), Error> {
         Some((promises, expr)) => (promises, Some(expr.trim())),
         None => (call.args, None),
     };
-    let parse = |text: &str| Promise::parse(text).map_err(|says| syntax(says).hint("]assert launches 1, no-break"));
+    let parse = |text: &str| {
+        Promise::parse(text).map_err(|says| syntax(says).hint("]assert launches 1, no-break"))
+    };
     let promises = promises.split(',').map(parse).collect::<Result<Vec<_>, _>>()?;
     if expr == Some("") {
-        return Err(syntax("]assert has no expression behind its colon").hint("]assert launches 1: +/2×⍳9"));
+        return Err(
+            syntax("]assert has no expression behind its colon").hint("]assert launches 1: +/2×⍳9")
+        );
     }
     let trace = call.session.plan_of(expr)?;
     promises.iter().try_for_each(|p| p.check(&trace).map_err(|b| error(&trace, *b)))
 }
 
-/// The nodes it speaks of become marks in the line that wrote them; those of other texts are left out.
+/// The nodes it speaks of become marks in the line that wrote them; those of other texts are left
+/// out.
 fn error(trace: &Trace, broken: Broken) -> Error {
     let mut error = domain(broken.says).hint(broken.hint);
     let mut home = None;
     for (node, says) in broken.at {
-        let Some([source, start, end]) = trace.nodes.get(node as usize).and_then(|n| n.span.first()) else { continue };
-        let Some(text) = trace.sources.get(*source as usize).filter(|_| home.is_none_or(|h| h == source)) else {
+        let Some([source, start, end]) =
+            trace.nodes.get(node as usize).and_then(|n| n.span.first())
+        else {
+            continue;
+        };
+        let Some(text) =
+            trace.sources.get(*source as usize).filter(|_| home.is_none_or(|h| h == source))
+        else {
             continue;
         };
         let place = Place::new(&Source::new(&*text.name, &*text.text), Span::new(*start, *end));

@@ -1,5 +1,5 @@
-//! `]` commands: views of the compiler, and its switches. Without an expression they speak of the last line that gave
-//! a value.
+//! `]` commands: views of the compiler, and its switches. Without an expression they speak of the
+//! last line that gave a value.
 
 use super::{Call, pictures};
 use aplomb_compiler::pass::switches;
@@ -26,13 +26,16 @@ impl Asked<'_> {
     }
 }
 
-/// Flags of `known` stand first or last, so that an expression keeps its own `-`. A name that ends in = takes a value.
+/// Flags of `known` stand first or last, so that an expression keeps its own `-`. A name that ends
+/// in = takes a value.
 fn asked<'a>(args: &'a str, known: &[&'static str]) -> Asked<'a> {
     let flag = |word: &'a str| {
         let name = word.strip_prefix('-')?;
         let (name, value) = name.split_once('=').unwrap_or((name, ""));
-        let fits =
-            |k: &&&str| k.strip_suffix('=').map_or(**k == name && value.is_empty(), |k| k == name && !value.is_empty());
+        let fits = |k: &&&str| {
+            k.strip_suffix('=')
+                .map_or(**k == name && value.is_empty(), |k| k == name && !value.is_empty())
+        };
         known.iter().find(fits).map(|_| (name, value))
     };
     let mut out = Asked { expr: None, flags: Vec::new() };
@@ -101,10 +104,13 @@ pub fn why(call: &mut Call<'_>) -> Result<(), Error> {
     let is_node = is_number(word.strip_prefix('n').unwrap_or(&word));
     let is_launch = word.strip_prefix('k').is_some_and(is_number);
     if word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '∆' | '⍙' | '-')) {
-        let about = trace_of(call, None).and_then(|trace| match reasons::node(&trace, &word, width) {
-            Err(says) if !is_node => ask::answer(&trace, &word, width).map_err(domain)?.ok_or_else(|| domain(says)),
-            found => found.map_err(domain),
-        });
+        let about =
+            trace_of(call, None).and_then(|trace| match reasons::node(&trace, &word, width) {
+                Err(says) if !is_node => {
+                    ask::answer(&trace, &word, width).map_err(domain)?.ok_or_else(|| domain(says))
+                }
+                found => found.map_err(domain),
+            });
         // A name that the last line does not know is an expression.
         if is_node || is_launch || about.is_ok() {
             call.show(&about?);
@@ -119,7 +125,9 @@ pub fn why(call: &mut Call<'_>) -> Result<(), Error> {
 /// `k0` in front: only that launch.
 pub fn launch_of(args: &str) -> (Option<&str>, Option<&str>) {
     let (first, rest) = args.split_once(' ').unwrap_or((args, ""));
-    let is_launch = first.strip_prefix('k').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    let is_launch = first
+        .strip_prefix('k')
+        .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
     let (which, expr) = if is_launch { (Some(first), rest.trim()) } else { (None, args.trim()) };
     (which, Some(expr).filter(|e| !e.is_empty()))
 }
@@ -144,7 +152,9 @@ pub fn trace(call: &mut Call<'_>) -> Result<(), Error> {
         call.session.core().set_tracing(args == "on");
         return Ok(());
     }
-    if let Some(file) = args.strip_prefix("save").filter(|rest| rest.is_empty() || rest.starts_with(' ')) {
+    if let Some(file) =
+        args.strip_prefix("save").filter(|rest| rest.is_empty() || rest.starts_with(' '))
+    {
         let file = file.trim();
         if file.is_empty() {
             return Err(syntax("]trace save needs a file").hint("]trace save out.json"));
@@ -162,7 +172,10 @@ pub fn trace(call: &mut Call<'_>) -> Result<(), Error> {
 pub fn dot(call: &mut Call<'_>) -> Result<(), Error> {
     let asked = asked(call.args, &["pass=", "kernels", "lets", "buffers"]);
     let args = asked.expr.unwrap_or("");
-    let last = args.split_whitespace().next_back().filter(|word| word.ends_with(".dot") || word.ends_with(".gv"));
+    let last = args
+        .split_whitespace()
+        .next_back()
+        .filter(|word| word.ends_with(".dot") || word.ends_with(".gv"));
     let expr = last.map_or(args, |file| &args[..args.len() - file.len()]).trim();
     let trace = trace_of(call, Some(expr).filter(|e| !e.is_empty()))?;
     let view = match asked.flags.first() {
@@ -184,11 +197,18 @@ pub fn dot(call: &mut Call<'_>) -> Result<(), Error> {
 
 /// The front end opens the panes where it has a terminal; others say what would.
 pub fn tui(call: &mut Call<'_>) -> Result<(), Error> {
-    let text = call.expr().or_else(|| call.session.last_text()).unwrap_or_else(|| crate::panes::EXAMPLE.into());
+    let text = call
+        .expr()
+        .or_else(|| call.session.last_text())
+        .unwrap_or_else(|| crate::panes::EXAMPLE.into());
     let options = call.session.options();
     let (preset, off) = (options.preset().name, options.off());
-    let opened = json!({ "text": text, "preset": preset, "off": off, "ascii": call.ascii }).to_string();
-    call.show_in_forms("panes need a terminal: aplomb tui FILE", [(PANES.to_string(), opened)].into());
+    let opened =
+        json!({ "text": text, "preset": preset, "off": off, "ascii": call.ascii }).to_string();
+    call.show_in_forms(
+        "panes need a terminal: aplomb tui FILE",
+        [(PANES.to_string(), opened)].into(),
+    );
     Ok(())
 }
 
@@ -199,7 +219,11 @@ pub fn off(call: &mut Call<'_>) -> Result<(), Error> {
     }
     if call.args.is_empty() {
         let off = call.session.options().off().join(" ");
-        call.show(if off.is_empty() { "nothing is off; ]off list names the switches" } else { &off });
+        call.show(if off.is_empty() {
+            "nothing is off; ]off list names the switches"
+        } else {
+            &off
+        });
         return Ok(());
     }
     switch(call, false)
@@ -237,7 +261,8 @@ fn cost(spent: &Spent) -> String {
     let ms = |x: f64| error::time(x * 1e3);
     let rest = (spent.wall_ms - spent.front_ms - spent.launch_ms).max(0.0);
     let launches = reasons::count(spent.launches, "launch");
-    let moved = if spent.bytes > 0 { format!(", {} moved", bytes(spent.bytes)) } else { String::new() };
+    let moved =
+        if spent.bytes > 0 { format!(", {} moved", bytes(spent.bytes)) } else { String::new() };
     format!(
         "{} in all: compiler {}, {launches} {}{moved}, evaluator {}\n",
         ms(spent.wall_ms),
@@ -255,7 +280,10 @@ mod tests {
     fn flags_stand_before_or_behind_an_expression() {
         let known = &["pass=", "list"];
         let a = asked("-pass=cse +/x-list", known);
-        assert_eq!((a.expr, a.value("pass"), a.has("list")), (Some("+/x-list"), Some("cse"), false));
+        assert_eq!(
+            (a.expr, a.value("pass"), a.has("list")),
+            (Some("+/x-list"), Some("cse"), false)
+        );
         let b = asked("-list", known);
         assert!(b.expr.is_none() && b.has("list"));
         assert_eq!(asked("1 -2 -list", known).expr, Some("1 -2"));

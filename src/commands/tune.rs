@@ -17,7 +17,8 @@ pub fn tune(call: &mut Call<'_>) -> Result<(), Error> {
         "on" | "off" => return tools::set(call, &[SWITCH.into()], call.args == "on"),
         "forget" => {
             let forgotten = call.session.core().devices().find().map(|gpu| gpu.forget_choices());
-            let says = forgotten.map_or_else(absent, |n| format!("{} forgotten", count(n, "choice")));
+            let says =
+                forgotten.map_or_else(absent, |n| format!("{} forgotten", count(n, "choice")));
             call.show(&format!("{says}\n"));
             return Ok(());
         }
@@ -47,7 +48,10 @@ pub fn nothing(session: &mut Session) -> Option<String> {
     }
     let devices = session.core().devices();
     if devices.wanted() == Wanted::Cpu {
-        return Some("nothing to tune: the CPU has one text for each launch (]device auto, ]device cuda)".into());
+        return Some(
+            "nothing to tune: the CPU has one text for each launch (]device auto, ]device cuda)"
+                .into(),
+        );
     }
     devices.find().err().map(absent)
 }
@@ -62,7 +66,8 @@ pub fn table(trials: &[Trial]) -> String {
     let mut before = None;
     for t in trials {
         let name = t.name.split_once(' ').map_or("", |(_, name)| name);
-        let launch = if before == Some(t.launch) { String::new() } else { format!("k{} {name}", t.launch) };
+        let launch =
+            if before == Some(t.launch) { String::new() } else { format!("k{} {name}", t.launch) };
         before = Some(t.launch);
         let Some(candidate) = &t.candidate else {
             rows.push([&launch, &t.says].map(String::clone).to_vec());
@@ -84,6 +89,8 @@ pub fn table(trials: &[Trial]) -> String {
     let (wide, _): (Vec<_>, Vec<_>) = rows.iter().cloned().partition(|r| r.len() > 2);
     let table = tables::grid(&wide, &[0, 1, 6]);
     let mut lines = table.lines().filter(|_| wide.len() > 1);
-    let one = |r: &Vec<String>| if r.len() > 2 { lines.next().map(String::from) } else { Some(r.join("  ")) };
+    let one = |r: &Vec<String>| {
+        if r.len() > 2 { lines.next().map(String::from) } else { Some(r.join("  ")) }
+    };
     rows.iter().filter_map(one).map(|line| line + "\n").collect()
 }

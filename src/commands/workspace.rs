@@ -5,7 +5,8 @@ use aplomb_ground::error::{Error, domain, syntax, value};
 use aplomb_language::syntax::resolve::Class;
 
 fn listed(call: &mut Call<'_>, wanted: fn(Class) -> bool) -> Result<(), Error> {
-    let names: Vec<_> = call.session.interp().names().into_iter().filter(|n| wanted(n.class)).collect();
+    let names: Vec<_> =
+        call.session.interp().names().into_iter().filter(|n| wanted(n.class)).collect();
     let room = names.iter().map(|n| n.name.chars().count()).max().unwrap_or(0) + 2;
     let mut out = String::new();
     for n in names {
@@ -44,7 +45,9 @@ pub fn erase(call: &mut Call<'_>) -> Result<(), Error> {
 
 /// A script's lines as if they were typed here.
 pub fn load(call: &mut Call<'_>) -> Result<(), Error> {
-    let Some(name) = call.expr() else { return Err(syntax("]load needs a file").hint("]load prices.apl")) };
+    let Some(name) = call.expr() else {
+        return Err(syntax("]load needs a file").hint("]load prices.apl"));
+    };
     call.session.core().reach.check(std::path::Path::new(&name))?;
     let text = crate::script::read(std::path::Path::new(&name))
         .map_err(|says| Error::new(aplomb_ground::error::Kind::FileName, says))?;
@@ -64,15 +67,21 @@ pub fn limits(call: &mut Call<'_>) -> Result<(), Error> {
         call.show(&text);
         return Ok(());
     };
-    let (name, text) =
-        args.split_once('=').ok_or_else(|| syntax("a limit is set as NAME=VALUE").hint(")limits seconds=5"))?;
-    let number = text.trim().parse::<f64>().map_err(|_| domain(format!("{} is no number", text.trim())))?;
+    let (name, text) = args
+        .split_once('=')
+        .ok_or_else(|| syntax("a limit is set as NAME=VALUE").hint(")limits seconds=5"))?;
+    let number =
+        text.trim().parse::<f64>().map_err(|_| domain(format!("{} is no number", text.trim())))?;
     call.session.core().limits.set(name.trim(), number).map_err(domain)
 }
 
 /// As a user would write it.
 fn number(value: f64) -> String {
-    if value >= 1e6 && value % 1e6 == 0.0 { format!("{}e6", value / 1e6) } else { format!("{value}") }
+    if value >= 1e6 && value % 1e6 == 0.0 {
+        format!("{}e6", value / 1e6)
+    } else {
+        format!("{value}")
+    }
 }
 
 /// As ⎕OFF does, it first looks at what was written and may fail.

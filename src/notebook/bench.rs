@@ -1,7 +1,7 @@
 //! `aplomb bench jupyter`: a kernel of this program, timed from a client's side.
 //!
-//! Start: from spawning to the first kernel_info_reply. Cell: from sending `1+1` to having reply and idle. Interrupt: from
-//! asking to stop an endless cell to its idle.
+//! Start: from spawning to the first kernel_info_reply. Cell: from sending `1+1` to having reply
+//! and idle. Interrupt: from asking to stop an endless cell to its idle.
 
 use crate::args::BenchArgs;
 use crate::front::{FAILED, print};
@@ -19,7 +19,8 @@ pub fn run(args: &BenchArgs) -> i32 {
     match measure(args.seconds()) {
         Ok(rows) => {
             if args.json {
-                let rows: Vec<_> = rows.iter().map(|(name, ms)| json!({ "name": name, "ms": ms })).collect();
+                let rows: Vec<_> =
+                    rows.iter().map(|(name, ms)| json!({ "name": name, "ms": ms })).collect();
                 print(&format!("{}\n", json!({ "bench": "jupyter", "rows": rows })));
             } else {
                 print(&rows.iter().map(|(name, ms)| told(name, ms)).collect::<String>());
@@ -35,9 +36,14 @@ pub fn run(args: &BenchArgs) -> i32 {
 
 /// Sorted times of one thing.
 fn told(name: &str, ms: &[f64]) -> String {
-    let at = |part: f64| ms.get(((ms.len() as f64 - 1.0) * part).round() as usize).copied().unwrap_or(f64::NAN);
+    let at = |part: f64| {
+        ms.get(((ms.len() as f64 - 1.0) * part).round() as usize).copied().unwrap_or(f64::NAN)
+    };
     let (n, least, middle, late, most) = (ms.len(), at(0.0), at(0.5), at(0.99), at(1.0));
-    format!("{name:<34} min {least:>7.2}  p50 {middle:>7.2}  p99 {late:>7.2}  max {most:>7.2} ms  of {n}\n")
+    format!(
+        "{name:<34} min {least:>7.2}  p50 {middle:>7.2}  p99 {late:>7.2}  max {most:>7.2} ms  of \
+         {n}\n"
+    )
 }
 
 /// A kernel process and a client of it; dropping ends it.
@@ -57,7 +63,11 @@ impl Drop for Running {
 /// Started, and the milliseconds to the first reply.
 fn start() -> Result<(Running, f64), String> {
     let info = fresh().map_err(|e| e.to_string())?;
-    let file = std::env::temp_dir().join(format!("aplomb-bench-{}-{}.json", std::process::id(), info.shell_port));
+    let file = std::env::temp_dir().join(format!(
+        "aplomb-bench-{}-{}.json",
+        std::process::id(),
+        info.shell_port
+    ));
     write(&file, &info).map_err(|e| format!("{}: {e}", file.display()))?;
     let begun = Instant::now();
     let program = std::env::current_exe().map_err(|e| e.to_string())?;
@@ -93,11 +103,14 @@ fn measure(seconds: f64) -> Result<Vec<(&'static str, Vec<f64>)>, String> {
     let mut launches = Vec::new();
     for k in 0..INTERRUPTS {
         // A recursion of small steps, and one launch over 4E10 elements.
-        let (code, times) = if k % 2 == 0 { ("{∇⍵}1", &mut loops) } else { ("+/1○⍳4E10", &mut launches) };
+        let (code, times) =
+            if k % 2 == 0 { ("{∇⍵}1", &mut loops) } else { ("+/1○⍳4E10", &mut launches) };
         let id = client.send(Channel::Shell, "execute_request", &json!({ "code": code }));
         std::thread::sleep(Duration::from_millis(100 + 7 * k as u64));
         let asked = Instant::now();
-        client.ask(Channel::Control, "interrupt_request", &json!({}), WAIT).ok_or("no reply to an interrupt")?;
+        client
+            .ask(Channel::Control, "interrupt_request", &json!({}), WAIT)
+            .ok_or("no reply to an interrupt")?;
         client.reply(Channel::Shell, &id, WAIT).ok_or(slow)?;
         client.heard(&id, WAIT).ok_or(slow)?;
         times.push(asked.elapsed().as_secs_f64() * 1e3);

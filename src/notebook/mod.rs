@@ -1,4 +1,5 @@
-//! `aplomb kernel`: Aplomb as a Jupyter kernel. The same session and the same commands, served by `aplomb_kernel::jupyter`.
+//! `aplomb kernel`: Aplomb as a Jupyter kernel. The same session and the same commands, served by
+//! `aplomb_kernel::jupyter`.
 
 mod bench;
 
@@ -58,7 +59,8 @@ fn start(mut settings: Settings, connection: &Path, allow: Allow) -> i32 {
     let session = move || {
         // Nobody reads standard output: its width is not the page's.
         let commands = Table { ascii: settings.ascii, prints: false };
-        let mut session = Session::new(Rc::new(commands), settings.limits.clone(), settings.threads);
+        let mut session =
+            Session::new(Rc::new(commands), settings.limits.clone(), settings.threads);
         settings.prepare(&mut session);
         session
     };

@@ -1,5 +1,5 @@
-//! `aplomb bench tui`: from a key to the bytes of the frame that shows it, on a program of 500 nodes; and from a switch to
-//! the trace that it brings.
+//! `aplomb bench tui`: from a key to the bytes of the frame that shows it, on a program of 500
+//! nodes; and from a switch to the trace that it brings.
 
 use super::look;
 use crate::args::BenchArgs;
@@ -44,7 +44,9 @@ pub fn run(settings: Settings, args: &BenchArgs) -> i32 {
 
 /// Forty nodes over a million numbers: a fold of a chain.
 fn chain() -> String {
-    let steps: String = (0..38).map(|k| format!("x←{}{}x\n", [7, 3, 5][k % 3], ['⌈', '+', '⌊', '-'][k % 4])).collect();
+    let steps: String = (0..38)
+        .map(|k| format!("x←{}{}x\n", [7, 3, 5][k % 3], ['⌈', '+', '⌊', '-'][k % 4]))
+        .collect();
     format!("x←0.5×⍳1000000\n{steps}+/x\n")
 }
 
@@ -52,18 +54,27 @@ fn opened(settings: Settings, text: String) -> Result<App<Worker>, String> {
     let commands = settings.commands();
     let look = look(settings.ascii);
     let own = settings.clone();
-    let worker = Worker::start(move || Rc::new(commands), settings.limits, settings.threads, move |s| own.prepare(s));
+    let worker = Worker::start(
+        move || Rc::new(commands),
+        settings.limits,
+        settings.threads,
+        move |s| own.prepare(s),
+    );
     let worker = worker.map_err(|e| e.to_string())?;
     let interrupt = worker.interrupt();
-    let mut app =
-        App::new(worker, interrupt, super::menu(), Start { text, name: "bench".into(), look, ..Start::default() });
+    let mut app = App::new(
+        worker,
+        interrupt,
+        super::menu(),
+        Start { text, name: "bench".into(), look, ..Start::default() },
+    );
     app.settle();
     app.failure().map_or(Ok(()), |f| Err(f.report.clone()))?;
     Ok(app)
 }
 
-/// Milliseconds from taking a switch to the frame with the new trace, and whether all results were equal. `fusion` is the
-/// last of the switches.
+/// Milliseconds from taking a switch to the frame with the new trace, and whether all results were
+/// equal. `fusion` is the last of the switches.
 fn switched(settings: Settings) -> Result<(Vec<f64>, bool), String> {
     let mut app = opened(settings, chain())?;
     app.frames("3G", SIZE.0, SIZE.1).map_err(|e| e.to_string())?;
@@ -96,20 +107,26 @@ fn timed(settings: Settings, as_json: bool) -> Result<String, String> {
     ms.sort_by(f64::total_cmp);
     switches.sort_by(f64::total_cmp);
     let at = |ms: &[f64], share: f64| {
-        ms.get(((ms.len() as f64 * share) as usize).min(ms.len().max(1) - 1)).copied().unwrap_or(0.0)
+        ms.get(((ms.len() as f64 * share) as usize).min(ms.len().max(1) - 1))
+            .copied()
+            .unwrap_or(0.0)
     };
     let (p50, p99, max) = (at(&ms, 0.5), at(&ms, 0.99), at(&ms, 1.0));
     let (switch, slow) = (at(&switches, 0.5), at(&switches, 1.0));
     let round = |x: f64| (x * 100.0).round() / 100.0;
     if as_json {
-        let row = json!({ "workload": "tui", "nodes": NODES, "keys": ms.len(), "p50_ms": round(p50), "p99_ms": round(p99),
-                          "max_ms": round(max), "open_ms": round(opened), "switch_p50_ms": round(switch),
+        let row = json!({ "workload": "tui", "nodes": NODES, "keys": ms.len(),
+            "p50_ms": round(p50), "p99_ms": round(p99),
+                          "max_ms": round(max), "open_ms": round(opened),
+                          "switch_p50_ms": round(switch),
                           "switch_max_ms": round(slow) });
         return Ok(format!("{row}\n"));
     }
     Ok(format!(
-        "tui  {NODES} nodes, {} keys: key to frame p50 {p50:.2} ms, p99 {p99:.2} ms, most {max:.2} ms; opened in {opened:.0} ms\n\
-         tui  a switch over 40 nodes of a million numbers: new trace on the screen p50 {switch:.0} ms, most {slow:.0} ms; results equal\n",
+        "tui  {NODES} nodes, {} keys: key to frame p50 {p50:.2} ms, p99 {p99:.2} ms, most {max:.2} \
+         ms; opened in {opened:.0} ms\n\
+         tui  a switch over 40 nodes of a million numbers: new trace on the screen p50 {switch:.0} \
+         ms, most {slow:.0} ms; results equal\n",
         ms.len()
     ))
 }

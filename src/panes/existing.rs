@@ -1,4 +1,5 @@
-//! `aplomb tui --existing`: the panes over a notebook that runs. They look on; nothing there is changed by it.
+//! `aplomb tui --existing`: the panes over a notebook that runs. They look on; nothing there is
+//! changed by it.
 
 use super::{look, restore, show, usable};
 use crate::front::{FAILED, Settings, USAGE};
@@ -15,7 +16,8 @@ const WAIT: Duration = Duration::from_secs(5);
 /// Exit code 2 where there is no terminal, no such file, or no kernel of Aplomb behind it.
 pub fn run(settings: &Settings, connection: &Path) -> i32 {
     // A name that is none is told first: no terminal would help it.
-    let found = jupyter::find(connection).and_then(|path| usable().map(|()| path).map_err(String::from));
+    let found =
+        jupyter::find(connection).and_then(|path| usable().map(|()| path).map_err(String::from));
     let follower = found.and_then(|path| open(&path));
     let follower = match follower {
         Ok(follower) => follower,
@@ -26,7 +28,12 @@ pub fn run(settings: &Settings, connection: &Path) -> i32 {
     };
     let interrupt = Interrupt::default();
     signals::interrupt_keeps(interrupt.clone(), restore);
-    let start = Start { name: "notebook".into(), look: look(settings.ascii), follows: true, ..Start::default() };
+    let start = Start {
+        name: "notebook".into(),
+        look: look(settings.ascii),
+        follows: true,
+        ..Start::default()
+    };
     match show(follower, interrupt, start) {
         Ok(_) => 0,
         Err(says) => {

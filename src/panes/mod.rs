@@ -1,4 +1,5 @@
-//! `aplomb tui` and `]tui`: a session for the panes, the signals, the terminal. What is drawn is viz's.
+//! `aplomb tui` and `]tui`: a session for the panes, the signals, the terminal. What is drawn is
+//! viz's.
 
 pub mod bench;
 #[cfg(feature = "jupyter")]
@@ -37,7 +38,9 @@ fn usable() -> Result<(), &'static str> {
         return Err("the panes need a terminal; aplomb trace and aplomb explain print");
     }
     match std::env::var("TERM").as_deref() {
-        Ok("dumb") | Err(_) => Err("the panes need a terminal that can place text; this one says it cannot (TERM)"),
+        Ok("dumb") | Err(_) => {
+            Err("the panes need a terminal that can place text; this one says it cannot (TERM)")
+        }
         _ => Ok(()),
     }
 }
@@ -64,7 +67,12 @@ pub fn run(settings: Settings, args: TuiArgs) -> i32 {
     let look = look(settings.ascii);
     let commands = settings.commands();
     let own = settings.clone();
-    let worker = Worker::start(move || Rc::new(commands), settings.limits, settings.threads, move |s| own.prepare(s));
+    let worker = Worker::start(
+        move || Rc::new(commands),
+        settings.limits,
+        settings.threads,
+        move |s| own.prepare(s),
+    );
     let worker = match worker {
         Ok(worker) => worker,
         Err(e) => {
@@ -74,7 +82,11 @@ pub fn run(settings: Settings, args: TuiArgs) -> i32 {
     };
     let interrupt = worker.interrupt();
     signals::interrupt_keeps(interrupt.clone(), restore);
-    match show(worker, interrupt, Start { text, name, switches, look, effects: true, follows: false }) {
+    match show(
+        worker,
+        interrupt,
+        Start { text, name, switches, look, effects: true, follows: false },
+    ) {
         Ok(_) => 0,
         Err(says) => {
             eprintln!("aplomb: {says}");
@@ -93,14 +105,20 @@ fn restore() {
     std::mem::forget(std::io::stdout().lock());
 }
 
-/// `]tui` at the prompt: the panes over the prompt's own session. `opened` is the command's `PANES`.
+/// `]tui` at the prompt: the panes over the prompt's own session. `opened` is the command's
+/// `PANES`.
 pub fn open(client: &mut impl Client, interrupt: Interrupt, opened: &str) {
     let opened: Value = match serde_json::from_str(opened) {
         Ok(opened) => opened,
         Err(e) => return eprintln!("aplomb: what the panes open with is no JSON: {e}"),
     };
     let text = |name: &str| opened[name].as_str().unwrap_or_default().to_string();
-    let off = opened["off"].as_array().into_iter().flatten().filter_map(|v| Some(v.as_str()?.to_string())).collect();
+    let off = opened["off"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|v| Some(v.as_str()?.to_string()))
+        .collect();
     let start = Start {
         text: text("text"),
         name: "panes".into(),
@@ -110,7 +128,8 @@ pub fn open(client: &mut impl Client, interrupt: Interrupt, opened: &str) {
         effects: false,
         follows: false,
     };
-    let shown = usable().map_err(String::from).and_then(|()| show(client, interrupt, start).map(drop));
+    let shown =
+        usable().map_err(String::from).and_then(|()| show(client, interrupt, start).map(drop));
     if let Err(says) = shown {
         eprintln!("aplomb: {says}");
     }
@@ -127,7 +146,8 @@ pub fn menu() -> Menu {
     }
 }
 
-/// The panes over a session, until `q`; the session again. Errors: the terminal is gone, or a defect ended the panes.
+/// The panes over a session, until `q`; the session again. Errors: the terminal is gone, or a
+/// defect ended the panes.
 pub fn show<C: Client>(client: C, interrupt: Interrupt, start: Start) -> Result<C, String> {
     let mut app = App::new(client, interrupt, menu(), start);
     match catch_unwind(AssertUnwindSafe(|| panes::run(&mut app, &HOOKS))) {

@@ -1,4 +1,5 @@
-//! Colours of a line while it is typed, and the bracket that matches the one at the cursor. They only help the eye.
+//! Colours of a line while it is typed, and the bracket that matches the one at the cursor. They
+//! only help the eye.
 
 use aplomb_language::syntax::{Kind, Token, lex};
 
@@ -32,7 +33,8 @@ pub fn coloured(line: &str, cursor: usize) -> String {
             continue;
         }
         out.extend(&chars[at..start]);
-        let style = if pair.is_some_and(|(a, b)| k == a || k == b) { MATCHED } else { style(&token.kind) };
+        let style =
+            if pair.is_some_and(|(a, b)| k == a || k == b) { MATCHED } else { style(&token.kind) };
         // A newline stays outside of colours.
         let plain = style.is_empty() || token.kind == Kind::Separator;
         if plain {
@@ -60,7 +62,8 @@ pub fn matching(tokens: &[Token], cursor: usize) -> Option<(usize, usize)> {
         }
     }
     let at = |k: usize| tokens[k].span.start as usize;
-    let touches = |place: usize| pairs.iter().find(|(a, b)| at(*a) == place || at(*b) == place).copied();
+    let touches =
+        |place: usize| pairs.iter().find(|(a, b)| at(*a) == place || at(*b) == place).copied();
     touches(cursor).or_else(|| touches(cursor.checked_sub(1)?))
 }
 
@@ -83,7 +86,8 @@ mod tests {
 
     #[test]
     fn colours_change_no_character() {
-        for line in ["x←1 2+'it''s' ⍝ end", "f←{\n      ⍵×(2)}", "'open", "", "⎕IO ⋄ \"bad", "🙂 é"] {
+        for line in ["x←1 2+'it''s' ⍝ end", "f←{\n      ⍵×(2)}", "'open", "", "⎕IO ⋄ \"bad", "🙂 é"]
+        {
             for cursor in 0..=line.len() + 1 {
                 assert_eq!(bare(&coloured(line, cursor)), line);
             }

@@ -1,4 +1,5 @@
-//! Completion at the prompt: names of the workspace first, then glyphs by name, commands, files inside quotes.
+//! Completion at the prompt: names of the workspace first, then glyphs by name, commands, files
+//! inside quotes.
 
 use super::keys::Pending;
 use super::{ask, colour, keys};
@@ -50,7 +51,8 @@ fn open_path(before: &str) -> Option<usize> {
     READERS.iter().any(|name| head.ends_with(name)).then_some(last + 1)
 }
 
-/// `` `rho `` was typed as ⍴ and `ho`: the word with the key in the glyph's place, and where it begins.
+/// `` `rho `` was typed as ⍴ and `ho`: the word with the key in the glyph's place, and where it
+/// begins.
 fn unprefixed(before: &str) -> Option<(usize, String)> {
     let letters = before.len() - before.trim_end_matches(|c: char| c.is_ascii_lowercase()).len();
     let head = &before[..before.len() - letters];
@@ -68,14 +70,20 @@ fn pair(c: Completion) -> Pair {
 impl Completer for Edit {
     type Candidate = Pair;
 
-    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
+    fn complete(
+        &self,
+        line: &str,
+        at: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<Pair>)> {
         let before = &line[..at];
         if let (Some(glyph), Some(head)) = (self.pending.take(), before.strip_suffix('`')) {
             let one = Completion { text: glyph.to_string(), kind: "symbol", says: String::new() };
             return Ok((head.len(), vec![pair(one)]));
         }
         if let Some(start) = open_path(before) {
-            let (from, found) = FilenameCompleter::new().complete_path(&before[start..], at - start)?;
+            let (from, found) =
+                FilenameCompleter::new().complete_path(&before[start..], at - start)?;
             return Ok((start + from, found));
         }
         let (start, items) = self.known(before, at);

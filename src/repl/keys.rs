@@ -6,18 +6,22 @@ use aplomb_ground::protocol::Completeness;
 use aplomb_language::syntax;
 use aplomb_language::table::{OTHER_KEYS, prims};
 use rustyline::{
-    Cmd, ConditionalEventHandler, Event, EventContext, EventHandler, KeyCode, KeyEvent, Modifiers, RepeatCount,
+    Cmd, ConditionalEventHandler, Event, EventContext, EventHandler, KeyCode, KeyEvent, Modifiers,
+    RepeatCount,
 };
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Keys and glyphs, from the tables.
 pub fn glyph_keys() -> impl Iterator<Item = (char, char)> {
-    prims().filter_map(|p| p.key.map(|k| (k, p.glyph))).chain(OTHER_KEYS.iter().map(|(glyph, key, _)| (*key, *glyph)))
+    prims()
+        .filter_map(|p| p.key.map(|k| (k, p.glyph)))
+        .chain(OTHER_KEYS.iter().map(|(glyph, key, _)| (*key, *glyph)))
 }
 
-/// A glyph on its way from its key to the completer. No editor command takes a character's place and stands behind the
-/// new one, but a completion does, so the key asks for a completion that has this one answer.
+/// A glyph on its way from its key to the completer. No editor command takes a character's place
+/// and stands behind the new one, but a completion does, so the key asks for a completion that has
+/// this one answer.
 #[derive(Clone, Default)]
 pub struct Pending(Arc<AtomicU32>);
 
@@ -95,7 +99,11 @@ impl ConditionalEventHandler for Enter {
         if let Ok(mut own) = self.0.lock() {
             own.clear();
         }
-        Some(if goes_on(cx.line()) { Cmd::Insert(1, format!("\n{PROMPT}")) } else { Cmd::AcceptLine })
+        Some(if goes_on(cx.line()) {
+            Cmd::Insert(1, format!("\n{PROMPT}"))
+        } else {
+            Cmd::AcceptLine
+        })
     }
 }
 
@@ -107,7 +115,10 @@ mod tests {
     fn a_key_gives_one_glyph() {
         let all: Vec<(char, char)> = glyph_keys().collect();
         for (k, (key, glyph)) in all.iter().enumerate() {
-            assert!(all[..k].iter().all(|(other, _)| other != key), "`{key} gives {glyph} and another");
+            assert!(
+                all[..k].iter().all(|(other, _)| other != key),
+                "`{key} gives {glyph} and another"
+            );
         }
         assert!(all.contains(&('r', '⍴')) && all.contains(&('[', '←')));
     }

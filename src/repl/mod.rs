@@ -1,7 +1,9 @@
-//! The prompt. The only room that knows the line editor; the session runs on its own thread behind two channels.
+//! The prompt. The only room that knows the line editor; the session runs on its own thread behind
+//! two channels.
 //!
-//! `edit` completes and colours, `keys` are the glyphs behind a backtick, `history` is the file. Always: the terminal
-//! is as it was, whatever ends the program; Ctrl-C stops a line and keeps the names.
+//! `edit` completes and colours, `keys` are the glyphs behind a backtick, `history` is the file.
+//! Always: the terminal is as it was, whatever ends the program; Ctrl-C stops a line and keeps the
+//! names.
 
 mod colour;
 mod edit;
@@ -40,7 +42,12 @@ pub fn run(settings: Settings) -> i32 {
 fn prompt(settings: Settings) -> Result<i32, String> {
     let commands = settings.commands();
     let own = settings.clone();
-    let worker = Worker::start(move || Rc::new(commands), settings.limits, settings.threads, move |s| own.prepare(s));
+    let worker = Worker::start(
+        move || Rc::new(commands),
+        settings.limits,
+        settings.threads,
+        move |s| own.prepare(s),
+    );
     let worker = worker.map_err(|e| format!("no thread can be had: {e}"))?;
     signals::interrupt_keeps(worker.interrupt(), restorer());
     let worker = Rc::new(RefCell::new(worker));
@@ -56,7 +63,11 @@ fn restorer() -> impl Fn() + Send + 'static {
     move || {
         aplomb_viz::panes::leave();
         if let Some(before) = &before {
-            let _ = rustix::termios::tcsetattr(std::io::stdin(), rustix::termios::OptionalActions::Now, before);
+            let _ = rustix::termios::tcsetattr(
+                std::io::stdin(),
+                rustix::termios::OptionalActions::Now,
+                before,
+            );
         }
         // Bracketed paste off.
         let mut out = std::io::stdout();
@@ -89,7 +100,11 @@ fn banner(worker: &mut Worker) -> String {
         }
     });
     let get = |name| found.get(name).map_or("", String::as_str);
-    format!("Aplomb {} · {} · ]help · glyphs: `r or rho<Tab> gives ⍴\n", get("version"), get("device"))
+    format!(
+        "Aplomb {} · {} · ]help · glyphs: `r or rho<Tab> gives ⍴\n",
+        get("version"),
+        get("device")
+    )
 }
 
 /// Sends, and hands every event to `each` until the session is idle. False: the session is gone.
@@ -189,7 +204,9 @@ const NO_TEXT: &str = "\r\nSYNTAX ERROR: what was typed is no UTF-8 text; the li
 fn typed(reader: &mut Reader, prompt: &str, interrupt: &Interrupt) -> Option<String> {
     let typed = loop {
         match reader.readline(prompt) {
-            Err(ReadlineError::Io(e)) if e.kind() == ErrorKind::InvalidData => eprintln!("{NO_TEXT}"),
+            Err(ReadlineError::Io(e)) if e.kind() == ErrorKind::InvalidData => {
+                eprintln!("{NO_TEXT}")
+            }
             typed => break typed,
         }
     };

@@ -1,5 +1,6 @@
-//! The printed CUDA compiles with the NVRTC of the extras, without a GPU: for sm_80, sm_90 and sm_100, nothing spilled,
-//! within the budgets of registers and shared memory that the design gives each shape.
+//! The printed CUDA compiles with the NVRTC of the extras, without a GPU: for sm_80, sm_90 and
+//! sm_100, nothing spilled, within the budgets of registers and shared memory that the design gives
+//! each shape.
 
 use crate::support::{BLACK_SCHOLES, session, traced};
 use crate::{nvrtc, support};
@@ -79,7 +80,8 @@ const LINES: &[&str] = &[
     "{x←⍵ ⋄ x[1+L]×←2↓A ⋄ x}B",
 ];
 
-/// In boxes of shared memory: a stencil of seven places, life, a filled one in both axes, transposes.
+/// In boxes of shared memory: a stencil of seven places, life, a filled one in both axes,
+/// transposes.
 const BOXED: &[&str] = &[
     "(¯3⌽W)+(¯2⌽W)+(¯1⌽W)+W+(1⌽W)+(2⌽W)+3⌽W",
     "⊃1 D∨.∧3 4=+/,¯1 0 1∘.⊖¯1 0 1∘.⌽⊂D",
@@ -92,11 +94,23 @@ const BOXED: &[&str] = &[
 const SHAPES: &[(&str, &[&str])] = &[
     ("+/A×A", &["double f0[4]", "f0[0] = f0[0] + f0[1]", "__threadfence()"]),
     ("+/3 2000⍴A", &["A block a row.", "double f0[4]"]),
-    ("+/3 50000⍴A", &["A block a part of a row.", "double f0[4]", "atomicAdd(tickets + o, 1u) == m1 - 1"]),
-    ("+⌿5000 3⍴A", &["A block a part of a strip of lines.", "atomicAdd(tickets + strip, 1u) == m1 - 1"]),
+    (
+        "+/3 50000⍴A",
+        &["A block a part of a row.", "double f0[4]", "atomicAdd(tickets + o, 1u) == m1 - 1"],
+    ),
+    (
+        "+⌿5000 3⍴A",
+        &["A block a part of a strip of lines.", "atomicAdd(tickets + strip, 1u) == m1 - 1"],
+    ),
     ("+⌿5000 300⍴A", &["A block a part of a strip of lines.", "u64 above = strip / "]),
     ("+⌿500 300⍴A", &["A thread a result."]),
-    ("2×+\\5000⍴A", &["next_tile(ticket, first, seat)", "scan_tile<8>(join0, -0.0, h0, warps, (Told*)told, 0, tile)"]),
+    (
+        "2×+\\5000⍴A",
+        &[
+            "next_tile(ticket, first, seat)",
+            "scan_tile<8>(join0, -0.0, h0, warps, (Told*)told, 0, tile)",
+        ],
+    ),
     ("⌈\\3 5000⍴A", &["u64 o = tile / m1;", "told, o * m1, tile)"]),
     ("+\\3 50⍴A", &["A warp a line.", "warp_scan(join0, t0)"]),
     ("+\\M", &["A thread a line."]),
@@ -139,11 +153,19 @@ fn say(s: &mut Session, lines: &[(&str, &[&str])]) {
     }
 }
 
-/// ACL-02: every node has its type; rows of four are loaded as one vector, which the paper calls float4.
+/// ACL-02: every node has its type; rows of four are loaded as one vector, which the paper calls
+/// float4.
 #[test]
 fn acl_02_every_node_has_a_type_and_rows_of_four_are_vectors() {
     let mut s = shaped();
-    let lines = ["F[;1]×F[;2]+F[;4]", "(A>2)+M[1;1]", "+/L9∧A>3", "'abc'=⌽'cba'", "J[;1]+⌊0.5×J[;2]", "A∘.+B"];
+    let lines = [
+        "F[;1]×F[;2]+F[;4]",
+        "(A>2)+M[1;1]",
+        "+/L9∧A>3",
+        "'abc'=⌽'cba'",
+        "J[;1]+⌊0.5×J[;2]",
+        "A∘.+B",
+    ];
     let mut types = std::collections::BTreeSet::new();
     for line in lines {
         let trace = traced(&mut s, &[line]);
@@ -169,7 +191,8 @@ fn acl_02_every_node_has_a_type_and_rows_of_four_are_vectors() {
     assert!(one.contains("a0[") && !one.contains("const float4*"), "{one}");
 }
 
-/// ACL-21: types convert item by item; a number stands for four, and a component is picked from them.
+/// ACL-21: types convert item by item; a number stands for four, and a component is picked from
+/// them.
 #[test]
 fn acl_21_types_convert_and_components_are_picked() {
     let mut s = shaped();
@@ -183,9 +206,13 @@ fn acl_21_types_convert_and_components_are_picked() {
             ("A+L9", &["(double)a1[i]"]),
         ],
     );
-    for (line, wanted) in
-        [("F1[2]", 1.0), ("+/F[2;]", 7.0), ("⌊F1[3]", 1.0), ("(F1>1)[2 3]+.×1 10", 10.0), ("1⌷F[1;]", 0.5)]
-    {
+    for (line, wanted) in [
+        ("F1[2]", 1.0),
+        ("+/F[2;]", 7.0),
+        ("⌊F1[3]", 1.0),
+        ("(F1>1)[2 3]+.×1 10", 10.0),
+        ("1⌷F[1;]", 0.5),
+    ] {
         let value = s.value_of(line).expect(line).expect("a value");
         assert_eq!(support::bits(&value).1, [f64::to_bits(wanted)], "{line}");
     }
@@ -229,11 +256,18 @@ fn bar_06_the_points_of_a_thread_are_a_knob() {
 }
 
 /// Lines with several texts.
-const CHOICES: &[&str] =
-    &["2×V+1", "(V>3)∧~L", "1+⌽V", "V÷1+V×W", "{0.5×⍵+2÷⍵}⍣20⊢V", "{(0.5×⍵+V÷⍵)⌈W}⍣9⊢1+⌽V", "L/V×W"];
+const CHOICES: &[&str] = &[
+    "2×V+1",
+    "(V>3)∧~L",
+    "1+⌽V",
+    "V÷1+V×W",
+    "{0.5×⍵+2÷⍵}⍣20⊢V",
+    "{(0.5×⍵+V÷⍵)⌈W}⍣9⊢1+⌽V",
+    "L/V×W",
+];
 
-/// BAR-06, ACC-26: what a tuner may choose compiles on three architectures; blocks of 512 threads have 128 registers at
-/// most.
+/// BAR-06, ACC-26: what a tuner may choose compiles on three architectures; blocks of 512 threads
+/// have 128 registers at most.
 #[test]
 fn bar_06_every_text_of_a_launch_compiles() {
     if !nvrtc::is_child("bar_06_every_text_of_a_launch_compiles") {
@@ -254,14 +288,19 @@ fn bar_06_every_text_of_a_launch_compiles() {
             let code = kir::tuned(&plan, launch, 0, tuning).expect(line);
             texts.push(kir::canonical(&code.kernels[0]));
             // As it comes, and with blocks that stay, it has little more than a map's budget.
-            let most =
-                if says.last().is_none_or(|(before, ..)| before != line) || tuning.persistent { 48 } else { 128 };
+            let most = if says.last().is_none_or(|(before, ..)| before != line) || tuning.persistent
+            {
+                48
+            } else {
+                128
+            };
             says.push((*line, tuning.says(), most));
         }
     }
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     for arch in ["sm_80", "sm_90", "sm_100"] {
-        let all = measured(&kir::assemble(&texts).0, arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
+        let all =
+            measured(&kir::assemble(&texts).0, arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
         assert_eq!(all.len(), says.len());
         for (name, usage) in &all {
             let (line, text, most) = &says[name[1..].parse::<usize>().expect("a number")];
@@ -289,8 +328,10 @@ fn acc_06_a_launch_has_the_shape_of_its_class() {
 /// The launches of all lines and of Black-Scholes.
 fn launches() -> Vec<(String, LaunchRecord)> {
     let mut s = session();
-    let mut traces =
-        vec![traced(&mut s, &["A←0.5×⍳6 ⋄ B←7-⍳6 ⋄ M←2 3⍴A ⋄ L←0 1 1 0 ⋄ G←2500⍴A ⋄ T←600 12⍴B", "A B M L G T"])];
+    let mut traces = vec![traced(
+        &mut s,
+        &["A←0.5×⍳6 ⋄ B←7-⍳6 ⋄ M←2 3⍴A ⋄ L←0 1 1 0 ⋄ G←2500⍴A ⋄ T←600 12⍴B", "A B M L G T"],
+    )];
     traces.extend(LINES.iter().map(|line| traced(&mut s, &[line])));
     traced(&mut s, &["W←0.5×⍳2048 ⋄ G←40 60⍴⌽W ⋄ D←G>3", "W G D"]);
     for line in BOXED {
@@ -314,7 +355,8 @@ fn launches() -> Vec<(String, LaunchRecord)> {
 /// Before a kernel's number.
 const HEAD: &str = "void __launch_bounds__(256) k";
 
-/// All of them, and one program of their kernels: launch 7's are `l7` and, if there are more, `l7_1` and so on.
+/// All of them, and one program of their kernels: launch 7's are `l7` and, if there are more,
+/// `l7_1` and so on.
 fn together() -> (Vec<(String, LaunchRecord)>, String) {
     let all = launches();
     // Every evaluation counts from k0.
@@ -323,7 +365,10 @@ fn together() -> (Vec<(String, LaunchRecord)>, String) {
         let mut parts = cuda.text.split(HEAD);
         let first = parts.next().unwrap_or_default().to_string();
         let rest = parts.map(|p| {
-            format!("void __launch_bounds__(256) l{at}{}", p.trim_start_matches(|c: char| c.is_ascii_digit()))
+            format!(
+                "void __launch_bounds__(256) l{at}{}",
+                p.trim_start_matches(|c: char| c.is_ascii_digit())
+            )
         });
         cuda.text = first + &rest.collect::<String>();
         cuda
@@ -386,13 +431,20 @@ fn acl_44_every_launch_compiles_for_every_architecture_within_its_budget() {
         let mut over = Vec::new();
         for (line, launch, usage) in &all {
             // Of a launch of several kernels it is the one with most.
-            let own = all.iter().filter(|(l, k, _)| (l, k.id, &k.name) == (line, launch.id, &launch.name));
+            let own = all
+                .iter()
+                .filter(|(l, k, _)| (l, k.id, &k.name) == (line, launch.id, &launch.name));
             let most = own.map(|(_, _, usage)| usage.shared).max();
-            assert!(most >= Some(launch.launch.smem), "{line}: the trace says {} bytes, {most:?}", launch.launch.smem);
+            assert!(
+                most >= Some(launch.launch.smem),
+                "{line}: the trace says {} bytes, {most:?}",
+                launch.launch.smem
+            );
             println!("{arch} {:8} {:3} {:5} {line}", shape(launch), usage.registers, usage.shared);
             let budget = BUDGETS.iter().find(|b| b.0 == shape(launch)).expect("a shape").1;
             // The other architectures take up to 8 more or less, the oldest 36.
-            let most = budget + [("sm_90", 0), ("sm_75", 36)].iter().find(|m| m.0 == arch).map_or(8, |m| m.1);
+            let most = budget
+                + [("sm_90", 0), ("sm_75", 36)].iter().find(|m| m.0 == arch).map_or(8, |m| m.1);
             if usage.spills > 0 || usage.shared > SHARED || usage.registers > most {
                 over.push(format!("{line}: {usage:?}, {most} registers are the most"));
             }
@@ -400,13 +452,15 @@ fn acl_44_every_launch_compiles_for_every_architecture_within_its_budget() {
         assert!(over.is_empty(), "{arch}: {over:#?}");
         // What looks at operands before a library multiplies.
         let looks = [DType::F64, DType::F32].map(kir::range);
-        let range = measured(&kir::assemble(&looks).0, arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
+        let range =
+            measured(&kir::assemble(&looks).0, arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
         let fine = range.iter().all(|(_, usage)| usage.spills == 0 && usage.registers <= 40);
         assert!(range.len() == 2 && fine, "{arch}: {range:?}");
     }
 }
 
-/// What the texts ask for is what the compiler makes: loads and stores of 16 bytes, on all architectures.
+/// What the texts ask for is what the compiler makes: loads and stores of 16 bytes, on all
+/// architectures.
 #[test]
 fn vectors_are_single_instructions() {
     if !nvrtc::is_child("vectors_are_single_instructions") {
@@ -426,7 +480,8 @@ fn vectors_are_single_instructions() {
         let text = trace.kernels.last().and_then(|k| k.cuda.clone()).expect("a text");
         let program = kir::program(std::slice::from_ref(&text));
         let made = ptx(&program, "compute_90").unwrap_or_else(|e| panic!("{line}: {e}"));
-        let found: Vec<&str> = made.lines().filter(|l| l.contains(".global") || l.contains("shfl")).collect();
+        let found: Vec<&str> =
+            made.lines().filter(|l| l.contains(".global") || l.contains("shfl")).collect();
         for piece in pieces {
             assert!(made.contains(piece), "{line}: {piece}\n{}\n{found:#?}", text.text);
         }
@@ -453,36 +508,50 @@ fn the_instructions_are_those_that_were_meant() {
     for (name, code) in &kernels {
         let (line, launch) = &all[launch_of(name).expect("a launch")];
         let text = &launch.cuda.as_ref().expect("a text").text;
-        let count = |op: &str, has: &str| code.iter().filter(|i| i.starts_with(op) && i.contains(has)).count();
+        let count = |op: &str, has: &str| {
+            code.iter().filter(|i| i.starts_with(op) && i.contains(has)).count()
+        };
         let wide = (count("LDG.", ".128"), count("STG.", ".128"));
         let (local, divisions) = (count("LDL", "") + count("STL", ""), count("I2F", ".RP"));
         let kind = shape(launch);
         println!(
-            "{name:6} {kind:8} {:5} instructions, wide {wide:?}, divisions {divisions}, local {local}  {line}",
+            "{name:6} {kind:8} {:5} instructions, wide {wide:?}, divisions {divisions}, local \
+             {local}  {line}",
             code.len()
         );
         // The sine of huge numbers has a table on the stack, in CUDA's own library.
         if local > 0 && !CIRCLES.iter().any(|call| text.contains(call)) {
             wrong.push(format!("{line}: {name} uses local memory {local} times"));
         }
-        // A reciprocal of an integer is a division by what is no constant; maps have magic numbers for it.
-        let divides = [" / ", " % "]
-            .iter()
-            .any(|by| text.split(by).skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase())));
+        // A reciprocal of an integer is a division by what is no constant; maps have magic numbers
+        // for it.
+        let divides = [" / ", " % "].iter().any(|by| {
+            text.split(by).skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()))
+        });
         if divisions > 0 && (kind == "map" || !divides) {
             wrong.push(format!("{line}: {name} divides integers {divisions} times"));
         }
         if let Some(meant) = WIDE.iter().find(|w| w.0 == line && w.1 != wide) {
-            wrong.push(format!("{line}: {wide:?} loads and stores of 16 bytes, {:?} were meant", meant.1));
+            wrong.push(format!(
+                "{line}: {wide:?} loads and stores of 16 bytes, {:?} were meant",
+                meant.1
+            ));
         }
     }
     let met = WIDE.iter().filter(|w| all.iter().any(|(line, _)| line == w.0)).count();
     assert!(wrong.is_empty() && met == WIDE.len(), "{met} of {}, {wrong:#?}", WIDE.len());
 }
 
-/// Loads and stores of 16 bytes in a line's kernel: two of f64 at once, where the operand is read as it lies.
-const WIDE: &[(&str, (usize, usize))] =
-    &[("2×A+1", (1, 1)), ("*A", (1, 1)), ("1+⍟A", (1, 1)), ("~A>2", (1, 0)), ("A÷B×3", (1, 1)), ("+/⍉M", (0, 0))];
+/// Loads and stores of 16 bytes in a line's kernel: two of f64 at once, where the operand is read
+/// as it lies.
+const WIDE: &[(&str, (usize, usize))] = &[
+    ("2×A+1", (1, 1)),
+    ("*A", (1, 1)),
+    ("1+⍟A", (1, 1)),
+    ("~A>2", (1, 0)),
+    ("A÷B×3", (1, 1)),
+    ("+/⍉M", (0, 0)),
+];
 
 /// What calls CUDA's own sine.
 const CIRCLES: &[&str] = &["circle_by", "sine(", "gamma_"];

@@ -1,5 +1,5 @@
-//! What runs again on the GPU: nothing is lowered twice, several kernels become a graph, times are the device's. On the
-//! stand-in for CUDA's libraries.
+//! What runs again on the GPU: nothing is lowered twice, several kernels become a graph, times are
+//! the device's. On the stand-in for CUDA's libraries.
 
 use crate::devices::{Both, all_there, nothing_refused, outcome, prepared};
 use crate::standin;
@@ -28,8 +28,10 @@ fn a_known_plan_is_not_lowered_again() {
     }
     let setup = "V←0.25×⍳3000 ⋄ I←2*20+⍳11 ⋄ V";
     let mut both = Both::after(&[setup]);
-    // One launch, several of several kernels, and results that do not fit, which later launches read.
-    for line in ["+/V×V", "V[⍋V×¯1]", "(+\\V)÷⌈/V", "+/I×I", "+/2×⌽+\\I×I", "+\\2×⌽+\\I×I"] {
+    // One launch, several of several kernels, and results that do not fit, which later launches
+    // read.
+    for line in ["+/V×V", "V[⍋V×¯1]", "(+\\V)÷⌈/V", "+/I×I", "+/2×⌽+\\I×I", "+\\2×⌽+\\I×I"]
+    {
         let first = same(&mut both, line);
         let found = first.compiled + first.disk_hits + first.memory_hits;
         assert!(first.lowered > 0 && found > 0, "{line}: {first:?}");
@@ -46,7 +48,8 @@ fn a_known_plan_is_not_lowered_again() {
     assert!(other.lowered > 0 && another.compiled == 0, "{other:?} {another:?}");
 }
 
-/// Of three kernels or more, with a root that later launches read, scratch that is cleared, and several roots.
+/// Of three kernels or more, with a root that later launches read, scratch that is cleared, and
+/// several roots.
 const SEVERAL: &[&str] = &["X[⍋X×¯1]", "{x←⍵ ⋄ x[P]+←X ⋄ x}X", "(S÷⌈/S),⌽S←+\\X[⍋X]", "(⍋X)(⌈/X)"];
 
 #[test]
@@ -60,7 +63,8 @@ fn several_kernels_become_a_graph() {
         let graphs: Vec<u32> = (0..5).map(|_| same(&mut both, line).graphs).collect();
         assert_eq!(graphs, [0, 1, 1, 1, 1], "{line}");
         // Other values in other places, and what another run gave.
-        for other in ["X←0.5×103|11×⍳900", "X←0.25×101|13×⍳900", "X←(1⌽X)[⍋X×¯1]"] {
+        for other in ["X←0.5×103|11×⍳900", "X←0.25×101|13×⍳900", "X←(1⌽X)[⍋X×¯1]"]
+        {
             both.set_at_once(other);
             let (first, second) = (same(&mut both, line), same(&mut both, line));
             assert_eq!((first.graphs, second.graphs), (1, 1), "{line} after {other}");
@@ -76,7 +80,8 @@ fn what_a_graph_cannot_be_is_launched() {
     }
     let setup = "V←0.25×⍳3000 ⋄ I←500×3000|7×⍳3000";
     let mut both = Both::after(&[setup]);
-    // One kernel; results that do not fit, which a later launch reads or nobody; elements that fail.
+    // One kernel; results that do not fit, which a later launch reads or nobody; elements that
+    // fail.
     for line in ["2×V", "⍋I×I", "(⍋I)(I×I)", "÷V[⍋V]-V[7]"] {
         for _ in 0..5 {
             assert_eq!(same(&mut both, line).graphs, 0, "{line}");
@@ -100,8 +105,14 @@ fn a_graph_is_one_launch_of_the_driver() {
     let (cache, counts) = (standin::folder(), standin::folder());
     let counted = |lines: usize| {
         let file = counts.path().join(lines.to_string());
-        let mut command = standin::on_standin(Path::new(env!("CARGO_BIN_EXE_aplomb")), cache.path()).expect("g++");
-        command.args(["--device", "cuda"]).env("CUSIM_COUNT", &file).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut command =
+            standin::on_standin(Path::new(env!("CARGO_BIN_EXE_aplomb")), cache.path())
+                .expect("g++");
+        command
+            .args(["--device", "cuda"])
+            .env("CUSIM_COUNT", &file)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         let mut child = command.spawn().expect("aplomb");
         // Looked at, so that it is there from the first line on.
         let script = "X←0.5×3000|7×⍳3000\n≢⍕X\n".to_string() + &"3↑X[⍋X×¯1]\n".repeat(lines);

@@ -56,7 +56,9 @@ fn a_long_chain_comes_home_now_and_then() {
         return;
     }
     let mut both = Both::after(&["X←0.5×97|31×⍳5000 ⋄ X"]);
-    let homes = |both: &mut Both, links: usize| (0..links).filter(|_| moves(both, "⌈/X←1+1○X").down > BYTES).count();
+    let homes = |both: &mut Both, links: usize| {
+        (0..links).filter(|_| moves(both, "⌈/X←1+1○X").down > BYTES).count()
+    };
     assert_eq!(homes(&mut both, 50), 2);
     assert!(moves(&mut both, "≢∪X").down > BYTES);
     same(&mut both, "X");

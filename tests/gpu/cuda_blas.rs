@@ -1,5 +1,6 @@
-//! Products that cuBLAS does: the values are the CPU's, and whatever is wrong with the library, our text does them.
-//! On the stand-in, whose libcublas looks at its arguments and adds in an order of its own.
+//! Products that cuBLAS does: the values are the CPU's, and whatever is wrong with the library, our
+//! text does them. On the stand-in, whose libcublas looks at its arguments and adds in an order of
+//! its own.
 
 use crate::devices::{near, nothing_refused, outcome, prepared};
 use crate::standin;
@@ -36,7 +37,9 @@ const LINES: &[(&str, usize)] = &[
 fn same(cpu: &mut Session, gpu: &mut Session, line: &str) {
     match (outcome(gpu, line), outcome(cpu, line)) {
         (Ok(a), Ok(b)) => {
-            let equal = a.0 == b.0 && a.1.len() == b.1.len() && a.1.iter().zip(&b.1).all(|(x, y)| near(*x, *y));
+            let equal = a.0 == b.0
+                && a.1.len() == b.1.len()
+                && a.1.iter().zip(&b.1).all(|(x, y)| near(*x, *y));
             assert!(equal, "{line}: other values");
         }
         (a, b) => assert_eq!(a, b, "{line}"),
@@ -63,7 +66,11 @@ fn products_by_cublas_have_the_same_values() {
         assert_eq!(by_library(&ran), *count, "{line}: {ran:?}");
         assert!(ran.iter().all(|r| r.device == "cuda"), "{line}: {ran:?}");
         for r in ran.iter().filter(|r| r.library.is_some()) {
-            assert!(r.why.contains("cuBLAS multiplies: estimated ") && r.why.contains(" by our text"), "{}", r.why);
+            assert!(
+                r.why.contains("cuBLAS multiplies: estimated ") && r.why.contains(" by our text"),
+                "{}",
+                r.why
+            );
         }
         nothing_refused(&mut gpu);
     }
@@ -82,23 +89,31 @@ fn what_may_overflow_is_not_left_to_cublas() {
         // In a corner, and in the last line of what is read of the right one.
         for (name, at) in [("A", "1;1"), ("B", "140;160")] {
             let set = format!("{name}[{at}]←{large}");
-            let lines: Vec<&str> = SETUP.iter().copied().chain([set.as_str(), "A[1;1]+B[1;1]"]).collect();
-            let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &lines), prepared(Wanted::Cuda, &lines));
+            let lines: Vec<&str> =
+                SETUP.iter().copied().chain([set.as_str(), "A[1;1]+B[1;1]"]).collect();
+            let (mut cpu, mut gpu) =
+                (prepared(Wanted::Cpu, &lines), prepared(Wanted::Cuda, &lines));
             let line = if fine { "A+.×B" } else { "(9×A)+.×B" };
             same(&mut cpu, &mut gpu, line);
             if fine {
                 let ran = ran(&mut gpu, line);
                 let small = large == "1E150";
                 assert_eq!(by_library(&ran), usize::from(small), "{set}: {ran:?}");
-                assert_eq!(ran[0].why.contains("items beyond 2*499 may overflow"), !small, "{set}: {ran:?}");
+                assert_eq!(
+                    ran[0].why.contains("items beyond 2*499 may overflow"),
+                    !small,
+                    "{set}: {ran:?}"
+                );
             }
             nothing_refused(&mut gpu);
         }
     }
-    // Products that overflow, both ways round: the sum is no number, or it would be one if nothing were rounded between.
+    // Products that overflow, both ways round: the sum is no number, or it would be one if nothing
+    // were rounded between.
     for items in ["1E200", "1E155×(140⍴1 ¯1)"] {
         let right = format!("B[;1]←{items}");
-        let lines: Vec<&str> = SETUP.iter().copied().chain(["A[1;]←1E155", right.as_str(), "A B"]).collect();
+        let lines: Vec<&str> =
+            SETUP.iter().copied().chain(["A[1;]←1E155", right.as_str(), "A B"]).collect();
         let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &lines), prepared(Wanted::Cuda, &lines));
         same(&mut cpu, &mut gpu, "A+.×B");
         assert!(outcome(&mut gpu, "A+.×B").is_err(), "{items}");
@@ -151,8 +166,11 @@ fn a_failing_library_is_left_alone() {
         return;
     }
     let why = by_our_text(false);
-    let says =
-        if call == "3" { "it failed: CUBLAS_STATUS_EXECUTION_FAILED" } else { "it does not start: CUBLAS_STATUS_" };
+    let says = if call == "3" {
+        "it failed: CUBLAS_STATUS_EXECUTION_FAILED"
+    } else {
+        "it does not start: CUBLAS_STATUS_"
+    };
     assert!(why.contains("cuBLAS multiplies: estimated ") && why.contains("; but "), "{why}");
     assert!(why.contains(says) && why.ends_with(", so our text did"), "{why}");
 }

@@ -1,7 +1,8 @@
-//! The CUDA device gives what the CPU gives. Without a GPU it runs on the stand-in for CUDA's libraries, `tests/cusim`.
+//! The CUDA device gives what the CPU gives. Without a GPU it runs on the stand-in for CUDA's
+//! libraries, `tests/cusim`.
 //!
-//! Batches: the lines of one are one evaluation, so one program. Values are the same bits, but for sums, whose order
-//! differs, and for functions of the system's library.
+//! Batches: the lines of one are one evaluation, so one program. Values are the same bits, but for
+//! sums, whose order differs, and for functions of the system's library.
 
 use crate::devices::{Both, near, nothing_refused, outcome, prepared};
 use crate::grammar::{Grammar, SETUP};
@@ -70,7 +71,10 @@ fn the_cases_of_the_rows_have_the_same_values() {
                 s.restart();
                 for line in setup.iter().chain(before) {
                     let code = line.to_string();
-                    s.handle(Request::Execute { code, name: "line".into(), silent: true }, &mut Heard::default());
+                    s.handle(
+                        Request::Execute { code, name: "line".into(), silent: true },
+                        &mut Heard::default(),
+                    );
                 }
                 s.interp().set_record_all(true);
                 outcome(s, last)
@@ -78,7 +82,9 @@ fn the_cases_of_the_rows_have_the_same_values() {
             let (found, wanted) = (given[1].clone(), &mut given[0]);
             match (&found, wanted) {
                 (Ok(a), Ok(b)) => {
-                    let equal = a.0 == b.0 && a.1.len() == b.1.len() && a.1.iter().zip(&b.1).all(|(x, y)| near(*x, *y));
+                    let equal = a.0 == b.0
+                        && a.1.len() == b.1.len()
+                        && a.1.iter().zip(&b.1).all(|(x, y)| near(*x, *y));
                     assert!(equal, "{case:?}: {a:?} for {b:?}");
                     values += 1;
                 }
@@ -124,12 +130,15 @@ const EDGES: &[&str] = &[
     "(0.1×V)∧0.0125×1+⌽V",
 ];
 
-/// Around a vector, a warp, what a block takes of single points, of vectors, of partial results and of a tile.
-const SIZES: [usize; 16] = [0, 1, 2, 3, 31, 33, 255, 257, 511, 513, 1023, 1025, 2047, 2049, 4096, 4099];
+/// Around a vector, a warp, what a block takes of single points, of vectors, of partial results and
+/// of a tile.
+const SIZES: [usize; 16] =
+    [0, 1, 2, 3, 31, 33, 255, 257, 511, 513, 1023, 1025, 2047, 2049, 4096, 4099];
 
 #[test]
 fn sizes_around_blocks_and_warps_have_the_same_values() {
-    if !standin::is_child_under_all_schedules("sizes_around_blocks_and_warps_have_the_same_values") {
+    if !standin::is_child_under_all_schedules("sizes_around_blocks_and_warps_have_the_same_values")
+    {
         return;
     }
     let mut both = Both::after(&[]);
@@ -140,7 +149,8 @@ fn sizes_around_blocks_and_warps_have_the_same_values() {
     let (tally, compiled) = both.told();
     // No text depends on a size: all sizes run what the first ones compiled.
     assert!(
-        tally.lines >= SIZES.len() * EDGES.len() - 32 && compiled.memory_hits > compiled.compiled * 3,
+        tally.lines >= SIZES.len() * EDGES.len() - 32
+            && compiled.memory_hits > compiled.compiled * 3,
         "{tally:?} {compiled:?}"
     );
     assert_eq!(tally.bits_differ, 0, "sums of quarters are exact");
@@ -148,7 +158,9 @@ fn sizes_around_blocks_and_warps_have_the_same_values() {
 
 /// Stencils and transposes, which blocks compute from copies in shared memory.
 fn boxed_lines() -> Vec<String> {
-    let sum = |of: &dyn Fn(i32) -> String| (-3..=3).map(|k| format!("({})", of(k))).collect::<Vec<_>>().join("+");
+    let sum = |of: &dyn Fn(i32) -> String| {
+        (-3..=3).map(|k| format!("({})", of(k))).collect::<Vec<_>>().join("+")
+    };
     let number = |k: i32| k.to_string().replace('-', "¯");
     vec![
         sum(&|k| format!("{}⌽V", number(k))),
@@ -179,14 +191,21 @@ fn boxes_of_shared_memory_have_the_same_values() {
     let mut both = Both::after(&[]);
     let mut tiled = 0;
     let types = ["0.25×", "(0 0.5)[1]+", "'f32'⎕AS 0.5×", "2<"];
-    for (k, (n, rows, columns)) in
-        [(1024, 32, 32), (1025, 33, 40), (1029, 1, 1025), (2048, 70, 33), (2051, 128, 9), (3075, 64, 65)]
-            .iter()
-            .enumerate()
+    for (k, (n, rows, columns)) in [
+        (1024, 32, 32),
+        (1025, 33, 40),
+        (1029, 1, 1025),
+        (2048, 70, 33),
+        (2051, 128, 9),
+        (3075, 64, 65),
+    ]
+    .iter()
+    .enumerate()
     {
         let of = types[k % types.len()];
         both.set_at_once(&format!(
-            "V←{of}7|3×⍳{n} ⋄ M←{of}7|(⍳{rows})∘.×⍳{columns} ⋄ A←{of}5|(⍳2)∘.+(⍳{rows})∘.×⍳{columns} ⋄ s←+/∊V M A"
+            "V←{of}7|3×⍳{n} ⋄ M←{of}7|(⍳{rows})∘.×⍳{columns} ⋄ \
+             A←{of}5|(⍳2)∘.+(⍳{rows})∘.×⍳{columns} ⋄ s←+/∊V M A"
         ));
         for line in boxed_lines() {
             both.each(&[&line]);
@@ -234,7 +253,8 @@ fn the_points_of_a_thread_change_no_value() {
     if !standin::is_child("the_points_of_a_thread_change_no_value", &[]) {
         return;
     }
-    let setup = "V←0.25×7|3×⍳5003 ⋄ T←100|⍳5003 ⋄ S←3×⍳5003 ⋄ I←99991×⍳5003 ⋄ B←V>0.75 ⋄ Q←1200 4⍴V ⋄ K←2100 2⍴I";
+    let setup = "V←0.25×7|3×⍳5003 ⋄ T←100|⍳5003 ⋄ S←3×⍳5003 ⋄ I←99991×⍳5003 ⋄ B←V>0.75 ⋄ Q←1200 \
+                 4⍴V ⋄ K←2100 2⍴I";
     let mut both = Both::after(&[setup]);
     for items in [1, 2, 4, 8, 16] {
         let device = both.gpu.core().devices().find().expect("the stand-in");
@@ -278,24 +298,35 @@ fn long_ways_look_back_far() {
     both.all_equal(LONG.len());
 }
 
-/// `--reduce repeatable`: whichever tile comes first, what is joined with what is the same. Beyond 1 024 tiles a chain of
-/// links is followed.
+/// `--reduce repeatable`: whichever tile comes first, what is joined with what is the same. Beyond
+/// 1 024 tiles a chain of links is followed.
 #[test]
 fn a_scan_has_the_same_bits_in_every_schedule() {
     if !standin::is_child_under_all_schedules("a_scan_has_the_same_bits_in_every_schedule") {
         return;
     }
     let mut both = Both::after(&["V←0.1×7|3×⍳282003"]);
-    both.gpu.core().devices().find().expect("the stand-in").set(Some(Tuning { items: Some(1), ..Tuning::default() }));
+    both.gpu
+        .core()
+        .devices()
+        .find()
+        .expect("the stand-in")
+        .set(Some(Tuning { items: Some(1), ..Tuning::default() }));
     let lines = ["+\\V", "+\\2 9000⍴V"];
     both.each(&lines);
     assert_eq!(both.told().0.lines, lines.len());
-    let found: Vec<_> = lines.iter().map(|line| devices::outcome(&mut both.gpu, line).expect("sums").1).collect();
+    let found: Vec<_> =
+        lines.iter().map(|line| devices::outcome(&mut both.gpu, line).expect("sums").1).collect();
     let folder = std::env::var_os("XDG_CACHE_HOME").expect("a folder that the schedules share");
     let before = std::path::Path::new(&folder).join("bits.json");
     match std::fs::read(&before) {
-        Ok(text) => assert!(serde_json::from_slice::<Vec<Vec<u64>>>(&text).expect("bits") == found, "other bits"),
-        Err(_) => std::fs::write(&before, serde_json::to_vec(&found).expect("bits")).expect("a file"),
+        Ok(text) => assert!(
+            serde_json::from_slice::<Vec<Vec<u64>>>(&text).expect("bits") == found,
+            "other bits"
+        ),
+        Err(_) => {
+            std::fs::write(&before, serde_json::to_vec(&found).expect("bits")).expect("a file")
+        }
     }
 }
 
@@ -305,7 +336,17 @@ fn an_integer_result_that_does_not_fit_is_made_again_as_f64() {
         return;
     }
     let mut both = Both::after(&[]);
-    let lines = ["I←2*20+⍳11", "I×I", "⌊0.5+I×1E4", "1+I×I", "+\\I×I", "×/I", "(⌊I×1E5),3", "(I×I)-I×I", "⌈I÷1E3"];
+    let lines = [
+        "I←2*20+⍳11",
+        "I×I",
+        "⌊0.5+I×1E4",
+        "1+I×I",
+        "+\\I×I",
+        "×/I",
+        "(⌊I×1E5),3",
+        "(I×I)-I×I",
+        "⌈I÷1E3",
+    ];
     both.set(lines[0]);
     both.together(&lines[1..].iter().map(|l| l.to_string()).collect::<Vec<_>>());
     both.all_equal(lines.len() - 1);
@@ -379,20 +420,27 @@ fn a_failure_in_a_kernel_is_told_as_the_cpu_tells_it() {
     let mut errors = 0;
     for line in FAILING {
         let says = |s: &mut Session| match s.value_of(line) {
-            Err(e) => Err((e.name(), e.parts().says.clone(), e.parts().place.as_ref().map(|p| p.span))),
+            Err(e) => {
+                Err((e.name(), e.parts().says.clone(), e.parts().place.as_ref().map(|p| p.span)))
+            }
             Ok(a) => Ok(a.as_ref().map(bits)),
         };
         let (found, wanted) = (says(&mut both.gpu), says(&mut both.cpu));
         assert_eq!(found, wanted, "{line}");
         errors += usize::from(found.is_err());
-        assert_eq!(outcome(&mut both.gpu, "+/2×V"), Ok((vec![], vec![56f64.to_bits()])), "after {line}");
+        assert_eq!(
+            outcome(&mut both.gpu, "+/2×V"),
+            Ok((vec![], vec![56f64.to_bits()])),
+            "after {line}"
+        );
         nothing_refused(&mut both.gpu);
     }
     println!("{errors} errors of {}", FAILING.len());
     assert!(errors >= 30, "{errors} of {}", FAILING.len());
 }
 
-/// Without being asked for, the GPU gets what it is thought to be faster at, once compiling pays; a trace says why.
+/// Without being asked for, the GPU gets what it is thought to be faster at, once compiling pays; a
+/// trace says why.
 #[test]
 fn small_problems_stay_on_the_cpu_and_the_trace_says_why() {
     if !standin::is_child("small_problems_stay_on_the_cpu_and_the_trace_says_why", &[]) {
@@ -409,7 +457,10 @@ fn small_problems_stay_on_the_cpu_and_the_trace_says_why() {
     // Large enough to look, and to move more than it takes.
     let (ran, _) = told(&mut s, "0.5+W");
     let (device, why) = ran.expect("a choice");
-    assert!(device == "cpu" && why.contains("on the CPU, ") && why.contains("to move 3.2 MB"), "{why}");
+    assert!(
+        device == "cpu" && why.contains("on the CPU, ") && why.contains("to move 3.2 MB"),
+        "{why}"
+    );
     // Much work on little data: first the CPU, until it has lost what compiling takes.
     let heavy = "+/{1+0.5×⍵+2÷⍵}⍣400⊢V";
     let mut whys = Vec::new();
@@ -419,7 +470,10 @@ fn small_problems_stay_on_the_cpu_and_the_trace_says_why() {
         device == "cuda"
     });
     let first = whys.first().expect("a reason");
-    assert!(first.contains("compiling takes") && ran_there.is_some_and(|k| k > 0), "{ran_there:?} {first}");
+    assert!(
+        first.contains("compiling takes") && ran_there.is_some_and(|k| k > 0),
+        "{ran_there:?} {first}"
+    );
     assert!(whys.last().is_some_and(|w| w.starts_with("on the GPU: estimated")), "{whys:?}");
     nothing_refused(&mut s);
 }
@@ -462,7 +516,11 @@ fn acl_42_a_second_run_compiles_nothing() {
     // Another session of this machine.
     let mut other = prepared(Wanted::Cuda, &["V←0.5×⍳40"]);
     let later = times(&mut other, "+/3×V+2");
-    assert_eq!((later["compiled"], later["disk_hits"], later["nvrtc_ms"]), (0.0, 1.0, 0.0), "{later:?}");
+    assert_eq!(
+        (later["compiled"], later["disk_hits"], later["nvrtc_ms"]),
+        (0.0, 1.0, 0.0),
+        "{later:?}"
+    );
 }
 
 /// An interrupt ends a long evaluation, names stay, the next line runs.
@@ -525,7 +583,8 @@ fn acc_03_an_array_is_uploaded_once() {
     assert!(up < 7200.0 && kept == 7200.0, "{up} {kept}");
 }
 
-/// BAR-07: the device finishes a fold: one launch, and only the result and the error words come back.
+/// BAR-07: the device finishes a fold: one launch, and only the result and the error words come
+/// back.
 #[test]
 fn bar_07_the_device_finishes_a_fold() {
     if !standin::is_child("bar_07_the_device_finishes_a_fold", &[]) {

@@ -53,10 +53,12 @@ fn the_texts_are_those_of_the_page() {
     assert!(made == page, "{made}");
 }
 
-/// A launch in which nothing is made fast keeps its text, and strict texts know nothing of the other.
+/// A launch in which nothing is made fast keeps its text, and strict texts know nothing of the
+/// other.
 #[test]
 fn what_gains_nothing_keeps_its_text() {
-    let (mut strict, mut quick) = (prepared(Wanted::Cpu, SETUP), fast(prepared(Wanted::Cpu, SETUP)));
+    let (mut strict, mut quick) =
+        (prepared(Wanted::Cpu, SETUP), fast(prepared(Wanted::Cpu, SETUP)));
     for line in ["A+B", "⌽D", "A>B", "⌈/D", "+/A", "+\\D", "A[⍋A]", "A*1.1"] {
         let (one, other) = (last(&mut strict, line), last(&mut quick, line));
         assert_eq!((text(&one), &one.math), (text(&other), &None), "{line}");
@@ -80,7 +82,11 @@ fn what_gains_nothing_keeps_its_text() {
         let (one, other) = (last(&mut strict, line), last(&mut quick, line));
         let is_fast = !line.contains("⌈.");
         assert!(!is_fast || text(&other).contains(piece), "{line}: {}", text(&other));
-        assert_eq!((one.math.as_deref(), other.math.as_deref()), (None, is_fast.then_some("fast")), "{line}");
+        assert_eq!(
+            (one.math.as_deref(), other.math.as_deref()),
+            (None, is_fast.then_some("fast")),
+            "{line}"
+        );
         assert!(!text(&one).contains("quick_") && kir::math(text(&one)) == Math::Strict, "{line}");
     }
 }
@@ -133,7 +139,8 @@ fn functions_are_within_four_units_of_the_cpus() {
     for (line, digits) in FUNCTIONS {
         let (found, wanted) = (numbers(&mut gpu, line), numbers(&mut cpu, line));
         assert_eq!(found.0, wanted.0, "{line}");
-        let apart = found.1.iter().zip(&wanted.1).map(|(a, b)| units(*a, *b, *digits)).fold(0.0, f64::max);
+        let apart =
+            found.1.iter().zip(&wanted.1).map(|(a, b)| units(*a, *b, *digits)).fold(0.0, f64::max);
         assert!(apart <= 4.0, "{line}: {apart} units");
         other += usize::from(found.1 != wanted.1);
         all_there(&mut gpu, line);
@@ -143,7 +150,8 @@ fn functions_are_within_four_units_of_the_cpus() {
     assert!(other > 5, "{other}");
 }
 
-/// What fails, and what would if sums of f32 did not go on where they are too large: the CPU says what it is.
+/// What fails, and what would if sums of f32 did not go on where they are too large: the CPU says
+/// what it is.
 const EDGES: &[&str] = &[
     "⍟0⌈A-0.25",
     "⍟-D",
@@ -179,8 +187,12 @@ fn errors_and_special_values_are_those_of_the_cpu() {
     for line in EDGES {
         match (outcome(&mut gpu, line), outcome(&mut cpu, line)) {
             (Ok(a), Ok(b)) => {
-                let near = |(x, y): (&u64, &u64)| units(f64::from_bits(*x), f64::from_bits(*y), 23) <= 4.0;
-                assert!(a.0 == b.0 && a.1.len() == b.1.len() && a.1.iter().zip(&b.1).all(near), "{line}");
+                let near =
+                    |(x, y): (&u64, &u64)| units(f64::from_bits(*x), f64::from_bits(*y), 23) <= 4.0;
+                assert!(
+                    a.0 == b.0 && a.1.len() == b.1.len() && a.1.iter().zip(&b.1).all(near),
+                    "{line}"
+                );
             }
             (a, b) => {
                 assert_eq!(a, b, "{line}");
@@ -192,8 +204,8 @@ fn errors_and_special_values_are_those_of_the_cpu() {
     assert!(errors >= 9 && errors < EDGES.len() - 5, "{errors}");
 }
 
-/// Of an R×K matrix A and a K×C matrix B of f32, around an edge of 128 or 64 results and of 16 places; what a tile's
-/// thread keeps.
+/// Of an R×K matrix A and a K×C matrix B of f32, around an edge of 128 or 64 results and of 16
+/// places; what a tile's thread keeps.
 const PRODUCTS: &[(&str, [usize; 3], &str)] = &[
     ("1+0⌈(2×A)+.×B-0.3", [129, 6017, 17], "t0[64]"),
     ("(⍉C)+.×⍉D", [259, 3969, 8], "t0[64]"),
@@ -209,10 +221,12 @@ fn products_are_as_near_as_is_said() {
     }
     let (mut cpu, mut gpu) = (fast(prepared(Wanted::Cpu, &[])), fast(prepared(Wanted::Cuda, &[])));
     gpu.options().switch("cublas", false).expect("a switch");
-    // Dear ones once: of the first line's text they differ in how a tile is fetched, where no thread waits for another.
+    // Dear ones once: of the first line's text they differ in how a tile is fetched, where no
+    // thread waits for another.
     let dear = std::env::var("CUSIM_SCHEDULE").is_ok_and(|schedule| schedule == "random");
     for (line, [r, c, k], tile) in PRODUCTS.iter().filter(|p| dear || p.1[0] != 259) {
-        let (a, b) = (format!("0.1×¯9+{r} {k}⍴17|⍳{}", r * k), format!("0.3×¯9+{k} {c}⍴19|3×⍳{}", k * c));
+        let (a, b) =
+            (format!("0.1×¯9+{r} {k}⍴17|⍳{}", r * k), format!("0.3×¯9+{k} {c}⍴19|3×⍳{}", k * c));
         let set = format!("A←'f32'⎕AS {a} ⋄ B←'f32'⎕AS {b} ⋄ C←'f32'⎕AS ⍉{a} ⋄ D←'f32'⎕AS ⍉{b}");
         for s in [&mut cpu, &mut gpu] {
             traced(s, &[&set, "A B C D"]);
@@ -231,7 +245,8 @@ fn products_are_as_near_as_is_said() {
 
 /// The greatest difference, and the greatest of the second list.
 fn far(found: &[f64], wanted: &[f64]) -> (f64, f64) {
-    let most = |all: &mut dyn Iterator<Item = f64>| all.fold(0.0, |most, x| f64::max(most, x.abs()));
+    let most =
+        |all: &mut dyn Iterator<Item = f64>| all.fold(0.0, |most, x| f64::max(most, x.abs()));
     (most(&mut found.iter().zip(wanted).map(|(a, b)| a - b)), most(&mut wanted.iter().copied()))
 }
 
@@ -272,14 +287,18 @@ fn cublas_multiplies_f32_where_its_sums_may_be() {
         return;
     }
     let lines = [
-        "A←'f32'⎕AS 150 140⍴0.1×17|3×⍳2100 ⋄ B←'f32'⎕AS 140 160⍴0.3×11|7×⍳2240 ⋄ C←'f32'⎕AS 140 150⍴0.7×13|5×⍳2100",
+        "A←'f32'⎕AS 150 140⍴0.1×17|3×⍳2100 ⋄ B←'f32'⎕AS 140 160⍴0.3×11|7×⍳2240 ⋄ C←'f32'⎕AS 140 \
+         150⍴0.7×13|5×⍳2100",
         "A B C",
     ];
     let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &lines), fast(prepared(Wanted::Cuda, &lines)));
     for line in ["A+.×B", "(⍉C)+.×B", "(130 135↑A)+.×5 7↓B"] {
         let (found, wanted) = (numbers(&mut gpu, line), numbers(&mut cpu, line));
         let (far, size) = far(&found.1, &wanted.1);
-        assert!(found.0 == wanted.0 && far <= 1e-5 * 140f64.sqrt() * size, "{line}: {far} of {size}");
+        assert!(
+            found.0 == wanted.0 && far <= 1e-5 * 140f64.sqrt() * size,
+            "{line}: {far} of {size}"
+        );
         let ran = last(&mut gpu, line).ran.expect("it ran");
         assert_eq!(ran.library.as_deref(), Some("cublasSgemm"), "{line}: {}", ran.why);
         assert!(ran.why.contains("; fast math: sums of "), "{}", ran.why);
@@ -287,7 +306,11 @@ fn cublas_multiplies_f32_where_its_sums_may_be() {
     // Strict math adds in f64.
     gpu.options().math = Math::Strict;
     let ran = last(&mut gpu, "A+.×B").ran.expect("it ran");
-    assert!(ran.library.is_none() && ran.why.contains("it adds f32 in f32, we in f64"), "{}", ran.why);
+    assert!(
+        ran.library.is_none() && ran.why.contains("it adds f32 in f32, we in f64"),
+        "{}",
+        ran.why
+    );
     // Beyond 2*51 our text multiplies, and what it cannot the CPU does.
     for (more, fails) in [("A←A×1E16", false), ("A←A×1E20 ⋄ B←B×1E20", true)] {
         let lines = [lines[0], more, "A B"];
@@ -295,7 +318,8 @@ fn cublas_multiplies_f32_where_its_sums_may_be() {
         assert_eq!(own.each_mut().map(|s| outcome(s, "A+.×B").is_err()), [fails; 2], "{more}");
         if !fails {
             let ran = last(&mut own[1], "A+.×B").ran.expect("it ran");
-            let says = ran.why.contains("of f32 beyond 2*51, may overflow") && ran.why.contains("; fast math: ");
+            let says = ran.why.contains("of f32 beyond 2*51, may overflow")
+                && ran.why.contains("; fast math: ");
             assert!(ran.library.is_none() && says, "{}", ran.why);
         }
     }
@@ -360,9 +384,15 @@ fn a_tile_of_128_is_multiplications_and_wide_loads() {
         let count = |what| code[first..=last].iter().filter(|i| is(what)(i)).count();
         let share = count("FFMA") as f64 / (last + 1 - first) as f64;
         let wide = code.iter().filter(|i| *i == "LDS.128").count();
-        println!("{arch}: {} multiplications, {:.1} % of the loop, {wide} wide loads", count("FFMA"), 100.0 * share);
+        println!(
+            "{arch}: {} multiplications, {:.1} % of the loop, {wide} wide loads",
+            count("FFMA"),
+            100.0 * share
+        );
         assert!(count("FFMA") == 1024 && wide == 64 && share >= 0.85, "{arch}: {share}, {wide}");
-        let others = code.iter().filter(|i| ["LDL", "STL", "F2F", "DFMA", "DADD"].iter().any(|o| i.starts_with(o)));
+        let others = code
+            .iter()
+            .filter(|i| ["LDL", "STL", "F2F", "DFMA", "DADD"].iter().any(|o| i.starts_with(o)));
         assert_eq!(others.count(), 0, "{arch}");
     }
 }

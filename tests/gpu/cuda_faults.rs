@@ -1,12 +1,14 @@
-//! What goes wrong with a GPU costs time and never a value: each driver call failing in turn, lost devices, short memory,
-//! missing libraries, a damaged or unwritable cache, two programs at once. On the stand-in for CUDA's libraries.
+//! What goes wrong with a GPU costs time and never a value: each driver call failing in turn, lost
+//! devices, short memory, missing libraries, a damaged or unwritable cache, two programs at once.
+//! On the stand-in for CUDA's libraries.
 
 use crate::{standin, support};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// Names, maps, folds, a scan, a selection, a result that does not fit, a failure, and a name again at the end.
+/// Names, maps, folds, a scan, a selection, a result that does not fit, a failure, and a name again
+/// at the end.
 const SCRIPT: &str = "]trace on
 X←0.5×⍳3000
 Y←X*2
@@ -25,8 +27,8 @@ I←2*20+⍳11
 +/X
 ";
 
-/// Plans that run again and again: as graphs, with other inputs, beside others. Names are looked at first, or the second
-/// line would store them.
+/// Plans that run again and again: as graphs, with other inputs, beside others. Names are looked at
+/// first, or the second line would store them.
 const AGAIN: &str = "X←⍋3000|7×⍳3000
 P←1+3000|7×⍳3000
 ≢⍕X
@@ -47,7 +49,11 @@ X←⍒3000|11×⍳3000
 ";
 
 fn run(mut command: Command, device: &str, script: &str) -> Output {
-    command.args(["--device", device]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(["--device", device])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().expect("aplomb");
     child.stdin.take().expect("a pipe").write_all(script.as_bytes()).expect("written");
     child.wait_with_output().expect("an end")
@@ -78,7 +84,8 @@ fn with(cache: &Path, script: &str, switches: &[(&str, &str)]) -> Option<Output>
     Some(run(command, "cuda", script))
 }
 
-/// Runs with the switch for 1, 2, … until so many runs in a row had nothing to say. How many runs had.
+/// Runs with the switch for 1, 2, … until so many runs in a row had nothing to say. How many runs
+/// had.
 fn each((script, one_in): (&str, usize), switch: &str, code: &str, quiet: usize) -> usize {
     let (cache, wanted) = (standin::folder(), wanted(script));
     let Some(first) = with(cache.path(), script, &[]) else { return usize::MAX };
@@ -120,7 +127,8 @@ fn every_driver_call_may_be_refused() {
     assert!(each((SCRIPT, 5), "CUSIM_FAIL_CALL", ":1", 25) > 20);
 }
 
-/// A value that is on the device, looked at there, then on the host, and what it was made of changed before.
+/// A value that is on the device, looked at there, then on the host, and what it was made of
+/// changed before.
 const LOOKED_AT: &str = "V←7|⍳3000
 ⌈/W←0.5×V
 V[3]←99
@@ -138,14 +146,17 @@ fn a_value_that_does_not_come_home_is_computed_again() {
     let cache = standin::folder();
     let say = |n: u32| {
         let out = with(cache.path(), LOOKED_AT, &[("CUSIM_FAIL_CALL", &format!("{n}:1"))])?;
-        notices(&out).into_iter().find(|n| n.contains("did not give a value back, the CPU computed it again"))
+        notices(&out)
+            .into_iter()
+            .find(|n| n.contains("did not give a value back, the CPU computed it again"))
     };
     assert!(standin::libraries().is_none() || (1..200).any(|n| say(n).is_some()));
 }
 
 #[test]
 fn every_allocation_may_fail() {
-    // The device's memory is tried again after everything that waits was given back: mostly nobody hears of it.
+    // The device's memory is tried again after everything that waits was given back: mostly nobody
+    // hears of it.
     give_the_same(SCRIPT, "CUSIM_FAIL_ALLOC", 1..30);
 }
 
@@ -203,7 +214,8 @@ fn what_is_missing_is_one_sentence_and_the_cpus_result() {
     let mut half = Command::new(aplomb());
     let Some(libraries) = standin::libraries() else { return };
     let only = standin::folder();
-    std::fs::copy(libraries.join("libcuda.so.1"), only.path().join("libcuda.so.1")).expect("a copy");
+    std::fs::copy(libraries.join("libcuda.so.1"), only.path().join("libcuda.so.1"))
+        .expect("a copy");
     half.env("LD_LIBRARY_PATH", only.path());
     let standin = |switches: &[(&str, &str)]| {
         let mut command = standin::on_standin(aplomb(), cache.path()).expect("the stand-in");
@@ -236,7 +248,10 @@ fn a_text_that_does_not_compile_runs_on_the_cpu() {
         let Some(out) = with(cache.path(), SCRIPT, &[("CUSIM_FAIL_COMPILE", k)]) else { return };
         let said = notices(&out);
         assert_eq!(text(&out.stdout), wanted);
-        assert!(said.len() == 1 && said[0].contains("the CPU computed it: NVRTC_ERROR"), "{said:?}");
+        assert!(
+            said.len() == 1 && said[0].contains("the CPU computed it: NVRTC_ERROR"),
+            "{said:?}"
+        );
     }
 }
 
@@ -256,7 +271,9 @@ fn a_damaged_cache_is_compiled_again() {
     let Some(first) = with(cache.path(), SCRIPT, &[]) else { return };
     assert_eq!(text(&first.stdout), wanted);
     let folder = cache.path().join("aplomb/cuda");
-    let files = || std::fs::read_dir(&folder).expect("a cache").flatten().map(|e| e.path()).collect::<Vec<_>>();
+    let files = || {
+        std::fs::read_dir(&folder).expect("a cache").flatten().map(|e| e.path()).collect::<Vec<_>>()
+    };
     assert!(files().len() >= 5);
     for (k, file) in files().iter().enumerate() {
         let mut bytes = std::fs::read(file).expect("an entry");
@@ -296,7 +313,9 @@ fn two_programs_at_once_share_a_cache() {
     }
     let outs = std::thread::scope(|s| {
         let runs: Vec<_> = (0..3).map(|_| s.spawn(|| with(cache.path(), SCRIPT, &[]))).collect();
-        runs.into_iter().map(|r| r.join().expect("a run").expect("the stand-in")).collect::<Vec<_>>()
+        runs.into_iter()
+            .map(|r| r.join().expect("a run").expect("the stand-in"))
+            .collect::<Vec<_>>()
     });
     for out in outs {
         assert_eq!((text(&out.stdout), notices(&out)), (wanted.clone(), vec![]));

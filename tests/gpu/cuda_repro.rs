@@ -18,13 +18,14 @@ const CASES: &[(&str, &str)] = &[
     ("k0", "{x←⍵ ⋄ x[1+3|⍳1500]+←⍳1500 ⋄ x}⍳1500"),
 ];
 
-/// Builds a program, and what it is made of behind it. A shell writes both: a file that this process had open for writing
-/// could not be started while another test starts a process. The renaming is one step, for two may be at it.
+/// Builds a program, and what it is made of behind it. A shell writes both: a file that this
+/// process had open for writing could not be started while another test starts a process. The
+/// renaming is one step, for two may be at it.
 const BUILD: &str = r#"own="$1.$$"; shift
 g++ "$@" -o "$own" && cat made-of >>"$own" && mv "$own" "${own%.*}""#;
 
-/// The program that a launch became, in the folder of what is kept, by name of what it is made of. It reads its own source
-/// where it runs, by the name that it was compiled by.
+/// The program that a launch became, in the folder of what is kept, by name of what it is made of.
+/// It reads its own source where it runs, by the name that it was compiled by.
 fn built(dir: &Path, launch: &str) -> PathBuf {
     let libraries = standin::libraries().expect("the stand-in");
     let source = format!("{launch}.cu");
@@ -58,8 +59,10 @@ fn built(dir: &Path, launch: &str) -> PathBuf {
 /// Runs the program that a launch became.
 fn ran(dir: &Path, launch: &str, schedule: &str) -> (Option<i32>, String) {
     let mut command = standin::on_standin(&built(dir, launch), dir).expect("the stand-in");
-    let done = command.current_dir(dir).env("CUSIM_SCHEDULE", schedule).output().expect("the program");
-    let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
+    let done =
+        command.current_dir(dir).env("CUSIM_SCHEDULE", schedule).output().expect("the program");
+    let said =
+        String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
     (done.status.code(), said)
 }
 
@@ -96,10 +99,14 @@ fn it_notices_another_value() {
     let changed = text.replace("v1 = ", "v1 = 1.0 + ");
     std::fs::write(&file, changed).expect("written");
     let (code, said) = ran(dir.path(), "k0", "random");
-    assert!(code == Some(1) && said.contains("r0[0] is") && said.contains("NOT as the CPU"), "{said}");
+    assert!(
+        code == Some(1) && said.contains("r0[0] is") && said.contains("NOT as the CPU"),
+        "{said}"
+    );
 }
 
-/// Faults planted in what is printed: the line, the launch, a piece of its program and what stands there instead.
+/// Faults planted in what is printed: the line, the launch, a piece of its program and what stands
+/// there instead.
 const FAULTS: &[(&str, &str, &str, &str)] = &[
     (SCAN, "k0", "  __threadfence();\n  atomicExch(&here->flag", "  atomicExch(&here->flag"),
     (SCAN, "k0", "continue;\n  __threadfence();\n  return asks", "continue;\n  return asks"),
@@ -154,7 +161,8 @@ fn planted_faults_in_printed_texts_are_seen() {
             escaped.push((line, piece));
         }
         // A program that did not come to its launch would tell nothing.
-        let told = code == Some(0) || said.starts_with("cusim: kernel") || said.contains(" on the CPU ");
+        let told =
+            code == Some(0) || said.starts_with("cusim: kernel") || said.contains(" on the CPU ");
         assert!(told, "{line}: {instead:?}: {said}");
     }
     assert!(escaped.is_empty(), "{escaped:#?}");
@@ -166,16 +174,23 @@ fn sliced(text: &str, cut: u64) -> String {
     let grid = line.split("dim3(").nth(1).and_then(|rest| rest.split(')').next()).expect("a grid");
     let with = |blocks: u32| line.replacen(&format!("dim3({grid})"), &format!("dim3({blocks})"), 1);
     let set = |name: &str, value: &str| {
-        if text.contains(&format!(" {name} = ")) { format!("  {name} = {value};\n") } else { String::new() }
+        if text.contains(&format!(" {name} = ")) {
+            format!("  {name} = {value};\n")
+        } else {
+            String::new()
+        }
     };
     let (parts, first) = (set("parts", "8"), set("first", "3"));
     let (before, after) = (with(3), with(5));
-    let both =
-        format!("  u64 whole = n;\n{parts}  n = {cut};\n{before}\n  lo = {cut}, n = whole - {cut};\n{first}{after}");
+    let both = format!(
+        "  u64 whole = n;\n{parts}  n = {cut};\n{before}\n  lo = {cut}, n = whole - \
+         {cut};\n{first}{after}"
+    );
     text.replacen(line, &both, 1)
 }
 
-/// CUDA §2: slices continue what earlier ones began, and blocks take several tiles, rows or vectors.
+/// CUDA §2: slices continue what earlier ones began, and blocks take several tiles, rows or
+/// vectors.
 #[test]
 fn slices_give_the_same() {
     if standin::libraries().is_none() {

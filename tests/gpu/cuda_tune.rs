@@ -1,5 +1,6 @@
-//! `]tune`: every text of a launch runs and gives the same bits, the fastest is kept and used, and whatever goes wrong
-//! leaves launches as they are. On the stand-in, whose times mean nothing: what is looked at is what was done.
+//! `]tune`: every text of a launch runs and gives the same bits, the fastest is kept and used, and
+//! whatever goes wrong leaves launches as they are. On the stand-in, whose times mean nothing: what
+//! is looked at is what was done.
 
 use crate::devices::{nothing_refused, outcome, prepared};
 use crate::support::Heard;
@@ -52,7 +53,8 @@ fn is_as_chosen(kernel: &LaunchRecord, trial: &Trial) {
     assert_eq!(text.contains("u32* ticket"), tuning.persistent || own.by == "tile", "{text}");
 }
 
-/// BAR-06: the tuning table has a row for each number of points a thread may take, and for each other knob.
+/// BAR-06: the tuning table has a row for each number of points a thread may take, and for each
+/// other knob.
 #[test]
 fn bar_06_every_text_is_tried_and_the_fastest_is_used() {
     if !standin::is_child("bar_06_every_text_is_tried_and_the_fastest_is_used", &[]) {
@@ -62,16 +64,25 @@ fn bar_06_every_text_is_tried_and_the_fastest_is_used() {
     for (line, texts) in LINES {
         let wanted = outcome(&mut cpu, line);
         let before = kernels(&mut gpu, line);
-        assert!(before.iter().all(|k| !k.ran.as_ref().expect("a place").why.contains("tuned")), "{line}");
+        assert!(
+            before.iter().all(|k| !k.ran.as_ref().expect("a place").why.contains("tuned")),
+            "{line}"
+        );
         let trials = tune(&mut gpu, line);
         for (k, n) in texts.iter().enumerate() {
             let own: Vec<&Trial> = trials.iter().filter(|t| t.launch == k).collect();
             if *n == 0 {
-                assert!(own.len() == 1 && own[0].says.starts_with("nothing to choose"), "{line}: {own:?}");
+                assert!(
+                    own.len() == 1 && own[0].says.starts_with("nothing to choose"),
+                    "{line}: {own:?}"
+                );
                 continue;
             }
             // Other bits would be a sentence.
-            assert!(own.len() == *n && own.iter().all(|t| t.us.is_some() && t.says.is_empty()), "{line}: {own:?}");
+            assert!(
+                own.len() == *n && own.iter().all(|t| t.us.is_some() && t.says.is_empty()),
+                "{line}: {own:?}"
+            );
             assert_eq!(own.iter().filter(|t| t.chosen).count(), 1, "{line}: {own:?}");
             let least = own.iter().filter_map(|t| t.us).fold(f64::INFINITY, f64::min);
             assert_eq!(chosen(&trials, k).and_then(|t| t.us), Some(least), "{line}");
@@ -86,15 +97,19 @@ fn bar_06_every_text_is_tried_and_the_fastest_is_used() {
         for (k, kernel) in kernels(&mut gpu, line).iter().enumerate() {
             match chosen(&trials, k) {
                 Some(trial) => is_as_chosen(kernel, trial),
-                None => assert!(!kernel.ran.as_ref().expect("a place").why.contains("tuned"), "{line}"),
+                None => {
+                    assert!(!kernel.ran.as_ref().expect("a place").why.contains("tuned"), "{line}")
+                }
             }
         }
         nothing_refused(&mut gpu);
     }
-    // Another size of the same class is another plan and the same choice; a size far from it is not.
+    // Another size of the same class is another plan and the same choice; a size far from it is
+    // not.
     let first = kernels(&mut gpu, "2×V+1");
     set(&mut gpu, "W←0.5×⍳4100 ⋄ Z←0.5×⍳70000 ⋄ s←+/∊W Z");
-    let why = |s: &mut Session, line| kernels(s, line)[0].ran.as_ref().expect("a place").why.clone();
+    let why =
+        |s: &mut Session, line| kernels(s, line)[0].ran.as_ref().expect("a place").why.clone();
     assert_eq!(why(&mut gpu, "3×W+7"), first[0].ran.as_ref().expect("a place").why);
     assert!(!why(&mut gpu, "3×Z+7").contains("tuned"));
     // Ignored, then forgotten.
@@ -110,7 +125,10 @@ fn bar_06_every_text_is_tried_and_the_fastest_is_used() {
 /// The line runs for its names.
 fn set(s: &mut Session, line: &str) {
     s.interp().set_record_all(false);
-    s.handle(Request::Execute { code: line.into(), name: "line".into(), silent: true }, &mut Heard::default());
+    s.handle(
+        Request::Execute { code: line.into(), name: "line".into(), silent: true },
+        &mut Heard::default(),
+    );
     s.interp().set_record_all(true);
 }
 
@@ -126,7 +144,10 @@ fn what_fails_or_is_the_cpus_is_not_tuned() {
     let trials = tune(&mut gpu, "2×(∨/V)+⌽V");
     assert!(trials.iter().any(|t| t.says.contains("there is no CUDA text")), "{trials:?}");
     let trials = tune(&mut gpu, "(80 80⍴V)+.×80 80⍴⌽V");
-    assert!(!trials.is_empty() && trials.iter().any(|t| t.says.starts_with("nothing to choose")), "{trials:?}");
+    assert!(
+        !trials.is_empty() && trials.iter().any(|t| t.says.starts_with("nothing to choose")),
+        "{trials:?}"
+    );
     gpu.core().devices().want(Wanted::Cpu);
     assert!(tune(&mut gpu, "2×V+1").is_empty());
     nothing_refused(&mut gpu);
@@ -150,7 +171,8 @@ fn script(cache: &Path, text: &str, switches: &[(&str, &str)]) -> Option<Output>
 fn fed(mut command: Command, text: &str) -> Output {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("aplomb");
-    std::io::Write::write_all(&mut child.stdin.take().expect("a pipe"), text.as_bytes()).expect("written");
+    std::io::Write::write_all(&mut child.stdin.take().expect("a pipe"), text.as_bytes())
+        .expect("written");
     child.wait_with_output().expect("an end")
 }
 
@@ -168,17 +190,25 @@ fn a_choice_outlives_the_program_and_a_damaged_one_is_ignored() {
     let tuned = format!("{VALUES}]trace on\n]tune 2×X+1\n");
     let Some(out) = script(cache.path(), &tuned, &[]) else { return };
     let (table, errors) = said(&out);
-    assert!(errors.is_empty() && table.matches("points a thread").count() >= 4 && table.contains("chosen"), "{table}");
+    assert!(
+        errors.is_empty()
+            && table.matches("points a thread").count() >= 4
+            && table.contains("chosen"),
+        "{table}"
+    );
     let files = records(cache.path());
     assert_eq!(files.len(), 1, "{files:?}");
-    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&files[0]).expect("a file").permissions());
+    let mode = std::os::unix::fs::PermissionsExt::mode(
+        &std::fs::metadata(&files[0]).expect("a file").permissions(),
+    );
     assert_eq!(mode & 0o777, 0o600);
 
     let asks = format!("{VALUES}]trace on\n2×X+1\n]why k0\n");
     let (first, errors) = said(&script(cache.path(), &asks, &[]).expect("the stand-in"));
     let words = first.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(errors.is_empty() && words.contains(": tuned, "), "{words}");
-    let (ignored, _) = said(&script(cache.path(), &format!("]off tuning\n{asks}"), &[]).expect("the stand-in"));
+    let (ignored, _) =
+        said(&script(cache.path(), &format!("]off tuning\n{asks}"), &[]).expect("the stand-in"));
     assert!(!ignored.contains("tuned"), "{ignored}");
 
     // Every byte of it changed, one after the other, is too much: some are.
@@ -202,15 +232,18 @@ fn a_choice_outlives_the_program_and_a_damaged_one_is_ignored() {
     assert!(gone.starts_with("1 choice forgotten") && records(cache.path()).is_empty(), "{gone}");
 }
 
-/// `aplomb tune FILE`: every launch that the program makes, once however often it runs; the value goes nowhere.
+/// `aplomb tune FILE`: every launch that the program makes, once however often it runs; the value
+/// goes nowhere.
 #[test]
 fn a_program_is_tuned_and_each_launch_is_measured_once() {
     let cache = standin::folder();
     let file = cache.path().join("program.apl");
-    let text = "V←0.25×1+7|3×⍳5003\n≢⍕V\nhalf←{0.5×⍵+2÷⍵}\nhalf⍣4⊢V\nhalf⍣4⊢V+0×+/V\nhalf⍣4⊢V\n⌈/V\n";
+    let text =
+        "V←0.25×1+7|3×⍳5003\n≢⍕V\nhalf←{0.5×⍵+2÷⍵}\nhalf⍣4⊢V\nhalf⍣4⊢V+0×+/V\nhalf⍣4⊢V\n⌈/V\n";
     std::fs::write(&file, text).expect("a program");
     let tuned = |program: &Path| {
-        let mut command = standin::on_standin(Path::new(env!("CARGO_BIN_EXE_aplomb")), cache.path())?;
+        let mut command =
+            standin::on_standin(Path::new(env!("CARGO_BIN_EXE_aplomb")), cache.path())?;
         command.args(["--device", "cuda", "tune"]).arg(program);
         Some(fed(command, ""))
     };
@@ -225,14 +258,18 @@ fn a_program_is_tuned_and_each_launch_is_measured_once() {
     std::fs::write(&file, "V←0.5×⍳2000\n2×V\n÷V-V\n").expect("a program");
     let out = tuned(&file).expect("the stand-in");
     let (table, errors) = said(&out);
-    assert!(out.status.code() == Some(1) && errors.contains("DOMAIN ERROR") && table.contains("chosen"), "{table}");
+    assert!(
+        out.status.code() == Some(1) && errors.contains("DOMAIN ERROR") && table.contains("chosen"),
+        "{table}"
+    );
 }
 
-/// Each call of the driver while texts are tried may fail, and the device may be lost: the value is the CPU's, and what
-/// was not measured to its end is not kept.
+/// Each call of the driver while texts are tried may fail, and the device may be lost: the value is
+/// the CPU's, and what was not measured to its end is not kept.
 #[test]
 fn a_device_that_fails_while_a_text_is_tried_leaves_values_and_launches_as_they_are() {
-    let text = format!("{VALUES}+/X\n]tune {{0.5×⍵+2÷⍵}}⍣3⊢X\n]trace on\n+/1000↑{{0.5×⍵+2÷⍵}}⍣3⊢X\n");
+    let text =
+        format!("{VALUES}+/X\n]tune {{0.5×⍵+2÷⍵}}⍣3⊢X\n]trace on\n+/1000↑{{0.5×⍵+2÷⍵}}⍣3⊢X\n");
     let value = |out: &str| out.lines().last().map(String::from);
     let Some(whole) = script(standin::folder().path(), &text, &[]) else { return };
     let (shown, errors) = said(&whole);
@@ -242,11 +279,16 @@ fn a_device_that_fails_while_a_text_is_tried_leaves_values_and_launches_as_they_
     script(compiled.path(), &text, &[]);
     let (mut untuned, mut quiet) = (0, 0);
     let step = if support::scaled(100) >= 1000 { 1 } else { 23 };
-    for (switch, code) in [("CUSIM_FAIL_CALL", ":1"), ("CUSIM_LOST_AT", ""), ("CUSIM_FAIL_ALLOC", "")] {
+    for (switch, code) in
+        [("CUSIM_FAIL_CALL", ":1"), ("CUSIM_LOST_AT", ""), ("CUSIM_FAIL_ALLOC", "")]
+    {
         for n in (1..).step_by(if switch == "CUSIM_FAIL_ALLOC" { step.min(7) } else { step }) {
             // What was tuned is gone before each run; what was compiled stays.
-            records(compiled.path()).iter().for_each(|f| std::fs::remove_file(f).expect("a record"));
-            let out = script(compiled.path(), &text, &[(switch, &format!("{n}{code}"))]).expect("the stand-in");
+            records(compiled.path())
+                .iter()
+                .for_each(|f| std::fs::remove_file(f).expect("a record"));
+            let out = script(compiled.path(), &text, &[(switch, &format!("{n}{code}"))])
+                .expect("the stand-in");
             let (shown, errors) = said(&out);
             assert_eq!(value(&shown), wanted, "{switch}={n}: {errors}");
             assert_eq!(out.status.code(), Some(0), "{switch}={n}: {errors}");
@@ -254,7 +296,11 @@ fn a_device_that_fails_while_a_text_is_tried_leaves_values_and_launches_as_they_
             let told = shown.contains("chosen");
             assert_eq!(kept, usize::from(told), "{switch}={n}: {shown}\n{errors}");
             untuned += usize::from(kept == 0);
-            quiet = if errors.is_empty() && told && !shown.contains("not tuned") { quiet + 1 } else { 0 };
+            quiet = if errors.is_empty() && told && !shown.contains("not tuned") {
+                quiet + 1
+            } else {
+                0
+            };
             if quiet >= 3 {
                 break;
             }
@@ -270,9 +316,13 @@ fn a_device_that_fails_while_a_text_is_tried_leaves_values_and_launches_as_they_
 #[test]
 fn a_text_with_other_values_is_not_chosen() {
     // Four points a thread, and each thread's second turn adds another number.
-    let plant = ("CUSIM_PLANT", "alignas(16) double z0[4];=>alignas(16) double z0[4]; p0 = p0 + 1.0;");
+    let plant =
+        ("CUSIM_PLANT", "alignas(16) double z0[4];=>alignas(16) double z0[4]; p0 = p0 + 1.0;");
     let Some(libraries) = standin::libraries().and_then(Path::to_str) else { return };
-    if !standin::is_child_with("a_text_with_other_values_is_not_chosen", &[("LD_LIBRARY_PATH", libraries), plant]) {
+    if !standin::is_child_with(
+        "a_text_with_other_values_is_not_chosen",
+        &[("LD_LIBRARY_PATH", libraries), plant],
+    ) {
         return;
     }
     let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[SETUP]), prepared(Wanted::Cuda, &[SETUP]));
@@ -284,7 +334,8 @@ fn a_text_with_other_values_is_not_chosen() {
     nothing_refused(&mut gpu);
 }
 
-/// ACC-26: without the barrier behind the tile's number a fast thread draws the next one before a slow one has read it.
+/// ACC-26: without the barrier behind the tile's number a fast thread draws the next one before a
+/// slow one has read it.
 #[test]
 fn acc_26_a_missing_barrier_is_seen() {
     const NAME: &str = "acc_26_a_missing_barrier_is_seen";
@@ -313,7 +364,8 @@ fn acc_26_a_missing_barrier_is_seen() {
 /// Points around a tile, a block and what fills the stand-in once.
 const SIZES: &[usize] = &[1, 255, 256, 257, 511, 513, 2049];
 
-/// ACC-26: one ticket, from which blocks draw what they do; the bits are those of the grid's stride, in slices too.
+/// ACC-26: one ticket, from which blocks draw what they do; the bits are those of the grid's
+/// stride, in slices too.
 #[test]
 fn acc_26_blocks_that_stay_give_the_same_bits() {
     if !standin::is_child_under_all_schedules("acc_26_blocks_that_stay_give_the_same_bits") {
@@ -354,7 +406,11 @@ fn acc_26_blocks_that_stay_give_the_same_bits() {
     let kernel = kernels(&mut gpu, "{0.5×⍵+2÷⍵}⍣5⊢V").pop().expect("a launch");
     let (text, own) = (kernel.cuda.expect("a text").text, &kernel.spread[0]);
     // Drawn before the first tile and after each; no stride of the grid.
-    assert_eq!((text.matches("u32* ticket").count(), text.matches("next_tile(ticket").count()), (1, 2), "{text}");
+    assert_eq!(
+        (text.matches("u32* ticket").count(), text.matches("next_tile(ticket").count()),
+        (1, 2),
+        "{text}"
+    );
     assert!(!text.contains("gridDim") && !text.contains("blockIdx"), "{text}");
     assert_eq!((own.by.as_str(), own.persistent, own.points), ("tile", Some(true), 9), "{own:?}");
     // Where no point has a loop there is nothing to wait for.
@@ -363,7 +419,8 @@ fn acc_26_blocks_that_stay_give_the_same_bits() {
     nothing_refused(&mut gpu);
 }
 
-/// ACC-26: more tiles than fill the device, in slices: the stand-in is so slow that it cuts what it has seen once.
+/// ACC-26: more tiles than fill the device, in slices: the stand-in is so slow that it cuts what it
+/// has seen once.
 #[test]
 fn acc_26_slices_of_blocks_that_stay_follow_each_other() {
     if !standin::is_child("acc_26_slices_of_blocks_that_stay_follow_each_other", &[]) {

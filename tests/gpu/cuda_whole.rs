@@ -1,4 +1,5 @@
-//! Launches of several kernels on the stand-in: assignments by places, grades and searches, at the edges of their tiles.
+//! Launches of several kernels on the stand-in: assignments by places, grades and searches, at the
+//! edges of their tiles.
 
 use crate::devices::{Both, Tally, all_there, nothing_refused, outcome};
 use crate::support::{session, traced};
@@ -20,30 +21,43 @@ fn the_texts_have_their_shape_and_know_no_sizes() {
     traced(
         &mut s,
         &[
-            "V←0.5×⍳3000 ⋄ A←600 12⍴V ⋄ B←⍉A ⋄ P←1+700|⍳3000 ⋄ Z←900⍴0.5 ⋄ K←900⍴7 ⋄ C←700 15⍴V ⋄ D←15 640⍴V ⋄ Q←1+700|⍳5000 ⋄ W←0.5×⍳5000",
+            "V←0.5×⍳3000 ⋄ A←600 12⍴V ⋄ B←⍉A ⋄ P←1+700|⍳3000 ⋄ Z←900⍴0.5 ⋄ K←900⍴7 ⋄ C←700 15⍴V ⋄ \
+             D←15 640⍴V ⋄ Q←1+700|⍳5000 ⋄ W←0.5×⍳5000",
             "V A B P Z K C D Q W",
         ],
     );
-    // A tile of both operands, the product between the barriers, what follows before the only store.
+    // A tile of both operands, the product between the barriers, what follows before the only
+    // store.
     let (text, kernels) = last_text(&mut s, "1+0⌈A+.×B");
     let barriers: Vec<usize> = text.match_indices("__syncthreads").map(|m| m.0).collect();
     assert_eq!((kernels, text.matches("__shared__").count(), barriers.len()), (1, 2, 2), "{text}");
     let product = text.find("u0[a] * w0[b]").expect("a product");
-    assert!(barriers[0] < product && product < barriers[1] && text.matches("r0[").count() == 1, "{text}");
+    assert!(
+        barriers[0] < product && product < barriers[1] && text.matches("r0[").count() == 1,
+        "{text}"
+    );
     // Keys, counts, places, a pass a digit, the result; few are one block's.
-    for (line, wanted) in
-        [("⍋V", 8 + 4), ("⍋3000⍴'abc'", 3 + 4), ("⍒3000⍴1 2 3", 1 + 4), ("⍋900⍴V", 3), ("V⍳V×2", 8 + 4)]
-    {
+    for (line, wanted) in [
+        ("⍋V", 8 + 4),
+        ("⍋3000⍴'abc'", 3 + 4),
+        ("⍒3000⍴1 2 3", 1 + 4),
+        ("⍋900⍴V", 3),
+        ("V⍳V×2", 8 + 4),
+    ] {
         let (text, kernels) = last_text(&mut s, line);
         assert_eq!(kernels, wanted, "{line}: {text}");
     }
     // Two kernels where order is told by a number or does not matter, a sort where it does.
-    for (line, wanted) in [("{x←⍵ ⋄ x[P]←V ⋄ x}Z", 2), ("{x←⍵ ⋄ x[P]+←P ⋄ x}K", 2), ("{x←⍵ ⋄ x[P]+←V ⋄ x}Z", 2 + 2 + 2)]
-    {
+    for (line, wanted) in [
+        ("{x←⍵ ⋄ x[P]←V ⋄ x}Z", 2),
+        ("{x←⍵ ⋄ x[P]+←P ⋄ x}K", 2),
+        ("{x←⍵ ⋄ x[P]+←V ⋄ x}Z", 2 + 2 + 2),
+    ] {
         let (text, kernels) = last_text(&mut s, line);
         assert_eq!(kernels, wanted, "{line}: {text}");
     }
-    for (one, two) in [("⍋V", "⍋W"), ("A+.×B", "C+.×D"), ("{x←⍵ ⋄ x[P]←V ⋄ x}Z", "{x←⍵ ⋄ x[Q]←W ⋄ x}Z")]
+    for (one, two) in
+        [("⍋V", "⍋W"), ("A+.×B", "C+.×D"), ("{x←⍵ ⋄ x[P]←V ⋄ x}Z", "{x←⍵ ⋄ x[Q]←W ⋄ x}Z")]
     {
         // But for the launch's number and the marks of nodes.
         let bare = |text: String| -> Vec<String> {
@@ -89,7 +103,10 @@ fn orders_and_places_are_the_same() {
     let mut both = Both::after(&[]);
     for n in SIZES {
         both.set(&format!("N←{n} ⋄ F←0.25×¯40+97|13×⍳N ⋄ G←(N⍴0 ¯1 1)×1E3*¯50+101|7×⍳N"));
-        both.set("I←1000003×¯40+97|13×⍳N ⋄ S←300×¯40+97|13×⍳N ⋄ T←¯40+97|13×⍳N ⋄ B←2|⌊F ⋄ C←'aß∊z⍋x'[1+6|⍳N]");
+        both.set(
+            "I←1000003×¯40+97|13×⍳N ⋄ S←300×¯40+97|13×⍳N ⋄ T←¯40+97|13×⍳N ⋄ B←2|⌊F ⋄ \
+                  C←'aß∊z⍋x'[1+6|⍳N]",
+        );
         both.each(SORTS);
     }
     both.all_equal(SIZES.len() * SORTS.len());
@@ -124,8 +141,12 @@ fn items_changed_by_places_are_the_same() {
         return;
     }
     let mut both = Both::after(&[]);
-    for (n, places) in [(1, 1), (3, 2), (257, 9), (2049, 2048), (2049, 2049), (4100, 700), (900, 3000)] {
-        both.set(&format!("N←{n} ⋄ L←{places} ⋄ P←1+L|⌊(⍳N)×⍳N ⋄ W←0.1×¯40+97|13×⍳N ⋄ U←¯40+97|13×⍳N"));
+    for (n, places) in
+        [(1, 1), (3, 2), (257, 9), (2049, 2048), (2049, 2049), (4100, 700), (900, 3000)]
+    {
+        both.set(&format!(
+            "N←{n} ⋄ L←{places} ⋄ P←1+L|⌊(⍳N)×⍳N ⋄ W←0.1×¯40+97|13×⍳N ⋄ U←¯40+97|13×⍳N"
+        ));
         both.set("Z←0.3×⍳L ⋄ K←100000×¯3+7|⍳L");
         both.each(CHANGES);
     }
@@ -139,17 +160,25 @@ fn sums_in_any_order_are_as_near_as_their_rounding() {
     if !standin::is_child_under_all_schedules("sums_in_any_order_are_as_near_as_their_rounding") {
         return;
     }
-    let mut both = Both::after(&["P←1+700|⌊(⍳4100)×⍳4100 ⋄ W←0.1×1+97|13×⍳4100 ⋄ Z←(3⍴0),0.3×⍳697 ⋄ K←700⍴5"]);
+    let mut both =
+        Both::after(&["P←1+700|⌊(⍳4100)×⍳4100 ⋄ W←0.1×1+97|13×⍳4100 ⋄ Z←(3⍴0),0.3×⍳697 ⋄ K←700⍴5"]);
     both.gpu.options().order = Order::Any;
-    let lines =
-        ["{x←⍵ ⋄ x[P]+←W ⋄ x}Z", "{x←⍵ ⋄ x[P]-←W ⋄ x}Z", "{x←⍵ ⋄ x[P]+←'f32'⎕AS W ⋄ x}Z", "{x←⍵ ⋄ x[P]+←÷W-W ⋄ x}Z"];
+    let lines = [
+        "{x←⍵ ⋄ x[P]+←W ⋄ x}Z",
+        "{x←⍵ ⋄ x[P]-←W ⋄ x}Z",
+        "{x←⍵ ⋄ x[P]+←'f32'⎕AS W ⋄ x}Z",
+        "{x←⍵ ⋄ x[P]+←÷W-W ⋄ x}Z",
+    ];
     // The tally takes other bits where it sees a fold.
     both.each(&lines.map(|line| format!("({line}),+/⍬")));
     assert_eq!(both.told().0.lines, 3, "the last one fails");
     let (text, kernels) = last_text(&mut both.gpu, lines[0]);
     assert!(text.contains("atomicAdd(sums + u0, (double)(") && kernels == 2, "{kernels}: {text}");
     let why = |s: &mut Session| devices::ran_on(s, lines[0]).pop().map(|r| r.1).unwrap_or_default();
-    assert!(why(&mut both.gpu).ends_with("added as threads come, so their last bits differ from run to run"));
+    assert!(
+        why(&mut both.gpu)
+            .ends_with("added as threads come, so their last bits differ from run to run")
+    );
     // Integers are exact in any order, and other operations have one.
     for line in ["{x←⍵ ⋄ x[P]+←P ⋄ x}K", "{x←⍵ ⋄ x[P]×←W ⋄ x}Z"] {
         assert!(!last_text(&mut both.gpu, line).0.contains("threads come"), "{line}");
@@ -253,7 +282,10 @@ fn segments_have_the_same_values() {
     let mut both = Both::after(&[]);
     let lines = ["∊+/¨B⊂V", "∊⌈/¨B⊂2×V", "∊+/¨G⊆V", "1+∊⌊/¨B⊂V-0.5"];
     for (n, by) in [(1, 1), (31, 4), (257, 9), (1025, 40), (3000, 333)] {
-        both.set(&format!("V←0.25×¯40+97|13×⍳{n} ⋄ B←1=⍳{n} ⋄ B[1+{by}×¯1+⍳⌈{n}÷{by}]←1 ⋄ G←(0≠7|⍳{n})×⌈(⍳{n})÷{by}"));
+        both.set(&format!(
+            "V←0.25×¯40+97|13×⍳{n} ⋄ B←1=⍳{n} ⋄ B[1+{by}×¯1+⍳⌈{n}÷{by}]←1 ⋄ \
+                           G←(0≠7|⍳{n})×⌈(⍳{n})÷{by}"
+        ));
         both.each(&lines);
     }
     both.all_equal(5 * lines.len());

@@ -1,7 +1,9 @@
-//! The CUDA device, on the stand-in for its libraries (`tests/cusim`), and its texts, compiled by NVRTC.
+//! The CUDA device, on the stand-in for its libraries (`tests/cusim`), and its texts, compiled by
+//! NVRTC.
 //!
-//! A test that needs other libraries than this process has starts this program again for itself alone (`standin`), so none
-//! is changed here. What the stand-in compiled is kept in `target/cusim/kept` and found by all of them.
+//! A test that needs other libraries than this process has starts this program again for itself
+//! alone (`standin`), so none is changed here. What the stand-in compiled is kept in
+//! `target/cusim/kept` and found by all of them.
 
 #[path = "../support/devices.rs"]
 mod devices;

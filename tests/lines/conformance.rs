@@ -1,8 +1,10 @@
-//! Conformance: `tests/conformance/*.txt`, sessions whose expected displays come from Dyalog APL, not from this program.
+//! Conformance: `tests/conformance/*.txt`, sessions whose expected displays come from Dyalog APL,
+//! not from this program.
 //!
-//! A case opens with input lines (six blanks, then something else), all of one fresh session. What follows is all that it
-//! prints; an error ends it, as its kind alone on the last line. A blank line before the next input, a line `⍝ …` or the
-//! end of the file closes the case. Blanks at the end of a line and blank lines at the end of a display do not count.
+//! A case opens with input lines (six blanks, then something else), all of one fresh session. What
+//! follows is all that it prints; an error ends it, as its kind alone on the last line. A blank
+//! line before the next input, a line `⍝ …` or the end of the file closes the case. Blanks at the
+//! end of a line and blank lines at the end of a display do not count.
 
 use aplomb::commands::Table;
 use aplomb_ground::limits::Limits;
@@ -34,11 +36,13 @@ fn cases(text: &str) -> (Vec<Case>, Vec<usize>) {
     let (mut found, mut stray, mut at) = (Vec::new(), Vec::new(), 0);
     let closes = |at: usize| {
         let next = lines.get(at + 1);
-        lines[at].trim().is_empty() && next.is_none_or(|l| typed(l).is_some() || l.starts_with("⍝ "))
+        lines[at].trim().is_empty()
+            && next.is_none_or(|l| typed(l).is_some() || l.starts_with("⍝ "))
     };
     while at < lines.len() {
         let line = at + 1;
-        let input: Vec<String> = lines[at..].iter().map_while(|l| typed(l)).map(String::from).collect();
+        let input: Vec<String> =
+            lines[at..].iter().map_while(|l| typed(l)).map(String::from).collect();
         at += input.len();
         if input.is_empty() {
             if !lines[at].trim().is_empty() && !lines[at].starts_with("⍝ ") {
@@ -112,8 +116,11 @@ fn run(input: &[String]) -> Heard {
         if !is_last && syntax::completeness(&open) == Completeness::More {
             continue;
         }
-        let request =
-            Request::Execute { code: std::mem::take(&mut open), name: format!("line {}", k + 1), silent: false };
+        let request = Request::Execute {
+            code: std::mem::take(&mut open),
+            name: format!("line {}", k + 1),
+            silent: false,
+        };
         session.handle(request, &mut heard);
         if heard.failed {
             break;
@@ -137,7 +144,9 @@ fn checked() -> (usize, Vec<String>) {
         let text = fs::read_to_string(&path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if !text.starts_with("⍝ ") || !text.contains("Dyalog") {
-            wrong.push(format!("{name}:1: the first line must say where the expected displays come from"));
+            wrong.push(format!(
+                "{name}:1: the first line must say where the expected displays come from"
+            ));
         }
         let (cases, stray) = cases(&text);
         wrong.extend(stray.iter().map(|line| format!("{name}:{line}: belongs to no case")));
@@ -146,10 +155,20 @@ fn checked() -> (usize, Vec<String>) {
             let heard = run(&case.input);
             let got = trimmed(&heard.display.lines().collect::<Vec<_>>());
             if got != case.display {
-                let block = |lines: &[String]| lines.iter().map(|l| format!("\n    │{l}")).collect::<String>();
-                let (input, expected, got) = (block(&case.input), block(&case.display), block(&got));
-                let says = if heard.says.is_empty() { String::new() } else { format!("  ({})", heard.says) };
-                wrong.push(format!("{name}:{}:{input}\n  expected:{expected}\n  got:{got}{says}", case.line));
+                let block = |lines: &[String]| {
+                    lines.iter().map(|l| format!("\n    │{l}")).collect::<String>()
+                };
+                let (input, expected, got) =
+                    (block(&case.input), block(&case.display), block(&got));
+                let says = if heard.says.is_empty() {
+                    String::new()
+                } else {
+                    format!("  ({})", heard.says)
+                };
+                wrong.push(format!(
+                    "{name}:{}:{input}\n  expected:{expected}\n  got:{got}{says}",
+                    case.line
+                ));
             }
         }
     }
@@ -169,7 +188,8 @@ fn sessions_display_what_dyalog_displays() {
 fn the_format_is_read_as_described() {
     let text = "⍝ Dyalog\n\n      x←1\n      x\n1\n\n\n2\n      3\n\n      ⍴5\n\n⍝ more\nstray\n";
     let (cases, stray) = cases(text);
-    let seen: Vec<_> = cases.iter().map(|c| (c.line, c.input.join("|"), c.display.join("|"))).collect();
+    let seen: Vec<_> =
+        cases.iter().map(|c| (c.line, c.input.join("|"), c.display.join("|"))).collect();
     let wanted = [(3, "x←1|x".into(), "1|||2|      3".into()), (11, "⍴5".into(), String::new())];
     assert_eq!(seen, wanted);
     assert_eq!(stray, [14]);

@@ -1,7 +1,8 @@
-//! Random expressions: reference = fused CPU = each switch off = evaluated at once. Bit for bit, errors too.
+//! Random expressions: reference = fused CPU = each switch off = evaluated at once. Bit for bit,
+//! errors too.
 //!
-//! The scalar functions come from `PRIMS`. A failure prints the line, its seed and what each side gave; shrink it by hand
-//! to a case of its own.
+//! The scalar functions come from `PRIMS`. A failure prints the line, its seed and what each side
+//! gave; shrink it by hand to a case of its own.
 
 use crate::grammar::{Grammar, SETUP};
 use crate::support;
@@ -14,14 +15,15 @@ use aplomb_language::eval::Interp;
 use aplomb_language::testing;
 use aplomb_values::array::Array;
 
-/// An overflow in an element that no one reads is not looked for (only what is hard to compute is computed whole, E1);
-/// the oracle computes everything. So where it finds one, the line says nothing.
+/// An overflow in an element that no one reads is not looked for (only what is hard to compute is
+/// computed whole, E1); the oracle computes everything. So where it finds one, the line says
+/// nothing.
 const OVERFLOW: &str = "beyond the largest number";
 
 type Outcome = Result<(Vec<usize>, Vec<u64>), String>;
 
-/// An error as far as it must not depend on how the line ran: its kind and where it was written. A defect is no outcome,
-/// even one that both sides have.
+/// An error as far as it must not depend on how the line ran: its kind and where it was written. A
+/// defect is no outcome, even one that both sides have.
 fn outcome(value: Result<Option<Array>, Error>) -> Outcome {
     if let Err(e) = &value {
         assert_ne!(e.kind(), Kind::Internal, "{e}");
@@ -30,7 +32,9 @@ fn outcome(value: Result<Option<Array>, Error>) -> Outcome {
         Ok(Some(a)) => Ok(bits(&a)),
         Ok(None) => Err("no value".into()),
         Err(e) if e.parts().says.contains(OVERFLOW) => Err(OVERFLOW.into()),
-        Err(e) => Err(format!("{} at {:?}", e.kind().name(), e.parts().place.as_ref().map(|p| p.span))),
+        Err(e) => {
+            Err(format!("{} at {:?}", e.kind().name(), e.parts().place.as_ref().map(|p| p.span)))
+        }
     }
 }
 
@@ -81,7 +85,10 @@ fn prepared_on(setup: &str, recording: bool, off: Option<&str>) -> Session {
 fn execute(s: &mut Session, line: &str) -> bool {
     let mut heard = support::Heard::default();
     let code = line.to_string();
-    s.handle(aplomb_ground::protocol::Request::Execute { code, name: "line".into(), silent: true }, &mut heard);
+    s.handle(
+        aplomb_ground::protocol::Request::Execute { code, name: "line".into(), silent: true },
+        &mut heard,
+    );
     heard.0.iter().any(|e| match e {
         aplomb_ground::protocol::Event::Error(f) => {
             assert_ne!(f.number, Kind::Internal.number(), "{line}\n{}", f.report);
@@ -105,7 +112,8 @@ fn compare(count: usize, seed: u64, other: &mut dyn FnMut(&str) -> Outcome, what
             continue;
         }
         let got = other(&line);
-        // What is complex fails at once, what overflows when it is computed: only one of them may be first.
+        // What is complex fails at once, what overflows when it is computed: only one of them may
+        // be first.
         if wanted.is_err() && got.as_ref().is_err_and(|e| e == OVERFLOW) {
             overflows += 1;
             continue;
@@ -134,7 +142,12 @@ fn evaluating_at_once_gives_the_same() {
 fn no_switch_changes_a_value() {
     for (k, name) in switches().into_iter().enumerate() {
         let mut off = prepared(true, Some(name));
-        compare(scaled(2_000), 1_000_000 * (k as u64 + 1), &mut |line| outcome(off.value_of(line)), name);
+        compare(
+            scaled(2_000),
+            1_000_000 * (k as u64 + 1),
+            &mut |line| outcome(off.value_of(line)),
+            name,
+        );
     }
 }
 
@@ -145,7 +158,10 @@ fn no_pipeline_changes_a_value() {
     let by_cost = |o: &mut Options| o.dup_by_cost = true;
     let mut ways: Vec<(String, Box<dyn Fn(&mut Session)>)> = Vec::new();
     for preset in PRESETS.iter().map(|p| p.name) {
-        ways.push((preset.into(), Box::new(move |s| s.options().take(preset).expect("a pipeline"))));
+        ways.push((
+            preset.into(),
+            Box::new(move |s| s.options().take(preset).expect("a pipeline")),
+        ));
     }
     ways.push(("--strict-2006".into(), Box::new(move |s| strict(s.options()))));
     ways.push(("--dup=cost".into(), Box::new(move |s| by_cost(s.options()))));
@@ -156,14 +172,21 @@ fn no_pipeline_changes_a_value() {
     for (k, (name, choose)) in ways.into_iter().enumerate() {
         let mut s = prepared(true, None);
         choose(&mut s);
-        compare(scaled(2_000), 50_000_000 + 1_000_000 * k as u64, &mut |line| outcome(s.value_of(line)), &name);
+        compare(
+            scaled(2_000),
+            50_000_000 + 1_000_000 * k as u64,
+            &mut |line| outcome(s.value_of(line)),
+            &name,
+        );
     }
 }
 
-/// Three sets of data of the same shapes and types; scalars by name, so that the same line speaks of all.
+/// Three sets of data of the same shapes and types; scalars by name, so that the same line speaks
+/// of all.
 const DATA: [&str; 3] = [
     "p←2 ⋄ q←0.5 ⋄ u←¯1.5 ⋄ w←3",
-    "p←7 ⋄ q←0.25 ⋄ u←0.5 ⋄ w←2 ⋄ A←1.5 2 ¯6 0.25 8 0.5 ⋄ B←⌽1+⍳6 ⋄ P←⌽P+0.25 ⋄ L←~L ⋄ M←M×¯0.5 ⋄ N←~N",
+    "p←7 ⋄ q←0.25 ⋄ u←0.5 ⋄ w←2 ⋄ A←1.5 2 ¯6 0.25 8 0.5 ⋄ B←⌽1+⍳6 ⋄ P←⌽P+0.25 ⋄ L←~L ⋄ M←M×¯0.5 ⋄ \
+     N←~N",
     "p←7 ⋄ q←1.75 ⋄ u←1.75 ⋄ w←7 ⋄ A←0 0.5 2.5 0 ¯1 3 ⋄ B←3+⍳6 ⋄ P←P÷3 ⋄ L←6⍴1 0 ⋄ M←⌽M ⋄ N←⊖N",
 ];
 
@@ -178,8 +201,11 @@ fn a_known_plan_gives_what_the_reference_gives_on_other_data() {
         for (setup, oracle) in setups.iter().zip(&mut oracles) {
             s.interp().set_record_all(false);
             s.value_of("0").expect("a session");
-            let request =
-                aplomb_ground::protocol::Request::Execute { code: setup.clone(), name: "setup".into(), silent: true };
+            let request = aplomb_ground::protocol::Request::Execute {
+                code: setup.clone(),
+                name: "setup".into(),
+                silent: true,
+            };
             s.handle(request, &mut support::Heard::default());
             s.interp().set_record_all(true);
             for k in first..first + batch {
@@ -200,10 +226,12 @@ fn a_known_plan_gives_what_the_reference_gives_on_other_data() {
     assert!(tally.hits > tally.misses / 2, "{tally:?}");
 }
 
-/// A body over ⍵ (and ⍺), of the shapes that cells have: closed-over names, folds, frames in frames, guards that refuse.
+/// A body over ⍵ (and ⍺), of the shapes that cells have: closed-over names, folds, frames in
+/// frames, guards that refuse.
 fn body(dice: &mut Dice, depth: usize, left: bool) -> String {
     if depth == 0 {
-        let leaves = ["⍵", "⍵", "⍵", "2", "B", "(+/⍵)", "(≢⍵)", "A", if left { "⍺" } else { "0.5" }];
+        let leaves =
+            ["⍵", "⍵", "⍵", "2", "B", "(+/⍵)", "(≢⍵)", "A", if left { "⍺" } else { "0.5" }];
         return dice.pick(&leaves).to_string();
     }
     let x = body(dice, depth - 1, left);
@@ -249,13 +277,19 @@ fn a_frame_of_cells_gives_what_its_cells_give() {
         if wanted.as_ref().is_err_and(|e| e == OVERFLOW) {
             continue;
         }
-        assert_eq!(outcome(framed.value_of(&line)), wanted, "seed {}: {SETUP} ⋄ {line}", 90_000_000 + k);
+        assert_eq!(
+            outcome(framed.value_of(&line)),
+            wanted,
+            "seed {}: {SETUP} ⋄ {line}",
+            90_000_000 + k
+        );
         if wanted.is_ok() { values += 1 } else { errors += 1 }
     }
     assert!(values > errors && errors * 100 > values, "{values} values, {errors} errors");
 }
 
-/// ∞, NaN and ¯0 come from files alone, and stay as they are: through guards, loops, folds and frames, recorded or not.
+/// ∞, NaN and ¯0 come from files alone, and stay as they are: through guards, loops, folds and
+/// frames, recorded or not.
 #[test]
 fn what_only_files_bring_is_the_same_recorded_or_not() {
     let file = std::env::temp_dir().join(format!("aplomb-special-{}.npy", std::process::id()));
@@ -277,7 +311,8 @@ fn what_only_files_bring_is_the_same_recorded_or_not() {
     // Which NaN it is, is nobody's business.
     let told = |s: &mut Session, line: &str| {
         let nan = |x: u64| if f64::from_bits(x).is_nan() { f64::NAN.to_bits() } else { x };
-        outcome(s.value_of(line)).map(|(shape, bits)| (shape, bits.into_iter().map(nan).collect::<Vec<_>>()))
+        outcome(s.value_of(line))
+            .map(|(shape, bits)| (shape, bits.into_iter().map(nan).collect::<Vec<_>>()))
     };
     let (mut values, mut errors, mut special) = (0, 0, 0);
     for k in 0..scaled(4_000) {
@@ -304,7 +339,10 @@ fn what_only_files_bring_is_the_same_recorded_or_not() {
             Err(_) => errors += 1,
         }
     }
-    assert!(special * 10 > values && values > 0 && errors > 0, "{special} special, {values} values, {errors} errors");
+    assert!(
+        special * 10 > values && values > 0 && errors > 0,
+        "{special} special, {values} values, {errors} errors"
+    );
 }
 
 /// X in each place where an index may stand.
@@ -326,27 +364,37 @@ const DOORS: &[&str] = &[
     "-@(⌊X)⊢V",
 ];
 
-/// What is no place is one error, on the host, in a launch and in the oracle: a whole number is INDEX ERROR, anything else,
-/// and what is too large to count with, DOMAIN ERROR.
+/// What is no place is one error, on the host, in a launch and in the oracle: a whole number is
+/// INDEX ERROR, anything else, and what is too large to count with, DOMAIN ERROR.
 #[test]
 fn a_place_that_is_none_is_one_error_everywhere() {
     let setup = "S←,⎕CSV('1,-inf' 'nan,inf')'N' 2 ⋄ V←⍳6 ⋄ M←2 3⍴⍳6";
     let mut oracle = Oracle::on(setup);
     let mut sessions = [true, false].map(|recording| prepared_on(setup, recording, None));
-    let values = [("S[2]", "DOMAIN"), ("S[3]", "DOMAIN"), ("S[4]", "DOMAIN"), ("1E300", "DOMAIN"), ("¯1E16", "DOMAIN")];
-    let whole = [("9", "INDEX"), ("0", "INDEX"), ("¯3", "INDEX"), ("1E15", "INDEX"), ("4E9", "INDEX")];
+    let values = [
+        ("S[2]", "DOMAIN"),
+        ("S[3]", "DOMAIN"),
+        ("S[4]", "DOMAIN"),
+        ("1E300", "DOMAIN"),
+        ("¯1E16", "DOMAIN"),
+    ];
+    let whole =
+        [("9", "INDEX"), ("0", "INDEX"), ("¯3", "INDEX"), ("1E15", "INDEX"), ("4E9", "INDEX")];
     for (value, kind) in values.into_iter().chain(whole) {
         for door in DOORS {
             let line = door.replace('X', value);
             let own = oracle.value(&line);
-            for told in std::iter::once(own).chain(sessions.iter_mut().map(|s| outcome(s.value_of(&line)))) {
+            for told in
+                std::iter::once(own).chain(sessions.iter_mut().map(|s| outcome(s.value_of(&line))))
+            {
                 assert!(told.as_ref().is_err_and(|e| e.starts_with(kind)), "{line}: {told:?}");
             }
         }
     }
 }
 
-/// More pending scalars than are let pile up, with what fails among them; and more parts than a catenation of a launch has.
+/// More pending scalars than are let pile up, with what fails among them; and more parts than a
+/// catenation of a launch has.
 const PILES: &[&str] = &[
     "+/(⍳1100)⌷¨⊂0.5×⍳1100",
     "+/{⍺+⍵}\\(⍳1030)⌷¨⊂0.5×⍳1030",
@@ -384,7 +432,8 @@ const FOUND: &[&str] = &[
 /// Each line gives, recorded and at once, what the reference gives.
 fn all_equal(setup: &str, lines: &[&str]) {
     let mut oracle = Oracle::on(setup);
-    let mut sessions = [true, false].map(|recording| (recording, prepared_on(setup, recording, None)));
+    let mut sessions =
+        [true, false].map(|recording| (recording, prepared_on(setup, recording, None)));
     for line in lines {
         let wanted = oracle.value(line);
         for (recording, s) in &mut sessions {
@@ -433,7 +482,8 @@ const PRODUCTS: &[&str] = &[
 
 #[test]
 fn products_by_blocks_are_equal() {
-    let data = "X←13 70⍴÷1+97|⍳910 ⋄ Y←70 11⍴1-0.3×89|⍳770 ⋄ Z←11 70⍴(⍳770)*0.5 ⋄ U←13 70⍴¯3+7|⍳910 ⋄ V←11 70⍴5|⍳770";
+    let data = "X←13 70⍴÷1+97|⍳910 ⋄ Y←70 11⍴1-0.3×89|⍳770 ⋄ Z←11 70⍴(⍳770)*0.5 ⋄ U←13 \
+                70⍴¯3+7|⍳910 ⋄ V←11 70⍴5|⍳770";
     all_equal(data, PRODUCTS);
 }
 
@@ -495,11 +545,13 @@ const QUESTIONS: &[&str] = &[
     "(+/,Z)-⌊/,Z",
 ];
 
-/// A value that is asked for again is stored, and whatever way it came, answers and errors are the same.
+/// A value that is asked for again is stored, and whatever way it came, answers and errors are the
+/// same.
 #[test]
 fn what_is_asked_for_again_is_the_same() {
     let grammar = Grammar::from_table();
-    let (mut oracle, mut kept, mut off) = (Oracle::new(), prepared(true, None), prepared(true, Some("keep")));
+    let (mut oracle, mut kept, mut off) =
+        (Oracle::new(), prepared(true, None), prepared(true, Some("keep")));
     kept.interp().set_keep_all(true);
     let assign = |s: &mut Session, line: &str| {
         let failed = execute(s, line);
@@ -521,15 +573,26 @@ fn what_is_asked_for_again_is_the_same() {
             if failed {
                 break;
             }
-            oracle.interp.execute(&Source::new("line", line.as_str()), &mut oracle.host).expect("a value");
+            oracle
+                .interp
+                .execute(&Source::new("line", line.as_str()), &mut oracle.host)
+                .expect("a value");
             for _ in 0..3 {
                 let asked = QUESTIONS[dice.roll(QUESTIONS.len())].replace('Z', name);
                 let wanted = oracle.value(&asked);
                 if wanted.as_ref().is_err_and(|e| e == OVERFLOW) {
                     continue;
                 }
-                assert_eq!(outcome(kept.value_of(&asked)), wanted, "seed {seed}: {SETUP} ⋄ {line} ⋄ {asked}");
-                assert_eq!(outcome(off.value_of(&asked)), wanted, "off, seed {seed}: {SETUP} ⋄ {line} ⋄ {asked}");
+                assert_eq!(
+                    outcome(kept.value_of(&asked)),
+                    wanted,
+                    "seed {seed}: {SETUP} ⋄ {line} ⋄ {asked}"
+                );
+                assert_eq!(
+                    outcome(off.value_of(&asked)),
+                    wanted,
+                    "off, seed {seed}: {SETUP} ⋄ {line} ⋄ {asked}"
+                );
                 if wanted.is_ok() { values += 1 } else { errors += 1 }
             }
         }
@@ -538,13 +601,18 @@ fn what_is_asked_for_again_is_the_same() {
 }
 
 /// Lines that a switch once broke, and the switch.
-const BROKEN: &[(&str, &str)] = &[("exp-sharing", "((A⌊÷B)>B)⍪{⍵[⍒⍵]}{(⊃⌽{(1+⊃⍵)(+/⍵)}⍣{3<⊃⍺}⊢1,⍵)÷⍵}¨P")];
+const BROKEN: &[(&str, &str)] =
+    &[("exp-sharing", "((A⌊÷B)>B)⍪{⍵[⍒⍵]}{(⊃⌽{(1+⊃⍵)(+/⍵)}⍣{3<⊃⍺}⊢1,⍵)÷⍵}¨P")];
 
 #[test]
 fn lines_that_a_switch_broke_have_their_values() {
     for (switch, line) in BROKEN {
         let wanted = Oracle::new().value(line);
         assert!(wanted.is_ok(), "{line}");
-        assert_eq!(outcome(prepared(true, Some(switch)).value_of(line)), wanted, "--off {switch}: {line}");
+        assert_eq!(
+            outcome(prepared(true, Some(switch)).value_of(line)),
+            wanted,
+            "--off {switch}: {line}"
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! `examples/*.apl` print what stands in the `.out` file beside each. `UPDATE=1` writes what they print now.
-//! `⋯` in an `.out` file: at the end of a line, any rest of it; alone on a line, any lines.
+//! `examples/*.apl` print what stands in the `.out` file beside each. `UPDATE=1` writes what they
+//! print now. `⋯` in an `.out` file: at the end of a line, any rest of it; alone on a line, any
+//! lines.
 
 use crate::support::differs;
 use assert_cmd::Command;
@@ -12,8 +13,10 @@ fn folder() -> PathBuf {
 }
 
 fn with_ending(ending: &str) -> Vec<String> {
-    let names = fs::read_dir(folder()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
-    let mut found: Vec<String> = names.filter_map(|n| n.strip_suffix(ending).map(String::from)).collect();
+    let names =
+        fs::read_dir(folder()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+    let mut found: Vec<String> =
+        names.filter_map(|n| n.strip_suffix(ending).map(String::from)).collect();
     found.sort();
     found
 }
@@ -44,7 +47,8 @@ fn every_example_prints_its_out() {
         command.arg(format!("examples/{name}.apl")).current_dir(env!("CARGO_MANIFEST_DIR"));
         let from = Instant::now();
         let ran = command.timeout(Duration::from_secs(60)).output().unwrap();
-        let (out, err) = (String::from_utf8(ran.stdout).unwrap(), String::from_utf8(ran.stderr).unwrap());
+        let (out, err) =
+            (String::from_utf8(ran.stdout).unwrap(), String::from_utf8(ran.stderr).unwrap());
         println!("{name}: {} ms", from.elapsed().as_millis());
         if !ran.status.success() || !err.is_empty() {
             wrong.push(format!("{name}: {err}"));
@@ -58,8 +62,14 @@ fn every_example_prints_its_out() {
                 fs::write(&path, &out).unwrap();
                 continue;
             }
-            let line = |lines: &[&str]| lines.get(at).map_or("nothing more".into(), |l| format!("‘{l}’"));
-            wrong.push(format!("{name}.out:{}: wants {}, found {}", at + 1, line(&wanted), line(&found)));
+            let line =
+                |lines: &[&str]| lines.get(at).map_or("nothing more".into(), |l| format!("‘{l}’"));
+            wrong.push(format!(
+                "{name}.out:{}: wants {}, found {}",
+                at + 1,
+                line(&wanted),
+                line(&found)
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}\nUPDATE=1 rewrites them", wrong.join("\n"));
@@ -71,11 +81,15 @@ fn every_example_is_listed_and_opens_with_what_it_is() {
     assert_eq!(programs, outs);
     assert!(programs.len() >= 22, "{}", programs.len());
     let page = fs::read_to_string(folder().join("README.md")).unwrap();
-    let listed: Vec<&str> = page.lines().filter_map(|l| l.strip_prefix("| [")?.split(']').next()).collect();
+    let listed: Vec<&str> =
+        page.lines().filter_map(|l| l.strip_prefix("| [")?.split(']').next()).collect();
     assert_eq!(listed, programs);
     for name in programs {
         let text = fs::read_to_string(folder().join(format!("{name}.apl"))).unwrap();
         let second = text.lines().nth(1).unwrap_or_default();
-        assert!(text.starts_with("#!/usr/bin/env aplomb\n⍝ ") && second.ends_with('.'), "{name}: {second}");
+        assert!(
+            text.starts_with("#!/usr/bin/env aplomb\n⍝ ") && second.ends_with('.'),
+            "{name}: {second}"
+        );
     }
 }

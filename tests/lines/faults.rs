@@ -1,4 +1,5 @@
-//! ACC-31: defects planted in passes are caught, by the verifier or by the comparison with the reference.
+//! ACC-31: defects planted in passes are caught, by the verifier or by the comparison with the
+//! reference.
 
 use crate::support;
 use crate::support::{bits, session};
@@ -101,7 +102,8 @@ fn acc_31_planted_faults_are_caught() {
     for fault in Fault::ALL {
         let off: &[&str] = if fault == Fault::FoldTheFrame { &["hoist"] } else { &[] };
         let inputs = if fault == Fault::LateWrite { 2 } else { 64 };
-        let wanted = if by_verifier.contains(&fault) { Caught::Verifier } else { Caught::Comparison };
+        let wanted =
+            if by_verifier.contains(&fault) { Caught::Verifier } else { Caught::Comparison };
         assert_eq!(caught(Some(fault), off, inputs), Some(wanted), "{fault:?}");
     }
 }

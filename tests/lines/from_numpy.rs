@@ -18,7 +18,9 @@ fn cells(line: &str) -> Vec<String> {
 fn rows(page: &str) -> Vec<Row> {
     let lines = page.lines().enumerate().filter(|(_, l)| l.starts_with("| `"));
     let row = |(k, line): (usize, &str)| match &cells(line)[..] {
-        [_, expression, value, _] => Row { line: k + 1, expression: expression.clone(), value: value.clone() },
+        [_, expression, value, _] => {
+            Row { line: k + 1, expression: expression.clone(), value: value.clone() }
+        }
         other => panic!("line {}: {} columns", k + 1, other.len()),
     };
     lines.map(row).collect()
@@ -26,11 +28,13 @@ fn rows(page: &str) -> Vec<Row> {
 
 /// The lines of the page's session: the names that rows use.
 fn names(page: &str) -> Vec<&str> {
-    let block = page.split("```apl\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a session");
+    let block =
+        page.split("```apl\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a session");
     block.lines().map(str::trim).collect()
 }
 
-/// What stands before the last statement of a row that begins with an assignment, and the last statement.
+/// What stands before the last statement of a row that begins with an assignment, and the last
+/// statement.
 fn statements(expression: &str) -> (&str, &str) {
     let assigns = expression.starts_with("x←") || expression.starts_with("⎕RL←");
     expression.rsplit_once(" ⋄ ").filter(|_| assigns).unwrap_or(("", expression))
@@ -44,21 +48,33 @@ fn every_row_has_its_value() {
     let ask = |row: &Row| {
         let (before, last) = statements(&row.expression);
         let mut lines: Vec<String> = names(page).into_iter().map(String::from).collect();
-        lines.extend([before.into(), format!("found←{last}"), format!("({})≡found", row.value), "found".into()]);
+        lines.extend([
+            before.into(),
+            format!("found←{last}"),
+            format!("({})≡found", row.value),
+            "found".into(),
+        ]);
         serde_json::json!({ "id": row.line, "lines": lines }).to_string() + "\n"
     };
     let input: String = rows.iter().map(ask).collect();
     let mut command = Command::cargo_bin("aplomb").unwrap();
-    command.args(["eval", "--batch"]).current_dir(env!("CARGO_MANIFEST_DIR")).timeout(Duration::from_secs(60));
+    command
+        .args(["eval", "--batch"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .timeout(Duration::from_secs(60));
     let out = String::from_utf8(command.write_stdin(input).output().unwrap().stdout).unwrap();
-    let answers: Vec<serde_json::Value> = out.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let answers: Vec<serde_json::Value> =
+        out.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     assert_eq!(answers.len(), rows.len());
     let wrong = rows.iter().zip(&answers).filter_map(|(row, answer)| {
         let shown = answer["display"].as_str().unwrap_or_default();
         let holds = answer["ok"] == true && shown.starts_with("1\n");
         let found = shown.strip_prefix("0\n").unwrap_or(shown);
         let told = || {
-            format!("line {}: {}\n  wants {}, found {found}{}", row.line, row.expression, row.value, answer["error"])
+            format!(
+                "line {}: {}\n  wants {}, found {found}{}",
+                row.line, row.expression, row.value, answer["error"]
+            )
         };
         (!holds).then(told)
     });

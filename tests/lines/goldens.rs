@@ -40,7 +40,8 @@ fn operands_run_once_for_all_cells() {
     // A guard that each cell decides is a select; one on the shape is decided once.
     assert_eq!(on_inputs("{⍵>2:⍵ ⋄ -⍵}¨A", &[]), 1);
     assert_eq!(on_inputs("{⍵≤0:0 ⋄ ⍵>9:1 ⋄ ÷⍵}¨A", &[]), 1);
-    // Rounds of scalar functions are a loop in one launch; what looks at more than its place is a launch a round.
+    // Rounds of scalar functions are a loop in one launch; what looks at more than its place is a
+    // launch a round.
     assert_eq!(on_inputs("{0.5×⍵+2÷⍵}⍣20⊢A", &[]), 1);
     assert_eq!(on_inputs("{⍵-+/⍵}⍣3⊢A", &[]), on_inputs("{⍵-+/⍵}⍣3⊢A", &["loops"]));
     // What is recursive goes cell by cell.
@@ -89,8 +90,12 @@ fn sharing_written_twice_or_named_gives_one_plan_and_the_trace_tells_which() {
     let named = traced(&mut s, &[SETUP, "A", "{y←*A ⋄ y×y+1}0"]);
     let twice = traced(&mut s, &["(*A)×(*A)+1"]);
     // The text but for the nodes' numbers.
-    let lines =
-        |c: &Cuda| c.text.lines().map(|l| l.split("  // n").next().unwrap_or(l).to_string()).collect::<Vec<_>>();
+    let lines = |c: &Cuda| {
+        c.text
+            .lines()
+            .map(|l| l.split("  // n").next().unwrap_or(l).to_string())
+            .collect::<Vec<_>>()
+    };
     let plan = |t: &Trace| t.kernels.iter().map(|k| k.cuda.as_ref().map(lines)).collect::<Vec<_>>();
     assert_eq!(plan(&named), plan(&twice));
     let lets = |t: &Trace| t.passes.iter().find(|p| p.name == "bind").map(|p| p.lets.len());
@@ -103,12 +108,18 @@ fn sharing_written_twice_or_named_gives_one_plan_and_the_trace_tells_which() {
 fn black_scholes_gives_the_published_prices() {
     let mut s = session();
     for line in BLACK_SCHOLES.iter().map(|l| {
-        l.replace("5+0.025×⍳1000", "100 20").replace("1+0.099×⌽⍳1000", "100 35").replace("0.25+0.00975×⍳1000", "1 2.5")
+        l.replace("5+0.025×⍳1000", "100 20")
+            .replace("1+0.099×⌽⍳1000", "100 35")
+            .replace("0.25+0.00975×⍳1000", "1 2.5")
     }) {
         s.value_of("0").expect("a session");
         let mut heard = support::Heard::default();
         s.handle(
-            aplomb_ground::protocol::Request::Execute { code: line, name: "line".into(), silent: true },
+            aplomb_ground::protocol::Request::Execute {
+                code: line,
+                name: "line".into(),
+                silent: true,
+            },
             &mut heard,
         );
     }
@@ -128,7 +139,12 @@ fn a_value_that_is_asked_for_again_is_stored() {
         off.iter().for_each(|name| s.options().switch(name, false).expect("a switch"));
         let t = traced(&mut s, &[&["+/⍳3", "B←*-*-*-0.001×⍳3000"], lines].concat());
         let nodes = t.nodes.iter().filter(|n| n.op == "*").count();
-        (nodes, t.kernels.len(), t.kernels[0].out.len(), t.decisions.iter().any(|d| d.switch == "keep"))
+        (
+            nodes,
+            t.kernels.len(),
+            t.kernels[0].out.len(),
+            t.decisions.iter().any(|d| d.switch == "keep"),
+        )
     };
     assert_eq!(asked(&["+/B"], &[]), (3, 1, 1, false));
     assert_eq!(asked(&["+/B", "⌈/B"], &[]), (3, 1, 2, true));
@@ -163,7 +179,8 @@ fn a_loop_that_looks_at_its_values_does_the_work_of_its_turns() {
     assert!(line_by_line(40) <= line_by_line(4));
 }
 
-/// A line whose launches, bytes or work change when the switch is off, while its value does not; and how both are run.
+/// A line whose launches, bytes or work change when the switch is off, while its value does not;
+/// and how both are run.
 const WITNESSES: &[(&str, &str, &[&str])] = &[
     // These show only while cse does not find the sharing again.
     ("bind", "{y←*A ⋄ y×y+1}0", &["off=cse"]),
@@ -197,8 +214,11 @@ fn acc_33_every_switch_has_a_witness() {
     let run = |line: &str, how: &[&str]| {
         let t = told_how(how, &[SETUP, "A B X M", line]);
         let last: Vec<_> = t.segments.iter().map(|s| &t.passes[s.passes[1] as usize - 1]).collect();
-        let cost: (usize, u64, u64) =
-            (t.kernels.len(), last.iter().map(|p| p.bytes).sum(), last.iter().map(|p| p.flops).sum());
+        let cost: (usize, u64, u64) = (
+            t.kernels.len(),
+            last.iter().map(|p| p.bytes).sum(),
+            last.iter().map(|p| p.flops).sum(),
+        );
         (cost, t.result.map(|r| r.sha))
     };
     for (switch, line, how) in WITNESSES {
@@ -209,9 +229,11 @@ fn acc_33_every_switch_has_a_witness() {
         assert_ne!(on, cost, "{switch} changes nothing of {line}");
         assert_eq!(value, same, "{switch} changes the value of {line}");
     }
-    // `float` moves lets, `place` `tile` `pad` say what a block keeps near, which no launch counts; `cublas` and
-    // `tuning` are a device's (tests/gpu/cuda_blas.rs, cuda_tune.rs); every other switch has its line.
-    let without: Vec<&str> = switches().into_iter().filter(|name| !WITNESSES.iter().any(|w| w.0 == *name)).collect();
+    // `float` moves lets, `place` `tile` `pad` say what a block keeps near, which no launch counts;
+    // `cublas` and `tuning` are a device's (tests/gpu/cuda_blas.rs, cuda_tune.rs); every other
+    // switch has its line.
+    let without: Vec<&str> =
+        switches().into_iter().filter(|name| !WITNESSES.iter().any(|w| w.0 == *name)).collect();
     assert_eq!(without, ["float", "place", "tile", "pad", "cublas", "tuning"]);
 }
 
@@ -222,7 +244,8 @@ fn questions() -> Vec<(Vec<String>, String, String)> {
     let parts = blocks.map(|b| {
         let (before, asked) = b.split_once("      ]why ").expect("a question");
         let (question, answer) = asked.split_once('\n').expect("an answer");
-        let typed = |l: &str| l.strip_prefix("      ").filter(|l| !l.starts_with(' ')).map(String::from);
+        let typed =
+            |l: &str| l.strip_prefix("      ").filter(|l| !l.starts_with(' ')).map(String::from);
         (before.lines().filter_map(typed).collect(), question.to_string(), answer.to_string())
     });
     parts.collect()
@@ -238,8 +261,11 @@ fn told(lines: &[String], also: Option<(&str, bool)>) -> Trace {
         match line.strip_prefix("]off ") {
             Some(name) => s.options().switch(name, false).expect("a switch"),
             None => {
-                let request =
-                    aplomb_ground::protocol::Request::Execute { code: line.clone(), name: "line".into(), silent: true };
+                let request = aplomb_ground::protocol::Request::Execute {
+                    code: line.clone(),
+                    name: "line".into(),
+                    silent: true,
+                };
                 s.handle(request, &mut support::Heard::default());
             }
         }
@@ -256,9 +282,13 @@ fn each_answer_names_a_switch_that_changes_it() {
     assert!(all.len() >= 30, "{}", all.len());
     // Numbers, kept nodes, launches and what was decided, without the numbers of nodes.
     let story = |t: &Trace| {
-        let kernels: Vec<_> = t.kernels.iter().map(|k| (k.est.r, k.est.w, k.est.flops, k.domain.clone())).collect();
-        let mut decided: Vec<_> =
-            t.decisions.iter().map(|d| (d.reason.clone(), d.chosen.clone(), d.what.clone())).collect();
+        let kernels: Vec<_> =
+            t.kernels.iter().map(|k| (k.est.r, k.est.w, k.est.flops, k.domain.clone())).collect();
+        let mut decided: Vec<_> = t
+            .decisions
+            .iter()
+            .map(|d| (d.reason.clone(), d.chosen.clone(), d.what.clone()))
+            .collect();
         decided.sort();
         (kernels, decided)
     };
@@ -268,13 +298,16 @@ fn each_answer_names_a_switch_that_changes_it() {
         let joined = answer.split_whitespace().collect::<Vec<_>>().join(" ");
         for (mark, on) in [("]off ", false), ("]on ", true)] {
             for rest in joined.split(mark).skip(1) {
-                let name: String = rest.chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect();
+                let name: String =
+                    rest.chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect();
                 let other = story(&told(lines, Some((&name, on))));
                 assert_ne!(base, other, "{lines:?} ]why {question}: {mark}{name} changes nothing");
                 named += 1;
             }
         }
-        let honest = ["]off ", "]on ", "no switch", "ERROR", "nothing", "no launch"].iter().any(|w| joined.contains(w));
+        let honest = ["]off ", "]on ", "no switch", "ERROR", "nothing", "no launch"]
+            .iter()
+            .any(|w| joined.contains(w));
         assert!(honest, "{lines:?} ]why {question} names no switch:\n{answer}");
     }
     assert!(named >= 30, "{named}");

@@ -1,6 +1,8 @@
-//! The plan cache: what finds its plan again, what does not, and that errors name the line that failed.
+//! The plan cache: what finds its plan again, what does not, and that errors name the line that
+//! failed.
 //!
-//! Every hit is compiled again and compared in debug builds; here it is counted, and values are checked.
+//! Every hit is compiled again and compared in debug builds; here it is counted, and values are
+//! checked.
 
 use crate::support::{Heard, bits, session};
 use aplomb_ground::protocol::{Event, Failure, Request};
@@ -11,7 +13,11 @@ const SETUP: &str = "V←0.5×⍳1500 ⋄ W←⌽V ⋄ I←⍳1500 ⋄ V W I";
 fn run(s: &mut Session, code: &str) -> Vec<Failure> {
     let mut heard = Heard::default();
     s.handle(Request::Execute { code: code.into(), name: "text".into(), silent: true }, &mut heard);
-    heard.0.into_iter().filter_map(|e| if let Event::Error(f) = e { Some(f) } else { None }).collect()
+    heard
+        .0
+        .into_iter()
+        .filter_map(|e| if let Event::Error(f) = e { Some(f) } else { None })
+        .collect()
 }
 
 fn prepared() -> Session {
@@ -126,7 +132,11 @@ fn a_known_plan_fails_at_the_place_that_failed() {
     let now = s.core().plans().tally();
     assert!(now.hits > was.hits && now.misses == was.misses, "{was:?} {now:?}");
     assert_eq!(failed[0].span, Some((4, 5)));
-    assert!(failed[0].report.contains("element 1400") && failed[0].report.contains("1.5+÷Y"), "{}", failed[0].report);
+    assert!(
+        failed[0].report.contains("element 1400") && failed[0].report.contains("1.5+÷Y"),
+        "{}",
+        failed[0].report
+    );
 }
 
 #[test]

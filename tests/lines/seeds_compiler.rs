@@ -1,11 +1,12 @@
-//! Rows of the four systems that the compiler must reproduce, each a test by the row's name. The numbers are those of
-//! docs/GOLDENS.md: worked examples of the papers, recomputed.
+//! Rows of the four systems that the compiler must reproduce, each a test by the row's name. The
+//! numbers are those of docs/GOLDENS.md: worked examples of the papers, recomputed.
 
 use crate::support::{breaks, told};
 use aplomb_compiler::pass::{Options, PIPELINE, PRESETS};
 use aplomb_ground::trace::{DecisionRecord, Trace};
 
-const INPUTS: &str = "A←4 5⍴1+⍳20 ⋄ B←4 5⍴0.5×⍳20 ⋄ C←4 5⍴⌽⍳20 ⋄ D←4 5⍴2×⍳20 ⋄ v←0.5×⍳9 ⋄ w←9-⍳9 ⋄ M←3 3⍴v";
+const INPUTS: &str =
+    "A←4 5⍴1+⍳20 ⋄ B←4 5⍴0.5×⍳20 ⋄ C←4 5⍴⌽⍳20 ⋄ D←4 5⍴2×⍳20 ⋄ v←0.5×⍳9 ⋄ w←9-⍳9 ⋄ M←3 3⍴v";
 
 /// The inputs exist before the line runs.
 fn on(how: &[&str], line: &str) -> Trace {
@@ -91,8 +92,11 @@ fn acl_37_convolution_pushes_shifts_to_the_leaf_or_breaks_at_the_row_result() {
     // (b) pushed all the way: 25 reads and no break.
     let pushed = convolution(&both, &["passes=bar2010"]);
     assert_eq!((pushed.kernels.len(), breaks(&pushed)), (1, vec![]));
-    let reads: usize =
-        pushed.kernels[0].reads.iter().filter(|r| r.oob.is_some() || r.affine.starts_with("(i,j)→(i,j)")).count();
+    let reads: usize = pushed.kernels[0]
+        .reads
+        .iter()
+        .filter(|r| r.oob.is_some() || r.affine.starts_with("(i,j)→(i,j)"))
+        .count();
     assert_eq!(reads, 25);
     for t in [&shared, &literal, &pushed] {
         assert_eq!(sha(t), sha(&convolution(&both, &[])));
@@ -109,7 +113,9 @@ fn acl_17_a_constant_outside_distributes_or_a_test_guards_the_whole() {
     assert_eq!(launches(&["strict"], "1(⌽⍠0)v+w"), 1);
     let t = on(&["strict"], "1(⌽⍠7)v+w");
     assert_eq!((t.kernels.len(), breaks(&t)), (2, vec!["oob-default-not-identity".to_string()]));
-    assert!(t.decisions.iter().any(|d| d.seed == "ACL-17" && d.text.contains("7 is no identity of +")));
+    assert!(
+        t.decisions.iter().any(|d| d.seed == "ACL-17" && d.text.contains("7 is no identity of +"))
+    );
 }
 
 #[test]
@@ -137,7 +143,8 @@ fn acl_39_a_transform_that_grows_stays_above_what_is_dear() {
     }
     assert_eq!(t.kernels.len(), 2);
     let bare = told(&[], &[setup, "a b", &tile("a")]);
-    let pushed = decided(&bare, "push").into_iter().find(|d| d.seed == "ACL-39").expect("a decision");
+    let pushed =
+        decided(&bare, "push").into_iter().find(|d| d.seed == "ACL-39").expect("a decision");
     assert_eq!((pushed.chosen.as_str(), pushed.alt[0].name.as_str()), ("push", "keep"));
     assert_eq!(bare.kernels.len(), 1);
 }
@@ -211,7 +218,10 @@ fn acc_17_what_is_shared_is_stored_unless_cost_decides() {
     let kept = on(&["passes=acc2013"], line);
     assert_eq!(breaks(&kept), ["shared(uses=2)"]);
     let d = kept.decisions.iter().find(|d| d.reason == "shared").expect("a decision");
-    assert!(d.cost.bytes > 0 && !d.alt.is_empty() && d.text.contains("computing it at each use"), "{d:?}");
+    assert!(
+        d.cost.bytes > 0 && !d.alt.is_empty() && d.text.contains("computing it at each use"),
+        "{d:?}"
+    );
     let by_cost = on(&["passes=acc2013", "dup"], line);
     assert_eq!(breaks(&by_cost), Vec::<String>::new());
     assert_eq!(kept.kernels.len(), by_cost.kernels.len() + 1);
@@ -240,7 +250,10 @@ fn acc_19_lets_move_out_of_producers() {
 #[test]
 fn acc_20_what_follows_a_fold_joins_it_but_not_in_2013() {
     assert_eq!((launches(&["passes=acc2013"], "2×+/A"), launches(&[], "2×+/A")), (2, 1));
-    assert_eq!((launches(&["passes=acc2013"], "+/v×w"), launches(&["passes=acc2013"], "+/1+⌽v")), (1, 1));
+    assert_eq!(
+        (launches(&["passes=acc2013"], "+/v×w"), launches(&["passes=acc2013"], "+/1+⌽v")),
+        (1, 1)
+    );
     assert!(launches(&[], "{e÷+/e←*⍵-⌈/⍵}⍤1⊢A") <= 3);
 }
 
@@ -304,7 +317,11 @@ fn lets(line: &str) -> (String, String) {
 fn acc_08_lets_stand_just_above_all_uses_in_order_of_height() {
     let cases = [
         ("a×a⊣a←x+1", "let a = x + 1 in a × a", "let x + 1 in #0 × #0"),
-        ("b-b⊣b←a×a⊣a←x+1", "let b = (let a = x + 1 in a × a) in b - b", "let (let x + 1 in #0 × #0) in #0 - #0"),
+        (
+            "b-b⊣b←a×a⊣a←x+1",
+            "let b = (let a = x + 1 in a × a) in b - b",
+            "let (let x + 1 in #0 × #0) in #0 - #0",
+        ),
         (
             "{a←x+1 ⋄ b←a×a ⋄ a-b÷b}0",
             "let a = x + 1 in a - (let b = a × a in b ÷ b)",
@@ -330,17 +347,23 @@ fn acc_08_lets_stand_just_above_all_uses_in_order_of_height() {
         assert_eq!(lets(line), (named.to_string(), indexed.to_string()), "{line}");
     }
     // f(k) = f(k-1)+f(k-2): f0 to f4 at the root, f5 is used once.
-    let (named, _) = lets("{f0←x+1 ⋄ f1←f0+x ⋄ f2←f1+f0 ⋄ f3←f2+f1 ⋄ f4←f3+f2 ⋄ f5←f4+f3 ⋄ f5+f4}0");
-    let order: Vec<&str> = named.split("let ").skip(1).filter_map(|p| p.split(' ').next()).collect();
+    let (named, _) =
+        lets("{f0←x+1 ⋄ f1←f0+x ⋄ f2←f1+f0 ⋄ f3←f2+f1 ⋄ f4←f3+f2 ⋄ f5←f4+f3 ⋄ f5+f4}0");
+    let order: Vec<&str> =
+        named.split("let ").skip(1).filter_map(|p| p.split(' ').next()).collect();
     assert_eq!(order, ["f0", "f1", "f2", "f3", "f4"]);
 }
 
 #[test]
 fn acc_07_prune_shows_placeholders_and_how_often_each_term_is_used() {
     let t = told(&[], &["x←0.5×⍳9", "x", "{a←x+1 ⋄ b←(-a)+|a ⋄ c←b×a ⋄ c÷b-c}0"]);
-    let view = t.passes.iter().find(|p| p.name == "prune").and_then(|p| p.view.clone()).expect("a view");
+    let view =
+        t.passes.iter().find(|p| p.name == "prune").and_then(|p| p.view.clone()).expect("a view");
     let omega = view.split_once("Ω: ").expect("the map").1;
-    assert_eq!(omega.split(", ").map(|w| w.rsplit(' ').next().expect("a count")).collect::<Vec<_>>(), ["3", "2", "2"]);
+    assert_eq!(
+        omega.split(", ").map(|w| w.rsplit(' ').next().expect("a count")).collect::<Vec<_>>(),
+        ["3", "2", "2"]
+    );
     assert!(view.contains("_2"), "{view}");
     // Leaves never float; what the pass cse adds is marked so.
     let leaf = told(&[], &["x←0.5×⍳9", "x", "(x+1)×x+1"]);
@@ -380,25 +403,36 @@ fn bar_04_each_rule_fires_on_its_witness_and_changes_no_value() {
     }
     // Not where ∞, NaN or ¯0 could tell: floats keep x+0 and x×0.
     let t = told(&[], &["x←0.5×⍳9", "x", "(x+0)-x×0"]);
-    assert!(t.rules.keys().all(|r| !["add-zero", "mul-zero"].contains(&r.as_str())), "{:?}", t.rules);
+    assert!(
+        t.rules.keys().all(|r| !["add-zero", "mul-zero"].contains(&r.as_str())),
+        "{:?}",
+        t.rules
+    );
 }
 
 #[test]
 fn acc_17_the_shared_producer_of_the_figure() {
     let line = "{p1←1+⍵ ⋄ c1←+\\p1 ⋄ p5←(⌽2×p1)+-c1 ⋄ +/*|p5}0.001×v";
-    let run = |how: &[&str]| told(how, &["v←0.5×⍳9 ⋄ u←0.001×v", "v u", &line.replace("0.001×v", "u")]);
+    let run =
+        |how: &[&str]| told(how, &["v←0.5×⍳9 ⋄ u←0.001×v", "v u", &line.replace("0.001×v", "u")]);
     assert_eq!(run(&["off=fusion"]).kernels.len(), 9);
     let kept = run(&["passes=acc2013"]);
     assert_eq!((kept.kernels.len(), breaks(&kept)), (3, vec!["shared(uses=2)".to_string()]));
     // p2 to p7 are one Yield, which the last fold consumes.
     let last = kept.nodes.iter().rev().find(|n| n.uses > 0 && n.op == "*").expect("p7");
-    assert!(last.attr.delayed.as_deref().is_some_and(|d| d.contains("Yield(f=*|(2×p1[8-i])+-c1[i])")), "{last:?}");
+    assert!(
+        last.attr.delayed.as_deref().is_some_and(|d| d.contains("Yield(f=*|(2×p1[8-i])+-c1[i])")),
+        "{last:?}"
+    );
     assert_eq!(run(&["passes=acc2013", "dup"]).kernels.len(), 2);
     // By default p1 is light, and what is dear is kept and written by the launch of the scan.
     assert_eq!(run(&[]).kernels.len(), 2);
-    let dear = told(&[], &["u←0.0005×⍳9", "u", &line.replace("0.001×v", "u").replace("p1←1+⍵", "p1←*⍵")]);
+    let dear =
+        told(&[], &["u←0.0005×⍳9", "u", &line.replace("0.001×v", "u").replace("p1←1+⍵", "p1←*⍵")]);
     assert_eq!((dear.kernels.len(), breaks(&dear)), (2, vec!["work".to_string()]));
-    for how in [&["off=fusion"][..], &["passes=acc2013"], &["passes=acc2013", "dup"], &["passes=acl2006"]] {
+    for how in
+        [&["off=fusion"][..], &["passes=acc2013"], &["passes=acc2013", "dup"], &["passes=acl2006"]]
+    {
         assert_eq!(sha(&run(how)), sha(&run(&[])), "{how:?}");
     }
 }
@@ -412,7 +446,8 @@ fn acc_15_a_gather_is_a_step_at_computed_places() {
     assert_eq!(t.kernels.len(), 1);
 }
 
-/// BAR-14, BAR-15, BAS-21: what overlaps within a block is copied once, with its halo; what crosses rows, with a pad.
+/// BAR-14, BAR-15, BAS-21: what overlaps within a block is copied once, with its halo; what crosses
+/// rows, with a pad.
 #[test]
 fn bar_14_overlapping_reads_share_a_copy() {
     let setup = "a←0.5×⍳9999 ⋄ G←'f32'⎕AS 0.5×70 90⍴⍳6300 ⋄ L←G>9";
@@ -424,10 +459,16 @@ fn bar_14_overlapping_reads_share_a_copy() {
     assert_eq!((d[0].seed.as_str(), d[0].alt[0].name.as_str()), ("BAR-14", "global"));
     assert!(d[0].cost.bytes < d[0].alt[0].cost.bytes, "{d:?}");
     // A box of 1024 points needs 1025 elements, each loaded once.
-    assert!(text.contains("__shared__ double near0[1025]") && text.contains("__syncthreads()"), "{text}");
+    assert!(
+        text.contains("__shared__ double near0[1025]") && text.contains("__syncthreads()"),
+        "{text}"
+    );
     assert_eq!((text.matches("a0[").count(), near(&difference)), (1, 2));
     // By default two reads are left to the caches, and so is what a switch says.
-    assert_eq!((near(&run(&[], "(1↓a)-¯1↓a")), near(&run(&["passes=bar2010", "off=tile"], "(1↓a)-¯1↓a"))), (0, 0));
+    assert_eq!(
+        (near(&run(&[], "(1↓a)-¯1↓a")), near(&run(&["passes=bar2010", "off=tile"], "(1↓a)-¯1↓a"))),
+        (0, 0)
+    );
     let life = run(&[], "⊃1 L∨.∧3 4=+/,¯1 0 1∘.⊖¯1 0 1∘.⌽⊂L");
     assert_eq!(near(&life), 9);
     assert!(cuda(&life).contains("__shared__ u8 near0[1300]"), "{}", cuda(&life));
@@ -437,7 +478,13 @@ fn bar_14_overlapping_reads_share_a_copy() {
         assert!(turned.decisions.iter().any(|d| d.seed == row), "{row}");
     }
     for line in ["(1↓a)-¯1↓a", "1+⍉G"] {
-        for how in [&["passes=bar2010"][..], &["passes=bas2008"], &["off=tile"], &["off=pad"], &["off=place"]] {
+        for how in [
+            &["passes=bar2010"][..],
+            &["passes=bas2008"],
+            &["off=tile"],
+            &["off=pad"],
+            &["off=place"],
+        ] {
             assert_eq!(sha(&run(how, line)), sha(&run(&[], line)), "{line} {how:?}");
         }
     }
@@ -446,7 +493,8 @@ fn bar_14_overlapping_reads_share_a_copy() {
     assert_eq!((near(&apart(255)), near(&apart(256))), (2, 0));
 }
 
-/// BAR-14 by real lines: the block of the sentence is the one of the text, and the rule's block lies around its centre.
+/// BAR-14 by real lines: the block of the sentence is the one of the text, and the rule's block
+/// lies around its centre.
 #[test]
 fn bar_14_a_sentence_speaks_of_the_block_that_there_is() {
     let setup = "a←0.5×⍳9999 ⋄ J←99 99⍴0.5×⍳9801";
@@ -460,20 +508,22 @@ fn bar_14_a_sentence_speaks_of_the_block_that_there_is() {
     let drops = "0.25×(1 1↓¯1 ¯1↓1⊖J)+(1 1↓¯1 ¯1↓¯1⊖J)+(1 1↓¯1 ¯1↓1⌽J)+1 1↓¯1 ¯1↓¯1⌽J";
     for line in [shifts, drops] {
         let (says, text) = of(&[], line);
-        let told =
-            "a block of 256 (16×16) loads 1024 of it, 320 through shared memory by the rule of 2010, 320 with a halo";
+        let told = "a block of 256 (16×16) loads 1024 of it, 320 through shared memory by the rule \
+                    of 2010, 320 with a halo";
         assert!(says.contains(told) && !text.contains("near0"), "{says}");
     }
     // Where the text has one, the numbers are its own.
     let (says, text) = of(&["passes=bar2010"], "(1↓a)-¯1↓a");
     assert!(
-        says.contains("a block of 1024 loads 2048 of it, 1025 through") && text.contains("near0[1025]"),
+        says.contains("a block of 1024 loads 2048 of it, 1025 through")
+            && text.contains("near0[1025]"),
         "{says}\n{text}"
     );
     let (says, text) = of(&["passes=bar2010"], shifts);
     let shape = says.split(['(', ')']).find(|part| part.contains('×')).expect("a shape");
     let (rows, columns) = shape.split_once('×').expect("two axes");
-    let (rows, columns): (usize, usize) = (rows.parse().expect("rows"), columns.parse().expect("columns"));
+    let (rows, columns): (usize, usize) =
+        (rows.parse().expect("rows"), columns.parse().expect("columns"));
     assert_eq!(rows * columns, 1024, "{says}");
     assert!(text.contains(&format!("near0[{}]", (rows + 2) * (columns + 2))), "{says}\n{text}");
 }
@@ -496,7 +546,9 @@ fn g1_every_pass_of_the_four_systems_is_in_the_trace() {
 
 #[test]
 fn bar_14_overlapping_reads_are_found_with_what_a_tile_would_load() {
-    let long = |line: &str| told(&["passes=bar2010"], &["a←0.5×⍳999 ⋄ K←24 32⍴0.5×⍳768 ⋄ u←0.5×⍳32", "a K u", line]);
+    let long = |line: &str| {
+        told(&["passes=bar2010"], &["a←0.5×⍳999 ⋄ K←24 32⍴0.5×⍳768 ⋄ u←0.5×⍳32", "a K u", line])
+    };
     let difference = long("(1↓a)-¯1↓a");
     let d = decided(&difference, "place");
     assert!(d.len() == 1 && d[0].seed == "BAR-14", "{d:?}");
@@ -504,17 +556,24 @@ fn bar_14_overlapping_reads_are_found_with_what_a_tile_would_load() {
         assert!(d[0].text.contains(part), "{}", d[0].text);
     }
     assert!(d[0].cost.bytes > d[0].alt[0].cost.bytes && d[0].alt[0].name == "shared");
-    assert!(difference.kernels[0].reads.iter().all(|r| r.reuse.as_deref() == Some("constant: 2.0")));
+    assert!(
+        difference.kernels[0].reads.iter().all(|r| r.reuse.as_deref() == Some("constant: 2.0"))
+    );
     // BAS-07: of a matrix times a vector the vector is read again for each row, the matrix never.
     let product = long("K+.×u");
     let reuse = |name: &str| {
-        let node = product.nodes.iter().find(|n| n.name.as_deref() == Some(name)).expect("an input").id;
+        let node =
+            product.nodes.iter().find(|n| n.name.as_deref() == Some(name)).expect("an input").id;
         let buffer = product.buffers.iter().find(|b| b.node == node).expect("its buffer").id;
         let read = product.kernels[0].reads.iter().find(|r| r.buf == buffer).expect("its read");
         read.reuse.clone().unwrap_or_default()
     };
     assert_eq!((reuse("K"), reuse("u")), ("none".to_string(), "higher-order: i".to_string()));
-    assert!(decided(&product, "place").iter().any(|d| d.seed == "BAS-07" && d.text.contains("each element 24 times")));
+    assert!(
+        decided(&product, "place")
+            .iter()
+            .any(|d| d.seed == "BAS-07" && d.text.contains("each element 24 times"))
+    );
     assert!(decided(&long("1+a"), "place").is_empty());
 }
 
@@ -523,8 +582,9 @@ fn bas_09_reads_are_told_as_they_are() {
     let reads = |setup: &str, names: &str, line: &str| {
         let t = told(&[], &[setup, names, line]);
         let k = t.kernels.last().expect("a launch").clone();
-        let of =
-            |r: &aplomb_ground::trace::ReadRecord| (r.affine.clone(), r.coalesced, r.reuse.clone().unwrap_or_default());
+        let of = |r: &aplomb_ground::trace::ReadRecord| {
+            (r.affine.clone(), r.coalesced, r.reuse.clone().unwrap_or_default())
+        };
         (k.reads.iter().map(of).collect::<Vec<_>>(), t)
     };
     // Values say which items: nothing is claimed of them.
@@ -551,7 +611,9 @@ fn bas_09_reads_are_told_as_they_are() {
 
 #[test]
 fn acc_26_an_estimate_counts_every_round() {
-    let flops = |line: &str| told(&[], &["x←0.5×⍳2000", "x", line]).kernels.iter().map(|k| k.est.flops).sum::<u64>();
+    let flops = |line: &str| {
+        told(&[], &["x←0.5×⍳2000", "x", line]).kernels.iter().map(|k| k.est.flops).sum::<u64>()
+    };
     assert!(flops("{1+⍵÷2}⍣255⊢x") >= 255 * 2 * 2000);
     assert!(flops("{1+⍵÷2}⍣10⊢x") < 255 * 2 * 2000);
 }
@@ -568,7 +630,8 @@ fn acc_01_a_named_term_of_one_place_is_a_scalar_of_its_loop() {
 #[test]
 fn acl_18_products_keep_their_blocks() {
     let setup = "M←0.01×40 60⍴⍳2400 ⋄ N←0.01×60 40⍴⍳2400 ⋄ P←1-N";
-    for (line, wanted) in [("(M+.×N)(M+.×P)", 2), ("(M+.×N)(+/[2]M×[2]2)", 2), ("1+M+.×N", 1), ("(+/M)(⌈/M)", 1)]
+    for (line, wanted) in
+        [("(M+.×N)(M+.×P)", 2), ("(M+.×N)(+/[2]M×[2]2)", 2), ("1+M+.×N", 1), ("(+/M)(⌈/M)", 1)]
     {
         let t = told(&[], &[setup, "M N P", line]);
         assert_eq!(t.kernels.len(), wanted, "{line}");
@@ -593,17 +656,26 @@ fn acl_33_a_launch_writes_no_more_than_devices_take() {
 fn g2_nothing_is_decided_without_a_reason_a_row_and_a_costed_alternative() {
     for line in ["+/1+⌽v", "{(+/v)+⍵}¨20⍴w", "A+⍤1⊢5⍴v", "(1↓v)-¯1↓v", "y×⌽y⊣y←*v", "1(⌽⍠7)v+w"]
     {
-        for how in [&[][..], &["passes=acl2006"], &["passes=acc2013"], &["passes=bar2010"], &["inputs=2"]] {
+        for how in
+            [&[][..], &["passes=acl2006"], &["passes=acc2013"], &["passes=bar2010"], &["inputs=2"]]
+        {
             for d in &on(how, line).decisions {
-                let whole = !d.reason.is_empty() && !d.seed.is_empty() && !d.alt.is_empty() && !d.text.is_empty();
-                assert!(whole && d.alt.iter().all(|a| !a.why_not.is_empty()), "{line} {how:?}: {d:?}");
+                let whole = !d.reason.is_empty()
+                    && !d.seed.is_empty()
+                    && !d.alt.is_empty()
+                    && !d.text.is_empty();
+                assert!(
+                    whole && d.alt.iter().all(|a| !a.why_not.is_empty()),
+                    "{line} {how:?}: {d:?}"
+                );
             }
         }
     }
 }
 
 /// Points of the plane: how many rounds until they leave, by a state of three numbers.
-const LEAVES: &str = "{(a b)←⍵ ⋄ 3⊃{(x y n)←⍵ ⋄ (a+(x×x)-y×y)(b+2×x×y)(n+1)}⍣{(x y n)←⍺ ⋄ (n=50)∨4<(x×x)+y×y}⊢0 0 0}";
+const LEAVES: &str = "{(a b)←⍵ ⋄ 3⊃{(x y n)←⍵ ⋄ (a+(x×x)-y×y)(b+2×x×y)(n+1)}⍣{(x y n)←⍺ ⋄ \
+                      (n=50)∨4<(x×x)+y×y}⊢0 0 0}";
 
 #[test]
 fn acc_26_cells_end_their_loops_by_themselves() {
@@ -617,7 +689,12 @@ fn acc_26_cells_end_their_loops_by_themselves() {
     for line in &lines {
         let t = on(&[], line);
         let looped = t.nodes.iter().any(|n| n.kind == "loop" && n.uses > 0);
-        assert_eq!((t.kernels.len(), looped, t.diagnostics.len()), (1, true, 0), "{line}: {:?}", t.diagnostics);
+        assert_eq!(
+            (t.kernels.len(), looped, t.diagnostics.len()),
+            (1, true, 0),
+            "{line}: {:?}",
+            t.diagnostics
+        );
         assert_eq!(sha(&t), sha(&on(&["off=frames"], line)), "{line}");
         let text = &t.kernels[0].cuda.as_ref().expect("a text").text;
         let ends = !line.contains('3') || line.contains('x');

@@ -1,6 +1,7 @@
-//! Stories: `tests/sessions/*.md`, `tests/goldens/*.md` and README.md. A block ```` ```apl ```` is a session; typed lines stand behind six blanks, what the
-//! program printed below. `launches=N` and `breaks=N` are held against the trace of the block's last value. `UPDATE=1`
-//! writes what the program prints now.
+//! Stories: `tests/sessions/*.md`, `tests/goldens/*.md` and README.md. A block ```` ```apl ```` is
+//! a session; typed lines stand behind six blanks, what the program printed below. `launches=N` and
+//! `breaks=N` are held against the trace of the block's last value. `UPDATE=1` writes what the
+//! program prints now.
 
 use crate::support::{differs, rewritten};
 use aplomb::commands::Table;
@@ -56,13 +57,18 @@ fn run(block: &str, options: &str) -> (String, Vec<String>) {
             continue;
         }
         let mut heard = Heard::default();
-        let request =
-            Request::Execute { code: std::mem::take(&mut open), name: format!("line {open_at}"), silent: false };
+        let request = Request::Execute {
+            code: std::mem::take(&mut open),
+            name: format!("line {open_at}"),
+            silent: false,
+        };
         session.handle(request, &mut heard);
         // Printed lines may begin with six blanks too: a picture, a folded row of numbers.
         let is_typed = |l: &str| l.strip_prefix(PROMPT).is_some_and(|rest| !rest.starts_with(' '));
         let mut was = Vec::new();
-        while let Some(old) = lines.next_if(|l| !is_typed(l) || heard.0.lines().any(|printed| printed == *l)) {
+        while let Some(old) =
+            lines.next_if(|l| !is_typed(l) || heard.0.lines().any(|printed| printed == *l))
+        {
             was.push(old);
         }
         // What a page says with dots is said as it stands, where it fits.
@@ -77,7 +83,10 @@ fn run(block: &str, options: &str) -> (String, Vec<String>) {
             "launches" => trace.kernels.len(),
             // Kept nodes that are no value of the line.
             _ => {
-                let last = trace.segments.iter().filter_map(|s| trace.passes[..s.passes[1] as usize].last());
+                let last = trace
+                    .segments
+                    .iter()
+                    .filter_map(|s| trace.passes[..s.passes[1] as usize].last());
                 last.flat_map(|p| p.breaks.iter().filter(|b| !p.roots.contains(&b.node))).count()
             }
         });
@@ -106,7 +115,8 @@ fn page(text: &str) -> (String, Vec<String>) {
 fn pages() -> Vec<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let folders = ["tests/sessions", "tests/goldens"].map(|f| fs::read_dir(root.join(f)).unwrap());
-    let mut found: Vec<PathBuf> = folders.into_iter().flatten().map(|e| e.unwrap().path()).collect();
+    let mut found: Vec<PathBuf> =
+        folders.into_iter().flatten().map(|e| e.unwrap().path()).collect();
     found.retain(|p| p.extension().is_some_and(|e| e == "md"));
     found.push(root.join("README.md"));
     found.sort();
@@ -122,10 +132,21 @@ fn told() -> Vec<String> {
         wrong.extend(broken.into_iter().map(|b| format!("{}: {b}", path.display())));
         if update {
             fs::write(&path, now).unwrap();
-        } else if let Some((k, (was, is))) = text.lines().zip(now.lines()).enumerate().find(|(_, (a, b))| a != b) {
-            wrong.push(format!("{}:{}:\n  the page says     {was}\n  the program says  {is}", path.display(), k + 1));
+        } else if let Some((k, (was, is))) =
+            text.lines().zip(now.lines()).enumerate().find(|(_, (a, b))| a != b)
+        {
+            wrong.push(format!(
+                "{}:{}:\n  the page says     {was}\n  the program says  {is}",
+                path.display(),
+                k + 1
+            ));
         } else if text.lines().count() != now.lines().count() {
-            wrong.push(format!("{}: {} lines, now {}", path.display(), text.lines().count(), now.lines().count()));
+            wrong.push(format!(
+                "{}: {} lines, now {}",
+                path.display(),
+                text.lines().count(),
+                now.lines().count()
+            ));
         }
     }
     wrong
@@ -141,7 +162,9 @@ fn every_story_is_told_as_it_happens() {
 #[test]
 fn pages_that_are_written_again_keep_their_dots() {
     let lines = |text: &'static str| text.lines().collect::<Vec<_>>();
-    let check = |was, now, wanted| assert_eq!(rewritten(&lines(was), &lines(now)), lines(wanted), "{was:?} {now:?}");
+    let check = |was, now, wanted| {
+        assert_eq!(rewritten(&lines(was), &lines(now)), lines(wanted), "{was:?} {now:?}")
+    };
     check("a took ⋯ ms\nb", "a took 5 ms\nc", "a took ⋯ ms\nc");
     check("first\n⋯\nlast", "other\nx\ny\nlast", "other\n⋯\nlast");
     check("first\n⋯\nlast", "first\nx\nnew last", "first\n⋯\nnew last");

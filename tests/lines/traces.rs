@@ -33,8 +33,15 @@ fn corpus() -> Vec<Trace> {
             }
         }
     }
-    for line in ["(M-⌊/A)÷2", "+/M", "+⌿M", "+/⍉M", "M+.×⍉M", "{⍵÷+/⍵}*A", "{((+/(⍵-(+/⍵)÷≢⍵)*2)÷≢⍵)*0.5}⍟B"]
-    {
+    for line in [
+        "(M-⌊/A)÷2",
+        "+/M",
+        "+⌿M",
+        "+/⍉M",
+        "M+.×⍉M",
+        "{⍵÷+/⍵}*A",
+        "{((+/(⍵-(+/⍵)÷≢⍵)*2)÷≢⍵)*0.5}⍟B",
+    ] {
         all.push(traced(&mut s, &[line]));
     }
     let mut lines = BLACK_SCHOLES.to_vec();
@@ -49,7 +56,8 @@ fn every_trace_holds_to_its_schema() {
     let Some(python) = extras("jsonschema") else { return };
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let file = std::env::temp_dir().join(format!("aplomb-traces-{}.ndjson", std::process::id()));
-    let text: Vec<String> = corpus().iter().map(|t| serde_json::to_string(t).expect("json")).collect();
+    let text: Vec<String> =
+        corpus().iter().map(|t| serde_json::to_string(t).expect("json")).collect();
     std::fs::write(&file, text.join("\n")).expect("a file");
     let out = Command::new(python)
         .arg(root.join("tools/validate-trace.py"))
@@ -58,12 +66,20 @@ fn every_trace_holds_to_its_schema() {
         .output()
         .expect("python");
     let _ = std::fs::remove_file(&file);
-    assert!(out.status.success(), "{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    assert!(
+        out.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&out.stdout),
+        String::from_utf8_lossy(&out.stderr)
+    );
 }
 
 #[test]
 fn a_canonical_trace_is_the_same_on_every_run() {
-    let once = || serde_json::to_string(&traced(&mut session(), &["X←⍳5", "+/2×1+X"]).canonical()).expect("json");
+    let once = || {
+        serde_json::to_string(&traced(&mut session(), &["X←⍳5", "+/2×1+X"]).canonical())
+            .expect("json")
+    };
     assert_eq!(once(), once());
 }
 
@@ -72,10 +88,15 @@ fn a_canonical_trace_is_the_same_on_every_run() {
 fn the_same_program_has_the_same_trace_in_every_process() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let line = "(a b)←↓⍉100 2⍴⍳200 ⋄ c←a×2 ⋄ d←b÷3 ⋄ (+/c-d)(⌈/d)";
-    for how in [vec!["trace", "--canon", "-e", line], vec!["trace", "--canon", "examples/hanoi.apl"]] {
+    for how in
+        [vec!["trace", "--canon", "-e", line], vec!["trace", "--canon", "examples/hanoi.apl"]]
+    {
         let run = || {
-            let out =
-                Command::new(env!("CARGO_BIN_EXE_aplomb")).args(&how).current_dir(root).output().expect("the program");
+            let out = Command::new(env!("CARGO_BIN_EXE_aplomb"))
+                .args(&how)
+                .current_dir(root)
+                .output()
+                .expect("the program");
             assert!(out.status.success() && !out.stdout.is_empty(), "{how:?}");
             out.stdout
         };
@@ -91,7 +112,8 @@ fn what_is_marked_as_written_has_a_buffer() {
             let last = &trace.passes[segment.passes[1] as usize - 1];
             let marked: BTreeSet<u32> = last.breaks.iter().map(|b| b.node).collect();
             let buffers = &trace.buffers[segment.buffers[0] as usize..segment.buffers[1] as usize];
-            let written: BTreeSet<u32> = buffers.iter().filter(|b| b.role != "input").map(|b| b.node).collect();
+            let written: BTreeSet<u32> =
+                buffers.iter().filter(|b| b.role != "input").map(|b| b.node).collect();
             assert_eq!(marked, written, "{}", trace.statement);
         }
     }
@@ -102,7 +124,14 @@ fn nothing_is_called_dearer_that_its_own_figure_says_is_cheaper() {
     for trace in corpus() {
         for d in &trace.decisions {
             let cheaper = d.alt.iter().find(|a| a.why_not == "dearer" && a.cost.us < d.cost.us);
-            assert!(cheaper.is_none(), "{}: {} {:?} {:?}", trace.statement, d.text, d.cost, cheaper);
+            assert!(
+                cheaper.is_none(),
+                "{}: {} {:?} {:?}",
+                trace.statement,
+                d.text,
+                d.cost,
+                cheaper
+            );
         }
     }
 }
@@ -112,8 +141,14 @@ fn every_kept_node_reduction_and_shared_term_has_a_decision_with_its_loser() {
     for trace in corpus() {
         let decided: BTreeSet<u32> = trace.decisions.iter().map(|d| d.node).collect();
         for d in &trace.decisions {
-            let whole = !d.reason.is_empty() && d.reason != "unknown" && !d.seed.is_empty() && !d.text.is_empty();
-            assert!(whole && !d.alt.is_empty() && d.alt.iter().all(|a| !a.why_not.is_empty()), "{d:?}");
+            let whole = !d.reason.is_empty()
+                && d.reason != "unknown"
+                && !d.seed.is_empty()
+                && !d.text.is_empty();
+            assert!(
+                whole && !d.alt.is_empty() && d.alt.iter().all(|a| !a.why_not.is_empty()),
+                "{d:?}"
+            );
         }
         let last = trace.segments.iter().filter_map(|s| trace.passes.get(s.passes[1] as usize - 1));
         for pass in last {
@@ -134,7 +169,8 @@ fn every_node_of_a_body_has_a_cuda_line_and_every_line_a_node() {
     for trace in corpus() {
         for k in &trace.kernels {
             let Some(cuda) = &k.cuda else { panic!("{}: no CUDA", trace.statement) };
-            let lines: BTreeSet<u32> = cuda.lines.iter().flat_map(|l| l.1.iter().copied()).collect();
+            let lines: BTreeSet<u32> =
+                cuda.lines.iter().flat_map(|l| l.1.iter().copied()).collect();
             for n in &k.body {
                 let node = &trace.nodes[*n as usize];
                 let silent = node.kind == "const" || node.kind == "transform";
@@ -161,7 +197,9 @@ fn graphviz_accepts_every_export_without_a_word() {
         for s in 0..trace.segments.len() {
             let passes = trace.segments[s].passes;
             // All passes of some, the last of each.
-            for p in (0..passes[1] - passes[0]).filter(|p| k % 20 == 0 || *p + 1 == passes[1] - passes[0]) {
+            for p in (0..passes[1] - passes[0])
+                .filter(|p| k % 20 == 0 || *p + 1 == passes[1] - passes[0])
+            {
                 let graph = aplomb_viz::find_pass(trace, s, Some(&p.to_string())).expect("a pass");
                 texts += &aplomb_viz::dot::graph(&graph);
             }
@@ -178,7 +216,11 @@ fn graphviz_accepts_every_export_without_a_word() {
     let feed = std::thread::spawn(move || std::io::Write::write_all(&mut stdin, texts.as_bytes()));
     let out = child.wait_with_output().expect("dot");
     feed.join().expect("a thread").expect("a pipe");
-    assert!(out.status.success() && out.stderr.is_empty(), "{}", String::from_utf8_lossy(&out.stderr));
+    assert!(
+        out.status.success() && out.stderr.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&out.stderr)
+    );
     assert!(String::from_utf8_lossy(&out.stdout).matches("<svg").count() >= 120);
 }
 
@@ -202,8 +244,15 @@ fn a_pass_for_graphviz_has_its_edges_launches_breaks_and_shapes() {
                 for (from, to) in edges(&text) {
                     // A kept node hands on through its break, and has one edge to it.
                     if !to.starts_with('b') {
-                        found.push((from[1..].parse().expect("an id"), to[1..].parse().expect("an id")));
-                        assert_eq!(from.starts_with('b'), graph.is_kept(found[found.len() - 1].0), "{text}");
+                        found.push((
+                            from[1..].parse().expect("an id"),
+                            to[1..].parse().expect("an id"),
+                        ));
+                        assert_eq!(
+                            from.starts_with('b'),
+                            graph.is_kept(found[found.len() - 1].0),
+                            "{text}"
+                        );
                     }
                 }
                 let mut wanted: Vec<(u32, u32)> =
@@ -218,14 +267,24 @@ fn a_pass_for_graphviz_has_its_edges_launches_breaks_and_shapes() {
                     let leaving = found.iter().filter(|e| e.0 == n.id).count();
                     let uses = leaving + graph.pass.roots.iter().filter(|r| **r == n.id).count();
                     let says = (uses > 1).then(|| format!("{uses} uses"));
-                    assert_eq!(attribute(&text, n.id, "xlabel"), says, "{}: n{}\n{text}", trace.statement, n.id);
+                    assert_eq!(
+                        attribute(&text, n.id, "xlabel"),
+                        says,
+                        "{}: n{}\n{text}",
+                        trace.statement,
+                        n.id
+                    );
                 }
                 let octagons = text.matches("shape=\"octagon\"").count();
                 let breaks = graph.pass.breaks.len();
                 assert_eq!(octagons, breaks + usize::from(breaks > 0), "{text}");
                 let kinds: BTreeSet<&str> = graph.nodes.iter().map(|n| n.kind.as_str()).collect();
                 for kind in ["input", "const", "iota", "map", "transform", "reduce"] {
-                    assert_eq!(text.contains(&format!("legend_{kind}")), kinds.contains(kind), "{kind} in {text}");
+                    assert_eq!(
+                        text.contains(&format!("legend_{kind}")),
+                        kinds.contains(kind),
+                        "{kind} in {text}"
+                    );
                 }
             }
         }
@@ -242,13 +301,26 @@ fn attribute(text: &str, id: u32, key: &str) -> Option<String> {
 fn lets_for_graphviz_are_the_terms_that_bind_made() {
     for trace in corpus() {
         let text = aplomb_viz::dot::lets(&trace);
-        let lets: Vec<u32> =
-            trace.passes.iter().filter(|p| p.name == "bind").flat_map(|p| &p.lets).map(|l| l[1]).collect();
-        assert_eq!(text.matches("label=\"let n").count(), lets.len(), "{}\n{text}", trace.statement);
+        let lets: Vec<u32> = trace
+            .passes
+            .iter()
+            .filter(|p| p.name == "bind")
+            .flat_map(|p| &p.lets)
+            .map(|l| l[1])
+            .collect();
+        assert_eq!(
+            text.matches("label=\"let n").count(),
+            lets.len(),
+            "{}\n{text}",
+            trace.statement
+        );
         for at in lets {
-            let own = text.lines().filter(|l| l.trim_start().starts_with(&format!("\"n{at}\" -> ")));
-            let times =
-                |l: &str| l.split_once("label=\"×").map_or(1, |(_, n)| n.split('"').next().unwrap().parse().unwrap());
+            let own =
+                text.lines().filter(|l| l.trim_start().starts_with(&format!("\"n{at}\" -> ")));
+            let times = |l: &str| {
+                l.split_once("label=\"×")
+                    .map_or(1, |(_, n)| n.split('"').next().unwrap().parse().unwrap())
+            };
             let uses: u32 = own.map(times).sum();
             let label = attribute(&text, at, "label").expect("a label");
             assert!(
@@ -266,20 +338,35 @@ fn a_line_for_graphviz_is_one_digraph_with_all_its_evaluations() {
     let lines = ["a←0.5×⍳3000", "b←a×a", "1+(b>2)/b"];
     let trace = told(&[], &lines);
     assert!(trace.segments.len() > 1, "{}", trace.segments.len());
-    for view in [Dot::Pass(None), Dot::Pass(Some("record")), Dot::Launches, Dot::Lets, Dot::Buffers] {
+    for view in [Dot::Pass(None), Dot::Pass(Some("record")), Dot::Launches, Dot::Lets, Dot::Buffers]
+    {
         let text = pictures::dot(&trace, view).expect("a picture");
         assert_eq!(text.matches("digraph").count(), 1, "{text}");
-        let nodes = text.lines().filter(|l| l.trim_start().starts_with('"') && l.contains("\"[") && !l.contains("->"));
+        let nodes = text
+            .lines()
+            .filter(|l| l.trim_start().starts_with('"') && l.contains("\"[") && !l.contains("->"));
         let ids: Vec<&str> = nodes.filter_map(|l| l.split('"').nth(1)).collect();
-        let inputs = trace.nodes.iter().filter(|n| n.kind == "input").map(|n| format!("n{}", n.id)).collect::<Vec<_>>();
+        let inputs = trace
+            .nodes
+            .iter()
+            .filter(|n| n.kind == "input")
+            .map(|n| format!("n{}", n.id))
+            .collect::<Vec<_>>();
         let computed = ids.iter().filter(|id| !inputs.iter().any(|n| n == **id));
         let (all, distinct) = (computed.clone().count(), computed.collect::<BTreeSet<_>>().len());
         assert_eq!(all, distinct, "{text}");
         if let Dot::Pass(pass) = view {
-            assert_eq!(text.matches("subgraph \"cluster_e").count(), trace.segments.len(), "{text}");
+            assert_eq!(
+                text.matches("subgraph \"cluster_e").count(),
+                trace.segments.len(),
+                "{text}"
+            );
             for s in 0..trace.segments.len() {
                 let graph = aplomb_viz::find_pass(&trace, s, pass).expect("a pass");
-                assert!(graph.nodes.iter().all(|n| ids.contains(&format!("n{}", n.id).as_str())), "{text}");
+                assert!(
+                    graph.nodes.iter().all(|n| ids.contains(&format!("n{}", n.id).as_str())),
+                    "{text}"
+                );
             }
         }
     }
@@ -325,16 +412,26 @@ fn a_node_keeps_its_place_from_pass_to_pass() {
             let pictures: Vec<String> = (0..count).map(draw).collect();
             for p in 1..count as usize {
                 let unchanged = !trace.passes[segment.passes[0] as usize + p].changed;
-                assert!(!unchanged || pictures[p] == pictures[p - 1], "{}: pass {p}", trace.statement);
+                assert!(
+                    !unchanged || pictures[p] == pictures[p - 1],
+                    "{}: pass {p}",
+                    trace.statement
+                );
                 let (before, after) = (places(&pictures[p - 1]), places(&pictures[p]));
-                let at = |list: &[(u32, usize, usize)], id: u32| list.iter().find(|b| b.0 == id).map(|b| (b.1, b.2));
+                let at = |list: &[(u32, usize, usize)], id: u32| {
+                    list.iter().find(|b| b.0 == id).map(|b| (b.1, b.2))
+                };
                 // Of any two that survive: above stays above, left stays left.
                 for (k, a) in before.iter().enumerate() {
                     for b in &before[k + 1..] {
                         if let (Some(x), Some(y)) = (at(&after, a.0), at(&after, b.0)) {
                             all += 1;
                             let same_row = a.1 == b.1 && x.0 == y.0;
-                            kept += usize::from(if same_row { (a.2 < b.2) == (x.1 < y.1) } else { x.0 <= y.0 });
+                            kept += usize::from(if same_row {
+                                (a.2 < b.2) == (x.1 < y.1)
+                            } else {
+                                x.0 <= y.0
+                            });
                         }
                     }
                 }
@@ -357,7 +454,11 @@ fn g4_pictures_of_the_examples_fit_their_widths() {
     };
     let graph = aplomb_viz::find_pass(&trace, 0, None).expect("a pass");
     let picture = aplomb_viz::text::draw_folded(&graph, false);
-    assert!(size(&picture).0 <= 72 && size(&picture).1 <= 45, "Black-Scholes: {:?}\n{picture}", size(&picture));
+    assert!(
+        size(&picture).0 <= 72 && size(&picture).1 <= 45,
+        "Black-Scholes: {:?}\n{picture}",
+        size(&picture)
+    );
     // A weighted sum of fifteen shifted copies.
     let sum = (1..=15).map(|k| format!("(0.{k}×{k}⌽X)")).collect::<Vec<_>>().join("+");
     let trace = traced(&mut s, &["X←0.5×⍳99 ⋄ X", &sum]);
@@ -395,7 +496,11 @@ fn sentences_name_nodes_as_the_trace_numbers_them() {
     assert!(trace.segments.len() > 1);
     let late = trace.segments[1].nodes[0];
     let mut seen = 0;
-    for d in trace.decisions.iter().filter(|d| d.node >= late && matches!(d.what.as_str(), "inline" | "share")) {
+    for d in trace
+        .decisions
+        .iter()
+        .filter(|d| d.node >= late && matches!(d.what.as_str(), "inline" | "share"))
+    {
         seen += 1;
         assert!(d.text.starts_with(&format!("n{} ", d.node)), "{}: {}", d.node, d.text);
     }
@@ -404,12 +509,16 @@ fn sentences_name_nodes_as_the_trace_numbers_them() {
         let cuda = k.cuda.as_ref().expect("a text");
         for (line, nodes) in &cuda.lines {
             let text = cuda.text.lines().nth(*line as usize - 1).unwrap_or("");
-            assert!(!text.contains("//") || text.ends_with(&format!("// n{}", nodes[0])), "{text} {nodes:?}");
+            assert!(
+                !text.contains("//") || text.ends_with(&format!("// n{}", nodes[0])),
+                "{text} {nodes:?}"
+            );
         }
     }
 }
 
-/// Bytes of a launch, of a pass, of a line and of `]time` are one number: what comes from memory once and what goes there.
+/// Bytes of a launch, of a pass, of a line and of `]time` are one number: what comes from memory
+/// once and what goes there.
 #[test]
 fn every_view_of_a_line_tells_the_same_bytes() {
     let moved = |t: &Trace| t.kernels.iter().map(|k| k.est.r + k.est.w).sum::<u64>();
@@ -426,7 +535,11 @@ fn every_view_of_a_line_tells_the_same_bytes() {
     ];
     for (setup, line, wanted) in lines {
         let mut s = session();
-        let names = "a A b B i m".split(' ').filter(|n| setup.contains(&format!("{n}←"))).collect::<Vec<_>>().join(" ");
+        let names = "a A b B i m"
+            .split(' ')
+            .filter(|n| setup.contains(&format!("{n}←")))
+            .collect::<Vec<_>>()
+            .join(" ");
         let trace = traced(&mut s, &[setup, &names, line]);
         if wanted > 0 {
             assert_eq!(moved(&trace), wanted, "{line}: {:?}", trace.kernels);
@@ -434,7 +547,10 @@ fn every_view_of_a_line_tells_the_same_bytes() {
         // The same line as it runs where nobody looks: `]time`.
         let mut heard = support::Heard::default();
         let code = line.to_string();
-        s.handle(aplomb_ground::protocol::Request::Execute { code, name: "line".into(), silent: true }, &mut heard);
+        s.handle(
+            aplomb_ground::protocol::Request::Execute { code, name: "line".into(), silent: true },
+            &mut heard,
+        );
         let spent = s.spent();
         if spent.launches > 0 {
             let told = s.trace_of(None).expect("a trace");
@@ -446,7 +562,11 @@ fn every_view_of_a_line_tells_the_same_bytes() {
         traces.push(trace);
     }
     for trace in traces {
-        let last = trace.segments.iter().map(|s| trace.passes[s.passes[1] as usize - 1].bytes).sum::<u64>();
+        let last = trace
+            .segments
+            .iter()
+            .map(|s| trace.passes[s.passes[1] as usize - 1].bytes)
+            .sum::<u64>();
         assert_eq!(moved(&trace), last, "{}: {:?}", trace.statement, trace.kernels);
         let bytes = aplomb_viz::figures::find("bytes").expect("a figure");
         assert_eq!((bytes.of)(&trace), last);

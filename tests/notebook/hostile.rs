@@ -1,4 +1,5 @@
-//! What must not end a kernel, or make it run anything: malformed and forged messages, raw bytes, bad files.
+//! What must not end a kernel, or make it run anything: malformed and forged messages, raw bytes,
+//! bad files.
 
 use crate::running::{Running, WAIT};
 use crate::support::{Dice, scaled};
@@ -35,7 +36,8 @@ const BREAKS: &[(&str, Break)] = &[
         }
     }),
     ("random frames", |f, d| {
-        f.iter_mut().for_each(|frame| *frame = (0..d.roll(200)).map(|_| d.roll(256) as u8).collect());
+        f.iter_mut()
+            .for_each(|frame| *frame = (0..d.roll(200)).map(|_| d.roll(256) as u8).collect());
     }),
     ("a thousand frames", |f, _| *f = vec![b"<IDS|MSG>".to_vec(); 1_000]),
     ("deep brackets", |f, _| f[5] = vec![b'['; 100_000]),
@@ -99,7 +101,8 @@ fn forged_and_replayed_messages_run_nothing() {
 fn raw_bytes_and_huge_claims_cost_nothing() {
     let mut kernel = Running::start();
     let before = kernel.resident();
-    let ports = [&kernel.info].map(|i| [i.shell_port, i.iopub_port, i.stdin_port, i.control_port, i.hb_port]);
+    let ports = [&kernel.info]
+        .map(|i| [i.shell_port, i.iopub_port, i.stdin_port, i.control_port, i.hb_port]);
     // A ZMTP 3 greeting, a READY command, then a frame that claims so many bytes.
     let mut greeting = vec![0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3, 0];
     greeting.extend(b"NULL");
@@ -128,7 +131,15 @@ fn raw_bytes_and_huge_claims_cost_nothing() {
 #[test]
 fn fields_of_the_wrong_kind_have_defaults() {
     let mut kernel = Running::start();
-    let wrong = [json!(null), json!([]), json!(-1), json!(1e300), json!({ "a": [{}] }), json!("\u{0}😀"), json!(true)];
+    let wrong = [
+        json!(null),
+        json!([]),
+        json!(-1),
+        json!(1e300),
+        json!({ "a": [{}] }),
+        json!("\u{0}😀"),
+        json!(true),
+    ];
     let fields = [
         "code",
         "silent",
@@ -147,12 +158,22 @@ fn fields_of_the_wrong_kind_have_defaults() {
         "target_name",
         "detail_level",
     ];
-    let kinds = ["execute", "complete", "inspect", "is_complete", "history", "comm_info", "kernel_info", "connect"];
+    let kinds = [
+        "execute",
+        "complete",
+        "inspect",
+        "is_complete",
+        "history",
+        "comm_info",
+        "kernel_info",
+        "connect",
+    ];
     for kind in kinds {
         for value in &wrong {
             for field in fields {
                 let content = json!({ field: value });
-                let asked = kernel.client.ask(Channel::Shell, &format!("{kind}_request"), &content, WAIT);
+                let asked =
+                    kernel.client.ask(Channel::Shell, &format!("{kind}_request"), &content, WAIT);
                 assert!(asked.is_some_and(|r| r["status"].is_string()), "{kind} {content}");
             }
         }
@@ -175,19 +196,35 @@ fn a_connection_file_that_will_not_do_is_one_line_and_exit_2() {
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("a mode");
         let out = start_with(&file, &[]);
         let says = String::from_utf8(out.stderr).expect("UTF-8");
-        assert_eq!((out.status.code(), says.lines().count(), out.stdout.len()), (Some(2), 1, 0), "{what}: {says}");
+        assert_eq!(
+            (out.status.code(), says.lines().count(), out.stdout.len()),
+            (Some(2), 1, 0),
+            "{what}: {says}"
+        );
     };
     write(&file, &info).expect("a file");
     check("others may read it", 0o644);
-    for field in ["ip", "transport", "shell_port", "iopub_port", "stdin_port", "control_port", "hb_port", "key"] {
+    for field in [
+        "ip",
+        "transport",
+        "shell_port",
+        "iopub_port",
+        "stdin_port",
+        "control_port",
+        "hb_port",
+        "key",
+    ] {
         let mut partial = good.clone();
         partial.as_object_mut().expect("an object").remove(field);
         std::fs::write(&file, partial.to_string()).expect("a file");
         check(field, 0o600);
     }
-    for (field, value) in
-        [("ip", json!("0.0.0.0")), ("ip", json!("a\u{0}b")), ("key", json!("")), ("hb_port", json!(0))]
-    {
+    for (field, value) in [
+        ("ip", json!("0.0.0.0")),
+        ("ip", json!("a\u{0}b")),
+        ("key", json!("")),
+        ("hb_port", json!(0)),
+    ] {
         let mut bad = good.clone();
         bad[field] = value;
         std::fs::write(&file, bad.to_string()).expect("a file");
@@ -223,7 +260,10 @@ fn only_the_loopback_address_is_bound() {
         // State 0A listens.
         let end = format!(":{port:04X}");
         let rows = table.lines().map(|l| l.split_whitespace().collect::<Vec<_>>());
-        let local: Vec<_> = rows.filter(|r| r.get(3) == Some(&"0A") && r[1].ends_with(&end)).map(|r| r[1]).collect();
+        let local: Vec<_> = rows
+            .filter(|r| r.get(3) == Some(&"0A") && r[1].ends_with(&end))
+            .map(|r| r[1])
+            .collect();
         assert_eq!(local, [format!("0100007F{end}")]);
     }
 }

@@ -21,12 +21,22 @@ fn printed(answer: &Answer) -> String {
 fn who_is_there_is_answered_on_shell_and_control() {
     let kernel = Running::start();
     for channel in [Channel::Shell, Channel::Control] {
-        let info = kernel.client.ask(channel, "kernel_info_request", &json!({}), WAIT).expect("a reply");
-        assert_eq!((info["status"].as_str(), info["implementation"].as_str()), (Some("ok"), Some("aplomb")));
+        let info =
+            kernel.client.ask(channel, "kernel_info_request", &json!({}), WAIT).expect("a reply");
+        assert_eq!(
+            (info["status"].as_str(), info["implementation"].as_str()),
+            (Some("ok"), Some("aplomb"))
+        );
         let language = &info["language_info"];
-        assert_eq!((language["name"].as_str(), language["mimetype"].as_str()), (Some("apl"), Some("text/apl")));
+        assert_eq!(
+            (language["name"].as_str(), language["mimetype"].as_str()),
+            (Some("apl"), Some("text/apl"))
+        );
         assert_eq!(language["codemirror_mode"], json!({ "name": "aplomb", "mime": "text/apl" }));
-        assert!(info["debugger"] == false && info["protocol_version"].as_str().is_some_and(|v| v.starts_with("5.")));
+        assert!(
+            info["debugger"] == false
+                && info["protocol_version"].as_str().is_some_and(|v| v.starts_with("5."))
+        );
     }
 }
 
@@ -34,7 +44,10 @@ fn who_is_there_is_answered_on_shell_and_control() {
 #[test]
 fn a_connection_file_may_say_localhost() {
     let info = aplomb_kernel::jupyter::fresh().expect("free ports");
-    let kernel = Running::start_with(aplomb_kernel::jupyter::ConnectionInfo { ip: "localhost".into(), ..info });
+    let kernel = Running::start_with(aplomb_kernel::jupyter::ConnectionInfo {
+        ip: "localhost".into(),
+        ..info
+    });
     assert_eq!(kernel.shown("1+1"), "2");
 }
 
@@ -46,16 +59,25 @@ fn a_cell_is_busy_input_output_result_idle() {
     assert_eq!(all, ["status", "execute_input", "stream", "execute_result", "status"]);
     assert_eq!(printed(&answer), "hi\n");
     assert_eq!((answer.status(), &answer.reply["execution_count"]), ("ok", &json!(1)));
-    assert_eq!((&answer.reply["user_expressions"], &answer.reply["payload"]), (&json!({}), &json!([])));
+    assert_eq!(
+        (&answer.reply["user_expressions"], &answer.reply["payload"]),
+        (&json!({}), &json!([]))
+    );
     let result = &answer.all("execute_result")[0];
     assert_eq!(result["data"]["text/plain"], "1 2 3\n4 5 6");
     let html = result["data"]["text/html"].as_str().expect("a table");
     assert!(html.contains("2 3 · i8") && html.matches("<td>").count() == 6, "{html}");
-    assert!(result["transient"].is_object() && result["metadata"].is_object(), "no null where an object belongs");
+    assert!(
+        result["transient"].is_object() && result["metadata"].is_object(),
+        "no null where an object belongs"
+    );
     let sessions = |m: &aplomb_kernel::jupyter::wire::Message| {
         serde_json::from_slice::<Value>(&m.header).expect("a header")["session"].clone()
     };
-    assert!(answer.heard.iter().all(|m| sessions(m) == sessions(&answer.heard[0])), "one session in every header");
+    assert!(
+        answer.heard.iter().all(|m| sessions(m) == sessions(&answer.heard[0])),
+        "one session in every header"
+    );
 }
 
 /// `%%time` and `]` commands threw away names, results and effects of what they spoke of.
@@ -64,12 +86,14 @@ fn what_a_command_speaks_of_is_a_statement() {
     let kernel = Running::start();
     let timed = kernel.run("%%time\nq←⍳5\n+/q");
     assert_eq!(timed.all("execute_result")[0]["data"]["text/plain"], "15");
-    let says = timed.all("display_data")[0]["data"]["text/plain"].as_str().unwrap_or_default().to_string();
+    let says =
+        timed.all("display_data")[0]["data"]["text/plain"].as_str().unwrap_or_default().to_string();
     assert!(says.contains(" in all: "), "{says}");
     kernel.run("]display m←2 2⍴⍳4");
     assert_eq!((kernel.shown("q"), kernel.shown("m")), ("1 2 3 4 5".into(), "1 2\n3 4".into()));
     let slow = kernel.run("]time ⎕DL 0.2");
-    let says = slow.all("display_data")[0]["data"]["text/plain"].as_str().unwrap_or_default().to_string();
+    let says =
+        slow.all("display_data")[0]["data"]["text/plain"].as_str().unwrap_or_default().to_string();
     let ms: f64 = says.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0.0);
     assert!(ms >= 200.0 && says.contains(" ms in all"), "{says}");
 }
@@ -87,7 +111,10 @@ fn silent_cells_and_cells_without_history_do_not_count() {
     let silent = kernel.with(json!({ "code": "q←3 ⋄ q+1", "silent": true }));
     assert_eq!((kinds(&silent).len(), silent.status()), (0, "ok"));
     let apart = kernel.with(json!({ "code": "q+2", "store_history": false }));
-    assert_eq!((kinds(&apart), &apart.reply["execution_count"]), (vec!["execute_input", "execute_result"], &json!(0)));
+    assert_eq!(
+        (kinds(&apart), &apart.reply["execution_count"]),
+        (vec!["execute_input", "execute_result"], &json!(0))
+    );
     assert_eq!(kernel.run("q").reply["execution_count"], 1);
     let history = kernel.ask("history_request", json!({ "hist_access_type": "tail", "n": 9 }));
     assert_eq!(history["history"], json!([[1, 1, "q"]]));
@@ -99,8 +126,12 @@ fn an_error_has_its_name_and_the_report_of_the_prompt() {
     let answer = kernel.run("x←1\n1 2 3+4 5");
     assert_eq!(kinds(&answer), ["execute_input", "error"]);
     let error = &answer.all("error")[0];
-    assert_eq!((&error["ename"], &error["evalue"]), (&json!("LENGTH ERROR"), &json!("X and Y differ in length")));
-    let report: Vec<&str> = error["traceback"].as_array().expect("lines").iter().filter_map(Value::as_str).collect();
+    assert_eq!(
+        (&error["ename"], &error["evalue"]),
+        (&json!("LENGTH ERROR"), &json!("X and Y differ in length"))
+    );
+    let report: Vec<&str> =
+        error["traceback"].as_array().expect("lines").iter().filter_map(Value::as_str).collect();
     assert!(report[0].starts_with("LENGTH ERROR") && report[1].contains("cell 1:2"), "{report:?}");
     assert!(report.iter().all(|line| !line.contains('\u{1b}')), "plain text");
     assert_eq!((answer.status(), &answer.reply["ename"]), ("error", &json!("LENGTH ERROR")));
@@ -112,9 +143,14 @@ fn an_error_has_its_name_and_the_report_of_the_prompt() {
 fn an_error_aborts_what_waits_and_nothing_that_comes_later() {
     let kernel = Running::start();
     let send = |code: &str, stop: bool| {
-        kernel.client.send(Channel::Shell, "execute_request", &json!({ "code": code, "stop_on_error": stop }))
+        kernel.client.send(
+            Channel::Shell,
+            "execute_request",
+            &json!({ "code": code, "stop_on_error": stop }),
+        )
     };
-    let status = |id: &str| kernel.client.reply(Channel::Shell, id, WAIT).map(|r| r["status"].clone());
+    let status =
+        |id: &str| kernel.client.reply(Channel::Shell, id, WAIT).map(|r| r["status"].clone());
     for _ in 0..20 {
         // The waiting cells are there before the first one fails.
         let ids = [send("⎕DL 0.05 ⋄ ÷0", true), send("a←1", true), send("b←2", true)];
@@ -127,7 +163,10 @@ fn an_error_aborts_what_waits_and_nothing_that_comes_later() {
     let found: Vec<_> = ids.iter().map(|id| status(id)).collect();
     assert_eq!(found, [Some(json!("error")), Some(json!("ok"))]);
     // What is no cell is answered, also while cells are aborted.
-    let ids = [send("⎕DL 0.05 ⋄ ÷0", true), kernel.client.send(Channel::Shell, "kernel_info_request", &json!({}))];
+    let ids = [
+        send("⎕DL 0.05 ⋄ ÷0", true),
+        kernel.client.send(Channel::Shell, "kernel_info_request", &json!({})),
+    ];
     let found: Vec<_> = ids.iter().map(|id| status(id)).collect();
     assert_eq!(found, [Some(json!("error")), Some(json!("ok"))]);
 }
@@ -135,10 +174,17 @@ fn an_error_aborts_what_waits_and_nothing_that_comes_later() {
 #[test]
 fn user_expressions_are_values_or_errors() {
     let kernel = Running::start();
-    let answer = kernel.with(json!({ "code": "x←⍳3", "user_expressions": { "a": "x×2", "b": "÷0", "c": 7 } }));
+    let answer = kernel
+        .with(json!({ "code": "x←⍳3", "user_expressions": { "a": "x×2", "b": "÷0", "c": 7 } }));
     let found = &answer.reply["user_expressions"];
-    assert_eq!(found["a"], json!({ "status": "ok", "data": { "text/plain": "2 4 6" }, "metadata": {} }));
-    assert_eq!((&found["b"]["status"], &found["b"]["ename"]), (&json!("error"), &json!("DOMAIN ERROR")));
+    assert_eq!(
+        found["a"],
+        json!({ "status": "ok", "data": { "text/plain": "2 4 6" }, "metadata": {} })
+    );
+    assert_eq!(
+        (&found["b"]["status"], &found["b"]["ename"]),
+        (&json!("error"), &json!("DOMAIN ERROR"))
+    );
     assert_eq!(found["c"]["status"], "ok");
 }
 
@@ -150,17 +196,23 @@ fn a_loop_that_prints_is_few_messages() {
     assert!(answer.all("stream").len() < 200, "{} messages", answer.all("stream").len());
     // What is printed before a long computation does not wait for its end.
     let id = kernel.send("⎕←'early' ⋄ ⎕DL 20");
-    let early = eventually(|| kernel.client.receive(Channel::Iopub, WAIT).filter(|m| m.kind == "stream"));
+    let early =
+        eventually(|| kernel.client.receive(Channel::Iopub, WAIT).filter(|m| m.kind == "stream"));
     assert_eq!(early.content["text"], "early\n");
     kernel.interrupt();
-    assert_eq!(kernel.client.reply(Channel::Shell, &id, WAIT).expect("a reply")["ename"], "INTERRUPT");
+    assert_eq!(
+        kernel.client.reply(Channel::Shell, &id, WAIT).expect("a reply")["ename"],
+        "INTERRUPT"
+    );
 }
 
 #[test]
 fn completion_counts_code_points() {
     let kernel = Running::start();
     kernel.run("velocity←3");
-    let complete = |code: &str, at: usize| kernel.ask("complete_request", json!({ "code": code, "cursor_pos": at }));
+    let complete = |code: &str, at: usize| {
+        kernel.ask("complete_request", json!({ "code": code, "cursor_pos": at }))
+    };
     let found = complete("'😀⍳',velo", 9);
     assert_eq!(
         (&found["matches"], &found["cursor_start"], &found["cursor_end"]),
@@ -171,38 +223,63 @@ fn completion_counts_code_points() {
     assert_eq!(labelled["type"], "variable", "one word: front ends have a column of that width");
     let types = |code: &str| {
         let found = complete(code, code.chars().count());
-        let all = found["metadata"]["_jupyter_types_experimental"].as_array().cloned().unwrap_or_default();
+        let all = found["metadata"]["_jupyter_types_experimental"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
         all.iter().map(|t| t["type"].as_str().unwrap_or("").to_string()).collect::<Vec<_>>()
     };
-    for (code, kind) in
-        [("rho", "function"), ("each", "operator"), ("omega", "argument"), ("⎕I", "system"), ("]da", "command")]
-    {
+    for (code, kind) in [
+        ("rho", "function"),
+        ("each", "operator"),
+        ("omega", "argument"),
+        ("⎕I", "system"),
+        ("]da", "command"),
+    ] {
         assert_eq!(types(code).first().map(String::as_str), Some(kind), "{code}");
     }
     // The keys of the prompt, which no notebook has.
     let first = |code: &str| complete(code, code.chars().count())["matches"][0].clone();
-    let keys = [("`w", "⍵"), ("2 3`r", "⍴"), ("x`[", "←"), ("2`-", "×"), ("`=", "÷"), ("`D", "⋄"), ("`a", "⍺")];
+    let keys = [
+        ("`w", "⍵"),
+        ("2 3`r", "⍴"),
+        ("x`[", "←"),
+        ("2`-", "×"),
+        ("`=", "÷"),
+        ("`D", "⋄"),
+        ("`a", "⍺"),
+    ];
     assert!(keys.iter().all(|(key, glyph)| first(key) == *glyph), "{:?}", keys.map(|k| first(k.0)));
     assert_eq!(complete("2 3`r6", 5)["cursor_start"], 3);
     assert_eq!(complete("rho", 3)["matches"], json!(["⍴"]));
     assert_eq!(complete("]da", 3)["matches"], json!(["]dag"]));
     assert_eq!(complete("x", 4_000_000_000)["status"], "ok");
     let bare = kernel.ask("complete_request", json!({ "code": "1+rho" }));
-    assert_eq!((&bare["matches"], &bare["cursor_start"]), (&json!(["⍴"]), &json!(2)), "without a position: the end");
+    assert_eq!(
+        (&bare["matches"], &bare["cursor_start"]),
+        (&json!(["⍴"]), &json!(2)),
+        "without a position: the end"
+    );
 }
 
 #[test]
 fn inspection_and_completeness() {
     let kernel = Running::start();
     kernel.run("m←2 3⍴⍳6");
-    let inspect = |code: &str, at: u64| kernel.ask("inspect_request", json!({ "code": code, "cursor_pos": at }));
+    let inspect = |code: &str, at: u64| {
+        kernel.ask("inspect_request", json!({ "code": code, "cursor_pos": at }))
+    };
     let name = inspect("😀+m", 3);
     assert_eq!(name["found"], true);
     assert!(name["data"]["text/plain"].as_str().is_some_and(|t| t.contains("2 3 i8")), "{name}");
     assert!(inspect("⍴", 1)["data"]["text/plain"].as_str().is_some_and(|t| t.contains("hape")));
     let nothing = inspect("nosuchname", 4);
-    assert_eq!((&nothing["found"], &nothing["data"], &nothing["status"]), (&json!(false), &json!({}), &json!("ok")));
-    let complete = |code: &str| kernel.ask("is_complete_request", json!({ "code": code }))["status"].clone();
+    assert_eq!(
+        (&nothing["found"], &nothing["data"], &nothing["status"]),
+        (&json!(false), &json!({}), &json!("ok"))
+    );
+    let complete =
+        |code: &str| kernel.ask("is_complete_request", json!({ "code": code }))["status"].clone();
     assert_eq!(complete("f←{⍵"), "incomplete");
     assert_eq!(complete("f←{⍵}"), "complete");
     assert_eq!(complete("'abc"), "invalid");
@@ -217,7 +294,10 @@ fn history_has_inputs_and_outputs() {
     let ask = |content: Value| kernel.ask("history_request", content)["history"].clone();
     let tail = ask(json!({ "hist_access_type": "tail", "n": 2, "output": true }));
     assert_eq!(tail, json!([[1, 2, ["2+2", "4\n"]], [1, 3, ["1+1", "2\n"]]]));
-    assert_eq!(ask(json!({ "hist_access_type": "search", "pattern": "1*", "unique": true })), json!([[1, 3, "1+1"]]));
+    assert_eq!(
+        ask(json!({ "hist_access_type": "search", "pattern": "1*", "unique": true })),
+        json!([[1, 3, "1+1"]])
+    );
     assert_eq!(
         ask(json!({ "hist_access_type": "range", "session": 1, "start": 1, "stop": 2 })),
         json!([[1, 1, "1+1"]])
@@ -228,7 +308,11 @@ fn history_has_inputs_and_outputs() {
 fn quote_quad_and_quad_ask_the_client_that_sent_the_cell() {
     let kernel = Running::start();
     let answer = |code: &str, lines: &[&str]| {
-        let id = kernel.client.send(Channel::Shell, "execute_request", &json!({ "code": code, "allow_stdin": true }));
+        let id = kernel.client.send(
+            Channel::Shell,
+            "execute_request",
+            &json!({ "code": code, "allow_stdin": true }),
+        );
         for line in lines {
             let asked = kernel.client.receive(Channel::Stdin, WAIT).expect("a question");
             assert_eq!((asked.kind.as_str(), asked.answers(&id)), ("input_request", true));
@@ -258,7 +342,9 @@ fn an_interrupt_stops_the_cell_and_keeps_the_names() {
     for (k, code) in endless.iter().enumerate() {
         let content = json!({ "code": format!("x←9 9 ⋄ {code}"), "allow_stdin": true });
         let id = kernel.client.send(Channel::Shell, "execute_request", &content);
-        eventually(|| kernel.client.receive(Channel::Iopub, WAIT).filter(|m| m.kind == "execute_input"));
+        eventually(|| {
+            kernel.client.receive(Channel::Iopub, WAIT).filter(|m| m.kind == "execute_input")
+        });
         let asked = Instant::now();
         match k % 2 {
             0 => kernel.interrupt(),
@@ -281,13 +367,21 @@ fn an_interrupt_stops_the_cell_and_keeps_the_names() {
 fn control_and_heartbeat_answer_while_a_cell_runs() {
     let kernel = Running::start();
     let id = kernel.send("{∇⍵}1");
-    eventually(|| kernel.client.receive(Channel::Iopub, WAIT).filter(|m| m.kind == "execute_input"));
+    eventually(|| {
+        kernel.client.receive(Channel::Iopub, WAIT).filter(|m| m.kind == "execute_input")
+    });
     for _ in 0..10 {
-        assert!(kernel.client.ask(Channel::Control, "kernel_info_request", &json!({}), WAIT).is_some());
+        assert!(
+            kernel.client.ask(Channel::Control, "kernel_info_request", &json!({}), WAIT).is_some()
+        );
         kernel.client.raw(Channel::Heartbeat, vec![b"ping".to_vec()]);
-        assert_eq!(kernel.client.raw_receive(Channel::Heartbeat, WAIT), Some(vec![b"ping".to_vec()]));
+        assert_eq!(
+            kernel.client.raw_receive(Channel::Heartbeat, WAIT),
+            Some(vec![b"ping".to_vec()])
+        );
     }
-    let refused = kernel.client.ask(Channel::Control, "execute_request", &json!({ "code": "1" }), WAIT);
+    let refused =
+        kernel.client.ask(Channel::Control, "execute_request", &json!({ "code": "1" }), WAIT);
     assert_eq!(refused.expect("a reply")["status"], "error", "control evaluates nothing");
     kernel.interrupt();
     assert!(kernel.client.reply(Channel::Shell, &id, WAIT).is_some());
@@ -320,10 +414,16 @@ fn commands_in_a_cell_have_pictures() {
     let text = |kind: &str| data[kind].as_str().unwrap_or_else(|| panic!("{kind} is missing"));
     assert!(text("text/plain").contains("[[") && text("image/svg+xml").starts_with("<svg "));
     let html = text("text/html");
-    assert!(html.starts_with("<img alt=\"") && html.contains("data:image/svg+xml;base64,"), "{html}");
+    assert!(
+        html.starts_with("<img alt=\"") && html.contains("data:image/svg+xml;base64,"),
+        "{html}"
+    );
     assert!(!html.contains("<script") && !html.contains("<style") && !html.contains("http"));
     let trace = &data["application/vnd.aplomb.trace.v1+json"];
-    assert_eq!((&trace["schema"], trace["kernels"].as_array().map(Vec::len)), (&json!("aplomb-trace"), Some(1)));
+    assert_eq!(
+        (&trace["schema"], trace["kernels"].as_array().map(Vec::len)),
+        (&json!("aplomb-trace"), Some(1))
+    );
     for (code, wanted) in [
         ("]why", "1 launch"),
         ("]kernels", "k0"),
@@ -334,16 +434,22 @@ fn commands_in_a_cell_have_pictures() {
         let answer = kernel.run(code);
         let shown = answer.all("display_data");
         let last = shown.last().unwrap_or_else(|| panic!("{code}: {:?}", answer.reply));
-        assert!(last["data"]["text/plain"].as_str().is_some_and(|t| t.contains(wanted)), "{code}: {last}");
+        assert!(
+            last["data"]["text/plain"].as_str().is_some_and(|t| t.contains(wanted)),
+            "{code}: {last}"
+        );
     }
 }
 
 #[test]
 fn shutdown_ends_the_process_also_while_a_cell_runs() {
-    for (channel, code) in [(Channel::Control, "1"), (Channel::Control, "{∇⍵}1"), (Channel::Shell, "1")] {
+    for (channel, code) in
+        [(Channel::Control, "1"), (Channel::Control, "{∇⍵}1"), (Channel::Shell, "1")]
+    {
         let mut kernel = Running::start();
         kernel.send(code);
-        let reply = kernel.client.ask(channel, "shutdown_request", &json!({ "restart": true }), WAIT);
+        let reply =
+            kernel.client.ask(channel, "shutdown_request", &json!({ "restart": true }), WAIT);
         assert_eq!(reply, Some(json!({ "status": "ok", "restart": true })));
         assert_eq!(kernel.ended(), Some(0));
     }
@@ -352,7 +458,11 @@ fn shutdown_ends_the_process_also_while_a_cell_runs() {
     let file = std::env::temp_dir().join(format!("aplomb-never-{}", kernel.id()));
     kernel.send("{∇⍵}1");
     let writes = format!("'x' ⎕NPUT '{}'", file.display());
-    kernel.client.send(Channel::Shell, "execute_request", &json!({ "code": writes, "stop_on_error": false }));
+    kernel.client.send(
+        Channel::Shell,
+        "execute_request",
+        &json!({ "code": writes, "stop_on_error": false }),
+    );
     kernel.client.ask(Channel::Control, "shutdown_request", &json!({}), WAIT).expect("a reply");
     assert_eq!((kernel.ended(), file.exists()), (Some(0), false));
     let mut kernel = Running::start();
@@ -365,7 +475,10 @@ fn a_kernel_whose_server_is_gone_ends() {
     let mut kernel = Running::start_by(|program, file| {
         let mut shell = std::process::Command::new("sh");
         // The shell stays the kernel's parent until it is killed.
-        shell.args(["-c", &format!("JPY_PARENT_PID=$$ {} kernel start -f {} & echo $! ; wait", program, file)]);
+        shell.args([
+            "-c",
+            &format!("JPY_PARENT_PID=$$ {} kernel start -f {} & echo $! ; wait", program, file),
+        ]);
         shell
     });
     let own = kernel.first_line().trim().to_string();

@@ -1,7 +1,7 @@
 //! The notebook from a client's side: a kernel process, real sockets, every kind of message.
 //!
-//! `running` has kernel processes, `jupyter` what they answer, `hostile` what must not end them, `trust` what a sanitiser
-//! leaves of a result, `python` the clients of others.
+//! `running` has kernel processes, `jupyter` what they answer, `hostile` what must not end them,
+//! `trust` what a sanitiser leaves of a result, `python` the clients of others.
 
 #![cfg(feature = "jupyter")]
 

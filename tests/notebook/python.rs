@@ -1,4 +1,5 @@
-//! The clients of others: jupyter_kernel_test, and nbclient with the example notebook. They need `tools/extras`.
+//! The clients of others: jupyter_kernel_test, and nbclient with the example notebook. They need
+//! `tools/extras`.
 
 use crate::support::extras;
 use std::path::{Path, PathBuf};
@@ -9,16 +10,24 @@ fn python(what: &str, script: &str, args: &[&Path]) {
     let Some(python) = extras(what) else { return };
     let home = tempfile::tempdir().expect("a folder");
     let program = env!("CARGO_BIN_EXE_aplomb");
-    let installed = Command::new(program).args(["kernel", "install", "--prefix"]).arg(home.path()).output();
+    let installed =
+        Command::new(program).args(["kernel", "install", "--prefix"]).arg(home.path()).output();
     let installed = installed.expect("aplomb");
     assert!(installed.status.success(), "{}", String::from_utf8_lossy(&installed.stderr));
     let script = root().join("tests/notebook").join(script);
     let mut command = Command::new(&python);
     // The user's own kernels and settings are none of this.
-    command.arg(script).args(args).env("HOME", home.path()).env("JUPYTER_PATH", home.path().join("share/jupyter"));
-    command.env("JUPYTER_DATA_DIR", home.path().join("data")).env("JUPYTER_RUNTIME_DIR", home.path().join("run"));
+    command
+        .arg(script)
+        .args(args)
+        .env("HOME", home.path())
+        .env("JUPYTER_PATH", home.path().join("share/jupyter"));
+    command
+        .env("JUPYTER_DATA_DIR", home.path().join("data"))
+        .env("JUPYTER_RUNTIME_DIR", home.path().join("run"));
     let out = command.output().expect("python");
-    let says = [out.stdout, out.stderr].map(|t| String::from_utf8_lossy(&t).into_owned()).join("\n");
+    let says =
+        [out.stdout, out.stderr].map(|t| String::from_utf8_lossy(&t).into_owned()).join("\n");
     println!("{says}");
     assert!(out.status.success(), "{says}");
 }
@@ -45,18 +54,32 @@ fn install_writes_a_kernelspec_and_replaces_an_old_one() {
     std::fs::write(spec.join("stale"), "").expect("a file");
     for _ in 0..2 {
         let mut command = Command::new(env!("CARGO_BIN_EXE_aplomb"));
-        let out = command.args(["kernel", "install", "--prefix"]).arg(folder.path()).output().expect("aplomb");
-        assert!(out.status.success() && String::from_utf8_lossy(&out.stdout).contains("kernels/aplomb"));
+        let out = command
+            .args(["kernel", "install", "--prefix"])
+            .arg(folder.path())
+            .output()
+            .expect("aplomb");
+        assert!(
+            out.status.success() && String::from_utf8_lossy(&out.stdout).contains("kernels/aplomb")
+        );
     }
     let text = std::fs::read_to_string(spec.join("kernel.json")).expect("a kernelspec");
     let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    assert!(json["argv"][0].as_str().is_some_and(|p| Path::new(p).is_absolute() && Path::new(p).exists()));
-    assert_eq!((&json["interrupt_mode"], &json["argv"][4]), (&"message".into(), &"{connection_file}".into()));
+    assert!(
+        json["argv"][0]
+            .as_str()
+            .is_some_and(|p| Path::new(p).is_absolute() && Path::new(p).exists())
+    );
+    assert_eq!(
+        (&json["interrupt_mode"], &json["argv"][4]),
+        (&"message".into(), &"{connection_file}".into())
+    );
     for logo in ["logo-32x32.png", "logo-64x64.png"] {
         assert!(std::fs::read(spec.join(logo)).expect(logo).starts_with(b"\x89PNG"));
     }
     assert!(!spec.join("stale").exists());
-    let left: Vec<_> = std::fs::read_dir(spec.parent().expect("kernels")).expect("a folder").collect();
+    let left: Vec<_> =
+        std::fs::read_dir(spec.parent().expect("kernels")).expect("a folder").collect();
     assert_eq!(left.len(), 1, "nothing is left beside it: {left:?}");
     let none = Command::new(env!("CARGO_BIN_EXE_aplomb"))
         .args(["kernel", "install", "--sys-prefix"])
@@ -64,5 +87,7 @@ fn install_writes_a_kernelspec_and_replaces_an_old_one() {
         .env_remove("CONDA_PREFIX")
         .output()
         .expect("aplomb");
-    assert!(!none.status.success() && String::from_utf8_lossy(&none.stderr).contains("VIRTUAL_ENV"));
+    assert!(
+        !none.status.success() && String::from_utf8_lossy(&none.stderr).contains("VIRTUAL_ENV")
+    );
 }

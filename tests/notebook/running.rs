@@ -135,7 +135,8 @@ impl Running {
 
     /// Bytes of memory that the process holds.
     pub fn resident(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap_or_default();
+        let status =
+            std::fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap_or_default();
         let line = status.lines().find(|l| l.starts_with("VmRSS:")).unwrap_or("");
         line.split_whitespace().nth(1).and_then(|n| n.parse::<u64>().ok()).unwrap_or(0) * 1024
     }

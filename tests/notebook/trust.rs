@@ -1,13 +1,16 @@
-//! Forms of a result in a notebook that nobody trusts: what its sanitiser would take away is not there to be taken.
+//! Forms of a result in a notebook that nobody trusts: what its sanitiser would take away is not
+//! there to be taken.
 //!
-//! Row: JUPYTER §8. Kept: tables, images with their data inside, `style` and `class`. Removed: scripts, style sheets,
-//! inline SVG, frames, handlers, `data-` attributes; `id` is renamed.
+//! Row: JUPYTER §8. Kept: tables, images with their data inside, `style` and `class`. Removed:
+//! scripts, style sheets, inline SVG, frames, handlers, `data-` attributes; `id` is renamed.
 
 use super::running::Running;
 use serde_json::Value;
 
-const TAGS: &[&str] =
-    &["table", "thead", "tbody", "tr", "th", "td", "caption", "img", "div", "span", "pre", "code", "br", "small"];
+const TAGS: &[&str] = &[
+    "table", "thead", "tbody", "tr", "th", "td", "caption", "img", "div", "span", "pre", "code",
+    "br", "small",
+];
 const ATTRIBUTES: &[&str] =
     &["style", "class", "title", "alt", "src", "width", "height", "colspan", "rowspan", "scope"];
 
@@ -21,7 +24,8 @@ fn tags(html: &str) -> Vec<(String, Vec<(String, String)>)> {
         let mut attributes = Vec::new();
         let mut inside = tag;
         while let Some((before, after)) = inside.split_once("=\"") {
-            let (value, left) = after.split_once('"').unwrap_or_else(|| panic!("an open value: {after}"));
+            let (value, left) =
+                after.split_once('"').unwrap_or_else(|| panic!("an open value: {after}"));
             let name = before.split_whitespace().last().unwrap_or("").to_lowercase();
             attributes.push((name, value.to_string()));
             inside = left;
@@ -93,7 +97,17 @@ fn tables_and_pictures_survive_a_notebook_that_nobody_trusts() {
     assert!(tag == "img" && !of("alt").trim().is_empty());
     let svg = decoded(of("src").split_once("base64,").expect("data").1);
     assert_eq!(Value::from(svg.as_str()), data["image/svg+xml"]);
-    for word in ["<script", "<foreignObject", "<style", "<image", "href", " on", "url(", "@import", "<!ENTITY"] {
+    for word in [
+        "<script",
+        "<foreignObject",
+        "<style",
+        "<image",
+        "href",
+        " on",
+        "url(",
+        "@import",
+        "<!ENTITY",
+    ] {
         assert!(!svg.contains(word), "{word} in {svg}");
     }
     assert_eq!(svg.matches("http").count(), 1, "the namespace alone");

@@ -1,5 +1,5 @@
-//! The panes over a real session, without a terminal: what each screen shows, what a selection lights, random keys.
-//! `UPDATE=1` writes the goldens and the picture of the README again.
+//! The panes over a real session, without a terminal: what each screen shows, what a selection
+//! lights, random keys. `UPDATE=1` writes the goldens and the picture of the README again.
 
 use crate::support;
 use aplomb::commands::Table;
@@ -49,7 +49,13 @@ fn open(text: &str, look: Look) -> App<Timeless> {
         client,
         interrupt,
         aplomb::panes::menu(),
-        Start { text: text.into(), name: "program".into(), look, effects: true, ..Start::default() },
+        Start {
+            text: text.into(),
+            name: "program".into(),
+            look,
+            effects: true,
+            ..Start::default()
+        },
     );
     app.settle();
     app
@@ -79,7 +85,10 @@ fn every_screen_is_as_it_was() {
             app.text(width, height);
             app.press(keys);
             app.settle();
-            support::same_as(&format!("tests/goldens/panes/{name}-{width}x{height}.txt"), &app.text(width, height));
+            support::same_as(
+                &format!("tests/goldens/panes/{name}-{width}x{height}.txt"),
+                &app.text(width, height),
+            );
         }
     }
 }
@@ -100,7 +109,8 @@ fn files_are_written_by_a_run_that_was_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("out.txt");
     let reads = |app: &mut App<Timeless>| app.text(160, 50).contains("written");
-    let program = format!("f←'{}'\n(⊂'written') ⎕NPUT f 1\n⊃⎕NGET f\n⎕NDELETE f,'x'\n", file.display());
+    let program =
+        format!("f←'{}'\n(⊂'written') ⎕NPUT f 1\n⊃⎕NGET f\n⎕NDELETE f,'x'\n", file.display());
     std::fs::write(folder.path().join("out.txtx"), "").unwrap();
     let mut app = open(&program, PLAIN);
     assert!(reads(&mut app) && file.exists() && !folder.path().join("out.txtx").exists());
@@ -141,7 +151,9 @@ fn lit(text: &str) -> Vec<&str> {
 fn a_selection_lights_every_pane_wherever_it_was_made() {
     let program = "x←⍳2000\ny←÷x\n+/y×x+1";
     // The graph's root; the source's second line; a line of CUDA; a launch.
-    for keys in ["k", "1jww", "1<Tab><Tab><Tab><Tab>jjjjjjjjjjjjjjjj", "1<Tab><Tab><Tab><Tab><Tab><Esc>j"] {
+    for keys in
+        ["k", "1jww", "1<Tab><Tab><Tab><Tab>jjjjjjjjjjjjjjjj", "1<Tab><Tab><Tab><Tab><Tab><Esc>j"]
+    {
         let mut app = open(program, PLAIN);
         app.text(160, 50);
         app.press(keys);
@@ -164,7 +176,8 @@ fn what_is_written_runs_and_errors_stand_at_their_place() {
     assert!(text.contains("DOMAIN ERROR"), "{text}");
     let place = text.lines().position(|l| l.contains("+/x÷x-7")).unwrap();
     assert!(
-        text.lines().nth(place + 1).unwrap().contains("^^^^^ DOMAIN ERROR") || text.contains("^ DOMAIN ERROR"),
+        text.lines().nth(place + 1).unwrap().contains("^^^^^ DOMAIN ERROR")
+            || text.contains("^ DOMAIN ERROR"),
         "{text}"
     );
     app.press("i<Backspace>8<Backspace><Backspace><Backspace><Backspace>`-7<Esc>");
@@ -175,7 +188,10 @@ fn what_is_written_runs_and_errors_stand_at_their_place() {
     app.press("i÷<Esc>");
     app.settle();
     let text = app.text(160, 50);
-    assert!(text.contains("text before") && text.contains("ERROR") && !text.contains('‾'), "{text}");
+    assert!(
+        text.contains("text before") && text.contains("ERROR") && !text.contains('‾'),
+        "{text}"
+    );
 }
 
 #[test]
@@ -202,7 +218,8 @@ fn nodes_keep_their_order_from_pass_to_pass() {
             let chars: Vec<char> = line.chars().collect();
             for (x, pair) in chars.windows(2).enumerate() {
                 if pair == ['[', 'n'] {
-                    let id: String = chars[x + 1..].iter().take_while(|c| c.is_alphanumeric()).collect();
+                    let id: String =
+                        chars[x + 1..].iter().take_while(|c| c.is_alphanumeric()).collect();
                     out.push((id, row, x));
                 }
             }
@@ -214,7 +231,9 @@ fn nodes_keep_their_order_from_pass_to_pass() {
     for _ in 0..20 {
         app.press("[");
         let now = columns(&app.text(400, 200));
-        let at = |list: &[(String, usize, usize)], id: &str| list.iter().find(|c| c.0 == id).map(|c| (c.1, c.2));
+        let at = |list: &[(String, usize, usize)], id: &str| {
+            list.iter().find(|c| c.0 == id).map(|c| (c.1, c.2))
+        };
         for (a, row, x) in &before {
             for (b, _, y) in before.iter().filter(|c| c.1 == *row && c.2 > *x) {
                 if let (Some((r, p)), Some((s, q))) = (at(&now, a), at(&now, b))
@@ -233,7 +252,9 @@ fn nodes_keep_their_order_from_pass_to_pass() {
 #[test]
 fn a_size_of_nothing_and_a_size_of_one_draw() {
     let mut app = open(EXAMPLE, PLAIN);
-    for (width, height) in [(0, 0), (1, 1), (2, 1), (1, 5), (3, 3), (5, 2), (7, 7), (300, 1), (1, 300), (111, 27)] {
+    for (width, height) in
+        [(0, 0), (1, 1), (2, 1), (1, 5), (3, 3), (5, 2), (7, 7), (300, 1), (1, 300), (111, 27)]
+    {
         for keys in ["", "k", "2", "t", "?", "q", "/x<Enter>", "1i<Esc>", "<Tab>"] {
             app.press(keys);
             app.text(width, height);
@@ -332,7 +353,8 @@ fn random_keys_on_random_programs_do_no_harm() {
     ];
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     for turn in 0..support::scaled(60) {
-        let program: Vec<&str> = (0..dice.below(8)).map(|_| PARTS[dice.below(PARTS.len())]).collect();
+        let program: Vec<&str> =
+            (0..dice.below(8)).map(|_| PARTS[dice.below(PARTS.len())]).collect();
         let program = program.join(if dice.below(2) == 0 { "\n" } else { "" });
         let mut app = open(&program, Look { ascii: turn % 2 == 0, colour: turn % 3 == 0 });
         let mut pressed = String::new();
@@ -365,19 +387,23 @@ fn number(tag: &str, name: &str) -> Option<f64> {
 
 #[test]
 fn words_of_the_picture_stand_beside_each_other_and_inside_of_their_boxes() {
-    let picture = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/panes.svg")).unwrap();
+    let picture =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/panes.svg")).unwrap();
     let (width, height) = (number(&picture, "width").unwrap(), number(&picture, "height").unwrap());
     let words: Vec<(f64, f64, f64)> = picture
         .lines()
         .filter(|l| l.starts_with("<text "))
-        .map(|l| (number(l, "y").unwrap(), number(l, "x").unwrap(), number(l, "textLength").unwrap()))
+        .map(|l| {
+            (number(l, "y").unwrap(), number(l, "x").unwrap(), number(l, "textLength").unwrap())
+        })
         .collect();
     assert!(words.len() > 300, "{}", words.len());
     // Lines from top to bottom: a word that one crosses stands over the edge of a box.
     let mut down = Vec::new();
     for path in picture.lines().filter(|l| l.starts_with("<path ")) {
         for part in path.split('M').skip(1).filter(|p| p.contains('V')) {
-            let numbers: Vec<f64> = part.split([' ', 'V', '"']).filter_map(|n| n.parse().ok()).collect();
+            let numbers: Vec<f64> =
+                part.split([' ', 'V', '"']).filter_map(|n| n.parse().ok()).collect();
             down.push((numbers[0], numbers[1].min(numbers[2]), numbers[1].max(numbers[2])));
         }
     }
@@ -387,7 +413,9 @@ fn words_of_the_picture_stand_beside_each_other_and_inside_of_their_boxes() {
         let beside = |w: &(f64, f64, f64)| w.1 + w.2 <= x + 0.01 || w.1 >= x + length - 0.01;
         assert!(words[k + 1..].iter().filter(|w| w.0 == *y).all(beside), "two words at {x} {y}");
         let middle = y - 5.0;
-        let crossed = down.iter().find(|d| d.1 < middle && middle < d.2 && d.0 > x + 0.01 && d.0 < x + length - 0.01);
+        let crossed = down
+            .iter()
+            .find(|d| d.1 < middle && middle < d.2 && d.0 > x + 0.01 && d.0 < x + length - 0.01);
         assert!(crossed.is_none(), "a line at {crossed:?} goes through the word at {x} {y}");
     }
 }

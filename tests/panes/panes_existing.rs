@@ -1,4 +1,5 @@
-//! The panes over a notebook that runs: a kernel process, its real sockets, and what looking on shows and leaves alone.
+//! The panes over a notebook that runs: a kernel process, its real sockets, and what looking on
+//! shows and leaves alone.
 
 #![cfg(feature = "jupyter")]
 
@@ -62,7 +63,10 @@ fn the_screens_over_a_notebook_are_as_they_were() {
     for (name, keys) in [("cell", "<lt>"), ("cells", "3")] {
         app.press(keys);
         for (width, height) in [(160, 50), (80, 24), (40, 12)] {
-            support::same_as(&format!("tests/goldens/panes/{name}-{width}x{height}.txt"), &app.text(width, height));
+            support::same_as(
+                &format!("tests/goldens/panes/{name}-{width}x{height}.txt"),
+                &app.text(width, height),
+            );
         }
     }
 }
@@ -95,11 +99,15 @@ fn each_cell_that_runs_is_shown_and_selections_and_passes_work_on_it() {
     let mut app = look_on(&kernel.info);
     kernel.run("x←0.5×⍳100000\n+/x×x");
     let text = shows(&mut app, "cell 1");
-    assert!(text.contains("+/x×x") && text.contains("__global__") && text.contains("8.3334"), "{text}");
+    assert!(
+        text.contains("+/x×x") && text.contains("__global__") && text.contains("8.3334"),
+        "{text}"
+    );
     app.press("k");
     let lit = app.text(SIZE.0, SIZE.1);
     assert!(lit.contains('▐') && lit.contains('‾') && lit.matches('▸').count() >= 3, "{lit}");
-    let last = lit.lines().next().and_then(|l| l.split("graph · ").nth(1)).expect("a title").to_string();
+    let last =
+        lit.lines().next().and_then(|l| l.split("graph · ").nth(1)).expect("a title").to_string();
     app.press("[[[[[[[[[[[[[[");
     let travelled = app.text(SIZE.0, SIZE.1);
     assert!(!travelled.contains(&last[..6]) && travelled.contains('▐'), "{last}\n{travelled}");
@@ -125,7 +133,10 @@ fn each_cell_that_runs_is_shown_and_selections_and_passes_work_on_it() {
     assert!(text.contains("+/⍳10"), "{text}");
     app.press("3<Tab>j");
     let rows = app.text(SIZE.0, SIZE.1);
-    assert!(["cell 1  x←0.5", "cell 2  ⌈/⌽x", "cell 5  a←1"].iter().all(|row| rows.contains(row)), "{rows}");
+    assert!(
+        ["cell 1  x←0.5", "cell 2  ⌈/⌽x", "cell 5  a←1"].iter().all(|row| rows.contains(row)),
+        "{rows}"
+    );
 }
 
 #[test]
@@ -139,7 +150,10 @@ fn who_comes_later_sees_the_last_cell_and_an_error_stands_at_its_place() {
     kernel.run("y←x-7\n+/x÷y");
     let text = shows(&mut app, "cell 3");
     assert!(text.contains("^ DOMAIN ERROR") || text.contains("^^^ DOMAIN ERROR"), "{text}");
-    assert!(text.contains("__global__"), "what was compiled before it failed is a story too\n{text}");
+    assert!(
+        text.contains("__global__"),
+        "what was compiled before it failed is a story too\n{text}"
+    );
 }
 
 #[test]
@@ -171,7 +185,12 @@ fn switches_run_the_last_cell_again_and_the_notebook_stays_as_it_was() {
     other.run("⎕RL←7 1");
     assert_eq!(kernel.shown("?6 6 6 1000"), other.shown("?6 6 6 1000"));
     assert_eq!(kernel.run("1").reply["execution_count"], 5);
-    assert!(!kernel.run("]off").all("display_data")[0]["data"]["text/plain"].as_str().expect("text").contains("off:"));
+    assert!(
+        !kernel.run("]off").all("display_data")[0]["data"]["text/plain"]
+            .as_str()
+            .expect("text")
+            .contains("off:")
+    );
     // An older cell's values are gone.
     shows(&mut app, "cell");
     app.press("3<Tab>G<Enter>3jj<Enter>");
@@ -238,9 +257,17 @@ fn who_looks_on_and_says_nothing_is_forgotten() {
     let kernel = Running::start();
     let raw = Raw::connect(&kernel.info).expect("sockets");
     raw.wait_until_ready(WAIT).expect("a kernel");
-    raw.send(Channel::Shell, "comm_open", &json!({ "comm_id": "c1", "target_name": "aplomb.trace" }));
-    let info = |target: &str| kernel.ask("comm_info_request", json!({ "target_name": target }))["comms"].clone();
-    eventually(|| (info("aplomb.trace") == json!({ "c1": { "target_name": "aplomb.trace" } })).then_some(()));
+    raw.send(
+        Channel::Shell,
+        "comm_open",
+        &json!({ "comm_id": "c1", "target_name": "aplomb.trace" }),
+    );
+    let info = |target: &str| {
+        kernel.ask("comm_info_request", json!({ "target_name": target }))["comms"].clone()
+    };
+    eventually(|| {
+        (info("aplomb.trace") == json!({ "c1": { "target_name": "aplomb.trace" } })).then_some(())
+    });
     assert_eq!(info("jupyter.widget"), json!({}));
     let told = kernel.run("+/⍳2000");
     let messages = told.all("comm_msg");
@@ -251,7 +278,11 @@ fn who_looks_on_and_says_nothing_is_forgotten() {
     // Nobody looks on: nothing is told.
     assert!(kernel.run("+/⍳2000").all("comm_msg").is_empty());
     // One that closes its comm by itself is told no more either.
-    raw.send(Channel::Shell, "comm_open", &json!({ "comm_id": "c2", "target_name": "aplomb.trace" }));
+    raw.send(
+        Channel::Shell,
+        "comm_open",
+        &json!({ "comm_id": "c2", "target_name": "aplomb.trace" }),
+    );
     raw.send(Channel::Shell, "comm_close", &json!({ "comm_id": "c2" }));
     eventually(|| (info("aplomb.trace") == json!({})).then_some(()));
 }

@@ -11,7 +11,12 @@ use std::time::Duration;
 
 fn ran(args: &[&str]) -> (String, String, Option<i32>) {
     let mut command = Command::cargo_bin("aplomb").expect("the program");
-    let out = command.arg("bench").args(args).timeout(Duration::from_secs(120)).output().expect("its output");
+    let out = command
+        .arg("bench")
+        .args(args)
+        .timeout(Duration::from_secs(120))
+        .output()
+        .expect("its output");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
     (text(out.stdout), text(out.stderr), out.status.code())
 }
@@ -27,7 +32,11 @@ fn documented() -> (BTreeSet<String>, BTreeSet<String>) {
     let cells = table.lines().filter_map(|l| l.strip_prefix("| ")?.split_once(" |"));
     let (mut always, mut sometimes) = (BTreeSet::new(), BTreeSet::new());
     for (names, meaning) in cells {
-        let into = if meaning.contains("alone:") || meaning.contains("instead") { &mut sometimes } else { &mut always };
+        let into = if meaning.contains("alone:") || meaning.contains("instead") {
+            &mut sometimes
+        } else {
+            &mut always
+        };
         into.extend(names.split('`').skip(1).step_by(2).map(String::from));
     }
     assert!(always.len() > 15 && sometimes.contains("peers"), "{always:?} {sometimes:?}");
@@ -42,22 +51,25 @@ fn every_row_has_the_documented_fields() {
     let rows = rows(&out);
     assert!(rows.len() > 30);
     for row in &rows {
-        let fields: BTreeSet<String> = row.as_object().expect("an object").keys().cloned().collect();
+        let fields: BTreeSet<String> =
+            row.as_object().expect("an object").keys().cloned().collect();
         assert_eq!(fields, always, "{row}");
         assert!(row["us"].as_f64() > Some(0.0) && row["runs"].as_u64() >= Some(5), "{row}");
     }
     // The scripts read the same table in the same way.
     let Some(python) = support::program("python3") else { return };
     let script = "import json, sys; sys.path.insert(0, 'benches'); from work import *\n\
-                  for r in TABLE['workloads']:\n  for t, n in r['small']:\n    w = Work(r, t, n)\n    \
+                  for r in TABLE['workloads']:\n  for t, n in r['small']:\n    w = Work(r, t, \
+                  n)\n    \
                   print(json.dumps([w.id, t, n, w.bytes, w.flops]))";
     let done = Command::new(python).args(["-B", "-c", script]).output().expect("python3");
     let theirs = String::from_utf8(done.stdout).expect("UTF-8");
     let ours = rows.iter().map(|r| json!([r["id"], r["dtype"], r["n"], r["bytes"], r["flops"]]));
     for (ours, theirs) in ours.zip(theirs.lines()) {
         let theirs: Value = serde_json::from_str(theirs).expect("JSON");
-        let same =
-            (0..5).all(|k| ours[k] == theirs[k] || ours[k].as_f64().is_some_and(|x| theirs[k].as_f64() == Some(x)));
+        let same = (0..5).all(|k| {
+            ours[k] == theirs[k] || ours[k].as_f64().is_some_and(|x| theirs[k].as_f64() == Some(x))
+        });
         assert!(same, "{ours} {theirs}");
     }
     assert_eq!(theirs.lines().count(), rows.len());
@@ -67,12 +79,20 @@ fn every_row_has_the_documented_fields() {
 fn workloads_are_listed_in_words() {
     let (out, _, code) = ran(&["list"]);
     let line = out.lines().find(|l| l.starts_with("nbody ")).expect("a line");
-    assert!(line.contains("f64 4096") && line.contains("accelerations of all bodies") && code == Some(0), "{line}");
+    assert!(
+        line.contains("f64 4096")
+            && line.contains("accelerations of all bodies")
+            && code == Some(0),
+        "{line}"
+    );
     for name in ["all", "seeds", "frontend", "tui"] {
         assert!(out.lines().any(|l| l.split_whitespace().next() == Some(name)), "{name}");
     }
     let (nothing, err, code) = ran(&["nobody"]);
-    assert!(nothing.is_empty() && err.starts_with("aplomb: no workload is called nobody; there are\n"), "{err}");
+    assert!(
+        nothing.is_empty() && err.starts_with("aplomb: no workload is called nobody; there are\n"),
+        "{err}"
+    );
     assert!(err.ends_with(&out) && code == Some(2));
     let (_, err, code) = ran(&["all", "--only", "saxpy,nobody"]);
     assert!(err.contains("no workload is called nobody;") && code == Some(2), "{err}");
@@ -80,9 +100,11 @@ fn workloads_are_listed_in_words() {
 
 #[test]
 fn a_table_stands_in_columns() {
-    let (out, _, code) = ran(&["seeds", "--only", "dot,csr", "--small", "--seconds", "0", "--n", "3e4"]);
+    let (out, _, code) =
+        ran(&["seeds", "--only", "dot,csr", "--small", "--seconds", "0", "--n", "3e4"]);
     let lines: Vec<&str> = out.lines().skip(1).collect();
-    let ends = |line: &str, word: &str| line.find(word).map(|at| line[..at + word.len()].chars().count());
+    let ends =
+        |line: &str, word: &str| line.find(word).map(|at| line[..at + word.len()].chars().count());
     assert_eq!((lines.len(), code), (3, Some(0)), "{out}");
     assert_eq!(ends(lines[0], " n"), ends(lines[1], "30000"), "{out}");
     assert_eq!(ends(lines[1], " f64"), ends(lines[2], " f64"), "{out}");
@@ -99,12 +121,15 @@ fn what_is_done_stays_after_an_interrupt() {
     let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
     let first = lines.next().expect("a line").expect("UTF-8");
     let pid = child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().expect("kill").success());
+    assert!(
+        std::process::Command::new("kill").args(["-INT", &pid]).status().expect("kill").success()
+    );
     assert_eq!(child.wait().expect("its end").code(), Some(130));
     assert_eq!(rows(&first)[0]["id"], "saxpy");
 }
 
-/// An environment whose packages are those of the system's Python, mostly none: peers say what they lack.
+/// An environment whose packages are those of the system's Python, mostly none: peers say what they
+/// lack.
 #[test]
 fn peers_answer_in_turns_or_say_why_not() {
     let Some(python) = support::program("python3") else { return };
@@ -127,7 +152,11 @@ fn peers_answer_in_turns_or_say_why_not() {
 #[test]
 fn a_gpu_is_timed_by_its_events() {
     let cache = standin::folder();
-    let Some(mut command) = standin::on_standin(Path::new(env!("CARGO_BIN_EXE_aplomb")), cache.path()) else { return };
+    let Some(mut command) =
+        standin::on_standin(Path::new(env!("CARGO_BIN_EXE_aplomb")), cache.path())
+    else {
+        return;
+    };
     command.args(["bench", "all", "--device", "cuda", "--json", "--small", "--seconds", "0"]);
     let out = command.args(["--only", "saxpy,rmse", "--n", "30000"]).output().expect("the program");
     let said = String::from_utf8_lossy(&out.stderr).into_owned();
@@ -136,8 +165,12 @@ fn a_gpu_is_timed_by_its_events() {
     let (always, sometimes) = documented();
     for row in &rows {
         assert!(row["clock"] == "events" && row["us"].as_f64() > Some(0.0), "{row}");
-        assert!(row["up_bytes"] == 0.0 && row["elsewhere"] == json!([]) && row["device"] == "cuda", "{row}");
-        let fields: BTreeSet<String> = row.as_object().expect("an object").keys().cloned().collect();
+        assert!(
+            row["up_bytes"] == 0.0 && row["elsewhere"] == json!([]) && row["device"] == "cuda",
+            "{row}"
+        );
+        let fields: BTreeSet<String> =
+            row.as_object().expect("an object").keys().cloned().collect();
         assert!(fields.is_superset(&always), "{row}");
         assert!(fields.difference(&always).all(|f| sometimes.contains(f)), "{row}");
     }

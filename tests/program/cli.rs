@@ -36,7 +36,10 @@ fn eval_prints_a_value() {
 fn an_error_is_drawn_on_standard_error_and_is_exit_code_1() {
     let (out, err, code) = ran(&["eval", "1 2+1 2 3"], "");
     assert_eq!((out.as_str(), code), ("", 1));
-    assert!(err.starts_with("LENGTH ERROR: ") && err.contains("shape 3") && !err.contains('\x1b'), "{err}");
+    assert!(
+        err.starts_with("LENGTH ERROR: ") && err.contains("shape 3") && !err.contains('\x1b'),
+        "{err}"
+    );
 }
 
 #[test]
@@ -57,7 +60,10 @@ fn wrong_words_are_exit_code_2() {
         assert!(!err.is_empty(), "{args:?}");
     }
     assert_eq!(ran(&["nowhere.apl"], "").1, "aplomb: no such file: nowhere.apl\n");
-    assert_eq!(ran(&["tui"], "").1, "aplomb: the panes need a terminal; aplomb trace and aplomb explain print\n");
+    assert_eq!(
+        ran(&["tui"], "").1,
+        "aplomb: the panes need a terminal; aplomb trace and aplomb explain print\n"
+    );
 }
 
 #[test]
@@ -66,7 +72,10 @@ fn a_program_reads_what_is_typed_behind_it() {
     let (out, _, code) = ran(&[], typed);
     assert_eq!((out.as_str(), code), ("Ann!\n7\n", 0));
     let (out, err, code) = ran(&["eval", "⍞"], "");
-    assert!(out.is_empty() && err.contains("VALUE ERROR: nothing was typed for ⍞") && code == 1, "{out} {err}");
+    assert!(
+        out.is_empty() && err.contains("VALUE ERROR: nothing was typed for ⍞") && code == 1,
+        "{out} {err}"
+    );
 }
 
 #[test]
@@ -94,7 +103,8 @@ fn a_script_stops_at_its_first_error() {
     assert_eq!(ran(&[&words], "").0, "\n0\n");
     let trace = folder.path().join("t.json").display().to_string();
     assert_eq!(ran(&["--trace", &trace, &good], "").2, 0);
-    let json: serde_json::Value = serde_json::from_str(&fs::read_to_string(&trace).unwrap()).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&trace).unwrap()).unwrap();
     assert_eq!(json["statement"], "+/x");
 }
 
@@ -122,7 +132,8 @@ fn batch_answers_every_line() {
     assert_eq!(found.len(), 9);
     assert_eq!(
         found[0],
-        serde_json::json!({ "id": "7", "ok": true, "display": "6\n", "error": serde_json::Value::Null })
+        serde_json::json!({ "id": "7", "ok": true, "display": "6\n",
+            "error": serde_json::Value::Null })
     );
     assert!(found[1]["ok"] == false && found[1]["id"].is_null());
     assert!(found[2]["ok"] == false && found[2]["id"] == 8);
@@ -138,14 +149,18 @@ fn batch_answers_every_line() {
 
 #[test]
 fn batch_elides_nothing_below_a_mebibyte_and_does_not_wait_for_more() {
-    let found = answers("{\"id\":1,\"lines\":[\"⍪⍳5000\"]}\n{\"id\":2,\"lines\":[\"⍪500000⍴12345\"]}\n", &[]);
+    let found = answers(
+        "{\"id\":1,\"lines\":[\"⍪⍳5000\"]}\n{\"id\":2,\"lines\":[\"⍪500000⍴12345\"]}\n",
+        &[],
+    );
     assert_eq!(found[0]["display"].as_str().unwrap().lines().count(), 5000);
     assert!(found[1]["display"].as_str().unwrap().len() <= (1 << 20) + 100);
 }
 
 #[test]
 fn a_thousand_requests_are_quick() {
-    let input: String = (0..1000).map(|k| format!("{{\"id\":{k},\"lines\":[\"x←⍳{k}\",\"+/x×x\"]}}\n")).collect();
+    let input: String =
+        (0..1000).map(|k| format!("{{\"id\":{k},\"lines\":[\"x←⍳{k}\",\"+/x×x\"]}}\n")).collect();
     let begun = Instant::now();
     assert_eq!(answers(&input, &["--limit", "seconds=5"]).len(), 1000);
     println!("1000 requests in {:?}", begun.elapsed());
@@ -234,13 +249,21 @@ fn an_interrupted_script_is_exit_code_130() {
 #[test]
 fn a_broken_promise_ends_a_script() {
     let folder = tempfile::tempdir().unwrap();
-    let (_, kept) = file(&folder, "kept.apl", "x←0.5×⍳9000\n+/x×x\n]assert launches 1, no-break, bytes ≤ 1 kB\n1\n");
+    let (_, kept) = file(
+        &folder,
+        "kept.apl",
+        "x←0.5×⍳9000\n+/x×x\n]assert launches 1, no-break, bytes ≤ 1 kB\n1\n",
+    );
     let (out, err, code) = ran(&[&kept], "");
     assert_eq!((out.lines().last(), err.as_str(), code), (Some("1"), "", 0));
     let (_, broken) = file(&folder, "broken.apl", "x←0.5×⍳9000\n⌈/x-+/x\n]assert launches 1\n1\n");
     let (out, err, code) = ran(&[&broken], "");
     assert_eq!((out.lines().count(), code), (1, 1));
-    assert!(err.contains("]assert launches 1 does not hold: 2 launches") && err.contains("broken.apl:1:6"), "{err}");
+    assert!(
+        err.contains("]assert launches 1 does not hold: 2 launches")
+            && err.contains("broken.apl:1:6"),
+        "{err}"
+    );
     assert_eq!(ran(&["--off", "fusion", &kept], "").2, 1);
 }
 
@@ -255,7 +278,9 @@ fn a_figure_that_grew_fails_the_gate() {
     let gate = |a: &str, b: &str, figures: &str| ran(&["diff", a, b, "--fail-on", figures], "");
     let (out, err, code) = gate(&fused, &apart, "launches,bytes");
     assert_eq!(code, 1);
-    let says = |words: &str| out.lines().any(|l| l.split_whitespace().collect::<Vec<_>>().join(" ").contains(words));
+    let says = |words: &str| {
+        out.lines().any(|l| l.split_whitespace().collect::<Vec<_>>().join(" ").contains(words))
+    };
     assert!(says("launches 1 2 +1") && says("the value is the same"), "{out}");
     assert!(err.contains("launches grew from 1 to 2") && err.contains("bytes grew"), "{err}");
     assert_eq!(gate(&apart, &fused, "launches,bytes").2, 0);
@@ -265,7 +290,12 @@ fn a_figure_that_grew_fails_the_gate() {
     assert_eq!(ran(&["diff", "-e", "+/2×⍳9", "--off", "fusion", "--fail-on", "launches"], "").2, 1);
     assert_eq!(ran(&["diff", "-e", "+/2×⍳9", "-e", "+/⍳9", "--fail-on", "launches"], "").2, 0);
     let (_, no_trace) = file(&folder, "none.json", "{}");
-    for args in [&["diff"][..], &["diff", &fused], &["diff", &fused, "nowhere.json"], &["diff", &fused, &no_trace]] {
+    for args in [
+        &["diff"][..],
+        &["diff", &fused],
+        &["diff", &fused, "nowhere.json"],
+        &["diff", &fused, &no_trace],
+    ] {
         let (_, err, code) = ran(args, "");
         assert!(code == 2 && !err.is_empty(), "{args:?}: {err}");
     }
@@ -277,7 +307,10 @@ fn what_is_not_built_says_so_and_files_can_be_kept_away() {
     for (args, says) in [
         (&["trace", "-e", "1", "--no-run", "--all"][..], "cannot be used with"),
         (&["trace", "-e", "1", "--arch", "sm_80"], "sm_90"),
-        (&["trace", "-e", "1", "--passes=bas2007"], "no pipeline is called bas2007; there are all acl2006"),
+        (
+            &["trace", "-e", "1", "--passes=bas2007"],
+            "no pipeline is called bas2007; there are all acl2006",
+        ),
         (&["--files", "/nowhere", "eval", "1"], "/nowhere"),
     ] {
         let (_, err, code) = ran(args, "");
@@ -286,15 +319,26 @@ fn what_is_not_built_says_so_and_files_can_be_kept_away() {
     // What a guard needs runs, the last value does not.
     let (unrun, _, code) = ran(&["trace", "-e", "A←*-⍳300 ⋄ {0>⌊/⍵:0 ⋄ ÷⍵-⍵}A", "--no-run"], "");
     let unrun: serde_json::Value = serde_json::from_str(&unrun).expect("a trace");
-    let measured = unrun["kernels"].as_array().map(|all| all.iter().filter(|k| !k["meas"].is_null()).count());
+    let measured =
+        unrun["kernels"].as_array().map(|all| all.iter().filter(|k| !k["meas"].is_null()).count());
     assert!(code == 0 && measured == Some(1) && unrun["result"].is_null(), "{unrun}");
     assert_eq!(ran(&["--math", "strict", "--reduce", "repeatable", "eval", "1"], "").0, "1\n");
-    assert!(ran(&["--math", "fast", "eval", "]math"], "").0.starts_with("fast: on a GPU its own functions, "));
+    assert!(
+        ran(&["--math", "fast", "eval", "]math"], "")
+            .0
+            .starts_with("fast: on a GPU its own functions, ")
+    );
     let (out, err, _) = ran(&[], "]math fast\n]device\n]math strict\n]math\n]math quick\n");
     assert!(
-        out.contains("math    fast: ") && out.contains("strict: the CPU's bits") && err.contains("]math strict fast")
+        out.contains("math    fast: ")
+            && out.contains("strict: the CPU's bits")
+            && err.contains("]math strict fast")
     );
-    assert!(ran(&["trace", "-e", "+/2×⍳9", "--arch", "sm_90", "--passes"], "").0.contains("embed-consumers"));
+    assert!(
+        ran(&["trace", "-e", "+/2×⍳9", "--arch", "sm_90", "--passes"], "")
+            .0
+            .contains("embed-consumers")
+    );
     let folder = tempfile::tempdir().unwrap();
     let (_, inside) = file(&folder, "in.txt", "text");
     let own = folder.path().join("own");
@@ -317,19 +361,24 @@ fn what_is_not_built_says_so_and_files_can_be_kept_away() {
 
 #[test]
 fn dot_has_a_picture_of_each_kind() {
-    for (flag, holds) in [("--lets", "let n"), ("--buffers", "written by k0"), ("--kernels", "k0 reduce")] {
+    for (flag, holds) in
+        [("--lets", "let n"), ("--buffers", "written by k0"), ("--kernels", "k0 reduce")]
+    {
         let out = ran(&["dot", "-e", "{⍵-+/⍵}2×⍳9", flag], "").0;
         assert!(out.starts_with("digraph") && out.contains(holds), "{flag}: {out}");
     }
     assert_eq!(ran(&["dot", "-e", "1", "--lets", "--buffers"], "").2, 2);
-    assert!(ran(&["explain", "-e", "{⍵-+/⍵}2×⍳9", "--why", "launches"], "").0.starts_with("2 launches"));
+    assert!(
+        ran(&["explain", "-e", "{⍵-+/⍵}2×⍳9", "--why", "launches"], "").0.starts_with("2 launches")
+    );
     assert_eq!(ran(&["explain", "-e", "+/2×⍳9", "--why", "k7"], "").2, 1);
 }
 
 #[test]
 fn pipelines_rules_and_limits_are_flags() {
     let explained = |flags: &[&str], line: &str| {
-        let args: Vec<&str> = ["explain"].iter().chain(flags).chain(&["-e", line]).copied().collect();
+        let args: Vec<&str> =
+            ["explain"].iter().chain(flags).chain(&["-e", line]).copied().collect();
         let (out, err, code) = ran(&args, "");
         assert_eq!((code, err.as_str()), (0, ""), "{args:?}");
         out.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -337,16 +386,24 @@ fn pipelines_rules_and_limits_are_flags() {
     // ACC-13.
     assert!(explained(&[], "x←⍳5 ⋄ x ⋄ 1+⌽x").contains("Step(p=4-i, f=1+x) → Transform"));
     let two = explained(&["--passes", "acl2006"], "+/2×1+⍳9");
-    assert!(two.starts_with("2 launches") && explained(&[], "+/2×1+⍳9").starts_with("1 launch "), "{two}");
+    assert!(
+        two.starts_with("2 launches") && explained(&[], "+/2×1+⍳9").starts_with("1 launch "),
+        "{two}"
+    );
     let strict = explained(&["--strict-2006"], "x←⍳9 ⋄ x ⋄ 1(⌽⍠7)x+x");
     assert!(strict.contains("7 is no identity of +"), "{strict}");
     let cut = explained(&["--limit", "inputs=2"], "a←⍳9 ⋄ b←⌽a ⋄ c←1+a ⋄ a b c ⋄ a+b+c");
     assert!(cut.contains("would read 3 arrays, and 2 is the limit"), "{cut}");
-    assert!(explained(&["--passes=acc2013", "--dup=cost"], "{(+/⌽⍵)+⌈/2×⍵}1+⍳9").contains("launch"));
+    assert!(
+        explained(&["--passes=acc2013", "--dup=cost"], "{(+/⌽⍵)+⌈/2×⍵}1+⍳9").contains("launch")
+    );
     let json = ran(&["trace", "--passes", "bar2010", "-e", "+/⍳9"], "").0;
     assert!(json.contains("\"preset\": \"bar2010\""), "{json}");
     assert_eq!(ran(&["--dup", "never", "eval", "1"], "").2, 2);
     assert_eq!(ran(&["--limit", "inputs=1", "eval", "1"], "").2, 2);
     let (list, _, _) = ran(&["--off", "list"], "");
-    assert!(list.lines().count() >= 12 && list.lines().all(|l| l.split_whitespace().count() >= 3), "{list}");
+    assert!(
+        list.lines().count() >= 12 && list.lines().all(|l| l.split_whitespace().count() >= 3),
+        "{list}"
+    );
 }

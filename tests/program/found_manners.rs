@@ -1,4 +1,5 @@
-//! How programs behave as processes, one plain sentence each for what was wrong: pipes, options, files, memory, interrupts.
+//! How programs behave as processes, one plain sentence each for what was wrong: pipes, options,
+//! files, memory, interrupts.
 #![cfg(unix)]
 
 use std::fs;
@@ -10,11 +11,18 @@ use std::time::{Duration, Instant};
 
 const APLOMB: &str = env!("CARGO_BIN_EXE_aplomb");
 
-/// A shell's command line in a folder of its own, `aplomb` being this build; what waits for ever is ended.
+/// A shell's command line in a folder of its own, `aplomb` being this build; what waits for ever is
+/// ended.
 fn sh(folder: &Path, line: &str) -> Output {
     let line = line.replace("aplomb", APLOMB);
     let limited = format!("exec timeout -k 1 30 sh -c '{}'", line.replace('\'', "'\\''"));
-    Command::new("sh").arg("-c").arg(limited).current_dir(folder).stdin(Stdio::null()).output().expect("a shell")
+    Command::new("sh")
+        .arg("-c")
+        .arg(limited)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .expect("a shell")
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -23,7 +31,12 @@ fn text(bytes: &[u8]) -> String {
 
 /// Standard output, standard error, exit code of an expression.
 fn eval(options: &[&str], expr: &str) -> (String, String, i32) {
-    let out = Command::new(APLOMB).args(options).args(["eval", expr]).stdin(Stdio::null()).output().expect("aplomb");
+    let out = Command::new(APLOMB)
+        .args(options)
+        .args(["eval", expr])
+        .stdin(Stdio::null())
+        .output()
+        .expect("aplomb");
     (text(&out.stdout), text(&out.stderr), out.status.code().unwrap_or(-1))
 }
 
@@ -41,7 +54,11 @@ fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> PathBuf {
 #[test]
 fn what_goes_into_a_pipe_is_not_folded() {
     let here = folder();
-    file(&here, "r.apl", "⎕←1⎕JSON ⍳20000\n⍞←(2 40⍴1E9+⍳80)⎕CSV ''\n⎕←''\nf←{⎕←⍵ ⋄ 0}\n_←f ⍳60\n⍳40\n");
+    file(
+        &here,
+        "r.apl",
+        "⎕←1⎕JSON ⍳20000\n⍞←(2 40⍴1E9+⍳80)⎕CSV ''\n⎕←''\nf←{⎕←⍵ ⋄ 0}\n_←f ⍳60\n⍳40\n",
+    );
     let out = sh(here.path(), "aplomb r.apl | cat");
     let lines: Vec<String> = text(&out.stdout).lines().map(String::from).collect();
     assert_eq!(lines.len(), 5);
@@ -52,7 +69,11 @@ fn what_goes_into_a_pipe_is_not_folded() {
     // Who names a width gets it.
     assert_eq!(eval(&[], "⎕PW←60 ⋄ ⍳40").0.lines().count(), 2);
     assert_eq!(
-        sh(here.path(), "printf ']rows off\\n⍳40\\n' | aplomb").stdout.iter().filter(|b| **b == b'\n').count(),
+        sh(here.path(), "printf ']rows off\\n⍳40\\n' | aplomb")
+            .stdout
+            .iter()
+            .filter(|b| **b == b'\n')
+            .count(),
         2
     );
 }
@@ -64,7 +85,10 @@ fn an_array_replaces_no_file_unasked() {
     let path = here.path().join("a.npy").display().to_string();
     assert_eq!(eval(&[], &format!("(⍳3)⎕NPY'{path}'")).2, 0);
     let (_, err, code) = eval(&[], &format!("(⍳4)⎕NPY'{path}'"));
-    assert!(code == 1 && err.contains("FILE NAME ERROR") && err.contains("X⎕NPY path 1 replaces it"), "{err}");
+    assert!(
+        code == 1 && err.contains("FILE NAME ERROR") && err.contains("X⎕NPY path 1 replaces it"),
+        "{err}"
+    );
     assert_eq!(eval(&[], &format!("⎕NPY'{path}'")).0, "1 2 3\n");
     assert_eq!(eval(&[], &format!("(⍳4)⎕NPY'{path}' 1 ⋄ ⎕NPY'{path}'")).0, "1 2 3 4\n");
     assert!(eval(&[], &format!("(⍳4)⎕NPY'{path}' 2")).1.contains("⎕NPY takes a path, and 0 or 1"));
@@ -135,11 +159,14 @@ fn a_watched_program_runs_again_when_it_is_saved() {
     child.kill().expect("ended");
     let _ = child.wait();
     for word in ["not built", "not yet"] {
-        assert!(!text(&sh(here.path(), "aplomb --help; aplomb trace --help").stdout).contains(word));
+        assert!(
+            !text(&sh(here.path(), "aplomb --help; aplomb trace --help").stdout).contains(word)
+        );
     }
 }
 
-/// The demonstration opened on a statement that the program itself runs without fusion, under the words `pipeline all`.
+/// The demonstration opened on a statement that the program itself runs without fusion, under the
+/// words `pipeline all`.
 #[test]
 fn a_program_that_switches_is_told_as_it_was_asked_for() {
     let here = folder();
@@ -174,7 +201,12 @@ fn memory_that_is_not_there_is_an_error() {
     for line in lines {
         let line = line.replace("''", "'\"'\"'");
         let out = sh(Path::new("/"), &format!("ulimit -v 3000000; aplomb eval '{line}'"));
-        assert!(text(&out.stderr).starts_with("WS FULL"), "{line}: {:?} {}", out.status, text(&out.stderr));
+        assert!(
+            text(&out.stderr).starts_with("WS FULL"),
+            "{line}: {:?} {}",
+            out.status,
+            text(&out.stderr)
+        );
     }
     for (bytes, line) in [
         (2e9, "1E9/1"),
@@ -194,26 +226,33 @@ fn memory_that_is_not_there_is_an_error() {
     }
 }
 
-/// A thousand pending numbers were a thousand cells, nodes and bodies of a launch: 2.5 GB for these. And what grows by
-/// catenations was written twice at each sixteenth.
+/// A thousand pending numbers were a thousand cells, nodes and bodies of a launch: 2.5 GB for
+/// these. And what grows by catenations was written twice at each sixteenth.
 #[test]
 fn what_piles_up_costs_what_its_values_cost() {
-    for (line, value) in [("+/{⍺+⍵}\\\\(⍳2048)⌷¨⊂0.5×⍳2048", "716876800\n"), ("⍴⊃{⍺,⍵}/2000⍴⊂⍳2000", "4000000\n")]
+    for (line, value) in
+        [("+/{⍺+⍵}\\\\(⍳2048)⌷¨⊂0.5×⍳2048", "716876800\n"), ("⍴⊃{⍺,⍵}/2000⍴⊂⍳2000", "4000000\n")]
     {
         let out = sh(Path::new("/"), &format!("ulimit -v 800000; aplomb eval \"{line}\""));
         assert_eq!(text(&out.stdout), value, "{line}: {}", text(&out.stderr));
     }
 }
 
-/// `)off` left without a look at what was written before it, where ⎕OFF and the end of a program look.
+/// `)off` left without a look at what was written before it, where ⎕OFF and the end of a program
+/// look.
 #[test]
 fn whatever_ends_a_program_tells_what_failed_in_it() {
     let here = folder();
     for (last, leaves) in [("", 1), (")off", 1), (")off 3", 1), ("⎕OFF", 1), ("⎕OFF 3", 1)] {
-        let path = file(&here, "o.apl", &format!("y←2000⍴0\nz←1÷y\n{last}\n")).display().to_string();
+        let path =
+            file(&here, "o.apl", &format!("y←2000⍴0\nz←1÷y\n{last}\n")).display().to_string();
         let out = sh(here.path(), &format!("aplomb {path}"));
         assert_eq!(out.status.code(), Some(leaves), "{last}");
-        assert!(text(&out.stderr).starts_with("DOMAIN ERROR: division by zero"), "{last}: {}", text(&out.stderr));
+        assert!(
+            text(&out.stderr).starts_with("DOMAIN ERROR: division by zero"),
+            "{last}: {}",
+            text(&out.stderr)
+        );
     }
     file(&here, "o.apl", "y←2000⍴1\nz←1÷y\n)off 3\n'not seen'\n");
     let out = sh(here.path(), "aplomb o.apl");
@@ -225,10 +264,16 @@ fn whatever_ends_a_program_tells_what_failed_in_it() {
 fn a_file_that_outgrows_its_limit_leaves_the_old_one_and_nothing_else() {
     let here = folder();
     file(&here, "old", "old");
-    for line in ["(3E5⍴\"x\")⎕NPUT\"old\" 1", "(⍳1E5)⎕NPY\"old\" 1", "(3E5⍴\"x\")⎕NPUT\"old\" 2"] {
+    for line in ["(3E5⍴\"x\")⎕NPUT\"old\" 1", "(⍳1E5)⎕NPY\"old\" 1", "(3E5⍴\"x\")⎕NPUT\"old\" 2"]
+    {
         let line = line.replace('"', "'\"'\"'");
         let out = sh(here.path(), &format!("ulimit -f 16; aplomb eval '{line}'"));
-        assert!(text(&out.stderr).starts_with("FILE ACCESS ERROR"), "{line}: {:?} {}", out.status, text(&out.stderr));
+        assert!(
+            text(&out.stderr).starts_with("FILE ACCESS ERROR"),
+            "{line}: {:?} {}",
+            out.status,
+            text(&out.stderr)
+        );
         assert_eq!(fs::read(here.path().join("old")).expect("the old file"), b"old", "{line}");
         assert_eq!(fs::read_dir(here.path()).expect("a folder").count(), 1, "{line}");
     }
@@ -242,12 +287,22 @@ fn a_replaced_file_keeps_its_mode_and_owner() {
     // Only root may give files away.
     let given = std::os::unix::fs::chown(&path, Some(12_345), Some(54_321)).is_ok();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("a mode");
-    for line in ["'new'⎕NPUT'old' 1", "(⍳3)⎕NPY'old' 1", "(2 2⍴⍳4)(⎕CSV⍠'IfExists' 'Replace')'old'"] {
-        let out = Command::new(APLOMB).args(["eval", line]).current_dir(here.path()).output().expect("aplomb");
+    for line in ["'new'⎕NPUT'old' 1", "(⍳3)⎕NPY'old' 1", "(2 2⍴⍳4)(⎕CSV⍠'IfExists' 'Replace')'old'"]
+    {
+        let out = Command::new(APLOMB)
+            .args(["eval", line])
+            .current_dir(here.path())
+            .output()
+            .expect("aplomb");
         assert!(out.status.success(), "{line}: {}", text(&out.stderr));
         let now = fs::metadata(&path).expect("a file");
         assert_eq!(now.mode() & 0o777, 0o640, "{line}");
-        assert!(!given || (now.uid(), now.gid()) == (12_345, 54_321), "{line}: {} {}", now.uid(), now.gid());
+        assert!(
+            !given || (now.uid(), now.gid()) == (12_345, 54_321),
+            "{line}: {} {}",
+            now.uid(),
+            now.gid()
+        );
     }
 }
 
@@ -274,7 +329,11 @@ fn work_of_the_host_is_interrupted() {
         assert!(took < Duration::from_secs(3), "{line}: {took:?}");
     }
     let (_, err, _) = eval(&[], "≢⍎1.8E7⍴'1 '");
-    assert!(err.len() < 1_000 && err.contains("a statement has at most 100000 tokens"), "{}", err.len());
+    assert!(
+        err.len() < 1_000 && err.contains("a statement has at most 100000 tokens"),
+        "{}",
+        err.len()
+    );
 }
 
 /// Every statement left some 700 bytes for ever.
@@ -310,8 +369,12 @@ fn statements_leave_nothing_behind() {
 #[test]
 fn an_open_bracket_costs_no_more_than_its_lines() {
     let begun = Instant::now();
-    let mut child =
-        Command::new(APLOMB).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("aplomb");
+    let mut child = Command::new(APLOMB)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("aplomb");
     let mut typed = child.stdin.take().expect("its input");
     typed.write_all(format!("(\n{}", "x←1 2 3\n".repeat(40_000)).as_bytes()).expect("read");
     drop(typed);
@@ -319,7 +382,8 @@ fn an_open_bracket_costs_no_more_than_its_lines() {
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }
 
-/// A file that nobody may write was replaced, and what was added to went into another file of that name.
+/// A file that nobody may write was replaced, and what was added to went into another file of that
+/// name.
 #[test]
 fn files_keep_their_mode_and_their_place() {
     let here = folder();
@@ -331,9 +395,16 @@ fn files_keep_their_mode_and_their_place() {
     assert_eq!(fs::metadata(&path).expect("a file").ino(), place);
     assert_eq!(fs::read_to_string(here.path().join("same.txt")).expect("text"), "one\ntwo\n");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).expect("a mode");
-    for line in [format!("'x'⎕NPUT'{name}' 1"), format!("'x'⎕NPUT'{name}' 2"), format!("(⍳3)⎕NPY'{name}' 1")] {
+    for line in [
+        format!("'x'⎕NPUT'{name}' 1"),
+        format!("'x'⎕NPUT'{name}' 2"),
+        format!("(⍳3)⎕NPY'{name}' 1"),
+    ] {
         let (_, err, code) = eval(&[], &line);
-        assert!(code == 1 && err.contains("FILE ACCESS ERROR") && err.contains("may be read only"), "{line}: {err}");
+        assert!(
+            code == 1 && err.contains("FILE ACCESS ERROR") && err.contains("may be read only"),
+            "{line}: {err}"
+        );
     }
     assert_eq!(fs::read_to_string(&path).expect("text"), "one\ntwo\n");
     assert_eq!(fs::read_dir(here.path()).expect("a folder").count(), 2);
@@ -349,7 +420,10 @@ fn pipes_and_devices_are_no_traps() {
     assert_eq!(text(&out.stdout), "x\n");
     let out = sh(here.path(), "mkfifo ff; aplomb --limit seconds=0.3 eval \"⎕NGET'ff'\"");
     assert!(text(&out.stderr).contains("this took longer than 0.3 s"), "{}", text(&out.stderr));
-    let out = sh(here.path(), "(sleep 0.2; printf 'a\\nb\\n'; sleep 0.1; printf c) >ff & aplomb eval \"⊃⎕NGET'ff' 1\"");
+    let out = sh(
+        here.path(),
+        "(sleep 0.2; printf 'a\\nb\\n'; sleep 0.1; printf c) >ff & aplomb eval \"⊃⎕NGET'ff' 1\"",
+    );
     assert_eq!(text(&out.stdout), " a  b  c \n");
 }
 
@@ -357,14 +431,18 @@ fn pipes_and_devices_are_no_traps() {
 #[test]
 fn the_kernel_is_installed_with_its_options() {
     let here = folder();
-    let line =
-        "aplomb kernel install --prefix . --threads 1 --device cpu --off fusion,cse --files none --limit seconds=5";
+    let line = "aplomb kernel install --prefix . --threads 1 --device cpu --off fusion,cse --files \
+                none --limit seconds=5";
     assert!(sh(here.path(), line).status.success());
-    let spec = fs::read(here.path().join("share/jupyter/kernels/aplomb/kernel.json")).expect("a spec");
+    let spec =
+        fs::read(here.path().join("share/jupyter/kernels/aplomb/kernel.json")).expect("a spec");
     let spec: serde_json::Value = serde_json::from_slice(&spec).expect("JSON");
-    let argv: Vec<&str> = spec["argv"].as_array().expect("words").iter().filter_map(|w| w.as_str()).collect();
+    let argv: Vec<&str> =
+        spec["argv"].as_array().expect("words").iter().filter_map(|w| w.as_str()).collect();
     let said = argv.join(" ");
-    for option in ["--threads 1", "--device cpu", "--off fusion,cse", "--files none", "--limit seconds=5"] {
+    for option in
+        ["--threads 1", "--device cpu", "--off fusion,cse", "--files none", "--limit seconds=5"]
+    {
         assert!(said.contains(option), "{said}");
     }
     assert!(said.contains("kernel start -f {connection_file}"), "{said}");
@@ -373,8 +451,16 @@ fn the_kernel_is_installed_with_its_options() {
 /// A reader of everything, so that no test waits for a full pipe.
 #[test]
 fn values_of_any_size_pass_a_pipe() {
-    let mut child = Command::new(APLOMB).args(["eval", "⍳200000"]).stdout(Stdio::piped()).spawn().expect("aplomb");
+    let mut child = Command::new(APLOMB)
+        .args(["eval", "⍳200000"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("aplomb");
     let mut all = String::new();
     child.stdout.take().expect("its output").read_to_string(&mut all).expect("text");
-    assert!(child.wait().expect("an end").success() && all.lines().count() == 1 && all.ends_with(" 200000\n"));
+    assert!(
+        child.wait().expect("an end").success()
+            && all.lines().count() == 1
+            && all.ends_with(" 200000\n")
+    );
 }

@@ -1,5 +1,5 @@
-//! `benches/gpu/run.sh`, from its first stage to its last, on the stand-in for CUDA's libraries and at a small scale: what
-//! it writes is well-formed, and a stage that fails is told.
+//! `benches/gpu/run.sh`, from its first stage to its last, on the stand-in for CUDA's libraries and
+//! at a small scale: what it writes is well-formed, and a stage that fails is told.
 
 use crate::{standin, support};
 use serde_json::Value;
@@ -16,7 +16,8 @@ done
 [[ $tool != racecheck ]] || { echo '========= ERROR SUMMARY: 3 errors'; exit 9; }
 ";
 
-/// Its exit code, what it said, and its document. None: something is missing here, and that was said.
+/// Its exit code, what it said, and its document. None: something is missing here, and that was
+/// said.
 fn ran(workloads: &str, with: &[(&str, &str)]) -> Option<(Option<i32>, String, Value)> {
     support::program("python3")?;
     let (dir, cache) = (standin::folder(), standin::folder());
@@ -36,8 +37,10 @@ fn ran(workloads: &str, with: &[(&str, &str)]) -> Option<(Option<i32>, String, V
         .envs(with.iter().copied())
         .output()
         .expect("bash");
-    let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
-    let text = std::fs::read_to_string(out.join("result.json")).unwrap_or_else(|e| panic!("{e}: {said}"));
+    let said =
+        String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
+    let text =
+        std::fs::read_to_string(out.join("result.json")).unwrap_or_else(|e| panic!("{e}: {said}"));
     Some((done.status.code(), said, serde_json::from_str(&text).expect("JSON")))
 }
 
@@ -45,7 +48,11 @@ fn ran(workloads: &str, with: &[(&str, &str)]) -> Option<(Option<i32>, String, V
 fn each_stage_writes_and_one_that_fails_is_told() {
     let Some((code, said, result)) = ran("saxpy,gemm-fast,scan,life", &[]) else { return };
     let failed: Vec<&str> = said.lines().filter(|l| l.starts_with("FAILED")).collect();
-    assert_eq!(failed, ["FAILED sanitizer-racecheck.txt: exit 9: ========= ERROR SUMMARY: 3 errors"], "{said}");
+    assert_eq!(
+        failed,
+        ["FAILED sanitizer-racecheck.txt: exit 9: ========= ERROR SUMMARY: 3 errors"],
+        "{said}"
+    );
     assert_eq!(code, Some(1), "{said}");
     let rows = result["rows"].as_array().expect("rows");
     let mut ids: Vec<&str> = rows.iter().filter_map(|r| r["id"].as_str()).collect();
@@ -55,20 +62,36 @@ fn each_stage_writes_and_one_that_fails_is_told() {
     for row in rows {
         let number = |key: &str| row[key].as_f64().unwrap_or_else(|| panic!("{key}: {row}"));
         assert!(number("us") > 0.0 && number("end_us") > 0.0 && number("first_ms") > 0.0, "{row}");
-        assert!(number("kernels") >= 1.0 && number("up_bytes") == 0.0 && number("cpu_us") > 0.0, "{row}");
+        assert!(
+            number("kernels") >= 1.0 && number("up_bytes") == 0.0 && number("cpu_us") > 0.0,
+            "{row}"
+        );
         assert!(number("max_rel_err") <= number("tol"), "{row}");
     }
-    let stages: Vec<&str> =
-        result["stages"].as_array().expect("stages").iter().filter_map(|s| s["name"].as_str()).collect();
-    assert_eq!((stages.first(), stages.last(), stages.len()), (Some(&"device.txt"), Some(&"peers.txt"), 10));
-    let boxes =
-        result["stages"].as_array().into_iter().flatten().filter_map(|s| s["box"].as_str()?.parse::<u32>().ok());
+    let stages: Vec<&str> = result["stages"]
+        .as_array()
+        .expect("stages")
+        .iter()
+        .filter_map(|s| s["name"].as_str())
+        .collect();
+    assert_eq!(
+        (stages.first(), stages.last(), stages.len()),
+        (Some(&"device.txt"), Some(&"peers.txt"), 10)
+    );
+    let boxes = result["stages"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|s| s["box"].as_str()?.parse::<u32>().ok());
     assert!(boxes.sum::<u32>() <= 540, "more than nine minutes");
 }
 
 #[test]
 fn a_missing_gpu_is_told() {
     let Some((code, said, result)) = ran("saxpy", &[("CUSIM_NO_DEVICE", "1")]) else { return };
-    assert!(code == Some(1) && said.contains("FAILED no GPU: the CUDA driver finds no device"), "{said}");
+    assert!(
+        code == Some(1) && said.contains("FAILED no GPU: the CUDA driver finds no device"),
+        "{said}"
+    );
     assert_eq!(result["rows"], serde_json::json!([]));
 }

@@ -1,4 +1,5 @@
-//! Random and mangled lines through a whole session: a value or an APL error, never a panic (RELIABILITY 1).
+//! Random and mangled lines through a whole session: a value or an APL error, never a panic
+//! (RELIABILITY 1).
 
 use crate::support::{Dice, Heard, scaled, session};
 use aplomb_ground::error::Kind;
@@ -27,11 +28,13 @@ const SEEDS: &[&str] = &[
 /// The lines of the conformance cases, but for those that wait, or touch files.
 fn conformance() -> Vec<String> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance");
-    let mut paths: Vec<_> = std::fs::read_dir(folder).expect("cases").map(|e| e.expect("a file").path()).collect();
+    let mut paths: Vec<_> =
+        std::fs::read_dir(folder).expect("cases").map(|e| e.expect("a file").path()).collect();
     paths.sort();
     let texts = paths.iter().map(|p| std::fs::read_to_string(p).expect("cases"));
-    let lines =
-        texts.flat_map(|t| t.lines().filter_map(|l| l.strip_prefix("      ").map(String::from)).collect::<Vec<_>>());
+    let lines = texts.flat_map(|t| {
+        t.lines().filter_map(|l| l.strip_prefix("      ").map(String::from)).collect::<Vec<_>>()
+    });
     let outside = ["⎕N", "⎕DL", "⎕SH", "⎕OFF", "⎕CSV", "⎕FIX", "⎕CMD", "⍞", "]", ")"];
     lines.filter(|l| !outside.iter().any(|w| l.contains(w) || l.starts_with(w))).collect()
 }
@@ -39,7 +42,11 @@ fn conformance() -> Vec<String> {
 #[test]
 fn no_line_brings_the_session_down() {
     let mut glyphs: Vec<String> = prims().map(|p| p.glyph.to_string()).collect();
-    glyphs.extend("0 1 2 ¯1 .5 1E3 x y ⍺ ⍵ ∇ ( ) [ ] { } ; : ⋄ ← ' ⎕IO ⎕ ⍬ ' \u{0} é".split(' ').map(String::from));
+    glyphs.extend(
+        "0 1 2 ¯1 .5 1E3 x y ⍺ ⍵ ∇ ( ) [ ] { } ; : ⋄ ← ' ⎕IO ⎕ ⍬ ' \u{0} é"
+            .split(' ')
+            .map(String::from),
+    );
     let seeds: Vec<String> = SEEDS.iter().map(|s| s.to_string()).chain(conformance()).collect();
     assert!(seeds.len() > 1_000);
     let mut s = session();
@@ -64,11 +71,18 @@ fn no_line_brings_the_session_down() {
             (0..1 + dice.roll(12)).map(|_| dice.pick(&glyphs).as_str()).collect::<String>()
         };
         heard.0.clear();
-        s.handle(Request::Execute { code: line.clone(), name: "line".into(), silent: true }, &mut heard);
+        s.handle(
+            Request::Execute { code: line.clone(), name: "line".into(), silent: true },
+            &mut heard,
+        );
         for event in &heard.0 {
             if let Event::Error(f) = event {
                 assert_ne!(f.number, Kind::Internal.number(), "seed {k}: {line}\n{}", f.report);
-                assert!(f.span.is_some() || f.name == "INTERRUPT", "seed {k}: {line} has no place: {}", f.report);
+                assert!(
+                    f.span.is_some() || f.name == "INTERRUPT",
+                    "seed {k}: {line} has no place: {}",
+                    f.report
+                );
             }
         }
         // One odd name must not change the rest.
@@ -77,7 +91,10 @@ fn no_line_brings_the_session_down() {
         }
     }
     heard.0.clear();
-    s.handle(Request::Execute { code: "2+3".into(), name: "line".into(), silent: false }, &mut heard);
+    s.handle(
+        Request::Execute { code: "2+3".into(), name: "line".into(), silent: false },
+        &mut heard,
+    );
     assert!(heard.0.iter().any(|e| matches!(e, Event::Result(b) if b["text/plain"] == "5\n")));
 }
 
@@ -88,7 +105,10 @@ fn an_array_beyond_the_budget_is_ws_full_and_nothing_is_lost() {
     let mut run = |code: &str| {
         let mut heard = Heard::default();
         let began = std::time::Instant::now();
-        s.handle(Request::Execute { code: code.into(), name: "line".into(), silent: false }, &mut heard);
+        s.handle(
+            Request::Execute { code: code.into(), name: "line".into(), silent: false },
+            &mut heard,
+        );
         let shown = heard.0.into_iter().find_map(|e| match e {
             Event::Error(f) => Some(f.name),
             Event::Result(b) => Some(b["text/plain"].clone()),
@@ -97,7 +117,8 @@ fn an_array_beyond_the_budget_is_ws_full_and_nothing_is_lost() {
         (shown.unwrap_or_default(), began.elapsed())
     };
     run("keep←42");
-    for bomb in ["1+⍳1E9", "1E5 1E5⍴1", "∘.×⍨⍳1E5", "⌽⍳1E10", "(⍳1E6)∘.+⍳1E6"] {
+    for bomb in ["1+⍳1E9", "1E5 1E5⍴1", "∘.×⍨⍳1E5", "⌽⍳1E10", "(⍳1E6)∘.+⍳1E6"]
+    {
         let (name, _) = run(bomb);
         assert_eq!(name, "WS FULL", "{bomb}");
     }
@@ -124,8 +145,14 @@ impl Sink for Breaks {
 #[test]
 fn a_defect_leaves_names_and_modes_as_they_were() {
     let mut s = session();
-    let run = |code: &str| Request::Execute { code: code.into(), name: "line".into(), silent: false };
-    let told = |code: &str| Request::Trace { code: code.into(), name: "line".into(), switches: None, effects: false };
+    let run =
+        |code: &str| Request::Execute { code: code.into(), name: "line".into(), silent: false };
+    let told = |code: &str| Request::Trace {
+        code: code.into(),
+        name: "line".into(),
+        switches: None,
+        effects: false,
+    };
     s.handle(run("a←5 6 ⋄ b←1"), &mut Heard::default());
     let broken = [
         run("⎕←b⊣a[1]←99"),
@@ -139,7 +166,11 @@ fn a_defect_leaves_names_and_modes_as_they_were() {
         assert!(!s.core().is_holding() && !s.core().is_tracing());
         let mut heard = Heard::default();
         s.handle(run("a,⎕IO"), &mut heard);
-        assert!(heard.0.iter().any(|e| matches!(e, Event::Result(b) if b["text/plain"] == "5 6 1\n")), "{:?}", heard.0);
+        assert!(
+            heard.0.iter().any(|e| matches!(e, Event::Result(b) if b["text/plain"] == "5 6 1\n")),
+            "{:?}",
+            heard.0
+        );
     }
     let mut heard = Heard::default();
     s.handle(run("b"), &mut heard);

@@ -1,5 +1,5 @@
-//! The real program of panes in a pseudo-terminal: start, keys, another size, interrupt, suspension, signals, and the
-//! terminal as it was.
+//! The real program of panes in a pseudo-terminal: start, keys, another size, interrupt,
+//! suspension, signals, and the terminal as it was.
 
 #[cfg(feature = "jupyter")]
 use crate::running;
@@ -35,11 +35,15 @@ fn drawn(words: &str) -> String {
 #[test]
 fn registers_are_told_where_nvrtc_is() {
     let Some(python) = support::extras("the NVRTC wheel") else { return };
-    let packages = python.parent().and_then(|bin| bin.parent()).expect("an environment").join("lib");
-    let one = |dir: &std::path::Path| std::fs::read_dir(dir).ok()?.flatten().map(|e| e.path()).find(|p| p.is_dir());
+    let packages =
+        python.parent().and_then(|bin| bin.parent()).expect("an environment").join("lib");
+    let one = |dir: &std::path::Path| {
+        std::fs::read_dir(dir).ok()?.flatten().map(|e| e.path()).find(|p| p.is_dir())
+    };
     let nvidia = one(&packages).expect("a Python").join("site-packages/nvidia");
     let lib = one(&nvidia).expect("a CUDA").join("lib");
-    let (mut session, told) = start_with(&format!("stty cols 160 rows 50; LD_LIBRARY_PATH='{}'", lib.display()), "");
+    let (mut session, told) =
+        start_with(&format!("stty cols 160 rows 50; LD_LIBRARY_PATH='{}'", lib.display()), "");
     session.exp_regex(&(drawn("registers ") + "[0-9]+[ \\x1b]")).unwrap();
     press(&mut session, "q");
     ends(session, &told, 0);
@@ -92,7 +96,10 @@ fn another_size_is_drawn_down_to_one_cell() {
     let tty = Command::new("ps").args(["-o", "tty=", "-p", shell(&told)]).output().unwrap();
     let tty = format!("/dev/{}", String::from_utf8(tty.stdout).unwrap().trim());
     for (columns, rows) in [("40", "12"), ("1", "1"), ("2", "3"), ("160", "50")] {
-        let done = Command::new("stty").args(["-F", &tty, "cols", columns, "rows", rows]).status().unwrap();
+        let done = Command::new("stty")
+            .args(["-F", &tty, "cols", columns, "rows", rows])
+            .status()
+            .unwrap();
         assert!(done.success());
         std::thread::sleep(Duration::from_millis(60));
         press(&mut session, "kj");
@@ -143,7 +150,11 @@ fn signals_end_it_with_the_terminal_restored() {
 fn a_stopped_program_gives_the_terminal_back_and_comes_again() {
     let program = assert_cmd::cargo::cargo_bin("aplomb");
     let mut command = Command::new("bash");
-    command.args(["--norc", "--noprofile", "-i"]).env("NO_COLOR", "1").env("TERM", "xterm-256color").env("PS1", "$ ");
+    command
+        .args(["--norc", "--noprofile", "-i"])
+        .env("NO_COLOR", "1")
+        .env("TERM", "xterm-256color")
+        .env("PS1", "$ ");
     let mut session = spawn_command(command, Some(20_000)).unwrap();
     press(&mut session, &format!("stty cols 120 rows 30; '{}' tui\n", program.display()));
     session.exp_string("\x1b[?1049h").unwrap();
@@ -184,7 +195,10 @@ fn nobody_computes_while_nothing_happens() {
 fn the_prompt_opens_them_and_goes_on() {
     let state = tempfile::tempdir().unwrap();
     let mut command = Command::new("sh");
-    let script = format!("stty cols 120 rows 30; exec '{}'", assert_cmd::cargo::cargo_bin("aplomb").display());
+    let script = format!(
+        "stty cols 120 rows 30; exec '{}'",
+        assert_cmd::cargo::cargo_bin("aplomb").display()
+    );
     command
         .args(["-c", &script])
         .env("NO_COLOR", "1")
@@ -221,7 +235,10 @@ fn refused(args: &str) -> String {
     let program = assert_cmd::cargo::cargo_bin("aplomb");
     let mut command = Command::new("sh");
     let script = format!("'{}' tui {args}; echo code $?", program.display());
-    command.args(["-c", &script]).env("TERM", "xterm-256color").env("JUPYTER_RUNTIME_DIR", "/nowhere");
+    command
+        .args(["-c", &script])
+        .env("TERM", "xterm-256color")
+        .env("JUPYTER_RUNTIME_DIR", "/nowhere");
     let mut session = spawn_command(command, Some(20_000)).unwrap();
     session.exp_eof().unwrap().replace("\r\n", "\n")
 }
@@ -245,7 +262,10 @@ fn a_notebook_that_cannot_be_followed_is_a_line() {
     ];
     for (name, says) in cases {
         let told = refused(&format!("--existing '{name}'"));
-        assert!(told.starts_with("aplomb: ") && told.contains(says) && told.contains("code 2"), "{told}");
+        assert!(
+            told.starts_with("aplomb: ") && told.contains(says) && told.contains("code 2"),
+            "{told}"
+        );
         assert_eq!(told.trim_end().lines().count(), 2, "{told}");
     }
 }

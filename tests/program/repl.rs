@@ -82,7 +82,8 @@ fn a_byte_that_is_no_text_ends_nothing() {
     let keys = process.get_file_handle().unwrap();
     let options = rexpect::reader::Options::new().timeout_ms(Some(10_000));
     let mut raw = keys.try_clone().unwrap();
-    let mut session = rexpect::session::StreamSession::new(keys.try_clone().unwrap(), keys, options);
+    let mut session =
+        rexpect::session::StreamSession::new(keys.try_clone().unwrap(), keys, options);
     session.exp_string("\x1b[?2004h").unwrap();
     session.send("kept←42\r").unwrap();
     session.flush().unwrap();
@@ -160,7 +161,11 @@ fn sigterm_restores_the_terminal() {
     let program = assert_cmd::cargo::cargo_bin("aplomb");
     let script = format!("echo $$; stty -g; '{}'; echo code $?; stty -g", program.display());
     let mut command = Command::new("sh");
-    command.args(["-c", &script]).env("NO_COLOR", "1").env("TERM", "xterm").env("XDG_STATE_HOME", state.path());
+    command
+        .args(["-c", &script])
+        .env("NO_COLOR", "1")
+        .env("TERM", "xterm")
+        .env("XDG_STATE_HOME", state.path());
     let mut session = spawn_command(command, Some(10_000)).unwrap();
     let shell = session.read_line().unwrap();
     let before = session.read_line().unwrap();

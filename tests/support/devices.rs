@@ -21,7 +21,10 @@ pub fn prepared(wanted: Wanted, lines: &[&str]) -> Session {
 /// The line for its names; it must not fail.
 fn execute(s: &mut Session, line: &str) {
     let mut heard = Heard::default();
-    s.handle(Request::Execute { code: line.into(), name: "setup".into(), silent: true }, &mut heard);
+    s.handle(
+        Request::Execute { code: line.into(), name: "setup".into(), silent: true },
+        &mut heard,
+    );
     let failed = heard.0.iter().find(|e| matches!(e, Event::Error(_)));
     assert!(failed.is_none(), "{line}: {failed:?}");
 }
@@ -64,7 +67,9 @@ impl Both {
 
     /// Each line by itself, or they would be one launch.
     pub fn each(&mut self, lines: &[impl AsRef<str>]) {
-        lines.iter().for_each(|line| self.tally.compare(&mut self.cpu, &mut self.gpu, &[line.as_ref().to_string()]));
+        lines.iter().for_each(|line| {
+            self.tally.compare(&mut self.cpu, &mut self.gpu, &[line.as_ref().to_string()])
+        });
         nothing_refused(&mut self.gpu);
     }
 
@@ -110,19 +115,24 @@ pub struct Tally {
 impl Tally {
     /// The lines as one evaluation on the GPU against their values one by one on the CPU.
     pub fn compare(&mut self, cpu: &mut Session, gpu: &mut Session, lines: &[String]) {
-        let wanted: Vec<(&String, Value)> = lines.iter().filter_map(|l| outcome(cpu, l).ok().map(|v| (l, v))).collect();
+        let wanted: Vec<(&String, Value)> =
+            lines.iter().filter_map(|l| outcome(cpu, l).ok().map(|v| (l, v))).collect();
         if wanted.is_empty() {
             return;
         }
         // Two at least, or there is no strand.
-        let all: Vec<String> =
-            wanted.iter().map(|(l, _)| format!("({l})")).chain(["(0)".into(), "(0)".into()]).collect();
+        let all: Vec<String> = wanted
+            .iter()
+            .map(|(l, _)| format!("({l})"))
+            .chain(["(0)".into(), "(0)".into()])
+            .collect();
         let (_, found) = outcome(gpu, &all.join("")).unwrap_or_else(|e| panic!("{e}: {all:?}"));
         let mut rest = found.as_slice();
         for (line, (_, items)) in &wanted {
             let (own, after) = rest.split_at(items.len().min(rest.len()));
             rest = after;
-            let equal = own.len() == items.len() && own.iter().zip(items).all(|(a, b)| near(*a, *b));
+            let equal =
+                own.len() == items.len() && own.iter().zip(items).all(|(a, b)| near(*a, *b));
             let numbers = |v: &[u64]| v.iter().map(|x| f64::from_bits(*x)).collect::<Vec<_>>();
             assert!(equal, "{line}\nGPU {:?}\nCPU {:?}", numbers(own), numbers(items));
             self.lines += 1;

@@ -1,10 +1,12 @@
-//! Random expressions: well-shaped mostly, failing now and then. The scalar functions come from `PRIMS`.
+//! Random expressions: well-shaped mostly, failing now and then. The scalar functions come from
+//! `PRIMS`.
 
 use crate::support::Dice;
 use aplomb_language::table::{Does, prims};
 
 /// What the expressions speak of.
-pub const SETUP: &str = "A←¯3 1 4 1.5 9 2.5 ⋄ C←1J2 ¯1 0J1 3 0.5J¯0.5 2 ⋄ B←1+⍳6 ⋄ P←0.5 2 1.25 3 0.75 8 ⋄ L←0 1 1 0 1 0 ⋄ M←2 3⍴1.5 ¯2 3 4 0.25 6 ⋄ N←2 3⍴L";
+pub const SETUP: &str = "A←¯3 1 4 1.5 9 2.5 ⋄ C←1J2 ¯1 0J1 3 0.5J¯0.5 2 ⋄ B←1+⍳6 ⋄ P←0.5 2 1.25 3 \
+                         0.75 8 ⋄ L←0 1 1 0 1 0 ⋄ M←2 3⍴1.5 ¯2 3 4 0.25 6 ⋄ N←2 3⍴L";
 
 /// A term and its shape.
 pub type Term = (String, Vec<usize>);
@@ -17,13 +19,20 @@ pub struct Grammar {
 
 impl Grammar {
     pub fn from_table() -> Grammar {
-        let scalar =
-            |m: &Option<aplomb_language::table::Meaning>| m.as_ref().is_some_and(|m| matches!(m.does, Does::Scalar(_)));
+        let scalar = |m: &Option<aplomb_language::table::Meaning>| {
+            m.as_ref().is_some_and(|m| matches!(m.does, Does::Scalar(_)))
+        };
         // Logic wants booleans and is asked for by name below.
         let logic = |c: char| "∧∨⍲⍱~!".contains(c);
         Grammar {
-            one: prims().filter(|p| scalar(&p.monadic) && !logic(p.glyph)).map(|p| p.glyph).collect(),
-            two: prims().filter(|p| scalar(&p.dyadic) && !logic(p.glyph)).map(|p| p.glyph).collect(),
+            one: prims()
+                .filter(|p| scalar(&p.monadic) && !logic(p.glyph))
+                .map(|p| p.glyph)
+                .collect(),
+            two: prims()
+                .filter(|p| scalar(&p.dyadic) && !logic(p.glyph))
+                .map(|p| p.glyph)
+                .collect(),
             scalars: ["2", "0.5", "¯1.5", "3"],
         }
     }
@@ -64,7 +73,9 @@ impl Grammar {
             14 if shape.len() == 1 => self.indexed(dice, depth, x, shape[0]),
             15 if !shape.is_empty() => self.selected(dice, depth, x, shape),
             16 if !shape.is_empty() => {
-                let body = ["0.5×⍵+A", "1+⍵", "⍵÷2", "÷⍵", "⍵⌈B-⍵", "(⍵>1)×⍵-1", "{⍵>1:⍵÷2 ⋄ 1-⍵}¨⍵"][dice.roll(7)];
+                let body =
+                    ["0.5×⍵+A", "1+⍵", "⍵÷2", "÷⍵", "⍵⌈B-⍵", "(⍵>1)×⍵-1", "{⍵>1:⍵÷2 ⋄ 1-⍵}¨⍵"]
+                        [dice.roll(7)];
                 let own = if shape == [6] { body.into() } else { body.replace(['A', 'B'], "2") };
                 (format!("({{{own}}}⍣{}⊢{x})", 2 + dice.roll(3)), shape)
             }
@@ -142,7 +153,10 @@ impl Grammar {
             1 => (format!("({{⍵[⍒⍵]}}{x})"), vec![n]),
             2 => (format!("({x}⍳{y})"), other),
             3 => (format!("({y}∊{x})"), other),
-            4 => (format!("({}/¨({n}⍴1 0 0 1)⊂{x})", dice.pick(&["+", "⌈", "×"])), vec![n.div_ceil(4) + n / 4]),
+            4 => (
+                format!("({}/¨({n}⍴1 0 0 1)⊂{x})", dice.pick(&["+", "⌈", "×"])),
+                vec![n.div_ceil(4) + n / 4],
+            ),
             5 => (format!("({}/({x}>1)/{x})", dice.pick(&["+", "⌈", "×"])), vec![]),
             6 if !other.is_empty() => (format!("({{Q←{x} ⋄ Q[1+{n}|⌊{y}]←{y} ⋄ Q}}⍬)"), vec![n]),
             7 if !other.is_empty() => (format!("({{Q←{x} ⋄ Q[1+{n}|⌊{y}]+←0.5 ⋄ Q}}⍬)"), vec![n]),

@@ -58,7 +58,9 @@ fn collect(a: &Array, out: &mut Vec<u64>) {
         Data::Complex(z) => out.extend([z.re, z.im].map(|x| (x + 0.0).to_bits())),
         Data::Char(c) => out.push(u64::from(u32::from(*c)) | 1 << 63),
         Data::Dense(b) => match b.view() {
-            View::Complex(v) => out.extend(v.iter().flat_map(|z| [z.re, z.im]).map(|x| (x + 0.0).to_bits())),
+            View::Complex(v) => {
+                out.extend(v.iter().flat_map(|z| [z.re, z.im]).map(|x| (x + 0.0).to_bits()))
+            }
             view => out.extend(view.numbers().iter().map(|x| (x + 0.0).to_bits())),
         },
         Data::Items(items) => items.all().iter().for_each(|i| collect(&i.settled(), out)),
@@ -71,7 +73,8 @@ pub struct Dice(pub u64);
 
 impl Dice {
     pub fn roll(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % n.max(1)
     }
 
@@ -82,11 +85,13 @@ impl Dice {
 
 /// How many times the push counts; `APLOMB_TEST_SCALE=100` is nightly.
 pub fn scaled(count: usize) -> usize {
-    let scale = std::env::var("APLOMB_TEST_SCALE").ok().and_then(|s| s.parse::<f64>().ok()).unwrap_or(1.0);
+    let scale =
+        std::env::var("APLOMB_TEST_SCALE").ok().and_then(|s| s.parse::<f64>().ok()).unwrap_or(1.0);
     (count as f64 * scale) as usize
 }
 
-/// The Python of `tools/extras`. Absent: the test says so and is skipped, unless `APLOMB_EXTRAS=require`.
+/// The Python of `tools/extras`. Absent: the test says so and is skipped, unless
+/// `APLOMB_EXTRAS=require`.
 pub fn extras(what: &str) -> Option<std::path::PathBuf> {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let dir = std::env::var_os("APLOMB_EXTRAS_DIR").map_or(root.join("target/extras"), Into::into);
@@ -104,7 +109,10 @@ pub fn program(name: &str) -> Option<std::path::PathBuf> {
 /// A thing of `tools/extras`, or a line about its absence.
 pub fn found<T>(thing: Option<T>, what: &str) -> Option<T> {
     if thing.is_none() {
-        assert!(std::env::var_os("APLOMB_EXTRAS").is_none_or(|v| v != "require"), "needs {what}: run tools/extras");
+        assert!(
+            std::env::var_os("APLOMB_EXTRAS").is_none_or(|v| v != "require"),
+            "needs {what}: run tools/extras"
+        );
         println!("skipped: needs {what} (tools/extras)");
     }
     thing
@@ -115,8 +123,11 @@ pub fn traced(session: &mut Session, lines: &[&str]) -> aplomb_ground::trace::Tr
     session.core().set_tracing(true);
     for line in lines {
         let mut heard = Heard::default();
-        let request =
-            aplomb_ground::protocol::Request::Execute { code: (*line).into(), name: "line".into(), silent: true };
+        let request = aplomb_ground::protocol::Request::Execute {
+            code: (*line).into(),
+            name: "line".into(),
+            silent: true,
+        };
         session.handle(request, &mut heard);
         let failed = heard.0.iter().find(|e| matches!(e, Event::Error(_)));
         assert!(failed.is_none(), "{line}: {failed:?}");
@@ -137,12 +148,16 @@ pub const BLACK_SCHOLES: &[&str] = &[
     "call←(S×cnd d1)-paid×cnd d2 ⋄ put←(paid×1-cnd d2)-S×1-cnd d1",
 ];
 
-/// The number of the first wanted line that is not met. `⋯` at the end of a wanted line: any rest of it; inside: anything
-/// between; alone on a line: any lines.
+/// The number of the first wanted line that is not met. `⋯` at the end of a wanted line: any rest
+/// of it; inside: anything between; alone on a line: any lines.
 pub fn differs(wanted: &[&str], found: &[&str]) -> Option<usize> {
     let Some((first, rest)) = wanted.split_first() else { return (!found.is_empty()).then_some(0) };
     if *first == "⋯" {
-        return if (0..=found.len()).any(|k| differs(rest, &found[k..]).is_none()) { None } else { Some(0) };
+        return if (0..=found.len()).any(|k| differs(rest, &found[k..]).is_none()) {
+            None
+        } else {
+            Some(0)
+        };
     }
     let met = found.first().is_some_and(|line| fits(first, line));
     if met { differs(rest, &found[1..]).map(|k| k + 1) } else { Some(0) }
@@ -155,9 +170,9 @@ fn fits(wanted: &str, line: &str) -> bool {
     rest.is_empty() || left.char_indices().any(|(k, _)| fits(rest, &left[k..])) || fits(rest, "")
 }
 
-/// What a page says once the program prints `now`: lines that still hold stay as they are, with their `⋯`; the others are
-/// the program's. The cheapest alignment: a line put in another's place, dropped or added costs one, a line that a lone
-/// `⋯` stands for next to nothing.
+/// What a page says once the program prints `now`: lines that still hold stay as they are, with
+/// their `⋯`; the others are the program's. The cheapest alignment: a line put in another's place,
+/// dropped or added costs one, a line that a lone `⋯` stands for next to nothing.
 pub fn rewritten<'a>(was: &[&'a str], now: &[&'a str]) -> Vec<&'a str> {
     const LINE: u32 = 1_000;
     let (rows, columns) = (was.len() + 1, now.len() + 1);
@@ -198,14 +213,17 @@ pub fn rewritten<'a>(was: &[&'a str], now: &[&'a str]) -> Vec<&'a str> {
     }
     let (mut i, mut j, mut out) = (0, 0, Vec::new());
     while (i, j) != (was.len(), now.len()) {
-        let Some((_, di, dj, line)) = ways(&cost, i, j).into_iter().min_by_key(|w| w.0) else { break };
+        let Some((_, di, dj, line)) = ways(&cost, i, j).into_iter().min_by_key(|w| w.0) else {
+            break;
+        };
         out.extend(line);
         (i, j) = (i + di, j + dj);
     }
     out
 }
 
-/// The trace of the last line, compiled as `how` says: `passes=acl2006`, `off=cse`, `strict`, `dup`, `inputs=16`.
+/// The trace of the last line, compiled as `how` says: `passes=acl2006`, `off=cse`, `strict`,
+/// `dup`, `inputs=16`.
 pub fn told(how: &[&str], lines: &[&str]) -> aplomb_ground::trace::Trace {
     let mut s = session();
     for word in how {
@@ -224,7 +242,10 @@ pub fn told(how: &[&str], lines: &[&str]) -> aplomb_ground::trace::Trace {
 /// The reasons of what is kept at the end, but for values and folds, in the order of nodes.
 pub fn breaks(trace: &aplomb_ground::trace::Trace) -> Vec<String> {
     let last = trace.passes.last().map_or(&[][..], |p| p.breaks.as_slice());
-    last.iter().filter(|b| !matches!(b.reason.as_str(), "root" | "consumer")).map(|b| b.reason.clone()).collect()
+    last.iter()
+        .filter(|b| !matches!(b.reason.as_str(), "root" | "consumer"))
+        .map(|b| b.reason.clone())
+        .collect()
 }
 
 fn root() -> &'static Path {

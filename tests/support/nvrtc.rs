@@ -6,7 +6,8 @@ use crate::{standin, support};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder of the wheels' libraries and programs. None: they are not there, and the test says so.
+/// The folder of the wheels' libraries and programs. None: they are not there, and the test says
+/// so.
 fn site(what: &str) -> Option<PathBuf> {
     let python = support::extras(what)?;
     Some(python.parent().and_then(|p| p.parent()).expect("an environment").join("lib"))
@@ -38,7 +39,10 @@ pub fn instructions(nvdisasm: &Path, cubin: &[u8]) -> Vec<(String, Vec<String>)>
             out.push((name.into(), Vec::new()));
         }
         // `        /*0a40*/  @!P0 LDG.E.128.CONSTANT R4, desc[UR4][R4.64] ;`
-        let Some((place, rest)) = line.trim().strip_prefix("/*").and_then(|l| l.split_once("*/")) else { continue };
+        let Some((place, rest)) = line.trim().strip_prefix("/*").and_then(|l| l.split_once("*/"))
+        else {
+            continue;
+        };
         let mut words = rest.split_whitespace().skip_while(|w| w.starts_with('@'));
         let (Some(word), Some((_, all))) = (words.next(), out.last_mut()) else { continue };
         if place.chars().all(|c| c.is_ascii_hexdigit()) {

@@ -1,4 +1,5 @@
-//! CUDA's libraries as `tests/cusim` stands in for them: built once, found first by the tests that ask for them.
+//! CUDA's libraries as `tests/cusim` stands in for them: built once, found first by the tests that
+//! ask for them.
 
 #![allow(dead_code)]
 
@@ -9,8 +10,8 @@ use std::sync::OnceLock;
 
 const CHILD: &str = "APLOMB_ON_STANDIN";
 
-/// Where the look-alike of NVRTC keeps what it compiled. Aplomb's own caches are empty in each test: they are what is
-/// tested.
+/// Where the look-alike of NVRTC keeps what it compiled. Aplomb's own caches are empty in each
+/// test: they are what is tested.
 pub const KEPT: &str = "CUSIM_KEPT";
 
 fn folder_of_libraries() -> PathBuf {
@@ -21,7 +22,8 @@ pub fn kept() -> PathBuf {
     folder_of_libraries().join("kept")
 }
 
-/// The name that the harness knows a test by: `tests/gpu/cuda.rs` is the module `cuda` of the program `gpu`.
+/// The name that the harness knows a test by: `tests/gpu/cuda.rs` is the module `cuda` of the
+/// program `gpu`.
 fn whole(name: &str, file: &str) -> String {
     let below = file.split('/').skip(2).collect::<Vec<_>>().join("::");
     let module = below.trim_end_matches(".rs").trim_end_matches("::mod");
@@ -38,7 +40,11 @@ pub fn libraries() -> Option<&'static Path> {
         // Test binaries run at the same time: one builds, the others wait.
         let lock = std::fs::File::create(out.join("lock")).expect("a lock");
         lock.lock().expect("the lock");
-        let built = Command::new("sh").arg(root.join("tests/cusim/build.sh")).arg(&out).output().expect("a shell");
+        let built = Command::new("sh")
+            .arg(root.join("tests/cusim/build.sh"))
+            .arg(&out)
+            .output()
+            .expect("a shell");
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         Some(out)
     };
@@ -57,15 +63,17 @@ pub fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-/// Runs the rest of the test `name` in a process that has the look-alikes: true there. Here the other process is
-/// waited for; without g++ nothing runs. `with` is set for it. Its caller's file is the module that the test stands in.
+/// Runs the rest of the test `name` in a process that has the look-alikes: true there. Here the
+/// other process is waited for; without g++ nothing runs. `with` is set for it. Its caller's file
+/// is the module that the test stands in.
 #[track_caller]
 pub fn is_child(name: &str, with: &[(&str, &str)]) -> bool {
     if std::env::var_os(CHILD).is_some() {
         return true;
     }
     let Some(libraries) = libraries().and_then(Path::to_str) else { return false };
-    let all: Vec<_> = [("LD_LIBRARY_PATH", libraries)].into_iter().chain(with.iter().copied()).collect();
+    let all: Vec<_> =
+        [("LD_LIBRARY_PATH", libraries)].into_iter().chain(with.iter().copied()).collect();
     is_child_with(name, &all)
 }
 
@@ -98,9 +106,17 @@ fn spawn(name: &str, with: &[(&str, &str)], cache: &Path) {
     let name = &whole(name, Location::caller().file());
     let mut command = Command::new(std::env::current_exe().expect("this test"));
     command.args(["--exact", name, "--include-ignored", "--nocapture", "--test-threads=1"]);
-    command.env(CHILD, "1").env("XDG_CACHE_HOME", cache).env(KEPT, kept()).envs(with.iter().copied());
+    command
+        .env(CHILD, "1")
+        .env("XDG_CACHE_HOME", cache)
+        .env(KEPT, kept())
+        .envs(with.iter().copied());
     let done = command.output().expect("a process");
-    let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
+    let said =
+        String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
     println!("{said}");
-    assert!(done.status.success() && said.contains("1 passed"), "{name} failed in its own process: {with:?}");
+    assert!(
+        done.status.success() && said.contains("1 passed"),
+        "{name} failed in its own process: {with:?}"
+    );
 }

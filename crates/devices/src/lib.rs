@@ -1,4 +1,5 @@
-//! Where plans run: the CPU's chunk machine, NVIDIA GPUs, the pool of threads and the memory they share.
+//! Where plans run: the CPU's chunk machine, NVIDIA GPUs, the pool of threads and the memory they
+//! share.
 
 pub mod device;
 pub mod memory;

@@ -1,4 +1,5 @@
-//! How much memory arrays may take, unless the user says: 0.8 of what the machine, the cgroup and the shell allow.
+//! How much memory arrays may take, unless the user says: 0.8 of what the machine, the cgroup and
+//! the shell allow.
 
 use std::fs;
 
@@ -34,7 +35,8 @@ fn cgroup() -> Option<u64> {
         }
     });
     // Inside a container the group is mounted as the root.
-    let files = paths.flat_map(|(root, path, file)| [format!("{root}{path}/{file}"), format!("{root}/{file}")]);
+    let files = paths
+        .flat_map(|(root, path, file)| [format!("{root}{path}/{file}"), format!("{root}/{file}")]);
     files.filter_map(|f| fs::read_to_string(f).ok()?.trim().parse().ok()).min()
 }
 

@@ -1,9 +1,10 @@
 //! Array memory: blocks by size class, kept when they are freed.
 //!
-//! Fresh pages dominate everything: a result of 160 MB costs 10 ms in a used block, 12.7 in fresh huge pages, 71–91 in
-//! fresh small ones. So blocks of 4 MiB and more are mapped at 2 MiB with huge pages advised, and freed blocks wait for
-//! the next buffer of their class, up to a quarter of the budget. Every buffer is charged before memory is touched.
-//! Blocks are 64-byte aligned and have 64 bytes to spare.
+//! Fresh pages dominate everything: a result of 160 MB costs 10 ms in a used block, 12.7 in fresh
+//! huge pages, 71–91 in fresh small ones. So blocks of 4 MiB and more are mapped at 2 MiB with huge
+//! pages advised, and freed blocks wait for the next buffer of their class, up to a quarter of the
+//! budget. Every buffer is charged before memory is touched. Blocks are 64-byte aligned and have 64
+//! bytes to spare.
 
 use aplomb_ground::error::{Result, ws_full};
 use aplomb_ground::limits::{Budget, Charge};
@@ -28,7 +29,8 @@ struct Block {
 // SAFETY: a block is plain memory with one owner.
 unsafe impl Send for Block {}
 
-/// Four classes to each power of two, from 64 bytes; mapped ones in whole huge pages. None: beyond the address space.
+/// Four classes to each power of two, from 64 bytes; mapped ones in whole huge pages. None: beyond
+/// the address space.
 fn class(bytes: usize) -> Option<usize> {
     let bytes = bytes.max(64);
     let step = (bytes.checked_next_power_of_two()? / 8).max(64);
@@ -67,7 +69,8 @@ fn allocate(bytes: usize) -> *mut u8 {
 /// Fresh zero pages at a multiple of 2 MiB; what the alignment costs is given back.
 fn map(bytes: usize) -> Option<NonNull<u8>> {
     let whole = bytes.checked_add(HUGE)?;
-    let (rights, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let (rights, kind) =
+        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     // SAFETY: an anonymous mapping; the parts cut off lie inside it and nobody knows them yet.
     unsafe {
         let raw = libc::mmap(std::ptr::null_mut(), whole, rights, kind, -1, 0);
@@ -107,8 +110,11 @@ impl Pool {
     /// A buffer of `len` items. Errors: WS FULL, before memory is touched.
     pub fn buffer(&self, dtype: DType, len: usize, budget: &Budget) -> Result<PoolBuffer> {
         let full = || ws_full((len as u64).saturating_mul(dtype.size() as u64), budget.free());
-        let bytes =
-            len.checked_mul(dtype.size()).and_then(|n| n.checked_add(SPARE)).and_then(class).ok_or_else(full)?;
+        let bytes = len
+            .checked_mul(dtype.size())
+            .and_then(|n| n.checked_add(SPARE))
+            .and_then(class)
+            .ok_or_else(full)?;
         let charge = budget.charge(bytes as u64)?;
         let taken = {
             let mut shelves = self.lock();
@@ -149,7 +155,8 @@ pub struct PoolBuffer {
     _charge: Charge,
 }
 
-// SAFETY: shared references only read; writing takes `&mut` or the device's promise that nobody reads yet.
+// SAFETY: shared references only read; writing takes `&mut` or the device's promise that nobody
+// reads yet.
 unsafe impl Sync for PoolBuffer {}
 
 impl PoolBuffer {
@@ -161,18 +168,21 @@ impl PoolBuffer {
         self.block.as_ref().map_or(NonNull::dangling().as_ptr(), |b| b.at.as_ptr())
     }
 
-    /// All its bytes, for files to read into. Characters and booleans have patterns to keep: not through here.
+    /// All its bytes, for files to read into. Characters and booleans have patterns to keep: not
+    /// through here.
     pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         if matches!(self.dtype, DType::Bool | DType::Char) {
             return None;
         }
         let n = self.len * self.dtype.size();
-        // SAFETY: the block has n bytes and more, all initialised (zeroed when it was new), and any pattern is a number.
+        // SAFETY: the block has n bytes and more, all initialised (zeroed when it was new), and any
+        // pattern is a number.
         Some(unsafe { std::slice::from_raw_parts_mut(self.as_mut_ptr(), n) })
     }
 
     fn slice<T>(&self) -> &[T] {
-        // SAFETY: the block is 64-byte aligned, holds `len` items of `dtype`, and `view` asks for that type.
+        // SAFETY: the block is 64-byte aligned, holds `len` items of `dtype`, and `view` asks for
+        // that type.
         unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), self.len) }
     }
 }
@@ -245,7 +255,8 @@ mod tests {
     #[test]
     fn the_pool_keeps_a_quarter_of_the_budget_at_most() {
         let (pool, budget) = (Pool::default(), Budget::new(1 << 24));
-        let held: Vec<_> = (0..12).map(|_| pool.buffer(DType::F64, 100_000, &budget).unwrap()).collect();
+        let held: Vec<_> =
+            (0..12).map(|_| pool.buffer(DType::F64, 100_000, &budget).unwrap()).collect();
         drop(held);
         assert!(pool.kept() <= 1 << 22 && pool.kept() > 0);
     }

@@ -1,4 +1,5 @@
-//! APL's errors: kind, sentence, place, marks, hint. A bug is `Kind::Internal`; it ends one statement only.
+//! APL's errors: kind, sentence, place, marks, hint. A bug is `Kind::Internal`; it ends one
+//! statement only.
 
 use crate::span::{Place, Span};
 use std::fmt;
@@ -19,7 +20,8 @@ pub enum Kind {
     FileAccess = 19,
     FileName = 22,
     Internal = 99,
-    /// Never seen by a user: a function cannot run once for all cells of a frame, and runs cell by cell.
+    /// Never seen by a user: a function cannot run once for all cells of a frame, and runs cell by
+    /// cell.
     Untraced = 98,
     /// Never seen by a user: ⎕OFF ends the program, so no guard catches it.
     Exit = 97,
@@ -73,7 +75,10 @@ impl Kind {
     /// The kind with this event number, of those that a program may signal.
     pub fn of_event(event: u32) -> Option<Kind> {
         use Kind::*;
-        let all = [WsFull, Syntax, Index, Rank, Length, Value, Format, Limit, Domain, Nonce, FileAccess, FileName];
+        let all = [
+            WsFull, Syntax, Index, Rank, Length, Value, Format, Limit, Domain, Nonce, FileAccess,
+            FileName,
+        ];
         all.into_iter().find(|k| k.number() == event)
     }
 
@@ -82,7 +87,8 @@ impl Kind {
     }
 }
 
-/// An APL error. Primitives make it without a place; the evaluator adds place and marks (`at`, `mark`).
+/// An APL error. Primitives make it without a place; the evaluator adds place and marks (`at`,
+/// `mark`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<Parts>);
 
@@ -268,17 +274,19 @@ pub fn interrupt() -> Error {
     Error::new(Kind::Interrupt, "stopped; every name keeps the value it had before this line")
 }
 
-/// A defect of Aplomb, not of the user's program, that a debug build survives too: what a check reports that looks for
-/// defects (the verifier, a comparison with the plan cache, planted faults, a device that is gone), and a panic that was
-/// caught. Where code itself stands before a state that cannot be, it is `bug!`.
+/// A defect of Aplomb, not of the user's program, that a debug build survives too: what a check
+/// reports that looks for defects (the verifier, a comparison with the plan cache, planted faults,
+/// a device that is gone), and a panic that was caught. Where code itself stands before a state
+/// that cannot be, it is `bug!`.
 pub fn internal(says: impl Into<String>) -> Error {
     Error::new(Kind::Internal, says)
 }
 
-/// An invariant that does not hold, as an `Error`: `bug!("v{k} has no register")`, in `Err(…)` or `ok_or_else(|| …)`.
-/// A build with debug assertions stops where it stands, and a session makes INTERNAL ERROR of that; a release goes on
-/// with an error of `Kind::Internal` that says the sentence, the file and the line. Never a default instead: a wrong
-/// number looks like an answer. Where a function cannot have a `Result`, an index (`all[k]`) is as loud.
+/// An invariant that does not hold, as an `Error`: `bug!("v{k} has no register")`, in `Err(…)` or
+/// `ok_or_else(|| …)`. A build with debug assertions stops where it stands, and a session makes
+/// INTERNAL ERROR of that; a release goes on with an error of `Kind::Internal` that says the
+/// sentence, the file and the line. Never a default instead: a wrong number looks like an answer.
+/// Where a function cannot have a `Result`, an index (`all[k]`) is as loud.
 #[macro_export]
 macro_rules! bug {
     ($($says:tt)+) => {
@@ -300,7 +308,8 @@ pub fn leaving() -> Error {
     Error::new(Kind::Exit, "the program leaves")
 }
 
-/// A function cannot run once for all cells of a frame. Never seen by a user: the cells run one by one instead.
+/// A function cannot run once for all cells of a frame. Never seen by a user: the cells run one by
+/// one instead.
 pub fn untraced(why: impl Into<String>) -> Error {
     Error::new(Kind::Untraced, why)
 }

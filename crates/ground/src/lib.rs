@@ -1,5 +1,5 @@
-//! The ground floor: source spans, APL's errors, limits, the trace and the protocol. Every other crate stands on it;
-//! it knows none of them. No IO, clock, threads or environment.
+//! The ground floor: source spans, APL's errors, limits, the trace and the protocol. Every other
+//! crate stands on it; it knows none of them. No IO, clock, threads or environment.
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,9 @@
 //! What a session may use: one `Limits`, one `Budget` of bytes, one `Interrupt`.
 //!
-//! Rows: RELIABILITY 2, 3, 5, 6. `Budget::charge` is the only way to array memory; the guard gives the bytes back. Whoever
-//! asks for memory hears of the interrupt too, so a loop that makes items can be stopped; one that makes none asks by `check`
-//! or `Ticks`. `room` and `filled` are vectors sized by data: the machine's refusal is WS FULL there, and not the end.
+//! Rows: RELIABILITY 2, 3, 5, 6. `Budget::charge` is the only way to array memory; the guard gives
+//! the bytes back. Whoever asks for memory hears of the interrupt too, so a loop that makes items
+//! can be stopped; one that makes none asks by `check` or `Ticks`. `room` and `filled` are vectors
+//! sized by data: the machine's refusal is WS FULL there, and not the end.
 
 use crate::error::{Result, interrupt, ws_full};
 use std::sync::Arc;
@@ -43,8 +44,8 @@ pub struct LaunchLimits {
 }
 
 impl Default for LaunchLimits {
-    /// The addresses and extents of 64 arrays fit any device's parameters, of which CUDA has 32 764 bytes from 12.1 on;
-    /// no thread has more than 255 registers.
+    /// The addresses and extents of 64 arrays fit any device's parameters, of which CUDA has 32 764
+    /// bytes from 12.1 on; no thread has more than 255 registers.
     fn default() -> Self {
         LaunchLimits { inputs: 64, code: 16_384, parameters: 32_764, registers: 255 }
     }
@@ -160,7 +161,8 @@ impl Budget {
         Ticks { stop: self.0.stop.clone(), left: EACH }
     }
 
-    /// An empty vector with room for `n`. Errors: WS FULL where the budget or the machine has no such room; INTERRUPT.
+    /// An empty vector with room for `n`. Errors: WS FULL where the budget or the machine has no
+    /// such room; INTERRUPT.
     pub fn room<T>(&self, n: usize) -> Result<Vec<T>> {
         self.check()?;
         let need = (n as u64).saturating_mul(size_of::<T>() as u64);
@@ -240,7 +242,8 @@ impl Drop for Charge {
 /// Rounds between two looks at the interrupt.
 const EACH: u32 = 1 << 10;
 
-/// Counts rounds of a loop. A round may take some microseconds: then a look comes every few milliseconds.
+/// Counts rounds of a loop. A round may take some microseconds: then a look comes every few
+/// milliseconds.
 pub struct Ticks {
     stop: Interrupt,
     left: u32,
@@ -259,7 +262,8 @@ impl Ticks {
     }
 }
 
-/// Set from a signal handler or another thread, looked at by all that may take long, cleared by the session only.
+/// Set from a signal handler or another thread, looked at by all that may take long, cleared by the
+/// session only.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
@@ -307,7 +311,10 @@ mod tests {
         let mut ticks = budget.ticks();
         let rounds = (0..5_000).take_while(|_| ticks.tick().is_ok()).count();
         assert!(
-            rounds < 5_000 && budget.charge(1).is_err() && budget.room::<u8>(1).is_err() && budget.check().is_err()
+            rounds < 5_000
+                && budget.charge(1).is_err()
+                && budget.room::<u8>(1).is_err()
+                && budget.check().is_err()
         );
     }
 

@@ -1,4 +1,5 @@
-//! The session protocol: what a front end asks and what a session tells. Jupyter's messages as plain types.
+//! The session protocol: what a front end asks and what a session tells. Jupyter's messages as
+//! plain types.
 //!
 //! Rows: DESIGN §5. REPL, batch, panes and Jupyter speak only this.
 
@@ -35,17 +36,20 @@ pub enum Request {
     IsComplete {
         code: String,
     },
-    /// Runs a text with everything recorded and tells its traces; names, switches and the line before stay as they were.
+    /// Runs a text with everything recorded and tells its traces; names, switches and the line
+    /// before stay as they were.
     Trace {
         code: String,
         name: String,
         /// None: those of the session.
         switches: Option<Switches>,
-        /// Whether files are written and deleted. Without, the text reads what it would have written.
+        /// Whether files are written and deleted. Without, the text reads what it would have
+        /// written.
         effects: bool,
     },
-    /// Tells the last text that gave a value: its plan as it was, or, under other switches, what it forced run again.
-    /// Nothing is written or printed, and names, switches and the line before stay as they were.
+    /// Tells the last text that gave a value: its plan as it was, or, under other switches, what it
+    /// forced run again. Nothing is written or printed, and names, switches and the line before
+    /// stay as they were.
     Again {
         switches: Option<Switches>,
     },
@@ -66,7 +70,8 @@ pub enum Event {
     Status(Status),
     /// What the program printed.
     Stream(String),
-    /// A sentence about the machine, not about the program: that there is no GPU. Not for standard output.
+    /// A sentence about the machine, not about the program: that there is no GPU. Not for standard
+    /// output.
     Notice(String),
     /// What a command shows.
     Display(MimeBundle),
@@ -76,7 +81,8 @@ pub enum Event {
     Trace(Box<Trace>),
     /// A run without effects left this out: `write prices.csv`.
     Withheld(String),
-    /// A text of another front end runs in the session that this one looks at, or has run; what follows is its.
+    /// A text of another front end runs in the session that this one looks at, or has run; what
+    /// follows is its.
     Begun {
         name: String,
         code: String,
@@ -92,7 +98,8 @@ pub enum Event {
     Inspection(Option<String>),
     IsComplete(Completeness),
     Info(BTreeMap<String, String>),
-    /// The program asks for a line: `Client::answer` gives it. The prompt stands on its line already, or is blanks.
+    /// The program asks for a line: `Client::answer` gives it. The prompt stands on its line
+    /// already, or is blanks.
     Input(String),
     /// `)off` or `⎕OFF`: the front end leaves with this code.
     Exit(i32),

@@ -12,7 +12,8 @@ fn clipped(span: Span, source: &Source) -> std::ops::Range<usize> {
     start..end.max((start + 1).min(n))
 }
 
-/// The whole report: kind and sentence, line with marks, where it was needed, the calls that led here, hint.
+/// The whole report: kind and sentence, line with marks, where it was needed, the calls that led
+/// here, hint.
 pub fn render(e: &Error, colour: bool) -> String {
     let parts = e.parts();
     let mut text = format!("{}: {}", e.name(), parts.says);
@@ -34,7 +35,8 @@ pub fn render(e: &Error, colour: bool) -> String {
         }
     }
     // The picture's own line says nothing new, nor does one line twice running.
-    let mut calls: Vec<String> = parts.calls.iter().map(|c| format!("{}: {}", named(c), line_of(c))).collect();
+    let mut calls: Vec<String> =
+        parts.calls.iter().map(|c| format!("{}: {}", named(c), line_of(c))).collect();
     calls.dedup();
     if calls.first() == Some(&format!("{}: {}", named(place), line_of(place))) {
         calls.remove(0);
@@ -50,7 +52,8 @@ pub fn render(e: &Error, colour: bool) -> String {
 
 /// The source, and the line in it where there are several.
 fn named(place: &Place) -> String {
-    let before = place.source.text.chars().take(place.span.start as usize).filter(|c| *c == '\n').count();
+    let before =
+        place.source.text.chars().take(place.span.start as usize).filter(|c| *c == '\n').count();
     match place.source.text.contains('\n') {
         true => format!("{}:{}", place.source.name, before + 1),
         false => place.source.name.clone(),
@@ -91,7 +94,8 @@ fn picture(e: &Error, place: &Place, colour: bool) -> Option<String> {
     }
     let config = Config::new().with_color(colour).with_compact(true);
     let name = place.source.name.clone();
-    let mut report = Report::build(ReportKind::Error, (name.clone(), own.clone())).with_config(config);
+    let mut report =
+        Report::build(ReportKind::Error, (name.clone(), own.clone())).with_config(config);
     let label = |name: &String, at: std::ops::Range<usize>, says: &str, c: Color| {
         let label = Label::new((name.clone(), at)).with_message(says);
         if colour { label.with_color(c) } else { label }
@@ -148,7 +152,10 @@ mod tests {
             .hint("∘. makes all pairs, ↑ cuts or fills");
         let text = render(&e, false);
         assert!(text.starts_with("LENGTH ERROR: X and Y differ in length\n"), "{text}");
-        assert!(text.contains("shape 5") && text.contains("line 3") && text.contains("Help"), "{text}");
+        assert!(
+            text.contains("shape 5") && text.contains("line 3") && text.contains("Help"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -157,7 +164,10 @@ mod tests {
             let source = Source::new("odd", text);
             for (a, b) in [(0, 0), (5, 9), (1, 0), (0, 100), (2, 3)] {
                 let span = Span { start: a, end: b };
-                let e = length("x").at(&Place::new(&source, span)).mark(span, "y").needed(&Place::new(&source, span));
+                let e = length("x")
+                    .at(&Place::new(&source, span))
+                    .mark(span, "y")
+                    .needed(&Place::new(&source, span));
                 assert!(!render(&e, true).is_empty());
             }
         }

@@ -1,4 +1,5 @@
-//! Where something stands in a user's text. Offsets count code points everywhere: inside, in JSON, in messages.
+//! Where something stands in a user's text. Offsets count code points everywhere: inside, in JSON,
+//! in messages.
 
 use std::fmt;
 use std::ops::Range;
@@ -41,8 +42,8 @@ impl fmt::Debug for Span {
     }
 }
 
-/// One text as the user gave it, under the name that messages use (`line 3`, `prices.apl`), or the part of it that is code
-/// between two commands. Offsets are the whole text's.
+/// One text as the user gave it, under the name that messages use (`line 3`, `prices.apl`), or the
+/// part of it that is code between two commands. Offsets are the whole text's.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Source {
     pub name: String,
@@ -61,7 +62,12 @@ impl Source {
     }
 
     /// A part of a text, with so many code points before it. One that does not fit is empty.
-    pub fn part(name: impl Into<String>, text: &Arc<str>, own: Range<usize>, first: u32) -> Arc<Self> {
+    pub fn part(
+        name: impl Into<String>,
+        text: &Arc<str>,
+        own: Range<usize>,
+        first: u32,
+    ) -> Arc<Self> {
         let own = if text.get(own.clone()).is_some() { own } else { 0..0 };
         Arc::new(Source { name: name.into(), text: text.clone(), own, first })
     }
@@ -74,7 +80,11 @@ impl Source {
     /// The part as a text of its own with the same offsets: what stands before it is blank.
     pub fn alone(&self) -> String {
         let before = self.text.get(..self.own.start).unwrap_or_default();
-        before.chars().map(|c| if c == '\n' { c } else { ' ' }).chain(self.own().0.chars()).collect()
+        before
+            .chars()
+            .map(|c| if c == '\n' { c } else { ' ' })
+            .chain(self.own().0.chars())
+            .collect()
     }
 
     /// The text of a span; empty where the span does not fit.
@@ -83,7 +93,8 @@ impl Source {
     }
 }
 
-/// A span together with the text it belongs to: a dfn's error points into the line that defined the dfn.
+/// A span together with the text it belongs to: a dfn's error points into the line that defined the
+/// dfn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     pub source: Arc<Source>,

@@ -1,8 +1,9 @@
 //! The record of everything the compiler saw, decided and refused; every front end draws from it.
 //!
-//! Rows: VISUAL §6, schema `aplomb-trace` 1.0 (`trace.schema.json`). A trace is of one statement: its segments are the
-//! evaluations it forced, in order; node, decision, kernel and buffer ids count on through the segments. Items of
-//! `kernels` are launches (the key is what users of the field know). Fields are only ever added.
+//! Rows: VISUAL §6, schema `aplomb-trace` 1.0 (`trace.schema.json`). A trace is of one statement:
+//! its segments are the evaluations it forced, in order; node, decision, kernel and buffer ids
+//! count on through the segments. Items of `kernels` are launches (the key is what users of the
+//! field know). Fields are only ever added.
 
 mod passes;
 mod shift;
@@ -35,9 +36,11 @@ pub struct Trace {
     pub diagnostics: Vec<Diagnostic>,
     /// How often each rule fired.
     pub rules: BTreeMap<String, u32>,
-    /// `front_ms`, `launch_ms`, of the run that is told; where several were compared, how many `runs`, whose least is told,
-    /// and how far from it half of them are at most (`spread_ms`); on a GPU `nvrtc_ms`, how many kernels were `compiled` or found (`memory_hits`,
-    /// `disk_hits`), and bytes moved (`up_bytes`, `down_bytes`; `kept_bytes` were there). Empty in canonical form.
+    /// `front_ms`, `launch_ms`, of the run that is told; where several were compared, how many
+    /// `runs`, whose least is told, and how far from it half of them are at most (`spread_ms`); on
+    /// a GPU `nvrtc_ms`, how many kernels were `compiled` or found (`memory_hits`, `disk_hits`),
+    /// and bytes moved (`up_bytes`, `down_bytes`; `kept_bytes` were there). Empty in canonical
+    /// form.
     pub times: BTreeMap<String, f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<ResultRecord>,
@@ -55,7 +58,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// Whether it is that pipeline (empty: `all`) without these passes and nothing else: a program may switch by itself.
+    /// Whether it is that pipeline (empty: `all`) without these passes and nothing else: a program
+    /// may switch by itself.
     pub fn is(&self, preset: &str, off: &[String]) -> bool {
         let same = |a: &[String], b: &[String]| a.iter().all(|name| b.contains(name));
         let preset = if preset.is_empty() { "all" } else { preset };
@@ -109,8 +113,8 @@ pub struct NodeRecord {
     pub from: Vec<u32>,
     /// Index into `passes` of the pass that made it.
     pub born: u32,
-    /// How often it is used after the last pass: operands that are it, of nodes alive, and once for each value that it is.
-    /// 0: it is there no more.
+    /// How often it is used after the last pass: operands that are it, of nodes alive, and once for
+    /// each value that it is. 0: it is there no more.
     pub uses: u32,
 }
 
@@ -149,7 +153,8 @@ pub struct PassRecord {
     pub breaks: Vec<BreakRecord>,
     /// Launches after this pass: for each, the nodes it computes.
     pub launches: Vec<Vec<u32>>,
-    /// Live nodes, bytes that the launches move (as `Estimate`'s `r` and `w`), flops, after this pass.
+    /// Live nodes, bytes that the launches move (as `Estimate`'s `r` and `w`), flops, after this
+    /// pass.
     pub live: u32,
     pub bytes: u64,
     pub flops: u64,
@@ -271,8 +276,8 @@ pub struct ReadRecord {
     pub affine: String,
     pub oob: Option<String>,
     pub coalesced: bool,
-    /// `none`, the loops along which the map repeats (`higher-order: j`), or how many reads of the array overlap
-    /// (`constant: 3.0`); absent where the map is not affine.
+    /// `none`, the loops along which the map repeats (`higher-order: j`), or how many reads of the
+    /// array overlap (`constant: 3.0`); absent where the map is not affine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reuse: Option<String>,
     pub space: String,
@@ -288,7 +293,8 @@ pub struct Grid {
 /// How one kernel of a launch shares its points out, and what its text could have chosen instead.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SpreadRecord {
-    /// Who takes a point: thread, warp, block, tile (a block, in the order of a ticket), run (a block so many in a row).
+    /// Who takes a point: thread, warp, block, tile (a block, in the order of a ticket), run (a
+    /// block so many in a row).
     pub by: String,
     /// Of a block.
     pub threads: u32,
@@ -297,7 +303,8 @@ pub struct SpreadRecord {
     pub points: u64,
     /// Points that a block takes at a time.
     pub each: u64,
-    /// ⌈points ÷ each⌉; where it is `bounded` no more than fill the device, which then take several times.
+    /// ⌈points ÷ each⌉; where it is `bounded` no more than fill the device, which then take several
+    /// times.
     pub blocks: u32,
     pub bounded: bool,
     /// What `items` may be without another bit in a value; empty where the shape fixes it.
@@ -313,10 +320,12 @@ pub struct SpreadRecord {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// Bytes from memory and to it: the distinct elements of each buffer once, of reads by values at most so many.
+    /// Bytes from memory and to it: the distinct elements of each buffer once, of reads by values
+    /// at most so many.
     pub r: u64,
     pub w: u64,
-    /// Bytes that all points load, each load for itself: what caches and shared memory serve is among them.
+    /// Bytes that all points load, each load for itself: what caches and shared memory serve is
+    /// among them.
     #[serde(default)]
     pub loads: u64,
     pub flops: u64,
@@ -399,11 +408,16 @@ impl Trace {
 
     /// Appends another evaluation of the same statement; its ids are shifted behind these.
     pub fn append(&mut self, mut other: Trace) {
-        let (n, p, d) = (self.nodes.len() as u32, self.passes.len() as u32, self.decisions.len() as u32);
-        let (k, b, s) = (self.kernels.len() as u32, self.buffers.len() as u32, self.segments.len() as u32);
+        let (n, p, d) =
+            (self.nodes.len() as u32, self.passes.len() as u32, self.decisions.len() as u32);
+        let (k, b, s) =
+            (self.kernels.len() as u32, self.buffers.len() as u32, self.segments.len() as u32);
         let mut sources = Vec::new();
         for source in &other.sources {
-            let known = self.sources.iter().position(|x| (&x.name, &x.text) == (&source.name, &source.text));
+            let known = self
+                .sources
+                .iter()
+                .position(|x| (&x.name, &x.text) == (&source.name, &source.text));
             sources.push(known.unwrap_or_else(|| {
                 self.sources.push(SourceText { id: self.sources.len() as u32, ..source.clone() });
                 self.sources.len() - 1
@@ -457,9 +471,13 @@ impl Trace {
         }
         for x in &mut other.segments {
             x.id += s;
-            for (range, by) in
-                [(&mut x.nodes, n), (&mut x.passes, p), (&mut x.decisions, d), (&mut x.kernels, k), (&mut x.buffers, b)]
-            {
+            for (range, by) in [
+                (&mut x.nodes, n),
+                (&mut x.passes, p),
+                (&mut x.decisions, d),
+                (&mut x.kernels, k),
+                (&mut x.buffers, b),
+            ] {
                 range.iter_mut().for_each(|i| *i += by);
             }
         }

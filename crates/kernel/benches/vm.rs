@@ -1,11 +1,14 @@
-//! What the chunk VM takes: `cargo bench -p aplomb-kernel`. Minimum of several runs; `APLOMB_ISA` chooses the loops.
+//! What the chunk VM takes: `cargo bench -p aplomb-kernel`. Minimum of several runs; `APLOMB_ISA`
+//! chooses the loops.
 
 use aplomb_devices::device::cpu::{Cpu, Isa, apply};
 use aplomb_devices::device::{Device, RunCtx};
 use aplomb_devices::pool::Pool;
 use aplomb_ground::limits::{Budget, Interrupt};
 use aplomb_kernel::files;
-use aplomb_plans::plan::{BufId, Buffer, From, Kind, Launch, Load, Origin, Plan, Reduction, Step, Store, What};
+use aplomb_plans::plan::{
+    BufId, Buffer, From, Kind, Launch, Load, Origin, Plan, Reduction, Step, Store, What,
+};
 use aplomb_values::array::{Array, DType, Shape};
 use aplomb_values::dag::{Dag, Info, Meta, Node, NodeId, Param, Read};
 use aplomb_values::prim::op::Op;
@@ -53,12 +56,23 @@ impl Build {
 
     fn buffer(&mut self, shape: &[usize], from: From) -> BufId {
         let shape = Shape::from_slice(shape);
-        self.plan.buffers.push(Buffer { shape, dtype: DType::F64, checked: false, from, node: node(), last_use: None });
+        self.plan.buffers.push(Buffer {
+            shape,
+            dtype: DType::F64,
+            checked: false,
+            from,
+            node: node(),
+            last_use: None,
+        });
         BufId(self.plan.buffers.len() as u32 - 1)
     }
 
     fn step(&mut self, what: What) -> u32 {
-        self.launch.body.push(Step::new(what, DType::F64, Origin { node: node(), site: 1, guard: None }));
+        self.launch.body.push(Step::new(
+            what,
+            DType::F64,
+            Origin { node: node(), site: 1, guard: None },
+        ));
         self.launch.body.len() as u32 - 1
     }
 
@@ -66,7 +80,10 @@ impl Build {
         let step = (hi - lo) / self.n as f64;
         let items = (0..self.n).map(|k| lo + step * ((k * 7919) % self.n) as f64);
         // From the pool, as results and files are: large ones lie in huge pages.
-        let Ok(mut buffer) = Pool::default().buffer(DType::F64, self.n, &Budget::new(u64::MAX)) else { return 0 };
+        let Ok(mut buffer) = Pool::default().buffer(DType::F64, self.n, &Budget::new(u64::MAX))
+        else {
+            return 0;
+        };
         for (to, x) in buffer.bytes_mut().unwrap_or_default().chunks_exact_mut(8).zip(items) {
             to.copy_from_slice(&x.to_ne_bytes());
         }
@@ -94,8 +111,18 @@ impl Build {
 
     fn sum(&mut self, value: u32) {
         self.launch.axis = Some(0);
-        self.launch.reductions.push(Reduction { op: Op::Add, value, node: node(), dtype: DType::F64, site: 2 });
-        self.launch.after.push(Step::new(What::Reduced(0), DType::F64, Origin { node: node(), site: 0, guard: None }));
+        self.launch.reductions.push(Reduction {
+            op: Op::Add,
+            value,
+            node: node(),
+            dtype: DType::F64,
+            site: 2,
+        });
+        self.launch.after.push(Step::new(
+            What::Reduced(0),
+            DType::F64,
+            Origin { node: node(), site: 0, guard: None },
+        ));
         let buf = self.buffer(&[], From::Launch(0));
         self.plan.roots.push(buf);
         self.launch.after_stores.push(Store { value: 0, buf });
@@ -208,7 +235,12 @@ fn one_operation(op: Op, n: usize) {
         }
         least = least.min(start.elapsed().as_secs_f64() / 10.0);
     }
-    println!("apply {:18} n {n:9} t1 {:10.3} µs {:8.3} ns/el", op.name(), least * 1e6, least * 1e9 / n as f64);
+    println!(
+        "apply {:18} n {n:9} t1 {:10.3} µs {:8.3} ns/el",
+        op.name(),
+        least * 1e6,
+        least * 1e9 / n as f64
+    );
 }
 
 fn least_ms(rounds: usize, mut work: impl FnMut() -> bool) -> f64 {
@@ -226,19 +258,26 @@ fn least_ms(rounds: usize, mut work: impl FnMut() -> bool) -> f64 {
 fn the_files() {
     let folder = std::env::temp_dir();
     let (budget, pool) = (Budget::new(1 << 34), Pool::default());
-    let text: String = (0..100_000).map(|k| format!("{k},{}.5,{},{}e-3,x{k}\n", k * 7, k % 13, k * 3)).collect();
+    let text: String =
+        (0..100_000).map(|k| format!("{k},{}.5,{},{}e-3,x{k}\n", k * 7, k % 13, k * 3)).collect();
     let mut host = aplomb_language::testing::Host::default();
     host.files.insert("bench.csv".into(), text.into_bytes());
     let line = aplomb_ground::span::Source::new("bench", "x←⎕CSV'bench.csv' '' 4");
     let mut interp = aplomb_language::eval::Interp::new();
-    println!("CSV 100 000×5            {:10.3} ms", least_ms(7, || interp.execute(&line, &mut host).is_ok()));
+    println!(
+        "CSV 100 000×5            {:10.3} ms",
+        least_ms(7, || interp.execute(&line, &mut host).is_ok())
+    );
     let npy = folder.join(format!("aplomb-bench-{}.npy", std::process::id()));
     if let Ok(array) = Array::floats([5_000_000].as_slice(), vec![1.5; 5_000_000], &budget) {
         println!(
             "write .npy 40 MB         {:10.3} ms",
             least_ms(3, || files::write_npy(&npy, &array, &Default::default()).is_ok())
         );
-        println!("read .npy 40 MB          {:10.3} ms", least_ms(7, || files::read_npy(&npy, &pool, &budget).is_ok()));
+        println!(
+            "read .npy 40 MB          {:10.3} ms",
+            least_ms(7, || files::read_npy(&npy, &pool, &budget).is_ok())
+        );
     }
     let _ = std::fs::remove_file(npy);
 }
@@ -246,15 +285,28 @@ fn the_files() {
 fn main() {
     println!("{}", Isa::chosen().name());
     the_files();
-    let ops =
-        [Op::Add, Op::Mul, Op::Div, Op::Sqrt, Op::Exp, Op::Ln, Op::Circle(1), Op::Floor, Op::Eq, Op::Residue, Op::Pow];
+    let ops = [
+        Op::Add,
+        Op::Mul,
+        Op::Div,
+        Op::Sqrt,
+        Op::Exp,
+        Op::Ln,
+        Op::Circle(1),
+        Op::Floor,
+        Op::Eq,
+        Op::Residue,
+        Op::Pow,
+    ];
     for op in ops {
         one_operation(op, 1000);
     }
     one_operation(Op::Add, 10);
-    let large = std::env::var("APLOMB_BENCH_N").ok().and_then(|n| n.parse().ok()).unwrap_or(20_000_000);
+    let large =
+        std::env::var("APLOMB_BENCH_N").ok().and_then(|n| n.parse().ok()).unwrap_or(20_000_000);
     let only_large = std::env::var("APLOMB_BENCH_N").is_ok();
-    let sizes = [1, 100, 1000, 100_000, 1_000_000].into_iter().filter(|_| !only_large).chain([large]);
+    let sizes =
+        [1, 100, 1000, 100_000, 1_000_000].into_iter().filter(|_| !only_large).chain([large]);
     for n in sizes {
         for threads in [1, 2] {
             black_scholes(n).time("Black-Scholes", threads);

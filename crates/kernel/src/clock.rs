@@ -14,8 +14,8 @@ pub fn now() -> Now {
 /// What local time is ahead by, as the system's zone has it; 0 where it has none.
 fn offset_seconds(at: i64) -> i64 {
     let mut parts = std::mem::MaybeUninit::<libc::tm>::uninit();
-    // SAFETY: both pointers are to live values of the right type; a null result means that `parts` was not written,
-    // and then it is not read.
+    // SAFETY: both pointers are to live values of the right type; a null result means that `parts`
+    // was not written, and then it is not read.
     unsafe {
         let done = libc::localtime_r(&at, parts.as_mut_ptr());
         if done.is_null() { 0 } else { parts.assume_init().tm_gmtoff }

@@ -1,4 +1,5 @@
-//! Files: plain bytes and .npy. Every error names the file, and in a table the line, and what was expected.
+//! Files: plain bytes and .npy. Every error names the file, and in a table the line, and what was
+//! expected.
 //!
 //! A file is written beside its name first and renamed, so a reader never sees half of it.
 
@@ -33,20 +34,27 @@ impl Reach {
             return Ok(Reach::None);
         }
         let folder = fs::canonicalize(text).map_err(|e| format!("--files {text}: {e}"))?;
-        if folder.is_dir() { Ok(Reach::In(folder)) } else { Err(format!("--files {text}: this is no folder")) }
+        if folder.is_dir() {
+            Ok(Reach::In(folder))
+        } else {
+            Err(format!("--files {text}: this is no folder"))
+        }
     }
 
     /// Errors: FILE ACCESS ERROR where the file is out of reach.
     pub fn check(&self, path: &Path) -> Result<()> {
-        let refused = |says: String| Err(Error::new(Kind::FileAccess, format!("{}: {says}", path.display())));
+        let refused =
+            |says: String| Err(Error::new(Kind::FileAccess, format!("{}: {says}", path.display())));
         let folder = match self {
             Reach::All => return Ok(()),
             Reach::None => return refused("files are off (--files none)".into()),
             Reach::In(folder) => folder,
         };
-        // What is not there yet is where its folder is; a link that leads nowhere is not followed to be made.
+        // What is not there yet is where its folder is; a link that leads nowhere is not followed
+        // to be made.
         let place = fs::canonicalize(path).ok().or_else(|| {
-            let above = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let above =
+                path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
             let is_link = fs::symlink_metadata(path).is_ok();
             fs::canonicalize(above).ok().filter(|_| !is_link && path.file_name().is_some())
         });
@@ -85,7 +93,8 @@ pub(crate) fn open(path: &Path) -> Result<fs::File> {
 /// Bytes of a file between two looks at the interrupt.
 const PIECE: u64 = 1 << 24;
 
-/// All bytes. Errors: FILE NAME, FILE ACCESS, INTERRUPT; WS FULL before a file is read that does not fit.
+/// All bytes. Errors: FILE NAME, FILE ACCESS, INTERRUPT; WS FULL before a file is read that does
+/// not fit.
 pub fn read_file(path: &Path, budget: &Budget) -> Result<Vec<u8>> {
     if is_special(path) {
         return special::read(path, budget);
@@ -98,7 +107,11 @@ pub fn read_file(path: &Path, budget: &Budget) -> Result<Vec<u8>> {
     loop {
         budget.check()?;
         let left = most.saturating_add(1).saturating_sub(bytes.len() as u64).min(PIECE);
-        match Read::by_ref(&mut file).take(left).read_to_end(&mut bytes).map_err(|e| failed(path, &e))? {
+        match Read::by_ref(&mut file)
+            .take(left)
+            .read_to_end(&mut bytes)
+            .map_err(|e| failed(path, &e))?
+        {
             _ if bytes.len() as u64 > most => return Err(ws_full(bytes.len() as u64, most)),
             0 => return Ok(bytes),
             _ => {}
@@ -134,19 +147,23 @@ pub fn append_file(path: &Path, bytes: &[u8], stop: &Interrupt) -> Result<()> {
     done.map_err(|e| failed(path, &e))
 }
 
-/// Errors: FILE ACCESS for a file that is there to be read, also where the folder would let it be replaced.
+/// Errors: FILE ACCESS for a file that is there to be read, also where the folder would let it be
+/// replaced.
 fn may_change(path: &Path, old: &fs::Metadata) -> Result<()> {
     let opens = fs::OpenOptions::new().write(true).open(path);
     let refused = opens.as_ref().is_err_and(|e| e.kind() == ErrorKind::PermissionDenied);
     match refused || old.permissions().readonly() {
-        true => Err(Error::new(Kind::FileAccess, format!("{}: this file may be read only", path.display()))
-            .hint("chmod u+w lets it be written")),
+        true => Err(Error::new(
+            Kind::FileAccess,
+            format!("{}: this file may be read only", path.display()),
+        )
+        .hint("chmod u+w lets it be written")),
         false => Ok(()),
     }
 }
 
-/// Writes beside the name and renames; mode and owner stay, the owner where the system lets them. What is no ordinary file
-/// (a pipe, a device) is written directly.
+/// Writes beside the name and renames; mode and owner stay, the owner where the system lets them.
+/// What is no ordinary file (a pipe, a device) is written directly.
 pub(crate) fn write_with(
     path: &Path,
     stop: &Interrupt,

@@ -12,7 +12,8 @@ use aplomb_values::prim::scalar::{self, Src};
 use aplomb_values::reference::{error_of, evaluate};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A session without devices, for tests of the language alone: files are kept in memory, time stands still.
+/// A session without devices, for tests of the language alone: files are kept in memory, time
+/// stands still.
 pub struct Host {
     pub limits: Limits,
     pub budget: Budget,
@@ -48,7 +49,8 @@ impl host::Host for Host {
         self.forces += 1;
         let wanted: u64 = recorded.dag.ids().map(|at| recorded.dag.elements(at)).sum();
         self.budget.charge_elements(wanted as usize, 8)?;
-        evaluate(&recorded, &self.budget)?.map_err(|f| error_of(&f, &recorded.dag, recorded.needed.as_ref()))
+        evaluate(&recorded, &self.budget)?
+            .map_err(|f| error_of(&f, &recorded.dag, recorded.needed.as_ref()))
     }
 
     fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {

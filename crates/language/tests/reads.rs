@@ -1,4 +1,5 @@
-//! Chains of index transforms: one composed read gives what reading step by step gives (LOWERING §10).
+//! Chains of index transforms: one composed read gives what reading step by step gives (LOWERING
+//! §10).
 
 use aplomb_values::array::elements;
 use aplomb_values::dag::ix::{Ix, linear};
@@ -10,7 +11,8 @@ struct Dice(u64);
 
 impl Dice {
     fn roll(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % n
     }
 }
@@ -19,7 +21,9 @@ impl Dice {
 fn transform(dice: &mut Dice, shape: &[usize]) -> (Vec<usize>, Read) {
     let rank = shape.len();
     let axis = dice.roll(rank.max(1));
-    let on = |k: usize, ix: Ix| Read::new((0..rank).map(|j| if j == k { ix.clone() } else { Ix::axis(j) }));
+    let on = |k: usize, ix: Ix| {
+        Read::new((0..rank).map(|j| if j == k { ix.clone() } else { Ix::axis(j) }))
+    };
     let n = shape.get(axis).copied().unwrap_or(1) as i64;
     match dice.roll(7) {
         0 if rank > 0 => (shape.to_vec(), on(axis, Ix::axis(axis).times(-1).offset(n - 1))),
@@ -90,7 +94,12 @@ fn apply(read: &Read, from: &[usize], items: &[f64], out: &[usize]) -> Vec<f64> 
                 at * n + x as usize
             });
             // The row-major offset is the same number.
-            assert_eq!(linear(&read.ix, from, out).at(&place), offset as i64, "{}", read.text(out.len()));
+            assert_eq!(
+                linear(&read.ix, from, out).at(&place),
+                offset as i64,
+                "{}",
+                read.text(out.len())
+            );
             items[offset]
         })
         .collect()
@@ -112,7 +121,12 @@ fn a_chain_of_transforms_is_one_read() {
             whole = whole.after(&read, &out);
             shape = out;
         }
-        assert_eq!(apply(&whole, &first, &items, &shape), step, "seed {seed}: {}", whole.text(shape.len()));
+        assert_eq!(
+            apply(&whole, &first, &items, &shape),
+            step,
+            "seed {seed}: {}",
+            whole.text(shape.len())
+        );
         affine += u64::from(linear(&whole.ix, &first, &shape).is_affine());
     }
     // The normal form is worth having only while it finds most offsets affine.
@@ -147,8 +161,10 @@ fn distinct_elements_of_a_read_are_those_it_meets() {
             whole = whole.after(&read, &out);
             shape = out;
         }
-        let (told, true_one) = (whole.distinct(&first, &shape) as usize, met(&whole, &first, &shape));
-        let what = format!("seed {seed}: {told} of {true_one} in {first:?}, {}", whole.text(shape.len()));
+        let (told, true_one) =
+            (whole.distinct(&first, &shape) as usize, met(&whole, &first, &shape));
+        let what =
+            format!("seed {seed}: {told} of {true_one} in {first:?}, {}", whole.text(shape.len()));
         assert!(true_one <= told && told <= elements(&first).min(elements(&shape)), "{what}");
         (exact, all) = (exact + usize::from(told == true_one), all + 1);
     }

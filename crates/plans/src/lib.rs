@@ -1,4 +1,5 @@
-//! What a device runs: a plan of launches (`plan`), and the code of one launch for one thread of a GPU (`kir`).
+//! What a device runs: a plan of launches (`plan`), and the code of one launch for one thread of a
+//! GPU (`kir`).
 
 #![forbid(unsafe_code)]
 

@@ -1,10 +1,11 @@
 //! The plan: what a device runs. One plan for all devices.
 //!
-//! Rows: LOWERING §7. In: scheduled nodes (pass `emit`). A launch is a loop nest over a domain with an optional reduced
-//! axis. `body` runs at every point of the domain; `reductions` fold body values along the axis, right-to-left in
-//! meaning, by the tree of `prim::reduce` where the operation is associative; `after` runs at every point of the domain
-//! without the axis. Values are SSA: a step's arguments are earlier steps of the same list. Everything is an f64 in a
-//! step, characters are code points; a step whose dtype is f32 is rounded to f32.
+//! Rows: LOWERING §7. In: scheduled nodes (pass `emit`). A launch is a loop nest over a domain with
+//! an optional reduced axis. `body` runs at every point of the domain; `reductions` fold body
+//! values along the axis, right-to-left in meaning, by the tree of `prim::reduce` where the
+//! operation is associative; `after` runs at every point of the domain without the axis. Values are
+//! SSA: a step's arguments are earlier steps of the same list. Everything is an f64 in a step,
+//! characters are code points; a step whose dtype is f32 is rounded to f32.
 
 mod math;
 pub mod product;
@@ -30,7 +31,8 @@ pub struct BufId(pub u32);
 #[derive(Clone, Debug)]
 pub struct Buffer {
     pub shape: Shape,
-    /// What is stored. `checked`: an integer type that values may leave; then the launch is run again storing f64.
+    /// What is stored. `checked`: an integer type that values may leave; then the launch is run
+    /// again storing f64.
     pub dtype: DType,
     pub checked: bool,
     pub from: From,
@@ -127,12 +129,13 @@ pub struct Origin {
     pub node: NodeId,
     /// Orders value errors: the smallest failing site, then the smallest element, is the error.
     pub site: u32,
-    /// Where a test of `Launch::guards[guard]` fails, this step is not wanted: it gives anything and never fails (E3).
-    /// Its loads carry the same tests, so nothing outside is loaded.
+    /// Where a test of `Launch::guards[guard]` fails, this step is not wanted: it gives anything
+    /// and never fails (E3). Its loads carry the same tests, so nothing outside is loaded.
     pub guard: Option<u32>,
 }
 
-/// One round of a loop or fold as steps of a launch: they fail as the step or node that they belong to.
+/// One round of a loop or fold as steps of a launch: they fail as the step or node that they belong
+/// to.
 pub fn round(rounds: &Rounds, from: &Origin) -> Vec<Step> {
     rounds.steps.iter().map(|s| Step::new(s.what.clone(), s.dtype, from.clone())).collect()
 }
@@ -198,13 +201,20 @@ impl Launch {
             return f.shape.clone();
         }
         let folded = self.axis.filter(|_| self.kind == Kind::Reduce);
-        self.domain.iter().enumerate().filter(|(k, _)| Some(*k) != folded).map(|(_, &n)| n).collect()
+        self.domain
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| Some(*k) != folded)
+            .map(|(_, &n)| n)
+            .collect()
     }
 
     /// Of all that may fail in it, in no order.
     pub fn sites(&self) -> impl Iterator<Item = u32> {
         let steps = self.body.iter().chain(&self.after).map(|s| s.from.site);
-        steps.chain(self.reductions.iter().map(|r| r.site)).chain(self.finish.iter().map(|f| f.site))
+        steps
+            .chain(self.reductions.iter().map(|r| r.site))
+            .chain(self.finish.iter().map(|f| f.site))
     }
 
     pub fn skeleton(&self) -> &'static str {
@@ -264,14 +274,21 @@ pub fn listing(l: &Launch) -> String {
             What::Arg(k) => format!("argument {k}"),
             What::Reduced(k) => format!("reduction {k}"),
             What::Guard { tests, value } => format!("{} where guard {tests} holds", arg(value)),
-            What::Part { tests, yes, no } => format!("{} where guard {tests} holds, else {}", arg(yes), arg(no)),
-            What::Select { cond, yes, no } => format!("{} where {}, else {}", arg(yes), arg(cond), arg(no)),
+            What::Part { tests, yes, no } => {
+                format!("{} where guard {tests} holds, else {}", arg(yes), arg(no))
+            }
+            What::Select { cond, yes, no } => {
+                format!("{} where {}, else {}", arg(yes), arg(cond), arg(no))
+            }
             What::Loop { args, body, result } => {
                 let args: Vec<String> = args.iter().map(arg).collect();
                 let steps = body.work().count();
-                let until = body.until.map_or(String::new(), |v| format!("at most, until value {v}, "));
+                let until =
+                    body.until.map_or(String::new(), |v| format!("at most, until value {v}, "));
                 let (count, args) = (body.count, args.join(" "));
-                format!("state {result} after {count} rounds {until}of {steps} operations on {args}")
+                format!(
+                    "state {result} after {count} rounds {until}of {steps} operations on {args}"
+                )
             }
             What::State { of, result } => format!("state {result} of {}", arg(of)),
             What::Gather { load, along, places, .. } => {
@@ -290,7 +307,12 @@ pub fn listing(l: &Launch) -> String {
     l.stores.iter().for_each(|s| out += &format!("\n  b{} = v{}", s.buf.0, s.value));
     for (k, r) in l.reductions.iter().enumerate() {
         let (what, slash) = if l.kind == Kind::Scan { ("scan", '\\') } else { ("reduction", '/') };
-        out += &format!("\n  {what} {k} = {}{slash} v{}    n{}", r.op.glyph(), r.value, r.node.index());
+        out += &format!(
+            "\n  {what} {k} = {}{slash} v{}    n{}",
+            r.op.glyph(),
+            r.value,
+            r.node.index()
+        );
     }
     if let Some(c) = &l.compaction {
         let mask = l.loads[c.mask as usize].buf.0;

@@ -1,8 +1,9 @@
 //! The oracle: one plain meaning for every node, no optimisation.
 //!
-//! Every node is computed whole, in id order, one element at a time, by `scalar::eval`. Reductions are the fixed tree of
-//! `prim::reduce` where the operation is associative, right to left otherwise. A failing operation gives 0 for that
-//! element and the evaluation goes on; the smallest site, then the smallest element, is the error.
+//! Every node is computed whole, in id order, one element at a time, by `scalar::eval`. Reductions
+//! are the fixed tree of `prim::reduce` where the operation is associative, right to left
+//! otherwise. A failing operation gives 0 for that element and the evaluation goes on; the smallest
+//! site, then the smallest element, is the error.
 
 use crate::array::{Array, Buf, DType, Data, around, elements};
 use crate::dag::{Dag, Node, NodeId, Read, Recorded};
@@ -147,12 +148,15 @@ fn node_value(
         Node::Compact { axis, args } => {
             let (outer, extent, inner) = around(dag.shape(args[1]), *axis as usize);
             let mask = &values[args[0].index()];
-            let kept = |o: usize| (0..extent).filter(|k| mask[*k] != 0.0).map(move |k| (o * extent + k) * inner);
+            let kept = |o: usize| {
+                (0..extent).filter(|k| mask[*k] != 0.0).map(move |k| (o * extent + k) * inner)
+            };
             let cells = (0..outer).flat_map(kept).flat_map(|from| from..from + inner);
             cells.map(|at| values[args[1].index()][at]).collect()
         }
         Node::Whole { what, args } => {
-            let given = |a: &NodeId| whole::Given { items: &values[a.index()], shape: dag.shape(*a) };
+            let given =
+                |a: &NodeId| whole::Given { items: &values[a.index()], shape: dag.shape(*a) };
             let given: Vec<whole::Given> = args.iter().map(given).collect();
             let out = whole::run(what, &given, shape, &mut |index, fail| {
                 note(index, fail);
@@ -173,7 +177,8 @@ fn node_value(
     })
 }
 
-/// Where a read looks for the element at `place`, each axis moved by so much; or the fill of a failed test.
+/// Where a read looks for the element at `place`, each axis moved by so much; or the fill of a
+/// failed test.
 fn offset(
     read: &Read,
     from: &[usize],

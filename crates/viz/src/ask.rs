@@ -1,5 +1,5 @@
-//! Questions about a trace and their answers: a launch, a pass, or one of `QUESTIONS`. Each answer names nodes, numbers and
-//! the switch that would change it, or says that none does.
+//! Questions about a trace and their answers: a launch, a pass, or one of `QUESTIONS`. Each answer
+//! names nodes, numbers and the switch that would change it, or says that none does.
 //!
 //! Rows: G21. Nodes are in `why`.
 
@@ -21,12 +21,32 @@ pub struct Question {
 pub static QUESTIONS: &[Question] = &[
     Question { name: "launches", says: "why so many launches, and no fewer", answer: launches },
     Question { name: "kept", says: "which arrays are written to memory on the way", answer: kept },
-    Question { name: "recomputed", says: "what is computed more than once", answer: |t| told(t, &["cheap-again"]) },
-    Question { name: "shared", says: "what was written or used twice and is computed once", answer: shared },
+    Question {
+        name: "recomputed",
+        says: "what is computed more than once",
+        answer: |t| told(t, &["cheap-again"]),
+    },
+    Question {
+        name: "shared",
+        says: "what was written or used twice and is computed once",
+        answer: shared,
+    },
     Question {
         name: "fused",
         says: "what has no array of its own",
-        answer: |t| told(t, &["single-place", "each-element-once", "composes", "epilogue", "same-pass", "same-domain"]),
+        answer: |t| {
+            told(
+                t,
+                &[
+                    "single-place",
+                    "each-element-once",
+                    "composes",
+                    "epilogue",
+                    "same-pass",
+                    "same-domain",
+                ],
+            )
+        },
     },
     Question { name: "bytes", says: "where the bytes go", answer: moved },
     Question { name: "evaluations", says: "why the line runs in steps", answer: evaluations },
@@ -92,7 +112,11 @@ fn launches(trace: &Trace) -> Vec<String> {
     out.extend(reasons(trace).iter().take(MOST).map(|r| with_switch(trace, r)));
     if trace.kernels.is_empty() {
         let rules: Vec<&str> = trace.rules.keys().map(String::as_str).collect();
-        let by = if rules.is_empty() { String::new() } else { format!(", by {} (]off simplify)", rules.join(" ")) };
+        let by = if rules.is_empty() {
+            String::new()
+        } else {
+            format!(", by {} (]off simplify)", rules.join(" "))
+        };
         out[0] += &format!(": the value is one that was there{by}");
     } else if out.len() == 1 {
         out[0] += ": nothing is written on the way (]off fusion would write every node)";
@@ -103,7 +127,9 @@ fn launches(trace: &Trace) -> Vec<String> {
 fn kept(trace: &Trace) -> Vec<String> {
     let n = temporaries(trace).count();
     if n == 0 {
-        return vec!["nothing: what launches write is the value (]off fusion would write every node)".into()];
+        return vec![
+            "nothing: what launches write is the value (]off fusion would write every node)".into(),
+        ];
     }
     let total: u64 = temporaries(trace).map(|b| b.bytes).fold(0, u64::saturating_add);
     let mut out = vec![format!("{}, {}", count(n, "array"), bytes(total))];
@@ -116,12 +142,17 @@ fn kept(trace: &Trace) -> Vec<String> {
 }
 
 fn shared(trace: &Trace) -> Vec<String> {
-    let found: Vec<&DecisionRecord> = trace.decisions.iter().filter(|d| d.what == "share").collect();
-    let off: Vec<&str> =
-        ["bind", "prune", "cse"].into_iter().filter(|name| trace.config.off.iter().any(|off| off == name)).collect();
+    let found: Vec<&DecisionRecord> =
+        trace.decisions.iter().filter(|d| d.what == "share").collect();
+    let off: Vec<&str> = ["bind", "prune", "cse"]
+        .into_iter()
+        .filter(|name| trace.config.off.iter().any(|off| off == name))
+        .collect();
     match (found.is_empty(), off.as_slice()) {
         (true, []) => vec!["nothing, in this line".into()],
-        (true, off) => vec![format!("nothing: {} is off (]on {})", off.join(" and "), off.join(" "))],
+        (true, off) => {
+            vec![format!("nothing: {} is off (]on {})", off.join(" and "), off.join(" "))]
+        }
         _ => listed(trace, found),
     }
 }
@@ -130,7 +161,13 @@ fn moved(trace: &Trace) -> Vec<String> {
     let total = FIGURES.iter().find(|f| f.name == "bytes").map_or(0, |f| (f.of)(trace));
     let mut out = vec![format!("{} in {}", bytes(total), count(trace.kernels.len(), "launch"))];
     for k in &trace.kernels {
-        out.push(format!("k{} {}: reads {}, writes {}", k.id, k.skeleton, bytes(k.est.r), bytes(k.est.w)));
+        out.push(format!(
+            "k{} {}: reads {}, writes {}",
+            k.id,
+            k.skeleton,
+            bytes(k.est.r),
+            bytes(k.est.w)
+        ));
     }
     let first: u64 = trace.passes.iter().filter(|p| p.name == "record").map(|p| p.bytes).sum();
     if first > total {
@@ -148,14 +185,21 @@ fn evaluations(trace: &Trace) -> Vec<String> {
         format!("step {}, for {}: {}", s.id + 1, s.why, count(n, "launch"))
     };
     let mut out: Vec<String> = trace.segments.iter().map(step).collect();
-    out.push("what looks at a value, or is not compiled yet, needs it whole (no switch changes that)".into());
+    out.push(
+        "what looks at a value, or is not compiled yet, needs it whole (no switch changes that)"
+            .into(),
+    );
     out
 }
 
 fn one_launch(trace: &Trace, k: usize) -> Result<Vec<String>, String> {
     let Some(own) = trace.kernels.get(k) else {
         let n = trace.kernels.len();
-        let there = if n == 0 { "nothing was launched".into() } else { format!("there are k0 to k{}", n - 1) };
+        let there = if n == 0 {
+            "nothing was launched".into()
+        } else {
+            format!("there are k0 to k{}", n - 1)
+        };
         return Err(format!("no launch is called k{k}; {there}"));
     };
     let mut out = vec![launch(trace, own)];
@@ -173,9 +217,13 @@ fn one_launch(trace: &Trace, k: usize) -> Result<Vec<String>, String> {
 /// How a GPU's threads share the points of a launch out, and what else its text could have chosen.
 fn spread(k: &LaunchRecord) -> Option<String> {
     let widest = k.spread.iter().max_by_key(|s| s.blocks)?;
-    let blocks = format!("{} of {} threads", count(widest.blocks as usize, "block"), widest.threads);
+    let blocks =
+        format!("{} of {} threads", count(widest.blocks as usize, "block"), widest.threads);
     if k.spread.len() > 1 {
-        return Some(format!("on a GPU {} in order; the widest has {blocks}", count(k.spread.len(), "kernel")));
+        return Some(format!(
+            "on a GPU {} in order; the widest has {blocks}",
+            count(k.spread.len(), "kernel")
+        ));
     }
     let points = |n: u64| count(n as usize, "point");
     let (own, each) = (points(u64::from(widest.items)), points(widest.each));
@@ -183,8 +231,12 @@ fn spread(k: &LaunchRecord) -> Option<String> {
         ("warp", _) => "a warp takes a result at a time".to_string(),
         ("block", _) => "a block takes a result or a box at a time".into(),
         ("run", _) => format!("a block takes {each}"),
-        ("tile", Some(true)) => format!("blocks stay and draw the next of {} tiles by a ticket", widest.points),
-        ("tile", _) => format!("blocks draw the next of {} tiles by a ticket, {own} a thread", widest.points),
+        ("tile", Some(true)) => {
+            format!("blocks stay and draw the next of {} tiles by a ticket", widest.points)
+        }
+        ("tile", _) => {
+            format!("blocks draw the next of {} tiles by a ticket, {own} a thread", widest.points)
+        }
         _ => format!("each thread takes {own} at a time"),
     };
     let or = match (widest.choices.split_last(), widest.persistent) {
@@ -217,16 +269,29 @@ fn one_pass(trace: &Trace, name: &str) -> Vec<String> {
             Some(was) if was != is => format!("{} before, {} after", show(was), show(is)),
             _ => show(is),
         };
-        let launches = change(before.map(|b| b.launches.len() as u64), p.launches.len() as u64, |n| n.to_string());
+        let launches =
+            change(before.map(|b| b.launches.len() as u64), p.launches.len() as u64, |n| {
+                n.to_string()
+            });
         let moved = change(before.map(|b| b.bytes), p.bytes, bytes);
         let flops = change(before.map(|b| b.flops), p.flops, |n| n.to_string());
         let state = match trace.config.off.iter().any(|off| off == name) {
             true => format!(", switched off (]on {name})"),
             false => String::new(),
         };
-        let would = if p.changed && !NEEDED.contains(&name) { format!(" (]off {name})") } else { String::new() };
-        let rules = if p.events.is_empty() { String::new() } else { format!("; rules {}", crate::tables::events(p)) };
-        out.push(format!("{name}{state}: launches {launches}; moved {moved}; flops {flops}{rules}{would}"));
+        let would = if p.changed && !NEEDED.contains(&name) {
+            format!(" (]off {name})")
+        } else {
+            String::new()
+        };
+        let rules = if p.events.is_empty() {
+            String::new()
+        } else {
+            format!("; rules {}", crate::tables::events(p))
+        };
+        out.push(format!(
+            "{name}{state}: launches {launches}; moved {moved}; flops {flops}{rules}{would}"
+        ));
         out.extend(listed(trace, trace.decisions.iter().filter(|d| d.pass == p.id).collect()));
     }
     out

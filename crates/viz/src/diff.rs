@@ -1,6 +1,8 @@
-//! Two traces side by side, or two passes of one: figures, what is written to memory, nodes, decisions.
+//! Two traces side by side, or two passes of one: figures, what is written to memory, nodes,
+//! decisions.
 //!
-//! Rows: VISUAL §2 (S3), G19. Nodes are matched by content hash, so runs, switches and versions compare. Deterministic.
+//! Rows: VISUAL §2 (S3), G19. Nodes are matched by content hash, so runs, switches and versions
+//! compare. Deterministic.
 
 use crate::figures::{FIGURES, Figure, launches_us, spread_us, temporaries};
 use crate::graph::{Graph, find_pass};
@@ -12,7 +14,8 @@ use std::collections::BTreeMap;
 
 /// The whole comparison. `width` is that of the terminal.
 pub fn traces(a: &Trace, b: &Trace, width: usize) -> String {
-    let mut rows: Vec<Row> = FIGURES.iter().map(|f| Row::new(f.name, (f.of)(a), (f.of)(b), f.show)).collect();
+    let mut rows: Vec<Row> =
+        FIGURES.iter().map(|f| Row::new(f.name, (f.of)(a), (f.of)(b), f.show)).collect();
     if let (Some(x), Some(y)) = (launches_us(a), launches_us(b)) {
         rows.push(Row::new("time", x.max(0.0) as u64, y.max(0.0) as u64, |us| time(us as f64)));
     }
@@ -23,11 +26,19 @@ pub fn traces(a: &Trace, b: &Trace, width: usize) -> String {
     if let (Some(x), Some(y)) = (&a.result, &b.result) {
         out += if x == y { "the value is the same\n" } else { "THE VALUE IS ANOTHER\n" };
     }
-    let kept = |t: &Trace| tally(temporaries(t).filter_map(|b| Some((node(t, b.node)?.h.clone(), stored(t, b.node)))));
-    out += &sections(&kept(a), &kept(b), ["written to memory no more", "written to memory now"], width);
+    let kept = |t: &Trace| {
+        tally(temporaries(t).filter_map(|b| Some((node(t, b.node)?.h.clone(), stored(t, b.node)))))
+    };
+    out += &sections(
+        &kept(a),
+        &kept(b),
+        ["written to memory no more", "written to memory now"],
+        width,
+    );
     let live = |t: &Trace| {
         let graphs = (0..t.segments.len()).filter_map(|s| find_pass(t, s, None).ok());
-        let nodes = graphs.flat_map(|g| drawn(&g).map(|n| (n.h.clone(), spelled(&g, n))).collect::<Vec<_>>());
+        let nodes = graphs
+            .flat_map(|g| drawn(&g).map(|n| (n.h.clone(), spelled(&g, n))).collect::<Vec<_>>());
         tally(nodes)
     };
     out += &sections(&live(a), &live(b), ["nodes gone", "nodes new"], width);
@@ -44,8 +55,13 @@ pub fn traces(a: &Trace, b: &Trace, width: usize) -> String {
 fn noise(a: &Trace, b: &Trace) -> Option<String> {
     let apart = (launches_us(a)? - launches_us(b)?).abs();
     let ((n, x), (m, y)) = (spread_us(a)?, spread_us(b)?);
-    let says =
-        || format!("no difference measured: half of {} runs of each are up to {} apart", n.min(m), time(x.max(y)));
+    let says = || {
+        format!(
+            "no difference measured: half of {} runs of each are up to {} apart",
+            n.min(m),
+            time(x.max(y))
+        )
+    };
     (apart <= x.max(y)).then(says)
 }
 
@@ -60,7 +76,8 @@ pub fn passes(trace: &Trace, from: &str, to: &str, width: usize) -> Result<Strin
         Row::new("kept", kept(&a), kept(&b), |n| n.to_string()),
         Row::new("nodes", a.nodes.len() as u64, b.nodes.len() as u64, |n| n.to_string()),
     ];
-    let mut out = format!("before  after {}\nafter   after {}\n{}", a.pass.name, b.pass.name, table(&rows));
+    let mut out =
+        format!("before  after {}\nafter   after {}\n{}", a.pass.name, b.pass.name, table(&rows));
     // In one trace a number is a node, so names need no hash.
     let key = |id: u32| format!("{id:010}");
     let breaks = |g: &Graph| {
@@ -70,7 +87,12 @@ pub fn passes(trace: &Trace, from: &str, to: &str, width: usize) -> Result<Strin
         };
         tally(g.pass.breaks.iter().filter(|b| !g.is_root(b.node)).map(of))
     };
-    out += &sections(&breaks(&a), &breaks(&b), ["written to memory no more", "written to memory now"], width);
+    out += &sections(
+        &breaks(&a),
+        &breaks(&b),
+        ["written to memory no more", "written to memory now"],
+        width,
+    );
     let live = |g: &Graph| tally(drawn(g).map(|n| (key(n.id), spelled(g, n))));
     out += &sections(&live(&a), &live(&b), ["nodes gone", "nodes new"], width);
     let mut rules: BTreeMap<&str, usize> = BTreeMap::new();
@@ -86,7 +108,8 @@ pub fn passes(trace: &Trace, from: &str, to: &str, width: usize) -> Result<Strin
 /// The figures among `named` that grew, in words.
 pub fn worse(a: &Trace, b: &Trace, named: &[&Figure]) -> Vec<String> {
     let grew = named.iter().filter(|f| (f.of)(b) > (f.of)(a));
-    grew.map(|f| format!("{} grew from {} to {}", f.name, (f.show)((f.of)(a)), (f.show)((f.of)(b)))).collect()
+    grew.map(|f| format!("{} grew from {} to {}", f.name, (f.show)((f.of)(a)), (f.show)((f.of)(b))))
+        .collect()
 }
 
 struct Row {
@@ -108,7 +131,9 @@ impl Row {
 fn table(rows: &[Row]) -> String {
     // As wide as most times are, so that a column keeps its width when the same is measured again.
     let head = ["", "   before", "    after", "   change"].map(String::from).to_vec();
-    let body = rows.iter().map(|r| std::iter::once(r.name.to_string()).chain(r.cells.iter().cloned()).collect());
+    let body = rows
+        .iter()
+        .map(|r| std::iter::once(r.name.to_string()).chain(r.cells.iter().cloned()).collect());
     grid(&std::iter::once(head).chain(body).collect::<Vec<Vec<String>>>(), &[0])
 }
 
@@ -116,7 +141,11 @@ fn table(rows: &[Row]) -> String {
 fn title(t: &Trace) -> String {
     let line: String = t.statement.lines().next().unwrap_or("").chars().take(60).collect();
     let more = if line.len() < t.statement.trim().len() { " …" } else { "" };
-    let off = if t.config.off.is_empty() { String::new() } else { format!("   (off: {})", t.config.off.join(" ")) };
+    let off = if t.config.off.is_empty() {
+        String::new()
+    } else {
+        format!("   (off: {})", t.config.off.join(" "))
+    };
     format!("{line}{more}{off}")
 }
 
@@ -137,7 +166,11 @@ fn spelled(g: &Graph, n: &NodeRecord) -> String {
 fn stored(t: &Trace, id: u32) -> String {
     let Some(n) = node(t, id) else { return String::new() };
     let of = |p: &aplomb_ground::trace::PassRecord| p.breaks.iter().find(|b| b.node == id).cloned();
-    let found = t.segments.iter().filter_map(|s| of(t.passes.get((s.passes[1] as usize).checked_sub(1)?)?)).next();
+    let found = t
+        .segments
+        .iter()
+        .filter_map(|s| of(t.passes.get((s.passes[1] as usize).checked_sub(1)?)?))
+        .next();
     let why = found.map_or(String::new(), |b| format!(" ({}): {}", bytes(b.bytes), b.reason));
     let name = n.name.as_ref().map_or(String::new(), |x| format!("{x} "));
     format!("n{id} {name}{}{why}", n.op)
@@ -170,7 +203,8 @@ fn sections(a: &Tally, b: &Tally, heads: [&str; 2], width: usize) -> String {
         }
         // In the order of the graph: by node number, as each text begins with it.
         lines.sort_by_key(|l| {
-            let digits = l.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit);
+            let digits =
+                l.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit);
             digits.collect::<String>().parse::<u64>().unwrap_or(u64::MAX)
         });
         out += &format!("{head}\n");
@@ -200,11 +234,15 @@ mod tests {
     #[test]
     fn times_nearer_than_their_runs_are_no_difference() {
         let says = traces(&ran(2.0, 0.5), &ran(2.4, 0.1), 80);
-        assert!(says.contains("no difference measured: half of 7 runs of each are up to 500 µs apart"), "{says}");
+        assert!(
+            says.contains("no difference measured: half of 7 runs of each are up to 500 µs apart"),
+            "{says}"
+        );
         let says = traces(&ran(2.0, 0.1), &ran(2.4, 0.1), 80);
         assert!(!says.contains("no difference") && says.contains("+400 µs"), "{says}");
         // One run has no spread, and nothing is claimed of it.
-        let once = |least| Trace { times: [("launch_ms".to_string(), least)].into(), ..ran(least, 0.0) };
+        let once =
+            |least| Trace { times: [("launch_ms".to_string(), least)].into(), ..ran(least, 0.0) };
         assert!(!traces(&once(2.0), &once(2.1), 80).contains("measured"));
     }
 }

@@ -1,7 +1,8 @@
 //! DOT: the graph for Graphviz.
 //!
-//! Rows: VISUAL §5, G17. graphviz-rust prints the syntax tree; it does not escape, so every id, label and tooltip is
-//! quoted here. No other place knows looks; the legend prints the rows that a picture used. Deterministic.
+//! Rows: VISUAL §5, G17. graphviz-rust prints the syntax tree; it does not escape, so every id,
+//! label and tooltip is quoted here. No other place knows looks; the legend prints the rows that a
+//! picture used. Deterministic.
 
 use crate::Graph;
 use crate::figures;
@@ -9,7 +10,8 @@ use crate::why::count;
 use aplomb_ground::error::bytes;
 use aplomb_ground::trace::{NodeRecord, Segment, Trace};
 use graphviz_rust::dot_structures::{
-    Attribute, Edge, EdgeTy, Graph as Dot, GraphAttributes, Id, Node, NodeId, Stmt, Subgraph, Vertex,
+    Attribute, Edge, EdgeTy, Graph as Dot, GraphAttributes, Id, Node, NodeId, Stmt, Subgraph,
+    Vertex,
 };
 use graphviz_rust::printer::{DotPrinter, PrinterContext};
 use std::collections::{BTreeMap, BTreeSet};
@@ -90,13 +92,15 @@ fn defaults() -> Vec<Stmt> {
     ]
 }
 
-/// A pass: nodes, breaks as octagons behind what they keep, launches as clusters, a legend of the shapes used.
+/// A pass: nodes, breaks as octagons behind what they keep, launches as clusters, a legend of the
+/// shapes used.
 pub fn graph(graph: &Graph) -> String {
     graphs(std::slice::from_ref(graph))
 }
 
-/// The same of the evaluations of a line: one digraph, for what follows the first in a file no renderer draws. Each is a
-/// cluster where there are several; ids count on through a line, so none is there twice.
+/// The same of the evaluations of a line: one digraph, for what follows the first in a file no
+/// renderer draws. Each is a cluster where there are several; ids count on through a line, so none
+/// is there twice.
 pub fn graphs(all: &[Graph]) -> String {
     let mut used: BTreeSet<&str> = BTreeSet::new();
     let mut stmts = defaults();
@@ -113,7 +117,8 @@ pub fn graphs(all: &[Graph]) -> String {
 
 /// The cluster of an evaluation among several.
 fn step(trace: &Trace, segment: &Segment, stmts: Vec<Stmt>) -> Stmt {
-    let mut body = vec![set("label", &crate::heading(trace, segment.id as usize)), set("style", "dotted")];
+    let mut body =
+        vec![set("label", &crate::heading(trace, segment.id as usize)), set("style", "dotted")];
     body.extend(stmts);
     cluster(&format!("cluster_e{}", segment.id), body)
 }
@@ -127,7 +132,8 @@ fn evaluation(graph: &Graph, used: &mut BTreeSet<&'static str>) -> Vec<Stmt> {
         used.insert(look(&n.kind).kind);
         let stmt = node(&format!("n{}", n.id), attributes(graph, n));
         let home = homes.get(&n.id).copied().flatten();
-        let own = home.and_then(|k| inside.get_mut(k.checked_sub(graph.segment.kernels[0])? as usize));
+        let own =
+            home.and_then(|k| inside.get_mut(k.checked_sub(graph.segment.kernels[0])? as usize));
         match own {
             Some(list) => list.push(stmt),
             None => stmts.push(stmt),
@@ -137,7 +143,11 @@ fn evaluation(graph: &Graph, used: &mut BTreeSet<&'static str>) -> Vec<Stmt> {
         used.insert("break");
         let id = format!("b{}", b.node);
         let label = format!("{}\n{}", b.reason, bytes(b.bytes));
-        let shape = vec![attribute("shape", look("break").shape), attribute("label", &label), attribute("id", &id)];
+        let shape = vec![
+            attribute("shape", look("break").shape),
+            attribute("label", &label),
+            attribute("id", &id),
+        ];
         stmts.push(node(&id, shape));
         stmts.push(edge(&format!("n{}", b.node), &id, vec![attribute("arrowhead", "none")]));
     }
@@ -170,7 +180,8 @@ fn width(graph: &Graph, id: u32) -> String {
     format!("{:.1}", ((bytes.max(1) as f64).log10() - 2.0).clamp(1.0, 8.0))
 }
 
-/// For each node the launch it runs in: its own where it is kept, else that of the kept nodes that need it, if it is one.
+/// For each node the launch it runs in: its own where it is kept, else that of the kept nodes that
+/// need it, if it is one.
 fn homes(graph: &Graph) -> BTreeMap<u32, Option<u32>> {
     let mut home: BTreeMap<u32, Option<u32>> = BTreeMap::new();
     // Users have greater ids, so all of them are known by then.
@@ -231,7 +242,10 @@ fn launch_label(graph: &Graph, k: usize) -> String {
     match graph.trace.kernels.get(at).filter(|_| is_last) {
         Some(l) => {
             let moved = bytes(figures::moved(l));
-            format!("{} · {}×{} · {moved} · {:.0} µs est.", l.name, l.launch.grid[0], l.launch.block[0], l.est.us)
+            format!(
+                "{} · {}×{} · {moved} · {:.0} µs est.",
+                l.name, l.launch.grid[0], l.launch.block[0], l.est.us
+            )
         }
         None => format!("k{at}"),
     }
@@ -252,21 +266,38 @@ pub fn kernels(trace: &Trace) -> String {
     for b in &trace.buffers {
         let owner = trace.nodes.get(b.node as usize).and_then(|n| n.name.clone());
         let shape: Vec<String> = b.shape.iter().map(usize::to_string).collect();
-        let label =
-            format!("{} {}\n{}[{}] {}", b.role, owner.unwrap_or_default(), b.dtype, shape.join(" "), bytes(b.bytes));
+        let label = format!(
+            "{} {}\n{}[{}] {}",
+            b.role,
+            owner.unwrap_or_default(),
+            b.dtype,
+            shape.join(" "),
+            bytes(b.bytes)
+        );
         let look = if b.role == "input" { "cylinder" } else { "octagon" };
-        stmts.push(node(&format!("b{}", b.id), vec![attribute("shape", look), attribute("label", &label)]));
+        stmts.push(node(
+            &format!("b{}", b.id),
+            vec![attribute("shape", look), attribute("label", &label)],
+        ));
     }
     for k in &trace.kernels {
         let label = format!("{}\n{} nodes, {} flops", k.name, k.body.len(), k.est.flops);
-        stmts.push(node(&format!("k{}", k.id), vec![attribute("shape", "box"), attribute("label", &label)]));
-        k.inputs.iter().for_each(|b| stmts.push(edge(&format!("b{b}"), &format!("k{}", k.id), Vec::new())));
-        k.out.iter().for_each(|b| stmts.push(edge(&format!("k{}", k.id), &format!("b{b}"), Vec::new())));
+        stmts.push(node(
+            &format!("k{}", k.id),
+            vec![attribute("shape", "box"), attribute("label", &label)],
+        ));
+        k.inputs
+            .iter()
+            .for_each(|b| stmts.push(edge(&format!("b{b}"), &format!("k{}", k.id), Vec::new())));
+        k.out
+            .iter()
+            .for_each(|b| stmts.push(edge(&format!("k{}", k.id), &format!("b{b}"), Vec::new())));
     }
     print(stmts)
 }
 
-/// The shared terms of each evaluation, each bound once, and the values: a box reads the terms that stand in it.
+/// The shared terms of each evaluation, each bound once, and the values: a box reads the terms that
+/// stand in it.
 pub fn lets(trace: &Trace) -> String {
     let mut stmts = defaults();
     let mut used: BTreeSet<&str> = BTreeSet::new();
@@ -291,7 +322,11 @@ pub fn lets(trace: &Trace) -> String {
         for (k, root) in pass.roots.iter().enumerate() {
             let text = term.written(*root, &mut { WRITTEN });
             let id = format!("value{}_{k}", segment.id);
-            let looks = [("shape", "octagon"), ("label", &format!("value\n{}", short(&text))), ("tooltip", &text)];
+            let looks = [
+                ("shape", "octagon"),
+                ("label", &format!("value\n{}", short(&text))),
+                ("tooltip", &text),
+            ];
             used.insert("break");
             own.push(node(&id, looks.iter().map(|(key, value)| attribute(key, value)).collect()));
             term.wire(&[*root], &id, &mut own, &mut used);
@@ -306,7 +341,8 @@ pub fn lets(trace: &Trace) -> String {
 }
 
 /// How a shared node looks.
-const SHARED: &[(&str, &str)] = &[("style", "filled"), ("fillcolor", "#ffd37a"), ("peripheries", "2")];
+const SHARED: &[(&str, &str)] =
+    &[("style", "filled"), ("fillcolor", "#ffd37a"), ("peripheries", "2")];
 
 /// Terms in APL's order of writing, as far as the next bound term.
 struct Terms<'a> {
@@ -318,7 +354,11 @@ struct Terms<'a> {
 const TERM: usize = 60;
 
 fn short(text: &str) -> String {
-    if text.chars().count() <= TERM { text.into() } else { text.chars().take(TERM - 1).chain(['…']).collect() }
+    if text.chars().count() <= TERM {
+        text.into()
+    } else {
+        text.chars().take(TERM - 1).chain(['…']).collect()
+    }
 }
 
 fn named(n: &NodeRecord) -> String {
@@ -356,7 +396,8 @@ impl Terms<'_> {
         }
     }
 
-    /// How often the term of these operands reads each of its leaves, also where its text is cut off.
+    /// How often the term of these operands reads each of its leaves, also where its text is cut
+    /// off.
     fn reads(&self, operands: &[u32]) -> BTreeMap<u32, u64> {
         let (mut reads, mut open): (BTreeMap<u32, u64>, BTreeMap<u32, u64>) = Default::default();
         operands.iter().for_each(|a| *open.entry(*a).or_default() += 1);
@@ -375,15 +416,30 @@ impl Terms<'_> {
         reads
     }
 
-    /// One edge a leaf read, with how often where that is not once; inputs appear when they are first read.
-    fn wire(&self, operands: &[u32], to: &str, stmts: &mut Vec<Stmt>, used: &mut BTreeSet<&'static str>) {
+    /// One edge a leaf read, with how often where that is not once; inputs appear when they are
+    /// first read.
+    fn wire(
+        &self,
+        operands: &[u32],
+        to: &str,
+        stmts: &mut Vec<Stmt>,
+        used: &mut BTreeSet<&'static str>,
+    ) {
         for (from, n) in self.reads(operands) {
             if let Some(input) = self.graph.node(from).filter(|x| x.kind == "input") {
                 used.insert("input");
-                let looks = [("shape", look("input").shape), ("label", &named(input)), ("id", &format!("n{from}"))];
-                stmts.push(node(&format!("n{from}"), looks.iter().map(|(k, v)| attribute(k, v)).collect()));
+                let looks = [
+                    ("shape", look("input").shape),
+                    ("label", &named(input)),
+                    ("id", &format!("n{from}")),
+                ];
+                stmts.push(node(
+                    &format!("n{from}"),
+                    looks.iter().map(|(k, v)| attribute(k, v)).collect(),
+                ));
             }
-            let looks = if n > 1 { vec![attribute("label", &format!("×{n}"))] } else { Vec::new() };
+            let looks =
+                if n > 1 { vec![attribute("label", &format!("×{n}"))] } else { Vec::new() };
             stmts.push(edge(&format!("n{from}"), to, looks));
         }
     }
@@ -401,9 +457,19 @@ pub fn buffers(trace: &Trace) -> String {
             (Some(k), Some(last)) => format!("written by k{k}, last read by k{last}"),
         };
         let shape: Vec<String> = b.shape.iter().map(usize::to_string).collect();
-        let label = format!("b{} {} {name}\n{}[{}] {}\n{life}", b.id, b.role, b.dtype, shape.join(" "), bytes(b.bytes));
+        let label = format!(
+            "b{} {} {name}\n{}[{}] {}\n{life}",
+            b.id,
+            b.role,
+            b.dtype,
+            shape.join(" "),
+            bytes(b.bytes)
+        );
         let look = if b.role == "input" { "cylinder" } else { "octagon" };
-        stmts.push(node(&format!("b{}", b.id), vec![attribute("shape", look), attribute("label", &label)]));
+        stmts.push(node(
+            &format!("b{}", b.id),
+            vec![attribute("shape", look), attribute("label", &label)],
+        ));
     }
     for k in &trace.kernels {
         for (from, to) in k.inputs.iter().flat_map(|a| k.out.iter().map(move |b| (a, b))) {

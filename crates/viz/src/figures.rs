@@ -14,7 +14,12 @@ pub struct Figure {
 
 /// In the order that tables print.
 pub static FIGURES: &[Figure] = &[
-    Figure { name: "launches", says: "loops that run", of: |t| t.kernels.len() as u64, show: plain },
+    Figure {
+        name: "launches",
+        says: "loops that run",
+        of: |t| t.kernels.len() as u64,
+        show: plain,
+    },
     Figure {
         name: "bytes",
         says: "bytes between launches and memory: what a launch reads of an array counts once",
@@ -34,7 +39,12 @@ pub static FIGURES: &[Figure] = &[
         show: plain,
     },
     Figure { name: "nodes", says: "nodes that compute", of: |t| nodes(t) as u64, show: plain },
-    Figure { name: "evaluations", says: "steps in which the line ran", of: |t| t.segments.len() as u64, show: plain },
+    Figure {
+        name: "evaluations",
+        says: "steps in which the line ran",
+        of: |t| t.segments.len() as u64,
+        show: plain,
+    },
 ];
 
 /// Bytes that a launch moves: what it reads from memory and writes to it.
@@ -42,14 +52,17 @@ pub fn moved(k: &LaunchRecord) -> u64 {
     k.est.r.saturating_add(k.est.w)
 }
 
-/// Microseconds in launches, of the run that the trace tells, the least of several; None: it was not run.
+/// Microseconds in launches, of the run that the trace tells, the least of several; None: it was
+/// not run.
 pub fn launches_us(trace: &Trace) -> Option<f64> {
-    let all: Vec<f64> = trace.kernels.iter().filter_map(|k| k.meas.as_ref().map(|m| m.us)).collect();
+    let all: Vec<f64> =
+        trace.kernels.iter().filter_map(|k| k.meas.as_ref().map(|m| m.us)).collect();
     let whole = trace.times.get("launch_ms").map(|ms| ms * 1e3);
     (!all.is_empty()).then(|| whole.unwrap_or_else(|| all.iter().sum()))
 }
 
-/// How many runs that time is the least of, and how far from it half of them are at most; None: it is one run's.
+/// How many runs that time is the least of, and how far from it half of them are at most; None: it
+/// is one run's.
 pub fn spread_us(trace: &Trace) -> Option<(usize, f64)> {
     Some((*trace.times.get("runs")? as usize, trace.times.get("spread_ms")? * 1e3))
 }
@@ -61,11 +74,14 @@ fn plain(n: u64) -> String {
 /// The row of a name. Errors: a sentence with the names there are.
 pub fn find(name: &str) -> Result<&'static Figure, String> {
     let names = || FIGURES.iter().map(|f| f.name).collect::<Vec<_>>().join(" ");
-    FIGURES.iter().find(|f| f.name == name).ok_or_else(|| format!("no figure is called {name}; there are {}", names()))
+    FIGURES
+        .iter()
+        .find(|f| f.name == name)
+        .ok_or_else(|| format!("no figure is called {name}; there are {}", names()))
 }
 
-/// Buffers that launches write and that are no value of the line: those between launches, and what a step before the
-/// last one gave.
+/// Buffers that launches write and that are no value of the line: those between launches, and what
+/// a step before the last one gave.
 pub fn temporaries(trace: &Trace) -> impl Iterator<Item = &BufferRecord> {
     let last = trace.segments.last().map_or([0, 0], |s| s.buffers);
     let is_value = move |b: &BufferRecord| b.role == "result" && last[0] <= b.id && b.id < last[1];

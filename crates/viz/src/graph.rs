@@ -23,7 +23,9 @@ pub fn nothing(trace: &Trace) -> String {
     let told: Vec<&str> = trace.diagnostics.iter().map(|d| d.text.as_str()).collect();
     match told.split_at_checked(REASONS) {
         _ if told.is_empty() => "its values are single numbers or were ready".into(),
-        Some((first, more)) if !more.is_empty() => format!("{}; and {} more", first.join("; "), more.len()),
+        Some((first, more)) if !more.is_empty() => {
+            format!("{}; and {} more", first.join("; "), more.len())
+        }
         _ => told.join("; "),
     }
 }
@@ -32,18 +34,27 @@ pub fn nothing(trace: &Trace) -> String {
 const REASONS: usize = 4;
 
 /// The pass of a name or number in a segment; the last one without.
-pub fn find_pass<'a>(trace: &'a Trace, segment: usize, pass: Option<&str>) -> Result<Graph<'a>, String> {
-    let segment =
-        trace.segments.get(segment).ok_or_else(|| format!("nothing was compiled for this line: {}", nothing(trace)))?;
+pub fn find_pass<'a>(
+    trace: &'a Trace,
+    segment: usize,
+    pass: Option<&str>,
+) -> Result<Graph<'a>, String> {
+    let segment = trace
+        .segments
+        .get(segment)
+        .ok_or_else(|| format!("nothing was compiled for this line: {}", nothing(trace)))?;
     let passes = &trace.passes[segment.passes[0] as usize..segment.passes[1] as usize];
     let found = match pass {
         None => passes.last(),
-        Some(name) => {
-            passes.iter().find(|p| p.name == name).or_else(|| name.parse::<usize>().ok().and_then(|k| passes.get(k)))
-        }
+        Some(name) => passes
+            .iter()
+            .find(|p| p.name == name)
+            .or_else(|| name.parse::<usize>().ok().and_then(|k| passes.get(k))),
     };
     let names = || passes.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(" ");
-    let pass = found.ok_or_else(|| format!("no pass is called {}; there are {}", pass.unwrap_or(""), names()))?;
+    let pass = found.ok_or_else(|| {
+        format!("no pass is called {}; there are {}", pass.unwrap_or(""), names())
+    })?;
     Ok(Graph::new(trace, segment, pass))
 }
 
@@ -65,8 +76,10 @@ impl<'a> Graph<'a> {
                 all[k].inputs.iter().for_each(|a| live[index(*a)] = true);
             }
         }
-        let nodes: Vec<&NodeRecord> = all.iter().zip(&live).filter(|(_, l)| **l).map(|(n, _)| n).collect();
-        let place: BTreeMap<u32, usize> = nodes.iter().enumerate().map(|(k, n)| (n.id, k)).collect();
+        let nodes: Vec<&NodeRecord> =
+            all.iter().zip(&live).filter(|(_, l)| **l).map(|(n, _)| n).collect();
+        let place: BTreeMap<u32, usize> =
+            nodes.iter().enumerate().map(|(k, n)| (n.id, k)).collect();
         let mut uses = vec![0; nodes.len()];
         let read = nodes.iter().flat_map(|n| &n.inputs).chain(&pass.roots);
         read.filter_map(|a| place.get(a)).for_each(|k| uses[*k] += 1);
@@ -87,8 +100,8 @@ impl<'a> Graph<'a> {
         self.place.get(&id).copied()
     }
 
-    /// How often a node is used after this pass: operands that are it, of nodes alive, and once for each value that it is.
-    /// Every picture, list and sentence that counts uses asks here.
+    /// How often a node is used after this pass: operands that are it, of nodes alive, and once for
+    /// each value that it is. Every picture, list and sentence that counts uses asks here.
     pub fn uses(&self, id: u32) -> u32 {
         self.index(id).map_or(0, |k| self.uses[k])
     }
@@ -102,7 +115,8 @@ impl<'a> Graph<'a> {
         self.roots.contains(&id)
     }
 
-    /// The launch that computes a kept node; launches are counted through the evaluations of a line.
+    /// The launch that computes a kept node; launches are counted through the evaluations of a
+    /// line.
     pub fn launch(&self, id: u32) -> Option<u32> {
         self.launch.get(&id).copied()
     }

@@ -1,8 +1,9 @@
 //! Where each node stands: layers, order in a layer, columns.
 //!
-//! Leaves stand just above their first user, everything else by longest path from the leaves; a wire that passes layers
-//! has one shared place in each. Order: four sweeps by the mean of the neighbours, starting from the source's order, so
-//! equal graphs give equal pictures. Columns: pulled towards the neighbours, then pushed apart.
+//! Leaves stand just above their first user, everything else by longest path from the leaves; a
+//! wire that passes layers has one shared place in each. Order: four sweeps by the mean of the
+//! neighbours, starting from the source's order, so equal graphs give equal pictures. Columns:
+//! pulled towards the neighbours, then pushed apart.
 
 /// A thing in a layer: a box or a wire on its way.
 #[derive(Clone, Debug)]
@@ -50,11 +51,14 @@ const GAP: usize = 2;
 const ITEMS: usize = 1 << 23;
 const PLACES: usize = 1 << 27;
 
-/// `former` has columns of an earlier picture: what stood left of another in its layer stays left of it. Errors: a
-/// sentence; the picture would fill the memory.
+/// `former` has columns of an earlier picture: what stood left of another in its layer stays left
+/// of it. Errors: a sentence; the picture would fill the memory.
 pub fn lay_out(boxes: &Boxes, former: &[Option<usize>]) -> Result<Layout, String> {
     let level = levels(boxes);
-    let items = last_users(boxes, &level).iter().zip(&level).fold(0usize, |n, (to, from)| n.saturating_add(to - from));
+    let items = last_users(boxes, &level)
+        .iter()
+        .zip(&level)
+        .fold(0usize, |n, (to, from)| n.saturating_add(to - from));
     fits(boxes, items.saturating_add(level.len()), ITEMS)?;
     let mut layers = with_wires(boxes, &level);
     let users = users(boxes);
@@ -74,7 +78,8 @@ fn fits(boxes: &Boxes, places: usize, most: usize) -> Result<(), String> {
     let (n, millions) = (boxes.widths.len(), places.div_ceil(1_000_000));
     let says = || {
         format!(
-            "{n} boxes with their wires are too many to draw: {millions} million places; folded, or as a list, they can \
+            "{n} boxes with their wires are too many to draw: {millions} million places; folded, \
+             or as a list, they can \
              be shown"
         )
     };
@@ -110,7 +115,8 @@ fn levels(boxes: &Boxes) -> Vec<usize> {
     level
 }
 
-/// Boxes by level in visiting order, and one wire a net in each level between a value and its last user.
+/// Boxes by level in visiting order, and one wire a net in each level between a value and its last
+/// user.
 fn with_wires(boxes: &Boxes, level: &[usize]) -> Vec<Vec<Item>> {
     let depth = level.iter().max().map_or(0, |d| d + 1);
     let last_user = last_users(boxes, level);
@@ -140,7 +146,8 @@ fn visiting_order(boxes: &Boxes) -> Vec<usize> {
     boxes.operands.iter().flatten().for_each(|a| used[*a] = true);
     let mut seen = vec![false; n];
     let mut order = Vec::with_capacity(n);
-    let mut stack: Vec<(usize, bool)> = (0..n).rev().filter(|k| !used[*k]).map(|k| (k, false)).collect();
+    let mut stack: Vec<(usize, bool)> =
+        (0..n).rev().filter(|k| !used[*k]).map(|k| (k, false)).collect();
     while let Some((k, done)) = stack.pop() {
         if done {
             order.push(k);
@@ -198,9 +205,11 @@ fn users(boxes: &Boxes) -> Vec<Vec<usize>> {
 
 fn order(layers: &mut [Vec<Item>], near: &mut Near, down: bool) {
     for (r, other) in sweep(layers.len(), down) {
-        let by = |near: &Near, k: usize, item: &Item| (near.pull(item, down).unwrap_or(k as f64), k);
+        let by =
+            |near: &Near, k: usize, item: &Item| (near.pull(item, down).unwrap_or(k as f64), k);
         let keys = near.pulled(&layers[other], |k, _| k as f64, &layers[r], by);
-        let mut keyed: Vec<((f64, usize), Item)> = keys.into_iter().zip(layers[r].drain(..)).collect();
+        let mut keyed: Vec<((f64, usize), Item)> =
+            keys.into_iter().zip(layers[r].drain(..)).collect();
         keyed.sort_by(|(a, _), (b, _)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         layers[r] = keyed.into_iter().map(|(_, item)| item).collect();
     }
@@ -226,7 +235,8 @@ fn columns(layers: &mut [Vec<Item>], near: &mut Near) {
                 let centre = near.pull(item, down).unwrap_or(item.out() as f64);
                 centre - (item.out() - item.x) as f64
             };
-            let wanted = near.pulled(&layers[other], |_, item| item.out() as f64, &layers[r], first);
+            let wanted =
+                near.pulled(&layers[other], |_, item| item.out() as f64, &layers[r], first);
             settle(&mut layers[r], &wanted);
         }
     }
@@ -234,8 +244,8 @@ fn columns(layers: &mut [Vec<Item>], near: &mut Near) {
     layers.iter_mut().flatten().for_each(|i| i.x -= left);
 }
 
-/// Places near what is wanted, in order, without overlap: groups that push each other take their mean (the pool of
-/// adjacent violators).
+/// Places near what is wanted, in order, without overlap: groups that push each other take their
+/// mean (the pool of adjacent violators).
 fn settle(layer: &mut [Item], wanted: &[f64]) {
     struct Pool {
         first: usize,
@@ -253,7 +263,11 @@ fn settle(layer: &mut [Item], wanted: &[f64]) {
             if before.sum / before.count < pool.sum / pool.count {
                 break;
             }
-            pool = Pool { first: before.first, sum: before.sum + pool.sum, count: before.count + pool.count };
+            pool = Pool {
+                first: before.first,
+                sum: before.sum + pool.sum,
+                count: before.count + pool.count,
+            };
             pools.pop();
         }
         pools.push(pool);
@@ -273,7 +287,8 @@ fn settle(layer: &mut [Item], wanted: &[f64]) {
 mod tests {
     use super::*;
 
-    /// A chain of `2n` boxes whose second half reads the first backwards: as many wires as boxes in every layer.
+    /// A chain of `2n` boxes whose second half reads the first backwards: as many wires as boxes in
+    /// every layer.
     fn folded_chain(n: usize) -> Boxes {
         let reads = |k: usize| match k {
             0 => vec![],

@@ -1,7 +1,9 @@
-//! Pictures of a compile trace. Everything here reads a `Trace` and gives text; nothing else is known.
+//! Pictures of a compile trace. Everything here reads a `Trace` and gives text; nothing else is
+//! known.
 //!
-//! Start at `Graph` (the nodes of one pass), then `text::draw`. `why`, `tables` and `dot` are other views of the same
-//! record; `panes` shows them in a terminal. Always: the same trace gives the same bytes; a drawn graph can be read back exactly (tested).
+//! Start at `Graph` (the nodes of one pass), then `text::draw`. `why`, `tables` and `dot` are other
+//! views of the same record; `panes` shows them in a terminal. Always: the same trace gives the
+//! same bytes; a drawn graph can be read back exactly (tested).
 
 #![forbid(unsafe_code)]
 

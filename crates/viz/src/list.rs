@@ -1,4 +1,5 @@
-//! The graph as a list: a line a node. For narrow terminals, pipes and screen readers; complete by itself.
+//! The graph as a list: a line a node. For narrow terminals, pipes and screen readers; complete by
+//! itself.
 
 use crate::Graph;
 use crate::why::count;

@@ -1,7 +1,8 @@
-//! Promises about launches, held against a trace: `launches 1`, `bytes ≤ 8 MB`, `no-break`, `fused`.
+//! Promises about launches, held against a trace: `launches 1`, `bytes ≤ 8 MB`, `no-break`,
+//! `fused`.
 //!
-//! Rows: BAR-12, G20. A broken promise says what stands in its way: which nodes end a launch, why, where they were
-//! written and which switch would change it.
+//! Rows: BAR-12, G20. A broken promise says what stands in its way: which nodes end a launch, why,
+//! where they were written and which switch would change it.
 
 use crate::figures::{self, FIGURES, Figure, temporaries};
 use crate::graph::nothing;
@@ -39,8 +40,15 @@ const RELATIONS: &[(&str, Relation)] = &[
     ("", Relation { sign: "", holds: u64::eq }),
 ];
 
-const UNITS: &[(&str, f64)] =
-    &[("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("bytes", 1.0), ("byte", 1.0), ("", 1.0)];
+const UNITS: &[(&str, f64)] = &[
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("TB", 1e12),
+    ("bytes", 1.0),
+    ("byte", 1.0),
+    ("", 1.0),
+];
 
 /// What stands in the way of a promise, first the most telling.
 pub struct Broken {
@@ -55,7 +63,9 @@ impl Promise {
     pub fn parse(text: &str) -> Result<Promise, String> {
         let text = text.trim();
         match text {
-            "" => return Err("a promise is needed: launches 1, bytes ≤ 8 MB, no-break, fused".into()),
+            "" => {
+                return Err("a promise is needed: launches 1, bytes ≤ 8 MB, no-break, fused".into());
+            }
             "no-break" => return Ok(Promise::NoBreak),
             "fused" => return Ok(Promise::Fused),
             _ => {}
@@ -64,14 +74,20 @@ impl Promise {
         let (name, rest) = text.split_at(end);
         let figure = figures::find(name).map_err(|_| {
             let names: Vec<&str> = FIGURES.iter().map(|f| f.name).collect();
-            format!("no promise is called {name}; there are {} N, no-break, fused", names.join(" N, "))
+            format!(
+                "no promise is called {name}; there are {} N, no-break, fused",
+                names.join(" N, ")
+            )
         })?;
         let rest = rest.trim();
-        let (sign, holds) = RELATIONS.iter().find(|(sign, _)| rest.starts_with(sign)).unwrap_or(&RELATIONS[7]);
+        let (sign, holds) =
+            RELATIONS.iter().find(|(sign, _)| rest.starts_with(sign)).unwrap_or(&RELATIONS[7]);
         let number = rest[sign.len()..].trim();
         let wrong = || format!("{name} needs a number: {name} 1, {name} ≤ 2");
         let unit = UNITS.iter().find(|u| number.ends_with(u.0)).ok_or_else(wrong)?;
-        let number = number[..number.len() - unit.0.len()].trim().parse::<f64>().map_err(|_| wrong())? * unit.1;
+        let number =
+            number[..number.len() - unit.0.len()].trim().parse::<f64>().map_err(|_| wrong())?
+                * unit.1;
         if !(0.0..1e18).contains(&number) || number.fract() != 0.0 {
             return Err(wrong());
         }
@@ -86,7 +102,12 @@ impl Promise {
     fn beside(&self, found: Option<u64>) -> String {
         match self {
             Promise::Figure { figure, holds, than } => {
-                format!("{} {}{}", figure.name, holds.sign, apart(figure, *than, found.unwrap_or(*than)))
+                format!(
+                    "{} {}{}",
+                    figure.name,
+                    holds.sign,
+                    apart(figure, *than, found.unwrap_or(*than))
+                )
             }
             Promise::NoBreak => "no-break".into(),
             Promise::Fused => "fused".into(),
@@ -159,7 +180,10 @@ fn broken(trace: &Trace, mut says: String) -> Box<Broken> {
     if let Some(first) = reasons.first() {
         says += &format!(". {}", first.says);
     }
-    let switch = reasons.iter().map(|r| r.switch.as_str()).find(|s| trace.config.off.iter().any(|off| off == s));
+    let switch = reasons
+        .iter()
+        .map(|r| r.switch.as_str())
+        .find(|s| trace.config.off.iter().any(|off| off == s));
     let hint = match (switch, reasons.first()) {
         (Some(off), _) => format!("]on {off}"),
         (None, Some(first)) => format!("]why n{} has its sums", first.node),
@@ -182,8 +206,8 @@ pub struct Reason {
     pub switch: String,
 }
 
-/// For each array that is written on the way, and for each launch that waits for none, the decision behind it. What a
-/// choice made comes before what the language demands.
+/// For each array that is written on the way, and for each launch that waits for none, the decision
+/// behind it. What a choice made comes before what the language demands.
 pub fn reasons(trace: &Trace) -> Vec<Reason> {
     let told = |d: &DecisionRecord, mark: String| Reason {
         node: d.node,
@@ -196,13 +220,20 @@ pub fn reasons(trace: &Trace) -> Vec<Reason> {
         let Some(node) = trace.nodes.get(b.node as usize) else { continue };
         let step = trace.segments.iter().find(|s| s.buffers[0] <= b.id && b.id < s.buffers[1]);
         if let ("result", Some(step)) = (b.role.as_str(), step) {
-            let says = format!("{} is needed whole before the line can go on: for {}", named(node), step.why);
+            let says = format!(
+                "{} is needed whole before the line can go on: for {}",
+                named(node),
+                step.why
+            );
             let mark = format!("needed whole, for {}", step.why);
             out.push(Reason { node: b.node, says, mark, switch: String::new() });
             continue;
         }
         let own = family(trace, node);
-        let of = trace.decisions.iter().filter(|d| own.contains(&d.node) && d.what == "keep" && still_holds(trace, d));
+        let of = trace
+            .decisions
+            .iter()
+            .filter(|d| own.contains(&d.node) && d.what == "keep" && still_holds(trace, d));
         if let Some(d) = of.min_by_key(|d| d.reason == "consumer") {
             out.push(told(d, format!("n{} is written to memory: {}", b.node, d.reason)));
         }
@@ -230,9 +261,16 @@ mod tests {
         ] {
             assert_eq!(Promise::parse(text).map(|p| p.text()).as_deref(), Ok(printed), "{text}");
         }
-        for text in
-            ["", "launches", "launches -1", "launches 1.5", "bytes ≤ much", "colour 3", "launches 1 2", "fused 1"]
-        {
+        for text in [
+            "",
+            "launches",
+            "launches -1",
+            "launches 1.5",
+            "bytes ≤ much",
+            "colour 3",
+            "launches 1 2",
+            "fused 1",
+        ] {
             assert!(Promise::parse(text).is_err(), "{text}");
         }
     }

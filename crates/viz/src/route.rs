@@ -1,7 +1,8 @@
 //! Wires between two layers: one horizontal track a net, crossings only as `┼`.
 //!
-//! A net comes down one column and leaves by one or more. Where one net leaves by the column that another comes in by,
-//! the other's track must lie above. A cycle of such demands is cut by taking one net through a free column first.
+//! A net comes down one column and leaves by one or more. Where one net leaves by the column that
+//! another comes in by, the other's track must lie above. A cycle of such demands is cut by taking
+//! one net through a free column first.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,8 @@ pub struct Net {
     pub to: Vec<usize>,
 }
 
-/// A horizontal piece: its net, its row in the channel (from 0), its columns; pieces of a net are joined by its columns.
+/// A horizontal piece: its net, its row in the channel (from 0), its columns; pieces of a net are
+/// joined by its columns.
 #[derive(Clone, Debug)]
 pub struct Piece {
     pub net: usize,
@@ -24,8 +26,10 @@ pub struct Piece {
 
 /// The rows the channel needs, and the pieces. Nets that go straight down have no piece.
 pub fn route(nets: &[Net]) -> (usize, Vec<Piece>) {
-    let mut parts: Vec<Net> = nets.iter().filter(|n| n.to.len() > 1 || n.to[0] != n.from).cloned().collect();
-    let taken: BTreeSet<usize> = nets.iter().flat_map(|n| n.to.iter().copied().chain([n.from])).collect();
+    let mut parts: Vec<Net> =
+        nets.iter().filter(|n| n.to.len() > 1 || n.to[0] != n.from).cloned().collect();
+    let taken: BTreeSet<usize> =
+        nets.iter().flat_map(|n| n.to.iter().copied().chain([n.from])).collect();
     let mut free = taken.iter().max().map_or(0, |m| m + 2);
     // Each round cuts one cycle; there are at most as many cuts as nets.
     let (order, demands) = loop {
@@ -40,7 +44,8 @@ pub fn route(nets: &[Net]) -> (usize, Vec<Piece>) {
             }
         }
     };
-    // Greedy: by level, the first row at or below the demanded one where no other piece is in the way.
+    // Greedy: by level, the first row at or below the demanded one where no other piece is in the
+    // way.
     let mut by_level: Vec<usize> = (0..parts.len()).collect();
     by_level.sort_by_key(|k| (order[*k], span(&parts[*k])));
     // In each row the pieces' first columns with their last: they neither meet nor touch.
@@ -51,7 +56,10 @@ pub fn route(nets: &[Net]) -> (usize, Vec<Piece>) {
         let above = demands[k].iter().filter_map(|j| placed[*j]).max();
         let mut row = above.map_or(0, |r| r + 1);
         let (a, b) = span(&parts[k]);
-        while rows.get(row).is_some_and(|r| r.range(..=b + 1).next_back().is_some_and(|(_, d)| a <= d + 1)) {
+        while rows
+            .get(row)
+            .is_some_and(|r| r.range(..=b + 1).next_back().is_some_and(|(_, d)| a <= d + 1))
+        {
             row += 1;
         }
         if rows.len() <= row {
@@ -69,10 +77,11 @@ fn span(net: &Net) -> (usize, usize) {
     (ends().min().unwrap_or(0), ends().max().unwrap_or(0))
 }
 
-/// For each part those whose track must lie above: another net's that comes in by a column that it leaves by, and the
-/// part of the same net that it goes on from.
+/// For each part those whose track must lie above: another net's that comes in by a column that it
+/// leaves by, and the part of the same net that it goes on from.
 fn demands(parts: &[Net]) -> Vec<Vec<usize>> {
-    let (mut from, mut to): (BTreeMap<usize, Vec<usize>>, BTreeMap<usize, Vec<usize>>) = Default::default();
+    let (mut from, mut to): (BTreeMap<usize, Vec<usize>>, BTreeMap<usize, Vec<usize>>) =
+        Default::default();
     for (k, part) in parts.iter().enumerate() {
         from.entry(part.from).or_default().push(k);
         if let [only] = part.to.as_slice() {
@@ -80,7 +89,8 @@ fn demands(parts: &[Net]) -> Vec<Vec<usize>> {
         }
     }
     let of = |(k, own): (usize, &Net)| {
-        let others = own.to.iter().filter_map(|x| from.get(x)).flatten().filter(|j| parts[**j].id != own.id);
+        let others =
+            own.to.iter().filter_map(|x| from.get(x)).flatten().filter(|j| parts[**j].id != own.id);
         let same = to.get(&own.from).into_iter().flatten().filter(|j| parts[**j].id == own.id);
         let mut all: Vec<usize> = others.chain(same).copied().filter(|j| *j != k).collect();
         all.sort();

@@ -1,9 +1,10 @@
-//! What a picture draws: boxes and the boxes they read. Of the nodes of a pass, whole or with repeats and chains folded,
-//! or of the launches of an evaluation.
+//! What a picture draws: boxes and the boxes they read. Of the nodes of a pass, whole or with
+//! repeats and chains folded, or of the launches of an evaluation.
 //!
-//! Rows: VISUAL §3, G30. A repeat is a run of nodes that is the same again and again, each time reading its own earlier
-//! part a fixed number of nodes back, or what all of them read (an unrolled loop). A chain is nodes that only hand on. Twins
-//! are runs of nodes that differ in what they read alone, as calls of one function do; each is a box of its own.
+//! Rows: VISUAL §3, G30. A repeat is a run of nodes that is the same again and again, each time
+//! reading its own earlier part a fixed number of nodes back, or what all of them read (an unrolled
+//! loop). A chain is nodes that only hand on. Twins are runs of nodes that differ in what they read
+//! alone, as calls of one function do; each is a box of its own.
 
 use crate::figures::moved;
 use crate::graph::Graph;
@@ -50,9 +51,13 @@ struct Drawn<'a> {
 
 impl<'a> Drawn<'a> {
     fn new(graph: &Graph<'a>) -> Self {
-        let nodes: Vec<&NodeRecord> = graph.nodes.iter().copied().filter(|n| !graph.is_inline(n.id)).collect();
-        let place: BTreeMap<u32, usize> = nodes.iter().enumerate().map(|(k, n)| (n.id, k)).collect();
-        let operands = nodes.iter().map(|n| graph.wires(n).iter().filter_map(|a| place.get(a).copied()).collect());
+        let nodes: Vec<&NodeRecord> =
+            graph.nodes.iter().copied().filter(|n| !graph.is_inline(n.id)).collect();
+        let place: BTreeMap<u32, usize> =
+            nodes.iter().enumerate().map(|(k, n)| (n.id, k)).collect();
+        let operands = nodes
+            .iter()
+            .map(|n| graph.wires(n).iter().filter_map(|a| place.get(a).copied()).collect());
         Drawn { operands: operands.collect(), nodes }
     }
 
@@ -65,8 +70,8 @@ impl<'a> Drawn<'a> {
         (&a.kind, &a.op) == (&b.kind, &b.op) && x.len() == y.len() && x.iter().zip(y).all(same)
     }
 
-    /// How many nodes from `a` on are those from `b` on, which is later, but for what they read from outside; not so many
-    /// that the runs meet.
+    /// How many nodes from `a` on are those from `b` on, which is later, but for what they read
+    /// from outside; not so many that the runs meet.
     fn alike(&self, a: usize, b: usize) -> usize {
         let apart = b - a;
         // What stands for what outside: one thing for one thing.
@@ -114,8 +119,12 @@ impl Sketch {
         let mut folds: Vec<Fold> = Vec::new();
         let mut home: Vec<Option<usize>> = vec![None; drawn.nodes.len()];
         // What hides most first: an unrolled loop, then calls of one function, then what is left.
-        let ways: [fn(&Graph, &Drawn, &[Option<usize>]) -> Vec<Fold>; 4] =
-            [|_, drawn, home| repeats(drawn, home, LOOP), twins, |_, drawn, home| repeats(drawn, home, HIDDEN), chains];
+        let ways: [fn(&Graph, &Drawn, &[Option<usize>]) -> Vec<Fold>; 4] = [
+            |_, drawn, home| repeats(drawn, home, LOOP),
+            twins,
+            |_, drawn, home| repeats(drawn, home, HIDDEN),
+            chains,
+        ];
         for way in ways {
             let more = way(graph, &drawn, &home);
             for (k, f) in more.iter().enumerate() {
@@ -135,8 +144,13 @@ impl Sketch {
             };
             let mut reads: Vec<usize> = Vec::new();
             for m in members {
-                for a in drawn.operands[*m].iter().map(|a| (a, place[*a])).filter(|(a, _)| !members.contains(a)) {
-                    // A box of one node reads in operand order, also twice; a fold reads each thing once.
+                for a in drawn.operands[*m]
+                    .iter()
+                    .map(|a| (a, place[*a]))
+                    .filter(|(a, _)| !members.contains(a))
+                {
+                    // A box of one node reads in operand order, also twice; a fold reads each thing
+                    // once.
                     if own.is_none() || !reads.contains(&a.1) {
                         reads.push(a.1);
                     }
@@ -165,14 +179,21 @@ impl Sketch {
         for b in buffers.iter().filter(|b| b.born.is_none()) {
             let name = trace.nodes.get(b.node as usize).and_then(|n| n.name.clone());
             holder.insert(b.id, out.texts.len());
-            out.texts.push(format!("(n{} {})", b.node, name.unwrap_or_default()).replace(" )", ")"));
+            out.texts
+                .push(format!("(n{} {})", b.node, name.unwrap_or_default()).replace(" )", ")"));
             out.operands.push(Vec::new());
             out.ids.push(vec![b.node]);
         }
         for k in &trace.kernels[segment.kernels[0] as usize..segment.kernels[1] as usize] {
             out.operands.push(k.inputs.iter().filter_map(|b| holder.get(b).copied()).collect());
             let domain: Vec<String> = k.domain.iter().map(usize::to_string).collect();
-            out.texts.push(format!("[[k{} {} {}, {}]]", k.id, k.skeleton, domain.join(" "), bytes(moved(k))));
+            out.texts.push(format!(
+                "[[k{} {} {}, {}]]",
+                k.id,
+                k.skeleton,
+                domain.join(" "),
+                bytes(moved(k))
+            ));
             out.ids.push(k.body.clone());
             holder.extend(k.out.iter().map(|b| (*b, out.texts.len() - 1)));
         }
@@ -228,7 +249,8 @@ const TWIN: usize = 6;
 /// Nodes that must be alike before runs are compared.
 const SEED: usize = 4;
 
-/// Runs that are the same but for what they read from outside, and of which only the last node is read there.
+/// Runs that are the same but for what they read from outside, and of which only the last node is
+/// read there.
 fn twins(graph: &Graph, drawn: &Drawn, home: &[Option<usize>]) -> Vec<Fold> {
     let n = drawn.nodes.len();
     let mut last_use = vec![0usize; n];
@@ -237,10 +259,13 @@ fn twins(graph: &Graph, drawn: &Drawn, home: &[Option<usize>]) -> Vec<Fold> {
     }
     let mut seeds: BTreeMap<Vec<(&str, &str)>, Vec<usize>> = BTreeMap::new();
     for at in 0..(n + 1).saturating_sub(SEED) {
-        let own = drawn.nodes[at..at + SEED].iter().map(|n| (n.kind.as_str(), n.op.as_str())).collect();
+        let own =
+            drawn.nodes[at..at + SEED].iter().map(|n| (n.kind.as_str(), n.op.as_str())).collect();
         seeds.entry(own).or_default().push(at);
     }
-    let own = |run: Range<usize>| run.clone().all(|k| home[k].is_none() && drawn.nodes[k].kind != "input");
+    let own = |run: Range<usize>| {
+        run.clone().all(|k| home[k].is_none() && drawn.nodes[k].kind != "input")
+    };
     let hidden = |k: usize| !graph.is_kept(drawn.nodes[k].id) && !graph.is_root(drawn.nodes[k].id);
     // The longest beginning of what two runs share that only its last node leaves.
     let closed = |a: usize, b: usize, most: usize| {
@@ -259,11 +284,9 @@ fn twins(graph: &Graph, drawn: &Drawn, home: &[Option<usize>]) -> Vec<Fold> {
     let mut taken = vec![false; n];
     let mut out = Vec::new();
     for at in 0..n {
-        let Some(others) = drawn
-            .nodes
-            .get(at..at + SEED)
-            .and_then(|seed| seeds.get(&seed.iter().map(|n| (n.kind.as_str(), n.op.as_str())).collect::<Vec<_>>()))
-        else {
+        let Some(others) = drawn.nodes.get(at..at + SEED).and_then(|seed| {
+            seeds.get(&seed.iter().map(|n| (n.kind.as_str(), n.op.as_str())).collect::<Vec<_>>())
+        }) else {
             break;
         };
         if taken[at] || !own(at..at + 1) {
@@ -304,7 +327,10 @@ fn chains(graph: &Graph, drawn: &Drawn, home: &[Option<usize>]) -> Vec<Fold> {
     drawn.operands.iter().flatten().for_each(|a| users[*a] += 1);
     let is_plain = |k: usize| {
         let n = drawn.nodes[k];
-        home[k].is_none() && drawn.operands[k].len() == 1 && !graph.is_kept(n.id) && !graph.is_root(n.id)
+        home[k].is_none()
+            && drawn.operands[k].len() == 1
+            && !graph.is_kept(n.id)
+            && !graph.is_root(n.id)
     };
     let mut next: BTreeMap<usize, usize> = BTreeMap::new();
     for (k, operands) in drawn.operands.iter().enumerate() {
@@ -337,10 +363,14 @@ impl Fold {
         let last = self.members.len() - 1;
         let range = format!("n{}…n{}", node(0).id, node(last).id);
         let kept = self.members.iter().any(|m| graph.is_kept(drawn.nodes[*m].id));
-        let pattern = if let Kind::Repeat { period } = self.kind { period } else { self.members.len() };
+        let pattern =
+            if let Kind::Repeat { period } = self.kind { period } else { self.members.len() };
         let ops: String = (0..pattern).map(|k| node(k).op.as_str()).collect::<Vec<_>>().join(" ");
-        let ops: String =
-            if ops.chars().count() > OPS { ops.chars().take(OPS - 1).chain(['…']).collect() } else { ops };
+        let ops: String = if ops.chars().count() > OPS {
+            ops.chars().take(OPS - 1).chain(['…']).collect()
+        } else {
+            ops
+        };
         let times = match self.kind {
             Kind::Repeat { period } => format!(" ×{}", self.members.len() / period),
             _ => String::new(),
@@ -357,6 +387,9 @@ impl Fold {
                 return (format!("{open}{range} {{{ops}}}{close}"), note);
             }
         };
-        (format!("{open}{range}{times} {{{ops}}}{close}"), format!("{range}{times}: {what} {}{more}", first.join(", ")))
+        (
+            format!("{open}{range}{times} {{{ops}}}{close}"),
+            format!("{range}{times}: {what} {}{more}", first.join(", ")),
+        )
     }
 }

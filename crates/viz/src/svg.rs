@@ -1,8 +1,9 @@
 //! The drawn graph as SVG, from the cells of the text picture: the same places, the same wires.
 //!
-//! Rows: VISUAL §4; JUPYTER §8, §9. Every glyph has its own x, so no font's widths move anything. It brings its own pale
-//! ground, so it can be read on a light page and on a dark one, and it needs no style sheet, script or address. A value
-//! that branches has a dot where it does; wires that only cross have none.
+//! Rows: VISUAL §4; JUPYTER §8, §9. Every glyph has its own x, so no font's widths move anything.
+//! It brings its own pale ground, so it can be read on a light page and on a dark one, and it needs
+//! no style sheet, script or address. A value that branches has a dot where it does; wires that
+//! only cross have none.
 
 use crate::graph::Graph;
 use crate::list;
@@ -23,8 +24,11 @@ const FONT: &str = "'APL385 Unicode','DejaVu Sans Mono',FreeMono,monospace";
 const ALT: usize = 6_000;
 
 /// Fill, line, line's width, corner: in the order of `FORMS`.
-const LOOKS: &[(&str, &str, f64, f64)] =
-    &[("#e3eefa", "#3f73a8", 1.2, 8.0), ("#ffffff", "#8d8d8d", 1.0, 3.0), ("#fff0bf", "#a86d00", 2.2, 3.0)];
+const LOOKS: &[(&str, &str, f64, f64)] = &[
+    ("#e3eefa", "#3f73a8", 1.2, 8.0),
+    ("#ffffff", "#8d8d8d", 1.0, 3.0),
+    ("#fff0bf", "#a86d00", 2.2, 3.0),
+];
 
 /// One evaluation's graph.
 pub struct Panel<'a> {
@@ -49,7 +53,8 @@ pub fn draw(panels: &[Panel]) -> String {
         if !panel.heading.is_empty() {
             page.line(0, &panel.heading);
         }
-        let sketch = if panel.folded { Sketch::folded(&panel.graph) } else { Sketch::nodes(&panel.graph) };
+        let sketch =
+            if panel.folded { Sketch::folded(&panel.graph) } else { Sketch::nodes(&panel.graph) };
         if sketch.texts.is_empty() {
             page.line(0, "a constant: nothing to draw");
             continue;
@@ -61,21 +66,25 @@ pub fn draw(panels: &[Panel]) -> String {
         page.legend(&panel.graph);
         sketch.notes.iter().for_each(|note| page.line(0, note));
     }
-    let (width, height) = (page.width as f64 * WIDE + 2.0 * MARGIN, page.height as f64 * HIGH + 2.0 * MARGIN);
+    let (width, height) =
+        (page.width as f64 * WIDE + 2.0 * MARGIN, page.height as f64 * HIGH + 2.0 * MARGIN);
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" \
          role=\"img\"><title>The graph of a line</title>\
          <rect width=\"{width}\" height=\"{height}\" rx=\"6\" fill=\"#fbfbf8\" stroke=\"#d0d0cc\"/>\
-         <g transform=\"translate({MARGIN} {MARGIN})\" font-family=\"{FONT}\" font-size=\"{GLYPH}\" fill=\"#1c1c1c\">\n\
+         <g transform=\"translate({MARGIN} {MARGIN})\" font-family=\"{FONT}\" \
+         font-size=\"{GLYPH}\" fill=\"#1c1c1c\">\n\
          {}</g></svg>\n",
         page.body
     )
 }
 
-/// The picture in a page: an image that holds its data, and its text for who does not see it. Notebooks that are not
-/// trusted remove inline SVG and keep this.
+/// The picture in a page: an image that holds its data, and its text for who does not see it.
+/// Notebooks that are not trusted remove inline SVG and keep this.
 pub fn image(panels: &[Panel]) -> String {
-    let alt: String = panels.iter().map(|p| list::list(&p.graph)).collect::<String>().chars().take(ALT).collect();
+    let alt: String =
+        panels.iter().map(|p| list::list(&p.graph)).collect::<String>().chars().take(ALT).collect();
     let data = STANDARD.encode(draw(panels));
     format!(
         "<img alt=\"{}\" style=\"max-width:100%\" src=\"data:image/svg+xml;base64,{data}\">",
@@ -92,7 +101,9 @@ fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             // No XML text may hold the others.
-            c if c.is_control() && c != '\n' || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            c if c.is_control() && c != '\n' || matches!(c, '\u{fffe}' | '\u{ffff}') => {
+                out.push('\u{fffd}')
+            }
             c => out.push(c),
         }
     }
@@ -100,17 +111,24 @@ fn escaped(text: &str) -> String {
 }
 
 impl Page {
-    /// Text from a cell on, each word by itself: blanks would count as glyphs or not, as the reader likes.
+    /// Text from a cell on, each word by itself: blanks would count as glyphs or not, as the reader
+    /// likes.
     fn text(&mut self, row: usize, column: usize, text: &str) {
         let y = (row as f64 + 0.5) * HIGH + GLYPH * 0.35;
         let chars: Vec<char> = text.chars().collect();
         let mut at = 0;
         for word in chars.split(|c| *c == ' ') {
             if !word.is_empty() {
-                let places: Vec<String> =
-                    (0..word.len()).map(|k| format!("{}", (column + at + k) as f64 * WIDE)).collect();
+                let places: Vec<String> = (0..word.len())
+                    .map(|k| format!("{}", (column + at + k) as f64 * WIDE))
+                    .collect();
                 let word: String = word.iter().collect();
-                let _ = writeln!(self.body, "<text x=\"{}\" y=\"{y:.1}\">{}</text>", places.join(" "), escaped(&word));
+                let _ = writeln!(
+                    self.body,
+                    "<text x=\"{}\" y=\"{y:.1}\">{}</text>",
+                    places.join(" "),
+                    escaped(&word)
+                );
             }
             at += word.len() + 1;
         }
@@ -144,7 +162,8 @@ impl Page {
         let (fill, line, thick, corner) = LOOKS[form];
         let _ = writeln!(
             self.body,
-            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{HIGH}\" rx=\"{corner}\" fill=\"{fill}\" stroke=\"{line}\" \
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{HIGH}\" rx=\"{corner}\" \
+             fill=\"{fill}\" stroke=\"{line}\" \
              stroke-width=\"{thick}\"/>",
             column as f64 * WIDE,
             row as f64 * HIGH,
@@ -169,7 +188,13 @@ impl Page {
             let mut path = String::new();
             for (x, runs) in &net.down {
                 for (from, to) in joined(runs) {
-                    let _ = write!(path, "M{} {}V{}", left(*x), top(from, self.height), top(to, self.height));
+                    let _ = write!(
+                        path,
+                        "M{} {}V{}",
+                        left(*x),
+                        top(from, self.height),
+                        top(to, self.height)
+                    );
                 }
             }
             for (y, runs) in &net.across {
@@ -179,11 +204,15 @@ impl Page {
             }
             let _ = writeln!(
                 self.body,
-                "<path d=\"{path}\" fill=\"none\" stroke=\"#5a5a5a\" stroke-width=\"1.4\" stroke-linecap=\"square\"/>"
+                "<path d=\"{path}\" fill=\"none\" stroke=\"#5a5a5a\" stroke-width=\"1.4\" \
+                 stroke-linecap=\"square\"/>"
             );
             for (y, x) in &net.dots {
                 let (x, y) = (left(*x), top(*y, self.height));
-                let _ = writeln!(self.body, "<circle cx=\"{x}\" cy=\"{y}\" r=\"2.6\" fill=\"#5a5a5a\"/>");
+                let _ = writeln!(
+                    self.body,
+                    "<circle cx=\"{x}\" cy=\"{y}\" r=\"2.6\" fill=\"#5a5a5a\"/>"
+                );
             }
         }
     }
@@ -264,7 +293,8 @@ const DOUBLE: &[(char, u8)] = &[
     ('┼', UP | DOWN | LEFT | RIGHT),
 ];
 
-/// A terminal's cells. Lines are paths, so that they meet whatever the font; words are as wide as their cells.
+/// A terminal's cells. Lines are paths, so that they meet whatever the font; words are as wide as
+/// their cells.
 pub(crate) fn screen(rows: &[Vec<Shown>], title: &str) -> String {
     let mut body = String::new();
     let mut lines: BTreeMap<(&str, bool), Net> = BTreeMap::new();
@@ -279,32 +309,55 @@ pub(crate) fn screen(rows: &[Vec<Shown>], title: &str) -> String {
         let mut path = String::new();
         for (x, runs) in &net.down {
             joined(runs).iter().for_each(|(a, b)| {
-                let _ =
-                    write!(path, "M{} {}V{}", *x as f64 * WIDE / 2.0, *a as f64 * HIGH / 2.0, *b as f64 * HIGH / 2.0);
+                let _ = write!(
+                    path,
+                    "M{} {}V{}",
+                    *x as f64 * WIDE / 2.0,
+                    *a as f64 * HIGH / 2.0,
+                    *b as f64 * HIGH / 2.0
+                );
             });
         }
         for (y, runs) in &net.across {
             joined(runs).iter().for_each(|(a, b)| {
-                let _ =
-                    write!(path, "M{} {}H{}", *a as f64 * WIDE / 2.0, *y as f64 * HIGH / 2.0, *b as f64 * WIDE / 2.0);
+                let _ = write!(
+                    path,
+                    "M{} {}H{}",
+                    *a as f64 * WIDE / 2.0,
+                    *y as f64 * HIGH / 2.0,
+                    *b as f64 * WIDE / 2.0
+                );
             });
         }
         let thick = if *double { 2.4 } else { 1.2 };
-        let _ = writeln!(body, "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{thick}\"/>");
+        let _ = writeln!(
+            body,
+            "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{thick}\"/>"
+        );
     }
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let (width, height) = (columns as f64 * WIDE + 2.0 * MARGIN, rows.len() as f64 * HIGH + 2.0 * MARGIN);
+    let (width, height) =
+        (columns as f64 * WIDE + 2.0 * MARGIN, rows.len() as f64 * HIGH + 2.0 * MARGIN);
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         role=\"img\"><title>{}</title><rect width=\"{width}\" height=\"{height}\" rx=\"8\" fill=\"{NIGHT}\"/>\
-         <g transform=\"translate({MARGIN} {MARGIN})\" font-family=\"{FONT}\" font-size=\"{GLYPH}\" xml:space=\"preserve\">\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" \
+         role=\"img\"><title>{}</title><rect width=\"{width}\" height=\"{height}\" rx=\"8\" \
+         fill=\"{NIGHT}\"/>\
+         <g transform=\"translate({MARGIN} {MARGIN})\" font-family=\"{FONT}\" \
+         font-size=\"{GLYPH}\" xml:space=\"preserve\">\n\
          {body}</g></svg>\n",
         escaped(title)
     )
 }
 
 /// Cells of one look: their ground, their words, their lines.
-fn cells(body: &mut String, lines: &mut BTreeMap<(&'static str, bool), Net>, row: usize, at: usize, run: &[Shown]) {
+fn cells(
+    body: &mut String,
+    lines: &mut BTreeMap<(&'static str, bool), Net>,
+    row: usize,
+    at: usize,
+    run: &[Shown],
+) {
     let Some(look) = run.first().copied() else { return };
     let x = |column: usize| column as f64 * WIDE;
     if look.reversed {

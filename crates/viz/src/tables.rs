@@ -6,7 +6,9 @@ use aplomb_ground::trace::{LaunchRecord, PassRecord, Segment, Trace};
 /// Rows of cells as lines; `left` says which columns are words.
 pub fn grid(rows: &[Vec<String>], left: &[usize]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|s| s.chars().count()).max().unwrap_or(0);
+    let width = |c: usize| {
+        rows.iter().filter_map(|r| r.get(c)).map(|s| s.chars().count()).max().unwrap_or(0)
+    };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let line = |row: &Vec<String>| {
         let cells = row.iter().enumerate().map(|(c, s)| {
@@ -22,8 +24,8 @@ fn words(list: &[&str]) -> Vec<String> {
     list.iter().map(|s| s.to_string()).collect()
 }
 
-/// A row a launch: name, skeleton, domain, nodes, bytes, operations, estimates, time. `which`: only this one (`k0`).
-/// Errors: there is none.
+/// A row a launch: name, skeleton, domain, nodes, bytes, operations, estimates, time. `which`: only
+/// this one (`k0`). Errors: there is none.
 pub fn kernels(trace: &Trace, which: Option<&str>) -> Result<String, String> {
     let names = || trace.kernels.iter().map(|k| format!("k{}", k.id)).collect::<Vec<_>>().join(" ");
     let wanted = |id: u32| which.is_none_or(|w| w == format!("k{id}"));
@@ -35,7 +37,8 @@ pub fn kernels(trace: &Trace, which: Option<&str>) -> Result<String, String> {
     }
     let gpu = |k: &LaunchRecord| k.ran.as_ref().is_some_and(|r| r.device == "cuda");
     let took = if trace.kernels.iter().any(gpu) { "took" } else { "cpu" };
-    let head = ["launch", "kind", "domain", "nodes", "reads", "writes", "sm_90 est", "cpu est", took];
+    let head =
+        ["launch", "kind", "domain", "nodes", "reads", "writes", "sm_90 est", "cpu est", took];
     let mut rows = vec![words(&head)];
     for k in trace.kernels.iter().filter(|k| wanted(k.id)) {
         let domain: Vec<String> = k.domain.iter().map(usize::to_string).collect();
@@ -86,7 +89,9 @@ fn headed<'a>(trace: &'a Trace, segment: &Segment) -> (String, &'a [PassRecord])
 
 /// The head and a row for each of these passes.
 fn pass_grid(list: &[PassRecord], shown: &[usize]) -> String {
-    let mut rows = vec![words(&["", "pass", "nodes", "lets", "kept", "launches", "moved", "flops", "ms", "rules"])];
+    let mut rows = vec![words(&[
+        "", "pass", "nodes", "lets", "kept", "launches", "moved", "flops", "ms", "rules",
+    ])];
     for (k, p) in shown.iter().filter_map(|k| Some((k, list.get(*k)?))) {
         rows.push(vec![
             k.to_string(),
@@ -111,8 +116,8 @@ pub(crate) fn pass_rows(list: &[PassRecord], shown: &[usize]) -> (String, Vec<St
     (lines.next().unwrap_or_default(), lines.collect())
 }
 
-/// A row a pass: nodes, lets, kept nodes, launches, bytes, operations, time, rules. Passes that changed nothing are only
-/// named, unless all are wanted.
+/// A row a pass: nodes, lets, kept nodes, launches, bytes, operations, time, rules. Passes that
+/// changed nothing are only named, unless all are wanted.
 pub fn passes(trace: &Trace, all: bool, width: usize) -> String {
     if trace.segments.is_empty() {
         return "nothing was compiled for this line\n".into();
@@ -123,7 +128,8 @@ pub fn passes(trace: &Trace, all: bool, width: usize) -> String {
         out += &head;
         let shown: Vec<usize> = (0..list.len()).filter(|k| all || list[*k].changed).collect();
         out += &pass_grid(list, &shown);
-        let quiet: Vec<&str> = list.iter().filter(|p| !all && !p.changed).map(|p| p.name.as_str()).collect();
+        let quiet: Vec<&str> =
+            list.iter().filter(|p| !all && !p.changed).map(|p| p.name.as_str()).collect();
         if !quiet.is_empty() {
             let line = format!("{} unchanged: {}", quiet.len(), quiet.join(" "));
             out += &format!("{}\n", crate::why::wrapped(&line, 2, width));

@@ -1,8 +1,8 @@
 //! A graph drawn with characters, so that its edges can be read back exactly.
 //!
-//! Rows: VISUAL §3, G3, G4. A value leaves its box below; operand k enters at its own column above, left to right. `┼` is
-//! only a crossing; a wire that goes four ways is `╋`. `( )` exists before, `[ ]` is computed, `[[ ]]` is written to
-//! memory; `@k1` is the launch.
+//! Rows: VISUAL §3, G3, G4. A value leaves its box below; operand k enters at its own column above,
+//! left to right. `┼` is only a crossing; a wire that goes four ways is `╋`. `( )` exists before,
+//! `[ ]` is computed, `[[ ]]` is written to memory; `@k1` is the launch.
 
 use crate::graph::Graph;
 use crate::layout::{Boxes, Item, Layout, lay_out};
@@ -18,7 +18,8 @@ pub(crate) const DOWN: u8 = 2;
 pub(crate) const LEFT: u8 = 4;
 pub(crate) const RIGHT: u8 = 8;
 
-/// Arms and their characters; ASCII has one for all corners and branches, so only the Unicode form can be read back.
+/// Arms and their characters; ASCII has one for all corners and branches, so only the Unicode form
+/// can be read back.
 const WIRES: &[(u8, char, char)] = &[
     (UP | DOWN, '│', '|'),
     (LEFT | RIGHT, '─', '-'),
@@ -39,8 +40,8 @@ pub fn arms(c: char) -> Option<u8> {
     WIRES.iter().find(|w| w.1 == c).map(|w| w.0)
 }
 
-/// Up to two nets with their arms: the second only crosses the first. Each is net + 1 above four bits of arms; there are
-/// millions of these, so they are small.
+/// Up to two nets with their arms: the second only crosses the first. Each is net + 1 above four
+/// bits of arms; there are millions of these, so they are small.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Spot([u32; 2]);
 
@@ -60,8 +61,9 @@ impl Spot {
     }
 }
 
-/// A picture as strokes, before it is characters or lines. A wide picture is mostly blank, a deep one mostly wires that
-/// pass: what falls through many rows is one stroke, and rows become cells one at a time.
+/// A picture as strokes, before it is characters or lines. A wide picture is mostly blank, a deep
+/// one mostly wires that pass: what falls through many rows is one stroke, and rows become cells
+/// one at a time.
 #[derive(Default)]
 pub(crate) struct Canvas {
     rows: Vec<Vec<Mark>>,
@@ -129,7 +131,8 @@ impl Canvas {
     /// Calls `each` with the cells of each of these rows, as far as they are not blank.
     pub fn each_row(&self, rows: Range<usize>, mut each: impl FnMut(usize, &[Spot])) {
         let rows = rows.start..rows.end.min(self.rows.len());
-        let mut falls: Vec<&Fall> = self.falls.iter().filter(|f| f.from < rows.end && rows.start < f.to).collect();
+        let mut falls: Vec<&Fall> =
+            self.falls.iter().filter(|f| f.from < rows.end && rows.start < f.to).collect();
         falls.sort_by_key(|f| f.from);
         let (mut falls, mut here): (_, Vec<&Fall>) = (falls.into_iter().peekable(), Vec::new());
         let mut cells: Vec<Spot> = Vec::new();
@@ -139,7 +142,12 @@ impl Canvas {
                 here.push(f);
             }
             cells.clear();
-            let end = here.iter().map(|f| f.x + 1).chain(self.rows[row].iter().map(|m| m.to)).max().unwrap_or(0);
+            let end = here
+                .iter()
+                .map(|f| f.x + 1)
+                .chain(self.rows[row].iter().map(|m| m.to))
+                .max()
+                .unwrap_or(0);
             cells.resize(end, Spot::default());
             here.iter().for_each(|f| cells[f.x].add(f.net, UP | DOWN));
             for m in &self.rows[row] {
@@ -231,7 +239,12 @@ pub(crate) fn canvas(sketch: &Sketch) -> Result<Canvas, String> {
 
 /// The same where boxes keep the order of their former columns.
 pub(crate) fn canvas_near(sketch: &Sketch, former: &[Option<usize>]) -> Result<Canvas, String> {
-    let widths = sketch.texts.iter().zip(&sketch.operands).map(|(t, o)| t.width().max(2 * o.len() + 1)).collect();
+    let widths = sketch
+        .texts
+        .iter()
+        .zip(&sketch.operands)
+        .map(|(t, o)| t.width().max(2 * o.len() + 1))
+        .collect();
     let boxes = Boxes { widths, operands: sketch.operands.clone() };
     Ok(paint(&lay_out(&boxes, former)?, &boxes, &sketch.texts))
 }
@@ -265,7 +278,9 @@ fn paint(layout: &Layout, boxes: &Boxes, texts: &[String]) -> Canvas {
                 taken.entry(b.net).or_default().push(b.x);
             }
         }
-        let mut net = |item: &Item| Some(Net { id: item.net, from: item.out(), to: taken.remove(&item.net)? });
+        let mut net = |item: &Item| {
+            Some(Net { id: item.net, from: item.out(), to: taken.remove(&item.net)? })
+        };
         let nets: Vec<Net> = layer.iter().filter_map(&mut net).collect();
         let (tracks, pieces) = route(&nets);
         let height = tracks.max(1);
@@ -279,11 +294,15 @@ fn paint(layout: &Layout, boxes: &Boxes, texts: &[String]) -> Canvas {
             }
             for piece in &own {
                 let track = top + piece.row;
-                // From where it comes: the layer above, or the piece of the same net that ends at this column.
+                // From where it comes: the layer above, or the piece of the same net that ends at
+                // this column.
                 let begins = own.iter().find(|p| p.to == [piece.from] && p.row != piece.row);
                 canvas.vertical(begins.map_or(top, |p| top + p.row + 1), track, piece.from, net.id);
                 let ends: Vec<usize> = piece.to.iter().copied().chain([piece.from]).collect();
-                let (a, b) = (ends.iter().min().copied().unwrap_or(0), ends.iter().max().copied().unwrap_or(0));
+                let (a, b) = (
+                    ends.iter().min().copied().unwrap_or(0),
+                    ends.iter().max().copied().unwrap_or(0),
+                );
                 canvas.wire(track, a, net.id, if a < b { RIGHT } else { 0 });
                 if a + 1 < b {
                     canvas.across(track, (a + 1, b - 1), net.id);
@@ -315,8 +334,11 @@ fn pad(text: &str, blanks: usize) -> String {
 }
 
 /// Forms of a box: how it begins and ends, what that means.
-pub(crate) const FORMS: &[(&str, &str, &str)] =
-    &[("(", ")", "exists before"), ("[", "]", "computed where it is read"), ("[[", "]]", "written to memory")];
+pub(crate) const FORMS: &[(&str, &str, &str)] = &[
+    ("(", ")", "exists before"),
+    ("[", "]", "computed where it is read"),
+    ("[[", "]]", "written to memory"),
+];
 
 /// Which of `FORMS` a picture uses.
 pub(crate) fn forms(graph: &Graph) -> [bool; 3] {
@@ -330,7 +352,8 @@ pub(crate) fn forms(graph: &Graph) -> [bool; 3] {
 /// What the picture's forms mean, the ones it used.
 fn legend(graph: &Graph) -> String {
     let used = FORMS.iter().zip(forms(graph)).filter(|(_, used)| *used);
-    let parts: Vec<String> = used.map(|((open, close, says), _)| format!("{open} {close} {says}")).collect();
+    let parts: Vec<String> =
+        used.map(|((open, close, says), _)| format!("{open} {close} {says}")).collect();
     format!("\n{}\n{}\n", parts.join(" · "), value(graph))
 }
 

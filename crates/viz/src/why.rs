@@ -15,7 +15,11 @@ pub fn count(n: usize, what: &str) -> String {
 /// The whole line: launches, bytes, time, what each launch does and why it is one.
 pub fn summary(trace: &Trace, width: usize) -> String {
     if trace.segments.is_empty() {
-        return wrapped(&format!("nothing was compiled for this line: {}", nothing(trace)), 2, width) + "\n";
+        return wrapped(
+            &format!("nothing was compiled for this line: {}", nothing(trace)),
+            2,
+            width,
+        ) + "\n";
     }
     let mut out = String::new();
     let moved = trace.kernels.iter().map(figures::moved).fold(0, u64::saturating_add);
@@ -42,7 +46,9 @@ pub fn summary(trace: &Trace, width: usize) -> String {
     if shown < trace.kernels.len() {
         out += &format!("  … and {} more; ]kernels lists them\n", trace.kernels.len() - shown);
     }
-    for d in trace.decisions.iter().filter(|d| is_telling(d) && still_holds(trace, d)).take(DECISIONS) {
+    for d in
+        trace.decisions.iter().filter(|d| is_telling(d) && still_holds(trace, d)).take(DECISIONS)
+    {
         out += &format!("  {}\n", wrapped(&sentence(trace, d), 4, width));
     }
     // ]cuda says what has no text.
@@ -53,7 +59,8 @@ pub fn summary(trace: &Trace, width: usize) -> String {
     out
 }
 
-/// What needed the values, step by step; what needed them several times in a row is told once, with how often.
+/// What needed the values, step by step; what needed them several times in a row is told once, with
+/// how often.
 fn steps(trace: &Trace) -> String {
     let mut runs: Vec<(&str, usize)> = Vec::new();
     for s in &trace.segments {
@@ -62,11 +69,13 @@ fn steps(trace: &Trace) -> String {
             None => runs.push((&s.why, 1)),
         }
     }
-    let told = |(why, n): &(&str, usize)| if *n == 1 { why.to_string() } else { format!("{why} ×{n}") };
+    let told =
+        |(why, n): &(&str, usize)| if *n == 1 { why.to_string() } else { format!("{why} ×{n}") };
     runs.iter().map(told).collect::<Vec<_>>().join(", ")
 }
 
-/// What producers fused to: each launch's delayed array and the loop that makes it (ACC-13, ACC-15).
+/// What producers fused to: each launch's delayed array and the loop that makes it (ACC-13,
+/// ACC-15).
 pub fn delayed(trace: &Trace, width: usize) -> String {
     let line = |n: &NodeRecord| {
         let made = n.attr.delayed.as_deref().filter(|d| d.contains('→') && n.uses > 0)?;
@@ -84,11 +93,15 @@ fn before_fusion(trace: &Trace) -> String {
     let of = |name: &'static str| trace.passes.iter().filter(move |p| p.name == name);
     let lets: usize = of("bind").map(|p| p.lets.len()).sum();
     let met = trace.rules.get("cse").copied().unwrap_or(0);
-    let (launches, moved) = of("simplify").fold((0, 0), |(n, b), p| (n + p.launches.len(), b + p.bytes));
+    let (launches, moved) =
+        of("simplify").fold((0, 0), |(n, b), p| (n + p.launches.len(), b + p.bytes));
     let mut out = String::new();
     if lets > 0 || met > 0 {
-        let met =
-            if met > 0 { format!(", {} written twice and merged", count(met as usize, "node")) } else { String::new() };
+        let met = if met > 0 {
+            format!(", {} written twice and merged", count(met as usize, "node"))
+        } else {
+            String::new()
+        };
         out += &format!("  shared: {} used more than once{met}\n", count(lets, "term"));
     }
     if launches > trace.kernels.len() {
@@ -111,7 +124,8 @@ pub(crate) fn still_holds(trace: &Trace, d: &DecisionRecord) -> bool {
     }
 }
 
-/// The decisions that a reader of the whole should see: what is stored or shared although it need not be.
+/// The decisions that a reader of the whole should see: what is stored or shared although it need
+/// not be.
 fn is_telling(d: &DecisionRecord) -> bool {
     matches!(
         d.reason.as_str(),
@@ -140,7 +154,11 @@ pub(crate) fn launch(trace: &Trace, k: &LaunchRecord) -> String {
     };
     let list = |ids: &[u32]| {
         let names: Vec<String> = ids.iter().map(buffer).collect();
-        if names.len() > 6 { format!("{} and {} more", names[..6].join(" "), names.len() - 6) } else { names.join(" ") }
+        if names.len() > 6 {
+            format!("{} and {} more", names[..6].join(" "), names.len() - 6)
+        } else {
+            names.join(" ")
+        }
     };
     let what = match (k.skeleton.as_str(), k.axis) {
         ("reduce", Some(axis)) => format!("folds axis {}", axis + 1),
@@ -153,7 +171,11 @@ pub(crate) fn launch(trace: &Trace, k: &LaunchRecord) -> String {
     };
     let domain: Vec<String> = k.domain.iter().map(usize::to_string).collect();
     let domain = if domain.is_empty() { "a scalar".into() } else { domain.join(" ") };
-    let reads = if k.inputs.is_empty() { "reads nothing".into() } else { format!("reads {}", list(&k.inputs)) };
+    let reads = if k.inputs.is_empty() {
+        "reads nothing".into()
+    } else {
+        format!("reads {}", list(&k.inputs))
+    };
     let took = k.meas.as_ref().map_or(String::new(), |m| format!(", {}", time(m.us)));
     let where_ = k.ran.as_ref().map_or(String::new(), |ran| format!("; {}", ran.why));
     let computed = k.body.iter().filter_map(|n| trace.nodes.get(*n as usize));
@@ -186,9 +208,11 @@ pub(crate) fn named(node: &NodeRecord) -> String {
 pub(crate) fn sentence(trace: &Trace, d: &DecisionRecord) -> String {
     // A pass that its pipeline lacks can only be switched on.
     let config = &trace.config;
-    let lacks = trace.passes.iter().any(|p| p.name == d.switch) && !config.passes.contains(&d.switch);
+    let lacks =
+        trace.passes.iter().any(|p| p.name == d.switch) && !config.passes.contains(&d.switch);
     let verb = if config.off.contains(&d.switch) || lacks { "]on" } else { "]off" };
-    let switch = if d.switch.is_empty() { String::new() } else { format!(" ({verb} {})", d.switch) };
+    let switch =
+        if d.switch.is_empty() { String::new() } else { format!(" ({verb} {})", d.switch) };
     format!("{}{switch}", d.text)
 }
 
@@ -196,7 +220,10 @@ fn hint(trace: &Trace) -> String {
     let telling = |d: &&DecisionRecord| is_telling(d) && still_holds(trace, d);
     let node = trace.decisions.iter().find(telling).or(trace.decisions.last());
     match node {
-        Some(d) => format!("]why n{} shows its sums; ]dag draws the graph; ]off fusion runs it unfused", d.node),
+        Some(d) => format!(
+            "]why n{} shows its sums; ]dag draws the graph; ]off fusion runs it unfused",
+            d.node
+        ),
         None => "]dag draws the graph".into(),
     }
 }
@@ -204,8 +231,8 @@ fn hint(trace: &Trace) -> String {
 /// The width of what no terminal shows.
 pub const WIDTH: usize = 80;
 
-/// Breaks a sentence where it would pass `width` columns, two kept free; later lines are indented. A narrow terminal
-/// has at least 40.
+/// Breaks a sentence where it would pass `width` columns, two kept free; later lines are indented.
+/// A narrow terminal has at least 40.
 pub fn wrapped(text: &str, indent: usize, width: usize) -> String {
     let room = width.max(40) - 2;
     let mut out = String::new();
@@ -235,12 +262,21 @@ pub fn node(trace: &Trace, which: &str, width: usize) -> Result<String, String> 
     let Some(found) = found else {
         let mut names: Vec<&str> = trace.nodes.iter().filter_map(|n| n.name.as_deref()).collect();
         names.dedup();
-        let named = if names.is_empty() { String::new() } else { format!("; names are {}", names.join(" ")) };
-        return Err(format!("no node is called {which}; there are n0 to n{}{named}", trace.nodes.len().max(1) - 1));
+        let named = if names.is_empty() {
+            String::new()
+        } else {
+            format!("; names are {}", names.join(" "))
+        };
+        return Err(format!(
+            "no node is called {which}; there are n0 to n{}{named}",
+            trace.nodes.len().max(1) - 1
+        ));
     };
     let found = latest(trace, found);
-    let segment = trace.segments.iter().position(|s| s.nodes[0] <= found.id && found.id < s.nodes[1]);
-    let segment = segment.ok_or_else(|| format!("{} is in no evaluation of this trace", named(found)))?;
+    let segment =
+        trace.segments.iter().position(|s| s.nodes[0] <= found.id && found.id < s.nodes[1]);
+    let segment =
+        segment.ok_or_else(|| format!("{} is in no evaluation of this trace", named(found)))?;
     let graph = find_pass(trace, segment, None)?;
     let mut out = describe(trace, &graph, found);
     let family: Vec<u32> = family(trace, found);
@@ -287,7 +323,8 @@ pub(crate) fn family(trace: &Trace, node: &NodeRecord) -> Vec<u32> {
 
 fn describe(trace: &Trace, graph: &Graph, node: &NodeRecord) -> String {
     let shape: Vec<String> = node.shape.iter().map(usize::to_string).collect();
-    let mut out = format!("{}: {} {}[{}]", graph.label(node), node.kind, node.dtype, shape.join(" "));
+    let mut out =
+        format!("{}: {} {}[{}]", graph.label(node), node.kind, node.dtype, shape.join(" "));
     if let Some(delayed) = &node.attr.delayed {
         out += &format!(", {delayed}");
     }
@@ -298,14 +335,28 @@ fn describe(trace: &Trace, graph: &Graph, node: &NodeRecord) -> String {
     if let Some([source, start, end]) = node.span.first()
         && let Some(text) = trace.sources.get(*source as usize)
     {
-        let written: String = text.text.chars().skip(*start as usize).take((end - start) as usize).collect();
+        let written: String =
+            text.text.chars().skip(*start as usize).take((end - start) as usize).collect();
         out += &format!("  written {written}  ({}, {start}…{end})\n", text.name);
     }
-    let readers: Vec<String> = graph.nodes.iter().filter(|n| n.inputs.contains(&node.id)).map(|n| short(n)).collect();
-    let launches: Vec<&str> =
-        trace.kernels.iter().filter(|k| k.body.contains(&node.id)).map(|k| k.name.as_str()).collect();
-    let used = if readers.is_empty() { "the value itself".into() } else { format!("used by {}", readers.join(" ")) };
-    let ran = if launches.is_empty() { String::new() } else { format!("; computed in {}", launches.join(", ")) };
+    let readers: Vec<String> =
+        graph.nodes.iter().filter(|n| n.inputs.contains(&node.id)).map(|n| short(n)).collect();
+    let launches: Vec<&str> = trace
+        .kernels
+        .iter()
+        .filter(|k| k.body.contains(&node.id))
+        .map(|k| k.name.as_str())
+        .collect();
+    let used = if readers.is_empty() {
+        "the value itself".into()
+    } else {
+        format!("used by {}", readers.join(" "))
+    };
+    let ran = if launches.is_empty() {
+        String::new()
+    } else {
+        format!("; computed in {}", launches.join(", "))
+    };
     out + &format!("  {used}{ran}\n")
 }
 
@@ -318,7 +369,10 @@ mod tests {
         let text = ["word"; 60].join(" ");
         for width in [10, 40, 80, 133] {
             let lines: Vec<String> = wrapped(&text, 4, width).lines().map(String::from).collect();
-            assert!(lines.iter().all(|l| l.chars().count() <= width.max(40) - 2), "{width}: {lines:?}");
+            assert!(
+                lines.iter().all(|l| l.chars().count() <= width.max(40) - 2),
+                "{width}: {lines:?}"
+            );
             assert!(lines[0].chars().count() + 5 > width.max(40) - 2, "{width}: {lines:?}");
             assert!(lines[1..].iter().all(|l| l.starts_with("    word")), "{lines:?}");
         }

@@ -46,11 +46,21 @@ fn a_chain_is_one_box_and_what_stands_around_it_is_read_back() {
     let mut trace = common::trace(&operands);
     // Unlike operations, so that it is no repeat.
     let ops = ["⍟", "*", "-", "|", "⌈", "⌊", "○", "!", "×", "÷", "~"];
-    trace.nodes.iter_mut().enumerate().skip(1).take(20).for_each(|(k, n)| n.op = ops[(k * k) % 11].into());
+    trace
+        .nodes
+        .iter_mut()
+        .enumerate()
+        .skip(1)
+        .take(20)
+        .for_each(|(k, n)| n.op = ops[(k * k) % 11].into());
     let graph = find_pass(&trace, 0, None).expect("a pass");
     let picture = text::draw_folded(&graph, false);
     assert!(boxes(&picture) < 8, "{picture}");
-    assert_eq!(common::read_back(&picture).get(&21).map(|o| o.last() == Some(&0)), Some(true), "{picture}");
+    assert_eq!(
+        common::read_back(&picture).get(&21).map(|o| o.last() == Some(&0)),
+        Some(true),
+        "{picture}"
+    );
 }
 
 #[test]
@@ -64,7 +74,8 @@ fn what_does_not_repeat_is_drawn_as_it_is() {
 fn long(n: u32) -> Trace {
     let mut state = 7u64;
     let mut roll = |n: u32| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as u32 % n
     };
     let reads = |k: u32, roll: &mut dyn FnMut(u32) -> u32| {
@@ -82,7 +93,11 @@ fn pictures_of_large_graphs_are_drawn() {
         let begun = std::time::Instant::now();
         let picture = text::draw(&graph, false);
         let wide = picture.lines().map(|l| l.chars().count()).max();
-        println!("{n} nodes: {:?}, {} lines, {wide:?} columns", begun.elapsed(), picture.lines().count());
+        println!(
+            "{n} nodes: {:?}, {} lines, {wide:?} columns",
+            begun.elapsed(),
+            picture.lines().count()
+        );
         assert!(picture.contains(&format!("n{}", n - 1)));
         let begun = std::time::Instant::now();
         text::draw_folded(&graph, false);

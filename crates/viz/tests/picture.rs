@@ -26,7 +26,8 @@ fn small_graphs_are_read_back() {
 fn random_graphs_are_read_back() {
     let mut state = 1u64;
     let mut roll = |n: u32| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as u32 % n
     };
     for seed in 0..1_000 {

@@ -39,16 +39,29 @@ fn acc_10_the_sharing_that_was_written() {
     row("ACC-10");
 }
 
-/// Names and levels of functions leave nothing in the graph: bodies that differ in them are one plan and one text.
+/// Names and levels of functions leave nothing in the graph: bodies that differ in them are one
+/// plan and one text.
 #[test]
 fn acc_11_a_body_does_not_know_its_names() {
-    let bodies =
-        ["{⍵×2+⍵}¨A", "{x←⍵ ⋄ x×2+x}¨A", "{⍵ {⍺×⍵} 2+⍵}¨A", "{y←⍵ ⋄ {y×⍵} 2+y}¨A", "{⍵ {⍵×⍺}⍨ 2+⍵}¨A", "A{⍺×⍵}¨2+A"];
+    let bodies = [
+        "{⍵×2+⍵}¨A",
+        "{x←⍵ ⋄ x×2+x}¨A",
+        "{⍵ {⍺×⍵} 2+⍵}¨A",
+        "{y←⍵ ⋄ {y×⍵} 2+y}¨A",
+        "{⍵ {⍵×⍺}⍨ 2+⍵}¨A",
+        "A{⍺×⍵}¨2+A",
+    ];
     let setup = ["A←0.5×⍳9", "A"];
     let told: Vec<_> = bodies
         .iter()
         .map(|line| agreed(&[&setup[..], &[line]].concat(), &[]))
-        .map(|t| (t.kernels.len(), t.kernels[0].cuda.as_ref().map(|c| c.text.clone()), t.result.map(|r| r.sha)))
+        .map(|t| {
+            (
+                t.kernels.len(),
+                t.kernels[0].cuda.as_ref().map(|c| c.text.clone()),
+                t.result.map(|r| r.sha),
+            )
+        })
         .collect();
     assert_eq!(told[0].0, 1);
     for (line, one) in bodies.iter().zip(&told) {
@@ -113,7 +126,8 @@ fn acc_22_rounds_are_a_loop_in_the_launch() {
     let lines = [
         "cx←64 64⍴¯2+3×(0,⍳63)÷63 ⋄ cy←⍉64 64⍴¯1.5+3×(0,⍳63)÷63 ⋄ z←64 64⍴0",
         "cx cy z",
-        "step←{(x y n)←⍵ ⋄ in←4≥(x×x)+y×y ⋄ a←cx+(x×x)-y×y ⋄ b←cy+2×x×y ⋄ p←(in×a)+x×~in ⋄ q←(in×b)+y×~in
+        "step←{(x y n)←⍵ ⋄ in←4≥(x×x)+y×y ⋄ a←cx+(x×x)-y×y ⋄ b←cy+2×x×y ⋄ p←(in×a)+x×~in ⋄ \
+         q←(in×b)+y×~in
          p q(n+4≥(p×p)+q×q)}",
         "{(+/,⍵),+/,255=⍵}3⊃step⍣255⊢z z z",
     ];

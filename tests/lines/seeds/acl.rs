@@ -19,7 +19,8 @@ fn acl_01_an_array_is_a_value() {
 
 #[test]
 fn acl_03_functions_take_any_rank() {
-    let lines = ["1+R", "R×R-1", "⌽R", "⊖R", "⍉R", "1⌽1+R", "+/R", "⌈⌿R", "+/⌽2×R", "1+⍉R", "(⍉R)-⌽⍉R"];
+    let lines =
+        ["1+R", "R×R-1", "⌽R", "⊖R", "⍉R", "1⌽1+R", "+/R", "⌈⌿R", "+/⌽2×R", "1+⍉R", "(⍉R)-⌽⍉R"];
     for rank in 0..=6 {
         for k in 0..scaled(3) {
             let mut dice = Dice((rank * 100 + k) as u64);
@@ -35,19 +36,35 @@ fn acl_03_functions_take_any_rank() {
 
 #[test]
 fn acl_04_each_primitive_has_a_class_and_a_node() {
-    let out = assert_cmd::Command::cargo_bin("aplomb").expect("the program").args(["prims", "--json"]).output();
+    let out = assert_cmd::Command::cargo_bin("aplomb")
+        .expect("the program")
+        .args(["prims", "--json"])
+        .output();
     let text = out.expect("rows").stdout;
     let json: serde_json::Value = serde_json::from_slice(&text).expect("json");
-    let meanings: Vec<&serde_json::Value> =
-        json.as_array().expect("rows").iter().filter_map(|p| p["meanings"].as_array()).flatten().collect();
+    let meanings: Vec<&serde_json::Value> = json
+        .as_array()
+        .expect("rows")
+        .iter()
+        .filter_map(|p| p["meanings"].as_array())
+        .flatten()
+        .collect();
     for m in &meanings {
         assert!(m["class"].is_string() && m.get("node").is_some(), "{m}");
     }
     let classes: BTreeSet<&str> = meanings.iter().filter_map(|m| m["class"].as_str()).collect();
-    for class in ["construction", "conversion", "element-wise", "reduction", "transformation", "linear algebra"] {
+    for class in [
+        "construction",
+        "conversion",
+        "element-wise",
+        "reduction",
+        "transformation",
+        "linear algebra",
+    ] {
         assert!(classes.contains(class), "{class} is no class of {classes:?}");
     }
-    let node = |name: &str| meanings.iter().find(|m| m["name"] == name).map(|m| (&m["class"], &m["node"]));
+    let node =
+        |name: &str| meanings.iter().find(|m| m["name"] == name).map(|m| (&m["class"], &m["node"]));
     for (name, class, kind) in [
         ("add", "element-wise", "map"),
         ("reverse", "transformation", "transform"),
@@ -64,10 +81,20 @@ fn acl_05_element_wise_functions_of_every_type_and_extension() {
     row("ACL-05");
     // Values in every function's domain or in its refusal: both ways of computing must agree.
     let data = "b←1 0 1 1 ⋄ i←3 ¯2 7 1 ⋄ f←0.5 2.25 ¯1.5 3 ⋄ c←'abca' ⋄ m←2 4⍴0.5×⍳8 ⋄ n←2 4⍴⍳8";
-    let scalar = |m: &Option<Meaning>| m.as_ref().is_some_and(|m| matches!(m.does, Does::Scalar(_)));
+    let scalar =
+        |m: &Option<Meaning>| m.as_ref().is_some_and(|m| matches!(m.does, Does::Scalar(_)));
     let setup = [data, "b i f c m n"];
     for p in prims().filter(|p| scalar(&p.dyadic)) {
-        let pairs = [("b", "b"), ("i", "i"), ("f", "i"), ("i", "f"), ("c", "c"), ("2", "f"), ("m", "n"), ("m", "0.5")];
+        let pairs = [
+            ("b", "b"),
+            ("i", "i"),
+            ("f", "i"),
+            ("i", "f"),
+            ("c", "c"),
+            ("2", "f"),
+            ("m", "n"),
+            ("m", "0.5"),
+        ];
         for (x, y) in pairs {
             same(&setup, &format!("{x}{}{y}", p.glyph));
         }
@@ -170,7 +197,8 @@ fn acl_22_no_noun_of_a_device_is_in_the_language() {
         for m in [&p.monadic, &p.dyadic, &p.operator].into_iter().flatten() {
             let said = format!("{} {} {}", m.name, m.help, p.names.join(" "));
             let words: Vec<&str> = said.split(|c: char| !c.is_alphanumeric()).collect();
-            let found = nouns.iter().find(|n| words.contains(n) || n.contains(' ') && said.contains(**n));
+            let found =
+                nouns.iter().find(|n| words.contains(n) || n.contains(' ') && said.contains(**n));
             assert!(found.is_none(), "{}: {found:?} in {said}", p.glyph);
         }
     }
@@ -180,10 +208,15 @@ fn acl_22_no_noun_of_a_device_is_in_the_language() {
 fn acl_23_what_was_read_does_not_change_with_its_source() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("x.npy").display().to_string();
-    let mut s = prepared(&[&format!("(0.5×⍳2000)⎕NPY'{file}'"), &format!("x←⎕NPY'{file}' ⋄ y←1+x")], "", false)
-        .expect("an array");
+    let mut s = prepared(
+        &[&format!("(0.5×⍳2000)⎕NPY'{file}'"), &format!("x←⎕NPY'{file}' ⋄ y←1+x")],
+        "",
+        false,
+    )
+    .expect("an array");
     page::run(&mut s, &format!("(2000⍴9)⎕NPY'{file}' 1")).expect("another");
-    let is = |s: &mut Session, line: &str| bits(&s.value_of(line).expect("a value").expect("an array"));
+    let is =
+        |s: &mut Session, line: &str| bits(&s.value_of(line).expect("a value").expect("an array"));
     assert_eq!(is(&mut s, "x"), is(&mut s, "0.5×⍳2000"));
     assert_eq!(is(&mut s, "y"), is(&mut s, "1+0.5×⍳2000"));
 }
@@ -271,22 +304,38 @@ type Table = [(usize, [usize; 8]); 3];
 #[test]
 fn acl_33_a_sum_of_many_arrays_is_split_by_limits() {
     // Chains of 10 20 … 80 arrays; GOLDENS 1.2.
-    let wanted = [(8, [2, 3, 5, 6, 7, 9, 10, 12]), (16, [1, 2, 2, 3, 4, 4, 5, 6]), (32, [1, 1, 1, 2, 2, 2, 3, 3])];
-    let halved = [(8, [2, 4, 5, 8, 9, 9, 15, 17]), (16, [1, 2, 2, 4, 4, 5, 8, 8]), (32, [1, 1, 1, 2, 2, 2, 4, 4])];
+    let wanted = [
+        (8, [2, 3, 5, 6, 7, 9, 10, 12]),
+        (16, [1, 2, 2, 3, 4, 4, 5, 6]),
+        (32, [1, 1, 1, 2, 2, 2, 3, 3]),
+    ];
+    let halved = [
+        (8, [2, 4, 5, 8, 9, 9, 15, 17]),
+        (16, [1, 2, 2, 4, 4, 5, 8, 8]),
+        (32, [1, 1, 1, 2, 2, 2, 4, 4]),
+    ];
     let sums: [(Sum, Table); 2] = [(made::chain, wanted), (made::halves, halved)];
     for (sum, table) in sums {
         for (limit, launches) in table {
             for (k, wanted) in launches.into_iter().enumerate() {
                 let n = 10 * (k + 1);
-                let (setup, terms) = (made::arrays(n), (0..n).map(|k| format!("A{k}")).collect::<Vec<_>>());
+                let (setup, terms) =
+                    (made::arrays(n), (0..n).map(|k| format!("A{k}")).collect::<Vec<_>>());
                 let line = sum(&terms);
                 // Small launches of one stage would merge again, where what they read fits.
                 let options = format!("--limit inputs={limit} --off horizontal");
                 let trace = traced(&all(&setup, &line), &options).unwrap_or_else(|e| panic!("{e}"));
                 assert_eq!(trace.kernels.len(), wanted, "{n} arrays, {limit} inputs: {line}");
-                let reasons: Vec<&str> =
-                    trace.passes.last().into_iter().flat_map(|p| &p.breaks).map(|b| b.reason.as_str()).collect();
-                let said = reasons.iter().any(|r| r.starts_with("limit:inputs(") && r.ends_with(&format!(">{limit})")));
+                let reasons: Vec<&str> = trace
+                    .passes
+                    .last()
+                    .into_iter()
+                    .flat_map(|p| &p.breaks)
+                    .map(|b| b.reason.as_str())
+                    .collect();
+                let said = reasons
+                    .iter()
+                    .any(|r| r.starts_with("limit:inputs(") && r.ends_with(&format!(">{limit})")));
                 assert!(said || wanted == 1, "{reasons:?}");
             }
         }
@@ -310,7 +359,11 @@ fn acl_34_few_values_are_alive_at_once() {
         let (line, least) = made::tree(&mut dice, leaves);
         let trace = traced(&all(&setup, &line), "").unwrap_or_else(|e| panic!("{e}"));
         let [launch] = trace.kernels.as_slice() else { panic!("{line}") };
-        assert!(launch.live_max <= least + 1, "{line}: {} alive, {least} would do", launch.live_max);
+        assert!(
+            launch.live_max <= least + 1,
+            "{line}: {} alive, {least} would do",
+            launch.live_max
+        );
     }
 }
 

@@ -45,7 +45,8 @@ fn bar_04_algebra_that_changes_no_value() {
         ("identity", "0⌽1+A"),
     ];
     for (rule, line) in witnesses {
-        let trace = traced(&["A←0.5×⍳9 ⋄ B←9-⍳9", "A B", line], "").unwrap_or_else(|e| panic!("{e}"));
+        let trace =
+            traced(&["A←0.5×⍳9 ⋄ B←9-⍳9", "A B", line], "").unwrap_or_else(|e| panic!("{e}"));
         assert!(trace.rules.contains_key(rule), "{line}: {:?}", trace.rules);
     }
 }
@@ -74,7 +75,11 @@ fn bar_11_what_is_closed_over_is_a_parameter() {
 fn failures(s: &mut Session, code: &str) -> Vec<Failure> {
     let mut heard = Heard::default();
     s.handle(Request::Execute { code: code.into(), name: "line".into(), silent: true }, &mut heard);
-    heard.0.into_iter().filter_map(|e| if let Event::Error(f) = e { Some(f) } else { None }).collect()
+    heard
+        .0
+        .into_iter()
+        .filter_map(|e| if let Event::Error(f) = e { Some(f) } else { None })
+        .collect()
 }
 
 #[test]

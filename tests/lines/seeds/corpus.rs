@@ -1,4 +1,5 @@
-//! What must be so of every trace: reads, breaks, order, pictures. The traces are those of all cases.
+//! What must be so of every trace: reads, breaks, order, pictures. The traces are those of all
+//! cases.
 
 use super::page::{self, PAGES, traced};
 use aplomb_ground::trace::Trace;
@@ -8,7 +9,8 @@ use std::collections::BTreeSet;
 fn corpus() -> Vec<Trace> {
     let pages: Vec<_> = PAGES.iter().map(|(_, text)| page::read(text)).collect();
     let lines = pages.iter().flat_map(|p| p.cases.iter().map(move |c| p.lines(c)));
-    let found: Vec<Trace> = lines.filter_map(|l| traced(&l, "").ok()).filter(|t| !t.segments.is_empty()).collect();
+    let found: Vec<Trace> =
+        lines.filter_map(|l| traced(&l, "").ok()).filter(|t| !t.segments.is_empty()).collect();
     assert!(found.len() >= 100, "{}", found.len());
     found
 }
@@ -17,7 +19,12 @@ fn corpus() -> Vec<Trace> {
 pub fn every_read_tells_where() {
     for trace in corpus() {
         for k in &trace.kernels {
-            assert!(k.reads.iter().all(|r| r.affine.contains('→')), "{}: {:?}", trace.statement, k.reads);
+            assert!(
+                k.reads.iter().all(|r| r.affine.contains('→')),
+                "{}: {:?}",
+                trace.statement,
+                k.reads
+            );
         }
     }
 }
@@ -30,12 +37,29 @@ pub fn every_kind_has_a_legend() {
             let graph = aplomb_viz::find_pass(&trace, s, None).expect("a pass");
             let text = aplomb_viz::dot::graph(&graph);
             for n in &graph.nodes {
-                assert!(text.contains(&format!("legend_{}", n.kind)), "{}: {}", trace.statement, n.kind);
+                assert!(
+                    text.contains(&format!("legend_{}", n.kind)),
+                    "{}: {}",
+                    trace.statement,
+                    n.kind
+                );
                 kinds.insert(n.kind.clone());
             }
         }
     }
-    for kind in ["cat", "compact", "const", "gather", "input", "iota", "loop", "map", "reduce", "scan", "transform"] {
+    for kind in [
+        "cat",
+        "compact",
+        "const",
+        "gather",
+        "input",
+        "iota",
+        "loop",
+        "map",
+        "reduce",
+        "scan",
+        "transform",
+    ] {
         assert!(kinds.contains(kind), "{kind} is in no graph: {kinds:?}");
     }
 }
@@ -51,14 +75,21 @@ pub fn every_array_between_launches_has_one_break() {
                 if b.born.is_some() && readers > 0 {
                     between += 1;
                     let breaks: Vec<_> = last.breaks.iter().filter(|x| x.node == b.node).collect();
-                    let [one] = breaks.as_slice() else { panic!("{}: n{}: {breaks:?}", trace.statement, b.node) };
-                    assert!(!one.reason.is_empty() && one.readers >= 1 && one.bytes == b.bytes, "{one:?} {b:?}");
+                    let [one] = breaks.as_slice() else {
+                        panic!("{}: n{}: {breaks:?}", trace.statement, b.node)
+                    };
+                    assert!(
+                        !one.reason.is_empty() && one.readers >= 1 && one.bytes == b.bytes,
+                        "{one:?} {b:?}"
+                    );
                 }
             }
         }
         for s in 0..trace.segments.len() {
-            let text = aplomb_viz::dot::graph(&aplomb_viz::find_pass(&trace, s, None).expect("a pass"));
-            let into: Vec<&str> = text.lines().filter_map(|l| l.split_once("-> \"b")).map(|l| l.1).collect();
+            let text =
+                aplomb_viz::dot::graph(&aplomb_viz::find_pass(&trace, s, None).expect("a pass"));
+            let into: Vec<&str> =
+                text.lines().filter_map(|l| l.split_once("-> \"b")).map(|l| l.1).collect();
             let distinct: BTreeSet<&&str> = into.iter().collect();
             assert_eq!(into.len(), distinct.len(), "{text}");
         }
@@ -74,11 +105,25 @@ pub fn every_launch_follows_what_it_reads() {
         for k in &trace.kernels {
             for b in &k.inputs {
                 let buffer = &trace.buffers[*b as usize];
-                assert!(buffer.born.is_none_or(|born| born < k.id), "{}: k{} reads {buffer:?}", trace.statement, k.id);
-                assert!(buffer.dead.is_none_or(|dead| dead >= k.id), "{}: k{} reads {buffer:?}", trace.statement, k.id);
+                assert!(
+                    buffer.born.is_none_or(|born| born < k.id),
+                    "{}: k{} reads {buffer:?}",
+                    trace.statement,
+                    k.id
+                );
+                assert!(
+                    buffer.dead.is_none_or(|dead| dead >= k.id),
+                    "{}: k{} reads {buffer:?}",
+                    trace.statement,
+                    k.id
+                );
             }
         }
-        assert!(trace.nodes.iter().all(|n| n.inputs.iter().all(|a| *a < n.id)), "{}", trace.statement);
+        assert!(
+            trace.nodes.iter().all(|n| n.inputs.iter().all(|a| *a < n.id)),
+            "{}",
+            trace.statement
+        );
     }
     assert!(many >= 12, "{many}");
 }

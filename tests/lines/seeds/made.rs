@@ -25,7 +25,8 @@ pub fn halves(terms: &[String]) -> String {
     }
 }
 
-/// A dfn of `steps` element-wise functions over `A0 … A(arrays-1)`; a step reads two of all that is there.
+/// A dfn of `steps` element-wise functions over `A0 … A(arrays-1)`; a step reads two of all that is
+/// there.
 pub fn straight(dice: &mut Dice, arrays: usize, steps: usize) -> String {
     let mut names: Vec<String> = (0..arrays).map(|k| format!("A{k}")).collect();
     let mut body = Vec::new();
@@ -49,8 +50,8 @@ pub fn straight(dice: &mut Dice, arrays: usize, steps: usize) -> String {
     format!("{{{} ⋄ t{}}}0", body.join(" ⋄ "), steps - 1)
 }
 
-/// A tree of two-argument functions with `leaves` different arrays, and how few values must be alive at once: Sethi and
-/// Ullman's number.
+/// A tree of two-argument functions with `leaves` different arrays, and how few values must be
+/// alive at once: Sethi and Ullman's number.
 pub fn tree(dice: &mut Dice, leaves: usize) -> (String, u32) {
     let mut next = 0;
     grow(dice, leaves, &mut next)

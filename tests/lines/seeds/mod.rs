@@ -1,7 +1,7 @@
 //! The rows of the source publications, each a test of its name: `acl_17_…` is ACL-17.
 //!
-//! What can be said in a line is data: the `.txt` files, read and held by `page`. `acl`, `acc` and `bar`
-//! have a test a row, with the checks that are no lines; `made` makes large graphs.
+//! What can be said in a line is data: the `.txt` files, read and held by `page`. `acl`, `acc` and
+//! `bar` have a test a row, with the checks that are no lines; `made` makes large graphs.
 
 mod acc;
 mod acl;
@@ -10,13 +10,14 @@ mod corpus;
 mod made;
 mod page;
 
-/// The rows whose checks are held here or, where a pass or rule is meant by itself, beside the pass.
+/// The rows whose checks are held here or, where a pass or rule is meant by itself, beside the
+/// pass.
 const ROWS: [(&str, &[u32], &str); 3] = [
     (
         "ACL",
         &[
-            1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 19, 20, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32,
-            33, 34, 35, 36, 37, 38, 39, 40, 43,
+            1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 19, 20, 22, 23, 24, 25, 26, 27,
+            28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 43,
         ],
         include_str!("acl.rs"),
     ),

@@ -1,18 +1,21 @@
 //! Checks of rows as data: `acl-reads.txt`, `acl-breaks.txt`, `acc.txt`, `bar.txt`.
 //!
-//! Lines before the first row are run before every case; names they display are inputs. `# ACL-17 …` begins a row. A case
-//! is its typed lines (six blanks), the last of which is traced, and below them what must be so:
+//! Lines before the first row are run before every case; names they display are inputs.
+//! `# ACL-17 …` begins a row. A case is its typed lines (six blanks), the last of which is traced,
+//! and below them what must be so:
 //!
 //! * `launches 2`, `kept 0…3`, `bytes 0…100`: a figure of the trace is this, or in this range;
 //! * `reads A B`: these names and no others are the inputs of what was compiled;
-//! * `some PATH TEXT`, `every PATH TEXT`, `no PATH TEXT`: of what the path finds in the trace's JSON, `⋯` in the text
-//!   standing for anything; `[]` goes through a list, `[name=emit]` through its items of that name;
+//! * `some PATH TEXT`, `every PATH TEXT`, `no PATH TEXT`: of what the path finds in the trace's
+//!   JSON, `⋯` in the text standing for anything; `[]` goes through a list, `[name=emit]` through
+//!   its items of that name;
 //! * `is EXPR`: the value is EXPR's, computed at once in the same workspace, bit for bit;
 //! * `fails NAME`: the last line ends in this error;
-//! * `--off fusion --limit inputs=16 : CHECK`: so with these options, as the command line spells them.
+//! * `--off fusion --limit inputs=16 : CHECK`: so with these options, as the command line spells
+//!   them.
 //!
-//! Of every case besides: computed at once, without fusion, and with each of its options, its value is the same. Where
-//! nothing was compiled, only `launches 0` and `is` hold.
+//! Of every case besides: computed at once, without fusion, and with each of its options, its value
+//! is the same. Where nothing was compiled, only `launches 0` and `is` hold.
 
 use crate::support::{Heard, bits, session};
 use aplomb_ground::protocol::{Event, Request};
@@ -60,7 +63,9 @@ pub fn read(text: &str) -> Page<'_> {
         match typed {
             Some(typed) if row.is_empty() => page.setup.push(typed),
             Some(typed) if open => page.cases.last_mut().expect("a case").input.push(typed),
-            Some(typed) => page.cases.push(Case { row, at: k + 1, input: vec![typed], checks: Vec::new() }),
+            Some(typed) => {
+                page.cases.push(Case { row, at: k + 1, input: vec![typed], checks: Vec::new() })
+            }
             None => {
                 if let Some(check) = line.strip_prefix("  ") {
                     page.cases.last_mut().expect("a case").checks.push(check);
@@ -82,7 +87,8 @@ pub fn choose(s: &mut Session, options: &str) -> Result<(), String> {
             ("--strict-2006", _) => s.options().strict = true,
             ("--dup", "cost") => s.options().dup_by_cost = true,
             ("--limit", _) => {
-                let (name, value) = words.next().and_then(|w| w.split_once('=')).ok_or("--limit NAME=VALUE")?;
+                let (name, value) =
+                    words.next().and_then(|w| w.split_once('=')).ok_or("--limit NAME=VALUE")?;
                 let value = value.parse().map_err(|_| format!("{value} is no number"))?;
                 s.core().limits.set(name, value)?;
             }
@@ -105,7 +111,8 @@ pub fn prepared(lines: &[&str], options: &str, recording: bool) -> Result<Sessio
 pub fn run(s: &mut Session, line: &str) -> Result<(), String> {
     let mut heard = Heard::default();
     s.handle(Request::Execute { code: line.into(), name: "line".into(), silent: true }, &mut heard);
-    let failed = heard.0.into_iter().find_map(|e| if let Event::Error(f) = e { Some(f) } else { None });
+    let failed =
+        heard.0.into_iter().find_map(|e| if let Event::Error(f) = e { Some(f) } else { None });
     failed.map_or(Ok(()), |f| Err(format!("{}: {} in {line}", f.name, f.says)))
 }
 
@@ -149,11 +156,14 @@ pub fn fits(pattern: &str, text: &str) -> bool {
 pub fn found(json: &Value, path: &str) -> Vec<String> {
     let mut at = vec![json];
     for step in path.split('.') {
-        let (key, pick) = step.split_once('[').map_or((step, None), |(key, pick)| (key, Some(pick)));
+        let (key, pick) =
+            step.split_once('[').map_or((step, None), |(key, pick)| (key, Some(pick)));
         at = at.into_iter().filter_map(|v| v.get(key)).collect();
         let Some(pick) = pick else { continue };
         let pick = pick.trim_end_matches(']').split_once('=');
-        let picked = |v: &&Value| pick.is_none_or(|(key, word)| v.get(key).and_then(Value::as_str) == Some(word));
+        let picked = |v: &&Value| {
+            pick.is_none_or(|(key, word)| v.get(key).and_then(Value::as_str) == Some(word))
+        };
         at = at.into_iter().filter_map(Value::as_array).flatten().filter(picked).collect();
     }
     at.into_iter().map(|v| v.as_str().map_or_else(|| v.to_string(), String::from)).collect()
@@ -170,7 +180,8 @@ fn holds(check: &str, lines: &[&str], trace: &Trace) -> Result<(), String> {
     let (word, rest) = check.split_once(' ').unwrap_or((check, ""));
     let (_, before) = lines.split_last().ok_or("no line")?;
     if word == "is" {
-        let (is, wanted) = (value(lines, "", true)?, value(&[before, &[rest]].concat(), "", false)?);
+        let (is, wanted) =
+            (value(lines, "", true)?, value(&[before, &[rest]].concat(), "", false)?);
         return if is == wanted { Ok(()) } else { Err("another value".into()) };
     }
     if trace.segments.is_empty() && check != "launches 0" {
@@ -189,7 +200,8 @@ fn holds(check: &str, lines: &[&str], trace: &Trace) -> Result<(), String> {
         }
         "reads" => {
             let inputs = trace.nodes.iter().filter(|n| n.kind == "input");
-            let names: BTreeSet<&str> = inputs.map(|n| n.name.as_deref().unwrap_or("(no name)")).collect();
+            let names: BTreeSet<&str> =
+                inputs.map(|n| n.name.as_deref().unwrap_or("(no name)")).collect();
             let wanted: BTreeSet<&str> = rest.split_whitespace().collect();
             (names == wanted, names.into_iter().collect::<Vec<_>>().join(" "))
         }
@@ -206,14 +218,17 @@ fn wrong(page: &Page<'_>, case: &Case<'_>) -> Vec<String> {
     let lines = page.lines(case);
     if let Some(name) = case.checks.iter().find_map(|c| c.strip_prefix("fails ")) {
         let sides = [("at once", value(&lines, "", false)), ("recorded", value(&lines, "", true))];
-        let other = sides.into_iter().filter(|(_, v)| v.as_ref().err().is_none_or(|e| !e.starts_with(name)));
+        let other = sides
+            .into_iter()
+            .filter(|(_, v)| v.as_ref().err().is_none_or(|e| !e.starts_with(name)));
         return other.map(|(side, v)| format!("{side} it gives {v:?}")).collect();
     }
     let mut out = Vec::new();
     let mut traces: BTreeMap<&str, Result<Trace, String>> = BTreeMap::new();
     traces.insert("--off fusion", traced(&lines, "--off fusion"));
     for check in &case.checks {
-        let (options, what) = check.split_once(" : ").filter(|(o, _)| o.starts_with("--")).unwrap_or(("", check));
+        let (options, what) =
+            check.split_once(" : ").filter(|(o, _)| o.starts_with("--")).unwrap_or(("", check));
         let trace = traces.entry(options).or_insert_with(|| traced(&lines, options));
         let held = trace.as_ref().map_err(String::clone).and_then(|t| holds(what, &lines, t));
         out.extend(held.err().map(|is| format!("{check}: {is}")));
@@ -237,7 +252,11 @@ pub fn row(id: &str) {
         for case in page.cases.iter().filter(|c| c.row == id) {
             count += 1;
             let line = case.input.last().copied().unwrap_or("");
-            all.extend(wrong(&page, case).into_iter().map(|w| format!("{name}.txt:{}: {line}\n    {w}", case.at)));
+            all.extend(
+                wrong(&page, case)
+                    .into_iter()
+                    .map(|w| format!("{name}.txt:{}: {line}\n    {w}", case.at)),
+            );
         }
     }
     assert!(count > 0, "{id} has no case");
@@ -246,7 +265,8 @@ pub fn row(id: &str) {
 
 #[test]
 fn paths_and_patterns_find_what_they_say() {
-    let json = serde_json::json!({ "nodes": [{ "kind": "map", "in": [1, 2] }, { "kind": "cat", "in": null }] });
+    let json = serde_json::json!({ "nodes": [{ "kind": "map", "in": [1, 2] }, { "kind": "cat",
+        "in": null }] });
     assert_eq!(found(&json, "nodes[].kind"), ["map", "cat"]);
     assert_eq!(found(&json, "nodes[kind=map].in"), ["[1,2]"]);
     assert_eq!(found(&json, "nodes[].in"), ["[1,2]", "null"]);

@@ -1,9 +1,9 @@
 //! break-random: a break between a random access and each operand that is no leaf.
 //!
-//! Rows: ACL-27, ACL-32, ACL-37 (the first of two passes). In: any graph. Out: what a reduction reads is written to
-//! memory, until embed-consumers takes that back; without push-down, what a transform reads as well, which is the whole
-//! of the first version of 2006. Decisions are in pre-order. `--off break-random`: random accesses compute what they
-//! read.
+//! Rows: ACL-27, ACL-32, ACL-37 (the first of two passes). In: any graph. Out: what a reduction
+//! reads is written to memory, until embed-consumers takes that back; without push-down, what a
+//! transform reads as well, which is the whole of the first version of 2006. Decisions are in
+//! pre-order. `--off break-random`: random accesses compute what they read.
 
 use super::cost::Cost;
 use super::decide::{About, Choice, Decision, WhyNot, glyph, label};
@@ -17,7 +17,8 @@ pub fn run(work: &mut Work) -> Result<()> {
         return Ok(());
     }
     let moves_too = work.options.is_off("push-down") && !work.allow.push;
-    let switch = if work.options.is_off("embed-consumers") { "break-random" } else { "embed-consumers" };
+    let switch =
+        if work.options.is_off("embed-consumers") { "break-random" } else { "embed-consumers" };
     for (parent, child) in breaks(work, moves_too) {
         let (n, size) = (work.dag.elements(child), work.dag.dtype(child).size() as u64);
         let body = find::body(&work.dag, &Default::default(), child);
@@ -25,14 +26,17 @@ pub fn run(work: &mut Work) -> Result<()> {
         let store = compute.plus(Cost::store(n, n, size));
         let access = glyph(&work.dag, parent);
         let text = format!(
-            "{} is written before {access} reads it at random: {} to write and read, for {} that computing it there \
+            "{} is written before {access} reads it at random: {} to write and read, for {} that \
+             computing it there \
              would take",
             label(&work.dag, child),
             bytes(n.saturating_mul(2 * size)),
             aplomb_ground::error::time(compute.ns / 1e3)
         );
-        let about = About { at: child, what: "break", reason: "random-access", row: "ACL-32", switch };
-        let (a, b) = (Choice { name: "break", cost: store }, Choice { name: "inline", cost: compute });
+        let about =
+            About { at: child, what: "break", reason: "random-access", row: "ACL-32", switch };
+        let (a, b) =
+            (Choice { name: "break", cost: store }, Choice { name: "inline", cost: compute });
         let why = WhyNot::Illegal("a pass of 2006 has one output, read at its own place");
         work.decide(Decision::forced(about, a, b, why, text));
         work.note("break", parent, child, "a random access reads what is no leaf");
@@ -42,7 +46,8 @@ pub fn run(work: &mut Work) -> Result<()> {
 
 /// Pairs of a random access and an operand that is no leaf, in pre-order, each operand once.
 fn breaks(work: &Work, moves_too: bool) -> Vec<(NodeId, NodeId)> {
-    let (mut found, mut seen, mut broken) = (Vec::new(), vec![false; work.dag.len()], vec![false; work.dag.len()]);
+    let (mut found, mut seen, mut broken) =
+        (Vec::new(), vec![false; work.dag.len()], vec![false; work.dag.len()]);
     let mut stack: Vec<NodeId> = work.roots.iter().rev().copied().collect();
     while let Some(at) = stack.pop() {
         if std::mem::replace(&mut seen[at.index()], true) {

@@ -1,12 +1,13 @@
 //! The plan cache: a graph that was compiled before gets its plan again, and no pass runs.
 //!
-//! Rows: LOWERING §8, BAR-08. In the key: everything passes look at. Kinds, operations with their ⎕CT, operands, index
-//! expressions with their numbers, shapes, dtypes, whether an interval is known, sites, roots, the inputs' storage, the
-//! switches. Not in it: buffers, names, places (an error takes its place from the graph that failed, by site), and the
-//! **values of scalars**: those are parameters, written into the plan anew. Of them a plan depends on two things, which
-//! are checked: which of them are equal (cse makes those one), and what rules asked about them (`Dag::looks`).
-//! The hash only finds candidates; a hit is a comparison of everything. Least recently used plans leave first.
-//! Tests and debug builds compile each hit again and compare.
+//! Rows: LOWERING §8, BAR-08. In the key: everything passes look at. Kinds, operations with their
+//! ⎕CT, operands, index expressions with their numbers, shapes, dtypes, whether an interval is
+//! known, sites, roots, the inputs' storage, the switches. Not in it: buffers, names, places (an
+//! error takes its place from the graph that failed, by site), and the **values of scalars**: those
+//! are parameters, written into the plan anew. Of them a plan depends on two things, which are
+//! checked: which of them are equal (cse makes those one), and what rules asked about them
+//! (`Dag::looks`). The hash only finds candidates; a hit is a comparison of everything. Least
+//! recently used plans leave first. Tests and debug builds compile each hit again and compare.
 
 use super::hash::{Map, Mix};
 use super::{Answer, Compiled, NoClock, Observer, Options, compile, verify};
@@ -76,9 +77,15 @@ struct Fact {
 }
 
 impl PlanCache {
-    /// The plan of a recorded graph: the known one, or a new one. With a trace wanted the passes always run, for their
-    /// story; without sharing recovery too, for then the plan's nodes are not the graph's. Errors: those of `compile`.
-    pub fn plan(&mut self, recorded: &Recorded, options: &Options, observer: &mut dyn Observer) -> Result<Compiled> {
+    /// The plan of a recorded graph: the known one, or a new one. With a trace wanted the passes
+    /// always run, for their story; without sharing recovery too, for then the plan's nodes are not
+    /// the graph's. Errors: those of `compile`.
+    pub fn plan(
+        &mut self,
+        recorded: &Recorded,
+        options: &Options,
+        observer: &mut dyn Observer,
+    ) -> Result<Compiled> {
         if options.trace || !options.keeps_nodes() {
             return compile(recorded, options, observer);
         }
@@ -100,7 +107,8 @@ impl PlanCache {
             };
             if cfg!(debug_assertions) {
                 let wanted = compile(recorded, options, &mut NoClock)?;
-                verify::same_plan(&found.plan, &wanted.plan).map_err(|e| internal(format!("a known plan: {e}")))?;
+                verify::same_plan(&found.plan, &wanted.plan)
+                    .map_err(|e| internal(format!("a known plan: {e}")))?;
             }
             return Ok(found);
         }
@@ -185,7 +193,8 @@ impl Fact {
     fn holds(&self, dag: &Dag, at: NodeId) -> bool {
         let info = dag.info(at);
         let own = (self.dtype, self.is_ranged, self.asked, self.site, self.fails);
-        let now = (info.meta.dtype, info.meta.range.is_some(), info.asked, info.site, dag.fails(at));
+        let now =
+            (info.meta.dtype, info.meta.range.is_some(), info.asked, info.site, dag.fails(at));
         own == now && self.shape == info.meta.shape
     }
 }
@@ -209,7 +218,12 @@ impl Entry {
             equal,
             looks: compiled.looks.clone(),
         };
-        let steps = compiled.plan.launches.iter().map(|l| l.body.len() + l.after.len() + l.loads.len()).sum::<usize>();
+        let steps = compiled
+            .plan
+            .launches
+            .iter()
+            .map(|l| l.body.len() + l.after.len() + l.loads.len())
+            .sum::<usize>();
         let node = size_of::<Node<NodeId>>() + size_of::<Fact>() + size_of::<Scalar>();
         let bytes = dag.len() * node + 2 * steps * size_of::<Step>() + size_of::<Entry>();
         let (plan, answers) = (compiled.plan.clone(), compiled.answers.clone());
@@ -294,8 +308,11 @@ mod tests {
     /// How many passes ran.
     fn passes(cache: &mut PlanCache, term: &str, options: &Options) -> usize {
         let mut count = Count::default();
-        let compiled = cache.plan(&recorded(&[term]), options, &mut count).unwrap_or_else(|e| panic!("{term}: {e}"));
-        let wanted = compile(&recorded(&[term]), options, &mut NoClock).unwrap_or_else(|e| panic!("{term}: {e}"));
+        let compiled = cache
+            .plan(&recorded(&[term]), options, &mut count)
+            .unwrap_or_else(|e| panic!("{term}: {e}"));
+        let wanted = compile(&recorded(&[term]), options, &mut NoClock)
+            .unwrap_or_else(|e| panic!("{term}: {e}"));
         assert_eq!(verify::same_plan(&compiled.plan, &wanted.plan), Ok(()), "{term}");
         count.0
     }

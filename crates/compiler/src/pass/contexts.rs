@@ -1,7 +1,8 @@
 //! Contexts: the places where each node is evaluated.
 //!
-//! Rows: LOWERING §7. A context is a launch, the loop inside it (body or after), and the read through which that loop's
-//! point becomes the node's own. Equal contexts are one: sharing inside a launch is free. One walk, users first.
+//! Rows: LOWERING §7. A context is a launch, the loop inside it (body or after), and the read
+//! through which that loop's point becomes the node's own. Equal contexts are one: sharing inside a
+//! launch is free. One walk, users first.
 
 use super::schedule::{Group, Why};
 use aplomb_ground::error::Result;
@@ -37,17 +38,19 @@ pub struct Load {
     pub whole: bool,
 }
 
-/// What a walk found: contexts, and what must be kept beside what was. While something must, they are not the last.
+/// What a walk found: contexts, and what must be kept beside what was. While something must, they
+/// are not the last.
 pub struct Walk {
     pub contexts: Contexts,
     pub new: BTreeMap<NodeId, Why>,
 }
 
 impl Contexts {
-    /// Users first. The first `settled` groups are launches, others may still join them. `judge` says whether a node in
-    /// these places must be kept; it then stands in a launch of its own, numbered behind the others, until the next
-    /// schedule finds it a home. So a chain of a thousand such nodes is one walk, and contexts do not multiply through
-    /// them. Errors: INTERRUPT.
+    /// Users first. The first `settled` groups are launches, others may still join them. `judge`
+    /// says whether a node in these places must be kept; it then stands in a launch of its own,
+    /// numbered behind the others, until the next schedule finds it a home. So a chain of a
+    /// thousand such nodes is one walk, and contexts do not multiply through them. Errors:
+    /// INTERRUPT.
     pub fn walk(
         dag: &Dag,
         keep: &BTreeMap<NodeId, Why>,
@@ -64,13 +67,14 @@ impl Contexts {
         let mut all = Contexts(BTreeMap::new(), Vec::new());
         let (mut kept, mut new) = (keep.clone(), BTreeMap::new());
         let mut own: Vec<Own> = Vec::new();
-        // Nodes whose contexts may still change, and so those of all below them: a later walk looks at them. There is
-        // one, for while a node is unsure another is new.
+        // Nodes whose contexts may still change, and so those of all below them: a later walk looks
+        // at them. There is one, for while a node is unsure another is new.
         let mut unsure = vec![false; dag.len()];
         for at in dag.ids().rev() {
             stop.check()?;
             if let (true, Some(&(group, after))) = (keep.contains_key(&at), home.get(&at)) {
-                // What a consumer consumes is evaluated in the body, whatever the consumer's own place.
+                // What a consumer consumes is evaluated in the body, whatever the consumer's own
+                // place.
                 let after = after && dag.node(at).consumes().is_none();
                 let extents = extents(groups, group, after);
                 let seed = Context {
@@ -94,7 +98,9 @@ impl Contexts {
                     None => extents(groups, c.group, c.after),
                 };
                 let apart = |a: usize, b: usize| {
-                    let under = |x: usize, y| x.checked_sub(groups.len()).is_some_and(|k| own[k].above.contains(&y));
+                    let under = |x: usize, y| {
+                        x.checked_sub(groups.len()).is_some_and(|k| own[k].above.contains(&y))
+                    };
                     under(a, b) || under(b, a)
                 };
                 let leaf = matches!(dag.node(at), Node::Input(_) | Node::Const(_));
@@ -105,8 +111,9 @@ impl Contexts {
                 if let Some(why) = (!leaf).then(|| judge(&kept, at, &places)).flatten() {
                     kept.insert(at, why.clone());
                     new.insert(at, why);
-                    let above =
-                        above(&places, &own, groups.len(), |c| !c.read.is_identity() || domain(c) != dag.shape(at));
+                    let above = above(&places, &own, groups.len(), |c| {
+                        !c.read.is_identity() || domain(c) != dag.shape(at)
+                    });
                     let extents = dag.shape(at).to_vec();
                     let seed = Context {
                         group: groups.len() + own.len(),
@@ -153,16 +160,27 @@ impl Contexts {
         for (k, arg) in dag.node(at).inputs().iter().enumerate() {
             let (read, onto) = argument(dag, at, k, &place.read, extents);
             let onto = place.onto && onto;
-            let points = if read.tests.is_empty() { product(extents) } else { read.points(extents) };
-            let whole = dag.node(at).reads_anywhere(k) && !matches!(dag.node(at), Node::Gather { .. });
+            let points =
+                if read.tests.is_empty() { product(extents) } else { read.points(extents) };
+            let whole =
+                dag.node(at).reads_anywhere(k) && !matches!(dag.node(at), Node::Gather { .. });
             let list = self.0.entry(*arg).or_default();
-            let same = |c: &&mut Context| (c.group, c.after) == (place.group, place.after) && c.read == read;
+            let same = |c: &&mut Context| {
+                (c.group, c.after) == (place.group, place.after) && c.read == read
+            };
             match list.iter_mut().find(same) {
                 Some(known) => {
                     known.onto |= onto;
                     known.whole |= whole;
                 }
-                None => list.push(Context { group: place.group, after: place.after, read, onto, points, whole }),
+                None => list.push(Context {
+                    group: place.group,
+                    after: place.after,
+                    read,
+                    onto,
+                    points,
+                    whole,
+                }),
             }
         }
     }
@@ -178,11 +196,21 @@ struct Own {
 /// So many are remembered; not to know one only puts a judgement off.
 const ABOVE: usize = 32;
 
-/// Who reads a node at another place than its own comes a stage later; who reads it at its own place is no earlier.
-fn above(places: &[Context], own: &[Own], first: usize, other: impl Fn(&Context) -> bool) -> SmallVec<[usize; 8]> {
+/// Who reads a node at another place than its own comes a stage later; who reads it at its own
+/// place is no earlier.
+fn above(
+    places: &[Context],
+    own: &[Own],
+    first: usize,
+    other: impl Fn(&Context) -> bool,
+) -> SmallVec<[usize; 8]> {
     let mut all = SmallVec::new();
     let direct = places.iter().filter(|c| other(c)).map(|c| c.group);
-    let theirs = places.iter().filter_map(|c| own.get(c.group.checked_sub(first)?)).flat_map(|o| &o.above).copied();
+    let theirs = places
+        .iter()
+        .filter_map(|c| own.get(c.group.checked_sub(first)?))
+        .flat_map(|o| &o.above)
+        .copied();
     for group in direct.chain(theirs) {
         if all.len() < ABOVE && !all.contains(&group) {
             all.push(group);
@@ -191,7 +219,8 @@ fn above(places: &[Context], own: &[Own], first: usize, other: impl Fn(&Context)
     all
 }
 
-/// Whether two contexts would be one if a launch that is only now known found its home in another's.
+/// Whether two contexts would be one if a launch that is only now known found its home in
+/// another's.
 fn may_meet(
     places: &[Context],
     settled: usize,
@@ -204,15 +233,24 @@ fn may_meet(
     places.iter().filter(|c| c.group >= settled).any(|c| places.iter().any(|d| meets(c, d)))
 }
 
-/// The read of a node's k-th argument, given the node's, and whether it passes over all of it: the same read, or the
-/// node's own after it, or nothing to index where the argument is a scalar. A scalar that is at hand needs no test.
-pub fn argument(dag: &Dag, at: NodeId, k: usize, read: &Rc<Read>, extents: &[usize]) -> (Rc<Read>, bool) {
+/// The read of a node's k-th argument, given the node's, and whether it passes over all of it: the
+/// same read, or the node's own after it, or nothing to index where the argument is a scalar. A
+/// scalar that is at hand needs no test.
+pub fn argument(
+    dag: &Dag,
+    at: NodeId,
+    k: usize,
+    read: &Rc<Read>,
+    extents: &[usize],
+) -> (Rc<Read>, bool) {
     let node = dag.node(at);
     let arg = node.inputs()[k];
     match node.read_of(dag, at, k) {
         _ if node.reads_anywhere(k) => (Rc::new(Read::anywhere(dag.shape(arg).len())), false),
         Some((inner, onto)) => (Rc::new(inner.after(read, extents)), onto),
-        None if dag.shape(arg).is_empty() && !dag.domain(at).is_empty() => (Rc::new(Read::new([])), true),
+        None if dag.shape(arg).is_empty() && !dag.domain(at).is_empty() => {
+            (Rc::new(Read::new([])), true)
+        }
         None => (read.clone(), true),
     }
 }

@@ -1,7 +1,8 @@
 //! What things cost, in numbers that every decision carries.
 //!
-//! Source: LOWERING §7 (nanoseconds for one f64 element in L1 on the reference CPU; the launch cost is an estimate) and
-//! CUDA §4's model for the device, µs = max(bytes ÷ bandwidth, flops ÷ peak) + 5.
+//! Source: LOWERING §7 (nanoseconds for one f64 element in L1 on the reference CPU; the launch cost
+//! is an estimate) and CUDA §4's model for the device, µs = max(bytes ÷ bandwidth, flops ÷ peak) +
+//! 5.
 
 /// Nanoseconds: one read of a buffer element, one write of one, starting a launch.
 pub const READ_NS: f64 = 0.25;
@@ -54,7 +55,8 @@ pub struct Model {
 }
 
 /// H200: 4.3 TB/s, 34 Tflop/s in f64 (NVIDIA's data sheet).
-pub const SM_90: Model = Model { arch: "sm_90", bytes_per_us: 4.3e6, flops_per_us: 3.4e7, launch_us: 5.0 };
+pub const SM_90: Model =
+    Model { arch: "sm_90", bytes_per_us: 4.3e6, flops_per_us: 3.4e7, launch_us: 5.0 };
 
 impl Model {
     pub fn us(&self, bytes: u64, flops: u64) -> f64 {

@@ -1,7 +1,8 @@
 //! cse: equal nodes become one.
 //!
-//! Rows: ACL-36. In: any graph. Out: no two live nodes with equal operation and operands. What the source shared was
-//! one node already; what meets here was written twice, and is a let marked `cse`. Linear.
+//! Rows: ACL-36. In: any graph. Out: no two live nodes with equal operation and operands. What the
+//! source shared was one node already; what meets here was written twice, and is a let marked
+//! `cse`. Linear.
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::fault::{self, Fault};
@@ -39,7 +40,8 @@ pub fn run(work: &mut Work) -> Result<()> {
             }
         }
     });
-    // Where all is computed again for nothing, this pass is what breaks at the terms that are dearer so (ACL-40).
+    // Where all is computed again for nothing, this pass is what breaks at the terms that are
+    // dearer so (ACL-40).
     if work.allow.again == Again::Always {
         work.permit(|allow| allow.again = Again::Words)?;
     }
@@ -55,7 +57,13 @@ pub fn run(work: &mut Work) -> Result<()> {
                 at.index()
             );
             work.decide(Decision::forced(
-                About { at: into, what: "share", reason: "written-twice", row: "ACL-36", switch: "cse" },
+                About {
+                    at: into,
+                    what: "share",
+                    reason: "written-twice",
+                    row: "ACL-36",
+                    switch: "cse",
+                },
                 Choice { name: "merge", cost: once },
                 Choice { name: "compute-twice", cost: once.plus(once) },
                 WhyNot::Dearer,
@@ -78,7 +86,9 @@ pub fn hash(node: &Node<NodeId>) -> u64 {
         Node::Transform { read, .. } => read.hash(&mut h),
         Node::Reduce { op, axis, .. } | Node::Scan { op, axis, .. } => (op, axis).hash(&mut h),
         Node::Select { .. } => {}
-        Node::Loop { body, result, .. } => (body.count, body.until, body.steps.len(), result).hash(&mut h),
+        Node::Loop { body, result, .. } => {
+            (body.count, body.until, body.steps.len(), result).hash(&mut h)
+        }
         Node::Cat { axis, .. } | Node::Compact { axis, .. } => axis.hash(&mut h),
         // Equal hashes are compared.
         Node::Whole { what, .. } => (what.kind(), what.glyph()).hash(&mut h),

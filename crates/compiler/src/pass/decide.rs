@@ -1,7 +1,8 @@
 //! Decisions: what was chosen, what was not, what each would have cost, and why.
 //!
-//! Rows: VISUAL §1.3. Fields are private and the constructors ask for a rejected choice with its cost: no decision
-//! exists without a reason and an alternative. `text` is the sentence that `]why` prints.
+//! Rows: VISUAL §1.3. Fields are private and the constructors ask for a rejected choice with its
+//! cost: no decision exists without a reason and an alternative. `text` is the sentence that `]why`
+//! prints.
 
 use super::cost::Cost;
 use aplomb_ground::error::{bytes, time};
@@ -17,7 +18,8 @@ pub struct Choice {
 #[derive(Clone, Debug, PartialEq)]
 pub enum WhyNot {
     Dearer,
-    /// Not dearer by its own figures: a rule that looks at more than them, or at less, prefers the other.
+    /// Not dearer by its own figures: a rule that looks at more than them, or at less, prefers the
+    /// other.
     Rule(&'static str),
     Illegal(&'static str),
     Limit {
@@ -52,7 +54,8 @@ pub struct Decision {
     text: String,
 }
 
-/// What a decision is about: the place, the kind, the reason's name, the row behind it and the switch that changes it.
+/// What a decision is about: the place, the kind, the reason's name, the row behind it and the
+/// switch that changes it.
 #[derive(Clone, Copy)]
 pub struct About {
     pub at: NodeId,
@@ -64,7 +67,13 @@ pub struct About {
 
 impl Decision {
     /// A choice over another. What is cheaper by its own figures is never said to be dearer.
-    pub fn forced(about: About, chosen: Choice, over: Choice, because: WhyNot, text: String) -> Self {
+    pub fn forced(
+        about: About,
+        chosen: Choice,
+        over: Choice,
+        because: WhyNot,
+        text: String,
+    ) -> Self {
         let About { at, what, reason, row, switch } = about;
         let because = match because {
             WhyNot::Dearer if over.cost.ns < chosen.cost.ns => {
@@ -156,7 +165,11 @@ fn trimmed(x: f64) -> String {
     if (1e-4..1e9).contains(&x.abs()) {
         let digits = (5 - x.abs().log10().floor() as i32).clamp(0, 9) as usize;
         let text = format!("{x:.digits$}");
-        return if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text };
+        return if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').into()
+        } else {
+            text
+        };
     }
     let text = format!("{x:.5e}");
     match text.split_once('e') {

@@ -1,10 +1,10 @@
 //! Delayed arrays: Done, Yield and Step, the three forms that carry all fusion of producers.
 //!
-//! Rows: ACC-13, ACC-14, ACC-15. Done is an array in memory. Step is one such array read at p, with f applied to what
-//! is read. Yield is a function from the index to the value. Three smart constructors combine them: `map`,
-//! `backpermute`, `zip_with`; `compute` names the most special loop that makes the array. Equal functions are one id
-//! (an arena that knows what it holds), so `1+⌽A` and `⌽1+A` are the same Step. Everything is by lists: chains may be
-//! long.
+//! Rows: ACC-13, ACC-14, ACC-15. Done is an array in memory. Step is one such array read at p, with
+//! f applied to what is read. Yield is a function from the index to the value. Three smart
+//! constructors combine them: `map`, `backpermute`, `zip_with`; `compute` names the most special
+//! loop that makes the array. Equal functions are one id (an arena that knows what it holds), so
+//! `1+⌽A` and `⌽1+A` are the same Step. Everything is by lists: chains may be long.
 
 use super::decide::number;
 use super::hash::Map;
@@ -47,7 +47,8 @@ pub enum Delayed {
     Step { p: Rc<Places>, f: ExprId, v: NodeId },
 }
 
-/// Where an array in memory is read: by an index expression for each axis, or by a function where values tell.
+/// Where an array in memory is read: by an index expression for each axis, or by a function where
+/// values tell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Places {
     read: Read,
@@ -109,7 +110,11 @@ impl<'a> Fusion<'a> {
         match d {
             Delayed::Done(v) => {
                 let read = Read::identity(self.dag.shape(*v).len());
-                Delayed::Step { p: Rc::new(Places { read, along: Vec::new() }), f: self.expr(Expr::X), v: *v }
+                Delayed::Step {
+                    p: Rc::new(Places { read, along: Vec::new() }),
+                    f: self.expr(Expr::X),
+                    v: *v,
+                }
             }
             other => other.clone(),
         }
@@ -128,18 +133,26 @@ impl<'a> Fusion<'a> {
     pub fn backpermute(&mut self, d: &Delayed, p: &Read, extents: &[usize]) -> Delayed {
         match self.step(d) {
             Delayed::Step { p: q, f, v } => {
-                let seen = |e: &ExprId, fusion: &mut Self| fusion.expr(Expr::Moved(*e, Rc::new(p.clone())));
+                let seen = |e: &ExprId, fusion: &mut Self| {
+                    fusion.expr(Expr::Moved(*e, Rc::new(p.clone())))
+                };
                 let along = q.along.iter().map(|(a, e)| (*a, seen(e, self))).collect();
                 Delayed::Step { p: Rc::new(Places { read: q.read.after(p, extents), along }), f, v }
             }
             Delayed::Yield { f } if p.is_identity() => Delayed::Yield { f },
-            Delayed::Yield { f } => Delayed::Yield { f: self.expr(Expr::Moved(f, Rc::new(p.clone()))) },
+            Delayed::Yield { f } => {
+                Delayed::Yield { f: self.expr(Expr::Moved(f, Rc::new(p.clone()))) }
+            }
             done => done,
         }
     }
 
     /// Always a Yield: each side gives its element at the index.
-    pub fn zip_with(&mut self, sides: &[Delayed], f: impl FnOnce(&mut Self, Vec<ExprId>) -> ExprId) -> Delayed {
+    pub fn zip_with(
+        &mut self,
+        sides: &[Delayed],
+        f: impl FnOnce(&mut Self, Vec<ExprId>) -> ExprId,
+    ) -> Delayed {
         let elements = sides.iter().map(|d| self.element(d)).collect();
         Delayed::Yield { f: f(self, elements) }
     }
@@ -149,7 +162,11 @@ impl<'a> Fusion<'a> {
         match self.step(d) {
             Delayed::Step { p, f, v } => {
                 let read = self.expr(Expr::At(v, Rc::new(p.read.clone()), p.along.clone()));
-                if self.exprs[f.0 as usize] == Expr::X { read } else { self.expr(Expr::Of(f, read)) }
+                if self.exprs[f.0 as usize] == Expr::X {
+                    read
+                } else {
+                    self.expr(Expr::Of(f, read))
+                }
             }
             Delayed::Yield { f } => f,
             Delayed::Done(v) => self.expr(Expr::Scalar(v)),
@@ -182,7 +199,11 @@ impl<'a> Fusion<'a> {
                     true => "id".into(),
                     false => self.places(&p.read, &p.along, &mut Vec::new(), &mut room),
                 };
-                let f = if self.exprs[f.0 as usize] == Expr::X { "id".into() } else { self.function(*f) };
+                let f = if self.exprs[f.0 as usize] == Expr::X {
+                    "id".into()
+                } else {
+                    self.function(*f)
+                };
                 format!("Step(p={p}, f={f})")
             }
         }
@@ -193,7 +214,8 @@ impl<'a> Fusion<'a> {
         self.written(f, &mut Vec::new(), &mut room).text
     }
 
-    /// APL's order: the right side needs no brackets. `frames`: what X and the index are, innermost last.
+    /// APL's order: the right side needs no brackets. `frames`: what X and the index are, innermost
+    /// last.
     fn written(&self, f: ExprId, frames: &mut Vec<Frame>, room: &mut usize) -> Formula {
         if *room == 0 {
             return Formula::atom("…");
@@ -214,7 +236,9 @@ impl<'a> Fusion<'a> {
                 None => Formula::atom("x"),
             },
             Expr::Scalar(at) => Formula::atom(self.scalar(*at)),
-            Expr::At(v, p, _) if p.ix.is_empty() && p.tests.is_empty() => Formula::atom(self.name(*v)),
+            Expr::At(v, p, _) if p.ix.is_empty() && p.tests.is_empty() => {
+                Formula::atom(self.name(*v))
+            }
             Expr::At(v, p, along) => {
                 Formula::atom(format!("{}[{}]", self.name(*v), self.places(p, along, frames, room)))
             }
@@ -223,9 +247,16 @@ impl<'a> Fusion<'a> {
                 let ix = &read.ix[0];
                 let origin = f64::from_bits(*origin);
                 let whole = origin == origin.trunc() && origin.abs() < 1e9;
-                let text =
-                    if whole { ix.offset(origin as i64).text() } else { format!("{}+{}", number(origin), ix.text()) };
-                Formula::atom(if ix.is_axis(0) && origin == 0.0 { text } else { format!("({text})") })
+                let text = if whole {
+                    ix.offset(origin as i64).text()
+                } else {
+                    format!("{}+{}", number(origin), ix.text())
+                };
+                Formula::atom(if ix.is_axis(0) && origin == 0.0 {
+                    text
+                } else {
+                    format!("({text})")
+                })
             }
             Expr::Of(f, e) => {
                 frames.push(Frame::Element(*e));
@@ -241,17 +272,30 @@ impl<'a> Fusion<'a> {
             }
             Expr::Op(op, args) => self.operation(*op, args, frames, room),
             Expr::Node(at, args) => {
-                let args: Vec<String> = args.iter().map(|a| self.written(*a, frames, room).text).collect();
+                let args: Vec<String> =
+                    args.iter().map(|a| self.written(*a, frames, room).text).collect();
                 match (self.dag.node(*at), args.as_slice()) {
-                    (Node::Select { .. }, [cond, yes, no]) => Formula::atom(format!("({cond} ? {yes} : {no})")),
-                    _ => Formula::phrase(format!("{}({})", super::decide::glyph(self.dag, *at), args.join(", "))),
+                    (Node::Select { .. }, [cond, yes, no]) => {
+                        Formula::atom(format!("({cond} ? {yes} : {no})"))
+                    }
+                    _ => Formula::phrase(format!(
+                        "{}({})",
+                        super::decide::glyph(self.dag, *at),
+                        args.join(", ")
+                    )),
                 }
             }
         }
     }
 
     /// `4-i`, `j, i`, `I[i]`, with what is outside behind a bar.
-    fn places(&self, p: &Read, along: &[(Along, ExprId)], frames: &mut Vec<Frame>, room: &mut usize) -> String {
+    fn places(
+        &self,
+        p: &Read,
+        along: &[(Along, ExprId)],
+        frames: &mut Vec<Frame>,
+        room: &mut usize,
+    ) -> String {
         let read = moved(p, frames);
         let place = |(axis, ix): (usize, &Ix)| {
             let mut text = if ix.is_constant() && ix.c == 0 { String::new() } else { ix.text() };
@@ -259,16 +303,29 @@ impl<'a> Fusion<'a> {
                 let value = self.written(*e, frames, room).bracketed();
                 let (sign, by) = if how.times < 0 { ("-", -how.times) } else { ("+", how.times) };
                 let sign = if text.is_empty() && sign == "+" { "" } else { sign };
-                text += &if by == 1 { format!("{sign}{value}") } else { format!("{sign}{by}×{value}") };
+                text += &if by == 1 {
+                    format!("{sign}{value}")
+                } else {
+                    format!("{sign}{by}×{value}")
+                };
             }
             if text.is_empty() { "0".into() } else { text }
         };
         let ix: Vec<String> = read.ix.iter().enumerate().map(place).collect();
-        let tests = read.tests.iter().map(|t| format!(" | {}≤{}<{} else {}", t.lo, t.ix.text(), t.hi, number(t.fill)));
+        let tests = read
+            .tests
+            .iter()
+            .map(|t| format!(" | {}≤{}<{} else {}", t.lo, t.ix.text(), t.hi, number(t.fill)));
         ix.join(", ") + &tests.collect::<String>()
     }
 
-    fn operation(&self, op: Op, args: &[ExprId], frames: &mut Vec<Frame>, room: &mut usize) -> Formula {
+    fn operation(
+        &self,
+        op: Op,
+        args: &[ExprId],
+        frames: &mut Vec<Frame>,
+        room: &mut usize,
+    ) -> Formula {
         let all: Vec<Formula> = args.iter().map(|a| self.written(*a, frames, room)).collect();
         Formula::phrase(match (op, all.as_slice()) {
             (Op::Sqrt, [x]) => format!("{}*0.5", x.bracketed()),
@@ -293,7 +350,8 @@ impl<'a> Fusion<'a> {
     }
 }
 
-/// A written expression, and whether it can stand left of a function as it is: a name, a number, `x[…]`, brackets.
+/// A written expression, and whether it can stand left of a function as it is: a name, a number,
+/// `x[…]`, brackets.
 struct Formula {
     text: String,
     is_atom: bool,
@@ -323,7 +381,8 @@ enum Frame {
 
 /// A read at the index that the frames around it make of the outermost one.
 fn moved(read: &Read, frames: &[Frame]) -> Read {
-    let places = frames.iter().rev().filter_map(|f| if let Frame::Place(p) = f { Some(p) } else { None });
+    let places =
+        frames.iter().rev().filter_map(|f| if let Frame::Place(p) = f { Some(p) } else { None });
     places.fold(read.clone(), |r, outer| {
         // Extents only help to shorten an index; the largest there are shorten nothing wrongly.
         r.after(outer, &[usize::MAX >> 33; 16])
@@ -346,22 +405,30 @@ fn delay(fusion: &mut Fusion, at: NodeId, of: impl Fn(NodeId) -> Delayed) -> Del
     let is_scalar = |a: &NodeId| dag.shape(*a).is_empty() && !dag.shape(at).is_empty();
     match dag.node(at) {
         Node::Input(_) | Node::Const(_) => Delayed::Done(at),
-        Node::Iota { origin } => Delayed::Yield { f: fusion.expr(Expr::Index(Rc::new(Ix::axis(0)), origin.to_bits())) },
+        Node::Iota { origin } => {
+            Delayed::Yield { f: fusion.expr(Expr::Index(Rc::new(Ix::axis(0)), origin.to_bits())) }
+        }
         Node::Transform { src, read, .. } => fusion.backpermute(&of(*src), read, dag.shape(at)),
         Node::Map { op, args, .. } => {
             let arrays: Vec<NodeId> = args.iter().filter(|a| !is_scalar(a)).copied().collect();
             if let [one] = arrays.as_slice() {
                 return fusion.map(&of(*one), |fusion, x| {
-                    let all = args.iter().map(|a| if is_scalar(a) { fusion.expr(Expr::Scalar(*a)) } else { x });
+                    let all = args
+                        .iter()
+                        .map(|a| if is_scalar(a) { fusion.expr(Expr::Scalar(*a)) } else { x });
                     let all = all.collect();
                     fusion.expr(Expr::Op(*op, all))
                 });
             }
-            let sides: Vec<Delayed> =
-                args.iter().map(|a| if is_scalar(a) { Delayed::Done(*a) } else { of(*a) }).collect();
+            let sides: Vec<Delayed> = args
+                .iter()
+                .map(|a| if is_scalar(a) { Delayed::Done(*a) } else { of(*a) })
+                .collect();
             fusion.zip_with(&sides, |fusion, parts| {
                 let all = args.iter().zip(parts);
-                let all = all.map(|(a, part)| if is_scalar(a) { fusion.expr(Expr::Scalar(*a)) } else { part });
+                let all = all.map(
+                    |(a, part)| if is_scalar(a) { fusion.expr(Expr::Scalar(*a)) } else { part },
+                );
                 let all = all.collect();
                 fusion.expr(Expr::Op(*op, all))
             })
@@ -374,11 +441,19 @@ fn delay(fusion: &mut Fusion, at: NodeId, of: impl Fn(NodeId) -> Delayed) -> Del
                 .iter()
                 .zip(rest)
                 .map(|(how, a)| {
-                    let place = if is_scalar(a) { fusion.expr(Expr::Scalar(*a)) } else { fusion.element(&of(*a)) };
+                    let place = if is_scalar(a) {
+                        fusion.expr(Expr::Scalar(*a))
+                    } else {
+                        fusion.element(&of(*a))
+                    };
                     (*how, place)
                 })
                 .collect();
-            Delayed::Step { p: Rc::new(Places { read: read.clone(), along }), f: fusion.expr(Expr::X), v: src }
+            Delayed::Step {
+                p: Rc::new(Places { read: read.clone(), along }),
+                f: fusion.expr(Expr::X),
+                v: src,
+            }
         }
         node => {
             let sides: Vec<Delayed> = node.inputs().iter().map(|a| of(*a)).collect();
@@ -387,7 +462,8 @@ fn delay(fusion: &mut Fusion, at: NodeId, of: impl Fn(NodeId) -> Delayed) -> Del
     }
 }
 
-/// Every live node's form, with the loop that makes it where it is kept; and which constructors met how often.
+/// Every live node's form, with the loop that makes it where it is kept; and which constructors met
+/// how often.
 pub fn annotate(work: &mut Work) -> Result<()> {
     let schedule = work.schedule()?;
     let keep = &schedule.keep;
@@ -420,7 +496,8 @@ fn forms(dag: &Dag, keep: &BTreeMap<NodeId, Why>, live: &[bool]) -> Forms {
         if !matches!(d, Delayed::Done(_)) {
             let arrays = dag.node(at).inputs().iter().filter(|a| !dag.shape(**a).is_empty());
             let several = arrays.clone().count() > 1;
-            let fused = arrays.filter(|a| !keep.contains_key(a) && !matches!(dag.node(**a), Node::Input(_)));
+            let fused = arrays
+                .filter(|a| !keep.contains_key(a) && !matches!(dag.node(**a), Node::Input(_)));
             met.extend(fused.filter_map(|a| {
                 let outer = if several { "zipWith" } else { kind(dag.node(at)) };
                 Some((rule(outer, kind(dag.node(*a)))?, *a, at))
@@ -485,7 +562,11 @@ mod tests {
             ("(mul 2 (add 1 A:f64[5]))", "Step(p=id, f=2×1+x)", Form::Map),
             ("(mul (add 1 A:f64[5]) 2)", "Step(p=id, f=(1+x)×2)", Form::Map),
             ("(sqrt (add 1 A:f64[5]))", "Step(p=id, f=(1+x)*0.5)", Form::Map),
-            ("(mul (add 1 A:f64[5]) (reverse A:f64[5]))", "Yield(f=(1+A[i])×A[4-i])", Form::Generate),
+            (
+                "(mul (add 1 A:f64[5]) (reverse A:f64[5]))",
+                "Yield(f=(1+A[i])×A[4-i])",
+                Form::Generate,
+            ),
             ("(reverse (add A:f64[5] B:f64[5]))", "Yield(f=A[4-i]+B[4-i])", Form::Generate),
         ];
         for (term, text, form) in table {
@@ -498,7 +579,8 @@ mod tests {
         fn phrase(rest: &mut Vec<char>) -> String {
             let mut right = term(rest);
             while let Some(glyph) = rest.pop_if(|c| *c != '(') {
-                let dyadic = rest.last().is_some_and(|c| c.is_alphanumeric() || *c == ')' || *c == ']');
+                let dyadic =
+                    rest.last().is_some_and(|c| c.is_alphanumeric() || *c == ')' || *c == ']');
                 let left = if dyadic { term(rest) } else { String::new() };
                 right = format!("({left}{glyph}{right})");
             }
@@ -541,7 +623,8 @@ mod tests {
             return (format!("(neg {x})"), format!("(-{said_x})"));
         }
         let (y, said_y) = random(depth - 1, state);
-        let (name, glyph) = [("sub", "-"), ("mul", "×"), ("add", "+"), ("max", "⌈")][pick as usize / 7 % 4];
+        let (name, glyph) =
+            [("sub", "-"), ("mul", "×"), ("add", "+"), ("max", "⌈")][pick as usize / 7 % 4];
         (format!("({name} {x} {y})"), format!("({said_x}{glyph}{said_y})"))
     }
 
@@ -567,12 +650,16 @@ mod tests {
                 let mut info = dag.info(src).clone();
                 (info.name, info.meta.shape) = (None, [n].as_slice().into());
                 let read = Read::new([Ix::axis(0).times(step).offset(from)]);
-                let at = dag.add(Node::Transform { name: "↑", src, read, onto: false }, info.clone());
+                let at =
+                    dag.add(Node::Transform { name: "↑", src, read, onto: false }, info.clone());
                 if then.is_empty() {
                     return at;
                 }
                 let one = dag.parse("1").expect("a number");
-                dag.add(Node::Map { op: Op::Add, ct: 0.0, args: [one, at].into_iter().collect() }, info)
+                dag.add(
+                    Node::Map { op: Op::Add, ct: 0.0, args: [one, at].into_iter().collect() },
+                    info,
+                )
             })
         };
         assert_eq!(part(3, 0, 1, ""), ("Step(p=id, f=id)".into(), Form::Backpermute));
@@ -607,7 +694,8 @@ mod tests {
         assert_eq!(one, two);
         assert!(matches!(one, Delayed::Step { .. }));
         // A Yield stays one; twice turned it is the first again in what it says.
-        let pair = fusion.zip_with(&[done.clone(), turned], |f, parts| f.expr(Expr::Op(Op::Mul, parts)));
+        let pair =
+            fusion.zip_with(&[done.clone(), turned], |f, parts| f.expr(Expr::Op(Op::Mul, parts)));
         let once = fusion.backpermute(&pair, &back, &[5]);
         let twice = fusion.backpermute(&once, &back, &[5]);
         assert_eq!(fusion.text(&once), "Yield(f=A[4-i]×A[i])");
@@ -621,14 +709,22 @@ mod tests {
     #[test]
     fn acc_14_rules_are_counted() {
         let mut dag = Dag::default();
-        let at = dag.parse("(add (neg (neg a:f64[5])) (reverse (reverse (neg b:f64[5]))))").expect("a term");
+        let at = dag
+            .parse("(add (neg (neg a:f64[5])) (reverse (reverse (neg b:f64[5]))))")
+            .expect("a term");
         let live = dag.live(&[at]);
         let met = forms(&dag, &BTreeMap::from([(at, Why::Root)]), &live).1;
         let mut names: Vec<&str> = met.iter().map(|m| m.0).collect();
         names.sort();
         assert_eq!(
             names,
-            ["backpermute/backpermute", "backpermute/map", "map/map", "zipWith/backpermute", "zipWith/map"]
+            [
+                "backpermute/backpermute",
+                "backpermute/map",
+                "map/map",
+                "zipWith/backpermute",
+                "zipWith/map"
+            ]
         );
     }
 }

@@ -1,7 +1,8 @@
 //! emit: the schedule becomes launches with loads, bodies, stores.
 //!
-//! Rows: ACC-06, ACC-16, ACL-26. In: the final schedule. Out: `Plan`. One walk a launch with an explicit stack; a value
-//! is a node seen through a read under a list of tests, so equal ones are one step.
+//! Rows: ACC-06, ACC-16, ACL-26. In: the final schedule. Out: `Plan`. One walk a launch with an
+//! explicit stack; a value is a node seen through a read under a list of tests, so equal ones are
+//! one step.
 
 use super::contexts::argument;
 use super::decide::{About, Choice, Decision, WhyNot, label};
@@ -12,7 +13,8 @@ use super::work::Work;
 use super::{Answer, cost};
 use aplomb_ground::error::{Result, bug};
 use aplomb_plans::plan::{
-    BufId, Buffer, Compaction, Finish, From, Kind, Launch, Load, Origin, Plan, Reduction, Step, Store, ValueId, What,
+    BufId, Buffer, Compaction, Finish, From, Kind, Launch, Load, Origin, Plan, Reduction, Step,
+    Store, ValueId, What,
 };
 use aplomb_values::array::Array;
 use aplomb_values::body::Rounds;
@@ -41,7 +43,14 @@ pub fn run(work: &mut Work) -> Result<()> {
             let dtype = work.input(at).map_or(work.dag.dtype(at), Array::dtype);
             let shape = work.dag.shape(at).into();
             buffers.insert(at, BufId(plan.buffers.len() as u32));
-            plan.buffers.push(Buffer { shape, dtype, checked: false, from: From::Input(*k), node: at, last_use: None });
+            plan.buffers.push(Buffer {
+                shape,
+                dtype,
+                checked: false,
+                from: From::Input(*k),
+                node: at,
+                last_use: None,
+            });
         }
     }
     for (g, group) in schedule.groups.iter().enumerate() {
@@ -56,7 +65,8 @@ pub fn run(work: &mut Work) -> Result<()> {
     let registers = registers(&work.dag, &schedule.keep);
     for (g, group) in schedule.groups.iter().enumerate() {
         let mut launch = launch(&work.dag, &schedule, group, &buffers, &registers, g)?;
-        launch.tiling = work.tilings.get(&g).and_then(|tiling| tiling.over(|l| place_of(&launch, &buffers, l)));
+        launch.tiling =
+            work.tilings.get(&g).and_then(|tiling| tiling.over(|l| place_of(&launch, &buffers, l)));
         plan.launches.push(launch);
     }
     if let Some(fault) = work.options.fault.filter(|f| work.options.has(*f)) {
@@ -72,7 +82,11 @@ pub fn run(work: &mut Work) -> Result<()> {
 }
 
 /// The launch's number of a load.
-fn place_of(launch: &Launch, buffers: &BTreeMap<NodeId, BufId>, (at, read): &(NodeId, Read)) -> Option<u32> {
+fn place_of(
+    launch: &Launch,
+    buffers: &BTreeMap<NodeId, BufId>,
+    (at, read): &(NodeId, Read),
+) -> Option<u32> {
     let buf = buffers.get(at)?;
     launch.loads.iter().position(|l| l.buf == *buf && l.read == *read).map(|k| k as u32)
 }
@@ -81,7 +95,9 @@ fn answers(work: &Work, buffers: &BTreeMap<NodeId, BufId>, plan: &mut Plan) -> R
     let mut answers = Vec::new();
     for root in &work.roots {
         let mut at = *root;
-        while let (true, Node::Transform { src, .. }) = (is_free_root(&work.dag, at), work.dag.node(at)) {
+        while let (true, Node::Transform { src, .. }) =
+            (is_free_root(&work.dag, at), work.dag.node(at))
+        {
             at = *src;
         }
         answers.push(match work.dag.node(at) {
@@ -156,7 +172,8 @@ fn launch(
     }
     for &at in &group.reduces {
         let read = Rc::new(Read::identity(writer.extents.len()));
-        let (src, _) = dag.node(at).consumes().ok_or_else(|| bug!("{} consumes nothing", label(dag, at)))?;
+        let (src, _) =
+            dag.node(at).consumes().ok_or_else(|| bug!("{} consumes nothing", label(dag, at)))?;
         let one = |w: &mut Writer| w.step_for(*src, read.clone());
         let info = dag.info(at);
         let op = match dag.node(at) {
@@ -193,7 +210,8 @@ fn launch(
         };
         let value = one(&mut writer)?;
         writer.reduced.insert(at, writer.launch.reductions.len() as u32);
-        let reduction = Reduction { op: *op, value, node: at, dtype: info.meta.dtype, site: info.site };
+        let reduction =
+            Reduction { op: *op, value, node: at, dtype: info.meta.dtype, site: info.site };
         writer.launch.reductions.push(reduction);
     }
     if matches!(group.kind, Kind::Reduce | Kind::Scan | Kind::Whole) {
@@ -216,8 +234,11 @@ fn launch(
 fn name(dag: &Dag, group: &Group) -> String {
     let nodes = group.nodes();
     let named = nodes.iter().rev().find_map(|n| dag.info(*n).name.clone());
-    let kind =
-        group.reduces.iter().find(|_| group.kind == Kind::Whole).map_or(group.kind.name(), |n| dag.node(*n).kind());
+    let kind = group
+        .reduces
+        .iter()
+        .find(|_| group.kind == Kind::Whole)
+        .map_or(group.kind.name(), |n| dag.node(*n).kind());
     named.map_or(kind.to_string(), |n| n.to_string())
 }
 
@@ -237,13 +258,17 @@ struct Writer<'a> {
     registers: &'a [u32],
 }
 
-/// Sethi and Ullman's numbers (1970), as if nothing were shared: a leaf takes one, the operand that takes most goes
-/// first.
+/// Sethi and Ullman's numbers (1970), as if nothing were shared: a leaf takes one, the operand that
+/// takes most goes first.
 fn registers(dag: &Dag, keep: &BTreeMap<NodeId, Why>) -> Vec<u32> {
     let mut need: Vec<u32> = vec![0; dag.len()];
     for at in dag.ids() {
-        let mut below: Vec<u32> =
-            dag.node(at).inputs().iter().map(|a| if keep.contains_key(a) { 1 } else { need[a.index()] }).collect();
+        let mut below: Vec<u32> = dag
+            .node(at)
+            .inputs()
+            .iter()
+            .map(|a| if keep.contains_key(a) { 1 } else { need[a.index()] })
+            .collect();
         below.sort_by_key(|n| std::cmp::Reverse(*n));
         let most = below.iter().enumerate().map(|(k, n)| n + k as u32 * u32::from(*n > 0)).max();
         need[at.index()] = match dag.node(at) {
@@ -289,7 +314,9 @@ impl Writer<'_> {
             }
             let first = own && node == at && r == read;
             let leaf = match self.dag.node(node) {
-                Node::Iota { origin } if first => Some(What::Index { ix: r.ix[0].clone(), origin: *origin }),
+                Node::Iota { origin } if first => {
+                    Some(What::Index { ix: r.ix[0].clone(), origin: *origin })
+                }
                 _ if first && !self.reduced.contains_key(&node) => None,
                 _ => self.at_hand(node, &r)?,
             };
@@ -316,14 +343,18 @@ impl Writer<'_> {
         let node = self.dag.node(at);
         let wanted = |k: &usize| !node.reads_anywhere(*k) && self.part_of(at, *k, read).is_some();
         let all = 0..node.inputs().len();
-        all.filter(wanted).map(|k| (node.inputs()[k], argument(self.dag, at, k, read, &self.extents).0)).collect()
+        all.filter(wanted)
+            .map(|k| (node.inputs()[k], argument(self.dag, at, k, read, &self.extents).0))
+            .collect()
     }
 
-    /// The tests that say where a cat's k-th argument is wanted, seen through a read; of other nodes none. None:
-    /// nowhere.
+    /// The tests that say where a cat's k-th argument is wanted, seen through a read; of other
+    /// nodes none. None: nowhere.
     fn part_of(&self, at: NodeId, k: usize, read: &Read) -> Option<Vec<aplomb_values::dag::Test>> {
         let own = match self.dag.node(at) {
-            Node::Cat { .. } => self.dag.node(at).read_of(self.dag, at, k).map_or(Vec::new(), |r| r.0.tests),
+            Node::Cat { .. } => {
+                self.dag.node(at).read_of(self.dag, at, k).map_or(Vec::new(), |r| r.0.tests)
+            }
             _ => Vec::new(),
         };
         let mut out = Vec::new();
@@ -380,9 +411,11 @@ impl Writer<'_> {
         match self.dag.node(at) {
             Node::Transform { src, .. } => {
                 let below = value(self, &needs[0])?;
-                // A load carries its tests, and a transform hands them down; anything else is guarded here.
-                let carried = matches!(self.dag.node(*src), Node::Input(_) | Node::Transform { .. })
-                    || self.schedule.keep.contains_key(src);
+                // A load carries its tests, and a transform hands them down; anything else is
+                // guarded here.
+                let carried =
+                    matches!(self.dag.node(*src), Node::Input(_) | Node::Transform { .. })
+                        || self.schedule.keep.contains_key(src);
                 let own = &needs[0].1.tests;
                 if own.is_empty() || carried {
                     self.values.insert((at, read), below);
@@ -397,7 +430,9 @@ impl Writer<'_> {
             }
             Node::Select { .. } => {
                 let args = needs.iter().map(|n| value(self, n)).collect::<Result<Vec<_>>>()?;
-                let &[cond, yes, no] = args.as_slice() else { return Err(bug!("a select of three")) };
+                let &[cond, yes, no] = args.as_slice() else {
+                    return Err(bug!("a select of three"));
+                };
                 self.push(at, read, What::Select { cond, yes, no });
             }
             Node::Loop { body, result, .. } => {
@@ -411,10 +446,15 @@ impl Writer<'_> {
             Node::Gather { args, read: own, along, origin } => {
                 let places = needs.iter().map(|n| value(self, n)).collect::<Result<_>>()?;
                 let load = self.load(args[0], &own.after(&read, &self.extents))?;
-                self.push(at, read, What::Gather { load, along: along.clone(), places, origin: *origin });
+                self.push(
+                    at,
+                    read,
+                    What::Gather { load, along: along.clone(), places, origin: *origin },
+                );
             }
             Node::Cat { args, .. } => {
-                let parts: Vec<_> = (0..args.len()).filter_map(|k| self.part_of(at, k, &read)).collect();
+                let parts: Vec<_> =
+                    (0..args.len()).filter_map(|k| self.part_of(at, k, &read)).collect();
                 let Some(last) = needs.last() else { return Err(bug!("a cat of nothing")) };
                 let mut whole = value(self, last)?;
                 for (need, tests) in needs.iter().zip(parts).rev().skip(1) {
@@ -429,9 +469,16 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The step that runs the same recorded loop on the same values and counts in the same places: this state of it is
-    /// there. Equal loops of other places in the text are for `cse` to find. It fails as the first of its states does.
-    fn ran(&mut self, at: NodeId, args: &[ValueId], body: &Arc<Rounds>, read: &Read) -> Option<ValueId> {
+    /// The step that runs the same recorded loop on the same values and counts in the same places:
+    /// this state of it is there. Equal loops of other places in the text are for `cse` to find. It
+    /// fails as the first of its states does.
+    fn ran(
+        &mut self,
+        at: NodeId,
+        args: &[ValueId],
+        body: &Arc<Rounds>,
+        read: &Read,
+    ) -> Option<ValueId> {
         let guard = (!read.tests.is_empty()).then(|| self.guard(&read.tests.clone()));
         let steps = if self.after { &mut self.launch.after } else { &mut self.launch.body };
         let same = |s: &Step| {
@@ -489,7 +536,8 @@ fn explain(work: &mut Work, schedule: &Schedule) {
                 "keep",
                 "own:keep",
                 format!(
-                    "{name} was computed before on the way to another value and is asked for again, so it is written \
+                    "{name} was computed before on the way to another value and is asked for \
+                     again, so it is written \
                      now: {}; computing it once more takes about {}",
                     aplomb_ground::error::bytes(n * size),
                     aplomb_ground::error::time(ns / 1e3)
@@ -509,12 +557,30 @@ fn explain(work: &mut Work, schedule: &Schedule) {
             ),
             Why::Consumer => {
                 let Node::Reduce { src, op, .. } = work.dag.node(*at) else {
-                    let consumed = cost::Cost::store(aplomb_plans::plan::product(work.dag.domain(*at)), 0, size);
-                    let text = format!("{name} needs more of its argument than one place, so its result is stored");
-                    let about = About { at: *at, what: "keep", reason: "consumer", row: "ACC-05", switch: "" };
+                    let consumed = cost::Cost::store(
+                        aplomb_plans::plan::product(work.dag.domain(*at)),
+                        0,
+                        size,
+                    );
+                    let text = format!(
+                        "{name} needs more of its argument than one place, so its result is stored"
+                    );
+                    let about = About {
+                        at: *at,
+                        what: "keep",
+                        reason: "consumer",
+                        row: "ACC-05",
+                        switch: "",
+                    };
                     let over = Choice { name: "inline", cost: consumed };
                     let because = WhyNot::Illegal("each of its readers would run all of it again");
-                    work.decide(Decision::forced(about, Choice { name: "write", cost: store }, over, because, text));
+                    work.decide(Decision::forced(
+                        about,
+                        Choice { name: "write", cost: store },
+                        over,
+                        because,
+                        text,
+                    ));
                     continue;
                 };
                 let points = work.dag.elements(*src);
@@ -524,17 +590,23 @@ fn explain(work: &mut Work, schedule: &Schedule) {
                     "consumer",
                     "ACL-07",
                     format!(
-                        "{name} folds {points} elements by a fixed tree in one launch, so its bits depend on the \
+                        "{name} folds {points} elements by a fixed tree in one launch, so its bits \
+                         depend on the \
                          extent alone"
                     ),
-                    Choice { name: "ordered", cost: cost::Cost::compute(points, op.row().ns * 8.0, 1, 1, size) },
+                    Choice {
+                        name: "ordered",
+                        cost: cost::Cost::compute(points, op.row().ns * 8.0, 1, 1, size),
+                    },
                     WhyNot::Dearer,
                 )
             }
             Why::Anywhere => (
                 "random-access",
                 "ACL-27",
-                format!("{name} is read at places that only values tell, so all of it is written first"),
+                format!(
+                    "{name} is read at places that only values tell, so all of it is written first"
+                ),
                 Choice { name: "inline", cost: cost::Cost::default() },
                 WhyNot::Illegal("its elements are wanted in an order that is known when it runs"),
             ),
@@ -546,7 +618,11 @@ fn explain(work: &mut Work, schedule: &Schedule) {
                 WhyNot::SwitchedOff(pass),
             ),
             Why::Random => continue,
-            Why::Work { .. } | Why::Shared { .. } | Why::MayFail | Why::Places(_) | Why::Steps(_) => continue,
+            Why::Work { .. }
+            | Why::Shared { .. }
+            | Why::MayFail
+            | Why::Places(_)
+            | Why::Steps(_) => continue,
             Why::Limit { .. } | Why::Outside { .. } => continue,
         };
         let switch = match why {
@@ -555,7 +631,13 @@ fn explain(work: &mut Work, schedule: &Schedule) {
             _ => "",
         };
         let about = About { at: *at, what: "keep", reason, row, switch };
-        work.decide(Decision::forced(about, Choice { name: "write", cost: store }, over, because, text));
+        work.decide(Decision::forced(
+            about,
+            Choice { name: "write", cost: store },
+            over,
+            because,
+            text,
+        ));
     }
     for (k, group) in schedule.groups.iter().enumerate().skip(1) {
         let nodes = group.nodes();
@@ -567,10 +649,22 @@ fn explain(work: &mut Work, schedule: &Schedule) {
         } else {
             "it reads what an earlier launch writes, at other places than its own"
         };
-        let text = format!("k{k} {} is a launch of its own: {why}", label(&work.dag, nodes[nodes.len() - 1]));
-        let about = About { at: nodes[0], what: "launch", reason: "boundary", row: "own:launch", switch: "" };
+        let text = format!(
+            "k{k} {} is a launch of its own: {why}",
+            label(&work.dag, nodes[nodes.len() - 1])
+        );
+        let about = About {
+            at: nodes[0],
+            what: "launch",
+            reason: "boundary",
+            row: "own:launch",
+            switch: "",
+        };
         let own = cost::Cost { ns: cost::LAUNCH_NS, ..Default::default() };
-        let (a, b) = (Choice { name: "launch", cost: own }, Choice { name: "join", cost: cost::Cost::default() });
+        let (a, b) = (
+            Choice { name: "launch", cost: own },
+            Choice { name: "join", cost: cost::Cost::default() },
+        );
         work.decide(Decision::forced(about, a, b, WhyNot::Illegal(why), text));
     }
 }

@@ -21,11 +21,15 @@ const FULL: u64 = 132 * 8;
 pub fn trace(work: &Work, plan: &Plan) -> Trace {
     let mut sources: Vec<Arc<Source>> = Vec::new();
     let (hashes, uses) = (content_hashes(&work.dag), work.dag.uses(&work.roots));
-    let mut record = |at: NodeId| node(work, at, hashes[at.index()], uses[at.index()], &mut sources);
+    let mut record =
+        |at: NodeId| node(work, at, hashes[at.index()], uses[at.index()], &mut sources);
     let nodes: Vec<NodeRecord> = work.dag.ids().map(&mut record).collect();
     let decisions = decisions(work);
     let mut rules = std::collections::BTreeMap::new();
-    work.snapshots.iter().flat_map(|s| &s.events).for_each(|e| *rules.entry(e.rule.to_string()).or_insert(0) += 1);
+    work.snapshots
+        .iter()
+        .flat_map(|s| &s.events)
+        .for_each(|e| *rules.entry(e.rule.to_string()).or_insert(0) += 1);
     let passes: Vec<PassRecord> = work
         .snapshots
         .iter()
@@ -34,7 +38,8 @@ pub fn trace(work: &Work, plan: &Plan) -> Trace {
         .collect();
     let mut kernels: Vec<LaunchRecord> =
         plan.launches.iter().enumerate().map(|(k, l)| launch(plan, k as u32, l)).collect();
-    let mut diagnostics: Vec<Diagnostic> = work.warnings.iter().map(|w| warning(w, &mut sources)).collect();
+    let mut diagnostics: Vec<Diagnostic> =
+        work.warnings.iter().map(|w| warning(w, &mut sources)).collect();
     for (k, record) in kernels.iter_mut().enumerate() {
         match kir::code(plan, &plan.launches[k], k) {
             Ok(code) => tell_text(record, &code),
@@ -44,7 +49,8 @@ pub fn trace(work: &Work, plan: &Plan) -> Trace {
             }
         }
     }
-    let buffers: Vec<BufferRecord> = (0..plan.buffers.len() as u32).map(|k| buffer(plan, BufId(k))).collect();
+    let buffers: Vec<BufferRecord> =
+        (0..plan.buffers.len() as u32).map(|k| buffer(plan, BufId(k))).collect();
     let mut trace = Trace {
         schema: SCHEMA.into(),
         version: VERSION.into(),
@@ -78,7 +84,8 @@ pub fn trace(work: &Work, plan: &Plan) -> Trace {
     trace
 }
 
-/// A launch's CUDA text, and how its kernels share their points out: all that follows from the code alone.
+/// A launch's CUDA text, and how its kernels share their points out: all that follows from the code
+/// alone.
 pub fn tell_text(record: &mut LaunchRecord, code: &kir::Code) {
     record.cuda = Some(kir::cuda(code));
     record.math = code.fast.is_any().then(|| code.fast.math().name().into());
@@ -94,11 +101,19 @@ fn ids(list: &[NodeId]) -> Vec<u32> {
     list.iter().map(|at| id(*at)).collect()
 }
 
-fn node(work: &Work, at: NodeId, hash: u64, uses: u32, sources: &mut Vec<Arc<Source>>) -> NodeRecord {
+fn node(
+    work: &Work,
+    at: NodeId,
+    hash: u64,
+    uses: u32,
+    sources: &mut Vec<Arc<Source>>,
+) -> NodeRecord {
     let (dag, info) = (&work.dag, work.dag.info(at));
     let kind = dag.node(at);
     let span = info.meta.place.as_ref().map(|p| span(p, sources));
-    let unsure = info.meta.dtype == DType::I32 && info.meta.range.is_none() && !matches!(kind, Node::Input(_));
+    let unsure = info.meta.dtype == DType::I32
+        && info.meta.range.is_none()
+        && !matches!(kind, Node::Input(_));
     let dtype = if unsure { "i32?".to_string() } else { info.meta.dtype.name().to_string() };
     NodeRecord {
         id: id(at),
@@ -128,16 +143,29 @@ fn span(place: &Place, sources: &mut Vec<Arc<Source>>) -> [u32; 3] {
 }
 
 fn warning(w: &Warning, sources: &mut Vec<Arc<Source>>) -> Diagnostic {
-    Diagnostic { code: w.code.into(), span: w.place.as_ref().map(|p| span(p, sources)), text: w.text.clone() }
+    Diagnostic {
+        code: w.code.into(),
+        span: w.place.as_ref().map(|p| span(p, sources)),
+        text: w.text.clone(),
+    }
 }
 
-/// For each node FNV-1a over the printed operation and the operands' hashes: equal for equal nodes in every trace.
+/// For each node FNV-1a over the printed operation and the operands' hashes: equal for equal nodes
+/// in every trace.
 fn content_hashes(dag: &Dag) -> Vec<u64> {
     let mut hashes: Vec<u64> = Vec::with_capacity(dag.len());
     for n in dag.ids() {
-        let mut text = format!("{} {} {:?} {:?}", dag.node(n).kind(), glyph(dag, n), dag.shape(n), dag.dtype(n));
+        let mut text = format!(
+            "{} {} {:?} {:?}",
+            dag.node(n).kind(),
+            glyph(dag, n),
+            dag.shape(n),
+            dag.dtype(n)
+        );
         match dag.node(n) {
-            Node::Transform { read, .. } | Node::Gather { read, .. } => text += &read.text(dag.shape(n).len()),
+            Node::Transform { read, .. } | Node::Gather { read, .. } => {
+                text += &read.text(dag.shape(n).len())
+            }
             Node::Loop { body, result, .. } => text += &format!("{body:?} {result}"),
             Node::Whole { what, .. } => text += &format!("{what:?}"),
             _ => {}
@@ -161,10 +189,14 @@ fn attributes(work: &Work, at: NodeId) -> Attr {
     match dag.node(at) {
         Node::Transform { read, .. } => {
             attr.oob = read.oob();
-            attr.grows = dag.node(at).inputs().iter().any(|src| dag.elements(*src) < dag.elements(at));
+            attr.grows =
+                dag.node(at).inputs().iter().any(|src| dag.elements(*src) < dag.elements(at));
             attr.affine = Some(read.text(dag.shape(at).len()));
         }
-        Node::Reduce { axis, .. } | Node::Scan { axis, .. } | Node::Cat { axis, .. } | Node::Compact { axis, .. } => {
+        Node::Reduce { axis, .. }
+        | Node::Scan { axis, .. }
+        | Node::Cat { axis, .. }
+        | Node::Compact { axis, .. } => {
             attr.axis = Some(u32::from(*axis));
         }
         Node::Whole { what: Whole::Fold { axis, .. }, .. } => attr.axis = Some(u32::from(*axis)),
@@ -191,7 +223,11 @@ fn decisions(work: &Work) -> Vec<DecisionRecord> {
         alt: d
             .rejected()
             .iter()
-            .map(|(c, why)| Alternative { name: c.name.into(), cost: price(c.cost), why_not: why.text() })
+            .map(|(c, why)| Alternative {
+                name: c.name.into(),
+                cost: price(c.cost),
+                why_not: why.text(),
+            })
             .collect(),
         seed: d.row().into(),
         switch: d.switch().into(),
@@ -215,16 +251,22 @@ fn pass(work: &Work, k: usize, s: &Snapshot, before: Option<&Snapshot>) -> PassR
     let lets = s.lets.iter().map(level).collect();
     let mut readers: Map<NodeId, u32> = Map::default();
     s.schedule.reads.iter().flatten().for_each(|(at, _)| *readers.entry(*at).or_default() += 1);
-    // A reduction that only its own launch's epilogue reads is kept in that launch and has no buffer.
+    // A reduction that only its own launch's epilogue reads is kept in that launch and has no
+    // buffer.
     let is_stored = |at: &NodeId, why: &Why| *why != Why::Consumer || readers.contains_key(at);
-    let breaks = s.schedule.keep.iter().filter(|(at, why)| is_stored(at, why)).map(|(at, why)| BreakRecord {
-        node: id(*at),
-        reason: why.code(),
-        bytes: dag.elements(*at).saturating_mul(dag.dtype(*at).size() as u64),
-        readers: readers.get(at).copied().unwrap_or(0),
+    let breaks = s.schedule.keep.iter().filter(|(at, why)| is_stored(at, why)).map(|(at, why)| {
+        BreakRecord {
+            node: id(*at),
+            reason: why.code(),
+            bytes: dag.elements(*at).saturating_mul(dag.dtype(*at).size() as u64),
+            readers: readers.get(at).copied().unwrap_or(0),
+        }
     });
     let changed = before.is_none_or(|b| {
-        b.roots != s.roots || b.lets != s.lets || b.schedule.groups != s.schedule.groups || !s.events.is_empty()
+        b.roots != s.roots
+            || b.lets != s.lets
+            || b.schedule.groups != s.schedule.groups
+            || !s.events.is_empty()
     });
     PassRecord {
         id: k as u32,
@@ -295,7 +337,8 @@ fn round(us: f64) -> f64 {
 /// Nodes computed in a launch, kept or not.
 fn steps_nodes(l: &Launch) -> Vec<u32> {
     let computed = |s: &&Step| !matches!(s.what, What::Load(_));
-    let mut all: Vec<u32> = l.body.iter().chain(&l.after).filter(computed).map(|s| id(s.from.node)).collect();
+    let mut all: Vec<u32> =
+        l.body.iter().chain(&l.after).filter(computed).map(|s| id(s.from.node)).collect();
     all.extend(l.nodes.iter().map(|n| id(*n)));
     all.sort();
     all.dedup();
@@ -356,37 +399,50 @@ fn read_record(plan: &Plan, l: &Launch, k: usize) -> ReadRecord {
 
 /// Whether neighbouring threads read the same or neighbouring elements (BAS-09).
 fn is_coalesced(l: &Launch, place: &Ix) -> bool {
-    kir::lanes(l).is_none_or(|k| place.coefficient(k).abs() <= 1 && (place.is_affine() || !place.mentions(k)))
+    kir::lanes(l).is_none_or(|k| {
+        place.coefficient(k).abs() <= 1 && (place.is_affine() || !place.mentions(k))
+    })
 }
 
 fn is_near(l: &Launch, load: &aplomb_plans::plan::Load) -> bool {
-    let near = |k: &u32| l.loads.get(*k as usize).is_some_and(|x| x.buf == load.buf && x.read == load.read);
+    let near = |k: &u32| {
+        l.loads.get(*k as usize).is_some_and(|x| x.buf == load.buf && x.read == load.read)
+    };
     l.tiling.iter().flat_map(|t| &t.tiles).any(|t| t.loads.iter().any(|(k, _)| near(k)))
 }
 
 /// BAS-07, BAS-08.
 fn reuse(l: &Launch, load: &aplomb_plans::plan::Load) -> Option<String> {
-    let same: Vec<_> = l.loads.iter().filter(|x| x.buf == load.buf).map(|x| x.read.clone()).collect();
+    let same: Vec<_> =
+        l.loads.iter().filter(|x| x.buf == load.buf).map(|x| x.read.clone()).collect();
     if let Some(o) = place::overlap(&same, &l.domain) {
         return Some(format!("constant: {}.0", o.refs));
     }
     let axes = place::redundant(&load.read, &l.domain)?;
     let names: Vec<String> = axes.iter().map(|k| aplomb_values::dag::ix::axis_name(*k)).collect();
-    Some(if names.is_empty() { "none".into() } else { format!("higher-order: {}", names.join(" ")) })
+    Some(if names.is_empty() {
+        "none".into()
+    } else {
+        format!("higher-order: {}", names.join(" "))
+    })
 }
 
 /// Scalar operations of the launch, and nanoseconds on one core.
 fn effort(l: &Launch) -> (u64, f64) {
     let points = |shape: &[usize]| shape.iter().fold(1u64, |n, &d| n.saturating_mul(d as u64));
     let sum = |steps: &[Step], n: u64| {
-        // Operations, and the nanoseconds of all of them; a loop's once for each round that it is thought to take.
+        // Operations, and the nanoseconds of all of them; a loop's once for each round that it is
+        // thought to take.
         let own = |s: &Step| match &s.what {
             What::Op { op, .. } => Some((op.row().ns, 1)),
             What::Loop { body, .. } => Some(body.cost()),
             _ => None,
         };
-        let loads = steps.iter().filter(|s| matches!(s.what, What::Load(_) | What::Gather { .. })).count() as f64;
-        let (count, ns) = steps.iter().filter_map(own).fold((0, 0.0), |(c, t), (ns, n)| (c + n, t + ns));
+        let loads =
+            steps.iter().filter(|s| matches!(s.what, What::Load(_) | What::Gather { .. })).count()
+                as f64;
+        let (count, ns) =
+            steps.iter().filter_map(own).fold((0, 0.0), |(c, t), (ns, n)| (c + n, t + ns));
         (n * count, n as f64 * (ns + loads * cost::READ_NS))
     };
     let (body, outer) = (points(&l.domain), points(&l.outer()));

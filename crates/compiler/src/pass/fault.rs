@@ -1,4 +1,5 @@
-//! Defects that tests plant, one in each pass that can have one, to see that they are caught (ACC-31).
+//! Defects that tests plant, one in each pass that can have one, to see that they are caught
+//! (ACC-31).
 //!
 //! `Options::fault` chooses one; builds without debug assertions know none.
 
@@ -103,9 +104,12 @@ pub fn merge_unlike(work: &mut Work) {
     let mut seen: Vec<NodeId> = Vec::new();
     work.rewrite(|dag, at| {
         let Node::Map { args, .. } = dag.node(at) else { return None };
-        let alike = |k: &&NodeId| matches!(dag.node(**k), Node::Map { args: theirs, .. } if theirs == args);
+        let alike =
+            |k: &&NodeId| matches!(dag.node(**k), Node::Map { args: theirs, .. } if theirs == args);
         match seen.iter().find(alike).copied() {
-            Some(k) if k != at && dag.dtype(k) == dag.dtype(at) && dag.shape(k) == dag.shape(at) => {
+            Some(k)
+                if k != at && dag.dtype(k) == dag.dtype(at) && dag.shape(k) == dag.shape(at) =>
+            {
                 Some(("fault", "planted", k))
             }
             _ => {

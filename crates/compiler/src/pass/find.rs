@@ -7,7 +7,8 @@ use aplomb_values::dag::{Dag, Node, NodeId, Read};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// The kept nodes that the body of `at` reads, each with whether every read of it is at the body's own point.
+/// The kept nodes that the body of `at` reads, each with whether every read of it is at the body's
+/// own point.
 pub fn kept_reads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Vec<(NodeId, bool)> {
     let extents = dag.domain(at);
     let mut found: BTreeMap<NodeId, bool> = BTreeMap::new();
@@ -30,7 +31,8 @@ pub fn kept_reads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Vec<(N
     found.into_iter().collect()
 }
 
-/// The arrays that the body of `at` loads, each with its read, at the points of the loop; scalars not.
+/// The arrays that the body of `at` loads, each with its read, at the points of the loop; scalars
+/// not.
 pub fn loads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Vec<(NodeId, Read)> {
     let extents = dag.domain(at);
     let mut found = Vec::new();
@@ -47,7 +49,11 @@ pub fn loads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Vec<(NodeId
             continue;
         }
         for k in (0..dag.node(node).inputs().len()).rev() {
-            stack.push((dag.node(node).inputs()[k], argument(dag, node, k, &read, extents).0, false));
+            stack.push((
+                dag.node(node).inputs()[k],
+                argument(dag, node, k, &read, extents).0,
+                false,
+            ));
         }
     }
     found
@@ -74,13 +80,15 @@ pub fn body(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Body {
     let mut sum = Body::default();
     // A buffer that two transforms read is read twice.
     let room = LARGE.min(at.index() + 1);
-    let mut seen: Set<(NodeId, Option<NodeId>)> = Set::with_capacity_and_hasher(room, Default::default());
+    let mut seen: Set<(NodeId, Option<NodeId>)> =
+        Set::with_capacity_and_hasher(room, Default::default());
     seen.insert((at, None));
     let mut counted: Set<NodeId> = Set::with_capacity_and_hasher(room, Default::default());
     let mut stack = vec![(at, None)];
     let mut operations = 0;
     while let Some((node, via)) = stack.pop() {
-        let is_buffer = node != at && keep.contains_key(&node) || matches!(dag.node(node), Node::Input(_));
+        let is_buffer =
+            node != at && keep.contains_key(&node) || matches!(dag.node(node), Node::Input(_));
         if is_buffer {
             sum.reads += u64::from(!dag.shape(node).is_empty());
             continue;

@@ -1,8 +1,8 @@
 //! float-lets: a let inside of what a producer reads moves out, so that the producers meet.
 //!
-//! Rows: ACC-19. `map g (let y = … in zipWith f y y)` is one loop only once the let stands outside of the map. In: lets
-//! where `float` put them. Out: the same lets, none of which holds a node back. `--off float-lets`: the body of such a
-//! let is written to memory.
+//! Rows: ACC-19. `map g (let y = … in zipWith f y y)` is one loop only once the let stands outside
+//! of the map. In: lets where `float` put them. Out: the same lets, none of which holds a node
+//! back. `--off float-lets`: the body of such a let is written to memory.
 
 use super::cost::Cost;
 use super::decide::{About, Choice, Decision, WhyNot, label};
@@ -25,12 +25,19 @@ pub fn run(work: &mut Work) -> Result<()> {
         let own = find::body(&work.dag, &Default::default(), body);
         let here = Cost::compute(n, own.ns, own.flops, own.reads, size);
         let text = format!(
-            "the let of {} moves out of {}, whose reader then takes it as it is computed: {} less to write and read",
+            "the let of {} moves out of {}, whose reader then takes it as it is computed: {} less \
+             to write and read",
             label(&work.dag, l.node),
             label(&work.dag, body),
             bytes(n.saturating_mul(2 * size))
         );
-        let about = About { at: l.node, what: "float", reason: "let-floats", row: "ACC-19", switch: "float-lets" };
+        let about = About {
+            at: l.node,
+            what: "float",
+            reason: "let-floats",
+            row: "ACC-19",
+            switch: "float-lets",
+        };
         let (a, b) = (
             Choice { name: "outside", cost: here },
             Choice { name: "inside", cost: here.plus(Cost::store(n, n, size)) },
@@ -52,11 +59,16 @@ pub fn held(dag: &Dag, lets: &[Let], live: &[bool]) -> Vec<NodeId> {
         dag.node(user).inputs().iter().for_each(|a| read[a.index()] = true);
     }
     let bodies = lets.iter().filter_map(|l| l.at.filter(|body| !is_scalar(dag, l.node, *body)));
-    bodies.filter(|at| live[at.index()] && read[at.index()] && producer(*at) && !dag.shape(*at).is_empty()).collect()
+    bodies
+        .filter(|at| {
+            live[at.index()] && read[at.index()] && producer(*at) && !dag.shape(*at).is_empty()
+        })
+        .collect()
 }
 
-/// Whether a let's body reads the term at its own place alone, through scalar functions: then the term is a scalar of the
-/// body's loop and no array that stands in its way (what ACC-01 calls a let of expressions, not of arrays).
+/// Whether a let's body reads the term at its own place alone, through scalar functions: then the
+/// term is a scalar of the body's loop and no array that stands in its way (what ACC-01 calls a let
+/// of expressions, not of arrays).
 fn is_scalar(dag: &Dag, term: NodeId, body: NodeId) -> bool {
     let mut seen = BTreeSet::new();
     let mut stack = vec![(body, true)];
@@ -67,8 +79,14 @@ fn is_scalar(dag: &Dag, term: NodeId, body: NodeId) -> bool {
         if at <= term || !seen.insert((at, own)) {
             continue;
         }
-        let element = matches!(dag.node(at), Node::Map { .. } | Node::Select { .. } | Node::Loop { .. });
-        stack.extend(dag.node(at).inputs().iter().map(|a| (*a, own && element && dag.shape(*a) == dag.shape(at))));
+        let element =
+            matches!(dag.node(at), Node::Map { .. } | Node::Select { .. } | Node::Loop { .. });
+        stack.extend(
+            dag.node(at)
+                .inputs()
+                .iter()
+                .map(|a| (*a, own && element && dag.shape(*a) == dag.shape(at))),
+        );
     }
     true
 }

@@ -1,8 +1,9 @@
 //! fuse-producers, embed-consumers, horizontal: what runs together.
 //!
-//! Rows: ACC-12…17, ACC-20, ACC-30, ACL-17, ACL-39. Each pass allows the scheduler one thing more and records, for
-//! every node that lost its buffer, what storing it would have cost, and for every node that keeps one, what computing
-//! it in place would have. In: the schedule so far. Out: fewer launches, the same values.
+//! Rows: ACC-12…17, ACC-20, ACC-30, ACL-17, ACL-39. Each pass allows the scheduler one thing more
+//! and records, for every node that lost its buffer, what storing it would have cost, and for every
+//! node that keeps one, what computing it in place would have. In: the schedule so far. Out: fewer
+//! launches, the same values.
 
 use super::cost::{Cost, LAUNCH_NS};
 use super::decide::{About, Choice, Decision, WhyNot, label, number, words};
@@ -26,7 +27,12 @@ pub fn consumers(work: &mut Work) -> Result<()> {
     step(work, |allow| allow.embed = true, "ACC-16", "embed-consumers")
 }
 
-fn step(work: &mut Work, allow: fn(&mut Allow), row: &'static str, switch: &'static str) -> Result<()> {
+fn step(
+    work: &mut Work,
+    allow: fn(&mut Allow),
+    row: &'static str,
+    switch: &'static str,
+) -> Result<()> {
     let Some(before) = work.permit(allow)? else { return Ok(()) };
     let after = work.schedule()?;
     for at in pushed(&before, &after) {
@@ -55,11 +61,17 @@ pub fn horizontal(work: &mut Work) -> Result<()> {
         if parts < 2 {
             continue;
         }
-        let about =
-            About { at: nodes[0], what: "horizontal", reason: "same-domain", row: "ACC-30", switch: "horizontal" };
+        let about = About {
+            at: nodes[0],
+            what: "horizontal",
+            reason: "same-domain",
+            row: "ACC-30",
+            switch: "horizontal",
+        };
         let names: Vec<_> = nodes.iter().map(|n| label(&work.dag, *n)).collect();
         let saved = before.bytes.saturating_sub(after.bytes);
-        let saved = if saved > 0 { format!(", {} less to move", bytes(saved)) } else { String::new() };
+        let saved =
+            if saved > 0 { format!(", {} less to move", bytes(saved)) } else { String::new() };
         let names = names.join(" and ");
         let text = format!("{names} run over one domain: one launch instead of {parts}{saved}");
         let apart = Cost { flops: before.flops, bytes: before.bytes, ns: LAUNCH_NS * parts as f64 };
@@ -71,14 +83,21 @@ pub fn horizontal(work: &mut Work) -> Result<()> {
 }
 
 /// A node that had a buffer and has none any more.
-fn inlined(work: &Work, after: &Schedule, at: NodeId, row: &'static str, switch: &'static str) -> Result<Decision> {
+fn inlined(
+    work: &Work,
+    after: &Schedule,
+    at: NodeId,
+    row: &'static str,
+    switch: &'static str,
+) -> Result<Decision> {
     let evaluated = after.evaluated.get(&at).copied();
-    let (places, points) =
-        evaluated.ok_or_else(|| bug!("{} is stored nowhere and computed nowhere", label(&work.dag, at)))?;
+    let (places, points) = evaluated
+        .ok_or_else(|| bug!("{} is stored nowhere and computed nowhere", label(&work.dag, at)))?;
     let (n, size) = (work.dag.elements(at), work.dag.dtype(at).size() as u64);
     let body = find::body(&work.dag, &after.keep, at);
     let inline = Cost::compute(points, body.ns, body.flops, body.reads, size);
-    let store = Cost::compute(n, body.ns, body.flops, body.reads, size).plus(Cost::store(n, points, size));
+    let store =
+        Cost::compute(n, body.ns, body.flops, body.reads, size).plus(Cost::store(n, points, size));
     let name = label(&work.dag, at);
     let (reason, text) = match points {
         points if points <= n && places <= 1 => (
@@ -91,14 +110,16 @@ fn inlined(work: &Work, after: &Schedule, at: NodeId, row: &'static str, switch:
         points if points <= n => (
             "each-element-once",
             format!(
-                "{name} is computed in {places} contexts that share no element; storing it would move {} more",
+                "{name} is computed in {places} contexts that share no element; storing it would \
+                 move {} more",
                 bytes(n * size * 2)
             ),
         ),
         _ => (
             "cheap-again",
             format!(
-                "{name} is computed {points} times for {n} elements, in {places} contexts: {}; storing it: {}",
+                "{name} is computed {points} times for {n} elements, in {places} contexts: {}; \
+                 storing it: {}",
                 words(inline),
                 words(store)
             ),
@@ -131,7 +152,8 @@ fn kept(work: &Work, at: NodeId, why: &Why, uses: u32, switch: &'static str) -> 
             inline(*more),
             if more.ns < store.ns { WhyNot::Rule(LIGHT) } else { WhyNot::Dearer },
             format!(
-                "{name} has {n} elements and would be computed {points} times: {} more; storing it costs {}",
+                "{name} has {n} elements and would be computed {points} times: {} more; storing it \
+                 costs {}",
                 words(*more),
                 words(*store)
             ),
@@ -139,30 +161,40 @@ fn kept(work: &Work, at: NodeId, why: &Why, uses: u32, switch: &'static str) -> 
         Why::Shared { uses, inline: more, store } => Decision::forced(
             match work.allow.again {
                 Again::Words => About { switch: "cse", ..about("shared", "ACL-40") },
-                // What the source shares is stored whatever is switched; --dup=cost alone asks for less.
+                // What the source shares is stored whatever is switched; --dup=cost alone asks for
+                // less.
                 _ => About { switch: "", ..about("shared", "ACC-17") },
             },
             keep(*store),
             inline(*more),
             WhyNot::Dearer,
             format!(
-                "{name} is used {uses} times, so it is stored: {}; computing it at each use would take {} more",
+                "{name} is used {uses} times, so it is stored: {}; computing it at each use would \
+                 take {} more",
                 words(*store),
                 words(*more)
             ),
         ),
         Why::Outside { code, fill } => Decision::forced(
-            About { switch: "", ..about(code, if *code == "oob-compose" { "ACL-38" } else { "ACL-17" }) },
+            About {
+                switch: "",
+                ..about(code, if *code == "oob-compose" { "ACL-38" } else { "ACL-17" })
+            },
             keep(store),
             inline(compute),
             WhyNot::Illegal("the rules of 2006; without them a test guards what is read"),
-            format!("{name} is computed before what lies outside is put around it, {}", outside(work, at, *fill)),
+            format!(
+                "{name} is computed before what lies outside is put around it, {}",
+                outside(work, at, *fill)
+            ),
         ),
         Why::MayFail => Decision::forced(
             about("may-fail", "own:may-fail"),
             keep(store),
             inline(compute),
-            WhyNot::Illegal("an element that no one reads could fail, and the error must not depend on fusion"),
+            WhyNot::Illegal(
+                "an element that no one reads could fail, and the error must not depend on fusion",
+            ),
             format!("{name} can fail and no reader sees all of it, so all of it is computed first"),
         ),
         Why::Places(k) => Decision::forced(
@@ -177,9 +209,17 @@ fn kept(work: &Work, at: NodeId, why: &Why, uses: u32, switch: &'static str) -> 
             keep(store),
             inline(compute),
             WhyNot::Limit { name: "steps", need: *k as u64, have: Read::HEAVIEST as u64 },
-            format!("finding a place of {name} takes {k} steps, for each of the elements that are read of it"),
+            format!(
+                "finding a place of {name} takes {k} steps, for each of the elements that are read \
+                 of it"
+            ),
         ),
-        Why::Root | Why::Consumer | Why::NotYet(_) | Why::Random | Why::Anywhere | Why::Limit { .. } => return None,
+        Why::Root
+        | Why::Consumer
+        | Why::NotYet(_)
+        | Why::Random
+        | Why::Anywhere
+        | Why::Limit { .. } => return None,
     })
 }
 
@@ -192,14 +232,21 @@ fn outside(work: &Work, at: NodeId, fill: Option<f64>) -> String {
     };
     let exact = match strict::fills(*op, fill) {
         Some((a, b)) if a == b => format!("though {} on its operands would give it", number(a)),
-        Some((a, b)) => format!("though {} and {} on its operands would give it", number(a), number(b)),
+        Some((a, b)) => {
+            format!("though {} and {} on its operands would give it", number(a), number(b))
+        }
         None => "and nothing on its operands would give it".into(),
     };
     format!("for {} is no identity of {}, {exact}", number(fill), op.glyph())
 }
 
 /// Reductions that now run in the launch that writes what they read, and epilogues.
-fn joined(work: &mut Work, before: &Schedule, after: &Schedule, switch: &'static str) -> Result<()> {
+fn joined(
+    work: &mut Work,
+    before: &Schedule,
+    after: &Schedule,
+    switch: &'static str,
+) -> Result<()> {
     let home = before.homes();
     for group in &after.groups {
         for &at in &group.after {
@@ -209,22 +256,34 @@ fn joined(work: &mut Work, before: &Schedule, after: &Schedule, switch: &'static
             }
             let n = work.dag.elements(at);
             let size = work.dag.dtype(at).size() as u64;
-            let text = format!("{} follows its reduction in the same launch, as an epilogue", label(&work.dag, at));
+            let text = format!(
+                "{} follows its reduction in the same launch, as an epilogue",
+                label(&work.dag, at)
+            );
             let about = About { at, what: "embed", reason: "epilogue", row: "ACC-20", switch };
             let here = Cost::compute(n, 0.0, 1, 0, size);
             let other = here.plus(Cost::store(n, n, size));
-            let (a, b) = (Choice { name: "epilogue", cost: here }, Choice { name: "launch", cost: other });
+            let (a, b) =
+                (Choice { name: "epilogue", cost: here }, Choice { name: "launch", cost: other });
             work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text));
         }
         for &at in group.reduces.iter().filter(|_| !group.body.is_empty()) {
             let consumed = work.dag.node(at).consumes();
-            let (src, _) = consumed.ok_or_else(|| bug!("{} consumes nothing", label(&work.dag, at)))?;
+            let (src, _) =
+                consumed.ok_or_else(|| bug!("{} consumes nothing", label(&work.dag, at)))?;
             let n = work.dag.elements(*src);
             let size = work.dag.dtype(*src).size() as u64;
-            let text = format!("{} runs in the pass that writes {}", label(&work.dag, at), label(&work.dag, *src));
+            let text = format!(
+                "{} runs in the pass that writes {}",
+                label(&work.dag, at),
+                label(&work.dag, *src)
+            );
             let about = About { at, what: "embed", reason: "same-pass", row: "ACC-16", switch };
             let other = Cost::store(0, n, size);
-            let (a, b) = (Choice { name: "join", cost: Cost::default() }, Choice { name: "launch", cost: other });
+            let (a, b) = (
+                Choice { name: "join", cost: Cost::default() },
+                Choice { name: "launch", cost: other },
+            );
             work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text));
         }
     }

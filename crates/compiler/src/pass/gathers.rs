@@ -1,8 +1,8 @@
 //! What a gather reads is computed where it is read: `(2×A)[I]` gathers from A.
 //!
-//! Rows: ACL-19, LOWERING §7 (a gather is inlined while it reads no more than there is). Part of push-down. A map that
-//! only the gather reads, and that has a value for all values, changes places with it; what is below is then an input
-//! or kept.
+//! Rows: ACL-19, LOWERING §7 (a gather is inlined while it reads no more than there is). Part of
+//! push-down. A map that only the gather reads, and that has a value for all values, changes places
+//! with it; what is below is then an input or kept.
 
 use super::lets;
 use super::work::Work;
@@ -20,7 +20,11 @@ pub fn run(work: &mut Work) {
         let Node::Gather { args, .. } = dag.node(at) else { return None };
         let src = args[0];
         if let Some(to) = of_transform(dag, at, src, born) {
-            return Some(("gather-transform", "a place in what is moved is a place in what it is moved from", to));
+            return Some((
+                "gather-transform",
+                "a place in what is moved is a place in what it is moved from",
+                to,
+            ));
         }
         if !goes_through(dag, at, src, &uses) {
             return None;
@@ -35,14 +39,18 @@ pub fn run(work: &mut Work) {
     }
 }
 
-/// The gather from what a transform reads, where a place there goes straight with a place here and is never outside.
+/// The gather from what a transform reads, where a place there goes straight with a place here and
+/// is never outside.
 fn of_transform(dag: &mut Dag, at: NodeId, src: NodeId, born: usize) -> Option<NodeId> {
     let (Node::Gather { args, read, along, origin }, Node::Transform { src: below, read: by, .. }) =
         (dag.node(at), dag.node(src))
     else {
         return None;
     };
-    if !by.tests.is_empty() || !by.ix.iter().all(|ix| ix.is_affine()) || dag.dtype(src) != dag.dtype(*below) {
+    if !by.tests.is_empty()
+        || !by.ix.iter().all(|ix| ix.is_affine())
+        || dag.dtype(src) != dag.dtype(*below)
+    {
         return None;
     }
     let mut moved = SmallVec::new();
@@ -50,7 +58,9 @@ fn of_transform(dag: &mut Dag, at: NodeId, src: NodeId, born: usize) -> Option<N
     args[0] = *below;
     let places: Vec<NodeId> = args.drain(1..).collect();
     for (a, place) in along.iter().zip(places) {
-        for (axis, ix) in by.ix.iter().enumerate().filter(|(_, ix)| ix.coefficient(a.axis as usize) != 0) {
+        for (axis, ix) in
+            by.ix.iter().enumerate().filter(|(_, ix)| ix.coefficient(a.axis as usize) != 0)
+        {
             let times = a.times * ix.coefficient(a.axis as usize);
             moved.push(Along { axis: axis as u8, times, extent: a.extent });
             args.push(place);
@@ -60,13 +70,15 @@ fn of_transform(dag: &mut Dag, at: NodeId, src: NodeId, born: usize) -> Option<N
     if along.iter().any(|a| by.ix.iter().all(|ix| ix.coefficient(a.axis as usize) == 0)) {
         return None;
     }
-    let node = Node::Gather { args, read: by.after(read, dag.shape(at)), along: moved, origin: *origin };
+    let node =
+        Node::Gather { args, read: by.after(read, dag.shape(at)), along: moved, origin: *origin };
     let info = Info { from: vec![at], born, ..dag.info(at).clone() };
     Some(dag.add(node, info))
 }
 
 fn goes_through(dag: &Dag, gather: NodeId, src: NodeId, uses: &[u32]) -> bool {
-    let map = matches!(dag.node(src), Node::Map { .. } | Node::Select { .. }) && !dag.fails_hard(src);
+    let map =
+        matches!(dag.node(src), Node::Map { .. } | Node::Select { .. }) && !dag.fails_hard(src);
     let alone = uses.get(src.index()).is_some_and(|n| *n == 1);
     map && alone && dag.elements(gather) <= dag.elements(src)
 }
@@ -97,7 +109,9 @@ impl Below<'_> {
             dag.add(node, info)
         } else {
             let mut first = true;
-            let node = dag.node(self.at).map_inputs(|old| if std::mem::take(&mut first) { src } else { *old });
+            let node = dag
+                .node(self.at)
+                .map_inputs(|old| if std::mem::take(&mut first) { src } else { *old });
             dag.add(node, Info { meta, from: vec![self.at], born: self.born, ..gather })
         };
         self.known.insert(src, made);

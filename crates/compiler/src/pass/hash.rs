@@ -1,11 +1,13 @@
-//! A fast hash for tables that live as long as a pass: of our own numbers, which nobody can choose to collide.
+//! A fast hash for tables that live as long as a pass: of our own numbers, which nobody can choose
+//! to collide.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
 pub type Map<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<Mix>>;
 pub type Set<K> = std::collections::HashSet<K, BuildHasherDefault<Mix>>;
 
-/// Each word is xored in and multiplied by an odd number (2^64 ÷ the golden ratio); the high bits come down at the end.
+/// Each word is xored in and multiplied by an odd number (2^64 ÷ the golden ratio); the high bits
+/// come down at the end.
 #[derive(Default)]
 pub struct Mix(u64);
 

@@ -1,8 +1,10 @@
-//! hoist: a fold that does not depend on the element is computed once, outside of the loop that reads it.
+//! hoist: a fold that does not depend on the element is computed once, outside of the loop that
+//! reads it.
 //!
-//! Rows: BAR-16, BAR-17. `{(+/A)+⍵}¨B`: the recorder already keeps +/A out of the frame; this pass says so, with what
-//! it saves, and warns where a fold does depend on the element and so runs in full for each (W-seqloop). `--off hoist`:
-//! the graph is written out as the text reads, every fold inside of the map that uses it (`nested`, done by record).
+//! Rows: BAR-16, BAR-17. `{(+/A)+⍵}¨B`: the recorder already keeps +/A out of the frame; this pass
+//! says so, with what it saves, and warns where a fold does depend on the element and so runs in
+//! full for each (W-seqloop). `--off hoist`: the graph is written out as the text reads, every fold
+//! inside of the map that uses it (`nested`, done by record).
 
 use super::cost::Cost;
 use super::decide::{About, Choice, Decision, WhyNot, label};
@@ -44,13 +46,15 @@ fn hoisted(work: &Work, at: NodeId, fold: NodeId, points: u64) -> Decision {
     let once = Cost::compute(points, body.ns.max(0.12), 1, 1, size);
     let each = Cost::compute(points.saturating_mul(cells), body.ns.max(0.12), 1, 1, size);
     let text = format!(
-        "{} does not depend on the element of {}: it is folded once, not {cells} times, {} instead of {}",
+        "{} does not depend on the element of {}: it is folded once, not {cells} times, {} instead \
+         of {}",
         label(&work.dag, fold),
         label(&work.dag, at),
         time(once.ns / 1e3),
         time(each.ns / 1e3)
     );
-    let about = About { at: fold, what: "hoist", reason: "hoisted", row: "BAR-16", switch: "hoist" };
+    let about =
+        About { at: fold, what: "hoist", reason: "hoisted", row: "BAR-16", switch: "hoist" };
     let (a, b) = (Choice { name: "outside", cost: once }, Choice { name: "inside", cost: each });
     Decision::forced(about, a, b, WhyNot::Dearer, text)
 }
@@ -61,7 +65,9 @@ fn scalars_of_folds(dag: &Dag) -> Vec<u64> {
     for at in dag.ids().filter(|at| dag.shape(*at).is_empty()) {
         folds[at.index()] = match dag.node(at) {
             Node::Reduce { src, .. } => dag.elements(*src),
-            Node::Map { args, .. } => args.iter().fold(0, |n, a| n.saturating_add(folds[a.index()])),
+            Node::Map { args, .. } => {
+                args.iter().fold(0, |n, a| n.saturating_add(folds[a.index()]))
+            }
             _ => 0,
         };
     }
@@ -79,8 +85,10 @@ fn warn(work: &mut Work, live: &[bool]) {
             continue;
         }
         let text = format!(
-            "W-seqloop: {} depends on the element, so each of {rows} runs a loop of {trips} in its thread, {} steps in \
-             all; a fold that does not depend on it is computed once, and tiles of both operands read each less often",
+            "W-seqloop: {} depends on the element, so each of {rows} runs a loop of {trips} in its \
+             thread, {} steps in \
+             all; a fold that does not depend on it is computed once, and tiles of both operands \
+             read each less often",
             label(&work.dag, at),
             rows.saturating_mul(trips)
         );
@@ -89,7 +97,8 @@ fn warn(work: &mut Work, live: &[bool]) {
     }
 }
 
-/// Whether the body of a fold joins what is the same for all elements with what is the same along the axis.
+/// Whether the body of a fold joins what is the same for all elements with what is the same along
+/// the axis.
 fn mixes(dag: &Dag, src: NodeId, axis: usize) -> bool {
     let Node::Map { args, .. } = dag.node(src) else { return false };
     let rank = dag.shape(src).len();
@@ -99,7 +108,9 @@ fn mixes(dag: &Dag, src: NodeId, axis: usize) -> bool {
             at = *args.iter().find(|a| !dag.shape(**a).is_empty())?;
         }
         match dag.node(at) {
-            Node::Transform { read, .. } => Some((0..rank).map(|k| read.ix.iter().any(|ix| ix.mentions(k))).collect()),
+            Node::Transform { read, .. } => {
+                Some((0..rank).map(|k| read.ix.iter().any(|ix| ix.mentions(k))).collect())
+            }
             _ => None,
         }
     };
@@ -111,7 +122,8 @@ fn mixes(dag: &Dag, src: NodeId, axis: usize) -> bool {
 /// Beyond so many steps a nested fold stays outside: it would not end.
 const MOST: u64 = 1 << 28;
 
-/// `--off hoist`: each scalar that a fold makes is folded again in every cell of the map that reads it.
+/// `--off hoist`: each scalar that a fold makes is folded again in every cell of the map that reads
+/// it.
 pub fn nested(work: &mut Work) {
     let folds = scalars_of_folds(&work.dag);
     let (fault, known) = (work.options.has(Fault::FoldTheFrame), folds.len());
@@ -120,19 +132,23 @@ pub fn nested(work: &mut Work) {
         let Node::Map { op, ct, args } = dag.node(at).clone() else { return None };
         let shape = dag.shape(at).to_vec();
         let worth = |a: &NodeId| a.index() < known && folds[a.index()] > 0;
-        let steps = dag.elements(at).saturating_mul(args.iter().filter(|a| worth(a)).map(|a| folds[a.index()]).sum());
+        let steps = dag
+            .elements(at)
+            .saturating_mul(args.iter().filter(|a| worth(a)).map(|a| folds[a.index()]).sum());
         if shape.is_empty() || shape.len() >= 15 || steps == 0 || steps > MOST {
             return None;
         }
-        let args = args.iter().map(|a| if worth(a) { widen(dag, *a, at, &shape, &mut widened, fault) } else { *a });
+        let args = args
+            .iter()
+            .map(|a| if worth(a) { widen(dag, *a, at, &shape, &mut widened, fault) } else { *a });
         let node = Node::Map { op, ct, args: args.collect() };
         let info = Info { from: vec![at], ..dag.info(at).clone() };
         Some(("nested", "as the text reads", dag.add(node, info)))
     });
 }
 
-/// A scalar as an array of the cells' shape, each item computed by itself. Scalars are few and shallow: bodies of
-/// folds.
+/// A scalar as an array of the cells' shape, each item computed by itself. Scalars are few and
+/// shallow: bodies of folds.
 fn widen(
     dag: &mut Dag,
     at: NodeId,

@@ -1,8 +1,9 @@
-//! Whether a node, evaluated in these places, must be kept: the work rule and its kin, E1, the rules of 2006.
+//! Whether a node, evaluated in these places, must be kept: the work rule and its kin, E1, the
+//! rules of 2006.
 //!
-//! Rows: ACL-17, ACL-38…40, ACC-17; LOWERING §7. A node is computed where it is read unless that costs more than
-//! storing it; what costs mean is the pipeline's (`Again`). Before cost comes what must be: a value that can fail is
-//! computed whole (E1).
+//! Rows: ACL-17, ACL-38…40, ACC-17; LOWERING §7. A node is computed where it is read unless that
+//! costs more than storing it; what costs mean is the pipeline's (`Again`). Before cost comes what
+//! must be: a value that can fail is computed whole (E1).
 
 use super::contexts::Context;
 use super::cost::Cost;
@@ -46,8 +47,8 @@ impl<'a> Judge<'a> {
         if dag.shape(at).is_empty() {
             return None;
         }
-        // Moves and catenations too: each of their users is one more place of all that is below, and what several of
-        // them read of themselves would double at every step.
+        // Moves and catenations too: each of their users is one more place of all that is below,
+        // and what several of them read of themselves would double at every step.
         if places.len() > PLACES {
             return Some(Why::Places(places.len()));
         }
@@ -65,7 +66,11 @@ impl<'a> Judge<'a> {
         let uses = places.len() + usize::from(asked);
         if self.allow.again == Again::Unshared && places.len() + usize::from(asked) > 1 {
             let (inline, store) = self.costs(at, points, &find::body(dag, keep, at));
-            return Some(Why::Shared { uses: u64::from(self.uses[at.index()]) + u64::from(asked), inline, store });
+            return Some(Why::Shared {
+                uses: u64::from(self.uses[at.index()]) + u64::from(asked),
+                inline,
+                store,
+            });
         }
         if points <= elements {
             return None;
@@ -92,14 +97,20 @@ impl<'a> Judge<'a> {
     fn costs(&self, at: NodeId, points: u64, body: &Body) -> (Cost, Cost) {
         let (elements, size) = (self.dag.elements(at), self.dag.dtype(at).size() as u64);
         let again = points.saturating_sub(elements);
-        (Cost::compute(again, body.ns, body.flops, body.reads, size), Cost::store(elements, points, size))
+        (
+            Cost::compute(again, body.ns, body.flops, body.reads, size),
+            Cost::store(elements, points, size),
+        )
     }
 }
 
-/// ACL-40 in words an element: each of u uses reads r operands and writes once; stored, r operands are read and one
-/// array written, which u uses read. A tie is not worth a launch.
+/// ACL-40 in words an element: each of u uses reads r operands and writes once; stored, r operands
+/// are read and one array written, which u uses read. A tie is not worth a launch.
 pub fn words_break(uses: u64, reads: u64) -> bool {
-    let (inline, stored) = (uses.saturating_mul(reads).saturating_add(1), reads.saturating_add(uses).saturating_add(2));
+    let (inline, stored) = (
+        uses.saturating_mul(reads).saturating_add(1),
+        reads.saturating_add(uses).saturating_add(2),
+    );
     inline > stored
 }
 

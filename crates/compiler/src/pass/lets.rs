@@ -1,8 +1,10 @@
-//! Sharing recovery: which terms are shared, where each let belongs, and how the graph reads as lets.
+//! Sharing recovery: which terms are shared, where each let belongs, and how the graph reads as
+//! lets.
 //!
-//! Rows: ACC-07, ACC-08, ACC-09. A shared term is a node with operands that is used more than once; leaves never float.
-//! The let of a term stands just above the immediate dominator of all its uses, which is what the published algorithm
-//! means (its printed form can leave a term unbound). At one node lets are ordered by height, ties by first visit.
+//! Rows: ACC-07, ACC-08, ACC-09. A shared term is a node with operands that is used more than once;
+//! leaves never float. The let of a term stands just above the immediate dominator of all its uses,
+//! which is what the published algorithm means (its printed form can leave a term unbound). At one
+//! node lets are ordered by height, ties by first visit.
 
 use super::decide::{glyph, label};
 use aplomb_values::dag::{Dag, Node, NodeId};
@@ -25,8 +27,10 @@ pub fn float(dag: &Dag, roots: &[NodeId]) -> Vec<Let> {
     let dominators = dominators(dag, roots);
     let height = heights(dag);
     let visit = first_visits(dag, roots);
-    let mut lets: Vec<Let> =
-        shared(dag, roots).into_iter().map(|node| Let { node, at: dominators[node.index()] }).collect();
+    let mut lets: Vec<Let> = shared(dag, roots)
+        .into_iter()
+        .map(|node| Let { node, at: dominators[node.index()] })
+        .collect();
     // A dominator is visited before what it dominates; no dominator means above all roots.
     let outer = |l: &Let| l.at.map_or(0, |at| visit[at.index()] + 1);
     lets.sort_by_key(|l| (outer(l), height[l.node.index()], visit[l.node.index()]));
@@ -37,7 +41,8 @@ pub fn float(dag: &Dag, roots: &[NodeId]) -> Vec<Let> {
 fn dominators(dag: &Dag, roots: &[NodeId]) -> Vec<Option<NodeId>> {
     let live = dag.live(roots);
     // Depth 0 is the virtual root; `tree` is the dominator tree built so far, users first.
-    let mut tree = Tree { up: vec![None; dag.len()], jump: vec![None; dag.len()], depth: vec![0; dag.len()] };
+    let mut tree =
+        Tree { up: vec![None; dag.len()], jump: vec![None; dag.len()], depth: vec![0; dag.len()] };
     let mut met: Vec<bool> = vec![false; dag.len()];
     for r in roots {
         met[r.index()] = true;
@@ -63,7 +68,8 @@ fn dominators(dag: &Dag, roots: &[NodeId]) -> Vec<Option<NodeId>> {
     tree.up
 }
 
-/// A tree that grows at its leaves; ancestors are found in a logarithm of its depth by jumps (Myers 1983).
+/// A tree that grows at its leaves; ancestors are found in a logarithm of its depth by jumps (Myers
+/// 1983).
 struct Tree {
     up: Vec<Option<NodeId>>,
     /// An ancestor further up; how far depends on the depth alone.
@@ -98,7 +104,11 @@ impl Tree {
         }
         while a != b {
             let (far, other) = (self.jump[a.index()], self.jump[b.index()]);
-            (a, b) = if far == other { (self.up[a.index()]?, self.up[b.index()]?) } else { (far?, other?) };
+            (a, b) = if far == other {
+                (self.up[a.index()]?, self.up[b.index()]?)
+            } else {
+                (far?, other?)
+            };
         }
         Some(a)
     }
@@ -131,8 +141,8 @@ fn first_visits(dag: &Dag, roots: &[NodeId]) -> Vec<usize> {
 /// More nodes than this are not written out as text.
 const LONGEST: usize = 400;
 
-/// The pruned tree: each term at its first visit as `id@(…)`, later ones as placeholders `_id`. Then the occurrence map
-/// Ω: how often each shared term is used.
+/// The pruned tree: each term at its first visit as `id@(…)`, later ones as placeholders `_id`.
+/// Then the occurrence map Ω: how often each shared term is used.
 pub fn pruned(dag: &Dag, roots: &[NodeId]) -> Option<String> {
     let uses = dag.uses(roots);
     let count = |at: NodeId| format!("{} {}", label(dag, at), uses[at.index()]);
@@ -151,14 +161,22 @@ pub fn floats(dag: &Dag, lets: &[Let]) -> Option<String> {
         }
     }
     let above = |at: Option<NodeId>| at.map_or("all values".to_string(), |at| label(dag, at));
-    let text: Vec<String> = lines.iter().map(|(at, all)| format!("above {}: {}", above(*at), all.join(", "))).collect();
+    let text: Vec<String> =
+        lines.iter().map(|(at, all)| format!("above {}: {}", above(*at), all.join(", "))).collect();
     (!text.is_empty()).then(|| text.join("\n"))
 }
 
 /// The graph as lets, named; then the same with de Bruijn indices.
 pub fn bound(dag: &Dag, roots: &[NodeId], lets: &[Let]) -> Option<String> {
     let named = written(dag, roots, lets, false)?;
-    let mut scope = Writer { dag, lets, pruned: false, indices: true, bound: Vec::new(), seen: vec![false; dag.len()] };
+    let mut scope = Writer {
+        dag,
+        lets,
+        pruned: false,
+        indices: true,
+        bound: Vec::new(),
+        seen: vec![false; dag.len()],
+    };
     Some(format!("{named}\n{}", scope.roots(roots)))
 }
 
@@ -167,7 +185,14 @@ fn written(dag: &Dag, roots: &[NodeId], lets: &[Let], pruned: bool) -> Option<St
     if live > LONGEST {
         return None;
     }
-    let mut writer = Writer { dag, lets, pruned, indices: false, bound: Vec::new(), seen: vec![false; dag.len()] };
+    let mut writer = Writer {
+        dag,
+        lets,
+        pruned,
+        indices: false,
+        bound: Vec::new(),
+        seen: vec![false; dag.len()],
+    };
     Some(writer.roots(roots))
 }
 
@@ -187,7 +212,8 @@ impl Writer<'_> {
         let open = self.open(None);
         // A value by itself needs no brackets.
         let alone = roots.len() == 1 && !self.pruned && !self.bound.contains(&roots[0]);
-        let body: Vec<String> = roots.iter().map(|r| if alone { self.spelled(*r) } else { self.term(*r) }).collect();
+        let body: Vec<String> =
+            roots.iter().map(|r| if alone { self.spelled(*r) } else { self.term(*r) }).collect();
         self.bound.truncate(depth);
         open + &body.join(" ⋄ ")
     }
@@ -198,7 +224,8 @@ impl Writer<'_> {
         for l in self.lets.iter().filter(|l| l.at == above).cloned().collect::<Vec<_>>() {
             let inner = self.lets.iter().any(|other| other.at == Some(l.node));
             let value = if inner { self.parenthesised(l.node) } else { self.spelled(l.node) };
-            let name = if self.indices { String::new() } else { format!("{} = ", self.name(l.node)) };
+            let name =
+                if self.indices { String::new() } else { format!("{} = ", self.name(l.node)) };
             out += &format!("let {name}{value} in ");
             self.bound.push(l.node);
         }
@@ -267,7 +294,8 @@ mod tests {
     use aplomb_values::dag::{Info, Meta, Param};
     use aplomb_values::prim::op::Op;
 
-    /// Applications as nodes of two operands: inc = (+)1, three = inc 2, nine = three×three, (inc nine)-nine.
+    /// Applications as nodes of two operands: inc = (+)1, three = inc 2, nine = three×three, (inc
+    /// nine)-nine.
     #[test]
     fn acc_08_the_figure_of_the_paper() {
         let mut dag = Dag::default();
@@ -286,7 +314,10 @@ mod tests {
             dag.add(Node::Input(leaves), info(name))
         };
         let apply = |dag: &mut Dag, name: &str, f: NodeId, x: NodeId| {
-            dag.add(Node::Map { op: Op::Binomial, ct: 0.0, args: [f, x].into_iter().collect() }, info(name))
+            dag.add(
+                Node::Map { op: Op::Binomial, ct: 0.0, args: [f, x].into_iter().collect() },
+                info(name),
+            )
         };
         let (plus, one, two, times, minus) = (
             leaf(&mut dag, "plus"),
@@ -312,23 +343,33 @@ mod tests {
         let (named, indexed) = text.split_once('\n').expect("two forms");
         assert_eq!(
             named,
-            "let inc = plus ! one in let nine = (let three = inc ! two in (times ! three) ! three) in \
+            "let inc = plus ! one in let nine = (let three = inc ! two in (times ! three) ! three) \
+             in \
              (minus ! (inc ! nine)) ! nine"
         );
-        assert_eq!(indexed, "let plus ! one in let (let #0 ! two in (times ! #0) ! #0) in (minus ! (#1 ! #0)) ! #0");
+        assert_eq!(
+            indexed,
+            "let plus ! one in let (let #0 ! two in (times ! #0) ! #0) in (minus ! (#1 ! #0)) ! #0"
+        );
         let pruned = pruned(&dag, &[root]).expect("a text");
         assert!(
-            pruned.starts_with("11@(10@(minus ! 9@(5@(plus ! one) ! 8@(7@(times ! 6@(_5 ! two)) ! _6))) ! _8)"),
+            pruned.starts_with(
+                "11@(10@(minus ! 9@(5@(plus ! one) ! 8@(7@(times ! 6@(_5 ! two)) ! _6))) ! _8)"
+            ),
             "{pruned}"
         );
         assert!(pruned.ends_with("Ω: n5 inc ! 2, n6 three ! 2, n8 nine ! 2"), "{pruned}");
-        assert!(floats(&dag, &lets).is_some_and(|f| f.starts_with("above n11 !: n5 inc !, n8 nine !\n")));
+        assert!(
+            floats(&dag, &lets)
+                .is_some_and(|f| f.starts_with("above n11 !: n5 inc !, n8 nine !\n"))
+        );
     }
 
     /// GOLDENS §2.1: 991 operations as a tree, 66 as a graph, the pair of results counted as one.
     #[test]
     fn acc_10_black_scholes_is_ten_lets() {
-        let meta = Meta { shape: Shape::from_slice(&[9]), dtype: DType::F64, range: None, place: None };
+        let meta =
+            Meta { shape: Shape::from_slice(&[9]), dtype: DType::F64, range: None, place: None };
         let dag = std::cell::RefCell::new(Dag::default());
         let info = |name: &str| Info {
             meta: meta.clone(),
@@ -339,7 +380,9 @@ mod tests {
             born: 0,
         };
         let add = |name: &str, node| dag.borrow_mut().add(node, info(name));
-        let map = |name: &str, op, args: &[NodeId]| add(name, Node::Map { op, ct: 0.0, args: args.into() });
+        let map = |name: &str, op, args: &[NodeId]| {
+            add(name, Node::Map { op, ct: 0.0, args: args.into() })
+        };
         let two = |op, a, b| map("", op, &[a, b]);
         let num = |x: f64| add("", Node::Const(Param::num(x)));
         let leaf = |k, name| add(name, Node::Input(k));
@@ -354,7 +397,9 @@ mod tests {
             let k = map(names[0], Op::Div, &[num(1.0), two(Op::Add, num(1.0), slope)]);
             let step = |c: f64, rest| two(Op::Mul, k, two(Op::Add, num(c), rest));
             let last = two(Op::Mul, k, num(1.330274429));
-            let terms = [-1.821255978, 1.781477937, -0.356563782].into_iter().fold(last, |rest, c| step(c, rest));
+            let terms = [-1.821255978, 1.781477937, -0.356563782]
+                .into_iter()
+                .fold(last, |rest, c| step(c, rest));
             let sum = two(Op::Add, num(0.31938153), terms);
             let bell = map("", Op::Exp, &[two(Op::Mul, num(-0.5), two(Op::Mul, d, d))]);
             let weight = two(Op::Mul, two(Op::Mul, num(0.3989422804014327), bell), k);
@@ -378,7 +423,8 @@ mod tests {
         };
         let mut tree = vec![0usize; dag.len()];
         for at in dag.ids().filter(is_operation) {
-            tree[at.index()] = 1 + dag.node(at).inputs().iter().map(|a| tree[a.index()]).sum::<usize>();
+            tree[at.index()] =
+                1 + dag.node(at).inputs().iter().map(|a| tree[a.index()]).sum::<usize>();
         }
         assert_eq!((operations(&[call, put]) + 1, operations(&[call])), (66, 60));
         assert_eq!((tree[call.index()] + tree[put.index()] + 1, tree[call.index()]), (991, 494));
@@ -401,7 +447,8 @@ mod tests {
         assert_eq!(names, wanted.map(|(a, b)| (a.to_string(), b.to_string())));
         let uses = dag.uses(&[call, put]);
         let omega = |name: &str| {
-            let at = found.iter().map(|l| l.node).find(|at| dag.info(*at).name.as_deref() == Some(name));
+            let at =
+                found.iter().map(|l| l.node).find(|at| dag.info(*at).name.as_deref() == Some(name));
             uses[at.expect("a let").index()]
         };
         assert_eq!(
@@ -410,12 +457,15 @@ mod tests {
         );
     }
 
-    /// ACC-09: putting every let's term back where it is mentioned gives the tree again, on graphs of any sharing.
+    /// ACC-09: putting every let's term back where it is mentioned gives the tree again, on graphs
+    /// of any sharing.
     #[test]
     fn acc_09_lets_bind_every_use_and_read_as_the_same_tree() {
         let mut seed = 11u64;
         let mut roll = |n: usize| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) as usize % n
         };
         for round in 0..2_000 {
@@ -478,7 +528,11 @@ mod tests {
             assert_eq!(words[*at], "in");
             *at += 1;
             // A let's value is an operand wherever it is mentioned.
-            scope.push(if value.contains(' ') && !is_bracketed(&value) { format!("({value})") } else { value });
+            scope.push(if value.contains(' ') && !is_bracketed(&value) {
+                format!("({value})")
+            } else {
+                value
+            });
             let body = term(words, at, scope);
             scope.pop();
             return body;
@@ -505,7 +559,9 @@ mod tests {
     fn dominators_are_the_nearest_common_ones() {
         let mut seed = 7u64;
         let mut roll = |n: usize| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) as usize % n
         };
         for round in 0..300 {

@@ -1,9 +1,9 @@
-//! A compilation kept to be told. Passes are functions of graph and switches: what they saw, decided and refused is
-//! what they say when they run again with everything noted. So keeping costs next to nothing, whoever looks pays for
-//! looking, and a plan that was known has its story too.
+//! A compilation kept to be told. Passes are functions of graph and switches: what they saw,
+//! decided and refused is what they say when they run again with everything noted. So keeping costs
+//! next to nothing, whoever looks pays for looking, and a plan that was known has its story too.
 //!
-//! In: a recorded graph and the switches it was compiled under. Kept: the graph, which the evaluation has anyway, and
-//! eight bytes a pass. Never: the arrays, once nothing else needs them.
+//! In: a recorded graph and the switches it was compiled under. Kept: the graph, which the
+//! evaluation has anyway, and eight bytes a pass. Never: the arrays, once nothing else needs them.
 
 use super::{Observer, Options, PIPELINE, compile};
 use aplomb_ground::error::Result;
@@ -57,8 +57,8 @@ impl Log {
         self.recorded.dag.len()
     }
 
-    /// The story and the plan it is of. `clock` times the passes of a plan that was known. Errors: those of `compile`,
-    /// which has compiled this before.
+    /// The story and the plan it is of. `clock` times the passes of a plan that was known. Errors:
+    /// those of `compile`, which has compiled this before.
     pub fn tell(&self, clock: &mut dyn Observer) -> Result<(Trace, Rc<Plan>)> {
         let mut options = self.options.clone();
         options.trace = true;
@@ -70,7 +70,8 @@ impl Log {
         Ok((trace, told.plan))
     }
 
-    /// Lets go of the arrays, where nobody else holds the graph: to be told, their types are enough.
+    /// Lets go of the arrays, where nobody else holds the graph: to be told, their types are
+    /// enough.
     pub fn let_go(&mut self) {
         let Some(own) = Rc::get_mut(&mut self.recorded) else { return };
         let like = |a: &Array| stand_in(a.dtype());
@@ -81,7 +82,8 @@ impl Log {
 /// An array of a type, and of nothing.
 fn stand_in(dtype: DType) -> Array {
     let budget = Budget::new(u64::MAX);
-    Buf::stored(&[], dtype, &budget).map_or(Array::num(0.0), |buffer| Array::dense(vec![0], Arc::new(buffer)))
+    Buf::stored(&[], dtype, &budget)
+        .map_or(Array::num(0.0), |buffer| Array::dense(vec![0], Arc::new(buffer)))
 }
 
 #[cfg(test)]
@@ -94,7 +96,8 @@ mod tests {
     fn what_is_told_later_is_what_was_noted_at_once() {
         let term = "(add (mul 2.5 x:f32[9]) (reduce-add 0 y:i8[9]))";
         let options = Options { trace: true, ..Options::default() };
-        let at_once = compile(&recorded(&[term]), &options, &mut NoClock).unwrap_or_else(|e| panic!("{e}"));
+        let at_once =
+            compile(&recorded(&[term]), &options, &mut NoClock).unwrap_or_else(|e| panic!("{e}"));
         let own = Rc::new(recorded(&[term]));
         let mut log = Log::new(&own, &Options::default(), Vec::new());
         drop(own);

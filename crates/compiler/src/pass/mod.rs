@@ -1,8 +1,9 @@
 //! The compiler: passes over one recorded graph, then a plan.
 //!
-//! Start at `PIPELINE`, then `compile`. A pass is a file and a line in the list; its name is what the trace and `--off`
-//! use. Always: the verifier runs after every pass (tests and debug builds); a pass may change launches, bytes and
-//! time, never a value. Never: clocks and devices; an `Observer` owns the clock.
+//! Start at `PIPELINE`, then `compile`. A pass is a file and a line in the list; its name is what
+//! the trace and `--off` use. Always: the verifier runs after every pass (tests and debug builds);
+//! a pass may change launches, bytes and time, never a value. Never: clocks and devices; an
+//! `Observer` owns the clock.
 
 mod break_random;
 mod cache;
@@ -48,7 +49,9 @@ pub use export::tell_text;
 #[doc(hidden)]
 pub use fault::Fault;
 pub use log::{Log, Timed};
-pub use options::{DEVICES, GROUPS, Options, PRESETS, Preset, RECORDER, SWITCHES, Switch, switch_says, switches};
+pub use options::{
+    DEVICES, GROUPS, Options, PRESETS, Preset, RECORDER, SWITCHES, Switch, switch_says, switches,
+};
 pub use rules::{RULES, Rule};
 pub use schedule::Why;
 
@@ -73,14 +76,24 @@ pub struct Pass {
 
 /// In the order they run.
 pub static PIPELINE: &[Pass] = &[
-    Pass { name: "record", says: "numbers the pending cells into a graph", row: "ACC-10", run: record::run },
+    Pass {
+        name: "record",
+        says: "numbers the pending cells into a graph",
+        row: "ACC-10",
+        run: record::run,
+    },
     Pass {
         name: "prune",
         says: "counts uses; a second visit becomes a placeholder",
         row: "ACC-07",
         run: sharing::prune,
     },
-    Pass { name: "float", says: "moves a shared term to just above all its uses", row: "ACC-08", run: sharing::float },
+    Pass {
+        name: "float",
+        says: "moves a shared term to just above all its uses",
+        row: "ACC-08",
+        run: sharing::float,
+    },
     Pass { name: "bind", says: "makes each shared term a let", row: "ACC-09", run: sharing::bind },
     Pass { name: "simplify", says: "rewrites by rules", row: "BAR-04", run: simplify::run },
     Pass {
@@ -89,14 +102,24 @@ pub static PIPELINE: &[Pass] = &[
         row: "ACC-18",
         run: shape_uses::run,
     },
-    Pass { name: "float-lets", says: "moves lets out of what producers read", row: "ACC-19", run: float_lets::run },
+    Pass {
+        name: "float-lets",
+        says: "moves lets out of what producers read",
+        row: "ACC-19",
+        run: float_lets::run,
+    },
     Pass {
         name: "break-random",
         says: "breaks between random access and what it reads",
         row: "ACL-32",
         run: break_random::run,
     },
-    Pass { name: "push-down", says: "reads index transforms at the leaves", row: "ACL-37", run: push_down::run },
+    Pass {
+        name: "push-down",
+        says: "reads index transforms at the leaves",
+        row: "ACL-37",
+        run: push_down::run,
+    },
     Pass { name: "cse", says: "merges equal nodes", row: "ACL-36", run: cse::run },
     Pass {
         name: "fuse-producers",
@@ -104,13 +127,43 @@ pub static PIPELINE: &[Pass] = &[
         row: "ACC-12",
         run: fuse::producers,
     },
-    Pass { name: "embed-consumers", says: "computes producers inside reductions", row: "ACC-16", run: fuse::consumers },
-    Pass { name: "horizontal", says: "merges launches of one domain", row: "ACC-30", run: fuse::horizontal },
-    Pass { name: "hoist", says: "computes folds outside of what does not change them", row: "BAR-16", run: hoist::run },
-    Pass { name: "split", says: "cuts launches that need too much of a device", row: "ACL-33", run: split::run },
+    Pass {
+        name: "embed-consumers",
+        says: "computes producers inside reductions",
+        row: "ACC-16",
+        run: fuse::consumers,
+    },
+    Pass {
+        name: "horizontal",
+        says: "merges launches of one domain",
+        row: "ACC-30",
+        run: fuse::horizontal,
+    },
+    Pass {
+        name: "hoist",
+        says: "computes folds outside of what does not change them",
+        row: "BAR-16",
+        run: hoist::run,
+    },
+    Pass {
+        name: "split",
+        says: "cuts launches that need too much of a device",
+        row: "ACL-33",
+        run: split::run,
+    },
     Pass { name: "place", says: "finds what launches read again", row: "BAR-14", run: place::run },
-    Pass { name: "tile", says: "cuts launches into boxes that shared memory serves", row: "BAS-22", run: tile::run },
-    Pass { name: "pad", says: "spreads rows of tiles over the banks", row: "BAS-21", run: pad::run },
+    Pass {
+        name: "tile",
+        says: "cuts launches into boxes that shared memory serves",
+        row: "BAS-22",
+        run: tile::run,
+    },
+    Pass {
+        name: "pad",
+        says: "spreads rows of tiles over the banks",
+        row: "BAS-21",
+        run: pad::run,
+    },
     Pass { name: "emit", says: "writes the launches", row: "ACC-06", run: emit::run },
 ];
 
@@ -166,8 +219,12 @@ impl Compiled {
     /// The values of all roots, given the evaluation's inputs and what a device computed.
     pub fn values(&self, inputs: &[Array], computed: &[Array]) -> Result<Vec<Array>> {
         let value = |answer: &Answer| match *answer {
-            Answer::Computed(k) => computed.get(k).cloned().ok_or_else(|| internal("a root was not computed")),
-            Answer::Input(k) => inputs.get(k).cloned().ok_or_else(|| internal("an input is missing")),
+            Answer::Computed(k) => {
+                computed.get(k).cloned().ok_or_else(|| internal("a root was not computed"))
+            }
+            Answer::Input(k) => {
+                inputs.get(k).cloned().ok_or_else(|| internal("an input is missing"))
+            }
             Answer::Scalar(_, Scalar::Num(x)) => Ok(Array::num(x)),
             Answer::Scalar(_, Scalar::Char(c)) => Ok(Array::char(c)),
         };
@@ -175,9 +232,13 @@ impl Compiled {
     }
 }
 
-/// From a recorded graph to a plan. Errors: LIMIT ERROR for a graph beyond limits; INTERRUPT; INTERNAL ERROR where a pass broke an
-/// invariant (debug builds).
-pub fn compile(recorded: &Recorded, options: &Options, observer: &mut dyn Observer) -> Result<Compiled> {
+/// From a recorded graph to a plan. Errors: LIMIT ERROR for a graph beyond limits; INTERRUPT;
+/// INTERNAL ERROR where a pass broke an invariant (debug builds).
+pub fn compile(
+    recorded: &Recorded,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Compiled> {
     let mut work = Work::new(recorded, options, observer.interrupt());
     for (k, pass) in PIPELINE.iter().enumerate() {
         observer.begin(pass.name);
@@ -188,7 +249,8 @@ pub fn compile(recorded: &Recorded, options: &Options, observer: &mut dyn Observ
         work.stop.check()?;
         let ms = observer.end(pass.name);
         if cfg!(debug_assertions) {
-            verify::check(&work.dag, &work.roots).map_err(|e| internal(format!("after {}: {e}", pass.name)))?;
+            verify::check(&work.dag, &work.roots)
+                .map_err(|e| internal(format!("after {}: {e}", pass.name)))?;
         }
         if options.trace {
             work.snapshot(ms)?;
@@ -197,7 +259,10 @@ pub fn compile(recorded: &Recorded, options: &Options, observer: &mut dyn Observ
             let (lets, roots) = (work.lets.clone(), work.roots.clone());
             let schedule = work.schedule()?;
             if *schedule != Schedule::new(&work.dag, &roots, &lets, work.allow, &work.stop)? {
-                return Err(internal(format!("after {}: the schedule is that of an earlier pass", pass.name)));
+                return Err(internal(format!(
+                    "after {}: the schedule is that of an earlier pass",
+                    pass.name
+                )));
             }
             let checked = verify::check_schedule(&work.dag, &schedule, &lets, &roots);
             checked.map_err(|e| internal(format!("after {}: {e}", pass.name)))?;
@@ -213,13 +278,18 @@ pub fn compile(recorded: &Recorded, options: &Options, observer: &mut dyn Observ
     Ok(Compiled { plan: Rc::new(plan), answers, moved, trace, looks })
 }
 
-/// What passes asked about the graph's own scalars. One that a rule made of others is known where those are; for it may
-/// have met an equal one by chance, all count as looked at.
+/// What passes asked about the graph's own scalars. One that a rule made of others is known where
+/// those are; for it may have met an equal one by chance, all count as looked at.
 fn looks(work: &Work) -> Vec<Look> {
     let own = work.recorded.dag.len();
     let dag = &work.dag;
     if dag.ids().skip(own).any(|at| dag.is_number(at)) {
-        return work.recorded.dag.ids().filter_map(|at| dag.number(at).map(|x| Look::Number(at, x))).collect();
+        return work
+            .recorded
+            .dag
+            .ids()
+            .filter_map(|at| dag.number(at).map(|x| Look::Number(at, x)))
+            .collect();
     }
     dag.looks().into_iter().filter(|look| look.at().index() < own).collect()
 }

@@ -1,7 +1,8 @@
 //! What a launch of some nodes needs of a device, and whether that is within limits.
 //!
-//! Rows: ACL-33, ACL-34. Registers are counted by the exact allocation in post-order, as the last step of 2006 does: a
-//! value takes its place at its definition and gives it back after its last use.
+//! Rows: ACL-33, ACL-34. Registers are counted by the exact allocation in post-order, as the last
+//! step of 2006 does: a value takes its place at its definition and gives it back after its last
+//! use.
 
 use super::hash::{Map, Set};
 use super::schedule::Why;
@@ -66,7 +67,9 @@ impl Need {
             ("code", self.code + waiting.code, limits.code),
             ("parameters", self.parameters + waiting.parameters, limits.parameters),
         ];
-        all.into_iter().find(|(_, need, have)| need > have).map(|(name, need, have)| (name, need as u64, have as u64))
+        all.into_iter()
+            .find(|(_, need, have)| need > have)
+            .map(|(name, need, have)| (name, need as u64, have as u64))
     }
 }
 
@@ -83,7 +86,12 @@ pub fn is_read(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> bool {
 }
 
 /// What one launch of all these kept nodes is short of.
-pub fn over(dag: &Dag, keep: &BTreeMap<NodeId, Why>, nodes: &[NodeId], limits: &LaunchLimits) -> Option<Over> {
+pub fn over(
+    dag: &Dag,
+    keep: &BTreeMap<NodeId, Why>,
+    nodes: &[NodeId],
+    limits: &LaunchLimits,
+) -> Option<Over> {
     let (need, inside) = whole(dag, keep, nodes);
     need.over(limits, &Need::default()).or_else(|| {
         let need = registers(Alive::crowded(dag, keep, nodes, inside, limits)?.most());
@@ -104,7 +112,8 @@ pub fn whole(dag: &Dag, keep: &BTreeMap<NodeId, Why>, nodes: &[NodeId]) -> (Need
         need.take(&Need::of_step(dag, at));
         stack.extend(dag.node(at).inputs().iter().filter(|a| seen.insert(**a)));
     }
-    let mut inside: Vec<NodeId> = seen.into_iter().filter(|at| !matches!(dag.node(*at), Node::Const(_))).collect();
+    let mut inside: Vec<NodeId> =
+        seen.into_iter().filter(|at| !matches!(dag.node(*at), Node::Const(_))).collect();
     inside.sort();
     (need, inside)
 }
@@ -119,7 +128,8 @@ pub struct Alive {
 }
 
 impl Alive {
-    /// Of a launch of `nodes`; `inside` is sorted. None: registers hold all there are, however many are alive.
+    /// Of a launch of `nodes`; `inside` is sorted. None: registers hold all there are, however many
+    /// are alive.
     pub fn crowded(
         dag: &Dag,
         keep: &BTreeMap<NodeId, Why>,
@@ -136,12 +146,14 @@ impl Alive {
             if is_read(dag, keep, at) && !nodes.contains(&at) {
                 continue;
             }
-            let mut args: Vec<usize> = dag.node(at).inputs().iter().filter_map(|a| place.get(a).copied()).collect();
+            let mut args: Vec<usize> =
+                dag.node(at).inputs().iter().filter_map(|a| place.get(a).copied()).collect();
             args.sort();
             args.dedup();
             args.into_iter().for_each(|a| uses[a].push(k));
         }
-        let inner = inside.iter().map(|at| rounds(dag, *at).map_or(0, |r| 2 * r.next.len())).collect();
+        let inner =
+            inside.iter().map(|at| rounds(dag, *at).map_or(0, |r| 2 * r.next.len())).collect();
         Some(Alive { order: inside, uses, inner })
     }
 
@@ -154,7 +166,8 @@ impl Alive {
         most
     }
 
-    /// Calls `each` at every definition with what is alive there; what it takes out is no longer alive.
+    /// Calls `each` at every definition with what is alive there; what it takes out is no longer
+    /// alive.
     pub fn walk(&self, mut each: impl FnMut(usize, &mut BTreeSet<usize>, usize)) {
         let mut alive: BTreeSet<usize> = BTreeSet::new();
         let mut ends: Vec<Vec<usize>> = vec![Vec::new(); self.order.len()];

@@ -1,7 +1,8 @@
 //! What the user chose: a pipeline, the switches that are off, the rules of 2006, limits.
 //!
-//! Rows: DESIGN §3 (switches, presets), ACC-33, BAR-18. A preset is a list of passes and rules and what it takes for
-//! granted; switches come on top of it. Every name here is one that `--off list` prints, with a sentence.
+//! Rows: DESIGN §3 (switches, presets), ACC-33, BAR-18. A preset is a list of passes and rules and
+//! what it takes for granted; switches come on top of it. Every name here is one that `--off list`
+//! prints, with a sentence.
 
 use super::schedule::{Again, Allow};
 use super::{NEEDED, PIPELINE};
@@ -19,7 +20,11 @@ pub struct Switch {
 /// Rules inside passes.
 pub static SWITCHES: &[Switch] = &[
     Switch { name: "recompute", says: "computes again what is dearer to store", row: "ACC-17" },
-    Switch { name: "epilogue", says: "runs what follows a fold, or feeds it, in its launch", row: "ACC-20" },
+    Switch {
+        name: "epilogue",
+        says: "runs what follows a fold, or feeds it, in its launch",
+        row: "ACC-20",
+    },
     Switch { name: "outputs", says: "lets a launch write several arrays", row: "ACL-35" },
     Switch { name: "exp-sharing", says: "computes equal values of a launch once", row: "ACC-33" },
 ];
@@ -28,12 +33,20 @@ pub static SWITCHES: &[Switch] = &[
 pub static RECORDER: &[Switch] = &[
     Switch { name: "frames", says: "runs operands once for all cells", row: "own:frames" },
     Switch { name: "loops", says: "records a round once for all rounds", row: "ACC-26" },
-    Switch { name: "keep", says: "stores a pending value that a second evaluation asks for", row: "own:keep" },
+    Switch {
+        name: "keep",
+        says: "stores a pending value that a second evaluation asks for",
+        row: "own:keep",
+    },
 ];
 
 /// What a device does in its own way; plans do not depend on it.
 pub static DEVICES: &[Switch] = &[
-    Switch { name: "cublas", says: "leaves plain products of f64 to cuBLAS on a GPU", row: "own:cublas" },
+    Switch {
+        name: "cublas",
+        says: "leaves plain products of f64 to cuBLAS on a GPU",
+        row: "own:cublas",
+    },
     Switch { name: "tuning", says: "runs the texts that ]tune found to be fastest", row: "BAR-06" },
 ];
 
@@ -44,7 +57,8 @@ pub static GROUPS: &[(&str, &[&str])] = &[
 ];
 
 /// What is no system's own, so that each pipeline has it.
-const EVERYWHERE: &[&str] = &["cublas", "exp-sharing", "frames", "keep", "loops", "recompute", "tuning"];
+const EVERYWHERE: &[&str] =
+    &["cublas", "exp-sharing", "frames", "keep", "loops", "recompute", "tuning"];
 
 /// A pipeline of the literature.
 pub struct Preset {
@@ -59,8 +73,8 @@ pub struct Preset {
     moves_fuse: bool,
     /// The legality rules of 2006.
     strict: bool,
-    /// So many reads of an array overlap before a block keeps it near: fewer are served by caches, where there are
-    /// some.
+    /// So many reads of an array overlap before a block keeps it near: fewer are served by caches,
+    /// where there are some.
     pub(super) near: usize,
 }
 
@@ -78,7 +92,8 @@ pub static PRESETS: &[Preset] = &[
     },
     Preset {
         name: "acl2006",
-        says: "Accelerator: breaks at random access, transforms pushed down, equal terms broken where that is cheaper",
+        says: "Accelerator: breaks at random access, transforms pushed down, equal terms broken \
+               where that is cheaper",
         row: "ACL-37",
         runs: &["break-random", "push-down", "cse", "fuse-producers", "split"],
         again: Again::Always,
@@ -88,7 +103,8 @@ pub static PRESETS: &[Preset] = &[
     },
     Preset {
         name: "bas2008",
-        says: "Baskaran: each affine loop nest a launch, tiled and padded where it meets data again",
+        says: "Baskaran: each affine loop nest a launch, tiled and padded where it meets data \
+               again",
         row: "BAS-09",
         runs: &["push-down", "fuse-producers", "embed-consumers", "place", "tile", "pad"],
         again: Again::Never,
@@ -119,7 +135,8 @@ pub static PRESETS: &[Preset] = &[
     },
     Preset {
         name: "bar2010",
-        says: "Barracuda: smart constructors, everything fused into maps and reductions, nested folds hoisted",
+        says: "Barracuda: smart constructors, everything fused into maps and reductions, nested \
+               folds hoisted",
         row: "BAR-12",
         runs: &[
             "prune",
@@ -144,7 +161,8 @@ pub static PRESETS: &[Preset] = &[
 
 impl Preset {
     fn runs(&self, name: &str) -> bool {
-        self.runs.is_empty() || [self.runs, EVERYWHERE, NEEDED].iter().any(|names| names.contains(&name))
+        self.runs.is_empty()
+            || [self.runs, EVERYWHERE, NEEDED].iter().any(|names| names.contains(&name))
     }
 }
 
@@ -207,9 +225,16 @@ impl Options {
         let group = GROUPS.iter().find(|g| g.0 == name).map(|g| g.1);
         let names: Vec<&'static str> = match (group, single().find(|known| *known == name)) {
             (Some(names), _) => names.to_vec(),
-            (None, Some(name)) if NEEDED.contains(&name) => return Err(format!("{name} cannot be switched off")),
+            (None, Some(name)) if NEEDED.contains(&name) => {
+                return Err(format!("{name} cannot be switched off"));
+            }
             (None, Some(name)) => vec![name],
-            (None, None) => return Err(format!("no switch is called {name}; there are {}", switches().join(" "))),
+            (None, None) => {
+                return Err(format!(
+                    "no switch is called {name}; there are {}",
+                    switches().join(" ")
+                ));
+            }
         };
         for name in names {
             if !on {
@@ -229,7 +254,8 @@ impl Options {
     pub fn take(&mut self, preset: &str) -> Result<(), String> {
         let names = || PRESETS.iter().map(|p| p.name).collect::<Vec<_>>().join(" ");
         let found = PRESETS.iter().find(|p| p.name == preset);
-        self.preset = found.ok_or_else(|| format!("no pipeline is called {preset}; there are {}", names()))?;
+        self.preset = found
+            .ok_or_else(|| format!("no pipeline is called {preset}; there are {}", names()))?;
         self.on.clear();
         Ok(())
     }
@@ -243,8 +269,8 @@ impl Options {
         self.off.contains(name) || !self.preset.runs(name) && !self.on.contains(name)
     }
 
-    /// Whether nodes stay the graph's own: without sharing recovery `record` hands on a tree, without hoisting nested
-    /// folds, and what is unshared for a launch is a copy.
+    /// Whether nodes stay the graph's own: without sharing recovery `record` hands on a tree,
+    /// without hoisting nested folds, and what is unshared for a launch is a copy.
     pub fn keeps_nodes(&self) -> bool {
         self.keeps_sharing() && !self.is_off("hoist") && !self.is_off("exp-sharing")
     }

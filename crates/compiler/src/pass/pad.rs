@@ -1,8 +1,9 @@
-//! pad: elements between the rows of a tile, so that threads that read it together meet different banks.
+//! pad: elements between the rows of a tile, so that threads that read it together meet different
+//! banks.
 //!
-//! Rows: BAS-19, BAS-21; GOLDENS §3.3, §3.4. In: tiles. Out: the same with a pad each. Threads of a warp that read with
-//! a stride meet in gcd(stride, banks) of them, one after the other; an access costs a + b·n, so of all pads the first
-//! with the least sum is taken.
+//! Rows: BAS-19, BAS-21; GOLDENS §3.3, §3.4. In: tiles. Out: the same with a pad each. Threads of a
+//! warp that read with a stride meet in gcd(stride, banks) of them, one after the other; an access
+//! costs a + b·n, so of all pads the first with the least sum is taken.
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::fault::Fault;
@@ -20,7 +21,8 @@ pub fn run(work: &mut Work) -> Result<()> {
         for k in 0..tiling.tiles.len() {
             let tile = &tiling.tiles[k];
             let banks = if tile.size > 4 { BANKS / 2 } else { BANKS };
-            let sums: Vec<usize> = (0..banks).map(|pad| sum(tile, &tiling.block, pad, banks)).collect();
+            let sums: Vec<usize> =
+                (0..banks).map(|pad| sum(tile, &tiling.block, pad, banks)).collect();
             let (pad, least) = first_least(&sums);
             let others: usize = tiling.bytes() - tile.bytes(&tiling.block);
             let padded = Tile { pad, ..tile.clone() };
@@ -30,17 +32,27 @@ pub fn run(work: &mut Work) -> Result<()> {
             if work.options.trace {
                 let at = tile.loads[0].0.0;
                 let table: Vec<String> = sums.iter().take(8).map(usize::to_string).collect();
-                let rows = if pad == 0 { "are not padded".into() } else { format!("are longer by {pad}") };
+                let rows =
+                    if pad == 0 { "are not padded".into() } else { format!("are longer by {pad}") };
                 let text = format!(
-                    "rows of the copy of {} {rows}: with 0, 1, 2 … more elements, {banks} banks have conflicts {} …",
+                    "rows of the copy of {} {rows}: with 0, 1, 2 … more elements, {banks} banks \
+                     have conflicts {} …",
                     label(&work.dag, at),
                     table.join(" ")
                 );
                 let of = |n: usize| Cost { flops: 0, bytes: 0, ns: n as f64 * cost::READ_NS };
-                let about = About { at, what: "pad", reason: "conflicts", row: "BAS-21", switch: "pad" };
+                let about =
+                    About { at, what: "pad", reason: "conflicts", row: "BAS-21", switch: "pad" };
                 let (chosen, other) = if pad == 0 { ("none", "pad") } else { ("pad", "none") };
-                let rejected = if pad == 0 { sums[1..].iter().min().copied().unwrap_or(least) } else { sums[0] };
-                let (a, b) = (Choice { name: chosen, cost: of(least) }, Choice { name: other, cost: of(rejected) });
+                let rejected = if pad == 0 {
+                    sums[1..].iter().min().copied().unwrap_or(least)
+                } else {
+                    sums[0]
+                };
+                let (a, b) = (
+                    Choice { name: chosen, cost: of(least) },
+                    Choice { name: other, cost: of(rejected) },
+                );
                 work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text));
             }
             tiling.tiles[k].pad = if work.options.has(Fault::LongRows) { BYTES } else { pad };
@@ -92,7 +104,8 @@ mod tests {
         assert_eq!(row, [1, 2, 1, 4, 1, 2, 1, 8, 1, 2, 1, 4, 1, 2, 1, 16]);
     }
 
-    /// The sums by pad for references with these strides in rows of `pitch`: a stride of q rows and r grows by q·pad.
+    /// The sums by pad for references with these strides in rows of `pitch`: a stride of q rows and
+    /// r grows by q·pad.
     fn sums(strides: &[usize], pitch: usize, banks: usize) -> Vec<usize> {
         let own = |s: usize, pad: usize| conflicts(s + s / pitch * pad, banks);
         (0..banks).map(|pad| strides.iter().map(|s| own(*s, pad)).sum()).collect()

@@ -1,11 +1,12 @@
 //! place: which reads of a launch meet data again, and what a block of threads keeps near.
 //!
-//! Rows: BAR-14, BAR-15, BAS-06…09. In: the final schedule. Out: the same, with a decision for each array that a launch
-//! reads more than once: by an affine map of lower rank than the loops (reuse of a higher order), at several places
-//! that overlap (a stencil), or across its rows (a transpose). Shared memory is what the printed text uses where that
-//! is chosen; a CPU has caches. Products and folds of all pairs go through it whatever is said here (`kir::product`).
-//! What each choice loads is counted: read for read, by the rule of 2010 (in the block, else from memory) and with a
-//! halo.
+//! Rows: BAR-14, BAR-15, BAS-06…09. In: the final schedule. Out: the same, with a decision for each
+//! array that a launch reads more than once: by an affine map of lower rank than the loops (reuse
+//! of a higher order), at several places that overlap (a stencil), or across its rows (a
+//! transpose). Shared memory is what the printed text uses where that is chosen; a CPU has caches.
+//! Products and folds of all pairs go through it whatever is said here (`kir::product`). What each
+//! choice loads is counted: read for read, by the rule of 2010 (in the block, else from memory) and
+//! with a halo.
 
 use super::cost::{Cost, READ_NS};
 use super::decide::{About, Choice, Decision, WhyNot, label};
@@ -49,7 +50,8 @@ pub fn run(work: &mut Work) -> Result<()> {
         if group.kind != Kind::Map && !work.options.trace {
             continue;
         }
-        let (mut reads, mut unknown): (BTreeMap<NodeId, Vec<Read>>, BTreeSet<NodeId>) = Default::default();
+        let (mut reads, mut unknown): (BTreeMap<NodeId, Vec<Read>>, BTreeSet<NodeId>) =
+            Default::default();
         for at in group.nodes() {
             if work.dag.domain(at) != &*group.domain {
                 continue;
@@ -69,7 +71,9 @@ pub fn run(work: &mut Work) -> Result<()> {
         for (array, reads) in reads.into_iter().filter(|(array, _)| !unknown.contains(array)) {
             let Some(meeting) = meeting(work, &reads, &group.domain) else { continue };
             let why = stays(work, group, &meeting);
-            if let (None, Meeting::Overlap(Overlap { axes, .. }) | Meeting::Across(axes)) = (&why, &meeting) {
+            if let (None, Meeting::Overlap(Overlap { axes, .. }) | Meeting::Across(axes)) =
+                (&why, &meeting)
+            {
                 near.push(Near { group: k, array, reads: reads.clone(), axes: axes.clone() });
             }
             if work.options.trace {
@@ -82,8 +86,14 @@ pub fn run(work: &mut Work) -> Result<()> {
         if found.is_empty() { BTreeMap::new() } else { tile::blocks(work, &near)? };
     for (k, array, reads, meeting, why) in found {
         let block = boxes.get(&k).filter(|_| why.is_none());
-        let decision =
-            told(work, array, reads, (&schedule.groups[k], block.map(Vec::as_slice)), &meeting, why.as_ref());
+        let decision = told(
+            work,
+            array,
+            reads,
+            (&schedule.groups[k], block.map(Vec::as_slice)),
+            &meeting,
+            why.as_ref(),
+        );
         work.decide(decision);
     }
     work.near = near;
@@ -121,7 +131,9 @@ fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<(WhyNot, Strin
         Meeting::Across(axes) => (usize::MAX, axes.len()),
         Meeting::Again(_) => {
             let why = match group.kind {
-                Kind::Reduce => "the fold's text serves it: tiles of a product, or one load for threads at once",
+                Kind::Reduce => {
+                    "the fold's text serves it: tiles of a product, or one load for threads at once"
+                }
                 _ => "threads that read one element at once are served by one load",
             };
             return Some((WhyNot::Illegal(why), String::new()));
@@ -132,10 +144,13 @@ fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<(WhyNot, Strin
             WhyNot::Illegal("only maps have tiles of their reads"),
             "; only maps have tiles of their reads".into(),
         )),
-        () if work.options.is_off("tile") => Some((WhyNot::SwitchedOff("tile"), "; tiles are off".into())),
-        () if axes > 2 => {
-            Some((WhyNot::Illegal("tiles have two axes at most"), "; tiles have two axes at most".into()))
+        () if work.options.is_off("tile") => {
+            Some((WhyNot::SwitchedOff("tile"), "; tiles are off".into()))
         }
+        () if axes > 2 => Some((
+            WhyNot::Illegal("tiles have two axes at most"),
+            "; tiles have two axes at most".into(),
+        )),
         () if product(&group.domain) < POINTS as u64 => {
             Some((WhyNot::Rule("caches hold all of so few"), "; caches hold all of so few".into()))
         }
@@ -147,7 +162,8 @@ fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<(WhyNot, Strin
     }
 }
 
-/// The decision, with what each choice loads. `block` is the launch's box in its text, where it has one.
+/// The decision, with what each choice loads. `block` is the launch's box in its text, where it has
+/// one.
 fn told(
     work: &Work,
     at: NodeId,
@@ -156,9 +172,14 @@ fn told(
     meeting: &Meeting,
     why: Option<&(WhyNot, String)>,
 ) -> Decision {
-    let (domain, size, name) = (&group.domain, work.dag.dtype(at).size() as u64, label(&work.dag, at));
+    let (domain, size, name) =
+        (&group.domain, work.dag.dtype(at).size() as u64, label(&work.dag, at));
     let points = product(domain);
-    let load = |n: u64, size: u64| Cost { flops: 0, bytes: n.saturating_mul(size), ns: n as f64 * READ_NS };
+    let load = |n: u64, size: u64| Cost {
+        flops: 0,
+        bytes: n.saturating_mul(size),
+        ns: n as f64 * READ_NS,
+    };
     let about = |reason: &'static str, row: &'static str, switch: &'static str| About {
         at,
         what: "place",
@@ -168,15 +189,22 @@ fn told(
     };
     let (text, about, global, shared) = match meeting {
         Meeting::Overlap(o) => {
-            let own = block.map(|b| b.iter().enumerate().filter(|x| *x.1 > 1).map(|(k, n)| (k, *n as i64)).collect());
+            let own = block.map(|b| {
+                b.iter().enumerate().filter(|x| *x.1 > 1).map(|(k, n)| (k, *n as i64)).collect()
+            });
             let cut: Vec<(usize, i64)> = own.unwrap_or_else(|| o.block.clone());
             let (direct, paper, with_halo) = block_loads(&o.moves, &cut);
-            let (n, shape) = (cut.iter().map(|(_, n)| *n as u64).product::<u64>(), list(cut.iter().map(|c| c.1), "×"));
+            let (n, shape) = (
+                cut.iter().map(|(_, n)| *n as u64).product::<u64>(),
+                list(cut.iter().map(|c| c.1), "×"),
+            );
             let blocks = points.div_ceil(n.max(1));
             let shape = if cut.len() > 1 { format!(" ({shape})") } else { String::new() };
             let text = format!(
-                "{name} is read at {0} places that overlap, overlap({0} refs, halo {1}): a block of {n}{shape} loads \
-                 {direct} of it, {paper} through shared memory by the rule of 2010, {with_halo} with a halo; \
+                "{name} is read at {0} places that overlap, overlap({0} refs, halo {1}): a block \
+                 of {n}{shape} loads \
+                 {direct} of it, {paper} through shared memory by the rule of 2010, {with_halo} \
+                 with a halo; \
                  factor {0}.0",
                 o.refs,
                 list(o.halo.iter().copied(), " "),
@@ -186,7 +214,8 @@ fn told(
         }
         Meeting::Across(_) => {
             let text = format!(
-                "{name} is read across its rows: neighbouring threads would move a sector of {SECTOR} bytes for each \
+                "{name} is read across its rows: neighbouring threads would move a sector of \
+                 {SECTOR} bytes for each \
                  element of {size}, no coalescing"
             );
             let all = points.saturating_mul(reads as u64);
@@ -194,10 +223,12 @@ fn told(
         }
         Meeting::Again(along) => {
             let times = along.iter().fold(1u64, |n, &k| n.saturating_mul(domain[k] as u64));
-            let axes: Vec<String> = along.iter().map(|&k| aplomb_values::dag::ix::axis_name(k)).collect();
+            let axes: Vec<String> =
+                along.iter().map(|&k| aplomb_values::dag::ix::axis_name(k)).collect();
             let once = points / times.max(1);
             let text = format!(
-                "{name} is read by a map of rank {} in {} loops: reuse of a higher order along {}, each element \
+                "{name} is read by a map of rank {} in {} loops: reuse of a higher order along {}, \
+                 each element \
                  {times} times; {} from memory once, {} in all",
                 domain.len() - along.len(),
                 domain.len(),
@@ -208,9 +239,12 @@ fn told(
             (text, about("reuse", "BAS-07", ""), load(points, size), load(once, size))
         }
     };
-    let (global, shared) = (Choice { name: "global", cost: global }, Choice { name: "shared", cost: shared });
+    let (global, shared) =
+        (Choice { name: "global", cost: global }, Choice { name: "shared", cost: shared });
     match why {
-        Some((why, says)) => Decision::forced(about, global, shared, why.clone(), format!("{text}{says}")),
+        Some((why, says)) => {
+            Decision::forced(about, global, shared, why.clone(), format!("{text}{says}"))
+        }
         None => {
             let text = format!("{text}; a block keeps it in shared memory");
             Decision::forced(about, shared, global, WhyNot::Dearer, text)
@@ -222,7 +256,8 @@ fn list(numbers: impl Iterator<Item = i64>, between: &str) -> String {
     numbers.map(|n| n.to_string()).collect::<Vec<_>>().join(between)
 }
 
-/// Loop axes, the last among them, by which all reads cross the array's rows: neighbours in the loop are a row apart.
+/// Loop axes, the last among them, by which all reads cross the array's rows: neighbours in the
+/// loop are a row apart.
 pub fn across(reads: &[Read], domain: &[usize]) -> Option<Vec<usize>> {
     let last = domain.len().checked_sub(1)?;
     let mut axes: Option<Vec<usize>> = None;
@@ -239,14 +274,17 @@ pub fn across(reads: &[Read], domain: &[usize]) -> Option<Vec<usize>> {
     axes
 }
 
-/// BAS-07: the loops along which an affine read repeats, as many as its rank is short of theirs. None: not affine.
+/// BAS-07: the loops along which an affine read repeats, as many as its rank is short of theirs.
+/// None: not affine.
 pub fn redundant(read: &Read, domain: &[usize]) -> Option<Vec<usize>> {
     if !read.ix.iter().all(|ix| ix.is_affine()) {
         return None;
     }
     let row = |ix: &Ix| (0..domain.len()).map(|k| ix.coefficient(k)).collect::<Vec<i64>>();
-    let mut rows: Vec<Vec<i64>> = read.ix.iter().map(row).flat_map(|row| apart(row, domain)).collect();
-    // The axes without a pivot, by elimination in whole numbers; an axis that no index mentions is one of them.
+    let mut rows: Vec<Vec<i64>> =
+        read.ix.iter().map(row).flat_map(|row| apart(row, domain)).collect();
+    // The axes without a pivot, by elimination in whole numbers; an axis that no index mentions is
+    // one of them.
     let mut free = Vec::new();
     for k in 0..domain.len() {
         match rows.iter().position(|row| row[k] != 0) {
@@ -256,9 +294,9 @@ pub fn redundant(read: &Read, domain: &[usize]) -> Option<Vec<usize>> {
                 let pivot = rows.swap_remove(p);
                 for row in rows.iter_mut().filter(|row| row[k] != 0) {
                     let (a, b) = (pivot[k], row[k]);
-                    row.iter_mut()
-                        .zip(&pivot)
-                        .for_each(|(x, y)| *x = x.saturating_mul(a).saturating_sub(y.saturating_mul(b)));
+                    row.iter_mut().zip(&pivot).for_each(|(x, y)| {
+                        *x = x.saturating_mul(a).saturating_sub(y.saturating_mul(b))
+                    });
                 }
             }
         }
@@ -266,8 +304,8 @@ pub fn redundant(read: &Read, domain: &[usize]) -> Option<Vec<usize>> {
     Some(free)
 }
 
-/// An index as its own axes' indices, where each place of it is one point of them: `60·i + j` for a j below 60 moves with
-/// both, as the matrix does that was laid out in a row. Else as it is.
+/// An index as its own axes' indices, where each place of it is one point of them: `60·i + j` for a
+/// j below 60 moves with both, as the matrix does that was laid out in a row. Else as it is.
 fn apart(row: Vec<i64>, domain: &[usize]) -> Vec<Vec<i64>> {
     let mut axes: Vec<usize> = (0..row.len()).filter(|k| row[*k] != 0).collect();
     axes.sort_by_key(|k| row[*k].unsigned_abs());
@@ -276,7 +314,9 @@ fn apart(row: Vec<i64>, domain: &[usize]) -> Vec<Vec<i64>> {
         if row[k].unsigned_abs() <= below {
             return vec![row];
         }
-        below = below.saturating_add(row[k].unsigned_abs().saturating_mul(domain[k].saturating_sub(1) as u64));
+        below = below.saturating_add(
+            row[k].unsigned_abs().saturating_mul(domain[k].saturating_sub(1) as u64),
+        );
     }
     let unit = |k: usize| (0..row.len()).map(|j| i64::from(j == k)).collect();
     axes.into_iter().map(unit).collect()
@@ -298,10 +338,14 @@ pub struct Overlap {
 /// BAR-14: whether the reads differ by distances of whole loop steps that are shorter than a block.
 pub fn overlap(reads: &[Read], domain: &[usize]) -> Option<Overlap> {
     let first = reads.first()?;
-    if !(2..=REFS).contains(&reads.len()) || domain.is_empty() || reads.iter().any(|r| r.ix.len() != first.ix.len()) {
+    if !(2..=REFS).contains(&reads.len())
+        || domain.is_empty()
+        || reads.iter().any(|r| r.ix.len() != first.ix.len())
+    {
         return None;
     }
-    let moves: Vec<Vec<i64>> = reads.iter().map(|r| steps(first, r, domain)).collect::<Option<_>>()?;
+    let moves: Vec<Vec<i64>> =
+        reads.iter().map(|r| steps(first, r, domain)).collect::<Option<_>>()?;
     let span = |k: usize| {
         let all = moves.iter().map(|m| m[k]);
         all.clone().max().unwrap_or(0) - all.min().unwrap_or(0)
@@ -357,8 +401,8 @@ fn own_place(reads: &[Read], domain: &[usize]) -> Vec<i64> {
     out
 }
 
-/// The reads' distances from what a thread of 2010 keeps for its neighbours: what is at the loop's own place, where that
-/// is read or lies between the reads, else the middle of them.
+/// The reads' distances from what a thread of 2010 keeps for its neighbours: what is at the loop's
+/// own place, where that is read or lies between the reads, else the middle of them.
 fn from_centre(mut moves: Vec<Vec<i64>>, first: Vec<i64>, moved: &[usize]) -> Vec<Vec<i64>> {
     moves.iter_mut().for_each(|m| m.iter_mut().zip(&first).for_each(|(x, own)| *x += own));
     let ends: Vec<(i64, i64)> = moved
@@ -377,10 +421,13 @@ fn from_centre(mut moves: Vec<Vec<i64>>, first: Vec<i64>, moved: &[usize]) -> Ve
     moves
 }
 
-/// Elements that one block loads: each read for itself; one each, what lies outside of the block again; once.
+/// Elements that one block loads: each read for itself; one each, what lies outside of the block
+/// again; once.
 fn block_loads(moves: &[Vec<i64>], block: &[(usize, i64)]) -> (u64, u64, u64) {
     let points: Vec<Vec<i64>> = block.iter().fold(vec![Vec::new()], |all, (_, n)| {
-        all.iter().flat_map(|p| (0..*n).map(move |x| p.iter().copied().chain([x]).collect())).collect()
+        all.iter()
+            .flat_map(|p| (0..*n).map(move |x| p.iter().copied().chain([x]).collect()))
+            .collect()
     });
     let (mut outside, mut met) = (0, Vec::with_capacity(points.len() * moves.len()));
     for m in moves {
@@ -432,9 +479,16 @@ mod tests {
             reads.rotate_left(turn);
             assert_eq!(loads(&reads, &[99, 99]), (1_024, 320, 320));
         }
-        assert_eq!(loads(&[[0, 1], [2, 1], [1, 0], [1, 2]].map(|o| at(&o)), &[99, 99]), (1_024, 320, 320));
-        let around = |o: [i64; 2]| Read::new((0..2).map(|k| Ix::axis(k).offset(o[k]).modulo(99, &[99, 99])));
-        assert_eq!(loads(&[[-1, 0], [1, 0], [0, -1], [0, 1]].map(around), &[99, 99]), (1_024, 320, 320));
+        assert_eq!(
+            loads(&[[0, 1], [2, 1], [1, 0], [1, 2]].map(|o| at(&o)), &[99, 99]),
+            (1_024, 320, 320)
+        );
+        let around =
+            |o: [i64; 2]| Read::new((0..2).map(|k| Ix::axis(k).offset(o[k]).modulo(99, &[99, 99])));
+        assert_eq!(
+            loads(&[[-1, 0], [1, 0], [0, -1], [0, 1]].map(around), &[99, 99]),
+            (1_024, 320, 320)
+        );
         let life: Vec<Read> = (-1..2).flat_map(|i| (-1..2).map(move |j| at(&[i, j]))).collect();
         assert_eq!(loads(&life, &[99, 99]).2, 324);
         // Planes are apart although a block is cut along two axes.
@@ -455,7 +509,8 @@ mod tests {
         assert_eq!(overlap(&[at(&[0])], &[99]), None);
     }
 
-    /// GOLDENS §3.1: redundant loops of matrix-vector and matrix-matrix products, of all pairs, of a transpose.
+    /// GOLDENS §3.1: redundant loops of matrix-vector and matrix-matrix products, of all pairs, of
+    /// a transpose.
     #[test]
     fn bas_07_reuse_is_a_rank_below_the_loops() {
         let read = |axes: &[usize]| Read::new(axes.iter().map(|k| Ix::axis(*k)));
@@ -469,7 +524,11 @@ mod tests {
             (&[1, 0], &[24, 32], &[]),
         ];
         for (axes, domain, wanted) in cases {
-            assert_eq!(redundant(&read(axes), domain), Some(wanted.to_vec()), "{axes:?} in {domain:?}");
+            assert_eq!(
+                redundant(&read(axes), domain),
+                Some(wanted.to_vec()),
+                "{axes:?} in {domain:?}"
+            );
         }
         // i+j has rank 1 in two loops; i and i+j together have 2.
         let diagonal = Ix::axis(0).add(&Ix::axis(1));

@@ -1,8 +1,10 @@
-//! Which folds are products of all pairs: what a device computes block by block, if nothing else is in the launch.
+//! Which folds are products of all pairs: what a device computes block by block, if nothing else is
+//! in the launch.
 //!
-//! Rows: ACL-18, ACC-30; CUDA §4. `plan::product::Factors` says the same of a launch that is written; this says it of a
-//! node, before there are launches, so that nothing is merged with what would lose its blocks by it. `(M+.×N)(M+.×P)`
-//! with 512 rows is two launches of 16 ms on two cores; folded together, one result at a time, it takes 1.2 s.
+//! Rows: ACL-18, ACC-30; CUDA §4. `plan::product::Factors` says the same of a launch that is
+//! written; this says it of a node, before there are launches, so that nothing is merged with what
+//! would lose its blocks by it. `(M+.×N)(M+.×P)` with 512 rows is two launches of 16 ms on two
+//! cores; folded together, one result at a time, it takes 1.2 s.
 
 use super::schedule::Why;
 use aplomb_values::dag::{Dag, Node, NodeId};
@@ -14,7 +16,8 @@ const FEW: usize = 4;
 /// Nodes that an operand is looked through; what is larger counts as depending on everything.
 const LARGE: usize = 64;
 
-/// Whether `at` folds a function of two operands, neither of which knows the other's own axes, and has several of each.
+/// Whether `at` folds a function of two operands, neither of which knows the other's own axes, and
+/// has several of each.
 pub fn is_product(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> bool {
     let Node::Reduce { src, axis, .. } = dag.node(at) else { return false };
     let Node::Map { op, args, .. } = dag.node(*src) else { return false };
@@ -28,9 +31,13 @@ pub fn is_product(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> bool {
     let many = |axes: &[usize]| axes.iter().map(|k| domain[*k]).product::<usize>() >= FEW;
     let split = |left: u32, right: u32| {
         let Some(at) = others.iter().position(|k| right >> k & 1 == 1) else { return false };
-        others[at..].iter().all(|k| left >> k & 1 == 0) && many(&others[..at]) && many(&others[at..]) && at > 0
+        others[at..].iter().all(|k| left >> k & 1 == 0)
+            && many(&others[..at])
+            && many(&others[at..])
+            && at > 0
     };
-    let swaps = matches!(op, Op::Mul | Op::Add | Op::Max | Op::Min | Op::Gcd | Op::Lcm | Op::Eq | Op::Ne);
+    let swaps =
+        matches!(op, Op::Mul | Op::Add | Op::Max | Op::Min | Op::Gcd | Op::Lcm | Op::Eq | Op::Ne);
     split(masks[0], masks[1]) || swaps && split(masks[1], masks[0])
 }
 
@@ -55,7 +62,12 @@ impl Axes<'_> {
             }
             Node::Transform { src, read, .. } => {
                 let below = self.of(*src);
-                let own = read.ix.iter().enumerate().filter(|(k, _)| below >> k & 1 == 1).map(|(_, ix)| ix);
+                let own = read
+                    .ix
+                    .iter()
+                    .enumerate()
+                    .filter(|(k, _)| below >> k & 1 == 1)
+                    .map(|(_, ix)| ix);
                 let asked: Vec<_> = own.chain(read.tests.iter().map(|t| &t.ix)).collect();
                 (0..self.dag.shape(at).len())
                     .filter(|axis| asked.iter().any(|ix| ix.mentions(*axis)))
@@ -72,8 +84,8 @@ mod tests {
     use aplomb_values::dag::Read;
     use aplomb_values::dag::ix::Ix;
 
-    /// A fold along the last axis of `rows` rows, 7 columns and 9 items of the product of what `make` gives for a matrix
-    /// of rows and one of columns.
+    /// A fold along the last axis of `rows` rows, 7 columns and 9 items of the product of what
+    /// `make` gives for a matrix of rows and one of columns.
     fn says(rows: usize, make: impl Fn(&mut Dag, NodeId, NodeId) -> (NodeId, NodeId)) -> bool {
         let mut dag = Dag::default();
         let mut spread = |text: &str, axes: [usize; 2]| {

@@ -1,8 +1,8 @@
 //! push-down: index transforms are read at the leaves, so that what stands above them fuses.
 //!
-//! Rows: ACL-37, ACL-39 (one that grows may stay). In: transforms anywhere. Out: every transform is part of a read,
-//! except where the node below it is kept. `--off push-down`: a transform of anything but an input is a launch of its
-//! own.
+//! Rows: ACL-37, ACL-39 (one that grows may stay). In: transforms anywhere. Out: every transform is
+//! part of a read, except where the node below it is kept. `--off push-down`: a transform of
+//! anything but an input is a launch of its own.
 
 use super::decide::{About, Choice, Decision, WhyNot, label, words};
 use super::fault::{self, Fault};
@@ -31,12 +31,14 @@ pub fn run(work: &mut Work) -> Result<()> {
         let keep = cost::Cost::compute(below, body.ns, body.flops, body.reads, size)
             .plus(cost::Cost::store(grown, grown, size));
         let text = format!(
-            "{} becomes part of the reads below it, {}; as a launch of its own it would read and write {} more",
+            "{} becomes part of the reads below it, {}; as a launch of its own it would read and \
+             write {} more",
             label(&work.dag, at),
             read.text(rank),
             aplomb_ground::error::bytes(2 * grown * size),
         );
-        let about = About { at, what: "push", reason: "composes", row: "ACL-37", switch: "push-down" };
+        let about =
+            About { at, what: "push", reason: "composes", row: "ACL-37", switch: "push-down" };
         let chosen = Choice { name: "push", cost: push };
         let over = Choice { name: "launch", cost: keep };
         work.decide(Decision::forced(about, chosen, over, WhyNot::Dearer, text));
@@ -44,10 +46,13 @@ pub fn run(work: &mut Work) -> Result<()> {
     Ok(())
 }
 
-/// Transforms that are no launch of their own any more, and those whose operand need not be written.
+/// Transforms that are no launch of their own any more, and those whose operand need not be
+/// written.
 fn moved(work: &Work, before: &Schedule, after: &Schedule) -> Vec<NodeId> {
     let gone = |at: &NodeId| before.keep.contains_key(at) && !after.keep.contains_key(at);
-    let waits = |src: &NodeId| before.keep.get(src) == Some(&Why::NotYet("push-down")) && !after.keep.contains_key(src);
+    let waits = |src: &NodeId| {
+        before.keep.get(src) == Some(&Why::NotYet("push-down")) && !after.keep.contains_key(src)
+    };
     let live = work.dag.live(&work.roots);
     let moved = |at: &NodeId| match work.dag.node(*at) {
         Node::Transform { src, .. } => gone(at) || waits(src),
@@ -56,7 +61,8 @@ fn moved(work: &Work, before: &Schedule, after: &Schedule) -> Vec<NodeId> {
     work.dag.ids().filter(|at| live[at.index()]).filter(moved).collect()
 }
 
-/// ACL-39: transforms that read elements more than once. What stands below is computed for each time, or once and kept.
+/// ACL-39: transforms that read elements more than once. What stands below is computed for each
+/// time, or once and kept.
 fn grown(work: &mut Work) -> Result<()> {
     let live = work.dag.live(&work.roots);
     let grows = |at: &NodeId| match work.dag.node(*at) {
@@ -70,7 +76,12 @@ fn grown(work: &mut Work) -> Result<()> {
         return Ok(());
     }
     // Whether it is kept is for the whole plan to say.
-    let allow = Allow { push: true, fuse: true, embed: !work.options.is_off("embed-consumers"), ..work.allow };
+    let allow = Allow {
+        push: true,
+        fuse: true,
+        embed: !work.options.is_off("embed-consumers"),
+        ..work.allow
+    };
     let plan = Schedule::new(&work.dag, &work.roots, &work.lets, allow, &work.stop)?;
     for at in all {
         let decision = grow(work, &plan, at);
@@ -85,14 +96,17 @@ fn grow(work: &Work, plan: &Schedule, at: NodeId) -> Decision {
     let size = work.dag.dtype(src).size() as u64;
     let body = find::body(&work.dag, &Default::default(), src);
     let leaf = work.dag.node(src).inputs().is_empty();
-    let push = cost::Cost::compute(many, body.ns, body.flops, body.reads.max(u64::from(leaf)), size);
+    let push =
+        cost::Cost::compute(many, body.ns, body.flops, body.reads.max(u64::from(leaf)), size);
     let once = cost::Cost::compute(few, body.ns, body.flops, body.reads.max(u64::from(leaf)), size);
     let keep = once.plus(cost::Cost::store(few, many, size));
     let (reads, flops) = (body.reads.max(u64::from(leaf)), body.flops);
     let kept = plan.keep.contains_key(&src);
     let text = format!(
-        "{} makes {many} elements of {few}: {}. Kept, that is {} reads, {} operations and a pass that writes {many}; \
-         pushed, {} reads and {} operations. With what the pass reads and the {few} that are written for it: {} \
+        "{} makes {many} elements of {few}: {}. Kept, that is {} reads, {} operations and a pass \
+         that writes {many}; \
+         pushed, {} reads and {} operations. With what the pass reads and the {few} that are \
+         written for it: {} \
          against {}",
         label(&work.dag, at),
         if kept { "what it reads is kept" } else { "it is pushed" },
@@ -103,7 +117,13 @@ fn grow(work: &Work, plan: &Schedule, at: NodeId) -> Decision {
         words(keep),
         words(push)
     );
-    let about = About { at, what: "push", reason: "grows", row: "ACL-39", switch: if kept { "" } else { "recompute" } };
+    let about = About {
+        at,
+        what: "push",
+        reason: "grows",
+        row: "ACL-39",
+        switch: if kept { "" } else { "recompute" },
+    };
     let (keep, push) = (Choice { name: "keep", cost: keep }, Choice { name: "push", cost: push });
     let (chosen, over) = if kept { (keep, push) } else { (push, keep) };
     Decision::forced(about, chosen, over, WhyNot::Dearer, text)

@@ -1,7 +1,8 @@
 //! record: the graph as the evaluator numbered it.
 //!
-//! Rows: ACC-10. In: cells, reachable from the roots, numbered in evaluation order. Out: the same. Without `bind` or
-//! `prune` nothing recovers sharing, so the graph becomes the tree that the text would be.
+//! Rows: ACC-10. In: cells, reachable from the roots, numbered in evaluation order. Out: the same.
+//! Without `bind` or `prune` nothing recovers sharing, so the graph becomes the tree that the text
+//! would be.
 
 use super::fault::{self, Fault};
 use super::work::Work;
@@ -44,13 +45,15 @@ fn copy(from: &Dag, root: NodeId, to: &mut Dag) -> Result<NodeId> {
             }
             Step::Build(at) => {
                 if to.len() >= LARGEST_TREE {
-                    let why = format!("without sharing this is a tree of more than {LARGEST_TREE} nodes");
+                    let why =
+                        format!("without sharing this is a tree of more than {LARGEST_TREE} nodes");
                     return Err(limit(why).hint("]on sharing"));
                 }
                 let first = done.len() - from.node(at).inputs().len();
                 let mut args = done.drain(first..).collect::<Vec<_>>().into_iter();
-                let node =
-                    from.node(at).try_map_inputs(|_| args.next().ok_or_else(|| bug!("an operand was not built")))?;
+                let node = from.node(at).try_map_inputs(|_| {
+                    args.next().ok_or_else(|| bug!("an operand was not built"))
+                })?;
                 done.push(to.add(node, from.info(at).clone()));
             }
         }

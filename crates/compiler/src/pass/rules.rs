@@ -1,7 +1,9 @@
-//! Rewrites of single nodes: each is a name, a row, a text before and after that is its test, and a function.
+//! Rewrites of single nodes: each is a name, a row, a text before and after that is its test, and a
+//! function.
 //!
-//! Rows: BAR-04, ACC-15, ACL-38. Rules for rules: the right side never costs more; a value never changes, not in the
-//! last bit and not in whether it fails; no general commuting; `never` looks like `before` and must stay.
+//! Rows: BAR-04, ACC-15, ACL-38. Rules for rules: the right side never costs more; a value never
+//! changes, not in the last bit and not in whether it fails; no general commuting; `never` looks
+//! like `before` and must stay.
 
 use super::schedule::BROADCAST;
 use aplomb_values::array::{DType, Shape};
@@ -112,7 +114,9 @@ pub static RULES: &[Rule] = &[
         before: "(pow x:f64[4] 2)",
         after: "(mul x:f64[4] x:f64[4])",
         never: &["(pow x:f64[4] 3)", "(pow n:i32[4] 2)"],
-        apply: |dag, at| power(dag, at, 2.0, |dag, x, info| dag.add(Node::map(Op::Mul, 0.0, [x, x]), info)),
+        apply: |dag, at| {
+            power(dag, at, 2.0, |dag, x, info| dag.add(Node::map(Op::Mul, 0.0, [x, x]), info))
+        },
     },
     Rule {
         name: "floor-whole",
@@ -122,7 +126,9 @@ pub static RULES: &[Rule] = &[
         after: "n:i16[4]",
         never: &["(floor x:f64[4])"],
         apply: |dag, at| match dag.node(at) {
-            Node::Map { op: Op::Floor | Op::Ceil, args, .. } if dag.dtype(args[0]).is_integer() => Some(args[0]),
+            Node::Map { op: Op::Floor | Op::Ceil, args, .. } if dag.dtype(args[0]).is_integer() => {
+                Some(args[0])
+            }
             _ => None,
         },
     },
@@ -219,7 +225,11 @@ pub static RULES: &[Rule] = &[
         after: "x:f64[2 3]",
         never: &["(transpose x:f64[2 2])"],
         apply: |dag, at| match dag.node(at) {
-            Node::Transform { src, read, .. } if read.is_identity() && dag.shape(*src) == dag.shape(at) => Some(*src),
+            Node::Transform { src, read, .. }
+                if read.is_identity() && dag.shape(*src) == dag.shape(at) =>
+            {
+                Some(*src)
+            }
             _ => None,
         },
     },
@@ -232,14 +242,18 @@ fn is_map(dag: &Dag, at: NodeId, wanted: Op) -> bool {
 /// `op` with a unit on the right gives the left operand, if it keeps shape and type.
 fn right_unit(dag: &Dag, at: NodeId, op: Op, unit: f64, whole: bool) -> Option<NodeId> {
     match dag.node(at) {
-        Node::Map { op: o, args, .. } if *o == op && dag.is_const(args[1], unit) => same_type(dag, at, args[0], whole),
+        Node::Map { op: o, args, .. } if *o == op && dag.is_const(args[1], unit) => {
+            same_type(dag, at, args[0], whole)
+        }
         _ => None,
     }
 }
 
 fn left_unit(dag: &Dag, at: NodeId, op: Op, unit: f64, whole: bool) -> Option<NodeId> {
     match dag.node(at) {
-        Node::Map { op: o, args, .. } if *o == op && dag.is_const(args[0], unit) => same_type(dag, at, args[1], whole),
+        Node::Map { op: o, args, .. } if *o == op && dag.is_const(args[0], unit) => {
+            same_type(dag, at, args[1], whole)
+        }
         _ => None,
     }
 }
@@ -247,14 +261,23 @@ fn left_unit(dag: &Dag, at: NodeId, op: Op, unit: f64, whole: bool) -> Option<No
 fn same_type(dag: &Dag, at: NodeId, to: NodeId, whole: bool) -> Option<NodeId> {
     let (from, into) = (dag.dtype(at), dag.dtype(to));
     let fits = from == into || from.is_integer() && into.is_integer();
-    (fits && into.is_number() && dag.shape(at) == dag.shape(to) && (!whole || into.is_integer())).then_some(to)
+    (fits && into.is_number() && dag.shape(at) == dag.shape(to) && (!whole || into.is_integer()))
+        .then_some(to)
 }
 
-fn power(dag: &mut Dag, at: NodeId, exponent: f64, make: fn(&mut Dag, NodeId, Info) -> NodeId) -> Option<NodeId> {
+fn power(
+    dag: &mut Dag,
+    at: NodeId,
+    exponent: f64,
+    make: fn(&mut Dag, NodeId, Info) -> NodeId,
+) -> Option<NodeId> {
     let Node::Map { op: Op::Pow, args, .. } = dag.node(at) else { return None };
     let x = args[0];
     // Only where the type of the new form is the old one's.
-    if !dag.is_const(args[1], exponent) || dag.dtype(x) != dag.dtype(at) || dag.shape(x) != dag.shape(at) {
+    if !dag.is_const(args[1], exponent)
+        || dag.dtype(x) != dag.dtype(at)
+        || dag.shape(x) != dag.shape(at)
+    {
         return None;
     }
     let info = Info { name: None, from: vec![at], ..dag.info(at).clone() };
@@ -277,7 +300,12 @@ fn times_zero(dag: &mut Dag, at: NodeId, zero: usize) -> Option<NodeId> {
     }
     let mut info = Info { name: None, from: vec![at], ..dag.info(at).clone() };
     (info.meta.dtype, info.meta.range) = (dag.dtype(zero), dag.info(zero).meta.range);
-    Some(dag.add(Node::Transform { name: BROADCAST, src: zero, read: Read::new([]), onto: true }, info))
+    Some(
+        dag.add(
+            Node::Transform { name: BROADCAST, src: zero, read: Read::new([]), onto: true },
+            info,
+        ),
+    )
 }
 
 /// So many nodes are looked at for what may fail.
@@ -308,7 +336,11 @@ fn joined(dag: &mut Dag, at: NodeId, wanted: Op) -> Option<NodeId> {
     let (ct, outer, below) = (*ct, args[0], *args.get(1)?);
     let Node::Map { op: inner, args, .. } = dag.node(below) else { return None };
     let (k, n) = (args[0], *args.get(1)?);
-    let fits = (*op, *inner) == (wanted, wanted) && exact(at) && exact(below) && exact(n) && !dag.shape(n).is_empty();
+    let fits = (*op, *inner) == (wanted, wanted)
+        && exact(at)
+        && exact(below)
+        && exact(n)
+        && !dag.shape(n).is_empty();
     if !fits || !dag.is_number(outer) || !dag.is_number(k) || !exact(outer) || !exact(k) {
         return None;
     }
@@ -322,7 +354,8 @@ fn joined(dag: &mut Dag, at: NodeId, wanted: Op) -> Option<NodeId> {
     Some(dag.add(Node::map(wanted, ct, [known, n]), info))
 }
 
-/// A scalar operation on constants is a constant, unless it fails: then it must fail at run time, with its place.
+/// A scalar operation on constants is a constant, unless it fails: then it must fail at run time,
+/// with its place.
 fn fold(dag: &mut Dag, at: NodeId) -> Option<NodeId> {
     let Node::Map { op, ct, args } = dag.node(at) else { return None };
     if !args.iter().all(|a| dag.is_number(*a)) {
@@ -349,7 +382,9 @@ fn fold(dag: &mut Dag, at: NodeId) -> Option<NodeId> {
 /// A transform of a transform is one transform, unless finding its places would take too long.
 fn compose(dag: &mut Dag, at: NodeId) -> Option<NodeId> {
     let Node::Transform { name, src, read, onto } = dag.node(at) else { return None };
-    let Node::Transform { src: below, read: inner, onto: all, .. } = dag.node(*src) else { return None };
+    let Node::Transform { src: below, read: inner, onto: all, .. } = dag.node(*src) else {
+        return None;
+    };
     let joined = inner.after(read, dag.shape(at));
     if joined.weight() > Read::HEAVIEST {
         return None;

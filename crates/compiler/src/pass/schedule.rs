@@ -1,8 +1,9 @@
 //! From a graph to launches: which nodes are kept, where each is evaluated, what runs together.
 //!
-//! Rows: LOWERING §7; ACL-17, ACL-39, ACC-17, BAR-08. In: a graph, its roots, what is allowed (`Allow`). Out: kept
-//! nodes with reasons, launches as groups of kept nodes, and each node's contexts. Deterministic: walks are in id
-//! order. `keep` only grows, so the loop ends. Cost: linear in distinct contexts.
+//! Rows: LOWERING §7; ACL-17, ACL-39, ACC-17, BAR-08. In: a graph, its roots, what is allowed
+//! (`Allow`). Out: kept nodes with reasons, launches as groups of kept nodes, and each node's
+//! contexts. Deterministic: walks are in id order. `keep` only grows, so the loop ends. Cost:
+//! linear in distinct contexts.
 
 use super::break_random::is_random;
 use super::contexts::{Context, Contexts, extents};
@@ -20,14 +21,16 @@ use aplomb_values::array::Shape;
 use aplomb_values::dag::{Dag, Node, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the passes so far have made possible. Nothing: every node but implicit broadcasts is its own launch.
+/// What the passes so far have made possible. Nothing: every node but implicit broadcasts is its
+/// own launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Allow {
     /// Uses of a shape alone do not count (shape-uses).
     pub shapes: bool,
     /// Lets do not stand between producers (float-lets).
     pub floats: bool,
-    /// What a random access reads is written first (break-random), until embed-consumers takes that back.
+    /// What a random access reads is written first (break-random), until embed-consumers takes that
+    /// back.
     pub breaks: bool,
     /// Transforms of anything are read through (pass push-down).
     pub push: bool,
@@ -55,20 +58,45 @@ impl Allow {
         cfg!(debug_assertions) && self.fault == Some(fault)
     }
 
-    /// Whether this graph has nothing of what is allowed now and was not before, so that its schedule stays what it is.
-    /// Cheap and careful: no means that nobody knows yet. The verifier compares.
-    pub fn says_nothing_new(self, was: Allow, dag: &Dag, roots: &[NodeId], lets: &[Let], now: &Schedule) -> bool {
-        let like = Allow { shapes: self.shapes, floats: self.floats, breaks: self.breaks, push: self.push, ..was };
-        if self != (Allow { embed: self.embed, horizontal: self.horizontal, limits: self.limits, ..like }) {
+    /// Whether this graph has nothing of what is allowed now and was not before, so that its
+    /// schedule stays what it is. Cheap and careful: no means that nobody knows yet. The verifier
+    /// compares.
+    pub fn says_nothing_new(
+        self,
+        was: Allow,
+        dag: &Dag,
+        roots: &[NodeId],
+        lets: &[Let],
+        now: &Schedule,
+    ) -> bool {
+        let like = Allow {
+            shapes: self.shapes,
+            floats: self.floats,
+            breaks: self.breaks,
+            push: self.push,
+            ..was
+        };
+        if self
+            != (Allow {
+                embed: self.embed,
+                horizontal: self.horizontal,
+                limits: self.limits,
+                ..like
+            })
+        {
             return false;
         }
         let live = dag.live(roots);
         let none = |is: &dyn Fn(NodeId) -> bool| !dag.ids().any(|at| live[at.index()] && is(at));
-        let moves =
-            |at| matches!(dag.node(at), Node::Transform { .. } | Node::Cat { .. }) && !is_broadcast(dag.node(at));
+        let moves = |at| {
+            matches!(dag.node(at), Node::Transform { .. } | Node::Cat { .. })
+                && !is_broadcast(dag.node(at))
+        };
         let random = |at| is_random(dag.node(at));
         // Whatever a launch was put together from needs no more than it does.
-        let fits = |limits| now.groups.iter().all(|g| need::over(dag, &now.keep, &g.nodes(), &limits).is_none());
+        let fits = |limits| {
+            now.groups.iter().all(|g| need::over(dag, &now.keep, &g.nodes(), &limits).is_none())
+        };
         // Nor did anything that could have merged before more was kept.
         let mut met = BTreeSet::new();
         let mut apart = || now.keep.keys().all(|at| met.insert(dag.domain(*at)));
@@ -76,7 +104,8 @@ impl Allow {
             && (self.floats == was.floats || float_lets::held(dag, lets, &live).is_empty())
             && (self.breaks == was.breaks || none(&random))
             && (self.push == was.push || none(&moves))
-            && (self.embed == was.embed || was.outputs && was.fuse && none(&random) && (was.push || none(&moves)))
+            && (self.embed == was.embed
+                || was.outputs && was.fuse && none(&random) && (was.push || none(&moves)))
             && (self.horizontal == was.horizontal || apart())
             && (self.limits == was.limits || self.limits.is_none_or(fits))
     }
@@ -121,7 +150,8 @@ pub enum Why {
     Limit { name: &'static str, need: u64, have: u64 },
     /// A random access of this glyph reads it.
     Random,
-    /// What is found outside cannot be told further down (2006): a constant, unless two reads do not compose.
+    /// What is found outside cannot be told further down (2006): a constant, unless two reads do
+    /// not compose.
     Outside { code: &'static str, fill: Option<f64> },
     /// A pass that would have fused it is off, or has not run yet.
     NotYet(&'static str),
@@ -156,7 +186,8 @@ pub struct Group {
     pub axis: Option<usize>,
     /// What is left of the domain behind the consumers.
     pub outer: Shape,
-    /// Kept nodes over the domain (maps), consumers along the axis, and kept nodes over what those leave.
+    /// Kept nodes over the domain (maps), consumers along the axis, and kept nodes over what those
+    /// leave.
     pub body: Vec<NodeId>,
     pub reduces: Vec<NodeId>,
     pub after: Vec<NodeId>,
@@ -182,7 +213,8 @@ impl Group {
     }
 
     pub fn nodes(&self) -> Vec<NodeId> {
-        let mut all: Vec<_> = self.body.iter().chain(&self.reduces).chain(&self.after).copied().collect();
+        let mut all: Vec<_> =
+            self.body.iter().chain(&self.reduces).chain(&self.after).copied().collect();
         all.sort();
         all
     }
@@ -203,12 +235,21 @@ pub struct Schedule {
 
 impl Schedule {
     /// The launches of a graph. Errors: INTERRUPT.
-    pub fn new(dag: &Dag, roots: &[NodeId], lets: &[Let], allow: Allow, stop: &Interrupt) -> Result<Schedule> {
+    pub fn new(
+        dag: &Dag,
+        roots: &[NodeId],
+        lets: &[Let],
+        allow: Allow,
+        stop: &Interrupt,
+    ) -> Result<Schedule> {
         let live = dag.live(roots);
         let mut keep = first_kept(dag, roots, lets, allow, &live);
         let own = Judge::new(dag, roots, allow);
-        let judge = |keep: &BTreeMap<NodeId, Why>, at: NodeId, places: &[Context]| own.why(keep, at, places);
-        // What must be kept wherever launches begin is found first: grouping looks through all that is not kept.
+        let judge = |keep: &BTreeMap<NodeId, Why>, at: NodeId, places: &[Context]| {
+            own.why(keep, at, places)
+        };
+        // What must be kept wherever launches begin is found first: grouping looks through all that
+        // is not kept.
         let alone: Vec<Group> = keep.keys().map(|at| alone(dag, &keep, *at, 1)).collect();
         keep.extend(Contexts::walk(dag, &keep, &alone, 0, &judge, stop)?.new);
         loop {
@@ -224,15 +265,23 @@ impl Schedule {
         }
     }
 
-    /// Whether a kept node has a buffer: a reduction that only its own launch's epilogue reads needs none.
+    /// Whether a kept node has a buffer: a reduction that only its own launch's epilogue reads
+    /// needs none.
     pub fn is_stored(&self, at: NodeId) -> bool {
-        self.keep.get(&at) != Some(&Why::Consumer) || self.reads.iter().any(|r| r.iter().any(|(n, _)| *n == at))
+        self.keep.get(&at) != Some(&Why::Consumer)
+            || self.reads.iter().any(|r| r.iter().any(|(n, _)| *n == at))
     }
 
     /// The group that computes each kept node.
     pub fn homes(&self) -> Map<NodeId, usize> {
-        let nodes = |g: &Group| g.body.iter().chain(&g.reduces).chain(&g.after).copied().collect::<Vec<_>>();
-        self.groups.iter().enumerate().flat_map(|(k, g)| nodes(g).into_iter().map(move |at| (at, k))).collect()
+        let nodes = |g: &Group| {
+            g.body.iter().chain(&g.reduces).chain(&g.after).copied().collect::<Vec<_>>()
+        };
+        self.groups
+            .iter()
+            .enumerate()
+            .flat_map(|(k, g)| nodes(g).into_iter().map(move |at| (at, k)))
+            .collect()
     }
 }
 
@@ -247,22 +296,37 @@ pub fn is_free_root(dag: &Dag, at: NodeId) -> bool {
     }
 }
 
-fn first_kept(dag: &Dag, roots: &[NodeId], lets: &[Let], allow: Allow, live: &[bool]) -> BTreeMap<NodeId, Why> {
+fn first_kept(
+    dag: &Dag,
+    roots: &[NodeId],
+    lets: &[Let],
+    allow: Allow,
+    live: &[bool],
+) -> BTreeMap<NodeId, Why> {
     let mut keep = BTreeMap::new();
     for &r in roots.iter().filter(|r| !is_free_root(dag, **r)) {
         keep.insert(r, Why::Root);
     }
     let nothing_fuses = !allow.push && !allow.fuse && !allow.embed;
     for at in dag.ids().filter(|at| live[at.index()]) {
-        for (k, a) in dag.node(at).inputs().iter().enumerate().filter(|(_, a)| !matches!(dag.node(**a), Node::Input(_)))
+        for (k, a) in dag
+            .node(at)
+            .inputs()
+            .iter()
+            .enumerate()
+            .filter(|(_, a)| !matches!(dag.node(**a), Node::Input(_)))
         {
             if dag.node(at).reads_anywhere(k) {
                 keep.entry(*a).or_insert(Why::Anywhere);
             }
         }
         let why = match dag.node(at) {
-            node if node.computes() && !allow.fuse && !dag.shape(at).is_empty() => Some(Why::NotYet("fuse-producers")),
-            node @ (Node::Transform { .. } | Node::Cat { .. }) if !allow.push && !is_broadcast(node) => {
+            node if node.computes() && !allow.fuse && !dag.shape(at).is_empty() => {
+                Some(Why::NotYet("fuse-producers"))
+            }
+            node @ (Node::Transform { .. } | Node::Cat { .. })
+                if !allow.push && !is_broadcast(node) =>
+            {
                 // The break is below: the transform is applied when what was written is read.
                 for src in node.inputs().iter().filter(|src| !is_leaf(dag, **src)) {
                     keep.entry(*src).or_insert(Why::NotYet("push-down"));
@@ -271,7 +335,9 @@ fn first_kept(dag: &Dag, roots: &[NodeId], lets: &[Let], allow: Allow, live: &[b
             }
             node if is_random(node) => {
                 let breaks = |a: &&NodeId| !is_leaf(dag, **a) && dag.elements(**a) > 0;
-                for a in node.inputs().iter().filter(breaks).filter(|_| allow.breaks && !allow.embed) {
+                for a in
+                    node.inputs().iter().filter(breaks).filter(|_| allow.breaks && !allow.embed)
+                {
                     keep.entry(*a).or_insert(Why::Random);
                 }
                 node.consumes().is_some().then_some(Why::Consumer)
@@ -288,7 +354,9 @@ fn first_kept(dag: &Dag, roots: &[NodeId], lets: &[Let], allow: Allow, live: &[b
         }
     }
     // An iota or a constant is never worth a buffer unless it is a root.
-    keep.retain(|at, why| *why == Why::Root || !matches!(dag.node(*at), Node::Input(_) | Node::Const(_)));
+    keep.retain(|at, why| {
+        *why == Why::Root || !matches!(dag.node(*at), Node::Input(_) | Node::Const(_))
+    });
     keep
 }
 
@@ -304,7 +372,12 @@ fn is_leaf(dag: &Dag, at: NodeId) -> bool {
 }
 
 /// Schedules the kept nodes, children first.
-fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow, stop: &Interrupt) -> Result<Vec<Group>> {
+fn groups(
+    dag: &Dag,
+    keep: &BTreeMap<NodeId, Why>,
+    allow: Allow,
+    stop: &Interrupt,
+) -> Result<Vec<Group>> {
     let mut groups: Vec<Option<Group>> = Vec::new();
     let mut of: BTreeMap<NodeId, usize> = BTreeMap::new();
     for &at in keep.keys() {
@@ -312,18 +385,39 @@ fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow, stop: &Interrup
         let reads = find::kept_reads(dag, keep, at);
         let stage_of = |(t, _): &(NodeId, bool)| {
             let group = of.get(t).and_then(|k| groups[*k].as_ref());
-            group.map(|g| g.stage).ok_or_else(|| bug!("{} is read before it has a launch", label(dag, *t)))
+            group
+                .map(|g| g.stage)
+                .ok_or_else(|| bug!("{} is read before it has a launch", label(dag, *t)))
         };
         let stages: Vec<u32> = reads.iter().map(stage_of).collect::<Result<_>>()?;
         // What reads nothing that is kept may run first.
         let stage = stages.iter().copied().max().unwrap_or(0);
-        let top: Vec<_> = reads.iter().zip(&stages).filter(|(_, own)| **own == stage).map(|(read, _)| read).collect();
+        let top: Vec<_> = reads
+            .iter()
+            .zip(&stages)
+            .filter(|(_, own)| **own == stage)
+            .map(|(read, _)| read)
+            .collect();
         let mut joined = None;
-        if stage > 0 && (allow.embed || allow.outputs) && top.iter().all(|(_, identity)| *identity) {
+        if stage > 0 && (allow.embed || allow.outputs) && top.iter().all(|(_, identity)| *identity)
+        {
             let homes: Vec<usize> = top.iter().map(|(t, _)| of[t]).collect();
-            let all = || homes.iter().filter_map(|h| groups[*h].as_ref()).flat_map(Group::nodes).chain([at]).collect();
+            let all = || {
+                homes
+                    .iter()
+                    .filter_map(|h| groups[*h].as_ref())
+                    .flat_map(Group::nodes)
+                    .chain([at])
+                    .collect()
+            };
             if fits(dag, keep, all, allow) {
-                joined = one_home(&mut groups, &mut of, &homes, |g| joins(dag, g, at, &top, allow), allow);
+                joined = one_home(
+                    &mut groups,
+                    &mut of,
+                    &homes,
+                    |g| joins(dag, g, at, &top, allow),
+                    allow,
+                );
             }
         }
         let home = joined.unwrap_or_else(|| {
@@ -344,7 +438,12 @@ fn groups(dag: &Dag, keep: &BTreeMap<NodeId, Why>, allow: Allow, stop: &Interrup
 }
 
 /// Whether the nodes of one launch are within limits.
-fn fits(dag: &Dag, keep: &BTreeMap<NodeId, Why>, nodes: impl FnOnce() -> Vec<NodeId>, allow: Allow) -> bool {
+fn fits(
+    dag: &Dag,
+    keep: &BTreeMap<NodeId, Why>,
+    nodes: impl FnOnce() -> Vec<NodeId>,
+    allow: Allow,
+) -> bool {
     allow.limits.is_none_or(|limits| need::over(dag, keep, &nodes(), &limits).is_none())
 }
 
@@ -372,8 +471,9 @@ fn kind(node: &Node<NodeId>) -> Kind {
     }
 }
 
-/// One launch for all of them, which a node joins: the one they are in, or theirs merged where domain, stage and axis
-/// agree. None, and nothing changes: they are in several, or it does not join.
+/// One launch for all of them, which a node joins: the one they are in, or theirs merged where
+/// domain, stage and axis agree. None, and nothing changes: they are in several, or it does not
+/// join.
 fn one_home(
     groups: &mut [Option<Group>],
     of: &mut BTreeMap<NodeId, usize>,
@@ -390,7 +490,8 @@ fn one_home(
     }
     let mut whole = groups[first].clone()?;
     for h in &others {
-        let other = groups[*h].as_ref().filter(|other| allow.outputs && mergeable(&whole, other))?;
+        let other =
+            groups[*h].as_ref().filter(|other| allow.outputs && mergeable(&whole, other))?;
         whole.take(other.clone());
     }
     if !joins(&mut whole) {
@@ -424,7 +525,8 @@ fn merge(groups: &mut [Option<Group>], of: &mut BTreeMap<NodeId, usize>, into: u
     }
 }
 
-/// LOWERING §7 (a) and (b): whether a kept node may run in the launch whose values it reads at their own place.
+/// LOWERING §7 (a) and (b): whether a kept node may run in the launch whose values it reads at
+/// their own place.
 fn joins(dag: &Dag, g: &mut Group, at: NodeId, top: &[&(NodeId, bool)], allow: Allow) -> bool {
     if g.kind == Kind::Compact {
         return false;
@@ -438,7 +540,8 @@ fn joins(dag: &Dag, g: &mut Group, at: NodeId, top: &[&(NodeId, bool)], allow: A
     match (dag.node(at).consumes(), kind(dag.node(at))) {
         (Some(_), kind) if kind.is_alone() => false,
         (Some((src, axis)), kind) => {
-            let one = g.axis.is_none_or(|a| (g.kind, a) == (kind, axis)) || allow.has(Fault::OtherAxis);
+            let one =
+                g.axis.is_none_or(|a| (g.kind, a) == (kind, axis)) || allow.has(Fault::OtherAxis);
             let fits = allow.embed && allow.epilogue && in_body && dag.shape(*src) == shape && one;
             if fits {
                 (g.axis, g.kind, g.outer) = (Some(axis), kind, outer(dag, at));
@@ -448,7 +551,8 @@ fn joins(dag: &Dag, g: &mut Group, at: NodeId, top: &[&(NodeId, bool)], allow: A
         }
         _ if dag.shape(at) != shape => false,
         _ if in_body => {
-            // One more output of a map is fusion of producers; beside others it is horizontal fusion too.
+            // One more output of a map is fusion of producers; beside others it is horizontal
+            // fusion too.
             let last = top.iter().any(|(t, _)| g.body.last() == Some(t));
             if !allow.fuse || !allow.outputs || !(allow.horizontal || last) {
                 return false;
@@ -464,8 +568,8 @@ fn joins(dag: &Dag, g: &mut Group, at: NodeId, top: &[&(NodeId, bool)], allow: A
     }
 }
 
-/// horizontal: launches of equal stage and domain that read a common buffer or compute a common term, or are both too
-/// small to be worth two.
+/// horizontal: launches of equal stage and domain that read a common buffer or compute a common
+/// term, or are both too small to be worth two.
 fn merge_equals(
     dag: &Dag,
     keep: &BTreeMap<NodeId, Why>,
@@ -476,7 +580,8 @@ fn merge_equals(
     // What both read from memory, and what both would compute.
     let reads = |g: &Group| {
         let (need, inside) = need::whole(dag, keep, &g.nodes());
-        let computed = inside.into_iter().filter(|at| dag.node(*at).computes() && !dag.shape(*at).is_empty());
+        let computed =
+            inside.into_iter().filter(|at| dag.node(*at).computes() && !dag.shape(*at).is_empty());
         (need.inputs, computed.collect())
     };
     let mut of_all: Vec<(BTreeSet<NodeId>, BTreeSet<NodeId>)> =
@@ -486,11 +591,14 @@ fn merge_equals(
     let mut alike: BTreeMap<(u32, Shape), Vec<usize>> = BTreeMap::new();
     for (k, g) in groups.iter().enumerate() {
         if let Some(g) = g {
-            let domain = if allow.has(Fault::OtherDomain) { Shape::new() } else { g.domain.clone() };
+            let domain =
+                if allow.has(Fault::OtherDomain) { Shape::new() } else { g.domain.clone() };
             alike.entry((g.stage, domain)).or_default().push(k);
         }
     }
-    for (k, a, same) in alike.values().flat_map(|same| same.iter().enumerate().map(move |(k, a)| (k, *a, same))) {
+    for (k, a, same) in
+        alike.values().flat_map(|same| same.iter().enumerate().map(move |(k, a)| (k, *a, same)))
+    {
         for &b in &same[k + 1..] {
             // With a full one nothing merges, and there may be ten thousand others.
             if groups[a].as_ref().is_none_or(|g| g.len() >= STORES) {
@@ -501,13 +609,19 @@ fn merge_equals(
                 continue;
             }
             let fits = match (&groups[a], &groups[b]) {
-                (Some(x), Some(y)) if mergeable(x, y) || allow.has(Fault::OtherDomain) && x.axis == y.axis => {
+                (Some(x), Some(y))
+                    if mergeable(x, y) || allow.has(Fault::OtherDomain) && x.axis == y.axis =>
+                {
                     let (a, b) = (&of_all[a], &of_all[b]);
-                    is_small(&x.domain) && is_small(&y.domain) || !a.0.is_disjoint(&b.0) || !a.1.is_disjoint(&b.1)
+                    is_small(&x.domain) && is_small(&y.domain)
+                        || !a.0.is_disjoint(&b.0)
+                        || !a.1.is_disjoint(&b.1)
                 }
                 _ => false,
             };
-            let both = || [a, b].iter().filter_map(|g| groups[*g].as_ref()).flat_map(Group::nodes).collect();
+            let both = || {
+                [a, b].iter().filter_map(|g| groups[*g].as_ref()).flat_map(Group::nodes).collect()
+            };
             if fits && self::fits(dag, keep, both, allow) {
                 merge(groups, of, a, b);
                 let (inputs, terms) = std::mem::take(&mut of_all[b]);
@@ -518,7 +632,12 @@ fn merge_equals(
     }
 }
 
-fn finished(dag: &Dag, keep: BTreeMap<NodeId, Why>, groups: Vec<Group>, contexts: &Contexts) -> Schedule {
+fn finished(
+    dag: &Dag,
+    keep: BTreeMap<NodeId, Why>,
+    groups: Vec<Group>,
+    contexts: &Contexts,
+) -> Schedule {
     let mut evaluated = BTreeMap::new();
     let (mut flops, mut bytes) = (0u64, 0u64);
     for (at, places) in contexts.iter() {
@@ -532,7 +651,8 @@ fn finished(dag: &Dag, keep: BTreeMap<NodeId, Why>, groups: Vec<Group>, contexts
     let mut reads: Vec<BTreeMap<NodeId, u64>> = vec![BTreeMap::new(); groups.len()];
     for load in contexts.loads() {
         let (shape, of) = (dag.shape(load.at), extents(&groups, load.group, load.after));
-        let distinct = if load.whole { dag.elements(load.at) } else { load.read.distinct(shape, &of) };
+        let distinct =
+            if load.whole { dag.elements(load.at) } else { load.read.distinct(shape, &of) };
         let met = reads[load.group].entry(load.at).or_default();
         *met = met.saturating_add(distinct).min(dag.elements(load.at));
     }
@@ -544,7 +664,8 @@ fn finished(dag: &Dag, keep: BTreeMap<NodeId, Why>, groups: Vec<Group>, contexts
         let domain = aplomb_plans::plan::product(dag.domain(*at));
         flops = flops.saturating_add(domain.saturating_mul(dag.node(*at).cost().1));
         if *why != Why::Consumer || loaded.contains(at) {
-            bytes = bytes.saturating_add(dag.elements(*at).saturating_mul(dag.dtype(*at).size() as u64));
+            bytes = bytes
+                .saturating_add(dag.elements(*at).saturating_mul(dag.dtype(*at).size() as u64));
         }
     }
     let reads = reads.into_iter().map(|r| r.into_iter().collect()).collect();

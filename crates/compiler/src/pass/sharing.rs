@@ -1,8 +1,9 @@
 //! prune, float, bind: Accelerate's sharing recovery in its three steps.
 //!
-//! Rows: ACC-07, ACC-08, ACC-09, ACC-10. In: the recorded graph, whose sharing is exactly the source's. Out: the same
-//! graph, with the lets written out; each step leaves a view. `--off float` binds every shared term at the root;
-//! `--off bind` (or prune) loses the sharing: `record` then hands on a tree.
+//! Rows: ACC-07, ACC-08, ACC-09, ACC-10. In: the recorded graph, whose sharing is exactly the
+//! source's. Out: the same graph, with the lets written out; each step leaves a view. `--off float`
+//! binds every shared term at the root; `--off bind` (or prune) loses the sharing: `record` then
+//! hands on a tree.
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::lets::{self, Let};
@@ -43,11 +44,18 @@ pub fn bind(work: &mut Work) -> Result<()> {
         let once = cost::Cost::compute(points, body.ns, body.flops, body.reads, size);
         let each = cost::Cost::compute(points * n, body.ns, body.flops, body.reads, size);
         let text = format!(
-            "{} is used {n} times where it was recorded and bound once; without its let each use would evaluate it",
+            "{} is used {n} times where it was recorded and bound once; without its let each use \
+             would evaluate it",
             label(&work.dag, l.node)
         );
         work.decide(Decision::forced(
-            About { at: l.node, what: "share", reason: "shared-in-source", row: "ACC-09", switch: "sharing" },
+            About {
+                at: l.node,
+                what: "share",
+                reason: "shared-in-source",
+                row: "ACC-09",
+                switch: "sharing",
+            },
             Choice { name: "let", cost: once },
             Choice { name: "recompute", cost: each },
             WhyNot::Dearer,

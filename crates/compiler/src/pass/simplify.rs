@@ -1,6 +1,7 @@
 //! simplify: every rule of `RULES`, bottom up.
 //!
-//! Rows: BAR-04, ACC-15. In: any graph. Out: no rule applies. `--off simplify`: the graph as it was written.
+//! Rows: BAR-04, ACC-15. In: any graph. Out: no rule applies. `--off simplify`: the graph as it was
+//! written.
 
 use super::fault::{self, Fault};
 use super::rules::RULES;

@@ -1,11 +1,12 @@
 //! split: a launch that would need too much of a device becomes several.
 //!
-//! Rows: ACL-33. In: a schedule. Out: one in which no launch reads more arrays, has more steps, parameters or registers
-//! than `--limit` says. First no more nodes join a launch than fit; then, inside of one body and in post-order, an
-//! operand is taken along only while what is needed and the operands still to come fit; else it is finished: written,
-//! and read as one array. (The printed loop of 2006 forgets the operands still to come and overflows on a chain that is
-//! nested to the left.) Where registers are short, what is used again last is finished, as a spill would choose; but a
-//! spill goes to memory in each thread, and this is an array that others may read.
+//! Rows: ACL-33. In: a schedule. Out: one in which no launch reads more arrays, has more steps,
+//! parameters or registers than `--limit` says. First no more nodes join a launch than fit; then,
+//! inside of one body and in post-order, an operand is taken along only while what is needed and
+//! the operands still to come fit; else it is finished: written, and read as one array. (The
+//! printed loop of 2006 forgets the operands still to come and overflows on a chain that is nested
+//! to the left.) Where registers are short, what is used again last is finished, as a spill would
+//! choose; but a spill goes to memory in each thread, and this is an array that others may read.
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::hash::Map;
@@ -33,17 +34,25 @@ pub fn run(work: &mut Work) -> Result<()> {
         }
         let (n, size) = (work.dag.elements(*at), work.dag.dtype(*at).size() as u64);
         let text = format!(
-            "{} is finished first: with it the launch would {}, and {have} is the limit; written and read it costs {}",
+            "{} is finished first: with it the launch would {}, and {have} is the limit; written \
+             and read it costs {}",
             label(&work.dag, *at),
             needs(name, *need),
             bytes(n.saturating_mul(2 * size))
         );
-        let about = About { at: *at, what: "split", reason: "limit", row: "ACL-33", switch: "split" };
+        let about =
+            About { at: *at, what: "split", reason: "limit", row: "ACL-33", switch: "split" };
         let (a, b) = (
             Choice { name: "finish", cost: Cost::store(n, n, size) },
             Choice { name: "take-along", cost: Cost::default() },
         );
-        work.decide(Decision::forced(about, a, b, WhyNot::Limit { name, need: *need, have: *have }, text));
+        work.decide(Decision::forced(
+            about,
+            a,
+            b,
+            WhyNot::Limit { name, need: *need, have: *have },
+            text,
+        ));
     }
     let home = before.homes();
     for (k, group) in after.groups.iter().enumerate() {
@@ -53,10 +62,15 @@ pub fn run(work: &mut Work) -> Result<()> {
         let parted = was.filter(|was| was.len() > nodes.len() && was[0] == nodes[0]);
         let short = parted.and_then(|was| need::over(&work.dag, &before.keep, &was, &limits));
         let Some((name, need, have)) = short else { continue };
-        let text = format!("k{k} leaves others out with which it would {}; {have} is the limit", needs(name, need));
-        let about = About { at: nodes[0], what: "split", reason: "limit", row: "ACL-33", switch: "split" };
+        let text = format!(
+            "k{k} leaves others out with which it would {}; {have} is the limit",
+            needs(name, need)
+        );
+        let about =
+            About { at: nodes[0], what: "split", reason: "limit", row: "ACL-33", switch: "split" };
         let own = Cost { ns: cost::LAUNCH_NS, ..Cost::default() };
-        let (a, b) = (Choice { name: "apart", cost: own }, Choice { name: "merge", cost: Cost::default() });
+        let (a, b) =
+            (Choice { name: "apart", cost: own }, Choice { name: "merge", cost: Cost::default() });
         work.decide(Decision::forced(about, a, b, WhyNot::Limit { name, need, have }, text));
     }
     Ok(())
@@ -73,7 +87,11 @@ fn needs(name: &str, need: u64) -> String {
 }
 
 /// What must be kept so that the body of every kept node is within limits.
-pub fn cut(dag: &Dag, keep: &BTreeMap<NodeId, Why>, limits: &LaunchLimits) -> BTreeMap<NodeId, Why> {
+pub fn cut(
+    dag: &Dag,
+    keep: &BTreeMap<NodeId, Why>,
+    limits: &LaunchLimits,
+) -> BTreeMap<NodeId, Why> {
     let mut new = BTreeMap::new();
     for &at in keep.keys() {
         let (need, inside) = need::whole(dag, keep, &[at]);
@@ -86,8 +104,8 @@ pub fn cut(dag: &Dag, keep: &BTreeMap<NodeId, Why>, limits: &LaunchLimits) -> BT
     new
 }
 
-/// Walks one body in post-order. A node's need is that of computing it in place; what two operands share is the
-/// first's.
+/// Walks one body in post-order. A node's need is that of computing it in place; what two operands
+/// share is the first's.
 fn finish(
     dag: &Dag,
     keep: &BTreeMap<NodeId, Why>,
@@ -95,7 +113,8 @@ fn finish(
     limits: &LaunchLimits,
     new: &mut BTreeMap<NodeId, Why>,
 ) {
-    let is_leaf = |at: NodeId| at != root && keep.contains_key(&at) || dag.node(at).inputs().is_empty();
+    let is_leaf =
+        |at: NodeId| at != root && keep.contains_key(&at) || dag.node(at).inputs().is_empty();
     let mut needs: Map<NodeId, Need> = Map::default();
     let mut stack = vec![(root, false)];
     while let Some((at, ready)) = stack.pop() {
@@ -103,7 +122,8 @@ fn finish(
             continue;
         }
         if is_leaf(at) || new.contains_key(&at) {
-            let is_made = matches!(dag.node(at), Node::Const(_) | Node::Iota { .. }) && !keep.contains_key(&at);
+            let is_made = matches!(dag.node(at), Node::Const(_) | Node::Iota { .. })
+                && !keep.contains_key(&at);
             needs.insert(at, if is_made { Need::of_step(dag, at) } else { Need::of_load(dag, at) });
             continue;
         }
@@ -155,12 +175,17 @@ fn relieve(
     body.walk(|k, alive, inner| {
         while need::registers(alive.len() + inner) > limits.registers {
             let next = |v: usize| body.uses[v].iter().find(|use_| **use_ > k).copied();
-            let can = |v: &usize| *v != k && is_made(body.order[*v]) && !dag.shape(body.order[*v]).is_empty();
+            let can = |v: &usize| {
+                *v != k && is_made(body.order[*v]) && !dag.shape(body.order[*v]).is_empty()
+            };
             let last = alive.iter().copied().filter(can).max_by_key(|v| (next(*v), *v));
             let Some(last) = last else { return };
             let need = need::registers(alive.len() + inner) as u64;
             alive.remove(&last);
-            new.insert(body.order[last], Why::Limit { name: "registers", need, have: limits.registers as u64 });
+            new.insert(
+                body.order[last],
+                Why::Limit { name: "registers", need, have: limits.registers as u64 },
+            );
         }
     });
 }
@@ -180,7 +205,11 @@ mod tests {
     fn launches(term: &str, inputs: usize) -> usize {
         let mut options = Options { limits: reading(inputs), ..Options::default() };
         options.switch("horizontal", false).expect("a switch");
-        compile(&recorded(&[term]), &options, &mut NoClock).unwrap_or_else(|e| panic!("{e}")).plan.launches.len()
+        compile(&recorded(&[term]), &options, &mut NoClock)
+            .unwrap_or_else(|e| panic!("{e}"))
+            .plan
+            .launches
+            .len()
     }
 
     fn chain(n: usize, left: bool) -> String {
@@ -210,9 +239,17 @@ mod tests {
             for (k, (chained, halved)) in chained.into_iter().zip(halved).enumerate() {
                 let n = 10 * (k + 1);
                 for left in [true, false] {
-                    assert_eq!(launches(&chain(n, left), most), chained, "{n} arrays, {most} a launch, left {left}");
+                    assert_eq!(
+                        launches(&chain(n, left), most),
+                        chained,
+                        "{n} arrays, {most} a launch, left {left}"
+                    );
                 }
-                assert_eq!(launches(&balanced(0, n), most), halved, "{n} arrays in halves, {most} a launch");
+                assert_eq!(
+                    launches(&balanced(0, n), most),
+                    halved,
+                    "{n} arrays in halves, {most} a launch"
+                );
             }
         }
     }
@@ -221,16 +258,37 @@ mod tests {
     fn acl_33_each_launch_reads_at_most_so_many_and_the_reason_says_why() {
         let options = Options { limits: reading(16), trace: true, ..Options::default() };
         let c = compile(&recorded(&[&chain(40, true)]), &options, &mut NoClock).expect("a plan");
-        let mut counts: Vec<usize> =
-            c.plan.launches.iter().map(|l| l.loads.iter().map(|x| x.buf).collect::<BTreeSet<_>>().len()).collect();
+        let mut counts: Vec<usize> = c
+            .plan
+            .launches
+            .iter()
+            .map(|l| l.loads.iter().map(|x| x.buf).collect::<BTreeSet<_>>().len())
+            .collect();
         counts.sort();
         assert_eq!(counts, [10, 16, 16]);
-        let reasons: Vec<&str> =
-            c.trace.passes.last().expect("passes").breaks.iter().map(|b| b.reason.as_str()).collect();
-        assert_eq!(reasons.iter().filter(|r| **r == "limit:inputs(17>16)").count(), 2, "{reasons:?}");
-        assert!(c.trace.decisions.iter().any(|d| d.what == "split" && d.alt[0].why_not == "limit:inputs(17>16)"));
+        let reasons: Vec<&str> = c
+            .trace
+            .passes
+            .last()
+            .expect("passes")
+            .breaks
+            .iter()
+            .map(|b| b.reason.as_str())
+            .collect();
+        assert_eq!(
+            reasons.iter().filter(|r| **r == "limit:inputs(17>16)").count(),
+            2,
+            "{reasons:?}"
+        );
+        assert!(
+            c.trace
+                .decisions
+                .iter()
+                .any(|d| d.what == "split" && d.alt[0].why_not == "limit:inputs(17>16)")
+        );
         // Forty terms over ten arrays read ten.
-        let few = (1..40).fold("a0:f64[9]".to_string(), |sum, k| format!("(add {sum} a{}:f64[9])", k % 10));
+        let few = (1..40)
+            .fold("a0:f64[9]".to_string(), |sum, k| format!("(add {sum} a{}:f64[9])", k % 10));
         assert_eq!(launches(&few, 16), 1);
     }
 
@@ -241,9 +299,13 @@ mod tests {
         of: impl Fn(&aplomb_plans::plan::Launch) -> usize,
     ) -> (Vec<usize>, Vec<String>) {
         let options = Options { limits, trace: true, ..Options::default() };
-        let c = compile(&recorded(&[term]), &options, &mut NoClock).unwrap_or_else(|e| panic!("{e}"));
+        let c =
+            compile(&recorded(&[term]), &options, &mut NoClock).unwrap_or_else(|e| panic!("{e}"));
         let breaks = c.trace.passes.last().expect("passes").breaks.iter().map(|b| b.reason.clone());
-        (c.plan.launches.iter().map(of).collect(), breaks.filter(|r| r.starts_with("limit:")).collect())
+        (
+            c.plan.launches.iter().map(of).collect(),
+            breaks.filter(|r| r.starts_with("limit:")).collect(),
+        )
     }
 
     #[test]
@@ -255,21 +317,30 @@ mod tests {
             assert_eq!(steps.len(), launches, "{steps:?} {reasons:?}");
             assert!(steps.iter().all(|n| *n <= code), "{steps:?}");
             assert_eq!(reasons.len(), launches - 1);
-            assert!(reasons.iter().all(|r| r == &format!("limit:code({}>{code})", code + 1)), "{reasons:?}");
+            assert!(
+                reasons.iter().all(|r| r == &format!("limit:code({}>{code})", code + 1)),
+                "{reasons:?}"
+            );
         }
     }
 
     #[test]
     fn acl_33_parameters_are_counted_in_bytes() {
         // An array of rank 4 takes an address and eight extents and strides; a number takes a word.
-        let arrays = (1..20).fold("a0:f64[2 3 2 3]".into(), |sum, k| format!("(add {sum} a{k}:f64[2 3 2 3])"));
-        let numbers = (1..200).fold("a:f64[9]".to_string(), |x, k| format!("(exp (add {x} {k}.5))"));
+        let arrays = (1..20)
+            .fold("a0:f64[2 3 2 3]".into(), |sum, k| format!("(add {sum} a{k}:f64[2 3 2 3])"));
+        let numbers =
+            (1..200).fold("a:f64[9]".to_string(), |x, k| format!("(exp (add {x} {k}.5))"));
         for (term, parameters, launches) in
             [(&arrays, 4_096, 1), (&arrays, 512, 4), (&numbers, 4_096, 1), (&numbers, 512, 4)]
         {
             let limits = LaunchLimits { parameters, ..LaunchLimits::default() };
             let (k, reasons) = within(term, limits, |l| l.loads.len());
-            assert_eq!((k.len(), reasons.len()), (launches, launches - 1), "{parameters}: {reasons:?}");
+            assert_eq!(
+                (k.len(), reasons.len()),
+                (launches, launches - 1),
+                "{parameters}: {reasons:?}"
+            );
             assert!(reasons.iter().all(|r| r.starts_with("limit:parameters(")), "{reasons:?}");
         }
     }
@@ -283,8 +354,9 @@ mod tests {
         let term = format!("(div {there} {back})");
         for registers in [255, 64, 32] {
             let limits = LaunchLimits { registers, ..LaunchLimits::default() };
-            let alive =
-                |l: &aplomb_plans::plan::Launch| need::registers(crate::pass::export::live_max(&l.body) as usize);
+            let alive = |l: &aplomb_plans::plan::Launch| {
+                need::registers(crate::pass::export::live_max(&l.body) as usize)
+            };
             let (taken, reasons) = within(&term, limits, alive);
             assert_eq!(taken.len() > 1, registers < 90, "{registers}: {taken:?} {reasons:?}");
             assert!(reasons.iter().all(|r| r.starts_with("limit:registers(")), "{reasons:?}");
@@ -295,7 +367,8 @@ mod tests {
 
     #[test]
     fn acl_33_launches_merge_only_while_what_they_read_fits() {
-        let sums: Vec<String> = (0..4).map(|k| format!("(add a{k}:f64[9] (mul b{k}:f64[9] c{k}:f64[9]))")).collect();
+        let sums: Vec<String> =
+            (0..4).map(|k| format!("(add a{k}:f64[9] (mul b{k}:f64[9] c{k}:f64[9]))")).collect();
         let terms: Vec<&str> = sums.iter().map(String::as_str).collect();
         let count = |inputs| {
             let options = Options { limits: reading(inputs), ..Options::default() };

@@ -1,9 +1,9 @@
 //! The legality rules of 2006: where a transform that finds something outside may be pushed.
 //!
-//! Rows: ACL-17, ACL-38. Wrap and clamp distribute over every function, a constant only where it is the function's
-//! identity. Two transforms of one axis compose if their outside can be told by one. Aplomb itself needs neither: a
-//! test guards whatever stands below it. `--strict-2006` and the pipeline `acl2006` ask; the exact rule is here beside
-//! them.
+//! Rows: ACL-17, ACL-38. Wrap and clamp distribute over every function, a constant only where it is
+//! the function's identity. Two transforms of one axis compose if their outside can be told by one.
+//! Aplomb itself needs neither: a test guards whatever stands below it. `--strict-2006` and the
+//! pipeline `acl2006` ask; the exact rule is here beside them.
 
 use aplomb_values::dag::ix::{Atom, Ix};
 use aplomb_values::dag::{Dag, Node, NodeId, Read};
@@ -21,7 +21,11 @@ pub fn allows(dag: &Dag, at: NodeId, read: &Read) -> bool {
 
 /// The reason of a break.
 pub fn code(dag: &Dag, at: NodeId) -> &'static str {
-    if matches!(dag.node(at), Node::Transform { .. }) { "oob-compose" } else { "oob-default-not-identity" }
+    if matches!(dag.node(at), Node::Transform { .. }) {
+        "oob-compose"
+    } else {
+        "oob-default-not-identity"
+    }
 }
 
 /// The rule as printed: the constant is the identity.
@@ -141,7 +145,14 @@ mod tests {
             assert!(keeps_fill(op, 0.0) && keeps_fill(op, 1.0) && distributes(op, d), "{op:?}");
         }
         // Fills that differ by operand; where there are none, a guard in the launch says it.
-        for (op, d) in [(Op::Add, 7.0), (Op::Sub, 7.0), (Op::Mul, 7.0), (Op::Div, 0.0), (Op::Eq, 0.0), (Op::Ne, 1.0)] {
+        for (op, d) in [
+            (Op::Add, 7.0),
+            (Op::Sub, 7.0),
+            (Op::Mul, 7.0),
+            (Op::Div, 0.0),
+            (Op::Eq, 0.0),
+            (Op::Ne, 1.0),
+        ] {
             let (a, b) = fills(op, d).expect("fills");
             assert_eq!(scalar::eval(op, 0.0, a, b), Ok(d), "{op:?} {d}");
         }
@@ -150,18 +161,26 @@ mod tests {
         assert_eq!(fills(Op::Exp, 0.0), None);
     }
 
-    /// By every element: what distributes changes no value, what does not changes one for some data.
+    /// By every element: what distributes changes no value, what does not changes one for some
+    /// data.
     #[test]
     fn acl_17_the_exact_rule_is_what_brute_force_finds() {
         let (a, b) = ([2.0, 3.0, 5.0, 7.0, 11.0], [13.0, 1.0, 17.0, 4.0, 19.0]);
         let shifted = |v: &[f64], s: i64, fill: f64| -> Vec<f64> {
-            (0..N).map(|i| if (0..N).contains(&(i + s)) { v[(i + s) as usize] } else { fill }).collect()
+            (0..N)
+                .map(|i| if (0..N).contains(&(i + s)) { v[(i + s) as usize] } else { fill })
+                .collect()
         };
         let apply = |op: Op, x: &[f64], y: &[f64]| -> Vec<f64> {
-            x.iter().zip(y).map(|(x, y)| scalar::eval(op, 0.0, *x, *y).unwrap_or(f64::NAN)).collect()
+            x.iter()
+                .zip(y)
+                .map(|(x, y)| scalar::eval(op, 0.0, *x, *y).unwrap_or(f64::NAN))
+                .collect()
         };
         for op in [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Max, Op::Min, Op::Eq, Op::Ne, Op::Lt] {
-            for (s, d) in [1, -1, 2, -2, 9, -9].into_iter().flat_map(|s| [0.0, 1.0, 7.0].map(|d| (s, d))) {
+            for (s, d) in
+                [1, -1, 2, -2, 9, -9].into_iter().flat_map(|s| [0.0, 1.0, 7.0].map(|d| (s, d)))
+            {
                 let whole = shifted(&apply(op, &a, &b), s, d);
                 let parts = apply(op, &shifted(&a, s, d), &shifted(&b, s, d));
                 assert_eq!(whole == parts, keeps_fill(op, d), "{op:?} {s} {d}");
@@ -196,7 +215,11 @@ mod tests {
                 ("wrap", "clamp", false),
                 ("default", "wrap", false),
             ] {
-                assert_eq!(composes(&read(outer, t), &read(inner, s)), composed, "{inner} {s} then {outer} {t}");
+                assert_eq!(
+                    composes(&read(outer, t), &read(inner, s)),
+                    composed,
+                    "{inner} {s} then {outer} {t}"
+                );
             }
         }
         // Of different axes, and where nothing is outside, all do.
@@ -212,15 +235,24 @@ mod tests {
         assert!(composes(&two(0), &two(1)));
     }
 
-    /// The rule above by every element: a pair that composes equals one shift by the sum, and the others do not.
+    /// The rule above by every element: a pair that composes equals one shift by the sum, and the
+    /// others do not.
     #[test]
     fn acl_38_what_composes_is_one_shift_by_the_sum() {
         let at = |r: &Read, i: i64| -> Option<i64> {
             let place = [i as usize];
-            r.tests.iter().all(|t| (t.lo..t.hi).contains(&t.ix.at(&place))).then(|| r.ix[0].at(&place))
+            r.tests
+                .iter()
+                .all(|t| (t.lo..t.hi).contains(&t.ix.at(&place)))
+                .then(|| r.ix[0].at(&place))
         };
-        for (mode, s, t) in [("wrap", 2, -2), ("clamp", 1, 2), ("clamp", 2, -2), ("default", 1, 1), ("default", 2, -2)]
-        {
+        for (mode, s, t) in [
+            ("wrap", 2, -2),
+            ("clamp", 1, 2),
+            ("clamp", 2, -2),
+            ("default", 1, 1),
+            ("default", 2, -2),
+        ] {
             let (inner, outer, sum) = (read(mode, s), read(mode, t), read(mode, s + t));
             let one = (0..N).all(|i| at(&outer, i).and_then(|k| at(&inner, k)) == at(&sum, i));
             assert_eq!(one, composes(&outer, &inner), "{mode} {s} {t}");

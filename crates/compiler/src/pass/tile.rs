@@ -1,8 +1,10 @@
-//! tile: the boxes into which launches are cut, so that a block's shared memory serves what was placed there.
+//! tile: the boxes into which launches are cut, so that a block's shared memory serves what was
+//! placed there.
 //!
-//! Rows: BAS-18, BAS-22, BAS-23, BAR-14. In: what `place` keeps near. Out: for each launch a box of points and a copy
-//! of what it reads of each array. The box is searched: of all shapes of `POINTS` points whose copies fit a block's
-//! memory, the first that moves the fewest bytes a point. Counts are exact for whole boxes (GOLDENS §3.5).
+//! Rows: BAS-18, BAS-22, BAS-23, BAR-14. In: what `place` keeps near. Out: for each launch a box of
+//! points and a copy of what it reads of each array. The box is searched: of all shapes of `POINTS`
+//! points whose copies fit a block's memory, the first that moves the fewest bytes a point. Counts
+//! are exact for whole boxes (GOLDENS §3.5).
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::fault::Fault;
@@ -77,7 +79,10 @@ fn searched(work: &mut Work, near: &[Near]) -> Result<Vec<Found>> {
             }
         }
         let tried = candidates(work, &served, &axes, &domain);
-        let best = tried.iter().min_by_key(|(_, moved)| *moved).map(|(tiling, moved)| (tiling.clone(), *moved));
+        let best = tried
+            .iter()
+            .min_by_key(|(_, moved)| *moved)
+            .map(|(tiling, moved)| (tiling.clone(), *moved));
         // The first of equals.
         let (Some((tiling, moved)), Some(first)) = (best, served.first()) else { continue };
         out.push(Found { group, domain, array: first.array, tried, tiling, moved });
@@ -94,7 +99,12 @@ fn shorten(tiling: &mut Tiling<Load>) {
 }
 
 /// Every box whose copies fit, and the bytes that one moves.
-fn candidates(work: &Work, served: &[&Near], axes: &[usize], domain: &[usize]) -> Vec<(Tiling<Load>, u64)> {
+fn candidates(
+    work: &Work,
+    served: &[&Near],
+    axes: &[usize],
+    domain: &[usize],
+) -> Vec<(Tiling<Load>, u64)> {
     let shapes: Vec<Vec<usize>> = match axes {
         [_] => vec![vec![POINTS]],
         _ => ROWS.iter().map(|rows| vec![*rows, POINTS / rows]).collect(),
@@ -103,7 +113,8 @@ fn candidates(work: &Work, served: &[&Near], axes: &[usize], domain: &[usize]) -
     for shape in shapes {
         let mut block: SmallVec<[usize; 4]> = smallvec![1; domain.len()];
         axes.iter().zip(&shape).for_each(|(axis, n)| block[*axis] = *n);
-        let tiles: Vec<Tile<Load>> = served.iter().flat_map(|near| tile(work, near, axes, domain)).collect();
+        let tiles: Vec<Tile<Load>> =
+            served.iter().flat_map(|near| tile(work, near, axes, domain)).collect();
         let tiling = Tiling { block, tiles };
         if tiling.tiles.is_empty() || tiling.bytes() > BYTES {
             continue;
@@ -114,7 +125,8 @@ fn candidates(work: &Work, served: &[&Near], axes: &[usize], domain: &[usize]) -
     out
 }
 
-/// The reads of an array that have one form, as one copy. None: fewer than two overlap, and none crosses rows.
+/// The reads of an array that have one form, as one copy. None: fewer than two overlap, and none
+/// crosses rows.
 fn tile(work: &Work, near: &Near, axes: &[usize], domain: &[usize]) -> Option<Tile<Load>> {
     let shape = work.dag.shape(near.array);
     let wraps = |j: usize| near.reads.iter().find_map(|r| single(&r.ix[j]).and_then(|s| s.wraps));
@@ -125,7 +137,9 @@ fn tile(work: &Work, near: &Near, axes: &[usize], domain: &[usize]) -> Option<Ti
     };
     let constant = |s: &Span| if let Span::Along { from, .. } = s { *from } else { 0 };
     let form = |s: &Span| match s {
-        Span::Along { axis, by, wraps, .. } => Span::Along { axis: *axis, by: *by, from: 0, apart: 0, wraps: *wraps },
+        Span::Along { axis, by, wraps, .. } => {
+            Span::Along { axis: *axis, by: *by, from: 0, apart: 0, wraps: *wraps }
+        }
         at => at.clone(),
     };
     let first: Vec<Span> = near.reads.iter().find_map(spans)?.iter().map(form).collect();
@@ -136,7 +150,8 @@ fn tile(work: &Work, near: &Near, axes: &[usize], domain: &[usize]) -> Option<Ti
     };
     let known: Vec<(Read, Vec<i64>)> = near.reads.iter().filter_map(alike).collect();
     let lowest = |j: usize| known.iter().map(|(_, c)| c[j]).min().unwrap_or(0);
-    let apart = |j: usize| (known.iter().map(|(_, c)| c[j]).max().unwrap_or(0) - lowest(j)) as usize;
+    let apart =
+        |j: usize| (known.iter().map(|(_, c)| c[j]).max().unwrap_or(0) - lowest(j)) as usize;
     let mut spans: Vec<Span> = first;
     for (j, span) in spans.iter_mut().enumerate() {
         if let Span::Along { from, apart: most, wraps, .. } = span {
@@ -163,10 +178,14 @@ fn decided(work: &Work, found: &Found) -> Decision {
     let Found { domain, array: at, tried, tiling: best, moved: least, .. } = found;
     let (at, least) = (*at, *least);
     let boxes = best.boxes(domain);
-    let cut = |block: &[usize]| block.iter().filter(|n| **n > 1).map(usize::to_string).collect::<Vec<_>>().join("×");
-    let table: Vec<String> = tried.iter().map(|(t, moved)| format!("{} {}", cut(&t.block), bytes(*moved))).collect();
+    let cut = |block: &[usize]| {
+        block.iter().filter(|n| **n > 1).map(usize::to_string).collect::<Vec<_>>().join("×")
+    };
+    let table: Vec<String> =
+        tried.iter().map(|(t, moved)| format!("{} {}", cut(&t.block), bytes(*moved))).collect();
     let text = format!(
-        "the launch is cut into boxes of {} points, {boxes} in all: a box copies {} of {} into {} of shared memory; \
+        "the launch is cut into boxes of {} points, {boxes} in all: a box copies {} of {} into {} \
+         of shared memory; \
          tried {}",
         cut(&best.block),
         bytes(least),
@@ -183,9 +202,13 @@ fn decided(work: &Work, found: &Found) -> Decision {
     let about = About { at, what: "tile", reason: "traffic", row: "BAS-22", switch: "tile" };
     let chosen = Choice { name: "boxes", cost: cost(least) };
     match other {
-        Some(moved) => {
-            Decision::forced(about, chosen, Choice { name: "other-boxes", cost: cost(moved) }, WhyNot::Dearer, text)
-        }
+        Some(moved) => Decision::forced(
+            about,
+            chosen,
+            Choice { name: "other-boxes", cost: cost(moved) },
+            WhyNot::Dearer,
+            text,
+        ),
         None => {
             let points: u64 = best.block.iter().map(|n| *n as u64).product();
             let loads: u64 = best.tiles.iter().map(|t| t.loads.len() as u64 * t.size as u64).sum();

@@ -1,9 +1,10 @@
 //! The verifier: what holds after every pass.
 //!
-//! Rows: ACC-31. Checked: arguments have smaller ids; arities; a map's arguments have its shape or rank 0; a transform
-//! has one Ix a source axis, whose ranges (clipped by tests) lie inside the source; a reduction's shape is its source's
-//! without the axis; characters meet only moves, = and ≠. For a plan: values are used after they are made, stages rise
-//! along reads, every buffer is written once, and reads stay inside their buffers.
+//! Rows: ACC-31. Checked: arguments have smaller ids; arities; a map's arguments have its shape or
+//! rank 0; a transform has one Ix a source axis, whose ranges (clipped by tests) lie inside the
+//! source; a reduction's shape is its source's without the axis; characters meet only moves, = and
+//! ≠. For a plan: values are used after they are made, stages rise along reads, every buffer is
+//! written once, and reads stay inside their buffers.
 
 use super::find;
 use super::lets::Let;
@@ -36,8 +37,14 @@ fn node(dag: &Dag, at: NodeId) -> Result<(), String> {
             if args.len() != op.arity() {
                 return wrong(format!("{} has {} arguments", op.name(), args.len()));
             }
-            if let Some(a) = args.iter().find(|a| !dag.shape(**a).is_empty() && dag.shape(**a) != shape) {
-                return wrong(format!("argument {} has shape {:?}, not {shape:?}", a.index(), dag.shape(*a)));
+            if let Some(a) =
+                args.iter().find(|a| !dag.shape(**a).is_empty() && dag.shape(**a) != shape)
+            {
+                return wrong(format!(
+                    "argument {} has shape {:?}, not {shape:?}",
+                    a.index(),
+                    dag.shape(*a)
+                ));
             }
             let text = args.iter().any(|a| dag.dtype(*a) == DType::Char);
             if text && !matches!(op, Op::Eq | Op::Ne) {
@@ -51,7 +58,11 @@ fn node(dag: &Dag, at: NodeId) -> Result<(), String> {
             if !read.tests.is_empty() || matches!(dag.node(*src), Node::Const(_)) {
                 return Ok(());
             }
-            if dag.dtype(*src) == dag.dtype(at) { Ok(()) } else { wrong("a move that changes the type".into()) }
+            if dag.dtype(*src) == dag.dtype(at) {
+                Ok(())
+            } else {
+                wrong("a move that changes the type".into())
+            }
         }
         Node::Reduce { axis, src, .. } => {
             let mut from = dag.shape(*src).to_vec();
@@ -59,11 +70,19 @@ fn node(dag: &Dag, at: NodeId) -> Result<(), String> {
                 return wrong(format!("axis {axis} of {from:?}"));
             }
             from.remove(*axis as usize);
-            if from == shape { Ok(()) } else { wrong(format!("reduces to {shape:?}, not {from:?}")) }
+            if from == shape {
+                Ok(())
+            } else {
+                wrong(format!("reduces to {shape:?}, not {from:?}"))
+            }
         }
         Node::Scan { axis, src, .. } => {
             let fits = dag.shape(*src) == shape && (*axis as usize) < shape.len();
-            if fits { Ok(()) } else { wrong(format!("scans axis {axis} of {:?} to {shape:?}", dag.shape(*src))) }
+            if fits {
+                Ok(())
+            } else {
+                wrong(format!("scans axis {axis} of {:?} to {shape:?}", dag.shape(*src)))
+            }
         }
         Node::Select { args } => {
             let conform = args.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == shape);
@@ -75,38 +94,66 @@ fn node(dag: &Dag, at: NodeId) -> Result<(), String> {
         }
         Node::Cat { axis, args } => {
             let axis = *axis as usize;
-            let others =
-                |s: &[usize]| s.iter().enumerate().filter(|(k, _)| *k != axis).map(|(_, n)| *n).collect::<Vec<_>>();
-            let fits = |a: &NodeId| dag.shape(*a).len() == shape.len() && others(dag.shape(*a)) == others(shape);
+            let others = |s: &[usize]| {
+                s.iter()
+                    .enumerate()
+                    .filter(|(k, _)| *k != axis)
+                    .map(|(_, n)| *n)
+                    .collect::<Vec<_>>()
+            };
+            let fits = |a: &NodeId| {
+                dag.shape(*a).len() == shape.len() && others(dag.shape(*a)) == others(shape)
+            };
             if axis >= shape.len() || args.is_empty() || !args.iter().all(fits) {
                 return wrong(format!("a cat on axis {axis} of arrays that do not fit {shape:?}"));
             }
             let sum: usize = args.iter().map(|a| dag.shape(*a)[axis]).sum();
-            if sum == shape[axis] { Ok(()) } else { wrong(format!("a cat of {sum} on an axis of {}", shape[axis])) }
+            if sum == shape[axis] {
+                Ok(())
+            } else {
+                wrong(format!("a cat of {sum} on an axis of {}", shape[axis]))
+            }
         }
         Node::Gather { args, read, along, .. } => {
-            let Some((src, places)) = args.split_first() else { return wrong("a gather of nothing".into()) };
+            let Some((src, places)) = args.split_first() else {
+                return wrong("a gather of nothing".into());
+            };
             in_bounds(read, dag.shape(*src), shape).or_else(wrong)?;
             let conform = places.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == shape);
             let axes = along.iter().all(|a| (a.axis as usize) < read.ix.len());
             let counts = places.iter().all(|a| dag.dtype(*a).is_integer());
             let fits = conform && axes && counts && along.len() == places.len();
-            if fits { Ok(()) } else { wrong("a gather whose places are not integers of its shape".into()) }
+            if fits {
+                Ok(())
+            } else {
+                wrong("a gather whose places are not integers of its shape".into())
+            }
         }
         Node::Loop { args, body, result } => {
             let conform = args.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == shape);
-            let fits = conform && body.arguments() == args.len() && (*result as usize) < body.next.len();
+            let fits =
+                conform && body.arguments() == args.len() && (*result as usize) < body.next.len();
             body.verify().or_else(wrong)?;
             if fits { Ok(()) } else { wrong("a loop whose values are not in order".into()) }
         }
         Node::Whole { what, args } => whole(dag, at, what, args).or_else(wrong),
         Node::Compact { axis, args } => {
             let axis = *axis as usize;
-            let [mask, src] = args.as_slice() else { return wrong("a compact of other than two".into()) };
+            let [mask, src] = args.as_slice() else {
+                return wrong("a compact of other than two".into());
+            };
             let from = dag.shape(*src);
-            let same = from.len() == shape.len() && (0..from.len()).all(|k| k == axis || from[k] == shape[k]);
-            let fits = same && axis < from.len() && dag.shape(*mask) == [from[axis]] && shape[axis] <= from[axis];
-            if fits { Ok(()) } else { wrong(format!("a mask of {:?} over axis {axis} of {from:?}", dag.shape(*mask))) }
+            let same = from.len() == shape.len()
+                && (0..from.len()).all(|k| k == axis || from[k] == shape[k]);
+            let fits = same
+                && axis < from.len()
+                && dag.shape(*mask) == [from[axis]]
+                && shape[axis] <= from[axis];
+            if fits {
+                Ok(())
+            } else {
+                wrong(format!("a mask of {:?} over axis {axis} of {from:?}", dag.shape(*mask)))
+            }
         }
     }
 }
@@ -122,23 +169,37 @@ fn whole(dag: &Dag, at: NodeId, what: &Whole, args: &[NodeId]) -> Result<(), Str
             let axis = *axis as usize;
             args.len() == 1 && known && axis < left.len() && left.remove(axis) > 0 && left == shape
         }
-        Whole::Segmented { .. } => args.len() == 2 && shape.len() == 1 && of(0) == [shape[0], 2] && of(1).len() == 1,
+        Whole::Segmented { .. } => {
+            args.len() == 2 && shape.len() == 1 && of(0) == [shape[0], 2] && of(1).len() == 1
+        }
         Whole::Scatter { read, along, .. } => {
             let places = args.get(2..).unwrap_or_default();
             let conform = places.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == of(1));
-            let axes = along.iter().all(|a| read.ix.get(a.axis as usize).is_some_and(Ix::is_constant));
+            let axes =
+                along.iter().all(|a| read.ix.get(a.axis as usize).is_some_and(Ix::is_constant));
             in_bounds(read, shape, of(1))?;
             of(0) == shape && conform && axes && along.len() == places.len() && !of(1).is_empty()
         }
-        Whole::Lib { of: Lib::GradeUp | Lib::GradeDown, .. } => args.len() == 1 && of(0).first() == shape.first(),
+        Whole::Lib { of: Lib::GradeUp | Lib::GradeDown, .. } => {
+            args.len() == 1 && of(0).first() == shape.first()
+        }
         Whole::Lib { .. } => args.len() == 2 && of(0).len() == 1 && of(1) == shape,
     };
-    if fits { Ok(()) } else { Err(format!("a {} whose operands do not fit {shape:?}", what.kind())) }
+    if fits {
+        Ok(())
+    } else {
+        Err(format!("a {} whose operands do not fit {shape:?}", what.kind()))
+    }
 }
 
-/// That launches are what devices run: every kept node in one of them, over its domain, along its axis, after what it
-/// reads; and that lets are in reach of the terms that mention them.
-pub(super) fn check_schedule(dag: &Dag, schedule: &Schedule, lets: &[Let], roots: &[NodeId]) -> Result<(), String> {
+/// That launches are what devices run: every kept node in one of them, over its domain, along its
+/// axis, after what it reads; and that lets are in reach of the terms that mention them.
+pub(super) fn check_schedule(
+    dag: &Dag,
+    schedule: &Schedule,
+    lets: &[Let],
+    roots: &[NodeId],
+) -> Result<(), String> {
     let mut home = vec![None; dag.len()];
     for (k, group) in schedule.groups.iter().enumerate() {
         let mut outer = group.outer.to_vec();
@@ -162,14 +223,19 @@ pub(super) fn check_schedule(dag: &Dag, schedule: &Schedule, lets: &[Let], roots
                 _ => dag.shape(at) == &*group.domain,
             };
             if !place {
-                return Err(format!("node {} runs over {:?}, which is not its domain", at.index(), group.domain));
+                return Err(format!(
+                    "node {} runs over {:?}, which is not its domain",
+                    at.index(),
+                    group.domain
+                ));
             }
         }
     }
     for at in schedule.keep.keys() {
         let own = home[at.index()].ok_or_else(|| format!("node {} is in no launch", at.index()))?;
         for (read, here) in find::kept_reads(dag, &schedule.keep, *at) {
-            let theirs = home[read.index()].ok_or_else(|| format!("node {} is read and never made", read.index()))?;
+            let theirs = home[read.index()]
+                .ok_or_else(|| format!("node {} is read and never made", read.index()))?;
             if theirs > own || theirs == own && !here {
                 return Err(format!("k{own} reads node {} before it is written", read.index()));
             }
@@ -178,7 +244,8 @@ pub(super) fn check_schedule(dag: &Dag, schedule: &Schedule, lets: &[Let], roots
     check_lets(dag, lets, roots)
 }
 
-/// So many nodes under so many lets are looked at; a check that takes longer than the passes helps nobody.
+/// So many nodes under so many lets are looked at; a check that takes longer than the passes helps
+/// nobody.
 const LETS: usize = 1 << 22;
 
 /// De Bruijn range: every use of a bound term lies under the node above which its let stands.
@@ -211,13 +278,17 @@ pub fn in_bounds(read: &Read, from: &[usize], extents: &[usize]) -> Result<(), S
         return Ok(());
     }
     let sides: Vec<usize> = boxed.iter().map(|(lo, hi)| (hi - lo) as usize).collect();
-    let shifted: Vec<Ix> = boxed.iter().enumerate().map(|(k, (lo, _))| Ix::axis(k).offset(*lo)).collect();
+    let shifted: Vec<Ix> =
+        boxed.iter().enumerate().map(|(k, (lo, _))| Ix::axis(k).offset(*lo)).collect();
     for (ix, &n) in read.ix.iter().zip(from) {
         let (lo, hi) = ix.substitute(&shifted, &sides).range(&sides);
         // What tests of other forms leave is no box; that is left to the device's own checks.
         let provable = exact && (read.tests.is_empty() || ix.is_affine());
         if provable && (lo < 0 || hi >= n as i64) {
-            return Err(format!("reads {lo}…{hi} of an axis of {n} by {}", read.text(extents.len())));
+            return Err(format!(
+                "reads {lo}…{hi} of an axis of {n} by {}",
+                read.text(extents.len())
+            ));
         }
     }
     Ok(())
@@ -226,25 +297,36 @@ pub fn in_bounds(read: &Read, from: &[usize], extents: &[usize]) -> Result<(), S
 pub fn check_plan(plan: &Plan) -> Result<(), String> {
     let mut written = vec![0u32; plan.buffers.len()];
     for (k, launch) in plan.launches.iter().enumerate() {
-        steps(launch, &launch.body).and_then(|()| steps(launch, &launch.after)).map_err(|e| format!("k{k}: {e}"))?;
+        steps(launch, &launch.body)
+            .and_then(|()| steps(launch, &launch.after))
+            .map_err(|e| format!("k{k}: {e}"))?;
         for load in &launch.loads {
             match plan.buffer(load.buf).from {
-                From::Launch(j) if plan.launches[j as usize].stage >= launch.stage || j as usize >= k => {
+                From::Launch(j)
+                    if plan.launches[j as usize].stage >= launch.stage || j as usize >= k =>
+                {
                     return Err(format!("k{k} reads a buffer of k{j}, which is not earlier"));
                 }
                 _ => {}
             }
         }
-        for (steps, extents) in [(&launch.body, launch.domain.clone()), (&launch.after, launch.outer())] {
+        for (steps, extents) in
+            [(&launch.body, launch.domain.clone()), (&launch.after, launch.outer())]
+        {
             for step in steps.iter() {
                 if let Some(l) = step.what.load() {
                     let load = &launch.loads[l as usize];
-                    in_bounds(&load.read, &plan.buffer(load.buf).shape, &extents).map_err(|e| format!("k{k}: {e}"))?;
+                    in_bounds(&load.read, &plan.buffer(load.buf).shape, &extents)
+                        .map_err(|e| format!("k{k}: {e}"))?;
                 }
             }
         }
         tiles(launch).map_err(|e| format!("k{k}: {e}"))?;
-        launch.stores.iter().chain(&launch.after_stores).for_each(|s| written[s.buf.0 as usize] += 1);
+        launch
+            .stores
+            .iter()
+            .chain(&launch.after_stores)
+            .for_each(|s| written[s.buf.0 as usize] += 1);
     }
     for (k, buffer) in plan.buffers.iter().enumerate() {
         let wanted = u32::from(matches!(buffer.from, From::Launch(_)));
@@ -258,15 +340,21 @@ pub fn check_plan(plan: &Plan) -> Result<(), String> {
 /// What a box reads is in its copy, and the copies fit.
 fn tiles(launch: &Launch) -> Result<(), String> {
     let Some(tiling) = &launch.tiling else { return Ok(()) };
-    if launch.kind != Kind::Map || tiling.block.len() != launch.domain.len() || tiling.block.contains(&0) {
+    if launch.kind != Kind::Map
+        || tiling.block.len() != launch.domain.len()
+        || tiling.block.contains(&0)
+    {
         return Err("boxes of another launch".into());
     }
     if tiling.bytes() > tiling::BYTES {
         return Err(format!("a block keeps {} bytes near", tiling.bytes()));
     }
-    for (tile, (load, ahead)) in tiling.tiles.iter().flat_map(|t| t.loads.iter().map(move |l| (t, l))) {
+    for (tile, (load, ahead)) in
+        tiling.tiles.iter().flat_map(|t| t.loads.iter().map(move |l| (t, l)))
+    {
         let own = &launch.loads[*load as usize];
-        let same = tile.loads.first().is_some_and(|(l, _)| launch.loads[*l as usize].buf == own.buf);
+        let same =
+            tile.loads.first().is_some_and(|(l, _)| launch.loads[*l as usize].buf == own.buf);
         let held = |j: usize| match (&tile.spans[j], single(&own.read.ix[j])) {
             (Span::At(ix), _) => *ix == own.read.ix[j],
             (Span::Along { axis, by, from, apart, wraps }, Some(s)) => {
@@ -283,7 +371,8 @@ fn tiles(launch: &Launch) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether two plans do the same. What launches are called may differ: names are not part of a plan.
+/// Whether two plans do the same. What launches are called may differ: names are not part of a
+/// plan.
 pub fn same_plan(a: &Plan, b: &Plan) -> Result<(), String> {
     let text = |plan: &Plan| {
         let mut plan = plan.clone();
@@ -303,8 +392,12 @@ fn steps(launch: &Launch, steps: &[Step]) -> Result<(), String> {
         let bad = match &step.what {
             What::Op { args, op, .. } => args.len() != op.arity(),
             What::Load(l) => *l as usize >= launch.loads.len(),
-            What::Reduced(r) => *r as usize >= launch.reductions.len() + usize::from(launch.finish.is_some()),
-            What::Guard { tests, .. } | What::Part { tests, .. } => *tests as usize >= launch.guards.len(),
+            What::Reduced(r) => {
+                *r as usize >= launch.reductions.len() + usize::from(launch.finish.is_some())
+            }
+            What::Guard { tests, .. } | What::Part { tests, .. } => {
+                *tests as usize >= launch.guards.len()
+            }
             What::Gather { load, along, places, .. } => {
                 *load as usize >= launch.loads.len() || along.len() != places.len()
             }

@@ -109,7 +109,8 @@ impl<'a> Work<'a> {
         if let Some(known) = &self.schedule {
             return Ok(known.clone());
         }
-        let made = Rc::new(Schedule::new(&self.dag, &self.roots, &self.lets, self.allow, &self.stop)?);
+        let made =
+            Rc::new(Schedule::new(&self.dag, &self.roots, &self.lets, self.allow, &self.stop)?);
         self.schedule = Some(made.clone());
         Ok(made)
     }
@@ -119,7 +120,9 @@ impl<'a> Work<'a> {
         let before = if self.options.trace { Some(self.schedule()?) } else { None };
         let was = self.allow;
         change(&mut self.allow);
-        let same = |s: &Rc<Schedule>| self.allow.says_nothing_new(was, &self.dag, &self.roots, &self.lets, s);
+        let same = |s: &Rc<Schedule>| {
+            self.allow.says_nothing_new(was, &self.dag, &self.roots, &self.lets, s)
+        };
         self.schedule = self.schedule.take().filter(same);
         Ok(before)
     }
@@ -151,9 +154,12 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Walks the live nodes in id order, operands before users, and puts what `rule` gives in a node's place until it
-    /// gives nothing. The only way one node replaces another.
-    pub fn rewrite(&mut self, mut rule: impl FnMut(&mut Dag, NodeId) -> Option<(&'static str, &'static str, NodeId)>) {
+    /// Walks the live nodes in id order, operands before users, and puts what `rule` gives in a
+    /// node's place until it gives nothing. The only way one node replaces another.
+    pub fn rewrite(
+        &mut self,
+        mut rule: impl FnMut(&mut Dag, NodeId) -> Option<(&'static str, &'static str, NodeId)>,
+    ) {
         let live = self.dag.live(&self.roots);
         let mut now: Vec<NodeId> = self.dag.ids().collect();
         let mut changed = false;
@@ -168,7 +174,8 @@ impl<'a> Work<'a> {
                 let node = self.dag.node(at).map_inputs(|a| now[a.index()]);
                 new = self.dag.add(node, self.successor(at));
             }
-            // A rule never makes a graph grow, so this ends; the bound only holds a defect in check.
+            // A rule never makes a graph grow, so this ends; the bound only holds a defect in
+            // check.
             for _ in 0..64 {
                 let Some((name, pre, to)) = rule(&mut self.dag, new) else { break };
                 self.events.push(Event { rule: name, at: new, into: to, pre });

@@ -1,7 +1,8 @@
-//! Which device runs an evaluation: the CPU always can, a GPU is looked for when somebody wants one.
+//! Which device runs an evaluation: the CPU always can, a GPU is looked for when somebody wants
+//! one.
 //!
-//! Rows: CUDA §6; RELIABILITY 17, 18. A machine without CUDA starts as fast as one built without it: nothing is loaded
-//! before an evaluation is large enough, or before `--device cuda`.
+//! Rows: CUDA §6; RELIABILITY 17, 18. A machine without CUDA starts as fast as one built without
+//! it: nothing is loaded before an evaluation is large enough, or before `--device cuda`.
 
 use super::cpu::Cpu;
 use super::cuda::{self, Cuda};
@@ -149,7 +150,12 @@ impl Device for Devices {
         }
     }
 
-    fn run(&mut self, plan: &Rc<Plan>, inputs: &[Array], ctx: &RunCtx) -> Result<Vec<Array>, DeviceError> {
+    fn run(
+        &mut self,
+        plan: &Rc<Plan>,
+        inputs: &[Array],
+        ctx: &RunCtx,
+    ) -> Result<Vec<Array>, DeviceError> {
         self.by_gpu = false;
         let large = || cuda::all_on_cpu(plan, self.cpu.threads()) > cuda::ASK_US;
         let measures = self.tune == Tune::Measure;
@@ -171,7 +177,9 @@ impl Device for Devices {
                 cuda.set_tune(self.tune);
                 let values = cuda.run(&mut self.cpu, plan, inputs, ctx, by_cost);
                 let first = self.measured;
-                self.trials.extend(cuda.take_trials().into_iter().map(|t| Trial { launch: first + t.launch, ..t }));
+                self.trials.extend(
+                    cuda.take_trials().into_iter().map(|t| Trial { launch: first + t.launch, ..t }),
+                );
                 self.measured += if measures { plan.launches.len() } else { 0 };
                 values
             }

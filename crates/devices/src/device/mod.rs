@@ -1,7 +1,8 @@
 //! Devices: what runs a plan.
 //!
-//! `cpu` runs everywhere; `cuda` where there is a GPU; `devices` chooses. Start at `Device`. Always: a run gives one array a root or nothing at all; the error does not
-//! depend on threads or instruction set. Never here: how a plan came to be.
+//! `cpu` runs everywhere; `cuda` where there is a GPU; `devices` chooses. Start at `Device`.
+//! Always: a run gives one array a root or nothing at all; the error does not depend on threads or
+//! instruction set. Never here: how a plan came to be.
 
 pub mod cpu;
 #[cfg(feature = "cuda")]
@@ -71,7 +72,8 @@ pub struct LaunchStats {
     pub launch: usize,
     /// Where runs are not timed, what handing it over took.
     pub micros: f64,
-    /// Whose time that is: `monotonic`, the host's, or `events`, the GPU's between the launch's first kernel and its last.
+    /// Whose time that is: `monotonic`, the host's, or `events`, the GPU's between the launch's
+    /// first kernel and its last.
     pub clock: &'static str,
     pub threads: usize,
     /// How often it ran: once more for each integer result that needed f64.
@@ -159,8 +161,14 @@ pub trait Device {
     /// For people: `cpu (avx512, 2 threads)`.
     fn name(&self) -> String;
 
-    /// `Plan`'s input k is `inputs[k]`. One array a root, in order. The plan is shared, so a device may know it again.
-    fn run(&mut self, plan: &Rc<Plan>, inputs: &[Array], ctx: &RunCtx) -> Result<Vec<Array>, DeviceError>;
+    /// `Plan`'s input k is `inputs[k]`. One array a root, in order. The plan is shared, so a device
+    /// may know it again.
+    fn run(
+        &mut self,
+        plan: &Rc<Plan>,
+        inputs: &[Array],
+        ctx: &RunCtx,
+    ) -> Result<Vec<Array>, DeviceError>;
 
     /// Of the last run.
     fn stats(&self) -> &[LaunchStats];

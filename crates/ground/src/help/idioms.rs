@@ -6,7 +6,8 @@ pub static ROWS: &[Topic] = &[
     topic(
         "+/",
         &["sum", "total", "add reduce", "count nonzero", "count true"],
-        "The sum along the last axis: + between the items. +⌿ sums along the first axis; of a mask it counts the ones.",
+        "The sum along the last axis: + between the items. +⌿ sums along the first axis; of a mask \
+         it counts the ones.",
         ("+/3 1 4", "8"),
     ),
     topic("×/", &["product", "prod"], "The product along the last axis.", ("×/3 1 4", "12")),
@@ -34,14 +35,35 @@ pub static ROWS: &[Topic] = &[
         "The middle of a vector in order; of an even number of items the mean of the middle two.",
         ("{.5×+/⍵[(⍋⍵)[⌈.5×0 1+≢⍵]]}4 1 3 2", "2.5"),
     ),
-    topic("⌈/", &["amax", "largest", "reduce max"], "The greatest item along the last axis.", ("⌈/3 1 4", "4")),
-    topic("⌊/", &["amin", "smallest", "reduce min"], "The least item along the last axis.", ("⌊/3 1 4", "1")),
-    topic("(⊃⍒)", &["argmax"], "The place of the greatest item, the first of equals.", ("(⊃⍒)3 1 4 4", "3")),
-    topic("(⊃⍋)", &["argmin"], "The place of the least item, the first of equals.", ("(⊃⍋)3 1 4", "2")),
+    topic(
+        "⌈/",
+        &["amax", "largest", "reduce max"],
+        "The greatest item along the last axis.",
+        ("⌈/3 1 4", "4"),
+    ),
+    topic(
+        "⌊/",
+        &["amin", "smallest", "reduce min"],
+        "The least item along the last axis.",
+        ("⌊/3 1 4", "1"),
+    ),
+    topic(
+        "(⊃⍒)",
+        &["argmax"],
+        "The place of the greatest item, the first of equals.",
+        ("(⊃⍒)3 1 4 4", "3"),
+    ),
+    topic(
+        "(⊃⍋)",
+        &["argmin"],
+        "The place of the least item, the first of equals.",
+        ("(⊃⍋)3 1 4", "2"),
+    ),
     topic(
         "⊂⍤⍋⍛⌷",
         &["sort", "sorted", "order", "order by"],
-        "The cells in ascending order: those at the places that ⍋ gives, as x[⍋x] for a vector. With ⍒: descending.",
+        "The cells in ascending order: those at the places that ⍋ gives, as x[⍋x] for a vector. \
+         With ⍒: descending.",
         ("(⊂⍤⍋⍛⌷)3 1 2", "1 2 3"),
     ),
     topic("⍋", &["argsort"], "The places of the cells in ascending order.", ("⍋3 1 2", "2 3 1")),
@@ -51,8 +73,18 @@ pub static ROWS: &[Topic] = &[
         "The sum of each prefix.",
         ("+\\1 2 3", "1 3 6"),
     ),
-    topic("×\\", &["cumprod", "cumulative product"], "The product of each prefix.", ("×\\1 2 3", "1 2 6")),
-    topic("⌈\\", &["cummax", "running maximum"], "The greatest item of each prefix.", ("⌈\\3 1 4", "3 3 4")),
+    topic(
+        "×\\",
+        &["cumprod", "cumulative product"],
+        "The product of each prefix.",
+        ("×\\1 2 3", "1 2 6"),
+    ),
+    topic(
+        "⌈\\",
+        &["cummax", "running maximum"],
+        "The greatest item of each prefix.",
+        ("⌈\\3 1 4", "3 3 4"),
+    ),
     topic(
         "2-⍨/",
         &["diff", "differences"],
@@ -64,13 +96,15 @@ pub static ROWS: &[Topic] = &[
     topic(
         "+.×",
         &["dot product", "matmul", "matrix multiply", "inner", "scalar product"],
-        "Rows of X with columns of Y: × between items, then +/. Any two functions go: ∧.= compares, ⌊.+ finds shortest ways.",
+        "Rows of X with columns of Y: × between items, then +/. Any two functions go: ∧.= \
+         compares, ⌊.+ finds shortest ways.",
         ("(2 2⍴⍳4)+.×1 1", "3 7"),
     ),
     topic(
         "∘.×",
         &["outer", "outer product", "multiplication table", "all pairs", "cross join"],
-        "f between every item of X and every item of Y, of shape (⍴X),⍴Y. ∘. takes any function: ∘.= ∘.+ ∘.⌈ and your own.",
+        "f between every item of X and every item of Y, of shape (⍴X),⍴Y. ∘. takes any function: \
+         ∘.= ∘.+ ∘.⌈ and your own.",
         ("1 2 3∘.×1 2 3", "1 2 3\n2 4 6\n3 6 9"),
     ),
     topic(
@@ -86,7 +120,12 @@ pub static ROWS: &[Topic] = &[
         "The nearest whole number; for d decimals (10*-d)×⌊.5+Y×10*d.",
         ("⌊.5+2.4 2.6", "2 3"),
     ),
-    topic("0⌈10⌊", &["clip", "clamp"], "Numbers kept within bounds: lower⌈upper⌊Y.", ("0⌈10⌊¯5 5 15", "0 5 10")),
+    topic(
+        "0⌈10⌊",
+        &["clip", "clamp"],
+        "Numbers kept within bounds: lower⌈upper⌊Y.",
+        ("0⌈10⌊¯5 5 15", "0 5 10"),
+    ),
     topic(
         "⊂⍛⌷",
         &["fancy index", "gather", "slice", "getitem"],
@@ -99,7 +138,12 @@ pub static ROWS: &[Topic] = &[
         "The items where a mask is 1: mask/Y. p⍛/ filters by a function, as in (2∘<)⍛/.",
         ("((2∘<)⍛/)3 1 4", "3 4"),
     ),
-    topic("⍸", &["nonzero", "argwhere", "flatnonzero"], "The places of the ones in a mask.", ("⍸3<3 1 4 5", "3 4")),
+    topic(
+        "⍸",
+        &["nonzero", "argwhere", "flatnonzero"],
+        "The places of the ones in a mask.",
+        ("⍸3<3 1 4 5", "3 4"),
+    ),
     topic(
         "{(⍺⍺⍵)/⍵}",
         &["filter by"],
@@ -121,7 +165,8 @@ pub static ROWS: &[Topic] = &[
     topic(
         "{⍺,+/⍵}⌸",
         &["sum by", "group sum", "aggregate"],
-        "For each key the sum of its items: X{⍺,+/⍵}⌸Y. So with ⌈/ ×/ and the like; {+/⍵}⌸ leaves the keys out.",
+        "For each key the sum of its items: X{⍺,+/⍵}⌸Y. So with ⌈/ ×/ and the like; {+/⍵}⌸ leaves \
+         the keys out.",
         ("1 2 1{⍺,+/⍵}⌸3 4 5", "1 8\n2 4"),
     ),
     topic(
@@ -137,11 +182,21 @@ pub static ROWS: &[Topic] = &[
         "The first whole numbers; start+step×(⍳n)-1 for any other row of numbers.",
         ("2+3×(⍳4)-1", "2 5 8 11"),
     ),
-    topic("⍴∘0", &["zeros", "ones", "full"], "An array of one number: 2 3⍴0, 4⍴1, 2 2⍴7.", ("2 3⍴0", "0 0 0\n0 0 0")),
+    topic(
+        "⍴∘0",
+        &["zeros", "ones", "full"],
+        "An array of one number: 2 3⍴0, 4⍴1, 2 2⍴7.",
+        ("2 3⍴0", "0 0 0\n0 0 0"),
+    ),
     topic("(∘.=⍨⍳)", &["eye", "identity matrix"], "The identity matrix.", ("(∘.=⍨⍳)2", "1 0\n0 1")),
     topic(",¨", &["zip", "pairs"], "Pairs of items.", ("1 2,¨'ab'", " 1 a  2 b ")),
     topic("⊃⌽", &["last"], "The last item.", ("⊃⌽3 1 4", "4")),
-    topic("1↓", &["tail", "rest"], "All but the first cell; ¯1↓ all but the last.", ("1↓3 1 4", "1 4")),
+    topic(
+        "1↓",
+        &["tail", "rest"],
+        "All but the first cell; ¯1↓ all but the last.",
+        ("1↓3 1 4", "1 4"),
+    ),
     topic(
         ",",
         &["flatten", "append", "concatenate", "concat"],
@@ -161,8 +216,18 @@ pub static ROWS: &[Topic] = &[
         ("⍴2 3⍴0", "2 3"),
     ),
     topic("⍉", &["swapaxes", "flip axes"], "The axes in another order.", ("⍴⍉2 3⍴0", "3 2")),
-    topic("≢", &["len", "size"], "The number of major cells; ×/⍴Y the number of items.", ("≢3 1 4", "3")),
-    topic("⌽", &["flip", "roll"], "The last axis turned round, or by k places; ⊖ the first.", ("¯1⌽3 1 4", "4 3 1")),
+    topic(
+        "≢",
+        &["len", "size"],
+        "The number of major cells; ×/⍴Y the number of items.",
+        ("≢3 1 4", "3"),
+    ),
+    topic(
+        "⌽",
+        &["flip", "roll"],
+        "The last axis turned round, or by k places; ⊖ the first.",
+        ("¯1⌽3 1 4", "4 3 1"),
+    ),
     topic(
         "?⍴∘0",
         &["rand", "uniform", "random numbers"],
@@ -176,7 +241,12 @@ pub static ROWS: &[Topic] = &[
         ("5 6⌹2 2⍴1 1 0 2", "2 3"),
     ),
     topic("⍕", &["str", "string", "tostring"], "An array as characters.", ("⍴⍕12 3", "4")),
-    topic("⍎", &["parse", "to number"], "The value of a text; ⎕VFI reads numbers alone, safely.", ("⍎'1 2'", "1 2")),
+    topic(
+        "⍎",
+        &["parse", "to number"],
+        "The value of a text; ⎕VFI reads numbers alone, safely.",
+        ("⍎'1 2'", "1 2"),
+    ),
     topic(
         "≠⊆⊢",
         &["split text", "tokenize", "words"],

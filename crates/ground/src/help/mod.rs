@@ -1,11 +1,12 @@
-//! What help knows beside the tables of primitives, system names and passes; completion reads the idioms.
+//! What help knows beside the tables of primitives, system names and passes; completion reads the
+//! idioms.
 
 pub mod errors;
 pub mod idioms;
 pub mod notation;
 
-/// A piece of APL by its form and by the words that people look for. The example is a line and what it prints; a test
-/// runs it.
+/// A piece of APL by its form and by the words that people look for. The example is a line and what
+/// it prints; a test runs it.
 pub struct Topic {
     pub form: &'static str,
     pub names: &'static [&'static str],

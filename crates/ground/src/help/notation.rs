@@ -18,20 +18,46 @@ pub static ROWS: &[Topic] = &[
     ),
     topic(
         "{ }",
-        &["{}", "{", "}", "dfn", "dfns", "function", "lambda", "def", "anonymous function", "define function"],
-        "A function: the first statement that is neither assignment nor guard is its value. ⍺ and ⍵ are its arguments, names that it assigns its own.",
+        &[
+            "{}",
+            "{",
+            "}",
+            "dfn",
+            "dfns",
+            "function",
+            "lambda",
+            "def",
+            "anonymous function",
+            "define function",
+        ],
+        "A function: the first statement that is neither assignment nor guard is its value. ⍺ and \
+         ⍵ are its arguments, names that it assigns its own.",
         ("avg←{(+/⍵)÷≢⍵} ⋄ avg 3 1 4 4", "3"),
     ),
     topic(
         "cond:value",
-        &[":", "guard", "if", "else", "elif", "conditional", "ternary", "switch", "case", "control structure"],
-        "A guard: where cond is 1 the dfn ends with value, else it goes on. Without a dfn, choose by an index or filter by a mask: there is no :If.",
+        &[
+            ":",
+            "guard",
+            "if",
+            "else",
+            "elif",
+            "conditional",
+            "ternary",
+            "switch",
+            "case",
+            "control structure",
+        ],
+        "A guard: where cond is 1 the dfn ends with value, else it goes on. Without a dfn, choose \
+         by an index or filter by a mask: there is no :If.",
         ("{⍵<0:'below' ⋄ ⍵=0:'zero' ⋄ 'above'}5", "above"),
     ),
     topic(
         "events::value",
         &["::", "error guard", "try", "catch", "except", "exception", "trap"],
-        "An error guard: an error in the statements after it ends the dfn with value, where names are what they were at the guard. The events are numbers of errors (]help DOMAIN ERROR), 0 is all.",
+        "An error guard: an error in the statements after it ends the dfn with value, where names \
+         are what they were at the guard. The events are numbers of errors (]help DOMAIN ERROR), 0 \
+         is all.",
         ("{11::'no' ⋄ 1÷⍵}0", "no"),
     ),
     topic(
@@ -48,26 +74,58 @@ pub static ROWS: &[Topic] = &[
     ),
     topic(
         "loop",
-        &["for", "while", "until loop", "for loop", "iterate", "iteration", "foreach", "range loop"],
-        "There is no loop to write: functions work on whole arrays. f¨ is for each item, f⍣n repeats, f⍣≡ until nothing changes, f⍣g until g; what is left is recursion by ∇.",
+        &[
+            "for",
+            "while",
+            "until loop",
+            "for loop",
+            "iterate",
+            "iteration",
+            "foreach",
+            "range loop",
+        ],
+        "There is no loop to write: functions work on whole arrays. f¨ is for each item, f⍣n \
+         repeats, f⍣≡ until nothing changes, f⍣g until g; what is left is recursion by ∇.",
         ("{⍵×2}⍣3⊢1", "8"),
     ),
     topic(
         "x[i]",
-        &["[]", "[", "]", "bracket", "brackets", "index bracket", "indexing", "subscript", "slicing"],
-        "Items at places. M[i;j] has a part for each axis, an empty one is all; indices begin at ⎕IO. x[i]←v puts items there.",
+        &[
+            "[]",
+            "[",
+            "]",
+            "bracket",
+            "brackets",
+            "index bracket",
+            "indexing",
+            "subscript",
+            "slicing",
+        ],
+        "Items at places. M[i;j] has a part for each axis, an empty one is all; indices begin at \
+         ⎕IO. x[i]←v puts items there.",
         ("(2 3⍴⍳6)[2;3 1]", "6 4"),
     ),
     topic(
         "f[k]",
         &["[k]", "axis", "axes", "along", "bracket axis", "keepdims"],
-        "f along axis k, the first being ⎕IO: of / \\ ⌽ , ↑ ↓ ⊂ and scalar functions. ⌿ ⍀ ⊖ ⍪ take the first axis, f⍤k takes cells of rank k.",
+        "f along axis k, the first being ⎕IO: of / \\ ⌽ , ↑ ↓ ⊂ and scalar functions. ⌿ ⍀ ⊖ ⍪ take \
+         the first axis, f⍤k takes cells of rank k.",
         ("+/[1]2 2⍴⍳4", "4 6"),
     ),
     topic(
         "( )",
-        &["()", "(", ")", "parenthesis", "parentheses", "precedence", "order of evaluation", "right to left"],
-        "What stands in brackets goes first. Otherwise a function takes all that is on its right, and there is no precedence.",
+        &[
+            "()",
+            "(",
+            ")",
+            "parenthesis",
+            "parentheses",
+            "precedence",
+            "order of evaluation",
+            "right to left",
+        ],
+        "What stands in brackets goes first. Otherwise a function takes all that is on its right, \
+         and there is no precedence.",
         ("(2×3)+4", "10"),
     ),
     topic(
@@ -79,13 +137,15 @@ pub static ROWS: &[Topic] = &[
     topic(
         "(a ⋄ b)",
         &["array notation", "[a ⋄ b]", "matrix literal", "list literal", "(⋄)"],
-        "Array notation: (a ⋄ b) is a vector of values, [a ⋄ b] a matrix whose rows they are; a new line is as good as ⋄.",
+        "Array notation: (a ⋄ b) is a vector of values, [a ⋄ b] a matrix whose rows they are; a \
+         new line is as good as ⋄.",
         ("[1 2 ⋄ 3 4]", "1 2\n3 4"),
     ),
     topic(
         "train",
         &["fork", "atop train", "tacit", "point free", "hook", "trains"],
-        "Functions side by side: (f g h)Y is (f Y)g(h Y), (g h)Y is g h Y. A value may stand for f.",
+        "Functions side by side: (f g h)Y is (f Y)g(h Y), (g h)Y is g h Y. A value may stand for \
+         f.",
         ("(+/÷≢)3 1 4 4", "3"),
     ),
     topic(
@@ -99,7 +159,8 @@ pub static ROWS: &[Topic] = &[
             "multiple assignment",
             "destructuring",
         ],
-        "Names a value or a function: x←1, (a b)←1 2, x+←1, x[i]←v, (2↑x)←v, f←+/. The value goes on to the left; as the last thing done it is not printed. ⎕←v prints.",
+        "Names a value or a function: x←1, (a b)←1 2, x+←1, x[i]←v, (2↑x)←v, f←+/. The value goes \
+         on to the left; as the last thing done it is not printed. ⎕←v prints.",
         ("(a b)←3 4 ⋄ a×b", "12"),
     ),
     topic(
@@ -109,7 +170,12 @@ pub static ROWS: &[Topic] = &[
         ("x←2 ⋄ x×3", "6"),
     ),
     topic("⍝", &["comments"], "What follows is a comment.", ("1+1 ⍝ two", "2")),
-    topic("¯", &["minus sign", "negative number"], "Part of a negative number; - is the function.", ("3-¯2", "5")),
+    topic(
+        "¯",
+        &["minus sign", "negative number"],
+        "Part of a negative number; - is the function.",
+        ("3-¯2", "5"),
+    ),
     topic(
         "⍬",
         &["empty", "empty list", "null", "none"],
@@ -119,7 +185,8 @@ pub static ROWS: &[Topic] = &[
     topic(
         "⎕",
         &["print", "input", "read line", "output"],
-        "⎕←v prints v and passes it on; ⎕ alone reads an expression. Before a name it makes a system name: ]help ⎕CSV.",
+        "⎕←v prints v and passes it on; ⎕ alone reads an expression. Before a name it makes a \
+         system name: ]help ⎕CSV.",
         ("1+⎕←2", "2\n3"),
     ),
     topic(
@@ -149,25 +216,29 @@ pub static ROWS: &[Topic] = &[
             "infinity",
             "nan",
         ],
-        "¯3, 1.5, 1E¯5, complex 3J¯4. ¯ belongs to the number. Integers are exact up to 2*53; what no number can hold is a DOMAIN ERROR.",
+        "¯3, 1.5, 1E¯5, complex 3J¯4. ¯ belongs to the number. Integers are exact up to 2*53; what \
+         no number can hold is a DOMAIN ERROR.",
         ("¯3 1.5 2E3 0J1", "¯3 1.5 2000 0J1"),
     ),
     topic(
         "text",
         &["quote", "quotes", "'", "character", "characters", "char", "string literal"],
-        "'…' is a vector of characters, one character alone a scalar; '' inside stands for a quote.",
+        "'…' is a vector of characters, one character alone a scalar; '' inside stands for a \
+         quote.",
         ("≢'it''s'", "4"),
     ),
     topic(
         "scalar extension",
         &["broadcast", "broadcasting", "extend"],
-        "One item goes with any shape. A vector with a matrix needs an axis, v+[2]M, or rank, v+⍤1⊢M.",
+        "One item goes with any shape. A vector with a matrix needs an axis, v+[2]M, or rank, \
+         v+⍤1⊢M.",
         ("10 20+[1]2 2⍴⍳4", "11 12\n23 24"),
     ),
     topic(
         "cell",
         &["cells", "major cell", "frame", "rank of array", "dimension"],
-        "An array of rank r has cells of each rank: the major cells are those along the first axis. f⍤k works on the cells of rank k.",
+        "An array of rank r has cells of each rank: the major cells are those along the first \
+         axis. f⍤k works on the cells of rank k.",
         ("(+/⍤1)2 3⍴⍳6", "6 15"),
     ),
     topic(
@@ -190,8 +261,21 @@ pub static ROWS: &[Topic] = &[
     ),
     topic(
         "namespace",
-        &["class", "object", "dict", "dictionary", "struct", "module", "import", ":If", "tradfn", "tradfns", "goto"],
-        "Namespaces, classes, tradfns and :If are not in Aplomb. Keys and values are two vectors: values[keys⍳key].",
+        &[
+            "class",
+            "object",
+            "dict",
+            "dictionary",
+            "struct",
+            "module",
+            "import",
+            ":If",
+            "tradfn",
+            "tradfns",
+            "goto",
+        ],
+        "Namespaces, classes, tradfns and :If are not in Aplomb. Keys and values are two vectors: \
+         values[keys⍳key].",
         ("1 2 3['abc'⍳'b']", "2"),
     ),
 ];

@@ -1,9 +1,10 @@
 //! Passes as JSON has them: what stayed as it was after the pass before is left out.
 //!
-//! Row: VISUAL §6 (interned, delta). Most passes leave most alone: a list that is the same is absent; kept nodes are all
-//! of them (`breaks`), or those that are new or other (`breaks_changed`) and those that are gone (`breaks_gone`). The first
-//! and the last pass of an evaluation are written in full, so that the end can be read by itself. An event without `pre`
-//! has that of the event before it.
+//! Row: VISUAL §6 (interned, delta). Most passes leave most alone: a list that is the same is
+//! absent; kept nodes are all of them (`breaks`), or those that are new or other (`breaks_changed`)
+//! and those that are gone (`breaks_gone`). The first and the last pass of an evaluation are
+//! written in full, so that the end can be read by itself. An event without `pre` has that of the
+//! event before it.
 
 use super::{BreakRecord, Event, PassRecord};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -49,7 +50,8 @@ struct Happened {
 }
 
 fn happened(events: &[Event]) -> Vec<Happened> {
-    let pre = |k: usize| (k == 0 || events[k - 1].pre != events[k].pre).then(|| events[k].pre.clone());
+    let pre =
+        |k: usize| (k == 0 || events[k - 1].pre != events[k].pre).then(|| events[k].pre.clone());
     let one = |(k, e): (usize, &Event)| Happened {
         rule: e.rule.clone(),
         at: e.at.clone(),
@@ -90,9 +92,12 @@ struct In {
     events: Vec<Happened>,
 }
 
-/// Kept nodes that are new or other, and those that are gone. None: the lists are not in the order of nodes, or more
-/// changed than stayed.
-fn since<'a>(before: &[BreakRecord], now: &'a [BreakRecord]) -> Option<(Vec<&'a BreakRecord>, Vec<u32>)> {
+/// Kept nodes that are new or other, and those that are gone. None: the lists are not in the order
+/// of nodes, or more changed than stayed.
+fn since<'a>(
+    before: &[BreakRecord],
+    now: &'a [BreakRecord],
+) -> Option<(Vec<&'a BreakRecord>, Vec<u32>)> {
     let ordered = |list: &[BreakRecord]| list.windows(2).all(|w| w[0].node < w[1].node);
     if !ordered(before) || !ordered(now) {
         return None;
@@ -100,7 +105,8 @@ fn since<'a>(before: &[BreakRecord], now: &'a [BreakRecord]) -> Option<(Vec<&'a 
     let at = |list: &[BreakRecord], node: u32| list.binary_search_by_key(&node, |b| b.node).ok();
     let other = |b: &&BreakRecord| at(before, b.node).is_none_or(|k| before[k] != **b);
     let changed: Vec<_> = now.iter().filter(other).collect();
-    let gone: Vec<u32> = before.iter().map(|b| b.node).filter(|node| at(now, *node).is_none()).collect();
+    let gone: Vec<u32> =
+        before.iter().map(|b| b.node).filter(|node| at(now, *node).is_none()).collect();
     // A number is a tenth of a record.
     (changed.len() + gone.len() / 8 <= now.len() / 2).then_some((changed, gone))
 }
@@ -111,10 +117,11 @@ pub fn serialize<S: Serializer>(passes: &[PassRecord], to: S) -> Result<S::Ok, S
         let before = if k == 0 { &none } else { &passes[k - 1] };
         let begins = |k: usize| passes.get(k).is_none_or(|p| p.name == passes[0].name);
         let in_full = begins(k) || begins(k + 1);
-        let (breaks, breaks_changed, breaks_gone) = match since(&before.breaks, &now.breaks).filter(|_| !in_full) {
-            Some((changed, gone)) => (None, changed, gone),
-            None => (Some(now.breaks.as_slice()), Vec::new(), Vec::new()),
-        };
+        let (breaks, breaks_changed, breaks_gone) =
+            match since(&before.breaks, &now.breaks).filter(|_| !in_full) {
+                Some((changed, gone)) => (None, changed, gone),
+                None => (Some(now.breaks.as_slice()), Vec::new(), Vec::new()),
+            };
         Out {
             id: now.id,
             name: &now.name,
@@ -146,7 +153,8 @@ pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PassRecord>
             if now.breaks_changed.is_empty() && now.breaks_gone.is_empty() {
                 return kept.to_vec();
             }
-            let mut all: BTreeMap<u32, BreakRecord> = kept.iter().map(|b| (b.node, b.clone())).collect();
+            let mut all: BTreeMap<u32, BreakRecord> =
+                kept.iter().map(|b| (b.node, b.clone())).collect();
             now.breaks_gone.iter().for_each(|node| drop(all.remove(node)));
             all.extend(now.breaks_changed.into_iter().map(|b| (b.node, b)));
             all.into_values().collect()
@@ -160,7 +168,10 @@ pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PassRecord>
             lets: now.lets.or_else(|| before.map(|b| b.lets.clone())).unwrap_or_default(),
             view: now.view,
             breaks,
-            launches: now.launches.or_else(|| before.map(|b| b.launches.clone())).unwrap_or_default(),
+            launches: now
+                .launches
+                .or_else(|| before.map(|b| b.launches.clone()))
+                .unwrap_or_default(),
             live: now.live,
             bytes: now.bytes,
             flops: now.flops,
@@ -176,11 +187,20 @@ mod tests {
     use crate::trace::Trace;
 
     fn kept(nodes: &[(u32, &str)]) -> PassRecord {
-        let record =
-            |(node, reason): &(u32, &str)| BreakRecord { node: *node, reason: (*reason).into(), bytes: 8, readers: 1 };
+        let record = |(node, reason): &(u32, &str)| BreakRecord {
+            node: *node,
+            reason: (*reason).into(),
+            bytes: 8,
+            readers: 1,
+        };
         let event = |pre: &str| Event { rule: "r".into(), pre: pre.into(), ..Event::default() };
         let events = ["a", "a", "b", "", "", "a"].map(event).to_vec();
-        PassRecord { name: "p".into(), breaks: nodes.iter().map(record).collect(), events, ..PassRecord::default() }
+        PassRecord {
+            name: "p".into(),
+            breaks: nodes.iter().map(record).collect(),
+            events,
+            ..PassRecord::default()
+        }
     }
 
     #[test]
@@ -189,7 +209,12 @@ mod tests {
         let passes = vec![
             PassRecord { name: "record".into(), ..kept(&all) },
             kept(&all),
-            PassRecord { roots: vec![9], launches: vec![vec![1, 2]], lets: vec![[0, 2]], ..kept(&all[1..]) },
+            PassRecord {
+                roots: vec![9],
+                launches: vec![vec![1, 2]],
+                lets: vec![[0, 2]],
+                ..kept(&all[1..])
+            },
             PassRecord {
                 roots: vec![9],
                 ..kept(&[(2, "root"), (3, "off:cse"), (4, "work"), (7, "work"), (9, "root")])
@@ -201,13 +226,20 @@ mod tests {
         let trace = Trace { passes, ..Trace::of("x") };
         let json = serde_json::to_value(&trace).unwrap();
         assert_eq!(serde_json::from_value::<Trace>(json.clone()).unwrap(), trace);
-        assert!(json["passes"][1].get("breaks").is_none() && json["passes"][1].get("breaks_changed").is_none());
+        assert!(
+            json["passes"][1].get("breaks").is_none()
+                && json["passes"][1].get("breaks_changed").is_none()
+        );
         assert_eq!(json["passes"][2]["breaks_gone"], serde_json::json!([1]));
         assert_eq!(json["passes"][3]["breaks_changed"].as_array().map(Vec::len), Some(2));
-        assert!(json["passes"][6]["breaks"].is_array() && json["passes"][6]["roots"].is_array(), "the end is in full");
+        assert!(
+            json["passes"][6]["breaks"].is_array() && json["passes"][6]["roots"].is_array(),
+            "the end is in full"
+        );
         assert!(json["passes"][6]["events"][1].get("pre").is_none());
         // What others write in full is read too.
-        let full = serde_json::json!({ "id": 0, "name": "p", "ms": 0.0, "changed": true, "roots": [1], "lets": [],
+        let full = serde_json::json!({ "id": 0, "name": "p", "ms": 0.0, "changed": true,
+            "roots": [1], "lets": [],
             "breaks": [], "launches": [[1]], "live": 1, "bytes": 0, "flops": 0, "events": [] });
         let mut other = json;
         other["passes"] = serde_json::json!([full]);

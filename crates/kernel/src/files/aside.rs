@@ -1,4 +1,5 @@
-//! The files of a run without effects: what it writes lies in a folder of its own, and is gone with it.
+//! The files of a run without effects: what it writes lies in a folder of its own, and is gone with
+//! it.
 
 use super::failed;
 use aplomb_ground::error::Result;
@@ -75,7 +76,8 @@ fn own_folder() -> std::io::Result<PathBuf> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let mut last = Error::from(ErrorKind::AlreadyExists);
     for _ in 0..100 {
-        let name = format!("aplomb-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let name =
+            format!("aplomb-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let folder = std::env::temp_dir().join(name);
         match fs::DirBuilder::new().mode(0o700).create(&folder) {
             Ok(()) => return Ok(folder),

@@ -49,7 +49,8 @@ fn kind(of: &TypeStr) -> Option<(Kind, usize)> {
     Some((kind, if kind == Kind::Keep(DType::Bool) { 1 } else { size }))
 }
 
-/// Errors: FILE NAME, FILE ACCESS; DOMAIN for what is no .npy of numbers; WS FULL before it is read.
+/// Errors: FILE NAME, FILE ACCESS; DOMAIN for what is no .npy of numbers; WS FULL before it is
+/// read.
 pub fn read_npy(path: &Path, pool: &Pool, budget: &Budget) -> Result<Array> {
     let (long, file): (u64, Box<dyn Read>) = match is_special(path) {
         true => (0, Box::new(std::io::Cursor::new(read_file(path, budget)?))),
@@ -60,27 +61,39 @@ pub fn read_npy(path: &Path, pool: &Pool, budget: &Budget) -> Result<Array> {
     };
     let mut from = BufReader::with_capacity(1 << 16, file);
     let header = NpyHeader::from_reader(&mut from).map_err(|_| {
-        malformed(path, "this is no .npy file: it should begin with \\x93NUMPY, a version and a header")
+        malformed(
+            path,
+            "this is no .npy file: it should begin with \\x93NUMPY, a version and a header",
+        )
     })?;
     let npyz::DType::Plain(plain) = header.dtype() else {
         return Err(malformed(path, format!("records are in it; {READABLE}")));
     };
-    let (kind, size) = kind(&plain).ok_or_else(|| malformed(path, format!("{plain} is in it; {READABLE}")))?;
-    let shape: Vec<usize> = header.shape().iter().map(|&n| usize::try_from(n).unwrap_or(usize::MAX)).collect();
+    let (kind, size) =
+        kind(&plain).ok_or_else(|| malformed(path, format!("{plain} is in it; {READABLE}")))?;
+    let shape: Vec<usize> =
+        header.shape().iter().map(|&n| usize::try_from(n).unwrap_or(usize::MAX)).collect();
     let count = checked_elements(&shape)?;
     let need = (count as u64).saturating_mul(size as u64);
     if long > 0 && need > long {
-        return Err(malformed(path, format!("{need} bytes of items are announced, the file has {long} in all")));
+        return Err(malformed(
+            path,
+            format!("{need} bytes of items are announced, the file has {long} in all"),
+        ));
     }
     // A complex item is read as its two parts.
     let (parts, size) = if kind == Kind::Complex { (2 * count, size / 2) } else { (count, size) };
     let swap = size > 1 && plain.endianness() == Endianness::Big;
     let ordered = header.order() == Order::C || shape.len() < 2;
     let short = |e: std::io::Error| match e.kind() {
-        std::io::ErrorKind::UnexpectedEof => malformed(path, format!("the file ends before its {count} items")),
+        std::io::ErrorKind::UnexpectedEof => {
+            malformed(path, format!("the file ends before its {count} items"))
+        }
         _ => failed(path, &e),
     };
-    if let (Kind::Keep(dtype), true, false) = (kind, ordered && cfg!(target_endian = "little"), swap) {
+    if let (Kind::Keep(dtype), true, false) =
+        (kind, ordered && cfg!(target_endian = "little"), swap)
+    {
         let mut buffer = pool.buffer(dtype, count, budget)?;
         if let Some(bytes) = buffer.bytes_mut() {
             from.read_exact(bytes).map_err(short)?;
@@ -101,7 +114,8 @@ pub fn read_npy(path: &Path, pool: &Pool, budget: &Budget) -> Result<Array> {
         decode(bytes, kind, size, &mut items).map_err(|says| malformed(path, says))?;
     }
     if kind == Kind::Complex {
-        let mut items: Vec<_> = items.chunks_exact(2).map(|z| Complex64::new(z[0], z[1] + 0.0)).collect();
+        let mut items: Vec<_> =
+            items.chunks_exact(2).map(|z| Complex64::new(z[0], z[1] + 0.0)).collect();
         if !ordered {
             items = from_fortran(&items, &shape);
         }
@@ -127,7 +141,9 @@ fn decode(bytes: &[u8], kind: Kind, size: usize, out: &mut Vec<f64>) -> Result<(
         Kind::Complex if size == 4 => out.extend(each.map(|b| f64::from(f32::from_bits(b as u32)))),
         Kind::Keep(DType::F64) | Kind::Complex => out.extend(each.map(f64::from_bits)),
         Kind::Keep(DType::F32) => out.extend(each.map(|b| f64::from(f32::from_bits(b as u32)))),
-        Kind::Keep(_) => out.extend(each.map(|b| (((b << (64 - 8 * size)) as i64) >> (64 - 8 * size)) as f64)),
+        Kind::Keep(_) => {
+            out.extend(each.map(|b| (((b << (64 - 8 * size)) as i64) >> (64 - 8 * size)) as f64))
+        }
         Kind::Signed => {
             for b in each {
                 let x = b as i64;
@@ -189,7 +205,8 @@ fn from_fortran<T: Copy>(items: &[T], shape: &[usize]) -> Vec<T> {
     out
 }
 
-/// Numbers in the type they are stored in, C order. Errors: DOMAIN for characters and nested arrays; FILE ACCESS.
+/// Numbers in the type they are stored in, C order. Errors: DOMAIN for characters and nested
+/// arrays; FILE ACCESS.
 pub fn write_npy(path: &Path, array: &Array, stop: &Interrupt) -> Result<()> {
     let array = array.settled();
     let shape: Vec<u64> = array.shape().iter().map(|&n| n as u64).collect();
@@ -228,7 +245,8 @@ fn put<T: npyz::AutoSerialize>(
     shape: &[u64],
     items: impl Iterator<Item = T>,
 ) -> std::io::Result<()> {
-    let mut writer = npyz::WriteOptions::new().default_dtype().shape(shape).writer(out).begin_nd()?;
+    let mut writer =
+        npyz::WriteOptions::new().default_dtype().shape(shape).writer(out).begin_nd()?;
     writer.extend(items)?;
     writer.finish()
 }

@@ -1,5 +1,5 @@
-//! Pipes and devices: what has no length and may keep its reader waiting. Nobody waits inside the system: the interrupt is
-//! looked at.
+//! Pipes and devices: what has no length and may keep its reader waiting. Nobody waits inside the
+//! system: the interrupt is looked at.
 
 use super::failed;
 use aplomb_ground::error::{Result, interrupt, ws_full};
@@ -16,11 +16,12 @@ const WAIT: Duration = Duration::from_millis(5);
 /// Bytes read at a time.
 const PIECE: usize = 1 << 16;
 
-/// All bytes until the other side closes. A pipe with a name waits for somebody who writes. Errors: FILE ACCESS,
-/// INTERRUPT, WS FULL: a device may never end.
+/// All bytes until the other side closes. A pipe with a name waits for somebody who writes. Errors:
+/// FILE ACCESS, INTERRUPT, WS FULL: a device may never end.
 pub fn read(path: &Path, budget: &Budget) -> Result<Vec<u8>> {
     let says = |e: std::io::Error| failed(path, &e);
-    let mut from = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(says)?;
+    let mut from =
+        OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(says)?;
     let is_pipe = from.metadata().is_ok_and(|about| about.file_type().is_fifo());
     // A pipe between programs is a link to nowhere: its writer is there, or was.
     let mut begun = !is_pipe || !fs::canonicalize(path).is_ok_and(|place| place.exists());
@@ -49,7 +50,11 @@ pub fn read(path: &Path, budget: &Budget) -> Result<Vec<u8>> {
 }
 
 /// Writes to whom reads there. Errors: FILE ACCESS, INTERRUPT.
-pub fn write(path: &Path, stop: &Interrupt, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
+pub fn write(
+    path: &Path,
+    stop: &Interrupt,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<()> {
     let to = loop {
         stop.check()?;
         match OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(path) {

@@ -62,10 +62,16 @@ fn every_number_type_comes_back_from_npy() {
         for shape in [vec![0], vec![6], vec![2, 3], vec![2, 0, 3]] {
             let n: usize = shape.iter().product();
             let values: Vec<f64> = (0..n).map(|k| (k % 2) as f64).collect();
-            let array = Array::dense(shape.as_slice(), Arc::new(Buf::stored(&values, dtype, &budget()).unwrap()));
+            let array = Array::dense(
+                shape.as_slice(),
+                Arc::new(Buf::stored(&values, dtype, &budget()).unwrap()),
+            );
             write_npy(&path, &array, &Interrupt::default()).unwrap();
             let back = read_npy(&path, &Pool::default(), &budget()).unwrap();
-            assert_eq!((back.dtype(), back.shape(), items(&back)), (dtype, shape.as_slice(), values));
+            assert_eq!(
+                (back.dtype(), back.shape(), items(&back)),
+                (dtype, shape.as_slice(), values)
+            );
         }
     }
     write_npy(&path, &Array::num(2.5), &Interrupt::default()).unwrap();
@@ -81,7 +87,11 @@ fn complex_numbers_come_back_from_npy() {
     let path = folder.0.join("z.npy");
     let z = |re, im| Complex64::new(re, im);
     let read = |descr: &str, fortran, shape: &str, parts: &[Vec<u8>]| {
-        read_npy(&folder.file("z.npy", &npy(descr, fortran, shape, &parts.concat())), &Pool::default(), &budget())
+        read_npy(
+            &folder.file("z.npy", &npy(descr, fortran, shape, &parts.concat())),
+            &Pool::default(),
+            &budget(),
+        )
     };
     let values = vec![z(1.0, -2.0), z(3.0, 0.0), z(0.5, 1e-300), z(-4.0, 5.0)];
     for shape in [vec![4], vec![2, 2]] {
@@ -94,11 +104,20 @@ fn complex_numbers_come_back_from_npy() {
         );
     }
     write_npy(&path, &Array::complex(z(0.0, 1.0)), &Interrupt::default()).unwrap();
-    assert_eq!(read_npy(&path, &Pool::default(), &budget()).unwrap().complex_scalar(), Some(z(0.0, 1.0)));
+    assert_eq!(
+        read_npy(&path, &Pool::default(), &budget()).unwrap().complex_scalar(),
+        Some(z(0.0, 1.0))
+    );
     let le: Vec<_> = [1.0f64, 2.0, 3.0, 0.0].iter().map(|x| x.to_le_bytes().to_vec()).collect();
-    assert_eq!(read("<c16", false, "(2,)", &le).unwrap().to_complexes(), Some(vec![z(1.0, 2.0), z(3.0, 0.0)]));
+    assert_eq!(
+        read("<c16", false, "(2,)", &le).unwrap().to_complexes(),
+        Some(vec![z(1.0, 2.0), z(3.0, 0.0)])
+    );
     let be: Vec<_> = [1.0f32, 2.0, 3.0, 4.0].iter().map(|x| x.to_be_bytes().to_vec()).collect();
-    assert_eq!(read(">c8", false, "(2,)", &be).unwrap().to_complexes(), Some(vec![z(1.0, 2.0), z(3.0, 4.0)]));
+    assert_eq!(
+        read(">c8", false, "(2,)", &be).unwrap().to_complexes(),
+        Some(vec![z(1.0, 2.0), z(3.0, 4.0)])
+    );
     let columns: Vec<_> = (0..8).map(|x| f64::from(x).to_le_bytes().to_vec()).collect();
     let turned = Some(vec![z(0.0, 1.0), z(4.0, 5.0), z(2.0, 3.0), z(6.0, 7.0)]);
     assert_eq!(read("<c16", true, "(2, 2)", &columns).unwrap().to_complexes(), turned);
@@ -112,7 +131,11 @@ fn complex_numbers_come_back_from_npy() {
 fn integers_of_other_programs_go_upwards() {
     let folder = Folder::new("npy-int");
     let read = |descr: &str, fortran, shape: &str, bytes: &[u8]| {
-        read_npy(&folder.file("b.npy", &npy(descr, fortran, shape, bytes)), &Pool::default(), &budget())
+        read_npy(
+            &folder.file("b.npy", &npy(descr, fortran, shape, bytes)),
+            &Pool::default(),
+            &budget(),
+        )
     };
     let i64s = |v: &[i64]| v.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>();
     let a = read("<i8", false, "(2,)", &i64s(&[1, -7])).unwrap();
@@ -120,12 +143,18 @@ fn integers_of_other_programs_go_upwards() {
     let a = read("<i8", false, "(1,)", &i64s(&[1 << 40])).unwrap();
     assert_eq!((a.dtype(), items(&a)), (DType::F64, vec![(1u64 << 40) as f64]));
     let says = read("<i8", false, "(1,)", &i64s(&[(1 << 53) + 1])).err().unwrap().to_string();
-    assert!(says.contains("9007199254740993") && says.contains("2*53") && says.contains("b.npy"), "{says}");
+    assert!(
+        says.contains("9007199254740993") && says.contains("2*53") && says.contains("b.npy"),
+        "{says}"
+    );
     assert_eq!(read("|u1", false, "(2,)", &[0, 1]).unwrap().dtype(), DType::Bool);
     assert_eq!(items(&read("|u1", false, "(2,)", &[0, 200]).unwrap()), [0.0, 200.0]);
     assert_eq!(read("|u1", false, "(2,)", &[0, 2]).unwrap().dtype(), DType::I16);
     assert_eq!(items(&read(">i2", false, "(2,)", &[255, 254, 0, 5]).unwrap()), [-2.0, 5.0]);
-    assert_eq!(items(&read("|i1", true, "(2, 3)", &[1, 4, 2, 5, 3, 6]).unwrap()), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    assert_eq!(
+        items(&read("|i1", true, "(2, 3)", &[1, 4, 2, 5, 3, 6]).unwrap()),
+        [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    );
     assert_eq!(items(&read("|b1", false, "(2,)", &[7, 0]).unwrap()), [1.0, 0.0]);
 }
 

@@ -1,4 +1,5 @@
-//! `execute_request`: a cell through the session, what it says to all clients, its questions to the one that sent it.
+//! `execute_request`: a cell through the session, what it says to all clients, its questions to the
+//! one that sent it.
 //!
 //! Rows: JUPYTER §2, §4.3, §4.4, §4.8, §4.10.
 
@@ -13,8 +14,8 @@ use aplomb_ground::protocol::{Event, Failure, Request, Sink, Status, TEXT};
 use aplomb_values::array::Array;
 use aplomb_values::array::format::{self, Style};
 use jupyter_protocol::{
-    DisplayData, ErrorOutput, ExecuteInput, ExecuteReply, ExecuteResult, ExpressionResult, InputRequest, Media,
-    ReplyError, ReplyStatus, Transient,
+    DisplayData, ErrorOutput, ExecuteInput, ExecuteReply, ExecuteResult, ExpressionResult,
+    InputRequest, Media, ReplyError, ReplyStatus, Transient,
 };
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -46,7 +47,8 @@ impl Sink for Cell<'_> {
             Event::Notice(text) => self.iopub.print(parent, &format!("{text}\n")),
             Event::Display(bundle) if !is_empty(bundle.get(TEXT)) => {
                 let data = mime::media(bundle);
-                self.iopub.publish(parent, DisplayData { data, metadata: Map::new(), transient: None });
+                self.iopub
+                    .publish(parent, DisplayData { data, metadata: Map::new(), transient: None });
             }
             Event::Result(bundle) if !self.silent => {
                 self.shown.push_str(bundle.get(TEXT).map_or("", String::as_str));
@@ -54,7 +56,10 @@ impl Sink for Cell<'_> {
                 // None would be null, which clients refuse.
                 let transient = Some(Transient::default());
                 let execution_count = self.count.into();
-                self.iopub.publish(parent, ExecuteResult { execution_count, data, metadata: Map::new(), transient });
+                self.iopub.publish(
+                    parent,
+                    ExecuteResult { execution_count, data, metadata: Map::new(), transient },
+                );
             }
             Event::Error(failure) => {
                 let ReplyError { ename, evalue, traceback } = told(&failure);
@@ -66,8 +71,8 @@ impl Sink for Cell<'_> {
         }
     }
 
-    /// A line from the client that sent the cell. None: it has nobody to ask, or the cell was interrupted. ⍞'s prompt
-    /// is printed already; the client would show it twice.
+    /// A line from the client that sent the cell. None: it has nobody to ask, or the cell was
+    /// interrupted. ⍞'s prompt is printed already; the client would show it twice.
     fn input(&mut self, _prompt: &str) -> Option<String> {
         if !self.may_ask {
             return None;
@@ -76,12 +81,19 @@ impl Sink for Cell<'_> {
         while self.stdin.pending().is_some() {}
         self.iopub.flushed();
         let ask = InputRequest { prompt: String::new(), password: false };
-        let frames = self.wire.compose(&self.message.identities, "input_request", &self.message.header, &ask.into());
+        let frames = self.wire.compose(
+            &self.message.identities,
+            "input_request",
+            &self.message.header,
+            &ask.into(),
+        );
         self.stdin.send(frames);
         while !self.interrupts.wanted() {
             match self.stdin.receive(Some(LOOK)) {
                 Heard::Frames(frames) => match self.wire.accept(&frames) {
-                    Some(reply) if reply.kind == "input_reply" => return Some(text(&reply.content, "value").into()),
+                    Some(reply) if reply.kind == "input_reply" => {
+                        return Some(text(&reply.content, "value").into());
+                    }
                     _ => {}
                 },
                 Heard::Nothing => {}
@@ -149,9 +161,10 @@ impl Kernel {
         }
         self.exit = self.exit.or(exit);
         let expressions = match (&failure, content.get("user_expressions")) {
-            (None, Some(Value::Object(wanted))) => {
-                wanted.iter().map(|(name, expr)| (name.clone(), value_of(&mut self.session, expr))).collect()
-            }
+            (None, Some(Value::Object(wanted))) => wanted
+                .iter()
+                .map(|(name, expr)| (name.clone(), value_of(&mut self.session, expr)))
+                .collect(),
             _ => HashMap::new(),
         };
         self.interrupts.end();
@@ -173,18 +186,21 @@ fn value_of(session: &mut Session, expr: &Value) -> ExpressionResult {
     session.core().begin();
     let value = session.value_of(expr.as_str().unwrap_or(""));
     let view = *session.interp().view();
-    let (pp, pw, lines) = (session.interp().pp(), session.interp().pw(), session.core().limits.lines);
+    let (pp, pw, lines) =
+        (session.interp().pp(), session.interp().pw(), session.core().limits.lines);
     let style = Style { pp, pw, lines, boxes: view.boxes, long: view.rows() };
     let shown = |a: Array| format::display(&a, &style, &session.core().budget);
     let text = value.and_then(|value| value.map(shown).transpose());
     session.core().end();
     match text {
         Ok(text) => {
-            let data = text.map_or(Media::default(), |text| mime::plain(text.trim_end_matches('\n')));
+            let data =
+                text.map_or(Media::default(), |text| mime::plain(text.trim_end_matches('\n')));
             ExpressionResult::Ok { data, metadata: Map::new() }
         }
         Err(error) => {
-            let ReplyError { ename, evalue, traceback } = told(&failure(&session.core().settle(error)));
+            let ReplyError { ename, evalue, traceback } =
+                told(&failure(&session.core().settle(error)));
             ExpressionResult::Error { ename, evalue, traceback }
         }
     }

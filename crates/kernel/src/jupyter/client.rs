@@ -1,4 +1,5 @@
-//! A client of a running kernel, here or elsewhere: what tests, the benchmark and other front ends speak through.
+//! A client of a running kernel, here or elsewhere: what tests, the benchmark and other front ends
+//! speak through.
 
 use super::sockets::{self, Connected, Door, Heard};
 use super::wire::{Frame, Message, Wire};
@@ -53,8 +54,8 @@ impl Client {
         Ok(Client { doors: sockets::connect(info)?, wire: Wire::new(&info.key) })
     }
 
-    /// The same as soon as a kernel listens: a client that comes earlier tries again after 100 ms only. Errors: none
-    /// listened in time.
+    /// The same as soon as a kernel listens: a client that comes earlier tries again after 100 ms
+    /// only. Errors: none listened in time.
     pub fn connect_when_open(info: &ConnectionInfo, wait: Duration) -> Result<Client, String> {
         let begun = Instant::now();
         // The socket that is bound last.
@@ -80,7 +81,8 @@ impl Client {
     /// The frames of a message, signed, and its id.
     pub fn frames(&self, kind: &str, content: &Value) -> (Vec<Frame>, String) {
         let frames = self.wire.frames(&[], kind, b"", content.to_string().into_bytes());
-        let header: Value = frames.get(2).and_then(|h| serde_json::from_slice(h).ok()).unwrap_or_default();
+        let header: Value =
+            frames.get(2).and_then(|h| serde_json::from_slice(h).ok()).unwrap_or_default();
         (frames, header["msg_id"].as_str().unwrap_or("").to_string())
     }
 
@@ -98,7 +100,10 @@ impl Client {
 
     /// The next frames, as they are.
     pub fn raw_receive(&self, channel: Channel, wait: Duration) -> Option<Vec<Frame>> {
-        match self.door(channel).receive(Some(u32::try_from(wait.as_millis()).unwrap_or(u32::MAX >> 1))) {
+        match self
+            .door(channel)
+            .receive(Some(u32::try_from(wait.as_millis()).unwrap_or(u32::MAX >> 1)))
+        {
             Heard::Frames(frames) => Some(frames),
             _ => None,
         }
@@ -122,7 +127,13 @@ impl Client {
     }
 
     /// Sends a request and waits for its reply on the same channel.
-    pub fn ask(&self, channel: Channel, kind: &str, content: &Value, wait: Duration) -> Option<Value> {
+    pub fn ask(
+        &self,
+        channel: Channel,
+        kind: &str,
+        content: &Value,
+        wait: Duration,
+    ) -> Option<Value> {
         let id = self.send(channel, kind, content);
         self.reply(channel, &id, wait)
     }
@@ -142,7 +153,8 @@ impl Client {
         let begun = Instant::now();
         let step = Duration::from_millis(100);
         while begun.elapsed() < wait {
-            let info = self.ask(Channel::Shell, "kernel_info_request", &json!({}), step.max(wait / 10));
+            let info =
+                self.ask(Channel::Shell, "kernel_info_request", &json!({}), step.max(wait / 10));
             // A subscription takes a moment to arrive.
             if info.is_some() && self.receive(Channel::Iopub, step).is_some() {
                 while self.receive(Channel::Iopub, step / 2).is_some() {}
@@ -161,7 +173,8 @@ impl Client {
             if !message.answers(id) {
                 continue;
             }
-            let idle = message.kind == "status" && message.content.get("execution_state") == Some(&json!("idle"));
+            let idle = message.kind == "status"
+                && message.content.get("execution_state") == Some(&json!("idle"));
             heard.push(message);
             if idle {
                 return Some(heard);

@@ -1,15 +1,18 @@
-//! Comms: who looks on, and what they are told. One target, `aplomb.trace`: a message for every cell that ran.
+//! Comms: who looks on, and what they are told. One target, `aplomb.trace`: a message for every
+//! cell that ran.
 //!
-//! Rows: DESIGN §5. Looking changes nothing: a cell runs as it would, what it compiles is told, and a cell that compiled
-//! nothing is told as `]why` would, within a second. A client that is heard of no more is closed; one that lives opens
-//! again. What another target opens is closed at once.
+//! Rows: DESIGN §5. Looking changes nothing: a cell runs as it would, what it compiles is told, and
+//! a cell that compiled nothing is told as `]why` would, within a second. A client that is heard of
+//! no more is closed; one that lives opens again. What another target opens is closed at once.
 
 use super::requests::{ask, text};
 use super::shell::Kernel;
 use super::wire::Message;
 use aplomb_ground::protocol::{Event, Failure, Request, Switches};
 use aplomb_ground::trace::Trace;
-use jupyter_protocol::{CommClose, CommId, CommInfo, CommInfoReply, CommMsg, JupyterMessageContent};
+use jupyter_protocol::{
+    CommClose, CommId, CommInfo, CommInfoReply, CommMsg, JupyterMessageContent,
+};
 use serde_json::{Map, Value, json};
 
 pub const TARGET: &str = "aplomb.trace";
@@ -36,7 +39,10 @@ impl Comms {
     pub fn answer(&self, content: &Map<String, Value>) -> CommInfoReply {
         let wanted = content.get("target_name").and_then(Value::as_str).is_none_or(|t| t == TARGET);
         let row = |c: &Comm| (CommId(c.id.clone()), CommInfo { target_name: TARGET.into() });
-        CommInfoReply { comms: self.0.iter().filter(|_| wanted).map(row).collect(), ..Default::default() }
+        CommInfoReply {
+            comms: self.0.iter().filter(|_| wanted).map(row).collect(),
+            ..Default::default()
+        }
     }
 
     fn find(&mut self, id: &str) -> Option<&mut Comm> {
@@ -70,11 +76,13 @@ impl Story {
             }
         }
         let failure = self.failure.as_ref().map(|f| {
-            json!({ "name": f.name, "number": f.number, "says": f.says, "span": f.span, "source": f.source,
+            json!({ "name": f.name, "number": f.number, "says": f.says, "span": f.span,
+                "source": f.source,
                     "report": f.report })
         });
         let Switches { preset, off } = &self.switches;
-        let told = json!({ "name": self.name, "code": self.code, "preset": preset, "off": off, "traces": traces,
+        let told = json!({ "name": self.name, "code": self.code, "preset": preset, "off": off,
+            "traces": traces,
                            "left_out": left_out, "failure": failure });
         match told {
             Value::Object(map) => map,
@@ -110,7 +118,12 @@ impl Story {
 }
 
 fn switches_of(data: &Value) -> Switches {
-    let off = data["off"].as_array().into_iter().flatten().filter_map(|v| Some(v.as_str()?.to_string())).collect();
+    let off = data["off"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|v| Some(v.as_str()?.to_string()))
+        .collect();
     Switches { preset: data["preset"].as_str().unwrap_or("").to_string(), off }
 }
 
@@ -207,7 +220,9 @@ impl Kernel {
             self.session.core().limits.seconds = seconds;
         }
         let switches = switches_in(&traces).unwrap_or_default();
-        let data = Story { name: name.into(), code: None, switches, traces, failure: failure.cloned() }.json();
+        let data =
+            Story { name: name.into(), code: None, switches, traces, failure: failure.cloned() }
+                .json();
         for k in 0..self.comms.0.len() {
             self.comms.0[k].unheard += 1;
             self.publish(message, &self.comms.0[k].id, data.clone());
@@ -245,7 +260,9 @@ mod tests {
         };
         assert_eq!(Story::read(&Value::Object(whole.json())), whole);
         assert_eq!(Story::read(&Value::Object(Story::default().json())), Story::default());
-        for odd in [json!(7), json!({ "traces": [1, {}, "x"], "failure": { "span": "x" }, "off": [3] })] {
+        for odd in
+            [json!(7), json!({ "traces": [1, {}, "x"], "failure": { "span": "x" }, "off": [3] })]
+        {
             assert_eq!(Story::read(&odd).traces.len(), 0);
         }
     }

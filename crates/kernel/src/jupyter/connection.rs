@@ -1,5 +1,5 @@
-//! The connection file: where to listen and the key. Refused in one sentence where it is partial, open to others, or
-//! asks for more than this machine.
+//! The connection file: where to listen and the key. Refused in one sentence where it is partial,
+//! open to others, or asks for more than this machine.
 //!
 //! Rows: JUPYTER §4.15; RELIABILITY 22.
 
@@ -51,12 +51,13 @@ pub fn fresh() -> std::io::Result<ConnectionInfo> {
 pub fn write(path: &Path, info: &ConnectionInfo) -> std::io::Result<()> {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
-    let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    let mut file =
+        fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     file.write_all(&serde_json::to_vec(info)?)
 }
 
-/// A connection file as it is named: a path, or, of those that Jupyter keeps, the name or what stands behind `kernel-`.
-/// Errors: a sentence that says where they are, and which came last.
+/// A connection file as it is named: a path, or, of those that Jupyter keeps, the name or what
+/// stands behind `kernel-`. Errors: a sentence that says where they are, and which came last.
 pub fn find(named: &Path) -> Result<PathBuf, String> {
     if named.exists() {
         return Ok(named.into());
@@ -64,14 +65,19 @@ pub fn find(named: &Path) -> Result<PathBuf, String> {
     let folder = runtime_folder();
     let name = named.display();
     let is_bare = named.components().count() == 1;
-    let mut tries = [format!("{name}"), format!("{name}.json"), format!("kernel-{name}.json")].into_iter();
-    let found = tries.find_map(|n| folder.as_ref().map(|f| f.join(n)).filter(|p| is_bare && p.is_file()));
+    let mut tries =
+        [format!("{name}"), format!("{name}.json"), format!("kernel-{name}.json")].into_iter();
+    let found =
+        tries.find_map(|n| folder.as_ref().map(|f| f.join(n)).filter(|p| is_bare && p.is_file()));
     found.ok_or_else(|| {
         let (Some(folder), newest) = (&folder, folder.as_deref().and_then(newest)) else {
             return format!("no such connection file: {name}");
         };
         let last = newest.map_or("none is there".into(), |n| format!("the newest is {n}"));
-        format!("no such connection file: {name}; Jupyter keeps them in {}: {last}", folder.display())
+        format!(
+            "no such connection file: {name}; Jupyter keeps them in {}: {last}",
+            folder.display()
+        )
     })
 }
 
@@ -79,12 +85,15 @@ pub fn find(named: &Path) -> Result<PathBuf, String> {
 fn runtime_folder() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let home = || set("HOME").map(|h| h.join(".local/share/jupyter"));
-    set("JUPYTER_RUNTIME_DIR").or_else(|| set("JUPYTER_DATA_DIR").or_else(home).map(|d| d.join("runtime")))
+    set("JUPYTER_RUNTIME_DIR")
+        .or_else(|| set("JUPYTER_DATA_DIR").or_else(home).map(|d| d.join("runtime")))
 }
 
 fn newest(folder: &Path) -> Option<String> {
     let files = fs::read_dir(folder).ok()?.flatten();
-    let own = files.filter_map(|f| f.file_name().into_string().ok().zip(f.metadata().and_then(|m| m.modified()).ok()));
+    let own = files.filter_map(|f| {
+        f.file_name().into_string().ok().zip(f.metadata().and_then(|m| m.modified()).ok())
+    });
     let kernels = own.filter(|(name, _)| name.starts_with("kernel-") && name.ends_with(".json"));
     kernels.max_by_key(|(_, at)| *at).map(|(name, _)| name)
 }
@@ -126,27 +135,40 @@ fn private(about: &Metadata) -> Result<(), String> {
 
 /// Errors: a sentence without the file.
 pub fn parse(text: &str, allow: Allow) -> Result<ConnectionInfo, String> {
-    let info: ConnectionInfo = serde_json::from_str(text).map_err(|e| format!("this is no connection file: {e}"))?;
-    let ports = [info.shell_port, info.stdin_port, info.control_port, info.hb_port, info.iopub_port];
+    let info: ConnectionInfo =
+        serde_json::from_str(text).map_err(|e| format!("this is no connection file: {e}"))?;
+    let ports =
+        [info.shell_port, info.stdin_port, info.control_port, info.hb_port, info.iopub_port];
     if info.signature_scheme != "hmac-sha256" {
-        return Err(format!("the signature scheme {} is not known; hmac-sha256 is", info.signature_scheme));
+        return Err(format!(
+            "the signature scheme {} is not known; hmac-sha256 is",
+            info.signature_scheme
+        ));
     }
     if info.key.is_empty() && !allow.unsigned {
-        return Err("the key is empty, so anyone could run code here; --allow-unsigned permits it".into());
+        return Err(
+            "the key is empty, so anyone could run code here; --allow-unsigned permits it".into()
+        );
     }
     if ports.contains(&0) {
         return Err("a port is 0".into());
     }
     match info.transport {
         Transport::TCP => {
-            let address =
-                if info.ip == "localhost" { Some(IpAddr::from([127, 0, 0, 1])) } else { info.ip.parse().ok() };
+            let address = if info.ip == "localhost" {
+                Some(IpAddr::from([127, 0, 0, 1]))
+            } else {
+                info.ip.parse().ok()
+            };
             let loopback = address.is_some_and(|a| a.is_loopback());
             if address.is_none() && info.ip != "*" {
                 return Err(format!("{:?} is no IP address", info.ip));
             }
             if !loopback && !allow.remote {
-                return Err(format!("{} can be reached from other machines; --allow-remote permits it", info.ip));
+                return Err(format!(
+                    "{} can be reached from other machines; --allow-remote permits it",
+                    info.ip
+                ));
             }
         }
         Transport::IPC if info.ip.is_empty() || info.ip.contains('\0') => {
@@ -160,7 +182,11 @@ pub fn parse(text: &str, allow: Allow) -> Result<ConnectionInfo, String> {
         false => info,
     };
     // ZeroMQ wants an IPv6 address in brackets.
-    let ip = if info.ip.contains(':') && info.transport == Transport::TCP { format!("[{}]", info.ip) } else { info.ip };
+    let ip = if info.ip.contains(':') && info.transport == Transport::TCP {
+        format!("[{}]", info.ip)
+    } else {
+        info.ip
+    };
     Ok(ConnectionInfo { ip, ..info })
 }
 
@@ -168,7 +194,8 @@ pub fn parse(text: &str, allow: Allow) -> Result<ConnectionInfo, String> {
 mod tests {
     use super::*;
 
-    const GOOD: &str = r#"{"ip":"127.0.0.1","transport":"tcp","shell_port":1,"iopub_port":2,"stdin_port":3,
+    const GOOD: &str = r#"{"ip":"127.0.0.1","transport":"tcp","shell_port":1,"iopub_port":2,
+    "stdin_port":3,
         "control_port":4,"hb_port":5,"key":"k","signature_scheme":"hmac-sha256"}"#;
 
     fn refusal(text: &str) -> String {
@@ -178,7 +205,16 @@ mod tests {
     #[test]
     fn every_part_of_a_connection_file_is_asked_for() {
         assert_eq!(refusal(GOOD), "");
-        for field in ["ip", "transport", "shell_port", "iopub_port", "stdin_port", "control_port", "hb_port", "key"] {
+        for field in [
+            "ip",
+            "transport",
+            "shell_port",
+            "iopub_port",
+            "stdin_port",
+            "control_port",
+            "hb_port",
+            "key",
+        ] {
             let broken = GOOD.replace(&format!("\"{field}\""), "\"other\"");
             assert!(refusal(&broken).contains(field), "{field}: {}", refusal(&broken));
         }
@@ -198,6 +234,9 @@ mod tests {
         assert!(refusal(&with(":5,", ":0,")).contains("port"));
         assert!(refusal(&with(":5,", ":70000,")).contains("70000"));
         let all = Allow { remote: true, unsigned: true };
-        assert!(parse(&with("127.0.0.1", "::").replace("\"k\"", "\"\""), all).is_ok_and(|i| i.ip == "[::]"));
+        assert!(
+            parse(&with("127.0.0.1", "::").replace("\"k\"", "\"\""), all)
+                .is_ok_and(|i| i.ip == "[::]")
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! What is answered while a cell runs: interrupt and shutdown on the control socket, the heartbeat, and whether the
-//! server is still there.
+//! What is answered while a cell runs: interrupt and shutdown on the control socket, the heartbeat,
+//! and whether the server is still there.
 
 use super::interrupts::Interrupts;
 use super::iopub::Publisher;
@@ -58,14 +58,20 @@ impl Control {
 
     fn serve(&self, message: &Message) {
         self.iopub.status(&message.header, ExecutionState::Busy);
-        let handler = ROUTES.iter().find(|(kind, _)| *kind == message.kind).map(|(_, handler)| handler);
+        let handler =
+            ROUTES.iter().find(|(kind, _)| *kind == message.kind).map(|(_, handler)| handler);
         let answered = catch_unwind(AssertUnwindSafe(|| match handler {
             Some(handler) => Some(handler(self, message)),
             None => requests::unknown(&message.kind),
         }));
         let reply = answered.unwrap_or_else(|_| requests::failed(&message.kind));
         if let Some(reply) = &reply {
-            let frames = self.wire.compose(&message.identities, reply.message_type(), &message.header, reply);
+            let frames = self.wire.compose(
+                &message.identities,
+                reply.message_type(),
+                &message.header,
+                reply,
+            );
             self.door.send(frames);
         }
         let ends = matches!(reply, Some(JupyterMessageContent::ShutdownReply(_)));
@@ -90,7 +96,8 @@ pub fn heartbeat(door: Door) {
     }
 }
 
-/// The server says who it is by `JPY_PARENT_PID`; when another process takes its place as our parent, it is gone.
+/// The server says who it is by `JPY_PARENT_PID`; when another process takes its place as our
+/// parent, it is gone.
 pub fn watch_parent(end: Sender<i32>) {
     if std::env::var_os("JPY_PARENT_PID").is_none() {
         return;

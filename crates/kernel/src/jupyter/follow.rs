@@ -1,12 +1,16 @@
-//! Looks on at a running kernel: what its cells come to, as a session's events. `aplomb tui --existing` is a client of it.
+//! Looks on at a running kernel: what its cells come to, as a session's events.
+//! `aplomb tui --existing` is a client of it.
 //!
-//! Rows: DESIGN §5. Asks for traces by the comm `aplomb.trace` and for nothing that changes the kernel. Knows that the
-//! kernel is gone by the heartbeat, and that another has taken its place by the session in its messages.
+//! Rows: DESIGN §5. Asks for traces by the comm `aplomb.trace` and for nothing that changes the
+//! kernel. Knows that the kernel is gone by the heartbeat, and that another has taken its place by
+//! the session in its messages.
 
 use super::client::{Channel, Client};
 use super::comms::{Story, TARGET};
 use super::wire::Message;
-use aplomb_ground::protocol::{self, Event, Failure, Gone, MimeBundle, Request, Status, Switches, TEXT};
+use aplomb_ground::protocol::{
+    self, Event, Failure, Gone, MimeBundle, Request, Status, Switches, TEXT,
+};
 use jupyter_protocol::{ConnectionInfo, Transport};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -39,11 +43,15 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Errors: a sentence; no kernel answers, it does not know the key, or it is no kernel of Aplomb.
+    /// Errors: a sentence; no kernel answers, it does not know the key, or it is no kernel of
+    /// Aplomb.
     pub fn open(info: &ConnectionInfo, wait: Duration) -> Result<Follower, String> {
         let address = info.shell_url();
-        let nobody = || format!("no kernel answers at {address}: it has ended, or the file is an old one");
-        if info.transport == Transport::TCP && TcpStream::connect((info.ip.as_str(), info.shell_port)).is_err() {
+        let nobody =
+            || format!("no kernel answers at {address}: it has ended, or the file is an old one");
+        if info.transport == Transport::TCP
+            && TcpStream::connect((info.ip.as_str(), info.shell_port)).is_err()
+        {
             return Err(nobody());
         }
         let client = Client::connect(info)?;
@@ -87,7 +95,11 @@ impl Follower {
     }
 
     fn tell(&self, data: Value) {
-        self.client.send(Channel::Shell, "comm_msg", &json!({ "comm_id": self.comm, "data": data }));
+        self.client.send(
+            Channel::Shell,
+            "comm_msg",
+            &json!({ "comm_id": self.comm, "data": data }),
+        );
     }
 
     /// What has come, and whether the kernel still lives.
@@ -147,12 +159,15 @@ impl Follower {
         }
         let content = Value::Object(message.content.clone());
         let text = |v: &Value| v.as_str().unwrap_or("").to_string();
-        let of_cell = self.cell.as_ref().is_some_and(|(parent, _)| message.parent["msg_id"] == *parent);
+        let of_cell =
+            self.cell.as_ref().is_some_and(|(parent, _)| message.parent["msg_id"] == *parent);
         match message.kind.as_str() {
             "execute_input" => {
                 self.abandon();
                 self.cell = Some((message.parent["msg_id"].clone(), None));
-                let name = content["execution_count"].as_u64().map_or("cell".into(), |n| format!("cell {n}"));
+                let name = content["execution_count"]
+                    .as_u64()
+                    .map_or("cell".into(), |n| format!("cell {n}"));
                 self.events.push_back(Event::Begun {
                     name,
                     code: text(&content["code"]),
@@ -164,12 +179,23 @@ impl Follower {
             "display_data" if of_cell => self.events.push_back(Event::Display(plain(&content))),
             "error" => {
                 if let Some((_, failure)) = self.cell.as_mut().filter(|_| of_cell) {
-                    let lines = content["traceback"].as_array().into_iter().flatten().filter_map(Value::as_str);
+                    let lines = content["traceback"]
+                        .as_array()
+                        .into_iter()
+                        .flatten()
+                        .filter_map(Value::as_str);
                     let report: String = lines.map(|l| format!("{l}\n")).collect();
                     let (name, says) = (text(&content["ename"]), text(&content["evalue"]));
                     let coloured = report.clone();
-                    *failure =
-                        Some(Failure { name, number: 0, says, span: None, source: String::new(), report, coloured });
+                    *failure = Some(Failure {
+                        name,
+                        number: 0,
+                        says,
+                        span: None,
+                        source: String::new(),
+                        report,
+                        coloured,
+                    });
                 }
             }
             "comm_msg" if content["comm_id"] == self.comm.as_str() => self.read(&content["data"]),
@@ -208,7 +234,8 @@ impl Follower {
         self.events.push_back(Event::Begun { name, code: code.unwrap_or_default(), switches });
         self.events.extend(traces.into_iter().map(|t| Event::Trace(Box::new(t))));
         if left_out > 0 {
-            self.events.push_back(Event::Stream(format!("{left_out} stories are too long to be sent\n")));
+            self.events
+                .push_back(Event::Stream(format!("{left_out} stories are too long to be sent\n")));
         }
         match &mut self.cell {
             Some((_, known)) => *known = failure.or(known.take()),
@@ -222,19 +249,29 @@ impl Follower {
 
 impl Drop for Follower {
     fn drop(&mut self) {
-        self.client.send(Channel::Shell, "comm_close", &json!({ "comm_id": self.comm, "data": {} }));
+        self.client.send(
+            Channel::Shell,
+            "comm_close",
+            &json!({ "comm_id": self.comm, "data": {} }),
+        );
     }
 }
 
-/// Waits until the kernel answers and what it publishes arrives here; its session. Control answers while a cell runs.
+/// Waits until the kernel answers and what it publishes arrives here; its session. Control answers
+/// while a cell runs.
 fn greet(client: &Client, wait: Duration) -> Result<Value, String> {
     let begun = Instant::now();
     while begun.elapsed() < wait {
         let id = client.send(Channel::Control, "kernel_info_request", &json!({}));
-        let Some(info) = client.reply(Channel::Control, &id, wait.saturating_sub(begun.elapsed())) else { break };
+        let Some(info) = client.reply(Channel::Control, &id, wait.saturating_sub(begun.elapsed()))
+        else {
+            break;
+        };
         let implementation = info["implementation"].as_str().unwrap_or("unnamed");
         if implementation != "aplomb" {
-            return Err(format!("the kernel there is {implementation}, not Aplomb: only Aplomb tells its traces"));
+            return Err(format!(
+                "the kernel there is {implementation}, not Aplomb: only Aplomb tells its traces"
+            ));
         }
         // A subscription takes a moment to arrive.
         if let Some(message) = client.receive(Channel::Iopub, Duration::from_millis(100)) {

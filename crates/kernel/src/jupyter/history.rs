@@ -46,7 +46,8 @@ impl History {
                 self.0.iter().filter(|e| own && (from..to).contains(&(e.line as i64))).collect()
             }
             "search" => {
-                let pattern: Vec<char> = asked.get("pattern").and_then(Value::as_str).unwrap_or("*").chars().collect();
+                let pattern: Vec<char> =
+                    asked.get("pattern").and_then(Value::as_str).unwrap_or("*").chars().collect();
                 self.0.iter().filter(|e| matches(&pattern, &e.input)).collect()
             }
             _ => self.0.iter().collect(),
@@ -103,13 +104,18 @@ mod tests {
 
     fn check(asked: Value, wanted: &[&str]) {
         let mut history = History::default();
-        ["x←1", "+/x", "x←1", "]dag"].iter().enumerate().for_each(|(k, text)| history.add(k + 1, text));
+        ["x←1", "+/x", "x←1", "]dag"]
+            .iter()
+            .enumerate()
+            .for_each(|(k, text)| history.add(k + 1, text));
         let Value::Object(asked) = asked else { return };
         let found = history.answer(&asked).history;
         let inputs: Vec<String> = found
             .into_iter()
             .map(|e| match e {
-                HistoryEntry::Input(_, _, text) | HistoryEntry::InputOutput(_, _, (text, _)) => text,
+                HistoryEntry::Input(_, _, text) | HistoryEntry::InputOutput(_, _, (text, _)) => {
+                    text
+                }
             })
             .collect();
         assert_eq!(inputs, wanted, "{asked:?}");
@@ -120,10 +126,16 @@ mod tests {
         check(json!({"hist_access_type": "tail", "n": 2}), &["x←1", "]dag"]);
         check(json!({"hist_access_type": "tail", "n": -1}), &[]);
         check(json!({}), &["x←1", "+/x", "x←1", "]dag"]);
-        check(json!({"hist_access_type": "range", "session": 0, "start": 2, "stop": 4}), &["+/x", "x←1"]);
+        check(
+            json!({"hist_access_type": "range", "session": 0, "start": 2, "stop": 4}),
+            &["+/x", "x←1"],
+        );
         check(json!({"hist_access_type": "range", "session": 7}), &[]);
         check(json!({"hist_access_type": "search", "pattern": "x*"}), &["x←1", "x←1"]);
-        check(json!({"hist_access_type": "search", "pattern": "x?1", "unique": true, "output": true}), &["x←1"]);
+        check(
+            json!({"hist_access_type": "search", "pattern": "x?1", "unique": true, "output": true}),
+            &["x←1"],
+        );
     }
 
     #[test]

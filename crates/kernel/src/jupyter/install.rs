@@ -1,4 +1,5 @@
-//! The kernelspec: the folder by which Jupyter finds this program. Written aside and renamed, so that nobody reads half.
+//! The kernelspec: the folder by which Jupyter finds this program. Written aside and renamed, so
+//! that nobody reads half.
 //!
 //! Row: JUPYTER §7. No Python is needed.
 
@@ -51,12 +52,16 @@ impl Place {
 pub fn install(place: &Place, options: &[String]) -> Result<PathBuf, String> {
     let program = env::current_exe().map_err(|e| format!("where this program is: {e}"))?;
     let kernels = std::path::absolute(place.kernels()?).map_err(|e| e.to_string())?;
-    let (target, aside) = (kernels.join(NAME), kernels.join(format!(".{NAME}-{}", std::process::id())));
+    let (target, aside) =
+        (kernels.join(NAME), kernels.join(format!(".{NAME}-{}", std::process::id())));
     let says = |at: &Path, e: std::io::Error| format!("{}: {e}", at.display());
     let program = program.to_str().ok_or("the program's path is not UTF-8")?;
     let own = options.iter().map(String::as_str);
-    let argv: Vec<&str> =
-        [program].into_iter().chain(own).chain(["kernel", "start", "-f", "{connection_file}"]).collect();
+    let argv: Vec<&str> = [program]
+        .into_iter()
+        .chain(own)
+        .chain(["kernel", "start", "-f", "{connection_file}"])
+        .collect();
     let spec = json!({
         "argv": argv,
         "display_name": "APL (Aplomb)",

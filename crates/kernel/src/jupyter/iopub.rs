@@ -1,7 +1,8 @@
-//! What all clients hear. Any thread may speak; each message leaves whole, in the order of the lock.
+//! What all clients hear. Any thread may speak; each message leaves whole, in the order of the
+//! lock.
 //!
-//! Row: JUPYTER §4.7. Printed text is joined: it leaves after 50 ms, at 64 KiB, or before any other message, so that a
-//! loop of a hundred thousand lines is a few messages.
+//! Row: JUPYTER §4.7. Printed text is joined: it leaves after 50 ms, at 64 KiB, or before any other
+//! message, so that a loop of a hundred thousand lines is a few messages.
 
 use super::sockets::Door;
 use super::wire::{Frame, Wire};
@@ -31,7 +32,11 @@ pub struct Publisher {
 
 impl Publisher {
     pub fn new(wire: Arc<Wire>, door: Door) -> Publisher {
-        Publisher { wire, inner: Mutex::new(Inner { door: Some(door), printed: None }), changed: Condvar::new() }
+        Publisher {
+            wire,
+            inner: Mutex::new(Inner { door: Some(door), printed: None }),
+            changed: Condvar::new(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {

@@ -1,9 +1,10 @@
 //! The notebook: a session behind Jupyter's five sockets.
 //!
-//! Rows: JUPYTER; RELIABILITY 20–23; DESIGN §5. Threads: the evaluator owns the session, shell and stdin (`shell`,
-//! `cells`, `requests`); `control` answers while a cell runs; the heartbeat echoes; `iopub` is spoken to by all. Bytes
-//! become messages in `wire`, sockets are `sockets`'s alone. Always: whatever arrives, the kernel lives; every message
-//! that is taken is followed by idle. Never: two threads in a session; an answer without its request's header.
+//! Rows: JUPYTER; RELIABILITY 20–23; DESIGN §5. Threads: the evaluator owns the session, shell and
+//! stdin (`shell`, `cells`, `requests`); `control` answers while a cell runs; the heartbeat echoes;
+//! `iopub` is spoken to by all. Bytes become messages in `wire`, sockets are `sockets`'s alone.
+//! Always: whatever arrives, the kernel lives; every message that is taken is followed by idle.
+//! Never: two threads in a session; an answer without its request's header.
 
 mod cells;
 pub mod client;
@@ -43,15 +44,16 @@ use wire::Wire;
 /// How long the threads may take to end, so that the last messages leave.
 const ENDING: Duration = Duration::from_millis(1_500);
 
-/// Serves until a shutdown, `)off`, or the end of the server; the exit code. `session` is made on the evaluator's
-/// thread, once the sockets are bound. `ready` gets the handle by which a signal interrupts. Errors: a sentence; an
-/// address or a thread cannot be had.
+/// Serves until a shutdown, `)off`, or the end of the server; the exit code. `session` is made on
+/// the evaluator's thread, once the sockets are bound. `ready` gets the handle by which a signal
+/// interrupts. Errors: a sentence; an address or a thread cannot be had.
 pub fn serve(
     info: &ConnectionInfo,
     session: impl FnOnce() -> Session + Send + 'static,
     ready: impl FnOnce(Interrupts),
 ) -> Result<i32, String> {
-    let sockets::Bound { shell, stdin, control, heartbeat: echo, iopub, closer } = sockets::bind(info)?;
+    let sockets::Bound { shell, stdin, control, heartbeat: echo, iopub, closer } =
+        sockets::bind(info)?;
     let wire = Arc::new(Wire::new(&info.key));
     let iopub = Arc::new(Publisher::new(wire.clone(), iopub));
     let interrupts = Interrupts::default();
@@ -63,9 +65,11 @@ pub fn serve(
     start("heartbeat", 0, move || heartbeat(echo))?;
     let flushing = iopub.clone();
     start("iopub", 0, move || flushing.keep_flushing())?;
-    let (wire_, iopub_, interrupts_, end_) = (wire.clone(), iopub.clone(), interrupts.clone(), end.clone());
+    let (wire_, iopub_, interrupts_, end_) =
+        (wire.clone(), iopub.clone(), interrupts.clone(), end.clone());
     start("control", 0, move || {
-        Control { door: control, wire: wire_, iopub: iopub_, interrupts: interrupts_, end: end_ }.run();
+        Control { door: control, wire: wire_, iopub: iopub_, interrupts: interrupts_, end: end_ }
+            .run();
     })?;
     let (published, own) = (iopub.clone(), interrupts.clone());
     start("session", STACK, move || {
@@ -92,7 +96,8 @@ pub fn serve(
     Ok(code)
 }
 
-/// A line for whoever reads the server's output. Nobody may: its terminal can be gone, which must end no thread.
+/// A line for whoever reads the server's output. Nobody may: its terminal can be gone, which must
+/// end no thread.
 fn log(what: std::fmt::Arguments<'_>) {
     let _ = writeln!(std::io::stderr(), "aplomb kernel: {what}");
 }

@@ -1,5 +1,5 @@
-//! Requests that read and do not run: a function and a route each. Clients leave fields out, so each has a default, and
-//! none stays unanswered.
+//! Requests that read and do not run: a function and a route each. Clients leave fields out, so
+//! each has a default, and none stays unanswered.
 //!
 //! Rows: JUPYTER §4.5, §4.11, §6. Positions are code points, as in the session's protocol.
 
@@ -10,8 +10,8 @@ use super::wire::{Message, PROTOCOL};
 use aplomb_ground::error::Kind;
 use aplomb_ground::protocol::{Completeness, Event, MimeBundle, Request, Sink, Status, TEXT};
 use jupyter_protocol::{
-    CompleteReply, InspectReply, IsCompleteReply, JupyterMessageContent, KernelInfoReply, LanguageInfo, ReplyStatus,
-    ShutdownReply, UnknownMessage,
+    CompleteReply, InspectReply, IsCompleteReply, JupyterMessageContent, KernelInfoReply,
+    LanguageInfo, ReplyStatus, ShutdownReply, UnknownMessage,
 };
 use serde_json::{Map, Value, json};
 
@@ -54,7 +54,8 @@ pub fn kernel_info() -> JupyterMessageContent {
         codemirror_mode: None,
         nbconvert_exporter: None,
     };
-    let banner = format!("Aplomb {version}: an APL that shows its work. ]help lists commands and topics.");
+    let banner =
+        format!("Aplomb {version}: an APL that shows its work. ]help lists commands and topics.");
     let reply = KernelInfoReply {
         status: ReplyStatus::Ok,
         protocol_version: PROTOCOL.into(),
@@ -66,12 +67,16 @@ pub fn kernel_info() -> JupyterMessageContent {
         debugger: false,
         error: None,
     };
-    // A front end that has no mode of that name takes the one of the type: a name alone would be the only thing it tries.
+    // A front end that has no mode of that name takes the one of the type: a name alone would be
+    // the only thing it tries.
     let Ok(mut content) = serde_json::to_value(reply) else {
         return error("kernel_info_request", Kind::Internal.name(), "the reply is no JSON".into());
     };
     content["language_info"]["codemirror_mode"] = json!({ "name": "aplomb", "mime": "text/apl" });
-    JupyterMessageContent::UnknownMessage(UnknownMessage { msg_type: "kernel_info_reply".into(), content })
+    JupyterMessageContent::UnknownMessage(UnknownMessage {
+        msg_type: "kernel_info_reply".into(),
+        content,
+    })
 }
 
 pub fn shutdown(message: &Message) -> JupyterMessageContent {
@@ -80,7 +85,8 @@ pub fn shutdown(message: &Message) -> JupyterMessageContent {
 
 /// A request without a route: an error, so that nobody waits. Other messages have no answer.
 pub fn unknown(kind: &str) -> Option<JupyterMessageContent> {
-    kind.ends_with("_request").then(|| error(kind, Kind::Nonce.name(), format!("{kind} is not answered here")))
+    kind.ends_with("_request")
+        .then(|| error(kind, Kind::Nonce.name(), format!("{kind} is not answered here")))
 }
 
 /// A defect ended this request.
@@ -90,7 +96,8 @@ pub fn failed(kind: &str) -> Option<JupyterMessageContent> {
 
 fn error(kind: &str, ename: &str, evalue: String) -> JupyterMessageContent {
     let msg_type = format!("{}_reply", kind.strip_suffix("_request").unwrap_or(kind));
-    let content = json!({ "status": "error", "ename": ename, "evalue": evalue, "traceback": [evalue] });
+    let content =
+        json!({ "status": "error", "ename": ename, "evalue": evalue, "traceback": [evalue] });
     JupyterMessageContent::UnknownMessage(UnknownMessage { msg_type, content })
 }
 
@@ -123,14 +130,18 @@ pub fn ask(kernel: &mut Kernel, request: Request) -> Vec<Event> {
 fn place(message: &Message) -> (String, usize) {
     let code = text(&message.content, "code").to_string();
     let length = code.chars().count();
-    let cursor =
-        message.content.get("cursor_pos").and_then(Value::as_u64).map_or(length, |c| c.min(length as u64) as usize);
+    let cursor = message
+        .content
+        .get("cursor_pos")
+        .and_then(Value::as_u64)
+        .map_or(length, |c| c.min(length as u64) as usize);
     (code, cursor)
 }
 
 fn complete(kernel: &mut Kernel, message: &Message) -> CompleteReply {
     let (code, cursor) = place(message);
-    let mut reply = CompleteReply { cursor_start: cursor, cursor_end: cursor, ..Default::default() };
+    let mut reply =
+        CompleteReply { cursor_start: cursor, cursor_end: cursor, ..Default::default() };
     for event in ask(kernel, Request::Complete { code, cursor }) {
         let Event::Completions { start, end, items } = event else { continue };
         if items.is_empty() {
@@ -138,9 +149,10 @@ fn complete(kernel: &mut Kernel, message: &Message) -> CompleteReply {
         }
         (reply.cursor_start, reply.cursor_end) = (start, end);
         // What JupyterLab shows beside each.
-        let labels = items
-            .iter()
-            .map(|i| json!({ "start": start, "end": end, "text": i.text, "type": i.kind, "signature": i.says }));
+        let labels = items.iter().map(|i| {
+            json!({ "start": start, "end": end, "text": i.text, "type": i.kind,
+                "signature": i.says })
+        });
         reply.metadata.insert("_jupyter_types_experimental".into(), labels.collect());
         reply.matches = items.into_iter().map(|i| i.text).collect();
     }
@@ -149,20 +161,26 @@ fn complete(kernel: &mut Kernel, message: &Message) -> CompleteReply {
 
 fn inspect(kernel: &mut Kernel, message: &Message) -> InspectReply {
     let (code, cursor) = place(message);
-    let found = ask(kernel, Request::Inspect { code, cursor }).into_iter().find_map(|event| match event {
-        Event::Inspection(text) => text,
-        _ => None,
-    });
+    let found =
+        ask(kernel, Request::Inspect { code, cursor }).into_iter().find_map(|event| match event {
+            Event::Inspection(text) => text,
+            _ => None,
+        });
     let Some(text) = found else { return InspectReply::default() };
-    InspectReply { found: true, data: mime::media(MimeBundle::from([(TEXT.to_string(), text)])), ..Default::default() }
+    InspectReply {
+        found: true,
+        data: mime::media(MimeBundle::from([(TEXT.to_string(), text)])),
+        ..Default::default()
+    }
 }
 
 fn is_complete(kernel: &mut Kernel, message: &Message) -> IsCompleteReply {
     let code = text(&message.content, "code").to_string();
-    let found = ask(kernel, Request::IsComplete { code }).into_iter().find_map(|event| match event {
-        Event::IsComplete(how) => Some(how),
-        _ => None,
-    });
+    let found =
+        ask(kernel, Request::IsComplete { code }).into_iter().find_map(|event| match event {
+            Event::IsComplete(how) => Some(how),
+            _ => None,
+        });
     match found {
         Some(Completeness::Complete) => IsCompleteReply::complete(),
         Some(Completeness::More) => IsCompleteReply::incomplete("  ".into()),

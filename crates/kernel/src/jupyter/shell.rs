@@ -1,7 +1,7 @@
 //! The evaluator's thread: it owns the session, takes requests in order and answers each.
 //!
-//! Rows: JUPYTER §2, §4.6, §4.16. Always: busy and idle around every message, also one that panics; after an error the
-//! cells that have come already are aborted, and none that come later.
+//! Rows: JUPYTER §2, §4.6, §4.16. Always: busy and idle around every message, also one that panics;
+//! after an error the cells that have come already are aborted, and none that come later.
 
 use super::comms::Comms;
 use super::history::History;
@@ -32,7 +32,8 @@ pub struct Kernel {
     waiting: VecDeque<Waiting>,
 }
 
-/// Messages that are taken at once to abort the cells among them: a flood is no reason to answer nobody.
+/// Messages that are taken at once to abort the cells among them: a flood is no reason to answer
+/// nobody.
 const MOST_WAITING: usize = 100_000;
 
 struct Waiting {
@@ -50,7 +51,19 @@ impl Kernel {
     ) -> Kernel {
         let ((shell, stdin), history, comms) = (doors, History::default(), Comms::default());
         let waiting = VecDeque::new();
-        Kernel { session, shell, stdin, wire, iopub, interrupts, history, comms, count: 0, exit: None, waiting }
+        Kernel {
+            session,
+            shell,
+            stdin,
+            wire,
+            iopub,
+            interrupts,
+            history,
+            comms,
+            count: 0,
+            exit: None,
+            waiting,
+        }
     }
 
     /// Until a request ends the process, whose exit code it gives, or the sockets are closed.
@@ -75,7 +88,8 @@ impl Kernel {
     fn serve(&mut self, next: &Waiting) {
         let message = &next.message;
         self.iopub.status(&message.header, ExecutionState::Busy);
-        let handler = ROUTES.iter().find(|(kind, _)| *kind == message.kind).map(|(_, handler)| handler);
+        let handler =
+            ROUTES.iter().find(|(kind, _)| *kind == message.kind).map(|(_, handler)| handler);
         let reply = if next.aborted {
             Some(self.aborted().into())
         } else {
@@ -93,7 +107,12 @@ impl Kernel {
     }
 
     fn reply(&self, message: &Message, reply: &JupyterMessageContent) {
-        self.shell.send(self.wire.compose(&message.identities, reply.message_type(), &message.header, reply));
+        self.shell.send(self.wire.compose(
+            &message.identities,
+            reply.message_type(),
+            &message.header,
+            reply,
+        ));
     }
 
     fn aborted(&self) -> ExecuteReply {
@@ -105,8 +124,8 @@ impl Kernel {
         }
     }
 
-    /// Cells that have come already do not run. Called before the error is answered: a cell that its sender sends when
-    /// it knows of the error is none of them.
+    /// Cells that have come already do not run. Called before the error is answered: a cell that
+    /// its sender sends when it knows of the error is none of them.
     pub fn abort_waiting(&mut self) {
         for _ in 0..MOST_WAITING {
             let Some(frames) = self.shell.pending() else { break };

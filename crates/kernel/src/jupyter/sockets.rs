@@ -1,7 +1,9 @@
-//! The five sockets. The only file that names ZeroMQ: the rest sees `Door`s that give and take frames.
+//! The five sockets. The only file that names ZeroMQ: the rest sees `Door`s that give and take
+//! frames.
 //!
-//! Rows: JUPYTER §2; RELIABILITY 20, 22. Always: no message over 64 MiB is taken, so a frame's claim costs nothing; a
-//! publisher drops nothing (a lost `idle` stops a client for ever); a closed context wakes whoever waits.
+//! Rows: JUPYTER §2; RELIABILITY 20, 22. Always: no message over 64 MiB is taken, so a frame's
+//! claim costs nothing; a publisher drops nothing (a lost `idle` stops a client for ever); a closed
+//! context wakes whoever waits.
 
 use super::wire::Frame;
 use jupyter_protocol::ConnectionInfo;
@@ -87,7 +89,8 @@ fn door(context: &Context, kind: SocketType) -> zmq::Result<Socket> {
     Ok(socket)
 }
 
-/// Messages of one client that wait at the kernel. *stdin* is read only while a cell asks, for one line.
+/// Messages of one client that wait at the kernel. *stdin* is read only while a cell asks, for one
+/// line.
 const WAITING: i32 = 1_000;
 const WAITING_LINES: i32 = 8;
 

@@ -1,8 +1,10 @@
-//! Messages as frames: signed, verified, parsed. Pure functions of bytes; nothing here can fail but by refusing.
+//! Messages as frames: signed, verified, parsed. Pure functions of bytes; nothing here can fail but
+//! by refusing.
 //!
-//! Rows: JUPYTER §3; RELIABILITY 20, 21. `identities… <IDS|MSG> signature header parent metadata content [buffers…]`; the
-//! signature is the HMAC-SHA256 of the four JSON frames. Always: a signature is compared in constant time and taken
-//! once; a reply's parent is the request's header, byte for byte.
+//! Rows: JUPYTER §3; RELIABILITY 20, 21. `identities… <IDS|MSG> signature header parent metadata
+//! content [buffers…]`; the signature is the HMAC-SHA256 of the four JSON frames. Always: a
+//! signature is compared in constant time and taken once; a reply's parent is the request's header,
+//! byte for byte.
 
 use aplomb_ground::error::Kind;
 use chrono::{DateTime, Utc};
@@ -53,7 +55,9 @@ impl fmt::Display for Refused {
         match self {
             Refused::NoDelimiter => write!(out, "no <IDS|MSG>"),
             Refused::TooShort => write!(out, "fewer than five frames behind <IDS|MSG>"),
-            Refused::BadSignature => write!(out, "the signature is not that of the connection file's key"),
+            Refused::BadSignature => {
+                write!(out, "the signature is not that of the connection file's key")
+            }
             Refused::Replayed => write!(out, "the same message came before"),
             Refused::NotJson(part) => write!(out, "the {part} is no JSON object"),
             Refused::NoKind => write!(out, "the header has no msg_type"),
@@ -97,9 +101,17 @@ impl Wire {
     /// An empty key: nothing is signed and nothing verified.
     pub fn new(key: &str) -> Wire {
         // HMAC takes keys of every length.
-        let key = Some(key).filter(|k| !k.is_empty()).and_then(|k| Hmac::new_from_slice(k.as_bytes()).ok());
+        let key = Some(key)
+            .filter(|k| !k.is_empty())
+            .and_then(|k| Hmac::new_from_slice(k.as_bytes()).ok());
         let session = uuid::Uuid::new_v4().to_string();
-        Wire { key, session, sent: AtomicU64::new(0), seen: Mutex::default(), refused: AtomicU64::new(0) }
+        Wire {
+            key,
+            session,
+            sent: AtomicU64::new(0),
+            seen: Mutex::default(),
+            refused: AtomicU64::new(0),
+        }
     }
 
     fn mac(&self, parts: &[Frame]) -> Option<Hmac<Sha256>> {
@@ -137,7 +149,8 @@ impl Wire {
         })
     }
 
-    /// The message, or a line on standard error: for the first few, then for every doubling of their number.
+    /// The message, or a line on standard error: for the first few, then for every doubling of
+    /// their number.
     pub fn accept(&self, frames: &[Frame]) -> Option<Message> {
         self.parse(frames)
             .inspect_err(|why| {
@@ -160,18 +173,26 @@ impl Wire {
         let content = serde_json::to_vec(content).unwrap_or_else(|e| {
             // Whoever waits learns that a reply was lost, and why.
             let evalue = format!("a {kind} is no JSON: {e}");
-            let told = json!({ "status": "error", "ename": Kind::Internal.name(), "evalue": evalue, "traceback": [] });
+            let told = json!({ "status": "error", "ename": Kind::Internal.name(), "evalue": evalue,
+                "traceback": [] });
             told.to_string().into_bytes()
         });
         self.frames(identities, kind, parent, content)
     }
 
     /// The same of JSON text.
-    pub fn frames(&self, identities: &[Frame], kind: &str, parent: &[u8], content: Frame) -> Vec<Frame> {
+    pub fn frames(
+        &self,
+        identities: &[Frame],
+        kind: &str,
+        parent: &[u8],
+        content: Frame,
+    ) -> Vec<Frame> {
         let parent = if parent.is_empty() { b"{}" } else { parent };
         let mut frames = identities.to_vec();
         let body = [self.header(kind), parent.to_vec(), b"{}".to_vec(), content];
-        let signature = self.mac(&body).map_or(String::new(), |mac| hex(&mac.finalize().into_bytes()));
+        let signature =
+            self.mac(&body).map_or(String::new(), |mac| hex(&mac.finalize().into_bytes()));
         frames.extend([DELIMITER.to_vec(), signature.into_bytes()]);
         frames.extend(body);
         frames
@@ -184,7 +205,9 @@ impl Wire {
             "session": self.session,
             "username": "aplomb",
             // Clients keep a date with more than six decimals as text.
-            "date": DateTime::<Utc>::from(SystemTime::now()).format("%Y-%m-%dT%H:%M:%S%.6fZ").to_string(),
+            "date": DateTime::<Utc>::from(SystemTime::now())
+                .format("%Y-%m-%dT%H:%M:%S%.6fZ")
+                .to_string(),
             "msg_type": kind,
             "version": PROTOCOL,
         });
@@ -236,7 +259,11 @@ mod tests {
             for at in 0..frames[k].len() {
                 let mut bent = frames.clone();
                 bent[k][at] ^= 1;
-                assert_eq!(wire.parse(&bent).err(), Some(Refused::BadSignature), "frame {k}, byte {at}");
+                assert_eq!(
+                    wire.parse(&bent).err(),
+                    Some(Refused::BadSignature),
+                    "frame {k}, byte {at}"
+                );
             }
         }
         assert!(wire.parse(&frames).is_ok());
@@ -246,7 +273,10 @@ mod tests {
     fn broken_frames_are_refused_in_words() {
         let wire = Wire::new("");
         let body = |header: &str, content: &str| -> Vec<Frame> {
-            ["<IDS|MSG>", "", header, "{}", "{}", content].iter().map(|f| f.as_bytes().to_vec()).collect()
+            ["<IDS|MSG>", "", header, "{}", "{}", content]
+                .iter()
+                .map(|f| f.as_bytes().to_vec())
+                .collect()
         };
         let deep = "[".repeat(1 << 20);
         let cases = [

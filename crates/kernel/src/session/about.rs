@@ -1,4 +1,5 @@
-//! Expressions that commands speak of: they are statements of the session, so their names, effects and output stay.
+//! Expressions that commands speak of: they are statements of the session, so their names, effects
+//! and output stay.
 
 use super::Session;
 use super::world::{Spent, World};
@@ -24,12 +25,21 @@ fn computed(interp: &mut Interp, source: &Arc<Source>, world: &mut World<'_>) ->
 
 impl Session {
     /// The trace of a text that runs with everything recorded. Its values are shown where `shows`.
-    pub fn trace_run(&mut self, text: &str, shows: bool, sink: &mut dyn Sink) -> Result<Trace, Error> {
+    pub fn trace_run(
+        &mut self,
+        text: &str,
+        shows: bool,
+        sink: &mut dyn Sink,
+    ) -> Result<Trace, Error> {
         let was = self.core.set_tracing(true);
         self.core.begin();
         let earlier = self.core.set_kept_aside();
         let source = Source::new("line", text);
-        let done = if shows { self.run_text(source, false, sink) } else { self.run_as(source, true, sink, computed) };
+        let done = if shows {
+            self.run_text(source, false, sink)
+        } else {
+            self.run_as(source, true, sink, computed)
+        };
         let trace = done.map(|()| World::new(&mut self.core, None, true).take_trace(&self.interp));
         self.core.take_forced();
         self.core.set_kept(earlier);
@@ -52,7 +62,12 @@ impl Session {
     }
 
     /// What all of a text costs, its last value computed, also where a name keeps it.
-    pub fn time_run(&mut self, text: &str, shows: bool, sink: &mut dyn Sink) -> Result<Spent, Error> {
+    pub fn time_run(
+        &mut self,
+        text: &str,
+        shows: bool,
+        sink: &mut dyn Sink,
+    ) -> Result<Spent, Error> {
         self.core.begin();
         self.core.sum = Spent::default();
         let begun = Instant::now();

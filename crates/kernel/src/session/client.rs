@@ -36,7 +36,8 @@ impl Sink for Out {
 }
 
 impl Worker {
-    /// Starts the thread. `commands` is made there, since a session does not move. Errors: no thread can be had.
+    /// Starts the thread. `commands` is made there, since a session does not move. Errors: no
+    /// thread can be had.
     pub fn start(
         commands: impl FnOnce() -> Rc<dyn Commands> + Send + 'static,
         limits: Limits,

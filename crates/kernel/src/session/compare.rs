@@ -1,6 +1,8 @@
-//! Two stories side by side, of runs that took turns: what is cold for one is not left to the other.
+//! Two stories side by side, of runs that took turns: what is cold for one is not left to the
+//! other.
 //!
-//! Rows: VISUAL §2 (S3). Each side runs so often that the spread of its runs is known; the least is its time.
+//! Rows: VISUAL §2 (S3). Each side runs so often that the spread of its runs is known; the least is
+//! its time.
 
 use super::kept::Run;
 use super::world::World;
@@ -16,8 +18,9 @@ const ROUNDS: usize = 7;
 const LONG: Duration = Duration::from_millis(700);
 
 impl Session {
-    /// Two stories to compare: the last line under the switches it ran with and under those of now, where these differ;
-    /// otherwise the last two lines, each under its own. Errors: there are not so many lines.
+    /// Two stories to compare: the last line under the switches it ran with and under those of now,
+    /// where these differ; otherwise the last two lines, each under its own. Errors: there are not
+    /// so many lines.
     pub fn traces_to_compare(&mut self) -> Result<[Trace; 2], Error> {
         let now = self.core.options().clone();
         let changed = self.last.as_ref().is_some_and(|l| l.options.off() != now.off());
@@ -25,13 +28,12 @@ impl Session {
             return self.trace_last().map(|t| [t.clone(), t]);
         };
         let was = self.core.set_tracing(true);
-        let sides =
-            match &earlier {
-                _ if changed => Ok([(&last, &last.options), (&last, &now)]),
-                Some(line) => Ok([(line, &line.options), (&last, &last.options)]),
-                None => Err(value("one line has given a value, and no switch was changed since")
-                    .hint("]off fusion, then ]diff")),
-            };
+        let sides = match &earlier {
+            _ if changed => Ok([(&last, &last.options), (&last, &now)]),
+            Some(line) => Ok([(line, &line.options), (&last, &last.options)]),
+            None => Err(value("one line has given a value, and no switch was changed since")
+                .hint("]off fusion, then ]diff")),
+        };
         let pair = sides.and_then(|sides| self.told_in_turn(sides));
         *self.core.options() = now;
         self.core.look_as(was);
@@ -55,7 +57,8 @@ impl Session {
             for (side, runs) in sides.iter().zip(&mut runs) {
                 self.take_options(side.1);
                 let mut world = World::new(&mut self.core, None, true);
-                let once: Option<Vec<_>> = side.0.forced.iter().map(|f| world.timed(&f.recorded)).collect();
+                let once: Option<Vec<_>> =
+                    side.0.forced.iter().map(|f| world.timed(&f.recorded)).collect();
                 // What fails, or leaves the device, has no time to compare.
                 let Some(once) = once else { return Ok(pair) };
                 runs.push(once);
@@ -74,16 +77,21 @@ impl Session {
     }
 }
 
-/// The least time of each launch and of all, and how far from it half of the runs are: one run that the machine disturbed
-/// says nothing.
+/// The least time of each launch and of all, and how far from it half of the runs are: one run that
+/// the machine disturbed says nothing.
 fn tell_runs(trace: &mut Trace, runs: &[Vec<Rc<Run>>]) {
-    let mut all: Vec<f64> = runs.iter().map(|once| once.iter().map(|run| run.launch_ms).sum()).collect();
+    let mut all: Vec<f64> =
+        runs.iter().map(|once| once.iter().map(|run| run.launch_ms).sum()).collect();
     all.sort_by(f64::total_cmp);
     let (Some(&least), Some(&half)) = (all.first(), all.get(all.len() / 2)) else { return };
     for (e, segment) in trace.segments.iter().enumerate() {
         let first = segment.kernels[0] as usize;
         for stat in runs.iter().filter_map(|once| once.get(e)).flat_map(|run| &run.ran.stats) {
-            let Some(meas) = trace.kernels.get_mut(first + stat.launch).and_then(|k| k.meas.as_mut()) else { continue };
+            let Some(meas) =
+                trace.kernels.get_mut(first + stat.launch).and_then(|k| k.meas.as_mut())
+            else {
+                continue;
+            };
             meas.us = meas.us.min((stat.micros * 10.0).round() / 10.0);
         }
     }

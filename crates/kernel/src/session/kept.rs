@@ -1,7 +1,8 @@
 //! What a statement compiled and ran, kept to be told when somebody asks.
 //!
-//! Rows: VISUAL §1.4, G13, G14. An evaluation keeps its graph and switches (`Log`), what was measured and warned of; the
-//! trace is made of them by `tell`. A graph's arrays are let go with its statement.
+//! Rows: VISUAL §1.4, G13, G14. An evaluation keeps its graph and switches (`Log`), what was
+//! measured and warned of; the trace is made of them by `tell`. A graph's arrays are let go with
+//! its statement.
 
 use super::record::{Clock, tell_device};
 use aplomb_compiler::pass::{Log, tell_text};
@@ -31,19 +32,26 @@ impl Interpreted {
     pub fn add(all: &mut Vec<Interpreted>, place: &Place, elements: usize) {
         let known = all.len();
         match all.iter_mut().find(|i| i.place == *place) {
-            Some(own) => (own.calls, own.elements) = (own.calls + 1, own.elements.saturating_add(elements)),
-            None if known < PLACES => all.push(Interpreted { place: place.clone(), calls: 1, elements }),
+            Some(own) => {
+                (own.calls, own.elements) = (own.calls + 1, own.elements.saturating_add(elements))
+            }
+            None if known < PLACES => {
+                all.push(Interpreted { place: place.clone(), calls: 1, elements })
+            }
             None => {}
         }
     }
 
     pub fn warning(&self) -> Warning {
-        let what: String = self.place.text().lines().next().unwrap_or("").chars().take(40).collect();
-        let calls = if self.calls == 1 { String::new() } else { format!(", called {} times", self.calls) };
+        let what: String =
+            self.place.text().lines().next().unwrap_or("").chars().take(40).collect();
+        let calls =
+            if self.calls == 1 { String::new() } else { format!(", called {} times", self.calls) };
         let n = self.elements;
         let all = if self.calls == 1 { "" } else { " in all" };
         let elements = if n == 1 { "element" } else { "elements" };
-        let text = format!("{what} ran in the interpreter, not in a launch{calls}: {n} {elements}{all}");
+        let text =
+            format!("{what} ran in the interpreter, not in a launch{calls}: {n} {elements}{all}");
         ("W-interpreted", self.place.clone(), text)
     }
 }
@@ -55,7 +63,8 @@ pub struct Ran {
     pub compiling: Compiling,
 }
 
-/// The record of an evaluation's run. Whoever tells of times tells it, until somebody wants another run.
+/// The record of an evaluation's run. Whoever tells of times tells it, until somebody wants another
+/// run.
 #[derive(Default)]
 pub struct Run {
     /// What each pass took; none where the plan was known.
@@ -67,7 +76,8 @@ pub struct Run {
     pub on_host: Option<OnHost>,
 }
 
-/// What a line forced: the graph of an evaluation, and its run; None where launches' own times are not known.
+/// What a line forced: the graph of an evaluation, and its run; None where launches' own times are
+/// not known.
 #[derive(Clone)]
 pub struct Forced {
     pub recorded: Rc<Recorded>,
@@ -137,7 +147,9 @@ impl Kept {
         trace.result.clone_from(&self.result);
         if self.left_out > 0 {
             let n = self.left_out;
-            let text = format!("the story ends at {LONGEST} nodes: {n} more evaluations ran and are not told");
+            let text = format!(
+                "the story ends at {LONGEST} nodes: {n} more evaluations ran and are not told"
+            );
             trace.diagnostics.push(Diagnostic { code: "W-long".into(), span: None, text });
         }
         trace
@@ -155,12 +167,14 @@ impl Part {
         let again = run.on_host.map(|why| match why {
             OnHost::Complex => (
                 "W-complex",
-                "a result of these launches is no real number: the operations ran again one by one, as complex \
+                "a result of these launches is no real number: the operations ran again one by \
+                 one, as complex \
                  numbers, on the host",
             ),
             OnHost::Unending => (
                 "W-rounds",
-                "a loop of these launches takes more rounds than a launch may: the operations ran again one by one \
+                "a loop of these launches takes more rounds than a launch may: the operations ran \
+                 again one by one \
                  on the host, where they can be stopped",
             ),
         });
@@ -176,7 +190,8 @@ impl Part {
                 tell_text(kernel, &code);
             }
         }
-        let warnings: Vec<_> = self.warnings.iter().map(|w| warning(w, &mut trace.sources)).collect();
+        let warnings: Vec<_> =
+            self.warnings.iter().map(|w| warning(w, &mut trace.sources)).collect();
         trace.diagnostics.splice(0..0, warnings);
         // Without sharing recovery the nodes are those of a tree, which have other numbers.
         if !trace.config.off.iter().any(|off| off == "bind" || off == "prune") {

@@ -14,8 +14,8 @@ pub enum Piece {
     Code(Part),
 }
 
-/// Code between commands: bytes of the whole text, and the code points before them. So a text of many commands is kept
-/// once, and read once.
+/// Code between commands: bytes of the whole text, and the code points before them. So a text of
+/// many commands is kept once, and read once.
 pub struct Part {
     text: Arc<str>,
     own: Range<usize>,
@@ -33,7 +33,8 @@ fn is_command(line: &str) -> bool {
     line.trim_start().starts_with([')', ']'])
 }
 
-/// `%%why` on the first line: the lines below are the argument of `]why`. Notebooks know it as a cell magic.
+/// `%%why` on the first line: the lines below are the argument of `]why`. Notebooks know it as a
+/// cell magic.
 fn magic(code: &str) -> Option<String> {
     code.trim().strip_prefix("%%").map(|rest| format!("]{}", rest.trim_start()))
 }
@@ -77,7 +78,8 @@ pub fn completeness(code: &str) -> Completeness {
     if is_whole { Completeness::Complete } else { syntax::completeness(code) }
 }
 
-/// The word that ends at or holds the cursor, with its place in code points: a name, a command, a glyph, `` `rho ``.
+/// The word that ends at or holds the cursor, with its place in code points: a name, a command, a
+/// glyph, `` `rho ``.
 pub fn word_at(code: &str, cursor: usize) -> (String, usize, usize) {
     let chars: Vec<char> = code.chars().collect();
     let cursor = cursor.min(chars.len());
@@ -127,13 +129,15 @@ fn signs() -> Vec<Sign> {
         sign(p.glyph.to_string(), kind, p.key, p.names)
     });
     let kind = |glyph: char| if matches!(glyph, '⍵' | '⍺') { "argument" } else { "symbol" };
-    let others = OTHER_KEYS.iter().map(|(glyph, key, names)| sign(glyph.to_string(), kind(*glyph), Some(*key), names));
+    let others = OTHER_KEYS
+        .iter()
+        .map(|(glyph, key, names)| sign(glyph.to_string(), kind(*glyph), Some(*key), names));
     let idioms = idioms::ROWS.iter().map(|i| sign(i.form.to_string(), "idiom", None, i.names));
     prims.chain(others).chain(idioms).collect()
 }
 
-/// Glyphs and idioms of a name and true; without such, those whose names begin so. Behind a leading backtick the glyph of
-/// that key comes first.
+/// Glyphs and idioms of a name and true; without such, those whose names begin so. Behind a leading
+/// backtick the glyph of that key comes first.
 pub fn glyphs(word: &str) -> (Vec<Completion>, bool) {
     let (name, signs) = (word.trim_start_matches('`'), signs());
     let pick = |wanted: &dyn Fn(&Sign) -> bool| -> Vec<Completion> {
@@ -166,22 +170,29 @@ mod tests {
     #[test]
     fn commands_stand_between_code_and_offsets_are_kept() {
         let found = pieces(&"x←1\n]dag x\n+x".into());
-        let [Piece::Code(a), Piece::Command(b), Piece::Code(c)] = found.as_slice() else { panic!("three pieces") };
+        let [Piece::Code(a), Piece::Command(b), Piece::Code(c)] = found.as_slice() else {
+            panic!("three pieces")
+        };
         let (a, c) = (a.of("a"), c.of("c"));
         assert_eq!((a.own(), b.as_str(), c.own()), (("x←1\n", 0), "]dag x", ("+x", 11)));
         assert_eq!((a.alone().as_str(), c.alone().as_str()), ("x←1\n", "   \n      \n+x"));
     }
 
-    /// Each piece was the whole text up to it, so a text of n commands was written and read n times.
+    /// Each piece was the whole text up to it, so a text of n commands was written and read n
+    /// times.
     #[test]
     fn a_text_of_many_commands_is_kept_once_and_each_part_read_once() {
         let text: Arc<str> = "]off cse\nx←⍳3\n".repeat(20_000).into();
-        let parts: Vec<_> =
-            pieces(&text).iter().filter_map(|p| if let Piece::Code(p) = p { Some(p.of("t")) } else { None }).collect();
+        let parts: Vec<_> = pieces(&text)
+            .iter()
+            .filter_map(|p| if let Piece::Code(p) = p { Some(p.of("t")) } else { None })
+            .collect();
         assert_eq!(parts.len(), 20_000);
         assert!(parts.iter().all(|p| Arc::ptr_eq(&p.text, &text)));
         assert!(parts.iter().map(|p| p.own().0.len()).sum::<usize>() < text.len());
-        let at = |k: usize| Place::new(&parts[k], Span::new(parts[k].own().1, parts[k].own().1 + 4)).text();
+        let at = |k: usize| {
+            Place::new(&parts[k], Span::new(parts[k].own().1, parts[k].own().1 + 4)).text()
+        };
         assert_eq!((at(0).as_str(), at(19_999).as_str()), ("x←⍳3", "x←⍳3"));
     }
 
@@ -202,7 +213,10 @@ mod tests {
     #[test]
     fn an_exact_name_wins_over_longer_ones() {
         let texts = |word| glyphs(word).0.into_iter().map(|c| c.text).collect::<String>();
-        assert_eq!((texts("iota").as_str(), texts("`rho").as_str(), texts("omega").as_str()), ("⍳", "⍴", "⍵"));
+        assert_eq!(
+            (texts("iota").as_str(), texts("`rho").as_str(), texts("omega").as_str()),
+            ("⍳", "⍴", "⍵")
+        );
         assert_eq!((texts("sum").as_str(), texts("mean").as_str()), ("+/", "(+/÷≢)"));
         let first = |word| glyphs(word).0.first().map_or(String::new(), |c| c.text.clone());
         assert_eq!(["`w", "`r", "`[", "`-", "`=", "`D", "`a"].map(first).concat(), "⍵⍴←×÷⋄⍺");
@@ -214,7 +228,10 @@ mod tests {
         assert_eq!(word_at("1+rho", 5), ("rho".into(), 2, 5));
         assert_eq!(word_at("2 1rho", 6), ("rho".into(), 3, 6));
         assert_eq!(word_at("]da", 3), ("]da".into(), 0, 3));
-        assert_eq!((word_at("x`[2", 3), word_at("`2", 2)), (("`[".into(), 1, 3), ("`2".into(), 0, 2)));
+        assert_eq!(
+            (word_at("x`[2", 3), word_at("`2", 2)),
+            (("`[".into(), 1, 3), ("`2".into(), 0, 2))
+        );
         assert_eq!(word_at("⍉m", 0).0, "⍉m".chars().take(1).collect::<String>());
     }
 }

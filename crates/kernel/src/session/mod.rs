@@ -1,8 +1,9 @@
 //! A session: one workspace, one device, requests in, events out.
 //!
-//! Rows: DESIGN §5; RELIABILITY 5, 7, 28. Start at `Session::handle`. Always: every request ends with an idle status, also
-//! after a panic; a statement commits or leaves no trace; the interrupt is cleared only here. Not `Send`: a front end
-//! keeps it on one thread with a large stack and talks to it through channels (`Worker`).
+//! Rows: DESIGN §5; RELIABILITY 5, 7, 28. Start at `Session::handle`. Always: every request ends
+//! with an idle status, also after a panic; a statement commits or leaves no trace; the interrupt
+//! is cleared only here. Not `Send`: a front end keeps it on one thread with a large stack and
+//! talks to it through channels (`Worker`).
 
 mod about;
 mod client;
@@ -41,8 +42,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use world::World;
 
-/// The `)` and `]` commands of a program. They meet the session here, so that REPL, batch, panes and notebook run the
-/// same table.
+/// The `)` and `]` commands of a program. They meet the session here, so that REPL, batch, panes
+/// and notebook run the same table.
 pub trait Commands {
     /// Runs a line that begins with `)` or `]`. Errors: a sentence.
     fn run(&self, line: &str, session: &mut Session, sink: &mut dyn Sink) -> Result<(), Error>;
@@ -92,7 +93,16 @@ impl Session {
     pub fn new(commands: Rc<dyn Commands>, limits: Limits, threads: usize) -> Session {
         let core = Core::new(limits, threads);
         let (last, earlier, spent) = (None, None, Spent::default());
-        Session { interp: Interp::new(), core, commands, last, earlier, spent, exit: None, loading: 0 }
+        Session {
+            interp: Interp::new(),
+            core,
+            commands,
+            last,
+            earlier,
+            spent,
+            exit: None,
+            loading: 0,
+        }
     }
 
     /// What another thread or a signal handler may set.
@@ -162,7 +172,8 @@ impl Session {
         done.unwrap_or_else(|bug| resume_unwind(bug))
     }
 
-    /// Computes what was written and may fail, and nobody has looked at. Errors: the first that does.
+    /// Computes what was written and may fail, and nobody has looked at. Errors: the first that
+    /// does.
     pub fn look_back(&mut self, sink: &mut dyn Sink) -> Result<(), Error> {
         self.interp.finish(&mut World::new(&mut self.core, Some(sink), true))
     }
@@ -189,7 +200,9 @@ impl Session {
                 let (word, _, _) = lines::word_at(&code, cursor);
                 sink.event(Event::Inspection(self.inspect(&word)));
             }
-            Request::IsComplete { code } => sink.event(Event::IsComplete(lines::completeness(&code))),
+            Request::IsComplete { code } => {
+                sink.event(Event::IsComplete(lines::completeness(&code)))
+            }
             Request::Trace { code, name, switches, effects } => {
                 let held = self.core.set_holding(!effects);
                 self.tell(&code, &name, switches, sink);
@@ -201,8 +214,13 @@ impl Session {
             },
             Request::Restart => self.restart(),
             Request::Info => {
-                let pairs = [("version", env!("CARGO_PKG_VERSION").into()), ("device", self.core.device_name())];
-                sink.event(Event::Info(pairs.into_iter().map(|(k, v)| (k.to_string(), v)).collect()));
+                let pairs = [
+                    ("version", env!("CARGO_PKG_VERSION").into()),
+                    ("device", self.core.device_name()),
+                ];
+                sink.event(Event::Info(
+                    pairs.into_iter().map(|(k, v)| (k.to_string(), v)).collect(),
+                ));
             }
         }
     }
@@ -211,7 +229,9 @@ impl Session {
     pub fn run_script(&mut self, text: &str, name: &str, sink: &mut dyn Sink) -> Result<(), Error> {
         self.loading += 1;
         let done = if self.loading > DEEPEST {
-            Err(aplomb_ground::error::limit(format!("scripts load each other more than {DEEPEST} deep")))
+            Err(aplomb_ground::error::limit(format!(
+                "scripts load each other more than {DEEPEST} deep"
+            )))
         } else {
             self.run_pieces(text, name, false, sink).and_then(|()| self.look_back(sink))
         };
@@ -219,7 +239,13 @@ impl Session {
         done
     }
 
-    fn run_pieces(&mut self, code: &str, name: &str, silent: bool, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn run_pieces(
+        &mut self,
+        code: &str,
+        name: &str,
+        silent: bool,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Error> {
         for piece in lines::pieces(&code.into()) {
             match piece {
                 lines::Piece::Command(line) => {
@@ -245,7 +271,12 @@ impl Session {
         }
     }
 
-    fn run_text(&mut self, source: Arc<Source>, silent: bool, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn run_text(
+        &mut self,
+        source: Arc<Source>,
+        silent: bool,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Error> {
         self.run_as(source, silent, sink, |interp, source, world| interp.execute(source, world))
     }
 
@@ -273,7 +304,17 @@ impl Session {
             let (said, result) = (self.core.said.clone(), self.core.last_result());
             let device = self.core.devices().wanted();
             let values = None;
-            self.last = Some(Last { text: source, said, before, forced, device, warnings, options, result, values });
+            self.last = Some(Last {
+                text: source,
+                said,
+                before,
+                forced,
+                device,
+                warnings,
+                options,
+                result,
+                values,
+            });
         }
         if let Some(code) = self.interp.exit() {
             self.leave(code, sink);
@@ -281,9 +322,10 @@ impl Session {
         done
     }
 
-    /// The trace of an expression, or of the last line that gave a value. What that line forced is told from the record of
-    /// its run, and runs again only under other switches or on another device; if all of it was small, the line itself
-    /// runs, with everything recorded. The workspace is left alone, and so are files.
+    /// The trace of an expression, or of the last line that gave a value. What that line forced is
+    /// told from the record of its run, and runs again only under other switches or on another
+    /// device; if all of it was small, the line itself runs, with everything recorded. The
+    /// workspace is left alone, and so are files.
     pub fn trace_of(&mut self, text: Option<&str>) -> Result<Trace, Error> {
         let was = self.core.set_tracing(true);
         let trace = match text {
@@ -296,7 +338,9 @@ impl Session {
 
     fn trace_last(&mut self) -> Result<Trace, Error> {
         match self.last.take() {
-            None => Err(aplomb_ground::error::value("no line has given a value yet").hint("]dag 2×⍳5")),
+            None => {
+                Err(aplomb_ground::error::value("no line has given a value yet").hint("]dag 2×⍳5"))
+            }
             Some(last) => {
                 let trace = self.trace_line(&last);
                 self.last = Some(last);
@@ -328,7 +372,8 @@ impl Session {
                 continue;
             }
             match world.tell(recorded, runs) {
-                // What a device had no result for was computed on the host; the plan that found it is the story.
+                // What a device had no result for was computed on the host; the plan that found it
+                // is the story.
                 Err(e) if e.on_host().is_some() => {}
                 told => told?.iter().filter(|_| compared).for_each(|value| values.add(value)),
             }
@@ -343,7 +388,8 @@ impl Session {
         was == now && line.device == self.core.devices().wanted() && !self.core.is_measuring()
     }
 
-    /// The trace of an expression, or of the last line, for its plan alone: what need not run does not.
+    /// The trace of an expression, or of the last line, for its plan alone: what need not run does
+    /// not.
     pub fn plan_of(&mut self, text: Option<&str>) -> Result<Trace, Error> {
         self.core.set_planning(true);
         let trace = self.trace_of(text);
@@ -351,8 +397,8 @@ impl Session {
         trace
     }
 
-    /// Tunes the launches of an expression, or of the last line: what was tried, and its trace. The workspace is left
-    /// alone. None was tried where launches run on the CPU, or tuning is off.
+    /// Tunes the launches of an expression, or of the last line: what was tried, and its trace. The
+    /// workspace is left alone. None was tried where launches run on the CPU, or tuning is off.
     pub fn tune(&mut self, text: Option<&str>) -> Result<(Vec<Trial>, Trace), Error> {
         self.core.devices().take_trials();
         self.core.set_measuring(true);
@@ -371,7 +417,11 @@ impl Session {
         self.core.devices().take_trials()
     }
 
-    fn trace_again(&mut self, source: Arc<Source>, before: Option<Snapshot>) -> Result<Trace, Error> {
+    fn trace_again(
+        &mut self,
+        source: Arc<Source>,
+        before: Option<Snapshot>,
+    ) -> Result<Trace, Error> {
         self.aside(|session| {
             if let Some(before) = before {
                 session.interp.restore(&before);
@@ -388,9 +438,9 @@ impl Session {
         })
     }
 
-    /// The trace of a text whose last value is compiled and not computed (`--no-run`): `meas` is null there. What fixes
-    /// shapes and decides guards on the way is computed. The workspace is left alone. Errors: the text's own; VALUE ERROR
-    /// where no statement gives a value at the end.
+    /// The trace of a text whose last value is compiled and not computed (`--no-run`): `meas` is
+    /// null there. What fixes shapes and decides guards on the way is computed. The workspace is
+    /// left alone. Errors: the text's own; VALUE ERROR where no statement gives a value at the end.
     pub fn trace_unrun(&mut self, source: Arc<Source>) -> Result<Trace, Error> {
         let was = self.core.set_tracing(true);
         let trace = self.aside(|session| {
@@ -406,7 +456,11 @@ impl Session {
     fn unrun(&mut self, source: Arc<Source>) -> Result<Trace, Error> {
         let mut world = World::new(&mut self.core, None, true);
         let value = self.interp.eval_value(&source, &mut world)?;
-        let none = || aplomb_ground::error::value("the last statement gives no value, so there is nothing to compile");
+        let none = || {
+            aplomb_ground::error::value(
+                "the last statement gives no value, so there is nothing to compile",
+            )
+        };
         let value = value.ok_or_else(none)?;
         let mut world = world.dry();
         // Nothing is computed, but what would be is known then.
@@ -428,7 +482,8 @@ impl Session {
         })
     }
 
-    /// Runs a text, then computes some of its names in one evaluation; the workspace is left alone. For benchmarks.
+    /// Runs a text, then computes some of its names in one evaluation; the workspace is left alone.
+    /// For benchmarks.
     pub fn values_of(&mut self, text: &str, names: &[&str]) -> Result<Vec<Array>, Error> {
         self.run_for(text, names, false)
     }
@@ -437,7 +492,9 @@ impl Session {
     pub fn graph_of(&mut self, text: &str, names: &[&str]) -> Result<Rc<Recorded>, Error> {
         let done = self.run_for(text, names, true);
         let graph = self.core.take_forced().pop();
-        graph.map(|g| g.recorded).ok_or_else(|| done.err().unwrap_or_else(|| internal("nothing was pending")))
+        graph
+            .map(|g| g.recorded)
+            .ok_or_else(|| done.err().unwrap_or_else(|| internal("nothing was pending")))
     }
 
     fn run_for(&mut self, text: &str, names: &[&str], dry: bool) -> Result<Vec<Array>, Error> {
@@ -471,10 +528,14 @@ impl Session {
         } else if !word.is_empty() {
             let names = self.interp.names();
             let own = names.into_iter().filter(|n| n.name.starts_with(&word));
-            items.extend(own.map(|n| Completion { text: n.name, kind: kind_of(n.class), says: n.says }));
+            items.extend(own.map(|n| Completion {
+                text: n.name,
+                kind: kind_of(n.class),
+                says: n.says,
+            }));
             let capitals = word.to_uppercase();
-            let system =
-                system::rows().filter(|r| word.starts_with('⎕') && format!("⎕{}", r.name).starts_with(&capitals));
+            let system = system::rows()
+                .filter(|r| word.starts_with('⎕') && format!("⎕{}", r.name).starts_with(&capitals));
             items.extend(system.map(|r| Completion {
                 text: format!("⎕{}", r.name),
                 kind: "system",

@@ -44,7 +44,8 @@ pub fn tell_device(trace: &mut Trace, stats: &[LaunchStats], spent: &Compiling) 
         // A trace that nobody asked for has no launches.
         let Some(kernel) = trace.kernels.get_mut(s.launch) else { continue };
         let us = (s.micros * 10.0).round() / 10.0;
-        kernel.meas = Some(Measured { us, n: s.runs, clock: s.clock.into(), threads: s.threads as u32 });
+        kernel.meas =
+            Some(Measured { us, n: s.runs, clock: s.clock.into(), threads: s.threads as u32 });
         if s.gpu.is_none() && s.why.is_empty() {
             continue;
         }
@@ -57,7 +58,8 @@ pub fn tell_device(trace: &mut Trace, stats: &[LaunchStats], spent: &Compiling) 
             library: s.gpu.and_then(|g| g.library).map(String::from),
         });
         if let Some(gpu) = s.gpu.as_ref().filter(|g| g.library.is_none()) {
-            (kernel.regs, kernel.spill) = (Some(gpu.registers).filter(|n| *n > 0), Some(gpu.spills));
+            (kernel.regs, kernel.spill) =
+                (Some(gpu.registers).filter(|n| *n > 0), Some(gpu.spills));
             kernel.occ = Some(f64::from(gpu.occupancy));
         }
     }
@@ -106,7 +108,9 @@ impl Sum {
             a.shape().iter().for_each(|d| mix(h, *d as u64));
             match a.data() {
                 Data::Num(x) => mix(h, (x + 0.0).to_bits()),
-                Data::Complex(z) => [z.re, z.im].into_iter().for_each(|x| mix(h, (x + 0.0).to_bits())),
+                Data::Complex(z) => {
+                    [z.re, z.im].into_iter().for_each(|x| mix(h, (x + 0.0).to_bits()))
+                }
                 Data::Char(c) => mix(h, u64::from(u32::from(*c))),
                 Data::Dense(b) => {
                     let mut number = |x: f64| mix(h, (x + 0.0).to_bits());
@@ -129,8 +133,11 @@ fn mix(h: &mut u64, word: u64) {
 
 /// Gives the inputs of evaluations the names that hold them now.
 pub fn name_inputs(parts: &mut [Part], interp: &Interp) {
-    let held: Vec<(String, *const u8)> =
-        interp.names().into_iter().filter_map(|n| Some((n.name.clone(), place_of(interp.get(&n.name)?)?))).collect();
+    let held: Vec<(String, *const u8)> = interp
+        .names()
+        .into_iter()
+        .filter_map(|n| Some((n.name.clone(), place_of(interp.get(&n.name)?)?)))
+        .collect();
     for part in parts {
         let recorded = part.log.recorded();
         let name = |at: NodeId| {

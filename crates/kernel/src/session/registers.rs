@@ -1,4 +1,5 @@
-//! What printed kernels take of a device, told by NVRTC where that is installed; no device need be there (BAS-24).
+//! What printed kernels take of a device, told by NVRTC where that is installed; no device need be
+//! there (BAS-24).
 
 use aplomb_devices::device::cuda;
 use aplomb_ground::trace::{Cuda, LaunchRecord, Trace};
@@ -22,7 +23,9 @@ impl Registers {
         let arch = trace.config.arch.clone();
         let unknown = |k: &&mut LaunchRecord| k.regs.is_none();
         for kernel in trace.kernels.iter_mut().filter(unknown).take(KERNELS) {
-            let Some(told) = kernel.cuda.as_ref().and_then(|text| self.of(text, &arch)) else { continue };
+            let Some(told) = kernel.cuda.as_ref().and_then(|text| self.of(text, &arch)) else {
+                continue;
+            };
             (kernel.regs, kernel.spill) = (Some(told.0), Some(told.1));
         }
     }
@@ -38,7 +41,10 @@ impl Registers {
         }
         let all = cuda::measured(&program, arch).unwrap_or_default();
         // Of a launch's kernels, the most that one takes.
-        let told = all.iter().map(|(_, u)| (u.registers, u.spills)).reduce(|a, b| (a.0.max(b.0), a.1 + b.1));
+        let told = all
+            .iter()
+            .map(|(_, u)| (u.registers, u.spills))
+            .reduce(|a, b| (a.0.max(b.0), a.1 + b.1));
         self.known.insert(program, told);
         told
     }

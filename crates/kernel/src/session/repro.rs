@@ -1,4 +1,5 @@
-//! One launch of the last line with what it reads and what it should give, for a program of its own.
+//! One launch of the last line with what it reads and what it should give, for a program of its
+//! own.
 
 use super::Session;
 use super::kept::Forced;
@@ -27,7 +28,8 @@ pub struct Reproduction {
 }
 
 impl Session {
-    /// Launch `number` of the last line, as traces count them. Errors: there is none, or it has no CUDA text.
+    /// Launch `number` of the last line, as traces count them. Errors: there is none, or it has no
+    /// CUDA text.
     pub fn reproduction(&mut self, number: usize) -> Result<Reproduction> {
         let last = self.last.as_ref().ok_or_else(|| value("no line has given a value yet"))?;
         let (forced, statement) = (last.forced.clone(), last.said.clone());
@@ -39,9 +41,15 @@ impl Session {
             let compiled = core.plans().plan(&recorded, &options, &mut clock)?;
             let launches = compiled.plan.launches.len();
             if number < before + launches {
-                let ctx = RunCtx { interrupt: &core.interrupt, budget: &core.budget, timed: false, libraries: false };
+                let ctx = RunCtx {
+                    interrupt: &core.interrupt,
+                    budget: &core.budget,
+                    timed: false,
+                    libraries: false,
+                };
                 let mut cpu = Cpu::new(1);
-                let mut found = of_plan(&mut cpu, &compiled.plan, &recorded, number - before, &ctx)?;
+                let mut found =
+                    of_plan(&mut cpu, &compiled.plan, &recorded, number - before, &ctx)?;
                 // Launches count through the whole line, not each evaluation.
                 found.text = found.text.replacen(" k(", &format!(" k{number}("), 1);
                 found.statement = statement;
@@ -53,16 +61,24 @@ impl Session {
     }
 }
 
-fn of_plan(cpu: &mut Cpu, plan: &Plan, recorded: &Recorded, k: usize, ctx: &RunCtx) -> Result<Reproduction> {
+fn of_plan(
+    cpu: &mut Cpu,
+    plan: &Plan,
+    recorded: &Recorded,
+    k: usize,
+    ctx: &RunCtx,
+) -> Result<Reproduction> {
     let code = kir::code(plan, &plan.launches[k], k)?;
-    let texts: Vec<String> = code.kernels.iter().map(|one| kir::named(&kir::canonical(one), &one.name)).collect();
+    let texts: Vec<String> =
+        code.kernels.iter().map(|one| kir::named(&kir::canonical(one), &one.name)).collect();
     let all: Vec<&str> = texts.iter().map(String::as_str).collect();
     let text = format!("{}\n{}", kir::helpers(&all), texts.join("\n"));
     let launch = &plan.launches[k];
     let mut read: Vec<BufId> = launch.loads.iter().map(|l| l.buf).collect();
     read.sort();
     read.dedup();
-    let written: Vec<BufId> = launch.stores.iter().chain(&launch.after_stores).map(|s| s.buf).collect();
+    let written: Vec<BufId> =
+        launch.stores.iter().chain(&launch.after_stores).map(|s| s.buf).collect();
     let mut values = |wanted: &[BufId], launches: usize| -> Result<Option<Vec<(u32, Array)>>> {
         let mut part = plan.part(plan.launches[..launches].to_vec(), wanted.to_vec());
         part.buffers.iter_mut().for_each(|b| b.last_use = None);

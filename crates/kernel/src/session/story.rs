@@ -1,4 +1,5 @@
-//! A text told as traces: it runs as if for the first time, and nothing of the session is changed by it.
+//! A text told as traces: it runs as if for the first time, and nothing of the session is changed
+//! by it.
 
 use super::world::World;
 use super::{Last, Session, failure};
@@ -18,8 +19,9 @@ impl Session {
         self.last.as_ref().map(|l| (l.text.name.clone(), l.text.alone()))
     }
 
-    /// The last line that gave a value: its plan, or, under other switches, what it forced run again; if all of it was
-    /// small, the line runs. The trace's result is the line's own if all values are equal.
+    /// The last line that gave a value: its plan, or, under other switches, what it forced run
+    /// again; if all of it was small, the line runs. The trace's result is the line's own if all
+    /// values are equal.
     pub(super) fn again(&mut self, switches: Option<&Switches>) -> Result<Trace> {
         let mut last = self.last.take().ok_or_else(|| value("no line has given a value yet"))?;
         let options = self.core.options().clone();
@@ -38,7 +40,8 @@ impl Session {
             self.core.set_planning(true);
             let told = self.trace_line(last);
             self.core.set_planning(false);
-            return told.map(|trace| Trace { result: trace.result.or(last.result.clone()), ..trace });
+            return told
+                .map(|trace| Trace { result: trace.result.or(last.result.clone()), ..trace });
         };
         if last.forced.is_empty() {
             choose(self.core.options(), wanted)?;
@@ -51,18 +54,31 @@ impl Session {
         choose(self.core.options(), wanted)?;
         let (trace, values) = self.trace_forced(last, true)?;
         let differs = |own: ResultRecord| ResultRecord { sha: format!("fnv:{values:016x}"), ..own };
-        let result = last.result.clone().map(|result| if own == values { result } else { differs(result) });
+        let result =
+            last.result.clone().map(|result| if own == values { result } else { differs(result) });
         Ok(Trace { result, ..trace })
     }
 
-    /// Runs a text under these switches with everything recorded, and tells a trace for each statement that gave a value.
-    /// Names, system variables, switches and the line that `]why` speaks of are then as they were; files and what was
-    /// printed are not.
-    pub(super) fn tell(&mut self, code: &str, name: &str, switches: Option<Switches>, sink: &mut dyn Sink) {
+    /// Runs a text under these switches with everything recorded, and tells a trace for each
+    /// statement that gave a value. Names, system variables, switches and the line that `]why`
+    /// speaks of are then as they were; files and what was printed are not.
+    pub(super) fn tell(
+        &mut self,
+        code: &str,
+        name: &str,
+        switches: Option<Switches>,
+        sink: &mut dyn Sink,
+    ) {
         self.aside(|session| session.tell_here(code, name, switches, sink));
     }
 
-    fn tell_here(&mut self, code: &str, name: &str, switches: Option<Switches>, sink: &mut dyn Sink) {
+    fn tell_here(
+        &mut self,
+        code: &str,
+        name: &str,
+        switches: Option<Switches>,
+        sink: &mut dyn Sink,
+    ) {
         let options = self.core.options().clone();
         let (last, earlier, spent) = (self.last.take(), self.earlier.take(), self.spent);
         let was = self.core.set_tracing(true);

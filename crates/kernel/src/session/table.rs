@@ -1,11 +1,12 @@
 //! An array as an HTML table, headed by its shape and dtype, for front ends that show one.
 //!
-//! In: a ready value and the style of its text. Out: elements and attributes only, which survive a notebook's sanitiser;
-//! every text escaped. What is long loses its middle, as the text does. Scalars and text have no table: nothing is
-//! gained over the plain form.
+//! In: a ready value and the style of its text. Out: elements and attributes only, which survive a
+//! notebook's sanitiser; every text escaped. What is long loses its middle, as the text does.
+//! Scalars and text have no table: nothing is gained over the plain form.
 //!
-//! Nesting can be seen, and read back: an item that is an array is a table in a frame, which a title gives shape and dtype;
-//! characters stand in `code`, with all their blanks, numbers by themselves.
+//! Nesting can be seen, and read back: an item that is an array is a table in a frame, which a
+//! title gives shape and dtype; characters stand in `code`, with all their blanks, numbers by
+//! themselves.
 
 use aplomb_values::array::format::{Style, complex, is_int, numeral, shape_text};
 use aplomb_values::array::{Array, Data, elements};
@@ -13,7 +14,8 @@ use aplomb_values::array::{Array, Data, elements};
 /// Rows and columns before the middle is left out.
 const ROWS: usize = 60;
 const COLUMNS: usize = 40;
-/// Cells of all the tables inside each other, and how deep they go; what is beyond stands as its shape.
+/// Cells of all the tables inside each other, and how deep they go; what is beyond stands as its
+/// shape.
 const CELLS: usize = 4_000;
 const DEEPEST: usize = 6;
 /// Of a table inside another.
@@ -71,16 +73,24 @@ impl Page<'_> {
         let rows = a.len() / columns.max(1);
         let most = if self.style.lines == 0 { ROWS } else { self.style.lines.clamp(2, ROWS) };
         let (down, across) = (shown(rows, most), shown(columns, COLUMNS));
-        let whole: Vec<bool> = across.iter().map(|c| c.is_some_and(|c| is_whole(a, c, columns, &down))).collect();
+        let whole: Vec<bool> =
+            across.iter().map(|c| c.is_some_and(|c| is_whole(a, c, columns, &down))).collect();
         // An axis before the last two begins a plane, set apart by a thicker line.
-        let plane = elements(a.shape().get(a.rank().saturating_sub(2)..a.rank().saturating_sub(1)).unwrap_or(&[]));
+        let plane = elements(
+            a.shape().get(a.rank().saturating_sub(2)..a.rank().saturating_sub(1)).unwrap_or(&[]),
+        );
         match depth {
             0 => self.out.push_str("<table style=\"text-align:right\">"),
             _ => self.out.push_str(&format!("<table title=\"{}\" style=\"{FRAME}\">", heading(a))),
         }
         for row in &down {
-            let apart = row.is_some_and(|r| r > 0 && a.rank() > 2 && r.is_multiple_of(plane.max(1)));
-            self.out.push_str(if apart { "<tr style=\"border-top:2px solid gray\">" } else { "<tr>" });
+            let apart =
+                row.is_some_and(|r| r > 0 && a.rank() > 2 && r.is_multiple_of(plane.max(1)));
+            self.out.push_str(if apart {
+                "<tr style=\"border-top:2px solid gray\">"
+            } else {
+                "<tr>"
+            });
             for (column, whole) in across.iter().zip(&whole) {
                 match (row, column) {
                     (Some(r), Some(c)) => self.cell(a, r * columns + c, *whole, depth),
@@ -111,8 +121,15 @@ impl Page<'_> {
             self.out.push_str(&complex(z, self.style.pp));
         } else if let Some(text) = written(item) {
             // A character by itself has no shape to tell.
-            let title = if item.rank() == 0 { String::new() } else { format!(" title=\"{}\"", heading(item)) };
-            self.out.push_str(&format!("<code{title} style=\"white-space:pre\">{}</code>", escaped(&text)));
+            let title = if item.rank() == 0 {
+                String::new()
+            } else {
+                format!(" title=\"{}\"", heading(item))
+            };
+            self.out.push_str(&format!(
+                "<code{title} style=\"white-space:pre\">{}</code>",
+                escaped(&text)
+            ));
         } else if depth < DEEPEST && self.cells < CELLS {
             self.table(item, depth + 1);
         } else {
@@ -121,9 +138,12 @@ impl Page<'_> {
     }
 }
 
-/// Characters as they stand, the rows of a matrix as lines. None: these are no characters, none at all, or too many.
+/// Characters as they stand, the rows of a matrix as lines. None: these are no characters, none at
+/// all, or too many.
 fn written(item: &Array) -> Option<String> {
-    let chars = item.to_chars().filter(|_| item.is_char() && item.rank() < 3 && (1..=CELLS).contains(&item.len()))?;
+    let chars = item
+        .to_chars()
+        .filter(|_| item.is_char() && item.rank() < 3 && (1..=CELLS).contains(&item.len()))?;
     let width = item.shape().last().copied().unwrap_or(1);
     let rows: Vec<String> = chars.chunks(width.max(1)).map(|row| row.iter().collect()).collect();
     Some(rows.join("\n"))
@@ -181,12 +201,16 @@ mod tests {
         check(Array::num(1.0), "");
         let pair = Array::items([2usize].as_slice(), vec![text, numbers(&[0], vec![])], None);
         let shown = html(&pair, &STYLE).expect("a table");
-        assert!(shown.contains(">&lt;b&gt;&amp;&#39;&quot;</code></td>") && shown.contains("(empty)"), "{shown}");
+        assert!(
+            shown.contains(">&lt;b&gt;&amp;&#39;&quot;</code></td>") && shown.contains("(empty)"),
+            "{shown}"
+        );
     }
 
     #[test]
     fn what_is_long_loses_its_middle() {
-        let shown = html(&numbers(&[300, 300], (0..90_000).map(f64::from).collect()), &STYLE).expect("a table");
+        let shown = html(&numbers(&[300, 300], (0..90_000).map(f64::from).collect()), &STYLE)
+            .expect("a table");
         assert_eq!(shown.matches("<tr>").count(), ROWS + 1);
         assert_eq!(shown.matches("<td>").count(), (ROWS + 1) * (COLUMNS + 1));
         assert!(shown.contains("<td>89999</td>") && shown.contains("⋱"));
@@ -204,14 +228,20 @@ mod tests {
     /// A value as it stands in Rust, and as it is read out of a page: `[2 · nested: 1 'ab']`.
     fn told(a: &Array) -> String {
         let item = |k| match a.item(k) {
-            i if i.complex_scalar().is_some() => numeral(i.number_scalar().unwrap_or(0.0), 10, false),
+            i if i.complex_scalar().is_some() => {
+                numeral(i.number_scalar().unwrap_or(0.0), 10, false)
+            }
             i if i.rank() == 0 && i.is_char() => written(&i).unwrap_or_default(),
             i => told(&i),
         };
         match written(a) {
             Some(text) => format!("[{}: {text}]", heading(a)),
             None if a.is_empty() => format!("[{}: ]", heading(a)),
-            None => format!("[{}: {}]", heading(a), (0..a.len()).map(item).collect::<Vec<_>>().join(",")),
+            None => format!(
+                "[{}: {}]",
+                heading(a),
+                (0..a.len()).map(item).collect::<Vec<_>>().join(",")
+            ),
         }
     }
 
@@ -227,7 +257,9 @@ mod tests {
                     out += &title.map_or(String::new(), |t| format!("[{t}: "));
                     open.push((title.is_some(), 0));
                 }
-                Some("/table" | "/code" | "/small") if open.pop().is_some_and(|o| o.0) => out.push(']'),
+                Some("/table" | "/code" | "/small") if open.pop().is_some_and(|o| o.0) => {
+                    out.push(']')
+                }
                 Some("td") => {
                     let cells = &mut open.last_mut().expect("a table").1;
                     out += if *cells > 0 { "," } else { "" };
@@ -237,7 +269,11 @@ mod tests {
             }
             out += text;
         }
-        out.replace("(empty)", "").replace("&lt;", "<").replace("&gt;", ">").replace("&#39;", "'").replace("&amp;", "&")
+        out.replace("(empty)", "")
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&#39;", "'")
+            .replace("&amp;", "&")
     }
 
     #[test]
@@ -245,12 +281,30 @@ mod tests {
         let budget = Budget::new(1 << 20);
         let text = |t: &str| Array::text(t, &budget).expect("small");
         let nested = |items: Vec<Array>| Array::items([items.len()].as_slice(), items, None);
-        let matrix = Array::chars([2usize, 2].as_slice(), "ab<d".chars().collect(), &budget).expect("small");
+        let matrix =
+            Array::chars([2usize, 2].as_slice(), "ab<d".chars().collect(), &budget).expect("small");
         let values = [
-            nested(vec![numbers(&[2], vec![1.0, 2.0]), nested(vec![Array::num(3.0), numbers(&[2], vec![4.0, 5.0])])]),
-            nested(vec![Array::num(1.0), Array::char('a'), Array::char('1'), text("1"), text("a  b ")]),
-            nested(vec![text("two\nlines"), matrix, numbers(&[0], vec![]), numbers(&[2, 2], vec![1.0, 2.0, 3.0, 4.0])]),
-            nested(vec![nested(vec![text("Ann"), text("  x")]).enclosed().expect("an item"), Array::num(7.0)]),
+            nested(vec![
+                numbers(&[2], vec![1.0, 2.0]),
+                nested(vec![Array::num(3.0), numbers(&[2], vec![4.0, 5.0])]),
+            ]),
+            nested(vec![
+                Array::num(1.0),
+                Array::char('a'),
+                Array::char('1'),
+                text("1"),
+                text("a  b "),
+            ]),
+            nested(vec![
+                text("two\nlines"),
+                matrix,
+                numbers(&[0], vec![]),
+                numbers(&[2, 2], vec![1.0, 2.0, 3.0, 4.0]),
+            ]),
+            nested(vec![
+                nested(vec![text("Ann"), text("  x")]).enclosed().expect("an item"),
+                Array::num(7.0),
+            ]),
         ];
         for value in values {
             let page = html(&value, &STYLE).expect("a table");

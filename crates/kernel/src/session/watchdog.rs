@@ -1,9 +1,10 @@
-//! A thread that looks after a request: it sets the interrupt when the time is used up (`--limit seconds=N`), and when the
-//! process is larger than its arrays may be.
+//! A thread that looks after a request: it sets the interrupt when the time is used up
+//! (`--limit seconds=N`), and when the process is larger than its arrays may be.
 //!
-//! Started by the first request. A launch under way looks at the interrupt only, so a clock that the evaluator reads
-//! would not stop it. The budget counts arrays; what is made beside them (texts, tables, small items) shows in the size of
-//! the process alone, so that is looked at while a request runs. Between requests the thread sleeps.
+//! Started by the first request. A launch under way looks at the interrupt only, so a clock that
+//! the evaluator reads would not stop it. The budget counts arrays; what is made beside them
+//! (texts, tables, small items) shows in the size of the process alone, so that is looked at while
+//! a request runs. Between requests the thread sleeps.
 
 use aplomb_devices::memory;
 use aplomb_ground::limits::Interrupt;
@@ -54,7 +55,8 @@ pub struct Watchdog {
     runs: bool,
 }
 
-/// Bytes of a process whose arrays may take so many: the pool keeps some that are free, and a little is never counted.
+/// Bytes of a process whose arrays may take so many: the pool keeps some that are free, and a
+/// little is never counted.
 fn most(bytes: u64) -> u64 {
     bytes.saturating_add(bytes / 5).saturating_add(256 << 20)
 }
@@ -79,7 +81,9 @@ impl Shared {
                 Some(bounds) => {
                     quiet = 0;
                     let taken = memory::resident().map_or(0, |bytes| bytes.saturating_sub(empty));
-                    if taken > most(bounds.bytes) && memory::trimmed().saturating_sub(empty) > most(bounds.bytes) {
+                    if taken > most(bounds.bytes)
+                        && memory::trimmed().saturating_sub(empty) > most(bounds.bytes)
+                    {
                         (state.bounds, state.fired) = (None, Some(Fired::Memory(taken)));
                         interrupt.set();
                     }
@@ -101,8 +105,8 @@ impl Shared {
 }
 
 impl Watchdog {
-    /// From now on the interrupt is set where a bound is passed; None: the request is over. Without a thread there is no
-    /// limit.
+    /// From now on the interrupt is set where a bound is passed; None: the request is over. Without
+    /// a thread there is no limit.
     pub fn arm(&mut self, bounds: Option<Bounds>, interrupt: &Interrupt) {
         if bounds.is_none() && !self.runs {
             return;
@@ -144,7 +148,9 @@ mod tests {
         let interrupt = Interrupt::default();
         let mut dog = Watchdog::default();
         let now = Instant::now();
-        let bounds = |seconds| Some(Bounds { deadline: Some(now + Duration::from_secs(seconds)), bytes: u64::MAX });
+        let bounds = |seconds| {
+            Some(Bounds { deadline: Some(now + Duration::from_secs(seconds)), bytes: u64::MAX })
+        };
         dog.arm(bounds(60), &interrupt);
         dog.arm(None, &interrupt);
         assert!(dog.fired().is_none() && !interrupt.is_set());

@@ -180,16 +180,20 @@ impl Core {
 
     /// An interrupt that came from the watchdog is LIMIT ERROR or WS FULL.
     pub fn settle(&self, error: Error) -> Error {
-        let fired = Some(()).filter(|()| error.kind() == Kind::Interrupt).and_then(|()| self.watchdog.fired());
+        let fired = Some(())
+            .filter(|()| error.kind() == Kind::Interrupt)
+            .and_then(|()| self.watchdog.fired());
         let settled = match fired {
             None => return error,
-            Some(Fired::Time) => {
-                limit(format!("this took longer than {} s", self.limits.seconds)).hint("--limit seconds=N changes it")
-            }
+            Some(Fired::Time) => limit(format!("this took longer than {} s", self.limits.seconds))
+                .hint("--limit seconds=N changes it"),
             Some(Fired::Memory(taken)) => {
                 let (taken, most) = (bytes(taken), bytes(self.limits.bytes));
-                Error::new(Kind::WsFull, format!("this took {taken} with all that it made; arrays may take {most}"))
-                    .hint("--limit bytes=N changes it")
+                Error::new(
+                    Kind::WsFull,
+                    format!("this took {taken} with all that it made; arrays may take {most}"),
+                )
+                .hint("--limit bytes=N changes it")
             }
         };
         match &error.parts().place {
@@ -233,7 +237,12 @@ impl Core {
     /// What requests change for their own time.
     pub(super) fn modes(&self) -> Modes {
         let looks = Looks { tracing: self.tracing, whole: self.whole };
-        Modes { options: self.options.clone(), looks, planning: self.planning, holding: self.holding }
+        Modes {
+            options: self.options.clone(),
+            looks,
+            planning: self.planning,
+            holding: self.holding,
+        }
     }
 
     /// After a defect, which leaves them as they happened to be.
@@ -243,7 +252,8 @@ impl Core {
         (self.planning, self.holding) = (modes.planning, modes.holding);
     }
 
-    /// Tells what is compiled anyway from now on; small arrays still run at once, so that looking costs little.
+    /// Tells what is compiled anyway from now on; small arrays still run at once, so that looking
+    /// costs little.
     pub fn set_followed(&mut self, on: bool) {
         self.look_as(Looks { tracing: on, whole: false });
     }
@@ -302,7 +312,8 @@ impl Core {
         std::mem::take(&mut self.forced)
     }
 
-    /// The statement under way is over. A story that gave no value is one too, for those who look on.
+    /// The statement under way is over. A story that gave no value is one too, for those who look
+    /// on.
     fn close_current(&mut self) {
         let looks_on = self.tracing && !self.whole;
         let mut current = std::mem::take(&mut self.current);
@@ -379,7 +390,8 @@ impl<'a> World<'a> {
         self.core.warnings = warnings.to_vec();
     }
 
-    /// The story of the statement under way, named by what holds its inputs. One that gave its value is over, and the last.
+    /// The story of the statement under way, named by what holds its inputs. One that gave its
+    /// value is over, and the last.
     pub fn take_trace(&mut self, interp: &Interp) -> Trace {
         let mut current = std::mem::take(&mut self.core.current);
         match self.core.kept.pop() {
@@ -418,13 +430,19 @@ impl<'a> World<'a> {
         core.spent.launch_ms += begun.elapsed().as_secs_f64() * 1e3;
         core.spent.launches += compiled.plan.launches.len();
         core.spent.bytes = core.spent.bytes.saturating_add(compiled.moved);
-        let told = || Ran { stats: core.device.stats().to_vec(), compiling: core.device.compiling().since(&known) };
+        let told = || Ran {
+            stats: core.device.stats().to_vec(),
+            compiling: core.device.compiling().since(&known),
+        };
         // A GPU's own times are those of runs that wait for each launch.
         let whole = ctx.timed || core.device.stats().iter().all(|s| s.gpu.is_none());
         let ran = if whole { told() } else { Ran::default() };
         // Where nobody listens they wait for the next line.
         if let Some(sink) = &mut self.sink {
-            core.device.take_notices().into_iter().for_each(|notice| sink.event(Event::Notice(notice)));
+            core.device
+                .take_notices()
+                .into_iter()
+                .for_each(|notice| sink.event(Event::Notice(notice)));
         }
         (outcome.map_err(|e| error_of(e, recorded)), ran)
     }
@@ -457,8 +475,8 @@ impl World<'_> {
         self.core.aside.target(Path::new(path))
     }
 
-    /// Compiles and runs one recorded evaluation, and keeps its story where stories are kept. Without `runs` it is only
-    /// compiled, and there are no values.
+    /// Compiles and runs one recorded evaluation, and keeps its story where stories are kept.
+    /// Without `runs` it is only compiled, and there are no values.
     pub fn tell(&mut self, recorded: &Rc<Recorded>, runs: bool) -> Result<Vec<Array>> {
         let begun = Instant::now();
         let core = &mut *self.core;
@@ -476,7 +494,8 @@ impl World<'_> {
         core.spent.front_ms += front_ms;
         core.spent.evaluations += 1;
         let launched = core.spent.launch_ms;
-        let (values, ran) = if runs { self.run(recorded, &compiled) } else { (Ok(Vec::new()), Ran::default()) };
+        let (values, ran) =
+            if runs { self.run(recorded, &compiled) } else { (Ok(Vec::new()), Ran::default()) };
         let core = &mut *self.core;
         let launch_ms = core.spent.launch_ms - launched;
         let on_host = values.as_ref().err().and_then(Error::on_host);
@@ -524,12 +543,15 @@ fn error_of(error: DeviceError, recorded: &Recorded) -> Error {
         DeviceError::Fault(Fault { site, index, fail, node: _ }) => {
             // Leaves have no site of their own: they cannot fail.
             let dag = &recorded.dag;
-            let node = dag.ids().find(|at| dag.info(*at).site == site && !dag.node(*at).inputs().is_empty());
+            let node = dag
+                .ids()
+                .find(|at| dag.info(*at).site == site && !dag.node(*at).inputs().is_empty());
             match node {
                 Some(node) => {
                     let failure = reference::Failure { site, index, node, fail };
                     // What the host goes on with is no failure.
-                    let first = if fail == Fail::Unending { None } else { first_element(recorded, node) };
+                    let first =
+                        if fail == Fail::Unending { None } else { first_element(recorded, node) };
                     let failure = first.filter(|f| f.site == site).unwrap_or(failure);
                     reference::error_of(&failure, &recorded.dag, recorded.needed.as_ref())
                 }
@@ -542,19 +564,24 @@ fn error_of(error: DeviceError, recorded: &Recorded) -> Error {
 /// Evaluating so many elements again takes a moment at most.
 const LOCATE: u64 = 4_000_000;
 
-/// The failure that comes first in the operation's own order: a loop may have met it by another element, through a
-/// reversed read. A large evaluation keeps the element that the loop met.
+/// The failure that comes first in the operation's own order: a loop may have met it by another
+/// element, through a reversed read. A large evaluation keeps the element that the loop met.
 fn first_element(recorded: &Recorded, node: NodeId) -> Option<reference::Failure> {
     let live = recorded.dag.live(&[node]);
     let wanted = recorded.dag.ids().filter(|at| live[at.index()]).map(|at| {
-        let rounds = if let Node::Loop { body, .. } = recorded.dag.node(at) { u64::from(body.count) } else { 1 };
+        let rounds = if let Node::Loop { body, .. } = recorded.dag.node(at) {
+            u64::from(body.count)
+        } else {
+            1
+        };
         recorded.dag.elements(at).saturating_mul(rounds)
     });
     if wanted.fold(0, u64::saturating_add) > LOCATE {
         return None;
     }
     let (dag, inputs) = (recorded.dag.clone(), recorded.inputs.clone());
-    let again = Recorded { dag, inputs, roots: vec![node], kept: Vec::new(), why: "locate", needed: None };
+    let again =
+        Recorded { dag, inputs, roots: vec![node], kept: Vec::new(), why: "locate", needed: None };
     reference::evaluate(&again, &Budget::new(u64::MAX)).ok()?.err()
 }
 
@@ -656,7 +683,10 @@ impl Host for World<'_> {
 
     fn spent(&mut self) -> (f64, f64) {
         let ms = |since: &Instant| since.elapsed().as_secs_f64() * 1e3;
-        (self.core.computed.as_secs_f64() * 1e3 + self.core.begun.as_ref().map_or(0.0, ms), ms(&self.core.born))
+        (
+            self.core.computed.as_secs_f64() * 1e3 + self.core.begun.as_ref().map_or(0.0, ms),
+            ms(&self.core.born),
+        )
     }
 
     fn sleep(&mut self, seconds: f64) -> Result<f64> {
@@ -665,7 +695,9 @@ impl Host for World<'_> {
         // A line that is only traced again does not wait.
         while self.has_effects() && begun.elapsed() < wanted {
             self.core.interrupt.check()?;
-            std::thread::sleep((wanted - begun.elapsed().min(wanted)).min(Duration::from_millis(10)));
+            std::thread::sleep(
+                (wanted - begun.elapsed().min(wanted)).min(Duration::from_millis(10)),
+            );
         }
         self.core.interrupt.check()?;
         Ok(begun.elapsed().as_secs_f64())
@@ -709,7 +741,8 @@ impl Host for World<'_> {
         if let (Some(sink), false) = (&mut self.sink, self.silent) {
             let mut bundle = super::text(text);
             if sink.rich() {
-                bundle.extend(super::table::html(value, style).map(|html| (HTML.to_string(), html)));
+                bundle
+                    .extend(super::table::html(value, style).map(|html| (HTML.to_string(), html)));
             }
             sink.event(Event::Result(bundle));
         }

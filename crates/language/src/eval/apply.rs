@@ -51,7 +51,13 @@ impl Eval<'_> {
         }
     }
 
-    pub fn dyadic(&mut self, p: &'static Prim, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    pub fn dyadic(
+        &mut self,
+        p: &'static Prim,
+        x: &Array,
+        y: &Array,
+        axis: Axis<'_>,
+    ) -> Result<Array> {
         let Some(m) = &p.dyadic else {
             return Err(syntax(format!("{} takes no left argument", p.glyph)));
         };
@@ -60,7 +66,9 @@ impl Eval<'_> {
         }
         match m.does {
             Does::Scalar(op) => match (x.data(), y.data(), axis) {
-                (Data::Num(a), Data::Num(b), None) if !self.cx.sys.settings.div => self.cx.number2(op, *a, *b),
+                (Data::Num(a), Data::Num(b), None) if !self.cx.sys.settings.div => {
+                    self.cx.number2(op, *a, *b)
+                }
                 (_, _, None) => self.told(|| many(x).max(many(y)), |ev| ev.cx.map2(op, x, y)),
                 (_, _, Some(k)) => {
                     let (x, y) = self.along_axes(x, y, k)?;
@@ -76,8 +84,8 @@ impl Eval<'_> {
         }
     }
 
-    /// Where a function on so many elements stands, if what becomes of it is to be told: there are many of them, or a story
-    /// wants everything.
+    /// Where a function on so many elements stands, if what becomes of it is to be told: there are
+    /// many of them, or a story wants everything.
     pub fn looks(&self, elements: impl FnOnce() -> usize) -> Option<(Place, usize)> {
         let least = if self.cx.sys.record_all { 0 } else { SMALL };
         let n = elements();
@@ -110,7 +118,8 @@ impl Eval<'_> {
 
     /// `v+[k]M`: the argument of lower rank spread over the axes that k leaves out.
     fn along_axes(&mut self, x: &Array, y: &Array, k: &Array) -> Result<(Array, Array)> {
-        let (small, large, turned) = if x.rank() <= y.rank() { (x, y, false) } else { (y, x, true) };
+        let (small, large, turned) =
+            if x.rank() <= y.rank() { (x, y, false) } else { (y, x, true) };
         if small.rank() == 0 {
             return Ok((x.clone(), y.clone()));
         }
@@ -127,7 +136,8 @@ impl Eval<'_> {
             return Err(length("X and Y differ in length along these axes"));
         }
         let shape: Shape = large.shape().into();
-        let spread = self.cx.apply_move(small, Move::axes("⍴", shape, axes.into_iter().map(Some)))?;
+        let spread =
+            self.cx.apply_move(small, Move::axes("⍴", shape, axes.into_iter().map(Some)))?;
         Ok(if turned { (large.clone(), spread) } else { (spread, large.clone()) })
     }
 
@@ -146,7 +156,9 @@ impl Eval<'_> {
             Func::Op2(Oper::System(row), a, b) => {
                 return self.system_call(row, &[a.clone(), b.clone()], &Options::default(), x, y);
             }
-            Func::Dfn(_) | Func::Op1(Oper::Dfn(_), _) | Func::Op2(Oper::Dfn(_), ..) => return self.call_dfn(f, x, y),
+            Func::Dfn(_) | Func::Op1(Oper::Dfn(_), _) | Func::Op2(Oper::Dfn(_), ..) => {
+                return self.call_dfn(f, x, y);
+            }
             Func::Op1(Oper::Prim(p), a) => self.derived(p, std::slice::from_ref(a), x, y, None),
             Func::Op2(Oper::Prim(p), a, b) => self.derived(p, &[a.clone(), b.clone()], x, y, None),
             Func::Outer(g) => super::operators::products::outer(self, g, x, y),
@@ -176,7 +188,9 @@ impl Eval<'_> {
         axis: Axis<'_>,
     ) -> Result<Array> {
         match p.operator.as_ref().map(|m| (m.does, m.axis)) {
-            Some((Does::Operator(_), false)) if axis.is_some() => Err(syntax(format!("{} takes no axis", p.glyph))),
+            Some((Does::Operator(_), false)) if axis.is_some() => {
+                Err(syntax(format!("{} takes no axis", p.glyph)))
+            }
             Some((Does::Operator(run), _)) => {
                 let elements = || x.map_or(0, Array::len).max(y.len());
                 self.told(elements, |ev| run(ev, operands, x, y, axis))
@@ -190,7 +204,9 @@ impl Eval<'_> {
         match (&**g, x) {
             (Func::Prim(p), Some(x)) => self.dyadic(p, x, y, Some(k)),
             (Func::Prim(p), None) => self.monadic(p, y, Some(k)),
-            (Func::Op1(Oper::Prim(p), a), x) => self.derived(p, std::slice::from_ref(a), x, y, Some(k)),
+            (Func::Op1(Oper::Prim(p), a), x) => {
+                self.derived(p, std::slice::from_ref(a), x, y, Some(k))
+            }
             _ => Err(syntax("this function takes no axis")),
         }
     }
@@ -237,7 +253,10 @@ impl Eval<'_> {
         self.st.depth += 1;
         if self.st.depth > limits.depth {
             self.st.depth -= 1;
-            return Err(aplomb_ground::error::limit(format!("calls stand more than {} deep", limits.depth)));
+            return Err(aplomb_ground::error::limit(format!(
+                "calls stand more than {} deep",
+                limits.depth
+            )));
         }
         let done = self.execute_statements(At { ast: &ast, frame: at.frame });
         self.st.depth -= 1;

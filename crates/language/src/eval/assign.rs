@@ -85,8 +85,14 @@ impl Eval<'_> {
                 self.set_indexed(at, *sym, &indices, f, &v)?;
             }
             Do::Positions(sym) => self.positions(at, *sym)?,
-            Do::AssignSelected { sym, f, reach } => self.assign_selected(at, *sym, f.as_ref(), *reach)?,
-            _ => return Err(aplomb_ground::error::internal("a step that the evaluator does not know")),
+            Do::AssignSelected { sym, f, reach } => {
+                self.assign_selected(at, *sym, f.as_ref(), *reach)?
+            }
+            _ => {
+                return Err(aplomb_ground::error::internal(
+                    "a step that the evaluator does not know",
+                ));
+            }
         }
         Ok(())
     }
@@ -108,7 +114,8 @@ impl Eval<'_> {
         self.set(at, sym, Value::Array(v));
     }
 
-    /// Gives a name its value where the code runs: a local inside a dfn, else a name of the workspace.
+    /// Gives a name its value where the code runs: a local inside a dfn, else a name of the
+    /// workspace.
     pub fn set(&mut self, at: At<'_>, sym: Sym, v: Value) {
         match at.frame {
             Some(f) => {
@@ -155,8 +162,8 @@ impl Eval<'_> {
         Ok(())
     }
 
-    /// The array of that name to be changed: out of its slot, if nobody can look there meanwhile and nobody needs the
-    /// value it had when the statement began.
+    /// The array of that name to be changed: out of its slot, if nobody can look there meanwhile
+    /// and nobody needs the value it had when the statement began.
     fn take(&mut self, at: At<'_>, sym: Sym, f: Option<&Func>) -> Result<Array> {
         if matches!(f, None | Some(Func::Prim(_))) {
             let mut frame = at.frame;
@@ -188,9 +195,8 @@ impl Eval<'_> {
             return Err(rank("names are given a vector or a scalar"));
         }
         if v.rank() == 1 && v.len() != names.len() {
-            return Err(
-                length(format!("{} names for {} items", names.len(), v.len())).hint("one scalar goes to all names")
-            );
+            return Err(length(format!("{} names for {} items", names.len(), v.len()))
+                .hint("one scalar goes to all names"));
         }
         let (scalar, cells) = (v.rank() == 0, v.frame().is_some());
         let v = if cells { v.clone() } else { self.cx.ready_outer(v)? };
@@ -234,12 +240,18 @@ impl Eval<'_> {
             let mut places = Vec::new();
             for item in i.to_items() {
                 if item.len() != old.rank() {
-                    return Err(rank(format!("an index of {} numbers for {} axes", item.len(), old.rank())));
+                    return Err(rank(format!(
+                        "an index of {} numbers for {} axes",
+                        item.len(),
+                        old.rank()
+                    )));
                 }
                 let mut place = 0;
                 for (k, &n) in self.cx.integers(&item, "an index")?.iter().zip(old.shape()) {
                     let one = Array::num(*k as f64);
-                    let Sel::At { places, .. } = select(&mut self.cx, Some(&one), n)? else { continue };
+                    let Sel::At { places, .. } = select(&mut self.cx, Some(&one), n)? else {
+                        continue;
+                    };
                     place = place * n + places[0];
                 }
                 places.push(place);
@@ -273,7 +285,8 @@ impl Eval<'_> {
         let v = self.cx.ready_outer(v)?;
         fits(&v, shape)?;
         let one = v.len() == 1;
-        let item = |k: usize| if v.rank() == 0 { v.disclosed() } else { v.item(if one { 0 } else { k }) };
+        let item =
+            |k: usize| if v.rank() == 0 { v.disclosed() } else { v.item(if one { 0 } else { k }) };
         // Every item of `old` that goes is kept until nothing can fail any more.
         let mut undo = Vec::new();
         let proto = old.prototype();

@@ -25,7 +25,8 @@ pub struct View {
     pub inside: bool,
     /// A function's value shows as boxes.
     pub trains: bool,
-    /// What prints goes to a file or another program: rows are as long as they are until ⎕PW or `]rows` says otherwise.
+    /// What prints goes to a file or another program: rows are as long as they are until ⎕PW or
+    /// `]rows` says otherwise.
     pub unread: bool,
 }
 
@@ -78,7 +79,8 @@ pub struct Sys {
     pub tape: Tape,
     /// Everything is recorded whatever its size.
     pub record_all: bool,
-    /// Many cells run one after the other under a story that records everything, so that theirs is not.
+    /// Many cells run one after the other under a story that records everything, so that theirs is
+    /// not.
     pub one_by_one: bool,
     /// What is asked for again is stored whatever it costs to compute.
     pub keep_all: bool,
@@ -137,13 +139,17 @@ impl Cx<'_> {
     pub fn numbers(&mut self, a: &Array, what: &str) -> Result<Vec<f64>> {
         let a = self.ready(a, "argument")?;
         // As large as the array again, for whoever works on them.
-        let long = (a.len() > SMALL).then(|| self.budget().charge_elements(a.len(), size_of::<f64>()));
+        let long =
+            (a.len() > SMALL).then(|| self.budget().charge_elements(a.len(), size_of::<f64>()));
         let _held = long.transpose()?;
         if let Some(numbers) = a.to_numbers() {
             return Ok(numbers);
         }
-        let Some(numbers) = a.to_complexes() else { return Err(domain(format!("{what} must be numbers"))) };
-        let real = numbers.into_iter().map(|z| near_real(z, self.sys.settings.ct)).collect::<Option<_>>();
+        let Some(numbers) = a.to_complexes() else {
+            return Err(domain(format!("{what} must be numbers")));
+        };
+        let real =
+            numbers.into_iter().map(|z| near_real(z, self.sys.settings.ct)).collect::<Option<_>>();
         real.ok_or_else(|| domain(format!("{what} must be real, not complex")))
     }
 
@@ -155,7 +161,12 @@ impl Cx<'_> {
         Array::text(text, self.budget())
     }
 
-    pub fn collect(&self, shape: &[usize], items: Vec<Array>, proto: Option<Array>) -> Result<Array> {
+    pub fn collect(
+        &self,
+        shape: &[usize],
+        items: Vec<Array>,
+        proto: Option<Array>,
+    ) -> Result<Array> {
         Array::collect(shape, items, proto, self.budget())
     }
 }

@@ -52,11 +52,14 @@ impl Frame {
         Some(locals.remove(at).1)
     }
 
-    /// At the end of a call: local functions hold this frame, which holds them. If nothing else does, let go.
+    /// At the end of a call: local functions hold this frame, which holds them. If nothing else
+    /// does, let go.
     pub fn leave(self: Rc<Frame>) {
         let mine = |v: &Value| match v {
             Value::Func(f) => {
-                matches!(&**f, Func::Dfn(c) if c.env.as_ref().is_some_and(|e| Rc::ptr_eq(e, &self)) && Rc::strong_count(f) == 1)
+                let Func::Dfn(c) = &**f else { return false };
+                let own = c.env.as_ref().is_some_and(|e| Rc::ptr_eq(e, &self));
+                own && Rc::strong_count(f) == 1
             }
             _ => false,
         };

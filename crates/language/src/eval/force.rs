@@ -1,6 +1,8 @@
-//! Forcing: the pending cells that roots reach become one recorded graph, which the host compiles and runs.
+//! Forcing: the pending cells that roots reach become one recorded graph, which the host compiles
+//! and runs.
 //!
-//! Rows: DESIGN §2, LOWERING §5. No recursion; inputs are one per storage; sites follow the order of evaluation.
+//! Rows: DESIGN §2, LOWERING §5. No recursion; inputs are one per storage; sites follow the order
+//! of evaluation.
 
 use super::cx::Cx;
 use super::host::Host;
@@ -55,8 +57,9 @@ impl Cx<'_> {
         self.ready(a, "display")
     }
 
-    /// The door to every effect: computes these arrays, and with them, in one evaluation, all that was written before
-    /// and may fail. So no effect is seen after a failure that came before it, however much was recorded.
+    /// The door to every effect: computes these arrays, and with them, in one evaluation, all that
+    /// was written before and may fail. So no effect is seen after a failure that came before it,
+    /// however much was recorded.
     pub fn settle(&mut self, arrays: &[&Array], why: &'static str) -> Result<()> {
         let mut roots: Vec<Rc<Cell>> = Vec::new();
         for a in arrays {
@@ -67,7 +70,8 @@ impl Cx<'_> {
         }
         // Of what is told of a value that nobody uses.
         let unread = |c: &&Rc<Cell>| Rc::strong_count(c) == 1;
-        let unread: Vec<_> = self.sys.tape.checks().iter().filter(unread).map(|c| c.meta().place.clone()).collect();
+        let unread: Vec<_> =
+            self.sys.tape.checks().iter().filter(unread).map(|c| c.meta().place.clone()).collect();
         // What these reach is computed with them, and what the latest reach with those.
         let mut seen = HashSet::new();
         roots.iter().for_each(|c| reach(c, &mut seen));
@@ -128,8 +132,8 @@ impl Cx<'_> {
         Ok(&mut *self.host)
     }
 
-    /// The same of one array, and of whatever else of it somebody holds: values that were recorded together, as the
-    /// states of rounds, are computed together and not once each.
+    /// The same of one array, and of whatever else of it somebody holds: values that were recorded
+    /// together, as the states of rounds, are computed together and not once each.
     pub fn force_held(&mut self, a: &Array, why: &'static str) -> Result<()> {
         let mut roots: Vec<Rc<Cell>> = Vec::new();
         pending_in(a, &mut roots);
@@ -152,7 +156,8 @@ impl Cx<'_> {
         let cells = reached(&roots);
         // Pointers of checks, which hold their cells: a replay lets the others go.
         let hard: HashSet<_> = self.sys.tape.checks().iter().map(Rc::as_ptr).collect();
-        let checks: HashSet<_> = cells.iter().map(Rc::as_ptr).filter(|c| hard.contains(c)).collect();
+        let checks: HashSet<_> =
+            cells.iter().map(Rc::as_ptr).filter(|c| hard.contains(c)).collect();
         let places: Vec<_> = match self.sys.tape.runs().is_empty() {
             true => Vec::new(),
             false => cells.iter().map(|c| (c.meta().place.clone(), c.seq())).collect(),
@@ -161,7 +166,8 @@ impl Cx<'_> {
         if !self.evaluate_more(&roots, &cells, &needed, why) {
             self.evaluate(&roots, cells.clone(), why).map_err(|e| {
                 let failed = |at: &Option<Place>| e.has_place() && *at == e.parts().place;
-                let suspect = |r: &Run| places.iter().any(|(at, seq)| failed(at) && r.recorded(*seq));
+                let suspect =
+                    |r: &Run| places.iter().any(|(at, seq)| failed(at) && r.recorded(*seq));
                 self.sys.tape.suspect(suspect);
                 match &place {
                     Some(at) if e.has_place() => e.needed(at),
@@ -178,23 +184,38 @@ impl Cx<'_> {
         Ok(())
     }
 
-    /// The roots and what is worth keeping of what they reach. False: there is no such thing, or not all of it has a
-    /// value that can be stored, and nothing happened.
-    fn evaluate_more(&mut self, roots: &[Rc<Cell>], cells: &[Rc<Cell>], needed: &Needed, why: &'static str) -> bool {
+    /// The roots and what is worth keeping of what they reach. False: there is no such thing, or
+    /// not all of it has a value that can be stored, and nothing happened.
+    fn evaluate_more(
+        &mut self,
+        roots: &[Rc<Cell>],
+        cells: &[Rc<Cell>],
+        needed: &Needed,
+        why: &'static str,
+    ) -> bool {
         let kept = self.worth_keeping(roots, cells, needed);
         if kept.is_empty() || cells.iter().any(|c| c.is_hole() || takes_complex(c)) {
             return false;
         }
-        let all: Vec<Rc<Cell>> = roots.iter().chain(kept.iter().map(|k| &k.cell)).cloned().collect();
+        let all: Vec<Rc<Cell>> =
+            roots.iter().chain(kept.iter().map(|k| &k.cell)).cloned().collect();
         let place = self.place();
         let ns = kept.iter().map(|k| k.ns).collect();
-        let recorded = record(&all, cells, why, place).map(|recorded| Recorded { kept: ns, ..recorded });
+        let recorded =
+            record(&all, cells, why, place).map(|recorded| Recorded { kept: ns, ..recorded });
         let values = recorded.and_then(|recorded| self.host.force(recorded));
-        values.map(|values| all.iter().zip(values).for_each(|(cell, value)| cell.settle(value))).is_ok()
+        values
+            .map(|values| all.iter().zip(values).for_each(|(cell, value)| cell.settle(value)))
+            .is_ok()
     }
 
     /// On the device, unless complex numbers come in or come out, or a loop does not end there.
-    fn evaluate(&mut self, roots: &[Rc<Cell>], cells: Vec<Rc<Cell>>, why: &'static str) -> Result<()> {
+    fn evaluate(
+        &mut self,
+        roots: &[Rc<Cell>],
+        cells: Vec<Rc<Cell>>,
+        why: &'static str,
+    ) -> Result<()> {
         if cells.iter().any(|c| c.is_hole()) {
             return Err(untraced("a value that a body will only have when it runs"));
         }
@@ -262,14 +283,24 @@ pub(super) fn reached(roots: &[Rc<Cell>]) -> Vec<Rc<Cell>> {
         }
         order.push(cell);
     }
-    // Rows taken out of a pending node have its number; they stay in the order in which they were met, so that the same
-    // program has the same graph in every run.
+    // Rows taken out of a pending node have its number; they stay in the order in which they were
+    // met, so that the same program has the same graph in every run.
     order.sort_by_key(|c| (c.seq(), c.weight()));
     order
 }
 
-fn record(roots: &[Rc<Cell>], order: &[Rc<Cell>], why: &'static str, needed: Option<Place>) -> Result<Recorded> {
-    let mut made = Maker { dag: Dag::default(), inputs: Vec::new(), known: HashMap::new(), ids: HashMap::new() };
+fn record(
+    roots: &[Rc<Cell>],
+    order: &[Rc<Cell>],
+    why: &'static str,
+    needed: Option<Place>,
+) -> Result<Recorded> {
+    let mut made = Maker {
+        dag: Dag::default(),
+        inputs: Vec::new(),
+        known: HashMap::new(),
+        ids: HashMap::new(),
+    };
     for (site, cell) in order.iter().enumerate() {
         let Some(node) = cell.node() else { continue };
         let node = node.try_map_inputs(|a| made.operand(a))?;
@@ -279,7 +310,10 @@ fn record(roots: &[Rc<Cell>], order: &[Rc<Cell>], why: &'static str, needed: Opt
         made.ids.insert(Rc::as_ptr(cell), id);
     }
     let root = |c: &Rc<Cell>| {
-        made.ids.get(&Rc::as_ptr(c)).copied().ok_or_else(|| bug!("a root is not among the cells that it reaches"))
+        made.ids
+            .get(&Rc::as_ptr(c))
+            .copied()
+            .ok_or_else(|| bug!("a root is not among the cells that it reaches"))
     };
     let roots = roots.iter().map(root).collect::<Result<_>>()?;
     Ok(Recorded { dag: made.dag, roots, kept: Vec::new(), inputs: made.inputs, why, needed })
@@ -302,7 +336,14 @@ impl Maker {
         let a = a.settled();
         let dtype = a.dtype();
         let meta = |range| Meta { shape: a.shape().into(), dtype, range, place: None };
-        let info = |meta| Info { meta, site: 0, name: name.clone(), asked: false, from: Vec::new(), born: 0 };
+        let info = |meta| Info {
+            meta,
+            site: 0,
+            name: name.clone(),
+            asked: false,
+            from: Vec::new(),
+            born: 0,
+        };
         Ok(match a.data() {
             Data::Num(x) => {
                 let range = dtype.is_integer().then_some((*x, *x));
@@ -315,13 +356,17 @@ impl Maker {
                     return Ok(*id);
                 }
                 self.inputs.push(a.clone());
-                let id = self.dag.add(Node::Input(self.inputs.len() as u32 - 1), info(meta(dtype.range())));
+                let id = self
+                    .dag
+                    .add(Node::Input(self.inputs.len() as u32 - 1), info(meta(dtype.range())));
                 self.known.insert(key, id);
                 id
             }
             // The recorder takes uniform arrays only, and what meets a complex one is replayed.
             Data::Items(_) | Data::Complex(_) | Data::Lazy(_) | Data::Framed(_) => {
-                return Err(bug!("a recorded operand is neither a dense array nor among the cells"));
+                return Err(bug!(
+                    "a recorded operand is neither a dense array nor among the cells"
+                ));
             }
         })
     }

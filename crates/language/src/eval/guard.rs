@@ -1,9 +1,10 @@
 //! Error guards: `n::expr`, and what a call leaves behind when a tail call ends it under one.
 //!
-//! Rows: LANGUAGE §6. A guard is a record on a list, not a call: the statements after it run where they stood. An error
-//! takes the record that catches it, the names of its dfn become what they were at the guard's line, and its expression
-//! runs as if it stood there. So a tail call takes no stack below any guard; one out of a dfn that has guards of its own
-//! takes the memory of their records.
+//! Rows: LANGUAGE §6. A guard is a record on a list, not a call: the statements after it run where
+//! they stood. An error takes the record that catches it, the names of its dfn become what they
+//! were at the guard's line, and its expression runs as if it stood there. So a tail call takes no
+//! stack below any guard; one out of a dfn that has guards of its own takes the memory of their
+//! records.
 
 use super::env::Frame;
 use super::run::{At, Eval, Outcome};
@@ -54,11 +55,22 @@ impl Eval<'_> {
         self.cx.settle(&[], "guard")?;
         let (alpha, locals) = (frame.alpha.borrow().clone(), frame.locals.borrow().clone());
         let rows: Vec<_> = frame.saved.borrow().iter().map(|(row, _)| *row).collect();
-        let system = rows.into_iter().map(|row| Ok((row, self.system_value(row)?))).collect::<Result<Vec<_>>>()?;
+        let system = rows
+            .into_iter()
+            .map(|row| Ok((row, self.system_value(row)?)))
+            .collect::<Result<Vec<_>>>()?;
         let slots = events.len() + locals.len() + system.len();
         let bytes = size_of::<Handler>() + size_of::<Frame>() + slots * size_of::<(Sym, Value)>();
         let held = self.cx.budget().charge(bytes as u64)?;
-        self.st.handlers.push(Handler { frame: frame.clone(), events, phrase, alpha, locals, system, _held: held });
+        self.st.handlers.push(Handler {
+            frame: frame.clone(),
+            events,
+            phrase,
+            alpha,
+            locals,
+            system,
+            _held: held,
+        });
         Ok(())
     }
 
@@ -87,8 +99,14 @@ impl Eval<'_> {
         None
     }
 
-    /// What a guard above `base` makes of an error; `told` gets what ⎕DMX told before, to be set back when the call ends.
-    pub fn caught(&mut self, base: usize, e: Error, told: &mut Option<Option<Rc<Error>>>) -> Result<Outcome> {
+    /// What a guard above `base` makes of an error; `told` gets what ⎕DMX told before, to be set
+    /// back when the call ends.
+    pub fn caught(
+        &mut self,
+        base: usize,
+        e: Error,
+        told: &mut Option<Option<Rc<Error>>>,
+    ) -> Result<Outcome> {
         let Some(h) = self.catcher(base, &e) else { return Err(e) };
         self.cx.sys.tape.take_checks();
         let before = self.cx.sys.error.replace(Rc::new(e));
@@ -107,7 +125,8 @@ impl Eval<'_> {
         outcome
     }
 
-    /// Runs in a dfn's scope; guards above `base` are the call's own. System variables it changes get their values back.
+    /// Runs in a dfn's scope; guards above `base` are the call's own. System variables it changes
+    /// get their values back.
     pub fn within<T>(
         &mut self,
         frame: &Rc<Frame>,

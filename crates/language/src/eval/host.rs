@@ -23,7 +23,8 @@ pub trait Host {
     fn force(&mut self, recorded: Recorded) -> Result<Vec<Array>>;
 
     /// One operation at once, on vectors: `out[i] = op(x[i], y[i])`; a monadic one ignores `y`.
-    /// False: some element is suspect (failed, or beyond the fast path) and the caller must take the scalar meaning.
+    /// False: some element is suspect (failed, or beyond the fast path) and the caller must take
+    /// the scalar meaning.
     fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool;
 
     /// Whether what a switch of `RECORDER` names is done.
@@ -34,7 +35,8 @@ pub trait Host {
     /// Something that costs more than it seems to: its code in the trace, where, and a sentence.
     fn warn(&mut self, _code: &'static str, _place: &Place, _text: String) {}
 
-    /// A function gave its value at once, by the evaluator and not by a node: where it stands, and the elements that it had.
+    /// A function gave its value at once, by the evaluator and not by a node: where it stands, and
+    /// the elements that it had.
     fn interpreted(&mut self, _place: &Place, _elements: usize) {}
 
     fn limits(&self) -> &Limits;
@@ -63,7 +65,8 @@ pub trait Host {
 
     /// A top-level statement begins: what is forced from here on belongs to it.
     fn statement(&mut self, place: &Place);
-    /// The value of a top-level statement that is to be shown, how it prints (lines end in `\n`), and what made it so.
+    /// The value of a top-level statement that is to be shown, how it prints (lines end in `\n`),
+    /// and what made it so.
     fn show(&mut self, value: &Array, text: &str, style: &Style);
     /// Text that the program prints (`⎕←`), line end included.
     fn output(&mut self, text: &str);

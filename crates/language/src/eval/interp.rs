@@ -71,7 +71,11 @@ impl Interp {
     }
 
     /// As `execute`, but the last statement's value is given instead of shown, pending if it is.
-    pub fn eval_value(&mut self, source: &Arc<Source>, host: &mut dyn Host) -> Result<Option<Array>> {
+    pub fn eval_value(
+        &mut self,
+        source: &Arc<Source>,
+        host: &mut dyn Host,
+    ) -> Result<Option<Array>> {
         self.statements(source, host, true)
     }
 
@@ -93,7 +97,12 @@ impl Interp {
     }
 
     /// Forces values in one evaluation; they settle in place.
-    pub fn force(&mut self, arrays: &[&Array], why: &'static str, host: &mut dyn Host) -> Result<()> {
+    pub fn force(
+        &mut self,
+        arrays: &[&Array],
+        why: &'static str,
+        host: &mut dyn Host,
+    ) -> Result<()> {
         Cx { host, sys: &mut self.sys }.force(arrays, why)
     }
 
@@ -155,7 +164,12 @@ impl Interp {
         self.sys.tape.number_from(written);
     }
 
-    fn statements(&mut self, source: &Arc<Source>, host: &mut dyn Host, keep: bool) -> Result<Option<Array>> {
+    fn statements(
+        &mut self,
+        source: &Arc<Source>,
+        host: &mut dyn Host,
+        keep: bool,
+    ) -> Result<Option<Array>> {
         let ast = Rc::new(syntax::parse(source, &mut self.store.symbols, host.limits())?);
         let stmts: Vec<_> = ast
             .stmts
@@ -215,8 +229,8 @@ impl Interp {
     }
 }
 
-/// A statement under way. Dropped before it is committed, by an error or a panic, it leaves no trace: names and modes
-/// are as they were.
+/// A statement under way. Dropped before it is committed, by an error or a panic, it leaves no
+/// trace: names and modes are as they were.
 struct Statement<'a> {
     store: &'a mut Store,
     sys: &'a mut Sys,
@@ -265,7 +279,8 @@ impl Drop for Statement<'_> {
         }
         let (drawn, seed) = (self.sys.settings.drawn, self.sys.settings.seed);
         self.sys.tape.roll_back(before.mark);
-        (self.sys.settings, self.sys.screen, self.sys.error) = (before.settings, before.screen, before.error);
+        (self.sys.settings, self.sys.screen, self.sys.error) =
+            (before.settings, before.screen, before.error);
         self.sys.record_all = before.record_all;
         // Numbers drawn by a failed line stay drawn.
         if self.sys.settings.seed == seed {
@@ -305,7 +320,12 @@ fn described(v: &Value) -> String {
 
 impl Eval<'_> {
     /// A top-level statement: run, show, check what nobody will look at.
-    pub(super) fn top(&mut self, at: At<'_>, phrase: syntax::ast::PhraseId, keep: bool) -> Result<Option<Array>> {
+    pub(super) fn top(
+        &mut self,
+        at: At<'_>,
+        phrase: syntax::ast::PhraseId,
+        keep: bool,
+    ) -> Result<Option<Array>> {
         let from = self.cx.sys.tape.mark();
         let (outcome, assigns) = self.phrase(at, phrase, false)?;
         let outcome = match outcome {
@@ -357,15 +377,23 @@ impl Eval<'_> {
             true => {
                 let parts = f.parts(&self.cx)?;
                 let style = style(self.cx.sys, 0);
-                display(&parts, &Style { boxes: style.boxes.max(Boxes::Min), ..style }, self.cx.budget())?
+                display(
+                    &parts,
+                    &Style { boxes: style.boxes.max(Boxes::Min), ..style },
+                    self.cx.budget(),
+                )?
             }
             false => format!("{}\n", f.text()),
         })
     }
 
-    /// The error that came first: something recorded before this one may fail too, and then that is the error.
+    /// The error that came first: something recorded before this one may fail too, and then that is
+    /// the error.
     pub fn earliest(&mut self, e: Error) -> Error {
-        if matches!(e.kind(), Kind::Interrupt | Kind::Internal | Kind::Exit | Kind::WsFull | Kind::Limit) {
+        if matches!(
+            e.kind(),
+            Kind::Interrupt | Kind::Internal | Kind::Exit | Kind::WsFull | Kind::Limit
+        ) {
             return e;
         }
         let cells = self.cx.sys.tape.take_checks();
@@ -380,14 +408,16 @@ impl Eval<'_> {
         self.first_cell_error(e)
     }
 
-    /// E2: failing operations that no live value reaches are run as checks. Those that a name holds wait for what makes
-    /// use of them, or for the next effect (`Cx::settle`).
+    /// E2: failing operations that no live value reaches are run as checks. Those that a name holds
+    /// wait for what makes use of them, or for the next effect (`Cx::settle`).
     fn check_dead(&mut self) -> Result<()> {
         let checks = self.cx.sys.tape.take_checks();
         let pending = checks.into_iter().filter(|c| c.forced().is_none());
         let (dead, live): (Vec<Rc<Cell>>, Vec<_>) = pending.partition(|c| Rc::strong_count(c) == 1);
         self.cx.sys.tape.set_checks(live);
-        self.cx.force_cells(dead, "check").map_err(|e| if e.kind() == Kind::Internal { e } else { e.hint(UNREAD) })
+        self.cx
+            .force_cells(dead, "check")
+            .map_err(|e| if e.kind() == Kind::Internal { e } else { e.hint(UNREAD) })
     }
 
     /// Errors: WS FULL, INTERRUPT.

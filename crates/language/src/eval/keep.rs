@@ -1,11 +1,12 @@
 //! Which pending values an evaluation stores beside what it was asked for.
 //!
-//! Rows: LOWERING §5. An evaluation computes its roots, fused, and what stands below them stays pending: so whoever asks
-//! once pays for no store. Who asks again would pay for the whole computation. Therefore a value that an earlier
-//! evaluation computed on its way and that has a new reader now is stored with the new roots, if somebody still holds it
-//! and computing it costs more than reading it; if nobody does, what was made of it meanwhile and is held. Of `5↑x` only
-//! five items are computed: that does not count. In a loop it is another value each time, written at the same place of
-//! the text: the second one is stored at once. Switch `keep`.
+//! Rows: LOWERING §5. An evaluation computes its roots, fused, and what stands below them stays
+//! pending: so whoever asks once pays for no store. Who asks again would pay for the whole
+//! computation. Therefore a value that an earlier evaluation computed on its way and that has a new
+//! reader now is stored with the new roots, if somebody still holds it and computing it costs more
+//! than reading it; if nobody does, what was made of it meanwhile and is held. Of `5↑x` only five
+//! items are computed: that does not count. In a loop it is another value each time, written at the
+//! same place of the text: the second one is stored at once. Switch `keep`.
 
 use super::cx::{Cx, Sys};
 use aplomb_values::array::{Array, elements};
@@ -14,7 +15,8 @@ use aplomb_values::prim::op::Fails;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Nanoseconds to write and read an element again, with a margin: what is as cheap is computed again.
+/// Nanoseconds to write and read an element again, with a margin: what is as cheap is computed
+/// again.
 const STORE_NS: f64 = 1.0;
 /// Less than this, in ns, is not worth a buffer.
 const LEAST_NS: f64 = 2_000.0;
@@ -41,7 +43,9 @@ pub struct Kept {
 fn own_ns(cell: &Cell) -> f64 {
     let Some(node) = cell.node() else { return 0.0 };
     let points = |a: &Array| elements(a.shape()) as f64;
-    let reads = 0.25 * node.inputs().iter().filter(|a| a.pending().is_none() && !a.shape().is_empty()).count() as f64;
+    let reads = 0.25
+        * node.inputs().iter().filter(|a| a.pending().is_none() && !a.shape().is_empty()).count()
+            as f64;
     let n = elements(cell.shape()) as f64;
     let domain = match &*node {
         Node::Input(_) | Node::Const(_) | Node::Iota { .. } => return 0.0,
@@ -73,7 +77,8 @@ fn ns(root: &Rc<Cell>, looks: &mut usize) -> f64 {
 /// How many elements of each cell its readers need, at most; a cell's readers come after it.
 fn demands(roots: &[Rc<Cell>], cells: &[Rc<Cell>]) -> HashMap<*const Cell, f64> {
     let size = |c: &Cell| elements(c.shape()) as f64;
-    let mut all: HashMap<*const Cell, f64> = roots.iter().map(|c| (Rc::as_ptr(c), size(c))).collect();
+    let mut all: HashMap<*const Cell, f64> =
+        roots.iter().map(|c| (Rc::as_ptr(c), size(c))).collect();
     for cell in cells.iter().rev() {
         let Some(node) = cell.node() else { continue };
         let mut wanted = all.get(&Rc::as_ptr(cell)).copied().unwrap_or(0.0);
@@ -101,7 +106,9 @@ pub(super) struct Needed(HashSet<*const Cell>);
 impl Needed {
     pub fn of(roots: &[Rc<Cell>], cells: &[Rc<Cell>]) -> Needed {
         let demands = demands(roots, cells);
-        let most = |c: &&Rc<Cell>| demands.get(&Rc::as_ptr(c)).is_some_and(|n| *n * 2.0 >= elements(c.shape()) as f64);
+        let most = |c: &&Rc<Cell>| {
+            demands.get(&Rc::as_ptr(c)).is_some_and(|n| *n * 2.0 >= elements(c.shape()) as f64)
+        };
         Needed(cells.iter().filter(most).map(Rc::as_ptr).collect())
     }
 
@@ -113,12 +120,20 @@ impl Needed {
 
 impl Cx<'_> {
     /// Of the cells that an evaluation needs, beside its roots.
-    pub(super) fn worth_keeping(&mut self, roots: &[Rc<Cell>], cells: &[Rc<Cell>], needed: &Needed) -> Vec<Kept> {
-        if !self.host.is_on("keep") || self.sys.tape.again().is_empty() && !cells.iter().any(|c| c.was_computed()) {
+    pub(super) fn worth_keeping(
+        &mut self,
+        roots: &[Rc<Cell>],
+        cells: &[Rc<Cell>],
+        needed: &Needed,
+    ) -> Vec<Kept> {
+        if !self.host.is_on("keep")
+            || self.sys.tape.again().is_empty() && !cells.iter().any(|c| c.was_computed())
+        {
             return Vec::new();
         }
         let news = again(cells);
-        let places = cells.iter().filter(|c| news.contains(&Rc::as_ptr(c))).filter_map(|c| written(c));
+        let places =
+            cells.iter().filter(|c| news.contains(&Rc::as_ptr(c))).filter_map(|c| written(c));
         self.sys.tape.again().extend(places);
         let asked: HashSet<_> = roots.iter().map(Rc::as_ptr).collect();
         let held = held(cells, self.sys);
@@ -129,9 +144,11 @@ impl Cx<'_> {
         for cell in cells {
             let at = Rc::as_ptr(cell);
             let node = cell.node();
-            let mut below = node.iter().flat_map(|n| n.inputs()).filter_map(Array::pending).map(Rc::as_ptr);
+            let mut below =
+                node.iter().flat_map(|n| n.inputs()).filter_map(Array::pending).map(Rc::as_ptr);
             let repeated = news.contains(&at) || below.any(|c| repeats.contains(&c));
-            let again = repeated || written(cell).is_some_and(|w| self.sys.tape.again().contains(&w));
+            let again =
+                repeated || written(cell).is_some_and(|w| self.sys.tape.again().contains(&w));
             if asked.contains(&at) || !again {
                 continue;
             }
@@ -172,6 +189,7 @@ pub(super) fn held(cells: &[Rc<Cell>], sys: &Sys) -> HashSet<*const Cell> {
         inside.for_each(|c| *readers.entry(Rc::as_ptr(c)).or_default() += 1);
     }
     sys.tape.checks().iter().for_each(|c| *readers.entry(Rc::as_ptr(c)).or_default() += 1);
-    let count = |c: &Rc<Cell>| Rc::strong_count(c) > 1 + readers.get(&Rc::as_ptr(c)).copied().unwrap_or(0);
+    let count =
+        |c: &Rc<Cell>| Rc::strong_count(c) > 1 + readers.get(&Rc::as_ptr(c)).copied().unwrap_or(0);
     cells.iter().filter(|c| count(c)).map(Rc::as_ptr).collect()
 }

@@ -1,7 +1,8 @@
-//! Recording: scalar functions, reductions, moves and iota on simple arrays become cells, or run at once when small.
+//! Recording: scalar functions, reductions, moves and iota on simple arrays become cells, or run at
+//! once when small.
 //!
-//! Rows: LOWERING §2, §6; DESIGN §2 (small is eager). Both ways give the same values: eager results take the dtype that
-//! `Op::result` says, and one table (`prim::scalar`) holds the meaning.
+//! Rows: LOWERING §2, §6; DESIGN §2 (small is eager). Both ways give the same values: eager results
+//! take the dtype that `Op::result` says, and one table (`prim::scalar`) holds the meaning.
 
 use super::cx::{Cx, SMALL};
 use aplomb_ground::error::{Error, Result, bug, domain, length, rank, untraced};
@@ -61,7 +62,12 @@ impl Cx<'_> {
     }
 
     /// A cell for a node that is no check of its own.
-    fn cell_unchecked(&mut self, node: Node<Array>, shape: Shape, (dtype, range): Fact) -> Result<Array> {
+    fn cell_unchecked(
+        &mut self,
+        node: Node<Array>,
+        shape: Shape,
+        (dtype, range): Fact,
+    ) -> Result<Array> {
         let meta = Meta { shape, dtype, range, place: self.place() };
         let cell = self.sys.tape.cell(node, meta);
         if self.sys.scope.is_conditional() && cell.fails() != Fails::Never {
@@ -93,12 +99,16 @@ impl Cx<'_> {
             return Ok((x.shape().into(), x.clone(), y.clone()));
         }
         match (one(x), one(y)) {
-            (true, true) if x.rank() > y.rank() => Ok((x.shape().into(), x.clone(), self.broadcast(y, x.shape())?)),
+            (true, true) if x.rank() > y.rank() => {
+                Ok((x.shape().into(), x.clone(), self.broadcast(y, x.shape())?))
+            }
             (true, true) => Ok((y.shape().into(), self.broadcast(x, y.shape())?, y.clone())),
             (true, false) => Ok((y.shape().into(), self.scalar_item(x)?, y.clone())),
             (false, true) => Ok((x.shape().into(), x.clone(), self.scalar_item(y)?)),
             (false, false) if x.rank() != y.rank() => Err(rank("X and Y differ in rank")),
-            (false, false) => Err(length("X and Y differ in length").hint("∘. makes all pairs, ↑ cuts or fills")),
+            (false, false) => {
+                Err(length("X and Y differ in length").hint("∘. makes all pairs, ↑ cuts or fills"))
+            }
         }
     }
 
@@ -118,7 +128,8 @@ impl Cx<'_> {
         }
     }
 
-    /// A dyadic scalar function. Errors: rank, length, domain at once; value errors now or when forced.
+    /// A dyadic scalar function. Errors: rank, length, domain at once; value errors now or when
+    /// forced.
     pub fn map2(&mut self, op: Op, x: &Array, y: &Array) -> Result<Array> {
         if op == Op::Div && self.sys.settings.div {
             return self.safe_quotient(x, y);
@@ -126,7 +137,9 @@ impl Cx<'_> {
         if let (Data::Num(a), Data::Num(b)) = (x.data(), y.data()) {
             return self.number2(op, *a, *b);
         }
-        if let (Op::CircleBy, Some(k)) = (op, x.number_scalar().filter(|_| x.rank() == 0 && y.is_uniform())) {
+        if let (Op::CircleBy, Some(k)) =
+            (op, x.number_scalar().filter(|_| x.rank() == 0 && y.is_uniform()))
+        {
             let k = self.integer(k, "the left argument of ○")?;
             if !(-12..=12).contains(&k) {
                 return Err(domain("the left argument of ○ is ¯12 to 12"));
@@ -238,7 +251,15 @@ impl Cx<'_> {
         scalar::eval(op, self.sys.settings.ct, y, 0.0).map_err(failed)
     }
 
-    fn run(&mut self, op: Op, ct: f64, a: &Lanes, b: &Lanes, n: usize, dtype: DType) -> Result<Vec<f64>> {
+    fn run(
+        &mut self,
+        op: Op,
+        ct: f64,
+        a: &Lanes,
+        b: &Lanes,
+        n: usize,
+        dtype: DType,
+    ) -> Result<Vec<f64>> {
         let mut out = vec![0.0; n];
         let (a, b) = (a.src()?, b.src()?);
         if n == 0 || self.host.apply(op, ct, a, b, &mut out) {
@@ -261,10 +282,13 @@ impl Cx<'_> {
         }
         let budget = self.host.budget();
         match (dtype, op.row().gives) {
-            (DType::F32, _) => {
-                Ok(Array::dense(shape, Arc::new(Buf::f32(out.iter().map(|&x| x as f32).collect(), budget)?)))
+            (DType::F32, _) => Ok(Array::dense(
+                shape,
+                Arc::new(Buf::f32(out.iter().map(|&x| x as f32).collect(), budget)?),
+            )),
+            (DType::Bool, _) => {
+                Ok(Array::dense(shape, Arc::new(Buf::stored(&out, DType::Bool, budget)?)))
             }
-            (DType::Bool, _) => Ok(Array::dense(shape, Arc::new(Buf::stored(&out, DType::Bool, budget)?))),
             (DType::F64, Gives::Float) => Array::floats(shape, out, budget),
             (DType::F64, _) => Array::floats(shape, out, budget),
             _ => Array::numbers(shape, out, budget),
@@ -308,14 +332,17 @@ impl Cx<'_> {
         let large = n > SMALL || self.sys.record_all && a.rank() > 0;
         if a.is_uniform() && !a.is_complex() && (a.pending().is_some() || large) {
             let fills = m.read.tests.iter().map(|t| t.fill);
-            let range = known(a).1.map(|(lo, hi)| fills.clone().fold((lo, hi), |r, f| (r.0.min(f), r.1.max(f))));
+            let range = known(a)
+                .1
+                .map(|(lo, hi)| fills.clone().fold((lo, hi), |r, f| (r.0.min(f), r.1.max(f))));
             let dtype = match a.dtype() {
                 dtype if !dtype.is_integer() || m.read.tests.is_empty() => dtype,
                 _ if fills.clone().any(|f| f != f.trunc()) => DType::F64,
                 _ => range.and_then(|(lo, hi)| DType::of_range(lo, hi)).unwrap_or(DType::I32),
             };
             let range = range.filter(|_| dtype.is_integer());
-            let node = Node::Transform { name: m.name, src: a.settled(), read: m.read, onto: m.onto };
+            let node =
+                Node::Transform { name: m.name, src: a.settled(), read: m.read, onto: m.onto };
             return self.cell(node, m.shape, (dtype, range));
         }
         if n > SMALL && !a.is_uniform() {

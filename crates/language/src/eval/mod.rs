@@ -1,7 +1,8 @@
-//! The evaluator: environment, dfns, operators. Simple arrays become cells (`lower`), the rest is computed at once.
+//! The evaluator: environment, dfns, operators. Simple arrays become cells (`lower`), the rest is
+//! computed at once.
 //!
-//! Start at `Interp`. Always: right to left; a statement commits only if it ended well. Never: files, clocks, threads,
-//! but through `Host`.
+//! Start at `Interp`. Always: right to left; a statement commits only if it ended well. Never:
+//! files, clocks, threads, but through `Host`.
 
 mod apply;
 mod assign;

@@ -1,7 +1,8 @@
 //! Two functions in a row that mean one node: `f/B/A` and `f/¨B⊂A`.
 //!
-//! Rows: LOWERING §2; ACC-21, ACC-27. `syntax::resolve` finds them by `PHRASES`, once a phrase; each either gives the
-//! result or None, and then its two functions run one after the other. Add one by adding a row.
+//! Rows: LOWERING §2; ACC-21, ACC-27. `syntax::resolve` finds them by `PHRASES`, once a phrase;
+//! each either gives the result or None, and then its two functions run one after the other. Add
+//! one by adding a row.
 
 use super::cx::Cx;
 use super::operators::scalar_op;
@@ -13,7 +14,8 @@ use aplomb_values::array::{Array, DType};
 use aplomb_values::prim::op::Op;
 
 pub struct Phrase {
-    /// The glyphs of the dyadic function that runs first, and the operation of the monadic one that follows.
+    /// The glyphs of the dyadic function that runs first, and the operation of the monadic one that
+    /// follows.
     first: &'static [char],
     then: fn(&Func) -> Option<Op>,
     run: fn(&mut Cx<'_>, &'static Prim, Op, &Array, &Array) -> Result<Option<Array>>,
@@ -28,10 +30,20 @@ pub static PHRASES: &[Phrase] = &[
 impl Phrase {
     /// The phrase that these two are.
     pub fn of(first: &Prim, then: &Func) -> Option<(&'static Phrase, Op)> {
-        PHRASES.iter().filter(|p| p.first.contains(&first.glyph)).find_map(|p| Some((p, (p.then)(then)?)))
+        PHRASES
+            .iter()
+            .filter(|p| p.first.contains(&first.glyph))
+            .find_map(|p| Some((p, (p.then)(then)?)))
     }
 
-    pub fn run(&self, cx: &mut Cx<'_>, first: &'static Prim, op: Op, x: &Array, y: &Array) -> Result<Option<Array>> {
+    pub fn run(
+        &self,
+        cx: &mut Cx<'_>,
+        first: &'static Prim,
+        op: Op,
+        x: &Array,
+        y: &Array,
+    ) -> Result<Option<Array>> {
         (self.run)(cx, first, op, x, y)
     }
 }
@@ -56,16 +68,27 @@ fn folds_each(f: &Func) -> Option<Op> {
     }
 }
 
-/// The fold of what a mask keeps: of all, with the identity at the other places. So the extent needs not be known.
-fn filtered(cx: &mut Cx<'_>, _: &'static Prim, op: Op, x: &Array, y: &Array) -> Result<Option<Array>> {
-    let (Some(unit), true) = (op.identity(), x.rank() == 1 && y.rank() == 1 && x.dtype() == DType::Bool) else {
+/// The fold of what a mask keeps: of all, with the identity at the other places. So the extent
+/// needs not be known.
+fn filtered(
+    cx: &mut Cx<'_>,
+    _: &'static Prim,
+    op: Op,
+    x: &Array,
+    y: &Array,
+) -> Result<Option<Array>> {
+    let (Some(unit), true) =
+        (op.identity(), x.rank() == 1 && y.rank() == 1 && x.dtype() == DType::Bool)
+    else {
         return Ok(None);
     };
     if x.shape() != y.shape() || y.len() < 2 || y.is_char() {
         return Ok(None);
     }
-    // What may still turn out to be complex is looked at: the order must not depend on whether it was pending.
-    let known = |cx: &mut Cx<'_>, a: &Array| if a.is_open() { cx.ready(a, "fold") } else { Ok(a.clone()) };
+    // What may still turn out to be complex is looked at: the order must not depend on whether it
+    // was pending.
+    let known =
+        |cx: &mut Cx<'_>, a: &Array| if a.is_open() { cx.ready(a, "fold") } else { Ok(a.clone()) };
     let (x, y) = (&known(cx, x)?, &known(cx, y)?);
     if !cx.recordable(x) || !cx.recordable(y) {
         return Ok(None);
@@ -74,7 +97,8 @@ fn filtered(cx: &mut Cx<'_>, _: &'static Prim, op: Op, x: &Array, y: &Array) -> 
         cx.select(x, y, &Array::num(unit), y.shape())?
     } else {
         // The same at once: one meaning, and one order.
-        let (mask, mut items) = (cx.numbers(x, "a mask")?, cx.numbers(y, "the argument of a fold")?);
+        let (mask, mut items) =
+            (cx.numbers(x, "a mask")?, cx.numbers(y, "the argument of a fold")?);
         items.iter_mut().zip(&mask).filter(|(_, m)| **m == 0.0).for_each(|(item, _)| *item = unit);
         Array::numbers(y.shape(), items, cx.budget())?
     };
@@ -82,7 +106,13 @@ fn filtered(cx: &mut Cx<'_>, _: &'static Prim, op: Op, x: &Array, y: &Array) -> 
 }
 
 /// The fold of each piece of a vector.
-fn segments(cx: &mut Cx<'_>, first: &'static Prim, op: Op, x: &Array, y: &Array) -> Result<Option<Array>> {
+fn segments(
+    cx: &mut Cx<'_>,
+    first: &'static Prim,
+    op: Op,
+    x: &Array,
+    y: &Array,
+) -> Result<Option<Array>> {
     if y.rank() != 1 || !cx.records(&[y], y.len()) || !cx.recordable(y) {
         return Ok(None);
     }

@@ -1,5 +1,5 @@
-//! Replay: a recorded evaluation that leaves the reals, or starts from complex values, is done again operation by
-//! operation with the host's functions, in the order in which it was written.
+//! Replay: a recorded evaluation that leaves the reals, or starts from complex values, is done
+//! again operation by operation with the host's functions, in the order in which it was written.
 
 use super::cx::Cx;
 use aplomb_ground::error::{Result, internal};
@@ -15,7 +15,8 @@ pub fn takes_complex(cell: &Cell) -> bool {
 }
 
 impl Cx<'_> {
-    /// Computes and settles pending cells, given in the order of evaluation. Errors: the first operation's that fails.
+    /// Computes and settles pending cells, given in the order of evaluation. Errors: the first
+    /// operation's that fails.
     pub fn replay(&mut self, cells: Vec<Rc<Cell>>) -> Result<()> {
         for cell in cells {
             self.host.interrupt().check()?;
@@ -35,7 +36,9 @@ impl Cx<'_> {
         };
         let meta = cell.meta();
         match node {
-            Node::Map { op, ct, args } => self.mapped(op, ct, meta.shape.clone(), &args, meta.dtype),
+            Node::Map { op, ct, args } => {
+                self.mapped(op, ct, meta.shape.clone(), &args, meta.dtype)
+            }
             Node::Reduce { op, axis, src } => {
                 let src = self.ready(&src, "reduction")?;
                 self.fold_host(op, &src, axis as usize, meta.shape.clone())
@@ -50,11 +53,13 @@ impl Cx<'_> {
                 self.scan_host(op, &src, axis as usize)
             }
             Node::Select { args } => {
-                let args = args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
+                let args =
+                    args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
                 self.chosen(&args, &meta.shape)
             }
             Node::Loop { args, body, result } if body.until.is_some() => {
-                let args = args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
+                let args =
+                    args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
                 let n = cell.shape().iter().product();
                 let mut items = self.budget().room(n)?;
                 for k in 0..n {
@@ -63,7 +68,8 @@ impl Cx<'_> {
                 self.collect(cell.shape(), items, None)
             }
             Node::Loop { args, body, result } => {
-                let mut values = args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
+                let mut values =
+                    args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
                 for _ in 0..body.count {
                     self.round(&body, &mut values, &meta.shape)?;
                 }
@@ -72,8 +78,16 @@ impl Cx<'_> {
             Node::Whole { what, args } => self.whole_again(&what, &args, &meta.shape),
             Node::Cat { axis, args } => crate::functions::cells::joined(self, &args, axis as usize),
             Node::Gather { args, read, along, origin } => {
-                let args = args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
-                aplomb_values::prim::moves::gather_by(&args, &read, &along, origin, cell.shape(), self.budget())
+                let args =
+                    args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
+                aplomb_values::prim::moves::gather_by(
+                    &args,
+                    &read,
+                    &along,
+                    origin,
+                    cell.shape(),
+                    self.budget(),
+                )
             }
             Node::Compact { axis, args } => {
                 let mask = self.ready(&args[0], "mask")?;
@@ -98,8 +112,8 @@ impl Cx<'_> {
         }
     }
 
-    /// Of three arrays, each of that shape or a single item: the second's item where the first's is not 0, else the
-    /// third's.
+    /// Of three arrays, each of that shape or a single item: the second's item where the first's is
+    /// not 0, else the third's.
     fn chosen(&mut self, args: &[Array], shape: &Shape) -> Result<Array> {
         let [cond, yes, no] = args else { return Err(internal("a select of three")) };
         // Both ways one after the other, so that they are of one kind; then an item of either.
@@ -118,11 +132,17 @@ impl Cx<'_> {
     }
 
     /// One round on whole arrays; the last one's value of `until`, where there is such a value.
-    fn round(&mut self, body: &Rounds, values: &mut Vec<Array>, shape: &Shape) -> Result<Option<f64>> {
+    fn round(
+        &mut self,
+        body: &Rounds,
+        values: &mut Vec<Array>,
+        shape: &Shape,
+    ) -> Result<Option<f64>> {
         self.host.interrupt().check()?;
         let arguments = values.len();
         body::walk(&body.steps, values, |step, values| {
-            let own: Vec<Array> = step.what.args().iter().map(|v| values[*v as usize].clone()).collect();
+            let own: Vec<Array> =
+                step.what.args().iter().map(|v| values[*v as usize].clone()).collect();
             let facts: Vec<_> = own.iter().map(|a| (a.dtype(), None)).collect();
             let full = own.iter().any(|a| a.rank() > 0);
             let shape = if full { shape.clone() } else { Shape::new() };
@@ -140,7 +160,8 @@ impl Cx<'_> {
         Ok(done)
     }
 
-    /// One element through a loop until its own end: in real numbers, or where these do not suffice in complex ones.
+    /// One element through a loop until its own end: in real numbers, or where these do not suffice
+    /// in complex ones.
     fn element(&mut self, args: &[Array], body: &Rounds, result: u8, k: usize) -> Result<Array> {
         let own = |a: &Array| a.item(if a.rank() == 0 { 0 } else { k });
         let numbers: Option<Vec<f64>> = args.iter().map(|a| own(a).number_scalar()).collect();

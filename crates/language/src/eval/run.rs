@@ -1,13 +1,16 @@
 //! The machine: runs a phrase's code on a stack, right to left; dfn bodies, guards, tail calls.
 //!
-//! Rows: LANGUAGE §2, §6; RELIABILITY 3. A tail call reuses the caller's turn of the loop; other calls are counted.
+//! Rows: LANGUAGE §2, §6; RELIABILITY 3. A tail call reuses the caller's turn of the loop; other
+//! calls are counted.
 
 use super::cx::Cx;
 use super::env::{Frame, Globals};
 use super::guard::Handler;
 use super::value::{Closure, Func, Oper, Operand, Value};
 use crate::syntax::ast::{Guard, PhraseId, Stmt};
-use crate::syntax::resolve::{self, Class, Code, Do, FExpr, Gives, Ins, Joint, Key, OpExpr, Resolved};
+use crate::syntax::resolve::{
+    self, Class, Code, Do, FExpr, Gives, Ins, Joint, Key, OpExpr, Resolved,
+};
 use crate::syntax::token::Word;
 use crate::syntax::{Ast, Sym, Symbols};
 use aplomb_ground::error::{Error, Kind, Result, domain, limit, syntax, untraced, value};
@@ -100,10 +103,12 @@ impl<'h> Eval<'h> {
                 Some(f) if f.closure.ast.dfn(f.closure.dfn).operands > 1 => Class::Dyadic,
                 _ => Class::Monadic,
             },
-            Key::Word(Word::Alpha) => match at.frame.map(|f| f.alpha.borrow().as_ref().map(Value::class)) {
-                Some(Some(class)) => class,
-                _ => Class::Array,
-            },
+            Key::Word(Word::Alpha) => {
+                match at.frame.map(|f| f.alpha.borrow().as_ref().map(Value::class)) {
+                    Some(Some(class)) => class,
+                    _ => Class::Array,
+                }
+            }
             Key::Word(_) => Class::Array,
         }
     }
@@ -111,8 +116,12 @@ impl<'h> Eval<'h> {
     /// The phrase's code for the classes its names have now.
     pub fn resolved(&mut self, at: At<'_>, id: PhraseId) -> Result<Rc<Resolved>> {
         let phrase = at.ast.phrase(id);
-        let hit =
-            phrase.cache.borrow().iter().find(|r| r.classes.iter().all(|(k, c)| self.class(at, *k) == *c)).cloned();
+        let hit = phrase
+            .cache
+            .borrow()
+            .iter()
+            .find(|r| r.classes.iter().all(|(k, c)| self.class(at, *k) == *c))
+            .cloned();
         if let Some(r) = hit {
             return Ok(r);
         }
@@ -148,7 +157,10 @@ impl<'h> Eval<'h> {
     }
 
     pub fn pop(&mut self) -> Result<Array> {
-        self.st.stack.pop().ok_or_else(|| aplomb_ground::error::internal("the value stack is empty"))
+        self.st
+            .stack
+            .pop()
+            .ok_or_else(|| aplomb_ground::error::internal("the value stack is empty"))
     }
 
     fn enter(&mut self, at: At<'_>, span: Span) {
@@ -168,7 +180,9 @@ impl<'h> Eval<'h> {
                     let x = self.pop()?;
                     let y = self.pop()?;
                     self.enter(at, ins.at);
-                    let z = self.dyadic(p, &x, &y, None).map_err(|e| located(e, at, ins, Some(&x), &y))?;
+                    let z = self
+                        .dyadic(p, &x, &y, None)
+                        .map_err(|e| located(e, at, ins, Some(&x), &y))?;
                     self.st.stack.push(z);
                 }
                 Do::Monad(FExpr::Prim(p)) if !p.glyph.eq(&'⍎') => {
@@ -184,7 +198,10 @@ impl<'h> Eval<'h> {
                     let f = self.function(at, f).map_err(|e| e.at(&at.ast.place(ins.at)))?;
                     if tail
                         && k == last
-                        && matches!(*f, Func::Dfn(_) | Func::Op1(Oper::Dfn(_), _) | Func::Op2(Oper::Dfn(_), ..))
+                        && matches!(
+                            *f,
+                            Func::Dfn(_) | Func::Op1(Oper::Dfn(_), _) | Func::Op2(Oper::Dfn(_), ..)
+                        )
                     {
                         return Ok(Outcome::Tail(Box::new((f, x, y))));
                     }
@@ -197,7 +214,11 @@ impl<'h> Eval<'h> {
                     match z {
                         Some(z) => self.st.stack.push(z),
                         None if k == last => return Ok(Outcome::Nothing),
-                        None => return Err(value("this function gave no value").at(&at.ast.place(ins.at))),
+                        None => {
+                            return Err(
+                                value("this function gave no value").at(&at.ast.place(ins.at))
+                            );
+                        }
                     }
                 }
                 _ => self.step(at, ins).map_err(|e| e.at(&at.ast.place(ins.at)))?,
@@ -221,7 +242,9 @@ impl<'h> Eval<'h> {
                 let o = self.call(&f, x.as_ref(), &y)?;
                 self.valued(o)
             }
-            Outcome::Func(_) | Outcome::Oper(_) => Err(syntax("a dfn gives a value, not a function")),
+            Outcome::Func(_) | Outcome::Oper(_) => {
+                Err(syntax("a dfn gives a value, not a function"))
+            }
         }
     }
 
@@ -234,7 +257,9 @@ impl<'h> Eval<'h> {
         let z = match one.map_err(|e| located(e, at, first, Some(&x), &y))? {
             Some(z) => z,
             None => {
-                let z = self.dyadic(joint.prim, &x, &y, None).map_err(|e| located(e, at, first, Some(&x), &y))?;
+                let z = self
+                    .dyadic(joint.prim, &x, &y, None)
+                    .map_err(|e| located(e, at, first, Some(&x), &y))?;
                 let Do::Monad(f) = &then.what else {
                     return Err(aplomb_ground::error::internal("a phrase without an end"));
                 };
@@ -252,8 +277,10 @@ impl<'h> Eval<'h> {
             Do::Name(sym) => match self.lookup(at, *sym) {
                 Some(Value::Array(a)) => {
                     // Were it left pending, each of many cells would record what it does with it.
-                    let now =
-                        self.cx.sys.one_by_one && a.pending().is_some() && a.frame().is_none() && self.cx.is_small(&a);
+                    let now = self.cx.sys.one_by_one
+                        && a.pending().is_some()
+                        && a.frame().is_none()
+                        && self.cx.is_small(&a);
                     let a = if now { self.cx.ready(&a, "each")? } else { a };
                     self.st.stack.push(a);
                 }
@@ -267,9 +294,8 @@ impl<'h> Eval<'h> {
             Do::Alpha => match at.frame.map(|f| f.alpha.borrow().clone()) {
                 Some(Some(Value::Array(a))) => self.st.stack.push(a),
                 Some(_) => {
-                    return Err(
-                        value("⍺ has no value: the dfn was called with one argument").hint("⍺←d gives it a default")
-                    );
+                    return Err(value("⍺ has no value: the dfn was called with one argument")
+                        .hint("⍺←d gives it a default"));
                 }
                 None => return Err(syntax("⍺ stands only inside { }")),
             },
@@ -304,8 +330,11 @@ impl<'h> Eval<'h> {
                     // [a ⋄ b] has rows: a scalar is a row of one.
                     let mut rows = Vec::with_capacity(count);
                     for a in items {
-                        let row =
-                            if a.rank() == 0 { crate::functions::shape::reshaped(&mut self.cx, &a, &[1])? } else { a };
+                        let row = if a.rank() == 0 {
+                            crate::functions::shape::reshaped(&mut self.cx, &a, &[1])?
+                        } else {
+                            a
+                        };
                         rows.push(row);
                     }
                     crate::functions::cells::mixed(&mut self.cx, &[count], &rows, false)?
@@ -329,7 +358,8 @@ impl<'h> Eval<'h> {
         Ok(())
     }
 
-    /// A vector of items; pending scalars stay pending as items, those of a frame's cells make a vector a cell.
+    /// A vector of items; pending scalars stay pending as items, those of a frame's cells make a
+    /// vector a cell.
     fn strand(&mut self, items: Vec<Array>) -> Result<Array> {
         if items.iter().any(|a| a.frame().is_some()) {
             return self.cx.framed_strand(&items);
@@ -345,7 +375,12 @@ impl<'h> Eval<'h> {
             FExpr::Prim(p) => Rc::new(Func::Prim(p)),
             FExpr::Name(sym) => match self.lookup(at, *sym) {
                 Some(Value::Func(f)) => f,
-                _ => return Err(syntax(format!("{} is no function here", self.st.symbols.name(*sym)))),
+                _ => {
+                    return Err(syntax(format!(
+                        "{} is no function here",
+                        self.st.symbols.name(*sym)
+                    )));
+                }
             },
             FExpr::Word(Word::Del) => match at.frame {
                 Some(f) => f.this.clone(),
@@ -355,13 +390,18 @@ impl<'h> Eval<'h> {
                 Some(Some(Value::Func(f))) => f,
                 _ => return Err(value("⍺ has no value")),
             },
-            FExpr::Word(w) => match at.frame.and_then(|f| f.operand(usize::from(*w == Word::OmegaOmega)).cloned()) {
-                Some(Operand::F(f)) => f,
-                _ => return Err(syntax("⍺⍺ and ⍵⍵ stand only inside an operator")),
-            },
-            FExpr::Dfn(id) => {
-                Rc::new(Func::Dfn(Rc::new(Closure { ast: at.ast.clone(), dfn: *id, env: at.frame.cloned() })))
+            FExpr::Word(w) => {
+                match at.frame.and_then(|f| f.operand(usize::from(*w == Word::OmegaOmega)).cloned())
+                {
+                    Some(Operand::F(f)) => f,
+                    _ => return Err(syntax("⍺⍺ and ⍵⍵ stand only inside an operator")),
+                }
             }
+            FExpr::Dfn(id) => Rc::new(Func::Dfn(Rc::new(Closure {
+                ast: at.ast.clone(),
+                dfn: *id,
+                env: at.frame.cloned(),
+            }))),
             FExpr::System(row) => Rc::new(Func::System(row)),
             FExpr::Op1(op, f) => Rc::new(Func::Op1(self.operator(at, op)?, self.operand(at, f)?)),
             FExpr::Op2(op, f, g) => {
@@ -393,9 +433,11 @@ impl<'h> Eval<'h> {
                 Some(Value::Oper(op)) => Ok(op),
                 _ => Err(syntax("this name is no operator here")),
             },
-            OpExpr::Dfn(id) => {
-                Ok(Oper::Dfn(Rc::new(Closure { ast: at.ast.clone(), dfn: *id, env: at.frame.cloned() })))
-            }
+            OpExpr::Dfn(id) => Ok(Oper::Dfn(Rc::new(Closure {
+                ast: at.ast.clone(),
+                dfn: *id,
+                env: at.frame.cloned(),
+            }))),
             OpExpr::DelDel => match at.frame {
                 Some(f) => Ok(Oper::Dfn(f.closure.clone())),
                 None => Err(syntax("∇∇ stands only inside an operator")),
@@ -496,8 +538,10 @@ impl<'h> Eval<'h> {
                         continue;
                     }
                     let r = self.resolved(at, stmt.phrase)?;
-                    let default =
-                        matches!(r.code.ins.last(), Some(Ins { what: Do::AssignAlpha | Do::AssignAlphaFunc(_), .. }));
+                    let default = matches!(
+                        r.code.ins.last(),
+                        Some(Ins { what: Do::AssignAlpha | Do::AssignAlphaFunc(_), .. })
+                    );
                     if default && at.frame.is_some_and(|f| f.alpha.borrow().is_some()) {
                         continue;
                     }
@@ -510,7 +554,9 @@ impl<'h> Eval<'h> {
                 }
                 Guard::Test(cond) => {
                     let holds = match self.holds(at, cond)? {
-                        Holds::Cells(cond) => return self.either_way(at, &cond, stmt, &stmts[k + 1..]),
+                        Holds::Cells(cond) => {
+                            return self.either_way(at, &cond, stmt, &stmts[k + 1..]);
+                        }
                         holds => matches!(holds, Holds::Yes),
                     };
                     if holds {
@@ -524,7 +570,9 @@ impl<'h> Eval<'h> {
                 }
                 Guard::Error(events) => {
                     let (o, _) = self.phrase(at, events, false)?;
-                    let Outcome::Array(events) = o else { return Err(domain("an error guard needs event numbers")) };
+                    let Outcome::Array(events) = o else {
+                        return Err(domain("an error guard needs event numbers"));
+                    };
                     let events = self.cx.integers(&events, "an event number")?;
                     let frame = at.frame.ok_or_else(|| syntax("a guard stands only inside { }"))?;
                     self.guard(frame, events, stmt.phrase)?;
@@ -535,9 +583,15 @@ impl<'h> Eval<'h> {
         Ok(last)
     }
 
-    /// A guard that each cell decides: what it guards and the rest of the body are both recorded. Names that one way sets
-    /// are not there in the other.
-    fn either_way(&mut self, at: At<'_>, cond: &Array, guarded: &Stmt, rest: &[Stmt]) -> Result<Outcome> {
+    /// A guard that each cell decides: what it guards and the rest of the body are both recorded.
+    /// Names that one way sets are not there in the other.
+    fn either_way(
+        &mut self,
+        at: At<'_>,
+        cond: &Array,
+        guarded: &Stmt,
+        rest: &[Stmt],
+    ) -> Result<Outcome> {
         let Some(frame) = at.frame else { return Err(untraced("a guard outside of a function")) };
         let changed = frame.saved.borrow().len();
         let (alpha, locals) = (frame.alpha.borrow().clone(), frame.locals.borrow().clone());
@@ -571,12 +625,15 @@ impl<'h> Eval<'h> {
 
     fn holds(&mut self, at: At<'_>, cond: PhraseId) -> Result<Holds> {
         let (o, _) = self.phrase(at, cond, false)?;
-        let wrong = || domain("a guard's condition is 0 or 1").at(&at.ast.place(at.ast.phrase(cond).span));
+        let wrong =
+            || domain("a guard's condition is 0 or 1").at(&at.ast.place(at.ast.phrase(cond).span));
         let Outcome::Array(a) = o else { return Err(wrong()) };
         match a.data() {
             Data::Num(0.0) => return Ok(Holds::No),
             Data::Num(1.0) => return Ok(Holds::Yes),
-            Data::Framed(_) if a.rank() == 0 && a.dtype() == DType::Bool => return Ok(Holds::Cells(a)),
+            Data::Framed(_) if a.rank() == 0 && a.dtype() == DType::Bool => {
+                return Ok(Holds::Cells(a));
+            }
             _ => {}
         }
         if a.len() != 1 {
@@ -585,7 +642,8 @@ impl<'h> Eval<'h> {
         self.enter(at, at.ast.phrase(cond).span);
         let a = self.cx.ready(&a, "guard")?;
         let x = if a.is_char() { None } else { a.number_at(0) };
-        match x.and_then(|x| aplomb_values::prim::scalar::near_integer(x, self.cx.sys.settings.ct)) {
+        match x.and_then(|x| aplomb_values::prim::scalar::near_integer(x, self.cx.sys.settings.ct))
+        {
             Some(0) => Ok(Holds::No),
             Some(1) => Ok(Holds::Yes),
             _ => Err(wrong()),
@@ -601,12 +659,14 @@ enum Holds {
     Cells(Array),
 }
 
-/// An error with its place, and its arguments' shapes as marks. Errors from inside a dfn get the call.
+/// An error with its place, and its arguments' shapes as marks. Errors from inside a dfn get the
+/// call.
 fn located(e: Error, at: At<'_>, ins: &Ins, x: Option<&Array>, y: &Array) -> Error {
     let place = at.ast.place(ins.at);
     if e.has_place() {
         let deep = e.parts().calls.len() >= 20 || matches!(e.kind(), Kind::Interrupt);
-        let own = [&e.parts().place, &e.parts().needed].into_iter().any(|p| p.as_ref() == Some(&place));
+        let own =
+            [&e.parts().place, &e.parts().needed].into_iter().any(|p| p.as_ref() == Some(&place));
         return if deep || own { e } else { e.called_from(place) };
     }
     let mut e = e.at(&place);

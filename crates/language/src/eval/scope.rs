@@ -1,8 +1,8 @@
 //! What stands around what the evaluator does: frames, guards that cells decide, rounds of loops.
 //!
-//! A scope is passed down and never written by those inside: `within` makes the inner one, runs, and what was outside
-//! holds again, however the run ended. `attempt` is a run that may be refused; then nothing that it wrote on the tape is
-//! left.
+//! A scope is passed down and never written by those inside: `within` makes the inner one, runs,
+//! and what was outside holds again, however the run ended. `attempt` is a run that may be refused;
+//! then nothing that it wrote on the tape is left.
 
 use super::cx::Cx;
 use super::run::Eval;
@@ -31,8 +31,8 @@ pub enum Inside {
     Frame,
     /// One way of a guard that cells decide.
     Branch(Condition),
-    /// The body of a loop, on states that have no values; its places are cells of a frame. Guards around are not those
-    /// of its cells.
+    /// The body of a loop, on states that have no values; its places are cells of a frame. Guards
+    /// around are not those of its cells.
     LoopBody,
     /// Cells one after the other, to find which one fails.
     CellByCell,
@@ -110,9 +110,12 @@ impl Eval<'_> {
         done
     }
 
-    /// A run that may turn out to be another way's: on an error what it wrote is taken from the tape, and the error says
-    /// why. Errors: those after which there is no other way.
-    pub fn attempt<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<Result<T, Error>> {
+    /// A run that may turn out to be another way's: on an error what it wrote is taken from the
+    /// tape, and the error says why. Errors: those after which there is no other way.
+    pub fn attempt<T>(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<Result<T, Error>> {
         let mark = self.cx.sys.tape.mark();
         match run(self) {
             Ok(made) => Ok(Ok(made)),

@@ -1,8 +1,10 @@
-//! Selective assignment, `(2↑x)←`: the selection runs on the places of x, and what it leaves is where the value goes.
+//! Selective assignment, `(2↑x)←`: the selection runs on the places of x, and what it leaves is
+//! where the value goes.
 //!
-//! Rows: LANGUAGE §6. Places are numbers from 1 in the order of ∊; a nested x has them in its own structure. Moves keep
-//! places together as items, so an item that comes out whole names a whole item of x; where the selection goes through
-//! `¨` or `∊` it names the simple scalars inside. Fills of an overtake are 0 and name nothing.
+//! Rows: LANGUAGE §6. Places are numbers from 1 in the order of ∊; a nested x has them in its own
+//! structure. Moves keep places together as items, so an item that comes out whole names a whole
+//! item of x; where the selection goes through `¨` or `∊` it names the simple scalars inside. Fills
+//! of an overtake are 0 and name nothing.
 
 use super::run::{At, Eval};
 use super::value::Func;
@@ -41,9 +43,20 @@ impl Eval<'_> {
     }
 
     /// `(sel x)←v`, `(sel x)f←v`: value below, the selected places on top.
-    pub fn assign_selected(&mut self, at: At<'_>, sym: Sym, f: Option<&FExpr>, reach: Reach) -> Result<()> {
+    pub fn assign_selected(
+        &mut self,
+        at: At<'_>,
+        sym: Sym,
+        f: Option<&FExpr>,
+        reach: Reach,
+    ) -> Result<()> {
         let chosen = self.pop()?;
-        let v = self.st.stack.last().cloned().ok_or_else(|| aplomb_ground::error::value("nothing to assign"))?;
+        let v = self
+            .st
+            .stack
+            .last()
+            .cloned()
+            .ok_or_else(|| aplomb_ground::error::value("nothing to assign"))?;
         let f = f.map(|f| self.function(at, f)).transpose()?;
         let old = self.visible(at, sym)?;
         if reach == Reach::Path {
@@ -103,7 +116,13 @@ struct Put {
 
 impl Put {
     /// Items of v to the places that the items of `chosen` name.
-    fn spread(&mut self, ev: &mut Eval<'_>, chosen: &Array, v: &Array, scalars: bool) -> Result<()> {
+    fn spread(
+        &mut self,
+        ev: &mut Eval<'_>,
+        chosen: &Array,
+        v: &Array,
+        scalars: bool,
+    ) -> Result<()> {
         let units = |s: &[usize]| s.iter().copied().filter(|&n| n != 1).collect::<Shape>();
         if v.len() != 1 && units(v.shape()) != units(chosen.shape()) {
             return Err(if v.rank() == chosen.rank() {
@@ -130,7 +149,9 @@ impl Put {
     /// v to the one place that `place` is: a simple scalar, or an item that came out whole.
     fn at_place(&mut self, ev: &mut Eval<'_>, place: &Array, v: &Array) -> Result<()> {
         let (Some(first), size) = first_leaf(place) else { return Ok(()) };
-        let Some(path) = first.checked_sub(1).and_then(|k| self.paths.get(k)).cloned() else { return Ok(()) };
+        let Some(path) = first.checked_sub(1).and_then(|k| self.paths.get(k)).cloned() else {
+            return Ok(());
+        };
         // The item on the way to that scalar which has as many scalars as the place.
         let same = |d: &usize| {
             let item = item_at(&self.new, &path[..*d]);

@@ -1,4 +1,5 @@
-//! What was written and not computed: cells in their order, checks among them, runs of frames whose values are pending.
+//! What was written and not computed: cells in their order, checks among them, runs of frames whose
+//! values are pending.
 
 use super::keep::Written;
 use super::operators::frames::Run;
@@ -7,14 +8,15 @@ use aplomb_values::dag::{Cell, Meta, Node};
 use std::collections::HashSet;
 use std::rc::{Rc, Weak};
 
-/// The tape of a session. Cells are numbered as they are written, so a mark is a number, and what was written since can
-/// be told from what was there.
+/// The tape of a session. Cells are numbered as they are written, so a mark is a number, and what
+/// was written since can be told from what was there.
 #[derive(Clone, Default)]
 pub struct Tape {
     /// The latest cell's number. It only grows.
     written: u64,
-    /// Cells that can fail on some value and that nobody has computed yet, in the order in which they were written. They
-    /// outlive their statement: what fails is told before anything that happens later is seen.
+    /// Cells that can fail on some value and that nobody has computed yet, in the order in which
+    /// they were written. They outlive their statement: what fails is told before anything that
+    /// happens later is seen.
     checks: Vec<Rc<Cell>>,
     /// Scalars that were recorded, some of which are pending still: many are computed at once.
     scalars: Vec<Weak<Cell>>,
@@ -55,7 +57,8 @@ impl Tape {
         Mark(self.written)
     }
 
-    /// Goes on behind the mark: cells that were written meanwhile, on a tape that is gone, keep their numbers.
+    /// Goes on behind the mark: cells that were written meanwhile, on a tape that is gone, keep
+    /// their numbers.
     pub fn number_from(&mut self, mark: Mark) {
         self.written = mark.0;
     }

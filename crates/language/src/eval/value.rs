@@ -170,7 +170,9 @@ impl Operand {
     /// As a right operand, which is one item.
     fn short(&self) -> String {
         match self {
-            Operand::F(f) if matches!(**f, Func::Op1(..) | Func::Op2(..) | Func::Outer(_)) => format!("({})", f.text()),
+            Operand::F(f) if matches!(**f, Func::Op1(..) | Func::Op2(..) | Func::Outer(_)) => {
+                format!("({})", f.text())
+            }
             other => other.text(),
         }
     }

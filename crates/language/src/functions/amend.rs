@@ -5,8 +5,8 @@ use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, length, rank};
 use aplomb_values::array::{Array, Changing};
 
-/// A value fits places of a shape if it is one item, or has the same shape but for axes of length 1.
-/// Errors: LENGTH, RANK.
+/// A value fits places of a shape if it is one item, or has the same shape but for axes of length
+/// 1. Errors: LENGTH, RANK.
 pub fn fits(v: &Array, shape: &[usize]) -> Result<()> {
     let units = |s: &[usize]| s.iter().copied().filter(|&n| n != 1).collect::<Vec<_>>();
     if v.len() == 1 || v.rank() == 0 || units(v.shape()) == units(shape) {
@@ -19,15 +19,23 @@ pub fn fits(v: &Array, shape: &[usize]) -> Result<()> {
     })
 }
 
-/// `old` with the items of `v` (or its only one) at ravel places, in turn, so that the last of equal places stays.
-/// `shape` is the shape the places were given in. Ready arrays. Errors: LENGTH, RANK, WS FULL.
-pub fn amend(cx: &Cx<'_>, old: &Array, shape: &[usize], places: &[usize], v: &Array) -> Result<Array> {
+/// `old` with the items of `v` (or its only one) at ravel places, in turn, so that the last of
+/// equal places stays. `shape` is the shape the places were given in. Ready arrays. Errors: LENGTH,
+/// RANK, WS FULL.
+pub fn amend(
+    cx: &Cx<'_>,
+    old: &Array,
+    shape: &[usize],
+    places: &[usize],
+    v: &Array,
+) -> Result<Array> {
     fits(v, shape)?;
     let mut to = Changing::of(old.clone(), cx.budget()).map_err(|(_, e)| e)?;
     let mut ticks = cx.budget().ticks();
     for (k, &p) in places.iter().enumerate() {
         ticks.tick()?;
-        let item = if v.rank() == 0 { v.disclosed() } else { v.item(if v.len() == 1 { 0 } else { k }) };
+        let item =
+            if v.rank() == 0 { v.disclosed() } else { v.item(if v.len() == 1 { 0 } else { k }) };
         to.put(p, &item, cx.budget())?;
     }
     to.finish(old.prototype(), cx.budget())

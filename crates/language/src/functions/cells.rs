@@ -4,7 +4,9 @@ use super::shape::{Axis, axis_of};
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, index, length};
 use aplomb_ground::limits::Budget;
-use aplomb_values::array::{Array, Buf, Complex64, Data, Shape, View, around, checked_elements, elements};
+use aplomb_values::array::{
+    Array, Buf, Complex64, Data, Shape, View, around, checked_elements, elements,
+};
 use aplomb_values::dag::Node;
 use aplomb_values::prim::moves::{Move, gather};
 use std::sync::Arc;
@@ -32,7 +34,8 @@ pub fn join(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
 /// Items of a stretch that is worth its place in a list.
 const LONG: usize = 64;
 
-/// Parts that are pending catenations along the axis as their own parts: what is copied here needs no buffer before.
+/// Parts that are pending catenations along the axis as their own parts: what is copied here needs
+/// no buffer before.
 fn taken_apart(parts: &[Array], axis: usize) -> Vec<Array> {
     let mut out = Vec::with_capacity(parts.len());
     for part in parts {
@@ -61,7 +64,11 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
         for o in 0..outer {
             all.extend(filled.iter().filter_map(|p| {
                 let (_, own, inner) = around(p.shape(), axis);
-                if let Data::Dense(b) = p.data() { Some((&**b, o * own * inner..(o + 1) * own * inner)) } else { None }
+                if let Data::Dense(b) = p.data() {
+                    Some((&**b, o * own * inner..(o + 1) * own * inner))
+                } else {
+                    None
+                }
             }));
         }
         if all.len() == outer * filled.len()
@@ -70,7 +77,9 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
             return Ok(Array::dense(shape, Arc::new(made)));
         }
     }
-    let all = |what: fn(View) -> bool| filled.iter().all(|p| matches!(p.data(), Data::Dense(b) if what(b.view())));
+    let all = |what: fn(View) -> bool| {
+        filled.iter().all(|p| matches!(p.data(), Data::Dense(b) if what(b.view())))
+    };
     if all(|v| matches!(v, View::Char(_))) {
         let mut out = cx.budget().room(n)?;
         each_piece(&filled, axis, outer, |p, a, b| {
@@ -84,7 +93,9 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
     }
     if all(|v| !matches!(v, View::Char(_))) && filled.iter().any(|p| p.is_complex()) {
         let mut out = cx.budget().room(n)?;
-        each_piece(&filled, axis, outer, |p, a, b| out.extend((a..b).filter_map(|k| p.complex_at(k))));
+        each_piece(&filled, axis, outer, |p, a, b| {
+            out.extend((a..b).filter_map(|k| p.complex_at(k)))
+        });
         return Array::complexes(shape, out, cx.budget());
     }
     if all(|v| !matches!(v, View::Char(_))) {
@@ -102,7 +113,10 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
         let f32s = all(|v| matches!(v, View::F32(_)));
         let float = all(|v| matches!(v, View::F64(_)));
         return Ok(match (f32s, float) {
-            (true, _) => Array::dense(shape, Arc::new(Buf::f32(out.iter().map(|&x| x as f32).collect(), cx.budget())?)),
+            (true, _) => Array::dense(
+                shape,
+                Arc::new(Buf::f32(out.iter().map(|&x| x as f32).collect(), cx.budget())?),
+            ),
             (_, true) => Array::floats(shape, out, cx.budget())?,
             _ => Array::numbers(shape, out, cx.budget())?,
         });
@@ -113,7 +127,12 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
 }
 
 /// The runs of each part, in the order of the result.
-fn each_piece(parts: &[&Array], axis: usize, outer: usize, mut take: impl FnMut(&Array, usize, usize)) {
+fn each_piece(
+    parts: &[&Array],
+    axis: usize,
+    outer: usize,
+    mut take: impl FnMut(&Array, usize, usize),
+) {
     for o in 0..outer {
         for p in parts {
             let (_, n, inner) = around(p.shape(), axis);
@@ -170,8 +189,8 @@ pub fn cell(cx: &Cx<'_>, a: &Array, shape: &[usize], from: usize) -> Result<Arra
     gather(a, shape, &places, cx.budget())
 }
 
-/// `↑Y`: items padded to one shape, as trailing axes. `↑[k]Y`, k no whole number: the new axes stand together at that
-/// place among Y's. Simple arrays are unchanged.
+/// `↑Y`: items padded to one shape, as trailing axes. `↑[k]Y`, k no whole number: the new axes
+/// stand together at that place among Y's. Simple arrays are unchanged.
 pub fn mix(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
     let frame = y.rank();
     let place = axis.map(|k| mix_place(cx, k, frame)).transpose()?;
@@ -180,7 +199,8 @@ pub fn mix(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
     let mixed = match held.split() {
         Some(rows) => rows.node.settled(),
         None => {
-            let items: Vec<Array> = if held.all().is_empty() { vec![y.prototype()] } else { held.all().to_vec() };
+            let items: Vec<Array> =
+                if held.all().is_empty() { vec![y.prototype()] } else { held.all().to_vec() };
             mixed(cx, y.shape(), &items, held.all().is_empty())?
         }
     };
@@ -197,7 +217,9 @@ pub fn mix(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
 
 /// How many of Y's axes stand before the new ones.
 fn mix_place(cx: &mut Cx<'_>, k: &Array, frame: usize) -> Result<usize> {
-    let &[k] = cx.numbers(k, "an axis")?.as_slice() else { return Err(length("↑ takes one axis")) };
+    let &[k] = cx.numbers(k, "an axis")?.as_slice() else {
+        return Err(length("↑ takes one axis"));
+    };
     let k = k - cx.sys.settings.io;
     if !(-1.0..=frame as f64).contains(&k) {
         return Err(index("there is no place for such an axis"));
@@ -205,7 +227,8 @@ fn mix_place(cx: &mut Cx<'_>, k: &Array, frame: usize) -> Result<usize> {
     Ok(k.ceil() as usize)
 }
 
-/// Items of a frame padded to their common shape; `none`: they only show the shape of an empty result.
+/// Items of a frame padded to their common shape; `none`: they only show the shape of an empty
+/// result.
 pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> Result<Array> {
     cx.force(&items.iter().collect::<Vec<_>>(), "mix")?;
     let r = items.iter().map(Array::rank).max().unwrap_or(0);
@@ -222,7 +245,8 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
         return empty(cx, &shape, items.first().map_or(Array::num(0.0), Array::prototype));
     }
     drop(cx.budget().charge_elements(n, 8)?);
-    let settled: Vec<Array> = items.iter().map(|a| if a.is_uniform() { a.settled() } else { a.clone() }).collect();
+    let settled: Vec<Array> =
+        items.iter().map(|a| if a.is_uniform() { a.settled() } else { a.clone() }).collect();
     let budget = cx.budget().clone();
     let places = |a: &Array| padded_places(a, &common, &budget);
     if settled.iter().all(|a| a.is_uniform() && a.is_char()) {
@@ -264,7 +288,11 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
 /// Where each item of the padded cell comes from.
 fn padded_places(a: &Array, common: &[usize], budget: &Budget) -> Result<Vec<Option<usize>>> {
     let lead = common.len() - a.rank();
-    let full: Shape = common.iter().enumerate().map(|(k, _)| if k < lead { 1 } else { a.shape()[k - lead] }).collect();
+    let full: Shape = common
+        .iter()
+        .enumerate()
+        .map(|(k, _)| if k < lead { 1 } else { a.shape()[k - lead] })
+        .collect();
     let (mut out, mut ticks) = (budget.room(elements(common))?, budget.ticks());
     let mut place = vec![0; common.len()];
     for _ in 0..elements(common) {
@@ -293,8 +321,10 @@ pub fn split(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
         let _held = cx.budget().charge_elements(outer * inner, std::mem::size_of::<Array>())?;
         let last = y.rank() - 1;
         let full: Shape = shape.iter().copied().chain([n]).collect();
-        let at = (0..y.rank()).map(|k| Some(if k == axis { last } else { k - usize::from(k > axis) }));
-        let node = if axis == last { y.settled() } else { cx.apply_move(y, Move::axes("⍉", full, at))? };
+        let at =
+            (0..y.rank()).map(|k| Some(if k == axis { last } else { k - usize::from(k > axis) }));
+        let node =
+            if axis == last { y.settled() } else { cx.apply_move(y, Move::axes("⍉", full, at))? };
         return Ok(Array::rows(node, last));
     }
     let y = cx.ready_outer(y)?;
@@ -307,7 +337,11 @@ pub fn split(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
     for o in 0..outer {
         for i in 0..inner {
             let places: Vec<_> = (0..n).map(|k| Ok((o * n + k) * inner + i)).collect();
-            out.push(if n == 0 { empty(cx, &[0], y.prototype())? } else { gather(&y, &[n], &places, cx.budget())? });
+            out.push(if n == 0 {
+                empty(cx, &[0], y.prototype())?
+            } else {
+                gather(&y, &[n], &places, cx.budget())?
+            });
         }
     }
     if shape.is_empty() {

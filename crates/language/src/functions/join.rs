@@ -15,7 +15,13 @@ pub fn catenate_first(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> 
     catenate(cx, x, y, axis, 0)
 }
 
-fn catenate(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usize) -> Result<Array> {
+fn catenate(
+    cx: &mut Cx<'_>,
+    x: &Array,
+    y: &Array,
+    axis: Axis<'_>,
+    default: usize,
+) -> Result<Array> {
     let r = x.rank().max(y.rank()).max(1);
     let mut at = default;
     let (mut x, mut y) = (x.clone(), y.clone());
@@ -50,8 +56,9 @@ fn catenate(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usiz
     } else if y.rank() < x.rank() {
         y = unit(cx, &y, &x)?;
     }
-    let others =
-        |a: &Array| -> Vec<usize> { a.shape().iter().enumerate().filter(|(k, _)| *k != at).map(|(_, &n)| n).collect() };
+    let others = |a: &Array| -> Vec<usize> {
+        a.shape().iter().enumerate().filter(|(k, _)| *k != at).map(|(_, &n)| n).collect()
+    };
     if others(&x) != others(&y) {
         return Err(length("X and Y differ in length along an axis that is not joined"));
     }
@@ -66,7 +73,11 @@ fn laminate(cx: &mut Cx<'_>, x: &Array, y: &Array, at: f64) -> Result<Array> {
     let at = (at.floor() + 1.0) as usize;
     let mut parts = Vec::new();
     for a in [x, y] {
-        let a = if a.rank() == 0 && !like.is_empty() { cx.apply_move(a, Move::spread(&[], &like))? } else { a.clone() };
+        let a = if a.rank() == 0 && !like.is_empty() {
+            cx.apply_move(a, Move::spread(&[], &like))?
+        } else {
+            a.clone()
+        };
         if a.rank() != like.len() {
             return Err(rank("X and Y differ in rank"));
         }

@@ -1,7 +1,8 @@
 //! `⌹`: the inverse and the solution of linear equations, by Householder's QR factorisation.
 //!
-//! Source: Golub and Van Loan, Matrix Computations, §5.2. A tall system is solved in the least squares sense. Square
-//! ones take one step of iterative refinement, which brings back the last digit where the matrix is well conditioned.
+//! Source: Golub and Van Loan, Matrix Computations, §5.2. A tall system is solved in the least
+//! squares sense. Square ones take one step of iterative refinement, which brings back the last
+//! digit where the matrix is well conditioned.
 
 use super::shape::Axis;
 use crate::eval::cx::Cx;
@@ -34,8 +35,9 @@ impl Qr {
     /// Of m×n with m ≥ n, by columns. Errors: DOMAIN if the rank is below n, INTERRUPT.
     fn new(cx: &Cx<'_>, m: usize, n: usize, mut a: Vec<f64>) -> Result<Qr> {
         // A column that keeps no more than rounding of what it was depends on the ones before it.
-        let tiny: Vec<f64> =
-            (0..n).map(|k| norm(&a[k * m..(k + 1) * m]) * f64::EPSILON * (m.max(n) as f64) * 4.0).collect();
+        let tiny: Vec<f64> = (0..n)
+            .map(|k| norm(&a[k * m..(k + 1) * m]) * f64::EPSILON * (m.max(n) as f64) * 4.0)
+            .collect();
         let mut diagonal = Vec::with_capacity(n);
         for k in 0..n {
             cx.host.interrupt().check()?;
@@ -85,7 +87,13 @@ fn extent(a: &Array) -> (usize, usize) {
 }
 
 /// The columns of `b` (m×k, by columns) divided by `y` (m×n by rows): n×k by rows.
-fn divided(cx: &Cx<'_>, (m, n): (usize, usize), y: &[f64], k: usize, b: &[f64]) -> Result<Vec<f64>> {
+fn divided(
+    cx: &Cx<'_>,
+    (m, n): (usize, usize),
+    y: &[f64],
+    k: usize,
+    b: &[f64],
+) -> Result<Vec<f64>> {
     if m < n {
         return Err(length(format!("⌹ of {m} rows and {n} columns: more unknowns than equations"))
             .hint("⍉ turns it into a tall matrix"));
@@ -102,11 +110,14 @@ fn divided(cx: &Cx<'_>, (m, n): (usize, usize), y: &[f64], k: usize, b: &[f64]) 
         let mut x = qr.solve(b);
         if m == n && n > 0 {
             let rest = |x: &[f64]| -> Vec<f64> {
-                (0..m).map(|r| (0..n).fold(b[r], |rest, j| (-y[r * n + j]).mul_add(x[j], rest))).collect()
+                (0..m)
+                    .map(|r| (0..n).fold(b[r], |rest, j| (-y[r * n + j]).mul_add(x[j], rest)))
+                    .collect()
             };
             let more = qr.solve(&rest(&x));
             x.iter_mut().zip(more).for_each(|(x, more)| *x += more);
-            // Fewer digits that solve it without a rest are the solution: ⌹ of whole numbers shows whole numbers.
+            // Fewer digits that solve it without a rest are the solution: ⌹ of whole numbers shows
+            // whole numbers.
             let step = 2f64.powi((norm(&x).log2() as i32).clamp(-900, 900) - 40);
             let short: Vec<f64> = x.iter().map(|x| (x / step).round() * step).collect();
             if rest(&short).iter().all(|r| *r == 0.0) {
@@ -118,7 +129,8 @@ fn divided(cx: &Cx<'_>, (m, n): (usize, usize), y: &[f64], k: usize, b: &[f64]) 
     if out.iter().all(|x| x.is_finite()) { Ok(out) } else { Err(singular()) }
 }
 
-/// `⌹Y`: the inverse, of a tall matrix the left inverse. The shape is ⌽⍴Y. Errors: RANK, LENGTH (wide), DOMAIN.
+/// `⌹Y`: the inverse, of a tall matrix the left inverse. The shape is ⌽⍴Y. Errors: RANK, LENGTH
+/// (wide), DOMAIN.
 pub fn inverse(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     if y.rank() > 2 {
         return Err(rank("⌹ takes a matrix at most"));
@@ -126,7 +138,8 @@ pub fn inverse(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     let items = cx.numbers(y, "the argument of ⌹")?;
     let (m, n) = extent(y);
     let _held = cx.budget().charge_elements(m.saturating_mul(m.saturating_add(3 * n)), 8)?;
-    let unit: Vec<f64> = (0..m).flat_map(|c| (0..m).map(move |r| f64::from(u8::from(r == c)))).collect();
+    let unit: Vec<f64> =
+        (0..m).flat_map(|c| (0..m).map(move |r| f64::from(u8::from(r == c)))).collect();
     let out = divided(cx, (m, n), &items, m, &unit)?;
     let shape: Shape = y.shape().iter().rev().copied().collect();
     Array::numbers(shape, out, cx.budget())
@@ -138,14 +151,16 @@ pub fn divide(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
     if x.rank() > 2 || y.rank() > 2 {
         return Err(rank("⌹ takes matrices at most"));
     }
-    let (b, a) = (cx.numbers(x, "the left argument of ⌹")?, cx.numbers(y, "the right argument of ⌹")?);
+    let (b, a) =
+        (cx.numbers(x, "the left argument of ⌹")?, cx.numbers(y, "the right argument of ⌹")?);
     let ((m, n), (rows, k)) = (extent(y), extent(x));
     if rows != m {
         return Err(length(format!("{rows} rows for a matrix of {m}")));
     }
     let room = m.saturating_mul(n.saturating_add(k)).saturating_mul(3);
     let _held = cx.budget().charge_elements(room, 8)?;
-    let columns: Vec<f64> = (0..k).flat_map(|c| (0..m).map(move |r| (r, c))).map(|(r, c)| b[r * k + c]).collect();
+    let columns: Vec<f64> =
+        (0..k).flat_map(|c| (0..m).map(move |r| (r, c))).map(|(r, c)| b[r * k + c]).collect();
     let out = divided(cx, (m, n), &a, k, &columns)?;
     let shape: Shape = y.shape().iter().skip(1).chain(x.shape().iter().skip(1)).copied().collect();
     Array::numbers(shape, out, cx.budget())

@@ -1,4 +1,5 @@
-//! The primitives that are not scalar, on values at hand: structure, selection, search, order, text, matrices.
+//! The primitives that are not scalar, on values at hand: structure, selection, search, order,
+//! text, matrices.
 
 pub mod amend;
 pub mod cells;

@@ -1,7 +1,7 @@
 //! Numbers that are no scalar functions: `? ⊥ ⊤`.
 //!
-//! The generator is counter-based: draw k of seed s is SplitMix64's finalizer of s + (k+1)·golden ratio, so that any
-//! part of a stream can be made anywhere (Steele, Lea, Flood 2014).
+//! The generator is counter-based: draw k of seed s is SplitMix64's finalizer of s + (k+1)·golden
+//! ratio, so that any part of a stream can be made anywhere (Steele, Lea, Flood 2014).
 
 use super::shape::Axis;
 use crate::eval::cx::Cx;
@@ -70,14 +70,20 @@ pub fn roll(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
         });
     }
     drop(held);
-    if float { Array::floats(y.shape(), out, cx.budget()) } else { Array::numbers(y.shape(), out, cx.budget()) }
+    if float {
+        Array::floats(y.shape(), out, cx.budget())
+    } else {
+        Array::numbers(y.shape(), out, cx.budget())
+    }
 }
 
 pub fn deal(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     cx.unframed("?")?;
     let k = cx.one_integer(x, "the left argument of ?")?;
     let n = cx.one_integer(y, "the right argument of ?")?;
-    let (Ok(k), Ok(n)) = (usize::try_from(k), usize::try_from(n)) else { return Err(domain("? deals from 1 to Y")) };
+    let (Ok(k), Ok(n)) = (usize::try_from(k), usize::try_from(n)) else {
+        return Err(domain("? deals from 1 to Y"));
+    };
     if k > n {
         return Err(domain(format!("{k} distinct numbers cannot be dealt from {n}")));
     }
@@ -90,7 +96,8 @@ pub fn deal(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array>
             cx.host.interrupt().check()?;
         }
         let j = i + cx.below((n - i) as u64) as usize;
-        let at = |m: &std::collections::HashMap<usize, usize>, k: usize| m.get(&k).copied().unwrap_or(k);
+        let at =
+            |m: &std::collections::HashMap<usize, usize>, k: usize| m.get(&k).copied().unwrap_or(k);
         let (a, b) = (at(&moved, i), at(&moved, j));
         moved.insert(j, a);
         out.push(b as f64 + io);
@@ -121,16 +128,26 @@ pub fn decode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
     }
     let rows = elements(&x.shape()[..x.rank().max(1) - 1]);
     let columns = elements(y.shape().get(1..).unwrap_or(&[]));
-    let shape: Shape =
-        x.shape()[..x.rank().max(1) - 1].iter().chain(y.shape().get(1..).unwrap_or(&[])).copied().collect();
+    let shape: Shape = x.shape()[..x.rank().max(1) - 1]
+        .iter()
+        .chain(y.shape().get(1..).unwrap_or(&[]))
+        .copied()
+        .collect();
     let total = checked_elements(&shape)?;
     let _held = cx.budget().charge_elements(total, 8)?;
     let counts = (rows, n, columns);
     if let Some([a, b]) = complex {
-        let step = |sum, radix, digit| cx.complex_step(Op::Add, cx.complex_step(Op::Mul, sum, radix)?, digit);
-        return Array::complexes(shape, decoded(&a, &b, counts, last, first, cx.budget(), step)?, cx.budget());
+        let step = |sum, radix, digit| {
+            cx.complex_step(Op::Add, cx.complex_step(Op::Mul, sum, radix)?, digit)
+        };
+        return Array::complexes(
+            shape,
+            decoded(&a, &b, counts, last, first, cx.budget(), step)?,
+            cx.budget(),
+        );
     }
-    let (a, b) = (cx.numbers(x, "the left argument of ⊥")?, cx.numbers(y, "the right argument of ⊥")?);
+    let (a, b) =
+        (cx.numbers(x, "the left argument of ⊥")?, cx.numbers(y, "the right argument of ⊥")?);
     let step = |sum, radix, digit| cx.scalar2(Op::Add, cx.scalar2(Op::Mul, sum, radix)?, digit);
     let out = decoded(&a, &b, counts, last, first, cx.budget(), step)?;
     if shape.is_empty() {
@@ -186,7 +203,8 @@ pub fn encode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
         };
         return Array::complexes(shape, encoded(&a, &b, counts, cx.budget(), step)?, cx.budget());
     }
-    let (a, b) = (cx.numbers(x, "the left argument of ⊤")?, cx.numbers(y, "the right argument of ⊤")?);
+    let (a, b) =
+        (cx.numbers(x, "the left argument of ⊤")?, cx.numbers(y, "the right argument of ⊤")?);
     let step = |radix: f64, rest: f64| {
         let digit = cx.scalar2(Op::Residue, radix, rest)?;
         Ok((digit, if radix == 0.0 { 0.0 } else { (rest - digit) / radix }))

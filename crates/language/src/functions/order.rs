@@ -1,4 +1,5 @@
-//! Order: `⍋ ⍒`. Stable; numbers exactly, complex ones by real, then imaginary part, before characters; nested item by item, shorter first.
+//! Order: `⍋ ⍒`. Stable; numbers exactly, complex ones by real, then imaginary part, before
+//! characters; nested item by item, shorter first.
 
 use super::search::cell_arrays;
 use super::shape::Axis;
@@ -10,20 +11,26 @@ use aplomb_values::prim::whole::{Given, grade as grade_numbers};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// The total order of arrays: numbers before characters; arrays item by item, where what is missing comes first, then
-/// by rank and shape. An array of lower rank is taken with axes of length 1 in front.
+/// The total order of arrays: numbers before characters; arrays item by item, where what is missing
+/// comes first, then by rank and shape. An array of lower rank is taken with axes of length 1 in
+/// front.
 pub fn compare(a: &Array, b: &Array) -> Ordering {
     match (a.is_simple_scalar(), b.is_simple_scalar()) {
         (true, true) => {
             return match (a.is_char(), b.is_char()) {
                 (false, true) => Ordering::Less,
                 (true, false) => Ordering::Greater,
-                (false, false) => complex(a.complex_at(0).unwrap_or_default(), b.complex_at(0).unwrap_or_default()),
+                (false, false) => complex(
+                    a.complex_at(0).unwrap_or_default(),
+                    b.complex_at(0).unwrap_or_default(),
+                ),
                 (true, true) => a.to_chars().cmp(&b.to_chars()),
             };
         }
         (true, false) if b.rank() == 0 => return compare(a, &b.disclosed()).then(Ordering::Less),
-        (false, true) if a.rank() == 0 => return compare(&a.disclosed(), b).then(Ordering::Greater),
+        (false, true) if a.rank() == 0 => {
+            return compare(&a.disclosed(), b).then(Ordering::Greater);
+        }
         _ => {}
     }
     let items = if a.shape() == b.shape() || a.rank().max(b.rank()) < 2 {
@@ -40,11 +47,13 @@ pub fn compare(a: &Array, b: &Array) -> Ordering {
     items.then(a.rank().cmp(&b.rank())).then_with(|| a.shape().cmp(b.shape())).then_with(empties)
 }
 
-/// Arrays of different shapes over the box that holds both; a place that only one has puts the other first.
+/// Arrays of different shapes over the box that holds both; a place that only one has puts the
+/// other first.
 fn padded(a: &Array, b: &Array) -> Ordering {
     let r = a.rank().max(b.rank());
-    let full =
-        |x: &Array| -> Vec<usize> { std::iter::repeat_n(1, r - x.rank()).chain(x.shape().iter().copied()).collect() };
+    let full = |x: &Array| -> Vec<usize> {
+        std::iter::repeat_n(1, r - x.rank()).chain(x.shape().iter().copied()).collect()
+    };
     let (m, n) = (full(a), full(b));
     let common: Vec<usize> = m.iter().zip(&n).map(|(&m, &n)| m.max(n)).collect();
     let at = |place: &[usize], shape: &[usize]| {
@@ -105,7 +114,12 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
         let m = elements(&y.shape()[1..]);
         let row = |k: usize| &items[k * m..(k + 1) * m];
         let order = |a: usize, b: usize| {
-            row(a).iter().zip(row(b)).map(|(x, y)| complex(*x, *y)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+            row(a)
+                .iter()
+                .zip(row(b))
+                .map(|(x, y)| complex(*x, *y))
+                .find(|o| o.is_ne())
+                .unwrap_or(Ordering::Equal)
         };
         out.sort_by(|&a, &b| turn(order(a, b)));
         return Ok(out);
@@ -140,9 +154,10 @@ pub fn down(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     grade(cx, y, true)
 }
 
-/// `X⍋Y`: text in the order of X. Along the last axis of X first, for all the characters of a cell, then along the one
-/// before, and so on. A character that X holds several times stands at its least place along each axis; one that X
-/// does not hold stands behind all. Errors: RANK for scalars, DOMAIN unless both are text.
+/// `X⍋Y`: text in the order of X. Along the last axis of X first, for all the characters of a cell,
+/// then along the one before, and so on. A character that X holds several times stands at its least
+/// place along each axis; one that X does not hold stands behind all. Errors: RANK for scalars,
+/// DOMAIN unless both are text.
 fn collate(cx: &mut Cx<'_>, x: &Array, y: &Array, is_down: bool) -> Result<Array> {
     if x.rank() == 0 || y.rank() == 0 {
         return Err(rank("a collation needs at least vectors"));
@@ -171,7 +186,11 @@ fn collate(cx: &mut Cx<'_>, x: &Array, y: &Array, is_down: bool) -> Result<Array
     for cell in 0..n {
         for axis in 0..r {
             ticks.tick()?;
-            keys.extend(text[cell * m..(cell + 1) * m].iter().map(|c| places.get(c).unwrap_or(&absent)[axis]));
+            keys.extend(
+                text[cell * m..(cell + 1) * m]
+                    .iter()
+                    .map(|c| places.get(c).unwrap_or(&absent)[axis]),
+            );
         }
     }
     let keys = Array::floats([n, m * r].as_slice(), keys, cx.budget())?;

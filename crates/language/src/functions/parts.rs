@@ -14,7 +14,11 @@ pub fn enclose(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
     let outer: Vec<usize> = (0..y.rank()).filter(|k| !inner.contains(k)).collect();
     // The cells' axes go last; then a cell is a run of items.
     let mut to = vec![0.0; y.rank()];
-    outer.iter().chain(&inner).enumerate().for_each(|(at, &k)| to[k] = at as f64 + cx.sys.settings.io);
+    outer
+        .iter()
+        .chain(&inner)
+        .enumerate()
+        .for_each(|(at, &k)| to[k] = at as f64 + cx.sys.settings.io);
     let to = cx.vector(to)?;
     let turned = super::shape::transpose_by(cx, &to, y, None)?;
     let turned = cx.ready_outer(&turned)?;
@@ -24,12 +28,20 @@ pub fn enclose(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
     let _held = cx.budget().charge_elements(n, std::mem::size_of::<Array>())?;
     if n == 0 {
         let proto = y.prototype();
-        let proto = if size == 0 { cells::empty(cx, &cell, proto)? } else { super::shape::fill(cx, &proto, &cell)? };
+        let proto = if size == 0 {
+            cells::empty(cx, &cell, proto)?
+        } else {
+            super::shape::fill(cx, &proto, &cell)?
+        };
         return cells::empty(cx, &frame, proto);
     }
     let mut out = cx.budget().room(n)?;
     for k in 0..n {
-        out.push(if cell.is_empty() { turned.item(k) } else { cells::cell(cx, &turned, &cell, k * size)? });
+        out.push(if cell.is_empty() {
+            turned.item(k)
+        } else {
+            cells::cell(cx, &turned, &cell, k * size)?
+        });
     }
     if frame.is_empty() {
         return out.swap_remove(0).enclosed();
@@ -58,7 +70,8 @@ pub fn partitioned_enclose(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>
     cx.collect(&[out.len()], out, Some(proto))
 }
 
-/// The parts of an axis of n that `X⊂` makes: as many begin before a cell as X says. Errors: DOMAIN, LENGTH.
+/// The parts of an axis of n that `X⊂` makes: as many begin before a cell as X says. Errors:
+/// DOMAIN, LENGTH.
 pub fn dividers(cx: &mut Cx<'_>, x: &Array, n: usize) -> Result<Vec<Range<usize>>> {
     let mut marks = cx.integers(x, "the left argument of ⊂")?;
     if x.rank() == 0 {
@@ -86,7 +99,8 @@ pub fn dividers(cx: &mut Cx<'_>, x: &Array, n: usize) -> Result<Vec<Range<usize>
     Ok(parts)
 }
 
-/// `X⊆Y`: a new part where X rises, 0 drops. Each vector along the axis is cut by itself, so a matrix gives a matrix.
+/// `X⊆Y`: a new part where X rises, 0 drops. Each vector along the axis is cut by itself, so a
+/// matrix gives a matrix.
 pub fn partition(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
     if x.rank() > 1 || y.rank() == 0 {
         return Err(rank("⊆ needs a vector on its left and at least a vector on its right"));
@@ -104,7 +118,12 @@ pub fn partition(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Resul
         for part in &parts {
             for i in 0..inner {
                 let places: Vec<_> = part.clone().map(|k| Ok((o * n + k) * inner + i)).collect();
-                out.push(aplomb_values::prim::moves::gather(&y, &[places.len()], &places, cx.budget())?);
+                out.push(aplomb_values::prim::moves::gather(
+                    &y,
+                    &[places.len()],
+                    &places,
+                    cx.budget(),
+                )?);
             }
         }
     }
@@ -112,7 +131,8 @@ pub fn partition(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Resul
     cx.collect(&shape, out, Some(proto))
 }
 
-/// The parts of an axis of n that `X⊆` makes: one begins where X rises, 0 belongs to none. Errors: DOMAIN, LENGTH.
+/// The parts of an axis of n that `X⊆` makes: one begins where X rises, 0 belongs to none. Errors:
+/// DOMAIN, LENGTH.
 pub fn runs(cx: &mut Cx<'_>, x: &Array, n: usize) -> Result<Vec<Range<usize>>> {
     let mut marks = cx.integers(x, "the left argument of ⊆")?;
     if marks.len() == 1 {

@@ -1,4 +1,5 @@
-//! Equality and searching: `≡ ≢ ⍳ ∊ ~ ∪ ∩ ≠ ⍸ ⍷`. Hashing with ⎕CT: equal numbers always meet in a bucket.
+//! Equality and searching: `≡ ≢ ⍳ ∊ ~ ∪ ∩ ≠ ⍸ ⍷`. Hashing with ⎕CT: equal numbers always meet in a
+//! bucket.
 
 use super::cells;
 use super::shape::Axis;
@@ -20,7 +21,9 @@ pub fn equal(x: &Array, y: &Array, ct: f64) -> bool {
     if x.is_empty() {
         let (p, q) = (x.prototype(), y.prototype());
         return p.shape() == q.shape()
-            && (p.is_empty() || p.is_char() == q.is_char() && (p.is_uniform() && q.is_uniform() || equal(&p, &q, ct)));
+            && (p.is_empty()
+                || p.is_char() == q.is_char()
+                    && (p.is_uniform() && q.is_uniform() || equal(&p, &q, ct)));
     }
     match (x.data(), y.data()) {
         (Data::Num(a), Data::Num(b)) => same(*a, *b, ct),
@@ -34,14 +37,16 @@ pub fn equal(x: &Array, y: &Array, ct: f64) -> bool {
                 return (0..x.len()).all(|k| complex::same(z(x, k), z(y, k), ct));
             }
             let ct = if x.dtype().is_integer() && y.dtype().is_integer() { 0.0 } else { ct };
-            (0..x.len()).all(|k| same(x.number_at(k).unwrap_or(0.0), y.number_at(k).unwrap_or(0.0), ct))
+            (0..x.len())
+                .all(|k| same(x.number_at(k).unwrap_or(0.0), y.number_at(k).unwrap_or(0.0), ct))
         }
-        (Data::Num(_) | Data::Complex(_), Data::Num(_) | Data::Complex(_)) => {
-            complex::same(x.complex_at(0).unwrap_or_default(), y.complex_at(0).unwrap_or_default(), ct)
-        }
-        (Data::Num(_) | Data::Complex(_) | Data::Char(_), _) | (_, Data::Num(_) | Data::Complex(_) | Data::Char(_)) => {
-            false
-        }
+        (Data::Num(_) | Data::Complex(_), Data::Num(_) | Data::Complex(_)) => complex::same(
+            x.complex_at(0).unwrap_or_default(),
+            y.complex_at(0).unwrap_or_default(),
+            ct,
+        ),
+        (Data::Num(_) | Data::Complex(_) | Data::Char(_), _)
+        | (_, Data::Num(_) | Data::Complex(_) | Data::Char(_)) => false,
         _ => (0..x.len()).all(|k| equal(&x.item(k), &y.item(k), ct)),
     }
 }
@@ -97,8 +102,8 @@ fn number_hash(x: f64) -> u64 {
     }
 }
 
-/// Numbers within the largest ⎕CT of each other differ by at most one in this: that is 2*¯32 of what is less than twice
-/// the least number of its binade, and a step is four times as wide.
+/// Numbers within the largest ⎕CT of each other differ by at most one in this: that is 2*¯32 of
+/// what is less than twice the least number of its binade, and a step is four times as wide.
 fn coarse(x: f64) -> u64 {
     (x + 0.0).to_bits() >> 22
 }
@@ -127,7 +132,9 @@ fn array_hash(a: &Array) -> u64 {
             h,
             match a.item(k) {
                 i if !i.is_simple_scalar() => array_hash(&i),
-                i if i.is_char() => u64::from(u32::from(i.to_chars().map_or(' ', |c| c[0]))) ^ 0xc0de_0000_0000,
+                i if i.is_char() => {
+                    u64::from(u32::from(i.to_chars().map_or(' ', |c| c[0]))) ^ 0xc0de_0000_0000
+                }
                 i => complex_hash(i.complex_scalar().unwrap_or_default()),
             },
         );
@@ -139,7 +146,9 @@ fn key_equal(a: &Key, b: &Key, ct: f64) -> bool {
     match (a, b) {
         (Key::Num(x), Key::Num(y)) => same(*x, *y, ct),
         (Key::Complex(x), Key::Complex(y)) => complex::same(*x, *y, ct),
-        (Key::Complex(z), Key::Num(x)) | (Key::Num(x), Key::Complex(z)) => complex::same(*z, (*x).into(), ct),
+        (Key::Complex(z), Key::Num(x)) | (Key::Num(x), Key::Complex(z)) => {
+            complex::same(*z, (*x).into(), ct)
+        }
         (Key::Char(x), Key::Char(y)) => x == y,
         (Key::Cell(x), Key::Cell(y)) => equal(x, y, ct),
         _ => false,
@@ -154,7 +163,10 @@ impl<'a> Table<'a> {
     fn within(cells: &'a [Key], ct: f64, budget: &Budget) -> Result<Self> {
         let _held = budget.charge_elements(cells.len(), IN_TABLE)?;
         let (mut table, mut ticks) = (Table::empty(cells, ct), budget.ticks());
-        table.buckets.try_reserve(cells.len()).map_err(|_| ws_full((cells.len() * IN_TABLE) as u64, budget.free()))?;
+        table
+            .buckets
+            .try_reserve(cells.len())
+            .map_err(|_| ws_full((cells.len() * IN_TABLE) as u64, budget.free()))?;
         for k in 0..cells.len() {
             ticks.tick()?;
             table.insert(k);
@@ -178,16 +190,21 @@ impl<'a> Table<'a> {
     /// The first place of an equal cell.
     pub fn find(&self, key: &Key) -> Option<usize> {
         let own = hash(key);
-        let near = if matches!(key, Key::Num(_) | Key::Complex(_)) && self.ct > 0.0 { 1 } else { 0 };
+        let near =
+            if matches!(key, Key::Num(_) | Key::Complex(_)) && self.ct > 0.0 { 1 } else { 0 };
         // A real number and a complex one next to it: by magnitude here, by sign there.
         let other = match key {
             Key::Complex(z) if near > 0 => coarse(z.re),
             Key::Num(x) if near > 0 && self.complex => coarse(x.abs()),
             _ => own,
         };
-        let around = |h: u64| (h.saturating_sub(near)..=h + near).filter_map(|h| self.buckets.get(&h));
+        let around =
+            |h: u64| (h.saturating_sub(near)..=h + near).filter_map(|h| self.buckets.get(&h));
         let buckets = around(own).chain(around(other).take(if other == own { 0 } else { 3 }));
-        let found = buckets.flatten().copied().filter(|&k| key_equal(&self.cells[k as usize], key, self.ct));
+        let found = buckets
+            .flatten()
+            .copied()
+            .filter(|&k| key_equal(&self.cells[k as usize], key, self.ct));
         found.min().map(|k| k as usize)
     }
 }
@@ -292,7 +309,8 @@ pub fn found(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     Array::numbers(x.shape(), out, cx.budget())
 }
 
-/// Major cells that are equal: where each group begins, and the group of every cell. In order of first sight.
+/// Major cells that are equal: where each group begins, and the group of every cell. In order of
+/// first sight.
 pub struct Groups {
     pub firsts: Vec<usize>,
     pub of: Vec<u32>,
@@ -333,7 +351,8 @@ fn firsts(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<bool>> {
 pub fn unique(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     let y = if y.rank() == 0 { super::shape::reshaped(cx, y, &[1])? } else { y.clone() };
     let keep = firsts(cx, &y)?;
-    let picks: Vec<_> = keep.iter().enumerate().filter(|(_, k)| **k).map(|(i, _)| Some(i)).collect();
+    let picks: Vec<_> =
+        keep.iter().enumerate().filter(|(_, k)| **k).map(|(i, _)| Some(i)).collect();
     cells::along(cx, &y, 0, &picks)
 }
 
@@ -383,7 +402,8 @@ pub fn union(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array
     cells::join(cx, &[x, new], 0)
 }
 
-/// `X⍸Y`: how many of the ascending major cells of X are at most each cell of Y. Errors: RANK, LENGTH, DOMAIN.
+/// `X⍸Y`: how many of the ascending major cells of X are at most each cell of Y. Errors: RANK,
+/// LENGTH, DOMAIN.
 pub fn interval(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     if x.rank() == 0 {
         return Err(rank("the left argument of ⍸ is at least a vector"));
@@ -402,7 +422,9 @@ pub fn interval(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Ar
         return Err(domain("the left argument of ⍸ must ascend"));
     }
     let io = cx.sys.settings.io;
-    let place = |v: &Array| bounds.partition_point(|b| super::order::compare(b, v).is_le()) as f64 + io - 1.0;
+    let place = |v: &Array| {
+        bounds.partition_point(|b| super::order::compare(b, v).is_le()) as f64 + io - 1.0
+    };
     Array::numbers(frame.as_slice(), wanted.iter().map(place).collect(), cx.budget())
 }
 
@@ -426,7 +448,8 @@ pub fn find(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array>
         return Array::numbers(y.shape(), out, cx.budget());
     }
     let lead = y.rank() - x.rank();
-    let pattern: Vec<usize> = std::iter::repeat_n(1, lead).chain(x.shape().iter().copied()).collect();
+    let pattern: Vec<usize> =
+        std::iter::repeat_n(1, lead).chain(x.shape().iter().copied()).collect();
     let (have, want) = (keys(cx, &y, 0)?, keys(cx, &x, 0)?);
     let ct = ct_of(cx, &x, &y);
     let strides = aplomb_values::array::strides(y.shape());

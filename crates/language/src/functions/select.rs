@@ -1,4 +1,5 @@
-//! Selection: `[] ⌷ ⊃ / \ ⍸ ∊ ⍳`. Slices by scalars and progressions are moves; the rest gathers on the host.
+//! Selection: `[] ⌷ ⊃ / \ ⍸ ∊ ⍳`. Slices by scalars and progressions are moves; the rest gathers on
+//! the host.
 
 use super::cells;
 use super::shape::{Axis, axis_of, reshaped};
@@ -6,7 +7,9 @@ use crate::eval::cx::Cx;
 use crate::eval::lower::places::Chosen;
 use aplomb_ground::error::{Result, domain, length, rank};
 use aplomb_ground::limits::{Budget, Ticks};
-use aplomb_values::array::{Array, Buf, DType, Data, Shape, View, advance, around, checked_elements, elements};
+use aplomb_values::array::{
+    Array, Buf, DType, Data, Shape, View, advance, around, checked_elements, elements,
+};
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Node, Read};
 use aplomb_values::prim::moves::{Move, gather};
@@ -20,7 +23,8 @@ pub enum Sel {
     At { shape: Shape, places: Vec<usize> },
 }
 
-/// Indices of an axis of `n`, ⎕IO included, as places from 0 on; the first that is none is the error.
+/// Indices of an axis of `n`, ⎕IO included, as places from 0 on; the first that is none is the
+/// error.
 fn places_on(cx: &Cx<'_>, indices: &[f64], n: usize) -> Result<Vec<usize>> {
     let (io, ct) = (cx.sys.settings.io, cx.sys.settings.ct);
     let (mut places, mut ticks) = (cx.budget().room(indices.len())?, cx.budget().ticks());
@@ -55,7 +59,8 @@ pub fn bracket(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<
     indexed(cx, a, indices)
 }
 
-/// One index for each axis. Those that are pending stay so; others are looked at. Straight lines of places are a move.
+/// One index for each axis. Those that are pending stay so; others are looked at. Straight lines of
+/// places are a move.
 fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<Array> {
     let (sels, some) = choices(cx, a.shape(), indices)?;
     if let Some(m) = lines_of(a, &some).filter(|m| elements(&m.shape) > 0) {
@@ -75,8 +80,13 @@ fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<Arra
 }
 
 /// How each axis is chosen from, and where that was looked at the places.
-pub fn choices(cx: &mut Cx<'_>, shape: &[usize], indices: &[Option<Array>]) -> Result<(Vec<Option<Sel>>, Vec<Chosen>)> {
-    let (mut sels, mut some) = (Vec::with_capacity(indices.len()), Vec::with_capacity(indices.len()));
+pub fn choices(
+    cx: &mut Cx<'_>,
+    shape: &[usize],
+    indices: &[Option<Array>],
+) -> Result<(Vec<Option<Sel>>, Vec<Chosen>)> {
+    let (mut sels, mut some) =
+        (Vec::with_capacity(indices.len()), Vec::with_capacity(indices.len()));
     for (i, &n) in indices.iter().zip(shape) {
         let lazy = i.as_ref().filter(|i| i.pending().is_some() && i.dtype().is_integer());
         let sel = if lazy.is_some() { None } else { Some(select(cx, i.as_ref(), n)?) };
@@ -93,10 +103,14 @@ pub fn choices(cx: &mut Cx<'_>, shape: &[usize], indices: &[Option<Array>]) -> R
     Ok((sels, some))
 }
 
-/// First place and step of a pending vector that is a sum of multiples of one ⍳, all of whose places are there.
+/// First place and step of a pending vector that is a sum of multiples of one ⍳, all of whose
+/// places are there.
 fn progression(cx: &Cx<'_>, i: &Array, n: usize) -> Option<(i64, i64)> {
     let (first, step) = affine(i, 0)?;
-    let (first, last) = (first - cx.sys.settings.io, first - cx.sys.settings.io + step * (i.len().max(1) - 1) as f64);
+    let (first, last) = (
+        first - cx.sys.settings.io,
+        first - cx.sys.settings.io + step * (i.len().max(1) - 1) as f64,
+    );
     let inside = |x: f64| (0.0..n as f64).contains(&x) && x == x.trunc();
     (i.rank() == 1 && inside(first) && inside(last)).then_some((first as i64, step as i64))
 }
@@ -150,7 +164,9 @@ fn lines_of(a: &Array, chosen: &[Chosen]) -> Option<Move> {
 fn chosen(i: Option<&Array>, s: &Sel) -> Chosen {
     match (s, i) {
         (Sel::At { shape, places }, Some(i)) => match line(places) {
-            Some((first, step)) if shape.len() < 2 => Chosen::Line { shape: shape.clone(), first, step },
+            Some((first, step)) if shape.len() < 2 => {
+                Chosen::Line { shape: shape.clone(), first, step }
+            }
             _ => Chosen::Array(i.clone()),
         },
         _ => Chosen::All,
@@ -161,7 +177,11 @@ fn chosen(i: Option<&Array>, s: &Sel) -> Chosen {
 fn line(places: &[usize]) -> Option<(i64, i64)> {
     let first = *places.first()? as i64;
     let step = places.get(1).map_or(0, |&p| p as i64 - first);
-    places.iter().enumerate().all(|(i, &p)| p as i64 == first + step * i as i64).then_some((first, step))
+    places
+        .iter()
+        .enumerate()
+        .all(|(i, &p)| p as i64 == first + step * i as i64)
+        .then_some((first, step))
 }
 
 /// The places of a selection in ravel order, and the result's shape.
@@ -174,8 +194,11 @@ pub fn places_of(shape: &[usize], sels: &[Sel], budget: &Budget) -> Result<(Shap
         }
     }
     let n = checked_elements(&out)?;
-    let counts: Vec<usize> =
-        sels.iter().zip(shape).map(|(s, &n)| if let Sel::At { places, .. } = s { places.len() } else { n }).collect();
+    let counts: Vec<usize> = sels
+        .iter()
+        .zip(shape)
+        .map(|(s, &n)| if let Sel::At { places, .. } = s { places.len() } else { n })
+        .collect();
     let strides = aplomb_values::array::strides(shape);
     let mut place = vec![0; sels.len()];
     let (mut all, mut ticks) = (budget.room(n)?, budget.ticks());
@@ -216,7 +239,11 @@ fn choose(cx: &mut Cx<'_>, a: &Array, i: &Array) -> Result<Array> {
     let a = cx.ready(a, "index")?;
     let mut out = cx.budget().room(i.len())?;
     for item in i.to_items() {
-        out.push(if item.is_simple() { one_cell(cx, &a, &item)? } else { pick(cx, &item, &a, None)? });
+        out.push(if item.is_simple() {
+            one_cell(cx, &a, &item)?
+        } else {
+            pick(cx, &item, &a, None)?
+        });
     }
     if i.rank() == 0 {
         return out.swap_remove(0).enclosed();
@@ -266,7 +293,9 @@ pub fn first(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     }
     match y.data() {
         Data::Items(i) => Ok(i.at(0)),
-        _ if y.pending().is_some() || y.frame().is_some() => cx.apply_move(y, Move::first(y.shape())),
+        _ if y.pending().is_some() || y.frame().is_some() => {
+            cx.apply_move(y, Move::first(y.shape()))
+        }
         _ => Ok(y.item(0)),
     }
 }
@@ -277,7 +306,9 @@ pub fn squad(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Ar
         return Err(rank("the left argument of ⌷ is a vector"));
     }
     let axes = match axis {
-        None if x.len() > y.rank() => return Err(rank(format!("{} indices for {} axes", x.len(), y.rank()))),
+        None if x.len() > y.rank() => {
+            return Err(rank(format!("{} indices for {} axes", x.len(), y.rank())));
+        }
         None => (0..x.len()).collect(),
         Some(k) => super::shape::axes_of(cx, k, y.rank())?,
     };
@@ -299,7 +330,13 @@ pub fn replicate_first(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) ->
     replicate(cx, x, y, axis, 0)
 }
 
-fn replicate(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usize) -> Result<Array> {
+fn replicate(
+    cx: &mut Cx<'_>,
+    x: &Array,
+    y: &Array,
+    axis: Axis<'_>,
+    default: usize,
+) -> Result<Array> {
     if x.rank() > 1 {
         return Err(rank("the left argument of / is a vector"));
     }
@@ -315,7 +352,10 @@ fn replicate(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usi
     if counts.len() != n && n != 1 {
         return Err(length(format!("{} counts for {n} cells", counts.len())));
     }
-    let total = counts.iter().try_fold(0usize, |t, c| t.checked_add(c.unsigned_abs() as usize)).unwrap_or(usize::MAX);
+    let total = counts
+        .iter()
+        .try_fold(0usize, |t, c| t.checked_add(c.unsigned_abs() as usize))
+        .unwrap_or(usize::MAX);
     let (outer, _, inner) = around(y.shape(), axis);
     let y = cx.ready_outer(&y)?;
     if total > 0
@@ -338,7 +378,13 @@ fn replicate(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usi
 }
 
 /// Each cell of an axis as often as its count says. None: these are items, or some place is a fill.
-fn repeated(budget: &Budget, y: &Array, axis: usize, counts: &[i64], total: usize) -> Result<Option<Array>> {
+fn repeated(
+    budget: &Budget,
+    y: &Array,
+    axis: usize,
+    counts: &[i64],
+    total: usize,
+) -> Result<Option<Array>> {
     let Data::Dense(held) = y.data() else { return Ok(None) };
     if y.is_empty() || counts.iter().any(|&c| c < 0) {
         return Ok(None);
@@ -347,8 +393,11 @@ fn repeated(budget: &Budget, y: &Array, axis: usize, counts: &[i64], total: usiz
     let mut shape: Shape = y.shape().into();
     shape[axis] = total;
     let size = checked_elements(&shape)?;
-    let runs =
-        || (0..outer).flat_map(|o| counts.iter().enumerate().map(move |(k, &c)| (o * n + k.min(n - 1), c as usize)));
+    let runs = || {
+        (0..outer).flat_map(|o| {
+            counts.iter().enumerate().map(move |(k, &c)| (o * n + k.min(n - 1), c as usize))
+        })
+    };
     let buffer = match held.view() {
         View::Char(v) => Buf::chars(copies(budget, v, inner, runs(), size)?, budget)?,
         View::Bool(v) => Buf::bools(copies(budget, v, inner, runs(), size)?, budget)?,
@@ -386,16 +435,20 @@ fn copies<T: Copy>(
         }
         match cell {
             &[item] => out.resize(out.len() + count, item),
-            cell => (0..count).try_for_each(|_| ticks.tick().map(|()| out.extend_from_slice(cell)))?,
+            cell => {
+                (0..count).try_for_each(|_| ticks.tick().map(|()| out.extend_from_slice(cell)))?
+            }
         }
     }
     Ok(out)
 }
 
-/// A mask of booleans over an axis of as many places, where that is worth recording. Only the mask is forced.
+/// A mask of booleans over an axis of as many places, where that is worth recording. Only the mask
+/// is forced.
 fn filtered(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: usize) -> Result<Option<Array>> {
     let n = y.shape()[axis];
-    let may = x.rank() == 1 && x.len() == n && n > 0 && y.frame().is_none() && cx.records(&[y], y.len());
+    let may =
+        x.rank() == 1 && x.len() == n && n > 0 && y.frame().is_none() && cx.records(&[y], y.len());
     if !may || x.dtype() != DType::Bool {
         return Ok(None);
     }
@@ -430,8 +483,10 @@ fn expand(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usize)
     if wanted != n && n != 1 {
         return Err(length(format!("{wanted} positive numbers for {n} cells")));
     }
-    let total =
-        counts.iter().try_fold(0usize, |t, c| t.checked_add(c.unsigned_abs() as usize + 1)).unwrap_or(usize::MAX);
+    let total = counts
+        .iter()
+        .try_fold(0usize, |t, c| t.checked_add(c.unsigned_abs() as usize + 1))
+        .unwrap_or(usize::MAX);
     let _held = cx.budget().charge_elements(total, 16)?;
     let mut picks = Vec::new();
     let mut next = 0;
@@ -447,7 +502,8 @@ fn expand(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usize)
 }
 
 pub fn where_(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
-    if y.rank() == 1 && y.dtype() == DType::Bool && y.frame().is_none() && cx.records(&[y], y.len()) {
+    if y.rank() == 1 && y.dtype() == DType::Bool && y.frame().is_none() && cx.records(&[y], y.len())
+    {
         let places = cx.iota(y.len(), cx.sys.settings.io)?;
         if let Some(made) = filtered(cx, y, &places, 0)? {
             return Ok(made);

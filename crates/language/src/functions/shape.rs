@@ -66,7 +66,8 @@ pub fn tally(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     Ok(Array::num(y.shape().first().copied().unwrap_or(1) as f64))
 }
 
-/// A shape given as an argument; `what` is what errors call its numbers. Errors: DOMAIN, RANK, LIMIT, WS FULL.
+/// A shape given as an argument; `what` is what errors call its numbers. Errors: DOMAIN, RANK,
+/// LIMIT, WS FULL.
 pub fn given_shape(cx: &mut Cx<'_>, x: &Array, what: &str) -> Result<Shape> {
     if x.rank() > 1 {
         return Err(rank("a shape is a vector"));
@@ -87,7 +88,11 @@ pub fn reshape(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arr
     let shape = given_shape(cx, x, "a length of a shape")?;
     if y.is_empty() {
         let proto = y.prototype();
-        return if elements(&shape) == 0 { cells::empty(cx, &shape, proto) } else { fill(cx, &proto, &shape) };
+        return if elements(&shape) == 0 {
+            cells::empty(cx, &shape, proto)
+        } else {
+            fill(cx, &proto, &shape)
+        };
     }
     if elements(&shape) == 0 {
         return cells::empty(cx, &shape, y.prototype());
@@ -115,7 +120,8 @@ pub fn ravel(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
         Some(k) => {
             let mut ks = Vec::new();
             for k in cx.integers(k, "an axis")? {
-                let k = usize::try_from(k - cx.sys.settings.io as i64).ok().filter(|&k| k < y.rank());
+                let k =
+                    usize::try_from(k - cx.sys.settings.io as i64).ok().filter(|&k| k < y.rank());
                 ks.push(k.ok_or_else(|| index("there is no such axis"))?);
             }
             let (Some(&first), Some(&last)) = (ks.first(), ks.last()) else {
@@ -159,7 +165,13 @@ pub fn reverse_first(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array
     reverse(cx, "⊖", y, axis, 0)
 }
 
-fn reverse(cx: &mut Cx<'_>, name: &'static str, y: &Array, axis: Axis<'_>, default: usize) -> Result<Array> {
+fn reverse(
+    cx: &mut Cx<'_>,
+    name: &'static str,
+    y: &Array,
+    axis: Axis<'_>,
+    default: usize,
+) -> Result<Array> {
     if y.rank() == 0 {
         return Ok(y.clone());
     }
@@ -180,7 +192,14 @@ pub fn rotate_first(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Re
     rotate(cx, "⊖", x, y, axis, 0)
 }
 
-fn rotate(cx: &mut Cx<'_>, name: &'static str, x: &Array, y: &Array, axis: Axis<'_>, default: usize) -> Result<Array> {
+fn rotate(
+    cx: &mut Cx<'_>,
+    name: &'static str,
+    x: &Array,
+    y: &Array,
+    axis: Axis<'_>,
+    default: usize,
+) -> Result<Array> {
     if y.rank() == 0 {
         cx.integers(x, "a rotation")?;
         return if x.len() == 1 {
@@ -239,7 +258,10 @@ pub fn transpose_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Resul
         return Err(rank("the left argument of ⍉ is a vector of axes"));
     }
     if x.len() != y.rank() {
-        return Err(length(format!("⍉ needs one axis number for each of the {} axes of Y", y.rank())));
+        return Err(length(format!(
+            "⍉ needs one axis number for each of the {} axes of Y",
+            y.rank()
+        )));
     }
     let io = cx.sys.settings.io as i64;
     let mut to = Vec::new();
@@ -251,7 +273,11 @@ pub fn transpose_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Resul
     let mut shape = Shape::new();
     for k in 0..r {
         let lengths = to.iter().zip(y.shape()).filter(|(t, _)| **t == k).map(|(_, n)| *n);
-        shape.push(lengths.min().ok_or_else(|| domain("the axes of ⍉ must be all from the first to the largest"))?);
+        shape.push(
+            lengths
+                .min()
+                .ok_or_else(|| domain("the axes of ⍉ must be all from the first to the largest"))?,
+        );
     }
     let onto = r == y.rank();
     let mut m = Move::axes("⍉", shape, to.into_iter().map(Some));
@@ -268,7 +294,13 @@ fn fill_of(y: &Array) -> f64 {
 }
 
 /// Axes and amounts of ↑ and ↓: one for each axis that X speaks of.
-fn amounts(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, what: &str) -> Result<(Array, Vec<(usize, i64)>)> {
+fn amounts(
+    cx: &mut Cx<'_>,
+    x: &Array,
+    y: &Array,
+    axis: Axis<'_>,
+    what: &str,
+) -> Result<(Array, Vec<(usize, i64)>)> {
     if x.rank() > 1 {
         return Err(rank(format!("the left argument of {what} is a vector")));
     }
@@ -276,7 +308,11 @@ fn amounts(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, what: &str) ->
         return Err(too_long());
     }
     let by = cx.integers(x, &format!("the left argument of {what}"))?;
-    let y = if y.rank() == 0 && axis.is_none() { reshaped(cx, y, &vec![1; by.len()])? } else { y.clone() };
+    let y = if y.rank() == 0 && axis.is_none() {
+        reshaped(cx, y, &vec![1; by.len()])?
+    } else {
+        y.clone()
+    };
     let axes: Vec<usize> = match axis {
         None => (0..by.len()).collect(),
         Some(k) => axes_of(cx, k, y.rank())?,

@@ -28,8 +28,11 @@ pub fn format(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
         chars.extend(row.chars());
         chars.resize(before + width, ' ');
     }
-    let mut shape: aplomb_values::array::Shape =
-        if y.rank() > 2 && y.is_simple() { y.shape()[..y.rank() - 1].into() } else { [grid.len()].as_slice().into() };
+    let mut shape: aplomb_values::array::Shape = if y.rank() > 2 && y.is_simple() {
+        y.shape()[..y.rank() - 1].into()
+    } else {
+        [grid.len()].as_slice().into()
+    };
     if y.rank() > 2 && y.is_simple() {
         // Blank lines between planes are for display only.
         let keep = grid.iter().any(|r| r.trim().is_empty());
@@ -49,8 +52,9 @@ pub fn format(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     Array::chars(shape, chars, cx.budget())
 }
 
-/// `w d⍕Y` and `d⍕Y`; a pair for each column of the last axis, or one for all. A width of 0 is as wide as the column,
-/// with a blank before it. What does not fit is stars. Errors: RANK, LENGTH, DOMAIN.
+/// `w d⍕Y` and `d⍕Y`; a pair for each column of the last axis, or one for all. A width of 0 is as
+/// wide as the column, with a blank before it. What does not fit is stars. Errors: RANK, LENGTH,
+/// DOMAIN.
 pub fn format_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     if x.rank() > 1 {
         return Err(rank("the left argument of ⍕ is a vector"));
@@ -64,16 +68,23 @@ pub fn format_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<A
         _ => (by[2 * c], by[2 * c + 1]),
     };
     if !matches!(by.len(), 1 | 2) && by.len() != 2 * columns {
-        return Err(length("⍕ takes a count of decimals, a width with one, or such a pair for each column"));
+        return Err(length(
+            "⍕ takes a count of decimals, a width with one, or such a pair for each column",
+        ));
     }
     if (0..columns).map(pair).any(|(w, d)| !(0..=10_000).contains(&w) || d.abs() > 300) {
         return Err(domain("this width or count of decimals is beyond what ⍕ takes"));
     }
     let _held = cx.budget().charge_elements(numbers.len(), 48)?;
     let mut ticks = cx.budget().ticks();
-    let text = numbers.iter().enumerate().map(|(k, &v)| ticks.tick().map(|()| fixed(v, pair(k % columns).1)));
+    let text = numbers
+        .iter()
+        .enumerate()
+        .map(|(k, &v)| ticks.tick().map(|()| fixed(v, pair(k % columns).1)));
     let text = text.collect::<Result<Vec<String>>>()?;
-    let widest = |c: usize| text.iter().skip(c).step_by(columns).map(|t| t.chars().count()).max().unwrap_or(0);
+    let widest = |c: usize| {
+        text.iter().skip(c).step_by(columns).map(|t| t.chars().count()).max().unwrap_or(0)
+    };
     let width = |c: usize| match pair(c).0 {
         0 => widest(c) + 1,
         w => w as usize,

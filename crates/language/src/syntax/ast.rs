@@ -1,4 +1,5 @@
-//! The tree of a text: an arena of flat phrases. What binds to what is decided at run time (`resolve`).
+//! The tree of a text: an arena of flat phrases. What binds to what is decided at run time
+//! (`resolve`).
 
 use super::resolve::Resolved;
 use super::token::Word;

@@ -22,7 +22,9 @@ pub fn check(tokens: &[Token], source: &Arc<Source>, limits: &Limits) -> Vec<Err
         let first = open.is_empty() && tokens[..k].last().is_none_or(|t| t.kind == Kind::Separator);
         match &t.kind {
             Kind::Word(Word::Del) if first => {
-                errors.push(nonce("∇ as a function's header").at(&at()).hint("write a dfn: name←{…⍵…}"));
+                errors.push(
+                    nonce("∇ as a function's header").at(&at()).hint("write a dfn: name←{…⍵…}"),
+                );
             }
             Kind::Control => {
                 let says = format!("the control word {}", at().text());
@@ -59,7 +61,8 @@ pub fn check(tokens: &[Token], source: &Arc<Source>, limits: &Limits) -> Vec<Err
         }
     }
     for (c, k) in open.iter().rev().take(3) {
-        errors.push(syntax(format!("{c} is never closed")).at(&Place::new(source, tokens[*k].span)));
+        errors
+            .push(syntax(format!("{c} is never closed")).at(&Place::new(source, tokens[*k].span)));
     }
     errors
 }

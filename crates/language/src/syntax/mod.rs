@@ -1,4 +1,5 @@
-//! Text to tree: `lex`, `check`, `parse`; `resolve` binds a phrase once the classes of its names are known.
+//! Text to tree: `lex`, `check`, `parse`; `resolve` binds a phrase once the classes of its names
+//! are known.
 //!
 //! Defence in order: tokens, brackets and limits in linear walks, then chumsky, then an arena tree.
 
@@ -37,6 +38,10 @@ fn tree(source: &Arc<Source>, symbols: &mut Symbols, limits: &Limits) -> Result<
     }
     tokens.retain(|t| t.kind != Kind::Comment);
     parse::parse(&tokens, source, symbols).map_err(|errors| {
-        if errors.is_empty() { vec![aplomb_ground::error::syntax("this text is no program")] } else { errors }
+        if errors.is_empty() {
+            vec![aplomb_ground::error::syntax("this text is no program")]
+        } else {
+            errors
+        }
     })
 }

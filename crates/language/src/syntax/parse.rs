@@ -1,4 +1,5 @@
-//! The parser: chumsky over tokens. The grammar is LL(1), so one walk: statements, flat phrases, brackets, dfns.
+//! The parser: chumsky over tokens. The grammar is LL(1), so one walk: statements, flat phrases,
+//! brackets, dfns.
 //!
 //! Brackets are known to match (`check`), so the only errors left are a misplaced `:` or `;`.
 
@@ -16,7 +17,8 @@ struct Arena<'s> {
     ast: Ast,
     symbols: &'s mut Symbols,
     tokens: &'s [Token],
-    /// Operands of the dfns being read, innermost last. A choice that fails consumes no brace, so it stays balanced.
+    /// Operands of the dfns being read, innermost last. A choice that fails consumes no brace, so
+    /// it stays balanced.
     operands: Vec<u8>,
     budget: Budget,
 }
@@ -26,7 +28,11 @@ type Extra<'s> = extra::Full<Rich<'s, Token>, SimpleState<Arena<'s>>, ()>;
 impl Arena<'_> {
     fn span(&self, tokens: SimpleSpan) -> Span {
         let first = self.tokens.get(tokens.start).map_or(0, |t| t.span.start);
-        let last = tokens.end.checked_sub(1).and_then(|k| self.tokens.get(k)).map_or(first, |t| t.span.end);
+        let last = tokens
+            .end
+            .checked_sub(1)
+            .and_then(|k| self.tokens.get(k))
+            .map_or(first, |t| t.span.end);
         Span::new(first, last.max(first))
     }
 
@@ -41,9 +47,10 @@ impl Arena<'_> {
             Kind::Number(x) => What::Number(*x),
             Kind::Complex(z) => What::Literal(Array::complex(*z)),
             Kind::Text(text) => What::Literal(text_literal(text, &self.budget)),
-            Kind::Zilde => {
-                What::Literal(Array::numbers([0].as_slice(), vec![], &self.budget).unwrap_or_else(|_| Array::num(0.0)))
-            }
+            Kind::Zilde => What::Literal(
+                Array::numbers([0].as_slice(), vec![], &self.budget)
+                    .unwrap_or_else(|_| Array::num(0.0)),
+            ),
             Kind::Name(name) => What::Name(self.symbols.intern(name)),
             Kind::System(name) => What::System(name.as_str().into()),
             Kind::Glyph(c) => What::Glyph(*c),
@@ -93,7 +100,12 @@ fn block<'s>(block: Block<'s>) -> impl Parser<'s, &'s [Token], Vec<Stmt>, Extra<
         .filter(|t: &Token| {
             !matches!(
                 t.kind,
-                Kind::Open(_) | Kind::Close(_) | Kind::Separator | Kind::Semicolon | Kind::Colon | Kind::ColonColon
+                Kind::Open(_)
+                    | Kind::Close(_)
+                    | Kind::Separator
+                    | Kind::Semicolon
+                    | Kind::Colon
+                    | Kind::ColonColon
             )
         })
         .map_with(|t: Token, e| {
@@ -103,30 +115,42 @@ fn block<'s>(block: Block<'s>) -> impl Parser<'s, &'s [Token], Vec<Stmt>, Extra<
             arena.item(what, span)
         });
 
-    let phrase =
-        recursive(|phrase: Recursive<chumsky::recursive::Direct<'s, 's, &'s [Token], PhraseId, Extra<'s>>>| {
-            let many = |mark: Kind| phrase.clone().separated_by(one(mark)).at_least(1).collect::<Vec<PhraseId>>();
-            let paren = many(Kind::Separator).delimited_by(one(Kind::Open('(')), one(Kind::Close(')'))).map_with(
-                |parts: Vec<PhraseId>, e| {
+    let phrase = recursive(
+        |phrase: Recursive<
+            chumsky::recursive::Direct<'s, 's, &'s [Token], PhraseId, Extra<'s>>,
+        >| {
+            let many = |mark: Kind| {
+                phrase.clone().separated_by(one(mark)).at_least(1).collect::<Vec<PhraseId>>()
+            };
+            let paren = many(Kind::Separator)
+                .delimited_by(one(Kind::Open('(')), one(Kind::Close(')')))
+                .map_with(|parts: Vec<PhraseId>, e| {
                     let span = e.span();
                     let several = parts.len() > 1;
                     let arena: &mut SimpleState<Arena<'s>> = e.state();
                     arena.item(What::Paren(parts, several), span)
-                },
-            );
-            let separators =
-                phrase.clone().then(one(Kind::Separator).ignore_then(phrase.clone()).repeated().collect::<Vec<_>>());
-            let bracket = separators
-                .then(one(Kind::Semicolon).ignore_then(phrase.clone()).repeated().collect::<Vec<PhraseId>>())
-                .delimited_by(one(Kind::Open('[')), one(Kind::Close(']')))
-                .map_with(|((first, mut parts), more): ((PhraseId, Vec<PhraseId>), Vec<PhraseId>), e| {
-                    let span = e.span();
-                    parts.insert(0, first);
-                    let several = parts.len() > 1;
-                    parts.extend(more);
-                    let arena: &mut SimpleState<Arena<'s>> = e.state();
-                    arena.item(What::Bracket(parts, several), span)
                 });
+            let separators = phrase.clone().then(
+                one(Kind::Separator).ignore_then(phrase.clone()).repeated().collect::<Vec<_>>(),
+            );
+            let bracket = separators
+                .then(
+                    one(Kind::Semicolon)
+                        .ignore_then(phrase.clone())
+                        .repeated()
+                        .collect::<Vec<PhraseId>>(),
+                )
+                .delimited_by(one(Kind::Open('[')), one(Kind::Close(']')))
+                .map_with(
+                    |((first, mut parts), more): ((PhraseId, Vec<PhraseId>), Vec<PhraseId>), e| {
+                        let span = e.span();
+                        parts.insert(0, first);
+                        let several = parts.len() > 1;
+                        parts.extend(more);
+                        let arena: &mut SimpleState<Arena<'s>> = e.state();
+                        arena.item(What::Bracket(parts, several), span)
+                    },
+                );
             let open = one(Kind::Open('{')).map_with(|(), e| {
                 let arena: &mut SimpleState<Arena<'s>> = e.state();
                 arena.operands.push(0);
@@ -151,20 +175,28 @@ fn block<'s>(block: Block<'s>) -> impl Parser<'s, &'s [Token], Vec<Stmt>, Extra<
                 arena.ast.phrases.push(Phrase { items, span, cache: Default::default() });
                 PhraseId(arena.ast.phrases.len() as u32 - 1)
             })
-        });
+        },
+    );
 
     let colon = choice((one(Kind::Colon).to(false), one(Kind::ColonColon).to(true)));
-    let stmt = phrase.clone().then(colon.then(phrase.clone()).or_not()).map(|(first, rest)| match rest {
-        None => Stmt { guard: Guard::None, phrase: first },
-        Some((false, then)) => Stmt { guard: Guard::Test(first), phrase: then },
-        Some((true, then)) => Stmt { guard: Guard::Error(first), phrase: then },
-    });
+    let stmt =
+        phrase.clone().then(colon.then(phrase.clone()).or_not()).map(|(first, rest)| match rest {
+            None => Stmt { guard: Guard::None, phrase: first },
+            Some((false, then)) => Stmt { guard: Guard::Test(first), phrase: then },
+            Some((true, then)) => Stmt { guard: Guard::Error(first), phrase: then },
+        });
     stmt.separated_by(separator).collect::<Vec<Stmt>>()
 }
 
-/// The tree of checked tokens (comments left out). Errors: what the grammar does not allow where it stands.
-pub fn parse(tokens: &[Token], source: &Arc<Source>, symbols: &mut Symbols) -> Result<Ast, Vec<Error>> {
-    let ast = Ast { source: source.clone(), items: vec![], phrases: vec![], dfns: vec![], stmts: vec![] };
+/// The tree of checked tokens (comments left out). Errors: what the grammar does not allow where it
+/// stands.
+pub fn parse(
+    tokens: &[Token],
+    source: &Arc<Source>,
+    symbols: &mut Symbols,
+) -> Result<Ast, Vec<Error>> {
+    let ast =
+        Ast { source: source.clone(), items: vec![], phrases: vec![], dfns: vec![], stmts: vec![] };
     let arena = Arena { ast, symbols, tokens, operands: Vec::new(), budget: Budget::new(u64::MAX) };
     let mut state = SimpleState(arena);
     let (stmts, errors) = program().parse_with_state(tokens, &mut state).into_output_errors();

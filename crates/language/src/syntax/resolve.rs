@@ -1,7 +1,9 @@
-//! Binding (LANGUAGE §2): a flat phrase whose names' classes are known becomes code for the evaluator's stack.
+//! Binding (LANGUAGE §2): a flat phrase whose names' classes are known becomes code for the
+//! evaluator's stack.
 //!
-//! Code runs right to left, as APL does, so a phrase of any length needs no recursion. Functions are small trees
-//! (`FExpr`), folded to values where nothing in them can change. The form is cached with the classes it holds for.
+//! Code runs right to left, as APL does, so a phrase of any length needs no recursion. Functions
+//! are small trees (`FExpr`), folded to values where nothing in them can change. The form is cached
+//! with the classes it holds for.
 
 use super::ast::{Ast, Guard, ItemId, Phrase, PhraseId, Sym, What};
 use super::token::Word;
@@ -105,9 +107,12 @@ impl<'a> Resolver<'a> {
             return Ok(Code { ins: Vec::new(), gives: Gives::Nothing, assigns: true });
         }
         self.no_namespaces(items)?;
-        let mut parts: Vec<&[ItemId]> = items.split(|i| matches!(ast.item(*i).what, What::Assign)).collect();
+        let mut parts: Vec<&[ItemId]> =
+            items.split(|i| matches!(ast.item(*i).what, What::Assign)).collect();
         let mut ins = Vec::new();
-        let Some(last) = parts.pop() else { return Ok(Code { ins, gives: Gives::Nothing, assigns: false }) };
+        let Some(last) = parts.pop() else {
+            return Ok(Code { ins, gives: Gives::Nothing, assigns: false });
+        };
         if last.is_empty() && !parts.is_empty() {
             let at = items.last().map_or(Span::default(), |i| ast.item(*i).span);
             return Err(self.error("nothing stands right of ←", at));
@@ -141,7 +146,8 @@ impl<'a> Resolver<'a> {
         let ast = self.ast;
         for three in items.windows(3) {
             let [a, dot, b] = [0, 1, 2].map(|k| ast.item(three[k]));
-            if let (What::Name(left), What::Glyph('.'), What::Name(_)) = (&a.what, &dot.what, &b.what)
+            if let (What::Name(left), What::Glyph('.'), What::Name(_)) =
+                (&a.what, &dot.what, &b.what)
                 && a.span.end == dot.span.start
                 && dot.span.end == b.span.start
                 && self.class_of(Key::Sym(*left)) == Class::Array
@@ -154,13 +160,20 @@ impl<'a> Resolver<'a> {
     }
 
     /// Terms applied to what stands right of them.
-    fn join(&mut self, mut terms: Vec<terms::Term>, right: Right, ins: &mut Vec<Ins>) -> Result<Right> {
+    fn join(
+        &mut self,
+        mut terms: Vec<terms::Term>,
+        right: Right,
+        ins: &mut Vec<Ins>,
+    ) -> Result<Right> {
         use terms::Term;
         let mut at = match right {
             Right::None => match terms.pop() {
                 None => return Ok(Right::None),
                 Some(Term::Oper(op, at)) if terms.is_empty() => return Ok(Right::Oper(op, at)),
-                Some(Term::Oper(_, at)) => return Err(self.error("an operator stands after its operand", at)),
+                Some(Term::Oper(_, at)) => {
+                    return Err(self.error("an operator stands after its operand", at));
+                }
                 Some(Term::Func(f, at)) => return self.train(terms, f, at),
                 Some(Term::Array(a)) => {
                     let at = a.span;
@@ -176,7 +189,11 @@ impl<'a> Resolver<'a> {
         while let Some(term) = terms.pop() {
             let (f, here) = match term {
                 Term::Func(f, here) => (f, here),
-                Term::Array(a) => return Err(self.error("no function stands between these values", a.span.join(at))),
+                Term::Array(a) => {
+                    return Err(
+                        self.error("no function stands between these values", a.span.join(at))
+                    );
+                }
                 Term::Oper(_, here) => return Err(self.error("this operator has no operand", here)),
             };
             if let Some(Term::Array(a)) = terms.pop_if(|t| matches!(t, Term::Array(_))) {
@@ -208,7 +225,9 @@ impl<'a> Resolver<'a> {
                     return Err(self.error(format!("{name} has no right argument"), alone));
                 }
                 Term::Array(a) => {
-                    return Err(self.error("a value needs a function between it and the next tine", a.span));
+                    return Err(
+                        self.error("a value needs a function between it and the next tine", a.span)
+                    );
                 }
                 Term::Oper(_, here) => return Err(self.error("this operator has no operand", here)),
             };
@@ -224,7 +243,9 @@ impl<'a> Resolver<'a> {
                     at = a.span.join(at);
                     FExpr::Fork(Box::new(Operand::A(a.code())), Box::new(middle), Box::new(right))
                 }
-                Some(Term::Oper(_, here)) => return Err(self.error("this operator has no operand", here)),
+                Some(Term::Oper(_, here)) => {
+                    return Err(self.error("this operator has no operand", here));
+                }
             };
             right = right.folded();
         }
@@ -235,7 +256,8 @@ impl<'a> Resolver<'a> {
 /// A vector of numbers as written.
 pub(crate) fn vector(items: Vec<f64>) -> Array {
     let n = items.len();
-    Array::numbers([n].as_slice(), items, &Budget::new(u64::MAX)).unwrap_or_else(|_| Array::num(0.0))
+    Array::numbers([n].as_slice(), items, &Budget::new(u64::MAX))
+        .unwrap_or_else(|_| Array::num(0.0))
 }
 
 /// A glyph's row, or the error that names what is not there.

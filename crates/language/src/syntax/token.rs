@@ -1,4 +1,5 @@
-//! The lexer: text to tokens with code-point spans (LANGUAGE §1). It never fails: what is no token is `Bad`.
+//! The lexer: text to tokens with code-point spans (LANGUAGE §1). It never fails: what is no token
+//! is `Bad`.
 
 use crate::table;
 use aplomb_ground::span::Span;
@@ -73,8 +74,8 @@ pub fn lex(text: &str) -> Vec<Token> {
     lex_within(text, usize::MAX, usize::MAX)
 }
 
-/// As `lex`, but stops where more than `nest` brackets are open, or a statement has more than `most` tokens: what follows
-/// cannot be read anyway.
+/// As `lex`, but stops where more than `nest` brackets are open, or a statement has more than
+/// `most` tokens: what follows cannot be read anyway.
 pub fn lex_within(text: &str, nest: usize, most: usize) -> Vec<Token> {
     let (mut open, mut count) = (0usize, 0usize);
     let chars: Vec<char> = text.chars().collect();
@@ -104,8 +105,9 @@ pub fn lex_within(text: &str, nest: usize, most: usize) -> Vec<Token> {
 fn token(chars: &[char], at: usize) -> (Kind, usize) {
     let c = canonical(chars[at]);
     let next = chars.get(at + 1).copied().unwrap_or('\n');
-    let doubled =
-        |one: Word, two: Word| if next == chars[at] { (Kind::Word(two), at + 2) } else { (Kind::Word(one), at + 1) };
+    let doubled = |one: Word, two: Word| {
+        if next == chars[at] { (Kind::Word(two), at + 2) } else { (Kind::Word(one), at + 1) }
+    };
     let run = |from: usize, part: fn(char) -> bool| {
         chars[from..].iter().position(|&c| !part(c)).map_or(chars.len(), |n| from + n)
     };
@@ -122,7 +124,10 @@ fn token(chars: &[char], at: usize) -> (Kind, usize) {
             let mut end = run(at + 1, is_name_part);
             let mut name = chars[at + 1..end].iter().collect::<String>().to_uppercase();
             // ⎕DMX is the only space of names there is: a property of it is one name.
-            if name == "DMX" && chars.get(end) == Some(&'.') && chars.get(end + 1).is_some_and(|c| is_name_start(*c)) {
+            if name == "DMX"
+                && chars.get(end) == Some(&'.')
+                && chars.get(end + 1).is_some_and(|c| is_name_start(*c))
+            {
                 let from = end;
                 end = run(end + 1, is_name_part);
                 name.extend(&chars[from..end]);
@@ -137,7 +142,9 @@ fn token(chars: &[char], at: usize) -> (Kind, usize) {
         ')' | ']' | '}' => (Kind::Close(c), at + 1),
         ';' => (Kind::Semicolon, at + 1),
         ':' if next == ':' => (Kind::ColonColon, at + 2),
-        ':' if next.is_ascii_alphabetic() && begins(chars, at) => (Kind::Control, run(at + 1, is_name_part)),
+        ':' if next.is_ascii_alphabetic() && begins(chars, at) => {
+            (Kind::Control, run(at + 1, is_name_part))
+        }
         ':' => (Kind::Colon, at + 1),
         c if is_name_start(c) => {
             let end = run(at, is_name_part);
@@ -224,8 +231,12 @@ fn number(chars: &[char], at: usize) -> (Kind, usize) {
         (Kind::Bad(says), end)
     };
     let Some((x, end)) = real(chars, at) else {
-        let digits = chars[at..].iter().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | '¯')).count();
-        if digits > 0 && matches!(chars.get(at + digits), Some('E' | 'e')) && chars[at + digits - 1] != '¯' {
+        let digits =
+            chars[at..].iter().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | '¯')).count();
+        if digits > 0
+            && matches!(chars.get(at + digits), Some('E' | 'e'))
+            && chars[at + digits - 1] != '¯'
+        {
             return bad("this number's exponent has no digits: 1E5 or 1E¯5");
         }
         return bad("this is no number: ¯ belongs to a number, as in ¯3 or 1E¯5");
@@ -235,7 +246,9 @@ fn number(chars: &[char], at: usize) -> (Kind, usize) {
     }
     if matches!(chars.get(end), Some('J' | 'j')) {
         return match real(chars, end + 1) {
-            Some((_, end)) if matches!(chars.get(end), Some('J' | 'j')) => bad("a complex number has two parts: 3J4"),
+            Some((_, end)) if matches!(chars.get(end), Some('J' | 'j')) => {
+                bad("a complex number has two parts: 3J4")
+            }
             Some((0.0, end)) => (Kind::Number(x + 0.0), end),
             Some((im, end)) if im.is_finite() => (Kind::Complex(Complex64::new(x + 0.0, im)), end),
             Some(_) => bad("this number is beyond what an f64 holds"),
@@ -263,7 +276,10 @@ mod tests {
         assert_eq!(kinds("'it''s'"), vec![Kind::Text("it's".into())]);
         assert_eq!(kinds("∆x_1 ⎕io"), vec![Kind::Name("∆x_1".into()), Kind::System("IO".into())]);
         let z = |re, im| Kind::Complex(Complex64::new(re, im));
-        assert_eq!(kinds("3J¯4 1e3j.5 ¯.5J2E¯3 7J0"), vec![z(3.0, -4.0), z(1e3, 0.5), z(-0.5, 2e-3), n(7.0)]);
+        assert_eq!(
+            kinds("3J¯4 1e3j.5 ¯.5J2E¯3 7J0"),
+            vec![z(3.0, -4.0), z(1e3, 0.5), z(-0.5, 2e-3), n(7.0)]
+        );
         assert!(matches!(kinds("3J 1J1E999")[..], [Kind::Bad(_), Kind::Bad(_)]));
         assert!(matches!(kinds("3J4 ¯ 'a")[..], [Kind::Complex(_), Kind::Bad(_), Kind::Bad(_)]));
     }

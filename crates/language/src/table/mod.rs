@@ -1,4 +1,5 @@
-//! PRIMS: a row per glyph. Lexer, arity checks, entry keys, help, completion and the example test read it.
+//! PRIMS: a row per glyph. Lexer, arity checks, entry keys, help, completion and the example test
+//! read it.
 
 mod operators;
 mod places;
@@ -56,7 +57,8 @@ pub enum Does {
 /// An error, when it comes, and a line that gives it; in the line `f` stands for the glyph.
 pub type Fails = (Kind, &'static str, &'static str);
 
-/// One use of a glyph. The example is a line and what it prints; a test runs it, and the lines of `errors`.
+/// One use of a glyph. The example is a line and what it prints; a test runs it, and the lines of
+/// `errors`.
 pub struct Meaning {
     pub name: &'static str,
     pub help: &'static str,

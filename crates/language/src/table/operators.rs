@@ -3,7 +3,9 @@
 use super::Class::{Host, Operator};
 use super::Does::{Operator as Does, Two};
 use super::{Meaning, NONE, PAIR, Prim, Role, SAME, meaning, with_axis};
-use crate::eval::operators::{at, compose, each, key, power, products, rank, reduce, stencil, variant};
+use crate::eval::operators::{
+    at, compose, each, key, power, products, rank, reduce, stencil, variant,
+};
 use crate::functions::select;
 use aplomb_ground::error::Kind::{Domain, Index, Length, Rank};
 
@@ -79,7 +81,15 @@ pub static ROWS: &[Prim] = &[
             Host,
             Two(select::expand_last),
         ),
-        with_axis("scan", "f/ of each prefix.", SAME, NONE, ("+\\1 2 3", "1 3 6"), Operator, Does(reduce::scan_last)),
+        with_axis(
+            "scan",
+            "f/ of each prefix.",
+            SAME,
+            NONE,
+            ("+\\1 2 3", "1 3 6"),
+            Operator,
+            Does(reduce::scan_last),
+        ),
     ),
     hybrid(
         '⍀',
@@ -164,13 +174,29 @@ pub static ROWS: &[Prim] = &[
         '⍥',
         Some('O'),
         &["over", "circle dieresis"],
-        meaning("over", "(g X) f g Y.", "that of f", NONE, ("1 2=⍥≢3 4", "1"), Operator, Does(compose::over)),
+        meaning(
+            "over",
+            "(g X) f g Y.",
+            "that of f",
+            NONE,
+            ("1 2=⍥≢3 4", "1"),
+            Operator,
+            Does(compose::over),
+        ),
     ),
     dyadic(
         '⍛',
         None,
         &["before", "behind", "jot underbar"],
-        meaning("behind", "(f X) g Y.", "that of g", NONE, ("3-⍛+5", "2"), Operator, Does(compose::behind)),
+        meaning(
+            "behind",
+            "(f X) g Y.",
+            "that of g",
+            NONE,
+            ("3-⍛+5", "2"),
+            Operator,
+            Does(compose::behind),
+        ),
     ),
     dyadic(
         '.',
@@ -248,7 +274,8 @@ pub static ROWS: &[Prim] = &[
         &["variant", "option", "quad colon"],
         with_axis(
             "variant",
-            "f with options: ⌽⍠0 and ⊖⍠0 shift and fill, ⍠'clamp' repeats the edge, ⍠'wrap' rotates.",
+            "f with options: ⌽⍠0 and ⊖⍠0 shift and fill, ⍠'clamp' repeats the edge, ⍠'wrap' \
+             rotates.",
             "that of f",
             &[(Domain, "no such option", "1(⌽⍠'no')1 2")],
             ("1(⌽⍠0)1 2 3", "2 3 0"),
@@ -268,10 +295,20 @@ const fn hybrid(
     Prim { glyph, key, names, role: Role::Hybrid, monadic: None, dyadic, operator }
 }
 
-const fn monadic(glyph: char, key: Option<char>, names: &'static [&'static str], operator: Option<Meaning>) -> Prim {
+const fn monadic(
+    glyph: char,
+    key: Option<char>,
+    names: &'static [&'static str],
+    operator: Option<Meaning>,
+) -> Prim {
     Prim { glyph, key, names, role: Role::Monadic, monadic: None, dyadic: None, operator }
 }
 
-const fn dyadic(glyph: char, key: Option<char>, names: &'static [&'static str], operator: Option<Meaning>) -> Prim {
+const fn dyadic(
+    glyph: char,
+    key: Option<char>,
+    names: &'static [&'static str],
+    operator: Option<Meaning>,
+) -> Prim {
     Prim { glyph, key, names, role: Role::Dyadic, monadic: None, dyadic: None, operator }
 }

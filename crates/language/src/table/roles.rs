@@ -1,6 +1,8 @@
-//! What a primitive is to the compiler: the class of operation and the kind of node that it becomes.
+//! What a primitive is to the compiler: the class of operation and the kind of node that it
+//! becomes.
 //!
-//! Rows: ACL-04, after the six classes of Accelerator. Scalar functions need no row; of the others the first that fits.
+//! Rows: ACL-04, after the six classes of Accelerator. Scalar functions need no row; of the others
+//! the first that fits.
 
 use super::{Class, Meaning};
 
@@ -33,7 +35,9 @@ pub fn role(glyph: char, used: &str, m: &Meaning) -> Role {
     if m.class == Class::Elementwise {
         return Role { class: "element-wise", node: Some("map") };
     }
-    let fits = |r: &&(&str, &str, &str, Option<&str>)| r.0.contains(glyph) && (r.1.is_empty() || r.1 == used);
+    let fits = |r: &&(&str, &str, &str, Option<&str>)| {
+        r.0.contains(glyph) && (r.1.is_empty() || r.1 == used)
+    };
     match ROLES.iter().find(fits) {
         Some(&(_, _, class, node)) => Role { class, node },
         None if m.class == Class::Operator => Role { class: "element-wise", node: None },

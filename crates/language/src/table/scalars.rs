@@ -3,7 +3,8 @@
 use super::Class::Elementwise;
 use super::Does::{One, Scalar, Two};
 use super::{
-    ANY, BITS, Class, LENGTHS, NONE, ONE, PAIR, Prim, RANKS, REAL, SAME, TEXT, TEXTS, TWO, function, meaning, with_axis,
+    ANY, BITS, Class, LENGTHS, NONE, ONE, PAIR, Prim, RANKS, REAL, SAME, TEXT, TEXTS, TWO,
+    function, meaning, with_axis,
 };
 use crate::eval::cx::Cx;
 use crate::functions::shape::Axis;
@@ -13,12 +14,17 @@ use aplomb_ground::error::Result;
 use aplomb_values::array::Array;
 use aplomb_values::prim::op::Op;
 
-/// Conjugate: a real number is its own. A pending value is recorded, for it may leave the reals when it is computed.
+/// Conjugate: a real number is its own. A pending value is recorded, for it may leave the reals
+/// when it is computed.
 fn conjugate(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     if y.is_uniform() && y.is_char() && !y.is_empty() {
         return Err(aplomb_ground::error::domain("+ takes numbers, not characters"));
     }
-    if y.is_open() || y.is_complex() || !y.is_uniform() { cx.map1(Op::Conj, y) } else { Ok(y.clone()) }
+    if y.is_open() || y.is_complex() || !y.is_uniform() {
+        cx.map1(Op::Conj, y)
+    } else {
+        Ok(y.clone())
+    }
 }
 
 pub static ROWS: &[Prim] = &[
@@ -35,14 +41,30 @@ pub static ROWS: &[Prim] = &[
             Elementwise,
             One(conjugate),
         ),
-        with_axis("add", "The sum of X and Y.", PAIR, TWO, ("1 2 3+10", "11 12 13"), Elementwise, Scalar(Op::Add)),
+        with_axis(
+            "add",
+            "The sum of X and Y.",
+            PAIR,
+            TWO,
+            ("1 2 3+10", "11 12 13"),
+            Elementwise,
+            Scalar(Op::Add),
+        ),
     ),
     function(
         '-',
         None,
         &["minus", "subtract", "negate", "difference"],
         meaning("negate", "0 minus Y.", SAME, ONE, ("-1 ¯2", "¯1 2"), Elementwise, Scalar(Op::Neg)),
-        with_axis("subtract", "X minus Y.", PAIR, TWO, ("5-1 2", "4 3"), Elementwise, Scalar(Op::Sub)),
+        with_axis(
+            "subtract",
+            "X minus Y.",
+            PAIR,
+            TWO,
+            ("5-1 2", "4 3"),
+            Elementwise,
+            Scalar(Op::Sub),
+        ),
     ),
     function(
         '×',
@@ -57,7 +79,15 @@ pub static ROWS: &[Prim] = &[
             Elementwise,
             Scalar(Op::Sign),
         ),
-        with_axis("times", "The product of X and Y.", PAIR, TWO, ("2 3×4", "8 12"), Elementwise, Scalar(Op::Mul)),
+        with_axis(
+            "times",
+            "The product of X and Y.",
+            PAIR,
+            TWO,
+            ("2 3×4", "8 12"),
+            Elementwise,
+            Scalar(Op::Mul),
+        ),
     ),
     function(
         '÷',
@@ -99,7 +129,12 @@ pub static ROWS: &[Prim] = &[
             "power",
             "X to the power Y.",
             PAIR,
-            &[RANKS, LENGTHS, TEXTS, (Domain, "0 to a negative power, a result beyond the largest number", "0*¯1")],
+            &[
+                RANKS,
+                LENGTHS,
+                TEXTS,
+                (Domain, "0 to a negative power, a result beyond the largest number", "0*¯1"),
+            ],
             ("2*3 0.5", "8 1.414213562"),
             Elementwise,
             Scalar(Op::Pow),
@@ -155,11 +190,21 @@ pub static ROWS: &[Prim] = &[
         '○',
         Some('o'),
         &["circle", "pi", "trigonometric", "sin", "cos", "tan"],
-        meaning("pi times", "π times Y.", SAME, ONE, ("○1 2", "3.141592654 6.283185307"), Elementwise, Scalar(Op::Pi)),
+        meaning(
+            "pi times",
+            "π times Y.",
+            SAME,
+            ONE,
+            ("○1 2", "3.141592654 6.283185307"),
+            Elementwise,
+            Scalar(Op::Pi),
+        ),
         with_axis(
             "circular",
-            "X is 1 sin, 2 cos, 3 tan, 4 √1+Y², 5 sinh, 6 cosh, 7 tanh, 0 √1-Y², 8 √-1-Y²; negative: the inverse. \
-             9 real part, 10 magnitude, 11 imaginary part, 12 phase; ¯10 conjugate, ¯11 0J1×Y, ¯12 *0J1×Y.",
+            "X is 1 sin, 2 cos, 3 tan, 4 √1+Y², 5 sinh, 6 cosh, 7 tanh, 0 √1-Y², 8 √-1-Y²; \
+             negative: the inverse. \
+             9 real part, 10 magnitude, 11 imaginary part, 12 phase; ¯10 conjugate, ¯11 0J1×Y, ¯12 \
+             *0J1×Y.",
             PAIR,
             &[RANKS, LENGTHS, TEXTS, (Domain, "X is no whole number from ¯12 to 12", "13○1")],
             ("1 2○0", "0 1"),
@@ -171,7 +216,15 @@ pub static ROWS: &[Prim] = &[
         '|',
         Some('m'),
         &["residue", "magnitude", "modulo", "abs", "absolute value", "stile"],
-        meaning("magnitude", "Y without its sign.", SAME, ONE, ("|¯3 2", "3 2"), Elementwise, Scalar(Op::Abs)),
+        meaning(
+            "magnitude",
+            "Y without its sign.",
+            SAME,
+            ONE,
+            ("|¯3 2", "3 2"),
+            Elementwise,
+            Scalar(Op::Abs),
+        ),
         with_axis(
             "residue",
             "Y modulo X, with the sign of X.",
@@ -195,7 +248,15 @@ pub static ROWS: &[Prim] = &[
             Elementwise,
             Scalar(Op::Ceil),
         ),
-        with_axis("maximum", "The greater of X and Y.", PAIR, REAL, ("2⌈1 3", "2 3"), Elementwise, Scalar(Op::Max)),
+        with_axis(
+            "maximum",
+            "The greater of X and Y.",
+            PAIR,
+            REAL,
+            ("2⌈1 3", "2 3"),
+            Elementwise,
+            Scalar(Op::Max),
+        ),
     ),
     function(
         '⌊',
@@ -210,7 +271,15 @@ pub static ROWS: &[Prim] = &[
             Elementwise,
             Scalar(Op::Floor),
         ),
-        with_axis("minimum", "The lesser of X and Y.", PAIR, REAL, ("2⌊1 3", "1 2"), Elementwise, Scalar(Op::Min)),
+        with_axis(
+            "minimum",
+            "The lesser of X and Y.",
+            PAIR,
+            REAL,
+            ("2⌊1 3", "1 2"),
+            Elementwise,
+            Scalar(Op::Min),
+        ),
     ),
     function(
         '∧',
@@ -247,14 +316,30 @@ pub static ROWS: &[Prim] = &[
         Some(')'),
         &["nand", "not and"],
         None,
-        with_axis("nand", "Not and, of booleans.", PAIR, BITS, ("1 1⍲0 1", "1 0"), Elementwise, Scalar(Op::Nand)),
+        with_axis(
+            "nand",
+            "Not and, of booleans.",
+            PAIR,
+            BITS,
+            ("1 1⍲0 1", "1 0"),
+            Elementwise,
+            Scalar(Op::Nand),
+        ),
     ),
     function(
         '⍱',
         Some('('),
         &["nor", "not or"],
         None,
-        with_axis("nor", "Not or, of booleans.", PAIR, BITS, ("0 1⍱0", "1 0"), Elementwise, Scalar(Op::Nor)),
+        with_axis(
+            "nor",
+            "Not or, of booleans.",
+            PAIR,
+            BITS,
+            ("0 1⍱0", "1 0"),
+            Elementwise,
+            Scalar(Op::Nor),
+        ),
     ),
     function(
         '~',
@@ -322,7 +407,15 @@ pub static ROWS: &[Prim] = &[
         Some('3'),
         &["less", "less than"],
         None,
-        with_axis("less", "1 where X is less than Y.", PAIR, REAL, ("1 2 3<2", "1 0 0"), Elementwise, Scalar(Op::Lt)),
+        with_axis(
+            "less",
+            "1 where X is less than Y.",
+            PAIR,
+            REAL,
+            ("1 2 3<2", "1 0 0"),
+            Elementwise,
+            Scalar(Op::Lt),
+        ),
     ),
     function(
         '≤',
@@ -386,7 +479,10 @@ pub static ROWS: &[Prim] = &[
             "deal",
             "X different random numbers of ⍳Y.",
             ",X",
-            &[(Domain, "X is more than Y", "4?3"), (Length, "X or Y is more than one number", "1 2?3")],
+            &[
+                (Domain, "X is more than Y", "4?3"),
+                (Length, "X or Y is more than one number", "1 2?3"),
+            ],
             ("+/3?3", "6"),
             Class::Host,
             Two(numbers::deal),

@@ -1,4 +1,5 @@
-//! What holds of a kernel before it is printed: names are declared once, before their use, in an enclosing block.
+//! What holds of a kernel before it is printed: names are declared once, before their use, in an
+//! enclosing block.
 
 use super::{Kernel, Stmt};
 use std::collections::BTreeSet;
@@ -16,9 +17,9 @@ fn block(body: &[Stmt], outer: &mut BTreeSet<String>) -> Result<(), String> {
                 used(is, &known)?;
                 declare(name, &mut known)?;
             }
-            Stmt::Shared { name, .. } | Stmt::SharedFours { name, .. } | Stmt::Local { name, .. } => {
-                declare(name, &mut known)?
-            }
+            Stmt::Shared { name, .. }
+            | Stmt::SharedFours { name, .. }
+            | Stmt::Local { name, .. } => declare(name, &mut known)?,
             Stmt::Set { name, is, .. } => used(is, &known).and_then(|()| used(name, &known))?,
             Stmt::Store { to, at, is, .. } => {
                 [to, at, is].into_iter().try_for_each(|e| used(e, &known))?;
@@ -72,5 +73,6 @@ fn used(text: &str, known: &BTreeSet<String>) -> Result<(), String> {
 
 /// The words of an expression: names, numbers, keywords.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.')).filter(|w| !w.is_empty())
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'))
+        .filter(|w| !w.is_empty())
 }

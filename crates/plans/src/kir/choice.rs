@@ -1,7 +1,9 @@
-//! What of a launch's text is a choice: what was chosen, for the trace, and what else a tuner may try.
+//! What of a launch's text is a choice: what was chosen, for the trace, and what else a tuner may
+//! try.
 //!
-//! Rows: BAR-06, ACC-26; CUDA §4, §6. In: a launch's code. Only choices that change no bit of a value are candidates: a
-//! fold's sums and a scan's have an order that follows the points of a thread, so these are as they come.
+//! Rows: BAR-06, ACC-26; CUDA §4, §6. In: a launch's code. Only choices that change no bit of a
+//! value are candidates: a fold's sums and a scan's have an order that follows the points of a
+//! thread, so these are as they come.
 
 use super::{Code, Kernel, Spread, Stmt, THREADS};
 use aplomb_ground::trace::{Grid, SpreadRecord};
@@ -52,7 +54,8 @@ pub struct Choices {
 }
 
 impl Code {
-    /// What this launch's text chose, and what else there is, the text's own first; alone where nothing is to choose.
+    /// What this launch's text chose, and what else there is, the text's own first; alone where
+    /// nothing is to choose.
     pub fn candidates(&self) -> Vec<Tuning> {
         let [kernel] = self.kernels.as_slice() else { return vec![Tuning::default()] };
         let stays = kernel.choices.persistent && kernel.spread == Spread::Tiles;
@@ -60,7 +63,11 @@ impl Code {
         let choices = &kernel.choices;
         let items = choices.items.iter().map(|k| Tuning { items: Some(*k), ..Tuning::default() });
         let threads = choices.threads.iter().map(|n| Tuning { threads: *n, ..own });
-        let stay = choices.persistent.then_some(Tuning { items: Some(1), persistent: true, ..Tuning::default() });
+        let stay = choices.persistent.then_some(Tuning {
+            items: Some(1),
+            persistent: true,
+            ..Tuning::default()
+        });
         std::iter::once(own).chain(items.chain(threads).chain(stay).filter(|t| *t != own)).collect()
     }
 

@@ -1,9 +1,10 @@
-//! The places that a mask keeps, in a kernel: tiles that count what they keep and look back at the counts before
-//! theirs.
+//! The places that a mask keeps, in a kernel: tiles that count what they keep and look back at the
+//! counts before theirs.
 //!
-//! Rows: ACC-06; CUDA §4. Whatever the axis, what is kept keeps its order in the whole array, so one shape is enough: a
-//! flat way through all places, each of which asks the mask at its own coordinate. The result's length is known before,
-//! with the mask, so it is written to its last place and not beyond. The order is the array's: stable.
+//! Rows: ACC-06; CUDA §4. Whatever the axis, what is kept keeps its order in the whole array, so
+//! one shape is enough: a flat way through all places, each of which asks the mask at its own
+//! coordinate. The result's length is known before, with the mask, so it is written to its last
+//! place and not beyond. The order is the array's: stable.
 
 use super::lower::{At, Body, Lowering, Part, store};
 use super::scan::{OUT, Shape};
@@ -36,7 +37,8 @@ impl Lowering<'_> {
         scratch(&mut self.params, &[("status", Type::U64)]);
         let to = self.number('m', Type::U64, places as f64);
         let mask = self.buffer(launch.loads[c.mask as usize].buf, false)?.to_string();
-        let let_ = |name: &str, of: Type, is: String| Stmt::Let { name: name.into(), of, is, node: None };
+        let let_ =
+            |name: &str, of: Type, is: String| Stmt::Let { name: name.into(), of, is, node: None };
         let mut coordinates = Vec::new();
         let axes = self.axes(&launch.domain, "i", &mut coordinates);
         let place = let_("i", Type::U64, format!("tile * {block} + e * {THREADS} + threadIdx.x"));

@@ -1,8 +1,10 @@
-//! `--math fast`: what of a launch's text is computed otherwise, and how far its results may be from the CPU's.
+//! `--math fast`: what of a launch's text is computed otherwise, and how far its results may be
+//! from the CPU's.
 //!
-//! Rows: CUDA §5. In: a plan that asks for it. Out: a text with a line that says so, by which `math` knows how a text is to
-//! be compiled; a launch in which nothing is made fast keeps the strict text. Always: what fails on the CPU fails here, and
-//! the other way round the CPU has the last word, as with any failure; what is beyond f32 is a failure, never ∞.
+//! Rows: CUDA §5. In: a plan that asks for it. Out: a text with a line that says so, by which
+//! `math` knows how a text is to be compiled; a launch in which nothing is made fast keeps the
+//! strict text. Always: what fails on the CPU fails here, and the other way round the CPU has the
+//! last word, as with any failure; what is beyond f32 is a failure, never ∞.
 
 use super::lower::Lowering;
 use super::ops::{self, Speed};
@@ -42,14 +44,21 @@ impl Fast {
         let sums = self.sums.map(|n| {
             let (most, mostly) = (n as f64 / 16_777_216.0, (n as f64).sqrt() / 16_777_216.0);
             format!(
-                "sums of {n} products are made in f32, apart by up to {} of the sum of the products' sizes, mostly by {}",
+                "sums of {n} products are made in f32, apart by up to {} of the sum of the \
+                 products' sizes, mostly by {}",
                 exponent(most),
                 exponent(mostly)
             )
         });
-        let functions = [(self.single, "functions of f32 up to 4"), (self.double, "functions of f64 up to 2")];
-        let functions = functions.iter().filter(|f| f.0).map(|f| format!("{} units in the last place apart", f.1));
-        let once = self.once.then(|| "× and + are rounded once, so what cancels may leave the rest of ×".to_string());
+        let functions =
+            [(self.single, "functions of f32 up to 4"), (self.double, "functions of f64 up to 2")];
+        let functions = functions
+            .iter()
+            .filter(|f| f.0)
+            .map(|f| format!("{} units in the last place apart", f.1));
+        let once = self.once.then(|| {
+            "× and + are rounded once, so what cancels may leave the rest of ×".to_string()
+        });
         let all: Vec<String> = sums.into_iter().chain(functions).chain(once).collect();
         format!("fast math: {}", all.join("; "))
     }
@@ -73,7 +82,8 @@ pub(super) fn mark(body: &mut Vec<Stmt>) {
 /// Whether some `×` is followed by a `+`.
 fn is_once(launch: &Launch) -> bool {
     let steps = || launch.body.iter().chain(&launch.after);
-    let rounds = |r: &Rounds, wanted: fn(Op) -> bool| r.work().filter_map(What::operation).any(wanted);
+    let rounds =
+        |r: &Rounds, wanted: fn(Op) -> bool| r.work().filter_map(What::operation).any(wanted);
     let has = |wanted: fn(Op) -> bool| {
         steps().any(|s| match &s.what {
             What::Op { op, .. } => wanted(*op) && !s.dtype.is_integer(),
@@ -114,7 +124,9 @@ impl Lowering<'_> {
 fn fits(op: Op, step: &Step) -> bool {
     match step.what {
         What::Const(x) if matches!(op, Op::Pow | Op::Log) => f64::from(x as f32) == x,
-        What::Const(x) => x == 0.0 || (f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX)).contains(&x.abs()),
+        What::Const(x) => {
+            x == 0.0 || (f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX)).contains(&x.abs())
+        }
         _ => matches!(step.dtype, DType::F32 | DType::Bool | DType::I8 | DType::I16),
     }
 }

@@ -1,8 +1,8 @@
-//! Folds in a kernel: of everything (grid-stride, partial results, the last block folds them in index order), of rows
-//! (a warp or a block a row), of another axis (a thread a result).
+//! Folds in a kernel: of everything (grid-stride, partial results, the last block folds them in
+//! index order), of rows (a warp or a block a row), of another axis (a thread a result).
 //!
-//! Rows: ACC-06, ACL-07, ACC-20; CUDA §4. A thread's result is `t0…`, a warp's stands in `h0…`, a block's is `q0…`.
-//! Always: the same grid gives the same bits.
+//! Rows: ACC-06, ACL-07, ACC-20; CUDA §4. A thread's result is `t0…`, a warp's stands in `h0…`, a
+//! block's is `q0…`. Always: the same grid gives the same bits.
 
 use super::lower::{At, Body, Lowering, Part, set, store, stride};
 use super::vector::{By, Way};
@@ -14,8 +14,9 @@ use aplomb_values::prim::op::Op;
 
 const WARPS: u32 = THREADS / 32;
 
-/// Where blocks that share a result leave their partial ones: in `partials`, of which each fold has `all`, at `mine`
-/// and `theirs`; how many share one; what they count themselves by; the result's place.
+/// Where blocks that share a result leave their partial ones: in `partials`, of which each fold has
+/// `all`, at `mine` and `theirs`; how many share one; what they count themselves by; the result's
+/// place.
 pub(super) struct Meeting {
     pub(super) partials: &'static str,
     pub(super) all: Expr,
@@ -51,15 +52,21 @@ impl Lowering<'_> {
         Ok(out)
     }
 
-    /// A block's results `h0…` become partial results; the last block that shares a result folds all of them, in their
-    /// order: the same bits for the same parts.
+    /// A block's results `h0…` become partial results; the last block that shares a result folds
+    /// all of them, in their order: the same bits for the same parts.
     pub(super) fn meet(&mut self, m: &Meeting, axes: &[String], out: &mut Vec<Stmt>) -> Result<()> {
         let count = self.launch.reductions.len();
         out.push(Stmt::Shared { name: "last".into(), of: Type::U32, count: 1 });
         let mut publish: Vec<Stmt> = self.block_result()?;
-        publish.extend((0..count).map(|k| store(m.partials, &slot(k, &m.all, &m.mine), &format!("q{k}"))));
+        publish.extend(
+            (0..count).map(|k| store(m.partials, &slot(k, &m.all, &m.mine), &format!("q{k}"))),
+        );
         publish.push(Stmt::Do("__threadfence()".into()));
-        publish.push(store("last", "0", &format!("atomicAdd({}, 1u) == {} - 1", m.ticket, m.count)));
+        publish.push(store(
+            "last",
+            "0",
+            &format!("atomicAdd({}, 1u) == {} - 1", m.ticket, m.count),
+        ));
         out.push(Stmt::If("threadIdx.x == 0".into(), publish));
         out.push(Stmt::Do("__syncthreads()".into()));
         out.push(Stmt::Note("The last block folds all blocks' results.".into()));
@@ -67,10 +74,17 @@ impl Lowering<'_> {
         for (k, r) in self.launch.reductions.iter().enumerate() {
             let name = format!("t{k}");
             last.push(set(&name, &unit(r.op)?));
-            let next = format!("((const volatile double*){})[{}]", m.partials, slot(k, &m.all, &m.theirs));
+            let next =
+                format!("((const volatile double*){})[{}]", m.partials, slot(k, &m.all, &m.theirs));
             let step = vec![set(&name, &fold_text(r.op, &name, &next)?)];
             let (from, step_by) = ("threadIdx.x".into(), THREADS.to_string());
-            last.push(Stmt::For { name: "j".into(), from, to: m.count.clone(), step: step_by, body: step });
+            last.push(Stmt::For {
+                name: "j".into(),
+                from,
+                to: m.count.clone(),
+                step: step_by,
+                body: step,
+            });
         }
         last.append(&mut self.fold_warps()?);
         let mut finish = self.block_result()?;
@@ -85,7 +99,8 @@ impl Lowering<'_> {
     }
 
     pub(super) fn fold_rows(&mut self, outer: &[usize], by: Spread) -> Result<Vec<Stmt>> {
-        let long = self.launch.domain.last().ok_or_else(|| bug!("a fold of rows without an axis"))?;
+        let long =
+            self.launch.domain.last().ok_or_else(|| bug!("a fold of rows without an axis"))?;
         let extent = self.number('m', Type::U64, *long as f64);
         let mut row = Vec::new();
         let mut body = Body::new("i");
@@ -93,7 +108,12 @@ impl Lowering<'_> {
         let last = format!("x{}", outer.len());
         let place = format!("({})j", self.int().cuda());
         body.out.push(Stmt::Let { name: last.clone(), of: self.int(), is: place, node: None });
-        body.out.push(Stmt::Let { name: "i".into(), of: Type::U64, is: format!("o * {extent} + j"), node: None });
+        body.out.push(Stmt::Let {
+            name: "i".into(),
+            of: Type::U64,
+            is: format!("o * {extent} + j"),
+            node: None,
+        });
         axes.push(last.clone());
         self.steps(&self.launch.body, At::point(&axes, &self.launch.domain), &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
@@ -102,7 +122,8 @@ impl Lowering<'_> {
             let (from, step) = ("threadIdx.x % 32".into(), "32".into());
             row.push(Stmt::For { name: "j".into(), from, to: extent, step, body: body.out });
         } else {
-            let way = Way { name: "j", by: By::Block, base: format!("o * {extent} + "), count: extent };
+            let way =
+                Way { name: "j", by: By::Block, base: format!("o * {extent} + "), count: extent };
             row.append(&mut self.spread(&way, body.out)?);
         }
         let folds = self.launch.reductions.len();
@@ -131,8 +152,10 @@ impl Lowering<'_> {
     }
 
     pub(super) fn fold_columns(&mut self, axis: usize) -> Result<Vec<Stmt>> {
-        let (mut column, outer_axes) = self.along(axis, false, |k, _, before, body| k.accumulate(before, body))?;
-        let reduced: Vec<String> = (0..self.launch.reductions.len()).map(|k| format!("t{k}")).collect();
+        let (mut column, outer_axes) =
+            self.along(axis, false, |k, _, before, body| k.accumulate(before, body))?;
+        let reduced: Vec<String> =
+            (0..self.launch.reductions.len()).map(|k| format!("t{k}")).collect();
         self.after(&reduced, "o", &outer_axes, &mut column)?;
         Ok(vec![Stmt::Note("A thread a result.".into()), stride("o", "n", column)])
     }
@@ -141,9 +164,18 @@ impl Lowering<'_> {
     pub(super) fn accumulate(&mut self, before: &mut Vec<Stmt>, body: &mut Body) -> Result<()> {
         for (k, r) in self.launch.reductions.iter().enumerate() {
             let name = format!("t{k}");
-            before.push(Stmt::Let { name: name.clone(), of: Type::F64, is: unit(r.op)?, node: None });
+            before.push(Stmt::Let {
+                name: name.clone(),
+                of: Type::F64,
+                is: unit(r.op)?,
+                node: None,
+            });
             let value = self.folded(r, body)?;
-            body.out.push(Stmt::Set { is: fold_text(r.op, &name, &value)?, name, node: Some(r.node) });
+            body.out.push(Stmt::Set {
+                is: fold_text(r.op, &name, &value)?,
+                name,
+                node: Some(r.node),
+            });
         }
         Ok(())
     }
@@ -179,9 +211,14 @@ impl Lowering<'_> {
 
     fn fold_warps(&self) -> Result<Vec<Stmt>> {
         let folds = 0..self.launch.reductions.len();
-        let first = folds.map(|k| store(&format!("h{k}"), "threadIdx.x / 32", &format!("t{k}"))).collect();
+        let first =
+            folds.map(|k| store(&format!("h{k}"), "threadIdx.x / 32", &format!("t{k}"))).collect();
         let halve = self.halve()?;
-        Ok(vec![halve, Stmt::If("threadIdx.x % 32 == 0".into(), first), Stmt::Do("__syncthreads()".into())])
+        Ok(vec![
+            halve,
+            Stmt::If("threadIdx.x % 32 == 0".into(), first),
+            Stmt::Do("__syncthreads()".into()),
+        ])
     }
 
     /// `q{k}`, the warps' results in order; one thread does it.
@@ -189,8 +226,17 @@ impl Lowering<'_> {
         let mut out = Vec::new();
         for (k, r) in self.launch.reductions.iter().enumerate() {
             let name = format!("q{k}");
-            out.push(Stmt::Let { name: name.clone(), of: Type::F64, is: format!("h{k}[0]"), node: None });
-            let step = vec![Stmt::Set { is: fold_text(r.op, &name, &format!("h{k}[j]"))?, name, node: Some(r.node) }];
+            out.push(Stmt::Let {
+                name: name.clone(),
+                of: Type::F64,
+                is: format!("h{k}[0]"),
+                node: None,
+            });
+            let step = vec![Stmt::Set {
+                is: fold_text(r.op, &name, &format!("h{k}[j]"))?,
+                name,
+                node: Some(r.node),
+            }];
             out.push(Stmt::For {
                 name: "j".into(),
                 from: "1".into(),
@@ -215,13 +261,17 @@ pub(super) fn unit(op: Op) -> Result<Expr> {
         Op::Min => "inf()".into(),
         // 0 would turn ¯0 into 0.
         Op::Add => "-0.0".into(),
-        op => op.identity().map(|x| format!("{x:?}")).ok_or_else(|| nonce(format!("{}/ on CUDA", op.glyph())))?,
+        op => op
+            .identity()
+            .map(|x| format!("{x:?}"))
+            .ok_or_else(|| nonce(format!("{}/ on CUDA", op.glyph())))?,
     })
 }
 
 /// Folds that are logic on booleans have no text on other numbers.
 pub(super) fn foldable(launch: &Launch) -> Result<()> {
-    let numbers = |r: &&Reduction| launch.body.get(r.value as usize).is_none_or(|s| s.dtype != DType::Bool);
+    let numbers =
+        |r: &&Reduction| launch.body.get(r.value as usize).is_none_or(|s| s.dtype != DType::Bool);
     match launch.reductions.iter().find(|r| ops::is_logic(r.op) && numbers(r)) {
         Some(r) => Err(nonce(format!("{}/ on CUDA", r.op.glyph()))),
         None => Ok(()),

@@ -1,7 +1,8 @@
 //! Index arithmetic as code: coordinates of a point, places in buffers, tests of reads.
 //!
-//! Rows: CUDA §2, §3. A text has one index type: i32 where no product that it forms reaches 2*31, which nearly all
-//! launches are, else i64. In i32 a division by an extent is a multiplication by its reciprocal, a parameter.
+//! Rows: CUDA §2, §3. A text has one index type: i32 where no product that it forms reaches 2*31,
+//! which nearly all launches are, else i64. In i32 a division by an extent is a multiplication by
+//! its reciprocal, a parameter.
 
 use super::lower::Lowering;
 use super::{Expr, Stmt, Type};
@@ -17,16 +18,25 @@ const FAR: u64 = 1 << 31;
 pub(super) fn is_narrow(plan: &Plan, launch: &Launch) -> bool {
     let count = |shape: &[usize]| shape.iter().fold(1u64, |n, &d| n.saturating_mul(d as u64));
     let outer = launch.outer();
-    let longest = |axis: usize| [launch.domain.get(axis), outer.get(axis)].into_iter().flatten().max().copied();
-    let extents: Vec<usize> = (0..launch.domain.len().max(outer.len())).map(|k| longest(k).unwrap_or(1)).collect();
+    let longest = |axis: usize| {
+        [launch.domain.get(axis), outer.get(axis)].into_iter().flatten().max().copied()
+    };
+    let extents: Vec<usize> =
+        (0..launch.domain.len().max(outer.len())).map(|k| longest(k).unwrap_or(1)).collect();
     let near = |ix: &Ix| reach(ix, &extents) < FAR;
-    let tests = |list: &[Test]| list.iter().all(|t| near(&t.ix) && t.lo.unsigned_abs().max(t.hi.unsigned_abs()) < FAR);
+    let tests = |list: &[Test]| {
+        list.iter().all(|t| near(&t.ix) && t.lo.unsigned_abs().max(t.hi.unsigned_abs()) < FAR)
+    };
     let read = |l: &crate::plan::Load| {
         let shape = &plan.buffer(l.buf).shape;
         count(shape) < FAR && near(&linear(&l.read.ix, shape, &extents)) && tests(&l.read.tests)
     };
     let step = |s: &Step| !matches!(&s.what, What::Index { ix, .. } if !near(ix));
-    let written = launch.stores.iter().chain(&launch.after_stores).all(|s| count(&plan.buffer(s.buf).shape) < FAR);
+    let written = launch
+        .stores
+        .iter()
+        .chain(&launch.after_stores)
+        .all(|s| count(&plan.buffer(s.buf).shape) < FAR);
     count(&launch.domain) < FAR
         && count(&outer) < FAR
         && written
@@ -67,7 +77,8 @@ impl Lowering<'_> {
         }
         let shift = 64 - (d as u64 - 1).leading_zeros();
         let magic = ((1u128 << (32 + shift)) / d as u128 + 1 - (1 << 32)) as f64;
-        let (m, s) = (self.number('g', Type::U32, magic), self.number('s', Type::U32, f64::from(shift)));
+        let (m, s) =
+            (self.number('g', Type::U32, magic), self.number('s', Type::U32, f64::from(shift)));
         (format!("div_floor({x}, {m}, {s})"), by)
     }
 
@@ -110,12 +121,22 @@ impl Lowering<'_> {
         let mut text = axes.first().cloned().ok_or_else(|| bug!("a fold without axes"))?;
         for (k, axis) in axes.iter().enumerate().skip(1) {
             let extent = self.integer(self.launch.domain[k] as i64);
-            text = if k == 1 { format!("{text} * {extent} + {axis}") } else { format!("({text}) * {extent} + {axis}") };
+            text = if k == 1 {
+                format!("{text} * {extent} + {axis}")
+            } else {
+                format!("({text}) * {extent} + {axis}")
+            };
         }
         Ok(format!("(u64)({text})"))
     }
 
-    pub(super) fn offset(&mut self, read: &Read, shape: &[usize], axes: &[String], extents: &[usize]) -> Result<Expr> {
+    pub(super) fn offset(
+        &mut self,
+        read: &Read,
+        shape: &[usize],
+        axes: &[String],
+        extents: &[usize],
+    ) -> Result<Expr> {
         self.index(&linear(&read.ix, shape, extents), axes)
     }
 
@@ -159,7 +180,12 @@ impl Lowering<'_> {
                 }
                 Atom::Clamp(x, l, h) => {
                     let clamp = if self.narrow { "clamp" } else { "clamp64" };
-                    format!("{clamp}({}, {}, {})", self.index(x, axes)?, self.integer(*l), self.integer(*h))
+                    format!(
+                        "{clamp}({}, {}, {})",
+                        self.index(x, axes)?,
+                        self.integer(*l),
+                        self.integer(*h)
+                    )
                 }
             };
             parts.push(match k {
@@ -187,8 +213,10 @@ mod tests {
             let shift = 64 - (d - 1).leading_zeros();
             let magic = ((1u128 << (32 + shift)) / d as u128 + 1 - (1 << 32)) as u64;
             let around = |n: u64| [n.saturating_sub(1), n, n + 1];
-            for n in
-                [0, 1, d, 2 * d, 7 * d, 1 << 30, (1 << 31) - 2].into_iter().flat_map(around).filter(|n| *n < 1 << 32)
+            for n in [0, 1, d, 2 * d, 7 * d, 1 << 30, (1 << 31) - 2]
+                .into_iter()
+                .flat_map(around)
+                .filter(|n| *n < 1 << 32)
             {
                 let t = (n * magic) >> 32;
                 assert_eq!((((n - t) >> 1) + t) >> (shift - 1), n / d, "{n} ÷ {d}");

@@ -1,9 +1,9 @@
 //! A launch becomes a kernel: its loop, its index arithmetic, its body, its fold.
 //!
-//! Rows: ACC-06, ACC-16, BAR-11; CUDA §2–§4. Here: which shape a launch has, maps (grid-stride), and the body, which
-//! all shapes share; `fold`, `places` and `whole` are the others. Values are double, or float where the node is f32;
-//! storage types convert at loads and stores. Overflow is tested where a value is stored or would be hidden, not at
-//! every operation.
+//! Rows: ACC-06, ACC-16, BAR-11; CUDA §2–§4. Here: which shape a launch has, maps (grid-stride),
+//! and the body, which all shapes share; `fold`, `places` and `whole` are the others. Values are
+//! double, or float where the node is f32; storage types convert at loads and stores. Overflow is
+//! tested where a value is stored or would be hidden, not at every operation.
 
 use super::fast::{self, Fast, narrowed};
 use super::ops::{Form, Speed};
@@ -26,12 +26,18 @@ const THREADS: u32 = super::THREADS;
 pub(super) const FEW: usize = 16;
 pub(super) const MANY: usize = 1024;
 
-/// The axis of the domain along which neighbouring threads are neighbours; None: there is one point.
+/// The axis of the domain along which neighbouring threads are neighbours; None: there is one
+/// point.
 pub fn lanes(launch: &Launch) -> Option<usize> {
     let last = launch.domain.len().checked_sub(1)?;
     match launch.axis {
         // A thread a line.
-        Some(axis) if axis == last && launch.kind == Kind::Reduce && launch.domain[axis] <= FEW && last > 0 => {
+        Some(axis)
+            if axis == last
+                && launch.kind == Kind::Reduce
+                && launch.domain[axis] <= FEW
+                && last > 0 =>
+        {
             Some(last - 1)
         }
         _ => Some(last),
@@ -80,10 +86,12 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Res
         Some(_) if let Some(product) = &product => k.fold_tiles(product)?,
         Some(_) if count(&outer) == 1 => (k.fold_all()?, Spread::Threads, count(&launch.domain)),
         Some(axis) if parts::are_few(&launch.domain, axis, count(&outer)) => k.fold_parts(axis)?,
-        Some(axis) if axis + 1 == launch.domain.len() && launch.domain[axis] > FEW => match launch.domain[axis] {
-            ..=MANY => (k.fold_rows(&outer, Spread::Warps)?, Spread::Warps, count(&outer)),
-            _ => (k.fold_rows(&outer, Spread::Blocks)?, Spread::Blocks, count(&outer)),
-        },
+        Some(axis) if axis + 1 == launch.domain.len() && launch.domain[axis] > FEW => {
+            match launch.domain[axis] {
+                ..=MANY => (k.fold_rows(&outer, Spread::Warps)?, Spread::Warps, count(&outer)),
+                _ => (k.fold_rows(&outer, Spread::Blocks)?, Spread::Blocks, count(&outer)),
+            }
+        }
         Some(axis) => (k.fold_columns(axis)?, Spread::Threads, count(&outer)),
     };
     k.kernel(body, spread, points);
@@ -176,7 +184,8 @@ impl Lowering<'_> {
         Code { kernels, scratch, sites, checked, fast, unordered }
     }
 
-    /// The kernel of a body, after those before it; the next one begins with no parameters but the buffers.
+    /// The kernel of a body, after those before it; the next one begins with no parameters but the
+    /// buffers.
     pub(super) fn kernel(&mut self, body: Vec<Stmt>, spread: Spread, points: u64) -> &mut Kernel {
         let has = |name: &str| self.params.iter().any(|p| p.name == name);
         let (own, counted) = (has("part"), has("ticket"));
@@ -202,7 +211,18 @@ impl Lowering<'_> {
         let (clears, items, choices) =
             (Vec::new(), std::mem::replace(&mut self.items, 1), std::mem::take(&mut self.choices));
         let threads = std::mem::replace(&mut self.threads, THREADS);
-        self.kernels.push(Kernel { name, params, body, threads, spread, items, choices, points, partials, clears });
+        self.kernels.push(Kernel {
+            name,
+            params,
+            body,
+            threads,
+            spread,
+            items,
+            choices,
+            points,
+            partials,
+            clears,
+        });
         &mut self.kernels[at]
     }
 
@@ -213,11 +233,14 @@ impl Lowering<'_> {
         self.buffers();
     }
 
-    /// Memory that the launch's kernels share, as a parameter of this one; the first that names it says how large it
-    /// is.
+    /// Memory that the launch's kernels share, as a parameter of this one; the first that names it
+    /// says how large it is.
     pub(super) fn shared(&mut self, name: &str, of: Type, items: u64) {
         if !self.scratch.iter().any(|s| s.name == name) {
-            self.scratch.push(Scratch { name: name.into(), bytes: items.saturating_mul(u64::from(of.bytes())) });
+            self.scratch.push(Scratch {
+                name: name.into(),
+                bytes: items.saturating_mul(u64::from(of.bytes())),
+            });
         }
         if !self.params.iter().any(|p| p.name == name) {
             self.params.push(Param { name: name.into(), what: ParamKind::Scratch(of) });
@@ -249,7 +272,8 @@ impl Lowering<'_> {
         }
         for (k, store) in self.launch.stores.iter().chain(&self.launch.after_stores).enumerate() {
             let of = storage(self.plan.buffer(store.buf).dtype);
-            self.params.push(Param { name: format!("r{k}"), what: ParamKind::Out(of, store.buf.0) });
+            self.params
+                .push(Param { name: format!("r{k}"), what: ParamKind::Out(of, store.buf.0) });
         }
     }
 
@@ -262,7 +286,8 @@ impl Lowering<'_> {
         found.map(|p| p.name.as_str()).ok_or_else(|| bug!("a buffer without a parameter"))
     }
 
-    /// A new number parameter. Equal numbers are not one parameter: the text must not depend on which are equal.
+    /// A new number parameter. Equal numbers are not one parameter: the text must not depend on
+    /// which are equal.
     pub(super) fn number(&mut self, kind: char, of: Type, value: f64) -> String {
         let mine = |p: &&Param| matches!(p.what, ParamKind::Number(..)) && p.name.starts_with(kind);
         let name = format!("{kind}{}", self.params.iter().filter(mine).count());
@@ -276,16 +301,25 @@ impl Lowering<'_> {
         self.steps(&self.launch.body, At::point(&axes, &self.launch.domain), &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
         let items = vector::choices(self.launch, &self.params, &body.out);
-        let threads = if items.is_empty() { Vec::new() } else { vec![THREADS / 2, THREADS, 2 * THREADS] };
+        let threads =
+            if items.is_empty() { Vec::new() } else { vec![THREADS / 2, THREADS, 2 * THREADS] };
         self.choices = Choices { items, threads, persistent: self.has_loop() };
         if self.tuning.persistent && self.choices.persistent {
             return Ok(self.persistent(body.out, points));
         }
-        self.threads = Some(self.tuning.threads).filter(|n| self.choices.threads.contains(n)).unwrap_or(THREADS);
+        self.threads = Some(self.tuning.threads)
+            .filter(|n| self.choices.threads.contains(n))
+            .unwrap_or(THREADS);
         Ok((self.spread(&Way::all(), body.out)?, Spread::Threads, points))
     }
 
-    pub(super) fn after(&mut self, reduced: &[String], at: &str, axes: &[String], out: &mut Vec<Stmt>) -> Result<()> {
+    pub(super) fn after(
+        &mut self,
+        reduced: &[String],
+        at: &str,
+        axes: &[String],
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
         let mut body = Body::new(if at == "o" { "o" } else { "0" });
         let outer = self.launch.outer();
         self.steps(&self.launch.after, At { reduced, ..At::point(axes, &outer) }, &mut body)?;
@@ -299,11 +333,18 @@ impl Lowering<'_> {
     }
 
     /// One of the steps; those before it have their values in the body.
-    pub(super) fn step(&mut self, step: &Step, steps: &[Step], at: At, body: &mut Body) -> Result<()> {
+    pub(super) fn step(
+        &mut self,
+        step: &Step,
+        steps: &[Step],
+        at: At,
+        body: &mut Body,
+    ) -> Result<()> {
         let At { axes, reduced, .. } = at;
         let (text, loose) = match &step.what {
             What::Arg(k) => {
-                let (name, loose) = at.args.get(*k as usize).ok_or_else(|| bug!("an argument of nothing"))?;
+                let (name, loose) =
+                    at.args.get(*k as usize).ok_or_else(|| bug!("an argument of nothing"))?;
                 body.values.push(name.clone());
                 body.loose.push(*loose);
                 return Ok(());
@@ -325,7 +366,8 @@ impl Lowering<'_> {
             }
             What::Reduced(k) => (reduced[*k as usize].clone(), true),
             What::Guard { tests, value } => {
-                let (value, loose) = (body.values[*value as usize].clone(), body.loose[*value as usize]);
+                let (value, loose) =
+                    (body.values[*value as usize].clone(), body.loose[*value as usize]);
                 let tests = self.launch.guards[*tests as usize].clone();
                 (self.guarded(&tests, value, axes)?, loose)
             }
@@ -333,10 +375,18 @@ impl Lowering<'_> {
                 let tests = self.launch.guards[*tests as usize].clone();
                 let holds = self.holds(&tests, axes)?;
                 let loose = body.loose[*yes as usize] || body.loose[*no as usize];
-                (format!("({holds} ? {} : {})", body.values[*yes as usize], body.values[*no as usize]), loose)
+                (
+                    format!(
+                        "({holds} ? {} : {})",
+                        body.values[*yes as usize], body.values[*no as usize]
+                    ),
+                    loose,
+                )
             }
             What::Select { cond, yes, no } => (self.chosen(*cond, *yes, *no, steps, body)?, false),
-            What::Loop { args, body: rounds, result } => (self.rounds(step, args, (rounds, *result), at, body)?, false),
+            What::Loop { args, body: rounds, result } => {
+                (self.rounds(step, args, (rounds, *result), at, body)?, false)
+            }
             What::State { of, result } => {
                 let id = body.loops.iter().find(|(v, _)| v == of).map(|(_, id)| *id);
                 let id = id.ok_or_else(|| bug!("a state of no loop"))?;
@@ -345,7 +395,8 @@ impl Lowering<'_> {
             What::Gather { load, along, places, origin } => {
                 let load = self.launch.loads[*load as usize].clone();
                 let bad = self.bad(step.from.site, body.index)?;
-                let places: Vec<String> = places.iter().map(|v| body.values[*v as usize].clone()).collect();
+                let places: Vec<String> =
+                    places.iter().map(|v| body.values[*v as usize].clone()).collect();
                 let spots = Spots { along, places: &places, origin: *origin, bad: &bad };
                 (self.gather(&load, &spots, at)?, false)
             }
@@ -360,7 +411,8 @@ impl Lowering<'_> {
         body.out.push(Stmt::Let { name: name.clone(), of, is: text, node: Some(step.from.node) });
         body.values.push(name);
         // What is finite in f64 may be beyond f32.
-        body.loose.push(loose || is_float && matches!(step.what, What::Op { .. } | What::Reduced(_)));
+        body.loose
+            .push(loose || is_float && matches!(step.what, What::Op { .. } | What::Reduced(_)));
         Ok(())
     }
 
@@ -393,21 +445,28 @@ impl Lowering<'_> {
         let row = op.row();
         let bad = self.bad(step.from.site, body.index)?;
         let types = || args.iter().map(|a| steps[*a as usize].dtype);
-        let exact = ct == 0.0 || types().any(|d| d.is_integer() || d == DType::F32 || d == DType::Char);
+        let exact =
+            ct == 0.0 || types().any(|d| d.is_integer() || d == DType::F32 || d == DType::Char);
         let logic = types().all(|d| d == DType::Bool);
-        let ct = if row.tolerant && !exact { self.number('p', Type::F64, ct) } else { "0.0".into() };
+        let ct =
+            if row.tolerant && !exact { self.number('p', Type::F64, ct) } else { "0.0".into() };
         let speed = self.speed(op, step, args, steps);
         let arg = |k: usize| match args.get(k) {
             // A monadic operation's text has no second argument.
             None => Ok(String::new()),
             Some(at) => {
-                let own = if row.keeps { body.values[*at as usize].clone() } else { self.sure(*at, steps, body)? };
+                let own = if row.keeps {
+                    body.values[*at as usize].clone()
+                } else {
+                    self.sure(*at, steps, body)?
+                };
                 Ok(if speed == Speed::Single { narrowed(own, &steps[*at as usize]) } else { own })
             }
         };
         let text = ops::text(op, &arg(0)?, &arg(1)?, &ct, &bad, Form { exact, logic, speed })
             .ok_or_else(|| nonce(format!("{} on CUDA", op.glyph())))?;
-        let loose = row.fails == Fails::Overflow || row.keeps && args.iter().any(|a| body.loose[*a as usize]);
+        let loose = row.fails == Fails::Overflow
+            || row.keeps && args.iter().any(|a| body.loose[*a as usize]);
         Ok((text, loose))
     }
 
@@ -438,7 +497,8 @@ impl Lowering<'_> {
             let to = self.buffer(s.buf, true)?.to_string();
             let value = body.values[s.value as usize].clone();
             let of = storage(buffer.dtype);
-            let range = buffer.dtype.range().filter(|_| buffer.checked && buffer.dtype.is_integer());
+            let range =
+                buffer.dtype.range().filter(|_| buffer.checked && buffer.dtype.is_integer());
             let value = match range {
                 // What is infinite does not fit either: the launch that runs again finds it.
                 Some((lo, hi)) => {
@@ -461,7 +521,8 @@ impl Lowering<'_> {
         let name = self.buffer(load.buf, false)?.to_string();
         // Whatever their axes, places that are the points' own need no arithmetic.
         let own = linear(&Read::identity(extents.len()).ix, extents, extents);
-        let whole = load.read.tests.is_empty() && linear(&load.read.ix, &buffer.shape, extents) == own;
+        let whole =
+            load.read.tests.is_empty() && linear(&load.read.ix, &buffer.shape, extents) == own;
         let place = if whole && !extents.is_empty() && body.index != "0" {
             body.index.into()
         } else {
@@ -475,7 +536,14 @@ impl Lowering<'_> {
         self.guarded(&load.read.tests, text, axes)
     }
 
-    fn chosen(&self, cond: ValueId, yes: ValueId, no: ValueId, steps: &[Step], body: &Body) -> Result<Expr> {
+    fn chosen(
+        &self,
+        cond: ValueId,
+        yes: ValueId,
+        no: ValueId,
+        steps: &[Step],
+        body: &Body,
+    ) -> Result<Expr> {
         let sure = |k: ValueId| self.sure(k, steps, body);
         Ok(format!("({} != 0.0 ? {} : {})", body.values[cond as usize], sure(yes)?, sure(no)?))
     }
@@ -490,7 +558,9 @@ impl Lowering<'_> {
         body: &mut Body,
     ) -> Result<Expr> {
         let bad = self.bad(step.from.site, body.index)?;
-        let sure = |name: &str, loose: bool| if loose { format!("sure({name}, {bad})") } else { name.to_string() };
+        let sure = |name: &str, loose: bool| {
+            if loose { format!("sure({name}, {bad})") } else { name.to_string() }
+        };
         let id = self.variables;
         self.variables += 1;
         body.loops.push((body.values.len() as ValueId, id));
@@ -517,7 +587,11 @@ impl Lowering<'_> {
         let done = format!("d{id}_");
         if let Some(v) = rounds.until {
             body.out.push(let_(done.clone(), "0.0".into()));
-            inner.out.push(Stmt::Set { name: done.clone(), is: inner.values[v as usize].clone(), node });
+            inner.out.push(Stmt::Set {
+                name: done.clone(),
+                is: inner.values[v as usize].clone(),
+                node,
+            });
         }
         for k in 0..rounds.next.len() {
             let (name, is) = (format!("s{id}_{k}"), format!("n{id}_{k}"));
@@ -540,7 +614,13 @@ impl Lowering<'_> {
     }
 
     /// The steps of one round, on the arguments in `at`.
-    pub(super) fn round(&mut self, from: &Origin, rounds: &Rounds, at: At, inner: &mut Body) -> Result<()> {
+    pub(super) fn round(
+        &mut self,
+        from: &Origin,
+        rounds: &Rounds,
+        at: At,
+        inner: &mut Body,
+    ) -> Result<()> {
         self.steps(&round(rounds, from), at, inner)
     }
 
@@ -552,9 +632,15 @@ impl Lowering<'_> {
         self.guarded(&load.read.tests, text, at.axes)
     }
 
-    /// A place in an array of that shape, on some axes by a value: `spot` checks it and goes on at 0 where there is
-    /// none.
-    pub(super) fn moved(&mut self, read: &Read, shape: &[usize], spots: &Spots, at: At) -> Result<Expr> {
+    /// A place in an array of that shape, on some axes by a value: `spot` checks it and goes on at
+    /// 0 where there is none.
+    pub(super) fn moved(
+        &mut self,
+        read: &Read,
+        shape: &[usize],
+        spots: &Spots,
+        at: At,
+    ) -> Result<Expr> {
         let strides = aplomb_values::array::strides(shape);
         let mut place = self.offset(read, shape, at.axes, at.extents)?;
         let (origin, bad) = (self.number('p', Type::F64, spots.origin), spots.bad);

@@ -1,8 +1,9 @@
 //! Kir: thread-level structured code for one launch, the form between plan and CUDA text.
 //!
-//! Rows: ACC-06, ACC-16, BAR-11; CUDA §2. Start at `Kernel`, then `lower`. A statement carries the node it computes, so
-//! a printed line knows its nodes. Always: a variable is declared once before it is used (held by `check`); sizes,
-//! strides and constants are parameters, so the text does not depend on them.
+//! Rows: ACC-06, ACC-16, BAR-11; CUDA §2. Start at `Kernel`, then `lower`. A statement carries the
+//! node it computes, so a printed line knows its nodes. Always: a variable is declared once before
+//! it is used (held by `check`); sizes, strides and constants are parameters, so the text does not
+//! depend on them.
 
 mod check;
 mod choice;
@@ -90,11 +91,12 @@ pub struct Param {
 pub enum ParamKind {
     In(Type, u32),
     Out(Type, u32),
-    /// Device memory of the launcher: `err` (the failure and the stores that did not fit), what `Kernel::scratch`
-    /// knows, or what the launch's `scratch` names.
+    /// Device memory of the launcher: `err` (the failure and the stores that did not fit), what
+    /// `Kernel::scratch` knows, or what the launch's `scratch` names.
     Scratch(Type),
     Number(Type, f64),
-    /// Known at launch: `lo` and `n`, the points of this slice; `first` and `parts`, its place among all blocks.
+    /// Known at launch: `lo` and `n`, the points of this slice; `first` and `parts`, its place
+    /// among all blocks.
     Launch(Type),
 }
 
@@ -116,7 +118,8 @@ pub enum Spread {
     Runs(u32),
 }
 
-/// An expression is C++ text over declared names: only `lower` and `ops` write it, `check` reads its names.
+/// An expression is C++ text over declared names: only `lower` and `ops` write it, `check` reads
+/// its names.
 pub type Expr = String;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -293,7 +296,8 @@ pub fn cuda(code: &Code) -> Cuda {
     print::print(&code.kernels)
 }
 
-/// A kernel's text as caches know it: named `k`, without the marks of nodes. Equal texts are equal programs.
+/// A kernel's text as caches know it: named `k`, without the marks of nodes. Equal texts are equal
+/// programs.
 pub fn canonical(kernel: &Kernel) -> String {
     print::canonical(kernel)
 }
@@ -308,7 +312,8 @@ pub fn named(text: &str, name: &str) -> String {
     text.replacen(print::NAME, &format!(" {name}("), 1)
 }
 
-/// A whole program of canonical texts, named `k0`, `k1` and so on, and the line on which each begins.
+/// A whole program of canonical texts, named `k0`, `k1` and so on, and the line on which each
+/// begins.
 pub fn assemble(texts: &[&str]) -> (String, Vec<u32>) {
     let (mut out, mut lines) = (helpers(texts), Vec::new());
     for (k, text) in texts.iter().enumerate() {
@@ -340,7 +345,8 @@ const LIBRARY: &[(&str, &str)] = &[
     ("// Fast math.", include_str!("fast.cu")),
 ];
 
-/// A canonical text that fails where a matrix that a library multiplies has items whose products may overflow.
+/// A canonical text that fails where a matrix that a library multiplies has items whose products
+/// may overflow.
 const RANGE: &str = include_str!("range.cu");
 
 /// The same of f32, whose items go up to 2*51.

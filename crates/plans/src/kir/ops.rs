@@ -1,8 +1,9 @@
-//! The CUDA text of every scalar operation: `{x}` `{y}` are operands, `{ct}` ⎕CT, `{bad}` where a failure goes.
+//! The CUDA text of every scalar operation: `{x}` `{y}` are operands, `{ct}` ⎕CT, `{bad}` where a
+//! failure goes.
 //!
-//! What a text calls stands in the prelude and is the meaning of `prim::scalar`, operation for operation, so that
-//! devices agree in every bit; only functions of a system's own library (`¯1○`, `5○`, `!` between whole numbers …) may
-//! differ in the last.
+//! What a text calls stands in the prelude and is the meaning of `prim::scalar`, operation for
+//! operation, so that devices agree in every bit; only functions of a system's own library (`¯1○`,
+//! `5○`, `!` between whole numbers …) may differ in the last.
 
 use aplomb_values::prim::op::Op;
 
@@ -69,7 +70,8 @@ const TEXTS: &[(Op, &str)] = &[
     (Op::Gt, "({x} > {y} && !near({x}, {y}, {ct}) ? 1.0 : 0.0)"),
 ];
 
-/// `--math fast`: CUDA's own functions. Those that are not here are CUDA's own anyway, or as exact as they are fast.
+/// `--math fast`: CUDA's own functions. Those that are not here are CUDA's own anyway, or as exact
+/// as they are fast.
 const FAST: &[(Op, &str)] = &[
     (Op::Exp, "quick_exp({x})"),
     (Op::Ln, "quick_log({x}, {bad})"),

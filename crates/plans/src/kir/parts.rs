@@ -1,9 +1,10 @@
-//! Folds of few long lines: blocks fold parts of a line, and the last of a line's blocks folds the parts in their
-//! order.
+//! Folds of few long lines: blocks fold parts of a line, and the last of a line's blocks folds the
+//! parts in their order.
 //!
-//! Rows: ACC-06; CUDA §4 (SegReduce). Parts are as long as the text says, whatever the grid: the same bits on each
-//! device. Along the last axis a block folds its part as a row. Along another a block takes a strip of lines that lie
-//! side by side, up to `THREADS` of them, in as many rows of threads as there is room for; so its loads are contiguous.
+//! Rows: ACC-06; CUDA §4 (SegReduce). Parts are as long as the text says, whatever the grid: the
+//! same bits on each device. Along the last axis a block folds its part as a row. Along another a
+//! block takes a strip of lines that lie side by side, up to `THREADS` of them, in as many rows of
+//! threads as there is room for; so its loads are contiguous.
 
 use super::fold::{Meeting, fold_text, slot, unit};
 use super::lower::{At, Body, Lowering, Part, set, store};
@@ -29,12 +30,20 @@ pub(super) fn are_few(domain: &[usize], axis: usize, results: u64) -> bool {
 
 impl Lowering<'_> {
     pub(super) fn fold_parts(&mut self, axis: usize) -> Result<Shape> {
-        if axis + 1 == self.launch.domain.len() { self.fold_long_rows() } else { self.fold_strips(axis) }
+        if axis + 1 == self.launch.domain.len() {
+            self.fold_long_rows()
+        } else {
+            self.fold_strips(axis)
+        }
     }
 
     /// How many parts there are in all, where several folds leave partial results.
     fn all_parts(&mut self, parts: u64) -> Expr {
-        if self.launch.reductions.len() > 1 { self.number('m', Type::U64, parts as f64) } else { "0".into() }
+        if self.launch.reductions.len() > 1 {
+            self.number('m', Type::U64, parts as f64)
+        } else {
+            "0".into()
+        }
     }
 
     fn left_to_others(&mut self, name: &str) {
@@ -50,9 +59,13 @@ impl Lowering<'_> {
         let per_row = length.div_ceil(PART);
         let points = outer.iter().map(|n| *n as u64).product::<u64>() * per_row;
         self.left_to_others("partials");
-        let (extent, parts) = (self.number('m', Type::U64, length as f64), self.number('m', Type::U64, per_row as f64));
+        let (extent, parts) = (
+            self.number('m', Type::U64, length as f64),
+            self.number('m', Type::U64, per_row as f64),
+        );
         let all = self.all_parts(points);
-        let let_ = |name: &str, is: Expr| Stmt::Let { name: name.into(), of: Type::U64, is, node: None };
+        let let_ =
+            |name: &str, is: Expr| Stmt::Let { name: name.into(), of: Type::U64, is, node: None };
         let mut row = vec![
             let_("o", format!("part / {parts}")),
             let_("begin", format!("(part - o * {parts}) * {PART}")),
@@ -91,7 +104,8 @@ impl Lowering<'_> {
         let launch = self.launch;
         let (domain, outer) = (&launch.domain, launch.outer());
         let count = |list: &[usize]| list.iter().map(|n| *n as u64).product::<u64>();
-        let (above, width, length) = (count(&domain[..axis]), count(&domain[axis + 1..]), domain[axis] as u64);
+        let (above, width, length) =
+            (count(&domain[..axis]), count(&domain[axis + 1..]), domain[axis] as u64);
         let wide = width > u64::from(THREADS);
         let columns = width.min(u64::from(THREADS));
         let rows = u64::from(THREADS) / columns;
@@ -102,9 +116,11 @@ impl Lowering<'_> {
         let mut number = |x: u64| self.number('m', Type::U64, x as f64);
         let [extent, parts, long, across] = [length, per_line, per_part, columns].map(&mut number);
         let high = number(rows);
-        let side = if wide { [number(strips), number(width)] } else { [String::new(), across.clone()] };
+        let side =
+            if wide { [number(strips), number(width)] } else { [String::new(), across.clone()] };
         let all = self.all_parts(points);
-        let let_ = |name: &str, is: Expr| Stmt::Let { name: name.into(), of: Type::U64, is, node: None };
+        let let_ =
+            |name: &str, is: Expr| Stmt::Let { name: name.into(), of: Type::U64, is, node: None };
         let mut strip = vec![
             let_("strip", format!("part / {parts}")),
             let_("begin", format!("(part - strip * {parts}) * {long}")),
@@ -120,9 +136,10 @@ impl Lowering<'_> {
                 let_("o", format!("above * {width} + side")),
                 let_("mine", format!("row < {high} && side < {width}")),
             ]),
-            false => {
-                strip.extend([let_("o", format!("strip * {width} + column")), let_("mine", format!("row < {high}"))])
-            }
+            false => strip.extend([
+                let_("o", format!("strip * {width} + column")),
+                let_("mine", format!("row < {high}")),
+            ]),
         }
         let outer_axes = self.axes(&outer, "o", &mut strip);
         let mut axes = outer_axes.clone();
@@ -151,8 +168,9 @@ impl Lowering<'_> {
 
         // The rows of threads become the first.
         let first = |then: Vec<Stmt>| -> Result<Vec<Stmt>> {
-            let mut out: Vec<Stmt> =
-                (0..folds).map(|k| store(&format!("h{k}"), "threadIdx.x", &format!("t{k}"))).collect();
+            let mut out: Vec<Stmt> = (0..folds)
+                .map(|k| store(&format!("h{k}"), "threadIdx.x", &format!("t{k}")))
+                .collect();
             out.push(Stmt::Do("__syncthreads()".into()));
             let mut join = Vec::new();
             for (k, r) in launch.reductions.iter().enumerate() {
@@ -167,7 +185,8 @@ impl Lowering<'_> {
             Ok(out)
         };
         let slot = |k: usize, part: &str| format!("({}) * {THREADS} + column", slot(k, &all, part));
-        let told = (0..folds).map(|k| store("strips", &slot(k, "part"), &format!("t{k}"))).collect();
+        let told =
+            (0..folds).map(|k| store("strips", &slot(k, "part"), &format!("t{k}"))).collect();
         strip.append(&mut first(told)?);
         strip.push(Stmt::Do("__threadfence()".into()));
         strip.push(Stmt::Do("__syncthreads()".into()));
@@ -180,7 +199,10 @@ impl Lowering<'_> {
             let name = format!("t{k}");
             meet.push(set(&name, &unit(r.op)?));
             let place = slot(k, &format!("strip * {parts} + j"));
-            each.push(set(&name, &fold_text(r.op, &name, &format!("((const volatile double*)strips)[{place}]"))?));
+            each.push(set(
+                &name,
+                &fold_text(r.op, &name, &format!("((const volatile double*)strips)[{place}]"))?,
+            ));
         }
         meet.push(Stmt::If("mine".into(), vec![over("row".into(), &parts, each)]));
         let reduced: Vec<String> = (0..folds).map(|k| format!("t{k}")).collect();

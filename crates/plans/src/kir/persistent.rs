@@ -1,7 +1,8 @@
 //! Maps whose blocks stay: each draws the next tile of points from a ticket until none is left.
 //!
-//! Rows: ACC-26; CUDA §4. For launches with loops, whose points may need unequal time: with the grid's stride a block's
-//! share is fixed before anybody knows how long it takes. A tile is a point a thread. Values are those of the other text.
+//! Rows: ACC-26; CUDA §4. For launches with loops, whose points may need unequal time: with the
+//! grid's stride a block's share is fixed before anybody knows how long it takes. A tile is a point
+//! a thread. Values are those of the other text.
 
 use super::compact::{TILES, scratch};
 use super::lower::Lowering;
@@ -22,7 +23,12 @@ impl Lowering<'_> {
         let tile = vec![
             // The next number is drawn when everybody has read this one.
             Stmt::Do("__syncthreads()".into()),
-            Stmt::Let { name: "i".into(), of: Type::U64, is: format!("tile * {THREADS} + threadIdx.x"), node: None },
+            Stmt::Let {
+                name: "i".into(),
+                of: Type::U64,
+                is: format!("tile * {THREADS} + threadIdx.x"),
+                node: None,
+            },
             Stmt::If(format!("i < {end}"), body),
         ];
         let out = vec![

@@ -7,8 +7,9 @@ use super::{Stmt, Type};
 use aplomb_ground::error::Result;
 
 impl Lowering<'_> {
-    /// A thread's way along an axis, the body at every place of it, and the axes around. `each` follows the body, and
-    /// says what stands before the loop. `back`: from the last place to the first.
+    /// A thread's way along an axis, the body at every place of it, and the axes around. `each`
+    /// follows the body, and says what stands before the loop. `back`: from the last place to the
+    /// first.
     pub(super) fn along(
         &mut self,
         axis: usize,
@@ -33,7 +34,13 @@ impl Lowering<'_> {
         self.steps(&self.launch.body, At::point(&axes, &domain), &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
         each(self, &axes, &mut line, &mut body)?;
-        line.push(Stmt::For { name: "j".into(), from: "0".into(), to: extent, step: "1".into(), body: body.out });
+        line.push(Stmt::For {
+            name: "j".into(),
+            from: "0".into(),
+            to: extent,
+            step: "1".into(),
+            body: body.out,
+        });
         Ok((line, outer_axes))
     }
 }

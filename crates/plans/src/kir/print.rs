@@ -12,7 +12,8 @@ pub const NAME: &str = " k(";
 pub fn print(kernels: &[Kernel]) -> Cuda {
     let mut all = Cuda::default();
     for kernel in kernels {
-        let (out, before) = (printed(kernel, &format!(" {}(", kernel.name), true), all.text.lines().count() as u32);
+        let (out, before) =
+            (printed(kernel, &format!(" {}(", kernel.name), true), all.text.lines().count() as u32);
         all.text += &out.text;
         all.lines.extend(out.lines.into_iter().map(|(line, nodes)| (line + before, nodes)));
         let whose = if kernels.len() > 1 { format!("{}.", kernel.name) } else { String::new() };
@@ -77,9 +78,13 @@ impl Printer {
         let pad = "  ".repeat(depth);
         for stmt in body {
             match stmt {
-                Stmt::Let { name, of, is, node } => self.line(&format!("{pad}{} {name} = {is};", of.cuda()), *node),
+                Stmt::Let { name, of, is, node } => {
+                    self.line(&format!("{pad}{} {name} = {is};", of.cuda()), *node)
+                }
                 Stmt::Set { name, is, node } => self.line(&format!("{pad}{name} = {is};"), *node),
-                Stmt::Store { to, at, is, node } => self.line(&format!("{pad}{to}[{at}] = {is};"), *node),
+                Stmt::Store { to, at, is, node } => {
+                    self.line(&format!("{pad}{to}[{at}] = {is};"), *node)
+                }
                 Stmt::Do(e) => self.line(&format!("{pad}{e};"), None),
                 Stmt::Shared { name, of, count } => {
                     self.line(&format!("{pad}__shared__ {} {name}[{count}];", of.cuda()), None);
@@ -96,24 +101,40 @@ impl Printer {
                     self.line(&format!("{pad}}}"), None);
                 }
                 Stmt::For { name, from, to, step, body } => {
-                    self.line(&format!("{pad}for (u64 {name} = {from}; {name} < {to}; {name} += {step}) {{"), None);
+                    self.line(
+                        &format!(
+                            "{pad}for (u64 {name} = {from}; {name} < {to}; {name} += {step}) {{"
+                        ),
+                        None,
+                    );
                     self.block(body, depth + 1);
                     self.line(&format!("{pad}}}"), None);
                 }
                 Stmt::Each { name, next, to, body } => {
-                    self.line(&format!("{pad}for (u64 {name} = {next}; {name} < {to}; {name} = {next}) {{"), None);
+                    self.line(
+                        &format!(
+                            "{pad}for (u64 {name} = {next}; {name} < {to}; {name} = {next}) {{"
+                        ),
+                        None,
+                    );
                     self.block(body, depth + 1);
                     self.line(&format!("{pad}}}"), None);
                 }
                 Stmt::Unrolled { name, count, out, body } => {
                     let some = if out == count { String::new() } else { format!(" {out}") };
                     self.line(&format!("{pad}#pragma unroll{some}"), None);
-                    self.line(&format!("{pad}for (u32 {name} = 0; {name} < {count}; {name}++) {{"), None);
+                    self.line(
+                        &format!("{pad}for (u32 {name} = 0; {name} < {count}; {name}++) {{"),
+                        None,
+                    );
                     self.block(body, depth + 1);
                     self.line(&format!("{pad}}}"), None);
                 }
                 Stmt::Halve { name, from, body } => {
-                    self.line(&format!("{pad}for (u32 {name} = {from}; {name} > 0; {name} >>= 1) {{"), None);
+                    self.line(
+                        &format!("{pad}for (u32 {name} = {from}; {name} > 0; {name} >>= 1) {{"),
+                        None,
+                    );
                     self.block(body, depth + 1);
                     self.line(&format!("{pad}}}"), None);
                 }

@@ -1,12 +1,14 @@
-//! Folds whose operands repeat: products `f.g` and folds of all pairs, tile by tile through shared memory.
+//! Folds whose operands repeat: products `f.g` and folds of all pairs, tile by tile through shared
+//! memory.
 //!
-//! Rows: ACC-06, BAS-07, CUDA §4 (MatMul, all pairs). In a domain of three axes, two of which have results, a step of
-//! the body that needs only a row and a place of the folded axis is the *left* operand's, one that needs only a column
-//! and such a place the *right* one's: a block computes both once for a tile of 64×64 results and keeps them in shared
-//! memory, 16 places at a time; the other steps run in the innermost loop, 16 results a thread. So what stands before
-//! the product is done once an item, and what follows in the same launch. With two axes a block has 256 rows, and the
-//! right operand 256 places. Sums are f64 as everywhere, in the order of the folded axis. Places beyond the edges
-//! repeat the last one and count nowhere, so nothing is asked of f and g.
+//! Rows: ACC-06, BAS-07, CUDA §4 (MatMul, all pairs). In a domain of three axes, two of which have
+//! results, a step of the body that needs only a row and a place of the folded axis is the *left*
+//! operand's, one that needs only a column and such a place the *right* one's: a block computes
+//! both once for a tile of 64×64 results and keeps them in shared memory, 16 places at a time; the
+//! other steps run in the innermost loop, 16 results a thread. So what stands before the product is
+//! done once an item, and what follows in the same launch. With two axes a block has 256 rows, and
+//! the right operand 256 places. Sums are f64 as everywhere, in the order of the folded axis.
+//! Places beyond the edges repeat the last one and count nowhere, so nothing is asked of f and g.
 
 use super::fold::{fold_text, unit};
 use super::lower::{At, Body, Lowering, set};
@@ -40,7 +42,8 @@ pub(super) struct Tiled {
     needs: Vec<u8>,
 }
 
-/// The blocks that share a product out, a tile each, and a tile's results; None: the launch is no product in tiles.
+/// The blocks that share a product out, a tile each, and a tile's results; None: the launch is no
+/// product in tiles.
 pub fn tiles(plan: &Plan, launch: &Launch) -> Option<(u64, u64)> {
     let tiled = Tiled::of(launch)?;
     let side = if plan.math == Math::Fast && tiled.is_wide(launch) { wide::SIDE } else { SIDE };
@@ -56,21 +59,31 @@ pub fn is_tiled(launch: &Launch) -> bool {
 impl Tiled {
     /// None: the launch is of another shape.
     pub(super) fn of(launch: &Launch) -> Option<Tiled> {
-        let folded = launch.axis.filter(|_| launch.kind == Kind::Reduce && launch.reductions.len() == 1)?;
+        let folded =
+            launch.axis.filter(|_| launch.kind == Kind::Reduce && launch.reductions.len() == 1)?;
         let mut others = (0..launch.domain.len()).filter(|k| *k != folded);
         let (row, column) = (others.next()?, others.next());
         let of = |axis: usize| launch.domain[axis] as u64;
         let tiles = match column {
             None => of(row).div_ceil(u64::from(THREADS)),
-            Some(column) => of(row).div_ceil(u64::from(SIDE)).saturating_mul(of(column).div_ceil(u64::from(SIDE))),
+            Some(column) => of(row)
+                .div_ceil(u64::from(SIDE))
+                .saturating_mul(of(column).div_ceil(u64::from(SIDE))),
         };
-        let small = tiles < TILES || launch.domain[folded] < SHORT || column.is_some_and(|c| of(c).min(of(row)) < 32);
-        if others.next().is_some() || small || !launch.stores.is_empty() || of(row).max(tiles) >= 1 << 30 {
+        let small = tiles < TILES
+            || launch.domain[folded] < SHORT
+            || column.is_some_and(|c| of(c).min(of(row)) < 32);
+        if others.next().is_some()
+            || small
+            || !launch.stores.is_empty()
+            || of(row).max(tiles) >= 1 << 30
+        {
             return None;
         }
         let needs = needs(launch)?;
         let tiled = Tiled { row, column, folded, needs };
-        let (left, right) = (tiled.kept(launch, tiled.left()).len(), tiled.kept(launch, tiled.right()).len());
+        let (left, right) =
+            (tiled.kept(launch, tiled.left()).len(), tiled.kept(launch, tiled.right()).len());
         let worth = right > 0 && (left > 0 || column.is_none());
         (worth && left + right <= KEPT).then_some(tiled)
     }
@@ -83,7 +96,8 @@ impl Tiled {
         1 << self.folded | self.column.map_or(0, |c| 1 << c)
     }
 
-    /// Whether a step is done before the innermost loop; what both sides could do, the left one does.
+    /// Whether a step is done before the innermost loop; what both sides could do, the left one
+    /// does.
     fn is_of(&self, k: usize, side: u8) -> bool {
         let needs = self.needs[k];
         needs & !side == 0 && (side == self.left() || needs & !self.left() != 0)
@@ -101,21 +115,28 @@ impl Tiled {
             args.any(|a| a as usize == k) || launch.reductions.iter().any(|r| r.value as usize == k)
         };
         let constant = |k: &usize| matches!(launch.body[*k].what, What::Const(_));
-        (0..launch.body.len()).filter(|k| self.is_of(*k, side) && !constant(k) && read(*k)).collect()
+        (0..launch.body.len())
+            .filter(|k| self.is_of(*k, side) && !constant(k) && read(*k))
+            .collect()
     }
 }
 
 /// Which axes each step of the body needs. None: one reads where values say.
 fn needs(launch: &Launch) -> Option<Vec<u8>> {
-    let of_ix = |ix: &Ix| (0..launch.domain.len()).filter(|k| ix.mentions(*k)).fold(0, |all, k| all | 1 << k);
+    let of_ix = |ix: &Ix| {
+        (0..launch.domain.len()).filter(|k| ix.mentions(*k)).fold(0, |all, k| all | 1 << k)
+    };
     let of_tests = |tests: &[Test]| tests.iter().fold(0, |all, t| all | of_ix(&t.ix));
-    let of_read = |read: &Read| read.ix.iter().fold(of_tests(&read.tests), |all, ix| all | of_ix(ix));
+    let of_read =
+        |read: &Read| read.ix.iter().fold(of_tests(&read.tests), |all, ix| all | of_ix(ix));
     let mut all: Vec<u8> = Vec::with_capacity(launch.body.len());
     for step in &launch.body {
         let own = match &step.what {
             What::Load(l) => of_read(&launch.loads[*l as usize].read),
             What::Index { ix, .. } => of_ix(ix),
-            What::Guard { tests, .. } | What::Part { tests, .. } => of_tests(&launch.guards[*tests as usize]),
+            What::Guard { tests, .. } | What::Part { tests, .. } => {
+                of_tests(&launch.guards[*tests as usize])
+            }
             What::Gather { .. } => return None,
             _ => 0,
         };
@@ -144,7 +165,11 @@ pub(super) fn drop_places(body: &mut Vec<Stmt>) {
     };
     let asked = |s: &Stmt| !matches!(s, Stmt::Let { name, node: None, .. } if !used(name, body));
     let kept: Vec<bool> = body.iter().map(asked).collect();
-    *body = std::mem::take(body).into_iter().zip(kept).filter_map(|(s, keep)| keep.then_some(s)).collect();
+    *body = std::mem::take(body)
+        .into_iter()
+        .zip(kept)
+        .filter_map(|(s, keep)| keep.then_some(s))
+        .collect();
 }
 
 pub(super) fn barrier() -> Stmt {
@@ -156,7 +181,8 @@ pub(super) fn upto(name: &str, to: &str, step: &str, body: Vec<Stmt>) -> Stmt {
 }
 
 impl Lowering<'_> {
-    /// The steps that one side, or the innermost loop, needs for `wanted`; `given` are values that are there.
+    /// The steps that one side, or the innermost loop, needs for `wanted`; `given` are values that
+    /// are there.
     pub(super) fn part(
         &mut self,
         t: &Tiled,
@@ -180,7 +206,9 @@ impl Lowering<'_> {
                     body.values.push(name.clone());
                     body.loose.push(*loose);
                 }
-                None if needed[k] => self.step(step, &launch.body, At::point(&axes, &launch.domain), body)?,
+                None if needed[k] => {
+                    self.step(step, &launch.body, At::point(&axes, &launch.domain), body)?
+                }
                 None => {
                     body.values.push(String::new());
                     body.loose.push(false);
@@ -195,7 +223,11 @@ impl Lowering<'_> {
     }
 
     pub(super) fn clamped(&self, is: &str, extent: &str) -> Expr {
-        if self.narrow { format!("clamp({is}, 0, {extent} - 1)") } else { format!("clamp64({is}, 0, {extent} - 1)") }
+        if self.narrow {
+            format!("clamp({is}, 0, {extent} - 1)")
+        } else {
+            format!("clamp64({is}, 0, {extent} - 1)")
+        }
     }
 
     /// A side's part of a tile: its `own` axis from `z`, so many places of the folded one.
@@ -210,17 +242,24 @@ impl Lowering<'_> {
         let kept = t.kept(launch, side);
         // Neighbouring threads read neighbours in memory.
         let along_folded = kept.iter().any(|k| self.runs_along(*k, t.folded));
-        let (at, place) = if along_folded { ("e0 / 16", "e0 % 16") } else { ("e0 % 64", "e0 / 64") };
+        let (at, place) =
+            if along_folded { ("e0 / 16", "e0 % 16") } else { ("e0 % 64", "e0 / 64") };
         let int = self.int().cuda();
         let mut body = Body::new(ANY);
         body.out.push(self.let_("e0", Type::U32, format!("threadIdx.x + s * {THREADS}")));
         body.out.push(self.place_let(own, self.clamped(&format!("{z} + ({int})({at})"), extent)));
-        body.out.push(self.place_let(t.folded, self.clamped(&format!("({int})k + ({int})({place})"), deep)));
+        body.out.push(
+            self.place_let(t.folded, self.clamped(&format!("({int})k + ({int})({place})"), deep)),
+        );
         self.part(t, &kept, &[], &mut body)?;
         let (mut shared, mut given) = (Vec::new(), Vec::new());
         for (j, k) in kept.iter().enumerate() {
             let (name, of) = (format!("{prefix}{j}"), type_of(&launch.body[*k]));
-            body.out.push(super::lower::store(&name, &format!("({place}) * {ROW} + {at}"), &body.values[*k]));
+            body.out.push(super::lower::store(
+                &name,
+                &format!("({place}) * {ROW} + {at}"),
+                &body.values[*k],
+            ));
             shared.push(Stmt::Shared { name, of, count: DEEP * ROW });
             given.push((*k, of, body.loose[*k]));
         }
@@ -254,7 +293,8 @@ impl Lowering<'_> {
         let across = columns.div_ceil(SIDE as usize);
         let int = self.int();
         let sums = if self.sums_in_f32(t) { Type::F32 } else { Type::F64 };
-        let extents = [rows, columns, launch.domain[t.folded]].map(|n| self.number('m', int, n as f64));
+        let extents =
+            [rows, columns, launch.domain[t.folded]].map(|n| self.number('m', int, n as f64));
         let [m, n, deep] = extents.each_ref().map(String::as_str);
         let left = self.fill(t, (t.left(), t.row), 'l', ("z0", m, deep))?;
         let right = self.fill(t, (t.right(), column), 'q', ("z1", n, deep))?;
@@ -262,9 +302,10 @@ impl Lowering<'_> {
         // 16 results a thread, in rows and columns 16 apart.
         let mut inner = Body::new(ANY);
         let (mut take, mut given) = (Vec::new(), Vec::new());
-        for (filled, prefix, array, thread, by) in
-            [(&left, 'l', 'u', "threadIdx.x / 16", "a"), (&right, 'q', 'w', "threadIdx.x % 16", "b")]
-        {
+        for (filled, prefix, array, thread, by) in [
+            (&left, 'l', 'u', "threadIdx.x / 16", "a"),
+            (&right, 'q', 'w', "threadIdx.x % 16", "b"),
+        ] {
             for (j, (k, of, loose)) in filled.given.iter().enumerate() {
                 let name = format!("{array}{j}");
                 take.push(Stmt::Local { name: name.clone(), of: *of, count: OWN });
@@ -291,8 +332,10 @@ impl Lowering<'_> {
         drop_places(&mut inner.out);
         take.push(unroll("a", OWN, vec![unroll("b", OWN, inner.out)]));
 
-        let mut last =
-            vec![point(self, 0, "z0", "threadIdx.x / 16", "a", ""), point(self, 1, "z1", "threadIdx.x % 16", "b", "")];
+        let mut last = vec![
+            point(self, 0, "z0", "threadIdx.x / 16", "a", ""),
+            point(self, 1, "z1", "threadIdx.x % 16", "b", ""),
+        ];
         let mut inside = vec![self.let_("o", Type::U64, format!("(u64)x0 * {n} + x1"))];
         self.after(&[sum], "o", &["x0".into(), "x1".into()], &mut inside)?;
         last.push(Stmt::If(format!("x0 < {m} && x1 < {n}"), inside));
@@ -316,14 +359,20 @@ impl Lowering<'_> {
                     left.copy,
                     right.copy,
                     barrier(),
-                    self.let_("deep", Type::U64, format!("{deep} - k < {DEEP} ? {deep} - k : {DEEP}")),
+                    self.let_(
+                        "deep",
+                        Type::U64,
+                        format!("{deep} - k < {DEEP} ? {deep} - k : {DEEP}"),
+                    ),
                     upto("d", "deep", "1", take),
                     barrier(),
                 ],
             ),
             unroll("a", OWN, vec![unroll("b", OWN, last)]),
         ];
-        let mut out = vec![Stmt::Note(format!("A block a tile of {SIDE}×{SIDE} results, {DEEP} places at a time."))];
+        let mut out = vec![Stmt::Note(format!(
+            "A block a tile of {SIDE}×{SIDE} results, {DEEP} places at a time."
+        ))];
         out.extend(left.shared.into_iter().chain(right.shared));
         out.push(self.tiles(tile));
         let tiles = rows.div_ceil(SIDE as usize) as u64 * across as u64;
@@ -378,19 +427,25 @@ impl Lowering<'_> {
 
         let mut last = vec![self.let_("o", Type::U64, "(u64)z0".into())];
         self.after(&["t0".into()], "o", &["z0".into()], &mut last)?;
-        let mut tile = vec![self.let_("z0", int, format!("({})(tile * {THREADS} + threadIdx.x)", int.cuda()))];
+        let mut tile =
+            vec![self.let_("z0", int, format!("({})(tile * {THREADS} + threadIdx.x)", int.cuda()))];
         tile.append(&mut own.out);
         tile.push(self.let_("t0", Type::F64, unit(reduction.op)?));
         let step = vec![
             Stmt::If(format!("k + threadIdx.x < {deep}"), copy.out),
             barrier(),
-            self.let_("deep", Type::U64, format!("{deep} - k < {THREADS} ? {deep} - k : {THREADS}")),
+            self.let_(
+                "deep",
+                Type::U64,
+                format!("{deep} - k < {THREADS} ? {deep} - k : {THREADS}"),
+            ),
             upto("d", "deep", "1", inner.out),
             barrier(),
         ];
         tile.push(upto("k", deep, &THREADS.to_string(), step));
         tile.push(Stmt::If(format!("z0 < {m}"), last));
-        let mut out = vec![Stmt::Note(format!("A block {THREADS} rows, {THREADS} places at a time."))];
+        let mut out =
+            vec![Stmt::Note(format!("A block {THREADS} rows, {THREADS} places at a time."))];
         out.extend(shared);
         out.push(self.tiles(tile));
         Ok((out, Spread::Blocks, rows.div_ceil(THREADS as usize) as u64))

@@ -1,12 +1,14 @@
 //! Scans in a kernel: tiles that look back, a warp a line, a thread a line.
 //!
-//! Rows: ACL-11, ACC-06; CUDA §4. Long lines are cut into tiles of `THREADS` × items places. A block takes the next
-//! tile by a ticket, folds it, and learns from the tiles before it what stands before it (`tiles.cu`); one launch reads
-//! and writes each element once. Lines of no more than a few warps are a warp's, which carries the running fold from 32
-//! places to the next; short lines, and lines that lie beside many others, are a thread's.
+//! Rows: ACL-11, ACC-06; CUDA §4. Long lines are cut into tiles of `THREADS` × items places. A
+//! block takes the next tile by a ticket, folds it, and learns from the tiles before it what stands
+//! before it (`tiles.cu`); one launch reads and writes each element once. Lines of no more than a
+//! few warps are a warp's, which carries the running fold from 32 places to the next; short lines,
+//! and lines that lie beside many others, are a thread's.
 //!
-//! Of a line the text knows its class, never its extent. Sums may differ from the CPU's in their last bits, as in
-//! folds, but never from one run to the next: what is joined with what is settled beforehand.
+//! Of a line the text knows its class, never its extent. Sums may differ from the CPU's in their
+//! last bits, as in folds, but never from one run to the next: what is joined with what is settled
+//! beforehand.
 
 use super::compact::{TILES, scratch};
 use super::fold::{fold_text, unit};
@@ -33,7 +35,8 @@ impl Lowering<'_> {
         let domain = &self.launch.domain;
         let (extent, width) = (domain[axis], domain[axis + 1..].iter().product::<usize>());
         let lines = domain[..axis].iter().product::<usize>() as u64 * width as u64;
-        let fits = |items: &u32| self.launch.reductions.len() as u32 * THREADS * (items + 1) * 8 <= SHARED;
+        let fits =
+            |items: &u32| self.launch.reductions.len() as u32 * THREADS * (items + 1) * 8 <= SHARED;
         let wanted = self.tuning.items.map_or(ITEMS, |k| k.next_power_of_two().clamp(1, 2 * ITEMS));
         let items = [16, 8, 4, 2, 1].into_iter().filter(|k| *k <= wanted).find(fits);
         match (extent, items) {
@@ -52,10 +55,15 @@ impl Lowering<'_> {
         self.items = items;
         scratch(&mut self.params, &[("told", Type::U64)]);
         let to = self.number('m', Type::U64, extent as f64);
-        let let_ = |name: &str, of: Type, is: Expr| Stmt::Let { name: name.into(), of, is, node: None };
+        let let_ =
+            |name: &str, of: Type, is: Expr| Stmt::Let { name: name.into(), of, is, node: None };
         let (mut out, mut tile) = (Vec::new(), Vec::new());
         for (k, op) in folds.iter().enumerate() {
-            out.push(Stmt::Shared { name: format!("h{k}"), of: Type::F64, count: THREADS * (items + 1) });
+            out.push(Stmt::Shared {
+                name: format!("h{k}"),
+                of: Type::F64,
+                count: THREADS * (items + 1),
+            });
             out.push(join(k, *op)?);
         }
         out.push(Stmt::Shared { name: "warps".into(), of: Type::F64, count: THREADS / 32 + 1 });
@@ -88,15 +96,25 @@ impl Lowering<'_> {
                 _ => "(Told*)told".into(),
             };
             let unit = unit(*op)?;
-            tile.push(Stmt::Do(format!("scan_tile<{items}>(join{k}, {unit}, h{k}, warps, {own}, {first}, tile)")));
+            tile.push(Stmt::Do(format!(
+                "scan_tile<{items}>(join{k}, {unit}, h{k}, warps, {own}, {first}, tile)"
+            )));
         }
-        let mut scanned: Vec<Stmt> =
-            (0..folds.len()).map(|k| let_(&format!("t{k}"), Type::F64, format!("h{k}[{shared}]"))).collect();
+        let mut scanned: Vec<Stmt> = (0..folds.len())
+            .map(|k| let_(&format!("t{k}"), Type::F64, format!("h{k}[{shared}]")))
+            .collect();
         scanned.extend(after);
         let write = vec![j(), Stmt::If(format!("j < {to}"), scanned)];
         tile.push(unrolled(items, items.min(OUT), write));
-        out.push(Stmt::Note(format!("A block a tile of {block} places, in the order of a ticket.")));
-        out.push(Stmt::Each { name: "tile".into(), next: TILES.into(), to: "lo + n".into(), body: tile });
+        out.push(Stmt::Note(format!(
+            "A block a tile of {block} places, in the order of a ticket."
+        )));
+        out.push(Stmt::Each {
+            name: "tile".into(),
+            next: TILES.into(),
+            to: "lo + n".into(),
+            body: tile,
+        });
         Ok((out, Spread::Tiles, tiles))
     }
 
@@ -119,17 +137,25 @@ impl Lowering<'_> {
             step.push(set(&format!("q{k}"), &format!("__shfl_sync(~0u, t{k}, 31)")));
         }
         step.push(Stmt::If(format!("j < {extent}"), after));
-        line.push(Stmt::For { name: "at".into(), from: "0".into(), to: extent, step: "32".into(), body: step });
+        line.push(Stmt::For {
+            name: "at".into(),
+            from: "0".into(),
+            to: extent,
+            step: "32".into(),
+            body: step,
+        });
         let warps = THREADS / 32;
-        let (from, step) =
-            (format!("lo + (u64)blockIdx.x * {warps} + threadIdx.x / 32"), format!("(u64)gridDim.x * {warps}"));
+        let (from, step) = (
+            format!("lo + (u64)blockIdx.x * {warps} + threadIdx.x / 32"),
+            format!("(u64)gridDim.x * {warps}"),
+        );
         out.push(Stmt::Note("A warp a line.".into()));
         out.push(Stmt::For { name: "o".into(), from, to: "lo + n".into(), step, body: line });
         Ok(out)
     }
 
-    /// The code at place `j` of line `o`: what makes the values `t0…` of the folds, and what follows them. The line's
-    /// own coordinates stand in `line`.
+    /// The code at place `j` of line `o`: what makes the values `t0…` of the folds, and what
+    /// follows them. The line's own coordinates stand in `line`.
     fn of_line(&mut self, axis: usize, line: &mut Vec<Stmt>) -> Result<(Vec<Stmt>, Vec<Stmt>)> {
         let (launch, mut outer) = (self.launch, self.launch.domain.clone());
         outer.remove(axis);
@@ -152,7 +178,11 @@ impl Lowering<'_> {
         }
         let mut after = Body::new("i");
         after.out = place;
-        self.steps(&launch.after, At { reduced: &reduced, ..At::point(&axes, &launch.domain) }, &mut after)?;
+        self.steps(
+            &launch.after,
+            At { reduced: &reduced, ..At::point(&axes, &launch.domain) },
+            &mut after,
+        )?;
         self.stores(Part::After, "i", &mut after)?;
         Ok((body.out, after.out))
     }
@@ -167,14 +197,23 @@ impl Lowering<'_> {
             let mut reduced = Vec::new();
             for (j, r) in launch.reductions.iter().enumerate() {
                 let name = format!("t{j}");
-                before.push(Stmt::Let { name: name.clone(), of: Type::F64, is: "0.0".into(), node: None });
+                before.push(Stmt::Let {
+                    name: name.clone(),
+                    of: Type::F64,
+                    is: "0.0".into(),
+                    node: None,
+                });
                 let value = k.folded(r, body)?;
                 let next = format!("(j == 0 ? {value} : {})", fold_text(r.op, &name, &value)?);
                 body.out.push(Stmt::Set { is: next, name: name.clone(), node: Some(r.node) });
                 reduced.push(name);
             }
             let mut after = Body::new("i");
-            k.steps(&launch.after, At { reduced: &reduced, ..At::point(axes, &launch.domain) }, &mut after)?;
+            k.steps(
+                &launch.after,
+                At { reduced: &reduced, ..At::point(axes, &launch.domain) },
+                &mut after,
+            )?;
             k.stores(Part::After, "i", &mut after)?;
             body.out.append(&mut after.out);
             Ok(())
@@ -185,5 +224,8 @@ impl Lowering<'_> {
 
 /// A fold's step as a function: `tiles.cu` is written for any.
 fn join(k: usize, op: Op) -> Result<Stmt> {
-    Ok(Stmt::Do(format!("auto join{k} = [](double x, double y) {{ return {}; }}", fold_text(op, "x", "y")?)))
+    Ok(Stmt::Do(format!(
+        "auto join{k} = [](double x, double y) {{ return {}; }}",
+        fold_text(op, "x", "y")?
+    )))
 }

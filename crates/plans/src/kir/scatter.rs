@@ -1,6 +1,7 @@
 //! Assignments by places as kernels: the last value wins, or each is combined with what is there.
 //!
-//! Rows: ACC-28, CUDA §4 (Scatter, Histogram). Always: what the CPU gives, whatever the order in which threads run.
+//! Rows: ACC-28, CUDA §4 (Scatter, Histogram). Always: what the CPU gives, whatever the order in
+//! which threads run.
 //!
 //! | what | how |
 //! |---|---|
@@ -24,8 +25,8 @@ const FEW: u64 = 2048;
 /// Sums below it are exact in f64.
 const EXACT: f64 = (1u64 << 52) as f64;
 
-/// How values meet atomically: the operation on booleans alone, the byte that no value is (of `i64`), the update of
-/// `{at}` by `{v}`, and the base with all of them.
+/// How values meet atomically: the operation on booleans alone, the byte that no value is (of
+/// `i64`), the update of `{at}` by `{v}`, and the base with all of them.
 struct Atomic {
     op: Op,
     logic: bool,
@@ -37,12 +38,48 @@ struct Atomic {
 const LEAST: &str = "({v} < {base} ? {v} : {base})";
 const GREATEST: &str = "({v} > {base} ? {v} : {base})";
 const ATOMICS: &[Atomic] = &[
-    Atomic { op: Op::Add, logic: false, clear: 0, update: "atomicAdd({at}, (u64){v})", last: "{base} + {v}" },
-    Atomic { op: Op::Sub, logic: false, clear: 0, update: "atomicAdd({at}, (u64){v})", last: "{base} - {v}" },
-    Atomic { op: Op::Max, logic: false, clear: 0x80, update: "atomicMax((i64*){at}, {v})", last: GREATEST },
-    Atomic { op: Op::Min, logic: false, clear: 0x7f, update: "atomicMin((i64*){at}, {v})", last: LEAST },
-    Atomic { op: Op::Gcd, logic: true, clear: 0x80, update: "atomicMax((i64*){at}, {v})", last: GREATEST },
-    Atomic { op: Op::Lcm, logic: true, clear: 0x7f, update: "atomicMin((i64*){at}, {v})", last: LEAST },
+    Atomic {
+        op: Op::Add,
+        logic: false,
+        clear: 0,
+        update: "atomicAdd({at}, (u64){v})",
+        last: "{base} + {v}",
+    },
+    Atomic {
+        op: Op::Sub,
+        logic: false,
+        clear: 0,
+        update: "atomicAdd({at}, (u64){v})",
+        last: "{base} - {v}",
+    },
+    Atomic {
+        op: Op::Max,
+        logic: false,
+        clear: 0x80,
+        update: "atomicMax((i64*){at}, {v})",
+        last: GREATEST,
+    },
+    Atomic {
+        op: Op::Min,
+        logic: false,
+        clear: 0x7f,
+        update: "atomicMin((i64*){at}, {v})",
+        last: LEAST,
+    },
+    Atomic {
+        op: Op::Gcd,
+        logic: true,
+        clear: 0x80,
+        update: "atomicMax((i64*){at}, {v})",
+        last: GREATEST,
+    },
+    Atomic {
+        op: Op::Lcm,
+        logic: true,
+        clear: 0x7f,
+        update: "atomicMin((i64*){at}, {v})",
+        last: LEAST,
+    },
 ];
 
 impl Lowering<'_> {
@@ -53,11 +90,16 @@ impl Lowering<'_> {
         }
         let Some((op, ct)) = *combine else { return self.last_wins(finish) };
         let value = finish.fed.first().and_then(|v| self.launch.body.get(*v as usize));
-        let types = [value.map_or(DType::F64, |s| s.dtype), self.plan.buffer(self.base(finish)?).dtype];
-        let fits = |a: &&Atomic| a.op == op && types.iter().all(|d| d.is_integer() && (!a.logic || *d == DType::Bool));
+        let types =
+            [value.map_or(DType::F64, |s| s.dtype), self.plan.buffer(self.base(finish)?).dtype];
+        let fits = |a: &&Atomic| {
+            a.op == op && types.iter().all(|d| d.is_integer() && (!a.logic || *d == DType::Bool))
+        };
         match ATOMICS.iter().find(fits) {
             Some(atomic) => self.tally(finish, atomic),
-            None if self.plan.order == Order::Any && matches!(op, Op::Add | Op::Sub) => self.added(finish, op),
+            None if self.plan.order == Order::Any && matches!(op, Op::Add | Op::Sub) => {
+                self.added(finish, op)
+            }
             None => self.in_order(finish, op, ct),
         }
     }
@@ -77,7 +119,9 @@ impl Lowering<'_> {
 
     /// The body at element `i` with its stores, where it goes (`u0`) and its value.
     fn sent(&mut self, finish: &Finish) -> Result<(Body, String)> {
-        let Whole::Scatter { read, along, origin, .. } = &finish.what else { return Err(bug!("no scatter")) };
+        let Whole::Scatter { read, along, origin, .. } = &finish.what else {
+            return Err(bug!("no scatter"));
+        };
         let (mut body, value) = self.element(finish)?;
         self.stores(Part::Body, "i", &mut body)?;
         let domain = self.launch.domain.clone();
@@ -138,13 +182,18 @@ impl Lowering<'_> {
         let summed = by.clear == 0;
         self.shared("sums", Type::U64, places);
         let (mut body, value) = self.sent(finish)?;
-        let most = self.number('p', Type::F64, if summed { (EXACT / elements as f64).floor() } else { EXACT });
+        let most = self.number(
+            'p',
+            Type::F64,
+            if summed { (EXACT / elements as f64).floor() } else { EXACT },
+        );
         let bad = self.bad(finish.site, "i")?;
         body.out.push(self.let_("u1", Type::I64, format!("tally_whole({value}, {most}, {bad})")));
         let kernel = if summed && places <= FEW {
             let bins = self.number('m', Type::U32, places as f64);
             body.out.push(Stmt::Do("tally_add(low + u0, high + u0, u1)".into()));
-            let shared = |name: &str| Stmt::Shared { name: name.into(), of: Type::U32, count: FEW as u32 };
+            let shared =
+                |name: &str| Stmt::Shared { name: name.into(), of: Type::U32, count: FEW as u32 };
             let code = vec![
                 shared("low"),
                 shared("high"),
@@ -165,7 +214,12 @@ impl Lowering<'_> {
         let last = by.last.replace("{base}", "u1").replace("{v}", "(i64)sums[o]");
         let line = vec![
             self.let_("u1", Type::I64, format!("tally_whole({there}, {most}, {bad})")),
-            Stmt::Let { name: "t0".into(), of: Type::F64, is: format!("(double)({last})"), node: Some(finish.node) },
+            Stmt::Let {
+                name: "t0".into(),
+                of: Type::F64,
+                is: format!("(double)({last})"),
+                node: Some(finish.node),
+            },
         ];
         self.results(line)
     }
@@ -177,7 +231,9 @@ impl Lowering<'_> {
         let (mut body, value) = self.sent(finish)?;
         body.out.push(Stmt::Note("In whatever order the threads come.".into()));
         body.out.push(Stmt::Do(format!("atomicAdd(sums + u0, (double)({value}))")));
-        self.kernel(vec![stride("i", "n", body.out)], Spread::Threads, elements).clears.push(("sums".into(), 0));
+        self.kernel(vec![stride("i", "n", body.out)], Spread::Threads, elements)
+            .clears
+            .push(("sums".into(), 0));
 
         self.shared("sums", Type::F64, places);
         let there = self.item(base, "o")?;
@@ -217,7 +273,12 @@ impl Lowering<'_> {
         let mut inner = Body::new("i");
         let own = [("t0".to_string(), true), (body.values[finish.fed[0] as usize].clone(), true)];
         let extents = self.launch.domain.clone();
-        self.round(&finish.origin(), &rounds, At { args: &own, ..At::point(&[], &extents) }, &mut inner)?;
+        self.round(
+            &finish.origin(),
+            &rounds,
+            At { args: &own, ..At::point(&[], &extents) },
+            &mut inner,
+        )?;
         let mut step = vec![self.let_("i", Type::U64, format!("{}[j]", sorted.items()))];
         step.append(&mut body.out);
         step.append(&mut inner.out);
@@ -232,7 +293,13 @@ impl Lowering<'_> {
             self.let_("t0", Type::F64, there),
             self.let_("u0", Type::U64, lower("(u32)o")),
             self.let_("u1", Type::U64, lower("(u32)o + 1")),
-            Stmt::For { name: "j".into(), from: "u0".into(), to: "u1".into(), step: "1".into(), body: step },
+            Stmt::For {
+                name: "j".into(),
+                from: "u0".into(),
+                to: "u1".into(),
+                step: "1".into(),
+                body: step,
+            },
         ];
         self.results(line)
     }

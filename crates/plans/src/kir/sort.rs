@@ -1,8 +1,10 @@
-//! Grades and searches as kernels: keys, a radix sort of 8 bits a pass, and what is done with the order.
+//! Grades and searches as kernels: keys, a radix sort of 8 bits a pass, and what is done with the
+//! order.
 //!
-//! Rows: ACC-27, CUDA §4 (Sort). The helpers are `sort.cu`. Keys are unsigned numbers in `prim::whole::grade`'s order,
-//! each with an item, the place it came from. Up to 2048 of them are one block's. Cells of several items are sorted by
-//! their last item first. A search is one in the ordered keys of what is searched, with ⎕CT.
+//! Rows: ACC-27, CUDA §4 (Sort). The helpers are `sort.cu`. Keys are unsigned numbers in
+//! `prim::whole::grade`'s order, each with an item, the place it came from. Up to 2048 of them are
+//! one block's. Cells of several items are sorted by their last item first. A search is one in the
+//! ordered keys of what is searched, with ⎕CT.
 
 use super::lower::{Lowering, stride};
 use super::{Expr, Spread, Stmt, Type};
@@ -97,7 +99,11 @@ impl Lowering<'_> {
                 let ct = self.number('p', Type::F64, ct);
                 let n = self.number('m', Type::U32, n as f64);
                 line.push(self.let_("u0", Type::U32, {
-                    format!("radix_find({}, {}, {x}, {n}, {y}, {ct})", sorted.keys(), sorted.items())
+                    format!(
+                        "radix_find({}, {}, {x}, {n}, {y}, {ct})",
+                        sorted.keys(),
+                        sorted.items()
+                    )
                 }));
                 if of == Lib::Member { format!("(u0 < {n} ? 1.0 : 0.0)") } else { "u0".into() }
             }
@@ -114,7 +120,15 @@ impl Lowering<'_> {
     }
 
     /// The keys of a column of the cells; `again`: in the order that later columns gave.
-    fn keys(&mut self, s: Sorted, from: BufId, width: u64, column: u64, again: bool, down: bool) -> Result<()> {
+    fn keys(
+        &mut self,
+        s: Sorted,
+        from: BufId,
+        width: u64,
+        column: u64,
+        again: bool,
+        down: bool,
+    ) -> Result<()> {
         self.shared("key0", s.key, s.n);
         self.shared("item0", Type::U32, s.n);
         let own = if again {
@@ -126,8 +140,10 @@ impl Lowering<'_> {
         let place = match width {
             1 => "u0".into(),
             _ => {
-                let (by, first) =
-                    (self.number('m', Type::U64, width as f64), self.number('m', Type::U64, column as f64));
+                let (by, first) = (
+                    self.number('m', Type::U64, width as f64),
+                    self.number('m', Type::U64, column as f64),
+                );
                 format!("u0 * {by} + {first}")
             }
         };
@@ -160,7 +176,8 @@ impl Lowering<'_> {
 
     /// Kernels that sort `key0` with `item0`; where the order is afterwards, `Sorted::items` says.
     pub(super) fn sort(&mut self, s: Sorted) {
-        let shared = |name: &str, of: Type, count: u32| Stmt::Shared { name: name.into(), of, count };
+        let shared =
+            |name: &str, of: Type, count: u32| Stmt::Shared { name: name.into(), of, count };
         let run = |text: String| Stmt::Do(text);
         if s.is_few() {
             self.keys_of(s);
@@ -196,7 +213,11 @@ impl Lowering<'_> {
             step: "gridDim.x".into(),
             body: vec![run(format!("radix_places(counts, moves, sums, (u32)o, {n})"))],
         };
-        let kernel = self.kernel(vec![shared("sums", Type::U32, 256), places], Spread::Blocks, u64::from(digits));
+        let kernel = self.kernel(
+            vec![shared("sums", Type::U32, 256), places],
+            Spread::Blocks,
+            u64::from(digits),
+        );
         kernel.clears.push(("moves".into(), 0));
         for digit in 0..digits {
             self.keys_of(s);
@@ -211,7 +232,8 @@ impl Lowering<'_> {
                 shared("key_at", s.key, tile),
                 shared("item_at", Type::U32, tile),
                 run(format!(
-                    "radix_pass<{items}>(key0, item0, key1, item1, counts, moves, status, tickets, small, key_at, \
+                    "radix_pass<{items}>(key0, item0, key1, item1, counts, moves, status, tickets, \
+                     small, key_at, \
                      item_at, {digit}, {n})"
                 )),
             ];

@@ -19,7 +19,9 @@ pub fn drop_unused(body: &mut Vec<Stmt>) {
 pub fn drop_parameters(kernel: &mut Kernel, several: bool) {
     let mut used = BTreeSet::new();
     collect(&kernel.body, &mut used);
-    kernel.params.retain(|p| !several && !matches!(p.what, ParamKind::Number(..)) || used.contains(&p.name));
+    kernel
+        .params
+        .retain(|p| !several && !matches!(p.what, ParamKind::Number(..)) || used.contains(&p.name));
 }
 
 fn collect(body: &[Stmt], used: &mut BTreeSet<String>) {
@@ -34,7 +36,11 @@ fn collect(body: &[Stmt], used: &mut BTreeSet<String>) {
             Stmt::Do(e) | Stmt::If(e, _) => note(&[e]),
             Stmt::For { from, to, step, .. } => note(&[from, to, step]),
             Stmt::Each { next, to, .. } => note(&[next, to]),
-            Stmt::Shared { .. } | Stmt::SharedFours { .. } | Stmt::Local { .. } | Stmt::Roll | Stmt::Note(_) => {}
+            Stmt::Shared { .. }
+            | Stmt::SharedFours { .. }
+            | Stmt::Local { .. }
+            | Stmt::Roll
+            | Stmt::Note(_) => {}
             Stmt::Unrolled { .. } | Stmt::Halve { .. } => {}
         }
     }

@@ -1,8 +1,9 @@
-//! Maps over boxes: a block copies what its box reads into shared memory, in the order of the array, then each thread
-//! computes points of the box from the copy. Stencils and transposes.
+//! Maps over boxes: a block copies what its box reads into shared memory, in the order of the
+//! array, then each thread computes points of the box from the copy. Stencils and transposes.
 //!
-//! Rows: BAS-17, BAS-21, BAR-14; CUDA §3, §4. Sizes of boxes and copies stand in the text, extents and strides are
-//! parameters. What lies outside of the array is not copied; tests of reads see to it that nobody asks for it.
+//! Rows: BAS-17, BAS-21, BAR-14; CUDA §3, §4. Sizes of boxes and copies stand in the text, extents
+//! and strides are parameters. What lies outside of the array is not copied; tests of reads see to
+//! it that nobody asks for it.
 
 use super::lower::{At, Body, Lowering, Part, storage};
 use super::{Expr, Stmt, THREADS, Type};
@@ -27,7 +28,10 @@ impl Lowering<'_> {
         let names = self.coordinates(&boxes, "b", ('b', 'd'), &mut each);
         let corner: Vec<Expr> = (0..domain.len()).map(|k| format!("z{k}")).collect();
         for ((k, name), size) in names.iter().enumerate().zip(block) {
-            each.push(let_(corner[k].clone(), if *size == 1 { name.clone() } else { format!("{name} * {size}") }));
+            each.push(let_(
+                corner[k].clone(),
+                if *size == 1 { name.clone() } else { format!("{name} * {size}") },
+            ));
         }
         for (t, tile) in tiling.tiles.iter().enumerate() {
             self.copied(t, tile, block, &corner, &mut each)?;
@@ -65,7 +69,8 @@ impl Lowering<'_> {
         let let_ = |name: String, is: String| Stmt::Let { name, of: int, is, node: None };
         let (first, _) = &tile.loads[0];
         let buf = self.launch.loads[*first as usize].buf;
-        let (array, shape) = (self.buffer(buf, false)?.to_string(), self.plan.buffer(buf).shape.clone());
+        let (array, shape) =
+            (self.buffer(buf, false)?.to_string(), self.plan.buffer(buf).shape.clone());
         let (extents, (strides, _)) = (tile.extents(block), tile.strides(block));
         let along = aplomb_values::array::strides(&shape);
         // Where the copy begins in the array; a box that is read backwards begins at its end.
@@ -74,7 +79,11 @@ impl Lowering<'_> {
                 Span::At(ix) => self.index(ix, corner)?,
                 Span::Along { axis, by, from, .. } => {
                     let from = if *by < 0 { from + by * (block[*axis] as i64 - 1) } else { *from };
-                    let moved = if *by == 1 { corner[*axis].clone() } else { format!("{} * {by}", corner[*axis]) };
+                    let moved = if *by == 1 {
+                        corner[*axis].clone()
+                    } else {
+                        format!("{} * {by}", corner[*axis])
+                    };
                     if from == 0 { moved } else { format!("{moved} + {from}") }
                 }
             };
@@ -116,9 +125,17 @@ impl Lowering<'_> {
                 to.push(times(&format!("u{t}_{j}"), strides[j] as i64));
             }
         }
-        let store =
-            Stmt::Store { to: format!("near{t}"), at: sum(to), is: format!("{array}[{}]", sum(place)), node: None };
-        copy.push(if inside.is_empty() { store } else { Stmt::If(inside.join(" && "), vec![store]) });
+        let store = Stmt::Store {
+            to: format!("near{t}"),
+            at: sum(to),
+            is: format!("{array}[{}]", sum(place)),
+            node: None,
+        };
+        copy.push(if inside.is_empty() {
+            store
+        } else {
+            Stmt::If(inside.join(" && "), vec![store])
+        });
         out.push(Stmt::Roll);
         out.push(Stmt::For {
             name: "e".into(),
@@ -166,7 +183,10 @@ impl Lowering<'_> {
         let mut inside = Vec::new();
         for (k, axis) in axes.iter().enumerate() {
             let is_cut = block[k] > 1;
-            each.push(let_(axis.clone(), if is_cut { format!("{} + l{k}", corner[k]) } else { corner[k].clone() }));
+            each.push(let_(
+                axis.clone(),
+                if is_cut { format!("{} + l{k}", corner[k]) } else { corner[k].clone() },
+            ));
             if is_cut {
                 inside.push(format!("{axis} < {}", self.integer(domain[k] as i64)));
             }
@@ -190,7 +210,8 @@ impl Lowering<'_> {
     /// A load that a tile has, where its tests hold.
     pub(super) fn near_item(&mut self, load: u32, axes: &[String]) -> Result<Expr> {
         let own = &self.launch.loads[load as usize];
-        let text = self.near.get(&load).cloned().ok_or_else(|| bug!("load {load} is in no tile"))?;
+        let text =
+            self.near.get(&load).cloned().ok_or_else(|| bug!("load {load} is in no tile"))?;
         let text = match storage(self.plan.buffer(own.buf).dtype) {
             Type::F64 | Type::F32 => text,
             _ => format!("(double){text}"),

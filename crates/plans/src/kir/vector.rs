@@ -1,14 +1,15 @@
-//! Several points a thread at a time: contiguous arrays go in vectors of up to 16 bytes, and a fold has independent
-//! partial results, so that more loads and more additions are under way.
+//! Several points a thread at a time: contiguous arrays go in vectors of up to 16 bytes, and a fold
+//! has independent partial results, so that more loads and more additions are under way.
 //!
-//! Rows: ACL-02, ACL-21, BAR-06; CUDA §3, §4. In: the body of one point, in which an array at the point's own place is
-//! `a0[i]`. Out: that body in two loops. The first takes blocks of threads × items points and finds `u0[e]` for
-//! `a0[i]`, `z0[e]` for `r0[i]`, `f0[…]` for the partial result `t0`; the second takes the rest one by one, or
-//! everything where an array does not begin at a multiple of its vectors, which is looked at in the launch: the text
-//! holds for all.
+//! Rows: ACL-02, ACL-21, BAR-06; CUDA §3, §4. In: the body of one point, in which an array at the
+//! point's own place is `a0[i]`. Out: that body in two loops. The first takes blocks of threads ×
+//! items points and finds `u0[e]` for `a0[i]`, `z0[e]` for `r0[i]`, `f0[…]` for the partial result
+//! `t0`; the second takes the rest one by one, or everything where an array does not begin at a
+//! multiple of its vectors, which is looked at in the launch: the text holds for all.
 //!
-//! How many points: as many as 16 bytes hold of the widest such array, and four at least in folds. Heavy bodies take
-//! one: they have work enough, or wait for caches, and would only need more registers.
+//! How many points: as many as 16 bytes hold of the widest such array, and four at least in folds.
+//! Heavy bodies take one: they have work enough, or wait for caches, and would only need more
+//! registers.
 
 use super::check::words;
 use super::fold::{fold_text, unit};
@@ -55,11 +56,22 @@ impl Way {
         if self.by == By::Grid { "lo + " } else { "" }
     }
 
-    /// The loop in which a thread takes `each` points at `each` times its number, in blocks of `block`.
-    fn run(&self, name: &str, from: &str, to: &str, (block, each): (u32, u32), body: Vec<Stmt>) -> Stmt {
+    /// The loop in which a thread takes `each` points at `each` times its number, in blocks of
+    /// `block`.
+    fn run(
+        &self,
+        name: &str,
+        from: &str,
+        to: &str,
+        (block, each): (u32, u32),
+        body: Vec<Stmt>,
+    ) -> Stmt {
         let thread = if each == 1 { "threadIdx.x".into() } else { format!("threadIdx.x * {each}") };
         let (own, step) = match self.by {
-            By::Grid => (format!("(u64)blockIdx.x * {block} + {thread}"), format!("(u64)gridDim.x * {block}")),
+            By::Grid => (
+                format!("(u64)blockIdx.x * {block} + {thread}"),
+                format!("(u64)gridDim.x * {block}"),
+            ),
             By::Block => (thread, block.to_string()),
         };
         let (from, to) = (format!("{}{from}{own}", self.lo()), format!("{}{to}", self.lo()));
@@ -76,33 +88,40 @@ struct Array {
 }
 
 impl Lowering<'_> {
-    /// The loops over `body`; the launch's folds are in it, and their partial results `t0…` begin before.
+    /// The loops over `body`; the launch's folds are in it, and their partial results `t0…` begin
+    /// before.
     pub(super) fn spread(&mut self, way: &Way, body: Vec<Stmt>) -> Result<Vec<Stmt>> {
         let folds: &[_] = if self.launch.axis.is_some() { &self.launch.reductions } else { &[] };
         let arrays = arrays(&self.params, &body);
         let widest = widest(&arrays);
         let items = self.tuning.items.map(|k| k.next_power_of_two().clamp(1, WIDEST));
-        let items = items.unwrap_or_else(|| chosen(self.launch, way.by, widest, folds.len() as u32));
+        let items =
+            items.unwrap_or_else(|| chosen(self.launch, way.by, widest, folds.len() as u32));
         self.items = items;
         if items == 1 {
             return Ok(vec![way.run(way.name, "", &way.count, (self.threads, 1), body)]);
         }
-        // Points that lie together in a thread; with more than fit a vector, it has several, a block's width apart.
+        // Points that lie together in a thread; with more than fit a vector, it has several, a
+        // block's width apart.
         let each = widest.map_or(1, |bytes| (WIDEST / bytes).min(items));
         let block = self.threads * items;
         let begin = format!("{}{}", way.base, if way.by == By::Grid { "lo" } else { "0" });
         let begin = begin.strip_suffix(" + 0").map_or(begin.clone(), str::to_string);
-        let tests: Vec<Expr> =
-            arrays.iter().map(|a| format!("aligned({} + {begin}, {})", a.name, each * a.of.bytes())).collect();
+        let tests: Vec<Expr> = arrays
+            .iter()
+            .map(|a| format!("aligned({} + {begin}, {})", a.name, each * a.of.bytes()))
+            .collect();
         let whole = format!("{} / {block} * {block}", way.count);
-        let whole = if tests.is_empty() { whole } else { format!("{} ? {whole} : 0", tests.join(" && ")) };
+        let whole =
+            if tests.is_empty() { whole } else { format!("{} ? {whole} : 0", tests.join(" && ")) };
         let mut out = vec![Stmt::Note(format!("{items} points a thread, the rest one by one."))];
         out.push(Stmt::Let { name: "whole".into(), of: Type::U64, is: whole, node: None });
         let partial = items.min(FOLDS);
         for k in 0..folds.len() {
             out.push(Stmt::Local { name: format!("f{k}"), of: Type::F64, count: partial });
         }
-        let begun = folds.iter().enumerate().map(|(k, r)| Ok(put(&format!("f{k}"), "e", unit(r.op)?)));
+        let begun =
+            folds.iter().enumerate().map(|(k, r)| Ok(put(&format!("f{k}"), "e", unit(r.op)?)));
         let begun = begun.collect::<Result<Vec<_>>>()?;
         if !begun.is_empty() {
             out.push(unrolled(partial, partial, begun));
@@ -117,7 +136,11 @@ impl Lowering<'_> {
                 out.push(put(&format!("f{k}"), "0", join(0, 1)?));
                 out.push(put(&format!("f{k}"), "2", join(2, 3)?));
             }
-            out.push(Stmt::Set { name: format!("t{k}"), is: join(0, partial / 2)?, node: Some(r.node) });
+            out.push(Stmt::Set {
+                name: format!("t{k}"),
+                is: join(0, partial / 2)?,
+                node: Some(r.node),
+            });
         }
         out.push(way.run(way.name, "whole + ", &way.count, (self.threads, 1), body));
         Ok(out)
@@ -160,7 +183,8 @@ fn chosen(launch: &Launch, by: By, widest: Option<u32>, folds: u32) -> u32 {
         return 1;
     }
     let of_vector = widest.map_or(1, |bytes| (WIDEST / bytes).min(MOST));
-    // All folds together have so many partial results; what goes through rows has other things to keep too.
+    // All folds together have so many partial results; what goes through rows has other things to
+    // keep too.
     let partial = if by == By::Grid { 2 * FOLDS } else { FOLDS };
     match folds {
         0 => of_vector,
@@ -170,14 +194,23 @@ fn chosen(launch: &Launch, by: By, widest: Option<u32>, folds: u32) -> u32 {
 }
 
 /// The body for `items` points: what it loads before it, what it stores behind it.
-fn together(way: &Way, arrays: &[Array], body: &[Stmt], (items, each): (u32, u32), threads: u32) -> Vec<Stmt> {
-    let mut out: Vec<Stmt> =
-        arrays.iter().map(|a| Stmt::Local { name: a.own.clone(), of: a.of, count: items }).collect();
+fn together(
+    way: &Way,
+    arrays: &[Array],
+    body: &[Stmt],
+    (items, each): (u32, u32),
+    threads: u32,
+) -> Vec<Stmt> {
+    let mut out: Vec<Stmt> = arrays
+        .iter()
+        .map(|a| Stmt::Local { name: a.own.clone(), of: a.of, count: items })
+        .collect();
     let vectors = |a: &Array| {
         let (own, name, vector) = (&a.own, &a.name, a.of.vector(each));
         let one = |k: u32| {
             let apart = if k == 0 { String::new() } else { format!(" + {}", k * threads * each) };
-            let (mine, there) = (format!("(({vector}*){own})[{k}]"), format!("({name} + {}at{apart})", way.base));
+            let (mine, there) =
+                (format!("(({vector}*){own})[{k}]"), format!("({name} + {}at{apart})", way.base));
             Stmt::Do(match a.is_result {
                 // Said, since NVRTC takes a plain store apart in a loop.
                 true => format!("__stwb(({vector}*){there}, {mine})"),
@@ -207,35 +240,51 @@ fn one_of_many(stmt: &Stmt, arrays: &[Array], folded: &str) -> Stmt {
         let loads = arrays.iter().filter(|a| !a.is_result);
         loads.fold(e.clone(), |e, a| e.replace(&format!("{}[i]", a.name), &format!("{}[e]", a.own)))
     };
-    let all = |list: &[Stmt]| list.iter().map(|s| one_of_many(s, arrays, folded)).collect::<Vec<_>>();
+    let all =
+        |list: &[Stmt]| list.iter().map(|s| one_of_many(s, arrays, folded)).collect::<Vec<_>>();
     match stmt.clone() {
         Stmt::Let { name, of, is, node } => Stmt::Let { name, of, is: text(&is), node },
         Stmt::Set { name, is, node } => match partial_result(&name) {
             Some(own) => {
                 let item = format!("{own}[{folded}]");
-                Stmt::Store { to: own, at: folded.into(), is: renamed(&text(&is), &name, &item), node }
+                Stmt::Store {
+                    to: own,
+                    at: folded.into(),
+                    is: renamed(&text(&is), &name, &item),
+                    node,
+                }
             }
             None => Stmt::Set { name, is: text(&is), node },
         },
-        Stmt::Store { to, at, is, node } => match arrays.iter().find(|a| a.is_result && a.name == to && at == "i") {
-            Some(a) => Stmt::Store { to: a.own.clone(), at: "e".into(), is: text(&is), node },
-            None => Stmt::Store { to, at, is: text(&is), node },
-        },
+        Stmt::Store { to, at, is, node } => {
+            match arrays.iter().find(|a| a.is_result && a.name == to && at == "i") {
+                Some(a) => Stmt::Store { to: a.own.clone(), at: "e".into(), is: text(&is), node },
+                None => Stmt::Store { to, at, is: text(&is), node },
+            }
+        }
         Stmt::Do(e) => Stmt::Do(text(&e)),
         Stmt::If(e, body) => Stmt::If(text(&e), all(&body)),
-        Stmt::For { name, from, to, step, body } => Stmt::For { name, from, to, step, body: all(&body) },
-        Stmt::Unrolled { name, count, out, body } => Stmt::Unrolled { name, count, out, body: all(&body) },
+        Stmt::For { name, from, to, step, body } => {
+            Stmt::For { name, from, to, step, body: all(&body) }
+        }
+        Stmt::Unrolled { name, count, out, body } => {
+            Stmt::Unrolled { name, count, out, body: all(&body) }
+        }
         Stmt::Each { name, next, to, body } => Stmt::Each { name, next, to, body: all(&body) },
         Stmt::Halve { name, from, body } => Stmt::Halve { name, from, body: all(&body) },
-        same @ (Stmt::Shared { .. } | Stmt::SharedFours { .. } | Stmt::Local { .. } | Stmt::Roll | Stmt::Note(_)) => {
-            same
-        }
+        same @ (Stmt::Shared { .. }
+        | Stmt::SharedFours { .. }
+        | Stmt::Local { .. }
+        | Stmt::Roll
+        | Stmt::Note(_)) => same,
     }
 }
 
 /// `f0` for `t0`.
 fn partial_result(name: &str) -> Option<String> {
-    let number = name.strip_prefix('t').filter(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))?;
+    let number = name
+        .strip_prefix('t')
+        .filter(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))?;
     Some(format!("f{number}"))
 }
 
@@ -261,8 +310,11 @@ fn arrays(params: &[Param], body: &[Stmt]) -> Vec<Array> {
             ParamKind::Out(of, _) => (of, true),
             _ => continue,
         };
-        let found =
-            if is_result { body.iter().any(|s| stores(s, &p.name)) } else { reads(body, &format!("{}[i]", p.name)) };
+        let found = if is_result {
+            body.iter().any(|s| stores(s, &p.name))
+        } else {
+            reads(body, &format!("{}[i]", p.name))
+        };
         if found {
             let own = format!("{}{}", if is_result { 'z' } else { 'u' }, &p.name[1..]);
             all.push(Array { name: p.name.clone(), of, own, is_result });

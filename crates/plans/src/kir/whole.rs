@@ -16,9 +16,12 @@ const LONG: u64 = 16;
 
 impl Lowering<'_> {
     pub(super) fn whole(&mut self) -> Result<()> {
-        let finish = self.launch.finish.as_ref().ok_or_else(|| bug!("a launch without its operation"))?;
+        let finish =
+            self.launch.finish.as_ref().ok_or_else(|| bug!("a launch without its operation"))?;
         let body = match &finish.what {
-            Whole::Fold { axis, body, given } => self.fold_in_order(finish, *axis as usize, body, given)?,
+            Whole::Fold { axis, body, given } => {
+                self.fold_in_order(finish, *axis as usize, body, given)?
+            }
             Whole::Segmented { op } => return self.segments(finish, *op),
             Whole::Scatter { .. } => return self.scatter(finish),
             Whole::Lib { of, origin, ct } => return self.library(finish, *of, *origin, *ct),
@@ -28,11 +31,22 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn fold_in_order(&mut self, finish: &Finish, axis: usize, rounds: &Rounds, given: &[f64]) -> Result<Vec<Stmt>> {
+    fn fold_in_order(
+        &mut self,
+        finish: &Finish,
+        axis: usize,
+        rounds: &Rounds,
+        given: &[f64],
+    ) -> Result<Vec<Stmt>> {
         let numbers: Vec<String> = given.iter().map(|x| self.number('p', Type::F64, *x)).collect();
         let value = *finish.fed.first().ok_or_else(|| bug!("a fold of nothing"))? as usize;
         let (mut line, axes) = self.along(axis, true, |k, _, before, body| {
-            before.push(Stmt::Let { name: "t0".into(), of: Type::F64, is: "0.0".into(), node: None });
+            before.push(Stmt::Let {
+                name: "t0".into(),
+                of: Type::F64,
+                is: "0.0".into(),
+                node: None,
+            });
             let value = body.values[value].clone();
             let mut inner = Body::new(body.index);
             let own: Vec<(String, bool)> = [(value.clone(), true), ("t0".into(), true)]
@@ -40,7 +54,12 @@ impl Lowering<'_> {
                 .chain(numbers.into_iter().map(|name| (name, false)))
                 .collect();
             let extents = k.launch.domain.clone();
-            k.round(&finish.origin(), rounds, At { args: &own, ..At::point(&[], &extents) }, &mut inner)?;
+            k.round(
+                &finish.origin(),
+                rounds,
+                At { args: &own, ..At::point(&[], &extents) },
+                &mut inner,
+            )?;
             let folded = inner.values[rounds.next[0] as usize].clone();
             inner.out.push(Stmt::Set { name: "t0".into(), is: folded, node: Some(finish.node) });
             let first = Stmt::Set { name: "t0".into(), is: value, node: Some(finish.node) };
@@ -59,19 +78,28 @@ impl Lowering<'_> {
         let by = if elements / segments.max(1) > LONG { Spread::Warps } else { Spread::Threads };
         let bounds = launch.loads[finish.held[0] as usize].buf;
         let bounds = self.buffer(bounds, false)?.to_string();
-        let let_ = |name: &str, of: Type, is: String| Stmt::Let { name: name.into(), of, is, node: None };
+        let let_ =
+            |name: &str, of: Type, is: String| Stmt::Let { name: name.into(), of, is, node: None };
         let mut line = vec![
             let_("from", Type::U64, format!("(u64){bounds}[2 * o]")),
             let_("to", Type::U64, format!("(u64){bounds}[2 * o + 1]")),
             let_("t0", Type::F64, unit(op)?),
         ];
         let (mut body, value) = self.element(finish)?;
-        let step = Stmt::Set { name: "t0".into(), is: fold_text(op, "t0", &value)?, node: Some(finish.node) };
+        let step = Stmt::Set {
+            name: "t0".into(),
+            is: fold_text(op, "t0", &value)?,
+            node: Some(finish.node),
+        };
         let (mut first, mut end) = ("from", "to");
-        if body.out.iter().any(|s| matches!(s, Stmt::Let { is, .. } if is.contains("Bad{"))) || value.contains("Bad{") {
+        if body.out.iter().any(|s| matches!(s, Stmt::Let { is, .. } if is.contains("Bad{")))
+            || value.contains("Bad{")
+        {
             // What no segment has may fail as well: each goes on from where the one before ended.
-            let (n, count) =
-                (self.number('m', Type::U64, elements as f64), self.number('m', Type::U64, segments as f64));
+            let (n, count) = (
+                self.number('m', Type::U64, elements as f64),
+                self.number('m', Type::U64, segments as f64),
+            );
             line.push(let_("before", Type::U64, format!("o == 0 ? 0 : (u64){bounds}[2 * o - 1]")));
             line.push(let_("first", Type::U64, "before < from ? before : from".into()));
             line.push(let_("end", Type::U64, format!("o + 1 == {count} ? {n} : to")));
@@ -88,9 +116,11 @@ impl Lowering<'_> {
             step: if warps { "32" } else { "1" }.into(),
             body: body.out,
         });
-        let nothing = op.identity().ok_or_else(|| bug!("{}/ of a segment without elements", op.glyph()))?;
+        let nothing =
+            op.identity().ok_or_else(|| bug!("{}/ of a segment without elements", op.glyph()))?;
         let empty = format!("from < to ? t0 : {nothing:?}");
-        let mut last = vec![set("t0", &empty), let_("x0", self.int(), format!("({})o", self.int().cuda()))];
+        let mut last =
+            vec![set("t0", &empty), let_("x0", self.int(), format!("({})o", self.int().cuda()))];
         self.after(&["t0".into()], "o", &["x0".into()], &mut last)?;
         let (note, each) = if warps {
             let half = vec![

@@ -1,10 +1,12 @@
 //! Products of f32 whose sums are f32 (`--math fast`): tiles of 128×128 results, 8×8 a thread.
 //!
-//! Rows: CUDA §4 (MatMul f32 128×128×16). As in `product`, what stands before the product is done once an item and what
-//! follows in the same launch. Both operands lie in shared memory by places of the folded axis, in vectors of four, twice:
-//! while one copy is multiplied the next 16 places are fetched, so a round has one barrier. A thread has its rows and
-//! columns in two groups of four, 64 apart, and a warp 4×8 threads, so that the vectors it reads lie in distinct banks.
-//! Places beyond the folded axis are 0 on the left; those beyond the other edges repeat the last one and are not stored.
+//! Rows: CUDA §4 (MatMul f32 128×128×16). As in `product`, what stands before the product is done
+//! once an item and what follows in the same launch. Both operands lie in shared memory by places
+//! of the folded axis, in vectors of four, twice: while one copy is multiplied the next 16 places
+//! are fetched, so a round has one barrier. A thread has its rows and columns in two groups of
+//! four, 64 apart, and a warp 4×8 threads, so that the vectors it reads lie in distinct banks.
+//! Places beyond the folded axis are 0 on the left; those beyond the other edges repeat the last
+//! one and are not stored.
 
 use super::fast::Fast;
 use super::fold::{fold_text, unit};
@@ -20,7 +22,8 @@ use aplomb_values::prim::op::Op;
 pub(super) const SIDE: u32 = 128;
 const OWN: u32 = 8;
 const DEEP: u32 = 16;
-/// A line of shared memory: a side, and four that keep lines in distinct banks; in vectors, and of one copy.
+/// A line of shared memory: a side, and four that keep lines in distinct banks; in vectors, and of
+/// one copy.
 const ROW: u32 = SIDE + 4;
 const FOURS: u32 = ROW / 4;
 const COPY: u32 = DEEP * FOURS;
@@ -30,7 +33,9 @@ const TILES: u64 = 96;
 impl Tiled {
     /// The fold of a product of f32: `×` of a left value and a right one, added up.
     pub(super) fn is_single(&self, launch: &Launch) -> bool {
-        let Some(Reduction { op: Op::Add, value, dtype: DType::F32, .. }) = launch.reductions.first() else {
+        let Some(Reduction { op: Op::Add, value, dtype: DType::F32, .. }) =
+            launch.reductions.first()
+        else {
             return false;
         };
         let all_single = |kept: &[usize]| kept.iter().all(|k| launch.body[*k].dtype == DType::F32);
@@ -39,14 +44,16 @@ impl Tiled {
         let What::Op { op: Op::Mul, args, .. } = &step.what else { return false };
         let both = |x: usize, y: usize| left == [x] && right == [y];
         let (x, y) = (args[0] as usize, args[1] as usize);
-        let plain = step.from.guard.is_none() && step.dtype == DType::F32 && (both(x, y) || both(y, x));
+        let plain =
+            step.from.guard.is_none() && step.dtype == DType::F32 && (both(x, y) || both(y, x));
         self.column.is_some() && plain && all_single(&left) && all_single(&right)
     }
 
     /// Whether there are enough tiles of this size.
     pub(super) fn is_wide(&self, launch: &Launch) -> bool {
         let along = |axis: usize| launch.domain[axis].div_ceil(SIDE as usize) as u64;
-        self.is_single(launch) && self.column.is_some_and(|column| along(self.row) * along(column) >= TILES)
+        self.is_single(launch)
+            && self.column.is_some_and(|column| along(self.row) * along(column) >= TILES)
     }
 }
 
@@ -60,7 +67,8 @@ impl Lowering<'_> {
         single
     }
 
-    /// The next 16 places of a side into `array`, a thread's own items of them; and what puts these into shared memory.
+    /// The next 16 places of a side into `array`, a thread's own items of them; and what puts these
+    /// into shared memory.
     fn fetched(
         &mut self,
         t: &Tiled,
@@ -72,16 +80,23 @@ impl Lowering<'_> {
         let is_left = side == t.left();
         let kept = t.kept(launch, side);
         let along_folded = kept.iter().any(|k| self.runs_along(*k, t.folded));
-        let (at, place) = if along_folded { ("e0 / 16", "e0 % 16") } else { ("e0 % 128", "e0 / 128") };
+        let (at, place) =
+            if along_folded { ("e0 / 16", "e0 % 16") } else { ("e0 % 128", "e0 / 128") };
         let int = self.int().cuda();
         let mine = self.let_("e0", Type::U32, format!("threadIdx.x + s * {THREADS}"));
         let mut body = Body::new(ANY);
         body.out.push(mine.clone());
         body.out.push(self.place_let(own, self.clamped(&format!("{z} + ({int})({at})"), extent)));
-        body.out.push(self.place_let(t.folded, self.clamped(&format!("({int})k + ({int})({place})"), deep)));
+        body.out.push(
+            self.place_let(t.folded, self.clamped(&format!("({int})k + ({int})({place})"), deep)),
+        );
         self.part(t, &kept, &[], &mut body)?;
         let value = &body.values[kept[0]];
-        let value = if is_left { format!("(k + {place} < {deep} ? {value} : 0.0f)") } else { value.clone() };
+        let value = if is_left {
+            format!("(k + {place} < {deep} ? {value} : 0.0f)")
+        } else {
+            value.clone()
+        };
         body.out.push(super::lower::store(names.own, "s", &value));
         drop_places(&mut body.out);
         let shared = format!("((float*){})", names.shared);
@@ -97,22 +112,27 @@ impl Lowering<'_> {
         let (rows, columns) = (launch.domain[t.row], launch.domain[column]);
         let across = columns.div_ceil(SIDE as usize);
         let int = self.int();
-        let extents = [rows, columns, launch.domain[t.folded]].map(|n| self.number('m', int, n as f64));
+        let extents =
+            [rows, columns, launch.domain[t.folded]].map(|n| self.number('m', int, n as f64));
         let [m, n, deep] = extents.each_ref().map(String::as_str);
         let [left, put_left] = self.fetched(t, (t.left(), t.row), LEFT, ("z0", m, deep))?;
         let [right, put_right] = self.fetched(t, (t.right(), column), RIGHT, ("z1", n, deep))?;
 
         let mut inner = Body::new(ANY);
         let given = [(t.left(), "u0[a]"), (t.right(), "w0[b]")];
-        let given: Vec<(usize, Expr, bool)> =
-            given.iter().map(|(side, name)| (t.kept(launch, *side)[0], name.to_string(), false)).collect();
+        let given: Vec<(usize, Expr, bool)> = given
+            .iter()
+            .map(|(side, name)| (t.kept(launch, *side)[0], name.to_string(), false))
+            .collect();
         self.part(t, &[reduction.value as usize], &given, &mut inner)?;
         let sum = format!("t0[a * {OWN} + b]");
         let is = fold_text(reduction.op, &sum, &self.folded(reduction, &inner)?)?;
         inner.out.push(Stmt::Set { is, name: sum.clone(), node: Some(reduction.node) });
         // One address a side: the rest of each place is known when the loops are written out.
         let four = |to: &str, shared: &str, ahead: u32, mine: &str| {
-            Stmt::Do(format!("quick_four({to}, ({shared} + (stage + {mine}))[d * {FOURS} + {ahead}])"))
+            Stmt::Do(format!(
+                "quick_four({to}, ({shared} + (stage + {mine}))[d * {FOURS} + {ahead}])"
+            ))
         };
         let take = vec![
             Stmt::Local { name: "u0".into(), of: Type::F32, count: OWN },
@@ -125,7 +145,10 @@ impl Lowering<'_> {
         ];
 
         let point = |k: &Self, axis: usize, z: &str, mine: &str, by: &str| {
-            k.place_let(axis, format!("{z} + ({})({mine} * 4 + {by} % 4 + {by} / 4 * 64)", int.cuda()))
+            k.place_let(
+                axis,
+                format!("{z} + ({})({mine} * 4 + {by} % 4 + {by} / 4 * 64)", int.cuda()),
+            )
         };
         let mut inside = vec![self.let_("o", Type::U64, format!("(u64)x0 * {n} + x1"))];
         self.after(&[sum], "o", &["x0".into(), "x1".into()], &mut inside)?;
@@ -164,7 +187,9 @@ impl Lowering<'_> {
         ];
         let shared = |name: &str| Stmt::SharedFours { name: name.into(), count: 2 * COPY };
         let out = vec![
-            Stmt::Note(format!("A block a tile of {SIDE}×{SIDE} results, {DEEP} places at a time.")),
+            Stmt::Note(format!(
+                "A block a tile of {SIDE}×{SIDE} results, {DEEP} places at a time."
+            )),
             shared(LEFT.shared),
             shared(RIGHT.shared),
             self.let_("down", Type::U32, "threadIdx.x / 64 * 4 + threadIdx.x % 32 / 8".into()),

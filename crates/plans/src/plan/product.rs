@@ -1,8 +1,9 @@
 //! Launches that fold a function of all pairs along an axis: `A+.×B` and what is like it.
 //!
-//! Rows: CUDA §4 (MatMul). In: a launch. Out: `Factors`, whichever steps make both operands, for a device that blocks
-//! such products itself; `Product`, where both operands lie in memory, rows or columns one after the other, and there is
-//! nothing else in the launch (no step, test, conversion, no index that jumps), for a device that leaves it to a library.
+//! Rows: CUDA §4 (MatMul). In: a launch. Out: `Factors`, whichever steps make both operands, for a
+//! device that blocks such products itself; `Product`, where both operands lie in memory, rows or
+//! columns one after the other, and there is nothing else in the launch (no step, test, conversion,
+//! no index that jumps), for a device that leaves it to a library.
 
 use super::{BufId, Kind, Launch, Plan, ValueId, What};
 use aplomb_values::array::DType;
@@ -11,11 +12,13 @@ use aplomb_values::dag::ix::{Ix, linear};
 use aplomb_values::prim::op::Op;
 use smallvec::SmallVec;
 
-/// `fold[r;c] = sum over k of times(left[r;k], right[k;c])`, where r and c may be several axes each. No axis of the
-/// columns is anywhere in what makes `left`, none of the rows in what makes `right`.
+/// `fold[r;c] = sum over k of times(left[r;k], right[k;c])`, where r and c may be several axes
+/// each. No axis of the columns is anywhere in what makes `left`, none of the rows in what makes
+/// `right`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Factors {
-    /// The body's values that are multiplied; `right` may be the first argument where `times` is commutative.
+    /// The body's values that are multiplied; `right` may be the first argument where `times` is
+    /// commutative.
     pub left: ValueId,
     pub right: ValueId,
     pub sum: Op,
@@ -26,15 +29,18 @@ pub struct Factors {
     pub rows: SmallVec<[usize; 2]>,
     pub columns: SmallVec<[usize; 2]>,
     pub folded: usize,
-    /// The values that `left` and `right` are made of, themselves included; uniform ones may be in both.
+    /// The values that `left` and `right` are made of, themselves included; uniform ones may be in
+    /// both.
     pub lefts: Vec<ValueId>,
     pub rights: Vec<ValueId>,
 }
 
 impl Factors {
-    /// None: the launch is no such fold, or stores or guards a step of its body, or one operand is a vector.
+    /// None: the launch is no such fold, or stores or guards a step of its body, or one operand is
+    /// a vector.
     pub fn of(launch: &Launch) -> Option<Factors> {
-        let folded = launch.axis.filter(|_| launch.kind == Kind::Reduce && launch.stores.is_empty())?;
+        let folded =
+            launch.axis.filter(|_| launch.kind == Kind::Reduce && launch.stores.is_empty())?;
         let [reduction] = launch.reductions.as_slice() else { return None };
         let times = launch.body.get(reduction.value as usize)?;
         let What::Op { op, args, .. } = &times.what else { return None };
@@ -43,14 +49,18 @@ impl Factors {
             return None;
         }
         let masks = masks(launch);
-        let others: SmallVec<[usize; 4]> = (0..launch.domain.len()).filter(|axis| *axis != folded).collect();
+        let others: SmallVec<[usize; 4]> =
+            (0..launch.domain.len()).filter(|axis| *axis != folded).collect();
         let of = |v: ValueId| masks[v as usize];
         let split = |left: ValueId, right: ValueId| {
             let at = others.iter().position(|axis| of(right) >> axis & 1 == 1)?;
             let apart = at > 0 && others[at..].iter().all(|axis| of(left) >> axis & 1 == 0);
             apart.then_some((left, right, at))
         };
-        let swaps = matches!(op, Op::Mul | Op::Add | Op::Max | Op::Min | Op::Gcd | Op::Lcm | Op::Eq | Op::Ne);
+        let swaps = matches!(
+            op,
+            Op::Mul | Op::Add | Op::Max | Op::Min | Op::Gcd | Op::Lcm | Op::Eq | Op::Ne
+        );
         let (left, right, at) = split(x, y).or_else(|| split(y, x).filter(|_| swaps))?;
         let (lefts, rights) = (made_of(launch, left), made_of(launch, right));
         // A step beside them is there because it may fail.
@@ -58,9 +68,21 @@ impl Factors {
         if !(0..launch.body.len() as ValueId).all(|v| all(&v)) {
             return None;
         }
-        let (rows, columns) = (others[..at].iter().copied().collect(), others[at..].iter().copied().collect());
+        let (rows, columns) =
+            (others[..at].iter().copied().collect(), others[at..].iter().copied().collect());
         let narrow = times.dtype == DType::F32;
-        Some(Factors { left, right, sum: reduction.op, times: *op, narrow, rows, columns, folded, lefts, rights })
+        Some(Factors {
+            left,
+            right,
+            sum: reduction.op,
+            times: *op,
+            narrow,
+            rows,
+            columns,
+            folded,
+            lefts,
+            rights,
+        })
     }
 
     /// Rows, columns and extent of the fold.
@@ -72,7 +94,11 @@ impl Factors {
 
 /// For each value of the body the axes that it depends on, as bits.
 fn masks(launch: &Launch) -> Vec<u32> {
-    let ix = |x: &Ix| (0..launch.domain.len()).filter(|axis| x.mentions(*axis)).fold(0, |mask, axis| mask | 1 << axis);
+    let ix = |x: &Ix| {
+        (0..launch.domain.len())
+            .filter(|axis| x.mentions(*axis))
+            .fold(0, |mask, axis| mask | 1 << axis)
+    };
     let tests = |all: &[Test]| all.iter().fold(0, |mask, test| mask | ix(&test.ix));
     let read = |load: u32| {
         let read = &launch.loads[load as usize].read;
@@ -83,7 +109,9 @@ fn masks(launch: &Launch) -> Vec<u32> {
         let own = match &step.what {
             What::Load(load) | What::Gather { load, .. } => read(*load),
             What::Index { ix: x, .. } => ix(x),
-            What::Guard { tests: k, .. } | What::Part { tests: k, .. } => tests(&launch.guards[*k as usize]),
+            What::Guard { tests: k, .. } | What::Part { tests: k, .. } => {
+                tests(&launch.guards[*k as usize])
+            }
             What::Arg(_) | What::Const(_) | What::Op { .. } | What::Reduced(_) => 0,
             What::Select { .. } | What::Loop { .. } | What::State { .. } => 0,
         };
@@ -105,7 +133,8 @@ fn made_of(launch: &Launch, value: ValueId) -> Vec<ValueId> {
     (0..launch.body.len() as ValueId).filter(|v| wanted[*v as usize]).collect()
 }
 
-/// A matrix in a buffer: item (i, j) lies at `first + i·stride + j`, or, `turned`, at `first + i + j·stride`.
+/// A matrix in a buffer: item (i, j) lies at `first + i·stride + j`, or, `turned`, at
+/// `first + i + j·stride`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Matrix {
     pub buf: BufId,
@@ -114,7 +143,8 @@ pub struct Matrix {
     pub turned: bool,
 }
 
-/// `result[i;j]` is the sum over k of `left[i;k] × right[k;j]`, all of one dtype; the result lies row by row.
+/// `result[i;j]` is the sum over k of `left[i;k] × right[k;j]`, all of one dtype; the result lies
+/// row by row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Product {
     pub left: Matrix,
@@ -130,14 +160,20 @@ pub struct Product {
 impl Product {
     /// None: the launch is another.
     pub fn of(plan: &Plan, launch: &Launch) -> Option<Product> {
-        let Factors { left, right, sum: Op::Add, times: Op::Mul, rows, columns, folded, .. } = Factors::of(launch)?
+        let Factors { left, right, sum: Op::Add, times: Op::Mul, rows, columns, folded, .. } =
+            Factors::of(launch)?
         else {
             return None;
         };
-        let (&[row], &[column], 3) = (rows.as_slice(), columns.as_slice(), launch.body.len()) else { return None };
+        let (&[row], &[column], 3) = (rows.as_slice(), columns.as_slice(), launch.body.len())
+        else {
+            return None;
+        };
         let [x, y] = [left, right].map(|v| &launch.body[v as usize].what);
         let (What::Load(x), What::Load(y)) = (x, y) else { return None };
-        let ([sum], [store]) = (launch.after.as_slice(), launch.after_stores.as_slice()) else { return None };
+        let ([sum], [store]) = (launch.after.as_slice(), launch.after_stores.as_slice()) else {
+            return None;
+        };
         let whole = sum.what == What::Reduced(0) && store.value == 0 && sum.from.guard.is_none();
         if !whole || launch.finish.is_some() || launch.compaction.is_some() {
             return None;
@@ -164,19 +200,29 @@ impl Product {
     }
 }
 
-fn matrix(plan: &Plan, launch: &Launch, load: &super::Load, (down, across): (usize, usize)) -> Option<Matrix> {
+fn matrix(
+    plan: &Plan,
+    launch: &Launch,
+    load: &super::Load,
+    (down, across): (usize, usize),
+) -> Option<Matrix> {
     let at = linear(&load.read.ix, &plan.buffer(load.buf).shape, &launch.domain);
     let other = 3 - down - across;
     if !load.read.tests.is_empty() || !at.is_affine() || at.coefficient(other) != 0 {
         return None;
     }
     let first = u64::try_from(at.c).ok()?;
-    let steps = (u64::try_from(at.coefficient(down)).ok()?, u64::try_from(at.coefficient(across)).ok()?);
+    let steps =
+        (u64::try_from(at.coefficient(down)).ok()?, u64::try_from(at.coefficient(across)).ok()?);
     let extent = |axis: usize| launch.domain[axis] as u64;
     // A line may be longer than what is read of it, but lines do not overlap.
     match steps {
-        (stride, 1) if stride >= extent(across) => Some(Matrix { buf: load.buf, first, stride, turned: false }),
-        (1, stride) if stride >= extent(down) => Some(Matrix { buf: load.buf, first, stride, turned: true }),
+        (stride, 1) if stride >= extent(across) => {
+            Some(Matrix { buf: load.buf, first, stride, turned: false })
+        }
+        (1, stride) if stride >= extent(down) => {
+            Some(Matrix { buf: load.buf, first, stride, turned: true })
+        }
         _ => None,
     }
 }

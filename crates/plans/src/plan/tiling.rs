@@ -1,7 +1,9 @@
-//! What a block of threads keeps near: parts of arrays that several loads, or none in the array's own order, read.
+//! What a block of threads keeps near: parts of arrays that several loads, or none in the array's
+//! own order, read.
 //!
-//! Rows: BAS-08, BAS-17, BAR-14; CUDA §3, §4. A launch is cut into boxes of points. For each tile the block first copies
-//! what the box reads, in the order of the array, and then reads the copy. Devices without such a memory take no notice.
+//! Rows: BAS-08, BAS-17, BAR-14; CUDA §3, §4. A launch is cut into boxes of points. For each tile
+//! the block first copies what the box reads, in the order of the array, and then reads the copy.
+//! Devices without such a memory take no notice.
 
 use aplomb_values::dag::ix::{Atom, Ix};
 use smallvec::SmallVec;
@@ -11,7 +13,8 @@ pub const POINTS: usize = 1024;
 /// Bytes of near memory that a block may have without asking.
 pub const BYTES: usize = 48 << 10;
 
-/// The boxes of a launch. `L` says what a load is: a node and its read, or the launch's own number of it.
+/// The boxes of a launch. `L` says what a load is: a node and its read, or the launch's own number
+/// of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tiling<L> {
     /// Points of a box along each axis of the domain; 1 where it is not cut.
@@ -58,13 +61,17 @@ pub struct Single {
 }
 
 impl Single {
-    /// The same over an axis of `extent`, as one that wraps around `n`, the nearer way: what never leaves 0 to n wraps
-    /// around it too.
+    /// The same over an axis of `extent`, as one that wraps around `n`, the nearer way: what never
+    /// leaves 0 to n wraps around it too.
     pub fn around(self, n: i64, extent: usize) -> Option<Single> {
         let far = self.from + self.by * (extent as i64 - 1).max(0);
         let stays = self.from.min(far) >= 0 && self.from.max(far) < n;
         let from = (self.from + n / 2).rem_euclid(n) - n / 2;
-        (self.wraps == Some(n) || self.wraps.is_none() && stays).then_some(Single { from, wraps: Some(n), ..self })
+        (self.wraps == Some(n) || self.wraps.is_none() && stays).then_some(Single {
+            from,
+            wraps: Some(n),
+            ..self
+        })
     }
 }
 
@@ -79,9 +86,14 @@ pub fn single(ix: &Ix) -> Option<Single> {
 }
 
 impl Span {
-    /// An index over the domain, where `cut` says which axes are cut, and all wrap around `n` if one does. None: it is of
-    /// neither form.
-    pub fn new(ix: &Ix, n: Option<i64>, domain: &[usize], cut: &dyn Fn(usize) -> bool) -> Option<Span> {
+    /// An index over the domain, where `cut` says which axes are cut, and all wrap around `n` if
+    /// one does. None: it is of neither form.
+    pub fn new(
+        ix: &Ix,
+        n: Option<i64>,
+        domain: &[usize],
+        cut: &dyn Fn(usize) -> bool,
+    ) -> Option<Span> {
         let moved = |ix: &Ix| (0..=u8::MAX as usize).take(16).any(|k| cut(k) && ix.mentions(k));
         if !moved(ix) {
             return Some(Span::At(ix.clone()));
@@ -125,12 +137,15 @@ impl<L> Tile<L> {
         self.strides(block).1.saturating_mul(self.size)
     }
 
-    /// How far apart in the copy neighbouring threads read; threads follow the domain's last axis that is cut.
+    /// How far apart in the copy neighbouring threads read; threads follow the domain's last axis
+    /// that is cut.
     pub fn lane_stride(&self, block: &[usize]) -> usize {
         let last = block.iter().rposition(|n| *n > 1).unwrap_or(0);
         let strides = self.strides(block).0;
         let own = self.spans.iter().zip(strides).filter_map(|(s, stride)| match s {
-            Span::Along { axis, by, .. } if *axis == last => Some(stride.saturating_mul(by.unsigned_abs() as usize)),
+            Span::Along { axis, by, .. } if *axis == last => {
+                Some(stride.saturating_mul(by.unsigned_abs() as usize))
+            }
             _ => None,
         });
         own.sum()
@@ -139,18 +154,26 @@ impl<L> Tile<L> {
 
 impl<L> Tiling<L> {
     pub fn bytes(&self) -> usize {
-        self.tiles.iter().fold(0, |at: usize, t| at.next_multiple_of(t.size.max(1)) + t.bytes(&self.block))
+        self.tiles
+            .iter()
+            .fold(0, |at: usize, t| at.next_multiple_of(t.size.max(1)) + t.bytes(&self.block))
     }
 
-    /// The same over other loads; loads that are not known any more are read from the array, a tile of none goes.
+    /// The same over other loads; loads that are not known any more are read from the array, a tile
+    /// of none goes.
     pub fn over<M>(&self, known: impl Fn(&L) -> Option<M>) -> Option<Tiling<M>> {
         let tile = |t: &Tile<L>| Tile {
             spans: t.spans.clone(),
             pad: t.pad,
             size: t.size,
-            loads: t.loads.iter().filter_map(|(l, apart)| Some((known(l)?, apart.clone()))).collect(),
+            loads: t
+                .loads
+                .iter()
+                .filter_map(|(l, apart)| Some((known(l)?, apart.clone())))
+                .collect(),
         };
-        let tiles: Vec<Tile<M>> = self.tiles.iter().map(tile).filter(|t| !t.loads.is_empty()).collect();
+        let tiles: Vec<Tile<M>> =
+            self.tiles.iter().map(tile).filter(|t| !t.loads.is_empty()).collect();
         (!tiles.is_empty()).then(|| Tiling { block: self.block.clone(), tiles })
     }
 

@@ -1,8 +1,10 @@
-//! Bytes between a launch and memory: the distinct elements of each buffer that it reads, once, and what it writes.
+//! Bytes between a launch and memory: the distinct elements of each buffer that it reads, once, and
+//! what it writes.
 //!
-//! What points of a loop read again is a cache's or a block's to serve, so it is no traffic; those loads are counted apart.
-//! Of a read by values at most as many elements are met as there are points, or as the buffer has. Every figure of bytes
-//! that a finished launch is told with comes from here.
+//! What points of a loop read again is a cache's or a block's to serve, so it is no traffic; those
+//! loads are counted apart. Of a read by values at most as many elements are met as there are
+//! points, or as the buffer has. Every figure of bytes that a finished launch is told with comes
+//! from here.
 
 use super::{Launch, Plan, What};
 use std::collections::BTreeMap;
@@ -30,7 +32,9 @@ impl Plan {
         let mut read: Vec<(u32, bool)> = Vec::new();
         let steps = l.body.iter().map(|s| (s, false)).chain(l.after.iter().map(|s| (s, true)));
         for (step, after) in steps {
-            let Some(load) = step.what.load().filter(|k| !read.contains(&(*k, after))) else { continue };
+            let Some(load) = step.what.load().filter(|k| !read.contains(&(*k, after))) else {
+                continue;
+            };
             let extents = if after { outer } else { domain };
             let own = &l.loads[load as usize].read;
             let points = if own.ix.is_empty() { 1 } else { own.points(extents) };

@@ -1,6 +1,7 @@
 //! Items put into an array: in its own buffer if nobody else holds it, else in one copy.
 //!
-//! Always: the array that others hold is never changed; a number that its storage cannot hold widens the copy.
+//! Always: the array that others hold is never changed; a number that its storage cannot hold
+//! widens the copy.
 
 use super::{Array, Buf, DType, Data, Shape, Storage, View};
 use aplomb_ground::error::{Error, Result};

@@ -1,4 +1,5 @@
-//! Complex items. What is real is stored as real: only an array with some item that is not has the dtype `Complex`.
+//! Complex items. What is real is stored as real: only an array with some item that is not has the
+//! dtype `Complex`.
 
 use super::{Array, Buf, Data, Shape, View};
 use aplomb_ground::error::Result;
@@ -8,11 +9,19 @@ use std::sync::Arc;
 
 impl Array {
     pub fn complex(z: Complex64) -> Self {
-        if z.im == 0.0 { Array::num(z.re) } else { Array { shape: Shape::new(), data: Data::Complex(z) } }
+        if z.im == 0.0 {
+            Array::num(z.re)
+        } else {
+            Array { shape: Shape::new(), data: Data::Complex(z) }
+        }
     }
 
     /// Numbers; real ones in their narrowest storage if all of them are real. Errors: WS FULL.
-    pub fn complexes(shape: impl Into<Shape>, items: Vec<Complex64>, budget: &Budget) -> Result<Self> {
+    pub fn complexes(
+        shape: impl Into<Shape>,
+        items: Vec<Complex64>,
+        budget: &Budget,
+    ) -> Result<Self> {
         let shape = shape.into();
         if shape.is_empty() {
             return Ok(Array::complex(items[0]));
@@ -24,7 +33,8 @@ impl Array {
         Ok(Array::dense(shape, Arc::new(Buf::complexes(items, budget)?)))
     }
 
-    /// Some number in it is not real, as far as it is known without forcing. Never of nested arrays.
+    /// Some number in it is not real, as far as it is known without forcing. Never of nested
+    /// arrays.
     pub fn is_complex(&self) -> bool {
         self.dtype() == super::DType::Complex
     }
@@ -68,7 +78,9 @@ impl Array {
             },
             Data::Lazy(cell) => cell.forced().and_then(|a| a.to_complexes()),
             Data::Framed(_) => None,
-            Data::Num(_) | Data::Char(_) | Data::Items(_) => (0..self.len()).map(|k| self.complex_at(k)).collect(),
+            Data::Num(_) | Data::Char(_) | Data::Items(_) => {
+                (0..self.len()).map(|k| self.complex_at(k)).collect()
+            }
         }
     }
 }

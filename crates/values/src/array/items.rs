@@ -1,4 +1,5 @@
-//! Items of host values: one by one, as numbers, as characters; collecting items into the simplest array.
+//! Items of host values: one by one, as numbers, as characters; collecting items into the simplest
+//! array.
 
 use super::{Array, Data, Shape, View, elements};
 use crate::dag::{Cell, Meta, Node, Read};
@@ -74,7 +75,8 @@ impl Array {
         }
     }
 
-    /// Item `at` as a real number (a character's code point). None for an item that is an array or not real.
+    /// Item `at` as a real number (a character's code point). None for an item that is an array or
+    /// not real.
     pub fn number_at(&self, at: usize) -> Option<f64> {
         match &self.data {
             Data::Num(x) => Some(*x),
@@ -112,7 +114,9 @@ impl Array {
                 View::F64(v) => Some(v.to_vec()),
                 view => Some(view.numbers()),
             },
-            Data::Items(i) => i.all().iter().map(|a| if a.is_char() { None } else { a.number_scalar() }).collect(),
+            Data::Items(i) => {
+                i.all().iter().map(|a| if a.is_char() { None } else { a.number_scalar() }).collect()
+            }
             Data::Lazy(cell) => cell.forced().and_then(|a| a.to_numbers()),
             Data::Framed(_) => None,
         }
@@ -122,7 +126,9 @@ impl Array {
     pub fn number_scalar(&self) -> Option<f64> {
         match &self.data {
             Data::Num(x) => Some(*x),
-            Data::Lazy(cell) if self.shape.is_empty() => cell.forced().and_then(|a| a.number_scalar()),
+            Data::Lazy(cell) if self.shape.is_empty() => {
+                cell.forced().and_then(|a| a.number_scalar())
+            }
             _ => None,
         }
     }
@@ -136,7 +142,11 @@ impl Array {
                 View::Char(v) => Some(v.to_vec()),
                 view => view.is_empty().then(Vec::new),
             },
-            Data::Items(i) => i.all().iter().map(|a| if let Data::Char(c) = a.data { Some(c) } else { None }).collect(),
+            Data::Items(i) => i
+                .all()
+                .iter()
+                .map(|a| if let Data::Char(c) = a.data { Some(c) } else { None })
+                .collect(),
             Data::Lazy(cell) => cell.forced().and_then(|a| a.to_chars()),
             Data::Framed(_) => None,
         }
@@ -175,8 +185,14 @@ impl Array {
             // Nobody may ever look at it: a pending one has no bytes.
             _ if self.len() > 1 << 16 => {
                 let proto = self.prototype();
-                let meta = Meta { shape: self.shape.clone(), dtype: proto.dtype(), range: None, place: None };
-                let node = Node::Transform { name: "⍴", src: proto, read: Read::new([]), onto: true };
+                let meta = Meta {
+                    shape: self.shape.clone(),
+                    dtype: proto.dtype(),
+                    range: None,
+                    place: None,
+                };
+                let node =
+                    Node::Transform { name: "⍴", src: proto, read: Read::new([]), onto: true };
                 Array::lazy(Cell::new(node, meta, 0))
             }
             _ => {
@@ -192,12 +208,20 @@ impl Array {
         }
     }
 
-    /// Items in the simplest storage: numbers, characters, or as they stand. Errors: WS FULL, LIMIT (depth).
-    pub fn collect(shape: impl Into<Shape>, items: Vec<Array>, proto: Option<Array>, budget: &Budget) -> Result<Array> {
+    /// Items in the simplest storage: numbers, characters, or as they stand. Errors: WS FULL, LIMIT
+    /// (depth).
+    pub fn collect(
+        shape: impl Into<Shape>,
+        items: Vec<Array>,
+        proto: Option<Array>,
+        budget: &Budget,
+    ) -> Result<Array> {
         let shape = shape.into();
         if items.is_empty() {
             return Ok(match proto {
-                Some(p) if p.is_simple_scalar() && p.is_char() => Array::chars(shape, vec![], budget)?,
+                Some(p) if p.is_simple_scalar() && p.is_char() => {
+                    Array::chars(shape, vec![], budget)?
+                }
                 Some(p) if !p.is_simple_scalar() => Array::items(shape, items, Some(p)),
                 _ => Array::numbers(shape, vec![], budget)?,
             });
@@ -214,7 +238,10 @@ impl Array {
             return Array::complexes(shape, numbers, budget);
         }
         if items.iter().all(|a| matches!(a.data, Data::Char(_))) {
-            let chars = items.iter().filter_map(|a| if let Data::Char(c) = a.data { Some(c) } else { None }).collect();
+            let chars = items
+                .iter()
+                .filter_map(|a| if let Data::Char(c) = a.data { Some(c) } else { None })
+                .collect();
             return Array::chars(shape, chars, budget);
         }
         if shape.is_empty() && items[0].is_simple_scalar() {
@@ -239,7 +266,9 @@ impl Array {
         }
         match &self.data {
             Data::Framed(_) => Err(untraced("a cell changes its shape")),
-            Data::Items(i) if shape.is_empty() => Array::collect(shape, i.all().to_vec(), None, budget),
+            Data::Items(i) if shape.is_empty() => {
+                Array::collect(shape, i.all().to_vec(), None, budget)
+            }
             Data::Lazy(cell) => match cell.forced() {
                 Some(a) => a.with_shape(shape, budget),
                 None => Ok(self.clone()),
@@ -256,7 +285,8 @@ impl Array {
         }
     }
 
-    /// As an item of another array: a simple scalar, or the array itself. An enclosed scalar gives its content.
+    /// As an item of another array: a simple scalar, or the array itself. An enclosed scalar gives
+    /// its content.
     pub fn enclosed(self) -> Result<Array> {
         if self.is_simple_scalar() {
             return Ok(self);
@@ -287,5 +317,9 @@ pub fn advance(place: &mut [usize], shape: &[usize]) {
 
 /// Outer, length and inner counts of an axis.
 pub fn around(shape: &[usize], axis: usize) -> (usize, usize, usize) {
-    (elements(&shape[..axis]), shape.get(axis).copied().unwrap_or(1), shape.get(axis + 1..).map_or(1, elements))
+    (
+        elements(&shape[..axis]),
+        shape.get(axis).copied().unwrap_or(1),
+        shape.get(axis + 1..).map_or(1, elements),
+    )
 }

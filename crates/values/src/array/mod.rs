@@ -1,9 +1,10 @@
 //! The value: a shape and its items in row-major order.
 //!
-//! `Data` says where the items are: inline scalars, a dense buffer, host items (nested or mixed), or a pending cell.
-//! Always: the shape's product is the number of items; a nested array's items are arrays; a simple scalar is its own
-//! enclosure. Numbers are f64 to the user; dtypes are storage. Arrays are immutable: change copies, or takes a buffer
-//! that nobody else holds. A complex number whose imaginary part is 0 is a real one, in every array.
+//! `Data` says where the items are: inline scalars, a dense buffer, host items (nested or mixed),
+//! or a pending cell. Always: the shape's product is the number of items; a nested array's items
+//! are arrays; a simple scalar is its own enclosure. Numbers are f64 to the user; dtypes are
+//! storage. Arrays are immutable: change copies, or takes a buffer that nobody else holds. A
+//! complex number whose imaginary part is 0 is a real one, in every array.
 
 mod change;
 mod complex;
@@ -172,12 +173,14 @@ pub struct Array {
 impl Clone for Array {
     #[inline]
     fn clone(&self) -> Array {
-        let shape = if self.shape.is_empty() { Shape::new() } else { Shape::from_slice(&self.shape) };
+        let shape =
+            if self.shape.is_empty() { Shape::new() } else { Shape::from_slice(&self.shape) };
         Array { shape, data: self.data.clone() }
     }
 }
 
-/// The number of items of a shape. Callers that take shapes from users check with `checked_elements` first.
+/// The number of items of a shape. Callers that take shapes from users check with
+/// `checked_elements` first.
 pub fn elements(shape: &[usize]) -> usize {
     shape.iter().fold(1, |n, &d| n.saturating_mul(d))
 }
@@ -259,27 +262,44 @@ impl Array {
         Array::chars([items.len()].as_slice(), items, budget)
     }
 
-    /// Host items as they stand; `proto` is kept for empties. Use `Array::collect` to simplify simple ones.
+    /// Host items as they stand; `proto` is kept for empties. Use `Array::collect` to simplify
+    /// simple ones.
     pub fn items(shape: impl Into<Shape>, items: Vec<Array>, proto: Option<Array>) -> Self {
         let shape = shape.into();
         debug_assert_eq!(elements(&shape), items.len());
         let depth = items.iter().map(Array::depth).max().unwrap_or(0).saturating_add(1);
         let nodes = items.iter().fold(1u64, |n, a| n.saturating_add(a.nodes()));
         let lazy = items.iter().any(Array::holds_lazy);
-        Array { shape, data: Data::Items(Rc::new(Items { held: Held::items(items), proto, depth, nodes, lazy })) }
+        Array {
+            shape,
+            data: Data::Items(Rc::new(Items {
+                held: Held::items(items),
+                proto,
+                depth,
+                nodes,
+                lazy,
+            })),
+        }
     }
 
-    /// The cells of a uniform array as items of its first `at` axes. Neither frame nor cell may be empty or rank 0.
+    /// The cells of a uniform array as items of its first `at` axes. Neither frame nor cell may be
+    /// empty or rank 0.
     pub fn rows(node: Array, at: usize) -> Self {
         let shape: Shape = node.shape()[..at].into();
-        debug_assert!(!shape.is_empty() && at < node.rank() && !node.is_empty() && node.is_uniform());
+        debug_assert!(
+            !shape.is_empty() && at < node.rank() && !node.is_empty() && node.is_uniform()
+        );
         let nodes = elements(&shape) as u64 + 1;
         let lazy = node.holds_lazy();
         let held = Held::rows(Split { node, at });
-        Array { shape, data: Data::Items(Rc::new(Items { held, proto: None, depth: 1, nodes, lazy })) }
+        Array {
+            shape,
+            data: Data::Items(Rc::new(Items { held, proto: None, depth: 1, nodes, lazy })),
+        }
     }
 
-    /// A uniform array as the function sees it that runs once for all cells behind the first `at` axes.
+    /// A uniform array as the function sees it that runs once for all cells behind the first `at`
+    /// axes.
     pub fn framed(node: Array, at: usize) -> Self {
         Array { shape: node.shape()[at..].into(), data: Data::Framed(Rc::new(Split { node, at })) }
     }
@@ -358,14 +378,21 @@ impl Array {
         }
     }
 
-    /// The same items under another shape of the same product. A pending array cannot: transform it instead.
+    /// The same items under another shape of the same product. A pending array cannot: transform it
+    /// instead.
     pub fn reshaped(&self, shape: impl Into<Shape>) -> Array {
         let shape = shape.into();
         debug_assert_eq!(elements(&shape), self.len());
         match &self.data {
-            Data::Num(x) if !shape.is_empty() => Array { shape, data: Data::Dense(Arc::new(Buf::one_number(*x))) },
-            Data::Complex(z) if !shape.is_empty() => Array { shape, data: Data::Dense(Arc::new(Buf::one_complex(*z))) },
-            Data::Char(c) if !shape.is_empty() => Array { shape, data: Data::Dense(Arc::new(Buf::one_char(*c))) },
+            Data::Num(x) if !shape.is_empty() => {
+                Array { shape, data: Data::Dense(Arc::new(Buf::one_number(*x))) }
+            }
+            Data::Complex(z) if !shape.is_empty() => {
+                Array { shape, data: Data::Dense(Arc::new(Buf::one_complex(*z))) }
+            }
+            Data::Char(c) if !shape.is_empty() => {
+                Array { shape, data: Data::Dense(Arc::new(Buf::one_char(*c))) }
+            }
             Data::Dense(b) => Array::dense(shape, b.clone()),
             data => Array { shape, data: data.clone() },
         }

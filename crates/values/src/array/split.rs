@@ -1,8 +1,8 @@
 //! One uniform array seen as a frame of cells: the first axes are the frame, the rest is the cell.
 //!
-//! Rows: LOWERING §3, §4. Two kinds of value are made of it. A *rows* value shows the frame: a nested array whose items
-//! are the cells, not taken apart before somebody looks at one. A *framed* value shows the cell: what a function sees
-//! that is run once for all cells.
+//! Rows: LOWERING §3, §4. Two kinds of value are made of it. A *rows* value shows the frame: a
+//! nested array whose items are the cells, not taken apart before somebody looks at one. A *framed*
+//! value shows the cell: what a function sees that is run once for all cells.
 
 use super::{Array, Buf, DType, Data, Shape, View, elements};
 use crate::dag::ix::Ix;
@@ -40,8 +40,14 @@ impl Split {
                 read.ix.insert(0, Ix::constant((rest % n) as i64));
                 rest /= n;
             }
-            let meta = Meta { shape, dtype: cell.dtype(), range: cell.meta().range, place: cell.meta().place.clone() };
-            let row = Node::Transform { name: "[]", src: node.clone(), read, onto: self.frame() == [1] };
+            let meta = Meta {
+                shape,
+                dtype: cell.dtype(),
+                range: cell.meta().range,
+                place: cell.meta().place.clone(),
+            };
+            let row =
+                Node::Transform { name: "[]", src: node.clone(), read, onto: self.frame() == [1] };
             return Array::lazy(Cell::new(row, meta, cell.seq()));
         }
         match node.data() {
@@ -49,7 +55,9 @@ impl Split {
                 let items = v[k * size..(k + 1) * size].to_vec();
                 Array::complexes(shape, items, &Budget::new(u64::MAX)).unwrap_or(node)
             }
-            Data::Dense(b) => Array::dense(shape, Arc::new(cut(b.view(), b.dtype(), k * size, size))),
+            Data::Dense(b) => {
+                Array::dense(shape, Arc::new(cut(b.view(), b.dtype(), k * size, size)))
+            }
             _ => node,
         }
     }

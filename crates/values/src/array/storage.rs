@@ -1,4 +1,5 @@
-//! Buffers: typed slices behind `Storage`. The device's pool makes its own; `Buf` is the safe one over `Vec`.
+//! Buffers: typed slices behind `Storage`. The device's pool makes its own; `Buf` is the safe one
+//! over `Vec`.
 
 use super::DType;
 use aplomb_ground::limits::{Budget, Charge};
@@ -98,7 +99,8 @@ fn one_kind<'a, T: Copy + 'a>(
     of: impl Fn(View<'a>) -> &'a [T],
 ) -> aplomb_ground::error::Result<Vec<T>> {
     let mut out = budget.room(all.iter().map(|(_, r)| r.len()).sum())?;
-    all.iter().for_each(|(s, r)| out.extend_from_slice(of(s.view()).get(r.clone()).unwrap_or_default()));
+    all.iter()
+        .for_each(|(s, r)| out.extend_from_slice(of(s.view()).get(r.clone()).unwrap_or_default()));
     Ok(out)
 }
 
@@ -171,7 +173,11 @@ impl Buf {
     }
 
     /// The items converted to `dtype`, which must hold them. Errors: WS FULL.
-    pub fn stored(items: &[f64], dtype: DType, budget: &Budget) -> aplomb_ground::error::Result<Buf> {
+    pub fn stored(
+        items: &[f64],
+        dtype: DType,
+        budget: &Budget,
+    ) -> aplomb_ground::error::Result<Buf> {
         let charge = budget.charge_elements(items.len(), dtype.size())?;
         let items = match dtype {
             DType::Bool => Vecs::Bool(items.iter().map(|&x| x as u8).collect()),
@@ -179,7 +185,9 @@ impl Buf {
             DType::I16 => Vecs::I16(items.iter().map(|&x| x as i16).collect()),
             DType::I32 => Vecs::I32(items.iter().map(|&x| x as i32).collect()),
             DType::F32 => Vecs::F32(items.iter().map(|&x| x as f32).collect()),
-            DType::Char => Vecs::Char(items.iter().map(|&x| char::from_u32(x as u32).unwrap_or('\u{fffd}')).collect()),
+            DType::Char => Vecs::Char(
+                items.iter().map(|&x| char::from_u32(x as u32).unwrap_or('\u{fffd}')).collect(),
+            ),
             DType::Complex => Vecs::Complex(items.iter().map(|&x| x.into()).collect()),
             DType::F64 | DType::Nested => Vecs::F64(items.to_vec()),
         };
@@ -196,7 +204,8 @@ impl Buf {
         Ok(Buf { items: Vecs::F32(items), _charge: Some(charge) })
     }
 
-    /// As they are. Arrays are made of them by `Array::complexes`, which takes reals for what they are.
+    /// As they are. Arrays are made of them by `Array::complexes`, which takes reals for what they
+    /// are.
     pub fn complexes(items: Vec<Complex64>, budget: &Budget) -> aplomb_ground::error::Result<Buf> {
         let charge = budget.charge_elements(items.len(), 16)?;
         Ok(Buf { items: Vecs::Complex(items), _charge: Some(charge) })
@@ -233,7 +242,9 @@ impl Buf {
         let mut storage = storage;
         let alone = Arc::get_mut(&mut storage).and_then(Storage::as_buf);
         match alone {
-            Some(buf) => Ok(std::mem::replace(buf, Buf { items: Vecs::Bool(Vec::new()), _charge: None })),
+            Some(buf) => {
+                Ok(std::mem::replace(buf, Buf { items: Vecs::Bool(Vec::new()), _charge: None }))
+            }
             None => Err(storage),
         }
     }
@@ -265,10 +276,18 @@ impl Buf {
         }
         let n = all.iter().map(|(_, r)| r.len()).sum();
         let items = match dtype {
-            DType::Bool => Vecs::Bool(one_kind(all, budget, |v| if let View::Bool(v) = v { v } else { &[] })?),
-            DType::I8 => Vecs::I8(one_kind(all, budget, |v| if let View::I8(v) = v { v } else { &[] })?),
-            DType::I16 => Vecs::I16(one_kind(all, budget, |v| if let View::I16(v) = v { v } else { &[] })?),
-            DType::I32 => Vecs::I32(one_kind(all, budget, |v| if let View::I32(v) = v { v } else { &[] })?),
+            DType::Bool => {
+                Vecs::Bool(one_kind(all, budget, |v| if let View::Bool(v) = v { v } else { &[] })?)
+            }
+            DType::I8 => {
+                Vecs::I8(one_kind(all, budget, |v| if let View::I8(v) = v { v } else { &[] })?)
+            }
+            DType::I16 => {
+                Vecs::I16(one_kind(all, budget, |v| if let View::I16(v) = v { v } else { &[] })?)
+            }
+            DType::I32 => {
+                Vecs::I32(one_kind(all, budget, |v| if let View::I32(v) = v { v } else { &[] })?)
+            }
             _ => return Ok(None),
         };
         let charge = budget.charge_elements(n, dtype.size())?;
@@ -288,7 +307,12 @@ impl Buf {
     }
 
     /// False: these are characters. Widens the storage where it must. Errors: WS FULL.
-    pub fn put_number(&mut self, at: usize, x: f64, budget: &Budget) -> aplomb_ground::error::Result<bool> {
+    pub fn put_number(
+        &mut self,
+        at: usize,
+        x: f64,
+        budget: &Budget,
+    ) -> aplomb_ground::error::Result<bool> {
         if let Vecs::Complex(v) = &mut self.items {
             v[at] = x.into();
             return Ok(true);
@@ -312,7 +336,12 @@ impl Buf {
     }
 
     /// False: these are characters. Errors: WS FULL.
-    pub fn put_complex(&mut self, at: usize, z: Complex64, budget: &Budget) -> aplomb_ground::error::Result<bool> {
+    pub fn put_complex(
+        &mut self,
+        at: usize,
+        z: Complex64,
+        budget: &Budget,
+    ) -> aplomb_ground::error::Result<bool> {
         if !self.dtype().is_number() {
             return Ok(false);
         }

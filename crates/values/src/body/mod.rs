@@ -1,8 +1,8 @@
 //! A scalar computation: one list of typed steps, each made of earlier ones.
 //!
-//! Loops and folds in order (`Rounds`) hold such a list, and so does a launch. The oracle executes it, the CPU's machine
-//! and the CUDA text are lowered from it, step by step, by the same functions for a launch and for the loop inside. So
-//! what one of them can do, all can.
+//! Loops and folds in order (`Rounds`) hold such a list, and so does a launch. The oracle executes
+//! it, the CPU's machine and the CUDA text are lowered from it, step by step, by the same functions
+//! for a launch and for the loop inside. So what one of them can do, all can.
 //!
 //! | instruction | a launch | a loop, a fold |
 //! |---|---|---|
@@ -10,8 +10,8 @@
 //! | `Load`, `Index`, `Gather`, `Guard`, `Part`, `Loop`, `State`, `Reduced` (behind a fold) | yes | – |
 //! | `Const`, `Op`, `Select` | yes | yes |
 //!
-//! Always (the verifier looks): arguments are earlier steps; an operation has as many as it takes; a step that nobody
-//! uses may still fail.
+//! Always (the verifier looks): arguments are earlier steps; an operation has as many as it takes;
+//! a step that nobody uses may still fail.
 
 mod rounds;
 
@@ -31,8 +31,8 @@ pub type ValueId = u32;
 /// Nanoseconds of a choice between two values.
 pub const SELECT_NS: f64 = 0.15;
 
-/// One step: an instruction and the type of its value. `F` is what a place knows of where the step came from: nothing in
-/// a loop, which fails as one; in a launch the node, the site and the guard.
+/// One step: an instruction and the type of its value. `F` is what a place knows of where the step
+/// came from: nothing in a loop, which fails as one; in a launch the node, the site and the guard.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step<F = ()> {
     pub what: What,
@@ -72,7 +72,8 @@ pub enum What {
         yes: ValueId,
         no: ValueId,
     },
-    /// `yes` where `cond` is not 0, else `no`. Both are computed; what is not taken is not looked at.
+    /// `yes` where `cond` is not 0, else `no`. Both are computed; what is not taken is not looked
+    /// at.
     Select {
         cond: ValueId,
         yes: ValueId,
@@ -107,9 +108,15 @@ impl What {
     /// The values that it is made of.
     pub fn args(&self) -> SmallVec<[ValueId; 3]> {
         match self {
-            What::Arg(_) | What::Load(_) | What::Index { .. } | What::Const(_) | What::Reduced(_) => SmallVec::new(),
+            What::Arg(_)
+            | What::Load(_)
+            | What::Index { .. }
+            | What::Const(_)
+            | What::Reduced(_) => SmallVec::new(),
             What::Op { args, .. } => args.iter().copied().collect(),
-            What::Guard { value, .. } | What::State { of: value, .. } => [*value].into_iter().collect(),
+            What::Guard { value, .. } | What::State { of: value, .. } => {
+                [*value].into_iter().collect()
+            }
             What::Part { yes, no, .. } => [*yes, *no].into_iter().collect(),
             What::Select { cond, yes, no } => [*cond, *yes, *no].into_iter().collect(),
             What::Gather { places, .. } => places.iter().copied().collect(),
@@ -120,9 +127,15 @@ impl What {
     /// Each value that it is made of by its new number.
     pub fn renumber(&mut self, new: impl Fn(ValueId) -> ValueId) {
         let args: &mut [ValueId] = match self {
-            What::Arg(_) | What::Load(_) | What::Index { .. } | What::Const(_) | What::Reduced(_) => &mut [],
+            What::Arg(_)
+            | What::Load(_)
+            | What::Index { .. }
+            | What::Const(_)
+            | What::Reduced(_) => &mut [],
             What::Op { args, .. } => args,
-            What::Guard { value, .. } | What::State { of: value, .. } => std::slice::from_mut(value),
+            What::Guard { value, .. } | What::State { of: value, .. } => {
+                std::slice::from_mut(value)
+            }
             What::Part { yes, no, .. } => {
                 (*yes, *no) = (new(*yes), new(*no));
                 &mut []
@@ -164,12 +177,14 @@ impl What {
         }
     }
 
-    /// The value on numbers, made of earlier ones, for the instructions that loops have. Errors: the operation has no
-    /// result.
+    /// The value on numbers, made of earlier ones, for the instructions that loops have. Errors:
+    /// the operation has no result.
     fn value(&self, values: &[f64]) -> Result<f64, Fail> {
         let at = |v: ValueId| values[v as usize];
         match self {
-            What::Op { op, ct, args } => eval(*op, *ct, at(args[0]), args.get(1).map_or(0.0, |v| at(*v))),
+            What::Op { op, ct, args } => {
+                eval(*op, *ct, at(args[0]), args.get(1).map_or(0.0, |v| at(*v)))
+            }
             What::Select { cond, yes, no } => Ok(at(if at(*cond) != 0.0 { *yes } else { *no })),
             What::Const(x) => Ok(*x),
             _ => Err(Fail::Bug("an instruction of launches stands in a loop")),
@@ -183,8 +198,9 @@ impl<F> Step<F> {
     }
 }
 
-/// The steps behind the arguments, whose values stand in `values` already, one after the other by `make`: from a step
-/// and the values before it to its own. This is the one order in which a body is executed, whatever values are.
+/// The steps behind the arguments, whose values stand in `values` already, one after the other by
+/// `make`: from a step and the values before it to its own. This is the one order in which a body
+/// is executed, whatever values are.
 pub fn walk<F, V, E>(
     steps: &[Step<F>],
     values: &mut Vec<V>,

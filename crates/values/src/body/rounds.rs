@@ -1,4 +1,5 @@
-//! The body of a loop, or of a fold in order: steps whose last values are the arguments of the next round.
+//! The body of a loop, or of a fold in order: steps whose last values are the arguments of the next
+//! round.
 
 use super::{Step, ValueId, What};
 use crate::array::DType;
@@ -10,7 +11,8 @@ use std::convert::Infallible;
 /// Rounds that a loop with an end of its own is thought to take.
 const EXPECTED: u32 = 32;
 
-/// The body of a loop. Its first steps are its arguments: the states, then what is the same in every round.
+/// The body of a loop. Its first steps are its arguments: the states, then what is the same in
+/// every round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rounds {
     /// How many; with `until` how many at most, and where they do not suffice the host goes on.
@@ -40,7 +42,8 @@ impl Rounds {
         self.steps.iter().map(|s| &s.what).filter(|w| !matches!(w, What::Arg(_)))
     }
 
-    /// Whether the steps are in order, are instructions of loops, and give what the next round takes. Errors: a sentence.
+    /// Whether the steps are in order, are instructions of loops, and give what the next round
+    /// takes. Errors: a sentence.
     pub fn verify(&self) -> Result<(), String> {
         let arguments = self.arguments();
         for (k, step) in self.steps.iter().enumerate() {
@@ -66,8 +69,9 @@ impl Rounds {
         if work.next().is_none() { first } else { None }
     }
 
-    /// One element through all rounds: what all arguments are after them, the states first. `fail` is told of an
-    /// operation without a result, which goes on as 0, and of an end that does not come.
+    /// One element through all rounds: what all arguments are after them, the states first. `fail`
+    /// is told of an operation without a result, which goes on as 0, and of an end that does not
+    /// come.
     pub fn run(&self, args: &[f64], fail: &mut dyn FnMut(Fail)) -> Vec<f64> {
         let mut values = Vec::with_capacity(self.steps.len());
         values.extend_from_slice(args);
@@ -82,8 +86,8 @@ impl Rounds {
         values
     }
 
-    /// One round on the values of the arguments, of which the states are what they are after it; whether it was the
-    /// last.
+    /// One round on the values of the arguments, of which the states are what they are after it;
+    /// whether it was the last.
     pub fn round(&self, values: &mut Vec<f64>, fail: &mut dyn FnMut(Fail)) -> bool {
         let arguments = values.len();
         self.steps_into(values, fail);

@@ -15,8 +15,8 @@ pub struct Meta {
     pub shape: Shape,
     /// `I32` with no interval means "i32 if every value fits, else f64".
     pub dtype: DType,
-    /// For integers: the interval of the values, if known. Passes ask only whether it is: its numbers may depend on scalars
-    /// that a known plan is not tied to.
+    /// For integers: the interval of the values, if known. Passes ask only whether it is: its
+    /// numbers may depend on scalars that a known plan is not tied to.
     pub range: Option<(f64, f64)>,
     /// Where it was written.
     pub place: Option<Place>,
@@ -35,7 +35,8 @@ pub struct Cell {
     /// Its value may turn out to be complex.
     open: bool,
     fails: Fails,
-    /// About how many pending nodes stand below, itself included: when to force. Never less than for a node below.
+    /// About how many pending nodes stand below, itself included: when to force. Never less than
+    /// for a node below.
     weight: Slot<u32>,
     /// The least number among them: all that were recorded since are at most so many.
     oldest: u64,
@@ -59,9 +60,14 @@ impl Cell {
         let nonzero = |a: &Array| a.number_scalar().is_some_and(|x| x != 0.0);
         let fails = node.fails(&meta, |a| Known { dtype: a.dtype(), nonzero: nonzero(a) });
         // What has an order fails where its argument turns out to have none.
-        let ordered =
-            matches!(&node, Node::Map { op, .. } | Node::Reduce { op, .. } | Node::Scan { op, .. } if op.needs_order());
-        let fails = if ordered && node.inputs().iter().any(Array::is_open) { Fails::Hard } else { fails };
+        let ordered = match &node {
+            Node::Map { op, .. } | Node::Reduce { op, .. } | Node::Scan { op, .. } => {
+                op.needs_order()
+            }
+            _ => false,
+        };
+        let fails =
+            if ordered && node.inputs().iter().any(Array::is_open) { Fails::Hard } else { fails };
         Rc::new(Cell {
             open,
             fails,
@@ -185,7 +191,10 @@ fn dismantle(state: State) {
     push(state, &mut stack);
     while let Some(cell) = stack.pop() {
         if let Some(mut cell) = Rc::into_inner(cell) {
-            push(std::mem::replace(cell.state.get_mut(), State::Forced(Array::num(0.0))), &mut stack);
+            push(
+                std::mem::replace(cell.state.get_mut(), State::Forced(Array::num(0.0))),
+                &mut stack,
+            );
         }
     }
 }

@@ -1,9 +1,10 @@
-//! When a node can fail: one row for each kind, computed when the node is made, and read by all who ask.
+//! When a node can fail: one row for each kind, computed when the node is made, and read by all who
+//! ask.
 //!
-//! Rows: LOWERING §2 (E1, E2). The recorder makes a check of what fails hard, guards give it arguments that it has a
-//! result for, passes compute it on its whole domain, rules drop only what never fails. The answer depends on kinds,
-//! types, on whether intervals are known, and on whether a divisor is a number other than 0; so it is part of what a
-//! known plan is known by.
+//! Rows: LOWERING §2 (E1, E2). The recorder makes a check of what fails hard, guards give it
+//! arguments that it has a result for, passes compute it on its whole domain, rules drop only what
+//! never fails. The answer depends on kinds, types, on whether intervals are known, and on whether
+//! a divisor is a number other than 0; so it is part of what a known plan is known by.
 
 use super::cell::Meta;
 use super::node::Node;
@@ -31,7 +32,9 @@ impl<A> Node<A> {
         };
         match self {
             Node::Map { op, args, .. } => on(*op, args),
-            Node::Reduce { op, src, .. } | Node::Scan { op, src, .. } => on(*op, std::slice::from_ref(src)),
+            Node::Reduce { op, src, .. } | Node::Scan { op, src, .. } => {
+                on(*op, std::slice::from_ref(src))
+            }
             // A place may lie beyond its axis.
             Node::Gather { .. } => Fails::Hard,
             Node::Loop { body, .. } => of_rounds(body),
@@ -40,7 +43,9 @@ impl<A> Node<A> {
                 // Behind the bounds, which are held, the vector.
                 Whole::Segmented { op } => on(*op, &args[what.held()..]),
                 // Places are looked at when it is recorded.
-                Whole::Scatter { combine, .. } => combine.map_or(Fails::Never, |(op, _)| op.row().fails),
+                Whole::Scatter { combine, .. } => {
+                    combine.map_or(Fails::Never, |(op, _)| op.row().fails)
+                }
                 Whole::Lib { .. } => Fails::Never,
             },
             Node::Input(_)

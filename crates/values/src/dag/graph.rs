@@ -40,7 +40,8 @@ pub struct Dag {
     looks: RefCell<Vec<Look>>,
 }
 
-/// What was asked about a scalar's value, and the answer: a plan made after it holds only where the answer is the same.
+/// What was asked about a scalar's value, and the answer: a plan made after it holds only where the
+/// answer is the same.
 #[derive(Clone, Copy, Debug)]
 pub enum Look {
     /// Whether it is this number.
@@ -70,7 +71,8 @@ impl Dag {
         debug_assert!(node.inputs().iter().all(|a| a.index() < self.nodes.len()));
         // A look at a number that needs no note: a known plan is known by the answer.
         let nonzero = |a: NodeId| matches!(self.scalar(a), Some(Scalar::Num(x)) if x != 0.0);
-        let fails = node.fails(&info.meta, |a| Known { dtype: self.dtype(*a), nonzero: nonzero(*a) });
+        let fails =
+            node.fails(&info.meta, |a| Known { dtype: self.dtype(*a), nonzero: nonzero(*a) });
         self.nodes.push(node);
         self.infos.push(info);
         self.fails.push(fails);
@@ -141,7 +143,8 @@ impl Dag {
         self.fails(at) == Fails::Hard
     }
 
-    /// Whether it is this number. Passes learn of scalars by this and `number` alone: the plan cache must know.
+    /// Whether it is this number. Passes learn of scalars by this and `number` alone: the plan
+    /// cache must know.
     pub fn is_const(&self, at: NodeId, x: f64) -> bool {
         let answer = self.holds(at, x);
         if self.is_number(at) {

@@ -1,8 +1,9 @@
 //! Index expressions: where in a source a result element is read.
 //!
-//! `Ix = c + sum k*atom`, atom = a result axis, `div`, `mod` or `clamp` of an Ix; floor semantics, divisors positive.
-//! The constructors keep the normal form of LOWERING §1 (rules 1–5), given the extents of the result's axes, so that a
-//! chain of transforms becomes one read and equal reads compare equal. Each Ix has a range by interval arithmetic.
+//! `Ix = c + sum k*atom`, atom = a result axis, `div`, `mod` or `clamp` of an Ix; floor semantics,
+//! divisors positive. The constructors keep the normal form of LOWERING §1 (rules 1–5), given the
+//! extents of the result's axes, so that a chain of transforms becomes one read and equal reads
+//! compare equal. Each Ix has a range by interval arithmetic.
 
 use smallvec::SmallVec;
 
@@ -101,19 +102,26 @@ impl Ix {
         Ix { c: self.c * k, terms: self.terms.iter().map(|(m, a)| (m * k, a.clone())).collect() }
     }
 
-    /// Least and greatest value over the box of `extents`; meaningless (and harmless) when an extent is 0.
+    /// Least and greatest value over the box of `extents`; meaningless (and harmless) when an
+    /// extent is 0.
     pub fn range(&self, extents: Extents) -> (i64, i64) {
         let (mut lo, mut hi) = (self.c, self.c);
         for (k, atom) in &self.terms {
             let (a, b) = match atom {
-                Atom::Axis(x) => (0, extents.get(*x as usize).map_or(0, |&n| (n as i64 - 1).max(0))),
+                Atom::Axis(x) => {
+                    (0, extents.get(*x as usize).map_or(0, |&n| (n as i64 - 1).max(0)))
+                }
                 Atom::Div(x, d) => {
                     let (a, b) = x.range(extents);
                     (a.div_euclid(*d), b.div_euclid(*d))
                 }
                 Atom::Mod(x, d) => {
                     let (a, b) = x.range(extents);
-                    if a.div_euclid(*d) == b.div_euclid(*d) { (a.rem_euclid(*d), b.rem_euclid(*d)) } else { (0, d - 1) }
+                    if a.div_euclid(*d) == b.div_euclid(*d) {
+                        (a.rem_euclid(*d), b.rem_euclid(*d))
+                    } else {
+                        (0, d - 1)
+                    }
                 }
                 Atom::Clamp(x, l, h) => {
                     let (a, b) = x.range(extents);
@@ -126,19 +134,21 @@ impl Ix {
         (lo, hi)
     }
 
-    /// How many values below `end` it has over the box of `extents`, none of which is 0: at most so many, and exactly so
-    /// many where it moves evenly.
+    /// How many values below `end` it has over the box of `extents`, none of which is 0: at most so
+    /// many, and exactly so many where it moves evenly.
     pub fn values(&self, extents: Extents, end: usize) -> u64 {
         let (lo, hi) = self.range(extents);
         let (lo, hi) = (lo.max(0), hi.min(end as i64 - 1));
         // All of them are as far from c as a multiple of what divides every step.
         let step = self.terms.iter().fold(0, |d, (k, _)| gcd(d, k.unsigned_abs())).max(1);
-        let apart = hi.checked_sub(lo).and_then(|n| u64::try_from(n).ok()).map_or(0, |n| n / step + 1);
+        let apart =
+            hi.checked_sub(lo).and_then(|n| u64::try_from(n).ok()).map_or(0, |n| n / step + 1);
         let moved = extents.iter().enumerate().filter(|(k, _)| self.mentions(*k));
         apart.min(moved.fold(1, |n, (_, &e)| n.saturating_mul(e as u64)))
     }
 
-    /// Rule 1: `self = d*Q + R` with the terms and constant that d divides in Q, and R shifted towards [0,d).
+    /// Rule 1: `self = d*Q + R` with the terms and constant that d divides in Q, and R shifted
+    /// towards [0,d).
     fn split(&self, d: i64, extents: Extents) -> (Ix, Ix) {
         let whole = |k: i64| k.rem_euclid(d) == 0;
         let mut q = Ix::constant(self.c.div_euclid(d));
@@ -192,7 +202,10 @@ impl Ix {
             return r;
         }
         // Rule 3: k*(X mod a) inside mod d is k*X iff d divides k*a.
-        let opened = r.terms.iter().position(|(k, a)| matches!(a, Atom::Mod(_, a) if (k * a).rem_euclid(d) == 0));
+        let opened = r
+            .terms
+            .iter()
+            .position(|(k, a)| matches!(a, Atom::Mod(_, a) if (k * a).rem_euclid(d) == 0));
         if let Some(at) = opened {
             let mut rest = r.clone();
             let (k, atom) = rest.terms.remove(at);
@@ -232,7 +245,8 @@ impl Ix {
         out.rejoined(extents)
     }
 
-    /// Rule 5: `k*d*(E div d) + k*(E mod d)` = `k*E`, also with `E = F div a`: `k*m*(F div a*m) + k*((F div a) mod m)`.
+    /// Rule 5: `k*d*(E div d) + k*(E mod d)` = `k*E`, also with `E = F div a`:
+    /// `k*m*(F div a*m) + k*((F div a) mod m)`.
     pub fn rejoined(mut self, extents: Extents) -> Ix {
         'again: loop {
             for at in 0..self.terms.len() {
@@ -311,7 +325,8 @@ pub fn axis_name(k: usize) -> String {
     }
 }
 
-/// The row-major offset of one Ix per axis of `shape`, rejoined: a read through a ravel becomes linear (rule 5).
+/// The row-major offset of one Ix per axis of `shape`, rejoined: a read through a ravel becomes
+/// linear (rule 5).
 pub fn linear(ix: &[Ix], shape: &[usize], extents: Extents) -> Ix {
     let mut out = Ix::constant(0);
     let mut stride = 1i64;

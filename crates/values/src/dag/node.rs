@@ -37,8 +37,9 @@ impl PartialEq for Scalar {
     }
 }
 
-/// A scalar of the graph. A known plan runs again with other scalars, so its number is no part of the graph: a pass asks
-/// for it through `Dag::is_const` and `Dag::number`, which note the answer as a condition of the plan.
+/// A scalar of the graph. A known plan runs again with other scalars, so its number is no part of
+/// the graph: a pass asks for it through `Dag::is_const` and `Dag::number`, which note the answer
+/// as a condition of the plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Param(Scalar);
 
@@ -55,8 +56,9 @@ impl Param {
         matches!(self.0, Scalar::Num(_))
     }
 
-    /// What it stands for in this evaluation: for what runs it, writes it into a plan, shows it, or compares graphs.
-    /// Whoever decides by it makes a plan that is wrong for the next line; `tests/tidy.rs` lists the files.
+    /// What it stands for in this evaluation: for what runs it, writes it into a plan, shows it, or
+    /// compares graphs. Whoever decides by it makes a plan that is wrong for the next line;
+    /// `tests/tidy.rs` lists the files.
     pub fn at_run_time(self) -> Scalar {
         self.0
     }
@@ -81,9 +83,10 @@ impl Along {
 
 /// What one node does. `A` is an `Array` while pending, a `NodeId` when recorded.
 ///
-/// Map: the arguments have the node's shape, or rank 0 (scalar extension is no node). Reduce: right to left along an
-/// axis. Iota: the index along axis 0 plus the origin. Transform: one read of one source. All but the consumers
-/// (`consumes`) are producers: an element needs at most one of each argument.
+/// Map: the arguments have the node's shape, or rank 0 (scalar extension is no node). Reduce: right
+/// to left along an axis. Iota: the index along axis 0 plus the origin. Transform: one read of one
+/// source. All but the consumers (`consumes`) are producers: an element needs at most one of each
+/// argument.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node<A> {
     /// An array that exists; the number is its place among the evaluation's inputs.
@@ -97,7 +100,8 @@ pub enum Node<A> {
         ct: f64,
         args: Args<A>,
     },
-    /// `name` is the primitive's (`⌽`), for pictures; `onto`: every source element is read by some result element.
+    /// `name` is the primitive's (`⌽`), for pictures; `onto`: every source element is read by some
+    /// result element.
     Transform {
         name: &'static str,
         src: A,
@@ -115,7 +119,8 @@ pub enum Node<A> {
         axis: u8,
         src: A,
     },
-    /// Where the first argument is not 0 the second, else the third. All three have the node's shape or rank 0.
+    /// Where the first argument is not 0 the second, else the third. All three have the node's
+    /// shape or rank 0.
     Select {
         args: Args<A>,
     },
@@ -124,23 +129,24 @@ pub enum Node<A> {
         axis: u8,
         args: Args<A>,
     },
-    /// The first argument's element at computed places. `read` has an Ix per source axis; `along` says what the other
-    /// arguments, less `origin`, add to them.
+    /// The first argument's element at computed places. `read` has an Ix per source axis; `along`
+    /// says what the other arguments, less `origin`, add to them.
     Gather {
         args: Args<A>,
         read: Read,
         along: SmallVec<[Along; 2]>,
         origin: f64,
     },
-    /// `rounds` of a body of scalar operations, element by element: the first arguments are the states before the first
-    /// round, the others are the same in every round. `result` is the state whose last value this is.
+    /// `rounds` of a body of scalar operations, element by element: the first arguments are the
+    /// states before the first round, the others are the same in every round. `result` is the state
+    /// whose last value this is.
     Loop {
         args: Args<A>,
         body: Arc<Rounds>,
         result: u8,
     },
-    /// The cells of the second argument along an axis where the first, a mask over the whole of it, is not 0. How many
-    /// was known when it was recorded.
+    /// The cells of the second argument along an axis where the first, a mask over the whole of it,
+    /// is not 0. How many was known when it was recorded.
     Compact {
         axis: u8,
         args: Args<A>,
@@ -196,7 +202,10 @@ impl<A> Node<A> {
     }
 
     /// The same, where one of them may be missing. Errors: the first.
-    pub fn try_map_inputs<B, E>(&self, mut to: impl FnMut(&A) -> Result<B, E>) -> Result<Node<B>, E> {
+    pub fn try_map_inputs<B, E>(
+        &self,
+        mut to: impl FnMut(&A) -> Result<B, E>,
+    ) -> Result<Node<B>, E> {
         Ok(match self {
             Node::Input(k) => Node::Input(*k),
             Node::Const(s) => Node::Const(*s),
@@ -209,23 +218,30 @@ impl<A> Node<A> {
             }
             Node::Reduce { op, axis, src } => Node::Reduce { op: *op, axis: *axis, src: to(src)? },
             Node::Scan { op, axis, src } => Node::Scan { op: *op, axis: *axis, src: to(src)? },
-            Node::Select { args } => Node::Select { args: args.iter().map(to).collect::<Result<_, E>>()? },
-            Node::Cat { axis, args } => Node::Cat { axis: *axis, args: args.iter().map(to).collect::<Result<_, E>>()? },
+            Node::Select { args } => {
+                Node::Select { args: args.iter().map(to).collect::<Result<_, E>>()? }
+            }
+            Node::Cat { axis, args } => {
+                Node::Cat { axis: *axis, args: args.iter().map(to).collect::<Result<_, E>>()? }
+            }
             Node::Gather { args, read, along, origin } => Node::Gather {
                 args: args.iter().map(to).collect::<Result<_, E>>()?,
                 read: read.clone(),
                 along: along.clone(),
                 origin: *origin,
             },
-            Node::Loop { args, body, result } => {
-                Node::Loop { args: args.iter().map(to).collect::<Result<_, E>>()?, body: body.clone(), result: *result }
-            }
+            Node::Loop { args, body, result } => Node::Loop {
+                args: args.iter().map(to).collect::<Result<_, E>>()?,
+                body: body.clone(),
+                result: *result,
+            },
             Node::Compact { axis, args } => {
                 Node::Compact { axis: *axis, args: args.iter().map(to).collect::<Result<_, E>>()? }
             }
-            Node::Whole { what, args } => {
-                Node::Whole { what: what.clone(), args: args.iter().map(to).collect::<Result<_, E>>()? }
-            }
+            Node::Whole { what, args } => Node::Whole {
+                what: what.clone(),
+                args: args.iter().map(to).collect::<Result<_, E>>()?,
+            },
         })
     }
 
@@ -234,22 +250,31 @@ impl<A> Node<A> {
         Node::Map { op, ct: op.tolerance(ct), args: args.into_iter().collect() }
     }
 
-    /// What a consumer consumes, and along which axis: it is computed at every point of that, whatever its own shape.
+    /// What a consumer consumes, and along which axis: it is computed at every point of that,
+    /// whatever its own shape.
     pub fn consumes(&self) -> Option<(&A, usize)> {
         match self {
-            Node::Reduce { src, axis, .. } | Node::Scan { src, axis, .. } => Some((src, *axis as usize)),
+            Node::Reduce { src, axis, .. } | Node::Scan { src, axis, .. } => {
+                Some((src, *axis as usize))
+            }
             Node::Compact { axis, args } => args.get(1).map(|src| (src, *axis as usize)),
-            Node::Whole { what, args } => args.get(what.held()).or(args.first()).map(|src| (src, what.axis())),
+            Node::Whole { what, args } => {
+                args.get(what.held()).or(args.first()).map(|src| (src, what.axis()))
+            }
             _ => None,
         }
     }
 
     /// A producer that computes: worth a buffer where it would be evaluated too often.
     pub fn computes(&self) -> bool {
-        matches!(self, Node::Map { .. } | Node::Select { .. } | Node::Gather { .. } | Node::Loop { .. })
+        matches!(
+            self,
+            Node::Map { .. } | Node::Select { .. } | Node::Gather { .. } | Node::Loop { .. }
+        )
     }
 
-    /// Nanoseconds and operations of one element of this node alone (LOWERING §7: f64 in L1 on the reference CPU).
+    /// Nanoseconds and operations of one element of this node alone (LOWERING §7: f64 in L1 on the
+    /// reference CPU).
     pub fn cost(&self) -> (f64, u64) {
         match self {
             Node::Map { op, .. } => (op.row().ns, 1),
@@ -276,7 +301,8 @@ impl Node<NodeId> {
         }
     }
 
-    /// How the k-th argument is read and whether all of it is, where that is not at the node's own place.
+    /// How the k-th argument is read and whether all of it is, where that is not at the node's own
+    /// place.
     pub fn read_of(&self, dag: &Dag, at: NodeId, k: usize) -> Option<(Read, bool)> {
         match self {
             Node::Transform { read, onto, .. } => Some((read.clone(), *onto)),

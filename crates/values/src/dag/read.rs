@@ -1,7 +1,8 @@
 //! Reads: source element = one Ix per source axis, guarded by tests.
 //!
-//! Rows: ACL-08…16, ACL-38; LOWERING §1. The first test that fails gives its fill and nothing is loaded. The four
-//! out-of-bounds modes are how a read prints: none, wrap (mod), clamp, default (tests).
+//! Rows: ACL-08…16, ACL-38; LOWERING §1. The first test that fails gives its fill and nothing is
+//! loaded. The four out-of-bounds modes are how a read prints: none, wrap (mod), clamp, default
+//! (tests).
 
 use super::ix::{Atom, Extents, Ix};
 use std::hash::{Hash, Hasher};
@@ -37,8 +38,9 @@ impl Hash for Test {
 }
 
 impl Read {
-    /// A composed read that weighs more is two reads, with a buffer between them: a chain of moves has no greatest
-    /// length, its text has. (No plan of the seeds and examples has a read of more than 24.)
+    /// A composed read that weighs more is two reads, with a buffer between them: a chain of moves
+    /// has no greatest length, its text has. (No plan of the seeds and examples has a read of more
+    /// than 24.)
     pub const HEAVIEST: usize = 24;
 
     pub fn new(ix: impl IntoIterator<Item = Ix>) -> Read {
@@ -49,9 +51,11 @@ impl Read {
         Read::new((0..rank).map(Ix::axis))
     }
 
-    /// Steps that a point takes to find its place: atoms, those inside of others included, and tests.
+    /// Steps that a point takes to find its place: atoms, those inside of others included, and
+    /// tests.
     pub fn weight(&self) -> usize {
-        self.ix.iter().chain(self.tests.iter().map(|t| &t.ix)).map(Ix::weight).sum::<usize>() + self.tests.len()
+        self.ix.iter().chain(self.tests.iter().map(|t| &t.ix)).map(Ix::weight).sum::<usize>()
+            + self.tests.len()
     }
 
     /// Of a source that is read where only values tell: no point of a loop says where.
@@ -63,8 +67,8 @@ impl Read {
         self.tests.is_empty() && self.ix.iter().enumerate().all(|(k, ix)| ix.is_axis(k))
     }
 
-    /// This read (over `mid`-shaped results) seen through an outer one whose results have `extents`:
-    /// the outer tests come first; tests that the range proves vanish.
+    /// This read (over `mid`-shaped results) seen through an outer one whose results have
+    /// `extents`: the outer tests come first; tests that the range proves vanish.
     pub fn after(&self, outer: &Read, extents: Extents) -> Read {
         let mut tests = outer.tests.clone();
         for t in &self.tests {
@@ -77,7 +81,8 @@ impl Read {
         Read { ix: self.ix.iter().map(|ix| ix.substitute(&outer.ix, extents)).collect(), tests }
     }
 
-    /// The box of points, from and to on each axis, outside of which some test fails; and whether inside all hold.
+    /// The box of points, from and to on each axis, outside of which some test fails; and whether
+    /// inside all hold.
     pub fn held(&self, extents: Extents) -> (Vec<(i64, i64)>, bool) {
         let mut boxed: Vec<(i64, i64)> = extents.iter().map(|&n| (0, n as i64)).collect();
         let mut exact = true;
@@ -85,14 +90,16 @@ impl Read {
         (boxed, exact)
     }
 
-    /// How many points of a loop pass the tests: exactly where they leave a box, else all of the box.
+    /// How many points of a loop pass the tests: exactly where they leave a box, else all of the
+    /// box.
     pub fn points(&self, extents: Extents) -> u64 {
         let (boxed, _) = self.held(extents);
         boxed.iter().fold(1, |n, (lo, hi)| n.saturating_mul((hi - lo).max(0) as u64))
     }
 
-    /// How many elements of a source of this shape the points of a loop meet, each counted once: at most so many, and
-    /// exactly so many where each axis of the source is moved evenly by axes of the loop that no other moves with.
+    /// How many elements of a source of this shape the points of a loop meet, each counted once: at
+    /// most so many, and exactly so many where each axis of the source is moved evenly by axes of
+    /// the loop that no other moves with.
     pub fn distinct(&self, shape: &[usize], extents: Extents) -> u64 {
         let all = |extents: &[usize]| extents.iter().fold(1u64, |n, &e| n.saturating_mul(e as u64));
         if self.is_identity() && shape == extents {
@@ -106,10 +113,16 @@ impl Read {
         if inner.contains(&0) {
             return 0;
         }
-        let from: Vec<Ix> = boxed.iter().enumerate().map(|(k, (lo, _))| Ix::axis(k).offset(*lo)).collect();
-        let axes = self.ix.iter().zip(shape).map(|(ix, n)| ix.substitute(&from, &inner).values(&inner, *n));
+        let from: Vec<Ix> =
+            boxed.iter().enumerate().map(|(k, (lo, _))| Ix::axis(k).offset(*lo)).collect();
+        let axes = self
+            .ix
+            .iter()
+            .zip(shape)
+            .map(|(ix, n)| ix.substitute(&from, &inner).values(&inner, *n));
         let moved = (0..inner.len()).filter(|k| self.ix.iter().any(|ix| ix.mentions(*k)));
-        axes.fold(1, u64::saturating_mul).min(moved.fold(1, |n, k| n.saturating_mul(inner[k] as u64)))
+        axes.fold(1, u64::saturating_mul)
+            .min(moved.fold(1, |n, k| n.saturating_mul(inner[k] as u64)))
     }
 
     /// Whether only values tell where.
@@ -119,7 +132,8 @@ impl Read {
 
     /// The out-of-bounds mode as it prints (ACL-16).
     pub fn oob(&self) -> Option<String> {
-        let has = |what: fn(&Atom) -> bool| self.ix.iter().any(|ix| ix.terms.iter().any(|t| what(&t.1)));
+        let has =
+            |what: fn(&Atom) -> bool| self.ix.iter().any(|ix| ix.terms.iter().any(|t| what(&t.1)));
         match () {
             () if !self.tests.is_empty() => {
                 let mut fills: Vec<String> = Vec::new();

@@ -8,8 +8,8 @@ use aplomb_ground::span::Place;
 pub struct Recorded {
     pub dag: Dag,
     pub roots: Vec<NodeId>,
-    /// Of the last roots, that nobody asked for now: what computing each again would take, ns. They are stored because
-    /// one evaluation after the other asks.
+    /// Of the last roots, that nobody asked for now: what computing each again would take, ns. They
+    /// are stored because one evaluation after the other asks.
     pub kept: Vec<f64>,
     /// `Node::Input(k)` is `inputs[k]`; each is dense.
     pub inputs: Vec<Array>,

@@ -1,7 +1,8 @@
 //! Consumers of whole arrays: ordered folds, folds of segments, scatters, functions of the library.
 //!
-//! Rows: LOWERING §1; ACC-05, ACC-27, ACC-28, ACL-27. Their first operands are *held*, that is, read where only values
-//! tell; the others are *fed*, computed at every point of the node's domain. What they mean stands in `prim::whole`.
+//! Rows: LOWERING §1; ACC-05, ACC-27, ACC-28, ACL-27. Their first operands are *held*, that is,
+//! read where only values tell; the others are *fed*, computed at every point of the node's domain.
+//! What they mean stands in `prim::whole`.
 
 use super::node::Along;
 use super::read::Read;
@@ -12,14 +13,15 @@ use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Whole {
-    /// The fold along an axis from its end, one step after the other. The body's arguments are an item, what is folded
-    /// behind it, and the numbers `given`; it has one state. Fed: the array.
+    /// The fold along an axis from its end, one step after the other. The body's arguments are an
+    /// item, what is folded behind it, and the numbers `given`; it has one state. Fed: the array.
     Fold { axis: u8, body: Arc<Rounds>, given: Vec<f64> },
-    /// The fold of each segment of a vector, by the order of a row so long. Held: from and to of each, a
-    /// row a segment. Fed: the vector.
+    /// The fold of each segment of a vector, by the order of a row so long. Held: from and to of
+    /// each, a row a segment. Fed: the vector.
     Segmented { op: Op },
-    /// The base with values at places, in ravel order of the places: the last one stays, or each is combined with what
-    /// is there. `read`, `along` and `origin` tell the place as in a gather. Held: the base. Fed: values, places.
+    /// The base with values at places, in ravel order of the places: the last one stays, or each is
+    /// combined with what is there. `read`, `along` and `origin` tell the place as in a gather.
+    /// Held: the base. Fed: values, places.
     Scatter { read: Read, along: SmallVec<[Along; 2]>, origin: f64, combine: Option<(Op, f64)> },
     /// A function of the library. Held: all.
     Lib { of: Lib, origin: f64, ct: f64 },
@@ -57,7 +59,8 @@ impl Whole {
         }
     }
 
-    /// How many operands are held; the node's domain is the shape of the operand behind them, or of the first.
+    /// How many operands are held; the node's domain is the shape of the operand behind them, or of
+    /// the first.
     pub fn held(&self) -> usize {
         match self {
             Whole::Fold { .. } => 0,
@@ -87,7 +90,9 @@ impl Whole {
 
     pub fn glyph(&self) -> String {
         match self {
-            Whole::Fold { body, .. } => body.single().map_or("{…}/".into(), |op| format!("{}/", op.glyph())),
+            Whole::Fold { body, .. } => {
+                body.single().map_or("{…}/".into(), |op| format!("{}/", op.glyph()))
+            }
             Whole::Segmented { op } => format!("{}/¨", op.glyph()),
             Whole::Scatter { combine, .. } => match combine {
                 Some((op, _)) => format!("[]{}←", op.glyph()),

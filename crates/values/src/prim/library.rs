@@ -1,8 +1,9 @@
-//! Grades and searches of numbers (`dag::Lib`) in the parts that a device shares out; characters are code points.
+//! Grades and searches of numbers (`dag::Lib`) in the parts that a device shares out; characters
+//! are code points.
 //!
-//! Rows: ACC-27, LOWERING §2. A grade is a sort of `Cell`s by a strict order, so its result is one and the same however
-//! it is sorted. A search is a table of all that is there, in one share or several, each made from the whole list;
-//! lookups are independent of each other.
+//! Rows: ACC-27, LOWERING §2. A grade is a sort of `Cell`s by a strict order, so its result is one
+//! and the same however it is sorted. A search is a table of all that is there, in one share or
+//! several, each made from the whole list; lookups are independent of each other.
 
 use super::whole::Given;
 use crate::array::elements;
@@ -12,12 +13,14 @@ use hashbrown::hash_table::Entry;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Whether two numbers are equal under the tolerance `ct`; ∞ and NaN are equal to nothing but, for ∞, itself.
+/// Whether two numbers are equal under the tolerance `ct`; ∞ and NaN are equal to nothing but, for
+/// ∞, itself.
 pub fn same(x: f64, y: f64, ct: f64) -> bool {
     x == y || (x - y).abs() <= ct * x.abs().max(y.abs()) && x.is_finite() && y.is_finite()
 }
 
-/// A major cell: the key of its first number above, its place below. Where cells are numbers these alone are the order.
+/// A major cell: the key of its first number above, its place below. Where cells are numbers these
+/// alone are the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
 pub struct Cell(u128);
@@ -41,7 +44,8 @@ pub struct Grading<'a> {
 impl<'a> Grading<'a> {
     /// Of a shape with at least one axis.
     pub fn new(of: Given<'a>, down: bool) -> Grading<'a> {
-        let (count, width) = (of.shape.first().copied().unwrap_or(1), elements(of.shape.get(1..).unwrap_or(&[])));
+        let (count, width) =
+            (of.shape.first().copied().unwrap_or(1), elements(of.shape.get(1..).unwrap_or(&[])));
         Grading { items: of.items, count, width, flip: if down { u64::MAX } else { 0 } }
     }
 
@@ -50,7 +54,8 @@ impl<'a> Grading<'a> {
         self.count
     }
 
-    /// Whether cells are in order as they compare themselves; else `order` has to look at what else is in them.
+    /// Whether cells are in order as they compare themselves; else `order` has to look at what else
+    /// is in them.
     pub fn by_cell(&self) -> bool {
         self.width < 2
     }
@@ -76,7 +81,8 @@ impl<'a> Grading<'a> {
 
 /// What numbers of a list are where, for lookups with ⎕CT: a share of them.
 ///
-/// The line of numbers is cut into cells that are so wide that what equals a number lies in its own or in the next one.
+/// The line of numbers is cut into cells that are so wide that what equals a number lies in its own
+/// or in the next one.
 pub struct Places<'a> {
     have: &'a [f64],
     ct: f64,
@@ -106,7 +112,8 @@ impl<'a> Places<'a> {
         for k in range.filter(|k| !have[*k].is_nan()) {
             let own = hash(k);
             if at_share(own, shares) == share
-                && let Entry::Vacant(free) = self.firsts.entry(own, |o| have[*o] == have[k], |o| hash(*o))
+                && let Entry::Vacant(free) =
+                    self.firsts.entry(own, |o| have[*o] == have[k], |o| hash(*o))
             {
                 free.insert(k);
             }
@@ -170,11 +177,24 @@ mod tests {
     #[test]
     fn a_search_finds_the_first_that_is_equal_and_no_other() {
         let mut dice = Dice(3);
-        let bases = [1.0, 2.0, -1.999_999_999, 3e-310, -5e-324, 1e300, f64::MAX, 0.1, 4096.0, f64::INFINITY, -0.0];
+        let bases = [
+            1.0,
+            2.0,
+            -1.999_999_999,
+            3e-310,
+            -5e-324,
+            1e300,
+            f64::MAX,
+            0.1,
+            4096.0,
+            f64::INFINITY,
+            -0.0,
+        ];
         for round in 0..3_000 {
             let ct = [0.0, LARGEST, 1e-14, 1e-10, 1e-16, 1e-300][dice.roll(6)];
             let base = bases[dice.roll(bases.len())];
-            // A few tolerances around the base, where some are equal and some are not; whole numbers, and no numbers.
+            // A few tolerances around the base, where some are equal and some are not; whole
+            // numbers, and no numbers.
             let one = |dice: &mut Dice| match dice.roll(10) {
                 0 => dice.roll(5) as f64 - 2.0,
                 1 => [0.0, -0.0, f64::NAN, f64::NEG_INFINITY, f64::MIN][dice.roll(5)],
@@ -191,7 +211,11 @@ mod tests {
             for _ in 0..20 {
                 let x = one(&mut dice);
                 let first = have.iter().position(|y| same(*y, x, ct));
-                assert_eq!(Places::first(&shares, x), first, "{x:e} in {have:?} under {ct:e}, {count} shares");
+                assert_eq!(
+                    Places::first(&shares, x),
+                    first,
+                    "{x:e} in {have:?} under {ct:e}, {count} shares"
+                );
             }
         }
     }
@@ -209,7 +233,18 @@ mod tests {
     #[test]
     fn a_grade_is_the_stable_order_of_the_numbers() {
         let mut dice = Dice(4);
-        let some = [0.0, -0.0, 1.0, -1.0, f64::MAX, f64::MIN, f64::INFINITY, f64::NEG_INFINITY, 5e-324, -5e-324];
+        let some = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            f64::MAX,
+            f64::MIN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            5e-324,
+            -5e-324,
+        ];
         for _ in 0..500 {
             let (n, width) = (dice.roll(40), dice.roll(4));
             let items: Vec<f64> = (0..n * width).map(|_| some[dice.roll(some.len())]).collect();

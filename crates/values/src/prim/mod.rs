@@ -1,5 +1,5 @@
-//! The meaning of operations: scalar functions (`scalar`, by rows of `op`), folds, scans, moves, and what takes whole
-//! arrays (`whole`, `library`).
+//! The meaning of operations: scalar functions (`scalar`, by rows of `op`), folds, scans, moves,
+//! and what takes whole arrays (`whole`, `library`).
 
 pub mod library;
 pub mod moves;

@@ -1,8 +1,12 @@
-//! Moves: structural primitives as a result shape and a read of one source. Written once, run here or recorded.
+//! Moves: structural primitives as a result shape and a read of one source. Written once, run here
+//! or recorded.
 //!
-//! Rows: LOWERING §1, §2. `run` is the generic loop for host items and small arrays; large ones become transforms.
+//! Rows: LOWERING §1, §2. `run` is the generic loop for host items and small arrays; large ones
+//! become transforms.
 
-use crate::array::{Array, Buf, Complex64, Data, Shape, View, advance, checked_elements, elements, strides};
+use crate::array::{
+    Array, Buf, Complex64, Data, Shape, View, advance, checked_elements, elements, strides,
+};
 use crate::dag::ix::{Ix, linear};
 use crate::dag::{Along, Read, Test};
 use aplomb_ground::error::Result;
@@ -27,45 +31,72 @@ impl Move {
             offset = offset.modulo(count, to);
         }
         let steps = strides(from);
-        let ix = steps.iter().zip(from).map(|(&s, &n)| offset.div(s as i64, to).modulo(n as i64, to));
+        let ix =
+            steps.iter().zip(from).map(|(&s, &n)| offset.div(s as i64, to).modulo(n as i64, to));
         Move { name, shape: to.into(), read: Read::new(ix), onto: elements(to) as i64 >= count }
     }
 
     /// The first item as a scalar.
     pub fn first(from: &[usize]) -> Move {
         let onto = elements(from) == 1;
-        Move { name: "⊃", shape: Shape::new(), read: Read::new(from.iter().map(|_| Ix::constant(0))), onto }
+        Move {
+            name: "⊃",
+            shape: Shape::new(),
+            read: Read::new(from.iter().map(|_| Ix::constant(0))),
+            onto,
+        }
     }
 
     /// One item everywhere.
     pub fn spread(from: &[usize], to: &[usize]) -> Move {
         let onto = elements(to) > 0;
-        Move { name: "⍴", shape: to.into(), read: Read::new(from.iter().map(|_| Ix::constant(0))), onto }
+        Move {
+            name: "⍴",
+            shape: to.into(),
+            read: Read::new(from.iter().map(|_| Ix::constant(0))),
+            onto,
+        }
     }
 
     /// A vector of n laid along one axis of a shape.
     pub fn along(n: usize, shape: &[usize], axis: usize) -> Move {
         debug_assert_eq!(shape[axis], n);
-        Move { name: "⍴", shape: shape.into(), read: Read::new([Ix::axis(axis)]), onto: elements(shape) > 0 }
+        Move {
+            name: "⍴",
+            shape: shape.into(),
+            read: Read::new([Ix::axis(axis)]),
+            onto: elements(shape) > 0,
+        }
     }
 
     /// An axis of length one, gone.
     pub fn drop_axis(from: &[usize], axis: usize) -> Move {
         let mut shape: Shape = from.into();
         shape.remove(axis);
-        let ix = (0..from.len()).map(|k| if k == axis { Ix::constant(0) } else { Ix::axis(k - usize::from(k > axis)) });
+        let ix = (0..from.len())
+            .map(|k| if k == axis { Ix::constant(0) } else { Ix::axis(k - usize::from(k > axis)) });
         Move { name: "⍴", shape, read: Read::new(ix), onto: true }
     }
 
     /// Source axes at the given result axes; the result has `shape`.
-    pub fn axes(name: &'static str, shape: Shape, at: impl IntoIterator<Item = Option<usize>>) -> Move {
+    pub fn axes(
+        name: &'static str,
+        shape: Shape,
+        at: impl IntoIterator<Item = Option<usize>>,
+    ) -> Move {
         let onto = elements(&shape) > 0;
-        Move { name, shape, read: Read::new(at.into_iter().map(|k| k.map_or(Ix::constant(0), Ix::axis))), onto }
+        Move {
+            name,
+            shape,
+            read: Read::new(at.into_iter().map(|k| k.map_or(Ix::constant(0), Ix::axis))),
+            onto,
+        }
     }
 
     /// The result shape, if this only renames places of a ready array.
     pub fn is_reshape(&self, a: &Array) -> Option<Shape> {
-        if a.pending().is_some() || elements(&self.shape) != a.len() || !self.read.tests.is_empty() {
+        if a.pending().is_some() || elements(&self.shape) != a.len() || !self.read.tests.is_empty()
+        {
             return None;
         }
         if a.is_empty() {
@@ -73,7 +104,10 @@ impl Move {
         }
         let to = self.shape.as_slice();
         let places: Vec<Ix> = (0..to.len()).map(Ix::axis).collect();
-        let unit_free = |ix: Ix| Ix { c: ix.c, terms: ix.terms.into_iter().filter(|t| !is_unit(&t.1, to)).collect() };
+        let unit_free = |ix: Ix| Ix {
+            c: ix.c,
+            terms: ix.terms.into_iter().filter(|t| !is_unit(&t.1, to)).collect(),
+        };
         let mine = unit_free(linear(&self.read.ix, a.shape(), to));
         (mine == unit_free(linear(&places, to, to))).then(|| self.shape.clone())
     }
@@ -107,7 +141,12 @@ fn is_unit(atom: &crate::dag::ix::Atom, shape: &[usize]) -> bool {
 }
 
 /// Items at ravel places; an Err is a fill.
-pub fn gather(a: &Array, shape: &[usize], places: &[Result<usize, f64>], budget: &Budget) -> Result<Array> {
+pub fn gather(
+    a: &Array,
+    shape: &[usize],
+    places: &[Result<usize, f64>],
+    budget: &Budget,
+) -> Result<Array> {
     let pick = |fill: Array| {
         let mut ticks = budget.ticks();
         let one = |p: &Result<usize, f64>| p.map_or_else(|_| fill.clone(), |k| a.item(k));
@@ -121,13 +160,18 @@ pub fn gather(a: &Array, shape: &[usize], places: &[Result<usize, f64>], budget:
         Data::Dense(b) if !shape.is_empty() => {
             macro_rules! typed {
                 ($v:expr, $zero:expr, $make:expr) => {{
-                    let out: Vec<_> = places.iter().map(|p| p.map_or_else($zero, |k| $v[k])).collect();
+                    let out: Vec<_> =
+                        places.iter().map(|p| p.map_or_else($zero, |k| $v[k])).collect();
                     Array::dense(shape, Arc::new($make(out, budget)?))
                 }};
             }
-            let whole = places.iter().all(|p| p.is_ok_and(|_| true) || p.is_err_and(|f| f == 0.0 || a.is_char()));
+            let whole = places
+                .iter()
+                .all(|p| p.is_ok_and(|_| true) || p.is_err_and(|f| f == 0.0 || a.is_char()));
             Ok(match b.view() {
-                View::Char(v) => typed!(v, |f: f64| char::from_u32(f as u32).unwrap_or(' '), Buf::chars),
+                View::Char(v) => {
+                    typed!(v, |f: f64| char::from_u32(f as u32).unwrap_or(' '), Buf::chars)
+                }
                 View::F64(v) => typed!(v, |f| f, Buf::f64),
                 View::Complex(v) => {
                     let pick = |p: &Result<usize, f64>| p.map_or_else(Complex64::from, |k| v[k]);
@@ -136,9 +180,12 @@ pub fn gather(a: &Array, shape: &[usize], places: &[Result<usize, f64>], budget:
                 View::F32(v) => typed!(v, |f| f as f32, Buf::f32),
                 View::Bool(v) if whole => typed!(v, |f| f as u8, Buf::bools),
                 view => {
-                    let out: Vec<f64> = places.iter().map(|p| p.map_or_else(|f| f, |k| view.number(k))).collect();
+                    let out: Vec<f64> =
+                        places.iter().map(|p| p.map_or_else(|f| f, |k| view.number(k))).collect();
                     match crate::array::DType::of_range(-1.0, 1.0) {
-                        Some(_) if whole => Array::dense(shape, Arc::new(Buf::stored(&out, b.dtype(), budget)?)),
+                        Some(_) if whole => {
+                            Array::dense(shape, Arc::new(Buf::stored(&out, b.dtype(), budget)?))
+                        }
                         _ => Array::numbers(shape, out, budget)?,
                     }
                 }
@@ -173,7 +220,8 @@ pub fn gather_by(
         let mut at = base.at(&place);
         for (along, by) in along.iter().zip(&args[1..]) {
             let x = by.item(if by.rank() == 0 { 0 } else { i }).number_scalar().unwrap_or(f64::NAN);
-            at += along.step(x, origin).map_err(|fail| fail.error())? * steps[along.axis as usize] as i64;
+            at += along.step(x, origin).map_err(|fail| fail.error())?
+                * steps[along.axis as usize] as i64;
         }
         places.push(Ok(at as usize));
         advance(&mut place, shape);

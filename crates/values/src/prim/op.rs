@@ -1,6 +1,7 @@
 //! Scalar operations: what stands in a body. One row per operation; its meaning is in `scalar`.
 //!
-//! A glyph's monadic and dyadic scalar functions are two operations. `Circle(k)` is `k○` with a known k.
+//! A glyph's monadic and dyadic scalar functions are two operations. `Circle(k)` is `k○` with a
+//! known k.
 
 use crate::array::DType;
 
@@ -68,7 +69,8 @@ pub enum Fails {
     Never,
     /// Only by a result that is no finite number.
     Overflow,
-    /// Only by a result that is not real, which is no error: where nobody reads it nothing is missed.
+    /// Only by a result that is not real, which is no error: where nobody reads it nothing is
+    /// missed.
     Complex,
     /// On some values: 1÷0, ⍟0, ~2. Evaluated on the whole domain (E1).
     Hard,
@@ -96,7 +98,8 @@ pub struct Row {
     pub keeps: bool,
     /// Uses ⎕CT unless both sides compare exactly.
     pub tolerant: bool,
-    /// Nanoseconds for one f64 element in L1 (the CPU model's figures; the ones marked est. there are estimates).
+    /// Nanoseconds for one f64 element in L1 (the CPU model's figures; the ones marked est. there
+    /// are estimates).
     pub ns: f64,
 }
 
@@ -119,7 +122,8 @@ const fn row(
 use Fails::{Complex, Hard, Never, Overflow};
 use Gives::{Arith, Bool, Float, Whole};
 
-/// The table twice from one text: as a list, and as a `match`, so that an operation without a row does not compile.
+/// The table twice from one text: as a list, and as a `match`, so that an operation without a row
+/// does not compile.
 macro_rules! operations {
     ($([$($any:tt)+] $($columns:expr),+;)+) => {
         /// Every operation. `Circle` stands once, for its family.
@@ -174,7 +178,8 @@ operations! {
 }
 
 impl Op {
-    /// The ⎕CT that an operation carries: 0 where it takes no notice of it, so that equal operations are equal.
+    /// The ⎕CT that an operation carries: 0 where it takes no notice of it, so that equal
+    /// operations are equal.
     pub fn tolerance(self, ct: f64) -> f64 {
         if self.row().tolerant { ct } else { 0.0 }
     }
@@ -195,7 +200,10 @@ impl Op {
 
     /// All booleans have a result, though not all numbers have.
     fn takes_booleans(self) -> bool {
-        matches!(self, Op::Not | Op::Nand | Op::Nor | Op::Lcm | Op::Gcd | Op::Fact | Op::Pow | Op::Binomial)
+        matches!(
+            self,
+            Op::Not | Op::Nand | Op::Nor | Op::Lcm | Op::Gcd | Op::Fact | Op::Pow | Op::Binomial
+        )
     }
 
     /// As printed in traces: `add`, `circle-1` for `¯1○`.
@@ -241,14 +249,16 @@ impl Op {
         })
     }
 
-    /// The dtype of the result and, for integers, the interval it lies in (LOWERING §6).
-    /// An integer result whose interval leaves i32 is stored as i32 if all values fit, else as f64: `I32` here.
+    /// The dtype of the result and, for integers, the interval it lies in (LOWERING §6). An integer
+    /// result whose interval leaves i32 is stored as i32 if all values fit, else as f64: `I32`
+    /// here.
     pub fn result(self, args: &[(DType, Option<(f64, f64)>)]) -> (DType, Option<(f64, f64)>) {
-        let float = if args.iter().any(|a| a.0 == DType::F32) && args.iter().all(|a| a.0 != DType::F64) {
-            DType::F32
-        } else {
-            DType::F64
-        };
+        let float =
+            if args.iter().any(|a| a.0 == DType::F32) && args.iter().all(|a| a.0 != DType::F64) {
+                DType::F32
+            } else {
+                DType::F64
+            };
         let whole = args.iter().all(|a| a.0.is_integer());
         match self.row().gives {
             Bool => (DType::Bool, Some((0.0, 1.0))),
@@ -268,14 +278,18 @@ impl Op {
 
     fn range(self, args: &[(DType, Option<(f64, f64)>)]) -> Option<(f64, f64)> {
         // An i32 without an interval may turn out to be beyond i32: it says nothing.
-        let known = |a: &(DType, Option<(f64, f64)>)| a.1.or(a.0.range().filter(|_| a.0 != DType::I32));
+        let known =
+            |a: &(DType, Option<(f64, f64)>)| a.1.or(a.0.range().filter(|_| a.0 != DType::I32));
         let mut ranges = args.iter().map(known);
         let (alo, ahi) = ranges.next()??;
         let b = ranges.next();
         let pair = |f: fn(f64, f64) -> f64| {
             let (blo, bhi) = b??;
             let all = [f(alo, blo), f(alo, bhi), f(ahi, blo), f(ahi, bhi)];
-            Some((all.into_iter().fold(f64::INFINITY, f64::min), all.into_iter().fold(f64::NEG_INFINITY, f64::max)))
+            Some((
+                all.into_iter().fold(f64::INFINITY, f64::min),
+                all.into_iter().fold(f64::NEG_INFINITY, f64::max),
+            ))
         };
         match self {
             Op::Neg => Some((-ahi, -alo)),
@@ -293,7 +307,11 @@ impl Op {
             Op::Residue => {
                 let (blo, bhi) = b??;
                 let (lo, hi) = (alo.min(0.0), ahi.max(0.0));
-                if alo <= 0.0 && ahi >= 0.0 { Some((lo.min(blo), hi.max(bhi))) } else { Some((lo, hi)) }
+                if alo <= 0.0 && ahi >= 0.0 {
+                    Some((lo.min(blo), hi.max(bhi)))
+                } else {
+                    Some((lo, hi))
+                }
             }
             Op::Lcm | Op::Gcd => match (alo >= 0.0 && ahi <= 1.0, b?) {
                 (true, Some((lo, hi))) if lo >= 0.0 && hi <= 1.0 => Some((0.0, 1.0)),
@@ -320,7 +338,8 @@ mod tests {
     fn booleans_have_a_result_where_the_rows_say_so() {
         for row in OPS.iter().filter(|r| r.fails == Fails::Hard && r.op != Op::CircleBy) {
             let pairs = [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)];
-            let all = pairs.iter().all(|(x, y)| crate::prim::scalar::eval(row.op, 1e-14, *x, *y).is_ok());
+            let all =
+                pairs.iter().all(|(x, y)| crate::prim::scalar::eval(row.op, 1e-14, *x, *y).is_ok());
             let circle = row.op == Op::Circle(0);
             assert_eq!(all && !circle, row.op.takes_booleans(), "{}", row.name);
         }

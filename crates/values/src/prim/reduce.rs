@@ -1,13 +1,16 @@
-//! Reductions: in which order a fold takes its elements. The result depends on the extent and on whether the axis is
-//! the last one, never on threads, instruction set or fusion.
+//! Reductions: in which order a fold takes its elements. The result depends on the extent and on
+//! whether the axis is the last one, never on threads, instruction set or fusion.
 //!
 //! Associative operations (`Op::is_associative`):
-//! * Last axis: blocks of `BLOCK` elements. In a block, element i goes into partial i mod `LANES`, a partial starting
-//!   as its first element; then partials are halved: i op i+32, i op i+16, …, i op i+1, where both exist. The blocks'
-//!   results are folded left to right. So an extent of 3 is (a0 op a2) op a1.
-//! * Any other axis: blocks of `ROWS` places along the axis, each folded left to right, then the blocks left to right.
+//! * Last axis: blocks of `BLOCK` elements. In a block, element i goes into partial i mod `LANES`,
+//!   a partial starting as its first element; then partials are halved: i op i+32, i op i+16, …, i
+//!   op i+1, where both exist. The blocks' results are folded left to right. So an extent of 3 is
+//!   (a0 op a2) op a1.
+//! * Any other axis: blocks of `ROWS` places along the axis, each folded left to right, then the
+//!   blocks left to right.
 //!
-//! All others are folded right to left, as APL says. Of an extent of 1 the item itself, of 0 the identity.
+//! All others are folded right to left, as APL says. Of an extent of 1 the item itself, of 0 the
+//! identity.
 
 use super::op::Op;
 use super::scalar::{Fail, complex, eval};
@@ -21,7 +24,10 @@ pub const ROWS: usize = 256;
 const NO_IDENTITY: Fail = Fail::Domain("this function has no identity for an empty axis");
 
 /// Halves partials `0..n` (at most `LANES`) into the first.
-pub fn halve<T: Copy, E>(part: &mut [T], mut op: impl FnMut(T, T) -> Result<T, E>) -> Result<(), E> {
+pub fn halve<T: Copy, E>(
+    part: &mut [T],
+    mut op: impl FnMut(T, T) -> Result<T, E>,
+) -> Result<(), E> {
     let mut n = part.len().min(LANES);
     let mut half = LANES / 2;
     while half > 0 {
@@ -35,7 +41,10 @@ pub fn halve<T: Copy, E>(part: &mut [T], mut op: impl FnMut(T, T) -> Result<T, E
 }
 
 /// One block of the last axis, 1 to `BLOCK` elements.
-pub fn block<T: Copy + Default, E>(items: &[T], mut op: impl FnMut(T, T) -> Result<T, E>) -> Result<T, E> {
+pub fn block<T: Copy + Default, E>(
+    items: &[T],
+    mut op: impl FnMut(T, T) -> Result<T, E>,
+) -> Result<T, E> {
     let mut part = [T::default(); LANES];
     let n = items.len().min(LANES);
     part[..n].copy_from_slice(&items[..n]);
@@ -68,7 +77,9 @@ pub fn fold(op: Op, ct: f64, items: &[f64], last: bool) -> Result<f64, Fail> {
     if let Some(x) = plain(op, items, last).filter(|x| x.is_finite()) {
         return Ok(x);
     }
-    ordered(op, items, last, |x, y| eval(op, ct, x, y))?.or_else(|| op.identity()).ok_or(NO_IDENTITY)
+    ordered(op, items, last, |x, y| eval(op, ct, x, y))?
+        .or_else(|| op.identity())
+        .ok_or(NO_IDENTITY)
 }
 
 /// The same of complex items: one order for both.
@@ -77,9 +88,15 @@ pub fn fold_complex(op: Op, ct: f64, items: &[Complex64], last: bool) -> Result<
     folded.or_else(|| op.identity().map(Complex64::from)).ok_or(NO_IDENTITY)
 }
 
-/// The fold of a row in the order that gives its bits: right to left, or from block to block where `op` is associative.
-/// None of no items. Its step is the caller's, so that recorded, complex and real folds have one order.
-pub fn ordered<T, E>(op: Op, items: &[T], last: bool, f: impl Fn(T, T) -> Result<T, E> + Copy) -> Result<Option<T>, E>
+/// The fold of a row in the order that gives its bits: right to left, or from block to block where
+/// `op` is associative. None of no items. Its step is the caller's, so that recorded, complex and
+/// real folds have one order.
+pub fn ordered<T, E>(
+    op: Op,
+    items: &[T],
+    last: bool,
+    f: impl Fn(T, T) -> Result<T, E> + Copy,
+) -> Result<Option<T>, E>
 where
     T: Copy + Default,
 {
@@ -90,12 +107,19 @@ where
     }
 }
 
-fn tree<T, E>(items: &[T], last: bool, op: impl Fn(T, T) -> Result<T, E> + Copy) -> Result<Option<T>, E>
+fn tree<T, E>(
+    items: &[T],
+    last: bool,
+    op: impl Fn(T, T) -> Result<T, E> + Copy,
+) -> Result<Option<T>, E>
 where
     T: Copy + Default,
 {
     if last {
-        return chain(items.chunks(BLOCK).map(|b| block(b, op)).collect::<Result<Vec<_>, _>>()?, op);
+        return chain(
+            items.chunks(BLOCK).map(|b| block(b, op)).collect::<Result<Vec<_>, _>>()?,
+            op,
+        );
     }
     let blocks = items.chunks(ROWS).filter_map(|b| chain(b.iter().copied(), op).transpose());
     chain(blocks.collect::<Result<Vec<_>, _>>()?, op)
@@ -116,8 +140,15 @@ fn plain(op: Op, items: &[f64], last: bool) -> Option<f64> {
     }
 }
 
-/// `items` of `shape` folded along `axis`. Errors: the failure with the place in the result, the first one.
-pub fn along(op: Op, ct: f64, items: &[f64], shape: &[usize], axis: usize) -> Result<Vec<f64>, (usize, Fail)> {
+/// `items` of `shape` folded along `axis`. Errors: the failure with the place in the result, the
+/// first one.
+pub fn along(
+    op: Op,
+    ct: f64,
+    items: &[f64],
+    shape: &[usize],
+    axis: usize,
+) -> Result<Vec<f64>, (usize, Fail)> {
     lines(items, shape, axis, |line, last| fold(op, ct, line, last))
 }
 
@@ -175,7 +206,9 @@ mod tests {
 
     #[test]
     fn sums_of_whole_numbers_are_exact_at_every_extent() {
-        for n in [1, 2, 31, 32, 33, 63, 64, 65, 127, 1000, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 7] {
+        for n in
+            [1, 2, 31, 32, 33, 63, 64, 65, 127, 1000, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 7]
+        {
             let items: Vec<f64> = (0..n).map(|k| k as f64).collect();
             let sum = (n * (n - 1) / 2) as f64;
             assert_eq!(fold(Op::Add, 0.0, &items, true), Ok(sum), "{n}");
@@ -187,9 +220,15 @@ mod tests {
     #[test]
     fn along_any_axis() {
         let items: Vec<f64> = (0..24).map(f64::from).collect();
-        assert_eq!(along(Op::Add, 0.0, &items, &[2, 3, 4], 1).unwrap()[..4], [12.0, 15.0, 18.0, 21.0]);
+        assert_eq!(
+            along(Op::Add, 0.0, &items, &[2, 3, 4], 1).unwrap()[..4],
+            [12.0, 15.0, 18.0, 21.0]
+        );
         assert_eq!(along(Op::Add, 0.0, &items, &[2, 3, 4], 2).unwrap()[..2], [6.0, 22.0]);
         assert_eq!(along(Op::Mul, 0.0, &[], &[0, 2], 0), Ok(vec![1.0, 1.0]));
-        assert_eq!(along(Op::Add, 0.0, &[1.0, f64::MAX, 1.0, f64::MAX], &[2, 2], 0), Err((1, Fail::Overflow)));
+        assert_eq!(
+            along(Op::Add, 0.0, &[1.0, f64::MAX, 1.0, f64::MAX], &[2, 2], 0),
+            Err((1, Fail::Overflow))
+        );
     }
 }

@@ -1,8 +1,9 @@
 //! Scans: in which order a running fold takes its elements. The result depends on the extent alone.
 //!
-//! Blocks of `BLOCK` places along the axis, each folded left to right from its first item; what stands before a block,
-//! the blocks' totals folded left to right, is then put in front of each of its items. So short scans are the plain
-//! running fold, and long ones can be run by several threads with the same bits.
+//! Blocks of `BLOCK` places along the axis, each folded left to right from its first item; what
+//! stands before a block, the blocks' totals folded left to right, is then put in front of each of
+//! its items. So short scans are the plain running fold, and long ones can be run by several
+//! threads with the same bits.
 
 use super::op::Op;
 use super::scalar::{Fail, eval};
@@ -25,11 +26,21 @@ pub fn step(op: Op, x: f64, y: f64) -> Result<f64, Fail> {
         Op::Min if !x.is_nan() && !y.is_nan() => return Ok(if x < y { x } else { y }),
         op => return eval(op, 0.0, x, y),
     };
-    if value.is_finite() || !x.is_finite() || !y.is_finite() { Ok(value) } else { Err(Fail::Overflow) }
+    if value.is_finite() || !x.is_finite() || !y.is_finite() {
+        Ok(value)
+    } else {
+        Err(Fail::Overflow)
+    }
 }
 
 /// The scan along an axis, in place. A failure is told with its element and goes on as 0.
-pub fn along(op: Op, items: &mut [f64], shape: &[usize], axis: usize, fail: &mut dyn FnMut(usize, Fail)) {
+pub fn along(
+    op: Op,
+    items: &mut [f64],
+    shape: &[usize],
+    axis: usize,
+    fail: &mut dyn FnMut(usize, Fail),
+) {
     let (outer, n, inner) = around(shape, axis);
     for (o, i) in (0..outer).flat_map(|o| (0..inner).map(move |i| (o, i))) {
         let place = |k: usize| (o * n + k) * inner + i;

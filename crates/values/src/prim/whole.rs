@@ -1,6 +1,7 @@
 //! What the consumers of whole arrays mean (`dag::whole`), on numbers; characters are code points.
 //!
-//! `run` is the oracle's. Devices share out its parts: a line of a fold, a segment, a slice of a scatter's base.
+//! `run` is the oracle's. Devices share out its parts: a line of a fold, a segment, a slice of a
+//! scatter's base.
 
 use super::library::{Grading, Places, told};
 use super::op::Op;
@@ -24,8 +25,14 @@ impl Given<'_> {
     }
 }
 
-/// The result of that shape. `note` is told of failures with the element of the result (of a scatter: of the places).
-pub fn run(what: &Whole, args: &[Given], shape: &[usize], note: &mut dyn FnMut(usize, Fail)) -> Vec<f64> {
+/// The result of that shape. `note` is told of failures with the element of the result (of a
+/// scatter: of the places).
+pub fn run(
+    what: &Whole,
+    args: &[Given],
+    shape: &[usize],
+    note: &mut dyn FnMut(usize, Fail),
+) -> Vec<f64> {
     match what {
         Whole::Fold { axis, body, given } => {
             let (_, n, inner) = around(args[0].shape, *axis as usize);
@@ -56,7 +63,9 @@ pub fn run(what: &Whole, args: &[Given], shape: &[usize], note: &mut dyn FnMut(u
             }
             out
         }
-        Whole::Lib { of, origin, ct } => library(*of, args, *ct).into_iter().map(|k| k + origin).collect(),
+        Whole::Lib { of, origin, ct } => {
+            library(*of, args, *ct).into_iter().map(|k| k + origin).collect()
+        }
     }
 }
 
@@ -81,7 +90,13 @@ impl<'a> Line<'a> {
     }
 
     /// `items` begins at the line's first; the next is `step` further.
-    pub fn fold(&mut self, items: &[f64], n: usize, step: usize, fail: &mut dyn FnMut(Fail)) -> f64 {
+    pub fn fold(
+        &mut self,
+        items: &[f64],
+        n: usize,
+        step: usize,
+        fail: &mut dyn FnMut(Fail),
+    ) -> f64 {
         let mut sum = items[(n - 1) * step];
         for k in (0..n - 1).rev() {
             (self.values[0], self.values[1]) = (items[k * step], sum);
@@ -128,7 +143,9 @@ impl<'a> Scatter<'a> {
         let mut at = 0;
         for (axis, (&extent, ix)) in self.base.iter().zip(&self.read.ix).enumerate() {
             let mut place = ix.at(&point);
-            for (a, by) in self.along.iter().zip(&self.fed[1..]).filter(|(a, _)| a.axis as usize == axis) {
+            for (a, by) in
+                self.along.iter().zip(&self.fed[1..]).filter(|(a, _)| a.axis as usize == axis)
+            {
                 place += a.step(by.at(k), self.origin)?;
             }
             at = at * extent + place as usize;
@@ -151,7 +168,9 @@ impl<'a> Scatter<'a> {
 
 fn library(of: Lib, args: &[Given], ct: f64) -> Vec<f64> {
     match of {
-        Lib::GradeUp | Lib::GradeDown => grade(args[0], of == Lib::GradeDown).into_iter().map(|k| k as f64).collect(),
+        Lib::GradeUp | Lib::GradeDown => {
+            grade(args[0], of == Lib::GradeDown).into_iter().map(|k| k as f64).collect()
+        }
         Lib::IndexOf | Lib::Member => {
             let n = args[0].items.len();
             let mut all = [Places::new(args[0].items, ct, 0, 1)];

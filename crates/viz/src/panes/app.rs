@@ -1,4 +1,5 @@
-//! The app: text, runs, selection and focus. It hears keys and the session's events, and draws; nothing here waits.
+//! The app: text, runs, selection and focus. It hears keys and the session's events, and draws;
+//! nothing here waits.
 
 mod draw;
 mod follow;
@@ -9,7 +10,9 @@ use super::run::{Row, Run, Start};
 use super::view::{Ask, Nodes, View, image};
 use super::{ALL, Pane, SCREENS};
 use aplomb_ground::limits::Interrupt;
-use aplomb_ground::protocol::{Client, Event, Failure, MimeBundle, Request, Status, Switches, TEXT};
+use aplomb_ground::protocol::{
+    Client, Event, Failure, MimeBundle, Request, Status, Switches, TEXT,
+};
 use follow::ROWS;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
@@ -47,7 +50,8 @@ pub struct App<C> {
     effects: bool,
     /// How many runs there were.
     runs: u64,
-    /// Runs of other texts that can be looked at again: only where texts come from another front end.
+    /// Runs of other texts that can be looked at again: only where texts come from another front
+    /// end.
     kept: Vec<Run>,
     follows: bool,
     /// What is wrong with the way there.
@@ -129,8 +133,8 @@ impl<C: Client> App<C> {
         self.client
     }
 
-    /// Runs what is written, or notes that it has to once the session is free. Files are written by a run that was asked
-    /// for; what the panes begin by themselves leaves them alone.
+    /// Runs what is written, or notes that it has to once the session is free. Files are written by
+    /// a run that was asked for; what the panes begin by themselves leaves them alone.
     fn start(&mut self, effects: bool) {
         self.due = None;
         self.stale = true;
@@ -272,16 +276,23 @@ impl<C: Client> App<C> {
             None => self.ledger.push(row),
         }
         if !run.withheld.is_empty() {
-            self.note = format!("left out: {}; r runs the program in full", run.withheld.join(", "));
+            self.note =
+                format!("left out: {}; r runs the program in full", run.withheld.join(", "));
         }
         self.adopt(run);
     }
 
-    /// A run is shown: the same nodes as before are selected, by what they are or where they stand, after the same pass.
+    /// A run is shown: the same nodes as before are selected, by what they are or where they stand,
+    /// after the same pass.
     fn adopt(&mut self, mut run: Run) -> Run {
         let old = self.view(false);
-        let pass = old.passes().get(old.pass).filter(|_| old.pass + 1 < old.passes().len()).map(|p| p.name.clone());
-        let chosen: Vec<_> = old.nodes().iter().filter(|n| self.selected.contains(&n.id)).cloned().collect();
+        let pass = old
+            .passes()
+            .get(old.pass)
+            .filter(|_| old.pass + 1 < old.passes().len())
+            .map(|p| p.name.clone());
+        let chosen: Vec<_> =
+            old.nodes().iter().filter(|n| self.selected.contains(&n.id)).cloned().collect();
         let statement = old.told().map(|(t, s)| (t.statement.clone(), s.id));
         // Half a word need not empty the panes.
         if !self.follows && run.stories() == 0 && run.failure.is_some() && self.run.stories() > 0 {
@@ -290,9 +301,9 @@ impl<C: Client> App<C> {
         }
         let before = std::mem::replace(&mut self.run, run);
         let same = |k: &usize| {
-            self.run
-                .story(*k)
-                .is_some_and(|(t, s)| statement.as_ref().is_some_and(|(text, id)| (&t.statement, s.id) == (text, *id)))
+            self.run.story(*k).is_some_and(|(t, s)| {
+                statement.as_ref().is_some_and(|(text, id)| (&t.statement, s.id) == (text, *id))
+            })
         };
         let own = |k: &usize| self.run.story(*k).is_some_and(|(t, _)| self.run.owns(t));
         let mut all = 0..self.run.stories();
@@ -300,9 +311,12 @@ impl<C: Client> App<C> {
         self.story = found.unwrap_or_else(|| self.run.best());
         let new = self.view(false);
         let last = new.passes().len().max(1) - 1;
-        let at = pass.and_then(|name| new.passes().iter().position(|p| p.name == name)).unwrap_or(last);
+        let at =
+            pass.and_then(|name| new.passes().iter().position(|p| p.name == name)).unwrap_or(last);
         let again = |n: &&aplomb_ground::trace::NodeRecord| {
-            chosen.iter().any(|c| c.h == n.h || !c.span.is_empty() && c.span == n.span && c.op == n.op)
+            chosen
+                .iter()
+                .any(|c| c.h == n.h || !c.span.is_empty() && c.span == n.span && c.op == n.op)
         };
         let selected: Nodes = new.nodes().iter().filter(again).map(|n| n.id).collect();
         self.pass = at;
@@ -335,7 +349,11 @@ impl<C: Client> App<C> {
         self.lit = image(self.view(false).nodes(), &nodes);
         self.selected = nodes;
         self.with_panes(|panes, view| {
-            panes.iter_mut().enumerate().filter(|(k, _)| Some(*k) != asked).for_each(|(_, p)| p.follow(view));
+            panes
+                .iter_mut()
+                .enumerate()
+                .filter(|(k, _)| Some(*k) != asked)
+                .for_each(|(_, p)| p.follow(view));
         });
     }
 
@@ -370,14 +388,19 @@ impl<C: Client> App<C> {
     fn answer(&mut self, ask: Ask, asked: usize) {
         match ask {
             Ask::Nothing => {}
-            Ask::Select { story, nodes } => self.open(story.unwrap_or(self.story), nodes, Some(asked)),
+            Ask::Select { story, nodes } => {
+                self.open(story.unwrap_or(self.story), nodes, Some(asked))
+            }
             Ask::Pass(pass) => self.go_to_pass(pass, Some(asked)),
             Ask::Edit(text) => {
                 self.text = text;
                 self.due = Some(Instant::now() + PAUSE);
             }
             // It has run while it was written; what it left out is done now.
-            Ask::Run if self.text == self.run.text && self.due.is_none() && self.run.withheld.is_empty() => {}
+            Ask::Run
+                if self.text == self.run.text
+                    && self.due.is_none()
+                    && self.run.withheld.is_empty() => {}
             Ask::Run => self.start(true),
             Ask::Say(says) => self.note = says.into(),
             Ask::Preset(name) => {
@@ -442,7 +465,11 @@ impl<C: Client> App<C> {
                     self.note = "the notebook interrupts its own cells; q leaves".into();
                     return Step::Go;
                 }
-                self.note = if self.is_busy() { "interrupted".into() } else { "nothing runs; q leaves".into() };
+                self.note = if self.is_busy() {
+                    "interrupted".into()
+                } else {
+                    "nothing runs; q leaves".into()
+                };
                 (self.again, self.effects, self.due) = (false, false, None);
                 self.interrupt.set();
                 return Step::Go;
@@ -459,12 +486,15 @@ impl<C: Client> App<C> {
         } else if let Some(words) = self.searching.take() {
             self.type_search(words, key);
         } else if self.panes.get(self.focus).is_some_and(|p| p.is_typing()) || !self.own_key(key) {
-            if key.code == KeyCode::Char('q') && !control && !self.panes.get(self.focus).is_some_and(|p| p.is_typing())
+            if key.code == KeyCode::Char('q')
+                && !control
+                && !self.panes.get(self.focus).is_some_and(|p| p.is_typing())
             {
                 return Step::Leave;
             }
             let focus = self.focus;
-            let ask = self.with_panes(|panes, view| panes.get_mut(focus).and_then(|p| p.key(key, view)));
+            let ask =
+                self.with_panes(|panes, view| panes.get_mut(focus).and_then(|p| p.key(key, view)));
             if let Some(ask) = ask {
                 self.answer(ask, focus);
             }
@@ -508,8 +538,10 @@ impl<C: Client> App<C> {
         }
         let n = self.run.stories();
         if n > 1 {
-            let what =
-                self.view(false).told().map_or(String::new(), |(t, _)| t.statement.lines().next().unwrap_or("").into());
+            let what = self
+                .view(false)
+                .told()
+                .map_or(String::new(), |(t, _)| t.statement.lines().next().unwrap_or("").into());
             let cell = if self.follows { format!("{}, ", self.run.name) } else { String::new() };
             self.note = format!("{cell}evaluation {} of {n}: {what}", self.story + 1);
         }
@@ -517,12 +549,14 @@ impl<C: Client> App<C> {
 
     fn show(&mut self, screen: usize) {
         self.screen = screen;
-        self.focus = SCREENS[screen].columns.iter().flat_map(|c| c.1).next().map_or(0, |p| index(p.0));
+        self.focus =
+            SCREENS[screen].columns.iter().flat_map(|c| c.1).next().map_or(0, |p| index(p.0));
     }
 
     /// The next pane of the screen; where one is shown at a time, of all.
     fn turn(&mut self, by: isize) {
-        let own: Vec<usize> = SCREENS[self.screen].columns.iter().flat_map(|c| c.1).map(|p| index(p.0)).collect();
+        let own: Vec<usize> =
+            SCREENS[self.screen].columns.iter().flat_map(|c| c.1).map(|p| index(p.0)).collect();
         let all: Vec<usize> = (0..ALL.len()).collect();
         let ring = if self.shows_one() { &all } else { &own };
         let at = ring.iter().position(|k| *k == self.focus).unwrap_or(0) as isize;
@@ -549,7 +583,9 @@ impl<C: Client> App<C> {
             return;
         }
         let (focus, words) = (self.focus, self.sought.clone());
-        let found = self.with_panes(|panes, view| panes.get_mut(focus).and_then(|p| p.find(&words, view, forward)));
+        let found = self.with_panes(|panes, view| {
+            panes.get_mut(focus).and_then(|p| p.find(&words, view, forward))
+        });
         match found {
             Some(ask) => self.answer(ask, focus),
             None => self.note = format!("{words} is not in this pane"),

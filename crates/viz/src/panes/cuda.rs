@@ -35,7 +35,10 @@ impl Pane for Cuda {
             let lit = lit.get(k + 1).copied().unwrap_or(false);
             let gutter = format!("{:>3}{} ", k + 1, view.look.mark(lit));
             let style = if lit { view.look.underlined() } else { Default::default() };
-            Line::from(vec![Span::styled(gutter, view.look.quiet()), Span::styled(text.replace('\t', "    "), style)])
+            Line::from(vec![
+                Span::styled(gutter, view.look.quiet()),
+                Span::styled(text.replace('\t', "    "), style),
+            ])
         });
         numbered.collect()
     }
@@ -51,7 +54,10 @@ impl Pane for Cuda {
 
     fn follow(&mut self, view: &View) {
         let lines = view.launch().and_then(|k| k.cuda.as_ref()).map_or(&[][..], |c| &c.lines);
-        let lit = lines.iter().filter(|l| l.1.iter().any(|n| view.lit.contains(n))).map(|l| (l.0 as usize).max(1) - 1);
+        let lit = lines
+            .iter()
+            .filter(|l| l.1.iter().any(|n| view.lit.contains(n)))
+            .map(|l| (l.0 as usize).max(1) - 1);
         let lit: Vec<usize> = lit.collect();
         if let Some(first) = lit.iter().min().filter(|_| !lit.contains(&self.0.at)) {
             self.0.at = *first;

@@ -1,4 +1,5 @@
-//! The graph after a pass, drawn on a canvas that scrolls. Keys go along its edges; places stay from pass to pass.
+//! The graph after a pass, drawn on a canvas that scrolls. Keys go along its edges; places stay
+//! from pass to pass.
 
 use super::Pane;
 use super::list::List;
@@ -49,12 +50,16 @@ impl Picture {
     fn new(view: &View, key: Key, former: Option<&Picture>) -> Option<Picture> {
         let graph = view.graph()?;
         let sketch = if key.3 { Sketch::folded(&graph) } else { Sketch::nodes(&graph) };
-        let columns = former.filter(|p| p.key.0 == key.0 && p.key.1 == key.1).map(Picture::columns).unwrap_or_default();
+        let columns = former
+            .filter(|p| p.key.0 == key.0 && p.key.1 == key.1)
+            .map(Picture::columns)
+            .unwrap_or_default();
         let stood = |id: &u32| {
             let from = graph.node(*id).map_or(&[][..], |n| &n.from);
             std::iter::once(id).chain(from).find_map(|id| columns.get(id).copied())
         };
-        let places: Vec<Option<usize>> = sketch.ids.iter().map(|ids| ids.iter().find_map(stood)).collect();
+        let places: Vec<Option<usize>> =
+            sketch.ids.iter().map(|ids| ids.iter().find_map(stood)).collect();
         let (canvas, refused) = match canvas_near(&sketch, &places) {
             Ok(canvas) => (canvas, None),
             Err(says) => (Canvas::default(), Some(says)),
@@ -62,11 +67,21 @@ impl Picture {
         let mut text_of = vec![0; sketch.texts.len()];
         canvas.boxes.iter().enumerate().for_each(|(k, own)| text_of[*own] = k);
         let width = canvas.width() + 2;
-        Some(Picture { key, canvas, operands: sketch.operands, ids: sketch.ids, text_of, width, refused })
+        Some(Picture {
+            key,
+            canvas,
+            operands: sketch.operands,
+            ids: sketch.ids,
+            text_of,
+            width,
+            refused,
+        })
     }
 
     fn columns(&self) -> BTreeMap<u32, usize> {
-        let of = |(k, ids): (usize, &Vec<u32>)| ids.iter().map(|id| (*id, self.place(k).1)).collect::<Vec<_>>();
+        let of = |(k, ids): (usize, &Vec<u32>)| {
+            ids.iter().map(|id| (*id, self.place(k).1)).collect::<Vec<_>>()
+        };
         self.ids.iter().enumerate().flat_map(of).collect()
     }
 
@@ -83,21 +98,30 @@ impl Picture {
 
     /// The box of the selection: its own if it is drawn, else its image.
     fn chosen(&self, view: &View) -> Option<usize> {
-        let of = |set: &Nodes| self.ids.iter().position(|ids| ids.iter().any(|id| set.contains(id)));
+        let of =
+            |set: &Nodes| self.ids.iter().position(|ids| ids.iter().any(|id| set.contains(id)));
         of(view.selected).or_else(|| of(view.lit))
     }
 
     fn towards(&self, at: usize, code: KeyCode) -> Option<usize> {
         let (row, x) = self.middle(at);
-        let nearest = |boxes: &mut dyn Iterator<Item = usize>| boxes.min_by_key(|k| self.middle(*k).1.abs_diff(x));
+        let nearest = |boxes: &mut dyn Iterator<Item = usize>| {
+            boxes.min_by_key(|k| self.middle(*k).1.abs_diff(x))
+        };
         let all = 0..self.ids.len();
         match code {
             KeyCode::Up => nearest(&mut self.operands[at].iter().copied()),
             KeyCode::Down => nearest(&mut all.filter(|k| self.operands[*k].contains(&at))),
             KeyCode::Left | KeyCode::Right => {
-                let aside =
-                    |k: &usize| if code == KeyCode::Left { self.middle(*k).1 < x } else { self.middle(*k).1 > x };
-                let far = |k: &usize| self.middle(*k).1.abs_diff(x) + 4 * self.middle(*k).0.abs_diff(row);
+                let aside = |k: &usize| {
+                    if code == KeyCode::Left {
+                        self.middle(*k).1 < x
+                    } else {
+                        self.middle(*k).1 > x
+                    }
+                };
+                let far =
+                    |k: &usize| self.middle(*k).1.abs_diff(x) + 4 * self.middle(*k).0.abs_diff(row);
                 all.filter(aside).min_by_key(far)
             }
             _ => None,
@@ -107,7 +131,9 @@ impl Picture {
 
 impl Dag {
     fn is_folded(&self, view: &View) -> bool {
-        self.folded.unwrap_or_else(|| view.passes().get(view.pass).is_some_and(|p| p.live as usize > LARGE))
+        self.folded.unwrap_or_else(|| {
+            view.passes().get(view.pass).is_some_and(|p| p.live as usize > LARGE)
+        })
     }
 
     fn ready(&mut self, view: &View) -> Option<&Picture> {
@@ -174,7 +200,10 @@ impl Pane for Dag {
         let launches = crate::why::count(pass.launches.len(), "launch");
         let of = if view.run.stale { "text before · " } else { "" };
         let last = view.passes().len().max(1) - 1;
-        format!("{of}{}/{last} {} · {} nodes · {launches}{rules}{folded}", view.pass, pass.name, pass.live)
+        format!(
+            "{of}{}/{last} {} · {} nodes · {launches}{rules}{folded}",
+            view.pass, pass.name, pass.live
+        )
     }
 
     fn lines(&self, _view: &View, _width: usize) -> Vec<Line<'static>> {
@@ -199,12 +228,16 @@ impl Pane for Dag {
                 Some(Ask::Nothing)
             }
             (code, false) => {
-                let roots = view.passes().get(view.pass).map(|p| p.roots.clone()).unwrap_or_default();
+                let roots =
+                    view.passes().get(view.pass).map(|p| p.roots.clone()).unwrap_or_default();
                 self.seek = true;
                 let picture = self.ready(view)?;
                 let at = match picture.chosen(view) {
                     Some(at) => picture.towards(at, code)?,
-                    None => picture.ids.iter().position(|ids| ids.iter().any(|id| roots.contains(id)))?,
+                    None => picture
+                        .ids
+                        .iter()
+                        .position(|ids| ids.iter().any(|id| roots.contains(id)))?,
                 };
                 select(&picture.ids[at])
             }
@@ -218,7 +251,8 @@ impl Pane for Dag {
         let n = texts.len();
         let at = picture.chosen(view).map(|own| picture.text_of[own]);
         let start = at.unwrap_or(if forward { n.max(1) - 1 } else { 0 });
-        let mut order = (1..=n).map(|d| if forward { (start + d) % n } else { (start + n - d) % n });
+        let mut order =
+            (1..=n).map(|d| if forward { (start + d) % n } else { (start + n - d) % n });
         let found = order.find(|k| texts[*k].2.to_lowercase().contains(words))?;
         select(&picture.ids[picture.canvas.boxes[found]])
     }
@@ -229,7 +263,13 @@ impl Pane for Dag {
 
     fn draw(&mut self, view: &View, area: Rect, buf: &mut Buffer) {
         if self.ready(view).is_none() {
-            buf.set_stringn(area.x, area.y, "nothing was compiled", usize::from(area.width), Style::new());
+            buf.set_stringn(
+                area.x,
+                area.y,
+                "nothing was compiled",
+                usize::from(area.width),
+                Style::new(),
+            );
             return;
         }
         let Some(picture) = self.picture.take() else { return };
@@ -261,7 +301,9 @@ impl Pane for Dag {
 impl Picture {
     fn draw(&self, view: &View, (top, left): (usize, usize), area: Rect, buf: &mut Buffer) {
         let look = view.look;
-        let is_lit = |own: usize| self.ids.get(own).is_some_and(|ids| ids.iter().any(|id| view.lit.contains(id)));
+        let is_lit = |own: usize| {
+            self.ids.get(own).is_some_and(|ids| ids.iter().any(|id| view.lit.contains(id)))
+        };
         let mut put = |row: usize, column: usize, c: char, style: Style| {
             let y = row.checked_sub(top).filter(|y| *y < usize::from(area.height));
             let x = column.checked_sub(left).filter(|x| *x < usize::from(area.width));
@@ -275,9 +317,19 @@ impl Picture {
         const ROOM: usize = 1;
         let seen = top..top + usize::from(area.height);
         self.canvas.each_row(seen.clone(), |r, cells| {
-            for (x, spot) in cells.iter().enumerate().skip(left.saturating_sub(1)).take(usize::from(area.width) + 1) {
+            for (x, spot) in cells
+                .iter()
+                .enumerate()
+                .skip(left.saturating_sub(1))
+                .take(usize::from(area.width) + 1)
+            {
                 let lit = spot.nets().any(|net| is_lit(net.0));
-                put(r, x + ROOM, character(*spot, look.ascii), if lit { look.wire() } else { look.quiet() });
+                put(
+                    r,
+                    x + ROOM,
+                    character(*spot, look.ascii),
+                    if lit { look.wire() } else { look.quiet() },
+                );
             }
         });
         for ((row, x, text), own) in self.canvas.texts.iter().zip(&self.canvas.boxes) {

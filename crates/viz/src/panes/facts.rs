@@ -38,7 +38,11 @@ fn facts(k: &LaunchRecord) -> Vec<String> {
             k.skeleton,
             if domain.is_empty() { "a scalar".into() } else { domain.join(" ") }
         ),
-        format!("grid {} block {block} · shared {}", product(&k.launch.grid), bytes(u64::from(k.launch.smem))),
+        format!(
+            "grid {} block {block} · shared {}",
+            product(&k.launch.grid),
+            bytes(u64::from(k.launch.smem))
+        ),
         format!("registers {registers}{spilled}{occupied}"),
         format!(
             "reads {} writes {} · {:.1} flop/B",
@@ -73,7 +77,10 @@ impl Pane for Facts {
                     _ if here => Default::default(),
                     _ => view.look.quiet(),
                 };
-                lines.push(Line::from(vec![Span::raw(format!("{mark} ")), Span::styled(text, style)]));
+                lines.push(Line::from(vec![
+                    Span::raw(format!("{mark} ")),
+                    Span::styled(text, style),
+                ]));
             }
         }
         if lines.is_empty() { vec![Line::raw("no launch: the host computed it")] } else { lines }

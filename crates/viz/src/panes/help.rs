@@ -24,9 +24,11 @@ pub const KEYS: &[(&str, &str)] = &[
 ];
 
 pub fn lines() -> Vec<Line<'static>> {
-    let mut out: Vec<Line> = KEYS.iter().map(|(key, says)| Line::raw(format!("{key:15} {says}"))).collect();
+    let mut out: Vec<Line> =
+        KEYS.iter().map(|(key, says)| Line::raw(format!("{key:15} {says}"))).collect();
     out.push(Line::raw(""));
-    let screens = SCREENS.iter().map(|s| format!("{} {}", s.key, s.name)).collect::<Vec<_>>().join(" · ");
+    let screens =
+        SCREENS.iter().map(|s| format!("{} {}", s.key, s.name)).collect::<Vec<_>>().join(" · ");
     out.push(Line::raw(format!("screens: {screens}")));
     out.extend(ALL.iter().map(|k| Line::raw(format!("{:15} {}", k.name, k.says))));
     out

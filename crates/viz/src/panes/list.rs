@@ -63,10 +63,13 @@ impl List {
         (self.width, self.height) = (usize::from(area.width), usize::from(area.height));
         self.at = self.at.min(lines.len().max(1) - 1);
         self.top = window(self.top, self.at, self.height, lines.len());
-        let widest = lines.iter().skip(self.top).take(self.height).map(Line::width).max().unwrap_or(0);
+        let widest =
+            lines.iter().skip(self.top).take(self.height).map(Line::width).max().unwrap_or(0);
         self.left = self.left.min(widest.saturating_sub(self.width));
         let at = self.at;
-        for (row, (k, line)) in lines.into_iter().enumerate().skip(self.top).take(self.height).enumerate() {
+        for (row, (k, line)) in
+            lines.into_iter().enumerate().skip(self.top).take(self.height).enumerate()
+        {
             let y = area.y + row as u16;
             buf.set_line(area.x, y, &shifted(line, self.left), area.width);
             if focused && k == at {

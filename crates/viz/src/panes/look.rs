@@ -1,4 +1,5 @@
-//! How things look: one place for colours, marks and frames, so that `--ascii` and NO_COLOR are two switches.
+//! How things look: one place for colours, marks and frames, so that `--ascii` and NO_COLOR are two
+//! switches.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
@@ -20,7 +21,8 @@ const ASCII: border::Set = border::Set {
     horizontal_top: "-",
     horizontal_bottom: "-",
 };
-const ASCII_FOCUS: border::Set = border::Set { horizontal_top: "=", horizontal_bottom: "=", ..ASCII };
+const ASCII_FOCUS: border::Set =
+    border::Set { horizontal_top: "=", horizontal_bottom: "=", ..ASCII };
 
 impl Look {
     fn coloured(self, style: Style, colour: Color) -> Style {
@@ -39,7 +41,10 @@ impl Look {
 
     /// Text under which a mark stands.
     pub fn underlined(self) -> Style {
-        self.coloured(Style::new().add_modifier(Modifier::UNDERLINED | Modifier::BOLD), Color::Yellow)
+        self.coloured(
+            Style::new().add_modifier(Modifier::UNDERLINED | Modifier::BOLD),
+            Color::Yellow,
+        )
     }
 
     /// Written to memory.

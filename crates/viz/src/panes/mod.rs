@@ -1,8 +1,10 @@
-//! Panes: a trace in a terminal, every picture lit by one selection. The only room that names ratatui and crossterm.
+//! Panes: a trace in a terminal, every picture lit by one selection. The only room that names
+//! ratatui and crossterm.
 //!
-//! Rows: VISUAL §1, §2 (S1, S2, S5); DESIGN §5. Start at `Pane` and `ALL`, then `App`. The app alone owns traces, selection
-//! and text, and speaks to a session through any `Client`; a pane draws and asks (`Ask`). `terminal` is the loop.
-//! Always: what colour says a mark says too; no key, size or trace panics; the terminal is as it was, whatever ends it.
+//! Rows: VISUAL §1, §2 (S1, S2, S5); DESIGN §5. Start at `Pane` and `ALL`, then `App`. The app
+//! alone owns traces, selection and text, and speaks to a session through any `Client`; a pane
+//! draws and asks (`Ask`). `terminal` is the loop. Always: what colour says a mark says too; no
+//! key, size or trace panics; the terminal is as it was, whatever ends it.
 
 mod app;
 mod cuda;
@@ -101,18 +103,43 @@ pub struct Kind {
 
 /// All panes; screens name them.
 pub static ALL: &[Kind] = &[
-    Kind { name: "source", says: "the program; i writes, Esc ends it", new: || Box::<source::Source>::default() },
-    Kind { name: "graph", says: "nodes after a pass; arrows go along the edges", new: || Box::<dag::Dag>::default() },
+    Kind {
+        name: "source",
+        says: "the program; i writes, Esc ends it",
+        new: || Box::<source::Source>::default(),
+    },
+    Kind {
+        name: "graph",
+        says: "nodes after a pass; arrows go along the edges",
+        new: || Box::<dag::Dag>::default(),
+    },
     Kind { name: "CUDA", says: "the text of the launch", new: || Box::<cuda::Cuda>::default() },
-    Kind { name: "why", says: "the reasons for what is selected", new: || Box::<reasons::Reasons>::default() },
-    Kind { name: "launches", says: "what each costs and took", new: || Box::<facts::Facts>::default() },
+    Kind {
+        name: "why",
+        says: "the reasons for what is selected",
+        new: || Box::<reasons::Reasons>::default(),
+    },
+    Kind {
+        name: "launches",
+        says: "what each costs and took",
+        new: || Box::<facts::Facts>::default(),
+    },
     Kind { name: "passes", says: "the graph after each", new: || Box::<passes::Passes>::default() },
-    Kind { name: "switches", says: "pipelines, passes, rules", new: || Box::<switches::Board>::default() },
+    Kind {
+        name: "switches",
+        says: "pipelines, passes, rules",
+        new: || Box::<switches::Board>::default(),
+    },
     Kind { name: "ledger", says: "what each run came to", new: || Box::<run::Ledger>::default() },
-    Kind { name: "output", says: "what the program printed", new: || Box::<output::Output>::default() },
+    Kind {
+        name: "output",
+        says: "what the program printed",
+        new: || Box::<output::Output>::default(),
+    },
 ];
 
-/// Panes side by side: columns with their share of the width, in them panes with their share of the height.
+/// Panes side by side: columns with their share of the width, in them panes with their share of the
+/// height.
 struct Screen {
     key: char,
     name: &'static str,
@@ -137,6 +164,9 @@ static SCREENS: &[Screen] = &[
     Screen {
         key: '3',
         name: "switches",
-        columns: &[(38, &[("switches", 100)]), (62, &[("ledger", 35), ("launches", 30), ("source", 35)])],
+        columns: &[
+            (38, &[("switches", 100)]),
+            (62, &[("ledger", 35), ("launches", 30), ("source", 35)]),
+        ],
     },
 ];

@@ -23,18 +23,21 @@ impl Pane for Reasons {
 
     fn lines(&self, view: &View, width: usize) -> Vec<Line<'static>> {
         let Some((trace, _)) = view.told() else {
-            return vec![Line::raw("nothing was compiled: there is no line that gives a value of an array")];
+            return vec![Line::raw(
+                "nothing was compiled: there is no line that gives a value of an array",
+            )];
         };
         let width = width.max(16);
         let mut text = String::new();
-        let whole = view
-            .launches()
-            .iter()
-            .find(|k| view.selected.len() > 1 && k.body.iter().copied().eq(view.selected.iter().copied()));
+        let whole = view.launches().iter().find(|k| {
+            view.selected.len() > 1 && k.body.iter().copied().eq(view.selected.iter().copied())
+        });
         if view.selected.is_empty() {
             text = why::summary(trace, width);
         } else if let Some(k) = whole {
-            text = crate::ask::answer(trace, &format!("k{}", k.id), width).unwrap_or_else(Some).unwrap_or_default();
+            text = crate::ask::answer(trace, &format!("k{}", k.id), width)
+                .unwrap_or_else(Some)
+                .unwrap_or_default();
         } else {
             // What was replaced has the same story as what replaced it: one of them tells it.
             for id in view.selected.iter().rev().take(MOST) {

@@ -48,8 +48,10 @@ pub struct Run {
 impl Run {
     /// After the last event.
     pub fn close(&mut self) {
-        let of = |(k, t): (usize, &Trace)| (0..t.segments.len()).map(|s| (k, s)).collect::<Vec<_>>();
-        self.stories = self.traces.iter().enumerate().filter(|(_, t)| is_whole(t)).flat_map(of).collect();
+        let of =
+            |(k, t): (usize, &Trace)| (0..t.segments.len()).map(|s| (k, s)).collect::<Vec<_>>();
+        self.stories =
+            self.traces.iter().enumerate().filter(|(_, t)| is_whole(t)).flat_map(of).collect();
     }
 
     pub fn stories(&self) -> usize {
@@ -67,12 +69,15 @@ impl Run {
         trace.config.is(&self.switches.preset, &self.switches.off)
     }
 
-    /// The evaluation to begin with: the largest of the last statement that was compiled under this run's switches.
+    /// The evaluation to begin with: the largest of the last statement that was compiled under this
+    /// run's switches.
     pub fn best(&self) -> usize {
-        let own = self.stories.iter().rev().find(|s| self.traces.get(s.0).is_some_and(|t| self.owns(t)));
+        let own =
+            self.stories.iter().rev().find(|s| self.traces.get(s.0).is_some_and(|t| self.owns(t)));
         let last = own.or(self.stories.last()).map(|s| s.0);
         let own = self.stories.iter().enumerate().filter(|(_, s)| Some(s.0) == last);
-        own.max_by_key(|(k, _)| self.story(*k).map(|(_, s)| s.nodes[1] - s.nodes[0])).map_or(0, |(k, _)| k)
+        own.max_by_key(|(k, _)| self.story(*k).map(|(_, s)| s.nodes[1] - s.nodes[0]))
+            .map_or(0, |(k, _)| k)
     }
 
     /// What ran under other switches than the row names is not counted in it.
@@ -83,7 +88,9 @@ impl Run {
             let figure = FIGURES.iter().find(|f| f.name == name);
             figure.map_or(0, |f| counted().map(f.of).fold(0, u64::saturating_add))
         };
-        let ran = |t: &Trace| t.kernels.iter().filter_map(|k| k.meas.as_ref()).fold(0.0, |us, m| us + m.us);
+        let ran = |t: &Trace| {
+            t.kernels.iter().filter_map(|k| k.meas.as_ref()).fold(0.0, |us, m| us + m.us)
+        };
         Row {
             number: self.number,
             name: self.name.clone(),
@@ -98,7 +105,8 @@ impl Run {
     }
 }
 
-/// Whether the ranges and references of a trace lie inside of it: one may come from another process.
+/// Whether the ranges and references of a trace lie inside of it: one may come from another
+/// process.
 fn is_whole(t: &Trace) -> bool {
     let range = |r: [u32; 2], n: usize| r[0] <= r[1] && r[1] as usize <= n;
     let nodes = t.nodes.len() as u32;
@@ -117,9 +125,9 @@ fn is_whole(t: &Trace) -> bool {
     }) && t.nodes.iter().enumerate().all(|(k, n)| n.id as usize == k)
         && t.decisions.iter().all(|d| d.node < nodes && (d.pass as usize) < t.passes.len())
         && t.buffers.iter().enumerate().all(|(k, b)| b.node < nodes && b.id as usize == k)
-        && t.kernels
-            .iter()
-            .all(|k| known(&k.body) && k.out.iter().chain(&k.inputs).all(|b| (*b as usize) < t.buffers.len()))
+        && t.kernels.iter().all(|k| {
+            known(&k.body) && k.out.iter().chain(&k.inputs).all(|b| (*b as usize) < t.buffers.len())
+        })
 }
 
 /// A line of the ledger.
@@ -141,7 +149,11 @@ pub struct Row {
 /// `acc2013 without cse`; `all` where nothing was chosen.
 pub fn spelled(switches: &Switches) -> String {
     let preset = if switches.preset.is_empty() { "all" } else { &switches.preset };
-    if switches.off.is_empty() { preset.into() } else { format!("{preset} without {}", switches.off.join(" ")) }
+    if switches.off.is_empty() {
+        preset.into()
+    } else {
+        format!("{preset} without {}", switches.off.join(" "))
+    }
 }
 
 #[derive(Default)]
@@ -160,13 +172,22 @@ impl Pane for Ledger {
 
     fn lines(&self, view: &View, _width: usize) -> Vec<Line<'static>> {
         if view.ledger.is_empty() {
-            return vec![Line::raw(if view.follows { "no cell has run yet" } else { "no run yet" })];
+            return vec![Line::raw(if view.follows {
+                "no cell has run yet"
+            } else {
+                "no run yet"
+            })];
         }
-        let mut head = ["", "launches", "moved", "took", "result", "pipeline"].map(String::from).to_vec();
+        let mut head =
+            ["", "launches", "moved", "took", "result", "pipeline"].map(String::from).to_vec();
         head.extend(view.follows.then(|| "text".into()));
         let row = |row: &Row| {
             // The first run of the same text.
-            let first = view.ledger.iter().find(|r| (&r.name, &r.text) == (&row.name, &row.text)).unwrap_or(row);
+            let first = view
+                .ledger
+                .iter()
+                .find(|r| (&r.name, &r.text) == (&row.name, &row.text))
+                .unwrap_or(row);
             let same = row.results == first.results && row.failed == first.failed;
             let result = match &row.failed {
                 Some(name) if same => format!("{name} {}", view.look.pick("✓", "ok")),
@@ -174,13 +195,23 @@ impl Pane for Ledger {
                 None if same => format!("equal {}", view.look.pick("✓", "ok")),
                 None => view.look.pick("differs ✗", "differs!").into(),
             };
-            let here = if view.follows { row.number == view.run.number } else { &row.switches == view.switches };
+            let here = if view.follows {
+                row.number == view.run.number
+            } else {
+                &row.switches == view.switches
+            };
             let mark = view.look.mark(here);
-            let cells = [mark.into(), row.launches.to_string(), bytes(row.bytes), time(row.us), result];
+            let cells =
+                [mark.into(), row.launches.to_string(), bytes(row.bytes), time(row.us), result];
             let text = format!("{}  {}", row.name, row.text.lines().next().unwrap_or(""));
-            cells.into_iter().chain([spelled(&row.switches)]).chain(view.follows.then_some(text)).collect()
+            cells
+                .into_iter()
+                .chain([spelled(&row.switches)])
+                .chain(view.follows.then_some(text))
+                .collect()
         };
-        let rows: Vec<Vec<String>> = std::iter::once(head).chain(order(view).map(|k| row(&view.ledger[k]))).collect();
+        let rows: Vec<Vec<String>> =
+            std::iter::once(head).chain(order(view).map(|k| row(&view.ledger[k]))).collect();
         let text = crate::tables::grid(&rows, &[0, 4, 5, 6]);
         text.lines().map(|l| Line::raw(l.to_string())).collect()
     }

@@ -1,4 +1,5 @@
-//! A picture of the panes without a terminal: as text, as SVG, and how long keys take to be on a screen.
+//! A picture of the panes without a terminal: as text, as SVG, and how long keys take to be on a
+//! screen.
 
 use super::app::{App, Step};
 use crate::svg::{Shown, screen};
@@ -63,14 +64,20 @@ impl<C: Client> App<C> {
     pub fn text(&mut self, width: u16, height: u16) -> String {
         let buffer = self.shot(width, height);
         let rows = buffer.content().chunks(usize::from(width).max(1));
-        rows.map(|row| row.iter().map(Cell::symbol).collect::<String>().trim_end().to_string() + "\n").collect()
+        rows.map(|row| {
+            row.iter().map(Cell::symbol).collect::<String>().trim_end().to_string() + "\n"
+        })
+        .collect()
     }
 
     /// The screen as a picture.
     pub fn svg(&mut self, width: u16, height: u16) -> String {
         let buffer = self.shot(width, height);
         let rows = buffer.content().chunks(usize::from(width).max(1));
-        screen(&rows.map(|row| row.iter().map(shown).collect()).collect::<Vec<Vec<Shown>>>(), "The panes of Aplomb")
+        screen(
+            &rows.map(|row| row.iter().map(shown).collect()).collect::<Vec<Vec<Shown>>>(),
+            "The panes of Aplomb",
+        )
     }
 
     fn shot(&mut self, width: u16, height: u16) -> Buffer {
@@ -80,7 +87,12 @@ impl<C: Client> App<C> {
     }
 
     /// From each key to the bytes of the screen that shows it. Errors: the bytes cannot be written.
-    pub fn frames(&mut self, text: &str, width: u16, height: u16) -> std::io::Result<Vec<Duration>> {
+    pub fn frames(
+        &mut self,
+        text: &str,
+        width: u16,
+        height: u16,
+    ) -> std::io::Result<Vec<Duration>> {
         let viewport = Viewport::Fixed(Rect::new(0, 0, width, height));
         let backend = CrosstermBackend::new(std::io::sink());
         let mut terminal = Terminal::with_options(backend, TerminalOptions { viewport })?;

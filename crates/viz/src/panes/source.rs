@@ -1,4 +1,5 @@
-//! The program. The cursor selects the innermost node that its place belongs to; what is written runs again.
+//! The program. The cursor selects the innermost node that its place belongs to; what is written
+//! runs again.
 
 use super::Pane;
 use super::list::List;
@@ -41,10 +42,12 @@ fn end_of(starts: &[usize], chars: &[char], line: usize) -> usize {
 const GUTTER: usize = 4;
 
 impl Source {
-    /// Nodes of the innermost expression at the cursor, in this evaluation or the first that has some.
+    /// Nodes of the innermost expression at the cursor, in this evaluation or the first that has
+    /// some.
     fn nodes_here(&self, view: &View) -> Option<Ask> {
         let word = word_at(view.text, self.at);
-        let stories = std::iter::once(view.story).chain((0..view.run.stories()).filter(|k| *k != view.story));
+        let stories =
+            std::iter::once(view.story).chain((0..view.run.stories()).filter(|k| *k != view.story));
         for story in stories {
             let there = View { story, ..*view };
             let nodes = innermost(&there, self.at, &word);
@@ -135,13 +138,16 @@ impl Source {
                 self.tick = true;
                 return false;
             }
-            KeyCode::Char(c) => put(self, chars, if ticked { view.menu.glyph(c).unwrap_or(c) } else { c }),
+            KeyCode::Char(c) => {
+                put(self, chars, if ticked { view.menu.glyph(c).unwrap_or(c) } else { c })
+            }
             _ => return false,
         }
         true
     }
 
-    /// Text of the program, what is lit marked below it, the error at its place; and the row of the cursor.
+    /// Text of the program, what is lit marked below it, the error at its place; and the row of the
+    /// cursor.
     fn rows(&self, view: &View) -> (Vec<Line<'static>>, usize, usize) {
         let chars: Vec<char> = view.text.chars().collect();
         let starts = starts(&chars);
@@ -185,7 +191,8 @@ impl Source {
                 style
             };
             let mark = view.look.mark(!marks.is_empty());
-            let mut line = Line::from(Span::styled(format!("{:>2}{mark} ", k + 1), view.look.quiet()));
+            let mut line =
+                Line::from(Span::styled(format!("{:>2}{mark} ", k + 1), view.look.quiet()));
             let mut word = (String::new(), style(0));
             for (column, c) in own.iter().chain([&' ']).enumerate() {
                 let now = style(column);
@@ -198,7 +205,12 @@ impl Source {
             line.push_span(Span::styled(word.0, word.1));
             rows.push(line);
             if !marks.is_empty() {
-                rows.push(below(&marks, view.look.pick("‾", "^"), &kind_here(view), view.look.wire()));
+                rows.push(below(
+                    &marks,
+                    view.look.pick("‾", "^"),
+                    &kind_here(view),
+                    view.look.wire(),
+                ));
             }
             if let (Some(at), Some(f)) = (error, failure) {
                 rows.push(below(&[at], "^", &format!("{}: {}", f.name, f.says), view.look.error()));
@@ -220,7 +232,13 @@ fn below(marks: &[(usize, usize)], sign: &str, says: &str, style: Style) -> Line
 fn kind_here(view: &View) -> String {
     let kinds = view.nodes().iter().filter(|n| view.selected.contains(&n.id));
     let mut kinds: Vec<String> = kinds
-        .map(|n| format!("{}[{}]", n.dtype, n.shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")))
+        .map(|n| {
+            format!(
+                "{}[{}]",
+                n.dtype,
+                n.shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")
+            )
+        })
         .collect();
     kinds.dedup();
     if kinds.len() == 1 { kinds.remove(0) } else { String::new() }
@@ -229,7 +247,8 @@ fn kind_here(view: &View) -> String {
 /// The places of what is lit; a selection of one node lights its own only.
 fn spans(view: &View) -> Vec<(usize, usize)> {
     let of = |n: &NodeRecord| view.spans(n);
-    let chosen: Vec<_> = view.nodes().iter().filter(|n| view.selected.contains(&n.id)).flat_map(of).collect();
+    let chosen: Vec<_> =
+        view.nodes().iter().filter(|n| view.selected.contains(&n.id)).flat_map(of).collect();
     if !chosen.is_empty() {
         return chosen;
     }
@@ -268,7 +287,8 @@ fn nearest(view: &View, at: usize) -> Nodes {
     best.1
 }
 
-/// The nodes whose place holds the cursor and is the shortest; else those of the name that it is on.
+/// The nodes whose place holds the cursor and is the shortest; else those of the name that it is
+/// on.
 fn innermost(view: &View, at: usize, word: &str) -> Nodes {
     let mut best = (usize::MAX, Nodes::new());
     for n in view.nodes() {
@@ -291,7 +311,8 @@ fn innermost(view: &View, at: usize, word: &str) -> Nodes {
 }
 
 fn next_word(chars: &[char], at: usize) -> usize {
-    let gap = chars.iter().skip(at).position(|c| !c.is_alphanumeric()).map_or(chars.len(), |k| at + k);
+    let gap =
+        chars.iter().skip(at).position(|c| !c.is_alphanumeric()).map_or(chars.len(), |k| at + k);
     let from = gap.max(at + 1);
     chars.iter().skip(from).position(|c| !c.is_whitespace()).map_or(chars.len(), |k| from + k)
 }
@@ -354,12 +375,14 @@ impl Pane for Source {
 
     fn find(&mut self, words: &str, view: &View, forward: bool) -> Option<Ask> {
         // Small letters one by one, so that places stay.
-        let chars: Vec<char> = view.text.chars().map(|c| c.to_lowercase().next().unwrap_or(c)).collect();
+        let chars: Vec<char> =
+            view.text.chars().map(|c| c.to_lowercase().next().unwrap_or(c)).collect();
         let words: Vec<char> = words.chars().collect();
         if words.is_empty() || words.len() > chars.len() {
             return None;
         }
-        let all: Vec<usize> = (0..=chars.len() - words.len()).filter(|k| chars[*k..].starts_with(&words)).collect();
+        let all: Vec<usize> =
+            (0..=chars.len() - words.len()).filter(|k| chars[*k..].starts_with(&words)).collect();
         let next = if forward {
             all.iter().find(|k| **k > self.at).or(all.first())
         } else {
@@ -371,7 +394,9 @@ impl Pane for Source {
 
     fn follow(&mut self, view: &View) {
         let found = spans(view);
-        if let Some((a, _)) = found.iter().min().filter(|_| !found.iter().any(|s| s.0 <= self.at && self.at < s.1)) {
+        if let Some((a, _)) =
+            found.iter().min().filter(|_| !found.iter().any(|s| s.0 <= self.at && self.at < s.1))
+        {
             self.at = *a;
         }
     }

@@ -1,4 +1,5 @@
-//! Pipelines and switches; Enter or the space bar takes one, and the program runs again in the background.
+//! Pipelines and switches; Enter or the space bar takes one, and the program runs again in the
+//! background.
 
 use super::Pane;
 use super::list::List;
@@ -33,14 +34,21 @@ impl Pane for Board {
     fn lines(&self, view: &View, _width: usize) -> Vec<Line<'static>> {
         let preset = if view.switches.preset.is_empty() { "all" } else { &view.switches.preset };
         let row = |sign: &str, name: &str, says: &str| {
-            Line::from(vec![Span::raw(format!(" {sign} {name:17}")), Span::styled(says.to_string(), view.look.quiet())])
+            Line::from(vec![
+                Span::raw(format!(" {sign} {name:17}")),
+                Span::styled(says.to_string(), view.look.quiet()),
+            ])
         };
         let line = |entry: &Entry| match entry {
             Entry::Head(text) => Line::styled(text.to_string(), view.look.head()),
-            Entry::Preset(name, says) => row(if *name == preset { "(x)" } else { "( )" }, name, says),
-            Entry::Switch(name, says) => {
-                row(if view.menu.is_on(&view.switches.off, name) { "[x]" } else { "[ ]" }, name, says)
+            Entry::Preset(name, says) => {
+                row(if *name == preset { "(x)" } else { "( )" }, name, says)
             }
+            Entry::Switch(name, says) => row(
+                if view.menu.is_on(&view.switches.off, name) { "[x]" } else { "[ ]" },
+                name,
+                says,
+            ),
         };
         entries(view.menu).iter().map(line).collect()
     }

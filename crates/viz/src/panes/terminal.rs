@@ -1,6 +1,7 @@
 //! The terminal: into raw mode and out of it, and the loop between keys, session and screen.
 //!
-//! Rows: RELIABILITY 26. The loop sleeps until a key comes; only while a program runs does it look for events meanwhile.
+//! Rows: RELIABILITY 26. The loop sleeps until a key comes; only while a program runs does it look
+//! for events meanwhile.
 
 use super::app::{App, Step};
 use aplomb_ground::protocol::Client;
@@ -53,7 +54,8 @@ impl Drop for Inside {
 
 type Screen = Terminal<CrosstermBackend<io::BufWriter<io::Stdout>>>;
 
-/// An empty screen. `Terminal::clear` would ask for the cursor and wait for a terminal that does not tell.
+/// An empty screen. `Terminal::clear` would ask for the cursor and wait for a terminal that does
+/// not tell.
 fn fresh() -> io::Result<Screen> {
     execute!(io::stdout(), Clear(ClearType::All))?;
     Terminal::new(CrosstermBackend::new(io::BufWriter::new(io::stdout())))

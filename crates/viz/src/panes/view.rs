@@ -66,7 +66,9 @@ impl<'a> View<'a> {
     }
 
     pub fn passes(&self) -> &'a [PassRecord] {
-        self.told().and_then(|(t, s)| t.passes.get(s.passes[0] as usize..s.passes[1] as usize)).unwrap_or(&[])
+        self.told()
+            .and_then(|(t, s)| t.passes.get(s.passes[0] as usize..s.passes[1] as usize))
+            .unwrap_or(&[])
     }
 
     pub fn graph(&self) -> Option<Graph<'a>> {
@@ -75,24 +77,33 @@ impl<'a> View<'a> {
     }
 
     pub fn nodes(&self) -> &'a [NodeRecord] {
-        self.told().and_then(|(t, s)| t.nodes.get(s.nodes[0] as usize..s.nodes[1] as usize)).unwrap_or(&[])
+        self.told()
+            .and_then(|(t, s)| t.nodes.get(s.nodes[0] as usize..s.nodes[1] as usize))
+            .unwrap_or(&[])
     }
 
     pub fn launches(&self) -> &'a [LaunchRecord] {
-        self.told().and_then(|(t, s)| t.kernels.get(s.kernels[0] as usize..s.kernels[1] as usize)).unwrap_or(&[])
+        self.told()
+            .and_then(|(t, s)| t.kernels.get(s.kernels[0] as usize..s.kernels[1] as usize))
+            .unwrap_or(&[])
     }
 
-    /// The launch that holds most of the selection, the smallest of several; the first if none does.
+    /// The launch that holds most of the selection, the smallest of several; the first if none
+    /// does.
     pub fn launch(&self) -> Option<&'a LaunchRecord> {
         let held = |k: &LaunchRecord| k.body.iter().filter(|n| self.lit.contains(n)).count();
-        let best = self.launches().iter().max_by_key(|k| (held(k), usize::MAX - k.body.len(), u32::MAX - k.id));
+        let best = self
+            .launches()
+            .iter()
+            .max_by_key(|k| (held(k), usize::MAX - k.body.len(), u32::MAX - k.id));
         best.filter(|k| held(k) > 0).or_else(|| self.launches().first())
     }
 
     /// The program's spans of a node: half open, in code points.
     pub fn spans(&self, node: &NodeRecord) -> Vec<(usize, usize)> {
         let Some((trace, _)) = self.told().filter(|_| !self.run.stale) else { return Vec::new() };
-        let own = |s: &&[u32; 3]| trace.sources.get(s[0] as usize).is_some_and(|x| x.name == self.name);
+        let own =
+            |s: &&[u32; 3]| trace.sources.get(s[0] as usize).is_some_and(|x| x.name == self.name);
         node.span.iter().filter(own).map(|s| (s[1] as usize, s[2] as usize)).collect()
     }
 }

@@ -10,7 +10,13 @@ pub fn trace(operands: &[Vec<u32>]) -> Trace {
     for (k, inputs) in operands.iter().enumerate() {
         let kind = if inputs.is_empty() { "input" } else { "map" };
         let op = ["", "⍟", "÷"].get(inputs.len()).copied().unwrap_or("+").to_string();
-        let node = NodeRecord { id: k as u32, kind: kind.into(), op, inputs: inputs.clone(), ..Default::default() };
+        let node = NodeRecord {
+            id: k as u32,
+            kind: kind.into(),
+            op,
+            inputs: inputs.clone(),
+            ..Default::default()
+        };
         trace.nodes.push(node);
     }
     let n = operands.len() as u32;
@@ -45,7 +51,8 @@ fn opposite(arm: u8) -> u8 {
 
 /// For each node the operands that a reader of the characters finds, left to right.
 pub fn read_back(picture: &str) -> BTreeMap<u32, Vec<u32>> {
-    let rows: Vec<Vec<char>> = picture.lines().take_while(|l| !l.is_empty()).map(|l| l.chars().collect()).collect();
+    let rows: Vec<Vec<char>> =
+        picture.lines().take_while(|l| !l.is_empty()).map(|l| l.chars().collect()).collect();
     let at = |row: usize, x: usize| rows.get(row).and_then(|r| r.get(x)).copied().unwrap_or(' ');
     // Boxes: (row, first, last, id).
     let mut boxes: Vec<(usize, usize, usize, u32)> = Vec::new();
@@ -62,8 +69,11 @@ pub fn read_back(picture: &str) -> BTreeMap<u32, Vec<u32>> {
                     end += 1;
                 }
                 let text: String = row[x..=end].iter().collect();
-                let digits: String =
-                    text.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
+                let digits: String = text
+                    .chars()
+                    .skip_while(|c| !c.is_ascii_digit())
+                    .take_while(char::is_ascii_digit)
+                    .collect();
                 boxes.push((r, x, end, digits.parse().expect(&text)));
                 x = end;
             }
@@ -71,7 +81,8 @@ pub fn read_back(picture: &str) -> BTreeMap<u32, Vec<u32>> {
         }
     }
     let box_at = |row: usize, x: usize| boxes.iter().find(|b| b.0 == row && b.1 <= x && x <= b.2);
-    let mut found: BTreeMap<u32, Vec<(usize, u32)>> = boxes.iter().map(|b| (b.3, Vec::new())).collect();
+    let mut found: BTreeMap<u32, Vec<(usize, u32)>> =
+        boxes.iter().map(|b| (b.3, Vec::new())).collect();
     for &(row, first, last, id) in &boxes {
         let mut seen = BTreeSet::new();
         let mut stack: Vec<(usize, usize, u8)> = (first..=last)
@@ -90,7 +101,10 @@ pub fn read_back(picture: &str) -> BTreeMap<u32, Vec<u32>> {
                 _ if c == '┼' => vec![heading],
                 Some(arms) => {
                     assert!(arms & opposite(heading) != 0, "a wire stops at {r} {x} in\n{picture}");
-                    [UP, DOWN, LEFT, RIGHT].into_iter().filter(|a| arms & a != 0 && *a != opposite(heading)).collect()
+                    [UP, DOWN, LEFT, RIGHT]
+                        .into_iter()
+                        .filter(|a| arms & a != 0 && *a != opposite(heading))
+                        .collect()
                 }
                 None => panic!("a wire leads nowhere at {r} {x} in\n{picture}"),
             };

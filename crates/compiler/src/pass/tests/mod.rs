@@ -15,8 +15,9 @@ pub(crate) fn recorded(terms: &[&str]) -> Recorded {
     for at in dag.ids().filter(|at| matches!(dag.node(*at), Node::Input(_))) {
         let n = dag.elements(at) as usize;
         let items: Vec<f64> = (0..n).map(|i| (i % 7 + 1) as f64).collect();
-        let items =
-            std::sync::Arc::new(aplomb_values::array::Buf::stored(&items, dag.dtype(at), &budget).expect("memory"));
+        let items = std::sync::Arc::new(
+            aplomb_values::array::Buf::stored(&items, dag.dtype(at), &budget).expect("memory"),
+        );
         inputs.push(Array::dense(dag.shape(at), items));
     }
     Recorded { dag, roots, kept: Vec::new(), inputs, why: "test", needed: None }
@@ -106,14 +107,19 @@ fn every_decision_has_a_reason_and_a_costed_alternative() {
     let c = compiled(&["(sub (exp a:f64[90]) (reduce-add 0 (exp a:f64[90])))"], &[]);
     assert!(!c.trace.decisions.is_empty());
     for d in &c.trace.decisions {
-        assert!(!d.reason.is_empty() && !d.alt.is_empty() && !d.text.is_empty() && !d.seed.is_empty(), "{d:?}");
+        assert!(
+            !d.reason.is_empty() && !d.alt.is_empty() && !d.text.is_empty() && !d.seed.is_empty(),
+            "{d:?}"
+        );
     }
 }
 
 #[test]
 fn without_bind_the_graph_is_a_tree_and_cse_finds_it_again() {
     let term = "(mul (exp a:f64[9]) (exp a:f64[9]))";
-    let live = |off: &[&str]| compiled(&[term], off).trace.passes.iter().map(|p| p.live).collect::<Vec<_>>();
+    let live = |off: &[&str]| {
+        compiled(&[term], off).trace.passes.iter().map(|p| p.live).collect::<Vec<_>>()
+    };
     let last = |off| live(off).last().copied();
     assert_eq!(last(&[]), last(&["bind"]));
     assert!(last(&["sharing"]) > last(&[]));

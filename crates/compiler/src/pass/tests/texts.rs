@@ -92,7 +92,10 @@ fn contiguous_arrays_are_read_and_written_in_vectors() {
 #[test]
 fn an_elementwise_matrix_has_no_index_arithmetic() {
     let text = &texts("(add a:f64[3 4] (mul 2 b:f64[3 4]))")[0].text;
-    assert!(text.contains("double2") && !text.contains("x0") && !text.contains("div_floor"), "{text}");
+    assert!(
+        text.contains("double2") && !text.contains("x0") && !text.contains("div_floor"),
+        "{text}"
+    );
     // What is read the other way round does.
     let text = &texts("(add a:f64[3 4] (transpose b:f64[4 3]))")[0].text;
     assert!(text.contains("double2") && text.contains("x1"), "{text}");
@@ -108,7 +111,10 @@ fn reads_elsewhere_stay_single_in_the_loop_of_vectors() {
 #[test]
 fn a_fold_has_independent_partial_results() {
     let text = &texts("(reduce-max 0 (mul a:f64[9] b:f64[9]))")[0].text;
-    assert!(text.contains("alignas(16) double f0[4];") && text.contains("f0[e] = most(f0[e], "), "{text}");
+    assert!(
+        text.contains("alignas(16) double f0[4];") && text.contains("f0[e] = most(f0[e], "),
+        "{text}"
+    );
     assert!(text.contains("((double2*)u0)[1] = __ldg((const double2*)(a0 + at + 512))"), "{text}");
     let rows = &texts("(reduce-add 1 a:f64[3 2000])")[0].text;
     assert!(rows.contains("(const double2*)(a0 + o * m0 + at)"), "{rows}");
@@ -119,7 +125,9 @@ fn the_points_of_a_thread_can_be_tuned() {
     let term = "(add (mul 2 x:f64[9]) y:f64[9])";
     assert!(!with_items(term, 1).contains("double2"));
     assert!(with_items(term, 2).contains("double u0[2]"));
-    assert!(with_items(term, 8).contains("((double2*)u0)[3] = __ldg((const double2*)(a0 + at + 1536))"));
+    assert!(
+        with_items(term, 8).contains("((double2*)u0)[3] = __ldg((const double2*)(a0 + at + 1536))")
+    );
     // Heavy bodies are left with one.
     assert!(!texts("(exp (ln (exp (ln (exp x:f64[9])))))")[0].text.contains("whole"));
 }
@@ -141,15 +149,21 @@ fn candidates_are_those_of_the_same_bits() {
     }
     // Each is another text, and of the same arguments but for the ticket.
     let plan = plan("(mul 2 x:f64[9])");
-    let text = |t: &Tuning| canonical(&tuned(&plan, &plan.launches[0], 0, *t).expect("a text").kernels[0]);
-    let own: std::collections::BTreeSet<String> = all("(mul 2 x:f64[9])").iter().map(text).collect();
+    let text =
+        |t: &Tuning| canonical(&tuned(&plan, &plan.launches[0], 0, *t).expect("a text").kernels[0]);
+    let own: std::collections::BTreeSet<String> =
+        all("(mul 2 x:f64[9])").iter().map(text).collect();
     let threads = |text: &str| threads(text).expect("bounds");
     assert_eq!(own.len(), 6);
     assert!(own.iter().all(|t| t.contains(&format!("__launch_bounds__({})", threads(t)))));
-    assert_eq!(own.iter().map(|t| threads(t)).collect::<std::collections::BTreeSet<_>>(), [128, 256, 512].into());
+    assert_eq!(
+        own.iter().map(|t| threads(t)).collect::<std::collections::BTreeSet<_>>(),
+        [128, 256, 512].into()
+    );
 }
 
-/// Whether a broken plan is told: stopped where debug assertions stand, an error of a defect in a release.
+/// Whether a broken plan is told: stopped where debug assertions stand, an error of a defect in a
+/// release.
 fn is_told(broken: &Plan) -> bool {
     use aplomb_ground::error::Kind;
     let text = || code(broken, &broken.launches[0], 0);

@@ -21,8 +21,8 @@ fn covers(x: Src, n: usize) -> bool {
     }
 }
 
-/// `out[i] = x[i] op y[i]`; a monadic operation ignores `y`. False: some element is suspect (or an argument is shorter
-/// than `out`) and the caller must take the scalar meaning, element by element.
+/// `out[i] = x[i] op y[i]`; a monadic operation ignores `y`. False: some element is suspect (or an
+/// argument is shorter than `out`) and the caller must take the scalar meaning, element by element.
 pub fn apply(isa: Isa, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
     let n = out.len();
     let dyadic = op.arity() == 2;
@@ -43,12 +43,14 @@ pub fn apply(isa: Isa, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool
         }
         _ => match loops(isa, op, ct) {
             Some(l) => by_loop(isa, l, dyadic, ct, x, y, out),
-            None => out.iter_mut().enumerate().all(|(k, o)| match eval(op, ct, item(x, k), item(y_or(dyadic, y), k)) {
-                Ok(value) => {
-                    *o = value;
-                    value.is_finite()
+            None => out.iter_mut().enumerate().all(|(k, o)| {
+                match eval(op, ct, item(x, k), item(y_or(dyadic, y), k)) {
+                    Ok(value) => {
+                        *o = value;
+                        value.is_finite()
+                    }
+                    Err(_) => false,
                 }
-                Err(_) => false,
             }),
         },
     }
@@ -82,5 +84,7 @@ fn by_loop(isa: Isa, l: Loops, dyadic: bool, ct: f64, x: Src, y: Src, out: &mut 
     };
     let second = if dyadic { at(&y) } else { at(&x) };
     // SAFETY: `covers` held n against both lengths; `out` is a slice of its own.
-    unsafe { !run(out.as_mut_ptr(), at(&x), second, ct, n) && (plain(isa).all_finite)(out.as_ptr(), n) }
+    unsafe {
+        !run(out.as_mut_ptr(), at(&x), second, ct, n) && (plain(isa).all_finite)(out.as_ptr(), n)
+    }
 }

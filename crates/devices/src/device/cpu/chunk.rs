@@ -43,8 +43,8 @@ impl Sink {
     }
 }
 
-/// What all threads of a launch share. Safety: sources are not written, sinks hold the whole domain, and each element
-/// of a sink is written by one thread.
+/// What all threads of a launch share. Safety: sources are not written, sinks hold the whole
+/// domain, and each element of a sink is written by one thread.
 #[derive(Clone, Copy)]
 pub struct Env<'a> {
     pub program: &'a Program,
@@ -63,7 +63,8 @@ impl<'a> Env<'a> {
     }
 }
 
-/// Registers of one size, one behind the other: those of a chunk, or of a piece, which lie together in L1.
+/// Registers of one size, one behind the other: those of a chunk, or of a piece, which lie together
+/// in L1.
 #[derive(Default)]
 struct Registers {
     lines: Vec<Line>,
@@ -106,7 +107,8 @@ pub struct Frame {
     pub broken: bool,
 }
 
-// SAFETY: `at` is only used within one call of `Frame::run`, and points into the frame or the launch's sources.
+// SAFETY: `at` is only used within one call of `Frame::run`, and points into the frame or the
+// launch's sources.
 unsafe impl Send for Frame {}
 
 impl Frame {
@@ -131,7 +133,8 @@ impl Frame {
         }
     }
 
-    /// As `run`; `careful`: by the scalar meaning, so that what overflowed on the way to a fold is found.
+    /// As `run`; `careful`: by the scalar meaning, so that what overflowed on the way to a fold is
+    /// found.
     pub fn run_with(&mut self, env: &Env, start: usize, n: usize, careful: bool) {
         if careful {
             self.pass(env, start, n, true);
@@ -171,7 +174,9 @@ impl Frame {
                 Do::Gather { .. } => self.gather(env, inst, start, n, careful),
                 // SAFETY: a live register points at n elements.
                 Do::Test => careful || unsafe { (env.plain.all_finite)(self.at[inst.out], n) },
-                Do::Store { sink, x, test } => self.store(env, *sink, *x, *test && !careful, start, n),
+                Do::Store { sink, x, test } => {
+                    self.store(env, *sink, *x, *test && !careful, start, n)
+                }
                 Do::Op { .. } if careful => self.op_with_care(env, inst, start, n),
                 Do::Op { .. } => self.op(env, inst, n),
             };
@@ -204,10 +209,13 @@ impl Frame {
         let out = self.own(reg);
         let (mut broken, mut direct) = (false, None);
         input.walk.pieces(start, n, &mut self.place, |at, piece| {
-            // SAFETY: the pieces of a range of n lie within n; a piece of the source is checked at both ends.
+            // SAFETY: the pieces of a range of n lie within n; a piece of the source is checked at
+            // both ends.
             unsafe {
                 match piece {
-                    Piece::Fill { with, len } => std::slice::from_raw_parts_mut(out.add(at), len).fill(with),
+                    Piece::Fill { with, len } => {
+                        std::slice::from_raw_parts_mut(out.add(at), len).fill(with)
+                    }
                     Piece::From { at: from, step, len } if inside(source, from, step, len) => {
                         if len == n && step == 1 && source.dtype == DType::F64 {
                             direct = Some(source.at.cast::<f64>().offset(from as isize));
@@ -277,7 +285,8 @@ impl Frame {
         let (sy, sn) = (stride(yes), stride(no));
         let out = self.own(reg);
         walk.pieces(start, n, &mut self.place, |at, piece| {
-            let (from, step) = if matches!(piece, Piece::From { .. }) { (py, sy) } else { (pn, sn) };
+            let (from, step) =
+                if matches!(piece, Piece::From { .. }) { (py, sy) } else { (pn, sn) };
             for k in at..at + piece.len() {
                 // SAFETY: pieces lie within n, which both hold (a number only its one element).
                 unsafe { *out.add(k) = *from.add(k * step) };
@@ -289,7 +298,8 @@ impl Frame {
     fn select(&mut self, cond: Arg, yes: Arg, no: Arg, reg: usize, n: usize) -> bool {
         let numbers = [cond, yes, no].map(number);
         let [(pc, _), (py, _), (pn, _)] =
-            [(cond, &numbers[0]), (yes, &numbers[1]), (no, &numbers[2])].map(|(a, x)| self.operand(a, x));
+            [(cond, &numbers[0]), (yes, &numbers[1]), (no, &numbers[2])]
+                .map(|(a, x)| self.operand(a, x));
         // SAFETY: the register is none of the operands' (`program`), and holds n.
         let out = unsafe { std::slice::from_raw_parts_mut(self.own(reg), n) };
         // SAFETY: an operand that is no number holds n.
@@ -305,12 +315,20 @@ impl Frame {
                 // SAFETY: as above; a number is one element, read again and again.
                 out.iter_mut().enumerate().for_each(|(k, o)| *o = unsafe { *p.add(k * each) });
             }
-            (_, Arg::One(y), Arg::One(n)) => out.iter_mut().zip(many(pc)).for_each(|(o, c)| *o = choose(*c, y, n)),
+            (_, Arg::One(y), Arg::One(n)) => {
+                out.iter_mut().zip(many(pc)).for_each(|(o, c)| *o = choose(*c, y, n))
+            }
             (_, Arg::One(y), _) => {
-                out.iter_mut().zip(many(pc)).zip(many(pn)).for_each(|((o, c), n)| *o = choose(*c, y, *n));
+                out.iter_mut()
+                    .zip(many(pc))
+                    .zip(many(pn))
+                    .for_each(|((o, c), n)| *o = choose(*c, y, *n));
             }
             (_, _, Arg::One(n)) => {
-                out.iter_mut().zip(many(pc)).zip(many(py)).for_each(|((o, c), y)| *o = choose(*c, *y, n));
+                out.iter_mut()
+                    .zip(many(pc))
+                    .zip(many(py))
+                    .for_each(|((o, c), y)| *o = choose(*c, *y, n));
             }
             _ => {
                 let all = out.iter_mut().zip(many(pc)).zip(many(py)).zip(many(pn));
@@ -328,7 +346,8 @@ impl Frame {
         true
     }
 
-    /// Elements of an input whose places are values. Careful: a place that is none is a failure where it is wanted.
+    /// Elements of an input whose places are values. Careful: a place that is none is a failure
+    /// where it is wanted.
     fn gather(&mut self, env: &Env, inst: &Inst, start: usize, n: usize, careful: bool) -> bool {
         let Do::Gather { input, places, origin } = &inst.act else { return self.other() };
         let input = &env.program.inputs[*input];
@@ -348,7 +367,8 @@ impl Frame {
                         let mut from = from + line * j as i64;
                         let mut beyond = None;
                         for (p, (values, each)) in places.iter().zip(&by) {
-                            // SAFETY: operands hold n (a number only its one element), read before it is written.
+                            // SAFETY: operands hold n (a number only its one element), read before
+                            // it is written.
                             let x = unsafe { *values.add(k * each) };
                             match place(x, *origin, p.extent as usize, 0.0) {
                                 Ok(place) => from += place as i64 * p.stride,
@@ -373,7 +393,13 @@ impl Frame {
                                 fine = false;
                                 if careful && wanted[k] {
                                     let index = (start + k) as u64;
-                                    Fault { site: step.from.site, index, fail, node: step.from.node }.keep_least(fault);
+                                    Fault {
+                                        site: step.from.site,
+                                        index,
+                                        fail,
+                                        node: step.from.node,
+                                    }
+                                    .keep_least(fault);
                                 }
                                 0.0
                             }
@@ -388,7 +414,8 @@ impl Frame {
         fine || careful
     }
 
-    /// Rounds on pieces that stay in L1. False: suspect. Elements whose end has come leave the piece.
+    /// Rounds on pieces that stay in L1. False: suspect. Elements whose end has come leave the
+    /// piece.
     fn rounds(&mut self, env: &Env, rounds: &Rounds, n: usize) -> bool {
         let mut inner = self.inner.take().unwrap_or_default();
         // Behind the program's registers a next value for each state, and which elements are done.
@@ -397,7 +424,8 @@ impl Frame {
         let inside = Env { program: &rounds.program, steps: &rounds.steps, sinks: &[], ..*env };
         let numbers: Vec<f64> = rounds.given.iter().copied().map(number).collect();
         let from = self.operands(rounds.given.iter().copied(), &numbers);
-        let out: Vec<(usize, *mut f64)> = rounds.wanted.iter().map(|(state, reg)| (*state, self.own(*reg))).collect();
+        let out: Vec<(usize, *mut f64)> =
+            rounds.wanted.iter().map(|(state, reg)| (*state, self.own(*reg))).collect();
         let kept = &rounds.program.kept;
         // A next value that is a state must be read before it is overwritten.
         let swaps = kept[..states].iter().any(|reg| *reg < states);
@@ -462,8 +490,8 @@ impl Frame {
         unsafe { std::ptr::copy(from, to, m) };
     }
 
-    /// In a loop: elements of the piece that are done give their result to `out`, and the others close up. How many are
-    /// left.
+    /// In a loop: elements of the piece that are done give their result to `out`, and the others
+    /// close up. How many are left.
     fn leave(
         &mut self,
         rounds: &Rounds,
@@ -501,24 +529,38 @@ impl Frame {
         }
     }
 
-    fn rounds_with_care(&mut self, env: &Env, inst: &Inst, rounds: &Rounds, start: usize, n: usize) -> bool {
+    fn rounds_with_care(
+        &mut self,
+        env: &Env,
+        inst: &Inst,
+        rounds: &Rounds,
+        start: usize,
+        n: usize,
+    ) -> bool {
         self.want(inst.guard.as_ref(), start, n);
         let numbers: Vec<f64> = rounds.args.iter().copied().map(number).collect();
         let from = self.operands(rounds.args.iter().copied(), &numbers);
-        let out: Vec<(usize, *mut f64)> = rounds.wanted.iter().map(|(state, reg)| (*state, self.own(*reg))).collect();
+        let out: Vec<(usize, *mut f64)> =
+            rounds.wanted.iter().map(|(state, reg)| (*state, self.own(*reg))).collect();
         let step = &env.steps[inst.step];
         let mut args = vec![0.0; from.len()];
         for k in 0..n {
             for (arg, (source, each)) in args.iter_mut().zip(&from) {
-                // SAFETY: operands hold n (a number its one), and are read before the element is written.
+                // SAFETY: operands hold n (a number its one), and are read before the element is
+                // written.
                 *arg = unsafe { *source.add(k * each) };
             }
             let (wanted, fault) = (self.wanted[k], &mut self.fault);
             let mut unending = false;
             let states = rounds.body.run(&args, &mut |fail| {
                 if wanted {
-                    Fault { site: step.from.site, index: (start + k) as u64, fail, node: step.from.node }
-                        .keep_least(fault);
+                    Fault {
+                        site: step.from.site,
+                        index: (start + k) as u64,
+                        fail,
+                        node: step.from.node,
+                    }
+                    .keep_least(fault);
                 }
                 unending |= wanted && fail == Fail::Unending;
             });
@@ -527,7 +569,9 @@ impl Frame {
             // The host does all of it again.
             if unending {
                 // SAFETY: as above.
-                out.iter().for_each(|(_, out)| unsafe { std::slice::from_raw_parts_mut(out.add(k), n - k) }.fill(0.0));
+                out.iter().for_each(|(_, out)| {
+                    unsafe { std::slice::from_raw_parts_mut(out.add(k), n - k) }.fill(0.0)
+                });
                 break;
             }
         }
@@ -555,11 +599,23 @@ impl Frame {
     }
 
     /// Pointers to operands with their steps; `numbers` are theirs, for those that are numbers.
-    fn operands(&self, args: impl Iterator<Item = Arg>, numbers: &[f64]) -> Vec<(*const f64, usize)> {
+    fn operands(
+        &self,
+        args: impl Iterator<Item = Arg>,
+        numbers: &[f64],
+    ) -> Vec<(*const f64, usize)> {
         args.zip(numbers).map(|(a, x)| (self.operand(a, x).0, stride(a))).collect()
     }
 
-    fn store(&mut self, env: &Env, sink: usize, x: Arg, test: bool, start: usize, n: usize) -> bool {
+    fn store(
+        &mut self,
+        env: &Env,
+        sink: usize,
+        x: Arg,
+        test: bool,
+        start: usize,
+        n: usize,
+    ) -> bool {
         let to = env.sinks[sink];
         let (mut from, one) = self.operand(x, &0.0);
         let filled;
@@ -567,14 +623,17 @@ impl Frame {
             filled = Register([x; CHUNK]);
             from = filled.0.as_ptr();
         }
-        // SAFETY: n elements at `from`; the sink holds the domain, and these elements are this thread's.
+        // SAFETY: n elements at `from`; the sink holds the domain, and these elements are this
+        // thread's.
         unsafe {
             if test && !(env.plain.all_finite)(from, n) {
                 return false;
             }
             let out = to.at.add(start * to.dtype.size());
             match to.dtype {
-                DType::F64 if to.stream && (out as usize).is_multiple_of(64) => (env.plain.stream)(out.cast(), from, n),
+                DType::F64 if to.stream && (out as usize).is_multiple_of(64) => {
+                    (env.plain.stream)(out.cast(), from, n)
+                }
                 DType::F64 => (env.plain.copy)(out.cast(), from, n),
                 dtype => {
                     if (env.converts.store)(dtype, to.checked, out, from, n) {
@@ -592,8 +651,8 @@ impl Frame {
         let (px, _) = self.operand(*x, &nx);
         let (py, _) = self.operand(*y, &ny);
         let out = self.own(inst.out);
-        // SAFETY: live registers and sources hold n elements, numbers one; `out` is a register of its own or an
-        // operand's that dies here, never a part of one.
+        // SAFETY: live registers and sources hold n elements, numbers one; `out` is a register of
+        // its own or an operand's that dies here, never a part of one.
         unsafe {
             let suspect = match run {
                 Run::Loop(f) => f(out, px, py, *ct, n),
@@ -626,11 +685,13 @@ impl Frame {
         let step = &env.steps[inst.step];
         for k in 0..n {
             // SAFETY: as in `op`; both operands are read before the element is written.
-            let value = unsafe { rounded(eval(*op, *ct, *px.add(k * sx), *py.add(k * sy)), inst.round) };
+            let value =
+                unsafe { rounded(eval(*op, *ct, *px.add(k * sx), *py.add(k * sy)), inst.round) };
             let value = value.unwrap_or_else(|fail| {
                 if self.wanted[k] {
                     let index = (start + k) as u64;
-                    Fault { site: step.from.site, index, fail, node: step.from.node }.keep_least(&mut self.fault);
+                    Fault { site: step.from.site, index, fail, node: step.from.node }
+                        .keep_least(&mut self.fault);
                 }
                 0.0
             });

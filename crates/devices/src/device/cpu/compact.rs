@@ -1,7 +1,9 @@
-//! Selection along one axis by a mask: the body runs as a map, then the cells that are kept move together.
+//! Selection along one axis by a mask: the body runs as a map, then the cells that are kept move
+//! together.
 //!
-//! The mask is looked at once, in order, for the places that it keeps; copying is shared out by result rows. Not here:
-//! counting by blocks on several threads, and a body that runs for kept cells only.
+//! The mask is looked at once, in order, for the places that it keeps; copying is shared out by
+//! result rows. Not here: counting by blocks on several threads, and a body that runs for kept
+//! cells only.
 
 use super::chunk::Sink;
 use super::launch::{Outputs, Tally, body_into, each_unit};
@@ -26,18 +28,24 @@ pub fn run(
     ctx: &RunCtx,
 ) -> Result<(Tally, Tally), DeviceError> {
     let broken = |what: &str| DeviceError::Broken(format!("a selection {what}"));
-    let (Some(c), Some(axis), Some(to)) = (launch.compaction, launch.axis, after.sinks.first().copied()) else {
+    let (Some(c), Some(axis), Some(to)) =
+        (launch.compaction, launch.axis, after.sinks.first().copied())
+    else {
         return Err(broken("without a mask"));
     };
     let (outer, n, inner) = around(&launch.domain, axis);
-    let picks = places(plan, launch, held, c.mask as usize, n).ok_or_else(|| broken("whose mask is not there"))?;
+    let picks = places(plan, launch, held, c.mask as usize, n)
+        .ok_or_else(|| broken("whose mask is not there"))?;
     let kept = plan.buffer(launch.after_stores[0].buf).shape[axis];
     if picks.len() != kept {
         return Err(broken("keeps another number than was counted"));
     }
     let size = to.dtype.size();
     let bytes = elements(&launch.domain).saturating_mul(size);
-    let mut whole = cpu.pool.buffer(to.dtype, elements(&launch.domain), ctx.budget).map_err(DeviceError::Oom)?;
+    let mut whole = cpu
+        .pool
+        .buffer(to.dtype, elements(&launch.domain), ctx.budget)
+        .map_err(DeviceError::Oom)?;
     let all = Sink { at: whole.as_mut_ptr(), stream: false, ..to };
     let (found, misfits) = body_into(cpu, launch, inputs, body, &[(c.value, all)], ctx)?;
     let copy = Copy { from: whole.as_ptr(), to: to.at, row: inner * size };
@@ -53,7 +61,13 @@ pub fn run(
 }
 
 /// The places of the axis where the mask is not 0.
-fn places(plan: &Plan, launch: &Launch, held: &[Option<Held>], load: usize, n: usize) -> Option<Vec<u32>> {
+fn places(
+    plan: &Plan,
+    launch: &Launch,
+    held: &[Option<Held>],
+    load: usize,
+    n: usize,
+) -> Option<Vec<u32>> {
     let mask = held.get(launch.loads.get(load)?.buf.0 as usize)?.as_ref()?.source();
     let shape = &plan.buffer(launch.loads[load].buf).shape;
     if mask.len != n || shape.len() != 1 || u32::try_from(n).is_err() {
@@ -61,7 +75,9 @@ fn places(plan: &Plan, launch: &Launch, held: &[Option<Held>], load: usize, n: u
     }
     let mut items = vec![0.0; n];
     // SAFETY: the source holds n.
-    unsafe { (super::convert::converts(super::Isa::Portable).load)(mask, 0, 1, n, items.as_mut_ptr()) };
+    unsafe {
+        (super::convert::converts(super::Isa::Portable).load)(mask, 0, 1, n, items.as_mut_ptr())
+    };
     Some((0..n as u32).filter(|k| items[*k as usize] != 0.0).collect())
 }
 
@@ -82,7 +98,10 @@ impl Copy {
             ($t:ty) => {
                 for (j, &k) in picks.iter().enumerate() {
                     // SAFETY: as the function's.
-                    unsafe { *self.to.cast::<$t>().add(first + j) = *self.from.cast::<$t>().add(base + k as usize) };
+                    unsafe {
+                        *self.to.cast::<$t>().add(first + j) =
+                            *self.from.cast::<$t>().add(base + k as usize)
+                    };
                 }
             };
         }
@@ -95,7 +114,13 @@ impl Copy {
                 for (j, &k) in picks.iter().enumerate() {
                     let from = (base + k as usize) * row;
                     // SAFETY: as the function's.
-                    unsafe { std::ptr::copy_nonoverlapping(self.from.add(from), self.to.add((first + j) * row), row) };
+                    unsafe {
+                        std::ptr::copy_nonoverlapping(
+                            self.from.add(from),
+                            self.to.add((first + j) * row),
+                            row,
+                        )
+                    };
                 }
             }
         }

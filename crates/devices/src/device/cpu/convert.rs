@@ -19,8 +19,10 @@ pub struct Source {
 
 /// `out[k] = source[at + k*step]` for k < n. Safety: all of them lie in the source, `out` holds n.
 pub type LoadRun = unsafe fn(source: Source, at: i64, step: i64, n: usize, out: *mut f64);
-/// n numbers into items at `out`. True: some number does not fit an integer type (only looked at when `checked`).
-pub type StoreRun = unsafe fn(dtype: DType, checked: bool, out: *mut u8, x: *const f64, n: usize) -> bool;
+/// n numbers into items at `out`. True: some number does not fit an integer type (only looked at
+/// when `checked`).
+pub type StoreRun =
+    unsafe fn(dtype: DType, checked: bool, out: *mut u8, x: *const f64, n: usize) -> bool;
 /// Rounds n numbers to f32 where they stand.
 pub type RoundRun = unsafe fn(x: *mut f64, n: usize);
 
@@ -156,7 +158,13 @@ macro_rules! instances {
                 unsafe { super::load(source, at, step, n, out) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn store(dtype: DType, checked: bool, out: *mut u8, x: *const f64, n: usize) -> bool {
+            unsafe fn store(
+                dtype: DType,
+                checked: bool,
+                out: *mut u8,
+                x: *const f64,
+                n: usize,
+            ) -> bool {
                 unsafe { super::store(dtype, checked, out, x, n) }
             }
             $(#[target_feature(enable = $feature)])?

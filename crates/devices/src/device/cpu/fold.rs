@@ -8,8 +8,8 @@
 //! | last, of a function of all pairs | see `product` | |
 //! | any, not associative | a tile of columns, or a row | from the end, one element at a time |
 //!
-//! An item whose result shows ∞ or NaN is folded again with the scalar meaning. Not here: several short rows to one
-//! register; in a launch with both kinds of folds the body runs twice.
+//! An item whose result shows ∞ or NaN is folded again with the scalar meaning. Not here: several
+//! short rows to one register; in a launch with both kinds of folds the body runs twice.
 
 use super::chunk::{CHUNK, Env, Frame};
 use super::launch::{Outputs, Tally, share};
@@ -135,7 +135,8 @@ impl Fold<'_> {
     }
 
     fn fault(&self, result: usize, fail: Fail, fault: &mut Option<Fault>) {
-        Fault { site: self.of.site, index: result as u64, fail, node: self.of.node }.keep_least(fault);
+        Fault { site: self.of.site, index: result as u64, fail, node: self.of.node }
+            .keep_least(fault);
     }
 }
 
@@ -186,15 +187,21 @@ impl Pass<'_> {
         ctx: &RunCtx,
     ) -> Result<Tally, DeviceError> {
         let (launch, cut) = (self.launch, self.cut);
-        let make = |cpu: &Cpu, n| cpu.pool.buffer(DType::F64, n, ctx.budget).map_err(DeviceError::Oom);
+        let make =
+            |cpu: &Cpu, n| cpu.pool.buffer(DType::F64, n, ctx.budget).map_err(DeviceError::Oom);
         let partials = cut.outer * cut.blocks * cut.inner;
         let mut parts = Vec::with_capacity(self.folds.len());
         for _ in self.folds {
             parts.push(make(cpu, partials)?);
         }
         let of = |k: &usize| &launch.reductions[*k];
-        let folds: Vec<Fold> =
-            self.folds.iter().map(of).zip(&mut parts).map(|(r, part)| self.fold(cpu, r, part)).collect();
+        let folds: Vec<Fold> = self
+            .folds
+            .iter()
+            .map(of)
+            .zip(&mut parts)
+            .map(|(r, part)| self.fold(cpu, r, part))
+            .collect();
         let work = Work {
             isa: cpu.isa,
             domain: &launch.domain,
@@ -214,11 +221,13 @@ impl Pass<'_> {
         let total: usize = launch.domain.iter().product();
         let together = (program.ns + 0.1 * folds.len() as f64) * total as f64 > ALONE_NS;
         let mut tally = match (&packed, folds.as_slice()) {
-            (Some(packed), [fold]) => share(cpu, &env, packed.units(), together, ctx, &|frame, unit| {
-                let mut again = |item: usize| self.group(frame, &env, &folds, item..item + 1);
-                // SAFETY: `out` holds a partial for each item.
-                unsafe { packed.unit(unit, fold.out, &mut again) }
-            }),
+            (Some(packed), [fold]) => {
+                share(cpu, &env, packed.units(), together, ctx, &|frame, unit| {
+                    let mut again = |item: usize| self.group(frame, &env, &folds, item..item + 1);
+                    // SAFETY: `out` holds a partial for each item.
+                    unsafe { packed.unit(unit, fold.out, &mut again) }
+                })
+            }
             _ => share(cpu, &env, items.div_ceil(group), together, ctx, &|frame, unit| {
                 let range = unit * group..((unit + 1) * group).min(items);
                 self.group(frame, &env, &folds, range);
@@ -228,7 +237,11 @@ impl Pass<'_> {
         drop(folds);
         for (&k, part) in self.folds.iter().zip(parts) {
             let reduction = &launch.reductions[k];
-            let done = if cut.blocks == 1 { Ok(part) } else { self.join(cpu, reduction, &part, &mut tally.fault, ctx) };
+            let done = if cut.blocks == 1 {
+                Ok(part)
+            } else {
+                self.join(cpu, reduction, &part, &mut tally.fault, ctx)
+            };
             let mut done = done?;
             self.round(reduction, &mut done, &mut tally.fault);
             values[k] = Some(done);
@@ -239,8 +252,9 @@ impl Pass<'_> {
     fn fold<'b>(&self, cpu: &Cpu, of: &'b Reduction, part: &mut PoolBuffer) -> Fold<'b> {
         let bools = self.launch.body[of.value as usize].dtype == DType::Bool;
         let plain = matches!(of.op, Op::Add | Op::Mul | Op::Max | Op::Min);
-        let fast =
-            (plain || (bools && matches!(of.op, Op::Lcm | Op::Gcd))).then(|| loops(cpu.isa, of.op, CT)).flatten();
+        let fast = (plain || (bools && matches!(of.op, Op::Lcm | Op::Gcd)))
+            .then(|| loops(cpu.isa, of.op, CT))
+            .flatten();
         Fold { of, fast, out: part.as_mut_ptr().cast() }
     }
 
@@ -261,7 +275,13 @@ impl Pass<'_> {
     }
 
     /// Whole rows of at most a chunk: items are rows.
-    fn short_rows(&self, frame: &mut Frame, env: &Env, folds: &[Fold], items: std::ops::Range<usize>) {
+    fn short_rows(
+        &self,
+        frame: &mut Frame,
+        env: &Env,
+        folds: &[Fold],
+        items: std::ops::Range<usize>,
+    ) {
         let extent = self.cut.extent;
         let most = CHUNK / extent;
         let mut row = items.start;
@@ -298,7 +318,14 @@ impl Pass<'_> {
         finite
     }
 
-    fn rows_with_care(&self, frame: &mut Frame, env: &Env, folds: &[Fold], row: usize, rows: usize) {
+    fn rows_with_care(
+        &self,
+        frame: &mut Frame,
+        env: &Env,
+        folds: &[Fold],
+        row: usize,
+        rows: usize,
+    ) {
         let extent = self.cut.extent;
         for (k, fold) in folds.iter().enumerate() {
             let values = frame.kept(env, k);
@@ -319,7 +346,8 @@ impl Pass<'_> {
         let shown = |fold: &Fold, part: &mut [f64]| {
             let op = fold.of.op;
             // What fails becomes NaN, and what is not finite is folded again with care.
-            let Ok(()) = halve::<_, Infallible>(part, |x, y| Ok(eval(op, CT, x, y).unwrap_or(f64::NAN)));
+            let Ok(()) =
+                halve::<_, Infallible>(part, |x, y| Ok(eval(op, CT, x, y).unwrap_or(f64::NAN)));
             part[0]
         };
         let mut careful = false;
@@ -338,7 +366,11 @@ impl Pass<'_> {
                             for j in 0..n {
                                 let (x, sum) = (unsafe { *values.add(j) }, part[k][j % LANES]);
                                 let fresh = at + j < LANES;
-                                let sum = if fresh { x } else { fold.step(sum, x, item.result, &mut frame.fault) };
+                                let sum = if fresh {
+                                    x
+                                } else {
+                                    fold.step(sum, x, item.result, &mut frame.fault)
+                                };
                                 part[k][j % LANES] = sum;
                             }
                         }
@@ -391,7 +423,12 @@ impl Pass<'_> {
                                 None => {
                                     for j in 0..width {
                                         let at = item.result + j;
-                                        *sums.add(j) = fold.step(*sums.add(j), *row.add(j), at, &mut frame.fault);
+                                        *sums.add(j) = fold.step(
+                                            *sums.add(j),
+                                            *row.add(j),
+                                            at,
+                                            &mut frame.fault,
+                                        );
                                     }
                                 }
                             }
@@ -401,7 +438,9 @@ impl Pass<'_> {
                 at += rows;
             }
             // SAFETY: this item's partials.
-            let fine = |f: &Fold| f.fast.is_none() || unsafe { (env.plain.all_finite)(f.out.add(item.to), width) };
+            let fine = |f: &Fold| {
+                f.fast.is_none() || unsafe { (env.plain.all_finite)(f.out.add(item.to), width) }
+            };
             if careful || folds.iter().all(fine) {
                 return;
             }
@@ -417,7 +456,11 @@ impl Pass<'_> {
             // Whole chunks from the start on, so the last one is the short one.
             let first = (end - 1) / most * most;
             let rows = end - first;
-            frame.run(env, item.base + first * inner, if rows == 1 { item.columns } else { rows * inner });
+            frame.run(
+                env,
+                item.base + first * inner,
+                if rows == 1 { item.columns } else { rows * inner },
+            );
             for (k, fold) in folds.iter().enumerate() {
                 let values = frame.kept(env, k);
                 for r in (0..rows).rev() {
@@ -426,7 +469,11 @@ impl Pass<'_> {
                         unsafe {
                             let (sum, x) = (fold.out.add(item.to + j), *values.add(r * inner + j));
                             let fresh = first + r + 1 == item.places;
-                            *sum = if fresh { x } else { fold.step(x, *sum, item.result + j, &mut frame.fault) };
+                            *sum = if fresh {
+                                x
+                            } else {
+                                fold.step(x, *sum, item.result + j, &mut frame.fault)
+                            };
                         }
                     }
                 }
@@ -446,7 +493,8 @@ impl Pass<'_> {
     ) -> Result<PoolBuffer, DeviceError> {
         use aplomb_values::array::{Storage, View};
         let Cut { outer, blocks, inner, .. } = self.cut;
-        let mut out = cpu.pool.buffer(DType::F64, outer * inner, ctx.budget).map_err(DeviceError::Oom)?;
+        let mut out =
+            cpu.pool.buffer(DType::F64, outer * inner, ctx.budget).map_err(DeviceError::Oom)?;
         let View::F64(part) = part.view() else {
             return Err(DeviceError::Broken("the parts of a fold are no floats".into()));
         };
@@ -456,7 +504,11 @@ impl Pass<'_> {
             let items = (0..blocks).map(|k| part[(a * blocks + k) * inner + b]);
             let Ok(sum) = chain::<_, Infallible>(items, |x, y| Ok(fold.step(x, y, at, fault)));
             let sum = sum.or_else(|| of.op.identity()).unwrap_or_else(|| {
-                fold.fault(at, Fail::Domain("this function has no identity for an empty axis"), fault);
+                fold.fault(
+                    at,
+                    Fail::Domain("this function has no identity for an empty axis"),
+                    fault,
+                );
                 0.0
             });
             // SAFETY: at < outer × inner.

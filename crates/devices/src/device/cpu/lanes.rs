@@ -1,10 +1,11 @@
 //! `Lane` for vector registers, and `Wide`: lanes that are loaded and stored.
 //!
-//! Only functions compiled with the matching `target_feature` may instantiate these (`loops.rs` does, by its macro);
-//! everything here is inlined into them.
+//! Only functions compiled with the matching `target_feature` may instantiate these (`loops.rs`
+//! does, by its macro); everything here is inlined into them.
 //!
-//! SAFETY of every block here: a `V8` or `V4` is made only inside a function that has its target features (`loops`), which
-//! the dispatcher picks only where the machine has them; pointers come from callers who promise a vector's room.
+//! SAFETY of every block here: a `V8` or `V4` is made only inside a function that has its target
+//! features (`loops`), which the dispatcher picks only where the machine has them; pointers come
+//! from callers who promise a vector's room.
 
 use aplomb_values::prim::scalar::lane::Lane;
 
@@ -47,7 +48,8 @@ unsafe impl Wide for f64 {
 #[cfg(target_arch = "x86_64")]
 pub use x86::{V4, V8};
 
-/// Every intrinsic below is safe to run where its feature is there, which is the module's condition.
+/// Every intrinsic below is safe to run where its feature is there, which is the module's
+/// condition.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::{Lane, Wide};
@@ -106,7 +108,9 @@ mod x86 {
         }
         #[inline(always)]
         fn floor(self) -> V8 {
-            V8(unsafe { _mm512_roundscale_pd::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(self.0) })
+            V8(unsafe {
+                _mm512_roundscale_pd::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(self.0)
+            })
         }
         #[inline(always)]
         fn max(self, y: V8) -> V8 {

@@ -1,6 +1,7 @@
 //! One launch: outputs made, body run (as a map or as folds), then the part after the reduction.
 //!
-//! An integer output that some value does not fit is made again as f64 and the launch runs once more.
+//! An integer output that some value does not fit is made again as f64 and the launch runs once
+//! more.
 
 use super::chunk::{CHUNK, Env, Frame, Sink};
 use super::convert::Source;
@@ -18,7 +19,8 @@ use std::sync::{Arc, MutexGuard};
 const STREAM_BYTES: usize = 16 << 20;
 /// Work below this is not worth a hand-off.
 const ALONE_NS: f64 = 20_000.0;
-/// Rows from this length on are cut into chunks of their own when reads are not in order: their pieces are in place.
+/// Rows from this length on are cut into chunks of their own when reads are not in order: their
+/// pieces are in place.
 const LONG_ROW: usize = 256;
 
 pub struct Done {
@@ -115,7 +117,10 @@ impl<'a> Outputs<'a> {
         ctx: &RunCtx,
     ) -> Result<Outputs<'a>, DeviceError> {
         if stores.len() > 64 {
-            return Err(DeviceError::Broken(format!("a launch stores {} buffers; 64 are the most", stores.len())));
+            return Err(DeviceError::Broken(format!(
+                "a launch stores {} buffers; 64 are the most",
+                stores.len()
+            )));
         }
         let mut out = Outputs { stores, buffers: Vec::new(), sinks: Vec::new() };
         for store in stores {
@@ -124,7 +129,10 @@ impl<'a> Outputs<'a> {
                 (true, _) | (_, DType::Nested) => (DType::F64, false),
                 (false, dtype) => (dtype, buffer.checked && dtype.is_integer()),
             };
-            let made = cpu.pool.buffer(dtype, elements(&buffer.shape), ctx.budget).map_err(DeviceError::Oom)?;
+            let made = cpu
+                .pool
+                .buffer(dtype, elements(&buffer.shape), ctx.budget)
+                .map_err(DeviceError::Oom)?;
             out.buffers.push(made);
             if let Some(made) = out.buffers.last_mut() {
                 let stream = made.len() * dtype.size() >= STREAM_BYTES;
@@ -136,16 +144,23 @@ impl<'a> Outputs<'a> {
 
     /// Value and whether its sink finds ∞ by itself, for `Work`.
     pub fn for_work(&self) -> Vec<(u32, bool)> {
-        self.stores.iter().zip(&self.sinks).map(|(store, sink)| (store.value, sink.checked)).collect()
+        self.stores
+            .iter()
+            .zip(&self.sinks)
+            .map(|(store, sink)| (store.value, sink.checked))
+            .collect()
     }
 
     /// Takes a launch's result as it is, where nothing follows it and it is stored as f64.
     fn takes(&mut self, after: &[Step], values: &mut Vec<PoolBuffer>) -> bool {
-        let ([step], [sink], [buffer]) = (after, self.sinks.as_slice(), self.buffers.as_mut_slice()) else {
+        let ([step], [sink], [buffer]) =
+            (after, self.sinks.as_slice(), self.buffers.as_mut_slice())
+        else {
             return false;
         };
         let What::Reduced(k) = step.what else { return false };
-        let fits = sink.dtype == DType::F64 && values.get(k as usize).is_some_and(|v| v.len() == buffer.len());
+        let fits = sink.dtype == DType::F64
+            && values.get(k as usize).is_some_and(|v| v.len() == buffer.len());
         if fits {
             *buffer = values.swap_remove(k as usize);
         }
@@ -175,7 +190,10 @@ pub fn inputs_of(
     let used = |k: usize| steps.iter().any(|s| s.what.load() == Some(k as u32));
     let one = |(k, load): (usize, &Load)| {
         let Some(Some(held)) = held.get(load.buf.0 as usize) else {
-            return Err(DeviceError::Broken(format!("buffer {} is read before it is written", load.buf.0)));
+            return Err(DeviceError::Broken(format!(
+                "buffer {} is read before it is written",
+                load.buf.0
+            )));
         };
         // The read of a load that the other part uses speaks of other axes.
         let walk = match used(k) {
@@ -195,13 +213,33 @@ fn in_order(buffer: &PoolBuffer, domain: &[usize]) -> Input {
     Input { source, shape: domain.into(), flat: walk.flat(), walk }
 }
 
-pub fn part<'a>(cpu: &Cpu, launch: &'a Launch, steps: &'a [Step], domain: &'a [usize], outputs: &Outputs) -> Work<'a> {
+pub fn part<'a>(
+    cpu: &Cpu,
+    launch: &'a Launch,
+    steps: &'a [Step],
+    domain: &'a [usize],
+    outputs: &Outputs,
+) -> Work<'a> {
     let stores = outputs.for_work();
-    Work { isa: cpu.isa, domain, steps, guards: &launch.guards, stores, keep: Vec::new(), reduced: Vec::new() }
+    Work {
+        isa: cpu.isa,
+        domain,
+        steps,
+        guards: &launch.guards,
+        stores,
+        keep: Vec::new(),
+        reduced: Vec::new(),
+    }
 }
 
 /// Every element of the domain through the steps, into the outputs.
-pub fn map(cpu: &mut Cpu, work: Work, inputs: Vec<Input>, sinks: &[Sink], ctx: &RunCtx) -> Result<Tally, DeviceError> {
+pub fn map(
+    cpu: &mut Cpu,
+    work: Work,
+    inputs: Vec<Input>,
+    sinks: &[Sink],
+    ctx: &RunCtx,
+) -> Result<Tally, DeviceError> {
     let (steps, domain) = (work.steps, work.domain);
     let program = lower(work, inputs);
     let env = Env::new(cpu.isa, &program, steps, sinks);
@@ -221,8 +259,8 @@ pub fn map(cpu: &mut Cpu, work: Work, inputs: Vec<Input>, sinks: &[Sink], ctx: &
     })
 }
 
-/// The body at every point: its own stores into `outputs`, and more values into more sinks. What was found, and apart
-/// from it which of the latter some value did not fit.
+/// The body at every point: its own stores into `outputs`, and more values into more sinks. What
+/// was found, and apart from it which of the latter some value did not fit.
 pub fn body_into(
     cpu: &mut Cpu,
     launch: &Launch,
@@ -240,7 +278,8 @@ pub fn body_into(
     Ok((Tally { misfits: found.misfits & ((1 << own) - 1), ..found }, found.misfits >> own))
 }
 
-/// Where chunks must end: at the rows' ends when some read is not in order and rows are long, else nowhere.
+/// Where chunks must end: at the rows' ends when some read is not in order and rows are long, else
+/// nowhere.
 pub fn row_of(program: &Program, domain: &[usize]) -> usize {
     let row = domain.last().copied().unwrap_or(1);
     let ordered = program.inputs.iter().all(|i| i.flat.is_some() || i.walk.constant().is_some());
@@ -273,8 +312,8 @@ pub fn share(
     Ok(tally)
 }
 
-/// Units 0…count on the pool's threads, each with the number of its thread, until somebody interrupts. How many threads
-/// these are at most.
+/// Units 0…count on the pool's threads, each with the number of its thread, until somebody
+/// interrupts. How many threads these are at most.
 pub fn each_unit(
     threads: &mut Threads,
     count: usize,

@@ -31,9 +31,19 @@ type Put<'a> = &'a (dyn Fn(usize, f64) + Sync);
 type Ran = Result<usize, DeviceError>;
 
 /// A result of n.
-pub fn run(cpu: &mut Cpu, ctx: &RunCtx, of: Lib, ct: f64, given: &[Given], n: usize, put: Put) -> Ran {
+pub fn run(
+    cpu: &mut Cpu,
+    ctx: &RunCtx,
+    of: Lib,
+    ct: f64,
+    given: &[Given],
+    n: usize,
+    put: Put,
+) -> Ran {
     if given.iter().any(|g| g.items.len() != elements(g.shape)) {
-        return Err(DeviceError::Broken("a function of the library has an operand of another size".into()));
+        return Err(DeviceError::Broken(
+            "a function of the library has an operand of another size".into(),
+        ));
     }
     match (of, given) {
         (Lib::GradeUp | Lib::GradeDown, [all]) if all.shape.first() == Some(&n) => {
@@ -45,7 +55,9 @@ pub fn run(cpu: &mut Cpu, ctx: &RunCtx, of: Lib, ct: f64, given: &[Given], n: us
             }
         }
         (Lib::IndexOf | Lib::Member, [have, want]) if want.items.len() == n => {
-            search(cpu, ctx, have.items, want.items, ct, &|k, first| put(k, told(of, first, have.items.len())))
+            search(cpu, ctx, have.items, want.items, ct, &|k, first| {
+                put(k, told(of, first, have.items.len()))
+            })
         }
         _ => Err(DeviceError::Broken("operands of a function of the library do not fit".into())),
     }
@@ -62,7 +74,10 @@ where
 {
     let n = grading.count();
     let (stretches, together) = (n.div_ceil(STRETCH), n > STRETCH);
-    let mut run = n.div_ceil(cpu.threads.count().next_power_of_two()).next_multiple_of(STRETCH).clamp(STRETCH, RUN);
+    let mut run = n
+        .div_ceil(cpu.threads.count().next_power_of_two())
+        .next_multiple_of(STRETCH)
+        .clamp(STRETCH, RUN);
     let mut from = Room::new(cpu, n, ctx)?;
     each_unit(&mut cpu.threads, n.div_ceil(run), together, ctx, &|k, _| {
         let first = k * run;
@@ -79,8 +94,11 @@ where
                 let first = out.start / (2 * run) * (2 * run);
                 let (middle, end) = ((first + run).min(n), (first + 2 * run).min(n));
                 // SAFETY: nobody writes `from` meanwhile, and stretches of `to` are disjoint.
-                let (a, b, to) = unsafe { (from.all(first..middle), from.all(middle..end), to.part(out.clone())) };
-                let (i, j) = (ahead(a, b, out.start - first, order), ahead(a, b, out.end - first, order));
+                let (a, b, to) = unsafe {
+                    (from.all(first..middle), from.all(middle..end), to.part(out.clone()))
+                };
+                let (i, j) =
+                    (ahead(a, b, out.start - first, order), ahead(a, b, out.end - first, order));
                 merge(&a[i..j], &b[out.start - first - i..out.end - first - j], to, order);
             })?;
             std::mem::swap(&mut from, &mut to);
@@ -159,7 +177,8 @@ fn search(
     ct: f64,
     put: &(dyn Fn(usize, Option<usize>) + Sync),
 ) -> Ran {
-    let _held = ctx.budget.charge((have.len() * library::BYTES) as u64).map_err(DeviceError::Oom)?;
+    let _held =
+        ctx.budget.charge((have.len() * library::BYTES) as u64).map_err(DeviceError::Oom)?;
     let count = if have.len() > STRETCH { cpu.threads.count() } else { 1 };
     let shares: Vec<_> = (0..count).map(|k| Mutex::new(Places::new(have, ct, k, count))).collect();
     let built = each_unit(&mut cpu.threads, count, count > 1, ctx, &|k, _| {
@@ -167,10 +186,17 @@ fn search(
         let stretches = (0..have.len().div_ceil(STRETCH)).take_while(|_| !ctx.interrupt.is_set());
         stretches.for_each(|k| share.add(stretch(k, have.len())));
     })?;
-    let shares: Vec<_> = shares.into_iter().map(|s| s.into_inner().unwrap_or_else(|e| e.into_inner())).collect();
-    let found = each_unit(&mut cpu.threads, want.len().div_ceil(STRETCH), want.len() > STRETCH, ctx, &|k, _| {
-        stretch(k, want.len()).for_each(|k| put(k, Places::first(&shares, want[k])));
-    })?;
+    let shares: Vec<_> =
+        shares.into_iter().map(|s| s.into_inner().unwrap_or_else(|e| e.into_inner())).collect();
+    let found = each_unit(
+        &mut cpu.threads,
+        want.len().div_ceil(STRETCH),
+        want.len() > STRETCH,
+        ctx,
+        &|k, _| {
+            stretch(k, want.len()).for_each(|k| put(k, Places::first(&shares, want[k])));
+        },
+    )?;
     Ok(built.max(found))
 }
 
@@ -186,7 +212,14 @@ mod tests {
     const ALL: [Lib; 4] = [Lib::GradeUp, Lib::GradeDown, Lib::IndexOf, Lib::Member];
 
     /// On so many threads; what is never put is NaN.
-    fn on(threads: usize, of: Lib, ct: f64, given: &[Given], n: usize, ctx: &RunCtx) -> Result<Vec<f64>, DeviceError> {
+    fn on(
+        threads: usize,
+        of: Lib,
+        ct: f64,
+        given: &[Given],
+        n: usize,
+        ctx: &RunCtx,
+    ) -> Result<Vec<f64>, DeviceError> {
         let out: Vec<Mutex<f64>> = (0..n).map(|_| Mutex::new(f64::NAN)).collect();
         let mut cpu = Cpu::with(Isa::best(), threads);
         run(&mut cpu, ctx, of, ct, given, n, &|k, x| *out[k].lock().unwrap() = x)?;
@@ -199,8 +232,12 @@ mod tests {
             Lib::IndexOf | Lib::Member => given[1].shape,
         };
         let wanted = whole::run(&Whole::Lib { of, origin: 0.0, ct }, given, shape, &mut |_, _| ());
-        let ctx =
-            RunCtx { interrupt: &Interrupt::default(), budget: &Budget::new(1 << 32), timed: false, libraries: false };
+        let ctx = RunCtx {
+            interrupt: &Interrupt::default(),
+            budget: &Budget::new(1 << 32),
+            timed: false,
+            libraries: false,
+        };
         for threads in [1, 2, 3, 8] {
             let got = on(threads, of, ct, given, elements(shape), &ctx).unwrap();
             assert!(got == wanted, "{of:?} of {:?} on {threads} threads", given[0].shape);
@@ -221,7 +258,17 @@ mod tests {
     #[test]
     fn every_thread_count_gives_the_same_grades_around_each_cut() {
         let mut dice = Dice(7);
-        let sizes = [0, 1, 2, STRETCH - 1, STRETCH, STRETCH + 1, 2 * STRETCH, 3 * STRETCH + 1, 8 * STRETCH - 1];
+        let sizes = [
+            0,
+            1,
+            2,
+            STRETCH - 1,
+            STRETCH,
+            STRETCH + 1,
+            2 * STRETCH,
+            3 * STRETCH + 1,
+            8 * STRETCH - 1,
+        ];
         for n in sizes.into_iter().chain([9 * STRETCH + 77, RUN - 1, RUN + 1]) {
             for values in [1, 5, 1 << 30] {
                 let items = items(&mut dice, n, values, 1e-9);
@@ -234,9 +281,13 @@ mod tests {
     #[test]
     fn rows_are_graded_by_all_their_items_and_then_by_place() {
         let mut dice = Dice(8);
-        for (n, width, values) in
-            [(5, 3, 2), (STRETCH + 3, 2, 3), (3 * STRETCH, 4, 2), (STRETCH * 2 + 1, 0, 1), (40_000, 1, 9)]
-        {
+        for (n, width, values) in [
+            (5, 3, 2),
+            (STRETCH + 3, 2, 3),
+            (3 * STRETCH, 4, 2),
+            (STRETCH * 2 + 1, 0, 1),
+            (40_000, 1, 9),
+        ] {
             let items = items(&mut dice, n * width, values, 1.0);
             let shape = [n, width];
             for of in [Lib::GradeUp, Lib::GradeDown] {
@@ -248,11 +299,15 @@ mod tests {
     #[test]
     fn every_thread_count_finds_the_same_first_places() {
         let mut dice = Dice(9);
-        for (have, want) in [(0, 3), (3, 0), (10, STRETCH + 1), (STRETCH + 1, 10), (3 * STRETCH + 7, 2 * STRETCH)] {
+        for (have, want) in
+            [(0, 3), (3, 0), (10, STRETCH + 1), (STRETCH + 1, 10), (3 * STRETCH + 7, 2 * STRETCH)]
+        {
             for (ct, step) in [(0.0, 1.0), (1e-14, 5e-15), (2f64.powi(-32), 1e-10)] {
                 let values = if step < 1.0 { 200 } else { 50_000 };
-                let (x, y) = (items(&mut dice, have, values, step), items(&mut dice, want, values, step));
-                let given = [Given { items: &x, shape: &[have] }, Given { items: &y, shape: &[want] }];
+                let (x, y) =
+                    (items(&mut dice, have, values, step), items(&mut dice, want, values, step));
+                let given =
+                    [Given { items: &x, shape: &[have] }, Given { items: &y, shape: &[want] }];
                 check(Lib::IndexOf, ct, &given);
                 check(Lib::Member, ct, &given);
             }
@@ -267,15 +322,22 @@ mod tests {
         for of in ALL {
             let args = &given[..if of == Lib::GradeUp || of == Lib::GradeDown { 1 } else { 2 }];
             let small = Budget::new(100_000);
-            let mut ctx = RunCtx { interrupt: &interrupt, budget: &small, timed: false, libraries: false };
+            let mut ctx =
+                RunCtx { interrupt: &interrupt, budget: &small, timed: false, libraries: false };
             interrupt.clear();
-            assert!(matches!(on(2, of, 0.0, args, items.len(), &ctx), Err(DeviceError::Oom(_))), "{of:?}");
+            assert!(
+                matches!(on(2, of, 0.0, args, items.len(), &ctx), Err(DeviceError::Oom(_))),
+                "{of:?}"
+            );
             let large = Budget::new(1 << 30);
             ctx.budget = &large;
             interrupt.set();
             assert_eq!(on(2, of, 0.0, args, items.len(), &ctx), Err(DeviceError::Interrupted));
             interrupt.clear();
-            assert!(matches!(on(2, of, 0.0, args, items.len() - 1, &ctx), Err(DeviceError::Broken(_))));
+            assert!(matches!(
+                on(2, of, 0.0, args, items.len() - 1, &ctx),
+                Err(DeviceError::Broken(_))
+            ));
             assert_eq!((small.used(), large.used()), (0, 0));
         }
     }

@@ -6,9 +6,9 @@
 //! | array, number | the number broadcast once, outside of the loop | as above |
 //! | fold of a run | 64 partials in 8 registers (two or eight rounds where registers are narrower) | |
 //!
-//! The destination may be an operand. A plain indexed loop then ran scalar (43 instead of 15 ns an element on
-//! Black-Scholes), hence raw pointers and explicit registers. What is left over of a register goes through one on the
-//! stack, filled with 1, which no rule suspects.
+//! The destination may be an operand. A plain indexed loop then ran scalar (43 instead of 15 ns an
+//! element on Black-Scholes), hence raw pointers and explicit registers. What is left over of a
+//! register goes through one on the stack, filled with 1, which no rule suspects.
 
 use super::isa::Isa;
 use super::lanes::Wide;
@@ -20,10 +20,12 @@ use aplomb_values::prim::scalar::rules::{self, Rule, Visit};
 use aplomb_values::prim::scalar::small_power;
 use std::convert::Infallible;
 
-/// `out[i] = x[i] op y[i]` for i < n; true: some element is suspect. Safety: n elements at each pointer (1 for a
-/// number), `out` may be `x` or `y` but not overlap them otherwise, the instruction set is there.
+/// `out[i] = x[i] op y[i]` for i < n; true: some element is suspect. Safety: n elements at each
+/// pointer (1 for a number), `out` may be `x` or `y` but not overlap them otherwise, the
+/// instruction set is there.
 pub type Loop = unsafe fn(out: *mut f64, x: *const f64, y: *const f64, ct: f64, n: usize) -> bool;
-/// Folds n elements into 64 partials, element i into partial i mod 64. `fresh`: the partials are empty, n ≥ 64.
+/// Folds n elements into 64 partials, element i into partial i mod 64. `fresh`: the partials are
+/// empty, n ≥ 64.
 pub type Gather = unsafe fn(part: *mut f64, x: *const f64, n: usize, fresh: bool);
 /// The tree of one block of at most 1 024 elements.
 pub type Row = unsafe fn(x: *const f64, n: usize) -> f64;
@@ -55,7 +57,8 @@ unsafe fn map<R: Rule, L: Wide, const XONE: bool, const YONE: bool>(
     // SAFETY: `Loop`'s contract; the last partial register is copied element by element.
     unsafe {
         let ct = L::splat(ct);
-        let (xs, ys) = (L::splat(if XONE { *x } else { 0.0 }), L::splat(if YONE { *y } else { 0.0 }));
+        let (xs, ys) =
+            (L::splat(if XONE { *x } else { 0.0 }), L::splat(if YONE { *y } else { 0.0 }));
         let mut suspect = L::none();
         let mut i = 0;
         while i + L::N <= n {
@@ -237,7 +240,13 @@ macro_rules! instances {
                 unsafe { super::row::<R, $lane>(x, n) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn power(out: *mut f64, x: *const f64, _: *const f64, exponent: f64, n: usize) -> bool {
+            unsafe fn power(
+                out: *mut f64,
+                x: *const f64,
+                _: *const f64,
+                exponent: f64,
+                n: usize,
+            ) -> bool {
                 unsafe { super::power::<$lane>(out, x, exponent, n) }
             }
             $(#[target_feature(enable = $feature)])?

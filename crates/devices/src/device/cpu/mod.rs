@@ -1,9 +1,10 @@
 //! The CPU device: a chunk VM.
 //!
-//! A launch becomes a straight program over chunks of 1 024 f64 that stay in L1 (`program`), one loop per operation and
-//! operand kind (`loops`), reads by straight pieces (`walk`), units of some 10 000 elements shared out to threads
-//! (`threads`). Whatever is suspect is computed again with the scalar meaning (`chunk`), so results and failures depend
-//! neither on the instruction set nor on the number of threads. Folds take the order of `prim::reduce` (`fold`).
+//! A launch becomes a straight program over chunks of 1 024 f64 that stay in L1 (`program`), one
+//! loop per operation and operand kind (`loops`), reads by straight pieces (`walk`), units of some
+//! 10 000 elements shared out to threads (`threads`). Whatever is suspect is computed again with
+//! the scalar meaning (`chunk`), so results and failures depend neither on the instruction set nor
+//! on the number of threads. Folds take the order of `prim::reduce` (`fold`).
 
 mod apply;
 mod chunk;
@@ -69,7 +70,9 @@ impl Held {
                 b.view();
                 Ok(Held::Input(array.clone(), b.clone()))
             }
-            Data::Dense(_) | Data::Complex(_) => Err(DeviceError::Broken("an input of a plan is complex".into())),
+            Data::Dense(_) | Data::Complex(_) => {
+                Err(DeviceError::Broken("an input of a plan is complex".into()))
+            }
             Data::Items(_) | Data::Lazy(_) | Data::Framed(_) => {
                 Err(DeviceError::Broken("an input of a plan is not dense".into()))
             }
@@ -143,7 +146,12 @@ impl Device for Cpu {
         format!("cpu ({}, {n} thread{})", self.isa.name(), if n == 1 { "" } else { "s" })
     }
 
-    fn run(&mut self, plan: &Rc<Plan>, inputs: &[Array], ctx: &RunCtx) -> Result<Vec<Array>, DeviceError> {
+    fn run(
+        &mut self,
+        plan: &Rc<Plan>,
+        inputs: &[Array],
+        ctx: &RunCtx,
+    ) -> Result<Vec<Array>, DeviceError> {
         self.stats.clear();
         let mut held: Vec<Option<Held>> = Vec::with_capacity(plan.buffers.len());
         for buffer in &plan.buffers {
@@ -188,7 +196,9 @@ impl Device for Cpu {
         }
         let root = |id: &aplomb_plans::plan::BufId| match held.get(id.0 as usize) {
             Some(Some(Held::Input(array, _) | Held::Number(array, _))) => Ok(array.clone()),
-            Some(Some(Held::Made(buffer))) => Ok(Array::dense(plan.buffer(*id).shape.clone(), buffer.clone())),
+            Some(Some(Held::Made(buffer))) => {
+                Ok(Array::dense(plan.buffer(*id).shape.clone(), buffer.clone()))
+            }
             _ => Err(DeviceError::Broken(format!("root {} was never computed", id.0))),
         };
         plan.roots.iter().map(root).collect()

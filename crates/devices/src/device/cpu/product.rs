@@ -5,9 +5,10 @@
 //! | each operand computed or read into its packed form, f64 | panels (as many lines as a tile has) |
 //! | results | blocks of tiles × blocks of 65 536 along the fold |
 //!
-//! Values and their order are those of a fold (`tiles` says why), so this is only where the operands lie. A result that
-//! shows ∞ or NaN is left to the fold; so is everything where an operand fails or there is no room to pack.
-//! Not here: batches of products; an operand's part for a block alone, so that packing needs less room.
+//! Values and their order are those of a fold (`tiles` says why), so this is only where the
+//! operands lie. A result that shows ∞ or NaN is left to the fold; so is everything where an
+//! operand fails or there is no room to pack. Not here: batches of products; an operand's part for
+//! a block alone, so that packing needs less room.
 
 use super::chunk::{CHUNK, Env, Frame};
 use super::convert::converts;
@@ -60,7 +61,9 @@ pub fn factors(launch: &Launch, isa: super::Isa) -> Option<(Factors, Tiles)> {
     let operands = [factors.left, factors.right];
     let of = match () {
         () if factors.narrow => Where::Narrow,
-        () if operands.iter().all(|v| launch.body[*v as usize].dtype == DType::Bool) => Where::Bools,
+        () if operands.iter().all(|v| launch.body[*v as usize].dtype == DType::Bool) => {
+            Where::Bools
+        }
         () if operands.iter().all(exact) => Where::Exact,
         () => Where::Wide,
     };
@@ -68,7 +71,8 @@ pub fn factors(launch: &Launch, isa: super::Isa) -> Option<(Factors, Tiles)> {
     (rows >= FEW && columns >= FEW && deep >= GROUP).then_some((factors, tiles))
 }
 
-/// What such a launch is thought to take on one thread, nanoseconds: its body and its folds. None: it is none.
+/// What such a launch is thought to take on one thread, nanoseconds: its body and its folds. None:
+/// it is none.
 pub fn estimate(launch: &Launch) -> Option<f64> {
     let isa = super::Isa::chosen();
     let (factors, _) = factors(launch, isa)?;
@@ -117,7 +121,12 @@ unsafe impl Sync for Out {}
 
 impl Packed {
     /// None: the launch is not one, or its operands fail, or there is no room.
-    pub fn of(cpu: &mut Cpu, launch: &Launch, inputs: &[Input], ctx: &RunCtx) -> Result<Option<Packed>, DeviceError> {
+    pub fn of(
+        cpu: &mut Cpu,
+        launch: &Launch,
+        inputs: &[Input],
+        ctx: &RunCtx,
+    ) -> Result<Option<Packed>, DeviceError> {
         let Some((factors, tiles)) = factors(launch, cpu.isa) else { return Ok(None) };
         let [rows, columns, deep] = factors.extents(launch);
         let operand = |of: usize| {
@@ -125,13 +134,24 @@ impl Packed {
                 0 => (factors.left, &factors.lefts, &factors.rows, rows, tiles.rows),
                 _ => (factors.right, &factors.rights, &factors.columns, columns, tiles.columns),
             };
-            Operand { launch, inputs, value, made_of, axes, lines, wide, deep, fill: tiles.fill[of] }
+            Operand {
+                launch,
+                inputs,
+                value,
+                made_of,
+                axes,
+                lines,
+                wide,
+                deep,
+                fill: tiles.fill[of],
+            }
         };
         let Some(left) = operand(0).pack(cpu, ctx)? else { return Ok(None) };
         let Some(right) = operand(1).pack(cpu, ctx)? else { return Ok(None) };
         let (down, across) = (rows.div_ceil(tiles.rows), columns.div_ceil(tiles.columns));
         let mut sides = [SIDE, SIDE];
-        let units = |s: &[usize; 2]| down.div_ceil(s[0]) * across.div_ceil(s[1]) * deep.div_ceil(BLOCK);
+        let units =
+            |s: &[usize; 2]| down.div_ceil(s[0]) * across.div_ceil(s[1]) * deep.div_ceil(BLOCK);
         for k in [1, 0, 1, 0] {
             if units(&sides) < 4 * cpu.threads.count() {
                 sides[k] /= 2;
@@ -151,14 +171,15 @@ impl Packed {
         self.cut().iter().product()
     }
 
-    /// The partial results of a unit, at `out`, those of a result one after the other; `again` gets the places of those
-    /// that are not finite. Safety: `out` holds all.
+    /// The partial results of a unit, at `out`, those of a result one after the other; `again` gets
+    /// the places of those that are not finite. Safety: `out` holds all.
     pub unsafe fn unit(&self, unit: usize, out: *mut f64, again: &mut dyn FnMut(usize)) {
         let (r, c) = (self.tiles.rows, self.tiles.columns);
         let [across, down, blocks] = self.cut();
         let (column, row, block) = (unit % across, unit / across % down, unit / across / down);
         let tile_rows = row * self.sides[0]..((row + 1) * self.sides[0]).min(self.rows.div_ceil(r));
-        let tile_columns = column * self.sides[1]..((column + 1) * self.sides[1]).min(self.columns.div_ceil(c));
+        let tile_columns =
+            column * self.sides[1]..((column + 1) * self.sides[1]).min(self.columns.div_ceil(c));
         let chunks = block * (BLOCK / DEEP)..((block + 1) * BLOCK).min(self.deep).div_ceil(DEEP);
         let size = r * c * LANES;
         // With one chunk a tile's partials are done with before the next.
@@ -171,15 +192,24 @@ impl Packed {
                     let slot = if slots == 1 { 0 } else { jk * tile_rows.len() + ik };
                     let (x, steps) = part(i, chunk, r, self.deep);
                     let (y, _) = part(j, chunk, c, self.deep);
-                    // SAFETY: a panel's part holds `GROUPS` runs of so many steps, a slot as many of partials.
+                    // SAFETY: a panel's part holds `GROUPS` runs of so many steps, a slot as many
+                    // of partials.
                     unsafe {
-                        let (x, y) =
-                            (self.left.as_ptr().cast::<f64>().add(x), self.right.as_ptr().cast::<f64>().add(y));
+                        let (x, y) = (
+                            self.left.as_ptr().cast::<f64>().add(x),
+                            self.right.as_ptr().cast::<f64>().add(y),
+                        );
                         let sums = parts.as_mut_ptr().cast::<f64>().add(slot * size);
                         for g in 0..GROUPS {
                             let run = g * steps * GROUP;
                             let sums = sums.add(g * r * c * GROUP);
-                            (self.tiles.tile)(x.add(run * r), y.add(run * c), steps, sums, chunk == chunks.start);
+                            (self.tiles.tile)(
+                                x.add(run * r),
+                                y.add(run * c),
+                                steps,
+                                sums,
+                                chunk == chunks.start,
+                            );
                         }
                         if chunk + 1 < chunks.end {
                             continue;
@@ -215,15 +245,22 @@ impl Operand<'_> {
     /// None: it fails somewhere, or there is no room.
     fn pack(&self, cpu: &mut Cpu, ctx: &RunCtx) -> Result<Option<PoolBuffer>, DeviceError> {
         let panels = self.lines.div_ceil(self.wide);
-        let Some(total) = panels.checked_mul(self.wide).and_then(|n| n.checked_mul(padded(self.deep))) else {
+        let Some(total) =
+            panels.checked_mul(self.wide).and_then(|n| n.checked_mul(padded(self.deep)))
+        else {
             return Ok(None);
         };
-        let Ok(mut buffer) = cpu.pool.buffer(DType::F64, total, ctx.budget) else { return Ok(None) };
+        let Ok(mut buffer) = cpu.pool.buffer(DType::F64, total, ctx.budget) else {
+            return Ok(None);
+        };
         let out = Out(buffer.as_mut_ptr().cast());
         let chunks = self.deep.div_ceil(DEEP);
 
         let mut own = vec![1; self.launch.domain.len()];
-        self.axes.iter().chain(own.len().checked_sub(1).as_ref()).for_each(|&k| own[k] = self.launch.domain[k]);
+        self.axes
+            .iter()
+            .chain(own.len().checked_sub(1).as_ref())
+            .for_each(|&k| own[k] = self.launch.domain[k]);
         let steps = self.steps();
         let inputs = self.inputs.iter().zip(&self.launch.loads).map(|(input, load)| {
             let walk = Walk::of_read(&load.read, &input.shape, &own);
@@ -233,7 +270,8 @@ impl Operand<'_> {
         let guards = &self.launch.guards;
         let keep = vec![(steps.len() as ValueId - 1, false)];
         let (isa, stores, reduced) = (cpu.isa, Vec::new(), Vec::new());
-        let program = lower(Work { isa, domain: &own, steps: &steps, guards, stores, keep, reduced }, inputs);
+        let program =
+            lower(Work { isa, domain: &own, steps: &steps, guards, stores, keep, reduced }, inputs);
         let env = Env::new(cpu.isa, &program, &steps, &[]);
         let aside = self.aside(&own);
         let panels_each = if aside.is_some() { PANELS } else { 1 };
@@ -242,7 +280,9 @@ impl Operand<'_> {
             let (chunk, first) = (unit % chunks, unit / chunks * panels_each);
             // SAFETY: a unit writes its own parts of its own panels.
             match &aside {
-                Some(at) => unsafe { self.columns(isa, at, first..(first + PANELS).min(panels), chunk, &out) },
+                Some(at) => unsafe {
+                    self.columns(isa, at, first..(first + PANELS).min(panels), chunk, &out)
+                },
                 None => unsafe { self.lines(frame, &env, first, chunk, &out) },
             }
         })?;
@@ -262,9 +302,13 @@ impl Operand<'_> {
         self.made_of.iter().map(one).collect()
     }
 
-    /// Where it is read, if it is only read, and lines lie nearer to each other in memory than items of one.
+    /// Where it is read, if it is only read, and lines lie nearer to each other in memory than
+    /// items of one.
     fn aside(&self, own: &[usize]) -> Option<Aside> {
-        let (What::Load(load), &[axis]) = (&self.launch.body[self.value as usize].what, self.axes) else { return None };
+        let (What::Load(load), &[axis]) = (&self.launch.body[self.value as usize].what, self.axes)
+        else {
+            return None;
+        };
         let input = self.inputs.get(*load as usize)?;
         let read = &self.launch.loads.get(*load as usize)?.read;
         let at: Ix = linear(&read.ix, &input.shape, own);
@@ -273,7 +317,8 @@ impl Operand<'_> {
             return None;
         }
         let ends = [line * (self.lines as i64 - 1), deep * (self.deep as i64 - 1)];
-        let [low, high] = [i64::min, i64::max].map(|f| at.c + ends.iter().map(|end| f(0, *end)).sum::<i64>());
+        let [low, high] =
+            [i64::min, i64::max].map(|f| at.c + ends.iter().map(|end| f(0, *end)).sum::<i64>());
         let inside = low >= 0 && high < input.source.len as i64;
         inside.then_some(Aside { input: input.clone(), first: at.c, line, deep })
     }
@@ -285,7 +330,8 @@ impl Operand<'_> {
         for r in 0..self.wide {
             let line = panel * self.wide + r;
             let mut k = first;
-            // SAFETY: the panel's part holds `steps` × 64 items of each line; the chunk holds what was asked for.
+            // SAFETY: the panel's part holds `steps` × 64 items of each line; the chunk holds what
+            // was asked for.
             let put = |k: usize, items: &[f64]| unsafe {
                 let (t, g) = ((k - first) / LANES, (k - first) % LANES / GROUP);
                 let to = out.0.add(at + ((g * steps + t) * self.wide + r) * GROUP);
@@ -307,7 +353,14 @@ impl Operand<'_> {
     }
 
     /// One chunk of several panels, read across.
-    unsafe fn columns(&self, isa: super::Isa, from: &Aside, panels: std::ops::Range<usize>, chunk: usize, out: &Out) {
+    unsafe fn columns(
+        &self,
+        isa: super::Isa,
+        from: &Aside,
+        panels: std::ops::Range<usize>,
+        chunk: usize,
+        out: &Out,
+    ) {
         let load = converts(isa).load;
         let line = panels.start * self.wide;
         let lines = (panels.len() * self.wide).min(self.lines - line);
@@ -320,7 +373,9 @@ impl Operand<'_> {
             for k in 0..items {
                 let at = from.first + from.line * line as i64 + from.deep * (first + k) as i64;
                 // SAFETY: `aside` has looked at all corners of the read; `held` has so many rows.
-                unsafe { load(from.input.source, at, from.line, lines, held.as_mut_ptr().add(k * across)) };
+                unsafe {
+                    load(from.input.source, at, from.line, lines, held.as_mut_ptr().add(k * across))
+                };
             }
             held[items * across..].fill(self.fill);
             for j in 0..across {
@@ -337,7 +392,8 @@ impl Operand<'_> {
     }
 }
 
-/// A read that goes across its lines: where its first item is, and its steps from line to line and along one.
+/// A read that goes across its lines: where its first item is, and its steps from line to line and
+/// along one.
 struct Aside {
     input: Input,
     first: i64,

@@ -1,10 +1,12 @@
-//! From a list of steps to a VM program: registers of one chunk, uniform values computed once, tests of finiteness.
+//! From a list of steps to a VM program: registers of one chunk, uniform values computed once,
+//! tests of finiteness.
 //!
-//! In: steps with their loads, guards and stores over a domain, and the sources as they lie in memory. Out: straight
-//! instructions on registers that are reused after their last use. A value that depends on constants and single
-//! elements only is a number in its users' instructions. A value is *pending* while it may be ∞ or NaN that an
-//! operation made: the test waits along operations that keep ∞ and NaN visible and comes before any other, before a
-//! store and before a fold that could hide it.
+//! In: steps with their loads, guards and stores over a domain, and the sources as they lie in
+//! memory. Out: straight instructions on registers that are reused after their last use. A value
+//! that depends on constants and single elements only is a number in its users' instructions. A
+//! value is *pending* while it may be ∞ or NaN that an operation made: the test waits along
+//! operations that keep ∞ and NaN visible and comes before any other, before a store and before a
+//! fold that could hide it.
 
 use super::Fault;
 use super::convert::Source;
@@ -79,7 +81,8 @@ pub enum Do {
 pub struct Rounds {
     /// The arguments, for the scalar meaning.
     pub args: Vec<Arg>,
-    /// The arguments that are registers inside, by their numbers there: the states, then others. Where each comes from.
+    /// The arguments that are registers inside, by their numbers there: the states, then others.
+    /// Where each comes from.
     pub given: Vec<Arg>,
     /// It keeps each state's value after a round, and then the end, if there is one.
     pub program: Program,
@@ -228,7 +231,8 @@ impl Lower<'_> {
 
     fn fault(&mut self, step: usize, index: u64, fail: Fail) {
         let step = &self.work.steps[step];
-        Fault { site: step.from.site, index, fail, node: step.from.node }.keep_least(&mut self.out.fault);
+        Fault { site: step.from.site, index, fail, node: step.from.node }
+            .keep_least(&mut self.out.fault);
     }
 
     fn step(&mut self, k: usize) {
@@ -266,7 +270,8 @@ impl Lower<'_> {
             What::Select { cond, yes, no } => {
                 // It hides what the one that is not taken has.
                 [*cond, *yes, *no].iter().for_each(|&a| self.test(a as usize));
-                // A register of its own, none of the operands', so that whole vectors are chosen at once.
+                // A register of its own, none of the operands', so that whole vectors are chosen at
+                // once.
                 let reg = self.reg();
                 let args = self.operands(&[*cond, *yes, *no]);
                 self.push(k, reg, Do::Select { cond: args[0], yes: args[1], no: args[2] });
@@ -287,7 +292,13 @@ impl Lower<'_> {
                     }
                 }
                 let guard = self.wanted(k);
-                self.out.insts.push(Inst { act: Do::Loop(Box::new(rounds)), out: reg, step: k, round: false, guard });
+                self.out.insts.push(Inst {
+                    act: Do::Loop(Box::new(rounds)),
+                    out: reg,
+                    step: k,
+                    round: false,
+                    guard,
+                });
                 (Arg::Reg(reg), false)
             }
             What::State { of, .. } => {
@@ -301,11 +312,16 @@ impl Lower<'_> {
                 let input = *load as usize;
                 let shape = &self.out.inputs[input].shape;
                 let strides = strides(shape);
-                let axes: Vec<(i64, i64)> =
-                    along.iter().map(|a| (strides[a.axis as usize] as i64 * a.times, a.extent as i64)).collect();
+                let axes: Vec<(i64, i64)> = along
+                    .iter()
+                    .map(|a| (strides[a.axis as usize] as i64 * a.times, a.extent as i64))
+                    .collect();
                 let (reg, args) = self.taken(places);
-                let moved =
-                    |(by, (stride, extent)): (&Arg, &(i64, i64))| Moved { by: *by, stride: *stride, extent: *extent };
+                let moved = |(by, (stride, extent)): (&Arg, &(i64, i64))| Moved {
+                    by: *by,
+                    stride: *stride,
+                    extent: *extent,
+                };
                 let places = args.iter().zip(&axes).map(moved).collect();
                 let guard = self.wanted(k);
                 let act = Do::Gather { input, places, origin: *origin };
@@ -339,7 +355,8 @@ impl Lower<'_> {
         (self.reg(), at)
     }
 
-    /// One round as a program on pieces. What is the same everywhere outside is a number inside, if it is no state.
+    /// One round as a program on pieces. What is the same everywhere outside is a number inside, if
+    /// it is no state.
     fn rounds(&mut self, args: Vec<Arg>, body: &Arc<Body>, from: &Origin) -> Rounds {
         let states = body.next.len();
         let mut given = Vec::new();
@@ -362,7 +379,8 @@ impl Lower<'_> {
             keep: ends.map(|v| (*v, true)).collect(),
             reduced: Vec::new(),
         };
-        let mut program = lowered(work, Program { regs: given.len(), ..Program::default() }, inside, true);
+        let mut program =
+            lowered(work, Program { regs: given.len(), ..Program::default() }, inside, true);
         if let Some(fault) = program.fault.take() {
             fault.keep_least(&mut self.out.fault);
         }
@@ -415,9 +433,11 @@ impl Lower<'_> {
         if !row.keeps {
             args.iter().for_each(|&a| self.test(a as usize));
         }
-        let pending = args.iter().any(|&a| self.pending[a as usize]) || makes_infinity(op, step.dtype);
+        let pending =
+            args.iter().any(|&a| self.pending[a as usize]) || makes_infinity(op, step.dtype);
         if self.in_round && row.keeps {
-            // What it keeps visible is found in its result before the round ends, and then all of the chunk is suspect.
+            // What it keeps visible is found in its result before the round ends, and then all of
+            // the chunk is suspect.
             args.iter().for_each(|&a| self.pending[a as usize] = false);
         }
         let (ax, ay) = (self.at[x], second);
@@ -425,7 +445,13 @@ impl Lower<'_> {
         let reg = self.reg();
         let bools = args.iter().all(|&a| self.work.steps[a as usize].dtype == DType::Bool);
         let run = self.run(op, ct, (ax, ay), bools);
-        self.out.insts.push(Inst { act: Do::Op { op, ct, x: ax, y: ay, run }, out: reg, step: k, round, guard });
+        self.out.insts.push(Inst {
+            act: Do::Op { op, ct, x: ax, y: ay, run },
+            out: reg,
+            step: k,
+            round,
+            guard,
+        });
         self.out.ns += row.ns + if round { 0.12 } else { 0.0 };
         (Arg::Reg(reg), pending)
     }
@@ -438,8 +464,12 @@ impl Lower<'_> {
             _ => l.both,
         };
         match (op, y) {
-            (Op::Pow, Arg::One(0.5)) => loops(isa, Op::Sqrt, ct).map_or(Run::Each, |l| Run::Loop(l.both)),
-            (Op::Pow, Arg::One(n)) if small_exponent(n).is_some() => Run::Power(plain(isa).power, n),
+            (Op::Pow, Arg::One(0.5)) => {
+                loops(isa, Op::Sqrt, ct).map_or(Run::Each, |l| Run::Loop(l.both))
+            }
+            (Op::Pow, Arg::One(n)) if small_exponent(n).is_some() => {
+                Run::Power(plain(isa).power, n)
+            }
             // Their fast parts know 0 and 1 only.
             (Op::Lcm | Op::Gcd, _) if !bools => Run::Each,
             _ => loops(isa, op, ct).map_or(Run::Each, |l| Run::Loop(kind(l))),
@@ -447,7 +477,14 @@ impl Lower<'_> {
     }
 
     /// A value that is the same everywhere, computed now. An empty domain computes nothing.
-    fn uniform(&mut self, k: usize, op: Op, ct: f64, (x, y): (f64, f64), guard: Option<&Walk>) -> f64 {
+    fn uniform(
+        &mut self,
+        k: usize,
+        op: Op,
+        ct: f64,
+        (x, y): (f64, f64),
+        guard: Option<&Walk>,
+    ) -> f64 {
         match rounded(eval(op, ct, x, y), self.work.steps[k].dtype == DType::F32) {
             Ok(value) => value,
             Err(fail) => {
@@ -506,7 +543,9 @@ pub fn one(source: Source, at: i64) -> Option<f64> {
     let inside = usize::try_from(at).is_ok_and(|at| at < source.len);
     let mut out = 0.0;
     // SAFETY: the element is inside.
-    inside.then(|| unsafe { (super::convert::converts(Isa::Portable).load)(source, at, 0, 1, &mut out) });
+    inside.then(|| unsafe {
+        (super::convert::converts(Isa::Portable).load)(source, at, 0, 1, &mut out)
+    });
     inside.then_some(out)
 }
 

@@ -6,8 +6,8 @@
 //! | last, longer | a block of 4 096 | running folds in all blocks, then the totals one after another, then each block lifted |
 //! | other | a tile of up to 1 024 columns | rows from the first to the last, blocks as above |
 //!
-//! The body runs first, as a map into one f64 buffer a scan, which is then scanned in place; the part after reads it.
-//! Not here: body and scan in one pass over memory.
+//! The body runs first, as a map into one f64 buffer a scan, which is then scanned in place; the
+//! part after reads it. Not here: body and scan in one pass over memory.
 
 use super::chunk::Sink;
 use super::fold::Finals;
@@ -34,16 +34,19 @@ pub fn run(
     ctx: &RunCtx,
 ) -> Result<Finals, DeviceError> {
     let axis = launch.axis.filter(|a| *a < launch.domain.len());
-    let axis = axis.ok_or_else(|| DeviceError::Broken("a launch scans an axis that it has not".into()))?;
+    let axis =
+        axis.ok_or_else(|| DeviceError::Broken("a launch scans an axis that it has not".into()))?;
     let n = elements(&launch.domain);
     let mut values = Vec::with_capacity(launch.reductions.len());
     for _ in &launch.reductions {
         values.push(cpu.pool.buffer(DType::F64, n, ctx.budget).map_err(DeviceError::Oom)?);
     }
-    let more: Vec<_> = launch.reductions.iter().map(|r| r.value).zip(values.iter_mut().map(Sink::own)).collect();
+    let more: Vec<_> =
+        launch.reductions.iter().map(|r| r.value).zip(values.iter_mut().map(Sink::own)).collect();
     let (mut tally, _) = body_into(cpu, launch, inputs, outputs, &more, ctx)?;
     for (r, buffer) in launch.reductions.iter().zip(&mut values) {
-        let whole = Line { at: buffer.as_mut_ptr().cast(), of: r, shape: around(&launch.domain, axis) };
+        let whole =
+            Line { at: buffer.as_mut_ptr().cast(), of: r, shape: around(&launch.domain, axis) };
         if let Some(fault) = whole.run(cpu, ctx)? {
             fault.keep_least(&mut tally.fault);
         }
@@ -70,7 +73,8 @@ impl Line<'_> {
         let first = Faults::default();
         if n > BLOCK && inner == 1 {
             let blocks = n.div_ceil(BLOCK);
-            let of = |k: usize| (k / blocks * n + k % blocks * BLOCK, BLOCK.min(n - k % blocks * BLOCK));
+            let of =
+                |k: usize| (k / blocks * n + k % blocks * BLOCK, BLOCK.min(n - k % blocks * BLOCK));
             self.each(cpu, ctx, outer * blocks, &|k| self.block(of(k), &first))?;
             let mut before = vec![None; outer * blocks];
             for k in 0..outer * blocks {
@@ -79,7 +83,8 @@ impl Line<'_> {
                     // SAFETY: a block of the buffer, which no thread works on now.
                     let total = unsafe { *self.at.add(at + len - 1) };
                     let sum: Option<f64> = before[k - 1];
-                    before[k] = Some(sum.map_or(total, |sum| self.step(sum, total, at + len - 1, &first)));
+                    before[k] =
+                        Some(sum.map_or(total, |sum| self.step(sum, total, at + len - 1, &first)));
                 }
             }
             self.each(cpu, ctx, outer * blocks, &|k| self.lift(of(k), before[k], &first))?;
@@ -101,7 +106,8 @@ impl Line<'_> {
         work: &(dyn Fn(usize) + Sync),
     ) -> Result<(), DeviceError> {
         let (outer, n, inner) = self.shape;
-        each_unit(&mut cpu.threads, items, outer * n * inner > ALONE, ctx, &|k, _| work(k)).map(drop)
+        each_unit(&mut cpu.threads, items, outer * n * inner > ALONE, ctx, &|k, _| work(k))
+            .map(drop)
     }
 
     fn step(&self, x: f64, y: f64, at: usize, first: &Faults) -> f64 {
@@ -111,7 +117,8 @@ impl Line<'_> {
     fn sure(&self, value: Result<f64, Fail>, at: usize, first: &Faults) -> f64 {
         value.unwrap_or_else(|fail| {
             let mut first = first.lock().unwrap_or_else(|e| e.into_inner());
-            Fault { site: self.of.site, index: at as u64, fail, node: self.of.node }.keep_least(&mut first);
+            Fault { site: self.of.site, index: at as u64, fail, node: self.of.node }
+                .keep_least(&mut first);
             0.0
         })
     }
@@ -120,7 +127,8 @@ impl Line<'_> {
         if self.of.dtype == DType::F32 { self.sure(rounded(Ok(x), true), at, first) } else { x }
     }
 
-    /// `work` with the operation itself, inlined, where there is one; what it gives is looked at by `stepped`.
+    /// `work` with the operation itself, inlined, where there is one; what it gives is looked at by
+    /// `stepped`.
     fn with(&self, work: impl Work) {
         match self.of.op {
             Op::Add => work.run(|x, y| x + y),
@@ -134,10 +142,20 @@ impl Line<'_> {
 
     /// `step`, by `fast` where numbers are finite.
     #[inline(always)]
-    fn stepped(&self, fast: &impl Fn(f64, f64) -> f64, (x, y): (f64, f64), at: usize, first: &Faults) -> f64 {
+    fn stepped(
+        &self,
+        fast: &impl Fn(f64, f64) -> f64,
+        (x, y): (f64, f64),
+        at: usize,
+        first: &Faults,
+    ) -> f64 {
         let value = fast(x, y);
         // Of numbers beside NaN the greater is no number, whatever a comparison says.
-        if value.is_finite() && x.is_finite() && y.is_finite() { value } else { self.step(x, y, at, first) }
+        if value.is_finite() && x.is_finite() && y.is_finite() {
+            value
+        } else {
+            self.step(x, y, at, first)
+        }
     }
 
     fn block(&self, (at, len): (usize, usize), first: &Faults) {

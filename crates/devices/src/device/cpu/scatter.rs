@@ -5,8 +5,9 @@
 //! | places | a block at a time, as whole numbers in L1; a block with one outside of its axis is looked at one by one | some 2.5 ns, both |
 //! | values | the operation's fast rule; where it is suspect or not finite the scalar meaning | |
 //!
-//! A base that stays in a cache is one thread's. Of a larger one each thread has a part: it goes over all places and
-//! writes those of its part. Not here: places straight from where they are computed, without a buffer.
+//! A base that stays in a cache is one thread's. Of a larger one each thread has a part: it goes
+//! over all places and writes those of its part. Not here: places straight from where they are
+//! computed, without a buffer.
 
 use super::launch::each_unit;
 use super::walk::{Piece, Walk};
@@ -45,7 +46,8 @@ struct Moved<'a> {
     origin: f64,
 }
 
-/// A block of values for `Visit`: their first, their places, and which elements of the base are ours.
+/// A block of values for `Visit`: their first, their places, and which elements of the base are
+/// ours.
 struct Values<'a> {
     of: &'a Into<'a>,
     scatter: &'a Scatter<'a>,
@@ -60,7 +62,8 @@ impl Into<'_> {
     pub fn run(&self, cpu: &mut Cpu, ctx: &RunCtx) -> Result<usize, DeviceError> {
         let n = elements(self.shape);
         let scatter = Scatter::new(self.what, self.fed, self.shape);
-        let (Some(scatter), Whole::Scatter { read, along, origin, combine }) = (scatter, self.what) else {
+        let (Some(scatter), Whole::Scatter { read, along, origin, combine }) = (scatter, self.what)
+        else {
             return Err(DeviceError::Broken("what is no assignment by places runs as one".into()));
         };
         // Values that are all scalars have no axes.
@@ -99,7 +102,8 @@ impl Into<'_> {
                 }
                 let of = |ct| Values { of: self, scatter: &scatter, places, first, own, ct };
                 match *combine {
-                    None => of(0.0).each(|k, _| scatter.value(0.0, k, &mut |k, fail| (self.fail)(k, fail))),
+                    None => of(0.0)
+                        .each(|k, _| scatter.value(0.0, k, &mut |k, fail| (self.fail)(k, fail))),
                     // None: the operation has no fast rule.
                     Some((op, ct)) => visit(op, ct, &of(ct)).unwrap_or_else(|| of(ct).with_care()),
                 }

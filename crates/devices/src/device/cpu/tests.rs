@@ -1,4 +1,5 @@
-//! The VM against the scalar meaning, on every instruction set and thread count: bit for bit, NaN as a class.
+//! The VM against the scalar meaning, on every instruction set and thread count: bit for bit, NaN
+//! as a class.
 
 mod product;
 
@@ -6,7 +7,9 @@ use super::{Cpu, Isa, apply};
 use crate::device::{Device, DeviceError, RunCtx};
 use aplomb_ground::error::Kind;
 use aplomb_ground::limits::{Budget, Interrupt};
-use aplomb_plans::plan::{BufId, Buffer, From, Launch, Load, Origin, Plan, Reduction, Step, Store, What};
+use aplomb_plans::plan::{
+    BufId, Buffer, From, Launch, Load, Origin, Plan, Reduction, Step, Store, What,
+};
 use aplomb_values::array::{Array, Buf, DType, Data, Shape, elements};
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Dag, Info, Meta, Node, NodeId, Param, Read, Test};
@@ -96,7 +99,14 @@ impl Made {
 
     pub fn buffer(&mut self, shape: &[usize], dtype: DType, from: From) -> BufId {
         let shape = Shape::from_slice(shape);
-        self.plan.buffers.push(Buffer { shape, dtype, checked: false, from, node: node(), last_use: None });
+        self.plan.buffers.push(Buffer {
+            shape,
+            dtype,
+            checked: false,
+            from,
+            node: node(),
+            last_use: None,
+        });
         BufId(self.plan.buffers.len() as u32 - 1)
     }
 
@@ -112,7 +122,12 @@ impl Made {
     }
 
     pub fn run_on(&self, cpu: &mut Cpu) -> Result<Vec<Vec<f64>>, DeviceError> {
-        let ctx = RunCtx { interrupt: &Interrupt::default(), budget: &self.budget, timed: false, libraries: false };
+        let ctx = RunCtx {
+            interrupt: &Interrupt::default(),
+            budget: &self.budget,
+            timed: false,
+            libraries: false,
+        };
         Ok(cpu.run(&Rc::new(self.plan.clone()), &self.inputs, &ctx)?.iter().map(numbers).collect())
     }
 }
@@ -167,7 +182,11 @@ fn check_op(cpu: &mut Cpu, o: Op, x: &[f64], y: &[f64], y_one: bool) {
     let mut made = Made::new();
     let a = made.input(&[n], x.to_vec(), DType::F64);
     let (none, full) = ([], [n]);
-    let b = made.input(if y_one { &none } else { &full[..] }, if y_one { vec![y[0]] } else { y.to_vec() }, DType::F64);
+    let b = made.input(
+        if y_one { &none } else { &full[..] },
+        if y_one { vec![y[0]] } else { y.to_vec() },
+        DType::F64,
+    );
     let mut l = launch(&[n]);
     l.loads.push(Load { buf: a, read: Read::identity(1) });
     l.loads.push(Load { buf: b, read: if y_one { Read::new([]) } else { Read::identity(1) } });
@@ -175,7 +194,8 @@ fn check_op(cpu: &mut Cpu, o: Op, x: &[f64], y: &[f64], y_one: bool) {
     l.body.push(if o.arity() == 2 { op(o, &[0, 1], 7) } else { op(o, &[0], 7) });
     l.stores.push(Store { value: 2, buf: made.output(&[n], DType::F64) });
     made.plan.launches.push(l);
-    let wanted: Vec<_> = (0..n).map(|k| eval(o, CT, x[k], if y_one { y[0] } else { y[k] })).collect();
+    let wanted: Vec<_> =
+        (0..n).map(|k| eval(o, CT, x[k], if y_one { y[0] } else { y[k] })).collect();
     let got = made.run_on(cpu);
     match wanted.iter().position(|w| w.is_err()) {
         Some(at) => match got {
@@ -241,10 +261,18 @@ fn apply_is_the_scalar_meaning_or_says_no() {
         }
     }
     let mut out = [0.0; 3];
-    assert!(!apply(Isa::best(), Op::Div, CT, Src::Many(&[1.0; 3]), Src::Many(&[1.0, 0.0, 2.0]), &mut out));
+    assert!(!apply(
+        Isa::best(),
+        Op::Div,
+        CT,
+        Src::Many(&[1.0; 3]),
+        Src::Many(&[1.0, 0.0, 2.0]),
+        &mut out
+    ));
 }
 
-/// A random program of a few operations over inputs that may fail: devices agree with each other, values with `eval`.
+/// A random program of a few operations over inputs that may fail: devices agree with each other,
+/// values with `eval`.
 #[test]
 fn random_programs_agree_on_every_tier_and_thread_count() {
     let mut dice = Dice(5);
@@ -282,7 +310,8 @@ fn random_programs_agree_on_every_tier_and_thread_count() {
         for site in 1..2 + dice.roll(9) as u32 {
             let o = ops[dice.roll(ops.len())];
             let (a, b) = (dice.roll(values.len()), dice.roll(values.len()));
-            let args: Vec<u32> = if o.arity() == 2 { vec![a as u32, b as u32] } else { vec![a as u32] };
+            let args: Vec<u32> =
+                if o.arity() == 2 { vec![a as u32, b as u32] } else { vec![a as u32] };
             let mut s = op(o, &args, site);
             if dice.roll(6) == 0 {
                 s.dtype = DType::F32;
@@ -314,7 +343,9 @@ fn random_programs_agree_on_every_tier_and_thread_count() {
                         let wanted = values[last as usize].iter().map(|v| v.unwrap());
                         assert!(got[0].iter().zip(wanted).all(|(a, b)| same(*a, b)), "{round}");
                     }
-                    (Err(DeviceError::Fault(f)), Some(want)) => assert_eq!((f.site, f.index, f.fail), want, "{round}"),
+                    (Err(DeviceError::Fault(f)), Some(want)) => {
+                        assert_eq!((f.site, f.index, f.fail), want, "{round}")
+                    }
                     (got, want) => panic!("{round}: {:?} for {want:?}", got.map(|_| ())),
                 }
             }
@@ -338,26 +369,38 @@ fn random_ix(dice: &mut Dice, domain: &[usize], extent: usize) -> Ix {
 #[test]
 fn random_reads_follow_their_index_expressions() {
     let mut dice = Dice(11);
-    let dtypes = [DType::Bool, DType::I8, DType::I16, DType::I32, DType::F32, DType::F64, DType::Char];
+    let dtypes =
+        [DType::Bool, DType::I8, DType::I16, DType::I32, DType::F32, DType::F64, DType::Char];
     for _ in 0..1500 {
         let rank = dice.roll(4);
-        let domain: Vec<usize> = (0..rank).map(|_| dice.roll(9) + usize::from(dice.roll(20) > 0)).collect();
+        let domain: Vec<usize> =
+            (0..rank).map(|_| dice.roll(9) + usize::from(dice.roll(20) > 0)).collect();
         let source: Vec<usize> = (0..1 + dice.roll(2)).map(|_| 1 + dice.roll(400)).collect();
         let dtype = dtypes[dice.roll(dtypes.len())];
         let count = elements(&source);
-        let items: Vec<f64> = (0..count).map(|k| (k % if dtype == DType::Bool { 2 } else { 100 }) as f64).collect();
+        let items: Vec<f64> =
+            (0..count).map(|k| (k % if dtype == DType::Bool { 2 } else { 100 }) as f64).collect();
         let mut read = Read::new(source.iter().map(|&n| random_ix(&mut dice, &domain, n)));
         for (k, &n) in source.iter().enumerate() {
             let (lo, hi) = read.ix[k].range(&domain);
             if lo < 0 || hi >= n as i64 {
-                read.tests.push(Test { ix: read.ix[k].clone(), lo: 0, hi: n as i64, fill: k as f64 });
+                read.tests.push(Test {
+                    ix: read.ix[k].clone(),
+                    lo: 0,
+                    hi: n as i64,
+                    fill: k as f64,
+                });
             }
         }
         let mut made = Made::new();
         let buf = made.input(&source, items.clone(), dtype);
         let mut l = launch(&domain);
         l.loads.push(Load { buf, read: read.clone() });
-        l.body = vec![step(What::Load(0), dtype, 0), step(What::Const(1.0), DType::F64, 0), op(Op::Add, &[0, 1], 1)];
+        l.body = vec![
+            step(What::Load(0), dtype, 0),
+            step(What::Const(1.0), DType::F64, 0),
+            op(Op::Add, &[0, 1], 1),
+        ];
         l.stores.push(Store { value: 2, buf: made.output(&domain, DType::F64) });
         made.plan.launches.push(l);
         let total = elements(&domain);
@@ -370,13 +413,22 @@ fn random_reads_follow_their_index_expressions() {
             }
             let failed = read.tests.iter().find(|t| !(t.lo..t.hi).contains(&t.ix.at(&place)));
             let value = failed.map(|t| t.fill).unwrap_or_else(|| {
-                let at = read.ix.iter().zip(&source).fold(0, |at, (ix, &n)| at * n as i64 + ix.at(&place));
+                let at = read
+                    .ix
+                    .iter()
+                    .zip(&source)
+                    .fold(0, |at, (ix, &n)| at * n as i64 + ix.at(&place));
                 items[at as usize]
             });
             wanted.push(value + 1.0);
         }
         for isa in Isa::here() {
-            assert_eq!(made.run(isa, 1).unwrap()[0], wanted, "{domain:?} {source:?} {}", read.text(rank));
+            assert_eq!(
+                made.run(isa, 1).unwrap()[0],
+                wanted,
+                "{domain:?} {source:?} {}",
+                read.text(rank)
+            );
         }
     }
 }
@@ -391,7 +443,13 @@ fn fold_plan(o: Op, dtype: DType, domain: &[usize], axis: usize, items: &[f64]) 
     l.body = vec![step(What::Load(0), DType::F64, 0), op(Op::Neg, &[0], 1), op(Op::Neg, &[1], 2)];
     l.stores.push(Store { value: 1, buf: made.output(domain, DType::F64) });
     l.reductions.push(Reduction { op: o, value: 2, node: node(), dtype, site: 3 });
-    l.reductions.push(Reduction { op: Op::Max, value: 1, node: node(), dtype: DType::F64, site: 4 });
+    l.reductions.push(Reduction {
+        op: Op::Max,
+        value: 1,
+        node: node(),
+        dtype: DType::F64,
+        site: 4,
+    });
     l.after = vec![
         step(What::Reduced(0), dtype, 0),
         step(What::Reduced(1), DType::F64, 0),
@@ -433,7 +491,13 @@ fn folds_are_the_stated_tree_on_every_tier_and_thread_count() {
             let n = elements(domain);
             let whole = matches!(o, Op::Gcd);
             let items: Vec<f64> = (0..n)
-                .map(|_| if whole { dice.roll(50) as f64 * 2.0 } else { 1.0 + (dice.unit() - 0.5) * 1e-2 })
+                .map(|_| {
+                    if whole {
+                        dice.roll(50) as f64 * 2.0
+                    } else {
+                        1.0 + (dice.unit() - 0.5) * 1e-2
+                    }
+                })
                 .collect();
             let made = fold_plan(o, DType::F64, domain, axis, &items);
             let ct = if o == Op::Lt { 0.0 } else { CT };
@@ -453,7 +517,9 @@ fn folds_are_the_stated_tree_on_every_tier_and_thread_count() {
                         (Err(DeviceError::Fault(f)), Err((at, fail))) => {
                             assert_eq!((f.index, f.fail, f.site), (*at as u64, *fail, 3));
                         }
-                        (got, _) => panic!("{o:?} {domain:?}: {:?} for {wanted:?}", got.map(|_| ())),
+                        (got, _) => {
+                            panic!("{o:?} {domain:?}: {:?} for {wanted:?}", got.map(|_| ()))
+                        }
                     }
                 }
             }
@@ -504,14 +570,22 @@ fn an_overflow_fails_though_a_later_operation_would_hide_it() {
                 if let Some(fold) = fold {
                     // The sum itself goes into a fold that would hide it.
                     (l.axis, l.kind) = (Some(0), aplomb_plans::plan::Kind::Reduce);
-                    l.reductions.push(Reduction { op: fold, value: 1, node: node(), dtype: DType::F64, site: 5 });
+                    l.reductions.push(Reduction {
+                        op: fold,
+                        value: 1,
+                        node: node(),
+                        dtype: DType::F64,
+                        site: 5,
+                    });
                     l.after = vec![step(What::Reduced(0), DType::F64, 0)];
                     l.after_stores.push(Store { value: 0, buf: made.output(&[], DType::F64) });
                 } else if stored {
                     l.stores.push(Store { value: 4, buf: made.output(&[3000], DType::F64) });
                 }
                 made.plan.launches.push(l);
-                let Err(DeviceError::Fault(f)) = made.run(isa, 2) else { panic!("{o:?} {fold:?}: no fault") };
+                let Err(DeviceError::Fault(f)) = made.run(isa, 2) else {
+                    panic!("{o:?} {fold:?}: no fault")
+                };
                 assert_eq!((f.site, f.index, f.fail), (1, 1500, Fail::Overflow), "{o:?}");
             }
         }
@@ -527,7 +601,11 @@ fn an_integer_that_does_not_fit_makes_its_buffer_f64() {
         let mut l = launch(&[5000]);
         l.loads.push(Load { buf, read: Read::identity(1) });
         l.body = vec![step(What::Load(0), DType::I32, 0), step(What::Const(factor), DType::F64, 0)];
-        l.body.push(step(What::Op { op: Op::Mul, ct: 0.0, args: [0, 1].into_iter().collect() }, DType::I32, 1));
+        l.body.push(step(
+            What::Op { op: Op::Mul, ct: 0.0, args: [0, 1].into_iter().collect() },
+            DType::I32,
+            1,
+        ));
         let out = made.output(&[5000], DType::I32);
         made.plan.buffers[out.0 as usize].checked = true;
         l.stores.push(Store { value: 2, buf: out });
@@ -539,7 +617,12 @@ fn an_integer_that_does_not_fit_makes_its_buffer_f64() {
         l.stores.push(Store { value: 1, buf: made.output(&[5000], DType::F64) });
         made.plan.launches.push(l);
         let mut cpu = Cpu::with(Isa::best(), 2);
-        let ctx = RunCtx { interrupt: &Interrupt::default(), budget: &made.budget, timed: false, libraries: false };
+        let ctx = RunCtx {
+            interrupt: &Interrupt::default(),
+            budget: &made.budget,
+            timed: false,
+            libraries: false,
+        };
         let got = cpu.run(&Rc::new(made.plan.clone()), &made.inputs, &ctx).unwrap();
         assert_eq!(got[0].dtype(), if fits { DType::I32 } else { DType::F64 });
         assert_eq!(cpu.stats()[0].runs, if fits { 1 } else { 2 });
@@ -563,7 +646,12 @@ fn a_guarded_step_fails_only_where_it_is_wanted() {
         recip.from.guard = Some(0);
         let mut never = op(Op::Recip, &[1], 9);
         never.from.guard = Some(0);
-        l.body = vec![step(What::Load(0), DType::F64, 0), step(What::Const(4.0), DType::F64, 0), recip, never];
+        l.body = vec![
+            step(What::Load(0), DType::F64, 0),
+            step(What::Const(4.0), DType::F64, 0),
+            recip,
+            never,
+        ];
         l.body.push(step(What::Guard { tests: 0, value: 2 }, DType::F64, 5));
         l.stores.push(Store { value: 4, buf: made.output(&[5000], DType::F64) });
         made.plan.launches.push(l);
@@ -573,7 +661,9 @@ fn a_guarded_step_fails_only_where_it_is_wanted() {
                 let wanted = (0..5000).map(|k| if (10..4000).contains(&k) { 0.5 } else { -1.0 });
                 assert!(got[0].iter().copied().eq(wanted));
             }
-            Err(DeviceError::Fault(f)) => assert!(fails && f.site == 4 && f.index == zero_at as u64),
+            Err(DeviceError::Fault(f)) => {
+                assert!(fails && f.site == 4 && f.index == zero_at as u64)
+            }
             Err(e) => panic!("{e:?}"),
         }
     }
@@ -603,12 +693,18 @@ fn an_interrupt_and_a_small_budget_stop_a_run() {
     let interrupt = Interrupt::default();
     let mut cpu = Cpu::with(Isa::best(), 2);
     interrupt.set();
-    let ctx = RunCtx { interrupt: &interrupt, budget: &made.budget, timed: false, libraries: false };
-    assert_eq!(cpu.run(&Rc::new(made.plan.clone()), &made.inputs, &ctx).err(), Some(DeviceError::Interrupted));
+    let ctx =
+        RunCtx { interrupt: &interrupt, budget: &made.budget, timed: false, libraries: false };
+    assert_eq!(
+        cpu.run(&Rc::new(made.plan.clone()), &made.inputs, &ctx).err(),
+        Some(DeviceError::Interrupted)
+    );
     interrupt.clear();
     let small = Budget::new(100_000);
     let ctx = RunCtx { interrupt: &interrupt, budget: &small, timed: false, libraries: false };
-    let Err(DeviceError::Oom(e)) = cpu.run(&Rc::new(made.plan.clone()), &made.inputs, &ctx) else { panic!("no error") };
+    let Err(DeviceError::Oom(e)) = cpu.run(&Rc::new(made.plan.clone()), &made.inputs, &ctx) else {
+        panic!("no error")
+    };
     assert_eq!(e.kind(), Kind::WsFull);
     assert_eq!(small.used(), 0);
     let used = made.budget.used();

@@ -1,7 +1,8 @@
 //! The thread pool: N−1 workers and the caller share out numbered units by a ticket.
 //!
-//! A hand-off costs 60 ns while workers spin, 7–25 µs after they parked. A worker that comes late does not enter, so
-//! the caller never waits for one that only wakes up. A panic in a unit ends the run as an error, never as a hang.
+//! A hand-off costs 60 ns while workers spin, 7–25 µs after they parked. A worker that comes late
+//! does not enter, so the caller never waits for one that only wakes up. A panic in a unit ends the
+//! run as an error, never as a hang.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -76,10 +77,13 @@ impl Shared {
                 return;
             }
             seen = self.epoch.load(Ordering::Acquire);
-            let Some((work, units)) = state.job.as_ref().map(|j| (j.work, j.units)) else { continue };
+            let Some((work, units)) = state.job.as_ref().map(|j| (j.work, j.units)) else {
+                continue;
+            };
             self.inside.fetch_add(1, Ordering::AcqRel);
             drop(state);
-            // SAFETY: `inside` was raised under the lock while the job stood there; `run` waits for it to fall.
+            // SAFETY: `inside` was raised under the lock while the job stood there; `run` waits for
+            // it to fall.
             self.serve(unsafe { &*work }, units, me);
             self.inside.fetch_sub(1, Ordering::AcqRel);
         }
@@ -97,7 +101,10 @@ impl Threads {
         let shared = Arc::new(Shared::default());
         let start = |me: usize| {
             let shared = shared.clone();
-            std::thread::Builder::new().name(format!("aplomb-{me}")).spawn(move || shared.worker(me)).ok()
+            std::thread::Builder::new()
+                .name(format!("aplomb-{me}"))
+                .spawn(move || shared.worker(me))
+                .ok()
         };
         let workers = (1..count.max(1)).map_while(start).collect();
         Threads { shared, workers }
@@ -107,17 +114,27 @@ impl Threads {
         self.workers.len() + 1
     }
 
-    /// Runs `work(unit, worker)` for every unit; worker 0 is the caller. Alone if `together` is false.
-    pub fn run(&mut self, units: usize, together: bool, work: &(dyn Fn(usize, usize) + Sync)) -> Result<(), Panicked> {
+    /// Runs `work(unit, worker)` for every unit; worker 0 is the caller. Alone if `together` is
+    /// false.
+    pub fn run(
+        &mut self,
+        units: usize,
+        together: bool,
+        work: &(dyn Fn(usize, usize) + Sync),
+    ) -> Result<(), Panicked> {
         let shared = &self.shared;
         shared.panicked.store(false, Ordering::Relaxed);
         shared.ticket.store(0, Ordering::Release);
         if together && units > 1 && !self.workers.is_empty() {
-            // SAFETY: only the lifetime is changed; the job is taken back below before `work` can end.
-            let work = unsafe { std::mem::transmute::<&(dyn Fn(usize, usize) + Sync), &'static Work>(work) };
+            // SAFETY: only the lifetime is changed; the job is taken back below before `work` can
+            // end.
+            let work = unsafe {
+                std::mem::transmute::<&(dyn Fn(usize, usize) + Sync), &'static Work>(work)
+            };
             let mut state = shared.lock();
             state.job = Some(Job { work, units });
-            // Under the lock: a worker about to sleep has not looked yet, or is asleep and woken below.
+            // Under the lock: a worker about to sleep has not looked yet, or is asleep and woken
+            // below.
             shared.epoch.fetch_add(1, Ordering::Release);
             drop(state);
             shared.wake.notify_all();

@@ -1,4 +1,5 @@
-//! Tiles of a product: a few rows by a few columns, with the partials of `prim::reduce` in registers.
+//! Tiles of a product: a few rows by a few columns, with the partials of `prim::reduce` in
+//! registers.
 //!
 //! | instruction set | rows × columns | registers of partials |
 //! |---|---|---|
@@ -6,10 +7,11 @@
 //! | AVX2 | 2 × 3, eight partials each | 12 of 16 |
 //! | portable | 1 × 2, eight partials each | 8 of 16, where the compiler pairs them |
 //!
-//! A result has 64 partials, so a tile goes over its operands eight times, each time for partials 8g…8g+7; packed
-//! operands hold what one of these goes over in one run: for step t, line r and partial l of the eight the item at
-//! `((g × steps + t) × lines + r) × 8 + l`. A partial starts as what changes nothing (¯0.0 for a sum) instead of as its
-//! first product, and lanes beyond the end give the same, so that no tile has an end of its own: the bits are the same.
+//! A result has 64 partials, so a tile goes over its operands eight times, each time for partials
+//! 8g…8g+7; packed operands hold what one of these goes over in one run: for step t, line r and
+//! partial l of the eight the item at `((g × steps + t) × lines + r) × 8 + l`. A partial starts as
+//! what changes nothing (¯0.0 for a sum) instead of as its first product, and lanes beyond the end
+//! give the same, so that no tile has an end of its own: the bits are the same.
 
 use super::isa::Isa;
 use super::lanes::Wide;
@@ -23,9 +25,10 @@ use aplomb_values::prim::scalar::rules::{self, Rule};
 pub const GROUP: usize = 8;
 pub const GROUPS: usize = LANES / GROUP;
 
-/// `steps` steps of one run of packed operands into rows × columns × 8 partials, row by row. `fresh`: they hold
-/// nothing yet. Safety: operands and partials hold that many.
-pub type Tile = unsafe fn(left: *const f64, right: *const f64, steps: usize, part: *mut f64, fresh: bool);
+/// `steps` steps of one run of packed operands into rows × columns × 8 partials, row by row.
+/// `fresh`: they hold nothing yet. Safety: operands and partials hold that many.
+pub type Tile =
+    unsafe fn(left: *const f64, right: *const f64, steps: usize, part: *mut f64, fresh: bool);
 /// All partials of a tile, run after run, to its results, row by row. Safety: both hold that many.
 pub type Ends = unsafe fn(part: *const f64, out: *mut f64);
 
@@ -55,14 +58,16 @@ pub enum Where {
     /// f32 products are rounded.
     Narrow,
     Wide,
-    /// Neither ∞ nor NaN, which these would hide, nor equal by tolerance: whole numbers as they are stored.
+    /// Neither ∞ nor NaN, which these would hide, nor equal by tolerance: whole numbers as they are
+    /// stored.
     Exact,
     Bools,
 }
 
 /// The table of pairs: a type each, and `tiles`.
 macro_rules! pairs {
-    ($($name:ident: $sum:pat, $times:pat, $where:pat => $s:ty, $t:ty, $start:expr, $fill:expr $(, $narrow:literal)?;)*) => {
+    ($($name:ident: $sum:pat, $times:pat, $where:pat =>
+        $s:ty, $t:ty, $start:expr, $fill:expr $(, $narrow:literal)?;)*) => {
         $(
             struct $name;
             impl Pair for $name {
@@ -87,17 +92,24 @@ macro_rules! pairs {
 const MOST: f64 = f64::INFINITY;
 
 pairs! {
-    Product: Op::Add, Op::Mul, Where::Wide | Where::Exact | Where::Bools => rules::Add, rules::Mul, -0.0, [-0.0, 0.0];
+    Product: Op::Add, Op::Mul, Where::Wide | Where::Exact | Where::Bools =>
+        rules::Add, rules::Mul, -0.0, [-0.0, 0.0];
     Narrow: Op::Add, Op::Mul, Where::Narrow => rules::Add, rules::Mul, -0.0, [-0.0, 0.0], true;
-    Matches: Op::Add, Op::Eq, Where::Exact | Where::Bools => rules::Add, rules::Eq<false>, -0.0, [0.0, 1.0];
-    Differences: Op::Add, Op::Ne, Where::Exact | Where::Bools => rules::Add, rules::Ne<false>, -0.0, [0.0, 0.0];
+    Matches: Op::Add, Op::Eq, Where::Exact | Where::Bools =>
+        rules::Add, rules::Eq<false>, -0.0, [0.0, 1.0];
+    Differences: Op::Add, Op::Ne, Where::Exact | Where::Bools =>
+        rules::Add, rules::Ne<false>, -0.0, [0.0, 0.0];
     Both: Op::Add, Op::Lcm, Where::Bools => rules::Add, rules::And, -0.0, [0.0, 0.0];
     Reaches: Op::Gcd, Op::Lcm, Where::Bools => rules::Or, rules::And, 0.0, [0.0, 0.0];
     Covers: Op::Lcm, Op::Gcd, Where::Bools => rules::And, rules::Or, 1.0, [1.0, 1.0];
-    Longest: Op::Max, Op::Add, Where::Exact | Where::Bools => rules::Max, rules::Add, -MOST, [-MOST, 0.0];
-    Shortest: Op::Min, Op::Add, Where::Exact | Where::Bools => rules::Min, rules::Add, MOST, [MOST, 0.0];
-    Greatest: Op::Max, Op::Mul, Where::Exact | Where::Bools => rules::Max, rules::Mul, -MOST, [-MOST, 1.0];
-    Least: Op::Min, Op::Mul, Where::Exact | Where::Bools => rules::Min, rules::Mul, MOST, [MOST, 1.0];
+    Longest: Op::Max, Op::Add, Where::Exact | Where::Bools =>
+        rules::Max, rules::Add, -MOST, [-MOST, 0.0];
+    Shortest: Op::Min, Op::Add, Where::Exact | Where::Bools =>
+        rules::Min, rules::Add, MOST, [MOST, 0.0];
+    Greatest: Op::Max, Op::Mul, Where::Exact | Where::Bools =>
+        rules::Max, rules::Mul, -MOST, [-MOST, 1.0];
+    Least: Op::Min, Op::Mul, Where::Exact | Where::Bools =>
+        rules::Min, rules::Mul, MOST, [MOST, 1.0];
 }
 
 // All indices are known where it is compiled: what they name are registers.
@@ -154,7 +166,10 @@ unsafe fn tile<P: Pair, L: Wide, const R: usize, const C: usize, const H: usize>
 
 /// Partials halved: first runs g and g+4, g+2, g+1, then inside of the one that is left.
 #[inline(always)]
-unsafe fn ends<P: Pair, L: Wide, const R: usize, const C: usize, const H: usize>(part: *const f64, out: *mut f64) {
+unsafe fn ends<P: Pair, L: Wide, const R: usize, const C: usize, const H: usize>(
+    part: *const f64,
+    out: *mut f64,
+) {
     // SAFETY: `Ends`' contract.
     unsafe {
         let zero = L::splat(0.0);
@@ -176,7 +191,8 @@ unsafe fn ends<P: Pair, L: Wide, const R: usize, const C: usize, const H: usize>
 
 /// One instruction set's instances.
 macro_rules! instances {
-    ($name:ident, $lane:ty, $rows:literal, $columns:literal, $halves:literal $(, $feature:literal)?) => {
+    ($name:ident, $lane:ty, $rows:literal, $columns:literal, $halves:literal
+        $(, $feature:literal)?) => {
         mod $name {
             use super::*;
 
@@ -184,7 +200,11 @@ macro_rules! instances {
             unsafe fn tile<P: Pair>(
                 left: *const f64, right: *const f64, steps: usize, part: *mut f64, fresh: bool,
             ) {
-                unsafe { super::tile::<P, $lane, $rows, $columns, $halves>(left, right, steps, part, fresh) }
+                unsafe {
+                    super::tile::<P, $lane, $rows, $columns, $halves>(
+                        left, right, steps, part, fresh,
+                    )
+                }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn ends<P: Pair>(part: *const f64, out: *mut f64) {
@@ -192,7 +212,13 @@ macro_rules! instances {
             }
 
             pub fn of<P: Pair>() -> Tiles {
-                Tiles { rows: $rows, columns: $columns, fill: P::FILL, tile: tile::<P>, ends: ends::<P> }
+                Tiles {
+                    rows: $rows,
+                    columns: $columns,
+                    fill: P::FILL,
+                    tile: tile::<P>,
+                    ends: ends::<P>,
+                }
             }
         }
     };

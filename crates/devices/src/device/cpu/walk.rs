@@ -65,10 +65,16 @@ fn piece(atom: &Atom, place: &[usize], last: usize) -> Line {
         Atom::Clamp(x, lo, hi) => {
             let x = line(x, place, last);
             match () {
-                () if x.at < *lo => Line { at: *lo, step: 0, good: x.good.min(stays(x.at, x.step, i64::MIN / 4, *lo)) },
-                () if x.at > *hi => {
-                    Line { at: *hi, step: 0, good: x.good.min(stays(x.at, x.step, hi + 1, i64::MAX / 4)) }
-                }
+                () if x.at < *lo => Line {
+                    at: *lo,
+                    step: 0,
+                    good: x.good.min(stays(x.at, x.step, i64::MIN / 4, *lo)),
+                },
+                () if x.at > *hi => Line {
+                    at: *hi,
+                    step: 0,
+                    good: x.good.min(stays(x.at, x.step, hi + 1, i64::MAX / 4)),
+                },
                 () => Line { good: x.good.min(stays(x.at, x.step, *lo, hi + 1)), ..x },
             }
         }
@@ -98,7 +104,8 @@ impl Piece {
     }
 }
 
-/// The first failing test's fill from `place` on, or None while all hold; and for how many elements that is so.
+/// The first failing test's fill from `place` on, or None while all hold; and for how many elements
+/// that is so.
 fn tested(tests: &[Test], place: &[usize], last: usize) -> (Option<f64>, i64) {
     let mut good = EVER;
     for test in tests {
@@ -108,7 +115,8 @@ fn tested(tests: &[Test], place: &[usize], last: usize) -> (Option<f64>, i64) {
             good = good.min(stays(x.at, x.step, test.lo, test.hi));
             continue;
         }
-        let (lo, hi) = if x.at < test.lo { (i64::MIN / 4, test.lo) } else { (test.hi, i64::MAX / 4) };
+        let (lo, hi) =
+            if x.at < test.lo { (i64::MIN / 4, test.lo) } else { (test.hi, i64::MAX / 4) };
         return (Some(test.fill), good.min(stays(x.at, x.step, lo, hi)));
     }
     (None, good)
@@ -159,8 +167,15 @@ impl Walk {
         Some(self.offset.c)
     }
 
-    /// Calls `each(from the start of the range, piece)` for the pieces of `len` elements from flat index `start` on.
-    pub fn pieces(&self, start: usize, len: usize, place: &mut Vec<usize>, mut each: impl FnMut(usize, Piece)) {
+    /// Calls `each(from the start of the range, piece)` for the pieces of `len` elements from flat
+    /// index `start` on.
+    pub fn pieces(
+        &self,
+        start: usize,
+        len: usize,
+        place: &mut Vec<usize>,
+        mut each: impl FnMut(usize, Piece),
+    ) {
         self.place(start, place);
         let Some(last) = self.extents.len().checked_sub(1) else {
             if len > 0 {
@@ -233,7 +248,8 @@ mod tests {
                     1 => out.modulo(d, domain),
                     _ => out.clamped(-d, d, domain),
                 };
-                out = out.plus(&Ix::axis(self.roll(domain.len() as i64) as usize), self.roll(3) - 1);
+                out =
+                    out.plus(&Ix::axis(self.roll(domain.len() as i64) as usize), self.roll(3) - 1);
             }
             out
         }
@@ -249,7 +265,12 @@ mod tests {
             let offset = dice.ix(&domain, 4);
             let test = |dice: &mut Dice| {
                 let lo = dice.roll(9) - 4;
-                Test { ix: dice.ix(&domain, 3), lo, hi: lo + dice.roll(9), fill: dice.roll(3) as f64 }
+                Test {
+                    ix: dice.ix(&domain, 3),
+                    lo,
+                    hi: lo + dice.roll(9),
+                    fill: dice.roll(3) as f64,
+                }
             };
             let tests: Vec<Test> = (0..dice.roll(3)).map(|_| test(&mut dice)).collect();
             let walk = Walk { offset, tests, extents: domain.clone() };
@@ -261,7 +282,8 @@ mod tests {
                 assert_eq!(from, seen);
                 for k in 0..piece.len() {
                     walk.place(start + from + k, &mut place);
-                    let wanted = walk.tests.iter().find(|t| !(t.lo..t.hi).contains(&t.ix.at(&place)));
+                    let wanted =
+                        walk.tests.iter().find(|t| !(t.lo..t.hi).contains(&t.ix.at(&place)));
                     match piece {
                         Piece::Fill { with, .. } => assert_eq!(wanted.map(|t| t.fill), Some(with)),
                         Piece::From { at, step, .. } => {

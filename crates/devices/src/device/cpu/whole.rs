@@ -1,4 +1,5 @@
-//! Consumers of whole arrays (`dag::Whole`): the body runs as a map into f64 buffers, then the operation on all of them.
+//! Consumers of whole arrays (`dag::Whole`): the body runs as a map into f64 buffers, then the
+//! operation on all of them.
 //!
 //! | what | shared out by |
 //! |---|---|
@@ -43,11 +44,15 @@ pub fn run(
     let mut operands: Vec<(PoolBuffer, Vec<usize>)> = Vec::new();
     for &load in &finish.held {
         let buf = launch.loads.get(load as usize).ok_or_else(|| broken("has no operand"))?.buf;
-        let Some(Some(from)) = held.get(buf.0 as usize) else { return Err(broken("is there before its operand")) };
+        let Some(Some(from)) = held.get(buf.0 as usize) else {
+            return Err(broken("is there before its operand"));
+        };
         let (source, shape) = (from.source(), plan.buffer(buf).shape.to_vec());
         let mut buffer = make(cpu, source.len)?;
         // SAFETY: the source and the buffer hold so many.
-        unsafe { (converts(Isa::Portable).load)(source, 0, 1, source.len, buffer.as_mut_ptr().cast()) };
+        unsafe {
+            (converts(Isa::Portable).load)(source, 0, 1, source.len, buffer.as_mut_ptr().cast())
+        };
         operands.push((buffer, shape));
     }
     let mut tally = Tally::default();
@@ -75,7 +80,8 @@ pub fn run(
     });
     let given: Vec<Given> = given.collect::<Result<_, _>>()?;
     let mut result = make(cpu, elements(&finish.shape))?;
-    let whole = Parts { finish, given: &given, to: result.as_mut_ptr().cast(), first: Mutex::default() };
+    let whole =
+        Parts { finish, given: &given, to: result.as_mut_ptr().cast(), first: Mutex::default() };
     tally.threads = whole.run(cpu, ctx)?.max(tally.threads);
     if let Some(fault) = whole.first.into_inner().unwrap_or_else(|e| e.into_inner()) {
         fault.keep_least(&mut tally.fault);
@@ -87,7 +93,9 @@ pub fn run(
 fn uniform(launch: &Launch, inputs: &[Input], value: ValueId) -> Option<f64> {
     match launch.body.get(value as usize)?.what {
         What::Const(x) => Some(x),
-        What::Load(k) => inputs.get(k as usize).and_then(|input| one(input.source, input.walk.constant()?)),
+        What::Load(k) => {
+            inputs.get(k as usize).and_then(|input| one(input.source, input.walk.constant()?))
+        }
         _ => None,
     }
 }
@@ -122,7 +130,12 @@ impl Parts<'_> {
                     let mut line = Line::new(body, numbers);
                     for k in range {
                         let first = k / inner * extent * inner + k % inner;
-                        put(k, line.fold(&given[0].items[first..], extent, inner, &mut |fail| self.fail(k, fail)));
+                        put(
+                            k,
+                            line.fold(&given[0].items[first..], extent, inner, &mut |fail| {
+                                self.fail(k, fail)
+                            }),
+                        );
                     }
                 })
             }
@@ -142,9 +155,12 @@ impl Parts<'_> {
             what @ Whole::Scatter { .. } => {
                 given[0].items.iter().enumerate().for_each(|(k, x)| put(k, *x));
                 let fail = |k, fail| self.fail(k, fail);
-                scatter::Into { what, fed: &given[1..], shape, to: self.to, fail: &fail }.run(cpu, ctx)
+                scatter::Into { what, fed: &given[1..], shape, to: self.to, fail: &fail }
+                    .run(cpu, ctx)
             }
-            Whole::Lib { of, origin, ct } => library::run(cpu, ctx, *of, *ct, given, n, &|k, x| put(k, x + origin)),
+            Whole::Lib { of, origin, ct } => {
+                library::run(cpu, ctx, *of, *ct, given, n, &|k, x| put(k, x + origin))
+            }
         }
     }
 

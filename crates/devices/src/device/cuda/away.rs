@@ -1,9 +1,10 @@
 //! Results that stay on the device until somebody on the host looks at them.
 //!
-//! Rows: CUDA §6; RELIABILITY 16, 17. What goes from one evaluation to the next need not travel. The host's memory for
-//! it is taken at once, so looking is never WS FULL; where the device cannot give it any more, the plan runs again on the
-//! CPU. For that its inputs are held, and what these were made of: `Weight` bounds the chain. Always: whoever looks sees
-//! the value. A session is one thread, and its values are looked at there before other threads read them.
+//! Rows: CUDA §6; RELIABILITY 16, 17. What goes from one evaluation to the next need not travel.
+//! The host's memory for it is taken at once, so looking is never WS FULL; where the device cannot
+//! give it any more, the plan runs again on the CPU. For that its inputs are held, and what these
+//! were made of: `Weight` bounds the chain. Always: whoever looks sees the value. A session is one
+//! thread, and its values are looked at there before other threads read them.
 
 use super::driver::{Trouble, guarded};
 use super::memory::DevBuf;
@@ -40,7 +41,8 @@ impl Weight {
         inputs.iter().fold(Weight { bytes, depth: 0 }, |sum, input| match input.data() {
             Data::Dense(b) => {
                 let own = Weight { bytes: (b.len() * b.dtype().size()) as u64, depth: 0 };
-                let of = Away::of(b).map_or(own, |a| Weight { depth: a.weight.depth + 1, ..a.weight });
+                let of =
+                    Away::of(b).map_or(own, |a| Weight { depth: a.weight.depth + 1, ..a.weight });
                 Weight { bytes: sum.bytes.saturating_add(of.bytes), depth: sum.depth.max(of.depth) }
             }
             _ => sum,
@@ -107,7 +109,9 @@ impl Recall {
             Some(Ok(())) => return Arc::new(self.to),
             Some(Err(Trouble::Lost(name))) => format!("it is lost: {name}"),
             Some(Err(Trouble::Refused(says))) => says,
-            Some(Err(Trouble::Memory | Trouble::Interrupted)) | None => "the driver has no memory for it".into(),
+            Some(Err(Trouble::Memory | Trouble::Interrupted)) | None => {
+                "the driver has no memory for it".into()
+            }
         };
         self.transfers
             .borrow_mut()
@@ -125,7 +129,9 @@ impl Recipe {
         let values = Cpu::new(self.threads).run(&self.plan, &self.inputs, &ctx);
         match values.as_ref().map(|all| all.get(self.root).map(Array::data)) {
             Ok(Some(Data::Dense(b))) => b.clone(),
-            other => unreachable!("a value that was there cannot be computed again: {:?}", other.err()),
+            other => {
+                unreachable!("a value that was there cannot be computed again: {:?}", other.err())
+            }
         }
     }
 }
@@ -155,7 +161,8 @@ mod tests {
 
     #[test]
     fn what_holds_much_or_many_comes_home() {
-        let input = Buf::f64(vec![0.5; 1000], &Budget::new(1 << 20)).map(|b| Array::dense(vec![1000], Arc::new(b)));
+        let input = Buf::f64(vec![0.5; 1000], &Budget::new(1 << 20))
+            .map(|b| Array::dense(vec![1000], Arc::new(b)));
         let weight = Weight::new(8_000, &[input.expect("memory"), Array::num(3.0)]);
         assert!(weight.fits(64_000) && !weight.fits(63_999));
         assert!(!Weight { depth: DEEPEST, ..weight }.fits(u64::MAX));

@@ -1,11 +1,12 @@
-//! cuBLAS: launches that are a plain product of f64 matrices are its, where it is there and thought to be faster; those
-//! of f32 too under `--math fast`.
+//! cuBLAS: launches that are a plain product of f64 matrices are its, where it is there and thought
+//! to be faster; those of f32 too under `--math fast`.
 //!
-//! Rows: CUDA §4 (MatMul). Looked for when the first such launch comes, and opened when it runs. Always: pedantic math; operands change places, for
-//! cuBLAS reads columns; the order of its sums is its own, as that of any of our folds on a device. It tests nothing, so
-//! `kir::range` looks at both operands before: where a product or a sum could overflow, our text runs. f32 is ours in
-//! strict math: its sums of f32 are made in f64 on every device, and cuBLAS makes them in f32. Never: an error of its own. What it
-//! refuses our text does.
+//! Rows: CUDA §4 (MatMul). Looked for when the first such launch comes, and opened when it runs.
+//! Always: pedantic math; operands change places, for cuBLAS reads columns; the order of its sums
+//! is its own, as that of any of our folds on a device. It tests nothing, so `kir::range` looks at
+//! both operands before: where a product or a sum could overflow, our text runs. f32 is ours in
+//! strict math: its sums of f32 are made in f64 on every device, and cuBLAS makes them in f32.
+//! Never: an error of its own. What it refuses our text does.
 
 use super::Stop;
 use super::driver::{Driver, guarded};
@@ -19,20 +20,23 @@ use aplomb_plans::kir::{self, Fast};
 use aplomb_plans::plan::product::{Matrix, Product};
 use aplomb_plans::plan::{Launch, Math, Plan};
 use aplomb_values::array::DType;
-use cudarc::cublas::result::{CublasError, create_handle, destroy_handle, dgemm, set_stream, sgemm};
+use cudarc::cublas::result::{
+    CublasError, create_handle, destroy_handle, dgemm, set_stream, sgemm,
+};
 use cudarc::cublas::sys::{
     self, cublasHandle_t, cublasMath_t, cublasOperation_t as Operation, cublasStatus_t as Status,
 };
 use std::ops::Range;
 use std::time::Instant;
 
-/// What of a tile's rate is reached where × and + round apart, and where they are one instruction (an estimate).
+/// What of a tile's rate is reached where × and + round apart, and where they are one instruction
+/// (an estimate).
 const APART: f64 = 0.5;
 const ONCE: f64 = 0.65;
 /// Smaller products are not worth a question.
 const LEAST: f64 = (128u64 * 128 * 128) as f64;
-/// Where a product is not in tiles each multiplication waits for a sector from the second cache: bytes, and their rate
-/// (an estimate).
+/// Where a product is not in tiles each multiplication waits for a sector from the second cache:
+/// bytes, and their rate (an estimate).
 const SECTOR: f64 = 32.0;
 const CACHE_PER_US: f64 = 5.5e6;
 /// Opening the library and making its handle (an estimate).
@@ -108,7 +112,9 @@ impl Blas {
     /// For people.
     pub fn says(&self) -> String {
         match &self.found {
-            Found::Yes(handle) => format!("{}, for products of f64, of f32 in fast math", handle.version),
+            Found::Yes(handle) => {
+                format!("{}, for products of f64, of f32 in fast math", handle.version)
+            }
             Found::No(says) => says.clone(),
             Found::There => "there, not asked yet".into(),
             Found::NotAsked if is_there() => "there, not asked yet".into(),
@@ -120,14 +126,19 @@ impl Blas {
     pub fn choose(&mut self, plan: &Plan, launch: &Launch, allowed: bool) -> Option<Choice> {
         let product = Product::of(plan, launch).filter(|p| p.points() >= LEAST)?;
         let processors = f64::from(self.driver.facts().processors.max(1));
-        let (ours, theirs) = (ours_us(&product, kir::tiles(plan, launch), processors, plan.math), theirs_us(&product));
+        let (ours, theirs) = (
+            ours_us(&product, kir::tiles(plan, launch), processors, plan.math),
+            theirs_us(&product),
+        );
         let costs = format!("estimated {} by cuBLAS, {} by our text", time(theirs), time(ours));
         let against = match () {
             () if !allowed => Some("it is off".to_string()),
             () if product.dtype != DType::F64 && plan.math == Math::Strict => {
                 Some("it adds f32 in f32, we in f64".into())
             }
-            () if product.deep > kir::RANGE_DEEP || !fits(&product) => Some("it is too long".into()),
+            () if product.deep > kir::RANGE_DEEP || !fits(&product) => {
+                Some("it is too long".into())
+            }
             () if theirs >= ours => Some("it is no faster".into()),
             () => self.paused.map(String::from).or_else(|| self.missing()),
         };
@@ -137,7 +148,10 @@ impl Blas {
                 let apart = call.apart().map_or(String::new(), |fast| format!("; {}", fast.says()));
                 Choice { call: Some(call), says: format!("cuBLAS multiplies: {costs}{apart}") }
             }
-            Some(why) => Choice { call: None, says: format!("our text, not cuBLAS, multiplies ({why}): {costs}") },
+            Some(why) => Choice {
+                call: None,
+                says: format!("our text, not cuBLAS, multiplies ({why}): {costs}"),
+            },
         })
     }
 
@@ -157,8 +171,8 @@ impl Blas {
         if matches!(self.found, Found::Yes(_)) { 0.0 } else { OPEN_US }
     }
 
-    /// Some rows of a product, handed to the stream; the addresses are the buffers'. Errors: what it says; it is not
-    /// asked again.
+    /// Some rows of a product, handed to the stream; the addresses are the buffers'. Errors: what
+    /// it says; it is not asked again.
     fn multiply(&mut self, p: &Product, rows: Range<u64>, at: [u64; 3]) -> Result<(), String> {
         if !matches!(self.found, Found::Yes(_)) {
             self.found = Handle::open(&self.driver).map_or_else(Found::No, Found::Yes);
@@ -203,11 +217,14 @@ fn moved_us(p: &Product) -> f64 {
 /// Pedantic math promises no tensor cores. Before the call, a launch looks at both operands.
 pub fn theirs_us(p: &Product) -> f64 {
     let operands = item(p) as f64 * (p.rows + p.columns) as f64 * p.deep as f64;
-    (2.0 * p.points() / rate(p.dtype)).max(moved_us(p)) + LAUNCH_US + operands / BYTES_PER_US + LAUNCH_US
+    (2.0 * p.points() / rate(p.dtype)).max(moved_us(p))
+        + LAUNCH_US
+        + operands / BYTES_PER_US
+        + LAUNCH_US
 }
 
-/// In tiles, so many of so many results: as many at once as there are processors, of f32 in f64 but in fast math. Else
-/// from the cache.
+/// In tiles, so many of so many results: as many at once as there are processors, of f32 in f64 but
+/// in fast math. Else from the cache.
 pub fn ours_us(p: &Product, tiles: Option<(u64, u64)>, processors: f64, math: Math) -> f64 {
     let rate = match math {
         Math::Strict => rate(DType::F64) * APART,
@@ -239,7 +256,8 @@ impl Handle {
             let at = create_handle()?;
             let mut handle = Handle { at, version: String::new(), driver: driver.clone() };
             let mut version = 0;
-            // SAFETY: a handle that is ours until it is dropped, the stream of its context, an integer to be filled.
+            // SAFETY: a handle that is ours until it is dropped, the stream of its context, an
+            // integer to be filled.
             unsafe {
                 set_stream(at, driver.stream().cast())?;
                 sys::cublasSetMathMode(at, cublasMath_t::CUBLAS_PEDANTIC_MATH).result()?;
@@ -250,24 +268,34 @@ impl Handle {
         };
         match guarded(open) {
             Some(Ok(handle)) => Ok(handle),
-            Some(Err(CublasError(Status::CUBLAS_STATUS_ALLOC_FAILED))) => Err("the GPU has no memory for it".into()),
+            Some(Err(CublasError(Status::CUBLAS_STATUS_ALLOC_FAILED))) => {
+                Err("the GPU has no memory for it".into())
+            }
             Some(Err(e)) => Err(format!("it does not start: {:?}", e.0)),
             None => Err("it is too old: it lacks a function".into()),
         }
     }
 
-    /// Our rows are its columns: the result by columns is the product of the operands turned, the right one first.
-    fn multiply(&self, p: &Product, rows: Range<u64>, [left, right, result]: [u64; 3]) -> Result<(), CublasError> {
+    /// Our rows are its columns: the result by columns is the product of the operands turned, the
+    /// right one first.
+    fn multiply(
+        &self,
+        p: &Product,
+        rows: Range<u64>,
+        [left, right, result]: [u64; 3],
+    ) -> Result<(), CublasError> {
         let (first, rows) = (rows.start, rows.end - rows.start);
-        let own = |m: &Matrix| if m.turned { Operation::CUBLAS_OP_T } else { Operation::CUBLAS_OP_N };
+        let own =
+            |m: &Matrix| if m.turned { Operation::CUBLAS_OP_T } else { Operation::CUBLAS_OP_N };
         let skip = if p.left.turned { first } else { first * p.left.stride };
         let at = |base: u64, items: u64| base + item(p) * items;
         let (right, left) = (at(right, p.right.first), at(left, p.left.first + skip));
         let result = at(result, first * p.columns);
-        let (turned, extents) = ([own(&p.right), own(&p.left)], [p.columns as i32, rows as i32, p.deep as i32]);
+        let (turned, extents) =
+            ([own(&p.right), own(&p.left)], [p.columns as i32, rows as i32, p.deep as i32]);
         let (by, [m, n, k]) = ([p.right.stride as i32, p.left.stride as i32], extents);
-        // SAFETY: the buffers are alive on this stream and of that type; `Product::of` says that reads stay inside, `fits`
-        // that ints hold.
+        // SAFETY: the buffers are alive on this stream and of that type; `Product::of` says that
+        // reads stay inside, `fits` that ints hold.
         macro_rules! gemm {
             ($call:ident, $of:ty) => {{
                 let (one, zero, x, y) = (1.0, 0.0, right as *const $of, left as *const $of);
@@ -307,7 +335,8 @@ impl Drop for Handle {
     }
 }
 
-/// The arguments of `kir::range`: of each operand address, lines, items of each, how far apart; and the error word.
+/// The arguments of `kir::range`: of each operand address, lines, items of each, how far apart; and
+/// the error word.
 fn range(p: &Product, [left, right]: [u64; 2], err: u64) -> Vec<u64> {
     let lines = |m: &Matrix, base: u64, (down, across): (u64, u64)| {
         let (lines, items) = if m.turned { (across, down) } else { (down, across) };
@@ -315,7 +344,8 @@ fn range(p: &Product, [left, right]: [u64; 2], err: u64) -> Vec<u64> {
         let (lines, items) = if m.stride == items { (1, lines * items) } else { (lines, items) };
         [base + item(p) * m.first, lines, items, m.stride]
     };
-    let (left, right) = (lines(&p.left, left, (p.rows, p.deep)), lines(&p.right, right, (p.deep, p.columns)));
+    let (left, right) =
+        (lines(&p.left, left, (p.rows, p.deep)), lines(&p.right, right, (p.deep, p.columns)));
     left.into_iter().chain(right).chain([err]).collect()
 }
 
@@ -323,9 +353,15 @@ fn range(p: &Product, [left, right]: [u64; 2], err: u64) -> Vec<u64> {
 type Timed = (OnGpu, Option<f64>);
 
 impl Run<'_> {
-    /// Launch `k`, a product, by cuBLAS, in slices of rows, and its time where that is asked for. `ready`: the text that
-    /// looks at the operands. The inner error: what cuBLAS says; then nothing has been computed, and our text is to do it.
-    pub(super) fn multiply(&mut self, k: usize, call: &Call, ready: &Ready) -> Result<Result<Timed, String>, Stop> {
+    /// Launch `k`, a product, by cuBLAS, in slices of rows, and its time where that is asked for.
+    /// `ready`: the text that looks at the operands. The inner error: what cuBLAS says; then
+    /// nothing has been computed, and our text is to do it.
+    pub(super) fn multiply(
+        &mut self,
+        k: usize,
+        call: &Call,
+        ready: &Ready,
+    ) -> Result<Result<Timed, String>, Stop> {
         let p = &call.product;
         let operands = [self.on_device(p.left.buf)?, self.on_device(p.right.buf)?];
         let bytes = usize::try_from(item(p) * p.rows * p.columns).map_err(|_| Stop::Memory)?;
@@ -334,8 +370,10 @@ impl Run<'_> {
         let begun = Instant::now();
 
         let [left, right] = operands.each_ref().map(|copy| copy.at());
-        let full = u64::from(self.cuda.driver.facts().processors.saturating_mul(ready.function.resident));
-        let blocks = ((p.rows.max(p.columns) * p.deep).div_ceil(u64::from(kir::THREADS))).min(full) as u32;
+        let full =
+            u64::from(self.cuda.driver.facts().processors.saturating_mul(ready.function.resident));
+        let blocks =
+            ((p.rows.max(p.columns) * p.deep).div_ceil(u64::from(kir::THREADS))).min(full) as u32;
         self.start_clock()?;
         ready.function.launch(blocks, kir::THREADS, &mut range(p, [left, right], self.word(k)))?;
 
@@ -352,7 +390,11 @@ impl Run<'_> {
                 self.cuda.driver.reached(s, interrupt)?;
             }
             let first = s as u64 * rows;
-            let done = self.cuda.blas.multiply(p, first..(first + rows).min(p.rows), [left, right, result.at()]);
+            let done = self.cuda.blas.multiply(
+                p,
+                first..(first + rows).min(p.rows),
+                [left, right, result.at()],
+            );
             if let Err(says) = done {
                 self.cuda.tell(format!("cuBLAS is left alone, our text multiplies: {says}"));
                 return Ok(Err(says));
@@ -368,7 +410,10 @@ impl Run<'_> {
         let took = self.stop_clock()?;
         self.held[p.result.0 as usize] = Held { host: None, copy: Some(result) };
         self.multiplied.push(k);
-        Ok(Ok((OnGpu { slices: slices as u32, library: Some(call.name()), ..OnGpu::default() }, took)))
+        Ok(Ok((
+            OnGpu { slices: slices as u32, library: Some(call.name()), ..OnGpu::default() },
+            took,
+        )))
     }
 }
 
@@ -390,7 +435,9 @@ mod tests {
         let p = product(4096, 4096, 4096);
         assert!(theirs_us(&p) < ours_us(&p, Some((64 * 64, 64 * 64)), 132.0, Math::Strict));
         let single = Product { dtype: DType::F32, ..p };
-        assert!(theirs_us(&single) < ours_us(&single, Some((32 * 32, 128 * 128)), 132.0, Math::Fast));
+        assert!(
+            theirs_us(&single) < ours_us(&single, Some((32 * 32, 128 * 128)), 132.0, Math::Fast)
+        );
         let p = product(512, 512, 32);
         assert!(theirs_us(&p) > ours_us(&p, Some((64, 64 * 64)), 132.0, Math::Strict));
     }

@@ -1,9 +1,10 @@
 //! Compiled programs and what was tuned, on disk, under `$XDG_CACHE_HOME/aplomb/cuda`.
 //!
-//! Rows: ACL-42; CUDA §6; RELIABILITY 19. An entry is a file: magic, key, log, binary, each with its length, and the
-//! SHA-256 of all of it. Always: an entry that is not whole, or is of another key, is as none; a file appears by a
-//! rename, so that processes never see half of one; folder 0700, files 0600. A disk that is full or not ours to write
-//! costs nothing but the entry: the caller tells it once.
+//! Rows: ACL-42; CUDA §6; RELIABILITY 19. An entry is a file: magic, key, log, binary, each with
+//! its length, and the SHA-256 of all of it. Always: an entry that is not whole, or is of another
+//! key, is as none; a file appears by a rename, so that processes never see half of one; folder
+//! 0700, files 0600. A disk that is full or not ours to write costs nothing but the entry: the
+//! caller tells it once.
 
 use sha2::{Digest, Sha256};
 use std::fs::{self, OpenOptions};
@@ -81,7 +82,9 @@ impl Disk {
     /// The user's cache; none where there is no home.
     pub fn of_user() -> Disk {
         let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-        let base = set("XDG_CACHE_HOME").filter(|p| p.is_absolute()).or_else(|| set("HOME").map(|h| h.join(".cache")));
+        let base = set("XDG_CACHE_HOME")
+            .filter(|p| p.is_absolute())
+            .or_else(|| set("HOME").map(|h| h.join(".cache")));
         Disk { folder: base.map(|b| b.join("aplomb").join("cuda")), most: MOST }
     }
 
@@ -102,7 +105,9 @@ impl Disk {
     /// The same, where it matters whether one was there.
     pub fn look(&self, key: &Key) -> Look {
         let bytes = self.folder.as_ref().and_then(|f| fs::read(f.join(key.file())).ok());
-        bytes.map_or(Look::None, |bytes| read(&bytes, &key.whole()).map_or(Look::Damaged, Look::Whole))
+        bytes.map_or(Look::None, |bytes| {
+            read(&bytes, &key.whole()).map_or(Look::Damaged, Look::Whole)
+        })
     }
 
     /// Errors: why nothing was kept.
@@ -111,8 +116,8 @@ impl Disk {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
         let passing = folder.join(format!("{}.{}.{number}.new", key.file(), std::process::id()));
-        let written =
-            write(&passing, &encode(&key.whole(), entry)).and_then(|()| fs::rename(&passing, folder.join(key.file())));
+        let written = write(&passing, &encode(&key.whole(), entry))
+            .and_then(|()| fs::rename(&passing, folder.join(key.file())));
         if written.is_err() {
             let _ = fs::remove_file(&passing);
         }
@@ -140,7 +145,9 @@ impl Disk {
             .into_iter()
             .flatten()
             .flatten()
-            .filter_map(|e| e.metadata().ok().and_then(|m| Some((m.modified().ok()?, m.len(), e.path()))))
+            .filter_map(|e| {
+                e.metadata().ok().and_then(|m| Some((m.modified().ok()?, m.len(), e.path())))
+            })
             .collect();
         let mut bytes: u64 = all.iter().map(|e| e.1).sum();
         all.sort();
@@ -203,7 +210,11 @@ mod tests {
     }
 
     fn entry(k: u8) -> (Key, Entry) {
-        let key = Key { kind: "kernel", made_by: "0.1.0 nvrtc 13.0 sm_90".into(), text: format!("kernel {k}") };
+        let key = Key {
+            kind: "kernel",
+            made_by: "0.1.0 nvrtc 13.0 sm_90".into(),
+            text: format!("kernel {k}"),
+        };
         (key, Entry { log: "Used 24 registers".into(), binary: vec![k; 200 + usize::from(k)] })
     }
 
@@ -256,7 +267,8 @@ mod tests {
         let at = folder("limit");
         let disk = Disk::at(&at, 1500);
         (0..12).for_each(|k| disk.put(&entry(k).0, &entry(k).1).unwrap());
-        let bytes: u64 = fs::read_dir(&at).unwrap().flatten().map(|e| e.metadata().unwrap().len()).sum();
+        let bytes: u64 =
+            fs::read_dir(&at).unwrap().flatten().map(|e| e.metadata().unwrap().len()).sum();
         assert!(bytes <= 1500 && bytes > 300, "{bytes}");
         fs::remove_dir_all(&at).unwrap();
     }

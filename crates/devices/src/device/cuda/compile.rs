@@ -1,17 +1,20 @@
-//! NVRTC: CUDA text to a binary for one architecture, and what its log says of each kernel. A text says itself whether
-//! its math is fast.
+//! NVRTC: CUDA text to a binary for one architecture, and what its log says of each kernel. A text
+//! says itself whether its math is fast.
 //!
-//! Rows: CUDA §1. A CUBIN is independent of the driver's own compiler. The budgets are in registers, shared bytes and
-//! spilled bytes, which ptxas tells without a GPU.
+//! Rows: CUDA §1. A CUBIN is independent of the driver's own compiler. The budgets are in
+//! registers, shared bytes and spilled bytes, which ptxas tells without a GPU.
 
 use aplomb_plans::kir;
 use aplomb_plans::plan::Math;
-use cudarc::nvrtc::result::{compile_program, create_program, destroy_program, get_program_log, get_ptx};
+use cudarc::nvrtc::result::{
+    compile_program, create_program, destroy_program, get_program_log, get_ptx,
+};
 use cudarc::nvrtc::sys;
 use std::ffi::CString;
 
 /// Beside the architecture and what `math` says.
-const OPTIONS: &[&str] = &["--std=c++17", "--prec-div=true", "--prec-sqrt=true", "-lineinfo", "--ptxas-options=-v"];
+const OPTIONS: &[&str] =
+    &["--std=c++17", "--prec-div=true", "--prec-sqrt=true", "-lineinfo", "--ptxas-options=-v"];
 
 /// Strict: `×` and `+` round apart, as on the CPU.
 fn fmad(math: Math) -> &'static str {
@@ -81,7 +84,8 @@ pub fn ptx(text: &str, arch: &str) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// What the kernels of a program take on an architecture, in its order. Needs NVRTC and no GPU. Errors: as `compile`.
+/// What the kernels of a program take on an architecture, in its order. Needs NVRTC and no GPU.
+/// Errors: as `compile`.
 pub fn measured(text: &str, arch: &str) -> Result<Vec<(String, Usage)>, String> {
     version()?;
     compile(text, arch).map(|made| usage(&made.log))
@@ -129,15 +133,16 @@ fn first_error(log: &str) -> &str {
     log.lines().find(|l| l.contains("error")).or(log.lines().next()).unwrap_or("no log")
 }
 
-/// By kernel, in the log's order: `ptxas info : Compiling entry function 'k0' …`, then lines about it.
+/// By kernel, in the log's order: `ptxas info : Compiling entry function 'k0' …`, then lines about
+/// it.
 pub fn usage(log: &str) -> Vec<(String, Usage)> {
     let mut out: Vec<(String, Usage)> = Vec::new();
     for line in log.lines() {
         if let Some(rest) = line.split("Compiling entry function '").nth(1) {
             out.push((rest.split('\'').next().unwrap_or("").into(), Usage::default()));
         } else if let Some((_, last)) = out.last_mut() {
-            last.spills +=
-                before(line, " bytes spill stores").unwrap_or(0) + before(line, " bytes spill loads").unwrap_or(0);
+            last.spills += before(line, " bytes spill stores").unwrap_or(0)
+                + before(line, " bytes spill loads").unwrap_or(0);
             last.registers = before(line, " registers").unwrap_or(last.registers);
             last.shared = before(line, " bytes smem").unwrap_or(last.shared);
         }

@@ -1,7 +1,9 @@
-//! The driver: one device, one context, one stream. Every call of libcuda stands here or in `memory`.
+//! The driver: one device, one context, one stream. Every call of libcuda stands here or in
+//! `memory`.
 //!
-//! Rows: CUDA §1, §6; RELIABILITY 16–18. Always: a call gives `Trouble` and never panics past `guarded`; after a sticky
-//! error nothing more is asked of the context, not even to free. Never here: what a launch computes.
+//! Rows: CUDA §1, §6; RELIABILITY 16–18. Always: a call gives `Trouble` and never panics past
+//! `guarded`; after a sticky error nothing more is asked of the context, not even to free. Never
+//! here: what a launch computes.
 
 use aplomb_ground::limits::Interrupt;
 use cudarc::driver::result::{self, DriverError, event, function, module, occupancy, stream};
@@ -117,7 +119,8 @@ impl Drop for Inner {
 impl Driver {
     /// Device 0, found and described by `probe`.
     pub(super) fn open(device: sys::CUdevice, facts: Facts) -> Done<Driver> {
-        // SAFETY: the driver is initialised and the device is one of its own; handles go into `Inner` at once.
+        // SAFETY: the driver is initialised and the device is one of its own; handles go into
+        // `Inner` at once.
         unsafe {
             let context = result::primary_ctx::retain(device)?;
             result::ctx::set_current(context)?;
@@ -132,7 +135,17 @@ impl Driver {
             let timed = sys::CUevent_flags::CU_EVENT_DEFAULT;
             let times = [event::create(timed)?, event::create(timed)?];
             let (lost, untimed) = (Cell::new(false), Cell::new(false));
-            Ok(Driver(Rc::new(Inner { device, context, stream, ends, times, untimed, pool, facts, lost })))
+            Ok(Driver(Rc::new(Inner {
+                device,
+                context,
+                stream,
+                ends,
+                times,
+                untimed,
+                pool,
+                facts,
+                lost,
+            })))
         }
     }
 
@@ -208,7 +221,8 @@ impl Driver {
                 return self.note(state.result());
             }
             if interrupt.is_set() {
-                // What runs is at most two slices; memory that it writes must not be given away before.
+                // What runs is at most two slices; memory that it writes must not be given away
+                // before.
                 self.finish()?;
                 return Err(Trouble::Interrupted);
             }
@@ -233,8 +247,8 @@ impl Driver {
         self.note(unsafe { event::record(self.0.times[which % 2], self.0.stream) })
     }
 
-    /// Microseconds between the two marks of time, which were reached. None: the driver is from before CUDA 12.8 and
-    /// has no such call.
+    /// Microseconds between the two marks of time, which were reached. None: the driver is from
+    /// before CUDA 12.8 and has no such call.
     pub fn time_between(&self) -> Done<Option<f64>> {
         let [from, to] = self.0.times;
         if self.0.untimed.get() {
@@ -303,7 +317,8 @@ fn resident_blocks(at: CUfunction, threads: u32) -> Result<i32, DriverError> {
 impl Drop for Module {
     fn drop(&mut self) {
         if !self.driver.is_lost() {
-            // SAFETY: loaded in `load`; no function of it is left, and what was launched is waited for.
+            // SAFETY: loaded in `load`; no function of it is left, and what was launched is waited
+            // for.
             guarded(|| unsafe {
                 let _ = stream::synchronize(self.driver.stream());
                 let _ = module::unload(self.at);
@@ -326,17 +341,27 @@ impl Function {
         self.at
     }
 
-    /// Hands a launch to the stream. Each argument is one slot of eight bytes, 4-byte ones in the low half.
+    /// Hands a launch to the stream. Each argument is one slot of eight bytes, 4-byte ones in the
+    /// low half.
     ///
-    /// Errors also for a number of slots that is not the text's: the caller counts them from the same parameters.
+    /// Errors also for a number of slots that is not the text's: the caller counts them from the
+    /// same parameters.
     pub fn launch(&self, blocks: u32, threads: u32, slots: &mut [u64]) -> Done<()> {
         let driver = &self.module.driver;
         driver.alive()?;
-        let mut places: Vec<*mut c_void> = slots.iter_mut().map(|s| std::ptr::from_mut(s).cast()).collect();
-        // SAFETY: one slot a parameter of the printed head, in its order; buffers are alive on this stream; the driver
-        // copies the slots before it returns.
+        let mut places: Vec<*mut c_void> =
+            slots.iter_mut().map(|s| std::ptr::from_mut(s).cast()).collect();
+        // SAFETY: one slot a parameter of the printed head, in its order; buffers are alive on this
+        // stream; the driver copies the slots before it returns.
         driver.note(unsafe {
-            result::launch_kernel(self.at, (blocks, 1, 1), (threads, 1, 1), 0, driver.stream(), &mut places)
+            result::launch_kernel(
+                self.at,
+                (blocks, 1, 1),
+                (threads, 1, 1),
+                0,
+                driver.stream(),
+                &mut places,
+            )
         })
     }
 }

@@ -1,7 +1,8 @@
 //! A graph of the driver: fills and kernels in one order, handed over as one.
 //!
-//! Rows: CUDA §6. Built node by node instead of captured from the stream: so its nodes are known, a kernel's arguments
-//! can be changed, and nothing that a capture forbids can happen in it. Never here: what is in it and why.
+//! Rows: CUDA §6. Built node by node instead of captured from the stream: so its nodes are known, a
+//! kernel's arguments can be changed, and nothing that a capture forbids can happen in it. Never
+//! here: what is in it and why.
 
 use super::driver::{Done, Driver, Function};
 use super::kernels::Ready;
@@ -70,7 +71,10 @@ impl Graph {
             height: 1,
         };
         // SAFETY: the graph and its last node are alive; the driver copies what it is told.
-        self.add(|node, after, n| unsafe { sys::cuGraphAddMemsetNode(node, graph, after, n, &what, context) }).map(drop)
+        self.add(|node, after, n| unsafe {
+            sys::cuGraphAddMemsetNode(node, graph, after, n, &what, context)
+        })
+        .map(drop)
     }
 
     /// A launch. The caller keeps the function's module, and what the arguments point to.
@@ -79,14 +83,18 @@ impl Graph {
         let mut places = places(call.slots);
         let what = told(&call.ready.function, call.blocks, call.threads, &mut places);
         // SAFETY: as above; one slot a parameter, as in `Function::launch`.
-        self.add(|node, after, n| unsafe { sys::cuGraphAddKernelNode_v2(node, graph, after, n, &what) }).map(Node)
+        self.add(|node, after, n| unsafe {
+            sys::cuGraphAddKernelNode_v2(node, graph, after, n, &what)
+        })
+        .map(Node)
     }
 
     /// No more nodes: from here on it can be launched.
     pub fn finish(&mut self) -> Done<()> {
         // SAFETY: a graph of this context; the executable one is given back by `Drop`.
-        self.exec =
-            self.driver.note(unsafe { graph::instantiate(self.graph, sys::CUgraphInstantiate_flags_enum(0)) })?;
+        self.exec = self.driver.note(unsafe {
+            graph::instantiate(self.graph, sys::CUgraphInstantiate_flags_enum(0))
+        })?;
         // SAFETY: both are alive.
         self.driver.note(unsafe { graph::upload(self.exec, self.driver.stream()) })
     }
@@ -110,7 +118,12 @@ fn places(slots: &mut [u64]) -> Vec<*mut c_void> {
     slots.iter_mut().map(|s| std::ptr::from_mut(s).cast()).collect()
 }
 
-fn told(function: &Function, blocks: u32, threads: u32, places: &mut [*mut c_void]) -> sys::CUDA_KERNEL_NODE_PARAMS {
+fn told(
+    function: &Function,
+    blocks: u32,
+    threads: u32,
+    places: &mut [*mut c_void],
+) -> sys::CUDA_KERNEL_NODE_PARAMS {
     sys::CUDA_KERNEL_NODE_PARAMS {
         func: function.handle(),
         gridDimX: blocks,

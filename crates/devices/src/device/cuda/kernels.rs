@@ -1,7 +1,7 @@
 //! From texts to functions: what this process knows, what the disk knows, what NVRTC must compile.
 //!
-//! Rows: ACL-42, ACL-44, ACC-26; CUDA §1, §6. One program an expression; beyond twelve kernels two programs on two
-//! threads. NVRTC's time is counted apart from ours.
+//! Rows: ACL-42, ACL-44, ACC-26; CUDA §1, §6. One program an expression; beyond twelve kernels two
+//! programs on two threads. NVRTC's time is counted apart from ours.
 
 use super::cache::{Disk, Entry, Key};
 use super::compile::{self, Usage};
@@ -45,7 +45,14 @@ pub fn made_by(driver: &Driver) -> String {
 impl Kernels {
     pub fn new(driver: &Driver) -> Kernels {
         let (made_by, known, spent) = (made_by(driver), HashMap::new(), Compiling::default());
-        Kernels { driver: driver.clone(), disk: Disk::of_user(), known, made_by, spent, notices: Vec::new() }
+        Kernels {
+            driver: driver.clone(),
+            disk: Disk::of_user(),
+            known,
+            made_by,
+            spent,
+            notices: Vec::new(),
+        }
     }
 
     pub fn disk(&self) -> &Disk {
@@ -60,8 +67,8 @@ impl Kernels {
         self.known.contains_key(text)
     }
 
-    /// The functions of all these launches, in order, and of `others`; those that are missing become one program. Errors:
-    /// as `get`.
+    /// The functions of all these launches, in order, and of `others`; those that are missing
+    /// become one program. Errors: as `get`.
     pub fn of(&mut self, all: &[Rc<Lowered>], others: &[&str]) -> Done<Vec<Rc<Ready>>> {
         let known: Option<Vec<_>> = all.iter().map(|l| l.functions()).collect();
         if let Some(known) = known.filter(|_| others.is_empty()) {
@@ -69,8 +76,12 @@ impl Kernels {
             self.spent.memory_hits += known.len() as u32;
             return Ok(known);
         }
-        let texts: Vec<&str> =
-            all.iter().flat_map(|l| &l.texts).map(String::as_str).chain(others.iter().copied()).collect();
+        let texts: Vec<&str> = all
+            .iter()
+            .flat_map(|l| &l.texts)
+            .map(String::as_str)
+            .chain(others.iter().copied())
+            .collect();
         let ready = self.get(&texts)?;
         let mut rest = ready.as_slice();
         for one in all {
@@ -109,13 +120,19 @@ impl Kernels {
             Key { kind: "kernel", made_by, text }
         };
         // A program is compiled in one way.
-        let alike = Math::ALL.map(|m| missing.iter().copied().filter(|t| kir::math(t) == m).collect::<Vec<_>>());
-        let programs: Vec<(&[&str], Key)> =
-            alike.iter().flat_map(|texts| texts.chunks(half)).map(|texts| (texts, key(texts))).collect();
+        let alike = Math::ALL
+            .map(|m| missing.iter().copied().filter(|t| kir::math(t) == m).collect::<Vec<_>>());
+        let programs: Vec<(&[&str], Key)> = alike
+            .iter()
+            .flat_map(|texts| texts.chunks(half))
+            .map(|texts| (texts, key(texts)))
+            .collect();
         let mut unknown = Vec::new();
         for (texts, key) in &programs {
             match self.disk.get(key) {
-                Some(entry) if self.load(texts, &entry).is_ok() => self.spent.disk_hits += texts.len() as u32,
+                Some(entry) if self.load(texts, &entry).is_ok() => {
+                    self.spent.disk_hits += texts.len() as u32
+                }
                 Some(_) => {
                     // Whole, and yet the driver does not take it.
                     self.disk.drop(key);
@@ -129,7 +146,8 @@ impl Kernels {
             self.load(texts, &entry)?;
             self.spent.compiled += texts.len() as u32;
             if let Err(e) = self.disk.put(key, &entry) {
-                let folder = self.disk.folder().map(|f| f.display().to_string()).unwrap_or_default();
+                let folder =
+                    self.disk.folder().map(|f| f.display().to_string()).unwrap_or_default();
                 self.tell(format!("compiled kernels are not kept: {folder}: {e}"));
             }
         }
@@ -161,7 +179,9 @@ impl Kernels {
     }
 
     fn load(&mut self, texts: &[&str], entry: &Entry) -> Done<()> {
-        let threads = |text| kir::threads(text).ok_or_else(|| Trouble::Refused("a text without its bounds".into()));
+        let threads = |text| {
+            kir::threads(text).ok_or_else(|| Trouble::Refused("a text without its bounds".into()))
+        };
         let module = Module::load(&self.driver, &entry.binary)?;
         let usages: HashMap<String, Usage> = compile::usage(&entry.log).into_iter().collect();
         for (k, text) in texts.iter().enumerate() {

@@ -1,9 +1,11 @@
-//! What is known of plans that ran: their launches, lowered, the functions of their texts, a graph of all.
+//! What is known of plans that ran: their launches, lowered, the functions of their texts, a graph
+//! of all.
 //!
-//! Rows: ACL-42; CUDA §6. A plan is known by where it is: the plan cache shares it and makes another of it when its
-//! scalars change, and a weak pointer keeps the place from being used again. Storage types that turn out otherwise
-//! (an input's, a result's that did not fit) are a *variant* of the plan. Oldest plans leave first. Which text a launch
-//! gets is asked for here: as it comes, as somebody sets it, or as `tune` found it to be fastest.
+//! Rows: ACL-42; CUDA §6. A plan is known by where it is: the plan cache shares it and makes
+//! another of it when its scalars change, and a weak pointer keeps the place from being used again.
+//! Storage types that turn out otherwise (an input's, a result's that did not fit) are a *variant*
+//! of the plan. Oldest plans leave first. Which text a launch gets is asked for here: as it comes,
+//! as somebody sets it, or as `tune` found it to be fastest.
 
 use super::kernels::Ready;
 use super::repeat::Repeats;
@@ -100,7 +102,8 @@ impl Known {
 
     /// Launch `k` of `plan`, which is `whole` with the storage types of now.
     pub fn text(&mut self, whole: &Rc<Plan>, plan: &Plan, k: usize) -> Text {
-        let (lowered, choices, set, heeds) = (&mut self.lowered, &mut self.choices, self.set, self.heeds);
+        let (lowered, choices, set, heeds) =
+            (&mut self.lowered, &mut self.choices, self.set, self.heeds);
         let slot = Self::variant(&mut self.plans, &mut self.now, whole, plan).launches.get_mut(k);
         let Some(slot) = slot else { return Err(format!("there is no launch {k}")) };
         let text = slot.get_or_insert_with(|| {
@@ -130,7 +133,8 @@ impl Known {
     /// Graphs go with their memory; whether there was any.
     pub fn drop_graphs(&mut self) -> bool {
         let there = self.graphs() > 0;
-        let all = self.plans.values_mut().flat_map(|e| &mut e.variants).filter(|v| v.repeats.is_graph());
+        let all =
+            self.plans.values_mut().flat_map(|e| &mut e.variants).filter(|v| v.repeats.is_graph());
         all.for_each(|v| v.repeats = Repeats::default());
         there
     }
@@ -161,7 +165,11 @@ impl Known {
                 entry.variants.remove(0);
             }
             let launches = vec![None; plan.launches.len()];
-            entry.variants.push(Variant { types: types().collect(), launches, repeats: Repeats::default() });
+            entry.variants.push(Variant {
+                types: types().collect(),
+                launches,
+                repeats: Repeats::default(),
+            });
             entry.variants.len() - 1
         });
         &mut entry.variants[found]
@@ -188,7 +196,12 @@ fn chosen(plan: &Plan, k: usize, choices: Option<&mut Choices>) -> Text {
     Ok(Rc::new(text))
 }
 
-fn lowered(plan: &Plan, k: usize, tuning: Option<Tuning>, choice: Option<Choice>) -> Result<Lowered, String> {
+fn lowered(
+    plan: &Plan,
+    k: usize,
+    tuning: Option<Tuning>,
+    choice: Option<Choice>,
+) -> Result<Lowered, String> {
     let code = kir::tuned(plan, &plan.launches[k], k, tuning.unwrap_or_default());
     let code = code.map_err(|e| e.parts().says.clone())?;
     let texts = code.kernels.iter().map(kir::canonical).collect();

@@ -1,8 +1,8 @@
 //! One launch on the device: its memory, its kernels' arguments, and handing them over.
 //!
-//! Rows: CUDA §2, §6; RELIABILITY 5. Everything that a launch needs is there before its first kernel is handed over, so
-//! what events measure between its first and last kernel is the device's work. Not here: loops that a single slice does
-//! not finish in 50 ms.
+//! Rows: CUDA §2, §6; RELIABILITY 5. Everything that a launch needs is there before its first
+//! kernel is handed over, so what events measure between its first and last kernel is the device's
+//! work. Not here: loops that a single slice does not finish in 50 ms.
 
 use super::Stop;
 use super::driver::Done;
@@ -91,8 +91,14 @@ impl Prepared {
 }
 
 impl Run<'_> {
-    /// Memory for what launch `k` stores and reads, and its kernels' arguments. Its results are in `held` after it.
-    pub fn prepare(&mut self, k: usize, text: &Lowered, ready: &[Rc<Ready>]) -> Result<Prepared, Stop> {
+    /// Memory for what launch `k` stores and reads, and its kernels' arguments. Its results are in
+    /// `held` after it.
+    pub fn prepare(
+        &mut self,
+        k: usize,
+        text: &Lowered,
+        ready: &[Rc<Ready>],
+    ) -> Result<Prepared, Stop> {
         let code = &text.code;
         if ready.len() != code.kernels.len() {
             return Err(Stop::Cpu("a kernel is missing".into()));
@@ -132,7 +138,8 @@ impl Run<'_> {
         let wave = u64::from(full) * per_block;
         let predicted = predicted * self.cuda.pace;
         // A slice is at least what fills the device once.
-        let slices = ((predicted / SLICE_US).ceil() as u64).clamp(1, kernel.points.div_ceil(wave).max(1));
+        let slices =
+            ((predicted / SLICE_US).ceil() as u64).clamp(1, kernel.points.div_ceil(wave).max(1));
         let size = kernel.points.div_ceil(slices).max(1).next_multiple_of(per_block);
         let cuts: Vec<Cut> = (0..kernel.points.div_ceil(size))
             .map(|s| (s * size, size.min(kernel.points - s * size)))
@@ -191,7 +198,8 @@ impl Run<'_> {
         self.cuda.driver.time_between()
     }
 
-    /// The launch's kernels, one after the other. What the device took for them, µs, where that is asked for.
+    /// The launch's kernels, one after the other. What the device took for them, µs, where that is
+    /// asked for.
     pub fn hand_over(&mut self, mut all: Prepared) -> Result<Option<f64>, Stop> {
         self.start_clock()?;
         let mut learnt = false;

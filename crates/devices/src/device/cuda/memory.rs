@@ -1,7 +1,8 @@
 //! Device memory: buffers of the stream's pool, and which host buffers are there already.
 //!
-//! Rows: CUDA §6; RELIABILITY 16, 17. Always: a buffer is freed in the stream's order, so launches before it may still
-//! use it; of what is resident the host keeps its own copy or can recall it (`away`), so dropping it loses nothing.
+//! Rows: CUDA §6; RELIABILITY 16, 17. Always: a buffer is freed in the stream's order, so launches
+//! before it may still use it; of what is resident the host keeps its own copy or can recall it
+//! (`away`), so dropping it loses nothing.
 
 use super::away::Away;
 use super::driver::{Done, Driver, Trouble};
@@ -96,8 +97,8 @@ impl Memory {
         self.resident.values().map(|r| r.copy.bytes as u64).sum()
     }
 
-    /// Fresh memory, its contents unknown. Out of memory: what waits in the pool goes, then copies of host buffers, the
-    /// longest unused first. Errors: `Memory` when all that did not help.
+    /// Fresh memory, its contents unknown. Out of memory: what waits in the pool goes, then copies
+    /// of host buffers, the longest unused first. Errors: `Memory` when all that did not help.
     pub fn take(&mut self, bytes: usize) -> Done<Rc<DevBuf>> {
         if bytes == 0 {
             return Ok(Rc::new(DevBuf { at: 0, bytes, driver: self.driver.clone() }));
@@ -132,13 +133,17 @@ impl Memory {
             return Ok(());
         }
         // SAFETY: the whole buffer, on its stream.
-        self.driver.note(unsafe { result::memset_d8_async(buffer.at, byte, buffer.bytes, self.driver.stream()) })
+        self.driver.note(unsafe {
+            result::memset_d8_async(buffer.at, byte, buffer.bytes, self.driver.stream())
+        })
     }
 
-    /// The device's copy of a host buffer, made where there is none. It stays as long as the host's does.
+    /// The device's copy of a host buffer, made where there is none. It stays as long as the host's
+    /// does.
     pub fn copy_of(&mut self, host: &Arc<dyn Storage>, interrupt: &Interrupt) -> Done<Rc<DevBuf>> {
         self.now += 1;
-        if let Some(found) = self.resident.get_mut(&key(host)).filter(|r| r.host.strong_count() > 0) {
+        if let Some(found) = self.resident.get_mut(&key(host)).filter(|r| r.host.strong_count() > 0)
+        {
             found.used = self.now;
             self.transfers.borrow_mut().traffic.kept += found.copy.bytes as u64;
             return Ok(found.copy.clone());
@@ -163,12 +168,16 @@ impl Memory {
         self.resident.retain(|_, r| r.host.strong_count() > 0);
     }
 
-    /// Lets the longest unused copy go that no launch holds; what the host has to fetch first goes last.
+    /// Lets the longest unused copy go that no launch holds; what the host has to fetch first goes
+    /// last.
     fn evict(&mut self) -> Done<bool> {
         let held = |r: &Resident| (Rc::strong_count(&r.copy), r.is_away());
         // Beside this table only what it would be recalled from.
-        let idle = self.resident.iter().filter(|(_, r)| matches!(held(r), (1, false) | (..=2, true)));
-        let Some(oldest) = idle.min_by_key(|(_, r)| (r.is_away(), r.used)).map(|(k, _)| *k) else { return Ok(false) };
+        let idle =
+            self.resident.iter().filter(|(_, r)| matches!(held(r), (1, false) | (..=2, true)));
+        let Some(oldest) = idle.min_by_key(|(_, r)| (r.is_away(), r.used)).map(|(k, _)| *k) else {
+            return Ok(false);
+        };
         if let Some(gone) = self.resident.remove(&oldest) {
             gone.bring_home();
             self.transfers.borrow_mut().traffic.evicted += gone.copy.bytes as u64;

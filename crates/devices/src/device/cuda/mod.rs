@@ -1,11 +1,12 @@
 //! The CUDA device: the printed texts, compiled by NVRTC and run through the driver.
 //!
-//! Rows: CUDA §1–§6; RELIABILITY 15–19. Start at `Cuda::run`. `probe` finds a device or says what is missing; `driver`
-//! and `memory` are the calls, `compile`, `cache` and `kernels` come from text to function, `place` decides, `run` does
-//! one evaluation, `launch` one launch of it, `repeat` all again as one `graph`, `known` keeps what was made for a plan,
-//! `tune` which text of a launch is fastest. Large results stay there (`away`). Always: the host has every value or can
-//! compute it again, so nothing is lost with the device; a trouble of the device is no trouble of the user's: the CPU
-//! computes, and a notice says so once. Only here is cudarc named.
+//! Rows: CUDA §1–§6; RELIABILITY 15–19. Start at `Cuda::run`. `probe` finds a device or says what
+//! is missing; `driver` and `memory` are the calls, `compile`, `cache` and `kernels` come from text
+//! to function, `place` decides, `run` does one evaluation, `launch` one launch of it, `repeat` all
+//! again as one `graph`, `known` keeps what was made for a plan, `tune` which text of a launch is
+//! fastest. Large results stay there (`away`). Always: the host has every value or can compute it
+//! again, so nothing is lost with the device; a trouble of the device is no trouble of the user's:
+//! the CPU computes, and a notice says so once. Only here is cudarc named.
 
 mod away;
 mod blas;
@@ -95,7 +96,8 @@ impl Cuda {
     /// Device 0; `again` after it was lost. Errors: what is missing.
     pub fn find(again: bool) -> Result<Cuda, String> {
         let driver = probe::probe(again)?;
-        let memory = Memory::new(&driver).map_err(|e| format!("the device's memory cannot be asked for: {e:?}"))?;
+        let memory = Memory::new(&driver)
+            .map_err(|e| format!("the device's memory cannot be asked for: {e:?}"))?;
         let (kernels, blas) = (Kernels::new(&driver), Blas::new(&driver));
         let (lost_time, notices, stats) = (HashMap::new(), Vec::new(), Vec::new());
         let known = Known::new(Choices::new(Disk::of_user(), &kernels::made_by(&driver)));
@@ -147,12 +149,23 @@ impl Cuda {
         let f = self.driver.facts();
         let bytes = aplomb_ground::error::bytes;
         let (made, t) = (self.kernels.spent, self.memory.traffic());
-        let folder = self.kernels.disk().folder().map_or("none".into(), |p| p.display().to_string());
+        let folder =
+            self.kernels.disk().folder().map_or("none".into(), |p| p.display().to_string());
         let free = self.driver.memory().map_or("unknown".into(), |(free, _)| bytes(free));
         let rows = [
             ("device", format!("{} ({}, {} multiprocessors)", f.name, f.arch, f.processors)),
-            ("memory", format!("{}, {free} free, {} in copies of values", bytes(f.memory), bytes(self.memory.held()))),
-            ("CUDA", format!("driver {}, NVRTC {}", probe::dotted(f.driver), probe::dotted(f.nvrtc))),
+            (
+                "memory",
+                format!(
+                    "{}, {free} free, {} in copies of values",
+                    bytes(f.memory),
+                    bytes(self.memory.held())
+                ),
+            ),
+            (
+                "CUDA",
+                format!("driver {}, NVRTC {}", probe::dotted(f.driver), probe::dotted(f.nvrtc)),
+            ),
             (
                 "kernels",
                 format!(
@@ -172,7 +185,15 @@ impl Cuda {
             ("graphs", format!("{} kept, {} runs", self.known.graphs(), self.graphs)),
             ("NVRTC", aplomb_ground::error::time(made.nvrtc_ms * 1e3)),
             ("cuBLAS", self.blas.says()),
-            ("moved", format!("{} there, {} back, {} was there", bytes(t.up), bytes(t.down), bytes(t.kept))),
+            (
+                "moved",
+                format!(
+                    "{} there, {} back, {} was there",
+                    bytes(t.up),
+                    bytes(t.down),
+                    bytes(t.kept)
+                ),
+            ),
             ("cache", folder),
         ];
         rows.into_iter().map(|(k, v)| (k.to_string(), v)).collect()
@@ -188,7 +209,16 @@ impl Cuda {
         let t = self.memory.traffic();
         let (lowered, made) = (self.known.lowered, self.kernels.spent);
         let graphs = self.graphs;
-        Compiling { lowered, graphs, up: t.up, down: t.down, kept: t.kept, up_ms: t.up_ms, down_ms: t.down_ms, ..made }
+        Compiling {
+            lowered,
+            graphs,
+            up: t.up,
+            down: t.down,
+            kept: t.kept,
+            up_ms: t.up_ms,
+            down_ms: t.down_ms,
+            ..made
+        }
     }
 
     pub fn take_notices(&mut self) -> Vec<String> {
@@ -218,7 +248,8 @@ impl Cuda {
         self.driver.is_lost() || self.refused >= PATIENCE
     }
 
-    /// Runs a plan here, or with `by_cost` where it is thought to be faster. `cpu` does what this device cannot.
+    /// Runs a plan here, or with `by_cost` where it is thought to be faster. `cpu` does what this
+    /// device cannot.
     pub fn run(
         &mut self,
         cpu: &mut Cpu,
@@ -247,7 +278,9 @@ impl Cuda {
         let why = match stop {
             Stop::Interrupted => return Err(DeviceError::Interrupted),
             Stop::Budget(e) => return Err(DeviceError::Oom(e)),
-            Stop::Fault | Stop::Large => "an element failed on the GPU: the CPU, which ran it again, says which".into(),
+            Stop::Fault | Stop::Large => {
+                "an element failed on the GPU: the CPU, which ran it again, says which".into()
+            }
             Stop::Memory => {
                 self.memory.forget();
                 "the GPU's memory is too small for it".into()
@@ -259,7 +292,9 @@ impl Cuda {
             }
             Stop::Lost(name) => {
                 self.driver.lose();
-                self.tell(format!("the GPU is lost ({name}): the CPU goes on; ]device cuda tries it again"));
+                self.tell(format!(
+                    "the GPU is lost ({name}): the CPU goes on; ]device cuda tries it again"
+                ));
                 format!("the GPU is lost: {name}")
             }
         };
@@ -278,14 +313,17 @@ impl Cuda {
         by_cost: bool,
     ) -> Option<Result<Vec<Array>, Stop>> {
         driver::guarded(|| match self.attempt(cpu, plan, inputs, ctx, by_cost) {
-            Err(Stop::Memory) if self.known.drop_graphs() => self.attempt(cpu, plan, inputs, ctx, by_cost),
+            Err(Stop::Memory) if self.known.drop_graphs() => {
+                self.attempt(cpu, plan, inputs, ctx, by_cost)
+            }
             done => done,
         })
     }
 
     /// What the CPU took for a plan that it ran instead.
     fn note_cpu(&mut self, cpu: &Cpu, why: &str) {
-        self.stats = cpu.stats().iter().map(|s| LaunchStats { why: why.into(), ..s.clone() }).collect();
+        self.stats =
+            cpu.stats().iter().map(|s| LaunchStats { why: why.into(), ..s.clone() }).collect();
     }
 
     /// Each sentence once; no more than a user reads.
@@ -306,7 +344,13 @@ impl Cuda {
         self.driver.enter()?;
         let costs = place::costs(plan, cpu.threads(), |k| self.lies(inputs.get(k)));
         if by_cost && costs.cpu_us <= costs.gpu_us {
-            return self.all_on_cpu(cpu, plan, inputs, ctx, format!("on the CPU: {}", costs.sentence()));
+            return self.all_on_cpu(
+                cpu,
+                plan,
+                inputs,
+                ctx,
+                format!("on the CPU: {}", costs.sentence()),
+            );
         }
         let (whole, plan) = (plan, run::as_given(plan, inputs)?);
         let mut texts: Vec<Option<Task>> = Vec::new();
@@ -317,14 +361,20 @@ impl Cuda {
             } else {
                 match self.known.text(whole, &plan, k) {
                     Ok(text) => {
-                        let mut why =
-                            if by_cost { format!("on the GPU: {}", costs.sentence()) } else { ASKED_FOR.into() };
+                        let mut why = if by_cost {
+                            format!("on the GPU: {}", costs.sentence())
+                        } else {
+                            ASKED_FOR.into()
+                        };
                         let choice = self.blas.choose(&plan, launch, ctx.libraries);
-                        if choice.as_ref().is_none_or(|c| c.call.is_none()) && text.code.fast.is_any() {
+                        if choice.as_ref().is_none_or(|c| c.call.is_none())
+                            && text.code.fast.is_any()
+                        {
                             why += &format!("; {}", text.code.fast.says());
                         }
                         if text.code.unordered {
-                            why += "; its sums are added as threads come, so their last bits differ from run to run";
+                            why += "; its sums are added as threads come, so their last bits \
+                                    differ from run to run";
                         }
                         why.extend(text.choice.iter().map(|c| format!("; {}", c.sentence())));
                         why.extend(choice.iter().map(|c| format!("; {}", c.says)));
@@ -357,12 +407,14 @@ impl Cuda {
         }
     }
 
-    /// A text is compiled once the CPU has lost as much time on it as compiling takes: never worse than twice the best.
+    /// A text is compiled once the CPU has lost as much time on it as compiling takes: never worse
+    /// than twice the best.
     fn too_early(&mut self, texts: &[Option<Task>], costs: place::Costs) -> Option<String> {
         let calls = texts.iter().flatten().any(|t| t.call.is_some());
         let texts = texts.iter().flatten().flat_map(Task::wanted);
         let unknown: Vec<&str> = texts.filter(|t| !self.kernels.knows(t)).collect();
-        let needs = place::compile_us(unknown.len()) + if calls { self.blas.open_us() } else { 0.0 };
+        let needs =
+            place::compile_us(unknown.len()) + if calls { self.blas.open_us() } else { 0.0 };
         let first = unknown.first()?;
         if self.lost_time.len() > 10_000 {
             self.lost_time.clear();
@@ -372,7 +424,10 @@ impl Cuda {
         let time = aplomb_ground::error::time;
         (*lost < needs).then(|| {
             let (needs, lost) = (time(needs), time(*lost));
-            format!("on the CPU: {}; compiling takes {needs}, {lost} were lost by not doing it", costs.sentence())
+            format!(
+                "on the CPU: {}; compiling takes {needs}, {lost} were lost by not doing it",
+                costs.sentence()
+            )
         })
     }
 

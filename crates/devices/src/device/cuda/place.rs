@@ -1,8 +1,9 @@
 //! Where a launch should run: what each device is thought to take, and the sentence that says so.
 //!
-//! Rows: CUDA §4 (model), §6 (placement). Microseconds on the GPU = the greater of bytes ÷ 4.3 TB/s and operations ÷ 34
-//! Tflop/s, plus 5 a launch, 10 for the answer, and the transfers of what is not there. On the CPU: the operations' own
-//! figures, shared by its threads. Compiling costs once: a text is compiled when the CPU has lost as much time on it.
+//! Rows: CUDA §4 (model), §6 (placement). Microseconds on the GPU = the greater of bytes ÷ 4.3 TB/s
+//! and operations ÷ 34 Tflop/s, plus 5 a launch, 10 for the answer, and the transfers of what is
+//! not there. On the CPU: the operations' own figures, shared by its threads. Compiling costs once:
+//! a text is compiled when the CPU has lost as much time on it.
 
 use aplomb_plans::plan::{From, Kind, Launch, Plan, Step, What};
 use aplomb_values::dag::Whole;
@@ -55,7 +56,9 @@ pub fn gpu_us(plan: &Plan, launch: &Launch) -> f64 {
     let alone = match (launch.kind, launch.axis) {
         // A thread goes through a line by itself, in a scan if many lines lie side by side.
         (Kind::Scan, Some(axis)) if axis + 1 == launch.domain.len() => 0.0,
-        (Kind::Scan | Kind::Whole, Some(axis)) if kernels == 1.0 => ALONE_US * launch.domain[axis] as f64,
+        (Kind::Scan | Kind::Whole, Some(axis)) if kernels == 1.0 => {
+            ALONE_US * launch.domain[axis] as f64
+        }
         _ => 0.0,
     };
     let bytes = bytes(plan, launch) + again * points(&launch.domain);
@@ -63,8 +66,8 @@ pub fn gpu_us(plan: &Plan, launch: &Launch) -> f64 {
     work.max(alone) + LAUNCH_US * kernels
 }
 
-/// Kernels of a launch, and bytes that they move for a point of its domain beside what it reads and stores: keys and
-/// items, twice a digit; winners and sums where they lie, a sector each.
+/// Kernels of a launch, and bytes that they move for a point of its domain beside what it reads and
+/// stores: keys and items, twice a digit; winners and sums where they lie, a sector each.
 fn passes(launch: &Launch) -> (f64, f64) {
     let few = points(&launch.domain) <= 2048.0;
     match launch.finish.as_ref().map(|f| &f.what) {
@@ -79,8 +82,10 @@ fn passes(launch: &Launch) -> (f64, f64) {
 pub fn cpu_us(launch: &Launch, threads: usize) -> f64 {
     let stores = 0.25 * launch.stores.len() as f64 + 0.2 * launch.reductions.len() as f64;
     let blocked = crate::device::cpu::estimate(launch);
-    let inner = blocked.unwrap_or_else(|| points(&launch.domain) * (effort(&launch.body).1 + stores));
-    let outer = points(&launch.outer()) * (effort(&launch.after).1 + 0.25 * launch.after_stores.len() as f64);
+    let inner =
+        blocked.unwrap_or_else(|| points(&launch.domain) * (effort(&launch.body).1 + stores));
+    let outer = points(&launch.outer())
+        * (effort(&launch.after).1 + 0.25 * launch.after_stores.len() as f64);
     let whole = launch.finish.as_ref().map_or(0.0, |f| points(&launch.domain) * f.what.cost().0);
     // Little work is not shared out.
     let us = (inner + outer + whole) / 1e3;
@@ -114,11 +119,19 @@ pub struct Costs {
 /// `lies`: where the k-th input is. A large result stays on the GPU; who looks at it pays for that.
 pub fn costs(plan: &Plan, threads: usize, lies: impl Fn(usize) -> Where) -> Costs {
     let inputs = |wanted: Where| -> f64 {
-        let is = |b: &&aplomb_plans::plan::Buffer| matches!(b.from, From::Input(k) if lies(k as usize) == wanted);
+        let is = |b: &&aplomb_plans::plan::Buffer| match b.from {
+            From::Input(k) => lies(k as usize) == wanted,
+            _ => false,
+        };
         plan.buffers.iter().filter(is).map(|b| b.bytes() as f64).sum()
     };
     let made = |b: &&aplomb_plans::plan::BufId| matches!(plan.buffer(**b).from, From::Launch(_));
-    let back = plan.roots.iter().filter(made).map(|b| plan.buffer(*b).bytes()).filter(|n| *n < super::away::LEAST);
+    let back = plan
+        .roots
+        .iter()
+        .filter(made)
+        .map(|b| plan.buffer(*b).bytes())
+        .filter(|n| *n < super::away::LEAST);
     let launches: f64 = plan.launches.iter().map(|l| gpu_us(plan, l)).sum();
     let (moved, fetched) = (inputs(Where::Host) + back.sum::<u64>() as f64, inputs(Where::Device));
     let cpu_us = all_on_cpu(plan, threads) + fetched / TRANSFER_PER_US;
@@ -142,6 +155,10 @@ impl Costs {
             _ => String::new(),
         };
         let (home, there) = (moving(self.fetched), moving(self.moved));
-        format!("estimated {} on the CPU{home}, {} on the GPU{there}", time(self.cpu_us), time(self.gpu_us))
+        format!(
+            "estimated {} on the CPU{home}, {} on the GPU{there}",
+            time(self.cpu_us),
+            time(self.gpu_us)
+        )
     }
 }

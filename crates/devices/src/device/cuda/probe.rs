@@ -1,4 +1,5 @@
-//! Is there a device? Nothing is loaded before somebody asks, and whatever is missing is a sentence.
+//! Is there a device? Nothing is loaded before somebody asks, and whatever is missing is a
+//! sentence.
 //!
 //! Rows: CUDA §1; RELIABILITY 18.
 
@@ -10,14 +11,16 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult};
 /// The least CUDA that a driver must know: stream-ordered memory and our modules.
 const LEAST: i32 = 12_000;
 
-/// Device 0, open; `again`: its context was lost and is made anew. Errors: what is missing, as a sentence's end.
+/// Device 0, open; `again`: its context was lost and is made anew. Errors: what is missing, as a
+/// sentence's end.
 pub fn probe(again: bool) -> Result<Driver, String> {
     // SAFETY: looks for a library of that name, and calls it only where it is.
     let there = guarded(|| unsafe { sys::is_culib_present() });
     if there != Some(true) {
         return Err("there is no CUDA driver: libcuda.so.1 was not found".into());
     }
-    guarded(|| open(again)).unwrap_or_else(|| Err("the CUDA driver is too old: it lacks a function".into()))
+    guarded(|| open(again))
+        .unwrap_or_else(|| Err("the CUDA driver is too old: it lacks a function".into()))
 }
 
 fn open(again: bool) -> Result<Driver, String> {
@@ -33,15 +36,20 @@ fn open(again: bool) -> Result<Driver, String> {
     let known = unsafe { sys::cuDriverGetVersion(&mut driver) };
     if known != CUresult::CUDA_SUCCESS || driver < LEAST {
         let (old, least) = (dotted(pair(driver)), dotted(pair(LEAST)));
-        return Err(format!("the CUDA driver is too old: it knows CUDA {old}, {least} is the least"));
+        return Err(format!(
+            "the CUDA driver is too old: it knows CUDA {old}, {least} is the least"
+        ));
     }
     if device::get_count().map_err(|e| says("the devices cannot be counted", e))? < 1 {
         return Err("the CUDA driver finds no device".into());
     }
-    let nvrtc = compile::version().map_err(|e| format!("there is no NVRTC, which compiles for the GPU: {e}"))?;
+    let nvrtc = compile::version()
+        .map_err(|e| format!("there is no NVRTC, which compiles for the GPU: {e}"))?;
     if nvrtc.0 > pair(driver).0 {
         let (ours, theirs) = (dotted(nvrtc), dotted(pair(driver)));
-        return Err(format!("the CUDA driver is too old: libnvrtc is of CUDA {ours}, the driver knows {theirs}"));
+        return Err(format!(
+            "the CUDA driver is too old: libnvrtc is of CUDA {ours}, the driver knows {theirs}"
+        ));
     }
     let device = device::get(0).map_err(|e| says("device 0", e))?;
     if again {
@@ -50,7 +58,9 @@ fn open(again: bool) -> Result<Driver, String> {
         reset.result().map_err(|e| says("device 0 cannot be reset", e))?;
     }
     // SAFETY: a device that the driver named.
-    let get = |what: Attribute| unsafe { device::get_attribute(device, what) }.map_err(|e| says("device 0", e));
+    let get = |what: Attribute| {
+        unsafe { device::get_attribute(device, what) }.map_err(|e| says("device 0", e))
+    };
     if get(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED)? == 0 {
         return Err("device 0 has no memory pools".into());
     }
@@ -67,7 +77,9 @@ fn open(again: bool) -> Result<Driver, String> {
     };
     Driver::open(device, facts).map_err(|e| match e {
         Trouble::Memory => "device 0 has no memory left".into(),
-        Trouble::Lost(name) | Trouble::Refused(name) => format!("device 0 cannot be opened: {name}"),
+        Trouble::Lost(name) | Trouble::Refused(name) => {
+            format!("device 0 cannot be opened: {name}")
+        }
         Trouble::Interrupted => "interrupted".into(),
     })
 }

@@ -1,11 +1,12 @@
 //! A plan that runs again: all its kernels as one graph.
 //!
-//! Rows: CUDA §6; RELIABILITY 16. The graph owns what a plan needs only while it runs: the words of failures, scratch,
-//! and buffers between launches. Inputs are where they are, results are new each time: of the kernels that name them
-//! the arguments are changed where an address is another one. So values are those of plain launches, and whatever goes
-//! wrong with a graph, plain launches follow.
-//! Not in a graph: runs that are timed launch by launch, plans that the CPU or a library does a part of, launches in slices, results
-//! that may not fit their type and are read by a later launch. What graphs keep is bounded: a sixteenth of the memory.
+//! Rows: CUDA §6; RELIABILITY 16. The graph owns what a plan needs only while it runs: the words of
+//! failures, scratch, and buffers between launches. Inputs are where they are, results are new each
+//! time: of the kernels that name them the arguments are changed where an address is another one.
+//! So values are those of plain launches, and whatever goes wrong with a graph, plain launches
+//! follow. Not in a graph: runs that are timed launch by launch, plans that the CPU or a library
+//! does a part of, launches in slices, results that may not fit their type and are read by a later
+//! launch. What graphs keep is bounded: a sixteenth of the memory.
 
 use super::Stop;
 use super::graph::{Call, Graph, Node};
@@ -66,9 +67,13 @@ pub struct Repeat {
 }
 
 impl Run<'_> {
-    /// All launches as one graph, where that is possible: the values of the roots. None: they have to be launched one
-    /// by one. `texts`: of every launch.
-    pub fn again(&mut self, texts: &[Rc<Lowered>], whys: &[String]) -> Result<Option<Vec<Array>>, Stop> {
+    /// All launches as one graph, where that is possible: the values of the roots. None: they have
+    /// to be launched one by one. `texts`: of every launch.
+    pub fn again(
+        &mut self,
+        texts: &[Rc<Lowered>],
+        whys: &[String],
+    ) -> Result<Option<Vec<Array>>, Stop> {
         let kernels: usize = texts.iter().map(|t| t.texts.len()).sum();
         if self.ctx.timed || texts.len() != self.plan.launches.len() || kernels < LEAST {
             return Ok(None);
@@ -105,15 +110,17 @@ impl Run<'_> {
     /// Whether a graph would give the same, and is not too large.
     fn may_repeat(&self, texts: &[Rc<Lowered>]) -> bool {
         let launches = &self.plan.launches;
-        let read_later = |k: usize, b: BufId| launches.iter().skip(k + 1).any(|l| l.loads.iter().any(|x| x.buf == b));
-        let sure = texts.iter().enumerate().all(|(k, t)| t.code.checked.iter().all(|b| !read_later(k, *b)));
-        let scratch: u64 = texts.iter().flat_map(|t| &t.code.scratch).map(|s| s.bytes).sum();
-        let between = self
-            .plan
-            .buffers
+        let read_later = |k: usize, b: BufId| {
+            launches.iter().skip(k + 1).any(|l| l.loads.iter().any(|x| x.buf == b))
+        };
+        let sure = texts
             .iter()
             .enumerate()
-            .filter(|(at, b)| matches!(b.from, From::Launch(_)) && !self.plan.roots.contains(&BufId(*at as u32)));
+            .all(|(k, t)| t.code.checked.iter().all(|b| !read_later(k, *b)));
+        let scratch: u64 = texts.iter().flat_map(|t| &t.code.scratch).map(|s| s.bytes).sum();
+        let between = self.plan.buffers.iter().enumerate().filter(|(at, b)| {
+            matches!(b.from, From::Launch(_)) && !self.plan.roots.contains(&BufId(*at as u32))
+        });
         let bytes = between.map(|(_, b)| b.bytes()).fold(scratch, u64::saturating_add);
         sure && bytes.saturating_add(self.cuda.known.set_aside()) <= self.cuda.memory.most / SHARE
     }
@@ -187,12 +194,19 @@ impl Run<'_> {
     }
 
     /// None: a result did not fit its type.
-    fn try_replay(&mut self, repeat: &mut Repeat, texts: &[Rc<Lowered>]) -> Result<Option<Vec<Array>>, Stop> {
+    fn try_replay(
+        &mut self,
+        repeat: &mut Repeat,
+        texts: &[Rc<Lowered>],
+    ) -> Result<Option<Vec<Array>>, Stop> {
         let plan = self.plan.clone();
         for root in &plan.roots {
             // A graph that was built just now knows where they are.
-            if matches!(plan.buffer(*root).from, From::Launch(_)) && self.held[root.0 as usize].copy.is_none() {
-                let bytes = elements(&plan.buffer(*root).shape).saturating_mul(plan.buffer(*root).dtype.size());
+            if matches!(plan.buffer(*root).from, From::Launch(_))
+                && self.held[root.0 as usize].copy.is_none()
+            {
+                let bytes = elements(&plan.buffer(*root).shape)
+                    .saturating_mul(plan.buffer(*root).dtype.size());
                 let copy = Some(self.cuda.memory.take(bytes)?);
                 self.held[root.0 as usize] = Held { host: None, copy };
             }

@@ -1,8 +1,9 @@
 //! One evaluation on the device: buffers, launches in order, answers.
 //!
-//! Rows: CUDA §2, §6; RELIABILITY 5, 15–17. What has no text, or no elements, runs on the CPU in between. Always: values
-//! come back whole or not at all; an element that failed is told by the CPU, which runs the plan again, so errors are
-//! the same on both; an integer result that did not fit is made again as f64, as there. `launch` does one launch.
+//! Rows: CUDA §2, §6; RELIABILITY 5, 15–17. What has no text, or no elements, runs on the CPU in
+//! between. Always: values come back whole or not at all; an element that failed is told by the
+//! CPU, which runs the plan again, so errors are the same on both; an integer result that did not
+//! fit is made again as f64, as there. `launch` does one launch.
 
 use super::away::{self, Away, Recall, Recipe, Weight};
 use super::blas::Call;
@@ -61,7 +62,15 @@ fn ran(gpu: OnGpu, begun: Instant, by_events: Option<f64>) -> LaunchStats {
         Some(us) => (us, "events"),
         None => (begun.elapsed().as_secs_f64() * 1e6, "monotonic"),
     };
-    LaunchStats { launch: 0, micros, clock, threads: 0, runs: 1, gpu: Some(gpu), why: String::new() }
+    LaunchStats {
+        launch: 0,
+        micros,
+        clock,
+        threads: 0,
+        runs: 1,
+        gpu: Some(gpu),
+        why: String::new(),
+    }
 }
 
 /// Why a launch without a text runs where it does.
@@ -119,14 +128,32 @@ impl<'a> Run<'a> {
         }
         // None yet.
         let words = cuda.memory.take(0)?;
-        Ok(Run { cuda, cpu, ctx, whole, plan, inputs, held, words, multiplied: Vec::new(), stats: Vec::new() })
+        Ok(Run {
+            cuda,
+            cpu,
+            ctx,
+            whole,
+            plan,
+            inputs,
+            held,
+            words,
+            multiplied: Vec::new(),
+            stats: Vec::new(),
+        })
     }
 
-    /// The values of the roots. `texts`: None where a launch runs on the CPU; `whys` says why each runs where it does.
-    pub fn all(mut self, texts: Vec<Option<Task>>, whys: &[String]) -> Result<(Vec<Array>, Vec<LaunchStats>), Stop> {
+    /// The values of the roots. `texts`: None where a launch runs on the CPU; `whys` says why each
+    /// runs where it does.
+    pub fn all(
+        mut self,
+        texts: Vec<Option<Task>>,
+        whys: &[String],
+    ) -> Result<(Vec<Array>, Vec<LaunchStats>), Stop> {
         let tasks = || texts.iter().flatten();
-        let wanted: Vec<Rc<Lowered>> = tasks().filter(|t| t.call.is_none()).map(|t| t.text.clone()).collect();
-        let mut others: Vec<&str> = tasks().filter_map(|t| Some(t.call.as_ref()?.range())).collect();
+        let wanted: Vec<Rc<Lowered>> =
+            tasks().filter(|t| t.call.is_none()).map(|t| t.text.clone()).collect();
+        let mut others: Vec<&str> =
+            tasks().filter_map(|t| Some(t.call.as_ref()?.range())).collect();
         others.sort();
         others.dedup();
         // All in one program, which stays as long as the run.
@@ -155,7 +182,9 @@ impl<'a> Run<'a> {
                 known => known,
             };
             let stats = match text {
-                Some(Task { text, call: Some(call) }) => self.product(k, text, &call, range(&call), why)?,
+                Some(Task { text, call: Some(call) }) => {
+                    self.product(k, text, &call, range(&call), why)?
+                }
                 Some(Task { text, call: None }) => self.launch(k, text, why)?,
                 None => {
                     self.untuned(k, &why);
@@ -183,7 +212,9 @@ impl<'a> Run<'a> {
     fn root(&mut self, k: usize) -> Result<Array, Stop> {
         let at = self.plan.roots[k];
         let bytes = self.plan.buffer(at).bytes();
-        let Held { host: None, copy: Some(copy) } = self.held[at.0 as usize].clone() else { return self.value(at) };
+        let Held { host: None, copy: Some(copy) } = self.held[at.0 as usize].clone() else {
+            return self.value(at);
+        };
         if bytes < away::LEAST {
             return self.value(at);
         }
@@ -192,10 +223,15 @@ impl<'a> Run<'a> {
             return self.value(at);
         }
         let to = self.room(at)?;
-        let recipe =
-            Recipe { plan: self.whole.clone(), inputs: self.inputs.clone(), root: k, threads: self.cpu.threads() };
+        let recipe = Recipe {
+            plan: self.whole.clone(),
+            inputs: self.inputs.clone(),
+            root: k,
+            threads: self.cpu.threads(),
+        };
         let transfers = self.cuda.memory.transfers.clone();
-        let host: Arc<dyn Storage> = Arc::new(Away::new(Recall { to, copy: copy.clone(), transfers, recipe }, weight));
+        let host: Arc<dyn Storage> =
+            Arc::new(Away::new(Recall { to, copy: copy.clone(), transfers, recipe }, weight));
         Ok(self.as_host(at, host, &copy))
     }
 
@@ -218,7 +254,10 @@ impl<'a> Run<'a> {
         let mut bytes = vec![0u8; launches * WORDS * 8];
         let words = self.words.clone();
         self.cuda.memory.download(&words, &mut bytes, self.ctx.interrupt)?;
-        Ok(bytes.chunks_exact(8).map(|b| b.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b))).collect())
+        Ok(bytes
+            .chunks_exact(8)
+            .map(|b| b.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b)))
+            .collect())
     }
 
     /// Where a launch keeps its error words.
@@ -236,7 +275,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A launch by a library, or where that does not take it by its text. `range`: what looks at its operands.
+    /// A launch by a library, or where that does not take it by its text. `range`: what looks at
+    /// its operands.
     fn product(
         &mut self,
         k: usize,
@@ -271,8 +311,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A launch on the device, once more where a result did not fit its type. Results are in `held` after it.
-    fn launch(&mut self, k: usize, mut lowered: Rc<Lowered>, why: String) -> Result<LaunchStats, Stop> {
+    /// A launch on the device, once more where a result did not fit its type. Results are in `held`
+    /// after it.
+    fn launch(
+        &mut self,
+        k: usize,
+        mut lowered: Rc<Lowered>,
+        why: String,
+    ) -> Result<LaunchStats, Stop> {
         let (begun, mut by_events) = (Instant::now(), Some(0.0));
         let mut runs = 0;
         loop {
@@ -314,10 +360,14 @@ impl<'a> Run<'a> {
         if let Some(copy) = &held.copy {
             return Ok(copy.clone());
         }
-        let Some(host) = held.host.clone() else { return Err(Stop::Cpu(format!("buffer {} is not there", at.0))) };
+        let Some(host) = held.host.clone() else {
+            return Err(Stop::Cpu(format!("buffer {} is not there", at.0)));
+        };
         let copy = match host.data() {
             Data::Num(x) => self.cuda.memory.upload(&x.to_le_bytes(), self.ctx.interrupt)?,
-            Data::Char(c) => self.cuda.memory.upload(&u32::from(*c).to_le_bytes(), self.ctx.interrupt)?,
+            Data::Char(c) => {
+                self.cuda.memory.upload(&u32::from(*c).to_le_bytes(), self.ctx.interrupt)?
+            }
             Data::Dense(b) => self.cuda.memory.copy_of(b, self.ctx.interrupt)?,
             _ => return Err(Stop::Cpu("an input is no array of reals".into())),
         };
@@ -341,7 +391,9 @@ impl<'a> Run<'a> {
         if let Some(host) = held.host {
             return Ok(host);
         }
-        let Some(copy) = held.copy else { return Err(Stop::Cpu(format!("buffer {} was never computed", at.0))) };
+        let Some(copy) = held.copy else {
+            return Err(Stop::Cpu(format!("buffer {} was never computed", at.0)));
+        };
         let mut to = self.room(at)?;
         self.cuda.memory.transfers.borrow_mut().bring(&copy, &mut to, self.ctx.interrupt)?;
         Ok(self.as_host(at, Arc::new(to), &copy))

@@ -28,7 +28,8 @@ impl Pinned {
     }
 
     fn slice(&mut self) -> &mut [u8] {
-        // SAFETY: `bytes` bytes that nobody else refers to; the stream is done with them (callers wait).
+        // SAFETY: `bytes` bytes that nobody else refers to; the stream is done with them (callers
+        // wait).
         unsafe { std::slice::from_raw_parts_mut(self.at, self.bytes) }
     }
 }
@@ -68,7 +69,12 @@ pub struct Transfers {
 
 impl Transfers {
     pub fn new(driver: &Driver) -> Transfers {
-        Transfers { driver: driver.clone(), stages: Vec::new(), traffic: Traffic::default(), notices: Vec::new() }
+        Transfers {
+            driver: driver.clone(),
+            stages: Vec::new(),
+            traffic: Traffic::default(),
+            notices: Vec::new(),
+        }
     }
 
     fn stage(&mut self, k: usize) -> Done<&mut Pinned> {
@@ -96,7 +102,9 @@ impl Transfers {
             let half = &mut self.stage(k)?.slice()[..part.len()];
             half.copy_from_slice(part);
             // SAFETY: inside `to`; the half is not touched before its mark is reached.
-            driver.note(unsafe { result::memcpy_htod_async(to.at() + (k * STAGE) as u64, half, driver.stream()) })?;
+            driver.note(unsafe {
+                result::memcpy_htod_async(to.at() + (k * STAGE) as u64, half, driver.stream())
+            })?;
             driver.mark(k)?;
         }
         self.traffic.up += bytes.len() as u64;
@@ -109,14 +117,17 @@ impl Transfers {
         if to.len() > from.bytes() {
             return Err(Trouble::Refused("more bytes were asked for than there are".into()));
         }
-        self.read(from, to.len(), interrupt, |at, part| to[at..at + part.len()].copy_from_slice(part))
+        self.read(from, to.len(), interrupt, |at, part| {
+            to[at..at + part.len()].copy_from_slice(part)
+        })
     }
 
-    /// All items of a buffer into memory of the host. Errors: also where the bytes are no such items.
+    /// All items of a buffer into memory of the host. Errors: also where the bytes are no such
+    /// items.
     pub fn bring(&mut self, from: &DevBuf, to: &mut PoolBuffer, interrupt: &Interrupt) -> Done<()> {
         let (dtype, len) = (to.dtype(), to.len());
-        // SAFETY: a buffer of so many items of `dtype` that is borrowed for changing; what comes in is looked at before
-        // anybody sees it as characters.
+        // SAFETY: a buffer of so many items of `dtype` that is borrowed for changing; what comes in
+        // is looked at before anybody sees it as characters.
         let bytes = unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr(), len * dtype.size()) };
         self.fetch(from, bytes, interrupt)?;
         if are_items(dtype, bytes) {
@@ -143,7 +154,9 @@ impl Transfers {
         let driver = self.driver.clone();
         let copy = |half: &mut [u8], at: usize| {
             // SAFETY: inside `from`; the half is read after the mark behind it is reached.
-            driver.note(unsafe { result::memcpy_dtoh_async(half, from.at() + at as u64, driver.stream()) })
+            driver.note(unsafe {
+                result::memcpy_dtoh_async(half, from.at() + at as u64, driver.stream())
+            })
         };
         driver.wait(interrupt)?;
         let begun = Instant::now();

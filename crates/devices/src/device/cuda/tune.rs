@@ -1,9 +1,11 @@
-//! Which of a launch's texts is fastest: measured when somebody asks, kept for later evaluations and programs.
+//! Which of a launch's texts is fastest: measured when somebody asks, kept for later evaluations
+//! and programs.
 //!
-//! Rows: BAR-06, ACC-26; CUDA §4, §6. A choice is known by the canonical text of the launch as it comes, the class of its
-//! size (log₂ of the points) and the device. In: a launch that has run. Out: the same values in the same place, and a
-//! choice. Always: a text is kept only if every byte that it wrote is the first text's; whatever goes wrong leaves the
-//! launch untuned and its values as they are. Never: measuring where nobody asked.
+//! Rows: BAR-06, ACC-26; CUDA §4, §6. A choice is known by the canonical text of the launch as it
+//! comes, the class of its size (log₂ of the points) and the device. In: a launch that has run.
+//! Out: the same values in the same place, and a choice. Always: a text is kept only if every byte
+//! that it wrote is the first text's; whatever goes wrong leaves the launch untuned and its values
+//! as they are. Never: measuring where nobody asked.
 
 use super::Stop;
 use super::cache::{Disk, Entry, Key, Look};
@@ -25,7 +27,8 @@ const MOST: usize = 4096;
 /// What files of choices are called.
 const KIND: &str = "tuning";
 
-/// The fastest text, and the one that it was measured against: the launch as it comes, or the next best.
+/// The fastest text, and the one that it was measured against: the launch as it comes, or the next
+/// best.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
     pub tuning: Tuning,
@@ -36,14 +39,16 @@ pub struct Choice {
 impl Choice {
     /// `2 points a thread: tuned, 12.1 µs against 14.0 µs of 1 point a thread`.
     pub fn sentence(&self) -> String {
-        let against =
-            self.other.map_or(String::new(), |(other, us)| format!(" against {} of {}", time(us), other.says()));
+        let against = self.other.map_or(String::new(), |(other, us)| {
+            format!(" against {} of {}", time(us), other.says())
+        });
         format!("{}: tuned, {}{against}", self.tuning.says(), time(self.us))
     }
 
     /// Of the texts that ran, `as it comes` first; at least one.
     fn of(ran: &[(Tuning, f64)]) -> Option<Choice> {
-        let least = |list: &[(Tuning, f64)]| list.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1));
+        let least =
+            |list: &[(Tuning, f64)]| list.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1));
         let first = *ran.first()?;
         let (tuning, us) = least(ran)?;
         let others: Vec<_> = ran.iter().copied().filter(|r| r.0 != tuning).collect();
@@ -62,7 +67,8 @@ impl Choice {
     fn decode(text: &str) -> Option<Choice> {
         let words: Vec<&str> = text.split(' ').collect();
         let one = |w: &[&str]| {
-            let (items, threads, us): (u32, u32, f64) = (w[0].parse().ok()?, w[2].parse().ok()?, w[3].parse().ok()?);
+            let (items, threads, us): (u32, u32, f64) =
+                (w[0].parse().ok()?, w[2].parse().ok()?, w[3].parse().ok()?);
             let persistent = [("0", false), ("1", true)].into_iter().find(|p| p.0 == w[1])?.1;
             let sane = items.is_power_of_two() && items <= 16 && us.is_finite() && us >= 0.0;
             sane.then_some((Tuning { items: Some(items), persistent, threads }, us))
@@ -126,7 +132,8 @@ impl Choices {
                 None
             }
             Look::Whole(entry) => {
-                let choice = Choice::decode(&entry.log).filter(|c| plain.code.candidates().contains(&c.tuning));
+                let choice = Choice::decode(&entry.log)
+                    .filter(|c| plain.code.candidates().contains(&c.tuning));
                 if choice.is_none() {
                     self.damaged(&file);
                 }
@@ -138,7 +145,8 @@ impl Choices {
     }
 
     fn damaged(&mut self, file: &str) {
-        self.notices.push(format!("what was tuned is not used: {file} is damaged; ]tune makes it again"));
+        self.notices
+            .push(format!("what was tuned is not used: {file} is damaged; ]tune makes it again"));
     }
 
     fn remember(&mut self, file: String, choice: Option<Choice>) {
@@ -196,7 +204,8 @@ fn pruned(all: &[OnGpu]) -> Vec<Option<String>> {
 }
 
 impl Run<'_> {
-    /// Launch `k` has run by `plain`, and its results are in `held`: tries its other texts, where that is asked for.
+    /// Launch `k` has run by `plain`, and its results are in `held`: tries its other texts, where
+    /// that is asked for.
     pub(super) fn tune(&mut self, k: usize, plain: &Rc<Lowered>) -> Result<(), Stop> {
         let launch = &self.plan.launches[k];
         if self.cuda.tune != Tune::Measure || !self.cuda.known.choices.is_new(plain, launch) {
@@ -210,7 +219,8 @@ impl Run<'_> {
         let words = self.read_words(k + 1)?;
         self.look_at(&words)?;
         let launch = &self.plan.launches[k];
-        let results: Vec<BufId> = launch.stores.iter().chain(&launch.after_stores).map(|s| s.buf).collect();
+        let results: Vec<BufId> =
+            launch.stores.iter().chain(&launch.after_stores).map(|s| s.buf).collect();
         let own: Vec<_> = results.iter().map(|b| (*b, self.held[b.0 as usize].clone())).collect();
         let begun = self.cuda.trials.len();
         let raced = self.race(k, plain, &results);
@@ -245,7 +255,11 @@ impl Run<'_> {
         let wanted = self.digests(results)?;
         let mut all = Vec::new();
         for (n, tuning) in plain.code.candidates().into_iter().enumerate() {
-            let text = if n == 0 { plain.clone() } else { lower(&self.plan, k, tuning).map_err(Stop::Cpu)? };
+            let text = if n == 0 {
+                plain.clone()
+            } else {
+                lower(&self.plan, k, tuning).map_err(Stop::Cpu)?
+            };
             let ready = self.functions(&text)?;
             let told = self.prepare(k, &text, &ready)?.told()?;
             all.push(Candidate { tuning, text, ready, told });
@@ -254,9 +268,18 @@ impl Run<'_> {
         let (mut ran, mut trials) = (Vec::new(), Vec::new());
         let told: Vec<OnGpu> = all.iter().map(|c| c.told).collect();
         for (c, why) in all.into_iter().zip(pruned(&told)) {
-            let (registers, spills, occupancy) = (c.told.registers, c.told.spills, c.told.occupancy);
+            let (registers, spills, occupancy) =
+                (c.told.registers, c.told.spills, c.told.occupancy);
             let (name, candidate) = (name.clone(), Some(c.tuning));
-            let mut trial = Trial { launch: k, name, candidate, registers, spills, occupancy, ..Trial::default() };
+            let mut trial = Trial {
+                launch: k,
+                name,
+                candidate,
+                registers,
+                spills,
+                occupancy,
+                ..Trial::default()
+            };
             match why {
                 Some(why) => trial.says = why,
                 None => {
@@ -274,7 +297,8 @@ impl Run<'_> {
             }
             trials.push(trial);
         }
-        let choice = Choice::of(&ran).ok_or_else(|| Stop::Cpu("no text gives the values twice".into()))?;
+        let choice =
+            Choice::of(&ran).ok_or_else(|| Stop::Cpu("no text gives the values twice".into()))?;
         trials.iter_mut().for_each(|t| t.chosen = t.candidate == Some(choice.tuning));
         self.cuda.trials.append(&mut trials);
         let launch = &self.plan.launches[k];
@@ -318,12 +342,18 @@ mod tests {
     #[test]
     fn the_fastest_is_chosen_and_told_against_what_was_there() {
         let faster = Choice::of(&[(items(1), 14.0), (items(2), 12.06), (items(4), 13.0)]).unwrap();
-        assert_eq!(faster.sentence(), "2 points a thread: tuned, 12 µs against 14 µs of 1 point a thread");
+        assert_eq!(
+            faster.sentence(),
+            "2 points a thread: tuned, 12 µs against 14 µs of 1 point a thread"
+        );
         let stays = Choice::of(&[(items(1), 10.0), (items(2), 12.0), (items(4), 11.0)]).unwrap();
         assert_eq!((stays.tuning, stays.other), (items(1), Some((items(4), 11.0))));
         // Equal ones change nothing.
         assert_eq!(Choice::of(&[(items(4), 7.0), (items(1), 7.0)]).unwrap().tuning, items(4));
-        assert_eq!(Choice::of(&[(items(4), 7.0)]).unwrap().sentence(), "4 points a thread: tuned, 7 µs");
+        assert_eq!(
+            Choice::of(&[(items(4), 7.0)]).unwrap().sentence(),
+            "4 points a thread: tuned, 7 µs"
+        );
         assert_eq!(Choice::of(&[]), None);
     }
 
@@ -356,9 +386,19 @@ mod tests {
     #[test]
     fn bar_06_what_spills_or_fills_half_as_much_is_not_run() {
         let like = |spills: u32, occupancy: f32| OnGpu { spills, occupancy, ..OnGpu::default() };
-        let why = pruned(&[like(8, 0.25), like(16, 1.0), like(0, 0.5), like(0, 0.24), like(0, 0.75), like(0, 0.375)]);
+        let why = pruned(&[
+            like(8, 0.25),
+            like(16, 1.0),
+            like(0, 0.5),
+            like(0, 0.24),
+            like(0, 0.75),
+            like(0, 0.375),
+        ]);
         let says: Vec<&str> = why.iter().map(|w| w.as_deref().unwrap_or("runs")).collect();
         let few = "not run: 24 % of the threads are resident, 75 % of another's";
-        assert_eq!(says, ["runs", "not run: 16 bytes of registers spill", "runs", few, "runs", "runs"]);
+        assert_eq!(
+            says,
+            ["runs", "not run: 16 bytes of registers spill", "runs", few, "runs", "runs"]
+        );
     }
 }

@@ -1,7 +1,9 @@
-//! A recorded body read as the steps of a loop: for each place of a frame, scalar operations on its states.
+//! A recorded body read as the steps of a loop: for each place of a frame, scalar operations on its
+//! states.
 //!
-//! Rows: LOWERING §2; ACC-22, ACC-26. Values may have cells behind the frame (a state that is a point has two numbers):
-//! then each item of a cell is a value of its own, moves and catenations say which, and a fold of a cell is its steps.
+//! Rows: LOWERING §2; ACC-22, ACC-26. Values may have cells behind the frame (a state that is a
+//! point has two numbers): then each item of a cell is a value of its own, moves and catenations
+//! say which, and a fold of a cell is its steps.
 
 use aplomb_ground::error::{Result, internal, untraced};
 use aplomb_values::array::{Array, DType, Shape};
@@ -40,7 +42,8 @@ impl<'a> Reader<'a> {
         Reader { holes, frame, parts, values: HashMap::new(), free: Vec::new(), steps: Vec::new() }
     }
 
-    /// One item of each cell of `a`: a state, an array of the frame's shape that no round changes, or a step.
+    /// One item of each cell of `a`: a state, an array of the frame's shape that no round changes,
+    /// or a step.
     pub fn value(&mut self, a: &Array, item: &[usize]) -> Result<ValueId> {
         let Some(cell) = a.pending().cloned() else { return self.same(a, item) };
         if let Some(k) = self.holes.iter().position(|h| Rc::ptr_eq(h, &cell)) {
@@ -62,19 +65,25 @@ impl<'a> Reader<'a> {
         let own = |a: &Array| -> Item { if a.rank() == 0 { Item::new() } else { item.into() } };
         match cell.node().map(|n| n.clone()) {
             Some(Node::Map { op, ct, args }) => {
-                let args = args.iter().map(|a| self.value(a, &own(a))).collect::<Result<Vec<_>>>()?;
+                let args =
+                    args.iter().map(|a| self.value(a, &own(a))).collect::<Result<Vec<_>>>()?;
                 self.step(What::op(op, ct, args), cell.dtype())
             }
             Some(Node::Select { args }) => {
-                let args = args.iter().map(|a| self.value(a, &own(a))).collect::<Result<Vec<_>>>()?;
-                let &[cond, yes, no] = args.as_slice() else { return Err(internal("a select of three")) };
+                let args =
+                    args.iter().map(|a| self.value(a, &own(a))).collect::<Result<Vec<_>>>()?;
+                let &[cond, yes, no] = args.as_slice() else {
+                    return Err(internal("a select of three"));
+                };
                 self.step(What::Select { cond, yes, no }, cell.dtype())
             }
-            Some(Node::Transform { src, read, .. }) => match self.moved(&read, &src, cell.shape(), item) {
-                Some(Ok(from)) => self.value(&src, &from),
-                Some(Err(fill)) => self.same(&Array::num(fill), &[]),
-                None => Err(untraced("a round that moves items between cells")),
-            },
+            Some(Node::Transform { src, read, .. }) => {
+                match self.moved(&read, &src, cell.shape(), item) {
+                    Some(Ok(from)) => self.value(&src, &from),
+                    Some(Err(fill)) => self.same(&Array::num(fill), &[]),
+                    None => Err(untraced("a round that moves items between cells")),
+                }
+            }
             Some(Node::Cat { axis, args }) if axis as usize >= lead => {
                 let (axis, mut from) = (axis as usize - lead, Item::from_slice(item));
                 for part in &args {
@@ -95,18 +104,27 @@ impl<'a> Reader<'a> {
                     items.push(self.value(&src, &from)?);
                 }
                 let (me, dtype) = (RefCell::new(self), cell.dtype());
-                let sum =
-                    reduce::ordered(op, &items, last, |x, y| me.borrow_mut().step(What::op(op, 0.0, [x, y]), dtype))?;
+                let sum = reduce::ordered(op, &items, last, |x, y| {
+                    me.borrow_mut().step(What::op(op, 0.0, [x, y]), dtype)
+                })?;
                 sum.ok_or_else(|| untraced("a round that folds nothing"))
             }
             _ => Err(untraced("a round that is not element-wise")),
         }
     }
 
-    /// The item of the source's cell that a read takes at an item, or what fills it; None where it leaves the cell.
-    fn moved(&self, read: &Read, src: &Array, shape: &[usize], item: &[usize]) -> Option<Result<Item, f64>> {
+    /// The item of the source's cell that a read takes at an item, or what fills it; None where it
+    /// leaves the cell.
+    fn moved(
+        &self,
+        read: &Read,
+        src: &Array,
+        shape: &[usize],
+        item: &[usize],
+    ) -> Option<Result<Item, f64>> {
         let lead = self.frame.len();
-        let at: Vec<Ix> = (0..lead).map(Ix::axis).chain(item.iter().map(|k| Ix::constant(*k as i64))).collect();
+        let at: Vec<Ix> =
+            (0..lead).map(Ix::axis).chain(item.iter().map(|k| Ix::constant(*k as i64))).collect();
         let constant = |ix: &Ix| ix.terms.is_empty().then_some(ix.c);
         for t in &read.tests {
             if !(t.lo..t.hi).contains(&constant(&t.ix.substitute(&at, shape))?) {
@@ -114,11 +132,16 @@ impl<'a> Reader<'a> {
             }
         }
         let ix: Vec<Ix> = read.ix.iter().map(|ix| ix.substitute(&at, shape)).collect();
-        let still = |k: usize| ix[k].is_axis(k) || self.frame[k] == 1 && constant(&ix[k]) == Some(0);
+        let still =
+            |k: usize| ix[k].is_axis(k) || self.frame[k] == 1 && constant(&ix[k]) == Some(0);
         if ix.len() < lead || src.shape()[..lead] != *self.frame || !(0..lead).all(still) {
             return None;
         }
-        ix[lead..].iter().map(|ix| constant(ix).and_then(|k| usize::try_from(k).ok())).collect::<Option<Item>>().map(Ok)
+        ix[lead..]
+            .iter()
+            .map(|ix| constant(ix).and_then(|k| usize::try_from(k).ok()))
+            .collect::<Option<Item>>()
+            .map(Ok)
     }
 
     fn step(&mut self, what: What, dtype: DType) -> Result<ValueId> {
@@ -132,7 +155,8 @@ impl<'a> Reader<'a> {
     /// An item that no round changes.
     fn same(&mut self, a: &Array, item: &[usize]) -> Result<ValueId> {
         let lead = self.frame.len();
-        let fits = a.rank() == 0 || a.rank() == lead + item.len() && a.shape()[..lead] == *self.frame;
+        let fits =
+            a.rank() == 0 || a.rank() == lead + item.len() && a.shape()[..lead] == *self.frame;
         if !fits || !is_number(a) {
             return Err(untraced("a round that is not element-wise"));
         }
@@ -172,7 +196,8 @@ impl<'a> Reader<'a> {
 
     /// What no round changes, and the steps, arguments first; `results` get their final numbers.
     pub fn finish(self, results: &mut [ValueId]) -> (Vec<(Array, Item)>, Vec<Step>) {
-        let (states, free) = ((self.holes.len() * self.parts) as ValueId, self.free.len() as ValueId);
+        let (states, free) =
+            ((self.holes.len() * self.parts) as ValueId, self.free.len() as ValueId);
         let place = |v: ValueId| match v {
             v if v >= STEP => states + free + (v - STEP),
             v if v >= FREE => states + (v - FREE),

@@ -1,4 +1,5 @@
-//! Scalar functions at once, on ready values: as reals where all arguments and results are real, else as complex numbers.
+//! Scalar functions at once, on ready values: as reals where all arguments and results are real,
+//! else as complex numbers.
 //!
 //! Complex arrays are never recorded, so no device sees one.
 
@@ -18,7 +19,9 @@ enum Parts {
 fn parts(a: &Array) -> Result<Parts> {
     match a.settled().data() {
         Data::Complex(z) => return Ok(Parts::One(*z)),
-        Data::Dense(b) if matches!(b.view(), View::Complex(_)) => return Ok(Parts::Many(complexes(a)?)),
+        Data::Dense(b) if matches!(b.view(), View::Complex(_)) => {
+            return Ok(Parts::Many(complexes(a)?));
+        }
         _ => {}
     }
     let own = lanes(a)?;
@@ -74,8 +77,16 @@ impl Cx<'_> {
         complex::eval(op, self.sys.settings.ct, x, y).map_err(failed)
     }
 
-    /// A scalar function of arguments that have the shape or rank 0. `dtype`: of the result, if it is real.
-    pub fn mapped(&mut self, op: Op, ct: f64, shape: Shape, args: &[Array], dtype: DType) -> Result<Array> {
+    /// A scalar function of arguments that have the shape or rank 0. `dtype`: of the result, if it
+    /// is real.
+    pub fn mapped(
+        &mut self,
+        op: Op,
+        ct: f64,
+        shape: Shape,
+        args: &[Array],
+        dtype: DType,
+    ) -> Result<Array> {
         let ready: Result<Vec<Array>> = args.iter().map(|a| self.ready(a, "argument")).collect();
         let ready = ready?;
         if !ready.iter().any(Array::is_complex) {
@@ -101,16 +112,30 @@ impl Cx<'_> {
     }
 
     /// `op/` along an axis of ready numbers, some of which are or become complex.
-    pub(super) fn fold_complex(&mut self, op: Op, ct: f64, y: &Array, axis: usize, shape: Shape) -> Result<Array> {
+    pub(super) fn fold_complex(
+        &mut self,
+        op: Op,
+        ct: f64,
+        y: &Array,
+        axis: usize,
+        shape: Shape,
+    ) -> Result<Array> {
         self.host.interrupt().check()?;
         let _held = self.budget().charge_elements(y.len(), 16)?;
         let items = complexes(y)?;
-        let out = reduce::along_complex(op, ct, &items, y.shape(), axis).map_err(|(_, f)| failed(f))?;
+        let out =
+            reduce::along_complex(op, ct, &items, y.shape(), axis).map_err(|(_, f)| failed(f))?;
         Array::complexes(shape, out, self.budget())
     }
 
-    /// `op\` along an axis, left to right: for + - ×, where that is the scan. -\ adds and subtracts in turn.
-    pub fn scan_complex(&mut self, op: Op, y: &Array, (outer, n, inner): (usize, usize, usize)) -> Result<Array> {
+    /// `op\` along an axis, left to right: for + - ×, where that is the scan. -\ adds and subtracts
+    /// in turn.
+    pub fn scan_complex(
+        &mut self,
+        op: Op,
+        y: &Array,
+        (outer, n, inner): (usize, usize, usize),
+    ) -> Result<Array> {
         let _held = self.budget().charge_elements(y.len(), 16)?;
         let mut items = complexes(y)?;
         for o in 0..outer {

@@ -1,4 +1,5 @@
-//! `f/` with a scalar function: recorded as Reduce where it is associative, folded on the host else.
+//! `f/` with a scalar function: recorded as Reduce where it is associative, folded on the host
+//! else.
 
 use crate::eval::cx::{Cx, SMALL};
 use aplomb_ground::error::{Result, domain};
@@ -19,9 +20,9 @@ impl Cx<'_> {
         let mut shape: Shape = y.shape().into();
         shape.remove(axis);
         if n == 0 {
-            let unit = op
-                .identity()
-                .ok_or_else(|| domain(format!("{}/ of nothing: {} has no identity", op.glyph(), op.glyph())))?;
+            let unit = op.identity().ok_or_else(|| {
+                domain(format!("{}/ of nothing: {} has no identity", op.glyph(), op.glyph()))
+            })?;
             return self.apply_move(&Array::num(unit), Move::spread(&[], &shape));
         }
         if n == 1 {
@@ -71,7 +72,13 @@ impl Cx<'_> {
         self.map2(Op::Sub, &Array::num(1.0), &twice)
     }
 
-    pub(in crate::eval) fn fold_host(&mut self, op: Op, y: &Array, axis: usize, shape: Shape) -> Result<Array> {
+    pub(in crate::eval) fn fold_host(
+        &mut self,
+        op: Op,
+        y: &Array,
+        axis: usize,
+        shape: Shape,
+    ) -> Result<Array> {
         let y = self.ready(y, "reduction")?;
         let Data::Dense(buffer) = y.data() else { return Ok(y) };
         let n = y.shape()[axis];
@@ -91,8 +98,14 @@ impl Cx<'_> {
     }
 }
 
-/// dtype and interval of `op/` over n items (LOWERING §6). An i32 without an interval may turn out to be beyond i32.
-pub fn reduced(op: Op, dtype: DType, range: Option<(f64, f64)>, n: usize) -> (DType, Option<(f64, f64)>) {
+/// dtype and interval of `op/` over n items (LOWERING §6). An i32 without an interval may turn out
+/// to be beyond i32.
+pub fn reduced(
+    op: Op,
+    dtype: DType,
+    range: Option<(f64, f64)>,
+    n: usize,
+) -> (DType, Option<(f64, f64)>) {
     match op {
         Op::Max | Op::Min | Op::Lcm | Op::Gcd => (dtype, range),
         Op::Add if dtype.is_integer() => {
@@ -102,7 +115,9 @@ pub fn reduced(op: Op, dtype: DType, range: Option<(f64, f64)>, n: usize) -> (DT
                 None => (DType::I32, None),
             }
         }
-        Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Ge | Op::Gt | Op::Nand | Op::Nor => (DType::Bool, Some((0.0, 1.0))),
+        Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Ge | Op::Gt | Op::Nand | Op::Nor => {
+            (DType::Bool, Some((0.0, 1.0)))
+        }
         _ if dtype == DType::F32 => (DType::F32, None),
         Op::Sub | Op::Residue if dtype.is_integer() => (DType::I32, None),
         _ => (DType::F64, None),

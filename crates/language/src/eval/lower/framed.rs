@@ -1,9 +1,10 @@
 //! Recording on framed values: one node for all cells of a frame.
 //!
-//! Rows: LOWERING §3. A framed value's shape is its cell's, so shapes, conformity and moves are decided on cells; then
-//! the nodes are lined up along the longer frame and the operation is applied to them as to any arrays. A value with a
-//! shorter frame is spread along the missing inner axes. What cannot be said once for all cells is refused with
-//! `Kind::Untraced`, and the cells are interpreted one by one.
+//! Rows: LOWERING §3. A framed value's shape is its cell's, so shapes, conformity and moves are
+//! decided on cells; then the nodes are lined up along the longer frame and the operation is
+//! applied to them as to any arrays. A value with a shorter frame is spread along the missing inner
+//! axes. What cannot be said once for all cells is refused with `Kind::Untraced`, and the cells are
+//! interpreted one by one.
 
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, untraced};
@@ -95,7 +96,10 @@ impl Cx<'_> {
             return Err(untraced("cells become items"));
         }
         let one: Shape = [1].as_slice().into();
-        let ones = items.iter().map(|a| self.apply_move(a, Move::spread(&[], &one))).collect::<Result<Vec<_>>>()?;
+        let ones = items
+            .iter()
+            .map(|a| self.apply_move(a, Move::spread(&[], &one)))
+            .collect::<Result<Vec<_>>>()?;
         let made = self.record_cat(&ones, 0, &[items.len()].as_slice().into())?;
         made.ok_or_else(|| untraced("cells become items"))
     }
@@ -124,18 +128,27 @@ impl Cx<'_> {
 
     /// Something would happen, or be asked, once for each cell.
     pub fn unframed(&self, what: &str) -> Result<()> {
-        if self.sys.scope.is_framed() { Err(untraced(format!("{what} happens once a cell"))) } else { Ok(()) }
+        if self.sys.scope.is_framed() {
+            Err(untraced(format!("{what} happens once a cell")))
+        } else {
+            Ok(())
+        }
     }
 }
 
-/// The part of catenated cells that a read stays in, and its read: a cell that is a record of numbers is never made.
+/// The part of catenated cells that a read stays in, and its read: a cell that is a record of
+/// numbers is never made.
 fn part_of(node: &Array, lead: usize, read: &Read, shape: &[usize]) -> Option<(Array, Read)> {
     let (mut node, mut read) = (node.clone(), read.clone());
     let (axis, parts) = loop {
         let made = node.pending()?.node().map(|n| n.clone())?;
         match made {
-            Node::Transform { src, read: inner, .. } => (node, read) = (src, inner.after(&read, shape)),
-            Node::Cat { axis, args } if axis as usize >= lead && read.tests.is_empty() => break (axis as usize, args),
+            Node::Transform { src, read: inner, .. } => {
+                (node, read) = (src, inner.after(&read, shape))
+            }
+            Node::Cat { axis, args } if axis as usize >= lead && read.tests.is_empty() => {
+                break (axis as usize, args);
+            }
             _ => return None,
         }
     };

@@ -1,8 +1,9 @@
 //! Guards on the cells of a frame: both ways are recorded, and each cell takes its own.
 //!
-//! Rows: LOWERING §3; ACL-05. While a way is recorded its condition stands in the scope. An operation that can fail
-//! computes, where the condition does not hold, something that cannot (`safe`): so nothing fails on a way that is not
-//! taken, wherever its node is evaluated. What happens once a cell, and ∇, are refused as everywhere in a frame.
+//! Rows: LOWERING §3; ACL-05. While a way is recorded its condition stands in the scope. An
+//! operation that can fail computes, where the condition does not hold, something that cannot
+//! (`safe`): so nothing fails on a way that is not taken, wherever its node is evaluated. What
+//! happens once a cell, and ∇, are refused as everywhere in a frame.
 
 use super::known;
 use super::places::joined;
@@ -29,7 +30,8 @@ fn may_fail(op: Op, args: &[Array]) -> bool {
     let (dtype, range) = op.result(&facts);
     let nonzero = args.get(1).and_then(Array::number_scalar).is_some_and(|x| x != 0.0);
     let bools = facts.iter().all(|f| f.0 == DType::Bool);
-    op.fails_on(On { bools, ranged: dtype.is_integer() && range.is_some(), nonzero }) != Fails::Never
+    op.fails_on(On { bools, ranged: dtype.is_integer() && range.is_some(), nonzero })
+        != Fails::Never
 }
 
 impl Cx<'_> {
@@ -42,7 +44,12 @@ impl Cx<'_> {
     }
 
     /// Where all conditions hold, as booleans over a frame and cells.
-    fn holding(&mut self, conditions: &[Condition], frame: &[usize], full: &[usize]) -> Result<Option<Array>> {
+    fn holding(
+        &mut self,
+        conditions: &[Condition],
+        frame: &[usize],
+        full: &[usize],
+    ) -> Result<Option<Array>> {
         let mut all: Option<Array> = None;
         for (cond, holds) in conditions {
             let one = self.lined_up(cond, frame, full)?;
@@ -58,11 +65,13 @@ impl Cx<'_> {
     /// The longest frame of these values and of the conditions that stand.
     pub(super) fn frame_under(&self, args: &[&Array]) -> Shape {
         let conditions = self.sys.scope.conditions().iter().map(|(c, _)| c);
-        let longest = args.iter().copied().chain(conditions).filter_map(Array::frame).max_by_key(|s| s.at);
+        let longest =
+            args.iter().copied().chain(conditions).filter_map(Array::frame).max_by_key(|s| s.at);
         longest.map_or_else(Shape::new, |s| s.frame().into())
     }
 
-    /// Runs an operation on lined-up arguments; where a condition does not hold it gets arguments that it has a result for.
+    /// Runs an operation on lined-up arguments; where a condition does not hold it gets arguments
+    /// that it has a result for.
     pub(super) fn under(
         &mut self,
         op: Op,
@@ -75,10 +84,12 @@ impl Cx<'_> {
         }
         let standing = self.sys.scope.conditions().to_vec();
         self.within(Inside::Unconditional, |cx| {
-            let full: Shape = args.iter().map(Array::shape).max_by_key(|s| s.len()).unwrap_or(&[]).into();
+            let full: Shape =
+                args.iter().map(Array::shape).max_by_key(|s| s.len()).unwrap_or(&[]).into();
             let mask = cx.holding(&standing, frame, &full)?;
             let Some(mask) = mask else { return Err(untraced("a guard without a condition")) };
-            let (x, y) = safe(op).ok_or_else(|| untraced(format!("{} under a guard", op.glyph())))?;
+            let (x, y) =
+                safe(op).ok_or_else(|| untraced(format!("{} under a guard", op.glyph())))?;
             for (arg, sure) in args.iter_mut().zip([x, y]) {
                 *arg = cx.select(&mask, arg, &Array::num(sure), &full)?;
             }
@@ -87,10 +98,19 @@ impl Cx<'_> {
     }
 
     /// `yes` where `cond` holds, else `no`: recorded over a shape; arguments have it or rank 0.
-    pub fn select(&mut self, cond: &Array, yes: &Array, no: &Array, shape: &[usize]) -> Result<Array> {
+    pub fn select(
+        &mut self,
+        cond: &Array,
+        yes: &Array,
+        no: &Array,
+        shape: &[usize],
+    ) -> Result<Array> {
         let facts = [known(yes), known(no)];
         let characters = [yes, no].iter().filter(|a| a.is_char()).count();
-        if characters == 1 || [cond, yes, no].iter().any(|a| a.is_complex()) || cond.dtype() != DType::Bool {
+        if characters == 1
+            || [cond, yes, no].iter().any(|a| a.is_complex())
+            || cond.dtype() != DType::Bool
+        {
             return Err(untraced("the two ways of a guard give values of different kinds"));
         }
         aplomb_values::array::checked_elements(shape)?;

@@ -1,7 +1,9 @@
-//! Recording what moves whole parts about: catenation, indexing by arrays, selection by a mask; and scans.
+//! Recording what moves whole parts about: catenation, indexing by arrays, selection by a mask; and
+//! scans.
 //!
-//! Rows: LOWERING §2; ACL-19, ACC-05, ACC-21. Each function says None where the host should do it: small and ready, nested,
-//! complex, characters among numbers. Only a mask is forced, for the extent of a selection depends on it.
+//! Rows: LOWERING §2; ACL-19, ACC-05, ACC-21. Each function says None where the host should do it:
+//! small and ready, nested, complex, characters among numbers. Only a mask is forced, for the
+//! extent of a selection depends on it.
 
 use super::fold::reduced;
 use super::known;
@@ -31,7 +33,8 @@ pub enum Chosen {
     Array(Array),
 }
 
-/// Where an array is read or written: a read of its axes over a shape, and on the axes `along` places that are values.
+/// Where an array is read or written: a read of its axes over a shape, and on the axes `along`
+/// places that are values.
 pub(super) struct Spots {
     pub shape: Shape,
     pub read: Read,
@@ -46,7 +49,12 @@ impl Cx<'_> {
     }
 
     /// The parts one after another; empty ones take no part.
-    pub fn record_cat(&mut self, parts: &[Array], axis: usize, shape: &Shape) -> Result<Option<Array>> {
+    pub fn record_cat(
+        &mut self,
+        parts: &[Array],
+        axis: usize,
+        shape: &Shape,
+    ) -> Result<Option<Array>> {
         if parts.iter().any(|p| p.frame().is_some()) {
             return self.framed_cat(parts, axis, shape).map(Some);
         }
@@ -55,13 +63,18 @@ impl Cx<'_> {
         let pending = parts.iter().any(|p| p.pending().is_some());
         let chars = parts.iter().filter(|p| p.is_char()).count();
         let large = n > SMALL || self.sys.record_all && n > 0;
-        if !(pending || large) || !parts.iter().all(|p| self.recordable(p)) || chars != 0 && chars != parts.len() {
+        if !(pending || large)
+            || !parts.iter().all(|p| self.recordable(p))
+            || chars != 0 && chars != parts.len()
+        {
             return Ok(None);
         }
         let mut args: SmallVec<[Array; 2]> = SmallVec::new();
         for part in parts {
             match part.pending().and_then(|c| c.node().map(|n| n.clone())) {
-                Some(Node::Cat { axis: k, args: inner }) if k as usize == axis => args.extend(inner),
+                Some(Node::Cat { axis: k, args: inner }) if k as usize == axis => {
+                    args.extend(inner)
+                }
                 _ => args.push(part.settled()),
             }
         }
@@ -86,7 +99,9 @@ impl Cx<'_> {
         aplomb_values::array::checked_elements(&shape)?;
         match self.record_cat(&whole, frame.len() + axis, &shape)? {
             Some(made) => Ok(Array::framed(made, frame.len())),
-            None => Err(aplomb_ground::error::untraced("these parts cannot be joined for all cells at once")),
+            None => Err(aplomb_ground::error::untraced(
+                "these parts cannot be joined for all cells at once",
+            )),
         }
     }
 
@@ -150,7 +165,12 @@ impl Cx<'_> {
         }
         let (dtype, range) = known(a);
         let args = std::iter::once(a.settled()).chain(spots.places).collect();
-        let node = Node::Gather { args, read: spots.read, along: spots.along, origin: self.sys.settings.io };
+        let node = Node::Gather {
+            args,
+            read: spots.read,
+            along: spots.along,
+            origin: self.sys.settings.io,
+        };
         self.cell(node, spots.shape, (dtype, range)).map(Some)
     }
 
@@ -165,12 +185,18 @@ impl Cx<'_> {
         };
         let shapes: Vec<Shape> = chosen.iter().zip(a.shape()).map(|(c, &n)| of(c, n)).collect();
         let shape: Shape = shapes.iter().flatten().copied().collect();
-        let mut arrays = chosen.iter().filter_map(|c| if let Chosen::Array(i) = c { Some(i) } else { None });
+        let mut arrays =
+            chosen.iter().filter_map(|c| if let Chosen::Array(i) = c { Some(i) } else { None });
         let integers = arrays.all(|i| i.dtype().is_integer() && self.recordable(i));
-        if a.is_empty() || aplomb_values::array::checked_elements(&shape)? == 0 || !integers || !self.recordable(a) {
+        if a.is_empty()
+            || aplomb_values::array::checked_elements(&shape)? == 0
+            || !integers
+            || !self.recordable(a)
+        {
             return Ok(None);
         }
-        let mut spots = Spots { shape, read: Read::new([]), along: SmallVec::new(), places: Vec::new() };
+        let mut spots =
+            Spots { shape, read: Read::new([]), along: SmallVec::new(), places: Vec::new() };
         let mut at = 0;
         for (k, (c, own)) in chosen.iter().zip(&shapes).enumerate() {
             spots.read.ix.push(match c {
@@ -194,7 +220,13 @@ impl Cx<'_> {
     }
 
     /// The cells along an axis where a mask of as many items holds; `kept` of them do.
-    pub fn record_compact(&mut self, mask: &Array, y: &Array, axis: usize, kept: usize) -> Result<Option<Array>> {
+    pub fn record_compact(
+        &mut self,
+        mask: &Array,
+        y: &Array,
+        axis: usize,
+        kept: usize,
+    ) -> Result<Option<Array>> {
         let mut shape: Shape = y.shape().into();
         shape[axis] = kept;
         if elements(&shape) == 0 || !self.recordable(y) || !self.records(&[y], y.len()) {
@@ -209,7 +241,11 @@ impl Cx<'_> {
 /// The dtype that holds them all, and the interval they lie in.
 pub(super) fn joined(facts: &[(DType, Option<(f64, f64)>)]) -> (DType, Option<(f64, f64)>) {
     let all = |what: fn(DType) -> bool| facts.iter().all(|f| what(f.0));
-    let range = facts.iter().map(|f| f.1).reduce(|a, b| a.zip(b).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)))).flatten();
+    let range = facts
+        .iter()
+        .map(|f| f.1)
+        .reduce(|a, b| a.zip(b).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1))))
+        .flatten();
     match () {
         () if all(|d| d == DType::Char) => (DType::Char, None),
         () if all(|d| d == DType::F32) => (DType::F32, None),

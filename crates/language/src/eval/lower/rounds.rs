@@ -1,9 +1,11 @@
-//! `f⍣n` on arrays as one loop: the body is recorded once, on states that have no values, and runs n times an element.
+//! `f⍣n` on arrays as one loop: the body is recorded once, on states that have no values, and runs
+//! n times an element.
 //!
-//! Rows: LOWERING §2; ACC-22, ACC-26. A body of scalar functions alone, whose states keep shape and class; anything else
-//! is refused before it has an effect, and the rounds run one by one. A vector of k arrays is k states. On the cells of
-//! a frame `f⍣g` is a loop too, which ends for each cell by itself; a cell of k numbers is k states. If a loop fails, its
-//! rounds run one by one, so that the error is APL's.
+//! Rows: LOWERING §2; ACC-22, ACC-26. A body of scalar functions alone, whose states keep shape and
+//! class; anything else is refused before it has an effect, and the rounds run one by one. A vector
+//! of k arrays is k states. On the cells of a frame `f⍣g` is a loop too, which ends for each cell
+//! by itself; a cell of k numbers is k states. If a loop fails, its rounds run one by one, so that
+//! the error is APL's.
 
 use super::body::{Item, Reader, is_number, items, over};
 use super::{Fact, known};
@@ -36,11 +38,13 @@ pub enum Times<'a> {
     Until(&'a Rc<Func>),
 }
 
-/// What the states are: as many arrays of one shape, alone or as the items of a vector, or the cells of a frame.
+/// What the states are: as many arrays of one shape, alone or as the items of a vector, or the
+/// cells of a frame.
 struct States {
     arrays: Vec<Array>,
     strand: bool,
-    /// The places that have a state of their own, and the numbers of one: a frame and its cells, or all of the shape.
+    /// The places that have a state of their own, and the numbers of one: a frame and its cells, or
+    /// all of the shape.
     frame: Shape,
     cell: Shape,
     framed: bool,
@@ -53,14 +57,16 @@ impl States {
             _ => (vec![y.clone()], false),
         };
         let frame: Shape = arrays.first()?.shape().into();
-        let plain = |a: &Array| is_number(a) && a.frame().is_none() && a.shape() == frame.as_slice();
+        let plain =
+            |a: &Array| is_number(a) && a.frame().is_none() && a.shape() == frame.as_slice();
         let worth = cx.records(&arrays.iter().collect::<Vec<_>>(), elements(&frame));
         let fits = !frame.is_empty() && elements(&frame) > 0 && arrays.len() <= STATES;
         let ok = fits && worth && arrays.iter().all(plain);
         ok.then_some(States { arrays, strand, frame, cell: Shape::new(), framed: false })
     }
 
-    /// The cells of `y` over a frame, which it may have only a part of; without one they are the same everywhere.
+    /// The cells of `y` over a frame, which it may have only a part of; without one they are the
+    /// same everywhere.
     fn cells(cx: &mut Cx<'_>, y: &Array, frame: &[usize]) -> Result<Option<States>> {
         let cell: Shape = y.shape().into();
         if !is_number(y) || !(1..=STATES).contains(&elements(&cell)) || elements(frame) == 0 {
@@ -89,7 +95,8 @@ fn wider(a: Fact, b: Fact) -> Fact {
 }
 
 impl Eval<'_> {
-    /// All rounds as one loop, or None: they are run one by one. `like`: what a round gives, where it is known.
+    /// All rounds as one loop, or None: they are run one by one. `like`: what a round gives, where
+    /// it is known.
     pub fn rounds(
         &mut self,
         f: &Rc<Func>,
@@ -105,10 +112,13 @@ impl Eval<'_> {
         if !worth || self.cx.sys.scope.in_round() || !self.cx.host.is_on("loops") {
             return Ok(None);
         }
-        let longest = x.into_iter().chain([y]).chain(like).filter_map(Array::frame).max_by_key(|s| s.at);
+        let longest =
+            x.into_iter().chain([y]).chain(like).filter_map(Array::frame).max_by_key(|s| s.at);
         let states = match (longest.map(|s| Shape::from(s.frame())), times) {
             // What cells do under a guard, only some of them do.
-            (Some(frame), _) if !self.cx.sys.scope.is_conditional() => States::cells(&mut self.cx, y, &frame)?,
+            (Some(frame), _) if !self.cx.sys.scope.is_conditional() => {
+                States::cells(&mut self.cx, y, &frame)?
+            }
             (None, Times::Count(_)) if !self.cx.sys.scope.is_framed() => States::of(&self.cx, y),
             _ => None,
         };
@@ -125,7 +135,11 @@ impl Eval<'_> {
             let again = again(f, x, y, count);
             match made.data() {
                 Data::Items(items) if states.strand => {
-                    items.all().to_vec().iter().for_each(|one| self.watch(one, from, again.clone()));
+                    items
+                        .all()
+                        .to_vec()
+                        .iter()
+                        .for_each(|one| self.watch(one, from, again.clone()));
                 }
                 _ => self.watch(&made, from, again),
             }
@@ -133,7 +147,8 @@ impl Eval<'_> {
         Ok(Some(made))
     }
 
-    /// A body recorded for types that it gives again, widened until they stay; None: it cannot be, and nothing is left.
+    /// A body recorded for types that it gives again, widened until they stay; None: it cannot be,
+    /// and nothing is left.
     fn settled<T>(
         &mut self,
         mut facts: Vec<Fact>,
@@ -142,7 +157,8 @@ impl Eval<'_> {
         let settled = self.attempt(|ev| {
             for _ in 0..TRIES {
                 let (made, given) = record(ev, &facts)?;
-                let wide: Vec<Fact> = facts.iter().zip(&given).map(|(a, b)| wider(*a, *b)).collect();
+                let wide: Vec<Fact> =
+                    facts.iter().zip(&given).map(|(a, b)| wider(*a, *b)).collect();
                 if wide == facts {
                     return Ok((made, facts));
                 }
@@ -154,7 +170,13 @@ impl Eval<'_> {
     }
 
     /// A fold by a function of one's own as one node, or None: it runs item by item.
-    pub fn fold_recorded(&mut self, f: &Rc<Func>, y: &Array, axis: usize, shape: &Shape) -> Result<Option<Array>> {
+    pub fn fold_recorded(
+        &mut self,
+        f: &Rc<Func>,
+        y: &Array,
+        axis: usize,
+        shape: &Shape,
+    ) -> Result<Option<Array>> {
         let plain = is_number(y) && y.frame().is_none();
         let framed = self.cx.sys.scope.is_framed() || self.cx.sys.scope.in_round();
         if !plain || framed || !self.cx.host.is_on("loops") || !self.cx.records(&[y], y.len()) {
@@ -171,12 +193,14 @@ impl Eval<'_> {
         let node = Node::Whole { what, args: Args::from_iter([y.settled()]) };
         let made = self.cx.cell(node, shape.clone(), facts[1])?;
         let (f, y) = (f.clone(), y.clone());
-        let again: Again = Rc::new(move |ev| crate::eval::operators::reduce::fold_each(ev, &f, &y, axis));
+        let again: Again =
+            Rc::new(move |ev| crate::eval::operators::reduce::fold_each(ev, &f, &y, axis));
         self.watch(&made, from, again);
         Ok(Some(made))
     }
 
-    /// One step of a fold: its body, the numbers it needs beside an item and a sum, and the type it gives.
+    /// One step of a fold: its body, the numbers it needs beside an item and a sum, and the type it
+    /// gives.
     fn fold_of(&mut self, f: &Rc<Func>, facts: &[Fact]) -> Result<(Rounds, Vec<f64>, Fact)> {
         // Cells of a frame, so that a guard is recorded both ways.
         let shape = Shape::from_slice(&[1]);
@@ -206,7 +230,8 @@ impl Eval<'_> {
         self.valued(outcome)?.ok_or_else(|| untraced("a body without a value"))
     }
 
-    /// What can fail in a body is one of its steps, or depends on no round and is looked at as anywhere.
+    /// What can fail in a body is one of its steps, or depends on no round and is looked at as
+    /// anywhere.
     fn every_check(&mut self, reader: &Reader<'_>, checks: Vec<Rc<Cell>>) -> Result<()> {
         for check in checks {
             if !reader.depends(&check) {
@@ -237,7 +262,8 @@ impl Eval<'_> {
         Ok((holes, checks, made?))
     }
 
-    /// One round on states without values: the body, what it needs beside the states, and the types it gives.
+    /// One round on states without values: the body, what it needs beside the states, and the types
+    /// it gives.
     fn round_of(
         &mut self,
         f: &Rc<Func>,
@@ -262,10 +288,15 @@ impl Eval<'_> {
                 return Err(untraced("a round that changes the shape of a cell"));
             }
             // A result without some axes of the frame is the same along them.
-            Ok((if states.framed { ev.cx.lined_up(&made, &states.frame, &shape)? } else { made }, done))
+            Ok((
+                if states.framed { ev.cx.lined_up(&made, &states.frame, &shape)? } else { made },
+                done,
+            ))
         })?;
         let results: Vec<Array> = match (made.data(), states.strand) {
-            (Data::Items(items), true) if made.rank() == 1 && items.all().len() == holes.len() => items.all().to_vec(),
+            (Data::Items(items), true) if made.rank() == 1 && items.all().len() == holes.len() => {
+                items.all().to_vec()
+            }
             (_, false) => vec![made],
             _ => return Err(untraced("a round that changes the number of states")),
         };
@@ -274,7 +305,10 @@ impl Eval<'_> {
         let mut types = Vec::new();
         for result in &results {
             let constant = states.framed && states.cell.is_empty() && result.rank() == 0;
-            if result.shape() != shape.as_slice() && !constant || !result.is_uniform() || result.is_char() {
+            if result.shape() != shape.as_slice() && !constant
+                || !result.is_uniform()
+                || result.is_char()
+            {
                 return Err(untraced("a round that changes a state's shape or class"));
             }
             for item in items(&states.cell) {
@@ -287,7 +321,10 @@ impl Eval<'_> {
         values.extend(ends);
         let (free, steps) = reader.finish(&mut values);
         let until = ends.and_then(|_| values.pop());
-        let free = free.iter().map(|(a, item)| self.item_of(a, item, &states.frame)).collect::<Result<_>>()?;
+        let free = free
+            .iter()
+            .map(|(a, item)| self.item_of(a, item, &states.frame))
+            .collect::<Result<_>>()?;
         let count = match times {
             Times::Count(n) => n,
             Times::Until(_) => ROUNDS,
@@ -316,15 +353,24 @@ impl Eval<'_> {
     }
 
     /// A cell for each state, as they were given.
-    fn looped(&mut self, states: &States, body: Rounds, free: Vec<Array>, facts: &[Fact]) -> Result<Array> {
+    fn looped(
+        &mut self,
+        states: &States,
+        body: Rounds,
+        free: Vec<Array>,
+        facts: &[Fact],
+    ) -> Result<Array> {
         let (body, all) = (Arc::new(body), items(&states.cell));
         let mut args: Args<Array> = Args::new();
         for a in &states.arrays {
             for (k, item) in all.iter().enumerate() {
                 // What is the same for all cells is given as numbers.
                 let spread = states.framed && a.rank() == states.cell.len();
-                let a =
-                    if spread { self.cx.ready(a, "argument")?.item(k) } else { self.item_of(a, item, &states.frame)? };
+                let a = if spread {
+                    self.cx.ready(a, "argument")?.item(k)
+                } else {
+                    self.item_of(a, item, &states.frame)?
+                };
                 args.push(a);
             }
         }
@@ -332,7 +378,8 @@ impl Eval<'_> {
         let mut out = Vec::new();
         for (k, fact) in facts.iter().flat_map(|fact| all.iter().map(move |_| fact)).enumerate() {
             let node = Node::Loop { args: args.clone(), body: body.clone(), result: k as u8 };
-            // Of several states the one that is used runs all of the body: the others are no checks of their own (E2).
+            // Of several states the one that is used runs all of the body: the others are no checks
+            // of their own (E2).
             let checked = facts.len() * all.len() == 1 && !states.strand;
             let frame = states.frame.clone();
             out.push(if checked {

@@ -1,9 +1,11 @@
 //! Scalars that pile up: pending numbers beyond a bound are computed at once.
 //!
-//! Rows: LOWERING §5. A line has some pending scalars, which fuse into what reads them. Thousands are items that were taken
-//! one by one, and whatever was made of them: each would be a cell, a node and a body of a launch, which is a thousand times
-//! what its value takes. So at the bound the arrays that they are read from are evaluated, and the scalars themselves run on
-//! the host, in the order in which they were written; what is taken of those arrays afterwards is a number from the start.
+//! Rows: LOWERING §5. A line has some pending scalars, which fuse into what reads them. Thousands
+//! are items that were taken one by one, and whatever was made of them: each would be a cell, a
+//! node and a body of a launch, which is a thousand times what its value takes. So at the bound the
+//! arrays that they are read from are evaluated, and the scalars themselves run on the host, in the
+//! order in which they were written; what is taken of those arrays afterwards is a number from the
+//! start.
 
 use crate::eval::cx::Cx;
 use crate::eval::force::reached;
@@ -18,8 +20,8 @@ const MOST: usize = 1_024;
 const PART: usize = 64;
 
 impl Cx<'_> {
-    /// Counts a new scalar; at the bound all that are alive are computed. Errors: INTERRUPT, WS FULL; what fails on a
-    /// value stays pending, because nobody may ever read it.
+    /// Counts a new scalar; at the bound all that are alive are computed. Errors: INTERRUPT, WS
+    /// FULL; what fails on a value stays pending, because nobody may ever read it.
     pub(super) fn pile(&mut self, cell: &Rc<Cell>) -> Result<()> {
         let piled = self.sys.tape.pile(cell);
         // Cells of a round or under a guard have no value of their own.
@@ -50,7 +52,8 @@ impl Cx<'_> {
         let roots = read_from(&cells);
         self.force_cells(roots, "pending limit")?;
         for cell in cells.iter().filter(|c| c.shape().is_empty() && c.forced().is_none()) {
-            let waits = cell.node().is_some_and(|node| node.inputs().iter().any(|a| a.pending().is_some()));
+            let waits =
+                cell.node().is_some_and(|node| node.inputs().iter().any(|a| a.pending().is_some()));
             if waits {
                 continue;
             }
@@ -72,7 +75,12 @@ fn read_from(cells: &[Rc<Cell>]) -> Vec<Rc<Cell>> {
     let mut roots: Vec<Rc<Cell>> = Vec::new();
     for cell in cells.iter().filter(|c| c.shape().is_empty()) {
         let Some(node) = cell.node() else { continue };
-        let whole = node.inputs().iter().filter_map(|a| a.pending()).find(|c| !c.shape().is_empty()).cloned();
+        let whole = node
+            .inputs()
+            .iter()
+            .filter_map(|a| a.pending())
+            .find(|c| !c.shape().is_empty())
+            .cloned();
         match (whole, &*node) {
             (None, _) => {}
             (Some(array), Node::Transform { .. }) => {
@@ -83,7 +91,9 @@ fn read_from(cells: &[Rc<Cell>]) -> Vec<Rc<Cell>> {
         }
     }
     for (cell, array) in items {
-        let many = taken.get(&Rc::as_ptr(&array)).is_some_and(|n| n * PART >= array.shape().iter().product());
+        let many = taken
+            .get(&Rc::as_ptr(&array))
+            .is_some_and(|n| n * PART >= array.shape().iter().product());
         roots.push(if many { array } else { cell });
     }
     roots

@@ -1,6 +1,8 @@
-//! Recording the consumers of whole arrays: ordered folds, scatters, folds of segments, functions of the library.
+//! Recording the consumers of whole arrays: ordered folds, scatters, folds of segments, functions
+//! of the library.
 //!
-//! Rows: LOWERING §2; ACC-05, ACC-27, ACC-28, ACL-27. Each function says None where the host should do it.
+//! Rows: LOWERING §2; ACC-05, ACC-27, ACC-28, ACL-27. Each function says None where the host should
+//! do it.
 
 use super::body::in_rounds;
 use super::fold::reduced;
@@ -23,7 +25,13 @@ const FEW: usize = 8;
 
 impl Cx<'_> {
     /// `op/` from the right, one step after the other.
-    pub(super) fn record_ordered(&mut self, op: Op, y: &Array, axis: usize, shape: Shape) -> Result<Array> {
+    pub(super) fn record_ordered(
+        &mut self,
+        op: Op,
+        y: &Array,
+        axis: usize,
+        shape: Shape,
+    ) -> Result<Array> {
         let ct = if y.dtype() == DType::F32 { 0.0 } else { self.sys.settings.ct };
         let (dtype, range) = reduced(op, y.dtype(), known(y).1, y.shape()[axis]);
         // What is folded first is an item: the sum has a type only where it is the items'.
@@ -33,8 +41,8 @@ impl Cx<'_> {
         self.cell(Node::Whole { what, args: Args::from_iter([y.settled()]) }, shape, (dtype, range))
     }
 
-    /// `x[…]←v`, `x[…]f←v`: the array with those items changed. What may fail is computed at once, so that a name keeps
-    /// its value if it does. Errors: INDEX, LENGTH, RANK.
+    /// `x[…]←v`, `x[…]f←v`: the array with those items changed. What may fail is computed at once,
+    /// so that a name keeps its value if it does. Errors: INDEX, LENGTH, RANK.
     pub fn record_scatter(
         &mut self,
         old: &Array,
@@ -42,18 +50,28 @@ impl Cx<'_> {
         combine: Option<Op>,
         v: &Array,
     ) -> Result<Option<Array>> {
-        let count = indices.iter().zip(old.shape()).map(|(i, &n)| i.as_ref().map_or(n, Array::len)).product::<usize>();
+        let count = indices
+            .iter()
+            .zip(old.shape())
+            .map(|(i, &n)| i.as_ref().map_or(n, Array::len))
+            .product::<usize>();
         let worth = count.saturating_mul(FEW) >= old.len() || old.pending().is_some();
-        let some = count > SMALL || self.sys.record_all || old.pending().is_some() || v.pending().is_some();
+        let some = count > SMALL
+            || self.sys.record_all
+            || old.pending().is_some()
+            || v.pending().is_some();
         let mixed = old.is_char() != v.is_char() || combine.is_some() && old.is_char();
         let simple = self.recordable(old) && self.recordable(v);
         if !(worth && some && simple) || mixed || old.is_empty() || v.is_empty() {
             return Ok(None);
         }
-        let ready = |cx: &mut Self, i: &Option<Array>| i.as_ref().map(|i| cx.ready(i, "index")).transpose();
+        let ready =
+            |cx: &mut Self, i: &Option<Array>| i.as_ref().map(|i| cx.ready(i, "index")).transpose();
         let indices = indices.iter().map(|i| ready(self, i)).collect::<Result<Vec<_>>>()?;
         let (_, chosen) = choices(self, old.shape(), &indices)?;
-        let Some(Spots { shape, read, along, places }) = self.spots(old, &chosen)? else { return Ok(None) };
+        let Some(Spots { shape, read, along, places }) = self.spots(old, &chosen)? else {
+            return Ok(None);
+        };
         if shape.is_empty() {
             return Ok(None);
         }
@@ -87,8 +105,18 @@ impl Cx<'_> {
     }
 
     /// `op/¨` of parts of a vector.
-    pub fn record_segments(&mut self, op: Op, parts: &[Range<usize>], y: &Array) -> Result<Option<Array>> {
-        if y.rank() != 1 || y.is_char() || !self.recordable(y) || !self.records(&[y], y.len()) || !op.is_associative() {
+    pub fn record_segments(
+        &mut self,
+        op: Op,
+        parts: &[Range<usize>],
+        y: &Array,
+    ) -> Result<Option<Array>> {
+        if y.rank() != 1
+            || y.is_char()
+            || !self.recordable(y)
+            || !self.records(&[y], y.len())
+            || !op.is_associative()
+        {
             return Ok(None);
         }
         let shape: Shape = [parts.len()].as_slice().into();
@@ -106,14 +134,24 @@ impl Cx<'_> {
         let large = args.iter().map(|a| a.len()).max().unwrap_or(0);
         let chars = args.iter().filter(|a| a.is_char()).count();
         let fits = args.iter().all(|a| self.recordable(a) && !a.is_empty());
-        if !fits || chars != 0 && chars != args.len() || !self.records(args, large) || args[0].rank() == 0 {
+        if !fits
+            || chars != 0 && chars != args.len()
+            || !self.records(args, large)
+            || args[0].rank() == 0
+        {
             return Ok(None);
         }
         let most = args[0].shape()[0] as f64;
         let (shape, (dtype, range)): (Shape, _) = match of {
-            Lib::GradeUp | Lib::GradeDown => ([args[0].shape()[0]].as_slice().into(), self.places_of(most - 1.0)),
-            Lib::IndexOf if args[0].rank() == 1 && args[1].rank() > 0 => (args[1].shape().into(), self.places_of(most)),
-            Lib::Member if args[1].rank() > 0 => (args[1].shape().into(), (DType::Bool, Some((0.0, 1.0)))),
+            Lib::GradeUp | Lib::GradeDown => {
+                ([args[0].shape()[0]].as_slice().into(), self.places_of(most - 1.0))
+            }
+            Lib::IndexOf if args[0].rank() == 1 && args[1].rank() > 0 => {
+                (args[1].shape().into(), self.places_of(most))
+            }
+            Lib::Member if args[1].rank() > 0 => {
+                (args[1].shape().into(), (DType::Bool, Some((0.0, 1.0))))
+            }
             _ => return Ok(None),
         };
         let exact = chars > 0 || args.iter().all(|a| a.dtype().is_integer());
@@ -122,10 +160,15 @@ impl Cx<'_> {
         let mut own = Vec::with_capacity(args.len());
         for (k, a) in args.iter().enumerate() {
             let list = of == Lib::Member && k == 0 && a.rank() != 1;
-            own.push(if list { self.apply_move(a, Move::reshape(",", a.shape(), &[a.len()]))? } else { a.settled() });
+            own.push(if list {
+                self.apply_move(a, Move::reshape(",", a.shape(), &[a.len()]))?
+            } else {
+                a.settled()
+            });
         }
         let what = Whole::Lib { of, origin, ct };
-        self.cell(Node::Whole { what, args: own.into_iter().collect() }, shape, (dtype, range)).map(Some)
+        self.cell(Node::Whole { what, args: own.into_iter().collect() }, shape, (dtype, range))
+            .map(Some)
     }
 
     /// The type of places up to that one.
@@ -165,7 +208,12 @@ impl Cx<'_> {
                     let (from, to) = aplomb_values::prim::whole::segment(&bounds, k);
                     let mut places = self.budget().room(to - from)?;
                     places.extend((from..to).map(Ok));
-                    let part = aplomb_values::prim::moves::gather(&args[1], &[to - from], &places, self.budget())?;
+                    let part = aplomb_values::prim::moves::gather(
+                        &args[1],
+                        &[to - from],
+                        &places,
+                        self.budget(),
+                    )?;
                     out.push(self.fold_host(*op, &part, 0, Shape::new())?);
                 }
                 self.collect(shape, out, None)
@@ -174,11 +222,17 @@ impl Cx<'_> {
                 // The numbers, and the items that are changed.
                 let all = args.iter().map(Array::len).fold(0, usize::saturating_add);
                 let _held = self.budget().charge_elements(all, 8)?;
-                let lists = args.iter().map(|a| a.to_numbers().map_or_else(|| self.budget().filled(0.0, a.len()), Ok));
+                let lists = args
+                    .iter()
+                    .map(|a| a.to_numbers().map_or_else(|| self.budget().filled(0.0, a.len()), Ok));
                 let lists = lists.collect::<Result<Vec<Vec<f64>>>>()?;
-                let given = |k: usize| aplomb_values::prim::whole::Given { items: &lists[k], shape: args[k].shape() };
+                let given = |k: usize| aplomb_values::prim::whole::Given {
+                    items: &lists[k],
+                    shape: args[k].shape(),
+                };
                 let fed: Vec<_> = (1..args.len()).map(given).collect();
-                let Some(scatter) = aplomb_values::prim::whole::Scatter::new(what, &fed, shape) else {
+                let Some(scatter) = aplomb_values::prim::whole::Scatter::new(what, &fed, shape)
+                else {
                     return Ok(args[0].clone());
                 };
                 let _items = self.budget().charge_elements(args[0].len(), size_of::<Array>())?;

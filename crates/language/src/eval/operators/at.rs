@@ -1,7 +1,8 @@
 //! `@`: some cells of an array become others.
 //!
-//! The right operand says which: numbers index major cells, nested vectors choose items or reach into them, a function
-//! gives a mask of Y's shape. The left operand is what stands there then: a value, or a function of all of them at once.
+//! The right operand says which: numbers index major cells, nested vectors choose items or reach
+//! into them, a function gives a mask of Y's shape. The left operand is what stands there then: a
+//! value, or a function of all of them at once.
 
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
@@ -20,7 +21,13 @@ enum Chosen {
 }
 
 /// `f@i` `A@i` `f@g` `A@g`. Errors: RANK, INDEX, LENGTH, DOMAIN.
-pub fn at(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axis<'_>) -> Result<Array> {
+pub fn at(
+    ev: &mut Eval<'_>,
+    f: &[Operand],
+    x: Option<&Array>,
+    y: &Array,
+    _: Axis<'_>,
+) -> Result<Array> {
     let chosen = match &f[1] {
         Operand::A(i) => {
             let i = ev.cx.ready(i, "@")?;
@@ -54,7 +61,11 @@ pub fn at(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axi
             fits(&new, &shape)?;
             let mut now = y;
             for (k, path) in paths.iter().enumerate() {
-                let item = if new.rank() == 0 { new.disclosed() } else { new.item(if new.len() == 1 { 0 } else { k }) };
+                let item = if new.rank() == 0 {
+                    new.disclosed()
+                } else {
+                    new.item(if new.len() == 1 { 0 } else { k })
+                };
                 let steps = path.to_items();
                 now = reached(&mut ev.cx, &now, &steps, &item)?;
             }
@@ -80,7 +91,8 @@ fn indexed(cx: &mut Cx<'_>, i: &Array, y: &Array) -> Result<Chosen> {
     }
     let items = i.to_items();
     if items.iter().all(Array::is_simple) {
-        let places = items.iter().map(|at| place_of(cx, y.shape(), at)).collect::<Result<Vec<_>>>()?;
+        let places =
+            items.iter().map(|at| place_of(cx, y.shape(), at)).collect::<Result<Vec<_>>>()?;
         return Ok(Chosen::Places(i.shape().into(), places));
     }
     Ok(Chosen::Paths(i.shape().into(), items))
@@ -101,7 +113,11 @@ fn masked(cx: &mut Cx<'_>, mask: &Array, y: &Array) -> Result<Chosen> {
             _ => return Err(domain("the mask of @ holds 0 and 1 only")),
         }
     }
-    let shape = if y.rank() == 0 && places.len() == 1 { Shape::new() } else { Shape::from_slice(&[places.len()]) };
+    let shape = if y.rank() == 0 && places.len() == 1 {
+        Shape::new()
+    } else {
+        Shape::from_slice(&[places.len()])
+    };
     Ok(Chosen::Places(shape, places))
 }
 

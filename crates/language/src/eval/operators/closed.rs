@@ -1,4 +1,5 @@
-//! What a function closes over: the arrays bound in it, and those that its text names in the scopes around.
+//! What a function closes over: the arrays bound in it, and those that its text names in the scopes
+//! around.
 
 use crate::eval::value::{Closure, Func, Oper, Operand, Value};
 use crate::syntax::ast::What;
@@ -26,9 +27,14 @@ pub fn frame_of(f: &Rc<Func>) -> Option<Shape> {
         f.arrays(&mut arrays);
         arrays.into_iter().for_each(&mut see);
         let (opers, operands) = f.operands();
-        functions
-            .extend(operands.into_iter().filter_map(|o| if let Operand::F(f) = o { Some(f.clone()) } else { None }));
-        let own = opers.into_iter().filter_map(|o| if let Oper::Dfn(c) = o { Some(c.clone()) } else { None });
+        functions.extend(
+            operands
+                .into_iter()
+                .filter_map(|o| if let Operand::F(f) = o { Some(f.clone()) } else { None }),
+        );
+        let own = opers
+            .into_iter()
+            .filter_map(|o| if let Oper::Dfn(c) = o { Some(c.clone()) } else { None });
         let dfn = if let Func::Dfn(c) = &*f { Some(c.clone()) } else { None };
         for c in own.chain(dfn) {
             if closures.iter().any(|known| Rc::ptr_eq(known, &c)) {
@@ -50,7 +56,8 @@ pub fn frame_of(f: &Rc<Func>) -> Option<Shape> {
 /// The values of the names in a dfn's text, in the calls around it.
 fn named(c: &Closure) -> Vec<Value> {
     let span = c.ast.dfns[c.dfn.0 as usize].span;
-    let inside = c.ast.items.iter().filter(|i| span.start <= i.span.start && i.span.end <= span.end);
+    let inside =
+        c.ast.items.iter().filter(|i| span.start <= i.span.start && i.span.end <= span.end);
     let names = inside.filter_map(|i| if let What::Name(sym) = i.what { Some(sym) } else { None });
     let found = names.filter_map(|sym| {
         let mut scope = c.env.as_ref();

@@ -7,7 +7,13 @@ use crate::functions::shape::Axis;
 use aplomb_ground::error::{Result, syntax};
 use aplomb_values::array::Array;
 
-pub fn commute(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axis<'_>) -> Result<Array> {
+pub fn commute(
+    ev: &mut Eval<'_>,
+    f: &[Operand],
+    x: Option<&Array>,
+    y: &Array,
+    _: Axis<'_>,
+) -> Result<Array> {
     match &f[0] {
         Operand::A(a) => Ok(a.clone()),
         Operand::F(f) => ev.apply(f, Some(y), x.unwrap_or(y)),
@@ -15,7 +21,13 @@ pub fn commute(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _
 }
 
 /// `f∘g`, `A∘g`, `f∘A`
-pub fn beside(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axis<'_>) -> Result<Array> {
+pub fn beside(
+    ev: &mut Eval<'_>,
+    f: &[Operand],
+    x: Option<&Array>,
+    y: &Array,
+    _: Axis<'_>,
+) -> Result<Array> {
     match (&f[0], &f[1], x) {
         (Operand::F(f), Operand::F(g), x) => {
             let right = ev.apply(g, None, y)?;
@@ -28,7 +40,13 @@ pub fn beside(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _:
     }
 }
 
-pub fn over(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axis<'_>) -> Result<Array> {
+pub fn over(
+    ev: &mut Eval<'_>,
+    f: &[Operand],
+    x: Option<&Array>,
+    y: &Array,
+    _: Axis<'_>,
+) -> Result<Array> {
     let (f, g) = (function(&f[0])?, function(&f[1])?);
     let right = ev.apply(g, None, y)?;
     match x {
@@ -40,7 +58,13 @@ pub fn over(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: A
     }
 }
 
-pub fn behind(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axis<'_>) -> Result<Array> {
+pub fn behind(
+    ev: &mut Eval<'_>,
+    f: &[Operand],
+    x: Option<&Array>,
+    y: &Array,
+    _: Axis<'_>,
+) -> Result<Array> {
     match (&f[0], &f[1]) {
         (Operand::F(f), Operand::F(g)) => {
             let left = ev.apply(f, None, x.unwrap_or(y))?;

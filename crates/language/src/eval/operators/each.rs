@@ -9,16 +9,25 @@ use aplomb_ground::error::{Result, length, rank, syntax};
 use aplomb_values::array::{Array, Shape};
 use std::rc::Rc;
 
-/// So many rows of an array are computed at once; fewer may stay pending, for an expression that goes on with them.
+/// So many rows of an array are computed at once; fewer may stay pending, for an expression that
+/// goes on with them.
 const TOGETHER: usize = 16;
 
-pub fn each(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axis<'_>) -> Result<Array> {
+pub fn each(
+    ev: &mut Eval<'_>,
+    f: &[Operand],
+    x: Option<&Array>,
+    y: &Array,
+    _: Axis<'_>,
+) -> Result<Array> {
     let func = function(&f[0])?.clone();
     let scalar = match x {
         Some(x) => scalar_op(&f[0]).is_some() && x.is_uniform() && y.is_uniform(),
         None => {
             y.is_uniform()
-                && prim(&f[0]).and_then(|p| p.monadic.as_ref()).is_some_and(|m| matches!(m.does, Does::Scalar(_)))
+                && prim(&f[0])
+                    .and_then(|p| p.monadic.as_ref())
+                    .is_some_and(|m| matches!(m.does, Does::Scalar(_)))
         }
     };
     if scalar {
@@ -57,7 +66,8 @@ fn conform(x: Option<&Array>, y: &Array) -> Result<Shape> {
     })
 }
 
-/// An argument before its items are used one by one: rows of a pending array are computed together, not each for itself.
+/// An argument before its items are used one by one: rows of a pending array are computed together,
+/// not each for itself.
 fn taken_apart(ev: &mut Eval<'_>, a: &Array) -> Result<Array> {
     match a.split() {
         Some(rows) if rows.node.pending().is_some() && a.len() >= TOGETHER => {
@@ -68,7 +78,12 @@ fn taken_apart(ev: &mut Eval<'_>, a: &Array) -> Result<Array> {
 }
 
 /// Calls the function on item after item.
-pub fn each_item(ev: &mut Eval<'_>, func: &Rc<Func>, x: Option<&Array>, y: &Array) -> Result<Array> {
+pub fn each_item(
+    ev: &mut Eval<'_>,
+    func: &Rc<Func>,
+    x: Option<&Array>,
+    y: &Array,
+) -> Result<Array> {
     let shape = conform(x, y)?;
     let y = taken_apart(ev, y)?;
     let x = x.map(|x| taken_apart(ev, x)).transpose()?;
@@ -88,8 +103,9 @@ pub fn each_item(ev: &mut Eval<'_>, func: &Rc<Func>, x: Option<&Array>, y: &Arra
     }
     let mut out = ev.cx.budget().room(n)?;
     let _held = ev.cx.budget().charge_elements(n, size_of::<Array>())?;
-    let item =
-        |a: &Array, k: usize| if a.rank() == 0 { a.disclosed() } else { a.item(if a.len() == 1 { 0 } else { k }) };
+    let item = |a: &Array, k: usize| {
+        if a.rank() == 0 { a.disclosed() } else { a.item(if a.len() == 1 { 0 } else { k }) }
+    };
     let mut none = 0;
     ev.one_by_one(n, |ev| {
         let mut ticks = ev.cx.budget().ticks();

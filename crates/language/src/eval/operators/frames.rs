@@ -1,8 +1,9 @@
 //! Operators that run their operand once for all cells.
 //!
-//! Rows: LOWERING §3, §4. `¨`, `⍤` and `∘.` give the operand framed values; what it records covers the whole frame. An
-//! operand that looks at values (a guard, a count, a print) is refused before it has any effect, and the operator goes
-//! cell by cell. If a framed evaluation fails later, the cells are run one by one to find APL's error.
+//! Rows: LOWERING §3, §4. `¨`, `⍤` and `∘.` give the operand framed values; what it records covers
+//! the whole frame. An operand that looks at values (a guard, a count, a print) is refused before
+//! it has any effect, and the operator goes cell by cell. If a framed evaluation fails later, the
+//! cells are run one by one to find APL's error.
 
 use crate::eval::run::Eval;
 use crate::eval::scope::{Inside, is_final};
@@ -18,7 +19,8 @@ use std::rc::{Rc, Weak};
 /// Fewer cells are interpreted: recording costs more than they do.
 const FEW: usize = 16;
 
-/// A story that records everything records the cells that an operator calls one by one, up to so many.
+/// A story that records everything records the cells that an operator calls one by one, up to so
+/// many.
 const TOLD: usize = 256;
 
 /// How to run the cells one by one after all: what the operator would have done.
@@ -74,9 +76,14 @@ impl Eval<'_> {
                 && (n >= FEW || self.cx.sys.record_all)
     }
 
-    /// Calls for so many cells, one after the other. Where a story asks for small arrays to be recorded too, many cells'
-    /// own are not: each would be an evaluation of its own that no run without a story has.
-    pub fn one_by_one<T>(&mut self, cells: usize, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    /// Calls for so many cells, one after the other. Where a story asks for small arrays to be
+    /// recorded too, many cells' own are not: each would be an evaluation of its own that no run
+    /// without a story has.
+    pub fn one_by_one<T>(
+        &mut self,
+        cells: usize,
+        run: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
         if !self.cx.sys.record_all || cells <= TOLD {
             return run(self);
         }
@@ -86,7 +93,8 @@ impl Eval<'_> {
         made
     }
 
-    /// Says in a statement's story that an operator calls its operand so many times, where that is many.
+    /// Says in a statement's story that an operator calls its operand so many times, where that is
+    /// many.
     pub fn warn_one_by_one(&mut self, cells: usize, what: &str) {
         if let Some(place) = self.cx.place().filter(|_| cells > TOLD) {
             let text = format!("{} runs {what} by {what}, {cells} of them", place.text());
@@ -94,8 +102,8 @@ impl Eval<'_> {
         }
     }
 
-    /// An argument whose cells lie behind its own first `lead` axes and the frames around. One that was closed over
-    /// has none of those: it is spread along them.
+    /// An argument whose cells lie behind its own first `lead` axes and the frames around. One that
+    /// was closed over has none of those: it is spread along them.
     fn seen(&mut self, node: &Array, own: usize, lead: usize, outer: &Shape) -> Result<Array> {
         if own == outer.len() {
             return Ok(Array::framed(node.clone(), own + lead));
@@ -108,14 +116,20 @@ impl Eval<'_> {
         Ok(Array::framed(self.cx.lined_up(&a, outer, &full)?, outer.len() + lead))
     }
 
-    /// The frame that cells of an operand lie in: the arguments' own, that of what the operand closes over, or that of the
-    /// guards around, which say where its operations count.
+    /// The frame that cells of an operand lie in: the arguments' own, that of what the operand
+    /// closes over, or that of the guards around, which say where its operations count.
     fn longer(&self, own: Shape, f: &Rc<Func>) -> Shape {
         if !self.cx.sys.scope.is_framed() {
             return own;
         }
-        let guards =
-            self.cx.sys.scope.conditions().iter().filter_map(|(cond, _)| cond.frame()).map(|s| s.frame().into());
+        let guards = self
+            .cx
+            .sys
+            .scope
+            .conditions()
+            .iter()
+            .filter_map(|(cond, _)| cond.frame())
+            .map(|s| s.frame().into());
         let longest = guards.chain(super::closed::frame_of(f)).chain([own]).max_by_key(Shape::len);
         longest.unwrap_or_default()
     }
@@ -154,7 +168,9 @@ impl Eval<'_> {
                 // Where nothing of it is pending, what it checked may still fail.
                 if z.pending().is_none() {
                     let checks = self.cx.sys.tape.checks_since(from);
-                    checks.into_iter().for_each(|c| self.watch(&Array::lazy(c), from, again.clone()));
+                    checks
+                        .into_iter()
+                        .for_each(|c| self.watch(&Array::lazy(c), from, again.clone()));
                 }
                 self.watch(&z, from, again);
                 Ok(Some(z))
@@ -163,7 +179,8 @@ impl Eval<'_> {
                 if let (false, Some(place)) = (self.cx.sys.scope.is_framed(), self.cx.place())
                     && e.kind() == Kind::Untraced
                 {
-                    let text = format!("{} runs cell by cell, because {}", place.text(), e.parts().says);
+                    let text =
+                        format!("{} runs cell by cell, because {}", place.text(), e.parts().says);
                     self.cx.host.warn("W-untraced", &place, text);
                 }
                 Ok(None)
@@ -184,9 +201,17 @@ impl Eval<'_> {
     }
 
     /// `f¨`: items are scalars of a uniform array, or the cells of a rows value. Shapes conform.
-    pub fn each_framed(&mut self, f: &Rc<Func>, x: Option<&Array>, y: &Array, shape: &Shape) -> Result<Option<Array>> {
+    pub fn each_framed(
+        &mut self,
+        f: &Rc<Func>,
+        x: Option<&Array>,
+        y: &Array,
+        shape: &Shape,
+    ) -> Result<Option<Array>> {
         let (f2, x2, y2) = (f.clone(), x.cloned(), y.clone());
-        let again = move || -> Again { Rc::new(move |ev| super::each::each_item(ev, &f2, x2.as_ref(), &y2)) };
+        let again = move || -> Again {
+            Rc::new(move |ev| super::each::each_item(ev, &f2, x2.as_ref(), &y2))
+        };
         self.items_framed(f, x, y, shape, again)
     }
 
@@ -206,14 +231,20 @@ impl Eval<'_> {
         if n == 0 || !self.frames(n, &args) || shape.is_empty() && !inside {
             return Ok(None);
         }
-        let own = args.iter().filter_map(|a| a.frame()).max_by_key(|s| s.at).map_or(Shape::new(), |s| s.frame().into());
+        let own = args
+            .iter()
+            .filter_map(|a| a.frame())
+            .max_by_key(|s| s.at)
+            .map_or(Shape::new(), |s| s.frame().into());
         let outer = self.longer(own, f);
         let frame: Shape = outer.iter().chain(shape).copied().collect();
         let mut seen = Vec::new();
         for a in args {
             let one = a.len() == 1 && n != 1;
             seen.push(match (a.split(), Cells::of(a)) {
-                (Some(rows), _) if a.shape() == shape.as_slice() => self.seen(&rows.node, 0, rows.at, &outer)?,
+                (Some(rows), _) if a.shape() == shape.as_slice() => {
+                    self.seen(&rows.node, 0, rows.at, &outer)?
+                }
                 (_, Some(_)) if one => self.cx.apply_move(a, Move::first(a.shape()))?,
                 (_, Some(cells)) if a.shape() == shape.as_slice() => {
                     self.seen(&cells.node, cells.outer, a.rank(), &outer)?
@@ -223,9 +254,15 @@ impl Eval<'_> {
             });
         }
         let x = if x.is_some() { seen.pop() } else { None };
-        let Some(node) = self.once(f, x.as_ref(), &seen[0], &frame, again())? else { return Ok(None) };
+        let Some(node) = self.once(f, x.as_ref(), &seen[0], &frame, again())? else {
+            return Ok(None);
+        };
         if node.rank() == frame.len() {
-            return Ok(Some(if outer.is_empty() { node } else { Array::framed(node, outer.len()) }));
+            return Ok(Some(if outer.is_empty() {
+                node
+            } else {
+                Array::framed(node, outer.len())
+            }));
         }
         if !outer.is_empty() {
             return Err(untraced("cells of cells"));
@@ -242,7 +279,12 @@ impl Eval<'_> {
     ) -> Result<Option<Array>> {
         let mut args = vec![y];
         args.extend(x);
-        let own: Shape = args.iter().map(|(a, lead)| &a.shape()[..*lead]).max_by_key(|s| s.len()).unwrap_or(&[]).into();
+        let own: Shape = args
+            .iter()
+            .map(|(a, lead)| &a.shape()[..*lead])
+            .max_by_key(|s| s.len())
+            .unwrap_or(&[])
+            .into();
         let n = elements(&own);
         if n == 0 || !self.frames(n, &args.iter().map(|a| a.0).collect::<Vec<_>>()) {
             return Ok(None);
@@ -259,10 +301,13 @@ impl Eval<'_> {
             });
         }
         let (f2, y2, x2) = (f.clone(), (y.0.clone(), y.1), x.map(|(a, k)| (a.clone(), k)));
-        let again: Again =
-            Rc::new(move |ev| super::rank::cell_by_cell(ev, &f2, x2.as_ref().map(|x| (&x.0, x.1)), (&y2.0, y2.1)));
+        let again: Again = Rc::new(move |ev| {
+            super::rank::cell_by_cell(ev, &f2, x2.as_ref().map(|x| (&x.0, x.1)), (&y2.0, y2.1))
+        });
         let x = if x.is_some() { seen.pop() } else { None };
-        let Some(node) = self.once(f, x.as_ref(), &seen[0], &frame, again)? else { return Ok(None) };
+        let Some(node) = self.once(f, x.as_ref(), &seen[0], &frame, again)? else {
+            return Ok(None);
+        };
         Ok(Some(if outer.is_empty() { node } else { Array::framed(node, outer.len()) }))
     }
 
@@ -279,16 +324,24 @@ impl Eval<'_> {
         let (r, s) = (x.rank(), frame.len());
         let wide = |ev: &mut Self, a: &Array, at: std::ops::Range<usize>| match a.rank() {
             0 => Ok(a.clone()),
-            _ => ev.cx.apply_move(a, Move::axes("⍴", frame.clone(), at.map(Some))).map(|a| Array::framed(a, s)),
+            _ => ev
+                .cx
+                .apply_move(a, Move::axes("⍴", frame.clone(), at.map(Some)))
+                .map(|a| Array::framed(a, s)),
         };
         let (a, b) = (wide(self, x, 0..r)?, wide(self, y, r..s)?);
         let (f2, x2, y2) = (f.clone(), x.clone(), y.clone());
         let again: Again = Rc::new(move |ev| super::products::all_pairs(ev, &f2, &x2, &y2));
         let Some(node) = self.once(f, Some(&a), &b, &frame, again)? else { return Ok(None) };
-        Ok(if node.rank() == s { Some(node) } else { (!node.is_empty()).then(|| Array::rows(node, s)) })
+        Ok(if node.rank() == s {
+            Some(node)
+        } else {
+            (!node.is_empty()).then(|| Array::rows(node, s))
+        })
     }
 
-    /// APL's error for a failed framed evaluation: that of the first cell, in the order of cells, that fails by itself.
+    /// APL's error for a failed framed evaluation: that of the first cell, in the order of cells,
+    /// that fails by itself.
     pub fn first_cell_error(&mut self, e: Error) -> Error {
         let mut runs = self.cx.sys.tape.take_suspects();
         if is_final(&e) {
@@ -308,7 +361,9 @@ impl Eval<'_> {
             self.cx.sys.tape.set_checks(checks);
             match done {
                 Ok(_) => {}
-                Err(first) if first.has_place() => return run.place.iter().cloned().fold(first, Error::called_from),
+                Err(first) if first.has_place() => {
+                    return run.place.iter().cloned().fold(first, Error::called_from);
+                }
                 Err(first) => return run.place.iter().fold(first, Error::at),
             }
         }

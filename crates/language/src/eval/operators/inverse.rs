@@ -9,7 +9,8 @@ use aplomb_values::array::{Array, Shape, around, checked_elements};
 use aplomb_values::prim::op::Op;
 use std::rc::Rc;
 
-/// The y for which `f y` (or `x f y`) is Y. Errors: DOMAIN for a function without an inverse, and where none exists.
+/// The y for which `f y` (or `x f y`) is Y. Errors: DOMAIN for a function without an inverse, and
+/// where none exists.
 pub fn inverse(ev: &mut Eval<'_>, f: &Rc<Func>, x: Option<&Array>, y: &Array) -> Result<Array> {
     match (&**f, x) {
         (Func::Prim(p), None) => monadic(ev, f, p, y, None),
@@ -32,7 +33,9 @@ pub fn inverse(ev: &mut Eval<'_>, f: &Rc<Func>, x: Option<&Array>, y: &Array) ->
             let fixed = |o: &Operand| match o {
                 Operand::A(a) => Some(a.clone()),
                 Operand::F(f) => match (&**f, x) {
-                    (Func::Op1(Oper::Prim(p), Operand::A(a)), _) if p.glyph == '⍨' => Some(a.clone()),
+                    (Func::Op1(Oper::Prim(p), Operand::A(a)), _) if p.glyph == '⍨' => {
+                        Some(a.clone())
+                    }
                     (Func::Prim(p), Some(x)) if p.glyph == '⊣' => Some(x.clone()),
                     _ => None,
                 },
@@ -66,7 +69,13 @@ fn commuted(f: &Rc<Func>) -> Result<Rc<Func>> {
     Ok(Rc::new(Func::Op1(operator('⍨')?, Operand::F(f.clone()))))
 }
 
-fn monadic(ev: &mut Eval<'_>, f: &Rc<Func>, p: &'static Prim, y: &Array, axis: Axis<'_>) -> Result<Array> {
+fn monadic(
+    ev: &mut Eval<'_>,
+    f: &Rc<Func>,
+    p: &'static Prim,
+    y: &Array,
+    axis: Axis<'_>,
+) -> Result<Array> {
     match p.glyph {
         '⌽' | '⊖' => ev.monadic(p, y, axis),
         _ if axis.is_some() => Err(none(f)),
@@ -83,7 +92,14 @@ fn monadic(ev: &mut Eval<'_>, f: &Rc<Func>, p: &'static Prim, y: &Array, axis: A
     }
 }
 
-fn dyadic(ev: &mut Eval<'_>, f: &Rc<Func>, p: &'static Prim, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+fn dyadic(
+    ev: &mut Eval<'_>,
+    f: &Rc<Func>,
+    p: &'static Prim,
+    x: &Array,
+    y: &Array,
+    axis: Axis<'_>,
+) -> Result<Array> {
     // `x f y` undone by `y g x` or `x g y`, along an axis too.
     let by = |ev: &mut Eval<'_>, glyph: char, turned: bool| {
         let p = crate::table::find(glyph).ok_or_else(|| none(f))?;
@@ -112,7 +128,12 @@ fn dyadic(ev: &mut Eval<'_>, f: &Rc<Func>, p: &'static Prim, x: &Array, y: &Arra
             ev.cx.map2(Op::CircleBy, &back, y)
         }
         '⍉' => {
-            let n = ev.cx.integers(x, "an axis")?.into_iter().collect::<std::collections::HashSet<_>>().len();
+            let n = ev
+                .cx
+                .integers(x, "an axis")?
+                .into_iter()
+                .collect::<std::collections::HashSet<_>>()
+                .len();
             if n != x.len() || x.rank() > 1 {
                 return Err(domain("only a permutation of axes can be undone"));
             }
@@ -131,7 +152,9 @@ fn one_operand(
     x: Option<&Array>,
     y: &Array,
 ) -> Result<Array> {
-    let (Operand::F(inner), glyph) = (g, super::prim(g).map(|g| g.glyph)) else { return Err(none(f)) };
+    let (Operand::F(inner), glyph) = (g, super::prim(g).map(|g| g.glyph)) else {
+        return Err(none(f));
+    };
     match (p.glyph, glyph, x) {
         ('\\' | '⍀', _, None) => unscanned(ev, f, p, g, y, None),
         ('⍨', Some('+'), None) => ev.cx.map2(Op::Div, y, &Array::num(2.0)),
@@ -155,7 +178,9 @@ fn one_operand(
         }
         // (f⍨)⍨ is f for two arguments.
         ('⍨', _, Some(x)) => match &**inner {
-            Func::Op1(Oper::Prim(q), Operand::F(h)) if q.glyph == '⍨' => inverse(ev, h, Some(x), y),
+            Func::Op1(Oper::Prim(q), Operand::F(h)) if q.glyph == '⍨' => {
+                inverse(ev, h, Some(x), y)
+            }
             _ => Err(none(f)),
         },
         _ => Err(none(f)),
@@ -207,7 +232,13 @@ fn two_operands(
 }
 
 /// `(x,)⍣¯1`: what follows x.
-fn without_prefix(ev: &mut Eval<'_>, p: &'static Prim, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+fn without_prefix(
+    ev: &mut Eval<'_>,
+    p: &'static Prim,
+    x: &Array,
+    y: &Array,
+    axis: Axis<'_>,
+) -> Result<Array> {
     if y.rank() == 0 {
         return Err(domain("this does not begin with the argument that is to be taken off"));
     }
@@ -216,14 +247,21 @@ fn without_prefix(ev: &mut Eval<'_>, p: &'static Prim, x: &Array, y: &Array, axi
     let k = Array::num(at as f64 + ev.cx.sys.settings.io);
     let rest = crate::functions::shape::drop(&mut ev.cx, &Array::num(n as f64), y, Some(&k))?;
     let whole = ev.dyadic(p, x, &rest, Some(&k))?;
-    if crate::functions::search::matches(&mut ev.cx, &whole, y, None)?.number_scalar() == Some(1.0) {
+    if crate::functions::search::matches(&mut ev.cx, &whole, y, None)?.number_scalar() == Some(1.0)
+    {
         return Ok(rest);
     }
     Err(domain("this does not begin with the argument that is to be taken off"))
 }
 
 /// `(x\)⍣¯1` of a mask: the cells it did not fill.
-fn compressed(ev: &mut Eval<'_>, p: &'static Prim, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+fn compressed(
+    ev: &mut Eval<'_>,
+    p: &'static Prim,
+    x: &Array,
+    y: &Array,
+    axis: Axis<'_>,
+) -> Result<Array> {
     if ev.cx.integers(x, "the left argument of \\")?.iter().any(|b| !matches!(b, 0 | 1)) {
         return Err(domain("only an expansion by 0 and 1 can be undone"));
     }
@@ -234,8 +272,9 @@ fn compressed(ev: &mut Eval<'_>, p: &'static Prim, x: &Array, y: &Array, axis: A
     }
 }
 
-/// The digits that ⊥ makes Y of. The first radix takes all the rest, as ⊥ does not look at it; of one base there are
-/// as many digits as Y needs, and one more that holds the sign if some Y is negative.
+/// The digits that ⊥ makes Y of. The first radix takes all the rest, as ⊥ does not look at it; of
+/// one base there are as many digits as Y needs, and one more that holds the sign if some Y is
+/// negative.
 fn digits(ev: &mut Eval<'_>, x: &Array, y: &Array) -> Result<Array> {
     if x.len() != 1 {
         let mut radices = ev.cx.numbers(x, "the left argument of ⊥")?;
@@ -326,7 +365,11 @@ fn counts(ev: &mut Eval<'_>, y: &Array) -> Result<Array> {
     for k in 0..r {
         let mut most = 0;
         for p in &places {
-            let at = p.get(k).copied().filter(|_| p.len() == r).ok_or_else(|| domain("the places differ in rank"))?;
+            let at = p
+                .get(k)
+                .copied()
+                .filter(|_| p.len() == r)
+                .ok_or_else(|| domain("the places differ in rank"))?;
             let at = usize::try_from(at - io).map_err(|_| domain("places count from ⎕IO"))?;
             most = most.max(at + 1);
         }

@@ -1,6 +1,7 @@
 //! `⌸`: a function of each distinct key and what belongs to it.
 //!
-//! Grouping is one walk with a hash table. The dfns that only count are recognised by their text and never run.
+//! Grouping is one walk with a hash table. The dfns that only count are recognised by their text
+//! and never run.
 
 use super::function;
 use super::stencil::mixed_results;
@@ -57,9 +58,16 @@ fn folded(f: &Func) -> Option<(Op, bool)> {
     }
 }
 
-/// `f⌸Y`: f gets each distinct major cell of Y and its places; `X f⌸Y`: each distinct major cell of X and the cells of
-/// Y in its places. Results are mixed, in order of first sight. Errors: LENGTH when X and Y differ in major cells.
-pub fn key(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axis<'_>) -> Result<Array> {
+/// `f⌸Y`: f gets each distinct major cell of Y and its places; `X f⌸Y`: each distinct major cell of
+/// X and the cells of Y in its places. Results are mixed, in order of first sight. Errors: LENGTH
+/// when X and Y differ in major cells.
+pub fn key(
+    ev: &mut Eval<'_>,
+    f: &[Operand],
+    x: Option<&Array>,
+    y: &Array,
+    _: Axis<'_>,
+) -> Result<Array> {
     let func = function(&f[0])?.clone();
     let cells_of = |ev: &mut Eval<'_>, a: &Array| -> Result<Array> {
         let a = if a.rank() == 0 { reshaped(&mut ev.cx, a, &[1])? } else { a.clone() };
@@ -75,11 +83,21 @@ pub fn key(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Ax
     }
     let Groups { firsts, of } = groups(&mut ev.cx, &keys)?;
     let n = firsts.len();
-    let what = known(&func).filter(|w| n > 0 && (*w != Counts::WithKey || keys.rank() == 1 && keys.is_uniform()));
+    let what = known(&func)
+        .filter(|w| n > 0 && (*w != Counts::WithKey || keys.rank() == 1 && keys.is_uniform()));
     if let Some(what) = what {
-        return counted(ev, &keys, &firsts, &of, what, !matches!(&*func, Func::Dfn(c) if c.text().contains('⍴')));
+        return counted(
+            ev,
+            &keys,
+            &firsts,
+            &of,
+            what,
+            !matches!(&*func, Func::Dfn(c) if c.text().contains('⍴')),
+        );
     }
-    let fold = x.and_then(|_| folded(&func)).filter(|f| n > 0 && values.rank() == 1 && (!f.1 || keys.rank() == 1));
+    let fold = x
+        .and_then(|_| folded(&func))
+        .filter(|f| n > 0 && values.rank() == 1 && (!f.1 || keys.rank() == 1));
     // The members of all groups in one vector, group after group.
     let _held = ev.cx.budget().charge_elements(of.len().saturating_add(n), 24)?;
     let mut ends = ev.cx.budget().filled(0usize, n + 1)?;
@@ -92,7 +110,9 @@ pub fn key(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Ax
         next[g as usize] += 1;
     }
     let io = ev.cx.sys.settings.io;
-    if let Some((op, keyed)) = fold.filter(|f| !f.1 || keys.is_uniform() && keys.is_char() == values.is_char()) {
+    if let Some((op, keyed)) =
+        fold.filter(|f| !f.1 || keys.is_uniform() && keys.is_char() == values.is_char())
+    {
         let order = ev.cx.vector(members.iter().map(|&k| k as f64 + io).collect())?;
         let sorted = crate::functions::select::bracket(&mut ev.cx, &values, &[Some(order)])?;
         let parts: Vec<_> = ends.windows(2).map(|w| w[0]..w[1]).collect();
@@ -102,7 +122,10 @@ pub fn key(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Ax
                 false => Ok(sums),
                 true => {
                     let keys = cells::along(&mut ev.cx, &keys, 0, &picks)?;
-                    let columns = [reshaped(&mut ev.cx, &keys, &[n, 1])?, reshaped(&mut ev.cx, &sums, &[n, 1])?];
+                    let columns = [
+                        reshaped(&mut ev.cx, &keys, &[n, 1])?,
+                        reshaped(&mut ev.cx, &sums, &[n, 1])?,
+                    ];
                     cells::join(&mut ev.cx, &columns, 1)
                 }
             };
@@ -139,7 +162,14 @@ pub fn key(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Ax
     })
 }
 
-fn counted(ev: &mut Eval<'_>, keys: &Array, firsts: &[usize], of: &[u32], what: Counts, flat: bool) -> Result<Array> {
+fn counted(
+    ev: &mut Eval<'_>,
+    keys: &Array,
+    firsts: &[usize],
+    of: &[u32],
+    what: Counts,
+    flat: bool,
+) -> Result<Array> {
     let n = firsts.len();
     let picks: Vec<_> = firsts.iter().map(|&k| Some(k)).collect();
     if what == Counts::Keys {

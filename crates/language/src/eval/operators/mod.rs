@@ -1,4 +1,5 @@
-//! The operators. Where an operand is a scalar primitive on simple arrays they record nodes; else they loop.
+//! The operators. Where an operand is a scalar primitive on simple arrays they record nodes; else
+//! they loop.
 
 pub mod at;
 pub mod closed;

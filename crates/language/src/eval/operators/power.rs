@@ -8,7 +8,13 @@ use crate::functions::shape::Axis;
 use aplomb_ground::error::{Result, domain, untraced};
 use aplomb_values::array::Array;
 
-pub fn power(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axis<'_>) -> Result<Array> {
+pub fn power(
+    ev: &mut Eval<'_>,
+    f: &[Operand],
+    x: Option<&Array>,
+    y: &Array,
+    _: Axis<'_>,
+) -> Result<Array> {
     let func = function(&f[0])?.clone();
     let mut now = y.clone();
     match &f[1] {
@@ -23,7 +29,11 @@ pub fn power(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: 
             for k in 0..n.unsigned_abs() {
                 ev.cx.host.interrupt().check()?;
                 let from = ev.cx.sys.tape.mark();
-                let next = if n < 0 { super::inverse::inverse(ev, &func, x, &now)? } else { ev.apply(&func, x, &now)? };
+                let next = if n < 0 {
+                    super::inverse::inverse(ev, &func, x, &now)?
+                } else {
+                    ev.apply(&func, x, &now)?
+                };
                 let to = ev.cx.sys.tape.mark();
                 // The frame came from a name: x and y are the same for all cells.
                 if k == 0
@@ -58,7 +68,8 @@ pub fn power(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: 
             }
             let done = ev.cx.ready(&done, "until")?;
             now = next;
-            match Some(&done).filter(|d| d.len() == 1 && !d.is_char()).and_then(|d| d.number_at(0)) {
+            match Some(&done).filter(|d| d.len() == 1 && !d.is_char()).and_then(|d| d.number_at(0))
+            {
                 Some(1.0) => return Ok(now),
                 Some(0.0) => {}
                 _ => {

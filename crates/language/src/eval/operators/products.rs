@@ -59,8 +59,8 @@ pub fn all_pairs(ev: &mut Eval<'_>, func: &Rc<Func>, x: &Array, y: &Array) -> Re
     super::reduce::finished(ev, &shape, out, Array::num(0.0))
 }
 
-/// Whether a function of so many arguments, of arrays of one shape, is that function of item after item: scalar functions
-/// and what is composed of them.
+/// Whether a function of so many arguments, of arrays of one shape, is that function of item after
+/// item: scalar functions and what is composed of them.
 fn pervades(f: &Operand, arguments: usize) -> bool {
     let Operand::F(f) = f else { return false };
     let plain = |a: &Operand| matches!(a, Operand::A(a) if a.rank() == 0 && a.is_uniform());
@@ -68,9 +68,12 @@ fn pervades(f: &Operand, arguments: usize) -> bool {
         // `?` draws in an order.
         Func::Prim(p) => {
             let meaning = if arguments == 2 { p.dyadic.as_ref() } else { p.monadic.as_ref() };
-            matches!(p.glyph, '⊢' | '⊣') || p.glyph != '?' && meaning.is_some_and(|m| matches!(m.does, Does::Scalar(_)))
+            matches!(p.glyph, '⊢' | '⊣')
+                || p.glyph != '?' && meaning.is_some_and(|m| matches!(m.does, Does::Scalar(_)))
         }
-        Func::Fork(f, g, h) => (plain(f) || pervades(f, arguments)) && pervades(g, 2) && pervades(h, arguments),
+        Func::Fork(f, g, h) => {
+            (plain(f) || pervades(f, arguments)) && pervades(g, 2) && pervades(h, arguments)
+        }
         Func::Atop(g, h) => pervades(g, 1) && pervades(h, arguments),
         Func::Op1(Oper::Prim(p), f) => p.glyph == '⍨' && pervades(f, 2),
         Func::Op2(Oper::Prim(p), f, g) => match p.glyph {
@@ -81,12 +84,23 @@ fn pervades(f: &Operand, arguments: usize) -> bool {
             '⍥' => pervades(f, arguments) && pervades(g, 1),
             _ => false,
         },
-        Func::System(_) | Func::Dfn(_) | Func::Op1(..) | Func::Op2(..) | Func::Outer(_) | Func::Axis(..) => false,
+        Func::System(_)
+        | Func::Dfn(_)
+        | Func::Op1(..)
+        | Func::Op2(..)
+        | Func::Outer(_)
+        | Func::Axis(..) => false,
     }
 }
 
 /// `X f.g Y`: `f/x g¨y` for each row x of X and column y of Y.
-pub fn inner(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axis<'_>) -> Result<Array> {
+pub fn inner(
+    ev: &mut Eval<'_>,
+    f: &[Operand],
+    x: Option<&Array>,
+    y: &Array,
+    _: Axis<'_>,
+) -> Result<Array> {
     function(&f[0])?;
     function(&f[1])?;
     let Some(x) = x else { return Err(syntax("an inner product needs a left argument")) };
@@ -102,7 +116,8 @@ pub fn inner(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: 
     }
     let k = if a == 1 { b } else { a };
     let (r, s) = (x.rank().max(1) - 1, y.rank().max(1) - 1);
-    let outer: Shape = x.shape()[..r].iter().chain(y.shape().get(1..).unwrap_or(&[])).copied().collect();
+    let outer: Shape =
+        x.shape()[..r].iter().chain(y.shape().get(1..).unwrap_or(&[])).copied().collect();
     if outer.len() + 1 > 15 {
         return Err(limit("the product would have more than 15 axes"));
     }
@@ -129,15 +144,21 @@ pub fn inner(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: 
                 Some(op) => ev.cx.map2(op, &left, &right)?,
                 None => ev.apply(function(&f[1])?, Some(&left), &right)?,
             };
-            let pairs =
-                if pairs.rank() == 0 { crate::functions::shape::fill(&mut ev.cx, &pairs, &full)? } else { pairs };
+            let pairs = if pairs.rank() == 0 {
+                crate::functions::shape::fill(&mut ev.cx, &pairs, &full)?
+            } else {
+                pairs
+            };
             return ev.cx.reduce(fold, &pairs, full.len() - 1);
         }
         if !pervades && x.rank() > 0 && y.rank() > 0 && x.frame().is_none() && y.frame().is_none() {
             let (left, right) = (wide(ev, x, xs)?, wide(ev, y, ys)?);
             let (f2, x2, y2) = (f.to_vec(), x.clone(), y.clone());
-            let again = move || -> Again { Rc::new(move |ev| row_by_row(ev, &f2, &x2, &y2, false)) };
-            if let Some(pairs) = ev.items_framed(function(&f[1])?, Some(&left), &right, &full, again)? {
+            let again =
+                move || -> Again { Rc::new(move |ev| row_by_row(ev, &f2, &x2, &y2, false)) };
+            if let Some(pairs) =
+                ev.items_framed(function(&f[1])?, Some(&left), &right, &full, again)?
+            {
                 return super::reduce::last(ev, &f[..1], None, &pairs, None);
             }
         }
@@ -145,8 +166,15 @@ pub fn inner(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: 
     row_by_row(ev, f, x, y, pervades)
 }
 
-/// The definition. What `pervades` is called once for a row and a column, other functions for each of their items.
-fn row_by_row(ev: &mut Eval<'_>, f: &[Operand], x: &Array, y: &Array, pervades: bool) -> Result<Array> {
+/// The definition. What `pervades` is called once for a row and a column, other functions for each
+/// of their items.
+fn row_by_row(
+    ev: &mut Eval<'_>,
+    f: &[Operand],
+    x: &Array,
+    y: &Array,
+    pervades: bool,
+) -> Result<Array> {
     let g = function(&f[1])?;
     let x = if x.rank() == 0 { reshaped(&mut ev.cx, x, &[1])? } else { x.clone() };
     let y = if y.rank() == 0 { reshaped(&mut ev.cx, y, &[1])? } else { y.clone() };
@@ -154,18 +182,22 @@ fn row_by_row(ev: &mut Eval<'_>, f: &[Operand], x: &Array, y: &Array, pervades: 
     let turned = {
         // The first axis of Y goes last.
         let s = y.rank() - 1;
-        let order: Vec<f64> = std::iter::once(s).chain(0..s).map(|k| k as f64 + ev.cx.sys.settings.io).collect();
+        let order: Vec<f64> =
+            std::iter::once(s).chain(0..s).map(|k| k as f64 + ev.cx.sys.settings.io).collect();
         let order = ev.cx.vector(order)?;
         crate::functions::shape::transpose_by(&mut ev.cx, &order, &y, None)?
     };
     let (_, rows) = super::reduce::rows(ev, &x, 1)?;
     let (_, columns) = super::reduce::rows(ev, &turned, 1)?;
     let mut out = ev.cx.budget().room(rows.len() * columns.len())?;
-    let _held = ev.cx.budget().charge_elements(rows.len() * columns.len(), std::mem::size_of::<Array>())?;
+    let _held =
+        ev.cx.budget().charge_elements(rows.len() * columns.len(), std::mem::size_of::<Array>())?;
     let all = rows.len() * columns.len();
     ev.warn_one_by_one(all, "pair");
     ev.one_by_one(all, |ev| {
-        for (row, column) in rows.iter().flat_map(|row| columns.iter().map(move |column| (row, column))) {
+        for (row, column) in
+            rows.iter().flat_map(|row| columns.iter().map(move |column| (row, column)))
+        {
             // `⊣` and `⊢` extend nothing.
             let pairs = match pervades && row.len() == column.len() {
                 true => ev.apply(g, Some(row), column)?,

@@ -8,7 +8,13 @@ use aplomb_ground::error::{Result, length, rank as rank_error};
 use aplomb_values::array::{Array, Shape};
 use std::rc::Rc;
 
-pub fn rank(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axis<'_>) -> Result<Array> {
+pub fn rank(
+    ev: &mut Eval<'_>,
+    f: &[Operand],
+    x: Option<&Array>,
+    y: &Array,
+    _: Axis<'_>,
+) -> Result<Array> {
     let func = function(&f[0])?.clone();
     let k = match &f[1] {
         Operand::F(g) => {
@@ -23,7 +29,8 @@ pub fn rank(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: A
         [m, l, r] => (m, l, r),
         _ => return Err(length("⍤ takes one, two or three ranks")),
     };
-    let cell = |k: i64, r: usize| if k < 0 { (r as i64 + k).max(0) as usize } else { (k as usize).min(r) };
+    let cell =
+        |k: i64, r: usize| if k < 0 { (r as i64 + k).max(0) as usize } else { (k as usize).min(r) };
     let lead = |k: i64, a: &Array| a.rank() - cell(k, a.rank());
     let (x, y) = match x {
         None => (None, (y, lead(mono, y))),
@@ -87,7 +94,12 @@ fn joined(ev: &mut Eval<'_>, frame: &[usize], out: Vec<Array>, y: &Array) -> Res
     crate::functions::cells::mixed(&mut ev.cx, frame, &out, false)
 }
 
-fn pairs(ev: &mut Eval<'_>, f: &Rc<Func>, (x, xr): (&Array, usize), (y, yr): (&Array, usize)) -> Result<Array> {
+fn pairs(
+    ev: &mut Eval<'_>,
+    f: &Rc<Func>,
+    (x, xr): (&Array, usize),
+    (y, yr): (&Array, usize),
+) -> Result<Array> {
     let (xf, xs) = super::reduce::rows(ev, x, xr)?;
     let (yf, ys) = super::reduce::rows(ev, y, yr)?;
     // They agree, or one is empty.

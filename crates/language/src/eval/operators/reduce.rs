@@ -17,11 +17,23 @@ use aplomb_values::prim::scan;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-pub fn last(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+pub fn last(
+    ev: &mut Eval<'_>,
+    f: &[Operand],
+    x: Option<&Array>,
+    y: &Array,
+    axis: Axis<'_>,
+) -> Result<Array> {
     reduce(ev, &f[0], x, y, axis, y.rank().max(1) - 1)
 }
 
-pub fn first(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+pub fn first(
+    ev: &mut Eval<'_>,
+    f: &[Operand],
+    x: Option<&Array>,
+    y: &Array,
+    axis: Axis<'_>,
+) -> Result<Array> {
     reduce(ev, &f[0], x, y, axis, 0)
 }
 
@@ -37,22 +49,30 @@ fn reduce(
     if y.rank() == 0 && x.is_none() {
         return Ok(y.clone());
     }
-    let y = if y.rank() == 0 { crate::functions::shape::reshaped(&mut ev.cx, y, &[1])? } else { y.clone() };
+    let y = if y.rank() == 0 {
+        crate::functions::shape::reshaped(&mut ev.cx, y, &[1])?
+    } else {
+        y.clone()
+    };
     let axis = axis_of(&mut ev.cx, axis, y.rank(), default)?;
     if let Some(x) = x {
         return windows(ev, f, x, &y, axis);
     }
     match scalar_op(f) {
-        Some(op) if y.is_uniform() && !(ev.cx.sys.settings.div && op == Op::Div) => ev.cx.reduce(op, &y, axis),
+        Some(op) if y.is_uniform() && !(ev.cx.sys.settings.div && op == Op::Div) => {
+            ev.cx.reduce(op, &y, axis)
+        }
         _ => fold_items(ev, f, &y, axis),
     }
 }
 
-/// Nothing says that a function of one's own is associative, so its folds run one step after the other.
+/// Nothing says that a function of one's own is associative, so its folds run one step after the
+/// other.
 fn in_order(ev: &mut Eval<'_>, f: &Operand) {
     if let (Some(place), Ok(f)) = (ev.cx.place(), function(f)) {
         let text = format!(
-            "{} may not be associative, so its fold runs from the right, one step after the other: only rows run side \
+            "{} may not be associative, so its fold runs from the right, one step after the other: \
+             only rows run side \
              by side (a scalar primitive, as in +/, folds by a tree)",
             f.text()
         );
@@ -152,7 +172,12 @@ pub fn fold_each(ev: &mut Eval<'_>, func: &Rc<Func>, y: &Array, axis: usize) -> 
 }
 
 /// Results as items of a shape; a single one is enclosed.
-pub fn finished(ev: &Eval<'_>, shape: &[usize], mut out: Vec<Array>, proto: Array) -> Result<Array> {
+pub fn finished(
+    ev: &Eval<'_>,
+    shape: &[usize],
+    mut out: Vec<Array>,
+    proto: Array,
+) -> Result<Array> {
     if shape.is_empty() && out.len() == 1 {
         return out.swap_remove(0).settled().enclosed();
     }
@@ -245,7 +270,9 @@ fn windows(ev: &mut Eval<'_>, f: &Operand, x: &Array, y: &Array, axis: usize) ->
         for w in 0..n + 1 - width {
             ev.cx.host.interrupt().check()?;
             for i in 0..inner {
-                let item = |k: usize| y.item((o * n + w + if by < 0 { width - 1 - k } else { k }) * inner + i);
+                let item = |k: usize| {
+                    y.item((o * n + w + if by < 0 { width - 1 - k } else { k }) * inner + i)
+                };
                 let mut sum = item(width - 1);
                 for k in (0..width - 1).rev() {
                     sum = ev.apply(func, Some(&item(k)), &sum)?;
@@ -257,15 +284,34 @@ fn windows(ev: &mut Eval<'_>, f: &Operand, x: &Array, y: &Array, axis: usize) ->
     finished(ev, &shape, out, y.prototype())
 }
 
-pub fn scan_last(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+pub fn scan_last(
+    ev: &mut Eval<'_>,
+    f: &[Operand],
+    x: Option<&Array>,
+    y: &Array,
+    axis: Axis<'_>,
+) -> Result<Array> {
     scan(ev, &f[0], x, y, axis, y.rank().max(1) - 1)
 }
 
-pub fn scan_first(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+pub fn scan_first(
+    ev: &mut Eval<'_>,
+    f: &[Operand],
+    x: Option<&Array>,
+    y: &Array,
+    axis: Axis<'_>,
+) -> Result<Array> {
     scan(ev, &f[0], x, y, axis, 0)
 }
 
-fn scan(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array, axis: Axis<'_>, default: usize) -> Result<Array> {
+fn scan(
+    ev: &mut Eval<'_>,
+    f: &Operand,
+    x: Option<&Array>,
+    y: &Array,
+    axis: Axis<'_>,
+    default: usize,
+) -> Result<Array> {
     let func = function(f)?;
     if x.is_some() {
         return Err(aplomb_ground::error::syntax("a scan takes one argument"));

@@ -1,9 +1,9 @@
 //! Scans that take one step an item though their function is not associative.
 //!
-//! Rows: LANGUAGE §5. A prefix is folded from the right, so `f\` of n items is n²÷2 calls by its definition. Two kinds of
-//! functions need n: those that give 0 or 1, because what stands before an item is a map of 0 and 1, and maps compose;
-//! and ÷, whose prefix is a product over a product. (`-` is an alternating sum, see `reduce::scan`.) None: by the
-//! definition.
+//! Rows: LANGUAGE §5. A prefix is folded from the right, so `f\` of n items is n²÷2 calls by its
+//! definition. Two kinds of functions need n: those that give 0 or 1, because what stands before an
+//! item is a map of 0 and 1, and maps compose; and ÷, whose prefix is a product over a product.
+//! (`-` is an alternating sum, see `reduce::scan`.) None: by the definition.
 
 use crate::eval::cx::Cx;
 use aplomb_ground::error::Result;
@@ -13,7 +13,8 @@ use aplomb_values::prim::scalar::eval;
 
 /// Items between two looks at the interrupt.
 const STRETCH: usize = 1 << 16;
-/// Prefixes of ÷ that stay within 2*±this have no step that overflows, or loses bits below the smallest number.
+/// Prefixes of ÷ that stay within 2*±this have no step that overflows, or loses bits below the
+/// smallest number.
 const MOST: i64 = 500;
 
 /// Whether every result is 0 or 1.
@@ -24,7 +25,8 @@ fn decides(op: Op) -> bool {
 impl Cx<'_> {
     /// The scan of ready real numbers along an axis.
     pub fn scan_by_steps(&mut self, op: Op, y: &Array, axis: usize) -> Result<Option<Array>> {
-        if y.is_char() || y.is_complex() || !decides(op) && (op != Op::Div || self.sys.settings.div) {
+        if y.is_char() || y.is_complex() || !decides(op) && (op != Op::Div || self.sys.settings.div)
+        {
             return Ok(None);
         }
         let Some(mut items) = y.to_numbers() else { return Ok(None) };
@@ -41,7 +43,8 @@ impl Cx<'_> {
             }
         }
         let bools = decides(op) && y.dtype() == DType::Bool;
-        self.stored(op, y.shape().into(), items, if bools { DType::Bool } else { DType::F64 }).map(Some)
+        self.stored(op, y.shape().into(), items, if bools { DType::Bool } else { DType::F64 })
+            .map(Some)
     }
 
     fn looked(&self, k: usize) -> Result<()> {
@@ -52,8 +55,8 @@ impl Cx<'_> {
     fn maps(&mut self, op: Op, line: &mut Line<'_>) -> Result<bool> {
         let ct = self.sys.settings.ct;
         // Of 0 and 1 all four results are known at once.
-        let table =
-            [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)].map(|(x, y)| eval(op, ct, x, y).is_ok_and(|z| z == 1.0));
+        let table = [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)]
+            .map(|(x, y)| eval(op, ct, x, y).is_ok_and(|z| z == 1.0));
         let f = |x: f64, y: f64| match (x == 0.0 || x == 1.0, y == 0.0 || y == 1.0) {
             (true, true) => Ok(table[usize::from(x == 1.0) * 2 + usize::from(y == 1.0)]),
             _ => eval(op, ct, x, y).map(|z| z == 1.0),
@@ -63,7 +66,9 @@ impl Cx<'_> {
         for k in 1..line.n {
             self.looked(k)?;
             let item = line.get(k);
-            let (Ok(end), Ok(zero), Ok(one)) = (f(last, item), f(last, 0.0), f(last, 1.0)) else { return Ok(false) };
+            let (Ok(end), Ok(zero), Ok(one)) = (f(last, item), f(last, 0.0), f(last, 1.0)) else {
+                return Ok(false);
+            };
             line.put(k, f64::from(u8::from(before[usize::from(end)])));
             before = [zero, one].map(|b| before[usize::from(b)]);
             last = item;

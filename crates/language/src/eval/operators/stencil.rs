@@ -1,7 +1,8 @@
 //! `⌺`: a function on windows that are centred on the items of an array.
 //!
-//! A window of s on an axis of n with step d begins at ¯⌊(s-1)÷2, and moves by d. An odd one is centred on items, so
-//! there are ⌈n÷d; an even one between them, so there are ⌈(n-1)÷d. What lies outside is fill.
+//! A window of s on an axis of n with step d begins at ¯⌊(s-1)÷2, and moves by d. An odd one is
+//! centred on items, so there are ⌈n÷d; an even one between them, so there are ⌈(n-1)÷d. What lies
+//! outside is fill.
 
 use super::function;
 use crate::eval::run::Eval;
@@ -35,16 +36,24 @@ impl Along {
     }
 }
 
-/// `f⌺s`: s are sizes of the leading axes, or sizes above steps. f gets the padding on its left and the window on its
-/// right; the results are mixed. Errors: RANK, LENGTH, DOMAIN.
-pub fn stencil(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _: Axis<'_>) -> Result<Array> {
+/// `f⌺s`: s are sizes of the leading axes, or sizes above steps. f gets the padding on its left and
+/// the window on its right; the results are mixed. Errors: RANK, LENGTH, DOMAIN.
+pub fn stencil(
+    ev: &mut Eval<'_>,
+    f: &[Operand],
+    x: Option<&Array>,
+    y: &Array,
+    _: Axis<'_>,
+) -> Result<Array> {
     let func = function(&f[0])?.clone();
     let Operand::A(s) = &f[1] else { return Err(domain("⌺ needs window sizes on its right")) };
     if x.is_some() {
         return Err(aplomb_ground::error::syntax("f⌺s takes one argument"));
     }
     if s.rank() > 2 {
-        return Err(rank("⌺ takes a vector of sizes, or a matrix with a row of sizes and a row of steps"));
+        return Err(rank(
+            "⌺ takes a vector of sizes, or a matrix with a row of sizes and a row of steps",
+        ));
     }
     let (rows, r) = if s.rank() == 2 { (s.shape()[0], s.shape()[1]) } else { (1, s.len()) };
     if !(1..=2).contains(&rows) {
@@ -58,12 +67,19 @@ pub fn stencil(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _
     for k in 0..r {
         let positive = |n: i64, what: &str| {
             let fine = usize::try_from(n).ok().filter(|&n| n > 0 && n < 1 << 40);
-            fine.ok_or_else(|| domain(format!("{what} of a window must be a positive whole number")))
+            fine.ok_or_else(|| {
+                domain(format!("{what} of a window must be a positive whole number"))
+            })
         };
         let size = positive(numbers[k], "the size")?;
         let step = if rows == 2 { positive(numbers[r + k], "the step")? } else { 1 };
         let len = y.shape()[k];
-        axes.push(Along { size, step, count: (len - usize::from(size % 2 == 0 && len > 0)).div_ceil(step), len });
+        axes.push(Along {
+            size,
+            step,
+            count: (len - usize::from(size % 2 == 0 && len > 0)).div_ceil(step),
+            len,
+        });
     }
     let y = ev.cx.ready_outer(y)?;
     let window: Shape = axes.iter().map(|a| a.size).chain(y.shape()[r..].iter().copied()).collect();
@@ -91,7 +107,8 @@ pub fn stencil(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _
             } else {
                 gather(&y, &window, &places, ev.cx.budget())?
             };
-            let pad = ev.cx.vector(axes.iter().zip(&at).map(|(a, &k)| a.padding(k) as f64).collect())?;
+            let pad =
+                ev.cx.vector(axes.iter().zip(&at).map(|(a, &k)| a.padding(k) as f64).collect())?;
             out.push(ev.apply(&func, Some(&pad), &part)?);
             advance(&mut at, &frame);
         }
@@ -110,7 +127,13 @@ pub fn stencil(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, _
 }
 
 /// The ravel places of one window, outermost axis first.
-fn window_places(axes: &[Along], at: &[usize], shape: &[usize], fill: f64, out: &mut Vec<Result<usize, f64>>) {
+fn window_places(
+    axes: &[Along],
+    at: &[usize],
+    shape: &[usize],
+    fill: f64,
+    out: &mut Vec<Result<usize, f64>>,
+) {
     let inner = elements(&shape[axes.len()..]);
     let steps = strides(shape);
     out.push(Ok(0));
@@ -134,8 +157,8 @@ fn window_places(axes: &[Along], at: &[usize], shape: &[usize], fill: f64, out: 
     }
 }
 
-/// Results of a frame mixed. Where the frame is empty, `trial` shows what a result would have been; one that fails
-/// leaves numbers of rank 0.
+/// Results of a frame mixed. Where the frame is empty, `trial` shows what a result would have been;
+/// one that fails leaves numbers of rank 0.
 pub fn mixed_results<'h>(
     ev: &mut Eval<'h>,
     frame: &[usize],

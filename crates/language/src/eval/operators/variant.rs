@@ -29,12 +29,15 @@ fn glyph(f: &Func) -> Option<char> {
     if let Func::Prim(p) = f { Some(p.glyph) } else { None }
 }
 
-/// The row and the operands of a system function that has options, or of one that a system operator made.
+/// The row and the operands of a system function that has options, or of one that a system operator
+/// made.
 fn system(f: &Func) -> Option<(&'static Row, Vec<Operand>)> {
     let found = match f {
         Func::System(row) => (*row, Vec::new()),
         Func::Op2(Oper::System(row), a, b) => (*row, vec![a.clone(), b.clone()]),
-        Func::Op2(Oper::Prim(p), Operand::F(g), Operand::A(_)) if p.glyph == '⍠' => return system(g),
+        Func::Op2(Oper::Prim(p), Operand::F(g), Operand::A(_)) if p.glyph == '⍠' => {
+            return system(g);
+        }
         _ => return None,
     };
     Some(found).filter(|(row, _)| !row.options.is_empty())
@@ -51,7 +54,14 @@ fn gathered(f: &Func, row: &'static Row, out: &mut Options) -> Result<()> {
     }
 }
 
-fn optional(ev: &mut Eval<'_>, f: &Func, _: Axis<'_>, given: &Array, x: Option<&Array>, y: &Array) -> Result<Array> {
+fn optional(
+    ev: &mut Eval<'_>,
+    f: &Func,
+    _: Axis<'_>,
+    given: &Array,
+    x: Option<&Array>,
+    y: &Array,
+) -> Result<Array> {
     let Some((row, operands)) = system(f) else { return Err(nonce("options (⍠)")) };
     let mut options = Options::default();
     gathered(f, row, &mut options)?;
@@ -61,7 +71,13 @@ fn optional(ev: &mut Eval<'_>, f: &Func, _: Axis<'_>, given: &Array, x: Option<&
 }
 
 /// `f⍠options`. Errors: NONCE for a function that has none, and those of the function.
-pub fn variant(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array, axis: Axis<'_>) -> Result<Array> {
+pub fn variant(
+    ev: &mut Eval<'_>,
+    f: &[Operand],
+    x: Option<&Array>,
+    y: &Array,
+    axis: Axis<'_>,
+) -> Result<Array> {
     let func = function(&f[0])?.clone();
     let Operand::A(options) = &f[1] else { return Err(syntax("⍠ needs options on its right")) };
     let options = ev.cx.ready(options, "options")?;
@@ -81,9 +97,16 @@ enum Outside {
     Wrap,
 }
 
-/// `k(⌽⍠0)v`: v moved by k places, and what comes in is the fill, the nearest item (`'clamp'`) or what went out on the
-/// other side (`'wrap'`, which is ⌽ itself). Shapes as ⌽.
-fn shift(ev: &mut Eval<'_>, f: &Func, axis: Axis<'_>, options: &Array, x: Option<&Array>, y: &Array) -> Result<Array> {
+/// `k(⌽⍠0)v`: v moved by k places, and what comes in is the fill, the nearest item (`'clamp'`) or
+/// what went out on the other side (`'wrap'`, which is ⌽ itself). Shapes as ⌽.
+fn shift(
+    ev: &mut Eval<'_>,
+    f: &Func,
+    axis: Axis<'_>,
+    options: &Array,
+    x: Option<&Array>,
+    y: &Array,
+) -> Result<Array> {
     let Some(x) = x else { return Err(syntax("a shift needs the number of places on its left")) };
     let outside = match options.to_text().filter(|_| options.is_char()).as_deref() {
         Some("clamp") => Outside::Clamp,
@@ -93,7 +116,11 @@ fn shift(ev: &mut Eval<'_>, f: &Func, axis: Axis<'_>, options: &Array, x: Option
     };
     let last = glyph(f) == Some('⌽');
     if y.rank() == 0 || matches!(outside, Outside::Wrap) {
-        let turn = if last { crate::functions::shape::rotate_last } else { crate::functions::shape::rotate_first };
+        let turn = if last {
+            crate::functions::shape::rotate_last
+        } else {
+            crate::functions::shape::rotate_first
+        };
         return turn(&mut ev.cx, x, y, axis);
     }
     let axis = axis_of(&mut ev.cx, axis, y.rank(), if last { y.rank() - 1 } else { 0 })?;
@@ -115,7 +142,8 @@ fn shift(ev: &mut Eval<'_>, f: &Func, axis: Axis<'_>, options: &Array, x: Option
     let y = ev.cx.ready_outer(y)?;
     let (outer, n, inner) = around(y.shape(), axis);
     let _held = ev.cx.budget().charge_elements(y.len(), std::mem::size_of::<Array>())?;
-    let (mut items, mut ticks) = (ev.cx.budget().room(elements(y.shape()))?, ev.cx.budget().ticks());
+    let (mut items, mut ticks) =
+        (ev.cx.budget().room(elements(y.shape()))?, ev.cx.budget().ticks());
     for o in 0..outer {
         for k in 0..n {
             for i in 0..inner {
@@ -131,7 +159,8 @@ fn shift(ev: &mut Eval<'_>, f: &Func, axis: Axis<'_>, options: &Array, x: Option
     ev.cx.collect(y.shape(), items, Some(y.prototype()))
 }
 
-/// One shift for all: a read that the graph keeps, but for nested arrays and fills of another kind than the items.
+/// One shift for all: a read that the graph keeps, but for nested arrays and fills of another kind
+/// than the items.
 fn shifted(cx: &mut Cx<'_>, y: &Array, axis: usize, by: i64, outside: &Outside) -> Result<Array> {
     let n = y.shape()[axis];
     let by = by.clamp(-(n as i64), n as i64);

@@ -12,7 +12,8 @@ use records::{Form, Record, records};
 
 pub static ROWS: &[Row] = &[optional(
     "CSV",
-    "Reads a table: path, '', column types (0 left out, 1 text, 2 number, 3 number or fill, 4 either, 5 number or empty), 1 for a \
+    "Reads a table: path, '', column types (0 left out, 1 text, 2 number, 3 number or fill, 4 \
+     either, 5 number or empty), 1 for a \
 header row; text with 'S', lines with 'N'. X⎕CSV path writes, X⎕CSV'' gives the text.",
     ("⎕CSV('a,1',(⎕UCS 10),'b,2')'S'(1 2)", " a  1\n b  2"),
     &[
@@ -41,7 +42,10 @@ fn csv(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         return Err(nonce("⎕CSV with columns of fixed widths"));
     }
     let form = Form {
-        separator: a.options.character("Separator", Some(','))?.ok_or_else(|| domain("fields need a separator"))?,
+        separator: a
+            .options
+            .character("Separator", Some(','))?
+            .ok_or_else(|| domain("fields need a separator"))?,
         quote: a.options.character("QuoteChar", Some('"'))?,
         escape: a.options.character("EscapeChar", None)?,
         double: a.options.flag("DoubleQuote", true)?,
@@ -88,10 +92,15 @@ fn read(ev: &mut Eval<'_>, a: &Args<'_>, form: &Form) -> Result<Array> {
     if args.is_empty() || args.len() > 4 || a.y.rank() > 1 {
         return Err(misused("CSV", "a source, '', column types and 1 for a header row"));
     }
-    let kind = args.get(1).map(|d| d.to_text().ok_or_else(|| domain("⎕CSV's second word is text"))).transpose()?;
+    let kind = args
+        .get(1)
+        .map(|d| d.to_text().ok_or_else(|| domain("⎕CSV's second word is text")))
+        .transpose()?;
     let (name, text) = match kind.as_deref() {
         Some("S") => ("the text".to_string(), texts(&args[0], "a table")?.join("\n")),
-        None | Some("" | "N") if !args[0].is_simple() => ("the lines".into(), texts(&args[0], "a table")?.join("\n")),
+        None | Some("" | "N") if !args[0].is_simple() => {
+            ("the lines".into(), texts(&args[0], "a table")?.join("\n"))
+        }
         Some("N") => ("the lines".into(), texts(&args[0], "a table")?.join("\n")),
         None | Some("" | "UTF-8" | "ASCII") => {
             let name = path(&args[0])?;
@@ -115,10 +124,12 @@ fn read(ev: &mut Eval<'_>, a: &Args<'_>, form: &Form) -> Result<Array> {
     };
     if types.iter().any(|t| !(0..=5).contains(t)) {
         return Err(domain(
-            "a column type is 0 left out, 1 text, 2 number, 3 number or fill, 4 either, 5 number or empty",
+            "a column type is 0 left out, 1 text, 2 number, 3 number or fill, 4 either, 5 number \
+             or empty",
         ));
     }
-    let most = usize::try_from(a.options.whole("Records", 0)?).map_err(|_| domain("option 'Records' is a count"))?;
+    let most = usize::try_from(a.options.whole("Records", 0)?)
+        .map_err(|_| domain("option 'Records' is a count"))?;
     let most = if most > 0 { most + usize::from(header) } else { 0 };
     let (found, _held) = records(&ev.cx, &text, form, most).map_err(|e| of_file(&name, e))?;
     table(ev, a, form, &name, found, types, header)
@@ -149,7 +160,10 @@ fn table(
         [one] => vec![*one; columns],
         all if all.len() == columns => types,
         all => {
-            let says = format!("{name}: {} column types were given, the table has {columns} columns", all.len());
+            let says = format!(
+                "{name}: {} column types were given, the table has {columns} columns",
+                all.len()
+            );
             return Err(length(says));
         }
     };
@@ -158,7 +172,10 @@ fn table(
             fields.resize(columns, String::new());
         }
         if fields.len() != columns {
-            return Err(domain(format!("{name}: line {line}: {columns} fields were expected, {} found", fields.len())));
+            return Err(domain(format!(
+                "{name}: line {line}: {columns} fields were expected, {} found",
+                fields.len()
+            )));
         }
     }
     let names = if header && !found.is_empty() { found.remove(0).1 } else { Vec::new() };
@@ -182,7 +199,8 @@ fn table(
     if !header {
         return Ok(data);
     }
-    let kept: Vec<String> = names.into_iter().zip(&types).filter(|(_, t)| **t != 0).map(|(n, _)| n).collect();
+    let kept: Vec<String> =
+        names.into_iter().zip(&types).filter(|(_, t)| **t != 0).map(|(n, _)| n).collect();
     let names = text_vector(&ev.cx, &kept)?;
     ev.cx.collect(&[2], vec![data, names], None)
 }
@@ -214,7 +232,10 @@ fn column(
                 if short.len() < field.len() {
                     short.push('…');
                 }
-                let says = format!("{name}: line {line}, column {}: a number was expected, '{short}' is there", k + 1);
+                let says = format!(
+                    "{name}: line {line}, column {}: a number was expected, '{short}' is there",
+                    k + 1
+                );
                 return Err(domain(says));
             }
         });
@@ -232,7 +253,8 @@ fn matrix(cx: &Cx<'_>, columns: Vec<Column>, rows: usize) -> Result<Array> {
         return Array::numbers(shape.as_slice(), out, cx.budget());
     }
     let mut out = cx.budget().room(rows.saturating_mul(columns.len()))?;
-    let _held = cx.budget().charge_elements(rows.saturating_mul(columns.len()), size_of::<Array>())?;
+    let _held =
+        cx.budget().charge_elements(rows.saturating_mul(columns.len()), size_of::<Array>())?;
     for r in 0..rows {
         for c in &columns {
             out.push(match c {
@@ -292,7 +314,8 @@ fn written(cell: &Array, form: &Form, force: i64) -> Result<String> {
     let cell = if cell.rank() == 0 { cell.disclosed() } else { cell.clone() };
     if let Some(x) = cell.number_scalar() {
         let text = super::json::number(x);
-        let text = if form.decimal == '.' { text } else { text.replace('.', &form.decimal.to_string()) };
+        let text =
+            if form.decimal == '.' { text } else { text.replace('.', &form.decimal.to_string()) };
         return quoted(&text, form, force == 2);
     }
     let text = cell.to_text().filter(|_| cell.is_char() || cell.is_empty());
@@ -302,8 +325,12 @@ fn written(cell: &Array, form: &Form, force: i64) -> Result<String> {
 }
 
 fn quoted(text: &str, form: &Form, force: bool) -> Result<String> {
-    let special =
-        |c: char| c == form.separator || Some(c) == form.quote || Some(c) == form.escape || matches!(c, '\n' | '\r');
+    let special = |c: char| {
+        c == form.separator
+            || Some(c) == form.quote
+            || Some(c) == form.escape
+            || matches!(c, '\n' | '\r')
+    };
     if !force && !text.contains(special) && text.trim() == text {
         return Ok(text.into());
     }
@@ -311,8 +338,12 @@ fn quoted(text: &str, form: &Form, force: bool) -> Result<String> {
         (Some(q), _) if form.double || !text.contains(q) => {
             Ok(format!("{q}{}{q}", text.replace(q, &format!("{q}{q}"))))
         }
-        (_, Some(e)) => Ok(text.chars().flat_map(|c| special(c).then_some(e).into_iter().chain([c])).collect()),
-        _ => Err(domain("a field holds a mark of the table, and there is no quote or escape for it")),
+        (_, Some(e)) => {
+            Ok(text.chars().flat_map(|c| special(c).then_some(e).into_iter().chain([c])).collect())
+        }
+        _ => {
+            Err(domain("a field holds a mark of the table, and there is no quote or escape for it"))
+        }
     }
 }
 
@@ -333,14 +364,17 @@ fn write(ev: &mut Eval<'_>, a: &Args<'_>, x: &Array, form: &Form) -> Result<Opti
     // Data and header, or data alone.
     let parts = x.to_items();
     let (data, names) = match parts.as_slice() {
-        [data, names] if x.rank() == 1 && data.rank() == 2 && !data.is_char() && is_names(names) => {
+        [data, names]
+            if x.rank() == 1 && data.rank() == 2 && !data.is_char() && is_names(names) =>
+        {
             (data.clone(), texts(names, "a header")?)
         }
         _ => (x.clone(), Vec::new()),
     };
     let mut out = String::new();
     if !names.is_empty() {
-        let fields = names.iter().map(|n| quoted(n, form, force >= 1)).collect::<Result<Vec<_>>>()?;
+        let fields =
+            names.iter().map(|n| quoted(n, form, force >= 1)).collect::<Result<Vec<_>>>()?;
         out += &fields.join(&form.separator.to_string());
         out += &end;
     }
@@ -360,8 +394,8 @@ fn write(ev: &mut Eval<'_>, a: &Args<'_>, x: &Array, form: &Form) -> Result<Opti
         };
     };
     let name = path(name)?;
-    let replace =
-        a.options.word("IfExists", &["Error", "Replace"])? == "Replace" || a.options.flag("Overwrite", false)?;
+    let replace = a.options.word("IfExists", &["Error", "Replace"])? == "Replace"
+        || a.options.flag("Overwrite", false)?;
     if !replace && ev.cx.world()?.exists(&name) {
         return Err(taken(&name, "X(⎕CSV⍠'IfExists' 'Replace')path replaces it"));
     }
@@ -370,5 +404,6 @@ fn write(ev: &mut Eval<'_>, a: &Args<'_>, x: &Array, form: &Form) -> Result<Opti
 }
 
 fn is_names(a: &Array) -> bool {
-    a.rank() == 1 && matches!(a.data(), Data::Items(i) if i.all().iter().all(|t| t.is_char() && t.rank() < 2))
+    a.rank() == 1
+        && matches!(a.data(), Data::Items(i) if i.all().iter().all(|t| t.is_char() && t.rank() < 2))
 }

@@ -10,14 +10,18 @@ use std::rc::Rc;
 pub static ROWS: &[Row] = &[
     function(
         "SIGNAL",
-        "Raises event Y, 1 to 999; X is its message. (⊂('EN' 11)('Message' 'text')) gives more, ⍬ raises none, 0 clears.",
+        "Raises event Y, 1 to 999; X is its message. (⊂('EN' 11)('Message' 'text')) gives more, ⍬ \
+         raises none, 0 clears.",
         ("{200::'caught' ⋄ 'mine'⎕SIGNAL 200}0", "caught"),
         signal,
     ),
     function("EM", "The messages of event numbers.", ("⎕EM 11", "DOMAIN ERROR"), event_message),
-    constant("EN", "The number of the last error, 0 if there was none.", ("{0::⎕EN ⋄ ÷0}0", "11"), |cx| {
-        Ok(Array::num(cx.sys.error.as_ref().map_or(0.0, |e| f64::from(e.number()))))
-    }),
+    constant(
+        "EN",
+        "The number of the last error, 0 if there was none.",
+        ("{0::⎕EN ⋄ ÷0}0", "11"),
+        |cx| Ok(Array::num(cx.sys.error.as_ref().map_or(0.0, |e| f64::from(e.number())))),
+    ),
     constant(
         "DM",
         "The last error as three lines: message, statement, a mark under the place.",
@@ -25,26 +29,37 @@ pub static ROWS: &[Row] = &[
         |cx| text_vector(cx, &diagnostic(cx)),
     ),
     constant("DMX", "The last error: names and values.", ("{0::⍴⎕DMX ⋄ ÷0}0", "2 2"), properties),
-    constant("DMX.EM", "The message of the last error.", ("{0::⎕DMX.EM ⋄ ÷0}0", "DOMAIN ERROR"), |cx| {
-        cx.text(&last(cx).map_or(String::new(), |e| named(&e)))
-    }),
+    constant(
+        "DMX.EM",
+        "The message of the last error.",
+        ("{0::⎕DMX.EM ⋄ ÷0}0", "DOMAIN ERROR"),
+        |cx| cx.text(&last(cx).map_or(String::new(), |e| named(&e))),
+    ),
     constant("DMX.EN", "The number of the last error.", ("{0::⎕DMX.EN ⋄ ÷0}0", "11"), |cx| {
         Ok(Array::num(last(cx).map_or(0.0, |e| f64::from(e.number()))))
     }),
-    constant("DMX.ENX", "Always 0: Aplomb numbers no errors below the event.", ("⎕DMX.ENX", "0"), |_| {
-        Ok(Array::num(0.0))
-    }),
+    constant(
+        "DMX.ENX",
+        "Always 0: Aplomb numbers no errors below the event.",
+        ("⎕DMX.ENX", "0"),
+        |_| Ok(Array::num(0.0)),
+    ),
     constant(
         "DMX.Message",
         "What the last error says beyond its message.",
         ("{0::0<≢⎕DMX.Message ⋄ ÷0}0", "1"),
         |cx| cx.text(&last(cx).map_or(String::new(), |e| e.parts().says.clone())),
     ),
-    constant("DMX.DM", "As ⎕DM.", ("{0::≢⎕DMX.DM ⋄ ÷0}0", "3"), |cx| text_vector(cx, &diagnostic(cx))),
-    constant("DMX.Category", "Always empty.", ("⍴⎕DMX.Category", "0"), |cx| cx.text("")),
-    constant("DMX.Vendor", "Who raised it: Aplomb.", ("{0::⎕DMX.Vendor ⋄ ÷0}0", "Aplomb"), |cx| {
-        cx.text(if cx.sys.error.is_some() { "Aplomb" } else { "" })
+    constant("DMX.DM", "As ⎕DM.", ("{0::≢⎕DMX.DM ⋄ ÷0}0", "3"), |cx| {
+        text_vector(cx, &diagnostic(cx))
     }),
+    constant("DMX.Category", "Always empty.", ("⍴⎕DMX.Category", "0"), |cx| cx.text("")),
+    constant(
+        "DMX.Vendor",
+        "Who raised it: Aplomb.",
+        ("{0::⎕DMX.Vendor ⋄ ÷0}0", "Aplomb"),
+        |cx| cx.text(if cx.sys.error.is_some() { "Aplomb" } else { "" }),
+    ),
 ];
 
 fn last(cx: &Cx<'_>) -> Option<Rc<Error>> {
@@ -59,7 +74,9 @@ fn named(e: &Error) -> String {
 /// Message, line and mark; nothing where there was no error.
 fn diagnostic(cx: &Cx<'_>) -> Vec<String> {
     let Some(e) = last(cx) else { return Vec::new() };
-    let Some(place) = &e.parts().place else { return vec![named(&e), String::new(), String::new()] };
+    let Some(place) = &e.parts().place else {
+        return vec![named(&e), String::new(), String::new()];
+    };
     let text = &place.source.text;
     let before: String = text.chars().take(place.span.start as usize).collect();
     let column = before.chars().rev().take_while(|c| *c != '\n').count();
@@ -76,7 +93,8 @@ fn properties(cx: &mut Cx<'_>) -> Result<Array> {
 
 fn event_message(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let events = ev.cx.integers(a.y, "an event number")?;
-    let texts: Vec<String> = events.into_iter().map(|n| message(u32::try_from(n).unwrap_or(0))).collect();
+    let texts: Vec<String> =
+        events.into_iter().map(|n| message(u32::try_from(n).unwrap_or(0))).collect();
     match texts.as_slice() {
         [one] if a.y.rank() == 0 => ev.cx.text(one).map(Some),
         _ => text_vector(&ev.cx, &texts).map(Some),
@@ -109,7 +127,9 @@ fn signal(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         return ev.shy(a.y.clone());
     }
     let event = allowed(n)?;
-    let text = a.x.map(|x| x.to_text().ok_or_else(|| domain("the message of an event is text"))).transpose()?;
+    let text =
+        a.x.map(|x| x.to_text().ok_or_else(|| domain("the message of an event is text")))
+            .transpose()?;
     let text = text.filter(|t| !t.is_empty());
     let says = text.clone().unwrap_or_else(|| format!("event {event} was signalled"));
     Err(Error::signalled(event, text, says))
@@ -117,7 +137,8 @@ fn signal(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 
 /// `('EN' 11)('Message' 'text')`, or the same as a matrix of two columns.
 fn described(ev: &mut Eval<'_>, given: &Array) -> Result<Error> {
-    let form = || misused("SIGNAL", "an event number, or pairs such as ('EN' 11)('Message' 'text')");
+    let form =
+        || misused("SIGNAL", "an event number, or pairs such as ('EN' 11)('Message' 'text')");
     let given = given.disclosed();
     let items = given.to_items();
     let pairs: Vec<(Array, Array)> = match given.shape() {
@@ -139,7 +160,8 @@ fn described(ev: &mut Eval<'_>, given: &Array) -> Result<Error> {
             Some("Message") => says = value.to_text().ok_or_else(form)?,
             Some("Vendor" | "Category" | "HelpURL" | "ENX" | "OSError") => {}
             _ => {
-                return Err(domain("⎕DMX has no such property that can be given").hint("EN EM Message Vendor Category"));
+                return Err(domain("⎕DMX has no such property that can be given")
+                    .hint("EN EM Message Vendor Category"));
             }
         }
     }
@@ -155,7 +177,10 @@ mod tests {
     #[test]
     fn an_event_that_may_be_signalled_is_never_a_defect() {
         for n in 1..=999 {
-            assert!(!matches!(Error::signalled(n, None, "").kind(), Kind::Internal | Kind::Untraced | Kind::Interrupt));
+            assert!(!matches!(
+                Error::signalled(n, None, "").kind(),
+                Kind::Internal | Kind::Untraced | Kind::Interrupt
+            ));
         }
         assert!(allowed(0).is_err() && allowed(1000).is_err() && allowed(1006).is_ok());
     }

@@ -1,4 +1,5 @@
-//! Files as text and as arrays: ⎕NGET ⎕NPUT ⎕NPY ⎕NEXISTS ⎕NDELETE. The host reads and writes bytes.
+//! Files as text and as arrays: ⎕NGET ⎕NPUT ⎕NPY ⎕NEXISTS ⎕NDELETE. The host reads and writes
+//! bytes.
 
 use super::{Args, Row, function, misused, text_matrix, text_vector, texts};
 use crate::eval::cx::Cx;
@@ -10,13 +11,15 @@ use aplomb_values::prim::scalar::near_integer;
 pub static ROWS: &[Row] = &[
     function(
         "NGET",
-        "Text, encoding and line end of a file. Y is the path, or path and 1 for lines, 2 for a matrix.",
+        "Text, encoding and line end of a file. Y is the path, or path and 1 for lines, 2 for a \
+         matrix.",
         ("_←'ab' 'cd'⎕NPUT'f.txt' 1 ⋄ ⊃⎕NGET'f.txt' 1", " ab  cd "),
         get,
     ),
     function(
         "NPUT",
-        "Writes text or lines to a file; path and 1 replaces, path and 2 adds to it. The bytes written.",
+        "Writes text or lines to a file; path and 1 replaces, path and 2 adds to it. The bytes \
+         written.",
         ("⊢'one' 'two'⎕NPUT'g.txt' 1", "8"),
         put,
     ),
@@ -26,10 +29,15 @@ pub static ROWS: &[Row] = &[
         ("{22::'no such file' ⋄ ⎕NPY'x.npy'}0", "no such file"),
         npy,
     ),
-    function("NEXISTS", "Whether there is a file of that name.", ("⎕NEXISTS'no.txt'", "0"), |ev, a| {
-        let there = ev.cx.world()?.exists(&path(a.y)?);
-        Ok(Some(Array::bool(there)))
-    }),
+    function(
+        "NEXISTS",
+        "Whether there is a file of that name.",
+        ("⎕NEXISTS'no.txt'", "0"),
+        |ev, a| {
+            let there = ev.cx.world()?.exists(&path(a.y)?);
+            Ok(Some(Array::bool(there)))
+        },
+    ),
     function(
         "NDELETE",
         "Removes a file.",
@@ -57,7 +65,9 @@ fn path_and_flag(y: &Array, name: &str, flags: &[i64]) -> Result<(String, i64)> 
         return Ok((path(y)?, 0));
     }
     let parts = y.to_items();
-    let flag = |a: &Array| a.number_scalar().and_then(|x| near_integer(x, 1e-14)).filter(|k| flags.contains(k));
+    let flag = |a: &Array| {
+        a.number_scalar().and_then(|x| near_integer(x, 1e-14)).filter(|k| flags.contains(k))
+    };
     let form = || {
         let all: Vec<String> = flags.iter().map(i64::to_string).collect();
         misused(name, &format!("a path, and {}", all.join(" or ")))
@@ -94,14 +104,18 @@ fn decoded(bytes: &[u8], name: &str) -> Result<(String, String)> {
         from.chunks_exact(2).map(|p| two([p[0], p[1]])).collect()
     };
     let wrong = |what: &str| domain(format!("{name} is no {what} text"));
-    let utf16 = |from: &[u8], two| String::from_utf16(&units(from, two)).map_err(|_| wrong("UTF-16"));
+    let utf16 =
+        |from: &[u8], two| String::from_utf16(&units(from, two)).map_err(|_| wrong("UTF-16"));
     Ok(match bytes {
         [0xEF, 0xBB, 0xBF, rest @ ..] => {
             (std::str::from_utf8(rest).map_err(|_| wrong("UTF-8"))?.to_string(), "UTF-8-BOM".into())
         }
         [0xFF, 0xFE, rest @ ..] => (utf16(rest, u16::from_le_bytes)?, "UTF-16LE-BOM".into()),
         [0xFE, 0xFF, rest @ ..] => (utf16(rest, u16::from_be_bytes)?, "UTF-16BE-BOM".into()),
-        all => (std::str::from_utf8(all).map_err(|_| wrong("UTF-8"))?.to_string(), "UTF-8-NOBOM".into()),
+        all => (
+            std::str::from_utf8(all).map_err(|_| wrong("UTF-8"))?.to_string(),
+            "UTF-8-NOBOM".into(),
+        ),
     })
 }
 
@@ -162,7 +176,9 @@ fn content(x: &Array) -> Result<(Vec<String>, String)> {
         None => "\n".to_string(),
         Some(codes) if codes.is_empty() => "\n".into(),
         Some(codes) => {
-            let one = |x: &f64| near_integer(*x, 1e-14).and_then(|k| u32::try_from(k).ok()).and_then(char::from_u32);
+            let one = |x: &f64| {
+                near_integer(*x, 1e-14).and_then(|k| u32::try_from(k).ok()).and_then(char::from_u32)
+            };
             codes.iter().map(one).collect::<Option<String>>().ok_or_else(form)?
         }
     };
@@ -193,7 +209,9 @@ fn npy(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let Some(x) = a.x else { return ev.cx.world()?.read_npy(&path(a.y)?).map(Some) };
     let (name, flag) = path_and_flag(a.y, "NPY", &[0, 1])?;
     match x.is_uniform() {
-        true if flag == 0 && ev.cx.world()?.exists(&name) => Err(taken(&name, "X⎕NPY path 1 replaces it")),
+        true if flag == 0 && ev.cx.world()?.exists(&name) => {
+            Err(taken(&name, "X⎕NPY path 1 replaces it"))
+        }
         true => ev.cx.world()?.write_npy(&name, x).map(|()| None),
         false => Err(domain("a .npy file holds simple arrays")),
     }

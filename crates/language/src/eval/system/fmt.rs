@@ -15,8 +15,10 @@ use spec::{Data, Phrase};
 
 pub static ROWS: &[Row] = &[function(
     "FMT",
-    "Y as a matrix of characters. X⎕FMT Y by phrases: I5 integers, F8.2 decimals, E10.3, A3 text, G<99/99> patterns, X2 and T9 \
-places, <text>; B blank zeros, C commas, Z zeros, L left, K2 scale, M< > N< > P< > Q< > round the sign, O0<none>, S<.,> signs.",
+    "Y as a matrix of characters. X⎕FMT Y by phrases: I5 integers, F8.2 decimals, E10.3, A3 text, \
+     G<99/99> patterns, X2 and T9 \
+places, <text>; B blank zeros, C commas, Z zeros, L left, K2 scale, M< > N< > P< > Q< > round the \
+sign, O0<none>, S<.,> signs.",
     ("'I3,F6.2'⎕FMT(1 2)(3.5 4.25)", "  1  3.50\n  2  4.25"),
     fmt,
 )];
@@ -156,9 +158,16 @@ fn columns(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<Column>> {
             _ => return Err(aplomb_ground::error::rank("⎕FMT takes arrays of at most two axes")),
         };
         if let Some(chars) = part.to_chars().filter(|c| part.is_char() || !c.is_empty()) {
-            out.extend((0..columns).map(|c| Column::Text((0..rows).map(|r| chars[r * columns + c]).collect())));
+            out.extend(
+                (0..columns)
+                    .map(|c| Column::Text((0..rows).map(|r| chars[r * columns + c]).collect())),
+            );
         } else if let Some(numbers) = part.to_numbers() {
-            out.extend((0..columns).map(|c| Column::Numbers((0..rows).map(|r| numbers[r * columns + c]).collect())));
+            out.extend(
+                (0..columns).map(|c| {
+                    Column::Numbers((0..rows).map(|r| numbers[r * columns + c]).collect())
+                }),
+            );
         } else {
             return Err(domain("a column of ⎕FMT is numbers or characters"));
         }

@@ -5,7 +5,8 @@ use aplomb_ground::error::{Error, Kind, Result, value};
 use aplomb_values::array::Array;
 
 fn nobody(what: &str) -> Error {
-    value(format!("nothing was typed for {what}")).hint("a script reads standard input; a batch has nobody to ask")
+    value(format!("nothing was typed for {what}"))
+        .hint("a script reads standard input; a batch has nobody to ask")
 }
 
 impl Eval<'_> {
@@ -30,7 +31,8 @@ impl Eval<'_> {
         self.cx.text(&format!("{prompt}{line}"))
     }
 
-    /// `⎕`: a line as its value. An error in it is told, and the line asked for again; `→` ends it all.
+    /// `⎕`: a line as its value. An error in it is told, and the line asked for again; `→` ends it
+    /// all.
     pub fn evaluated_input(&mut self, at: At<'_>) -> Result<Array> {
         self.cx.unframed("⎕")?;
         self.cx.settle(&[], "input")?;
@@ -49,7 +51,10 @@ impl Eval<'_> {
                         Ok(Some(a)) => return Ok(a),
                         Ok(None) => {}
                         Err(e) if e.kind() == Kind::Exit => return Err(e),
-                        Err(e) => self.cx.host.output(&format!("{}\n", aplomb_ground::report::render(&e, false))),
+                        Err(e) => self
+                            .cx
+                            .host
+                            .output(&format!("{}\n", aplomb_ground::report::render(&e, false))),
                     }
                 }
             }

@@ -1,7 +1,8 @@
 //! ⎕JSON: JSON text to arrays and back.
 //!
-//! Dyalog makes namespaces of objects; here an object is a matrix of two columns, names and values, and such a matrix
-//! is written as an object. `true`, `false` and `null` are enclosed texts, as in Dyalog.
+//! Dyalog makes namespaces of objects; here an object is a matrix of two columns, names and values,
+//! and such a matrix is written as an object. `true`, `false` and `null` are enclosed texts, as in
+//! Dyalog.
 
 use super::{Args, Row, misused, optional, texts};
 use crate::eval::cx::Cx;
@@ -15,7 +16,8 @@ use std::fmt;
 
 pub static ROWS: &[Row] = &[optional(
     "JSON",
-    "JSON text to an array; 1⎕JSON an array to text. An object is a matrix of names and values; ⍠'Format' 'M' gives rows.",
+    "JSON text to an array; 1⎕JSON an array to text. An object is a matrix of names and values; \
+     ⍠'Format' 'M' gives rows.",
     ("⎕JSON'[1,[2,3]]' ⋄ 1⎕JSON(1 2)'ab'", "1  2 3 \n[[1,2],\"ab\"]"),
     &["Format", "Compact", "Null", "HighRank", "Charset", "Dialect"],
     json,
@@ -130,7 +132,8 @@ fn wrong(text: &str, e: &serde_json::Error) -> Error {
     let says = says.split(" at line ").next().unwrap_or("");
     let line = text.lines().nth(e.line().saturating_sub(1)).unwrap_or("");
     let near: String = line.chars().skip(e.column().saturating_sub(12)).take(24).collect();
-    domain(format!("this is no JSON: {says} at line {}, column {}", e.line(), e.column())).hint(format!("near {near}"))
+    domain(format!("this is no JSON: {says} at line {}, column {}", e.line(), e.column()))
+        .hint(format!("near {near}"))
 }
 
 fn raw(cx: &Cx<'_>, word: &str) -> Result<Array> {
@@ -181,7 +184,9 @@ fn rows(cx: &Cx<'_>, json: Json, depth: usize, name: &str, cells: &mut Vec<Array
     cells.extend([Array::num(depth as f64), cx.text(name)?, shown, Array::num(kind)]);
     match json {
         Json::List(items) => items.into_iter().try_for_each(|v| rows(cx, v, depth + 1, "", cells)),
-        Json::Object(members) => members.into_iter().try_for_each(|(n, v)| rows(cx, v, depth + 1, &n, cells)),
+        Json::Object(members) => {
+            members.into_iter().try_for_each(|(n, v)| rows(cx, v, depth + 1, &n, cells))
+        }
         _ => Ok(()),
     }
 }
@@ -212,7 +217,9 @@ fn write_text(text: &str, style: &Style, out: &mut String) {
             '\t' => out.push_str("\\t"),
             c if (c as u32) < 32 => out.push_str(&format!("\\u{:04X}", c as u32)),
             c if style.ascii && !c.is_ascii() => {
-                c.encode_utf16(&mut [0; 2]).iter().for_each(|u| out.push_str(&format!("\\u{u:04X}")));
+                c.encode_utf16(&mut [0; 2])
+                    .iter()
+                    .for_each(|u| out.push_str(&format!("\\u{u:04X}")));
             }
             c => out.push(c),
         }
@@ -286,7 +293,9 @@ fn write(a: &Array, style: &Style, depth: usize, out: &mut String) -> Result<()>
             out.push_str(&number(x.ok_or_else(|| domain("JSON has no such number"))?));
             Ok(())
         }
-        &[n] => listed(n, ['[', ']'], style, depth, out, |k, out| write(&a.item(k), style, depth + 1, out)),
+        &[n] => listed(n, ['[', ']'], style, depth, out, |k, out| {
+            write(&a.item(k), style, depth + 1, out)
+        }),
         &[n, 2] if (0..n).all(|k| is_name(&a.item(2 * k))) && !a.is_uniform() => {
             listed(n, ['{', '}'], style, depth, out, |k, out| {
                 write_text(&a.item(2 * k).to_text().unwrap_or_default(), style, out);
@@ -299,11 +308,13 @@ fn write(a: &Array, style: &Style, depth: usize, out: &mut String) -> Result<()>
             let size = aplomb_values::array::elements(&cell);
             let items = a.to_items();
             listed(n, ['[', ']'], style, depth, out, |k, out| {
-                let part = Array::items(cell.as_slice(), items[k * size..(k + 1) * size].to_vec(), None);
+                let part =
+                    Array::items(cell.as_slice(), items[k * size..(k + 1) * size].to_vec(), None);
                 write(&simplified(part), style, depth + 1, out)
             })
         }
-        _ => Err(domain("JSON has no arrays of more than one axis").hint("1(⎕JSON⍠'HighRank' 'Split')Y, or ↓Y")),
+        _ => Err(domain("JSON has no arrays of more than one axis")
+            .hint("1(⎕JSON⍠'HighRank' 'Split')Y, or ↓Y")),
     }
 }
 

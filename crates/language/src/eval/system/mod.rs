@@ -1,5 +1,5 @@
-//! SYSTEM: a row per system name, by files of rows. Lexer classes, dispatch, help, completion and the example test
-//! read it; what a name does stands beside its row.
+//! SYSTEM: a row per system name, by files of rows. Lexer classes, dispatch, help, completion and
+//! the example test read it; what a name does stands beside its row.
 
 mod csv;
 mod errors;
@@ -84,16 +84,24 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
 }
 
 /// Names that Dyalog has and Aplomb has not: they are NONCE ERROR, any other name is SYNTAX ERROR.
-const ABSENT: &str = "AN ARBIN ARBOUT AT ATX AVU BASE CLASS CLEAR CMD CONV CS CY DCT DF DQ ED EXCEPTION EXPORT FAPPEND FAVAIL \
-FCHK FCOPY FCREATE FDROP FERASE FHIST FHOLD FLIB FNAMES FNUMS FPROPS FRDAC FRDCI FREAD FRENAME FREPLACE FRESIZE FSIZE FSTAC \
-FSTIE FTIE FUNTIE FX INSTANCES KL LC LOAD LOCK LX MAP MKDIR MONITOR NA NAPPEND NATTRIBUTES NCOPY NCREATE NERASE NEW NINFO \
-NLOCK NMOVE NNAMES NNUMS NPARTS NQ NREAD NRENAME NREPLACE NRESIZE NS NSI NSIZE NTIE NULL NUNTIE NXLATE OPT OR PATH PFKEY \
-PROFILE REFS RSI RTL SAVE SD SE SH SHADOW SHELL SI SIZE SM SR SRC STACK STATE STOP SVC SVO SVQ SVR SVS TALLOC TCNUMS TGET \
-THIS TID TKILL TNAME TNUMS TPOOL TPUT TRACE TRAP TREQ TSYNC USING VERIFY VGET VSET WC WG WN WS WSID WX XML XSI XT";
+const ABSENT: &str = "AN ARBIN ARBOUT AT ATX AVU BASE CLASS CLEAR CMD CONV CS CY DCT DF DQ ED \
+                      EXCEPTION EXPORT FAPPEND FAVAIL \
+FCHK FCOPY FCREATE FDROP FERASE FHIST FHOLD FLIB FNAMES FNUMS FPROPS FRDAC FRDCI FREAD FRENAME \
+FREPLACE FRESIZE FSIZE FSTAC \
+FSTIE FTIE FUNTIE FX INSTANCES KL LC LOAD LOCK LX MAP MKDIR MONITOR NA NAPPEND NATTRIBUTES NCOPY \
+NCREATE NERASE NEW NINFO \
+NLOCK NMOVE NNAMES NNUMS NPARTS NQ NREAD NRENAME NREPLACE NRESIZE NS NSI NSIZE NTIE NULL NUNTIE \
+NXLATE OPT OR PATH PFKEY \
+PROFILE REFS RSI RTL SAVE SD SE SH SHADOW SHELL SI SIZE SM SR SRC STACK STATE STOP SVC SVO SVQ SVR \
+SVS TALLOC TCNUMS TGET \
+THIS TID TKILL TNAME TNUMS TPOOL TPUT TRACE TRAP TREQ TSYNC USING VERIFY VGET VSET WC WG WN WS \
+WSID WX XML XSI XT";
 
 /// The row of a name as the lexer gives it. Errors: NONCE for what Dyalog has, else SYNTAX.
 pub fn find(name: &str) -> Result<&'static Row> {
-    let found = rows().find(|r| r.name == name).or_else(|| rows().find(|r| r.name.eq_ignore_ascii_case(name)));
+    let found = rows()
+        .find(|r| r.name == name)
+        .or_else(|| rows().find(|r| r.name.eq_ignore_ascii_case(name)));
     found.ok_or_else(|| match ABSENT.split_whitespace().any(|absent| absent == name) {
         true => nonce(format!("⎕{name}")),
         false => syntax(format!("there is no ⎕{name}")),
@@ -119,7 +127,12 @@ impl Row {
 }
 
 /// A row of a function without options.
-const fn function(name: &'static str, help: &'static str, example: (&'static str, &'static str), call: Call) -> Row {
+const fn function(
+    name: &'static str,
+    help: &'static str,
+    example: (&'static str, &'static str),
+    call: Call,
+) -> Row {
     Row { name, help, example, options: &[], does: Does::Function(call) }
 }
 
@@ -134,7 +147,12 @@ const fn optional(
     Row { name, help, example, options, does: Does::Function(call) }
 }
 
-const fn constant(name: &'static str, help: &'static str, example: (&'static str, &'static str), get: Get) -> Row {
+const fn constant(
+    name: &'static str,
+    help: &'static str,
+    example: (&'static str, &'static str),
+    get: Get,
+) -> Row {
     Row { name, help, example, options: &[], does: Does::Constant(get) }
 }
 
@@ -143,19 +161,25 @@ const fn constant(name: &'static str, help: &'static str, example: (&'static str
 pub struct Options(Vec<(String, Array)>);
 
 impl Options {
-    /// Adds what stands right of a ⍠: a value of the principal option, a name and a value, or such pairs.
-    /// Errors: DOMAIN for an option the row has not.
+    /// Adds what stands right of a ⍠: a value of the principal option, a name and a value, or such
+    /// pairs. Errors: DOMAIN for an option the row has not.
     pub fn add(&mut self, row: &Row, given: &Array) -> Result<()> {
         let pair = |a: &Array| match a.to_items().as_slice() {
-            [name, value] if a.rank() == 1 && !a.is_simple() => name.to_text().map(|name| (name, value.disclosed())),
+            [name, value] if a.rank() == 1 && !a.is_simple() => {
+                name.to_text().map(|name| (name, value.disclosed()))
+            }
             _ => None,
         };
         let found = match pair(given) {
             Some(one) => vec![one],
-            None if given.rank() == 1 && given.to_items().iter().all(|a| pair(&a.disclosed()).is_some()) => {
+            None if given.rank() == 1
+                && given.to_items().iter().all(|a| pair(&a.disclosed()).is_some()) =>
+            {
                 given.to_items().iter().filter_map(|a| pair(&a.disclosed())).collect()
             }
-            None => vec![(row.options.first().copied().unwrap_or("").to_string(), given.disclosed())],
+            None => {
+                vec![(row.options.first().copied().unwrap_or("").to_string(), given.disclosed())]
+            }
         };
         for (name, value) in found {
             if !row.options.contains(&name.as_str()) {
@@ -173,7 +197,8 @@ impl Options {
 
     /// The text of an option, if it was given. Errors: DOMAIN.
     pub fn text(&self, name: &str) -> Result<Option<String>> {
-        let text = |a: &Array| a.to_text().ok_or_else(|| domain(format!("option '{name}' is text")));
+        let text =
+            |a: &Array| a.to_text().ok_or_else(|| domain(format!("option '{name}' is text")));
         self.get(name).map(text).transpose()
     }
 
@@ -211,7 +236,9 @@ impl Options {
     pub fn word(&self, name: &str, words: &[&'static str]) -> Result<&'static str> {
         let Some(text) = self.text(name)? else { return Ok(words[0]) };
         let found = words.iter().find(|w| **w == text);
-        found.copied().ok_or_else(|| domain(format!("option '{name}' is one of {}", words.join(" "))))
+        found
+            .copied()
+            .ok_or_else(|| domain(format!("option '{name}' is one of {}", words.join(" "))))
     }
 }
 

@@ -15,7 +15,8 @@ use std::rc::Rc;
 pub static ROWS: &[Row] = &[
     function(
         "NC",
-        "What a name is: 2 array, 3 function, 4 operator, 0 free, ¯1 no name; for a vector of names 2.1, 3.2 a dfn, 3.3 another.",
+        "What a name is: 2 array, 3 function, 4 operator, 0 free, ¯1 no name; for a vector of \
+         names 2.1, 3.2 a dfn, 3.3 another.",
         ("x1←1 ⋄ ⎕NC'x1' 'y1'", "2.1 0"),
         name_class,
     ),
@@ -25,15 +26,30 @@ pub static ROWS: &[Row] = &[
         ("a←1 ⋄ bc←2 ⋄ ⎕NL 2", "a \nbc"),
         name_list,
     ),
-    function("EX", "Frees names; 1 for each that is free now.", ("x←1 ⋄ ⎕EX'x' ⋄ ⎕NC'x'", "0"), erase),
-    function("CR", "The source of a function, as a matrix.", ("f←{⍵+1} ⋄ ⎕CR'f'", "f←{⍵+1}"), |ev, a| {
-        let lines = source(ev, a.y)?;
-        text_matrix(&ev.cx, &lines).map(Some)
-    }),
-    function("NR", "The source of a function, a text a line.", ("f←{⍵+1} ⋄ ≢⎕NR'f'", "1"), |ev, a| {
-        let lines = source(ev, a.y)?;
-        text_vector(&ev.cx, &lines).map(Some)
-    }),
+    function(
+        "EX",
+        "Frees names; 1 for each that is free now.",
+        ("x←1 ⋄ ⎕EX'x' ⋄ ⎕NC'x'", "0"),
+        erase,
+    ),
+    function(
+        "CR",
+        "The source of a function, as a matrix.",
+        ("f←{⍵+1} ⋄ ⎕CR'f'", "f←{⍵+1}"),
+        |ev, a| {
+            let lines = source(ev, a.y)?;
+            text_matrix(&ev.cx, &lines).map(Some)
+        },
+    ),
+    function(
+        "NR",
+        "The source of a function, a text a line.",
+        ("f←{⍵+1} ⋄ ≢⎕NR'f'", "1"),
+        |ev, a| {
+            let lines = source(ev, a.y)?;
+            text_vector(&ev.cx, &lines).map(Some)
+        },
+    ),
     function(
         "VR",
         "The source of a function with line numbers.",
@@ -146,8 +162,11 @@ fn name_class(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 
 fn name_list(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let wanted = ev.cx.numbers(a.y, "a name class")?;
-    let letters = a.x.map(|x| x.to_text().ok_or_else(|| domain("the left argument of ⎕NL is letters"))).transpose()?;
-    let mut all: Vec<String> = ev.st.globals.iter().map(|(sym, _)| ev.st.symbols.name(sym).to_string()).collect();
+    let letters =
+        a.x.map(|x| x.to_text().ok_or_else(|| domain("the left argument of ⎕NL is letters")))
+            .transpose()?;
+    let mut all: Vec<String> =
+        ev.st.globals.iter().map(|(sym, _)| ev.st.symbols.name(sym).to_string()).collect();
     let mut frame = ev.st.frame.clone();
     while let Some(f) = frame {
         all.extend(f.locals.borrow().iter().map(|(sym, _)| ev.st.symbols.name(*sym).to_string()));
@@ -157,12 +176,18 @@ fn name_list(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     all.dedup();
     let fits = |name: &String| {
         let class = class_of(ev, name);
-        let is = |w: &f64| if w.fract() == 0.0 { class.trunc() == w.abs() } else { class == w.abs() };
-        wanted.iter().any(is) && letters.as_ref().is_none_or(|l| name.starts_with(|c| l.contains(c)))
+        let is =
+            |w: &f64| if w.fract() == 0.0 { class.trunc() == w.abs() } else { class == w.abs() };
+        wanted.iter().any(is)
+            && letters.as_ref().is_none_or(|l| name.starts_with(|c| l.contains(c)))
     };
     let found: Vec<String> = all.into_iter().filter(fits).collect();
     let listed = wanted.iter().any(|w| *w < 0.0);
-    if listed { text_vector(&ev.cx, &found).map(Some) } else { text_matrix(&ev.cx, &found).map(Some) }
+    if listed {
+        text_vector(&ev.cx, &found).map(Some)
+    } else {
+        text_matrix(&ev.cx, &found).map(Some)
+    }
 }
 
 fn erase(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
@@ -175,7 +200,11 @@ fn erase(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         freed.push(f64::from(u8::from(is_name(&name))));
     }
     let one = a.y.is_simple() && a.y.rank() < 2;
-    let result = if one { Array::num(freed.first().copied().unwrap_or(0.0)) } else { ev.cx.vector(freed)? };
+    let result = if one {
+        Array::num(freed.first().copied().unwrap_or(0.0))
+    } else {
+        ev.cx.vector(freed)?
+    };
     ev.shy(result)
 }
 
@@ -208,12 +237,14 @@ fn listing(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 
 /// A script's statements in the workspace, as if they stood in its lines.
 fn fix(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
-    let lines = texts(a.y, "a script").map_err(|_| misused("FIX", "'file://F.apl' or lines of text"))?;
+    let lines =
+        texts(a.y, "a script").map_err(|_| misused("FIX", "'file://F.apl' or lines of text"))?;
     let (name, text) = match lines.as_slice() {
         [one] if one.starts_with("file://") => {
             let path = path(&ev.cx.text(&one["file://".len()..])?)?;
             let bytes = ev.cx.world()?.read_file(&path)?;
-            let text = String::from_utf8(bytes).map_err(|_| domain(format!("{path} is no UTF-8 text")))?;
+            let text =
+                String::from_utf8(bytes).map_err(|_| domain(format!("{path} is no UTF-8 text")))?;
             (path, text)
         }
         lines => ("⎕FIX".into(), lines.join("\n")),
@@ -247,12 +278,17 @@ fn fix(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     ev.shy(made)
 }
 
-fn script(ev: &mut Eval<'_>, source: &std::sync::Arc<Source>, limits: &aplomb_ground::limits::Limits) -> Result<()> {
+fn script(
+    ev: &mut Eval<'_>,
+    source: &std::sync::Arc<Source>,
+    limits: &aplomb_ground::limits::Limits,
+) -> Result<()> {
     let ast = Rc::new(crate::syntax::parse(source, &mut ev.st.symbols, limits)?);
     for stmt in ast.stmts.iter().filter(|s| !ast.phrase(s.phrase).items.is_empty()) {
         ev.cx.host.interrupt().check()?;
         if stmt.guard != crate::syntax::ast::Guard::None {
-            return Err(value("a guard stands only inside { }").at(&ast.place(ast.phrase(stmt.phrase).span)));
+            return Err(value("a guard stands only inside { }")
+                .at(&ast.place(ast.phrase(stmt.phrase).span)));
         }
         let place = ast.place(ast.phrase(stmt.phrase).span);
         ev.top(At { ast: &ast, frame: None }, stmt.phrase, false).map_err(|e| e.at(&place))?;

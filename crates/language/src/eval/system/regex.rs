@@ -1,8 +1,8 @@
 //! ⎕R and ⎕S: regular expressions over texts and lines, by the `regex` crate.
 //!
-//! Patterns are Perl's as far as that crate goes: what looks around or back is NONCE ERROR. A transformation that is a
-//! function gets the match as ⍵, since there are no namespaces. Mode L (the default) works line by line, D and M on
-//! the whole.
+//! Patterns are Perl's as far as that crate goes: what looks around or back is NONCE ERROR. A
+//! transformation that is a function gets the match as ⍵, since there are no namespaces. Mode L
+//! (the default) works line by line, D and M on the whole.
 
 mod pattern;
 mod template;
@@ -38,7 +38,8 @@ const OPTIONS: &[&str] = &[
 pub static ROWS: &[Row] = &[
     Row {
         name: "R",
-        help: "(A⎕R B)Y: what matches the patterns A becomes B, in which & \\0 is the match, \\1 a part, \\u& in capitals; or B of ⍵, \
+        help: "(A⎕R B)Y: what matches the patterns A becomes B, in which & \\0 is the match, \\1 a \
+               part, \\u& in capitals; or B of ⍵, \
 the match. ⍠1 ignores case.",
         example: ("('.at'⎕R'\\u&')'The cat sat'", "The CAT SAT"),
         options: OPTIONS,
@@ -46,7 +47,8 @@ the match. ⍠1 ignores case.",
     },
     Row {
         name: "S",
-        help: "(A⎕S B)Y: for each match of the patterns A the text B, or B of ⍵, or numbers: 0 offset, 1 length, 2 line, 3 pattern.",
+        help: "(A⎕S B)Y: for each match of the patterns A the text B, or B of ⍵, or numbers: 0 \
+               offset, 1 length, 2 line, 3 pattern.",
         example: ("('an'⎕S 0 1)'banana'", " 1 2  3 2 "),
         options: OPTIONS,
         does: Does::Operator(|ev, a| run(ev, a, false)),
@@ -84,7 +86,10 @@ struct Match<'t> {
 fn run(ev: &mut Eval<'_>, a: &Args<'_>, replace: bool) -> Result<Option<Array>> {
     let [Operand::A(patterns), rule] = a.operands else { return Err(domain("patterns are text")) };
     if a.x.is_some() {
-        return Err(misused(if replace { "R" } else { "S" }, "no left argument: there are no tied files"));
+        return Err(misused(
+            if replace { "R" } else { "S" },
+            "no left argument: there are no tied files",
+        ));
     }
     let patterns = ev.cx.ready(patterns, "patterns")?;
     let o = a.options;
@@ -102,7 +107,8 @@ fn run(ev: &mut Eval<'_>, a: &Args<'_>, replace: bool) -> Result<Option<Array>> 
         return Err(domain("option 'DotAll' needs 'Mode' 'D' or 'M': lines hold no line ends"));
     }
     let patterns = texts(&patterns, "a pattern")?;
-    let patterns = patterns.iter().map(|p| pattern::compile(p, &how)).collect::<Result<Vec<_>>>()?;
+    let patterns =
+        patterns.iter().map(|p| pattern::compile(p, &how)).collect::<Result<Vec<_>>>()?;
     let rule = rule_of(ev, rule, &patterns, replace, as_template)?;
     let overlap = o.flag("OM", false)?;
     if overlap && replace {
@@ -122,7 +128,13 @@ fn literal_flags(o: &Options) -> Result<(bool, bool)> {
     }
 }
 
-fn rule_of(ev: &mut Eval<'_>, rule: &Operand, patterns: &[Pattern], replace: bool, templates: bool) -> Result<Rule> {
+fn rule_of(
+    ev: &mut Eval<'_>,
+    rule: &Operand,
+    patterns: &[Pattern],
+    replace: bool,
+    templates: bool,
+) -> Result<Rule> {
     let a = match rule {
         Operand::F(f) => return Ok(Rule::Function(f.clone())),
         Operand::A(a) => ev.cx.ready(a, "a transformation")?,
@@ -139,7 +151,11 @@ fn rule_of(ev: &mut Eval<'_>, rule: &Operand, patterns: &[Pattern], replace: boo
     }
     let texts = texts(&a, "a transformation")?;
     if texts.len() != 1 && texts.len() != patterns.len() {
-        return Err(length(format!("{} transformations for {} patterns", texts.len(), patterns.len())));
+        return Err(length(format!(
+            "{} transformations for {} patterns",
+            texts.len(),
+            patterns.len()
+        )));
     }
     texts.iter().map(|t| template::parse(t, templates)).collect::<Result<_>>().map(Rule::Texts)
 }
@@ -151,7 +167,11 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
     let mut out = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find(is_end) {
-        let long = if rest[at..].starts_with("\r\n") { 2 } else { rest[at..].chars().next().map_or(1, char::len_utf8) };
+        let long = if rest[at..].starts_with("\r\n") {
+            2
+        } else {
+            rest[at..].chars().next().map_or(1, char::len_utf8)
+        };
         out.push((&rest[..at], &rest[at..at + long]));
         rest = &rest[at + long..];
     }
@@ -217,7 +237,8 @@ impl Search<'_> {
             word => word == "Nested",
         };
         if as_lines {
-            let mut rows: Vec<String> = blocks(&out).into_iter().map(|(line, _)| line.to_string()).collect();
+            let mut rows: Vec<String> =
+                blocks(&out).into_iter().map(|(line, _)| line.to_string()).collect();
             // Each text is a line, the last one too if it is empty.
             if mode == "L" && lines.last().is_some_and(String::is_empty) && out.ends_with(is_end) {
                 rows.push(String::new());
@@ -260,7 +281,8 @@ impl Search<'_> {
             let mut best: Option<(usize, usize, usize)> = None;
             for (k, p) in self.patterns.iter().enumerate() {
                 let known = next[k].filter(|m| m.is_none_or(|(start, _)| start >= from));
-                let here = known.unwrap_or_else(|| p.regex.find_at(text, from).map(|m| (m.start(), m.end())));
+                let here = known
+                    .unwrap_or_else(|| p.regex.find_at(text, from).map(|m| (m.start(), m.end())));
                 next[k] = Some(here);
                 if let Some((start, end)) = here
                     && best.is_none_or(|(_, s, _)| start < s)
@@ -335,7 +357,13 @@ impl Search<'_> {
         ev.cx.text(m.caps.get(0).map_or("", |g| g.as_str()))
     }
 
-    fn replaced(&self, ev: &mut Eval<'_>, m: &Match<'_>, text: &str, out: &mut String) -> Result<()> {
+    fn replaced(
+        &self,
+        ev: &mut Eval<'_>,
+        m: &Match<'_>,
+        text: &str,
+        out: &mut String,
+    ) -> Result<()> {
         let Rule::Function(f) = &self.rule else {
             return self.filled(m, text, out, ev.cx.budget());
         };
@@ -357,9 +385,14 @@ impl Search<'_> {
             }
             Rule::Codes(codes, one) => {
                 let long = m.caps.get(0).map_or(0, |g| g.as_str().chars().count());
-                let number = |code: &i64| [m.offset, long, m.block, m.pattern][*code as usize & 3] as f64;
+                let number =
+                    |code: &i64| [m.offset, long, m.block, m.pattern][*code as usize & 3] as f64;
                 let numbers: Vec<f64> = codes.iter().map(number).collect();
-                if *one { Ok(Some(Array::num(numbers[0]))) } else { ev.cx.vector(numbers).map(Some) }
+                if *one {
+                    Ok(Some(Array::num(numbers[0])))
+                } else {
+                    ev.cx.vector(numbers).map(Some)
+                }
             }
             Rule::Function(f) => {
                 let matched = self.matched(ev, m)?;

@@ -10,11 +10,17 @@ use std::sync::Arc;
 pub static ROWS: &[Row] = &[
     function(
         "UCS",
-        "Characters to code points and back; 'UTF-8'⎕UCS Y, and UTF-16 and UTF-32, to code units and back.",
+        "Characters to code points and back; 'UTF-8'⎕UCS Y, and UTF-16 and UTF-32, to code units \
+         and back.",
         ("'UTF-8'⎕UCS'é'", "195 169"),
         ucs,
     ),
-    function("C", "Folds case; 1⎕C maps to upper, ¯1⎕C to lower case.", ("1⎕C'shout'", "SHOUT"), case),
+    function(
+        "C",
+        "Folds case; 1⎕C maps to upper, ¯1⎕C to lower case.",
+        ("1⎕C'shout'", "SHOUT"),
+        case,
+    ),
     function(
         "VFI",
         "Which words of a text are numbers, and the numbers; X are the separators.",
@@ -23,11 +29,17 @@ pub static ROWS: &[Row] = &[
     ),
     function(
         "DR",
-        "How an array is stored: 11 bool, 83 163 323 ints, 325 f32, 645 f64, 1289 complex, 80 160 320 text, 326 nested.",
+        "How an array is stored: 11 bool, 83 163 323 ints, 325 f32, 645 f64, 1289 complex, 80 160 \
+         320 text, 326 nested.",
         ("⎕DR 1 2 3", "83"),
         representation,
     ),
-    function("AS", "X is 'f32' 'f64' 'i32' 'i16' 'i8' or 'bool': Y stored so.", ("⎕DR'f32'⎕AS 0.5 1", "325"), convert),
+    function(
+        "AS",
+        "X is 'f32' 'f64' 'i32' 'i16' 'i8' or 'bool': Y stored so.",
+        ("⎕DR'f32'⎕AS 0.5 1", "325"),
+        convert,
+    ),
 ];
 
 fn ucs(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
@@ -36,14 +48,17 @@ fn ucs(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         return encoded(ev, x, y).map(Some);
     }
     if y.is_uniform() && y.is_char() {
-        let codes = y.to_chars().unwrap_or_default().into_iter().map(|c| f64::from(u32::from(c))).collect();
+        let codes =
+            y.to_chars().unwrap_or_default().into_iter().map(|c| f64::from(u32::from(c))).collect();
         return Array::numbers(y.shape(), codes, ev.cx.budget()).map(Some);
     }
     if !y.is_simple() {
         return pervade(&ev.cx, y, &|cx, leaf| match leaf.to_chars() {
-            Some(chars) if leaf.is_char() => {
-                Array::numbers(leaf.shape(), chars.iter().map(|c| f64::from(u32::from(*c))).collect(), cx.budget())
-            }
+            Some(chars) if leaf.is_char() => Array::numbers(
+                leaf.shape(),
+                chars.iter().map(|c| f64::from(u32::from(*c))).collect(),
+                cx.budget(),
+            ),
             _ => points(cx, leaf),
         })
         .map(Some);
@@ -61,15 +76,25 @@ fn points(cx: &Cx<'_>, y: &Array) -> Result<Array> {
     let codes = y.to_numbers().ok_or_else(|| domain("⎕UCS takes characters or code points"))?;
     let one = |x: f64| {
         let k = u32::try_from(cx.integer(x, "a code point")?).ok().and_then(char::from_u32);
-        k.ok_or_else(|| domain(format!("no character has the code point {}", aplomb_values::array::format::number(x))))
+        k.ok_or_else(|| {
+            domain(format!(
+                "no character has the code point {}",
+                aplomb_values::array::format::number(x)
+            ))
+        })
     };
     let mut ticks = cx.budget().ticks();
-    let chars = codes.into_iter().map(|x| ticks.tick().and_then(|()| one(x))).collect::<Result<_>>()?;
+    let chars =
+        codes.into_iter().map(|x| ticks.tick().and_then(|()| one(x))).collect::<Result<_>>()?;
     Array::chars(y.shape(), chars, cx.budget())
 }
 
 /// Each simple array inside.
-fn pervade(cx: &Cx<'_>, a: &Array, leaf: &dyn Fn(&Cx<'_>, &Array) -> Result<Array>) -> Result<Array> {
+fn pervade(
+    cx: &Cx<'_>,
+    a: &Array,
+    leaf: &dyn Fn(&Cx<'_>, &Array) -> Result<Array>,
+) -> Result<Array> {
     match a.data() {
         Data::Items(i) => {
             let items: Result<Vec<_>> = i.all().iter().map(|a| pervade(cx, a, leaf)).collect();
@@ -99,9 +124,12 @@ fn encoded(ev: &mut Eval<'_>, x: &Array, y: &Array) -> Result<Array> {
     let wrong = || domain(format!("these numbers are no {name}"));
     let narrow = |most: i64| units.iter().all(|k| (0..=most).contains(k));
     let text = match name.as_str() {
-        "UTF-8" if narrow(255) => String::from_utf8(units.iter().map(|k| *k as u8).collect()).map_err(|_| wrong())?,
+        "UTF-8" if narrow(255) => {
+            String::from_utf8(units.iter().map(|k| *k as u8).collect()).map_err(|_| wrong())?
+        }
         "UTF-16" if narrow(65_535) => {
-            String::from_utf16(&units.iter().map(|k| *k as u16).collect::<Vec<_>>()).map_err(|_| wrong())?
+            String::from_utf16(&units.iter().map(|k| *k as u16).collect::<Vec<_>>())
+                .map_err(|_| wrong())?
         }
         "UTF-32" => {
             let one = |k: &i64| u32::try_from(*k).ok().and_then(char::from_u32);
@@ -123,11 +151,12 @@ pub fn mapped(c: char, upper: bool) -> char {
     }
 }
 
-/// Unicode's simple case folding: what differs in case alone becomes equal. That is the lower case of the upper case
-/// (ς and σ, ſ and s), but for what CaseFolding.txt lists otherwise.
+/// Unicode's simple case folding: what differs in case alone becomes equal. That is the lower case
+/// of the upper case (ς and σ, ſ and s), but for what CaseFolding.txt lists otherwise.
 pub fn folded(c: char) -> char {
     match c {
-        // A lower case without a fold of its own, three that are spelled in two ways, and Cherokee, which folds to capitals.
+        // A lower case without a fold of its own, three that are spelled in two ways, and Cherokee,
+        // which folds to capitals.
         'ı' => c,
         '\u{1fd3}' => '\u{390}',
         '\u{1fe3}' => '\u{3b0}',
@@ -149,7 +178,9 @@ fn case(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         },
     };
     let leaf = |cx: &Cx<'_>, a: &Array| match a.to_chars() {
-        Some(chars) if a.is_char() => Array::chars(a.shape(), chars.into_iter().map(map).collect(), cx.budget()),
+        Some(chars) if a.is_char() => {
+            Array::chars(a.shape(), chars.into_iter().map(map).collect(), cx.budget())
+        }
         _ => Ok(a.clone()),
     };
     pervade(&ev.cx, a.y, &leaf).map(Some)
@@ -186,15 +217,18 @@ fn verify(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 
 fn representation(_: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     if a.x.is_some() {
-        return Err(nonce("⎕DR with a left argument").hint("'f32'⎕AS Y converts numbers, 'UTF-8'⎕UCS Y text"));
+        return Err(nonce("⎕DR with a left argument")
+            .hint("'f32'⎕AS Y converts numbers, 'UTF-8'⎕UCS Y text"));
     }
     let y = a.y;
     let code = match y.dtype() {
-        DType::Char => match y.to_chars().unwrap_or_default().into_iter().map(u32::from).max().unwrap_or(0) {
-            0..256 => 80.0,
-            256..65_536 => 160.0,
-            _ => 320.0,
-        },
+        DType::Char => {
+            match y.to_chars().unwrap_or_default().into_iter().map(u32::from).max().unwrap_or(0) {
+                0..256 => 80.0,
+                256..65_536 => 160.0,
+                _ => 320.0,
+            }
+        }
         DType::Bool if y.is_empty() => 83.0,
         DType::Bool => 11.0,
         DType::I8 => 83.0,
@@ -213,7 +247,8 @@ fn convert(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let y = a.y;
     let all = [DType::Bool, DType::I8, DType::I16, DType::I32, DType::F32, DType::F64];
     let dtype = all.into_iter().find(|d| d.name() == to);
-    let dtype = dtype.ok_or_else(|| domain("⎕AS converts to 'f32' 'f64' 'i32' 'i16' 'i8' 'bool'"))?;
+    let dtype =
+        dtype.ok_or_else(|| domain("⎕AS converts to 'f32' 'f64' 'i32' 'i16' 'i8' 'bool'"))?;
     let items = ev.cx.numbers(y, "the argument of ⎕AS")?;
     if let Some((lo, hi)) = dtype.range()
         && items.iter().any(|&x| x != x.trunc() || x < lo || x > hi)

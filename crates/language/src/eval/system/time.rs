@@ -7,10 +7,15 @@ use aplomb_ground::error::{Result, domain, length, nonce};
 use aplomb_values::array::Array;
 
 pub static ROWS: &[Row] = &[
-    constant("TS", "Local time: year, month, day, hour, minute, second, millisecond.", ("≢⎕TS", "7"), |cx| {
-        let now = cx.host.now();
-        cx.vector(Moment::of_ms(now.ms + now.offset_ms).stamp(1_000_000))
-    }),
+    constant(
+        "TS",
+        "Local time: year, month, day, hour, minute, second, millisecond.",
+        ("≢⎕TS", "7"),
+        |cx| {
+            let now = cx.host.now();
+            cx.vector(Moment::of_ms(now.ms + now.offset_ms).stamp(1_000_000))
+        },
+    ),
     constant(
         "AI",
         "User number, milliseconds of computing, of the session, of waiting for keys.",
@@ -20,18 +25,26 @@ pub static ROWS: &[Row] = &[
             cx.vector(vec![0.0, computing.round(), all.round(), 0.0])
         },
     ),
-    function("DL", "Waits Y seconds; the seconds that it took.", ("0≤⎕DL 0.001", "1"), |ev, a| {
-        let wanted = ev.cx.numbers(a.y, "a time")?;
-        let &[seconds] = wanted.as_slice() else { return Err(length("⎕DL takes one number")) };
-        if !(0.0..=1e9).contains(&seconds) {
-            return Err(domain("⎕DL waits 0 to 1E9 seconds"));
-        }
-        let took = ev.cx.world()?.sleep(seconds)?;
-        ev.shy(Array::num(took))
-    }),
+    function(
+        "DL",
+        "Waits Y seconds; the seconds that it took.",
+        ("0≤⎕DL 0.001", "1"),
+        |ev, a| {
+            let wanted = ev.cx.numbers(a.y, "a time")?;
+            let &[seconds] = wanted.as_slice() else {
+                return Err(length("⎕DL takes one number"));
+            };
+            if !(0.0..=1e9).contains(&seconds) {
+                return Err(domain("⎕DL waits 0 to 1E9 seconds"));
+            }
+            let took = ev.cx.world()?.sleep(seconds)?;
+            ev.shy(Array::num(took))
+        },
+    ),
     function(
         "DT",
-        "Times Y from one form to another, X: ¯1 timestamps, 1 day numbers, 12 JavaScript, 20 Unix, 40 Excel, 60 yyyymmdd.hhmmss …; 0 checks.",
+        "Times Y from one form to another, X: ¯1 timestamps, 1 day numbers, 12 JavaScript, 20 \
+         Unix, 40 Excel, 60 yyyymmdd.hhmmss …; 0 checks.",
         ("20 ¯1⎕DT 1E9", " 2001 9 9 1 46 40 0 "),
         convert,
     ),
@@ -169,8 +182,15 @@ fn of_number(code: i64, x: f64) -> Option<Moment> {
                 false => (x.floor(), ((x - x.floor()) * 1e6).round()),
             };
             let (date, clock) = (date as i64, clock as i64);
-            let stamp =
-                [date / 10_000, date / 100 % 100, date % 100, clock / 10_000, clock / 100 % 100, clock % 100, 0];
+            let stamp = [
+                date / 10_000,
+                date / 100 % 100,
+                date % 100,
+                clock / 10_000,
+                clock / 100 % 100,
+                clock % 100,
+                0,
+            ];
             of_parts(&stamp, 1)?
         }
     })
@@ -188,7 +208,8 @@ fn to_number(code: i64, t: Moment) -> Option<f64> {
         }
         Number::Digits(joined) => {
             let ((y, m, d), [h, mm, s, _]) = (date(t.day()), t.clock());
-            let (date, clock) = ((y * 10_000 + m * 100 + d) as f64, (h * 10_000 + mm * 100 + s) as f64);
+            let (date, clock) =
+                ((y * 10_000 + m * 100 + d) as f64, (h * 10_000 + mm * 100 + s) as f64);
             if joined { date * 1e6 + clock } else { date + clock / 1e6 }
         }
     })
@@ -220,7 +241,8 @@ fn unit(code: i64) -> Option<i64> {
 }
 
 fn of_stamp(code: i64, items: &[f64]) -> Option<Moment> {
-    let whole: Option<Vec<i64>> = items.iter().map(|x| aplomb_values::prim::scalar::near_integer(*x, 1e-14)).collect();
+    let whole: Option<Vec<i64>> =
+        items.iter().map(|x| aplomb_values::prim::scalar::near_integer(*x, 1e-14)).collect();
     let mut parts = [1, 1, 1, 0, 0, 0, 0];
     let given = whole.filter(|v| v.len() <= 7)?;
     match code {
@@ -293,7 +315,9 @@ fn moment(cx: &mut Cx<'_>, item: &Array, from: Option<i64>) -> Result<Option<Mom
         };
         return Ok(Some(Moment::of_ms(now.ms + hours * 3_600_000)));
     }
-    let Some(numbers) = item.to_numbers() else { return Err(domain("⎕DT takes numbers and timestamps")) };
+    let Some(numbers) = item.to_numbers() else {
+        return Err(domain("⎕DT takes numbers and timestamps"));
+    };
     Ok(match item.rank() {
         0 => of_number(from.filter(|c| *c > 0).unwrap_or(1), numbers[0]),
         _ => of_stamp(from.filter(|c| *c < 0).unwrap_or(-1), &numbers),

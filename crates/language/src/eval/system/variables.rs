@@ -41,13 +41,21 @@ pub static ROWS: &[Row] = &[
     ),
     variable(
         "RL",
-        "The seed of ? and its generator's number: the same seed gives the same numbers. ⍬ or 0: another one each time.",
+        "The seed of ? and its generator's number: the same seed gives the same numbers. ⍬ or 0: \
+         another one each time.",
         ("⎕RL←42 ⋄ ⎕RL", "42 1"),
         seed,
         set_seed,
         false,
     ),
-    variable("ML", "The migration level: always 1.", ("⎕ML", "1"), |_| Ok(Array::num(1.0)), ml, true),
+    variable(
+        "ML",
+        "The migration level: always 1.",
+        ("⎕ML", "1"),
+        |_| Ok(Array::num(1.0)),
+        ml,
+        true,
+    ),
     variable(
         "DIV",
         "What ÷0 is: 0, an error but for 0÷0, which is 1; 1, always 0.",
@@ -69,19 +77,26 @@ pub static ROWS: &[Row] = &[
     }),
     constant("D", "The digits 0 to 9.", ("⎕D", "0123456789"), |cx| cx.text("0123456789")),
     constant("AV", "The 256 characters of classic APL.", ("⍴⎕AV", "256"), |cx| cx.text(AV)),
-    constant("TC", "Backspace, line feed, carriage return.", ("⎕UCS ⎕TC", "8 10 13"), |cx| cx.text("\u{8}\n\r")),
+    constant("TC", "Backspace, line feed, carriage return.", ("⎕UCS ⎕TC", "8 10 13"), |cx| {
+        cx.text("\u{8}\n\r")
+    }),
     constant("ARG", "The words behind the program's file, as texts.", ("⍴⎕ARG", "0"), |cx| {
         let words = cx.sys.screen.args.to_vec();
         text_vector(cx, &words)
     }),
-    constant("WA", "Bytes that are free.", ("0<⎕WA", "1"), |cx| Ok(Array::num(cx.budget().free() as f64))),
+    constant("WA", "Bytes that are free.", ("0<⎕WA", "1"), |cx| {
+        Ok(Array::num(cx.budget().free() as f64))
+    }),
 ];
 
 /// The atomic vector as Dyalog's ⎕AVU gives it.
 const AV: &str = concat!(
-    "\u{0}\u{8}\u{a}\u{d} \u{c}\u{6}\u{7}\u{1b}\u{9}⌶ɫ%'⍺⍵_abcdefghijklmnopqrstuvwxyz\u{1}\u{2}¯.⍬0123456",
-    "789\u{3}⊢¥$£¢∆ABCDEFGHIJKLMNOPQRSTUVWXYZ\u{f}\u{4}\u{5}ý·⍙ÁÂÃÇÈÊËÌÍÎÏÐÒÓÔÕÙÚÛÝþãìðòõ{€}⊣⌷¨ÀÄÅÆ⍨ÉÑÖØÜßàáâä",
-    "åæçèéêëíîïñ[/⌿\\⍀<≤=≥>≠∨∧-+÷×?∊⍴~↑↓⍳○*⌈⌊∇∘(⊂⊃∩∪⊥⊤|;,⍱⍲⍒⍋⍉⌽⊖⍟⌹!⍕⍎⍫⍪≡≢óôöø\"#\u{1e}&´┘┐┌└┼─├┤┴┬│@ùúû^ü",
+    "\u{0}\u{8}\u{a}\u{d} \
+     \u{c}\u{6}\u{7}\u{1b}\u{9}⌶ɫ%'⍺⍵_abcdefghijklmnopqrstuvwxyz\u{1}\u{2}¯.⍬0123456",
+    "789\u{3}⊢¥$£¢∆ABCDEFGHIJKLMNOPQRSTUVWXYZ\u{f}\u{4}\u{5}ý·⍙ÁÂÃÇÈÊËÌÍÎÏÐÒÓÔÕÙÚÛÝþãìðòõ{€}\
+    ⊣⌷¨ÀÄÅÆ⍨ÉÑÖØÜßàáâä",
+    "åæçèéêëíîïñ[/⌿\\⍀<≤=≥>≠∨∧-+÷×?∊⍴~↑↓⍳○*⌈⌊∇∘(⊂⊃∩∪⊥⊤|;,⍱⍲⍒⍋⍉⌽⊖⍟⌹!⍕⍎⍫⍪≡≢óôöø\"#\u{1e}&´┘┐┌└\
+    ┼─├┤┴┬│@ùúû^ü",
     "`∣¶:⍷¿¡⋄←→⍝)]\u{1f}\u{a0}§⎕⍞⍣",
 );
 
@@ -180,9 +195,12 @@ fn seed(cx: &mut Cx<'_>) -> Result<Array> {
 }
 
 fn set_seed(cx: &mut Cx<'_>, v: &Array) -> Result<()> {
-    let form = || misused("RL", "a whole number of at least 0, or that and the generator's number, 0 1 2");
+    let form =
+        || misused("RL", "a whole number of at least 0, or that and the generator's number, 0 1 2");
     let parts = if v.rank() > 1 { return Err(form()) } else { v.to_items() };
-    let number = |a: &Array| a.disclosed().number_scalar().and_then(|x| near_integer(x, 1e-14)).filter(|n| *n >= 0);
+    let number = |a: &Array| {
+        a.disclosed().number_scalar().and_then(|x| near_integer(x, 1e-14)).filter(|n| *n >= 0)
+    };
     let seed = match parts.first() {
         None => 0,
         Some(a) if a.disclosed().rank() == 1 && a.disclosed().is_empty() => 0,

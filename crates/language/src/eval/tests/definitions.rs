@@ -1,4 +1,5 @@
-//! Formulas that have a fast way, held against the definition, over functions, shapes and the classes of names.
+//! Formulas that have a fast way, held against the definition, over functions, shapes and the
+//! classes of names.
 
 use super::{run, with_stack};
 
@@ -10,7 +11,9 @@ fn same(pairs: impl IntoIterator<Item = (String, String)> + Send + 'static) {
             for all in [false, true] {
                 let (got, want) = (run(&fast, all), run(&meant, false));
                 if got != want {
-                    wrong.push(format!("{fast}   [recorded: {all}]\n   {got:?}\n{meant}\n   {want:?}"));
+                    wrong.push(format!(
+                        "{fast}   [recorded: {all}]\n   {got:?}\n{meant}\n   {want:?}"
+                    ));
                 }
             }
         }
@@ -88,7 +91,8 @@ fn inner_products_are_what_their_definition_says() {
             let start = format!("X←{x}⍴1 2 1 1 2 ⋄ Y←{y}⍴2 1 1 ⋄ ");
             let end = " ⋄ r ⋄ ⍴r ⋄ ≡r";
             let rows = "(⊂⍤1⊢X)∘.{⊃F/⍺ G¨⍵}⊂⍤1⊢((⍴⍴Y),⍳¯1+⍴⍴Y)⍉Y".replace('F', f).replace('G', g);
-            let meant = format!("{start}X←(⊃1⌈⍴⍴X)⍴⍣(0=⊃⍴⍴X)⊢X ⋄ Y←(⊃1⌈⍴⍴Y)⍴⍣(0=⊃⍴⍴Y)⊢Y ⋄ r←{rows}{end}");
+            let meant =
+                format!("{start}X←(⊃1⌈⍴⍴X)⍴⍣(0=⊃⍴⍴X)⊢X ⋄ Y←(⊃1⌈⍴⍴Y)⍴⍣(0=⊃⍴⍴Y)⊢Y ⋄ r←{rows}{end}");
             pairs.push((format!("{start}r←X {f}.{g} Y{end}"), meant));
         }
     }
@@ -100,10 +104,14 @@ fn inner_products_are_what_their_definition_says() {
 fn scans_are_the_folds_of_prefixes() {
     let mut pairs = Vec::new();
     let mut items: Vec<String> = (1..=6usize)
-        .flat_map(|n| (0..1 << n).map(move |k| (0..n).map(|b| if k >> b & 1 == 1 { "1 " } else { "0 " }).collect()))
+        .flat_map(|n| {
+            (0..1 << n)
+                .map(move |k| (0..n).map(|b| if k >> b & 1 == 1 { "1 " } else { "0 " }).collect())
+        })
         .collect();
     items.extend(
-        ["3 1 2", "2 2 2 1 5 0 3", "0.5 1 1 0 2", "1 ¯2 3 0 ¯1 1", "2 0 1 4", "1E200 1E¯200 3 4"].map(String::from),
+        ["3 1 2", "2 2 2 1 5 0 3", "0.5 1 1 0 2", "1 ¯2 3 0 ¯1 1", "2 0 1 4", "1E200 1E¯200 3 4"]
+            .map(String::from),
     );
     for f in ["<", "≤", "=", "≥", ">", "≠", "⍲", "⍱", "÷", "-"] {
         for y in &items {
@@ -120,7 +128,10 @@ fn scans_are_the_folds_of_prefixes() {
 fn long_scans_take_a_step_an_item() {
     with_stack(|| {
         let t = std::time::Instant::now();
-        assert_eq!(run("+/<\\400000⍴0 0 1 ⋄ +/⍲\\400000⍴0 1 1 ⋄ ⌊0.5+⊃⌽÷\\400000⍴2 3 3 2", false), "1\n399999\n1");
+        assert_eq!(
+            run("+/<\\400000⍴0 0 1 ⋄ +/⍲\\400000⍴0 1 1 ⋄ ⌊0.5+⊃⌽÷\\400000⍴2 3 3 2", false),
+            "1\n399999\n1"
+        );
         assert!(t.elapsed().as_secs() < 10);
     });
 }
@@ -163,8 +174,17 @@ fn a_name_means_what_the_dfn_says_whatever_it_is_outside() {
         ("{k←{⍺⍺ ⍵⍵ ⍵} ⋄ -k×⍵}5", "¯1"),
         ("{+/{k×k←⍵}¨⍵}⍳20", "2870"),
     ];
-    const OUTER: &[&str] =
-        &["", "k←7 ⋄ ", "k←- ⋄ ", "k←{⍵} ⋄ ", "k←+/÷≢ ⋄ ", "k←{⍺⍺ ⍵} ⋄ ", "k←{⍺⍺ ⍵⍵ ⍵} ⋄ ", "k←¨ ⋄ ", "k←⍤ ⋄ "];
+    const OUTER: &[&str] = &[
+        "",
+        "k←7 ⋄ ",
+        "k←- ⋄ ",
+        "k←{⍵} ⋄ ",
+        "k←+/÷≢ ⋄ ",
+        "k←{⍺⍺ ⍵} ⋄ ",
+        "k←{⍺⍺ ⍵⍵ ⍵} ⋄ ",
+        "k←¨ ⋄ ",
+        "k←⍤ ⋄ ",
+    ];
     let lines = BODIES.iter().flat_map(move |(body, says)| {
         let own = OUTER.iter().map(move |o| (format!("{o}{body}"), says));
         // And where the function worked before its name was taken.

@@ -6,7 +6,9 @@ use aplomb_ground::error::Kind;
 use aplomb_ground::help::{errors, topics};
 
 fn meanings() -> impl Iterator<Item = (&'static Prim, &'static Meaning)> {
-    prims().flat_map(|p| [&p.monadic, &p.dyadic, &p.operator].into_iter().flatten().map(move |m| (p, m)))
+    prims().flat_map(|p| {
+        [&p.monadic, &p.dyadic, &p.operator].into_iter().flatten().map(move |m| (p, m))
+    })
 }
 
 /// Lines that print something else than they should, eagerly and with everything recorded.
@@ -28,8 +30,9 @@ fn every_example_in_the_table_prints_what_it_says() {
 #[test]
 fn every_error_in_the_table_comes_where_it_says() {
     let lines = meanings().flat_map(|(p, m)| m.errors.iter().map(move |e| (p.glyph, e)));
-    let wrong =
-        wrong(lines.map(|(glyph, (kind, _, line))| (line.replace('f', &glyph.to_string()), kind.name().into())));
+    let wrong = wrong(lines.map(|(glyph, (kind, _, line))| {
+        (line.replace('f', &glyph.to_string()), kind.name().into())
+    }));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -43,13 +46,17 @@ fn every_topic_prints_what_it_says() {
 
 #[test]
 fn every_error_is_explained_and_comes() {
-    let lines =
-        || errors::ROWS.iter().filter_map(|(kind, _, line)| Some((line.as_ref()?.to_string(), kind.name().into())));
+    let lines = || {
+        errors::ROWS
+            .iter()
+            .filter_map(|(kind, _, line)| Some((line.as_ref()?.to_string(), kind.name().into())))
+    };
     let wrong = with_stack(move || wrong(lines()));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let without: Vec<Kind> = errors::ROWS.iter().filter(|e| e.2.is_none()).map(|e| e.0).collect();
     assert_eq!(without, [Kind::Interrupt, Kind::Internal]);
-    let explained = |event| Kind::of_event(event).is_none_or(|kind| errors::ROWS.iter().any(|e| e.0 == kind));
+    let explained =
+        |event| Kind::of_event(event).is_none_or(|kind| errors::ROWS.iter().any(|e| e.0 == kind));
     assert!((1..100).all(explained));
 }
 

@@ -1,17 +1,10 @@
 //! Lines and what they print.
 
-mod axes;
-mod cases;
 mod complex;
 mod definitions;
-mod functions;
 mod help;
-mod inverses;
-mod operators;
-mod order;
 mod panics;
 mod random;
-mod traps;
 
 use super::Interp;
 use crate::testing::Host;
@@ -34,21 +27,63 @@ pub fn run(text: &str, record_all: bool) -> String {
     printed.strip_suffix('\n').unwrap_or(&printed).to_string()
 }
 
-/// Lines and what they print, each run eagerly and with everything recorded.
-pub fn check(cases: &'static [(&'static str, &'static str)]) {
-    let wrong = with_stack(move || {
-        let mut wrong = Vec::new();
-        for (text, printed) in cases {
-            for all in [false, true] {
-                let got = run(text, all);
-                if got != *printed {
-                    wrong.push(format!("{text}   [recorded: {all}]\n   got  {got:?}\n   want {printed:?}"));
+/// The cases of a file in `text/`: the line where one begins, what is typed, what is printed. A
+/// case opens with the lines that are typed, each after six blanks; what follows is printed. A
+/// blank line before the next case, a line `⍝ …` or the end of the file closes it.
+fn cases(text: &str) -> Vec<(usize, String, String)> {
+    let typed = |l: &str| l.strip_prefix("      ").is_some_and(|rest| !rest.is_empty());
+    let lines: Vec<&str> = text.lines().collect();
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < lines.len() {
+        let first = at;
+        let input: Vec<&str> =
+            lines[at..].iter().take_while(|l| typed(l)).map(|l| &l[6..]).collect();
+        at += input.len();
+        let printed = at;
+        let next = |at: usize| lines.get(at + 1).is_none_or(|l| typed(l) || l.starts_with("⍝ "));
+        while at < lines.len() && !(lines[at].is_empty() && next(at)) {
+            at += 1;
+        }
+        if input.is_empty() {
+            assert!(lines[first..at].iter().all(|l| l.starts_with("⍝ ")), "line {first}");
+        } else {
+            found.push((first + 1, input.join("\n"), lines[printed..at].join("\n")));
+        }
+        at += 1;
+    }
+    found
+}
+
+#[test]
+fn each_case_prints_what_its_file_says_recorded_or_not() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/eval/tests/text");
+    let (wrong, count) = with_stack(move || {
+        let (mut wrong, mut count) = (Vec::new(), 0);
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().to_string();
+            for (line, text, printed) in cases(&std::fs::read_to_string(&path).unwrap()) {
+                count += 1;
+                for all in [false, true] {
+                    let got = run(&text, all);
+                    if got != printed {
+                        wrong.push(format!(
+                            "{name}:{line} {text}   [recorded: {all}]\n   got  {got:?}\n   want \
+                             {printed:?}"
+                        ));
+                    }
                 }
             }
         }
-        wrong
+        (wrong, count)
     });
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count >= 1_400, "{count} cases are left");
+}
+
+#[test]
+fn no_rows_print_an_empty_line() {
+    assert_eq!([run("2 0⍴0", false), run("2 0⍴0", true)], ["\n", "\n"]);
 }
 
 /// Deep recursion needs the stack that a session has.
@@ -64,7 +99,10 @@ fn every_system_name_does_what_its_example_says() {
         for all in [false, true] {
             let got = run(row.example.0, all);
             if got != row.example.1 {
-                wrong.push(format!("⎕{}: {} → {got:?}, not {:?} ({all})", row.name, row.example.0, row.example.1));
+                wrong.push(format!(
+                    "⎕{}: {} → {got:?}, not {:?} ({all})",
+                    row.name, row.example.0, row.example.1
+                ));
             }
         }
     }
@@ -73,9 +111,12 @@ fn every_system_name_does_what_its_example_says() {
 
 #[test]
 fn names_that_dyalog_has_say_so_and_others_are_no_syntax() {
-    for (line, says) in
-        [("⎕NS''", "NONCE ERROR"), ("⎕XML''", "NONCE ERROR"), ("⎕NOSUCH", "SYNTAX ERROR"), ("⎕TS←1", "SYNTAX ERROR")]
-    {
+    for (line, says) in [
+        ("⎕NS''", "NONCE ERROR"),
+        ("⎕XML''", "NONCE ERROR"),
+        ("⎕NOSUCH", "SYNTAX ERROR"),
+        ("⎕TS←1", "SYNTAX ERROR"),
+    ] {
         assert_eq!(run(line, false), says, "{line}");
     }
 }
@@ -127,7 +168,10 @@ fn two_pending_values_show_through_one_evaluation() {
 fn what_may_fail_fails_though_nobody_looks() {
     let (mut interp, mut host) = (Interp::new(), Host::default());
     run_in(&mut interp, &mut host, "V←¯1+⍳5000");
-    assert_eq!(run_in(&mut interp, &mut host, "{x←÷⍵ ⋄ 5}V"), "5\nDOMAIN ERROR\n".trim_start_matches("5\n"));
+    assert_eq!(
+        run_in(&mut interp, &mut host, "{x←÷⍵ ⋄ 5}V"),
+        "5\nDOMAIN ERROR\n".trim_start_matches("5\n")
+    );
     assert_eq!(run_in(&mut interp, &mut host, "{0::'caught' ⋄ x←÷⍵ ⋄ 5}V"), "caught\n");
 }
 
@@ -157,9 +201,11 @@ fn tail_calls_are_free_below_error_guards() {
 
 #[test]
 fn guarded_calls_let_their_names_go() {
-    for line in
-        ["{a←⍵⍴0.5 ⋄ g←{a} ⋄ 0::1 ⋄ ⊃g 0}", "{a←⍵⍴0.5 ⋄ g←{a} ⋄ 0::⊃g 0 ⋄ h←g ⋄ ÷0}", "{a←⍵⍴0.5 ⋄ 5::1 ⋄ g←{a} ⋄ ÷0}"]
-    {
+    for line in [
+        "{a←⍵⍴0.5 ⋄ g←{a} ⋄ 0::1 ⋄ ⊃g 0}",
+        "{a←⍵⍴0.5 ⋄ g←{a} ⋄ 0::⊃g 0 ⋄ h←g ⋄ ÷0}",
+        "{a←⍵⍴0.5 ⋄ 5::1 ⋄ g←{a} ⋄ ÷0}",
+    ] {
         let (mut interp, mut host) = (Interp::new(), Host::default());
         host.budget = aplomb_ground::limits::Budget::new(1 << 20);
         run_in(&mut interp, &mut host, &format!("f←{line}"));
@@ -195,11 +241,20 @@ fn a_guard_goes_back_to_its_own_line() {
 
 #[test]
 fn off_leaves_whatever_waits_for_a_value() {
-    for line in
-        ["f←{_←⎕OFF 2 ⋄ 3} ⋄ f 0", "{⎕OFF 2}¨1 2 3", "{⎕OFF 2}¨⍳50", "x←1+{⎕OFF 2}0", "{0::5 ⋄ ⎕OFF 2}0", "⍎'⎕OFF 2'"]
-    {
+    for line in [
+        "f←{_←⎕OFF 2 ⋄ 3} ⋄ f 0",
+        "{⎕OFF 2}¨1 2 3",
+        "{⎕OFF 2}¨⍳50",
+        "x←1+{⎕OFF 2}0",
+        "{0::5 ⋄ ⎕OFF 2}0",
+        "⍎'⎕OFF 2'",
+    ] {
         let (mut interp, mut host) = (Interp::new(), Host::default());
-        assert_eq!(run_in(&mut interp, &mut host, &format!("a←1 ⋄ {line} ⋄ 'still here'")), "", "{line}");
+        assert_eq!(
+            run_in(&mut interp, &mut host, &format!("a←1 ⋄ {line} ⋄ 'still here'")),
+            "",
+            "{line}"
+        );
         assert_eq!(interp.exit(), Some(2), "{line}");
     }
 }
@@ -207,16 +262,29 @@ fn off_leaves_whatever_waits_for_a_value() {
 #[test]
 fn nothing_is_seen_after_a_failure() {
     // In front of each effect stands a line that fails on one of many items.
-    for effect in
-        ["5", "⎕←5", "⍞←5", "⎕←+", "a←⍞", "a←⎕", "⎕OFF 3", "'x'⎕NPUT'f.txt'", "{0::'caught' ⋄ ⍵+1}0", "1 2+1 2 3"]
-    {
-        for first in ["z←1÷y", "z←{a←÷⍵ ⋄ a+1}y", "z←1÷y ⋄ z←3", "z←{÷⍵}¨y"] {
+    for effect in [
+        "5",
+        "⎕←5",
+        "⍞←5",
+        "⎕←+",
+        "a←⍞",
+        "a←⎕",
+        "⎕OFF 3",
+        "'x'⎕NPUT'f.txt'",
+        "{0::'caught' ⋄ ⍵+1}0",
+        "1 2+1 2 3",
+    ] {
+        for first in ["z←1÷y", "z←{a←÷⍵ ⋄ a+1}y", "z←1÷y ⋄ z←3", "z←{÷⍵}¨y"]
+        {
             for n in ["3", "3000"] {
                 let (mut interp, mut host) = (Interp::new(), Host::default());
                 host.typed.push_back("7".into());
                 let text = format!("y←{n}⍴1 1 0 ⋄ {first} ⋄ {effect}");
                 assert_eq!(run_in(&mut interp, &mut host, &text), "DOMAIN ERROR\n", "{text}");
-                assert!(host.files.is_empty() && host.typed.len() == 1 && interp.exit().is_none(), "{text}");
+                assert!(
+                    host.files.is_empty() && host.typed.len() == 1 && interp.exit().is_none(),
+                    "{text}"
+                );
             }
         }
     }
@@ -272,4 +340,24 @@ fn recursion_is_deep_and_tail_calls_are_free() {
         assert_eq!(run("{1+∇⍵}1", false), "LIMIT ERROR");
         assert!(t.elapsed().as_secs() < 20);
     });
+}
+
+#[test]
+fn what_is_absent_says_so_by_name() {
+    let mut interp = Interp::new();
+    let mut says = |line: &str| {
+        let source = Source::new("test", line);
+        interp.execute(&source, &mut Host::default()).err().map(|e| e.parts().says.clone())
+    };
+    for (line, word) in [
+        (":If 1", ":If"),
+        ("a.b", "a.b"),
+        ("∇r←f x", "∇"),
+        ("3⌶5", "⌶"),
+        ("→5", "→"),
+        ("⎕NS 1", "⎕NS"),
+        ("1⍟2", "base 1"),
+    ] {
+        assert!(says(line).is_some_and(|s| s.contains(word)), "{line}");
+    }
 }

@@ -1,5 +1,5 @@
-//! A defect in the middle of a statement: whatever the evaluator asks of the world may panic, and the next line finds
-//! everything as it was before the one that ended.
+//! A defect in the middle of a statement: whatever the evaluator asks of the world may panic, and
+//! the next line finds everything as it was before the one that ended.
 
 use super::with_stack;
 use crate::eval::Interp;
@@ -127,7 +127,8 @@ const LINES: &[&str] = &[
 ];
 
 /// What the workspace says of itself; a line of it would fail in a mode that was left behind.
-const AFTER: &str = "a ⋄ ⎕IO ⋄ ⎕←5 ⋄ (?6)∊⍳6 ⋄ {0::'no' ⋄ 'yes'}0 ⋄ +/{⍵+1}¨⍳20 ⋄ {⍵=0:'end' ⋄ ∇⍵-1}3 ⋄ ⎕NC 2 1⍴'fb'";
+const AFTER: &str = "a ⋄ ⎕IO ⋄ ⎕←5 ⋄ (?6)∊⍳6 ⋄ {0::'no' ⋄ 'yes'}0 ⋄ +/{⍵+1}¨⍳20 ⋄ {⍵=0:'end' ⋄ \
+∇⍵-1}3 ⋄ ⎕NC 2 1⍴'fb'";
 
 fn execute(interp: &mut Interp, host: &mut Faulty, text: &str) -> Result<()> {
     interp.execute(&Source::new("test", text), host)
@@ -152,15 +153,20 @@ fn a_panic_anywhere_in_a_statement_leaves_no_trace() {
                     interp.set_record_all(all);
                     execute(&mut interp, &mut host, "a←5 6").unwrap();
                     host.left.set(n);
-                    let done = catch_unwind(AssertUnwindSafe(|| execute(&mut interp, &mut host, line)));
+                    let done =
+                        catch_unwind(AssertUnwindSafe(|| execute(&mut interp, &mut host, line)));
                     if done.is_ok() {
                         break;
                     }
                     planted += 1;
                     host.left.set(0);
                     host.inner.printed.clear();
-                    execute(&mut interp, &mut host, AFTER).unwrap_or_else(|e| panic!("{line}, {n}: {e:?}"));
-                    assert_eq!(host.inner.printed, "5 6\n1\n5\n1\nyes\n230\nend\n0 0\n", "{line}, {n}");
+                    execute(&mut interp, &mut host, AFTER)
+                        .unwrap_or_else(|e| panic!("{line}, {n}: {e:?}"));
+                    assert_eq!(
+                        host.inner.printed, "5 6\n1\n5\n1\nyes\n230\nend\n0 0\n",
+                        "{line}, {n}"
+                    );
                 }
             }
         }

@@ -76,8 +76,11 @@ fn line(bits: &mut Bits, glyphs: &[String]) -> String {
     let n = 1 + bits.below(9);
     let mut out = String::new();
     for _ in 0..n {
-        let word =
-            if bits.below(2) == 0 { glyphs[bits.below(glyphs.len())].as_str() } else { WORDS[bits.below(WORDS.len())] };
+        let word = if bits.below(2) == 0 {
+            glyphs[bits.below(glyphs.len())].as_str()
+        } else {
+            WORDS[bits.below(WORDS.len())]
+        };
         out.push_str(word);
         if bits.below(3) == 0 {
             out.push(' ');
@@ -87,7 +90,8 @@ fn line(bits: &mut Bits, glyphs: &[String]) -> String {
 }
 
 fn lines(from: u64, n: u64) {
-    let glyphs: Vec<String> = crate::table::prims().map(|p| p.glyph.to_string()).filter(|g| g != "⍣").collect();
+    let glyphs: Vec<String> =
+        crate::table::prims().map(|p| p.glyph.to_string()).filter(|g| g != "⍣").collect();
     let mut wrong = Vec::new();
     for k in from..from + n {
         let mut bits = Bits(k.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
@@ -100,7 +104,12 @@ fn lines(from: u64, n: u64) {
             wrong.push(format!("seed {k}: {text}\n  {eager:?}\n  {recorded:?}"));
         }
     }
-    assert!(wrong.is_empty(), "{} depend on recording\n{}", wrong.len(), wrong[..wrong.len().min(25)].join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} depend on recording\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(25)].join("\n")
+    );
 }
 
 fn answer(text: &str, k: u64, record_all: bool) -> String {
@@ -134,7 +143,8 @@ fn random_lines_never_panic_and_do_not_depend_on_recording() {
 #[test]
 fn hostile_texts_are_answered_fast() {
     with_stack(|| {
-        let deep = |open: &str, close: &str, n: usize| format!("{}1{}", open.repeat(n), close.repeat(n));
+        let deep =
+            |open: &str, close: &str, n: usize| format!("{}1{}", open.repeat(n), close.repeat(n));
         for text in [
             deep("(", ")", 512),
             deep("{", "}", 300),

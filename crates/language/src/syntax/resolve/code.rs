@@ -119,14 +119,19 @@ pub(super) fn then(ins: &mut Vec<Ins>, next: Ins) {
     match joint.zip(ins.pop_if(|_| joint.is_some())) {
         Some(((row, op, prim), first)) => {
             let (at, x, y) = (next.at, first.x, first.y);
-            ins.push(Ins { what: Do::Phrase(Box::new(Joint { row, op, prim, first, then: next })), at, x, y });
+            ins.push(Ins {
+                what: Do::Phrase(Box::new(Joint { row, op, prim, first, then: next })),
+                at,
+                x,
+                y,
+            });
         }
         None => ins.push(next),
     }
 }
 
-/// What a selection names: items, the one item that ⊃ picks, what stands at the end of a path (`p⊃x`: only the path is
-/// run), or the simple scalars that `¨` and `∊` go down to.
+/// What a selection names: items, the one item that ⊃ picks, what stands at the end of a path
+/// (`p⊃x`: only the path is run), or the simple scalars that `¨` and `∊` go down to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     Items,
@@ -167,9 +172,13 @@ impl Do {
             Do::Monad(_) => (1, 1),
             Do::Dyad(_) | Do::Phrase(_) => (2, 1),
             Do::Index(present) => (1 + present.iter().filter(|p| **p).count(), 1),
-            Do::Const(_) | Do::Name(_) | Do::Alpha | Do::Omega | Do::Word(_) | Do::System(_) | Do::Input { .. } => {
-                (0, 1)
-            }
+            Do::Const(_)
+            | Do::Name(_)
+            | Do::Alpha
+            | Do::Omega
+            | Do::Word(_)
+            | Do::System(_)
+            | Do::Input { .. } => (0, 1),
             // Assignments leave their value; what else they take makes the code no plain path.
             _ => (usize::MAX, 0),
         }
@@ -179,7 +188,11 @@ impl Do {
 impl Code {
     /// The path of `p⊃x` alone: the code of p, if x is only picked from.
     pub fn path(&self) -> Option<Code> {
-        let [Ins { what: Do::Positions(_), .. }, path @ .., Ins { what: Do::Dyad(FExpr::Prim(p)), .. }] = &self.ins[..]
+        let [
+            Ins { what: Do::Positions(_), .. },
+            path @ ..,
+            Ins { what: Do::Dyad(FExpr::Prim(p)), .. },
+        ] = &self.ins[..]
         else {
             return None;
         };
@@ -188,7 +201,11 @@ impl Code {
             let (pops, pushes) = ins.what.moves();
             depth = depth.checked_sub(pops)? + pushes;
         }
-        (p.glyph == '⊃' && depth == 1).then(|| Code { ins: path.to_vec(), gives: Gives::Array, assigns: false })
+        (p.glyph == '⊃' && depth == 1).then(|| Code {
+            ins: path.to_vec(),
+            gives: Gives::Array,
+            assigns: false,
+        })
     }
 
     /// What it names as the selection left of ←.
@@ -274,7 +291,9 @@ impl FExpr {
                 _ => None,
             },
             FExpr::Fork(f, g, h) => match (f.fixed(), g.fixed(), h.fixed()) {
-                (Some(f), Some(g), Some(h)) => Some(Func::Fork(f, value::Operand::F(g), value::Operand::F(h))),
+                (Some(f), Some(g), Some(h)) => {
+                    Some(Func::Fork(f, value::Operand::F(g), value::Operand::F(h)))
+                }
                 _ => None,
             },
             FExpr::Atop(g, h) => match (g.fixed(), h.fixed()) {

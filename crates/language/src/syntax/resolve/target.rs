@@ -21,8 +21,8 @@ pub(super) enum Target {
 }
 
 impl Resolver<'_> {
-    /// The target at the end of the items, and the items left of it: they are read after the assignment, so what it says
-    /// of a name's class holds for them.
+    /// The target at the end of the items, and the items left of it: they are read after the
+    /// assignment, so what it says of a name's class holds for them.
     pub(super) fn target<'i>(&mut self, items: &'i [ItemId]) -> Result<(&'i [ItemId], Target)> {
         let Some((last, before)) = items.split_last() else {
             return Err(self.error("nothing stands left of ←", Span::default()));
@@ -32,11 +32,15 @@ impl Resolver<'_> {
         match &item.what {
             What::Quad => Ok((before, Target::Print { line: true })),
             What::QuoteQuad => Ok((before, Target::Print { line: false })),
-            What::System(name) if system::find(name).is_ok_and(|row| row.class() == Class::Array) => {
+            What::System(name)
+                if system::find(name).is_ok_and(|row| row.class() == Class::Array) =>
+            {
                 Ok((before, Target::System(system::find(name)?)))
             }
             What::Word(Word::Alpha) => Ok((before, Target::Alpha)),
-            What::Name(sym) if self.class_of(Key::Sym(*sym)) == Class::Func && self.assignable(before) => {
+            What::Name(sym)
+                if self.class_of(Key::Sym(*sym)) == Class::Func && self.assignable(before) =>
+            {
                 self.modified(FExpr::Name(*sym), before)
             }
             What::Name(_) | What::Paren(_, false) if self.pattern(*last).is_some() => {
@@ -65,7 +69,10 @@ impl Resolver<'_> {
                 };
                 Ok((rest, target))
             }
-            What::Bracket(parts, false) => match before.split_last().map(|(id, rest)| (&ast.item(*id).what, rest)) {
+            What::Bracket(parts, false) => match before
+                .split_last()
+                .map(|(id, rest)| (&ast.item(*id).what, rest))
+            {
                 Some((What::Name(sym), rest)) if self.class_of(Key::Sym(*sym)) == Class::Array => {
                     let codes = self.indices(parts, item.span)?;
                     Ok((rest, Target::Indexed(*sym, codes, None)))
@@ -124,7 +131,8 @@ impl Resolver<'_> {
                 self.class_of(Key::Sym(sym)) == Class::Array
             }
             What::Bracket(_, false) => {
-                matches!(before.last().map(|i| &self.ast.item(*i).what), Some(What::Name(_))) && self.assignable(before)
+                matches!(before.last().map(|i| &self.ast.item(*i).what), Some(What::Name(_)))
+                    && self.assignable(before)
             }
             What::Paren(_, false) => self.rightmost(*last).is_some(),
             _ => false,
@@ -134,7 +142,9 @@ impl Resolver<'_> {
     fn pattern(&self, id: ItemId) -> Option<Pattern> {
         match &self.ast.item(id).what {
             What::Name(sym) => Some(Pattern::Name(*sym)),
-            What::System(name) => system::find(name).ok().filter(|r| r.class() == Class::Array).map(Pattern::System),
+            What::System(name) => {
+                system::find(name).ok().filter(|r| r.class() == Class::Array).map(Pattern::System)
+            }
             What::Paren(parts, false) if parts.len() == 1 => {
                 let items = &self.ast.phrase(parts[0]).items;
                 let all: Option<Vec<_>> = items.iter().map(|i| self.pattern(*i)).collect();
@@ -171,7 +181,13 @@ impl Resolver<'_> {
         }
     }
 
-    pub(super) fn assign(&mut self, target: Target, right: Right, at: Span, ins: &mut Vec<Ins>) -> Result<Right> {
+    pub(super) fn assign(
+        &mut self,
+        target: Target,
+        right: Right,
+        at: Span,
+        ins: &mut Vec<Ins>,
+    ) -> Result<Right> {
         let push = |ins: &mut Vec<Ins>, what: Do, y: Span| ins.push(Ins { what, at, x: at, y });
         match right {
             Right::Func(f, y) => match target {

@@ -104,7 +104,8 @@ fn literals_joined(parts: Vec<Part>) -> Vec<Part> {
         }
     }
     let at = span.unwrap_or_default();
-    let mut out = vec![Part::Push(vec![Ins { what: Do::Const(vector(numbers)), at, x: at, y: at }])];
+    let mut out =
+        vec![Part::Push(vec![Ins { what: Do::Const(vector(numbers)), at, x: at, y: at }])];
     out.append(&mut rest);
     out
 }
@@ -113,10 +114,14 @@ impl Resolver<'_> {
     pub(super) fn terms(&mut self, items: &[ItemId]) -> Result<Vec<Term>> {
         let mut ents = Vec::with_capacity(items.len());
         let mut left = items;
-        // From the right, as they run: an assignment inside () gives its name a class for what stands left of it.
+        // From the right, as they run: an assignment inside () gives its name a class for what
+        // stands left of it.
         while let Some((last, rest)) = left.split_last() {
             let at = self.ast.item(*last).span;
-            let is = |id: &ItemId, glyph| matches!(self.ast.item(*id).what, What::Glyph(c) if c == glyph);
+            let is = |id: &ItemId, glyph| match self.ast.item(*id).what {
+                What::Glyph(c) => c == glyph,
+                _ => false,
+            };
             match rest.split_last() {
                 Some((ring, rest)) if is(last, '.') && is(ring, '∘') => {
                     ents.push((Ent::Outer, self.ast.item(*ring).span.join(at)));
@@ -183,7 +188,9 @@ impl Resolver<'_> {
             What::Paren(parts, false) => return self.paren(parts, at),
             What::Paren(parts, true) => Ent::Array(self.notation(parts, false, at)?),
             What::Bracket(parts, true) => Ent::Array(self.notation(parts, true, at)?),
-            What::Bracket(_, false) if first => return Err(self.error("an index stands after what it indexes", at)),
+            What::Bracket(_, false) if first => {
+                return Err(self.error("an index stands after what it indexes", at));
+            }
             What::Bracket(parts, false) => Ent::Index(self.indices(parts, at)?),
             What::Dfn(dfn) => match ast.dfn(*dfn).operands {
                 0 => Ent::Func(FExpr::Dfn(*dfn)),
@@ -209,9 +216,10 @@ impl Resolver<'_> {
                 op => Ent::Mon(op.clone()),
             },
             _ => {
-                return Err(
-                    aplomb_ground::error::nonce("naming a function inside () in a longer line").at(&self.ast.place(at))
-                );
+                return Err(aplomb_ground::error::nonce(
+                    "naming a function inside () in a longer line",
+                )
+                .at(&self.ast.place(at)));
             }
         })
     }
@@ -234,7 +242,11 @@ impl Resolver<'_> {
             match code.gives {
                 Gives::Nothing => continue,
                 Gives::Array => ins.extend(code.ins),
-                _ => return Err(self.error("array notation holds values only", self.ast.phrase(*id).span)),
+                _ => {
+                    return Err(
+                        self.error("array notation holds values only", self.ast.phrase(*id).span)
+                    );
+                }
             }
             n += 1;
         }
@@ -268,7 +280,9 @@ impl Resolver<'_> {
             let (left, at) = match ent {
                 Ent::Array(part) => {
                     let mut term = ATerm { parts: vec![part], span: at };
-                    while let Some((ent, at)) = ents.next_if(|(e, _)| matches!(e, Ent::Array(_) | Ent::Index(_))) {
+                    while let Some((ent, at)) =
+                        ents.next_if(|(e, _)| matches!(e, Ent::Array(_) | Ent::Index(_)))
+                    {
                         term.span = term.span.join(at);
                         match ent {
                             Ent::Array(part) => term.parts.push(part),
@@ -287,15 +301,21 @@ impl Resolver<'_> {
                 Ent::Hybrid(p) => (Operand::F(FExpr::Prim(p)), at),
                 Ent::Outer => {
                     let (f, end) = self.right_operand(&mut ents, at)?;
-                    let Operand::F(f) = f else { return Err(self.error("∘. needs a function", at)) };
+                    let Operand::F(f) = f else {
+                        return Err(self.error("∘. needs a function", at));
+                    };
                     (Operand::F(FExpr::Outer(Box::new(f)).folded()), at.join(end))
                 }
                 Ent::Mon(op) | Ent::Dya(op) if alone => {
                     out.push(Term::Oper(op, at));
                     continue;
                 }
-                Ent::Mon(_) | Ent::Dya(_) => return Err(self.error("this operator has no operand on its left", at)),
-                Ent::Index(_) => return Err(self.error("an index stands after what it indexes", at)),
+                Ent::Mon(_) | Ent::Dya(_) => {
+                    return Err(self.error("this operator has no operand on its left", at));
+                }
+                Ent::Index(_) => {
+                    return Err(self.error("an index stands after what it indexes", at));
+                }
             };
             let (f, at) = self.derive(left, at, &mut ents)?;
             out.push(Term::Func(f, at));
@@ -311,7 +331,9 @@ impl Resolver<'_> {
         ents: &mut std::iter::Peekable<std::vec::IntoIter<(Ent, Span)>>,
     ) -> Result<(FExpr, Span)> {
         let (mut left, mut at, mut steps) = (left, at, 0);
-        while let Some((ent, here)) = ents.next_if(|(e, _)| !matches!(e, Ent::Array(_) | Ent::Func(_) | Ent::Outer)) {
+        while let Some((ent, here)) =
+            ents.next_if(|(e, _)| !matches!(e, Ent::Array(_) | Ent::Func(_) | Ent::Outer))
+        {
             steps += 1;
             if steps > CHAIN {
                 let says = format!("at most {CHAIN} operators follow each other");
@@ -328,12 +350,18 @@ impl Resolver<'_> {
                         let literal = matches!(&g, Operand::A(code) if code.literal().is_some());
                         let e = self.error("f.g takes a function on either side", at);
                         let named = nonce("a name in a namespace (a.b)").at(&self.ast.place(at));
-                        return Err(if literal { e } else { named.hint("f.g takes a function on either side") });
+                        return Err(if literal {
+                            e
+                        } else {
+                            named.hint("f.g takes a function on either side")
+                        });
                     }
                     FExpr::Op2(op, Box::new(left), Box::new(g))
                 }
                 Ent::Index(mut codes) => match (left, codes.pop().flatten()) {
-                    (Operand::F(f), Some(code)) if codes.is_empty() => FExpr::Axis(Box::new(f), Rc::new(code)),
+                    (Operand::F(f), Some(code)) if codes.is_empty() => {
+                        FExpr::Axis(Box::new(f), Rc::new(code))
+                    }
                     _ => return Err(self.error("an axis is one number or vector", here)),
                 },
                 _ => return Err(self.error("this cannot stand here", here)),
@@ -359,13 +387,17 @@ impl Resolver<'_> {
             Some((Ent::Outer, at)) => {
                 let (f, end) = self.right_operand(ents, at)?;
                 match f {
-                    Operand::F(f) => Ok((Operand::F(FExpr::Outer(Box::new(f)).folded()), at.join(end))),
+                    Operand::F(f) => {
+                        Ok((Operand::F(FExpr::Outer(Box::new(f)).folded()), at.join(end)))
+                    }
                     Operand::A(_) => Err(self.error("∘. needs a function", at)),
                 }
             }
             Some((Ent::Array(part), at)) => {
                 let mut term = ATerm { parts: vec![part], span: at };
-                while let Some((Ent::Array(part), at)) = ents.next_if(|(e, _)| matches!(e, Ent::Array(_))) {
+                while let Some((Ent::Array(part), at)) =
+                    ents.next_if(|(e, _)| matches!(e, Ent::Array(_)))
+                {
                     term.span = term.span.join(at);
                     term.parts.push(part);
                 }

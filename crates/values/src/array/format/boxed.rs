@@ -1,7 +1,8 @@
 //! Nested arrays in boxes, as `]box` and `]display` show them.
 //!
-//! Min: lines between the items of nested arrays. Mid: the same, with marks on the lines. Max: every array in a frame
-//! of its own. Marks: → ↓ axes, ⊖ ⌽ empty ones, ~ numbers, + mixed, ∊ nested.
+//! Min: lines between the items of nested arrays. Mid: the same, with marks on the lines. Max:
+//! every array in a frame of its own. Marks: → ↓ axes, ⊖ ⌽ empty ones, ~ numbers, + mixed, ∊
+//! nested.
 
 use super::grid;
 use crate::array::{Array, Data, elements};
@@ -24,7 +25,9 @@ type Block = Vec<Vec<char>>;
 /// The rows of a picture in boxes; None where the array prints as it does without.
 pub fn rows(a: &Array, boxes: Boxes, pp: usize) -> Option<Vec<String>> {
     let a = &a.settled();
-    let plain = a.is_simple_scalar() || a.depth() > DEEPEST || a.nodes().saturating_add(a.len() as u64) > MOST;
+    let plain = a.is_simple_scalar()
+        || a.depth() > DEEPEST
+        || a.nodes().saturating_add(a.len() as u64) > MOST;
     let block = match boxes {
         _ if plain => return None,
         Boxes::Off => return None,
@@ -71,7 +74,10 @@ fn kind(a: &Array) -> char {
     match sample.data() {
         Data::Items(items) if sample.is_simple() => {
             let (mut chars, mut numbers) = (false, false);
-            items.all().iter().for_each(|i| if i.is_char() { chars = true } else { numbers = true });
+            items
+                .all()
+                .iter()
+                .for_each(|i| if i.is_char() { chars = true } else { numbers = true });
             match (chars, numbers) {
                 (true, true) => '+',
                 (true, false) => '─',
@@ -191,8 +197,9 @@ fn celled(a: &Array, marks: bool, pp: usize) -> Block {
     let at = |r: usize, c: usize| r * columns + c;
     let heights: Vec<usize> =
         (0..rows).map(|r| (0..columns).map(|c| cells[at(r, c)].len()).max().unwrap_or(1)).collect();
-    let widths: Vec<usize> =
-        (0..columns).map(|c| (0..rows).map(|r| width(&cells[at(r, c)])).max().unwrap_or(0)).collect();
+    let widths: Vec<usize> = (0..columns)
+        .map(|c| (0..rows).map(|r| width(&cells[at(r, c)])).max().unwrap_or(0))
+        .collect();
     let (down, along) = axes(a, marks);
     let mut top = vec!['┌'];
     for (c, w) in widths.iter().enumerate() {

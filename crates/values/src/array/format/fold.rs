@@ -50,7 +50,8 @@ fn shaped(a: &Array, style: &Style, budget: &Budget) -> Result<Vec<String>> {
     let pw = if style.long == Long::Fold { style.pw } else { usize::MAX };
     let lines = match boxed::rows(a, style.boxes, style.pp) {
         Some(rows) => {
-            let says = |what: String| format!("      … {what} left out; )limits lines 0 prints all");
+            let says =
+                |what: String| format!("      … {what} left out; )limits lines 0 prints all");
             let rows = folded(Grid { rows, breaks: vec![] }, pw);
             if style.lines > 1 { shortened(rows, style.lines, &says) } else { rows }
         }
@@ -70,8 +71,12 @@ fn cut(a: &Array, style: &Style, budget: &Budget) -> Result<Vec<String>> {
     let half = style.lines / 2;
     let rows = if a.rank() < 2 { 1 } else { elements(&a.shape()[..a.rank() - 1]) };
     let most = half.saturating_mul(style.pw);
-    let left_out =
-        |what: String| format!("      … {what} left out; shape {}; )limits lines 0 prints all", shape_text(a.shape()));
+    let left_out = |what: String| {
+        format!(
+            "      … {what} left out; shape {}; )limits lines 0 prints all",
+            shape_text(a.shape())
+        )
+    };
     if half > 0 && a.rank() == 1 && a.len() > most.saturating_mul(2) {
         let n = a.len();
         let mut head = folded(grid::of(&slice(a, 0, most, &[most]), style.pp), style.pw);
@@ -85,9 +90,12 @@ fn cut(a: &Array, style: &Style, budget: &Budget) -> Result<Vec<String>> {
     if half > 0 && rows > style.lines && a.rank() >= 2 {
         let width = a.shape().last().copied().unwrap_or(1);
         if width > 0 && a.is_simple() {
-            let mut head = folded(grid::of(&slice(a, 0, half * width, &[half, width]), style.pp), style.pw);
-            let tail =
-                folded(grid::of(&slice(a, a.len() - half * width, half * width, &[half, width]), style.pp), style.pw);
+            let mut head =
+                folded(grid::of(&slice(a, 0, half * width, &[half, width]), style.pp), style.pw);
+            let tail = folded(
+                grid::of(&slice(a, a.len() - half * width, half * width, &[half, width]), style.pp),
+                style.pw,
+            );
             head.push(left_out(format!("{} rows", rows - 2 * half)));
             head.extend(tail);
             return Ok(shortened(head, style.lines + 1, &left_out));
@@ -97,7 +105,11 @@ fn cut(a: &Array, style: &Style, budget: &Budget) -> Result<Vec<String>> {
     Ok(if half > 0 { shortened(lines, style.lines, &left_out) } else { lines })
 }
 
-fn shortened(mut lines: Vec<String>, most: usize, left_out: &dyn Fn(String) -> String) -> Vec<String> {
+fn shortened(
+    mut lines: Vec<String>,
+    most: usize,
+    left_out: &dyn Fn(String) -> String,
+) -> Vec<String> {
     if lines.len() <= most.max(2) + 1 {
         return lines;
     }
@@ -132,7 +144,8 @@ fn folded(g: Grid, pw: usize) -> Vec<String> {
         while g.breaks.get(next).is_some_and(|&b| b <= from + room + 1) {
             next += 1;
         }
-        let at = next.checked_sub(1).map(|k| g.breaks[k]).filter(|&b| b > from).unwrap_or(from + room);
+        let at =
+            next.checked_sub(1).map(|k| g.breaks[k]).filter(|&b| b > from).unwrap_or(from + room);
         cuts.push(at);
     }
     cuts.push(width);
@@ -141,8 +154,11 @@ fn folded(g: Grid, pw: usize) -> Vec<String> {
     for (k, w) in cuts.windows(2).enumerate() {
         for row in &rows {
             let part: String = row[w[0].min(row.len())..w[1].min(row.len())].iter().collect();
-            let part =
-                if k + 2 < cuts.len() && rows.len() == 1 { part.trim_end_matches(' ').to_string() } else { part };
+            let part = if k + 2 < cuts.len() && rows.len() == 1 {
+                part.trim_end_matches(' ').to_string()
+            } else {
+                part
+            };
             out.push(if k == 0 { part } else { format!("      {part}") });
         }
     }

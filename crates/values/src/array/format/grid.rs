@@ -61,7 +61,9 @@ pub fn within(a: &Array, pp: usize, budget: &Budget) -> Result<Grid> {
     let _held = budget.charge_elements(a.len(), IN_A_COLUMN)?;
     let columns = a.shape().last().copied().unwrap_or(1);
     let rows = if a.rank() == 0 { 1 } else { elements(&a.shape()[..a.rank() - 1]) };
-    let laid = (0..columns).map(|c| column(&a, c, columns, rows, pp, budget)).collect::<Result<Vec<_>>>()?;
+    let laid = (0..columns)
+        .map(|c| column(&a, c, columns, rows, pp, budget))
+        .collect::<Result<Vec<_>>>()?;
     assemble(&a, laid, rows, budget)
 }
 
@@ -70,18 +72,24 @@ fn characters(a: &Array) -> Grid {
     let width = a.shape().last().copied().unwrap_or(1);
     let shown = |c: char| if (c as u32) < 32 && c != '\n' { ' ' } else { c };
     if a.rank() < 2 {
-        // A text may go back to the beginning of its line, and to the next stop; in a matrix neither has a place.
+        // A text may go back to the beginning of its line, and to the next stop; in a matrix
+        // neither has a place.
         let shown = |c: char| if matches!(c, '\r' | '\t') { c } else { shown(c) };
         return Grid { rows: vec![chars.into_iter().map(shown).collect()], breaks: vec![] };
     }
     let n = elements(&a.shape()[..a.rank() - 1]);
-    let rows = (0..n).map(|r| chars[r * width..(r + 1) * width].iter().map(|&c| shown(c)).collect()).collect();
+    let rows = (0..n)
+        .map(|r| chars[r * width..(r + 1) * width].iter().map(|&c| shown(c)).collect())
+        .collect();
     Grid { rows: planes(rows, a.shape()), breaks: vec![] }
 }
 
 fn numbers(a: &Array, pp: usize, budget: &Budget) -> Result<Grid> {
     if a.is_complex() {
-        return in_a_row(a.to_complexes().unwrap_or_default().into_iter().map(|z| complex(z, pp)), budget);
+        return in_a_row(
+            a.to_complexes().unwrap_or_default().into_iter().map(|z| complex(z, pp)),
+            budget,
+        );
     }
     let items = match a.data() {
         Data::Dense(b) => match b.view() {
@@ -132,7 +140,14 @@ fn split(text: String) -> Cell {
     }
 }
 
-fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize, budget: &Budget) -> Result<Column> {
+fn column(
+    a: &Array,
+    c: usize,
+    columns: usize,
+    rows: usize,
+    pp: usize,
+    budget: &Budget,
+) -> Result<Column> {
     let mut ticks = budget.ticks();
     ticks.tick()?;
     let numbers: Vec<Option<Complex64>> = (0..rows)
@@ -152,7 +167,10 @@ fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize, budget: &
         false => complex_column(&numbers, pp),
     };
     let any_scaled = real && rows > 1 && texts.iter().flatten().any(|t| t.contains('E'));
-    let nested = numbers.iter().enumerate().any(|(r, x)| x.is_none() && !a.item(r * columns + c).is_simple_scalar());
+    let nested = numbers
+        .iter()
+        .enumerate()
+        .any(|(r, x)| x.is_none() && !a.item(r * columns + c).is_simple_scalar());
     let scaled = if any_scaled {
         scaled_column(&numbers.iter().map(|z| z.map(|z| z.re)).collect::<Vec<_>>(), pp)
     } else {
@@ -177,9 +195,21 @@ fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize, budget: &
             }
         });
     }
-    let left = cells.iter().map(|c| if let Cell::Num(a, _) = c { a.chars().count() } else { 0 }).max().unwrap_or(0);
-    let right = cells.iter().map(|c| if let Cell::Num(_, b) = c { b.chars().count() } else { 0 }).max().unwrap_or(0);
-    let others = cells.iter().map(|c| if matches!(c, Cell::Num(..)) { 0 } else { c.width() }).max().unwrap_or(0);
+    let left = cells
+        .iter()
+        .map(|c| if let Cell::Num(a, _) = c { a.chars().count() } else { 0 })
+        .max()
+        .unwrap_or(0);
+    let right = cells
+        .iter()
+        .map(|c| if let Cell::Num(_, b) = c { b.chars().count() } else { 0 })
+        .max()
+        .unwrap_or(0);
+    let others = cells
+        .iter()
+        .map(|c| if matches!(c, Cell::Num(..)) { 0 } else { c.width() })
+        .max()
+        .unwrap_or(0);
     let width = (left + right).max(others);
     for cell in &mut cells {
         if let Cell::Num(a, b) = cell {
@@ -202,7 +232,10 @@ fn column(a: &Array, c: usize, columns: usize, rows: usize, pp: usize, budget: &
 fn block(item: &Array, pp: usize, budget: &Budget) -> Result<Cell> {
     let rows = within(item, pp, budget)?.rows;
     let width = rows.iter().map(|r| r.chars().count()).max().unwrap_or(0);
-    let rows = rows.into_iter().map(|r| format!(" {r}{} ", " ".repeat(width - r.chars().count()))).collect();
+    let rows = rows
+        .into_iter()
+        .map(|r| format!(" {r}{} ", " ".repeat(width - r.chars().count())))
+        .collect();
     Ok(Cell::Block(rows, width + 2))
 }
 
@@ -226,11 +259,16 @@ fn assemble(a: &Array, columns: Vec<Column>, rows: usize, budget: &Budget) -> Re
     }
     for r in 0..rows {
         // Rows of matrices stand apart.
-        let tall = r > 0 && a.rank() > 1 && [r - 1, r].iter().any(|&r| columns.iter().any(|c| c.cells[r].is_tall()));
+        let tall = r > 0
+            && a.rank() > 1
+            && [r - 1, r].iter().any(|&r| columns.iter().any(|c| c.cells[r].is_tall()));
         let blanks = blanks_before(r, a.shape()).max(usize::from(tall));
         out.extend((0..blanks).map(|_| String::new()));
-        let height =
-            columns.iter().map(|c| if let Cell::Block(b, _) = &c.cells[r] { b.len() } else { 1 }).max().unwrap_or(1);
+        let height = columns
+            .iter()
+            .map(|c| if let Cell::Block(b, _) = &c.cells[r] { b.len() } else { 1 })
+            .max()
+            .unwrap_or(1);
         for h in 0..height.max(1) {
             let mut row = String::new();
             for (k, c) in columns.iter().enumerate() {

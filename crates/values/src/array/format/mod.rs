@@ -53,12 +53,17 @@ pub fn complex(z: Complex64, pp: usize) -> String {
     if z.im == 0.0 { part(z.re) } else { format!("{}J{}", part(z.re), part(z.im)) }
 }
 
-/// A column with complex numbers in it: its real parts, and its imaginary ones, have as many decimals as the longest,
-/// but no more than `pp` digits.
+/// A column with complex numbers in it: its real parts, and its imaginary ones, have as many
+/// decimals as the longest, but no more than `pp` digits.
 pub fn complex_column(column: &[Option<Complex64>], pp: usize) -> Vec<Option<String>> {
     let parts = |of: fn(&Complex64) -> f64| {
-        let plain: Vec<_> = column.iter().map(|z| z.map(|z| of(&z)).map(|x| (x, numeral(x, pp, is_int(x))))).collect();
-        let decimals = |text: &str| text.split_once('.').filter(|_| !text.contains('E')).map_or(0, |(_, d)| d.len());
+        let plain: Vec<_> = column
+            .iter()
+            .map(|z| z.map(|z| of(&z)).map(|x| (x, numeral(x, pp, is_int(x)))))
+            .collect();
+        let decimals = |text: &str| {
+            text.split_once('.').filter(|_| !text.contains('E')).map_or(0, |(_, d)| d.len())
+        };
         let most = plain.iter().flatten().map(|(_, text)| decimals(text)).max().unwrap_or(0);
         let longer = move |(x, mut text): (f64, String)| {
             let room = pp as i32 - 1 - rounded(x.abs(), pp.clamp(1, 17)).1;
@@ -75,15 +80,19 @@ pub fn complex_column(column: &[Option<Complex64>], pp: usize) -> Vec<Option<Str
     let texts = parts(|z| z.re).into_iter().zip(parts(|z| z.im)).zip(column);
     texts
         .map(|((re, im), z)| match (re, im, z) {
-            (Some(re), Some(im), Some(z)) => Some(if z.im == 0.0 { re } else { format!("{re}J{im}") }),
+            (Some(re), Some(im), Some(z)) => {
+                Some(if z.im == 0.0 { re } else { format!("{re}J{im}") })
+            }
             _ => None,
         })
         .collect()
 }
 
-/// A column in scaled form, as one number in it needs: all with as many decimals as the longest. None stays empty.
+/// A column in scaled form, as one number in it needs: all with as many decimals as the longest.
+/// None stays empty.
 pub fn scaled_column(column: &[Option<f64>], pp: usize) -> Vec<String> {
-    let digits = |x: &Option<f64>| x.filter(|x| x.is_finite()).map(|x| rounded(x.abs(), pp.clamp(1, 17)));
+    let digits =
+        |x: &Option<f64>| x.filter(|x| x.is_finite()).map(|x| rounded(x.abs(), pp.clamp(1, 17)));
     let most = column.iter().filter_map(digits).map(|d| d.0.len()).max().unwrap_or(1);
     let text = |x: &Option<f64>| match (x, digits(x)) {
         (Some(x), Some((digits, exponent))) => {
@@ -111,7 +120,8 @@ fn rounded(x: f64, pp: usize) -> (String, i32) {
     (if kept.is_empty() { "0".into() } else { kept.into() }, exponent.parse().unwrap_or(0))
 }
 
-/// The rows of an array's picture, blank lines between planes included. Ready arrays. Errors: WS FULL, INTERRUPT.
+/// The rows of an array's picture, blank lines between planes included. Ready arrays. Errors: WS
+/// FULL, INTERRUPT.
 pub fn grid(a: &Array, pp: usize, budget: &Budget) -> Result<Vec<String>> {
     grid::within(a, pp, budget).map(|grid| grid.rows)
 }

@@ -1,7 +1,8 @@
-//! `!` and `X!Y`: factorials by product, the gamma function between the integers by Lanczos and recurrence.
+//! `!` and `X!Y`: factorials by product, the gamma function between the integers by Lanczos and
+//! recurrence.
 //!
-//! Γ(1+f) for 0 ≤ f < 1 comes from Lanczos' series (g = 607/128, 15 terms), the rest is a product kept to twice the
-//! precision: a power of the series at 170 would lose a hundred ulp.
+//! Γ(1+f) for 0 ≤ f < 1 comes from Lanczos' series (g = 607/128, 15 terms), the rest is a product
+//! kept to twice the precision: a power of the series at 170 would lose a hundred ulp.
 
 use super::Fail;
 
@@ -81,7 +82,8 @@ fn gamma_next(x: f64) -> f64 {
 fn ln_factorial(x: f64) -> f64 {
     let z = x + 1.0;
     let w = 1.0 / (z * z);
-    let series = (1.0 / 12.0 - w * (1.0 / 360.0 - w * (1.0 / 1260.0 - w * (1.0 / 1680.0 - w / 1188.0)))) / z;
+    let series =
+        (1.0 / 12.0 - w * (1.0 / 360.0 - w * (1.0 / 1260.0 - w * (1.0 / 1680.0 - w / 1188.0)))) / z;
     (z - 0.5) * z.ln() - z + 0.5 * (2.0 * std::f64::consts::PI).ln() + series
 }
 
@@ -143,7 +145,10 @@ fn signed(x: f64) -> Signed {
     // Reflection: !x × !(¯x-1) = π ÷ sin(π×¯x), the angle reduced before the sine.
     let part = x - 2.0 * (x / 2.0).floor();
     let sine = -(std::f64::consts::PI * part).sin();
-    Signed { sign: sine.signum(), ln: (std::f64::consts::PI / sine.abs()).ln() - ln_factorial(-x - 1.0) }
+    Signed {
+        sign: sine.signum(),
+        ln: (std::f64::consts::PI / sine.abs()).ln() - ln_factorial(-x - 1.0),
+    }
 }
 
 fn whole(x: f64, y: f64) -> f64 {
@@ -157,13 +162,18 @@ fn whole(x: f64, y: f64) -> f64 {
     }
 }
 
-/// y(y-1)…(y-n+1) ÷ n!, whole n. Each partial product of whole numbers is whole, so small results are exact.
+/// y(y-1)…(y-n+1) ÷ n!, whole n. Each partial product of whole numbers is whole, so small results
+/// are exact.
 fn falling(n: f64, y: f64) -> f64 {
     let mut out = 1.0;
     let mut k = 1.0;
     while k <= n && f64::is_finite(out) && out != 0.0 {
         let factor = y - n + k;
-        out = if out.abs() < 9e15 / factor.abs().max(1.0) { out * factor / k } else { out * (factor / k) };
+        out = if out.abs() < 9e15 / factor.abs().max(1.0) {
+            out * factor / k
+        } else {
+            out * (factor / k)
+        };
         k += 1.0;
     }
     if is_whole(y) && f64::abs(out) < 9e15 { out.round() } else { out }

@@ -1,7 +1,9 @@
-//! `Lane`: one or several f64 treated alike. A sequence written over it means the same on every instruction set.
+//! `Lane`: one or several f64 treated alike. A sequence written over it means the same on every
+//! instruction set.
 //!
-//! f64 implements it here; the kernel implements it for vector registers. Every method is one IEEE operation or a
-//! pure move of bits, so an implementation has no freedom: results agree bit for bit (NaN as a class).
+//! f64 implements it here; the kernel implements it for vector registers. Every method is one IEEE
+//! operation or a pure move of bits, so an implementation has no freedom: results agree bit for bit
+//! (NaN as a class).
 
 pub trait Lane: Copy {
     type Mask: Copy;

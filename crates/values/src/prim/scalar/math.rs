@@ -1,10 +1,11 @@
-//! The sequences: exp, ln, sin, cos, tolerant comparison, tolerant floor, residue. Each is written once, over `Lane`.
+//! The sequences: exp, ln, sin, cos, tolerant comparison, tolerant floor, residue. Each is written
+//! once, over `Lane`.
 //!
-//! Measured against 80-bit long double on two million points: exp 0.98 ulp, ln 0.82, sin 1.53 (|x| ≤ 1000).
-//! The coefficients of ln, sin and cos are those of fdlibm, whose notice reads:
-//! Copyright (C) 1993 by Sun Microsystems, Inc. All rights reserved. Developed at SunPro, a Sun Microsystems, Inc.
-//! business. Permission to use, copy, modify, and distribute this software is freely granted, provided that this
-//! notice is preserved.
+//! Measured against 80-bit long double on two million points: exp 0.98 ulp, ln 0.82, sin 1.53 (|x|
+//! ≤ 1000). The coefficients of ln, sin and cos are those of fdlibm, whose notice reads: Copyright
+//! (C) 1993 by Sun Microsystems, Inc. All rights reserved. Developed at SunPro, a Sun Microsystems,
+//! Inc. business. Permission to use, copy, modify, and distribute this software is freely granted,
+//! provided that this notice is preserved.
 
 // The digits are the published ones; rounding them shorter would hide where they come from.
 #![allow(clippy::excessive_precision)]
@@ -81,8 +82,11 @@ pub fn ln<L: Lane>(x: L) -> L {
     const FROM: u64 = 0x3fe6_a09e_0000_0000; // the mantissa is brought to √½ … √2
     let tiny = x.lt(L::splat(f64::MIN_POSITIVE));
     let whole = L::select(tiny, x.mul(L::splat(18_014_398_509_481_984.0)), x);
-    let bias =
-        L::select(tiny, L::splat(4_503_599_627_370_496.0 + 1023.0 + 54.0), L::splat(4_503_599_627_370_496.0 + 1023.0));
+    let bias = L::select(
+        tiny,
+        L::splat(4_503_599_627_370_496.0 + 1023.0 + 54.0),
+        L::splat(4_503_599_627_370_496.0 + 1023.0),
+    );
     let bits = whole.bits_plus(0x3ff0_0000_0000_0000 - FROM);
     let k = bits.bits_right(52).bits_or(0x4330_0000_0000_0000).sub(bias);
     let m = bits.bits_and(0x000f_ffff_ffff_ffff).bits_plus(FROM);
@@ -90,10 +94,18 @@ pub fn ln<L: Lane>(x: L) -> L {
     let s = f.div(L::splat(2.0).add(f));
     let z = s.mul(s);
     let w = z.mul(z);
-    let even = w.mul(poly(w, [1.531383769920937332e-01, 2.222219843214978396e-01, 3.999999999940941908e-01]));
+    let even = w.mul(poly(
+        w,
+        [1.531383769920937332e-01, 2.222219843214978396e-01, 3.999999999940941908e-01],
+    ));
     let odd = z.mul(poly(
         w,
-        [1.479819860511658591e-01, 1.818357216161805012e-01, 2.857142874366239149e-01, 6.666666666666735130e-01],
+        [
+            1.479819860511658591e-01,
+            1.818357216161805012e-01,
+            2.857142874366239149e-01,
+            6.666666666666735130e-01,
+        ],
     ));
     let r = odd.add(even);
     let h = L::splat(0.5).mul(f).mul(f);
@@ -155,7 +167,8 @@ pub fn finite<L: Lane>(x: L) -> L::Mask {
     x.abs().le(L::splat(f64::MAX))
 }
 
-/// `x=y`: equal, or |x-y| ≤ ct×(|x)⌈|y. The bound is kept finite, so ∞ equals only itself; NaN equals nothing.
+/// `x=y`: equal, or |x-y| ≤ ct×(|x)⌈|y. The bound is kept finite, so ∞ equals only itself; NaN
+/// equals nothing.
 #[inline(always)]
 pub fn same<L: Lane>(x: L, y: L, ct: L) -> L::Mask {
     let most = ct.mul(x.abs().max(y.abs())).min(L::splat(f64::MAX));
@@ -173,7 +186,8 @@ pub fn floor<L: Lane>(x: L, ct: L) -> L {
 
 /// `x|y` and where that is beyond it: y÷x of 2*52 and more, or ∞ or NaN.
 ///
-/// Whole numbers are exact (the quotient can only be rounded up, by one); else 0 where y÷x is tolerantly whole.
+/// Whole numbers are exact (the quotient can only be rounded up, by one); else 0 where y÷x is
+/// tolerantly whole.
 #[inline(always)]
 pub fn residue<L: Lane>(x: L, y: L, ct: L) -> (L, L::Mask) {
     let zero = L::splat(0.0);

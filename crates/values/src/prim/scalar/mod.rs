@@ -1,9 +1,10 @@
 //! The one meaning of every scalar operation.
 //!
-//! `eval` is the meaning. Its fast part (`rules`, over `Lane`) is what the kernel's vector loops instantiate; elements
-//! that a rule suspects take `slow`, here as there, so every device agrees bit for bit (NaN as a class).
-//! Start at `eval`. Always: a result that is no finite number from finite arguments is a `Fail`; ∞ and NaN that came
-//! in from files flow on as IEEE has it. Never: a tolerance that is not ⎕CT.
+//! `eval` is the meaning. Its fast part (`rules`, over `Lane`) is what the kernel's vector loops
+//! instantiate; elements that a rule suspects take `slow`, here as there, so every device agrees
+//! bit for bit (NaN as a class). Start at `eval`. Always: a result that is no finite number from
+//! finite arguments is a `Fail`; ∞ and NaN that came in from files flow on as IEEE has it. Never: a
+//! tolerance that is not ⎕CT.
 
 pub mod complex;
 mod gamma;
@@ -56,7 +57,8 @@ impl Fail {
 /// Whole numbers below this are counted with.
 const COUNTED: f64 = 9.1e15;
 
-/// The whole number that a number stands for, within ⎕CT. None: there is none, or it is too large to count with.
+/// The whole number that a number stands for, within ⎕CT. None: there is none, or it is too large
+/// to count with.
 pub fn near_integer(x: f64, ct: f64) -> Option<i64> {
     let r = x.round();
     let near = x == r || (x - r).abs() <= ct.max(1e-14) * x.abs().max(1.0);
@@ -67,13 +69,16 @@ pub fn near_integer(x: f64, ct: f64) -> Option<i64> {
 pub fn not_whole(what: &str, x: f64) -> Error {
     let number = crate::array::format::number(x);
     match x.is_finite() && x.abs() >= COUNTED {
-        true => domain(format!("{what} must lie between ¯9.1E15 and 9.1E15, and {number} does not")),
+        true => {
+            domain(format!("{what} must lie between ¯9.1E15 and 9.1E15, and {number} does not"))
+        }
         false => domain(format!("{what} must be a whole number, not {number}")),
     }
 }
 
-/// An index, ⎕IO included, as a place from 0 on. The host and every device ask here, so what a file brings (∞, NaN) means
-/// one thing everywhere. `ct` is 0 where the index is whole if it is a number at all. Errors: INDEX, DOMAIN.
+/// An index, ⎕IO included, as a place from 0 on. The host and every device ask here, so what a file
+/// brings (∞, NaN) means one thing everywhere. `ct` is 0 where the index is whole if it is a number
+/// at all. Errors: INDEX, DOMAIN.
 #[inline]
 pub fn place(x: f64, origin: f64, extent: usize, ct: f64) -> Result<usize, Fail> {
     let at = x - origin;
@@ -94,9 +99,14 @@ fn near_place(x: f64, origin: f64, extent: usize, ct: f64) -> Result<usize, Fail
 
 /// `V[place]` of an axis that has no such place.
 fn no_such_place(place: i64, extent: usize) -> Error {
-    let says = format!("index {} is outside: the axis has {extent}", crate::array::format::number(place as f64));
+    let says = format!(
+        "index {} is outside: the axis has {extent}",
+        crate::array::format::number(place as f64)
+    );
     match place {
-        ..0 => index(says).hint("indices count from ⎕IO; ⊢/x is the last item, ¯1↑x a vector of it"),
+        ..0 => {
+            index(says).hint("indices count from ⎕IO; ⊢/x is the last item, ¯1↑x a vector of it")
+        }
         _ => index(says),
     }
 }
@@ -140,8 +150,8 @@ pub fn small_exponent(y: f64) -> Option<i32> {
     (y == y.trunc() && y.abs() <= 64.0).then_some(y as i32)
 }
 
-/// `x*n` for a small exponent, and whether an element must take the scalar meaning: a power that left the normal
-/// numbers, of which a reciprocal would be wrong, or a base of 0.
+/// `x*n` for a small exponent, and whether an element must take the scalar meaning: a power that
+/// left the normal numbers, of which a reciprocal would be wrong, or a base of 0.
 #[inline(always)]
 pub fn small_power<L: Lane>(x: L, n: i32) -> (L, L::Mask) {
     let p = math::power(x, n.unsigned_abs());

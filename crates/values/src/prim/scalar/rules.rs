@@ -1,6 +1,8 @@
-//! The fast part of each operation: value and suspicion, over `Lane`. A suspect element takes the meaning in `slow`.
+//! The fast part of each operation: value and suspicion, over `Lane`. A suspect element takes the
+//! meaning in `slow`.
 //!
-//! ∞ and NaN made by a rule are no suspicion here: `eval` tests its result, the kernel tests when it must.
+//! ∞ and NaN made by a rule are no suspicion here: `eval` tests its result, the kernel tests when
+//! it must.
 
 use super::lane::Lane;
 use super::math;

@@ -1,4 +1,5 @@
-//! What the fast rules leave over: failing elements, poles, huge arguments, and the operations nobody hurries for.
+//! What the fast rules leave over: failing elements, poles, huge arguments, and the operations
+//! nobody hurries for.
 
 use super::gamma::{binomial, factorial};
 use super::{Fail, small_exponent, small_power};
@@ -117,9 +118,9 @@ fn residue(x: f64, y: f64) -> f64 {
 /// How far decimal fractions are from what they are meant to be, at least: folds have no ⎕CT.
 pub const FRACTION: f64 = 1e-14;
 
-/// Euclid. Fractions are not known exactly, and a remainder is `sb` times x less `tb` times y, or the other way round: one
-/// within ⎕CT of what these are is 0. Then x is `tb` times the divisor and y `sb` times, so it is found by one division,
-/// and the noise of the steps is not in it.
+/// Euclid. Fractions are not known exactly, and a remainder is `sb` times x less `tb` times y, or
+/// the other way round: one within ⎕CT of what these are is 0. Then x is `tb` times the divisor and
+/// y `sb` times, so it is found by one division, and the noise of the steps is not in it.
 fn gcd(ct: f64, x: f64, y: f64) -> f64 {
     if !x.is_finite() || !y.is_finite() {
         return f64::NAN;
@@ -175,7 +176,10 @@ fn circle(k: i8, x: f64) -> Outcome {
         -2 => real(x.abs() <= 1.0 || nan, x.acos()),
         -3 => Ok(x.atan()),
         // (x+1)×√(x-1)÷(x+1): the sign of x, 0 at ¯1.
-        -4 => real(x.abs() >= 1.0 || nan, ((x.abs() - 1.0).sqrt() * (x.abs() + 1.0).sqrt()).copysign(x)),
+        -4 => real(
+            x.abs() >= 1.0 || nan,
+            ((x.abs() - 1.0).sqrt() * (x.abs() + 1.0).sqrt()).copysign(x),
+        ),
         -5 => Ok(x.asinh()),
         -6 => real(x >= 1.0 || nan, x.acosh()),
         -7 if x.abs() == 1.0 => Err(Fail::Domain("¯7○ has a pole at 1 and ¯1")),

@@ -65,7 +65,12 @@ fn comparison_is_tolerant_and_relative() {
     assert_eq!(ok(Op::Eq, 1.0, near), 1.0);
     assert_eq!(eval(Op::Eq, 0.0, 1.0, near), Ok(0.0));
     assert_eq!(
-        [ok(Op::Lt, 1.0, near), ok(Op::Le, near, 1.0), ok(Op::Ge, 1.0, near), ok(Op::Gt, near, 1.0)],
+        [
+            ok(Op::Lt, 1.0, near),
+            ok(Op::Le, near, 1.0),
+            ok(Op::Ge, 1.0, near),
+            ok(Op::Gt, near, 1.0)
+        ],
         [0.0, 1.0, 1.0, 0.0]
     );
     assert_eq!(ok(Op::Eq, 0.0, 1e-300), 0.0);
@@ -83,7 +88,10 @@ fn floors_residues_and_signs() {
     assert_eq!(ok(Op::Residue, 0.0, 4.5), 4.5);
     assert_eq!(ok(Op::Residue, 1.0, 2.75), 0.75);
     assert_eq!(ok(Op::Residue, 0.1, 0.3), 0.0);
-    assert_eq!(ok(Op::Residue, 7.0, 9_007_199_254_740_990.0), 9_007_199_254_740_990u64.rem_euclid(7) as f64);
+    assert_eq!(
+        ok(Op::Residue, 7.0, 9_007_199_254_740_990.0),
+        9_007_199_254_740_990u64.rem_euclid(7) as f64
+    );
     assert_eq!(ok(Op::Residue, 3.0, 1e17), (100_000_000_000_000_000u64 % 3) as f64);
     assert_eq!(ok(Op::Sign, -7.5, 0.0), -1.0);
     assert_eq!(ok(Op::Neg, 0.0, 0.0).to_bits(), 0);
@@ -160,14 +168,30 @@ fn the_sequences_are_within_two_ulp_of_the_library() {
 
 #[test]
 fn every_operation_takes_every_special_value() {
-    let special =
-        [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -2.5, 1e308, -1e308, 5e-324, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+    let special = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        2.0,
+        -2.5,
+        1e308,
+        -1e308,
+        5e-324,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+    ];
     let circles = (-12..=12).map(Op::Circle);
     for op in crate::prim::op::OPS.iter().map(|r| r.op).chain(circles) {
         for x in special {
             for y in special {
                 if let Ok(v) = eval(op, CT, x, y) {
-                    assert!(v.is_finite() || !x.is_finite() || !y.is_finite(), "{op:?} {x} {y} gave {v}");
+                    assert!(
+                        v.is_finite() || !x.is_finite() || !y.is_finite(),
+                        "{op:?} {x} {y} gave {v}"
+                    );
                 }
             }
         }

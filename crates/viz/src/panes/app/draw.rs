@@ -21,7 +21,8 @@ const FOLLOWING: &str = "Tab pane  [ ] pass  < > cell  / search  t switches  ? h
 /// Parts of a length by shares; the last takes what is left.
 fn parts(length: u16, shares: &[u16]) -> Vec<u16> {
     let total: u32 = shares.iter().map(|s| u32::from(*s)).sum::<u32>().max(1);
-    let mut out: Vec<u16> = shares.iter().map(|s| (u32::from(length) * u32::from(*s) / total) as u16).collect();
+    let mut out: Vec<u16> =
+        shares.iter().map(|s| (u32::from(length) * u32::from(*s) / total) as u16).collect();
     let rest = length - out.iter().sum::<u16>();
     if let Some(last) = out.last_mut() {
         *last += rest;
@@ -40,7 +41,8 @@ impl<C: Client> App<C> {
             let y = area.bottom() - 1;
             self.status(Rect { y, height: 1, ..area }, buf);
         }
-        let mut rest = if area.height >= 4 { Rect { height: area.height - 1, ..area } } else { area };
+        let mut rest =
+            if area.height >= 4 { Rect { height: area.height - 1, ..area } } else { area };
         if self.shows_one() && rest.height >= 6 {
             self.tabs(Rect { height: 1, ..rest }, buf);
             rest = Rect { y: rest.y + 1, height: rest.height - 1, ..rest };
@@ -89,9 +91,14 @@ impl<C: Client> App<C> {
             let detail = pane.title(&view);
             let detail = if detail.is_empty() { detail } else { format!("· {detail} ") };
             let style = if k == focus { look.head() } else { look.quiet() };
-            let title =
-                Line::from(vec![Span::styled(format!(" {} ", ALL[k].name), look.head()), Span::styled(detail, style)]);
-            let block = Block::bordered().border_set(look.frame(k == focus)).border_style(style).title(title);
+            let title = Line::from(vec![
+                Span::styled(format!(" {} ", ALL[k].name), look.head()),
+                Span::styled(detail, style),
+            ]);
+            let block = Block::bordered()
+                .border_set(look.frame(k == focus))
+                .border_style(style)
+                .title(title);
             let inner = block.inner(area);
             block.render(area, buf);
             pane.draw(&view, inner, buf);
@@ -102,8 +109,11 @@ impl<C: Client> App<C> {
         let full: usize = ALL.iter().map(|k| k.name.chars().count() + 2).sum();
         let line = if full <= usize::from(area.width) {
             let tab = |(k, kind): (usize, &Kind)| {
-                let style =
-                    if k == self.focus { Style::new().add_modifier(Modifier::REVERSED) } else { self.look.quiet() };
+                let style = if k == self.focus {
+                    Style::new().add_modifier(Modifier::REVERSED)
+                } else {
+                    self.look.quiet()
+                };
                 let (open, close) = if k == self.focus { self.look.sides() } else { (" ", " ") };
                 Span::styled(format!("{open}{}{close}", kind.name), style)
             };
@@ -134,8 +144,10 @@ impl<C: Client> App<C> {
                 }
             }
         };
-        let wrong =
-            self.coming.is_none() && self.note.is_empty() && self.searching.is_none() && self.run.failure.is_some();
+        let wrong = self.coming.is_none()
+            && self.note.is_empty()
+            && self.searching.is_none()
+            && self.run.failure.is_some();
         let style = if wrong { self.look.error() } else { self.look.quiet() };
         buf.set_stringn(area.x, area.y, text, usize::from(area.width), style);
     }
@@ -146,7 +158,12 @@ fn draw_help(top: usize, look: Look, area: Rect, buf: &mut Buffer) -> usize {
     let lines = help::lines();
     let height = area.height.min(lines.len() as u16 + 2);
     let width = area.width.min(84);
-    let place = Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
+    let place = Rect {
+        x: area.x + (area.width - width) / 2,
+        y: area.y + (area.height - height) / 2,
+        width,
+        height,
+    };
     ratatui::widgets::Clear.render(place, buf);
     let block = Block::bordered().border_set(look.frame(true)).title(" help · any key closes ");
     let inner = block.inner(place);

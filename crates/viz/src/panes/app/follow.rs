@@ -1,4 +1,5 @@
-//! Texts of another front end: its cells come, are shown where the last one was, and can be turned back to.
+//! Texts of another front end: its cells come, are shown where the last one was, and can be turned
+//! back to.
 
 use super::App;
 use crate::panes::run::{Run, spelled};
@@ -9,9 +10,15 @@ pub(super) const ROWS: usize = 400;
 /// Nodes and decisions of the runs that are kept.
 const KEPT: usize = 1 << 18;
 impl<C: Client> App<C> {
-    /// The last text of the other front end under the switches of now; its values are known there, so nothing else runs.
+    /// The last text of the other front end under the switches of now; its values are known there,
+    /// so nothing else runs.
     pub(super) fn ask_again(&mut self) {
-        let last = self.kept.iter().chain([&self.run]).filter(|r| r.stories() > 0).max_by_key(|r| r.number);
+        let last = self
+            .kept
+            .iter()
+            .chain([&self.run])
+            .filter(|r| r.stories() > 0)
+            .max_by_key(|r| r.number);
         let Some(last) = last else {
             self.note = "no cell has run yet".into();
             return;
@@ -25,14 +32,16 @@ impl<C: Client> App<C> {
         self.note = format!("asked for {} under {}", last.name, spelled(&self.switches));
     }
 
-    /// Another front end's text runs, or is told; twice of the same, where more is known of it by then.
+    /// Another front end's text runs, or is told; twice of the same, where more is known of it by
+    /// then.
     pub(super) fn begun(&mut self, name: String, text: String, switches: Switches) {
         self.stale = true;
         match &mut self.coming {
             Some(run) if text.is_empty() => (run.name, run.switches) = (name, switches),
             _ => {
                 self.runs += 1;
-                self.coming = Some(Run { number: self.runs, name, text, switches, ..Run::default() });
+                self.coming =
+                    Some(Run { number: self.runs, name, text, switches, ..Run::default() });
             }
         }
     }
@@ -53,7 +62,8 @@ impl<C: Client> App<C> {
 
     /// Shows a run; what was shown before.
     fn take_up(&mut self, run: Run) -> Run {
-        (self.text, self.name, self.switches) = (run.text.clone(), run.name.clone(), run.switches.clone());
+        (self.text, self.name, self.switches) =
+            (run.text.clone(), run.name.clone(), run.switches.clone());
         self.adopt(run)
     }
 
@@ -63,7 +73,8 @@ impl<C: Client> App<C> {
             self.kept.push(run);
             self.kept.sort_by_key(|r| r.number);
         }
-        let size = |r: &Run| 1 + r.traces.iter().map(|t| t.nodes.len() + t.decisions.len()).sum::<usize>();
+        let size =
+            |r: &Run| 1 + r.traces.iter().map(|t| t.nodes.len() + t.decisions.len()).sum::<usize>();
         let mut room = KEPT;
         let young = self.kept.iter().rev().take_while(|r| {
             let fits = size(r) <= room;

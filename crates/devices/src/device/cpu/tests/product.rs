@@ -5,7 +5,8 @@ use crate::device::cpu::product::factors;
 use crate::device::cpu::program::rounded;
 use aplomb_plans::plan::Kind;
 
-/// How an operand lies in memory: as it is read, turned, or a part of something larger, from the end.
+/// How an operand lies in memory: as it is read, turned, or a part of something larger, from the
+/// end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lies {
     Plain,
@@ -34,13 +35,15 @@ fn operand(case: &Case, of: usize, items: &[f64]) -> (Vec<usize>, Vec<f64>, Read
     // The right operand is plain when its lines lie side by side.
     let across = (of == 1) != (case.lies[of] == Lies::Turned);
     let extra = if case.lies[of] == Lies::Cut { 2 } else { 0 };
-    let shape = if across { vec![deep + extra, lines + extra] } else { vec![lines + extra, deep + extra] };
+    let shape =
+        if across { vec![deep + extra, lines + extra] } else { vec![lines + extra, deep + extra] };
     let mut all = vec![99.0; shape[0] * shape[1]];
     for l in 0..lines {
         for k in 0..deep {
             // A cut one is read from its end along the fold.
             let place = if extra > 0 { deep - k } else { k };
-            let at = if across { place * shape[1] + l + extra } else { (l + extra) * shape[1] + place };
+            let at =
+                if across { place * shape[1] + l + extra } else { (l + extra) * shape[1] + place };
             all[at] = items[l * deep + k];
         }
     }
@@ -70,7 +73,11 @@ fn made(case: &Case, x: &[f64], y: &[f64]) -> Made {
     l.body.push(typed(op(case.pair.1, &factors, 3)));
     let value = l.body.len() as u32 - 1;
     l.reductions.push(Reduction { op: case.pair.0, value, node: node(), dtype: wide, site: 4 });
-    l.after = vec![step(What::Reduced(0), wide, 0), step(What::Const(1.0), DType::F64, 0), op(Op::Add, &[0, 1], 5)];
+    l.after = vec![
+        step(What::Reduced(0), wide, 0),
+        step(What::Const(1.0), DType::F64, 0),
+        op(Op::Add, &[0, 1], 5),
+    ];
     let outer = [case.rows, case.columns];
     l.after_stores.push(Store { value: 2, buf: made.output(&outer, DType::F64) });
     l.after_stores.push(Store { value: 0, buf: made.output(&outer, wide) });
@@ -115,19 +122,36 @@ fn meaning(case: &Case, x: &[f64], y: &[f64]) -> Result<Vec<f64>, (u64, Fail, u3
 fn check(case: &Case, x: &[f64], y: &[f64], threads: &[usize]) {
     let made = made(case, x, y);
     let wanted = meaning(case, x, y);
-    let says =
-        || format!("{}×{}×{} {:?} {:?} {:?}", case.rows, case.columns, case.deep, case.lies, case.dtype, case.pair);
+    let says = || {
+        format!(
+            "{}×{}×{} {:?} {:?} {:?}",
+            case.rows, case.columns, case.deep, case.lies, case.dtype, case.pair
+        )
+    };
     for isa in Isa::here() {
         for &threads in threads {
             match (made.run(isa, threads), &wanted) {
                 (Ok(got), Ok(wanted)) => {
-                    assert!(got[1].iter().zip(wanted).all(|(a, b)| same(*a, *b)), "{} {isa:?} {threads}", says());
-                    assert!(got[0].iter().zip(wanted).all(|(a, b)| same(*a, b + 1.0)), "{} {isa:?}", says());
+                    assert!(
+                        got[1].iter().zip(wanted).all(|(a, b)| same(*a, *b)),
+                        "{} {isa:?} {threads}",
+                        says()
+                    );
+                    assert!(
+                        got[0].iter().zip(wanted).all(|(a, b)| same(*a, b + 1.0)),
+                        "{} {isa:?}",
+                        says()
+                    );
                 }
                 (Err(DeviceError::Fault(f)), Err(wanted)) => {
                     assert_eq!((f.index, f.fail, f.site), *wanted, "{}", says())
                 }
-                (got, wanted) => panic!("{}: {:?} for {:?}", says(), got.map(|_| ()), wanted.as_ref().map(|_| ())),
+                (got, wanted) => panic!(
+                    "{}: {:?} for {:?}",
+                    says(),
+                    got.map(|_| ()),
+                    wanted.as_ref().map(|_| ())
+                ),
             }
         }
     }
@@ -153,11 +177,27 @@ fn products_are_the_stated_sums_at_sizes_around_tiles() {
     let deeps = [1, 2, 3, 7, 8, 9, 63, 64, 65, 129, 500, 2047, 2048, 2049, 2113];
     for (k, deep) in deeps.into_iter().enumerate() {
         for (rows, columns) in [(4, 4), (4, 6), (5, 7), (33, 49), (9, 13)] {
-            let lies =
-                [[Lies::Plain, Lies::Turned, Lies::Cut][k % 3], [Lies::Plain, Lies::Turned, Lies::Cut][k / 3 % 3]];
-            let case = Case { rows, columns, deep, lies, dtype: DType::F64, computed: k % 4 == 3, pair: SUM };
-            let (x, y) = (items(&mut dice, rows * deep, DType::F64), items(&mut dice, columns * deep, DType::F64));
-            assert_eq!(factors(&made(&case, &x, &y).plan.launches[0], Isa::best()).is_some(), deep >= 8);
+            let lies = [
+                [Lies::Plain, Lies::Turned, Lies::Cut][k % 3],
+                [Lies::Plain, Lies::Turned, Lies::Cut][k / 3 % 3],
+            ];
+            let case = Case {
+                rows,
+                columns,
+                deep,
+                lies,
+                dtype: DType::F64,
+                computed: k % 4 == 3,
+                pair: SUM,
+            };
+            let (x, y) = (
+                items(&mut dice, rows * deep, DType::F64),
+                items(&mut dice, columns * deep, DType::F64),
+            );
+            assert_eq!(
+                factors(&made(&case, &x, &y).plan.launches[0], Isa::best()).is_some(),
+                deep >= 8
+            );
             check(&case, &x, &y, &[1, 2, 3, 8]);
         }
     }
@@ -170,9 +210,17 @@ fn every_type_and_every_way_to_lie_is_packed() {
         for left in [Lies::Plain, Lies::Turned, Lies::Cut] {
             for right in [Lies::Plain, Lies::Turned, Lies::Cut] {
                 for computed in [false, true] {
-                    let case =
-                        Case { rows: 11, columns: 53, deep: 131, lies: [left, right], dtype, computed, pair: SUM };
-                    let (x, y) = (items(&mut dice, 11 * 131, dtype), items(&mut dice, 53 * 131, dtype));
+                    let case = Case {
+                        rows: 11,
+                        columns: 53,
+                        deep: 131,
+                        lies: [left, right],
+                        dtype,
+                        computed,
+                        pair: SUM,
+                    };
+                    let (x, y) =
+                        (items(&mut dice, 11 * 131, dtype), items(&mut dice, 53 * 131, dtype));
                     check(&case, &x, &y, &[1, 2]);
                 }
             }
@@ -184,8 +232,17 @@ fn every_type_and_every_way_to_lie_is_packed() {
 fn long_folds_are_chained_block_by_block() {
     let mut dice = Dice(7);
     for deep in [65_535, 65_536, 65_537, 140_000] {
-        let case = Case { rows: 4, columns: 7, deep, lies: PLAIN, dtype: DType::F64, computed: false, pair: SUM };
-        let (x, y) = (items(&mut dice, 4 * deep, DType::F64), items(&mut dice, 7 * deep, DType::F64));
+        let case = Case {
+            rows: 4,
+            columns: 7,
+            deep,
+            lies: PLAIN,
+            dtype: DType::F64,
+            computed: false,
+            pair: SUM,
+        };
+        let (x, y) =
+            (items(&mut dice, 4 * deep, DType::F64), items(&mut dice, 7 * deep, DType::F64));
         check(&case, &x, &y, &[1, 3]);
     }
 }
@@ -193,9 +250,18 @@ fn long_folds_are_chained_block_by_block() {
 #[test]
 fn what_is_not_finite_is_the_fold_s() {
     let mut dice = Dice(8);
-    for (at, with) in [(700, f64::INFINITY), (701, f64::NAN), (3, 1e308), (1299, f64::NEG_INFINITY)] {
+    for (at, with) in [(700, f64::INFINITY), (701, f64::NAN), (3, 1e308), (1299, f64::NEG_INFINITY)]
+    {
         for dtype in [DType::F64, DType::F32] {
-            let case = Case { rows: 10, columns: 12, deep: 130, lies: PLAIN, dtype, computed: false, pair: SUM };
+            let case = Case {
+                rows: 10,
+                columns: 12,
+                deep: 130,
+                lies: PLAIN,
+                dtype,
+                computed: false,
+                pair: SUM,
+            };
             let with = if dtype == DType::F32 && with == 1e308 { 3e38 } else { with };
             let (mut x, mut y) = (items(&mut dice, 1300, dtype), items(&mut dice, 1560, dtype));
             x[at] = with;
@@ -213,7 +279,15 @@ fn what_is_not_finite_is_the_fold_s() {
 #[test]
 fn an_interrupt_or_no_room_to_pack_change_no_bit() {
     let mut dice = Dice(9);
-    let case = Case { rows: 200, columns: 210, deep: 300, lies: PLAIN, dtype: DType::I8, computed: false, pair: SUM };
+    let case = Case {
+        rows: 200,
+        columns: 210,
+        deep: 300,
+        lies: PLAIN,
+        dtype: DType::I8,
+        computed: false,
+        pair: SUM,
+    };
     let (x, y) = (items(&mut dice, 60_000, DType::I8), items(&mut dice, 63_000, DType::I8));
     let mut made = made(&case, &x, &y);
     let wanted = made.run(Isa::best(), 2).unwrap();
@@ -231,17 +305,30 @@ fn an_interrupt_or_no_room_to_pack_change_no_bit() {
 fn other_pairs_are_the_stated_folds() {
     let mut dice = Dice(10);
     let bools = [(Op::Gcd, Op::Lcm), (Op::Lcm, Op::Gcd), (Op::Add, Op::Lcm)];
-    let all = [(Op::Add, Op::Eq), (Op::Add, Op::Ne), (Op::Max, Op::Add), (Op::Min, Op::Add), (Op::Max, Op::Mul)];
+    let all = [
+        (Op::Add, Op::Eq),
+        (Op::Add, Op::Ne),
+        (Op::Max, Op::Add),
+        (Op::Min, Op::Add),
+        (Op::Max, Op::Mul),
+    ];
     let last = [(Op::Min, Op::Mul), (Op::Max, Op::Min), (Op::Mul, Op::Add)];
     for pair in bools.into_iter().chain(all).chain(last) {
         for dtype in [DType::Bool, DType::I8, DType::I32] {
             for deep in [9, 65, 200] {
-                let case = Case { rows: 9, columns: 13, deep, lies: PLAIN, dtype, computed: false, pair };
+                let case =
+                    Case { rows: 9, columns: 13, deep, lies: PLAIN, dtype, computed: false, pair };
                 let few = |x: f64| if dtype == DType::I32 { x % 7.0 + 0.0 } else { x };
-                let mut some = |n: usize| -> Vec<f64> { items(&mut dice, n, dtype).into_iter().map(few).collect() };
+                let mut some = |n: usize| -> Vec<f64> {
+                    items(&mut dice, n, dtype).into_iter().map(few).collect()
+                };
                 let (x, y) = (some(9 * deep), some(13 * deep));
                 let blocked = factors(&made(&case, &x, &y).plan.launches[0], Isa::best()).is_some();
-                let known = if bools.contains(&pair) { dtype == DType::Bool } else { !last[1..].contains(&pair) };
+                let known = if bools.contains(&pair) {
+                    dtype == DType::Bool
+                } else {
+                    !last[1..].contains(&pair)
+                };
                 assert_eq!(blocked, known, "{pair:?} {dtype:?}");
                 check(&case, &x, &y, &[1, 2]);
             }

@@ -21,8 +21,14 @@ pub type Record = (usize, Vec<String>);
 /// Bytes that a field takes beside its text.
 const FIELD: u64 = 48;
 
-/// Records of a text, and their hold on the budget. Errors: DOMAIN for a quote that is never closed, with its line.
-pub fn records(cx: &Cx<'_>, text: &str, form: &Form, most: usize) -> Result<(Vec<Record>, Vec<Charge>)> {
+/// Records of a text, and their hold on the budget. Errors: DOMAIN for a quote that is never
+/// closed, with its line.
+pub fn records(
+    cx: &Cx<'_>,
+    text: &str,
+    form: &Form,
+    most: usize,
+) -> Result<(Vec<Record>, Vec<Charge>)> {
     let mut out: Vec<Record> = Vec::new();
     let mut held = Vec::new();
     let mut chars = text.chars().peekable();
@@ -62,7 +68,9 @@ pub fn records(cx: &Cx<'_>, text: &str, form: &Form, most: usize) -> Result<(Vec
             field.open();
             loop {
                 let Some(c) = chars.next() else {
-                    return Err(domain(format!("line {opened}: a quote is opened here and never closed")));
+                    return Err(domain(format!(
+                        "line {opened}: a quote is opened here and never closed"
+                    )));
                 };
                 match c {
                     c if form.escape == Some(c) => field.push_literal(chars.next().unwrap_or(c)),

@@ -53,7 +53,11 @@ fn fixed(x: f64, d: usize) -> String {
     let power = 10f64.powi(d.min(300) as i32);
     let shifted = x * power;
     let half = shifted < 1e15 && (shifted.fract() - 0.5).abs() < 1e-9 * shifted.clamp(1.0, 1e3);
-    let text = if half { format!("{:.*}", d, (shifted.trunc() + 1.0) / power) } else { format!("{x:.d$}") };
+    let text = if half {
+        format!("{:.*}", d, (shifted.trunc() + 1.0) / power)
+    } else {
+        format!("{x:.d$}")
+    };
     let mut seen = 0;
     let vague = |c: char| {
         seen += usize::from(c.is_ascii_digit() && (seen > 0 || c != '0'));
@@ -91,7 +95,8 @@ fn affixed(digits: &str, negative: bool, data: &Data) -> Vec<char> {
     let (whole, rest) = digits.split_at(digits.find(['.', 'E']).unwrap_or(digits.len()));
     let mut whole = whole.to_string();
     let long = |whole: &str| {
-        if data.commas { triads(whole) } else { whole.to_string() }.chars().count() + rest.chars().count()
+        if data.commas { triads(whole) } else { whole.to_string() }.chars().count()
+            + rest.chars().count()
     };
     if data.zeros && !matches!(data.kind, Kind::Scaled(_)) {
         while long(&format!("0{whole}")) <= room {
@@ -100,7 +105,8 @@ fn affixed(digits: &str, negative: bool, data: &Data) -> Vec<char> {
     }
     let body = if data.commas { triads(&whole) } else { whole };
     let marked: String = format!("{body}{rest}").chars().map(|c| standard(c, data)).collect();
-    let sign = if m.is_none() && negative { data.mark('¯').to_string() } else { before.to_string() };
+    let sign =
+        if m.is_none() && negative { data.mark('¯').to_string() } else { before.to_string() };
     placed(format!("{sign}{marked}{after}").chars().collect(), data)
 }
 
@@ -128,7 +134,8 @@ fn placed(text: Vec<char>, data: &Data) -> Vec<char> {
 
 fn patterned(x: f64, pattern: &[char], data: &Data) -> Vec<char> {
     let (nine, zed) = (data.mark('9'), data.mark('Z'));
-    let places: Vec<usize> = (0..pattern.len()).filter(|k| pattern[*k] == nine || pattern[*k] == zed).collect();
+    let places: Vec<usize> =
+        (0..pattern.len()).filter(|k| pattern[*k] == nine || pattern[*k] == zed).collect();
     let rounded = fixed(x.abs(), 0);
     if rounded == "0" && data.blank_zero {
         return vec![' '; pattern.len()];
@@ -140,9 +147,12 @@ fn patterned(x: f64, pattern: &[char], data: &Data) -> Vec<char> {
     let mut out = pattern.to_vec();
     let pad = places.len().saturating_sub(digits.len());
     let digit = |k: usize| if k < pad { '0' } else { digits.get(k - pad).copied().unwrap_or('0') };
-    let sure: Vec<usize> =
-        (0..places.len()).filter(|k| pattern[places[*k]] == nine || digit(*k) != '0').map(|k| places[k]).collect();
-    let between = |at: usize| sure.first().is_some_and(|f| *f < at) && sure.last().is_some_and(|l| at < *l);
+    let sure: Vec<usize> = (0..places.len())
+        .filter(|k| pattern[places[*k]] == nine || digit(*k) != '0')
+        .map(|k| places[k])
+        .collect();
+    let between =
+        |at: usize| sure.first().is_some_and(|f| *f < at) && sure.last().is_some_and(|l| at < *l);
     for (k, at) in places.iter().enumerate() {
         out[*at] = if sure.contains(at) || between(*at) { digit(k) } else { ' ' };
     }
@@ -161,7 +171,10 @@ mod tests {
 
     #[test]
     fn halves_go_away_from_zero_and_vague_digits_show() {
-        assert_eq!((fixed(0.125, 2).as_str(), fixed(2.5, 0).as_str(), fixed(0.1, 2).as_str()), ("0.13", "3", "0.10"));
+        assert_eq!(
+            (fixed(0.125, 2).as_str(), fixed(2.5, 0).as_str(), fixed(0.1, 2).as_str()),
+            ("0.13", "3", "0.10")
+        );
         assert_eq!(fixed(1e18 / 3.0, 1), "3333333333333333__._");
         assert_eq!((triads("1234567").as_str(), triads("123").as_str()), ("1,234,567", "123"));
     }

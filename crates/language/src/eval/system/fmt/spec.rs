@@ -214,7 +214,8 @@ impl Reader {
                     while self.peek().is_some_and(|c| c.is_ascii_digit() || ".¯-E".contains(c)) {
                         self.at += 1;
                     }
-                    let word: String = self.chars[from..self.at].iter().collect::<String>().replace('¯', "-");
+                    let word: String =
+                        self.chars[from..self.at].iter().collect::<String>().replace('¯', "-");
                     let x = if word.is_empty() { Some(0.0) } else { word.parse().ok() };
                     let x = x.ok_or_else(|| self.stuck())?;
                     data.instead.push((x, self.text()?));
@@ -226,7 +227,9 @@ impl Reader {
                     }
                     data.marks = pairs.chunks(2).map(|p| (p[0], p[1])).collect();
                 }
-                'M' | 'N' | 'P' | 'Q' => data.around["MNPQ".find(c).unwrap_or(0)] = Some(self.text()?),
+                'M' | 'N' | 'P' | 'Q' => {
+                    data.around["MNPQ".find(c).unwrap_or(0)] = Some(self.text()?)
+                }
                 'R' => data.background = Some(self.text()?),
                 'T' => return self.count(WIDEST).map(Phrase::To),
                 'X' => {
@@ -247,7 +250,10 @@ impl Reader {
                     }
                     let d = self.count(WIDEST)?;
                     if d > data.width.saturating_sub(2) {
-                        return Err(failed(format!("{c}{}.{d} leaves no room before the point", data.width)));
+                        return Err(failed(format!(
+                            "{c}{}.{d} leaves no room before the point",
+                            data.width
+                        )));
                     }
                     data.kind = if c == 'F' { Kind::Decimal(d) } else { Kind::Scaled(d.max(1)) };
                     return Ok(Phrase::Data { data, last: false });

@@ -19,7 +19,8 @@ pub struct How {
     pub unicode: bool,
 }
 
-/// Errors: NONCE for what looks around or back, DOMAIN for what is no pattern, LIMIT for one that is too large.
+/// Errors: NONCE for what looks around or back, DOMAIN for what is no pattern, LIMIT for one that
+/// is too large.
 pub fn compile(pattern: &str, how: &How) -> Result<Pattern> {
     let text = if how.regex { translated(pattern, how.unicode) } else { ::regex::escape(pattern) };
     let built = RegexBuilder::new(&text)
@@ -33,7 +34,9 @@ pub fn compile(pattern: &str, how: &How) -> Result<Pattern> {
         let says = e.to_string();
         let last = says.lines().last().unwrap_or("").trim_start_matches("error: ").to_string();
         match e {
-            ::regex::Error::CompiledTooBig(_) => limit(format!("the pattern {pattern} is too large")),
+            ::regex::Error::CompiledTooBig(_) => {
+                limit(format!("the pattern {pattern} is too large"))
+            }
             _ if last.contains("look-around") || last.contains("backreferences") => nonce(format!(
                 "a pattern with {}",
                 if last.contains("back") { "backreferences" } else { "look-around" }
@@ -84,7 +87,9 @@ fn translated(pattern: &str, unicode: bool) -> String {
                 let other = OTHERS.iter().find(|(k, _)| *k == next);
                 match (next, ascii, other) {
                     (_, Some((_, text)), _) => out.push_str(text),
-                    ('b' | 'B', ..) if class.is_none() && !unicode => out.push_str(&format!("(?-u:\\{next})")),
+                    ('b' | 'B', ..) if class.is_none() && !unicode => {
+                        out.push_str(&format!("(?-u:\\{next})"))
+                    }
                     ('b', ..) if class.is_some() => out.push_str("\\x08"),
                     (_, _, Some((_, text))) => out.push_str(text),
                     _ => {

@@ -77,7 +77,10 @@ fn escape(chars: &[char], at: usize) -> Option<(Result<Part, char>, usize)> {
         'l' | 'f' => Case::Lower,
         'x' => {
             let (digits, end) = until(chars, at + 1, '{', '}')?;
-            return Some((Err(u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32)?), end));
+            return Some((
+                Err(u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32)?),
+                end,
+            ));
         }
         _ => return reference(chars, at, Case::Same).map(|(p, end)| (Ok(p), end)),
     };
@@ -124,6 +127,10 @@ mod tests {
             Part::Line(Case::Same),
         ];
         assert_eq!(parts, expected);
-        assert!(parse("\\q", true).is_err() && parse("\\", true).is_err() && parse("\\(99)", true).is_err());
+        assert!(
+            parse("\\q", true).is_err()
+                && parse("\\", true).is_err()
+                && parse("\\(99)", true).is_err()
+        );
     }
 }

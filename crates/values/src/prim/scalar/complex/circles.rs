@@ -1,5 +1,6 @@
-//! `k○z` for complex z. The inverses are Kahan's sequences, which lose no digits near their branch points (Branch Cuts
-//! for Complex Elementary Functions, 1987), on the sides of the cuts that Penfield chose.
+//! `k○z` for complex z. The inverses are Kahan's sequences, which lose no digits near their branch
+//! points (Branch Cuts for Complex Elementary Functions, 1987), on the sides of the cuts that
+//! Penfield chose.
 
 use super::{Fail, ONE, Outcome, exp, magnitude, phase, sqrt};
 use num_complex::Complex64;
@@ -49,7 +50,8 @@ fn root_of(x: Complex64, y: Complex64) -> Complex64 {
     if product.is_finite() { sqrt(less(product, Complex64::ZERO)) } else { sqrt(x) * sqrt(y) }
 }
 
-/// Of the two roots, which differ in sign, the one less than a right angle from z: (z+1)×√(z-1)÷z+1.
+/// Of the two roots, which differ in sign, the one less than a right angle from z:
+/// (z+1)×√(z-1)÷z+1.
 fn on_the_side_of(z: Complex64, root: Complex64) -> Complex64 {
     if root.re * z.re + root.im * z.im < 0.0 { -root } else { root }
 }

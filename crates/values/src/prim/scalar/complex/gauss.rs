@@ -1,7 +1,8 @@
 //! Complex floor, residue, GCD and LCM (McDonnell, Complex Floor, 1973).
 //!
-//! A unit square that has a Gaussian integer b at its corner is cut by the line x+y = 1: below it the floor is b, above
-//! it b+1 or b+0J1, whichever axis is nearer. So the fraction is always shorter than 1.
+//! A unit square that has a Gaussian integer b at its corner is cut by the line x+y = 1: below it
+//! the floor is b, above it b+1 or b+0J1, whichever axis is nearer. So the fraction is always
+//! shorter than 1.
 
 use super::{Fail, ONE, Outcome, divide, magnitude};
 use crate::prim::scalar::slow::FRACTION;
@@ -41,8 +42,8 @@ fn is_whole(z: Complex64) -> bool {
     z.re == z.re.trunc() && z.im == z.im.trunc()
 }
 
-/// Euclid with the nearest quotient, which at least halves the square each time; the one of the four associates with
-/// a positive real part and no negative imaginary one.
+/// Euclid with the nearest quotient, which at least halves the square each time; the one of the
+/// four associates with a positive real part and no negative imaginary one.
 pub(super) fn gcd(x: Complex64, y: Complex64, ct: f64) -> Outcome {
     if !x.is_finite() || !y.is_finite() {
         return Ok(Complex64::new(f64::NAN, 0.0));
@@ -54,10 +55,18 @@ pub(super) fn gcd(x: Complex64, y: Complex64, ct: f64) -> Outcome {
     let (mut s, mut t) = ([ONE, Complex64::ZERO], [Complex64::ZERO, ONE]);
     // The square halves: no f64 has more than some 2 100 halvings in it.
     for _ in 0..4_200 {
-        if magnitude(b) <= noise * (magnitude(s[1]) * magnitude(x) + magnitude(t[1]) * magnitude(y)) {
-            let (all, times) =
-                if is_whole(x) && x != Complex64::ZERO || y == Complex64::ZERO { (x, t[1]) } else { (y, s[1]) };
-            return Ok(first_quadrant(if whole || !times.is_finite() { a } else { divide(all, times)? }));
+        if magnitude(b) <= noise * (magnitude(s[1]) * magnitude(x) + magnitude(t[1]) * magnitude(y))
+        {
+            let (all, times) = if is_whole(x) && x != Complex64::ZERO || y == Complex64::ZERO {
+                (x, t[1])
+            } else {
+                (y, s[1])
+            };
+            return Ok(first_quadrant(if whole || !times.is_finite() {
+                a
+            } else {
+                divide(all, times)?
+            }));
         }
         let q = rounded(divide(a, b)?);
         (a, b) = (b, a - b * q);

@@ -1,8 +1,10 @@
-//! The meaning of every scalar operation on complex numbers; on reals it is the real meaning wherever that has a value.
+//! The meaning of every scalar operation on complex numbers; on reals it is the real meaning
+//! wherever that has a value.
 //!
-//! Start at `eval`. Always: an imaginary part is never ¯0, so a branch cut belongs to one side: the logarithm's and the
-//! square root's to the upper one, the others follow from them (Penfield, Principal Values and Branch Cuts in Complex
-//! APL, 1981). Gaussian integers in + - × * ∨ ∧ | are exact while their parts are.
+//! Start at `eval`. Always: an imaginary part is never ¯0, so a branch cut belongs to one side: the
+//! logarithm's and the square root's to the upper one, the others follow from them (Penfield,
+//! Principal Values and Branch Cuts in Complex APL, 1981). Gaussian integers in + - × * ∨ ∧ | are
+//! exact while their parts are.
 
 mod circles;
 mod gauss;
@@ -22,7 +24,8 @@ const ONE: Complex64 = Complex64::new(1.0, 0.0);
 const DIVISION: Fail = Fail::Domain("division by zero");
 const LN_ZERO: Fail = Fail::Domain("the logarithm of zero");
 const NOT_BOOL: Fail = Fail::Domain("this needs 0 or 1, not a complex number");
-const NO_ORDER: Fail = Fail::Domain("complex numbers have no order: < ≤ ≥ > ⌊ ⌈ compare real numbers only");
+const NO_ORDER: Fail =
+    Fail::Domain("complex numbers have no order: < ≤ ≥ > ⌊ ⌈ compare real numbers only");
 
 /// `x op y`; a monadic operation takes `x` and leaves `y` alone.
 pub fn eval(op: Op, ct: f64, x: Complex64, y: Complex64) -> Outcome {
@@ -77,7 +80,9 @@ fn beyond(op: Op, ct: f64, x: Complex64, y: Complex64) -> Outcome {
         Op::Ne => Ok(f64::from(u8::from(!same(x, y, ct))).into()),
         Op::Lt | Op::Le | Op::Ge | Op::Gt | Op::Max | Op::Min => Err(NO_ORDER),
         Op::CircleBy => {
-            let k = near_real(x, ct).map(f64::round).filter(|k| k.abs() <= 12.0 && (x.re - k).abs() <= ct);
+            let k = near_real(x, ct)
+                .map(f64::round)
+                .filter(|k| k.abs() <= 12.0 && (x.re - k).abs() <= ct);
             let k = k.ok_or(Fail::Domain("the left argument of ○ must be ¯12…12"))?;
             eval(Op::Circle(k as i8), ct, y, ONE)
         }
@@ -91,7 +96,10 @@ pub fn near_real(z: Complex64, ct: f64) -> Option<f64> {
 
 /// `x=y`: their distance is at most ct times the greater magnitude.
 pub fn same(x: Complex64, y: Complex64, ct: f64) -> bool {
-    x == y || (x.is_finite() && y.is_finite() && magnitude(x - y) <= ct * magnitude(x).max(magnitude(y)))
+    x == y
+        || (x.is_finite()
+            && y.is_finite()
+            && magnitude(x - y) <= ct * magnitude(x).max(magnitude(y)))
 }
 
 fn bit(ct: f64, x: Complex64) -> Result<f64, Fail> {
@@ -115,7 +123,8 @@ fn divide(x: Complex64, y: Complex64) -> Outcome {
     if y.im == 0.0 {
         return Ok(x.unscale(y.re));
     }
-    // Scaled by a power of two, so that the square of the divisor is a normal number and whole parts stay exact.
+    // Scaled by a power of two, so that the square of the divisor is a normal number and whole
+    // parts stay exact.
     let exponent = y.re.abs().max(y.im.abs()).log2().round();
     let down = if exponent.abs() > 300.0 { (-exponent.clamp(-1022.0, 1022.0)).exp2() } else { 1.0 };
     let (x, y) = (x.scale(down), y.scale(down));
@@ -186,7 +195,9 @@ fn whole_power(x: Complex64, n: f64) -> Outcome {
 /// ln Γ(1+z), up to multiples of 2πi, for a real part of at least ¯½ (Lanczos).
 fn ln_gamma_next(z: Complex64) -> Complex64 {
     let series = LANCZOS.iter().enumerate().skip(1);
-    let sum = series.fold(Complex64::from(LANCZOS[0]), |sum, (k, &c)| sum + Complex64::from(c) / (z + k as f64));
+    let sum = series.fold(Complex64::from(LANCZOS[0]), |sum, (k, &c)| {
+        sum + Complex64::from(c) / (z + k as f64)
+    });
     let t = z + (G + 0.5);
     let ln = |z: Complex64| Complex64::new(magnitude(z).ln(), phase(z));
     ln(t) * (z + 0.5) - t + ln(sum) + (2.0 * std::f64::consts::PI).ln() / 2.0

@@ -22,7 +22,11 @@ impl Dice {
     /// Parts of at most 4, every fourth one whole.
     fn number(&mut self) -> Complex64 {
         let mut part = || {
-            if self.next().is_multiple_of(4) { self.whole(4) } else { self.next() as f64 / u64::MAX as f64 * 8.0 - 4.0 }
+            if self.next().is_multiple_of(4) {
+                self.whole(4)
+            } else {
+                self.next() as f64 / u64::MAX as f64 * 8.0 - 4.0
+            }
         };
         Complex64::new(part(), part())
     }
@@ -95,7 +99,14 @@ fn inverses_undo() {
         if z != Complex64::ZERO {
             assert!(near(one(Op::Exp, one(Op::Ln, z).unwrap()).unwrap(), z, 1e-13), "{z}");
             assert!(near(two(Op::Mul, z, one(Op::Recip, z).unwrap()).unwrap(), ONE, 1e-14), "{z}");
-            assert!(near(two(Op::Mul, one(Op::Sign, z).unwrap(), one(Op::Abs, z).unwrap()).unwrap(), z, 1e-14), "{z}");
+            assert!(
+                near(
+                    two(Op::Mul, one(Op::Sign, z).unwrap(), one(Op::Abs, z).unwrap()).unwrap(),
+                    z,
+                    1e-14
+                ),
+                "{z}"
+            );
         }
         let root = two(Op::Pow, z, 0.5.into()).unwrap();
         assert!(root.re >= 0.0 && near(root * root, z, 1e-14), "{z}");
@@ -158,7 +169,10 @@ fn the_floor_leaves_less_than_one_and_moves_with_whole_numbers() {
     for _ in 0..20_000 {
         let (z, by) = (dice.number(), dice.gaussian(6));
         let low = one(Op::Floor, z).unwrap();
-        assert!(low.re.fract() == 0.0 && low.im.fract() == 0.0 && magnitude(z - low) < 1.0 + 1e-12, "{z} {low}");
+        assert!(
+            low.re.fract() == 0.0 && low.im.fract() == 0.0 && magnitude(z - low) < 1.0 + 1e-12,
+            "{z} {low}"
+        );
         assert_eq!(one(Op::Floor, z + by), Ok(low + by), "{z} {by}");
         assert_eq!(one(Op::Ceil, z), Ok(signless(-one(Op::Floor, -z).unwrap()) + 0.0), "{z}");
     }
@@ -192,7 +206,10 @@ fn a_common_divisor_divides_both_and_a_multiple_is_one() {
         }
         assert!(g.re > 0.0 && g.im >= 0.0, "{x} {y}: {g}");
         assert!(whole(divide(x, g).unwrap()) && whole(divide(y, g).unwrap()), "{x} {y}: {g}");
-        assert!(near(two(Op::Gcd, divide(x, g).unwrap(), divide(y, g).unwrap()).unwrap(), ONE, 1e-12), "{x} {y}: {g}");
+        assert!(
+            near(two(Op::Gcd, divide(x, g).unwrap(), divide(y, g).unwrap()).unwrap(), ONE, 1e-12),
+            "{x} {y}: {g}"
+        );
         let m = two(Op::Lcm, x, y).unwrap();
         assert!(whole(divide(m, x).unwrap()) && whole(divide(m, y).unwrap()), "{x} {y}: {m}");
     }
