@@ -90,6 +90,7 @@ fn acc_31_planted_faults_are_caught() {
     assert_eq!(caught(None, &[], 64), None);
     assert_eq!(caught(None, &["hoist"], 2), None);
     let by_verifier = [
+        Fault::PartOfWhatFails,
         Fault::DropTests,
         Fault::OffByOne,
         Fault::OtherAxis,

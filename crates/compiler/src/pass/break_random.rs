@@ -8,15 +8,16 @@
 use super::cost::Cost;
 use super::decide::{About, Choice, Decision, WhyNot, glyph, label};
 use super::find;
+use super::schedule::policy::Policy;
 use super::work::Work;
 use aplomb_ground::error::{Result, bytes};
 use aplomb_values::dag::{Node, NodeId};
 
 pub fn run(work: &mut Work) -> Result<()> {
-    if work.permit(|allow| allow.breaks = true)?.is_none() {
+    if !work.options.trace {
         return Ok(());
     }
-    let moves_too = work.options.is_off("push-down") && !work.allow.push;
+    let moves_too = work.options.is_off("push-down") && !work.policies.asks(Policy::Moves);
     let switch =
         if work.options.is_off("embed-consumers") { "break-random" } else { "embed-consumers" };
     for (parent, child) in breaks(work, moves_too) {

@@ -2,12 +2,12 @@
 //!
 //! Rows: ACL-36. In: any graph. Out: no two live nodes with equal operation and operands. What the
 //! source shared was one node already; what meets here was written twice, and is a let marked
-//! `cse`. Linear.
+//! `cse`. Linear. Where all is computed again for nothing, its policy breaks at the terms that are
+//! dearer so (ACL-40).
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::fault::{self, Fault};
 use super::hash::{Map, Mix};
-use super::schedule::Again;
 use super::work::Work;
 use super::{cost, find};
 use aplomb_ground::error::Result;
@@ -40,11 +40,6 @@ pub fn run(work: &mut Work) -> Result<()> {
             }
         }
     });
-    // Where all is computed again for nothing, this pass is what breaks at the terms that are
-    // dearer so (ACL-40).
-    if work.allow.again == Again::Always {
-        work.permit(|allow| allow.again = Again::Words)?;
-    }
     if work.options.trace {
         met.retain(|(_, k)| !work.dag.node(*k).inputs().is_empty());
         for (at, into) in met {

@@ -31,6 +31,17 @@ pub enum WhyNot {
 }
 
 impl WhyNot {
+    /// The reason as part of a sentence.
+    pub fn says(&self) -> String {
+        match self {
+            WhyNot::Dearer => "it is dearer".into(),
+            WhyNot::Rule(why) | WhyNot::Illegal(why) => (*why).into(),
+            WhyNot::Limit { name, need, have } => format!("{name} {need} of {have}"),
+            WhyNot::SwitchedOff(pass) => format!("{pass} is off"),
+        }
+    }
+
+    /// The reason as the trace writes it.
     pub fn text(&self) -> String {
         match self {
             WhyNot::Dearer => "dearer".into(),

@@ -8,7 +8,8 @@ use super::contexts::argument;
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::fault;
 use super::hash::Map;
-use super::schedule::{Group, Schedule, Why, is_free_root};
+use super::schedule::policy::Policy;
+use super::schedule::{Group, Schedule, Why, is_free_root, legal};
 use super::work::Work;
 use super::{Answer, cost};
 use aplomb_ground::error::{Result, bug};
@@ -642,13 +643,12 @@ fn explain(work: &mut Work, schedule: &Schedule) {
     for (k, group) in schedule.groups.iter().enumerate().skip(1) {
         let nodes = group.nodes();
         let before = &schedule.groups[k - 1];
-        let why = if group.domain != before.domain {
-            "its domain is another"
-        } else if group.stage == before.stage {
-            "the two share no buffer, or fold different axes"
-        } else {
-            "it reads what an earlier launch writes, at other places than its own"
+        let because = match legal::beside(before, group) {
+            Err(illegal) => WhyNot::Illegal(illegal.says()),
+            Ok(()) if !work.policies.asks(Policy::Domains) => WhyNot::SwitchedOff("horizontal"),
+            Ok(()) => WhyNot::Rule("the two share no buffer"),
         };
+        let why = because.says();
         let text = format!(
             "k{k} {} is a launch of its own: {why}",
             label(&work.dag, nodes[nodes.len() - 1])
@@ -665,6 +665,6 @@ fn explain(work: &mut Work, schedule: &Schedule) {
             Choice { name: "launch", cost: own },
             Choice { name: "join", cost: cost::Cost::default() },
         );
-        work.decide(Decision::forced(about, a, b, WhyNot::Illegal(why), text));
+        work.decide(Decision::forced(about, a, b, because, text));
     }
 }

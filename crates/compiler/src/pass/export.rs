@@ -250,7 +250,12 @@ fn pass(work: &Work, k: usize, s: &Snapshot, before: Option<&Snapshot>) -> PassR
     };
     let lets = s.lets.iter().map(level).collect();
     let mut readers: Map<NodeId, u32> = Map::default();
-    s.schedule.reads.iter().flatten().for_each(|(at, _)| *readers.entry(*at).or_default() += 1);
+    s.schedule
+        .facts
+        .reads
+        .iter()
+        .flatten()
+        .for_each(|(at, _)| *readers.entry(*at).or_default() += 1);
     // A reduction that only its own launch's epilogue reads is kept in that launch and has no
     // buffer.
     let is_stored = |at: &NodeId, why: &Why| *why != Why::Consumer || readers.contains_key(at);
@@ -279,8 +284,8 @@ fn pass(work: &Work, k: usize, s: &Snapshot, before: Option<&Snapshot>) -> PassR
         breaks: breaks.collect(),
         launches: s.schedule.groups.iter().map(|g| ids(&g.nodes())).collect(),
         live: dag.live(&s.roots).iter().filter(|l| **l).count() as u32,
-        bytes: s.schedule.bytes,
-        flops: s.schedule.flops,
+        bytes: s.schedule.facts.bytes,
+        flops: s.schedule.facts.flops,
         events: s
             .events
             .iter()

@@ -7,8 +7,9 @@
 
 use super::cost::{Cost, LAUNCH_NS};
 use super::decide::{About, Choice, Decision, WhyNot, label, number, words};
-use super::push_down::pushed;
-use super::schedule::{Again, Allow, Schedule, Why};
+use super::schedule::edit::Change;
+use super::schedule::policy::Recompute;
+use super::schedule::{Evaluated, Schedule, Why};
 use super::work::Work;
 use super::{delayed, find, strict};
 use aplomb_ground::error::{Result, bug, bytes};
@@ -16,7 +17,7 @@ use aplomb_values::dag::{Node, NodeId, Read};
 use std::collections::BTreeSet;
 
 pub fn producers(work: &mut Work) -> Result<()> {
-    step(work, |allow| allow.fuse = true, "ACC-12", "fuse-producers")?;
+    step(work, "ACC-12", "fuse-producers")?;
     if work.options.trace {
         delayed::annotate(work)?;
     }
@@ -24,36 +25,26 @@ pub fn producers(work: &mut Work) -> Result<()> {
 }
 
 pub fn consumers(work: &mut Work) -> Result<()> {
-    step(work, |allow| allow.embed = true, "ACC-16", "embed-consumers")
+    step(work, "ACC-16", "embed-consumers")
 }
 
-fn step(
-    work: &mut Work,
-    allow: fn(&mut Allow),
-    row: &'static str,
-    switch: &'static str,
-) -> Result<()> {
-    let Some(before) = work.permit(allow)? else { return Ok(()) };
-    let after = work.schedule()?;
-    for at in pushed(&before, &after) {
-        let decision = inlined(work, &after, at, row, switch)?;
+fn step(work: &mut Work, row: &'static str, switch: &'static str) -> Result<()> {
+    let Some(change) = work.change()? else { return Ok(()) };
+    for at in change.inlined() {
+        let decision = inlined(work, &change.after, at, row, switch)?;
         work.decide(decision);
     }
     let uses = work.dag.uses(&work.roots);
-    for (at, why) in &after.keep {
-        if before.keep.get(at) != Some(why)
-            && let Some(decision) = kept(work, *at, why, uses[at.index()], switch)
-        {
+    for (at, why) in change.kept() {
+        if let Some(decision) = kept(work, at, why, uses[at.index()], switch) {
             work.decide(decision);
         }
     }
-    joined(work, &before, &after, switch)?;
-    Ok(())
+    joined(work, &change, switch)
 }
 
 pub fn horizontal(work: &mut Work) -> Result<()> {
-    let Some(before) = work.permit(|allow| allow.horizontal = true)? else { return Ok(()) };
-    let after = work.schedule()?;
+    let Some(Change { before, after, .. }) = work.change()? else { return Ok(()) };
     let home = before.homes();
     for group in &after.groups {
         let nodes = group.nodes();
@@ -69,13 +60,17 @@ pub fn horizontal(work: &mut Work) -> Result<()> {
             switch: "horizontal",
         };
         let names: Vec<_> = nodes.iter().map(|n| label(&work.dag, *n)).collect();
-        let saved = before.bytes.saturating_sub(after.bytes);
+        let saved = before.facts.bytes.saturating_sub(after.facts.bytes);
         let saved =
             if saved > 0 { format!(", {} less to move", bytes(saved)) } else { String::new() };
         let names = names.join(" and ");
         let text = format!("{names} run over one domain: one launch instead of {parts}{saved}");
-        let apart = Cost { flops: before.flops, bytes: before.bytes, ns: LAUNCH_NS * parts as f64 };
-        let one = Cost { flops: after.flops, bytes: after.bytes, ns: LAUNCH_NS };
+        let apart = Cost {
+            flops: before.facts.flops,
+            bytes: before.facts.bytes,
+            ns: LAUNCH_NS * parts as f64,
+        };
+        let one = Cost { flops: after.facts.flops, bytes: after.facts.bytes, ns: LAUNCH_NS };
         let (a, b) = (Choice { name: "merge", cost: one }, Choice { name: "apart", cost: apart });
         work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text));
     }
@@ -90,9 +85,10 @@ fn inlined(
     row: &'static str,
     switch: &'static str,
 ) -> Result<Decision> {
-    let evaluated = after.evaluated.get(&at).copied();
-    let (places, points) = evaluated
-        .ok_or_else(|| bug!("{} is stored nowhere and computed nowhere", label(&work.dag, at)))?;
+    let &Evaluated { places, points, .. } =
+        after.facts.evaluated.get(&at).ok_or_else(|| {
+            bug!("{} is stored nowhere and computed nowhere", label(&work.dag, at))
+        })?;
     let (n, size) = (work.dag.elements(at), work.dag.dtype(at).size() as u64);
     let body = find::body(&work.dag, &after.keep, at);
     let inline = Cost::compute(points, body.ns, body.flops, body.reads, size);
@@ -159,8 +155,8 @@ fn kept(work: &Work, at: NodeId, why: &Why, uses: u32, switch: &'static str) -> 
             ),
         ),
         Why::Shared { uses, inline: more, store } => Decision::forced(
-            match work.allow.again {
-                Again::Words => About { switch: "cse", ..about("shared", "ACL-40") },
+            match work.policies.recompute() {
+                Recompute::Words => About { switch: "cse", ..about("shared", "ACL-40") },
                 // What the source shares is stored whatever is switched; --dup=cost alone asks for
                 // less.
                 _ => About { switch: "", ..about("shared", "ACC-17") },
@@ -241,16 +237,11 @@ fn outside(work: &Work, at: NodeId, fill: Option<f64>) -> String {
 }
 
 /// Reductions that now run in the launch that writes what they read, and epilogues.
-fn joined(
-    work: &mut Work,
-    before: &Schedule,
-    after: &Schedule,
-    switch: &'static str,
-) -> Result<()> {
-    let home = before.homes();
-    for group in &after.groups {
+fn joined(work: &mut Work, change: &Change, switch: &'static str) -> Result<()> {
+    let home = change.before.homes();
+    for group in &change.after.groups {
         for &at in &group.after {
-            let alone = home.get(&at).is_some_and(|g| before.groups[*g].after.is_empty());
+            let alone = home.get(&at).is_some_and(|g| change.before.groups[*g].after.is_empty());
             if !alone {
                 continue;
             }

@@ -62,7 +62,7 @@ use aplomb_plans::plan::Plan;
 use aplomb_values::array::Array;
 use aplomb_values::dag::Recorded;
 use aplomb_values::dag::{Look, NodeId, Scalar};
-use schedule::Schedule;
+use schedule::policy::Policy;
 use std::rc::Rc;
 use work::Work;
 
@@ -71,6 +71,8 @@ pub struct Pass {
     pub name: &'static str,
     pub says: &'static str,
     pub row: &'static str,
+    /// What it asks of the planner before it runs.
+    asks: Option<Policy>,
     run: fn(&mut Work) -> Result<()>,
 }
 
@@ -80,91 +82,129 @@ pub static PIPELINE: &[Pass] = &[
         name: "record",
         says: "numbers the pending cells into a graph",
         row: "ACC-10",
+        asks: None,
         run: record::run,
     },
     Pass {
         name: "prune",
         says: "counts uses; a second visit becomes a placeholder",
         row: "ACC-07",
+        asks: None,
         run: sharing::prune,
     },
     Pass {
         name: "float",
         says: "moves a shared term to just above all its uses",
         row: "ACC-08",
+        asks: None,
         run: sharing::float,
     },
-    Pass { name: "bind", says: "makes each shared term a let", row: "ACC-09", run: sharing::bind },
-    Pass { name: "simplify", says: "rewrites by rules", row: "BAR-04", run: simplify::run },
+    Pass {
+        name: "bind",
+        says: "makes each shared term a let",
+        row: "ACC-09",
+        asks: None,
+        run: sharing::bind,
+    },
+    Pass {
+        name: "simplify",
+        says: "rewrites by rules",
+        row: "BAR-04",
+        asks: None,
+        run: simplify::run,
+    },
     Pass {
         name: "shape-uses",
         says: "drops uses of an array that only ask for its shape",
         row: "ACC-18",
+        asks: Some(Policy::Shapes),
         run: shape_uses::run,
     },
     Pass {
         name: "float-lets",
         says: "moves lets out of what producers read",
         row: "ACC-19",
+        asks: Some(Policy::Lets),
         run: float_lets::run,
     },
     Pass {
         name: "break-random",
         says: "breaks between random access and what it reads",
         row: "ACL-32",
+        asks: Some(Policy::Breaks),
         run: break_random::run,
     },
     Pass {
         name: "push-down",
         says: "reads index transforms at the leaves",
         row: "ACL-37",
+        asks: Some(Policy::Moves),
         run: push_down::run,
     },
-    Pass { name: "cse", says: "merges equal nodes", row: "ACL-36", run: cse::run },
+    Pass {
+        name: "cse",
+        says: "merges equal nodes",
+        row: "ACL-36",
+        asks: Some(Policy::Words),
+        run: cse::run,
+    },
     Pass {
         name: "fuse-producers",
         says: "computes producers where they are read",
         row: "ACC-12",
+        asks: Some(Policy::Producers),
         run: fuse::producers,
     },
     Pass {
         name: "embed-consumers",
         says: "computes producers inside reductions",
         row: "ACC-16",
+        asks: Some(Policy::Consumers),
         run: fuse::consumers,
     },
     Pass {
         name: "horizontal",
         says: "merges launches of one domain",
         row: "ACC-30",
+        asks: Some(Policy::Domains),
         run: fuse::horizontal,
     },
     Pass {
         name: "hoist",
         says: "computes folds outside of what does not change them",
         row: "BAR-16",
+        asks: None,
         run: hoist::run,
     },
     Pass {
         name: "split",
         says: "cuts launches that need too much of a device",
         row: "ACL-33",
+        asks: Some(Policy::Limits),
         run: split::run,
     },
-    Pass { name: "place", says: "finds what launches read again", row: "BAR-14", run: place::run },
+    Pass {
+        name: "place",
+        says: "finds what launches read again",
+        row: "BAR-14",
+        asks: None,
+        run: place::run,
+    },
     Pass {
         name: "tile",
         says: "cuts launches into boxes that shared memory serves",
         row: "BAS-22",
+        asks: None,
         run: tile::run,
     },
     Pass {
         name: "pad",
         says: "spreads rows of tiles over the banks",
         row: "BAS-21",
+        asks: None,
         run: pad::run,
     },
-    Pass { name: "emit", says: "writes the launches", row: "ACC-06", run: emit::run },
+    Pass { name: "emit", says: "writes the launches", row: "ACC-06", asks: None, run: emit::run },
 ];
 
 /// Passes without which there is no plan.
@@ -244,6 +284,7 @@ pub fn compile(
         observer.begin(pass.name);
         work.begin(k);
         if !options.is_off(pass.name) {
+            pass.asks.map_or(Ok(()), |policy| work.ask(policy))?;
             (pass.run)(&mut work)?;
         }
         work.stop.check()?;
@@ -256,16 +297,8 @@ pub fn compile(
             work.snapshot(ms)?;
         }
         if cfg!(debug_assertions) && (options.trace || pass.name == "emit") {
-            let (lets, roots) = (work.lets.clone(), work.roots.clone());
-            let schedule = work.schedule()?;
-            if *schedule != Schedule::new(&work.dag, &roots, &lets, work.allow, &work.stop)? {
-                return Err(internal(format!(
-                    "after {}: the schedule is that of an earlier pass",
-                    pass.name
-                )));
-            }
-            let checked = verify::check_schedule(&work.dag, &schedule, &lets, &roots);
-            checked.map_err(|e| internal(format!("after {}: {e}", pass.name)))?;
+            verify::check_schedule(&mut work)
+                .map_err(|e| internal(format!("after {}: {e}", pass.name)))?;
         }
     }
     let (plan, answers) = work.finish()?;

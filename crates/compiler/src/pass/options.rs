@@ -4,7 +4,7 @@
 //! what it takes for granted; switches come on top of it. Every name here is one that `--off list`
 //! prints, with a sentence.
 
-use super::schedule::{Again, Allow};
+use super::schedule::policy::{Policies, Policy, Recompute};
 use super::{NEEDED, PIPELINE};
 use aplomb_ground::limits::LaunchLimits;
 use aplomb_plans::plan::{Math, Order};
@@ -68,7 +68,7 @@ pub struct Preset {
     /// Passes and rules that run, beside those of every pipeline. Empty: all.
     runs: &'static [&'static str],
     /// Where nodes may be computed again, before any pass.
-    again: Again,
+    recompute: Recompute,
     /// Transforms are producers like others: no pass has to push them down.
     moves_fuse: bool,
     /// The legality rules of 2006.
@@ -85,7 +85,7 @@ pub static PRESETS: &[Preset] = &[
         says: "every pass and rule",
         row: "own:all",
         runs: &[],
-        again: Again::Light,
+        recompute: Recompute::Light,
         moves_fuse: false,
         strict: false,
         near: 6,
@@ -96,7 +96,7 @@ pub static PRESETS: &[Preset] = &[
                where that is cheaper",
         row: "ACL-37",
         runs: &["break-random", "push-down", "cse", "fuse-producers", "split"],
-        again: Again::Always,
+        recompute: Recompute::Always,
         moves_fuse: false,
         strict: true,
         near: 6,
@@ -107,7 +107,7 @@ pub static PRESETS: &[Preset] = &[
                again",
         row: "BAS-09",
         runs: &["push-down", "fuse-producers", "embed-consumers", "place", "tile", "pad"],
-        again: Again::Never,
+        recompute: Recompute::Never,
         moves_fuse: false,
         strict: false,
         near: 2,
@@ -128,7 +128,7 @@ pub static PRESETS: &[Preset] = &[
             "embed-consumers",
             "hoist",
         ],
-        again: Again::Unshared,
+        recompute: Recompute::Unshared,
         moves_fuse: true,
         strict: false,
         near: 6,
@@ -152,7 +152,7 @@ pub static PRESETS: &[Preset] = &[
             "tile",
             "epilogue",
         ],
-        again: Again::Always,
+        recompute: Recompute::Always,
         moves_fuse: false,
         strict: false,
         near: 2,
@@ -300,22 +300,23 @@ impl Options {
         self.strict || self.preset.strict
     }
 
-    /// What plans may do before any pass has run.
-    pub(super) fn allow(&self) -> Allow {
-        let again = match () {
-            () if self.is_off("recompute") => Again::Never,
-            () if self.dup_by_cost => Again::Cost,
-            () => self.preset.again,
+    /// The policies before any pass has run.
+    pub(super) fn policies(&self) -> Policies {
+        let recompute = match () {
+            () if self.is_off("recompute") => Recompute::Never,
+            () if self.dup_by_cost => Recompute::Cost,
+            () => self.preset.recompute,
         };
-        Allow {
-            push: self.preset.moves_fuse,
+        let none = Policies {
+            recompute,
             epilogue: !self.is_off("epilogue"),
             outputs: !self.is_off("outputs"),
             strict: self.is_strict(),
-            again,
+            limits: self.limits,
             fault: self.fault,
-            ..Allow::default()
-        }
+            ..Policies::default()
+        };
+        if self.preset.moves_fuse { none.and(Policy::Moves) } else { none }
     }
 
     /// Whether a test planted this defect.

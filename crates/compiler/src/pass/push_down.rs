@@ -6,27 +6,28 @@
 
 use super::decide::{About, Choice, Decision, WhyNot, label, words};
 use super::fault::{self, Fault};
-use super::schedule::{Allow, Schedule, Why};
+use super::schedule::edit::Change;
+use super::schedule::policy::Policy;
+use super::schedule::{Schedule, Why, draft};
 use super::work::Work;
 use super::{cost, find, gathers};
 use aplomb_ground::error::Result;
 use aplomb_values::dag::{Node, NodeId};
+use std::collections::BTreeSet;
 
 pub fn run(work: &mut Work) -> Result<()> {
     if work.options.has(Fault::OffByOne) {
         fault::off_by_one(work);
     }
-    let before = work.permit(|allow| allow.push = true)?;
     gathers::run(work);
-    let Some(before) = before else { return Ok(()) };
-    let after = work.schedule()?;
+    let Some(change) = work.change()? else { return Ok(()) };
     grown(work)?;
-    for at in moved(work, &before, &after) {
+    for at in moved(work, &change) {
         let Node::Transform { src, read, .. } = work.dag.node(at) else { continue };
         let rank = work.dag.shape(at).len();
         let (grown, size) = (work.dag.elements(at), work.dag.dtype(at).size() as u64);
         let below = work.dag.elements(*src);
-        let body = find::body(&work.dag, &after.keep, *src);
+        let body = find::body(&work.dag, &change.after.keep, *src);
         let push = cost::Cost::compute(grown, body.ns, body.flops, body.reads, size);
         let keep = cost::Cost::compute(below, body.ns, body.flops, body.reads, size)
             .plus(cost::Cost::store(grown, grown, size));
@@ -48,14 +49,12 @@ pub fn run(work: &mut Work) -> Result<()> {
 
 /// Transforms that are no launch of their own any more, and those whose operand need not be
 /// written.
-fn moved(work: &Work, before: &Schedule, after: &Schedule) -> Vec<NodeId> {
-    let gone = |at: &NodeId| before.keep.contains_key(at) && !after.keep.contains_key(at);
-    let waits = |src: &NodeId| {
-        before.keep.get(src) == Some(&Why::NotYet("push-down")) && !after.keep.contains_key(src)
-    };
+fn moved(work: &Work, change: &Change) -> Vec<NodeId> {
+    let gone: BTreeSet<NodeId> = change.inlined().collect();
+    let waited = |src: &NodeId| change.before.keep.get(src) == Some(&Why::NotYet("push-down"));
     let live = work.dag.live(&work.roots);
     let moved = |at: &NodeId| match work.dag.node(*at) {
-        Node::Transform { src, .. } => gone(at) || waits(src),
+        Node::Transform { src, .. } => gone.contains(at) || gone.contains(src) && waited(src),
         _ => false,
     };
     work.dag.ids().filter(|at| live[at.index()]).filter(moved).collect()
@@ -76,13 +75,10 @@ fn grown(work: &mut Work) -> Result<()> {
         return Ok(());
     }
     // Whether it is kept is for the whole plan to say.
-    let allow = Allow {
-        push: true,
-        fuse: true,
-        embed: !work.options.is_off("embed-consumers"),
-        ..work.allow
-    };
-    let plan = Schedule::new(&work.dag, &work.roots, &work.lets, allow, &work.stop)?;
+    let consumers = !work.options.is_off("embed-consumers");
+    let like = work.policies.and(Policy::Moves).and(Policy::Producers);
+    let policies = if consumers { like.and(Policy::Consumers) } else { like };
+    let plan = draft(&work.dag, &work.roots, &work.lets, policies, &work.stop)?;
     for at in all {
         let decision = grow(work, &plan, at);
         work.decide(decision);
@@ -127,9 +123,4 @@ fn grow(work: &Work, plan: &Schedule, at: NodeId) -> Decision {
     let (keep, push) = (Choice { name: "keep", cost: keep }, Choice { name: "push", cost: push });
     let (chosen, over) = if kept { (keep, push) } else { (push, keep) };
     Decision::forced(about, chosen, over, WhyNot::Dearer, text)
-}
-
-/// Nodes kept before and not after.
-pub fn pushed(before: &Schedule, after: &Schedule) -> Vec<NodeId> {
-    before.keep.keys().filter(|at| !after.keep.contains_key(at)).copied().collect()
 }

@@ -11,37 +11,31 @@
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::hash::Map;
 use super::need::{self, Alive, Need};
-use super::schedule::Why;
+use super::schedule::{Keep, Why};
 use super::work::Work;
 use super::{cost, cost::Cost};
 use aplomb_ground::error::{Result, bytes};
 use aplomb_ground::limits::LaunchLimits;
 use aplomb_values::dag::{Dag, Node, NodeId};
-use std::collections::BTreeMap;
-use std::rc::Rc;
 
 pub fn run(work: &mut Work) -> Result<()> {
     let limits = work.options.limits;
-    let Some(before) = work.permit(|allow| allow.limits = Some(limits))? else { return Ok(()) };
-    let after = work.schedule()?;
-    if Rc::ptr_eq(&before, &after) {
-        return Ok(());
-    }
-    for (at, why) in &after.keep {
+    let Some(change) = work.change()? else { return Ok(()) };
+    let (before, after) = (&change.before, &change.after);
+    for (at, why) in change.kept() {
         let Why::Limit { name, need, have } = why else { continue };
-        if before.keep.contains_key(at) {
+        if before.keep.contains_key(&at) {
             continue;
         }
-        let (n, size) = (work.dag.elements(*at), work.dag.dtype(*at).size() as u64);
+        let (n, size) = (work.dag.elements(at), work.dag.dtype(at).size() as u64);
         let text = format!(
             "{} is finished first: with it the launch would {}, and {have} is the limit; written \
              and read it costs {}",
-            label(&work.dag, *at),
+            label(&work.dag, at),
             needs(name, *need),
             bytes(n.saturating_mul(2 * size))
         );
-        let about =
-            About { at: *at, what: "split", reason: "limit", row: "ACL-33", switch: "split" };
+        let about = About { at, what: "split", reason: "limit", row: "ACL-33", switch: "split" };
         let (a, b) = (
             Choice { name: "finish", cost: Cost::store(n, n, size) },
             Choice { name: "take-along", cost: Cost::default() },
@@ -53,6 +47,9 @@ pub fn run(work: &mut Work) -> Result<()> {
             WhyNot::Limit { name, need: *need, have: *have },
             text,
         ));
+    }
+    if change.edits.is_empty() {
+        return Ok(());
     }
     let home = before.homes();
     for (k, group) in after.groups.iter().enumerate() {
@@ -87,12 +84,8 @@ fn needs(name: &str, need: u64) -> String {
 }
 
 /// What must be kept so that the body of every kept node is within limits.
-pub fn cut(
-    dag: &Dag,
-    keep: &BTreeMap<NodeId, Why>,
-    limits: &LaunchLimits,
-) -> BTreeMap<NodeId, Why> {
-    let mut new = BTreeMap::new();
+pub fn cut(dag: &Dag, keep: &Keep, limits: &LaunchLimits) -> Keep {
+    let mut new = Keep::new();
     for &at in keep.keys() {
         let (need, inside) = need::whole(dag, keep, &[at]);
         if need.over(limits, &Need::default()).is_some() {
@@ -106,13 +99,7 @@ pub fn cut(
 
 /// Walks one body in post-order. A node's need is that of computing it in place; what two operands
 /// share is the first's.
-fn finish(
-    dag: &Dag,
-    keep: &BTreeMap<NodeId, Why>,
-    root: NodeId,
-    limits: &LaunchLimits,
-    new: &mut BTreeMap<NodeId, Why>,
-) {
+fn finish(dag: &Dag, keep: &Keep, root: NodeId, limits: &LaunchLimits, new: &mut Keep) {
     let is_leaf =
         |at: NodeId| at != root && keep.contains_key(&at) || dag.node(at).inputs().is_empty();
     let mut needs: Map<NodeId, Need> = Map::default();
@@ -164,13 +151,7 @@ fn finish(
 }
 
 /// Finishes what is used again last wherever more is alive than registers hold.
-fn relieve(
-    dag: &Dag,
-    keep: &BTreeMap<NodeId, Why>,
-    body: &Alive,
-    limits: &LaunchLimits,
-    new: &mut BTreeMap<NodeId, Why>,
-) {
+fn relieve(dag: &Dag, keep: &Keep, body: &Alive, limits: &LaunchLimits, new: &mut Keep) {
     let is_made = |at: NodeId| !need::is_read(dag, keep, at) && !dag.node(at).inputs().is_empty();
     body.walk(|k, alive, inner| {
         while need::registers(alive.len() + inner) > limits.registers {

@@ -8,7 +8,8 @@
 
 use super::find;
 use super::lets::Let;
-use super::schedule::Schedule;
+use super::schedule::{Schedule, draft, legal};
+use super::work::Work;
 use aplomb_plans::plan::tiling::{self, Single, Span, single};
 use aplomb_plans::plan::{From, Kind, Launch, Plan, Step, What};
 use aplomb_values::array::{DType, elements};
@@ -192,54 +193,44 @@ fn whole(dag: &Dag, at: NodeId, what: &Whole, args: &[NodeId]) -> Result<(), Str
     }
 }
 
-/// That launches are what devices run: every kept node in one of them, over its domain, along its
-/// axis, after what it reads; and that lets are in reach of the terms that mention them.
-pub(super) fn check_schedule(
-    dag: &Dag,
-    schedule: &Schedule,
-    lets: &[Let],
-    roots: &[NodeId],
-) -> Result<(), String> {
+/// Whether the schedule is the one that the passes so far ask for, its launches are what devices
+/// run, each in one place, after what it reads; whether the edits that lead to it from the schedule
+/// that nobody has edited are legal and give it again; and whether lets are in reach of the terms
+/// that mention them.
+pub(super) fn check_schedule(work: &mut Work) -> Result<(), String> {
+    let schedule = work.schedule().map_err(|e| e.to_string())?;
+    let (dag, roots, lets) = (&work.dag, &work.roots, &work.lets);
+    let fresh = draft(dag, roots, lets, work.policies, &work.stop).map_err(|e| e.to_string())?;
+    if *schedule != fresh {
+        return Err("the schedule is that of an earlier pass".into());
+    }
     let mut home = vec![None; dag.len()];
     for (k, group) in schedule.groups.iter().enumerate() {
-        let mut outer = group.outer.to_vec();
-        if let Some(axis) = group.axis {
-            let mut left = group.domain.to_vec();
-            if axis >= left.len() {
-                return Err(format!("k{k} folds axis {axis} of {left:?}"));
-            }
-            if group.kind == Kind::Reduce {
-                left.remove(axis);
-                outer = left;
-            }
-        }
+        legal::launch(dag, &schedule.keep, group).map_err(|e| format!("k{k}: {}", e.says()))?;
         for at in group.nodes() {
             if home[at.index()].replace(k).is_some() || !schedule.keep.contains_key(&at) {
                 return Err(format!("node {} has no launch of its own", at.index()));
-            }
-            let place = match dag.node(at).consumes() {
-                Some((src, axis)) => dag.shape(*src) == &*group.domain && group.axis == Some(axis),
-                _ if group.after.contains(&at) => dag.shape(at) == outer,
-                _ => dag.shape(at) == &*group.domain,
-            };
-            if !place {
-                return Err(format!(
-                    "node {} runs over {:?}, which is not its domain",
-                    at.index(),
-                    group.domain
-                ));
             }
         }
     }
     for at in schedule.keep.keys() {
         let own = home[at.index()].ok_or_else(|| format!("node {} is in no launch", at.index()))?;
-        for (read, here) in find::kept_reads(dag, &schedule.keep, *at) {
+        for (read, _) in find::kept_reads(dag, &schedule.keep, *at) {
             let theirs = home[read.index()]
                 .ok_or_else(|| format!("node {} is read and never made", read.index()))?;
-            if theirs > own || theirs == own && !here {
+            if theirs > own {
                 return Err(format!("k{own} reads node {} before it is written", read.index()));
             }
         }
+    }
+    let start = Schedule::start(dag, roots);
+    let edits = start.difference(dag, &schedule);
+    for edit in &edits {
+        legal::check(dag, roots, &schedule, edit).map_err(|e| format!("{edit}: {}", e.says()))?;
+    }
+    let again = start.apply(dag, &edits);
+    if (&again.keep, &again.groups) != (&schedule.keep, &schedule.groups) {
+        return Err(format!("edits give {:?}, not {:?}", again.groups, schedule.groups));
     }
     check_lets(dag, lets, roots)
 }

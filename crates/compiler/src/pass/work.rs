@@ -4,7 +4,9 @@ use super::decide::Decision;
 use super::emit::Emitted;
 use super::lets::Let;
 use super::place::Near;
-use super::schedule::{Allow, Schedule};
+use super::schedule::edit::Change;
+use super::schedule::policy::{Policies, Policy};
+use super::schedule::{Schedule, draft};
 use super::{Answer, Options, float_lets};
 use aplomb_ground::error::{Result, bug};
 use aplomb_ground::limits::Interrupt;
@@ -51,8 +53,8 @@ pub struct Work<'a> {
     pub stop: Interrupt,
     pub dag: Dag,
     pub roots: Vec<NodeId>,
-    /// What plans may do after the passes so far.
-    pub allow: Allow,
+    /// The policies of the passes so far.
+    pub policies: Policies,
     pub lets: Rc<[Let]>,
     pub view: Option<String>,
     pub decisions: Vec<(usize, Decision)>,
@@ -68,6 +70,8 @@ pub struct Work<'a> {
     events: Vec<Event>,
     /// The schedule of this pass, once asked for; a pass that changes what it is made of drops it.
     schedule: Option<Rc<Schedule>>,
+    /// The schedule before the policy of this pass was asked for; none without a trace.
+    pub(super) before: Option<Rc<Schedule>>,
 }
 
 impl<'a> Work<'a> {
@@ -78,7 +82,7 @@ impl<'a> Work<'a> {
             stop,
             dag: recorded.dag.clone(),
             roots: recorded.roots.clone(),
-            allow: options.allow(),
+            policies: options.policies(),
             lets: Rc::default(),
             view: None,
             decisions: Vec::new(),
@@ -91,6 +95,7 @@ impl<'a> Work<'a> {
             pass: 0,
             events: Vec::new(),
             schedule: None,
+            before: None,
         }
     }
 
@@ -109,29 +114,35 @@ impl<'a> Work<'a> {
         if let Some(known) = &self.schedule {
             return Ok(known.clone());
         }
-        let made =
-            Rc::new(Schedule::new(&self.dag, &self.roots, &self.lets, self.allow, &self.stop)?);
+        let made = Rc::new(draft(&self.dag, &self.roots, &self.lets, self.policies, &self.stop)?);
         self.schedule = Some(made.clone());
         Ok(made)
     }
 
-    /// Allows more from here on. What the last schedule was goes to the caller, to compare.
-    pub fn permit(&mut self, change: impl FnOnce(&mut Allow)) -> Result<Option<Rc<Schedule>>> {
-        let before = if self.options.trace { Some(self.schedule()?) } else { None };
-        let was = self.allow;
-        change(&mut self.allow);
-        let same = |s: &Rc<Schedule>| {
-            self.allow.says_nothing_new(was, &self.dag, &self.roots, &self.lets, s)
-        };
+    /// Asks for one thing more from here on. Errors: INTERRUPT.
+    pub fn ask(&mut self, policy: Policy) -> Result<()> {
+        self.before = if self.options.trace { Some(self.schedule()?) } else { None };
+        let (was, dag) = (self.policies, &self.dag);
+        let same = |s: &Rc<Schedule>| !was.concerns(policy, dag, &self.roots, &self.lets, s);
         self.schedule = self.schedule.take().filter(same);
-        Ok(before)
+        self.policies = was.and(policy);
+        Ok(())
+    }
+
+    /// The change that the policy of this pass makes; None where nobody is to be told. Errors:
+    /// INTERRUPT.
+    pub fn change(&mut self) -> Result<Option<Change>> {
+        let Some(before) = self.before.take() else { return Ok(None) };
+        let after = self.schedule()?;
+        let edits = before.difference(&self.dag, &after);
+        Ok(Some(Change { before, after, edits }))
     }
 
     /// Where shared terms are bound from here on.
     pub fn bind(&mut self, lets: Vec<Let>) {
         let live = self.dag.live(&self.roots);
         let hold = |lets: &[Let]| !float_lets::held(&self.dag, lets, &live).is_empty();
-        if !self.allow.floats && (hold(&self.lets) || hold(&lets)) {
+        if !self.policies.asks(Policy::Lets) && (hold(&self.lets) || hold(&lets)) {
             self.schedule = None;
         }
         self.lets = lets.into();

@@ -78,7 +78,7 @@ fn each_case_prints_what_its_file_says_recorded_or_not() {
         (wrong, count)
     });
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
-    assert!(count >= 1_400, "{count} cases are left");
+    assert!(count >= 1_350, "{count} cases are left");
 }
 
 #[test]
