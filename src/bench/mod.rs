@@ -4,6 +4,7 @@
 mod frontend;
 mod layout;
 mod peers;
+mod spellings;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -36,6 +37,9 @@ const OWN: &[(&str, &str, &[&str], Run)] = &[
         |s, a| alone(s, a, frontend::run),
     ),
     ("trace", "what keeping and telling a trace costs", TIMED, |s, a| alone(s, a, trace::run)),
+    ("spellings", "natural spellings against the best ones", TIMED, |s, a| {
+        alone(s, a, spellings::run)
+    }),
     ("layout", "pictures of large graphs", TIMED, |s, a| alone(s, a, layout::run)),
     ("jupyter", "the notebook: start, cells, interrupts", TIMED, |_, a| notebook::bench(&a)),
     ("tui", "the panes: from keys to frames", &["--json"], |s, a| crate::panes::bench::run(s, &a)),

@@ -21,5 +21,6 @@ mod goldens;
 mod plans;
 mod seeds;
 mod seeds_compiler;
+mod spellings;
 mod stories;
 mod traces;

@@ -5,10 +5,10 @@ use super::run::{At, Eval, Outcome};
 use super::system::Options;
 use super::value::{Func, Oper, Operand};
 use crate::functions::shape::Axis;
-use crate::table::{Class, Does, Meaning, Prim};
+use crate::table::{Class, Does, Meaning, Prim, Side};
 use aplomb_ground::error::{Result, index, length, nonce, rank, syntax, untraced};
 use aplomb_ground::span::Place;
-use aplomb_values::array::{Array, Data, Shape};
+use aplomb_values::array::{Array, Data, Shape, Split};
 use aplomb_values::prim::moves::Move;
 use std::rc::Rc;
 
@@ -18,6 +18,18 @@ fn once_for_all(p: &Prim, m: &Meaning, args: &[&Array]) -> Result<()> {
         return Ok(());
     }
     Err(untraced(format!("{} looks at values", p.glyph)))
+}
+
+/// The cells of a frame whose items are looked up in an array that has none: all of them are one
+/// argument. A search in cells of higher rank takes them whole.
+fn points<'a>(m: &Meaning, x: &'a Array, y: &'a Array) -> Option<(Side, &'a Split)> {
+    let Class::Points(side) = m.class else { return None };
+    let (asked, known) = match side {
+        Side::Left => (x, y),
+        Side::Right => (y, x),
+    };
+    let alone = known.frame().is_none() && (side == Side::Left || known.rank() == 1);
+    asked.frame().filter(|_| alone).map(|split| (side, split))
 }
 
 /// Elements of an array that is no single item.
@@ -76,8 +88,16 @@ impl Eval<'_> {
                 }
             },
             Does::Two(f) => {
-                once_for_all(p, m, &[x, y])?;
                 let elements = || if FREE.1.contains(p.glyph) { 0 } else { x.len().max(y.len()) };
+                if let Some((side, split)) = points(m, x, y) {
+                    let (x, y) = match side {
+                        Side::Left => (&split.node, y),
+                        Side::Right => (x, &split.node),
+                    };
+                    let z = self.told(|| split.node.len(), |ev| f(&mut ev.cx, x, y, axis))?;
+                    return Ok(Array::framed(z, split.at));
+                }
+                once_for_all(p, m, &[x, y])?;
                 self.told(elements, |ev| f(&mut ev.cx, x, y, axis))
             }
             _ => Err(nonce(format!("dyadic {}", p.glyph))),

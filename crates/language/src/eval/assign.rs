@@ -1,10 +1,10 @@
 //! Assignments: names, patterns, indexed, modified, selective, system variables, `⎕←`.
 
 use super::operators::scalar_op;
-use super::run::{At, Eval};
+use super::run::{At, Eval, located};
 use super::value::{Func, Operand, Value};
 use crate::functions::amend::fits;
-use crate::functions::select::{Sel, places_of, select};
+use crate::functions::select::{places_by_items, places_of, select};
 use crate::syntax::Sym;
 use crate::syntax::resolve::{Do, Ins, Pattern};
 use aplomb_ground::error::{Result, length, rank, syntax, untraced, value};
@@ -71,9 +71,25 @@ impl Eval<'_> {
             Do::Modify(sym, f) => {
                 let v = top(self)?;
                 let f = self.function(at, f)?;
+                if matches!(&*f, Func::Prim(p) if p.glyph == ',') && self.append(at, *sym, &v)? {
+                    return Ok(());
+                }
                 let old = self.visible(at, *sym)?;
                 let new = self.apply(&f, Some(&old), &v)?;
                 self.change(at, *sym, new)?;
+            }
+            Do::Append(sym) => {
+                let v = self.pop()?;
+                // What the code names is its own: an outer array is read, and a local one made.
+                let own = at.frame.is_none_or(|f| f.local(*sym).is_some());
+                if !(own && self.append(at, *sym, &v)?) {
+                    let old = self.visible(at, *sym)?;
+                    let new = crate::functions::join::catenate_last(&mut self.cx, &old, &v, None)
+                        .map_err(|e| located(e, at, ins, Some(&old), &v))?;
+                    self.name_value(at, *sym, new);
+                }
+                let new = self.visible(at, *sym)?;
+                self.st.stack.push(new);
             }
             Do::AssignIndex { sym, present, f } => {
                 let mut indices = Vec::with_capacity(present.len());
@@ -162,6 +178,32 @@ impl Eval<'_> {
         Ok(())
     }
 
+    /// `r,←v` in r's own buffer, where nobody else holds it, so that a loop of appends is linear.
+    /// False, and nothing changed: it is made anew. Errors: WS FULL.
+    fn append(&mut self, at: At<'_>, sym: Sym, v: &Array) -> Result<bool> {
+        let old = self.visible(at, sym)?;
+        let plain = |a: &Array| {
+            a.is_uniform() && a.pending().is_none() && a.frame().is_none() && !a.is_complex()
+        };
+        let v = v.settled();
+        let fits = plain(&old) && plain(&v) && old.rank() == 1 && v.rank() < 2;
+        if !fits || v.is_empty() || old.is_empty() || self.cx.sys.scope.is_framed() {
+            return Ok(false);
+        }
+        drop(old);
+        let mut to = match Changing::of(self.take(at, sym, None)?, self.cx.budget()) {
+            Ok(to) => to,
+            Err((was, e)) => {
+                self.change(at, sym, was)?;
+                return Err(e);
+            }
+        };
+        let done = to.append(&v, self.cx.budget());
+        let new = to.finish(Array::num(0.0), self.cx.budget())?;
+        self.change(at, sym, new)?;
+        done
+    }
+
     /// The array of that name to be changed: out of its slot, if nobody can look there meanwhile
     /// and nobody needs the value it had when the statement began.
     fn take(&mut self, at: At<'_>, sym: Sym, f: Option<&Func>) -> Result<Array> {
@@ -237,25 +279,8 @@ impl Eval<'_> {
             && !i.is_simple()
         {
             // v[⊂i j]: one place of any rank for each item.
-            let mut places = Vec::new();
-            for item in i.to_items() {
-                if item.len() != old.rank() {
-                    return Err(rank(format!(
-                        "an index of {} numbers for {} axes",
-                        item.len(),
-                        old.rank()
-                    )));
-                }
-                let mut place = 0;
-                for (k, &n) in self.cx.integers(&item, "an index")?.iter().zip(old.shape()) {
-                    let one = Array::num(*k as f64);
-                    let Sel::At { places, .. } = select(&mut self.cx, Some(&one), n)? else {
-                        continue;
-                    };
-                    place = place * n + places[0];
-                }
-                places.push(place);
-            }
+            let places = places_by_items(&mut self.cx, old.shape(), i)?
+                .ok_or_else(|| rank("an index is a vector of numbers"))?;
             return self.replace(at, sym, old, i.shape(), places, f, v);
         }
         if indices.len() != old.rank() {

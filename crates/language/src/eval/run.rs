@@ -661,7 +661,7 @@ enum Holds {
 
 /// An error with its place, and its arguments' shapes as marks. Errors from inside a dfn get the
 /// call.
-fn located(e: Error, at: At<'_>, ins: &Ins, x: Option<&Array>, y: &Array) -> Error {
+pub(super) fn located(e: Error, at: At<'_>, ins: &Ins, x: Option<&Array>, y: &Array) -> Error {
     let place = at.ast.place(ins.at);
     if e.has_place() {
         let deep = e.parts().calls.len() >= 20 || matches!(e.kind(), Kind::Interrupt);

@@ -5,6 +5,7 @@ use super::cells;
 use super::shape::{Axis, axis_of, reshaped};
 use crate::eval::cx::Cx;
 use crate::eval::lower::places::Chosen;
+use crate::functions::amend::picked;
 use aplomb_ground::error::{Result, domain, length, rank};
 use aplomb_ground::limits::{Budget, Ticks};
 use aplomb_values::array::{
@@ -237,6 +238,11 @@ fn at_sels(cx: &mut Cx<'_>, a: &Array, sels: &[Sel]) -> Result<Array> {
 /// `V[⊂i j]`: one index vector per item, paths reach into items.
 fn choose(cx: &mut Cx<'_>, a: &Array, i: &Array) -> Result<Array> {
     let a = cx.ready(a, "index")?;
+    if a.frame().is_none()
+        && let Some(places) = places_by_items(cx, a.shape(), i)?
+    {
+        return picked(cx, &a, i.shape(), &places);
+    }
     let mut out = cx.budget().room(i.len())?;
     for item in i.to_items() {
         out.push(if item.is_simple() {
@@ -255,6 +261,37 @@ fn choose(cx: &mut Cx<'_>, a: &Array, i: &Array) -> Result<Array> {
 fn one_cell(cx: &mut Cx<'_>, a: &Array, at: &Array) -> Result<Array> {
     let place = place_of(cx, a.shape(), at)?;
     if a.frame().is_some() { cx.framed_item(a, place) } else { Ok(a.item(place)) }
+}
+
+/// The ravel places that the items of a nested array name, an index vector each. Rows of an array
+/// are not taken apart: they are computed together and read as they lie. None: an item is a path.
+/// Errors: RANK, INDEX, DOMAIN of the first that is no place.
+pub fn places_by_items(cx: &mut Cx<'_>, shape: &[usize], i: &Array) -> Result<Option<Vec<usize>>> {
+    let rows = i.split().filter(|s| s.cell() == [shape.len()] && s.node.frame().is_none());
+    let mut places = cx.budget().room(i.len())?;
+    let mut ticks = cx.budget().ticks();
+    if let Some(rows) = rows {
+        let (io, ct) = (cx.sys.settings.io, cx.sys.settings.ct);
+        let numbers = cx.numbers(&rows.node.clone(), "an index")?;
+        for at in numbers.chunks_exact(shape.len().max(1)) {
+            ticks.tick()?;
+            let mut all = 0;
+            for (x, &n) in at.iter().zip(shape) {
+                all = all * n + place(*x, io, n, ct).map_err(Fail::error)?;
+            }
+            places.push(all);
+        }
+        return Ok(Some(places));
+    }
+    let items = cx.ready_outer(i)?.to_items();
+    if !items.iter().all(Array::is_simple) {
+        return Ok(None);
+    }
+    for at in &items {
+        ticks.tick()?;
+        places.push(place_of(cx, shape, at)?);
+    }
+    Ok(Some(places))
 }
 
 /// The ravel place of one index vector. Errors: RANK, INDEX, DOMAIN.

@@ -36,7 +36,17 @@ pub enum Class {
     Structural,
     /// Loops on host values.
     Host,
+    /// The same, but each item of the left argument, or of the right one, has a result of its own:
+    /// the items of all cells of a frame are one argument.
+    Points(Side),
     Operator,
+}
+
+/// An argument of a dyadic function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Left,
+    Right,
 }
 
 pub type One = fn(&mut Cx<'_>, &Array, Axis<'_>) -> Result<Array>;

@@ -1,8 +1,8 @@
 //! Rows of the functions on parts and places, on text and on matrices.
 
-use super::Class::{Host, Structural};
+use super::Class::{Host, Points, Structural};
 use super::Does::{Execute, One, Two};
-use super::{NONE, Prim, Role, SAME, function, meaning, with_axis};
+use super::{NONE, Prim, Role, SAME, Side, function, meaning, with_axis};
 use crate::functions::{matrix, numbers, order, parts, search, select, shape, text};
 use aplomb_ground::error::Kind::{Domain, Index, Length, Rank, Syntax};
 
@@ -127,7 +127,7 @@ pub static ROWS: &[Prim] = &[
             "⍴X",
             NONE,
             ("2 5∊⍳3", "1 0"),
-            Host,
+            Points(Side::Left),
             Two(search::member),
         ),
     ),
@@ -150,7 +150,7 @@ pub static ROWS: &[Prim] = &[
             "(1-≢⍴X)↓⍴Y",
             &[(Domain, "X is not in ascending order", "2 1⍸1"), (Rank, "X is a scalar", "1⍸1")],
             ("1 5 9⍸0 5 7", "0 2 2"),
-            Host,
+            Points(Side::Right),
             Two(search::interval),
         ),
     ),

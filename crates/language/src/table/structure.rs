@@ -1,8 +1,8 @@
 //! Rows of the functions on shapes.
 
-use super::Class::{Host, Structural};
+use super::Class::{Host, Points, Structural};
 use super::Does::{One, Two};
-use super::{NONE, Prim, SAME, function, meaning, with_axis};
+use super::{NONE, Prim, SAME, Side, function, meaning, with_axis};
 use crate::functions::{cells, join, search, select, shape};
 use aplomb_ground::error::Kind::{Domain, Length, Rank};
 
@@ -55,7 +55,7 @@ pub static ROWS: &[Prim] = &[
             "(1-≢⍴X)↓⍴Y",
             &[(Rank, "X is a scalar", "1⍳1")],
             ("'abc'⍳'cx'", "3 4"),
-            Host,
+            Points(Side::Right),
             Two(search::index_of),
         ),
     ),

@@ -68,6 +68,26 @@ impl Changing {
         Ok(())
     }
 
+    /// The items of a simple scalar or vector behind those of a vector. False, and nothing changed:
+    /// the two do not fit in one buffer of items. Errors: WS FULL, with nothing changed.
+    pub fn append(&mut self, v: &Array, budget: &Budget) -> Result<bool> {
+        let Kept::Typed(buf) = &mut self.items else { return Ok(false) };
+        let n = v.len();
+        if self.shape.len() != 1 || v.rank() > 1 {
+            return Ok(false);
+        }
+        let done = match v.data() {
+            Data::Num(x) => buf.append(View::F64(&[*x]), budget)?,
+            Data::Char(c) => buf.append(View::Char(&[*c]), budget)?,
+            Data::Dense(storage) => buf.append(storage.view(), budget)?,
+            _ => false,
+        };
+        if done {
+            self.shape[0] += n;
+        }
+        Ok(done)
+    }
+
     /// Errors: WS FULL, LIMIT (depth).
     pub fn finish(self, proto: Array, budget: &Budget) -> Result<Array> {
         match self.items {

@@ -104,6 +104,26 @@ fn one_kind<'a, T: Copy + 'a>(
     Ok(out)
 }
 
+/// Items behind others, in room that is charged when it is taken. Errors: WS FULL.
+fn grow<T>(
+    own: &mut Vec<T>,
+    more: impl Iterator<Item = T>,
+    n: usize,
+    charge: &mut Option<Charge>,
+    budget: &Budget,
+) -> aplomb_ground::error::Result<()> {
+    let needed = own.len() + n;
+    if needed > own.capacity() {
+        let room = needed.max(own.len() + own.len() / 2);
+        let taken = budget.charge_elements(room, size_of::<T>())?;
+        let full = |_| aplomb_ground::error::ws_full(room as u64, budget.free());
+        own.try_reserve_exact(room - own.len()).map_err(full)?;
+        *charge = Some(taken);
+    }
+    own.extend(more);
+    Ok(())
+}
+
 /// A buffer of one dtype, shared between values and never written while shared.
 pub trait Storage: Send + Sync {
     fn view(&self) -> View<'_>;
@@ -362,6 +382,44 @@ impl Buf {
             _ => return false,
         }
         true
+    }
+
+    /// Puts the items of a buffer of numbers, or of characters, behind those of this one, which
+    /// widens where it must. Room is taken by half as much again, so that appends one by one move
+    /// each item a few times only. False, and nothing changed: the two are of different kinds.
+    /// Errors: WS FULL, with nothing changed.
+    pub fn append(
+        &mut self,
+        items: View<'_>,
+        budget: &Budget,
+    ) -> aplomb_ground::error::Result<bool> {
+        if let (Vecs::Char(own), View::Char(more)) = (&mut self.items, items) {
+            grow(own, more.iter().copied(), more.len(), &mut self._charge, budget)?;
+            return Ok(true);
+        }
+        let is_real = |d: DType| d.is_number() && d != DType::Complex && d != DType::F32;
+        let more: &dyn Fn(usize) -> f64 = &|k| items.number(k);
+        let own = self.dtype();
+        if matches!(items, View::Char(_) | View::Complex(_) | View::F32(_)) || !is_real(own) {
+            return Ok(false);
+        }
+        let wide = |wanted: Option<DType>, k| super::change::wide_enough(wanted?, more(k));
+        let Some(wanted) = (0..items.len()).fold(Some(own), wide) else { return Ok(false) };
+        if wanted != own {
+            let numbers = self.view().numbers_within(budget)?;
+            *self = Buf::stored(&numbers, wanted, budget)?;
+        }
+        let (n, charge) = (items.len(), &mut self._charge);
+        let numbers = (0..n).map(more);
+        match &mut self.items {
+            Vecs::Bool(v) => grow(v, numbers.map(|x| x as u8), n, charge, budget)?,
+            Vecs::I8(v) => grow(v, numbers.map(|x| x as i8), n, charge, budget)?,
+            Vecs::I16(v) => grow(v, numbers.map(|x| x as i16), n, charge, budget)?,
+            Vecs::I32(v) => grow(v, numbers.map(|x| x as i32), n, charge, budget)?,
+            Vecs::F64(v) => grow(v, numbers, n, charge, budget)?,
+            Vecs::F32(_) | Vecs::Complex(_) | Vecs::Char(_) => return Ok(false),
+        }
+        Ok(true)
     }
 
     pub fn one_char(c: char) -> Buf {

@@ -13,8 +13,10 @@
 //! Always (the verifier looks): arguments are earlier steps; an operation has as many as it takes;
 //! a step that nobody uses may still fail.
 
+mod prefixes;
 mod rounds;
 
+pub use prefixes::{Ends, LANES, Prefixes};
 pub use rounds::Rounds;
 
 use crate::array::DType;

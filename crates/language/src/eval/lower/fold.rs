@@ -2,13 +2,39 @@
 //! else.
 
 use crate::eval::cx::{Cx, SMALL};
-use aplomb_ground::error::{Result, domain};
+use crate::eval::operators::stencil::WINDOWS;
+use aplomb_ground::error::{Error, Result, bug, domain};
 use aplomb_values::array::{Array, DType, Data, Shape};
 use aplomb_values::dag::Node;
+use aplomb_values::dag::Read;
+use aplomb_values::dag::ix::Ix;
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce;
+use aplomb_values::prim::reduce::{self, ordered};
 use aplomb_values::prim::scalar::Fail;
+use std::cell::RefCell;
+
+/// A window's axis of at most so many places is folded by shifted reads.
+const TAPS: usize = 64;
+/// Nodes that are looked through for the windows below them.
+const LOOKED: usize = 16;
+
+/// Whether an array is made of windows (`⌺`), read and computed with at their own places.
+fn is_window(y: &Array) -> bool {
+    let mut stack = vec![y.clone()];
+    for _ in 0..LOOKED {
+        let Some(node) = stack.pop().and_then(|a| a.pending()?.node().map(|n| n.clone())) else {
+            if stack.is_empty() { return false } else { continue }
+        };
+        match node {
+            Node::Transform { name: WINDOWS, .. } => return true,
+            Node::Transform { src, .. } => stack.push(src),
+            Node::Map { args, .. } => stack.extend(args),
+            _ => {}
+        }
+    }
+    false
+}
 
 impl Cx<'_> {
     /// `op/` along an axis of a uniform array.
@@ -43,7 +69,10 @@ impl Cx<'_> {
             let signed = self.alternating(y, axis)?;
             return self.reduce(Op::Add, &signed, axis);
         }
-        if record && (op.is_associative()) {
+        if record && op.is_associative() && n <= TAPS && is_window(y) {
+            return self.taps(op, y, axis, shape);
+        }
+        if record && op.is_associative() {
             let (dtype, range) = reduced(op, y.dtype(), super::known(y).1, n);
             let node = Node::Reduce { op, axis: axis as u8, src: y.settled() };
             return self.cell(node, shape, (dtype, range));
@@ -52,6 +81,29 @@ impl Cx<'_> {
             return self.record_ordered(op, y, axis, shape);
         }
         self.fold_host(op, y, axis, shape)
+    }
+
+    /// A fold of a window's axis as operations between the windows' places: each is a shifted read
+    /// of the array, so neighbours share what they load. In the fold's own order.
+    fn taps(&mut self, op: Op, y: &Array, axis: usize, shape: Shape) -> Result<Array> {
+        let numbers: Vec<usize> = (0..y.shape()[axis]).collect();
+        let mut items = Vec::with_capacity(2 * numbers.len());
+        for k in &numbers {
+            let mut read = Read::identity(shape.len());
+            read.ix.insert(axis, Ix::constant(*k as i64));
+            (axis + 1..=shape.len()).for_each(|a| read.ix[a] = Ix::axis(a - 1));
+            let m = Move { name: "⌷", shape: shape.clone(), read, onto: numbers.len() == 1 };
+            items.push(self.apply_move(y, m)?);
+        }
+        let made = RefCell::new((self, items));
+        let sum = ordered(op, &numbers, axis + 1 == y.rank(), |x, y| {
+            let (cx, items) = &mut *made.borrow_mut();
+            let sum = cx.map2(op, &items[x], &items[y])?;
+            items.push(sum);
+            Ok::<_, Error>(items.len() - 1)
+        })?;
+        let at = sum.ok_or_else(|| bug!("a window of nothing"))?;
+        Ok(made.into_inner().1.swap_remove(at))
     }
 
     /// Every other place of an axis negated: + of that is - in turn.

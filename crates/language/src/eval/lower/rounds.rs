@@ -183,20 +183,34 @@ impl Eval<'_> {
             return Ok(None);
         }
         let from = self.cx.sys.tape.mark();
-        // An item keeps its type, the sum may widen.
-        let settled = self.settled(vec![known(y); 2], |ev, facts| {
-            let (body, given, sum) = ev.fold_of(f, facts)?;
-            Ok(((body, given), vec![facts[0], sum]))
-        })?;
-        let Some(((body, given), facts)) = settled else { return Ok(None) };
+        let Some((body, given, fact)) = self.fold_body_of(f, y)? else { return Ok(None) };
         let what = Whole::Fold { axis: axis as u8, body: Arc::new(body), given };
         let node = Node::Whole { what, args: Args::from_iter([y.settled()]) };
-        let made = self.cx.cell(node, shape.clone(), facts[1])?;
+        let made = self.cx.cell(node, shape.clone(), fact)?;
         let (f, y) = (f.clone(), y.clone());
         let again: Again =
             Rc::new(move |ev| crate::eval::operators::reduce::fold_each(ev, &f, &y, axis));
         self.watch(&made, from, again);
         Ok(Some(made))
+    }
+
+    /// The body of a fold of real numbers by a function, and the numbers that it closes over. None:
+    /// it cannot be recorded.
+    pub fn fold_body(&mut self, f: &Rc<Func>, y: &Array) -> Result<Option<(Rounds, Vec<f64>)>> {
+        Ok(self.fold_body_of(f, y)?.map(|(body, given, _)| (body, given)))
+    }
+
+    /// The same with the type of the sum: an item keeps its type, the sum may widen.
+    fn fold_body_of(
+        &mut self,
+        f: &Rc<Func>,
+        y: &Array,
+    ) -> Result<Option<(Rounds, Vec<f64>, Fact)>> {
+        let settled = self.settled(vec![known(y); 2], |ev, facts| {
+            let (body, given, sum) = ev.fold_of(f, facts)?;
+            Ok(((body, given), vec![facts[0], sum]))
+        })?;
+        Ok(settled.map(|((body, given), facts)| (body, given, facts[1])))
     }
 
     /// One step of a fold: its body, the numbers it needs beside an item and a sum, and the type it

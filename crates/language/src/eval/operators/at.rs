@@ -8,7 +8,7 @@ use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
 use crate::eval::value::Operand;
 use crate::functions::amend::{amend, fits, picked};
-use crate::functions::select::{Sel, pick, place_of, select};
+use crate::functions::select::{Sel, pick, place_of, places_by_items, select};
 use crate::functions::shape::Axis;
 use aplomb_ground::error::{Result, domain, index, length, rank};
 use aplomb_values::array::{Array, Shape, elements};
@@ -89,13 +89,10 @@ fn indexed(cx: &mut Cx<'_>, i: &Array, y: &Array) -> Result<Chosen> {
         all.extend(places.iter().flat_map(|p| p * cell..(p + 1) * cell));
         return Ok(Chosen::Places(shape, all));
     }
-    let items = i.to_items();
-    if items.iter().all(Array::is_simple) {
-        let places =
-            items.iter().map(|at| place_of(cx, y.shape(), at)).collect::<Result<Vec<_>>>()?;
-        return Ok(Chosen::Places(i.shape().into(), places));
+    match places_by_items(cx, y.shape(), i)? {
+        Some(places) => Ok(Chosen::Places(i.shape().into(), places)),
+        None => Ok(Chosen::Paths(i.shape().into(), i.to_items())),
     }
-    Ok(Chosen::Paths(i.shape().into(), items))
 }
 
 fn masked(cx: &mut Cx<'_>, mask: &Array, y: &Array) -> Result<Chosen> {

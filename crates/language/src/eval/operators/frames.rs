@@ -270,6 +270,54 @@ impl Eval<'_> {
         Ok((!node.is_empty()).then(|| Array::rows(node, frame.len())))
     }
 
+    /// `n f/Y` and `(-n)f/Y`: calls between the windows' items, all windows at once. `item` is the
+    /// k-th of each window.
+    pub fn windows_recorded(
+        &mut self,
+        f: &Rc<Func>,
+        shape: &Shape,
+        width: usize,
+        back: bool,
+        item: impl Fn(&mut Self, usize) -> Result<Array>,
+    ) -> Result<Option<Array>> {
+        let place = |k: usize| if back { k } else { width - 1 - k };
+        let made = self.attempt(|ev| {
+            let mut sum = item(ev, place(0))?;
+            for k in (1..width).map(place) {
+                ev.cx.budget().check()?;
+                let left = item(ev, k)?;
+                let (f2, x, y) = (f.clone(), left.clone(), sum.clone());
+                let again = || -> Again {
+                    Rc::new(move |ev| super::each::each_item(ev, &f2, Some(&x), &y))
+                };
+                sum = ev
+                    .items_framed(f, Some(&left), &sum, shape, again)?
+                    .filter(|z| z.is_uniform() && z.shape() == shape.as_slice())
+                    .ok_or_else(|| untraced("windows of other than simple scalars"))?;
+            }
+            Ok(sum)
+        })?;
+        Ok(made.ok())
+    }
+
+    /// `f⌺s`: the windows are cells of a frame, `lead` axes of the node; ⍺ says how much of a window
+    /// lies outside.
+    pub fn windows_framed(
+        &mut self,
+        f: &Rc<Func>,
+        outside: Option<&Array>,
+        windows: &Array,
+        lead: usize,
+        again: Again,
+    ) -> Result<Option<Array>> {
+        let frame: Shape = windows.shape()[..lead].into();
+        if !self.frames(elements(&frame), &[windows]) || windows.frame().is_some() {
+            return Ok(None);
+        }
+        let framed = |a: &Array| Array::framed(a.clone(), lead);
+        self.once(f, outside.map(framed).as_ref(), &framed(windows), &frame, again)
+    }
+
     /// `f⍤k`: each argument with the number of axes of its frame. Frames agree, or one is empty.
     pub fn rank_framed(
         &mut self,

@@ -1,6 +1,6 @@
 //! `/ ⌿ \ ⍀` with functions: reduce, windowed reduce, scan.
 
-use super::{function, prim, scalar_op};
+use super::{function, own, prim, scalar_op};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Operand};
@@ -56,14 +56,33 @@ fn reduce(
     };
     let axis = axis_of(&mut ev.cx, axis, y.rank(), default)?;
     if let Some(x) = x {
-        return windows(ev, f, x, &y, axis);
+        // A window of nothing has the identity of what is written.
+        let some = ev.cx.one_integer(x, "the width of a window")? != 0;
+        let y = if some { &y } else { return windows(ev, f, x, &y, axis) };
+        return as_primitive(ev, f, y, |ev, f| windows(ev, f, x, y, axis));
     }
-    match scalar_op(f) {
+    as_primitive(ev, f, &y, |ev, f| match scalar_op(f) {
         Some(op) if y.is_uniform() && !(ev.cx.sys.settings.div && op == Op::Div) => {
             ev.cx.reduce(op, &y, axis)
         }
         _ => fold_items(ev, f, &y, axis),
+    })
+}
+
+/// Runs an operator with the primitive that its operand is, if it is one. An error is that of the
+/// operand as it was written, inside of its braces.
+fn as_primitive(
+    ev: &mut Eval<'_>,
+    f: &Operand,
+    y: &Array,
+    run: impl Fn(&mut Eval<'_>, &Operand) -> Result<Array>,
+) -> Result<Array> {
+    if let Some(own) = own::primitive(f).filter(|_| !y.is_empty())
+        && let Ok(made) = ev.attempt(|ev| run(ev, &own))?
+    {
+        return Ok(made);
     }
+    run(ev, f)
 }
 
 /// Nothing says that a function of one's own is associative, so its folds run one step after the
@@ -262,6 +281,9 @@ fn windows(ev: &mut Eval<'_>, f: &Operand, x: &Array, y: &Array, axis: usize) ->
         return Ok(sum);
     }
     let func = function(f)?;
+    if let Some(made) = ev.windows_recorded(func, &shape, width, by < 0, at)? {
+        return Ok(made);
+    }
     let y = ev.cx.ready_outer(y)?;
     let (outer, n, inner) = around(y.shape(), axis);
     let mut out = ev.cx.budget().room(elements(&shape))?;
@@ -312,7 +334,7 @@ fn scan(
     axis: Axis<'_>,
     default: usize,
 ) -> Result<Array> {
-    let func = function(f)?;
+    function(f)?;
     if x.is_some() {
         return Err(aplomb_ground::error::syntax("a scan takes one argument"));
     }
@@ -320,9 +342,12 @@ fn scan(
         return Ok(y.clone());
     }
     let axis = axis_of(&mut ev.cx, axis, y.rank(), default)?;
-    if prim(f).is_none() && y.shape()[axis] > 2 {
-        in_order(ev, f);
-    }
+    as_primitive(ev, f, y, |ev, f| scanned(ev, f, y, axis))
+}
+
+/// `f\Y` along an axis.
+fn scanned(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<Array> {
+    let func = function(f)?;
     let op = scalar_op(f);
     if let Some(op) = op.filter(|op| !(ev.cx.sys.settings.div && *op == Op::Div))
         && let Some(made) = ev.cx.scan(op, y, axis)?
@@ -348,6 +373,14 @@ fn scan(
         }
         if let Some(made) = ev.cx.scan_by_steps(op, &y, axis)? {
             return Ok(made);
+        }
+    }
+    if prim(f).is_none() {
+        if let Some(made) = ev.scan_recorded(func, &y, axis)? {
+            return Ok(made);
+        }
+        if n > 2 {
+            in_order(ev, f);
         }
     }
     let _held = ev.cx.budget().charge_elements(y.len(), std::mem::size_of::<Array>())?;

@@ -4,15 +4,24 @@
 //! centred on items, so there are ⌈n÷d; an even one between them, so there are ⌈(n-1)÷d. What lies
 //! outside is fill.
 
+use super::frames::Again;
 use super::function;
 use crate::eval::run::Eval;
 use crate::eval::scope::is_final;
-use crate::eval::value::Operand;
+use crate::eval::value::{Func, Operand};
 use crate::functions::cells;
 use crate::functions::shape::Axis;
+use crate::syntax::ast::{Item, What};
+use crate::syntax::token::Word;
 use aplomb_ground::error::{Result, domain, length, rank};
 use aplomb_values::array::{Array, Shape, advance, checked_elements, elements, strides};
-use aplomb_values::prim::moves::gather;
+use aplomb_values::dag::ix::Ix;
+use aplomb_values::dag::{Read, Test};
+use aplomb_values::prim::moves::{Move, gather};
+use std::rc::Rc;
+
+/// The name of the move that makes windows.
+pub const WINDOWS: &str = "⌺";
 
 /// The windows along one axis.
 #[derive(Clone, Copy)]
@@ -81,6 +90,77 @@ pub fn stencil(
             len,
         });
     }
+    if let Some(made) = recorded(ev, &func, &axes, y)? {
+        return Ok(made);
+    }
+    one_by_one(ev, &func, &axes, y)
+}
+
+/// All windows at once: what the function records covers them all.
+fn recorded(
+    ev: &mut Eval<'_>,
+    func: &Rc<Func>,
+    axes: &[Along],
+    y: &Array,
+) -> Result<Option<Array>> {
+    let r = axes.len();
+    let frame: Shape = axes.iter().map(|a| a.count).collect();
+    let window = axes.iter().map(|a| a.size).chain(y.shape()[r..].iter().copied());
+    let shape: Shape = frame.iter().copied().chain(window).collect();
+    // One window has room, as it must have where they are made one by one.
+    let _room = ev.cx.budget().charge_elements(checked_elements(&shape[r..])?, 32)?;
+    if r == 0 || checked_elements(&shape)? == 0 || !ev.cx.recordable(y) {
+        return Ok(None);
+    }
+    let fill = if y.is_char() { 32.0 } else { 0.0 };
+    let mut read = Read::new([]);
+    for (k, a) in axes.iter().enumerate() {
+        let first = Ix::axis(k).times(a.step as i64).offset(a.begin(0));
+        let ix = first.add(&Ix::axis(r + k));
+        let (low, high) = ix.range(&shape);
+        if low < 0 || high >= a.len as i64 {
+            read.tests.push(Test { ix: ix.clone(), lo: 0, hi: a.len as i64, fill });
+        }
+        read.ix.push(ix);
+    }
+    read.ix.extend((r..y.rank()).map(|k| Ix::axis(r + k)));
+    let (f, own, at) = (func.clone(), y.clone(), axes.to_vec());
+    let again: Again = Rc::new(move |ev| one_by_one(ev, &f, &at, &own));
+    let mark = ev.cx.sys.tape.mark();
+    let windows = ev.cx.apply_move(y, Move { name: WINDOWS, shape, read, onto: false })?;
+    let outside = if mentions_alpha(func) { Some(paddings(ev, axes, &frame)?) } else { None };
+    let made = ev.windows_framed(func, outside.as_ref(), &windows, r, again)?;
+    if made.is_none() {
+        ev.cx.sys.tape.roll_back(mark);
+    }
+    Ok(made)
+}
+
+/// For each window how much of it lies outside, along each axis.
+fn paddings(ev: &mut Eval<'_>, axes: &[Along], frame: &Shape) -> Result<Array> {
+    let r = axes.len();
+    let places = checked_elements(frame)?;
+    let mut all = ev.cx.budget().room(places.saturating_mul(r))?;
+    let mut at = vec![0; r];
+    for _ in 0..places {
+        all.extend(axes.iter().zip(&at).map(|(a, &k)| a.padding(k) as f64));
+        advance(&mut at, frame);
+    }
+    let shape: Shape = frame.iter().copied().chain([r]).collect();
+    Array::numbers(shape, all, ev.cx.budget())
+}
+
+/// Whether a function may look at its left argument.
+fn mentions_alpha(f: &Func) -> bool {
+    let Func::Dfn(c) = f else { return true };
+    let span = c.ast.dfn(c.dfn).span;
+    let inside = |i: &&Item| span.start <= i.span.start && i.span.end <= span.end;
+    c.ast.items.iter().filter(inside).any(|i| matches!(i.what, What::Word(Word::Alpha)))
+}
+
+/// Window after window.
+fn one_by_one(ev: &mut Eval<'_>, func: &Rc<Func>, axes: &[Along], y: &Array) -> Result<Array> {
+    let r = axes.len();
     let y = ev.cx.ready_outer(y)?;
     let window: Shape = axes.iter().map(|a| a.size).chain(y.shape()[r..].iter().copied()).collect();
     let frame: Shape = axes.iter().map(|a| a.count).collect();
@@ -99,7 +179,7 @@ pub fn stencil(
                 ev.cx.host.interrupt().check()?;
             }
             places.clear();
-            window_places(&axes, &at, y.shape(), fill, &mut places);
+            window_places(axes, &at, y.shape(), fill, &mut places);
             let part = if n == 0 {
                 cells::empty(&ev.cx, &window, y.prototype())?
             } else if window.is_empty() {
@@ -109,7 +189,7 @@ pub fn stencil(
             };
             let pad =
                 ev.cx.vector(axes.iter().zip(&at).map(|(a, &k)| a.padding(k) as f64).collect())?;
-            out.push(ev.apply(&func, Some(&pad), &part)?);
+            out.push(ev.apply(func, Some(&pad), &part)?);
             advance(&mut at, &frame);
         }
         Ok(())
@@ -122,7 +202,7 @@ pub fn stencil(
             crate::functions::shape::fill(&mut ev.cx, &proto, &window)?
         };
         let pad = ev.cx.vector(vec![0.0; r])?;
-        ev.apply(&func, Some(&pad), &part)
+        ev.apply(func, Some(&pad), &part)
     })
 }
 

@@ -71,6 +71,8 @@ pub enum Do {
     AssignSystem(&'static Row),
     /// `x f←`
     Modify(Sym, FExpr),
+    /// `x←x,…`
+    Append(Sym),
     /// `x[i]←`, `x[i]f←`: value below, indices on top.
     AssignIndex {
         sym: Sym,

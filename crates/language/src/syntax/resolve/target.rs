@@ -225,7 +225,10 @@ impl Resolver<'_> {
                 match target {
                     Target::Name(sym) => {
                         self.given.insert(Key::Sym(sym), Class::Array);
-                        push(ins, Do::Assign(sym), y);
+                        match appends(ins, sym) {
+                            Some(append) => ins.push(append),
+                            None => push(ins, Do::Assign(sym), y),
+                        }
                     }
                     Target::Alpha => {
                         self.given.insert(Key::Word(Word::Alpha), Class::Array);
@@ -259,4 +262,17 @@ impl Resolver<'_> {
             }
         }
     }
+}
+
+/// `sym,…` at the end of code, taken off it: with `sym←` in front it puts items behind those of the
+/// name.
+fn appends(ins: &mut Vec<Ins>, sym: Sym) -> Option<Ins> {
+    let [.., Ins { what: Do::Name(read), .. }, Ins { what: Do::Dyad(FExpr::Prim(p)), at, x, y }] =
+        ins.as_slice()
+    else {
+        return None;
+    };
+    let append = Ins { what: Do::Append(sym), at: *at, x: *x, y: *y };
+    let own = *read == sym && p.glyph == ',';
+    own.then(|| ins.truncate(ins.len() - 2)).map(|()| append)
 }

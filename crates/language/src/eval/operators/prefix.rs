@@ -1,0 +1,70 @@
+//! `f\` with a function of one's own whose calls can be recorded: each prefix by the function's
+//! body, without a call of the evaluator.
+//!
+//! Rows: LANGUAGE §5. Few values (booleans, small codes): maps that compose, one step an item. Else
+//! prefixes side by side, which is quadratic, and said. None: the calls run one by one.
+
+use crate::eval::run::Eval;
+use crate::eval::value::Func;
+use aplomb_ground::error::Result;
+use aplomb_values::array::{Array, DType, around};
+use aplomb_values::body::{Ends, LANES, Prefixes};
+use std::rc::Rc;
+
+/// Fewer items are interpreted: recording costs more than they do.
+const FEW: usize = 16;
+/// Calls between two looks at the interrupt.
+const STRETCH: usize = 1 << 16;
+/// Calls of a scan that are told.
+const TOLD: usize = 1 << 24;
+
+impl Eval<'_> {
+    /// The scan of real numbers along an axis. Errors: INTERRUPT, WS FULL.
+    pub fn scan_recorded(&mut self, f: &Rc<Func>, y: &Array, axis: usize) -> Result<Option<Array>> {
+        let (outer, n, inner) = around(y.shape(), axis);
+        let many = n >= FEW || self.cx.sys.record_all && n > 1;
+        let plain = y.is_uniform() && !y.is_char() && !y.is_complex() && y.dtype() != DType::F32;
+        if !many || !plain || self.cx.sys.scope.is_framed() || !self.cx.host.is_on("loops") {
+            return Ok(None);
+        }
+        let Some((body, given)) = self.fold_body(f, y)? else { return Ok(None) };
+        let prefixes = Prefixes::new(&body, &given);
+        let _held = self.cx.budget().charge_elements(y.len(), 8)?;
+        let mut items = self.cx.numbers(y, "the argument of a scan")?;
+        let (mut line, mut out) =
+            (self.cx.budget().filled(0.0, n)?, self.cx.budget().filled(0.0, n)?);
+        let mut calls = 0;
+        let stop = self.cx.host.interrupt().clone();
+        for (o, i) in (0..outer).flat_map(|o| (0..inner).map(move |i| (o, i))) {
+            let at = |k: usize| (o * n + k) * inner + i;
+            line.iter_mut().enumerate().for_each(|(k, x)| *x = items[at(k)]);
+            let steps = |k: usize| if k.is_multiple_of(STRETCH) { stop.check() } else { Ok(()) };
+            let done = match prefixes.mapped(&mut line, steps)? {
+                Some(()) => &line,
+                None => {
+                    let folded = prefixes.folded(&line, &mut out, |made| {
+                        calls += made;
+                        if calls % STRETCH < LANES { stop.check() } else { Ok(()) }
+                    });
+                    match folded {
+                        Ok(()) => &out,
+                        Err(Ends::Stopped(e)) => return Err(e),
+                        // The calls one by one find APL's error.
+                        Err(Ends::Fails(_)) => return Ok(None),
+                    }
+                }
+            };
+            done.iter().enumerate().for_each(|(k, x)| items[at(k)] = *x);
+        }
+        if let Some(place) = self.cx.place().filter(|_| calls > TOLD) {
+            let text = format!(
+                "{}\\ folds each prefix by itself, for nothing says that its function is \
+                 associative: {calls} calls for {} items",
+                f.text(),
+                y.len()
+            );
+            self.cx.host.warn("W-scan", &place, text);
+        }
+        Array::numbers(y.shape(), items, self.cx.budget()).map(Some)
+    }
+}

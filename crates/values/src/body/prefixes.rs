@@ -1,0 +1,280 @@
+//! The scan of a line by the body of a fold: each prefix folded from the right, as its definition
+//! says.
+//!
+//! Rows: LANGUAGE §5. A fold's body says what one call does to an item and to what stands on its
+//! right. Where items and results are few values (booleans, small codes), a call with an item on
+//! its left is a map of those values, and maps compose: one step an item, whatever the function.
+//! Else each prefix is folded by itself, `LANES` of them side by side: n²÷2 calls, and each is a
+//! few operations on vectors of numbers.
+
+use super::{Rounds, What};
+use crate::prim::op::Op;
+use crate::prim::scalar::lane::Lane;
+use crate::prim::scalar::rules::{Rule, Visit, visit};
+use crate::prim::scalar::{Fail, eval};
+
+/// Prefixes that are folded side by side.
+pub const LANES: usize = 128;
+
+/// Values between which a function that gives no others is a table.
+const FEW: usize = 16;
+
+type Strip = [f64; LANES];
+
+/// A scan with what stays the same in all calls.
+pub struct Prefixes<'a> {
+    body: &'a Rounds,
+    given: &'a [f64],
+}
+
+/// The reason why a scan has no result here: from this prefix on some call fails, or somebody wants
+/// it to end.
+#[derive(Debug, PartialEq)]
+pub enum Ends<E> {
+    Fails(usize),
+    Stopped(E),
+}
+
+impl<'a> Prefixes<'a> {
+    /// `body` takes an item, what stands on its right, and the numbers `given`.
+    pub fn new(body: &'a Rounds, given: &'a [f64]) -> Prefixes<'a> {
+        Prefixes { body, given }
+    }
+
+    /// One call. None: it fails.
+    fn call(&self, values: &mut Vec<f64>, item: f64, right: f64) -> Option<f64> {
+        values.clear();
+        values.extend([item, right]);
+        values.extend_from_slice(self.given);
+        let mut fine = true;
+        self.body.steps_into(values, &mut |_| fine = false);
+        values.get(self.body.next[0] as usize).copied().filter(|_| fine)
+    }
+
+    /// The scan by composed maps, in place. None, and nothing changed: there are more than `FEW`
+    /// values, or a call of two of them fails.
+    ///
+    /// Always: `before[v]` is what the items so far make of the value v on their right, which is
+    /// the fold of a prefix that ends in v. The next item a makes `a f v` of v first, so the map of
+    /// one item more is `before` after that one, and no rounding can differ: each entry is the
+    /// value of the calls that the definition makes.
+    pub fn mapped<E>(
+        &self,
+        items: &mut [f64],
+        mut tick: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<Option<()>, E> {
+        let mut known: Vec<f64> = Vec::new();
+        let place = |known: &[f64], x: f64| known.iter().position(|k| k.to_bits() == x.to_bits());
+        for &x in items.iter() {
+            if place(&known, x).is_none() {
+                known.push(x);
+            }
+            if known.len() > FEW {
+                return Ok(None);
+            }
+        }
+        // Every item with every value there is, until they give no new one.
+        let lefts = known.len();
+        let mut table: Vec<Vec<usize>> = vec![Vec::new(); lefts];
+        let mut values = Vec::new();
+        let mut right = 0;
+        while right < known.len() {
+            for left in 0..lefts {
+                let Some(z) = self.call(&mut values, known[left], known[right]) else {
+                    return Ok(None);
+                };
+                let at = place(&known, z).unwrap_or(known.len());
+                if at == known.len() {
+                    known.push(z);
+                }
+                table[left].push(at);
+            }
+            if known.len() > FEW {
+                return Ok(None);
+            }
+            right += 1;
+        }
+        let mut before: [u8; FEW] = std::array::from_fn(|v| v as u8);
+        let mut last = 0;
+        for (k, item) in items.iter_mut().enumerate() {
+            tick(k)?;
+            let Some(at) = place(&known[..lefts], *item) else { return Ok(None) };
+            if k > 0 {
+                let first: &[usize] = &table[last];
+                before = std::array::from_fn(|v| first.get(v).map_or(0, |w| before[*w]));
+            }
+            *item = known[before[at] as usize];
+            last = at;
+        }
+        Ok(Some(()))
+    }
+
+    /// The scan with each prefix folded by itself. `tick` is told how many calls were made since.
+    pub fn folded<E>(
+        &self,
+        items: &[f64],
+        out: &mut [f64],
+        mut tick: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<(), Ends<E>> {
+        let arguments = 2 + self.given.len();
+        let mut values: Vec<Strip> = vec![[0.0; LANES]; self.body.steps.len().max(arguments)];
+        for (strip, x) in values[2..].iter_mut().zip(self.given) {
+            *strip = [*x; LANES];
+        }
+        for first in (0..items.len()).step_by(LANES) {
+            let n = LANES.min(items.len() - first);
+            let mut sum = [0.0; LANES];
+            sum[..n].copy_from_slice(&items[first..first + n]);
+            // The item j stands left of the prefixes that end behind it.
+            for j in (0..first + n - 1).rev() {
+                let from = (j + 1).saturating_sub(first);
+                tick(n - from).map_err(Ends::Stopped)?;
+                values[0] = [items[j]; LANES];
+                values[1] = sum;
+                self.strips(&mut values, from, n).map_err(|_| Ends::Fails(first))?;
+                let next = &values[self.body.next[0] as usize];
+                sum[from..n].copy_from_slice(&next[from..n]);
+            }
+            out[first..first + n].copy_from_slice(&sum[..n]);
+        }
+        Ok(())
+    }
+
+    /// All steps on the lanes from `from` to `to`. Errors: one of them fails.
+    fn strips(&self, values: &mut [Strip], from: usize, to: usize) -> Result<(), Fail> {
+        for (k, step) in self.body.steps.iter().enumerate() {
+            let (known, rest) = values.split_at_mut(k);
+            let at = |v: u32| &known[v as usize];
+            match &step.what {
+                What::Arg(_) => {}
+                What::Const(x) => rest[0] = [*x; LANES],
+                What::Select { cond, yes, no } => {
+                    let (cond, yes, no) = (at(*cond), at(*yes), at(*no));
+                    rest[0] = std::array::from_fn(|l| if cond[l] != 0.0 { yes[l] } else { no[l] });
+                }
+                What::Op { op, ct, args } => {
+                    let (x, y) = (at(args[0]), args.get(1).map_or(at(args[0]), |v| at(*v)));
+                    operate(*op, *ct, (x, y), &mut rest[0], from..to)?;
+                }
+                _ => return Err(Fail::Bug("an instruction of launches stands in a fold")),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One operation on strips.
+struct Lanes<'a> {
+    x: &'a Strip,
+    y: &'a Strip,
+    ct: f64,
+    out: &'a mut Strip,
+}
+
+impl Visit for Lanes<'_> {
+    type Out = bool;
+
+    /// Whether some lane is suspect, or may have left the finite numbers.
+    #[inline(always)]
+    fn rule<R: Rule>(self) -> bool {
+        let mut odd = false;
+        for l in 0..LANES {
+            let (z, suspect) = R::lanes::<f64>(self.x[l], self.y[l], self.ct);
+            self.out[l] = z;
+            odd |= <f64 as Lane>::any(suspect) | !z.is_finite();
+        }
+        odd
+    }
+}
+
+/// The fast part on all lanes; where one of them is not plain, those that count take the one
+/// meaning.
+fn operate(
+    op: Op,
+    ct: f64,
+    (x, y): (&Strip, &Strip),
+    out: &mut Strip,
+    lanes: std::ops::Range<usize>,
+) -> Result<(), Fail> {
+    let odd = visit(op, ct, Lanes { x, y, ct, out }).unwrap_or(true);
+    if odd {
+        for l in lanes {
+            out[l] = eval(op, ct, x[l], y[l])?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::array::DType;
+    use crate::body::Step;
+
+    /// `⍺+0.5×⍵`, or `⍺-⍵` limited to 3 values by 3|.
+    fn body(op: Op) -> Rounds {
+        let float = |what| Step::new(what, DType::F64, ());
+        let steps = vec![
+            float(What::Arg(0)),
+            float(What::Arg(1)),
+            float(What::Arg(2)),
+            float(What::op(op, 0.0, [2, 1])),
+            float(What::op(Op::Add, 0.0, [0, 3])),
+        ];
+        Rounds { count: 1, until: None, steps, next: vec![4] }
+    }
+
+    fn by_definition(body: &Rounds, given: &[f64], items: &[f64]) -> Vec<f64> {
+        let prefixes = Prefixes::new(body, given);
+        let mut values = Vec::new();
+        let one = |k: usize| {
+            let start = items[k];
+            (0..k)
+                .rev()
+                .fold(start, |sum, j| prefixes.call(&mut values, items[j], sum).expect("a value"))
+        };
+        (0..items.len()).map(one).collect()
+    }
+
+    #[test]
+    fn prefixes_side_by_side_are_the_definition_bit_for_bit() {
+        for n in [1, 2, 127, 128, 129, 700] {
+            let items: Vec<f64> = (0..n).map(|k| ((k * 37) % 101) as f64 * 0.37).collect();
+            let (body, mut out) = (body(Op::Mul), vec![0.0; n]);
+            let done = Prefixes::new(&body, &[0.5]).folded(&items, &mut out, |_| Ok::<_, ()>(()));
+            assert_eq!(done, Ok(()));
+            assert_eq!(out, by_definition(&body, &[0.5], &items), "{n}");
+        }
+    }
+
+    #[test]
+    fn few_values_are_maps() {
+        let body = body(Op::Max);
+        let mut items: Vec<f64> = (0..500).map(|k| f64::from(k * k % 3 == 0)).collect();
+        let wanted = by_definition(&body, &[-1.0], &items);
+        let prefixes = Prefixes::new(&body, &[-1.0]);
+        // Sums grow: no table.
+        let own = items.clone();
+        assert_eq!(prefixes.mapped(&mut items, |_| Ok::<_, ()>(())), Ok(None));
+        assert_eq!(items, own);
+        let mut out = vec![0.0; 500];
+        assert_eq!(prefixes.folded(&items, &mut out, |_| Ok::<_, ()>(())), Ok(()));
+        assert_eq!(out, wanted);
+        let less = Rounds::once(Op::Lt, 0.0, DType::Bool);
+        let wanted = by_definition(&less, &[], &items);
+        let mapped = Prefixes::new(&less, &[]).mapped(&mut items, |_| Ok::<_, ()>(()));
+        assert_eq!((mapped, items), (Ok(Some(())), wanted));
+    }
+
+    #[test]
+    fn a_failing_call_is_told_with_its_prefixes() {
+        let divide = Rounds::once(Op::Div, 0.0, DType::F64);
+        let mut items = vec![1.0; 300];
+        items[200] = 0.0;
+        let mut out = vec![0.0; 300];
+        let ends = Prefixes::new(&divide, &[]).folded(&items, &mut out, |_| Ok::<_, ()>(()));
+        assert_eq!(ends, Err(Ends::Fails(128)));
+        let stopped = Prefixes::new(&divide, &[]).folded(&[1.0; 9], &mut out, |_| Err(7));
+        assert_eq!(stopped, Err(Ends::Stopped(7)));
+    }
+}
