@@ -95,6 +95,7 @@ pub fn run(settings: Settings, args: TuiArgs) -> i32 {
     }
 }
 
+/// Colours as the terminal has them, and ASCII if that is asked for.
 pub fn look(ascii: bool) -> Look {
     Look { ascii, colour: colours(&std::io::stdout()) }
 }

@@ -1,6 +1,8 @@
 //! Where plans run: the CPU's chunk machine, NVIDIA GPUs, the pool of threads and the memory they
 //! share.
 
+#![warn(missing_docs)]
+
 pub mod device;
 pub mod memory;
 pub mod pool;

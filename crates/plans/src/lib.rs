@@ -2,6 +2,7 @@
 //! GPU (`kir`).
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod kir;
 pub mod plan;

@@ -9,10 +9,15 @@ use crate::graph::nothing;
 use crate::why::{count, family, named, still_holds};
 use aplomb_ground::trace::{DecisionRecord, Trace};
 
+/// What a line may promise.
 pub enum Promise {
+    /// A figure and its bound.
     Figure {
+        /// The figure.
         figure: &'static Figure,
+        /// The relation between figure and bound.
         holds: Relation,
+        /// The bound.
         than: u64,
     },
     /// Nothing is written to memory but the value.
@@ -52,9 +57,11 @@ const UNITS: &[(&str, f64)] = &[
 
 /// What stands in the way of a promise, first the most telling.
 pub struct Broken {
+    /// The sentence of the error.
     pub says: String,
     /// The nodes it speaks of, each with a few words.
     pub at: Vec<(u32, String)>,
+    /// A way out, in words.
     pub hint: String,
 }
 
@@ -94,6 +101,7 @@ impl Promise {
         Ok(Promise::Figure { figure, holds: *holds, than: number as u64 })
     }
 
+    /// The promise as it is written.
     pub fn text(&self) -> String {
         self.beside(None)
     }
@@ -200,9 +208,13 @@ fn broken(trace: &Trace, mut says: String) -> Box<Broken> {
 
 /// Why there is more than one launch.
 pub struct Reason {
+    /// The node.
     pub node: u32,
+    /// The sentence.
     pub says: String,
+    /// The words at the node's place in the text.
     pub mark: String,
+    /// The switch that would change it; empty where none does.
     pub switch: String,
 }
 

@@ -17,14 +17,17 @@ pub enum Wanted {
     /// Where an evaluation is thought to be fastest.
     #[default]
     Auto,
+    /// The CPU for all.
     Cpu,
     /// The GPU for all that it can do.
     Cuda,
 }
 
 impl Wanted {
+    /// All, in the order in which help lists them.
     pub const ALL: [Wanted; 3] = [Wanted::Auto, Wanted::Cpu, Wanted::Cuda];
 
+    /// The name that `--device` takes.
     pub fn name(self) -> &'static str {
         match self {
             Wanted::Auto => "auto",
@@ -33,6 +36,7 @@ impl Wanted {
         }
     }
 
+    /// The wish of that name.
     pub fn named(name: &str) -> Option<Wanted> {
         Wanted::ALL.into_iter().find(|w| w.name() == name)
     }
@@ -47,7 +51,9 @@ enum Found {
     No(String),
 }
 
+/// The devices of a session, and the choice between them.
 pub struct Devices {
+    /// The CPU, which can run every plan.
     pub cpu: Cpu,
     wanted: Wanted,
     cuda: Found,
@@ -62,6 +68,7 @@ pub struct Devices {
 }
 
 impl Devices {
+    /// The CPU with so many threads (0: one for each processor); no GPU is looked for yet.
     pub fn new(threads: usize) -> Devices {
         let (wanted, cuda, notices) = (Wanted::default(), Found::NotAsked, Vec::new());
         let trials = Vec::new();
@@ -77,6 +84,7 @@ impl Devices {
         }
     }
 
+    /// The user's wish.
     pub fn wanted(&self) -> Wanted {
         self.wanted
     }

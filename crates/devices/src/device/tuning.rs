@@ -19,16 +19,19 @@ pub enum Tune {
 pub struct Trial {
     /// Counted through all evaluations since the trials were taken.
     pub launch: usize,
+    /// The launch's name.
     pub name: String,
     /// None: the launch has no other text, or was not measured.
     pub candidate: Option<Tuning>,
     /// 0 where nobody tells.
     pub registers: u32,
+    /// Bytes that a thread spills.
     pub spills: u32,
     /// Resident threads, as a share of what a multiprocessor holds.
     pub occupancy: f32,
     /// The least of three runs, µs. None: it was not run.
     pub us: Option<f64>,
+    /// Whether it is the text that the launch gets from now on.
     pub chosen: bool,
     /// Why it was not run, or what is wrong with it; empty for the others.
     pub says: String,

@@ -5,6 +5,7 @@ use crate::error::Kind;
 /// Without a line: what no program can bring about.
 pub type Row = (Kind, &'static str, Option<&'static str>);
 
+/// The rows of all kinds, in the order in which help lists them.
 pub static ROWS: &[Row] = &[
     (
         Kind::WsFull,

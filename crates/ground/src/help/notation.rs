@@ -2,6 +2,7 @@
 
 use super::{Topic, topic};
 
+/// The rows of all notation.
 pub static ROWS: &[Topic] = &[
     topic("⍵", &[], "In a dfn the right argument.", ("{⍵+1}2", "3")),
     topic(

@@ -15,6 +15,7 @@ use jupyter_protocol::{
 };
 use serde_json::{Map, Value, json};
 
+/// The name of the one comm target.
 pub const TARGET: &str = "aplomb.trace";
 
 /// Comms that may be open.

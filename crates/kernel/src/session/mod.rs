@@ -73,6 +73,7 @@ struct Last {
     values: Option<u64>,
 }
 
+/// A workspace, its device, and the line that ran last.
 pub struct Session {
     interp: Interp,
     core: Core,
@@ -90,6 +91,7 @@ pub struct Session {
 const DEEPEST: usize = 50;
 
 impl Session {
+    /// An empty workspace. `threads`: of the CPU; 0: one for each processor.
     pub fn new(commands: Rc<dyn Commands>, limits: Limits, threads: usize) -> Session {
         let core = Core::new(limits, threads);
         let (last, earlier, spent) = (None, None, Spent::default());
@@ -110,14 +112,17 @@ impl Session {
         self.core.interrupt.clone()
     }
 
+    /// The device, the limits and the records of the session.
     pub fn core(&mut self) -> &mut Core {
         &mut self.core
     }
 
+    /// The workspace.
     pub fn interp(&mut self) -> &mut Interp {
         &mut self.interp
     }
 
+    /// The table of commands.
     pub fn commands(&self) -> Rc<dyn Commands> {
         self.commands.clone()
     }

@@ -15,7 +15,9 @@ use std::rc::Rc;
 
 /// A launch, lowered, and its arrays by buffer.
 pub struct Reproduction {
+    /// The statement that the launch is of.
     pub statement: String,
+    /// The launch's kernels.
     pub code: Code,
     /// With the helpers that it calls.
     pub text: String,

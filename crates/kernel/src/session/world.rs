@@ -29,8 +29,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// What a session has beside its names.
 pub struct Core {
+    /// The bounds of the session.
     pub limits: Limits,
+    /// The memory that arrays may take.
     pub budget: Budget,
+    /// What stops the request under way.
     pub interrupt: Interrupt,
     device: Devices,
     options: Options,
@@ -97,12 +100,17 @@ pub struct Looks {
 pub struct Spent {
     /// From text to result, printing included.
     pub wall_ms: f64,
+    /// Milliseconds from a graph to a plan.
     pub front_ms: f64,
+    /// Milliseconds on the device.
     pub launch_ms: f64,
+    /// Launches that ran.
     pub launches: usize,
+    /// Evaluations that were forced.
     pub evaluations: usize,
     /// How many of them found their plan in the cache.
     pub known: usize,
+    /// Bytes that the launches moved.
     pub bytes: u64,
 }
 
@@ -122,6 +130,7 @@ impl Spent {
 }
 
 impl Core {
+    /// A device with so many threads, no switch off, no record.
     pub fn new(limits: Limits, threads: usize) -> Core {
         let interrupt = Interrupt::default();
         Core {
@@ -202,6 +211,7 @@ impl Core {
         }
     }
 
+    /// The pipeline and its switches.
     pub fn options(&mut self) -> &mut Options {
         &mut self.options
     }
@@ -211,14 +221,17 @@ impl Core {
         &mut self.plans
     }
 
+    /// The devices.
     pub fn devices(&mut self) -> &mut Devices {
         &mut self.device
     }
 
+    /// The name of the device that runs what is large enough.
     pub fn device_name(&self) -> String {
         self.device.name()
     }
 
+    /// Whether stories are kept.
     pub fn is_tracing(&self) -> bool {
         self.tracing
     }

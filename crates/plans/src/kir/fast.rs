@@ -31,10 +31,12 @@ pub struct Fast {
 }
 
 impl Fast {
+    /// Whether anything is computed otherwise than on the CPU.
     pub fn is_any(&self) -> bool {
         *self != Fast::default()
     }
 
+    /// The math that the text is of.
     pub fn math(&self) -> Math {
         if self.is_any() { Math::Fast } else { Math::Strict }
     }

@@ -19,9 +19,11 @@ pub const BYTES: usize = 48 << 10;
 pub struct Tiling<L> {
     /// Points of a box along each axis of the domain; 1 where it is not cut.
     pub block: SmallVec<[usize; 4]>,
+    /// The copies that a block makes.
     pub tiles: Vec<Tile<L>>,
 }
 
+/// The part of one array that a block copies into its shared memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tile<L> {
     /// By axis of the array.
@@ -39,12 +41,15 @@ pub struct Tile<L> {
 pub enum Span {
     /// One place, of axes that are not cut.
     At(Ix),
+    /// The places that one axis of the domain moves through.
     Along {
         /// The domain's axis that moves it, and by how much.
         axis: usize,
+        /// Places for each step along the domain's axis.
         by: i64,
         /// The lowest load's constant, and how far the highest is ahead of it.
         from: i64,
+        /// Places from the lowest load to the highest.
         apart: usize,
         /// What lies outside comes in again from the other side.
         wraps: Option<i64>,
@@ -54,9 +59,13 @@ pub enum Span {
 /// An index that one axis moves: `by×axis + from`, around `wraps` where that is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Single {
+    /// Places for each step along the domain's axis.
     pub by: i64,
+    /// The domain's axis that moves it.
     pub axis: usize,
+    /// The place for the axis's first point.
     pub from: i64,
+    /// The extent around which it goes.
     pub wraps: Option<i64>,
 }
 
@@ -133,6 +142,7 @@ impl<L> Tile<L> {
         (strides, next)
     }
 
+    /// The size of the copy that a block of this many points makes.
     pub fn bytes(&self, block: &[usize]) -> usize {
         self.strides(block).1.saturating_mul(self.size)
     }
@@ -153,6 +163,7 @@ impl<L> Tile<L> {
 }
 
 impl<L> Tiling<L> {
+    /// The size of all copies of a block, each aligned for its elements.
     pub fn bytes(&self) -> usize {
         self.tiles
             .iter()
@@ -177,6 +188,7 @@ impl<L> Tiling<L> {
         (!tiles.is_empty()).then(|| Tiling { block: self.block.clone(), tiles })
     }
 
+    /// The number of boxes that cover a domain.
     pub fn boxes(&self, domain: &[usize]) -> u64 {
         domain.iter().zip(&self.block).fold(1, |n, (d, b)| n.saturating_mul(d.div_ceil(*b) as u64))
     }

@@ -26,6 +26,7 @@ pub fn same(x: f64, y: f64, ct: f64) -> bool {
 pub struct Cell(u128);
 
 impl Cell {
+    /// The place of the cell, from 0 on.
     pub fn at(self) -> usize {
         self.0 as u64 as usize
     }
@@ -60,6 +61,7 @@ impl<'a> Grading<'a> {
         self.width < 2
     }
 
+    /// The cell at a place.
     pub fn cell(&self, at: usize) -> Cell {
         let first = if self.width == 0 { 0 } else { self.key(self.items[at * self.width]) };
         Cell(u128::from(first) << 64 | at as u128)

@@ -7,7 +7,9 @@ use ratatui::symbols::border;
 /// What the terminal can show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Look {
+    /// Whether frames and marks are ASCII.
     pub ascii: bool,
+    /// Whether there are colours.
     pub colour: bool,
 }
 
@@ -57,18 +59,22 @@ impl Look {
         self.coloured(Style::new(), Color::Cyan)
     }
 
+    /// The style of what stands back.
     pub fn quiet(self) -> Style {
         self.coloured(Style::new(), Color::DarkGray)
     }
 
+    /// The style of errors.
     pub fn error(self) -> Style {
         self.coloured(Style::new().add_modifier(Modifier::BOLD), Color::Red)
     }
 
+    /// The style of headings.
     pub fn head(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
+    /// The lines around a pane; other ones where the keys go.
     pub fn frame(self, focused: bool) -> border::Set<'static> {
         match (self.ascii, focused) {
             (true, false) => ASCII,

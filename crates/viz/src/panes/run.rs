@@ -14,10 +14,13 @@ use ratatui::text::Line;
 /// What the panes open with.
 #[derive(Clone, Debug, Default)]
 pub struct Start {
+    /// The program.
     pub text: String,
     /// What spans and messages call the text.
     pub name: String,
+    /// The pipeline, and what is off in it.
     pub switches: Switches,
+    /// Colours and marks.
     pub look: Look,
     /// Whether the first run may write files.
     pub effects: bool,
@@ -135,14 +138,21 @@ fn is_whole(t: &Trace) -> bool {
 pub struct Row {
     /// Of the run.
     pub number: u64,
+    /// The name of the run in the ledger.
     pub name: String,
+    /// The program that ran.
     pub text: String,
+    /// The switches under which it ran.
     pub switches: Switches,
+    /// Launches of all its evaluations.
     pub launches: u64,
+    /// Bytes that they moved.
     pub bytes: u64,
     /// Measured, all launches.
     pub us: f64,
+    /// The error that ended it, if one did.
     pub failed: Option<String>,
+    /// The values of its statements, by their hashes.
     pub results: Vec<Option<ResultRecord>>,
 }
 

@@ -8,13 +8,18 @@ use crate::prim::moves::gather;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
 
+/// The way in which values print.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
+    /// Significant digits (⎕PP).
     pub pp: usize,
+    /// Columns of a line (⎕PW).
     pub pw: usize,
     /// Lines before the middle is left out; 0 = all.
     pub lines: usize,
+    /// The boxes around nested items.
     pub boxes: Boxes,
+    /// The fate of rows that are too wide.
     pub long: Long,
 }
 

@@ -16,6 +16,7 @@ pub fn number(x: f64) -> String {
     numeral(x, 10, is_int(x))
 }
 
+/// Whether a number is whole and below 2*31 in magnitude, so that it prints in full.
 pub fn is_int(x: f64) -> bool {
     x == x.trunc() && x.abs() < 2_147_483_648.0
 }
