@@ -19,7 +19,9 @@ pub const SMALL: usize = 1_000;
 /// How a session shows results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct View {
+    /// The boxes around nested items.
     pub boxes: Boxes,
+    /// The fate of rows that are too wide.
     pub long: Long,
     /// What functions print by ⎕← shows so too.
     pub inside: bool,
@@ -40,9 +42,13 @@ impl View {
 /// The ⎕ variables that a program sets.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// ⎕IO: 0 or 1.
     pub io: f64,
+    /// ⎕CT: the tolerance of comparisons.
     pub ct: f64,
+    /// ⎕PP: digits that print.
     pub pp: usize,
+    /// ⎕PW: columns of a line.
     pub pw: usize,
     /// ⎕RL; 0 = not set.
     pub seed: u64,
@@ -65,6 +71,7 @@ pub struct Screen {
     pub view: View,
     /// What ⍞← printed on the line where the cursor stands: the answer begins with it.
     pub prompt: String,
+    /// The exit code, once the program has asked to end.
     pub exit: Option<i32>,
     /// ⎕ARG: the words behind the program's file.
     pub args: Rc<[String]>,
@@ -73,9 +80,13 @@ pub struct Screen {
 /// What the evaluator knows beside names.
 #[derive(Clone, Default)]
 pub struct Sys {
+    /// The ⎕ variables.
     pub settings: Settings,
+    /// The view of results, and what the session was told.
     pub screen: Screen,
+    /// The frames, guards and rounds that stand around.
     pub scope: Scope,
+    /// The cells that were written, and those that may fail.
     pub tape: Tape,
     /// Everything is recorded whatever its size.
     pub record_all: bool,
@@ -86,6 +97,7 @@ pub struct Sys {
     pub keep_all: bool,
     /// Where the evaluator is.
     pub source: Option<Arc<Source>>,
+    /// The place in that text.
     pub span: Span,
     /// The error that ⎕DMX, ⎕EN and ⎕DM tell of.
     pub error: Option<Rc<aplomb_ground::error::Error>>,
@@ -99,16 +111,21 @@ impl Sys {
     }
 }
 
+/// The context of a function: the world, and what the evaluator knows beside names.
 pub struct Cx<'h> {
+    /// The world.
     pub host: &'h mut dyn Host,
+    /// The evaluator's own.
     pub sys: &'h mut Sys,
 }
 
 impl Cx<'_> {
+    /// The memory that arrays may take.
     pub fn budget(&self) -> &Budget {
         self.host.budget()
     }
 
+    /// The place of the function that runs; None: nothing runs.
     pub fn place(&self) -> Option<Place> {
         self.sys.source.as_ref().map(|s| Place::new(s, self.sys.span))
     }
@@ -128,6 +145,7 @@ impl Cx<'_> {
         numbers.into_iter().map(|x| ticks.tick().and_then(|()| self.integer(x, what))).collect()
     }
 
+    /// The whole number that an array is. Errors: RANK, LENGTH, DOMAIN; `what` names it.
     pub fn one_integer(&mut self, a: &Array, what: &str) -> Result<i64> {
         if a.len() != 1 {
             return Err(aplomb_ground::error::length(format!("{what} must be one number")));
@@ -153,14 +171,17 @@ impl Cx<'_> {
         real.ok_or_else(|| domain(format!("{what} must be real, not complex")))
     }
 
+    /// A vector of numbers. Errors: WS FULL.
     pub fn vector(&self, items: Vec<f64>) -> Result<Array> {
         Array::numbers([items.len()].as_slice(), items, self.budget())
     }
 
+    /// A vector of a text's characters. Errors: WS FULL.
     pub fn text(&self, text: &str) -> Result<Array> {
         Array::text(text, self.budget())
     }
 
+    /// Items in the simplest array that holds them. Errors: WS FULL.
     pub fn collect(
         &self,
         shape: &[usize],

@@ -143,6 +143,8 @@ impl Cx<'_> {
         self.force_cells(roots, why)
     }
 
+    /// One evaluation for these cells, those that have a value left out. Errors: the first failure
+    /// in the order of the text, with the place where the value was needed.
     pub fn force_cells(&mut self, mut roots: Vec<Rc<Cell>>, why: &'static str) -> Result<()> {
         let mut seen = HashSet::new();
         roots.retain(|c| c.forced().is_none() && seen.insert(Rc::as_ptr(c)));

@@ -46,6 +46,7 @@ impl Scope {
         self.frames > 0
     }
 
+    /// The number of frames.
     pub fn frames(&self) -> u32 {
         self.frames
     }
@@ -60,10 +61,12 @@ impl Scope {
         &self.conditions
     }
 
+    /// Whether a guard stands around that cells decide.
     pub fn is_conditional(&self) -> bool {
         !self.conditions.is_empty()
     }
 
+    /// Whether cells of some frame run one after the other.
     pub fn cell_by_cell(&self) -> bool {
         self.cell_by_cell
     }

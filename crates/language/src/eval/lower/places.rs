@@ -22,11 +22,15 @@ const PARTS: usize = 16;
 
 /// How one axis is chosen from.
 pub enum Chosen {
+    /// Every place, in order.
     All,
     /// Places from 0 as a straight line: first and step; without axes one place.
     Line {
+        /// The shape in which the places were given.
         shape: Shape,
+        /// The first place.
         first: i64,
+        /// From one place to the next.
         step: i64,
     },
     /// Integers, ⎕IO included, that are checked when they are used.

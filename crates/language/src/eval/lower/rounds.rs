@@ -33,6 +33,7 @@ const TRIES: usize = 3;
 /// How many rounds.
 #[derive(Clone, Copy)]
 pub enum Times<'a> {
+    /// So many.
     Count(u64),
     /// Until this function of a round's result and its argument gives 1.
     Until(&'a Rc<Func>),
