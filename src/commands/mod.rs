@@ -20,11 +20,11 @@ use aplomb_viz::why::WIDTH;
 
 /// One run of a command.
 pub struct Call<'a> {
-    /// What stands behind the name.
+    /// The text behind the name.
     pub args: &'a str,
     /// The session that the command speaks of.
     pub session: &'a mut Session,
-    /// Where its text goes.
+    /// The receiver of its text.
     pub sink: &'a mut dyn Sink,
     /// Whether pictures are ASCII.
     pub ascii: bool,

@@ -26,7 +26,7 @@ fn segments(
     Ok(out)
 }
 
-/// Where a picture goes.
+/// The room that a picture has.
 pub struct Room {
     /// Whether pictures are ASCII.
     pub ascii: bool,
@@ -132,7 +132,7 @@ pub fn zoomed(
     draw(trace, pass, room)
 }
 
-/// What of a trace goes to Graphviz.
+/// The part of a trace that goes to Graphviz.
 #[derive(Clone, Copy)]
 pub enum Dot<'a> {
     /// The graph after a pass; None: the last.

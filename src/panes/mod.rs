@@ -22,7 +22,7 @@ use std::io::IsTerminal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-/// What stands in the panes when no file is named.
+/// The program that stands in the panes when no file is named.
 pub const EXAMPLE: &str = include_str!("example.apl");
 
 const HOOKS: Hooks = Hooks { suspend };

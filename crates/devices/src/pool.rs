@@ -98,7 +98,7 @@ struct Shelves {
     most: usize,
 }
 
-/// Where freed blocks wait. Clones share it.
+/// The shelves where freed blocks wait. Clones share it.
 #[derive(Clone, Default)]
 pub struct Pool(Arc<Mutex<Shelves>>);
 

@@ -115,11 +115,11 @@ pub struct Parts {
     pub kind: Kind,
     /// The event number where the kind has none of its own.
     pub event: Option<u32>,
-    /// What ⎕SIGNAL put in the place of the kind's name.
+    /// The message that ⎕SIGNAL put in the place of the kind's name.
     pub message: Option<String>,
     /// The sentence, without the kind's name.
     pub says: String,
-    /// Where it was written.
+    /// The place where it was written.
     pub place: Option<Place>,
     /// Spans in the place's source with what stands there (`shape 5`).
     pub marks: Vec<(Span, String)>,
@@ -129,11 +129,11 @@ pub struct Parts {
     pub needed: Option<Place>,
     /// The dfn calls that led here, innermost first.
     pub calls: Vec<Place>,
-    /// Why it is none for a user: the evaluator computes again on the host.
+    /// The reason why it is none for a user: the evaluator computes again on the host.
     pub on_host: Option<OnHost>,
 }
 
-/// What a device has no result for and the host has.
+/// The values that a device has no result for and the host has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnHost {
     /// A real operation's result is complex.

@@ -1,4 +1,4 @@
-//! What a session may use: one `Limits`, one `Budget` of bytes, one `Interrupt`.
+//! The bounds of a session: one `Limits`, one `Budget` of bytes, one `Interrupt`.
 //!
 //! Rows: RELIABILITY 2, 3, 5, 6. `Budget::charge` is the only way to array memory; the guard gives
 //! the bytes back. Whoever asks for memory hears of the interrupt too, so a loop that makes items
@@ -32,7 +32,7 @@ pub struct Limits {
     pub lines: usize,
 }
 
-/// What one launch may need; what needs more is several (ACL-33).
+/// The bounds of one launch; what needs more is several (ACL-33).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchLimits {
     /// Arrays that it reads.

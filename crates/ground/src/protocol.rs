@@ -17,7 +17,8 @@ pub const HTML: &str = "text/html";
 pub const SVG: &str = "image/svg+xml";
 /// A trace as JSON (`trace.schema.json`).
 pub const TRACE: &str = "application/vnd.aplomb.trace.v1+json";
-/// What a front end with a terminal opens in panes: an object of `text`, `preset`, `off`, `ascii`.
+/// The MIME type of what a front end with a terminal opens in panes: an object of `text`, `preset`,
+/// `off`, `ascii`.
 pub const PANES: &str = "application/vnd.aplomb.panes.v1+json";
 
 /// The requests of a front end.
@@ -91,12 +92,12 @@ pub struct Switches {
 pub enum Event {
     /// Whether the session works on a request.
     Status(Status),
-    /// What the program printed.
+    /// A text that the program printed.
     Stream(String),
     /// A sentence about the machine, not about the program: that there is no GPU. Not for standard
     /// output.
     Notice(String),
-    /// What a command shows.
+    /// A page that a command shows.
     Display(MimeBundle),
     /// The value of a statement.
     Result(MimeBundle),
@@ -116,7 +117,7 @@ pub enum Event {
         /// The switches under which it runs.
         switches: Switches,
     },
-    /// How the way to a session elsewhere is, in words; empty: as it should be.
+    /// The state of the way to a session elsewhere, in words; empty: as it should be.
     Link(String),
     /// The ways in which a word could go on.
     Completions {
@@ -190,7 +191,7 @@ pub enum Completeness {
     Never,
 }
 
-/// Where a session's events go while it works; `input` answers `⎕` and `⍞`.
+/// The receiver of a session's events while it works; `input` answers `⎕` and `⍞`.
 pub trait Sink {
     /// Takes one event; called in the order in which things happen.
     fn event(&mut self, event: Event);

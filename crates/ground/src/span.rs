@@ -1,5 +1,4 @@
-//! Where something stands in a user's text. Offsets count code points everywhere: inside, in JSON,
-//! in messages.
+//! Places in a user's text. Offsets count code points everywhere: inside, in JSON, in messages.
 
 use std::fmt;
 use std::ops::Range;

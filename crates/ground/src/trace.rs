@@ -49,7 +49,7 @@ pub struct Trace {
     pub buffers: Vec<BufferRecord>,
     /// Warnings.
     pub diagnostics: Vec<Diagnostic>,
-    /// How often each rule fired.
+    /// The number of times that each rule fired.
     pub rules: BTreeMap<String, u32>,
     /// `front_ms`, `launch_ms`, of the run that is told; where several were compared, how many
     /// `runs`, whose least is told, and how far from it half of them are at most (`spread_ms`); on
@@ -102,7 +102,7 @@ pub struct SourceText {
 pub struct Segment {
     /// Its place among the segments.
     pub id: u32,
-    /// What needed the values: `display`, `guard` …
+    /// The reason why values were needed: `display`, `guard` …
     pub why: String,
     /// Its nodes.
     pub nodes: [u32; 2],
@@ -134,7 +134,7 @@ pub struct NodeRecord {
     pub dtype: String,
     /// Extents of its axes; empty for a scalar.
     pub shape: Vec<usize>,
-    /// What only some kinds of nodes have.
+    /// Properties that only some kinds of nodes have.
     pub attr: Attr,
     /// [source, start, end] in code points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -147,7 +147,7 @@ pub struct NodeRecord {
     pub from: Vec<u32>,
     /// Index into `passes` of the pass that made it.
     pub born: u32,
-    /// How often it is used after the last pass: operands that are it, of nodes alive, and once for
+    /// The number of uses after the last pass: operands that are it, of nodes alive, and once for
     /// each value that it is. 0: it is there no more.
     pub uses: u32,
 }
@@ -172,7 +172,7 @@ pub struct Attr {
     pub axis: Option<u32>,
 }
 
-/// What stands after a pass. As JSON only what the pass changed is written (`passes`).
+/// The state after a pass. As JSON only what the pass changed is written (`passes`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PassRecord {
     /// Its place among the passes of the trace.
@@ -324,14 +324,14 @@ pub struct LaunchRecord {
     pub meas: Option<Measured>,
     /// The CUDA text; null where there is none.
     pub cuda: Option<Cuda>,
-    /// What ran on the CPU, as text.
+    /// The steps that ran on the CPU, as text.
     pub cpu: Option<String>,
-    /// How the CUDA text computes, where not with the CPU's bits: `fast`.
+    /// The math of the CUDA text, where not with the CPU's bits: `fast`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub math: Option<String>,
     /// Greatest number of values alive at once in the body.
     pub live_max: u32,
-    /// Where it ran, where there was a choice.
+    /// The device that ran it, where there was a choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ran: Option<Ran>,
 }
@@ -384,7 +384,8 @@ pub struct Grid {
     pub smem: u32,
 }
 
-/// How one kernel of a launch shares its points out, and what its text could have chosen instead.
+/// The way in which one kernel of a launch shares its points out, and what its text could have
+/// chosen instead.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SpreadRecord {
     /// Who takes a point: thread, warp, block, tile (a block, in the order of a ticket), run (a
@@ -403,10 +404,11 @@ pub struct SpreadRecord {
     pub blocks: u32,
     /// Whether the number of blocks is bounded by the device.
     pub bounded: bool,
-    /// What `items` may be without another bit in a value; empty where the shape fixes it.
+    /// The values that `items` may have without another bit in a value; empty where the shape fixes
+    /// it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<u32>,
-    /// What `threads` may be; empty where the shape fixes it.
+    /// The values that `threads` may have; empty where the shape fixes it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<u32>,
     /// Whether blocks stay and draw tiles (ACC-26); absent where they may not.

@@ -19,11 +19,11 @@ pub struct Host {
     pub limits: Limits,
     /// The memory that arrays may take.
     pub budget: Budget,
-    /// What asks to stop.
+    /// The request to stop.
     pub interrupt: Interrupt,
     /// All that was printed.
     pub printed: String,
-    /// How many evaluations were forced.
+    /// The number of evaluations that were forced.
     pub forces: usize,
     /// The files, by name.
     pub files: BTreeMap<String, Vec<u8>>,

@@ -1,4 +1,4 @@
-//! What a device runs: a plan of launches (`plan`), and the code of one launch for one thread of a
+//! The plans that devices run: launches (`plan`), and the code of one launch for one thread of a
 //! GPU (`kir`).
 
 #![forbid(unsafe_code)]

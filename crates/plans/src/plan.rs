@@ -33,12 +33,12 @@ pub struct BufId(pub u32);
 pub struct Buffer {
     /// The extents of its axes.
     pub shape: Shape,
-    /// What is stored. `checked`: an integer type that values may leave; then the launch is run
-    /// again storing f64.
+    /// The type that is stored. `checked`: an integer type that values may leave; then the launch
+    /// is run again storing f64.
     pub dtype: DType,
     /// Whether values may leave `dtype`.
     pub checked: bool,
-    /// Where its contents come from.
+    /// The origin of its contents.
     pub from: From,
     /// The node whose value it holds.
     pub node: NodeId,
@@ -62,7 +62,7 @@ pub enum From {
     Launch(u32),
 }
 
-/// What a launch does with its body's values beside storing them.
+/// The kind of a launch: what it does with its body's values beside storing them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// The values are stored as they are.
@@ -118,7 +118,7 @@ pub struct Compaction {
     pub node: NodeId,
 }
 
-/// What a launch makes of whole arrays, once its body has run.
+/// The operation of a launch on whole arrays, once its body has run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finish {
     /// The operation on whole arrays.
@@ -140,15 +140,16 @@ pub struct Finish {
 /// One step of a launch.
 pub type Step = body::Step<Origin>;
 
-/// Where a launch's step came from, and where it counts.
+/// The origin of a launch's step, and the places where it counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Origin {
     /// The node that the step computes.
     pub node: NodeId,
     /// Orders value errors: the smallest failing site, then the smallest element, is the error.
     pub site: u32,
-    /// Where a test of `Launch::guards[guard]` fails, this step is not wanted: it gives anything
-    /// and never fails (E3). Its loads carry the same tests, so nothing outside is loaded.
+    /// The tests under which this step is wanted: where one of `Launch::guards[guard]` fails it
+    /// gives anything and never fails (E3). Its loads carry the same tests, so nothing outside is
+    /// loaded.
     pub guard: Option<u32>,
 }
 
@@ -205,7 +206,7 @@ pub struct Launch {
     pub stage: u32,
     /// The extents of the index space that it runs over.
     pub domain: Shape,
-    /// What it does beside storing.
+    /// The kind: what it does beside storing.
     pub kind: Kind,
     /// The axis that `reductions` or the selection run along; None for a map.
     pub axis: Option<usize>,
@@ -227,7 +228,8 @@ pub struct Launch {
     pub after: Vec<Step>,
     /// Values of `after` that are kept, over `outer()`.
     pub after_stores: Vec<Store>,
-    /// What a block keeps near, of which loads.
+    /// The copies that a block of threads keeps in its shared memory, each with the loads it
+    /// serves.
     pub tiling: Option<Tiling<u32>>,
     /// Nodes computed here, in id order.
     pub nodes: Vec<NodeId>,

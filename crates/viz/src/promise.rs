@@ -9,7 +9,7 @@ use crate::graph::nothing;
 use crate::why::{count, family, named, still_holds};
 use aplomb_ground::trace::{DecisionRecord, Trace};
 
-/// What a line may promise.
+/// A promise about a line.
 pub enum Promise {
     /// A figure and its bound.
     Figure {
@@ -26,7 +26,7 @@ pub enum Promise {
     Fused,
 }
 
-/// How a figure stands to the number promised.
+/// The relation of a figure to the number promised.
 #[derive(Clone, Copy)]
 pub struct Relation {
     sign: &'static str,
@@ -55,7 +55,7 @@ const UNITS: &[(&str, f64)] = &[
     ("", 1.0),
 ];
 
-/// What stands in the way of a promise, first the most telling.
+/// A broken promise: what stands in its way, first the most telling.
 pub struct Broken {
     /// The sentence of the error.
     pub says: String,
@@ -206,7 +206,7 @@ fn broken(trace: &Trace, mut says: String) -> Box<Broken> {
     Box::new(Broken { says, at, hint })
 }
 
-/// Why there is more than one launch.
+/// A reason why there is more than one launch.
 pub struct Reason {
     /// The node.
     pub node: u32,

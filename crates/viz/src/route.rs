@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a net does in one channel: where it comes from above, where it goes below.
+/// The way of a net through one channel: where it comes from above, where it goes below.
 #[derive(Clone, Debug)]
 pub struct Net {
     pub id: usize,

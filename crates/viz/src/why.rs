@@ -1,4 +1,4 @@
-//! Why: the decisions of a trace in sentences.
+//! The decisions of a trace in sentences.
 //!
 //! Rows: VISUAL §1.3, G21. The same lines stand in a pipe, in panes and in a notebook.
 

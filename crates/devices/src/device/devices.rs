@@ -14,7 +14,7 @@ use std::rc::Rc;
 /// `--device`, `]device`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wanted {
-    /// Where an evaluation is thought to be fastest.
+    /// The device on which an evaluation is thought to be fastest.
     #[default]
     Auto,
     /// The CPU for all.
@@ -47,7 +47,7 @@ enum Found {
     /// It was lost, and somebody asks for it again.
     Again,
     Yes(Box<Cuda>),
-    /// What is missing.
+    /// There is none, for want of this.
     No(String),
 }
 
@@ -60,7 +60,7 @@ pub struct Devices {
     notices: Vec<String>,
     /// Which texts launches get.
     tune: Tune,
-    /// What was measured since somebody took it, and of how many launches.
+    /// The trials since somebody took them, and of how many launches.
     trials: Vec<Trial>,
     measured: usize,
     /// The last run was the GPU's to tell.

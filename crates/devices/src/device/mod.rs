@@ -25,10 +25,10 @@ use aplomb_values::dag::NodeId;
 use aplomb_values::prim::scalar::Fail;
 use std::rc::Rc;
 
-/// What a run may use, and what may stop it.
+/// The means of a run, and what may stop it.
 #[derive(Clone, Copy)]
 pub struct RunCtx<'a> {
-    /// What ends the run.
+    /// The request that ends the run.
     pub interrupt: &'a Interrupt,
     /// The memory that results may take.
     pub budget: &'a Budget,
@@ -75,23 +75,23 @@ pub enum DeviceError {
     Broken(String),
 }
 
-/// What one launch took.
+/// The cost of one launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaunchStats {
     /// The launch's place in the plan.
     pub launch: usize,
-    /// Where runs are not timed, what handing it over took.
+    /// The time, µs; where runs are not timed, what handing it over took.
     pub micros: f64,
     /// Whose time that is: `monotonic`, the host's, or `events`, the GPU's between the launch's
     /// first kernel and its last.
     pub clock: &'static str,
     /// Threads of the CPU that took part.
     pub threads: usize,
-    /// How often it ran: once more for each integer result that needed f64.
+    /// The number of times that it ran: once more for each integer result that needed f64.
     pub runs: u32,
     /// None: the CPU ran it.
     pub gpu: Option<OnGpu>,
-    /// Why it ran there, as a sentence; empty where nobody had a choice.
+    /// The reason for which it ran there, as a sentence; empty where nobody had a choice.
     pub why: String,
 }
 
@@ -112,9 +112,10 @@ pub struct OnGpu {
     pub shared: u32,
     /// Threads that are resident, as a share of what a multiprocessor holds.
     pub occupancy: f32,
-    /// What ran instead of our text; then grid, registers and occupancy are not known and 0.
+    /// The library's call that ran instead of our text; then grid, registers and occupancy are not
+    /// known and 0.
     pub library: Option<&'static str>,
-    /// How its text was made; None: as it comes.
+    /// The way in which its text was made; None: as it comes.
     pub tuning: Option<Tuning>,
 }
 
@@ -135,7 +136,7 @@ impl OnGpu {
     }
 }
 
-/// What went to a GPU beside launches: compiling, apart from our own time, and transfers.
+/// The cost on a GPU beside launches: compiling, apart from our own time, and transfers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Compiling {
     /// Milliseconds in NVRTC.
@@ -156,7 +157,7 @@ pub struct Compiling {
     pub down: u64,
     /// Bytes that were there already.
     pub kept: u64,
-    /// What moving them took, by the host's clock.
+    /// The time of moving them, by the host's clock.
     pub up_ms: f64,
     /// Milliseconds of transfers from the GPU.
     pub down_ms: f64,

@@ -1,4 +1,4 @@
-//! What each error means, what usually helps, and a line that gives it.
+//! The errors: what each means, what usually helps, and a line that gives it.
 
 use crate::error::Kind;
 

@@ -1,5 +1,4 @@
-//! What help knows beside the tables of primitives, system names and passes; completion reads the
-//! idioms.
+//! The help beside the tables of primitives, system names and passes; completion reads the idioms.
 
 pub mod errors;
 pub mod idioms;

@@ -1,4 +1,5 @@
-//! What is neither a function nor an operator: dfns, guards, brackets, assignment, numbers, text …
+//! The notation: dfns, guards, brackets, assignment, numbers, text … all that is neither a function
+//! nor an operator.
 
 use super::{Topic, topic};
 

@@ -17,7 +17,7 @@ pub enum Channel {
     Control,
     /// Questions of the program to the user.
     Stdin,
-    /// What everybody hears.
+    /// Messages that everybody hears.
     Iopub,
     /// Echoes, which say that the kernel lives.
     Heartbeat,
@@ -29,7 +29,7 @@ pub struct Client {
     wire: Wire,
 }
 
-/// What a request brought: its reply, and what all clients heard between busy and idle.
+/// The outcome of a request: its reply, and what all clients heard between busy and idle.
 #[derive(Debug)]
 pub struct Answer {
     /// The answer.

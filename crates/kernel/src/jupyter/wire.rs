@@ -27,7 +27,7 @@ const REMEMBERED: usize = 1 << 16;
 /// The protocol that our headers claim.
 pub const PROTOCOL: &str = "5.4";
 
-/// What came in.
+/// A message that came in.
 #[derive(Clone, Debug)]
 pub struct Message {
     /// The way back, for ROUTER sockets.
@@ -36,13 +36,13 @@ pub struct Message {
     pub kind: String,
     /// As it was received: the parent of every answer.
     pub header: Frame,
-    /// What this answers, as its sender says.
+    /// The header that this answers, as its sender says.
     pub parent: Value,
     /// The content, as it came.
     pub content: Map<String, Value>,
 }
 
-/// Why frames are no message.
+/// The reasons for which frames are no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// No part says where the addresses end.

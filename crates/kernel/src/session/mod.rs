@@ -59,15 +59,15 @@ struct Last {
     /// The statement of it that gave the value.
     said: String,
     before: Snapshot,
-    /// What it forced; empty where its values were ready or small.
+    /// The evaluations that it forced; empty where its values were ready or small.
     forced: Vec<Forced>,
     /// The device that it wanted.
     device: Wanted,
-    /// What it was warned of.
+    /// The warnings that it got.
     warnings: Vec<Warning>,
     /// The switches it ran under.
     options: Options,
-    /// What it gave, where somebody kept account.
+    /// The value that it gave, where somebody kept account.
     result: Option<ResultRecord>,
     /// A hash of all values that it forced, once they were compared.
     values: Option<u64>,

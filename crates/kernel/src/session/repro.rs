@@ -23,9 +23,9 @@ pub struct Reproduction {
     pub text: String,
     /// Of its largest result.
     pub elements: usize,
-    /// What it reads.
+    /// The arrays that it reads.
     pub inputs: Vec<(u32, Array)>,
-    /// What the CPU gives; None where an element fails there.
+    /// The arrays that the CPU gives; None where an element fails there.
     pub outputs: Option<Vec<(u32, Array)>>,
 }
 

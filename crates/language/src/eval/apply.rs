@@ -25,7 +25,7 @@ fn many(a: &Array) -> usize {
     if a.rank() == 0 { 0 } else { a.len() }
 }
 
-/// What looks at no element, with one argument and with two.
+/// The primitives that look at no element, with one argument and with two.
 const FREE: (&str, &str) = ("≢⍴⊢⊣⊂⊃,", "⊢⊣⊃⍴");
 
 impl Eval<'_> {

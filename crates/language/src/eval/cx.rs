@@ -1,4 +1,5 @@
-//! What primitives work with: the world, the system variables, and the recorder's state.
+//! The context that primitives work with: the world, the system variables, and the recorder's
+//! state.
 
 use super::host::Host;
 use super::scope::Scope;
@@ -16,19 +17,19 @@ use std::sync::Arc;
 /// Above this many elements an element-wise operation is recorded instead of run.
 pub const SMALL: usize = 1_000;
 
-/// How a session shows results.
+/// The way in which a session shows results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct View {
     /// The boxes around nested items.
     pub boxes: Boxes,
     /// The fate of rows that are too wide.
     pub long: Long,
-    /// What functions print by ⎕← shows so too.
+    /// Whether what functions print by ⎕← shows so too.
     pub inside: bool,
     /// A function's value shows as boxes.
     pub trains: bool,
-    /// What prints goes to a file or another program: rows are as long as they are until ⎕PW or
-    /// `]rows` says otherwise.
+    /// Whether what prints goes to a file or another program: rows are as long as they are until
+    /// ⎕PW or `]rows` says otherwise.
     pub unread: bool,
 }
 
@@ -52,7 +53,7 @@ pub struct Settings {
     pub pw: usize,
     /// ⎕RL; 0 = not set.
     pub seed: u64,
-    /// How many numbers the generator gave since the seed.
+    /// The count of numbers that the generator gave since the seed.
     pub drawn: u64,
     /// ⎕DIV is 1: what is divided by 0 is 0.
     pub div: bool,
@@ -64,12 +65,12 @@ impl Default for Settings {
     }
 }
 
-/// What a session shows and was told.
+/// The screen of a session: what it shows, and what it was told.
 #[derive(Clone, Default)]
 pub struct Screen {
-    /// How results show: `]box`, `]rows`.
+    /// The way in which results show: `]box`, `]rows`.
     pub view: View,
-    /// What ⍞← printed on the line where the cursor stands: the answer begins with it.
+    /// The text that ⍞← printed on the line where the cursor stands: the answer begins with it.
     pub prompt: String,
     /// The exit code, once the program has asked to end.
     pub exit: Option<i32>,
@@ -77,7 +78,7 @@ pub struct Screen {
     pub args: Rc<[String]>,
 }
 
-/// What the evaluator knows beside names.
+/// The evaluator's knowledge beside names.
 #[derive(Clone, Default)]
 pub struct Sys {
     /// The ⎕ variables.
@@ -93,9 +94,9 @@ pub struct Sys {
     /// Many cells run one after the other under a story that records everything, so that theirs is
     /// not.
     pub one_by_one: bool,
-    /// What is asked for again is stored whatever it costs to compute.
+    /// Whether a value that is asked for again is stored whatever it costs to compute.
     pub keep_all: bool,
-    /// Where the evaluator is.
+    /// The text that runs.
     pub source: Option<Arc<Source>>,
     /// The place in that text.
     pub span: Span,

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 /// One call of a dfn. Names live in a short list: a dfn has few.
 pub struct Frame {
-    /// What ∇ calls: the dfn, or the operator with its operands.
+    /// The function that ∇ calls: the dfn, or the operator with its operands.
     pub this: Rc<Func>,
     /// The dfn and the scope it was written in.
     pub closure: Rc<Closure>,
@@ -19,7 +19,7 @@ pub struct Frame {
     pub omega: Array,
     /// Names that the call gave values.
     pub locals: RefCell<Vec<(Sym, Value)>>,
-    /// How many frames of cells stood around when the call began.
+    /// The number of frames of cells that stood around when the call began.
     pub framing: u32,
     /// System variables as they were before this call changed them.
     pub saved: RefCell<Vec<(&'static Row, Array)>>,

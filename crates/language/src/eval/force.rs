@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Why a value that does not show was computed.
+/// The hint where a value that does not show was computed.
 pub(super) const UNREAD: &str = "nothing uses this value, but it was computed";
 
 impl Cx<'_> {

@@ -1,4 +1,4 @@
-//! What the evaluator asks of the world. A session implements it; tests use `testing::Host`.
+//! The world as the evaluator sees it. A session implements it; tests use `testing::Host`.
 
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
@@ -9,12 +9,12 @@ use aplomb_values::dag::Recorded;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
 
-/// What time it is.
+/// The time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Now {
     /// Milliseconds since 1970-01-01 00:00, universal time.
     pub ms: i64,
-    /// What local time is ahead of universal time.
+    /// The milliseconds that local time is ahead of universal time.
     pub offset_ms: i64,
 }
 

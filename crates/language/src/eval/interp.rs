@@ -248,7 +248,7 @@ struct Statement<'a> {
     before: Option<Before>,
 }
 
-/// What a statement changes beside names.
+/// The state that a statement changes beside names.
 struct Before {
     settings: Settings,
     screen: Screen,

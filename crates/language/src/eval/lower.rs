@@ -26,7 +26,7 @@ mod whole;
 
 pub use rounds::Times;
 
-/// What is known of a value: its type, and the interval of an integer.
+/// The facts that are known of a value: its type, and the interval of an integer.
 pub type Fact = (DType, Option<(f64, f64)>);
 
 fn known(a: &Array) -> Fact {

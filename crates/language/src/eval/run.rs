@@ -18,14 +18,14 @@ use aplomb_ground::span::Span;
 use aplomb_values::array::{Array, DType, Data};
 use std::rc::Rc;
 
-/// What lasts from statement to statement.
+/// The store of names and stacks, which lasts from statement to statement.
 #[derive(Default)]
 pub struct Store {
     /// Names by number.
     pub symbols: Symbols,
     /// Names of the workspace.
     pub globals: Globals,
-    /// What names were before this statement.
+    /// The values that names had before this statement.
     pub journal: Vec<(Sym, Option<Value>)>,
     /// Values that the code under way has left.
     pub stack: Vec<Array>,
@@ -56,7 +56,7 @@ pub struct Eval<'h> {
     pub st: &'h mut Store,
 }
 
-/// Where code runs.
+/// The place where code runs.
 #[derive(Clone, Copy)]
 pub struct At<'a> {
     /// The text's tree.
@@ -669,7 +669,7 @@ impl<'h> Eval<'h> {
     }
 }
 
-/// What a guard's condition says.
+/// The verdict of a guard's condition.
 enum Holds {
     Yes,
     No,

@@ -1,5 +1,5 @@
-//! What was written and not computed: cells in their order, checks among them, runs of frames whose
-//! values are pending.
+//! The tape of what was written and not computed: cells in their order, checks among them, runs of
+//! frames whose values are pending.
 
 use super::keep::Written;
 use super::operators::frames::Run;
@@ -24,7 +24,7 @@ pub struct Tape {
     runs: Vec<Run>,
     /// Those of them that a failed evaluation held.
     suspects: Vec<Run>,
-    /// Where values of this statement are written that evaluations ask for again.
+    /// The places where values of this statement are written that evaluations ask for again.
     again: HashSet<Written>,
 }
 

@@ -1,4 +1,4 @@
-//! What a name can hold: an array, a function, an operator.
+//! The values that a name can hold: an array, a function, an operator.
 
 use super::cx::Cx;
 use super::env::Frame;

@@ -121,7 +121,7 @@ pub enum Guard {
 pub struct Stmt {
     /// The condition in front of it.
     pub guard: Guard,
-    /// What is run.
+    /// The phrase that is run.
     pub phrase: PhraseId,
 }
 

@@ -22,7 +22,7 @@ mod terms;
 
 pub use code::{Code, Do, FExpr, Gives, Ins, Joint, OpExpr, Operand, Pattern, Reach};
 
-/// What a name may be. A free name counts as an array: using it is a VALUE ERROR where it runs.
+/// The class of a name. A free name counts as an array: using it is a VALUE ERROR where it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     /// A value, or nothing yet.
@@ -35,7 +35,7 @@ pub enum Class {
     Dyadic,
 }
 
-/// What the code of a phrase depends on.
+/// The names that the code of a phrase depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
     /// A name.
@@ -66,7 +66,7 @@ pub struct Resolver<'a> {
     positions: Option<ItemId>,
 }
 
-/// What stands right of the terms in hand: nothing, a value on the stack, a function, an operator.
+/// The thing right of the terms in hand: nothing, a value on the stack, a function, an operator.
 enum Right {
     None,
     Array(Span),

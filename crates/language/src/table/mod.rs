@@ -17,7 +17,7 @@ use aplomb_ground::error::{Kind, Result};
 use aplomb_values::array::Array;
 use aplomb_values::prim::op::Op;
 
-/// What a glyph is in a phrase.
+/// The role of a glyph in a phrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A function.
@@ -32,7 +32,7 @@ pub enum Role {
     Missing,
 }
 
-/// What a meaning does with the items of its arguments.
+/// The class of a meaning: what it does with the items of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Works on each item or pair of items by itself.
@@ -83,7 +83,7 @@ pub struct Meaning {
     pub errors: &'static [Fails],
     /// A line, and the text that it prints.
     pub example: (&'static str, &'static str),
-    /// What it does with items, and so whether it may see a frame.
+    /// The class: what it does with items, and so whether it may see a frame.
     pub class: Class,
     /// The code behind it.
     pub does: Does,
@@ -99,7 +99,7 @@ pub struct Prim {
     pub key: Option<char>,
     /// Names by which it is typed and found.
     pub names: &'static [&'static str],
-    /// What it is in a phrase.
+    /// The role of the glyph in a phrase.
     pub role: Role,
     /// With one argument.
     pub monadic: Option<Meaning>,

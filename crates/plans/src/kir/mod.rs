@@ -40,7 +40,7 @@ use aplomb_values::array::DType;
 use aplomb_values::dag::NodeId;
 use std::sync::LazyLock;
 
-/// What a variable or parameter holds.
+/// The type of a variable or parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// A `double`.
@@ -119,7 +119,7 @@ pub enum ParamKind {
 /// Of every block, but of maps that a tuner set otherwise.
 pub const THREADS: u32 = 256;
 
-/// How a launch's points are shared out.
+/// The way in which a launch's points are shared out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
     /// A thread a point, with the grid's stride.
@@ -266,7 +266,7 @@ pub struct Kernel {
     pub spread: Spread,
     /// Points that a thread takes at a time.
     pub items: u32,
-    /// What a tuner may choose instead.
+    /// The settings that a tuner may choose instead.
     pub choices: Choices,
     /// All points, of which a slice takes `lo` to `lo + n`.
     pub points: u64,
@@ -296,7 +296,7 @@ pub struct Code {
     pub sites: Vec<u32>,
     /// Results that some value may not fit: bit k of the second error word is the k-th store's.
     pub checked: Vec<BufId>,
-    /// What is computed otherwise than on the CPU (`--math fast`).
+    /// The parts that are computed otherwise than on the CPU (`--math fast`).
     pub fast: Fast,
     /// Sums are added as threads come (`--reduce any`).
     pub unordered: bool,

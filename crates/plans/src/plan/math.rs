@@ -1,4 +1,4 @@
-//! How the texts of a GPU compute: with the CPU's bits, or fast; in one order, or in any.
+//! The math of a GPU's texts: with the CPU's bits, or fast; in one order, or in any.
 //!
 //! Rows: CUDA §5. `--math`, `]math`. A plan carries it to its texts, which say it in a line of
 //! their own, so whatever is known by a text (a binary, what was tuned) is known of one of the two.

@@ -1,5 +1,5 @@
-//! What a block of threads keeps near: parts of arrays that several loads, or none in the array's
-//! own order, read.
+//! The parts of arrays that a block of threads copies into its shared memory: those that several
+//! loads, or none in the array's own order, read.
 //!
 //! Rows: BAS-08, BAS-17, BAR-14; CUDA §3, §4. A launch is cut into boxes of points. For each tile
 //! the block first copies what the box reads, in the order of the array, and then reads the copy.
@@ -36,7 +36,7 @@ pub struct Tile<L> {
     pub loads: Vec<(L, SmallVec<[i64; 4]>)>,
 }
 
-/// What a box reads along one axis of an array.
+/// The range of places that a box reads along one axis of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Span {
     /// One place, of axes that are not cut.
@@ -51,7 +51,7 @@ pub enum Span {
         from: i64,
         /// Places from the lowest load to the highest.
         apart: usize,
-        /// What lies outside comes in again from the other side.
+        /// The extent around which places come in again from the other side.
         wraps: Option<i64>,
     },
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub struct Split {
     /// Uniform: a buffer or a cell.
     pub node: Array,
-    /// How many axes the frame has.
+    /// The number of axes that the frame has.
     pub at: usize,
 }
 

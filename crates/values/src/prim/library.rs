@@ -32,7 +32,7 @@ impl Cell {
     }
 }
 
-/// How the major cells of an array are ordered.
+/// The order of an array's major cells.
 #[derive(Clone, Copy)]
 pub struct Grading<'a> {
     items: &'a [f64],
@@ -81,7 +81,7 @@ impl<'a> Grading<'a> {
     }
 }
 
-/// What numbers of a list are where, for lookups with ⎕CT: a share of them.
+/// The places of a list's numbers, for lookups with ⎕CT: a share of them.
 ///
 /// The line of numbers is cut into cells that are so wide that what equals a number lies in its own
 /// or in the next one.

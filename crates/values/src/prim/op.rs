@@ -80,7 +80,7 @@ pub enum Op {
     CircleBy,
 }
 
-/// What an operation does with the kind of number it gets.
+/// The kind of number that an operation gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gives {
     /// Integers from integers (interval by `Op::range`), else the arguments' float.
@@ -93,7 +93,7 @@ pub enum Gives {
     Whole,
 }
 
-/// When an operation, or a node, can fail on finite arguments; the later the worse.
+/// The arguments on which an operation, or a node, can fail; the later the worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fails {
     /// On none.
@@ -107,7 +107,7 @@ pub enum Fails {
     Hard,
 }
 
-/// What is known of an operation's arguments and result.
+/// The facts that are known of an operation's arguments and result.
 #[derive(Clone, Copy, Debug)]
 pub struct On {
     /// All arguments are booleans.
@@ -130,7 +130,7 @@ pub struct Row {
     pub arity: u8,
     /// The kind of its result.
     pub gives: Gives,
-    /// When it fails.
+    /// The finite arguments on which it fails.
     pub fails: Fails,
     /// ∞ and NaN in an argument show in the result, so a test of them may wait.
     pub keeps: bool,

@@ -1,4 +1,5 @@
-//! What the consumers of whole arrays mean (`dag::whole`), on numbers; characters are code points.
+//! The meaning of the consumers of whole arrays (`dag::whole`), on numbers; characters are code
+//! points.
 //!
 //! `run` is the oracle's. Devices share out its parts: a line of a fold, a segment, a slice of a
 //! scatter's base.

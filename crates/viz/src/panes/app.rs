@@ -17,7 +17,7 @@ use follow::ROWS;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
 
-/// What the terminal has to do after a key.
+/// The terminal's next step after a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The loop goes on.
@@ -53,13 +53,13 @@ pub struct App<C> {
     again: bool,
     /// The next run may write files.
     effects: bool,
-    /// How many runs there were.
+    /// The number of runs so far.
     runs: u64,
     /// Runs of other texts that can be looked at again: only where texts come from another front
     /// end.
     kept: Vec<Run>,
     follows: bool,
-    /// What is wrong with the way there.
+    /// The trouble with the way there, in words.
     link: String,
     due: Option<Instant>,
     ledger: Vec<Row>,

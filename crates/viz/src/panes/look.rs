@@ -1,10 +1,10 @@
-//! How things look: one place for colours, marks and frames, so that `--ascii` and NO_COLOR are two
-//! switches.
+//! The look of things: one place for colours, marks and frames, so that `--ascii` and NO_COLOR are
+//! two switches.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
 
-/// What the terminal can show.
+/// The abilities of the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Look {
     /// Whether frames and marks are ASCII.

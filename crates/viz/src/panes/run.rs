@@ -11,12 +11,12 @@ use aplomb_ground::trace::{ResultRecord, Segment, Trace};
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::text::Line;
 
-/// What the panes open with.
+/// The state in which the panes open.
 #[derive(Clone, Debug, Default)]
 pub struct Start {
     /// The program.
     pub text: String,
-    /// What spans and messages call the text.
+    /// The name by which spans and messages call the text.
     pub name: String,
     /// The pipeline, and what is off in it.
     pub switches: Switches,
@@ -33,7 +33,7 @@ pub struct Start {
 pub struct Run {
     /// Counts runs, so that pictures know theirs.
     pub number: u64,
-    /// What spans and messages call the text.
+    /// The name by which spans and messages call the text.
     pub name: String,
     pub text: String,
     pub switches: Switches,

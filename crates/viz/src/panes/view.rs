@@ -1,4 +1,4 @@
-//! What panes see, and what they ask for.
+//! The view that panes see, and the wishes that they have.
 
 use super::look::Look;
 use super::menu::Menu;
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// Nodes, by number.
 pub type Nodes = BTreeSet<u32>;
 
-/// What a pane wants.
+/// The wish of a pane.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
     /// The key did something in the pane alone.

@@ -26,7 +26,7 @@ pub const CHUNK: usize = 1024;
 #[repr(align(64))]
 struct Register([f64; CHUNK]);
 
-/// Where a store goes.
+/// The destination of a store.
 #[derive(Clone, Copy)]
 pub struct Sink {
     pub at: *mut u8,
@@ -43,8 +43,8 @@ impl Sink {
     }
 }
 
-/// What all threads of a launch share. Safety: sources are not written, sinks hold the whole
-/// domain, and each element of a sink is written by one thread.
+/// The data that all threads of a launch share. Safety: sources are not written, sinks hold the
+/// whole domain, and each element of a sink is written by one thread.
 #[derive(Clone, Copy)]
 pub struct Env<'a> {
     pub program: &'a Program,
@@ -90,7 +90,7 @@ impl Registers {
     }
 }
 
-/// What one thread needs, kept between launches.
+/// The scratch memory of one thread, kept between launches.
 #[derive(Default)]
 pub struct Frame {
     registers: Registers,

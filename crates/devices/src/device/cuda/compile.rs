@@ -30,7 +30,7 @@ pub fn options() -> String {
     format!("{} {}", OPTIONS.join(" "), apart.join(" "))
 }
 
-/// What one kernel takes.
+/// The resources that one kernel takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
     /// Registers of a thread.

@@ -47,7 +47,7 @@ use tune::Choices;
 pub use compile::{Usage, cubin, measured, ptx};
 pub use place::{ASK_US, all_on_cpu};
 
-/// Why an evaluation on the device did not come to its end.
+/// The reasons for which an evaluation on the device did not come to its end.
 #[derive(Clone, Debug)]
 pub enum Stop {
     /// An element failed.
@@ -80,17 +80,17 @@ pub struct Cuda {
     blas: Blas,
     /// Which texts launches get.
     tune: Tune,
-    /// What the last run measured.
+    /// The trials of the last run.
     trials: Vec<Trial>,
     /// Runs that were one graph.
     graphs: u32,
-    /// How much slower launches are than the model says; never below 1.
+    /// The factor by which launches are slower than the model says; never below 1.
     pace: f64,
-    /// What the CPU lost on texts that are not compiled yet, µs.
+    /// The time that the CPU lost on texts that are not compiled yet, µs.
     lost_time: HashMap<String, f64>,
     refused: u32,
     notices: Vec<String>,
-    /// How many of them the user has heard.
+    /// The number of them that the user has heard.
     heard: usize,
     stats: Vec<LaunchStats>,
 }

@@ -20,7 +20,7 @@ use smallvec::SmallVec;
 /// A catenation of more parts is made at once: each part is a load at every place.
 const PARTS: usize = 16;
 
-/// How one axis is chosen from.
+/// The choice along one axis.
 pub enum Chosen {
     /// Every place, in order.
     All,
@@ -37,8 +37,8 @@ pub enum Chosen {
     Array(Array),
 }
 
-/// Where an array is read or written: a read of its axes over a shape, and on the axes `along`
-/// places that are values.
+/// The spots at which an array is read or written: a read of its axes over a shape, and on the axes
+/// `along` places that are values.
 pub(super) struct Spots {
     pub shape: Shape,
     pub read: Read,

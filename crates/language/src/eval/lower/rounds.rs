@@ -30,7 +30,7 @@ const STATES: usize = 16;
 /// Types settle after so many tries, or never.
 const TRIES: usize = 3;
 
-/// How many rounds.
+/// The number of rounds.
 #[derive(Clone, Copy)]
 pub enum Times<'a> {
     /// So many.
@@ -39,7 +39,7 @@ pub enum Times<'a> {
     Until(&'a Rc<Func>),
 }
 
-/// What the states are: as many arrays of one shape, alone or as the items of a vector, or the
+/// The states of a loop: as many arrays of one shape, alone or as the items of a vector, or the
 /// cells of a frame.
 struct States {
     arrays: Vec<Array>,

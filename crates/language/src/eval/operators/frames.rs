@@ -23,7 +23,7 @@ const FEW: usize = 16;
 /// many.
 const TOLD: usize = 256;
 
-/// How to run the cells one by one after all: what the operator would have done.
+/// The way to run the cells one by one after all: what the operator would have done.
 pub type Again = Rc<dyn Fn(&mut Eval<'_>) -> Result<Array>>;
 
 /// A framed run whose values are still pending.

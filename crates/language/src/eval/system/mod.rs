@@ -27,7 +27,7 @@ pub type Set = fn(&mut Cx<'_>, &Array) -> Result<()>;
 /// None: no value. A shy value sets `Store::shy`.
 pub type Call = fn(&mut Eval<'_>, &Args<'_>) -> Result<Option<Array>>;
 
-/// What a system function or operator is called with; the arrays are ready.
+/// The arguments of a system function or operator; the arrays are ready.
 pub struct Args<'a> {
     /// The operands, of an operator.
     pub operands: &'a [Operand],
@@ -74,7 +74,7 @@ pub struct Row {
     pub help: &'static str,
     /// A line, and the text that it prints.
     pub example: (&'static str, &'static str),
-    /// What ⍠ takes; the first is the principal one.
+    /// The names of its options, for ⍠; the first is the principal one.
     pub options: &'static [&'static str],
     /// The kind, and the function behind it.
     pub does: Does,

@@ -1,4 +1,4 @@
-//! What a phrase becomes: instructions on a stack of values, and expressions for functions.
+//! The code of a phrase: instructions on a stack of values, and expressions for functions.
 
 use crate::eval::phrases::Phrase;
 use crate::eval::system::Row;
@@ -118,7 +118,7 @@ pub enum Do {
         sym: Sym,
         /// The function of `f←`.
         f: Option<FExpr>,
-        /// What was selected.
+        /// The kind of what was selected.
         reach: Reach,
     },
     /// `⎕←` or `⍞←` a value, which stays.
@@ -179,7 +179,7 @@ pub(super) fn then(ins: &mut Vec<Ins>, next: Ins) {
     }
 }
 
-/// What a selection names: items, the one item that ⊃ picks, what stands at the end of a path
+/// The reach of a selection: items, the one item that ⊃ picks, what stands at the end of a path
 /// (`p⊃x`: only the path is run), or the simple scalars that `¨` and `∊` go down to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {

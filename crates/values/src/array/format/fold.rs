@@ -23,7 +23,7 @@ pub struct Style {
     pub long: Long,
 }
 
-/// What becomes of rows wider than ⎕PW (`]rows`).
+/// The fate of rows wider than ⎕PW (`]rows`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Long {
     /// They go on below.

@@ -1,4 +1,4 @@
-//! How values print (LANGUAGE §8): numbers, then grids of text, then lines of ⎕PW columns.
+//! The display of values (LANGUAGE §8): numbers, then grids of text, then lines of ⎕PW columns.
 
 mod boxed;
 mod fold;

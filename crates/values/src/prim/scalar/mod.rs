@@ -20,7 +20,7 @@ use rules::{Rule, Visit};
 
 pub use slow::near_bool;
 
-/// Why an element has no value.
+/// The reasons for which an element has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fail {
     /// The sentence of the DOMAIN ERROR.
