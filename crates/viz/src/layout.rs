@@ -4,6 +4,10 @@
 //! wire that passes layers has one shared place in each. Order: four sweeps by the mean of the
 //! neighbours, starting from the source's order, so equal graphs give equal pictures. Columns:
 //! pulled towards the neighbours, then pushed apart.
+//!
+//! Why it ends and is right: operands have smaller numbers than users, so one walk finds the
+//! longest path to each node, and every box lies below what it reads. The number of sweeps is
+//! fixed; they change the order within a layer only, never a layer.
 
 /// A thing in a layer: a box or a wire on its way.
 #[derive(Clone, Debug)]

@@ -84,7 +84,10 @@ impl<'a> Grading<'a> {
 /// The places of a list's numbers, for lookups with ⎕CT: a share of them.
 ///
 /// The line of numbers is cut into cells that are so wide that what equals a number lies in its own
-/// or in the next one.
+/// or in the next one: a cell is at least as wide as 64 tolerances of the least number of its
+/// binade. A lookup goes through the cells that the tolerance reaches, compares each number that it
+/// finds there, and takes the least place; so it finds the first that is equal, however many shares
+/// there are.
 pub struct Places<'a> {
     have: &'a [f64],
     ct: f64,

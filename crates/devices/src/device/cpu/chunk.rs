@@ -4,6 +4,11 @@
 //! |---|---|---|
 //! | fast | its loop; the first suspicion ends the chunk | – |
 //! | careful | `scalar::eval` on each element | is recorded, goes on as 0 |
+//!
+//! Why it is right: a loop raises a suspicion wherever its value may be another one than the scalar
+//! meaning's. Sources are never written (`Env`), so the careful pass begins with the same numbers,
+//! and it writes every place again that the fast one wrote. It is the last: nothing is suspect to
+//! it.
 
 use super::Fault;
 use super::convert::{Converts, Source, converts};
