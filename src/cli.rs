@@ -10,6 +10,7 @@ use clap::{CommandFactory, Parser};
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
+/// Runs the program with the words of this process.
 pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|_| ()));
     crate::signals::file_limit_is_an_error();

@@ -1,4 +1,4 @@
-//! What every form of the program shares: settings, sessions on a large stack, printing.
+//! The parts that every form of the program shares: settings, sessions on a large stack, printing.
 
 use crate::commands::Table;
 use aplomb_compiler::pass::Options;
@@ -20,7 +20,7 @@ pub const INTERRUPTED: i32 = 130;
 /// Lines of a value that print where nobody scrolls: a mebibyte holds no more.
 pub const ALL_LINES: usize = 1 << 19;
 
-/// What the command line says for all sessions.
+/// The settings of the command line for all sessions.
 #[derive(Clone)]
 pub struct Settings {
     pub threads: usize,
@@ -30,7 +30,7 @@ pub struct Settings {
     pub ascii: bool,
     pub reach: Reach,
     pub device: Wanted,
-    /// How a GPU computes.
+    /// The math of a GPU.
     pub math: Math,
     pub order: Order,
 }

@@ -5,7 +5,10 @@
 //! picture of a trace.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
+// A comment there is a line of `--help`, where its fields are options.
+#[allow(missing_docs)]
 pub mod args;
 mod batch;
 mod bench;

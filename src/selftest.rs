@@ -12,7 +12,7 @@ use aplomb_plans::plan::Math;
 use aplomb_values::array::{Array, Data};
 use std::time::{Duration, Instant};
 
-/// What is computed of V, n quarters; M has them in rows of 3, L is a mask.
+/// The expressions that are computed of V, n quarters; M has them in rows of 3, L is a mask.
 const LINES: &[(&str, &str)] = &[
     ("map", "2×V+1"),
     ("map with tests", "(1↓V),⌽2↑V"),
@@ -155,7 +155,7 @@ pub fn run(settings: Settings, cuda: bool) -> i32 {
     })
 }
 
-/// What a tuner may choose of maps and selections.
+/// The settings that a tuner may choose of maps and selections.
 const TEXTS: &[Tuning] = &[
     Tuning { items: Some(1), persistent: false, threads: 128 },
     Tuning { items: Some(4), persistent: false, threads: 512 },

@@ -1,5 +1,7 @@
-//! The walls of the house, held as a test: who may name what, and how long a file may be.
+//! The walls of the house, held as a test: who may name what, how long a file may be, and that its
+//! guides name what exists.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -313,4 +315,118 @@ fn every_unsafe_block_says_why_it_is_safe() {
         }
     }
     assert!(count > 0);
+}
+
+/// The pages that lead a reader through the house, beside that of each room.
+const GUIDES: &[&str] =
+    &["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/CHOICES.md", "src/README.md", "tests/README.md"];
+
+/// The names that a file of Rust declares: items by their keyword, public fields, variants by their
+/// place at the beginning of a line.
+fn declared(text: &str) -> HashSet<String> {
+    const KEYWORDS: &[&str] =
+        &["fn", "struct", "enum", "trait", "type", "static", "const", "mod", "macro_rules"];
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut found = HashSet::new();
+    for line in text.lines().map(str::trim).filter(|l| !l.starts_with("//")) {
+        let words: Vec<&str> = line.split(|c| !is_part(c)).filter(|w| !w.is_empty()).collect();
+        let items = words.windows(2).filter(|w| KEYWORDS.contains(&w[0])).map(|w| w[1]);
+        let field = line.strip_prefix("pub ").and_then(|l| l.split_once(": ")).map(|l| l.0);
+        let is_variant = line.starts_with(char::is_uppercase)
+            && words.first().is_some_and(|w| line[w.len()..].starts_with([',', '(', ' ']));
+        let variant = words.first().copied().filter(|_| is_variant);
+        found.extend(items.chain(field).chain(variant).map(String::from));
+    }
+    found
+}
+
+/// The code spans of a page, those of its fenced and indented blocks left out.
+fn spans(page: &str) -> Vec<String> {
+    let outside = page.split("\n```").step_by(2).collect::<String>();
+    let prose = |p: &&str| !p.trim_start_matches('\n').starts_with("    ");
+    let paragraphs = outside.split("\n\n").filter(prose);
+    paragraphs.flat_map(|p| p.split('`').skip(1).step_by(2).map(|s| s.replace('\n', " "))).collect()
+}
+
+/// Whether what a page calls so exists: a path from the page, its sources or the root; an item of a
+/// module or type; a type or table. None: it is no such name.
+fn exists(span: &str, page: &Path, sources: &[(PathBuf, HashSet<String>)]) -> Option<bool> {
+    const ENDINGS: &[&str] = &[".rs", ".md", ".cu", ".cc", ".json", ".sh", ".py", ".apl"];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let made_of = |more: &str| span.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c));
+    let is_relative = span.starts_with(|c: char| c.is_ascii_lowercase() || c == '.')
+        && !span.starts_with("target/");
+    if made_of("_-./*")
+        && is_relative
+        && (span.contains('/') || ENDINGS.iter().any(|e| span.ends_with(e)))
+    {
+        let place = span.split('*').next().unwrap_or(span);
+        let own = page.parent().unwrap_or(root);
+        let homes = [own.to_path_buf(), own.join("src"), root.to_path_buf()];
+        return Some(homes.iter().any(|h| h.join(place).exists()));
+    }
+    if !made_of("_:") || span.is_empty() {
+        return None;
+    }
+    if let Some((path, name)) = span.rsplit_once("::") {
+        let home = path.rsplit("::").next().unwrap_or(path);
+        let is_home = |file: &Path, names: &HashSet<String>| {
+            let named = |p: Option<&std::ffi::OsStr>| p.is_some_and(|p| p == home);
+            let folder = file.parent().and_then(Path::file_name);
+            let room = home.strip_prefix("aplomb_").map(|room| format!("crates/{room}/src/lib.rs"));
+            let has_parts = || text(file).contains(&format!("impl {home} {{"));
+            named(file.file_stem())
+                || named(folder)
+                || names.contains(home)
+                || room.is_some_and(|lib| file.ends_with(lib))
+                || home.starts_with(char::is_uppercase) && has_parts()
+                || text(file).contains(&format!("impl {home}<"))
+        };
+        return Some(
+            sources.iter().any(|(file, names)| names.contains(name) && is_home(file, names)),
+        );
+    }
+    let is_type = span.starts_with(char::is_uppercase) && span.contains(char::is_lowercase);
+    let is_table = span.len() > 3 && span.chars().all(|c| c.is_ascii_uppercase());
+    (is_type || is_table).then(|| sources.iter().any(|(_, names)| names.contains(span)))
+}
+
+/// What a page names and is not there.
+fn missing(page: &Path, text: &str, sources: &[(PathBuf, HashSet<String>)]) -> Vec<String> {
+    spans(text).into_iter().filter(|s| exists(s, page, sources) == Some(false)).collect()
+}
+
+fn sources() -> Vec<(PathBuf, HashSet<String>)> {
+    let files = all().into_iter().chain(rust_files("tests"));
+    files.map(|p| (p.clone(), declared(&text(&p)))).collect()
+}
+
+#[test]
+fn each_room_has_its_page_and_guides_name_only_what_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let rooms = ROOMS.iter().map(|(room, _)| format!("crates/{room}/README.md"));
+    let sources = sources();
+    let mut wrong = Vec::new();
+    for page in rooms.chain(GUIDES.iter().map(|p| p.to_string())) {
+        let text = text(&root.join(&page));
+        assert!(text.starts_with("# "), "{page} is missing, or has no title");
+        let gone = missing(&root.join(&page), &text, &sources);
+        wrong.extend(gone.iter().map(|name| format!("{page}: {name} is not there")));
+        let wide = text.lines().filter(|l| l.chars().count() > 100 && !l.starts_with('|'));
+        wrong.extend(wide.map(|l| format!("{page}: over 100 characters: {l}")));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let length = text(&root.join("ARCHITECTURE.md")).lines().count();
+    assert!(length <= 200, "the guide is read from top to bottom: {length} lines");
+}
+
+#[test]
+fn a_guide_that_names_what_is_gone_is_seen() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md");
+    let told = "`src/cli.rs` `cli::main` `Interp::execute` `Op::Recip` `Session` `PRIMS`\n\n\
+                `src/gone.rs` `cli::gone` `Interp::gone` `Op::Gone` `Nobody` `GONE`\n\n\
+                `+/B/A` `a word` `lower`\n\n\
+                \x20   `gone.rs`\n\n```\n`gone.rs`\n```\n";
+    let wanted = ["src/gone.rs", "cli::gone", "Interp::gone", "Op::Gone", "Nobody", "GONE"];
+    assert_eq!(missing(&page, told, &sources()), wanted);
 }

@@ -20,7 +20,7 @@ pub struct Peers {
     folder: PathBuf,
 }
 
-/// What the peers took for one workload.
+/// The times of the peers for one workload.
 pub struct Compared {
     request: Value,
     rows: Vec<Vec<Value>>,

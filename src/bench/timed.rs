@@ -20,7 +20,7 @@ const IN_CACHE: f64 = 64e6;
 /// Operations for a byte from which computing takes longer than moving on a CPU.
 const DENSE: f64 = 4.0;
 
-/// Why there is no row.
+/// The reasons for which there is no row.
 pub enum Stop {
     Interrupted,
     Failed(String),
@@ -32,7 +32,7 @@ impl From<aplomb_ground::error::Error> for Stop {
     }
 }
 
-/// What all rows of a run have in common.
+/// The parts that all rows of a run have in common.
 pub struct Bench<'a> {
     pub session: &'a mut Session,
     pub interrupt: Interrupt,
@@ -40,7 +40,7 @@ pub struct Bench<'a> {
     pub threads: usize,
     pub seconds: f64,
     pub gpu: bool,
-    /// What bytes and operations take at least; nothing where that is not known.
+    /// The least times that bytes and operations take; none where that is not known.
     pub rates: Rates,
     pub peers: Option<Peers>,
 }
@@ -61,7 +61,7 @@ impl Sink for Heard {
     }
 }
 
-/// What the runs took, in microseconds; of the first all of it.
+/// The times of the runs, in microseconds; of the first all of it.
 #[derive(Default)]
 struct Runs {
     first: Option<f64>,

@@ -10,7 +10,7 @@ const TABLE: &str = include_str!("../../benches/workloads.json");
 const SEED: usize = 20061;
 /// Random numbers of one array; longer arrays repeat them.
 const BLOCK: usize = 1 << 20;
-/// What the caches of a GPU hold at most.
+/// The bytes that the caches of a GPU hold at most.
 const CACHE: f64 = 64e6;
 /// An array's bytes an element.
 const DTYPES: &[(&str, usize)] = &[("f64", 8), ("f32", 4), ("i32", 4), ("i8", 1), ("bool", 1)];
@@ -35,7 +35,7 @@ pub struct Work {
     results: usize,
     #[serde(default)]
     pub off: Vec<String>,
-    /// How a GPU computes it; `strict` without.
+    /// The math of a GPU; `strict` without.
     #[serde(default)]
     pub math: Option<String>,
     pub cpu: Vec<Point>,
@@ -105,7 +105,7 @@ pub struct Job {
     pub work: Work,
     pub dtype: String,
     pub n: usize,
-    /// Why n is not what was asked for.
+    /// The reason why n is not what was asked for.
     pub note: Option<String>,
 }
 

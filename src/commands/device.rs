@@ -55,6 +55,7 @@ pub fn math(call: &mut Call<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+/// `]ptx`: the PTX of each launch, where NVRTC is installed.
 pub fn ptx(call: &mut Call<'_>) -> Result<(), Error> {
     let (which, expr) = tools::launch_of(call.args);
     let trace = super::tools::trace_of(call, expr)?;

@@ -20,10 +20,13 @@ use aplomb_viz::why::WIDTH;
 
 /// One run of a command.
 pub struct Call<'a> {
-    /// What stands behind the name.
+    /// The text behind the name.
     pub args: &'a str,
+    /// The session that the command speaks of.
     pub session: &'a mut Session,
+    /// The receiver of its text.
     pub sink: &'a mut dyn Sink,
+    /// Whether pictures are ASCII.
     pub ascii: bool,
     /// A cell of several lines is asked about (`%%time`): its values are shown as without the
     /// question.
@@ -33,6 +36,7 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// Shows a text, as plain text.
     pub fn show(&mut self, text: &str) {
         self.sink.event(Event::Display(aplomb_kernel::session::text(text)));
     }
@@ -60,6 +64,7 @@ impl Call<'_> {
         self.columns.unwrap_or(WIDTH)
     }
 
+    /// The argument's words.
     pub fn words(&self) -> Vec<String> {
         self.args.split_whitespace().map(String::from).collect()
     }
@@ -75,8 +80,11 @@ type Run = fn(&mut Call<'_>) -> Result<(), Error>;
 /// A command: its name with the bracket, what may follow, what it does. Without `run` it is not
 /// built.
 pub struct Command {
+    /// The name, with its bracket.
     pub name: &'static str,
+    /// The arguments, as help shows them; empty where there are none.
     pub args: &'static str,
+    /// A sentence for help.
     pub help: &'static str,
     run: Option<Run>,
 }

@@ -6,7 +6,7 @@ use aplomb_ground::help::{Topic, errors};
 use aplomb_language::eval::system::Row;
 use aplomb_language::table::{Class, Meaning, Prim, find};
 
-/// Where prose begins below a head.
+/// The column where prose begins below a head.
 const INDENT: usize = 12;
 
 /// A row of `OTHER_KEYS`: glyph, key, names.

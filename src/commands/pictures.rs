@@ -26,8 +26,9 @@ fn segments(
     Ok(out)
 }
 
-/// Where a picture goes.
+/// The room that a picture has.
 pub struct Room {
+    /// Whether pictures are ASCII.
     pub ascii: bool,
     /// The terminal's; None where there is none, and nothing is too wide.
     pub columns: Option<usize>,
@@ -89,14 +90,17 @@ pub fn forms(trace: &Trace, pass: Option<&str>, fold: Option<bool>) -> MimeBundl
     small.map(|(kind, text)| (kind.to_string(), text)).collect()
 }
 
+/// Each graph as a list, a line a node.
 pub fn listed(trace: &Trace, pass: Option<&str>) -> Result<String, String> {
     segments(trace, pass, list::list)
 }
 
+/// Each graph drawn, with repeats and chains as one box each.
 pub fn folded(trace: &Trace, pass: Option<&str>, room: &Room) -> Result<String, String> {
     segments(trace, pass, |g| text::draw_folded(g, room.ascii))
 }
 
+/// Each graph drawn whole.
 pub fn whole(trace: &Trace, pass: Option<&str>, room: &Room) -> Result<String, String> {
     segments(trace, pass, |g| text::draw(g, room.ascii))
 }
@@ -128,12 +132,16 @@ pub fn zoomed(
     draw(trace, pass, room)
 }
 
-/// What of a trace goes to Graphviz.
+/// The part of a trace that goes to Graphviz.
 #[derive(Clone, Copy)]
 pub enum Dot<'a> {
+    /// The graph after a pass; None: the last.
     Pass(Option<&'a str>),
+    /// The launches and what they hand over.
     Launches,
+    /// The terms with their lets.
     Lets,
+    /// The buffers and their lifetimes.
     Buffers,
 }
 

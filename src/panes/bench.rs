@@ -29,6 +29,7 @@ fn program() -> String {
     text + &format!("+/a{}\n", NODES / 2 - 1)
 }
 
+/// Runs the benchmark and prints its table; the exit code.
 pub fn run(settings: Settings, args: &BenchArgs) -> i32 {
     match timed(settings, args.json) {
         Ok(text) => {

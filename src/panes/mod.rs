@@ -22,7 +22,7 @@ use std::io::IsTerminal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-/// What stands in the panes when no file is named.
+/// The program that stands in the panes when no file is named.
 pub const EXAMPLE: &str = include_str!("example.apl");
 
 const HOOKS: Hooks = Hooks { suspend };
@@ -95,6 +95,7 @@ pub fn run(settings: Settings, args: TuiArgs) -> i32 {
     }
 }
 
+/// Colours as the terminal has them, and ASCII if that is asked for.
 pub fn look(ascii: bool) -> Look {
     Look { ascii, colour: colours(&std::io::stdout()) }
 }

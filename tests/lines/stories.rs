@@ -1,7 +1,7 @@
-//! Stories: `tests/sessions/*.md`, `tests/goldens/*.md` and README.md. A block ```` ```apl ```` is
-//! a session; typed lines stand behind six blanks, what the program printed below. `launches=N` and
-//! `breaks=N` are held against the trace of the block's last value. `UPDATE=1` writes what the
-//! program prints now.
+//! Stories: `tests/sessions/*.md`, `tests/goldens/*.md`, README.md and ARCHITECTURE.md. A block
+//! ```` ```apl ```` is a session; typed lines stand behind six blanks, what the program printed
+//! below. `launches=N` and `breaks=N` are held against the trace of the block's last value.
+//! `UPDATE=1` writes what the program prints now.
 
 use crate::support::{differs, rewritten};
 use aplomb::commands::Table;
@@ -118,7 +118,7 @@ fn pages() -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> =
         folders.into_iter().flatten().map(|e| e.unwrap().path()).collect();
     found.retain(|p| p.extension().is_some_and(|e| e == "md"));
-    found.push(root.join("README.md"));
+    found.extend(["README.md", "ARCHITECTURE.md"].map(|page| root.join(page)));
     found.sort();
     found
 }

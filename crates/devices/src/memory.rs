@@ -1,10 +1,10 @@
-//! How much memory arrays may take, unless the user says: 0.8 of what the machine, the cgroup and
+//! The memory that arrays may take, unless the user says: 0.8 of what the machine, the cgroup and
 //! the shell allow.
 
 use std::fs;
 
 const SHARE: f64 = 0.8;
-/// When nothing can be found out.
+/// The bytes that are taken for granted when nothing can be found out.
 const GUESS: u64 = 4 << 30;
 
 /// Bytes for `Budget::new`.

@@ -98,7 +98,7 @@ struct Shelves {
     most: usize,
 }
 
-/// Where freed blocks wait. Clones share it.
+/// The shelves where freed blocks wait. Clones share it.
 #[derive(Clone, Default)]
 pub struct Pool(Arc<Mutex<Shelves>>);
 
@@ -160,10 +160,12 @@ pub struct PoolBuffer {
 unsafe impl Sync for PoolBuffer {}
 
 impl PoolBuffer {
+    /// The first byte; of an empty buffer an address that nobody may read.
     pub fn as_ptr(&self) -> *const u8 {
         self.block.as_ref().map_or(NonNull::dangling().as_ptr(), |b| b.at.as_ptr())
     }
 
+    /// The first byte, to write; of an empty buffer an address that nobody may use.
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         self.block.as_ref().map_or(NonNull::dangling().as_ptr(), |b| b.at.as_ptr())
     }

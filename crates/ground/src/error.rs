@@ -7,24 +7,38 @@ use std::fmt;
 /// The one list of errors, with Dyalog's event numbers (LANGUAGE §7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
+    /// Memory: the arrays, or the machine, have no room.
     WsFull = 1,
+    /// A text that is no APL.
     Syntax = 2,
+    /// A place that an array does not have.
     Index = 3,
+    /// A number of axes that a function does not take.
     Rank = 4,
+    /// Extents that do not fit each other.
     Length = 5,
+    /// A name without a value.
     Value = 6,
+    /// A format that ⎕FMT or ⍕ cannot follow.
     Format = 7,
+    /// A bound of the session: depth, tokens, nesting, rank.
     Limit = 10,
+    /// A value that a function has no result for.
     Domain = 11,
+    /// Something that is named and not built.
     Nonce = 16,
+    /// A file that cannot be read or written.
     FileAccess = 19,
+    /// A file that is not there.
     FileName = 22,
+    /// A defect of Aplomb.
     Internal = 99,
     /// Never seen by a user: a function cannot run once for all cells of a frame, and runs cell by
     /// cell.
     Untraced = 98,
     /// Never seen by a user: ⎕OFF ends the program, so no guard catches it.
     Exit = 97,
+    /// A request to stop.
     Interrupt = 1003,
     /// An event of the program's own, by ⎕SIGNAL; `Error::number` says which.
     Signal = 0,
@@ -52,6 +66,7 @@ pub fn message(event: u32) -> String {
 }
 
 impl Kind {
+    /// The name as it prints, `DOMAIN ERROR`.
     pub fn name(self) -> &'static str {
         match self {
             Kind::WsFull => "WS FULL",
@@ -82,6 +97,7 @@ impl Kind {
         all.into_iter().find(|k| k.number() == event)
     }
 
+    /// The event number, as `⎕EN` gives it.
     pub fn number(self) -> u32 {
         self as u32
     }
@@ -92,28 +108,32 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<Parts>);
 
+/// The parts of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
+    /// APL's kind of it.
     pub kind: Kind,
     /// The event number where the kind has none of its own.
     pub event: Option<u32>,
-    /// What ⎕SIGNAL put in the place of the kind's name.
+    /// The message that ⎕SIGNAL put in the place of the kind's name.
     pub message: Option<String>,
+    /// The sentence, without the kind's name.
     pub says: String,
-    /// Where it was written.
+    /// The place where it was written.
     pub place: Option<Place>,
     /// Spans in the place's source with what stands there (`shape 5`).
     pub marks: Vec<(Span, String)>,
+    /// A way out, in words.
     pub hint: Option<String>,
     /// For a value error of a pending array: where it was needed.
     pub needed: Option<Place>,
     /// The dfn calls that led here, innermost first.
     pub calls: Vec<Place>,
-    /// Why it is none for a user: the evaluator computes again on the host.
+    /// The reason why it is none for a user: the evaluator computes again on the host.
     pub on_host: Option<OnHost>,
 }
 
-/// What a device has no result for and the host has.
+/// The values that a device has no result for and the host has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnHost {
     /// A real operation's result is complex.
@@ -122,9 +142,11 @@ pub enum OnHost {
     Unending,
 }
 
+/// A result whose error is APL's.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
+    /// An error with its sentence alone.
     pub fn new(kind: Kind, says: impl Into<String>) -> Self {
         Error(Box::new(Parts {
             kind,
@@ -146,21 +168,25 @@ impl Error {
         self
     }
 
+    /// Adds what stands at a span, for the drawn report.
     pub fn mark(mut self, span: Span, says: impl Into<String>) -> Self {
         self.0.marks.push((span, says.into()));
         self
     }
 
+    /// Sets the way out.
     pub fn hint(mut self, says: impl Into<String>) -> Self {
         self.0.hint = Some(says.into());
         self
     }
 
+    /// Sets where the value was needed, unless that is known.
     pub fn needed(mut self, place: &Place) -> Self {
         self.0.needed.get_or_insert_with(|| place.clone());
         self
     }
 
+    /// Adds a call, after those inside of it.
     pub fn called_from(mut self, place: Place) -> Self {
         self.0.calls.push(place);
         self
@@ -184,6 +210,7 @@ impl Error {
         error
     }
 
+    /// APL's kind.
     pub fn kind(&self) -> Kind {
         self.0.kind
     }
@@ -201,10 +228,12 @@ impl Error {
         }
     }
 
+    /// All parts, to read.
     pub fn parts(&self) -> &Parts {
         &self.0
     }
 
+    /// Whether it is known where in a text it came.
     pub fn has_place(&self) -> bool {
         self.0.place.is_some()
     }
@@ -218,26 +247,32 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// A DOMAIN ERROR with this sentence.
 pub fn domain(says: impl Into<String>) -> Error {
     Error::new(Kind::Domain, says)
 }
 
+/// A LENGTH ERROR with this sentence.
 pub fn length(says: impl Into<String>) -> Error {
     Error::new(Kind::Length, says)
 }
 
+/// A RANK ERROR with this sentence.
 pub fn rank(says: impl Into<String>) -> Error {
     Error::new(Kind::Rank, says)
 }
 
+/// An INDEX ERROR with this sentence.
 pub fn index(says: impl Into<String>) -> Error {
     Error::new(Kind::Index, says)
 }
 
+/// A SYNTAX ERROR with this sentence.
 pub fn syntax(says: impl Into<String>) -> Error {
     Error::new(Kind::Syntax, says)
 }
 
+/// A VALUE ERROR with this sentence.
 pub fn value(says: impl Into<String>) -> Error {
     Error::new(Kind::Value, says)
 }
@@ -261,15 +296,18 @@ pub fn nonce(what: impl fmt::Display) -> Error {
     Error::new(Kind::Nonce, format!("{what} is not in Aplomb yet"))
 }
 
+/// A LIMIT ERROR with this sentence.
 pub fn limit(says: impl Into<String>) -> Error {
     Error::new(Kind::Limit, says)
 }
 
+/// A WS FULL with the bytes that were needed and those that are free.
 pub fn ws_full(need: u64, have: u64) -> Error {
     Error::new(Kind::WsFull, format!("this needs {} and {} are free", bytes(need), bytes(have)))
         .hint(")limits shows the budget; --limit bytes=N changes it")
 }
 
+/// An INTERRUPT.
 pub fn interrupt() -> Error {
     Error::new(Kind::Interrupt, "stopped; every name keeps the value it had before this line")
 }

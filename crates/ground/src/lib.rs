@@ -2,6 +2,7 @@
 //! crate stands on it; it knows none of them. No IO, clock, threads or environment.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod error;
 pub mod help;

@@ -1,4 +1,4 @@
-//! What a session may use: one `Limits`, one `Budget` of bytes, one `Interrupt`.
+//! The bounds of a session: one `Limits`, one `Budget` of bytes, one `Interrupt`.
 //!
 //! Rows: RELIABILITY 2, 3, 5, 6. `Budget::charge` is the only way to array memory; the guard gives
 //! the bytes back. Whoever asks for memory hears of the interrupt too, so a loop that makes items
@@ -18,6 +18,7 @@ pub struct Limits {
     pub tokens: usize,
     /// Dfn calls that are not tail calls.
     pub depth: usize,
+    /// Axes of an array.
     pub rank: usize,
     /// Bytes that arrays may take.
     pub bytes: u64,
@@ -25,12 +26,13 @@ pub struct Limits {
     pub pending: usize,
     /// Seconds for one request; 0 = no limit.
     pub seconds: f64,
+    /// Bounds of one launch.
     pub launch: LaunchLimits,
     /// Lines that one value may print before its middle is left out; 0 = all.
     pub lines: usize,
 }
 
-/// What one launch may need; what needs more is several (ACL-33).
+/// The bounds of one launch; what needs more is several (ACL-33).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchLimits {
     /// Arrays that it reads.
@@ -147,6 +149,7 @@ impl Budget {
         Budget::stopped_by(most, Interrupt::default())
     }
 
+    /// A budget of so many bytes whose charges hear of an interrupt.
     pub fn stopped_by(most: u64, stop: Interrupt) -> Self {
         Budget(Arc::new(Count { used: AtomicU64::new(0), most: AtomicU64::new(most), stop }))
     }
@@ -193,14 +196,17 @@ impl Budget {
         Ok(out)
     }
 
+    /// Changes the bound, in bytes, from now on.
     pub fn set_most(&self, bytes: u64) {
         self.0.most.store(bytes, Ordering::Relaxed);
     }
 
+    /// Bytes that are charged now.
     pub fn used(&self) -> u64 {
         self.0.used.load(Ordering::Relaxed)
     }
 
+    /// Bytes that may still be charged.
     pub fn free(&self) -> u64 {
         self.0.most.load(Ordering::Relaxed).saturating_sub(self.used())
     }
@@ -228,6 +234,7 @@ impl Budget {
 }
 
 impl Charge {
+    /// The bytes that it holds.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -268,18 +275,22 @@ impl Ticks {
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
+    /// Asks all who look at it to stop.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    /// Takes the request back.
     pub fn clear(&self) {
         self.0.store(false, Ordering::Relaxed);
     }
 
+    /// Whether somebody asked to stop.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
+    /// Errors: INTERRUPT, where somebody asked to stop.
     pub fn check(&self) -> Result<()> {
         if self.is_set() { Err(interrupt()) } else { Ok(()) }
     }

@@ -1,5 +1,4 @@
-//! Where something stands in a user's text. Offsets count code points everywhere: inside, in JSON,
-//! in messages.
+//! Places in a user's text. Offsets count code points everywhere: inside, in JSON, in messages.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,11 +7,14 @@ use std::sync::Arc;
 /// A half-open range of code points in one source.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Span {
+    /// The first code point.
     pub start: u32,
+    /// The code point behind the last.
     pub end: u32,
 }
 
 impl Span {
+    /// The range from `start` up to, without, `end`.
     pub const fn new(start: u32, end: u32) -> Self {
         Span { start, end }
     }
@@ -27,10 +29,12 @@ impl Span {
         Span { start: self.start.saturating_add(by), end: self.end.saturating_add(by) }
     }
 
+    /// The number of code points.
     pub fn len(self) -> usize {
         self.end.saturating_sub(self.start) as usize
     }
 
+    /// Whether it holds no code point.
     pub fn is_empty(self) -> bool {
         self.end <= self.start
     }
@@ -46,6 +50,7 @@ impl fmt::Debug for Span {
 /// part of it that is code between two commands. Offsets are the whole text's.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Source {
+    /// The name that messages use.
     pub name: String,
     /// All of it; parts share it.
     pub text: Arc<str>,
@@ -56,6 +61,7 @@ pub struct Source {
 }
 
 impl Source {
+    /// A whole text under its name.
     pub fn new(name: impl Into<String>, text: impl Into<Arc<str>>) -> Arc<Self> {
         let text = text.into();
         Arc::new(Source { name: name.into(), own: 0..text.len(), text, first: 0 })
@@ -97,15 +103,19 @@ impl Source {
 /// dfn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
+    /// The text.
     pub source: Arc<Source>,
+    /// The range in it.
     pub span: Span,
 }
 
 impl Place {
+    /// A range of this text.
     pub fn new(source: &Arc<Source>, span: Span) -> Self {
         Place { source: source.clone(), span }
     }
 
+    /// What stands there.
     pub fn text(&self) -> String {
         self.source.slice(self.span)
     }

@@ -11,30 +11,45 @@ mod shift;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// The name of the schema, the first field of every trace.
 pub const SCHEMA: &str = "aplomb-trace";
+/// The version of the schema.
 pub const VERSION: &str = "1.0";
 
+/// The record of one statement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
+    /// Always `SCHEMA`.
     pub schema: String,
+    /// The version of the schema that the record follows.
     pub version: String,
+    /// The version of Aplomb that wrote it.
     pub producer: String,
     /// Seconds since 1970; absent in canonical form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created: Option<u64>,
+    /// The pipeline under which the statement was compiled.
     pub config: Config,
+    /// Texts that spans point into.
     pub sources: Vec<SourceText>,
     /// The statement's text.
     pub statement: String,
+    /// The statement's evaluations, in order.
     pub segments: Vec<Segment>,
+    /// All nodes, those that rules replaced among them.
     pub nodes: Vec<NodeRecord>,
+    /// The passes of all segments, in the order in which they ran.
     #[serde(with = "passes")]
     pub passes: Vec<PassRecord>,
+    /// Choices, with what lost.
     pub decisions: Vec<DecisionRecord>,
+    /// Launches, in the order in which they run.
     pub kernels: Vec<LaunchRecord>,
+    /// Arrays in memory: inputs, temporaries, results.
     pub buffers: Vec<BufferRecord>,
+    /// Warnings.
     pub diagnostics: Vec<Diagnostic>,
-    /// How often each rule fired.
+    /// The number of times that each rule fired.
     pub rules: BTreeMap<String, u32>,
     /// `front_ms`, `launch_ms`, of the run that is told; where several were compared, how many
     /// `runs`, whose least is told, and how far from it half of them are at most (`spread_ms`); on
@@ -42,10 +57,12 @@ pub struct Trace {
     /// and bytes moved (`up_bytes`, `down_bytes`; `kept_bytes` were there). Empty in canonical
     /// form.
     pub times: BTreeMap<String, f64>,
+    /// The value, told by its hash; absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<ResultRecord>,
 }
 
+/// The way in which a statement was compiled.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Config {
     /// The pipeline's name; `all` unless another was asked for.
@@ -53,7 +70,9 @@ pub struct Config {
     pub preset: String,
     /// The passes that ran.
     pub passes: Vec<String>,
+    /// Names of passes and rules that were off.
     pub off: Vec<String>,
+    /// The device model of the estimates, `sm_90`.
     pub arch: String,
 }
 
@@ -67,28 +86,40 @@ impl Config {
     }
 }
 
+/// A text that spans point into.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SourceText {
+    /// The first number of a span in it.
     pub id: u32,
+    /// The name that messages use.
     pub name: String,
+    /// All of it.
     pub text: String,
 }
 
 /// One evaluation of the statement: half-open id ranges into the lists below.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Segment {
+    /// Its place among the segments.
     pub id: u32,
-    /// What needed the values: `display`, `guard` …
+    /// The reason why values were needed: `display`, `guard` …
     pub why: String,
+    /// Its nodes.
     pub nodes: [u32; 2],
+    /// Its passes.
     pub passes: [u32; 2],
+    /// Its decisions.
     pub decisions: [u32; 2],
+    /// Its launches.
     pub kernels: [u32; 2],
+    /// Its buffers.
     pub buffers: [u32; 2],
 }
 
+/// A node of the graph.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodeRecord {
+    /// Its place among the nodes.
     pub id: u32,
     /// Content hash: equal for equal nodes in any trace.
     pub h: String,
@@ -101,11 +132,14 @@ pub struct NodeRecord {
     pub inputs: Vec<u32>,
     /// `i32?` = i32 if every value fits.
     pub dtype: String,
+    /// Extents of its axes; empty for a scalar.
     pub shape: Vec<usize>,
+    /// Properties that only some kinds of nodes have.
     pub attr: Attr,
     /// [source, start, end] in code points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub span: Vec<[u32; 3]>,
+    /// The name that its value has in the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Nodes this one replaced.
@@ -113,11 +147,12 @@ pub struct NodeRecord {
     pub from: Vec<u32>,
     /// Index into `passes` of the pass that made it.
     pub born: u32,
-    /// How often it is used after the last pass: operands that are it, of nodes alive, and once for
+    /// The number of uses after the last pass: operands that are it, of nodes alive, and once for
     /// each value that it is. 0: it is there no more.
     pub uses: u32,
 }
 
+/// Properties of a node that only some kinds have.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Attr {
     /// none (null), wrap, clamp, default(fill): how a read leaves its source.
@@ -137,13 +172,18 @@ pub struct Attr {
     pub axis: Option<u32>,
 }
 
-/// What stands after a pass. As JSON only what the pass changed is written (`passes`).
+/// The state after a pass. As JSON only what the pass changed is written (`passes`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PassRecord {
+    /// Its place among the passes of the trace.
     pub id: u32,
+    /// The pass's name in the pipeline.
     pub name: String,
+    /// Milliseconds that it took; 0 in canonical form.
     pub ms: f64,
+    /// Whether nodes, kept nodes or launches differ from those before it.
     pub changed: bool,
+    /// The nodes whose values were asked for.
     pub roots: Vec<u32>,
     /// Sharing made visible: [level, node]; level 0 is the outermost let.
     pub lets: Vec<[u32; 2]>,
@@ -156,50 +196,73 @@ pub struct PassRecord {
     /// Live nodes, bytes that the launches move (as `Estimate`'s `r` and `w`), flops, after this
     /// pass.
     pub live: u32,
+    /// Bytes that the launches move.
     pub bytes: u64,
+    /// Floating-point operations of all launches.
     pub flops: u64,
+    /// Rules that fired, in order.
     pub events: Vec<Event>,
 }
 
 /// A kept node: a break between it and its users, or a root.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BreakRecord {
+    /// The kept node.
     pub node: u32,
     /// root, consumer, work, may-fail, off:fuse-producers …
     pub reason: String,
+    /// The size of its buffer in bytes.
     pub bytes: u64,
+    /// Launches that read it.
     pub readers: u32,
 }
 
+/// One firing of a rule.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Event {
+    /// The rule's name.
     pub rule: String,
+    /// The nodes that it looked at; the first is what it replaced.
     pub at: Vec<u32>,
+    /// The node that took its place.
     pub into: Option<u32>,
+    /// The reason for which the rule holds, in words.
     pub pre: String,
+    /// The decision behind it, where there is one.
     pub dec: Option<u32>,
 }
 
+/// The cost of one way, as the model sees it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
+    /// Floating-point operations.
     pub flops: u64,
+    /// Bytes that are read and written.
     pub bytes: u64,
+    /// Microseconds.
     pub us: f64,
 }
 
+/// One choice of the compiler.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DecisionRecord {
+    /// Its place among the decisions.
     pub id: u32,
     /// Index into `passes`.
     pub pass: u32,
+    /// The node that it is about.
     pub node: u32,
     /// share, break, push, keep, inline, split, horizontal …
     pub what: String,
+    /// The name of the way that was taken.
     pub chosen: String,
+    /// The reason in a word, as in `limit:inputs(17>16)`.
     pub reason: String,
     /// The sentence `]why` prints, numbers in it.
     pub text: String,
+    /// The cost of the way that was taken.
     pub cost: Cost,
+    /// The ways that lost.
     pub alt: Vec<Alternative>,
     /// A row id or `own:RULE` of GLOSSARY.md.
     pub seed: String,
@@ -207,49 +270,68 @@ pub struct DecisionRecord {
     pub switch: String,
 }
 
+/// A way that lost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Alternative {
+    /// The name of the way.
     pub name: String,
+    /// Its cost.
     pub cost: Cost,
+    /// The reason in a word for which it lost.
     pub why_not: String,
 }
 
+/// A launch: the unit of work of a device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LaunchRecord {
+    /// Its place among the launches.
     pub id: u32,
+    /// Its name, after what it computes.
     pub name: String,
     /// map, reduce.
     pub skeleton: String,
+    /// The way in which a device goes about it: `map`, `tree`, `blocks`, `positions`, `in-order`.
     pub algo: String,
     /// Nodes computed here.
     pub body: Vec<u32>,
     /// Buffers read and written.
     #[serde(rename = "in")]
     pub inputs: Vec<u32>,
+    /// Buffers that it writes.
     pub out: Vec<u32>,
+    /// Extents of the index space that it runs over.
     pub domain: Vec<usize>,
+    /// The axis that is folded or scanned.
     pub axis: Option<u32>,
+    /// The order of launches: one more than the latest launch that it waits for.
     pub stage: u32,
+    /// Its reads, one for each array and map.
     pub reads: Vec<ReadRecord>,
+    /// The grid that its CUDA text is for.
     pub launch: Grid,
     /// Its kernels in order: who takes the points. Empty where there is no CUDA text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spread: Vec<SpreadRecord>,
+    /// Registers of a thread, as NVRTC tells; null where it was not asked.
     pub regs: Option<u32>,
+    /// Bytes that a thread spills; null where NVRTC was not asked.
     pub spill: Option<u32>,
+    /// The part of a multiprocessor's threads that fit at once; null where it is not known.
     pub occ: Option<f64>,
+    /// The model's estimates.
     pub est: Estimate,
     /// Null when it was not run.
     pub meas: Option<Measured>,
+    /// The CUDA text; null where there is none.
     pub cuda: Option<Cuda>,
-    /// What ran on the CPU, as text.
+    /// The steps that ran on the CPU, as text.
     pub cpu: Option<String>,
-    /// How the CUDA text computes, where not with the CPU's bits: `fast`.
+    /// The math of the CUDA text, where not with the CPU's bits: `fast`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub math: Option<String>,
     /// Greatest number of values alive at once in the body.
     pub live_max: u32,
-    /// Where it ran, where there was a choice.
+    /// The device that ran it, where there was a choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ran: Option<Ran>,
 }
@@ -263,34 +345,47 @@ pub struct Ran {
     pub why: String,
     /// Blocks of the largest slice, slices, bytes of shared memory a block; 0 on the CPU.
     pub grid: u32,
+    /// Parts into which the launch was cut.
     pub slices: u32,
+    /// Bytes of shared memory that a block has.
     pub shared: u32,
     /// The call of a library that stood for the text; what the library takes is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<String>,
 }
 
+/// One read of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReadRecord {
+    /// The buffer that is read.
     pub buf: u32,
+    /// The map from the launch's point to the element, `(i,j)→(j,i)`.
     pub affine: String,
+    /// The way in which the read leaves its source; null: not at all.
     pub oob: Option<String>,
+    /// Whether neighbouring threads read neighbouring elements.
     pub coalesced: bool,
     /// `none`, the loops along which the map repeats (`higher-order: j`), or how many reads of the
     /// array overlap (`constant: 3.0`); absent where the map is not affine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reuse: Option<String>,
+    /// The memory that serves it: `global`, `shared`.
     pub space: String,
 }
 
+/// The grid of a CUDA text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Grid {
+    /// Blocks along each axis.
     pub grid: [u64; 3],
+    /// Threads of a block along each axis.
     pub block: [u32; 3],
+    /// Bytes of shared memory that a block takes.
     pub smem: u32,
 }
 
-/// How one kernel of a launch shares its points out, and what its text could have chosen instead.
+/// The way in which one kernel of a launch shares its points out, and what its text could have
+/// chosen instead.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SpreadRecord {
     /// Who takes a point: thread, warp, block, tile (a block, in the order of a ticket), run (a
@@ -300,17 +395,20 @@ pub struct SpreadRecord {
     pub threads: u32,
     /// Points that a thread takes at a time.
     pub items: u32,
+    /// Points that are shared out, in the unit of `by`.
     pub points: u64,
     /// Points that a block takes at a time.
     pub each: u64,
     /// ⌈points ÷ each⌉; where it is `bounded` no more than fill the device, which then take several
     /// times.
     pub blocks: u32,
+    /// Whether the number of blocks is bounded by the device.
     pub bounded: bool,
-    /// What `items` may be without another bit in a value; empty where the shape fixes it.
+    /// The values that `items` may have without another bit in a value; empty where the shape fixes
+    /// it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<u32>,
-    /// What `threads` may be; empty where the shape fixes it.
+    /// The values that `threads` may have; empty where the shape fixes it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<u32>,
     /// Whether blocks stay and draw tiles (ACC-26); absent where they may not.
@@ -318,32 +416,43 @@ pub struct SpreadRecord {
     pub persistent: Option<bool>,
 }
 
+/// The model's figures of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// Bytes from memory and to it: the distinct elements of each buffer once, of reads by values
     /// at most so many.
     pub r: u64,
+    /// Bytes that it writes.
     pub w: u64,
     /// Bytes that all points load, each load for itself: what caches and shared memory serve is
     /// among them.
     #[serde(default)]
     pub loads: u64,
+    /// Floating-point operations.
     pub flops: u64,
     /// On the device model of `config.arch`, and on this CPU's model.
     pub us: f64,
+    /// Microseconds on this CPU's model.
     pub cpu_us: f64,
 }
 
+/// The time that a launch took.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
+    /// Microseconds in all.
     pub us: f64,
+    /// The number of times that it ran: one more where an integer result did not fit its type.
     pub n: u32,
+    /// The clock: `events` of the device, or `monotonic` of the host.
     pub clock: String,
+    /// Threads of the CPU that took part.
     pub threads: u32,
 }
 
+/// The CUDA text of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cuda {
+    /// The text, without the prelude.
     pub text: String,
     /// [line from 1, nodes on it].
     pub lines: Vec<(u32, Vec<u32>)>,
@@ -352,12 +461,18 @@ pub struct Cuda {
     pub numbers: Vec<(String, f64)>,
 }
 
+/// An array in memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BufferRecord {
+    /// Its place among the buffers.
     pub id: u32,
+    /// The node whose value it holds.
     pub node: u32,
+    /// Its size.
     pub bytes: u64,
+    /// Its element type.
     pub dtype: String,
+    /// Its extents.
     pub shape: Vec<usize>,
     /// input, temporary, result.
     pub role: String,
@@ -367,18 +482,25 @@ pub struct BufferRecord {
     pub dead: Option<u32>,
 }
 
+/// A warning, or a note on a line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Diagnostic {
+    /// A name for programs, `W-no-cuda`.
     pub code: String,
+    /// The place: source, first code point, the one behind the last.
     pub span: Option<[u32; 3]>,
+    /// A sentence for people.
     pub text: String,
 }
 
+/// The value of a statement, without its items.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResultRecord {
     /// A hash of dtype class, shape and values.
     pub sha: String,
+    /// Its extents.
     pub shape: Vec<usize>,
+    /// Its element type.
     pub dtype: String,
 }
 

@@ -1,4 +1,4 @@
-//! What time it is, here and in universal time.
+//! The time, here and in universal time.
 
 use aplomb_language::eval::host::Now;
 use std::time::{SystemTime, UNIX_EPOCH};

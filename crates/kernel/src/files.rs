@@ -20,10 +20,12 @@ use std::path::{Path, PathBuf};
 /// The files that a program may touch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Reach {
+    /// Every file.
     #[default]
     All,
     /// Those in a folder and below, links followed.
     In(PathBuf),
+    /// No file.
     None,
 }
 

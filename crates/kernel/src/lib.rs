@@ -1,5 +1,7 @@
 //! Everything that has an effect but the devices: sessions, files, the notebook.
 
+#![warn(missing_docs)]
+
 mod clock;
 pub mod files;
 #[cfg(feature = "jupyter")]

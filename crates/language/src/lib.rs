@@ -4,6 +4,7 @@
 //! environment.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod eval;
 pub mod functions;

@@ -15,13 +15,17 @@ use std::collections::{BTreeMap, VecDeque};
 /// A session without devices, for tests of the language alone: files are kept in memory, time
 /// stands still.
 pub struct Host {
+    /// The bounds of the session.
     pub limits: Limits,
+    /// The memory that arrays may take.
     pub budget: Budget,
+    /// The request to stop.
     pub interrupt: Interrupt,
     /// All that was printed.
     pub printed: String,
-    /// How many evaluations were forced.
+    /// The number of evaluations that were forced.
     pub forces: usize,
+    /// The files, by name.
     pub files: BTreeMap<String, Vec<u8>>,
     /// Lines that will be typed.
     pub typed: VecDeque<String>,

@@ -1,7 +1,8 @@
-//! What a device runs: a plan of launches (`plan`), and the code of one launch for one thread of a
+//! The plans that devices run: launches (`plan`), and the code of one launch for one thread of a
 //! GPU (`kir`).
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod kir;
 pub mod plan;

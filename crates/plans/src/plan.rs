@@ -28,35 +28,44 @@ use tiling::Tiling;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BufId(pub u32);
 
+/// An array in memory while a plan runs.
 #[derive(Clone, Debug)]
 pub struct Buffer {
+    /// The extents of its axes.
     pub shape: Shape,
-    /// What is stored. `checked`: an integer type that values may leave; then the launch is run
-    /// again storing f64.
+    /// The type that is stored. `checked`: an integer type that values may leave; then the launch
+    /// is run again storing f64.
     pub dtype: DType,
+    /// Whether values may leave `dtype`.
     pub checked: bool,
+    /// The origin of its contents.
     pub from: From,
+    /// The node whose value it holds.
     pub node: NodeId,
     /// The last launch that reads it; None: a root, or never read.
     pub last_use: Option<u32>,
 }
 
 impl Buffer {
+    /// The size of its items; at most what a u64 holds.
     pub fn bytes(&self) -> u64 {
         self.shape.iter().fold(self.dtype.size() as u64, |n, &d| n.saturating_mul(d as u64))
     }
 }
 
+/// The origin of a buffer's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum From {
     /// The k-th input of the evaluation.
     Input(u32),
+    /// The k-th launch of the plan.
     Launch(u32),
 }
 
-/// What a launch does with its body's values beside storing them.
+/// The kind of a launch: what it does with its body's values beside storing them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {
+    /// The values are stored as they are.
     #[default]
     Map,
     /// `reductions` fold the axis; `after` runs over the domain without it.
@@ -70,6 +79,7 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The name in traces.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Map => "map",
@@ -85,6 +95,7 @@ impl Kind {
         matches!(self, Kind::Compact | Kind::Whole)
     }
 
+    /// The name of the way in which a device goes about it.
     pub fn algorithm(self) -> &'static str {
         match self {
             Kind::Map => "map",
@@ -101,13 +112,16 @@ impl Kind {
 pub struct Compaction {
     /// The load of the mask, one axis long.
     pub mask: u32,
+    /// The body's value that is selected from.
     pub value: ValueId,
+    /// The node that is the selection.
     pub node: NodeId,
 }
 
-/// What a launch makes of whole arrays, once its body has run.
+/// The operation of a launch on whole arrays, once its body has run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finish {
+    /// The operation on whole arrays.
     pub what: Whole,
     /// Loads of the operands that are held.
     pub held: SmallVec<[u32; 2]>,
@@ -115,22 +129,27 @@ pub struct Finish {
     pub fed: SmallVec<[ValueId; 2]>,
     /// The result's, in `after` the reduction 0.
     pub shape: Shape,
+    /// The node that is the result.
     pub node: NodeId,
+    /// The type in which it is computed.
     pub dtype: DType,
+    /// Its place in the order of errors.
     pub site: u32,
 }
 
 /// One step of a launch.
 pub type Step = body::Step<Origin>;
 
-/// Where a launch's step came from, and where it counts.
+/// The origin of a launch's step, and the places where it counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Origin {
+    /// The node that the step computes.
     pub node: NodeId,
     /// Orders value errors: the smallest failing site, then the smallest element, is the error.
     pub site: u32,
-    /// Where a test of `Launch::guards[guard]` fails, this step is not wanted: it gives anything
-    /// and never fails (E3). Its loads carry the same tests, so nothing outside is loaded.
+    /// The tests under which this step is wanted: where one of `Launch::guards[guard]` fails it
+    /// gives anything and never fails (E3). Its loads carry the same tests, so nothing outside is
+    /// loaded.
     pub guard: Option<u32>,
 }
 
@@ -147,50 +166,74 @@ impl Finish {
     }
 }
 
+/// A read of a buffer, at each point of a domain.
 #[derive(Clone, Debug)]
 pub struct Load {
+    /// The buffer.
     pub buf: BufId,
+    /// The map from the point to the element.
     pub read: Read,
 }
 
+/// A fold of a body's value along the launch's axis.
 #[derive(Clone, Debug)]
 pub struct Reduction {
+    /// The associative operation.
     pub op: Op,
+    /// The body's value that is folded.
     pub value: ValueId,
+    /// The node that is the fold.
     pub node: NodeId,
+    /// The type in which it is computed.
     pub dtype: DType,
+    /// Its place in the order of errors.
     pub site: u32,
 }
 
+/// A value written to a buffer, at the point's own place.
 #[derive(Clone, Copy, Debug)]
 pub struct Store {
+    /// The value.
     pub value: ValueId,
+    /// The buffer.
     pub buf: BufId,
 }
 
+/// A loop nest: the unit of work of a device.
 #[derive(Clone, Debug)]
 pub struct Launch {
+    /// The order of launches: one more than the latest that it waits for.
     pub stage: u32,
+    /// The extents of the index space that it runs over.
     pub domain: Shape,
+    /// The kind: what it does beside storing.
     pub kind: Kind,
     /// The axis that `reductions` or the selection run along; None for a map.
     pub axis: Option<usize>,
+    /// The reads of body and `after`; a step names one by its place here.
     pub loads: Vec<Load>,
     /// Lists of tests over the axes of `body` (or of `after`, for its steps).
     pub guards: Vec<Vec<Test>>,
+    /// The steps at each point of the domain, each made of earlier ones.
     pub body: Vec<Step>,
     /// Body values kept, over the domain.
     pub stores: Vec<Store>,
+    /// The folds; `after` names one by its place here.
     pub reductions: Vec<Reduction>,
+    /// The selection, where it is one.
     pub compaction: Option<Compaction>,
+    /// The operation on whole arrays, where it is one.
     pub finish: Option<Finish>,
     /// Its loads are over `outer()`.
     pub after: Vec<Step>,
+    /// Values of `after` that are kept, over `outer()`.
     pub after_stores: Vec<Store>,
-    /// What a block keeps near, of which loads.
+    /// The copies that a block of threads keeps in its shared memory, each with the loads it
+    /// serves.
     pub tiling: Option<Tiling<u32>>,
     /// Nodes computed here, in id order.
     pub nodes: Vec<NodeId>,
+    /// The name, after what it computes.
     pub name: String,
 }
 
@@ -217,6 +260,7 @@ impl Launch {
             .chain(self.finish.iter().map(|f| f.site))
     }
 
+    /// The name of its shape in traces: `map`, `reduce`, or the operation on whole arrays.
     pub fn skeleton(&self) -> &'static str {
         self.finish.as_ref().map_or(self.kind.name(), |f| f.what.kind())
     }
@@ -225,9 +269,11 @@ impl Launch {
 /// A root of the evaluation: a buffer, whose contents are the value.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
+    /// All arrays: inputs, then what launches write.
     pub buffers: Vec<Buffer>,
     /// In an order that respects stages.
     pub launches: Vec<Launch>,
+    /// The buffers that are the values that were asked for.
     pub roots: Vec<BufId>,
     /// Of GPU texts.
     pub math: Math,
@@ -241,6 +287,7 @@ impl Plan {
         Plan { buffers: self.buffers.clone(), launches, roots, ..*self }
     }
 
+    /// The buffer of that number, which is this plan's own.
     pub fn buffer(&self, id: BufId) -> &Buffer {
         &self.buffers[id.0 as usize]
     }

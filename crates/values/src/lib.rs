@@ -4,8 +4,11 @@
 
 #![forbid(unsafe_code)]
 
+#[warn(missing_docs)]
 pub mod array;
 pub mod body;
 pub mod dag;
+#[warn(missing_docs)]
 pub mod prim;
+#[warn(missing_docs)]
 pub mod reference;

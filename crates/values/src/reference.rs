@@ -17,9 +17,13 @@ use std::sync::Arc;
 /// The first failure of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
+    /// The operation's place in the order of evaluation.
     pub site: u32,
+    /// The element's place in the operation's domain.
     pub index: u64,
+    /// The node.
     pub node: NodeId,
+    /// The reason.
     pub fail: Fail,
 }
 

@@ -12,7 +12,9 @@ use aplomb_ground::trace::{DecisionRecord, LaunchRecord, Trace};
 
 /// A question of one word.
 pub struct Question {
+    /// The word that is asked for.
     pub name: &'static str,
+    /// A sentence on what is answered.
     pub says: &'static str,
     answer: fn(&Trace) -> Vec<String>,
 }

@@ -176,7 +176,7 @@ fn stored(t: &Trace, id: u32) -> String {
     format!("n{id} {name}{}{why}", n.op)
 }
 
-/// How often each thing is there, and how it is spelt.
+/// The count of each thing, and its spelling.
 type Tally = BTreeMap<String, (usize, String)>;
 
 fn tally(things: impl IntoIterator<Item = (String, String)>) -> Tally {

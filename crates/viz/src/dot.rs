@@ -340,7 +340,7 @@ pub fn lets(trace: &Trace) -> String {
     print(stmts)
 }
 
-/// How a shared node looks.
+/// The look of a shared node.
 const SHARED: &[(&str, &str)] =
     &[("style", "filled"), ("fillcolor", "#ffd37a"), ("peripheries", "2")];
 

@@ -6,9 +6,13 @@ use aplomb_ground::trace::{BufferRecord, LaunchRecord, Trace};
 
 /// A number of a trace. Fewer is better in every row.
 pub struct Figure {
+    /// The name that `]assert` and `--fail-on` take.
     pub name: &'static str,
+    /// A sentence on what is counted.
     pub says: &'static str,
+    /// The figure of a trace; less is better.
     pub of: fn(&Trace) -> u64,
+    /// The figure as text, with its unit.
     pub show: fn(u64) -> String,
 }
 

@@ -5,8 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// One pass of one segment.
 pub struct Graph<'a> {
+    /// The record that it is of.
     pub trace: &'a Trace,
+    /// The pass after which it is shown.
     pub pass: &'a PassRecord,
+    /// The evaluation that the pass is of.
     pub segment: &'a Segment,
     /// Live nodes in id order.
     pub nodes: Vec<&'a NodeRecord>,
@@ -65,6 +68,7 @@ pub fn heading(trace: &Trace, segment: usize) -> String {
 }
 
 impl<'a> Graph<'a> {
+    /// The graph of an evaluation after one of its passes.
     pub fn new(trace: &'a Trace, segment: &'a Segment, pass: &'a PassRecord) -> Graph<'a> {
         let first = segment.nodes[0];
         let all = &trace.nodes[first as usize..segment.nodes[1] as usize];
@@ -92,10 +96,12 @@ impl<'a> Graph<'a> {
         Graph { trace, pass, segment, nodes, place, launch, kept, roots, uses }
     }
 
+    /// The node of that id, if it is alive in the graph.
     pub fn node(&self, id: u32) -> Option<&'a NodeRecord> {
         self.place.get(&id).map(|k| self.nodes[*k])
     }
 
+    /// The place of a node among those of the graph.
     pub fn index(&self, id: u32) -> Option<usize> {
         self.place.get(&id).copied()
     }
@@ -111,6 +117,7 @@ impl<'a> Graph<'a> {
         self.kept.contains(&id)
     }
 
+    /// Whether the node's value was asked for.
     pub fn is_root(&self, id: u32) -> bool {
         self.roots.contains(&id)
     }
@@ -121,6 +128,7 @@ impl<'a> Graph<'a> {
         self.launch.get(&id).copied()
     }
 
+    /// The number of launches after the pass.
     pub fn launches(&self) -> usize {
         self.pass.launches.len()
     }

@@ -1,9 +1,13 @@
-//! Where each node stands: layers, order in a layer, columns.
+//! The place of each node in a picture: layers, order in a layer, columns.
 //!
 //! Leaves stand just above their first user, everything else by longest path from the leaves; a
 //! wire that passes layers has one shared place in each. Order: four sweeps by the mean of the
 //! neighbours, starting from the source's order, so equal graphs give equal pictures. Columns:
 //! pulled towards the neighbours, then pushed apart.
+//!
+//! Why it ends and is right: operands have smaller numbers than users, so one walk finds the
+//! longest path to each node, and every box lies below what it reads. The number of sweeps is
+//! fixed; they change the order within a layer only, never a layer.
 
 /// A thing in a layer: a box or a wire on its way.
 #[derive(Clone, Debug)]
@@ -21,7 +25,7 @@ pub struct Layout {
     pub layers: Vec<Vec<Item>>,
 }
 
-/// What is laid out: for each node the width of its box and its drawn operands.
+/// The boxes that are laid out: for each node the width of its box and its drawn operands.
 pub struct Boxes {
     pub widths: Vec<usize>,
     pub operands: Vec<Vec<usize>>,
@@ -159,7 +163,7 @@ fn visiting_order(boxes: &Boxes) -> Vec<usize> {
     order
 }
 
-/// Where the nets of a neighbouring layer are.
+/// The places of the nets of a neighbouring layer.
 struct Near<'a> {
     at: Vec<Option<f64>>,
     boxes: &'a Boxes,

@@ -6,6 +6,7 @@
 //! same bytes; a drawn graph can be read back exactly (tested).
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod ask;
 pub mod diff;

@@ -9,10 +9,15 @@ use crate::graph::nothing;
 use crate::why::{count, family, named, still_holds};
 use aplomb_ground::trace::{DecisionRecord, Trace};
 
+/// A promise about a line.
 pub enum Promise {
+    /// A figure and its bound.
     Figure {
+        /// The figure.
         figure: &'static Figure,
+        /// The relation between figure and bound.
         holds: Relation,
+        /// The bound.
         than: u64,
     },
     /// Nothing is written to memory but the value.
@@ -21,7 +26,7 @@ pub enum Promise {
     Fused,
 }
 
-/// How a figure stands to the number promised.
+/// The relation of a figure to the number promised.
 #[derive(Clone, Copy)]
 pub struct Relation {
     sign: &'static str,
@@ -50,11 +55,13 @@ const UNITS: &[(&str, f64)] = &[
     ("", 1.0),
 ];
 
-/// What stands in the way of a promise, first the most telling.
+/// A broken promise: what stands in its way, first the most telling.
 pub struct Broken {
+    /// The sentence of the error.
     pub says: String,
     /// The nodes it speaks of, each with a few words.
     pub at: Vec<(u32, String)>,
+    /// A way out, in words.
     pub hint: String,
 }
 
@@ -94,6 +101,7 @@ impl Promise {
         Ok(Promise::Figure { figure, holds: *holds, than: number as u64 })
     }
 
+    /// The promise as it is written.
     pub fn text(&self) -> String {
         self.beside(None)
     }
@@ -198,11 +206,15 @@ fn broken(trace: &Trace, mut says: String) -> Box<Broken> {
     Box::new(Broken { says, at, hint })
 }
 
-/// Why there is more than one launch.
+/// A reason why there is more than one launch.
 pub struct Reason {
+    /// The node.
     pub node: u32,
+    /// The sentence.
     pub says: String,
+    /// The words at the node's place in the text.
     pub mark: String,
+    /// The switch that would change it; empty where none does.
     pub switch: String,
 }
 

@@ -3,10 +3,16 @@
 //! A net comes down one column and leaves by one or more. Where one net leaves by the column that
 //! another comes in by, the other's track must lie above. A cycle of such demands is cut by taking
 //! one net through a free column first.
+//!
+//! Why it ends: the first half of a net that was cut leaves by a column that no other net has, so
+//! it demands nobody else's track; the second half comes in by that column, so nobody demands it.
+//! Neither is on a cycle again, and each cut takes one net off. Why it is right: a demand stands
+//! for each column that two nets share from end to end, a piece lies below all that it demands, and
+//! pieces of one row neither meet nor touch; so wires meet only where they cross.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a net does in one channel: where it comes from above, where it goes below.
+/// The way of a net through one channel: where it comes from above, where it goes below.
 #[derive(Clone, Debug)]
 pub struct Net {
     pub id: usize,

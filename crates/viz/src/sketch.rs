@@ -1,5 +1,5 @@
-//! What a picture draws: boxes and the boxes they read. Of the nodes of a pass, whole or with
-//! repeats and chains folded, or of the launches of an evaluation.
+//! The boxes that a picture draws, and the boxes that they read. Of the nodes of a pass, whole or
+//! with repeats and chains folded, or of the launches of an evaluation.
 //!
 //! Rows: VISUAL §3, G30. A repeat is a run of nodes that is the same again and again, each time
 //! reading its own earlier part a fixed number of nodes back, or what all of them read (an unrolled

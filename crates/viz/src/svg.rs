@@ -34,7 +34,9 @@ const LOOKS: &[(&str, &str, f64, f64)] = &[
 pub struct Panel<'a> {
     /// Above it; empty for none.
     pub heading: String,
+    /// The graph.
     pub graph: Graph<'a>,
+    /// Whether repeats and chains are one box each.
     pub folded: bool,
 }
 

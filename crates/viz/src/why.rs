@@ -1,4 +1,4 @@
-//! Why: the decisions of a trace in sentences.
+//! The decisions of a trace in sentences.
 //!
 //! Rows: VISUAL §1.3, G21. The same lines stand in a pipe, in panes and in a notebook.
 
@@ -7,6 +7,7 @@ use crate::graph::{Graph, find_pass, nothing};
 use aplomb_ground::error::{bytes, time};
 use aplomb_ground::trace::{Cost, DecisionRecord, LaunchRecord, NodeRecord, Trace};
 
+/// So many of something, `1 launch`, `3 launches`.
 pub fn count(n: usize, what: &str) -> String {
     let plural = if what.ends_with("ch") { "es" } else { "s" };
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}{plural}") }

@@ -1,4 +1,4 @@
-//! What stands for the CUDA device in a program that was built without it.
+//! The stand-in for the CUDA device in a program that was built without it.
 
 use super::cpu::Cpu;
 use super::{Compiling, DeviceError, LaunchStats, RunCtx, Trial, Tune};
@@ -22,7 +22,7 @@ pub fn ptx(_text: &str, _arch: &str) -> Result<String, String> {
     Err(ABSENT.into())
 }
 
-/// What one kernel takes.
+/// The resources that one kernel takes.
 pub struct Usage {
     pub registers: u32,
     pub spills: u32,

@@ -14,17 +14,20 @@ use std::rc::Rc;
 /// `--device`, `]device`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wanted {
-    /// Where an evaluation is thought to be fastest.
+    /// The device on which an evaluation is thought to be fastest.
     #[default]
     Auto,
+    /// The CPU for all.
     Cpu,
     /// The GPU for all that it can do.
     Cuda,
 }
 
 impl Wanted {
+    /// All, in the order in which help lists them.
     pub const ALL: [Wanted; 3] = [Wanted::Auto, Wanted::Cpu, Wanted::Cuda];
 
+    /// The name that `--device` takes.
     pub fn name(self) -> &'static str {
         match self {
             Wanted::Auto => "auto",
@@ -33,6 +36,7 @@ impl Wanted {
         }
     }
 
+    /// The wish of that name.
     pub fn named(name: &str) -> Option<Wanted> {
         Wanted::ALL.into_iter().find(|w| w.name() == name)
     }
@@ -43,18 +47,20 @@ enum Found {
     /// It was lost, and somebody asks for it again.
     Again,
     Yes(Box<Cuda>),
-    /// What is missing.
+    /// There is none, for want of this.
     No(String),
 }
 
+/// The devices of a session, and the choice between them.
 pub struct Devices {
+    /// The CPU, which can run every plan.
     pub cpu: Cpu,
     wanted: Wanted,
     cuda: Found,
     notices: Vec<String>,
     /// Which texts launches get.
     tune: Tune,
-    /// What was measured since somebody took it, and of how many launches.
+    /// The trials since somebody took them, and of how many launches.
     trials: Vec<Trial>,
     measured: usize,
     /// The last run was the GPU's to tell.
@@ -62,6 +68,7 @@ pub struct Devices {
 }
 
 impl Devices {
+    /// The CPU with so many threads (0: one for each processor); no GPU is looked for yet.
     pub fn new(threads: usize) -> Devices {
         let (wanted, cuda, notices) = (Wanted::default(), Found::NotAsked, Vec::new());
         let trials = Vec::new();
@@ -77,6 +84,7 @@ impl Devices {
         }
     }
 
+    /// The user's wish.
     pub fn wanted(&self) -> Wanted {
         self.wanted
     }

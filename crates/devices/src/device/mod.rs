@@ -25,10 +25,12 @@ use aplomb_values::dag::NodeId;
 use aplomb_values::prim::scalar::Fail;
 use std::rc::Rc;
 
-/// What a run may use, and what may stop it.
+/// The means of a run, and what may stop it.
 #[derive(Clone, Copy)]
 pub struct RunCtx<'a> {
+    /// The request that ends the run.
     pub interrupt: &'a Interrupt,
+    /// The memory that results may take.
     pub budget: &'a Budget,
     /// Each launch is waited for, so that its time is its own.
     pub timed: bool,
@@ -39,9 +41,13 @@ pub struct RunCtx<'a> {
 /// A failing element: the smallest site, then the smallest index in the site's domain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fault {
+    /// The operation's place in the order of evaluation.
     pub site: u32,
+    /// The element's place in the operation's domain.
     pub index: u64,
+    /// The reason.
     pub fail: Fail,
+    /// The node.
     pub node: NodeId,
 }
 
@@ -54,33 +60,38 @@ impl Fault {
     }
 }
 
+/// The reasons for which a run gives no values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DeviceError {
     /// WS FULL, as the budget says it.
     Oom(Error),
     /// The device is gone.
     Lost,
+    /// An element failed.
     Fault(Fault),
+    /// Somebody asked to stop.
     Interrupted,
     /// A defect of the plan or of the device.
     Broken(String),
 }
 
-/// What one launch took.
+/// The cost of one launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaunchStats {
+    /// The launch's place in the plan.
     pub launch: usize,
-    /// Where runs are not timed, what handing it over took.
+    /// The time, µs; where runs are not timed, what handing it over took.
     pub micros: f64,
     /// Whose time that is: `monotonic`, the host's, or `events`, the GPU's between the launch's
     /// first kernel and its last.
     pub clock: &'static str,
+    /// Threads of the CPU that took part.
     pub threads: usize,
-    /// How often it ran: once more for each integer result that needed f64.
+    /// The number of times that it ran: once more for each integer result that needed f64.
     pub runs: u32,
     /// None: the CPU ran it.
     pub gpu: Option<OnGpu>,
-    /// Why it ran there, as a sentence; empty where nobody had a choice.
+    /// The reason for which it ran there, as a sentence; empty where nobody had a choice.
     pub why: String,
 }
 
@@ -89,16 +100,22 @@ pub struct LaunchStats {
 pub struct OnGpu {
     /// Blocks of the largest slice, threads of each.
     pub grid: u32,
+    /// Threads of a block.
     pub block: u32,
+    /// Parts into which the launch was cut.
     pub slices: u32,
+    /// Registers of a thread.
     pub registers: u32,
+    /// Bytes that a thread spills.
     pub spills: u32,
+    /// Bytes of shared memory that a block takes.
     pub shared: u32,
     /// Threads that are resident, as a share of what a multiprocessor holds.
     pub occupancy: f32,
-    /// What ran instead of our text; then grid, registers and occupancy are not known and 0.
+    /// The library's call that ran instead of our text; then grid, registers and occupancy are not
+    /// known and 0.
     pub library: Option<&'static str>,
-    /// How its text was made; None: as it comes.
+    /// The way in which its text was made; None: as it comes.
     pub tuning: Option<Tuning>,
 }
 
@@ -119,12 +136,16 @@ impl OnGpu {
     }
 }
 
-/// What went to a GPU beside launches: compiling, apart from our own time, and transfers.
+/// The cost on a GPU beside launches: compiling, apart from our own time, and transfers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Compiling {
+    /// Milliseconds in NVRTC.
     pub nvrtc_ms: f64,
+    /// Kernels that NVRTC compiled.
     pub compiled: u32,
+    /// Kernels that this process had.
     pub memory_hits: u32,
+    /// Kernels that the cache on disk had.
     pub disk_hits: u32,
     /// Launches that were lowered to texts.
     pub lowered: u32,
@@ -132,14 +153,18 @@ pub struct Compiling {
     pub graphs: u32,
     /// Bytes to the GPU and back, and those that were there already.
     pub up: u64,
+    /// Bytes from the GPU.
     pub down: u64,
+    /// Bytes that were there already.
     pub kept: u64,
-    /// What moving them took, by the host's clock.
+    /// The time of moving them, by the host's clock.
     pub up_ms: f64,
+    /// Milliseconds of transfers from the GPU.
     pub down_ms: f64,
 }
 
 impl Compiling {
+    /// The part since an earlier reading.
     pub fn since(&self, before: &Compiling) -> Compiling {
         Compiling {
             up: self.up - before.up,
@@ -157,6 +182,7 @@ impl Compiling {
     }
 }
 
+/// A runner of plans: inputs in, the values of the roots out.
 pub trait Device {
     /// For people: `cpu (avx512, 2 threads)`.
     fn name(&self) -> String;

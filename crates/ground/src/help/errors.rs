@@ -1,10 +1,11 @@
-//! What each error means, what usually helps, and a line that gives it.
+//! The errors: what each means, what usually helps, and a line that gives it.
 
 use crate::error::Kind;
 
 /// Without a line: what no program can bring about.
 pub type Row = (Kind, &'static str, Option<&'static str>);
 
+/// The rows of all kinds, in the order in which help lists them.
 pub static ROWS: &[Row] = &[
     (
         Kind::WsFull,

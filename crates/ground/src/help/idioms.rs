@@ -2,6 +2,7 @@
 
 use super::{Topic, topic};
 
+/// The rows of all phrases.
 pub static ROWS: &[Topic] = &[
     topic(
         "+/",

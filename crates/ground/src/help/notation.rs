@@ -1,7 +1,9 @@
-//! What is neither a function nor an operator: dfns, guards, brackets, assignment, numbers, text …
+//! The notation: dfns, guards, brackets, assignment, numbers, text … all that is neither a function
+//! nor an operator.
 
 use super::{Topic, topic};
 
+/// The rows of all notation.
 pub static ROWS: &[Topic] = &[
     topic("⍵", &[], "In a dfn the right argument.", ("{⍵+1}2", "3")),
     topic(

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Default)]
 pub struct Aside {
     folder: Option<PathBuf>,
-    /// Where each is instead; nothing is where one was deleted.
+    /// The place of each instead; none where one was deleted.
     files: BTreeMap<PathBuf, PathBuf>,
     made: usize,
 }

@@ -8,24 +8,33 @@ use serde_json::{Value, json};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+/// The five sockets of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
+    /// Requests, answered one after another.
     Shell,
+    /// Requests that are answered while a cell runs.
     Control,
+    /// Questions of the program to the user.
     Stdin,
+    /// Messages that everybody hears.
     Iopub,
+    /// Echoes, which say that the kernel lives.
     Heartbeat,
 }
 
+/// A front end's end of the five sockets.
 pub struct Client {
     doors: Connected,
     wire: Wire,
 }
 
-/// What a request brought: its reply, and what all clients heard between busy and idle.
+/// The outcome of a request: its reply, and what all clients heard between busy and idle.
 #[derive(Debug)]
 pub struct Answer {
+    /// The answer.
     pub reply: Value,
+    /// The messages of the request on iopub, in order.
     pub heard: Vec<Message>,
 }
 
@@ -36,6 +45,7 @@ impl Answer {
         own.map(|m| Value::Object(m.content.clone())).collect()
     }
 
+    /// The answer's `status`: `ok`, `error`, `aborted`.
     pub fn status(&self) -> &str {
         self.reply["status"].as_str().unwrap_or("")
     }
@@ -138,6 +148,7 @@ impl Client {
         self.reply(channel, &id, wait)
     }
 
+    /// The answer to the request of that id, waited for so long. None: it did not come.
     pub fn reply(&self, channel: Channel, id: &str, wait: Duration) -> Option<Value> {
         let begun = Instant::now();
         loop {

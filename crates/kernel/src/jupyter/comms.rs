@@ -15,6 +15,7 @@ use jupyter_protocol::{
 };
 use serde_json::{Map, Value, json};
 
+/// The name of the one comm target.
 pub const TARGET: &str = "aplomb.trace";
 
 /// Comms that may be open.
@@ -50,10 +51,10 @@ impl Comms {
     }
 }
 
-/// What is told of one text.
+/// The traces that are told of one text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Story {
-    /// What spans call the text.
+    /// The name by which spans call the text.
     pub name: String,
     /// The text, where no cell of this moment has it.
     pub code: Option<String>,

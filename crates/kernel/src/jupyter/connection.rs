@@ -8,7 +8,7 @@ use std::fs::{self, Metadata};
 use std::net::{IpAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
-/// What the user allows beyond the defaults.
+/// The permissions of the user beyond the defaults.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allow {
     /// Addresses that other machines reach.

@@ -1,5 +1,5 @@
-//! What is answered while a cell runs: interrupt and shutdown on the control socket, the heartbeat,
-//! and whether the server is still there.
+//! The answers while a cell runs: interrupt and shutdown on the control socket, the heartbeat, and
+//! whether the server is still there.
 
 use super::interrupts::Interrupts;
 use super::iopub::Publisher;
@@ -17,7 +17,7 @@ pub struct Control {
     pub wire: Arc<Wire>,
     pub iopub: Arc<Publisher>,
     pub interrupts: Interrupts,
-    /// Where an exit code ends the process.
+    /// The way by which an exit code ends the process.
     pub end: Sender<i32>,
 }
 

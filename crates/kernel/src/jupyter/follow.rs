@@ -24,6 +24,7 @@ const LOST: u32 = 3;
 /// After so many stories the kernel hears that somebody is here.
 const TOLD: u32 = 16;
 
+/// A client that looks on at somebody else's kernel.
 pub struct Follower {
     client: Client,
     comm: String,

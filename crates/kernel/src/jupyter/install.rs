@@ -20,9 +20,11 @@ const LOGOS: &[(&str, &[u8])] = &[
 /// For whom.
 #[derive(Clone, Debug)]
 pub enum Place {
+    /// The user's own folder of kernels.
     User,
     /// The virtual or conda environment that is active.
     Environment,
+    /// The folder of kernels below this one.
     Prefix(PathBuf),
 }
 

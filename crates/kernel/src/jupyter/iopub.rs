@@ -1,5 +1,5 @@
-//! What all clients hear. Any thread may speak; each message leaves whole, in the order of the
-//! lock.
+//! The messages that all clients hear. Any thread may speak; each message leaves whole, in the
+//! order of the lock.
 //!
 //! Row: JUPYTER §4.7. Printed text is joined: it leaves after 50 ms, at 64 KiB, or before any other
 //! message, so that a loop of a hundred thousand lines is a few messages.

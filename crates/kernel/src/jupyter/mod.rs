@@ -41,7 +41,7 @@ use std::thread;
 use std::time::Duration;
 use wire::Wire;
 
-/// How long the threads may take to end, so that the last messages leave.
+/// The time that the threads may take to end, so that the last messages leave.
 const ENDING: Duration = Duration::from_millis(1_500);
 
 /// Serves until a shutdown, `)off`, or the end of the server; the exit code. `session` is made on

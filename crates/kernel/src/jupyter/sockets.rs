@@ -17,7 +17,7 @@ const LINGER: i32 = 1_000;
 /// One socket.
 pub struct Door(Socket);
 
-/// What waiting brought.
+/// The outcome of waiting.
 pub enum Heard {
     Frames(Vec<Frame>),
     /// The time ran out.

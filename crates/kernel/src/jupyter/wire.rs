@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
+/// The bytes of one part of a message.
 pub type Frame = Vec<u8>;
 
 const DELIMITER: &[u8] = b"<IDS|MSG>";
@@ -26,27 +27,35 @@ const REMEMBERED: usize = 1 << 16;
 /// The protocol that our headers claim.
 pub const PROTOCOL: &str = "5.4";
 
-/// What came in.
+/// A message that came in.
 #[derive(Clone, Debug)]
 pub struct Message {
     /// The way back, for ROUTER sockets.
     pub identities: Vec<Frame>,
+    /// The kind, `execute_request`.
     pub kind: String,
     /// As it was received: the parent of every answer.
     pub header: Frame,
-    /// What this answers, as its sender says.
+    /// The header that this answers, as its sender says.
     pub parent: Value,
+    /// The content, as it came.
     pub content: Map<String, Value>,
 }
 
-/// Why frames are no message.
+/// The reasons for which frames are no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
+    /// No part says where the addresses end.
     NoDelimiter,
+    /// Parts are missing.
     TooShort,
+    /// The signature is of another key or text.
     BadSignature,
+    /// The signature came before.
     Replayed,
+    /// The part of this name is no JSON object.
     NotJson(&'static str),
+    /// The header names no kind.
     NoKind,
 }
 

@@ -64,6 +64,7 @@ impl Worker {
         Ok(Worker { requests, events, answers, interrupt })
     }
 
+    /// What stops the request under way.
     pub fn interrupt(&self) -> Interrupt {
         self.interrupt.clone()
     }

@@ -1,4 +1,4 @@
-//! What a statement compiled and ran, kept to be told when somebody asks.
+//! The record of what a statement compiled and ran, kept to be told when somebody asks.
 //!
 //! Rows: VISUAL §1.4, G13, G14. An evaluation keeps its graph and switches (`Log`), what was
 //! measured and warned of; the trace is made of them by `tell`. A graph's arrays are let go with
@@ -15,10 +15,10 @@ use aplomb_plans::kir;
 use aplomb_values::dag::Recorded;
 use std::rc::Rc;
 
-/// What the evaluator warned of: code, place, sentence.
+/// A warning of the evaluator: code, place, sentence.
 pub type Warning = (&'static str, Place, String);
 
-/// What the evaluator did at a place without a node.
+/// The work that the evaluator did at a place without a node.
 pub struct Interpreted {
     pub place: Place,
     calls: usize,
@@ -56,7 +56,7 @@ impl Interpreted {
     }
 }
 
-/// What a device tells of an evaluation's launches.
+/// The device's account of an evaluation's launches.
 #[derive(Default)]
 pub struct Ran {
     pub stats: Vec<LaunchStats>,
@@ -67,17 +67,17 @@ pub struct Ran {
 /// run.
 #[derive(Default)]
 pub struct Run {
-    /// What each pass took; none where the plan was known.
+    /// The time of each pass; none where the plan was known.
     pub ms: Vec<f64>,
     pub front_ms: f64,
     pub launch_ms: f64,
     pub ran: Ran,
-    /// Why its values are the host's after all.
+    /// The reason why its values are the host's after all.
     pub on_host: Option<OnHost>,
 }
 
-/// What a line forced: the graph of an evaluation, and its run; None where launches' own times are
-/// not known.
+/// An evaluation that a line forced: its graph, and its run; None where launches' own times are not
+/// known.
 #[derive(Clone)]
 pub struct Forced {
     pub recorded: Rc<Recorded>,
@@ -100,7 +100,7 @@ pub struct Part {
 pub struct Kept {
     pub statement: String,
     pub parts: Vec<Part>,
-    /// What was said of no evaluation.
+    /// The warnings that belong to no evaluation.
     pub warnings: Vec<Warning>,
     pub result: Option<ResultRecord>,
     nodes: usize,

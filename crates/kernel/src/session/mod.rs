@@ -59,20 +59,21 @@ struct Last {
     /// The statement of it that gave the value.
     said: String,
     before: Snapshot,
-    /// What it forced; empty where its values were ready or small.
+    /// The evaluations that it forced; empty where its values were ready or small.
     forced: Vec<Forced>,
     /// The device that it wanted.
     device: Wanted,
-    /// What it was warned of.
+    /// The warnings that it got.
     warnings: Vec<Warning>,
     /// The switches it ran under.
     options: Options,
-    /// What it gave, where somebody kept account.
+    /// The value that it gave, where somebody kept account.
     result: Option<ResultRecord>,
     /// A hash of all values that it forced, once they were compared.
     values: Option<u64>,
 }
 
+/// A workspace, its device, and the line that ran last.
 pub struct Session {
     interp: Interp,
     core: Core,
@@ -90,6 +91,7 @@ pub struct Session {
 const DEEPEST: usize = 50;
 
 impl Session {
+    /// An empty workspace. `threads`: of the CPU; 0: one for each processor.
     pub fn new(commands: Rc<dyn Commands>, limits: Limits, threads: usize) -> Session {
         let core = Core::new(limits, threads);
         let (last, earlier, spent) = (None, None, Spent::default());
@@ -110,14 +112,17 @@ impl Session {
         self.core.interrupt.clone()
     }
 
+    /// The device, the limits and the records of the session.
     pub fn core(&mut self) -> &mut Core {
         &mut self.core
     }
 
+    /// The workspace.
     pub fn interp(&mut self) -> &mut Interp {
         &mut self.interp
     }
 
+    /// The table of commands.
     pub fn commands(&self) -> Rc<dyn Commands> {
         self.commands.clone()
     }

@@ -1,5 +1,5 @@
-//! What printed kernels take of a device, told by NVRTC where that is installed; no device need be
-//! there (BAS-24).
+//! The resources that printed kernels take of a device, told by NVRTC where that is installed; no
+//! device need be there (BAS-24).
 
 use aplomb_devices::device::cuda;
 use aplomb_ground::trace::{Cuda, LaunchRecord, Trace};

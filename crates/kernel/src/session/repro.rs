@@ -15,15 +15,17 @@ use std::rc::Rc;
 
 /// A launch, lowered, and its arrays by buffer.
 pub struct Reproduction {
+    /// The statement that the launch is of.
     pub statement: String,
+    /// The launch's kernels.
     pub code: Code,
     /// With the helpers that it calls.
     pub text: String,
     /// Of its largest result.
     pub elements: usize,
-    /// What it reads.
+    /// The arrays that it reads.
     pub inputs: Vec<(u32, Array)>,
-    /// What the CPU gives; None where an element fails there.
+    /// The arrays that the CPU gives; None where an element fails there.
     pub outputs: Option<Vec<(u32, Array)>>,
 }
 

@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Looks without a request before the thread sleeps: lines that follow each other wake nobody.
 const QUIET: u32 = 10;
 
-/// What a request is stopped at.
+/// The bounds at which a request is stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bounds {
     pub deadline: Option<Instant>,
@@ -26,7 +26,7 @@ pub struct Bounds {
     pub bytes: u64,
 }
 
-/// Why a request was stopped.
+/// The reasons for which a request was stopped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fired {
     Time,

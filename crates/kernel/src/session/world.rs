@@ -27,10 +27,13 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// What a session has beside its names.
+/// The means of a session beside its names.
 pub struct Core {
+    /// The bounds of the session.
     pub limits: Limits,
+    /// The memory that arrays may take.
     pub budget: Budget,
+    /// The request to stop, for whatever is under way.
     pub interrupt: Interrupt,
     device: Devices,
     options: Options,
@@ -47,27 +50,27 @@ pub struct Core {
     measuring: bool,
     /// Files stay as they are.
     holding: bool,
-    /// What was written meanwhile.
+    /// The files that were written meanwhile.
     aside: Aside,
     /// One a statement that gave a value.
     kept: Vec<Kept>,
     /// The story of the statement under way.
     current: Kept,
-    /// What the evaluator warned of since the last evaluation: code, place, sentence.
+    /// The warnings of the evaluator since the last evaluation: code, place, sentence.
     warnings: Vec<Warning>,
-    /// What it did itself in this statement.
+    /// The work that it did itself in this statement.
     interpreted: Vec<Interpreted>,
     /// The text of the last statement that gave a value.
     pub said: String,
-    /// What the statement under way has forced, to tell its story later.
+    /// The evaluations that the statement under way has forced, to tell its story later.
     forced: Vec<Forced>,
     /// The record of the last run of launches.
     ran: Option<Rc<Run>>,
     /// Milliseconds that launches took since `begin`, and how many.
     pub spent: Spent,
-    /// What the statements before that cost, where somebody asks for all of a text.
+    /// The cost of the statements before that, where somebody asks for all of a text.
     pub(super) sum: Spent,
-    /// What the last statement that gave a value cost.
+    /// The cost of the last statement that gave a value.
     pub told: Spent,
     started: Option<Instant>,
     born: Instant,
@@ -77,7 +80,7 @@ pub struct Core {
     watchdog: Watchdog,
 }
 
-/// What a request may change for its own time.
+/// The modes that a request may change for its own time.
 pub(super) struct Modes {
     options: Options,
     looks: Looks,
@@ -92,17 +95,22 @@ pub struct Looks {
     whole: bool,
 }
 
-/// What the last request cost.
+/// The cost of the last request.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
     /// From text to result, printing included.
     pub wall_ms: f64,
+    /// Milliseconds from a graph to a plan.
     pub front_ms: f64,
+    /// Milliseconds on the device.
     pub launch_ms: f64,
+    /// Launches that ran.
     pub launches: usize,
+    /// Evaluations that were forced.
     pub evaluations: usize,
-    /// How many of them found their plan in the cache.
+    /// The number of them that found their plan in the cache.
     pub known: usize,
+    /// Bytes that the launches moved.
     pub bytes: u64,
 }
 
@@ -122,6 +130,7 @@ impl Spent {
 }
 
 impl Core {
+    /// A device with so many threads, no switch off, no record.
     pub fn new(limits: Limits, threads: usize) -> Core {
         let interrupt = Interrupt::default();
         Core {
@@ -202,6 +211,7 @@ impl Core {
         }
     }
 
+    /// The pipeline and its switches.
     pub fn options(&mut self) -> &mut Options {
         &mut self.options
     }
@@ -211,14 +221,17 @@ impl Core {
         &mut self.plans
     }
 
+    /// The devices.
     pub fn devices(&mut self) -> &mut Devices {
         &mut self.device
     }
 
+    /// The name of the device that runs what is large enough.
     pub fn device_name(&self) -> String {
         self.device.name()
     }
 
+    /// Whether stories are kept.
     pub fn is_tracing(&self) -> bool {
         self.tracing
     }

@@ -37,10 +37,11 @@ fn many(a: &Array) -> usize {
     if a.rank() == 0 { 0 } else { a.len() }
 }
 
-/// What looks at no element, with one argument and with two.
+/// The primitives that look at no element, with one argument and with two.
 const FREE: (&str, &str) = ("≢⍴⊢⊣⊂⊃,", "⊢⊣⊃⍴");
 
 impl Eval<'_> {
+    /// A primitive called with one argument. Errors: the primitive's; SYNTAX where it needs two.
     pub fn monadic(&mut self, p: &'static Prim, y: &Array, axis: Axis<'_>) -> Result<Array> {
         let Some(m) = &p.monadic else {
             return Err(syntax(format!("{} needs a left argument", p.glyph)));
@@ -63,6 +64,7 @@ impl Eval<'_> {
         }
     }
 
+    /// A primitive called with two arguments. Errors: the primitive's; SYNTAX where it takes one.
     pub fn dyadic(
         &mut self,
         p: &'static Prim,
@@ -239,6 +241,7 @@ impl Eval<'_> {
         }
     }
 
+    /// A call that must give a value. Errors: the function's; VALUE where it gives none.
     pub fn apply(&mut self, f: &Rc<Func>, x: Option<&Array>, y: &Array) -> Result<Array> {
         if let (Func::Prim(p), Some(x)) = (&**f, x) {
             return self.dyadic(p, x, y, None);

@@ -12,6 +12,7 @@ use aplomb_values::array::{Array, Changing};
 use std::rc::Rc;
 
 impl Eval<'_> {
+    /// One instruction that assigns; the value stays on the stack.
     pub fn assignment(&mut self, at: At<'_>, ins: &Ins) -> Result<()> {
         let top = |e: &Self| e.st.stack.last().cloned().ok_or_else(|| value("nothing to assign"));
         match &ins.what {
@@ -141,6 +142,7 @@ impl Eval<'_> {
         }
     }
 
+    /// Gives a name of the workspace a value, or none; the journal has what it was.
     pub fn set_global(&mut self, sym: Sym, v: Option<Value>) {
         let old = self.st.globals.set(sym, v);
         if !self.st.journal.iter().any(|(s, _)| *s == sym) {

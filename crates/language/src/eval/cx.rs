@@ -1,4 +1,5 @@
-//! What primitives work with: the world, the system variables, and the recorder's state.
+//! The context that primitives work with: the world, the system variables, and the recorder's
+//! state.
 
 use super::host::Host;
 use super::scope::Scope;
@@ -16,17 +17,19 @@ use std::sync::Arc;
 /// Above this many elements an element-wise operation is recorded instead of run.
 pub const SMALL: usize = 1_000;
 
-/// How a session shows results.
+/// The way in which a session shows results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct View {
+    /// The boxes around nested items.
     pub boxes: Boxes,
+    /// The fate of rows that are too wide.
     pub long: Long,
-    /// What functions print by ⎕← shows so too.
+    /// Whether what functions print by ⎕← shows so too.
     pub inside: bool,
     /// A function's value shows as boxes.
     pub trains: bool,
-    /// What prints goes to a file or another program: rows are as long as they are until ⎕PW or
-    /// `]rows` says otherwise.
+    /// Whether what prints goes to a file or another program: rows are as long as they are until
+    /// ⎕PW or `]rows` says otherwise.
     pub unread: bool,
 }
 
@@ -40,13 +43,17 @@ impl View {
 /// The ⎕ variables that a program sets.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// ⎕IO: 0 or 1.
     pub io: f64,
+    /// ⎕CT: the tolerance of comparisons.
     pub ct: f64,
+    /// ⎕PP: digits that print.
     pub pp: usize,
+    /// ⎕PW: columns of a line.
     pub pw: usize,
     /// ⎕RL; 0 = not set.
     pub seed: u64,
-    /// How many numbers the generator gave since the seed.
+    /// The count of numbers that the generator gave since the seed.
     pub drawn: u64,
     /// ⎕DIV is 1: what is divided by 0 is 0.
     pub div: bool,
@@ -58,34 +65,40 @@ impl Default for Settings {
     }
 }
 
-/// What a session shows and was told.
+/// The screen of a session: what it shows, and what it was told.
 #[derive(Clone, Default)]
 pub struct Screen {
-    /// How results show: `]box`, `]rows`.
+    /// The way in which results show: `]box`, `]rows`.
     pub view: View,
-    /// What ⍞← printed on the line where the cursor stands: the answer begins with it.
+    /// The text that ⍞← printed on the line where the cursor stands: the answer begins with it.
     pub prompt: String,
+    /// The exit code, once the program has asked to end.
     pub exit: Option<i32>,
     /// ⎕ARG: the words behind the program's file.
     pub args: Rc<[String]>,
 }
 
-/// What the evaluator knows beside names.
+/// The evaluator's knowledge beside names.
 #[derive(Clone, Default)]
 pub struct Sys {
+    /// The ⎕ variables.
     pub settings: Settings,
+    /// The view of results, and what the session was told.
     pub screen: Screen,
+    /// The frames, guards and rounds that stand around.
     pub scope: Scope,
+    /// The cells that were written, and those that may fail.
     pub tape: Tape,
     /// Everything is recorded whatever its size.
     pub record_all: bool,
     /// Many cells run one after the other under a story that records everything, so that theirs is
     /// not.
     pub one_by_one: bool,
-    /// What is asked for again is stored whatever it costs to compute.
+    /// Whether a value that is asked for again is stored whatever it costs to compute.
     pub keep_all: bool,
-    /// Where the evaluator is.
+    /// The text that runs.
     pub source: Option<Arc<Source>>,
+    /// The place in that text.
     pub span: Span,
     /// The error that ⎕DMX, ⎕EN and ⎕DM tell of.
     pub error: Option<Rc<aplomb_ground::error::Error>>,
@@ -99,16 +112,21 @@ impl Sys {
     }
 }
 
+/// The context of a function: the world, and what the evaluator knows beside names.
 pub struct Cx<'h> {
+    /// The world.
     pub host: &'h mut dyn Host,
+    /// The evaluator's own.
     pub sys: &'h mut Sys,
 }
 
 impl Cx<'_> {
+    /// The memory that arrays may take.
     pub fn budget(&self) -> &Budget {
         self.host.budget()
     }
 
+    /// The place of the function that runs; None: nothing runs.
     pub fn place(&self) -> Option<Place> {
         self.sys.source.as_ref().map(|s| Place::new(s, self.sys.span))
     }
@@ -128,6 +146,7 @@ impl Cx<'_> {
         numbers.into_iter().map(|x| ticks.tick().and_then(|()| self.integer(x, what))).collect()
     }
 
+    /// The whole number that an array is. Errors: RANK, LENGTH, DOMAIN; `what` names it.
     pub fn one_integer(&mut self, a: &Array, what: &str) -> Result<i64> {
         if a.len() != 1 {
             return Err(aplomb_ground::error::length(format!("{what} must be one number")));
@@ -153,14 +172,17 @@ impl Cx<'_> {
         real.ok_or_else(|| domain(format!("{what} must be real, not complex")))
     }
 
+    /// A vector of numbers. Errors: WS FULL.
     pub fn vector(&self, items: Vec<f64>) -> Result<Array> {
         Array::numbers([items.len()].as_slice(), items, self.budget())
     }
 
+    /// A vector of a text's characters. Errors: WS FULL.
     pub fn text(&self, text: &str) -> Result<Array> {
         Array::text(text, self.budget())
     }
 
+    /// Items in the simplest array that holds them. Errors: WS FULL.
     pub fn collect(
         &self,
         shape: &[usize],

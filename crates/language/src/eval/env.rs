@@ -9,13 +9,17 @@ use std::rc::Rc;
 
 /// One call of a dfn. Names live in a short list: a dfn has few.
 pub struct Frame {
-    /// What ∇ calls: the dfn, or the operator with its operands.
+    /// The function that ∇ calls: the dfn, or the operator with its operands.
     pub this: Rc<Func>,
+    /// The dfn and the scope it was written in.
     pub closure: Rc<Closure>,
+    /// The left argument; None: there is none, or `⍺←` has not run yet.
     pub alpha: RefCell<Option<Value>>,
+    /// The right argument.
     pub omega: Array,
+    /// Names that the call gave values.
     pub locals: RefCell<Vec<(Sym, Value)>>,
-    /// How many frames of cells stood around when the call began.
+    /// The number of frames of cells that stood around when the call began.
     pub framing: u32,
     /// System variables as they were before this call changed them.
     pub saved: RefCell<Vec<(&'static Row, Array)>>,
@@ -31,10 +35,12 @@ impl Frame {
         }
     }
 
+    /// The value of a name of this call.
     pub fn local(&self, sym: Sym) -> Option<Value> {
         self.locals.borrow().iter().find(|(s, _)| *s == sym).map(|(_, v)| v.clone())
     }
 
+    /// Gives a name of this call a value; the one that it had.
     pub fn set(&self, sym: Sym, value: Value) -> Option<Value> {
         let mut locals = self.locals.borrow_mut();
         match locals.iter_mut().find(|(s, _)| *s == sym) {
@@ -46,6 +52,7 @@ impl Frame {
         }
     }
 
+    /// Takes a name away; the value that it had.
     pub fn remove(&self, sym: Sym) -> Option<Value> {
         let mut locals = self.locals.borrow_mut();
         let at = locals.iter().position(|(s, _)| *s == sym)?;
@@ -78,10 +85,12 @@ pub struct Globals {
 }
 
 impl Globals {
+    /// The value of a name.
     pub fn get(&self, sym: Sym) -> Option<&Value> {
         self.slots.get(sym.0 as usize).and_then(Option::as_ref)
     }
 
+    /// Gives a name a value, or none; the one that it had.
     pub fn set(&mut self, sym: Sym, value: Option<Value>) -> Option<Value> {
         let at = sym.0 as usize;
         if at >= self.slots.len() {
@@ -90,6 +99,7 @@ impl Globals {
         std::mem::replace(&mut self.slots[at], value)
     }
 
+    /// Names that have a value.
     pub fn iter(&self) -> impl Iterator<Item = (Sym, &Value)> {
         self.slots.iter().enumerate().filter_map(|(k, v)| v.as_ref().map(|v| (Sym(k as u32), v)))
     }

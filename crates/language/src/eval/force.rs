@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Why a value that does not show was computed.
+/// The hint where a value that does not show was computed.
 pub(super) const UNREAD: &str = "nothing uses this value, but it was computed";
 
 impl Cx<'_> {
@@ -143,6 +143,8 @@ impl Cx<'_> {
         self.force_cells(roots, why)
     }
 
+    /// One evaluation for these cells, those that have a value left out. Errors: the first failure
+    /// in the order of the text, with the place where the value was needed.
     pub fn force_cells(&mut self, mut roots: Vec<Rc<Cell>>, why: &'static str) -> Result<()> {
         let mut seen = HashSet::new();
         roots.retain(|c| c.forced().is_none() && seen.insert(Rc::as_ptr(c)));

@@ -24,7 +24,7 @@ pub struct Handler {
     phrase: PhraseId,
     alpha: Option<Value>,
     locals: Vec<(Sym, Value)>,
-    /// What the system variables are that the dfn has changed.
+    /// The values of the system variables that the dfn has changed.
     system: Vec<(&'static Row, Array)>,
     /// A chain of them is bounded by memory alone.
     _held: Charge,

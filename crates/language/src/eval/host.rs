@@ -1,4 +1,4 @@
-//! What the evaluator asks of the world. A session implements it; tests use `testing::Host`.
+//! The world as the evaluator sees it. A session implements it; tests use `testing::Host`.
 
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
@@ -9,15 +9,16 @@ use aplomb_values::dag::Recorded;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
 
-/// What time it is.
+/// The time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Now {
     /// Milliseconds since 1970-01-01 00:00, universal time.
     pub ms: i64,
-    /// What local time is ahead of universal time.
+    /// The milliseconds that local time is ahead of universal time.
     pub offset_ms: i64,
 }
 
+/// The world as the evaluator sees it: evaluations, files, time, input and output.
 pub trait Host {
     /// Compiles and runs. One array a root, in order; on an error nothing is kept.
     fn force(&mut self, recorded: Recorded) -> Result<Vec<Array>>;
@@ -39,22 +40,29 @@ pub trait Host {
     /// the elements that it had.
     fn interpreted(&mut self, _place: &Place, _elements: usize) {}
 
+    /// The bounds of the session.
     fn limits(&self) -> &Limits;
+    /// The memory that arrays may take.
     fn budget(&self) -> &Budget;
+    /// What asks to stop.
     fn interrupt(&self) -> &Interrupt;
 
     /// The bytes of a file. Errors: FILE NAME, FILE ACCESS, with the path.
     fn read_file(&mut self, path: &str) -> Result<Vec<u8>>;
+    /// Writes a file anew. Errors: FILE NAME, FILE ACCESS.
     fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<()>;
     /// Behind what the file holds; a file that is not there is made.
     fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<()>;
     /// A .npy file as an array. Errors name file and what was expected.
     fn read_npy(&mut self, path: &str) -> Result<Array>;
+    /// Writes one array as .npy. Errors: FILE NAME, FILE ACCESS, DOMAIN.
     fn write_npy(&mut self, path: &str, array: &Array) -> Result<()>;
+    /// Whether there is such a file or folder.
     fn exists(&mut self, path: &str) -> bool;
     /// Removes a file.
     fn delete(&mut self, path: &str) -> Result<()>;
 
+    /// The date, and the time of the day.
     fn now(&mut self) -> Now;
     /// Milliseconds of computing and since the session began.
     fn spent(&mut self) -> (f64, f64);

@@ -21,7 +21,9 @@ use std::sync::Arc;
 /// A name of the workspace, for `)vars` and `)fns`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
+    /// The name.
     pub name: String,
+    /// Array, function or operator.
     pub class: Class,
     /// Shape and dtype, or the source of a function.
     pub says: String,
@@ -34,6 +36,7 @@ pub struct Snapshot {
     sys: Sys,
 }
 
+/// A workspace: names, ⎕ variables, and the machine that runs statements.
 #[derive(Default)]
 pub struct Interp {
     store: Store,
@@ -41,6 +44,7 @@ pub struct Interp {
 }
 
 impl Interp {
+    /// An empty workspace.
     pub fn new() -> Self {
         Interp::default()
     }
@@ -84,14 +88,17 @@ impl Interp {
         self.sys.screen.exit
     }
 
+    /// Digits that print.
     pub fn pp(&self) -> usize {
         self.sys.settings.pp
     }
 
+    /// Columns of a line.
     pub fn pw(&self) -> usize {
         self.sys.settings.pw
     }
 
+    /// The way in which results print now.
     pub fn style(&self, host: &dyn Host) -> Style {
         style(&self.sys, host.limits().lines)
     }
@@ -112,6 +119,7 @@ impl Interp {
         ev.cx.ready(a, why).map_err(|e| ev.first_cell_error(e))
     }
 
+    /// The value of a name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.store.symbols.find(name).and_then(|s| self.store.globals.get(s))
     }
@@ -146,6 +154,7 @@ impl Interp {
         }
     }
 
+    /// Forgets every name, and sets each ⎕ variable as it was at the start.
     pub fn clear(&mut self) {
         let old = std::mem::take(&mut self.sys);
         *self = Interp::default();
@@ -153,10 +162,12 @@ impl Interp {
             (old.record_all, old.screen.args, old.screen.view);
     }
 
+    /// The workspace as it is.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot { globals: self.store.globals.clone(), sys: self.sys.clone() }
     }
 
+    /// Makes the workspace what it was.
     pub fn restore(&mut self, to: &Snapshot) {
         self.store.globals = to.globals.clone();
         let written = self.sys.tape.mark();
@@ -237,7 +248,7 @@ struct Statement<'a> {
     before: Option<Before>,
 }
 
-/// What a statement changes beside names.
+/// The state that a statement changes beside names.
 struct Before {
     settings: Settings,
     screen: Screen,

@@ -25,7 +25,7 @@ const SHARE: u64 = 4;
 /// Cells looked at for the values of one evaluation; beyond them nothing is kept.
 const LOOKS: usize = 1 << 18;
 
-/// Where a value is written: the same for each turn of a loop.
+/// The place where a value is written: the same for each turn of a loop.
 pub type Written = (usize, u32, u32);
 
 fn written(cell: &Cell) -> Option<Written> {

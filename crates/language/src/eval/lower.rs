@@ -26,7 +26,7 @@ mod whole;
 
 pub use rounds::Times;
 
-/// What is known of a value: its type, and the interval of an integer.
+/// The facts that are known of a value: its type, and the interval of an integer.
 pub type Fact = (DType, Option<(f64, f64)>);
 
 fn known(a: &Array) -> Fact {
@@ -247,6 +247,7 @@ impl Cx<'_> {
         scalar::eval(op, self.sys.settings.ct, x, y).map_err(failed)
     }
 
+    /// As `scalar2`, of one argument.
     pub fn scalar1(&self, op: Op, y: f64) -> Result<f64> {
         scalar::eval(op, self.sys.settings.ct, y, 0.0).map_err(failed)
     }
@@ -365,6 +366,7 @@ impl Cx<'_> {
     }
 }
 
+/// APL's error for an element that has no value.
 pub fn failed(fail: scalar::Fail) -> Error {
     fail.error()
 }

@@ -13,6 +13,7 @@ use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, DType};
 use aplomb_values::prim::op::Op;
 
+/// Two functions in a row that mean one node.
 pub struct Phrase {
     /// The glyphs of the dyadic function that runs first, and the operation of the monadic one that
     /// follows.
@@ -36,6 +37,7 @@ impl Phrase {
             .find_map(|p| Some((p, (p.then)(then)?)))
     }
 
+    /// Both functions as one. None: as they stand, one after the other. Errors: as the two.
     pub fn run(
         &self,
         cx: &mut Cx<'_>,

@@ -18,14 +18,18 @@ use aplomb_ground::span::Span;
 use aplomb_values::array::{Array, DType, Data};
 use std::rc::Rc;
 
-/// What lasts from statement to statement.
+/// The store of names and stacks, which lasts from statement to statement.
 #[derive(Default)]
 pub struct Store {
+    /// Names by number.
     pub symbols: Symbols,
+    /// Names of the workspace.
     pub globals: Globals,
-    /// What names were before this statement.
+    /// The values that names had before this statement.
     pub journal: Vec<(Sym, Option<Value>)>,
+    /// Values that the code under way has left.
     pub stack: Vec<Array>,
+    /// Calls under way that are no tail calls.
     pub depth: usize,
     /// Error guards that are active, the latest last.
     pub handlers: Vec<Handler>,
@@ -44,28 +48,39 @@ impl Store {
     }
 }
 
+/// The machine that runs code.
 pub struct Eval<'h> {
+    /// The world, and what the evaluator knows beside names.
     pub cx: Cx<'h>,
+    /// Names and stacks.
     pub st: &'h mut Store,
 }
 
-/// Where code runs.
+/// The place where code runs.
 #[derive(Clone, Copy)]
 pub struct At<'a> {
+    /// The text's tree.
     pub ast: &'a Rc<Ast>,
+    /// The call of a dfn; None: at the top.
     pub frame: Option<&'a Rc<Frame>>,
 }
 
+/// The outcome of code.
 pub enum Outcome {
+    /// No value.
     Nothing,
+    /// A value.
     Array(Array),
+    /// A function.
     Func(Rc<Func>),
+    /// An operator.
     Oper(Oper),
     /// The caller's loop goes on with this call.
     Tail(Box<(Rc<Func>, Option<Array>, Array)>),
 }
 
 impl<'h> Eval<'h> {
+    /// The value of a name, from the innermost scope out.
     pub fn lookup(&self, at: At<'_>, sym: Sym) -> Option<Value> {
         let mut frame = at.frame;
         while let Some(f) = frame {
@@ -134,6 +149,7 @@ impl<'h> Eval<'h> {
         Ok(made)
     }
 
+    /// Runs a phrase: its outcome, and whether it ended with an assignment.
     pub fn phrase(&mut self, at: At<'_>, id: PhraseId, tail: bool) -> Result<(Outcome, bool)> {
         let r = self.resolved(at, id)?;
         Ok((self.code(at, &r.code, tail)?, r.code.assigns))
@@ -156,6 +172,7 @@ impl<'h> Eval<'h> {
         }
     }
 
+    /// The top value of the stack.
     pub fn pop(&mut self) -> Result<Array> {
         self.st
             .stack
@@ -425,6 +442,7 @@ impl<'h> Eval<'h> {
         })
     }
 
+    /// The operator that an expression is. Errors: VALUE, SYNTAX.
     pub fn operator(&mut self, at: At<'_>, op: &OpExpr) -> Result<Oper> {
         match op {
             OpExpr::Prim(p) => Ok(Oper::Prim(p)),
@@ -651,7 +669,7 @@ impl<'h> Eval<'h> {
     }
 }
 
-/// What a guard's condition says.
+/// The verdict of a guard's condition.
 enum Holds {
     Yes,
     No,

@@ -1,4 +1,4 @@
-//! What stands around what the evaluator does: frames, guards that cells decide, rounds of loops.
+//! The surroundings of what the evaluator does: frames, guards that cells decide, rounds of loops.
 //!
 //! A scope is passed down and never written by those inside: `within` makes the inner one, runs,
 //! and what was outside holds again, however the run ended. `attempt` is a run that may be refused;
@@ -12,10 +12,10 @@ use aplomb_values::array::Array;
 /// A condition, one boolean a cell, and whether it must hold or must not.
 pub type Condition = (Array, bool);
 
-/// Where the evaluator is.
+/// The surroundings of the evaluator.
 #[derive(Clone, Default)]
 pub struct Scope {
-    /// How many frames stand around: nothing may happen once a cell.
+    /// The number of frames that stand around: nothing may happen once a cell.
     frames: u32,
     /// A round of a loop is being recorded: its states have no values.
     round: bool,
@@ -25,7 +25,7 @@ pub struct Scope {
     cell_by_cell: bool,
 }
 
-/// What a run is inside of.
+/// The kinds of surroundings that a run can enter.
 pub enum Inside {
     /// A frame: all cells at once.
     Frame,
@@ -46,6 +46,7 @@ impl Scope {
         self.frames > 0
     }
 
+    /// The number of frames.
     pub fn frames(&self) -> u32 {
         self.frames
     }
@@ -60,10 +61,12 @@ impl Scope {
         &self.conditions
     }
 
+    /// Whether a guard stands around that cells decide.
     pub fn is_conditional(&self) -> bool {
         !self.conditions.is_empty()
     }
 
+    /// Whether cells of some frame run one after the other.
     pub fn cell_by_cell(&self) -> bool {
         self.cell_by_cell
     }

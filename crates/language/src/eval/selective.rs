@@ -14,7 +14,7 @@ use aplomb_ground::error::{Result, length, rank};
 use aplomb_values::array::{Array, Data, Shape};
 use std::rc::Rc;
 
-/// Where a simple scalar of x stands: the item's place on each level.
+/// The path to a simple scalar of x: the item's place on each level.
 type Path = Vec<usize>;
 
 impl Eval<'_> {

@@ -1,5 +1,5 @@
-//! What was written and not computed: cells in their order, checks among them, runs of frames whose
-//! values are pending.
+//! The tape of what was written and not computed: cells in their order, checks among them, runs of
+//! frames whose values are pending.
 
 use super::keep::Written;
 use super::operators::frames::Run;
@@ -24,7 +24,7 @@ pub struct Tape {
     runs: Vec<Run>,
     /// Those of them that a failed evaluation held.
     suspects: Vec<Run>,
-    /// Where values of this statement are written that evaluations ask for again.
+    /// The places where values of this statement are written that evaluations ask for again.
     again: HashSet<Written>,
 }
 
@@ -38,6 +38,7 @@ impl Mark {
         cell.seq() > self.0
     }
 
+    /// The number of the last cell that was written before it.
     pub fn number(self) -> u64 {
         self.0
     }
@@ -53,6 +54,7 @@ impl Tape {
         Cell::new(node, meta, self.written)
     }
 
+    /// The place behind all that is written.
     pub fn mark(&self) -> Mark {
         Mark(self.written)
     }
@@ -73,6 +75,7 @@ impl Tape {
         self.checks.retain(|c| !from.is_before(c) || to.is_before(c));
     }
 
+    /// Notes a cell that may fail and that nobody has computed.
     pub fn check(&mut self, cell: Rc<Cell>) {
         self.checks.push(cell);
     }
@@ -82,14 +85,17 @@ impl Tape {
         &self.checks
     }
 
+    /// The checks that were written behind a mark.
     pub fn checks_since(&self, mark: Mark) -> Vec<Rc<Cell>> {
         self.checks.iter().filter(|c| mark.is_before(c)).cloned().collect()
     }
 
+    /// All checks, which are none any more.
     pub fn take_checks(&mut self) -> Vec<Rc<Cell>> {
         std::mem::take(&mut self.checks)
     }
 
+    /// The checks behind a mark, which are none any more.
     pub fn take_checks_since(&mut self, mark: Mark) -> Vec<Rc<Cell>> {
         let (later, before) = self.take_checks().into_iter().partition(|c| mark.is_before(c));
         self.checks = before;
@@ -101,6 +107,7 @@ impl Tape {
         self.checks = checks;
     }
 
+    /// Takes these checks away.
     pub fn drop_checks(&mut self, gone: &HashSet<*const Cell>) {
         self.checks.retain(|c| !gone.contains(&Rc::as_ptr(c)));
     }
@@ -122,10 +129,12 @@ impl Tape {
         all.iter().filter_map(Weak::upgrade).filter(|c| c.forced().is_none()).collect()
     }
 
+    /// The framed runs whose results are pending.
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }
 
+    /// Notes a framed run.
     pub fn run(&mut self, run: Run) {
         if self.runs.len() >= RUNS {
             self.runs.retain(Run::alive);
@@ -138,14 +147,17 @@ impl Tape {
         self.suspects = self.runs.iter().filter(|r| suspect(r)).cloned().collect();
     }
 
+    /// The runs that hold what failed; they are told once.
     pub fn take_suspects(&mut self) -> Vec<Run> {
         std::mem::take(&mut self.suspects)
     }
 
+    /// Makes these the runs that hold what failed.
     pub fn set_suspects(&mut self, runs: Vec<Run>) {
         self.suspects = runs;
     }
 
+    /// Places in the text whose values an evaluation needed once already.
     pub fn again(&mut self) -> &mut HashSet<Written> {
         &mut self.again
     }

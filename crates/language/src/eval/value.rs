@@ -1,4 +1,4 @@
-//! What a name can hold: an array, a function, an operator.
+//! The values that a name can hold: an array, a function, an operator.
 
 use super::cx::Cx;
 use super::env::Frame;
@@ -11,14 +11,19 @@ use aplomb_ground::error::Result;
 use aplomb_values::array::Array;
 use std::rc::Rc;
 
+/// The values that a name may have.
 #[derive(Clone)]
 pub enum Value {
+    /// An array.
     Array(Array),
+    /// A function.
     Func(Rc<Func>),
+    /// An operator.
     Oper(Oper),
 }
 
 impl Value {
+    /// The array, if it is one.
     pub fn into_array(self) -> Option<Array> {
         match self {
             Value::Array(a) => Some(a),
@@ -26,6 +31,7 @@ impl Value {
         }
     }
 
+    /// Array, function or operator.
     pub fn class(&self) -> Class {
         match self {
             Value::Array(_) => Class::Array,
@@ -38,19 +44,27 @@ impl Value {
 
 /// A dfn with the scope it was written in.
 pub struct Closure {
+    /// The tree of the text that it was written in.
     pub ast: Rc<Ast>,
+    /// The dfn in that tree.
     pub dfn: DfnId,
+    /// The call in which it was written; None: at the top.
     pub env: Option<Rc<Frame>>,
 }
 
+/// The operators.
 #[derive(Clone)]
 pub enum Oper {
+    /// A primitive.
     Prim(&'static Prim),
+    /// A ⎕ name.
     System(&'static Row),
+    /// A dop.
     Dfn(Rc<Closure>),
 }
 
 impl Oper {
+    /// Whether it takes two operands.
     pub fn is_dyadic(&self) -> bool {
         match self {
             Oper::Prim(p) => p.role == crate::table::Role::Dyadic,
@@ -59,6 +73,7 @@ impl Oper {
         }
     }
 
+    /// The operator as it is written.
     pub fn text(&self) -> String {
         match self {
             Oper::Prim(p) => p.glyph.to_string(),
@@ -69,26 +84,40 @@ impl Oper {
 }
 
 impl Closure {
+    /// The source, from brace to brace.
     pub fn text(&self) -> String {
         self.ast.source.slice(self.ast.dfn(self.dfn).span)
     }
 }
 
+/// The operands of an operator, the tines of a train.
 #[derive(Clone)]
 pub enum Operand {
+    /// A function.
     F(Rc<Func>),
+    /// An array.
     A(Array),
 }
 
+/// The functions.
 pub enum Func {
+    /// A primitive.
     Prim(&'static Prim),
+    /// A ⎕ name.
     System(&'static Row),
+    /// A dfn.
     Dfn(Rc<Closure>),
+    /// An operator with its operand, `f¨`.
     Op1(Oper, Operand),
+    /// An operator with its two operands, `f⍤k`.
     Op2(Oper, Operand, Operand),
+    /// `∘.f`.
     Outer(Operand),
+    /// A function with the axis it works along, `f[k]`.
     Axis(Operand, Array),
+    /// `f g h`: the left and right tine's results go to the middle one.
     Fork(Operand, Operand, Operand),
+    /// `f g`: the first of the second's result.
     Atop(Operand, Operand),
 }
 
@@ -160,6 +189,7 @@ impl Operand {
         }
     }
 
+    /// The function as it is written, or as it would be.
     pub fn text(&self) -> String {
         match self {
             Operand::F(f) => f.text(),

@@ -7,10 +7,12 @@ use aplomb_ground::error::{Result, index, length, rank};
 use aplomb_values::array::{Array, Shape};
 use aplomb_values::prim::moves::Move;
 
+/// `X,Y`: side by side along the last axis, or along `axis`.
 pub fn catenate_last(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
     catenate(cx, x, y, axis, x.rank().max(y.rank()).max(1) - 1)
 }
 
+/// `X⍪Y`: one below the other along the first axis, or along `axis`.
 pub fn catenate_first(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
     catenate(cx, x, y, axis, 0)
 }

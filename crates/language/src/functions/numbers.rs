@@ -38,6 +38,7 @@ impl Cx<'_> {
     }
 }
 
+/// `?Y`: for each item a random number up to it; for 0 one between 0 and 1.
 pub fn roll(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     cx.unframed("?")?;
     let y = cx.ready(y, "?")?;
@@ -77,6 +78,7 @@ pub fn roll(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     }
 }
 
+/// `X?Y`: X different numbers up to Y.
 pub fn deal(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     cx.unframed("?")?;
     let k = cx.one_integer(x, "the left argument of ?")?;

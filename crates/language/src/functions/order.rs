@@ -146,10 +146,12 @@ pub fn graded_places(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Array> {
     cx.vector(places)
 }
 
+/// `⍋Y`: the places that put the major cells in ascending order.
 pub fn up(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     grade(cx, y, false)
 }
 
+/// `⍒Y`: the places that put the major cells in descending order.
 pub fn down(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     grade(cx, y, true)
 }
@@ -197,10 +199,12 @@ fn collate(cx: &mut Cx<'_>, x: &Array, y: &Array, is_down: bool) -> Result<Array
     grade(cx, &keys, is_down)
 }
 
+/// `X⍋Y`: as `⍋Y`, by the order of characters in X.
 pub fn up_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     collate(cx, x, y, false)
 }
 
+/// `X⍒Y`: as `⍒Y`, by the order of characters in X.
 pub fn down_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     collate(cx, x, y, true)
 }

@@ -49,6 +49,7 @@ pub fn enclose(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
     cx.collect(&frame, out, None)
 }
 
+/// `⊆Y`: a simple array enclosed, any other as it is.
 pub fn nest(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     if y.is_simple() { y.clone().enclosed() } else { Ok(y.clone()) }
 }

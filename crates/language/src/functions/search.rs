@@ -51,6 +51,7 @@ pub fn equal(x: &Array, y: &Array, ct: f64) -> bool {
     }
 }
 
+/// `X≡Y`: whether shapes and items are the same, within ⎕CT.
 pub fn matches(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     if x.shape() != y.shape() {
         return Ok(Array::bool(false));
@@ -67,6 +68,7 @@ pub fn matches(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arr
     Ok(Array::bool(same || equal(&x, &y, cx.sys.settings.ct)))
 }
 
+/// `X≢Y`: whether shapes or items differ.
 pub fn differs(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
     let m = matches(cx, x, y, axis)?;
     if m.frame().is_some() {
@@ -86,10 +88,13 @@ pub struct Table<'a> {
 
 /// A cell as it is searched for.
 pub enum Key {
+    /// A real number.
     Num(f64),
     /// Not real.
     Complex(Complex64),
+    /// A character.
     Char(char),
+    /// An array.
     Cell(Array),
 }
 
@@ -312,7 +317,9 @@ pub fn found(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
 /// Major cells that are equal: where each group begins, and the group of every cell. In order of
 /// first sight.
 pub struct Groups {
+    /// The first cell of each group.
     pub firsts: Vec<usize>,
+    /// The group of each cell.
     pub of: Vec<u32>,
 }
 
@@ -348,6 +355,7 @@ fn firsts(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<bool>> {
     Ok(out)
 }
 
+/// `∪Y`: the major cells that differ, each where it is first.
 pub fn unique(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     let y = if y.rank() == 0 { super::shape::reshaped(cx, y, &[1])? } else { y.clone() };
     let keep = firsts(cx, &y)?;
@@ -356,6 +364,7 @@ pub fn unique(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     cells::along(cx, &y, 0, &picks)
 }
 
+/// `≠Y`: 1 for the first of equal major cells.
 pub fn nub_sieve(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     let keep = firsts(cx, y)?;
     cx.vector(keep.into_iter().map(|b| f64::from(u8::from(b))).collect())
@@ -386,16 +395,19 @@ fn filtered(cx: &mut Cx<'_>, x: &Array, y: &Array, wanted: bool) -> Result<Array
     cells::along(cx, x, 0, &picks)
 }
 
+/// `X~Y`: the items of X that are not in Y.
 pub fn without(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     let x = vector(cx, x, "~")?;
     filtered(cx, &x, y, false)
 }
 
+/// `X∩Y`: the items of X that are in Y.
 pub fn intersection(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     let (x, y) = (vector(cx, x, "∩")?, vector(cx, y, "∩")?);
     filtered(cx, &x, &y, true)
 }
 
+/// `X∪Y`: X, then the items of Y that are not in it.
 pub fn union(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     let (x, y) = (vector(cx, x, "∪")?, vector(cx, y, "∪")?);
     let new = filtered(cx, &y, &x, false)?;

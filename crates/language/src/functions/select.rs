@@ -20,8 +20,15 @@ use std::sync::Arc;
 
 /// One axis' index: all, or places with the shape they were given in.
 pub enum Sel {
+    /// Every place, in order.
     All,
-    At { shape: Shape, places: Vec<usize> },
+    /// Some places.
+    At {
+        /// The shape in which they were given.
+        shape: Shape,
+        /// The places, from 0 on.
+        places: Vec<usize>,
+    },
 }
 
 /// Indices of an axis of `n`, ⎕IO included, as places from 0 on; the first that is none is the
@@ -324,6 +331,7 @@ pub fn pick(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array>
     Ok(at)
 }
 
+/// `⊃Y`: the first item; of an empty array its prototype.
 pub fn first(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     if y.is_empty() {
         return Ok(y.prototype());
@@ -359,10 +367,12 @@ pub fn squad(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Ar
     indexed(cx, y, &indices)
 }
 
+/// `X/Y`: each cell along the last axis as often as X says.
 pub fn replicate_last(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
     replicate(cx, x, y, axis, y.rank().max(1) - 1)
 }
 
+/// `X⌿Y`: each cell along the first axis as often as X says.
 pub fn replicate_first(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
     replicate(cx, x, y, axis, 0)
 }
@@ -500,10 +510,12 @@ fn filtered(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: usize) -> Result<Option
     cx.record_compact(&mask, y, axis, kept)
 }
 
+/// `X\Y`: a fill for each 0 of X, the cells along the last axis for the others.
 pub fn expand_last(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
     expand(cx, x, y, axis, y.rank().max(1) - 1)
 }
 
+/// `X⍀Y`: a fill for each 0 of X, the cells along the first axis for the others.
 pub fn expand_first(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
     expand(cx, x, y, axis, 0)
 }
@@ -538,6 +550,7 @@ fn expand(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usize)
     cells::along(cx, &y, axis, &picks)
 }
 
+/// `⍸Y`: the indices of the ones, as often as Y says.
 pub fn where_(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     if y.rank() == 1 && y.dtype() == DType::Bool && y.frame().is_none() && cx.records(&[y], y.len())
     {

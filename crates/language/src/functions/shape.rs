@@ -8,6 +8,7 @@ use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Read, Test};
 use aplomb_values::prim::moves::{Move, within};
 
+/// The axis in brackets behind a function, as it was given.
 pub type Axis<'a> = Option<&'a Array>;
 
 /// The axis asked for, or the default. Errors: RANK, INDEX, DOMAIN.
@@ -37,14 +38,17 @@ pub fn axes_of(cx: &mut Cx<'_>, k: &Array, of: usize) -> Result<Vec<usize>> {
     Ok(out)
 }
 
+/// `⊢Y`, `⊣Y`: Y itself.
 pub fn same(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     Ok(y.clone())
 }
 
+/// `X⊣Y`: X itself.
 pub fn left(_: &mut Cx<'_>, x: &Array, _: &Array, _: Axis<'_>) -> Result<Array> {
     Ok(x.clone())
 }
 
+/// `X⊢Y`: Y itself.
 pub fn right(_: &mut Cx<'_>, _: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     Ok(y.clone())
 }
@@ -56,11 +60,13 @@ fn ask(y: &Array) {
     }
 }
 
+/// `⍴Y`: the extents of the axes.
 pub fn shape_of(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     ask(y);
     cx.vector(y.shape().iter().map(|&n| n as f64).collect())
 }
 
+/// `≢Y`: the number of major cells.
 pub fn tally(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     ask(y);
     Ok(Array::num(y.shape().first().copied().unwrap_or(1) as f64))
@@ -84,6 +90,7 @@ pub fn given_shape(cx: &mut Cx<'_>, x: &Array, what: &str) -> Result<Shape> {
     Ok(out)
 }
 
+/// `X⍴Y`: the items of Y, again and again, in the shape X.
 pub fn reshape(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     let shape = given_shape(cx, x, "a length of a shape")?;
     if y.is_empty() {
@@ -106,6 +113,7 @@ pub fn fill(cx: &mut Cx<'_>, item: &Array, shape: &[usize]) -> Result<Array> {
     cx.apply_move(&one, Move::spread(&[], shape))
 }
 
+/// `,Y`: all items in a vector; with axes, these become one.
 pub fn ravel(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
     let mut shape: Shape = y.shape().into();
     match axis {
@@ -151,16 +159,19 @@ pub fn reshaped(cx: &mut Cx<'_>, y: &Array, shape: &[usize]) -> Result<Array> {
     cx.apply_move(y, Move::reshape(",", y.shape(), shape))
 }
 
+/// `⍪Y`: the major cells as rows of a matrix.
 pub fn table(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     let n = y.shape().first().copied().unwrap_or(1);
     let m = y.shape().get(1..).map_or(1, elements);
     reshaped(cx, y, &[n, m])
 }
 
+/// `⌽Y`: turned around along the last axis.
 pub fn reverse_last(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
     reverse(cx, "⌽", y, axis, y.rank().wrapping_sub(1))
 }
 
+/// `⊖Y`: turned around along the first axis.
 pub fn reverse_first(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
     reverse(cx, "⊖", y, axis, 0)
 }
@@ -184,10 +195,12 @@ fn reverse(
     cx.apply_move(y, Move { name, shape: y.shape().into(), read, onto: true })
 }
 
+/// `X⌽Y`: shifted by X around the last axis.
 pub fn rotate_last(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
     rotate(cx, "⌽", x, y, axis, y.rank().wrapping_sub(1))
 }
 
+/// `X⊖Y`: shifted by X around the first axis.
 pub fn rotate_first(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
     rotate(cx, "⊖", x, y, axis, 0)
 }
@@ -244,6 +257,7 @@ fn rotate(
     aplomb_values::prim::moves::gather(&y, y.shape(), &places, cx.budget())
 }
 
+/// `⍉Y`: the axes in reverse order.
 pub fn transpose(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     let r = y.rank();
     if r < 2 {
@@ -253,6 +267,7 @@ pub fn transpose(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     cx.apply_move(y, Move::axes("⍉", shape, (0..r).map(|k| Some(r - 1 - k))))
 }
 
+/// `X⍉Y`: axis k of Y becomes axis X[k]; equal ones are a diagonal.
 pub fn transpose_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     if x.rank() > 1 {
         return Err(rank("the left argument of ⍉ is a vector of axes"));
@@ -323,6 +338,7 @@ fn amounts(
     Ok((y, axes.into_iter().zip(by).collect()))
 }
 
+/// `X↑Y`: the first cells, or the last for negative X; fills beyond.
 pub fn take(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
     let (y, by) = amounts(cx, x, y, axis, "↑")?;
     let mut shape: Shape = y.shape().into();
@@ -349,6 +365,7 @@ pub fn take(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Arr
     cx.apply_move(&y, Move { name: "↑", shape, read, onto })
 }
 
+/// `X↓Y`: without the first cells, or without the last for negative X.
 pub fn drop(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
     let (y, by) = amounts(cx, x, y, axis, "↓")?;
     let mut shape: Shape = y.shape().into();
@@ -365,6 +382,7 @@ pub fn drop(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Arr
     cx.apply_move(&y, Move { name: "↓", shape, read, onto })
 }
 
+/// `≡Y`: the levels of nesting, negative where items differ in theirs.
 pub fn depth(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     ask(y);
     let (n, even) = levels(y);

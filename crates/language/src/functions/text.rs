@@ -5,6 +5,7 @@ use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, length, rank};
 use aplomb_values::array::{Array, format};
 
+/// `⍕Y`: the text that Y prints.
 pub fn format(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     let y = cx.ready(y, "⍕")?;
     if y.is_uniform() && y.is_char() {

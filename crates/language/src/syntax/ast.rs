@@ -14,6 +14,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Sym(pub u32);
 
+/// The names of a workspace, each with a number.
 #[derive(Default)]
 pub struct Symbols {
     ids: HashMap<Rc<str>, Sym>,
@@ -21,6 +22,7 @@ pub struct Symbols {
 }
 
 impl Symbols {
+    /// The number of a name, a new one if it has none.
     pub fn intern(&mut self, name: &str) -> Sym {
         if let Some(&sym) = self.ids.get(name) {
             return sym;
@@ -32,58 +34,81 @@ impl Symbols {
         sym
     }
 
+    /// The number of a name, if it has one.
     pub fn find(&self, name: &str) -> Option<Sym> {
         self.ids.get(name).copied()
     }
 
+    /// The name of a number.
     pub fn name(&self, sym: Sym) -> Rc<str> {
         self.names[sym.0 as usize].clone()
     }
 }
 
+/// The number of an item in its tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ItemId(pub u32);
 
+/// The number of a phrase in its tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PhraseId(pub u32);
 
+/// The number of a dfn in its tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DfnId(pub u32);
 
+/// The kinds of items.
 #[derive(Clone)]
 pub enum What {
+    /// A real number.
     Number(f64),
     /// Text, `⍬`.
     Literal(Array),
+    /// A name.
     Name(Sym),
+    /// A ⎕ name, without the quad.
     System(Rc<str>),
+    /// A primitive.
     Glyph(char),
+    /// `⍺`, `⍵`, `∇` and their doubles.
     Word(Word),
+    /// `⎕` alone.
     Quad,
+    /// `⍞`.
     QuoteQuad,
+    /// `←`.
     Assign,
     /// `(a)`; with separators the statements' values are items of a vector.
     Paren(Vec<PhraseId>, bool),
     /// `[i;j]` after something, `[a ⋄ b]` on its own. The flag: separators, not semicolons.
     Bracket(Vec<PhraseId>, bool),
+    /// `{…}`.
     Dfn(DfnId),
 }
 
+/// One item of a phrase.
 pub struct Item {
+    /// The kind, and what is in it.
     pub what: What,
+    /// The place in the text.
     pub span: Span,
 }
 
+/// Items between separators, not bound yet: that needs the classes of names.
 #[derive(Default)]
 pub struct Phrase {
+    /// The items, from left to right.
     pub items: Vec<ItemId>,
+    /// The place in the text.
     pub span: Span,
     /// Resolved forms with the name classes they hold for.
     pub cache: RefCell<Vec<Rc<Resolved>>>,
 }
 
+/// A condition in front of a statement of a dfn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guard {
+    /// There is none.
     None,
     /// `cond:expr`
     Test(PhraseId),
@@ -91,14 +116,20 @@ pub enum Guard {
     Error(PhraseId),
 }
 
+/// One statement.
 #[derive(Clone, Copy, Debug)]
 pub struct Stmt {
+    /// The condition in front of it.
     pub guard: Guard,
+    /// The phrase that is run.
     pub phrase: PhraseId,
 }
 
+/// A function or operator in braces.
 pub struct Dfn {
+    /// Its statements, in order.
     pub stmts: Vec<Stmt>,
+    /// The place in the text, braces included.
     pub span: Span,
     /// Mentions ⍺⍺ or ⍵⍵ (then it is an operator), ⍵⍵ (then a dyadic one).
     pub operands: u8,
@@ -106,26 +137,35 @@ pub struct Dfn {
 
 /// The tree. Everything is in vectors, so that dropping it needs no stack.
 pub struct Ast {
+    /// The text.
     pub source: Arc<Source>,
+    /// All items, by number.
     pub items: Vec<Item>,
+    /// All phrases, by number.
     pub phrases: Vec<Phrase>,
+    /// All dfns, by number.
     pub dfns: Vec<Dfn>,
+    /// The statements at the top, in order.
     pub stmts: Vec<Stmt>,
 }
 
 impl Ast {
+    /// The item of that number, which is this tree's own.
     pub fn item(&self, id: ItemId) -> &Item {
         &self.items[id.0 as usize]
     }
 
+    /// The phrase of that number, which is this tree's own.
     pub fn phrase(&self, id: PhraseId) -> &Phrase {
         &self.phrases[id.0 as usize]
     }
 
+    /// The dfn of that number, which is this tree's own.
     pub fn dfn(&self, id: DfnId) -> &Dfn {
         &self.dfns[id.0 as usize]
     }
 
+    /// A place in the text of the tree.
     pub fn place(&self, span: Span) -> Place {
         Place::new(&self.source, span)
     }

@@ -116,6 +116,7 @@ impl Lines {
         }
     }
 
+    /// Whether the text so far can run as it stands.
     pub fn completeness(&self) -> Completeness {
         match (self.wrong, self.open.is_empty()) {
             (true, _) => Completeness::Never,

@@ -22,30 +22,40 @@ mod terms;
 
 pub use code::{Code, Do, FExpr, Gives, Ins, Joint, OpExpr, Operand, Pattern, Reach};
 
-/// What a name may be. A free name counts as an array: using it is a VALUE ERROR where it runs.
+/// The class of a name. A free name counts as an array: using it is a VALUE ERROR where it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
+    /// A value, or nothing yet.
     Array,
+    /// A function.
     Func,
+    /// An operator with one operand.
     Monadic,
+    /// An operator with two operands.
     Dyadic,
 }
 
+/// The names that the code of a phrase depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
+    /// A name.
     Sym(Sym),
+    /// An operand: ⍺⍺ or ⍵⍵.
     Word(Word),
 }
 
 /// A phrase's code and the classes it was made for.
 pub struct Resolved {
+    /// The names that were looked up, each with the class that it had.
     pub classes: Vec<(Key, Class)>,
+    /// The code.
     pub code: Code,
 }
 
 /// Operators on operators, tines on tines: as many as a line may chain.
 const CHAIN: usize = 1_000;
 
+/// The binder of one phrase.
 pub struct Resolver<'a> {
     ast: &'a Ast,
     look: &'a mut dyn FnMut(Key) -> Class,
@@ -56,7 +66,7 @@ pub struct Resolver<'a> {
     positions: Option<ItemId>,
 }
 
-/// What stands right of the terms in hand: nothing, a value on the stack, a function, an operator.
+/// The thing right of the terms in hand: nothing, a value on the stack, a function, an operator.
 enum Right {
     None,
     Array(Span),

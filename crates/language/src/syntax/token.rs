@@ -5,55 +5,83 @@ use crate::table;
 use aplomb_ground::span::Span;
 use aplomb_values::array::Complex64;
 
+/// The kinds of tokens.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
+    /// A real number.
     Number(f64),
     /// A literal with an imaginary part that is not 0.
     Complex(Complex64),
+    /// Text in quotes, without them.
     Text(String),
+    /// A name.
     Name(String),
     /// `⎕IO`, in capitals, without the quad.
     System(String),
+    /// A primitive, in its one code point.
     Glyph(char),
     /// `⍺ ⍵ ∇`, and `⍶ ⍹ ⍒`-like doubles as `AlphaAlpha` …
     Word(Word),
+    /// `⍬`.
     Zilde,
+    /// `⎕` alone.
     Quad,
+    /// `⍞`.
     QuoteQuad,
+    /// `←`.
     Assign,
+    /// An opening bracket.
     Open(char),
+    /// A closing bracket.
     Close(char),
     /// `⋄` or the end of a line.
     Separator,
+    /// `;`.
     Semicolon,
+    /// `:`.
     Colon,
+    /// `::`.
     ColonColon,
+    /// `⍝` and the rest of its line.
     Comment,
     /// `:If` and its like, where a statement begins.
     Control,
+    /// No token, with the sentence that says why.
     Bad(&'static str),
 }
 
+/// The names of arguments and operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Word {
+    /// `⍺`.
     Alpha,
+    /// `⍵`.
     Omega,
+    /// `⍺⍺`.
     AlphaAlpha,
+    /// `⍵⍵`.
     OmegaOmega,
+    /// `∇`.
     Del,
+    /// `∇∇`.
     DelDel,
 }
 
+/// A token and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Token {
+    /// The kind, and what is in it.
     pub kind: Kind,
+    /// The place in the text.
     pub span: Span,
 }
 
+/// Whether a name may begin so.
 pub fn is_name_start(c: char) -> bool {
     c.is_alphabetic() || matches!(c, '_' | '∆' | '⍙')
 }
 
+/// Whether a name may go on so.
 pub fn is_name_part(c: char) -> bool {
     is_name_start(c) || c.is_ascii_digit()
 }
@@ -70,6 +98,7 @@ pub fn canonical(c: char) -> char {
     }
 }
 
+/// All tokens of a text. It never fails: what is no token is `Bad`.
 pub fn lex(text: &str) -> Vec<Token> {
     lex_within(text, usize::MAX, usize::MAX)
 }

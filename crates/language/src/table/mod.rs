@@ -17,11 +17,14 @@ use aplomb_ground::error::{Kind, Result};
 use aplomb_values::array::Array;
 use aplomb_values::prim::op::Op;
 
-/// What a glyph is in a phrase.
+/// The role of a glyph in a phrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
+    /// A function.
     Function,
+    /// An operator with one operand.
     Monadic,
+    /// An operator with two operands.
     Dyadic,
     /// `/ ⌿ \ ⍀`: a function after a value, an operator after a function.
     Hybrid,
@@ -29,8 +32,10 @@ pub enum Role {
     Missing,
 }
 
+/// The class of a meaning: what it does with the items of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
+    /// Works on each item or pair of items by itself.
     Elementwise,
     /// Looks at shapes and moves items: works on all cells of a frame at once.
     Structural,
@@ -39,26 +44,36 @@ pub enum Class {
     /// The same, but each item of the left argument, or of the right one, has a result of its own:
     /// the items of all cells of a frame are one argument.
     Points(Side),
+    /// Calls its operands.
     Operator,
 }
 
 /// An argument of a dyadic function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
+    /// The left one.
     Left,
+    /// The right one.
     Right,
 }
 
+/// A function of one argument.
 pub type One = fn(&mut Cx<'_>, &Array, Axis<'_>) -> Result<Array>;
+/// A function of two arguments, the left one first.
 pub type Two = fn(&mut Cx<'_>, &Array, &Array, Axis<'_>) -> Result<Array>;
 /// Operands, left argument, right argument, axis.
 pub type Apply = fn(&mut Eval<'_>, &[Operand], Option<&Array>, &Array, Axis<'_>) -> Result<Array>;
 
+/// The code behind a meaning.
 #[derive(Clone, Copy)]
 pub enum Does {
+    /// A scalar operation, recorded or run.
     Scalar(Op),
+    /// A function of one argument.
     One(One),
+    /// A function of two arguments.
     Two(Two),
+    /// An operator.
     Operator(Apply),
     /// The evaluator itself: ⍎.
     Execute,
@@ -70,40 +85,56 @@ pub type Fails = (Kind, &'static str, &'static str);
 /// One use of a glyph. The example is a line and what it prints; a test runs it, and the lines of
 /// `errors`.
 pub struct Meaning {
+    /// The name.
     pub name: &'static str,
+    /// A sentence on it.
     pub help: &'static str,
     /// The result's shape: an expression in X and Y, or words.
     pub shape: &'static str,
     /// Of its own; an operator has those of its operands too.
     pub errors: &'static [Fails],
+    /// A line, and the text that it prints.
     pub example: (&'static str, &'static str),
+    /// The class: what it does with items, and so whether it may see a frame.
     pub class: Class,
+    /// The code behind it.
     pub does: Does,
+    /// Whether it takes an axis in brackets.
     pub axis: bool,
 }
 
+/// A row of the table: a glyph and its uses.
 pub struct Prim {
+    /// The glyph.
     pub glyph: char,
     /// The letter after a backtick (RIDE's US layout).
     pub key: Option<char>,
+    /// Names by which it is typed and found.
     pub names: &'static [&'static str],
+    /// The role of the glyph in a phrase.
     pub role: Role,
+    /// With one argument.
     pub monadic: Option<Meaning>,
+    /// With two arguments.
     pub dyadic: Option<Meaning>,
+    /// With operands.
     pub operator: Option<Meaning>,
 }
 
 /// The table, by files of rows.
 pub static PRIMS: &[&[Prim]] = &[scalars::ROWS, structure::ROWS, places::ROWS, operators::ROWS];
 
+/// All rows.
 pub fn prims() -> impl Iterator<Item = &'static Prim> {
     PRIMS.iter().flat_map(|rows| rows.iter())
 }
 
+/// The row of a glyph.
 pub fn find(glyph: char) -> Option<&'static Prim> {
     prims().find(|p| p.glyph == glyph)
 }
 
+/// Whether a character is a glyph of the table.
 pub fn is_glyph(c: char) -> bool {
     find(c).is_some()
 }

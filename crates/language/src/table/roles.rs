@@ -1,4 +1,4 @@
-//! What a primitive is to the compiler: the class of operation and the kind of node that it
+//! The role of a primitive for the compiler: the class of operation and the kind of node that it
 //! becomes.
 //!
 //! Rows: ACL-04, after the six classes of Accelerator. Scalar functions need no row; of the others

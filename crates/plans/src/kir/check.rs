@@ -1,4 +1,4 @@
-//! What holds of a kernel before it is printed: names are declared once, before their use, in an
+//! The checks of a kernel before it is printed: names are declared once, before their use, in an
 //! enclosing block.
 
 use super::{Kernel, Stmt};

@@ -1,5 +1,4 @@
-//! What of a launch's text is a choice: what was chosen, for the trace, and what else a tuner may
-//! try.
+//! The choices in a launch's text: what was chosen, for the trace, and what else a tuner may try.
 //!
 //! Rows: BAR-06, ACC-26; CUDA §4, §6. In: a launch's code. Only choices that change no bit of a
 //! value are candidates: a fold's sums and a scan's have an order that follows the points of a
@@ -8,7 +7,8 @@
 use super::{Code, Kernel, Spread, Stmt, THREADS};
 use aplomb_ground::trace::{Grid, SpreadRecord};
 
-/// What a tuner may set of a text. Values do not depend on it, but for the order of sums.
+/// The settings of a text that a tuner may choose. Values do not depend on it, but for the order of
+/// sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tuning {
     /// Points that a thread takes at a time, a power of two up to 16. None: as `vector` says.
@@ -42,7 +42,7 @@ impl Tuning {
     }
 }
 
-/// What a kernel's text could be instead, the same bits in the same places.
+/// The other settings that a kernel's text could have, the same bits in the same places.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choices {
     /// Points a thread; empty where the shape fixes them.

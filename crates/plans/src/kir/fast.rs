@@ -17,7 +17,7 @@ use aplomb_values::prim::op::Op;
 /// The remark that a fast text begins with.
 const MARK: &str = "Fast math.";
 
-/// What a launch's text has of it.
+/// The parts of a launch's text that are made fast.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fast {
     /// Functions of f64 are CUDA's own.
@@ -31,10 +31,12 @@ pub struct Fast {
 }
 
 impl Fast {
+    /// Whether anything is computed otherwise than on the CPU.
     pub fn is_any(&self) -> bool {
         *self != Fast::default()
     }
 
+    /// The math that the text is of.
     pub fn math(&self) -> Math {
         if self.is_any() { Math::Fast } else { Math::Strict }
     }

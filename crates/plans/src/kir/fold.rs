@@ -14,9 +14,9 @@ use aplomb_values::prim::op::Op;
 
 const WARPS: u32 = THREADS / 32;
 
-/// Where blocks that share a result leave their partial ones: in `partials`, of which each fold has
-/// `all`, at `mine` and `theirs`; how many share one; what they count themselves by; the result's
-/// place.
+/// The memory in which blocks that share a result leave their partial ones: `partials`, of which
+/// each fold has `all`, at `mine` and `theirs`; how many share one; what they count themselves by;
+/// the result's place.
 pub(super) struct Meeting {
     pub(super) partials: &'static str,
     pub(super) all: Expr,

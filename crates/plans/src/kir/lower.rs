@@ -122,9 +122,9 @@ pub(super) struct Lowering<'a> {
     pub(super) items: u32,
     /// Of a block.
     pub(super) threads: u32,
-    /// What else they and the text could be.
+    /// The other settings that they and the text could have.
     pub(super) choices: Choices,
-    /// What of the launch is computed otherwise than on the CPU.
+    /// The parts of the launch that are computed otherwise than on the CPU.
     pub(super) fast: Fast,
     pub(super) unordered: bool,
     /// By load: where a tile has it.
@@ -144,7 +144,8 @@ pub(super) struct Body {
     pub(super) index: &'static str,
 }
 
-/// Where steps run: names and extents of their point's axes, and what the folds before them gave.
+/// The point at which steps run: names and extents of its axes, and what the folds before them
+/// gave.
 #[derive(Clone, Copy)]
 pub(super) struct At<'a> {
     pub(super) axes: &'a [String],

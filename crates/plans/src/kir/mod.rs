@@ -40,21 +40,31 @@ use aplomb_values::array::DType;
 use aplomb_values::dag::NodeId;
 use std::sync::LazyLock;
 
-/// What a variable or parameter holds.
+/// The type of a variable or parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
+    /// A `double`.
     F64,
+    /// A `float`.
     F32,
+    /// A signed integer of 64 bits.
     I64,
+    /// An unsigned integer of 64 bits.
     U64,
+    /// An unsigned integer of 32 bits.
     U32,
+    /// A byte; booleans are bytes.
     U8,
+    /// A signed integer of 8 bits.
     I8,
+    /// A signed integer of 16 bits.
     I16,
+    /// A signed integer of 32 bits, and a character's code point.
     I32,
 }
 
 impl Type {
+    /// The name in CUDA, those of the prelude among them.
     pub fn cuda(self) -> &'static str {
         match self {
             Type::F64 => "double",
@@ -83,17 +93,23 @@ impl Type {
 /// A parameter: a buffer or a number. `value` is what this launch passes for a number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Param {
+    /// The name in the text.
     pub name: String,
+    /// The kind, and what is passed.
     pub what: ParamKind,
 }
 
+/// The kinds of parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParamKind {
+    /// An array that is read: its item type, and the number of the buffer.
     In(Type, u32),
+    /// An array that is written: its item type, and the number of the buffer.
     Out(Type, u32),
     /// Device memory of the launcher: `err` (the failure and the stores that did not fit), what
     /// `Kernel::scratch` knows, or what the launch's `scratch` names.
     Scratch(Type),
+    /// A number: its type, and what this launch passes.
     Number(Type, f64),
     /// Known at launch: `lo` and `n`, the points of this slice; `first` and `parts`, its place
     /// among all blocks.
@@ -103,7 +119,7 @@ pub enum ParamKind {
 /// Of every block, but of maps that a tuner set otherwise.
 pub const THREADS: u32 = 256;
 
-/// How a launch's points are shared out.
+/// The way in which a launch's points are shared out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
     /// A thread a point, with the grid's stride.
@@ -122,71 +138,111 @@ pub enum Spread {
 /// its names.
 pub type Expr = String;
 
+/// The statements of a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stmt {
     /// A declaration with its value.
     Let {
+        /// The variable.
         name: String,
+        /// Its type.
         of: Type,
+        /// Its value.
         is: Expr,
+        /// The node that the value is of.
         node: Option<NodeId>,
     },
+    /// A new value for a variable.
     Set {
+        /// The variable.
         name: String,
+        /// The value.
         is: Expr,
+        /// The node that the value is of.
         node: Option<NodeId>,
     },
+    /// An item stored in an array.
     Store {
+        /// The array.
         to: String,
+        /// The place in it.
         at: Expr,
+        /// The value.
         is: Expr,
+        /// The node that the value is of.
         node: Option<NodeId>,
     },
     /// A call for its effect, a barrier, a return.
     Do(Expr),
+    /// An array that the threads of a block share.
     Shared {
+        /// The array.
         name: String,
+        /// Its item type.
         of: Type,
+        /// The number of items.
         count: u32,
     },
     /// Vectors of four f32.
     SharedFours {
+        /// The array.
         name: String,
+        /// The number of vectors.
         count: u32,
     },
     /// A thread's own array, aligned for vectors of 16 bytes.
     Local {
+        /// The array.
         name: String,
+        /// Its item type.
         of: Type,
+        /// The number of items.
         count: u32,
     },
+    /// Statements under a condition.
     If(Expr, Vec<Stmt>),
     /// `for (u64 NAME = FROM; NAME < TO; NAME += STEP)`
     For {
+        /// The counter.
         name: String,
+        /// The first value.
         from: Expr,
+        /// The bound, which is not reached.
         to: Expr,
+        /// The step.
         step: Expr,
+        /// The statements of a turn.
         body: Vec<Stmt>,
     },
     /// `for (u64 NAME = NEXT; NAME < TO; NAME = NEXT)`
     Each {
+        /// The counter.
         name: String,
+        /// The next value, also the first.
         next: Expr,
+        /// The bound, which is not reached.
         to: Expr,
+        /// The statements of a turn.
         body: Vec<Stmt>,
     },
     /// `for (u32 NAME = 0; NAME < COUNT; NAME++)`, of which the compiler writes so many out.
     Unrolled {
+        /// The counter.
         name: String,
+        /// The number of turns.
         count: u32,
+        /// The number of turns that the compiler writes out.
         out: u32,
+        /// The statements of a turn.
         body: Vec<Stmt>,
     },
     /// `for (u32 NAME = FROM; NAME > 0; NAME >>= 1)`
     Halve {
+        /// The counter.
         name: String,
+        /// The first value.
         from: u32,
+        /// The statements of a turn.
         body: Vec<Stmt>,
     },
     /// The loop below stays a loop: unrolled it would take registers for nothing.
@@ -198,14 +254,19 @@ pub enum Stmt {
 /// One of a launch's kernels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kernel {
+    /// The name, `k0`.
     pub name: String,
+    /// The parameters, in the order in which they are passed.
     pub params: Vec<Param>,
+    /// The statements.
     pub body: Vec<Stmt>,
+    /// Threads of a block.
     pub threads: u32,
+    /// The way in which points are shared out.
     pub spread: Spread,
     /// Points that a thread takes at a time.
     pub items: u32,
-    /// What a tuner may choose instead.
+    /// The settings that a tuner may choose instead.
     pub choices: Choices,
     /// All points, of which a slice takes `lo` to `lo + n`.
     pub points: u64,
@@ -218,20 +279,24 @@ pub struct Kernel {
 /// Device memory that a launch's kernels share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scratch {
+    /// The name by which kernels ask for it.
     pub name: String,
+    /// Its size.
     pub bytes: u64,
 }
 
 /// A launch as code: its kernels, in the order in which they run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Code {
+    /// The kernels, in the order in which they run.
     pub kernels: Vec<Kernel>,
+    /// The memory that they share.
     pub scratch: Vec<Scratch>,
     /// The failing sites in evaluation order: the texts hold places in this list.
     pub sites: Vec<u32>,
     /// Results that some value may not fit: bit k of the second error word is the k-th store's.
     pub checked: Vec<BufId>,
-    /// What is computed otherwise than on the CPU (`--math fast`).
+    /// The parts that are computed otherwise than on the CPU (`--math fast`).
     pub fast: Fast,
     /// Sums are added as threads come (`--reduce any`).
     pub unordered: bool,

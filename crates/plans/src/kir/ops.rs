@@ -7,7 +7,7 @@
 
 use aplomb_values::prim::op::Op;
 
-/// An operation without a row here has no CUDA text yet: `kernel` says so by name.
+/// An operation without a row here has no CUDA text, and its launches run on the CPU.
 const TEXTS: &[(Op, &str)] = &[
     (Op::Conj, "{x}"),
     (Op::Neg, "0.0 - {x}"),
@@ -112,7 +112,7 @@ const EXACTLY: &[(Op, &str)] = &[
     (Op::Gt, "({x} > {y} ? 1.0 : 0.0)"),
 ];
 
-/// Where both sides are booleans.
+/// The texts where both sides are booleans.
 const LOGIC: &[(Op, &str)] = &[
     (Op::Not, "1.0 - {x}"),
     (Op::Lcm, "{x} * {y}"),
@@ -201,4 +201,19 @@ pub fn fold(op: Op, x: &str, y: &str) -> Option<String> {
 /// Whether the step stands for booleans alone.
 pub fn is_logic(op: Op) -> bool {
     matches!(op, Op::Lcm | Op::Gcd | Op::Ne | Op::Eq)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aplomb_values::prim::op::OPS;
+
+    #[test]
+    fn each_operation_has_a_text() {
+        let circles = (-12..=12).map(Op::Circle);
+        let all = OPS.iter().map(|row| row.op).chain(circles);
+        let without: Vec<String> =
+            all.filter(|op| find(TEXTS, *op).is_none()).map(Op::name).collect();
+        assert!(without.is_empty(), "no CUDA text: {without:?}");
+    }
 }

@@ -9,6 +9,9 @@
 //! Of a line the text knows its class, never its extent. Sums may differ from the CPU's in their
 //! last bits, as in folds, but never from one run to the next: what is joined with what is settled
 //! beforehand.
+//!
+//! Why tiles end: a tile waits only for tiles with earlier tickets, whose blocks have begun and
+//! hold their place on the device; so of all tiles that wait the earliest can always go on.
 
 use super::compact::{TILES, scratch};
 use super::fold::{fold_text, unit};

@@ -25,8 +25,8 @@ const FEW: u64 = 2048;
 /// Sums below it are exact in f64.
 const EXACT: f64 = (1u64 << 52) as f64;
 
-/// How values meet atomically: the operation on booleans alone, the byte that no value is (of
-/// `i64`), the update of `{at}` by `{v}`, and the base with all of them.
+/// The way in which values meet atomically: the operation on booleans alone, the byte that no value
+/// is (of `i64`), the update of `{at}` by `{v}`, and the base with all of them.
 struct Atomic {
     op: Op,
     logic: bool,

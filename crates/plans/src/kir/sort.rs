@@ -19,7 +19,7 @@ const MOST: u64 = 1 << 30;
 /// Kernels of one launch.
 const KERNELS: u64 = 64;
 
-/// What is sorted.
+/// The items that are sorted, and by what.
 #[derive(Clone, Copy)]
 pub(super) struct Sorted {
     pub(super) n: u64,

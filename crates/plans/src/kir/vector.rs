@@ -33,9 +33,9 @@ pub(super) struct Way {
     /// The loop's variable, of which the body is written; `i` is the place in the arrays.
     pub(super) name: &'static str,
     pub(super) by: By,
-    /// What stands before the variable in a place: `o * m0 + `, or nothing.
+    /// The text before the variable in a place: `o * m0 + `, or nothing.
     pub(super) base: Expr,
-    /// How many.
+    /// The number of items.
     pub(super) count: Expr,
 }
 

@@ -1,9 +1,10 @@
-//! How the texts of a GPU compute: with the CPU's bits, or fast; in one order, or in any.
+//! The math of a GPU's texts: with the CPU's bits, or fast; in one order, or in any.
 //!
 //! Rows: CUDA §5. `--math`, `]math`. A plan carries it to its texts, which say it in a line of
 //! their own, so whatever is known by a text (a binary, what was tuned) is known of one of the two.
 //! The CPU takes no notice.
 
+/// The math of a GPU's texts (`--math`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Math {
     /// The CPU's bits: its sequences for functions, `×` and `+` rounded apart, sums of f32 made in
@@ -15,8 +16,10 @@ pub enum Math {
 }
 
 impl Math {
+    /// Both, in the order in which help lists them.
     pub const ALL: [Math; 2] = [Math::Strict, Math::Fast];
 
+    /// The name that `--math` takes.
     pub fn name(self) -> &'static str {
         match self {
             Math::Strict => "strict",
@@ -24,6 +27,7 @@ impl Math {
         }
     }
 
+    /// The math of that name.
     pub fn named(name: &str) -> Option<Math> {
         Math::ALL.into_iter().find(|m| m.name() == name)
     }
@@ -52,8 +56,10 @@ pub enum Order {
 }
 
 impl Order {
+    /// Both, in the order in which help lists them.
     pub const ALL: [Order; 2] = [Order::Repeatable, Order::Any];
 
+    /// The name that `--reduce` takes.
     pub fn name(self) -> &'static str {
         match self {
             Order::Repeatable => "repeatable",
@@ -61,6 +67,7 @@ impl Order {
         }
     }
 
+    /// The order of that name.
     pub fn named(name: &str) -> Option<Order> {
         Order::ALL.into_iter().find(|o| o.name() == name)
     }

@@ -20,18 +20,24 @@ pub struct Factors {
     /// The body's values that are multiplied; `right` may be the first argument where `times` is
     /// commutative.
     pub left: ValueId,
+    /// The value that knows no axis of the rows.
     pub right: ValueId,
+    /// The operation that folds.
     pub sum: Op,
+    /// The operation on pairs.
     pub times: Op,
     /// Whether each product is rounded to f32.
     pub narrow: bool,
     /// Axes of the domain, in its order.
     pub rows: SmallVec<[usize; 2]>,
+    /// Axes that only `right` knows.
     pub columns: SmallVec<[usize; 2]>,
+    /// The axis that is folded.
     pub folded: usize,
     /// The values that `left` and `right` are made of, themselves included; uniform ones may be in
     /// both.
     pub lefts: Vec<ValueId>,
+    /// The values that `right` is made of.
     pub rights: Vec<ValueId>,
 }
 
@@ -137,9 +143,13 @@ fn made_of(launch: &Launch, value: ValueId) -> Vec<ValueId> {
 /// `first + i + j·stride`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Matrix {
+    /// The buffer that it lies in.
     pub buf: BufId,
+    /// The place of its first item in the buffer.
     pub first: u64,
+    /// Items from one line to the next.
     pub stride: u64,
+    /// Whether lines are columns.
     pub turned: bool,
 }
 
@@ -147,11 +157,17 @@ pub struct Matrix {
 /// row by row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Product {
+    /// The left matrix, rows by depth.
     pub left: Matrix,
+    /// The right matrix, depth by columns.
     pub right: Matrix,
+    /// The buffer of the result.
     pub result: BufId,
+    /// Rows of the result.
     pub rows: u64,
+    /// Columns of the result.
     pub columns: u64,
+    /// Products that make one sum.
     pub deep: u64,
     /// f64 or f32.
     pub dtype: DType,

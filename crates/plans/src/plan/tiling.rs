@@ -1,5 +1,5 @@
-//! What a block of threads keeps near: parts of arrays that several loads, or none in the array's
-//! own order, read.
+//! The parts of arrays that a block of threads copies into its shared memory: those that several
+//! loads, or none in the array's own order, read.
 //!
 //! Rows: BAS-08, BAS-17, BAR-14; CUDA §3, §4. A launch is cut into boxes of points. For each tile
 //! the block first copies what the box reads, in the order of the array, and then reads the copy.
@@ -19,9 +19,11 @@ pub const BYTES: usize = 48 << 10;
 pub struct Tiling<L> {
     /// Points of a box along each axis of the domain; 1 where it is not cut.
     pub block: SmallVec<[usize; 4]>,
+    /// The copies that a block makes.
     pub tiles: Vec<Tile<L>>,
 }
 
+/// The part of one array that a block copies into its shared memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tile<L> {
     /// By axis of the array.
@@ -34,19 +36,22 @@ pub struct Tile<L> {
     pub loads: Vec<(L, SmallVec<[i64; 4]>)>,
 }
 
-/// What a box reads along one axis of an array.
+/// The range of places that a box reads along one axis of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Span {
     /// One place, of axes that are not cut.
     At(Ix),
+    /// The places that one axis of the domain moves through.
     Along {
         /// The domain's axis that moves it, and by how much.
         axis: usize,
+        /// Places for each step along the domain's axis.
         by: i64,
         /// The lowest load's constant, and how far the highest is ahead of it.
         from: i64,
+        /// Places from the lowest load to the highest.
         apart: usize,
-        /// What lies outside comes in again from the other side.
+        /// The extent around which places come in again from the other side.
         wraps: Option<i64>,
     },
 }
@@ -54,9 +59,13 @@ pub enum Span {
 /// An index that one axis moves: `by×axis + from`, around `wraps` where that is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Single {
+    /// Places for each step along the domain's axis.
     pub by: i64,
+    /// The domain's axis that moves it.
     pub axis: usize,
+    /// The place for the axis's first point.
     pub from: i64,
+    /// The extent around which it goes.
     pub wraps: Option<i64>,
 }
 
@@ -133,6 +142,7 @@ impl<L> Tile<L> {
         (strides, next)
     }
 
+    /// The size of the copy that a block of this many points makes.
     pub fn bytes(&self, block: &[usize]) -> usize {
         self.strides(block).1.saturating_mul(self.size)
     }
@@ -153,6 +163,7 @@ impl<L> Tile<L> {
 }
 
 impl<L> Tiling<L> {
+    /// The size of all copies of a block, each aligned for its elements.
     pub fn bytes(&self) -> usize {
         self.tiles
             .iter()
@@ -177,6 +188,7 @@ impl<L> Tiling<L> {
         (!tiles.is_empty()).then(|| Tiling { block: self.block.clone(), tiles })
     }
 
+    /// The number of boxes that cover a domain.
     pub fn boxes(&self, domain: &[usize]) -> u64 {
         domain.iter().zip(&self.block).fold(1, |n, (d, b)| n.saturating_mul(d.div_ceil(*b) as u64))
     }

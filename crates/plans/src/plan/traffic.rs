@@ -9,16 +9,19 @@
 use super::{Launch, Plan, What};
 use std::collections::BTreeMap;
 
+/// The bytes that one launch moves and loads.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Traffic {
     /// Bytes from memory, and to it.
     pub read: u64,
+    /// Bytes that it writes.
     pub written: u64,
     /// Bytes that its points load, each load for itself.
     pub loads: u64,
 }
 
 impl Plan {
+    /// The traffic of one of the plan's launches.
     pub fn traffic(&self, l: &Launch) -> Traffic {
         let (domain, outer) = (&l.domain[..], &l.outer()[..]);
         // For each buffer the elements that its reads meet and load.

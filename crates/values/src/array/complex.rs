@@ -8,6 +8,7 @@ use num_complex::Complex64;
 use std::sync::Arc;
 
 impl Array {
+    /// A scalar; a real one where the imaginary part is 0.
     pub fn complex(z: Complex64) -> Self {
         if z.im == 0.0 {
             Array::num(z.re)

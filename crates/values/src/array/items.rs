@@ -24,6 +24,7 @@ impl Array {
         !matches!(self.data, Data::Items(_))
     }
 
+    /// Whether the items are characters.
     pub fn is_char(&self) -> bool {
         self.dtype() == super::DType::Char
     }

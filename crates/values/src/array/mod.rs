@@ -32,19 +32,28 @@ pub type Shape = SmallVec<[usize; 2]>;
 /// Storage types. There is no i64: an integer that leaves i32 is an f64 (DESIGN §2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DType {
+    /// 0 or 1, in a byte.
     Bool,
+    /// An integer of 8 bits.
     I8,
+    /// An integer of 16 bits.
     I16,
+    /// An integer of 32 bits.
     I32,
+    /// A float of 32 bits.
     F32,
+    /// A float of 64 bits.
     F64,
     /// Two f64. An array has this dtype only where some item is not real.
     Complex,
+    /// A character, as its code point.
     Char,
+    /// Arrays, or items of several kinds.
     Nested,
 }
 
 impl DType {
+    /// The name in traces and messages, `i32`.
     pub const fn name(self) -> &'static str {
         match self {
             DType::Bool => "bool",
@@ -71,10 +80,12 @@ impl DType {
         }
     }
 
+    /// Whether it holds whole numbers; booleans are some.
     pub const fn is_integer(self) -> bool {
         matches!(self, DType::Bool | DType::I8 | DType::I16 | DType::I32)
     }
 
+    /// Whether it holds numbers, complex ones among them.
     pub const fn is_number(self) -> bool {
         !matches!(self, DType::Char | DType::Nested)
     }
@@ -103,14 +114,20 @@ impl DType {
     }
 }
 
+/// The place where an array's items are.
 #[derive(Clone)]
 pub enum Data {
+    /// A real scalar.
     Num(f64),
     /// Not real.
     Complex(Complex64),
+    /// A character scalar.
     Char(char),
+    /// Items of one dtype in a buffer, row by row.
     Dense(Arc<dyn Storage>),
+    /// Items that are arrays, or of several kinds.
     Items(Rc<Items>),
+    /// A value that is recorded and not computed.
     Lazy(Rc<Cell>),
     /// A cell seen by a function that runs once for a whole frame of cells. Never leaves that run.
     Framed(Rc<Split>),
@@ -119,6 +136,7 @@ pub enum Data {
 /// Host items. An empty array keeps its prototype here.
 pub struct Items {
     held: Held,
+    /// The prototype of an empty array: what its first item would look like.
     pub proto: Option<Array>,
     /// One more than the deepest item.
     pub depth: u32,
@@ -129,10 +147,12 @@ pub struct Items {
 }
 
 impl Items {
+    /// All items, row by row. Rows that were not taken apart are, now.
     pub fn all(&self) -> &[Array] {
         self.held.all()
     }
 
+    /// The k-th item, row by row.
     pub fn at(&self, k: usize) -> Array {
         self.held.at(k)
     }
@@ -142,6 +162,7 @@ impl Items {
         self.held.split()
     }
 
+    /// The one array whose cells the items are, while nobody has taken it apart.
     pub fn whole(&self) -> Option<&Split> {
         self.held.whole()
     }
@@ -164,6 +185,7 @@ impl Drop for Items {
     }
 }
 
+/// A value of the language: a shape and its items in row-major order.
 pub struct Array {
     shape: Shape,
     data: Data,
@@ -204,14 +226,17 @@ pub fn too_long() -> aplomb_ground::error::Error {
 }
 
 impl Array {
+    /// A real scalar.
     pub fn num(x: f64) -> Self {
         Array { shape: Shape::new(), data: Data::Num(x) }
     }
 
+    /// A character scalar.
     pub fn char(c: char) -> Self {
         Array { shape: Shape::new(), data: Data::Char(c) }
     }
 
+    /// A boolean as the scalar 0 or 1.
     pub fn bool(b: bool) -> Self {
         Array::num(f64::from(u8::from(b)))
     }
@@ -248,6 +273,7 @@ impl Array {
         Ok(Array::dense(shape, Arc::new(Buf::f64(items, budget)?)))
     }
 
+    /// Characters of that shape. Errors: WS FULL.
     pub fn chars(shape: impl Into<Shape>, items: Vec<char>, budget: &Budget) -> Result<Self> {
         let shape = shape.into();
         if shape.is_empty() {
@@ -256,6 +282,7 @@ impl Array {
         Ok(Array::dense(shape, Arc::new(Buf::chars(items, budget)?)))
     }
 
+    /// A vector of a text's characters. Errors: WS FULL.
     pub fn text(text: &str, budget: &Budget) -> Result<Self> {
         let mut items = budget.room(text.chars().count())?;
         items.extend(text.chars());
@@ -320,14 +347,17 @@ impl Array {
         }
     }
 
+    /// A pending value: its cell, with the cell's shape.
     pub fn lazy(cell: Rc<Cell>) -> Self {
         Array { shape: cell.shape().into(), data: Data::Lazy(cell) }
     }
 
+    /// The extents of the axes; empty for a scalar.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
+    /// The number of axes.
     pub fn rank(&self) -> usize {
         self.shape.len()
     }
@@ -337,14 +367,17 @@ impl Array {
         elements(&self.shape)
     }
 
+    /// Whether it has no item.
     pub fn is_empty(&self) -> bool {
         self.shape.contains(&0)
     }
 
+    /// The place of the items.
     pub fn data(&self) -> &Data {
         &self.data
     }
 
+    /// The items, without the shape.
     pub fn into_data(self) -> Data {
         self.data
     }

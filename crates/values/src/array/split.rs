@@ -11,19 +11,22 @@ use aplomb_ground::limits::Budget;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
+/// A uniform array seen as a frame of cells.
 #[derive(Clone)]
 pub struct Split {
     /// Uniform: a buffer or a cell.
     pub node: Array,
-    /// How many axes the frame has.
+    /// The number of axes that the frame has.
     pub at: usize,
 }
 
 impl Split {
+    /// The extents of the frame.
     pub fn frame(&self) -> &[usize] {
         &self.node.shape()[..self.at]
     }
 
+    /// The extents of a cell.
     pub fn cell(&self) -> &[usize] {
         &self.node.shape()[self.at..]
     }
@@ -84,14 +87,17 @@ pub struct Held {
 }
 
 impl Held {
+    /// Items as they stand.
     pub fn items(items: Vec<Array>) -> Held {
         Held { items: OnceCell::from(items), rows: None }
     }
 
+    /// The cells of one array, as items.
     pub fn rows(rows: Split) -> Held {
         Held { items: OnceCell::new(), rows: Some(rows) }
     }
 
+    /// All of them, row by row; cells are taken out once.
     pub fn all(&self) -> &[Array] {
         self.items.get_or_init(|| match &self.rows {
             Some(rows) => (0..elements(rows.frame())).map(|k| rows.item(k)).collect(),
@@ -99,6 +105,7 @@ impl Held {
         })
     }
 
+    /// The k-th, row by row; 0 where there is none at all.
     pub fn at(&self, k: usize) -> Array {
         match (self.items.get(), &self.rows) {
             (Some(items), _) => items[k].clone(),

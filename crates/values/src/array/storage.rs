@@ -11,13 +11,21 @@ use std::sync::Arc;
 /// Read-only items of one buffer. Booleans are bytes 0 and 1.
 #[derive(Clone, Copy, Debug)]
 pub enum View<'a> {
+    /// Booleans, a byte each.
     Bool(&'a [u8]),
+    /// Integers of 8 bits.
     I8(&'a [i8]),
+    /// Integers of 16 bits.
     I16(&'a [i16]),
+    /// Integers of 32 bits.
     I32(&'a [i32]),
+    /// Floats of 32 bits.
     F32(&'a [f32]),
+    /// Floats of 64 bits.
     F64(&'a [f64]),
+    /// Complex numbers.
     Complex(&'a [Complex64]),
+    /// Characters.
     Char(&'a [char]),
 }
 
@@ -40,6 +48,7 @@ impl View<'_> {
         }
     }
 
+    /// The number of items.
     pub fn len(&self) -> usize {
         match self {
             View::Bool(v) => v.len(),
@@ -53,6 +62,7 @@ impl View<'_> {
         }
     }
 
+    /// Whether there is no item.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -126,10 +136,12 @@ fn grow<T>(
 
 /// A buffer of one dtype, shared between values and never written while shared.
 pub trait Storage: Send + Sync {
+    /// The items.
     fn view(&self) -> View<'_>;
     /// For the device that made it to find its own buffers again.
     fn as_any(&self) -> &dyn Any;
 
+    /// The type of the items.
     fn dtype(&self) -> DType {
         match self.view() {
             View::Bool(_) => DType::Bool,
@@ -143,10 +155,12 @@ pub trait Storage: Send + Sync {
         }
     }
 
+    /// The number of items.
     fn len(&self) -> usize {
         self.view().len()
     }
 
+    /// Whether there is no item.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -214,11 +228,13 @@ impl Buf {
         Ok(Buf { items, _charge: Some(charge) })
     }
 
+    /// Floats of 64 bits. Errors: WS FULL.
     pub fn f64(items: Vec<f64>, budget: &Budget) -> aplomb_ground::error::Result<Buf> {
         let charge = budget.charge_elements(items.len(), 8)?;
         Ok(Buf { items: Vecs::F64(items), _charge: Some(charge) })
     }
 
+    /// Floats of 32 bits. Errors: WS FULL.
     pub fn f32(items: Vec<f32>, budget: &Budget) -> aplomb_ground::error::Result<Buf> {
         let charge = budget.charge_elements(items.len(), 4)?;
         Ok(Buf { items: Vecs::F32(items), _charge: Some(charge) })
@@ -231,15 +247,18 @@ impl Buf {
         Ok(Buf { items: Vecs::Complex(items), _charge: Some(charge) })
     }
 
+    /// One complex number; so small that no budget counts it.
     pub fn one_complex(z: Complex64) -> Buf {
         Buf { items: Vecs::Complex(vec![z]), _charge: None }
     }
 
+    /// Booleans, each 0 or 1. Errors: WS FULL.
     pub fn bools(items: Vec<u8>, budget: &Budget) -> aplomb_ground::error::Result<Buf> {
         let charge = budget.charge_elements(items.len(), 1)?;
         Ok(Buf { items: Vecs::Bool(items), _charge: Some(charge) })
     }
 
+    /// Characters. Errors: WS FULL.
     pub fn chars(items: Vec<char>, budget: &Budget) -> aplomb_ground::error::Result<Buf> {
         let charge = budget.charge_elements(items.len(), 4)?;
         Ok(Buf { items: Vecs::Char(items), _charge: Some(charge) })
@@ -314,10 +333,12 @@ impl Buf {
         Ok(Some(Buf { items, _charge: Some(charge) }))
     }
 
+    /// The number of items.
     pub fn items_held(&self) -> usize {
         self.view().len()
     }
 
+    /// One item as a scalar.
     pub fn item(&self, at: usize) -> super::Array {
         match self.view() {
             View::Char(v) => super::Array::char(v[at]),
@@ -422,6 +443,7 @@ impl Buf {
         Ok(true)
     }
 
+    /// One character; so small that no budget counts it.
     pub fn one_char(c: char) -> Buf {
         Buf { items: Vecs::Char(vec![c]), _charge: None }
     }

@@ -26,12 +26,13 @@ pub fn same(x: f64, y: f64, ct: f64) -> bool {
 pub struct Cell(u128);
 
 impl Cell {
+    /// The place of the cell, from 0 on.
     pub fn at(self) -> usize {
         self.0 as u64 as usize
     }
 }
 
-/// How the major cells of an array are ordered.
+/// The order of an array's major cells.
 #[derive(Clone, Copy)]
 pub struct Grading<'a> {
     items: &'a [f64],
@@ -60,6 +61,7 @@ impl<'a> Grading<'a> {
         self.width < 2
     }
 
+    /// The cell at a place.
     pub fn cell(&self, at: usize) -> Cell {
         let first = if self.width == 0 { 0 } else { self.key(self.items[at * self.width]) };
         Cell(u128::from(first) << 64 | at as u128)
@@ -79,10 +81,13 @@ impl<'a> Grading<'a> {
     }
 }
 
-/// What numbers of a list are where, for lookups with ⎕CT: a share of them.
+/// The places of a list's numbers, for lookups with ⎕CT: a share of them.
 ///
 /// The line of numbers is cut into cells that are so wide that what equals a number lies in its own
-/// or in the next one.
+/// or in the next one: a cell is at least as wide as 64 tolerances of the least number of its
+/// binade. A lookup goes through the cells that the tolerance reaches, compares each number that it
+/// finds there, and takes the least place; so it finds the first that is equal, however many shares
+/// there are.
 pub struct Places<'a> {
     have: &'a [f64],
     ct: f64,

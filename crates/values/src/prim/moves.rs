@@ -13,9 +13,13 @@ use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
 use std::sync::Arc;
 
+/// A structural primitive: a result shape and a read of one source.
 pub struct Move {
+    /// The name in graphs and traces, `reverse`.
     pub name: &'static str,
+    /// The shape of the result.
     pub shape: Shape,
+    /// The place in the source for each place of the result.
     pub read: Read,
     /// Every source element is read by some result element.
     pub onto: bool,

@@ -5,52 +5,82 @@
 
 use crate::array::DType;
 
+/// The scalar operations. X and Y are the arguments of one with two, Y of one with one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Op {
     /// A real number itself; made where a pending value may turn out to be complex.
     Conj,
+    /// `-Y`: 0 minus Y.
     Neg,
+    /// `×Y`: ¯1, 0 or 1; of a complex Y its direction.
     Sign,
+    /// `÷Y`: 1 divided by Y.
     Recip,
+    /// `*Y`: e to the power Y.
     Exp,
+    /// `⍟Y`: the natural logarithm.
     Ln,
+    /// `⌊Y`: the greatest whole number that is not above Y, within ⎕CT.
     Floor,
+    /// `⌈Y`: the least whole number that is not below Y, within ⎕CT.
     Ceil,
+    /// `|Y`: the magnitude.
     Abs,
+    /// `!Y`: the factorial, Γ(Y+1).
     Fact,
+    /// `○Y`: π times Y.
     Pi,
+    /// `~Y`: 1 for 0, 0 for 1.
     Not,
+    /// `Y*0.5`: the square root.
     Sqrt,
     /// `k○Y` for k in ¯12…12.
     Circle(i8),
+    /// `X+Y`.
     Add,
+    /// `X-Y`.
     Sub,
+    /// `X×Y`.
     Mul,
+    /// `X÷Y`; `0÷0` is 1.
     Div,
+    /// `X*Y`: X to the power Y.
     Pow,
     /// `X⍟Y`: the logarithm of Y to base X.
     Log,
     /// `X!Y`.
     Binomial,
+    /// `X⌈Y`: the greater.
     Max,
+    /// `X⌊Y`: the lesser.
     Min,
     /// `X|Y`: Y modulo X.
     Residue,
+    /// `X∧Y`: the least common multiple; of booleans, and.
     Lcm,
+    /// `X∨Y`: the greatest common divisor; of booleans, or.
     Gcd,
+    /// `X⍲Y`: not and.
     Nand,
+    /// `X⍱Y`: not or.
     Nor,
+    /// `X=Y`, within ⎕CT.
     Eq,
+    /// `X≠Y`, beyond ⎕CT.
     Ne,
+    /// `X<Y`, and not equal within ⎕CT.
     Lt,
+    /// `X≤Y`, or equal within ⎕CT.
     Le,
+    /// `X≥Y`, or equal within ⎕CT.
     Ge,
+    /// `X>Y`, and not equal within ⎕CT.
     Gt,
     /// `X○Y` with X an array.
     CircleBy,
 }
 
-/// What an operation does with the kind of number it gets.
+/// The kind of number that an operation gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gives {
     /// Integers from integers (interval by `Op::range`), else the arguments' float.
@@ -63,9 +93,10 @@ pub enum Gives {
     Whole,
 }
 
-/// When an operation, or a node, can fail on finite arguments; the later the worse.
+/// The arguments on which an operation, or a node, can fail; the later the worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fails {
+    /// On none.
     Never,
     /// Only by a result that is no finite number.
     Overflow,
@@ -76,7 +107,7 @@ pub enum Fails {
     Hard,
 }
 
-/// What is known of an operation's arguments and result.
+/// The facts that are known of an operation's arguments and result.
 #[derive(Clone, Copy, Debug)]
 pub struct On {
     /// All arguments are booleans.
@@ -87,12 +118,19 @@ pub struct On {
     pub nonzero: bool,
 }
 
+/// A row of the table of operations.
 pub struct Row {
+    /// The operation.
     pub op: Op,
+    /// The name in graphs and traces, `add`.
     pub name: &'static str,
+    /// The glyph that people write.
     pub glyph: &'static str,
+    /// The number of its arguments, 1 or 2.
     pub arity: u8,
+    /// The kind of its result.
     pub gives: Gives,
+    /// The finite arguments on which it fails.
     pub fails: Fails,
     /// ∞ and NaN in an argument show in the result, so a test of them may wait.
     pub keeps: bool,
@@ -130,6 +168,7 @@ macro_rules! operations {
         pub static OPS: &[Row] = &[$(row($($columns),+)),+];
 
         impl Op {
+            /// The operation's row of the table.
             pub fn row(self) -> &'static Row {
                 match self {
                     $(Op::$($any)+ => const { &row($($columns),+) },)+
@@ -184,6 +223,7 @@ impl Op {
         if self.row().tolerant { ct } else { 0.0 }
     }
 
+    /// The number of its arguments, 1 or 2.
     pub fn arity(self) -> usize {
         self.row().arity as usize
     }
@@ -214,6 +254,7 @@ impl Op {
         }
     }
 
+    /// The glyph as people write it, `¯1○` for a circle function.
     pub fn glyph(self) -> String {
         match self {
             Op::Circle(k) if k < 0 => format!("¯{}○", -k),

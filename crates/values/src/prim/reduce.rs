@@ -17,8 +17,11 @@ use super::scalar::{Fail, complex, eval};
 use num_complex::Complex64;
 use std::convert::Infallible;
 
+/// Elements of a block along the last axis.
 pub const BLOCK: usize = 65_536;
+/// Partial results of a block along the last axis.
 pub const LANES: usize = 64;
+/// Places of a block along any other axis.
 pub const ROWS: usize = 256;
 
 const NO_IDENTITY: Fail = Fail::Domain("this function has no identity for an empty axis");

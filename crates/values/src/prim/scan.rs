@@ -9,6 +9,7 @@ use super::op::Op;
 use super::scalar::{Fail, eval};
 use crate::array::around;
 
+/// Places of a block along the axis.
 pub const BLOCK: usize = 4_096;
 
 /// Whether prefixes of `op` are a running fold. The last two are on booleans only.

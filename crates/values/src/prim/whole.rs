@@ -1,4 +1,5 @@
-//! What the consumers of whole arrays mean (`dag::whole`), on numbers; characters are code points.
+//! The meaning of the consumers of whole arrays (`dag::whole`), on numbers; characters are code
+//! points.
 //!
 //! `run` is the oracle's. Devices share out its parts: a line of a fold, a segment, a slice of a
 //! scatter's base.
@@ -14,7 +15,9 @@ use crate::dag::{Along, Lib, Read, Whole};
 /// An operand: its items and its shape.
 #[derive(Clone, Copy)]
 pub struct Given<'a> {
+    /// The items, row by row.
     pub items: &'a [f64],
+    /// The extents of its axes; empty: one number for all points.
     pub shape: &'a [usize],
 }
 
@@ -82,6 +85,7 @@ pub struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
+    /// A fold whose body is given these numbers beside the two that it combines.
     pub fn new(body: &'a Rounds, given: &[f64]) -> Line<'a> {
         let mut values = Vec::with_capacity(body.steps.len());
         values.extend([0.0; 2]);
@@ -128,10 +132,12 @@ impl<'a> Scatter<'a> {
         Some(Scatter { read, along, origin: *origin, combine: *combine, fed, base, domain })
     }
 
+    /// The number of values that are written.
     pub fn len(&self) -> usize {
         elements(self.domain)
     }
 
+    /// Whether nothing is written.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -17,12 +17,16 @@ use follow::ROWS;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
 
-/// What the terminal has to do after a key.
+/// The terminal's next step after a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
+    /// The loop goes on.
     Go,
+    /// The whole screen is drawn anew.
     Redraw,
+    /// The program goes to the background.
     Suspend,
+    /// The panes close.
     Leave,
 }
 
@@ -33,6 +37,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Code points of printed text that are kept.
 const OUTPUT: usize = 1 << 18;
 
+/// The panes over a session: text, runs, selection, focus.
 pub struct App<C> {
     client: C,
     interrupt: Interrupt,
@@ -48,13 +53,13 @@ pub struct App<C> {
     again: bool,
     /// The next run may write files.
     effects: bool,
-    /// How many runs there were.
+    /// The number of runs so far.
     runs: u64,
     /// Runs of other texts that can be looked at again: only where texts come from another front
     /// end.
     kept: Vec<Run>,
     follows: bool,
-    /// What is wrong with the way there.
+    /// The trouble with the way there, in words.
     link: String,
     due: Option<Instant>,
     ledger: Vec<Row>,
@@ -165,6 +170,7 @@ impl<C: Client> App<C> {
         });
     }
 
+    /// Whether a run is under way.
     pub fn is_busy(&self) -> bool {
         self.coming.is_some()
     }
@@ -451,6 +457,7 @@ impl<C: Client> App<C> {
         Step::Go
     }
 
+    /// Takes a key, and says what the loop does next.
     pub fn key(&mut self, key: KeyEvent) -> Step {
         if key.kind == KeyEventKind::Release {
             return Step::Go;

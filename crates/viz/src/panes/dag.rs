@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub struct Dag {
     picture: Option<Picture>,
-    /// What `f` chose; by the graph's size without.
+    /// The choice of `f`; by the graph's size without.
     folded: Option<bool>,
     /// The first row and column in sight.
     top: usize,
@@ -37,7 +37,7 @@ struct Picture {
     ids: Vec<Vec<u32>>,
     text_of: Vec<usize>,
     width: usize,
-    /// Why nothing is drawn.
+    /// The reason why nothing is drawn.
     refused: Option<String>,
 }
 

@@ -1,13 +1,15 @@
-//! How things look: one place for colours, marks and frames, so that `--ascii` and NO_COLOR are two
-//! switches.
+//! The look of things: one place for colours, marks and frames, so that `--ascii` and NO_COLOR are
+//! two switches.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
 
-/// What the terminal can show.
+/// The abilities of the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Look {
+    /// Whether frames and marks are ASCII.
     pub ascii: bool,
+    /// Whether there are colours.
     pub colour: bool,
 }
 
@@ -57,18 +59,22 @@ impl Look {
         self.coloured(Style::new(), Color::Cyan)
     }
 
+    /// The style of what stands back.
     pub fn quiet(self) -> Style {
         self.coloured(Style::new(), Color::DarkGray)
     }
 
+    /// The style of errors.
     pub fn error(self) -> Style {
         self.coloured(Style::new().add_modifier(Modifier::BOLD), Color::Red)
     }
 
+    /// The style of headings.
     pub fn head(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
+    /// The lines around a pane; other ones where the keys go.
     pub fn frame(self, focused: bool) -> border::Set<'static> {
         match (self.ascii, focused) {
             (true, false) => ASCII,

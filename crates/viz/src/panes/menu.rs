@@ -1,7 +1,7 @@
 //! The names that the panes offer. They belong to the compiler (pipelines, switches) and to the
 //! language (glyphs), which this crate does not know; the program hands them over.
 
-/// What can be chosen on the board of switches, and what a key behind a backtick writes.
+/// The names on the board of switches, and what a key behind a backtick writes.
 #[derive(Clone, Debug, Default)]
 pub struct Menu {
     /// Pipelines: name and sentence.

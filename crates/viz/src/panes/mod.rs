@@ -56,6 +56,7 @@ pub trait Pane {
         None
     }
 
+    /// Takes a key that the app leaves to the pane. None: the pane has no use for it either.
     fn key(&mut self, key: KeyEvent, view: &View) -> Option<Ask> {
         let width = self.list().width;
         let count = self.lines(view, width).len();
@@ -87,6 +88,7 @@ pub trait Pane {
         }
     }
 
+    /// Draws the lines in sight into an area.
     fn draw(&mut self, view: &View, area: Rect, buf: &mut Buffer) {
         let lines = self.lines(view, usize::from(area.width));
         let focused = view.focused;
@@ -96,7 +98,9 @@ pub trait Pane {
 
 /// A pane of the list: its name, and how one is made.
 pub struct Kind {
+    /// The name, as the screen's bar shows it.
     pub name: &'static str,
+    /// A sentence for the page of help.
     pub says: &'static str,
     new: fn() -> Box<dyn Pane>,
 }

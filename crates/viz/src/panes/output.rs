@@ -1,4 +1,4 @@
-//! What the program printed and showed, the end of it in sight.
+//! The text that the program printed and showed, the end of it in sight.
 
 use super::Pane;
 use super::list::List;

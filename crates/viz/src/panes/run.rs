@@ -11,13 +11,16 @@ use aplomb_ground::trace::{ResultRecord, Segment, Trace};
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::text::Line;
 
-/// What the panes open with.
+/// The state in which the panes open.
 #[derive(Clone, Debug, Default)]
 pub struct Start {
+    /// The program.
     pub text: String,
-    /// What spans and messages call the text.
+    /// The name by which spans and messages call the text.
     pub name: String,
+    /// The pipeline, and what is off in it.
     pub switches: Switches,
+    /// Colours and marks.
     pub look: Look,
     /// Whether the first run may write files.
     pub effects: bool,
@@ -30,7 +33,7 @@ pub struct Start {
 pub struct Run {
     /// Counts runs, so that pictures know theirs.
     pub number: u64,
-    /// What spans and messages call the text.
+    /// The name by which spans and messages call the text.
     pub name: String,
     pub text: String,
     pub switches: Switches,
@@ -135,14 +138,21 @@ fn is_whole(t: &Trace) -> bool {
 pub struct Row {
     /// Of the run.
     pub number: u64,
+    /// The name of the run in the ledger.
     pub name: String,
+    /// The program that ran.
     pub text: String,
+    /// The switches under which it ran.
     pub switches: Switches,
+    /// Launches of all its evaluations.
     pub launches: u64,
+    /// Bytes that they moved.
     pub bytes: u64,
     /// Measured, all launches.
     pub us: f64,
+    /// The error that ended it, if one did.
     pub failed: Option<String>,
+    /// The values of its statements, by their hashes.
     pub results: Vec<Option<ResultRecord>>,
 }
 

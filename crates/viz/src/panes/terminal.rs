@@ -16,7 +16,7 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What only the program around the panes can do.
+/// The services that only the program around the panes has.
 pub struct Hooks {
     /// Stops the process until the shell brings it back.
     pub suspend: fn(),

@@ -1,4 +1,4 @@
-//! What panes see, and what they ask for.
+//! The view that panes see, and the wishes that they have.
 
 use super::look::Look;
 use super::menu::Menu;
@@ -11,14 +11,16 @@ use std::collections::BTreeSet;
 /// Nodes, by number.
 pub type Nodes = BTreeSet<u32>;
 
-/// What a pane wants.
+/// The wish of a pane.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
     /// The key did something in the pane alone.
     Nothing,
     /// These nodes, of an evaluation if it is another one.
     Select {
+        /// The statement; None: the one that is shown.
         story: Option<usize>,
+        /// The nodes.
         nodes: Nodes,
     },
     /// The graph after this pass of the evaluation.
@@ -27,7 +29,9 @@ pub enum Ask {
     Edit(String),
     /// Writing has ended: run what is written.
     Run,
+    /// A pass or rule goes on or off.
     Toggle(&'static str),
+    /// A pipeline is taken.
     Preset(&'static str),
     /// The run of that row of the ledger again.
     Again(usize),
@@ -37,23 +41,31 @@ pub enum Ask {
 
 /// Everything that may be drawn.
 pub struct View<'a> {
+    /// The run that is shown.
     pub run: &'a Run,
     /// Which evaluation of the run.
     pub story: usize,
     /// The pass, counted within the evaluation.
     pub pass: usize,
+    /// The nodes that are lit.
     pub selected: &'a Nodes,
     /// The selection with what it replaced and what replaced it.
     pub lit: &'a Nodes,
     /// The program as it is written now, and its name in spans.
     pub text: &'a str,
+    /// The program's name.
     pub name: &'a str,
+    /// The switches of the next run.
     pub switches: &'a Switches,
+    /// The names that may be offered.
     pub menu: &'a Menu,
+    /// The runs so far.
     pub ledger: &'a [Row],
+    /// Whether a run is under way.
     pub busy: bool,
     /// The texts are another front end's.
     pub follows: bool,
+    /// Colours and marks.
     pub look: Look,
     /// Whether the keys are this pane's.
     pub focused: bool,
@@ -65,23 +77,27 @@ impl<'a> View<'a> {
         self.run.story(self.story)
     }
 
+    /// The passes of the evaluation that is shown.
     pub fn passes(&self) -> &'a [PassRecord] {
         self.told()
             .and_then(|(t, s)| t.passes.get(s.passes[0] as usize..s.passes[1] as usize))
             .unwrap_or(&[])
     }
 
+    /// The graph after the pass that is shown.
     pub fn graph(&self) -> Option<Graph<'a>> {
         let (trace, segment) = self.told()?;
         Some(Graph::new(trace, segment, self.passes().get(self.pass)?))
     }
 
+    /// The nodes of the statement that is shown.
     pub fn nodes(&self) -> &'a [NodeRecord] {
         self.told()
             .and_then(|(t, s)| t.nodes.get(s.nodes[0] as usize..s.nodes[1] as usize))
             .unwrap_or(&[])
     }
 
+    /// The launches of the evaluation that is shown.
     pub fn launches(&self) -> &'a [LaunchRecord] {
         self.told()
             .and_then(|(t, s)| t.kernels.get(s.kernels[0] as usize..s.kernels[1] as usize))

@@ -4,6 +4,11 @@
 //! |---|---|---|
 //! | fast | its loop; the first suspicion ends the chunk | – |
 //! | careful | `scalar::eval` on each element | is recorded, goes on as 0 |
+//!
+//! Why it is right: a loop raises a suspicion wherever its value may be another one than the scalar
+//! meaning's. Sources are never written (`Env`), so the careful pass begins with the same numbers,
+//! and it writes every place again that the fast one wrote. It is the last: nothing is suspect to
+//! it.
 
 use super::Fault;
 use super::convert::{Converts, Source, converts};
@@ -26,7 +31,7 @@ pub const CHUNK: usize = 1024;
 #[repr(align(64))]
 struct Register([f64; CHUNK]);
 
-/// Where a store goes.
+/// The destination of a store.
 #[derive(Clone, Copy)]
 pub struct Sink {
     pub at: *mut u8,
@@ -43,8 +48,8 @@ impl Sink {
     }
 }
 
-/// What all threads of a launch share. Safety: sources are not written, sinks hold the whole
-/// domain, and each element of a sink is written by one thread.
+/// The data that all threads of a launch share. Safety: sources are not written, sinks hold the
+/// whole domain, and each element of a sink is written by one thread.
 #[derive(Clone, Copy)]
 pub struct Env<'a> {
     pub program: &'a Program,
@@ -90,7 +95,7 @@ impl Registers {
     }
 }
 
-/// What one thread needs, kept between launches.
+/// The scratch memory of one thread, kept between launches.
 #[derive(Default)]
 pub struct Frame {
     registers: Registers,

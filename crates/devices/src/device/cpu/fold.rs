@@ -108,7 +108,7 @@ struct Item {
     columns: usize,
     /// The flat index of place 0, first column.
     base: usize,
-    /// Where its partial results stand.
+    /// The place of its partial results.
     to: usize,
     /// Its place in the launch's result.
     result: usize,

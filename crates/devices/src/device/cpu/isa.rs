@@ -3,17 +3,22 @@
 
 use std::sync::OnceLock;
 
+/// The instruction sets that the loops are compiled for, from the least to the best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Isa {
     /// Runs everywhere.
     Portable,
+    /// Registers of four f64.
     Avx2,
+    /// Registers of eight f64.
     Avx512,
 }
 
 impl Isa {
+    /// All, from the least to the best.
     pub const ALL: [Isa; 3] = [Isa::Portable, Isa::Avx2, Isa::Avx512];
 
+    /// The name that `APLOMB_ISA` takes.
     pub fn name(self) -> &'static str {
         match self {
             Isa::Portable => "vm",

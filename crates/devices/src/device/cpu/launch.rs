@@ -29,7 +29,7 @@ pub struct Done {
     pub runs: u32,
 }
 
-/// What the threads found.
+/// The findings of all threads of a launch.
 #[derive(Default)]
 pub struct Tally {
     pub fault: Option<Fault>,

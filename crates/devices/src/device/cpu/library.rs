@@ -25,9 +25,9 @@ const STRETCH: usize = 16_384;
 /// Cells of a run, so that sorting one takes 30 ms.
 const RUN: usize = 64 * STRETCH;
 
-/// Where each element of the result goes.
+/// A function that puts a number at a place of the result.
 type Put<'a> = &'a (dyn Fn(usize, f64) + Sync);
-/// How many threads there were.
+/// The number of threads that took part.
 type Ran = Result<usize, DeviceError>;
 
 /// A result of n.

@@ -42,6 +42,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use threads::Threads;
 
+/// The CPU device: loops of one instruction set, a pool of threads, a pool of buffers.
 pub struct Cpu {
     isa: Isa,
     threads: Threads,
@@ -121,10 +122,12 @@ impl Cpu {
         Cpu { isa: isa.min(Isa::best()), threads, frames, pool: Pool::default(), stats: Vec::new() }
     }
 
+    /// The instruction set of its loops.
     pub fn isa(&self) -> Isa {
         self.isa
     }
 
+    /// The number of threads that compute, the caller among them.
     pub fn threads(&self) -> usize {
         self.threads.count()
     }

@@ -22,7 +22,7 @@ use aplomb_values::prim::scalar::{Fail, eval, small_exponent};
 
 use std::sync::Arc;
 
-/// Where an operand is.
+/// The place of an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Arg {
     Reg(usize),
@@ -86,7 +86,7 @@ pub struct Rounds {
     pub given: Vec<Arg>,
     /// It keeps each state's value after a round, and then the end, if there is one.
     pub program: Program,
-    /// What the program was lowered from.
+    /// The steps that the program was lowered from.
     pub steps: Vec<Step>,
     pub body: Arc<Body>,
     /// Which states are wanted after all rounds, and in which registers outside.
@@ -118,7 +118,7 @@ pub struct Inst {
     pub step: usize,
     /// Round the result to f32.
     pub round: bool,
-    /// Where this does not hold, nothing fails.
+    /// The places at which a failure counts; None: all.
     pub guard: Option<Walk>,
 }
 
@@ -128,7 +128,7 @@ pub struct Input {
     /// The source's extents.
     pub shape: Shape,
     pub walk: Walk,
-    /// Where the source begins, if it is read in the domain's order.
+    /// The place where the source begins, if it is read in the domain's order.
     pub flat: Option<i64>,
 }
 
@@ -137,7 +137,7 @@ pub struct Program {
     pub insts: Vec<Inst>,
     pub inputs: Vec<Input>,
     pub regs: usize,
-    /// Where the values asked for are kept to the chunk's end.
+    /// The registers of the values asked for, which hold to the chunk's end.
     pub kept: Vec<usize>,
     /// The least failure among uniform values.
     pub fault: Option<Fault>,
@@ -147,7 +147,7 @@ pub struct Program {
     pub ns: f64,
 }
 
-/// What is to be lowered.
+/// The steps that are to be lowered, and what is known of their surroundings.
 pub struct Work<'a> {
     pub isa: Isa,
     pub domain: &'a [usize],

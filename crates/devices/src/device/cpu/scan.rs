@@ -219,7 +219,7 @@ impl Work for Running<'_> {
     }
 }
 
-/// What stands before a block, in front of each of its items.
+/// The total that stands before a block, in front of each of its items.
 struct Lifted<'a> {
     line: &'a Line<'a>,
     items: &'a mut [f64],

@@ -36,7 +36,7 @@ pub type Ends = unsafe fn(part: *const f64, out: *mut f64);
 pub struct Tiles {
     pub rows: usize,
     pub columns: usize,
-    /// What both operands are filled up with: their product changes nothing.
+    /// The numbers that both operands are filled up with: their product changes nothing.
     pub fill: [f64; 2],
     pub tile: Tile,
     pub ends: Ends,
@@ -52,7 +52,7 @@ trait Pair {
     const NARROW: bool = false;
 }
 
-/// What operands must be.
+/// The operands for which a row holds.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Where {
     /// f32 products are rounded.

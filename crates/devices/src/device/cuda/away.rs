@@ -21,12 +21,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// What has fewer bytes comes home at once, with the words of its launches.
+/// The bytes from which on a result stays: smaller ones come home at once, with the words of their
+/// launches.
 pub const LEAST: u64 = 16 << 10;
 /// Evaluations that one recalled value may have to repeat.
 const DEEPEST: u32 = 16;
 
-/// What recalling a value keeps alive.
+/// The weight of what recalling a value keeps alive.
 #[derive(Clone, Copy)]
 pub struct Weight {
     /// Of the values that are there for its sake alone, its own included.
@@ -55,7 +56,7 @@ impl Weight {
     }
 }
 
-/// How to compute a value again.
+/// The plan and inputs by which a value can be computed again.
 pub struct Recipe {
     pub plan: Rc<Plan>,
     pub inputs: Vec<Array>,
@@ -64,7 +65,7 @@ pub struct Recipe {
     pub threads: usize,
 }
 
-/// What a value comes home with.
+/// The means by which a value comes home.
 pub struct Recall {
     pub to: PoolBuffer,
     pub copy: Rc<DevBuf>,

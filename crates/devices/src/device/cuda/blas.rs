@@ -29,14 +29,14 @@ use cudarc::cublas::sys::{
 use std::ops::Range;
 use std::time::Instant;
 
-/// What of a tile's rate is reached where × and + round apart, and where they are one instruction
-/// (an estimate).
+/// The parts of a tile's rate that are reached where × and + round apart, and where they are one
+/// instruction (an estimate).
 const APART: f64 = 0.5;
 const ONCE: f64 = 0.65;
 /// Smaller products are not worth a question.
 const LEAST: f64 = (128u64 * 128 * 128) as f64;
-/// Where a product is not in tiles each multiplication waits for a sector from the second cache:
-/// bytes, and their rate (an estimate).
+/// The bytes of a sector of the second cache, for which each multiplication waits where a product
+/// is not in tiles, and their rate (an estimate).
 const SECTOR: f64 = 32.0;
 const CACHE_PER_US: f64 = 5.5e6;
 /// Opening the library and making its handle (an estimate).
@@ -53,7 +53,7 @@ enum Found {
     /// A library of that name is there.
     There,
     Yes(Handle),
-    /// Why not.
+    /// It is not, for this reason.
     No(String),
 }
 
@@ -65,7 +65,8 @@ pub struct Blas {
     pub paused: Option<&'static str>,
 }
 
-/// What is said of a launch that is a product, and whether cuBLAS does it.
+/// The verdict on a launch that is a product: whether cuBLAS does it, and the sentence that says
+/// why.
 pub struct Choice {
     pub call: Option<Call>,
     pub says: String,

@@ -19,10 +19,10 @@ const SUM: usize = 32;
 /// All entries together; the oldest go first.
 const MOST: u64 = 256 << 20;
 
-/// What a program depends on beside its text.
+/// The facts that a program depends on beside its text.
 #[derive(Clone, Debug)]
 pub struct Key {
-    /// What the file's name ends with.
+    /// The end of the file's name.
     pub kind: &'static str,
     /// Ours, NVRTC's version, architecture, options.
     pub made_by: String,
@@ -61,7 +61,7 @@ pub struct Entry {
     pub binary: Vec<u8>,
 }
 
-/// What stands where an entry is looked for.
+/// The finding where an entry is looked for.
 #[derive(Debug, PartialEq)]
 pub enum Look {
     None,

@@ -30,10 +30,12 @@ pub fn options() -> String {
     format!("{} {}", OPTIONS.join(" "), apart.join(" "))
 }
 
-/// What one kernel takes.
+/// The resources that one kernel takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
+    /// Registers of a thread.
     pub registers: u32,
+    /// Bytes of shared memory that a block takes.
     pub shared: u32,
     /// Bytes that registers were too few for, stores and loads.
     pub spills: u32,

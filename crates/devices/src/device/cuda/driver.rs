@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Why the device did not do it.
+/// The reasons for which the device did not do what it was asked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Trouble {
     /// Device memory is short.
@@ -65,7 +65,7 @@ pub fn guarded<T>(call: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(call)).ok()
 }
 
-/// What stays true of the device as long as the program runs.
+/// The facts that stay true of the device as long as the program runs.
 #[derive(Clone, Debug)]
 pub struct Facts {
     pub name: String,

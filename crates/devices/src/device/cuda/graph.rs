@@ -26,7 +26,7 @@ pub struct Graph {
 #[derive(Clone, Copy)]
 pub struct Node(CUgraphNode);
 
-/// What a kernel's node is given.
+/// The kernel of one node, and its arguments.
 pub struct Call<'a> {
     pub ready: Rc<Ready>,
     pub blocks: u32,

@@ -30,7 +30,7 @@ pub struct Kernels {
     known: HashMap<String, Rc<Ready>>,
     made_by: String,
     pub spent: Compiling,
-    /// What the user should hear, once.
+    /// The sentences that the user should hear, once.
     pub notices: Vec<String>,
 }
 

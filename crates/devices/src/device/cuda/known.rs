@@ -1,5 +1,5 @@
-//! What is known of plans that ran: their launches, lowered, the functions of their texts, a graph
-//! of all.
+//! The memory of plans that ran: their launches, lowered, the functions of their texts, a graph of
+//! all.
 //!
 //! Rows: ACL-42; CUDA §6. A plan is known by where it is: the plan cache shares it and makes
 //! another of it when its scalars change, and a weak pointer keeps the place from being used again.
@@ -27,7 +27,7 @@ pub struct Lowered {
     pub texts: Vec<String>,
     /// None: as it comes.
     pub tuning: Option<Tuning>,
-    /// What was measured of it.
+    /// The choice that was measured for it.
     pub choice: Option<Choice>,
     /// The texts' functions as long as somebody has them.
     functions: RefCell<Vec<Weak<Ready>>>,
@@ -48,7 +48,7 @@ impl Lowered {
 /// A launch's code, or the sentence that says why there is none.
 pub type Text = Result<Rc<Lowered>, String>;
 
-/// What is stored in each buffer, and whether values may leave that type.
+/// The type that is stored in each buffer, and whether values may leave it.
 type Types = Vec<(DType, bool)>;
 
 struct Variant {
@@ -68,7 +68,7 @@ pub struct Known {
     now: u64,
     /// All texts are made so, whatever was found.
     set: Option<Tuning>,
-    /// What was found counts.
+    /// Whether what was found counts.
     heeds: bool,
     pub choices: Choices,
     /// Launches that were lowered.

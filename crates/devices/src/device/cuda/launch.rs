@@ -36,11 +36,11 @@ pub struct Step {
     pub ready: Rc<Ready>,
     pub threads: u32,
     pub cuts: Vec<Cut>,
-    /// What it is thought to take, µs.
+    /// The time that it is thought to take, µs.
     pub predicted: f64,
     /// One word an argument; those of a slice are written by `arguments`.
     pub slots: Vec<u64>,
-    /// Where `lo`, `n` and `first` stand.
+    /// The places of `lo`, `n` and `first` among the arguments.
     places: [Option<usize>; 3],
 }
 
@@ -76,7 +76,7 @@ impl Step {
 pub struct Prepared {
     pub steps: Vec<Step>,
     pub scratch: Vec<Rc<DevBuf>>,
-    /// What else must stay alive until the launch is in the stream.
+    /// The other buffers that must stay alive until the launch is in the stream.
     kept: Vec<Rc<DevBuf>>,
     tuning: Option<Tuning>,
 }

@@ -47,13 +47,14 @@ use tune::Choices;
 pub use compile::{Usage, cubin, measured, ptx};
 pub use place::{ASK_US, all_on_cpu};
 
-/// Why an evaluation on the device did not come to its end.
+/// The reasons for which an evaluation on the device did not come to its end.
 #[derive(Clone, Debug)]
 pub enum Stop {
     /// An element failed.
     Fault,
     /// An operand of a product that a library did is so large that sums may overflow.
     Large,
+    /// Somebody asked to stop.
     Interrupted,
     /// The host's memory is short.
     Budget(Error),
@@ -61,6 +62,7 @@ pub enum Stop {
     Memory,
     /// The device took something badly: the CPU does it.
     Cpu(String),
+    /// The device is gone, as the driver says in these words.
     Lost(String),
 }
 
@@ -69,6 +71,7 @@ const PATIENCE: u32 = 3;
 
 const ASKED_FOR: &str = "on the GPU, as asked for";
 
+/// A GPU with its context, its memory, its compiled texts and what is known of plans that ran.
 pub struct Cuda {
     driver: Driver,
     memory: Memory,
@@ -77,17 +80,17 @@ pub struct Cuda {
     blas: Blas,
     /// Which texts launches get.
     tune: Tune,
-    /// What the last run measured.
+    /// The trials of the last run.
     trials: Vec<Trial>,
     /// Runs that were one graph.
     graphs: u32,
-    /// How much slower launches are than the model says; never below 1.
+    /// The factor by which launches are slower than the model says; never below 1.
     pace: f64,
-    /// What the CPU lost on texts that are not compiled yet, µs.
+    /// The time that the CPU lost on texts that are not compiled yet, µs.
     lost_time: HashMap<String, f64>,
     refused: u32,
     notices: Vec<String>,
-    /// How many of them the user has heard.
+    /// The number of them that the user has heard.
     heard: usize,
     stats: Vec<LaunchStats>,
 }
@@ -199,6 +202,7 @@ impl Cuda {
         rows.into_iter().map(|(k, v)| (k.to_string(), v)).collect()
     }
 
+    /// The device's name, as the driver gives it.
     pub fn name(&self) -> String {
         let f = self.driver.facts();
         format!("cuda ({}, {})", f.name, f.arch)
@@ -221,6 +225,7 @@ impl Cuda {
         }
     }
 
+    /// Sentences for the user that nobody has taken yet.
     pub fn take_notices(&mut self) -> Vec<String> {
         let mut new = std::mem::take(&mut self.kernels.notices);
         new.append(&mut self.known.choices.notices);
@@ -231,6 +236,7 @@ impl Cuda {
         new
     }
 
+    /// What each launch of the last run took.
     pub fn stats(&self) -> &[LaunchStats] {
         &self.stats
     }

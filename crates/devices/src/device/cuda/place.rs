@@ -1,4 +1,5 @@
-//! Where a launch should run: what each device is thought to take, and the sentence that says so.
+//! The place where a launch should run: what each device is thought to take, and the sentence that
+//! says so.
 //!
 //! Rows: CUDA §4 (model), §6 (placement). Microseconds on the GPU = the greater of bytes ÷ 4.3 TB/s
 //! and operations ÷ 34 Tflop/s, plus 5 a launch, 10 for the answer, and the transfers of what is
@@ -97,7 +98,7 @@ pub fn all_on_cpu(plan: &Plan, threads: usize) -> f64 {
     plan.launches.iter().map(|l| cpu_us(l, threads)).sum()
 }
 
-/// Where an input's items are.
+/// The place of an input's items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Where {
     Host,
@@ -105,7 +106,7 @@ pub enum Where {
     Device,
 }
 
-/// What both devices are thought to take for a plan.
+/// The times that both devices are thought to take for a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Costs {
     pub cpu_us: f64,

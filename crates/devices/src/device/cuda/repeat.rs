@@ -26,7 +26,7 @@ const LEAST: usize = 3;
 /// All graphs together keep this part of the device's memory.
 const SHARE: u64 = 16;
 
-/// What is known of running a plan again.
+/// The knowledge of running a plan again.
 #[derive(Default)]
 pub enum Repeats {
     #[default]

@@ -46,7 +46,7 @@ impl Drop for Pinned {
     }
 }
 
-/// What the device's memory is used for, counted.
+/// The uses of the device's memory, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Traffic {
     pub up: u64,
@@ -63,7 +63,7 @@ pub struct Transfers {
     driver: Driver,
     stages: Vec<Pinned>,
     pub traffic: Traffic,
-    /// What the user should hear.
+    /// The sentences that the user should hear.
     pub notices: Vec<String>,
 }
 

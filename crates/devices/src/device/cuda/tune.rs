@@ -24,7 +24,7 @@ use std::time::Instant;
 const RUNS: usize = 3;
 /// Choices that a process remembers, and those that it knows not to be there.
 const MOST: usize = 4096;
-/// What files of choices are called.
+/// The name of files of choices.
 const KIND: &str = "tuning";
 
 /// The fastest text, and the one that it was measured against: the launch as it comes, or the next
@@ -90,7 +90,7 @@ pub struct Choices {
     known: HashMap<String, Option<Choice>>,
     /// Those that were measured since `begin`: a launch that runs again and again is measured once.
     measured: HashSet<String>,
-    /// What the user should hear.
+    /// The sentences that the user should hear.
     pub notices: Vec<String>,
 }
 

@@ -48,7 +48,7 @@ impl Parts {
     }
 }
 
-/// How many elements between two looks at the interrupt.
+/// The elements between two looks at the interrupt.
 const PIECE: usize = 4_096;
 
 impl Cx<'_> {

@@ -20,21 +20,25 @@ use smallvec::SmallVec;
 /// A catenation of more parts is made at once: each part is a load at every place.
 const PARTS: usize = 16;
 
-/// How one axis is chosen from.
+/// The choice along one axis.
 pub enum Chosen {
+    /// Every place, in order.
     All,
     /// Places from 0 as a straight line: first and step; without axes one place.
     Line {
+        /// The shape in which the places were given.
         shape: Shape,
+        /// The first place.
         first: i64,
+        /// From one place to the next.
         step: i64,
     },
     /// Integers, ⎕IO included, that are checked when they are used.
     Array(Array),
 }
 
-/// Where an array is read or written: a read of its axes over a shape, and on the axes `along`
-/// places that are values.
+/// The spots at which an array is read or written: a read of its axes over a shape, and on the axes
+/// `along` places that are values.
 pub(super) struct Spots {
     pub shape: Shape,
     pub read: Read,

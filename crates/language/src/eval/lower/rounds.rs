@@ -6,6 +6,11 @@
 //! of k arrays is k states. On the cells of a frame `f⍣g` is a loop too, which ends for each cell
 //! by itself; a cell of k numbers is k states. If a loop fails, its rounds run one by one, so that
 //! the error is APL's.
+//!
+//! Why it ends and is right: the types of the states only widen, and after `TRIES` tries the rounds
+//! run one by one. A body is kept only for types that it gives again, so what holds of the first
+//! round holds of each; and since it works on each element by itself, n rounds of all elements are
+//! n rounds of each.
 
 use super::body::{Item, Reader, is_number, items, over};
 use super::{Fact, known};
@@ -30,15 +35,16 @@ const STATES: usize = 16;
 /// Types settle after so many tries, or never.
 const TRIES: usize = 3;
 
-/// How many rounds.
+/// The number of rounds.
 #[derive(Clone, Copy)]
 pub enum Times<'a> {
+    /// So many.
     Count(u64),
     /// Until this function of a round's result and its argument gives 1.
     Until(&'a Rc<Func>),
 }
 
-/// What the states are: as many arrays of one shape, alone or as the items of a vector, or the
+/// The states of a loop: as many arrays of one shape, alone or as the items of a vector, or the
 /// cells of a frame.
 struct States {
     arrays: Vec<Array>,

@@ -13,7 +13,7 @@ use crate::functions::shape::Axis;
 use aplomb_ground::error::{Result, domain, index, length, rank};
 use aplomb_values::array::{Array, Shape, elements};
 
-/// What was chosen, under the shape it was chosen in.
+/// The places that were chosen, under the shape in which they were.
 enum Chosen {
     Places(Shape, Vec<usize>),
     /// Paths into items.

@@ -1,5 +1,5 @@
-//! What a function closes over: the arrays bound in it, and those that its text names in the scopes
-//! around.
+//! The arrays that a function closes over: those bound in it, and those that its text names in the
+//! scopes around.
 
 use crate::eval::value::{Closure, Func, Oper, Operand, Value};
 use crate::syntax::ast::What;

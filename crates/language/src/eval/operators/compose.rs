@@ -7,6 +7,7 @@ use crate::functions::shape::Axis;
 use aplomb_ground::error::{Result, syntax};
 use aplomb_values::array::Array;
 
+/// `f⍨`: the arguments change places; `A⍨` gives A.
 pub fn commute(
     ev: &mut Eval<'_>,
     f: &[Operand],
@@ -40,6 +41,7 @@ pub fn beside(
     }
 }
 
+/// `f⍥g`: f of what g makes of each argument.
 pub fn over(
     ev: &mut Eval<'_>,
     f: &[Operand],
@@ -58,6 +60,7 @@ pub fn over(
     }
 }
 
+/// `f⍛g`: g of what f makes of X, and Y.
 pub fn behind(
     ev: &mut Eval<'_>,
     f: &[Operand],

@@ -13,6 +13,7 @@ use std::rc::Rc;
 /// goes on with them.
 const TOGETHER: usize = 16;
 
+/// `f¨`: f of each item, or of each pair of items.
 pub fn each(
     ev: &mut Eval<'_>,
     f: &[Operand],

@@ -23,7 +23,7 @@ const FEW: usize = 16;
 /// many.
 const TOLD: usize = 256;
 
-/// How to run the cells one by one after all: what the operator would have done.
+/// The way to run the cells one by one after all: what the operator would have done.
 pub type Again = Rc<dyn Fn(&mut Eval<'_>) -> Result<Array>>;
 
 /// A framed run whose values are still pending.
@@ -38,10 +38,12 @@ pub struct Run {
 }
 
 impl Run {
+    /// Whether the run recorded the cell of that number.
     pub fn recorded(&self, seq: u64) -> bool {
         self.from.number() < seq && seq <= self.to.number()
     }
 
+    /// Whether its result is still pending, and somebody holds it.
     pub fn alive(&self) -> bool {
         self.result.upgrade().is_some_and(|c| c.forced().is_none())
     }

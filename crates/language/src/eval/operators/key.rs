@@ -15,7 +15,7 @@ use aplomb_ground::error::{Result, length};
 use aplomb_values::array::{Array, Shape, elements};
 use aplomb_values::prim::op::Op;
 
-/// What a dfn asks of a group, where no call is needed.
+/// The question of a dfn to a group, where no call is needed.
 #[derive(Clone, Copy, PartialEq)]
 enum Counts {
     /// `{≢⍵}`

@@ -32,6 +32,7 @@ pub fn scalar_op(f: &Operand) -> Option<Op> {
     }
 }
 
+/// The primitive that an operand is.
 pub fn prim(f: &Operand) -> Option<&'static Prim> {
     match f {
         Operand::F(f) => match **f {
@@ -42,6 +43,7 @@ pub fn prim(f: &Operand) -> Option<&'static Prim> {
     }
 }
 
+/// The function that an operand is. Errors: SYNTAX for an array.
 pub fn function(f: &Operand) -> Result<&Rc<Func>> {
     match f {
         Operand::F(f) => Ok(f),

@@ -8,6 +8,7 @@ use crate::functions::shape::Axis;
 use aplomb_ground::error::{Result, domain, untraced};
 use aplomb_values::array::Array;
 
+/// `f⍣n`, `f⍣g`: f again and again, n times or until g gives 1.
 pub fn power(
     ev: &mut Eval<'_>,
     f: &[Operand],

@@ -12,6 +12,7 @@ use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::Op;
 use std::rc::Rc;
 
+/// `X∘.f Y`: f of all pairs of items.
 pub fn outer(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array) -> Result<Array> {
     let func = function(f)?;
     let Some(x) = x else { return Err(syntax("∘. needs a left argument")) };

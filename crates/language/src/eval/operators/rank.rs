@@ -8,6 +8,7 @@ use aplomb_ground::error::{Result, length, rank as rank_error};
 use aplomb_values::array::{Array, Shape};
 use std::rc::Rc;
 
+/// `f⍤k`: f of the cells of rank k.
 pub fn rank(
     ev: &mut Eval<'_>,
     f: &[Operand],

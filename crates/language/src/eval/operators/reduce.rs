@@ -17,6 +17,7 @@ use aplomb_values::prim::scan;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+/// `f/`: a fold along the last axis; with X, of windows.
 pub fn last(
     ev: &mut Eval<'_>,
     f: &[Operand],
@@ -27,6 +28,7 @@ pub fn last(
     reduce(ev, &f[0], x, y, axis, y.rank().max(1) - 1)
 }
 
+/// `f⌿`: a fold along the first axis; with X, of windows.
 pub fn first(
     ev: &mut Eval<'_>,
     f: &[Operand],
@@ -306,6 +308,7 @@ fn windows(ev: &mut Eval<'_>, f: &Operand, x: &Array, y: &Array, axis: usize) ->
     finished(ev, &shape, out, y.prototype())
 }
 
+/// `f\`: a scan along the last axis.
 pub fn scan_last(
     ev: &mut Eval<'_>,
     f: &[Operand],
@@ -316,6 +319,7 @@ pub fn scan_last(
     scan(ev, &f[0], x, y, axis, y.rank().max(1) - 1)
 }
 
+/// `f⍀`: a scan along the first axis.
 pub fn scan_first(
     ev: &mut Eval<'_>,
     f: &[Operand],

@@ -90,7 +90,7 @@ pub fn variant(
     (row.run)(ev, &inner, axis.as_ref(), &options, x, y)
 }
 
-/// What a shift finds outside.
+/// The value that a shift finds outside.
 enum Outside {
     Fill(Array),
     Clamp,

@@ -20,16 +20,22 @@ use crate::syntax::resolve::Class;
 use aplomb_ground::error::{Error, Result, domain, nonce, syntax};
 use aplomb_values::array::Array;
 
+/// A function that gives a ⎕ variable's value.
 pub type Get = fn(&mut Cx<'_>) -> Result<Array>;
+/// A function that sets a ⎕ variable. Errors: DOMAIN for a value that is not allowed.
 pub type Set = fn(&mut Cx<'_>, &Array) -> Result<()>;
 /// None: no value. A shy value sets `Store::shy`.
 pub type Call = fn(&mut Eval<'_>, &Args<'_>) -> Result<Option<Array>>;
 
-/// What a system function or operator is called with; the arrays are ready.
+/// The arguments of a system function or operator; the arrays are ready.
 pub struct Args<'a> {
+    /// The operands, of an operator.
     pub operands: &'a [Operand],
+    /// The options that ⍠ gave.
     pub options: &'a Options,
+    /// The left argument.
     pub x: Option<&'a Array>,
+    /// The right argument.
     pub y: &'a Array,
 }
 
@@ -40,16 +46,21 @@ impl Args<'_> {
     }
 }
 
+/// The kinds of system names.
 #[derive(Clone, Copy)]
 pub enum Does {
     /// Cannot be assigned.
     Constant(Get),
+    /// Can be assigned.
     Variable {
+        /// Gives the value.
         get: Get,
+        /// Sets it.
         set: Set,
         /// A dfn that assigns it gets its own.
         local: bool,
     },
+    /// A function.
     Function(Call),
     /// A dyadic operator.
     Operator(Call),
@@ -57,11 +68,15 @@ pub enum Does {
 
 /// One system name. The example is a text and what it prints; a test runs it.
 pub struct Row {
+    /// The name, without the quad.
     pub name: &'static str,
+    /// A sentence on it.
     pub help: &'static str,
+    /// A line, and the text that it prints.
     pub example: (&'static str, &'static str),
-    /// What ⍠ takes; the first is the principal one.
+    /// The names of its options, for ⍠; the first is the principal one.
     pub options: &'static [&'static str],
+    /// The kind, and the function behind it.
     pub does: Does,
 }
 
@@ -79,6 +94,7 @@ pub static SYSTEM: &[&[Row]] = &[
     names::ROWS,
 ];
 
+/// All rows.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
     SYSTEM.iter().flat_map(|rows| rows.iter())
 }
@@ -109,6 +125,7 @@ pub fn find(name: &str) -> Result<&'static Row> {
 }
 
 impl Row {
+    /// Array, function or operator.
     pub fn class(&self) -> Class {
         match self.does {
             Does::Constant(_) | Does::Variable { .. } => Class::Array,
@@ -191,6 +208,7 @@ impl Options {
         Ok(())
     }
 
+    /// The value of an option, the last that was given.
     pub fn get(&self, name: &str) -> Option<&Array> {
         self.0.iter().rev().find(|(n, _)| n == name).map(|(_, v)| v)
     }
@@ -243,6 +261,7 @@ impl Options {
 }
 
 impl Eval<'_> {
+    /// The value of a ⎕ variable or constant. Errors: SYNTAX for a function.
     pub fn system_value(&mut self, row: &'static Row) -> Result<Array> {
         match row.does {
             Does::Constant(get) | Does::Variable { get, .. } => get(&mut self.cx),

@@ -55,7 +55,7 @@ the match. ⍠1 ignores case.",
     },
 ];
 
-/// What happens to a match.
+/// The fate of a match.
 enum Rule {
     /// One for all patterns, or one each.
     Texts(Vec<Template>),

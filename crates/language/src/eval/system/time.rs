@@ -104,7 +104,7 @@ impl Moment {
     }
 }
 
-/// How numbers stand for times: nanoseconds of one, and the day of zero.
+/// The way in which numbers stand for times: nanoseconds of one, and the day of zero.
 enum Number {
     /// Ticks of so many nanoseconds from a day at 00:00 (days since 1970).
     Ticks(i128, i64),

@@ -20,6 +20,7 @@ pub fn run_in(interp: &mut Interp, host: &mut Host, text: &str) -> String {
     host.printed.clone()
 }
 
+/// The same in a workspace of its own, without the last line end.
 pub fn run(text: &str, record_all: bool) -> String {
     let mut interp = Interp::new();
     interp.set_record_all(record_all);

@@ -1,4 +1,4 @@
-//! What a phrase becomes: instructions on a stack of values, and expressions for functions.
+//! The code of a phrase: instructions on a stack of values, and expressions for functions.
 
 use crate::eval::phrases::Phrase;
 use crate::eval::system::Row;
@@ -11,63 +11,93 @@ use aplomb_values::array::Array;
 use aplomb_values::prim::op::Op;
 use std::rc::Rc;
 
+/// The code of a phrase, for a stack.
 #[derive(Clone)]
 pub struct Code {
+    /// The steps, in the order in which they run.
     pub ins: Vec<Ins>,
+    /// The kind of what it leaves.
     pub gives: Gives,
     /// The leftmost thing done is an assignment: the value is shy.
     pub assigns: bool,
 }
 
+/// The outcome that code has when it ends.
 #[derive(Clone)]
 pub enum Gives {
+    /// No value.
     Nothing,
+    /// The top value of the stack.
     Array,
+    /// A function.
     Func(FExpr),
+    /// An operator.
     Oper(OpExpr),
 }
 
 /// One step. `at` is the function's span, `x` and `y` are its arguments'.
 #[derive(Clone)]
 pub struct Ins {
+    /// The step.
     pub what: Do,
+    /// The function's place in the text.
     pub at: Span,
+    /// The left argument's place.
     pub x: Span,
+    /// The right argument's place.
     pub y: Span,
 }
 
+/// The steps of code.
 #[derive(Clone)]
 pub enum Do {
+    /// A literal's value is pushed.
     Const(Array),
+    /// A name's value is pushed.
     Name(Sym),
+    /// ⍺ is pushed.
     Alpha,
+    /// ⍵ is pushed.
     Omega,
     /// An operand that is an array.
     Word(Word),
+    /// A ⎕ variable's value is pushed.
     System(&'static Row),
     /// `⎕` (evaluated) or `⍞` as a value.
     Input {
+        /// Whether the line is run, as `⎕` does.
         evaluated: bool,
     },
     /// The top n values, leftmost on top, become a vector.
     Strand(usize),
     /// As Strand for array notation: the last value on top. `mix` for `[…]`.
     Notation {
+        /// The number of values.
         n: usize,
+        /// Whether they become one array.
         mix: bool,
     },
+    /// A function of the top value.
     Monad(FExpr),
+    /// A function of the two top values, the left one topmost.
     Dyad(FExpr),
     /// A dyadic primitive and the function after it that mean one thing together.
     Phrase(Box<Joint>),
     /// The base on top, below it the indices that are present, first one topmost.
     Index(Vec<bool>),
+    /// `x←`: the value stays.
     Assign(Sym),
+    /// `⍺←`, where no left argument was given.
     AssignAlpha,
+    /// `f←` a function.
     AssignFunc(Sym, FExpr),
+    /// `⍺←` a function.
     AssignAlphaFunc(FExpr),
+    /// `o←` an operator.
     AssignOper(Sym, OpExpr),
+    /// `(a b)←`: the items go to the names.
     AssignPattern(Pattern),
+    /// `⎕IO←` and its kin.
     AssignSystem(&'static Row),
     /// `x f←`
     Modify(Sym, FExpr),
@@ -75,38 +105,57 @@ pub enum Do {
     Append(Sym),
     /// `x[i]←`, `x[i]f←`: value below, indices on top.
     AssignIndex {
+        /// The name.
         sym: Sym,
+        /// Which of the indices are not left out.
         present: Vec<bool>,
+        /// The function of `f←`.
         f: Option<FExpr>,
     },
     /// Ravel positions of a name, for selective assignment.
     Positions(Sym),
     /// Value below, selected positions on top.
     AssignSelected {
+        /// The name.
         sym: Sym,
+        /// The function of `f←`.
         f: Option<FExpr>,
+        /// The kind of what was selected.
         reach: Reach,
     },
+    /// `⎕←` or `⍞←` a value, which stays.
     Print {
+        /// Whether a line ends behind it.
         line: bool,
     },
     /// `⎕←f`: the source of a function or an operator.
     PrintFunc {
+        /// The function.
         f: FExpr,
+        /// Whether a line ends behind it.
         line: bool,
     },
+    /// `⎕←` an operator.
     PrintOper {
+        /// The operator.
         op: OpExpr,
+        /// Whether a line ends behind it.
         line: bool,
     },
 }
 
+/// Two functions that may be one.
 #[derive(Clone)]
 pub struct Joint {
+    /// The phrase that they are.
     pub row: &'static Phrase,
+    /// The operation of the second.
     pub op: Op,
+    /// The first, a dyadic primitive.
     pub prim: &'static Prim,
+    /// The first as a step.
     pub first: Ins,
+    /// The second as a step.
     pub then: Ins,
 }
 
@@ -132,37 +181,57 @@ pub(super) fn then(ins: &mut Vec<Ins>, next: Ins) {
     }
 }
 
-/// What a selection names: items, the one item that ⊃ picks, what stands at the end of a path
+/// The reach of a selection: items, the one item that ⊃ picks, what stands at the end of a path
 /// (`p⊃x`: only the path is run), or the simple scalars that `¨` and `∊` go down to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
+    /// Items of the array.
     Items,
+    /// The one item that ⊃ picks.
     Whole,
+    /// The end of a path.
     Path,
+    /// Simple scalars, at any depth.
     Scalars,
 }
 
 /// `(a b)←`
 #[derive(Clone)]
 pub enum Pattern {
+    /// A name.
     Name(Sym),
+    /// A ⎕ variable.
     System(&'static Row),
+    /// Patterns for the items.
     All(Vec<Pattern>),
 }
 
+/// A function that is known when its names are.
 #[derive(Clone)]
 pub enum FExpr {
+    /// A function that is known already.
     Known(Rc<Func>),
+    /// A primitive.
     Prim(&'static Prim),
+    /// A name whose value is a function.
     Name(Sym),
+    /// An operand, or ∇.
     Word(Word),
+    /// A dfn, which takes the scope where it stands.
     Dfn(DfnId),
+    /// A ⎕ name.
     System(&'static Row),
+    /// An operator with its operand.
     Op1(OpExpr, Box<Operand>),
+    /// An operator with its two operands.
     Op2(OpExpr, Box<Operand>, Box<Operand>),
+    /// `∘.f`.
     Outer(Box<FExpr>),
+    /// `f[k]`; the axis is computed.
     Axis(Box<FExpr>, Rc<Code>),
+    /// `f g h`.
     Fork(Box<Operand>, Box<FExpr>, Box<FExpr>),
+    /// `f g`.
     Atop(Box<FExpr>, Box<FExpr>),
 }
 
@@ -225,18 +294,27 @@ impl Code {
     }
 }
 
+/// An operator that is known when its names are.
 #[derive(Clone)]
 pub enum OpExpr {
+    /// A primitive.
     Prim(&'static Prim),
+    /// A name whose value is an operator.
     Name(Sym),
+    /// `∇∇`: the operator that runs.
     DelDel,
+    /// A dop, which takes the scope where it stands.
     Dfn(DfnId),
+    /// A ⎕ name.
     System(&'static Row),
 }
 
+/// An operand of an operator.
 #[derive(Clone)]
 pub enum Operand {
+    /// A function.
     F(FExpr),
+    /// An array, which is computed.
     A(Rc<Code>),
 }
 

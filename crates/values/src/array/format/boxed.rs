@@ -7,12 +7,17 @@
 use super::grid;
 use crate::array::{Array, Data, elements};
 
+/// The boxes around nested items (`]box`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Boxes {
+    /// No boxes.
     #[default]
     Off,
+    /// Lines between items.
     Min,
+    /// Lines between items, with marks of rank and type.
     Mid,
+    /// A frame around each array, with marks of rank and type.
     Max,
 }
 

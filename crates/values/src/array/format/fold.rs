@@ -8,17 +8,22 @@ use crate::prim::moves::gather;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
 
+/// The way in which values print.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
+    /// Significant digits (⎕PP).
     pub pp: usize,
+    /// Columns of a line (⎕PW).
     pub pw: usize,
     /// Lines before the middle is left out; 0 = all.
     pub lines: usize,
+    /// The boxes around nested items.
     pub boxes: Boxes,
+    /// The fate of rows that are too wide.
     pub long: Long,
 }
 
-/// What becomes of rows wider than ⎕PW (`]rows`).
+/// The fate of rows wider than ⎕PW (`]rows`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Long {
     /// They go on below.

@@ -1,4 +1,4 @@
-//! How values print (LANGUAGE §8): numbers, then grids of text, then lines of ⎕PW columns.
+//! The display of values (LANGUAGE §8): numbers, then grids of text, then lines of ⎕PW columns.
 
 mod boxed;
 mod fold;
@@ -16,6 +16,7 @@ pub fn number(x: f64) -> String {
     numeral(x, 10, is_int(x))
 }
 
+/// Whether a number is whole and below 2*31 in magnitude, so that it prints in full.
 pub fn is_int(x: f64) -> bool {
     x == x.trunc() && x.abs() < 2_147_483_648.0
 }

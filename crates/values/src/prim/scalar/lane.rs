@@ -5,42 +5,67 @@
 //! operation or a pure move of bits, so an implementation has no freedom: results agree bit for bit
 //! (NaN as a class).
 
+/// One or several f64 on which each operation works alike.
 pub trait Lane: Copy {
+    /// A truth for each number.
     type Mask: Copy;
 
+    /// The same number in all.
     fn splat(x: f64) -> Self;
+    /// `self + y`.
     fn add(self, y: Self) -> Self;
+    /// `self - y`.
     fn sub(self, y: Self) -> Self;
+    /// `self × y`.
     fn mul(self, y: Self) -> Self;
+    /// `self ÷ y`.
     fn div(self, y: Self) -> Self;
     /// `self*y + z`, rounded once.
     fn fma(self, y: Self, z: Self) -> Self;
+    /// The square root, correctly rounded.
     fn sqrt(self) -> Self;
+    /// The magnitude; the sign bit cleared.
     fn abs(self) -> Self;
+    /// The greatest whole number that is not above it.
     fn floor(self) -> Self;
     /// `self > y ? self : y`, as the x86 instruction does it.
     fn max(self, y: Self) -> Self;
     /// `self < y ? self : y`.
     fn min(self, y: Self) -> Self;
 
+    /// `self = y`, exactly.
     fn eq(self, y: Self) -> Self::Mask;
+    /// `self < y`, exactly.
     fn lt(self, y: Self) -> Self::Mask;
+    /// `self ≤ y`, exactly.
     fn le(self, y: Self) -> Self::Mask;
 
+    /// Where both hold.
     fn both(a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    /// Where either holds.
     fn either(a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    /// Where it does not hold.
     fn not(a: Self::Mask) -> Self::Mask;
+    /// Nowhere.
     fn none() -> Self::Mask;
+    /// Whether it holds anywhere.
     fn any(a: Self::Mask) -> bool;
+    /// `yes` where the mask holds, `no` elsewhere.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
 
     /// The 64-bit patterns: sum, and, or, exclusive or, shifts, test of one bit.
     fn bits_plus(self, k: u64) -> Self;
+    /// The pattern and `k`.
     fn bits_and(self, k: u64) -> Self;
+    /// The pattern or `k`.
     fn bits_or(self, k: u64) -> Self;
+    /// The pattern, flipped where `y` has ones.
     fn bits_xor(self, y: Self) -> Self;
+    /// The pattern, so many bits to the left.
     fn bits_left(self, by: u32) -> Self;
+    /// The pattern, so many bits to the right; zeros come in.
     fn bits_right(self, by: u32) -> Self;
+    /// Where the k-th bit is 1.
     fn bit_set(self, k: u64) -> Self::Mask;
 }
 

@@ -151,11 +151,13 @@ fn sine<L: Lane>(x: L, quarters: u64) -> L {
     L::select(q.bit_set(1), c, s).bits_xor(q.bits_and(2).bits_left(62))
 }
 
+/// The sine of an angle that is not huge, in radians.
 #[inline(always)]
 pub fn sin<L: Lane>(x: L) -> L {
     sine(x, 0)
 }
 
+/// The cosine of an angle that is not huge, in radians.
 #[inline(always)]
 pub fn cos<L: Lane>(x: L) -> L {
     sine(x, 1)

@@ -20,7 +20,7 @@ use rules::{Rule, Visit};
 
 pub use slow::near_bool;
 
-/// Why an element has no value.
+/// The reasons for which an element has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fail {
     /// The sentence of the DOMAIN ERROR.
@@ -30,9 +30,17 @@ pub enum Fail {
     /// The result leaves the reals.
     Complex,
     /// There is no such place on an axis of `extent`; as it was written, ⎕IO included.
-    Index { place: i64, extent: u32 },
+    Index {
+        /// The index, ⎕IO included.
+        place: i64,
+        /// The number of places.
+        extent: u32,
+    },
     /// An index that is no whole number, or too large to count with: the bits of what was written.
-    NoPlace { bits: u64 },
+    NoPlace {
+        /// The bits of the f64.
+        bits: u64,
+    },
     /// More rounds than a launch may take.
     Unending,
     /// Something that cannot be, if Aplomb is right.
@@ -114,7 +122,9 @@ fn no_such_place(place: i64, extent: usize) -> Error {
 /// One argument of an element-wise operation on ready values.
 #[derive(Clone, Copy, Debug)]
 pub enum Src<'a> {
+    /// A scalar, extended.
     One(f64),
+    /// An item for each place.
     Many(&'a [f64]),
 }
 

@@ -8,6 +8,7 @@ use super::lane::Lane;
 use super::math;
 use crate::prim::op::Op;
 
+/// The fast part of one operation.
 pub trait Rule {
     /// The value where not suspect. A monadic rule leaves `y` alone.
     fn lanes<L: Lane>(x: L, y: L, ct: L) -> (L, L::Mask);
@@ -15,7 +16,9 @@ pub trait Rule {
 
 /// Does something with a rule chosen at run time.
 pub trait Visit {
+    /// The result of the visit.
     type Out;
+    /// Goes on with the rule that was chosen.
     fn rule<R: Rule>(self) -> Self::Out;
 }
 
@@ -89,6 +92,7 @@ fn odd<L: Lane>(x: L) -> L::Mask {
     L::not(L::either(x.eq(zero()), x.eq(one())))
 }
 
+/// `+Y` of real numbers.
 pub struct Conj;
 impl Rule for Conj {
     #[inline(always)]
@@ -97,6 +101,7 @@ impl Rule for Conj {
     }
 }
 
+/// `-Y`.
 pub struct Neg;
 impl Rule for Neg {
     #[inline(always)]
@@ -105,6 +110,7 @@ impl Rule for Neg {
     }
 }
 
+/// `×Y`.
 pub struct Sign;
 impl Rule for Sign {
     #[inline(always)]
@@ -114,6 +120,7 @@ impl Rule for Sign {
     }
 }
 
+/// `÷Y`; suspect: 0.
 pub struct Recip;
 impl Rule for Recip {
     #[inline(always)]
@@ -122,6 +129,7 @@ impl Rule for Recip {
     }
 }
 
+/// `*Y`.
 pub struct Exp;
 impl Rule for Exp {
     #[inline(always)]
@@ -130,6 +138,7 @@ impl Rule for Exp {
     }
 }
 
+/// `⍟Y`; suspect: all but positive numbers.
 pub struct Ln;
 impl Rule for Ln {
     #[inline(always)]
@@ -138,6 +147,7 @@ impl Rule for Ln {
     }
 }
 
+/// `⌊Y`.
 pub struct Floor<const TOLERANT: bool>;
 impl<const TOLERANT: bool> Rule for Floor<TOLERANT> {
     #[inline(always)]
@@ -146,6 +156,7 @@ impl<const TOLERANT: bool> Rule for Floor<TOLERANT> {
     }
 }
 
+/// `⌈Y`.
 pub struct Ceil<const TOLERANT: bool>;
 impl<const TOLERANT: bool> Rule for Ceil<TOLERANT> {
     #[inline(always)]
@@ -156,6 +167,7 @@ impl<const TOLERANT: bool> Rule for Ceil<TOLERANT> {
     }
 }
 
+/// `|Y`.
 pub struct Abs;
 impl Rule for Abs {
     #[inline(always)]
@@ -164,6 +176,7 @@ impl Rule for Abs {
     }
 }
 
+/// `○Y`.
 pub struct Pi;
 impl Rule for Pi {
     #[inline(always)]
@@ -172,6 +185,7 @@ impl Rule for Pi {
     }
 }
 
+/// `~Y`; suspect: all but 0 and 1.
 pub struct Not;
 impl Rule for Not {
     #[inline(always)]
@@ -180,6 +194,7 @@ impl Rule for Not {
     }
 }
 
+/// The square root; suspect: negative numbers.
 pub struct Sqrt;
 impl Rule for Sqrt {
     #[inline(always)]
@@ -193,6 +208,7 @@ fn far<L: Lane>(x: L) -> L::Mask {
     L::not(x.abs().le(L::splat(math::TRIG_MOST)))
 }
 
+/// `1○Y`; suspect: huge angles.
 pub struct Sin;
 impl Rule for Sin {
     #[inline(always)]
@@ -201,6 +217,7 @@ impl Rule for Sin {
     }
 }
 
+/// `2○Y`; suspect: huge angles.
 pub struct Cos;
 impl Rule for Cos {
     #[inline(always)]
@@ -209,6 +226,7 @@ impl Rule for Cos {
     }
 }
 
+/// `3○Y`; suspect: huge angles.
 pub struct Tan;
 impl Rule for Tan {
     #[inline(always)]
@@ -217,6 +235,7 @@ impl Rule for Tan {
     }
 }
 
+/// `X+Y`.
 pub struct Add;
 impl Rule for Add {
     #[inline(always)]
@@ -225,6 +244,7 @@ impl Rule for Add {
     }
 }
 
+/// `X-Y`.
 pub struct Sub;
 impl Rule for Sub {
     #[inline(always)]
@@ -233,6 +253,7 @@ impl Rule for Sub {
     }
 }
 
+/// `X×Y`.
 pub struct Mul;
 impl Rule for Mul {
     #[inline(always)]
@@ -241,6 +262,7 @@ impl Rule for Mul {
     }
 }
 
+/// `X÷Y`; suspect: a Y of 0.
 pub struct Div;
 impl Rule for Div {
     #[inline(always)]
@@ -249,6 +271,7 @@ impl Rule for Div {
     }
 }
 
+/// `X⍟Y`; suspect: all but positive numbers, and base 1.
 pub struct Log;
 impl Rule for Log {
     #[inline(always)]
@@ -258,6 +281,7 @@ impl Rule for Log {
     }
 }
 
+/// `X⌈Y`.
 pub struct Max;
 impl Rule for Max {
     #[inline(always)]
@@ -266,6 +290,7 @@ impl Rule for Max {
     }
 }
 
+/// `X⌊Y`.
 pub struct Min;
 impl Rule for Min {
     #[inline(always)]
@@ -274,6 +299,7 @@ impl Rule for Min {
     }
 }
 
+/// `X|Y`; suspect: quotients of 2*52 and more, ∞, NaN.
 pub struct Residue;
 impl Rule for Residue {
     #[inline(always)]
@@ -300,6 +326,7 @@ impl Rule for Or {
     }
 }
 
+/// `X⍲Y`; suspect: all but 0 and 1.
 pub struct Nand;
 impl Rule for Nand {
     #[inline(always)]
@@ -308,6 +335,7 @@ impl Rule for Nand {
     }
 }
 
+/// `X⍱Y`; suspect: all but 0 and 1.
 pub struct Nor;
 impl Rule for Nor {
     #[inline(always)]
@@ -331,6 +359,7 @@ fn less_or_equal<const TOLERANT: bool, L: Lane>(x: L, y: L, ct: L) -> L::Mask {
     if TOLERANT { L::either(x.lt(y), math::same(x, y, ct)) } else { x.le(y) }
 }
 
+/// `X=Y`.
 pub struct Eq<const TOLERANT: bool>;
 impl<const TOLERANT: bool> Rule for Eq<TOLERANT> {
     #[inline(always)]
@@ -339,6 +368,7 @@ impl<const TOLERANT: bool> Rule for Eq<TOLERANT> {
     }
 }
 
+/// `X≠Y`.
 pub struct Ne<const TOLERANT: bool>;
 impl<const TOLERANT: bool> Rule for Ne<TOLERANT> {
     #[inline(always)]
@@ -347,6 +377,7 @@ impl<const TOLERANT: bool> Rule for Ne<TOLERANT> {
     }
 }
 
+/// `X<Y`.
 pub struct Lt<const TOLERANT: bool>;
 impl<const TOLERANT: bool> Rule for Lt<TOLERANT> {
     #[inline(always)]
@@ -355,6 +386,7 @@ impl<const TOLERANT: bool> Rule for Lt<TOLERANT> {
     }
 }
 
+/// `X≤Y`.
 pub struct Le<const TOLERANT: bool>;
 impl<const TOLERANT: bool> Rule for Le<TOLERANT> {
     #[inline(always)]
@@ -363,6 +395,7 @@ impl<const TOLERANT: bool> Rule for Le<TOLERANT> {
     }
 }
 
+/// `X≥Y`.
 pub struct Ge<const TOLERANT: bool>;
 impl<const TOLERANT: bool> Rule for Ge<TOLERANT> {
     #[inline(always)]
@@ -371,6 +404,7 @@ impl<const TOLERANT: bool> Rule for Ge<TOLERANT> {
     }
 }
 
+/// `X>Y`.
 pub struct Gt<const TOLERANT: bool>;
 impl<const TOLERANT: bool> Rule for Gt<TOLERANT> {
     #[inline(always)]

@@ -1,5 +1,5 @@
-//! What the fast rules leave over: failing elements, poles, huge arguments, and the operations
-//! nobody hurries for.
+//! The elements that the fast rules leave over: failing elements, poles, huge arguments, and the
+//! operations nobody hurries for.
 
 use super::gamma::{binomial, factorial};
 use super::{Fail, small_exponent, small_power};
@@ -115,7 +115,7 @@ fn residue(x: f64, y: f64) -> f64 {
     }
 }
 
-/// How far decimal fractions are from what they are meant to be, at least: folds have no ⎕CT.
+/// The distance of decimal fractions from what they are meant to be, at least: folds have no ⎕CT.
 pub const FRACTION: f64 = 1e-14;
 
 /// Euclid. Fractions are not known exactly, and a remainder is `sb` times x less `tb` times y, or

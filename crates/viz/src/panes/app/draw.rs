@@ -1,4 +1,4 @@
-//! Where the panes stand, and the lines around them.
+//! The places of the panes, and the lines around them.
 
 use super::{App, index};
 use crate::panes::look::Look;
@@ -14,7 +14,7 @@ use ratatui::widgets::{Block, Widget};
 
 /// Narrower or lower terminals show one pane at a time.
 const WIDE: (u16, u16) = (110, 26);
-/// What the last line says.
+/// The text of the last line.
 const OWN: &str = "Tab pane  [ ] pass  / search  i write  t switches  ? help  q leave";
 const FOLLOWING: &str = "Tab pane  [ ] pass  < > cell  / search  t switches  ? help  q leave";
 

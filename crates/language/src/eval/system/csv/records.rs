@@ -4,7 +4,7 @@ use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain};
 use aplomb_ground::limits::Charge;
 
-/// What the characters of a table mean.
+/// The meaning of the characters of a table.
 pub struct Form {
     pub separator: char,
     pub quote: Option<char>,
@@ -103,7 +103,7 @@ struct Field {
     text: String,
     /// Characters up to here stay: they were quoted or escaped.
     kept: usize,
-    /// Where the kept part begins.
+    /// The place where the kept part begins.
     from: Option<usize>,
 }
 

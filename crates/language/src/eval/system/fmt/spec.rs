@@ -34,7 +34,7 @@ pub enum Kind {
     Pattern(Vec<char>),
 }
 
-/// How a column is written.
+/// The way in which a column is written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Data {
     pub kind: Kind,

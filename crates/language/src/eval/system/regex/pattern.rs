@@ -7,7 +7,7 @@ pub struct Pattern {
     pub regex: Regex,
 }
 
-/// How patterns are read.
+/// The way in which patterns are read.
 pub struct How {
     pub regex: bool,
     pub ignore_case: bool,
@@ -56,7 +56,7 @@ const ASCII: &[(char, &str)] = &[
     ('S', "[^ \\t\\n\\x0B\\x0C\\r]"),
 ];
 
-/// What both dialects have under other names, outside brackets.
+/// The escapes that both dialects have under other names, outside brackets.
 const OTHERS: &[(char, &str)] = &[
     ('h', "[ \\t\\x{A0}]"),
     ('R', "(?:\\r\\n|[\\n\\x0B\\x0C\\r\\x{85}\\x{2028}\\x{2029}])"),
