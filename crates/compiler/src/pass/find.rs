@@ -2,38 +2,65 @@
 
 use super::contexts::argument;
 use super::hash::Set;
-use super::schedule::Why;
+use super::schedule::legal;
+use super::schedule::{Keep, Why};
 use aplomb_values::dag::{Dag, Node, NodeId, Read};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// The kept nodes that the body of `at` reads, each with whether every read of it is at the body's
 /// own point.
-pub fn kept_reads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Vec<(NodeId, bool)> {
+pub fn kept_reads(dag: &Dag, keep: &Keep, at: NodeId) -> Vec<(NodeId, bool)> {
+    body_reads(dag, keep, at, usize::MAX).0
+}
+
+/// Reads of one node in one body, above which it is kept whatever else is decided: no launch may
+/// have it in so many places. Else a chain that reads itself several times at each step would have
+/// places without end before a user of it is judged.
+pub const CROWDED: usize = 4 * legal::PLACES;
+/// Steps of a read, above which what it reads is kept for the same reason.
+const HEAVY: usize = 2 * Read::HEAVIEST;
+
+/// The kept nodes that a body reads, and the nodes that it reads in more than `most` places. Users
+/// first, so that all reads of a node are known when it is looked at, and none is looked through
+/// more than `most` times.
+pub fn body_reads(dag: &Dag, keep: &Keep, at: NodeId, most: usize) -> (Vec<(NodeId, bool)>, Keep) {
     let extents = dag.domain(at);
-    let mut found: BTreeMap<NodeId, bool> = BTreeMap::new();
-    let mut seen: Set<(NodeId, Rc<Read>)> = Set::default();
-    let mut stack = vec![(at, Rc::new(Read::identity(extents.len())), true)];
-    while let Some((node, read, first)) = stack.pop() {
-        if !first && keep.contains_key(&node) {
-            let own = read.is_identity() && dag.shape(node) == extents;
-            found.entry(node).and_modify(|all| *all &= own).or_insert(own);
+    let (mut found, mut crowded) = (Vec::new(), Keep::new());
+    let own = Rc::new(Read::identity(extents.len()));
+    let mut waiting: BTreeMap<NodeId, Set<Rc<Read>>> = BTreeMap::new();
+    waiting.entry(at).or_default().insert(own);
+    while let Some((node, reads)) = waiting.pop_last() {
+        if node != at && keep.contains_key(&node) {
+            let own = dag.shape(node) == extents && reads.iter().all(|r| r.is_identity());
+            found.push((node, own));
             continue;
         }
-        if !seen.insert((node, read.clone())) {
-            continue;
+        let inputs = dag.node(node).inputs();
+        if !inputs.is_empty() && !dag.shape(node).is_empty() && most < usize::MAX {
+            let heaviest = reads.iter().map(|r| r.weight()).max().unwrap_or(0);
+            let why = match () {
+                () if reads.len() > most => Some(Why::Places(reads.len())),
+                () if heaviest > HEAVY => Some(Why::Steps(heaviest)),
+                () => None,
+            };
+            if let Some(why) = why {
+                crowded.insert(node, why);
+                continue;
+            }
         }
-        for (k, a) in dag.node(node).inputs().iter().enumerate() {
-            let (read, _) = argument(dag, node, k, &read, extents);
-            stack.push((*a, read, false));
+        for (k, a) in inputs.iter().enumerate() {
+            let theirs = waiting.entry(*a).or_default();
+            theirs.extend(reads.iter().map(|read| argument(dag, node, k, read, extents).0));
         }
     }
-    found.into_iter().collect()
+    found.reverse();
+    (found, crowded)
 }
 
 /// The arrays that the body of `at` loads, each with its read, at the points of the loop; scalars
 /// not.
-pub fn loads(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Vec<(NodeId, Read)> {
+pub fn loads(dag: &Dag, keep: &Keep, at: NodeId) -> Vec<(NodeId, Read)> {
     let extents = dag.domain(at);
     let mut found = Vec::new();
     let mut seen: Set<(NodeId, Rc<Read>)> = Set::default();
@@ -76,7 +103,7 @@ const CHEAP_NS: f64 = 0.25;
 /// A body is looked at up to so many nodes: what is that large is dear already.
 const LARGE: usize = 256;
 
-pub fn body(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> Body {
+pub fn body(dag: &Dag, keep: &Keep, at: NodeId) -> Body {
     let mut sum = Body::default();
     // A buffer that two transforms read is read twice.
     let room = LARGE.min(at.index() + 1);

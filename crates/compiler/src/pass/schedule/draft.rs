@@ -40,7 +40,13 @@ pub fn draft(
     let alone: Vec<Group> = keep.keys().map(|at| Group::alone(dag, &keep, *at, 1)).collect();
     keep.extend(Contexts::walk(dag, &keep, &alone, 0, &judge, stop)?.new);
     loop {
-        let groups = groups(dag, &keep, policies, stop)?;
+        let groups = match groups(dag, &keep, policies, stop)? {
+            Grouped::All(groups) => groups,
+            Grouped::Crowded(more) => {
+                keep.extend(more);
+                continue;
+            }
+        };
         let mut walk = Contexts::walk(dag, &keep, &groups, groups.len(), &judge, stop)?;
         if let (true, Some(limits)) = (walk.new.is_empty(), policies.limits()) {
             walk.new = split::cut(dag, &keep, &limits);
@@ -133,13 +139,22 @@ fn is_leaf(dag: &Dag, at: NodeId) -> bool {
     dag.node(at).inputs().is_empty()
 }
 
+/// Launches of all kept nodes; or nodes that must be kept, too, before there can be any.
+enum Grouped {
+    All(Vec<Group>),
+    Crowded(Keep),
+}
+
 /// Schedules the kept nodes, children first.
-fn groups(dag: &Dag, keep: &Keep, policies: Policies, stop: &Interrupt) -> Result<Vec<Group>> {
+fn groups(dag: &Dag, keep: &Keep, policies: Policies, stop: &Interrupt) -> Result<Grouped> {
     let mut groups: Vec<Option<Group>> = Vec::new();
     let mut of: BTreeMap<NodeId, usize> = BTreeMap::new();
     for &at in keep.keys() {
         stop.check()?;
-        let reads = find::kept_reads(dag, keep, at);
+        let (reads, crowded) = find::body_reads(dag, keep, at, find::CROWDED);
+        if !crowded.is_empty() {
+            return Ok(Grouped::Crowded(crowded));
+        }
         let stage_of = |(t, _): &(NodeId, bool)| {
             let group = of.get(t).and_then(|k| groups[*k].as_ref());
             group
@@ -183,7 +198,7 @@ fn groups(dag: &Dag, keep: &Keep, policies: Policies, stop: &Interrupt) -> Resul
     if policies.has(Fault::LateWrite) && policies.asks(Policy::Limits) {
         groups.reverse();
     }
-    Ok(groups)
+    Ok(Grouped::All(groups))
 }
 
 /// Whether the nodes of one launch are within limits.
