@@ -267,7 +267,7 @@ pub fn transpose(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     cx.apply_move(y, Move::axes("⍉", shape, (0..r).map(|k| Some(r - 1 - k))))
 }
 
-/// `X⍉Y`: axis k of Y becomes axis X[k]; equal ones are a diagonal.
+/// `X⍉Y`: axis `k` of Y becomes axis `X[k]`; equal ones are a diagonal.
 pub fn transpose_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     if x.rank() > 1 {
         return Err(rank("the left argument of ⍉ is a vector of axes"));
