@@ -1,7 +1,7 @@
 //! The walls of the house, held as a test: who may name what, how long a file may be, and that its
 //! guides name what exists.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -228,6 +228,12 @@ fn shipped(text: &str) -> &str {
     text.split("#[cfg(test)]").next().unwrap_or(text)
 }
 
+/// Code before a file's own tests, a block at its end; a mark of a single item is not where they
+/// begin.
+fn before_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text)
+}
+
 #[test]
 fn nothing_shipped_may_panic_on_purpose() {
     for path in all() {
@@ -275,10 +281,7 @@ const DEFAULTING: &[&str] =
 fn no_default_is_added_where_none_was() {
     let count = |path: &PathBuf| {
         let text = text(path);
-        // A file's own tests are a block at its end; a mark of a single item is not where they
-        // begin.
-        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(&text);
-        let lines = code.lines().map(str::trim).filter(|l| !l.starts_with("//"));
+        let lines = before_tests(&text).lines().map(str::trim).filter(|l| !l.starts_with("//"));
         let code = lines.collect::<Vec<_>>().join(" ");
         DEFAULTING.iter().map(|call| code.matches(call).count()).sum::<usize>()
     };
@@ -291,6 +294,181 @@ fn no_default_is_added_where_none_was() {
         found, DEFAULTS,
         "more: can the value be missing? else `bug!`; fewer: lower the number in DEFAULTS"
     );
+}
+
+/// Rooms whose files stand on each other in one direction. In the others files name each other in
+/// a ring: in `values` an array may be a cell of the graph and a node holds arrays, which is its
+/// nature; the rest is not parted yet. A room that has no ring any more comes here.
+const NO_CIRCLE: &[&str] = &["devices"];
+
+/// A path from a file to what it names: `super::walk::Piece`.
+struct Named {
+    path: Vec<String>,
+    by: By,
+}
+
+/// What it is named by. A `use` brings the name to the files below as well; a `pub use` says what
+/// leaves a folder and is no need of the file itself.
+#[derive(PartialEq)]
+enum By {
+    Code,
+    Use,
+    PubUse,
+}
+
+/// The paths of a `use`, one for each name that it brings.
+fn leaves(before: &[String], tree: &str, out: &mut Vec<Vec<String>>) {
+    let (path, group) = match tree.split_once('{') {
+        Some((path, group)) => (path, group.strip_suffix('}')),
+        None => (tree, None),
+    };
+    let path = path.split(" as ").next().unwrap_or(path);
+    let own = path.split("::").map(str::trim).filter(|s| !s.is_empty()).map(String::from);
+    let here: Vec<String> = before.iter().cloned().chain(own).collect();
+    let Some(group) = group else { return out.push(here) };
+    let (mut depth, mut from) = (0, 0);
+    for (at, c) in group.char_indices().chain([(group.len(), ',')]) {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        if c == ',' && depth == 0 {
+            let part = group[from..at].trim();
+            if !part.is_empty() {
+                leaves(&here, part, out);
+            }
+            from = at + 1;
+        }
+    }
+}
+
+/// All that a file names by a path, its tests left out. Inside a block `mod x { … }` the file
+/// itself is `super`.
+fn named(code: &str) -> Vec<Named> {
+    let (mut text, mut block) = (String::new(), None);
+    for line in code.lines().filter(|l| !l.trim_start().starts_with("//")) {
+        let indent = line.len() - line.trim_start().len();
+        if block == Some(indent) && line.trim() == "}" {
+            block = None;
+        }
+        text += &if block.is_some() { line.replacen("super::", "self::", 1) } else { line.into() };
+        text += "\n";
+        let opened = line.trim_start().trim_start_matches("pub ").starts_with("mod ");
+        if block.is_none() && opened && line.ends_with('{') {
+            block = Some(indent);
+        }
+    }
+    let mut out = Vec::new();
+    for statement in text.split_inclusive(';') {
+        let start = statement.find("use ").filter(|at| {
+            statement[..*at].lines().last().is_none_or(|l| {
+                l.trim().is_empty() || l.trim() == "pub" || l.trim().starts_with("pub(")
+            })
+        });
+        let Some(at) = start else {
+            let word = |c: char| !(c.is_alphanumeric() || c == '_' || c == ':');
+            let words = statement.split(word).filter(|w| w.contains("::"));
+            let path = |w: &str| w.split("::").map(String::from).collect();
+            out.extend(words.map(|w| Named { path: path(w), by: By::Code }));
+            continue;
+        };
+        let opens = statement[..at].lines().last().is_some_and(|l| l.trim().starts_with("pub"));
+        let (mut all, tree) = (Vec::new(), statement[at + 4..].trim_end_matches(';'));
+        leaves(&[], &tree.replace('\n', " "), &mut all);
+        let by = || if opens { By::PubUse } else { By::Use };
+        out.extend(all.into_iter().map(|path| Named { path, by: by() }));
+    }
+    out
+}
+
+/// A room's files by their modules' paths, each with what it names.
+type Files = BTreeMap<Vec<String>, Vec<Named>>;
+
+/// The file that a path from `here` leads to, through what others bring; None: another crate's.
+fn home(files: &Files, here: &[String], path: &[String], deep: u32) -> Option<Vec<String>> {
+    let mut at = here.to_vec();
+    let (mut found, mut rest) = (false, path);
+    while let [first, more @ ..] = rest {
+        match first.as_str() {
+            "crate" => at.clear(),
+            "self" => {}
+            "super" => drop(at.pop()),
+            _ => {
+                at.push(first.clone());
+                if !files.contains_key(&at) {
+                    at.pop();
+                    break;
+                }
+            }
+        }
+        (found, rest) = (true, more);
+    }
+    let name = rest.first();
+    let mut brought = files.get(&at)?.iter().filter(|n| n.by != By::Code && deep > 0);
+    let further =
+        brought.find(|n| n.path.last() == name).and_then(|n| home(files, &at, &n.path, deep - 1));
+    found.then(|| further.unwrap_or(at))
+}
+
+/// Files that reach themselves by what they name, in groups that reach each other.
+fn circles(files: &Files) -> Vec<Vec<String>> {
+    let edges = |from: &Vec<String>| -> BTreeSet<Vec<String>> {
+        let own = files[from].iter().filter(|n| n.by != By::PubUse);
+        own.filter_map(|n| home(files, from, &n.path, 4)).filter(|to| to != from).collect()
+    };
+    let edges: BTreeMap<_, _> = files.keys().map(|f| (f, edges(f))).collect();
+    let reach = |from: &Vec<String>| {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![from.clone()]);
+        while let Some(at) = open.pop() {
+            open.extend(edges[&at].iter().filter(|to| seen.insert((*to).clone())).cloned());
+        }
+        seen
+    };
+    let reached: BTreeMap<_, _> = files.keys().map(|f| (f, reach(f))).collect();
+    let ring = |f: &Vec<String>| -> Vec<String> {
+        let both = reached[f].iter().filter(|g| reached[g].contains(f));
+        both.map(|g| g.join("::")).collect()
+    };
+    let all: BTreeSet<_> = files.keys().map(ring).filter(|r| !r.is_empty()).collect();
+    all.into_iter().collect()
+}
+
+/// `src/device/cpu/walk.rs` is `device::cpu::walk`, a `mod.rs` its folder, `lib.rs` the root.
+fn module(path: &Path) -> Vec<String> {
+    let parts = path.with_extension("");
+    let parts = parts.components().map(|c| c.as_os_str().to_string_lossy().into_owned());
+    parts.filter(|p| p != "mod" && p != "lib").collect()
+}
+
+#[test]
+fn no_circle_of_files_inside_a_room() {
+    let mut without = Vec::new();
+    for (room, _) in ROOMS {
+        let folder = format!("crates/{room}/src");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(&folder);
+        let own = rust_files(&folder).into_iter().filter(|p| !is_test(p));
+        let own = own.map(|p| (module(p.strip_prefix(&root).unwrap_or(&p)), text(&p)));
+        let files: Files = own.map(|(m, text)| (m, named(before_tests(&text)))).collect();
+        let found = circles(&files);
+        assert!(found.is_empty() || !NO_CIRCLE.contains(room), "{room}: {found:#?}");
+        if found.is_empty() {
+            without.push(*room);
+        }
+    }
+    assert_eq!(without, NO_CIRCLE, "rooms without a circle of files");
+}
+
+#[test]
+fn a_planted_circle_is_found_through_what_a_folder_opens() {
+    let file = |module: &str, code: &str| {
+        (module.split("::").map(String::from).collect::<Vec<_>>(), named(code))
+    };
+    let all = |walk: &str| -> Files {
+        let cpu = "mod launch;\nmod walk;\npub use launch::{Done, run as start};\n";
+        let launch = "use super::walk::{self, Piece};\nfn run() { walk::all(); }\n";
+        [file("cpu", cpu), file("cpu::launch", launch), file("cpu::walk", walk)].into()
+    };
+    assert!(circles(&all("use std::fmt;\nmod inner {\n    use super::*;\n}\n")).is_empty());
+    for ring in ["use super::{Done, other};\n", "fn f() { super::launch::run() }\n"] {
+        assert_eq!(circles(&all(ring)), [["cpu::launch", "cpu::walk"]], "{ring}");
+    }
 }
 
 #[test]

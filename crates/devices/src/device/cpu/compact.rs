@@ -6,8 +6,9 @@
 //! cells only.
 
 use super::chunk::Sink;
-use super::launch::{Outputs, Tally, body_into, each_unit};
+use super::map::{Outputs, body_into};
 use super::program::Input;
+use super::share::{Tally, each_unit};
 use super::{Cpu, DeviceError, Held, RunCtx};
 use aplomb_plans::plan::{Launch, Plan};
 use aplomb_values::array::{around, elements};

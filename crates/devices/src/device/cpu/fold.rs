@@ -12,10 +12,11 @@
 //! short rows to one register; in a launch with both kinds of folds the body runs twice.
 
 use super::chunk::{CHUNK, Env, Frame};
-use super::launch::{Outputs, Tally, share};
 use super::loops::{Loops, loops};
+use super::map::Outputs;
 use super::product::Packed;
 use super::program::{Input, Work, lower, rounded};
+use super::share::{Tally, share};
 use super::{Cpu, DeviceError, Fault, RunCtx};
 use crate::pool::PoolBuffer;
 use aplomb_plans::plan::{Launch, Reduction};

@@ -9,7 +9,7 @@
 //!
 //! Not here: sorting by digits.
 
-use super::launch::each_unit;
+use super::share::each_unit;
 use super::{Cpu, DeviceError, RunCtx};
 use crate::pool::PoolBuffer;
 use aplomb_values::array::{DType, elements};

@@ -12,8 +12,8 @@
 
 use super::chunk::{CHUNK, Env, Frame};
 use super::convert::converts;
-use super::launch::share;
 use super::program::{Input, Work, lower};
+use super::share::share;
 use super::tiles::{GROUP, GROUPS, Tiles, Where, tiles};
 use super::walk::Walk;
 use super::{Cpu, DeviceError, RunCtx};

@@ -11,8 +11,9 @@
 
 use super::chunk::Sink;
 use super::fold::Finals;
-use super::launch::{Outputs, body_into, each_unit};
+use super::map::{Outputs, body_into};
 use super::program::{Input, rounded};
+use super::share::each_unit;
 use super::{Cpu, DeviceError, Fault, RunCtx};
 use aplomb_plans::plan::{Launch, Reduction};
 use aplomb_values::array::{DType, around, elements};

@@ -9,7 +9,7 @@
 //! over all places and writes those of its part. Not here: places straight from where they are
 //! computed, without a buffer.
 
-use super::launch::each_unit;
+use super::share::each_unit;
 use super::walk::{Piece, Walk};
 use super::{Cpu, DeviceError, RunCtx};
 use aplomb_values::array::{elements, strides};

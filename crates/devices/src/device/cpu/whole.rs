@@ -13,8 +13,9 @@
 use super::chunk::Sink;
 use super::convert::converts;
 use super::fold::Finals;
-use super::launch::{Outputs, Tally, body_into, each_unit};
+use super::map::{Outputs, body_into};
 use super::program::{Input, one};
+use super::share::{Tally, each_unit};
 use super::{Cpu, DeviceError, Fault, Held, Isa, RunCtx, library, scatter};
 use crate::pool::PoolBuffer;
 use aplomb_plans::plan::{Finish, Launch, Plan, ValueId, What};

@@ -6,8 +6,8 @@
 //! were made of: `Weight` bounds the chain. Always: whoever looks sees the value. A session is one
 //! thread, and its values are looked at there before other threads read them.
 
+use super::buffer::DevBuf;
 use super::driver::{Trouble, guarded};
-use super::memory::DevBuf;
 use super::transfer::Transfers;
 use crate::device::cpu::Cpu;
 use crate::device::{Device, RunCtx};

@@ -8,13 +8,8 @@
 //! strict math: its sums of f32 are made in f64 on every device, and cuBLAS makes them in f32.
 //! Never: an error of its own. What it refuses our text does.
 
-use super::Stop;
 use super::driver::{Driver, guarded};
-use super::kernels::Ready;
-use super::launch::SLICE_US;
 use super::place::{BYTES_PER_US, LAUNCH_US, OPERATIONS_PER_US};
-use super::run::{Held, Run};
-use crate::device::OnGpu;
 use aplomb_ground::error::time;
 use aplomb_plans::kir::{self, Fast};
 use aplomb_plans::plan::product::{Matrix, Product};
@@ -27,7 +22,6 @@ use cudarc::cublas::sys::{
     self, cublasHandle_t, cublasMath_t, cublasOperation_t as Operation, cublasStatus_t as Status,
 };
 use std::ops::Range;
-use std::time::Instant;
 
 /// The parts of a tile's rate that are reached where × and + round apart, and where they are one
 /// instruction (an estimate).
@@ -81,7 +75,7 @@ pub struct Call {
 
 impl Call {
     /// As the trace has it.
-    fn name(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         if self.product.dtype == DType::F32 { "cublasSgemm" } else { "cublasDgemm" }
     }
 
@@ -174,7 +168,7 @@ impl Blas {
 
     /// Some rows of a product, handed to the stream; the addresses are the buffers'. Errors: what
     /// it says; it is not asked again.
-    fn multiply(&mut self, p: &Product, rows: Range<u64>, at: [u64; 3]) -> Result<(), String> {
+    pub fn multiply(&mut self, p: &Product, rows: Range<u64>, at: [u64; 3]) -> Result<(), String> {
         if !matches!(self.found, Found::Yes(_)) {
             self.found = Handle::open(&self.driver).map_or_else(Found::No, Found::Yes);
         }
@@ -201,7 +195,7 @@ fn fits(p: &Product) -> bool {
 }
 
 /// Bytes of an item.
-fn item(p: &Product) -> u64 {
+pub fn item(p: &Product) -> u64 {
     if p.dtype == DType::F32 { 4 } else { 8 }
 }
 
@@ -338,7 +332,7 @@ impl Drop for Handle {
 
 /// The arguments of `kir::range`: of each operand address, lines, items of each, how far apart; and
 /// the error word.
-fn range(p: &Product, [left, right]: [u64; 2], err: u64) -> Vec<u64> {
+pub fn range(p: &Product, [left, right]: [u64; 2], err: u64) -> Vec<u64> {
     let lines = |m: &Matrix, base: u64, (down, across): (u64, u64)| {
         let (lines, items) = if m.turned { (across, down) } else { (down, across) };
         // Lines that touch are one, which no item has to be divided for.
@@ -348,74 +342,6 @@ fn range(p: &Product, [left, right]: [u64; 2], err: u64) -> Vec<u64> {
     let (left, right) =
         (lines(&p.left, left, (p.rows, p.deep)), lines(&p.right, right, (p.deep, p.columns)));
     left.into_iter().chain(right).chain([err]).collect()
-}
-
-/// A launch and the device's time for it, µs.
-type Timed = (OnGpu, Option<f64>);
-
-impl Run<'_> {
-    /// Launch `k`, a product, by cuBLAS, in slices of rows, and its time where that is asked for.
-    /// `ready`: the text that looks at the operands. The inner error: what cuBLAS says; then
-    /// nothing has been computed, and our text is to do it.
-    pub(super) fn multiply(
-        &mut self,
-        k: usize,
-        call: &Call,
-        ready: &Ready,
-    ) -> Result<Result<Timed, String>, Stop> {
-        let p = &call.product;
-        let operands = [self.on_device(p.left.buf)?, self.on_device(p.right.buf)?];
-        let bytes = usize::try_from(item(p) * p.rows * p.columns).map_err(|_| Stop::Memory)?;
-        let result = self.cuda.memory.take(bytes)?;
-        let interrupt = self.ctx.interrupt;
-        let begun = Instant::now();
-
-        let [left, right] = operands.each_ref().map(|copy| copy.at());
-        let full =
-            u64::from(self.cuda.driver.facts().processors.saturating_mul(ready.function.resident));
-        let blocks =
-            ((p.rows.max(p.columns) * p.deep).div_ceil(u64::from(kir::THREADS))).min(full) as u32;
-        self.start_clock()?;
-        ready.function.launch(blocks, kir::THREADS, &mut range(p, [left, right], self.word(k)))?;
-
-        let predicted = call.us * self.cuda.pace;
-        let slices = (predicted / SLICE_US).ceil().clamp(1.0, p.rows as f64) as u64;
-        let rows = p.rows.div_ceil(slices);
-        let slices = p.rows.div_ceil(rows) as usize;
-        for s in 0..slices {
-            if interrupt.is_set() {
-                self.cuda.driver.finish()?;
-                return Err(Stop::Interrupted);
-            }
-            if s >= 2 {
-                self.cuda.driver.reached(s, interrupt)?;
-            }
-            let first = s as u64 * rows;
-            let done = self.cuda.blas.multiply(
-                p,
-                first..(first + rows).min(p.rows),
-                [left, right, result.at()],
-            );
-            if let Err(says) = done {
-                self.cuda.tell(format!("cuBLAS is left alone, our text multiplies: {says}"));
-                return Ok(Err(says));
-            }
-            if slices > 1 {
-                self.cuda.driver.mark(s)?;
-            }
-        }
-        if self.ctx.timed || slices > 1 || predicted > SLICE_US / 10.0 {
-            self.cuda.driver.wait(interrupt)?;
-            self.cuda.learn(begun.elapsed().as_secs_f64() * 1e6, call.us);
-        }
-        let took = self.stop_clock()?;
-        self.held[p.result.0 as usize] = Held { host: None, copy: Some(result) };
-        self.multiplied.push(k);
-        Ok(Ok((
-            OnGpu { slices: slices as u32, library: Some(call.name()), ..OnGpu::default() },
-            took,
-        )))
-    }
 }
 
 #[cfg(test)]

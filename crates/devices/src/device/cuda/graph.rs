@@ -4,9 +4,9 @@
 //! kernel's arguments can be changed, and nothing that a capture forbids can happen in it. Never
 //! here: what is in it and why.
 
+use super::buffer::DevBuf;
 use super::driver::{Done, Driver, Function};
-use super::kernels::Ready;
-use super::memory::DevBuf;
+use super::text::Ready;
 use cudarc::driver::result::{DriverError, graph};
 use cudarc::driver::sys::{self, CUgraph, CUgraphExec, CUgraphNode};
 use std::ffi::c_void;

@@ -5,8 +5,8 @@
 
 use super::cache::{Disk, Entry, Key};
 use super::compile::{self, Usage};
-use super::driver::{Done, Driver, Function, Module, Trouble};
-use super::known::Lowered;
+use super::driver::{Done, Driver, Module, Trouble};
+use super::text::{Lowered, Ready};
 use crate::device::Compiling;
 use aplomb_plans::kir;
 use aplomb_plans::plan::Math;
@@ -17,12 +17,6 @@ use std::rc::Rc;
 const TOGETHER: usize = 12;
 /// Functions that are kept; when there are more, all that no run holds go.
 const MOST: usize = 2_000;
-
-/// A kernel that can be launched.
-pub struct Ready {
-    pub function: Function,
-    pub usage: Usage,
-}
 
 pub struct Kernels {
     driver: Driver,

@@ -7,13 +7,12 @@
 //! of the plan. Oldest plans leave first. Which text a launch gets is asked for here: as it comes,
 //! as somebody sets it, or as `tune` found it to be fastest.
 
-use super::kernels::Ready;
-use super::repeat::Repeats;
-use super::tune::{Choice, Choices};
-use aplomb_plans::kir::{self, Code, Tuning};
+use super::choices::Choices;
+use super::repeats::Repeats;
+use super::text::{Text, lower, lowered};
+use aplomb_plans::kir::Tuning;
 use aplomb_plans::plan::Plan;
 use aplomb_values::array::DType;
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 
@@ -21,34 +20,7 @@ use std::rc::{Rc, Weak};
 const PLANS: usize = 256;
 const VARIANTS: usize = 4;
 
-/// A launch with its texts, one a kernel.
-pub struct Lowered {
-    pub code: Code,
-    pub texts: Vec<String>,
-    /// None: as it comes.
-    pub tuning: Option<Tuning>,
-    /// The choice that was measured for it.
-    pub choice: Option<Choice>,
-    /// The texts' functions as long as somebody has them.
-    functions: RefCell<Vec<Weak<Ready>>>,
-}
-
-impl Lowered {
-    /// None where they were not asked for yet, or are gone.
-    pub fn functions(&self) -> Option<Vec<Rc<Ready>>> {
-        let all: Vec<_> = self.functions.borrow().iter().filter_map(Weak::upgrade).collect();
-        (all.len() == self.texts.len()).then_some(all)
-    }
-
-    pub fn set_functions(&self, all: &[Rc<Ready>]) {
-        *self.functions.borrow_mut() = all.iter().map(Rc::downgrade).collect();
-    }
-}
-
-/// A launch's code, or the sentence that says why there is none.
-pub type Text = Result<Rc<Lowered>, String>;
-
-/// The type that is stored in each buffer, and whether values may leave it.
+/// What is stored in each buffer, and whether values may leave that type.
 type Types = Vec<(DType, bool)>;
 
 struct Variant {
@@ -176,11 +148,6 @@ impl Known {
     }
 }
 
-/// Launch `k` as this says.
-pub fn lower(plan: &Plan, k: usize, tuning: Tuning) -> Text {
-    lowered(plan, k, Some(tuning), None).map(Rc::new)
-}
-
 /// As it comes, or as it was found to be fastest.
 fn chosen(plan: &Plan, k: usize, choices: Option<&mut Choices>) -> Text {
     let plain = lowered(plan, k, None, None)?;
@@ -191,19 +158,7 @@ fn chosen(plan: &Plan, k: usize, choices: Option<&mut Choices>) -> Text {
         Some(choice) if candidates.first() != Some(&choice.tuning) => {
             lowered(plan, k, Some(choice.tuning), Some(choice))?
         }
-        choice => Lowered { choice, ..plain },
+        choice => plain.with(choice),
     };
     Ok(Rc::new(text))
-}
-
-fn lowered(
-    plan: &Plan,
-    k: usize,
-    tuning: Option<Tuning>,
-    choice: Option<Choice>,
-) -> Result<Lowered, String> {
-    let code = kir::tuned(plan, &plan.launches[k], k, tuning.unwrap_or_default());
-    let code = code.map_err(|e| e.parts().says.clone())?;
-    let texts = code.kernels.iter().map(kir::canonical).collect();
-    Ok(Lowered { code, texts, tuning, choice, functions: RefCell::default() })
 }

@@ -5,45 +5,15 @@
 //! (`away`), so dropping it loses nothing.
 
 use super::away::Away;
+use super::buffer::DevBuf;
 use super::driver::{Done, Driver, Trouble};
 use super::transfer::{Traffic, Transfers, bytes_of};
 use aplomb_ground::limits::Interrupt;
 use aplomb_values::array::Storage;
-use cudarc::driver::result;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::{Arc, Weak};
-
-/// Bytes on the device. Zero bytes have no address and need none.
-pub struct DevBuf {
-    at: u64,
-    bytes: usize,
-    driver: Driver,
-}
-
-impl DevBuf {
-    pub fn at(&self) -> u64 {
-        self.at
-    }
-
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    pub fn driver(&self) -> &Driver {
-        &self.driver
-    }
-}
-
-impl Drop for DevBuf {
-    fn drop(&mut self) {
-        if self.at != 0 && !self.driver.is_lost() {
-            // SAFETY: allocated on this stream, freed once.
-            super::driver::guarded(|| unsafe { result::free_async(self.at, self.driver.stream()) });
-        }
-    }
-}
 
 /// A host buffer's copy on the device.
 struct Resident {
@@ -94,14 +64,14 @@ impl Memory {
 
     /// Bytes that copies of host buffers take.
     pub fn held(&self) -> u64 {
-        self.resident.values().map(|r| r.copy.bytes as u64).sum()
+        self.resident.values().map(|r| r.copy.bytes() as u64).sum()
     }
 
     /// Fresh memory, its contents unknown. Out of memory: what waits in the pool goes, then copies
     /// of host buffers, the longest unused first. Errors: `Memory` when all that did not help.
     pub fn take(&mut self, bytes: usize) -> Done<Rc<DevBuf>> {
         if bytes == 0 {
-            return Ok(Rc::new(DevBuf { at: 0, bytes, driver: self.driver.clone() }));
+            return self.try_take(0);
         }
         self.forget_dead();
         while self.held() + bytes as u64 > self.most && self.evict()? {}
@@ -122,20 +92,12 @@ impl Memory {
     }
 
     fn try_take(&self, bytes: usize) -> Done<Rc<DevBuf>> {
-        // SAFETY: the stream is alive; every use of the memory is on it.
-        let at = self.driver.note(unsafe { result::malloc_async(self.driver.stream(), bytes) })?;
-        Ok(Rc::new(DevBuf { at, bytes, driver: self.driver.clone() }))
+        DevBuf::fresh(&self.driver, bytes).map(Rc::new)
     }
 
     /// Sets every byte of a buffer.
     pub fn fill(&self, buffer: &DevBuf, byte: u8) -> Done<()> {
-        if buffer.bytes == 0 {
-            return Ok(());
-        }
-        // SAFETY: the whole buffer, on its stream.
-        self.driver.note(unsafe {
-            result::memset_d8_async(buffer.at, byte, buffer.bytes, self.driver.stream())
-        })
+        buffer.fill(byte)
     }
 
     /// The device's copy of a host buffer, made where there is none. It stays as long as the host's
@@ -145,7 +107,7 @@ impl Memory {
         if let Some(found) = self.resident.get_mut(&key(host)).filter(|r| r.host.strong_count() > 0)
         {
             found.used = self.now;
-            self.transfers.borrow_mut().traffic.kept += found.copy.bytes as u64;
+            self.transfers.borrow_mut().traffic.kept += found.copy.bytes() as u64;
             return Ok(found.copy.clone());
         }
         let copy = self.upload(bytes_of(host.view()), interrupt)?;
@@ -180,7 +142,7 @@ impl Memory {
         };
         if let Some(gone) = self.resident.remove(&oldest) {
             gone.bring_home();
-            self.transfers.borrow_mut().traffic.evicted += gone.copy.bytes as u64;
+            self.transfers.borrow_mut().traffic.evicted += gone.copy.bytes() as u64;
         }
         self.driver.finish()?;
         Ok(true)

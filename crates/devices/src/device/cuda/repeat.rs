@@ -8,13 +8,13 @@
 //! does a part of, launches in slices, results that may not fit their type and are read by a later
 //! launch. What graphs keep is bounded: a sixteenth of the memory.
 
-use super::Stop;
-use super::graph::{Call, Graph, Node};
-use super::known::Lowered;
-use super::launch::{SLICE_US, Step};
-use super::memory::DevBuf;
-use super::run::{Held, Run, WORDS};
-use crate::device::{LaunchStats, OnGpu};
+use super::graph::{Call, Graph};
+use super::held::{Held, Run, WORDS};
+use super::repeats::{Again, Repeat, Repeats};
+use super::step::{SLICE_US, Step};
+use super::stop::Stop;
+use super::text::Lowered;
+use crate::device::LaunchStats;
 use aplomb_plans::kir::ParamKind;
 use aplomb_plans::plan::{BufId, From};
 use aplomb_values::array::{Array, elements};
@@ -25,46 +25,6 @@ use std::time::Instant;
 const LEAST: usize = 3;
 /// All graphs together keep this part of the device's memory.
 const SHARE: u64 = 16;
-
-/// The knowledge of running a plan again.
-#[derive(Default)]
-pub enum Repeats {
-    #[default]
-    New,
-    /// It ran; the next run builds the graph.
-    Ran,
-    Graph(Box<Repeat>),
-    /// It cannot be one, or that went wrong.
-    Never,
-}
-
-impl Repeats {
-    pub fn bytes(&self) -> u64 {
-        if let Repeats::Graph(repeat) = self { repeat.bytes } else { 0 }
-    }
-
-    pub fn is_graph(&self) -> bool {
-        matches!(self, Repeats::Graph(_))
-    }
-}
-
-/// One kernel, its node, and the arguments that are inputs or results.
-struct Again {
-    step: Step,
-    node: Node,
-    moves: Vec<(usize, BufId)>,
-}
-
-/// Fields in the order in which they go: the graph before what it uses.
-pub struct Repeat {
-    graph: Graph,
-    kernels: Vec<Again>,
-    words: Rc<DevBuf>,
-    /// Scratch and buffers between launches.
-    _own: Vec<Rc<DevBuf>>,
-    bytes: u64,
-    told: Vec<OnGpu>,
-}
 
 impl Run<'_> {
     /// All launches as one graph, where that is possible: the values of the roots. None: they have
@@ -168,8 +128,7 @@ impl Run<'_> {
             kernels.push(Again { step, node, moves });
         }
         graph.finish()?;
-        let bytes = own.iter().map(|b| b.bytes() as u64).sum();
-        Ok(Some(Repeat { graph, kernels, words, _own: own, bytes, told }))
+        Ok(Some(Repeat::new(graph, kernels, words, own, told)))
     }
 
     /// Whether a buffer may be somewhere else in another run.

@@ -2,9 +2,9 @@
 //!
 //! Rows: CUDA §6. Shared by the memory and by the values that are still on the device (`away`).
 
+use super::buffer::DevBuf;
 use super::cache::Sum;
 use super::driver::{Done, Driver, Trouble};
-use super::memory::DevBuf;
 use crate::pool::PoolBuffer;
 use aplomb_ground::limits::Interrupt;
 use aplomb_values::array::{DType, Storage, View};

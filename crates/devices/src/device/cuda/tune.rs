@@ -7,177 +7,18 @@
 //! that it wrote is the first text's; whatever goes wrong leaves the launch untuned and its values
 //! as they are. Never: measuring where nobody asked.
 
-use super::Stop;
-use super::cache::{Disk, Entry, Key, Look};
-use super::kernels::Ready;
-use super::known::{Lowered, lower};
-use super::run::Run;
+use super::choice::Choice;
+use super::held::Run;
+use super::stop::Stop;
+use super::text::{Lowered, Ready, lower};
 use crate::device::{OnGpu, Trial, Tune};
-use aplomb_ground::error::time;
 use aplomb_plans::kir::Tuning;
-use aplomb_plans::plan::{BufId, Launch};
-use std::collections::{HashMap, HashSet};
+use aplomb_plans::plan::BufId;
 use std::rc::Rc;
 use std::time::Instant;
 
 /// Runs of a text, of which the fastest counts.
 const RUNS: usize = 3;
-/// Choices that a process remembers, and those that it knows not to be there.
-const MOST: usize = 4096;
-/// The name of files of choices.
-const KIND: &str = "tuning";
-
-/// The fastest text, and the one that it was measured against: the launch as it comes, or the next
-/// best.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Choice {
-    pub tuning: Tuning,
-    pub us: f64,
-    pub other: Option<(Tuning, f64)>,
-}
-
-impl Choice {
-    /// `2 points a thread: tuned, 12.1 µs against 14.0 µs of 1 point a thread`.
-    pub fn sentence(&self) -> String {
-        let against = self.other.map_or(String::new(), |(other, us)| {
-            format!(" against {} of {}", time(us), other.says())
-        });
-        format!("{}: tuned, {}{against}", self.tuning.says(), time(self.us))
-    }
-
-    /// Of the texts that ran, `as it comes` first; at least one.
-    fn of(ran: &[(Tuning, f64)]) -> Option<Choice> {
-        let least =
-            |list: &[(Tuning, f64)]| list.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1));
-        let first = *ran.first()?;
-        let (tuning, us) = least(ran)?;
-        let others: Vec<_> = ran.iter().copied().filter(|r| r.0 != tuning).collect();
-        let other = if tuning == first.0 { least(&others) } else { Some(first) };
-        Some(Choice { tuning, us, other })
-    }
-
-    fn encode(&self) -> String {
-        let one = |(t, us): (Tuning, f64)| {
-            format!("{} {} {} {us:.3}", t.items.unwrap_or(0), u8::from(t.persistent), t.threads)
-        };
-        let other = self.other.map_or(String::new(), |o| format!(" {}", one(o)));
-        one((self.tuning, self.us)) + &other
-    }
-
-    fn decode(text: &str) -> Option<Choice> {
-        let words: Vec<&str> = text.split(' ').collect();
-        let one = |w: &[&str]| {
-            let (items, threads, us): (u32, u32, f64) =
-                (w[0].parse().ok()?, w[2].parse().ok()?, w[3].parse().ok()?);
-            let persistent = [("0", false), ("1", true)].into_iter().find(|p| p.0 == w[1])?.1;
-            let sane = items.is_power_of_two() && items <= 16 && us.is_finite() && us >= 0.0;
-            sane.then_some((Tuning { items: Some(items), persistent, threads }, us))
-        };
-        let other = match words.len() {
-            4 => None,
-            8 => Some(one(&words[4..])?),
-            _ => return None,
-        };
-        let (tuning, us) = one(&words[..4])?;
-        Some(Choice { tuning, us, other })
-    }
-}
-
-/// The choices of this device.
-pub struct Choices {
-    disk: Disk,
-    made_by: String,
-    known: HashMap<String, Option<Choice>>,
-    /// Those that were measured since `begin`: a launch that runs again and again is measured once.
-    measured: HashSet<String>,
-    /// The sentences that the user should hear.
-    pub notices: Vec<String>,
-}
-
-impl Choices {
-    pub fn new(disk: Disk, made_by: &str) -> Choices {
-        let (known, measured) = (HashMap::new(), HashSet::new());
-        Choices { disk, made_by: made_by.into(), known, measured, notices: Vec::new() }
-    }
-
-    /// Everything may be measured again.
-    pub fn begin(&mut self) {
-        self.measured.clear();
-    }
-
-    /// Whether a launch is met for the first time since `begin`.
-    fn is_new(&mut self, plain: &Lowered, launch: &Launch) -> bool {
-        let file = self.key(plain, launch).file();
-        self.measured.insert(file)
-    }
-
-    /// `plain`: the launch as it comes.
-    fn key(&self, plain: &Lowered, launch: &Launch) -> Key {
-        let points = launch.domain.iter().fold(1u64, |all, n| all.saturating_mul(*n as u64));
-        let (made_by, class) = (self.made_by.clone(), points.max(1).ilog2());
-        Key { kind: KIND, made_by, text: format!("class {class}\n{}", plain.texts.join("\n")) }
-    }
-
-    /// What was found for a launch; a record that is damaged, or names no text of it, is as none.
-    pub fn get(&mut self, plain: &Lowered, launch: &Launch) -> Option<Choice> {
-        let key = self.key(plain, launch);
-        let file = key.file();
-        if let Some(known) = self.known.get(&file) {
-            return *known;
-        }
-        let found = match self.disk.look(&key) {
-            Look::None => None,
-            Look::Damaged => {
-                self.damaged(&file);
-                None
-            }
-            Look::Whole(entry) => {
-                let choice = Choice::decode(&entry.log)
-                    .filter(|c| plain.code.candidates().contains(&c.tuning));
-                if choice.is_none() {
-                    self.damaged(&file);
-                }
-                choice
-            }
-        };
-        self.remember(file, found);
-        found
-    }
-
-    fn damaged(&mut self, file: &str) {
-        self.notices
-            .push(format!("what was tuned is not used: {file} is damaged; ]tune makes it again"));
-    }
-
-    fn remember(&mut self, file: String, choice: Option<Choice>) {
-        if self.known.len() >= MOST {
-            self.known.clear();
-        }
-        self.known.insert(file, choice);
-    }
-
-    fn put(&mut self, plain: &Lowered, launch: &Launch, choice: Choice) {
-        let key = self.key(plain, launch);
-        self.remember(key.file(), Some(choice));
-        if let Err(e) = self.disk.put(&key, &Entry { log: choice.encode(), binary: Vec::new() }) {
-            let folder = self.disk.folder().map(|f| f.display().to_string()).unwrap_or_default();
-            self.notices.push(format!("what was tuned is not kept: {folder}: {e}"));
-        }
-    }
-
-    /// All choices go, those on the disk too. How many there were.
-    pub fn forget(&mut self) -> usize {
-        let here = self.count();
-        self.known.clear();
-        self.disk.drop_all(KIND).max(here)
-    }
-
-    /// Choices that this process has met.
-    pub fn count(&self) -> usize {
-        self.known.values().flatten().count()
-    }
-}
-
 /// A candidate that was compiled.
 struct Candidate {
     tuning: Tuning,
@@ -334,54 +175,6 @@ impl Run<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn items(n: u32) -> Tuning {
-        Tuning { items: Some(n), ..Tuning::default() }
-    }
-
-    #[test]
-    fn the_fastest_is_chosen_and_told_against_what_was_there() {
-        let faster = Choice::of(&[(items(1), 14.0), (items(2), 12.06), (items(4), 13.0)]).unwrap();
-        assert_eq!(
-            faster.sentence(),
-            "2 points a thread: tuned, 12 µs against 14 µs of 1 point a thread"
-        );
-        let stays = Choice::of(&[(items(1), 10.0), (items(2), 12.0), (items(4), 11.0)]).unwrap();
-        assert_eq!((stays.tuning, stays.other), (items(1), Some((items(4), 11.0))));
-        // Equal ones change nothing.
-        assert_eq!(Choice::of(&[(items(4), 7.0), (items(1), 7.0)]).unwrap().tuning, items(4));
-        assert_eq!(
-            Choice::of(&[(items(4), 7.0)]).unwrap().sentence(),
-            "4 points a thread: tuned, 7 µs"
-        );
-        assert_eq!(Choice::of(&[]), None);
-    }
-
-    #[test]
-    fn a_choice_is_read_as_it_was_written_and_nothing_else_is_one() {
-        let stay = Tuning { persistent: true, threads: 128, ..items(1) };
-        for choice in [
-            Choice { tuning: stay, us: 12.5, other: Some((items(8), 14.25)) },
-            Choice { tuning: items(16), us: 0.0, other: None },
-        ] {
-            assert_eq!(Choice::decode(&choice.encode()), Some(choice));
-        }
-        for text in [
-            "",
-            "2 0 256",
-            "3 0 256 1.5",
-            "2 2 256 1.5",
-            "2 0 256 inf",
-            "2 0 256 -1",
-            "32 0 256 1",
-            "2 0 256 1 x 0 256 1",
-            "2 0 256 1 4 0 256 1 ",
-            "0 0 256 1",
-            "2 0 x 1",
-        ] {
-            assert_eq!(Choice::decode(text), None, "{text}");
-        }
-    }
 
     #[test]
     fn bar_06_what_spills_or_fills_half_as_much_is_not_run() {

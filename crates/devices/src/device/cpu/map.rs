@@ -1,0 +1,207 @@
+//! A launch's steps at each point of a domain: the inputs that they read, the outputs that they
+//! fill, and the plain map, which is a launch of its own or the body of another shape.
+
+use super::chunk::{CHUNK, Env, Sink};
+use super::convert::Source;
+use super::program::{Input, Program, Work, lower};
+use super::share::{Tally, share};
+use super::walk::Walk;
+use super::{Cpu, DeviceError, Held, RunCtx};
+use crate::pool::PoolBuffer;
+use aplomb_plans::plan::{BufId, Launch, Load, Plan, Step, Store, ValueId, What};
+use aplomb_values::array::{DType, Storage, elements};
+use aplomb_values::dag::ix::Ix;
+use std::sync::Arc;
+
+/// From here on an output goes past the caches (triad 1.3–1.4× faster).
+const STREAM_BYTES: usize = 16 << 20;
+/// Work below this is not worth a hand-off.
+const ALONE_NS: f64 = 20_000.0;
+/// Rows from this length on are cut into chunks of their own when reads are not in order: their
+/// pieces are in place.
+const LONG_ROW: usize = 256;
+
+/// The buffers that a list of stores fills.
+pub struct Outputs<'a> {
+    stores: &'a [Store],
+    buffers: Vec<PoolBuffer>,
+    pub sinks: Vec<Sink>,
+}
+
+impl<'a> Outputs<'a> {
+    pub fn new(
+        cpu: &Cpu,
+        plan: &Plan,
+        stores: &'a [Store],
+        wide: &[BufId],
+        ctx: &RunCtx,
+    ) -> Result<Outputs<'a>, DeviceError> {
+        if stores.len() > 64 {
+            return Err(DeviceError::Broken(format!(
+                "a launch stores {} buffers; 64 are the most",
+                stores.len()
+            )));
+        }
+        let mut out = Outputs { stores, buffers: Vec::new(), sinks: Vec::new() };
+        for store in stores {
+            let buffer = plan.buffer(store.buf);
+            let (dtype, checked) = match (wide.contains(&store.buf), buffer.dtype) {
+                (true, _) | (_, DType::Nested) => (DType::F64, false),
+                (false, dtype) => (dtype, buffer.checked && dtype.is_integer()),
+            };
+            let made = cpu
+                .pool
+                .buffer(dtype, elements(&buffer.shape), ctx.budget)
+                .map_err(DeviceError::Oom)?;
+            out.buffers.push(made);
+            if let Some(made) = out.buffers.last_mut() {
+                let stream = made.len() * dtype.size() >= STREAM_BYTES;
+                out.sinks.push(Sink { at: made.as_mut_ptr(), dtype, checked, stream });
+            }
+        }
+        Ok(out)
+    }
+
+    /// Value and whether its sink finds ∞ by itself, for `Work`.
+    pub fn for_work(&self) -> Vec<(u32, bool)> {
+        self.stores
+            .iter()
+            .zip(&self.sinks)
+            .map(|(store, sink)| (store.value, sink.checked))
+            .collect()
+    }
+
+    /// Takes a launch's result as it is, where nothing follows it and it is stored as f64.
+    pub fn takes(&mut self, after: &[Step], values: &mut Vec<PoolBuffer>) -> bool {
+        let ([step], [sink], [buffer]) =
+            (after, self.sinks.as_slice(), self.buffers.as_mut_slice())
+        else {
+            return false;
+        };
+        let What::Reduced(k) = step.what else { return false };
+        let fits = sink.dtype == DType::F64
+            && values.get(k as usize).is_some_and(|v| v.len() == buffer.len());
+        if fits {
+            *buffer = values.swap_remove(k as usize);
+        }
+        fits
+    }
+
+    pub fn note(&self, tally: &Tally, wide: &mut Vec<BufId>) {
+        let misfit = |k: &usize| tally.misfits >> k & 1 == 1;
+        wide.extend((0..self.stores.len()).filter(misfit).map(|k| self.stores[k].buf));
+    }
+
+    pub fn keep(self, held: &mut [Option<Held>]) {
+        for (store, buffer) in self.stores.iter().zip(self.buffers) {
+            held[store.buf.0 as usize] = Some(Held::Made(Arc::new(buffer)));
+        }
+    }
+}
+
+/// Loads as inputs of the program of `steps` over `domain`.
+pub fn inputs_of(
+    plan: &Plan,
+    held: &[Option<Held>],
+    loads: &[Load],
+    steps: &[Step],
+    domain: &[usize],
+) -> Result<Vec<Input>, DeviceError> {
+    let used = |k: usize| steps.iter().any(|s| s.what.load() == Some(k as u32));
+    let one = |(k, load): (usize, &Load)| {
+        let Some(Some(held)) = held.get(load.buf.0 as usize) else {
+            return Err(DeviceError::Broken(format!(
+                "buffer {} is read before it is written",
+                load.buf.0
+            )));
+        };
+        // The read of a load that the other part uses speaks of other axes.
+        let walk = match used(k) {
+            true => Walk::of_read(&load.read, &plan.buffer(load.buf).shape, domain),
+            false => Walk::of_ix(&Ix::constant(0), domain),
+        };
+        let shape = plan.buffer(load.buf).shape.clone();
+        Ok(Input { source: held.source(), shape, flat: walk.flat(), walk })
+    };
+    loads.iter().enumerate().map(one).collect()
+}
+
+/// A buffer of f64 over the whole domain.
+pub fn in_order(buffer: &PoolBuffer, domain: &[usize]) -> Input {
+    let source = Source { at: buffer.as_ptr(), dtype: DType::F64, len: buffer.len() };
+    let walk = Walk::of_read(&aplomb_values::dag::Read::identity(domain.len()), domain, domain);
+    Input { source, shape: domain.into(), flat: walk.flat(), walk }
+}
+
+pub fn part<'a>(
+    cpu: &Cpu,
+    launch: &'a Launch,
+    steps: &'a [Step],
+    domain: &'a [usize],
+    outputs: &Outputs,
+) -> Work<'a> {
+    let stores = outputs.for_work();
+    Work {
+        isa: cpu.isa,
+        domain,
+        steps,
+        guards: &launch.guards,
+        stores,
+        keep: Vec::new(),
+        reduced: Vec::new(),
+    }
+}
+
+/// Every element of the domain through the steps, into the outputs.
+pub fn map(
+    cpu: &mut Cpu,
+    work: Work,
+    inputs: Vec<Input>,
+    sinks: &[Sink],
+    ctx: &RunCtx,
+) -> Result<Tally, DeviceError> {
+    let (steps, domain) = (work.steps, work.domain);
+    let program = lower(work, inputs);
+    let env = Env::new(cpu.isa, &program, steps, sinks);
+    let total = elements(domain);
+    let together = program.ns * total as f64 > ALONE_NS;
+    let even = total.div_ceil(cpu.threads.count() * 8).next_multiple_of(CHUNK);
+    let unit = if together { even.clamp(CHUNK, 32 * CHUNK) } else { 64 * CHUNK };
+    let row = row_of(&program, domain);
+    share(cpu, &env, total.div_ceil(unit), together, ctx, &|frame, k| {
+        let mut at = k * unit;
+        let end = (at + unit).min(total);
+        while at < end {
+            let n = CHUNK.min(end - at).min(row - at % row);
+            frame.run(&env, at, n);
+            at += n;
+        }
+    })
+}
+
+/// The body at every point: its own stores into `outputs`, and more values into more sinks. What
+/// was found, and apart from it which of the latter some value did not fit.
+pub fn body_into(
+    cpu: &mut Cpu,
+    launch: &Launch,
+    inputs: Vec<Input>,
+    outputs: &Outputs,
+    more: &[(ValueId, Sink)],
+    ctx: &RunCtx,
+) -> Result<(Tally, u64), DeviceError> {
+    let (mut sinks, mut stores) = (outputs.sinks.clone(), outputs.for_work());
+    sinks.extend(more.iter().map(|m| m.1));
+    stores.extend(more.iter().map(|(value, sink)| (*value, sink.checked)));
+    let work = Work { stores, ..part(cpu, launch, &launch.body, &launch.domain, outputs) };
+    let found = map(cpu, work, inputs, &sinks, ctx)?;
+    let own = outputs.sinks.len();
+    Ok((Tally { misfits: found.misfits & ((1 << own) - 1), ..found }, found.misfits >> own))
+}
+
+/// Where chunks must end: at the rows' ends when some read is not in order and rows are long, else
+/// nowhere.
+pub fn row_of(program: &Program, domain: &[usize]) -> usize {
+    let row = domain.last().copied().unwrap_or(1);
+    let ordered = program.inputs.iter().all(|i| i.flat.is_some() || i.walk.constant().is_some());
+    if ordered || row < LONG_ROW { usize::MAX } else { row }
+}

@@ -1,0 +1,87 @@
+//! Work shared out to the pool's threads: in units that an interrupt may stop, and what all
+//! threads found, as one.
+
+use super::chunk::{Env, Frame};
+use super::threads::Threads;
+use super::{Cpu, DeviceError, Fault, RunCtx};
+use std::sync::MutexGuard;
+
+/// What the threads found.
+#[derive(Default)]
+pub struct Tally {
+    pub fault: Option<Fault>,
+    /// Bit k: a value did not fit sink k.
+    pub misfits: u64,
+    pub threads: usize,
+}
+
+impl Tally {
+    pub fn add(&mut self, other: &Tally) {
+        if let Some(fault) = other.fault {
+            fault.keep_least(&mut self.fault);
+        }
+        self.misfits |= other.misfits;
+        self.threads = self.threads.max(other.threads);
+    }
+}
+
+/// Runs `work` for units 0…count on the pool's threads, together if that pays.
+pub fn share(
+    cpu: &mut Cpu,
+    env: &Env,
+    units: usize,
+    together: bool,
+    ctx: &RunCtx,
+    work: &(dyn Fn(&mut Frame, usize) + Sync),
+) -> Result<Tally, DeviceError> {
+    let frames = &cpu.frames;
+    frames.iter().for_each(|f| lock(f).reset(env.program));
+    let threads = each_unit(&mut cpu.threads, units, together, ctx, &|unit, worker| {
+        work(&mut lock(&frames[worker]), unit);
+        past_the_caches();
+    })?;
+    let mut tally = Tally { fault: env.program.fault, misfits: 0, threads };
+    for frame in frames {
+        let frame = lock(frame);
+        if frame.broken || env.program.broken {
+            return Err(DeviceError::Broken("a read goes beyond its source".into()));
+        }
+        tally.add(&Tally { fault: frame.fault, misfits: frame.misfits, threads });
+    }
+    Ok(tally)
+}
+
+/// Units 0…count on the pool's threads, each with the number of its thread, until somebody
+/// interrupts. How many threads these are at most.
+pub fn each_unit(
+    threads: &mut Threads,
+    count: usize,
+    together: bool,
+    ctx: &RunCtx,
+    work: &(dyn Fn(usize, usize) + Sync),
+) -> Result<usize, DeviceError> {
+    let ran = threads.run(count, together, &|unit, worker| {
+        if !ctx.interrupt.is_set() {
+            work(unit, worker);
+        }
+    });
+    match ran {
+        Err(_) => Err(DeviceError::Broken("a part of a launch panicked".into())),
+        Ok(_) if ctx.interrupt.is_set() => Err(DeviceError::Interrupted),
+        Ok(_) => Ok(if together { threads.count().min(count.max(1)) } else { 1 }),
+    }
+}
+
+/// A frame is used by one thread at a time; one left by a panic is reset before it is used.
+fn lock(frame: &std::sync::Mutex<Frame>) -> MutexGuard<'_, Frame> {
+    frame.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Streamed stores become visible to other threads.
+fn past_the_caches() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: part of every x86-64.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
+}

@@ -1,0 +1,113 @@
+//! Which text of a launch was the fastest: as a sentence, and as a line of a file.
+
+use aplomb_ground::error::time;
+use aplomb_plans::kir::Tuning;
+
+/// The fastest text, and the one that it was measured against: the launch as it comes, or the next
+/// best.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choice {
+    pub tuning: Tuning,
+    pub us: f64,
+    pub other: Option<(Tuning, f64)>,
+}
+
+impl Choice {
+    /// `2 points a thread: tuned, 12.1 µs against 14.0 µs of 1 point a thread`.
+    pub fn sentence(&self) -> String {
+        let against = self.other.map_or(String::new(), |(other, us)| {
+            format!(" against {} of {}", time(us), other.says())
+        });
+        format!("{}: tuned, {}{against}", self.tuning.says(), time(self.us))
+    }
+
+    /// Of the texts that ran, `as it comes` first; at least one.
+    pub fn of(ran: &[(Tuning, f64)]) -> Option<Choice> {
+        let least =
+            |list: &[(Tuning, f64)]| list.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1));
+        let first = *ran.first()?;
+        let (tuning, us) = least(ran)?;
+        let others: Vec<_> = ran.iter().copied().filter(|r| r.0 != tuning).collect();
+        let other = if tuning == first.0 { least(&others) } else { Some(first) };
+        Some(Choice { tuning, us, other })
+    }
+
+    pub fn encode(&self) -> String {
+        let one = |(t, us): (Tuning, f64)| {
+            format!("{} {} {} {us:.3}", t.items.unwrap_or(0), u8::from(t.persistent), t.threads)
+        };
+        let other = self.other.map_or(String::new(), |o| format!(" {}", one(o)));
+        one((self.tuning, self.us)) + &other
+    }
+
+    pub fn decode(text: &str) -> Option<Choice> {
+        let words: Vec<&str> = text.split(' ').collect();
+        let one = |w: &[&str]| {
+            let (items, threads, us): (u32, u32, f64) =
+                (w[0].parse().ok()?, w[2].parse().ok()?, w[3].parse().ok()?);
+            let persistent = [("0", false), ("1", true)].into_iter().find(|p| p.0 == w[1])?.1;
+            let sane = items.is_power_of_two() && items <= 16 && us.is_finite() && us >= 0.0;
+            sane.then_some((Tuning { items: Some(items), persistent, threads }, us))
+        };
+        let other = match words.len() {
+            4 => None,
+            8 => Some(one(&words[4..])?),
+            _ => return None,
+        };
+        let (tuning, us) = one(&words[..4])?;
+        Some(Choice { tuning, us, other })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn items(n: u32) -> Tuning {
+        Tuning { items: Some(n), ..Tuning::default() }
+    }
+
+    #[test]
+    fn the_fastest_is_chosen_and_told_against_what_was_there() {
+        let faster = Choice::of(&[(items(1), 14.0), (items(2), 12.06), (items(4), 13.0)]).unwrap();
+        assert_eq!(
+            faster.sentence(),
+            "2 points a thread: tuned, 12 µs against 14 µs of 1 point a thread"
+        );
+        let stays = Choice::of(&[(items(1), 10.0), (items(2), 12.0), (items(4), 11.0)]).unwrap();
+        assert_eq!((stays.tuning, stays.other), (items(1), Some((items(4), 11.0))));
+        // Equal ones change nothing.
+        assert_eq!(Choice::of(&[(items(4), 7.0), (items(1), 7.0)]).unwrap().tuning, items(4));
+        assert_eq!(
+            Choice::of(&[(items(4), 7.0)]).unwrap().sentence(),
+            "4 points a thread: tuned, 7 µs"
+        );
+        assert_eq!(Choice::of(&[]), None);
+    }
+
+    #[test]
+    fn a_choice_is_read_as_it_was_written_and_nothing_else_is_one() {
+        let stay = Tuning { persistent: true, threads: 128, ..items(1) };
+        for choice in [
+            Choice { tuning: stay, us: 12.5, other: Some((items(8), 14.25)) },
+            Choice { tuning: items(16), us: 0.0, other: None },
+        ] {
+            assert_eq!(Choice::decode(&choice.encode()), Some(choice));
+        }
+        for text in [
+            "",
+            "2 0 256",
+            "3 0 256 1.5",
+            "2 2 256 1.5",
+            "2 0 256 inf",
+            "2 0 256 -1",
+            "32 0 256 1",
+            "2 0 256 1 x 0 256 1",
+            "2 0 256 1 4 0 256 1 ",
+            "0 0 256 1",
+            "2 0 x 1",
+        ] {
+            assert_eq!(Choice::decode(text), None, "{text}");
+        }
+    }
+}
