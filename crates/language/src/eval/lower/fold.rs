@@ -4,7 +4,7 @@
 use crate::eval::cx::{Cx, SMALL};
 use aplomb_ground::error::{Result, domain};
 use aplomb_values::array::{Array, DType, Data, Shape};
-use aplomb_values::dag::Node;
+use aplomb_values::dag::{Node, kinds};
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce;
@@ -45,7 +45,7 @@ impl Cx<'_> {
         }
         if record && (op.is_associative()) {
             let (dtype, range) = reduced(op, y.dtype(), super::known(y).1, n);
-            let node = Node::Reduce { op, axis: axis as u8, src: y.settled() };
+            let node = Node::Reduce(kinds::Reduce { op, axis: axis as u8, src: y.settled() });
             return self.cell(node, shape, (dtype, range));
         }
         if record {
