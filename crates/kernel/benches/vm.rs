@@ -10,7 +10,7 @@ use aplomb_plans::plan::{
     BufId, Buffer, From, Kind, Launch, Load, Origin, Plan, Reduction, Step, Store, What,
 };
 use aplomb_values::array::{Array, DType, Shape};
-use aplomb_values::dag::{Dag, Info, Meta, Node, NodeId, Param, Read};
+use aplomb_values::dag::{Dag, Info, Meta, Node, NodeId, Read};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use std::time::Instant;
 fn node() -> NodeId {
     let meta = Meta { shape: Shape::new(), dtype: DType::F64, range: None, place: None };
     let info = Info { meta, site: 0, name: None, asked: false, from: Vec::new(), born: 0 };
-    Dag::default().add(Node::Const(Param::num(0.0)), info)
+    Dag::default().add(Node::num(0.0), info)
 }
 
 /// One launch under construction, over vectors of n.

@@ -7,6 +7,7 @@
 //! SSA: a step's arguments are earlier steps of the same list. Everything is an f64 in a step,
 //! characters are code points; a step whose dtype is f32 is rounded to f32.
 
+pub mod effort;
 mod math;
 pub mod product;
 pub mod tiling;
@@ -308,46 +309,11 @@ pub fn listing(l: &Launch) -> String {
     }
     let line = |k: usize, s: &Step, prefix: char| {
         let arg = |a: &ValueId| format!("{prefix}{a}");
-        let what = match &s.what {
-            What::Load(k) => {
-                let load = &l.loads[*k as usize];
-                format!("b{}[{}]", load.buf.0, load.read.text(l.domain.len()))
-            }
-            What::Index { ix, origin } => format!("{origin}+{}", ix.text()),
-            What::Const(x) => x.to_string(),
-            What::Op { op, args, .. } => {
-                format!("{} {}", op.name(), args.iter().map(arg).collect::<Vec<_>>().join(" "))
-            }
-            What::Arg(k) => format!("argument {k}"),
-            What::Reduced(k) => format!("reduction {k}"),
-            What::Guard { tests, value } => format!("{} where guard {tests} holds", arg(value)),
-            What::Part { tests, yes, no } => {
-                format!("{} where guard {tests} holds, else {}", arg(yes), arg(no))
-            }
-            What::Select { cond, yes, no } => {
-                format!("{} where {}, else {}", arg(yes), arg(cond), arg(no))
-            }
-            What::Loop { args, body, result } => {
-                let args: Vec<String> = args.iter().map(arg).collect();
-                let steps = body.work().count();
-                let until =
-                    body.until.map_or(String::new(), |v| format!("at most, until value {v}, "));
-                let (count, args) = (body.count, args.join(" "));
-                format!(
-                    "state {result} after {count} rounds {until}of {steps} operations on {args}"
-                )
-            }
-            What::State { of, result } => format!("state {result} of {}", arg(of)),
-            What::Gather { load, along, places, .. } => {
-                let load = &l.loads[*load as usize];
-                let by: Vec<String> = along
-                    .iter()
-                    .zip(places)
-                    .map(|(a, v)| format!("axis {} by {}×{}", a.axis, a.times, arg(v)))
-                    .collect();
-                format!("b{}[{}], {}", load.buf.0, load.read.text(l.domain.len()), by.join(", "))
-            }
+        let load = |k: u32| {
+            let load = &l.loads[k as usize];
+            format!("b{}[{}]", load.buf.0, load.read.text(l.domain.len()))
         };
+        let what = s.what.text(&arg, &load);
         format!("\n  {prefix}{k} = {what}    n{}", s.from.node.index())
     };
     l.body.iter().enumerate().for_each(|(k, s)| out += &line(k, s, 'v'));

@@ -56,7 +56,7 @@ fn breaks(work: &Work, moves_too: bool) -> Vec<(NodeId, NodeId)> {
         }
         let node = work.dag.node(at);
         let random = match node {
-            Node::Transform { name, .. } => moves_too && *name != super::schedule::BROADCAST,
+            Node::Transform(_) => moves_too && !node.is_broadcast(),
             node => is_random(node),
         };
         for &a in node.inputs().iter().filter(|_| random) {
@@ -72,5 +72,5 @@ fn breaks(work: &Work, moves_too: bool) -> Vec<(NodeId, NodeId)> {
 
 /// Whether a node reads its operands neither at its own place nor at one that a map tells.
 pub fn is_random(node: &Node<NodeId>) -> bool {
-    node.consumes().is_some() || matches!(node, Node::Gather { .. })
+    node.role().is_random()
 }

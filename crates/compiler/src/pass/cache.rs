@@ -15,11 +15,11 @@ use aplomb_ground::error::{Result, internal};
 use aplomb_ground::trace::Trace;
 use aplomb_plans::plan::{Plan, Step, What};
 use aplomb_values::array::{Array, DType, Shape};
-use aplomb_values::dag::Recorded;
 use aplomb_values::dag::{Dag, Look, Node, NodeId, Scalar};
+use aplomb_values::dag::{Param, Recorded};
 use aplomb_values::prim::op::Fails;
 use std::hash::{Hash, Hasher};
-use std::mem::{discriminant, size_of};
+use std::mem::size_of;
 use std::rc::Rc;
 
 /// So many plans are kept, of so many bytes by estimate.
@@ -160,7 +160,9 @@ impl Key {
         let same = |at: NodeId| {
             let k = at.index();
             let alike = match (&self.nodes[k], dag.node(at)) {
-                (Node::Const(a), Node::Const(b)) => a.is_number() == b.is_number(),
+                (a, b) if a.param().is_some() => {
+                    a.param().map(Param::is_number) == b.param().map(Param::is_number)
+                }
                 (a, b) => a == b,
             };
             alike && self.facts[k].holds(dag, at)
@@ -236,10 +238,7 @@ impl Entry {
             return;
         }
         // What rules made of scalars is not the graph's own node, and stays.
-        let own = |at: NodeId| match (at.index() < dag.len()).then(|| dag.node(at)) {
-            Some(Node::Const(p)) => Some(p.at_run_time()),
-            _ => None,
-        };
+        let own = |at: NodeId| (at.index() < dag.len()).then(|| scalar(dag, at)).flatten();
         for launch in &mut Rc::make_mut(&mut self.plan).launches {
             for step in launch.body.iter_mut().chain(&mut launch.after) {
                 if let (What::Const(x), Some(s)) = (&mut step.what, own(step.from.node)) {
@@ -261,12 +260,7 @@ fn hash(dag: &Dag, roots: &[NodeId]) -> u64 {
     let mut h = Mix::default();
     roots.hash(&mut h);
     for at in dag.ids() {
-        let node = dag.node(at);
-        discriminant(node).hash(&mut h);
-        if let Node::Map { op, .. } = node {
-            op.hash(&mut h);
-        }
-        node.inputs().hash(&mut h);
+        dag.node(at).hash_without_value(&mut h);
         dag.shape(at).hash(&mut h);
         dag.dtype(at).hash(&mut h);
     }
@@ -274,8 +268,11 @@ fn hash(dag: &Dag, roots: &[NodeId]) -> u64 {
 }
 
 fn scalars(dag: &Dag) -> Vec<Scalar> {
-    let scalar = |at| if let Node::Const(p) = dag.node(at) { Some(p.at_run_time()) } else { None };
-    dag.ids().filter_map(scalar).collect()
+    dag.ids().filter_map(|at| scalar(dag, at)).collect()
+}
+
+fn scalar(dag: &Dag, at: NodeId) -> Option<Scalar> {
+    dag.node(at).param().map(Param::at_run_time)
 }
 
 fn equal(scalars: &[Scalar]) -> Vec<u32> {

@@ -8,7 +8,7 @@ use super::schedule::{Group, Why};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Interrupt;
 use aplomb_plans::plan::product;
-use aplomb_values::dag::{Dag, Node, NodeId, Read};
+use aplomb_values::dag::{Dag, NodeId, Read, Role};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -90,7 +90,7 @@ impl Contexts {
             } else if unsure[at.index()] {
                 dag.node(at).inputs().iter().for_each(|a| unsure[a.index()] = true);
             } else if let Some(places) = all.0.get(&at).cloned() {
-                if matches!(dag.node(at), Node::Input(_)) {
+                if dag.node(at).is_input() {
                     all.note_loads(dag, at, &home);
                 }
                 let domain = |c: &Context| match c.group.checked_sub(groups.len()) {
@@ -103,7 +103,7 @@ impl Contexts {
                     };
                     under(a, b) || under(b, a)
                 };
-                let leaf = matches!(dag.node(at), Node::Input(_) | Node::Const(_));
+                let leaf = dag.node(at).is_given();
                 if may_meet(&places, settled, &domain, &apart) {
                     dag.node(at).inputs().iter().for_each(|a| unsure[a.index()] = true);
                     continue;
@@ -149,7 +149,7 @@ impl Contexts {
     fn note_loads(&mut self, dag: &Dag, at: NodeId, home: &BTreeMap<NodeId, (usize, bool)>) {
         for c in self.0.get(&at).into_iter().flatten() {
             let here = home.get(&at) == Some(&(c.group, c.after)) && c.read.is_identity();
-            if !here || matches!(dag.node(at), Node::Input(_)) {
+            if !here || dag.node(at).is_input() {
                 let (after, read, whole) = (c.after, c.read.clone(), c.whole);
                 self.1.push(Load { at, group: c.group, after, read, whole });
             }
@@ -162,8 +162,7 @@ impl Contexts {
             let onto = place.onto && onto;
             let points =
                 if read.tests.is_empty() { product(extents) } else { read.points(extents) };
-            let whole =
-                dag.node(at).reads_anywhere(k) && !matches!(dag.node(at), Node::Gather { .. });
+            let whole = dag.node(at).reads_anywhere(k) && dag.node(at).role() != Role::AtPlaces;
             let list = self.0.entry(*arg).or_default();
             let same = |c: &&mut Context| {
                 (c.group, c.after) == (place.group, place.after) && c.read == read

@@ -4,10 +4,8 @@
 //! is an estimate) and CUDA §4's model for the device, µs = max(bytes ÷ bandwidth, flops ÷ peak) +
 //! 5.
 
-/// Nanoseconds: one read of a buffer element, one write of one, starting a launch.
-pub const READ_NS: f64 = 0.25;
-pub const WRITE_NS: f64 = 0.25;
-pub const LAUNCH_NS: f64 = 2_000.0;
+pub use aplomb_plans::plan::effort::LAUNCH_NS;
+pub use aplomb_values::body::{READ_NS, WRITE_NS};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {

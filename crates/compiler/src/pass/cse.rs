@@ -12,7 +12,7 @@ use super::work::Work;
 use super::{cost, find};
 use aplomb_ground::error::Result;
 use aplomb_values::dag::{Node, NodeId};
-use std::hash::{Hash, Hasher};
+use std::hash::Hasher;
 
 pub fn run(work: &mut Work) -> Result<()> {
     if work.options.has(Fault::MergeUnlike) {
@@ -72,24 +72,7 @@ pub fn run(work: &mut Work) -> Result<()> {
 /// A hash of the operation and the operands' ids.
 pub fn hash(node: &Node<NodeId>) -> u64 {
     let mut h = Mix::default();
-    node.kind().hash(&mut h);
-    match node {
-        Node::Input(k) => k.hash(&mut h),
-        Node::Const(p) => p.at_run_time().number().to_bits().hash(&mut h),
-        Node::Iota { origin } => origin.to_bits().hash(&mut h),
-        Node::Map { op, ct, .. } => (op, ct.to_bits()).hash(&mut h),
-        Node::Transform { read, .. } => read.hash(&mut h),
-        Node::Reduce { op, axis, .. } | Node::Scan { op, axis, .. } => (op, axis).hash(&mut h),
-        Node::Select { .. } => {}
-        Node::Loop { body, result, .. } => {
-            (body.count, body.until, body.steps.len(), result).hash(&mut h)
-        }
-        Node::Cat { axis, .. } | Node::Compact { axis, .. } => axis.hash(&mut h),
-        // Equal hashes are compared.
-        Node::Whole { what, .. } => (what.kind(), what.glyph()).hash(&mut h),
-        Node::Gather { read, along, origin, .. } => (read, along, origin.to_bits()).hash(&mut h),
-    }
-    node.inputs().hash(&mut h);
+    node.hash(&mut h);
     h.finish()
 }
 

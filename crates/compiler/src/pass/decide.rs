@@ -6,7 +6,7 @@
 
 use super::cost::Cost;
 use aplomb_ground::error::{bytes, time};
-use aplomb_values::dag::{Dag, Node, NodeId};
+use aplomb_values::dag::{Dag, NodeId};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
@@ -136,59 +136,7 @@ pub fn label(dag: &Dag, at: NodeId) -> String {
 
 /// The glyph of a node for pictures: `+`, `⌽`, `+/`, a constant's digits.
 pub fn glyph(dag: &Dag, at: NodeId) -> String {
-    match dag.node(at) {
-        Node::Input(_) => String::new(),
-        Node::Const(p) => match p.at_run_time() {
-            aplomb_values::dag::Scalar::Num(x) => number(x),
-            aplomb_values::dag::Scalar::Char(c) => format!("'{c}'"),
-        },
-        Node::Iota { .. } => "⍳".into(),
-        Node::Map { op, .. } => op.glyph(),
-        Node::Transform { name, .. } => (*name).into(),
-        Node::Reduce { op, axis, src } => op.glyph() + &along(dag, *src, *axis, "/", "⌿"),
-        Node::Scan { op, axis, src } => op.glyph() + &along(dag, *src, *axis, "\\", "⍀"),
-        Node::Select { .. } => "?:".into(),
-        Node::Cat { axis, .. } => along(dag, at, *axis, ",", "⍪"),
-        Node::Gather { .. } => "[]".into(),
-        Node::Loop { body, .. } if body.until.is_some() => "⍣=".into(),
-        Node::Loop { body, .. } => format!("⍣{}", body.count),
-        Node::Whole { what, .. } => what.glyph(),
-        Node::Compact { axis, args } => along(dag, args[1], *axis, "/", "⌿"),
-    }
-}
-
-/// A glyph by the axis that it runs along.
-fn along(dag: &Dag, at: NodeId, axis: u8, last: &str, first: &str) -> String {
-    match axis as usize {
-        k if k + 1 == dag.shape(at).len() => last.into(),
-        0 => first.into(),
-        k => format!("{last}[{}]", k + 1),
-    }
-}
-
-/// A number as APL writes it, to six digits.
-pub fn number(x: f64) -> String {
-    let plain = if x == x.trunc() && x.abs() < 1e9 { format!("{}", x as i64) } else { trimmed(x) };
-    plain.replace('-', "¯")
-}
-
-fn trimmed(x: f64) -> String {
-    if (1e-4..1e9).contains(&x.abs()) {
-        let digits = (5 - x.abs().log10().floor() as i32).clamp(0, 9) as usize;
-        let text = format!("{x:.digits$}");
-        return if text.contains('.') {
-            text.trim_end_matches('0').trim_end_matches('.').into()
-        } else {
-            text
-        };
-    }
-    let text = format!("{x:.5e}");
-    match text.split_once('e') {
-        Some((m, e)) if m.contains('.') => {
-            format!("{}E{e}", m.trim_end_matches('0').trim_end_matches('.'))
-        }
-        _ => text.replace('e', "E"),
-    }
+    dag.node(at).in_dag().glyph(dag, at)
 }
 
 /// `160 MB and 24 ms`: a cost in words.

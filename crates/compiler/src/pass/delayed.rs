@@ -6,13 +6,13 @@
 //! loop that makes the array. Equal functions are one id (an arena that knows what it holds), so
 //! `1+⌽A` and `⌽1+A` are the same Step. Everything is by lists: chains may be long.
 
-use super::decide::number;
 use super::hash::Map;
 use super::schedule::Why;
 use super::work::Work;
 use aplomb_ground::error::Result;
+use aplomb_values::array::format::short as number;
 use aplomb_values::dag::ix::Ix;
-use aplomb_values::dag::{Along, Dag, Node, NodeId, Read, Scalar};
+use aplomb_values::dag::{Along, Dag, Node, NodeId, Read, kinds};
 use aplomb_values::prim::op::Op;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -275,7 +275,7 @@ impl<'a> Fusion<'a> {
                 let args: Vec<String> =
                     args.iter().map(|a| self.written(*a, frames, room).text).collect();
                 match (self.dag.node(*at), args.as_slice()) {
-                    (Node::Select { .. }, [cond, yes, no]) => {
+                    (Node::Select(_), [cond, yes, no]) => {
                         Formula::atom(format!("({cond} ? {yes} : {no})"))
                     }
                     _ => Formula::phrase(format!(
@@ -336,12 +336,10 @@ impl<'a> Fusion<'a> {
     }
 
     fn scalar(&self, at: NodeId) -> String {
-        match self.dag.node(at) {
-            Node::Const(p) => match p.at_run_time() {
-                Scalar::Char(c) => format!("'{c}'"),
-                Scalar::Num(x) => number(x),
-            },
-            _ => self.name(at),
+        if self.dag.node(at).param().is_some() {
+            super::decide::glyph(self.dag, at)
+        } else {
+            self.name(at)
         }
     }
 
@@ -392,9 +390,9 @@ fn moved(read: &Read, frames: &[Frame]) -> Read {
 /// What a pair of fused nodes is called in the counters.
 fn kind(node: &Node<NodeId>) -> &'static str {
     match node {
-        Node::Map { .. } => "map",
-        Node::Transform { .. } => "backpermute",
-        Node::Iota { .. } => "generate",
+        Node::Map(_) => "map",
+        Node::Transform(_) => "backpermute",
+        Node::Iota(_) => "generate",
         other => other.kind(),
     }
 }
@@ -404,12 +402,14 @@ fn delay(fusion: &mut Fusion, at: NodeId, of: impl Fn(NodeId) -> Delayed) -> Del
     let dag = fusion.dag;
     let is_scalar = |a: &NodeId| dag.shape(*a).is_empty() && !dag.shape(at).is_empty();
     match dag.node(at) {
-        Node::Input(_) | Node::Const(_) => Delayed::Done(at),
-        Node::Iota { origin } => {
+        node if node.is_given() => Delayed::Done(at),
+        Node::Iota(kinds::Iota { origin }) => {
             Delayed::Yield { f: fusion.expr(Expr::Index(Rc::new(Ix::axis(0)), origin.to_bits())) }
         }
-        Node::Transform { src, read, .. } => fusion.backpermute(&of(*src), read, dag.shape(at)),
-        Node::Map { op, args, .. } => {
+        Node::Transform(kinds::Transform { src, read, .. }) => {
+            fusion.backpermute(&of(*src), read, dag.shape(at))
+        }
+        Node::Map(kinds::Map { op, args, .. }) => {
             let arrays: Vec<NodeId> = args.iter().filter(|a| !is_scalar(a)).copied().collect();
             if let [one] = arrays.as_slice() {
                 return fusion.map(&of(*one), |fusion, x| {
@@ -435,7 +435,7 @@ fn delay(fusion: &mut Fusion, at: NodeId, of: impl Fn(NodeId) -> Delayed) -> Del
         }
         node if node.consumes().is_some() => Delayed::Done(at),
         // Another array tells the places: a Step whose p is a function of values.
-        Node::Gather { args, read, along, .. } => {
+        Node::Gather(kinds::Gather { args, read, along, .. }) => {
             let (src, rest) = (args[0], &args[1..]);
             let along: Vec<(Along, ExprId)> = along
                 .iter()
@@ -496,8 +496,7 @@ fn forms(dag: &Dag, keep: &BTreeMap<NodeId, Why>, live: &[bool]) -> Forms {
         if !matches!(d, Delayed::Done(_)) {
             let arrays = dag.node(at).inputs().iter().filter(|a| !dag.shape(**a).is_empty());
             let several = arrays.clone().count() > 1;
-            let fused = arrays
-                .filter(|a| !keep.contains_key(a) && !matches!(dag.node(**a), Node::Input(_)));
+            let fused = arrays.filter(|a| !keep.contains_key(a) && !dag.node(**a).is_input());
             met.extend(fused.filter_map(|a| {
                 let outer = if several { "zipWith" } else { kind(dag.node(at)) };
                 Some((rule(outer, kind(dag.node(*a)))?, *a, at))
@@ -650,14 +649,20 @@ mod tests {
                 let mut info = dag.info(src).clone();
                 (info.name, info.meta.shape) = (None, [n].as_slice().into());
                 let read = Read::new([Ix::axis(0).times(step).offset(from)]);
-                let at =
-                    dag.add(Node::Transform { name: "↑", src, read, onto: false }, info.clone());
+                let at = dag.add(
+                    Node::Transform(kinds::Transform { name: "↑", src, read, onto: false }),
+                    info.clone(),
+                );
                 if then.is_empty() {
                     return at;
                 }
                 let one = dag.parse("1").expect("a number");
                 dag.add(
-                    Node::Map { op: Op::Add, ct: 0.0, args: [one, at].into_iter().collect() },
+                    Node::Map(kinds::Map {
+                        op: Op::Add,
+                        ct: 0.0,
+                        args: [one, at].into_iter().collect(),
+                    }),
                     info,
                 )
             })
@@ -670,9 +675,13 @@ mod tests {
                 let two = dag.parse("2").expect("a number");
                 let mut info = dag.info(two).clone();
                 info.meta.shape = [5].as_slice().into();
-                let at = dag.add(Node::Iota { origin: 1.0 }, info.clone());
+                let at = dag.add(Node::Iota(kinds::Iota { origin: 1.0 }), info.clone());
                 let args = [two, at].into_iter().collect();
-                if then { dag.add(Node::Map { op: Op::Mul, ct: 0.0, args }, info) } else { at }
+                if then {
+                    dag.add(Node::Map(kinds::Map { op: Op::Mul, ct: 0.0, args }), info)
+                } else {
+                    at
+                }
             })
         };
         assert_eq!(iota(false), ("Yield(f=(i+1))".into(), Form::Generate));

@@ -19,7 +19,7 @@ use aplomb_plans::plan::{
 };
 use aplomb_values::array::Array;
 use aplomb_values::body::Rounds;
-use aplomb_values::dag::{Dag, Node, NodeId, Read};
+use aplomb_values::dag::{Dag, Node, NodeId, Read, kinds};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -40,7 +40,7 @@ pub fn run(work: &mut Work) -> Result<()> {
     let mut buffers: BTreeMap<NodeId, BufId> = BTreeMap::new();
     let live = work.dag.live(&work.roots);
     for at in work.dag.ids().filter(|at| live[at.index()]) {
-        if let Node::Input(k) = work.dag.node(at) {
+        if let Some(k) = work.dag.node(at).input() {
             let dtype = work.input(at).map_or(work.dag.dtype(at), Array::dtype);
             let shape = work.dag.shape(at).into();
             buffers.insert(at, BufId(plan.buffers.len() as u32));
@@ -48,7 +48,7 @@ pub fn run(work: &mut Work) -> Result<()> {
                 shape,
                 dtype,
                 checked: false,
-                from: From::Input(*k),
+                from: From::Input(k),
                 node: at,
                 last_use: None,
             });
@@ -96,14 +96,12 @@ fn answers(work: &Work, buffers: &BTreeMap<NodeId, BufId>, plan: &mut Plan) -> R
     let mut answers = Vec::new();
     for root in &work.roots {
         let mut at = *root;
-        while let (true, Node::Transform { src, .. }) =
-            (is_free_root(&work.dag, at), work.dag.node(at))
-        {
+        while let (true, [src]) = (is_free_root(&work.dag, at), work.dag.node(at).inputs()) {
             at = *src;
         }
         answers.push(match work.dag.node(at) {
-            Node::Const(p) => Answer::Scalar(at, p.at_run_time()),
-            Node::Input(k) => Answer::Input(*k as usize),
+            Node::Const(kinds::Const(p)) => Answer::Scalar(at, p.at_run_time()),
+            Node::Input(kinds::Input(k)) => Answer::Input(*k as usize),
             _ => {
                 let buf = *buffers.get(&at).ok_or_else(|| bug!("a root has no buffer"))?;
                 plan.roots.push(buf);
@@ -178,15 +176,15 @@ fn launch(
         let one = |w: &mut Writer| w.step_for(*src, read.clone());
         let info = dag.info(at);
         let op = match dag.node(at) {
-            Node::Reduce { op, .. } | Node::Scan { op, .. } => op,
-            Node::Compact { args, .. } => {
+            Node::Reduce(kinds::Reduce { op, .. }) | Node::Scan(kinds::Scan { op, .. }) => op,
+            Node::Compact(kinds::Compact { args, .. }) => {
                 let mask = writer.load(args[0], &Read::anywhere(1))?;
                 let value = one(&mut writer)?;
                 writer.launch.compaction = Some(Compaction { mask, value, node: at });
                 writer.launch.after_stores.push(Store { value, buf: buffers[&at] });
                 continue;
             }
-            Node::Whole { what, args } => {
+            Node::Whole(kinds::WholeArrays { what, args }) => {
                 let mut finish = Finish {
                     what: what.clone(),
                     held: Default::default(),
@@ -272,10 +270,8 @@ fn registers(dag: &Dag, keep: &BTreeMap<NodeId, Why>) -> Vec<u32> {
             .collect();
         below.sort_by_key(|n| std::cmp::Reverse(*n));
         let most = below.iter().enumerate().map(|(k, n)| n + k as u32 * u32::from(*n > 0)).max();
-        need[at.index()] = match dag.node(at) {
-            Node::Const(_) => 0,
-            _ => most.unwrap_or(1).max(1),
-        };
+        let is_scalar = dag.node(at).param().is_some();
+        need[at.index()] = if is_scalar { 0 } else { most.unwrap_or(1).max(1) };
     }
     need
 }
@@ -315,7 +311,7 @@ impl Writer<'_> {
             }
             let first = own && node == at && r == read;
             let leaf = match self.dag.node(node) {
-                Node::Iota { origin } if first => {
+                Node::Iota(kinds::Iota { origin }) if first => {
                     Some(What::Index { ix: r.ix[0].clone(), origin: *origin })
                 }
                 _ if first && !self.reduced.contains_key(&node) => None,
@@ -352,12 +348,9 @@ impl Writer<'_> {
     /// The tests that say where a cat's k-th argument is wanted, seen through a read; of other
     /// nodes none. None: nowhere.
     fn part_of(&self, at: NodeId, k: usize, read: &Read) -> Option<Vec<aplomb_values::dag::Test>> {
-        let own = match self.dag.node(at) {
-            Node::Cat { .. } => {
-                self.dag.node(at).read_of(self.dag, at, k).map_or(Vec::new(), |r| r.0.tests)
-            }
-            _ => Vec::new(),
-        };
+        let parts = matches!(self.dag.node(at), Node::Cat(_));
+        let own = self.dag.node(at).read_of(self.dag, at, k).filter(|_| parts);
+        let own = own.map_or(Vec::new(), |r| r.0.tests);
         let mut out = Vec::new();
         for mut t in own {
             t.ix = t.ix.substitute(&read.ix, &self.extents);
@@ -378,8 +371,8 @@ impl Writer<'_> {
             return Ok(Some(What::Reduced(*k)));
         }
         Ok(Some(match self.dag.node(at) {
-            Node::Const(p) => What::Const(p.at_run_time().number()),
-            Node::Iota { origin } if !self.schedule.keep.contains_key(&at) => {
+            Node::Const(kinds::Const(p)) => What::Const(p.at_run_time().number()),
+            Node::Iota(kinds::Iota { origin }) if !self.schedule.keep.contains_key(&at) => {
                 What::Index { ix: read.ix[0].clone(), origin: *origin }
             }
             Node::Input(_) => What::Load(self.load(at, read)?),
@@ -410,33 +403,23 @@ impl Writer<'_> {
             w.values.get(need).copied().ok_or_else(|| bug!("an operand was not built"))
         };
         match self.dag.node(at) {
-            Node::Transform { src, .. } => {
-                let below = value(self, &needs[0])?;
+            Node::Transform(kinds::Transform { src, .. }) => {
+                let moved = value(self, &needs[0])?;
                 // A load carries its tests, and a transform hands them down; anything else is
                 // guarded here.
-                let carried =
-                    matches!(self.dag.node(*src), Node::Input(_) | Node::Transform { .. })
-                        || self.schedule.keep.contains_key(src);
+                let below = self.dag.node(*src);
+                let carried = below.is_input()
+                    || below.read().is_some()
+                    || self.schedule.keep.contains_key(src);
                 let own = &needs[0].1.tests;
                 if own.is_empty() || carried {
-                    self.values.insert((at, read), below);
+                    self.values.insert((at, read), moved);
                 } else {
                     let tests = self.guard(&own.clone());
-                    self.push(at, read, What::Guard { tests, value: below });
+                    self.push(at, read, What::Guard { tests, value: moved });
                 }
             }
-            Node::Map { op, ct, .. } => {
-                let args = needs.iter().map(|n| value(self, n)).collect::<Result<_>>()?;
-                self.push(at, read, What::Op { op: *op, ct: *ct, args });
-            }
-            Node::Select { .. } => {
-                let args = needs.iter().map(|n| value(self, n)).collect::<Result<Vec<_>>>()?;
-                let &[cond, yes, no] = args.as_slice() else {
-                    return Err(bug!("a select of three"));
-                };
-                self.push(at, read, What::Select { cond, yes, no });
-            }
-            Node::Loop { body, result, .. } => {
+            Node::Loop(kinds::Loop { body, result, .. }) => {
                 let args = needs.iter().map(|n| value(self, n)).collect::<Result<SmallVec<_>>>()?;
                 let what = match self.ran(at, &args, body, &read) {
                     Some(of) => What::State { of, result: *result },
@@ -444,7 +427,7 @@ impl Writer<'_> {
                 };
                 self.push(at, read, what);
             }
-            Node::Gather { args, read: own, along, origin } => {
+            Node::Gather(kinds::Gather { args, read: own, along, origin }) => {
                 let places = needs.iter().map(|n| value(self, n)).collect::<Result<_>>()?;
                 let load = self.load(args[0], &own.after(&read, &self.extents))?;
                 self.push(
@@ -453,7 +436,7 @@ impl Writer<'_> {
                     What::Gather { load, along: along.clone(), places, origin: *origin },
                 );
             }
-            Node::Cat { args, .. } => {
+            Node::Cat(kinds::Cat { args, .. }) => {
                 let parts: Vec<_> =
                     (0..args.len()).filter_map(|k| self.part_of(at, k, &read)).collect();
                 let Some(last) = needs.last() else { return Err(bug!("a cat of nothing")) };
@@ -465,7 +448,12 @@ impl Writer<'_> {
                 }
                 self.values.insert((at, read), whole);
             }
-            _ => return Err(bug!("this node has no body")),
+            node => {
+                let args = needs.iter().map(|n| value(self, n)).collect::<Result<Vec<_>>>()?;
+                let step = node.facts().step(&args);
+                let step = step.ok_or_else(|| bug!("{} has no body", label(self.dag, at)))?;
+                self.push(at, read, step);
+            }
         }
         Ok(())
     }
@@ -557,7 +545,7 @@ fn explain(work: &mut Work, schedule: &Schedule) {
                 WhyNot::Illegal("nothing else holds its value"),
             ),
             Why::Consumer => {
-                let Node::Reduce { src, op, .. } = work.dag.node(*at) else {
+                let Node::Reduce(kinds::Reduce { src, .. }) = work.dag.node(*at) else {
                     let consumed = cost::Cost::store(
                         aplomb_plans::plan::product(work.dag.domain(*at)),
                         0,
@@ -584,9 +572,9 @@ fn explain(work: &mut Work, schedule: &Schedule) {
                     ));
                     continue;
                 };
-                let points = work.dag.elements(*src);
+                let (points, step) = (work.dag.elements(*src), work.dag.node(*at).cost());
                 // Both fold all; what differs is whether each step waits for the one before.
-                store = cost::Cost::compute(points, op.row().ns, 1, 1, size);
+                store = cost::Cost::compute(points, step.ns, 1, 1, size);
                 (
                     "consumer",
                     "ACL-07",
@@ -597,7 +585,7 @@ fn explain(work: &mut Work, schedule: &Schedule) {
                     ),
                     Choice {
                         name: "ordered",
-                        cost: cost::Cost::compute(points, op.row().ns * 8.0, 1, 1, size),
+                        cost: cost::Cost::compute(points, step.ns * 8.0, 1, 1, size),
                     },
                     WhyNot::Dearer,
                 )

@@ -12,7 +12,7 @@ use aplomb_plans::kir;
 use aplomb_plans::plan::{BufId, From, Launch, Plan, Step, What};
 use aplomb_values::array::DType;
 use aplomb_values::dag::ix::{Ix, linear};
-use aplomb_values::dag::{Along, Dag, Node, NodeId, Read, Whole};
+use aplomb_values::dag::{Along, Dag, NodeId, Read, Role};
 use std::sync::Arc;
 
 /// Blocks that fill the device model: 132 multiprocessors, eight on each.
@@ -111,9 +111,7 @@ fn node(
     let (dag, info) = (&work.dag, work.dag.info(at));
     let kind = dag.node(at);
     let span = info.meta.place.as_ref().map(|p| span(p, sources));
-    let unsure = info.meta.dtype == DType::I32
-        && info.meta.range.is_none()
-        && !matches!(kind, Node::Input(_));
+    let unsure = info.meta.dtype == DType::I32 && info.meta.range.is_none() && !kind.is_input();
     let dtype = if unsure { "i32?".to_string() } else { info.meta.dtype.name().to_string() };
     NodeRecord {
         id: id(at),
@@ -162,17 +160,7 @@ fn content_hashes(dag: &Dag) -> Vec<u64> {
             dag.shape(n),
             dag.dtype(n)
         );
-        match dag.node(n) {
-            Node::Transform { read, .. } | Node::Gather { read, .. } => {
-                text += &read.text(dag.shape(n).len())
-            }
-            Node::Loop { body, result, .. } => text += &format!("{body:?} {result}"),
-            Node::Whole { what, .. } => text += &format!("{what:?}"),
-            _ => {}
-        }
-        if let (Node::Input(k), name) = (dag.node(n), &dag.info(n).name) {
-            text += &name.as_ref().map_or(format!("#{k}"), |n| n.to_string());
-        }
+        text += &dag.node(n).in_dag().details(dag, n);
         let mut h = 0xcbf2_9ce4_8422_2325u64;
         let operands = dag.node(n).inputs().iter().flat_map(|a| hashes[a.index()].to_le_bytes());
         for byte in text.bytes().chain(operands) {
@@ -186,26 +174,20 @@ fn content_hashes(dag: &Dag) -> Vec<u64> {
 fn attributes(work: &Work, at: NodeId) -> Attr {
     let dag = &work.dag;
     let mut attr = Attr { delayed: work.delayed.get(&at).cloned(), ..Attr::default() };
-    match dag.node(at) {
-        Node::Transform { read, .. } => {
-            attr.oob = read.oob();
-            attr.grows =
-                dag.node(at).inputs().iter().any(|src| dag.elements(*src) < dag.elements(at));
-            attr.affine = Some(read.text(dag.shape(at).len()));
-        }
-        Node::Reduce { axis, .. }
-        | Node::Scan { axis, .. }
-        | Node::Cat { axis, .. }
-        | Node::Compact { axis, .. } => {
-            attr.axis = Some(u32::from(*axis));
-        }
-        Node::Whole { what: Whole::Fold { axis, .. }, .. } => attr.axis = Some(u32::from(*axis)),
-        Node::Gather { read, along, .. } => {
-            // A place that does not exist is APL's error.
+    let (node, rank) = (dag.node(at), dag.shape(at).len());
+    attr.axis = node.facts().axis().map(u32::from);
+    match node.facts().place() {
+        // A place that does not exist is APL's error.
+        Some((read, along)) if node.role() == Role::AtPlaces => {
             attr.oob = Some("none".into());
-            attr.affine = Some(by_values(read, dag.shape(at).len(), told(along)));
+            attr.affine = Some(by_values(read, rank, told(along)));
         }
-        _ => {}
+        Some((read, _)) => {
+            attr.oob = read.oob();
+            attr.grows = node.inputs().iter().any(|src| dag.elements(*src) < dag.elements(at));
+            attr.affine = Some(read.text(rank));
+        }
+        None => {}
     }
     attr
 }
@@ -305,7 +287,9 @@ fn launch(plan: &Plan, k: u32, l: &Launch) -> LaunchRecord {
     inputs.sort();
     inputs.dedup();
     let out: Vec<u32> = l.stores.iter().chain(&l.after_stores).map(|s| s.buf.0).collect();
-    let (traffic, (flops, ns)) = (plan.traffic(l), effort(l));
+    let traffic = plan.traffic(l);
+    let [inner, outer] = l.effort();
+    let (flops, ns) = (inner.flops + outer.flops, inner.ns + outer.ns + cost::LAUNCH_NS);
     let (r, w) = (traffic.read, traffic.written);
     let us = round(SM_90.us(r.saturating_add(w), flops));
     LaunchRecord {
@@ -430,31 +414,6 @@ fn reuse(l: &Launch, load: &aplomb_plans::plan::Load) -> Option<String> {
     } else {
         format!("higher-order: {}", names.join(" "))
     })
-}
-
-/// Scalar operations of the launch, and nanoseconds on one core.
-fn effort(l: &Launch) -> (u64, f64) {
-    let points = |shape: &[usize]| shape.iter().fold(1u64, |n, &d| n.saturating_mul(d as u64));
-    let sum = |steps: &[Step], n: u64| {
-        // Operations, and the nanoseconds of all of them; a loop's once for each round that it is
-        // thought to take.
-        let own = |s: &Step| match &s.what {
-            What::Op { op, .. } => Some((op.row().ns, 1)),
-            What::Loop { body, .. } => Some(body.cost()),
-            _ => None,
-        };
-        let loads =
-            steps.iter().filter(|s| matches!(s.what, What::Load(_) | What::Gather { .. })).count()
-                as f64;
-        let (count, ns) =
-            steps.iter().filter_map(own).fold((0, 0.0), |(c, t), (ns, n)| (c + n, t + ns));
-        (n * count, n as f64 * (ns + loads * cost::READ_NS))
-    };
-    let (body, outer) = (points(&l.domain), points(&l.outer()));
-    let (a, b) = (sum(&l.body, body), sum(&l.after, outer));
-    let folds = l.reductions.len() as u64 * body;
-    let stores = l.stores.len() as f64 * body as f64 + l.after_stores.len() as f64 * outer as f64;
-    (a.0 + b.0 + folds, a.1 + b.1 + folds as f64 * 0.12 + stores * cost::WRITE_NS + cost::LAUNCH_NS)
 }
 
 /// How many values are alive at once, at most.

@@ -6,7 +6,7 @@
 use super::work::Work;
 use aplomb_plans::plan::{Plan, What};
 use aplomb_values::dag::ix::Ix;
-use aplomb_values::dag::{Args, Node, NodeId, Read};
+use aplomb_values::dag::{Args, Node, NodeId, Read, kinds};
 use aplomb_values::prim::op::Op;
 
 /// What goes wrong, in which pass.
@@ -74,8 +74,12 @@ fn once(work: &mut Work, make: impl Fn(&Node<NodeId>) -> Option<Node<NodeId>>) {
 
 pub fn swap_operands(work: &mut Work) {
     once(work, |node| match node {
-        Node::Map { op: op @ (Op::Sub | Op::Div), ct, args } if args[0] != args[1] => {
-            Some(Node::Map { op: *op, ct: *ct, args: Args::from_iter([args[1], args[0]]) })
+        Node::Map(kinds::Map { op: op @ (Op::Sub | Op::Div), ct, args }) if args[0] != args[1] => {
+            Some(Node::Map(kinds::Map {
+                op: *op,
+                ct: *ct,
+                args: Args::from_iter([args[1], args[0]]),
+            }))
         }
         _ => None,
     });
@@ -83,7 +87,7 @@ pub fn swap_operands(work: &mut Work) {
 
 pub fn wrong_side(work: &mut Work) {
     work.rewrite(|dag, at| match dag.node(at) {
-        Node::Map { op: Op::Neg, args, .. } if dag.dtype(args[0]) == dag.dtype(at) => {
+        Node::Map(kinds::Map { op: Op::Neg, args, .. }) if dag.dtype(args[0]) == dag.dtype(at) => {
             Some(("fault", "planted", args[0]))
         }
         _ => None,
@@ -92,9 +96,9 @@ pub fn wrong_side(work: &mut Work) {
 
 pub fn drop_tests(work: &mut Work) {
     once(work, |node| match node {
-        Node::Transform { name, src, read, onto } if !read.tests.is_empty() => {
+        Node::Transform(kinds::Transform { name, src, read, onto }) if !read.tests.is_empty() => {
             let read = Read { ix: read.ix.clone(), tests: Vec::new() };
-            Some(Node::Transform { name, src: *src, read, onto: *onto })
+            Some(Node::Transform(kinds::Transform { name, src: *src, read, onto: *onto }))
         }
         _ => None,
     });
@@ -103,9 +107,9 @@ pub fn drop_tests(work: &mut Work) {
 pub fn merge_unlike(work: &mut Work) {
     let mut seen: Vec<NodeId> = Vec::new();
     work.rewrite(|dag, at| {
-        let Node::Map { args, .. } = dag.node(at) else { return None };
+        let Node::Map(kinds::Map { args, .. }) = dag.node(at) else { return None };
         let alike =
-            |k: &&NodeId| matches!(dag.node(**k), Node::Map { args: theirs, .. } if theirs == args);
+            |k: &&NodeId| matches!(dag.node(**k), Node::Map(kinds::Map { args: theirs, .. }) if theirs == args);
         match seen.iter().find(alike).copied() {
             Some(k)
                 if k != at && dag.dtype(k) == dag.dtype(at) && dag.shape(k) == dag.shape(at) =>
@@ -122,10 +126,10 @@ pub fn merge_unlike(work: &mut Work) {
 
 pub fn off_by_one(work: &mut Work) {
     once(work, |node| match node {
-        Node::Transform { name, src, read, onto } if !read.ix.is_empty() => {
+        Node::Transform(kinds::Transform { name, src, read, onto }) if !read.ix.is_empty() => {
             let mut read = read.clone();
             read.ix[0] = read.ix[0].add(&Ix::constant(1));
-            Some(Node::Transform { name, src: *src, read, onto: *onto })
+            Some(Node::Transform(kinds::Transform { name, src: *src, read, onto: *onto }))
         }
         _ => None,
     });

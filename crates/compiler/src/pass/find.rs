@@ -4,7 +4,7 @@ use super::contexts::argument;
 use super::hash::Set;
 use super::schedule::legal;
 use super::schedule::{Keep, Why};
-use aplomb_values::dag::{Dag, Node, NodeId, Read};
+use aplomb_values::dag::{Dag, NodeId, Read};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -69,7 +69,7 @@ pub fn loads(dag: &Dag, keep: &Keep, at: NodeId) -> Vec<(NodeId, Read)> {
         if !seen.insert((node, read.clone())) {
             continue;
         }
-        if !first && keep.contains_key(&node) || matches!(dag.node(node), Node::Input(_)) {
+        if !first && keep.contains_key(&node) || dag.node(node).is_input() {
             if !dag.shape(node).is_empty() {
                 found.push((node, (*read).clone()));
             }
@@ -114,8 +114,7 @@ pub fn body(dag: &Dag, keep: &Keep, at: NodeId) -> Body {
     let mut stack = vec![(at, None)];
     let mut operations = 0;
     while let Some((node, via)) = stack.pop() {
-        let is_buffer =
-            node != at && keep.contains_key(&node) || matches!(dag.node(node), Node::Input(_));
+        let is_buffer = node != at && keep.contains_key(&node) || dag.node(node).is_input();
         if is_buffer {
             sum.reads += u64::from(!dag.shape(node).is_empty());
             continue;
@@ -124,11 +123,11 @@ pub fn body(dag: &Dag, keep: &Keep, at: NodeId) -> Body {
         if dag.shape(node).is_empty() && node != at {
             continue;
         }
-        let is_move = matches!(dag.node(node), Node::Transform { .. });
+        let is_move = dag.node(node).read().is_some();
         if counted.insert(node) {
-            let (ns, flops) = dag.node(node).cost();
-            sum.ns += ns;
-            sum.flops += flops;
+            let own = dag.node(node).cost();
+            sum.ns += own.ns;
+            sum.flops += own.flops;
             operations += usize::from(!is_move);
         }
         let via = if is_move { Some(node) } else { via };

@@ -10,7 +10,7 @@ use super::find;
 use super::lets::Let;
 use super::work::Work;
 use aplomb_ground::error::{Result, bytes};
-use aplomb_values::dag::{Dag, Node, NodeId};
+use aplomb_values::dag::{Dag, Node, NodeId, Role};
 use std::collections::BTreeSet;
 
 pub fn run(work: &mut Work) -> Result<()> {
@@ -53,7 +53,7 @@ pub fn held(dag: &Dag, lets: &[Let], live: &[bool]) -> Vec<NodeId> {
     if lets.iter().all(|l| l.at.is_none()) {
         return Vec::new();
     }
-    let producer = |at: NodeId| matches!(dag.node(at), Node::Map { .. } | Node::Transform { .. });
+    let producer = |at: NodeId| matches!(dag.node(at), Node::Map(_) | Node::Transform(_));
     let mut read = vec![false; dag.len()];
     for user in dag.ids().filter(|at| live[at.index()] && producer(*at)) {
         dag.node(user).inputs().iter().for_each(|a| read[a.index()] = true);
@@ -79,8 +79,7 @@ fn is_scalar(dag: &Dag, term: NodeId, body: NodeId) -> bool {
         if at <= term || !seen.insert((at, own)) {
             continue;
         }
-        let element =
-            matches!(dag.node(at), Node::Map { .. } | Node::Select { .. } | Node::Loop { .. });
+        let element = dag.node(at).role() == Role::Elementwise;
         stack.extend(
             dag.node(at)
                 .inputs()

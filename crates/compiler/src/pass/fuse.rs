@@ -6,14 +6,15 @@
 //! launches, the same values.
 
 use super::cost::{Cost, LAUNCH_NS};
-use super::decide::{About, Choice, Decision, WhyNot, label, number, words};
+use super::decide::{About, Choice, Decision, WhyNot, label, words};
 use super::schedule::edit::Change;
 use super::schedule::policy::Recompute;
 use super::schedule::{Evaluated, Schedule, Why};
 use super::work::Work;
 use super::{delayed, find, strict};
 use aplomb_ground::error::{Result, bug, bytes};
-use aplomb_values::dag::{Node, NodeId, Read};
+use aplomb_values::array::format::short;
+use aplomb_values::dag::{Node, NodeId, Read, kinds};
 use std::collections::BTreeSet;
 
 pub fn producers(work: &mut Work) -> Result<()> {
@@ -223,17 +224,17 @@ const LIGHT: &str = "several readers compute again only what is one cheap operat
 
 /// What the rules of 2006 miss.
 fn outside(work: &Work, at: NodeId, fill: Option<f64>) -> String {
-    let (Some(fill), Node::Map { op, .. }) = (fill, work.dag.node(at)) else {
+    let (Some(fill), Node::Map(kinds::Map { op, .. })) = (fill, work.dag.node(at)) else {
         return "for what two reads find outside is not what one would".into();
     };
     let exact = match strict::fills(*op, fill) {
-        Some((a, b)) if a == b => format!("though {} on its operands would give it", number(a)),
+        Some((a, b)) if a == b => format!("though {} on its operands would give it", short(a)),
         Some((a, b)) => {
-            format!("though {} and {} on its operands would give it", number(a), number(b))
+            format!("though {} and {} on its operands would give it", short(a), short(b))
         }
         None => "and nothing on its operands would give it".into(),
     };
-    format!("for {} is no identity of {}, {exact}", number(fill), op.glyph())
+    format!("for {} is no identity of {}, {exact}", short(fill), op.glyph())
 }
 
 /// Reductions that now run in the launch that writes what they read, and epilogues.

@@ -6,7 +6,7 @@
 
 use super::lets;
 use super::work::Work;
-use aplomb_values::dag::{Along, Dag, Info, Node, NodeId};
+use aplomb_values::dag::{Along, Dag, Info, Node, NodeId, kinds};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub fn run(work: &mut Work) {
     let uses = work.dag.uses(&work.roots);
     let (born, before) = (work.pass_now(), work.dag.len());
     work.rewrite(|dag, at| {
-        let Node::Gather { args, .. } = dag.node(at) else { return None };
+        let Node::Gather(kinds::Gather { args, .. }) = dag.node(at) else { return None };
         let src = args[0];
         if let Some(to) = of_transform(dag, at, src, born) {
             return Some((
@@ -42,8 +42,10 @@ pub fn run(work: &mut Work) {
 /// The gather from what a transform reads, where a place there goes straight with a place here and
 /// is never outside.
 fn of_transform(dag: &mut Dag, at: NodeId, src: NodeId, born: usize) -> Option<NodeId> {
-    let (Node::Gather { args, read, along, origin }, Node::Transform { src: below, read: by, .. }) =
-        (dag.node(at), dag.node(src))
+    let (
+        Node::Gather(kinds::Gather { args, read, along, origin }),
+        Node::Transform(kinds::Transform { src: below, read: by, .. }),
+    ) = (dag.node(at), dag.node(src))
     else {
         return None;
     };
@@ -70,15 +72,18 @@ fn of_transform(dag: &mut Dag, at: NodeId, src: NodeId, born: usize) -> Option<N
     if along.iter().any(|a| by.ix.iter().all(|ix| ix.coefficient(a.axis as usize) == 0)) {
         return None;
     }
-    let node =
-        Node::Gather { args, read: by.after(read, dag.shape(at)), along: moved, origin: *origin };
+    let node = Node::Gather(kinds::Gather {
+        args,
+        read: by.after(read, dag.shape(at)),
+        along: moved,
+        origin: *origin,
+    });
     let info = Info { from: vec![at], born, ..dag.info(at).clone() };
     Some(dag.add(node, info))
 }
 
 fn goes_through(dag: &Dag, gather: NodeId, src: NodeId, uses: &[u32]) -> bool {
-    let map =
-        matches!(dag.node(src), Node::Map { .. } | Node::Select { .. }) && !dag.fails_hard(src);
+    let map = matches!(dag.node(src), Node::Map(_) | Node::Select(_)) && !dag.fails_hard(src);
     let alone = uses.get(src.index()).is_some_and(|n| *n == 1);
     map && alone && dag.elements(gather) <= dag.elements(src)
 }

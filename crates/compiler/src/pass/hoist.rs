@@ -15,7 +15,7 @@ use super::schedule::BROADCAST;
 use super::work::Work;
 use aplomb_ground::error::{Result, time};
 use aplomb_values::dag::ix::Ix;
-use aplomb_values::dag::{Dag, Info, Node, NodeId, Read};
+use aplomb_values::dag::{Dag, Info, Node, NodeId, Read, kinds};
 
 pub fn run(work: &mut Work) -> Result<()> {
     if !work.options.trace {
@@ -24,7 +24,7 @@ pub fn run(work: &mut Work) -> Result<()> {
     let live = work.dag.live(&work.roots);
     let folds = scalars_of_folds(&work.dag);
     for at in work.dag.ids().filter(|at| live[at.index()]) {
-        if work.dag.shape(at).is_empty() || !matches!(work.dag.node(at), Node::Map { .. }) {
+        if work.dag.shape(at).is_empty() || !matches!(work.dag.node(at), Node::Map(_)) {
             continue;
         }
         for a in work.dag.node(at).inputs().to_vec() {
@@ -64,8 +64,8 @@ fn scalars_of_folds(dag: &Dag) -> Vec<u64> {
     let mut folds = vec![0u64; dag.len()];
     for at in dag.ids().filter(|at| dag.shape(*at).is_empty()) {
         folds[at.index()] = match dag.node(at) {
-            Node::Reduce { src, .. } => dag.elements(*src),
-            Node::Map { args, .. } => {
+            Node::Reduce(kinds::Reduce { src, .. }) => dag.elements(*src),
+            Node::Map(kinds::Map { args, .. }) => {
                 args.iter().fold(0, |n, a| n.saturating_add(folds[a.index()]))
             }
             _ => 0,
@@ -77,7 +77,7 @@ fn scalars_of_folds(dag: &Dag) -> Vec<u64> {
 /// BAR-17: folds that run in full for every element of something else.
 fn warn(work: &mut Work, live: &[bool]) {
     for at in work.dag.ids().filter(|at| live[at.index()]) {
-        let Node::Reduce { src, axis, .. } = work.dag.node(at) else { continue };
+        let Node::Reduce(kinds::Reduce { src, axis, .. }) = work.dag.node(at) else { continue };
         let shape = work.dag.shape(*src);
         let trips = shape[*axis as usize] as u64;
         let (rows, axis) = (work.dag.elements(at), *axis as usize);
@@ -100,15 +100,15 @@ fn warn(work: &mut Work, live: &[bool]) {
 /// Whether the body of a fold joins what is the same for all elements with what is the same along
 /// the axis.
 fn mixes(dag: &Dag, src: NodeId, axis: usize) -> bool {
-    let Node::Map { args, .. } = dag.node(src) else { return false };
+    let Node::Map(kinds::Map { args, .. }) = dag.node(src) else { return false };
     let rank = dag.shape(src).len();
     let axes = |a: &NodeId| -> Option<Vec<bool>> {
         let mut at = *a;
-        while let Node::Map { args, .. } = dag.node(at) {
+        while let Node::Map(kinds::Map { args, .. }) = dag.node(at) {
             at = *args.iter().find(|a| !dag.shape(**a).is_empty())?;
         }
         match dag.node(at) {
-            Node::Transform { read, .. } => {
+            Node::Transform(kinds::Transform { read, .. }) => {
                 Some((0..rank).map(|k| read.ix.iter().any(|ix| ix.mentions(k))).collect())
             }
             _ => None,
@@ -129,7 +129,7 @@ pub fn nested(work: &mut Work) {
     let (fault, known) = (work.options.has(Fault::FoldTheFrame), folds.len());
     let mut widened: Map<(NodeId, NodeId), NodeId> = Map::default();
     work.rewrite(|dag, at| {
-        let Node::Map { op, ct, args } = dag.node(at).clone() else { return None };
+        let Node::Map(kinds::Map { op, ct, args }) = dag.node(at).clone() else { return None };
         let shape = dag.shape(at).to_vec();
         let worth = |a: &NodeId| a.index() < known && folds[a.index()] > 0;
         let steps = dag
@@ -141,7 +141,7 @@ pub fn nested(work: &mut Work) {
         let args = args
             .iter()
             .map(|a| if worth(a) { widen(dag, *a, at, &shape, &mut widened, fault) } else { *a });
-        let node = Node::Map { op, ct, args: args.collect() };
+        let node = Node::Map(kinds::Map { op, ct, args: args.collect() });
         let info = Info { from: vec![at], ..dag.info(at).clone() };
         Some(("nested", "as the text reads", dag.add(node, info)))
     });
@@ -163,22 +163,25 @@ fn widen(
     let mut info = Info { from: vec![at], name: None, ..dag.info(at).clone() };
     info.meta.shape = shape.into();
     let wide = match dag.node(at).clone() {
-        Node::Reduce { op, src, .. } => {
+        Node::Reduce(kinds::Reduce { op, src, .. }) => {
             let n = dag.shape(src)[0];
             let mut below = Info { from: vec![], name: None, ..dag.info(src).clone() };
             below.meta.shape = shape.iter().copied().chain([n]).collect();
             let read = Read::new([Ix::axis(shape.len())]);
-            let spread = dag.add(Node::Transform { name: BROADCAST, src, read, onto: true }, below);
+            let spread = dag.add(
+                Node::Transform(kinds::Transform { name: BROADCAST, src, read, onto: true }),
+                below,
+            );
             let axis = if fault && shape[0] == n { 0 } else { shape.len() };
-            dag.add(Node::Reduce { op, axis: axis as u8, src: spread }, info)
+            dag.add(Node::Reduce(kinds::Reduce { op, axis: axis as u8, src: spread }), info)
         }
-        Node::Map { op, ct, args } => {
+        Node::Map(kinds::Map { op, ct, args }) => {
             let wide = args.iter().map(|a| match dag.node(*a) {
-                Node::Reduce { .. } | Node::Map { .. } => widen(dag, *a, cell, shape, known, fault),
+                Node::Reduce(_) | Node::Map(_) => widen(dag, *a, cell, shape, known, fault),
                 _ => *a,
             });
             let args = wide.collect();
-            dag.add(Node::Map { op, ct, args }, info)
+            dag.add(Node::Map(kinds::Map { op, ct, args }), info)
         }
         _ => return at,
     };

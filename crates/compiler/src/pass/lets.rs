@@ -291,7 +291,7 @@ impl Writer<'_> {
 mod tests {
     use super::*;
     use aplomb_values::array::{DType, Shape};
-    use aplomb_values::dag::{Info, Meta, Param};
+    use aplomb_values::dag::{Info, Meta, kinds};
     use aplomb_values::prim::op::Op;
 
     /// Applications as nodes of two operands: inc = (+)1, three = inc 2, nine = three×three, (inc
@@ -311,11 +311,15 @@ mod tests {
         let mut leaves = 0;
         let mut leaf = |dag: &mut Dag, name: &str| {
             leaves += 1;
-            dag.add(Node::Input(leaves), info(name))
+            dag.add(Node::Input(kinds::Input(leaves)), info(name))
         };
         let apply = |dag: &mut Dag, name: &str, f: NodeId, x: NodeId| {
             dag.add(
-                Node::Map { op: Op::Binomial, ct: 0.0, args: [f, x].into_iter().collect() },
+                Node::Map(kinds::Map {
+                    op: Op::Binomial,
+                    ct: 0.0,
+                    args: [f, x].into_iter().collect(),
+                }),
                 info(name),
             )
         };
@@ -381,11 +385,11 @@ mod tests {
         };
         let add = |name: &str, node| dag.borrow_mut().add(node, info(name));
         let map = |name: &str, op, args: &[NodeId]| {
-            add(name, Node::Map { op, ct: 0.0, args: args.into() })
+            add(name, Node::Map(kinds::Map { op, ct: 0.0, args: args.into() }))
         };
         let two = |op, a, b| map("", op, &[a, b]);
-        let num = |x: f64| add("", Node::Const(Param::num(x)));
-        let leaf = |k, name| add(name, Node::Input(k));
+        let num = |x: f64| add("", Node::num(x));
+        let leaf = |k, name| add(name, Node::Input(kinds::Input(k)));
         let (s, x, t) = (leaf(0, "S"), leaf(1, "X"), leaf(2, "T"));
         let (r, v) = (num(0.02), num(0.3));
         let q = map("q", Op::Mul, &[v, map("", Op::Sqrt, &[t])]);
@@ -405,7 +409,7 @@ mod tests {
             let weight = two(Op::Mul, two(Op::Mul, num(0.3989422804014327), bell), k);
             let z = map(names[1], Op::Mul, &[weight, sum]);
             let args = [two(Op::Gt, d, num(0.0)), two(Op::Sub, num(1.0), z), z];
-            add(names[2], Node::Select { args: args.into_iter().collect() })
+            add(names[2], Node::Select(kinds::Select { args: args.into_iter().collect() }))
         };
         let n1 = normal(d1, ["k1", "z1", "n1"]);
         let d2 = map("d2", Op::Sub, &[d1, q]);
@@ -472,11 +476,13 @@ mod tests {
             let mut dag = Dag::default();
             let meta = Meta { shape: Shape::new(), dtype: DType::F64, range: None, place: None };
             let info = Info { meta, site: 0, name: None, asked: false, from: Vec::new(), born: 0 };
-            let mut ids = vec![dag.add(Node::Const(Param::num(0.5)), info.clone())];
+            let mut ids = vec![dag.add(Node::num(0.5), info.clone())];
             for _ in 0..4 + roll(9) {
                 let mut pick = || ids[ids.len() - 1 - roll(ids.len().min(5))];
                 let args = [pick(), pick()].into_iter().collect();
-                ids.push(dag.add(Node::Map { op: Op::Add, ct: 0.0, args }, info.clone()));
+                ids.push(
+                    dag.add(Node::Map(kinds::Map { op: Op::Add, ct: 0.0, args }), info.clone()),
+                );
             }
             let root = ids[ids.len() - 1];
             let lets = float(&dag, &[root]);
@@ -568,13 +574,15 @@ mod tests {
             let mut dag = Dag::default();
             let meta = Meta { shape: Shape::new(), dtype: DType::F64, range: None, place: None };
             let info = Info { meta, site: 0, name: None, asked: false, from: Vec::new(), born: 0 };
-            let mut ids = vec![dag.add(Node::Const(Param::num(0.5)), info.clone())];
+            let mut ids = vec![dag.add(Node::num(0.5), info.clone())];
             // Narrow windows make deep trees, wide ones shallow.
             let window = 1 + roll(if round % 2 == 0 { 3 } else { 40 });
             for _ in 0..120 {
                 let mut pick = || ids[ids.len() - 1 - roll(window.min(ids.len()))];
                 let args = [pick(), pick()].into_iter().collect();
-                ids.push(dag.add(Node::Map { op: Op::Add, ct: 0.0, args }, info.clone()));
+                ids.push(
+                    dag.add(Node::Map(kinds::Map { op: Op::Add, ct: 0.0, args }), info.clone()),
+                );
             }
             let roots = [ids[ids.len() - 1], ids[100]];
             let found = dominators(&dag, &roots);

@@ -7,7 +7,7 @@
 use super::hash::{Map, Set};
 use super::schedule::Why;
 use aplomb_ground::limits::LaunchLimits;
-use aplomb_values::dag::{Dag, Node, NodeId};
+use aplomb_values::dag::{Dag, NodeId, Role};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A value is a double: two registers. Indices and addresses take some too.
@@ -38,13 +38,11 @@ pub struct Need {
 impl Need {
     /// What a node that is computed in place adds, its operands left out.
     pub fn of_step(dag: &Dag, at: NodeId) -> Need {
-        let words = match dag.node(at) {
-            Node::Const(_) | Node::Iota { .. } => 1,
-            Node::Transform { read, .. } => read.tests.len(),
-            _ => 0,
-        };
-        let inner = rounds(dag, at).map_or(0, |r| r.work().count());
-        let own = usize::from(!matches!(dag.node(at), Node::Const(_)));
+        let node = dag.node(at);
+        let own = usize::from(node.param().is_some() || node.role() == Role::Index);
+        let words = node.read().map_or(own, |read| read.tests.len());
+        let inner = node.rounds().map_or(0, |r| r.work().count());
+        let own = usize::from(node.param().is_none());
         Need { inputs: BTreeSet::new(), code: own + inner, parameters: words * WORD }
     }
 
@@ -73,16 +71,9 @@ impl Need {
     }
 }
 
-fn rounds(dag: &Dag, at: NodeId) -> Option<&aplomb_values::body::Rounds> {
-    match dag.node(at) {
-        Node::Loop { body, .. } => Some(body),
-        _ => None,
-    }
-}
-
 /// Whether what computes these kept nodes together reads a node from memory.
 pub fn is_read(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> bool {
-    keep.contains_key(&at) || matches!(dag.node(at), Node::Input(_))
+    keep.contains_key(&at) || dag.node(at).is_input()
 }
 
 /// What one launch of all these kept nodes is short of.
@@ -113,7 +104,7 @@ pub fn whole(dag: &Dag, keep: &BTreeMap<NodeId, Why>, nodes: &[NodeId]) -> (Need
         stack.extend(dag.node(at).inputs().iter().filter(|a| seen.insert(**a)));
     }
     let mut inside: Vec<NodeId> =
-        seen.into_iter().filter(|at| !matches!(dag.node(*at), Node::Const(_))).collect();
+        seen.into_iter().filter(|at| dag.node(*at).param().is_none()).collect();
     inside.sort();
     (need, inside)
 }
@@ -152,8 +143,10 @@ impl Alive {
             args.dedup();
             args.into_iter().for_each(|a| uses[a].push(k));
         }
-        let inner =
-            inside.iter().map(|at| rounds(dag, *at).map_or(0, |r| 2 * r.next.len())).collect();
+        let inner = inside
+            .iter()
+            .map(|at| dag.node(*at).rounds().map_or(0, |r| 2 * r.next.len()))
+            .collect();
         Some(Alive { order: inside, uses, inner })
     }
 

@@ -7,7 +7,7 @@
 //! cores; folded together, one result at a time, it takes 1.2 s.
 
 use super::schedule::Why;
-use aplomb_values::dag::{Dag, Node, NodeId};
+use aplomb_values::dag::{Dag, Node, NodeId, Role, kinds};
 use aplomb_values::prim::op::Op;
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ const LARGE: usize = 64;
 /// Whether `at` folds a function of two operands, neither of which knows the other's own axes, and
 /// has several of each.
 pub fn is_product(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> bool {
-    let Node::Reduce { src, axis, .. } = dag.node(at) else { return false };
-    let Node::Map { op, args, .. } = dag.node(*src) else { return false };
+    let Node::Reduce(kinds::Reduce { src, axis, .. }) = dag.node(at) else { return false };
+    let Node::Map(kinds::Map { op, args, .. }) = dag.node(*src) else { return false };
     let &[x, y] = args.as_slice() else { return false };
     if keep.contains_key(src) || dag.shape(*src).len() > 31 {
         return false;
@@ -57,10 +57,10 @@ impl Axes<'_> {
             return all;
         }
         match self.dag.node(at) {
-            Node::Map { args, .. } | Node::Select { args } | Node::Loop { args, .. } => {
-                args.iter().fold(0, |mask, a| mask | self.of(*a))
+            node if node.role() == Role::Elementwise => {
+                node.inputs().iter().fold(0, |mask, a| mask | self.of(*a))
             }
-            Node::Transform { src, read, .. } => {
+            Node::Transform(kinds::Transform { src, read, .. }) => {
                 let below = self.of(*src);
                 let own = read
                     .ix
@@ -93,7 +93,10 @@ mod tests {
             let mut info = dag.info(src).clone();
             info.meta.shape = [rows, 7, 9].as_slice().into();
             let read = Read::new(axes.map(Ix::axis));
-            dag.add(Node::Transform { name: "broadcast", src, read, onto: false }, info)
+            dag.add(
+                Node::Transform(kinds::Transform { name: "broadcast", src, read, onto: false }),
+                info,
+            )
         };
         let x = spread(&format!("x:f64[{rows} 9]"), [0, 2]);
         let y = spread("y:f64[9 7]", [2, 1]);
@@ -101,7 +104,7 @@ mod tests {
         let mut info = dag.info(x).clone();
         let src = dag.add(Node::map(Op::Mul, 0.0, [x, y]), info.clone());
         info.meta.shape.pop();
-        let at = dag.add(Node::Reduce { op: Op::Add, axis: 2, src }, info);
+        let at = dag.add(Node::Reduce(kinds::Reduce { op: Op::Add, axis: 2, src }), info);
         is_product(&dag, &BTreeMap::new(), at)
     }
 

@@ -12,7 +12,7 @@ use super::schedule::{Schedule, Why, draft};
 use super::work::Work;
 use super::{cost, find, gathers};
 use aplomb_ground::error::Result;
-use aplomb_values::dag::{Node, NodeId};
+use aplomb_values::dag::{Node, NodeId, kinds};
 use std::collections::BTreeSet;
 
 pub fn run(work: &mut Work) -> Result<()> {
@@ -23,7 +23,9 @@ pub fn run(work: &mut Work) -> Result<()> {
     let Some(change) = work.change()? else { return Ok(()) };
     grown(work)?;
     for at in moved(work, &change) {
-        let Node::Transform { src, read, .. } = work.dag.node(at) else { continue };
+        let Node::Transform(kinds::Transform { src, read, .. }) = work.dag.node(at) else {
+            continue;
+        };
         let rank = work.dag.shape(at).len();
         let (grown, size) = (work.dag.elements(at), work.dag.dtype(at).size() as u64);
         let below = work.dag.elements(*src);
@@ -54,7 +56,9 @@ fn moved(work: &Work, change: &Change) -> Vec<NodeId> {
     let waited = |src: &NodeId| change.before.keep.get(src) == Some(&Why::NotYet("push-down"));
     let live = work.dag.live(&work.roots);
     let moved = |at: &NodeId| match work.dag.node(*at) {
-        Node::Transform { src, .. } => gone.contains(at) || gone.contains(src) && waited(src),
+        Node::Transform(kinds::Transform { src, .. }) => {
+            gone.contains(at) || gone.contains(src) && waited(src)
+        }
         _ => false,
     };
     work.dag.ids().filter(|at| live[at.index()]).filter(moved).collect()
@@ -65,7 +69,7 @@ fn moved(work: &Work, change: &Change) -> Vec<NodeId> {
 fn grown(work: &mut Work) -> Result<()> {
     let live = work.dag.live(&work.roots);
     let grows = |at: &NodeId| match work.dag.node(*at) {
-        Node::Transform { src, .. } => {
+        Node::Transform(kinds::Transform { src, .. }) => {
             work.dag.elements(*at) > work.dag.elements(*src) && !work.dag.shape(*src).is_empty()
         }
         _ => false,

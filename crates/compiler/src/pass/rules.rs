@@ -7,7 +7,7 @@
 
 use super::schedule::BROADCAST;
 use aplomb_values::array::{DType, Shape};
-use aplomb_values::dag::{Dag, Info, Node, NodeId, Param, Read};
+use aplomb_values::dag::{Dag, Info, Node, NodeId, Read, kinds};
 use aplomb_values::prim::op::{Fails, Op};
 use aplomb_values::prim::scalar;
 
@@ -58,7 +58,7 @@ pub static RULES: &[Rule] = &[
         after: "x:f64[4]",
         never: &["(neg x:f64[4])"],
         apply: |dag, at| match dag.node(at) {
-            Node::Map { op: Op::Conj, args, .. } => Some(args[0]),
+            Node::Map(kinds::Map { op: Op::Conj, args, .. }) => Some(args[0]),
             _ => None,
         },
     },
@@ -126,7 +126,9 @@ pub static RULES: &[Rule] = &[
         after: "n:i16[4]",
         never: &["(floor x:f64[4])"],
         apply: |dag, at| match dag.node(at) {
-            Node::Map { op: Op::Floor | Op::Ceil, args, .. } if dag.dtype(args[0]).is_integer() => {
+            Node::Map(kinds::Map { op: Op::Floor | Op::Ceil, args, .. })
+                if dag.dtype(args[0]).is_integer() =>
+            {
                 Some(args[0])
             }
             _ => None,
@@ -140,7 +142,9 @@ pub static RULES: &[Rule] = &[
         after: "(abs x:f64[4])",
         never: &["(abs (neg x:f64[4]))"],
         apply: |dag, at| match dag.node(at) {
-            Node::Map { op: Op::Abs, args, .. } if is_map(dag, args[0], Op::Abs) => Some(args[0]),
+            Node::Map(kinds::Map { op: Op::Abs, args, .. }) if is_map(dag, args[0], Op::Abs) => {
+                Some(args[0])
+            }
             _ => None,
         },
     },
@@ -152,8 +156,10 @@ pub static RULES: &[Rule] = &[
         after: "b:bool[4]",
         never: &["(not (not x:f64[4]))"],
         apply: |dag, at| {
-            let Node::Map { op: Op::Not, args, .. } = dag.node(at) else { return None };
-            let Node::Map { op: Op::Not, args: inner, .. } = dag.node(args[0]) else { return None };
+            let Node::Map(kinds::Map { op: Op::Not, args, .. }) = dag.node(at) else { return None };
+            let Node::Map(kinds::Map { op: Op::Not, args: inner, .. }) = dag.node(args[0]) else {
+                return None;
+            };
             (dag.dtype(inner[0]) == aplomb_values::array::DType::Bool).then_some(inner[0])
         },
     },
@@ -165,7 +171,7 @@ pub static RULES: &[Rule] = &[
         after: "x:f64[4]",
         never: &["(neg (abs x:f64[4]))"],
         apply: |dag, at| match dag.node(at) {
-            Node::Map { op: Op::Neg, args, .. } if is_map(dag, args[0], Op::Neg) => {
+            Node::Map(kinds::Map { op: Op::Neg, args, .. }) if is_map(dag, args[0], Op::Neg) => {
                 same_type(dag, at, dag.node(args[0]).inputs()[0], false)
             }
             _ => None,
@@ -225,7 +231,7 @@ pub static RULES: &[Rule] = &[
         after: "x:f64[2 3]",
         never: &["(transpose x:f64[2 2])"],
         apply: |dag, at| match dag.node(at) {
-            Node::Transform { src, read, .. }
+            Node::Transform(kinds::Transform { src, read, .. })
                 if read.is_identity() && dag.shape(*src) == dag.shape(at) =>
             {
                 Some(*src)
@@ -236,13 +242,13 @@ pub static RULES: &[Rule] = &[
 ];
 
 fn is_map(dag: &Dag, at: NodeId, wanted: Op) -> bool {
-    matches!(dag.node(at), Node::Map { op, .. } if *op == wanted)
+    matches!(dag.node(at), Node::Map(kinds::Map { op, .. }) if *op == wanted)
 }
 
 /// `op` with a unit on the right gives the left operand, if it keeps shape and type.
 fn right_unit(dag: &Dag, at: NodeId, op: Op, unit: f64, whole: bool) -> Option<NodeId> {
     match dag.node(at) {
-        Node::Map { op: o, args, .. } if *o == op && dag.is_const(args[1], unit) => {
+        Node::Map(kinds::Map { op: o, args, .. }) if *o == op && dag.is_const(args[1], unit) => {
             same_type(dag, at, args[0], whole)
         }
         _ => None,
@@ -251,7 +257,7 @@ fn right_unit(dag: &Dag, at: NodeId, op: Op, unit: f64, whole: bool) -> Option<N
 
 fn left_unit(dag: &Dag, at: NodeId, op: Op, unit: f64, whole: bool) -> Option<NodeId> {
     match dag.node(at) {
-        Node::Map { op: o, args, .. } if *o == op && dag.is_const(args[0], unit) => {
+        Node::Map(kinds::Map { op: o, args, .. }) if *o == op && dag.is_const(args[0], unit) => {
             same_type(dag, at, args[1], whole)
         }
         _ => None,
@@ -271,7 +277,7 @@ fn power(
     exponent: f64,
     make: fn(&mut Dag, NodeId, Info) -> NodeId,
 ) -> Option<NodeId> {
-    let Node::Map { op: Op::Pow, args, .. } = dag.node(at) else { return None };
+    let Node::Map(kinds::Map { op: Op::Pow, args, .. }) = dag.node(at) else { return None };
     let x = args[0];
     // Only where the type of the new form is the old one's.
     if !dag.is_const(args[1], exponent)
@@ -290,7 +296,7 @@ fn monadic(dag: &mut Dag, op: Op, x: NodeId, info: Info) -> NodeId {
 
 /// The zero at place `zero`, of the product's shape.
 fn times_zero(dag: &mut Dag, at: NodeId, zero: usize) -> Option<NodeId> {
-    let Node::Map { op: Op::Mul, args, .. } = dag.node(at) else { return None };
+    let Node::Map(kinds::Map { op: Op::Mul, args, .. }) = dag.node(at) else { return None };
     let (other, zero) = (args[1 - zero], args[zero]);
     if !dag.dtype(at).is_integer() || !dag.is_const(zero, 0.0) || !is_sure(dag, other) {
         return None;
@@ -300,12 +306,15 @@ fn times_zero(dag: &mut Dag, at: NodeId, zero: usize) -> Option<NodeId> {
     }
     let mut info = Info { name: None, from: vec![at], ..dag.info(at).clone() };
     (info.meta.dtype, info.meta.range) = (dag.dtype(zero), dag.info(zero).meta.range);
-    Some(
-        dag.add(
-            Node::Transform { name: BROADCAST, src: zero, read: Read::new([]), onto: true },
-            info,
-        ),
-    )
+    Some(dag.add(
+        Node::Transform(kinds::Transform {
+            name: BROADCAST,
+            src: zero,
+            read: Read::new([]),
+            onto: true,
+        }),
+        info,
+    ))
 }
 
 /// So many nodes are looked at for what may fail.
@@ -316,12 +325,7 @@ fn is_sure(dag: &Dag, at: NodeId) -> bool {
     let mut stack = vec![at];
     for _ in 0..NEAR {
         let Some(at) = stack.pop() else { return true };
-        let sure = match dag.node(at) {
-            Node::Input(_) | Node::Const(_) | Node::Iota { .. } | Node::Transform { .. } => true,
-            Node::Map { .. } => dag.fails(at) == Fails::Never,
-            _ => false,
-        };
-        if !sure || !dag.dtype(at).is_integer() {
+        if dag.fails(at) != Fails::Never || !dag.dtype(at).is_integer() {
             return false;
         }
         stack.extend(dag.node(at).inputs());
@@ -332,9 +336,9 @@ fn is_sure(dag: &Dag, at: NodeId) -> bool {
 /// `k1 f k2 f n` as `(k1 f k2) f n`, where nothing can round.
 fn joined(dag: &mut Dag, at: NodeId, wanted: Op) -> Option<NodeId> {
     let exact = |at: NodeId| dag.dtype(at).is_integer() && dag.info(at).meta.range.is_some();
-    let Node::Map { op, ct, args } = dag.node(at) else { return None };
+    let Node::Map(kinds::Map { op, ct, args }) = dag.node(at) else { return None };
     let (ct, outer, below) = (*ct, args[0], *args.get(1)?);
-    let Node::Map { op: inner, args, .. } = dag.node(below) else { return None };
+    let Node::Map(kinds::Map { op: inner, args, .. }) = dag.node(below) else { return None };
     let (k, n) = (args[0], *args.get(1)?);
     let fits = (*op, *inner) == (wanted, wanted)
         && exact(at)
@@ -349,7 +353,7 @@ fn joined(dag: &mut Dag, at: NodeId, wanted: Op) -> Option<NodeId> {
     (info.meta.shape, info.meta.dtype) = (Shape::new(), aplomb_values::array::narrowest(value));
     info.meta.range = info.meta.dtype.is_integer().then_some((value, value));
     info.meta.range?;
-    let known = dag.add(Node::Const(Param::num(value)), info);
+    let known = dag.add(Node::num(value), info);
     let info = Info { from: vec![at], ..dag.info(at).clone() };
     Some(dag.add(Node::map(wanted, ct, [known, n]), info))
 }
@@ -357,7 +361,7 @@ fn joined(dag: &mut Dag, at: NodeId, wanted: Op) -> Option<NodeId> {
 /// A scalar operation on constants is a constant, unless it fails: then it must fail at run time,
 /// with its place.
 fn fold(dag: &mut Dag, at: NodeId) -> Option<NodeId> {
-    let Node::Map { op, ct, args } = dag.node(at) else { return None };
+    let Node::Map(kinds::Map { op, ct, args }) = dag.node(at) else { return None };
     if !args.iter().all(|a| dag.is_number(*a)) {
         return None;
     }
@@ -376,13 +380,17 @@ fn fold(dag: &mut Dag, at: NodeId) -> Option<NodeId> {
         info.meta.dtype = aplomb_values::array::narrowest(value);
     }
     info.meta.range = info.meta.dtype.is_integer().then_some((value, value));
-    Some(dag.add(Node::Const(Param::num(value)), info))
+    Some(dag.add(Node::num(value), info))
 }
 
 /// A transform of a transform is one transform, unless finding its places would take too long.
 fn compose(dag: &mut Dag, at: NodeId) -> Option<NodeId> {
-    let Node::Transform { name, src, read, onto } = dag.node(at) else { return None };
-    let Node::Transform { src: below, read: inner, onto: all, .. } = dag.node(*src) else {
+    let Node::Transform(kinds::Transform { name, src, read, onto }) = dag.node(at) else {
+        return None;
+    };
+    let Node::Transform(kinds::Transform { src: below, read: inner, onto: all, .. }) =
+        dag.node(*src)
+    else {
         return None;
     };
     let joined = inner.after(read, dag.shape(at));
@@ -392,7 +400,8 @@ fn compose(dag: &mut Dag, at: NodeId) -> Option<NodeId> {
     if joined.is_identity() && dag.shape(*below) == dag.shape(at) {
         return Some(*below);
     }
-    let node = Node::Transform { name, src: *below, read: joined, onto: *onto && *all };
+    let node =
+        Node::Transform(kinds::Transform { name, src: *below, read: joined, onto: *onto && *all });
     let info = Info { from: vec![at], ..dag.info(at).clone() };
     Some(dag.add(node, info))
 }

@@ -16,7 +16,7 @@ use super::work::Work;
 use super::{cost, cost::Cost};
 use aplomb_ground::error::{Result, bytes};
 use aplomb_ground::limits::LaunchLimits;
-use aplomb_values::dag::{Dag, Node, NodeId};
+use aplomb_values::dag::{Dag, NodeId};
 
 pub fn run(work: &mut Work) -> Result<()> {
     let limits = work.options.limits;
@@ -109,8 +109,7 @@ fn finish(dag: &Dag, keep: &Keep, root: NodeId, limits: &LaunchLimits, new: &mut
             continue;
         }
         if is_leaf(at) || new.contains_key(&at) {
-            let is_made = matches!(dag.node(at), Node::Const(_) | Node::Iota { .. })
-                && !keep.contains_key(&at);
+            let is_made = dag.node(at).inputs().is_empty() && !need::is_read(dag, keep, at);
             needs.insert(at, if is_made { Need::of_step(dag, at) } else { Need::of_load(dag, at) });
             continue;
         }

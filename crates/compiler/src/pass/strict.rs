@@ -6,26 +6,22 @@
 //! pipeline `acl2006` ask; the exact rule is here beside them.
 
 use aplomb_values::dag::ix::{Atom, Ix};
-use aplomb_values::dag::{Dag, Node, NodeId, Read};
+use aplomb_values::dag::{Dag, Node, NodeId, Read, Role, kinds};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar;
 
 /// Whether what stands at `at` may be computed under a read with an outside.
 pub fn allows(dag: &Dag, at: NodeId, read: &Read) -> bool {
     match dag.node(at) {
-        Node::Map { op, .. } => read.tests.iter().all(|t| distributes(*op, t.fill)),
-        Node::Transform { read: inner, .. } => composes(read, inner),
+        Node::Map(kinds::Map { op, .. }) => read.tests.iter().all(|t| distributes(*op, t.fill)),
+        Node::Transform(kinds::Transform { read: inner, .. }) => composes(read, inner),
         _ => true,
     }
 }
 
 /// The reason of a break.
 pub fn code(dag: &Dag, at: NodeId) -> &'static str {
-    if matches!(dag.node(at), Node::Transform { .. }) {
-        "oob-compose"
-    } else {
-        "oob-default-not-identity"
-    }
+    if dag.node(at).role() == Role::Move { "oob-compose" } else { "oob-default-not-identity" }
 }
 
 /// The rule as printed: the constant is the identity.

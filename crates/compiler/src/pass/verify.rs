@@ -12,10 +12,7 @@ use super::schedule::{Schedule, draft, legal};
 use super::work::Work;
 use aplomb_plans::plan::tiling::{self, Single, Span, single};
 use aplomb_plans::plan::{From, Kind, Launch, Plan, Step, What};
-use aplomb_values::array::{DType, elements};
-use aplomb_values::dag::ix::Ix;
-use aplomb_values::dag::{Dag, Lib, Node, NodeId, Read, Whole};
-use aplomb_values::prim::op::Op;
+use aplomb_values::dag::{Dag, NodeId};
 
 pub fn check(dag: &Dag, roots: &[NodeId]) -> Result<(), String> {
     let live = dag.live(roots);
@@ -23,174 +20,11 @@ pub fn check(dag: &Dag, roots: &[NodeId]) -> Result<(), String> {
 }
 
 fn node(dag: &Dag, at: NodeId) -> Result<(), String> {
-    let shape = dag.shape(at);
     let wrong = |what: String| Err(format!("node {}: {what}", at.index()));
     if let Some(late) = dag.node(at).inputs().iter().find(|a| a.index() >= at.index()) {
         return wrong(format!("reads node {}, which comes later", late.index()));
     }
-    match dag.node(at) {
-        Node::Input(_) => Ok(()),
-        Node::Const(_) if shape.is_empty() => Ok(()),
-        Node::Const(_) => wrong("a constant with axes".into()),
-        Node::Iota { .. } if shape.len() == 1 => Ok(()),
-        Node::Iota { .. } => wrong("an iota has one axis".into()),
-        Node::Map { op, args, .. } => {
-            if args.len() != op.arity() {
-                return wrong(format!("{} has {} arguments", op.name(), args.len()));
-            }
-            if let Some(a) =
-                args.iter().find(|a| !dag.shape(**a).is_empty() && dag.shape(**a) != shape)
-            {
-                return wrong(format!(
-                    "argument {} has shape {:?}, not {shape:?}",
-                    a.index(),
-                    dag.shape(*a)
-                ));
-            }
-            let text = args.iter().any(|a| dag.dtype(*a) == DType::Char);
-            if text && !matches!(op, Op::Eq | Op::Ne) {
-                return wrong(format!("{} of characters", op.name()));
-            }
-            Ok(())
-        }
-        Node::Transform { src, read, .. } => {
-            in_bounds(read, dag.shape(*src), shape).or_else(wrong)?;
-            // A fill may widen the type, a rule may have found a constant of a narrower one.
-            if !read.tests.is_empty() || matches!(dag.node(*src), Node::Const(_)) {
-                return Ok(());
-            }
-            if dag.dtype(*src) == dag.dtype(at) {
-                Ok(())
-            } else {
-                wrong("a move that changes the type".into())
-            }
-        }
-        Node::Reduce { axis, src, .. } => {
-            let mut from = dag.shape(*src).to_vec();
-            if *axis as usize >= from.len() {
-                return wrong(format!("axis {axis} of {from:?}"));
-            }
-            from.remove(*axis as usize);
-            if from == shape {
-                Ok(())
-            } else {
-                wrong(format!("reduces to {shape:?}, not {from:?}"))
-            }
-        }
-        Node::Scan { axis, src, .. } => {
-            let fits = dag.shape(*src) == shape && (*axis as usize) < shape.len();
-            if fits {
-                Ok(())
-            } else {
-                wrong(format!("scans axis {axis} of {:?} to {shape:?}", dag.shape(*src)))
-            }
-        }
-        Node::Select { args } => {
-            let conform = args.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == shape);
-            if args.len() == 3 && conform {
-                Ok(())
-            } else {
-                wrong("a select of other than three arrays of its shape".into())
-            }
-        }
-        Node::Cat { axis, args } => {
-            let axis = *axis as usize;
-            let others = |s: &[usize]| {
-                s.iter()
-                    .enumerate()
-                    .filter(|(k, _)| *k != axis)
-                    .map(|(_, n)| *n)
-                    .collect::<Vec<_>>()
-            };
-            let fits = |a: &NodeId| {
-                dag.shape(*a).len() == shape.len() && others(dag.shape(*a)) == others(shape)
-            };
-            if axis >= shape.len() || args.is_empty() || !args.iter().all(fits) {
-                return wrong(format!("a cat on axis {axis} of arrays that do not fit {shape:?}"));
-            }
-            let sum: usize = args.iter().map(|a| dag.shape(*a)[axis]).sum();
-            if sum == shape[axis] {
-                Ok(())
-            } else {
-                wrong(format!("a cat of {sum} on an axis of {}", shape[axis]))
-            }
-        }
-        Node::Gather { args, read, along, .. } => {
-            let Some((src, places)) = args.split_first() else {
-                return wrong("a gather of nothing".into());
-            };
-            in_bounds(read, dag.shape(*src), shape).or_else(wrong)?;
-            let conform = places.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == shape);
-            let axes = along.iter().all(|a| (a.axis as usize) < read.ix.len());
-            let counts = places.iter().all(|a| dag.dtype(*a).is_integer());
-            let fits = conform && axes && counts && along.len() == places.len();
-            if fits {
-                Ok(())
-            } else {
-                wrong("a gather whose places are not integers of its shape".into())
-            }
-        }
-        Node::Loop { args, body, result } => {
-            let conform = args.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == shape);
-            let fits =
-                conform && body.arguments() == args.len() && (*result as usize) < body.next.len();
-            body.verify().or_else(wrong)?;
-            if fits { Ok(()) } else { wrong("a loop whose values are not in order".into()) }
-        }
-        Node::Whole { what, args } => whole(dag, at, what, args).or_else(wrong),
-        Node::Compact { axis, args } => {
-            let axis = *axis as usize;
-            let [mask, src] = args.as_slice() else {
-                return wrong("a compact of other than two".into());
-            };
-            let from = dag.shape(*src);
-            let same = from.len() == shape.len()
-                && (0..from.len()).all(|k| k == axis || from[k] == shape[k]);
-            let fits = same
-                && axis < from.len()
-                && dag.shape(*mask) == [from[axis]]
-                && shape[axis] <= from[axis];
-            if fits {
-                Ok(())
-            } else {
-                wrong(format!("a mask of {:?} over axis {axis} of {from:?}", dag.shape(*mask)))
-            }
-        }
-    }
-}
-
-fn whole(dag: &Dag, at: NodeId, what: &Whole, args: &[NodeId]) -> Result<(), String> {
-    let shape = dag.shape(at);
-    let of = |k: usize| args.get(k).map_or(&[][..], |a| dag.shape(*a));
-    let fits = match what {
-        Whole::Fold { axis, body, given } => {
-            let mut left = of(0).to_vec();
-            body.verify()?;
-            let known = body.arguments() == 2 + given.len() && body.next.len() == 1;
-            let axis = *axis as usize;
-            args.len() == 1 && known && axis < left.len() && left.remove(axis) > 0 && left == shape
-        }
-        Whole::Segmented { .. } => {
-            args.len() == 2 && shape.len() == 1 && of(0) == [shape[0], 2] && of(1).len() == 1
-        }
-        Whole::Scatter { read, along, .. } => {
-            let places = args.get(2..).unwrap_or_default();
-            let conform = places.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == of(1));
-            let axes =
-                along.iter().all(|a| read.ix.get(a.axis as usize).is_some_and(Ix::is_constant));
-            in_bounds(read, shape, of(1))?;
-            of(0) == shape && conform && axes && along.len() == places.len() && !of(1).is_empty()
-        }
-        Whole::Lib { of: Lib::GradeUp | Lib::GradeDown, .. } => {
-            args.len() == 1 && of(0).first() == shape.first()
-        }
-        Whole::Lib { .. } => args.len() == 2 && of(0).len() == 1 && of(1) == shape,
-    };
-    if fits {
-        Ok(())
-    } else {
-        Err(format!("a {} whose operands do not fit {shape:?}", what.kind()))
-    }
+    dag.node(at).in_dag().check(dag, at).or_else(wrong)
 }
 
 /// Whether the schedule is the one that the passes so far ask for, its launches are what devices
@@ -256,35 +90,6 @@ fn check_lets(dag: &Dag, lets: &[Let], roots: &[NodeId]) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether each Ix stays inside its axis wherever all tests hold.
-pub fn in_bounds(read: &Read, from: &[usize], extents: &[usize]) -> Result<(), String> {
-    if read.ix.len() != from.len() {
-        return Err(format!("{} indices for {} axes", read.ix.len(), from.len()));
-    }
-    if elements(extents) == 0 {
-        return Ok(());
-    }
-    let (boxed, exact) = read.held(extents);
-    if boxed.iter().any(|(lo, hi)| lo >= hi) {
-        return Ok(());
-    }
-    let sides: Vec<usize> = boxed.iter().map(|(lo, hi)| (hi - lo) as usize).collect();
-    let shifted: Vec<Ix> =
-        boxed.iter().enumerate().map(|(k, (lo, _))| Ix::axis(k).offset(*lo)).collect();
-    for (ix, &n) in read.ix.iter().zip(from) {
-        let (lo, hi) = ix.substitute(&shifted, &sides).range(&sides);
-        // What tests of other forms leave is no box; that is left to the device's own checks.
-        let provable = exact && (read.tests.is_empty() || ix.is_affine());
-        if provable && (lo < 0 || hi >= n as i64) {
-            return Err(format!(
-                "reads {lo}…{hi} of an axis of {n} by {}",
-                read.text(extents.len())
-            ));
-        }
-    }
-    Ok(())
-}
-
 pub fn check_plan(plan: &Plan) -> Result<(), String> {
     let mut written = vec![0u32; plan.buffers.len()];
     for (k, launch) in plan.launches.iter().enumerate() {
@@ -307,7 +112,8 @@ pub fn check_plan(plan: &Plan) -> Result<(), String> {
             for step in steps.iter() {
                 if let Some(l) = step.what.load() {
                     let load = &launch.loads[l as usize];
-                    in_bounds(&load.read, &plan.buffer(load.buf).shape, &extents)
+                    load.read
+                        .in_bounds(&plan.buffer(load.buf).shape, &extents)
                         .map_err(|e| format!("k{k}: {e}"))?;
                 }
             }
@@ -386,16 +192,13 @@ fn steps(launch: &Launch, steps: &[Step]) -> Result<(), String> {
             What::Reduced(r) => {
                 *r as usize >= launch.reductions.len() + usize::from(launch.finish.is_some())
             }
-            What::Guard { tests, .. } | What::Part { tests, .. } => {
-                *tests as usize >= launch.guards.len()
-            }
             What::Gather { load, along, places, .. } => {
                 *load as usize >= launch.loads.len() || along.len() != places.len()
             }
             What::Arg(_) => true,
             What::State { of, result } => !matches!(steps.get(*of as usize).map(|s| &s.what),
                 Some(What::Loop { body, .. }) if (*result as usize) < body.next.len()),
-            What::Index { .. } | What::Const(_) | What::Select { .. } | What::Loop { .. } => false,
+            what => what.tests().is_some_and(|k| k as usize >= launch.guards.len()),
         };
         let bad = bad || step.what.args().iter().any(|a| *a as usize >= k);
         if bad || step.from.guard.is_some_and(|g| g as usize >= launch.guards.len()) {

@@ -15,7 +15,7 @@ use aplomb_plans::plan::Plan;
 use aplomb_plans::plan::tiling::Tiling;
 use aplomb_values::array::Array;
 use aplomb_values::dag::Recorded;
-use aplomb_values::dag::{Dag, Info, Node, NodeId, Read};
+use aplomb_values::dag::{Dag, Info, NodeId, Read};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -244,9 +244,6 @@ impl<'a> Work<'a> {
 
     /// The array behind an input node.
     pub fn input(&self, at: NodeId) -> Option<&Array> {
-        match self.dag.node(at) {
-            Node::Input(k) => self.recorded.inputs.get(*k as usize),
-            _ => None,
-        }
+        self.dag.node(at).input().and_then(|k| self.recorded.inputs.get(k as usize))
     }
 }

@@ -8,7 +8,7 @@ use aplomb_ground::trace::{Measured, Ran, ResultRecord, Trace};
 use aplomb_language::eval::Interp;
 use aplomb_language::eval::value::Value;
 use aplomb_values::array::{Array, Data, View};
-use aplomb_values::dag::{Node, NodeId};
+use aplomb_values::dag::NodeId;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -141,8 +141,8 @@ pub fn name_inputs(parts: &mut [Part], interp: &Interp) {
     for part in parts {
         let recorded = part.log.recorded();
         let name = |at: NodeId| {
-            let Node::Input(k) = recorded.dag.node(at) else { return None };
-            let place = recorded.inputs.get(*k as usize).and_then(buffer);
+            let k = recorded.dag.node(at).input()?;
+            let place = recorded.inputs.get(k as usize).and_then(buffer);
             let (name, _) = held.iter().find(|h| Some(h.1) == place)?;
             Some((at.index(), name.clone()))
         };

@@ -17,8 +17,8 @@ use aplomb_language::eval::Interp;
 use aplomb_language::eval::host::{Host, Now};
 use aplomb_values::array::Array;
 use aplomb_values::array::format::Style;
+use aplomb_values::dag::NodeId;
 use aplomb_values::dag::Recorded;
-use aplomb_values::dag::{Node, NodeId};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Fail;
 use aplomb_values::prim::scalar::Src;
@@ -582,11 +582,7 @@ const LOCATE: u64 = 4_000_000;
 fn first_element(recorded: &Recorded, node: NodeId) -> Option<reference::Failure> {
     let live = recorded.dag.live(&[node]);
     let wanted = recorded.dag.ids().filter(|at| live[at.index()]).map(|at| {
-        let rounds = if let Node::Loop { body, .. } = recorded.dag.node(at) {
-            u64::from(body.count)
-        } else {
-            1
-        };
+        let rounds = recorded.dag.node(at).rounds().map_or(1, |body| u64::from(body.count));
         recorded.dag.elements(at).saturating_mul(rounds)
     });
     if wanted.fold(0, u64::saturating_add) > LOCATE {

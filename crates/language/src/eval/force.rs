@@ -14,7 +14,7 @@ use aplomb_ground::limits::Budget;
 use aplomb_ground::span::Place;
 use aplomb_values::array::{Array, Data};
 use aplomb_values::dag::Recorded;
-use aplomb_values::dag::{Cell, Dag, Info, Meta, Node, NodeId, Param};
+use aplomb_values::dag::{Cell, Dag, Info, Meta, Node, NodeId, kinds};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -349,18 +349,19 @@ impl Maker {
         Ok(match a.data() {
             Data::Num(x) => {
                 let range = dtype.is_integer().then_some((*x, *x));
-                self.dag.add(Node::Const(Param::num(*x)), info(meta(range)))
+                self.dag.add(Node::num(*x), info(meta(range)))
             }
-            Data::Char(c) => self.dag.add(Node::Const(Param::char(*c)), info(meta(None))),
+            Data::Char(c) => self.dag.add(Node::char(*c), info(meta(None))),
             Data::Dense(buffer) => {
                 let key = (Arc::as_ptr(buffer) as *const u8 as usize, a.shape().to_vec());
                 if let Some(id) = self.known.get(&key) {
                     return Ok(*id);
                 }
                 self.inputs.push(a.clone());
-                let id = self
-                    .dag
-                    .add(Node::Input(self.inputs.len() as u32 - 1), info(meta(dtype.range())));
+                let id = self.dag.add(
+                    Node::Input(kinds::Input(self.inputs.len() as u32 - 1)),
+                    info(meta(dtype.range())),
+                );
                 self.known.insert(key, id);
                 id
             }

@@ -10,7 +10,8 @@
 
 use super::cx::{Cx, Sys};
 use aplomb_values::array::{Array, elements};
-use aplomb_values::dag::{Cell, Node};
+use aplomb_values::body::READ_NS;
+use aplomb_values::dag::Cell;
 use aplomb_values::prim::op::Fails;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -43,20 +44,12 @@ pub struct Kept {
 fn own_ns(cell: &Cell) -> f64 {
     let Some(node) = cell.node() else { return 0.0 };
     let points = |a: &Array| elements(a.shape()) as f64;
-    let reads = 0.25
+    let reads = READ_NS
         * node.inputs().iter().filter(|a| a.pending().is_none() && !a.shape().is_empty()).count()
             as f64;
     let n = elements(cell.shape()) as f64;
-    let domain = match &*node {
-        Node::Input(_) | Node::Const(_) | Node::Iota { .. } => return 0.0,
-        // What is moved is stored, if anything is.
-        Node::Transform { .. } | Node::Cat { .. } => return n * (0.15 + reads),
-        Node::Reduce { src, .. } | Node::Scan { src, .. } => points(src),
-        Node::Compact { args, .. } => args.iter().map(points).sum(),
-        Node::Whole { args, .. } => args.iter().map(points).fold(n, f64::max),
-        Node::Map { .. } | Node::Loop { .. } | Node::Gather { .. } | Node::Select { .. } => n,
-    };
-    domain * (node.cost().0 + reads)
+    let domain = node.consumes().map_or(n, |(src, _)| points(src));
+    domain * (node.cost().ns + reads)
 }
 
 /// The cells below one, itself included, and what all of them take together.
@@ -88,11 +81,7 @@ fn demands(roots: &[Rc<Cell>], cells: &[Rc<Cell>]) -> HashMap<*const Cell, f64> 
             all.insert(Rc::as_ptr(cell), wanted);
         }
         for below in node.inputs().iter().filter_map(Array::pending) {
-            let needs = match &*node {
-                Node::Reduce { .. } => size(below) * wanted / size(cell).max(1.0),
-                Node::Scan { .. } | Node::Compact { .. } | Node::Whole { .. } => size(below),
-                _ => wanted.min(size(below)),
-            };
+            let needs = node.facts().demand(wanted, size(cell), size(below));
             let most = all.entry(Rc::as_ptr(below)).or_default();
             *most = most.max(needs);
         }

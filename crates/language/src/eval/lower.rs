@@ -7,7 +7,7 @@
 use super::cx::{Cx, SMALL};
 use aplomb_ground::error::{Error, Result, bug, domain, length, rank, untraced};
 use aplomb_values::array::{Array, Buf, DType, Data, Shape, View, elements};
-use aplomb_values::dag::{Meta, Node};
+use aplomb_values::dag::{Meta, Node, kinds};
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::{Fails, Gives, Op};
 use aplomb_values::prim::scalar;
@@ -342,8 +342,12 @@ impl Cx<'_> {
                 _ => range.and_then(|(lo, hi)| DType::of_range(lo, hi)).unwrap_or(DType::I32),
             };
             let range = range.filter(|_| dtype.is_integer());
-            let node =
-                Node::Transform { name: m.name, src: a.settled(), read: m.read, onto: m.onto };
+            let node = Node::Transform(kinds::Transform {
+                name: m.name,
+                src: a.settled(),
+                read: m.read,
+                onto: m.onto,
+            });
             return self.cell(node, m.shape, (dtype, range));
         }
         if n > SMALL && !a.is_uniform() {
@@ -360,7 +364,7 @@ impl Cx<'_> {
             let (lo, hi) = (origin, origin + (n.max(1) - 1) as f64);
             let dtype = DType::of_range(lo, hi).unwrap_or(DType::F64);
             let shape = Shape::from_slice(&[n]);
-            return self.cell(Node::Iota { origin }, shape, (dtype, Some((lo, hi))));
+            return self.cell(Node::Iota(kinds::Iota { origin }), shape, (dtype, Some((lo, hi))));
         }
         self.vector((0..n).map(|k| k as f64 + origin).collect())
     }

@@ -2,11 +2,12 @@
 //! again operation by operation with the host's functions, in the order in which it was written.
 
 use super::cx::Cx;
-use aplomb_ground::error::{Result, internal};
+use aplomb_ground::error::{Result, domain, internal};
 use aplomb_values::array::{Array, Shape};
 use aplomb_values::body::{self, Rounds, What};
-use aplomb_values::dag::{Cell, Node};
+use aplomb_values::dag::{Cell, Dag, Info, Meta, Node, Recorded, kinds};
 use aplomb_values::prim::moves::Move;
+use aplomb_values::reference;
 use std::rc::Rc;
 
 /// A complex array stands in it: no device takes that.
@@ -36,28 +37,28 @@ impl Cx<'_> {
         };
         let meta = cell.meta();
         match node {
-            Node::Map { op, ct, args } => {
+            Node::Map(kinds::Map { op, ct, args }) => {
                 self.mapped(op, ct, meta.shape.clone(), &args, meta.dtype)
             }
-            Node::Reduce { op, axis, src } => {
+            Node::Reduce(kinds::Reduce { op, axis, src }) => {
                 let src = self.ready(&src, "reduction")?;
                 self.fold_host(op, &src, axis as usize, meta.shape.clone())
             }
-            Node::Transform { name, src, read, onto } => {
+            Node::Transform(kinds::Transform { name, src, read, onto }) => {
                 let src = self.ready(&src, "argument")?;
                 let _held = self.budget().charge_elements(cell.shape().iter().product(), 16)?;
                 Move { name, shape: meta.shape.clone(), read, onto }.run(&src, self.budget())
             }
-            Node::Scan { op, axis, src } => {
+            Node::Scan(kinds::Scan { op, axis, src }) => {
                 let src = self.ready(&src, "scan")?;
                 self.scan_host(op, &src, axis as usize)
             }
-            Node::Select { args } => {
+            Node::Select(kinds::Select { args }) => {
                 let args =
                     args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
                 self.chosen(&args, &meta.shape)
             }
-            Node::Loop { args, body, result } if body.until.is_some() => {
+            Node::Loop(kinds::Loop { args, body, result }) if body.until.is_some() => {
                 let args =
                     args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
                 let n = cell.shape().iter().product();
@@ -67,7 +68,7 @@ impl Cx<'_> {
                 }
                 self.collect(cell.shape(), items, None)
             }
-            Node::Loop { args, body, result } => {
+            Node::Loop(kinds::Loop { args, body, result }) => {
                 let mut values =
                     args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
                 for _ in 0..body.count {
@@ -75,9 +76,13 @@ impl Cx<'_> {
                 }
                 Ok(values[result as usize].clone())
             }
-            Node::Whole { what, args } => self.whole_again(&what, &args, &meta.shape),
-            Node::Cat { axis, args } => crate::functions::cells::joined(self, &args, axis as usize),
-            Node::Gather { args, read, along, origin } => {
+            Node::Whole(kinds::WholeArrays { what, args }) => {
+                self.whole_again(&what, &args, &meta.shape)
+            }
+            Node::Cat(kinds::Cat { axis, args }) => {
+                crate::functions::cells::joined(self, &args, axis as usize)
+            }
+            Node::Gather(kinds::Gather { args, read, along, origin }) => {
                 let args =
                     args.iter().map(|a| self.ready(a, "argument")).collect::<Result<Vec<_>>>()?;
                 aplomb_values::prim::moves::gather_by(
@@ -89,7 +94,7 @@ impl Cx<'_> {
                     self.budget(),
                 )
             }
-            Node::Compact { axis, args } => {
+            Node::Compact(kinds::Compact { axis, args }) => {
                 let mask = self.ready(&args[0], "mask")?;
                 let kept = cell.shape()[axis as usize];
                 let (mut picks, mut ticks) = (self.budget().room(kept)?, self.budget().ticks());
@@ -102,13 +107,38 @@ impl Cx<'_> {
                 let src = self.ready(&args[1], "argument")?;
                 crate::functions::cells::along(self, &src, axis as usize, &picks)
             }
-            Node::Iota { origin } => {
-                let n = cell.shape().iter().product();
-                let mut all = self.budget().room(n)?;
-                all.extend((0..n).map(|k| k as f64 + origin));
-                self.vector(all)
+            node => self.by_meaning(&node, meta),
+        }
+    }
+
+    /// A node that has no meaning for complex numbers, by the one that it has. Errors: the
+    /// operation's own, DOMAIN of complex operands.
+    fn by_meaning(&mut self, node: &Node<Array>, meta: &Meta) -> Result<Array> {
+        if node.is_given() {
+            return Err(internal("a leaf was recorded as a cell"));
+        }
+        let (mut dag, mut inputs) = (Dag::default(), Vec::new());
+        let add = |dag: &mut Dag, node, meta| {
+            dag.add(node, Info { meta, site: 0, name: None, asked: false, from: vec![], born: 0 })
+        };
+        let own = node.try_map_inputs(|a| {
+            let a = self.ready(a, "argument")?;
+            if a.is_complex() {
+                return Err(domain(format!("{} takes real numbers", node.kind())));
             }
-            Node::Input(_) | Node::Const(_) => Err(internal("a leaf was recorded as a cell")),
+            let (shape, dtype) = (a.shape().into(), a.dtype());
+            inputs.push(a);
+            let input = Node::Input(kinds::Input(inputs.len() as u32 - 1));
+            Ok(add(&mut dag, input, Meta { shape, dtype, range: dtype.range(), place: None }))
+        })?;
+        let root = add(&mut dag, own, meta.clone());
+        let (why, kept) = ("replay", Vec::new());
+        let recorded = Recorded { dag, roots: vec![root], kept, inputs, why, needed: None };
+        match reference::evaluate(&recorded, self.budget())? {
+            Ok(values) => {
+                values.into_iter().next().ok_or_else(|| internal("a node without a value"))
+            }
+            Err(failure) => Err(failure.fail.error()),
         }
     }
 

@@ -8,6 +8,7 @@ use aplomb_values::array::{
     Array, Buf, Complex64, Data, Shape, View, around, checked_elements, elements,
 };
 use aplomb_values::dag::Node;
+use aplomb_values::dag::kinds;
 use aplomb_values::prim::moves::{Move, gather};
 use std::sync::Arc;
 
@@ -40,7 +41,9 @@ fn taken_apart(parts: &[Array], axis: usize) -> Vec<Array> {
     let mut out = Vec::with_capacity(parts.len());
     for part in parts {
         match part.pending().and_then(|c| c.node().map(|n| n.clone())) {
-            Some(Node::Cat { axis: k, args }) if usize::from(k) == axis => out.extend(args),
+            Some(Node::Cat(kinds::Cat { axis: k, args })) if usize::from(k) == axis => {
+                out.extend(args)
+            }
             _ => out.push(part.clone()),
         }
     }

@@ -12,7 +12,7 @@ use aplomb_values::array::{
     Array, Buf, DType, Data, Shape, View, advance, around, checked_elements, elements,
 };
 use aplomb_values::dag::ix::Ix;
-use aplomb_values::dag::{Node, Read};
+use aplomb_values::dag::{Node, Read, kinds};
 use aplomb_values::prim::moves::{Move, gather};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::{Fail, place};
@@ -132,9 +132,11 @@ fn affine(a: &Array, depth: usize) -> Option<(f64, f64)> {
     let node = cell.node()?;
     let whole = |x: f64| x == x.trunc() && x.abs() < 1e15;
     let line = match &*node {
-        Node::Iota { origin } => Some((*origin, 1.0)),
-        Node::Map { op: Op::Neg, args, .. } => affine(&args[0], depth + 1).map(|(a, b)| (-a, -b)),
-        Node::Map { op: op @ (Op::Add | Op::Sub | Op::Mul), args, .. } => {
+        Node::Iota(kinds::Iota { origin }) => Some((*origin, 1.0)),
+        Node::Map(kinds::Map { op: Op::Neg, args, .. }) => {
+            affine(&args[0], depth + 1).map(|(a, b)| (-a, -b))
+        }
+        Node::Map(kinds::Map { op: op @ (Op::Add | Op::Sub | Op::Mul), args, .. }) => {
             let ((a, b), (c, d)) = (affine(&args[0], depth + 1)?, affine(&args[1], depth + 1)?);
             match op {
                 Op::Add => Some((a + c, b + d)),

@@ -112,15 +112,10 @@ fn masks(launch: &Launch) -> Vec<u32> {
     };
     let mut out: Vec<u32> = Vec::with_capacity(launch.body.len());
     for step in &launch.body {
-        let own = match &step.what {
-            What::Load(load) | What::Gather { load, .. } => read(*load),
-            What::Index { ix: x, .. } => ix(x),
-            What::Guard { tests: k, .. } | What::Part { tests: k, .. } => {
-                tests(&launch.guards[*k as usize])
-            }
-            What::Arg(_) | What::Const(_) | What::Op { .. } | What::Reduced(_) => 0,
-            What::Select { .. } | What::Loop { .. } | What::State { .. } => 0,
-        };
+        let what = &step.what;
+        let own = what.load().map_or(0, read)
+            | what.index().map_or(0, ix)
+            | what.tests().map_or(0, |k| tests(&launch.guards[k as usize]));
         let args = step.what.args().iter().fold(0, |mask, &v| mask | out[v as usize]);
         out.push(own | args);
     }

@@ -2,7 +2,7 @@
 //! array.
 
 use super::{Array, Data, Shape, View, elements};
-use crate::dag::{Cell, Meta, Node, Read};
+use crate::dag::{Cell, Meta, Node, Read, kinds};
 use aplomb_ground::error::{Result, limit, untraced, ws_full};
 use aplomb_ground::limits::Budget;
 
@@ -192,8 +192,12 @@ impl Array {
                     range: None,
                     place: None,
                 };
-                let node =
-                    Node::Transform { name: "⍴", src: proto, read: Read::new([]), onto: true };
+                let node = Node::Transform(kinds::Transform {
+                    name: "⍴",
+                    src: proto,
+                    read: Read::new([]),
+                    onto: true,
+                });
                 Array::lazy(Cell::new(node, meta, 0))
             }
             _ => {

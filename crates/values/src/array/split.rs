@@ -6,7 +6,7 @@
 
 use super::{Array, Buf, DType, Data, Shape, View, elements};
 use crate::dag::ix::Ix;
-use crate::dag::{Cell, Meta, Node, Read};
+use crate::dag::{Cell, Meta, Node, Read, kinds};
 use aplomb_ground::limits::Budget;
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -49,8 +49,12 @@ impl Split {
                 range: cell.meta().range,
                 place: cell.meta().place.clone(),
             };
-            let row =
-                Node::Transform { name: "[]", src: node.clone(), read, onto: self.frame() == [1] };
+            let row = Node::Transform(kinds::Transform {
+                name: "[]",
+                src: node.clone(),
+                read,
+                onto: self.frame() == [1],
+            });
             return Array::lazy(Cell::new(row, meta, cell.seq()));
         }
         match node.data() {

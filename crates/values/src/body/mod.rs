@@ -25,13 +25,54 @@ use crate::dag::ix::Ix;
 use crate::prim::op::Op;
 use crate::prim::scalar::{Fail, eval};
 use smallvec::SmallVec;
+use std::iter::Sum;
 use std::sync::Arc;
 
 /// A step's place in its list, which is its value's name.
 pub type ValueId = u32;
 
-/// Nanoseconds of a choice between two values.
-pub const SELECT_NS: f64 = 0.15;
+/// Nanoseconds of a read of a buffer's element, and of a write of one.
+pub const READ_NS: f64 = 0.25;
+pub const WRITE_NS: f64 = 0.25;
+
+/// The work for one value: nanoseconds (f64 in L1 on the CPU of the estimates) and scalar
+/// operations. An operation's stands in its row (`OPS`), all others are here; nodes, steps, passes
+/// and devices ask.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Effort {
+    pub ns: f64,
+    pub flops: u64,
+}
+
+/// An index that becomes a number.
+pub const INDEX: Effort = Effort { ns: 0.1, flops: 0 };
+/// A choice between two values.
+pub const SELECT: Effort = Effort { ns: 0.15, flops: 1 };
+/// A look at which part of a concatenation an element is in, or whether it is outside.
+pub const PART: Effort = Effort { ns: 0.15, flops: 0 };
+/// A load at a computed place.
+pub const GATHER: Effort = Effort { ns: 1.5, flops: 1 };
+/// A load at the place that a map tells.
+pub const LOAD: Effort = Effort { ns: READ_NS, flops: 0 };
+
+impl Effort {
+    pub const NONE: Effort = Effort { ns: 0.0, flops: 0 };
+
+    /// A scalar operation's.
+    pub fn of(op: Op) -> Effort {
+        Effort { ns: op.row().ns, flops: 1 }
+    }
+
+    pub fn times(self, n: u32) -> Effort {
+        Effort { ns: self.ns * f64::from(n), flops: self.flops * u64::from(n) }
+    }
+}
+
+impl Sum for Effort {
+    fn sum<I: Iterator<Item = Effort>>(all: I) -> Effort {
+        all.fold(Effort::NONE, |a, b| Effort { ns: a.ns + b.ns, flops: a.flops + b.flops })
+    }
+}
 
 /// One step: an instruction and the type of its value. `F` is what a place knows of where the step
 /// came from: nothing in a loop, which fails as one; in a launch the node, the site and the guard.
@@ -161,21 +202,73 @@ impl What {
         }
     }
 
+    /// The launch's guard whose tests it looks at.
+    pub fn tests(&self) -> Option<u32> {
+        match self {
+            What::Guard { tests, .. } | What::Part { tests, .. } => Some(*tests),
+            _ => None,
+        }
+    }
+
+    /// The index that it is.
+    pub fn index(&self) -> Option<&Ix> {
+        if let What::Index { ix, .. } = self { Some(ix) } else { None }
+    }
+
+    /// A sentence of a listing, given how a value and a load are written.
+    pub fn text(&self, arg: &dyn Fn(&ValueId) -> String, load: &dyn Fn(u32) -> String) -> String {
+        let all = |args: &[ValueId]| args.iter().map(arg).collect::<Vec<_>>().join(" ");
+        match self {
+            What::Load(k) => load(*k),
+            What::Index { ix, origin } => format!("{origin}+{}", ix.text()),
+            What::Const(x) => x.to_string(),
+            What::Op { op, args, .. } => format!("{} {}", op.name(), all(args)),
+            What::Arg(k) => format!("argument {k}"),
+            What::Reduced(k) => format!("reduction {k}"),
+            What::Guard { tests, value } => format!("{} where guard {tests} holds", arg(value)),
+            What::Part { tests, yes, no } => {
+                format!("{} where guard {tests} holds, else {}", arg(yes), arg(no))
+            }
+            What::Select { cond, yes, no } => {
+                format!("{} where {}, else {}", arg(yes), arg(cond), arg(no))
+            }
+            What::Loop { args, body, result } => {
+                let until =
+                    body.until.map_or(String::new(), |v| format!("at most, until value {v}, "));
+                format!(
+                    "state {result} after {} rounds {until}of {} operations on {}",
+                    body.count,
+                    body.work().count(),
+                    all(args)
+                )
+            }
+            What::State { of, result } => format!("state {result} of {}", arg(of)),
+            What::Gather { load: k, along, places, .. } => {
+                let by = along
+                    .iter()
+                    .zip(places)
+                    .map(|(a, v)| format!("axis {} by {}×{}", a.axis, a.times, arg(v)));
+                format!("{}, {}", load(*k), by.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+
     /// The scalar operation, if it is one.
     pub fn operation(&self) -> Option<Op> {
         if let What::Op { op, .. } = self { Some(*op) } else { None }
     }
 
-    /// Nanoseconds and operations of one value (f64 in L1 on the CPU of the estimates).
-    pub fn cost(&self) -> (f64, u64) {
+    /// The work for one value.
+    pub fn cost(&self) -> Effort {
         match self {
-            What::Arg(_) | What::Const(_) | What::Reduced(_) | What::State { .. } => (0.0, 0),
-            What::Op { op, .. } => (op.row().ns, 1),
-            What::Select { .. } => (SELECT_NS, 1),
+            What::Arg(_) | What::Const(_) | What::Reduced(_) | What::State { .. } => Effort::NONE,
+            What::Op { op, .. } => Effort::of(*op),
+            What::Select { .. } => SELECT,
             What::Loop { body, .. } => body.cost(),
-            What::Load(_) => (0.25, 0),
-            What::Gather { .. } => (1.5, 1),
-            What::Index { .. } | What::Guard { .. } | What::Part { .. } => (0.15, 0),
+            What::Load(_) => LOAD,
+            What::Gather { .. } => GATHER,
+            What::Index { .. } => INDEX,
+            What::Guard { .. } | What::Part { .. } => PART,
         }
     }
 

@@ -1,9 +1,9 @@
 //! The body of a loop, or of a fold in order: steps whose last values are the arguments of the next
 //! round.
 
-use super::{Step, ValueId, What};
+use super::{Effort, Step, ValueId, What};
 use crate::array::DType;
-use crate::prim::op::Op;
+use crate::prim::op::{Fails, On, Op};
 use crate::prim::scalar::Fail;
 use smallvec::SmallVec;
 use std::convert::Infallible;
@@ -113,9 +113,22 @@ impl Rounds {
         if self.until.is_some() { EXPECTED.min(self.count) } else { self.count }
     }
 
-    /// Nanoseconds and operations of one element through all expected rounds.
-    pub fn cost(&self) -> (f64, u64) {
-        let ns: f64 = self.work().map(|w| w.cost().0).sum();
-        (ns * f64::from(self.expected()), self.work().count() as u64 * u64::from(self.expected()))
+    /// The work for one element through all expected rounds.
+    pub fn cost(&self) -> Effort {
+        self.work().map(What::cost).sum::<Effort>().times(self.expected())
+    }
+
+    /// When it can fail: as the worst of its steps does, and where its own end may not come.
+    pub fn fails(&self) -> Fails {
+        if self.until.is_some() {
+            return Fails::Hard;
+        }
+        let dtype = |v: &ValueId| self.steps.get(*v as usize).map_or(DType::F64, |s| s.dtype);
+        let of = |step: &Step| {
+            let op = step.what.operation()?;
+            let bools = step.what.args().iter().all(|v| dtype(v) == DType::Bool);
+            Some(op.fails_on(On { bools, ranged: step.dtype.is_integer(), nonzero: false }))
+        };
+        self.steps.iter().filter_map(of).max().unwrap_or(Fails::Never)
     }
 }

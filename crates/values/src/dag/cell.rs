@@ -1,7 +1,7 @@
 //! A lazy cell: a value that is recorded but not computed.
 
 use super::facts::Known;
-use super::node::Node;
+use super::kinds::Node;
 use crate::array::{Array, DType, Shape};
 use crate::prim::op::Fails;
 use aplomb_ground::span::Place;
@@ -20,6 +20,13 @@ pub struct Meta {
     pub range: Option<(f64, f64)>,
     /// Where it was written.
     pub place: Option<Place>,
+}
+
+impl Meta {
+    /// Whether it is an integer of a known interval.
+    pub fn is_ranged(&self) -> bool {
+        self.dtype.is_integer() && self.range.is_some()
+    }
 }
 
 pub struct Cell {
@@ -55,17 +62,12 @@ impl Cell {
         let oldest = below().map(|c| c.oldest).fold(seq, u64::min);
         let since = u32::try_from(seq - oldest).unwrap_or(u32::MAX).saturating_add(1);
         let weight = tree.min(since.max(most.saturating_add(1)));
-        let leaves = matches!(&node, Node::Map { op, .. } if op.may_leave_reals());
+        let operation = node.facts().operation();
+        let leaves = operation.is_some_and(|op| op.may_leave_reals());
         let open = leaves || meta.dtype != DType::Bool && node.inputs().iter().any(Array::is_open);
-        let nonzero = |a: &Array| a.number_scalar().is_some_and(|x| x != 0.0);
-        let fails = node.fails(&meta, |a| Known { dtype: a.dtype(), nonzero: nonzero(a) });
+        let fails = node.facts().fails(&meta, &Known::of);
         // What has an order fails where its argument turns out to have none.
-        let ordered = match &node {
-            Node::Map { op, .. } | Node::Reduce { op, .. } | Node::Scan { op, .. } => {
-                op.needs_order()
-            }
-            _ => false,
-        };
+        let ordered = operation.is_some_and(|op| op.needs_order());
         let fails =
             if ordered && node.inputs().iter().any(Array::is_open) { Fails::Hard } else { fails };
         Rc::new(Cell {
@@ -149,7 +151,7 @@ impl Cell {
 
     /// Stands for an argument of a body that is only being recorded.
     pub fn is_hole(&self) -> bool {
-        self.node().is_some_and(|node| matches!(*node, Node::Input(_)))
+        self.node().is_some_and(|node| node.is_input())
     }
 
     /// The pending node; None once forced.

@@ -1,17 +1,38 @@
-//! When a node can fail: one row for each kind, computed when the node is made, and read by all who
-//! ask.
+//! Facts of nodes that kinds tell, in the words that all share.
 //!
-//! Rows: LOWERING §2 (E1, E2). The recorder makes a check of what fails hard, guards give it
-//! arguments that it has a result for, passes compute it on its whole domain, rules drop only what
-//! never fails. The answer depends on kinds, types, on whether intervals are known, and on whether
-//! a divisor is a number other than 0; so it is part of what a known plan is known by.
+//! Rows: LOWERING §2 (E1, E2). When a node can fail is computed when it is made, and read by all
+//! who ask. The recorder makes a check of what fails hard, guards give it arguments that it has a
+//! result for, passes compute it on its whole domain, rules drop only what never fails. The answer
+//! depends on kinds, types, on whether intervals are known, and on whether a divisor is a number
+//! other than 0; so it is part of what a known plan is known by.
 
-use super::cell::Meta;
-use super::node::Node;
-use super::whole::Whole;
-use crate::array::DType;
-use crate::body::Rounds;
+use crate::array::{Array, DType};
 use crate::prim::op::{Fails, On, Op};
+
+/// How the elements of a node stand to those of its operands. All but consumers are producers: an
+/// element needs at most one of each operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// There before anything runs.
+    Given,
+    /// Made of the index alone.
+    Index,
+    /// An operand's element, at a place that a map tells.
+    Move,
+    /// Computed of the operands' elements at its own place.
+    Elementwise,
+    /// An operand's element, at a place that values tell.
+    AtPlaces,
+    /// Made of many elements: it gets a buffer.
+    Consumer,
+}
+
+impl Role {
+    /// Whether an element is neither at its own place of an operand nor at one that a map tells.
+    pub fn is_random(self) -> bool {
+        matches!(self, Role::AtPlaces | Role::Consumer)
+    }
+}
 
 /// What is known of an operand without computing it.
 #[derive(Clone, Copy, Debug)]
@@ -21,54 +42,18 @@ pub struct Known {
     pub nonzero: bool,
 }
 
-impl<A> Node<A> {
-    /// When this node, whose value is `own`, can fail on finite operands.
-    pub fn fails(&self, own: &Meta, of: impl Fn(&A) -> Known) -> Fails {
-        // An integer whose interval is known cannot overflow.
-        let ranged = own.dtype.is_integer() && own.range.is_some();
-        let on = |op: Op, args: &[A]| {
-            let bools = args.iter().all(|a| of(a).dtype == DType::Bool);
-            op.fails_on(On { bools, ranged, nonzero: args.get(1).is_some_and(|a| of(a).nonzero) })
-        };
-        match self {
-            Node::Map { op, args, .. } => on(*op, args),
-            Node::Reduce { op, src, .. } | Node::Scan { op, src, .. } => {
-                on(*op, std::slice::from_ref(src))
-            }
-            // A place may lie beyond its axis.
-            Node::Gather { .. } => Fails::Hard,
-            Node::Loop { body, .. } => of_rounds(body),
-            Node::Whole { what, args } => match what {
-                Whole::Fold { body, .. } => of_rounds(body),
-                // Behind the bounds, which are held, the vector.
-                Whole::Segmented { op } => on(*op, &args[what.held()..]),
-                // Places are looked at when it is recorded.
-                Whole::Scatter { combine, .. } => {
-                    combine.map_or(Fails::Never, |(op, _)| op.row().fails)
-                }
-                Whole::Lib { .. } => Fails::Never,
-            },
-            Node::Input(_)
-            | Node::Const(_)
-            | Node::Iota { .. }
-            | Node::Transform { .. }
-            | Node::Select { .. }
-            | Node::Cat { .. }
-            | Node::Compact { .. } => Fails::Never,
-        }
+impl Known {
+    pub fn of(a: &Array) -> Known {
+        Known { dtype: a.dtype(), nonzero: a.number_scalar().is_some_and(|x| x != 0.0) }
     }
 }
 
-/// A loop fails as the worst of its steps does, and where its own end may not come.
-fn of_rounds(body: &Rounds) -> Fails {
-    if body.until.is_some() {
-        return Fails::Hard;
+/// When an operation on such operands can fail. An integer of a known interval cannot overflow.
+pub fn operation_fails(op: Op, ranged: bool, args: impl Iterator<Item = Known>) -> Fails {
+    let (mut bools, mut nonzero) = (true, false);
+    for (k, a) in args.enumerate() {
+        bools &= a.dtype == DType::Bool;
+        nonzero |= k == 1 && a.nonzero;
     }
-    let dtype = |v: &u32| body.steps.get(*v as usize).map_or(DType::F64, |s| s.dtype);
-    let of = |step: &crate::body::Step| {
-        let op = step.what.operation()?;
-        let bools = step.what.args().iter().all(|v| dtype(v) == DType::Bool);
-        Some(op.fails_on(On { bools, ranged: step.dtype.is_integer(), nonzero: false }))
-    };
-    body.steps.iter().filter_map(of).max().unwrap_or(Fails::Never)
+    op.fails_on(On { bools, ranged, nonzero })
 }

@@ -2,7 +2,7 @@
 
 use super::cell::Meta;
 use super::facts::Known;
-use super::node::{Node, Scalar};
+use super::kinds::{Node, Scalar};
 use crate::array::DType;
 use crate::prim::op::Fails;
 use std::cell::RefCell;
@@ -71,8 +71,9 @@ impl Dag {
         debug_assert!(node.inputs().iter().all(|a| a.index() < self.nodes.len()));
         // A look at a number that needs no note: a known plan is known by the answer.
         let nonzero = |a: NodeId| matches!(self.scalar(a), Some(Scalar::Num(x)) if x != 0.0);
-        let fails =
-            node.fails(&info.meta, |a| Known { dtype: self.dtype(*a), nonzero: nonzero(*a) });
+        let fails = node
+            .facts()
+            .fails(&info.meta, &|a| Known { dtype: self.dtype(*a), nonzero: nonzero(*a) });
         self.nodes.push(node);
         self.infos.push(info);
         self.fails.push(fails);
@@ -122,7 +123,7 @@ impl Dag {
 
     /// A scalar, looked at without a note.
     fn scalar(&self, at: NodeId) -> Option<Scalar> {
-        if let Node::Const(p) = self.node(at) { Some(p.at_run_time()) } else { None }
+        self.node(at).param().map(|p| p.at_run_time())
     }
 
     fn holds(&self, at: NodeId, x: f64) -> bool {
@@ -130,7 +131,7 @@ impl Dag {
     }
 
     pub fn is_number(&self, at: NodeId) -> bool {
-        matches!(self.node(at), Node::Const(p) if p.is_number())
+        self.node(at).param().is_some_and(|p| p.is_number())
     }
 
     /// When a node can fail.
@@ -158,6 +159,11 @@ impl Dag {
         let Some(Scalar::Num(x)) = self.scalar(at) else { return None };
         self.looks.borrow_mut().push(Look::Number(at, x));
         Some(x)
+    }
+
+    /// A number that the text of a graph tells of a node, such as an axis.
+    pub(super) fn literal(&self, at: NodeId) -> Option<f64> {
+        if let Some(Scalar::Num(x)) = self.scalar(at) { Some(x) } else { None }
     }
 
     /// All that was asked about scalars.

@@ -130,6 +130,35 @@ impl Read {
         !self.ix.is_empty() && self.ix.iter().all(|ix| ix.is_constant() && ix.c == -1)
     }
 
+    /// Whether each Ix stays inside its axis wherever all tests hold.
+    pub fn in_bounds(&self, from: &[usize], extents: &[usize]) -> Result<(), String> {
+        if self.ix.len() != from.len() {
+            return Err(format!("{} indices for {} axes", self.ix.len(), from.len()));
+        }
+        if extents.contains(&0) {
+            return Ok(());
+        }
+        let (boxed, exact) = self.held(extents);
+        if boxed.iter().any(|(lo, hi)| lo >= hi) {
+            return Ok(());
+        }
+        let sides: Vec<usize> = boxed.iter().map(|(lo, hi)| (hi - lo) as usize).collect();
+        let shifted: Vec<Ix> =
+            boxed.iter().enumerate().map(|(k, (lo, _))| Ix::axis(k).offset(*lo)).collect();
+        for (ix, &n) in self.ix.iter().zip(from) {
+            let (lo, hi) = ix.substitute(&shifted, &sides).range(&sides);
+            // What tests of other forms leave is no box; that is left to the device's own checks.
+            let provable = exact && (self.tests.is_empty() || ix.is_affine());
+            if provable && (lo < 0 || hi >= n as i64) {
+                return Err(format!(
+                    "reads {lo}…{hi} of an axis of {n} by {}",
+                    self.text(extents.len())
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// The out-of-bounds mode as it prints (ACL-16).
     pub fn oob(&self) -> Option<String> {
         let has =

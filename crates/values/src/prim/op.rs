@@ -246,6 +246,11 @@ impl Op {
         )
     }
 
+    /// Characters are equal or not, and nothing else.
+    pub fn takes_characters(self) -> bool {
+        matches!(self, Op::Eq | Op::Ne)
+    }
+
     /// As printed in traces: `add`, `circle-1` for `¯1○`.
     pub fn name(self) -> String {
         match self {

@@ -20,7 +20,7 @@ use aplomb_ground::error::{Result, bug};
 use aplomb_ground::limits::Interrupt;
 use aplomb_plans::plan::product;
 use aplomb_values::array::Shape;
-use aplomb_values::dag::{Dag, Node, NodeId};
+use aplomb_values::dag::{Dag, NodeId, Read};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The launches of a graph. Errors: INTERRUPT.
@@ -60,13 +60,9 @@ pub fn draft(
 
 /// A root that is a buffer or a constant seen through nothing costs no launch.
 pub fn is_free_root(dag: &Dag, at: NodeId) -> bool {
-    match dag.node(at) {
-        Node::Input(_) | Node::Const(_) => true,
-        Node::Transform { src, read, .. } => {
-            read.is_identity() && dag.shape(*src) == dag.shape(at) && is_free_root(dag, *src)
-        }
-        _ => false,
-    }
+    let node = dag.node(at);
+    let same = |src: &NodeId| dag.shape(*src) == dag.shape(at) && is_free_root(dag, *src);
+    node.is_given() || node.read().is_some_and(Read::is_identity) && node.inputs().iter().all(same)
 }
 
 /// Nodes that must have a buffer wherever launches begin, or until some policy is asked for.
@@ -84,12 +80,8 @@ fn first_kept(
     let nothing_fuses =
         [Policy::Moves, Policy::Producers, Policy::Consumers].iter().all(|p| !policies.asks(*p));
     for at in dag.ids().filter(|at| live[at.index()]) {
-        for (k, a) in dag
-            .node(at)
-            .inputs()
-            .iter()
-            .enumerate()
-            .filter(|(_, a)| !matches!(dag.node(**a), Node::Input(_)))
+        for (k, a) in
+            dag.node(at).inputs().iter().enumerate().filter(|(_, a)| !dag.node(**a).is_input())
         {
             if dag.node(at).reads_anywhere(k) {
                 keep.entry(*a).or_insert(Why::Anywhere);
@@ -129,9 +121,7 @@ fn first_kept(
         }
     }
     // An iota or a constant is never worth a buffer unless it is a root.
-    keep.retain(|at, why| {
-        *why == Why::Root || !matches!(dag.node(*at), Node::Input(_) | Node::Const(_))
-    });
+    keep.retain(|at, why| *why == Why::Root || !dag.node(*at).is_given());
     keep
 }
 
@@ -342,13 +332,13 @@ fn finished(
     let mut facts = Facts::default();
     for (at, places) in contexts.iter().filter(|(at, _)| !keep.contains_key(at)) {
         let points = places.iter().fold(0u64, |n, c| n.saturating_add(c.points));
-        let leaf = matches!(dag.node(*at), Node::Input(_) | Node::Const(_));
+        let leaf = dag.node(*at).is_given();
         let must = match legal::inline(dag, policies.strict, *at, places) {
             Err(Illegal::Must(why)) if !leaf => Some(why),
             _ => None,
         };
         facts.evaluated.insert(*at, Evaluated { places: places.len(), points, must });
-        let flops = points.saturating_mul(dag.node(*at).cost().1);
+        let flops = points.saturating_mul(dag.node(*at).cost().flops);
         facts.flops = facts.flops.saturating_add(flops);
     }
     // What a launch meets of a buffer comes from memory once, however often its points load it.
@@ -370,7 +360,7 @@ fn finished(
         if *why != Why::Consumer || loaded.contains(at) {
             moved(at, dag.elements(*at));
         }
-        let flops = product(dag.domain(*at)).saturating_mul(dag.node(*at).cost().1);
+        let flops = product(dag.domain(*at)).saturating_mul(dag.node(*at).cost().flops);
         facts.flops = facts.flops.saturating_add(flops);
     }
     facts.reads = reads.into_iter().map(|r| r.into_iter().collect()).collect();

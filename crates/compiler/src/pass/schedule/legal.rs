@@ -8,7 +8,7 @@ use super::edit::{Edit, How};
 use super::{Evaluated, Group, Keep, Schedule, Why, is_free_root, kind};
 use crate::pass::contexts::Context;
 use crate::pass::{find, strict};
-use aplomb_values::dag::{Dag, Node, NodeId, Read};
+use aplomb_values::dag::{Dag, NodeId, Read, Role};
 
 /// Most kept nodes of one launch: each may be a buffer that it writes, and devices take no more.
 pub const STORES: usize = 64;
@@ -66,7 +66,7 @@ pub fn inline(dag: &Dag, strictly: bool, at: NodeId, places: &[Context]) -> Resu
         return must(Why::MayFail);
     }
     if strictly && let Some(place) = places.iter().find(|c| !strict::allows(dag, at, &c.read)) {
-        let is_map = matches!(dag.node(at), Node::Map { .. });
+        let is_map = dag.node(at).role() == Role::Elementwise;
         let fill = place.read.tests.first().filter(|_| is_map).map(|t| t.fill);
         return must(Why::Outside { code: strict::code(dag, at), fill });
     }
@@ -130,9 +130,7 @@ pub fn check(dag: &Dag, roots: &[NodeId], after: &Schedule, edit: &Edit) -> Resu
     let home = |at: NodeId| after.groups.iter().position(|g| g.nodes().contains(&at));
     match edit {
         Edit::Keep(at, Why::Root) => home(*at).map(|_| ()).ok_or(Illegal::Nowhere),
-        Edit::Keep(at, _) if matches!(dag.node(*at), Node::Input(_) | Node::Const(_)) => {
-            Err(Illegal::Leaf)
-        }
+        Edit::Keep(at, _) if dag.node(*at).is_given() => Err(Illegal::Leaf),
         Edit::Keep(at, _) => home(*at).map(|_| ()).ok_or(Illegal::Nowhere),
         Edit::Inline(at) if dag.node(*at).consumes().is_some() => Err(Illegal::Must(Why::Consumer)),
         Edit::Inline(at) if roots.contains(at) && !is_free_root(dag, *at) => {

@@ -17,7 +17,7 @@ use super::hash::Map;
 use super::product;
 use aplomb_plans::plan::Kind;
 use aplomb_values::array::Shape;
-use aplomb_values::dag::{Dag, Node, NodeId};
+use aplomb_values::dag::{Dag, Node, NodeId, Role};
 use std::collections::BTreeMap;
 
 /// The reason why a node has a buffer.
@@ -185,29 +185,28 @@ impl Schedule {
 }
 
 /// The name of transforms that scalar extension, frames and outer products make.
-pub const BROADCAST: &str = "broadcast";
+pub use aplomb_values::dag::kinds::BROADCAST;
 
 fn is_broadcast(node: &Node<NodeId>) -> bool {
-    matches!(node, Node::Transform { name, .. } if *name == BROADCAST)
+    node.is_broadcast()
 }
 
 /// Whether a node moves elements and is more than scalar extension.
 fn is_move(node: &Node<NodeId>) -> bool {
-    matches!(node, Node::Transform { .. } | Node::Cat { .. }) && !is_broadcast(node)
+    node.role() == Role::Move && !is_broadcast(node)
 }
 
 /// The shape over which what follows a consumer runs.
 fn outer(dag: &Dag, at: NodeId) -> Shape {
-    let is_compact = matches!(dag.node(at), Node::Compact { .. });
-    if is_compact { dag.domain(at).into() } else { dag.shape(at).into() }
+    if kind(dag.node(at)) == Kind::Compact { dag.domain(at).into() } else { dag.shape(at).into() }
 }
 
 fn kind(node: &Node<NodeId>) -> Kind {
     match node {
-        Node::Reduce { .. } => Kind::Reduce,
-        Node::Scan { .. } => Kind::Scan,
-        Node::Compact { .. } => Kind::Compact,
-        Node::Whole { .. } => Kind::Whole,
+        Node::Reduce(_) => Kind::Reduce,
+        Node::Scan(_) => Kind::Scan,
+        Node::Compact(_) => Kind::Compact,
+        Node::Whole(_) => Kind::Whole,
         _ => Kind::Map,
     }
 }

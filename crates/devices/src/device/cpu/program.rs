@@ -15,12 +15,17 @@ use super::loops::{Loop, Loops, loops, plain};
 use super::walk::{Piece, Walk};
 use aplomb_plans::plan::{self, Origin, Step, ValueId, What};
 use aplomb_values::array::{DType, Shape, strides};
-use aplomb_values::body::Rounds as Body;
+use aplomb_values::body::{Effort, GATHER, INDEX, PART, READ_NS, Rounds as Body, SELECT, WRITE_NS};
 use aplomb_values::dag::Test;
 use aplomb_values::prim::op::{Fails, Gives, Op};
 use aplomb_values::prim::scalar::{Fail, eval, small_exponent};
 
 use std::sync::Arc;
+
+/// Nanoseconds of what this machine does beside the steps: looking whether a value is finite,
+/// rounding one to f32.
+const TEST_NS: f64 = 0.06;
+const ROUND_NS: f64 = 0.12;
 
 /// The place of an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -254,7 +259,7 @@ impl Lower<'_> {
                     None => {
                         let reg = self.reg();
                         self.push(k, reg, Do::Index { walk, origin: *origin });
-                        self.out.ns += 0.15;
+                        self.out.ns += INDEX.ns;
                         (Arg::Reg(reg), false)
                     }
                 }
@@ -326,7 +331,7 @@ impl Lower<'_> {
                 let guard = self.wanted(k);
                 let act = Do::Gather { input, places, origin: *origin };
                 self.out.insts.push(Inst { act, out: reg, step: k, round: false, guard });
-                self.out.ns += 1.5;
+                self.out.ns += GATHER.ns;
                 (Arg::Reg(reg), false)
             }
             What::Op { op, ct, args } => self.op(k, *op, *ct, args),
@@ -345,7 +350,7 @@ impl Lower<'_> {
     fn operands(&mut self, args: &[ValueId]) -> Vec<Arg> {
         let at = args.iter().map(|a| self.at[*a as usize]).collect();
         args.iter().for_each(|a| self.used(*a as usize));
-        self.out.ns += 0.15;
+        self.out.ns += SELECT.ns;
         at
     }
 
@@ -399,7 +404,7 @@ impl Lower<'_> {
         }
         let reg = self.reg();
         self.push(k, reg, Do::Load(input));
-        self.out.ns += 0.25;
+        self.out.ns += READ_NS;
         (Arg::Reg(reg), false)
     }
 
@@ -415,7 +420,7 @@ impl Lower<'_> {
         self.used(value);
         let reg = self.reg();
         self.push(k, reg, Do::Guard { walk, x });
-        self.out.ns += 0.15;
+        self.out.ns += PART.ns;
         (Arg::Reg(reg), pending)
     }
 
@@ -452,7 +457,7 @@ impl Lower<'_> {
             round,
             guard,
         });
-        self.out.ns += row.ns + if round { 0.12 } else { 0.0 };
+        self.out.ns += Effort::of(op).ns + if round { ROUND_NS } else { 0.0 };
         (Arg::Reg(reg), pending)
     }
 
@@ -501,7 +506,7 @@ impl Lower<'_> {
         if let (true, Arg::Reg(reg)) = (self.pending[value], self.at[value]) {
             self.push(value, reg, Do::Test);
             self.pending[value] = false;
-            self.out.ns += 0.06;
+            self.out.ns += TEST_NS;
         }
     }
 
@@ -513,7 +518,7 @@ impl Lower<'_> {
                 self.push(value, 0, Do::Store { sink, x, test });
                 self.pending[value] &= !test;
                 self.used(value);
-                self.out.ns += 0.25;
+                self.out.ns += WRITE_NS;
             }
         }
     }

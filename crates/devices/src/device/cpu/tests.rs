@@ -12,7 +12,7 @@ use aplomb_plans::plan::{
 };
 use aplomb_values::array::{Array, Buf, DType, Data, Shape, elements};
 use aplomb_values::dag::ix::Ix;
-use aplomb_values::dag::{Dag, Info, Meta, Node, NodeId, Param, Read, Test};
+use aplomb_values::dag::{Dag, Info, Meta, Node, NodeId, Read, Test};
 use aplomb_values::prim::op::{OPS, Op};
 use aplomb_values::prim::reduce;
 use aplomb_values::prim::scalar::Src;
@@ -72,7 +72,7 @@ impl Dice {
 fn node() -> NodeId {
     let meta = Meta { shape: Shape::new(), dtype: DType::F64, range: None, place: None };
     let info = Info { meta, site: 0, name: None, asked: false, from: Vec::new(), born: 0 };
-    Dag::default().add(Node::Const(Param::num(0.0)), info)
+    Dag::default().add(Node::num(0.0), info)
 }
 
 fn same(a: f64, b: f64) -> bool {

@@ -6,7 +6,8 @@
 //! not there. On the CPU: the operations' own figures, shared by its threads. Compiling costs once:
 //! a text is compiled when the CPU has lost as much time on it.
 
-use aplomb_plans::plan::{From, Kind, Launch, Plan, Step, What};
+use aplomb_plans::plan::effort::LAUNCH_NS;
+use aplomb_plans::plan::{From, Kind, Launch, Plan};
 use aplomb_values::dag::Whole;
 
 pub(super) const BYTES_PER_US: f64 = 4.3e6;
@@ -27,20 +28,6 @@ fn points(shape: &[usize]) -> f64 {
     shape.iter().map(|&n| n as f64).product()
 }
 
-/// Operations and nanoseconds on one core, for one point.
-fn effort(steps: &[Step]) -> (f64, f64) {
-    steps.iter().fold((0.0, 0.0), |(flops, ns), step| match &step.what {
-        What::Op { op, .. } => (flops + 1.0, ns + op.row().ns),
-        What::Loop { body, .. } => {
-            let (own, count) = body.cost();
-            (flops + count as f64, ns + own)
-        }
-        What::Load(_) => (flops, ns + 0.25),
-        What::Gather { .. } => (flops + 1.0, ns + 1.5),
-        _ => (flops + 0.5, ns + 0.15),
-    })
-}
-
 fn bytes(plan: &Plan, launch: &Launch) -> f64 {
     let mut all: Vec<_> = launch.loads.iter().map(|l| l.buf).collect();
     all.extend(launch.stores.iter().chain(&launch.after_stores).map(|s| s.buf));
@@ -51,8 +38,8 @@ fn bytes(plan: &Plan, launch: &Launch) -> f64 {
 
 /// One launch on the GPU, its data there.
 pub fn gpu_us(plan: &Plan, launch: &Launch) -> f64 {
-    let inner = points(&launch.domain) * (effort(&launch.body).0 + launch.reductions.len() as f64);
-    let outer = points(&launch.outer()) * effort(&launch.after).0;
+    let [inner, outer] = launch.effort();
+    let operations = inner.flops.saturating_add(outer.flops) as f64;
     let (kernels, again) = passes(launch);
     let alone = match (launch.kind, launch.axis) {
         // A thread goes through a line by itself, in a scan if many lines lie side by side.
@@ -63,7 +50,7 @@ pub fn gpu_us(plan: &Plan, launch: &Launch) -> f64 {
         _ => 0.0,
     };
     let bytes = bytes(plan, launch) + again * points(&launch.domain);
-    let work = (bytes / BYTES_PER_US).max((inner + outer) / OPERATIONS_PER_US);
+    let work = (bytes / BYTES_PER_US).max(operations / OPERATIONS_PER_US);
     work.max(alone) + LAUNCH_US * kernels
 }
 
@@ -81,16 +68,11 @@ fn passes(launch: &Launch) -> (f64, f64) {
 
 /// One launch on the CPU.
 pub fn cpu_us(launch: &Launch, threads: usize) -> f64 {
-    let stores = 0.25 * launch.stores.len() as f64 + 0.2 * launch.reductions.len() as f64;
+    let [inner, outer] = launch.effort();
     let blocked = crate::device::cpu::estimate(launch);
-    let inner =
-        blocked.unwrap_or_else(|| points(&launch.domain) * (effort(&launch.body).1 + stores));
-    let outer = points(&launch.outer())
-        * (effort(&launch.after).1 + 0.25 * launch.after_stores.len() as f64);
-    let whole = launch.finish.as_ref().map_or(0.0, |f| points(&launch.domain) * f.what.cost().0);
     // Little work is not shared out.
-    let us = (inner + outer + whole) / 1e3;
-    2.0 + if us > 40.0 { us / threads.max(1) as f64 } else { us }
+    let us = (blocked.unwrap_or(inner.ns) + outer.ns) / 1e3;
+    LAUNCH_NS / 1e3 + if us > 40.0 { us / threads.max(1) as f64 } else { us }
 }
 
 /// The whole plan on the CPU.

@@ -9,7 +9,7 @@ use aplomb_ground::error::{Result, internal, untraced};
 use aplomb_values::array::{Array, DType, Shape};
 use aplomb_values::body::{Step, ValueId, What};
 use aplomb_values::dag::ix::Ix;
-use aplomb_values::dag::{Cell, Node, Read};
+use aplomb_values::dag::{Cell, Node, Read, kinds};
 use aplomb_values::prim::reduce;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -64,12 +64,12 @@ impl<'a> Reader<'a> {
         let lead = self.frame.len();
         let own = |a: &Array| -> Item { if a.rank() == 0 { Item::new() } else { item.into() } };
         match cell.node().map(|n| n.clone()) {
-            Some(Node::Map { op, ct, args }) => {
+            Some(Node::Map(kinds::Map { op, ct, args })) => {
                 let args =
                     args.iter().map(|a| self.value(a, &own(a))).collect::<Result<Vec<_>>>()?;
                 self.step(What::op(op, ct, args), cell.dtype())
             }
-            Some(Node::Select { args }) => {
+            Some(Node::Select(kinds::Select { args })) => {
                 let args =
                     args.iter().map(|a| self.value(a, &own(a))).collect::<Result<Vec<_>>>()?;
                 let &[cond, yes, no] = args.as_slice() else {
@@ -77,14 +77,14 @@ impl<'a> Reader<'a> {
                 };
                 self.step(What::Select { cond, yes, no }, cell.dtype())
             }
-            Some(Node::Transform { src, read, .. }) => {
+            Some(Node::Transform(kinds::Transform { src, read, .. })) => {
                 match self.moved(&read, &src, cell.shape(), item) {
                     Some(Ok(from)) => self.value(&src, &from),
                     Some(Err(fill)) => self.same(&Array::num(fill), &[]),
                     None => Err(untraced("a round that moves items between cells")),
                 }
             }
-            Some(Node::Cat { axis, args }) if axis as usize >= lead => {
+            Some(Node::Cat(kinds::Cat { axis, args })) if axis as usize >= lead => {
                 let (axis, mut from) = (axis as usize - lead, Item::from_slice(item));
                 for part in &args {
                     let n = part.shape()[axis + lead];
@@ -95,7 +95,9 @@ impl<'a> Reader<'a> {
                 }
                 Err(untraced("a round whose parts do not make a whole"))
             }
-            Some(Node::Reduce { op, axis, src }) if axis as usize >= lead && !op.row().tolerant => {
+            Some(Node::Reduce(kinds::Reduce { op, axis, src }))
+                if axis as usize >= lead && !op.row().tolerant =>
+            {
                 let (n, last) = (src.shape()[axis as usize], axis as usize + 1 == src.rank());
                 let mut items = Vec::with_capacity(n.min(STEPS));
                 for k in 0..n.min(STEPS + 1) {

@@ -2,12 +2,10 @@
 //! else.
 
 use crate::eval::cx::{Cx, SMALL};
-use crate::eval::operators::stencil::WINDOWS;
 use aplomb_ground::error::{Error, Result, bug, domain};
 use aplomb_values::array::{Array, DType, Data, Shape};
-use aplomb_values::dag::Node;
-use aplomb_values::dag::Read;
 use aplomb_values::dag::ix::Ix;
+use aplomb_values::dag::{Node, Read, Role, kinds};
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{self, ordered};
@@ -26,11 +24,11 @@ fn is_window(y: &Array) -> bool {
         let Some(node) = stack.pop().and_then(|a| a.pending()?.node().map(|n| n.clone())) else {
             if stack.is_empty() { return false } else { continue }
         };
-        match node {
-            Node::Transform { name: WINDOWS, .. } => return true,
-            Node::Transform { src, .. } => stack.push(src),
-            Node::Map { args, .. } => stack.extend(args),
-            _ => {}
+        if node.makes_windows() {
+            return true;
+        }
+        if matches!(node.role(), Role::Elementwise | Role::Move) {
+            stack.extend(node.inputs().iter().cloned());
         }
     }
     false
@@ -74,7 +72,7 @@ impl Cx<'_> {
         }
         if record && op.is_associative() {
             let (dtype, range) = reduced(op, y.dtype(), super::known(y).1, n);
-            let node = Node::Reduce { op, axis: axis as u8, src: y.settled() };
+            let node = Node::Reduce(kinds::Reduce { op, axis: axis as u8, src: y.settled() });
             return self.cell(node, shape, (dtype, range));
         }
         if record {

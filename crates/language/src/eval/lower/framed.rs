@@ -10,7 +10,7 @@ use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, untraced};
 use aplomb_values::array::{Array, Shape};
 use aplomb_values::dag::ix::Ix;
-use aplomb_values::dag::{Node, Read};
+use aplomb_values::dag::{Node, Read, kinds};
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::Op;
 
@@ -143,10 +143,12 @@ fn part_of(node: &Array, lead: usize, read: &Read, shape: &[usize]) -> Option<(A
     let (axis, parts) = loop {
         let made = node.pending()?.node().map(|n| n.clone())?;
         match made {
-            Node::Transform { src, read: inner, .. } => {
+            Node::Transform(kinds::Transform { src, read: inner, .. }) => {
                 (node, read) = (src, inner.after(&read, shape))
             }
-            Node::Cat { axis, args } if axis as usize >= lead && read.tests.is_empty() => {
+            Node::Cat(kinds::Cat { axis, args })
+                if axis as usize >= lead && read.tests.is_empty() =>
+            {
                 break (axis as usize, args);
             }
             _ => return None,

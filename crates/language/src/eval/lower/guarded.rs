@@ -11,8 +11,8 @@ use crate::eval::cx::Cx;
 use crate::eval::scope::{Condition, Inside};
 use aplomb_ground::error::{Result, untraced};
 use aplomb_values::array::{Array, DType, Shape, elements};
-use aplomb_values::dag::{Args, Node};
-use aplomb_values::prim::op::{Fails, On, Op};
+use aplomb_values::dag::{Args, Known, Node, kinds, operation_fails};
+use aplomb_values::prim::op::{Fails, Op};
 use aplomb_values::prim::scalar::eval;
 
 /// A way deeper than this is refused: so is a recursion, which would record both ways for ever.
@@ -28,10 +28,8 @@ fn safe(op: Op) -> Option<(f64, f64)> {
 fn may_fail(op: Op, args: &[Array]) -> bool {
     let facts: Vec<_> = args.iter().map(known).collect();
     let (dtype, range) = op.result(&facts);
-    let nonzero = args.get(1).and_then(Array::number_scalar).is_some_and(|x| x != 0.0);
-    let bools = facts.iter().all(|f| f.0 == DType::Bool);
-    op.fails_on(On { bools, ranged: dtype.is_integer() && range.is_some(), nonzero })
-        != Fails::Never
+    let ranged = dtype.is_integer() && range.is_some();
+    operation_fails(op, ranged, args.iter().map(Known::of)) != Fails::Never
 }
 
 impl Cx<'_> {
@@ -116,7 +114,7 @@ impl Cx<'_> {
         aplomb_values::array::checked_elements(shape)?;
         let (dtype, range) = joined(&facts);
         let args = Args::from_iter([cond.settled(), yes.settled(), no.settled()]);
-        self.cell(Node::Select { args }, shape.into(), (dtype, range))
+        self.cell(Node::Select(kinds::Select { args }), shape.into(), (dtype, range))
     }
 
     /// The value of a guard on cells: that of the way each cell takes.

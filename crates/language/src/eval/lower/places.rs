@@ -11,7 +11,7 @@ use crate::eval::cx::{Cx, SMALL};
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, DType, Shape, elements};
 use aplomb_values::dag::ix::Ix;
-use aplomb_values::dag::{Along, Args, Node, Read};
+use aplomb_values::dag::{Along, Args, Node, Read, kinds};
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scan;
@@ -76,7 +76,7 @@ impl Cx<'_> {
         let mut args: SmallVec<[Array; 2]> = SmallVec::new();
         for part in parts {
             match part.pending().and_then(|c| c.node().map(|n| n.clone())) {
-                Some(Node::Cat { axis: k, args: inner }) if k as usize == axis => {
+                Some(Node::Cat(kinds::Cat { axis: k, args: inner })) if k as usize == axis => {
                     args.extend(inner)
                 }
                 _ => args.push(part.settled()),
@@ -87,7 +87,8 @@ impl Cx<'_> {
         }
         let facts: Vec<_> = args.iter().map(known).collect();
         let (dtype, range) = joined(&facts);
-        self.cell(Node::Cat { axis: axis as u8, args }, shape.clone(), (dtype, range)).map(Some)
+        self.cell(Node::Cat(kinds::Cat { axis: axis as u8, args }), shape.clone(), (dtype, range))
+            .map(Some)
     }
 
     /// The parts of every cell.
@@ -135,7 +136,7 @@ impl Cx<'_> {
             return Ok(None);
         }
         let (dtype, range) = reduced(op, y.dtype(), known(y).1, y.shape()[axis]);
-        let node = Node::Scan { op, axis: axis as u8, src: y.settled() };
+        let node = Node::Scan(kinds::Scan { op, axis: axis as u8, src: y.settled() });
         self.cell(node, y.shape().into(), (dtype, range)).map(Some)
     }
 
@@ -169,12 +170,12 @@ impl Cx<'_> {
         }
         let (dtype, range) = known(a);
         let args = std::iter::once(a.settled()).chain(spots.places).collect();
-        let node = Node::Gather {
+        let node = Node::Gather(kinds::Gather {
             args,
             read: spots.read,
             along: spots.along,
             origin: self.sys.settings.io,
-        };
+        });
         self.cell(node, spots.shape, (dtype, range)).map(Some)
     }
 
@@ -238,7 +239,8 @@ impl Cx<'_> {
         }
         let (dtype, range) = known(y);
         let args = Args::from_iter([mask.settled(), y.settled()]);
-        self.cell(Node::Compact { axis: axis as u8, args }, shape, (dtype, range)).map(Some)
+        self.cell(Node::Compact(kinds::Compact { axis: axis as u8, args }), shape, (dtype, range))
+            .map(Some)
     }
 }
 

@@ -23,7 +23,7 @@ use aplomb_ground::error::{Result, untraced};
 use aplomb_values::array::{Array, DType, Data, Shape, elements};
 use aplomb_values::body::Rounds;
 use aplomb_values::dag::ix::Ix;
-use aplomb_values::dag::{Args, Cell, Meta, Node, Read, Whole};
+use aplomb_values::dag::{Args, Cell, Meta, Node, Read, Whole, kinds};
 use aplomb_values::prim::moves::Move;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -191,7 +191,7 @@ impl Eval<'_> {
         let from = self.cx.sys.tape.mark();
         let Some((body, given, fact)) = self.fold_body_of(f, y)? else { return Ok(None) };
         let what = Whole::Fold { axis: axis as u8, body: Arc::new(body), given };
-        let node = Node::Whole { what, args: Args::from_iter([y.settled()]) };
+        let node = Node::whole(what, [y.settled()]);
         let made = self.cx.cell(node, shape.clone(), fact)?;
         let (f, y) = (f.clone(), y.clone());
         let again: Again =
@@ -274,7 +274,7 @@ impl Eval<'_> {
         let mut holes = Vec::new();
         for (k, fact) in facts.iter().enumerate() {
             let meta = Meta { shape: shape.clone(), dtype: fact.0, range: fact.1, place: None };
-            holes.push(self.cx.sys.tape.cell(Node::Input(k as u32), meta));
+            holes.push(self.cx.sys.tape.cell(Node::Input(kinds::Input(k as u32)), meta));
         }
         let arrays: Vec<Array> = holes.iter().cloned().map(Array::lazy).collect();
         let made = self.inside(Inside::LoopBody, |ev| call(ev, &arrays));
@@ -397,7 +397,8 @@ impl Eval<'_> {
         args.extend(free);
         let mut out = Vec::new();
         for (k, fact) in facts.iter().flat_map(|fact| all.iter().map(move |_| fact)).enumerate() {
-            let node = Node::Loop { args: args.clone(), body: body.clone(), result: k as u8 };
+            let node =
+                Node::Loop(kinds::Loop { args: args.clone(), body: body.clone(), result: k as u8 });
             // Of several states the one that is used runs all of the body: the others are no checks
             // of their own (E2).
             let checked = facts.len() * all.len() == 1 && !states.strand;

@@ -83,7 +83,7 @@ fn read_from(cells: &[Rc<Cell>]) -> Vec<Rc<Cell>> {
             .cloned();
         match (whole, &*node) {
             (None, _) => {}
-            (Some(array), Node::Transform { .. }) => {
+            (Some(array), Node::Transform(_)) => {
                 *taken.entry(Rc::as_ptr(&array)).or_default() += 1;
                 items.push((cell.clone(), array));
             }

@@ -38,7 +38,7 @@ impl Cx<'_> {
         let own = if y.dtype() == dtype { in_rounds(dtype) } else { DType::F64 };
         let body = Arc::new(Rounds::once(op, ct, own));
         let what = Whole::Fold { axis: axis as u8, body, given: Vec::new() };
-        self.cell(Node::Whole { what, args: Args::from_iter([y.settled()]) }, shape, (dtype, range))
+        self.cell(Node::whole(what, [y.settled()]), shape, (dtype, range))
     }
 
     /// `x[…]←v`, `x[…]f←v`: the array with those items changed. What may fail is computed at once,
@@ -91,13 +91,13 @@ impl Cx<'_> {
         };
         let exact = facts.iter().any(|f| f.0 == DType::F32) || old.is_char();
         let ct = if exact { 0.0 } else { self.sys.settings.ct };
-        let combine = combine.map(|op| (op, ct));
+        let combine = combine.map(|op: Op| (op, op.tolerance(ct)));
         let what = Whole::Scatter { read, along, origin: self.sys.settings.io, combine };
+        let args = [old.settled(), values].into_iter().chain(places);
+        let new = self.cell(Node::whole(what, args), old.shape().into(), (dtype, range))?;
         let sure = old.pending().is_none()
             && v.pending().is_none()
-            && combine.is_none_or(|(op, _)| op.row().fails == Fails::Never);
-        let args = [old.settled(), values].into_iter().chain(places).collect();
-        let new = self.cell(Node::Whole { what, args }, old.shape().into(), (dtype, range))?;
+            && new.pending().is_none_or(|cell| cell.fails() == Fails::Never);
         if !sure {
             self.force(&[&new], "assignment")?;
         }
@@ -126,7 +126,7 @@ impl Cx<'_> {
         let bounds = Array::numbers([parts.len(), 2].as_slice(), bounds, self.budget())?;
         let what = Whole::Segmented { op };
         let args = Args::from_iter([bounds, y.settled()]);
-        self.cell(Node::Whole { what, args }, shape, (dtype, range)).map(Some)
+        self.cell(Node::whole(what, args), shape, (dtype, range)).map(Some)
     }
 
     /// A grade or a search whose arguments are part of a graph.
@@ -155,7 +155,7 @@ impl Cx<'_> {
             _ => return Ok(None),
         };
         let exact = chars > 0 || args.iter().all(|a| a.dtype().is_integer());
-        let ct = if exact { 0.0 } else { self.sys.settings.ct };
+        let ct = if exact { 0.0 } else { of.tolerance(self.sys.settings.ct) };
         let origin = if of == Lib::Member { 0.0 } else { self.sys.settings.io };
         let mut own = Vec::with_capacity(args.len());
         for (k, a) in args.iter().enumerate() {
@@ -167,8 +167,7 @@ impl Cx<'_> {
             });
         }
         let what = Whole::Lib { of, origin, ct };
-        self.cell(Node::Whole { what, args: own.into_iter().collect() }, shape, (dtype, range))
-            .map(Some)
+        self.cell(Node::whole(what, own), shape, (dtype, range)).map(Some)
     }
 
     /// The type of places up to that one.

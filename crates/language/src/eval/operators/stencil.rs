@@ -16,12 +16,10 @@ use crate::syntax::token::Word;
 use aplomb_ground::error::{Result, domain, length, rank};
 use aplomb_values::array::{Array, Shape, advance, checked_elements, elements, strides};
 use aplomb_values::dag::ix::Ix;
+use aplomb_values::dag::kinds::WINDOWS;
 use aplomb_values::dag::{Read, Test};
 use aplomb_values::prim::moves::{Move, gather};
 use std::rc::Rc;
-
-/// The name of the move that makes windows.
-pub const WINDOWS: &str = "⌺";
 
 /// The windows along one axis.
 #[derive(Clone, Copy)]

@@ -16,6 +16,31 @@ pub fn number(x: f64) -> String {
     numeral(x, 10, is_int(x))
 }
 
+/// A number as APL writes it, to six digits.
+pub fn short(x: f64) -> String {
+    let plain = if x == x.trunc() && x.abs() < 1e9 { format!("{}", x as i64) } else { trimmed(x) };
+    plain.replace('-', "¯")
+}
+
+fn trimmed(x: f64) -> String {
+    if (1e-4..1e9).contains(&x.abs()) {
+        let digits = (5 - x.abs().log10().floor() as i32).clamp(0, 9) as usize;
+        let text = format!("{x:.digits$}");
+        return if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').into()
+        } else {
+            text
+        };
+    }
+    let text = format!("{x:.5e}");
+    match text.split_once('e') {
+        Some((m, e)) if m.contains('.') => {
+            format!("{}E{e}", m.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => text.replace('e', "E"),
+    }
+}
+
 /// Whether a number is whole and below 2*31 in magnitude, so that it prints in full.
 pub fn is_int(x: f64) -> bool {
     x == x.trunc() && x.abs() < 2_147_483_648.0

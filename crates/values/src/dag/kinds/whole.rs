@@ -1,0 +1,244 @@
+//! Consumers of whole arrays: ordered folds, folds of segments, scatters, functions of the library.
+//!
+//! Rows: LOWERING §1; ACC-05, ACC-27, ACC-28, ACL-27. Their first operands are *held*, that is,
+//! read where only values tell; the others are *fed*, computed at every point of the node's domain.
+//! What they mean stands in `prim::whole`.
+
+use super::{Along, Args, InDag, Kind, Node, each};
+use crate::body::{Effort, Rounds};
+use crate::dag::facts::{Known, Role, operation_fails};
+use crate::dag::ix::Ix;
+use crate::dag::{Dag, Meta, NodeId, Read};
+use crate::prim::op::{Fails, Op};
+use crate::prim::whole;
+use crate::reference::Oracle;
+use aplomb_ground::error::Result;
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Whole {
+    /// The fold along an axis from its end, one step after the other. The body's arguments are an
+    /// item, what is folded behind it, and the numbers `given`; it has one state. Fed: the array.
+    Fold { axis: u8, body: Arc<Rounds>, given: Vec<f64> },
+    /// The fold of each segment of a vector, by the order of a row so long. Held: from and to of
+    /// each, a row a segment. Fed: the vector.
+    Segmented { op: Op },
+    /// The base with values at places, in ravel order of the places: the last one stays, or each is
+    /// combined with what is there. `read`, `along` and `origin` tell the place as in a gather.
+    /// Held: the base. Fed: values, places.
+    Scatter { read: Read, along: SmallVec<[Along; 2]>, origin: f64, combine: Option<(Op, f64)> },
+    /// A function of the library. Held: all.
+    Lib { of: Lib, origin: f64, ct: f64 },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lib {
+    GradeUp,
+    GradeDown,
+    /// The first place of each item of the second in the first, a vector.
+    IndexOf,
+    /// Whether each item of the second is in the first.
+    Member,
+}
+
+impl Lib {
+    pub fn glyph(self) -> char {
+        match self {
+            Lib::GradeUp => '⍋',
+            Lib::GradeDown => '⍒',
+            Lib::IndexOf => '⍳',
+            Lib::Member => '∊',
+        }
+    }
+}
+
+impl Lib {
+    /// The ⎕CT that it carries: 0 where it takes no notice of it.
+    pub fn tolerance(self, ct: f64) -> f64 {
+        if matches!(self, Lib::IndexOf | Lib::Member) { ct } else { 0.0 }
+    }
+}
+
+impl Whole {
+    /// The trace's name of the kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Whole::Fold { .. } => "reduce",
+            Whole::Segmented { .. } => "segmented",
+            Whole::Scatter { .. } => "scatter",
+            Whole::Lib { .. } => "lib",
+        }
+    }
+
+    /// How many operands are held; the node's domain is the shape of the operand behind them, or of
+    /// the first.
+    pub fn held(&self) -> usize {
+        match self {
+            Whole::Fold { .. } => 0,
+            Whole::Segmented { .. } | Whole::Scatter { .. } => 1,
+            Whole::Lib { of: Lib::GradeUp | Lib::GradeDown, .. } => 1,
+            Whole::Lib { .. } => 2,
+        }
+    }
+
+    pub fn axis(&self) -> usize {
+        if let Whole::Fold { axis, .. } = self { *axis as usize } else { 0 }
+    }
+
+    /// The work for one element of the domain.
+    pub fn cost(&self) -> Effort {
+        match self {
+            // One step after the other waits for each result.
+            Whole::Fold { body, .. } => Effort { ns: body.cost().ns * 8.0, ..body.cost() },
+            Whole::Segmented { op } => Effort::of(*op),
+            Whole::Scatter { combine, .. } => {
+                Effort { ns: 2.0, flops: u64::from(combine.is_some()) }
+            }
+            Whole::Lib { .. } => Effort { ns: 40.0, flops: 0 },
+        }
+    }
+
+    pub fn glyph(&self) -> String {
+        match self {
+            Whole::Fold { body, .. } => {
+                body.single().map_or("{…}/".into(), |op| format!("{}/", op.glyph()))
+            }
+            Whole::Segmented { op } => format!("{}/¨", op.glyph()),
+            Whole::Scatter { combine, .. } => match combine {
+                Some((op, _)) => format!("[]{}←", op.glyph()),
+                None => "[]←".into(),
+            },
+            Whole::Lib { of, .. } => of.glyph().into(),
+        }
+    }
+}
+
+/// A node that needs whole arrays.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WholeArrays<A> {
+    pub what: Whole,
+    pub args: Args<A>,
+}
+
+impl<A> Node<A> {
+    pub fn whole(what: Whole, args: impl IntoIterator<Item = A>) -> Node<A> {
+        Node::Whole(WholeArrays { what, args: args.into_iter().collect() })
+    }
+}
+
+impl<A> Kind<A> for WholeArrays<A> {
+    fn name(&self) -> &'static str {
+        self.what.kind()
+    }
+
+    fn role(&self) -> Role {
+        Role::Consumer
+    }
+
+    fn inputs(&self) -> &[A] {
+        &self.args
+    }
+
+    fn with<B, E>(&self, to: impl FnMut(&A) -> Result<B, E>) -> Result<Node<B>, E> {
+        Ok(Node::Whole(WholeArrays { what: self.what.clone(), args: each(&self.args, to)? }))
+    }
+
+    fn cost(&self) -> Effort {
+        self.what.cost()
+    }
+
+    fn fails(&self, own: &Meta, of: &dyn Fn(&A) -> Known) -> Fails {
+        match &self.what {
+            Whole::Fold { body, .. } => body.fails(),
+            // Behind the bounds, which are held, the vector.
+            Whole::Segmented { op } => {
+                operation_fails(*op, own.is_ranged(), self.args[self.what.held()..].iter().map(of))
+            }
+            // Places are looked at when it is recorded.
+            Whole::Scatter { combine, .. } => {
+                combine.map_or(Fails::Never, |(op, _)| op.row().fails)
+            }
+            Whole::Lib { .. } => Fails::Never,
+        }
+    }
+
+    fn consumes(&self) -> Option<(&A, usize)> {
+        let consumed = self.args.get(self.what.held()).or(self.args.first());
+        consumed.map(|src| (src, self.what.axis()))
+    }
+
+    fn held(&self) -> usize {
+        self.what.held()
+    }
+
+    fn axis(&self) -> Option<u8> {
+        if let Whole::Fold { axis, .. } = self.what { Some(axis) } else { None }
+    }
+
+    /// Equal hashes are compared.
+    fn hash(&self, mut to: &mut dyn Hasher) {
+        (self.what.kind(), self.what.glyph()).hash(&mut to);
+    }
+}
+
+impl InDag for WholeArrays<NodeId> {
+    fn check(&self, dag: &Dag, at: NodeId) -> Result<(), String> {
+        let (shape, args) = (dag.shape(at), &self.args);
+        let of = |k: usize| args.get(k).map_or(&[][..], |a| dag.shape(*a));
+        let fits = match &self.what {
+            Whole::Fold { axis, body, given } => {
+                let mut left = of(0).to_vec();
+                body.verify()?;
+                let known = body.arguments() == 2 + given.len() && body.next.len() == 1;
+                let axis = *axis as usize;
+                let folds = args.len() == 1 && axis < left.len() && left.remove(axis) > 0;
+                folds && known && left == shape
+            }
+            Whole::Segmented { .. } => {
+                args.len() == 2 && shape.len() == 1 && of(0) == [shape[0], 2] && of(1).len() == 1
+            }
+            Whole::Scatter { read, along, .. } => {
+                let places = args.get(2..).unwrap_or_default();
+                let conform =
+                    places.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == of(1));
+                let axes =
+                    along.iter().all(|a| read.ix.get(a.axis as usize).is_some_and(Ix::is_constant));
+                read.in_bounds(shape, of(1))?;
+                of(0) == shape
+                    && conform
+                    && axes
+                    && along.len() == places.len()
+                    && !of(1).is_empty()
+            }
+            Whole::Lib { of: Lib::GradeUp | Lib::GradeDown, .. } => {
+                args.len() == 1 && of(0).first() == shape.first()
+            }
+            Whole::Lib { .. } => args.len() == 2 && of(0).len() == 1 && of(1) == shape,
+        };
+        super::holds(fits, || format!("a {} whose operands do not fit {shape:?}", self.what.kind()))
+    }
+
+    fn glyph(&self, _dag: &Dag, _at: NodeId) -> String {
+        self.what.glyph()
+    }
+
+    fn details(&self, _dag: &Dag, _at: NodeId) -> String {
+        format!("{:?}", self.what)
+    }
+
+    fn word(&self, _dag: &Dag, _at: NodeId) -> String {
+        self.what.kind().into()
+    }
+
+    fn value(&self, oracle: &mut Oracle) -> Result<Vec<f64>> {
+        let given =
+            |a: &NodeId| whole::Given { items: oracle.items(*a), shape: oracle.dag.shape(*a) };
+        let given: Vec<whole::Given> = self.args.iter().map(given).collect();
+        let out = whole::run(&self.what, &given, oracle.shape(), &mut |index, fail| {
+            oracle.note(index, fail);
+        });
+        Ok(out.into_iter().map(|x| oracle.rounded(x)).collect())
+    }
+}
