@@ -10,8 +10,8 @@
 
 use super::cx::{Cx, Sys};
 use aplomb_values::array::{Array, elements};
-use aplomb_values::body::READ_NS;
-use aplomb_values::dag::Cell;
+use aplomb_values::body::{PART, READ_NS};
+use aplomb_values::dag::{Cell, Role};
 use aplomb_values::prim::op::Fails;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -48,8 +48,14 @@ fn own_ns(cell: &Cell) -> f64 {
         * node.inputs().iter().filter(|a| a.pending().is_none() && !a.shape().is_empty()).count()
             as f64;
     let n = elements(cell.shape()) as f64;
+    let own = match node.role() {
+        Role::Given | Role::Index => return 0.0,
+        // A read through it is free; where it is stored, each place is looked at once.
+        Role::Move => PART,
+        _ => node.cost(),
+    };
     let domain = node.consumes().map_or(n, |(src, _)| points(src));
-    domain * (node.cost().ns + reads)
+    domain * (own.ns + reads)
 }
 
 /// The cells below one, itself included, and what all of them take together.

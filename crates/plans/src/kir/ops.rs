@@ -1,5 +1,5 @@
-//! The CUDA text of every scalar operation: `{x}` `{y}` are operands, `{ct}` ⎕CT, `{bad}` where a
-//! failure goes.
+//! The CUDA text of every scalar operation: that of its row, or another where more is known of the
+//! operands. `{x}` `{y}` are operands, `{ct}` ⎕CT, `{bad}` where a failure goes.
 //!
 //! What a text calls stands in the prelude and is the meaning of `prim::scalar`, operation for
 //! operation, so that devices agree in every bit; only functions of a system's own library (`¯1○`,
@@ -7,20 +7,8 @@
 
 use aplomb_values::prim::op::Op;
 
-/// An operation without a row here has no CUDA text, and its launches run on the CPU.
-const TEXTS: &[(Op, &str)] = &[
-    (Op::Conj, "{x}"),
-    (Op::Neg, "0.0 - {x}"),
-    (Op::Sign, "({x} > 0.0) - ({x} < 0.0)"),
-    (Op::Recip, "divide(1.0, {x}, {bad})"),
-    (Op::Exp, "power_of_e({x})"),
-    (Op::Ln, "logarithm({x}, {bad})"),
-    (Op::Floor, "floor_near({x}, {ct})"),
-    (Op::Ceil, "0.0 - floor_near(0.0 - {x}, {ct})"),
-    (Op::Abs, "fabs({x})"),
-    (Op::Pi, "3.14159265358979312 * {x}"),
-    (Op::Not, "1.0 - bit({x}, {ct}, {bad})"),
-    (Op::Sqrt, "root({x}, {bad})"),
+/// `k○`: the texts of a family. All other operations have theirs in their row.
+const CIRCLES: &[(Op, &str)] = &[
     (Op::Circle(0), "root((1.0 - {x}) * (1.0 + {x}), {bad})"),
     (Op::Circle(1), "sine({x}, 0)"),
     (Op::Circle(2), "sine({x}, 1)"),
@@ -46,28 +34,6 @@ const TEXTS: &[(Op, &str)] = &[
     (Op::Circle(-8), "circle_by(-8.0, {x}, 0.0, {bad})"),
     (Op::Circle(-11), "circle_by(-11.0, {x}, 0.0, {bad})"),
     (Op::Circle(-12), "circle_by(-12.0, {x}, 0.0, {bad})"),
-    (Op::CircleBy, "circle_by({x}, {y}, {ct}, {bad})"),
-    (Op::Fact, "gamma_factorial({x}, {bad})"),
-    (Op::Binomial, "gamma_binomial({x}, {y}, {bad})"),
-    (Op::Add, "{x} + {y}"),
-    (Op::Sub, "{x} - {y}"),
-    (Op::Mul, "{x} * {y}"),
-    (Op::Div, "divide({x}, {y}, {bad})"),
-    (Op::Pow, "power({x}, {y}, {bad})"),
-    (Op::Log, "divide(logarithm({y}, {bad}), logarithm({x}, {bad}), {bad})"),
-    (Op::Max, "({x} > {y} ? {x} : {y})"),
-    (Op::Min, "({x} < {y} ? {x} : {y})"),
-    (Op::Residue, "residue({x}, {y}, {ct})"),
-    (Op::Lcm, "made(common_multiple({x}, {y}, {ct}), {x}, {y}, {bad})"),
-    (Op::Gcd, "common_divisor({x}, {y}, {ct})"),
-    (Op::Nand, "1.0 - bit({x}, {ct}, {bad}) * bit({y}, {ct}, {bad})"),
-    (Op::Nor, "1.0 - fmax(bit({x}, {ct}, {bad}), bit({y}, {ct}, {bad}))"),
-    (Op::Eq, "(near({x}, {y}, {ct}) ? 1.0 : 0.0)"),
-    (Op::Ne, "(near({x}, {y}, {ct}) ? 0.0 : 1.0)"),
-    (Op::Lt, "({x} < {y} && !near({x}, {y}, {ct}) ? 1.0 : 0.0)"),
-    (Op::Le, "({x} < {y} || near({x}, {y}, {ct}) ? 1.0 : 0.0)"),
-    (Op::Ge, "({x} > {y} || near({x}, {y}, {ct}) ? 1.0 : 0.0)"),
-    (Op::Gt, "({x} > {y} && !near({x}, {y}, {ct}) ? 1.0 : 0.0)"),
 ];
 
 /// `--math fast`: CUDA's own functions. Those that are not here are CUDA's own anyway, or as exact
@@ -189,7 +155,9 @@ pub fn has_single(op: Op) -> bool {
 pub fn text(op: Op, x: &str, y: &str, ct: &str, bad: &str, form: Form) -> Option<String> {
     let logical = find(LOGIC, op).filter(|_| form.logic);
     let exact = find(EXACTLY, op).filter(|_| form.exact);
-    let form = find(form.speed.rows(), op).or(exact).or(logical).or_else(|| find(TEXTS, op))?;
+    let own = || Some(op.row().cuda).filter(|text| !text.is_empty());
+    let plain = || find(CIRCLES, op).or_else(own);
+    let form = find(form.speed.rows(), op).or(exact).or(logical).or_else(plain)?;
     Some(form.replace("{x}", x).replace("{y}", y).replace("{ct}", ct).replace("{bad}", bad))
 }
 

@@ -1,9 +1,16 @@
-//! Scalar operations: what stands in a body. One row per operation; its meaning is in `scalar`.
+//! Scalar operations: what stands in a body. One row per operation says what it gives, when it can
+//! fail, what it costs and what it means, on reals, on complex numbers and as CUDA text; functions
+//! of more than a line are in `scalar`, and so are the fast rules (`scalar::rules`) of those that
+//! have one.
 //!
 //! A glyph's monadic and dyadic scalar functions are two operations. `Circle(k)` is `k○` with a
 //! known k.
 
 use crate::array::DType;
+use crate::prim::scalar::complex::{self, gauss};
+use crate::prim::scalar::{Fail, gamma, slow};
+use num_complex::Complex64;
+use std::f64::consts::PI;
 
 /// The scalar operations. X and Y are the arguments of one with two, Y of one with one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -139,6 +146,14 @@ pub struct Row {
     /// Nanoseconds for one f64 element in L1 (the CPU model's figures; the ones marked est. there
     /// are estimates).
     pub ns: f64,
+    /// Its CUDA text: `{x}` `{y}` are operands, `{ct}` ⎕CT, `{bad}` where a failure goes. Empty:
+    /// the texts of its family stand in `kir::ops`.
+    pub cuda: &'static str,
+    /// Its meaning, of ⎕CT, X and Y, where the fast rule (`scalar::rules`) suspects something or
+    /// there is none.
+    pub real: fn(f64, f64, f64) -> Result<f64, Fail>,
+    /// Its meaning on complex numbers.
+    pub complex: fn(f64, Complex64, Complex64) -> Result<Complex64, Fail>,
 }
 
 // The columns of the table below.
@@ -153,8 +168,11 @@ const fn row(
     keeps: bool,
     tolerant: bool,
     ns: f64,
+    cuda: &'static str,
+    real: fn(f64, f64, f64) -> Result<f64, Fail>,
+    complex: fn(f64, Complex64, Complex64) -> Result<Complex64, Fail>,
 ) -> Row {
-    Row { op, name, glyph, arity, gives, fails, keeps, tolerant, ns }
+    Row { op, name, glyph, arity, gives, fails, keeps, tolerant, ns, cuda, real, complex }
 }
 
 use Fails::{Complex, Hard, Never, Overflow};
@@ -179,41 +197,146 @@ macro_rules! operations {
 }
 
 operations! {
-    [Conj] Op::Conj, "conj", "+", 1, Arith, Never, true, false, 0.12;
-    [Neg] Op::Neg, "neg", "-", 1, Arith, Never, true, false, 0.12;
-    [Sign] Op::Sign, "sign", "×", 1, Whole, Never, false, false, 0.15;
-    [Recip] Op::Recip, "recip", "÷", 1, Float, Hard, false, false, 0.31;
-    [Exp] Op::Exp, "exp", "*", 1, Float, Overflow, false, false, 0.84;
-    [Ln] Op::Ln, "ln", "⍟", 1, Float, Hard, true, false, 1.31;
-    [Floor] Op::Floor, "floor", "⌊", 1, Whole, Never, true, true, 0.25;
-    [Ceil] Op::Ceil, "ceil", "⌈", 1, Whole, Never, true, true, 0.25;
-    [Abs] Op::Abs, "abs", "|", 1, Arith, Never, true, false, 0.12;
-    [Fact] Op::Fact, "fact", "!", 1, Float, Hard, false, false, 20.0;
-    [Pi] Op::Pi, "pi", "○", 1, Float, Overflow, true, false, 0.12;
-    [Not] Op::Not, "not", "~", 1, Bool, Hard, false, true, 0.12;
-    [Sqrt] Op::Sqrt, "sqrt", "*0.5", 1, Float, Complex, true, false, 0.54;
-    [Circle(_)] Op::Circle(0), "circle", "○", 1, Float, Hard, false, false, 0.79;
-    [Add] Op::Add, "add", "+", 2, Arith, Overflow, true, false, 0.12;
-    [Sub] Op::Sub, "sub", "-", 2, Arith, Overflow, true, false, 0.12;
-    [Mul] Op::Mul, "mul", "×", 2, Arith, Overflow, true, false, 0.12;
-    [Div] Op::Div, "div", "÷", 2, Float, Hard, false, false, 0.31;
-    [Pow] Op::Pow, "pow", "*", 2, Float, Hard, false, false, 2.2;
-    [Log] Op::Log, "log", "⍟", 2, Float, Hard, false, false, 3.0;
-    [Binomial] Op::Binomial, "binomial", "!", 2, Float, Hard, false, false, 40.0;
-    [Max] Op::Max, "max", "⌈", 2, Arith, Never, false, false, 0.12;
-    [Min] Op::Min, "min", "⌊", 2, Arith, Never, false, false, 0.12;
-    [Residue] Op::Residue, "residue", "|", 2, Arith, Never, false, true, 0.9;
-    [Lcm] Op::Lcm, "lcm", "∧", 2, Arith, Hard, false, true, 0.2;
-    [Gcd] Op::Gcd, "gcd", "∨", 2, Arith, Hard, false, true, 0.2;
-    [Nand] Op::Nand, "nand", "⍲", 2, Bool, Hard, false, true, 0.2;
-    [Nor] Op::Nor, "nor", "⍱", 2, Bool, Hard, false, true, 0.2;
-    [Eq] Op::Eq, "eq", "=", 2, Bool, Never, false, true, 0.25;
-    [Ne] Op::Ne, "ne", "≠", 2, Bool, Never, false, true, 0.25;
-    [Lt] Op::Lt, "lt", "<", 2, Bool, Never, false, true, 0.25;
-    [Le] Op::Le, "le", "≤", 2, Bool, Never, false, true, 0.25;
-    [Ge] Op::Ge, "ge", "≥", 2, Bool, Never, false, true, 0.25;
-    [Gt] Op::Gt, "gt", ">", 2, Bool, Never, false, true, 0.25;
-    [CircleBy] Op::CircleBy, "circle-by", "○", 2, Float, Hard, false, false, 10.0;
+    [Conj] Op::Conj, "conj", "+", 1, Arith, Never, true, false, 0.12,
+        "{x}",
+        slow::sure,
+        |_, x, _| Ok(x.conj());
+    [Neg] Op::Neg, "neg", "-", 1, Arith, Never, true, false, 0.12,
+        "0.0 - {x}",
+        slow::sure,
+        |_, x, _| Ok(-x);
+    [Sign] Op::Sign, "sign", "×", 1, Whole, Never, false, false, 0.15,
+        "({x} > 0.0) - ({x} < 0.0)",
+        slow::sure,
+        |_, x, _| Ok(x.unscale(complex::magnitude(x)));
+    [Recip] Op::Recip, "recip", "÷", 1, Float, Hard, false, false, 0.31,
+        "divide(1.0, {x}, {bad})",
+        |_, x, _| slow::divide(1.0, x),
+        |_, x, _| complex::divide(complex::ONE, x);
+    [Exp] Op::Exp, "exp", "*", 1, Float, Overflow, false, false, 0.84,
+        "power_of_e({x})",
+        slow::sure,
+        |_, x, _| Ok(complex::exp(x));
+    [Ln] Op::Ln, "ln", "⍟", 1, Float, Hard, true, false, 1.31,
+        "logarithm({x}, {bad})",
+        |_, x, _| slow::ln(x),
+        |_, x, _| complex::ln(x);
+    [Floor] Op::Floor, "floor", "⌊", 1, Whole, Never, true, true, 0.25,
+        "floor_near({x}, {ct})",
+        slow::sure,
+        |ct, x, _| Ok(gauss::floor(x, ct));
+    [Ceil] Op::Ceil, "ceil", "⌈", 1, Whole, Never, true, true, 0.25,
+        "0.0 - floor_near(0.0 - {x}, {ct})",
+        slow::sure,
+        |ct, x, _| Ok(-gauss::floor(-x, ct));
+    [Abs] Op::Abs, "abs", "|", 1, Arith, Never, true, false, 0.12,
+        "fabs({x})",
+        slow::sure,
+        |_, x, _| Ok(complex::magnitude(x).into());
+    [Fact] Op::Fact, "fact", "!", 1, Float, Hard, false, false, 20.0,
+        "gamma_factorial({x}, {bad})",
+        |_, x, _| gamma::factorial(x),
+        |_, x, _| Ok(complex::factorial(x));
+    [Pi] Op::Pi, "pi", "○", 1, Float, Overflow, true, false, 0.12,
+        "3.14159265358979312 * {x}",
+        slow::sure,
+        |_, x, _| Ok(x.scale(PI));
+    [Not] Op::Not, "not", "~", 1, Bool, Hard, false, true, 0.12,
+        "1.0 - bit({x}, {ct}, {bad})",
+        |ct, x, _| slow::not(ct, x),
+        |ct, x, _| complex::not(ct, x);
+    [Sqrt] Op::Sqrt, "sqrt", "*0.5", 1, Float, Complex, true, false, 0.54,
+        "root({x}, {bad})",
+        |_, x, _| slow::root(x),
+        |_, x, _| Ok(complex::sqrt(x));
+    [Circle(_)] Op::Circle(0), "circle", "○", 1, Float, Hard, false, false, 0.79,
+        "",
+        slow::sure,
+        complex::of_family;
+    [Add] Op::Add, "add", "+", 2, Arith, Overflow, true, false, 0.12,
+        "{x} + {y}",
+        slow::sure,
+        |_, x, y| Ok(x + y);
+    [Sub] Op::Sub, "sub", "-", 2, Arith, Overflow, true, false, 0.12,
+        "{x} - {y}",
+        slow::sure,
+        |_, x, y| Ok(x - y);
+    [Mul] Op::Mul, "mul", "×", 2, Arith, Overflow, true, false, 0.12,
+        "{x} * {y}",
+        slow::sure,
+        |_, x, y| Ok(x * y);
+    [Div] Op::Div, "div", "÷", 2, Float, Hard, false, false, 0.31,
+        "divide({x}, {y}, {bad})",
+        |_, x, y| slow::divide(x, y),
+        |_, x, y| complex::divide(x, y);
+    [Pow] Op::Pow, "pow", "*", 2, Float, Hard, false, false, 2.2,
+        "power({x}, {y}, {bad})",
+        |_, x, y| slow::pow(x, y),
+        |_, x, y| complex::pow(x, y);
+    [Log] Op::Log, "log", "⍟", 2, Float, Hard, false, false, 3.0,
+        "divide(logarithm({y}, {bad}), logarithm({x}, {bad}), {bad})",
+        |_, x, y| slow::log(x, y),
+        |_, x, y| complex::log(x, y);
+    [Binomial] Op::Binomial, "binomial", "!", 2, Float, Hard, false, false, 40.0,
+        "gamma_binomial({x}, {y}, {bad})",
+        |_, x, y| gamma::binomial(x, y),
+        |_, x, y| Ok(complex::binomial(x, y));
+    [Max] Op::Max, "max", "⌈", 2, Arith, Never, false, false, 0.12,
+        "({x} > {y} ? {x} : {y})",
+        slow::sure,
+        complex::unordered;
+    [Min] Op::Min, "min", "⌊", 2, Arith, Never, false, false, 0.12,
+        "({x} < {y} ? {x} : {y})",
+        slow::sure,
+        complex::unordered;
+    [Residue] Op::Residue, "residue", "|", 2, Arith, Never, false, true, 0.9,
+        "residue({x}, {y}, {ct})",
+        |_, x, y| Ok(slow::residue(x, y)),
+        |ct, x, y| Ok(gauss::residue(x, y, ct));
+    [Lcm] Op::Lcm, "lcm", "∧", 2, Arith, Hard, false, true, 0.2,
+        "made(common_multiple({x}, {y}, {ct}), {x}, {y}, {bad})",
+        |ct, x, y| Ok(slow::lcm(ct, x, y)),
+        |ct, x, y| gauss::lcm(x, y, ct);
+    [Gcd] Op::Gcd, "gcd", "∨", 2, Arith, Hard, false, true, 0.2,
+        "common_divisor({x}, {y}, {ct})",
+        |ct, x, y| Ok(slow::gcd(ct, x, y)),
+        |ct, x, y| gauss::gcd(x, y, ct);
+    [Nand] Op::Nand, "nand", "⍲", 2, Bool, Hard, false, true, 0.2,
+        "1.0 - bit({x}, {ct}, {bad}) * bit({y}, {ct}, {bad})",
+        slow::nand,
+        complex::nand;
+    [Nor] Op::Nor, "nor", "⍱", 2, Bool, Hard, false, true, 0.2,
+        "1.0 - fmax(bit({x}, {ct}, {bad}), bit({y}, {ct}, {bad}))",
+        slow::nor,
+        complex::nor;
+    [Eq] Op::Eq, "eq", "=", 2, Bool, Never, false, true, 0.25,
+        "(near({x}, {y}, {ct}) ? 1.0 : 0.0)",
+        slow::sure,
+        |ct, x, y| Ok(complex::truth(complex::same(x, y, ct)));
+    [Ne] Op::Ne, "ne", "≠", 2, Bool, Never, false, true, 0.25,
+        "(near({x}, {y}, {ct}) ? 0.0 : 1.0)",
+        slow::sure,
+        |ct, x, y| Ok(complex::truth(!complex::same(x, y, ct)));
+    [Lt] Op::Lt, "lt", "<", 2, Bool, Never, false, true, 0.25,
+        "({x} < {y} && !near({x}, {y}, {ct}) ? 1.0 : 0.0)",
+        slow::sure,
+        complex::unordered;
+    [Le] Op::Le, "le", "≤", 2, Bool, Never, false, true, 0.25,
+        "({x} < {y} || near({x}, {y}, {ct}) ? 1.0 : 0.0)",
+        slow::sure,
+        complex::unordered;
+    [Ge] Op::Ge, "ge", "≥", 2, Bool, Never, false, true, 0.25,
+        "({x} > {y} || near({x}, {y}, {ct}) ? 1.0 : 0.0)",
+        slow::sure,
+        complex::unordered;
+    [Gt] Op::Gt, "gt", ">", 2, Bool, Never, false, true, 0.25,
+        "({x} > {y} && !near({x}, {y}, {ct}) ? 1.0 : 0.0)",
+        slow::sure,
+        complex::unordered;
+    [CircleBy] Op::CircleBy, "circle-by", "○", 2, Float, Hard, false, false, 10.0,
+        "circle_by({x}, {y}, {ct}, {bad})",
+        slow::circle_by,
+        complex::circle_by;
 }
 
 impl Op {
@@ -377,6 +500,22 @@ mod tests {
         for (k, row) in OPS.iter().enumerate() {
             assert_eq!((row.op.row().op, row.op.row().name), (row.op, row.name));
             assert!(OPS[..k].iter().all(|r| r.name != row.name));
+        }
+    }
+
+    #[test]
+    fn every_operation_has_its_meanings_and_its_text() {
+        let pairs = [(0.0, 0.0), (0.5, -2.0), (3.0, 2.0), (1e300, 1e300), (f64::NAN, 1.0)];
+        for row in OPS {
+            let family = matches!(row.op, Op::Circle(_));
+            assert_eq!(row.cuda.is_empty(), family, "{}", row.name);
+            for (x, y) in pairs {
+                let real = crate::prim::scalar::eval(row.op, 1e-14, x, y);
+                let (x, y) = (Complex64::new(x, 1.0), Complex64::new(y, -1.0));
+                let beyond = complex::eval(row.op, 1e-14, x, y);
+                assert!(!matches!(real, Err(Fail::Bug(_))), "{} {x} {y}", row.name);
+                assert!(!matches!(beyond, Err(Fail::Bug(_))), "{} {x} {y}", row.name);
+            }
         }
     }
 

@@ -55,7 +55,7 @@ fn between(f: f64) -> f64 {
 }
 
 /// Γ(1+x) = !x. ∞ where it is beyond f64.
-pub(super) fn factorial(x: f64) -> Result<f64, Fail> {
+pub fn factorial(x: f64) -> Result<f64, Fail> {
     match () {
         () if x.is_nan() || x == f64::INFINITY => Ok(x),
         () if x > 171.0 => Ok(f64::INFINITY),
@@ -88,7 +88,7 @@ fn ln_factorial(x: f64) -> f64 {
 }
 
 /// `x!y` = !y ÷ (!x)×!y-x, with Dyalog's table of signs for integers.
-pub(super) fn binomial(x: f64, y: f64) -> Result<f64, Fail> {
+pub fn binomial(x: f64, y: f64) -> Result<f64, Fail> {
     if !x.is_finite() || !y.is_finite() {
         return Ok(f64::NAN);
     }

@@ -7,11 +7,11 @@
 //! tolerance that is not ⎕CT.
 
 pub mod complex;
-mod gamma;
+pub(super) mod gamma;
 pub mod lane;
 pub mod math;
 pub mod rules;
-mod slow;
+pub(super) mod slow;
 
 use crate::prim::op::Op;
 use aplomb_ground::error::{Error, beyond_reals, bug, domain, index, unending};

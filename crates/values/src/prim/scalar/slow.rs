@@ -1,7 +1,6 @@
 //! The elements that the fast rules leave over: failing elements, poles, huge arguments, and the
 //! operations nobody hurries for.
 
-use super::gamma::{binomial, factorial};
 use super::{Fail, small_exponent, small_power};
 use crate::prim::op::Op;
 
@@ -10,33 +9,35 @@ type Outcome = Result<f64, Fail>;
 const DIVISION: Fail = Fail::Domain("division by zero");
 const LN_ZERO: Fail = Fail::Domain("the logarithm of zero");
 
-/// Operations without a slow part never come here: their rules suspect nothing.
+/// The row's meaning; `k○` has one for each k.
 pub(super) fn eval(op: Op, ct: f64, x: f64, y: f64) -> Outcome {
-    match op {
-        Op::Recip => divide(1.0, x),
-        Op::Div => divide(x, y),
-        Op::Ln => ln(x),
-        Op::Log => log(x, y),
-        Op::Sqrt => root(x),
-        Op::Pow => pow(x, y),
-        Op::Fact => factorial(x),
-        Op::Binomial => binomial(x, y),
-        Op::Not => Ok(1.0 - bit(ct, x, "~ needs 0 or 1")?),
-        Op::Nand => Ok(1.0 - bit(ct, x, "⍲ needs 0 or 1")? * bit(ct, y, "⍲ needs 0 or 1")?),
-        Op::Nor => Ok(1.0 - bit(ct, x, "⍱ needs 0 or 1")?.max(bit(ct, y, "⍱ needs 0 or 1")?)),
-        Op::Residue => Ok(residue(x, y)),
-        Op::Gcd => Ok(gcd(ct, x, y)),
-        Op::Lcm => Ok(lcm(ct, x, y)),
-        Op::Circle(k) => circle(k, x),
-        Op::CircleBy => {
-            let k = x.round();
-            if (x - k).abs() > ct || k.abs() > 12.0 || x.is_nan() {
-                return Err(Fail::Domain("the left argument of ○ must be ¯12…12"));
-            }
-            super::eval(Op::Circle(k as i8), ct, y, 0.0)
-        }
-        _ => Err(Fail::Bug("an operation without a slow part was suspect")),
+    if let Op::Circle(k) = op { circle(k, x) } else { (op.row().real)(ct, x, y) }
+}
+
+/// Of an operation whose rule suspects nothing.
+pub fn sure(_ct: f64, _x: f64, _y: f64) -> Outcome {
+    Err(Fail::Bug("an operation without a slow part was suspect"))
+}
+
+pub fn not(ct: f64, x: f64) -> Outcome {
+    Ok(1.0 - bit(ct, x, "~ needs 0 or 1")?)
+}
+
+pub fn nand(ct: f64, x: f64, y: f64) -> Outcome {
+    Ok(1.0 - bit(ct, x, "⍲ needs 0 or 1")? * bit(ct, y, "⍲ needs 0 or 1")?)
+}
+
+pub fn nor(ct: f64, x: f64, y: f64) -> Outcome {
+    Ok(1.0 - bit(ct, x, "⍱ needs 0 or 1")?.max(bit(ct, y, "⍱ needs 0 or 1")?))
+}
+
+/// `X○Y`.
+pub fn circle_by(ct: f64, x: f64, y: f64) -> Outcome {
+    let k = x.round();
+    if (x - k).abs() > ct || k.abs() > 12.0 || x.is_nan() {
+        return Err(Fail::Domain("the left argument of ○ must be ¯12…12"));
     }
+    super::eval(Op::Circle(k as i8), ct, y, 0.0)
 }
 
 /// 0 or 1 within ⎕CT.
@@ -52,7 +53,7 @@ fn bit(ct: f64, x: f64, says: &'static str) -> Outcome {
     near_bool(ct, x).map(|b| f64::from(u8::from(b))).ok_or(Fail::Domain(says))
 }
 
-fn divide(x: f64, y: f64) -> Outcome {
+pub fn divide(x: f64, y: f64) -> Outcome {
     match () {
         () if y != 0.0 || x.is_nan() => Ok(x / y),
         () if x == 0.0 => Ok(1.0),
@@ -60,7 +61,7 @@ fn divide(x: f64, y: f64) -> Outcome {
     }
 }
 
-fn ln(x: f64) -> Outcome {
+pub fn ln(x: f64) -> Outcome {
     match () {
         () if x == 0.0 => Err(LN_ZERO),
         () if x < 0.0 => Err(Fail::Complex),
@@ -68,7 +69,7 @@ fn ln(x: f64) -> Outcome {
     }
 }
 
-fn log(x: f64, y: f64) -> Outcome {
+pub fn log(x: f64, y: f64) -> Outcome {
     if x == 0.0 || y == 0.0 {
         return Err(LN_ZERO);
     }
@@ -79,11 +80,11 @@ fn log(x: f64, y: f64) -> Outcome {
     divide(ln(y)?, base)
 }
 
-fn root(x: f64) -> Outcome {
+pub fn root(x: f64) -> Outcome {
     if x < 0.0 { Err(Fail::Complex) } else { Ok(x.sqrt()) }
 }
 
-fn pow(x: f64, y: f64) -> Outcome {
+pub fn pow(x: f64, y: f64) -> Outcome {
     if x == 0.0 && y < 0.0 {
         return Err(DIVISION);
     }
@@ -100,7 +101,7 @@ fn pow(x: f64, y: f64) -> Outcome {
 }
 
 /// y÷x is huge or not finite, x is not 0.
-fn residue(x: f64, y: f64) -> f64 {
+pub fn residue(x: f64, y: f64) -> f64 {
     if x.is_infinite() && y.is_finite() {
         return if y == 0.0 || (y < 0.0) == (x < 0.0) { y } else { x };
     }
@@ -121,7 +122,7 @@ pub const FRACTION: f64 = 1e-14;
 /// Euclid. Fractions are not known exactly, and a remainder is `sb` times x less `tb` times y, or
 /// the other way round: one within ⎕CT of what these are is 0. Then x is `tb` times the divisor and
 /// y `sb` times, so it is found by one division, and the noise of the steps is not in it.
-fn gcd(ct: f64, x: f64, y: f64) -> f64 {
+pub fn gcd(ct: f64, x: f64, y: f64) -> f64 {
     if !x.is_finite() || !y.is_finite() {
         return f64::NAN;
     }
@@ -151,7 +152,7 @@ fn gcd(ct: f64, x: f64, y: f64) -> f64 {
 }
 
 /// What y holds of the divisor is a whole number.
-fn lcm(ct: f64, x: f64, y: f64) -> f64 {
+pub fn lcm(ct: f64, x: f64, y: f64) -> f64 {
     if x == 0.0 || y == 0.0 { 0.0 } else { x * (y / gcd(ct, x, y)).round_ties_even() }
 }
 

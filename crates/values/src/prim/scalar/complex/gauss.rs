@@ -9,7 +9,7 @@ use crate::prim::scalar::slow::FRACTION;
 use num_complex::Complex64;
 
 /// A part within ⎕CT of the next integer has reached it; so has a fraction on the line.
-pub(super) fn floor(z: Complex64, ct: f64) -> Complex64 {
+pub fn floor(z: Complex64, ct: f64) -> Complex64 {
     let slack = ct * magnitude(z).max(1.0);
     let low = Complex64::new(near_floor(z.re, slack), near_floor(z.im, slack));
     let (x, y) = ((z.re - low.re).max(0.0), (z.im - low.im).max(0.0));
@@ -26,7 +26,7 @@ fn near_floor(x: f64, slack: f64) -> f64 {
 }
 
 /// `x|y`, not both real: y-x×⌊y÷x, 0 where y÷x is tolerantly a Gaussian integer.
-pub(super) fn residue(x: Complex64, y: Complex64, ct: f64) -> Complex64 {
+pub fn residue(x: Complex64, y: Complex64, ct: f64) -> Complex64 {
     let Ok(q) = divide(y, x) else { return y };
     if x == Complex64::ZERO {
         return y;
@@ -44,7 +44,7 @@ fn is_whole(z: Complex64) -> bool {
 
 /// Euclid with the nearest quotient, which at least halves the square each time; the one of the
 /// four associates with a positive real part and no negative imaginary one.
-pub(super) fn gcd(x: Complex64, y: Complex64, ct: f64) -> Outcome {
+pub fn gcd(x: Complex64, y: Complex64, ct: f64) -> Outcome {
     if !x.is_finite() || !y.is_finite() {
         return Ok(Complex64::new(f64::NAN, 0.0));
     }
@@ -90,7 +90,7 @@ fn first_quadrant(z: Complex64) -> Complex64 {
     z
 }
 
-pub(super) fn lcm(x: Complex64, y: Complex64, ct: f64) -> Outcome {
+pub fn lcm(x: Complex64, y: Complex64, ct: f64) -> Outcome {
     if x == Complex64::ZERO || y == Complex64::ZERO {
         return Ok(Complex64::ZERO);
     }

@@ -7,7 +7,7 @@
 //! exact while their parts are.
 
 mod circles;
-mod gauss;
+pub(in crate::prim) mod gauss;
 #[cfg(test)]
 mod tests;
 
@@ -19,7 +19,7 @@ use num_complex::Complex64;
 type Outcome = Result<Complex64, Fail>;
 
 const I: Complex64 = Complex64::new(0.0, 1.0);
-const ONE: Complex64 = Complex64::new(1.0, 0.0);
+pub(in crate::prim) const ONE: Complex64 = Complex64::new(1.0, 0.0);
 
 const DIVISION: Fail = Fail::Domain("division by zero");
 const LN_ZERO: Fail = Fail::Domain("the logarithm of zero");
@@ -49,44 +49,44 @@ fn signless(z: Complex64) -> Complex64 {
 }
 
 fn beyond(op: Op, ct: f64, x: Complex64, y: Complex64) -> Outcome {
-    match op {
-        Op::Conj => Ok(x.conj()),
-        Op::Neg => Ok(-x),
-        Op::Sign => Ok(x.unscale(magnitude(x))),
-        Op::Recip => divide(ONE, x),
-        Op::Exp => Ok(exp(x)),
-        Op::Ln => ln(x),
-        Op::Floor => Ok(gauss::floor(x, ct)),
-        Op::Ceil => Ok(-gauss::floor(-x, ct)),
-        Op::Abs => Ok(magnitude(x).into()),
-        Op::Fact => Ok(factorial(x)),
-        Op::Pi => Ok(x.scale(std::f64::consts::PI)),
-        Op::Not => Ok((1.0 - bit(ct, x)?).into()),
-        Op::Sqrt => Ok(sqrt(x)),
-        Op::Circle(k) => circles::circle(k, x),
-        Op::Add => Ok(x + y),
-        Op::Sub => Ok(x - y),
-        Op::Mul => Ok(x * y),
-        Op::Div => divide(x, y),
-        Op::Pow => pow(x, y),
-        Op::Log => divide(ln(y)?, ln(x)?),
-        Op::Binomial => Ok(binomial(x, y)),
-        Op::Residue => Ok(gauss::residue(x, y, ct)),
-        Op::Gcd => gauss::gcd(x, y, ct),
-        Op::Lcm => gauss::lcm(x, y, ct),
-        Op::Nand => Ok((1.0 - bit(ct, x)? * bit(ct, y)?).into()),
-        Op::Nor => Ok((1.0 - bit(ct, x)?.max(bit(ct, y)?)).into()),
-        Op::Eq => Ok(f64::from(u8::from(same(x, y, ct))).into()),
-        Op::Ne => Ok(f64::from(u8::from(!same(x, y, ct))).into()),
-        Op::Lt | Op::Le | Op::Ge | Op::Gt | Op::Max | Op::Min => Err(NO_ORDER),
-        Op::CircleBy => {
-            let k = near_real(x, ct)
-                .map(f64::round)
-                .filter(|k| k.abs() <= 12.0 && (x.re - k).abs() <= ct);
-            let k = k.ok_or(Fail::Domain("the left argument of ○ must be ¯12…12"))?;
-            eval(Op::Circle(k as i8), ct, y, ONE)
-        }
-    }
+    if let Op::Circle(k) = op { circles::circle(k, x) } else { (op.row().complex)(ct, x, y) }
+}
+
+/// Of `k○`, which has a meaning for each k.
+pub fn of_family(_ct: f64, _x: Complex64, _y: Complex64) -> Outcome {
+    Err(Fail::Bug("a family of operations is not one"))
+}
+
+/// Of what compares.
+pub fn unordered(_ct: f64, _x: Complex64, _y: Complex64) -> Outcome {
+    Err(NO_ORDER)
+}
+
+pub fn truth(holds: bool) -> Complex64 {
+    f64::from(u8::from(holds)).into()
+}
+
+pub fn not(ct: f64, x: Complex64) -> Outcome {
+    Ok((1.0 - bit(ct, x)?).into())
+}
+
+pub fn nand(ct: f64, x: Complex64, y: Complex64) -> Outcome {
+    Ok((1.0 - bit(ct, x)? * bit(ct, y)?).into())
+}
+
+pub fn nor(ct: f64, x: Complex64, y: Complex64) -> Outcome {
+    Ok((1.0 - bit(ct, x)?.max(bit(ct, y)?)).into())
+}
+
+/// `X○Y`.
+pub fn circle_by(ct: f64, x: Complex64, y: Complex64) -> Outcome {
+    let k = near_real(x, ct).map(f64::round).filter(|k| k.abs() <= 12.0 && (x.re - k).abs() <= ct);
+    let k = k.ok_or(Fail::Domain("the left argument of ○ must be ¯12…12"))?;
+    eval(Op::Circle(k as i8), ct, y, ONE)
+}
+
+pub fn log(x: Complex64, y: Complex64) -> Outcome {
+    divide(ln(y)?, ln(x)?)
 }
 
 /// The real part where the imaginary one is nothing beside it.
@@ -107,7 +107,7 @@ fn bit(ct: f64, x: Complex64) -> Result<f64, Fail> {
     near.map(|b| f64::from(u8::from(b))).ok_or(NOT_BOOL)
 }
 
-fn magnitude(z: Complex64) -> f64 {
+pub fn magnitude(z: Complex64) -> f64 {
     z.re.hypot(z.im)
 }
 
@@ -116,7 +116,7 @@ fn phase(z: Complex64) -> f64 {
     (z.im + 0.0).atan2(z.re)
 }
 
-fn divide(x: Complex64, y: Complex64) -> Outcome {
+pub fn divide(x: Complex64, y: Complex64) -> Outcome {
     if y == Complex64::ZERO {
         return if x == Complex64::ZERO { Ok(ONE) } else { Err(DIVISION) };
     }
@@ -132,7 +132,7 @@ fn divide(x: Complex64, y: Complex64) -> Outcome {
     Ok(Complex64::new((x.re * y.re + x.im * y.im) / square, (x.im * y.re - x.re * y.im) / square))
 }
 
-fn exp(z: Complex64) -> Complex64 {
+pub fn exp(z: Complex64) -> Complex64 {
     if z.im == 0.0 {
         return z.re.exp().into();
     }
@@ -142,7 +142,7 @@ fn exp(z: Complex64) -> Complex64 {
     Complex64::new(half * cos * half, half * sin * half)
 }
 
-fn ln(z: Complex64) -> Outcome {
+pub fn ln(z: Complex64) -> Outcome {
     if z == Complex64::ZERO {
         return Err(LN_ZERO);
     }
@@ -150,7 +150,7 @@ fn ln(z: Complex64) -> Outcome {
 }
 
 /// The root with a real part of at least 0; of a negative number the upper one.
-fn sqrt(z: Complex64) -> Complex64 {
+pub fn sqrt(z: Complex64) -> Complex64 {
     let t = ((z.re.abs() + magnitude(z)) / 2.0).sqrt();
     match () {
         () if t == 0.0 => Complex64::ZERO,
@@ -159,7 +159,7 @@ fn sqrt(z: Complex64) -> Complex64 {
     }
 }
 
-fn pow(x: Complex64, y: Complex64) -> Outcome {
+pub fn pow(x: Complex64, y: Complex64) -> Outcome {
     if x == Complex64::ZERO {
         return match () {
             () if y == Complex64::ZERO => Ok(ONE),
@@ -204,7 +204,7 @@ fn ln_gamma_next(z: Complex64) -> Complex64 {
 }
 
 /// Γ(1+z), z not real. Left of ¯½ by reflection: Γ(1+z) × Γ(¯z) = π ÷ sin π×1+z.
-fn factorial(z: Complex64) -> Complex64 {
+pub fn factorial(z: Complex64) -> Complex64 {
     exp(ln_factorial(z))
 }
 
@@ -224,7 +224,7 @@ fn ln_factorial(z: Complex64) -> Complex64 {
 }
 
 /// `x!y` = !y ÷ (!x)×!y-x.
-fn binomial(x: Complex64, y: Complex64) -> Complex64 {
+pub fn binomial(x: Complex64, y: Complex64) -> Complex64 {
     let rest = y - x;
     let pole = |z: Complex64| z.im == 0.0 && z.re < 0.0 && z.re == z.re.trunc();
     if pole(x) || pole(rest) {
