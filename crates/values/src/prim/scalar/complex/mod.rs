@@ -62,18 +62,22 @@ pub fn unordered(_ct: f64, _x: Complex64, _y: Complex64) -> Outcome {
     Err(NO_ORDER)
 }
 
+/// 1 where something holds, else 0.
 pub fn truth(holds: bool) -> Complex64 {
     f64::from(u8::from(holds)).into()
 }
 
+/// `~x` of a number near 0 or 1. Errors: DOMAIN, of others.
 pub fn not(ct: f64, x: Complex64) -> Outcome {
     Ok((1.0 - bit(ct, x)?).into())
 }
 
+/// `x⍲y` of numbers near 0 and 1. Errors: DOMAIN, of others.
 pub fn nand(ct: f64, x: Complex64, y: Complex64) -> Outcome {
     Ok((1.0 - bit(ct, x)? * bit(ct, y)?).into())
 }
 
+/// `x⍱y` of numbers near 0 and 1. Errors: DOMAIN, of others.
 pub fn nor(ct: f64, x: Complex64, y: Complex64) -> Outcome {
     Ok((1.0 - bit(ct, x)?.max(bit(ct, y)?)).into())
 }
@@ -85,6 +89,7 @@ pub fn circle_by(ct: f64, x: Complex64, y: Complex64) -> Outcome {
     eval(Op::Circle(k as i8), ct, y, ONE)
 }
 
+/// `x⍟y`. Errors: DOMAIN, where a logarithm has no value or that of x is 0.
 pub fn log(x: Complex64, y: Complex64) -> Outcome {
     divide(ln(y)?, ln(x)?)
 }
@@ -107,6 +112,7 @@ fn bit(ct: f64, x: Complex64) -> Result<f64, Fail> {
     near.map(|b| f64::from(u8::from(b))).ok_or(NOT_BOOL)
 }
 
+/// `|z`.
 pub fn magnitude(z: Complex64) -> f64 {
     z.re.hypot(z.im)
 }
@@ -116,6 +122,7 @@ fn phase(z: Complex64) -> f64 {
     (z.im + 0.0).atan2(z.re)
 }
 
+/// `x÷y`, scaled so that no step overflows; `0÷0` is 1. Errors: DOMAIN, by 0.
 pub fn divide(x: Complex64, y: Complex64) -> Outcome {
     if y == Complex64::ZERO {
         return if x == Complex64::ZERO { Ok(ONE) } else { Err(DIVISION) };
@@ -132,6 +139,7 @@ pub fn divide(x: Complex64, y: Complex64) -> Outcome {
     Ok(Complex64::new((x.re * y.re + x.im * y.im) / square, (x.im * y.re - x.re * y.im) / square))
 }
 
+/// `*z`.
 pub fn exp(z: Complex64) -> Complex64 {
     if z.im == 0.0 {
         return z.re.exp().into();
@@ -142,6 +150,7 @@ pub fn exp(z: Complex64) -> Complex64 {
     Complex64::new(half * cos * half, half * sin * half)
 }
 
+/// `⍟z`: the principal logarithm. Errors: DOMAIN, of 0.
 pub fn ln(z: Complex64) -> Outcome {
     if z == Complex64::ZERO {
         return Err(LN_ZERO);
@@ -159,6 +168,7 @@ pub fn sqrt(z: Complex64) -> Complex64 {
     }
 }
 
+/// `x*y`: the principal value. Errors: DOMAIN, for a power of 0 that has none.
 pub fn pow(x: Complex64, y: Complex64) -> Outcome {
     if x == Complex64::ZERO {
         return match () {
