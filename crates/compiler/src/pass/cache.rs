@@ -6,7 +6,7 @@
 //! error takes its place from the graph that failed, by site), and the **values of scalars**: those
 //! are parameters, written into the plan anew. Of them a plan depends on two things, which are
 //! checked: which of them are equal (cse makes those one), and what rules asked about them
-//! (`Dag::looks`). The hash only finds candidates; a hit is a comparison of everything. Least
+//! (`Dag::assumptions`). The hash only finds candidates; a hit is a comparison of everything. Least
 //! recently used plans leave first. Tests and debug builds compile each hit again and compare.
 
 use super::hash::{Map, Mix};
@@ -15,7 +15,7 @@ use aplomb_ground::error::{Result, internal};
 use aplomb_ground::trace::Trace;
 use aplomb_plans::plan::{Plan, Step, What};
 use aplomb_values::array::{Array, DType, Shape};
-use aplomb_values::dag::{Dag, Look, Node, NodeId, Scalar};
+use aplomb_values::dag::{Assumption, Dag, Node, NodeId, Scalar};
 use aplomb_values::dag::{Param, Recorded};
 use aplomb_values::prim::op::Fails;
 use std::hash::{Hash, Hasher};
@@ -63,7 +63,7 @@ struct Key {
     options: Options,
     /// For each scalar the first one equal to it.
     equal: Vec<u32>,
-    looks: Vec<Look>,
+    assumptions: Vec<Assumption>,
 }
 
 #[derive(PartialEq)]
@@ -103,7 +103,7 @@ impl PlanCache {
                 answers: entry.answers.clone(),
                 moved: entry.moved,
                 trace: Trace::default(),
-                looks: Vec::new(),
+                assumptions: Vec::new(),
             };
             if cfg!(debug_assertions) {
                 let wanted = compile(recorded, options, &mut NoClock)?;
@@ -167,14 +167,14 @@ impl Key {
             };
             alike && self.facts[k].holds(dag, at)
         };
-        let looked = |look: &Look| look.holds(dag);
+        let holds = |known: &Assumption| known.holds(dag);
         self.nodes.len() == dag.len()
             && self.roots == recorded.roots
             && self.stored.iter().copied().eq(recorded.inputs.iter().map(Array::dtype))
             && self.equal == equal
             && self.options == *options
             && dag.ids().all(same)
-            && self.looks.iter().all(looked)
+            && self.assumptions.iter().all(holds)
     }
 }
 
@@ -218,7 +218,7 @@ impl Entry {
             stored: recorded.inputs.iter().map(Array::dtype).collect(),
             options: options.clone(),
             equal,
-            looks: compiled.looks.clone(),
+            assumptions: compiled.assumptions.clone(),
         };
         let steps = compiled
             .plan

@@ -2,8 +2,8 @@
 //! rules of 2006.
 //!
 //! Rows: ACL-17, ACL-38…40, ACC-17; LOWERING §7. A node is computed where it is read unless that
-//! costs more than storing it; what costs mean is the pipeline's (`Recompute`). Before cost comes what
-//! must be: a value that can fail is computed whole (E1).
+//! costs more than storing it; what costs mean is the pipeline's (`Recompute`). Before cost comes
+//! what must be: a value that can fail is computed whole (E1).
 
 use super::contexts::Context;
 use super::cost::Cost;

@@ -61,7 +61,7 @@ use aplomb_ground::trace::Trace;
 use aplomb_plans::plan::Plan;
 use aplomb_values::array::Array;
 use aplomb_values::dag::Recorded;
-use aplomb_values::dag::{Look, NodeId, Scalar};
+use aplomb_values::dag::{Assumption, NodeId, Scalar};
 use schedule::policy::Policy;
 use std::rc::Rc;
 use work::Work;
@@ -252,7 +252,7 @@ pub struct Compiled {
     /// Empty unless `Options::trace`.
     pub trace: Trace,
     /// What the plan took for granted about the graph's scalars.
-    looks: Vec<Look>,
+    assumptions: Vec<Assumption>,
 }
 
 impl Compiled {
@@ -306,14 +306,14 @@ pub fn compile(
         verify::check_plan(&plan).map_err(|e| internal(format!("the plan: {e}")))?;
     }
     let trace = if options.trace { export::trace(&work, &plan) } else { Trace::default() };
-    let looks = looks(&work);
+    let assumptions = assumptions(&work);
     let moved = plan.moved();
-    Ok(Compiled { plan: Rc::new(plan), answers, moved, trace, looks })
+    Ok(Compiled { plan: Rc::new(plan), answers, moved, trace, assumptions })
 }
 
 /// What passes asked about the graph's own scalars. One that a rule made of others is known where
 /// those are; for it may have met an equal one by chance, all count as looked at.
-fn looks(work: &Work) -> Vec<Look> {
+fn assumptions(work: &Work) -> Vec<Assumption> {
     let own = work.recorded.dag.len();
     let dag = &work.dag;
     if dag.ids().skip(own).any(|at| dag.is_number(at)) {
@@ -321,10 +321,10 @@ fn looks(work: &Work) -> Vec<Look> {
             .recorded
             .dag
             .ids()
-            .filter_map(|at| dag.number(at).map(|x| Look::Number(at, x)))
+            .filter_map(|at| dag.number(at).map(|x| Assumption::Number(at, x)))
             .collect();
     }
-    dag.looks().into_iter().filter(|look| look.at().index() < own).collect()
+    dag.assumptions().into_iter().filter(|known| known.at().index() < own).collect()
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ const SECTOR: u64 = 32;
 
 /// Reads of an array that a launch serves from shared memory.
 #[derive(Clone, Debug)]
-pub struct Near {
+pub struct SharedReads {
     pub group: usize,
     pub array: NodeId,
     pub reads: Vec<Read>,
@@ -74,7 +74,12 @@ pub fn run(work: &mut Work) -> Result<()> {
             if let (None, Meeting::Overlap(Overlap { axes, .. }) | Meeting::Across(axes)) =
                 (&why, &meeting)
             {
-                near.push(Near { group: k, array, reads: reads.clone(), axes: axes.clone() });
+                near.push(SharedReads {
+                    group: k,
+                    array,
+                    reads: reads.clone(),
+                    axes: axes.clone(),
+                });
             }
             if work.options.trace {
                 found.push((k, array, reads.len(), meeting, why));
@@ -106,7 +111,7 @@ enum Meeting {
     /// Along these axes, which cross rows.
     Across(Vec<usize>),
     /// Along these axes, which move no read.
-    Again(Vec<usize>),
+    Reuse(Vec<usize>),
 }
 
 fn meeting(work: &Work, reads: &[Read], domain: &[usize]) -> Option<Meeting> {
@@ -120,7 +125,7 @@ fn meeting(work: &Work, reads: &[Read], domain: &[usize]) -> Option<Meeting> {
         return Some(Meeting::Across(axes));
     }
     let axes = if work.options.trace { redundant(reads.first()?, domain)? } else { Vec::new() };
-    (!axes.is_empty() && product(domain) > 1).then_some(Meeting::Again(axes))
+    (!axes.is_empty() && product(domain) > 1).then_some(Meeting::Reuse(axes))
 }
 
 /// Why an array is not kept near; None: it is.
@@ -129,7 +134,7 @@ fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<(WhyNot, Strin
     let (refs, axes) = match meeting {
         Meeting::Overlap(o) => (o.refs, o.axes.len()),
         Meeting::Across(axes) => (usize::MAX, axes.len()),
-        Meeting::Again(_) => {
+        Meeting::Reuse(_) => {
             let why = match group.kind {
                 Kind::Reduce => {
                     "the fold's text serves it: tiles of a product, or one load for threads at once"
@@ -221,7 +226,7 @@ fn told(
             let all = points.saturating_mul(reads as u64);
             (text, about("no-coalescing", "BAS-09", "tile"), load(all, SECTOR), load(all, size))
         }
-        Meeting::Again(along) => {
+        Meeting::Reuse(along) => {
             let times = along.iter().fold(1u64, |n, &k| n.saturating_mul(domain[k] as u64));
             let axes: Vec<String> =
                 along.iter().map(|&k| aplomb_values::dag::ix::axis_name(k)).collect();

@@ -8,7 +8,7 @@
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::fault::Fault;
-use super::place::Near;
+use super::place::SharedReads;
 use super::work::Work;
 use super::{cost, cost::Cost};
 use aplomb_ground::error::{Result, bytes};
@@ -41,7 +41,7 @@ pub fn run(work: &mut Work) -> Result<()> {
 }
 
 /// The points of the box that each launch will be cut into, along each axis of its domain.
-pub fn blocks(work: &mut Work, near: &[Near]) -> Result<BTreeMap<usize, Vec<usize>>> {
+pub fn blocks(work: &mut Work, near: &[SharedReads]) -> Result<BTreeMap<usize, Vec<usize>>> {
     Ok(searched(work, near)?.into_iter().map(|f| (f.group, f.tiling.block.to_vec())).collect())
 }
 
@@ -57,9 +57,9 @@ struct Found {
     moved: u64,
 }
 
-fn searched(work: &mut Work, near: &[Near]) -> Result<Vec<Found>> {
+fn searched(work: &mut Work, near: &[SharedReads]) -> Result<Vec<Found>> {
     let schedule = work.schedule()?;
-    let mut groups: BTreeMap<usize, Vec<&Near>> = BTreeMap::new();
+    let mut groups: BTreeMap<usize, Vec<&SharedReads>> = BTreeMap::new();
     for near in near {
         groups.entry(near.group).or_default().push(near);
     }
@@ -68,7 +68,7 @@ fn searched(work: &mut Work, near: &[Near]) -> Result<Vec<Found>> {
         let domain = schedule.groups[group].domain.to_vec();
         let Some(last) = domain.len().checked_sub(1) else { continue };
         // Threads follow the last axis; one more may be cut.
-        let (mut axes, mut served): (Vec<usize>, Vec<&Near>) = (vec![last], Vec::new());
+        let (mut axes, mut served): (Vec<usize>, Vec<&SharedReads>) = (vec![last], Vec::new());
         for near in all {
             let mut more: Vec<usize> = axes.iter().chain(&near.axes).copied().collect();
             more.sort();
@@ -101,7 +101,7 @@ fn shorten(tiling: &mut Tiling<Load>) {
 /// Every box whose copies fit, and the bytes that one moves.
 fn candidates(
     work: &Work,
-    served: &[&Near],
+    served: &[&SharedReads],
     axes: &[usize],
     domain: &[usize],
 ) -> Vec<(Tiling<Load>, u64)> {
@@ -127,7 +127,7 @@ fn candidates(
 
 /// The reads of an array that have one form, as one copy. None: fewer than two overlap, and none
 /// crosses rows.
-fn tile(work: &Work, near: &Near, axes: &[usize], domain: &[usize]) -> Option<Tile<Load>> {
+fn tile(work: &Work, near: &SharedReads, axes: &[usize], domain: &[usize]) -> Option<Tile<Load>> {
     let shape = work.dag.shape(near.array);
     let wraps = |j: usize| near.reads.iter().find_map(|r| single(&r.ix[j]).and_then(|s| s.wraps));
     let around: Vec<Option<i64>> = (0..shape.len()).map(wraps).collect();

@@ -3,7 +3,7 @@
 use super::decide::Decision;
 use super::emit::Emitted;
 use super::lets::Let;
-use super::place::Near;
+use super::place::SharedReads;
 use super::schedule::edit::Change;
 use super::schedule::policy::{Policies, Policy};
 use super::schedule::{Schedule, draft};
@@ -63,7 +63,7 @@ pub struct Work<'a> {
     /// What fuse-producers saw in each node (ACC-13).
     pub delayed: BTreeMap<NodeId, String>,
     /// What place, tile and pad chose for the final schedule's launches.
-    pub near: Vec<Near>,
+    pub near: Vec<SharedReads>,
     pub tilings: BTreeMap<usize, Tiling<(NodeId, Read)>>,
     pub emitted: Option<Emitted>,
     pass: usize,

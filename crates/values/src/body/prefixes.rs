@@ -83,11 +83,13 @@ impl<'a> Prefixes<'a> {
                 let Some(z) = self.call(&mut values, known[left], known[right]) else {
                     return Ok(None);
                 };
-                let at = place(&known, z).unwrap_or(known.len());
-                if at == known.len() {
-                    known.push(z);
-                }
-                table[left].push(at);
+                table[left].push(match place(&known, z) {
+                    Some(at) => at,
+                    None => {
+                        known.push(z);
+                        known.len() - 1
+                    }
+                });
             }
             if known.len() > FEW {
                 return Ok(None);
@@ -196,8 +198,8 @@ fn operate(
     out: &mut Strip,
     lanes: std::ops::Range<usize>,
 ) -> Result<(), Fail> {
-    let odd = visit(op, ct, Lanes { x, y, ct, out }).unwrap_or(true);
-    if odd {
+    let plain = visit(op, ct, Lanes { x, y, ct, out }) == Some(false);
+    if !plain {
         for l in lanes {
             out[l] = eval(op, ct, x[l], y[l])?;
         }

@@ -37,31 +37,31 @@ pub struct Dag {
     nodes: Vec<Node<NodeId>>,
     infos: Vec<Info>,
     fails: Vec<Fails>,
-    looks: RefCell<Vec<Look>>,
+    assumptions: RefCell<Vec<Assumption>>,
 }
 
 /// What was asked about a scalar's value, and the answer: a plan made after it holds only where the
 /// answer is the same.
 #[derive(Clone, Copy, Debug)]
-pub enum Look {
+pub enum Assumption {
     /// Whether it is this number.
     Is(NodeId, f64, bool),
     /// Which number it is.
     Number(NodeId, f64),
 }
 
-impl Look {
+impl Assumption {
     pub fn at(self) -> NodeId {
         match self {
-            Look::Is(at, ..) | Look::Number(at, _) => at,
+            Assumption::Is(at, ..) | Assumption::Number(at, _) => at,
         }
     }
 
     /// Whether another graph of the same form gives the same answer.
     pub fn holds(self, dag: &Dag) -> bool {
         match self {
-            Look::Is(at, x, answer) => dag.holds(at, x) == answer,
-            Look::Number(at, x) => dag.holds(at, x),
+            Assumption::Is(at, x, answer) => dag.holds(at, x) == answer,
+            Assumption::Number(at, x) => dag.holds(at, x),
         }
     }
 }
@@ -149,7 +149,7 @@ impl Dag {
     pub fn is_const(&self, at: NodeId, x: f64) -> bool {
         let answer = self.holds(at, x);
         if self.is_number(at) {
-            self.looks.borrow_mut().push(Look::Is(at, x, answer));
+            self.assumptions.borrow_mut().push(Assumption::Is(at, x, answer));
         }
         answer
     }
@@ -157,7 +157,7 @@ impl Dag {
     /// The number at a constant. Whoever asks fixes it for the plan.
     pub fn number(&self, at: NodeId) -> Option<f64> {
         let Some(Scalar::Num(x)) = self.scalar(at) else { return None };
-        self.looks.borrow_mut().push(Look::Number(at, x));
+        self.assumptions.borrow_mut().push(Assumption::Number(at, x));
         Some(x)
     }
 
@@ -167,8 +167,8 @@ impl Dag {
     }
 
     /// All that was asked about scalars.
-    pub fn looks(&self) -> Vec<Look> {
-        self.looks.borrow().clone()
+    pub fn assumptions(&self) -> Vec<Assumption> {
+        self.assumptions.borrow().clone()
     }
 
     /// The nodes that the roots reach, as a mask by id.

@@ -84,8 +84,8 @@ impl Change {
 }
 
 impl Schedule {
-    /// The schedule that nobody has edited: every node that is computed has a buffer and a launch of
-    /// its own.
+    /// The schedule that nobody has edited: every node that is computed has a buffer and a launch
+    /// of its own.
     pub fn start(dag: &Dag, roots: &[NodeId]) -> Schedule {
         let live = dag.live(roots);
         let node = |at: NodeId| dag.node(at);
@@ -209,10 +209,10 @@ fn arranged(dag: &Dag, keep: &Keep, sets: Vec<Vec<NodeId>>) -> Vec<Group> {
         }
         groups.push(group);
     }
-    // Ids rise along reads, so one walk settles the stages of nodes that stand alone; a launch waits
-    // for the latest of its own, so the walk is repeated while one moves. Stages only grow, and none
-    // beyond the number of launches unless launches read each other in a ring, which no schedule
-    // has: then the walk ends as well, and the verifier finds the ring.
+    // Ids rise along reads, so one walk settles the stages of nodes that stand alone; a launch
+    // waits for the latest of its own, so the walk is repeated while one moves. Stages only grow,
+    // and none beyond the number of launches unless launches read each other in a ring, which no
+    // schedule has: then the walk ends as well, and the verifier finds the ring.
     let reads: BTreeMap<NodeId, BTreeSet<usize>> = keep
         .keys()
         .map(|at| (*at, find::kept_reads(dag, keep, *at).iter().map(|(r, _)| home[r]).collect()))

@@ -15,7 +15,7 @@
 use super::body::{Item, Reader, is_number, items, over};
 use super::{Fact, known};
 use crate::eval::cx::Cx;
-use crate::eval::operators::frames::Again;
+use crate::eval::operators::frames::Fallback;
 use crate::eval::run::Eval;
 use crate::eval::scope::Inside;
 use crate::eval::value::Func;
@@ -194,7 +194,7 @@ impl Eval<'_> {
         let node = Node::whole(what, [y.settled()]);
         let made = self.cx.cell(node, shape.clone(), fact)?;
         let (f, y) = (f.clone(), y.clone());
-        let again: Again =
+        let again: Fallback =
             Rc::new(move |ev| crate::eval::operators::reduce::fold_each(ev, &f, &y, axis));
         self.watch(&made, from, again);
         Ok(Some(made))
@@ -427,7 +427,7 @@ impl Eval<'_> {
 }
 
 /// The rounds one by one, for the error that a loop found.
-fn again(f: &Rc<Func>, x: Option<&Array>, y: &Array, count: u64) -> Again {
+fn again(f: &Rc<Func>, x: Option<&Array>, y: &Array, count: u64) -> Fallback {
     let (f, x, y) = (f.clone(), x.cloned(), y.clone());
     Rc::new(move |ev| {
         let mut now = y.clone();

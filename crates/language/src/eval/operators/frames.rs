@@ -24,12 +24,12 @@ const FEW: usize = 16;
 const TOLD: usize = 256;
 
 /// The way to run the cells one by one after all: what the operator would have done.
-pub type Again = Rc<dyn Fn(&mut Eval<'_>) -> Result<Array>>;
+pub type Fallback = Rc<dyn Fn(&mut Eval<'_>) -> Result<Array>>;
 
 /// A framed run whose values are still pending.
 #[derive(Clone)]
 pub struct Run {
-    again: Again,
+    again: Fallback,
     /// The numbers of the cells it recorded.
     from: Mark,
     to: Mark,
@@ -137,7 +137,7 @@ impl Eval<'_> {
     }
 
     /// Remembers how a pending value could have been made one cell, or one round, after the other.
-    pub fn watch(&mut self, made: &Array, from: Mark, again: Again) {
+    pub fn watch(&mut self, made: &Array, from: Mark, again: Fallback) {
         if !self.cx.sys.scope.is_framed()
             && let Some(cell) = made.pending()
         {
@@ -154,7 +154,7 @@ impl Eval<'_> {
         x: Option<&Array>,
         y: &Array,
         frame: &[usize],
-        again: Again,
+        again: Fallback,
     ) -> Result<Option<Array>> {
         let from = self.cx.sys.tape.mark();
         let outcome = self.attempt(|ev| {
@@ -211,7 +211,7 @@ impl Eval<'_> {
         shape: &Shape,
     ) -> Result<Option<Array>> {
         let (f2, x2, y2) = (f.clone(), x.cloned(), y.clone());
-        let again = move || -> Again {
+        let again = move || -> Fallback {
             Rc::new(move |ev| super::each::each_item(ev, &f2, x2.as_ref(), &y2))
         };
         self.items_framed(f, x, y, shape, again)
@@ -224,7 +224,7 @@ impl Eval<'_> {
         x: Option<&Array>,
         y: &Array,
         shape: &Shape,
-        again: impl FnOnce() -> Again,
+        again: impl FnOnce() -> Fallback,
     ) -> Result<Option<Array>> {
         let n = elements(shape);
         let mut args: Vec<&Array> = vec![y];
@@ -289,7 +289,7 @@ impl Eval<'_> {
                 ev.cx.budget().check()?;
                 let left = item(ev, k)?;
                 let (f2, x, y) = (f.clone(), left.clone(), sum.clone());
-                let again = || -> Again {
+                let again = || -> Fallback {
                     Rc::new(move |ev| super::each::each_item(ev, &f2, Some(&x), &y))
                 };
                 sum = ev
@@ -302,15 +302,15 @@ impl Eval<'_> {
         Ok(made.ok())
     }
 
-    /// `f⌺s`: the windows are cells of a frame, `lead` axes of the node; ⍺ says how much of a window
-    /// lies outside.
+    /// `f⌺s`: the windows are cells of a frame, `lead` axes of the node; ⍺ says how much of a
+    /// window lies outside.
     pub fn windows_framed(
         &mut self,
         f: &Rc<Func>,
         outside: Option<&Array>,
         windows: &Array,
         lead: usize,
-        again: Again,
+        again: Fallback,
     ) -> Result<Option<Array>> {
         let frame: Shape = windows.shape()[..lead].into();
         if !self.frames(elements(&frame), &[windows]) || windows.frame().is_some() {
@@ -351,7 +351,7 @@ impl Eval<'_> {
             });
         }
         let (f2, y2, x2) = (f.clone(), (y.0.clone(), y.1), x.map(|(a, k)| (a.clone(), k)));
-        let again: Again = Rc::new(move |ev| {
+        let again: Fallback = Rc::new(move |ev| {
             super::rank::cell_by_cell(ev, &f2, x2.as_ref().map(|x| (&x.0, x.1)), (&y2.0, y2.1))
         });
         let x = if x.is_some() { seen.pop() } else { None };
@@ -381,7 +381,7 @@ impl Eval<'_> {
         };
         let (a, b) = (wide(self, x, 0..r)?, wide(self, y, r..s)?);
         let (f2, x2, y2) = (f.clone(), x.clone(), y.clone());
-        let again: Again = Rc::new(move |ev| super::products::all_pairs(ev, &f2, &x2, &y2));
+        let again: Fallback = Rc::new(move |ev| super::products::all_pairs(ev, &f2, &x2, &y2));
         let Some(node) = self.once(f, Some(&a), &b, &frame, again)? else { return Ok(None) };
         Ok(if node.rank() == s {
             Some(node)

@@ -1,6 +1,6 @@
 //! `∘.f` and `f.g`: broadcasts, a map, a reduction; pairs of cells where that does not do.
 
-use super::frames::Again;
+use super::frames::Fallback;
 use super::{function, scalar_op};
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Oper, Operand};
@@ -156,7 +156,7 @@ pub fn inner(
             let (left, right) = (wide(ev, x, xs)?, wide(ev, y, ys)?);
             let (f2, x2, y2) = (f.to_vec(), x.clone(), y.clone());
             let again =
-                move || -> Again { Rc::new(move |ev| row_by_row(ev, &f2, &x2, &y2, false)) };
+                move || -> Fallback { Rc::new(move |ev| row_by_row(ev, &f2, &x2, &y2, false)) };
             if let Some(pairs) =
                 ev.items_framed(function(&f[1])?, Some(&left), &right, &full, again)?
             {

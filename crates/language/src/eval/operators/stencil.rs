@@ -4,7 +4,7 @@
 //! centred on items, so there are ⌈n÷d; an even one between them, so there are ⌈(n-1)÷d. What lies
 //! outside is fill.
 
-use super::frames::Again;
+use super::frames::Fallback;
 use super::function;
 use crate::eval::run::Eval;
 use crate::eval::scope::is_final;
@@ -123,7 +123,7 @@ fn recorded(
     }
     read.ix.extend((r..y.rank()).map(|k| Ix::axis(r + k)));
     let (f, own, at) = (func.clone(), y.clone(), axes.to_vec());
-    let again: Again = Rc::new(move |ev| one_by_one(ev, &f, &at, &own));
+    let again: Fallback = Rc::new(move |ev| one_by_one(ev, &f, &at, &own));
     let mark = ev.cx.sys.tape.mark();
     let windows = ev.cx.apply_move(y, Move { name: WINDOWS, shape, read, onto: false })?;
     let outside = if mentions_alpha(func) { Some(paddings(ev, axes, &frame)?) } else { None };
