@@ -247,8 +247,10 @@ impl Entry {
             }
         }
         for answer in &mut self.answers {
-            if let Answer::Scalar(at, x) = answer {
-                *x = own(*at).unwrap_or(*x);
+            if let Answer::Scalar(at, x) = answer
+                && let Some(s) = own(*at)
+            {
+                *x = s;
             }
         }
         self.scalars = now;

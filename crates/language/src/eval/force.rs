@@ -9,6 +9,7 @@ use super::host::Host;
 use super::keep::{Needed, held};
 use super::operators::frames::Run;
 use super::replay::takes_complex;
+use super::scope::is_final;
 use aplomb_ground::error::{Kind, Result, bug, untraced};
 use aplomb_ground::limits::Budget;
 use aplomb_ground::span::Place;
@@ -165,7 +166,7 @@ impl Cx<'_> {
             false => cells.iter().map(|c| (c.meta().place.clone(), c.seq())).collect(),
         };
         let needed = Needed::of(&roots, &cells);
-        if !self.evaluate_more(&roots, &cells, &needed, why) {
+        if !self.evaluate_more(&roots, &cells, &needed, why)? {
             self.evaluate(&roots, cells.clone(), why).map_err(|e| {
                 let failed = |at: &Option<Place>| e.has_place() && *at == e.parts().place;
                 let suspect =
@@ -187,17 +188,18 @@ impl Cx<'_> {
     }
 
     /// The roots and what is worth keeping of what they reach. False: there is no such thing, or
-    /// not all of it has a value that can be stored, and nothing happened.
+    /// not all of it has a value that can be stored, and nothing happened. Errors: an interrupt
+    /// or a bug, which another try would hide.
     fn evaluate_more(
         &mut self,
         roots: &[Rc<Cell>],
         cells: &[Rc<Cell>],
         needed: &Needed,
         why: &'static str,
-    ) -> bool {
+    ) -> Result<bool> {
         let kept = self.worth_keeping(roots, cells, needed);
         if kept.is_empty() || cells.iter().any(|c| c.is_hole() || takes_complex(c)) {
-            return false;
+            return Ok(false);
         }
         let all: Vec<Rc<Cell>> =
             roots.iter().chain(kept.iter().map(|k| &k.cell)).cloned().collect();
@@ -206,9 +208,14 @@ impl Cx<'_> {
         let recorded =
             record(&all, cells, why, place).map(|recorded| Recorded { kept: ns, ..recorded });
         let values = recorded.and_then(|recorded| self.host.force(recorded));
-        values
-            .map(|values| all.iter().zip(values).for_each(|(cell, value)| cell.settle(value)))
-            .is_ok()
+        match values {
+            Ok(values) => {
+                all.iter().zip(values).for_each(|(cell, value)| cell.settle(value));
+                Ok(true)
+            }
+            Err(e) if is_final(&e) => Err(e),
+            Err(_) => Ok(false),
+        }
     }
 
     /// On the device, unless complex numbers come in or come out, or a loop does not end there.

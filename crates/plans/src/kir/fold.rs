@@ -10,6 +10,7 @@ use super::{Expr, Param, ParamKind, Spread, Stmt, THREADS, Type, ops};
 use crate::plan::{Launch, Reduction};
 use aplomb_ground::error::{Result, bug, nonce};
 use aplomb_values::array::DType;
+use aplomb_values::body::finite::hides;
 use aplomb_values::prim::op::Op;
 
 const WARPS: u32 = THREADS / 32;
@@ -182,10 +183,10 @@ impl Lowering<'_> {
 
     /// What a fold takes: ∞ goes through a sum, but would be lost in a maximum.
     pub(super) fn folded(&self, r: &Reduction, body: &Body) -> Result<Expr> {
-        if r.op.row().keeps {
-            Ok(body.values[r.value as usize].clone())
-        } else {
+        if hides(r.op) {
             self.sure(r.value, &self.launch.body, body)
+        } else {
+            Ok(body.values[r.value as usize].clone())
         }
     }
 

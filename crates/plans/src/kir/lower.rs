@@ -342,7 +342,12 @@ impl Lowering<'_> {
         body: &mut Body,
     ) -> Result<()> {
         let At { axes, reduced, .. } = at;
-        let (text, loose) = match &step.what {
+        let pending = |v: ValueId| body.loose[v as usize];
+        // A text of an operation that fails on some values looks at its result itself.
+        let own = step.is_pending(|op| op.row().fails == Fails::Overflow, pending);
+        // Nobody has looked at what a fold gave.
+        let loose = own || matches!(step.what, What::Reduced(_));
+        let text = match &step.what {
             What::Arg(k) => {
                 let (name, loose) =
                     at.args.get(*k as usize).ok_or_else(|| bug!("an argument of nothing"))?;
@@ -356,42 +361,38 @@ impl Lowering<'_> {
                 body.loose.push(false);
                 return Ok(());
             }
-            What::Load(l) if self.near.contains_key(l) => (self.near_item(*l, axes)?, false),
+            What::Load(l) if self.near.contains_key(l) => self.near_item(*l, axes)?,
             What::Load(l) => {
                 let load = self.launch.loads[*l as usize].clone();
-                (self.load(&load, at, body)?, false)
+                self.load(&load, at, body)?
             }
             What::Index { ix, origin } => {
                 let origin = self.number('p', Type::F64, *origin);
-                (format!("{origin} + (double)({})", self.index(ix, axes)?), false)
+                format!("{origin} + (double)({})", self.index(ix, axes)?)
             }
-            What::Reduced(k) => (reduced[*k as usize].clone(), true),
+            What::Reduced(k) => reduced[*k as usize].clone(),
             What::Guard { tests, value } => {
-                let (value, loose) =
-                    (body.values[*value as usize].clone(), body.loose[*value as usize]);
+                let value = body.values[*value as usize].clone();
                 let tests = self.launch.guards[*tests as usize].clone();
-                (self.guarded(&tests, value, axes)?, loose)
+                self.guarded(&tests, value, axes)?
             }
             What::Part { tests, yes, no } => {
                 let tests = self.launch.guards[*tests as usize].clone();
                 let holds = self.holds(&tests, axes)?;
-                let loose = body.loose[*yes as usize] || body.loose[*no as usize];
-                (
-                    format!(
-                        "({holds} ? {} : {})",
-                        body.values[*yes as usize], body.values[*no as usize]
-                    ),
-                    loose,
-                )
+                let (yes, no) = (&body.values[*yes as usize], &body.values[*no as usize]);
+                format!("({holds} ? {yes} : {no})")
             }
-            What::Select { cond, yes, no } => (self.chosen(*cond, *yes, *no, steps, body)?, false),
+            What::Select { cond, yes, no } => {
+                let of = |v: &ValueId| self.taken(step, *v, steps, body);
+                format!("({} != 0.0 ? {} : {})", of(cond)?, of(yes)?, of(no)?)
+            }
             What::Loop { args, body: rounds, result } => {
-                (self.rounds(step, args, (rounds, *result), at, body)?, false)
+                self.rounds(step, args, (rounds, *result), at, body)?
             }
             What::State { of, result } => {
                 let id = body.loops.iter().find(|(v, _)| v == of).map(|(_, id)| *id);
                 let id = id.ok_or_else(|| bug!("a state of no loop"))?;
-                (format!("s{id}_{result}"), false)
+                format!("s{id}_{result}")
             }
             What::Gather { load, along, places, origin } => {
                 let load = self.launch.loads[*load as usize].clone();
@@ -399,7 +400,7 @@ impl Lowering<'_> {
                 let places: Vec<String> =
                     places.iter().map(|v| body.values[*v as usize].clone()).collect();
                 let spots = Spots { along, places: &places, origin: *origin, bad: &bad };
-                (self.gather(&load, &spots, at)?, false)
+                self.gather(&load, &spots, at)?
             }
             What::Op { op, ct, args } => self.operation(step, *op, *ct, args, steps, body)?,
         };
@@ -411,9 +412,7 @@ impl Lowering<'_> {
         let of = if is_float { Type::F32 } else { Type::F64 };
         body.out.push(Stmt::Let { name: name.clone(), of, is: text, node: Some(step.from.node) });
         body.values.push(name);
-        // What is finite in f64 may be beyond f32.
-        body.loose
-            .push(loose || is_float && matches!(step.what, What::Op { .. } | What::Reduced(_)));
+        body.loose.push(loose);
         Ok(())
     }
 
@@ -442,7 +441,7 @@ impl Lowering<'_> {
         args: &[ValueId],
         steps: &[Step],
         body: &Body,
-    ) -> Result<(Expr, bool)> {
+    ) -> Result<Expr> {
         let row = op.row();
         let bad = self.bad(step.from.site, body.index)?;
         let types = || args.iter().map(|a| steps[*a as usize].dtype);
@@ -456,19 +455,20 @@ impl Lowering<'_> {
             // A monadic operation's text has no second argument.
             None => Ok(String::new()),
             Some(at) => {
-                let own = if row.keeps {
-                    body.values[*at as usize].clone()
-                } else {
-                    self.sure(*at, steps, body)?
-                };
+                let own = self.taken(step, *at, steps, body)?;
                 Ok(if speed == Speed::Single { narrowed(own, &steps[*at as usize]) } else { own })
             }
         };
-        let text = ops::text(op, &arg(0)?, &arg(1)?, &ct, &bad, Form { exact, logic, speed })
-            .ok_or_else(|| nonce(format!("{} on CUDA", op.glyph())))?;
-        let loose = row.fails == Fails::Overflow
-            || row.keeps && args.iter().any(|a| body.loose[*a as usize]);
-        Ok((text, loose))
+        ops::text(op, &arg(0)?, &arg(1)?, &ct, &bad, Form { exact, logic, speed })
+            .ok_or_else(|| nonce(format!("{} on CUDA", op.glyph())))
+    }
+
+    /// A value as a step takes it: looked at where the step would hide ∞.
+    fn taken(&self, step: &Step, at: ValueId, steps: &[Step], body: &Body) -> Result<Expr> {
+        if step.what.looked_at().contains(&at) {
+            return self.sure(at, steps, body);
+        }
+        Ok(body.values[at as usize].clone())
     }
 
     /// A value before something that would hide ∞ in it; the failure is the step's that made it.
@@ -537,18 +537,6 @@ impl Lowering<'_> {
         self.guarded(&load.read.tests, text, axes)
     }
 
-    fn chosen(
-        &self,
-        cond: ValueId,
-        yes: ValueId,
-        no: ValueId,
-        steps: &[Step],
-        body: &Body,
-    ) -> Result<Expr> {
-        let sure = |k: ValueId| self.sure(k, steps, body);
-        Ok(format!("({} != 0.0 ? {} : {})", body.values[cond as usize], sure(yes)?, sure(no)?))
-    }
-
     /// Rounds as a loop of its own in the thread; the name of the state that is wanted.
     fn rounds(
         &mut self,
@@ -590,7 +578,7 @@ impl Lowering<'_> {
             body.out.push(let_(done.clone(), "0.0".into()));
             inner.out.push(Stmt::Set {
                 name: done.clone(),
-                is: inner.values[v as usize].clone(),
+                is: sure(&inner.values[v as usize], inner.loose[v as usize]),
                 node,
             });
         }

@@ -1,10 +1,11 @@
 //! Items of host values: one by one, as numbers, as characters; collecting items into the simplest
 //! array.
 
-use super::{Array, Data, Shape, View, elements};
+use super::{Array, Buf, DType, Data, Shape, View, elements};
 use crate::dag::{Cell, Meta, Node, Read, kinds};
 use aplomb_ground::error::{Result, limit, untraced, ws_full};
 use aplomb_ground::limits::Budget;
+use std::sync::Arc;
 
 /// Nested deeper than this is LIMIT ERROR, so that walks over a value may recurse.
 pub const MOST_DEPTH: u32 = 1_000;
@@ -201,14 +202,11 @@ impl Array {
                 Array::lazy(Cell::new(node, meta, 0))
             }
             _ => {
-                let n = self.len();
-                let budget = Budget::new(u64::MAX);
-                let made = if self.is_char() {
-                    Array::chars(self.shape.clone(), vec![' '; n], &budget)
-                } else {
-                    Array::numbers(self.shape.clone(), vec![0.0; n], &budget)
+                let fills = match self.is_char() {
+                    true => Buf::uncounted_chars(vec![' '; self.len()]),
+                    false => Buf::uncounted(&vec![0.0; self.len()], DType::Bool),
                 };
-                made.unwrap_or_else(|_| Array::num(0.0))
+                Array::dense(self.shape.clone(), Arc::new(fills))
             }
         }
     }

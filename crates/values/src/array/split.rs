@@ -72,16 +72,14 @@ impl Split {
 
 /// A piece of a buffer. The whole is charged; its pieces are looked at one by one.
 fn cut(view: View<'_>, dtype: DType, from: usize, n: usize) -> Buf {
-    let free = Budget::new(u64::MAX);
-    let made = match view {
-        View::Char(v) => Buf::chars(v[from..from + n].to_vec(), &free),
-        View::F64(v) => Buf::f64(v[from..from + n].to_vec(), &free),
+    match view {
+        View::Char(v) => Buf::uncounted_chars(v[from..from + n].to_vec()),
+        View::F64(v) => Buf::uncounted(&v[from..from + n], dtype),
         view => {
             let items: Vec<f64> = (from..from + n).map(|k| view.number(k)).collect();
-            Buf::stored(&items, dtype, &free)
+            Buf::uncounted(&items, dtype)
         }
-    };
-    made.unwrap_or_else(|_| Buf::one_number(0.0))
+    }
 }
 
 /// The items of a nested array: as they stand, or cells of one array until somebody looks.

@@ -213,6 +213,11 @@ impl Buf {
         budget: &Budget,
     ) -> aplomb_ground::error::Result<Buf> {
         let charge = budget.charge_elements(items.len(), dtype.size())?;
+        Ok(Buf { _charge: Some(charge), ..Buf::uncounted(items, dtype) })
+    }
+
+    /// The same where a whole that is counted already is taken apart, or a few fills are made.
+    pub fn uncounted(items: &[f64], dtype: DType) -> Buf {
         let items = match dtype {
             DType::Bool => Vecs::Bool(items.iter().map(|&x| x as u8).collect()),
             DType::I8 => Vecs::I8(items.iter().map(|&x| x as i8).collect()),
@@ -225,7 +230,12 @@ impl Buf {
             DType::Complex => Vecs::Complex(items.iter().map(|&x| x.into()).collect()),
             DType::F64 | DType::Nested => Vecs::F64(items.to_vec()),
         };
-        Ok(Buf { items, _charge: Some(charge) })
+        Buf { items, _charge: None }
+    }
+
+    /// Characters, as `uncounted`.
+    pub fn uncounted_chars(items: Vec<char>) -> Buf {
+        Buf { items: Vecs::Char(items), _charge: None }
     }
 
     /// Floats of 64 bits. Errors: WS FULL.

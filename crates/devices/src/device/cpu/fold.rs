@@ -21,6 +21,7 @@ use super::{Cpu, DeviceError, Fault, RunCtx};
 use crate::pool::PoolBuffer;
 use aplomb_plans::plan::{Launch, Reduction};
 use aplomb_values::array::DType;
+use aplomb_values::body::finite::hides;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{BLOCK, LANES, ROWS, block, chain, halve};
 use aplomb_values::prim::scalar::{Fail, eval};
@@ -210,7 +211,7 @@ impl Pass<'_> {
             guards: &launch.guards,
             stores: if self.stores { outputs.for_work() } else { Vec::new() },
             // A fold that hides ∞ must not get one.
-            keep: folds.iter().map(|f| (f.of.value, !f.of.op.row().keeps)).collect(),
+            keep: folds.iter().map(|f| (f.of.value, hides(f.of.op))).collect(),
             reduced: Vec::new(),
         };
         let packed = if self.stores { Packed::of(cpu, launch, &inputs, ctx)? } else { None };

@@ -15,6 +15,7 @@ use super::loops::{Loop, Loops, loops, plain};
 use super::walk::{Piece, Walk};
 use aplomb_plans::plan::{self, Origin, Step, ValueId, What};
 use aplomb_values::array::{DType, Shape, strides};
+use aplomb_values::body::finite::hides;
 use aplomb_values::body::{Effort, GATHER, INDEX, PART, READ_NS, Rounds as Body, SELECT, WRITE_NS};
 use aplomb_values::dag::Test;
 use aplomb_values::prim::op::{Fails, Gives, Op};
@@ -242,9 +243,13 @@ impl Lower<'_> {
 
     fn step(&mut self, k: usize) {
         let steps = self.work.steps;
-        let (arg, pending) = match &steps[k].what {
-            What::Arg(j) => (self.args[*j as usize], false),
-            What::Const(x) => (Arg::One(*x), false),
+        let what = &steps[k].what;
+        what.looked_at().iter().for_each(|v| self.test(*v as usize));
+        let pending = steps[k]
+            .is_pending(|op| makes_infinity(op, steps[k].dtype), |v| self.pending[v as usize]);
+        let arg = match what {
+            What::Arg(j) => self.args[*j as usize],
+            What::Const(x) => Arg::One(*x),
             What::Load(j) => self.load(k, *j as usize),
             What::Reduced(j) => {
                 let input = &self.work.reduced[*j as usize];
@@ -255,35 +260,31 @@ impl Lower<'_> {
             What::Index { ix, origin } => {
                 let walk = Walk::of_ix(ix, self.work.domain);
                 match walk.constant() {
-                    Some(c) => (Arg::One(c as f64 + origin), false),
+                    Some(c) => Arg::One(c as f64 + origin),
                     None => {
                         let reg = self.reg();
                         self.push(k, reg, Do::Index { walk, origin: *origin });
                         self.out.ns += INDEX.ns;
-                        (Arg::Reg(reg), false)
+                        Arg::Reg(reg)
                     }
                 }
             }
             What::Guard { tests, value } => self.guard(k, *tests as usize, *value as usize),
             What::Part { tests, yes, no } => {
                 let walk = Walk::of_tests(&self.work.guards[*tests as usize], self.work.domain);
-                let pending = self.pending[*yes as usize] || self.pending[*no as usize];
                 let (reg, args) = self.taken(&[*yes, *no]);
                 self.push(k, reg, Do::Part { walk, yes: args[0], no: args[1] });
-                (Arg::Reg(reg), pending)
+                Arg::Reg(reg)
             }
             What::Select { cond, yes, no } => {
-                // It hides what the one that is not taken has.
-                [*cond, *yes, *no].iter().for_each(|&a| self.test(a as usize));
                 // A register of its own, none of the operands', so that whole vectors are chosen at
                 // once.
                 let reg = self.reg();
                 let args = self.operands(&[*cond, *yes, *no]);
                 self.push(k, reg, Do::Select { cond: args[0], yes: args[1], no: args[2] });
-                (Arg::Reg(reg), false)
+                Arg::Reg(reg)
             }
             What::Loop { args, body, result } => {
-                args.iter().for_each(|&a| self.test(a as usize));
                 let (reg, own) = self.taken(args);
                 let mut rounds = self.rounds(own, body, &steps[k].from);
                 rounds.wanted.push((*result as usize, reg));
@@ -304,14 +305,14 @@ impl Lower<'_> {
                     round: false,
                     guard,
                 });
-                (Arg::Reg(reg), false)
+                Arg::Reg(reg)
             }
             What::State { of, .. } => {
                 self.used(*of as usize);
                 let reg = self.ahead.iter().find(|(step, _)| *step == k).map(|(_, reg)| *reg);
                 // The verifier has seen that its loop stands before it.
                 self.out.broken |= reg.is_none();
-                (reg.map_or(Arg::One(0.0), Arg::Reg), false)
+                reg.map_or(Arg::One(0.0), Arg::Reg)
             }
             What::Gather { load, along, places, origin } => {
                 let input = *load as usize;
@@ -332,12 +333,13 @@ impl Lower<'_> {
                 let act = Do::Gather { input, places, origin: *origin };
                 self.out.insts.push(Inst { act, out: reg, step: k, round: false, guard });
                 self.out.ns += GATHER.ns;
-                (Arg::Reg(reg), false)
+                Arg::Reg(reg)
             }
             What::Op { op, ct, args } => self.op(k, *op, *ct, args),
         };
         self.at.push(arg);
-        self.pending.push(pending);
+        // A number that is the same everywhere was looked at when it was computed.
+        self.pending.push(pending && matches!(arg, Arg::Reg(_)));
         if let (0, Arg::Reg(reg)) = (self.left[k], arg) {
             // Computed only because it may fail.
             self.test(k);
@@ -374,14 +376,13 @@ impl Lower<'_> {
         };
         let inside: Vec<Arg> = args.iter().enumerate().map(place).collect();
         let steps = plan::round(body, from);
-        let ends = body.next.iter().chain(&body.until);
         let work = Work {
             isa: self.work.isa,
             domain: self.work.domain,
             steps: &steps,
             guards: self.work.guards,
             stores: Vec::new(),
-            keep: ends.map(|v| (*v, true)).collect(),
+            keep: body.ends().map(|v| (v, true)).collect(),
             reduced: Vec::new(),
         };
         let mut program =
@@ -394,18 +395,18 @@ impl Lower<'_> {
         Rounds { args, given, program, steps, body: body.clone(), wanted: Vec::new() }
     }
 
-    fn load(&mut self, k: usize, input: usize) -> (Arg, bool) {
+    fn load(&mut self, k: usize, input: usize) -> Arg {
         let Input { source, walk, .. } = &self.out.inputs[input];
         if let Some(at) = walk.constant() {
             let known = one(*source, at);
             self.out.broken |= known.is_none() && !self.work.domain.contains(&0);
             // Nobody reads the 0: the domain is empty, or the launch is told to be broken.
-            return (Arg::One(known.unwrap_or(0.0)), false);
+            return Arg::One(known.unwrap_or(0.0));
         }
         let reg = self.reg();
         self.push(k, reg, Do::Load(input));
         self.out.ns += READ_NS;
-        (Arg::Reg(reg), false)
+        Arg::Reg(reg)
     }
 
     /// Where a step counts, if not everywhere.
@@ -414,33 +415,27 @@ impl Lower<'_> {
         Some(Walk::of_tests(tests, self.work.domain))
     }
 
-    fn guard(&mut self, k: usize, tests: usize, value: usize) -> (Arg, bool) {
+    fn guard(&mut self, k: usize, tests: usize, value: usize) -> Arg {
         let walk = Walk::of_tests(&self.work.guards[tests], self.work.domain);
-        let (x, pending) = (self.at[value], self.pending[value]);
+        let x = self.at[value];
         self.used(value);
         let reg = self.reg();
         self.push(k, reg, Do::Guard { walk, x });
         self.out.ns += PART.ns;
-        (Arg::Reg(reg), pending)
+        Arg::Reg(reg)
     }
 
-    fn op(&mut self, k: usize, op: Op, ct: f64, args: &[ValueId]) -> (Arg, bool) {
+    fn op(&mut self, k: usize, op: Op, ct: f64, args: &[ValueId]) -> Arg {
         let step = &self.work.steps[k];
-        let row = op.row();
         let (x, y) = (args[0] as usize, args.get(1).map(|&a| a as usize));
         let round = step.dtype == DType::F32;
         let guard = self.wanted(k);
         let second = y.map_or(Arg::One(0.0), |y| self.at[y]);
         if let (Arg::One(a), Arg::One(b)) = (self.at[x], second) {
             args.iter().for_each(|&a| self.used(a as usize));
-            return (Arg::One(self.uniform(k, op, ct, (a, b), guard.as_ref())), false);
+            return Arg::One(self.uniform(k, op, ct, (a, b), guard.as_ref()));
         }
-        if !row.keeps {
-            args.iter().for_each(|&a| self.test(a as usize));
-        }
-        let pending =
-            args.iter().any(|&a| self.pending[a as usize]) || makes_infinity(op, step.dtype);
-        if self.in_round && row.keeps {
+        if self.in_round && !hides(op) {
             // What it keeps visible is found in its result before the round ends, and then all of
             // the chunk is suspect.
             args.iter().for_each(|&a| self.pending[a as usize] = false);
@@ -458,7 +453,7 @@ impl Lower<'_> {
             guard,
         });
         self.out.ns += Effort::of(op).ns + if round { ROUND_NS } else { 0.0 };
-        (Arg::Reg(reg), pending)
+        Arg::Reg(reg)
     }
 
     fn run(&self, op: Op, ct: f64, (x, y): (Arg, Arg), bools: bool) -> Run {
@@ -554,11 +549,12 @@ pub fn one(source: Source, at: i64) -> Option<f64> {
     inside.then_some(out)
 }
 
-/// The operation can make ∞ or NaN from finite numbers, and storing its dtype would not show it.
+/// The operation can make ∞ or NaN from finite numbers, its loop does not look, and storing its
+/// dtype would not show it.
 fn makes_infinity(op: Op, dtype: DType) -> bool {
     let row = op.row();
     let narrow = dtype.is_integer() && dtype != DType::I32;
-    dtype == DType::F32 || (row.fails != Fails::Never && row.gives != Gives::Bool && !narrow)
+    row.fails != Fails::Never && row.gives != Gives::Bool && !narrow
 }
 
 /// A result as a step of dtype f32 has it: rounded, and beyond f32 a failure.

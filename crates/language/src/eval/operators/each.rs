@@ -2,6 +2,7 @@
 
 use super::{function, prim, scalar_op};
 use crate::eval::run::Eval;
+use crate::eval::scope::is_final;
 use crate::eval::value::{Func, Operand};
 use crate::functions::shape::Axis;
 use crate::table::Does;
@@ -91,9 +92,11 @@ pub fn each_item(
     let n = aplomb_values::array::elements(&shape);
     if n == 0 {
         let proto = y.prototype();
-        let tried = match (&x, matches!(**func, Func::Prim(_))) {
-            (None, true) => ev.apply(func, None, &proto).ok(),
-            (Some(x), true) => ev.apply(func, Some(&x.prototype()), &proto).ok(),
+        let tried = match (x.as_ref().map(Array::prototype), matches!(**func, Func::Prim(_))) {
+            (x, true) => match ev.apply(func, x.as_ref(), &proto) {
+                Err(e) if is_final(&e) => return Err(e),
+                tried => tried.ok(),
+            },
             _ => None,
         };
         let proto = tried
