@@ -85,7 +85,7 @@ fn workloads_are_listed_in_words() {
             && code == Some(0),
         "{line}"
     );
-    for name in ["all", "seeds", "frontend", "tui"] {
+    for name in ["all", "papers", "seeds", "frontend", "tui"] {
         assert!(out.lines().any(|l| l.split_whitespace().next() == Some(name)), "{name}");
     }
     let (nothing, err, code) = ran(&["nobody"]);
@@ -101,7 +101,7 @@ fn workloads_are_listed_in_words() {
 #[test]
 fn a_table_stands_in_columns() {
     let (out, _, code) =
-        ran(&["seeds", "--only", "dot,csr", "--small", "--seconds", "0", "--n", "3e4"]);
+        ran(&["papers", "--only", "dot,csr", "--small", "--seconds", "0", "--n", "3e4"]);
     let lines: Vec<&str> = out.lines().skip(1).collect();
     let ends =
         |line: &str, word: &str| line.find(word).map(|at| line[..at + word.len()].chars().count());
