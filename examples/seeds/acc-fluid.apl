@@ -27,12 +27,13 @@ advect←{                              ⍝ ⍺: cells that the velocity goes; �
     at←{flat[1+(⍵⌊k-1)+k×⍺⌊n-1]}
     ((1-p)×((1-q)×i at j)+q×i at j+1)+p×((1-q)×(i+1)at j)+q×(i+1)at j+1
 }
+now←{_←⎕DR¨⍵ ⋄ ⍵}                     ⍝ computes what is pending: a step is long for one evaluation
 fluid←{                               ⍝ ⍺: dt, rates of velocity and density; ⍵: velocities, density
     (dt du dn)←⍺ ⋄ (u v x)←⍵ ⋄ cells←×/⍴x
     cell←{⍵×dt×cells*0.5}             ⍝ cells that a velocity goes
-    (u v)←project(dt×du×cells)∘diffuse¨u v
-    (u v)←project((cell u)(cell v))∘advect¨u v
-    u v(((cell u)(cell v))advect(dt×dn×cells)diffuse x)
+    (u v)←now project now(dt×du×cells)∘diffuse¨u v
+    (u v)←now project now((cell u)(cell v))∘advect¨u v
+    now u v(((cell u)(cell v))advect(dt×dn×cells)diffuse x)
 }
 
 ⍝ Check: a diffusion; then three steps, each of which puts in a drop that moves: what density there

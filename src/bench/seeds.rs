@@ -110,7 +110,8 @@ impl Program {
     /// Errors: no such file is built in.
     fn definitions(&self) -> Result<&'static str, Stop> {
         let text = TEXTS.iter().find(|t| t.0 == self.id).map(|t| t.1);
-        let above = text.and_then(|t| Some(t.split_once("\n⍝ Check")?.0));
+        // The first line is the system's.
+        let above = text.and_then(|t| Some(t.split_once("\n⍝ Check")?.0.split_once('\n')?.1));
         above.ok_or_else(|| Stop::Failed(format!("{} has no check", self.id)))
     }
 }

@@ -97,3 +97,18 @@ fn every_example_is_listed_and_opens_with_what_it_is() {
         );
     }
 }
+
+/// Smoke takes a while where nothing is optimised, and is left to whoever changes it.
+#[test]
+fn the_pictures_are_what_their_programs_make() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let made = tempfile::tempdir().unwrap();
+    for name in ["corners", "motion"] {
+        let mut command = Command::cargo_bin("aplomb").unwrap();
+        command.arg(format!("examples/pictures/{name}.apl")).arg(made.path()).current_dir(root);
+        command.timeout(Duration::from_secs(60)).assert().success();
+        let same = fs::read(made.path().join(format!("{name}.png"))).unwrap()
+            == fs::read(root.join(format!("docs/pictures/{name}.png"))).unwrap();
+        assert!(same, "docs/pictures/{name}.png: examples/pictures/{name}.apl makes another");
+    }
+}

@@ -81,7 +81,7 @@ impl Picture {
 }
 
 pub fn life() -> Vec<f64> {
-    let mut now = Picture { at: g(2000).iter().map(|x| f64::from(*x < 0.6)).collect(), ..test() };
+    let mut now = Picture { at: g(2000).iter().map(|x| f64::from(0.6 < *x)).collect(), ..test() };
     for _ in 0..2 {
         now = now.like(|i, j| {
             let all: f64 = (0..9).map(|k| now.wrapped(i + k / 3 - 1, j + k % 3 - 1)).sum();

@@ -274,3 +274,24 @@ fn every_program_gives_what_plain_loops_give() {
     tried.sort();
     assert_eq!(names, tried);
 }
+
+#[test]
+fn every_number_of_the_goldens_is_printed_by_its_program() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("docs/GOLDENS.md")).expect("docs/GOLDENS.md");
+    let table = page.split_once("## Programs").expect("its programs").1;
+    let mut rows = 0;
+    for row in table.lines().filter(|l| l.starts_with("| a") || l.starts_with("| b")) {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let (program, values) = (cells[0], *cells.last().expect("a value"));
+        let path = folder().join(format!("{program}.out"));
+        let out = fs::read_to_string(path).unwrap_or_else(|e| panic!("{program}: {e}"));
+        let words: Vec<&str> = out.split([' ', '\n', ',']).collect();
+        for value in values.split(' ') {
+            assert!(words.contains(&value), "{program}.out has no {value}");
+        }
+        rows += 1;
+    }
+    // All but Canny's.
+    assert_eq!(rows, CASES.len() - 1);
+}

@@ -51,6 +51,9 @@ pub trait Host {
     /// A .npy file as an array. Errors name file and what was expected.
     fn read_npy(&mut self, path: &str) -> Result<Array>;
     fn write_npy(&mut self, path: &str, array: &Array) -> Result<()>;
+    /// A picture as rows and columns, or as planes of them. Errors name file and what is wrong.
+    fn read_picture(&mut self, path: &str) -> Result<Array>;
+    fn write_picture(&mut self, path: &str, array: &Array) -> Result<()>;
     fn exists(&mut self, path: &str) -> bool;
     /// Removes a file.
     fn delete(&mut self, path: &str) -> Result<()>;
