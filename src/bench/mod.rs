@@ -197,7 +197,8 @@ trait Named {
 
 impl Named for Job {
     fn name(&self) -> Map<String, Value> {
-        let fields = [("id", json!(self.work.id)), ("n", json!(self.n)), ("dtype", json!(self.dtype))];
+        let fields =
+            [("id", json!(self.work.id)), ("n", json!(self.n)), ("dtype", json!(self.dtype))];
         fields.map(|(key, value)| (key.to_string(), value)).into_iter().collect()
     }
 }

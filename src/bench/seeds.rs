@@ -211,7 +211,8 @@ impl Bench<'_> {
         say("off", json!(program.off));
         say("ratio", json!(program.ratio));
         for preset in ["all", &paper.preset] {
-            let us = |off: Option<&str>| ways.iter().find(|w| w.0.is(preset, off))?.1["us"].as_f64();
+            let us =
+                |off: Option<&str>| ways.iter().find(|w| w.0.is(preset, off))?.1["us"].as_f64();
             let ratio = program.off.as_deref().and_then(|off| Some(us(Some(off))? / us(None)?));
             let key = if preset == "all" { "ours" } else { "by_its_pipeline" };
             say(key, ratio.map_or(Value::Null, figure));
@@ -225,7 +226,8 @@ impl Bench<'_> {
         let before = self.session.options().clone();
         let taken = self.session.options().take(way.preset);
         let options = self.session.options();
-        let switched = taken.and_then(|()| way.off.map_or(Ok(()), |off| options.switch(off, false)));
+        let switched =
+            taken.and_then(|()| way.off.map_or(Ok(()), |off| options.switch(off, false)));
         let done = switched.map_err(Stop::Failed).and_then(|()| self.timed(program));
         *self.session.options() = before;
         self.session.core().set_followed(false);
@@ -244,7 +246,9 @@ impl Bench<'_> {
         drop(values);
         self.session.core().set_followed(false);
         let seconds = self.args.seconds();
-        while begun.elapsed().as_secs_f64() < seconds || times.len() == 1 && times[0] < 1e6 * seconds {
+        while begun.elapsed().as_secs_f64() < seconds
+            || times.len() == 1 && times[0] < 1e6 * seconds
+        {
             let start = Instant::now();
             drop(self.session.values_of(&program.run, &names)?);
             times.push(start.elapsed().as_secs_f64() * 1e6);
@@ -278,8 +282,9 @@ fn told(way: &Way<'_>, found: &Measured, is_first: bool) -> Value {
 fn head(paper: &Paper) -> String {
     let without = paper.switches.iter().map(|s| format!("without {s}"));
     let ways = ["ours".to_string(), paper.preset.clone()].into_iter().chain(without);
-    let columns: Vec<String> = ["program", "size"].map(String::from).into_iter().chain(ways).collect();
-    let last = ["published", "ratio", "ours", "its"].join(" | ");
+    let columns: Vec<String> =
+        ["program", "size"].map(String::from).into_iter().chain(ways).collect();
+    let last = ["published", "ratio", "by ours", "by its"].join(" | ");
     let rule = "---|".repeat(columns.len() + 4);
     format!("\n### {}\n\n| {} | {last} |\n|{rule}\n", paper.name, columns.join(" | "))
 }
@@ -287,25 +292,31 @@ fn head(paper: &Paper) -> String {
 /// A program's line: each way's launches, bytes, shared nodes, time.
 fn line(paper: &Paper, row: &Value) -> String {
     let text = |key: &str| row[key].as_str().map_or(String::new(), String::from);
-    let name = if row["case"].is_string() { format!("{} {}", text("id"), text("case")) } else { text("id") };
+    let name = if row["case"].is_string() {
+        format!("{} {}", text("id"), text("case"))
+    } else {
+        text("id")
+    };
     let mut cells = vec![name, text("size")];
     let whole = [("all", None), (paper.preset.as_str(), None)];
     let own = paper.switches.iter().map(|s| (paper.preset.as_str(), Some(s.as_str())));
     for (preset, off) in whole.into_iter().chain(own) {
-        let ways = row["ways"].as_array().into_iter().flatten();
+        let mut ways = row["ways"].as_array().into_iter().flatten();
         let is_it = |w: &&Value| w["preset"] == preset && w["off"].as_str() == off;
-        cells.push(ways.filter(is_it).map(cell).next().unwrap_or_else(|| text("error")));
+        let way = ways.find(is_it);
+        cells.push(way.map_or_else(|| text("error"), cell));
     }
     cells.push(text("published"));
-    cells.extend(["ratio", "ours", "by_its_pipeline"].map(|key| {
-        row[key].as_f64().map_or("–".into(), |x| format!("{x:.2}"))
-    }));
+    cells.extend(
+        ["ratio", "ours", "by_its_pipeline"]
+            .map(|key| row[key].as_f64().map_or("–".into(), |x| format!("{x:.2}"))),
+    );
     format!("| {} |\n", cells.join(" | "))
 }
 
 fn cell(way: &Value) -> String {
     if let Some(says) = way["error"].as_str() {
-        return says.split(':').next().unwrap_or(says).to_string();
+        return says.split(':').take(1).collect();
     }
     let number = |key: &str| way[key].as_u64().map_or("–".into(), |n| n.to_string());
     let moved = way["bytes"].as_u64().map_or("–".into(), bytes);
@@ -326,7 +337,11 @@ mod tests {
         named.dedup();
         assert_eq!(named, TEXTS.iter().map(|t| t.0).collect::<Vec<_>>());
         for program in &table.programs {
-            assert!(program.definitions().is_ok() && table.paper(program).is_ok(), "{}", program.id);
+            assert!(
+                program.definitions().is_ok() && table.paper(program).is_ok(),
+                "{}",
+                program.id
+            );
         }
     }
 }

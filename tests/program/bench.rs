@@ -134,9 +134,14 @@ fn programs_of_the_papers_are_told_way_by_way() {
     assert!(told[1]["by_its_pipeline"].is_number() && told[0]["ours"].is_null());
     let (table, _, code) = ran(&args);
     assert_eq!((table.lines().filter(|l| l.starts_with("| ")).count(), code), (3 + 4, Some(0)));
-    assert!(table.contains("### Barracuda, 2010\n\n| program | size | ours | bar2010 |"), "{table}");
+    assert!(
+        table.contains("### Barracuda, 2010\n\n| program | size | ours | bar2010 |"),
+        "{table}"
+    );
     let (_, err, code) = ran(&["seeds", "--only", "acl-nothing"]);
-    assert!(err.contains("no program is called acl-nothing; there are acl-sum ") && code == Some(2));
+    assert!(
+        err.contains("no program is called acl-nothing; there are acl-sum ") && code == Some(2)
+    );
 }
 
 #[test]

@@ -44,7 +44,15 @@ impl Picture {
 
     /// Outside: the pixel as far on this side of the edge's middle.
     fn mirrored(&self, i: i64, j: i64) -> f64 {
-        let fold = |i: i64, n: i64| if i < 0 { -i } else if i >= n { 2 * (n - 1) - i } else { i };
+        let fold = |i: i64, n: i64| {
+            if i < 0 {
+                -i
+            } else if i >= n {
+                2 * (n - 1) - i
+            } else {
+                i
+            }
+        };
         self.or_zero(fold(i, self.rows), fold(j, self.wide))
     }
 
@@ -75,7 +83,9 @@ impl Picture {
     }
 
     fn around(&self, i: i64, j: i64) -> f64 {
-        self.or_zero(i - 1, j) + self.or_zero(i + 1, j) + self.or_zero(i, j - 1)
+        self.or_zero(i - 1, j)
+            + self.or_zero(i + 1, j)
+            + self.or_zero(i, j - 1)
             + self.or_zero(i, j + 1)
     }
 }
@@ -100,7 +110,8 @@ pub fn demosaic() -> Vec<f64> {
             let ring = |a: i64| [at(0, -a) + at(0, a), at(-a, 0) + at(a, 0)];
             let diagonals = at(-1, -1) + at(-1, 1) + at(1, -1) + at(1, 1);
             let ([h, v], [h2, v2]) = (ring(1), ring(2));
-            let green = |h: f64, h2: f64, v2: f64| 5.0 * at(0, 0) + 4.0 * h - h2 - diagonals + v2 / 2.0;
+            let green =
+                |h: f64, h2: f64, v2: f64| 5.0 * at(0, 0) + 4.0 * h - h2 - diagonals + v2 / 2.0;
             // What the sensor has here: 0 red, 1 green, 2 blue; and what its row has but green.
             let (here, row) = ((i % 2 + j % 2) as usize, 2 * (i % 2) as usize);
             let eighths = match (wanted, here) {
@@ -232,7 +243,8 @@ pub fn canny() -> Vec<f64> {
     let even = Picture { at: (0..2000).map(grey).collect(), ..test() }.gauss(&FIVE);
     let slopes = |i, j| {
         let side = |sign: i64, down: bool| {
-            let at = |k: i64| if down { even.near(i + sign, j + k) } else { even.near(i + k, j + sign) };
+            let at =
+                |k: i64| if down { even.near(i + sign, j + k) } else { even.near(i + k, j + sign) };
             at(-1) + 2.0 * at(0) + at(1)
         };
         (side(1, false) - side(-1, false), side(1, true) - side(-1, true))

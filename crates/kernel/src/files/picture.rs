@@ -34,7 +34,7 @@ pub fn read_picture(path: &Path, budget: &Budget) -> Result<Array> {
     let planes = usize::from(color.channel_count());
     let depth = usize::from(color.bytes_per_pixel()) / planes;
     let sample: fn(&[u8]) -> f64 = match depth {
-        1 => |b| b.first().copied().map_or(0.0, f64::from),
+        1 => |b| f64::from(b[0]),
         2 => |b| f64::from(u16::from_ne_bytes([b[0], b[1]])),
         _ => return Err(malformed(path, "its samples have more than 16 bits")),
     };
