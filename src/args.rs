@@ -175,9 +175,10 @@ pub struct DiffArgs {
 
 #[derive(Args, Clone)]
 pub struct BenchArgs {
-    /// What to time: a workload, all, or seeds (those of the four papers); list names them. Besides
-    /// frontend (reading, recording, passes), trace (what a trace costs), layout (pictures
-    /// of large graphs), jupyter (start, cells, interrupts), or tui (keys to frames)
+    /// What to time: a workload, all, or papers (those that four papers measure); list names them.
+    /// Besides seeds (the papers' programs, by our pipeline and by theirs), frontend (reading,
+    /// recording, passes), trace (what a trace costs), layout (pictures of large graphs), jupyter
+    /// (start, cells, interrupts), or tui (keys to frames)
     pub name: Option<String>,
     /// The same as NAME
     #[arg(long, value_name = "W", conflicts_with = "name")]

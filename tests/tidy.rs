@@ -149,6 +149,7 @@ const WALLS: &[(&str, &[&str])] = &[
     ("std::arch", &["crates/devices/src/device"]),
     ("libc::", &["crates/kernel/src", "crates/devices/src"]),
     ("npyz::", &["crates/kernel/src/files"]),
+    ("image::", &["crates/kernel/src/files/picture.rs"]),
     ("zmq::", &["crates/kernel/src/jupyter/sockets.rs"]),
     ("std::net", &["crates/kernel/src/jupyter"]),
     ("jupyter_protocol::", &["crates/kernel/src/jupyter"]),

@@ -4,6 +4,7 @@
 mod frontend;
 mod layout;
 mod peers;
+mod seeds;
 mod spellings;
 mod table;
 #[cfg(test)]
@@ -18,7 +19,7 @@ use crate::notebook;
 use aplomb_devices::device::Wanted;
 use aplomb_kernel::session::Session;
 use peers::Peers;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::io::{IsTerminal, Write};
 use timed::{Bench, Stop};
 use work::{GROUPS, Job, Rates, Table, Work};
@@ -30,6 +31,12 @@ const TIMED: &[&str] = &["--seconds", "--small", "--json"];
 
 /// Benches that are no workloads: name, sentence, the options that they take, and what runs them.
 const OWN: &[(&str, &str, &[&str], Run)] = &[
+    (
+        "seeds",
+        "the programs of the four papers, by our pipeline and by theirs",
+        &["--seconds", "--small", "--only", "--json"],
+        seeds::run,
+    ),
     (
         "frontend",
         "reading, recording and each pass, for graphs of 10 to 10 000 nodes",
@@ -161,10 +168,10 @@ fn workloads(
     }
     let rates = rates.unwrap_or_default();
     let interrupt = session.interrupt();
-    let bench =
+    let mut bench =
         Bench { session, interrupt, table, threads, seconds: args.seconds(), gpu, rates, peers };
     let show = |row: &Value| print(&if args.json { format!("{row}\n") } else { columns.row(row) });
-    one_by_one(bench, &jobs, show)
+    one_by_one(&jobs, |job| bench.row(job), |_, row| show(row))
 }
 
 /// What the figures stand on.
@@ -186,18 +193,39 @@ fn said(device: &str, gpu: bool, rates: Option<&Rates>) -> String {
     }
 }
 
+/// What a row is about.
+trait Named {
+    /// The fields that stand in it also where there are no figures.
+    fn name(&self) -> Map<String, Value>;
+}
+
+impl Named for Job {
+    fn name(&self) -> Map<String, Value> {
+        let fields =
+            [("id", json!(self.work.id)), ("n", json!(self.n)), ("dtype", json!(self.dtype))];
+        fields.map(|(key, value)| (key.to_string(), value)).into_iter().collect()
+    }
+}
+
 /// A line as soon as it is known. Ctrl-C ends it and leaves what was printed.
-fn one_by_one(mut bench: Bench, jobs: &[Job], show: impl Fn(&Value)) -> i32 {
+fn one_by_one<T: Named>(
+    jobs: &[T],
+    mut row: impl FnMut(&T) -> Result<Value, Stop>,
+    mut show: impl FnMut(&T, &Value),
+) -> i32 {
     let mut code = 0;
     for (k, job) in jobs.iter().enumerate() {
-        progress(&format!("{} {} {}, {} of {}", job.work.id, job.n, job.dtype, k + 1, jobs.len()));
-        let row = bench.row(job);
+        let mut name = job.name();
+        let words: Vec<String> = name.values().filter(|v| !v.is_null()).map(table::text).collect();
+        progress(&format!("{}, {} of {}", words.join(" "), k + 1, jobs.len()));
+        let row = row(job);
         progress("");
         match row {
-            Ok(row) => show(&row),
+            Ok(row) => show(job, &row),
             Err(Stop::Interrupted) => return INTERRUPTED,
             Err(Stop::Failed(says)) => {
-                show(&json!({ "id": job.work.id, "n": job.n, "dtype": job.dtype, "error": says }));
+                name.insert("error".into(), json!(says));
+                show(job, &Value::Object(name));
                 code = FAILED;
             }
         }

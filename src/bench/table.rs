@@ -74,7 +74,7 @@ fn notes(row: &Value) -> Vec<String> {
     error.into_iter().chain(lists.into_iter().flatten()).chain(peers).collect()
 }
 
-fn text(value: &Value) -> String {
+pub fn text(value: &Value) -> String {
     match value {
         Value::Null => "–".into(),
         Value::String(s) => s.clone(),

@@ -147,7 +147,7 @@ fn what_is_asked_for_is_chosen() {
         words(&["chain f64 9"])
     );
     let of_group =
-        BenchArgs { only: vec!["life".into(), "sort".into(), "chain".into()], ..named("seeds") };
+        BenchArgs { only: vec!["life".into(), "sort".into(), "chain".into()], ..named("papers") };
     assert_eq!(chosen(of_group), words(&["sort i32 50000", "life bool 200"]));
     assert!(chosen(BenchArgs { dtype: Some("i8".into()), ..named("dot") }).is_err());
     let unknown = chosen(BenchArgs { only: vec!["lif".into()], ..named("all") });

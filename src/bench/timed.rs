@@ -73,6 +73,17 @@ struct Runs {
     traces: Vec<Trace>,
 }
 
+/// Runs what makes data; nothing of it is shown or kept.
+pub fn execute(session: &mut Session, interrupt: &Interrupt, code: String) -> Result<(), Stop> {
+    // A request forgets what came before it.
+    interrupt.check()?;
+    let mut heard = Heard::default();
+    session.handle(Request::Execute { code, name: "data".into(), silent: true }, &mut heard);
+    session.core().take_traces();
+    interrupt.check()?;
+    heard.0.map_or(Ok(()), |says| Err(Stop::Failed(says)))
+}
+
 impl Bench<'_> {
     pub fn row(&mut self, job: &Job) -> Result<Value, Stop> {
         let options = self.session.options().clone();
@@ -124,14 +135,7 @@ impl Bench<'_> {
     }
 
     fn execute(&mut self, code: String) -> Result<(), Stop> {
-        // A request forgets what came before it.
-        self.interrupt.check()?;
-        let mut heard = Heard::default();
-        self.session
-            .handle(Request::Execute { code, name: "data".into(), silent: true }, &mut heard);
-        self.session.core().take_traces();
-        self.interrupt.check()?;
-        heard.0.map_or(Ok(()), |says| Err(Stop::Failed(says)))
+        execute(self.session, &self.interrupt, code)
     }
 
     fn round(&mut self, job: &Job, copies: usize, runs: &mut Runs) -> Result<(), Stop> {

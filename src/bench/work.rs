@@ -260,8 +260,8 @@ fn number(x: f64) -> String {
 pub const GROUPS: &[(&str, &str, fn(&Work) -> bool)] = &[
     ("all", "all of these", |_| true),
     (
-        "seeds",
-        "those of the four papers that Aplomb unites: Accelerator (ACL), Baskaran and others \
+        "papers",
+        "those that four papers measure too, in our words: Accelerator (ACL), Baskaran and others \
          (BAS), Accelerate (ACC), Barracuda (BAR)",
         |w| !w.seeds.is_empty(),
     ),

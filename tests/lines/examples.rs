@@ -1,6 +1,6 @@
-//! `examples/*.apl` print what stands in the `.out` file beside each. `UPDATE=1` writes what they
-//! print now. `⋯` in an `.out` file: at the end of a line, any rest of it; alone on a line, any
-//! lines.
+//! `examples/*.apl` and `examples/seeds/*.apl` print what stands in the `.out` file beside each.
+//! `UPDATE=1` writes what they print now. `⋯` in an `.out` file: at the end of a line, any rest of
+//! it; alone on a line, any lines.
 
 use crate::support::differs;
 use assert_cmd::Command;
@@ -12,11 +12,14 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")
 }
 
+/// Names without the ending, with their folder if it is another than the examples' own.
 fn with_ending(ending: &str) -> Vec<String> {
-    let names =
-        fs::read_dir(folder()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
-    let mut found: Vec<String> =
-        names.filter_map(|n| n.strip_suffix(ending).map(String::from)).collect();
+    let mut found: Vec<String> = Vec::new();
+    for inner in ["", "seeds/"] {
+        let files = fs::read_dir(folder().join(inner)).unwrap();
+        let names = files.map(|e| e.unwrap().file_name().into_string().unwrap());
+        found.extend(names.filter_map(|n| Some(format!("{inner}{}", n.strip_suffix(ending)?))));
+    }
     found.sort();
     found
 }
@@ -79,10 +82,11 @@ fn every_example_prints_its_out() {
 fn every_example_is_listed_and_opens_with_what_it_is() {
     let (programs, outs) = (with_ending(".apl"), with_ending(".out"));
     assert_eq!(programs, outs);
-    assert!(programs.len() >= 22, "{}", programs.len());
+    assert!(programs.len() >= 55, "{}", programs.len());
     let page = fs::read_to_string(folder().join("README.md")).unwrap();
-    let listed: Vec<&str> =
+    let mut listed: Vec<&str> =
         page.lines().filter_map(|l| l.strip_prefix("| [")?.split(']').next()).collect();
+    listed.sort();
     assert_eq!(listed, programs);
     for name in programs {
         let text = fs::read_to_string(folder().join(format!("{name}.apl"))).unwrap();
@@ -91,5 +95,20 @@ fn every_example_is_listed_and_opens_with_what_it_is() {
             text.starts_with("#!/usr/bin/env aplomb\n⍝ ") && second.ends_with('.'),
             "{name}: {second}"
         );
+    }
+}
+
+/// Smoke takes a while where nothing is optimised, and is left to whoever changes it.
+#[test]
+fn the_pictures_are_what_their_programs_make() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let made = tempfile::tempdir().unwrap();
+    for name in ["corners", "motion"] {
+        let mut command = Command::cargo_bin("aplomb").unwrap();
+        command.arg(format!("examples/pictures/{name}.apl")).arg(made.path()).current_dir(root);
+        command.timeout(Duration::from_secs(60)).assert().success();
+        let same = fs::read(made.path().join(format!("{name}.png"))).unwrap()
+            == fs::read(root.join(format!("docs/pictures/{name}.png"))).unwrap();
+        assert!(same, "docs/pictures/{name}.png: examples/pictures/{name}.apl makes another");
     }
 }

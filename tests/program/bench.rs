@@ -85,7 +85,7 @@ fn workloads_are_listed_in_words() {
             && code == Some(0),
         "{line}"
     );
-    for name in ["all", "seeds", "frontend", "tui"] {
+    for name in ["all", "papers", "seeds", "frontend", "tui"] {
         assert!(out.lines().any(|l| l.split_whitespace().next() == Some(name)), "{name}");
     }
     let (nothing, err, code) = ran(&["nobody"]);
@@ -101,13 +101,47 @@ fn workloads_are_listed_in_words() {
 #[test]
 fn a_table_stands_in_columns() {
     let (out, _, code) =
-        ran(&["seeds", "--only", "dot,csr", "--small", "--seconds", "0", "--n", "3e4"]);
+        ran(&["papers", "--only", "dot,csr", "--small", "--seconds", "0", "--n", "3e4"]);
     let lines: Vec<&str> = out.lines().skip(1).collect();
     let ends =
         |line: &str, word: &str| line.find(word).map(|at| line[..at + word.len()].chars().count());
     assert_eq!((lines.len(), code), (3, Some(0)), "{out}");
     assert_eq!(ends(lines[0], " n"), ends(lines[1], "30000"), "{out}");
     assert_eq!(ends(lines[1], " f64"), ends(lines[2], " f64"), "{out}");
+}
+
+#[test]
+fn programs_of_the_papers_are_told_way_by_way() {
+    let args = ["seeds", "--small", "--seconds", "0", "--only", "acl-convolve,acc-dot,bar-rmse"];
+    let (out, err, code) = ran(&[&args[..], &["--json"]].concat());
+    assert_eq!((err.as_str(), code), ("", Some(0)));
+    let told = rows(&out);
+    let names: Vec<&str> = told.iter().filter_map(|r| r["id"].as_str()).collect();
+    assert_eq!(names, ["acl-convolve", "acc-dot", "bar-rmse", "bar-rmse"]);
+    for row in &told {
+        let ways = row["ways"].as_array().expect("ways");
+        let launches = |preset: &str, off: Option<&str>| {
+            let is_it = |w: &&Value| w["preset"] == preset && w["off"].as_str() == off;
+            ways.iter().find(is_it).and_then(|w| w["launches"].as_u64()).expect("a figure")
+        };
+        let own = ways[1]["preset"].as_str().expect("the paper's");
+        assert!(launches("all", None) <= launches(own, None), "{row}");
+        assert!(launches(own, None) < launches(own, Some("fusion")), "{row}");
+        assert!(ways.iter().all(|w| w["same"] == true && w["us"].is_number()), "{row}");
+    }
+    // A ratio where one was published: by our pipeline, and by the paper's.
+    assert!(told[1]["ratio"] == 1.66 && told[1]["ours"].is_number(), "{}", told[1]);
+    assert!(told[1]["by_its_pipeline"].is_number() && told[0]["ours"].is_null());
+    let (table, _, code) = ran(&args);
+    assert_eq!((table.lines().filter(|l| l.starts_with("| ")).count(), code), (3 + 4, Some(0)));
+    assert!(
+        table.contains("### Barracuda, 2010\n\n| program | size | ours | bar2010 |"),
+        "{table}"
+    );
+    let (_, err, code) = ran(&["seeds", "--only", "acl-nothing"]);
+    assert!(
+        err.contains("no program is called acl-nothing; there are acl-sum ") && code == Some(2)
+    );
 }
 
 #[test]

@@ -1,14 +1,16 @@
-//! Files: plain bytes and .npy. Every error names the file, and in a table the line, and what was
-//! expected.
+//! Files: plain bytes, .npy and pictures. Every error names the file, and in a table the line, and
+//! what was expected.
 //!
 //! A file is written beside its name first and renamed, so a reader never sees half of it.
 
 mod aside;
 mod npy;
+mod picture;
 mod special;
 
 pub use aside::Aside;
 pub use npy::{read_npy, write_npy};
+pub use picture::{png, read_picture};
 
 use aplomb_ground::error::{Error, Kind, Result, ws_full};
 use aplomb_ground::limits::{Budget, Interrupt};

@@ -105,6 +105,14 @@ impl host::Host for Host {
         Err(no_file(path))
     }
 
+    fn read_picture(&mut self, path: &str) -> Result<Array> {
+        Err(no_file(path))
+    }
+
+    fn write_picture(&mut self, path: &str, _array: &Array) -> Result<()> {
+        Err(no_file(path))
+    }
+
     fn exists(&mut self, path: &str) -> bool {
         self.files.contains_key(path)
     }

@@ -2,6 +2,7 @@
 //!
 //! What can be said in a line is data: the `.txt` files, read and held by `page`. `acl`, `acc` and
 //! `bar` have a test a row, with the checks that are no lines; `made` makes large graphs.
+//! `programs` holds the programs of the four papers.
 
 mod acc;
 mod acl;
@@ -9,6 +10,9 @@ mod bar;
 mod corpus;
 mod made;
 mod page;
+mod pictures;
+mod plain;
+mod programs;
 
 /// The rows whose checks are held here or, where a pass or rule is meant by itself, beside the
 /// pass.

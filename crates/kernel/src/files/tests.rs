@@ -190,3 +190,68 @@ fn a_file_is_replaced_as_a_whole() {
     assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1);
     assert_eq!(read_file(&path, &Budget::new(2)).err().unwrap().kind(), Kind::WsFull);
 }
+
+/// A picture in the text form of PGM (`P2`) or PPM (`P3`).
+fn plain(folder: &Folder, kind: &str, most: u32, samples: &[u32]) -> PathBuf {
+    let text: Vec<String> = samples.iter().map(u32::to_string).collect();
+    let text = format!("{kind}\n3 2\n{most}\n{}\n", text.join(" "));
+    folder.file(&format!("{kind}-{most}.pnm"), text.as_bytes())
+}
+
+fn picture(shape: &[usize], values: &[f64]) -> Array {
+    Array::dense(shape, Arc::new(Buf::stored(values, DType::F64, &budget()).unwrap()))
+}
+
+#[test]
+fn pictures_come_back_as_planes_of_rows_and_columns() {
+    let folder = Folder::new("picture");
+    let read = |path: &Path| {
+        let a = read_picture(path, &budget()).unwrap();
+        (a.shape().to_vec(), items(&a))
+    };
+    let grey = plain(&folder, "P2", 255, &[0, 1, 2, 253, 254, 255]);
+    assert_eq!(read(&grey), (vec![2, 3], vec![0.0, 1.0, 2.0, 253.0, 254.0, 255.0]));
+    let deep = plain(&folder, "P2", 65535, &[0, 1, 256, 65535, 4, 5]);
+    assert_eq!(read(&deep), (vec![2, 3], vec![0.0, 1.0, 256.0, 65535.0, 4.0, 5.0]));
+    let colour: Vec<u32> = (0..18).collect();
+    let planes: Vec<f64> = (0..3).flat_map(|c| (0..6).map(move |k| f64::from(3 * k + c))).collect();
+    assert_eq!(read(&plain(&folder, "P3", 255, &colour)), (vec![3, 2, 3], planes));
+    for planes in 1..=4 {
+        let values: Vec<f64> = (0..6 * planes).map(|k| f64::from(10 * k as u8)).collect();
+        let bytes = png(&picture(&[planes, 2, 3], &values), &budget()).unwrap();
+        let shape = if planes == 1 { vec![2, 3] } else { vec![planes, 2, 3] };
+        assert_eq!(read(&folder.file("a.png", &bytes)), (shape, values));
+    }
+    let rounded = png(&picture(&[1, 3], &[0.49, 0.5, 254.7]), &budget()).unwrap();
+    assert_eq!(read(&folder.file("b.png", &rounded)).1, [0.0, 1.0, 255.0]);
+}
+
+#[test]
+fn what_is_no_picture_is_said() {
+    let folder = Folder::new("no-picture");
+    let whole = png(&picture(&[20, 30], &[7.0; 600]), &budget()).unwrap();
+    let says = |bytes: &[u8], bytes_free: u64| {
+        let path = folder.file("a.png", bytes);
+        let e = read_picture(&path, &Budget::new(bytes_free)).err().expect("an error");
+        (e.kind(), e.to_string())
+    };
+    for short in [10, 30, whole.len() / 2, whole.len() - 13] {
+        let (kind, text) = says(&whole[..short], 1 << 30);
+        assert_eq!(kind, Kind::Domain, "{short}: {text}");
+        assert!(text.contains("a.png") && text.contains("broken"), "{short}: {text}");
+    }
+    let (kind, text) = says(b"no picture at all", 1 << 30);
+    assert!(kind == Kind::Domain && text.contains("PNG, JPEG, BMP and PGM"), "{text}");
+    // A header that announces more than there is memory for.
+    let (kind, text) = says(b"P5\n60000 60000\n255\n", 1 << 20);
+    assert!(kind == Kind::WsFull || kind == Kind::Domain, "{text}");
+    let refused = |shape: &[usize], values: &[f64]| {
+        let e = png(&picture(shape, values), &budget()).unwrap_err();
+        (e.kind(), e.to_string())
+    };
+    assert_eq!(refused(&[3], &[0.0; 3]).0, Kind::Rank);
+    assert_eq!(refused(&[5, 1, 1], &[0.0; 5]).0, Kind::Length);
+    assert_eq!(refused(&[0, 3], &[]).0, Kind::Domain);
+    assert!(refused(&[1, 2], &[3.0, 256.0]).1.contains("256"));
+    assert!(refused(&[1, 2], &[-1.0, 2.0]).1.contains("0 to 255"));
+}

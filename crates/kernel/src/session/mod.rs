@@ -19,6 +19,7 @@ mod watchdog;
 mod world;
 
 pub use client::{STACK, Worker};
+pub use record::result_of;
 pub use repro::Reproduction;
 pub use world::{Core, Spent};
 

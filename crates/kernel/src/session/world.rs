@@ -673,6 +673,16 @@ impl Host for World<'_> {
         files::write_npy(&self.target(path)?, array, &self.core.interrupt)
     }
 
+    fn read_picture(&mut self, path: &str) -> Result<Array> {
+        self.core.reach.check(Path::new(path))?;
+        files::read_picture(&self.source(path), &self.core.budget)
+    }
+
+    fn write_picture(&mut self, path: &str, array: &Array) -> Result<()> {
+        let bytes = files::png(array, &self.core.budget)?;
+        self.write_file(path, &bytes)
+    }
+
     fn exists(&mut self, path: &str) -> bool {
         self.core.reach.check(Path::new(path)).is_ok() && self.source(path).exists()
     }

@@ -57,6 +57,10 @@ pub trait Host {
     fn read_npy(&mut self, path: &str) -> Result<Array>;
     /// Writes one array as .npy. Errors: FILE NAME, FILE ACCESS, DOMAIN.
     fn write_npy(&mut self, path: &str, array: &Array) -> Result<()>;
+    /// A picture as rows and columns, or as planes of them. Errors name file and what is wrong.
+    fn read_picture(&mut self, path: &str) -> Result<Array>;
+    /// Writes a picture as PNG. Errors name file and what is wrong.
+    fn write_picture(&mut self, path: &str, array: &Array) -> Result<()>;
     /// Whether there is such a file or folder.
     fn exists(&mut self, path: &str) -> bool;
     /// Removes a file.

@@ -1,8 +1,9 @@
-//! Files as text and as arrays: ⎕NGET ⎕NPUT ⎕NPY ⎕NEXISTS ⎕NDELETE. The host reads and writes
-//! bytes.
+//! Files as text, bytes and arrays: ⎕NGET ⎕NPUT ⎕NPY ⎕IMG ⎕NEXISTS ⎕NDELETE. The host reads and
+//! writes bytes.
 
 use super::{Args, Row, function, misused, text_matrix, text_vector, texts};
 use crate::eval::cx::Cx;
+use crate::eval::host::Host;
 use crate::eval::run::Eval;
 use aplomb_ground::error::{Error, Kind, Result, domain, nonce, rank, value};
 use aplomb_values::array::Array;
@@ -12,14 +13,14 @@ pub static ROWS: &[Row] = &[
     function(
         "NGET",
         "Text, encoding and line end of a file. Y is the path, or path and 1 for lines, 2 for a \
-         matrix.",
+         matrix. 'BINARY'⎕NGET path: its bytes as numbers instead of text.",
         ("_←'ab' 'cd'⎕NPUT'f.txt' 1 ⋄ ⊃⎕NGET'f.txt' 1", " ab  cd "),
         get,
     ),
     function(
         "NPUT",
-        "Writes text or lines to a file; path and 1 replaces, path and 2 adds to it. The bytes \
-         written.",
+        "Writes text or lines to a file; path and 1 replaces, path and 2 adds to it. (numbers \
+         'BINARY')⎕NPUT path: bytes. How many bytes were written.",
         ("⊢'one' 'two'⎕NPUT'g.txt' 1", "8"),
         put,
     ),
@@ -27,7 +28,14 @@ pub static ROWS: &[Row] = &[
         "NPY",
         "Reads a .npy file; X⎕NPY path writes one, path and 1 replaces it.",
         ("{22::'no such file' ⋄ ⎕NPY'x.npy'}0", "no such file"),
-        npy,
+        |ev, a| of_array(ev, a, &NPY),
+    ),
+    function(
+        "IMG",
+        "Reads a picture (PNG, JPEG, BMP, PGM): rows and columns of 0 to 255, of a coloured one 3 \
+         planes, 4 with alpha. X⎕IMG path writes a PNG, path and 1 replaces it.",
+        ("{22::'no such file' ⋄ ⎕IMG'x.png'}0", "no such file"),
+        |ev, a| of_array(ev, a, &IMG),
     ),
     function(
         "NEXISTS",
@@ -128,6 +136,9 @@ pub fn read_text(cx: &mut Cx<'_>, name: &str) -> Result<(String, String)> {
 fn get(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     if let Some(x) = a.x {
         let encoding = x.to_text().unwrap_or_default().to_uppercase();
+        if encoding == BINARY {
+            return get_bytes(ev, &path(a.y)?);
+        }
         if !matches!(encoding.as_str(), "UTF-8" | "UTF-8-BOM" | "UTF-8-NOBOM" | "ASCII") {
             return Err(nonce(format!("the encoding {encoding}")));
         }
@@ -147,6 +158,28 @@ fn get(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     };
     let (encoding, newline) = (ev.cx.text(&encoding)?, ev.cx.vector(newline)?);
     ev.cx.collect(&[3], vec![content, encoding, newline], None).map(Some)
+}
+
+/// Where an encoding stands: bytes are numbers.
+const BINARY: &str = "BINARY";
+
+fn get_bytes(ev: &mut Eval<'_>, name: &str) -> Result<Option<Array>> {
+    let bytes = ev.cx.world()?.read_file(name)?;
+    let content = ev.cx.vector(bytes.into_iter().map(f64::from).collect())?;
+    let (encoding, newline) = (ev.cx.text(BINARY)?, ev.cx.vector(vec![])?);
+    ev.cx.collect(&[3], vec![content, encoding, newline], None).map(Some)
+}
+
+/// What `numbers 'BINARY'` is to write; None: it is text. Errors: a number that is no byte.
+fn bytes(x: &Array) -> Result<Option<Vec<u8>>> {
+    let items = if x.is_simple() { Vec::new() } else { x.to_items() };
+    let [content, encoding, ..] = items.as_slice() else { return Ok(None) };
+    let is_binary = encoding.to_text().is_some_and(|e| e.to_uppercase() == BINARY);
+    let numbers = if content.is_char() { None } else { content.disclosed().to_numbers() };
+    let Some(numbers) = numbers.filter(|_| is_binary) else { return Ok(None) };
+    let byte = |x: &f64| near_integer(*x, 1e-14).and_then(|k| u8::try_from(k).ok());
+    let all: Option<Vec<u8>> = numbers.iter().map(byte).collect();
+    all.map(Some).ok_or_else(|| domain("bytes are whole numbers of 0 to 255"))
 }
 
 /// The lines to write, and what ends each.
@@ -186,11 +219,24 @@ fn content(x: &Array) -> Result<(Vec<String>, String)> {
 }
 
 fn put(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
-    let (rows, end) = content(a.left("the text")?)?;
+    let x = a.left("the text")?;
+    let bytes = match bytes(x)? {
+        Some(bytes) => bytes,
+        None => joined(content(x)?),
+    };
     let (name, flag) = path_and_flag(a.y, "NPUT", &[0, 1, 2])?;
     if flag == 0 && ev.cx.world()?.exists(&name) {
         return Err(taken(&name, "text ⎕NPUT path 1 replaces it"));
     }
+    match flag {
+        2 => ev.cx.world()?.append_file(&name, &bytes)?,
+        _ => ev.cx.world()?.write_file(&name, &bytes)?,
+    }
+    ev.shy(Array::num(bytes.len() as f64))
+}
+
+/// Lines with what ends them.
+fn joined((rows, end): (Vec<String>, String)) -> Vec<u8> {
     let mut text = String::new();
     for row in rows {
         text += &row.replace('\n', &end);
@@ -198,21 +244,39 @@ fn put(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
             text += &end;
         }
     }
-    match flag {
-        2 => ev.cx.world()?.append_file(&name, text.as_bytes())?,
-        _ => ev.cx.world()?.write_file(&name, text.as_bytes())?,
-    }
-    ev.shy(Array::num(text.len() as f64))
+    text.into_bytes()
 }
 
-fn npy(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
-    let Some(x) = a.x else { return ev.cx.world()?.read_npy(&path(a.y)?).map(Some) };
-    let (name, flag) = path_and_flag(a.y, "NPY", &[0, 1])?;
+/// A kind of file that holds one array.
+struct ArrayFile {
+    name: &'static str,
+    holds: &'static str,
+    read: fn(&mut dyn Host, &str) -> Result<Array>,
+    write: fn(&mut dyn Host, &str, &Array) -> Result<()>,
+}
+
+static NPY: ArrayFile = ArrayFile {
+    name: "NPY",
+    holds: "a .npy file holds simple arrays",
+    read: |host, name| host.read_npy(name),
+    write: |host, name, x| host.write_npy(name, x),
+};
+
+static IMG: ArrayFile = ArrayFile {
+    name: "IMG",
+    holds: "a picture is rows and columns of numbers, or planes of them",
+    read: |host, name| host.read_picture(name),
+    write: |host, name, x| host.write_picture(name, x),
+};
+
+fn of_array(ev: &mut Eval<'_>, a: &Args<'_>, file: &ArrayFile) -> Result<Option<Array>> {
+    let Some(x) = a.x else { return (file.read)(ev.cx.world()?, &path(a.y)?).map(Some) };
+    let (name, flag) = path_and_flag(a.y, file.name, &[0, 1])?;
     match x.is_uniform() {
         true if flag == 0 && ev.cx.world()?.exists(&name) => {
-            Err(taken(&name, "X⎕NPY path 1 replaces it"))
+            Err(taken(&name, &format!("X⎕{} path 1 replaces it", file.name)))
         }
-        true => ev.cx.world()?.write_npy(&name, x).map(|()| None),
-        false => Err(domain("a .npy file holds simple arrays")),
+        true => (file.write)(ev.cx.world()?, &name, x).map(|()| None),
+        false => Err(domain(file.holds)),
     }
 }

@@ -74,6 +74,12 @@ impl Host for Faulty {
     fn write_npy(&mut self, path: &str, array: &Array) -> Result<()> {
         self.inner.write_npy(path, array)
     }
+    fn read_picture(&mut self, path: &str) -> Result<Array> {
+        self.inner.read_picture(path)
+    }
+    fn write_picture(&mut self, path: &str, array: &Array) -> Result<()> {
+        self.inner.write_picture(path, array)
+    }
     fn exists(&mut self, path: &str) -> bool {
         self.inner.exists(path)
     }
