@@ -1,7 +1,7 @@
 //! The clients of others: jupyter_kernel_test, and nbclient with the example notebook. They need
 //! `tools/extras`.
 
-use crate::support::extras;
+use crate::support::{extras, program};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -39,6 +39,13 @@ fn root() -> PathBuf {
 #[test]
 fn the_kernel_passes_jupyter_kernel_test() {
     python("jupyter_kernel_test", "kernel_test.py", &[]);
+}
+
+/// What is on the page, not what is on the wire.
+#[test]
+fn a_lab_has_keys_bar_mode_font_tables_and_live_views() {
+    let Some(browser) = program("chromium") else { return };
+    python("jupyterlab and playwright", "lab.py", &[&browser]);
 }
 
 #[test]
