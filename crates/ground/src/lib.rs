@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod chart;
 pub mod error;
 pub mod help;
 pub mod limits;

@@ -92,8 +92,9 @@ impl Interp {
         self.sys.settings.pw
     }
 
-    pub fn style(&self, host: &dyn Host) -> Style {
-        style(&self.sys, host.limits().lines)
+    /// How values print; of long ones `lines` lines.
+    pub fn style(&self, lines: usize) -> Style {
+        style(&self.sys, lines)
     }
 
     /// Forces values in one evaluation; they settle in place.
@@ -296,6 +297,7 @@ fn style(sys: &Sys, lines: usize) -> Style {
         lines,
         boxes: sys.screen.view.boxes,
         long: sys.screen.view.rows(),
+        io: sys.settings.io as usize,
     }
 }
 
@@ -425,7 +427,7 @@ impl Eval<'_> {
         display(a, &self.style(), self.cx.budget())
     }
 
-    fn style(&self) -> Style {
+    pub fn style(&self) -> Style {
         let mut style = style(self.cx.sys, self.cx.host.limits().lines);
         if self.st.frame.is_some() && !self.cx.sys.screen.view.inside {
             let plain = View { unread: self.cx.sys.screen.view.unread, ..View::default() };

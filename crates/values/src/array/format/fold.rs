@@ -16,6 +16,8 @@ pub struct Style {
     pub lines: usize,
     pub boxes: Boxes,
     pub long: Long,
+    /// The number of the first place along an axis (⎕IO).
+    pub io: usize,
 }
 
 /// What becomes of rows wider than ⎕PW (`]rows`).
