@@ -13,7 +13,7 @@ use aplomb_ground::span::Source;
 use aplomb_ground::trace::Trace;
 use aplomb_kernel::files;
 use aplomb_kernel::session::Session;
-use aplomb_language::table::{Fails, Meaning, OTHER_KEYS, prims as rows, role};
+use aplomb_language::table::{OTHER_KEYS, prims as rows};
 use aplomb_viz::{ask, tables, why};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -290,32 +290,8 @@ pub fn check(settings: Settings, file: &Path, json: bool) -> i32 {
 
 /// `aplomb prims`: all that can be typed by key or name.
 pub fn prims(json: bool) -> i32 {
-    let meaning = |glyph: char, use_: &str, m: &Option<Meaning>| {
-        m.as_ref().map(|m| {
-            let line = |line: &str| line.replace('f', &glyph.to_string());
-            let error =
-                |e: &Fails| json!({ "error": e.0.name(), "when": e.1, "example": line(e.2) });
-            let errors: Vec<Value> = m.errors.iter().map(error).collect();
-            json!({
-                "use": use_, "name": m.name, "help": m.help, "shape": m.shape, "errors": errors,
-                "class": role(glyph, use_, m).class, "node": role(glyph, use_, m).node,
-                "example": [m.example.0, m.example.1], "axis": m.axis
-            })
-        })
-    };
     if json {
-        let all = rows().map(|p| {
-            let uses = [("monadic", &p.monadic), ("dyadic", &p.dyadic), ("operator", &p.operator)];
-            let meanings: Vec<Value> =
-                uses.iter().filter_map(|(name, m)| meaning(p.glyph, name, m)).collect();
-            json!({ "glyph": p.glyph.to_string(), "key": p.key.map(String::from), "names": p.names,
-                "meanings": meanings })
-        });
-        let other = OTHER_KEYS.iter().map(|(glyph, key, names)| {
-            json!({ "glyph": glyph.to_string(), "key": key.to_string(), "names": names,
-                "meanings": [] })
-        });
-        print(&format!("{}\n", Value::from(all.chain(other).collect::<Vec<_>>())));
+        print(&format!("{}\n", Value::from(aplomb_kernel::glyphs::all())));
         return 0;
     }
     let mut out = String::from("glyph key  names\n");

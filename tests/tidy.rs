@@ -37,12 +37,13 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("compiler", &["ground", "values", "plans"]),
     ("language", &["ground", "values"]),
     ("devices", &["ground", "values", "plans"]),
-    ("kernel", &["ground", "values", "plans", "compiler", "language", "devices"]),
+    ("charts", &["ground"]),
+    ("kernel", &["charts", "ground", "values", "plans", "compiler", "language", "devices"]),
     ("viz", &["ground"]),
 ];
 
 /// Rooms that do no IO, read no clock, start no thread and ask no environment.
-const PURE: &[&str] = &["ground", "values", "plans", "compiler", "language"];
+const PURE: &[&str] = &["ground", "values", "plans", "compiler", "language", "charts"];
 
 /// The sources of all rooms and of the program.
 fn all() -> Vec<PathBuf> {
@@ -157,7 +158,12 @@ const WALLS: &[(&str, &[&str])] = &[
     ("sha2::", &["crates/kernel/src/jupyter/wire.rs", "crates/devices/src/device/cuda/cache.rs"]),
     ("cudarc::", &["crates/devices/src/device/cuda"]),
     ("chrono::", &["crates/kernel/src/jupyter/wire.rs"]),
-    ("base64::", &["crates/viz/src/svg.rs"]),
+    ("plotters", &["crates/charts/src"]),
+    ("png::", &["crates/charts/src"]),
+    (
+        "base64::",
+        &["crates/viz/src/svg.rs", "crates/charts/src", "crates/kernel/src/session/shown.rs"],
+    ),
     ("num_complex::", &["crates/values/src"]),
     ("::regex::", &["crates/language/src/eval/system"]),
     // When an operation can fail, and what it costs, is said once; all others ask the node.
@@ -319,7 +325,8 @@ const DEFAULTS: &[(&str, usize)] = &[
     ("compiler", 35),
     ("language", 109),
     ("devices", 53),
-    ("kernel", 61),
+    ("charts", 0),
+    ("kernel", 60),
     ("viz", 71),
     ("src", 61),
 ];

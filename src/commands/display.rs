@@ -111,10 +111,7 @@ pub fn display(call: &mut Call<'_>) -> Result<(), Error> {
     };
     let shown =
         call.session.value_run(&expr, call.sink)?.ok_or_else(|| value("this gives no value"))?;
-    let (pp, pw) = (call.session.interp().pp(), call.session.interp().pw());
-    let long = call.session.interp().view().rows();
-    let lines = call.session.core().limits.lines;
-    let style = Style { pp, pw, lines, boxes: Boxes::Max, long };
+    let style = Style { boxes: Boxes::Max, ..call.session.style() };
     let text = format::display(&shown, &style, &call.session.core().budget)?;
     call.show(&text);
     Ok(())

@@ -1,6 +1,8 @@
 //! COMMANDS: a row per `)` and `]` command. Prompt, scripts, batch and stories run it; help and
 //! completion read it.
 
+mod asked;
+mod charts;
 mod compare;
 pub mod device;
 mod display;
@@ -49,14 +51,14 @@ impl Call<'_> {
     }
 
     /// Writes a file, where the program may.
-    pub fn write(&mut self, file: &str, text: &str) -> Result<(), Error> {
+    pub fn write(&mut self, file: &str, bytes: &[u8]) -> Result<(), Error> {
         let path = std::path::Path::new(file);
         self.session.core().reach.check(path)?;
         if self.session.core().is_holding() {
             self.sink.event(Event::Withheld(format!("write {file}")));
             return Ok(());
         }
-        aplomb_kernel::files::write_file(path, text.as_bytes(), &self.session.interrupt())
+        aplomb_kernel::files::write_file(path, bytes, &self.session.interrupt())
     }
 
     /// Columns that sentences may fill.
@@ -206,6 +208,20 @@ pub static COMMANDS: &[Command] = &[
         "Whether long rows are folded.",
         display::rows,
     ),
+    row(
+        "]plot",
+        "EXPR [-kind=lines|points|bars|histogram|boxes|heat] [-title=WORD] [-log=x|y|xy] \
+         [FILE.svg]",
+        "Draws a vector, the rows of a matrix, or a vector for each series, by ⎕PLOT.",
+        charts::plot,
+    ),
+    row(
+        "]img",
+        "EXPR [FILE.png]",
+        "An array as a picture: a matrix is grey, a last axis of 3 or 4 is colours, a first one \
+         frames.",
+        charts::img,
+    ),
     row("]display", "EXPR", "An array with every part in a frame.", display::display),
     row("]load", "FILE", "Runs a script here once.", workspace::load),
     row("]help", "[TOPIC]", "Help on a glyph, name, command, error or pass.", help::help),
@@ -221,8 +237,6 @@ pub static COMMANDS: &[Command] = &[
     missing("]html", "The trace as a page."),
     missing("]mem", "Buffers over time."),
     missing("]eager", "Forces every statement."),
-    missing("]plot", "A plot of numbers."),
-    missing("]img", "An array as a picture."),
     missing("]view", "An array to scroll in."),
     missing("]tour", "The first ten minutes, with you typing."),
 ];

@@ -1,6 +1,7 @@
 //! `]` commands: views of the compiler, and its switches. Without an expression they speak of the
 //! last line that gave a value.
 
+use super::asked::asked;
 use super::{Call, pictures};
 use aplomb_compiler::pass::switches;
 use aplomb_ground::error::{self, Error, bytes, domain, syntax};
@@ -9,53 +10,6 @@ use aplomb_ground::trace::Trace;
 use aplomb_kernel::session::Spent;
 use aplomb_viz::{ask, tables, why as reasons};
 use serde_json::json;
-
-/// Arguments apart from flags: `-name` and `-name=VALUE`.
-struct Asked<'a> {
-    expr: Option<&'a str>,
-    flags: Vec<(&'a str, &'a str)>,
-}
-
-impl Asked<'_> {
-    fn has(&self, name: &str) -> bool {
-        self.flags.iter().any(|f| f.0 == name)
-    }
-
-    fn value(&self, name: &str) -> Option<&str> {
-        self.flags.iter().find(|f| f.0 == name).map(|f| f.1)
-    }
-}
-
-/// Flags of `known` stand first or last, so that an expression keeps its own `-`. A name that ends
-/// in = takes a value.
-fn asked<'a>(args: &'a str, known: &[&'static str]) -> Asked<'a> {
-    let flag = |word: &'a str| {
-        let name = word.strip_prefix('-')?;
-        let (name, value) = name.split_once('=').unwrap_or((name, ""));
-        let fits = |k: &&&str| {
-            k.strip_suffix('=')
-                .map_or(**k == name && value.is_empty(), |k| k == name && !value.is_empty())
-        };
-        known.iter().find(fits).map(|_| (name, value))
-    };
-    let mut out = Asked { expr: None, flags: Vec::new() };
-    let mut rest = args.trim();
-    loop {
-        let first = rest.split_whitespace().next().unwrap_or("");
-        let last = rest.split_whitespace().next_back().unwrap_or("");
-        if let Some(found) = flag(first) {
-            out.flags.push(found);
-            rest = rest[first.len()..].trim();
-        } else if let Some(found) = flag(last) {
-            out.flags.push(found);
-            rest = rest[..rest.len() - last.len()].trim();
-        } else {
-            break;
-        }
-    }
-    out.expr = Some(rest).filter(|s| !s.is_empty());
-    out
-}
 
 /// Of an expression, which is a statement of the session then, or of the last line.
 pub fn trace_of(call: &mut Call<'_>, expr: Option<&str>) -> Result<Trace, Error> {
@@ -161,7 +115,7 @@ pub fn trace(call: &mut Call<'_>) -> Result<(), Error> {
         }
         let trace = trace_of(call, None)?;
         let json = serde_json::to_string_pretty(&trace).map_err(|e| domain(e.to_string()))?;
-        return call.write(file, &format!("{json}\n"));
+        return call.write(file, format!("{json}\n").as_bytes());
     }
     let expr = call.expr();
     let trace = trace_of(call, expr.as_deref())?;
@@ -187,7 +141,7 @@ pub fn dot(call: &mut Call<'_>) -> Result<(), Error> {
     };
     let text = pictures::dot(&trace, view).map_err(domain)?;
     match last {
-        Some(file) => call.write(file, &text),
+        Some(file) => call.write(file, text.as_bytes()),
         None => {
             call.show(&text);
             Ok(())
@@ -270,23 +224,4 @@ fn cost(spent: &Spent) -> String {
         ms(spent.launch_ms),
         ms(rest)
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn flags_stand_before_or_behind_an_expression() {
-        let known = &["pass=", "list"];
-        let a = asked("-pass=cse +/x-list", known);
-        assert_eq!(
-            (a.expr, a.value("pass"), a.has("list")),
-            (Some("+/x-list"), Some("cse"), false)
-        );
-        let b = asked("-list", known);
-        assert!(b.expr.is_none() && b.has("list"));
-        assert_eq!(asked("1 -2 -list", known).expr, Some("1 -2"));
-        assert_eq!(asked("-pass= 1", known).expr, Some("-pass= 1"));
-    }
 }

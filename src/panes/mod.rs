@@ -15,7 +15,7 @@ use aplomb_compiler::pass::{GROUPS, PRESETS, switch_says, switches};
 use aplomb_ground::limits::Interrupt;
 use aplomb_ground::protocol::{Client, Switches};
 use aplomb_kernel::session::Worker;
-use aplomb_language::table::{OTHER_KEYS, prims};
+use aplomb_language::table;
 use aplomb_viz::panes::{self, App, Hooks, Look, Menu, Start};
 use serde_json::Value;
 use std::io::IsTerminal;
@@ -138,12 +138,11 @@ pub fn open(client: &mut impl Client, interrupt: Interrupt, opened: &str) {
 
 /// The names that the panes offer: the compiler's pipelines and switches, the language's keys.
 pub fn menu() -> Menu {
-    let own = prims().filter_map(|p| Some((p.key?, p.glyph)));
     Menu {
         presets: PRESETS.iter().map(|p| (p.name, p.says)).collect(),
         switches: switches().into_iter().map(|name| (name, switch_says(name))).collect(),
         groups: GROUPS,
-        keys: own.chain(OTHER_KEYS.iter().map(|k| (k.1, k.0))).collect(),
+        keys: table::keys().collect(),
     }
 }
 

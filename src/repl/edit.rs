@@ -57,7 +57,7 @@ fn unprefixed(before: &str) -> Option<(usize, String)> {
     let letters = before.len() - before.trim_end_matches(|c: char| c.is_ascii_lowercase()).len();
     let head = &before[..before.len() - letters];
     let glyph = head.chars().next_back().filter(|_| letters > 0)?;
-    let (key, _) = keys::glyph_keys().find(|(_, g)| *g == glyph)?;
+    let (key, _) = aplomb_language::table::keys().find(|(_, g)| *g == glyph)?;
     Some((head.len() - glyph.len_utf8(), format!("{key}{}", &before[head.len()..])))
 }
 

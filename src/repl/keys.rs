@@ -4,20 +4,13 @@ use super::{PROMPT, Reader};
 use crate::script::is_command;
 use aplomb_ground::protocol::Completeness;
 use aplomb_language::syntax;
-use aplomb_language::table::{OTHER_KEYS, prims};
+use aplomb_language::table;
 use rustyline::{
     Cmd, ConditionalEventHandler, Event, EventContext, EventHandler, KeyCode, KeyEvent, Modifiers,
     RepeatCount,
 };
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
-
-/// Keys and glyphs, from the tables.
-pub fn glyph_keys() -> impl Iterator<Item = (char, char)> {
-    prims()
-        .filter_map(|p| p.key.map(|k| (k, p.glyph)))
-        .chain(OTHER_KEYS.iter().map(|(glyph, key, _)| (*key, *glyph)))
-}
 
 /// A glyph on its way from its key to the completer. No editor command takes a character's place
 /// and stands behind the new one, but a completion does, so the key asks for a completion that has
@@ -40,7 +33,7 @@ impl Pending {
 
 pub fn bind(reader: &mut Reader, pending: &Pending) {
     let literal = Literal::default();
-    for (key, glyph) in glyph_keys() {
+    for (key, glyph) in table::keys() {
         let event = KeyEvent(KeyCode::Char(key), Modifiers::NONE);
         reader.bind_sequence(
             event,
@@ -113,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_key_gives_one_glyph() {
-        let all: Vec<(char, char)> = glyph_keys().collect();
+        let all: Vec<(char, char)> = table::keys().collect();
         for (k, (key, glyph)) in all.iter().enumerate() {
             assert!(
                 all[..k].iter().all(|(other, _)| other != key),

@@ -1,7 +1,8 @@
 //! The notebook from a client's side: a kernel process, real sockets, every kind of message.
 //!
 //! `running` has kernel processes, `jupyter` what they answer, `hostile` what must not end them,
-//! `trust` what a sanitiser leaves of a result, `python` the clients of others.
+//! `shown` what a page has beside text, `trust` what a sanitiser leaves of it, `python` the clients
+//! of others.
 
 #![cfg(feature = "jupyter")]
 
@@ -12,4 +13,5 @@ mod hostile;
 mod jupyter;
 mod python;
 mod running;
+mod shown;
 mod trust;

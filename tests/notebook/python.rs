@@ -41,6 +41,18 @@ fn the_kernel_passes_jupyter_kernel_test() {
     python("jupyter_kernel_test", "kernel_test.py", &[]);
 }
 
+/// What is on the page, not what is on the wire. The browser is the machine's: no extra fetches one.
+#[test]
+fn a_lab_has_keys_bar_mode_font_tables_and_live_views() {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let browser = std::env::split_paths(&paths).map(|p| p.join("chromium")).find(|p| p.exists());
+    let Some(browser) = browser else {
+        println!("skipped: needs chromium on the path");
+        return;
+    };
+    python("jupyterlab and playwright", "lab.py", &[&browser]);
+}
+
 #[test]
 fn the_example_notebook_runs_twice_with_the_output_it_has() {
     python("nbclient", "run_notebook.py", &[&root().join("examples/notebook.ipynb")]);

@@ -80,7 +80,10 @@ fn tables_and_pictures_survive_a_notebook_that_nobody_trusts() {
         "3 2⍴'<b>' '&' '\"><img src=x onerror=a>'",
         "2 2⍴'<script>' (⍳3)",
         "⍳100",
+        "(2 2⍴⍳4)('a<' 'b\"')",
+        "⎕PLOT(⍳5)(2×⍳5)",
         "5 4⍴'<>&\"'",
+        "]box on -style=max\n(1 2)'<b>'(2 2⍴⍳4)",
     ] {
         html(code).iter().for_each(|form| survives(form));
     }

@@ -4,6 +4,7 @@
 
 mod clock;
 pub mod files;
+pub mod glyphs;
 #[cfg(feature = "jupyter")]
 pub mod jupyter;
 pub mod session;

@@ -1,6 +1,7 @@
 //! The world of tests: evaluations go to the oracle, files are kept in memory, time stands still.
 
 use crate::eval::host::{self, Now};
+use aplomb_ground::chart::Chart;
 use aplomb_ground::error::{Error, Kind, Result};
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
 use aplomb_ground::span::Place;
@@ -142,6 +143,16 @@ impl host::Host for Host {
 
     fn show(&mut self, _value: &Array, text: &str, _style: &Style) {
         self.printed.push_str(text);
+    }
+
+    fn display(&mut self, kind: &str, data: &[u8]) -> Result<()> {
+        self.printed.push_str(&format!("({kind}, {} bytes: a page shows it)\n", data.len()));
+        Ok(())
+    }
+
+    /// The series of a chart in words: the host of tests draws nothing.
+    fn plot(&mut self, chart: &Chart, _columns: usize) -> Result<String> {
+        Ok(format!("{:?}", chart.series))
     }
 
     fn output(&mut self, text: &str) {

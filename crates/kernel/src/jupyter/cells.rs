@@ -12,7 +12,7 @@ use super::{interrupts::Interrupts, iopub::Publisher};
 use crate::session::{Session, failure};
 use aplomb_ground::protocol::{Event, Failure, Request, Sink, Status, TEXT};
 use aplomb_values::array::Array;
-use aplomb_values::array::format::{self, Style};
+use aplomb_values::array::format;
 use jupyter_protocol::{
     DisplayData, ErrorOutput, ExecuteInput, ExecuteReply, ExecuteResult, ExpressionResult,
     InputRequest, Media, ReplyError, ReplyStatus, Transient,
@@ -45,7 +45,7 @@ impl Sink for Cell<'_> {
             Event::Status(Status::Busy) => self.interrupts.again(),
             Event::Stream(text) => self.iopub.print(parent, &text),
             Event::Notice(text) => self.iopub.print(parent, &format!("{text}\n")),
-            Event::Display(bundle) if !is_empty(bundle.get(TEXT)) => {
+            Event::Display(bundle) if bundle.len() > 1 || !is_empty(bundle.get(TEXT)) => {
                 let data = mime::media(bundle);
                 self.iopub
                     .publish(parent, DisplayData { data, metadata: Map::new(), transient: None });
@@ -185,10 +185,7 @@ impl Kernel {
 fn value_of(session: &mut Session, expr: &Value) -> ExpressionResult {
     session.core().begin();
     let value = session.value_of(expr.as_str().unwrap_or(""));
-    let view = *session.interp().view();
-    let (pp, pw, lines) =
-        (session.interp().pp(), session.interp().pw(), session.core().limits.lines);
-    let style = Style { pp, pw, lines, boxes: view.boxes, long: view.rows() };
+    let style = session.style();
     let shown = |a: Array| format::display(&a, &style, &session.core().budget);
     let text = value.and_then(|value| value.map(shown).transpose());
     session.core().end();

@@ -162,8 +162,12 @@ impl Kernel {
             self.comms.0.push(Comm { id: id.clone(), unheard: 0 });
             self.session.core().set_followed(true);
         }
-        let last = self.story_again(None).unwrap_or_default();
-        self.publish(message, &id, last.json());
+        let data = message.content.get("data").cloned().unwrap_or_default();
+        // Who asks later wants no answer to a question that it did not ask.
+        if data["quiet"] != true {
+            let last = self.story_again(None).unwrap_or_default();
+            self.publish(message, &id, last.json());
+        }
         None
     }
 
@@ -173,8 +177,12 @@ impl Kernel {
         comm.unheard = 0;
         let data = message.content.get("data").cloned().unwrap_or_default();
         if data.get("off").is_some() || data.get("preset").is_some() {
-            let story = self.story_again(Some(switches_of(&data))).unwrap_or_default();
-            self.publish(message, &id, story.json());
+            let mut told = self.story_again(Some(switches_of(&data))).unwrap_or_default().json();
+            // The asker's own number, by which it knows its answer.
+            if let Some(question) = data.get("question") {
+                told.insert("question".into(), question.clone());
+            }
+            self.publish(message, &id, told);
         }
         None
     }

@@ -1,8 +1,9 @@
-//! The kernelspec: the folder by which Jupyter finds this program. Written aside and renamed, so
-//! that nobody reads half.
+//! What Jupyter finds of this program: the kernelspec, and beside it what the lab loads (`lab`).
+//! Each folder is written aside and renamed, so that nobody reads half.
 //!
 //! Row: JUPYTER §7. No Python is needed.
 
+use super::lab;
 use serde_json::json;
 use std::env;
 use std::fs;
@@ -29,8 +30,8 @@ pub enum Place {
 }
 
 impl Place {
-    /// The folder that holds kernelspecs. Errors: a sentence; there is no home, no environment.
-    fn kernels(&self) -> Result<PathBuf, String> {
+    /// Jupyter's folder of data there. Errors: a sentence; there is no home, no environment.
+    fn data(&self) -> Result<PathBuf, String> {
         let variable = |name: &str| env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
         let data = match self {
             Place::User => match (variable("JUPYTER_DATA_DIR"), variable("HOME")) {
@@ -45,18 +46,25 @@ impl Place {
                 .join("share/jupyter"),
             Place::Prefix(prefix) => prefix.join("share/jupyter"),
         };
-        Ok(data.join("kernels"))
+        std::path::absolute(data).map_err(|e| e.to_string())
     }
 }
 
-/// Writes the kernelspec of this program; the folder. Errors: a sentence.
-/// `options` are Aplomb's own, which the kernel is to start with.
+/// A file of a folder that is written: its path there, and what it holds.
+pub type Written = (&'static str, Vec<u8>);
+
+/// Writes the kernelspec of this program and what it brings to JupyterLab; the kernelspec's folder.
+/// `options` are Aplomb's own, which the kernel is to start with. Errors: a sentence.
 pub fn install(place: &Place, options: &[String]) -> Result<PathBuf, String> {
+    let data = place.data()?;
+    put(&data.join("labextensions").join(NAME), &lab::files())?;
+    let target = data.join("kernels").join(NAME);
+    put(&target, &kernelspec(options)?)?;
+    Ok(target)
+}
+
+fn kernelspec(options: &[String]) -> Result<Vec<Written>, String> {
     let program = env::current_exe().map_err(|e| format!("where this program is: {e}"))?;
-    let kernels = std::path::absolute(place.kernels()?).map_err(|e| e.to_string())?;
-    let (target, aside) =
-        (kernels.join(NAME), kernels.join(format!(".{NAME}-{}", std::process::id())));
-    let says = |at: &Path, e: std::io::Error| format!("{}: {e}", at.display());
     let program = program.to_str().ok_or("the program's path is not UTF-8")?;
     let own = options.iter().map(String::as_str);
     let argv: Vec<&str> = [program]
@@ -72,17 +80,27 @@ pub fn install(place: &Place, options: &[String]) -> Result<PathBuf, String> {
         "env": {},
         "metadata": { "debugger": false },
     });
-    let spec = format!("{spec:#}\n");
-    let files = LOGOS.iter().copied().chain([("kernel.json", spec.as_bytes())]);
-    fs::create_dir_all(&aside).map_err(|e| says(&aside, e))?;
-    let mut written = files.map(|(name, bytes)| (aside.join(name), bytes));
-    let done = written
-        .try_for_each(|(at, bytes)| fs::write(&at, bytes).map_err(|e| says(&at, e)))
-        .and_then(|()| replace(&aside, &target).map_err(|e| says(&target, e)));
+    let logos = LOGOS.iter().map(|(name, bytes)| (*name, bytes.to_vec()));
+    Ok(logos.chain([("kernel.json", format!("{spec:#}\n").into_bytes())]).collect())
+}
+
+/// A folder of these files and no others. Errors: a sentence; what was there stays.
+fn put(target: &Path, files: &[Written]) -> Result<(), String> {
+    let says = |at: &Path, e: std::io::Error| format!("{}: {e}", at.display());
+    let aside = target.with_file_name(format!(".{NAME}-{}", std::process::id()));
+    let write = |(name, bytes): &Written| {
+        let at = aside.join(name);
+        let folder = at.parent().unwrap_or(&aside);
+        fs::create_dir_all(folder).and_then(|()| fs::write(&at, bytes)).map_err(|e| says(&at, e))
+    };
+    let done = files
+        .iter()
+        .try_for_each(write)
+        .and_then(|()| replace(&aside, target).map_err(|e| says(target, e)));
     if done.is_err() {
         let _ = fs::remove_dir_all(&aside);
     }
-    done.map(|()| target)
+    done
 }
 
 fn replace(new: &Path, target: &Path) -> std::io::Result<()> {

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// JSON types become JSON values; plain text loses the end of its last line.
 pub fn media(bundle: MimeBundle) -> Media {
     let value = |kind: &str, text: String| match serde_json::from_str(&text) {
-        Ok(json) if kind.ends_with("+json") => json,
+        Ok(json) if kind.ends_with("json") => json,
         _ if kind == TEXT => Value::String(text.strip_suffix('\n').unwrap_or(&text).into()),
         _ => Value::String(text),
     };

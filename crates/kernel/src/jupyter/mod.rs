@@ -16,6 +16,7 @@ mod history;
 pub mod install;
 mod interrupts;
 mod iopub;
+mod lab;
 mod mime;
 mod requests;
 mod shell;

@@ -17,7 +17,7 @@ use std::time::Instant;
 fn computed(interp: &mut Interp, source: &Arc<Source>, world: &mut World<'_>) -> Result<(), Error> {
     if let Some(value) = interp.eval_value(source, world)? {
         let value = interp.ready(&value, "display", world)?;
-        let style = interp.style(world);
+        let style = interp.style(world.limits().lines);
         world.show(&value, "", &style);
     }
     Ok(())

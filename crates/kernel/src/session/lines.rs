@@ -4,7 +4,7 @@ use aplomb_ground::help::idioms;
 use aplomb_ground::protocol::{Completeness, Completion};
 use aplomb_ground::span::Source;
 use aplomb_language::syntax;
-use aplomb_language::table::{OTHER_KEYS, prims};
+use aplomb_language::table::{OTHER_KEYS, other_kind, prims};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -124,14 +124,10 @@ fn signs() -> Vec<Sign> {
         let completion = Completion { text, kind, says: names.join(", ") };
         Sign { completion, key, names }
     };
-    let prims = prims().map(|p| {
-        let kind = if p.operator.is_some() { "operator" } else { "function" };
-        sign(p.glyph.to_string(), kind, p.key, p.names)
-    });
-    let kind = |glyph: char| if matches!(glyph, '⍵' | '⍺') { "argument" } else { "symbol" };
+    let prims = prims().map(|p| sign(p.glyph.to_string(), p.kind(), p.key, p.names));
     let others = OTHER_KEYS
         .iter()
-        .map(|(glyph, key, names)| sign(glyph.to_string(), kind(*glyph), Some(*key), names));
+        .map(|(glyph, key, names)| sign(glyph.to_string(), other_kind(*glyph), Some(*key), names));
     let idioms = idioms::ROWS.iter().map(|i| sign(i.form.to_string(), "idiom", None, i.names));
     prims.chain(others).chain(idioms).collect()
 }

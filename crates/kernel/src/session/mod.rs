@@ -13,8 +13,8 @@ mod lines;
 mod record;
 mod registers;
 mod repro;
+mod shown;
 mod story;
-mod table;
 mod watchdog;
 mod world;
 
@@ -27,7 +27,9 @@ use aplomb_compiler::pass::Options;
 use aplomb_devices::device::{Trial, Wanted};
 use aplomb_ground::error::{Error, internal};
 use aplomb_ground::limits::{Interrupt, Limits};
-use aplomb_ground::protocol::{Completion, Event, Failure, Request, Sink, Status, TEXT};
+use aplomb_ground::protocol::{
+    Completion, Event, Failure, MimeBundle, Request, Sink, Status, TEXT,
+};
 use aplomb_ground::report;
 use aplomb_ground::span::Source;
 use aplomb_ground::trace::{ResultRecord, Trace};
@@ -36,6 +38,7 @@ use aplomb_language::eval::{Interp, Snapshot, system};
 use aplomb_language::syntax;
 use aplomb_language::syntax::resolve::Class;
 use aplomb_values::array::Array;
+use aplomb_values::array::format::Style;
 use aplomb_values::dag::Recorded;
 use kept::{Forced, Warning};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -121,6 +124,11 @@ impl Session {
     /// The workspace.
     pub fn interp(&mut self) -> &mut Interp {
         &mut self.interp
+    }
+
+    /// How its values print.
+    pub fn style(&self) -> Style {
+        self.interp.style(self.core.limits.lines)
     }
 
     /// The table of commands.
@@ -594,8 +602,15 @@ pub fn failure(error: &Error) -> Failure {
 }
 
 /// A plain text bundle.
-pub fn text(text: impl Into<String>) -> aplomb_ground::protocol::MimeBundle {
+pub fn text(text: impl Into<String>) -> MimeBundle {
     [(TEXT.to_string(), text.into())].into()
+}
+
+/// Data of a kind as a bundle; `says` for those who see text alone. Errors: DOMAIN.
+pub fn shown(kind: &str, data: &[u8], says: &str) -> Result<MimeBundle, Error> {
+    let mut bundle = shown::of(kind, data)?;
+    bundle.insert(TEXT.to_string(), says.into());
+    Ok(bundle)
 }
 
 fn message(bug: &(dyn std::any::Any + Send)) -> String {

@@ -3,20 +3,22 @@
 use super::kept::{self, Forced, Interpreted, Kept, Part, Ran, Run, Warning};
 use super::record::Clock;
 use super::registers::Registers;
+use super::shown;
 use super::watchdog::{Bounds, Fired, Watchdog};
 use crate::files::{self, Aside, Reach};
 use aplomb_compiler::pass::{Compiled, Log, Options, PlanCache, Timed};
 use aplomb_devices::device::cpu::apply;
 use aplomb_devices::device::{Device, DeviceError, Devices, Fault, RunCtx, Tune};
+use aplomb_ground::chart::Chart;
 use aplomb_ground::error::{Error, Kind, Result, bytes, internal, interrupt, limit};
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
-use aplomb_ground::protocol::{Event, HTML, Sink};
+use aplomb_ground::protocol::{Event, MimeBundle, Sink};
 use aplomb_ground::span::Place;
 use aplomb_ground::trace::{ResultRecord, Trace};
 use aplomb_language::eval::Interp;
 use aplomb_language::eval::host::{Host, Now};
 use aplomb_values::array::Array;
-use aplomb_values::array::format::Style;
+use aplomb_values::array::format::{self, Style};
 use aplomb_values::dag::NodeId;
 use aplomb_values::dag::Recorded;
 use aplomb_values::prim::op::Op;
@@ -375,11 +377,23 @@ pub struct World<'a> {
     silent: bool,
     gave: bool,
     dry: bool,
+    /// Values that the program printed and that a page shows.
+    pages: usize,
 }
 
 impl<'a> World<'a> {
     pub fn new(core: &'a mut Core, sink: Option<&'a mut dyn Sink>, silent: bool) -> World<'a> {
-        World { core, sink, silent, gave: false, dry: false }
+        World { core, sink, silent, gave: false, dry: false, pages: 0 }
+    }
+
+    fn is_rich(&self) -> bool {
+        self.sink.as_ref().is_some_and(|sink| sink.rich())
+    }
+
+    fn displayed(&mut self, bundle: MimeBundle) {
+        if let Some(sink) = &mut self.sink {
+            sink.event(Event::Display(bundle));
+        }
     }
 
     /// Evaluations are kept for `take_forced` and fail.
@@ -758,13 +772,31 @@ impl Host for World<'_> {
             self.core.kept.push(told);
         }
         if let (Some(sink), false) = (&mut self.sink, self.silent) {
-            let mut bundle = super::text(text);
-            if sink.rich() {
-                bundle
-                    .extend(super::table::html(value, style).map(|html| (HTML.to_string(), html)));
-            }
-            sink.event(Event::Result(bundle));
+            let page = sink.rich().then(|| format::page(value, style));
+            sink.event(Event::Result(shown::paged(text, page.flatten())));
         }
+    }
+
+    fn print(&mut self, value: &Array, text: &str, style: &Style) {
+        let may = self.is_rich() && self.pages < shown::MOST_PAGES;
+        match may.then(|| format::printed(value, style)).flatten() {
+            Some(page) => {
+                self.pages += 1;
+                self.displayed(shown::paged(text, Some(page)));
+            }
+            None => self.output(text),
+        }
+    }
+
+    fn display(&mut self, kind: &str, data: &[u8]) -> Result<()> {
+        self.displayed(shown::of(kind, data)?);
+        Ok(())
+    }
+
+    fn plot(&mut self, chart: &Chart, columns: usize) -> Result<String> {
+        let (bundle, svg) = shown::chart(chart, columns, self.is_rich())?;
+        self.displayed(bundle);
+        Ok(svg)
     }
 
     fn output(&mut self, text: &str) {

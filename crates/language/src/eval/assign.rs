@@ -8,6 +8,7 @@ use crate::functions::select::{places_by_items, places_of, select};
 use crate::syntax::Sym;
 use crate::syntax::resolve::{Do, Ins, Pattern};
 use aplomb_ground::error::{Result, length, rank, syntax, untraced, value};
+use aplomb_values::array::format::display;
 use aplomb_values::array::{Array, Changing};
 use std::rc::Rc;
 
@@ -54,8 +55,15 @@ impl Eval<'_> {
                 let v = top(self)?;
                 self.cx.unframed("printing")?;
                 let v = self.cx.ready_to_show(&v)?;
-                let text = self.display(&v)?;
-                self.print(&text, *line);
+                let style = self.style();
+                let text = display(&v, &style, self.cx.budget())?;
+                match line {
+                    true => {
+                        self.cx.sys.screen.prompt.clear();
+                        self.cx.host.print(&v, &text, &style);
+                    }
+                    false => self.print(&text, false),
+                }
             }
             Do::PrintFunc { f, line } => {
                 let f = self.function(at, f)?;

@@ -1,5 +1,6 @@
 //! The world as the evaluator sees it. A session implements it; tests use `testing::Host`.
 
+use aplomb_ground::chart::Chart;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
 use aplomb_ground::span::Place;
@@ -80,6 +81,14 @@ pub trait Host {
     /// The value of a top-level statement that is to be shown, how it prints (lines end in `\n`),
     /// and what made it so.
     fn show(&mut self, value: &Array, text: &str, style: &Style);
+    /// A value that the program prints (`⎕←`), as `show` has it.
+    fn print(&mut self, _value: &Array, text: &str, _style: &Style) {
+        self.output(text);
+    }
+    /// Data of a media type, for whoever can show it (`⎕SHOW`). Errors: DOMAIN.
+    fn display(&mut self, kind: &str, data: &[u8]) -> Result<()>;
+    /// Shows a chart; as text it has so many columns. Its SVG. Errors: DOMAIN.
+    fn plot(&mut self, chart: &Chart, columns: usize) -> Result<String>;
     /// Text that the program prints (`⎕←`), line end included.
     fn output(&mut self, text: &str);
     /// What the language itself says before it asks for a line: nothing that the program printed.

@@ -98,9 +98,9 @@ impl Interp {
         self.sys.settings.pw
     }
 
-    /// The way in which results print now.
-    pub fn style(&self, host: &dyn Host) -> Style {
-        style(&self.sys, host.limits().lines)
+    /// How values print; of long ones `lines` lines.
+    pub fn style(&self, lines: usize) -> Style {
+        style(&self.sys, lines)
     }
 
     /// Forces values in one evaluation; they settle in place.
@@ -307,6 +307,7 @@ fn style(sys: &Sys, lines: usize) -> Style {
         lines,
         boxes: sys.screen.view.boxes,
         long: sys.screen.view.rows(),
+        io: sys.settings.io as usize,
     }
 }
 
@@ -436,7 +437,8 @@ impl Eval<'_> {
         display(a, &self.style(), self.cx.budget())
     }
 
-    fn style(&self) -> Style {
+    /// The style in which values print now.
+    pub fn style(&self) -> Style {
         let mut style = style(self.cx.sys, self.cx.host.limits().lines);
         if self.st.frame.is_some() && !self.cx.sys.screen.view.inside {
             let plain = View { unread: self.cx.sys.screen.view.unread, ..View::default() };

@@ -139,6 +139,24 @@ pub fn is_glyph(c: char) -> bool {
     find(c).is_some()
 }
 
+/// Each key behind a backtick, and its glyph.
+pub fn keys() -> impl Iterator<Item = (char, char)> {
+    let own = prims().filter_map(|p| Some((p.key?, p.glyph)));
+    own.chain(OTHER_KEYS.iter().map(|(glyph, key, _)| (*key, *glyph)))
+}
+
+impl Prim {
+    /// What it is, as completion says it.
+    pub fn kind(&self) -> &'static str {
+        if self.operator.is_some() { "operator" } else { "function" }
+    }
+}
+
+/// What a glyph that is no primitive is, as completion says it.
+pub fn other_kind(glyph: char) -> &'static str {
+    if matches!(glyph, '⍵' | '⍺') { "argument" } else { "symbol" }
+}
+
 /// Glyphs that are no primitives but are typed: `⍵`, `←` …
 pub static OTHER_KEYS: &[(char, char, &[&str])] = &[
     ('⍵', 'w', &["omega", "right argument"]),

@@ -9,6 +9,7 @@ mod input;
 mod json;
 mod names;
 mod regex;
+mod show;
 mod text;
 mod time;
 mod variables;
@@ -92,6 +93,7 @@ pub static SYSTEM: &[&[Row]] = &[
     time::ROWS,
     errors::ROWS,
     names::ROWS,
+    show::ROWS,
 ];
 
 /// All rows.

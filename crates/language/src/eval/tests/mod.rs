@@ -142,8 +142,7 @@ fn system_variables_that_a_dfn_sets_are_its_own() {
 #[test]
 fn entry_keys_are_one_glyph_each() {
     let mut seen = std::collections::HashMap::new();
-    let keys = crate::table::prims().filter_map(|p| p.key.map(|k| (k, p.glyph)));
-    for (k, g) in keys.chain(crate::table::OTHER_KEYS.iter().map(|(g, k, _)| (*k, *g))) {
+    for (k, g) in crate::table::keys() {
         assert!(seen.insert(k, g).is_none(), "{k} gives {g} and {:?}", seen[&k]);
     }
 }

@@ -5,6 +5,7 @@ use super::with_stack;
 use crate::eval::Interp;
 use crate::eval::host::{Host, Now};
 use crate::testing;
+use aplomb_ground::chart::Chart;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
 use aplomb_ground::span::{Place, Source};
@@ -105,6 +106,14 @@ impl Host for Faulty {
     fn show(&mut self, value: &Array, text: &str, style: &Style) {
         self.step();
         self.inner.show(value, text, style)
+    }
+    fn display(&mut self, kind: &str, data: &[u8]) -> Result<()> {
+        self.step();
+        self.inner.display(kind, data)
+    }
+    fn plot(&mut self, chart: &Chart, columns: usize) -> Result<String> {
+        self.step();
+        self.inner.plot(chart, columns)
     }
     fn output(&mut self, text: &str) {
         self.step();

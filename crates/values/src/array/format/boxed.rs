@@ -4,8 +4,8 @@
 //! every array in a frame of its own. Marks: → ↓ axes, ⊖ ⌽ empty ones, ~ numbers, + mixed, ∊
 //! nested.
 
-use super::grid;
-use crate::array::{Array, Data, elements};
+use super::layout::{self, Face, Kind, Layout};
+use crate::array::Array;
 
 /// The boxes around nested items (`]box`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,17 +36,21 @@ pub fn rows(a: &Array, boxes: Boxes, pp: usize) -> Option<Vec<String>> {
     let block = match boxes {
         _ if plain => return None,
         Boxes::Off => return None,
-        Boxes::Max => framed(a, pp),
+        Boxes::Max => framed(&layout::whole(a, pp, true)),
         _ if a.is_simple() => return None,
-        Boxes::Min => celled(a, false, pp),
-        Boxes::Mid => celled(a, true, pp),
+        Boxes::Min => celled(&layout::whole(a, pp, false), false),
+        Boxes::Mid => celled(&layout::whole(a, pp, true), true),
     };
     Some(block.into_iter().map(|row| row.into_iter().collect()).collect())
 }
 
-fn block(rows: Vec<String>) -> Block {
-    let rows: Block = rows.into_iter().map(|r| r.chars().collect()).collect();
-    padded(rows, 0, 0)
+/// What prints by itself; nothing of what is not shown.
+fn written(face: &Face) -> Block {
+    let rows = match face {
+        Face::Written(grid) => grid.rows.as_slice(),
+        _ => &[],
+    };
+    padded(rows.iter().map(|r| r.chars().collect()).collect(), 0, 0)
 }
 
 /// At least so many rows and columns, all rows equally long.
@@ -58,59 +62,15 @@ fn padded(mut b: Block, height: usize, width: usize) -> Block {
     b
 }
 
-/// With no axis of length 0: what is not there shows as its prototype.
-fn opened(a: &Array) -> Array {
-    if !a.is_empty() {
-        return a.clone();
-    }
-    let shape: Vec<usize> = a.shape().iter().map(|n| (*n).max(1)).collect();
-    let proto = a.prototype();
-    let budget = aplomb_ground::limits::Budget::new(u64::MAX);
-    let items = vec![proto; elements(&shape).min(1_000)];
-    match elements(&shape) {
-        n if n > 1_000 => a.clone(),
-        _ => Array::collect(shape.as_slice(), items, None, &budget).unwrap_or_else(|_| a.clone()),
-    }
-}
-
-/// `~` numbers, `─` characters, `+` both.
-fn kind(a: &Array) -> char {
-    let sample = opened(a);
-    match sample.data() {
-        Data::Items(items) if sample.is_simple() => {
-            let (mut chars, mut numbers) = (false, false);
-            items
-                .all()
-                .iter()
-                .for_each(|i| if i.is_char() { chars = true } else { numbers = true });
-            match (chars, numbers) {
-                (true, true) => '+',
-                (true, false) => '─',
-                _ => '~',
-            }
-        }
-        Data::Items(_) => '∊',
-        _ if sample.is_char() => '─',
-        _ => '~',
-    }
-}
-
-fn axis(n: usize, there: char, empty: char) -> char {
-    if n > 0 { there } else { empty }
-}
-
 /// A frame with its marks around a block; one left side for each axis but the last.
-fn frame(inner: Block, kind: char, shape: &[usize]) -> Block {
+fn frame(inner: Block, of: &Layout) -> Block {
     let inner = padded(inner, 1, 1);
     let width = inner[0].len();
-    let (last, before) = match shape.split_last() {
-        Some((n, before)) => (axis(*n, '→', '⊖'), before),
-        None => ('─', shape),
-    };
-    let sides: Vec<char> = match before {
-        [] => vec!['│'],
-        all => all.iter().map(|n| axis(*n, '↓', '⌽')).collect(),
-    };
+    let mut sides = of.axes();
+    let last = sides.pop().map_or('─', |mark| mark);
+    if sides.is_empty() {
+        sides.push('│');
+    }
     let line = |corner: char, mark: char, end: char| {
         let mut row = vec![corner; sides.len()];
         row.push(mark);
@@ -125,28 +85,23 @@ fn frame(inner: Block, kind: char, shape: &[usize]) -> Block {
         line.push('│');
         out.push(line);
     }
-    out.push(line('└', kind, '┘'));
+    out.push(line('└', of.kind.mark(), '┘'));
     out
 }
 
-fn framed(a: &Array, pp: usize) -> Block {
-    let a = &a.settled();
-    if a.is_simple_scalar() {
-        let mut rows = block(grid::of(a, pp).rows);
+fn framed(of: &Layout) -> Block {
+    if of.is_scalar() {
+        let mut rows = written(&of.face);
         rows.insert(0, vec![]);
-        rows.push(if a.is_char() { vec!['-'] } else { vec![] });
+        rows.push(if of.kind == Kind::Characters { vec!['-'] } else { vec![] });
         return padded(rows, 3, 1);
     }
-    if a.is_simple() {
-        let inner = block(grid::of(&opened(a), pp).rows);
-        return frame(inner, kind(a), a.shape());
-    }
-    let whole = opened(a);
-    let (rows, columns) = table_of(&whole);
-    let cells: Vec<Block> = whole.to_items().iter().map(|i| framed(i, pp)).collect();
+    let Face::Items(items) = &of.face else { return frame(written(&of.face), of) };
+    let (rows, columns) = (of.down.len(), of.across.len());
+    let cells: Vec<Block> = items.iter().map(framed).collect();
     let mut inner: Block = Vec::new();
     for r in 0..rows {
-        if r > 0 && whole.rank() > 2 && r % whole.shape()[whole.rank() - 2] == 0 {
+        if of.parts(r) {
             inner.push(Vec::new());
         }
         let height = (0..columns).map(|c| cells[r * columns + c].len()).max().unwrap_or(1);
@@ -161,51 +116,36 @@ fn framed(a: &Array, pp: usize) -> Block {
             }
         }
     }
-    frame(inner, '∊', a.shape())
+    frame(inner, of)
 }
 
 fn width(b: &Block) -> usize {
     b.first().map_or(0, Vec::len)
 }
 
-/// Rows and columns of an array laid out as one table.
-fn table_of(a: &Array) -> (usize, usize) {
-    let columns = a.shape().last().copied().unwrap_or(1);
-    (if a.rank() == 0 { 1 } else { elements(&a.shape()[..a.rank() - 1]) }, columns)
-}
-
 /// Marks of the axes: down the left, along the top.
-fn axes(a: &Array, marks: bool) -> (char, char) {
-    match a.shape() {
+fn axes(of: &Layout, marks: bool) -> (char, char) {
+    match of.axes().as_slice() {
         _ if !marks => ('│', '─'),
         [] => ('│', '─'),
-        [n] => ('│', axis(*n, '→', '⊖')),
-        [rows, n] => (axis(*rows, '↓', '⌽'), axis(*n, '→', '⊖')),
-        [.., n] => ('⍒', axis(*n, '→', '⊖')),
+        [along] => ('│', *along),
+        [down, along] => (*down, *along),
+        [.., along] => ('⍒', *along),
     }
 }
 
 /// Lines between items; a simple array has none of its own.
-fn celled(a: &Array, marks: bool, pp: usize) -> Block {
-    let a = &a.settled();
-    if a.is_simple() {
-        let shown = if marks { opened(a) } else { a.clone() };
-        return block(grid::of(&shown, pp).rows);
-    }
-    if a.is_empty() && !marks {
-        return vec![Vec::new()];
-    }
-    let whole = opened(a);
-    let (rows, columns) = table_of(&whole);
-    let items = whole.to_items();
-    let cells: Vec<Block> = items.iter().map(|i| padded(celled(i, marks, pp), 1, 0)).collect();
+fn celled(of: &Layout, marks: bool) -> Block {
+    let Face::Items(items) = &of.face else { return written(&of.face) };
+    let (rows, columns) = (of.down.len(), of.across.len());
+    let cells: Vec<Block> = items.iter().map(|i| padded(celled(i, marks), 1, 0)).collect();
     let at = |r: usize, c: usize| r * columns + c;
     let heights: Vec<usize> =
         (0..rows).map(|r| (0..columns).map(|c| cells[at(r, c)].len()).max().unwrap_or(1)).collect();
     let widths: Vec<usize> = (0..columns)
         .map(|c| (0..rows).map(|r| width(&cells[at(r, c)])).max().unwrap_or(0))
         .collect();
-    let (down, along) = axes(a, marks);
+    let (down, along) = axes(of, marks);
     let mut top = vec!['┌'];
     for (c, w) in widths.iter().enumerate() {
         top.extend(std::iter::repeat_n('─', *w));
@@ -228,8 +168,9 @@ fn celled(a: &Array, marks: bool, pp: usize) -> Block {
                 line.push(if k == last { right } else { '│' });
             }
             let mut edge = vec!['─'; widths[c]];
-            if let (true, false, Some(first)) = (marks, nested(item), edge.first_mut()) {
-                *first = kind(item);
+            let is_nested = matches!(item.face, Face::Items(_));
+            if let (true, false, Some(first)) = (marks, is_nested, edge.first_mut()) {
+                *first = item.kind.mark();
             }
             if let Some(end) = edge.last_mut() {
                 *end = under;
@@ -251,8 +192,4 @@ fn celled(a: &Array, marks: bool, pp: usize) -> Block {
         out.push(below);
     }
     out
-}
-
-fn nested(a: &Array) -> bool {
-    !a.is_simple()
 }

@@ -21,6 +21,8 @@ pub struct Style {
     pub boxes: Boxes,
     /// The fate of rows that are too wide.
     pub long: Long,
+    /// The number of the first place along an axis (⎕IO).
+    pub io: usize,
 }
 
 /// The fate of rows wider than ⎕PW (`]rows`).

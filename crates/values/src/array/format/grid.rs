@@ -11,6 +11,32 @@ pub struct Grid {
     pub breaks: Vec<usize>,
 }
 
+impl Grid {
+    /// The texts of each row between its breaks, as wide as their column; the blank that sets
+    /// columns apart belongs to none.
+    pub fn cells(&self) -> Vec<Vec<String>> {
+        let starts: Vec<usize> = [0].into_iter().chain(self.breaks.iter().copied()).collect();
+        let cut = |row: &String| -> Vec<String> {
+            let chars: Vec<char> = row.chars().collect();
+            let end =
+                |k: usize| starts.get(k + 1).copied().map_or(chars.len(), |e| e.min(chars.len()));
+            let piece =
+                |(k, from): (usize, &usize)| chars[(*from).min(end(k))..end(k)].iter().collect();
+            starts.iter().enumerate().map(piece).collect()
+        };
+        let mut rows: Vec<Vec<String>> = self.rows.iter().map(cut).collect();
+        for column in 0..self.breaks.len() {
+            let gap = |row: &Vec<String>| row[column].len() > 1 && row[column].ends_with(' ');
+            if rows.iter().all(gap) {
+                for row in &mut rows {
+                    row[column].pop();
+                }
+            }
+        }
+        rows
+    }
+}
+
 enum Cell {
     /// Before and from the decimal point.
     Num(String, String),
@@ -304,7 +330,7 @@ fn assemble(a: &Array, columns: Vec<Column>, rows: usize, budget: &Budget) -> Re
 }
 
 /// Blank lines before a row that begins a plane: one for rank 3, two between rank-3 blocks.
-fn blanks_before(row: usize, shape: &[usize]) -> usize {
+pub fn blanks_before(row: usize, shape: &[usize]) -> usize {
     if shape.len() < 3 || row == 0 {
         return 0;
     }

@@ -3,9 +3,12 @@
 mod boxed;
 mod fold;
 mod grid;
+mod layout;
+mod page;
 
 pub use boxed::Boxes;
 pub use fold::{Long, Style, display};
+pub use page::{page, printed};
 
 use super::{Array, Complex64};
 use aplomb_ground::error::Result;

@@ -1,0 +1,48 @@
+//! Pictures of numbers: one chart, drawn on a page as SVG or on a terminal in dots.
+//!
+//! `pixels` makes an image of an array.
+//! `shape` finds what there is to draw (ranges, bars, quartiles, fewer points), `draw` puts it on
+//! any backend of plotters, `dots` is one for a terminal. No file, no clock, no font is asked for.
+
+#![forbid(unsafe_code)]
+
+mod dots;
+mod draw;
+mod pixels;
+mod shape;
+
+use aplomb_ground::chart::Chart;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+pub use pixels::Image;
+use plotters::prelude::{IntoDrawingArea, SVGBackend};
+
+/// Errors: a sentence; there is nothing that an axis could show.
+pub fn svg(chart: &Chart) -> Result<String, String> {
+    let mut out = String::new();
+    let [width, height] = chart.size;
+    let area = SVGBackend::with_string(&mut out, (width, height)).into_drawing_area();
+    draw::draw(&area, chart, &draw::PAGE)?;
+    drop(area);
+    Ok(out)
+}
+
+/// An element that no notebook's sanitiser removes.
+pub fn image(chart: &Chart, svg: &str) -> String {
+    let says: String = chart.title.chars().filter(|c| !"<>&\"'".contains(*c)).collect();
+    let data = BASE64_STANDARD.encode(svg);
+    format!("<img alt=\"chart {says}\" src=\"data:image/svg+xml;base64,{data}\">")
+}
+
+/// Lines of text with dots in them. Errors: as of `svg`.
+pub fn text(chart: &Chart, columns: usize, rows: usize) -> Result<String, String> {
+    let mut dots = dots::Dots::new(columns, rows);
+    {
+        let area = (&mut dots).into_drawing_area();
+        draw::draw(&area, chart, &draw::TERMINAL)?;
+    }
+    Ok(dots.text())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! An array as an image: a matrix is grey; a last axis of 3 or 4 is red, green, blue and how much
+//! of them; a first axis before those is the frames of an animation.
+//!
+//! Numbers are 0 to 1, or 0 to 255 where one is above 1. Out: PNG, and half-blocks in a terminal.
+
+use crate::draw::number;
+use png::{BitDepth, ColorType, Encoder};
+
+/// Points of all frames together: an image of absurd size is refused before memory is asked for.
+const MOST: usize = 1 << 26;
+/// A frame of an animation lasts so many hundredths of a second.
+const PACE: u16 = 10;
+
+pub struct Image {
+    height: usize,
+    width: usize,
+    /// Bytes of a point: 1, 3 or 4.
+    depth: usize,
+    frames: Vec<Vec<u8>>,
+}
+
+impl Image {
+    /// Errors: a sentence.
+    pub fn new(shape: &[usize], numbers: &[f64]) -> Result<Image, String> {
+        let colours = |n: &usize| matches!(n, 3 | 4);
+        let (frames, height, width, depth) = match shape {
+            [height, width] => (1, *height, *width, 1),
+            [height, width, n] if colours(n) => (1, *height, *width, *n),
+            [frames, height, width] => (*frames, *height, *width, 1),
+            [frames, height, width, n] if colours(n) => (*frames, *height, *width, *n),
+            _ => {
+                return Err("an image is a matrix, or has a last axis of 3 or 4 colours, or a \
+                            first one of frames"
+                    .into());
+            }
+        };
+        if numbers.is_empty() {
+            return Err("an image has at least one point".into());
+        }
+        if numbers.len() > MOST {
+            return Err(format!(
+                "an image has at most {MOST} numbers; these are {}",
+                numbers.len()
+            ));
+        }
+        let wrong = numbers.iter().find(|v| !(0.0..=255.0).contains(*v));
+        if let Some(v) = wrong {
+            return Err(format!("{} is no brightness: 0 to 1, or 0 to 255", number(*v, false)));
+        }
+        let scale = if numbers.iter().any(|v| *v > 1.0) { 1.0 } else { 255.0 };
+        let bytes: Vec<u8> = numbers.iter().map(|v| (v * scale).round() as u8).collect();
+        let frames = bytes.chunks(bytes.len() / frames.max(1)).map(<[u8]>::to_vec).collect();
+        Ok(Image { height, width, depth, frames })
+    }
+
+    /// Errors: a sentence.
+    pub fn png(&self) -> Result<Vec<u8>, String> {
+        let says = |e: png::EncodingError| e.to_string();
+        let mut out = Vec::new();
+        let mut encoder = Encoder::new(&mut out, self.width as u32, self.height as u32);
+        encoder.set_depth(BitDepth::Eight);
+        encoder.set_color(match self.depth {
+            1 => ColorType::Grayscale,
+            3 => ColorType::Rgb,
+            _ => ColorType::Rgba,
+        });
+        if self.frames.len() > 1 {
+            encoder.set_animated(self.frames.len() as u32, 0).map_err(says)?;
+            encoder.set_frame_delay(PACE, 100).map_err(says)?;
+        }
+        let mut writer = encoder.write_header().map_err(says)?;
+        self.frames.iter().try_for_each(|f| writer.write_image_data(f).map_err(says))?;
+        writer.finish().map_err(says)?;
+        Ok(out)
+    }
+
+    /// How bright a point of the first frame is, 0 to 255.
+    fn light(&self, row: usize, column: usize) -> f64 {
+        let at = (row * self.width + column) * self.depth;
+        let point = &self.frames[0][at..at + self.depth];
+        match point {
+            [grey] => f64::from(*grey),
+            [r, g, b, rest @ ..] => {
+                let light = 0.299 * f64::from(*r) + 0.587 * f64::from(*g) + 0.114 * f64::from(*b);
+                light * rest.first().map_or(1.0, |a| f64::from(*a) / 255.0)
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// The first frame in characters, two points above each other in each; what is wider than
+    /// `columns` is shown by means.
+    pub fn text(&self, columns: usize) -> String {
+        let step = self.width.div_ceil(columns.max(1)).max(1);
+        let mean = |r: usize, c: usize| {
+            let down = r * step..((r + 1) * step).min(self.height);
+            let points = down
+                .flat_map(|y| (c * step..((c + 1) * step).min(self.width)).map(move |x| (y, x)));
+            let (n, sum) =
+                points.fold((0.0, 0.0), |(n, sum), (y, x)| (n + 1.0, sum + self.light(y, x)));
+            if n > 0.0 { sum / n } else { 0.0 }
+        };
+        let (rows, across) = (self.height.div_ceil(step), self.width.div_ceil(step));
+        let line = |r: usize| {
+            let cell = |c: usize| glyph(mean(r, c), mean(r + 1, c));
+            (0..across).map(cell).collect::<String>().trim_end().to_string() + "\n"
+        };
+        (0..rows).step_by(2).map(line).collect()
+    }
+}
+
+/// A character whose halves are as bright as two points.
+fn glyph(above: f64, below: f64) -> char {
+    match (above >= 128.0, below >= 128.0) {
+        (true, true) => '█',
+        (true, false) => '▀',
+        (false, true) => '▄',
+        (false, false) => [' ', '░', '▒'][(((above + below) / 2.0 / 43.0) as usize).min(2)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8]) -> (png::OutputInfo, Vec<u8>) {
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().expect("PNG");
+        let mut out = vec![0; reader.output_buffer_size().expect("a size")];
+        let info = reader.next_frame(&mut out).expect("a frame");
+        (info, out)
+    }
+
+    #[test]
+    fn a_png_has_the_points_that_were_given() {
+        let grey = Image::new(&[2, 2], &[0.0, 1.0, 0.5, 0.0]).expect("an image");
+        let (info, points) = read(&grey.png().expect("PNG"));
+        assert_eq!((info.width, info.height, points), (2, 2, vec![0, 255, 128, 0]));
+        let colours: Vec<f64> = (0..12).map(f64::from).collect();
+        let (info, points) =
+            read(&Image::new(&[2, 2, 3], &colours).expect("RGB").png().expect("PNG"));
+        assert_eq!(info.color_type, ColorType::Rgb);
+        assert_eq!(points, (0..12).collect::<Vec<u8>>());
+        let film = Image::new(&[3, 2, 2, 4], &[255.0; 48]).expect("frames").png().expect("PNG");
+        let reader = png::Decoder::new(std::io::Cursor::new(&film)).read_info().expect("PNG");
+        assert_eq!(reader.info().animation_control().map(|a| a.num_frames), Some(3));
+    }
+
+    #[test]
+    fn what_is_no_image_is_refused_in_words() {
+        let says = |shape: &[usize], v: &[f64]| Image::new(shape, v).err().expect("refused");
+        assert!(says(&[3], &[0.0; 3]).contains("an image is"));
+        assert!(says(&[0, 3], &[]).contains("at least one point"));
+        assert!(says(&[1, 1], &[-1.0]).contains("no brightness"));
+        assert!(says(&[1, 1], &[f64::NAN]).contains("no brightness"));
+    }
+
+    #[test]
+    fn halves_of_characters_are_points() {
+        let shown =
+            Image::new(&[2, 3], &[1.0, 0.0, 1.0, 0.0, 1.0, 1.0]).expect("an image").text(80);
+        assert_eq!(shown, "▀▄█\n");
+        assert_eq!(
+            Image::new(&[100, 300], &[1.0; 30_000]).expect("an image").text(60).lines().count(),
+            10
+        );
+    }
+}

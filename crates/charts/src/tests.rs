@@ -1,0 +1,75 @@
+//! What charts show, read back from their SVG and from a terminal's dots.
+
+use super::*;
+use aplomb_ground::chart::{KINDS, Kind, Series};
+
+fn chart(kind: Kind, y: &[&[f64]]) -> Chart {
+    let of = |y: &&[f64]| Series {
+        name: String::new(),
+        x: (1..=y.len()).map(|k| k as f64).collect(),
+        y: y.to_vec(),
+    };
+    let names = [String::new(), String::new()];
+    let series = y.iter().map(of).collect();
+    Chart { kind, title: "t<i>".into(), names, logs: [false; 2], series, size: [640, 400] }
+}
+
+/// The attribute of each element of a name.
+fn all(svg: &str, element: &str, attribute: &str) -> Vec<f64> {
+    let of = |tag: &str| {
+        let value = tag.split(&format!(" {attribute}=\"")).nth(1)?.split('"').next()?;
+        value.parse().ok()
+    };
+    svg.split(&format!("<{element}")).skip(1).filter_map(of).collect()
+}
+
+#[test]
+fn every_kind_draws_and_escapes() {
+    for (name, kind) in KINDS {
+        let drawn = svg(&chart(*kind, &[&[3.0, 1.0, 2.0], &[1.0, 1.0, 5.0]])).expect("a picture");
+        assert!(drawn.contains("t&lt;i&gt;") && drawn.ends_with("</svg>\n"), "{name}: {drawn}");
+        assert!(!text(&chart(*kind, &[&[3.0, 1.0, 2.0]]), 60, 15).expect("dots").is_empty());
+    }
+}
+
+#[test]
+fn bars_are_as_high_as_their_numbers() {
+    let drawn = svg(&chart(Kind::Bars, &[&[1.0, 2.0, 4.0]])).expect("a picture");
+    let high = all(&drawn, "rect", "height");
+    assert_eq!(high.len(), 3);
+    let ratio = |k: usize| high[k] / high[0];
+    assert!((ratio(1) - 2.0).abs() < 0.05 && (ratio(2) - 4.0).abs() < 0.05, "{high:?}");
+}
+
+#[test]
+fn a_thin_line_keeps_what_sticks_out() {
+    let mut y = vec![0.0; 1_000_000];
+    (y[123_456], y[777_777]) = (7.0, -3.0);
+    let shape = shape::of(&chart(Kind::Lines, &[&y])).ok().expect("a shape");
+    let Mark::Line(points) = &shape.marks[0][0] else { panic!("a line") };
+    assert!(points.len() < 5_000 && points.contains(&(123_457.0, 7.0)));
+    assert_eq!(shape.y, (-3.0, 7.0));
+}
+
+use shape::Mark;
+
+#[test]
+fn nothing_and_less_than_nothing_are_refused_in_words() {
+    let says = |c: &Chart| svg(c).err();
+    assert!(says(&chart(Kind::Lines, &[&[f64::NAN]])).is_some_and(|e| e.contains("no finite")));
+    let mut log = chart(Kind::Lines, &[&[1.0, 0.0]]);
+    log.logs = [false, true];
+    assert_eq!(says(&log).as_deref(), Some("0 has no place on an axis of logarithms"));
+    assert!(says(&chart(Kind::Boxes, &[&[2.0]])).is_none());
+}
+
+/// A line from below to above goes from the left below to the right above in dots, too.
+#[test]
+fn dots_rise_as_the_line_does() {
+    let shown = text(&chart(Kind::Lines, &[&[0.0, 10.0]]), 60, 15).expect("dots");
+    let is_dot = |c: &char| ('\u{2801}'..='\u{28ff}').contains(c);
+    let place = |line: &str| line.chars().collect::<Vec<_>>().iter().rposition(is_dot);
+    let rows: Vec<usize> = shown.lines().skip(1).take(12).filter_map(place).collect();
+    assert!(rows.len() >= 10 && rows.windows(2).all(|w| w[0] >= w[1]), "{shown}");
+    assert!(shown.contains("10") && shown.contains('0'), "{shown}");
+}

@@ -1,0 +1,56 @@
+//! A chart as data: what `⎕PLOT` asks for and `charts` draws.
+
+/// How series are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A line through the points of each series.
+    Lines,
+    /// A mark at each point.
+    Points,
+    /// A bar for each number.
+    Bars,
+    /// How often values stand in each of some intervals.
+    Histogram,
+    /// Quartiles, and how far values go.
+    Boxes,
+    /// A matrix, a colour an item.
+    Heat,
+}
+
+/// By name.
+pub const KINDS: &[(&str, Kind)] = &[
+    ("lines", Kind::Lines),
+    ("points", Kind::Points),
+    ("bars", Kind::Bars),
+    ("histogram", Kind::Histogram),
+    ("boxes", Kind::Boxes),
+    ("heat", Kind::Heat),
+];
+
+/// Numbers that are drawn together, with their name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    /// Empty: it has none, and stands in no legend.
+    pub name: String,
+    /// As many as `y`.
+    pub x: Vec<f64>,
+    /// Their heights.
+    pub y: Vec<f64>,
+}
+
+/// A chart: what is drawn, and what stands around it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chart {
+    /// The form of its series.
+    pub kind: Kind,
+    /// The words above it; empty: none.
+    pub title: String,
+    /// What stands along the axes; empty: nothing.
+    pub names: [String; 2],
+    /// Whether an axis has the logarithms of its numbers.
+    pub logs: [bool; 2],
+    /// Of a heat map each is a row.
+    pub series: Vec<Series>,
+    /// Points of a picture, across and down.
+    pub size: [u32; 2],
+}

@@ -1,0 +1,85 @@
+// Glyphs by keys, as at the prompt: a key takes the place of a backtick before the cursor; a second
+// backtick makes the first one stand. Tab behind the whole name of a glyph puts the glyph.
+
+// The kernel's language_info gave the editor its mime type; it is right after a change of kernel.
+const ours = model => model.mimeType === MIME;
+
+// What typing `text` behind `before` does: how much of `before` goes, what is put, and where in it
+// a backtick stands that is none of ours (-1: nowhere). Null: nothing but itself.
+// Fast typing hands over several characters at once, so the text is walked.
+function typed(before, text, byKey) {
+  let tick = before;
+  let [gone, out, stands] = [0, '', -1];
+  for (const c of text) {
+    const glyph = tick && byKey.get(c);
+    if (tick && c === '`') stands = out.length;
+    else if (glyph && out.endsWith('`')) out = out.slice(0, -1) + glyph;
+    else if (glyph) [gone, out] = [1, glyph];
+    else out += c;
+    tick = !tick && c === '`';
+  }
+  return out === text && !gone ? null : { gone, out, stands };
+}
+
+// The longest name that the text ends with. A name begins with no digit: `1rho`.
+function nameBefore(text, byName) {
+  let name = /(?<![\p{L}\p{Nd}_∆⍙⎕])\p{Nd}*([a-z-]+(?: [a-z-]+)*)$/u.exec(text)?.[1];
+  while (name && !byName.has(name)) {
+    name = name.includes(' ') ? name.slice(name.indexOf(' ') + 1) : null;
+  }
+  return name;
+}
+
+function keys({ state, view }, model, glyphs) {
+  const { StateField, StateEffect, Prec } = state;
+  const { EditorView, keymap } = view;
+  const own = StateEffect.define();
+  // The place behind a backtick that stands for itself.
+  const literal = StateField.define({
+    create: () => -1,
+    update(at, tr) {
+      for (const e of tr.effects) if (e.is(own)) return e.value;
+      return tr.docChanged ? -1 : at;
+    },
+  });
+  const byKey = new Map(glyphs.filter(g => g.key).map(g => [g.key, g.glyph]));
+  // The first row of a name counts.
+  const byName = new Map(glyphs.flatMap(g => g.names.map(n => [n, g.glyph])).reverse());
+
+  // An input handler and no key handler: that hears phones, dead keys and input methods, too.
+  const input = EditorView.inputHandler.of((v, from, to, text) => {
+    if (from !== to || v.composing || !ours(model)) return false;
+    const s = v.state;
+    const tick = from > 0 && s.sliceDoc(from - 1, from) === '`' && s.field(literal) !== from;
+    const done = typed(tick, text, byKey);
+    if (!done) return false;
+    const start = from - done.gone;
+    v.dispatch({
+      changes: { from: start, to, insert: done.out },
+      selection: { anchor: start + done.out.length },
+      effects: done.stands < 0 ? [] : own.of(start + done.stands),
+      userEvent: 'input.type',
+      scrollIntoView: true,
+    });
+    return true;
+  });
+
+  const tab = keymap.of([{
+    key: 'Tab',
+    run(v) {
+      const { main } = v.state.selection;
+      if (!main.empty || !ours(model)) return false;
+      const line = v.state.doc.lineAt(main.head);
+      const name = nameBefore(line.text.slice(0, main.head - line.from), byName);
+      if (!name) return false;
+      const [from, put] = [main.head - name.length, byName.get(name)];
+      v.dispatch({
+        changes: { from, to: main.head, insert: put },
+        selection: { anchor: from + put.length },
+        userEvent: 'input.complete',
+      });
+      return true;
+    },
+  }]);
+  return [literal, Prec.highest(input), Prec.highest(tab)];
+}

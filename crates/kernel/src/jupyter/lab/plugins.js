@@ -1,0 +1,78 @@
+// The plugins, one a piece, so that a lab in which one of them fails keeps the others.
+
+async function plugins() {
+  const names = Object.keys(NEEDS);
+  const table = fetch(file('table.json')).then(r => r.json());
+  const [{ glyphs, switches }, ...mods] =
+    await Promise.all([table, ...names.map(n => shared(NEEDS[n]))]);
+  const lab = Object.fromEntries(names.map((n, k) => [n, mods[k]]));
+  const plugin = (name, says, requires, activate) => ({
+    id: `aplomb:${name}`,
+    description: `APL (Aplomb): ${says}`,
+    autoStart: true,
+    requires,
+    activate,
+  });
+  return [
+    plugin('looks', 'font and colours', [], () => {
+      document.head.append(make('link', { rel: 'stylesheet', href: file('looks.css') }));
+    }),
+    plugin('mode', 'editor mode', [lab.cm.IEditorLanguageRegistry], (app, languages) => {
+      languages.addLanguage({
+        name: 'aplomb',
+        displayName: 'APL (Aplomb)',
+        mime: MIME,
+        extensions: ['aplomb'],
+        support: mode(lab, glyphs),
+      });
+    }),
+    plugin('keys', 'glyphs by backtick and by name', [lab.cm.IEditorExtensionRegistry],
+      (app, extensions) => {
+        const made = lab.cm.EditorExtensionRegistry;
+        extensions.addExtension({
+          name: 'aplomb:keys',
+          factory: ({ model }) => made.createImmutableExtension(keys(lab, model, glyphs)),
+        });
+      }),
+    plugin('tables', 'tables that a click sorts', [], () => {
+      document.addEventListener('click', sorting);
+    }),
+    plugin('notebook', 'language bar and live views', [], app => {
+      app.docRegistry.addWidgetExtension('Notebook', {
+        createNew(panel, context) {
+          const session = context.sessionContext;
+          const link = linkOf(session);
+          const put = g => panel.content.activeCell?.editor?.replaceSelection(g);
+          const row = bar(lab, glyphs, put);
+          panel.contentHeader.addWidget(row);
+          // The notebook's own renderers: those of the application have no session.
+          panel.content.rendermime.addFactory({
+            safe: true,
+            mimeTypes: [TRACE],
+            createRenderer: o => view(lab, o.mimeType, link, switches),
+          }, 10);
+          const look = () => {
+            const name = session.session?.kernel?.name ?? session.kernelPreference.name;
+            panel.toggleClass('aplomb-on', name === KERNEL);
+            row.setHidden(name !== KERNEL);
+          };
+          session.kernelChanged.connect(look);
+          session.ready.then(look);
+          look();
+          panel.disposed.connect(() => link.close());
+          return row;
+        },
+      });
+    }),
+  ];
+}
+
+window._JUPYTERLAB = window._JUPYTERLAB || {};
+window._JUPYTERLAB.aplomb = {
+  init(s) { scope = s; },
+  async get(module) {
+    if (module !== './extension') throw new Error(`aplomb: no ${module}`);
+    const all = await plugins();
+    return () => ({ __esModule: true, default: all });
+  },
+};

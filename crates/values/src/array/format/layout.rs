@@ -1,0 +1,221 @@
+//! A value laid out: what of it is shown, in which kind of box, and how each piece is written.
+//!
+//! In: a ready value. Out: a tree that both writers go by, `boxed` to text and `page` to HTML, so
+//! that neither can show another structure than the other. Text shows all rows; a page leaves out
+//! the middle, which is cut away before anything is written: a table costs what is seen of it.
+
+use super::grid::{self, Grid};
+use crate::array::{Array, Data, elements};
+use crate::prim::moves::gather;
+use aplomb_ground::limits::Budget;
+
+/// What the items of an array are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Numbers,
+    Characters,
+    Mixed,
+    Nested,
+}
+
+impl Kind {
+    /// As it stands on a frame's lower edge.
+    pub fn mark(self) -> char {
+        match self {
+            Kind::Numbers => '~',
+            Kind::Characters => '─',
+            Kind::Mixed => '+',
+            Kind::Nested => '∊',
+        }
+    }
+}
+
+pub struct Layout {
+    pub shape: Vec<usize>,
+    pub kind: Kind,
+    /// The dtype; `mixed` and `nested` for items.
+    pub dtype: &'static str,
+    /// Rows and columns that are shown; None stands for those between.
+    pub down: Vec<Option<usize>>,
+    pub across: Vec<Option<usize>>,
+    pub face: Face,
+}
+
+pub enum Face {
+    /// The shown rows as they print.
+    Written(Grid),
+    /// The shown items, row by row; gaps have none.
+    Items(Vec<Layout>),
+    /// More than is shown: its shape stands for it.
+    Beyond,
+}
+
+/// What may be shown.
+#[derive(Clone, Copy)]
+struct Most {
+    rows: usize,
+    columns: usize,
+    /// Of characters, which are narrow.
+    width: usize,
+    items: usize,
+    depth: usize,
+}
+
+const ALL: Most = Most {
+    rows: usize::MAX,
+    columns: usize::MAX,
+    width: usize::MAX,
+    items: usize::MAX,
+    depth: usize::MAX,
+};
+/// On a page: ten rows, the gap, ten rows.
+const PAGE: Most = Most { rows: 20, columns: 40, width: 1_000, items: 4_000, depth: 6 };
+
+/// For text in boxes. `opens`: of an empty array the prototype is shown.
+pub fn whole(a: &Array, pp: usize, opens: bool) -> Layout {
+    Laying { pp, opens, most: ALL, items: 0 }.lay(a, 0)
+}
+
+/// For a page.
+pub fn on_page(a: &Array, pp: usize, rows: usize) -> Layout {
+    let most = Most { rows: if rows > 1 { rows.min(PAGE.rows) } else { PAGE.rows }, ..PAGE };
+    Laying { pp, opens: false, most, items: 0 }.lay(a, 0)
+}
+
+impl Layout {
+    pub fn is_empty(&self) -> bool {
+        self.shape.contains(&0)
+    }
+
+    /// A number or a character by itself.
+    pub fn is_scalar(&self) -> bool {
+        self.shape.is_empty() && self.kind != Kind::Nested
+    }
+
+    /// One mark for each axis: whether there is something along it.
+    pub fn axes(&self) -> Vec<char> {
+        let last = self.shape.len().saturating_sub(1);
+        let mark = |(k, n): (usize, &usize)| match (k == last, *n > 0) {
+            (true, true) => '→',
+            (true, false) => '⊖',
+            (false, true) => '↓',
+            (false, false) => '⌽',
+        };
+        self.shape.iter().enumerate().map(mark).collect()
+    }
+
+    /// Whether a row begins a plane.
+    pub fn parts(&self, row: usize) -> bool {
+        grid::blanks_before(row, &self.shape) > 0
+    }
+}
+
+struct Laying {
+    pp: usize,
+    opens: bool,
+    most: Most,
+    items: usize,
+}
+
+impl Laying {
+    fn lay(&mut self, a: &Array, depth: usize) -> Layout {
+        let a = &a.settled();
+        let shown = if self.opens { opened(a) } else { a.clone() };
+        let (rows, columns) = table_of(&shown);
+        let is_text = a.is_uniform() && a.is_char();
+        let across = if is_text { self.most.width } else { self.most.columns };
+        let (down, across) = (places(rows, self.most.rows), places(columns, across));
+        // On a page each item of a mixed array says itself what it is.
+        let on_page = self.most.items < usize::MAX;
+        let is_written = if on_page { a.is_uniform() } else { a.is_simple() };
+        self.items += down.len() * across.len();
+        let face = if !shown.is_empty() && self.is_beyond(depth) {
+            Face::Beyond
+        } else if is_written || shown.is_empty() {
+            Face::Written(grid::of(&cut(&shown, &down, &across, columns, on_page), self.pp))
+        } else {
+            let at = |r: usize, c: usize| shown.item(r * columns + c);
+            let inside =
+                down.iter().flatten().flat_map(|r| across.iter().flatten().map(|c| (*r, *c)));
+            Face::Items(inside.map(|(r, c)| self.lay(&at(r, c), depth + 1)).collect())
+        };
+        let dtype = match a.data() {
+            Data::Items(_) if a.is_simple() => "mixed",
+            _ => a.dtype().name(),
+        };
+        Layout { shape: a.shape().to_vec(), kind: kind(a), dtype, down, across, face }
+    }
+
+    fn is_beyond(&self, depth: usize) -> bool {
+        depth > self.most.depth || self.items > self.most.items
+    }
+}
+
+/// Places that are shown of `n`: all, or the first and the last with a gap (None) between.
+fn places(n: usize, most: usize) -> Vec<Option<usize>> {
+    if n <= most {
+        return (0..n).map(Some).collect();
+    }
+    let half = (most / 2).max(1);
+    (0..half).map(Some).chain([None]).chain((n - half..n).map(Some)).collect()
+}
+
+/// The shown rows and columns of what prints by itself, as a matrix where a page draws the planes.
+fn cut(
+    a: &Array,
+    down: &[Option<usize>],
+    across: &[Option<usize>],
+    columns: usize,
+    on_page: bool,
+) -> Array {
+    if !on_page || a.rank() < 3 && !down.contains(&None) && !across.contains(&None) {
+        return a.clone();
+    }
+    let rows: Vec<usize> = down.iter().flatten().copied().collect();
+    let across: Vec<usize> = across.iter().flatten().copied().collect();
+    let places: Vec<_> =
+        rows.iter().flat_map(|r| across.iter().map(move |c| Ok(r * columns + c))).collect();
+    let shape = if a.rank() < 2 { vec![across.len()] } else { vec![rows.len(), across.len()] };
+    gather(a, &shape, &places, &Budget::new(u64::MAX)).unwrap_or_else(|_| a.clone())
+}
+
+/// Rows and columns of an array laid out as one table.
+fn table_of(a: &Array) -> (usize, usize) {
+    match a.shape() {
+        [] => (1, 1),
+        [before @ .., columns] => (elements(before), *columns),
+    }
+}
+
+/// With no axis of length 0: what is not there shows as its prototype.
+fn opened(a: &Array) -> Array {
+    if !a.is_empty() {
+        return a.clone();
+    }
+    let shape: Vec<usize> = a.shape().iter().map(|n| (*n).max(1)).collect();
+    let proto = a.prototype();
+    let budget = Budget::new(u64::MAX);
+    let items = vec![proto; elements(&shape).min(1_000)];
+    match elements(&shape) {
+        n if n > 1_000 => a.clone(),
+        _ => Array::collect(shape.as_slice(), items, None, &budget).unwrap_or_else(|_| a.clone()),
+    }
+}
+
+/// Of an empty array its prototype says it.
+fn kind(a: &Array) -> Kind {
+    let sample = opened(a);
+    match sample.data() {
+        Data::Items(items) if sample.is_simple() => {
+            let chars = items.all().iter().filter(|i| i.is_char()).count();
+            match chars {
+                0 => Kind::Numbers,
+                n if n == items.all().len() => Kind::Characters,
+                _ => Kind::Mixed,
+            }
+        }
+        Data::Items(_) => Kind::Nested,
+        _ if sample.is_char() => Kind::Characters,
+        _ => Kind::Numbers,
+    }
+}
