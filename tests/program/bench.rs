@@ -29,7 +29,8 @@ fn rows(text: &str) -> Vec<Value> {
 fn documented() -> (BTreeSet<String>, BTreeSet<String>) {
     let page = include_str!("../../benches/README.md");
     let table = page.split("| field | meaning |").nth(1).expect("a table of fields");
-    let cells = table.lines().filter_map(|l| l.strip_prefix("| ")?.split_once(" |"));
+    let rows = table.lines().skip(1).take_while(|l| l.starts_with('|'));
+    let cells = rows.filter_map(|l| l.strip_prefix("| ")?.split_once(" |"));
     let (mut always, mut sometimes) = (BTreeSet::new(), BTreeSet::new());
     for (names, meaning) in cells {
         let into = if meaning.contains("alone:") || meaning.contains("instead") {

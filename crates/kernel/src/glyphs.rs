@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 /// In the order of the tables.
 pub fn all() -> Vec<Value> {
-    let others = OTHER_KEYS.iter().map(|(glyph, key, names)| {
+    let known = |glyph: &char| prims().any(|p| p.glyph == *glyph);
+    let others = OTHER_KEYS.iter().filter(|row| !known(&row.0)).map(|(glyph, key, names)| {
         json!({ "glyph": glyph.to_string(), "key": key.to_string(), "names": names,
             "kind": other_kind(*glyph), "meanings": [] })
     });
@@ -17,7 +18,9 @@ fn of(p: &Prim) -> Value {
     let uses = [("monadic", &p.monadic), ("dyadic", &p.dyadic), ("operator", &p.operator)];
     let meanings: Vec<Value> =
         uses.iter().filter_map(|(name, m)| m.as_ref().map(|m| meaning(p.glyph, name, m))).collect();
-    json!({ "glyph": p.glyph.to_string(), "key": p.key.map(String::from), "names": p.names,
+    // A glyph that has no meaning yet is typed by a key all the same.
+    let typed = OTHER_KEYS.iter().find(|row| row.0 == p.glyph).map(|row| row.1);
+    json!({ "glyph": p.glyph.to_string(), "key": p.key.or(typed).map(String::from), "names": p.names,
         "kind": p.kind(), "meanings": meanings })
 }
 

@@ -8,6 +8,7 @@
 mod about;
 mod client;
 mod compare;
+mod failed;
 mod kept;
 mod lines;
 mod record;

@@ -1,5 +1,6 @@
 //! The world of the evaluator: device, files, output; and the record of what was forced.
 
+use super::failed;
 use super::kept::{self, Forced, Interpreted, Kept, Part, Ran, Run, Warning};
 use super::record::Clock;
 use super::registers::Registers;
@@ -8,9 +9,9 @@ use super::watchdog::{Bounds, Fired, Watchdog};
 use crate::files::{self, Aside, Reach};
 use aplomb_compiler::pass::{Compiled, Log, Options, PlanCache, Timed};
 use aplomb_devices::device::cpu::apply;
-use aplomb_devices::device::{Device, DeviceError, Devices, Fault, RunCtx, Tune};
+use aplomb_devices::device::{Device, Devices, RunCtx, Tune};
 use aplomb_ground::chart::Chart;
-use aplomb_ground::error::{Error, Kind, Result, bytes, internal, interrupt, limit};
+use aplomb_ground::error::{Error, Kind, Result, bytes, internal, limit};
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
 use aplomb_ground::protocol::{Event, MimeBundle, Sink};
 use aplomb_ground::span::Place;
@@ -19,12 +20,9 @@ use aplomb_language::eval::Interp;
 use aplomb_language::eval::host::{Host, Now};
 use aplomb_values::array::Array;
 use aplomb_values::array::format::{self, Style};
-use aplomb_values::dag::NodeId;
 use aplomb_values::dag::Recorded;
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::scalar::Fail;
 use aplomb_values::prim::scalar::Src;
-use aplomb_values::reference;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -471,7 +469,7 @@ impl<'a> World<'a> {
                 .into_iter()
                 .for_each(|notice| sink.event(Event::Notice(notice)));
         }
-        (outcome.map_err(|e| error_of(e, recorded)), ran)
+        (outcome.map_err(|e| failed::error_of(e, recorded)), ran)
     }
 }
 
@@ -558,54 +556,6 @@ impl World<'_> {
         self.core.current = Kept::default();
         self.core.ran.take()
     }
-}
-
-/// A device's error in the user's words, at the place the operation was written.
-fn error_of(error: DeviceError, recorded: &Recorded) -> Error {
-    match error {
-        DeviceError::Oom(error) => error,
-        DeviceError::Interrupted => interrupt(),
-        DeviceError::Lost => internal("the device is gone"),
-        DeviceError::Broken(says) => internal(says),
-        DeviceError::Fault(Fault { site, index, fail, node: _ }) => {
-            // Leaves have no site of their own: they cannot fail.
-            let dag = &recorded.dag;
-            let node = dag
-                .ids()
-                .find(|at| dag.info(*at).site == site && !dag.node(*at).inputs().is_empty());
-            match node {
-                Some(node) => {
-                    let failure = reference::Failure { site, index, node, fail };
-                    // What the host goes on with is no failure.
-                    let first =
-                        if fail == Fail::Unending { None } else { first_element(recorded, node) };
-                    let failure = first.filter(|f| f.site == site).unwrap_or(failure);
-                    reference::error_of(&failure, &recorded.dag, recorded.needed.as_ref())
-                }
-                None => internal("a failure without a place"),
-            }
-        }
-    }
-}
-
-/// Evaluating so many elements again takes a moment at most.
-const LOCATE: u64 = 4_000_000;
-
-/// The failure that comes first in the operation's own order: a loop may have met it by another
-/// element, through a reversed read. A large evaluation keeps the element that the loop met.
-fn first_element(recorded: &Recorded, node: NodeId) -> Option<reference::Failure> {
-    let live = recorded.dag.live(&[node]);
-    let wanted = recorded.dag.ids().filter(|at| live[at.index()]).map(|at| {
-        let rounds = recorded.dag.node(at).rounds().map_or(1, |body| u64::from(body.count));
-        recorded.dag.elements(at).saturating_mul(rounds)
-    });
-    if wanted.fold(0, u64::saturating_add) > LOCATE {
-        return None;
-    }
-    let (dag, inputs) = (recorded.dag.clone(), recorded.inputs.clone());
-    let again =
-        Recorded { dag, inputs, roots: vec![node], kept: Vec::new(), why: "locate", needed: None };
-    reference::evaluate(&again, &Budget::new(u64::MAX)).ok()?.err()
 }
 
 impl Host for World<'_> {
