@@ -306,13 +306,13 @@ fn nothing_shipped_may_panic_on_purpose() {
 const DEFAULTS: &[(&str, usize)] = &[
     ("ground", 11),
     ("values", 55),
-    ("plans", 9),
-    ("compiler", 35),
-    ("language", 110),
-    ("devices", 54),
-    ("kernel", 63),
+    ("plans", 8),
+    ("compiler", 34),
+    ("language", 109),
+    ("devices", 53),
+    ("kernel", 61),
     ("viz", 71),
-    ("src", 62),
+    ("src", 61),
 ];
 
 const DEFAULTING: &[&str] =

@@ -1,8 +1,8 @@
 //! The oracle: one plain meaning for every node, no optimisation.
 //!
 //! Every node is computed whole, in id order, one element at a time, as its kind says
-//! (`InDag::value`). A failing operation gives 0 for that element and the evaluation goes on; the smallest
-//! site, then the smallest element, is the error.
+//! (`InDag::value`). A failing operation gives 0 for that element and the evaluation goes on; the
+//! smallest site, then the smallest element, is the error.
 
 use crate::array::{Array, Buf, DType, Data, elements};
 use crate::dag::{Dag, NodeId, Read, Recorded};

@@ -108,8 +108,10 @@ pub fn merge_unlike(work: &mut Work) {
     let mut seen: Vec<NodeId> = Vec::new();
     work.rewrite(|dag, at| {
         let Node::Map(kinds::Map { args, .. }) = dag.node(at) else { return None };
-        let alike =
-            |k: &&NodeId| matches!(dag.node(**k), Node::Map(kinds::Map { args: theirs, .. }) if theirs == args);
+        let alike = |k: &&NodeId| {
+            let node = dag.node(**k);
+            matches!(node, Node::Map(_)) && node.inputs() == args.as_slice()
+        };
         match seen.iter().find(alike).copied() {
             Some(k)
                 if k != at && dag.dtype(k) == dag.dtype(at) && dag.shape(k) == dag.shape(at) =>

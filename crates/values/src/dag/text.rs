@@ -1,8 +1,8 @@
 //! A graph as one line of text, and back: for rules, tests and messages.
 //!
 //! `(add x:f64[5] 0)`: an operation by its name with its operands, an input `name:dtype[shape]` (no
-//! brackets: rank 0), a number. Each kind says how it is written (`InDag::word`, `InDag::read`). The
-//! text of a shared node stands at each use.
+//! brackets: rank 0), a number. Each kind says how it is written (`InDag::word`, `InDag::read`).
+//! The text of a shared node stands at each use.
 
 use super::{Dag, Info, Meta, Node, NodeId};
 
