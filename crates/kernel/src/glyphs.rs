@@ -20,8 +20,8 @@ fn of(p: &Prim) -> Value {
         uses.iter().filter_map(|(name, m)| m.as_ref().map(|m| meaning(p.glyph, name, m))).collect();
     // A glyph that has no meaning yet is typed by a key all the same.
     let typed = OTHER_KEYS.iter().find(|row| row.0 == p.glyph).map(|row| row.1);
-    json!({ "glyph": p.glyph.to_string(), "key": p.key.or(typed).map(String::from), "names": p.names,
-        "kind": p.kind(), "meanings": meanings })
+    let key = p.key.or(typed).map(String::from);
+    json!({ "glyph": p.glyph.to_string(), "key": key, "names": p.names, "kind": p.kind(), "meanings": meanings })
 }
 
 fn meaning(glyph: char, usage: &'static str, m: &Meaning) -> Value {

@@ -72,7 +72,7 @@ pub fn run(work: &mut Work) -> Result<()> {
 /// A hash of the operation and the operands' ids.
 pub fn hash(node: &Node<NodeId>) -> u64 {
     let mut h = Mix::default();
-    node.hash(&mut h);
+    node.hash_into(&mut h);
     h.finish()
 }
 

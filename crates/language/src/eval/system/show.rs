@@ -12,8 +12,8 @@ use aplomb_values::prim::scalar::near_integer;
 pub static ROWS: &[Row] = &[
     function(
         "SHOW",
-        "Shows data of the kind X, a media type such as 'text/html' 'image/svg+xml' 'image/png', on \
-         a page that knows it; elsewhere it says so. Y is text, or bytes of a picture.",
+        "Shows data of the kind X, a media type such as 'text/html' 'image/svg+xml' 'image/png', \
+         on a page that knows it; elsewhere it says so. Y is text, or bytes of a picture.",
         ("'text/html'⎕SHOW'<b>3</b>'", "(text/html, 8 bytes: a page shows it)"),
         show,
     ),

@@ -71,8 +71,9 @@ impl InDag for Input {
         if let Some(known) = dag.ids().find(|id| dag.info(*id).name.as_deref() == Some(name)) {
             return Some(known);
         }
-        let (dtype, shape) = rest.split_once('[').unwrap_or((rest, ""));
-        let extents = shape.trim_end_matches(']').split_whitespace();
+        let mut parts = rest.split('[');
+        let dtype = parts.next()?;
+        let extents = parts.flat_map(|p| p.trim_end_matches(']').split_whitespace());
         let shape: Shape = extents.map(|n| n.parse().ok()).collect::<Option<_>>()?;
         let all =
             [DType::Bool, DType::I8, DType::I16, DType::I32, DType::F32, DType::F64, DType::Char];

@@ -92,7 +92,7 @@ impl InDag for Map<NodeId> {
 
     fn read(dag: &mut Dag, word: &str, args: &[NodeId]) -> Option<NodeId> {
         let op = OPS.iter().find(|r| r.name == word && r.arity as usize == args.len())?.op;
-        let shape = args.iter().map(|a| dag.shape(*a)).find(|s| !s.is_empty()).unwrap_or(&[]);
+        let shape = args.iter().map(|a| dag.shape(*a)).max_by_key(|s| s.len())?;
         let shape = shape.into();
         let types: Vec<_> = args.iter().map(|a| (dag.dtype(*a), dag.info(*a).meta.range)).collect();
         let (dtype, range) = op.result(&types);

@@ -302,7 +302,7 @@ impl Node<NodeId> {
     }
 
     /// What is quick to see of operation and operands: equal nodes have equal hashes.
-    pub fn hash(&self, to: &mut dyn Hasher) {
+    pub fn hash_into(&self, to: &mut dyn Hasher) {
         self.hash_without_value(to);
         if self.param().is_some() {
             self.facts().hash(to);

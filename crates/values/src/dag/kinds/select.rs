@@ -61,7 +61,7 @@ impl InDag for Select<NodeId> {
 
     fn read(dag: &mut Dag, word: &str, args: &[NodeId]) -> Option<NodeId> {
         let ("select", [_, yes, no]) = (word, args) else { return None };
-        let shape = args.iter().map(|a| dag.shape(*a)).find(|s| !s.is_empty()).unwrap_or(&[]);
+        let shape = args.iter().map(|a| dag.shape(*a)).max_by_key(|s| s.len())?;
         let (yes, no) = (&dag.info(*yes).meta, &dag.info(*no).meta);
         let meta = Meta { shape: shape.into(), ..yes.clone() };
         let alike = yes.dtype == no.dtype;
