@@ -21,7 +21,8 @@ fn of(p: &Prim) -> Value {
     // A glyph that has no meaning yet is typed by a key all the same.
     let typed = OTHER_KEYS.iter().find(|row| row.0 == p.glyph).map(|row| row.1);
     let key = p.key.or(typed).map(String::from);
-    json!({ "glyph": p.glyph.to_string(), "key": key, "names": p.names, "kind": p.kind(), "meanings": meanings })
+    json!({ "glyph": p.glyph.to_string(), "key": key, "names": p.names, "kind": p.kind(),
+        "meanings": meanings })
 }
 
 fn meaning(glyph: char, usage: &'static str, m: &Meaning) -> Value {
