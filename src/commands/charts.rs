@@ -46,7 +46,10 @@ pub fn img(call: &mut Call<'_>) -> Result<(), Error> {
     if let Some(file) = file {
         return call.write(file, &png);
     }
-    let columns = call.columns.map_or_else(|| call.session.interp().pw(), |c| c);
+    let columns = match call.columns {
+        Some(columns) => columns,
+        None => call.session.interp().pw(),
+    };
     let bundle = aplomb_kernel::session::shown("image/png", &png, &image.text(columns))?;
     call.sink.event(Event::Display(bundle));
     Ok(())
