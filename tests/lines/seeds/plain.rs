@@ -116,12 +116,12 @@ pub fn smvm() -> Vec<f64> {
     let long: Vec<usize> = (1..=300).map(|i| ((7 * i) % 13).max(1)).collect();
     let (w, v) = (g(long.iter().sum()), g(97));
     let mut k = 0;
-    let mut row = |n: &usize| {
+    let row = |n: &usize| {
         let sum = (k..k + n).map(|k| w[k] * v[(31 * (k + 1)) % 97]).sum();
         k += n;
         sum
     };
-    long.iter().map(|n| row(n)).collect()
+    long.iter().map(row).collect()
 }
 
 /// Spencer's fifteen points as he made them: means of 4, of 4, of 5, and a last filter.

@@ -235,7 +235,8 @@ fn wrong(case: &Case) -> Option<String> {
     if wanted.len() != found.len() || most == 0.0 {
         return Some(format!("{} numbers, not {}", found.len(), wanted.len()));
     }
-    let apart = wanted.iter().zip(&found).position(|(w, f)| !((w - f).abs() <= 1e-9 * most));
+    let near = |(w, f): (&f64, &f64)| (w - f).abs() <= 1e-9 * most;
+    let apart = wanted.iter().zip(&found).position(|pair| !near(pair));
     if let Some(at) = apart {
         return Some(format!("number {at} is {}, not {}", found[at], wanted[at]));
     }
