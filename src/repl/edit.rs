@@ -27,7 +27,7 @@ impl Edit {
         Edit { worker, pending }
     }
 
-    /// What the session knows about a place: start in bytes, candidates.
+    /// The completions that the session knows at a place: start in bytes, candidates.
     fn known(&self, line: &str, cursor: usize) -> (usize, Vec<Completion>) {
         let cursor = line[..cursor].chars().count();
         let mut found = (0, Vec::new());

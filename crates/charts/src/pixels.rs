@@ -74,7 +74,7 @@ impl Image {
         Ok(out)
     }
 
-    /// How bright a point of the first frame is, 0 to 255.
+    /// The brightness of a point of the first frame, 0 to 255.
     fn light(&self, row: usize, column: usize) -> f64 {
         let at = (row * self.width + column) * self.depth;
         let point = &self.frames[0][at..at + self.depth];

@@ -115,7 +115,7 @@ impl Place {
         Place { source: source.clone(), span }
     }
 
-    /// What stands there.
+    /// The text that stands there.
     pub fn text(&self) -> String {
         self.source.slice(self.span)
     }

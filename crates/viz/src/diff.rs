@@ -1,8 +1,7 @@
 //! Two traces side by side, or two passes of one: figures, what is written to memory, nodes,
 //! decisions.
 //!
-//! Rows: VISUAL §2 (S3), G19. Nodes are matched by content hash, so runs, switches and versions
-//! compare. Deterministic.
+//! Nodes are matched by content hash, so runs, switches and versions compare. Deterministic.
 
 use crate::figures::{FIGURES, Figure, launches_us, spread_us, temporaries};
 use crate::graph::{Graph, find_pass};
@@ -51,7 +50,7 @@ pub fn traces(a: &Trace, b: &Trace, width: usize) -> String {
     out + &sections(&decided(a), &decided(b), ["decided no more", "decided now"], width)
 }
 
-/// Where two times are as near to each other as runs of one side are: that, in words.
+/// The words for two times that are as near to each other as runs of one side are.
 fn noise(a: &Trace, b: &Trace) -> Option<String> {
     let apart = (launches_us(a)? - launches_us(b)?).abs();
     let ((n, x), (m, y)) = (spread_us(a)?, spread_us(b)?);

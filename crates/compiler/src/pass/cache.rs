@@ -1,13 +1,13 @@
 //! The plan cache: a graph that was compiled before gets its plan again, and no pass runs.
 //!
-//! Rows: LOWERING §8, BAR-08. In the key: everything passes look at. Kinds, operations with their
-//! ⎕CT, operands, index expressions with their numbers, shapes, dtypes, whether an interval is
-//! known, sites, roots, the inputs' storage, the switches. Not in it: buffers, names, places (an
-//! error takes its place from the graph that failed, by site), and the **values of scalars**: those
-//! are parameters, written into the plan anew. Of them a plan depends on two things, which are
-//! checked: which of them are equal (cse makes those one), and what rules asked about them
-//! (`Dag::assumptions`). The hash only finds candidates; a hit is a comparison of everything. Least
-//! recently used plans leave first. Tests and debug builds compile each hit again and compare.
+//! Row: BAR-08. In the key: everything passes look at. Kinds, operations with their ⎕CT, operands,
+//! index expressions with their numbers, shapes, dtypes, whether an interval is known, sites,
+//! roots, the inputs' storage, the switches. Not in it: buffers, names, places (an error takes its
+//! place from the graph that failed, by site), and the **values of scalars**: those are parameters,
+//! written into the plan anew. Of them a plan depends on two things, which are checked: which of
+//! them are equal (cse makes those one), and what rules asked about them (`Dag::assumptions`). The
+//! hash only finds candidates; a hit is a comparison of everything. Least recently used plans leave
+//! first. Tests and debug builds compile each hit again and compare.
 
 use super::hash::{Map, Mix};
 use super::{Answer, Compiled, NoClock, Observer, Options, compile, verify};
@@ -34,7 +34,7 @@ pub struct PlanCache {
     tally: Tally,
 }
 
-/// How the cache did since the session began, and what it holds.
+/// Figures of the cache: hits and misses since the session began, and what it holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
     pub hits: u64,
@@ -54,7 +54,7 @@ struct Entry {
     used: u64,
 }
 
-/// What must be the same for a plan to be right. A scalar's own value in `nodes` means nothing.
+/// All that must be the same for a plan to be right. A scalar's own value in `nodes` means nothing.
 struct Key {
     nodes: Vec<Node<NodeId>>,
     facts: Vec<Fact>,
@@ -257,7 +257,7 @@ impl Entry {
     }
 }
 
-/// What is quick to see of a graph.
+/// A hash of the parts of a graph that are quick to see.
 fn hash(dag: &Dag, roots: &[NodeId]) -> u64 {
     let mut h = Mix::default();
     roots.hash(&mut h);
@@ -304,7 +304,7 @@ mod tests {
         }
     }
 
-    /// How many passes ran.
+    /// The number of passes that run for a term.
     fn passes(cache: &mut PlanCache, term: &str, options: &Options) -> usize {
         let mut count = Count::default();
         let compiled = cache

@@ -1,8 +1,7 @@
-//! What things cost, in numbers that every decision carries.
+//! The costs that every decision carries, as numbers.
 //!
-//! Source: LOWERING §7 (nanoseconds for one f64 element in L1 on the reference CPU; the launch cost
-//! is an estimate) and CUDA §4's model for the device, µs = max(bytes ÷ bandwidth, flops ÷ peak) +
-//! 5.
+//! Nanoseconds are those of one f64 element in L1 on the reference CPU; the launch cost is an
+//! estimate. A device's model is µs = max(bytes ÷ bandwidth, flops ÷ peak) + 5.
 
 pub use aplomb_plans::plan::effort::LAUNCH_NS;
 pub use aplomb_values::body::{READ_NS, WRITE_NS};

@@ -20,7 +20,7 @@ use std::rc::Rc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ExprId(u32);
 
-/// What a function of one array's element, or of the index, does.
+/// An expression over one array's element, or over the index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Expr {
     /// The element.
@@ -36,7 +36,7 @@ enum Expr {
     Of(ExprId, ExprId),
     /// A function of the index, at another index.
     Moved(ExprId, Rc<Read>),
-    /// What has no name in scalar functions.
+    /// A node that has no name in scalar functions.
     Node(NodeId, Vec<ExprId>),
 }
 
@@ -47,12 +47,12 @@ pub enum Delayed {
     Step { p: Rc<Places>, f: ExprId, v: NodeId },
 }
 
-/// Where an array in memory is read: by an index expression for each axis, or by a function where
-/// values tell.
+/// The places at which an array in memory is read: an index expression for each axis, or a function
+/// where values tell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Places {
     read: Read,
-    /// What functions add to the places of axes.
+    /// The values that are added to the places of axes, as functions.
     along: Vec<(Along, ExprId)>,
 }
 
@@ -387,7 +387,7 @@ fn moved(read: &Read, frames: &[Frame]) -> Read {
     })
 }
 
-/// What a pair of fused nodes is called in the counters.
+/// The name of a pair of fused nodes in the counters.
 fn kind(node: &Node<NodeId>) -> &'static str {
     match node {
         Node::Map(_) => "map",

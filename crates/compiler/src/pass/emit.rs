@@ -229,7 +229,7 @@ fn launch(
     Ok(out)
 }
 
-/// What a launch is called: its last named node, else its last operation.
+/// The name of a launch: its last named node, else its last operation.
 fn name(dag: &Dag, group: &Group) -> String {
     let nodes = group.nodes();
     let named = nodes.iter().rev().find_map(|n| dag.info(*n).name.clone());
@@ -276,7 +276,7 @@ fn registers(dag: &Dag, keep: &BTreeMap<NodeId, Why>) -> Vec<u32> {
     need
 }
 
-/// What still has to be done for one value.
+/// A step that is still to be done for one value.
 enum Task {
     Visit(NodeId, Rc<Read>),
     Build(NodeId, Rc<Read>),

@@ -334,10 +334,10 @@ fn steps_nodes(l: &Launch) -> Vec<u32> {
     all
 }
 
-/// What values say of a source's axis.
+/// The meaning of values for a source's axis.
 enum Told {
     Nothing,
-    /// How far from the map's place.
+    /// A distance from the map's place.
     By,
     Whole,
 }
@@ -416,7 +416,7 @@ fn reuse(l: &Launch, load: &aplomb_plans::plan::Load) -> Option<String> {
     })
 }
 
-/// How many values are alive at once, at most.
+/// The number of values that are alive at once, at most.
 pub(super) fn live_max(steps: &[Step]) -> u32 {
     let mut last: Vec<usize> = (0..steps.len()).collect();
     for (k, s) in steps.iter().enumerate() {

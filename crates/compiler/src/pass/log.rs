@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub struct Log {
     recorded: Rc<Recorded>,
     options: Options,
-    /// What each pass took; none where the plan was known.
+    /// The time that each pass took, in milliseconds; none where the plan was known.
     ms: Vec<f64>,
 }
 

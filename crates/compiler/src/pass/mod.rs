@@ -71,12 +71,12 @@ pub struct Pass {
     pub name: &'static str,
     pub says: &'static str,
     pub row: &'static str,
-    /// What it asks of the planner before it runs.
+    /// The policy that it adds to those of the planner before it runs.
     asks: Option<Policy>,
     run: fn(&mut Work) -> Result<()>,
 }
 
-/// In the order they run.
+/// All passes, in the order they run.
 pub static PIPELINE: &[Pass] = &[
     Pass {
         name: "record",
@@ -216,7 +216,8 @@ pub trait Observer {
     /// The milliseconds since `begin`.
     fn end(&mut self, pass: &'static str) -> f64;
 
-    /// What ends a compilation that takes long; one that nobody sets, unless said otherwise.
+    /// The flag that ends a compilation that takes long; one that nobody sets, unless said
+    /// otherwise.
     fn interrupt(&self) -> Interrupt {
         Interrupt::default()
     }
@@ -233,7 +234,7 @@ impl Observer for NoClock {
     }
 }
 
-/// Where each root of the evaluation comes from.
+/// The origin of each root of the evaluation.
 #[derive(Clone, Copy, Debug)]
 pub enum Answer {
     /// The k-th of `Plan::roots`.
@@ -251,7 +252,7 @@ pub struct Compiled {
     pub moved: u64,
     /// Empty unless `Options::trace`.
     pub trace: Trace,
-    /// What the plan took for granted about the graph's scalars.
+    /// The answers about the graph's scalars that the plan rests on.
     assumptions: Vec<Assumption>,
 }
 
@@ -311,8 +312,9 @@ pub fn compile(
     Ok(Compiled { plan: Rc::new(plan), answers, moved, trace, assumptions })
 }
 
-/// What passes asked about the graph's own scalars. One that a rule made of others is known where
-/// those are; for it may have met an equal one by chance, all count as looked at.
+/// The questions that passes asked about the graph's own scalars, with their answers. One that a
+/// rule made of others is known where those are; for it may have met an equal one by chance, all
+/// count as looked at.
 fn assumptions(work: &Work) -> Vec<Assumption> {
     let own = work.recorded.dag.len();
     let dag = &work.dag;

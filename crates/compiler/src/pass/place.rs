@@ -105,7 +105,7 @@ pub fn run(work: &mut Work) -> Result<()> {
     Ok(())
 }
 
-/// How the reads of an array meet its elements again.
+/// The manner in which the reads of an array meet its elements again.
 enum Meeting {
     Overlap(Overlap),
     /// Along these axes, which cross rows.
@@ -372,7 +372,7 @@ pub fn overlap(reads: &[Read], domain: &[usize]) -> Option<Overlap> {
     Some(Overlap { refs: reads.len(), axes: moved, halo, moves, block: tile })
 }
 
-/// How many loop steps a read is ahead of another, if it is whole steps.
+/// The distance of a read ahead of another in loop steps, if it is whole steps.
 fn steps(from: &Read, to: &Read, domain: &[usize]) -> Option<Vec<i64>> {
     let mut out = vec![0; domain.len()];
     for (a, b) in from.ix.iter().zip(&to.ix) {
@@ -393,7 +393,7 @@ fn steps(from: &Read, to: &Read, domain: &[usize]) -> Option<Vec<i64>> {
     Some(out)
 }
 
-/// Where the first read is, in loop steps from the loop's own place.
+/// The place of the first read, in loop steps from the loop's own place.
 fn own_place(reads: &[Read], domain: &[usize]) -> Vec<i64> {
     let mut out = vec![0; domain.len()];
     let Some(first) = reads.first() else { return out };
@@ -465,7 +465,7 @@ mod tests {
         block_loads(&o.moves, &o.block)
     }
 
-    /// GOLDENS §4: elements that one block loads.
+    /// Elements that one block loads.
     #[test]
     fn bar_14_loads_of_a_block() {
         let taps = |n: i64| (0..n).map(|k| at(&[k])).collect::<Vec<_>>();
@@ -514,8 +514,7 @@ mod tests {
         assert_eq!(overlap(&[at(&[0])], &[99]), None);
     }
 
-    /// GOLDENS §3.1: redundant loops of matrix-vector and matrix-matrix products, of all pairs, of
-    /// a transpose.
+    /// Redundant loops of matrix-vector and matrix-matrix products, of all pairs, of a transpose.
     #[test]
     fn bas_07_reuse_is_a_rank_below_the_loops() {
         let read = |axes: &[usize]| Read::new(axes.iter().map(|k| Ix::axis(*k)));

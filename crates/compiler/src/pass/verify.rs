@@ -134,7 +134,7 @@ pub fn check_plan(plan: &Plan) -> Result<(), String> {
     Ok(())
 }
 
-/// What a box reads is in its copy, and the copies fit.
+/// The check of tiles: what a box reads is in its copy, and the copies fit.
 fn tiles(launch: &Launch) -> Result<(), String> {
     let Some(tiling) = &launch.tiling else { return Ok(()) };
     if launch.kind != Kind::Map

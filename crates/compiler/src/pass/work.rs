@@ -1,4 +1,4 @@
-//! What passes work on: the graph, its roots, what is allowed so far, and the log.
+//! The state that passes work on: the graph, its roots, what is allowed so far, and the log.
 
 use super::decide::Decision;
 use super::emit::Emitted;
@@ -60,9 +60,10 @@ pub struct Work<'a> {
     pub decisions: Vec<(usize, Decision)>,
     pub snapshots: Vec<Snapshot>,
     pub warnings: Vec<Warning>,
-    /// What fuse-producers saw in each node (ACC-13).
+    /// The delayed arrays that fuse-producers saw in each node (ACC-13).
     pub delayed: BTreeMap<NodeId, String>,
-    /// What place, tile and pad chose for the final schedule's launches.
+    /// The reads through shared memory that place, tile and pad chose for the final schedule's
+    /// launches.
     pub near: Vec<SharedReads>,
     pub tilings: BTreeMap<usize, Tiling<(NodeId, Read)>>,
     pub emitted: Option<Emitted>,
@@ -138,7 +139,7 @@ impl<'a> Work<'a> {
         Ok(Some(Change { before, after, edits }))
     }
 
-    /// Where shared terms are bound from here on.
+    /// Binds shared terms, from here on, at these places.
     pub fn bind(&mut self, lets: Vec<Let>) {
         let live = self.dag.live(&self.roots);
         let hold = |lets: &[Let]| !float_lets::held(&self.dag, lets, &live).is_empty();

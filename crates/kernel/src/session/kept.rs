@@ -1,8 +1,7 @@
 //! The record of what a statement compiled and ran, kept to be told when somebody asks.
 //!
-//! Rows: VISUAL §1.4, G13, G14. An evaluation keeps its graph and switches (`Log`), what was
-//! measured and warned of; the trace is made of them by `tell`. A graph's arrays are let go with
-//! its statement.
+//! An evaluation keeps its graph and switches (`Log`), what was measured and warned of; the trace
+//! is made of them by `tell`. A graph's arrays are let go with its statement.
 
 use super::record::{Clock, tell_device};
 use aplomb_compiler::pass::{Log, tell_text};
@@ -207,7 +206,8 @@ impl Part {
     }
 }
 
-/// What compiled once compiles again; a defect that makes it fail is said in the story's place.
+/// The trace in the place of a story that cannot be told: what compiled once compiles again, so it
+/// is a defect.
 fn untold(e: &Error) -> Trace {
     let text = format!("this evaluation cannot be told: {}", e.parts().says);
     let diagnostics = vec![Diagnostic { code: "W-untold".into(), span: None, text }];

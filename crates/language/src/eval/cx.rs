@@ -34,7 +34,7 @@ pub struct View {
 }
 
 impl View {
-    /// What becomes of long rows.
+    /// The treatment of long rows.
     pub fn rows(&self) -> Long {
         if self.unread && self.long == Long::Fold { Long::Whole } else { self.long }
     }
@@ -105,7 +105,7 @@ pub struct Sys {
 }
 
 impl Sys {
-    /// What holds within a statement alone.
+    /// The reset of what holds within a statement alone.
     pub fn reset(&mut self) {
         self.tape.reset();
         (self.scope, self.one_by_one) = (Scope::default(), false);

@@ -1,8 +1,7 @@
 //! Forcing: the pending cells that roots reach become one recorded graph, which the host compiles
 //! and runs.
 //!
-//! Rows: DESIGN §2, LOWERING §5. No recursion; inputs are one per storage; sites follow the order
-//! of evaluation.
+//! No recursion; inputs are one per storage; sites follow the order of evaluation.
 
 use super::cx::Cx;
 use super::host::Host;
@@ -52,7 +51,7 @@ impl Cx<'_> {
         self.force_cells(roots, why)
     }
 
-    /// What is about to be seen, computed.
+    /// A value that is about to be seen, computed.
     pub fn ready_to_show(&mut self, a: &Array) -> Result<Array> {
         self.settle(&[a], "display")?;
         self.ready(a, "display")
@@ -127,7 +126,7 @@ impl Cx<'_> {
         self.sys.tape.drop_checks(&seen);
     }
 
-    /// What has effects, or sees those of others: files, input, waiting.
+    /// The host, for what has effects or sees those of others: files, input, waiting.
     pub fn world(&mut self) -> Result<&mut dyn Host> {
         self.settle(&[], "effect")?;
         Ok(&mut *self.host)

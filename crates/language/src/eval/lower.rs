@@ -1,8 +1,8 @@
 //! Recording: scalar functions, reductions, moves and iota on simple arrays become cells, or run at
 //! once when small.
 //!
-//! Rows: LOWERING §2, §6; DESIGN §2 (small is eager). Both ways give the same values: eager results
-//! take the dtype that `Op::result` says, and one table (`prim::scalar`) holds the meaning.
+//! Both ways give the same values: eager results take the dtype that `Op::result` says, and one
+//! table (`prim::scalar`) holds the meaning.
 
 use super::cx::{Cx, SMALL};
 use aplomb_ground::error::{Error, Result, bug, domain, length, rank, untraced};

@@ -218,7 +218,7 @@ pub fn mix(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
     super::shape::transpose_by(cx, &to, &mixed, None)
 }
 
-/// How many of Y's axes stand before the new ones.
+/// The number of Y's axes that stand before the new ones.
 fn mix_place(cx: &mut Cx<'_>, k: &Array, frame: usize) -> Result<usize> {
     let &[k] = cx.numbers(k, "an axis")?.as_slice() else {
         return Err(length("↑ takes one axis"));
@@ -288,7 +288,7 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
     cx.collect(&shape, out, None)
 }
 
-/// Where each item of the padded cell comes from.
+/// The origin of each item of the padded cell.
 fn padded_places(a: &Array, common: &[usize], budget: &Budget) -> Result<Vec<Option<usize>>> {
     let lead = common.len() - a.rank();
     let full: Shape = common

@@ -123,7 +123,7 @@ fn hash(k: &Key) -> u64 {
     }
 }
 
-/// What is next to a real number has its hash.
+/// A hash of a complex number: one that is next to a real number has its hash.
 fn complex_hash(z: Complex64) -> u64 {
     let size = z.re.hypot(z.im);
     number_hash(if z.im.abs() <= 1e-9 * size { z.re } else { size })

@@ -303,7 +303,7 @@ pub fn transpose_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Resul
     cx.apply_move(y, m)
 }
 
-/// What lies outside, as a read's fill: host items take their prototype instead.
+/// The item outside of Y, as a read's fill: host items take their prototype instead.
 fn fill_of(y: &Array) -> f64 {
     if y.is_char() { f64::from(u32::from(' ')) } else { 0.0 }
 }

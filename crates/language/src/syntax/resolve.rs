@@ -1,5 +1,4 @@
-//! Binding (LANGUAGE §2): a flat phrase whose names' classes are known becomes code for the
-//! evaluator's stack.
+//! Binding: a flat phrase whose names' classes are known becomes code for the evaluator's stack.
 //!
 //! Code runs right to left, as APL does, so a phrase of any length needs no recursion. Functions
 //! are small trees (`FExpr`), folded to values where nothing in them can change. The form is cached

@@ -1,9 +1,9 @@
 //! A launch becomes a kernel: its loop, its index arithmetic, its body, its fold.
 //!
-//! Rows: ACC-06, ACC-16, BAR-11; CUDA §2–§4. Here: which shape a launch has, maps (grid-stride),
-//! and the body, which all shapes share; `fold`, `places` and `whole` are the others. Values are
-//! double, or float where the node is f32; storage types convert at loads and stores. Overflow is
-//! tested where a value is stored or would be hidden, not at every operation.
+//! Rows: ACC-06, ACC-16, BAR-11. Here: which shape a launch has, maps (grid-stride), and the body,
+//! which all shapes share; `fold`, `places` and `whole` are the others. Values are double, or float
+//! where the node is f32; storage types convert at loads and stores. Overflow is tested where a
+//! value is stored or would be hidden, not at every operation.
 
 use super::fast::{self, Fast, narrowed};
 use super::ops::{Form, Speed};
@@ -170,7 +170,7 @@ pub(super) struct Spots<'a> {
     pub(super) bad: &'a str,
 }
 
-/// Which values a list of stores writes.
+/// The values that a list of stores writes.
 #[derive(Clone, Copy)]
 pub(super) enum Part {
     Body,

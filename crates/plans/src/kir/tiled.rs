@@ -1,9 +1,9 @@
 //! Maps over boxes: a block copies what its box reads into shared memory, in the order of the
 //! array, then each thread computes points of the box from the copy. Stencils and transposes.
 //!
-//! Rows: BAS-17, BAS-21, BAR-14; CUDA §3, §4. Sizes of boxes and copies stand in the text, extents
-//! and strides are parameters. What lies outside of the array is not copied; tests of reads see to
-//! it that nobody asks for it.
+//! Rows: BAS-17, BAS-21, BAR-14. Sizes of boxes and copies stand in the text, extents and strides
+//! are parameters. What lies outside of the array is not copied; tests of reads see to it that
+//! nobody asks for it.
 
 use super::lower::{At, Body, Lowering, Part, storage};
 use super::{Expr, Stmt, THREADS, Type};

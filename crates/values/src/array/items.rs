@@ -162,7 +162,7 @@ impl Array {
         self.to_chars().map(|c| c.into_iter().collect())
     }
 
-    /// What fills where nothing is: 0, ' ', or the first item with every leaf replaced.
+    /// The item that fills where nothing is: 0, ' ', or the first item with every leaf replaced.
     pub fn prototype(&self) -> Array {
         match &self.data {
             Data::Items(i) if i.whole().is_some() => i.at(0).zeroed(),

@@ -29,7 +29,7 @@ use std::sync::Arc;
 /// Up to two axes stand in the value itself.
 pub type Shape = SmallVec<[usize; 2]>;
 
-/// Storage types. There is no i64: an integer that leaves i32 is an f64 (DESIGN §2).
+/// Storage types. There is no i64: an integer that leaves i32 is an f64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DType {
     /// 0 or 1, in a byte.
@@ -362,7 +362,7 @@ impl Array {
         self.shape.len()
     }
 
-    /// How many items.
+    /// The number of items.
     pub fn len(&self) -> usize {
         elements(&self.shape)
     }

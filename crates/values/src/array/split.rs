@@ -1,8 +1,8 @@
 //! One uniform array seen as a frame of cells: the first axes are the frame, the rest is the cell.
 //!
-//! Rows: LOWERING §3, §4. Two kinds of value are made of it. A *rows* value shows the frame: a
-//! nested array whose items are the cells, not taken apart before somebody looks at one. A *framed*
-//! value shows the cell: what a function sees that is run once for all cells.
+//! Two kinds of value are made of it. A *rows* value shows the frame: a nested array whose items
+//! are the cells, not taken apart before somebody looks at one. A *framed* value shows the cell:
+//! what a function sees that is run once for all cells.
 
 use super::{Array, Buf, DType, Data, Shape, View, elements};
 use crate::dag::ix::Ix;

@@ -9,7 +9,7 @@ use std::cell::Cell as Slot;
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 
-/// What is known of a node before it runs.
+/// The facts about a node before it runs.
 #[derive(Clone, Debug)]
 pub struct Meta {
     pub shape: Shape,
@@ -18,7 +18,7 @@ pub struct Meta {
     /// For integers: the interval of the values, if known. Passes ask only whether it is: its
     /// numbers may depend on scalars that a known plan is not tied to.
     pub range: Option<(f64, f64)>,
-    /// Where it was written.
+    /// The place where it was written.
     pub place: Option<Place>,
 }
 

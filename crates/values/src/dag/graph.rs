@@ -40,13 +40,13 @@ pub struct Dag {
     assumptions: RefCell<Vec<Assumption>>,
 }
 
-/// What was asked about a scalar's value, and the answer: a plan made after it holds only where the
+/// A question about a scalar's value, and the answer: a plan made after it holds only where the
 /// answer is the same.
 #[derive(Clone, Copy, Debug)]
 pub enum Assumption {
     /// Whether it is this number.
     Is(NodeId, f64, bool),
-    /// Which number it is.
+    /// The number that it is.
     Number(NodeId, f64),
 }
 

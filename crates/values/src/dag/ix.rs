@@ -1,9 +1,9 @@
 //! Index expressions: where in a source a result element is read.
 //!
 //! `Ix = c + sum k*atom`, atom = a result axis, `div`, `mod` or `clamp` of an Ix; floor semantics,
-//! divisors positive. The constructors keep the normal form of LOWERING §1 (rules 1–5), given the
-//! extents of the result's axes, so that a chain of transforms becomes one read and equal reads
-//! compare equal. Each Ix has a range by interval arithmetic.
+//! divisors positive. The constructors keep a normal form by the rules that stand beside them,
+//! given the extents of the result's axes, so that a chain of transforms becomes one read and equal
+//! reads compare equal. Each Ix has a range by interval arithmetic.
 
 use smallvec::SmallVec;
 
@@ -134,8 +134,8 @@ impl Ix {
         (lo, hi)
     }
 
-    /// How many values below `end` it has over the box of `extents`, none of which is 0: at most so
-    /// many, and exactly so many where it moves evenly.
+    /// The number of values below `end` that it has over the box of `extents`, none of which is 0:
+    /// at most so many, and exactly so many where it moves evenly.
     pub fn values(&self, extents: Extents, end: usize) -> u64 {
         let (lo, hi) = self.range(extents);
         let (lo, hi) = (lo.max(0), hi.min(end as i64 - 1));

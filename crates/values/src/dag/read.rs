@@ -1,8 +1,7 @@
 //! Reads: source element = one Ix per source axis, guarded by tests.
 //!
-//! Rows: ACL-08…16, ACL-38; LOWERING §1. The first test that fails gives its fill and nothing is
-//! loaded. The four out-of-bounds modes are how a read prints: none, wrap (mod), clamp, default
-//! (tests).
+//! Rows: ACL-08…16, ACL-38. The first test that fails gives its fill and nothing is loaded. The
+//! four out-of-bounds modes are how a read prints: none, wrap (mod), clamp, default (tests).
 
 use super::ix::{Atom, Extents, Ix};
 use std::hash::{Hash, Hasher};
@@ -90,16 +89,16 @@ impl Read {
         (boxed, exact)
     }
 
-    /// How many points of a loop pass the tests: exactly where they leave a box, else all of the
-    /// box.
+    /// The number of points of a loop that pass the tests: exactly where they leave a box, else all
+    /// of the box.
     pub fn points(&self, extents: Extents) -> u64 {
         let (boxed, _) = self.held(extents);
         boxed.iter().fold(1, |n, (lo, hi)| n.saturating_mul((hi - lo).max(0) as u64))
     }
 
-    /// How many elements of a source of this shape the points of a loop meet, each counted once: at
-    /// most so many, and exactly so many where each axis of the source is moved evenly by axes of
-    /// the loop that no other moves with.
+    /// The number of elements of a source of this shape that the points of a loop meet, each
+    /// counted once: at most so many, and exactly so many where each axis of the source is moved
+    /// evenly by axes of the loop that no other moves with.
     pub fn distinct(&self, shape: &[usize], extents: Extents) -> u64 {
         let all = |extents: &[usize]| extents.iter().fold(1u64, |n, &e| n.saturating_mul(e as u64));
         if self.is_identity() && shape == extents {

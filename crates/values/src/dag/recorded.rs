@@ -1,4 +1,4 @@
-//! What the language hands over to be computed.
+//! The graph that the language hands over to be computed.
 
 use super::{Dag, NodeId};
 use crate::array::Array;
@@ -13,7 +13,7 @@ pub struct Recorded {
     pub kept: Vec<f64>,
     /// `Node::Input(k)` is `inputs[k]`; each is dense.
     pub inputs: Vec<Array>,
-    /// What needed the values: a display, a guard, an argument that fixes a shape.
+    /// The need for the values: a display, a guard, an argument that fixes a shape.
     pub why: &'static str,
     pub needed: Option<Place>,
 }

@@ -1,8 +1,7 @@
 //! Moves: structural primitives as a result shape and a read of one source. Written once, run here
 //! or recorded.
 //!
-//! Rows: LOWERING §1, §2. `run` is the generic loop for host items and small arrays; large ones
-//! become transforms.
+//! `run` is the generic loop for host items and small arrays; large ones become transforms.
 
 use crate::array::{
     Array, Buf, Complex64, Data, Shape, View, advance, checked_elements, elements, strides,

@@ -142,7 +142,7 @@ impl<'a> Scatter<'a> {
         self.len() == 0
     }
 
-    /// Where the k-th value goes.
+    /// The place that the k-th value goes to.
     pub fn place(&self, k: usize) -> Result<usize, Fail> {
         let mut point = smallvec::SmallVec::<[usize; 4]>::from_elem(0, self.domain.len());
         crate::reference::unravel(k, self.domain, &mut point);
@@ -159,7 +159,7 @@ impl<'a> Scatter<'a> {
         Ok(at)
     }
 
-    /// What stands there after the k-th value.
+    /// The value at a place after the k-th one came to it.
     pub fn value(&self, there: f64, k: usize, note: &mut dyn FnMut(usize, Fail)) -> f64 {
         let new = self.fed[0].at(k);
         match self.combine {

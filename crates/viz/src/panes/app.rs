@@ -175,12 +175,12 @@ impl<C: Client> App<C> {
         self.coming.is_some()
     }
 
-    /// How the last run failed, if it did.
+    /// The failure of the last run, if it had one.
     pub fn failure(&self) -> Option<&Failure> {
         self.run.failure.as_ref()
     }
 
-    /// How long nothing happens by itself.
+    /// The time in which nothing happens by itself.
     pub fn patience(&self) -> Duration {
         let now = Instant::now();
         match (self.is_busy(), self.due) {

@@ -83,7 +83,8 @@ impl Run {
             .map_or(0, |(k, _)| k)
     }
 
-    /// What ran under other switches than the row names is not counted in it.
+    /// The row of this run in the table: what ran under other switches than the row names is not
+    /// counted in it.
     pub fn row(&self) -> Row {
         let any = self.traces.iter().any(|t| self.owns(t));
         let counted = || self.traces.iter().filter(move |t| !any || self.owns(t));

@@ -1,9 +1,9 @@
 //! The schedule: which nodes are kept, and which of them run in one launch.
 //!
-//! Rows: LOWERING §7; ACL-17, ACL-39, ACC-17, BAR-08. It is data: `edit` are the steps from one
-//! schedule to another, `legal` says which of them keep the meaning, `policy` what the passes of a
-//! pipeline ask for, and `draft` is the planner, which makes the best schedule of what was asked.
-//! A pass asks for one thing more; what it changed is the difference of two schedules.
+//! Rows: ACL-17, ACL-39, ACC-17, BAR-08. It is data: `edit` are the steps from one schedule to
+//! another, `legal` says which of them keep the meaning, `policy` what the passes of a pipeline ask
+//! for, and `draft` is the planner, which makes the best schedule of what was asked. A pass asks
+//! for one thing more; what it changed is the difference of two schedules.
 
 mod draft;
 pub mod edit;
@@ -43,8 +43,7 @@ pub enum Why {
     Limit { name: &'static str, need: u64, have: u64 },
     /// A random access of this glyph reads it.
     Random,
-    /// What is found outside cannot be told further down (2006): a constant, unless two reads do
-    /// not compose.
+    /// A fill that cannot be told further down (2006): a constant, unless two reads do not compose.
     Outside { code: &'static str, fill: Option<f64> },
     /// A pass that would have fused it is off, or has not run yet.
     NotYet(&'static str),

@@ -1,4 +1,4 @@
-//! Which instructions the loops may use. Chosen once; `APLOMB_ISA=vm|avx2|avx512` takes a lesser
+//! The instructions that the loops may use. Chosen once; `APLOMB_ISA=vm|avx2|avx512` takes a lesser
 //! one, for tests.
 
 use std::sync::OnceLock;

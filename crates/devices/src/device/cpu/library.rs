@@ -113,7 +113,7 @@ where
     })
 }
 
-/// How many of the `count` least cells of both runs are in the first.
+/// The number of the `count` least cells of both runs that are in the first.
 fn ahead(a: &[Cell], b: &[Cell], count: usize, order: &impl Fn(&Cell, &Cell) -> Ordering) -> usize {
     let (mut least, mut most) = (count.saturating_sub(b.len()), count.min(a.len()));
     while least < most {

@@ -1,10 +1,9 @@
 //! Compiled programs and what was tuned, on disk, under `$XDG_CACHE_HOME/aplomb/cuda`.
 //!
-//! Rows: ACL-42; CUDA §6; RELIABILITY 19. An entry is a file: magic, key, log, binary, each with
-//! its length, and the SHA-256 of all of it. Always: an entry that is not whole, or is of another
-//! key, is as none; a file appears by a rename, so that processes never see half of one; folder
-//! 0700, files 0600. A disk that is full or not ours to write costs nothing but the entry: the
-//! caller tells it once.
+//! Row: ACL-42. An entry is a file: magic, key, log, binary, each with its length, and the SHA-256
+//! of all of it. Always: an entry that is not whole, or is of another key, is as none; a file
+//! appears by a rename, so that processes never see half of one; folder 0700, files 0600. A disk
+//! that is full or not ours to write costs nothing but the entry: the caller tells it once.
 
 use sha2::{Digest, Sha256};
 use std::fs::{self, OpenOptions};

@@ -1,12 +1,12 @@
 //! A plan that runs again: all its kernels as one graph.
 //!
-//! Rows: CUDA §6; RELIABILITY 16. The graph owns what a plan needs only while it runs: the words of
-//! failures, scratch, and buffers between launches. Inputs are where they are, results are new each
-//! time: of the kernels that name them the arguments are changed where an address is another one.
-//! So values are those of plain launches, and whatever goes wrong with a graph, plain launches
-//! follow. Not in a graph: runs that are timed launch by launch, plans that the CPU or a library
-//! does a part of, launches in slices, results that may not fit their type and are read by a later
-//! launch. What graphs keep is bounded: a sixteenth of the memory.
+//! The graph owns what a plan needs only while it runs: the words of failures, scratch, and buffers
+//! between launches. Inputs are where they are, results are new each time: of the kernels that name
+//! them the arguments are changed where an address is another one. So values are those of plain
+//! launches, and whatever goes wrong with a graph, plain launches follow. Not in a graph: runs that
+//! are timed launch by launch, plans that the CPU or a library does a part of, launches in slices,
+//! results that may not fit their type and are read by a later launch. What graphs keep is bounded:
+//! a sixteenth of the memory.
 
 use super::graph::{Call, Graph};
 use super::held::{Held, Run, WORDS};
@@ -136,7 +136,7 @@ impl Run<'_> {
         matches!(self.plan.buffer(at).from, From::Input(_)) || self.plan.roots.contains(&at)
     }
 
-    /// What is known afterwards, and the values.
+    /// A run of the graph: what is known afterwards, and the values.
     fn replay(
         &mut self,
         mut repeat: Box<Repeat>,
@@ -202,7 +202,8 @@ fn call(step: &mut Step) -> Call<'_> {
     Call { ready, blocks: cut.blocks, threads, slots: step.arguments(cut, 0) }
 }
 
-/// What ends the evaluation and what only ends the graph.
+/// None where only the graph ends, so that the plan may run without it; Err: what ends the
+/// evaluation.
 fn plainly(stop: Stop) -> Result<Option<Vec<Array>>, Stop> {
     match stop {
         Stop::Memory | Stop::Cpu(_) => Ok(None),

@@ -1,4 +1,4 @@
-//! What is known of running a plan again: whether it is a graph, and what that keeps.
+//! The record of running a plan again: whether it is a graph, and what that keeps.
 
 use super::buffer::DevBuf;
 use super::graph::{Graph, Node};
@@ -7,7 +7,7 @@ use crate::device::OnGpu;
 use aplomb_plans::plan::BufId;
 use std::rc::Rc;
 
-/// What is known of running a plan again.
+/// The record of running a plan again.
 #[derive(Default)]
 pub enum Repeats {
     #[default]

@@ -1,9 +1,9 @@
 //! One evaluation on the device: buffers, launches in order, answers.
 //!
-//! Rows: CUDA §2, §6; RELIABILITY 5, 15–17. What has no text, or no elements, runs on the CPU in
-//! between. Always: values come back whole or not at all; an element that failed is told by the
-//! CPU, which runs the plan again, so errors are the same on both; an integer result that did not
-//! fit is made again as f64, as there. `launch` does one launch.
+//! What has no text, or no elements, runs on the CPU in between. Always: values come back whole or
+//! not at all; an element that failed is told by the CPU, which runs the plan again, so errors are
+//! the same on both; an integer result that did not fit is made again as f64, as there. `launch`
+//! does one launch.
 
 use super::blas::Call;
 use super::held::{Held, Run, WORDS};

@@ -1,11 +1,10 @@
 //! Scalars that pile up: pending numbers beyond a bound are computed at once.
 //!
-//! Rows: LOWERING §5. A line has some pending scalars, which fuse into what reads them. Thousands
-//! are items that were taken one by one, and whatever was made of them: each would be a cell, a
-//! node and a body of a launch, which is a thousand times what its value takes. So at the bound the
-//! arrays that they are read from are evaluated, and the scalars themselves run on the host, in the
-//! order in which they were written; what is taken of those arrays afterwards is a number from the
-//! start.
+//! A line has some pending scalars, which fuse into what reads them. Thousands are items that were
+//! taken one by one, and whatever was made of them: each would be a cell, a node and a body of a
+//! launch, which is a thousand times what its value takes. So at the bound the arrays that they are
+//! read from are evaluated, and the scalars themselves run on the host, in the order in which they
+//! were written; what is taken of those arrays afterwards is a number from the start.
 
 use crate::eval::cx::Cx;
 use crate::eval::force::reached;
@@ -68,7 +67,8 @@ impl Cx<'_> {
     }
 }
 
-/// What devices compute: arrays of which many items are read, and scalars that are made of arrays.
+/// The cells that devices compute: arrays of which many items are read, and scalars that are made
+/// of arrays.
 fn read_from(cells: &[Rc<Cell>]) -> Vec<Rc<Cell>> {
     let mut taken: HashMap<*const Cell, usize> = HashMap::new();
     let mut items: Vec<(Rc<Cell>, Rc<Cell>)> = Vec::new();

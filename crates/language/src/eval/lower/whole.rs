@@ -1,8 +1,7 @@
 //! Recording the consumers of whole arrays: ordered folds, scatters, folds of segments, functions
 //! of the library.
 //!
-//! Rows: LOWERING §2; ACC-05, ACC-27, ACC-28, ACL-27. Each function says None where the host should
-//! do it.
+//! Rows: ACC-05, ACC-27, ACC-28, ACL-27. Each function says None where the host should do it.
 
 use super::body::in_rounds;
 use super::fold::reduced;

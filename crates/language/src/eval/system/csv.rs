@@ -76,7 +76,7 @@ fn number(field: &str, form: &Form) -> Option<f64> {
     text.parse().ok().filter(|x: &f64| looks && x.is_finite() || is_special(&text))
 }
 
-/// What files of numbers hold beside numbers.
+/// True of the words that files of numbers hold beside numbers.
 fn is_special(text: &str) -> bool {
     let word = text.strip_prefix(['-', '+']).unwrap_or(text);
     ["nan", "inf", "infinity"].iter().any(|w| word.eq_ignore_ascii_case(w))

@@ -160,7 +160,7 @@ fn get(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     ev.cx.collect(&[3], vec![content, encoding, newline], None).map(Some)
 }
 
-/// Where an encoding stands: bytes are numbers.
+/// The word that stands where an encoding does: bytes are numbers.
 const BINARY: &str = "BINARY";
 
 fn get_bytes(ev: &mut Eval<'_>, name: &str) -> Result<Option<Array>> {
@@ -170,7 +170,8 @@ fn get_bytes(ev: &mut Eval<'_>, name: &str) -> Result<Option<Array>> {
     ev.cx.collect(&[3], vec![content, encoding, newline], None).map(Some)
 }
 
-/// What `numbers 'BINARY'` is to write; None: it is text. Errors: a number that is no byte.
+/// The bytes that `numbers 'BINARY'` is to write; None: it is text. Errors: a number that is no
+/// byte.
 fn bytes(x: &Array) -> Result<Option<Vec<u8>>> {
     let items = if x.is_simple() { Vec::new() } else { x.to_items() };
     let [content, encoding, ..] = items.as_slice() else { return Ok(None) };

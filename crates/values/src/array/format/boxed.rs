@@ -44,7 +44,7 @@ pub fn rows(a: &Array, boxes: Boxes, pp: usize) -> Option<Vec<String>> {
     Some(block.into_iter().map(|row| row.into_iter().collect()).collect())
 }
 
-/// What prints by itself; nothing of what is not shown.
+/// The block of what prints by itself; nothing of what is not shown.
 fn written(face: &Face) -> Block {
     let rows = match face {
         Face::Written(grid) => grid.rows.as_slice(),

@@ -37,7 +37,7 @@ pub enum Long {
     Cut,
 }
 
-/// What a ready value prints, each line ended. Errors: WS FULL, INTERRUPT.
+/// The text of a ready value, each line ended. Errors: WS FULL, INTERRUPT.
 pub fn display(a: &Array, style: &Style, budget: &Budget) -> Result<String> {
     let lines = match (style.boxes, style.long) {
         (Boxes::Off, Long::Fold) => cut(a, style, budget)?,

@@ -9,7 +9,7 @@ use crate::array::{Array, Data, elements};
 use crate::prim::moves::gather;
 use aplomb_ground::limits::Budget;
 
-/// What the items of an array are.
+/// The kinds of an array's items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Numbers,
@@ -50,7 +50,7 @@ pub enum Face {
     Beyond,
 }
 
-/// What may be shown.
+/// The limits of what may be shown.
 #[derive(Clone, Copy)]
 struct Most {
     rows: usize,

@@ -1,4 +1,4 @@
-//! The display of values (LANGUAGE §8): numbers, then grids of text, then lines of ⎕PW columns.
+//! The display of values: numbers, then grids of text, then lines of ⎕PW columns.
 
 mod boxed;
 mod fold;

@@ -20,7 +20,7 @@ const OUTER: &str =
 const FRAME: &str = "border:1px solid gray";
 const TEXT: &str = "white-space:pre;font-family:monospace";
 
-/// What a result shows. None: its text says it all.
+/// The HTML of a result. None: its text says it all.
 pub fn page(value: &Array, style: &Style) -> Option<String> {
     let value = value.settled();
     let is_row = value.rank() < 2 && value.is_uniform();

@@ -53,9 +53,9 @@ impl Param {
         matches!(self.0, Scalar::Num(_))
     }
 
-    /// What it stands for in this evaluation: for what runs it, writes it into a plan, shows it, or
-    /// compares graphs. Whoever decides by it makes a plan that is wrong for the next line;
-    /// `tests/tidy.rs` lists the files.
+    /// The number that it stands for in this evaluation: for what runs it, writes it into a plan,
+    /// shows it, or compares graphs. Whoever decides by it makes a plan that is wrong for the next
+    /// line; `tests/tidy.rs` lists the files.
     pub fn at_run_time(self) -> Scalar {
         self.0
     }

@@ -11,7 +11,8 @@ use aplomb_ground::error::Result;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
-/// What a value that is a place adds to the index of one axis. It must be less than the extent.
+/// The step along one axis of a value that is a place: it is added to the index. It must be less
+/// than the extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Along {
     pub axis: u8,
@@ -20,7 +21,7 @@ pub struct Along {
 }
 
 impl Along {
-    /// How far a value goes. Errors: INDEX, DOMAIN.
+    /// The distance, in elements of the source, that a value leads to. Errors: INDEX, DOMAIN.
     pub fn step(&self, value: f64, origin: f64) -> Result<i64, Fail> {
         scalar::place(value, origin, self.extent, 0.0).map(|place| place as i64 * self.times)
     }

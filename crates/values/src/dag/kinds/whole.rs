@@ -1,8 +1,8 @@
 //! Consumers of whole arrays: ordered folds, folds of segments, scatters, functions of the library.
 //!
-//! Rows: LOWERING §1; ACC-05, ACC-27, ACC-28, ACL-27. Their first operands are *held*, that is,
-//! read where only values tell; the others are *fed*, computed at every point of the node's domain.
-//! What they mean stands in `prim::whole`.
+//! Rows: ACC-05, ACC-27, ACC-28, ACL-27. Their first operands are *held*, that is, read where only
+//! values tell; the others are *fed*, computed at every point of the node's domain. What they mean
+//! stands in `prim::whole`.
 
 use super::{Along, Args, InDag, Kind, Node, each};
 use crate::body::{Effort, Rounds};
@@ -72,8 +72,8 @@ impl Whole {
         }
     }
 
-    /// How many operands are held; the node's domain is the shape of the operand behind them, or of
-    /// the first.
+    /// The number of operands that are held; the node's domain is the shape of the operand behind
+    /// them, or of the first.
     pub fn held(&self) -> usize {
         match self {
             Whole::Fold { .. } => 0,

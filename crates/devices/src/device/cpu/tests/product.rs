@@ -5,8 +5,8 @@ use crate::device::cpu::product::factors;
 use crate::device::cpu::program::rounded;
 use aplomb_plans::plan::Kind;
 
-/// How an operand lies in memory: as it is read, turned, or a part of something larger, from the
-/// end.
+/// The ways an operand lies in memory: as it is read, turned, or a part of something larger, from
+/// the end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lies {
     Plain,
