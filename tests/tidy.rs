@@ -103,6 +103,19 @@ fn no_line_is_over_100_characters() {
     assert!(wide.is_empty(), "{wide:#?}");
 }
 
+/// The lint that asks a sentence of every public item. The words of the command line are exempt: a
+/// comment there is a line of `--help`.
+#[test]
+fn every_public_item_has_a_sentence() {
+    let libs = ROOMS.iter().map(|(room, _)| format!("crates/{room}/src/lib.rs"));
+    for lib in libs.chain(["src/lib.rs".into()]) {
+        let text = text(&Path::new(env!("CARGO_MANIFEST_DIR")).join(&lib));
+        assert!(text.contains("#![warn(missing_docs)]"), "{lib}");
+    }
+    let exempt = all().into_iter().filter(|p| text(p).contains("allow(missing_docs)"));
+    assert_eq!(exempt.map(|p| module(&p).pop()).collect::<Vec<_>>(), [Some("src".to_string())]);
+}
+
 /// The lines of a text that open a comment of documentation, by number, without their mark.
 fn openings(text: &str) -> Vec<(usize, &str)> {
     let doc = |l: &&str| l.starts_with("///") || l.starts_with("//!");

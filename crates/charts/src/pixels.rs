@@ -11,6 +11,7 @@ const MOST: usize = 1 << 26;
 /// A frame of an animation lasts so many hundredths of a second.
 const PACE: u16 = 10;
 
+/// An image, or the frames of an animation: points of 1, 3 or 4 bytes, row by row.
 pub struct Image {
     height: usize,
     width: usize,

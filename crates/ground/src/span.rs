@@ -80,13 +80,12 @@ impl Source {
 
     /// The part that is read, and the offset of its first code point.
     pub fn own(&self) -> (&str, u32) {
-        (self.text.get(self.own.clone()).unwrap_or_default(), self.first)
+        (&self.text[self.own.clone()], self.first)
     }
 
     /// The part as a text of its own with the same offsets: what stands before it is blank.
     pub fn alone(&self) -> String {
-        let before = self.text.get(..self.own.start).unwrap_or_default();
-        before
+        self.text[..self.own.start]
             .chars()
             .map(|c| if c == '\n' { c } else { ' ' })
             .chain(self.own().0.chars())

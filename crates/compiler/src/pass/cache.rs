@@ -26,6 +26,7 @@ use std::rc::Rc;
 const PLANS: usize = 512;
 const BYTES: usize = 32 << 20;
 
+/// The plans of a session by the form of their graphs; the least lately used goes first.
 #[derive(Default)]
 pub struct PlanCache {
     entries: Map<u64, Vec<Entry>>,
@@ -37,9 +38,13 @@ pub struct PlanCache {
 /// Figures of the cache: hits and misses since the session began, and what it holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
+    /// Lookups that found a plan.
     pub hits: u64,
+    /// Lookups that compiled one.
     pub misses: u64,
+    /// Plans held.
     pub plans: usize,
+    /// Bytes of these plans, estimated.
     pub bytes: usize,
 }
 
@@ -118,6 +123,7 @@ impl PlanCache {
         Ok(compiled)
     }
 
+    /// The figures so far.
     pub fn tally(&self) -> Tally {
         self.tally
     }

@@ -43,6 +43,7 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// All of them, for tests that plant each.
     pub const ALL: [Fault; 14] = [
         Fault::SwapOperands,
         Fault::WrongSide,

@@ -68,8 +68,11 @@ use work::Work;
 
 /// One pass: its name, what it does in a sentence, the row it comes from.
 pub struct Pass {
+    /// The name that `--off` takes.
     pub name: &'static str,
+    /// A sentence for help.
     pub says: &'static str,
+    /// The row of the literature behind it, if there is one.
     pub row: &'static str,
     /// The policy that it adds to those of the planner before it runs.
     asks: Option<Policy>,
@@ -212,6 +215,7 @@ const NEEDED: &[&str] = &["record", "emit"];
 
 /// Told of each pass; owns the clock.
 pub trait Observer {
+    /// The beginning of a pass.
     fn begin(&mut self, pass: &'static str);
     /// The milliseconds since `begin`.
     fn end(&mut self, pass: &'static str) -> f64;
@@ -241,12 +245,15 @@ pub enum Answer {
     Computed(usize),
     /// It was there already: the k-th input.
     Input(usize),
+    /// A scalar of the graph: no launch computes it.
     Scalar(NodeId, Scalar),
 }
 
+/// The outcome of a compilation.
 pub struct Compiled {
     /// Shared with the plan cache.
     pub plan: Rc<Plan>,
+    /// The origin of each root, in their order.
     pub answers: Vec<Answer>,
     /// `Plan::moved`, summed up once.
     pub moved: u64,

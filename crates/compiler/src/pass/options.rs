@@ -11,8 +11,11 @@ use std::collections::BTreeSet;
 
 /// Something smaller than a pass that can be switched off.
 pub struct Switch {
+    /// The name that `--off` takes.
     pub name: &'static str,
+    /// A sentence for help.
     pub says: &'static str,
+    /// The row of the literature behind it, if there is one.
     pub row: &'static str,
 }
 
@@ -61,8 +64,11 @@ const EVERYWHERE: &[&str] =
 
 /// A pipeline of the literature.
 pub struct Preset {
+    /// The name that `--passes` takes.
     pub name: &'static str,
+    /// A sentence for help.
     pub says: &'static str,
+    /// The row of the literature behind it, if there is one.
     pub row: &'static str,
     /// Passes and rules that run, beside those of every pipeline. Empty: all.
     runs: &'static [&'static str],
@@ -259,6 +265,7 @@ impl Options {
         Ok(())
     }
 
+    /// The pipeline that was chosen.
     pub fn preset(&self) -> &'static Preset {
         self.preset
     }

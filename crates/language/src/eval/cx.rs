@@ -154,6 +154,14 @@ impl Cx<'_> {
         Ok(self.integers(a, what)?[0])
     }
 
+    /// The real number that an array is. Errors: LENGTH, DOMAIN; `what` names it.
+    pub fn one_number(&mut self, a: &Array, what: &str) -> Result<f64> {
+        match self.numbers(a, what)?[..] {
+            [x] => Ok(x),
+            _ => Err(aplomb_ground::error::length(format!("{what} must be one number"))),
+        }
+    }
+
     /// All items as real numbers: an imaginary part within ⎕CT of 0 is none. Forces.
     pub fn numbers(&mut self, a: &Array, what: &str) -> Result<Vec<f64>> {
         let a = self.ready(a, "argument")?;

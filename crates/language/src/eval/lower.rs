@@ -362,7 +362,7 @@ impl Cx<'_> {
         aplomb_values::array::checked_elements(&[n])?;
         if n > SMALL || self.sys.record_all {
             let (lo, hi) = (origin, origin + (n.max(1) - 1) as f64);
-            let dtype = DType::of_range(lo, hi).unwrap_or(DType::F64);
+            let dtype = DType::holding(lo, hi);
             let shape = Shape::from_slice(&[n]);
             return self.cell(Node::Iota(kinds::Iota { origin }), shape, (dtype, Some((lo, hi))));
         }

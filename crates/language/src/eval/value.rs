@@ -210,8 +210,8 @@ impl Operand {
 
 fn plain(a: &Array) -> String {
     let a = &a.settled();
-    match (a.to_text(), a.to_complexes()) {
-        (_, Some(_)) if a.rank() < 2 => aplomb_values::array::format::line(a),
+    match (a.to_text(), aplomb_values::array::format::line(a)) {
+        (_, Ok(line)) if a.rank() < 2 && a.to_complexes().is_some() => line,
         (Some(text), _) => format!("'{}'", text.replace('\'', "''")),
         _ => "…".into(),
     }

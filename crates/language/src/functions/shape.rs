@@ -69,7 +69,7 @@ pub fn shape_of(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
 /// `≢Y`: the number of major cells.
 pub fn tally(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     ask(y);
-    Ok(Array::num(y.shape().first().copied().unwrap_or(1) as f64))
+    Ok(Array::num(y.first_extent() as f64))
 }
 
 /// A shape given as an argument; `what` is what errors call its numbers. Errors: DOMAIN, RANK,
@@ -161,7 +161,7 @@ pub fn reshaped(cx: &mut Cx<'_>, y: &Array, shape: &[usize]) -> Result<Array> {
 
 /// `⍪Y`: the major cells as rows of a matrix.
 pub fn table(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
-    let n = y.shape().first().copied().unwrap_or(1);
+    let n = y.first_extent();
     let m = y.shape().get(1..).map_or(1, elements);
     reshaped(cx, y, &[n, m])
 }

@@ -10,6 +10,7 @@ mod change;
 mod complex;
 pub mod format;
 mod items;
+mod ready;
 mod split;
 mod storage;
 
@@ -23,6 +24,7 @@ use crate::dag::Cell;
 use aplomb_ground::error::{Result, limit};
 use aplomb_ground::limits::Budget;
 use smallvec::SmallVec;
+use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -300,7 +302,7 @@ impl Array {
         Array {
             shape,
             data: Data::Items(Rc::new(Items {
-                held: Held::items(items),
+                held: Held::Items(items),
                 proto,
                 depth,
                 nodes,
@@ -318,7 +320,7 @@ impl Array {
         );
         let nodes = elements(&shape) as u64 + 1;
         let lazy = node.holds_lazy();
-        let held = Held::rows(Split { node, at });
+        let held = Held::Rows(Split { node, at }, OnceCell::new());
         Array {
             shape,
             data: Data::Items(Rc::new(Items { held, proto: None, depth: 1, nodes, lazy })),
@@ -434,5 +436,5 @@ impl Array {
 
 /// The storage of one number.
 pub fn narrowest(x: f64) -> DType {
-    if x == x.trunc() { DType::of_range(x, x).unwrap_or(DType::F64) } else { DType::F64 }
+    DType::of_numbers(&[x])
 }

@@ -31,7 +31,9 @@ pub struct Prefixes<'a> {
 /// it to end.
 #[derive(Debug, PartialEq)]
 pub enum Ends<E> {
+    /// The first prefix of which some call fails.
     Fails(usize),
+    /// The error by which somebody ended it.
     Stopped(E),
 }
 

@@ -20,6 +20,7 @@ pub struct Rounds {
     pub count: u32,
     /// The value that ends the loop after the round in which it is not 0.
     pub until: Option<ValueId>,
+    /// The arguments, then the instructions, each behind those whose values it takes.
     pub steps: Vec<Step>,
     /// For each state its value after a round.
     pub next: Vec<ValueId>,

@@ -37,12 +37,14 @@ impl Role {
 /// The facts about an operand without computing it.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
+    /// The element type.
     pub dtype: DType,
     /// It is one number, and not 0.
     pub nonzero: bool,
 }
 
 impl Known {
+    /// The facts about an array, pending or not.
     pub fn of(a: &Array) -> Known {
         Known { dtype: a.dtype(), nonzero: a.number_scalar().is_some_and(|x| x != 0.0) }
     }

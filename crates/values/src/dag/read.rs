@@ -6,19 +6,26 @@
 use super::ix::{Atom, Extents, Ix};
 use std::hash::{Hash, Hasher};
 
+/// A condition on the reader's place, with the value that stands where it fails.
 #[derive(Clone, Debug)]
 pub struct Test {
+    /// The index that is tested.
     pub ix: Ix,
     /// The element exists while lo ≤ ix < hi.
     pub lo: i64,
+    /// The first index that is too large.
     pub hi: i64,
     /// A number or a character's code point.
     pub fill: f64,
 }
 
+/// A place in a source for each place of its reader: an index for each axis of the source, and
+/// tests.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Read {
+    /// The index of each axis.
     pub ix: Vec<Ix>,
+    /// The tests, in the order they are made.
     pub tests: Vec<Test>,
 }
 
@@ -42,10 +49,12 @@ impl Read {
     /// than 24.)
     pub const HEAVIEST: usize = 24;
 
+    /// A read without tests.
     pub fn new(ix: impl IntoIterator<Item = Ix>) -> Read {
         Read { ix: ix.into_iter().collect(), tests: Vec::new() }
     }
 
+    /// The read of the element at the reader's own place.
     pub fn identity(rank: usize) -> Read {
         Read::new((0..rank).map(Ix::axis))
     }
@@ -62,6 +71,7 @@ impl Read {
         Read::new((0..rank).map(|_| Ix::constant(-1)))
     }
 
+    /// Whether it reads the element at the reader's own place, always.
     pub fn is_identity(&self) -> bool {
         self.tests.is_empty() && self.ix.iter().enumerate().all(|(k, ix)| ix.is_axis(k))
     }

@@ -6,7 +6,9 @@ use aplomb_ground::span::Place;
 
 /// One evaluation: a recorded graph, the arrays it starts from, the nodes whose values are wanted.
 pub struct Recorded {
+    /// The graph.
     pub dag: Dag,
+    /// The nodes whose values are wanted.
     pub roots: Vec<NodeId>,
     /// Of the last roots, that nobody asked for now: what computing each again would take, ns. They
     /// are stored because one evaluation after the other asks.
@@ -15,5 +17,6 @@ pub struct Recorded {
     pub inputs: Vec<Array>,
     /// The need for the values: a display, a guard, an argument that fixes a shape.
     pub why: &'static str,
+    /// The place in the source that needed the values.
     pub needed: Option<Place>,
 }

@@ -193,6 +193,7 @@ impl Cuda {
             whys.push(why);
         }
         if texts.iter().all(Option::is_none) {
+            // A plan without launches has no reason either.
             let why = whys.first().cloned().unwrap_or_default();
             return self.all_on_cpu(cpu, &plan, inputs, ctx, why);
         }

@@ -8,6 +8,7 @@
 
 use crate::eval::cx::Cx;
 use crate::eval::force::reached;
+use crate::eval::scope::is_final;
 use aplomb_ground::error::{Kind, Result};
 use aplomb_values::dag::{Cell, Node};
 use std::collections::HashMap;
@@ -36,7 +37,7 @@ impl Cx<'_> {
         }
         let suspects = self.sys.tape.take_suspects();
         match self.settle_scalars(&live) {
-            Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::WsFull) => return Err(e),
+            Err(e) if is_final(&e) || e.kind() == Kind::WsFull => return Err(e),
             Ok(()) | Err(_) => self.sys.tape.set_suspects(suspects),
         }
         self.sys.tape.forget_computed();
@@ -59,7 +60,7 @@ impl Cx<'_> {
             self.host.interrupt().check()?;
             match self.operation(cell) {
                 Ok(value) => cell.settle(value),
-                Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::WsFull) => return Err(e),
+                Err(e) if is_final(&e) || e.kind() == Kind::WsFull => return Err(e),
                 Err(_) => {}
             }
         }

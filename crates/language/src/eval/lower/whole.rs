@@ -172,7 +172,7 @@ impl Cx<'_> {
     /// The type of places up to that one.
     fn places_of(&self, last: f64) -> (DType, Option<(f64, f64)>) {
         let (lo, hi) = (self.sys.settings.io, self.sys.settings.io + last);
-        (DType::of_range(lo, hi).unwrap_or(DType::F64), Some((lo, hi)))
+        (DType::holding(lo, hi), Some((lo, hi)))
     }
 
     /// Such a node done again with the host's functions (`replay`), for what leaves the reals.

@@ -271,7 +271,7 @@ fn inverted(cx: &Cx<'_>, columns: Vec<Column>, matrices: bool) -> Result<Array> 
     let one = |c: Column| match c {
         Column::Numbers(v) => cx.vector(v),
         Column::Items(v) if matrices => {
-            let texts: Vec<String> = v.iter().map(|a| a.to_text().unwrap_or_default()).collect();
+            let texts: Vec<String> = v.iter().map(Array::ready_text).collect::<Result<_>>()?;
             text_matrix(cx, &texts)
         }
         Column::Items(v) => Ok(Array::items([v.len()].as_slice(), v, Some(cx.text("")?))),
@@ -291,7 +291,7 @@ fn cells(x: &Array) -> Result<Vec<Vec<Array>>> {
         .iter()
         .map(|c| match c.shape() {
             &[n, width] if c.is_char() => {
-                let chars = c.to_chars().unwrap_or_default();
+                let chars = c.ready_chars()?;
                 let budget = aplomb_ground::limits::Budget::new(u64::MAX);
                 let row = |r: usize| {
                     let text: String = chars[r * width..(r + 1) * width].iter().collect();

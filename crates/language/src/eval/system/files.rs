@@ -63,7 +63,10 @@ pub fn path(y: &Array) -> Result<String> {
         return Err(rank("a path is text"));
     }
     let text = y.to_text().ok_or_else(|| domain("a path is text"))?;
-    let text = text.strip_prefix("file://").map(String::from).unwrap_or(text);
+    let text = match text.strip_prefix("file://") {
+        Some(rest) => rest.to_string(),
+        None => text,
+    };
     if text.is_empty() { Err(value("a path is needed")) } else { Ok(text) }
 }
 
@@ -135,7 +138,7 @@ pub fn read_text(cx: &mut Cx<'_>, name: &str) -> Result<(String, String)> {
 
 fn get(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     if let Some(x) = a.x {
-        let encoding = x.to_text().unwrap_or_default().to_uppercase();
+        let encoding = x.to_text().ok_or_else(|| domain("an encoding is text"))?.to_uppercase();
         if encoding == BINARY {
             return get_bytes(ev, &path(a.y)?);
         }

@@ -15,8 +15,11 @@ use std::hash::{Hash, Hasher};
 /// than the extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Along {
+    /// The axis of the source.
     pub axis: u8,
+    /// The elements of the source that one step goes, its stride.
     pub times: i64,
+    /// The number of places: a value that is none of them is INDEX ERROR.
     pub extent: usize,
 }
 
@@ -31,9 +34,13 @@ impl Along {
 /// what the other arguments, less `origin`, add to them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gather<A> {
+    /// The source, then the arrays of places.
     pub args: Args<A>,
+    /// The place before values move it.
     pub read: Read,
+    /// The axes that values move, one for each array of places.
     pub along: SmallVec<[Along; 2]>,
+    /// The number of the first place (⎕IO).
     pub origin: f64,
 }
 

@@ -49,6 +49,7 @@ use std::convert::Infallible;
 use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
 
+/// The operands of a node; most have one or two.
 pub type Args<A> = SmallVec<[A; 2]>;
 
 /// The facts of a node that its operation tells, pending or recorded.
@@ -249,6 +250,7 @@ impl<A> Node<A> {
         self.facts().name()
     }
 
+    /// The relation of its elements to those of its operands.
     pub fn role(&self) -> Role {
         self.facts().role()
     }

@@ -12,6 +12,7 @@ use std::hash::Hasher;
 /// rank 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Select<A> {
+    /// The condition, the values where it is not 0, and those where it is.
     pub args: Args<A>,
 }
 
