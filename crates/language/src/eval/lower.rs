@@ -43,7 +43,7 @@ fn known(a: &Array) -> Fact {
 impl Cx<'_> {
     /// Whether an operation with that many elements is recorded. One on complex numbers never is.
     pub fn records(&self, args: &[&Array], n: usize) -> bool {
-        (n > SMALL || self.sys.record_all || args.iter().any(|a| a.pending().is_some()))
+        (n > SMALL || self.sys.records_all() || args.iter().any(|a| a.pending().is_some()))
             && !args.iter().any(|a| a.is_complex())
     }
 
@@ -330,7 +330,7 @@ impl Cx<'_> {
             return a.with_shape(shape, self.budget());
         }
         let n = aplomb_values::array::checked_elements(&m.shape)?;
-        let large = n > SMALL || self.sys.record_all && a.rank() > 0;
+        let large = n > SMALL || self.sys.records_all() && a.rank() > 0;
         if a.is_uniform() && !a.is_complex() && (a.pending().is_some() || large) {
             let fills = m.read.tests.iter().map(|t| t.fill);
             let range = known(a)
@@ -360,7 +360,7 @@ impl Cx<'_> {
     /// ⍳n, recorded when long.
     pub fn iota(&mut self, n: usize, origin: f64) -> Result<Array> {
         aplomb_values::array::checked_elements(&[n])?;
-        if n > SMALL || self.sys.record_all {
+        if n > SMALL || self.sys.records_all() {
             let (lo, hi) = (origin, origin + (n.max(1) - 1) as f64);
             let dtype = DType::holding(lo, hi);
             let shape = Shape::from_slice(&[n]);

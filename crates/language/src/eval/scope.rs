@@ -23,6 +23,8 @@ pub struct Scope {
     conditions: Vec<Condition>,
     /// No framed runs: cells go one by one.
     cell_by_cell: bool,
+    /// Many cells go one by one, and a story does not ask for theirs to be recorded.
+    many_cells: bool,
 }
 
 /// The kinds of surroundings that a run can enter.
@@ -36,6 +38,8 @@ pub enum Inside {
     LoopBody,
     /// Cells one after the other, to find which one fails.
     CellByCell,
+    /// Many cells one after the other, because their operand cannot be recorded.
+    ManyCells,
     /// The same place, where the guards that stand were seen to already.
     Unconditional,
 }
@@ -71,6 +75,11 @@ impl Scope {
         self.cell_by_cell
     }
 
+    /// Whether many cells run one after the other, whatever a story asks for.
+    pub fn many_cells(&self) -> bool {
+        self.many_cells
+    }
+
     /// Goes inside; what was outside, to be set back.
     fn enter(&mut self, kind: Inside) -> Scope {
         let outer = self.clone();
@@ -83,6 +92,7 @@ impl Scope {
                 self.conditions.clear();
             }
             Inside::CellByCell => self.cell_by_cell = true,
+            Inside::ManyCells => self.many_cells = true,
             Inside::Unconditional => self.conditions.clear(),
         }
         outer
