@@ -2,7 +2,7 @@
 
 use super::{complex, complex_column, is_int, numeral, scaled_column};
 use crate::array::{Array, Complex64, Data, View, elements};
-use aplomb_ground::error::Result;
+use aplomb_ground::error::{Result, bug};
 use aplomb_ground::limits::Budget;
 
 /// Rows, and the character offsets where a fold may cut them.
@@ -67,9 +67,12 @@ pub fn of(a: &Array, pp: usize) -> Result<Grid> {
 const IN_A_ROW: usize = 24;
 const IN_A_COLUMN: usize = 160;
 
-/// Errors: WS FULL, INTERRUPT.
+/// The rows of a ready array. Errors: WS FULL, INTERRUPT.
 pub fn within(a: &Array, pp: usize, budget: &Budget) -> Result<Grid> {
     let a = a.settled();
+    if a.pending().is_some() || a.frame().is_some() {
+        return Err(bug!("a value is shown that is not there"));
+    }
     if a.is_empty() && a.rank() > 1 {
         // Rows of nothing: as many as anyone may want to see.
         let rows = elements(&a.shape()[..a.rank() - 1]).min(1_000);
