@@ -98,6 +98,11 @@ impl Source {
     }
 }
 
+/// The first line of a text, as a title has it; empty where there is none.
+pub fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
 /// A span together with the text it belongs to: a dfn's error points into the line that defined the
 /// dfn.
 #[derive(Clone, Debug, PartialEq, Eq)]

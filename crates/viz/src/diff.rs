@@ -8,6 +8,7 @@ use crate::graph::{Graph, find_pass};
 use crate::tables::grid;
 use crate::why::{sentence, still_holds, wrapped};
 use aplomb_ground::error::{bytes, time};
+use aplomb_ground::span::first_line;
 use aplomb_ground::trace::{NodeRecord, Trace};
 use std::collections::BTreeMap;
 
@@ -138,7 +139,7 @@ fn table(rows: &[Row]) -> String {
 
 /// The statement, and what was off.
 fn title(t: &Trace) -> String {
-    let line: String = t.statement.lines().next().unwrap_or("").chars().take(60).collect();
+    let line: String = first_line(&t.statement).chars().take(60).collect();
     let more = if line.len() < t.statement.trim().len() { " …" } else { "" };
     let off = if t.config.off.is_empty() {
         String::new()

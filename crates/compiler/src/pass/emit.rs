@@ -566,8 +566,8 @@ fn explain(work: &mut Work, schedule: &Schedule) {
         let mut store = cost::Cost::store(n, 0, size);
         let name = label(&work.dag, *at);
         let again = work.roots.iter().rposition(|r| r == at).and_then(|k| {
-            let asked = work.roots.len() - work.recorded.kept.len();
-            k.checked_sub(asked).map(|k| work.recorded.kept[k])
+            let asked = work.roots.len() - work.recorded.kept_ns.len();
+            k.checked_sub(asked).map(|k| work.recorded.kept_ns[k])
         });
         let (reason, row, text, over, because) = match why {
             Why::Root if let Some(ns) = again => (

@@ -223,7 +223,8 @@ fn price(c: cost::Cost) -> Cost {
 
 fn pass(work: &Work, k: usize, s: &Snapshot, before: Option<&Snapshot>) -> PassRecord {
     let dag = &work.dag;
-    // How many lets stand around each; outer ones come first.
+    // How many lets stand around each; outer ones come first. A place of a let that is none itself
+    // is the outermost.
     let mut levels: Map<NodeId, u32> = Map::default();
     let level = |l: &super::lets::Let| {
         let level = l.at.map_or(0, |outer| 1 + levels.get(&outer).copied().unwrap_or(0));

@@ -165,6 +165,7 @@ impl Alive {
         let mut alive: BTreeSet<usize> = BTreeSet::new();
         let mut ends: Vec<Vec<usize>> = vec![Vec::new(); self.order.len()];
         for (k, uses) in self.uses.iter().enumerate() {
+            // What nobody uses ends where it is made.
             ends[uses.last().copied().unwrap_or(k)].push(k);
         }
         for (k, ends) in ends.iter().enumerate() {

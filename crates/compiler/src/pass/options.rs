@@ -80,7 +80,7 @@ pub struct Preset {
     strict: bool,
     /// So many reads of an array overlap before a block keeps it near: fewer are served by caches,
     /// where there are some.
-    pub(super) near: usize,
+    pub(super) overlap: usize,
 }
 
 /// The first is what runs if none is asked for.
@@ -93,7 +93,7 @@ pub static PRESETS: &[Preset] = &[
         recompute: Recompute::Light,
         moves_fuse: false,
         strict: false,
-        near: 6,
+        overlap: 6,
     },
     Preset {
         name: "acl2006",
@@ -104,7 +104,7 @@ pub static PRESETS: &[Preset] = &[
         recompute: Recompute::Always,
         moves_fuse: false,
         strict: true,
-        near: 6,
+        overlap: 6,
     },
     Preset {
         name: "bas2008",
@@ -115,7 +115,7 @@ pub static PRESETS: &[Preset] = &[
         recompute: Recompute::Never,
         moves_fuse: false,
         strict: false,
-        near: 2,
+        overlap: 2,
     },
     Preset {
         name: "acc2013",
@@ -136,7 +136,7 @@ pub static PRESETS: &[Preset] = &[
         recompute: Recompute::Unshared,
         moves_fuse: true,
         strict: false,
-        near: 6,
+        overlap: 6,
     },
     Preset {
         name: "bar2010",
@@ -160,7 +160,7 @@ pub static PRESETS: &[Preset] = &[
         recompute: Recompute::Always,
         moves_fuse: false,
         strict: false,
-        near: 2,
+        overlap: 2,
     },
 ];
 

@@ -101,7 +101,7 @@ pub fn run(work: &mut Work) -> Result<()> {
         );
         work.decide(decision);
     }
-    work.near = near;
+    work.shared_reads = near;
     Ok(())
 }
 
@@ -117,7 +117,7 @@ enum Meeting {
 fn meeting(work: &Work, reads: &[Read], domain: &[usize]) -> Option<Meeting> {
     let crossing = across(reads, domain);
     // Few reads that cross rows are worth a copy for that.
-    let few = |o: &Overlap| o.refs < work.options.preset().near && crossing.is_some();
+    let few = |o: &Overlap| o.refs < work.options.preset().overlap && crossing.is_some();
     if let Some(o) = overlap(reads, domain).filter(|o| !few(o)) {
         return Some(Meeting::Overlap(o));
     }
@@ -130,7 +130,7 @@ fn meeting(work: &Work, reads: &[Read], domain: &[usize]) -> Option<Meeting> {
 
 /// Why an array is not kept near; None: it is.
 fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<(WhyNot, String)> {
-    let least = work.options.preset().near;
+    let least = work.options.preset().overlap;
     let (refs, axes) = match meeting {
         Meeting::Overlap(o) => (o.refs, o.axes.len()),
         Meeting::Across(axes) => (usize::MAX, axes.len()),

@@ -26,7 +26,7 @@ const PIECE: u64 = 64;
 const ROWS: [usize; 5] = [32, 16, 8, 4, 64];
 
 pub fn run(work: &mut Work) -> Result<()> {
-    let near = std::mem::take(&mut work.near);
+    let near = std::mem::take(&mut work.shared_reads);
     for found in searched(work, &near)? {
         if work.options.trace {
             let decision = decided(work, &found);

@@ -64,7 +64,7 @@ pub struct Work<'a> {
     pub delayed: BTreeMap<NodeId, String>,
     /// The reads through shared memory that place, tile and pad chose for the final schedule's
     /// launches.
-    pub near: Vec<SharedReads>,
+    pub shared_reads: Vec<SharedReads>,
     pub tilings: BTreeMap<usize, Tiling<(NodeId, Read)>>,
     pub emitted: Option<Emitted>,
     pass: usize,
@@ -90,7 +90,7 @@ impl<'a> Work<'a> {
             snapshots: Vec::new(),
             warnings: Vec::new(),
             delayed: BTreeMap::new(),
-            near: Vec::new(),
+            shared_reads: Vec::new(),
             tilings: BTreeMap::new(),
             emitted: None,
             pass: 0,

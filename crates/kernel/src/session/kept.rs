@@ -9,6 +9,7 @@ use aplomb_devices::device::{Compiling, LaunchStats};
 use aplomb_ground::error::{Error, OnHost};
 use aplomb_ground::limits::Interrupt;
 use aplomb_ground::span::Place;
+use aplomb_ground::span::first_line;
 use aplomb_ground::trace::{Diagnostic, ResultRecord, SourceText, Trace};
 use aplomb_plans::kir;
 use aplomb_values::dag::Recorded;
@@ -42,8 +43,7 @@ impl Interpreted {
     }
 
     pub fn warning(&self) -> Warning {
-        let what: String =
-            self.place.text().lines().next().unwrap_or("").chars().take(40).collect();
+        let what: String = first_line(&self.place.text()).chars().take(40).collect();
         let calls =
             if self.calls == 1 { String::new() } else { format!(", called {} times", self.calls) };
         let n = self.elements;

@@ -517,7 +517,7 @@ impl Host for World<'_> {
         if let Some(last) = self.core.forced.last_mut() {
             last.run = self.core.ran.take();
         }
-        if done.is_err() && !recorded.kept.is_empty() {
+        if done.is_err() && !recorded.kept_ns.is_empty() {
             // The roots are evaluated alone next: that is the story.
             self.core.forced.pop();
             self.core.current.forget_after(told);

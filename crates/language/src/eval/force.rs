@@ -205,7 +205,7 @@ impl Cx<'_> {
         let place = self.place();
         let ns = kept.iter().map(|k| k.ns).collect();
         let recorded =
-            record(&all, cells, why, place).map(|recorded| Recorded { kept: ns, ..recorded });
+            record(&all, cells, why, place).map(|recorded| Recorded { kept_ns: ns, ..recorded });
         let values = recorded.and_then(|recorded| self.host.force(recorded));
         match values {
             Ok(values) => {
@@ -310,7 +310,8 @@ fn record(
         ids: HashMap::new(),
     };
     for (site, cell) in order.iter().enumerate() {
-        let Some(node) = cell.node() else { continue };
+        let node =
+            cell.node().ok_or_else(|| bug!("a cell that is recorded has its value already"))?;
         let node = node.try_map_inputs(|a| made.operand(a))?;
         let (meta, name, asked) = (cell.meta().clone(), cell.name(), cell.was_asked());
         let info = Info { meta, site: site as u32, name, asked, from: Vec::new(), born: 0 };
@@ -324,7 +325,7 @@ fn record(
             .ok_or_else(|| bug!("a root is not among the cells that it reaches"))
     };
     let roots = roots.iter().map(root).collect::<Result<_>>()?;
-    Ok(Recorded { dag: made.dag, roots, kept: Vec::new(), inputs: made.inputs, why, needed })
+    Ok(Recorded { dag: made.dag, roots, kept_ns: Vec::new(), inputs: made.inputs, why, needed })
 }
 
 struct Maker {

@@ -81,6 +81,7 @@ fn demands(roots: &[Rc<Cell>], cells: &[Rc<Cell>]) -> HashMap<*const Cell, f64> 
     let mut all: HashMap<*const Cell, f64> =
         roots.iter().map(|c| (Rc::as_ptr(c), size(c))).collect();
     for cell in cells.iter().rev() {
+        // One that has its value needs nothing below.
         let Some(node) = cell.node() else { continue };
         let mut wanted = all.get(&Rc::as_ptr(cell)).copied().unwrap_or(0.0);
         // What can fail is computed whole (E1).

@@ -63,7 +63,7 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Res
         choices: Choices::default(),
         fast: fast::begun(plan.math, launch),
         unordered: false,
-        near: BTreeMap::new(),
+        tiled_loads: BTreeMap::new(),
         kernels: Vec::new(),
         scratch: Vec::new(),
     };
@@ -128,7 +128,7 @@ pub(super) struct Lowering<'a> {
     pub(super) fast: Fast,
     pub(super) unordered: bool,
     /// By load: where a tile has it.
-    pub(super) near: BTreeMap<u32, Expr>,
+    pub(super) tiled_loads: BTreeMap<u32, Expr>,
     kernels: Vec<Kernel>,
     scratch: Vec<Scratch>,
 }
@@ -361,7 +361,7 @@ impl Lowering<'_> {
                 body.loose.push(false);
                 return Ok(());
             }
-            What::Load(l) if self.near.contains_key(l) => self.near_item(*l, axes)?,
+            What::Load(l) if self.tiled_loads.contains_key(l) => self.tiled_item(*l, axes)?,
             What::Load(l) => {
                 let load = self.launch.loads[*l as usize].clone();
                 self.load(&load, at, body)?

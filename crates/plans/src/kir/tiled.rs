@@ -159,7 +159,7 @@ impl Lowering<'_> {
             if fixed != 0 {
                 parts.push(fixed.to_string());
             }
-            self.near.insert(*load, format!("near{t}[{}]", sum(parts)));
+            self.tiled_loads.insert(*load, format!("near{t}[{}]", sum(parts)));
         }
         Ok(())
     }
@@ -208,10 +208,13 @@ impl Lowering<'_> {
     }
 
     /// A load that a tile has, where its tests hold.
-    pub(super) fn near_item(&mut self, load: u32, axes: &[String]) -> Result<Expr> {
+    pub(super) fn tiled_item(&mut self, load: u32, axes: &[String]) -> Result<Expr> {
         let own = &self.launch.loads[load as usize];
-        let text =
-            self.near.get(&load).cloned().ok_or_else(|| bug!("load {load} is in no tile"))?;
+        let text = self
+            .tiled_loads
+            .get(&load)
+            .cloned()
+            .ok_or_else(|| bug!("load {load} is in no tile"))?;
         let text = match storage(self.plan.buffer(own.buf).dtype) {
             Type::F64 | Type::F32 => text,
             _ => format!("(double){text}"),

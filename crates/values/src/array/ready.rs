@@ -1,6 +1,6 @@
-//! Items of arrays that their caller has looked at: a kind that is known and values that are there.
-//! Where they are not, a caller is wrong, and that is loud; `to_chars` and its kin are for those who
-//! ask. And arrays so small that no budget counts them.
+//! Items of arrays that their caller has looked at, a kind that is known and values that are there.
+//! Where they are not, a caller is wrong, and that is loud; `to_chars` and its kin are for those
+//! who ask. And arrays so small that no budget counts them.
 
 use super::{Array, Buf, DType, Shape};
 use aplomb_ground::bug;
@@ -29,8 +29,8 @@ impl Array {
         self.to_text().ok_or_else(|| self.is_not("text"))
     }
 
-    /// The number of a ready scalar, for who cannot fail, such as a comparison of a sort. As loud as
-    /// an index where there is none.
+    /// The number of a ready scalar, for who cannot fail, such as a comparison of a sort. As loud
+    /// as an index where there is none.
     pub fn ready_complex(&self) -> Complex64 {
         self.complex_scalar().as_slice()[0]
     }

@@ -12,7 +12,7 @@ pub struct Recorded {
     pub roots: Vec<NodeId>,
     /// Of the last roots, that nobody asked for now: what computing each again would take, ns. They
     /// are stored because one evaluation after the other asks.
-    pub kept: Vec<f64>,
+    pub kept_ns: Vec<f64>,
     /// `Node::Input(k)` is `inputs[k]`; each is dense.
     pub inputs: Vec<Array>,
     /// The need for the values: a display, a guard, an argument that fixes a shape.

@@ -141,7 +141,7 @@ impl<'a> Places<'a> {
 }
 
 /// The answer of a search for the first place among so many.
-pub fn told(of: Lib, first: Option<usize>, among: usize) -> f64 {
+pub fn found_place(of: Lib, first: Option<usize>, among: usize) -> f64 {
     match of {
         Lib::Member => f64::from(u8::from(first.is_some())),
         _ => first.unwrap_or(among) as f64,

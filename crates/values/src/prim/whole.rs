@@ -4,7 +4,7 @@
 //! `run` is the oracle's. Devices share out its parts: a line of a fold, a segment, a slice of a
 //! scatter's base.
 
-use super::library::{Grading, Places, told};
+use super::library::{Grading, Places, found_place};
 use super::op::Op;
 use super::reduce;
 use super::scalar::{Fail, eval};
@@ -181,7 +181,7 @@ fn library(of: Lib, args: &[Given], ct: f64) -> Vec<f64> {
             let n = args[0].items.len();
             let mut all = [Places::new(args[0].items, ct, 0, 1)];
             all[0].add(0..n);
-            args[1].items.iter().map(|x| told(of, Places::first(&all, *x), n)).collect()
+            args[1].items.iter().map(|x| found_place(of, Places::first(&all, *x), n)).collect()
         }
     }
 }

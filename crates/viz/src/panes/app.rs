@@ -13,6 +13,7 @@ use aplomb_ground::limits::Interrupt;
 use aplomb_ground::protocol::{
     Client, Event, Failure, MimeBundle, Request, Status, Switches, TEXT,
 };
+use aplomb_ground::span::first_line;
 use follow::ROWS;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
@@ -548,7 +549,7 @@ impl<C: Client> App<C> {
             let what = self
                 .view(false)
                 .told()
-                .map_or(String::new(), |(t, _)| t.statement.lines().next().unwrap_or("").into());
+                .map_or(String::new(), |(t, _)| first_line(&t.statement).into());
             let cell = if self.follows { format!("{}, ", self.run.name) } else { String::new() };
             self.note = format!("{cell}evaluation {} of {n}: {what}", self.story + 1);
         }

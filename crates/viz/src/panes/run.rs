@@ -7,6 +7,7 @@ use super::view::{Ask, View};
 use crate::figures::FIGURES;
 use aplomb_ground::error::{bytes, time};
 use aplomb_ground::protocol::{Failure, Switches};
+use aplomb_ground::span::first_line;
 use aplomb_ground::trace::{ResultRecord, Segment, Trace};
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::text::Line;
@@ -214,7 +215,7 @@ impl Pane for Ledger {
             let mark = view.look.mark(here);
             let cells =
                 [mark.into(), row.launches.to_string(), bytes(row.bytes), time(row.us), result];
-            let text = format!("{}  {}", row.name, row.text.lines().next().unwrap_or(""));
+            let text = format!("{}  {}", row.name, first_line(&row.text));
             cells
                 .into_iter()
                 .chain([spelled(&row.switches)])

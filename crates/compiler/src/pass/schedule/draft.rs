@@ -272,6 +272,7 @@ fn merge_equals(
             inside.into_iter().filter(|at| dag.node(*at).computes() && !dag.shape(*at).is_empty());
         (need.inputs, computed.collect())
     };
+    // A group that another took reads nothing.
     let mut of_all: Vec<(BTreeSet<NodeId>, BTreeSet<NodeId>)> =
         groups.iter().map(|g| g.as_ref().map(reads).unwrap_or_default()).collect();
     let most = policies.limits().map_or(usize::MAX, |limits| limits.inputs);

@@ -49,7 +49,7 @@ impl Isa {
     }
 
     /// Those that this machine can run, least first.
-    pub fn here() -> impl Iterator<Item = Isa> {
+    pub fn available() -> impl Iterator<Item = Isa> {
         let best = Isa::best();
         Isa::ALL.into_iter().filter(move |&isa| isa <= best)
     }

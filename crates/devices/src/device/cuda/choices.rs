@@ -1,6 +1,6 @@
 //! The choices of a device: in memory, and on the disk for later programs.
 
-use super::cache::{Disk, Entry, Key, Look};
+use super::cache::{Disk, Entry, Key, Lookup};
 use super::choice::Choice;
 use super::text::Lowered;
 use aplomb_plans::plan::Launch;
@@ -53,13 +53,13 @@ impl Choices {
         if let Some(known) = self.known.get(&file) {
             return *known;
         }
-        let found = match self.disk.look(&key) {
-            Look::None => None,
-            Look::Damaged => {
+        let found = match self.disk.lookup(&key) {
+            Lookup::None => None,
+            Lookup::Damaged => {
                 self.damaged(&file);
                 None
             }
-            Look::Whole(entry) => {
+            Lookup::Whole(entry) => {
                 let choice = Choice::decode(&entry.log)
                     .filter(|c| plain.code.candidates().contains(&c.tuning));
                 if choice.is_none() {

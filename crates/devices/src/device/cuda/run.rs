@@ -184,7 +184,7 @@ impl Run<'_> {
             runs += 1;
             let ready = self.functions(&lowered)?;
             let prepared = self.prepare(k, &lowered, &ready)?;
-            let gpu = prepared.told()?;
+            let gpu = prepared.on_gpu()?;
             let took = self.hand_over(prepared)?;
             by_events = by_events.zip(took).map(|(before, us)| before + us);
             let wide = self.misfits(k, &lowered)?;

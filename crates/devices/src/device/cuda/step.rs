@@ -44,7 +44,7 @@ impl Step {
         &mut self.slots
     }
 
-    fn told(&self) -> OnGpu {
+    fn on_gpu(&self) -> OnGpu {
         let (usage, resident) = (self.ready.usage, self.ready.function.resident);
         OnGpu {
             grid: self.cuts.iter().map(|c| c.blocks).max().unwrap_or(0),
@@ -72,8 +72,8 @@ pub struct Prepared {
 
 impl Prepared {
     /// The record of its kernels. Errors: there is none.
-    pub fn told(&self) -> Result<OnGpu, Stop> {
-        let all = self.steps.iter().map(Step::told).reduce(OnGpu::and);
+    pub fn on_gpu(&self) -> Result<OnGpu, Stop> {
+        let all = self.steps.iter().map(Step::on_gpu).reduce(OnGpu::and);
         let all = all.map(|gpu| OnGpu { tuning: self.tuning, ..gpu });
         all.ok_or_else(|| Stop::Cpu("a launch without a kernel".into()))
     }

@@ -102,7 +102,7 @@ impl Run<'_> {
                 lower(&self.plan, k, tuning).map_err(Stop::Cpu)?
             };
             let ready = self.functions(&text)?;
-            let told = self.prepare(k, &text, &ready)?.told()?;
+            let told = self.prepare(k, &text, &ready)?.on_gpu()?;
             all.push(Candidate { tuning, text, ready, told });
         }
         let name = self.plan.launches[k].name.clone();

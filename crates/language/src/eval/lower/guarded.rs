@@ -82,6 +82,7 @@ impl Cx<'_> {
         }
         let standing = self.sys.scope.conditions().to_vec();
         self.within(Inside::Unconditional, |cx| {
+            // An operation on scalars alone has no axes.
             let full: Shape =
                 args.iter().map(Array::shape).max_by_key(|s| s.len()).unwrap_or(&[]).into();
             let mask = cx.holding(&standing, frame, &full)?;

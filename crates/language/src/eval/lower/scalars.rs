@@ -75,6 +75,7 @@ fn read_from(cells: &[Rc<Cell>]) -> Vec<Rc<Cell>> {
     let mut items: Vec<(Rc<Cell>, Rc<Cell>)> = Vec::new();
     let mut roots: Vec<Rc<Cell>> = Vec::new();
     for cell in cells.iter().filter(|c| c.shape().is_empty()) {
+        // One that has its value reads nothing.
         let Some(node) = cell.node() else { continue };
         let whole = node
             .inputs()
