@@ -141,7 +141,7 @@ const STRIPS: &str = "+⌿0.5×6000 3⍴⍳18000";
 const ROWS: &str = "+/0.5×2 34000⍴⍳68000";
 const VECTORS: &str = "2×V+⌽V←0.5×⍳999";
 
-/// CUDA §7: the stand-in sees what a wrong text would do.
+/// The stand-in sees what a wrong text would do.
 #[test]
 fn planted_faults_in_printed_texts_are_seen() {
     if standin::libraries().is_none() {
@@ -189,8 +189,7 @@ fn sliced(text: &str, cut: u64) -> String {
     text.replacen(line, &both, 1)
 }
 
-/// CUDA §2: slices continue what earlier ones began, and blocks take several tiles, rows or
-/// vectors.
+/// Slices continue what earlier ones began, and blocks take several tiles, rows or vectors.
 #[test]
 fn slices_give_the_same() {
     if standin::libraries().is_none() {

@@ -99,13 +99,12 @@ impl Source {
 
     /// The part that is read, and the offset of its first code point.
     pub fn own(&self) -> (&str, u32) {
-        (self.text.get(self.own.clone()).unwrap_or_default(), self.first)
+        (&self.text[self.own.clone()], self.first)
     }
 
     /// The part as a text of its own with the same offsets: what stands before it is blank.
     pub fn alone(&self) -> String {
-        let before = self.text.get(..self.own.start).unwrap_or_default();
-        before
+        self.text[..self.own.start]
             .chars()
             .map(|c| if c == '\n' { c } else { ' ' })
             .chain(self.own().0.chars())
@@ -129,6 +128,11 @@ impl Source {
     }
 }
 
+/// The first line of a text, as a title has it; empty where there is none.
+pub fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
 /// A span together with the text it belongs to: a dfn's error points into the line that defined the
 /// dfn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,7 +149,7 @@ impl Place {
         Place { source: source.clone(), span }
     }
 
-    /// What stands there.
+    /// The text that stands there.
     pub fn text(&self) -> String {
         self.source.slice(self.span)
     }

@@ -122,8 +122,8 @@ type Counts = (usize, usize, usize);
 /// `X⊥Y`
 pub fn decode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     let complex = complex_pair(cx, x, y)?;
-    let last = x.shape().last().copied().unwrap_or(1);
-    let first = y.shape().first().copied().unwrap_or(1);
+    let last = x.last_extent();
+    let first = y.first_extent();
     let n = if last == 1 { first } else { last };
     if first != n && first != 1 {
         return Err(length(format!("{last} radices for {first} digits")));
@@ -188,7 +188,7 @@ fn decoded<T: Copy + Default>(
 /// `X⊤Y`
 pub fn encode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     let complex = complex_pair(cx, x, y)?;
-    let n = x.shape().first().copied().unwrap_or(1);
+    let n = x.first_extent();
     let columns = x.len() / n.max(1);
     let shape: Shape = x.shape().iter().chain(y.shape()).copied().collect();
     if shape.len() > 15 {

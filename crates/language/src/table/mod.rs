@@ -146,13 +146,13 @@ pub fn keys() -> impl Iterator<Item = (char, char)> {
 }
 
 impl Prim {
-    /// What it is, as completion says it.
+    /// The kind of row, as completion says it.
     pub fn kind(&self) -> &'static str {
         if self.operator.is_some() { "operator" } else { "function" }
     }
 }
 
-/// What a glyph that is no primitive is, as completion says it.
+/// The kind of a glyph that is no primitive, as completion says it.
 pub fn other_kind(glyph: char) -> &'static str {
     if matches!(glyph, '⍵' | '⍺') { "argument" } else { "symbol" }
 }
