@@ -16,6 +16,7 @@ mod conformance;
 mod differential;
 mod examples;
 mod faults;
+mod frames;
 mod from_numpy;
 mod goldens;
 mod plans;

@@ -15,6 +15,7 @@ use aplomb_values::prim::scalar::Src;
 use std::sync::Arc;
 
 mod body;
+mod cells;
 mod complex;
 mod fold;
 mod framed;

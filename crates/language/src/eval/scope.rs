@@ -36,6 +36,8 @@ pub enum Inside {
     LoopBody,
     /// Cells one after the other, to find which one fails.
     CellByCell,
+    /// One cell of a frame by itself, for a function that looks at its values.
+    OneCell,
     /// The same place, where the guards that stand were seen to already.
     Unconditional,
 }
@@ -83,6 +85,10 @@ impl Scope {
                 self.conditions.clear();
             }
             Inside::CellByCell => self.cell_by_cell = true,
+            Inside::OneCell => {
+                self.frames = 0;
+                self.conditions.clear();
+            }
             Inside::Unconditional => self.conditions.clear(),
         }
         outer

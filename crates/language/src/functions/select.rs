@@ -74,6 +74,9 @@ fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<Arra
     if let Some(m) = lines_of(a, &some).filter(|m| elements(&m.shape) > 0) {
         return cx.apply_move(a, m);
     }
+    if a.frame().is_some() || indices.iter().flatten().any(|i| i.frame().is_some()) {
+        return cx.framed_gather(a, &some);
+    }
     if let Some(made) = cx.record_gather(a, &some)? {
         return Ok(made);
     }
@@ -96,7 +99,9 @@ pub fn choices(
     let (mut sels, mut some) =
         (Vec::with_capacity(indices.len()), Vec::with_capacity(indices.len()));
     for (i, &n) in indices.iter().zip(shape) {
-        let lazy = i.as_ref().filter(|i| i.pending().is_some() && i.dtype().is_integer());
+        let unknown =
+            |i: &&Array| i.pending().is_some() && i.dtype().is_integer() || i.frame().is_some();
+        let lazy = i.as_ref().filter(unknown);
         let sel = if lazy.is_some() { None } else { Some(select(cx, i.as_ref(), n)?) };
         some.push(match (lazy, &sel) {
             (Some(i), _) => match progression(cx, i, n) {
@@ -109,6 +114,16 @@ pub fn choices(
         sels.push(sel);
     }
     Ok((sels, some))
+}
+
+/// Indices as integers, ⎕IO included: as they are, or what is near to whole numbers. Forces these.
+/// Errors: DOMAIN.
+pub fn whole_places(cx: &mut Cx<'_>, i: &Array) -> Result<Array> {
+    if i.dtype().is_integer() && !i.is_open() {
+        return Ok(i.clone());
+    }
+    let numbers = cx.integers(i, "an index")?.into_iter().map(|k| k as f64).collect();
+    Array::numbers(i.shape(), numbers, cx.budget())
 }
 
 /// First place and step of a pending vector that is a sum of multiples of one ⍳, all of whose
@@ -315,12 +330,24 @@ pub fn place_of(cx: &mut Cx<'_>, shape: &[usize], at: &Array) -> Result<usize> {
     Ok(all)
 }
 
+/// The items of a vector of indices; those of every cell, where it is one of a frame.
+fn steps_of(cx: &mut Cx<'_>, x: &Array) -> Result<Vec<Array>> {
+    match x.frame() {
+        Some(_) => (0..x.len()).map(|k| cx.framed_item(x, k)).collect(),
+        None => Ok(cx.ready_outer(x)?.to_items()),
+    }
+}
+
 /// `X⊃Y`
 pub fn pick(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     if x.rank() > 1 {
         return Err(rank("a path is a vector"));
     }
     let mut at = y.clone();
+    if x.frame().is_some() && y.is_uniform() && x.len() == 1 && y.rank() == 1 {
+        let step = cx.framed_item(x, 0)?;
+        return indexed(cx, y, &[Some(step)]);
+    }
     for step in cx.ready(x, "path")?.to_items() {
         let held = at.disclosed();
         at = if at.rank() == 0 && !at.is_simple_scalar() && step.is_empty() { held } else { at };
@@ -363,7 +390,7 @@ pub fn squad(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Ar
         return Err(length(format!("{} indices for {} axes", x.len(), axes.len())));
     }
     let mut indices: Vec<Option<Array>> = vec![None; y.rank()];
-    for (k, i) in axes.into_iter().zip(cx.ready_outer(x)?.to_items()) {
+    for (k, i) in axes.into_iter().zip(steps_of(cx, x)?) {
         indices[k] = Some(i.disclosed());
     }
     indexed(cx, y, &indices)

@@ -33,7 +33,8 @@ impl Array {
     /// All items are simple scalars.
     pub fn is_simple(&self) -> bool {
         match &self.data {
-            Data::Items(i) => i.all().iter().all(Array::is_simple_scalar),
+            // Cells of one array are arrays: nobody needs to take them apart for that.
+            Data::Items(i) => i.split().is_none() && i.all().iter().all(Array::is_simple_scalar),
             _ => true,
         }
     }

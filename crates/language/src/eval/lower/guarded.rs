@@ -41,8 +41,16 @@ impl Cx<'_> {
         Ok(Inside::Branch((cond.clone(), holds)))
     }
 
+    /// Where all conditions that stand hold, a boolean for each cell of a frame; None: nothing
+    /// stands.
+    pub(super) fn standing(&mut self, frame: &[usize]) -> Result<Option<Array>> {
+        let standing = self.sys.scope.conditions().to_vec();
+        let mask = self.within(Inside::Unconditional, |cx| cx.holding(&standing, frame, frame))?;
+        mask.map(|mask| self.ready(&mask, "guard")).transpose()
+    }
+
     /// Where all conditions hold, as booleans over a frame and cells.
-    fn holding(
+    pub(super) fn holding(
         &mut self,
         conditions: &[Condition],
         frame: &[usize],

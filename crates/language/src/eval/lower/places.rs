@@ -37,6 +37,17 @@ pub enum Chosen {
     Array(Array),
 }
 
+impl Chosen {
+    /// The axes that a choice along one of `n` places has in the result.
+    pub fn shape(&self, n: usize) -> Shape {
+        match self {
+            Chosen::All => Shape::from_slice(&[n]),
+            Chosen::Line { shape, .. } => shape.clone(),
+            Chosen::Array(i) => i.shape().into(),
+        }
+    }
+}
+
 /// The spots at which an array is read or written: a read of its axes over a shape, and on the axes
 /// `along` places that are values.
 pub(super) struct Spots {
@@ -181,14 +192,7 @@ impl Cx<'_> {
 
     /// Where an array is chosen from. None: nowhere, or by what is no part of a graph.
     pub(super) fn spots(&mut self, a: &Array, chosen: &[Chosen]) -> Result<Option<Spots>> {
-        let of = |c: &Chosen, n: usize| -> Shape {
-            match c {
-                Chosen::All => Shape::from_slice(&[n]),
-                Chosen::Line { shape, .. } => shape.clone(),
-                Chosen::Array(i) => i.shape().into(),
-            }
-        };
-        let shapes: Vec<Shape> = chosen.iter().zip(a.shape()).map(|(c, &n)| of(c, n)).collect();
+        let shapes: Vec<Shape> = chosen.iter().zip(a.shape()).map(|(c, &n)| c.shape(n)).collect();
         let shape: Shape = shapes.iter().flatten().copied().collect();
         let mut arrays =
             chosen.iter().filter_map(|c| if let Chosen::Array(i) = c { Some(i) } else { None });
