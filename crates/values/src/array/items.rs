@@ -33,8 +33,9 @@ impl Array {
     /// All items are simple scalars.
     pub fn is_simple(&self) -> bool {
         match &self.data {
-            // Cells of one array are arrays: nobody needs to take them apart for that.
-            Data::Items(i) => i.split().is_none() && i.all().iter().all(Array::is_simple_scalar),
+            // Parts of one array are arrays: nobody needs to take them apart for that.
+            Data::Items(i) if i.split().is_some() || i.pieces().is_some() => false,
+            Data::Items(i) => i.all().iter().all(Array::is_simple_scalar),
             _ => true,
         }
     }
@@ -166,7 +167,7 @@ impl Array {
     /// What fills where nothing is: 0, ' ', or the first item with every leaf replaced.
     pub fn prototype(&self) -> Array {
         match &self.data {
-            Data::Items(i) if i.whole().is_some() => i.at(0).zeroed(),
+            Data::Items(i) if i.whole().is_some() || i.pieces().is_some() => i.at(0).zeroed(),
             Data::Items(i) => match (i.all().first(), &i.proto) {
                 (Some(first), _) => first.zeroed(),
                 (None, Some(p)) => p.clone(),

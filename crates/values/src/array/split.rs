@@ -4,7 +4,7 @@
 //! nested array whose items are the cells, not taken apart before somebody looks at one. A *framed*
 //! value shows the cell: what a function sees that is run once for all cells.
 
-use super::{Array, Buf, DType, Data, Shape, View, elements};
+use super::{Array, Buf, DType, Data, Ragged, Shape, View, elements};
 use crate::dag::ix::Ix;
 use crate::dag::{Cell, Meta, Node, Read, kinds};
 use aplomb_ground::limits::Budget;
@@ -71,7 +71,7 @@ impl Split {
 }
 
 /// A piece of a buffer. The whole is charged; its pieces are looked at one by one.
-fn cut(view: View<'_>, dtype: DType, from: usize, n: usize) -> Buf {
+pub(super) fn cut(view: View<'_>, dtype: DType, from: usize, n: usize) -> Buf {
     match view {
         View::Char(v) => Buf::uncounted_chars(v[from..from + n].to_vec()),
         View::F64(v) => Buf::uncounted(&v[from..from + n], dtype),
@@ -82,43 +82,69 @@ fn cut(view: View<'_>, dtype: DType, from: usize, n: usize) -> Buf {
     }
 }
 
-/// The items of a nested array: as they stand, or cells of one array until somebody looks.
+/// The items of a nested array: as they stand, or parts of one array until somebody looks.
 pub struct Held {
     items: OnceCell<Vec<Array>>,
-    rows: Option<Split>,
+    parts: Option<Parts>,
+}
+
+/// One array that holds all items.
+enum Parts {
+    /// Its cells.
+    Rows(Split),
+    /// Its pieces.
+    Ragged(Ragged),
 }
 
 impl Held {
     /// Items as they stand.
     pub fn items(items: Vec<Array>) -> Held {
-        Held { items: OnceCell::from(items), rows: None }
+        Held { items: OnceCell::from(items), parts: None }
     }
 
     /// The cells of one array, as items.
     pub fn rows(rows: Split) -> Held {
-        Held { items: OnceCell::new(), rows: Some(rows) }
+        Held { items: OnceCell::new(), parts: Some(Parts::Rows(rows)) }
     }
 
-    /// All of them, row by row; cells are taken out once.
+    /// The pieces of a flat one, as items.
+    pub fn ragged(pieces: Ragged) -> Held {
+        Held { items: OnceCell::new(), parts: Some(Parts::Ragged(pieces)) }
+    }
+
+    /// All of them, row by row; parts are taken out once.
     pub fn all(&self) -> &[Array] {
-        self.items.get_or_init(|| match &self.rows {
-            Some(rows) => (0..elements(rows.frame())).map(|k| rows.item(k)).collect(),
+        self.items.get_or_init(|| match &self.parts {
+            Some(Parts::Rows(rows)) => (0..elements(rows.frame())).map(|k| rows.item(k)).collect(),
+            Some(Parts::Ragged(r)) => (0..r.count()).map(|k| r.item(k)).collect(),
             None => Vec::new(),
         })
     }
 
     /// The k-th, row by row; 0 where there is none at all.
     pub fn at(&self, k: usize) -> Array {
-        match (self.items.get(), &self.rows) {
+        match (self.items.get(), &self.parts) {
             (Some(items), _) => items[k].clone(),
-            (None, Some(rows)) => rows.item(k),
+            (None, Some(Parts::Rows(rows))) => rows.item(k),
+            (None, Some(Parts::Ragged(r))) => r.item(k),
             (None, None) => Array::num(0.0),
         }
     }
 
     /// The one array whose cells these are.
     pub fn split(&self) -> Option<&Split> {
-        self.rows.as_ref()
+        match &self.parts {
+            Some(Parts::Rows(rows)) => Some(rows),
+            _ => None,
+        }
+    }
+
+    /// The flat array whose pieces these are.
+    pub fn pieces(&self) -> Option<&Ragged> {
+        match &self.parts {
+            Some(Parts::Ragged(r)) => Some(r),
+            _ => None,
+        }
     }
 
     /// The items if they were taken apart, for dropping them.
@@ -128,6 +154,6 @@ impl Held {
 
     /// Nobody has looked at the items yet.
     pub fn whole(&self) -> Option<&Split> {
-        self.rows.as_ref().filter(|_| self.items.get().is_none())
+        self.split().filter(|_| self.items.get().is_none())
     }
 }

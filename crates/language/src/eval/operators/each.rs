@@ -45,7 +45,10 @@ pub fn each(
         return crate::functions::select::bracket(&mut ev.cx, &from, &[Some(x.clone())]);
     }
     let shape = conform(x, y)?;
-    match ev.each_framed(&func, x, y, &shape)? {
+    if let Some(z) = ev.each_framed(&func, x, y, &shape)? {
+        return Ok(z);
+    }
+    match ev.each_by_shape(&func, x, y, &shape)? {
         Some(z) => Ok(z),
         None => each_item(ev, &func, x, y),
     }
