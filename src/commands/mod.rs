@@ -54,7 +54,7 @@ impl Call<'_> {
     pub fn write(&mut self, file: &str, bytes: &[u8]) -> Result<(), Error> {
         let path = std::path::Path::new(file);
         self.session.core().reach.check(path)?;
-        if self.session.core().is_holding() {
+        if self.session.core().mode().holding {
             self.sink.event(Event::Withheld(format!("write {file}")));
             return Ok(());
         }

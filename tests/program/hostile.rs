@@ -163,7 +163,7 @@ fn a_defect_leaves_names_and_modes_as_they_were() {
     ];
     for request in broken {
         s.handle(request, &mut Breaks(1));
-        assert!(!s.core().is_holding() && !s.core().is_tracing());
+        assert!(!s.core().mode().holding && !s.core().is_tracing());
         let mut heard = Heard::default();
         s.handle(run("a,⎕IO"), &mut heard);
         assert!(

@@ -6,7 +6,9 @@
 
 use super::contexts::argument;
 use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::delayed::{self, Forms};
 use super::fault;
+use super::formula::Formulas;
 use super::hash::Map;
 use super::schedule::policy::Policy;
 use super::schedule::{Group, Schedule, Why, is_free_root, legal};
@@ -64,11 +66,16 @@ pub fn run(work: &mut Work) -> Result<()> {
         }
     }
     let registers = registers(&work.dag, &schedule.keep);
+    let mut forms = work.options.trace.then(|| done(&work.dag, &live));
     for (g, group) in schedule.groups.iter().enumerate() {
-        let mut launch = launch(&work.dag, &schedule, group, &buffers, &registers, g)?;
+        let mut told = forms.as_mut().map(|forms| (plan.buffers.as_slice(), forms));
+        let mut launch = launch(&work.dag, &schedule, group, &buffers, &registers, g, &mut told)?;
         launch.tiling =
             work.tilings.get(&g).and_then(|tiling| tiling.over(|l| place_of(&launch, &buffers, l)));
         plan.launches.push(launch);
+    }
+    if let Some(forms) = forms {
+        work.delayed = forms;
     }
     if let Some(fault) = work.options.fault.filter(|f| work.options.has(*f)) {
         fault::in_plan(fault, &mut plan);
@@ -131,6 +138,7 @@ fn launch(
     buffers: &BTreeMap<NodeId, BufId>,
     registers: &[u32],
     number: usize,
+    told: &mut Option<(&[Buffer], &mut BTreeMap<NodeId, String>)>,
 ) -> Result<Launch> {
     let mut out = Launch {
         stage: group.stage,
@@ -213,6 +221,9 @@ fn launch(
             Reduction { op: *op, value, node: at, dtype: info.meta.dtype, site: info.site };
         writer.launch.reductions.push(reduction);
     }
+    if let Some((buffers, forms)) = told {
+        writer.tell_forms(buffers, forms);
+    }
     if matches!(group.kind, Kind::Reduce | Kind::Scan | Kind::Whole) {
         writer.after = true;
         writer.extents = writer.launch.outer().to_vec();
@@ -225,8 +236,18 @@ fn launch(
                 writer.launch.after_stores.push(Store { value, buf });
             }
         }
+        if let Some((buffers, forms)) = told {
+            writer.tell_forms(buffers, forms);
+        }
     }
     Ok(out)
+}
+
+/// The forms of what is no function of anything: arrays that are given, and results of folds and
+/// operations on whole arrays.
+fn done(dag: &Dag, live: &[bool]) -> BTreeMap<NodeId, String> {
+    let all = dag.ids().filter(|at| live[at.index()] && delayed::is_done(dag.node(*at)));
+    all.map(|at| (at, "Done".into())).collect()
 }
 
 /// What a launch is called: its last named node, else its last operation.
@@ -480,6 +501,34 @@ impl Writer<'_> {
             (steps[of].from.site, steps[of].from.node) = (site, at);
         }
         Some(of as ValueId)
+    }
+
+    /// The forms of the nodes in the current list of steps, but of those that have one. A node that
+    /// is computed at several places is told of at its own, else at the first.
+    fn tell_forms(&self, buffers: &[Buffer], forms: &mut BTreeMap<NodeId, String>) {
+        let here = if self.after { &self.group.after } else { &self.group.body };
+        let steps = if self.after { &self.launch.after } else { &self.launch.body };
+        let keep = &self.schedule.keep;
+        let mut own: Vec<(NodeId, bool, ValueId)> = self
+            .values
+            .iter()
+            .map(|((at, read), value)| (*at, !read.is_identity(), *value))
+            .filter(|(at, ..)| !forms.contains_key(at))
+            .filter(|(at, elsewhere, _)| !keep.contains_key(at) || here.contains(at) && !elsewhere)
+            .collect();
+        own.sort();
+        own.dedup_by_key(|(at, ..)| *at);
+        let stored = own.iter().filter(|(at, ..)| keep.contains_key(at));
+        let stored = stored.map(|(at, _, value)| (*value, *at)).collect();
+        let (dag, launch) = (self.dag, &*self.launch);
+        let made = Forms::of(Formulas { dag, launch, steps, buffers, stored });
+        for (at, _, value) in own {
+            let mut text = made.text(value);
+            if keep.contains_key(&at) {
+                text += &format!(" → {}", made.compute(value, dag.shape(at)).name());
+            }
+            forms.insert(at, text);
+        }
     }
 
     fn guard(&mut self, tests: &Vec<aplomb_values::dag::Test>) -> u32 {

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 pub fn producers(work: &mut Work) -> Result<()> {
     step(work, "ACC-12", "fuse-producers")?;
     if work.options.trace {
-        delayed::annotate(work)?;
+        delayed::count(work)?;
     }
     Ok(())
 }

@@ -17,6 +17,7 @@ mod export;
 mod fault;
 mod find;
 mod float_lets;
+mod formula;
 mod fuse;
 mod gathers;
 mod hash;

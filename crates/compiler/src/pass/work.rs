@@ -60,7 +60,7 @@ pub struct Work<'a> {
     pub decisions: Vec<(usize, Decision)>,
     pub snapshots: Vec<Snapshot>,
     pub warnings: Vec<Warning>,
-    /// What fuse-producers saw in each node (ACC-13).
+    /// The form of each node's array in the launch that computes it (ACC-13).
     pub delayed: BTreeMap<NodeId, String>,
     /// What place, tile and pad chose for the final schedule's launches.
     pub near: Vec<SharedReads>,

@@ -31,20 +31,16 @@ impl Session {
         shows: bool,
         sink: &mut dyn Sink,
     ) -> Result<Trace, Error> {
-        let was = self.core.set_tracing(true);
-        self.core.begin();
-        let earlier = self.core.set_kept_aside();
         let source = Source::new("line", text);
-        let done = if shows {
-            self.run_text(source, false, sink)
-        } else {
-            self.run_as(source, true, sink, computed)
-        };
-        let trace = done.map(|()| World::new(&mut self.core, None, true).take_trace(&self.interp));
-        self.core.take_forced();
-        self.core.set_kept(earlier);
-        self.core.look_as(was);
-        trace
+        self.telling(|session| {
+            session.apart(|session| {
+                match shows {
+                    true => session.run_text(source, false, sink)?,
+                    false => session.run_as(source, true, sink, computed)?,
+                }
+                Ok(World::new(&mut session.core, None, true).take_trace(&session.interp))
+            })
+        })
     }
 
     /// The last value of a text, computed. None: it gives none.

@@ -27,16 +27,13 @@ impl Session {
         let (Some(last), earlier) = (self.last.take(), self.earlier.take()) else {
             return self.trace_last().map(|t| [t.clone(), t]);
         };
-        let was = self.core.set_tracing(true);
         let sides = match &earlier {
             _ if changed => Ok([(&last, &last.options), (&last, &now)]),
             Some(line) => Ok([(line, &line.options), (&last, &last.options)]),
             None => Err(value("one line has given a value, and no switch was changed since")
                 .hint("]off fusion, then ]diff")),
         };
-        let pair = sides.and_then(|sides| self.told_in_turn(sides));
-        *self.core.options() = now;
-        self.core.look_as(was);
+        let pair = sides.and_then(|sides| self.telling(|session| session.told_in_turn(sides)));
         (self.last, self.earlier) = (Some(last), earlier);
         pair
     }

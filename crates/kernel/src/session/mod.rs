@@ -22,7 +22,7 @@ mod world;
 pub use client::{STACK, Worker};
 pub use record::result_of;
 pub use repro::Reproduction;
-pub use world::{Core, Spent};
+pub use world::{Core, Mode, Spent};
 
 use aplomb_compiler::pass::Options;
 use aplomb_devices::device::{Trial, Wanted};
@@ -196,10 +196,11 @@ impl Session {
     fn protected(&mut self, sink: &mut dyn Sink, work: impl FnOnce(&mut Self, &mut dyn Sink)) {
         self.core.interrupt.clear();
         sink.event(Event::Status(Status::Busy));
-        let modes = self.core.modes();
+        let (mode, options) = (self.core.mode(), self.core.options().clone());
         let done = catch_unwind(AssertUnwindSafe(|| work(self, &mut *sink)));
         if let Err(bug) = done {
-            self.core.set_modes(modes);
+            *self.core.options() = options;
+            self.core.set_mode(mode);
             let error = internal(format!("a defect of Aplomb ended this line: {}", message(&*bug)));
             sink.event(Event::Error(failure(&error)));
         }
@@ -219,9 +220,8 @@ impl Session {
                 sink.event(Event::IsComplete(lines::completeness(&code)))
             }
             Request::Trace { code, name, switches, effects } => {
-                let held = self.core.set_holding(!effects);
-                self.tell(&code, &name, switches, sink);
-                self.core.set_holding(held);
+                let mode = Mode { holding: !effects, ..self.core.mode() };
+                self.looking(mode, |session| session.tell(&code, &name, switches, sink));
             }
             Request::Again { switches } => match self.again(switches.as_ref()) {
                 Ok(trace) => sink.event(Event::Trace(Box::new(trace))),
@@ -304,7 +304,7 @@ impl Session {
         run: impl FnOnce(&mut Interp, &Arc<Source>, &mut World<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let before = self.interp.snapshot();
-        self.interp.set_record_all(self.core.records_all());
+        self.interp.set_record_all(self.core.mode().whole);
         let mut world = World::new(&mut self.core, Some(sink), silent);
         let done = run(&mut self.interp, &source, &mut world);
         let gave = world.gave_value();
@@ -342,13 +342,35 @@ impl Session {
     /// device; if all of it was small, the line itself runs, with everything recorded. The
     /// workspace is left alone, and so are files.
     pub fn trace_of(&mut self, text: Option<&str>) -> Result<Trace, Error> {
-        let was = self.core.set_tracing(true);
-        let trace = match text {
-            Some(text) => self.trace_again(Source::new("line", text), None),
-            None => self.trace_last(),
-        };
-        self.core.look_as(was);
-        trace
+        self.telling(|session| match text {
+            Some(text) => session.trace_again(Source::new("line", text), None),
+            None => session.trace_last(),
+        })
+    }
+
+    /// Runs in another way; then mode and options are again what they were.
+    fn looking<T>(&mut self, mode: Mode, run: impl FnOnce(&mut Self) -> T) -> T {
+        let (before, options) = (self.core.mode(), self.core.options().clone());
+        self.core.set_mode(mode);
+        let done = run(self);
+        *self.core.options() = options;
+        self.core.set_mode(before);
+        done
+    }
+
+    /// Runs with everything recorded and told.
+    fn telling<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        self.looking(self.core.mode().telling(), run)
+    }
+
+    /// A run whose stories are its own: those told so far wait, and are there again afterwards.
+    fn apart<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        self.core.begin();
+        let earlier = self.core.set_kept_aside();
+        let done = run(self);
+        self.core.take_forced();
+        self.core.set_kept(earlier);
+        done
     }
 
     fn trace_last(&mut self) -> Result<Trace, Error> {
@@ -375,7 +397,7 @@ impl Session {
     /// The story of what a line forced, and a hash of the values if they are `compared`.
     fn trace_forced(&mut self, line: &Last, compared: bool) -> Result<(Trace, u64), Error> {
         self.core.begin();
-        let runs = !self.core.is_planning();
+        let runs = !self.core.mode().planning;
         let known = runs && !compared && self.ran_so(line);
         let mut world = World::new(&mut self.core, None, true);
         world.start(&line.said);
@@ -400,25 +422,22 @@ impl Session {
     fn ran_so(&mut self, line: &Last) -> bool {
         let (mut now, mut was) = (self.core.options().clone(), line.options.clone());
         (now.limits, was.trace) = (self.core.limits.launch, now.trace);
-        was == now && line.device == self.core.devices().wanted() && !self.core.is_measuring()
+        was == now && line.device == self.core.devices().wanted() && !self.core.mode().measuring
     }
 
     /// The trace of an expression, or of the last line, for its plan alone: what need not run does
     /// not.
     pub fn plan_of(&mut self, text: Option<&str>) -> Result<Trace, Error> {
-        self.core.set_planning(true);
-        let trace = self.trace_of(text);
-        self.core.set_planning(false);
-        trace
+        let mode = Mode { planning: true, ..self.core.mode() };
+        self.looking(mode, |session| session.trace_of(text))
     }
 
     /// Tunes the launches of an expression, or of the last line: what was tried, and its trace. The
     /// workspace is left alone. None was tried where launches run on the CPU, or tuning is off.
     pub fn tune(&mut self, text: Option<&str>) -> Result<(Vec<Trial>, Trace), Error> {
         self.core.devices().take_trials();
-        self.core.set_measuring(true);
-        let trace = self.trace_of(text);
-        self.core.set_measuring(false);
+        let mode = Mode { measuring: true, ..self.core.mode() };
+        let trace = self.looking(mode, |session| session.trace_of(text));
         let trials = self.core.devices().take_trials();
         trace.map(|trace| (trials, trace))
     }
@@ -426,9 +445,8 @@ impl Session {
     /// Runs a text whose launches are tuned as they come; each is measured once.
     pub fn tune_program(&mut self, request: Request, sink: &mut dyn Sink) -> Vec<Trial> {
         self.core.devices().take_trials();
-        self.core.set_measuring(true);
-        // Which ends with the request.
-        self.handle(request, sink);
+        let mode = Mode { measuring: true, ..self.core.mode() };
+        self.looking(mode, |session| session.handle(request, sink));
         self.core.devices().take_trials()
     }
 
@@ -441,15 +459,12 @@ impl Session {
             if let Some(before) = before {
                 session.interp.restore(&before);
             }
-            session.core.begin();
             session.interp.set_record_all(true);
-            let earlier = session.core.set_kept_aside();
-            let mut world = World::new(&mut session.core, None, true);
-            let done = session.interp.execute(&source, &mut world);
-            let trace = done.map(|()| world.take_trace(&session.interp));
-            session.core.take_forced();
-            session.core.set_kept(earlier);
-            trace
+            session.apart(|session| {
+                let mut world = World::new(&mut session.core, None, true);
+                session.interp.execute(&source, &mut world)?;
+                Ok(world.take_trace(&session.interp))
+            })
         })
     }
 
@@ -457,15 +472,15 @@ impl Session {
     /// null there. What fixes shapes and decides guards on the way is computed. The workspace is
     /// left alone. Errors: the text's own; VALUE ERROR where no statement gives a value at the end.
     pub fn trace_unrun(&mut self, source: Arc<Source>) -> Result<Trace, Error> {
-        let was = self.core.set_tracing(true);
-        let trace = self.aside(|session| {
-            session.core.begin();
-            session.interp.set_record_all(true);
-            session.unrun(source)
-        });
-        self.core.take_forced();
-        self.core.look_as(was);
-        trace
+        self.telling(|session| {
+            let trace = session.aside(|session| {
+                session.core.begin();
+                session.interp.set_record_all(true);
+                session.unrun(source)
+            });
+            session.core.take_forced();
+            trace
+        })
     }
 
     fn unrun(&mut self, source: Arc<Source>) -> Result<Trace, Error> {

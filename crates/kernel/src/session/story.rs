@@ -1,7 +1,7 @@
 //! A text told as traces: it runs as if for the first time, and nothing of the session is changed
 //! by it.
 
-use super::world::World;
+use super::world::{Mode, World};
 use super::{Last, Session, failure};
 use aplomb_compiler::pass::Options;
 use aplomb_ground::error::{Result, domain, value};
@@ -24,11 +24,7 @@ impl Session {
     /// values are equal.
     pub(super) fn again(&mut self, switches: Option<&Switches>) -> Result<Trace> {
         let mut last = self.last.take().ok_or_else(|| value("no line has given a value yet"))?;
-        let options = self.core.options().clone();
-        let was = self.core.set_tracing(true);
-        let told = self.tell_again(&mut last, switches);
-        *self.core.options() = options;
-        self.core.look_as(was);
+        let told = self.telling(|session| session.tell_again(&mut last, switches));
         self.last = Some(last);
         told
     }
@@ -37,10 +33,9 @@ impl Session {
         *self.core.options() = last.options.clone();
         self.core.options().trace = true;
         let Some(wanted) = switches else {
-            self.core.set_planning(true);
-            let told = self.trace_line(last);
-            self.core.set_planning(false);
-            return told
+            let mode = Mode { planning: true, ..self.core.mode() };
+            return self
+                .looking(mode, |session| session.trace_line(last))
                 .map(|trace| Trace { result: trace.result.or(last.result.clone()), ..trace });
         };
         if last.forced.is_empty() {
@@ -79,9 +74,20 @@ impl Session {
         switches: Option<Switches>,
         sink: &mut dyn Sink,
     ) {
-        let options = self.core.options().clone();
         let (last, earlier, spent) = (self.last.take(), self.earlier.take(), self.spent);
-        let was = self.core.set_tracing(true);
+        self.telling(|session| session.tell_pieces(code, name, switches, sink));
+        (self.last, self.earlier, self.spent) = (last, earlier, spent);
+        // A text that leaves ends itself only.
+        self.exit = None;
+    }
+
+    fn tell_pieces(
+        &mut self,
+        code: &str,
+        name: &str,
+        switches: Option<Switches>,
+        sink: &mut dyn Sink,
+    ) {
         self.core.begin();
         self.core.forget_stories();
         self.loading = 0;
@@ -98,11 +104,6 @@ impl Session {
             self.core.registers.fill(&mut trace);
             sink.event(Event::Trace(Box::new(trace)));
         }
-        (self.last, self.earlier, self.spent) = (last, earlier, spent);
-        // A text that leaves ends itself only.
-        self.exit = None;
-        *self.core.options() = options;
-        self.core.look_as(was);
     }
 }
 

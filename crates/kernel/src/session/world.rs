@@ -41,15 +41,7 @@ pub struct Core {
     pub(super) registers: Registers,
     /// The files that programs may touch.
     pub reach: Reach,
-    tracing: bool,
-    /// Small arrays are recorded too.
-    whole: bool,
-    /// Recorded evaluations are compiled and not run.
-    planning: bool,
-    /// Launches are tuned.
-    measuring: bool,
-    /// Files stay as they are.
-    holding: bool,
+    mode: Mode,
     /// The files that were written meanwhile.
     aside: Aside,
     /// One a statement that gave a value.
@@ -80,19 +72,27 @@ pub struct Core {
     watchdog: Watchdog,
 }
 
-/// The modes that a request may change for its own time.
-pub(super) struct Modes {
-    options: Options,
-    looks: Looks,
-    planning: bool,
-    holding: bool,
+/// The way in which a session runs what it is given. A request that runs in another way gives the
+/// old one back (`Session::looking`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mode {
+    /// Stories are kept.
+    pub tracing: bool,
+    /// Small arrays are recorded too, and so have stories.
+    pub whole: bool,
+    /// Recorded evaluations are compiled and not run.
+    pub planning: bool,
+    /// Launches are tuned.
+    pub measuring: bool,
+    /// Files stay as they are.
+    pub holding: bool,
 }
 
-/// Whether stories are kept, and whether small arrays have some.
-#[derive(Clone, Copy)]
-pub struct Looks {
-    tracing: bool,
-    whole: bool,
+impl Mode {
+    /// Everything is recorded and told.
+    pub fn telling(self) -> Mode {
+        Mode { tracing: true, whole: true, ..self }
+    }
 }
 
 /// The cost of the last request.
@@ -142,11 +142,7 @@ impl Core {
             plans: PlanCache::default(),
             registers: Registers::default(),
             reach: Reach::All,
-            tracing: false,
-            whole: false,
-            planning: false,
-            measuring: false,
-            holding: false,
+            mode: Mode::default(),
             aside: Aside::default(),
             kept: Vec::new(),
             current: Kept::default(),
@@ -179,7 +175,6 @@ impl Core {
 
     /// The request is over: its time no longer runs.
     pub fn end(&mut self) {
-        self.measuring = false;
         self.aside = Aside::default();
         if let Some(begun) = self.begun.take() {
             self.computed += begun.elapsed();
@@ -231,79 +226,31 @@ impl Core {
         self.device.name()
     }
 
+    /// The way in which requests run now.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Runs what comes in that way.
+    pub fn set_mode(&mut self, mode: Mode) {
+        self.mode = mode;
+        self.options.trace = mode.tracing;
+    }
+
     /// Whether stories are kept.
     pub fn is_tracing(&self) -> bool {
-        self.tracing
+        self.mode.tracing
     }
 
-    /// Records everything from now on; what was comes back, for `look_as`.
-    pub fn set_tracing(&mut self, on: bool) -> Looks {
-        let was = Looks { tracing: self.tracing, whole: self.whole };
-        self.look_as(Looks { tracing: on, whole: on });
-        was
-    }
-
-    pub(super) fn look_as(&mut self, Looks { tracing, whole }: Looks) {
-        (self.options.trace, self.tracing, self.whole) = (tracing, tracing, whole);
-    }
-
-    /// What requests change for their own time.
-    pub(super) fn modes(&self) -> Modes {
-        let looks = Looks { tracing: self.tracing, whole: self.whole };
-        Modes {
-            options: self.options.clone(),
-            looks,
-            planning: self.planning,
-            holding: self.holding,
-        }
-    }
-
-    /// After a defect, which leaves them as they happened to be.
-    pub(super) fn set_modes(&mut self, modes: Modes) {
-        self.options = modes.options;
-        self.look_as(modes.looks);
-        (self.planning, self.holding) = (modes.planning, modes.holding);
+    /// Records and tells everything from now on, or nothing.
+    pub fn set_tracing(&mut self, on: bool) {
+        self.set_mode(Mode { tracing: on, whole: on, ..self.mode });
     }
 
     /// Tells what is compiled anyway from now on; small arrays still run at once, so that looking
     /// costs little.
     pub fn set_followed(&mut self, on: bool) {
-        self.look_as(Looks { tracing: on, whole: false });
-    }
-
-    /// Whether small arrays are recorded.
-    pub(super) fn records_all(&self) -> bool {
-        self.whole
-    }
-
-    /// Leaves files as they are from now on; the old choice comes back.
-    pub(super) fn set_holding(&mut self, on: bool) -> bool {
-        std::mem::replace(&mut self.holding, on)
-    }
-
-    /// Whether files stay as they are.
-    pub fn is_holding(&self) -> bool {
-        self.holding
-    }
-
-    /// Evaluations that are told again are only compiled from now on.
-    pub(super) fn set_planning(&mut self, on: bool) {
-        self.planning = on;
-    }
-
-    /// Whether what was recorded before need not run to be told.
-    pub(super) fn is_planning(&self) -> bool {
-        self.planning
-    }
-
-    /// Whether launches are tuned.
-    pub(super) fn is_measuring(&self) -> bool {
-        self.measuring
-    }
-
-    /// Launches are tuned from now on.
-    pub(super) fn set_measuring(&mut self, on: bool) {
-        self.measuring = on;
+        self.set_mode(Mode { tracing: on, whole: false, ..self.mode });
     }
 
     /// The last story's inputs get the names that hold them.
@@ -328,9 +275,13 @@ impl Core {
     /// The statement under way is over. A story that gave no value is one too, for those who look
     /// on.
     fn close_current(&mut self) {
-        let looks_on = self.tracing && !self.whole;
+        let looks_on = self.mode.tracing && !self.mode.whole;
         let mut current = std::mem::take(&mut self.current);
-        if looks_on && !current.parts.is_empty() {
+        // What no evaluation told; a story that gave its value has it.
+        if !current.statement.is_empty() {
+            current.warnings.append(&mut self.warnings);
+        }
+        if looks_on && !(current.parts.is_empty() && current.warnings.is_empty()) {
             current.let_go();
             self.kept.push(current);
         }
@@ -441,13 +392,13 @@ impl<'a> World<'a> {
         let libraries = !core.options.is_off("cublas");
         core.device.set_tune(match core.options.is_off("tuning") {
             true => Tune::Off,
-            false if core.measuring => Tune::Measure,
+            false if core.mode.measuring => Tune::Measure,
             false => Tune::Known,
         });
         let ctx = RunCtx {
             interrupt: &core.interrupt,
             budget: &core.budget,
-            timed: core.tracing || core.measuring,
+            timed: core.mode.tracing || core.mode.measuring,
             libraries,
         };
         let known = core.device.compiling();
@@ -476,7 +427,7 @@ impl<'a> World<'a> {
 impl World<'_> {
     /// Whether files are touched and time passes. A line that is only told again does neither.
     fn has_effects(&self) -> bool {
-        self.sink.is_some() && !self.core.holding
+        self.sink.is_some() && !self.core.mode.holding
     }
 
     fn withhold(&mut self, what: String) {
@@ -511,7 +462,7 @@ impl World<'_> {
         core.options.trace = false;
         let mut clock = Timed { clock: &mut Clock::new(&core.interrupt), ms: Vec::new() };
         let planned = core.plans.plan(recorded, &core.options, &mut clock);
-        core.options.trace = core.tracing;
+        core.options.trace = core.mode.tracing;
         let compiled = planned?;
         let ms = clock.ms;
         core.spent.known += (core.plans.tally().hits - known) as usize;
@@ -527,7 +478,7 @@ impl World<'_> {
         let is_told = ran.stats.len() == compiled.plan.launches.len();
         let run = Rc::new(Run { ms, front_ms, launch_ms, ran, on_host });
         core.ran = (runs && (is_told || values.is_err())).then(|| run.clone());
-        if core.tracing {
+        if core.mode.tracing {
             self.note(recorded, run);
         }
         let values = values?;
@@ -697,10 +648,10 @@ impl Host for World<'_> {
     }
 
     fn statement(&mut self, place: &Place) {
+        self.core.close_current();
         self.core.forced.clear();
         self.core.warnings.clear();
         self.core.interpreted.clear();
-        self.core.close_current();
         self.core.kept.iter_mut().rev().take(1).for_each(Kept::let_go);
         self.core.current = Kept::of(&place.text());
         self.core.sum = self.core.sum.and(&self.core.spent);
@@ -714,7 +665,7 @@ impl Host for World<'_> {
         self.core.spent.wall_ms = wall;
         self.core.told = self.core.spent;
         self.core.said = self.core.current.statement.clone();
-        if self.core.tracing {
+        if self.core.mode.tracing {
             self.core.current.result = Some(super::record::result_of(value));
             let mut told = std::mem::take(&mut self.core.current);
             told.warnings.extend(self.core.warnings.iter().cloned());

@@ -78,6 +78,15 @@ pub struct Screen {
     pub args: Rc<[String]>,
 }
 
+/// What a session asks of the recorder, between statements.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Recorder {
+    /// Everything is recorded, whatever its size.
+    pub everything: bool,
+    /// A value that is asked for again is stored, whatever it costs to compute.
+    pub keep_all: bool,
+}
+
 /// The evaluator's knowledge beside names.
 #[derive(Clone, Default)]
 pub struct Sys {
@@ -89,13 +98,8 @@ pub struct Sys {
     pub scope: Scope,
     /// The cells that were written, and those that may fail.
     pub tape: Tape,
-    /// Everything is recorded whatever its size.
-    pub record_all: bool,
-    /// Many cells run one after the other under a story that records everything, so that theirs is
-    /// not.
-    pub one_by_one: bool,
-    /// Whether a value that is asked for again is stored whatever it costs to compute.
-    pub keep_all: bool,
+    /// The recorder's options.
+    pub recorder: Recorder,
     /// The text that runs.
     pub source: Option<Arc<Source>>,
     /// The place in that text.
@@ -108,7 +112,14 @@ impl Sys {
     /// What holds within a statement alone.
     pub fn reset(&mut self) {
         self.tape.reset();
-        (self.scope, self.one_by_one) = (Scope::default(), false);
+        self.scope = Scope::default();
+    }
+
+    /// Whether everything is recorded whatever its size: a story asks for it, and this is not one
+    /// of many cells that run one after the other. (Each of these would be an evaluation of its
+    /// own that no run without a story has.)
+    pub fn records_all(&self) -> bool {
+        self.recorder.everything && !self.scope.many_cells()
     }
 }
 

@@ -59,6 +59,12 @@ impl Frame {
         Some(locals.remove(at).1)
     }
 
+    /// The names of this call as they are now.
+    pub fn names(&self) -> Names<'_> {
+        let (alpha, locals) = (self.alpha.borrow().clone(), self.locals.borrow().clone());
+        Names { frame: self, alpha, locals }
+    }
+
     /// At the end of a call: local functions hold this frame, which holds them. If nothing else
     /// does, let go.
     pub fn leave(self: Rc<Frame>) {
@@ -75,6 +81,21 @@ impl Frame {
             let locals = std::mem::take(&mut *self.locals.borrow_mut());
             drop(locals);
         }
+    }
+}
+
+/// The names of a call as they were once. Dropped, it gives them back to the call: one way of a
+/// guard that cells decide sets none that the other sees.
+pub struct Names<'a> {
+    frame: &'a Frame,
+    alpha: Option<Value>,
+    locals: Vec<(Sym, Value)>,
+}
+
+impl Drop for Names<'_> {
+    fn drop(&mut self) {
+        *self.frame.alpha.borrow_mut() = self.alpha.take();
+        *self.frame.locals.borrow_mut() = std::mem::take(&mut self.locals);
     }
 }
 

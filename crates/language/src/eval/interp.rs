@@ -51,12 +51,12 @@ impl Interp {
 
     /// Record everything whatever its size: for traces.
     pub fn set_record_all(&mut self, on: bool) {
-        self.sys.record_all = on;
+        self.sys.recorder.everything = on;
     }
 
     /// Values that are asked for again are stored, however cheap they are.
     pub fn set_keep_all(&mut self, on: bool) {
-        self.sys.keep_all = on;
+        self.sys.recorder.keep_all = on;
     }
 
     /// How results show; `]box` and `]rows` change it, a clear workspace keeps it.
@@ -158,8 +158,8 @@ impl Interp {
     pub fn clear(&mut self) {
         let old = std::mem::take(&mut self.sys);
         *self = Interp::default();
-        (self.sys.record_all, self.sys.screen.args, self.sys.screen.view) =
-            (old.record_all, old.screen.args, old.screen.view);
+        (self.sys.recorder, self.sys.screen.args, self.sys.screen.view) =
+            (old.recorder, old.screen.args, old.screen.view);
     }
 
     /// The workspace as it is.
@@ -253,7 +253,6 @@ struct Before {
     settings: Settings,
     screen: Screen,
     error: Option<Rc<Error>>,
-    record_all: bool,
     mark: Mark,
 }
 
@@ -266,7 +265,6 @@ impl<'a> Statement<'a> {
             settings: sys.settings.clone(),
             screen: sys.screen.clone(),
             error: sys.error.clone(),
-            record_all: sys.record_all,
             mark: sys.tape.mark(),
         });
         sys.source = Some(place.source.clone());
@@ -292,7 +290,6 @@ impl Drop for Statement<'_> {
         self.sys.tape.roll_back(before.mark);
         (self.sys.settings, self.sys.screen, self.sys.error) =
             (before.settings, before.screen, before.error);
-        self.sys.record_all = before.record_all;
         // Numbers drawn by a failed line stay drawn.
         if self.sys.settings.seed == seed {
             self.sys.settings.drawn = drawn;

@@ -151,7 +151,7 @@ impl Cx<'_> {
             let fits = looks <= LOOKS && (n as u64).saturating_mul(8) <= free / SHARE;
             if fits && held.contains(&at) && needed.0.contains(&at) {
                 let ns = ns(cell, &mut looks);
-                if self.sys.keep_all || ns > LEAST_NS.max(n as f64 * STORE_NS) {
+                if self.sys.recorder.keep_all || ns > LEAST_NS.max(n as f64 * STORE_NS) {
                     kept.push(Kept { cell: cell.clone(), ns });
                     continue;
                 }

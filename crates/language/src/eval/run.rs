@@ -294,7 +294,7 @@ impl<'h> Eval<'h> {
             Do::Name(sym) => match self.lookup(at, *sym) {
                 Some(Value::Array(a)) => {
                     // Were it left pending, each of many cells would record what it does with it.
-                    let now = self.cx.sys.one_by_one
+                    let now = self.cx.sys.scope.many_cells()
                         && a.pending().is_some()
                         && a.frame().is_none()
                         && self.cx.is_small(&a);
@@ -612,14 +612,13 @@ impl<'h> Eval<'h> {
     ) -> Result<Outcome> {
         let Some(frame) = at.frame else { return Err(untraced("a guard outside of a function")) };
         let changed = frame.saved.borrow().len();
-        let (alpha, locals) = (frame.alpha.borrow().clone(), frame.locals.borrow().clone());
+        let names = frame.names();
         let branch = self.cx.branch(cond, true)?;
         let yes = self.inside(branch, |ev| {
             let (yes, _) = ev.phrase(at, guarded.phrase, false)?;
             ev.valued(yes)
         })?;
-        *frame.alpha.borrow_mut() = alpha;
-        *frame.locals.borrow_mut() = locals;
+        drop(names);
         let branch = self.cx.branch(cond, false)?;
         let no = self.inside(branch, |ev| {
             let no = ev.body(at, rest, false)?;

@@ -23,6 +23,8 @@ pub struct Scope {
     conditions: Vec<Condition>,
     /// No framed runs: cells go one by one.
     cell_by_cell: bool,
+    /// Many cells go one by one, and a story does not ask for theirs to be recorded.
+    many_cells: bool,
 }
 
 /// The kinds of surroundings that a run can enter.
@@ -38,6 +40,8 @@ pub enum Inside {
     CellByCell,
     /// One cell of a frame by itself, for a function that looks at its values.
     OneCell,
+    /// Many cells one after the other, because their operand cannot be recorded.
+    ManyCells,
     /// The same place, where the guards that stand were seen to already.
     Unconditional,
 }
@@ -73,6 +77,11 @@ impl Scope {
         self.cell_by_cell
     }
 
+    /// Whether many cells run one after the other, whatever a story asks for.
+    pub fn many_cells(&self) -> bool {
+        self.many_cells
+    }
+
     /// Goes inside; what was outside, to be set back.
     fn enter(&mut self, kind: Inside) -> Scope {
         let outer = self.clone();
@@ -86,9 +95,10 @@ impl Scope {
             }
             Inside::CellByCell => self.cell_by_cell = true,
             Inside::OneCell => {
-                self.frames = 0;
+                (self.frames, self.many_cells) = (0, true);
                 self.conditions.clear();
             }
+            Inside::ManyCells => self.many_cells = true,
             Inside::Unconditional => self.conditions.clear(),
         }
         outer

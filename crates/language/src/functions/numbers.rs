@@ -136,12 +136,22 @@ fn is_short(x: &Array, y: &Array, n: usize) -> bool {
     x.rank() < 2 && (1..=DIGITS).contains(&n) && plain(x) && plain(y) && !y.is_empty()
 }
 
+/// How many radices X has along its last axis, digits Y along its first, and steps both have.
+/// Errors: LENGTH.
+fn digits_of(x: &Array, y: &Array) -> Result<Counts> {
+    let (last, first) = (x.shape().last(), y.shape().first());
+    let (last, first) = (last.map_or(1, |&n| n), first.map_or(1, |&n| n));
+    let n = if last == 1 { first } else { last };
+    match first != n && first != 1 {
+        true => Err(length(format!("{last} radices for {first} digits"))),
+        false => Ok((last, first, n)),
+    }
+}
+
 /// `X⊥Y` of cells: Horner's rule as operations on all of them. None: cell by cell.
 fn decode_framed(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
-    let last = x.shape().last().copied().unwrap_or(1);
-    let first = y.shape().first().copied().unwrap_or(1);
-    let n = if last == 1 { first } else { last };
-    if first != n && first != 1 || !is_short(x, y, n) {
+    let (_, _, n) = digits_of(x, y)?;
+    if !is_short(x, y, n) {
         return Ok(None);
     }
     let mut sum = major(cx, y, 0)?;
@@ -198,12 +208,7 @@ pub fn decode(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<A
         };
     }
     let complex = complex_pair(cx, x, y)?;
-    let last = x.shape().last().copied().unwrap_or(1);
-    let first = y.shape().first().copied().unwrap_or(1);
-    let n = if last == 1 { first } else { last };
-    if first != n && first != 1 {
-        return Err(length(format!("{last} radices for {first} digits")));
-    }
+    let (last, first, n) = digits_of(x, y)?;
     let rows = elements(&x.shape()[..x.rank().max(1) - 1]);
     let columns = elements(y.shape().get(1..).unwrap_or(&[]));
     let shape: Shape = x.shape()[..x.rank().max(1) - 1]

@@ -261,6 +261,9 @@ fn at_sels(cx: &mut Cx<'_>, a: &Array, sels: &[Sel]) -> Result<Array> {
 
 /// `V[⊂i j]`: one index vector per item, paths reach into items.
 fn choose(cx: &mut Cx<'_>, a: &Array, i: &Array) -> Result<Array> {
+    if let Some(made) = cx.record_picks(a, i)? {
+        return Ok(made);
+    }
     let a = cx.ready(a, "index")?;
     if a.frame().is_none()
         && let Some(places) = places_by_items(cx, a.shape(), i)?
@@ -621,6 +624,9 @@ pub fn where_(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
 pub fn enlist(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     if y.is_uniform() {
         return reshaped(cx, y, &[y.len()]);
+    }
+    if let Some(pieces) = y.pieces() {
+        return Ok(pieces.flat().clone());
     }
     let y = cx.ready(y, "enlist")?;
     let mut leaves = Vec::new();

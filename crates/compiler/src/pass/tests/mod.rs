@@ -24,9 +24,14 @@ pub(crate) fn recorded(terms: &[&str]) -> Recorded {
 }
 
 fn compiled(terms: &[&str], off: &[&str]) -> Compiled {
+    compiled_from(&recorded(terms), off)
+}
+
+/// A graph through all passes but those that are off, with its trace.
+pub(crate) fn compiled_from(recorded: &Recorded, off: &[&str]) -> Compiled {
     let mut options = Options { trace: true, ..Options::default() };
     off.iter().for_each(|name| options.switch(name, false).unwrap_or_else(|e| panic!("{e}")));
-    compile(&recorded(terms), &options, &mut NoClock).unwrap_or_else(|e| panic!("{terms:?}: {e}"))
+    compile(recorded, &options, &mut NoClock).unwrap_or_else(|e| panic!("{e}"))
 }
 
 #[track_caller]

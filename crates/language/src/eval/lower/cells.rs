@@ -13,12 +13,11 @@ use crate::functions::select::whole_places;
 use aplomb_ground::error::{Result, untraced};
 use aplomb_values::array::{Array, Data, Shape, Split, View, elements};
 use aplomb_values::dag::ix::Ix;
-use aplomb_values::dag::{Along, Node, Read, kinds};
+use aplomb_values::dag::{Along, Read};
 use aplomb_values::prim::moves::Move;
 use smallvec::SmallVec;
 
-use super::known;
-use super::places::Chosen;
+use super::places::{Chosen, Spots};
 
 /// An argument whose cells are taken out one by one: its own frame may be a leading part of the
 /// longest, or none at all.
@@ -143,8 +142,6 @@ impl Cx<'_> {
             None => None,
         };
         let many = ran.as_ref().map_or(n, |ran| ran.iter().filter(|r| **r).count());
-        // Each cell by itself is small work: none of it is a story of its own.
-        let told = std::mem::replace(&mut self.sys.record_all, false);
         let made = self.within(Inside::OneCell, |cx| {
             let (mut out, mut ticks) = (Behind::default(), cx.budget().ticks());
             for k in (0..n).filter(|k| ran.as_ref().is_none_or(|ran| ran[*k])) {
@@ -155,7 +152,6 @@ impl Cx<'_> {
             }
             Ok(out)
         });
-        self.sys.record_all = told;
         let made = made?.finish(&frame, ran.as_deref(), self)?;
         Ok(Array::framed(made, frame.len()))
     }
@@ -193,7 +189,6 @@ impl Cx<'_> {
             });
             at += c.shape(extent).len();
         }
-        let fact = known(&node);
         let origin = self.sys.settings.io;
         // A cell that no guard lets through is read at the first place.
         let standing = self.sys.scope.conditions().to_vec();
@@ -203,8 +198,7 @@ impl Cx<'_> {
                     *place = cx.select(&mask, place, &Array::num(origin), &full)?;
                 }
             }
-            let args = std::iter::once(node).chain(places).collect();
-            cx.cell(Node::Gather(kinds::Gather { args, read, along, origin }), full, fact)
+            cx.gathered(&node, Spots { shape: full, read, along, places })
         })?;
         Ok(Array::framed(made, frame.len()))
     }

@@ -113,7 +113,7 @@ impl Cx<'_> {
 
     /// 1 ¯1 1 ¯1 …, where it is long as `1-2×2|⍳n`.
     fn signs(&mut self, n: usize) -> Result<Array> {
-        if n <= SMALL && !self.sys.record_all {
+        if n <= SMALL && !self.sys.records_all() {
             return self.vector((0..n).map(|k| if k % 2 == 0 { 1.0 } else { -1.0 }).collect());
         }
         let iota = self.iota(n, 0.0)?;

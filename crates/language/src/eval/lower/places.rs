@@ -77,7 +77,7 @@ impl Cx<'_> {
         let n = elements(shape);
         let pending = parts.iter().any(|p| p.pending().is_some());
         let chars = parts.iter().filter(|p| p.is_char()).count();
-        let large = n > SMALL || self.sys.record_all && n > 0;
+        let large = n > SMALL || self.sys.records_all() && n > 0;
         if !(pending || large)
             || !parts.iter().all(|p| self.recordable(p))
             || chars != 0 && chars != parts.len()
@@ -179,6 +179,11 @@ impl Cx<'_> {
         if !self.records(&args, elements(&spots.shape)) {
             return Ok(None);
         }
+        self.gathered(a, spots).map(Some)
+    }
+
+    /// What stands at spots of an array, as a cell.
+    pub(super) fn gathered(&mut self, a: &Array, spots: Spots) -> Result<Array> {
         let (dtype, range) = known(a);
         let args = std::iter::once(a.settled()).chain(spots.places).collect();
         let node = Node::Gather(kinds::Gather {
@@ -187,7 +192,29 @@ impl Cx<'_> {
             along: spots.along,
             origin: self.sys.settings.io,
         });
-        self.cell(node, spots.shape, (dtype, range)).map(Some)
+        self.cell(node, spots.shape, (dtype, range))
+    }
+
+    /// `A[P]` where the items of P are rows of one array, an index each: a gather by its columns.
+    /// None: these are no rows of as many integers as A has axes.
+    pub fn record_picks(&mut self, a: &Array, i: &Array) -> Result<Option<Array>> {
+        let Some(rows) = i.split().filter(|s| s.cell() == [a.rank()]) else { return Ok(None) };
+        let (node, at) = (rows.node.settled(), rows.at);
+        let fits = node.dtype().is_integer() && self.recordable(&node) && self.recordable(a);
+        if !fits || a.is_empty() || !self.records(&[a, &node], i.len()) {
+            return Ok(None);
+        }
+        let shape: Shape = i.shape().into();
+        let read = Read::new((0..a.rank()).map(|_| Ix::constant(0)));
+        let (mut along, mut places) = (SmallVec::new(), Vec::with_capacity(a.rank()));
+        for (k, &extent) in a.shape().iter().enumerate() {
+            along.push(Along { axis: k as u8, times: 1, extent });
+            let column = (0..at).map(Ix::axis).chain([Ix::constant(k as i64)]);
+            let onto = a.rank() == 1;
+            let one = Move { name: "[]", shape: shape.clone(), read: Read::new(column), onto };
+            places.push(self.apply_move(&node, one)?);
+        }
+        self.gathered(a, Spots { shape, read, along, places }).map(Some)
     }
 
     /// Where an array is chosen from. None: nowhere, or by what is no part of a graph.

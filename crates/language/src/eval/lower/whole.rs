@@ -57,7 +57,7 @@ impl Cx<'_> {
             .product::<usize>();
         let worth = count.saturating_mul(FEW) >= old.len() || old.pending().is_some();
         let some = count > SMALL
-            || self.sys.record_all
+            || self.sys.records_all()
             || old.pending().is_some()
             || v.pending().is_some();
         let mixed = old.is_char() != v.is_char() || combine.is_some() && old.is_char();

@@ -75,7 +75,7 @@ impl Eval<'_> {
             || !self.cx.sys.scope.cell_by_cell()
                 && self.cx.host.is_on("frames")
                 && n > 0
-                && (n >= FEW || self.cx.sys.record_all)
+                && (n >= FEW || self.cx.sys.records_all())
     }
 
     /// Calls for so many cells, one after the other. Where a story asks for small arrays to be
@@ -86,13 +86,10 @@ impl Eval<'_> {
         cells: usize,
         run: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
-        if !self.cx.sys.record_all || cells <= TOLD {
-            return run(self);
+        match self.cx.sys.records_all() && cells > TOLD {
+            true => self.inside(Inside::ManyCells, run),
+            false => run(self),
         }
-        (self.cx.sys.record_all, self.cx.sys.one_by_one) = (false, true);
-        let made = run(self);
-        (self.cx.sys.record_all, self.cx.sys.one_by_one) = (true, false);
-        made
     }
 
     /// Says in a statement's story that an operator calls its operand so many times, where that is

@@ -22,7 +22,7 @@ impl Eval<'_> {
     /// The scan of real numbers along an axis. Errors: INTERRUPT, WS FULL.
     pub fn scan_recorded(&mut self, f: &Rc<Func>, y: &Array, axis: usize) -> Result<Option<Array>> {
         let (outer, n, inner) = around(y.shape(), axis);
-        let many = n >= FEW || self.cx.sys.record_all && n > 1;
+        let many = n >= FEW || self.cx.sys.records_all() && n > 1;
         let plain = y.is_uniform() && !y.is_char() && !y.is_complex() && y.dtype() != DType::F32;
         if !many || !plain || self.cx.sys.scope.is_framed() || !self.cx.host.is_on("loops") {
             return Ok(None);

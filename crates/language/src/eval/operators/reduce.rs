@@ -120,13 +120,16 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
         read.ix.insert(axis, Ix::constant(if side == '⊣' { 0 } else { n as i64 - 1 }));
         return ev.cx.apply_move(y, Move { name: "[]", shape, read, onto: false });
     }
-    if let (Some(','), Some(rows)) = (glyph, y.split())
-        && rows.at == 1
-        && rows.cell().len() == 1
-    {
-        // Rows of one array one behind the other: that array.
-        let all = rows.node.clone();
-        return crate::functions::shape::reshaped(&mut ev.cx, &all, &[all.len()])?.enclosed();
+    // Parts of one array one behind the other: that array.
+    match (y.split(), y.pieces()) {
+        (Some(rows), _) if glyph == Some(',') && rows.at == 1 && rows.cell().len() == 1 => {
+            let all = rows.node.clone();
+            return crate::functions::shape::reshaped(&mut ev.cx, &all, &[all.len()])?.enclosed();
+        }
+        (_, Some(pieces)) if glyph == Some(',') && y.rank() == 1 => {
+            return pieces.flat().clone().enclosed();
+        }
+        _ => {}
     }
     if prim(f).is_none() && n > 2 {
         in_order(ev, f);
