@@ -120,7 +120,7 @@ fn what_is_of_equal_cells_is_not_interpreted() {
     let n = 1_025;
     let file = special(n);
     let mut s = prepared(n, 0, &file, false, None);
-    s.core().set_tracing(true);
+    s.core().set_followed(true);
     let mut found = Vec::new();
     for (line, said) in page().1 {
         execute(&mut s, &format!("z←{line}"));

@@ -83,7 +83,7 @@ fn what_runs_cell_by_cell_is_what_the_page_marks() {
     let mut s = session();
     run(&mut s, "n←4097").expect("a size");
     setup.iter().for_each(|line| drop(run(&mut s, line).expect(line)));
-    s.core().set_tracing(true);
+    s.core().set_followed(true);
     let mut found = Vec::new();
     for pair in &pairs {
         run(&mut s, &format!("z←{}", pair.natural)).expect(pair.natural);

@@ -6,16 +6,16 @@ use super::shape::{Axis, axis_of, reshaped};
 use crate::eval::cx::Cx;
 use crate::eval::lower::places::Chosen;
 use crate::functions::amend::picked;
-use aplomb_ground::error::{Result, domain, length, rank};
+use aplomb_ground::error::{Result, domain, index, length, rank};
 use aplomb_ground::limits::{Budget, Ticks};
 use aplomb_values::array::{
-    Array, Buf, DType, Data, Shape, View, advance, around, checked_elements, elements,
+    Array, Buf, DType, Data, Ragged, Shape, View, advance, around, checked_elements, elements,
 };
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Node, Read, kinds};
 use aplomb_values::prim::moves::{Move, gather};
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::scalar::{Fail, place};
+use aplomb_values::prim::scalar::{Fail, near_integer, place};
 use std::sync::Arc;
 
 /// One axis' index: all, or places with the shape they were given in.
@@ -117,13 +117,17 @@ pub fn choices(
 }
 
 /// Indices as integers, ⎕IO included: as they are, or what is near to whole numbers. Forces these.
-/// Errors: DOMAIN.
+/// Errors: DOMAIN, INDEX beyond all integers.
 pub fn whole_places(cx: &mut Cx<'_>, i: &Array) -> Result<Array> {
     if i.dtype().is_integer() && !i.is_open() {
         return Ok(i.clone());
     }
     let numbers = cx.integers(i, "an index")?.into_iter().map(|k| k as f64).collect();
-    Array::numbers(i.shape(), numbers, cx.budget())
+    let whole = Array::numbers(i.shape(), numbers, cx.budget())?;
+    match whole.dtype().is_integer() {
+        true => Ok(whole),
+        false => Err(index("no axis is so long")),
+    }
 }
 
 /// First place and step of a pending vector that is a sum of multiples of one ⍳, all of whose
@@ -676,4 +680,37 @@ pub fn iota(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
         advance(&mut place, &shape);
     }
     cx.collect(&shape, out, Some(proto))
+}
+
+/// Longer vectors are no pieces.
+const LONG_PIECE: f64 = 65_536.0;
+
+/// `⍳¨Y` of many counts: pieces of one vector. None: some are none, or it is empty.
+pub fn iotas(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
+    let plain = y.is_uniform() && y.frame().is_none() && !y.is_char() && !y.is_complex();
+    if !plain || y.rank() == 0 || y.is_empty() || !cx.host.is_on("frames") {
+        return Ok(None);
+    }
+    let counts = cx.numbers(y, "a count for ⍳")?;
+    // A long one by itself may stay pending.
+    if counts.iter().any(|&n| n > LONG_PIECE) {
+        return Ok(None);
+    }
+    let (mut ends, mut end) = (cx.budget().room(counts.len())?, 0u32);
+    for &count in &counts {
+        let whole = near_integer(count, cx.sys.settings.ct);
+        let more = whole.and_then(|n| u32::try_from(n).ok()).and_then(|n| end.checked_add(n));
+        let Some(more) = more else { return Ok(None) };
+        end = more;
+        ends.push(end);
+    }
+    let mut all = cx.budget().room(end as usize)?;
+    let (io, mut first) = (cx.sys.settings.io, 0);
+    for &end in &ends {
+        cx.budget().check()?;
+        all.extend((0..end - first).map(|k| f64::from(k) + io));
+        first = end;
+    }
+    let flat = cx.vector(all)?;
+    Ok(Ragged::new(flat, ends).map(|pieces| pieces.items(y.shape())))
 }

@@ -9,12 +9,14 @@
 
 use crate::eval::cx::{Cx, SMALL};
 use crate::eval::scope::Inside;
-use crate::functions::select::whole_places;
+use crate::functions::amend::fits;
+use crate::functions::select::{bracket, places_of, select, whole_places};
 use aplomb_ground::error::{Result, untraced};
 use aplomb_values::array::{Array, Data, Shape, Split, View, elements};
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Along, Read};
 use aplomb_values::prim::moves::Move;
+use aplomb_values::prim::op::Op;
 use smallvec::SmallVec;
 
 use super::places::{Chosen, Spots};
@@ -221,5 +223,87 @@ impl Cx<'_> {
         }
         let axes = (0..own).chain((0..node.rank() - own).map(|k| at + k)).map(Some);
         self.apply_move(&node, Move::axes("⍴", full.clone(), axes))
+    }
+
+    /// `A[…]←v` and `A[…]f←v` in every cell: where an item is meant, what is assigned, else what was
+    /// there. Errors: untraced for places that are told only by values, or twice.
+    pub fn framed_amend(
+        &mut self,
+        old: &Array,
+        indices: &[Option<Array>],
+        combine: Option<Op>,
+        v: &Array,
+    ) -> Result<Array> {
+        if indices.len() != old.rank() || !old.is_uniform() || !v.is_uniform() || v.is_empty() {
+            return Err(untraced("items of cells are assigned by paths"));
+        }
+        let (cell, by_cell): (Shape, _) =
+            (old.shape().into(), indices.iter().flatten().any(|i| i.frame().is_some()));
+        let mut new = v.clone();
+        if let Some(op) = combine {
+            // The items alone, so that nothing fails elsewhere.
+            let there = bracket(self, old, indices)?;
+            new = self.map2(op, &there, &new)?;
+        }
+        let (mask, from) = match by_cell {
+            true => (self.mask_by_cell(&cell, indices, old)?, None),
+            false => {
+                let mut sels = Vec::with_capacity(indices.len());
+                for (i, &n) in indices.iter().zip(old.shape()) {
+                    sels.push(select(self, i.as_ref(), n)?);
+                }
+                let (shape, places) = places_of(old.shape(), &sels, self.budget())?;
+                fits(&new, &shape)?;
+                let (mut mask, mut from) = (vec![0.0; old.len()], vec![0.0; old.len()]);
+                for (k, &place) in places.iter().enumerate() {
+                    if mask[place] == 1.0 {
+                        return Err(untraced("a place is assigned twice"));
+                    }
+                    (mask[place], from[place]) = (1.0, k as f64);
+                }
+                (Array::numbers(cell.clone(), mask, self.budget())?, Some(from))
+            }
+        };
+        let values = match from.filter(|_| new.len() > 1) {
+            None => {
+                let one = self.apply_move(&new, Move::first(new.shape()))?;
+                self.apply_move(&one, Move::spread(&[], &cell))?
+            }
+            Some(from) => {
+                let flat = self.apply_move(&new, Move::reshape(",", new.shape(), &[new.len()]))?;
+                let io = self.sys.settings.io;
+                let from = from.into_iter().map(|k| k + io).collect();
+                let from = Array::numbers(cell.clone(), from, self.budget())?;
+                bracket(self, &flat, &[Some(from)])?
+            }
+        };
+        self.either(&mask, &values, old)
+    }
+
+    /// Where the one place lies that the indices of every cell name. That there is such a place is
+    /// looked at as where it is read.
+    fn mask_by_cell(
+        &mut self,
+        cell: &Shape,
+        indices: &[Option<Array>],
+        old: &Array,
+    ) -> Result<Array> {
+        if indices.iter().any(|i| i.as_ref().is_none_or(|i| i.rank() > 0)) {
+            return Err(untraced("several items are assigned at places of every cell"));
+        }
+        bracket(self, old, indices)?;
+        let mut mask: Option<Array> = None;
+        for (k, i) in indices.iter().flatten().enumerate() {
+            let io = self.sys.settings.io;
+            let all = (0..cell[k]).map(|at| at as f64 + io).collect();
+            let all = Array::numbers([cell[k]].as_slice(), all, self.budget())?;
+            let own = self.apply_move(&all, Move::along(cell[k], cell, k))?;
+            let here = self.map2(Op::Eq, &own, i)?;
+            mask = Some(match mask {
+                None => here,
+                Some(before) => self.map2(Op::Mul, &before, &here)?,
+            });
+        }
+        mask.ok_or_else(|| untraced("a scalar has no items to assign"))
     }
 }

@@ -8,7 +8,8 @@
 use super::fold::reduced;
 use super::known;
 use crate::eval::cx::{Cx, SMALL};
-use aplomb_ground::error::Result;
+use crate::functions::cells::joined as joined_now;
+use aplomb_ground::error::{Result, untraced};
 use aplomb_values::array::{Array, DType, Shape, elements};
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Along, Args, Node, Read, kinds};
@@ -113,11 +114,14 @@ impl Cx<'_> {
         }
         let shape: Shape = frame.iter().chain(cell).copied().collect();
         aplomb_values::array::checked_elements(&shape)?;
-        match self.record_cat(&whole, frame.len() + axis, &shape)? {
-            Some(made) => Ok(Array::framed(made, frame.len())),
-            None => Err(aplomb_ground::error::untraced(
-                "these parts cannot be joined for all cells at once",
-            )),
+        // Few parts that are there are joined at once.
+        let made = match self.record_cat(&whole, frame.len() + axis, &shape)? {
+            Some(made) => made,
+            None => joined_now(self, &whole, frame.len() + axis)?,
+        };
+        match made.is_uniform() {
+            true => Ok(Array::framed(made, frame.len())),
+            false => Err(untraced("parts of a cell differ in kind")),
         }
     }
 
@@ -131,7 +135,7 @@ impl Cx<'_> {
             let frame: Shape = split.frame().into();
             let made = self.under(op, &frame, vec![node], |cx, a| {
                 let made = cx.scan(op, &a[0], at + axis)?;
-                made.ok_or_else(|| aplomb_ground::error::untraced("this scan looks at values"))
+                made.ok_or_else(|| untraced("this scan looks at values"))
             })?;
             return Ok(Some(Array::framed(made, at)));
         }
