@@ -109,12 +109,12 @@ fn it_notices_another_value() {
 /// there instead.
 const FAULTS: &[(&str, &str, &str, &str)] = &[
     (SCAN, "k0", "  __threadfence();\n  atomicExch(&here->flag", "  atomicExch(&here->flag"),
-    (SCAN, "k0", "continue;\n  __threadfence();\n  return asks", "continue;\n  return asks"),
-    (SCAN, "k0", "while (__any_sync(~0u, asks && here[at].flag == 0)) continue;", ""),
-    (SCAN, "k0", "(lane + 1) * step) - 1, unit", "(lane + 1) * step) - 2, unit"),
-    (SCAN, "k0", "(lane + 1) * step) - 1, unit", "(lane + 1) * step), unit"),
+    (SCAN, "k0", ": 1;\n  __threadfence();\n  if (asks)", ": 1;\n  if (asks)"),
+    (SCAN, "k0", "flag = asks ? told[at].flag : 1;", "flag = 1;"),
+    (SCAN, "k0", "((lane + 1) << bits) - 1, unit", "((lane + 1) << bits) - 2, unit"),
+    (SCAN, "k0", "((lane + 1) << bits) - 1, unit", "((lane + 1) << bits), unit"),
     (SCAN, "k0", "if (own) before = join(v, before);", "before = join(v, before);"),
-    (SCAN, "k0", "{ tell(here, total); tells = false; }", "tell(here, total);"),
+    (SCAN, "k0", "{ tell(told + tile, total); tells = false; }", "tell(told + tile, total);"),
     (SCAN, "k0", "lane == own ? total : v", "v"),
     (SCAN, "k0", "if (tells && own < 31)", "if (tells)"),
     (SCAN, "k0", "- first;\n  __syncthreads();", "- first;"),

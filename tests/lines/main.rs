@@ -17,6 +17,7 @@ mod conformance;
 mod differential;
 mod examples;
 mod faults;
+mod frames;
 mod from_numpy;
 mod goldens;
 mod plans;

@@ -83,17 +83,13 @@ fn what_runs_cell_by_cell_is_what_the_page_marks() {
     let mut s = session();
     run(&mut s, "n←4097").expect("a size");
     setup.iter().for_each(|line| drop(run(&mut s, line).expect(line)));
-    s.core().set_tracing(true);
+    s.core().set_followed(true);
     let mut found = Vec::new();
     for pair in &pairs {
-        let mut heard = Heard::default();
-        let code = format!("z←{}", pair.natural);
-        s.handle(Request::Execute { code, name: "pair".into(), silent: true }, &mut heard);
-        run(&mut s, "≢z").expect(pair.natural);
-        let told = |trace: &aplomb_ground::trace::Trace| {
-            trace.diagnostics.iter().any(|d| d.code == "W-untraced")
-        };
-        let interpreted = heard.0.iter().any(|e| matches!(e, Event::Trace(t) if told(t)));
+        run(&mut s, &format!("z←{}", pair.natural)).expect(pair.natural);
+        let stories = s.core().take_stories();
+        let interpreted =
+            stories.iter().flat_map(|t| &t.diagnostics).any(|d| d.code == "W-untraced");
         if interpreted != (pair.mark == Some("interpreted")) {
             found.push(format!("line {}: {} {interpreted}", pair.line, pair.natural));
         }

@@ -460,7 +460,11 @@ impl Writer<'_> {
             Node::Cat(kinds::Cat { args, .. }) => {
                 let parts: Vec<_> =
                     (0..args.len()).filter_map(|k| self.part_of(at, k, &read)).collect();
-                let Some(last) = needs.last() else { return Err(bug!("a cat of nothing")) };
+                let Some(last) = needs.last() else {
+                    // Outside of every part: a test of whoever reads it says what stands there.
+                    self.push(at, read, What::Const(0.0));
+                    return Ok(());
+                };
                 let mut whole = value(self, last)?;
                 for (need, tests) in needs.iter().zip(parts).rev().skip(1) {
                     let yes = value(self, need)?;

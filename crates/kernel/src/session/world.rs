@@ -277,7 +277,11 @@ impl Core {
     fn close_current(&mut self) {
         let looks_on = self.mode.tracing && !self.mode.whole;
         let mut current = std::mem::take(&mut self.current);
-        if looks_on && !current.parts.is_empty() {
+        // What no evaluation told; a story that gave its value has it.
+        if !current.statement.is_empty() {
+            current.warnings.append(&mut self.warnings);
+        }
+        if looks_on && !(current.parts.is_empty() && current.warnings.is_empty()) {
             current.let_go();
             self.kept.push(current);
         }
@@ -644,10 +648,10 @@ impl Host for World<'_> {
     }
 
     fn statement(&mut self, place: &Place) {
+        self.core.close_current();
         self.core.forced.clear();
         self.core.warnings.clear();
         self.core.interpreted.clear();
-        self.core.close_current();
         self.core.kept.iter_mut().rev().take(1).for_each(Kept::let_go);
         self.core.current = Kept::of(&place.text());
         self.core.sum = self.core.sum.and(&self.core.spent);

@@ -1,6 +1,6 @@
 //! Applying functions: primitives by their rows, derived functions by their operators, trains.
 
-use super::cx::SMALL;
+use super::cx::{Cx, SMALL};
 use super::run::{At, Eval, Outcome};
 use super::system::Options;
 use super::value::{Func, Oper, Operand};
@@ -12,12 +12,17 @@ use aplomb_values::array::{Array, Data, Shape, Split};
 use aplomb_values::prim::moves::Move;
 use std::rc::Rc;
 
-/// Moves work on the cells of a frame at once; other functions look at values.
-fn once_for_all(p: &Prim, m: &Meaning, args: &[&Array]) -> Result<()> {
-    if m.class == Class::Structural || args.iter().all(|a| a.frame().is_none()) {
-        return Ok(());
+/// Whether the cells of a frame are taken out for this function. Moves work on all of them at once.
+/// Errors: untraced where they must go through the interpreter.
+fn by_cells(p: &Prim, m: &Meaning, args: &[&Array]) -> Result<bool> {
+    if args.iter().all(|a| a.frame().is_none()) {
+        return Ok(false);
     }
-    Err(untraced(format!("{} looks at values", p.glyph)))
+    match m.class {
+        Class::Structural | Class::Elementwise => Ok(false),
+        Class::Cells | Class::Points(_) => Ok(true),
+        Class::Host | Class::Operator => Err(untraced(format!("{} looks at values", p.glyph))),
+    }
 }
 
 /// The cells of a frame whose items are looked up in an array that has none: all of them are one
@@ -56,7 +61,9 @@ impl Eval<'_> {
                 _ => self.told(|| many(y), |ev| ev.cx.map1(op, y)),
             },
             Does::One(f) => {
-                once_for_all(p, m, &[y])?;
+                if by_cells(p, m, &[y])? {
+                    return self.cx.over_cells(p.glyph, &[y], |cx, a| f(cx, &a[0], axis));
+                }
                 let elements = || if FREE.0.contains(p.glyph) { 0 } else { y.len() };
                 self.told(elements, |ev| f(&mut ev.cx, y, axis))
             }
@@ -99,7 +106,10 @@ impl Eval<'_> {
                     let z = self.told(|| split.node.len(), |ev| f(&mut ev.cx, x, y, axis))?;
                     return Ok(Array::framed(z, split.at));
                 }
-                once_for_all(p, m, &[x, y])?;
+                if by_cells(p, m, &[x, y])? {
+                    let run = |cx: &mut Cx<'_>, a: &[Array]| f(cx, &a[0], &a[1], axis);
+                    return self.cx.over_cells(p.glyph, &[x, y], run);
+                }
                 self.told(elements, |ev| f(&mut ev.cx, x, y, axis))
             }
             _ => Err(nonce(format!("dyadic {}", p.glyph))),

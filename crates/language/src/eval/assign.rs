@@ -273,12 +273,16 @@ impl Eval<'_> {
         f: Option<Rc<Func>>,
         v: &Array,
     ) -> Result<()> {
-        if v.frame().is_some() {
-            return Err(untraced("a cell goes into an array"));
-        }
         let mut old = self.visible(at, sym)?;
         let simple = indices.iter().flatten().all(Array::is_uniform);
         let op = f.as_ref().map(|f| scalar_op(&Operand::F(f.clone())));
+        if indices.iter().flatten().chain([&old, v]).any(|a| a.frame().is_some()) {
+            if op == Some(None) {
+                return Err(untraced("a function of one's own assigns items of cells"));
+            }
+            let new = self.cx.framed_amend(&old, indices, op.flatten(), v)?;
+            return self.change(at, sym, new);
+        }
         if simple
             && op != Some(None)
             && indices.len() == old.rank()

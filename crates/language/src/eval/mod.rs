@@ -23,6 +23,7 @@ mod selective;
 pub mod system;
 pub mod tape;
 pub mod value;
+mod ways;
 
 #[cfg(test)]
 pub mod tests;

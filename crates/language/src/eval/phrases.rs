@@ -59,7 +59,7 @@ fn operand<'a>(f: &'a Func, glyphs: &[char]) -> Option<&'a Operand> {
 }
 
 /// `f/` of an operation that any order serves and that has a value for nothing.
-fn folds(f: &Func) -> Option<Op> {
+pub fn folds(f: &Func) -> Option<Op> {
     scalar_op(operand(f, &['/', '⌿'])?).filter(|op| op.is_associative() && op.identity().is_some())
 }
 

@@ -6,6 +6,7 @@ use super::cx::Cx;
 use super::env::{Frame, Globals};
 use super::guard::Handler;
 use super::value::{Closure, Func, Oper, Operand, Value};
+use super::ways::Ways;
 use crate::syntax::ast::{Guard, PhraseId, Stmt};
 use crate::syntax::resolve::{
     self, Class, Code, Do, FExpr, Gives, Ins, Joint, Key, OpExpr, Resolved,
@@ -76,6 +77,8 @@ pub enum Outcome {
     Oper(Oper),
     /// The caller's loop goes on with this call.
     Tail(Box<(Rc<Func>, Option<Array>, Array)>),
+    /// A call whose last calls are of itself, on cells of which some are done.
+    Ways(Box<Ways>),
 }
 
 impl<'h> Eval<'h> {
@@ -258,6 +261,7 @@ impl<'h> Eval<'h> {
                 let o = self.call(&f, x.as_ref(), &y)?;
                 self.valued(o)
             }
+            Outcome::Ways(ways) => self.looped_calls(*ways).map(Some),
             Outcome::Func(_) | Outcome::Oper(_) => {
                 Err(syntax("a dfn gives a value, not a function"))
             }
@@ -572,7 +576,7 @@ impl<'h> Eval<'h> {
                 Guard::Test(cond) => {
                     let holds = match self.holds(at, cond)? {
                         Holds::Cells(cond) => {
-                            return self.either_way(at, &cond, stmt, &stmts[k + 1..]);
+                            return self.either_way(at, &cond, stmt, &stmts[k + 1..], tail);
                         }
                         holds => matches!(holds, Holds::Yes),
                     };
@@ -608,24 +612,27 @@ impl<'h> Eval<'h> {
         cond: &Array,
         guarded: &Stmt,
         rest: &[Stmt],
+        tail: bool,
     ) -> Result<Outcome> {
         let Some(frame) = at.frame else { return Err(untraced("a guard outside of a function")) };
         let changed = frame.saved.borrow().len();
         let names = frame.names();
+        let x = frame.alpha.borrow().clone().and_then(Value::into_array);
+        let f = &frame.this;
         let branch = self.cx.branch(cond, true)?;
         let yes = self.inside(branch, |ev| {
-            let (yes, _) = ev.phrase(at, guarded.phrase, false)?;
-            ev.valued(yes)
+            let (yes, _) = ev.phrase(at, guarded.phrase, tail)?;
+            ev.way(yes, f, x.as_ref())
         })?;
         drop(names);
         let branch = self.cx.branch(cond, false)?;
         let no = self.inside(branch, |ev| {
-            let no = ev.body(at, rest, false)?;
-            ev.valued(no)
+            let no = ev.body(at, rest, tail)?;
+            ev.way(no, f, x.as_ref())
         })?;
         let same = frame.saved.borrow().len() == changed;
         match (yes, no) {
-            (Some(yes), Some(no)) if same => self.cx.either(cond, &yes, &no).map(Outcome::Array),
+            (Some(yes), Some(no)) if same => self.ways(cond, (yes, no), f, (x, &frame.omega)),
             _ => Err(untraced("a way of a guard has no value, or changes a system variable")),
         }
     }

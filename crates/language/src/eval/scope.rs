@@ -38,6 +38,8 @@ pub enum Inside {
     LoopBody,
     /// Cells one after the other, to find which one fails.
     CellByCell,
+    /// One cell of a frame by itself, for a function that looks at its values.
+    OneCell,
     /// Many cells one after the other, because their operand cannot be recorded.
     ManyCells,
     /// The same place, where the guards that stand were seen to already.
@@ -92,6 +94,10 @@ impl Scope {
                 self.conditions.clear();
             }
             Inside::CellByCell => self.cell_by_cell = true,
+            Inside::OneCell => {
+                (self.frames, self.many_cells) = (0, true);
+                self.conditions.clear();
+            }
             Inside::ManyCells => self.many_cells = true,
             Inside::Unconditional => self.conditions.clear(),
         }

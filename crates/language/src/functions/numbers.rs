@@ -8,6 +8,9 @@ use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, length, rank};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Complex64, Data, Shape, checked_elements, elements};
+use aplomb_values::dag::Read;
+use aplomb_values::dag::ix::Ix;
+use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::Op;
 
 fn draw(seed: u64, k: u64) -> u64 {
@@ -116,18 +119,96 @@ fn complex_pair(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<[Vec<Com
     Ok(x.to_complexes().zip(y.to_complexes()).map(|(x, y)| [x, y]))
 }
 
+/// More digits than these are no steps of one expression.
+const DIGITS: usize = 64;
+
+/// The k-th major cell of digits or radices; of one that is one, that.
+fn major(cx: &mut Cx<'_>, a: &Array, k: usize) -> Result<Array> {
+    let Some((&n, cell)) = a.shape().split_first() else { return Ok(a.clone()) };
+    let first = Ix::constant(if n == 1 { 0 } else { k as i64 });
+    let read = Read::new(std::iter::once(first).chain((0..cell.len()).map(Ix::axis)));
+    cx.apply_move(a, Move { name: "[]", shape: cell.into(), read, onto: n == 1 })
+}
+
+/// Few digits, whose numbers are no more than one list of radices: what may be steps.
+fn is_short(x: &Array, y: &Array, n: usize) -> bool {
+    let plain = |a: &Array| a.is_uniform() && !a.is_char() && !a.is_complex() && !a.is_open();
+    x.rank() < 2 && (1..=DIGITS).contains(&n) && plain(x) && plain(y) && !y.is_empty()
+}
+
+/// How many radices X has along its last axis, digits Y along its first, and steps both have.
+/// Errors: LENGTH.
+fn digits_of(x: &Array, y: &Array) -> Result<Counts> {
+    let (last, first) = (x.shape().last(), y.shape().first());
+    let (last, first) = (last.map_or(1, |&n| n), first.map_or(1, |&n| n));
+    let n = if last == 1 { first } else { last };
+    match first != n && first != 1 {
+        true => Err(length(format!("{last} radices for {first} digits"))),
+        false => Ok((last, first, n)),
+    }
+}
+
+/// `X⊥Y` of cells: Horner's rule as operations on all of them. None: cell by cell.
+fn decode_framed(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
+    let (_, _, n) = digits_of(x, y)?;
+    if !is_short(x, y, n) {
+        return Ok(None);
+    }
+    let mut sum = major(cx, y, 0)?;
+    for k in 1..n {
+        let (radix, digit) = (major(cx, x, k)?, major(cx, y, k)?);
+        let more = cx.map2(Op::Mul, &sum, &radix)?;
+        sum = cx.map2(Op::Add, &more, &digit)?;
+    }
+    Ok(Some(sum))
+}
+
+/// `X⊤Y` of cells by known radices: remainders and quotients of all of them. None: cell by cell.
+fn encode_framed(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
+    if x.frame().is_some() || !is_short(x, y, x.len()) {
+        return Ok(None);
+    }
+    let radices = cx.numbers(x, "the left argument of ⊤")?;
+    // Nothing is left of what a radix of 0 takes, be it infinite.
+    if radices.iter().skip(1).any(|&r| r == 0.0) {
+        return Ok(None);
+    }
+    let (mut digits, mut rest) = (Vec::with_capacity(radices.len()), y.clone());
+    for (k, &radix) in radices.iter().enumerate().rev() {
+        let by = Array::num(radix);
+        let digit = cx.map2(Op::Residue, &by, &rest)?;
+        if k > 0 {
+            let left = cx.map2(Op::Sub, &rest, &digit)?;
+            rest = cx.map2(Op::Div, &left, &by)?;
+        }
+        digits.push(digit);
+    }
+    if x.rank() == 0 {
+        return Ok(digits.pop());
+    }
+    digits.reverse();
+    let one: Shape = [1].iter().chain(y.shape()).copied().collect();
+    let rows = digits
+        .iter()
+        .map(|d| cx.apply_move(d, Move::axes("⍴", one.clone(), (1..one.len()).map(Some))))
+        .collect::<Result<Vec<_>>>()?;
+    let shape: Shape = [rows.len()].iter().chain(y.shape()).copied().collect();
+    cx.record_cat(&rows, 0, &shape)
+}
+
 /// Rows, digits, columns of ⊥ or radices, columns, values of ⊤.
 type Counts = (usize, usize, usize);
 
 /// `X⊥Y`
-pub fn decode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
-    let complex = complex_pair(cx, x, y)?;
-    let last = x.last_extent();
-    let first = y.first_extent();
-    let n = if last == 1 { first } else { last };
-    if first != n && first != 1 {
-        return Err(length(format!("{last} radices for {first} digits")));
+pub fn decode(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    if x.frame().is_some() || y.frame().is_some() {
+        return match decode_framed(cx, x, y)? {
+            Some(made) => Ok(made),
+            None => cx.over_cells('⊥', &[x, y], |cx, a| decode(cx, &a[0], &a[1], axis)),
+        };
     }
+    let complex = complex_pair(cx, x, y)?;
+    let (last, first, n) = digits_of(x, y)?;
     let rows = elements(&x.shape()[..x.rank().max(1) - 1]);
     let columns = elements(y.shape().get(1..).unwrap_or(&[]));
     let shape: Shape = x.shape()[..x.rank().max(1) - 1]
@@ -186,7 +267,13 @@ fn decoded<T: Copy + Default>(
 }
 
 /// `X⊤Y`
-pub fn encode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
+pub fn encode(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    if x.frame().is_some() || y.frame().is_some() {
+        return match encode_framed(cx, x, y)? {
+            Some(made) => Ok(made),
+            None => cx.over_cells('⊤', &[x, y], |cx, a| encode(cx, &a[0], &a[1], axis)),
+        };
+    }
     let complex = complex_pair(cx, x, y)?;
     let n = x.first_extent();
     let columns = x.len() / n.max(1);

@@ -4,7 +4,7 @@ use super::cells;
 use super::shape::{Axis, axes_of, axis_of};
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, length, rank};
-use aplomb_values::array::{Array, Shape, around, elements};
+use aplomb_values::array::{Array, Ragged, Shape, View, around, elements, storage};
 use std::ops::Range;
 
 /// `⊂Y`, `⊂[k]Y`: the cells along axes k, in the order k names them, as items of what is left.
@@ -62,6 +62,9 @@ pub fn partitioned_enclose(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>
     let axis = axis_of(cx, axis, y.rank(), y.rank() - 1)?;
     let parts = dividers(cx, x, y.shape()[axis])?;
     let y = cx.ready_outer(y)?;
+    if let Some(pieces) = Ragged::of(&y, &parts, cx.budget())? {
+        return Ok(pieces.items(&[parts.len()]));
+    }
     let mut out = cx.budget().room(parts.len())?;
     for part in parts {
         let part: Vec<_> = part.map(Some).collect();
@@ -74,6 +77,20 @@ pub fn partitioned_enclose(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>
 /// The parts of an axis of n that `X⊂` makes: as many begin before a cell as X says. Errors:
 /// DOMAIN, LENGTH.
 pub fn dividers(cx: &mut Cx<'_>, x: &Array, n: usize) -> Result<Vec<Range<usize>>> {
+    let x = cx.ready(x, "parts")?;
+    if let Some(View::Bool(marks)) = storage(&x).map(|s| s.view()).filter(|m| m.len() == n) {
+        // A part from each 1 to the next.
+        let ones = marks.iter().filter(|m| **m != 0).count();
+        let mut parts: Vec<Range<usize>> = cx.budget().room(ones)?;
+        for (k, _) in marks.iter().enumerate().filter(|(_, m)| **m != 0) {
+            if let Some(last) = parts.last_mut() {
+                last.end = k;
+            }
+            parts.push(k..n);
+        }
+        return Ok(parts);
+    }
+    let x = &x;
     let mut marks = cx.integers(x, "the left argument of ⊂")?;
     if x.rank() == 0 {
         let _held = cx.budget().charge_elements(n, 8)?;
@@ -109,6 +126,9 @@ pub fn partition(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Resul
     let axis = axis_of(cx, axis, y.rank(), y.rank() - 1)?;
     let parts = runs(cx, x, y.shape()[axis])?;
     let y = cx.ready_outer(y)?;
+    if let Some(pieces) = Ragged::of(&y, &parts, cx.budget())? {
+        return Ok(pieces.items(&[parts.len()]));
+    }
     let (outer, n, inner) = around(y.shape(), axis);
     let mut shape: Shape = y.shape().into();
     shape[axis] = parts.len();
@@ -135,6 +155,21 @@ pub fn partition(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Resul
 /// The parts of an axis of n that `X⊆` makes: one begins where X rises, 0 belongs to none. Errors:
 /// DOMAIN, LENGTH.
 pub fn runs(cx: &mut Cx<'_>, x: &Array, n: usize) -> Result<Vec<Range<usize>>> {
+    let x = cx.ready(x, "parts")?;
+    if let Some(View::Bool(marks)) = storage(&x).map(|s| s.view()).filter(|m| m.len() == n && n > 1)
+    {
+        let starts = |k: usize| marks[k] != 0 && (k == 0 || marks[k - 1] == 0);
+        let mut parts: Vec<Range<usize>> =
+            cx.budget().room((0..n).filter(|&k| starts(k)).count())?;
+        for k in (0..n).filter(|&k| marks[k] != 0) {
+            match parts.last_mut().filter(|_| !starts(k)) {
+                Some(last) => last.end = k + 1,
+                None => parts.push(k..k + 1),
+            }
+        }
+        return Ok(parts);
+    }
+    let x = &x;
     let mut marks = cx.integers(x, "the left argument of ⊆")?;
     if marks.len() == 1 {
         let _held = cx.budget().charge_elements(n, 8)?;

@@ -6,12 +6,13 @@ use super::shape::Axis;
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, length, rank, ws_full};
 use aplomb_ground::limits::Budget;
-use aplomb_values::array::{Array, Complex64, Data, View, elements};
+use aplomb_values::array::{Array, Complex64, Data, Ragged, View, elements, storage};
 use aplomb_values::dag::Lib;
 use aplomb_values::prim::library::same;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::complex;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// Shape, items and, for empties, prototypes. Ready arrays.
 pub fn equal(x: &Array, y: &Array, ct: f64) -> bool {
@@ -327,8 +328,143 @@ pub struct Groups {
     pub of: Vec<u32>,
 }
 
+/// Keys whose places make a table: at most so many for each item, and always some.
+const PLACES: (i64, i64) = (4, 1 << 16);
+
+/// Groups in order of first sight, by the number that `known` has for a cell; it is given the number
+/// of the next group, and says whether the cell is the first of it.
+fn in_order(budget: &Budget, n: usize, mut known: impl FnMut(usize, u32) -> u32) -> Result<Groups> {
+    let mut out = Groups { firsts: Vec::new(), of: budget.room(n)? };
+    let mut ticks = budget.ticks();
+    for k in 0..n {
+        ticks.tick()?;
+        let group = known(k, out.firsts.len() as u32);
+        if group as usize == out.firsts.len() {
+            out.firsts.push(k);
+        }
+        out.of.push(group);
+    }
+    Ok(out)
+}
+
+/// Groups of whole numbers or characters that lie in a narrow range, by a table of places.
+fn groups_by_place(y: &Array, budget: &Budget) -> Result<Option<Groups>> {
+    fn placed<T: Copy + Into<i64>>(items: &[T], budget: &Budget) -> Result<Option<Groups>> {
+        let n = items.len() as i64;
+        let (mut lo, mut hi) = (i64::MAX, i64::MIN);
+        for &x in items {
+            (lo, hi) = (lo.min(x.into()), hi.max(x.into()));
+        }
+        if n == 0 || hi - lo >= (n * PLACES.0).max(PLACES.1) {
+            return Ok(None);
+        }
+        let size = (hi - lo + 1) as usize;
+        let _held = budget.charge_elements(size, 4)?;
+        let mut table = budget.filled(u32::MAX, size)?;
+        let group = |k: usize, next: u32| {
+            let at = &mut table[(items[k].into() - lo) as usize];
+            *at = (*at).min(next);
+            *at
+        };
+        in_order(budget, items.len(), group).map(Some)
+    }
+    match storage(y).filter(|_| y.rank() == 1).map(|s| s.view()) {
+        Some(View::Bool(v)) => placed(v, budget),
+        Some(View::I8(v)) => placed(v, budget),
+        Some(View::I16(v)) => placed(v, budget),
+        Some(View::I32(v)) => placed(v, budget),
+        Some(View::Char(v)) => {
+            // A character is its code point, which no type of the library widens to i64.
+            let mut points: Vec<u32> = budget.room(v.len())?;
+            points.extend(v.iter().map(|&c| u32::from(c)));
+            placed(&points, budget)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Groups of equal pieces, where equal means the same: of characters and whole numbers.
+fn groups_of_pieces(pieces: &Ragged, budget: &Budget) -> Result<Option<Groups>> {
+    fn same<T: Copy + Eq + Into<u64>>(
+        items: &[T],
+        pieces: &Ragged,
+        budget: &Budget,
+    ) -> Result<Option<Groups>> {
+        // The groups of one hash: their first pieces, and their numbers.
+        let mut table: HashMap<u64, Vec<(u32, u32)>, BuildHasherDefault<Hashed>> =
+            HashMap::default();
+        let _held = budget.charge_elements(pieces.count(), IN_TABLE)?;
+        let group = |k: usize, next: u32| {
+            let piece = &items[pieces.range(k)];
+            let mix = |h: u64, &x: &T| (h ^ x.into()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let hash = piece.iter().fold(piece.len() as u64, |h, x| mix(h.rotate_left(23), x));
+            let bucket = table.entry(hash ^ (hash >> 29)).or_default();
+            let found =
+                bucket.iter().find(|(first, _)| items[pieces.range(*first as usize)] == *piece);
+            match found {
+                Some((_, group)) => *group,
+                None => {
+                    bucket.push((k as u32, next));
+                    next
+                }
+            }
+        };
+        in_order(budget, pieces.count(), group).map(Some)
+    }
+    match storage(pieces.flat()).map(|s| s.view()) {
+        Some(View::Char(v)) => {
+            let mut points: Vec<u32> = budget.room(v.len())?;
+            points.extend(v.iter().map(|&c| u32::from(c)));
+            same(&points, pieces, budget)
+        }
+        Some(View::Bool(v)) => same(v, pieces, budget),
+        Some(View::I8(v)) => {
+            let mut whole: Vec<u8> = budget.room(v.len())?;
+            whole.extend(v.iter().map(|&x| x as u8));
+            same(&whole, pieces, budget)
+        }
+        Some(View::I16(v)) => {
+            let mut whole: Vec<u16> = budget.room(v.len())?;
+            whole.extend(v.iter().map(|&x| x as u16));
+            same(&whole, pieces, budget)
+        }
+        Some(View::I32(v)) => {
+            let mut whole: Vec<u32> = budget.room(v.len())?;
+            whole.extend(v.iter().map(|&x| x as u32));
+            same(&whole, pieces, budget)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// A hash that is one already.
+#[derive(Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.0 = self.0.rotate_left(8) ^ u64::from(*b));
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// Groups of major cells under ⎕CT; a cell belongs to the first group whose first cell it equals.
 pub fn groups(cx: &mut Cx<'_>, y: &Array) -> Result<Groups> {
+    let y = &cx.ready(y, "search")?;
+    let made = match y.pieces().filter(|_| y.rank() == 1) {
+        Some(pieces) => groups_of_pieces(pieces, cx.budget())?,
+        None => groups_by_place(y, cx.budget())?,
+    };
+    if let Some(made) = made {
+        return Ok(made);
+    }
     let all = keys(cx, y, y.rank().max(1) - 1)?;
     let ct = ct_of(cx, y, y);
     let _held = cx.budget().charge_elements(all.len(), 16 + IN_TABLE)?;

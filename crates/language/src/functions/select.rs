@@ -6,16 +6,16 @@ use super::shape::{Axis, axis_of, reshaped};
 use crate::eval::cx::Cx;
 use crate::eval::lower::places::Chosen;
 use crate::functions::amend::picked;
-use aplomb_ground::error::{Result, domain, length, rank};
+use aplomb_ground::error::{Result, domain, index, length, rank};
 use aplomb_ground::limits::{Budget, Ticks};
 use aplomb_values::array::{
-    Array, Buf, DType, Data, Shape, View, advance, around, checked_elements, elements,
+    Array, Buf, DType, Data, Ragged, Shape, View, advance, around, checked_elements, elements,
 };
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Node, Read, kinds};
 use aplomb_values::prim::moves::{Move, gather};
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::scalar::{Fail, place};
+use aplomb_values::prim::scalar::{Fail, near_integer, place};
 use std::sync::Arc;
 
 /// One axis' index: all, or places with the shape they were given in.
@@ -74,6 +74,9 @@ fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<Arra
     if let Some(m) = lines_of(a, &some).filter(|m| elements(&m.shape) > 0) {
         return cx.apply_move(a, m);
     }
+    if a.frame().is_some() || indices.iter().flatten().any(|i| i.frame().is_some()) {
+        return cx.framed_gather(a, &some);
+    }
     if let Some(made) = cx.record_gather(a, &some)? {
         return Ok(made);
     }
@@ -96,7 +99,9 @@ pub fn choices(
     let (mut sels, mut some) =
         (Vec::with_capacity(indices.len()), Vec::with_capacity(indices.len()));
     for (i, &n) in indices.iter().zip(shape) {
-        let lazy = i.as_ref().filter(|i| i.pending().is_some() && i.dtype().is_integer());
+        let unknown =
+            |i: &&Array| i.pending().is_some() && i.dtype().is_integer() || i.frame().is_some();
+        let lazy = i.as_ref().filter(unknown);
         let sel = if lazy.is_some() { None } else { Some(select(cx, i.as_ref(), n)?) };
         some.push(match (lazy, &sel) {
             (Some(i), _) => match progression(cx, i, n) {
@@ -109,6 +114,20 @@ pub fn choices(
         sels.push(sel);
     }
     Ok((sels, some))
+}
+
+/// Indices as integers, ⎕IO included: as they are, or what is near to whole numbers. Forces these.
+/// Errors: DOMAIN, INDEX beyond all integers.
+pub fn whole_places(cx: &mut Cx<'_>, i: &Array) -> Result<Array> {
+    if i.dtype().is_integer() && !i.is_open() {
+        return Ok(i.clone());
+    }
+    let numbers = cx.integers(i, "an index")?.into_iter().map(|k| k as f64).collect();
+    let whole = Array::numbers(i.shape(), numbers, cx.budget())?;
+    match whole.dtype().is_integer() {
+        true => Ok(whole),
+        false => Err(index("no axis is so long")),
+    }
 }
 
 /// First place and step of a pending vector that is a sum of multiples of one ⍳, all of whose
@@ -246,6 +265,9 @@ fn at_sels(cx: &mut Cx<'_>, a: &Array, sels: &[Sel]) -> Result<Array> {
 
 /// `V[⊂i j]`: one index vector per item, paths reach into items.
 fn choose(cx: &mut Cx<'_>, a: &Array, i: &Array) -> Result<Array> {
+    if let Some(made) = cx.record_picks(a, i)? {
+        return Ok(made);
+    }
     let a = cx.ready(a, "index")?;
     if a.frame().is_none()
         && let Some(places) = places_by_items(cx, a.shape(), i)?
@@ -315,12 +337,24 @@ pub fn place_of(cx: &mut Cx<'_>, shape: &[usize], at: &Array) -> Result<usize> {
     Ok(all)
 }
 
+/// The items of a vector of indices; those of every cell, where it is one of a frame.
+fn steps_of(cx: &mut Cx<'_>, x: &Array) -> Result<Vec<Array>> {
+    match x.frame() {
+        Some(_) => (0..x.len()).map(|k| cx.framed_item(x, k)).collect(),
+        None => Ok(cx.ready_outer(x)?.to_items()),
+    }
+}
+
 /// `X⊃Y`
 pub fn pick(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     if x.rank() > 1 {
         return Err(rank("a path is a vector"));
     }
     let mut at = y.clone();
+    if x.frame().is_some() && y.is_uniform() && x.len() == 1 && y.rank() == 1 {
+        let step = cx.framed_item(x, 0)?;
+        return indexed(cx, y, &[Some(step)]);
+    }
     for step in cx.ready(x, "path")?.to_items() {
         let held = at.disclosed();
         at = if at.rank() == 0 && !at.is_simple_scalar() && step.is_empty() { held } else { at };
@@ -363,7 +397,7 @@ pub fn squad(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Ar
         return Err(length(format!("{} indices for {} axes", x.len(), axes.len())));
     }
     let mut indices: Vec<Option<Array>> = vec![None; y.rank()];
-    for (k, i) in axes.into_iter().zip(cx.ready_outer(x)?.to_items()) {
+    for (k, i) in axes.into_iter().zip(steps_of(cx, x)?) {
         indices[k] = Some(i.disclosed());
     }
     indexed(cx, y, &indices)
@@ -595,6 +629,9 @@ pub fn enlist(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     if y.is_uniform() {
         return reshaped(cx, y, &[y.len()]);
     }
+    if let Some(pieces) = y.pieces() {
+        return Ok(pieces.flat().clone());
+    }
     let y = cx.ready(y, "enlist")?;
     let mut leaves = Vec::new();
     flatten(&y, &mut leaves, &mut cx.budget().ticks())?;
@@ -643,4 +680,37 @@ pub fn iota(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
         advance(&mut place, &shape);
     }
     cx.collect(&shape, out, Some(proto))
+}
+
+/// Longer vectors are no pieces.
+const LONG_PIECE: f64 = 65_536.0;
+
+/// `⍳¨Y` of many counts: pieces of one vector. None: some are none, or it is empty.
+pub fn iotas(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
+    let plain = y.is_uniform() && y.frame().is_none() && !y.is_char() && !y.is_complex();
+    if !plain || y.rank() == 0 || y.is_empty() || !cx.host.is_on("frames") {
+        return Ok(None);
+    }
+    let counts = cx.numbers(y, "a count for ⍳")?;
+    // A long one by itself may stay pending.
+    if counts.iter().any(|&n| n > LONG_PIECE) {
+        return Ok(None);
+    }
+    let (mut ends, mut end) = (cx.budget().room(counts.len())?, 0u32);
+    for &count in &counts {
+        let whole = near_integer(count, cx.sys.settings.ct);
+        let more = whole.and_then(|n| u32::try_from(n).ok()).and_then(|n| end.checked_add(n));
+        let Some(more) = more else { return Ok(None) };
+        end = more;
+        ends.push(end);
+    }
+    let mut all = cx.budget().room(end as usize)?;
+    let (io, mut first) = (cx.sys.settings.io, 0);
+    for &end in &ends {
+        cx.budget().check()?;
+        all.extend((0..end - first).map(|k| f64::from(k) + io));
+        first = end;
+    }
+    let flat = cx.vector(all)?;
+    Ok(Ragged::new(flat, ends).map(|pieces| pieces.items(y.shape())))
 }

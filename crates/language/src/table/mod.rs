@@ -39,9 +39,11 @@ pub enum Class {
     Elementwise,
     /// Looks at shapes and moves items: works on all cells of a frame at once.
     Structural,
-    /// Loops on host values.
+    /// Looks at values: runs on the cells of a frame one after the other, without the interpreter.
+    Cells,
+    /// Makes items of arrays, or asks the world: the cells of a frame are interpreted.
     Host,
-    /// The same, but each item of the left argument, or of the right one, has a result of its own:
+    /// As `Cells`, but each item of the left argument, or of the right one, has a result of its own:
     /// the items of all cells of a frame are one argument.
     Points(Side),
     /// Calls its operands.

@@ -1,6 +1,6 @@
 //! Rows of the functions on parts and places, on text and on matrices.
 
-use super::Class::{Host, Points, Structural};
+use super::Class::{Cells, Host, Points, Structural};
 use super::Does::{Execute, One, Two};
 use super::{NONE, Prim, Role, SAME, Side, function, meaning, with_axis};
 use crate::functions::{matrix, numbers, order, parts, search, select, shape, text};
@@ -118,7 +118,7 @@ pub static ROWS: &[Prim] = &[
             "a vector",
             NONE,
             ("∊1(2 3)", "1 2 3"),
-            Host,
+            Structural,
             One(select::enlist),
         ),
         meaning(
@@ -141,7 +141,7 @@ pub static ROWS: &[Prim] = &[
             ",+/,Y",
             &[(Domain, "a negative or broken number", "⍸¯1 1")],
             ("⍸0 1 1", "2 3"),
-            Host,
+            Cells,
             One(select::where_),
         ),
         meaning(
@@ -165,7 +165,7 @@ pub static ROWS: &[Prim] = &[
             SAME,
             NONE,
             ("'an'⍷'banana'", "0 1 0 1 0 0"),
-            Host,
+            Cells,
             Two(search::find),
         ),
     ),
@@ -179,7 +179,7 @@ pub static ROWS: &[Prim] = &[
             "as Y, with fewer major cells",
             NONE,
             ("∪3 1 3", "3 1"),
-            Host,
+            Cells,
             One(search::unique),
         ),
         meaning(
@@ -188,7 +188,7 @@ pub static ROWS: &[Prim] = &[
             "a vector",
             &[(Rank, "an argument with more than one axis", "(2 2⍴1)∪1")],
             ("1 2∪2 3", "1 2 3"),
-            Host,
+            Cells,
             Two(search::union),
         ),
     ),
@@ -203,7 +203,7 @@ pub static ROWS: &[Prim] = &[
             "a vector",
             &[(Rank, "an argument with more than one axis", "(2 2⍴1)∩1")],
             ("1 2 3∩3 1", "1 3"),
-            Host,
+            Cells,
             Two(search::intersection),
         ),
     ),
@@ -217,7 +217,7 @@ pub static ROWS: &[Prim] = &[
             "≢Y",
             &[(Rank, "a scalar", "⍋5")],
             ("⍋3 1 2", "2 3 1"),
-            Host,
+            Cells,
             One(order::up),
         ),
         meaning(
@@ -226,7 +226,7 @@ pub static ROWS: &[Prim] = &[
             "≢Y",
             &[(Rank, "X is a scalar", "'a'⍋'ab'"), (Domain, "numbers", "'ab'⍋1 2")],
             ("'cba'⍋'abc'", "3 2 1"),
-            Host,
+            Cells,
             Two(order::up_by),
         ),
     ),
@@ -240,7 +240,7 @@ pub static ROWS: &[Prim] = &[
             "≢Y",
             &[(Rank, "a scalar", "⍒5")],
             ("⍒3 1 2", "1 3 2"),
-            Host,
+            Cells,
             One(order::down),
         ),
         meaning(
@@ -249,7 +249,7 @@ pub static ROWS: &[Prim] = &[
             "≢Y",
             &[(Rank, "X is a scalar", "'a'⍒'ab'"), (Domain, "numbers", "'ab'⍒1 2")],
             ("'cba'⍒'abc'", "1 2 3"),
-            Host,
+            Cells,
             Two(order::down_by),
         ),
     ),
@@ -267,7 +267,7 @@ pub static ROWS: &[Prim] = &[
                 (Domain, "characters", "2⊥'a'"),
             ],
             ("2⊥1 0 1", "5"),
-            Host,
+            Structural,
             Two(numbers::decode),
         ),
     ),
@@ -282,7 +282,7 @@ pub static ROWS: &[Prim] = &[
             "(⍴X),⍴Y",
             &[(Domain, "characters", "2⊤'a'")],
             ("2 2 2⊤5", "1 0 1"),
-            Host,
+            Structural,
             Two(numbers::encode),
         ),
     ),
@@ -310,7 +310,7 @@ pub static ROWS: &[Prim] = &[
             "a vector; a matrix where Y has rows",
             NONE,
             ("≢⍕1 2 3", "5"),
-            Host,
+            Cells,
             One(text::format),
         ),
         meaning(
@@ -319,7 +319,7 @@ pub static ROWS: &[Prim] = &[
             "(¯1↓⍴Y), then the width of the row",
             &[(Domain, "characters", "2⍕'a'")],
             ("6 2⍕3.14159", "  3.14"),
-            Host,
+            Cells,
             Two(text::format_by),
         ),
     ),
@@ -352,7 +352,7 @@ pub static ROWS: &[Prim] = &[
                 (Rank, "more than two axes", "⌹1 1 1⍴1"),
             ],
             ("⌹2 2⍴2 0 0 4", "0.5 0   \n0   0.25"),
-            Host,
+            Cells,
             One(matrix::inverse),
         ),
         meaning(
@@ -364,7 +364,7 @@ pub static ROWS: &[Prim] = &[
                 (Length, "X and Y differ in rows", "1 2 3⌹2 2⍴1 0 0 1"),
             ],
             ("5 6⌹2 2⍴1 1 0 2", "2 3"),
-            Host,
+            Cells,
             Two(matrix::divide),
         ),
     ),

@@ -360,7 +360,7 @@ pub static ROWS: &[Prim] = &[
             "a vector, no longer than X",
             &[(Rank, "X has more than one axis", "(2 2⍴1)~1")],
             ("3 1 4 1 5~1 5", "3 4"),
-            Class::Host,
+            Class::Cells,
             Two(search::without),
         ),
     ),
@@ -389,7 +389,7 @@ pub static ROWS: &[Prim] = &[
             "≢Y",
             NONE,
             ("≠'abca'", "1 1 1 0"),
-            Class::Host,
+            Class::Cells,
             One(search::nub_sieve),
         ),
         with_axis(

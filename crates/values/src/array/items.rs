@@ -33,6 +33,8 @@ impl Array {
     /// All items are simple scalars.
     pub fn is_simple(&self) -> bool {
         match &self.data {
+            // Parts of one array are arrays: nobody needs to take them apart for that.
+            Data::Items(i) if i.split().is_some() || i.pieces().is_some() => false,
             Data::Items(i) => i.all().iter().all(Array::is_simple_scalar),
             _ => true,
         }
@@ -175,7 +177,7 @@ impl Array {
     /// The item that fills where nothing is: 0, ' ', or the first item with every leaf replaced.
     pub fn prototype(&self) -> Array {
         match &self.data {
-            Data::Items(i) if i.whole().is_some() => i.at(0).zeroed(),
+            Data::Items(i) if i.whole().is_some() || i.pieces().is_some() => i.at(0).zeroed(),
             Data::Items(i) => match (i.all().first(), &i.proto) {
                 (Some(first), _) => first.zeroed(),
                 (None, Some(p)) => p.clone(),

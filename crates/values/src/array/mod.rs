@@ -10,6 +10,7 @@ mod change;
 mod complex;
 pub mod format;
 mod items;
+mod ragged;
 mod ready;
 mod split;
 mod storage;
@@ -17,6 +18,7 @@ mod storage;
 pub use change::Changing;
 pub use items::{MOST_DEPTH, advance, around, strides};
 pub use num_complex::Complex64;
+pub use ragged::{Ragged, storage};
 pub use split::{Held, Split};
 pub use storage::{Buf, Storage, View};
 
@@ -162,6 +164,11 @@ impl Items {
     /// The one array whose cells are the items, if they are.
     pub fn split(&self) -> Option<&Split> {
         self.held.split()
+    }
+
+    /// The flat array whose pieces are the items, if they are.
+    pub fn pieces(&self) -> Option<&Ragged> {
+        self.held.pieces()
     }
 
     /// The one array whose cells the items are, while nobody has taken it apart.
@@ -324,6 +331,22 @@ impl Array {
         Array {
             shape,
             data: Data::Items(Rc::new(Items { held, proto: None, depth: 1, nodes, lazy })),
+        }
+    }
+
+    /// The pieces of a flat array as items; the shape has as many.
+    pub fn ragged(shape: impl Into<Shape>, pieces: Ragged) -> Self {
+        let nodes = pieces.count() as u64 + 1;
+        let held = Held::ragged(pieces);
+        let items = Items { held, proto: None, depth: 1, nodes, lazy: false };
+        Array { shape: shape.into(), data: Data::Items(Rc::new(items)) }
+    }
+
+    /// The flat array whose pieces are this nested array's items.
+    pub fn pieces(&self) -> Option<&Ragged> {
+        match &self.data {
+            Data::Items(items) => items.pieces(),
+            _ => None,
         }
     }
 

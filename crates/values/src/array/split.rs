@@ -4,7 +4,7 @@
 //! are the cells, not taken apart before somebody looks at one. A *framed* value shows the cell:
 //! what a function sees that is run once for all cells.
 
-use super::{Array, Buf, DType, Data, Shape, View, elements};
+use super::{Array, Buf, DType, Data, Ragged, Shape, View, elements};
 use crate::dag::ix::Ix;
 use crate::dag::{Cell, Meta, Node, Read, kinds};
 use std::cell::OnceCell;
@@ -75,7 +75,7 @@ impl Split {
 }
 
 /// A piece of a buffer. The whole is charged; its pieces are looked at one by one.
-fn cut(view: View<'_>, dtype: DType, from: usize, n: usize) -> Buf {
+pub(super) fn cut(view: View<'_>, dtype: DType, from: usize, n: usize) -> Buf {
     match view {
         View::Char(v) => Buf::uncounted_chars(v[from..from + n].to_vec()),
         View::F64(v) => Buf::uncounted(&v[from..from + n], dtype),
@@ -86,21 +86,42 @@ fn cut(view: View<'_>, dtype: DType, from: usize, n: usize) -> Buf {
     }
 }
 
-/// The items of a nested array.
+/// The items of a nested array. Items that are parts of one array are taken out when somebody
+/// looks, once.
 pub enum Held {
     /// As they stand.
     Items(Vec<Array>),
-    /// The cells of one array, which are taken out when somebody looks, once.
+    /// The cells of one array.
     Rows(Split, OnceCell<Vec<Array>>),
+    /// The pieces of a flat one.
+    Ragged(Ragged, OnceCell<Vec<Array>>),
 }
 
 impl Held {
-    /// All of them, row by row; cells are taken out once.
+    /// Items as they stand.
+    pub fn items(items: Vec<Array>) -> Held {
+        Held::Items(items)
+    }
+
+    /// The cells of one array, as items.
+    pub fn rows(rows: Split) -> Held {
+        Held::Rows(rows, OnceCell::new())
+    }
+
+    /// The pieces of a flat one, as items.
+    pub fn ragged(pieces: Ragged) -> Held {
+        Held::Ragged(pieces, OnceCell::new())
+    }
+
+    /// All of them, row by row; parts are taken out once.
     pub fn all(&self) -> &[Array] {
         match self {
             Held::Items(items) => items,
             Held::Rows(rows, items) => {
                 items.get_or_init(|| (0..elements(rows.frame())).map(|k| rows.item(k)).collect())
+            }
+            Held::Ragged(r, items) => {
+                items.get_or_init(|| (0..r.count()).map(|k| r.item(k)).collect())
             }
         }
     }
@@ -110,14 +131,23 @@ impl Held {
         match self {
             Held::Items(items) => items[k].clone(),
             Held::Rows(rows, items) => items.get().map_or_else(|| rows.item(k), |i| i[k].clone()),
+            Held::Ragged(r, items) => items.get().map_or_else(|| r.item(k), |i| i[k].clone()),
         }
     }
 
     /// The one array whose cells these are.
     pub fn split(&self) -> Option<&Split> {
         match self {
-            Held::Items(_) => None,
             Held::Rows(rows, _) => Some(rows),
+            _ => None,
+        }
+    }
+
+    /// The flat array whose pieces these are.
+    pub fn pieces(&self) -> Option<&Ragged> {
+        match self {
+            Held::Ragged(r, _) => Some(r),
+            _ => None,
         }
     }
 
@@ -125,7 +155,7 @@ impl Held {
     pub fn take(&mut self) -> Vec<Array> {
         match self {
             Held::Items(items) => std::mem::take(items),
-            Held::Rows(_, items) => items.take().unwrap_or_default(),
+            Held::Rows(_, items) | Held::Ragged(_, items) => items.take().unwrap_or_default(),
         }
     }
 

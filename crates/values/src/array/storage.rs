@@ -319,13 +319,14 @@ impl Buf {
         Ok(Buf { items, _charge: Some(charge) })
     }
 
-    /// Stretches of buffers one after another, if all are of one integer type. Errors: WS FULL.
+    /// Stretches of buffers one after another, if all are of one type, and that no complex one.
+    /// Errors: WS FULL.
     pub fn stretches(
         all: &[(&dyn Storage, Range<usize>)],
         budget: &Budget,
     ) -> aplomb_ground::error::Result<Option<Buf>> {
         let dtype = all.first().map_or(DType::F64, |(s, _)| s.dtype());
-        if !dtype.is_integer() || all.iter().any(|(s, _)| s.dtype() != dtype) {
+        if dtype == DType::Complex || all.iter().any(|(s, _)| s.dtype() != dtype) {
             return Ok(None);
         }
         let n = all.iter().map(|(_, r)| r.len()).sum();
@@ -342,7 +343,16 @@ impl Buf {
             DType::I32 => {
                 Vecs::I32(one_kind(all, budget, |v| if let View::I32(v) = v { v } else { &[] })?)
             }
-            _ => return Ok(None),
+            DType::F32 => {
+                Vecs::F32(one_kind(all, budget, |v| if let View::F32(v) = v { v } else { &[] })?)
+            }
+            DType::F64 => {
+                Vecs::F64(one_kind(all, budget, |v| if let View::F64(v) = v { v } else { &[] })?)
+            }
+            DType::Char => {
+                Vecs::Char(one_kind(all, budget, |v| if let View::Char(v) = v { v } else { &[] })?)
+            }
+            DType::Complex | DType::Nested => return Ok(None),
         };
         let charge = budget.charge_elements(n, dtype.size())?;
         Ok(Some(Buf { items, _charge: Some(charge) }))

@@ -41,8 +41,16 @@ impl Cx<'_> {
         Ok(Inside::Branch((cond.clone(), holds)))
     }
 
+    /// The cells of a frame where all conditions that stand hold, a boolean each; None: nothing
+    /// stands.
+    pub(super) fn standing(&mut self, frame: &[usize]) -> Result<Option<Array>> {
+        let standing = self.sys.scope.conditions().to_vec();
+        let mask = self.within(Inside::Unconditional, |cx| cx.holding(&standing, frame, frame))?;
+        mask.map(|mask| self.ready(&mask, "guard")).transpose()
+    }
+
     /// The places where all conditions hold, as booleans over a frame and cells.
-    fn holding(
+    pub(super) fn holding(
         &mut self,
         conditions: &[Condition],
         frame: &[usize],

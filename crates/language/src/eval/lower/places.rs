@@ -8,7 +8,8 @@
 use super::fold::reduced;
 use super::known;
 use crate::eval::cx::{Cx, SMALL};
-use aplomb_ground::error::Result;
+use crate::functions::cells::joined as joined_now;
+use aplomb_ground::error::{Result, untraced};
 use aplomb_values::array::{Array, DType, Shape, elements};
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Along, Args, Node, Read, kinds};
@@ -35,6 +36,17 @@ pub enum Chosen {
     },
     /// Integers, ⎕IO included, that are checked when they are used.
     Array(Array),
+}
+
+impl Chosen {
+    /// The axes that a choice along one of `n` places has in the result.
+    pub fn shape(&self, n: usize) -> Shape {
+        match self {
+            Chosen::All => Shape::from_slice(&[n]),
+            Chosen::Line { shape, .. } => shape.clone(),
+            Chosen::Array(i) => i.shape().into(),
+        }
+    }
 }
 
 /// The spots at which an array is read or written: a read of its axes over a shape, and on the axes
@@ -102,11 +114,14 @@ impl Cx<'_> {
         }
         let shape: Shape = frame.iter().chain(cell).copied().collect();
         aplomb_values::array::checked_elements(&shape)?;
-        match self.record_cat(&whole, frame.len() + axis, &shape)? {
-            Some(made) => Ok(Array::framed(made, frame.len())),
-            None => Err(aplomb_ground::error::untraced(
-                "these parts cannot be joined for all cells at once",
-            )),
+        // Few parts that are there are joined at once.
+        let made = match self.record_cat(&whole, frame.len() + axis, &shape)? {
+            Some(made) => made,
+            None => joined_now(self, &whole, frame.len() + axis)?,
+        };
+        match made.is_uniform() {
+            true => Ok(Array::framed(made, frame.len())),
+            false => Err(untraced("parts of a cell differ in kind")),
         }
     }
 
@@ -120,7 +135,7 @@ impl Cx<'_> {
             let frame: Shape = split.frame().into();
             let made = self.under(op, &frame, vec![node], |cx, a| {
                 let made = cx.scan(op, &a[0], at + axis)?;
-                made.ok_or_else(|| aplomb_ground::error::untraced("this scan looks at values"))
+                made.ok_or_else(|| untraced("this scan looks at values"))
             })?;
             return Ok(Some(Array::framed(made, at)));
         }
@@ -168,6 +183,11 @@ impl Cx<'_> {
         if !self.records(&args, elements(&spots.shape)) {
             return Ok(None);
         }
+        self.gathered(a, spots).map(Some)
+    }
+
+    /// What stands at spots of an array, as a cell.
+    pub(super) fn gathered(&mut self, a: &Array, spots: Spots) -> Result<Array> {
         let (dtype, range) = known(a);
         let args = std::iter::once(a.settled()).chain(spots.places).collect();
         let node = Node::Gather(kinds::Gather {
@@ -176,19 +196,34 @@ impl Cx<'_> {
             along: spots.along,
             origin: self.sys.settings.io,
         });
-        self.cell(node, spots.shape, (dtype, range)).map(Some)
+        self.cell(node, spots.shape, (dtype, range))
+    }
+
+    /// `A[P]` where the items of P are rows of one array, an index each: a gather by its columns.
+    /// None: these are no rows of as many integers as A has axes.
+    pub fn record_picks(&mut self, a: &Array, i: &Array) -> Result<Option<Array>> {
+        let Some(rows) = i.split().filter(|s| s.cell() == [a.rank()]) else { return Ok(None) };
+        let (node, at) = (rows.node.settled(), rows.at);
+        let fits = node.dtype().is_integer() && self.recordable(&node) && self.recordable(a);
+        if !fits || a.is_empty() || !self.records(&[a, &node], i.len()) {
+            return Ok(None);
+        }
+        let shape: Shape = i.shape().into();
+        let read = Read::new((0..a.rank()).map(|_| Ix::constant(0)));
+        let (mut along, mut places) = (SmallVec::new(), Vec::with_capacity(a.rank()));
+        for (k, &extent) in a.shape().iter().enumerate() {
+            along.push(Along { axis: k as u8, times: 1, extent });
+            let column = (0..at).map(Ix::axis).chain([Ix::constant(k as i64)]);
+            let onto = a.rank() == 1;
+            let one = Move { name: "[]", shape: shape.clone(), read: Read::new(column), onto };
+            places.push(self.apply_move(&node, one)?);
+        }
+        self.gathered(a, Spots { shape, read, along, places }).map(Some)
     }
 
     /// The spots that an array is chosen from. None: nowhere, or by what is no part of a graph.
     pub(super) fn spots(&mut self, a: &Array, chosen: &[Chosen]) -> Result<Option<Spots>> {
-        let of = |c: &Chosen, n: usize| -> Shape {
-            match c {
-                Chosen::All => Shape::from_slice(&[n]),
-                Chosen::Line { shape, .. } => shape.clone(),
-                Chosen::Array(i) => i.shape().into(),
-            }
-        };
-        let shapes: Vec<Shape> = chosen.iter().zip(a.shape()).map(|(c, &n)| of(c, n)).collect();
+        let shapes: Vec<Shape> = chosen.iter().zip(a.shape()).map(|(c, &n)| c.shape(n)).collect();
         let shape: Shape = shapes.iter().flatten().copied().collect();
         let mut arrays =
             chosen.iter().filter_map(|c| if let Chosen::Array(i) = c { Some(i) } else { None });

@@ -42,6 +42,8 @@ pub enum Times<'a> {
     Count(u64),
     /// Until this function of a round's result and its argument gives 1.
     Until(&'a Rc<Func>),
+    /// Until the function, which ends with a call of itself, gives a value.
+    Calls,
 }
 
 /// The states of a loop: as many arrays of one shape, alone or as the items of a vector, or the
@@ -113,7 +115,7 @@ impl Eval<'_> {
     ) -> Result<Option<Array>> {
         let worth = match times {
             Times::Count(n) => (2..=ROUNDS).contains(&n),
-            Times::Until(_) => true,
+            Times::Until(_) | Times::Calls => true,
         };
         if !worth || self.cx.sys.scope.in_round() || !self.cx.host.is_on("loops") {
             return Ok(None);
@@ -299,10 +301,17 @@ impl Eval<'_> {
                 false if states.framed => Array::framed(arrays[0].clone(), states.frame.len()),
                 false => arrays[0].clone(),
             };
-            let made = ev.value_of(f, x, &given)?;
-            let done = match times {
-                Times::Until(g) => Some(ev.end(g, &made, &given, &states.frame)?),
-                Times::Count(_) => None,
+            let (made, done) = match times {
+                Times::Count(_) => (ev.value_of(f, x, &given)?, None),
+                Times::Until(g) => {
+                    let made = ev.value_of(f, x, &given)?;
+                    let done = ev.value_of(g, Some(&made), &given)?;
+                    (made, Some(ev.end(&done, &states.frame)?))
+                }
+                Times::Calls => {
+                    let (made, done) = ev.round_of_calls(f, x, &given)?;
+                    (made, Some(ev.end(&done, &states.frame)?))
+                }
             };
             if states.framed && made.shape() != states.cell.as_slice() {
                 return Err(untraced("a round that changes the shape of a cell"));
@@ -347,18 +356,17 @@ impl Eval<'_> {
             .collect::<Result<_>>()?;
         let count = match times {
             Times::Count(n) => n,
-            Times::Until(_) => ROUNDS,
+            Times::Until(_) | Times::Calls => ROUNDS,
         };
         Ok((Rounds { count: count as u32, until, steps, next: values }, free, types))
     }
 
     /// Whether a cell's loop ends: a boolean for each place of the frame, or one for all.
-    fn end(&mut self, g: &Rc<Func>, made: &Array, given: &Array, frame: &[usize]) -> Result<Array> {
-        let done = self.value_of(g, Some(made), given)?;
+    fn end(&mut self, done: &Array, frame: &[usize]) -> Result<Array> {
         if done.rank() != 0 || !done.is_uniform() || done.dtype() != DType::Bool {
             return Err(untraced("the end of a loop that is no boolean"));
         }
-        self.cx.lined_up(&done, frame, frame)
+        self.cx.lined_up(done, frame, frame)
     }
 
     /// One item of every cell.

@@ -1,6 +1,7 @@
 //! `¨`: a function on items, results as items.
 
 use super::{function, prim, scalar_op};
+use crate::eval::phrases::folds;
 use crate::eval::run::Eval;
 use crate::eval::scope::is_final;
 use crate::eval::value::{Func, Operand};
@@ -44,8 +45,24 @@ pub fn each(
         // Each picks from the same vector: that is indexing.
         return crate::functions::select::bracket(&mut ev.cx, &from, &[Some(x.clone())]);
     }
+    if x.is_none()
+        && prim(&f[0]).is_some_and(|p| p.glyph == '⍳')
+        && let Some(made) = crate::functions::select::iotas(&mut ev.cx, y)?
+    {
+        return Ok(made);
+    }
+    if let (None, Some(op), Some(pieces), 1) = (x, folds(&func), y.pieces(), y.rank()) {
+        let mut parts = ev.cx.budget().room(pieces.count())?;
+        parts.extend((0..pieces.count()).map(|k| pieces.range(k)));
+        if let Some(made) = ev.cx.record_segments(op, &parts, pieces.flat())? {
+            return Ok(made);
+        }
+    }
     let shape = conform(x, y)?;
-    match ev.each_framed(&func, x, y, &shape)? {
+    if let Some(z) = ev.each_framed(&func, x, y, &shape)? {
+        return Ok(z);
+    }
+    match ev.each_by_shape(&func, x, y, &shape)? {
         Some(z) => Ok(z),
         None => each_item(ev, &func, x, y),
     }

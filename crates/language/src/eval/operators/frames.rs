@@ -145,7 +145,7 @@ impl Eval<'_> {
     }
 
     /// Runs `f` once over the whole frame. None: go cell by cell.
-    fn once(
+    pub fn once(
         &mut self,
         f: &Rc<Func>,
         x: Option<&Array>,

@@ -2,6 +2,7 @@
 //! they loop.
 
 pub mod at;
+pub mod by_shape;
 pub mod closed;
 pub mod compose;
 pub mod each;

@@ -1,4 +1,4 @@
-//! Dfns that are a primitive: `{⍺⌈⍵}` is `⌈`.
+//! Dfns that are a primitive: `{⍺⌈⍵}` is `⌈`, `{⍵}` is `⊢`.
 //!
 //! Told from the text, so that it holds for arrays of every size: what a fold, a window or a scan
 //! of the primitive does, that of the dfn does, in the same order and with the same bits. An empty
@@ -11,19 +11,32 @@ use crate::syntax::token::Word;
 use crate::table::{self, Prim};
 use std::rc::Rc;
 
-/// The scalar primitive that a dfn of two arguments is. None for what is no such dfn.
+/// Functions that are no scalar ones, of which folds and scans know more than that they call them.
+const JOINS: &str = ",⊢⊣";
+
+/// The primitive that a dfn of two arguments is: a scalar one, or one that joins. None for what is
+/// no such dfn.
 pub fn primitive(f: &Operand) -> Option<Operand> {
     let Operand::F(f) = f else { return None };
     let Func::Dfn(c) = &**f else { return None };
-    let made = Operand::F(Rc::new(Func::Prim(dyadic(c)?)));
-    scalar_op(&made).map(|_| made)
+    let row = dyadic(c)?;
+    let made = Operand::F(Rc::new(Func::Prim(row)));
+    (scalar_op(&made).is_some() || JOINS.contains(row.glyph)).then_some(made)
 }
 
-/// `⍺ f ⍵`; where the sides may be swapped also `⍵ f ⍺`.
+/// `⍺ f ⍵`; where the sides may be swapped also `⍵ f ⍺`; one side alone.
 fn dyadic(c: &Closure) -> Option<&'static Prim> {
     let [stmt] = c.ast.dfn(c.dfn).stmts.as_slice() else { return None };
-    let [x, f, y] = c.ast.phrase(stmt.phrase).items.as_slice() else { return None };
     let what = |id| &c.ast.item(id).what;
+    let items = c.ast.phrase(stmt.phrase).items.as_slice();
+    if let ([side], Guard::None) = (items, stmt.guard) {
+        return match what(*side) {
+            What::Word(Word::Alpha) => table::find('⊣'),
+            What::Word(Word::Omega) => table::find('⊢'),
+            _ => None,
+        };
+    }
+    let [x, f, y] = items else { return None };
     let (What::Word(x), What::Glyph(glyph), What::Word(y), Guard::None) =
         (what(*x), what(*f), what(*y), stmt.guard)
     else {

@@ -6,7 +6,7 @@ use crate::eval::run::Eval;
 use crate::eval::value::{Func, Operand};
 use crate::functions::cells;
 use crate::functions::shape::{Axis, axis_of, fill};
-use aplomb_ground::error::{Error, Result, domain, length};
+use aplomb_ground::error::{Error, Result, domain, length, untraced};
 use aplomb_values::array::{Array, DType, Data, Shape, around, elements};
 use aplomb_values::dag::Read;
 use aplomb_values::dag::ix::Ix;
@@ -114,6 +114,23 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
     if n == 1 {
         return ev.cx.apply_move(y, Move::drop_axis(y.shape(), axis));
     }
+    let glyph = prim(f).map(|p| p.glyph);
+    if let Some(side @ ('⊣' | '⊢')) = glyph {
+        let mut read = Read::new((0..shape.len()).map(Ix::axis));
+        read.ix.insert(axis, Ix::constant(if side == '⊣' { 0 } else { n as i64 - 1 }));
+        return ev.cx.apply_move(y, Move { name: "[]", shape, read, onto: false });
+    }
+    // Parts of one array one behind the other: that array.
+    match (y.split(), y.pieces()) {
+        (Some(rows), _) if glyph == Some(',') && rows.at == 1 && rows.cell().len() == 1 => {
+            let all = rows.node.clone();
+            return crate::functions::shape::reshaped(&mut ev.cx, &all, &[all.len()])?.enclosed();
+        }
+        (_, Some(pieces)) if glyph == Some(',') && y.rank() == 1 => {
+            return pieces.flat().clone().enclosed();
+        }
+        _ => {}
+    }
     if prim(f).is_none() && n > 2 {
         in_order(ev, f);
     }
@@ -123,7 +140,7 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
         return Ok(made);
     }
     let y = ev.cx.ready_outer(y)?;
-    if prim(f).is_some_and(|p| p.glyph == ',') && y.rank() == 1 {
+    if glyph == Some(',') && y.rank() == 1 {
         let _items = ev.cx.budget().charge_elements(n, 2 * size_of::<Array>())?;
         let mut parts = ev.cx.budget().room(n)?;
         for a in y.to_items() {
@@ -282,6 +299,21 @@ fn windows(ev: &mut Eval<'_>, f: &Operand, x: &Array, y: &Array, axis: usize) ->
         }
         return Ok(sum);
     }
+    if prim(f).is_some_and(|p| p.glyph == ',') && y.is_uniform() && width > 1 {
+        // Each window is a row.
+        let full: Shape = shape.iter().copied().chain([width]).collect();
+        aplomb_values::array::checked_elements(&full)?;
+        let mut read = Read::identity(y.rank());
+        let along = Ix::axis(y.rank()).times(if by < 0 { -1 } else { 1 });
+        let first = if by < 0 { width as i64 - 1 } else { 0 };
+        read.ix[axis] = Ix::axis(axis).add(&along).offset(first);
+        let onto = y.rank() > 0;
+        let rows = ev.cx.apply_move(y, Move { name: "⍴", shape: full, read, onto })?;
+        return match y.frame() {
+            None => Ok(Array::rows(rows, shape.len())),
+            Some(_) => Err(untraced("cells become items")),
+        };
+    }
     let func = function(f)?;
     if let Some(made) = ev.windows_recorded(func, &shape, width, by < 0, at)? {
         return Ok(made);
@@ -352,6 +384,9 @@ fn scan(
 /// `f\Y` along an axis.
 fn scanned(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<Array> {
     let func = function(f)?;
+    if prim(f).is_some_and(|p| p.glyph == '⊢') {
+        return Ok(y.clone());
+    }
     let op = scalar_op(f);
     if let Some(op) = op.filter(|op| !(ev.cx.sys.settings.div && *op == Op::Div))
         && let Some(made) = ev.cx.scan(op, y, axis)?

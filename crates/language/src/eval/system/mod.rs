@@ -16,6 +16,7 @@ mod variables;
 
 use super::cx::Cx;
 use super::run::{At, Eval, Outcome};
+use super::scope::Inside;
 use super::value::Operand;
 use crate::syntax::resolve::Class;
 use aplomb_ground::error::{Error, Result, domain, nonce, syntax};
@@ -63,6 +64,9 @@ pub enum Does {
     },
     /// A function.
     Function(Call),
+    /// A function that does the same to each character or number of Y by itself, and never fails on
+    /// one: all cells of a frame are one argument.
+    Mapping(Call),
     /// A dyadic operator.
     Operator(Call),
 }
@@ -131,7 +135,7 @@ impl Row {
     pub fn class(&self) -> Class {
         match self.does {
             Does::Constant(_) | Does::Variable { .. } => Class::Array,
-            Does::Function(_) => Class::Func,
+            Does::Function(_) | Does::Mapping(_) => Class::Func,
             Does::Operator(_) => Class::Dyadic,
         }
     }
@@ -153,6 +157,16 @@ const fn function(
     call: Call,
 ) -> Row {
     Row { name, help, example, options: &[], does: Does::Function(call) }
+}
+
+/// A function of each character by itself.
+const fn mapping(
+    name: &'static str,
+    help: &'static str,
+    example: (&'static str, &'static str),
+    call: Call,
+) -> Row {
+    Row { name, help, example, options: &[], does: Does::Mapping(call) }
 }
 
 /// A function that ⍠ gives options.
@@ -299,8 +313,16 @@ impl Eval<'_> {
         x: Option<&Array>,
         y: &Array,
     ) -> Result<Outcome> {
+        if let (Does::Mapping(_), Some(split)) = (row.does, y.frame()) {
+            let (node, at) = (split.node.clone(), split.at);
+            let z = self.inside(Inside::OneCell, |ev| {
+                let outcome = ev.system_call(row, operands, options, x, &node)?;
+                ev.valued(outcome)
+            })?;
+            return Ok(z.map_or(Outcome::Nothing, |z| Outcome::Array(Array::framed(z, at))));
+        }
         self.cx.unframed("a system function")?;
-        let (Does::Function(call) | Does::Operator(call)) = row.does else {
+        let (Does::Function(call) | Does::Mapping(call) | Does::Operator(call)) = row.does else {
             return Err(syntax(format!("⎕{} is no function", row.name)));
         };
         let y = self.cx.ready(y, "system function")?;

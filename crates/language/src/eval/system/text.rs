@@ -1,10 +1,10 @@
 //! Text and storage: ⎕UCS ⎕C ⎕VFI ⎕DR ⎕AS.
 
-use super::{Args, Row, function, misused};
+use super::{Args, Row, function, mapping, misused};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
 use aplomb_ground::error::{Result, domain, nonce, rank, syntax};
-use aplomb_values::array::{Array, Buf, DType, Data};
+use aplomb_values::array::{Array, Buf, DType, Data, Ragged};
 use std::sync::Arc;
 
 pub static ROWS: &[Row] = &[
@@ -15,7 +15,7 @@ pub static ROWS: &[Row] = &[
         ("'UTF-8'⎕UCS'é'", "195 169"),
         ucs,
     ),
-    function(
+    mapping(
         "C",
         "Folds case; 1⎕C maps to upper, ¯1⎕C to lower case.",
         ("1⎕C'shout'", "SHOUT"),
@@ -94,6 +94,12 @@ fn pervade(
     a: &Array,
     leaf: &dyn Fn(&Cx<'_>, &Array) -> Result<Array>,
 ) -> Result<Array> {
+    if let Some(pieces) = a.pieces() {
+        let flat = leaf(cx, pieces.flat())?;
+        if let Some(made) = Ragged::new(flat, pieces.ends().to_vec()) {
+            return Ok(made.items(a.shape()));
+        }
+    }
     match a.data() {
         Data::Items(i) => {
             let items: Result<Vec<_>> = i.all().iter().map(|a| pervade(cx, a, leaf)).collect();

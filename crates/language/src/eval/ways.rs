@@ -1,0 +1,124 @@
+//! A last call of itself on the cells of a frame: a loop that ends for each cell by itself.
+//!
+//! Rows: LOWERING §3, §4. A guard that each cell decides has two ways (`either_way`). Where one of
+//! them ends with a call of the dfn itself, no value can be chosen yet. What is known is told: which
+//! cells are done, the value of those, and what the others are called with. Whoever wants the value
+//! makes a loop of that (`lower/rounds.rs`), whose state is the argument, and then the value of the
+//! arguments that the cells ended with.
+
+use super::lower::Times;
+use super::run::{Eval, Outcome};
+use super::value::Func;
+use aplomb_ground::error::{Result, untraced};
+use aplomb_values::array::{Array, Data};
+use std::rc::Rc;
+
+/// The ways of a call whose cells do not all have a value yet.
+pub struct Ways {
+    f: Rc<Func>,
+    /// What it was called with.
+    x: Option<Array>,
+    y: Array,
+    /// The cells that have a value.
+    done: Array,
+    /// Their value; None: no way gives one.
+    value: Option<Array>,
+    /// What the others are called with.
+    next: Array,
+}
+
+/// What one way of a guard gave.
+pub enum Way {
+    /// A value.
+    Value(Array),
+    /// A call of the dfn itself, whose left argument stays, with that on the right.
+    Again(Array),
+    /// Guards in it are decided by cells, too.
+    Ways(Box<Ways>),
+}
+
+/// Whether two arguments are one.
+fn is_same(a: Option<&Array>, b: Option<&Array>) -> bool {
+    match (a.map(Array::data), b.map(Array::data)) {
+        (None, None) => true,
+        (Some(Data::Framed(a)), Some(Data::Framed(b))) => Rc::ptr_eq(a, b),
+        (Some(Data::Num(a)), Some(Data::Num(b))) => a.to_bits() == b.to_bits(),
+        _ => false,
+    }
+}
+
+impl Eval<'_> {
+    /// What a way of a guard gave, in a call of `f` with `x`. None: no value.
+    pub fn way(&mut self, o: Outcome, f: &Rc<Func>, x: Option<&Array>) -> Result<Option<Way>> {
+        Ok(match o {
+            Outcome::Tail(call) if Rc::ptr_eq(&call.0, f) => {
+                let (_, left, right) = *call;
+                if !is_same(left.as_ref(), x) {
+                    return Err(untraced("a call of itself changes its left argument"));
+                }
+                Some(Way::Again(right))
+            }
+            Outcome::Ways(ways) if Rc::ptr_eq(&ways.f, f) => Some(Way::Ways(ways)),
+            o => self.valued(o)?.map(Way::Value),
+        })
+    }
+
+    /// Both ways as one: a value, or what is known of it.
+    pub fn ways(
+        &mut self,
+        cond: &Array,
+        (yes, no): (Way, Way),
+        f: &Rc<Func>,
+        (x, y): (Option<Array>, &Array),
+    ) -> Result<Outcome> {
+        if let (Way::Value(yes), Way::Value(no)) = (&yes, &no) {
+            return self.cx.either(cond, yes, no).map(Outcome::Array);
+        }
+        let parts = |way: Way| match way {
+            Way::Value(value) => (Array::num(1.0), Some(value), None),
+            Way::Again(next) => (Array::num(0.0), None, Some(next)),
+            Way::Ways(w) => (w.done, w.value, Some(w.next)),
+        };
+        let ((done, value, next), (done2, value2, next2)) = (parts(yes), parts(no));
+        let done = self.cx.either(cond, &done, &done2)?;
+        let mut both = |a: Option<Array>, b: Option<Array>| match (a, b) {
+            (Some(a), Some(b)) => self.cx.either(cond, &a, &b).map(Some),
+            (a, b) => Ok(a.or(b)),
+        };
+        let (value, next) = (both(value, value2)?, both(next, next2)?);
+        let next = next.ok_or_else(|| untraced("a call of itself without an argument"))?;
+        let (f, y) = (f.clone(), y.clone());
+        Ok(Outcome::Ways(Box::new(Ways { f, x, y, done, value, next })))
+    }
+
+    /// The value of a call whose last calls are of itself: a loop, then its ends.
+    pub fn looped_calls(&mut self, ways: Ways) -> Result<Array> {
+        if self.cx.sys.scope.is_conditional() {
+            return Err(untraced("a call of itself stands under a guard"));
+        }
+        let Ways { f, x, y, .. } = ways;
+        let made = self.rounds(&f, x.as_ref(), &y, Times::Calls, None)?;
+        let ends = made.ok_or_else(|| untraced("a call of itself is no loop"))?;
+        match self.call(&f, x.as_ref(), &ends)? {
+            Outcome::Ways(last) => {
+                last.value.ok_or_else(|| untraced("a call of itself that never ends"))
+            }
+            _ => Err(untraced("a call of itself without guards")),
+        }
+    }
+
+    /// One round of such a loop: the state where a cell is done, else the next; and which are done.
+    pub fn round_of_calls(
+        &mut self,
+        f: &Rc<Func>,
+        x: Option<&Array>,
+        y: &Array,
+    ) -> Result<(Array, Array)> {
+        match self.call(f, x, y)? {
+            Outcome::Ways(w) if w.next.shape() == y.shape() => {
+                Ok((self.cx.either(&w.done, y, &w.next)?, w.done))
+            }
+            _ => Err(untraced("a call of itself that is no round")),
+        }
+    }
+}

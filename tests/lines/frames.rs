@@ -1,0 +1,135 @@
+//! `frames.txt`: what operators give with operands of many kinds, the same whichever way it is run:
+//! all cells at once, one by one, everything recorded, with a switch off. Errors are planted in the
+//! first cell, one in the middle and the last.
+
+use crate::support::{Heard, bits, session};
+use aplomb_ground::protocol::{Event, Request};
+use aplomb_kernel::session::Session;
+use std::path::Path;
+
+const PAGE: &str = include_str!("frames.txt");
+/// Around the least number of cells that are run at once, and of elements that are recorded.
+const SIZES: [usize; 6] = [15, 16, 17, 1_000, 1_023, 1_025];
+/// The largest, for what is not quadratic on the slow way.
+const LARGE: usize = 65_536;
+/// A page that lost most of its lines would test little.
+const LEAST: usize = 60;
+
+/// The lines that make the data, and the lines that are run, each with what is said of it.
+fn page() -> (Vec<&'static str>, Vec<(&'static str, Option<&'static str>)>) {
+    let typed = |block: &'static str| -> Vec<&str> {
+        block.lines().filter_map(|l| l.strip_prefix("      ")).collect()
+    };
+    let mut blocks = PAGE.split("\n\n").map(typed).filter(|lines| !lines.is_empty());
+    let setup = blocks.next().expect("the data");
+    let said =
+        |line: &'static str| line.split_once(" ⍝ ").map_or((line, None), |(l, s)| (l, Some(s)));
+    (setup, blocks.flatten().map(said).collect())
+}
+
+fn execute(s: &mut Session, line: &str) -> Vec<Event> {
+    let mut heard = Heard::default();
+    let request = Request::Execute { code: line.into(), name: "line".into(), silent: true };
+    s.handle(request, &mut heard);
+    heard.0
+}
+
+/// A file of ∞, NaN and ¯0 among numbers, `n` of them.
+fn special(n: usize) -> std::path::PathBuf {
+    let file = std::env::temp_dir().join(format!("aplomb-frames-{}-{n}.npy", std::process::id()));
+    let some = [f64::INFINITY, 2.5, f64::NAN, -0.0, 1.0, f64::NEG_INFINITY, -3.0];
+    let head = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({n},), }}");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    let padded = format!("{head:<117}\n");
+    bytes.extend((padded.len() as u16).to_le_bytes());
+    bytes.extend(padded.as_bytes());
+    (0..n).for_each(|k| bytes.extend(some[k % some.len()].to_le_bytes()));
+    std::fs::write(&file, bytes).expect("a file");
+    file
+}
+
+fn prepared(n: usize, bad: usize, file: &Path, all: bool, off: Option<&str>) -> Session {
+    let mut s = session();
+    s.value_of("1").expect("a session");
+    let (setup, _) = page();
+    let data = [format!("n←{n} ⋄ bad←{bad}"), format!("S←⎕NPY'{}'", file.display())];
+    for line in data.iter().map(String::as_str).chain(setup) {
+        let failed = execute(&mut s, line).into_iter().any(|e| matches!(e, Event::Error(_)));
+        assert!(!failed, "{line}");
+    }
+    s.interp().set_record_all(all);
+    if let Some(name) = off {
+        s.options().switch(name, false).expect("a switch");
+    }
+    s
+}
+
+/// The value's shape and bits, or the error's name and sentence.
+fn outcome(s: &mut Session, line: &str) -> Result<(Vec<usize>, Vec<u64>), String> {
+    match s.value_of(line) {
+        Ok(value) => Ok(bits(&value.expect(line))),
+        Err(e) => Err(format!("{}: {}", e.name(), e.parts().says)),
+    }
+}
+
+fn compare(n: usize, bad: usize, ways: &[(&str, bool, Option<&str>)]) {
+    let file = special(n);
+    let mut plain = prepared(n, bad, &file, false, None);
+    let mut others: Vec<_> =
+        ways.iter().map(|w| (w.0, prepared(n, bad, &file, w.1, w.2))).collect();
+    let mut wrong = Vec::new();
+    for (line, _) in page().1 {
+        let wanted = outcome(&mut plain, line);
+        for (way, s) in &mut others {
+            let got = outcome(s, line);
+            if got != wanted {
+                let short =
+                    |o: &Result<_, String>| format!("{o:?}").chars().take(300).collect::<String>();
+                wrong.push(format!("{line} [{way}]\n   {}\n   {}", short(&got), short(&wanted)));
+            }
+        }
+    }
+    let _ = std::fs::remove_file(file);
+    assert!(wrong.is_empty(), "n={n}, bad={bad}: {} wrong\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn cells_at_once_are_the_cells_one_by_one() {
+    assert!(page().1.len() >= LEAST);
+    let ways = [
+        ("one by one", false, Some("frames")),
+        ("recorded", true, None),
+        ("no loops", false, Some("loops")),
+        ("no fusion", false, Some("fusion")),
+        ("no keep", false, Some("keep")),
+    ];
+    for n in SIZES {
+        for bad in [1, n / 2, n] {
+            compare(n, bad, if bad == 1 { &ways } else { &ways[..2] });
+        }
+    }
+}
+
+#[test]
+fn many_cells_too() {
+    compare(LARGE, LARGE / 2, &[("one by one", false, Some("frames"))]);
+}
+
+#[test]
+fn what_is_of_equal_cells_is_not_interpreted() {
+    let n = 1_025;
+    let file = special(n);
+    let mut s = prepared(n, 0, &file, false, None);
+    s.core().set_followed(true);
+    let mut found = Vec::new();
+    for (line, said) in page().1 {
+        execute(&mut s, &format!("z←{line}"));
+        let stories = s.core().take_stories();
+        let told = stories.iter().flat_map(|t| &t.diagnostics).any(|d| d.code == "W-untraced");
+        if told != said.is_some() {
+            found.push(format!("{line}: {told}"));
+        }
+    }
+    let _ = std::fs::remove_file(file);
+    assert!(found.is_empty(), "{} are not as marked\n{}", found.len(), found.join("\n"));
+}
