@@ -136,8 +136,8 @@ fn is_short(x: &Array, y: &Array, n: usize) -> bool {
     x.rank() < 2 && (1..=DIGITS).contains(&n) && plain(x) && plain(y) && !y.is_empty()
 }
 
-/// How many radices X has along its last axis, digits Y along its first, and steps both have.
-/// Errors: LENGTH.
+/// The number of radices that X has along its last axis, of digits that Y has along its first, and
+/// of steps that both have. Errors: LENGTH.
 fn digits_of(x: &Array, y: &Array) -> Result<Counts> {
     let (last, first) = (x.shape().last(), y.shape().first());
     let (last, first) = (last.map_or(1, |&n| n), first.map_or(1, |&n| n));
@@ -200,11 +200,11 @@ fn encode_framed(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>>
 type Counts = (usize, usize, usize);
 
 /// `X⊥Y`
-pub fn decode(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+pub fn decode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     if x.frame().is_some() || y.frame().is_some() {
         return match decode_framed(cx, x, y)? {
             Some(made) => Ok(made),
-            None => cx.over_cells('⊥', &[x, y], |cx, a| decode(cx, &a[0], &a[1], axis)),
+            None => cx.over_cells('⊥', &[x, y], |cx, a| decode(cx, &a[0], &a[1], None)),
         };
     }
     let complex = complex_pair(cx, x, y)?;
@@ -267,11 +267,11 @@ fn decoded<T: Copy + Default>(
 }
 
 /// `X⊤Y`
-pub fn encode(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+pub fn encode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     if x.frame().is_some() || y.frame().is_some() {
         return match encode_framed(cx, x, y)? {
             Some(made) => Ok(made),
-            None => cx.over_cells('⊤', &[x, y], |cx, a| encode(cx, &a[0], &a[1], axis)),
+            None => cx.over_cells('⊤', &[x, y], |cx, a| encode(cx, &a[0], &a[1], None)),
         };
     }
     let complex = complex_pair(cx, x, y)?;

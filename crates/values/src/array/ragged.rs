@@ -69,7 +69,7 @@ impl Ragged {
         &self.flat
     }
 
-    /// Where each piece ends.
+    /// The end of each piece.
     pub fn ends(&self) -> &[u32] {
         &self.ends
     }

@@ -280,7 +280,7 @@ impl Cx<'_> {
         self.either(&mask, &values, old)
     }
 
-    /// Where the one place lies that the indices of every cell name. That there is such a place is
+    /// A mask of the one place that the indices of every cell name. That there is such a place is
     /// looked at as where it is read.
     fn mask_by_cell(
         &mut self,
