@@ -3,9 +3,9 @@
 //! Rows: LOWERING §3. A primitive of the class `Cells` (a grade, a search, an encoding, ⌹) gives
 //! each cell a result that depends on its items. The cells are computed, the function runs on one
 //! after the other without the interpreter, and the results, all of one shape, are one array behind
-//! the frame. Under a guard it runs on the cells alone for which that holds. Where results differ in
-//! shape or kind the operator goes cell by cell, and so it does where one fails: then the error is
-//! APL's.
+//! the frame. Under a guard it runs on the cells alone for which that holds. Where results differ
+//! in shape or kind the operator goes cell by cell, and so it does where one fails: then the error
+//! is APL's.
 
 use crate::eval::cx::{Cx, SMALL};
 use crate::eval::scope::Inside;
@@ -225,8 +225,8 @@ impl Cx<'_> {
         self.apply_move(&node, Move::axes("⍴", full.clone(), axes))
     }
 
-    /// `A[…]←v` and `A[…]f←v` in every cell: where an item is meant, what is assigned, else what was
-    /// there. Errors: untraced for places that are told only by values, or twice.
+    /// `A[…]←v` and `A[…]f←v` in every cell: where an item is meant, what is assigned, else what
+    /// was there. Errors: untraced for places that are told only by values, or twice.
     pub fn framed_amend(
         &mut self,
         old: &Array,
