@@ -46,7 +46,7 @@ pub struct Global {
     /// `cost`: what is computed again, and what is stored, is decided by cost alone
     #[arg(long, global = true, value_name = "HOW", value_parser = ["cost"])]
     pub dup: Option<String>,
-    /// Where launches run
+    /// The device that launches run on
     #[arg(
         long, global = true, value_name = "DEVICE", value_parser = ["auto", "cpu", "cuda"],
         default_value = "auto"
@@ -58,9 +58,9 @@ pub struct Global {
     /// Files that programs may read and write: those in a folder, or none
     #[arg(long, global = true, value_name = "DIR|none")]
     pub files: Option<String>,
-    /// How a GPU computes: `strict` gives the CPU's bits; `fast` takes CUDA's own functions, rounds
-    /// × and + once and adds products of f32 in f32, and `why` says how far results may be apart.
-    /// The CPU computes as ever
+    /// The arithmetic of a GPU: `strict` gives the CPU's bits; `fast` takes CUDA's own functions,
+    /// rounds × and + once and adds products of f32 in f32, and `why` says how far results may be
+    /// apart. The CPU computes as ever
     #[arg(
         long, global = true, value_name = "MATH", value_parser = ["strict", "fast"],
         default_value = "strict"
@@ -75,7 +75,7 @@ pub struct Global {
     pub reduce: String,
 }
 
-/// How a program runs.
+/// The options of how a program runs.
 #[derive(Args, Clone)]
 pub struct How {
     /// Writes the trace of the last statement that gave a value
@@ -175,7 +175,7 @@ pub struct DiffArgs {
 
 #[derive(Args, Clone)]
 pub struct BenchArgs {
-    /// What to time: a workload, all, or papers (those that four papers measure); list names them.
+    /// The workload to time, all, or papers (those that four papers measure); list names them.
     /// Besides seeds (the papers' programs, by our pipeline and by theirs), frontend (reading,
     /// recording, passes), trace (what a trace costs), layout (pictures of large graphs), jupyter
     /// (start, cells, interrupts), or tui (keys to frames)
@@ -315,7 +315,7 @@ pub enum Command {
     Explain(ExplainArgs),
     /// A program in panes: source, graph, CUDA, reasons, launches, passes, switches
     Tui(TuiArgs),
-    /// What changed between two traces, programs or expressions
+    /// The changes between two traces, programs or expressions
     Diff(DiffArgs),
     /// The primitives: glyph, key, names, meanings
     Prims {
@@ -357,7 +357,8 @@ fn setting(text: &str) -> Result<(String, f64), String> {
     Ok((name.to_string(), value))
 }
 
-/// What the parser knows, for those who read words before it and those who look whether it is true.
+/// The parser's own description, for those who read words before it and those who look whether it
+/// is true.
 pub fn command() -> clap::Command {
     Cli::command()
 }

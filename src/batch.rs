@@ -1,5 +1,4 @@
-//! `aplomb eval --batch`: one JSON request a line, one answer a line, a fresh workspace each
-//! (LANGUAGE §9).
+//! `aplomb eval --batch`: one JSON request a line, one answer a line, a fresh workspace each.
 //!
 //! Always: every line is answered before the next is read, also one that is no request. Never: an
 //! end because of one.

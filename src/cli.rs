@@ -1,4 +1,4 @@
-//! The command line: words to a call of one of the other files. DESIGN §6 is its list.
+//! The command line: words to a call of one of the other files.
 
 use crate::args::{Cli, Command, TuiArgs};
 use crate::front::{Pipeline, Settings, USAGE};
@@ -86,8 +86,8 @@ fn run(words: Vec<String>) -> i32 {
     }
 }
 
-/// What was asked for and would change nothing, as a sentence. `said` are the options of all forms
-/// as they were given.
+/// The sentence for an option that was asked for and would change nothing. `said` are the options
+/// of all forms as they were given.
 fn idle(cli: &Cli, said: &[String]) -> Option<String> {
     if cli.command.is_some() || cli.file.is_none() {
         let own = [("--watch", cli.how.watch), ("--trace", cli.how.trace.is_some())];

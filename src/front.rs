@@ -12,7 +12,7 @@ use std::io::{BufRead, ErrorKind, IsTerminal, Write};
 use std::rc::Rc;
 use std::thread;
 
-/// Exit codes (DESIGN §6).
+/// Exit codes.
 pub const FAILED: i32 = 1;
 pub const USAGE: i32 = 2;
 pub const INTERRUPTED: i32 = 130;
@@ -35,7 +35,7 @@ pub struct Settings {
     pub order: Order,
 }
 
-/// Which passes run, and by whose rules.
+/// The choice of passes that run, and of the rules they run by.
 #[derive(Clone, Default)]
 pub struct Pipeline {
     /// A preset's name; empty: all passes.
@@ -85,7 +85,7 @@ impl Settings {
         })
     }
 
-    /// What is off, groups as their members.
+    /// The switches that are off, groups as their members.
     pub fn members(&self) -> Vec<String> {
         let mut options = Options::default();
         self.off.iter().for_each(|name| drop(options.switch(name, false)));

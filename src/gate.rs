@@ -3,6 +3,7 @@
 use crate::args::{DiffArgs, Input};
 use crate::front::{FAILED, Settings, USAGE, print, width};
 use crate::views::recorded;
+use aplomb_ground::span::first_line;
 use aplomb_ground::trace::{SCHEMA, Trace};
 use aplomb_viz::diff as compare;
 use aplomb_viz::figures::{self, Figure};
@@ -80,7 +81,7 @@ fn report(before: &[Trace], after: &[Trace], figures: &[&Figure]) -> i32 {
     for (a, b) in before.iter().zip(after) {
         out += &compare::traces(a, b, width());
         out.push('\n');
-        let line = b.statement.lines().next().unwrap_or("");
+        let line = first_line(&b.statement);
         worse.extend(compare::worse(a, b, figures).into_iter().map(|w| format!("{w} in {line}")));
     }
     if before.len() != after.len() {

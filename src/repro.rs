@@ -5,6 +5,7 @@ use crate::args::ReproArgs;
 use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
 use aplomb_ground::error::bytes;
 use aplomb_ground::protocol::Request;
+use aplomb_ground::span::first_line;
 use aplomb_kernel::session::Reproduction;
 use aplomb_plans::kir::{Kernel, Param, ParamKind, Type};
 use aplomb_plans::plan::Math;
@@ -197,7 +198,7 @@ fn program(r: &Reproduction, number: usize) -> Result<String, String> {
              text"
         ));
     }
-    let line = r.statement.lines().next().unwrap_or("");
+    let line = first_line(&r.statement);
     let (fmad, host) = match r.code.fast.math() {
         Math::Strict => (false, HOST.to_string()),
         // Of f32, with some room.

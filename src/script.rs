@@ -136,7 +136,7 @@ impl Pieces {
         self.rest()
     }
 
-    /// What is left when nothing follows.
+    /// The text that is left when nothing follows.
     pub fn rest(&mut self) -> Option<(String, String)> {
         self.read = syntax::Lines::default();
         let text = std::mem::take(&mut self.open);

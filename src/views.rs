@@ -99,7 +99,7 @@ fn unrun(settings: Settings, input: Input) -> Result<Vec<Trace>, i32> {
     })
 }
 
-/// What a session of its own tells. Errors: the exit code.
+/// The view that a session of its own tells. Errors: the exit code.
 fn told(
     settings: Settings,
     of: impl FnOnce(&mut Session) -> Result<Vec<Trace>, i32> + Send + 'static,

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 /// Between two looks at the file.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What changes when a file is saved, in place or by a rename.
+/// The marks of a file that change when it is saved, in place or by a rename.
 fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
     let about = std::fs::metadata(file).ok()?;
     Some((about.modified().ok()?, about.len()))

@@ -107,7 +107,8 @@ fn measured(session: &mut Session, text: &str, seconds: f64) -> Result<Row, Stri
     Ok(row)
 }
 
-/// What this thread has computed, in milliseconds: other programs on the machine do not count.
+/// The time that this thread has computed, in milliseconds: other programs on the machine do not
+/// count.
 pub(super) fn cpu_ms() -> f64 {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     now.tv_sec as f64 * 1e3 + now.tv_nsec as f64 / 1e6

@@ -52,7 +52,7 @@ const OWN: &[(&str, &str, &[&str], Run)] = &[
     ("tui", "the panes: from keys to frames", &["--json"], |s, a| crate::panes::bench::run(s, &a)),
 ];
 
-/// What runs no session of ours, so that what every form takes changes nothing.
+/// True of a bench that runs no session of ours, so that what every form takes changes nothing.
 pub fn is_apart(name: &str) -> bool {
     matches!(name, "list" | "jupyter")
 }
@@ -174,7 +174,7 @@ fn workloads(
     one_by_one(&jobs, |job| bench.row(job), |_, row| show(row))
 }
 
-/// What the figures stand on.
+/// The conditions that the figures stand on.
 fn said(device: &str, gpu: bool, rates: Option<&Rates>) -> String {
     let rate = rates
         .and_then(|r| r.get("bytes"))
@@ -193,7 +193,7 @@ fn said(device: &str, gpu: bool, rates: Option<&Rates>) -> String {
     }
 }
 
-/// What a row is about.
+/// The subject of a row.
 trait Named {
     /// The fields that stand in it also where there are no figures.
     fn name(&self) -> Map<String, Value>;

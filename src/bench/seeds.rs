@@ -48,7 +48,7 @@ pub struct Table {
 
 #[derive(Deserialize)]
 struct Paper {
-    /// How the names of its programs begin.
+    /// The beginning of the names of its programs.
     key: String,
     name: String,
     preset: String,
@@ -88,7 +88,7 @@ impl Way<'_> {
     }
 }
 
-/// What one way came to.
+/// The figures of one way.
 struct Measured {
     launches: usize,
     bytes: u64,

@@ -93,7 +93,7 @@ fn rounded(value: &Value, unit: &str) -> String {
     format!("{x:.digits$}{unit}")
 }
 
-/// What `bench list` prints: groups, workloads with their sizes, and the benches that stand by
+/// The text of `bench list`: groups, workloads with their sizes, and the benches that stand by
 /// themselves.
 pub fn list(works: &[Work], own: &[(&str, &str)]) -> String {
     let mut out = String::new();

@@ -7,6 +7,7 @@ use aplomb_devices::device::Wanted;
 use aplomb_ground::error::Kind;
 use aplomb_ground::limits::Interrupt;
 use aplomb_ground::protocol::{Event, Request, Sink};
+use aplomb_ground::span::first_line;
 use aplomb_ground::trace::Trace;
 use aplomb_kernel::session::Session;
 use aplomb_plans::plan::Math;
@@ -52,7 +53,7 @@ struct Heard(Option<String>);
 impl Sink for Heard {
     fn event(&mut self, event: Event) {
         if let Event::Error(failure) = event {
-            self.0.get_or_insert(failure.report.lines().next().unwrap_or_default().to_string());
+            self.0.get_or_insert(first_line(&failure.report).to_string());
         }
     }
 

@@ -267,8 +267,8 @@ pub const GROUPS: &[(&str, &str, fn(&Work) -> bool)] = &[
     ),
 ];
 
-/// What was asked for, in the order of the table; `memory` is what arrays may take. Errors: a name
-/// that is none, or nothing is left.
+/// The workloads that were asked for, in the order of the table; `memory` is what arrays may take.
+/// Errors: a name that is none, or nothing is left.
 pub fn chosen(
     works: &[Work],
     args: &BenchArgs,

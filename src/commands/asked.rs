@@ -1,4 +1,4 @@
-//! What stands behind a command: flags, and an expression that keeps its own `-`.
+//! The words behind a command: flags, and an expression that keeps its own `-`.
 
 /// Arguments apart from flags: `-name` and `-name=VALUE`.
 pub struct Asked<'a> {

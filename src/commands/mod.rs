@@ -287,7 +287,7 @@ impl Commands for Table {
     }
 }
 
-/// What stands before `⍝`; help has a page on it.
+/// The words before `⍝`; help has a page on it.
 fn without_comment<'a>(command: &Command, args: &'a str) -> &'a str {
     let comment =
         lex(args).into_iter().find(|t| t.kind == Kind::Comment).map(|t| t.span.start as usize);

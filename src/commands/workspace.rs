@@ -2,6 +2,7 @@
 
 use super::{Call, nearest};
 use aplomb_ground::error::{Error, domain, syntax, value};
+use aplomb_ground::span::first_line;
 use aplomb_language::syntax::resolve::Class;
 
 fn listed(call: &mut Call<'_>, wanted: fn(Class) -> bool) -> Result<(), Error> {
@@ -10,7 +11,7 @@ fn listed(call: &mut Call<'_>, wanted: fn(Class) -> bool) -> Result<(), Error> {
     let room = names.iter().map(|n| n.name.chars().count()).max().unwrap_or(0) + 2;
     let mut out = String::new();
     for n in names {
-        let says = n.says.lines().next().unwrap_or("").chars().take(100).collect::<String>();
+        let says = first_line(&n.says).chars().take(100).collect::<String>();
         let more = if n.says.lines().nth(1).is_some() { " …" } else { "" };
         out += &format!("{:room$}{says}{more}\n", n.name);
     }

@@ -4,6 +4,7 @@
 use super::keys::Pending;
 use super::{ask, colour, keys};
 use aplomb_ground::protocol::{Completion, Event, Request};
+use aplomb_ground::span::first_line;
 use aplomb_kernel::session::Worker;
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::highlight::{CmdKind, Highlighter};
@@ -27,7 +28,7 @@ impl Edit {
         Edit { worker, pending }
     }
 
-    /// What the session knows about a place: start in bytes, candidates.
+    /// The completions that the session knows at a place: start in bytes, candidates.
     fn known(&self, line: &str, cursor: usize) -> (usize, Vec<Completion>) {
         let cursor = line[..cursor].chars().count();
         let mut found = (0, Vec::new());
@@ -62,7 +63,7 @@ fn unprefixed(before: &str) -> Option<(usize, String)> {
 }
 
 fn pair(c: Completion) -> Pair {
-    let says = c.says.lines().next().unwrap_or("").to_string();
+    let says = first_line(&c.says).to_string();
     let display = if says.is_empty() { c.text.clone() } else { format!("{}  {says}", c.text) };
     Pair { display, replacement: c.text }
 }

@@ -90,7 +90,7 @@ const BOXED: &[&str] = &[
     "⌽⍉D",
 ];
 
-/// The shapes of CUDA §4, by pieces of their texts.
+/// The shapes of launches, by pieces of their texts.
 const SHAPES: &[(&str, &[&str])] = &[
     ("+/A×A", &["double f0[4]", "f0[0] = f0[0] + f0[1]", "__threadfence()"]),
     ("+/3 2000⍴A", &["A block a row.", "double f0[4]"]),
@@ -406,7 +406,7 @@ const BUDGETS: &[(&str, u32)] = &[
     ("scatter", 40),
     ("lib", 64),
 ];
-/// What a launch does, as the budgets name it.
+/// The kind of a launch, as the budgets name it.
 fn shape(launch: &LaunchRecord) -> &str {
     let says = |note: &str| launch.cuda.as_ref().is_some_and(|c| c.text.contains(note));
     match () {
@@ -459,7 +459,7 @@ fn acl_44_every_launch_compiles_for_every_architecture_within_its_budget() {
     }
 }
 
-/// What the texts ask for is what the compiler makes: loads and stores of 16 bytes, on all
+/// Loads and stores of 16 bytes that the texts ask for are what the compiler makes, on all
 /// architectures.
 #[test]
 fn vectors_are_single_instructions() {
@@ -491,7 +491,7 @@ fn vectors_are_single_instructions() {
     }
 }
 
-/// CUDA §8 layer 3: what ptxas made of the goldens for sm_90.
+/// The instructions that ptxas made of the goldens for sm_90.
 #[test]
 #[ignore = "nightly"]
 fn the_instructions_are_those_that_were_meant() {
@@ -553,5 +553,5 @@ const WIDE: &[(&str, (usize, usize))] = &[
     ("+/⍉M", (0, 0)),
 ];
 
-/// What calls CUDA's own sine.
+/// Words of texts that call CUDA's own sine.
 const CIRCLES: &[&str] = &["circle_by", "sine(", "gamma_"];

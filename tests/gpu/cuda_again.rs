@@ -1,5 +1,5 @@
-//! What runs again on the GPU: nothing is lowered twice, several kernels become a graph, times are
-//! the device's. On the stand-in for CUDA's libraries.
+//! Runs that are repeated on the GPU: nothing is lowered twice, several kernels become a graph,
+//! times are the device's. On the stand-in for CUDA's libraries.
 
 use crate::devices::{Both, all_there, nothing_refused, outcome, prepared};
 use crate::standin;

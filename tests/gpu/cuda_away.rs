@@ -12,7 +12,7 @@ fn moved(s: &mut Session) -> Compiling {
     s.core().devices().compiling()
 }
 
-/// What moved while the line ran.
+/// The moves while a line runs.
 fn moves(both: &mut Both, line: &str) -> Compiling {
     let before = moved(&mut both.gpu);
     both.set(line);
@@ -49,7 +49,7 @@ fn values_go_from_line_to_line_without_coming_home() {
     nothing_refused(&mut both.gpu);
 }
 
-/// What a recalled value would have to be computed from is bounded: now and then one comes home.
+/// The work behind a recalled value is bounded: now and then one comes home.
 #[test]
 fn a_long_chain_comes_home_now_and_then() {
     if !standin::is_child("a_long_chain_comes_home_now_and_then", &[]) {

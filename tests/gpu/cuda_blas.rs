@@ -79,7 +79,7 @@ fn products_by_cublas_have_the_same_values() {
     assert_eq!(says.as_deref(), Some("13.0, for products of f64, of f32 in fast math"));
 }
 
-/// Where a product could overflow our text says what the CPU says: an error, or numbers.
+/// A product that could overflow says by our text what the CPU says: an error, or numbers.
 #[test]
 fn what_may_overflow_is_not_left_to_cublas() {
     if !standin::is_child("what_may_overflow_is_not_left_to_cublas", &[]) {

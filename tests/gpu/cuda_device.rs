@@ -286,7 +286,7 @@ const LONG: &[&str] = &[
     "(+⌿M)(⌈⌿M)",
 ];
 
-/// CUDA §7: a look-back beyond its first window of 32 tiles, in one line and in lines of several.
+/// A look-back beyond its first window of 32 tiles, in one line and in lines of several.
 #[test]
 fn long_ways_look_back_far() {
     if !standin::is_child_under_all_schedules("long_ways_look_back_far") {
@@ -478,7 +478,7 @@ fn small_problems_stay_on_the_cpu_and_the_trace_says_why() {
     nothing_refused(&mut s);
 }
 
-/// What has no text runs on the CPU between launches of the GPU.
+/// A launch without a text runs on the CPU between launches of the GPU.
 #[test]
 fn what_has_no_text_is_placed_on_the_cpu_with_its_reason() {
     if !standin::is_child("what_has_no_text_is_placed_on_the_cpu_with_its_reason", &[]) {

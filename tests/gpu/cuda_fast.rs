@@ -150,7 +150,7 @@ fn functions_are_within_four_units_of_the_cpus() {
     assert!(other > 5, "{other}");
 }
 
-/// What fails, and what would if sums of f32 did not go on where they are too large: the CPU says
+/// Lines that fail, or would if sums of f32 did not go on where they are too large: the CPU says
 /// what it is.
 const EDGES: &[&str] = &[
     "⍟0⌈A-0.25",
@@ -364,7 +364,7 @@ fn the_fast_texts_compile_within_their_budgets() {
     }
 }
 
-/// CUDA §8 layer 3: what the multiplications of a tile are made of.
+/// The instructions that the multiplications of a tile are made of.
 #[test]
 fn a_tile_of_128_is_multiplications_and_wide_loads() {
     let Some(nvdisasm) = nvrtc::nvdisasm() else { return };

@@ -1,4 +1,4 @@
-//! What goes wrong with a GPU costs time and never a value: each driver call failing in turn, lost
+//! Faults of a GPU, which cost time and never a value: each driver call failing in turn, lost
 //! devices, short memory, missing libraries, a damaged or unwritable cache, two programs at once.
 //! On the stand-in for CUDA's libraries.
 
@@ -67,7 +67,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// What notices begin with; errors of the script stand beside them.
+/// The lines of a script's notices; errors of the script stand beside them.
 fn notices(out: &Output) -> Vec<String> {
     text(&out.stderr).lines().filter(|l| l.starts_with("aplomb: ")).map(String::from).collect()
 }

@@ -109,12 +109,12 @@ fn it_notices_another_value() {
 /// there instead.
 const FAULTS: &[(&str, &str, &str, &str)] = &[
     (SCAN, "k0", "  __threadfence();\n  atomicExch(&here->flag", "  atomicExch(&here->flag"),
-    (SCAN, "k0", "continue;\n  __threadfence();\n  return asks", "continue;\n  return asks"),
-    (SCAN, "k0", "while (__any_sync(~0u, asks && here[at].flag == 0)) continue;", ""),
-    (SCAN, "k0", "(lane + 1) * step) - 1, unit", "(lane + 1) * step) - 2, unit"),
-    (SCAN, "k0", "(lane + 1) * step) - 1, unit", "(lane + 1) * step), unit"),
+    (SCAN, "k0", ": 1;\n  __threadfence();\n  if (asks)", ": 1;\n  if (asks)"),
+    (SCAN, "k0", "flag = asks ? told[at].flag : 1;", "flag = 1;"),
+    (SCAN, "k0", "((lane + 1) << bits) - 1, unit", "((lane + 1) << bits) - 2, unit"),
+    (SCAN, "k0", "((lane + 1) << bits) - 1, unit", "((lane + 1) << bits), unit"),
     (SCAN, "k0", "if (own) before = join(v, before);", "before = join(v, before);"),
-    (SCAN, "k0", "{ tell(here, total); tells = false; }", "tell(here, total);"),
+    (SCAN, "k0", "{ tell(told + tile, total); tells = false; }", "tell(told + tile, total);"),
     (SCAN, "k0", "lane == own ? total : v", "v"),
     (SCAN, "k0", "if (tells && own < 31)", "if (tells)"),
     (SCAN, "k0", "- first;\n  __syncthreads();", "- first;"),
@@ -141,7 +141,7 @@ const STRIPS: &str = "+⌿0.5×6000 3⍴⍳18000";
 const ROWS: &str = "+/0.5×2 34000⍴⍳68000";
 const VECTORS: &str = "2×V+⌽V←0.5×⍳999";
 
-/// CUDA §7: the stand-in sees what a wrong text would do.
+/// The stand-in sees what a wrong text would do.
 #[test]
 fn planted_faults_in_printed_texts_are_seen() {
     if standin::libraries().is_none() {
@@ -189,8 +189,7 @@ fn sliced(text: &str, cut: u64) -> String {
     text.replacen(line, &both, 1)
 }
 
-/// CUDA §2: slices continue what earlier ones began, and blocks take several tiles, rows or
-/// vectors.
+/// Slices continue what earlier ones began, and blocks take several tiles, rows or vectors.
 #[test]
 fn slices_give_the_same() {
     if standin::libraries().is_none() {

@@ -41,7 +41,7 @@ fn chosen(trials: &[Trial], launch: usize) -> Option<&Trial> {
     trials.iter().find(|t| t.launch == launch && t.chosen)
 }
 
-/// What a trace says of a launch is what was chosen.
+/// A check that a trace says of a launch what was chosen.
 fn is_as_chosen(kernel: &LaunchRecord, trial: &Trial) {
     let (own, tuning) = (&kernel.spread[0], trial.candidate.expect("a text"));
     assert_eq!((Some(own.items), own.threads), (tuning.items, tuning.threads), "{own:?}");

@@ -115,7 +115,7 @@ fn orders_and_places_are_the_same() {
     SORTS.iter().for_each(|line| all_there(&mut both.gpu, line));
 }
 
-/// How items are changed at places P of an array, and by what.
+/// Changes of items at places P of an array, by all sorts of values.
 const CHANGES: &[&str] = &[
     "{x←⍵ ⋄ x[P]←W ⋄ x}Z",
     "{x←⍵ ⋄ x[P]←2×W ⋄ 1+x}Z",
@@ -185,7 +185,7 @@ fn sums_in_any_order_are_as_near_as_their_rounding() {
     }
 }
 
-/// What fails, or is beyond what atomics leave exact: the CPU says what it is.
+/// Lines that fail, or are beyond what atomics leave exact: the CPU says what it is.
 const BEYOND: &[&str] = &[
     "{x←⍵ ⋄ x[P]÷←U-U ⋄ x}K",
     "{x←⍵ ⋄ x[P]+←(U+2*30)×U+2*30 ⋄ x}K",

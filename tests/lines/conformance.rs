@@ -137,7 +137,7 @@ fn files() -> Vec<PathBuf> {
     found
 }
 
-/// How many cases there are, and what is wrong with them.
+/// The number of cases, and what is wrong with them.
 fn checked() -> (usize, Vec<String>) {
     let (mut count, mut wrong) = (0, Vec::new());
     for path in files() {

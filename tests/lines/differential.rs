@@ -364,7 +364,7 @@ const DOORS: &[&str] = &[
     "-@(⌊X)⊢V",
 ];
 
-/// What is no place is one error, on the host, in a launch and in the oracle: a whole number is
+/// A place that is none is one error, on the host, in a launch and in the oracle: a whole number is
 /// INDEX ERROR, anything else, and what is too large to count with, DOMAIN ERROR.
 #[test]
 fn a_place_that_is_none_is_one_error_everywhere() {

@@ -50,7 +50,7 @@ fn outcome(value: Result<Option<Array>, Error>) -> Result<(Vec<usize>, Vec<u64>)
     }
 }
 
-/// How a defect is noticed by these lines, if it is.
+/// The way a defect is noticed by these lines, if it is.
 fn caught(fault: Option<Fault>, off: &[&str], inputs: usize) -> Option<Caught> {
     let mut interp = Interp::new();
     let mut host = testing::Host::default();

@@ -33,7 +33,7 @@ fn names(page: &str) -> Vec<&str> {
     block.lines().map(str::trim).collect()
 }
 
-/// What stands before the last statement of a row that begins with an assignment, and the last
+/// The words before the last statement of a row that begins with an assignment, and the last
 /// statement.
 fn statements(expression: &str) -> (&str, &str) {
     let assigns = expression.starts_with("x←") || expression.starts_with("⎕RL←");

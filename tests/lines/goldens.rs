@@ -131,7 +131,7 @@ fn black_scholes_gives_the_published_prices() {
     }
 }
 
-/// LOWERING §5: who asks once pays for no store, who asks again for one, and then it is there.
+/// Who asks once pays for no store, who asks again for one, and then it is there.
 #[test]
 fn a_value_that_is_asked_for_again_is_stored() {
     let asked = |lines: &[&str], off: &[&str]| {

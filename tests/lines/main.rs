@@ -1,4 +1,5 @@
-//! What lines give: values, errors, plans, sentences and pictures, by sessions in this process.
+//! The results of lines: values, errors, plans, sentences and pictures, by sessions in this
+//! process.
 //!
 //! Pages with the output that is wanted (`stories conformance examples from_numpy goldens`), random
 //! expressions on every way to a value (`differential`), the rows of the source publications

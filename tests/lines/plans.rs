@@ -26,7 +26,7 @@ fn prepared() -> Session {
     s
 }
 
-/// How many evaluations of the text found their plan, and how many did not.
+/// The number of evaluations of a text that found their plan, and of those that did not.
 fn looked(s: &mut Session, code: &str) -> (u64, u64) {
     let was = s.core().plans().tally();
     assert!(run(s, code).is_empty(), "{code}");
@@ -155,7 +155,7 @@ fn the_cache_is_bounded_and_keeps_what_was_used_last() {
     assert_eq!(looked(&mut s, "0.5+⍳1799"), KNOWN);
 }
 
-/// What a generation reads at its own place and around it multiplied without end once.
+/// A generation's reads at its own place and around it multiplied without end once.
 #[test]
 fn many_generations_are_planned_in_no_time() {
     let text = |n: usize| {

@@ -503,7 +503,7 @@ fn bar_14_a_sentence_speaks_of_the_block_that_there_is() {
         let text = t.kernels[0].cuda.as_ref().expect("a text").text.clone();
         (decided(&t, "place")[0].text.clone(), text)
     };
-    // Golden §4: four neighbours, however they are written. The text has no tile of theirs.
+    // Four neighbours, however they are written. The text has no tile of theirs.
     let shifts = "0.25×(1⊖J)+(¯1⊖J)+(1⌽J)+¯1⌽J";
     let drops = "0.25×(1 1↓¯1 ¯1↓1⊖J)+(1 1↓¯1 ¯1↓¯1⊖J)+(1 1↓¯1 ¯1↓1⌽J)+1 1↓¯1 ¯1↓¯1⌽J";
     for line in [shifts, drops] {
@@ -528,9 +528,8 @@ fn bar_14_a_sentence_speaks_of_the_block_that_there_is() {
     assert!(text.contains(&format!("near0[{}]", (rows + 2) * (columns + 2))), "{says}\n{text}");
 }
 
-/// VISUAL G1.
 #[test]
-fn g1_every_pass_of_the_four_systems_is_in_the_trace() {
+fn every_pass_of_the_four_systems_is_in_the_trace() {
     let all: Vec<&str> = PIPELINE.iter().map(|p| p.name).collect();
     for preset in PRESETS {
         let mut options = Options::default();
@@ -651,9 +650,8 @@ fn acl_33_a_launch_writes_no_more_than_devices_take() {
     assert_eq!(t.kernels.len(), 3);
 }
 
-/// VISUAL G2.
 #[test]
-fn g2_nothing_is_decided_without_a_reason_a_row_and_a_costed_alternative() {
+fn nothing_is_decided_without_a_reason_a_row_and_a_costed_alternative() {
     for line in ["+/1+⌽v", "{(+/v)+⍵}¨20⍴w", "A+⍤1⊢5⍴v", "(1↓v)-¯1↓v", "y×⌽y⊣y←*v", "1(⌽⍠7)v+w"]
     {
         for how in

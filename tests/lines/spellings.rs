@@ -15,7 +15,7 @@ struct Pair {
     line: usize,
     natural: &'static str,
     best: &'static str,
-    /// What is not yet so.
+    /// The mark of what is not yet so.
     mark: Option<&'static str>,
 }
 

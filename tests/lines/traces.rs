@@ -291,7 +291,7 @@ fn a_pass_for_graphviz_has_its_edges_launches_breaks_and_shapes() {
     }
 }
 
-/// What a DOT text says of a node under that key.
+/// The value that a DOT text gives a node under that key.
 fn attribute(text: &str, id: u32, key: &str) -> Option<String> {
     let line = text.lines().find(|l| l.trim_start().starts_with(&format!("\"n{id}\"[")))?;
     Some(line.split_once(&format!(" {key}=\""))?.1.split('"').next()?.to_string())

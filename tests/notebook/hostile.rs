@@ -1,5 +1,5 @@
-//! What must not end a kernel, or make it run anything: malformed and forged messages, raw bytes,
-//! bad files.
+//! Attacks that must not end a kernel, or make it run anything: malformed and forged messages, raw
+//! bytes, bad files.
 
 use crate::running::{Running, WAIT};
 use crate::support::{Dice, scaled};

@@ -1,6 +1,4 @@
-//! What a kernel answers to a client, kind by kind of message.
-//!
-//! Rows: JUPYTER; RELIABILITY 20–23.
+//! The answers of a kernel to a client, kind by kind of message.
 
 use crate::running::{Running, WAIT, eventually};
 use aplomb_kernel::jupyter::client::{Answer, Channel};
@@ -12,7 +10,7 @@ fn kinds(answer: &Answer) -> Vec<&str> {
     answer.heard.iter().map(|m| m.kind.as_str()).filter(|k| *k != "status").collect()
 }
 
-/// What a cell printed.
+/// The text that a cell printed.
 fn printed(answer: &Answer) -> String {
     answer.all("stream").iter().filter_map(|s| s["text"].as_str()).collect()
 }

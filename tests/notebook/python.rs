@@ -41,8 +41,8 @@ fn the_kernel_passes_jupyter_kernel_test() {
     python("jupyter_kernel_test", "kernel_test.py", &[]);
 }
 
-/// What is on the page, not what is on the wire. The browser is the machine's: no extra fetches
-/// one.
+/// A test of what is on the page, not what is on the wire. The browser is the machine's: no extra
+/// fetches one.
 #[test]
 fn a_lab_has_keys_bar_mode_font_tables_and_live_views() {
     let paths = std::env::var_os("PATH").unwrap_or_default();

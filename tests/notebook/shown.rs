@@ -1,5 +1,5 @@
-//! What a notebook shows beside text: values that a program prints, data of any kind, charts,
-//! images.
+//! The things that a notebook shows beside text: values that a program prints, data of any kind,
+//! charts, images.
 
 use crate::running::Running;
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! Forms of a result in a notebook that nobody trusts: what its sanitiser would take away is not
 //! there to be taken.
 //!
-//! Row: JUPYTER §8. Kept: tables, images with their data inside, `style` and `class`. Removed:
-//! scripts, style sheets, inline SVG, frames, handlers, `data-` attributes; `id` is renamed.
+//! Kept: tables, images with their data inside, `style` and `class`. Removed: scripts, style
+//! sheets, inline SVG, frames, handlers, `data-` attributes; `id` is renamed.
 
 use super::running::Running;
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! How programs behave as processes, one plain sentence each for what was wrong: pipes, options,
-//! files, memory, interrupts.
+//! The manners of programs as processes, one plain sentence each for what was wrong: pipes,
+//! options, files, memory, interrupts.
 #![cfg(unix)]
 
 use std::fs;
@@ -118,7 +118,7 @@ fn options_behind_a_script_are_its_own() {
     }
 }
 
-/// What a program printed stood in one stream with its trace, so that was no JSON.
+/// A program's own output stood in one stream with its trace, so that was no JSON.
 #[test]
 fn a_document_has_standard_output_to_itself() {
     let here = folder();
@@ -279,7 +279,7 @@ fn a_file_that_outgrows_its_limit_leaves_the_old_one_and_nothing_else() {
     }
 }
 
-/// What replaces a file takes its mode, and its owner where the system lets it.
+/// A file that replaces another takes its mode, and its owner where the system lets it.
 #[test]
 fn a_replaced_file_keeps_its_mode_and_owner() {
     let here = folder();

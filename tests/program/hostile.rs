@@ -1,5 +1,4 @@
-//! Random and mangled lines through a whole session: a value or an APL error, never a panic
-//! (RELIABILITY 1).
+//! Random and mangled lines through a whole session: a value or an APL error, never a panic.
 
 use crate::support::{Dice, Heard, scaled, session};
 use aplomb_ground::error::Kind;

@@ -70,7 +70,7 @@ fn options(command: &Parser, path: &str, all: &mut BTreeSet<String>) {
     }
 }
 
-/// What a line shows, in a folder of its own: standard output, standard error, exit code.
+/// The outcome of a line, in a folder of its own: standard output, standard error, exit code.
 fn seen(line: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, text) in [

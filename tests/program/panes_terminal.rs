@@ -229,7 +229,7 @@ fn without_a_terminal_it_says_so_in_a_line() {
     }
 }
 
-/// What the program says where there is a terminal, and its exit code.
+/// The words of the program where there is a terminal, and its exit code.
 #[cfg(feature = "jupyter")]
 fn refused(args: &str) -> String {
     let program = assert_cmd::cargo::cargo_bin("aplomb");

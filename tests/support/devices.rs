@@ -73,7 +73,7 @@ impl Both {
         nothing_refused(&mut self.gpu);
     }
 
-    /// What was compared and compiled, told to who reads the test's output.
+    /// The tally of what was compared and compiled, for who reads the test's output.
     pub fn told(&mut self) -> (&Tally, Compiling) {
         let compiled = self.gpu.core().devices().compiling();
         println!("{:?} {compiled:?}", self.tally);
@@ -104,7 +104,7 @@ pub fn near(x: u64, y: u64) -> bool {
     x == y || a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-6)
 }
 
-/// What the devices did, counted.
+/// The work of the devices, counted.
 #[derive(Debug, Default)]
 pub struct Tally {
     pub lines: usize,
@@ -153,7 +153,7 @@ pub fn nothing_refused(gpu: &mut Session) {
     assert!(notices.is_empty(), "{notices:?}");
 }
 
-/// Where the launches of a line ran.
+/// The devices on which the launches of a line ran.
 pub fn ran_on(s: &mut Session, line: &str) -> Vec<(String, String)> {
     let trace = s.trace_of(Some(line)).expect("a trace");
     trace.kernels.into_iter().filter_map(|k| k.ran).map(|r| (r.device, r.why)).collect()

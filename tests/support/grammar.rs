@@ -4,7 +4,7 @@
 use crate::support::Dice;
 use aplomb_language::table::{Does, prims};
 
-/// What the expressions speak of.
+/// The names that the expressions speak of, with their values.
 pub const SETUP: &str = "A←¯3 1 4 1.5 9 2.5 ⋄ C←1J2 ¯1 0J1 3 0.5J¯0.5 2 ⋄ B←1+⍳6 ⋄ P←0.5 2 1.25 3 \
                          0.75 8 ⋄ L←0 1 1 0 1 0 ⋄ M←2 3⍴1.5 ¯2 3 4 0.25 6 ⋄ N←2 3⍴L";
 
@@ -119,7 +119,7 @@ impl Grammar {
         (format!("({f}/{x})"), shape)
     }
 
-    /// What has a definition by other functions, and names that the dfn gives a class.
+    /// A term that has a definition by other functions, and names that the dfn gives a class.
     fn defined(&self, dice: &mut Dice, depth: usize, x: String, mut shape: Vec<usize>) -> Term {
         let f = dice.pick(&["+", "⌈", "-", "{⍺+0.5×⍵}"]);
         let g = dice.pick(&["×", "{⍺×⍵}", "(×⍨-)", "{⍺≥⍵:⍺ ⋄ ⍵}", "(2+⌊)", "⊢", "(-⍥|)", "≡"]);
@@ -145,7 +145,7 @@ impl Grammar {
         }
     }
 
-    /// What needs all of a vector.
+    /// A term that needs all of a vector.
     fn whole(&self, dice: &mut Dice, depth: usize, x: String, n: usize) -> Term {
         let (y, other) = self.term(dice, depth - 1);
         match dice.roll(9) {

@@ -83,7 +83,7 @@ impl Dice {
     }
 }
 
-/// How many times the push counts; `APLOMB_TEST_SCALE=100` is nightly.
+/// The number of times to try, given that of a push; `APLOMB_TEST_SCALE=100` is nightly.
 pub fn scaled(count: usize) -> usize {
     let scale =
         std::env::var("APLOMB_TEST_SCALE").ok().and_then(|s| s.parse::<f64>().ok()).unwrap_or(1.0);
@@ -170,7 +170,7 @@ fn fits(wanted: &str, line: &str) -> bool {
     rest.is_empty() || left.char_indices().any(|(k, _)| fits(rest, &left[k..])) || fits(rest, "")
 }
 
-/// What a page says once the program prints `now`: lines that still hold stay as they are, with
+/// The text of a page once the program prints `now`: lines that still hold stay as they are, with
 /// their `⋯`; the others are the program's. The cheapest alignment: a line put in another's place,
 /// dropped or added costs one, a line that a lone `⋯` stands for next to nothing.
 pub fn rewritten<'a>(was: &[&'a str], now: &[&'a str]) -> Vec<&'a str> {

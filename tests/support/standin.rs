@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 
 const CHILD: &str = "APLOMB_ON_STANDIN";
 
-/// Where the look-alike of NVRTC keeps what it compiled. Aplomb's own caches are empty in each
-/// test: they are what is tested.
+/// The variable for the folder in which the look-alike of NVRTC keeps what it compiled. Aplomb's
+/// own caches are empty in each test: they are what is tested.
 pub const KEPT: &str = "CUSIM_KEPT";
 
 fn folder_of_libraries() -> PathBuf {

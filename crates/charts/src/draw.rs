@@ -6,7 +6,7 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// What a page and a terminal want otherwise.
+/// The sizes and marks in which a page and a terminal differ.
 pub struct Look {
     font: u32,
     margin: u32,

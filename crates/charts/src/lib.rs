@@ -5,6 +5,7 @@
 //! any backend of plotters, `dots` is one for a terminal. No file, no clock, no font is asked for.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod dots;
 mod draw;

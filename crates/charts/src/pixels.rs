@@ -11,6 +11,7 @@ const MOST: usize = 1 << 26;
 /// A frame of an animation lasts so many hundredths of a second.
 const PACE: u16 = 10;
 
+/// An image, or the frames of an animation: points of 1, 3 or 4 bytes, row by row.
 pub struct Image {
     height: usize,
     width: usize,
@@ -74,7 +75,7 @@ impl Image {
         Ok(out)
     }
 
-    /// How bright a point of the first frame is, 0 to 255.
+    /// The brightness of a point of the first frame, 0 to 255.
     fn light(&self, row: usize, column: usize) -> f64 {
         let at = (row * self.width + column) * self.depth;
         let point = &self.frames[0][at..at + self.depth];

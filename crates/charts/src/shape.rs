@@ -1,4 +1,4 @@
-//! What of a chart is drawn: points, bars, quartiles, and the numbers that the axes show.
+//! The marks of a chart: points, bars, quartiles, and the numbers that the axes show.
 
 use crate::draw::number;
 use aplomb_ground::chart::{Chart, Kind, Series};
@@ -69,7 +69,7 @@ fn corners(mark: &Mark) -> Vec<(f64, f64)> {
     }
 }
 
-/// What finite numbers cover; one by itself has room around it.
+/// The interval that finite numbers cover; one by itself has room around it.
 fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let both = |(a, b): (f64, f64), v: f64| (a.min(v), b.max(v));
     let (least, most) = values.filter(|v| v.is_finite()).map(|v| (v, v)).reduce(|a, b| {
@@ -88,7 +88,7 @@ fn is_point(p: &(f64, f64)) -> bool {
     p.0.is_finite() && p.1.is_finite()
 }
 
-/// What is no number parts a line.
+/// The lines of a series: a value that is no number parts it in two.
 fn lines(series: &Series) -> Vec<Mark> {
     let all: Vec<(f64, f64)> = pairs(series).collect();
     let parts = all.split(|p| !is_point(p)).filter(|part| !part.is_empty());
@@ -151,7 +151,7 @@ fn bars(series: &[Series]) -> Vec<Vec<Mark>> {
     series.iter().enumerate().map(of).collect()
 }
 
-/// How many values stand in each interval; the intervals are those of all series together.
+/// The number of values in each interval; the intervals are those of all series together.
 fn counted(series: &[Series]) -> Vec<Series> {
     let all = || series.iter().flat_map(|s| s.y.iter().copied()).filter(|v| v.is_finite());
     let n = all().count();

@@ -1,4 +1,4 @@
-//! What charts show, read back from their SVG and from a terminal's dots.
+//! Charts as they are shown, read back from their SVG and from a terminal's dots.
 
 use super::*;
 use aplomb_ground::chart::{KINDS, Kind, Series};

@@ -1,6 +1,6 @@
 //! A chart as data: what `⎕PLOT` asks for and `charts` draws.
 
-/// How series are drawn.
+/// The forms in which series are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A line through the points of each series.
@@ -9,7 +9,7 @@ pub enum Kind {
     Points,
     /// A bar for each number.
     Bars,
-    /// How often values stand in each of some intervals.
+    /// The number of values in each of some intervals.
     Histogram,
     /// Quartiles, and how far values go.
     Boxes,
@@ -45,7 +45,7 @@ pub struct Chart {
     pub kind: Kind,
     /// The words above it; empty: none.
     pub title: String,
-    /// What stands along the axes; empty: nothing.
+    /// The words along the axes; empty: none.
     pub names: [String; 2],
     /// Whether an axis has the logarithms of its numbers.
     pub logs: [bool; 2],

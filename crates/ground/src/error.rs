@@ -4,7 +4,7 @@
 use crate::span::{Place, Span};
 use std::fmt;
 
-/// The one list of errors, with Dyalog's event numbers (LANGUAGE §7).
+/// The one list of errors, with Dyalog's event numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Memory: the arrays, or the machine, have no room.
@@ -291,7 +291,7 @@ pub fn unending() -> Error {
     error
 }
 
-/// What is not built yet says so by name.
+/// The error of a thing that is not built yet, by its name.
 pub fn nonce(what: impl fmt::Display) -> Error {
     Error::new(Kind::Nonce, format!("{what} is not in Aplomb yet"))
 }

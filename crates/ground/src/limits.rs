@@ -1,9 +1,9 @@
 //! The bounds of a session: one `Limits`, one `Budget` of bytes, one `Interrupt`.
 //!
-//! Rows: RELIABILITY 2, 3, 5, 6. `Budget::charge` is the only way to array memory; the guard gives
-//! the bytes back. Whoever asks for memory hears of the interrupt too, so a loop that makes items
-//! can be stopped; one that makes none asks by `check` or `Ticks`. `room` and `filled` are vectors
-//! sized by data: the machine's refusal is WS FULL there, and not the end.
+//! `Budget::charge` is the only way to array memory; the guard gives the bytes back. Whoever asks
+//! for memory hears of the interrupt too, so a loop that makes items can be stopped; one that makes
+//! none asks by `check` or `Ticks`. `room` and `filled` are vectors sized by data: the machine's
+//! refusal is WS FULL there, and not the end.
 
 use crate::error::{Result, interrupt, ws_full};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The session protocol: what a front end asks and what a session tells. Jupyter's messages as
 //! plain types.
 //!
-//! Rows: DESIGN §5. REPL, batch, panes and Jupyter speak only this.
+//! REPL, batch, panes and Jupyter speak only this.
 
 use crate::trace::Trace;
 use std::collections::BTreeMap;
@@ -197,7 +197,7 @@ pub trait Sink {
     fn event(&mut self, event: Event);
     /// A line for the program; None: there is no more input.
     fn input(&mut self, prompt: &str) -> Option<String>;
-    /// What stands before a line that `⎕` asks for. Where nobody types it is left out.
+    /// The words before a line that `⎕` asks for. Where nobody types it is left out.
     fn prompt(&mut self, text: &str) {
         self.event(Event::Stream(text.into()));
     }
@@ -213,7 +213,7 @@ pub trait Client {
     fn send(&mut self, request: Request);
     /// The next event, waited for; None: the session is gone.
     fn recv(&mut self) -> Option<Event>;
-    /// What has come by now, without waiting. Errors: the session is gone.
+    /// The event that has come by now, without waiting. Errors: the session is gone.
     fn poll(&mut self) -> Result<Option<Event>, Gone>;
     /// The line for `Event::Input`; None: there is none.
     fn answer(&mut self, line: Option<String>);

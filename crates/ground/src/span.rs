@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A half-open range of code points in one source.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -58,13 +58,31 @@ pub struct Source {
     own: Range<usize>,
     /// Code points before the part.
     first: u32,
+    marks: Marks,
 }
+
+/// The bytes at which every `MARK`th code point of a part begins, found when they are first asked
+/// for: a script of many lines asks for the text of each.
+#[derive(Debug, Default)]
+struct Marks(OnceLock<Vec<usize>>);
+
+const MARK: usize = 1024;
+
+/// They are made of the part, and tell no two apart.
+impl PartialEq for Marks {
+    fn eq(&self, _: &Marks) -> bool {
+        true
+    }
+}
+
+impl Eq for Marks {}
 
 impl Source {
     /// A whole text under its name.
     pub fn new(name: impl Into<String>, text: impl Into<Arc<str>>) -> Arc<Self> {
         let text = text.into();
-        Arc::new(Source { name: name.into(), own: 0..text.len(), text, first: 0 })
+        let marks = Marks::default();
+        Arc::new(Source { name: name.into(), own: 0..text.len(), text, first: 0, marks })
     }
 
     /// A part of a text, with so many code points before it. One that does not fit is empty.
@@ -75,18 +93,18 @@ impl Source {
         first: u32,
     ) -> Arc<Self> {
         let own = if text.get(own.clone()).is_some() { own } else { 0..0 };
-        Arc::new(Source { name: name.into(), text: text.clone(), own, first })
+        let marks = Marks::default();
+        Arc::new(Source { name: name.into(), text: text.clone(), own, first, marks })
     }
 
     /// The part that is read, and the offset of its first code point.
     pub fn own(&self) -> (&str, u32) {
-        (self.text.get(self.own.clone()).unwrap_or_default(), self.first)
+        (&self.text[self.own.clone()], self.first)
     }
 
     /// The part as a text of its own with the same offsets: what stands before it is blank.
     pub fn alone(&self) -> String {
-        let before = self.text.get(..self.own.start).unwrap_or_default();
-        before
+        self.text[..self.own.start]
             .chars()
             .map(|c| if c == '\n' { c } else { ' ' })
             .chain(self.own().0.chars())
@@ -95,8 +113,24 @@ impl Source {
 
     /// The text of a span; empty where the span does not fit.
     pub fn slice(&self, span: Span) -> String {
-        self.text.chars().skip(span.start as usize).take(span.len()).collect()
+        let (own, first) = self.own();
+        let Some(start) = span.start.checked_sub(first) else {
+            return self.text.chars().skip(span.start as usize).take(span.len()).collect();
+        };
+        let marks = self
+            .marks
+            .0
+            .get_or_init(|| own.char_indices().step_by(MARK).map(|(byte, _)| byte).collect());
+        let start = start as usize;
+        let mark = (start / MARK).min(marks.len().saturating_sub(1));
+        let byte = self.own.start + marks.get(mark).map_or(0, |byte| *byte);
+        self.text[byte..].chars().skip(start - mark * MARK).take(span.len()).collect()
     }
+}
+
+/// The first line of a text, as a title has it; empty where there is none.
+pub fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
 }
 
 /// A span together with the text it belongs to: a dfn's error points into the line that defined the
@@ -115,8 +149,30 @@ impl Place {
         Place { source: source.clone(), span }
     }
 
-    /// What stands there.
+    /// The text that stands there.
     pub fn text(&self) -> String {
         self.source.slice(self.span)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Marks are where characters begin, whatever their lengths, in a part as in a whole text.
+    #[test]
+    fn a_slice_is_the_characters_of_its_span() {
+        let text: String = (0..5000).map(|k| ['a', '⍳', 'é', '𝛼'][k % 4]).collect();
+        let whole = Source::new("t", text.as_str());
+        let before = text.chars().take(1500).map(char::len_utf8).sum::<usize>();
+        let part = Source::part("t", &whole.text, before..text.len(), 1500);
+        for (start, end) in
+            [(0, 3), (1023, 1025), (2048, 2050), (4998, 5000), (4999, 9000), (7000, 7001)]
+        {
+            let wanted: String = text.chars().take(end).skip(start).collect();
+            let span = Span::new(start as u32, end as u32);
+            assert_eq!(whole.slice(span), wanted, "{start}");
+            assert_eq!(part.slice(span), wanted, "{start} in a part");
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! The record of everything the compiler saw, decided and refused; every front end draws from it.
 //!
-//! Rows: VISUAL §6, schema `aplomb-trace` 1.0 (`trace.schema.json`). A trace is of one statement:
-//! its segments are the evaluations it forced, in order; node, decision, kernel and buffer ids
-//! count on through the segments. Items of `kernels` are launches (the key is what users of the
-//! field know). Fields are only ever added.
+//! Its schema is `aplomb-trace` 1.0 (`trace.schema.json`). A trace is of one statement: its
+//! segments are the evaluations it forced, in order; node, decision, kernel and buffer ids count on
+//! through the segments. Items of `kernels` are launches (the key is what users of the field know).
+//! Fields are only ever added.
 
 mod passes;
 mod shift;

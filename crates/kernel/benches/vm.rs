@@ -1,4 +1,4 @@
-//! What the chunk VM takes: `cargo bench -p aplomb-kernel`. Minimum of several runs; `APLOMB_ISA`
+//! The times of the chunk VM: `cargo bench -p aplomb-kernel`. Minimum of several runs; `APLOMB_ISA`
 //! chooses the loops.
 
 use aplomb_devices::device::cpu::{Cpu, Isa, apply};

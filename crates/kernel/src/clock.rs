@@ -11,7 +11,7 @@ pub fn now() -> Now {
     Now { ms, offset_ms: offset_seconds(ms.div_euclid(1_000)) * 1_000 }
 }
 
-/// What local time is ahead by, as the system's zone has it; 0 where it has none.
+/// The seconds that local time is ahead by, as the system's zone has it; 0 where it has none.
 fn offset_seconds(at: i64) -> i64 {
     let mut parts = std::mem::MaybeUninit::<libc::tm>::uninit();
     // SAFETY: both pointers are to live values of the right type; a null result means that `parts`

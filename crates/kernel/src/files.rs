@@ -80,7 +80,7 @@ pub(crate) fn failed(path: &Path, e: &std::io::Error) -> Error {
     Error::new(kind, format!("{}: {says}", path.display()))
 }
 
-/// What a file holds is not what it should.
+/// The error of a file that does not hold what it should.
 pub(crate) fn malformed(path: &Path, says: impl std::fmt::Display) -> Error {
     Error::new(Kind::Domain, format!("{}: {says}", path.display()))
 }

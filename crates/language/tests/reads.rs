@@ -1,5 +1,4 @@
-//! Chains of index transforms: one composed read gives what reading step by step gives (LOWERING
-//! §10).
+//! Chains of index transforms: one composed read gives what reading step by step gives.
 
 use aplomb_values::array::elements;
 use aplomb_values::dag::ix::{Ix, linear};
@@ -148,7 +147,7 @@ fn met(read: &Read, from: &[usize], out: &[usize]) -> usize {
     all.len()
 }
 
-/// What a figure of bytes counts: never fewer than a launch meets, and for most reads no more.
+/// A figure of bytes counts never fewer than a launch meets, and for most reads no more.
 #[test]
 fn distinct_elements_of_a_read_are_those_it_meets() {
     let (mut exact, mut all) = (0, 0);

@@ -1,11 +1,11 @@
 //! The plan: what a device runs. One plan for all devices.
 //!
-//! Rows: LOWERING §7. In: scheduled nodes (pass `emit`). A launch is a loop nest over a domain with
-//! an optional reduced axis. `body` runs at every point of the domain; `reductions` fold body
-//! values along the axis, right-to-left in meaning, by the tree of `prim::reduce` where the
-//! operation is associative; `after` runs at every point of the domain without the axis. Values are
-//! SSA: a step's arguments are earlier steps of the same list. Everything is an f64 in a step,
-//! characters are code points; a step whose dtype is f32 is rounded to f32.
+//! In: scheduled nodes (pass `emit`). A launch is a loop nest over a domain with an optional
+//! reduced axis. `body` runs at every point of the domain; `reductions` fold body values along the
+//! axis, right-to-left in meaning, by the tree of `prim::reduce` where the operation is
+//! associative; `after` runs at every point of the domain without the axis. Values are SSA: a
+//! step's arguments are earlier steps of the same list. Everything is an f64 in a step, characters
+//! are code points; a step whose dtype is f32 is rounded to f32.
 
 pub mod effort;
 mod math;

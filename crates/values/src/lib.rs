@@ -3,12 +3,10 @@
 //! cell of the graph, and a node of the graph holds arrays, so the two share this room.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
-#[warn(missing_docs)]
 pub mod array;
 pub mod body;
 pub mod dag;
-#[warn(missing_docs)]
 pub mod prim;
-#[warn(missing_docs)]
 pub mod reference;

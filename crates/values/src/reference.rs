@@ -44,7 +44,7 @@ pub fn evaluate(recorded: &Recorded, budget: &Budget) -> Result<Result<Vec<Array
     recorded.roots.iter().map(root).collect::<Result<_>>().map(Ok)
 }
 
-/// What a kind sees while it computes a node: the values of all nodes before it.
+/// The view of a kind while it computes a node: the values of all nodes before it.
 pub struct Oracle<'a> {
     /// The graph.
     pub dag: &'a Dag,
@@ -60,7 +60,7 @@ impl<'a> Oracle<'a> {
         self.dag.shape(self.at)
     }
 
-    /// How many elements are wanted.
+    /// The number of elements that are wanted.
     pub fn len(&self) -> usize {
         elements(self.shape())
     }
@@ -138,7 +138,7 @@ pub fn unravel(mut i: usize, shape: &[usize], place: &mut [usize]) {
     }
 }
 
-/// A value in its storage: what does not fit i32 becomes f64 (LOWERING §6).
+/// A value in its storage: what does not fit i32 becomes f64.
 fn store(dag: &Dag, at: NodeId, items: &[f64], budget: &Budget) -> Result<Array> {
     let dtype = dag.dtype(at);
     let fits = |&x: &f64| x == x.trunc() && dtype.range().is_none_or(|(lo, hi)| lo <= x && x <= hi);
@@ -146,7 +146,7 @@ fn store(dag: &Dag, at: NodeId, items: &[f64], budget: &Budget) -> Result<Array>
     Ok(Array::dense(dag.shape(at), Arc::new(Buf::stored(items, dtype, budget)?)))
 }
 
-/// What a failure says, at the place the operation was written.
+/// The error of a failure, at the place the operation was written.
 pub fn error_of(failure: &Failure, dag: &Dag, needed: Option<&Place>) -> Error {
     let error = failure.fail.error();
     let shape = dag.shape(failure.node);

@@ -1,7 +1,7 @@
 //! Questions about a trace and their answers: a launch, a pass, or one of `QUESTIONS`. Each answer
 //! names nodes, numbers and the switch that would change it, or says that none does.
 //!
-//! Rows: G21. Nodes are in `why`.
+//! Nodes are in `why`.
 
 use crate::figures::{FIGURES, temporaries};
 use crate::graph::nothing;
@@ -216,7 +216,8 @@ fn one_launch(trace: &Trace, k: usize) -> Result<Vec<String>, String> {
     Ok(out)
 }
 
-/// How a GPU's threads share the points of a launch out, and what else its text could have chosen.
+/// The way a GPU's threads share the points of a launch out, and what else its text could have
+/// chosen.
 fn spread(k: &LaunchRecord) -> Option<String> {
     let widest = k.spread.iter().max_by_key(|s| s.blocks)?;
     let blocks =

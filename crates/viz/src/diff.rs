@@ -1,14 +1,14 @@
 //! Two traces side by side, or two passes of one: figures, what is written to memory, nodes,
 //! decisions.
 //!
-//! Rows: VISUAL §2 (S3), G19. Nodes are matched by content hash, so runs, switches and versions
-//! compare. Deterministic.
+//! Nodes are matched by content hash, so runs, switches and versions compare. Deterministic.
 
 use crate::figures::{FIGURES, Figure, launches_us, spread_us, temporaries};
 use crate::graph::{Graph, find_pass};
 use crate::tables::grid;
 use crate::why::{sentence, still_holds, wrapped};
 use aplomb_ground::error::{bytes, time};
+use aplomb_ground::span::first_line;
 use aplomb_ground::trace::{NodeRecord, Trace};
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ pub fn traces(a: &Trace, b: &Trace, width: usize) -> String {
     out + &sections(&decided(a), &decided(b), ["decided no more", "decided now"], width)
 }
 
-/// Where two times are as near to each other as runs of one side are: that, in words.
+/// The words for two times that are as near to each other as runs of one side are.
 fn noise(a: &Trace, b: &Trace) -> Option<String> {
     let apart = (launches_us(a)? - launches_us(b)?).abs();
     let ((n, x), (m, y)) = (spread_us(a)?, spread_us(b)?);
@@ -139,7 +139,7 @@ fn table(rows: &[Row]) -> String {
 
 /// The statement, and what was off.
 fn title(t: &Trace) -> String {
-    let line: String = t.statement.lines().next().unwrap_or("").chars().take(60).collect();
+    let line: String = first_line(&t.statement).chars().take(60).collect();
     let more = if line.len() < t.statement.trim().len() { " …" } else { "" };
     let off = if t.config.off.is_empty() {
         String::new()

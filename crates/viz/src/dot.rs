@@ -1,8 +1,8 @@
 //! DOT: the graph for Graphviz.
 //!
-//! Rows: VISUAL §5, G17. graphviz-rust prints the syntax tree; it does not escape, so every id,
-//! label and tooltip is quoted here. No other place knows looks; the legend prints the rows that a
-//! picture used. Deterministic.
+//! graphviz-rust prints the syntax tree; it does not escape, so every id, label and tooltip is
+//! quoted here. No other place knows looks; the legend prints the rows that a picture used.
+//! Deterministic.
 
 use crate::Graph;
 use crate::figures;
@@ -369,7 +369,7 @@ fn named(n: &NodeRecord) -> String {
 const WRITTEN: usize = 400;
 
 impl Terms<'_> {
-    /// Where a term ends: an input, or what has a let.
+    /// True where a term ends: at an input, or what has a let.
     fn is_leaf(&self, n: &NodeRecord) -> bool {
         n.kind == "input" || self.bound.contains(&n.id)
     }
@@ -396,8 +396,8 @@ impl Terms<'_> {
         }
     }
 
-    /// How often the term of these operands reads each of its leaves, also where its text is cut
-    /// off.
+    /// The number of times that the term of these operands reads each of its leaves, also where its
+    /// text is cut off.
     fn reads(&self, operands: &[u32]) -> BTreeMap<u32, u64> {
         let (mut reads, mut open): (BTreeMap<u32, u64>, BTreeMap<u32, u64>) = Default::default();
         operands.iter().for_each(|a| *open.entry(*a).or_default() += 1);

@@ -65,8 +65,8 @@ pub fn launches_us(trace: &Trace) -> Option<f64> {
     (!all.is_empty()).then(|| whole.unwrap_or_else(|| all.iter().sum()))
 }
 
-/// How many runs that time is the least of, and how far from it half of them are at most; None: it
-/// is one run's.
+/// The number of runs that a time is the least of, and how far from it half of them are at most;
+/// None: it is one run's.
 pub fn spread_us(trace: &Trace) -> Option<(usize, f64)> {
     Some((*trace.times.get("runs")? as usize, trace.times.get("spread_ms")? * 1e3))
 }

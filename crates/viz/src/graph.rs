@@ -61,7 +61,7 @@ pub fn find_pass<'a>(
     Ok(Graph::new(trace, segment, pass))
 }
 
-/// How an evaluation is headed where a line has several.
+/// The heading of an evaluation where a line has several.
 pub fn heading(trace: &Trace, segment: usize) -> String {
     let why = trace.segments.get(segment).map_or("", |s| &s.why);
     format!("evaluation {} of {}, for {why}", segment + 1, trace.segments.len())
@@ -106,8 +106,8 @@ impl<'a> Graph<'a> {
         self.place.get(&id).copied()
     }
 
-    /// How often a node is used after this pass: operands that are it, of nodes alive, and once for
-    /// each value that it is. Every picture, list and sentence that counts uses asks here.
+    /// The number of uses of a node after this pass: operands that are it, of nodes alive, and one
+    /// for each value that it is. Every picture, list and sentence that counts uses asks here.
     pub fn uses(&self, id: u32) -> u32 {
         self.index(id).map_or(0, |k| self.uses[k])
     }
@@ -143,7 +143,7 @@ impl<'a> Graph<'a> {
         node.inputs.iter().copied().filter(|a| !self.is_inline(*a)).collect()
     }
 
-    /// What stands in a node's box: `n4 d1 0.3×`. Constants stand where their operand does.
+    /// The text in a node's box: `n4 d1 0.3×`. Constants stand where their operand does.
     pub fn label(&self, node: &NodeRecord) -> String {
         let constant = |k: usize| {
             let id = node.inputs.get(k).copied().filter(|a| self.is_inline(*a));

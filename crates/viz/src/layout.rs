@@ -171,7 +171,8 @@ struct Near<'a> {
 }
 
 impl Near<'_> {
-    /// What `of` says of each item of `layer`, given the places in the layer that it is pulled to.
+    /// The order of a layer by what `of` says of each of its items, given the places in the layer
+    /// that it is pulled to.
     fn pulled<T>(
         &mut self,
         other: &[Item],

@@ -1,8 +1,8 @@
 //! Promises about launches, held against a trace: `launches 1`, `bytes ≤ 8 MB`, `no-break`,
 //! `fused`.
 //!
-//! Rows: BAR-12, G20. A broken promise says what stands in its way: which nodes end a launch, why,
-//! where they were written and which switch would change it.
+//! Row: BAR-12. A broken promise says what stands in its way: which nodes end a launch, why, where
+//! they were written and which switch would change it.
 
 use crate::figures::{self, FIGURES, Figure, temporaries};
 use crate::graph::nothing;

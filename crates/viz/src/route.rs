@@ -106,7 +106,7 @@ fn demands(parts: &[Net]) -> Vec<Vec<usize>> {
     parts.iter().enumerate().map(of).collect()
 }
 
-/// How deep each part must lie; Err: a part on a cycle.
+/// The depth at which each part must lie; Err: a part on a cycle.
 fn levels(demands: &[Vec<usize>]) -> Result<Vec<usize>, usize> {
     let mut level = vec![0usize; demands.len()];
     for _ in 0..=demands.len() {

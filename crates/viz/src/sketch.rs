@@ -1,10 +1,10 @@
 //! The boxes that a picture draws, and the boxes that they read. Of the nodes of a pass, whole or
 //! with repeats and chains folded, or of the launches of an evaluation.
 //!
-//! Rows: VISUAL §3, G30. A repeat is a run of nodes that is the same again and again, each time
-//! reading its own earlier part a fixed number of nodes back, or what all of them read (an unrolled
-//! loop). A chain is nodes that only hand on. Twins are runs of nodes that differ in what they read
-//! alone, as calls of one function do; each is a box of its own.
+//! A repeat is a run of nodes that is the same again and again, each time reading its own earlier
+//! part a fixed number of nodes back, or what all of them read (an unrolled loop). A chain is nodes
+//! that only hand on. Twins are runs of nodes that differ in what they read alone, as calls of one
+//! function do; each is a box of its own.
 
 use crate::figures::moved;
 use crate::graph::Graph;
@@ -70,8 +70,8 @@ impl<'a> Drawn<'a> {
         (&a.kind, &a.op) == (&b.kind, &b.op) && x.len() == y.len() && x.iter().zip(y).all(same)
     }
 
-    /// How many nodes from `a` on are those from `b` on, which is later, but for what they read
-    /// from outside; not so many that the runs meet.
+    /// The number of nodes from `a` on that are those from `b` on, which is later, but for what
+    /// they read from outside; not so many that the runs meet.
     fn alike(&self, a: usize, b: usize) -> usize {
         let apart = b - a;
         // What stands for what outside: one thing for one thing.

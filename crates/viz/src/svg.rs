@@ -1,9 +1,8 @@
 //! The drawn graph as SVG, from the cells of the text picture: the same places, the same wires.
 //!
-//! Rows: VISUAL §4; JUPYTER §8, §9. Every glyph has its own x, so no font's widths move anything.
-//! It brings its own pale ground, so it can be read on a light page and on a dark one, and it needs
-//! no style sheet, script or address. A value that branches has a dot where it does; wires that
-//! only cross have none.
+//! Every glyph has its own x, so no font's widths move anything. It brings its own pale ground, so
+//! it can be read on a light page and on a dark one, and it needs no style sheet, script or
+//! address. A value that branches has a dot where it does; wires that only cross have none.
 
 use crate::graph::Graph;
 use crate::list;

@@ -179,7 +179,7 @@ pub fn evaluations(trace: &Trace) -> String {
     grid(&rows, &[1])
 }
 
-/// What each launch runs at every point of its domain.
+/// The scalar code that each launch runs at every point of its domain.
 pub fn bodies(trace: &Trace) -> String {
     let body = |k: &LaunchRecord| {
         let text = k.cpu.as_deref().unwrap_or("no listing");

@@ -1,8 +1,8 @@
 //! A graph drawn with characters, so that its edges can be read back exactly.
 //!
-//! Rows: VISUAL §3, G3, G4. A value leaves its box below; operand k enters at its own column above,
-//! left to right. `┼` is only a crossing; a wire that goes four ways is `╋`. `( )` exists before,
-//! `[ ]` is computed, `[[ ]]` is written to memory; `@k1` is the launch.
+//! A value leaves its box below; operand k enters at its own column above, left to right. `┼` is
+//! only a crossing; a wire that goes four ways is `╋`. `( )` exists before, `[ ]` is computed, `[[
+//! ]]` is written to memory; `@k1` is the launch.
 
 use crate::graph::Graph;
 use crate::layout::{Boxes, Item, Layout, lay_out};
@@ -340,7 +340,7 @@ pub(crate) const FORMS: &[(&str, &str, &str)] = &[
     ("[[", "]]", "written to memory"),
 ];
 
-/// Which of `FORMS` a picture uses.
+/// Marks of those of `FORMS` that a picture uses.
 pub(crate) fn forms(graph: &Graph) -> [bool; 3] {
     [
         graph.nodes.iter().any(|n| n.kind == "input"),
@@ -349,7 +349,7 @@ pub(crate) fn forms(graph: &Graph) -> [bool; 3] {
     ]
 }
 
-/// What the picture's forms mean, the ones it used.
+/// The meaning of the picture's forms, the ones it used.
 fn legend(graph: &Graph) -> String {
     let used = FORMS.iter().zip(forms(graph)).filter(|(_, used)| *used);
     let parts: Vec<String> =

@@ -1,6 +1,6 @@
 //! The decisions of a trace in sentences.
 //!
-//! Rows: VISUAL §1.3, G21. The same lines stand in a pipe, in panes and in a notebook.
+//! The same lines stand in a pipe, in panes and in a notebook.
 
 use crate::figures;
 use crate::graph::{Graph, find_pass, nothing};
@@ -60,8 +60,8 @@ pub fn summary(trace: &Trace, width: usize) -> String {
     out
 }
 
-/// What needed the values, step by step; what needed them several times in a row is told once, with
-/// how often.
+/// The needs of the values, step by step; what needed them several times in a row is told once,
+/// with how often.
 fn steps(trace: &Trace) -> String {
     let mut runs: Vec<(&str, usize)> = Vec::new();
     for s in &trace.segments {
@@ -75,7 +75,7 @@ fn steps(trace: &Trace) -> String {
     runs.iter().map(told).collect::<Vec<_>>().join(", ")
 }
 
-/// What producers fused to: each launch's delayed array and the loop that makes it (ACC-13,
+/// The delayed arrays that producers fused to: each launch's with the loop that makes it (ACC-13,
 /// ACC-15).
 pub fn delayed(trace: &Trace, width: usize) -> String {
     let line = |n: &NodeRecord| {
@@ -89,7 +89,7 @@ pub fn delayed(trace: &Trace, width: usize) -> String {
 const LAUNCHES: usize = 12;
 const DECISIONS: usize = 12;
 
-/// What the source shared, what met, and what fusion was worth.
+/// The story before fusion: what the source shared, what met, and what fusion was worth.
 fn before_fusion(trace: &Trace) -> String {
     let of = |name: &'static str| trace.passes.iter().filter(move |p| p.name == name);
     let lets: usize = of("bind").map(|p| p.lets.len()).sum();
@@ -145,7 +145,7 @@ fn is_telling(d: &DecisionRecord) -> bool {
     )
 }
 
-/// What a launch does, in one line.
+/// The work of a launch, in one line.
 pub(crate) fn launch(trace: &Trace, k: &LaunchRecord) -> String {
     // Launches are counted on through the evaluations of a line.
     let (id, name) = (format!("k{}", k.id), k.name.split_once(' ').map_or("", |(_, name)| name));

@@ -1,4 +1,4 @@
-//! G3: a drawn graph read back has no false and no missing edge, and its operands in order.
+//! A drawn graph read back has no false and no missing edge, and its operands in order.
 
 mod common;
 

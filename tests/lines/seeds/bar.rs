@@ -71,7 +71,7 @@ fn bar_11_what_is_closed_over_is_a_parameter() {
     assert_eq!((now.hits - was.hits, now.misses - was.misses), (1, 0));
 }
 
-/// What a line of a session with commands ends in.
+/// The failures that a line ends in, of a session with commands.
 fn failures(s: &mut Session, code: &str) -> Vec<Failure> {
     let mut heard = Heard::default();
     s.handle(Request::Execute { code: code.into(), name: "line".into(), silent: true }, &mut heard);

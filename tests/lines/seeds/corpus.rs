@@ -1,4 +1,4 @@
-//! What must be so of every trace: reads, breaks, order, pictures. The traces are those of all
+//! The rules that every trace obeys: reads, breaks, order, pictures. The traces are those of all
 //! cases.
 
 use super::page::{self, PAGES, traced};

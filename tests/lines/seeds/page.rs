@@ -152,7 +152,7 @@ pub fn fits(pattern: &str, text: &str) -> bool {
     rest.ends_with(*last)
 }
 
-/// What a path finds: `nodes[kind=map].attr.oob`. Words as they are, all else as JSON.
+/// The values that a path finds: `nodes[kind=map].attr.oob`. Words as they are, all else as JSON.
 pub fn found(json: &Value, path: &str) -> Vec<String> {
     let mut at = vec![json];
     for step in path.split('.') {
@@ -213,7 +213,7 @@ fn holds(check: &str, lines: &[&str], trace: &Trace) -> Result<(), String> {
     if ok { Ok(()) } else { Err(format!("found {is}")) }
 }
 
-/// What is not so of a case.
+/// The sentences on what is not so of a case.
 fn wrong(page: &Page<'_>, case: &Case<'_>) -> Vec<String> {
     let lines = page.lines(case);
     if let Some(name) = case.checks.iter().find_map(|c| c.strip_prefix("fails ")) {

@@ -12,7 +12,7 @@ use std::path::Path;
 /// The data of all cases: `⍵` numbers in [0, 1), and an array of them.
 const DATA: &str = "g←{(997|1103×⍳⍵)÷997} ⋄ m←{⍵⍴g×/⍵}";
 
-/// How every case is computed besides; the value is the same, to the bit.
+/// The other ways in which every case is computed; the value is the same, to the bit.
 const OPTIONS: &[&str] = &[
     "--off fusion",
     "--off sharing",
@@ -210,7 +210,7 @@ fn folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/seeds")
 }
 
-/// What a program defines: all above its check.
+/// The definitions of a program: all above its check.
 fn definitions(program: &str) -> String {
     let path = folder().join(format!("{program}.apl"));
     let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{program}: {e}"));
@@ -221,7 +221,7 @@ fn definitions(program: &str) -> String {
     own.lines().skip(1).collect::<Vec<_>>().join("\n")
 }
 
-/// What differs from the loops and from one way of computing to another.
+/// The difference from the loops and from one way of computing to another, if there is one.
 fn wrong(case: &Case) -> Option<String> {
     let own = definitions(case.program);
     let lines = [own.as_str(), DATA, case.data, case.line];

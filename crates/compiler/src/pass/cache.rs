@@ -1,13 +1,13 @@
 //! The plan cache: a graph that was compiled before gets its plan again, and no pass runs.
 //!
-//! Rows: LOWERING §8, BAR-08. In the key: everything passes look at. Kinds, operations with their
-//! ⎕CT, operands, index expressions with their numbers, shapes, dtypes, whether an interval is
-//! known, sites, roots, the inputs' storage, the switches. Not in it: buffers, names, places (an
-//! error takes its place from the graph that failed, by site), and the **values of scalars**: those
-//! are parameters, written into the plan anew. Of them a plan depends on two things, which are
-//! checked: which of them are equal (cse makes those one), and what rules asked about them
-//! (`Dag::assumptions`). The hash only finds candidates; a hit is a comparison of everything. Least
-//! recently used plans leave first. Tests and debug builds compile each hit again and compare.
+//! Row: BAR-08. In the key: everything passes look at. Kinds, operations with their ⎕CT, operands,
+//! index expressions with their numbers, shapes, dtypes, whether an interval is known, sites,
+//! roots, the inputs' storage, the switches. Not in it: buffers, names, places (an error takes its
+//! place from the graph that failed, by site), and the **values of scalars**: those are parameters,
+//! written into the plan anew. Of them a plan depends on two things, which are checked: which of
+//! them are equal (cse makes those one), and what rules asked about them (`Dag::assumptions`). The
+//! hash only finds candidates; a hit is a comparison of everything. Least recently used plans leave
+//! first. Tests and debug builds compile each hit again and compare.
 
 use super::hash::{Map, Mix};
 use super::{Answer, Compiled, NoClock, Observer, Options, compile, verify};
@@ -26,6 +26,7 @@ use std::rc::Rc;
 const PLANS: usize = 512;
 const BYTES: usize = 32 << 20;
 
+/// The plans of a session by the form of their graphs; the least lately used goes first.
 #[derive(Default)]
 pub struct PlanCache {
     entries: Map<u64, Vec<Entry>>,
@@ -34,12 +35,16 @@ pub struct PlanCache {
     tally: Tally,
 }
 
-/// How the cache did since the session began, and what it holds.
+/// Figures of the cache: hits and misses since the session began, and what it holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
+    /// Lookups that found a plan.
     pub hits: u64,
+    /// Lookups that compiled one.
     pub misses: u64,
+    /// Plans held.
     pub plans: usize,
+    /// Bytes of these plans, estimated.
     pub bytes: usize,
 }
 
@@ -54,7 +59,7 @@ struct Entry {
     used: u64,
 }
 
-/// What must be the same for a plan to be right. A scalar's own value in `nodes` means nothing.
+/// All that must be the same for a plan to be right. A scalar's own value in `nodes` means nothing.
 struct Key {
     nodes: Vec<Node<NodeId>>,
     facts: Vec<Fact>,
@@ -118,6 +123,7 @@ impl PlanCache {
         Ok(compiled)
     }
 
+    /// The figures so far.
     pub fn tally(&self) -> Tally {
         self.tally
     }
@@ -257,7 +263,7 @@ impl Entry {
     }
 }
 
-/// What is quick to see of a graph.
+/// A hash of the parts of a graph that are quick to see.
 fn hash(dag: &Dag, roots: &[NodeId]) -> u64 {
     let mut h = Mix::default();
     roots.hash(&mut h);
@@ -304,7 +310,7 @@ mod tests {
         }
     }
 
-    /// How many passes ran.
+    /// The number of passes that run for a term.
     fn passes(cache: &mut PlanCache, term: &str, options: &Options) -> usize {
         let mut count = Count::default();
         let compiled = cache

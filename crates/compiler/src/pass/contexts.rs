@@ -1,8 +1,8 @@
 //! Contexts: the places where each node is evaluated.
 //!
-//! Rows: LOWERING §7. A context is a launch, the loop inside it (body or after), and the read
-//! through which that loop's point becomes the node's own. Equal contexts are one: sharing inside a
-//! launch is free. One walk, users first.
+//! A context is a launch, the loop inside it (body or after), and the read through which that
+//! loop's point becomes the node's own. Equal contexts are one: sharing inside a launch is free.
+//! One walk, users first.
 
 use super::schedule::{Group, Why};
 use aplomb_ground::error::Result;
@@ -38,8 +38,8 @@ pub struct Load {
     pub whole: bool,
 }
 
-/// What a walk found: contexts, and what must be kept beside what was. While something must, they
-/// are not the last.
+/// The outcome of a walk: contexts, and what must be kept beside what was. While something must,
+/// they are not the last.
 pub struct Walk {
     pub contexts: Contexts,
     pub new: BTreeMap<NodeId, Why>,

@@ -1,15 +1,17 @@
-//! What things cost, in numbers that every decision carries.
+//! The costs that every decision carries, as numbers.
 //!
-//! Source: LOWERING §7 (nanoseconds for one f64 element in L1 on the reference CPU; the launch cost
-//! is an estimate) and CUDA §4's model for the device, µs = max(bytes ÷ bandwidth, flops ÷ peak) +
-//! 5.
+//! Nanoseconds are those of one f64 element in L1 on the reference CPU; the launch cost is an
+//! estimate. A device's model is µs = max(bytes ÷ bandwidth, flops ÷ peak) + 5.
 
 pub use aplomb_plans::plan::effort::LAUNCH_NS;
 pub use aplomb_values::body::{READ_NS, WRITE_NS};
 
+/// The cost of one way to compute something.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
+    /// Scalar operations.
     pub flops: u64,
+    /// Bytes read and written.
     pub bytes: u64,
     /// Nanoseconds on one CPU core.
     pub ns: f64,
@@ -25,6 +27,7 @@ impl Cost {
         }
     }
 
+    /// The sum of two costs.
     pub fn plus(self, o: Cost) -> Cost {
         Cost {
             flops: self.flops.saturating_add(o.flops),
@@ -46,9 +49,13 @@ impl Cost {
 /// A device as the estimates see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
+    /// The architecture, as NVRTC calls it.
     pub arch: &'static str,
+    /// Bytes that move in a microsecond.
     pub bytes_per_us: f64,
+    /// Scalar operations of f64 in a microsecond.
     pub flops_per_us: f64,
+    /// Microseconds to start a launch.
     pub launch_us: f64,
 }
 
@@ -57,6 +64,7 @@ pub const SM_90: Model =
     Model { arch: "sm_90", bytes_per_us: 4.3e6, flops_per_us: 3.4e7, launch_us: 5.0 };
 
 impl Model {
+    /// The microseconds of a launch that moves so many bytes and computes so many operations.
     pub fn us(&self, bytes: u64, flops: u64) -> f64 {
         (bytes as f64 / self.bytes_per_us).max(flops as f64 / self.flops_per_us) + self.launch_us
     }

@@ -1,8 +1,7 @@
 //! Decisions: what was chosen, what was not, what each would have cost, and why.
 //!
-//! Rows: VISUAL §1.3. Fields are private and the constructors ask for a rejected choice with its
-//! cost: no decision exists without a reason and an alternative. `text` is the sentence that `]why`
-//! prints.
+//! Fields are private and the constructors ask for a rejected choice with its cost: no decision
+//! exists without a reason and an alternative. `text` is the sentence that `]why` prints.
 
 use super::cost::Cost;
 use aplomb_ground::error::{bytes, time};
@@ -65,7 +64,7 @@ pub struct Decision {
     text: String,
 }
 
-/// What a decision is about: the place, the kind, the reason's name, the row behind it and the
+/// The subject of a decision: the place, the kind, the reason's name, the row behind it and the
 /// switch that changes it.
 #[derive(Clone, Copy)]
 pub struct About {

@@ -156,7 +156,7 @@ pub fn is_done(node: &Node<NodeId>) -> bool {
     node.is_given() || node.consumes().is_some()
 }
 
-/// What a pair of fused nodes is called in the counters.
+/// The name of a pair of fused nodes in the counters.
 fn kind(node: &Node<NodeId>) -> &'static str {
     match node {
         Node::Map(_) => "map",

@@ -250,7 +250,7 @@ fn done(dag: &Dag, live: &[bool]) -> BTreeMap<NodeId, String> {
     all.map(|at| (at, "Done".into())).collect()
 }
 
-/// What a launch is called: its last named node, else its last operation.
+/// The name of a launch: its last named node, else its last operation.
 fn name(dag: &Dag, group: &Group) -> String {
     let nodes = group.nodes();
     let named = nodes.iter().rev().find_map(|n| dag.info(*n).name.clone());
@@ -297,7 +297,7 @@ fn registers(dag: &Dag, keep: &BTreeMap<NodeId, Why>) -> Vec<u32> {
     need
 }
 
-/// What still has to be done for one value.
+/// A step that is still to be done for one value.
 enum Task {
     Visit(NodeId, Rc<Read>),
     Build(NodeId, Rc<Read>),
@@ -570,8 +570,8 @@ fn explain(work: &mut Work, schedule: &Schedule) {
         let mut store = cost::Cost::store(n, 0, size);
         let name = label(&work.dag, *at);
         let again = work.roots.iter().rposition(|r| r == at).and_then(|k| {
-            let asked = work.roots.len() - work.recorded.kept.len();
-            k.checked_sub(asked).map(|k| work.recorded.kept[k])
+            let asked = work.roots.len() - work.recorded.kept_ns.len();
+            k.checked_sub(asked).map(|k| work.recorded.kept_ns[k])
         });
         let (reason, row, text, over, because) = match why {
             Why::Root if let Some(ns) = again => (

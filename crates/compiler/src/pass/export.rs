@@ -223,7 +223,8 @@ fn price(c: cost::Cost) -> Cost {
 
 fn pass(work: &Work, k: usize, s: &Snapshot, before: Option<&Snapshot>) -> PassRecord {
     let dag = &work.dag;
-    // How many lets stand around each; outer ones come first.
+    // How many lets stand around each; outer ones come first. A place of a let that is none itself
+    // is the outermost.
     let mut levels: Map<NodeId, u32> = Map::default();
     let level = |l: &super::lets::Let| {
         let level = l.at.map_or(0, |outer| 1 + levels.get(&outer).copied().unwrap_or(0));
@@ -334,10 +335,10 @@ fn steps_nodes(l: &Launch) -> Vec<u32> {
     all
 }
 
-/// What values say of a source's axis.
+/// The meaning of values for a source's axis.
 enum Told {
     Nothing,
-    /// How far from the map's place.
+    /// A distance from the map's place.
     By,
     Whole,
 }
@@ -416,7 +417,7 @@ fn reuse(l: &Launch, load: &aplomb_plans::plan::Load) -> Option<String> {
     })
 }
 
-/// How many values are alive at once, at most.
+/// The number of values that are alive at once, at most.
 pub(super) fn live_max(steps: &[Step]) -> u32 {
     let mut last: Vec<usize> = (0..steps.len()).collect();
     for (k, s) in steps.iter().enumerate() {

@@ -9,7 +9,7 @@ use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Args, Node, NodeId, Read, kinds};
 use aplomb_values::prim::op::Op;
 
-/// What goes wrong, in which pass.
+/// A planted defect, by the pass that it spoils.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// record: the operands of - and ÷ change places.
@@ -43,6 +43,7 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// All of them, for tests that plant each.
     pub const ALL: [Fault; 14] = [
         Fault::SwapOperands,
         Fault::WrongSide,

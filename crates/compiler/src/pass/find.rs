@@ -86,14 +86,14 @@ pub fn loads(dag: &Dag, keep: &Keep, at: NodeId) -> Vec<(NodeId, Read)> {
     found
 }
 
-/// What one evaluation of a node costs when its operands are computed with it.
+/// The cost of one evaluation of a node whose operands are computed with it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Body {
     pub ns: f64,
     pub flops: u64,
     /// Buffers read.
     pub reads: u64,
-    /// One cheap operation on one read of a buffer, the rest scalars (LOWERING §7).
+    /// One cheap operation on one read of a buffer, the rest scalars.
     pub is_light: bool,
 }
 

@@ -69,7 +69,7 @@ impl Formulas<'_> {
         (self.launch.loads[load as usize].read.clone(), self.along(what, None, &mut room))
     }
 
-    /// What values add to the place of each axis: `+I[i]`.
+    /// The text of what values add to the place of each axis: `+I[i]`.
     fn along(&self, what: &What, x: Option<ValueId>, room: &mut usize) -> Vec<(usize, String)> {
         let What::Gather { along, places, .. } = what else { return Vec::new() };
         let term = |(how, value): (&aplomb_values::dag::Along, &ValueId), room: &mut usize| {

@@ -222,7 +222,7 @@ fn kept(work: &Work, at: NodeId, why: &Why, uses: u32, switch: &'static str) -> 
 
 const LIGHT: &str = "several readers compute again only what is one cheap operation on one array";
 
-/// What the rules of 2006 miss.
+/// The words for the fills of the operands that would give this one, which the rules of 2006 miss.
 fn outside(work: &Work, at: NodeId, fill: Option<f64>) -> String {
     let (Some(fill), Node::Map(kinds::Map { op, .. })) = (fill, work.dag.node(at)) else {
         return "for what two reads find outside is not what one would".into();

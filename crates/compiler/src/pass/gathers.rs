@@ -1,8 +1,8 @@
-//! What a gather reads is computed where it is read: `(2×A)[I]` gathers from A.
+//! The step that computes what a gather reads where it is read: `(2×A)[I]` gathers from A.
 //!
-//! Rows: ACL-19, LOWERING §7 (a gather is inlined while it reads no more than there is). Part of
-//! push-down. A map that only the gather reads, and that has a value for all values, changes places
-//! with it; what is below is then an input or kept.
+//! Row: ACL-19. A gather is inlined while it reads no more than there is. Part of push-down. A map
+//! that only the gather reads, and that has a value for all values, changes places with it; what is
+//! below is then an input or kept.
 
 use super::lets;
 use super::work::Work;

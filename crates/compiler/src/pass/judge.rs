@@ -1,9 +1,9 @@
 //! Whether a node, evaluated in these places, must be kept: the work rule and its kin, E1, the
 //! rules of 2006.
 //!
-//! Rows: ACL-17, ACL-38…40, ACC-17; LOWERING §7. A node is computed where it is read unless that
-//! costs more than storing it; what costs mean is the pipeline's (`Recompute`). Before cost comes
-//! what must be: a value that can fail is computed whole (E1).
+//! Rows: ACL-17, ACL-38…40, ACC-17. A node is computed where it is read unless that costs more than
+//! storing it; what costs mean is the pipeline's (`Recompute`). Before cost comes what must be: a
+//! value that can fail is computed whole (E1).
 
 use super::contexts::Context;
 use super::cost::Cost;
@@ -80,7 +80,7 @@ impl<'a> Judge<'a> {
         (!inlined).then_some(Why::Work { points, inline, store })
     }
 
-    /// What computing it again costs, and what storing it does.
+    /// The costs of computing a node again, and of storing it.
     fn costs(&self, at: NodeId, points: u64, body: &Body) -> (Cost, Cost) {
         let (elements, size) = (self.dag.elements(at), self.dag.dtype(at).size() as u64);
         let again = points.saturating_sub(elements);

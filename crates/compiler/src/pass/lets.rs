@@ -22,7 +22,7 @@ pub fn shared(dag: &Dag, roots: &[NodeId]) -> Vec<NodeId> {
     dag.ids().filter(|at| uses[at.index()] > 1 && !dag.node(*at).inputs().is_empty()).collect()
 }
 
-/// Where each shared term is bound, outermost first, in binding order at one node.
+/// The place where each shared term is bound, outermost first, in binding order at one node.
 pub fn float(dag: &Dag, roots: &[NodeId]) -> Vec<Let> {
     let dominators = dominators(dag, roots);
     let height = heights(dag);
@@ -151,7 +151,7 @@ pub fn pruned(dag: &Dag, roots: &[NodeId]) -> Option<String> {
     Some(if counts.is_empty() { tree } else { format!("{tree}\nΩ: {}", counts.join(", ")) })
 }
 
-/// What floats to each node, in binding order.
+/// The terms that float to each node, in binding order.
 pub fn floats(dag: &Dag, lets: &[Let]) -> Option<String> {
     let mut lines: Vec<(Option<NodeId>, Vec<String>)> = Vec::new();
     for l in lets {
@@ -369,7 +369,8 @@ mod tests {
         );
     }
 
-    /// GOLDENS §2.1: 991 operations as a tree, 66 as a graph, the pair of results counted as one.
+    /// The figure of ACC: 991 operations as a tree, 66 as a graph, the pair of results counted as
+    /// one.
     #[test]
     fn acc_10_black_scholes_is_ten_lets() {
         let meta =

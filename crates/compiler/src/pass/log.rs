@@ -15,16 +15,19 @@ use aplomb_values::dag::Recorded;
 use std::rc::Rc;
 use std::sync::Arc;
 
+/// The graph and the options of an evaluation, from which its story can be told again.
 pub struct Log {
     recorded: Rc<Recorded>,
     options: Options,
-    /// What each pass took; none where the plan was known.
+    /// The time that each pass took, in milliseconds; none where the plan was known.
     ms: Vec<f64>,
 }
 
 /// Notes what each pass takes, by another's clock.
 pub struct Timed<'a> {
+    /// The clock.
     pub clock: &'a mut dyn Observer,
+    /// The milliseconds of each pass so far.
     pub ms: Vec<f64>,
 }
 
@@ -45,14 +48,17 @@ impl Observer for Timed<'_> {
 }
 
 impl Log {
+    /// The log of an evaluation.
     pub fn new(recorded: &Rc<Recorded>, options: &Options, ms: Vec<f64>) -> Log {
         Log { recorded: recorded.clone(), options: options.clone(), ms }
     }
 
+    /// The graph as it was recorded.
     pub fn recorded(&self) -> &Recorded {
         &self.recorded
     }
 
+    /// The number of nodes of that graph.
     pub fn nodes(&self) -> usize {
         self.recorded.dag.len()
     }

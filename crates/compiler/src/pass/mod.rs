@@ -69,15 +69,18 @@ use work::Work;
 
 /// One pass: its name, what it does in a sentence, the row it comes from.
 pub struct Pass {
+    /// The name that `--off` takes.
     pub name: &'static str,
+    /// A sentence for help.
     pub says: &'static str,
+    /// The row of the literature behind it, if there is one.
     pub row: &'static str,
-    /// What it asks of the planner before it runs.
+    /// The policy that it adds to those of the planner before it runs.
     asks: Option<Policy>,
     run: fn(&mut Work) -> Result<()>,
 }
 
-/// In the order they run.
+/// All passes, in the order they run.
 pub static PIPELINE: &[Pass] = &[
     Pass {
         name: "record",
@@ -213,11 +216,13 @@ const NEEDED: &[&str] = &["record", "emit"];
 
 /// Told of each pass; owns the clock.
 pub trait Observer {
+    /// The beginning of a pass.
     fn begin(&mut self, pass: &'static str);
     /// The milliseconds since `begin`.
     fn end(&mut self, pass: &'static str) -> f64;
 
-    /// What ends a compilation that takes long; one that nobody sets, unless said otherwise.
+    /// The flag that ends a compilation that takes long; one that nobody sets, unless said
+    /// otherwise.
     fn interrupt(&self) -> Interrupt {
         Interrupt::default()
     }
@@ -234,25 +239,28 @@ impl Observer for NoClock {
     }
 }
 
-/// Where each root of the evaluation comes from.
+/// The origin of each root of the evaluation.
 #[derive(Clone, Copy, Debug)]
 pub enum Answer {
     /// The k-th of `Plan::roots`.
     Computed(usize),
     /// It was there already: the k-th input.
     Input(usize),
+    /// A scalar of the graph: no launch computes it.
     Scalar(NodeId, Scalar),
 }
 
+/// The outcome of a compilation.
 pub struct Compiled {
     /// Shared with the plan cache.
     pub plan: Rc<Plan>,
+    /// The origin of each root, in their order.
     pub answers: Vec<Answer>,
     /// `Plan::moved`, summed up once.
     pub moved: u64,
     /// Empty unless `Options::trace`.
     pub trace: Trace,
-    /// What the plan took for granted about the graph's scalars.
+    /// The answers about the graph's scalars that the plan rests on.
     assumptions: Vec<Assumption>,
 }
 
@@ -312,8 +320,9 @@ pub fn compile(
     Ok(Compiled { plan: Rc::new(plan), answers, moved, trace, assumptions })
 }
 
-/// What passes asked about the graph's own scalars. One that a rule made of others is known where
-/// those are; for it may have met an equal one by chance, all count as looked at.
+/// The questions that passes asked about the graph's own scalars, with their answers. One that a
+/// rule made of others is known where those are; for it may have met an equal one by chance, all
+/// count as looked at.
 fn assumptions(work: &Work) -> Vec<Assumption> {
     let own = work.recorded.dag.len();
     let dag = &work.dag;

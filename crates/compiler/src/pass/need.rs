@@ -1,4 +1,4 @@
-//! What a launch of some nodes needs of a device, and whether that is within limits.
+//! The resources that a launch of some nodes needs of a device, and whether they are within limits.
 //!
 //! Rows: ACL-33, ACL-34. Registers are counted by the exact allocation in post-order, as the last
 //! step of 2006 does: a value takes its place at its definition and gives it back after its last
@@ -24,7 +24,7 @@ pub fn registers(alive: usize) -> usize {
 /// A resource, how much is needed and how much there is.
 pub type Over = (&'static str, u64, u64);
 
-/// What does not grow with the order of steps.
+/// The resources that do not grow with the order of steps.
 #[derive(Clone, Debug, Default)]
 pub struct Need {
     /// Arrays read.
@@ -36,7 +36,7 @@ pub struct Need {
 }
 
 impl Need {
-    /// What a node that is computed in place adds, its operands left out.
+    /// The resources that a node computed in place adds, its operands left out.
     pub fn of_step(dag: &Dag, at: NodeId) -> Need {
         let node = dag.node(at);
         let own = usize::from(node.param().is_some() || node.role() == Role::Index);
@@ -46,7 +46,7 @@ impl Need {
         Need { inputs: BTreeSet::new(), code: own + inner, parameters: words * WORD }
     }
 
-    /// What a node that is read from memory adds: an address, extents and strides.
+    /// The resources that a node read from memory adds: an address, extents and strides.
     pub fn of_load(dag: &Dag, at: NodeId) -> Need {
         let inputs = (!dag.shape(at).is_empty()).then_some(at).into_iter().collect();
         Need { inputs, code: 1, parameters: WORD * (1 + 2 * dag.shape(at).len()) }
@@ -58,7 +58,7 @@ impl Need {
         self.parameters += other.parameters;
     }
 
-    /// What is short when operands are still to come that will be loads at best.
+    /// The resource that is short when operands are still to come that will be loads at best.
     pub fn over(&self, limits: &LaunchLimits, waiting: &Need) -> Option<Over> {
         let all = [
             ("inputs", self.inputs.len() + waiting.inputs.len(), limits.inputs),
@@ -76,7 +76,7 @@ pub fn is_read(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> bool {
     keep.contains_key(&at) || dag.node(at).is_input()
 }
 
-/// What one launch of all these kept nodes is short of.
+/// The resource that one launch of all these kept nodes is short of.
 pub fn over(
     dag: &Dag,
     keep: &BTreeMap<NodeId, Why>,
@@ -150,7 +150,7 @@ impl Alive {
         Some(Alive { order: inside, uses, inner })
     }
 
-    /// How many values are alive at once, at most.
+    /// The number of values that are alive at once, at most.
     pub fn most(&self) -> usize {
         let mut most = 0;
         self.walk(|_, alive, inner| {
@@ -165,6 +165,7 @@ impl Alive {
         let mut alive: BTreeSet<usize> = BTreeSet::new();
         let mut ends: Vec<Vec<usize>> = vec![Vec::new(); self.order.len()];
         for (k, uses) in self.uses.iter().enumerate() {
+            // What nobody uses ends where it is made.
             ends[uses.last().copied().unwrap_or(k)].push(k);
         }
         for (k, ends) in ends.iter().enumerate() {

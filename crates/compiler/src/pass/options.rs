@@ -1,8 +1,7 @@
-//! What the user chose: a pipeline, the switches that are off, the rules of 2006, limits.
+//! The choices of the user: a pipeline, the switches that are off, the rules of 2006, limits.
 //!
-//! Rows: DESIGN §3 (switches, presets), ACC-33, BAR-18. A preset is a list of passes and rules and
-//! what it takes for granted; switches come on top of it. Every name here is one that `--off list`
-//! prints, with a sentence.
+//! Rows: ACC-33, BAR-18. A preset is a list of passes and rules and what it takes for granted;
+//! switches come on top of it. Every name here is one that `--off list` prints, with a sentence.
 
 use super::schedule::policy::{Policies, Policy, Recompute};
 use super::{NEEDED, PIPELINE};
@@ -12,8 +11,11 @@ use std::collections::BTreeSet;
 
 /// Something smaller than a pass that can be switched off.
 pub struct Switch {
+    /// The name that `--off` takes.
     pub name: &'static str,
+    /// A sentence for help.
     pub says: &'static str,
+    /// The row of the literature behind it, if there is one.
     pub row: &'static str,
 }
 
@@ -29,7 +31,7 @@ pub static SWITCHES: &[Switch] = &[
     Switch { name: "exp-sharing", says: "computes equal values of a launch once", row: "ACC-33" },
 ];
 
-/// What the recorder does before any pass.
+/// The switches of the recorder, which comes before any pass.
 pub static RECORDER: &[Switch] = &[
     Switch { name: "frames", says: "runs operands once for all cells", row: "own:frames" },
     Switch { name: "loops", says: "records a round once for all rounds", row: "ACC-26" },
@@ -40,7 +42,7 @@ pub static RECORDER: &[Switch] = &[
     },
 ];
 
-/// What a device does in its own way; plans do not depend on it.
+/// The switches of devices, each its own way to run a plan; plans do not depend on them.
 pub static DEVICES: &[Switch] = &[
     Switch {
         name: "cublas",
@@ -56,18 +58,21 @@ pub static GROUPS: &[(&str, &[&str])] = &[
     ("fusion", &["push-down", "fuse-producers", "embed-consumers", "horizontal"]),
 ];
 
-/// What is no system's own, so that each pipeline has it.
+/// The passes and rules that are no system's own, so that each pipeline has them.
 const EVERYWHERE: &[&str] =
     &["cublas", "exp-sharing", "frames", "keep", "loops", "recompute", "tuning"];
 
 /// A pipeline of the literature.
 pub struct Preset {
+    /// The name that `--passes` takes.
     pub name: &'static str,
+    /// A sentence for help.
     pub says: &'static str,
+    /// The row of the literature behind it, if there is one.
     pub row: &'static str,
     /// Passes and rules that run, beside those of every pipeline. Empty: all.
     runs: &'static [&'static str],
-    /// Where nodes may be computed again, before any pass.
+    /// The rule that says where nodes may be computed again, before any pass.
     recompute: Recompute,
     /// Transforms are producers like others: no pass has to push them down.
     moves_fuse: bool,
@@ -75,7 +80,7 @@ pub struct Preset {
     strict: bool,
     /// So many reads of an array overlap before a block keeps it near: fewer are served by caches,
     /// where there are some.
-    pub(super) near: usize,
+    pub(super) overlap: usize,
 }
 
 /// The first is what runs if none is asked for.
@@ -88,7 +93,7 @@ pub static PRESETS: &[Preset] = &[
         recompute: Recompute::Light,
         moves_fuse: false,
         strict: false,
-        near: 6,
+        overlap: 6,
     },
     Preset {
         name: "acl2006",
@@ -99,7 +104,7 @@ pub static PRESETS: &[Preset] = &[
         recompute: Recompute::Always,
         moves_fuse: false,
         strict: true,
-        near: 6,
+        overlap: 6,
     },
     Preset {
         name: "bas2008",
@@ -110,7 +115,7 @@ pub static PRESETS: &[Preset] = &[
         recompute: Recompute::Never,
         moves_fuse: false,
         strict: false,
-        near: 2,
+        overlap: 2,
     },
     Preset {
         name: "acc2013",
@@ -131,7 +136,7 @@ pub static PRESETS: &[Preset] = &[
         recompute: Recompute::Unshared,
         moves_fuse: true,
         strict: false,
-        near: 6,
+        overlap: 6,
     },
     Preset {
         name: "bar2010",
@@ -155,7 +160,7 @@ pub static PRESETS: &[Preset] = &[
         recompute: Recompute::Always,
         moves_fuse: false,
         strict: false,
-        near: 2,
+        overlap: 2,
     },
 ];
 
@@ -178,22 +183,22 @@ impl std::fmt::Debug for Preset {
     }
 }
 
-/// What the user chose.
+/// The choices of the user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     pub(super) preset: &'static Preset,
     pub(super) off: BTreeSet<&'static str>,
-    /// What the preset lacks and was switched on.
+    /// Passes and rules that the preset lacks and that were switched on.
     pub(super) on: BTreeSet<&'static str>,
     /// The legality rules of 2006 (ACL-17, ACL-38) in any pipeline.
     pub strict: bool,
     /// Every recomputation is a matter of cost (ACC-17, `--dup=cost`).
     pub dup_by_cost: bool,
-    /// How GPU texts compute (`--math`). Passes take no notice.
+    /// The arithmetic of GPU texts (`--math`). Passes take no notice.
     pub math: Math,
     /// In which order they may add (`--reduce`). Passes take no notice.
     pub order: Order,
-    /// What one launch may need (ACL-33).
+    /// The resources that one launch may need (ACL-33).
     pub limits: LaunchLimits,
     /// Keep the whole record, not only the plan.
     pub trace: bool,
@@ -260,6 +265,7 @@ impl Options {
         Ok(())
     }
 
+    /// The pipeline that was chosen.
     pub fn preset(&self) -> &'static Preset {
         self.preset
     }
@@ -285,7 +291,7 @@ impl Options {
         !self.off.contains("hoist")
     }
 
-    /// What was switched off by name.
+    /// The names that were switched off.
     pub fn off(&self) -> Vec<&'static str> {
         self.off.iter().copied().collect()
     }

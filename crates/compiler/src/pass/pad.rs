@@ -1,9 +1,9 @@
 //! pad: elements between the rows of a tile, so that threads that read it together meet different
 //! banks.
 //!
-//! Rows: BAS-19, BAS-21; GOLDENS §3.3, §3.4. In: tiles. Out: the same with a pad each. Threads of a
-//! warp that read with a stride meet in gcd(stride, banks) of them, one after the other; an access
-//! costs a + b·n, so of all pads the first with the least sum is taken.
+//! Rows: BAS-19, BAS-21. In: tiles. Out: the same with a pad each. Threads of a warp that read with
+//! a stride meet in gcd(stride, banks) of them, one after the other; an access costs a + b·n, so of
+//! all pads the first with the least sum is taken.
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::fault::Fault;
@@ -62,7 +62,8 @@ pub fn run(work: &mut Work) -> Result<()> {
     Ok(())
 }
 
-/// How many threads of a warp meet in a bank; all of them at one address are one (stride 0).
+/// The number of threads of a warp that meet in a bank; all of them at one address are one (stride
+/// 0).
 pub fn conflicts(stride: usize, banks: usize) -> usize {
     let (mut a, mut b) = (stride, banks);
     while b > 0 {
@@ -111,7 +112,6 @@ mod tests {
         (0..banks).map(|pad| strides.iter().map(|s| own(*s, pad)).sum()).collect()
     }
 
-    /// GOLDENS §3.4.
     #[test]
     fn bas_21_the_first_pad_of_least_conflicts() {
         let t = [1, 2, 1, 4, 1, 2, 1, 8, 1, 2, 1, 4, 1, 2, 1];

@@ -101,11 +101,11 @@ pub fn run(work: &mut Work) -> Result<()> {
         );
         work.decide(decision);
     }
-    work.near = near;
+    work.shared_reads = near;
     Ok(())
 }
 
-/// How the reads of an array meet its elements again.
+/// The manner in which the reads of an array meet its elements again.
 enum Meeting {
     Overlap(Overlap),
     /// Along these axes, which cross rows.
@@ -117,7 +117,7 @@ enum Meeting {
 fn meeting(work: &Work, reads: &[Read], domain: &[usize]) -> Option<Meeting> {
     let crossing = across(reads, domain);
     // Few reads that cross rows are worth a copy for that.
-    let few = |o: &Overlap| o.refs < work.options.preset().near && crossing.is_some();
+    let few = |o: &Overlap| o.refs < work.options.preset().overlap && crossing.is_some();
     if let Some(o) = overlap(reads, domain).filter(|o| !few(o)) {
         return Some(Meeting::Overlap(o));
     }
@@ -130,7 +130,7 @@ fn meeting(work: &Work, reads: &[Read], domain: &[usize]) -> Option<Meeting> {
 
 /// Why an array is not kept near; None: it is.
 fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<(WhyNot, String)> {
-    let least = work.options.preset().near;
+    let least = work.options.preset().overlap;
     let (refs, axes) = match meeting {
         Meeting::Overlap(o) => (o.refs, o.axes.len()),
         Meeting::Across(axes) => (usize::MAX, axes.len()),
@@ -372,7 +372,7 @@ pub fn overlap(reads: &[Read], domain: &[usize]) -> Option<Overlap> {
     Some(Overlap { refs: reads.len(), axes: moved, halo, moves, block: tile })
 }
 
-/// How many loop steps a read is ahead of another, if it is whole steps.
+/// The distance of a read ahead of another in loop steps, if it is whole steps.
 fn steps(from: &Read, to: &Read, domain: &[usize]) -> Option<Vec<i64>> {
     let mut out = vec![0; domain.len()];
     for (a, b) in from.ix.iter().zip(&to.ix) {
@@ -393,7 +393,7 @@ fn steps(from: &Read, to: &Read, domain: &[usize]) -> Option<Vec<i64>> {
     Some(out)
 }
 
-/// Where the first read is, in loop steps from the loop's own place.
+/// The place of the first read, in loop steps from the loop's own place.
 fn own_place(reads: &[Read], domain: &[usize]) -> Vec<i64> {
     let mut out = vec![0; domain.len()];
     let Some(first) = reads.first() else { return out };
@@ -465,7 +465,7 @@ mod tests {
         block_loads(&o.moves, &o.block)
     }
 
-    /// GOLDENS §4: elements that one block loads.
+    /// Elements that one block loads.
     #[test]
     fn bar_14_loads_of_a_block() {
         let taps = |n: i64| (0..n).map(|k| at(&[k])).collect::<Vec<_>>();
@@ -514,8 +514,7 @@ mod tests {
         assert_eq!(overlap(&[at(&[0])], &[99]), None);
     }
 
-    /// GOLDENS §3.1: redundant loops of matrix-vector and matrix-matrix products, of all pairs, of
-    /// a transpose.
+    /// Redundant loops of matrix-vector and matrix-matrix products, of all pairs, of a transpose.
     #[test]
     fn bas_07_reuse_is_a_rank_below_the_loops() {
         let read = |axes: &[usize]| Read::new(axes.iter().map(|k| Ix::axis(*k)));

@@ -1,10 +1,10 @@
-//! Which folds are products of all pairs: what a device computes block by block, if nothing else is
-//! in the launch.
+//! The folds that are products of all pairs: a device computes them block by block, if nothing else
+//! is in the launch.
 //!
-//! Rows: ACL-18, ACC-30; CUDA §4. `plan::product::Factors` says the same of a launch that is
-//! written; this says it of a node, before there are launches, so that nothing is merged with what
-//! would lose its blocks by it. `(M+.×N)(M+.×P)` with 512 rows is two launches of 16 ms on two
-//! cores; folded together, one result at a time, it takes 1.2 s.
+//! Rows: ACL-18, ACC-30. `plan::product::Factors` says the same of a launch that is written; this
+//! says it of a node, before there are launches, so that nothing is merged with what would lose its
+//! blocks by it. `(M+.×N)(M+.×P)` with 512 rows is two launches of 16 ms on two cores; folded
+//! together, one result at a time, it takes 1.2 s.
 
 use super::schedule::Why;
 use aplomb_values::dag::{Dag, Node, NodeId, Role, kinds};

@@ -11,17 +11,25 @@ use aplomb_values::dag::{Dag, Info, Node, NodeId, Read, kinds};
 use aplomb_values::prim::op::{Fails, Op};
 use aplomb_values::prim::scalar;
 
+/// A rewrite of a node.
 pub struct Rule {
+    /// The name that decisions and `--off` use.
     pub name: &'static str,
+    /// The row of the literature behind it.
     pub row: &'static str,
     /// Why it holds, for the trace.
     pub pre: &'static str,
+    /// The text of a node that it rewrites.
     pub before: &'static str,
+    /// The text of what it makes of that.
     pub after: &'static str,
+    /// Texts that look like `before` and stay.
     pub never: &'static [&'static str],
+    /// The rewrite: the node in the given one's place, None where it does not hold.
     pub apply: fn(&mut Dag, NodeId) -> Option<NodeId>,
 }
 
+/// All rules, in the order they are tried.
 pub static RULES: &[Rule] = &[
     Rule {
         name: "fold",

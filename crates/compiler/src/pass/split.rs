@@ -73,7 +73,7 @@ pub fn run(work: &mut Work) -> Result<()> {
     Ok(())
 }
 
-/// What a launch would do with so much of a resource.
+/// The words for a launch that needs so much of a resource.
 fn needs(name: &str, need: u64) -> String {
     match name {
         "code" => format!("have {need} steps"),
@@ -83,7 +83,7 @@ fn needs(name: &str, need: u64) -> String {
     }
 }
 
-/// What must be kept so that the body of every kept node is within limits.
+/// The nodes to keep so that the body of every kept node is within limits.
 pub fn cut(dag: &Dag, keep: &Keep, limits: &LaunchLimits) -> Keep {
     let mut new = Keep::new();
     for &at in keep.keys() {
@@ -207,7 +207,6 @@ mod tests {
         format!("(add {} {})", balanced(from, half), balanced(from + half, n - half))
     }
 
-    /// GOLDENS §1.2.
     #[test]
     fn acl_33_launches_of_a_sum_of_many_arrays() {
         let table = [

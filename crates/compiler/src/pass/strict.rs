@@ -51,7 +51,7 @@ pub fn fills(op: Op, fill: f64) -> Option<(f64, f64)> {
     pairs.into_iter().find(|(a, b)| scalar::eval(op, 0.0, *a, *b) == Ok(fill))
 }
 
-/// What an axis finds outside, and which way it is moved.
+/// The fill of an axis outside its bounds, and the way it is moved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Outside {
     Nothing,
@@ -116,7 +116,7 @@ mod tests {
 
     const N: i64 = 5;
 
-    /// GOLDENS §1.3: which constants distribute, by the printed rule and by the exact one.
+    /// Constants that distribute, by the printed rule and by the exact one.
     #[test]
     fn acl_17_the_table_of_legal_fills() {
         let ops: [(Op, &[f64], &[f64]); 10] = [
@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    /// GOLDENS §1.3: which shifts of one axis are one shift.
+    /// Shifts of one axis that are one shift.
     #[test]
     fn acl_38_which_shifts_compose() {
         let ways = [(1, 2), (2, -2), (-1, -1), (-2, 1)];

@@ -4,7 +4,7 @@
 //! Rows: BAS-18, BAS-22, BAS-23, BAR-14. In: what `place` keeps near. Out: for each launch a box of
 //! points and a copy of what it reads of each array. The box is searched: of all shapes of `POINTS`
 //! points whose copies fit a block's memory, the first that moves the fewest bytes a point. Counts
-//! are exact for whole boxes (GOLDENS §3.5).
+//! are exact for whole boxes.
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::fault::Fault;
@@ -26,7 +26,7 @@ const PIECE: u64 = 64;
 const ROWS: [usize; 5] = [32, 16, 8, 4, 64];
 
 pub fn run(work: &mut Work) -> Result<()> {
-    let near = std::mem::take(&mut work.near);
+    let near = std::mem::take(&mut work.shared_reads);
     for found in searched(work, &near)? {
         if work.options.trace {
             let decision = decided(work, &found);

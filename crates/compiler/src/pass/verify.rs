@@ -14,6 +14,7 @@ use aplomb_plans::plan::tiling::{self, Single, Span, single};
 use aplomb_plans::plan::{From, Kind, Launch, Plan, Step, What};
 use aplomb_values::dag::{Dag, NodeId};
 
+/// The check of all live nodes of a graph. Errors: a sentence on the first that is wrong.
 pub fn check(dag: &Dag, roots: &[NodeId]) -> Result<(), String> {
     let live = dag.live(roots);
     dag.ids().filter(|at| live[at.index()]).try_for_each(|at| node(dag, at))
@@ -90,6 +91,7 @@ fn check_lets(dag: &Dag, lets: &[Let], roots: &[NodeId]) -> Result<(), String> {
     Ok(())
 }
 
+/// The check of a finished plan. Errors: a sentence on what is wrong with it.
 pub fn check_plan(plan: &Plan) -> Result<(), String> {
     let mut written = vec![0u32; plan.buffers.len()];
     for (k, launch) in plan.launches.iter().enumerate() {
@@ -134,7 +136,7 @@ pub fn check_plan(plan: &Plan) -> Result<(), String> {
     Ok(())
 }
 
-/// What a box reads is in its copy, and the copies fit.
+/// The check of tiles: what a box reads is in its copy, and the copies fit.
 fn tiles(launch: &Launch) -> Result<(), String> {
     let Some(tiling) = &launch.tiling else { return Ok(()) };
     if launch.kind != Kind::Map

@@ -1,4 +1,4 @@
-//! What passes work on: the graph, its roots, what is allowed so far, and the log.
+//! The state that passes work on: the graph, its roots, what is allowed so far, and the log.
 
 use super::decide::Decision;
 use super::emit::Emitted;
@@ -62,8 +62,9 @@ pub struct Work<'a> {
     pub warnings: Vec<Warning>,
     /// The form of each node's array in the launch that computes it (ACC-13).
     pub delayed: BTreeMap<NodeId, String>,
-    /// What place, tile and pad chose for the final schedule's launches.
-    pub near: Vec<SharedReads>,
+    /// The reads through shared memory that place, tile and pad chose for the final schedule's
+    /// launches.
+    pub shared_reads: Vec<SharedReads>,
     pub tilings: BTreeMap<usize, Tiling<(NodeId, Read)>>,
     pub emitted: Option<Emitted>,
     pass: usize,
@@ -89,7 +90,7 @@ impl<'a> Work<'a> {
             snapshots: Vec::new(),
             warnings: Vec::new(),
             delayed: BTreeMap::new(),
-            near: Vec::new(),
+            shared_reads: Vec::new(),
             tilings: BTreeMap::new(),
             emitted: None,
             pass: 0,
@@ -138,7 +139,7 @@ impl<'a> Work<'a> {
         Ok(Some(Change { before, after, edits }))
     }
 
-    /// Where shared terms are bound from here on.
+    /// Binds shared terms, from here on, at these places.
     pub fn bind(&mut self, lets: Vec<Let>) {
         let live = self.dag.live(&self.roots);
         let hold = |lets: &[Let]| !float_lets::held(&self.dag, lets, &live).is_empty();

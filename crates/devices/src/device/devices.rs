@@ -1,8 +1,8 @@
-//! Which device runs an evaluation: the CPU always can, a GPU is looked for when somebody wants
-//! one.
+//! The choice of the device that runs an evaluation: the CPU always can, a GPU is looked for when
+//! somebody wants one.
 //!
-//! Rows: CUDA §6; RELIABILITY 17, 18. A machine without CUDA starts as fast as one built without
-//! it: nothing is loaded before an evaluation is large enough, or before `--device cuda`.
+//! A machine without CUDA starts as fast as one built without it: nothing is loaded before an
+//! evaluation is large enough, or before `--device cuda`.
 
 use super::cpu::Cpu;
 use super::cuda::{self, Cuda};
@@ -58,7 +58,7 @@ pub struct Devices {
     wanted: Wanted,
     cuda: Found,
     notices: Vec<String>,
-    /// Which texts launches get.
+    /// The policy by which launches get their texts.
     tune: Tune,
     /// The trials since somebody took them, and of how many launches.
     trials: Vec<Trial>,
@@ -119,7 +119,7 @@ impl Devices {
         }
     }
 
-    /// What compiling and transfers took so far.
+    /// The times of compiling and of transfers so far.
     pub fn compiling(&self) -> Compiling {
         match &self.cuda {
             Found::Yes(cuda) => cuda.compiling(),
@@ -127,12 +127,12 @@ impl Devices {
         }
     }
 
-    /// Which texts launches get from now on.
+    /// The policy by which launches get their texts from now on.
     pub fn set_tune(&mut self, tune: Tune) {
         self.tune = tune;
     }
 
-    /// What was measured since the last call; each launch is measured once between calls.
+    /// The trials since the last call; each launch is measured once between calls.
     pub fn take_trials(&mut self) -> Vec<Trial> {
         self.measured = 0;
         if let Found::Yes(cuda) = &mut self.cuda {
@@ -141,7 +141,7 @@ impl Devices {
         std::mem::take(&mut self.trials)
     }
 
-    /// What the user should hear, each once.
+    /// The sentences that the user should hear, each once.
     pub fn take_notices(&mut self) -> Vec<String> {
         if let Found::Yes(cuda) = &mut self.cuda {
             self.notices.append(&mut cuda.take_notices());

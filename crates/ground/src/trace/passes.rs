@@ -1,10 +1,9 @@
 //! Passes as JSON has them: what stayed as it was after the pass before is left out.
 //!
-//! Row: VISUAL §6 (interned, delta). Most passes leave most alone: a list that is the same is
-//! absent; kept nodes are all of them (`breaks`), or those that are new or other (`breaks_changed`)
-//! and those that are gone (`breaks_gone`). The first and the last pass of an evaluation are
-//! written in full, so that the end can be read by itself. An event without `pre` has that of the
-//! event before it.
+//! Most passes leave most alone: a list that is the same is absent; kept nodes are all of them
+//! (`breaks`), or those that are new or other (`breaks_changed`) and those that are gone
+//! (`breaks_gone`). The first and the last pass of an evaluation are written in full, so that the
+//! end can be read by itself. An event without `pre` has that of the event before it.
 
 use super::{BreakRecord, Event, PassRecord};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -19,13 +19,13 @@ pub struct Aside {
 }
 
 impl Aside {
-    /// Where a file is read.
+    /// The path at which a file is read.
     pub fn place(&self, path: &Path) -> PathBuf {
         let known = absolute(path).ok().and_then(|whole| self.files.get(&whole));
         known.map_or(path, PathBuf::as_path).to_path_buf()
     }
 
-    /// Where a file is written instead. Errors: it could not be written under its name.
+    /// The path at which a file is written instead. Errors: it could not be written under its name.
     pub fn target(&mut self, path: &Path) -> Result<PathBuf> {
         let refused = |kind: ErrorKind| failed(path, &Error::from(kind));
         let whole = absolute(path).map_err(|e| failed(path, &e))?;

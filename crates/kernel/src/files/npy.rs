@@ -169,7 +169,7 @@ fn too_large(x: impl std::fmt::Display) -> String {
     format!("{x} is in it, and a number holds integers to 2*53 exactly; convert it to f8 first")
 }
 
-/// The storage that DESIGN's table of types gives.
+/// The storage type of a file's element type.
 fn narrowed(kind: Kind, size: usize, items: &[f64]) -> DType {
     let (lo, hi) = items.iter().fold((0.0f64, 0.0f64), |(lo, hi), &x| (lo.min(x), hi.max(x)));
     match (kind, DType::of_range(lo, hi)) {

@@ -1,7 +1,5 @@
 //! `execute_request`: a cell through the session, what it says to all clients, its questions to the
 //! one that sent it.
-//!
-//! Rows: JUPYTER §2, §4.3, §4.4, §4.8, §4.10.
 
 use super::mime;
 use super::requests::{flag, text};

@@ -175,7 +175,7 @@ impl Client {
         None
     }
 
-    /// What all clients hear of a request, to its idle.
+    /// The messages that all clients hear of a request, to its idle.
     pub fn heard(&self, id: &str, wait: Duration) -> Option<Vec<Message>> {
         let begun = Instant::now();
         let mut heard = Vec::new();

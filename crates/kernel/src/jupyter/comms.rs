@@ -1,9 +1,9 @@
 //! Comms: who looks on, and what they are told. One target, `aplomb.trace`: a message for every
 //! cell that ran.
 //!
-//! Rows: DESIGN §5. Looking changes nothing: a cell runs as it would, what it compiles is told, and
-//! a cell that compiled nothing is told as `]why` would, within a second. A client that is heard of
-//! no more is closed; one that lives opens again. What another target opens is closed at once.
+//! Looking changes nothing: a cell runs as it would, what it compiles is told, and a cell that
+//! compiled nothing is told as `]why` would, within a second. A client that is heard of no more is
+//! closed; one that lives opens again. What another target opens is closed at once.
 
 use super::requests::{ask, text};
 use super::shell::Kernel;
@@ -91,7 +91,7 @@ impl Story {
         }
     }
 
-    /// What a client makes of it; what it cannot read is left out.
+    /// The story that a client makes of it; what it cannot read is left out.
     pub fn read(data: &Value) -> Story {
         let own = |v: &Value, name: &str| v[name].as_str().unwrap_or("").to_string();
         let traces = data["traces"].as_array().into_iter().flatten();

@@ -1,7 +1,5 @@
 //! The connection file: where to listen and the key. Refused in one sentence where it is partial,
 //! open to others, or asks for more than this machine.
-//!
-//! Rows: JUPYTER §4.15; RELIABILITY 22.
 
 use jupyter_protocol::{ConnectionInfo, Transport};
 use std::fs::{self, Metadata};
@@ -81,7 +79,7 @@ pub fn find(named: &Path) -> Result<PathBuf, String> {
     })
 }
 
-/// Where servers put connection files.
+/// The folder in which servers put connection files.
 fn runtime_folder() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let home = || set("HOME").map(|h| h.join(".local/share/jupyter"));

@@ -1,9 +1,9 @@
 //! Looks on at a running kernel: what its cells come to, as a session's events.
 //! `aplomb tui --existing` is a client of it.
 //!
-//! Rows: DESIGN §5. Asks for traces by the comm `aplomb.trace` and for nothing that changes the
-//! kernel. Knows that the kernel is gone by the heartbeat, and that another has taken its place by
-//! the session in its messages.
+//! Asks for traces by the comm `aplomb.trace` and for nothing that changes the kernel. Knows that
+//! the kernel is gone by the heartbeat, and that another has taken its place by the session in its
+//! messages.
 
 use super::client::{Channel, Client};
 use super::comms::{Story, TARGET};
@@ -103,7 +103,7 @@ impl Follower {
         );
     }
 
-    /// What has come, and whether the kernel still lives.
+    /// A look for messages that have come, and for whether the kernel still lives.
     fn listen(&mut self) {
         while self.client.raw_receive(Channel::Heartbeat, Duration::ZERO).is_some() {
             if std::mem::take(&mut self.unanswered) >= LOST {

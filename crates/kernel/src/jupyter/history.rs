@@ -26,7 +26,7 @@ impl History {
         self.0.push_back(Entry { line, input: input.into(), output: String::new() });
     }
 
-    /// What the last cell showed.
+    /// Adds what the last cell showed.
     pub fn output(&mut self, text: &str) {
         if let Some(last) = self.0.back_mut() {
             last.output.push_str(text);

@@ -1,7 +1,7 @@
-//! What Jupyter finds of this program: the kernelspec, and beside it what the lab loads (`lab`).
-//! Each folder is written aside and renamed, so that nobody reads half.
+//! The files by which Jupyter finds this program: the kernelspec, and beside it what the lab loads
+//! (`lab`). Each folder is written aside and renamed, so that nobody reads half.
 //!
-//! Row: JUPYTER §7. No Python is needed.
+//! No Python is needed.
 
 use super::lab;
 use serde_json::json;

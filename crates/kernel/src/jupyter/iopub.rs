@@ -1,8 +1,8 @@
 //! The messages that all clients hear. Any thread may speak; each message leaves whole, in the
 //! order of the lock.
 //!
-//! Row: JUPYTER §4.7. Printed text is joined: it leaves after 50 ms, at 64 KiB, or before any other
-//! message, so that a loop of a hundred thousand lines is a few messages.
+//! Printed text is joined: it leaves after 50 ms, at 64 KiB, or before any other message, so that a
+//! loop of a hundred thousand lines is a few messages.
 
 use super::sockets::Door;
 use super::wire::{Frame, Wire};
@@ -69,7 +69,7 @@ impl Publisher {
         }
     }
 
-    /// What is printed leaves now.
+    /// Sends what is printed now.
     pub fn flushed(&self) {
         self.flush(&mut self.lock());
     }

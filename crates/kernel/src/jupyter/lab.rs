@@ -1,5 +1,5 @@
-//! What JupyterLab and Notebook 7 load beside the kernel: keys, bar, editor mode, font, live views
-//! and tables that sort.
+//! The extension that JupyterLab and Notebook 7 load beside the kernel: keys, bar, editor mode,
+//! font, live views and tables that sort.
 //!
 //! A prebuilt extension: plain files that the lab reads as they are, so neither Node nor Python
 //! builds anything. The script is written by hand in parts, which see each other in one function;
@@ -57,7 +57,7 @@ fn package(version: u64) -> Value {
     })
 }
 
-/// What the script reads.
+/// The tables that the script reads.
 fn table() -> Value {
     let switches = switches().into_iter().map(|s| json!({ "name": s, "says": switch_says(s) }));
     json!({ "glyphs": glyphs::all(), "switches": switches.collect::<Vec<_>>() })

@@ -1,10 +1,10 @@
 //! The notebook: a session behind Jupyter's five sockets.
 //!
-//! Rows: JUPYTER; RELIABILITY 20–23; DESIGN §5. Threads: the evaluator owns the session, shell and
-//! stdin (`shell`, `cells`, `requests`); `control` answers while a cell runs; the heartbeat echoes;
-//! `iopub` is spoken to by all. Bytes become messages in `wire`, sockets are `sockets`'s alone.
-//! Always: whatever arrives, the kernel lives; every message that is taken is followed by idle.
-//! Never: two threads in a session; an answer without its request's header.
+//! Threads: the evaluator owns the session, shell and stdin (`shell`, `cells`, `requests`);
+//! `control` answers while a cell runs; the heartbeat echoes; `iopub` is spoken to by all. Bytes
+//! become messages in `wire`, sockets are `sockets`'s alone. Always: whatever arrives, the kernel
+//! lives; every message that is taken is followed by idle. Never: two threads in a session; an
+//! answer without its request's header.
 
 mod cells;
 pub mod client;

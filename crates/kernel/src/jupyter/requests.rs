@@ -1,7 +1,7 @@
 //! Requests that read and do not run: a function and a route each. Clients leave fields out, so
 //! each has a default, and none stays unanswered.
 //!
-//! Rows: JUPYTER §4.5, §4.11, §6. Positions are code points, as in the session's protocol.
+//! Positions are code points, as in the session's protocol.
 
 use super::interrupts::Interrupts;
 use super::mime;

@@ -1,7 +1,7 @@
 //! The evaluator's thread: it owns the session, takes requests in order and answers each.
 //!
-//! Rows: JUPYTER §2, §4.6, §4.16. Always: busy and idle around every message, also one that panics;
-//! after an error the cells that have come already are aborted, and none that come later.
+//! Always: busy and idle around every message, also one that panics; after an error the cells that
+//! have come already are aborted, and none that come later.
 
 use super::comms::Comms;
 use super::history::History;

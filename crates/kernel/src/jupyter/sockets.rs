@@ -1,9 +1,8 @@
 //! The five sockets. The only file that names ZeroMQ: the rest sees `Door`s that give and take
 //! frames.
 //!
-//! Rows: JUPYTER §2; RELIABILITY 20, 22. Always: no message over 64 MiB is taken, so a frame's
-//! claim costs nothing; a publisher drops nothing (a lost `idle` stops a client for ever); a closed
-//! context wakes whoever waits.
+//! Always: no message over 64 MiB is taken, so a frame's claim costs nothing; a publisher drops
+//! nothing (a lost `idle` stops a client for ever); a closed context wakes whoever waits.
 
 use super::wire::Frame;
 use jupyter_protocol::ConnectionInfo;
@@ -43,7 +42,7 @@ impl Door {
         }
     }
 
-    /// What has come already, without waiting.
+    /// The frames that have come already, without waiting.
     pub fn pending(&self) -> Option<Vec<Frame>> {
         match self.receive(Some(0)) {
             Heard::Frames(frames) => Some(frames),

@@ -1,10 +1,9 @@
 //! Messages as frames: signed, verified, parsed. Pure functions of bytes; nothing here can fail but
 //! by refusing.
 //!
-//! Rows: JUPYTER §3; RELIABILITY 20, 21. `identities… <IDS|MSG> signature header parent metadata
-//! content [buffers…]`; the signature is the HMAC-SHA256 of the four JSON frames. Always: a
-//! signature is compared in constant time and taken once; a reply's parent is the request's header,
-//! byte for byte.
+//! `identities… <IDS|MSG> signature header parent metadata content [buffers…]`; the signature is
+//! the HMAC-SHA256 of the four JSON frames. Always: a signature is compared in constant time and
+//! taken once; a reply's parent is the request's header, byte for byte.
 
 use aplomb_ground::error::Kind;
 use chrono::{DateTime, Utc};

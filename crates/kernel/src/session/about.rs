@@ -57,7 +57,7 @@ impl Session {
         value
     }
 
-    /// What all of a text costs, its last value computed, also where a name keeps it.
+    /// The cost of a whole text, its last value computed, also where a name keeps it.
     pub fn time_run(
         &mut self,
         text: &str,

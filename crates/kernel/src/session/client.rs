@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 
-/// Bytes of stack: 10 000 dfn calls deep (RELIABILITY 3).
+/// Bytes of stack: 10 000 dfn calls deep.
 pub const STACK: usize = 256 << 20;
 
 /// The front end's end of a session thread.
@@ -64,7 +64,7 @@ impl Worker {
         Ok(Worker { requests, events, answers, interrupt })
     }
 
-    /// What stops the request under way.
+    /// The flag that stops the request under way.
     pub fn interrupt(&self) -> Interrupt {
         self.interrupt.clone()
     }

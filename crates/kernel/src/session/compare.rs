@@ -1,8 +1,7 @@
 //! Two stories side by side, of runs that took turns: what is cold for one is not left to the
 //! other.
 //!
-//! Rows: VISUAL §2 (S3). Each side runs so often that the spread of its runs is known; the least is
-//! its time.
+//! Each side runs so often that the spread of its runs is known; the least is its time.
 
 use super::kept::Run;
 use super::world::World;

@@ -50,7 +50,13 @@ fn first_element(recorded: &Recorded, node: NodeId) -> Option<reference::Failure
         return None;
     }
     let (dag, inputs) = (recorded.dag.clone(), recorded.inputs.clone());
-    let again =
-        Recorded { dag, inputs, roots: vec![node], kept: Vec::new(), why: "locate", needed: None };
+    let again = Recorded {
+        dag,
+        inputs,
+        roots: vec![node],
+        kept_ns: Vec::new(),
+        why: "locate",
+        needed: None,
+    };
     reference::evaluate(&again, &Budget::new(u64::MAX)).ok()?.err()
 }

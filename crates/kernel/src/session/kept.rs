@@ -1,8 +1,7 @@
 //! The record of what a statement compiled and ran, kept to be told when somebody asks.
 //!
-//! Rows: VISUAL §1.4, G13, G14. An evaluation keeps its graph and switches (`Log`), what was
-//! measured and warned of; the trace is made of them by `tell`. A graph's arrays are let go with
-//! its statement.
+//! An evaluation keeps its graph and switches (`Log`), what was measured and warned of; the trace
+//! is made of them by `tell`. A graph's arrays are let go with its statement.
 
 use super::record::{Clock, tell_device};
 use aplomb_compiler::pass::{Log, tell_text};
@@ -10,6 +9,7 @@ use aplomb_devices::device::{Compiling, LaunchStats};
 use aplomb_ground::error::{Error, OnHost};
 use aplomb_ground::limits::Interrupt;
 use aplomb_ground::span::Place;
+use aplomb_ground::span::first_line;
 use aplomb_ground::trace::{Diagnostic, ResultRecord, SourceText, Trace};
 use aplomb_plans::kir;
 use aplomb_values::dag::Recorded;
@@ -43,8 +43,7 @@ impl Interpreted {
     }
 
     pub fn warning(&self) -> Warning {
-        let what: String =
-            self.place.text().lines().next().unwrap_or("").chars().take(40).collect();
+        let what: String = first_line(&self.place.text()).chars().take(40).collect();
         let calls =
             if self.calls == 1 { String::new() } else { format!(", called {} times", self.calls) };
         let n = self.elements;
@@ -207,7 +206,8 @@ impl Part {
     }
 }
 
-/// What compiled once compiles again; a defect that makes it fail is said in the story's place.
+/// The trace in the place of a story that cannot be told: what compiled once compiles again, so it
+/// is a defect.
 fn untold(e: &Error) -> Trace {
     let text = format!("this evaluation cannot be told: {}", e.parts().says);
     let diagnostics = vec![Diagnostic { code: "W-untold".into(), span: None, text }];

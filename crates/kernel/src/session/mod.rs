@@ -1,9 +1,8 @@
 //! A session: one workspace, one device, requests in, events out.
 //!
-//! Rows: DESIGN §5; RELIABILITY 5, 7, 28. Start at `Session::handle`. Always: every request ends
-//! with an idle status, also after a panic; a statement commits or leaves no trace; the interrupt
-//! is cleared only here. Not `Send`: a front end keeps it on one thread with a large stack and
-//! talks to it through channels (`Worker`).
+//! Start at `Session::handle`. Always: every request ends with an idle status, also after a panic;
+//! a statement commits or leaves no trace; the interrupt is cleared only here. Not `Send`: a front
+//! end keeps it on one thread with a large stack and talks to it through channels (`Worker`).
 
 mod about;
 mod client;
@@ -112,7 +111,7 @@ impl Session {
         }
     }
 
-    /// What another thread or a signal handler may set.
+    /// The flag that another thread or a signal handler may set.
     pub fn interrupt(&self) -> Interrupt {
         self.core.interrupt.clone()
     }
@@ -127,7 +126,7 @@ impl Session {
         &mut self.interp
     }
 
-    /// How its values print.
+    /// The style in which its values print.
     pub fn style(&self) -> Style {
         self.interp.style(self.core.limits.lines)
     }
@@ -137,7 +136,7 @@ impl Session {
         self.commands.clone()
     }
 
-    /// What the last text that ran cost.
+    /// The cost of the last text that ran.
     pub fn spent(&self) -> Spent {
         self.spent
     }

@@ -38,7 +38,7 @@ impl Observer for Clock {
     }
 }
 
-/// Where each launch ran, why there, and what it took.
+/// Adds to a trace where each launch ran, why there, and what it took.
 pub fn tell_device(trace: &mut Trace, stats: &[LaunchStats], spent: &Compiling) {
     for s in stats {
         // A trace that nobody asked for has no launches.
@@ -157,7 +157,7 @@ fn place_of(value: &Value) -> Option<*const u8> {
     }
 }
 
-/// Where an array's items are, to know it again.
+/// The address of an array's items, to know it again.
 fn buffer(a: &Array) -> Option<*const u8> {
     match a.settled().data() {
         Data::Dense(b) => Some(Arc::as_ptr(b).cast()),

@@ -39,6 +39,7 @@ impl Registers {
         if let Some(known) = self.known.get(&program) {
             return *known;
         }
+        // Without NVRTC there are no figures.
         let all = cuda::measured(&program, arch).unwrap_or_default();
         // Of a launch's kernels, the most that one takes.
         let told = all

@@ -1,4 +1,4 @@
-//! What a program shows by its kind, `⎕SHOW` and `⎕PLOT`, as a bundle: the kind itself, and text
+//! The bundles of what a program shows by its kind, `⎕SHOW` and `⎕PLOT`: the kind itself, and text
 //! for those who see no more.
 
 use aplomb_charts as charts;

@@ -126,7 +126,7 @@ impl Watchdog {
         }
     }
 
-    /// What stopped the request under way.
+    /// The reason that stopped the request under way.
     pub fn fired(&self) -> Option<Fired> {
         self.shared.lock().fired
     }

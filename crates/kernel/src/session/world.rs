@@ -260,14 +260,14 @@ impl Core {
         }
     }
 
-    /// What the last statement was warned of, where no story has it yet.
+    /// The warnings of the last statement, where no story has them yet.
     pub fn warned(&mut self) -> Vec<Warning> {
         let mut all = std::mem::take(&mut self.warnings);
         all.extend(self.interpreted.drain(..).map(|i| i.warning()));
         all
     }
 
-    /// What the last statement forced.
+    /// The evaluations of the last statement.
     pub fn take_forced(&mut self) -> Vec<Forced> {
         std::mem::take(&mut self.forced)
     }
@@ -293,7 +293,7 @@ impl Core {
         self.take_traces()
     }
 
-    /// What the last statement gave, if stories are kept.
+    /// The result of the last statement, if stories are kept.
     pub(super) fn last_result(&self) -> Option<ResultRecord> {
         self.kept.last().and_then(|kept| kept.result.clone())
     }
@@ -361,7 +361,7 @@ impl<'a> World<'a> {
         self.core.interpreted.clear();
     }
 
-    /// What the line whose story this is was warned of when it ran.
+    /// Sets the warnings of the line whose story this is, as when it ran.
     pub fn warn_again(&mut self, warnings: &[Warning]) {
         self.core.warnings = warnings.to_vec();
     }
@@ -436,12 +436,12 @@ impl World<'_> {
         }
     }
 
-    /// Where a file is read.
+    /// The path at which a file is read.
     fn source(&self, path: &str) -> PathBuf {
         if self.has_effects() { path.into() } else { self.core.aside.place(Path::new(path)) }
     }
 
-    /// Where a file is written: under its name, or aside.
+    /// The path at which a file is written: under its name, or aside.
     fn target(&mut self, path: &str) -> Result<PathBuf> {
         self.core.reach.check(Path::new(path))?;
         if self.has_effects() {
@@ -521,7 +521,7 @@ impl Host for World<'_> {
         if let Some(last) = self.core.forced.last_mut() {
             last.run = self.core.ran.take();
         }
-        if done.is_err() && !recorded.kept.is_empty() {
+        if done.is_err() && !recorded.kept_ns.is_empty() {
             // The roots are evaluated alone next: that is the story.
             self.core.forced.pop();
             self.core.current.forget_after(told);

@@ -116,8 +116,8 @@ impl Eval<'_> {
         }
     }
 
-    /// Where a function on so many elements stands, if what becomes of it is to be told: there are
-    /// many of them, or a story wants everything.
+    /// The place and the number of elements of a function, if what becomes of it is to be told:
+    /// there are many of them, or a story wants everything.
     pub fn looks(&self, elements: impl FnOnce() -> usize) -> Option<(Place, usize)> {
         let least = if self.cx.sys.records_all() { 0 } else { SMALL };
         let n = elements();

@@ -7,7 +7,7 @@ use crate::functions::amend::fits;
 use crate::functions::select::{places_by_items, places_of, select};
 use crate::syntax::Sym;
 use crate::syntax::resolve::{Do, Ins, Pattern};
-use aplomb_ground::error::{Result, length, rank, syntax, untraced, value};
+use aplomb_ground::error::{Result, bug, length, rank, syntax, untraced, value};
 use aplomb_values::array::format::display;
 use aplomb_values::array::{Array, Changing};
 use std::rc::Rc;
@@ -217,18 +217,20 @@ impl Eval<'_> {
     /// The array of that name to be changed: out of its slot, if nobody can look there meanwhile
     /// and nobody needs the value it had when the statement began.
     fn take(&mut self, at: At<'_>, sym: Sym, f: Option<&Func>) -> Result<Array> {
+        let taken = |was: Option<Value>| {
+            was.and_then(Value::into_array)
+                .ok_or_else(|| bug!("a name whose array changes holds none"))
+        };
         if matches!(f, None | Some(Func::Prim(_))) {
             let mut frame = at.frame;
             while let Some(scope) = frame {
                 if scope.local(sym).is_some() {
-                    let taken = scope.set(sym, Value::Array(Array::num(0.0)));
-                    return Ok(taken.and_then(Value::into_array).unwrap_or(Array::num(0.0)));
+                    return taken(scope.set(sym, Value::Array(Array::num(0.0))));
                 }
                 frame = scope.closure.env.as_ref();
             }
             if self.st.journal.iter().any(|(s, _)| *s == sym) {
-                let taken = self.st.globals.set(sym, Some(Value::Array(Array::num(0.0))));
-                return Ok(taken.and_then(Value::into_array).unwrap_or(Array::num(0.0)));
+                return taken(self.st.globals.set(sym, Some(Value::Array(Array::num(0.0)))));
             }
         }
         self.visible(at, sym)

@@ -34,7 +34,7 @@ pub struct View {
 }
 
 impl View {
-    /// What becomes of long rows.
+    /// The treatment of long rows.
     pub fn rows(&self) -> Long {
         if self.unread && self.long == Long::Fold { Long::Whole } else { self.long }
     }
@@ -78,7 +78,7 @@ pub struct Screen {
     pub args: Rc<[String]>,
 }
 
-/// What a session asks of the recorder, between statements.
+/// The wishes that a session has of the recorder, between statements.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recorder {
     /// Everything is recorded, whatever its size.
@@ -109,7 +109,7 @@ pub struct Sys {
 }
 
 impl Sys {
-    /// What holds within a statement alone.
+    /// The reset of what holds within a statement alone.
     pub fn reset(&mut self) {
         self.tape.reset();
         self.scope = Scope::default();
@@ -163,6 +163,14 @@ impl Cx<'_> {
             return Err(aplomb_ground::error::length(format!("{what} must be one number")));
         }
         Ok(self.integers(a, what)?[0])
+    }
+
+    /// The real number that an array is. Errors: LENGTH, DOMAIN; `what` names it.
+    pub fn one_number(&mut self, a: &Array, what: &str) -> Result<f64> {
+        match self.numbers(a, what)?[..] {
+            [x] => Ok(x),
+            _ => Err(aplomb_ground::error::length(format!("{what} must be one number"))),
+        }
     }
 
     /// All items as real numbers: an imaginary part within ⎕CT of 0 is none. Forces.

@@ -1,8 +1,7 @@
 //! Forcing: the pending cells that roots reach become one recorded graph, which the host compiles
 //! and runs.
 //!
-//! Rows: DESIGN §2, LOWERING §5. No recursion; inputs are one per storage; sites follow the order
-//! of evaluation.
+//! No recursion; inputs are one per storage; sites follow the order of evaluation.
 
 use super::cx::Cx;
 use super::host::Host;
@@ -52,7 +51,7 @@ impl Cx<'_> {
         self.force_cells(roots, why)
     }
 
-    /// What is about to be seen, computed.
+    /// A value that is about to be seen, computed.
     pub fn ready_to_show(&mut self, a: &Array) -> Result<Array> {
         self.settle(&[a], "display")?;
         self.ready(a, "display")
@@ -127,7 +126,7 @@ impl Cx<'_> {
         self.sys.tape.drop_checks(&seen);
     }
 
-    /// What has effects, or sees those of others: files, input, waiting.
+    /// The host, for what has effects or sees those of others: files, input, waiting.
     pub fn world(&mut self) -> Result<&mut dyn Host> {
         self.settle(&[], "effect")?;
         Ok(&mut *self.host)
@@ -206,7 +205,7 @@ impl Cx<'_> {
         let place = self.place();
         let ns = kept.iter().map(|k| k.ns).collect();
         let recorded =
-            record(&all, cells, why, place).map(|recorded| Recorded { kept: ns, ..recorded });
+            record(&all, cells, why, place).map(|recorded| Recorded { kept_ns: ns, ..recorded });
         let values = recorded.and_then(|recorded| self.host.force(recorded));
         match values {
             Ok(values) => {
@@ -311,7 +310,8 @@ fn record(
         ids: HashMap::new(),
     };
     for (site, cell) in order.iter().enumerate() {
-        let Some(node) = cell.node() else { continue };
+        let node =
+            cell.node().ok_or_else(|| bug!("a cell that is recorded has its value already"))?;
         let node = node.try_map_inputs(|a| made.operand(a))?;
         let (meta, name, asked) = (cell.meta().clone(), cell.name(), cell.was_asked());
         let info = Info { meta, site: site as u32, name, asked, from: Vec::new(), born: 0 };
@@ -325,7 +325,7 @@ fn record(
             .ok_or_else(|| bug!("a root is not among the cells that it reaches"))
     };
     let roots = roots.iter().map(root).collect::<Result<_>>()?;
-    Ok(Recorded { dag: made.dag, roots, kept: Vec::new(), inputs: made.inputs, why, needed })
+    Ok(Recorded { dag: made.dag, roots, kept_ns: Vec::new(), inputs: made.inputs, why, needed })
 }
 
 struct Maker {

@@ -1,10 +1,9 @@
 //! Error guards: `n::expr`, and what a call leaves behind when a tail call ends it under one.
 //!
-//! Rows: LANGUAGE §6. A guard is a record on a list, not a call: the statements after it run where
-//! they stood. An error takes the record that catches it, the names of its dfn become what they
-//! were at the guard's line, and its expression runs as if it stood there. So a tail call takes no
-//! stack below any guard; one out of a dfn that has guards of its own takes the memory of their
-//! records.
+//! A guard is a record on a list, not a call: the statements after it run where they stood. An
+//! error takes the record that catches it, the names of its dfn become what they were at the
+//! guard's line, and its expression runs as if it stood there. So a tail call takes no stack below
+//! any guard; one out of a dfn that has guards of its own takes the memory of their records.
 
 use super::env::Frame;
 use super::run::{At, Eval, Outcome};
@@ -99,8 +98,8 @@ impl Eval<'_> {
         None
     }
 
-    /// What a guard above `base` makes of an error; `told` gets what ⎕DMX told before, to be set
-    /// back when the call ends.
+    /// The outcome that a guard above `base` makes of an error; `told` gets what ⎕DMX told before,
+    /// to be set back when the call ends.
     pub fn caught(
         &mut self,
         base: usize,

@@ -45,7 +45,7 @@ pub trait Host {
     fn limits(&self) -> &Limits;
     /// The memory that arrays may take.
     fn budget(&self) -> &Budget;
-    /// What asks to stop.
+    /// The flag that asks to stop.
     fn interrupt(&self) -> &Interrupt;
 
     /// The bytes of a file. Errors: FILE NAME, FILE ACCESS, with the path.
@@ -91,7 +91,8 @@ pub trait Host {
     fn plot(&mut self, chart: &Chart, columns: usize) -> Result<String>;
     /// Text that the program prints (`⎕←`), line end included.
     fn output(&mut self, text: &str);
-    /// What the language itself says before it asks for a line: nothing that the program printed.
+    /// The words that the language itself says before it asks for a line: nothing that the program
+    /// printed.
     fn prompt(&mut self, text: &str);
     /// Random bits to start a generator from, when the program set no seed.
     fn entropy(&mut self) -> u64;

@@ -59,12 +59,12 @@ impl Interp {
         self.sys.recorder.keep_all = on;
     }
 
-    /// How results show; `]box` and `]rows` change it, a clear workspace keeps it.
+    /// The view in which results show; `]box` and `]rows` change it, a clear workspace keeps it.
     pub fn view(&mut self) -> &mut View {
         &mut self.sys.screen.view
     }
 
-    /// What ⎕ARG says.
+    /// Sets the words of ⎕ARG.
     pub fn set_args(&mut self, args: Vec<String>) {
         self.sys.screen.args = args.into();
     }
@@ -98,7 +98,7 @@ impl Interp {
         self.sys.settings.pw
     }
 
-    /// How values print; of long ones `lines` lines.
+    /// The style in which values print; of long ones `lines` lines.
     pub fn style(&self, lines: usize) -> Style {
         style(&self.sys, lines)
     }
@@ -231,7 +231,8 @@ impl Interp {
         }
     }
 
-    /// What was written and may fail, and nobody has looked at yet. A program ends with it.
+    /// Computes what was written and may fail, and nobody has looked at yet. A program ends with
+    /// it.
     pub fn finish(&mut self, host: &mut dyn Host) -> Result<()> {
         let mut ev = Eval { cx: Cx { host, sys: &mut self.sys }, st: &mut self.store };
         let done = ev.cx.settle(&[], "end").map_err(|e| ev.first_cell_error(e));

@@ -1,12 +1,12 @@
-//! Which pending values an evaluation stores beside what it was asked for.
+//! The choice of pending values that an evaluation stores beside what it was asked for.
 //!
-//! Rows: LOWERING §5. An evaluation computes its roots, fused, and what stands below them stays
-//! pending: so whoever asks once pays for no store. Who asks again would pay for the whole
-//! computation. Therefore a value that an earlier evaluation computed on its way and that has a new
-//! reader now is stored with the new roots, if somebody still holds it and computing it costs more
-//! than reading it; if nobody does, what was made of it meanwhile and is held. Of `5↑x` only five
-//! items are computed: that does not count. In a loop it is another value each time, written at the
-//! same place of the text: the second one is stored at once. Switch `keep`.
+//! An evaluation computes its roots, fused, and what stands below them stays pending: so whoever
+//! asks once pays for no store. Who asks again would pay for the whole computation. Therefore a
+//! value that an earlier evaluation computed on its way and that has a new reader now is stored
+//! with the new roots, if somebody still holds it and computing it costs more than reading it; if
+//! nobody does, what was made of it meanwhile and is held. Of `5↑x` only five items are computed:
+//! that does not count. In a loop it is another value each time, written at the same place of the
+//! text: the second one is stored at once. Switch `keep`.
 
 use super::cx::{Cx, Sys};
 use aplomb_values::array::{Array, elements};
@@ -40,7 +40,8 @@ pub struct Kept {
     pub ns: f64,
 }
 
-/// What one element-wise step over the cell's own domain takes, operands that are stored read.
+/// The time, ns, of one element-wise step over the cell's own domain, operands that are stored
+/// read.
 fn own_ns(cell: &Cell) -> f64 {
     let Some(node) = cell.node() else { return 0.0 };
     let points = |a: &Array| elements(a.shape()) as f64;
@@ -73,12 +74,14 @@ fn ns(root: &Rc<Cell>, looks: &mut usize) -> f64 {
     sum
 }
 
-/// How many elements of each cell its readers need, at most; a cell's readers come after it.
+/// The number of elements of each cell that its readers need, at most; a cell's readers come after
+/// it.
 fn demands(roots: &[Rc<Cell>], cells: &[Rc<Cell>]) -> HashMap<*const Cell, f64> {
     let size = |c: &Cell| elements(c.shape()) as f64;
     let mut all: HashMap<*const Cell, f64> =
         roots.iter().map(|c| (Rc::as_ptr(c), size(c))).collect();
     for cell in cells.iter().rev() {
+        // One that has its value needs nothing below.
         let Some(node) = cell.node() else { continue };
         let mut wanted = all.get(&Rc::as_ptr(cell)).copied().unwrap_or(0.0);
         // What can fail is computed whole (E1).
@@ -164,7 +167,7 @@ impl Cx<'_> {
     }
 }
 
-/// What an earlier evaluation computed, and something newer reads.
+/// The cells that an earlier evaluation computed, and something newer reads.
 fn again(cells: &[Rc<Cell>]) -> HashSet<*const Cell> {
     let mut all = HashSet::new();
     for cell in cells.iter().filter(|c| !c.was_computed()) {

@@ -1,8 +1,8 @@
 //! Recording: scalar functions, reductions, moves and iota on simple arrays become cells, or run at
 //! once when small.
 //!
-//! Rows: LOWERING §2, §6; DESIGN §2 (small is eager). Both ways give the same values: eager results
-//! take the dtype that `Op::result` says, and one table (`prim::scalar`) holds the meaning.
+//! Both ways give the same values: eager results take the dtype that `Op::result` says, and one
+//! table (`prim::scalar`) holds the meaning.
 
 use super::cx::{Cx, SMALL};
 use aplomb_ground::error::{Error, Result, bug, domain, length, rank, untraced};
@@ -394,7 +394,7 @@ impl Cx<'_> {
         aplomb_values::array::checked_elements(&[n])?;
         if n > SMALL || self.sys.records_all() {
             let (lo, hi) = (origin, origin + (n.max(1) - 1) as f64);
-            let dtype = DType::of_range(lo, hi).unwrap_or(DType::F64);
+            let dtype = DType::holding(lo, hi);
             let shape = Shape::from_slice(&[n]);
             return self.cell(Node::Iota(kinds::Iota { origin }), shape, (dtype, Some((lo, hi))));
         }

@@ -1,8 +1,8 @@
 //! Two functions in a row that mean one node: `f/B/A` and `f/¨B⊂A`.
 //!
-//! Rows: LOWERING §2; ACC-21, ACC-27. `syntax::resolve` finds them by `PHRASES`, once a phrase;
-//! each either gives the result or None, and then its two functions run one after the other. Add
-//! one by adding a row.
+//! Rows: ACC-21, ACC-27. `syntax::resolve` finds them by `PHRASES`, once a phrase; each either
+//! gives the result or None, and then its two functions run one after the other. Add one by adding
+//! a row.
 
 use super::cx::Cx;
 use super::operators::scalar_op;

@@ -132,8 +132,8 @@ impl Cx<'_> {
             Ok(add(&mut dag, input, Meta { shape, dtype, range: dtype.range(), place: None }))
         })?;
         let root = add(&mut dag, own, meta.clone());
-        let (why, kept) = ("replay", Vec::new());
-        let recorded = Recorded { dag, roots: vec![root], kept, inputs, why, needed: None };
+        let (why, kept_ns) = ("replay", Vec::new());
+        let recorded = Recorded { dag, roots: vec![root], kept_ns, inputs, why, needed: None };
         match reference::evaluate(&recorded, self.budget())? {
             Ok(values) => {
                 values.into_iter().next().ok_or_else(|| internal("a node without a value"))

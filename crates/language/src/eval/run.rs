@@ -1,7 +1,6 @@
 //! The machine: runs a phrase's code on a stack, right to left; dfn bodies, guards, tail calls.
 //!
-//! Rows: LANGUAGE §2, §6; RELIABILITY 3. A tail call reuses the caller's turn of the loop; other
-//! calls are counted.
+//! A tail call reuses the caller's turn of the loop; other calls are counted.
 
 use super::cx::Cx;
 use super::env::{Frame, Globals};
@@ -41,7 +40,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// What holds within a statement alone, but for the journal.
+    /// The reset of what holds within a statement alone, but for the journal.
     pub fn reset(&mut self) {
         self.stack.clear();
         self.handlers.clear();

@@ -1,10 +1,10 @@
 //! Selective assignment, `(2↑x)←`: the selection runs on the places of x, and what it leaves is
 //! where the value goes.
 //!
-//! Rows: LANGUAGE §6. Places are numbers from 1 in the order of ∊; a nested x has them in its own
-//! structure. Moves keep places together as items, so an item that comes out whole names a whole
-//! item of x; where the selection goes through `¨` or `∊` it names the simple scalars inside. Fills
-//! of an overtake are 0 and name nothing.
+//! Places are numbers from 1 in the order of ∊; a nested x has them in its own structure. Moves
+//! keep places together as items, so an item that comes out whole names a whole item of x; where
+//! the selection goes through `¨` or `∊` it names the simple scalars inside. Fills of an overtake
+//! are 0 and name nothing.
 
 use super::run::{At, Eval};
 use super::value::Func;

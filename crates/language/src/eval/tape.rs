@@ -65,12 +65,12 @@ impl Tape {
         self.written = mark.0;
     }
 
-    /// What was written behind the mark is no part of the statement.
+    /// Drops what was written behind the mark: it is no part of the statement.
     pub fn roll_back(&mut self, to: Mark) {
         self.checks.retain(|c| !to.is_before(c));
     }
 
-    /// What was written between two marks is no part of the statement.
+    /// Drops what was written between two marks: it is no part of the statement.
     pub fn cut(&mut self, from: Mark, to: Mark) {
         self.checks.retain(|c| !from.is_before(c) || to.is_before(c));
     }
@@ -80,7 +80,7 @@ impl Tape {
         self.checks.push(cell);
     }
 
-    /// What can fail and nobody has computed.
+    /// The cells that can fail and that nobody has computed.
     pub fn checks(&self) -> &[Rc<Cell>] {
         &self.checks
     }

@@ -210,8 +210,9 @@ impl Operand {
 
 fn plain(a: &Array) -> String {
     let a = &a.settled();
-    match (a.to_text(), a.to_complexes()) {
-        (_, Some(_)) if a.rank() < 2 => aplomb_values::array::format::line(a),
+    let numbers = a.to_complexes().filter(|_| a.rank() < 2);
+    match (a.to_text(), numbers.and_then(|_| aplomb_values::array::format::line(a).ok())) {
+        (_, Some(line)) => line,
         (Some(text), _) => format!("'{}'", text.replace('\'', "''")),
         _ => "…".into(),
     }

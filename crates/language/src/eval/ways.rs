@@ -1,10 +1,10 @@
 //! A last call of itself on the cells of a frame: a loop that ends for each cell by itself.
 //!
-//! Rows: LOWERING §3, §4. A guard that each cell decides has two ways (`either_way`). Where one of
-//! them ends with a call of the dfn itself, no value can be chosen yet. What is known is told: which
-//! cells are done, the value of those, and what the others are called with. Whoever wants the value
-//! makes a loop of that (`lower/rounds.rs`), whose state is the argument, and then the value of the
-//! arguments that the cells ended with.
+//! A guard that each cell decides has two ways (`either_way`). Where one of them ends with a call of
+//! the dfn itself, no value can be chosen yet. What is known is told: which cells are done, the value
+//! of those, and what the others are called with. Whoever wants the value makes a loop of that
+//! (`lower/rounds.rs`), whose state is the argument, and then the value of the arguments that the
+//! cells ended with.
 
 use super::lower::Times;
 use super::run::{Eval, Outcome};

@@ -226,7 +226,7 @@ pub fn mix(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
     super::shape::transpose_by(cx, &to, &mixed, None)
 }
 
-/// How many of Y's axes stand before the new ones.
+/// The number of Y's axes that stand before the new ones.
 fn mix_place(cx: &mut Cx<'_>, k: &Array, frame: usize) -> Result<usize> {
     let &[k] = cx.numbers(k, "an axis")?.as_slice() else {
         return Err(length("↑ takes one axis"));
@@ -263,7 +263,7 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
     if settled.iter().all(|a| a.is_uniform() && a.is_char()) {
         let mut out = cx.budget().room(n)?;
         for a in &settled {
-            let v = a.to_chars().unwrap_or_default();
+            let v = a.ready_chars()?;
             out.extend(places(a)?.into_iter().map(|p| p.map_or(' ', |k| v[k])));
         }
         return Array::chars(shape, out, cx.budget());
@@ -272,7 +272,7 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
     if numeric && settled.iter().any(Array::is_complex) {
         let mut out = cx.budget().room(n)?;
         for a in &settled {
-            let v = a.to_complexes().unwrap_or_default();
+            let v = a.ready_complexes()?;
             out.extend(places(a)?.into_iter().map(|p| p.map_or(Complex64::ZERO, |k| v[k])));
         }
         return Array::complexes(shape, out, cx.budget());
@@ -280,10 +280,10 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
     if numeric {
         let mut out = cx.budget().room(n)?;
         for a in &settled {
-            match a.to_numbers() {
-                Some(v) if a.shape() == common.as_slice() => out.extend(v),
-                Some(v) => out.extend(places(a)?.into_iter().map(|p| p.map_or(0.0, |k| v[k]))),
-                None => {}
+            let v = a.ready_numbers()?;
+            match a.shape() == common.as_slice() {
+                true => out.extend(v),
+                false => out.extend(places(a)?.into_iter().map(|p| p.map_or(0.0, |k| v[k]))),
             }
         }
         return Array::numbers(shape, out, cx.budget());
@@ -296,7 +296,7 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
     cx.collect(&shape, out, None)
 }
 
-/// Where each item of the padded cell comes from.
+/// The origin of each item of the padded cell.
 fn padded_places(a: &Array, common: &[usize], budget: &Budget) -> Result<Vec<Option<usize>>> {
     let lead = common.len() - a.rank();
     let full: Shape = common

@@ -28,7 +28,7 @@ fn catenate(
     let mut at = default;
     let (mut x, mut y) = (x.clone(), y.clone());
     if let Some(k) = axis {
-        let k = cx.numbers(k, "an axis")?.first().copied().unwrap_or(0.0) - cx.sys.settings.io;
+        let k = cx.one_number(k, "an axis")? - cx.sys.settings.io;
         if k.fract() != 0.0 {
             return laminate(cx, &x, &y, k);
         }

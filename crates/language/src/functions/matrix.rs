@@ -83,7 +83,7 @@ fn reflect(v: &[f64], column: &mut [f64]) {
 
 /// Rows and columns; a vector is one column.
 fn extent(a: &Array) -> (usize, usize) {
-    (a.shape().first().copied().unwrap_or(1), a.shape().get(1).copied().unwrap_or(1))
+    (a.first_extent(), a.shape().get(1).copied().unwrap_or(1))
 }
 
 /// The columns of `b` (m×k, by columns) divided by `y` (m×n by rows): n×k by rows.

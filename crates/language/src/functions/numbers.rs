@@ -139,8 +139,7 @@ fn is_short(x: &Array, y: &Array, n: usize) -> bool {
 /// How many radices X has along its last axis, digits Y along its first, and steps both have.
 /// Errors: LENGTH.
 fn digits_of(x: &Array, y: &Array) -> Result<Counts> {
-    let (last, first) = (x.shape().last(), y.shape().first());
-    let (last, first) = (last.map_or(1, |&n| n), first.map_or(1, |&n| n));
+    let (last, first) = (x.last_extent(), y.first_extent());
     let n = if last == 1 { first } else { last };
     match first != n && first != 1 {
         true => Err(length(format!("{last} radices for {first} digits"))),
@@ -275,7 +274,7 @@ pub fn encode(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<A
         };
     }
     let complex = complex_pair(cx, x, y)?;
-    let n = x.shape().first().copied().unwrap_or(1);
+    let n = x.first_extent();
     let columns = x.len() / n.max(1);
     let shape: Shape = x.shape().iter().chain(y.shape()).copied().collect();
     if shape.len() > 15 {

@@ -21,10 +21,7 @@ pub fn compare(a: &Array, b: &Array) -> Ordering {
             return match (a.is_char(), b.is_char()) {
                 (false, true) => Ordering::Less,
                 (true, false) => Ordering::Greater,
-                (false, false) => complex(
-                    a.complex_at(0).unwrap_or_default(),
-                    b.complex_at(0).unwrap_or_default(),
-                ),
+                (false, false) => complex(a.ready_complex(), b.ready_complex()),
                 (true, true) => a.to_chars().cmp(&b.to_chars()),
             };
         }
@@ -103,7 +100,7 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
                 items.extend(chars.iter().map(|&c| f64::from(u32::from(c))));
                 items
             }
-            None => y.to_numbers().unwrap_or_default(),
+            None => y.ready_numbers()?,
         };
         return Ok(grade_numbers(Given { items: &items, shape: y.shape() }, down));
     }
@@ -111,7 +108,7 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
     out.extend(0..n);
     let turn = |o: Ordering| if down { o.reverse() } else { o };
     if y.is_complex() {
-        let items = y.to_complexes().unwrap_or_default();
+        let items = y.ready_complexes()?;
         let m = elements(&y.shape()[1..]);
         let row = |k: usize| &items[k * m..(k + 1) * m];
         let order = |a: usize, b: usize| {

@@ -29,23 +29,27 @@ pub fn equal(x: &Array, y: &Array, ct: f64) -> bool {
     match (x.data(), y.data()) {
         (Data::Num(a), Data::Num(b)) => same(*a, *b, ct),
         (Data::Char(a), Data::Char(b)) => a == b,
-        (Data::Dense(_), Data::Dense(_)) => {
-            if x.is_char() != y.is_char() {
-                return false;
+        (Data::Dense(a), Data::Dense(b)) => {
+            let number = |v: View<'_>, k: usize| match v {
+                View::Complex(v) => v[k],
+                v => v.number(k).into(),
+            };
+            let whole = x.dtype().is_integer() && y.dtype().is_integer();
+            match (a.view(), b.view()) {
+                (View::Char(a), View::Char(b)) => a == b,
+                (View::Char(_), _) | (_, View::Char(_)) => false,
+                (a @ View::Complex(_), b) | (a, b @ View::Complex(_)) => {
+                    (0..x.len()).all(|k| complex::same(number(a, k), number(b, k), ct))
+                }
+                (a, b) => {
+                    let ct = if whole { 0.0 } else { ct };
+                    (0..x.len()).all(|k| same(a.number(k), b.number(k), ct))
+                }
             }
-            if x.is_complex() || y.is_complex() {
-                let z = |a: &Array, k| a.complex_at(k).unwrap_or_default();
-                return (0..x.len()).all(|k| complex::same(z(x, k), z(y, k), ct));
-            }
-            let ct = if x.dtype().is_integer() && y.dtype().is_integer() { 0.0 } else { ct };
-            (0..x.len())
-                .all(|k| same(x.number_at(k).unwrap_or(0.0), y.number_at(k).unwrap_or(0.0), ct))
         }
-        (Data::Num(_) | Data::Complex(_), Data::Num(_) | Data::Complex(_)) => complex::same(
-            x.complex_at(0).unwrap_or_default(),
-            y.complex_at(0).unwrap_or_default(),
-            ct,
-        ),
+        (Data::Complex(a), Data::Complex(b)) => complex::same(*a, *b, ct),
+        (Data::Num(a), Data::Complex(b)) => complex::same((*a).into(), *b, ct),
+        (Data::Complex(a), Data::Num(b)) => complex::same(*a, (*b).into(), ct),
         (Data::Num(_) | Data::Complex(_) | Data::Char(_), _)
         | (_, Data::Num(_) | Data::Complex(_) | Data::Char(_)) => false,
         _ => (0..x.len()).all(|k| equal(&x.item(k), &y.item(k), ct)),
@@ -124,7 +128,7 @@ fn hash(k: &Key) -> u64 {
     }
 }
 
-/// What is next to a real number has its hash.
+/// A hash of a complex number: one that is next to a real number has its hash.
 fn complex_hash(z: Complex64) -> u64 {
     let size = z.re.hypot(z.im);
     number_hash(if z.im.abs() <= 1e-9 * size { z.re } else { size })
@@ -138,10 +142,10 @@ fn array_hash(a: &Array) -> u64 {
             h,
             match a.item(k) {
                 i if !i.is_simple_scalar() => array_hash(&i),
-                i if i.is_char() => {
-                    u64::from(u32::from(i.to_chars().map_or(' ', |c| c[0]))) ^ 0xc0de_0000_0000
-                }
-                i => complex_hash(i.complex_scalar().unwrap_or_default()),
+                i => match i.data() {
+                    Data::Char(c) => u64::from(u32::from(*c)) ^ 0xc0de_0000_0000,
+                    _ => complex_hash(i.ready_complex()),
+                },
             },
         );
     }
@@ -222,14 +226,14 @@ pub fn keys(cx: &mut Cx<'_>, a: &Array, rank: usize) -> Result<Vec<Key>> {
         // The keys, and the numbers or items they are made of.
         let _held = cx.budget().charge_elements(a.len(), size_of::<Key>() + size_of::<f64>())?;
         if a.is_char() && a.is_uniform() {
-            return made(a.to_chars().unwrap_or_default(), Key::Char, cx.budget());
+            return made(a.ready_chars()?, Key::Char, cx.budget());
         }
         if a.is_complex() {
             let key = |z: Complex64| if z.im == 0.0 { Key::Num(z.re) } else { Key::Complex(z) };
-            return made(a.to_complexes().unwrap_or_default(), key, cx.budget());
+            return made(a.ready_complexes()?, key, cx.budget());
         }
         if a.is_uniform() {
-            return made(a.to_numbers().unwrap_or_default(), Key::Num, cx.budget());
+            return made(a.ready_numbers()?, Key::Num, cx.budget());
         }
         let key = |i: Array| match i.data() {
             Data::Num(x) => Key::Num(*x),
@@ -516,7 +520,7 @@ pub fn groups(cx: &mut Cx<'_>, y: &Array) -> Result<Groups> {
 /// The places of first occurrences among major cells.
 fn firsts(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<bool>> {
     let firsts = groups(cx, y)?.firsts;
-    let mut out = cx.budget().filled(false, y.shape().first().copied().unwrap_or(1))?;
+    let mut out = cx.budget().filled(false, y.first_extent())?;
     firsts.into_iter().for_each(|k| out[k] = true);
     Ok(out)
 }

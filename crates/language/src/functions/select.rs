@@ -90,7 +90,7 @@ fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<Arra
     at_sels(cx, a, &all)
 }
 
-/// How each axis is chosen from, and where that was looked at the places.
+/// The choice along each axis, and where that was looked at the places.
 pub fn choices(
     cx: &mut Cx<'_>,
     shape: &[usize],

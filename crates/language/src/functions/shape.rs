@@ -69,7 +69,7 @@ pub fn shape_of(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
 /// `≢Y`: the number of major cells.
 pub fn tally(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     ask(y);
-    Ok(Array::num(y.shape().first().copied().unwrap_or(1) as f64))
+    Ok(Array::num(y.first_extent() as f64))
 }
 
 /// A shape given as an argument; `what` is what errors call its numbers. Errors: DOMAIN, RANK,
@@ -161,7 +161,7 @@ pub fn reshaped(cx: &mut Cx<'_>, y: &Array, shape: &[usize]) -> Result<Array> {
 
 /// `⍪Y`: the major cells as rows of a matrix.
 pub fn table(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
-    let n = y.shape().first().copied().unwrap_or(1);
+    let n = y.first_extent();
     let m = y.shape().get(1..).map_or(1, elements);
     reshaped(cx, y, &[n, m])
 }
@@ -303,7 +303,7 @@ pub fn transpose_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Resul
     cx.apply_move(y, m)
 }
 
-/// What lies outside, as a read's fill: host items take their prototype instead.
+/// The item outside of Y, as a read's fill: host items take their prototype instead.
 fn fill_of(y: &Array) -> f64 {
     if y.is_char() { f64::from(u32::from(' ')) } else { 0.0 }
 }

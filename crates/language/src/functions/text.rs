@@ -62,7 +62,7 @@ pub fn format_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<A
     }
     let by = cx.integers(x, "the left argument of ⍕")?;
     let numbers = cx.numbers(y, "the right argument of ⍕")?;
-    let columns = y.shape().last().copied().unwrap_or(1);
+    let columns = y.last_extent();
     let pair = |c: usize| match by[..] {
         [d] => (0, d),
         [w, d] => (w, d),

@@ -1,4 +1,4 @@
-//! Before parsing: brackets, nesting, token count, each in one linear walk (RELIABILITY 2).
+//! Before parsing: brackets, nesting, token count, each in one linear walk.
 
 use super::token::{Kind, Token, Word};
 use aplomb_ground::error::{Error, limit, nonce, syntax};

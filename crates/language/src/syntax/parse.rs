@@ -6,7 +6,6 @@
 use super::ast::{Ast, Dfn, DfnId, Guard, Item, ItemId, Phrase, PhraseId, Stmt, Symbols, What};
 use super::token::{Kind, Token, Word};
 use aplomb_ground::error::{Error, syntax};
-use aplomb_ground::limits::Budget;
 use aplomb_ground::span::{Place, Source, Span};
 use aplomb_values::array::Array;
 use chumsky::inspector::SimpleState;
@@ -20,7 +19,6 @@ struct Arena<'s> {
     /// Operands of the dfns being read, innermost last. A choice that fails consumes no brace, so
     /// it stays balanced.
     operands: Vec<u8>,
-    budget: Budget,
 }
 
 type Extra<'s> = extra::Full<Rich<'s, Token>, SimpleState<Arena<'s>>, ()>;
@@ -46,11 +44,8 @@ impl Arena<'_> {
         match &token.kind {
             Kind::Number(x) => What::Number(*x),
             Kind::Complex(z) => What::Literal(Array::complex(*z)),
-            Kind::Text(text) => What::Literal(text_literal(text, &self.budget)),
-            Kind::Zilde => What::Literal(
-                Array::numbers([0].as_slice(), vec![], &self.budget)
-                    .unwrap_or_else(|_| Array::num(0.0)),
-            ),
+            Kind::Text(text) => What::Literal(text_literal(text)),
+            Kind::Zilde => What::Literal(Array::few_numbers(&[])),
             Kind::Name(name) => What::Name(self.symbols.intern(name)),
             Kind::System(name) => What::System(name.as_str().into()),
             Kind::Glyph(c) => What::Glyph(*c),
@@ -72,12 +67,9 @@ impl Arena<'_> {
     }
 }
 
-fn text_literal(text: &str, budget: &Budget) -> Array {
-    let mut chars = text.chars();
-    match (chars.next(), chars.next()) {
-        (Some(c), None) => Array::char(c),
-        _ => Array::text(text, budget).unwrap_or_else(|_| Array::char(' ')),
-    }
+fn text_literal(text: &str) -> Array {
+    let chars: Vec<char> = text.chars().collect();
+    if let [c] = chars[..] { Array::char(c) } else { Array::few_chars(chars) }
 }
 
 fn is(kind: Kind) -> impl Fn(&Token) -> bool + Clone {
@@ -160,7 +152,8 @@ fn block<'s>(block: Block<'s>) -> impl Parser<'s, &'s [Token], Vec<Stmt>, Extra<
                 |((), stmts): ((), Vec<Stmt>), e| {
                     let span = e.span();
                     let arena: &mut SimpleState<Arena<'s>> = e.state();
-                    let operands = arena.operands.pop().unwrap_or(0);
+                    let innermost = arena.operands.len() - 1;
+                    let operands = arena.operands.remove(innermost);
                     let text = arena.span(span);
                     arena.ast.dfns.push(Dfn { stmts, span: text, operands });
                     let id = DfnId(arena.ast.dfns.len() as u32 - 1);
@@ -197,7 +190,7 @@ pub fn parse(
 ) -> Result<Ast, Vec<Error>> {
     let ast =
         Ast { source: source.clone(), items: vec![], phrases: vec![], dfns: vec![], stmts: vec![] };
-    let arena = Arena { ast, symbols, tokens, operands: Vec::new(), budget: Budget::new(u64::MAX) };
+    let arena = Arena { ast, symbols, tokens, operands: Vec::new() };
     let mut state = SimpleState(arena);
     let (stmts, errors) = program().parse_with_state(tokens, &mut state).into_output_errors();
     let mut ast = state.0.ast;

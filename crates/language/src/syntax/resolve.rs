@@ -1,5 +1,4 @@
-//! Binding (LANGUAGE §2): a flat phrase whose names' classes are known becomes code for the
-//! evaluator's stack.
+//! Binding: a flat phrase whose names' classes are known becomes code for the evaluator's stack.
 //!
 //! Code runs right to left, as APL does, so a phrase of any length needs no recursion. Functions
 //! are small trees (`FExpr`), folded to values where nothing in them can change. The form is cached
@@ -10,7 +9,6 @@ use super::token::Word;
 use crate::eval::value::Func;
 use crate::table::{self, Prim, Role};
 use aplomb_ground::error::{Error, Result, limit, nonce, syntax};
-use aplomb_ground::limits::Budget;
 use aplomb_ground::span::Span;
 use aplomb_values::array::Array;
 use std::collections::HashMap;
@@ -265,9 +263,7 @@ impl<'a> Resolver<'a> {
 
 /// A vector of numbers as written.
 pub(crate) fn vector(items: Vec<f64>) -> Array {
-    let n = items.len();
-    Array::numbers([n].as_slice(), items, &Budget::new(u64::MAX))
-        .unwrap_or_else(|_| Array::num(0.0))
+    Array::few_numbers(&items)
 }
 
 /// A glyph's row, or the error that names what is not there.

@@ -1,5 +1,4 @@
-//! The lexer: text to tokens with code-point spans (LANGUAGE §1). It never fails: what is no token
-//! is `Bad`.
+//! The lexer: text to tokens with code-point spans. It never fails: what is no token is `Bad`.
 
 use crate::table;
 use aplomb_ground::span::Span;

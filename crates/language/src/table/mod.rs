@@ -39,7 +39,8 @@ pub enum Class {
     Elementwise,
     /// Looks at shapes and moves items: works on all cells of a frame at once.
     Structural,
-    /// Looks at values: runs on the cells of a frame one after the other, without the interpreter.
+    /// Looks at values: runs on the cells of a frame one after the other, without the
+    /// interpreter.
     Cells,
     /// Makes items of arrays, or asks the world: the cells of a frame are interpreted.
     Host,
@@ -148,13 +149,13 @@ pub fn keys() -> impl Iterator<Item = (char, char)> {
 }
 
 impl Prim {
-    /// What it is, as completion says it.
+    /// The kind of row, as completion says it.
     pub fn kind(&self) -> &'static str {
         if self.operator.is_some() { "operator" } else { "function" }
     }
 }
 
-/// What a glyph that is no primitive is, as completion says it.
+/// The kind of a glyph that is no primitive, as completion says it.
 pub fn other_kind(glyph: char) -> &'static str {
     if matches!(glyph, '⍵' | '⍺') { "argument" } else { "symbol" }
 }

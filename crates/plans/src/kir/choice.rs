@@ -1,8 +1,8 @@
 //! The choices in a launch's text: what was chosen, for the trace, and what else a tuner may try.
 //!
-//! Rows: BAR-06, ACC-26; CUDA §4, §6. In: a launch's code. Only choices that change no bit of a
-//! value are candidates: a fold's sums and a scan's have an order that follows the points of a
-//! thread, so these are as they come.
+//! Rows: BAR-06, ACC-26. In: a launch's code. Only choices that change no bit of a value are
+//! candidates: a fold's sums and a scan's have an order that follows the points of a thread, so
+//! these are as they come.
 
 use super::{Code, Kernel, Spread, Stmt, THREADS};
 use aplomb_ground::trace::{Grid, SpreadRecord};
@@ -54,8 +54,8 @@ pub struct Choices {
 }
 
 impl Code {
-    /// What this launch's text chose, and what else there is, the text's own first; alone where
-    /// nothing is to choose.
+    /// The tunings that this launch's text may have, the one it has first; alone where nothing is
+    /// to choose.
     pub fn candidates(&self) -> Vec<Tuning> {
         let [kernel] = self.kernels.as_slice() else { return vec![Tuning::default()] };
         let stays = kernel.choices.persistent && kernel.spread == Spread::Tiles;

@@ -1,10 +1,10 @@
 //! The places that a mask keeps, in a kernel: tiles that count what they keep and look back at the
 //! counts before theirs.
 //!
-//! Rows: ACC-06; CUDA §4. Whatever the axis, what is kept keeps its order in the whole array, so
-//! one shape is enough: a flat way through all places, each of which asks the mask at its own
-//! coordinate. The result's length is known before, with the mask, so it is written to its last
-//! place and not beyond. The order is the array's: stable.
+//! Row: ACC-06. Whatever the axis, what is kept keeps its order in the whole array, so one shape is
+//! enough: a flat way through all places, each of which asks the mask at its own coordinate. The
+//! result's length is known before, with the mask, so it is written to its last place and not
+//! beyond. The order is the array's: stable.
 
 use super::lower::{At, Body, Lowering, Part, store};
 use super::scan::{OUT, Shape};

@@ -1,10 +1,10 @@
 //! `--math fast`: what of a launch's text is computed otherwise, and how far its results may be
 //! from the CPU's.
 //!
-//! Rows: CUDA §5. In: a plan that asks for it. Out: a text with a line that says so, by which
-//! `math` knows how a text is to be compiled; a launch in which nothing is made fast keeps the
-//! strict text. Always: what fails on the CPU fails here, and the other way round the CPU has the
-//! last word, as with any failure; what is beyond f32 is a failure, never ∞.
+//! In: a plan that asks for it. Out: a text with a line that says so, by which `math` knows how a
+//! text is to be compiled; a launch in which nothing is made fast keeps the strict text. Always:
+//! what fails on the CPU fails here, and the other way round the CPU has the last word, as with any
+//! failure; what is beyond f32 is a failure, never ∞.
 
 use super::lower::Lowering;
 use super::ops::{self, Speed};
@@ -41,7 +41,7 @@ impl Fast {
         if self.is_any() { Math::Fast } else { Math::Strict }
     }
 
-    /// What was made fast, and what that costs.
+    /// A sentence on what was made fast, and what that costs.
     pub fn says(&self) -> String {
         let sums = self.sums.map(|n| {
             let (most, mostly) = (n as f64 / 16_777_216.0, (n as f64).sqrt() / 16_777_216.0);
@@ -71,7 +71,7 @@ fn exponent(x: f64) -> String {
     format!("{x:.1e}").replace('e', "E").replace('-', "¯")
 }
 
-/// How a text, or a program of texts, is to be compiled.
+/// The arithmetic in which a text, or a program of texts, is to be compiled.
 pub fn math(text: &str) -> Math {
     if text.contains(&format!("// {MARK}\n")) { Math::Fast } else { Math::Strict }
 }
@@ -97,7 +97,7 @@ fn is_once(launch: &Launch) -> bool {
     has(|op| op == Op::Mul) && (sums || has(|op| matches!(op, Op::Add | Op::Sub)))
 }
 
-/// What is known of a launch's text before it is lowered.
+/// The facts about a launch's text before it is lowered.
 pub(super) fn begun(math: Math, launch: &Launch) -> Fast {
     Fast { once: math == Math::Fast && is_once(launch), ..Fast::default() }
 }

@@ -1,8 +1,8 @@
 //! Folds in a kernel: of everything (grid-stride, partial results, the last block folds them in
 //! index order), of rows (a warp or a block a row), of another axis (a thread a result).
 //!
-//! Rows: ACC-06, ACL-07, ACC-20; CUDA §4. A thread's result is `t0…`, a warp's stands in `h0…`, a
-//! block's is `q0…`. Always: the same grid gives the same bits.
+//! Rows: ACC-06, ACL-07, ACC-20. A thread's result is `t0…`, a warp's stands in `h0…`, a block's is
+//! `q0…`. Always: the same grid gives the same bits.
 
 use super::lower::{At, Body, Lowering, Part, set, store, stride};
 use super::vector::{By, Way};
@@ -181,7 +181,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// What a fold takes: ∞ goes through a sum, but would be lost in a maximum.
+    /// The value that a fold takes: ∞ goes through a sum, but would be lost in a maximum.
     pub(super) fn folded(&self, r: &Reduction, body: &Body) -> Result<Expr> {
         if hides(r.op) {
             self.sure(r.value, &self.launch.body, body)
@@ -255,7 +255,7 @@ pub(super) fn slot(k: usize, all: &str, at: &str) -> Expr {
     if k == 0 { at.into() } else { format!("(u64){k} * {all} + {at}") }
 }
 
-/// What a fold begins with: nothing of it is left in any result.
+/// The value that a fold begins with: nothing of it is left in any result.
 pub(super) fn unit(op: Op) -> Result<Expr> {
     Ok(match op {
         Op::Max => "-inf()".into(),

@@ -1,8 +1,8 @@
 //! Index arithmetic as code: coordinates of a point, places in buffers, tests of reads.
 //!
-//! Rows: CUDA §2, §3. A text has one index type: i32 where no product that it forms reaches 2*31,
-//! which nearly all launches are, else i64. In i32 a division by an extent is a multiplication by
-//! its reciprocal, a parameter.
+//! A text has one index type: i32 where no product that it forms reaches 2*31, which nearly all
+//! launches are, else i64. In i32 a division by an extent is a multiplication by its reciprocal, a
+//! parameter.
 
 use super::lower::Lowering;
 use super::{Expr, Stmt, Type};

@@ -1,9 +1,9 @@
 //! A launch becomes a kernel: its loop, its index arithmetic, its body, its fold.
 //!
-//! Rows: ACC-06, ACC-16, BAR-11; CUDA §2–§4. Here: which shape a launch has, maps (grid-stride),
-//! and the body, which all shapes share; `fold`, `places` and `whole` are the others. Values are
-//! double, or float where the node is f32; storage types convert at loads and stores. Overflow is
-//! tested where a value is stored or would be hidden, not at every operation.
+//! Rows: ACC-06, ACC-16, BAR-11. Here: which shape a launch has, maps (grid-stride), and the body,
+//! which all shapes share; `fold`, `places` and `whole` are the others. Values are double, or float
+//! where the node is f32; storage types convert at loads and stores. Overflow is tested where a
+//! value is stored or would be hidden, not at every operation.
 
 use super::fast::{self, Fast, narrowed};
 use super::ops::{Form, Speed};
@@ -63,7 +63,7 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Res
         choices: Choices::default(),
         fast: fast::begun(plan.math, launch),
         unordered: false,
-        near: BTreeMap::new(),
+        tiled_loads: BTreeMap::new(),
         kernels: Vec::new(),
         scratch: Vec::new(),
     };
@@ -128,7 +128,7 @@ pub(super) struct Lowering<'a> {
     pub(super) fast: Fast,
     pub(super) unordered: bool,
     /// By load: where a tile has it.
-    pub(super) near: BTreeMap<u32, Expr>,
+    pub(super) tiled_loads: BTreeMap<u32, Expr>,
     kernels: Vec<Kernel>,
     scratch: Vec<Scratch>,
 }
@@ -170,7 +170,7 @@ pub(super) struct Spots<'a> {
     pub(super) bad: &'a str,
 }
 
-/// Which values a list of stores writes.
+/// The values that a list of stores writes.
 #[derive(Clone, Copy)]
 pub(super) enum Part {
     Body,
@@ -361,7 +361,7 @@ impl Lowering<'_> {
                 body.loose.push(false);
                 return Ok(());
             }
-            What::Load(l) if self.near.contains_key(l) => self.near_item(*l, axes)?,
+            What::Load(l) if self.tiled_loads.contains_key(l) => self.tiled_item(*l, axes)?,
             What::Load(l) => {
                 let load = self.launch.loads[*l as usize].clone();
                 self.load(&load, at, body)?

@@ -1,9 +1,9 @@
 //! Kir: thread-level structured code for one launch, the form between plan and CUDA text.
 //!
-//! Rows: ACC-06, ACC-16, BAR-11; CUDA §2. Start at `Kernel`, then `lower`. A statement carries the
-//! node it computes, so a printed line knows its nodes. Always: a variable is declared once before
-//! it is used (held by `check`); sizes, strides and constants are parameters, so the text does not
-//! depend on them.
+//! Rows: ACC-06, ACC-16, BAR-11. Start at `Kernel`, then `lower`. A statement carries the node it
+//! computes, so a printed line knows its nodes. Always: a variable is declared once before it is
+//! used (held by `check`); sizes, strides and constants are parameters, so the text does not depend
+//! on them.
 
 mod check;
 mod choice;

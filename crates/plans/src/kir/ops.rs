@@ -103,7 +103,7 @@ fn find(table: &[(Op, &'static str)], op: Op) -> Option<&'static str> {
     table.iter().find(|t| t.0 == op).map(|t| t.1)
 }
 
-/// Which of an operation's texts is wanted.
+/// The one of an operation's texts that is wanted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Form {
     /// Comparison without tolerance.

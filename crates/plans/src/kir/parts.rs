@@ -1,10 +1,10 @@
 //! Folds of few long lines: blocks fold parts of a line, and the last of a line's blocks folds the
 //! parts in their order.
 //!
-//! Rows: ACC-06; CUDA §4 (SegReduce). Parts are as long as the text says, whatever the grid: the
-//! same bits on each device. Along the last axis a block folds its part as a row. Along another a
-//! block takes a strip of lines that lie side by side, up to `THREADS` of them, in as many rows of
-//! threads as there is room for; so its loads are contiguous.
+//! Row: ACC-06. Parts are as long as the text says, whatever the grid: the same bits on each
+//! device. Along the last axis a block folds its part as a row. Along another a block takes a strip
+//! of lines that lie side by side, up to `THREADS` of them, in as many rows of threads as there is
+//! room for; so its loads are contiguous.
 
 use super::fold::{Meeting, fold_text, slot, unit};
 use super::lower::{At, Body, Lowering, Part, set, store};
@@ -37,7 +37,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// How many parts there are in all, where several folds leave partial results.
+    /// The number of parts in all, where several folds leave partial results.
     fn all_parts(&mut self, parts: u64) -> Expr {
         if self.launch.reductions.len() > 1 {
             self.number('m', Type::U64, parts as f64)

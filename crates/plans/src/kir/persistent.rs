@@ -1,8 +1,8 @@
 //! Maps whose blocks stay: each draws the next tile of points from a ticket until none is left.
 //!
-//! Rows: ACC-26; CUDA §4. For launches with loops, whose points may need unequal time: with the
-//! grid's stride a block's share is fixed before anybody knows how long it takes. A tile is a point
-//! a thread. Values are those of the other text.
+//! Row: ACC-26. For launches with loops, whose points may need unequal time: with the grid's stride
+//! a block's share is fixed before anybody knows how long it takes. A tile is a point a thread.
+//! Values are those of the other text.
 
 use super::compact::{TILES, scratch};
 use super::lower::Lowering;

@@ -1,6 +1,6 @@
 //! Ways along an axis, a thread a line.
 //!
-//! Rows: ACL-11, ACC-06; CUDA §4.
+//! Rows: ACL-11, ACC-06.
 
 use super::lower::{At, Body, Lowering, Part};
 use super::{Stmt, Type};

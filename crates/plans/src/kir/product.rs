@@ -1,14 +1,14 @@
 //! Folds whose operands repeat: products `f.g` and folds of all pairs, tile by tile through shared
 //! memory.
 //!
-//! Rows: ACC-06, BAS-07, CUDA §4 (MatMul, all pairs). In a domain of three axes, two of which have
-//! results, a step of the body that needs only a row and a place of the folded axis is the *left*
-//! operand's, one that needs only a column and such a place the *right* one's: a block computes
-//! both once for a tile of 64×64 results and keeps them in shared memory, 16 places at a time; the
-//! other steps run in the innermost loop, 16 results a thread. So what stands before the product is
-//! done once an item, and what follows in the same launch. With two axes a block has 256 rows, and
-//! the right operand 256 places. Sums are f64 as everywhere, in the order of the folded axis.
-//! Places beyond the edges repeat the last one and count nowhere, so nothing is asked of f and g.
+//! Rows: ACC-06, BAS-07. In a domain of three axes, two of which have results, a step of the body
+//! that needs only a row and a place of the folded axis is the *left* operand's, one that needs
+//! only a column and such a place the *right* one's: a block computes both once for a tile of 64×64
+//! results and keeps them in shared memory, 16 places at a time; the other steps run in the
+//! innermost loop, 16 results a thread. So what stands before the product is done once an item, and
+//! what follows in the same launch. With two axes a block has 256 rows, and the right operand 256
+//! places. Sums are f64 as everywhere, in the order of the folded axis. Places beyond the edges
+//! repeat the last one and count nowhere, so nothing is asked of f and g.
 
 use super::fold::{fold_text, unit};
 use super::lower::{At, Body, Lowering, set};
@@ -121,7 +121,7 @@ impl Tiled {
     }
 }
 
-/// Which axes each step of the body needs. None: one reads where values say.
+/// The axes that each step of the body needs. None: one reads where values say.
 fn needs(launch: &Launch) -> Option<Vec<u8>> {
     let of_ix = |ix: &Ix| {
         (0..launch.domain.len()).filter(|k| ix.mentions(*k)).fold(0, |all, k| all | 1 << k)

@@ -1,10 +1,10 @@
 //! Scans in a kernel: tiles that look back, a warp a line, a thread a line.
 //!
-//! Rows: ACL-11, ACC-06; CUDA §4. Long lines are cut into tiles of `THREADS` × items places. A
-//! block takes the next tile by a ticket, folds it, and learns from the tiles before it what stands
-//! before it (`tiles.cu`); one launch reads and writes each element once. Lines of no more than a
-//! few warps are a warp's, which carries the running fold from 32 places to the next; short lines,
-//! and lines that lie beside many others, are a thread's.
+//! Rows: ACL-11, ACC-06. Long lines are cut into tiles of `THREADS` × items places. A block takes
+//! the next tile by a ticket, folds it, and learns from the tiles before it what stands before it
+//! (`tiles.cu`); one launch reads and writes each element once. Lines of no more than a few warps
+//! are a warp's, which carries the running fold from 32 places to the next; short lines, and lines
+//! that lie beside many others, are a thread's.
 //!
 //! Of a line the text knows its class, never its extent. Sums may differ from the CPU's in their
 //! last bits, as in folds, but never from one run to the next: what is joined with what is settled

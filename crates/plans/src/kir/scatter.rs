@@ -1,7 +1,6 @@
 //! Assignments by places as kernels: the last value wins, or each is combined with what is there.
 //!
-//! Rows: ACC-28, CUDA §4 (Scatter, Histogram). Always: what the CPU gives, whatever the order in
-//! which threads run.
+//! Row: ACC-28. Always: what the CPU gives, whatever the order in which threads run.
 //!
 //! | what | how |
 //! |---|---|
@@ -140,7 +139,7 @@ impl Lowering<'_> {
         Ok((body, value))
     }
 
-    /// What follows the result `t0` of place `o`; the launch's last kernel.
+    /// The statements after the result `t0` of place `o`; the launch's last kernel.
     fn results(&mut self, mut line: Vec<Stmt>) -> Result<()> {
         let outer = self.launch.outer();
         let axes = self.axes(&outer, "o", &mut line);

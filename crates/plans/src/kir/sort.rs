@@ -1,10 +1,10 @@
 //! Grades and searches as kernels: keys, a radix sort of 8 bits a pass, and what is done with the
 //! order.
 //!
-//! Rows: ACC-27, CUDA §4 (Sort). The helpers are `sort.cu`. Keys are unsigned numbers in
-//! `prim::whole::grade`'s order, each with an item, the place it came from. Up to 2048 of them are
-//! one block's. Cells of several items are sorted by their last item first. A search is one in the
-//! ordered keys of what is searched, with ⎕CT.
+//! Row: ACC-27. The helpers are `sort.cu`. Keys are unsigned numbers in `prim::whole::grade`'s
+//! order, each with an item, the place it came from. Up to 2048 of them are one block's. Cells of
+//! several items are sorted by their last item first. A search is one in the ordered keys of what
+//! is searched, with ⎕CT.
 
 use super::lower::{Lowering, stride};
 use super::{Expr, Spread, Stmt, Type};
@@ -55,7 +55,7 @@ impl Sorted {
         self.n <= FEW
     }
 
-    /// Where the items lie in order, as an expression.
+    /// The items in their order, as an expression.
     pub(super) fn items(self) -> &'static str {
         if self.is_few() { "item0" } else { "radix_chosen(item0, item1, moves)" }
     }

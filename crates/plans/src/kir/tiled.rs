@@ -1,9 +1,9 @@
 //! Maps over boxes: a block copies what its box reads into shared memory, in the order of the
 //! array, then each thread computes points of the box from the copy. Stencils and transposes.
 //!
-//! Rows: BAS-17, BAS-21, BAR-14; CUDA §3, §4. Sizes of boxes and copies stand in the text, extents
-//! and strides are parameters. What lies outside of the array is not copied; tests of reads see to
-//! it that nobody asks for it.
+//! Rows: BAS-17, BAS-21, BAR-14. Sizes of boxes and copies stand in the text, extents and strides
+//! are parameters. What lies outside of the array is not copied; tests of reads see to it that
+//! nobody asks for it.
 
 use super::lower::{At, Body, Lowering, Part, storage};
 use super::{Expr, Stmt, THREADS, Type};
@@ -159,7 +159,7 @@ impl Lowering<'_> {
             if fixed != 0 {
                 parts.push(fixed.to_string());
             }
-            self.near.insert(*load, format!("near{t}[{}]", sum(parts)));
+            self.tiled_loads.insert(*load, format!("near{t}[{}]", sum(parts)));
         }
         Ok(())
     }
@@ -208,10 +208,13 @@ impl Lowering<'_> {
     }
 
     /// A load that a tile has, where its tests hold.
-    pub(super) fn near_item(&mut self, load: u32, axes: &[String]) -> Result<Expr> {
+    pub(super) fn tiled_item(&mut self, load: u32, axes: &[String]) -> Result<Expr> {
         let own = &self.launch.loads[load as usize];
-        let text =
-            self.near.get(&load).cloned().ok_or_else(|| bug!("load {load} is in no tile"))?;
+        let text = self
+            .tiled_loads
+            .get(&load)
+            .cloned()
+            .ok_or_else(|| bug!("load {load} is in no tile"))?;
         let text = match storage(self.plan.buffer(own.buf).dtype) {
             Type::F64 | Type::F32 => text,
             _ => format!("(double){text}"),

@@ -21,33 +21,33 @@ DEV void tell(Told* here, double v) {
   __threadfence();
   atomicExch(&here->flag, 1u); }
 // What each lane's tile told, waited for; `unit` where a lane asks for none.
-DEV double heard(const volatile Told* here, bool asks, i32 at, double unit) {
-  while (__any_sync(~0u, asks && here[at].flag == 0)) continue;
+DEV double heard(const volatile Told* told, bool asks, u32 at, double unit) {
+  for (u32 flag = 0; __any_sync(~0u, flag == 0);) flag = asks ? told[at].flag : 1;
   __threadfence();
-  return asks ? here[at].v : unit; }
+  if (asks) unit = told[at].v;
+  return unit; }
 // What stands before tile `at` of a line, and what this one tells: it is one warp's. 32 tiles are a group, 32 groups a
 // link of a chain. A tile tells its total, the last one of a group the group's, the last one of a link all that stands
 // up to its end. So what is joined with what never depends on who came first: a scan has the same bits each time.
-template <class F> DEV double look_back(F join, double unit, Told* here, u32 at, double total) {
-  u32 lane = threadIdx.x % 32;
-  i32 from = 0;
+template <class F> DEV double look_back(F join, double unit, Told* told, u32 tile, u32 at, double total) {
+  u32 lane = threadIdx.x % 32, from = tile;
   double before = unit;
   bool tells = lane == 0;
   #pragma unroll 1
-  for (u32 step = 1; step < 1024; step *= 32) {
-    u32 own = at / step % 32;
-    if (tells && own < 31) { tell(here, total); tells = false; }
-    from -= (i32)(own * step);
-    double v = heard(here, lane < own, from + (i32)((lane + 1) * step) - 1, unit);
+  for (u32 bits = 0; bits < 10; bits += 5) {
+    u32 own = at >> bits & 31;
+    if (tells && own < 31) { tell(told + tile, total); tells = false; }
+    from -= own << bits;
+    double v = heard(told, lane < own, from + ((lane + 1) << bits) - 1, unit);
     v = warp_scan(join, lane == own ? total : v);
     total = __shfl_sync(~0u, v, 31);
     v = __shfl_sync(~0u, v, own ? own - 1 : 0);
     if (own) before = join(v, before); }
   if (at >= 1024) {
-    double all = __shfl_sync(~0u, heard(here, lane == 0, from - 1, unit), 0);
+    double all = __shfl_sync(~0u, heard(told, lane == 0, from - 1, unit), 0);
     before = join(all, before);
     total = join(all, total); }
-  if (tells) tell(here, total);
+  if (tells) tell(told + tile, total);
   return before; }
 // A place of a tile in shared memory: one more behind each thread's, so that they begin in different banks.
 template <u32 ITEMS> DEV u32 padded(u32 at) { return at + at / ITEMS; }
@@ -67,7 +67,7 @@ template <u32 ITEMS, class F> DEV void scan_tile(F join, double unit, double* it
   if (warp == 0) {
     double all = warp_scan(join, lane < 8 ? warps[lane] : unit), total = __shfl_sync(~0u, all, 7);
     if (lane < 8) warps[lane] = all;
-    double before = look_back(join, unit, told + tile, (u32)(tile - first), total);
+    double before = look_back(join, unit, told, (u32)tile, (u32)(tile - first), total);
     if (lane == 0) warps[8] = before; }
   __syncthreads();
   double before = warps[8], left = __shfl_up_sync(~0u, lanes, 1);

@@ -1,11 +1,11 @@
 //! Several points a thread at a time: contiguous arrays go in vectors of up to 16 bytes, and a fold
 //! has independent partial results, so that more loads and more additions are under way.
 //!
-//! Rows: ACL-02, ACL-21, BAR-06; CUDA §3, §4. In: the body of one point, in which an array at the
-//! point's own place is `a0[i]`. Out: that body in two loops. The first takes blocks of threads ×
-//! items points and finds `u0[e]` for `a0[i]`, `z0[e]` for `r0[i]`, `f0[…]` for the partial result
-//! `t0`; the second takes the rest one by one, or everything where an array does not begin at a
-//! multiple of its vectors, which is looked at in the launch: the text holds for all.
+//! Rows: ACL-02, ACL-21, BAR-06. In: the body of one point, in which an array at the point's own
+//! place is `a0[i]`. Out: that body in two loops. The first takes blocks of threads × items points
+//! and finds `u0[e]` for `a0[i]`, `z0[e]` for `r0[i]`, `f0[…]` for the partial result `t0`; the
+//! second takes the rest one by one, or everything where an array does not begin at a multiple of
+//! its vectors, which is looked at in the launch: the text holds for all.
 //!
 //! How many points: as many as 16 bytes hold of the widest such array, and four at least in folds.
 //! Heavy bodies take one: they have work enough, or wait for caches, and would only need more

@@ -1,12 +1,11 @@
 //! Products of f32 whose sums are f32 (`--math fast`): tiles of 128×128 results, 8×8 a thread.
 //!
-//! Rows: CUDA §4 (MatMul f32 128×128×16). As in `product`, what stands before the product is done
-//! once an item and what follows in the same launch. Both operands lie in shared memory by places
-//! of the folded axis, in vectors of four, twice: while one copy is multiplied the next 16 places
-//! are fetched, so a round has one barrier. A thread has its rows and columns in two groups of
-//! four, 64 apart, and a warp 4×8 threads, so that the vectors it reads lie in distinct banks.
-//! Places beyond the folded axis are 0 on the left; those beyond the other edges repeat the last
-//! one and are not stored.
+//! As in `product`, what stands before the product is done once an item and what follows in the
+//! same launch. Both operands lie in shared memory by places of the folded axis, in vectors of
+//! four, twice: while one copy is multiplied the next 16 places are fetched, so a round has one
+//! barrier. A thread has its rows and columns in two groups of four, 64 apart, and a warp 4×8
+//! threads, so that the vectors it reads lie in distinct banks. Places beyond the folded axis are 0
+//! on the left; those beyond the other edges repeat the last one and are not stored.
 
 use super::fast::Fast;
 use super::fold::{fold_text, unit};
@@ -58,7 +57,7 @@ impl Tiled {
 }
 
 impl Lowering<'_> {
-    /// What adds up in f32 is told.
+    /// True where the product adds up in f32, which is noted.
     pub(super) fn sums_in_f32(&mut self, t: &Tiled) -> bool {
         let single = self.is_fast() && t.is_single(self.launch);
         if single {

@@ -1,8 +1,8 @@
 //! The math of a GPU's texts: with the CPU's bits, or fast; in one order, or in any.
 //!
-//! Rows: CUDA §5. `--math`, `]math`. A plan carries it to its texts, which say it in a line of
-//! their own, so whatever is known by a text (a binary, what was tuned) is known of one of the two.
-//! The CPU takes no notice.
+//! `--math`, `]math`. A plan carries it to its texts, which say it in a line of their own, so
+//! whatever is known by a text (a binary, what was tuned) is known of one of the two. The CPU takes
+//! no notice.
 
 /// The math of a GPU's texts (`--math`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

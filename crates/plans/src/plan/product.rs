@@ -1,9 +1,9 @@
 //! Launches that fold a function of all pairs along an axis: `A+.×B` and what is like it.
 //!
-//! Rows: CUDA §4 (MatMul). In: a launch. Out: `Factors`, whichever steps make both operands, for a
-//! device that blocks such products itself; `Product`, where both operands lie in memory, rows or
-//! columns one after the other, and there is nothing else in the launch (no step, test, conversion,
-//! no index that jumps), for a device that leaves it to a library.
+//! In: a launch. Out: `Factors`, whichever steps make both operands, for a device that blocks such
+//! products itself; `Product`, where both operands lie in memory, rows or columns one after the
+//! other, and there is nothing else in the launch (no step, test, conversion, no index that jumps),
+//! for a device that leaves it to a library.
 
 use super::{BufId, Kind, Launch, Plan, ValueId, What};
 use aplomb_values::array::DType;

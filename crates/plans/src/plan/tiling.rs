@@ -1,9 +1,9 @@
 //! The parts of arrays that a block of threads copies into its shared memory: those that several
 //! loads, or none in the array's own order, read.
 //!
-//! Rows: BAS-08, BAS-17, BAR-14; CUDA §3, §4. A launch is cut into boxes of points. For each tile
-//! the block first copies what the box reads, in the order of the array, and then reads the copy.
-//! Devices without such a memory take no notice.
+//! Rows: BAS-08, BAS-17, BAR-14. A launch is cut into boxes of points. For each tile the block
+//! first copies what the box reads, in the order of the array, and then reads the copy. Devices
+//! without such a memory take no notice.
 
 use aplomb_values::dag::ix::{Atom, Ix};
 use smallvec::SmallVec;
@@ -147,8 +147,8 @@ impl<L> Tile<L> {
         self.strides(block).1.saturating_mul(self.size)
     }
 
-    /// How far apart in the copy neighbouring threads read; threads follow the domain's last axis
-    /// that is cut.
+    /// The distance in the copy between reads of neighbouring threads; threads follow the domain's
+    /// last axis that is cut.
     pub fn lane_stride(&self, block: &[usize]) -> usize {
         let last = block.iter().rposition(|n| *n > 1).unwrap_or(0);
         let strides = self.strides(block).0;

@@ -110,5 +110,5 @@ pub(super) fn wide_enough(now: DType, x: f64) -> Option<DType> {
         now => now.range()?,
     };
     let whole = x == x.trunc();
-    Some(DType::of_range(own.0.min(x), own.1.max(x)).filter(|_| whole).unwrap_or(DType::F64))
+    Some(if whole { DType::holding(own.0.min(x), own.1.max(x)) } else { DType::F64 })
 }

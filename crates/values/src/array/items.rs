@@ -74,9 +74,19 @@ impl Array {
                 view => Array::num(view.number(at)),
             },
             Data::Items(i) => i.at(at),
-            Data::Lazy(cell) => cell.forced().map_or_else(|| self.clone(), |a| a.item(at)),
-            _ => self.clone(),
+            Data::Lazy(cell) => match cell.forced() {
+                Some(a) => a.item(at),
+                None => self.scalar(),
+            },
+            Data::Framed(_) => self.scalar(),
+            Data::Num(_) | Data::Complex(_) | Data::Char(_) => self.clone(),
         }
+    }
+
+    /// A value that has no items to take: its one, if it is a scalar, itself.
+    fn scalar(&self) -> Array {
+        debug_assert!(self.shape.is_empty(), "an item of a value that is not there");
+        self.clone()
     }
 
     /// Item `at` as a real number (a character's code point). None for an item that is an array or
@@ -164,7 +174,7 @@ impl Array {
         self.to_chars().map(|c| c.into_iter().collect())
     }
 
-    /// What fills where nothing is: 0, ' ', or the first item with every leaf replaced.
+    /// The item that fills where nothing is: 0, ' ', or the first item with every leaf replaced.
     pub fn prototype(&self) -> Array {
         match &self.data {
             Data::Items(i) if i.whole().is_some() || i.pieces().is_some() => i.at(0).zeroed(),

@@ -11,6 +11,7 @@ mod complex;
 pub mod format;
 mod items;
 mod ragged;
+mod ready;
 mod split;
 mod storage;
 
@@ -25,13 +26,14 @@ use crate::dag::Cell;
 use aplomb_ground::error::{Result, limit};
 use aplomb_ground::limits::Budget;
 use smallvec::SmallVec;
+use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// Up to two axes stand in the value itself.
 pub type Shape = SmallVec<[usize; 2]>;
 
-/// Storage types. There is no i64: an integer that leaves i32 is an f64 (DESIGN §2).
+/// Storage types. There is no i64: an integer that leaves i32 is an f64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DType {
     /// 0 or 1, in a byte.
@@ -307,7 +309,7 @@ impl Array {
         Array {
             shape,
             data: Data::Items(Rc::new(Items {
-                held: Held::items(items),
+                held: Held::Items(items),
                 proto,
                 depth,
                 nodes,
@@ -325,7 +327,7 @@ impl Array {
         );
         let nodes = elements(&shape) as u64 + 1;
         let lazy = node.holds_lazy();
-        let held = Held::rows(Split { node, at });
+        let held = Held::Rows(Split { node, at }, OnceCell::new());
         Array {
             shape,
             data: Data::Items(Rc::new(Items { held, proto: None, depth: 1, nodes, lazy })),
@@ -335,7 +337,7 @@ impl Array {
     /// The pieces of a flat array as items; the shape has as many.
     pub fn ragged(shape: impl Into<Shape>, pieces: Ragged) -> Self {
         let nodes = pieces.count() as u64 + 1;
-        let held = Held::ragged(pieces);
+        let held = Held::Ragged(pieces, OnceCell::new());
         let items = Items { held, proto: None, depth: 1, nodes, lazy: false };
         Array { shape: shape.into(), data: Data::Items(Rc::new(items)) }
     }
@@ -385,7 +387,7 @@ impl Array {
         self.shape.len()
     }
 
-    /// How many items.
+    /// The number of items.
     pub fn len(&self) -> usize {
         elements(&self.shape)
     }
@@ -457,5 +459,5 @@ impl Array {
 
 /// The storage of one number.
 pub fn narrowest(x: f64) -> DType {
-    if x == x.trunc() { DType::of_range(x, x).unwrap_or(DType::F64) } else { DType::F64 }
+    DType::of_numbers(&[x])
 }

@@ -1,7 +1,7 @@
 //! One flat vector cut into vectors of many lengths: words of a text, parts, groups.
 //!
-//! Rows: LOWERING §4. A nested vector whose items are such pieces holds no item of its own before
-//! somebody looks at one.
+//! A nested vector whose items are such pieces holds no item of its own before somebody looks at
+//! one.
 
 use super::split::cut;
 use super::{Array, Buf, DType, Data, Storage, elements};

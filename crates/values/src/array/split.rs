@@ -1,13 +1,12 @@
 //! One uniform array seen as a frame of cells: the first axes are the frame, the rest is the cell.
 //!
-//! Rows: LOWERING §3, §4. Two kinds of value are made of it. A *rows* value shows the frame: a
-//! nested array whose items are the cells, not taken apart before somebody looks at one. A *framed*
-//! value shows the cell: what a function sees that is run once for all cells.
+//! Two kinds of value are made of it. A *rows* value shows the frame: a nested array whose items
+//! are the cells, not taken apart before somebody looks at one. A *framed* value shows the cell:
+//! what a function sees that is run once for all cells.
 
 use super::{Array, Buf, DType, Data, Ragged, Shape, View, elements};
 use crate::dag::ix::Ix;
 use crate::dag::{Cell, Meta, Node, Read, kinds};
-use aplomb_ground::limits::Budget;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
@@ -59,8 +58,13 @@ impl Split {
         }
         match node.data() {
             Data::Dense(b) if let View::Complex(v) = b.view() => {
-                let items = v[k * size..(k + 1) * size].to_vec();
-                Array::complexes(shape, items, &Budget::new(u64::MAX)).unwrap_or(node)
+                let items = &v[k * size..(k + 1) * size];
+                let real: Vec<f64> = items.iter().map(|z| z.re).collect();
+                let buffer = match items.iter().all(|z| z.im == 0.0) {
+                    true => Buf::uncounted(&real, DType::of_numbers(&real)),
+                    false => Buf::uncounted_complexes(items.to_vec()),
+                };
+                Array::dense(shape, Arc::new(buffer))
             }
             Data::Dense(b) => {
                 Array::dense(shape, Arc::new(cut(b.view(), b.dtype(), k * size, size)))
@@ -82,78 +86,68 @@ pub(super) fn cut(view: View<'_>, dtype: DType, from: usize, n: usize) -> Buf {
     }
 }
 
-/// The items of a nested array: as they stand, or parts of one array until somebody looks.
-pub struct Held {
-    items: OnceCell<Vec<Array>>,
-    parts: Option<Parts>,
-}
-
-/// One array that holds all items.
-enum Parts {
-    /// Its cells.
-    Rows(Split),
-    /// Its pieces.
-    Ragged(Ragged),
+/// The items of a nested array.
+pub enum Held {
+    /// As they stand.
+    Items(Vec<Array>),
+    /// The cells of one array, which are taken out when somebody looks, once.
+    Rows(Split, OnceCell<Vec<Array>>),
+    /// The pieces of a flat one, taken out likewise.
+    Ragged(Ragged, OnceCell<Vec<Array>>),
 }
 
 impl Held {
-    /// Items as they stand.
-    pub fn items(items: Vec<Array>) -> Held {
-        Held { items: OnceCell::from(items), parts: None }
-    }
-
-    /// The cells of one array, as items.
-    pub fn rows(rows: Split) -> Held {
-        Held { items: OnceCell::new(), parts: Some(Parts::Rows(rows)) }
-    }
-
-    /// The pieces of a flat one, as items.
-    pub fn ragged(pieces: Ragged) -> Held {
-        Held { items: OnceCell::new(), parts: Some(Parts::Ragged(pieces)) }
-    }
-
     /// All of them, row by row; parts are taken out once.
     pub fn all(&self) -> &[Array] {
-        self.items.get_or_init(|| match &self.parts {
-            Some(Parts::Rows(rows)) => (0..elements(rows.frame())).map(|k| rows.item(k)).collect(),
-            Some(Parts::Ragged(r)) => (0..r.count()).map(|k| r.item(k)).collect(),
-            None => Vec::new(),
-        })
+        match self {
+            Held::Items(items) => items,
+            Held::Rows(rows, items) => {
+                items.get_or_init(|| (0..elements(rows.frame())).map(|k| rows.item(k)).collect())
+            }
+            Held::Ragged(r, items) => {
+                items.get_or_init(|| (0..r.count()).map(|k| r.item(k)).collect())
+            }
+        }
     }
 
-    /// The k-th, row by row; 0 where there is none at all.
+    /// The k-th, row by row.
     pub fn at(&self, k: usize) -> Array {
-        match (self.items.get(), &self.parts) {
-            (Some(items), _) => items[k].clone(),
-            (None, Some(Parts::Rows(rows))) => rows.item(k),
-            (None, Some(Parts::Ragged(r))) => r.item(k),
-            (None, None) => Array::num(0.0),
+        match self {
+            Held::Items(items) => items[k].clone(),
+            Held::Rows(rows, items) => items.get().map_or_else(|| rows.item(k), |i| i[k].clone()),
+            Held::Ragged(r, items) => items.get().map_or_else(|| r.item(k), |i| i[k].clone()),
         }
     }
 
     /// The one array whose cells these are.
     pub fn split(&self) -> Option<&Split> {
-        match &self.parts {
-            Some(Parts::Rows(rows)) => Some(rows),
-            _ => None,
+        match self {
+            Held::Rows(rows, _) => Some(rows),
+            Held::Items(_) | Held::Ragged(..) => None,
         }
     }
 
     /// The flat array whose pieces these are.
     pub fn pieces(&self) -> Option<&Ragged> {
-        match &self.parts {
-            Some(Parts::Ragged(r)) => Some(r),
-            _ => None,
+        match self {
+            Held::Ragged(r, _) => Some(r),
+            Held::Items(_) | Held::Rows(..) => None,
         }
     }
 
-    /// The items if they were taken apart, for dropping them.
+    /// The items, for dropping them: none where nobody has taken them out.
     pub fn take(&mut self) -> Vec<Array> {
-        self.items.take().unwrap_or_default()
+        match self {
+            Held::Items(items) => std::mem::take(items),
+            Held::Rows(_, items) | Held::Ragged(_, items) => items.take().unwrap_or_default(),
+        }
     }
 
     /// Nobody has looked at the items yet.
     pub fn whole(&self) -> Option<&Split> {
-        self.split().filter(|_| self.items.get().is_none())
+        match self {
+            Held::Rows(rows, items) if items.get().is_none() => Some(rows),
+            _ => None,
+        }
     }
 }

@@ -109,8 +109,7 @@ fn one_kind<'a, T: Copy + 'a>(
     of: impl Fn(View<'a>) -> &'a [T],
 ) -> aplomb_ground::error::Result<Vec<T>> {
     let mut out = budget.room(all.iter().map(|(_, r)| r.len()).sum())?;
-    all.iter()
-        .for_each(|(s, r)| out.extend_from_slice(of(s.view()).get(r.clone()).unwrap_or_default()));
+    all.iter().for_each(|(s, r)| out.extend_from_slice(&of(s.view())[r.clone()]));
     Ok(out)
 }
 
@@ -224,6 +223,7 @@ impl Buf {
             DType::I16 => Vecs::I16(items.iter().map(|&x| x as i16).collect()),
             DType::I32 => Vecs::I32(items.iter().map(|&x| x as i32).collect()),
             DType::F32 => Vecs::F32(items.iter().map(|&x| x as f32).collect()),
+            // A number that is no code point can be seen as one.
             DType::Char => Vecs::Char(
                 items.iter().map(|&x| char::from_u32(x as u32).unwrap_or('\u{fffd}')).collect(),
             ),
@@ -231,6 +231,11 @@ impl Buf {
             DType::F64 | DType::Nested => Vecs::F64(items.to_vec()),
         };
         Buf { items, _charge: None }
+    }
+
+    /// Complex numbers, as `uncounted`; some is not real.
+    pub fn uncounted_complexes(items: Vec<Complex64>) -> Buf {
+        Buf { items: Vecs::Complex(items), _charge: None }
     }
 
     /// Characters, as `uncounted`.

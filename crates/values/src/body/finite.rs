@@ -1,5 +1,5 @@
-//! Where ∞ and NaN that operations made of finite numbers are looked for: one analysis for all
-//! devices.
+//! The places at which ∞ and NaN that operations made of finite numbers are looked for: one
+//! analysis for all devices.
 //!
 //! A value is *pending* while it may be such a number and nobody has looked. The look waits along
 //! operations that keep ∞ and NaN visible and comes before whatever could hide them: the others, a

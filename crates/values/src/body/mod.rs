@@ -32,8 +32,9 @@ use std::sync::Arc;
 /// A step's place in its list, which is its value's name.
 pub type ValueId = u32;
 
-/// Nanoseconds of a read of a buffer's element, and of a write of one.
+/// Nanoseconds of a read of a buffer's element.
 pub const READ_NS: f64 = 0.25;
+/// Nanoseconds of a write of a buffer's element.
 pub const WRITE_NS: f64 = 0.25;
 
 /// The work for one value: nanoseconds (f64 in L1 on the CPU of the estimates) and scalar
@@ -41,7 +42,9 @@ pub const WRITE_NS: f64 = 0.25;
 /// and devices ask.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effort {
+    /// Nanoseconds of one f64 in L1 on the CPU of the estimates.
     pub ns: f64,
+    /// Scalar operations.
     pub flops: u64,
 }
 
@@ -57,6 +60,7 @@ pub const GATHER: Effort = Effort { ns: 1.5, flops: 1 };
 pub const LOAD: Effort = Effort { ns: READ_NS, flops: 0 };
 
 impl Effort {
+    /// No work.
     pub const NONE: Effort = Effort { ns: 0.0, flops: 0 };
 
     /// A scalar operation's.
@@ -64,6 +68,7 @@ impl Effort {
         Effort { ns: op.row().ns, flops: 1 }
     }
 
+    /// The work for `n` values.
     pub fn times(self, n: u32) -> Effort {
         Effort { ns: self.ns * f64::from(n), flops: self.flops * u64::from(n) }
     }
@@ -79,8 +84,11 @@ impl Sum for Effort {
 /// came from: nothing in a loop, which fails as one; in a launch the node, the site and the guard.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step<F = ()> {
+    /// The instruction.
     pub what: What,
+    /// The type of its value.
     pub dtype: DType,
+    /// The facts that a place knows of where it came from.
     pub from: F,
 }
 
@@ -93,52 +101,75 @@ pub enum What {
     Load(u32),
     /// An index plus an origin (iota).
     Index {
+        /// The index.
         ix: Ix,
+        /// The number of the first place.
         origin: f64,
     },
+    /// A number.
     Const(f64),
+    /// A scalar operation.
     Op {
+        /// The operation.
         op: Op,
         /// 0 unless the operation is tolerant: see `What::op`.
         ct: f64,
+        /// Its operands, by name.
         args: SmallVec<[ValueId; 2]>,
     },
     /// Behind a fold: the k-th reduction.
     Reduced(u32),
     /// The value where all tests of the launch's guard hold, else the fill of the first that fails.
     Guard {
+        /// The launch's guard, by number.
         tests: u32,
+        /// The value inside.
         value: ValueId,
     },
     /// `yes` where all tests of the launch's guard hold, else `no` (a part of a cat, the others).
     Part {
+        /// The launch's guard, by number.
         tests: u32,
+        /// The value where the tests hold.
         yes: ValueId,
+        /// The value elsewhere.
         no: ValueId,
     },
     /// `yes` where `cond` is not 0, else `no`. Both are computed; what is not taken is not looked
     /// at.
     Select {
+        /// The choosing value.
         cond: ValueId,
+        /// The value where it is not 0.
         yes: ValueId,
+        /// The value where it is 0.
         no: ValueId,
     },
     /// The state `result` after all rounds.
     Loop {
+        /// The states before the first round, then what is the same in every round.
         args: SmallVec<[ValueId; 4]>,
+        /// The loop.
         body: Arc<Rounds>,
+        /// The state whose last value this is.
         result: u8,
     },
     /// Another state after all rounds of an earlier loop.
     State {
+        /// The step of the earlier loop.
         of: ValueId,
+        /// The state of it.
         result: u8,
     },
     /// The k-th load, moved along axes by the values in `places` less `origin`.
     Gather {
+        /// The launch's load, by number.
         load: u32,
+        /// The axes along which values move it, a value each.
         along: SmallVec<[Along; 2]>,
+        /// The values.
         places: SmallVec<[ValueId; 2]>,
+        /// The number of the first place.
         origin: f64,
     },
 }
@@ -289,6 +320,7 @@ impl What {
 }
 
 impl<F> Step<F> {
+    /// A step of an instruction.
     pub fn new(what: What, dtype: DType, from: F) -> Step<F> {
         Step { what, dtype, from }
     }

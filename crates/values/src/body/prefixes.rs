@@ -1,11 +1,11 @@
 //! The scan of a line by the body of a fold: each prefix folded from the right, as its definition
 //! says.
 //!
-//! Rows: LANGUAGE §5. A fold's body says what one call does to an item and to what stands on its
-//! right. Where items and results are few values (booleans, small codes), a call with an item on
-//! its left is a map of those values, and maps compose: one step an item, whatever the function.
-//! Else each prefix is folded by itself, `LANES` of them side by side: n²÷2 calls, and each is a
-//! few operations on vectors of numbers.
+//! A fold's body says what one call does to an item and to what stands on its right. Where items
+//! and results are few values (booleans, small codes), a call with an item on its left is a map of
+//! those values, and maps compose: one step an item, whatever the function. Else each prefix is
+//! folded by itself, `LANES` of them side by side: n²÷2 calls, and each is a few operations on
+//! vectors of numbers.
 
 use super::{Rounds, What};
 use crate::prim::op::Op;
@@ -31,7 +31,9 @@ pub struct Prefixes<'a> {
 /// it to end.
 #[derive(Debug, PartialEq)]
 pub enum Ends<E> {
+    /// The first prefix of which some call fails.
     Fails(usize),
+    /// The error by which somebody ended it.
     Stopped(E),
 }
 

@@ -15,10 +15,12 @@ const EXPECTED: u32 = 32;
 /// every round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rounds {
-    /// How many; with `until` how many at most, and where they do not suffice the host goes on.
+    /// The number of rounds; with `until` the most there may be, and where they do not suffice the
+    /// host goes on.
     pub count: u32,
     /// The value that ends the loop after the round in which it is not 0.
     pub until: Option<ValueId>,
+    /// The arguments, then the instructions, each behind those whose values it takes.
     pub steps: Vec<Step>,
     /// For each state its value after a round.
     pub next: Vec<ValueId>,
@@ -32,7 +34,7 @@ impl Rounds {
         Rounds { count: 1, until: None, steps, next: vec![2] }
     }
 
-    /// How many arguments it has.
+    /// The number of its arguments.
     pub fn arguments(&self) -> usize {
         self.steps.iter().take_while(|s| matches!(s.what, What::Arg(_))).count()
     }

@@ -9,16 +9,17 @@ use std::cell::Cell as Slot;
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 
-/// What is known of a node before it runs.
+/// The facts about a node before it runs.
 #[derive(Clone, Debug)]
 pub struct Meta {
+    /// The extents of its axes.
     pub shape: Shape,
     /// `I32` with no interval means "i32 if every value fits, else f64".
     pub dtype: DType,
     /// For integers: the interval of the values, if known. Passes ask only whether it is: its
     /// numbers may depend on scalars that a known plan is not tied to.
     pub range: Option<(f64, f64)>,
-    /// Where it was written.
+    /// The place where it was written.
     pub place: Option<Place>,
 }
 
@@ -29,6 +30,7 @@ impl Meta {
     }
 }
 
+/// A value that is recorded but not computed, or that was computed since.
 pub struct Cell {
     meta: Meta,
     /// Evaluation order in the session: which of two failing operations came first.
@@ -55,6 +57,7 @@ enum State {
 }
 
 impl Cell {
+    /// A pending cell of a node; `seq` counts the session's cells.
     pub fn new(node: Node<Array>, meta: Meta, seq: u64) -> Rc<Cell> {
         let below = || node.inputs().iter().filter_map(Array::pending);
         let tree = below().fold(1u32, |n, c| n.saturating_add(c.weight.get()));
@@ -84,10 +87,12 @@ impl Cell {
         })
     }
 
+    /// The extents of the axes, pending or not.
     pub fn shape(&self) -> &[usize] {
         &self.meta.shape
     }
 
+    /// The element type: of a computed value its own, else as far as it is known.
     pub fn dtype(&self) -> DType {
         match &*self.state.borrow() {
             State::Forced(array) => array.dtype(),
@@ -95,10 +100,12 @@ impl Cell {
         }
     }
 
+    /// The facts known when it was recorded.
     pub fn meta(&self) -> &Meta {
         &self.meta
     }
 
+    /// The place in the session's order of evaluation.
     pub fn seq(&self) -> u64 {
         self.seq
     }
@@ -113,6 +120,7 @@ impl Cell {
         self.open
     }
 
+    /// About how many pending nodes stand below, itself included; 0 once computed.
     pub fn weight(&self) -> u32 {
         self.weight.get()
     }
@@ -122,26 +130,32 @@ impl Cell {
         self.name.borrow().clone()
     }
 
+    /// Names it, unless it has a name.
     pub fn set_name(&self, name: &str) {
         self.name.borrow_mut().get_or_insert_with(|| name.into());
     }
 
+    /// Notes that its shape was asked for.
     pub fn ask(&self) {
         self.asked.set(true);
     }
 
+    /// Whether its shape was asked for while it was pending.
     pub fn was_asked(&self) -> bool {
         self.asked.get()
     }
 
+    /// Notes that an evaluation computed it on its way and did not store it.
     pub fn compute(&self) {
         self.computed.set(true);
     }
 
+    /// Whether an evaluation computed it on its way and did not store it.
     pub fn was_computed(&self) -> bool {
         self.computed.get()
     }
 
+    /// The computed value; None while it is pending.
     pub fn forced(&self) -> Option<Array> {
         match &*self.state.borrow() {
             State::Forced(array) => Some(array.clone()),

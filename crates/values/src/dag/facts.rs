@@ -1,15 +1,15 @@
 //! Facts of nodes that kinds tell, in the words that all share.
 //!
-//! Rows: LOWERING §2 (E1, E2). When a node can fail is computed when it is made, and read by all
-//! who ask. The recorder makes a check of what fails hard, guards give it arguments that it has a
-//! result for, passes compute it on its whole domain, rules drop only what never fails. The answer
-//! depends on kinds, types, on whether intervals are known, and on whether a divisor is a number
-//! other than 0; so it is part of what a known plan is known by.
+//! When a node can fail is computed when it is made, and read by all who ask. The recorder makes a
+//! check of what fails hard, guards give it arguments that it has a result for, passes compute it
+//! on its whole domain, rules drop only what never fails. The answer depends on kinds, types, on
+//! whether intervals are known, and on whether a divisor is a number other than 0; so it is part of
+//! what a known plan is known by.
 
 use crate::array::{Array, DType};
 use crate::prim::op::{Fails, On, Op};
 
-/// How the elements of a node stand to those of its operands. All but consumers are producers: an
+/// The relation of a node's elements to those of its operands. All but consumers are producers: an
 /// element needs at most one of each operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -34,15 +34,17 @@ impl Role {
     }
 }
 
-/// What is known of an operand without computing it.
+/// The facts about an operand without computing it.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
+    /// The element type.
     pub dtype: DType,
     /// It is one number, and not 0.
     pub nonzero: bool,
 }
 
 impl Known {
+    /// The facts about an array, pending or not.
     pub fn of(a: &Array) -> Known {
         Known { dtype: a.dtype(), nonzero: a.number_scalar().is_some_and(|x| x != 0.0) }
     }

@@ -13,6 +13,7 @@ use std::rc::Rc;
 pub struct NodeId(u32);
 
 impl NodeId {
+    /// The place among the graph's nodes.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -21,8 +22,11 @@ impl NodeId {
 /// A node's facts. `site` orders value errors: the smaller one was written to run earlier.
 #[derive(Clone, Debug)]
 pub struct Info {
+    /// Shape, type, interval and place in the source.
     pub meta: Meta,
+    /// The place in the order of evaluation, for errors.
     pub site: u32,
+    /// The variable that first held the value.
     pub name: Option<Rc<str>>,
     /// Its shape was asked for while it was pending.
     pub asked: bool,
@@ -32,6 +36,7 @@ pub struct Info {
     pub born: usize,
 }
 
+/// The graph of one evaluation: nodes, each behind its operands, with their facts.
 #[derive(Clone, Debug, Default)]
 pub struct Dag {
     nodes: Vec<Node<NodeId>>,
@@ -40,17 +45,18 @@ pub struct Dag {
     assumptions: RefCell<Vec<Assumption>>,
 }
 
-/// What was asked about a scalar's value, and the answer: a plan made after it holds only where the
+/// A question about a scalar's value, and the answer: a plan made after it holds only where the
 /// answer is the same.
 #[derive(Clone, Copy, Debug)]
 pub enum Assumption {
     /// Whether it is this number.
     Is(NodeId, f64, bool),
-    /// Which number it is.
+    /// The number that it is.
     Number(NodeId, f64),
 }
 
 impl Assumption {
+    /// The scalar that was asked about.
     pub fn at(self) -> NodeId {
         match self {
             Assumption::Is(at, ..) | Assumption::Number(at, _) => at,
@@ -67,6 +73,7 @@ impl Assumption {
 }
 
 impl Dag {
+    /// A new node behind all others; its operands are there already.
     pub fn add(&mut self, node: Node<NodeId>, info: Info) -> NodeId {
         debug_assert!(node.inputs().iter().all(|a| a.index() < self.nodes.len()));
         // A look at a number that needs no note: a known plan is known by the answer.
@@ -80,38 +87,47 @@ impl Dag {
         NodeId(self.nodes.len() as u32 - 1)
     }
 
+    /// The number of nodes, dead ones among them.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
+    /// Whether there is no node.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
+    /// All nodes, operands before their users.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
         (0..self.nodes.len() as u32).map(NodeId)
     }
 
+    /// The operation of a node and its operands.
     pub fn node(&self, at: NodeId) -> &Node<NodeId> {
         &self.nodes[at.index()]
     }
 
+    /// The facts of a node.
     pub fn info(&self, at: NodeId) -> &Info {
         &self.infos[at.index()]
     }
 
+    /// The facts of a node, to be changed.
     pub fn info_mut(&mut self, at: NodeId) -> &mut Info {
         &mut self.infos[at.index()]
     }
 
+    /// The extents of a node's axes.
     pub fn shape(&self, at: NodeId) -> &[usize] {
         &self.infos[at.index()].meta.shape
     }
 
+    /// The element type of a node.
     pub fn dtype(&self, at: NodeId) -> DType {
         self.infos[at.index()].meta.dtype
     }
 
+    /// The number of elements of a node; the greatest number where it overflows.
     pub fn elements(&self, at: NodeId) -> u64 {
         self.shape(at).iter().fold(1u64, |n, &d| n.saturating_mul(d as u64))
     }
@@ -130,6 +146,7 @@ impl Dag {
         matches!(self.scalar(at), Some(Scalar::Num(c)) if c.to_bits() == x.to_bits())
     }
 
+    /// Whether a node is a scalar number of the graph. It asks no value, so that it needs no note.
     pub fn is_number(&self, at: NodeId) -> bool {
         self.node(at).param().is_some_and(|p| p.is_number())
     }

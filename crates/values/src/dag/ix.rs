@@ -1,24 +1,31 @@
 //! Index expressions: where in a source a result element is read.
 //!
 //! `Ix = c + sum k*atom`, atom = a result axis, `div`, `mod` or `clamp` of an Ix; floor semantics,
-//! divisors positive. The constructors keep the normal form of LOWERING §1 (rules 1–5), given the
-//! extents of the result's axes, so that a chain of transforms becomes one read and equal reads
-//! compare equal. Each Ix has a range by interval arithmetic.
+//! divisors positive. The constructors keep a normal form by the rules that stand beside them,
+//! given the extents of the result's axes, so that a chain of transforms becomes one read and equal
+//! reads compare equal. Each Ix has a range by interval arithmetic.
 
 use smallvec::SmallVec;
 
+/// A linear function of atoms with whole coefficients: the place along one axis of a source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ix {
+    /// The constant term.
     pub c: i64,
     /// Sorted by atom, no zero coefficient, no atom twice.
     pub terms: SmallVec<[(i64, Atom); 2]>,
 }
 
+/// A term of an index: an axis, or a function of an index that is not linear.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Atom {
+    /// The place along the k-th axis of the result.
     Axis(u8),
+    /// The quotient by a positive number, rounded down.
     Div(Box<Ix>, i64),
+    /// The remainder of a division by a positive number, not negative.
     Mod(Box<Ix>, i64),
+    /// The index, but at least the first number and at most the second.
     Clamp(Box<Ix>, i64, i64),
 }
 
@@ -26,10 +33,12 @@ pub enum Atom {
 pub type Extents<'a> = &'a [usize];
 
 impl Ix {
+    /// The index that is this number everywhere.
     pub fn constant(c: i64) -> Ix {
         Ix { c, terms: SmallVec::new() }
     }
 
+    /// The place along the k-th axis.
     pub fn axis(k: usize) -> Ix {
         Ix::atom(Atom::Axis(k as u8))
     }
@@ -47,10 +56,12 @@ impl Ix {
         self.terms.iter().map(|t| own(&t.1)).sum()
     }
 
+    /// Whether it is the same everywhere.
     pub fn is_constant(&self) -> bool {
         self.terms.is_empty()
     }
 
+    /// Whether it is the place along the k-th axis, no more.
     pub fn is_axis(&self, k: usize) -> bool {
         self.c == 0 && matches!(self.terms.as_slice(), [(1, Atom::Axis(a))] if *a as usize == k)
     }
@@ -66,6 +77,7 @@ impl Ix {
         self.terms.iter().map(own).sum()
     }
 
+    /// Whether it depends on an axis.
     pub fn mentions(&self, axis: usize) -> bool {
         self.terms.iter().any(|(_, a)| match a {
             Atom::Axis(k) => *k as usize == axis,
@@ -73,10 +85,12 @@ impl Ix {
         })
     }
 
+    /// The sum of two indices.
     pub fn add(&self, other: &Ix) -> Ix {
         self.plus(other, 1)
     }
 
+    /// The index moved by `c`.
     pub fn offset(&self, c: i64) -> Ix {
         Ix { c: self.c + c, terms: self.terms.clone() }
     }
@@ -95,6 +109,7 @@ impl Ix {
         Ix { c: self.c + k * other.c, terms }
     }
 
+    /// The index times `k`.
     pub fn times(&self, k: i64) -> Ix {
         if k == 0 {
             return Ix::constant(0);
@@ -134,8 +149,8 @@ impl Ix {
         (lo, hi)
     }
 
-    /// How many values below `end` it has over the box of `extents`, none of which is 0: at most so
-    /// many, and exactly so many where it moves evenly.
+    /// The number of values below `end` that it has over the box of `extents`, none of which is 0:
+    /// at most so many, and exactly so many where it moves evenly.
     pub fn values(&self, extents: Extents, end: usize) -> u64 {
         let (lo, hi) = self.range(extents);
         let (lo, hi) = (lo.max(0), hi.min(end as i64 - 1));
@@ -216,6 +231,7 @@ impl Ix {
         Ix::atom(Atom::Mod(Box::new(r), d))
     }
 
+    /// The index, but at least `lo` and at most `hi`, each of which it may be.
     pub fn clamped(&self, lo: i64, hi: i64, extents: Extents) -> Ix {
         let (a, b) = self.range(extents);
         if a >= lo && b <= hi {
@@ -235,7 +251,7 @@ impl Ix {
         let mut out = Ix::constant(self.c);
         for (k, atom) in &self.terms {
             let part = match atom {
-                Atom::Axis(a) => with.get(*a as usize).cloned().unwrap_or_else(|| Ix::constant(0)),
+                Atom::Axis(a) => with[*a as usize].clone(),
                 Atom::Div(x, d) => x.substitute(with, extents).div(*d, extents),
                 Atom::Mod(x, d) => x.substitute(with, extents).modulo(*d, extents),
                 Atom::Clamp(x, l, h) => x.substitute(with, extents).clamped(*l, *h, extents),
@@ -318,6 +334,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
+/// The letter of an axis: i j k l m n, then x6 ….
 pub fn axis_name(k: usize) -> String {
     match ["i", "j", "k", "l", "m", "n"].get(k) {
         Some(name) => (*name).into(),

@@ -1,25 +1,31 @@
 //! Reads: source element = one Ix per source axis, guarded by tests.
 //!
-//! Rows: ACL-08…16, ACL-38; LOWERING §1. The first test that fails gives its fill and nothing is
-//! loaded. The four out-of-bounds modes are how a read prints: none, wrap (mod), clamp, default
-//! (tests).
+//! Rows: ACL-08…16, ACL-38. The first test that fails gives its fill and nothing is loaded. The
+//! four out-of-bounds modes are how a read prints: none, wrap (mod), clamp, default (tests).
 
 use super::ix::{Atom, Extents, Ix};
 use std::hash::{Hash, Hasher};
 
+/// A condition on the reader's place, with the value that stands where it fails.
 #[derive(Clone, Debug)]
 pub struct Test {
+    /// The index that is tested.
     pub ix: Ix,
     /// The element exists while lo ≤ ix < hi.
     pub lo: i64,
+    /// The first index that is too large.
     pub hi: i64,
     /// A number or a character's code point.
     pub fill: f64,
 }
 
+/// A place in a source for each place of its reader: an index for each axis of the source, and
+/// tests.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Read {
+    /// The index of each axis.
     pub ix: Vec<Ix>,
+    /// The tests, in the order they are made.
     pub tests: Vec<Test>,
 }
 
@@ -43,10 +49,12 @@ impl Read {
     /// than 24.)
     pub const HEAVIEST: usize = 24;
 
+    /// A read without tests.
     pub fn new(ix: impl IntoIterator<Item = Ix>) -> Read {
         Read { ix: ix.into_iter().collect(), tests: Vec::new() }
     }
 
+    /// The read of the element at the reader's own place.
     pub fn identity(rank: usize) -> Read {
         Read::new((0..rank).map(Ix::axis))
     }
@@ -63,6 +71,7 @@ impl Read {
         Read::new((0..rank).map(|_| Ix::constant(-1)))
     }
 
+    /// Whether it reads the element at the reader's own place, always.
     pub fn is_identity(&self) -> bool {
         self.tests.is_empty() && self.ix.iter().enumerate().all(|(k, ix)| ix.is_axis(k))
     }
@@ -90,16 +99,16 @@ impl Read {
         (boxed, exact)
     }
 
-    /// How many points of a loop pass the tests: exactly where they leave a box, else all of the
-    /// box.
+    /// The number of points of a loop that pass the tests: exactly where they leave a box, else all
+    /// of the box.
     pub fn points(&self, extents: Extents) -> u64 {
         let (boxed, _) = self.held(extents);
         boxed.iter().fold(1, |n, (lo, hi)| n.saturating_mul((hi - lo).max(0) as u64))
     }
 
-    /// How many elements of a source of this shape the points of a loop meet, each counted once: at
-    /// most so many, and exactly so many where each axis of the source is moved evenly by axes of
-    /// the loop that no other moves with.
+    /// The number of elements of a source of this shape that the points of a loop meet, each
+    /// counted once: at most so many, and exactly so many where each axis of the source is moved
+    /// evenly by axes of the loop that no other moves with.
     pub fn distinct(&self, shape: &[usize], extents: Extents) -> u64 {
         let all = |extents: &[usize]| extents.iter().fold(1u64, |n, &e| n.saturating_mul(e as u64));
         if self.is_identity() && shape == extents {

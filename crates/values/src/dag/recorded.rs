@@ -1,4 +1,4 @@
-//! What the language hands over to be computed.
+//! The graph that the language hands over to be computed.
 
 use super::{Dag, NodeId};
 use crate::array::Array;
@@ -6,14 +6,17 @@ use aplomb_ground::span::Place;
 
 /// One evaluation: a recorded graph, the arrays it starts from, the nodes whose values are wanted.
 pub struct Recorded {
+    /// The graph.
     pub dag: Dag,
+    /// The nodes whose values are wanted.
     pub roots: Vec<NodeId>,
     /// Of the last roots, that nobody asked for now: what computing each again would take, ns. They
     /// are stored because one evaluation after the other asks.
-    pub kept: Vec<f64>,
+    pub kept_ns: Vec<f64>,
     /// `Node::Input(k)` is `inputs[k]`; each is dense.
     pub inputs: Vec<Array>,
-    /// What needed the values: a display, a guard, an argument that fixes a shape.
+    /// The need for the values: a display, a guard, an argument that fixes a shape.
     pub why: &'static str,
+    /// The place in the source that needed the values.
     pub needed: Option<Place>,
 }

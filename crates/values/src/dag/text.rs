@@ -7,6 +7,7 @@
 use super::{Dag, Info, Meta, Node, NodeId};
 
 impl Dag {
+    /// The text of a node and all below it.
     pub fn print(&self, at: NodeId) -> String {
         let node = self.node(at);
         let word = node.in_dag().word(self, at);

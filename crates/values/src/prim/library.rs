@@ -1,9 +1,9 @@
 //! Grades and searches of numbers (`dag::Lib`) in the parts that a device shares out; characters
 //! are code points.
 //!
-//! Rows: ACC-27, LOWERING §2. A grade is a sort of `Cell`s by a strict order, so its result is one
-//! and the same however it is sorted. A search is a table of all that is there, in one share or
-//! several, each made from the whole list; lookups are independent of each other.
+//! Row: ACC-27. A grade is a sort of `Cell`s by a strict order, so its result is one and the same
+//! however it is sorted. A search is a table of all that is there, in one share or several, each
+//! made from the whole list; lookups are independent of each other.
 
 use super::whole::Given;
 use crate::array::elements;
@@ -50,7 +50,7 @@ impl<'a> Grading<'a> {
         Grading { items: of.items, count, width, flip: if down { u64::MAX } else { 0 } }
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -140,8 +140,8 @@ impl<'a> Places<'a> {
     }
 }
 
-/// What a search tells of the first place among so many.
-pub fn told(of: Lib, first: Option<usize>, among: usize) -> f64 {
+/// The answer of a search for the first place among so many.
+pub fn found_place(of: Lib, first: Option<usize>, among: usize) -> f64 {
     match of {
         Lib::Member => f64::from(u8::from(first.is_some())),
         _ => first.unwrap_or(among) as f64,

@@ -1,8 +1,7 @@
 //! Moves: structural primitives as a result shape and a read of one source. Written once, run here
 //! or recorded.
 //!
-//! Rows: LOWERING §1, §2. `run` is the generic loop for host items and small arrays; large ones
-//! become transforms.
+//! `run` is the generic loop for host items and small arrays; large ones become transforms.
 
 use crate::array::{
     Array, Buf, Complex64, Data, Shape, View, advance, checked_elements, elements, strides,
@@ -173,6 +172,7 @@ pub fn gather(
                 .iter()
                 .all(|p| p.is_ok_and(|_| true) || p.is_err_and(|f| f == 0.0 || a.is_char()));
             Ok(match b.view() {
+                // The fill of a character array is a blank, which reads have as 0 or as its code.
                 View::Char(v) => {
                     typed!(v, |f: f64| char::from_u32(f as u32).unwrap_or(' '), Buf::chars)
                 }
@@ -186,11 +186,11 @@ pub fn gather(
                 view => {
                     let out: Vec<f64> =
                         places.iter().map(|p| p.map_or_else(|f| f, |k| view.number(k))).collect();
-                    match crate::array::DType::of_range(-1.0, 1.0) {
-                        Some(_) if whole => {
+                    match whole {
+                        true => {
                             Array::dense(shape, Arc::new(Buf::stored(&out, b.dtype(), budget)?))
                         }
-                        _ => Array::numbers(shape, out, budget)?,
+                        false => Array::numbers(shape, out, budget)?,
                     }
                 }
             })
@@ -223,7 +223,9 @@ pub fn gather_by(
         ticks.tick()?;
         let mut at = base.at(&place);
         for (along, by) in along.iter().zip(&args[1..]) {
-            let x = by.item(if by.rank() == 0 { 0 } else { i }).number_scalar().unwrap_or(f64::NAN);
+            let x = by.item(if by.rank() == 0 { 0 } else { i }).number_scalar();
+            let x =
+                x.ok_or_else(|| aplomb_ground::bug!("places of a gather are no real numbers"))?;
             at += along.step(x, origin).map_err(|fail| fail.error())?
                 * steps[along.axis as usize] as i64;
         }

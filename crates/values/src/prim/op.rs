@@ -407,7 +407,7 @@ impl Op {
         matches!(self, Op::Add | Op::Mul | Op::Max | Op::Min | Op::Lcm | Op::Gcd)
     }
 
-    /// What `f/` of an empty axis gives (LANGUAGE §5).
+    /// The value of `f/` of an empty axis.
     pub fn identity(self) -> Option<f64> {
         Some(match self {
             Op::Add | Op::Sub | Op::Gcd | Op::Lt | Op::Gt | Op::Ne | Op::Residue => 0.0,
@@ -418,9 +418,8 @@ impl Op {
         })
     }
 
-    /// The dtype of the result and, for integers, the interval it lies in (LOWERING §6). An integer
-    /// result whose interval leaves i32 is stored as i32 if all values fit, else as f64: `I32`
-    /// here.
+    /// The dtype of the result and, for integers, the interval it lies in. An integer result whose
+    /// interval leaves i32 is stored as i32 if all values fit, else as f64: `I32` here.
     pub fn result(self, args: &[(DType, Option<(f64, f64)>)]) -> (DType, Option<(f64, f64)>) {
         let float =
             if args.iter().any(|a| a.0 == DType::F32) && args.iter().all(|a| a.0 != DType::F64) {

@@ -4,7 +4,7 @@
 //! `run` is the oracle's. Devices share out its parts: a line of a fold, a segment, a slice of a
 //! scatter's base.
 
-use super::library::{Grading, Places, told};
+use super::library::{Grading, Places, found_place};
 use super::op::Op;
 use super::reduce;
 use super::scalar::{Fail, eval};
@@ -142,7 +142,7 @@ impl<'a> Scatter<'a> {
         self.len() == 0
     }
 
-    /// Where the k-th value goes.
+    /// The place that the k-th value goes to.
     pub fn place(&self, k: usize) -> Result<usize, Fail> {
         let mut point = smallvec::SmallVec::<[usize; 4]>::from_elem(0, self.domain.len());
         crate::reference::unravel(k, self.domain, &mut point);
@@ -159,7 +159,7 @@ impl<'a> Scatter<'a> {
         Ok(at)
     }
 
-    /// What stands there after the k-th value.
+    /// The value at a place after the k-th one came to it.
     pub fn value(&self, there: f64, k: usize, note: &mut dyn FnMut(usize, Fail)) -> f64 {
         let new = self.fed[0].at(k);
         match self.combine {
@@ -181,7 +181,7 @@ fn library(of: Lib, args: &[Given], ct: f64) -> Vec<f64> {
             let n = args[0].items.len();
             let mut all = [Places::new(args[0].items, ct, 0, 1)];
             all[0].add(0..n);
-            args[1].items.iter().map(|x| told(of, Places::first(&all, *x), n)).collect()
+            args[1].items.iter().map(|x| found_place(of, Places::first(&all, *x), n)).collect()
         }
     }
 }

@@ -13,6 +13,7 @@ use aplomb_ground::limits::Interrupt;
 use aplomb_ground::protocol::{
     Client, Event, Failure, MimeBundle, Request, Status, Switches, TEXT,
 };
+use aplomb_ground::span::first_line;
 use follow::ROWS;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
@@ -175,12 +176,12 @@ impl<C: Client> App<C> {
         self.coming.is_some()
     }
 
-    /// How the last run failed, if it did.
+    /// The failure of the last run, if it had one.
     pub fn failure(&self) -> Option<&Failure> {
         self.run.failure.as_ref()
     }
 
-    /// How long nothing happens by itself.
+    /// The time in which nothing happens by itself.
     pub fn patience(&self) -> Duration {
         let now = Instant::now();
         match (self.is_busy(), self.due) {
@@ -548,7 +549,7 @@ impl<C: Client> App<C> {
             let what = self
                 .view(false)
                 .told()
-                .map_or(String::new(), |(t, _)| t.statement.lines().next().unwrap_or("").into());
+                .map_or(String::new(), |(t, _)| first_line(&t.statement).into());
             let cell = if self.follows { format!("{}, ", self.run.name) } else { String::new() };
             self.note = format!("{cell}evaluation {} of {n}: {what}", self.story + 1);
         }

@@ -26,7 +26,7 @@ pub struct Dag {
     list: List,
 }
 
-/// Which run, evaluation, pass, and whether folded.
+/// A key of a layout: the run, the evaluation, the pass, and whether it is folded.
 type Key = (u64, usize, usize, bool);
 
 struct Picture {

@@ -31,7 +31,7 @@ impl Look {
         if self.colour { style.fg(colour) } else { style }
     }
 
-    /// What is selected, or its image.
+    /// The style of what is selected, or of its image.
     pub fn lit(self) -> Style {
         self.coloured(Style::new().add_modifier(Modifier::BOLD | Modifier::REVERSED), Color::Yellow)
     }

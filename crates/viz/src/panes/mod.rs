@@ -1,10 +1,10 @@
 //! Panes: a trace in a terminal, every picture lit by one selection. The only room that names
 //! ratatui and crossterm.
 //!
-//! Rows: VISUAL §1, §2 (S1, S2, S5); DESIGN §5. Start at `Pane` and `ALL`, then `App`. The app
-//! alone owns traces, selection and text, and speaks to a session through any `Client`; a pane
-//! draws and asks (`Ask`). `terminal` is the loop. Always: what colour says a mark says too; no
-//! key, size or trace panics; the terminal is as it was, whatever ends it.
+//! Start at `Pane` and `ALL`, then `App`. The app alone owns traces, selection and text, and speaks
+//! to a session through any `Client`; a pane draws and asks (`Ask`). `terminal` is the loop.
+//! Always: what colour says a mark says too; no key, size or trace panics; the terminal is as it
+//! was, whatever ends it.
 
 mod app;
 mod cuda;
@@ -51,7 +51,7 @@ pub trait Pane {
     /// Its cursor and what of the lines is in sight.
     fn list(&mut self) -> &mut List;
 
-    /// What the line at the cursor stands for, once the cursor has moved there.
+    /// The question that the line at the cursor stands for, once the cursor has moved there.
     fn moved(&self, _view: &View) -> Option<Ask> {
         None
     }

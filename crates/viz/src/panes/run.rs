@@ -7,6 +7,7 @@ use super::view::{Ask, View};
 use crate::figures::FIGURES;
 use aplomb_ground::error::{bytes, time};
 use aplomb_ground::protocol::{Failure, Switches};
+use aplomb_ground::span::first_line;
 use aplomb_ground::trace::{ResultRecord, Segment, Trace};
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::text::Line;
@@ -83,7 +84,8 @@ impl Run {
             .map_or(0, |(k, _)| k)
     }
 
-    /// What ran under other switches than the row names is not counted in it.
+    /// The row of this run in the table: what ran under other switches than the row names is not
+    /// counted in it.
     pub fn row(&self) -> Row {
         let any = self.traces.iter().any(|t| self.owns(t));
         let counted = || self.traces.iter().filter(move |t| !any || self.owns(t));
@@ -213,7 +215,7 @@ impl Pane for Ledger {
             let mark = view.look.mark(here);
             let cells =
                 [mark.into(), row.launches.to_string(), bytes(row.bytes), time(row.us), result];
-            let text = format!("{}  {}", row.name, row.text.lines().next().unwrap_or(""));
+            let text = format!("{}  {}", row.name, first_line(&row.text));
             cells
                 .into_iter()
                 .chain([spelled(&row.switches)])

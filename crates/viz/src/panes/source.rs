@@ -23,7 +23,7 @@ pub struct Source {
     list: List,
 }
 
-/// Where lines begin, in code points; one for an empty text.
+/// The places where lines begin, in code points; one for an empty text.
 fn starts(chars: &[char]) -> Vec<usize> {
     let after = chars.iter().enumerate().filter(|(_, c)| **c == '\n').map(|(k, _)| k + 1);
     std::iter::once(0).chain(after).collect()

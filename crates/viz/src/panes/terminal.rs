@@ -1,7 +1,6 @@
 //! The terminal: into raw mode and out of it, and the loop between keys, session and screen.
 //!
-//! Rows: RELIABILITY 26. The loop sleeps until a key comes; only while a program runs does it look
-//! for events meanwhile.
+//! The loop sleeps until a key comes; only while a program runs does it look for events meanwhile.
 
 use super::app::{App, Step};
 use aplomb_ground::protocol::Client;

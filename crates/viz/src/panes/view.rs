@@ -43,7 +43,7 @@ pub enum Ask {
 pub struct View<'a> {
     /// The run that is shown.
     pub run: &'a Run,
-    /// Which evaluation of the run.
+    /// The evaluation of the run, by number.
     pub story: usize,
     /// The pass, counted within the evaluation.
     pub pass: usize,

@@ -1,9 +1,9 @@
 //! The planner: the schedule that the policies so far ask for.
 //!
-//! Rows: LOWERING §7; ACL-17, ACL-39, ACC-17, BAR-08. In: a graph, its roots, the policies. Out:
-//! kept nodes with reasons, launches as groups of kept nodes, and figures. Deterministic: walks are
-//! in id order. Nodes are only ever added to those that are kept, so the loop ends. Cost: linear in
-//! distinct contexts.
+//! Rows: ACL-17, ACL-39, ACC-17, BAR-08. In: a graph, its roots, the policies. Out: kept nodes with
+//! reasons, launches as groups of kept nodes, and figures. Deterministic: walks are in id order.
+//! Nodes are only ever added to those that are kept, so the loop ends. Cost: linear in distinct
+//! contexts.
 
 use super::edit::How;
 use super::legal::Illegal;
@@ -272,6 +272,7 @@ fn merge_equals(
             inside.into_iter().filter(|at| dag.node(*at).computes() && !dag.shape(*at).is_empty());
         (need.inputs, computed.collect())
     };
+    // A group that another took reads nothing.
     let mut of_all: Vec<(BTreeSet<NodeId>, BTreeSet<NodeId>)> =
         groups.iter().map(|g| g.as_ref().map(reads).unwrap_or_default()).collect();
     let most = policies.limits().map_or(usize::MAX, |limits| limits.inputs);

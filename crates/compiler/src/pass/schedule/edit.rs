@@ -1,9 +1,8 @@
 //! Edits: the steps from one schedule to another.
 //!
-//! Rows: LOWERING §7. In: two schedules of one graph. Out: the edits that lead from the first to
-//! the second, and back: `difference` and `apply` undo each other, which the verifier holds after
-//! each pass. A launch is named by one of its nodes, so that edits mean the same wherever other
-//! launches stand.
+//! In: two schedules of one graph. Out: the edits that lead from the first to the second, and back:
+//! `difference` and `apply` undo each other, which the verifier holds after each pass. A launch is
+//! named by one of its nodes, so that edits mean the same wherever other launches stand.
 
 use super::{Facts, Group, Keep, Schedule, Why, is_broadcast, is_free_root};
 use crate::pass::find;
@@ -134,8 +133,8 @@ impl Schedule {
         edits
     }
 
-    /// What edits make of this schedule; figures are to be found anew. Edits of nodes and launches
-    /// that are not there change nothing.
+    /// The schedule that edits make of this one; figures are to be found anew. Edits of nodes and
+    /// launches that are not there change nothing.
     pub fn apply(&self, dag: &Dag, edits: &[Edit]) -> Schedule {
         let mut keep = self.keep.clone();
         let mut sets: Vec<Vec<NodeId>> = self.groups.iter().map(Group::nodes).collect();

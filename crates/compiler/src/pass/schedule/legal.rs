@@ -1,8 +1,8 @@
 //! Legality: which edits of a schedule keep the meaning of the graph, whatever they cost.
 //!
-//! Rows: LOWERING §7; ACL-17, ACL-38. The planner asks here before it joins launches and before it
-//! leaves a node without a buffer; the verifier asks again of each edit that a pass made. Cost and
-//! taste are the policies'.
+//! Rows: ACL-17, ACL-38. The planner asks here before it joins launches and before it leaves a node
+//! without a buffer; the verifier asks again of each edit that a pass made. Cost and taste are the
+//! policies'.
 
 use super::edit::{Edit, How};
 use super::{Evaluated, Group, Keep, Schedule, Why, is_free_root, kind};
@@ -13,7 +13,7 @@ use aplomb_values::dag::{Dag, NodeId, Read, Role};
 /// Most kept nodes of one launch: each may be a buffer that it writes, and devices take no more.
 pub const STORES: usize = 64;
 
-/// More places than this are not worth the text (LOWERING §7).
+/// More places than this are not worth the text.
 pub const PLACES: usize = 64;
 
 /// The reason why an edit would change the meaning, or make a launch that no device runs.
@@ -97,7 +97,7 @@ pub fn beside(a: &Group, b: &Group) -> Result<(), Illegal> {
 }
 
 /// The way in which a kept node may run in the launch whose values it reads at their own place:
-/// `read` are those values (LOWERING §7 (a) and (b)).
+/// `read` are those values.
 pub fn follows(dag: &Dag, g: &Group, at: NodeId, read: &[NodeId]) -> Result<How, Illegal> {
     if g.kind == aplomb_plans::plan::Kind::Compact {
         return Err(Illegal::Alone);

@@ -1,9 +1,9 @@
 //! The schedule: which nodes are kept, and which of them run in one launch.
 //!
-//! Rows: LOWERING §7; ACL-17, ACL-39, ACC-17, BAR-08. It is data: `edit` are the steps from one
-//! schedule to another, `legal` says which of them keep the meaning, `policy` what the passes of a
-//! pipeline ask for, and `draft` is the planner, which makes the best schedule of what was asked.
-//! A pass asks for one thing more; what it changed is the difference of two schedules.
+//! Rows: ACL-17, ACL-39, ACC-17, BAR-08. It is data: `edit` are the steps from one schedule to
+//! another, `legal` says which of them keep the meaning, `policy` what the passes of a pipeline ask
+//! for, and `draft` is the planner, which makes the best schedule of what was asked. A pass asks
+//! for one thing more; what it changed is the difference of two schedules.
 
 mod draft;
 pub mod edit;
@@ -30,9 +30,23 @@ pub enum Why {
     /// It is read at places that only values tell.
     Anywhere,
     /// Computing it where it is read costs more than storing it.
-    Work { points: u64, inline: Cost, store: Cost },
+    Work {
+        /// Points at which it would be computed.
+        points: u64,
+        /// The cost of computing it at all of them.
+        inline: Cost,
+        /// The cost of storing it once.
+        store: Cost,
+    },
     /// It is used more than once, and what is shared is stored.
-    Shared { uses: u64, inline: Cost, store: Cost },
+    Shared {
+        /// Its uses.
+        uses: u64,
+        /// The cost of computing it at each.
+        inline: Cost,
+        /// The cost of storing it once.
+        store: Cost,
+    },
     /// It can fail, and no reader sees all of it (E1).
     MayFail,
     /// Read in more places than are worth the text.
@@ -40,12 +54,23 @@ pub enum Why {
     /// Read through more index arithmetic than is worth the text.
     Steps(usize),
     /// A launch would read too much.
-    Limit { name: &'static str, need: u64, have: u64 },
+    Limit {
+        /// The resource.
+        name: &'static str,
+        /// The amount that the launch would need of it.
+        need: u64,
+        /// The amount there is.
+        have: u64,
+    },
     /// A random access of this glyph reads it.
     Random,
-    /// What is found outside cannot be told further down (2006): a constant, unless two reads do
-    /// not compose.
-    Outside { code: &'static str, fill: Option<f64> },
+    /// A fill that cannot be told further down (2006): a constant, unless two reads do not compose.
+    Outside {
+        /// The reason as the trace writes it.
+        code: &'static str,
+        /// The constant, where it is one.
+        fill: Option<f64>,
+    },
     /// A pass that would have fused it is off, or has not run yet.
     NotYet(&'static str),
 }

@@ -31,7 +31,7 @@ pub enum Policy {
     Consumers,
     /// Launches of one domain merge.
     Domains,
-    /// Where all is computed again for nothing, terms that move fewer words stored are kept.
+    /// Terms that move fewer words stored are kept, where all is computed again for nothing.
     Words,
     /// No launch needs more than the limits.
     Limits,

@@ -1,4 +1,4 @@
-//! What passes change, as edits that a person can read; and what is no legal edit.
+//! The changes of passes, as edits that a person can read; and edits that are not legal.
 
 use super::edit::{Edit, How};
 use super::legal::{self, Illegal};

@@ -20,7 +20,7 @@ pub(crate) fn recorded(terms: &[&str]) -> Recorded {
         );
         inputs.push(Array::dense(dag.shape(at), items));
     }
-    Recorded { dag, roots, kept: Vec::new(), inputs, why: "test", needed: None }
+    Recorded { dag, roots, kept_ns: Vec::new(), inputs, why: "test", needed: None }
 }
 
 fn compiled(terms: &[&str], off: &[&str]) -> Compiled {

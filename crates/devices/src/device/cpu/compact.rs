@@ -16,7 +16,7 @@ use aplomb_values::array::{around, elements};
 /// Result cells to a unit.
 const UNIT: usize = 8_192;
 
-/// What the body found, its stores in `misfits`; and what the selection's own store found.
+/// The failures that the body met, its stores in `misfits`; and those of the selection's own store.
 #[allow(clippy::too_many_arguments)]
 pub fn run(
     cpu: &mut Cpu,

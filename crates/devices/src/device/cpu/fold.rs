@@ -174,7 +174,7 @@ pub fn run(
 struct Pass<'a> {
     launch: &'a Launch,
     cut: Cut,
-    /// Which of the launch's reductions.
+    /// The launch's reductions that are meant, by number.
     folds: &'a [usize],
     stores: bool,
 }

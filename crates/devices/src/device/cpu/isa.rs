@@ -1,4 +1,4 @@
-//! Which instructions the loops may use. Chosen once; `APLOMB_ISA=vm|avx2|avx512` takes a lesser
+//! The instructions that the loops may use. Chosen once; `APLOMB_ISA=vm|avx2|avx512` takes a lesser
 //! one, for tests.
 
 use std::sync::OnceLock;
@@ -49,7 +49,7 @@ impl Isa {
     }
 
     /// Those that this machine can run, least first.
-    pub fn here() -> impl Iterator<Item = Isa> {
+    pub fn available() -> impl Iterator<Item = Isa> {
         let best = Isa::best();
         Isa::ALL.into_iter().filter(move |&isa| isa <= best)
     }

@@ -14,7 +14,7 @@ use super::{Cpu, DeviceError, RunCtx};
 use crate::pool::PoolBuffer;
 use aplomb_values::array::{DType, elements};
 use aplomb_values::dag::Lib;
-use aplomb_values::prim::library::{self, Cell, Grading, Places, told};
+use aplomb_values::prim::library::{self, Cell, Grading, Places, found_place};
 use aplomb_values::prim::whole::Given;
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -56,7 +56,7 @@ pub fn run(
         }
         (Lib::IndexOf | Lib::Member, [have, want]) if want.items.len() == n => {
             search(cpu, ctx, have.items, want.items, ct, &|k, first| {
-                put(k, told(of, first, have.items.len()))
+                put(k, found_place(of, first, have.items.len()))
             })
         }
         _ => Err(DeviceError::Broken("operands of a function of the library do not fit".into())),
@@ -113,7 +113,7 @@ where
     })
 }
 
-/// How many of the `count` least cells of both runs are in the first.
+/// The number of the `count` least cells of both runs that are in the first.
 fn ahead(a: &[Cell], b: &[Cell], count: usize, order: &impl Fn(&Cell, &Cell) -> Ordering) -> usize {
     let (mut least, mut most) = (count.saturating_sub(b.len()), count.min(a.len()));
     while least < most {

@@ -99,7 +99,7 @@ impl Cpu {
         self.threads.count()
     }
 
-    /// Where its results come from, for files to be read into.
+    /// The pool that its results come from, for files to be read into.
     pub fn pool(&self) -> &Pool {
         &self.pool
     }

@@ -198,8 +198,8 @@ pub fn body_into(
     Ok((Tally { misfits: found.misfits & ((1 << own) - 1), ..found }, found.misfits >> own))
 }
 
-/// Where chunks must end: at the rows' ends when some read is not in order and rows are long, else
-/// nowhere.
+/// The length at whose multiples chunks must end: that of rows when some read is not in order and
+/// rows are long, else none.
 pub fn row_of(program: &Program, domain: &[usize]) -> usize {
     let row = domain.last().copied().unwrap_or(1);
     let ordered = program.inputs.iter().all(|i| i.flat.is_some() || i.walk.constant().is_some());

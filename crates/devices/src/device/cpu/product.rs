@@ -49,7 +49,8 @@ pub struct Packed {
     sides: [usize; 2],
 }
 
-/// What a launch is as a product of blocks; None: it is no such product, or a small one.
+/// The factors of a launch that is a product of blocks; None: it is no such product, or a small
+/// one.
 pub fn factors(launch: &Launch, isa: super::Isa) -> Option<(Factors, Tiles)> {
     let factors = Factors::of(launch).filter(|f| f.folded + 1 == launch.domain.len())?;
     let [rows, columns, deep] = factors.extents(launch);
@@ -71,8 +72,8 @@ pub fn factors(launch: &Launch, isa: super::Isa) -> Option<(Factors, Tiles)> {
     (rows >= FEW && columns >= FEW && deep >= GROUP).then_some((factors, tiles))
 }
 
-/// What such a launch is thought to take on one thread, nanoseconds: its body and its folds. None:
-/// it is none.
+/// An estimate of such a launch's time on one thread, nanoseconds: its body and its folds. None: it
+/// is none.
 pub fn estimate(launch: &Launch) -> Option<f64> {
     let isa = super::Isa::chosen();
     let (factors, _) = factors(launch, isa)?;
@@ -109,7 +110,7 @@ fn padded(deep: usize) -> usize {
     deep.next_multiple_of(LANES)
 }
 
-/// Where a part of a panel begins, and its steps.
+/// The step at which a part of a panel begins, and its steps.
 fn part(panel: usize, chunk: usize, wide: usize, deep: usize) -> (usize, usize) {
     let steps = DEEP.min(deep - chunk * DEEP).div_ceil(LANES);
     ((panel * padded(deep) + chunk * DEEP) * wide, steps)
@@ -302,8 +303,8 @@ impl Operand<'_> {
         self.made_of.iter().map(one).collect()
     }
 
-    /// Where it is read, if it is only read, and lines lie nearer to each other in memory than
-    /// items of one.
+    /// The read of an operand that a copy serves better: one that is only read, and whose lines lie
+    /// nearer to each other in memory than the items of one.
     fn aside(&self, own: &[usize]) -> Option<Aside> {
         let (What::Load(load), &[axis]) = (&self.launch.body[self.value as usize].what, self.axes)
         else {

@@ -95,7 +95,7 @@ pub struct Rounds {
     /// The steps that the program was lowered from.
     pub steps: Vec<Step>,
     pub body: Arc<Body>,
-    /// Which states are wanted after all rounds, and in which registers outside.
+    /// The states that are wanted after all rounds, and their registers outside.
     pub wanted: Vec<(usize, usize)>,
 }
 
@@ -409,7 +409,7 @@ impl Lower<'_> {
         Arg::Reg(reg)
     }
 
-    /// Where a step counts, if not everywhere.
+    /// The places at which a step counts, if not all do.
     fn wanted(&self, k: usize) -> Option<Walk> {
         let tests = self.work.steps[k].from.guard.map(|g| &self.work.guards[g as usize])?;
         Some(Walk::of_tests(tests, self.work.domain))

@@ -157,7 +157,8 @@ impl Moved<'_> {
 }
 
 impl Values<'_> {
-    /// What stands at each place of ours becomes `f` of its value's number and of what stood there.
+    /// A pass over the values: what stands at each place of ours becomes `f` of its value's number
+    /// and of what stood there.
     fn each(&self, mut f: impl FnMut(usize, f64) -> f64) {
         let (from, to) = self.own;
         for (k, &at) in self.places.iter().enumerate() {

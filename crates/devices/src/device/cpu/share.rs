@@ -6,7 +6,7 @@ use super::threads::Threads;
 use super::{Cpu, DeviceError, Fault, RunCtx};
 use std::sync::MutexGuard;
 
-/// What the threads found.
+/// The findings of all threads.
 #[derive(Default)]
 pub struct Tally {
     pub fault: Option<Fault>,

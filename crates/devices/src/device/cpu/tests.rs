@@ -217,7 +217,7 @@ fn check_op(cpu: &mut Cpu, o: Op, x: &[f64], y: &[f64], y_one: bool) {
 #[test]
 fn every_operation_is_its_scalar_meaning_on_every_instruction_set() {
     let mut dice = Dice(1);
-    for isa in Isa::here() {
+    for isa in Isa::available() {
         let mut cpu = Cpu::with(isa, 2);
         for o in all_ops() {
             for n in SIZES {
@@ -244,7 +244,7 @@ fn every_operation_is_its_scalar_meaning_on_every_instruction_set() {
 #[test]
 fn apply_is_the_scalar_meaning_or_says_no() {
     let mut dice = Dice(2);
-    for isa in Isa::here() {
+    for isa in Isa::available() {
         for o in all_ops() {
             for n in [0, 1, 7, 8, 9, 1000] {
                 let (x, y) = (dice.numbers(n, n > 8), dice.numbers(n.max(1), n > 8));
@@ -336,7 +336,7 @@ fn random_programs_agree_on_every_tier_and_thread_count() {
             l.stores.push(Store { value: last / 2, buf: made.output(&[n], DType::F64) });
         }
         made.plan.launches.push(l);
-        for isa in Isa::here() {
+        for isa in Isa::available() {
             for threads in [1, 3] {
                 match (made.run(isa, threads), least) {
                     (Ok(got), None) => {
@@ -422,7 +422,7 @@ fn random_reads_follow_their_index_expressions() {
             });
             wanted.push(value + 1.0);
         }
-        for isa in Isa::here() {
+        for isa in Isa::available() {
             assert_eq!(
                 made.run(isa, 1).unwrap()[0],
                 wanted,
@@ -504,7 +504,7 @@ fn folds_are_the_stated_tree_on_every_tier_and_thread_count() {
             let wanted = reduce::along(o, ct, &items, domain, axis);
             let negated: Vec<f64> = items.iter().map(|x| 0.0 - x).collect();
             let most = reduce::along(Op::Max, CT, &negated, domain, axis).unwrap();
-            for isa in Isa::here() {
+            for isa in Isa::available() {
                 for threads in [1, 2, 3] {
                     match (made.run(isa, threads), &wanted) {
                         (Ok(got), Ok(wanted)) => {
@@ -533,7 +533,7 @@ fn a_sum_that_overflows_fails_and_infinity_from_a_file_does_not() {
         let n = elements(domain);
         let mut items = vec![1.0; n];
         items[n / 2] = f64::INFINITY;
-        for isa in Isa::here() {
+        for isa in Isa::available() {
             let got = fold_plan(Op::Add, DType::F64, domain, axis, &items).run(isa, 2).unwrap();
             assert!(got[1].contains(&f64::INFINITY));
             let big = vec![f64::MAX / 2.0; n];
@@ -556,7 +556,7 @@ fn an_overflow_fails_though_a_later_operation_would_hide_it() {
         (Op::Residue, &[2, 0]),
         (Op::Sign, &[2]),
     ];
-    for isa in Isa::here() {
+    for isa in Isa::available() {
         for (o, args) in hides {
             for (fold, stored) in [(None, true), (Some(Op::Min), true), (None, false)] {
                 let mut items = vec![1.0; 3000];

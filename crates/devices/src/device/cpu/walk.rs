@@ -152,7 +152,7 @@ impl Walk {
         (self.tests.is_empty() && !moves).then(|| self.offset.at(&start))
     }
 
-    /// Where the first element is read, if the rest follow in the domain's own order.
+    /// The place of the first element, if the rest follow in the domain's own order.
     pub fn flat(&self) -> Option<i64> {
         if !self.tests.is_empty() || !self.offset.is_affine() {
             return None;

@@ -1,10 +1,10 @@
 //! Results that stay on the device until somebody on the host looks at them.
 //!
-//! Rows: CUDA §6; RELIABILITY 16, 17. What goes from one evaluation to the next need not travel.
-//! The host's memory for it is taken at once, so looking is never WS FULL; where the device cannot
-//! give it any more, the plan runs again on the CPU. For that its inputs are held, and what these
-//! were made of: `Weight` bounds the chain. Always: whoever looks sees the value. A session is one
-//! thread, and its values are looked at there before other threads read them.
+//! What goes from one evaluation to the next need not travel. The host's memory for it is taken at
+//! once, so looking is never WS FULL; where the device cannot give it any more, the plan runs again
+//! on the CPU. For that its inputs are held, and what these were made of: `Weight` bounds the
+//! chain. Always: whoever looks sees the value. A session is one thread, and its values are looked
+//! at there before other threads read them.
 
 use super::buffer::DevBuf;
 use super::driver::{Trouble, guarded};
@@ -60,7 +60,7 @@ impl Weight {
 pub struct Recipe {
     pub plan: Rc<Plan>,
     pub inputs: Vec<Array>,
-    /// Which of the plan's roots.
+    /// The number of the plan's root.
     pub root: usize,
     pub threads: usize,
 }

@@ -1,12 +1,12 @@
 //! cuBLAS: launches that are a plain product of f64 matrices are its, where it is there and thought
 //! to be faster; those of f32 too under `--math fast`.
 //!
-//! Rows: CUDA §4 (MatMul). Looked for when the first such launch comes, and opened when it runs.
-//! Always: pedantic math; operands change places, for cuBLAS reads columns; the order of its sums
-//! is its own, as that of any of our folds on a device. It tests nothing, so `kir::range` looks at
-//! both operands before: where a product or a sum could overflow, our text runs. f32 is ours in
-//! strict math: its sums of f32 are made in f64 on every device, and cuBLAS makes them in f32.
-//! Never: an error of its own. What it refuses our text does.
+//! Looked for when the first such launch comes, and opened when it runs. Always: pedantic math;
+//! operands change places, for cuBLAS reads columns; the order of its sums is its own, as that of
+//! any of our folds on a device. It tests nothing, so `kir::range` looks at both operands before:
+//! where a product or a sum could overflow, our text runs. f32 is ours in strict math: its sums of
+//! f32 are made in f64 on every device, and cuBLAS makes them in f32. Never: an error of its own.
+//! What it refuses our text does.
 
 use super::driver::{Driver, guarded};
 use super::place::{BYTES_PER_US, LAUNCH_US, OPERATIONS_PER_US};
@@ -84,7 +84,7 @@ impl Call {
         kir::range(self.product.dtype)
     }
 
-    /// How far its results are from those in strict math, where there is none like it.
+    /// The distance of its results from those in strict math, where there is none like it.
     fn apart(&self) -> Option<Fast> {
         let sums = (self.product.dtype == DType::F32).then_some(self.product.deep)?;
         Some(Fast { sums: Some(sums), ..Fast::default() })
@@ -161,7 +161,7 @@ impl Blas {
         }
     }
 
-    /// What opening it is thought to take still.
+    /// The time, µs, that opening it is thought to take still.
     pub fn open_us(&self) -> f64 {
         if matches!(self.found, Found::Yes(_)) { 0.0 } else { OPEN_US }
     }

@@ -1,10 +1,9 @@
 //! Compiled programs and what was tuned, on disk, under `$XDG_CACHE_HOME/aplomb/cuda`.
 //!
-//! Rows: ACL-42; CUDA §6; RELIABILITY 19. An entry is a file: magic, key, log, binary, each with
-//! its length, and the SHA-256 of all of it. Always: an entry that is not whole, or is of another
-//! key, is as none; a file appears by a rename, so that processes never see half of one; folder
-//! 0700, files 0600. A disk that is full or not ours to write costs nothing but the entry: the
-//! caller tells it once.
+//! Row: ACL-42. An entry is a file: magic, key, log, binary, each with its length, and the SHA-256
+//! of all of it. Always: an entry that is not whole, or is of another key, is as none; a file
+//! appears by a rename, so that processes never see half of one; folder 0700, files 0600. A disk
+//! that is full or not ours to write costs nothing but the entry: the caller tells it once.
 
 use sha2::{Digest, Sha256};
 use std::fs::{self, OpenOptions};
@@ -63,7 +62,7 @@ pub struct Entry {
 
 /// The finding where an entry is looked for.
 #[derive(Debug, PartialEq)]
-pub enum Look {
+pub enum Lookup {
     None,
     /// A file that is not whole, or of another key.
     Damaged,
@@ -99,14 +98,14 @@ impl Disk {
 
     /// The entry of a key, if it is whole.
     pub fn get(&self, key: &Key) -> Option<Entry> {
-        if let Look::Whole(entry) = self.look(key) { Some(entry) } else { None }
+        if let Lookup::Whole(entry) = self.lookup(key) { Some(entry) } else { None }
     }
 
     /// The same, where it matters whether one was there.
-    pub fn look(&self, key: &Key) -> Look {
+    pub fn lookup(&self, key: &Key) -> Lookup {
         let bytes = self.folder.as_ref().and_then(|f| fs::read(f.join(key.file())).ok());
-        bytes.map_or(Look::None, |bytes| {
-            read(&bytes, &key.whole()).map_or(Look::Damaged, Look::Whole)
+        bytes.map_or(Lookup::None, |bytes| {
+            read(&bytes, &key.whole()).map_or(Lookup::Damaged, Lookup::Whole)
         })
     }
 
@@ -231,13 +230,13 @@ mod tests {
         let mode = |p: &Path| fs::metadata(p).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&at), mode(&at.join(key.file()))), (0o700, 0o600));
         disk.drop(&key);
-        assert_eq!(disk.look(&key), Look::None);
+        assert_eq!(disk.lookup(&key), Lookup::None);
         // Those of one kind; and what is there but no entry.
         let other = Key { kind: "tuning", ..key.clone() };
         [&key, &other].iter().for_each(|k| disk.put(k, &entry(7).1).unwrap());
         assert_eq!((disk.drop_all("tuning"), disk.drop_all("tuning")), (1, 0));
         fs::write(at.join(key.file()), "half of it").unwrap();
-        assert_eq!((disk.look(&key), disk.look(&other)), (Look::Damaged, Look::None));
+        assert_eq!((disk.lookup(&key), disk.lookup(&other)), (Lookup::Damaged, Lookup::None));
         fs::remove_dir_all(&at).unwrap();
     }
 

@@ -1,4 +1,4 @@
-//! Which text of a launch was the fastest: as a sentence, and as a line of a file.
+//! The fastest text of a launch: as a sentence, and as a line of a file.
 
 use aplomb_ground::error::time;
 use aplomb_plans::kir::Tuning;

@@ -1,6 +1,6 @@
 //! The choices of a device: in memory, and on the disk for later programs.
 
-use super::cache::{Disk, Entry, Key, Look};
+use super::cache::{Disk, Entry, Key, Lookup};
 use super::choice::Choice;
 use super::text::Lowered;
 use aplomb_plans::plan::Launch;
@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Choices that a process remembers, and those that it knows not to be there.
 const MOST: usize = 4096;
-/// What files of choices are called.
+/// The kind of file that holds choices, as the cache names it.
 const KIND: &str = "tuning";
 
 /// The choices of this device.
@@ -18,7 +18,7 @@ pub struct Choices {
     known: HashMap<String, Option<Choice>>,
     /// Those that were measured since `begin`: a launch that runs again and again is measured once.
     measured: HashSet<String>,
-    /// What the user should hear.
+    /// The sentences that the user should hear.
     pub notices: Vec<String>,
 }
 
@@ -46,20 +46,20 @@ impl Choices {
         Key { kind: KIND, made_by, text: format!("class {class}\n{}", plain.texts.join("\n")) }
     }
 
-    /// What was found for a launch; a record that is damaged, or names no text of it, is as none.
+    /// The choice found for a launch; a record that is damaged, or names no text of it, is as none.
     pub fn get(&mut self, plain: &Lowered, launch: &Launch) -> Option<Choice> {
         let key = self.key(plain, launch);
         let file = key.file();
         if let Some(known) = self.known.get(&file) {
             return *known;
         }
-        let found = match self.disk.look(&key) {
-            Look::None => None,
-            Look::Damaged => {
+        let found = match self.disk.lookup(&key) {
+            Lookup::None => None,
+            Lookup::Damaged => {
                 self.damaged(&file);
                 None
             }
-            Look::Whole(entry) => {
+            Lookup::Whole(entry) => {
                 let choice = Choice::decode(&entry.log)
                     .filter(|c| plain.code.candidates().contains(&c.tuning));
                 if choice.is_none() {

@@ -1,8 +1,8 @@
 //! NVRTC: CUDA text to a binary for one architecture, and what its log says of each kernel. A text
 //! says itself whether its math is fast.
 //!
-//! Rows: CUDA §1. A CUBIN is independent of the driver's own compiler. The budgets are in
-//! registers, shared bytes and spilled bytes, which ptxas tells without a GPU.
+//! A CUBIN is independent of the driver's own compiler. The budgets are in registers, shared bytes
+//! and spilled bytes, which ptxas tells without a GPU.
 
 use aplomb_plans::kir;
 use aplomb_plans::plan::Math;
@@ -86,8 +86,8 @@ pub fn ptx(text: &str, arch: &str) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// What the kernels of a program take on an architecture, in its order. Needs NVRTC and no GPU.
-/// Errors: as `compile`.
+/// The resources that the kernels of a program take on an architecture, in its order. Needs NVRTC
+/// and no GPU. Errors: as `compile`.
 pub fn measured(text: &str, arch: &str) -> Result<Vec<(String, Usage)>, String> {
     version()?;
     compile(text, arch).map(|made| usage(&made.log))

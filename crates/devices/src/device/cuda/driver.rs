@@ -1,9 +1,8 @@
 //! The driver: one device, one context, one stream. Every call of libcuda stands here or in
 //! `memory`.
 //!
-//! Rows: CUDA §1, §6; RELIABILITY 16–18. Always: a call gives `Trouble` and never panics past
-//! `guarded`; after a sticky error nothing more is asked of the context, not even to free. Never
-//! here: what a launch computes.
+//! Always: a call gives `Trouble` and never panics past `guarded`; after a sticky error nothing
+//! more is asked of the context, not even to free. Never here: what a launch computes.
 
 use aplomb_ground::limits::Interrupt;
 use cudarc::driver::result::{self, DriverError, event, function, module, occupancy, stream};
@@ -196,7 +195,7 @@ impl Driver {
         self.note(result::mem_get_info()).map(|(free, all)| (free as u64, all as u64))
     }
 
-    /// What the pool holds and nobody uses goes back to the system.
+    /// Gives back to the system the memory of the pool that nobody uses.
     pub fn trim(&self) -> Done<()> {
         self.finish()?;
         // SAFETY: the device's own pool.

@@ -22,19 +22,19 @@ pub struct Cuda {
     pub(super) kernels: Kernels,
     pub(super) known: Known,
     pub(super) blas: Blas,
-    /// Which texts launches get.
+    /// The policy by which launches get their texts.
     pub(super) tune: Tune,
-    /// What the last run measured.
+    /// The trials of the last run.
     pub(super) trials: Vec<Trial>,
     /// Runs that were one graph.
     pub(super) graphs: u32,
-    /// How much slower launches are than the model says; never below 1.
+    /// The factor by which launches are slower than the model says; never below 1.
     pub(super) pace: f64,
-    /// What the CPU lost on texts that are not compiled yet, µs.
+    /// The time that the CPU lost on texts that are not compiled yet, µs.
     pub(super) lost_time: HashMap<String, f64>,
     pub(super) refused: u32,
     pub(super) notices: Vec<String>,
-    /// How many of them the user has heard.
+    /// The number of them that the user has heard.
     heard: usize,
     pub(super) stats: Vec<LaunchStats>,
 }
@@ -66,17 +66,17 @@ impl Cuda {
         })
     }
 
-    /// How texts are made from now on, whatever was found; None: as found.
+    /// The tuning of all texts from now on, whatever was found; None: as found.
     pub fn set(&mut self, tuning: Option<Tuning>) {
         self.known.set(tuning);
     }
 
-    /// Which texts launches get from now on.
+    /// The policy by which launches get their texts from now on.
     pub fn set_tune(&mut self, tune: Tune) {
         self.tune = tune;
     }
 
-    /// What was tuned goes, on the disk too. How many launches that were.
+    /// Forgets what was tuned, on the disk too; gives the number of launches.
     pub fn forget_choices(&mut self) -> usize {
         self.known.forget_choices()
     }
@@ -86,7 +86,7 @@ impl Cuda {
         self.known.choices.begin();
     }
 
-    /// What the last run measured.
+    /// The trials of the last run, taken out.
     pub fn take_trials(&mut self) -> Vec<Trial> {
         std::mem::take(&mut self.trials)
     }
@@ -152,7 +152,7 @@ impl Cuda {
         format!("cuda ({}, {})", f.name, f.arch)
     }
 
-    /// What compiling and transfers took since this device was opened.
+    /// The times of compiling and of transfers since this device was opened.
     pub fn compiling(&self) -> Compiling {
         let t = self.memory.traffic();
         let (lowered, made) = (self.known.lowered, self.kernels.spent);
@@ -180,7 +180,7 @@ impl Cuda {
         new
     }
 
-    /// What each launch of the last run took.
+    /// The times of each launch of the last run.
     pub fn stats(&self) -> &[LaunchStats] {
         &self.stats
     }

@@ -1,8 +1,8 @@
 //! A graph of the driver: fills and kernels in one order, handed over as one.
 //!
-//! Rows: CUDA §6. Built node by node instead of captured from the stream: so its nodes are known, a
-//! kernel's arguments can be changed, and nothing that a capture forbids can happen in it. Never
-//! here: what is in it and why.
+//! Built node by node instead of captured from the stream: so its nodes are known, a kernel's
+//! arguments can be changed, and nothing that a capture forbids can happen in it. Never here: what
+//! is in it and why.
 
 use super::buffer::DevBuf;
 use super::driver::{Done, Driver, Function};

@@ -1,5 +1,5 @@
-//! What a run holds: where each buffer of its plan is, on the host, on the device or on both, and
-//! the words in which launches tell what failed.
+//! The buffers that a run holds: where each of its plan is, on the host, on the device or on both,
+//! and the words in which launches tell what failed.
 
 use super::away::{self, Away, Recall, Recipe, Weight};
 use super::buffer::DevBuf;
@@ -129,7 +129,7 @@ impl<'a> Run<'a> {
             .collect())
     }
 
-    /// Where a launch keeps its error words.
+    /// The address of a launch's error words.
     pub fn word(&self, k: usize) -> u64 {
         self.words.at() + (k * WORDS * 8) as u64
     }
@@ -165,7 +165,7 @@ impl<'a> Run<'a> {
         Ok(copy)
     }
 
-    /// Where a buffer is that kernels read or write.
+    /// The address of a buffer that kernels read or write.
     pub fn address(&mut self, at: BufId) -> Result<u64, Stop> {
         let at = self.on_device(at)?.at();
         // Texts read vectors of so many bytes.

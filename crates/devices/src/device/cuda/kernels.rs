@@ -1,7 +1,7 @@
 //! From texts to functions: what this process knows, what the disk knows, what NVRTC must compile.
 //!
-//! Rows: ACL-42, ACL-44, ACC-26; CUDA §1, §6. One program an expression; beyond twelve kernels two
-//! programs on two threads. NVRTC's time is counted apart from ours.
+//! Rows: ACL-42, ACL-44, ACC-26. One program an expression; beyond twelve kernels two programs on
+//! two threads. NVRTC's time is counted apart from ours.
 
 use super::cache::{Disk, Entry, Key};
 use super::compile::{self, Usage};
@@ -28,7 +28,7 @@ pub struct Kernels {
     pub notices: Vec<String>,
 }
 
-/// What binaries, and their times, depend on beside the text.
+/// The versions that binaries, and their times, depend on beside the text.
 pub fn made_by(driver: &Driver) -> String {
     let facts = driver.facts();
     let (version, (major, minor)) = (env!("CARGO_PKG_VERSION"), facts.nvrtc);

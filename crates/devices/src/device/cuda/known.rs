@@ -1,11 +1,11 @@
 //! The memory of plans that ran: their launches, lowered, the functions of their texts, a graph of
 //! all.
 //!
-//! Rows: ACL-42; CUDA §6. A plan is known by where it is: the plan cache shares it and makes
-//! another of it when its scalars change, and a weak pointer keeps the place from being used again.
-//! Storage types that turn out otherwise (an input's, a result's that did not fit) are a *variant*
-//! of the plan. Oldest plans leave first. Which text a launch gets is asked for here: as it comes,
-//! as somebody sets it, or as `tune` found it to be fastest.
+//! Row: ACL-42. A plan is known by where it is: the plan cache shares it and makes another of it
+//! when its scalars change, and a weak pointer keeps the place from being used again. Storage types
+//! that turn out otherwise (an input's, a result's that did not fit) are a *variant* of the plan.
+//! Oldest plans leave first. Which text a launch gets is asked for here: as it comes, as somebody
+//! sets it, or as `tune` found it to be fastest.
 
 use super::choices::Choices;
 use super::repeats::Repeats;
@@ -20,7 +20,7 @@ use std::rc::{Rc, Weak};
 const PLANS: usize = 256;
 const VARIANTS: usize = 4;
 
-/// What is stored in each buffer, and whether values may leave that type.
+/// The types stored in each buffer, and whether values may leave them.
 type Types = Vec<(DType, bool)>;
 
 struct Variant {
@@ -52,7 +52,7 @@ impl Known {
         Known { plans: HashMap::new(), now: 0, set: None, heeds: false, choices, lowered: 0 }
     }
 
-    /// How texts are made from now on, whatever was found: all that were are forgotten.
+    /// The tuning of all texts from now on, whatever was found: all that were are forgotten.
     pub fn set(&mut self, tuning: Option<Tuning>) {
         self.plans.clear();
         self.set = tuning;
@@ -66,7 +66,7 @@ impl Known {
         }
     }
 
-    /// What was tuned goes. How many launches that were.
+    /// Forgets what was tuned; gives the number of launches.
     pub fn forget_choices(&mut self) -> usize {
         self.plans.clear();
         self.choices.forget()
@@ -88,7 +88,7 @@ impl Known {
         text.clone()
     }
 
-    /// What is known of running all of it again.
+    /// The record of running all of it again.
     pub fn repeats(&mut self, whole: &Rc<Plan>, plan: &Plan) -> &mut Repeats {
         &mut Self::variant(&mut self.plans, &mut self.now, whole, plan).repeats
     }

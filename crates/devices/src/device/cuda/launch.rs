@@ -1,8 +1,8 @@
 //! One launch on the device: its memory, its kernels' arguments, and handing them over.
 //!
-//! Rows: CUDA §2, §6; RELIABILITY 5. Everything that a launch needs is there before its first
-//! kernel is handed over, so what events measure between its first and last kernel is the device's
-//! work. Not here: loops that a single slice does not finish in 50 ms.
+//! Everything that a launch needs is there before its first kernel is handed over, so what events
+//! measure between its first and last kernel is the device's work. Not here: loops that a single
+//! slice does not finish in 50 ms.
 
 use super::buffer::DevBuf;
 use super::driver::Done;

@@ -1,8 +1,7 @@
 //! Device memory: buffers of the stream's pool, and which host buffers are there already.
 //!
-//! Rows: CUDA §6; RELIABILITY 16, 17. Always: a buffer is freed in the stream's order, so launches
-//! before it may still use it; of what is resident the host keeps its own copy or can recall it
-//! (`away`), so dropping it loses nothing.
+//! Always: a buffer is freed in the stream's order, so launches before it may still use it; of what
+//! is resident the host keeps its own copy or can recall it (`away`), so dropping it loses nothing.
 
 use super::away::Away;
 use super::buffer::DevBuf;
@@ -57,7 +56,7 @@ impl Memory {
         Ok(Memory { driver: driver.clone(), transfers, resident: HashMap::new(), now: 0, most })
     }
 
-    /// What was moved so far.
+    /// The bytes and times of all moves so far.
     pub fn traffic(&self) -> Traffic {
         self.transfers.borrow().traffic
     }

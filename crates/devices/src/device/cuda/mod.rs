@@ -1,6 +1,6 @@
 //! The CUDA device: the printed texts, compiled by NVRTC and run through the driver.
 //!
-//! Rows: CUDA §1–§6; RELIABILITY 15–19. Start at `Cuda::run`. Files stand on those before them:
+//! Start at `Cuda::run`. Files stand on those before them:
 //!
 //! | what | files |
 //! |---|---|
@@ -133,7 +133,7 @@ impl Cuda {
         })
     }
 
-    /// What the CPU took for a plan that it ran instead.
+    /// The note of the CPU's time for a plan that it ran instead.
     fn note_cpu(&mut self, cpu: &Cpu, why: &str) {
         self.stats =
             cpu.stats().iter().map(|s| LaunchStats { why: why.into(), ..s.clone() }).collect();
@@ -193,6 +193,7 @@ impl Cuda {
             whys.push(why);
         }
         if texts.iter().all(Option::is_none) {
+            // A plan without launches has no reason either.
             let why = whys.first().cloned().unwrap_or_default();
             return self.all_on_cpu(cpu, &plan, inputs, ctx, why);
         }

@@ -1,10 +1,10 @@
 //! The place where a launch should run: what each device is thought to take, and the sentence that
 //! says so.
 //!
-//! Rows: CUDA §4 (model), §6 (placement). Microseconds on the GPU = the greater of bytes ÷ 4.3 TB/s
-//! and operations ÷ 34 Tflop/s, plus 5 a launch, 10 for the answer, and the transfers of what is
-//! not there. On the CPU: the operations' own figures, shared by its threads. Compiling costs once:
-//! a text is compiled when the CPU has lost as much time on it.
+//! Microseconds on the GPU = the greater of bytes ÷ 4.3 TB/s and operations ÷ 34 Tflop/s, plus 5 a
+//! launch, 10 for the answer, and the transfers of what is not there. On the CPU: the operations'
+//! own figures, shared by its threads. Compiling costs once: a text is compiled when the CPU has
+//! lost as much time on it.
 
 use aplomb_plans::plan::effort::LAUNCH_NS;
 use aplomb_plans::plan::{From, Kind, Launch, Plan};
@@ -121,7 +121,7 @@ pub fn costs(plan: &Plan, threads: usize, lies: impl Fn(usize) -> Where) -> Cost
     Costs { cpu_us, gpu_us: launches + ANSWER_US + moved / TRANSFER_PER_US, moved, fetched }
 }
 
-/// What compiling so many kernels is thought to take.
+/// The time that compiling so many kernels is thought to take, µs.
 pub fn compile_us(kernels: usize) -> f64 {
     if kernels == 0 { 0.0 } else { PROGRAM_US + KERNEL_US * kernels as f64 }
 }

@@ -1,7 +1,5 @@
 //! Is there a device? Nothing is loaded before somebody asks, and whatever is missing is a
 //! sentence.
-//!
-//! Rows: CUDA §1; RELIABILITY 18.
 
 use super::compile;
 use super::driver::{Driver, Facts, Trouble, guarded, name_of};

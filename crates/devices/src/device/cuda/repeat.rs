@@ -1,16 +1,16 @@
 //! A plan that runs again: all its kernels as one graph.
 //!
-//! Rows: CUDA §6; RELIABILITY 16. The graph owns what a plan needs only while it runs: the words of
-//! failures, scratch, and buffers between launches. Inputs are where they are, results are new each
-//! time: of the kernels that name them the arguments are changed where an address is another one.
-//! So values are those of plain launches, and whatever goes wrong with a graph, plain launches
-//! follow. Not in a graph: runs that are timed launch by launch, plans that the CPU or a library
-//! does a part of, launches in slices, results that may not fit their type and are read by a later
-//! launch. What graphs keep is bounded: a sixteenth of the memory.
+//! The graph owns what a plan needs only while it runs: the words of failures, scratch, and buffers
+//! between launches. Inputs are where they are, results are new each time: of the kernels that name
+//! them the arguments are changed where an address is another one. So values are those of plain
+//! launches, and whatever goes wrong with a graph, plain launches follow. Not in a graph: runs that
+//! are timed launch by launch, plans that the CPU or a library does a part of, launches in slices,
+//! results that may not fit their type and are read by a later launch. What graphs keep is bounded:
+//! a sixteenth of the memory.
 
 use super::graph::{Call, Graph};
 use super::held::{Held, Run, WORDS};
-use super::repeats::{Again, Repeat, Repeats};
+use super::repeats::{GraphKernel, Repeat, Repeats};
 use super::step::{SLICE_US, Step};
 use super::stop::Stop;
 use super::text::Lowered;
@@ -51,8 +51,8 @@ impl Run<'_> {
             Repeats::Graph(repeat) => self.replay(repeat, texts),
         };
         if let (Repeats::Graph(repeat), Ok(Some(_))) = (&next, &values) {
-            let micros = begun.elapsed().as_secs_f64() * 1e6 / repeat.told.len().max(1) as f64;
-            self.stats.extend(repeat.told.iter().enumerate().map(|(launch, gpu)| LaunchStats {
+            let micros = begun.elapsed().as_secs_f64() * 1e6 / repeat.on_gpu.len().max(1) as f64;
+            self.stats.extend(repeat.on_gpu.iter().enumerate().map(|(launch, gpu)| LaunchStats {
                 launch,
                 micros,
                 clock: "monotonic",
@@ -93,11 +93,11 @@ impl Run<'_> {
         let words = self.cuda.memory.take(texts.len() * WORDS * 8)?;
         self.words = words.clone();
         let mut steps: Vec<(Step, Vec<(usize, BufId)>)> = Vec::new();
-        let (mut own, mut told, mut predicted) = (Vec::new(), Vec::new(), 0.0);
+        let (mut own, mut on_gpu, mut predicted) = (Vec::new(), Vec::new(), 0.0);
         for (k, text) in texts.iter().enumerate() {
             let ready = self.functions(text)?;
             let prepared = self.prepare(k, text, &ready)?;
-            told.push(prepared.told()?);
+            on_gpu.push(prepared.on_gpu()?);
             own.extend(prepared.scratch);
             for (step, kernel) in prepared.steps.into_iter().zip(&text.code.kernels) {
                 predicted += step.predicted;
@@ -125,10 +125,10 @@ impl Run<'_> {
                 graph.fill(scratch, *byte)?;
             }
             let node = graph.kernel(call(&mut step))?;
-            kernels.push(Again { step, node, moves });
+            kernels.push(GraphKernel { step, node, moves });
         }
         graph.finish()?;
-        Ok(Some(Repeat::new(graph, kernels, words, own, told)))
+        Ok(Some(Repeat::new(graph, kernels, words, own, on_gpu)))
     }
 
     /// Whether a buffer may be somewhere else in another run.
@@ -136,7 +136,7 @@ impl Run<'_> {
         matches!(self.plan.buffer(at).from, From::Input(_)) || self.plan.roots.contains(&at)
     }
 
-    /// What is known afterwards, and the values.
+    /// A run of the graph: what is known afterwards, and the values.
     fn replay(
         &mut self,
         mut repeat: Box<Repeat>,
@@ -170,7 +170,7 @@ impl Run<'_> {
                 self.held[root.0 as usize] = Held { host: None, copy };
             }
         }
-        for Again { step, node, moves } in &mut repeat.kernels {
+        for GraphKernel { step, node, moves } in &mut repeat.kernels {
             let mut other = false;
             for (slot, buffer) in moves.iter() {
                 let at = self.address(*buffer)?;
@@ -202,7 +202,8 @@ fn call(step: &mut Step) -> Call<'_> {
     Call { ready, blocks: cut.blocks, threads, slots: step.arguments(cut, 0) }
 }
 
-/// What ends the evaluation and what only ends the graph.
+/// None where only the graph ends, so that the plan may run without it; Err: what ends the
+/// evaluation.
 fn plainly(stop: Stop) -> Result<Option<Vec<Array>>, Stop> {
     match stop {
         Stop::Memory | Stop::Cpu(_) => Ok(None),

@@ -1,4 +1,4 @@
-//! What is known of running a plan again: whether it is a graph, and what that keeps.
+//! The record of running a plan again: whether it is a graph, and what that keeps.
 
 use super::buffer::DevBuf;
 use super::graph::{Graph, Node};
@@ -7,7 +7,7 @@ use crate::device::OnGpu;
 use aplomb_plans::plan::BufId;
 use std::rc::Rc;
 
-/// What is known of running a plan again.
+/// The record of running a plan again.
 #[derive(Default)]
 pub enum Repeats {
     #[default]
@@ -30,7 +30,7 @@ impl Repeats {
 }
 
 /// One kernel, its node, and the arguments that are inputs or results.
-pub struct Again {
+pub struct GraphKernel {
     pub step: Step,
     pub node: Node,
     pub moves: Vec<(usize, BufId)>,
@@ -39,24 +39,24 @@ pub struct Again {
 /// Fields in the order in which they go: the graph before what it uses.
 pub struct Repeat {
     pub graph: Graph,
-    pub kernels: Vec<Again>,
+    pub kernels: Vec<GraphKernel>,
     pub words: Rc<DevBuf>,
     /// Scratch and buffers between launches.
     _own: Vec<Rc<DevBuf>>,
     bytes: u64,
-    pub told: Vec<OnGpu>,
+    pub on_gpu: Vec<OnGpu>,
 }
 
 impl Repeat {
     /// `own`: memory that stays as long as the graph does.
     pub fn new(
         graph: Graph,
-        kernels: Vec<Again>,
+        kernels: Vec<GraphKernel>,
         words: Rc<DevBuf>,
         own: Vec<Rc<DevBuf>>,
-        told: Vec<OnGpu>,
+        on_gpu: Vec<OnGpu>,
     ) -> Repeat {
         let bytes = own.iter().map(|b| b.bytes() as u64).sum();
-        Repeat { graph, kernels, words, _own: own, bytes, told }
+        Repeat { graph, kernels, words, _own: own, bytes, on_gpu }
     }
 }

@@ -1,9 +1,9 @@
 //! One evaluation on the device: buffers, launches in order, answers.
 //!
-//! Rows: CUDA §2, §6; RELIABILITY 5, 15–17. What has no text, or no elements, runs on the CPU in
-//! between. Always: values come back whole or not at all; an element that failed is told by the
-//! CPU, which runs the plan again, so errors are the same on both; an integer result that did not
-//! fit is made again as f64, as there. `launch` does one launch.
+//! What has no text, or no elements, runs on the CPU in between. Always: values come back whole or
+//! not at all; an element that failed is told by the CPU, which runs the plan again, so errors are
+//! the same on both; an integer result that did not fit is made again as f64, as there. `launch`
+//! does one launch.
 
 use super::blas::Call;
 use super::held::{Held, Run, WORDS};
@@ -184,7 +184,7 @@ impl Run<'_> {
             runs += 1;
             let ready = self.functions(&lowered)?;
             let prepared = self.prepare(k, &lowered, &ready)?;
-            let gpu = prepared.told()?;
+            let gpu = prepared.on_gpu()?;
             let took = self.hand_over(prepared)?;
             by_events = by_events.zip(took).map(|(before, us)| before + us);
             let wide = self.misfits(k, &lowered)?;

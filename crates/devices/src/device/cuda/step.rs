@@ -25,11 +25,11 @@ pub struct Step {
     pub ready: Rc<Ready>,
     pub threads: u32,
     pub cuts: Vec<Cut>,
-    /// What it is thought to take, µs.
+    /// The time that it is thought to take, µs.
     pub predicted: f64,
     /// One word an argument; those of a slice are written by `arguments`.
     pub slots: Vec<u64>,
-    /// Where `lo`, `n` and `first` stand.
+    /// The places of `lo`, `n` and `first` among the arguments.
     pub places: [Option<usize>; 3],
 }
 
@@ -44,7 +44,7 @@ impl Step {
         &mut self.slots
     }
 
-    fn told(&self) -> OnGpu {
+    fn on_gpu(&self) -> OnGpu {
         let (usage, resident) = (self.ready.usage, self.ready.function.resident);
         OnGpu {
             grid: self.cuts.iter().map(|c| c.blocks).max().unwrap_or(0),
@@ -65,15 +65,15 @@ impl Step {
 pub struct Prepared {
     pub steps: Vec<Step>,
     pub scratch: Vec<Rc<DevBuf>>,
-    /// What else must stay alive until the launch is in the stream.
+    /// The other buffers that must stay alive until the launch is in the stream.
     pub kept: Vec<Rc<DevBuf>>,
     pub tuning: Option<Tuning>,
 }
 
 impl Prepared {
-    /// What is told of its kernels. Errors: there is none.
-    pub fn told(&self) -> Result<OnGpu, Stop> {
-        let all = self.steps.iter().map(Step::told).reduce(OnGpu::and);
+    /// The record of its kernels. Errors: there is none.
+    pub fn on_gpu(&self) -> Result<OnGpu, Stop> {
+        let all = self.steps.iter().map(Step::on_gpu).reduce(OnGpu::and);
         let all = all.map(|gpu| OnGpu { tuning: self.tuning, ..gpu });
         all.ok_or_else(|| Stop::Cpu("a launch without a kernel".into()))
     }

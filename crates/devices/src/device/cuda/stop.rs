@@ -1,4 +1,4 @@
-//! What ends an evaluation on the device before its end.
+//! The reasons that end an evaluation on the device before its end.
 
 use super::driver::Trouble;
 use aplomb_ground::error::Error;

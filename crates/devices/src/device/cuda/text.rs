@@ -20,7 +20,7 @@ pub struct Lowered {
     pub texts: Vec<String>,
     /// None: as it comes.
     pub tuning: Option<Tuning>,
-    /// What was measured of it.
+    /// The choice that was measured for it.
     pub choice: Option<Choice>,
     /// The texts' functions as long as somebody has them.
     functions: RefCell<Vec<Weak<Ready>>>,

@@ -1,6 +1,6 @@
 //! Bytes on their way to the device and back, through two pinned buffers.
 //!
-//! Rows: CUDA §6. Shared by the memory and by the values that are still on the device (`away`).
+//! Shared by the memory and by the values that are still on the device (`away`).
 
 use super::buffer::DevBuf;
 use super::cache::Sum;

@@ -1,11 +1,11 @@
-//! Which of a launch's texts is fastest: measured when somebody asks, kept for later evaluations
-//! and programs.
+//! The search for the fastest of a launch's texts: measured when somebody asks, kept for later
+//! evaluations and programs.
 //!
-//! Rows: BAR-06, ACC-26; CUDA §4, §6. A choice is known by the canonical text of the launch as it
-//! comes, the class of its size (log₂ of the points) and the device. In: a launch that has run.
-//! Out: the same values in the same place, and a choice. Always: a text is kept only if every byte
-//! that it wrote is the first text's; whatever goes wrong leaves the launch untuned and its values
-//! as they are. Never: measuring where nobody asked.
+//! Rows: BAR-06, ACC-26. A choice is known by the canonical text of the launch as it comes, the
+//! class of its size (log₂ of the points) and the device. In: a launch that has run. Out: the same
+//! values in the same place, and a choice. Always: a text is kept only if every byte that it wrote
+//! is the first text's; whatever goes wrong leaves the launch untuned and its values as they are.
+//! Never: measuring where nobody asked.
 
 use super::choice::Choice;
 use super::held::Run;
@@ -102,7 +102,7 @@ impl Run<'_> {
                 lower(&self.plan, k, tuning).map_err(Stop::Cpu)?
             };
             let ready = self.functions(&text)?;
-            let told = self.prepare(k, &text, &ready)?.told()?;
+            let told = self.prepare(k, &text, &ready)?.on_gpu()?;
             all.push(Candidate { tuning, text, ready, told });
         }
         let name = self.plan.launches[k].name.clone();

@@ -1,9 +1,9 @@
 //! A recorded body read as the steps of a loop: for each place of a frame, scalar operations on its
 //! states.
 //!
-//! Rows: LOWERING §2; ACC-22, ACC-26. Values may have cells behind the frame (a state that is a
-//! point has two numbers): then each item of a cell is a value of its own, moves and catenations
-//! say which, and a fold of a cell is its steps.
+//! Rows: ACC-22, ACC-26. Values may have cells behind the frame (a state that is a point has two
+//! numbers): then each item of a cell is a value of its own, moves and catenations say which, and a
+//! fold of a cell is its steps.
 
 use aplomb_ground::error::{Result, internal, untraced};
 use aplomb_values::array::{Array, DType, Shape};
@@ -196,7 +196,8 @@ impl<'a> Reader<'a> {
         false
     }
 
-    /// What no round changes, and the steps, arguments first; `results` get their final numbers.
+    /// The arrays that no round changes, and the steps, arguments first; `results` get their final
+    /// numbers.
     pub fn finish(self, results: &mut [ValueId]) -> (Vec<(Array, Item)>, Vec<Step>) {
         let (states, free) =
             ((self.holes.len() * self.parts) as ValueId, self.free.len() as ValueId);

@@ -1,11 +1,10 @@
 //! Functions that look at values, on all cells of a frame in one call.
 //!
-//! Rows: LOWERING §3. A primitive of the class `Cells` (a grade, a search, an encoding, ⌹) gives
-//! each cell a result that depends on its items. The cells are computed, the function runs on one
-//! after the other without the interpreter, and the results, all of one shape, are one array behind
-//! the frame. Under a guard it runs on the cells alone for which that holds. Where results differ in
-//! shape or kind the operator goes cell by cell, and so it does where one fails: then the error is
-//! APL's.
+//! A primitive of the class `Cells` (a search, a format, ⌹) gives each cell a result that depends on
+//! its items. The cells are computed, the function runs on one after the other without the
+//! interpreter, and the results, all of one shape, are one array behind the frame. Under a guard it
+//! runs on the cells alone for which that holds. Where results differ in shape or kind the operator
+//! goes cell by cell, and so it does where one fails: then the error is APL's.
 
 use crate::eval::cx::{Cx, SMALL};
 use crate::eval::scope::Inside;

@@ -148,8 +148,8 @@ impl Cx<'_> {
     }
 }
 
-/// dtype and interval of `op/` over n items (LOWERING §6). An i32 without an interval may turn out
-/// to be beyond i32.
+/// The dtype and the interval of `op/` over n items. An i32 without an interval may turn out to be
+/// beyond i32.
 pub fn reduced(
     op: Op,
     dtype: DType,

@@ -1,10 +1,9 @@
 //! Recording on framed values: one node for all cells of a frame.
 //!
-//! Rows: LOWERING §3. A framed value's shape is its cell's, so shapes, conformity and moves are
-//! decided on cells; then the nodes are lined up along the longer frame and the operation is
-//! applied to them as to any arrays. A value with a shorter frame is spread along the missing inner
-//! axes. What cannot be said once for all cells is refused with `Kind::Untraced`, and the cells are
-//! interpreted one by one.
+//! A framed value's shape is its cell's, so shapes, conformity and moves are decided on cells; then
+//! the nodes are lined up along the longer frame and the operation is applied to them as to any
+//! arrays. A value with a shorter frame is spread along the missing inner axes. What cannot be said
+//! once for all cells is refused with `Kind::Untraced`, and the cells are interpreted one by one.
 
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, untraced};

@@ -1,9 +1,9 @@
 //! Guards on the cells of a frame: both ways are recorded, and each cell takes its own.
 //!
-//! Rows: LOWERING §3; ACL-05. While a way is recorded its condition stands in the scope. An
-//! operation that can fail computes, where the condition does not hold, something that cannot
-//! (`safe`): so nothing fails on a way that is not taken, wherever its node is evaluated. What
-//! happens once a cell, and ∇, are refused as everywhere in a frame.
+//! Row: ACL-05. While a way is recorded its condition stands in the scope. An operation that can
+//! fail computes, where the condition does not hold, something that cannot (`safe`): so nothing
+//! fails on a way that is not taken, wherever its node is evaluated. What happens once a cell, and
+//! ∇, are refused as everywhere in a frame.
 
 use super::known;
 use super::places::joined;
@@ -33,7 +33,7 @@ fn may_fail(op: Op, args: &[Array]) -> bool {
 }
 
 impl Cx<'_> {
-    /// What is inside of one way of a guard. Errors: guards in guards, too deep.
+    /// The scope inside of one way of a guard. Errors: guards in guards, too deep.
     pub fn branch(&self, cond: &Array, holds: bool) -> Result<Inside> {
         if self.sys.scope.conditions().len() >= DEEP {
             return Err(untraced("guards stand in guards, or a call of itself does"));
@@ -90,6 +90,7 @@ impl Cx<'_> {
         }
         let standing = self.sys.scope.conditions().to_vec();
         self.within(Inside::Unconditional, |cx| {
+            // An operation on scalars alone has no axes.
             let full: Shape =
                 args.iter().map(Array::shape).max_by_key(|s| s.len()).unwrap_or(&[]).into();
             let mask = cx.holding(&standing, frame, &full)?;

@@ -1,9 +1,9 @@
 //! Recording what moves whole parts about: catenation, indexing by arrays, selection by a mask; and
 //! scans.
 //!
-//! Rows: LOWERING §2; ACL-19, ACC-05, ACC-21. Each function says None where the host should do it:
-//! small and ready, nested, complex, characters among numbers. Only a mask is forced, for the
-//! extent of a selection depends on it.
+//! Rows: ACL-19, ACC-05, ACC-21. Each function says None where the host should do it: small and
+//! ready, nested, complex, characters among numbers. Only a mask is forced, for the extent of a
+//! selection depends on it.
 
 use super::fold::reduced;
 use super::known;
@@ -221,7 +221,7 @@ impl Cx<'_> {
         self.gathered(a, Spots { shape, read, along, places }).map(Some)
     }
 
-    /// Where an array is chosen from. None: nowhere, or by what is no part of a graph.
+    /// The spots that an array is chosen from. None: nowhere, or by what is no part of a graph.
     pub(super) fn spots(&mut self, a: &Array, chosen: &[Chosen]) -> Result<Option<Spots>> {
         let shapes: Vec<Shape> = chosen.iter().zip(a.shape()).map(|(c, &n)| c.shape(n)).collect();
         let shape: Shape = shapes.iter().flatten().copied().collect();

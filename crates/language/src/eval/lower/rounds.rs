@@ -1,11 +1,11 @@
 //! `f⍣n` on arrays as one loop: the body is recorded once, on states that have no values, and runs
 //! n times an element.
 //!
-//! Rows: LOWERING §2; ACC-22, ACC-26. A body of scalar functions alone, whose states keep shape and
-//! class; anything else is refused before it has an effect, and the rounds run one by one. A vector
-//! of k arrays is k states. On the cells of a frame `f⍣g` is a loop too, which ends for each cell
-//! by itself; a cell of k numbers is k states. If a loop fails, its rounds run one by one, so that
-//! the error is APL's.
+//! Rows: ACC-22, ACC-26. A body of scalar functions alone, whose states keep shape and class;
+//! anything else is refused before it has an effect, and the rounds run one by one. A vector of k
+//! arrays is k states. On the cells of a frame `f⍣g` is a loop too, which ends for each cell by
+//! itself; a cell of k numbers is k states. If a loop fails, its rounds run one by one, so that the
+//! error is APL's.
 //!
 //! Why it ends and is right: the types of the states only widen, and after `TRIES` tries the rounds
 //! run one by one. A body is kept only for types that it gives again, so what holds of the first
@@ -252,8 +252,8 @@ impl Eval<'_> {
         self.valued(outcome)?.ok_or_else(|| untraced("a body without a value"))
     }
 
-    /// What can fail in a body is one of its steps, or depends on no round and is looked at as
-    /// anywhere.
+    /// The look at all checks: what can fail in a body is one of its steps, or depends on no round
+    /// and is looked at as anywhere.
     fn every_check(&mut self, reader: &Reader<'_>, checks: Vec<Rc<Cell>>) -> Result<()> {
         for check in checks {
             if !reader.depends(&check) {
@@ -265,7 +265,7 @@ impl Eval<'_> {
         Ok(())
     }
 
-    /// What is recorded of arguments of one shape that have no values, and the checks in it.
+    /// The recording over arguments of one shape that have no values, and the checks in it.
     fn on_holes<T>(
         &mut self,
         shape: &Shape,

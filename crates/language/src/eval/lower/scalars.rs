@@ -1,14 +1,14 @@
 //! Scalars that pile up: pending numbers beyond a bound are computed at once.
 //!
-//! Rows: LOWERING §5. A line has some pending scalars, which fuse into what reads them. Thousands
-//! are items that were taken one by one, and whatever was made of them: each would be a cell, a
-//! node and a body of a launch, which is a thousand times what its value takes. So at the bound the
-//! arrays that they are read from are evaluated, and the scalars themselves run on the host, in the
-//! order in which they were written; what is taken of those arrays afterwards is a number from the
-//! start.
+//! A line has some pending scalars, which fuse into what reads them. Thousands are items that were
+//! taken one by one, and whatever was made of them: each would be a cell, a node and a body of a
+//! launch, which is a thousand times what its value takes. So at the bound the arrays that they are
+//! read from are evaluated, and the scalars themselves run on the host, in the order in which they
+//! were written; what is taken of those arrays afterwards is a number from the start.
 
 use crate::eval::cx::Cx;
 use crate::eval::force::reached;
+use crate::eval::scope::is_final;
 use aplomb_ground::error::{Kind, Result};
 use aplomb_values::dag::{Cell, Node};
 use std::collections::HashMap;
@@ -37,7 +37,7 @@ impl Cx<'_> {
         }
         let suspects = self.sys.tape.take_suspects();
         match self.settle_scalars(&live) {
-            Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::WsFull) => return Err(e),
+            Err(e) if is_final(&e) || e.kind() == Kind::WsFull => return Err(e),
             Ok(()) | Err(_) => self.sys.tape.set_suspects(suspects),
         }
         self.sys.tape.forget_computed();
@@ -60,7 +60,7 @@ impl Cx<'_> {
             self.host.interrupt().check()?;
             match self.operation(cell) {
                 Ok(value) => cell.settle(value),
-                Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::WsFull) => return Err(e),
+                Err(e) if is_final(&e) || e.kind() == Kind::WsFull => return Err(e),
                 Err(_) => {}
             }
         }
@@ -68,12 +68,14 @@ impl Cx<'_> {
     }
 }
 
-/// What devices compute: arrays of which many items are read, and scalars that are made of arrays.
+/// The cells that devices compute: arrays of which many items are read, and scalars that are made
+/// of arrays.
 fn read_from(cells: &[Rc<Cell>]) -> Vec<Rc<Cell>> {
     let mut taken: HashMap<*const Cell, usize> = HashMap::new();
     let mut items: Vec<(Rc<Cell>, Rc<Cell>)> = Vec::new();
     let mut roots: Vec<Rc<Cell>> = Vec::new();
     for cell in cells.iter().filter(|c| c.shape().is_empty()) {
+        // One that has its value reads nothing.
         let Some(node) = cell.node() else { continue };
         let whole = node
             .inputs()

@@ -1,8 +1,7 @@
 //! Recording the consumers of whole arrays: ordered folds, scatters, folds of segments, functions
 //! of the library.
 //!
-//! Rows: LOWERING §2; ACC-05, ACC-27, ACC-28, ACL-27. Each function says None where the host should
-//! do it.
+//! Rows: ACC-05, ACC-27, ACC-28, ACL-27. Each function says None where the host should do it.
 
 use super::body::in_rounds;
 use super::fold::reduced;
@@ -173,7 +172,7 @@ impl Cx<'_> {
     /// The type of places up to that one.
     fn places_of(&self, last: f64) -> (DType, Option<(f64, f64)>) {
         let (lo, hi) = (self.sys.settings.io, self.sys.settings.io + last);
-        (DType::of_range(lo, hi).unwrap_or(DType::F64), Some((lo, hi)))
+        (DType::holding(lo, hi), Some((lo, hi)))
     }
 
     /// Such a node done again with the host's functions (`replay`), for what leaves the reals.

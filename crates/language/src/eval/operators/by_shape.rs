@@ -1,9 +1,9 @@
 //! `f¨` on items of many shapes: those of one shape are cells of one frame.
 //!
-//! Rows: LOWERING §4. Words of a text, parts and groups have few lengths. The items of each are put
-//! together, f runs once for all of them, as it does on the cells of any frame, and each result goes
-//! to the place of its item. Where f is refused, or where lengths are as many as items, f runs item
-//! by item; what fails then is APL's error, that of the first item.
+//! Words of a text, parts and groups have few lengths. The items of each are put together, f runs
+//! once for all of them, as it does on the cells of any frame, and each result goes to the place of
+//! its item. Where f is refused, or where lengths are nearly as many as items, f runs item by item;
+//! what fails then is APL's error, that of the first item.
 
 use crate::eval::run::Eval;
 use crate::eval::scope::Inside;

@@ -1,9 +1,9 @@
 //! Operators that run their operand once for all cells.
 //!
-//! Rows: LOWERING §3, §4. `¨`, `⍤` and `∘.` give the operand framed values; what it records covers
-//! the whole frame. An operand that looks at values (a guard, a count, a print) is refused before
-//! it has any effect, and the operator goes cell by cell. If a framed evaluation fails later, the
-//! cells are run one by one to find APL's error.
+//! `¨`, `⍤` and `∘.` give the operand framed values; what it records covers the whole frame. An
+//! operand that looks at values (a guard, a count, a print) is refused before it has any effect,
+//! and the operator goes cell by cell. If a framed evaluation fails later, the cells are run one by
+//! one to find APL's error.
 
 use crate::eval::run::Eval;
 use crate::eval::scope::{Inside, is_final};

@@ -1,8 +1,8 @@
 //! Dfns that are a primitive: `{⍺⌈⍵}` is `⌈`, `{⍵}` is `⊢`.
 //!
-//! Rows: LANGUAGE §3. Told from the text, so that it holds for arrays of every size: what a fold, a
-//! window or a scan of the primitive does, that of the dfn does, in the same order and with the
-//! same bits. An empty axis is not meant: a dfn has no identity.
+//! Told from the text, so that it holds for arrays of every size: what a fold, a window or a scan
+//! of the primitive does, that of the dfn does, in the same order and with the same bits. An empty
+//! axis is not meant: a dfn has no identity.
 
 use super::{prim, scalar_op};
 use crate::eval::value::{Closure, Func, Operand};

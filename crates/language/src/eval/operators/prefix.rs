@@ -1,8 +1,8 @@
 //! `f\` with a function of one's own whose calls can be recorded: each prefix by the function's
 //! body, without a call of the evaluator.
 //!
-//! Rows: LANGUAGE §5. Few values (booleans, small codes): maps that compose, one step an item. Else
-//! prefixes side by side, which is quadratic, and said. None: the calls run one by one.
+//! Few values (booleans, small codes): maps that compose, one step an item. Else prefixes side by
+//! side, which is quadratic, and said. None: the calls run one by one.
 
 use crate::eval::run::Eval;
 use crate::eval::value::Func;

@@ -1,9 +1,9 @@
 //! Scans that take one step an item though their function is not associative.
 //!
-//! Rows: LANGUAGE §5. A prefix is folded from the right, so `f\` of n items is n²÷2 calls by its
-//! definition. Two kinds of functions need n: those that give 0 or 1, because what stands before an
-//! item is a map of 0 and 1, and maps compose; and ÷, whose prefix is a product over a product.
-//! (`-` is an alternating sum, see `reduce::scan`.) None: by the definition.
+//! A prefix is folded from the right, so `f\` of n items is n²÷2 calls by its definition. Two kinds
+//! of functions need n: those that give 0 or 1, because what stands before an item is a map of 0
+//! and 1, and maps compose; and ÷, whose prefix is a product over a product. (`-` is an alternating
+//! sum, see `reduce::scan`.) None: by the definition.
 
 use crate::eval::cx::Cx;
 use aplomb_ground::error::Result;

@@ -31,12 +31,13 @@ struct Along {
 }
 
 impl Along {
-    /// Where window k begins.
+    /// The place where window k begins.
     fn begin(&self, k: usize) -> i64 {
         (k * self.step) as i64 - ((self.size - 1) / 2) as i64
     }
 
-    /// How much of window k lies outside: before as a positive number, behind as a negative one.
+    /// The part of window k that lies outside: before as a positive number, behind as a negative
+    /// one.
     fn padding(&self, k: usize) -> i64 {
         let begin = self.begin(k);
         if begin < 0 { -begin } else { (self.len as i64 - begin - self.size as i64).min(0) }

@@ -76,7 +76,7 @@ fn number(field: &str, form: &Form) -> Option<f64> {
     text.parse().ok().filter(|x: &f64| looks && x.is_finite() || is_special(&text))
 }
 
-/// What files of numbers hold beside numbers.
+/// True of the words that files of numbers hold beside numbers.
 fn is_special(text: &str) -> bool {
     let word = text.strip_prefix(['-', '+']).unwrap_or(text);
     ["nan", "inf", "infinity"].iter().any(|w| word.eq_ignore_ascii_case(w))
@@ -271,7 +271,7 @@ fn inverted(cx: &Cx<'_>, columns: Vec<Column>, matrices: bool) -> Result<Array> 
     let one = |c: Column| match c {
         Column::Numbers(v) => cx.vector(v),
         Column::Items(v) if matrices => {
-            let texts: Vec<String> = v.iter().map(|a| a.to_text().unwrap_or_default()).collect();
+            let texts: Vec<String> = v.iter().map(Array::ready_text).collect::<Result<_>>()?;
             text_matrix(cx, &texts)
         }
         Column::Items(v) => Ok(Array::items([v.len()].as_slice(), v, Some(cx.text("")?))),
@@ -291,7 +291,7 @@ fn cells(x: &Array) -> Result<Vec<Vec<Array>>> {
         .iter()
         .map(|c| match c.shape() {
             &[n, width] if c.is_char() => {
-                let chars = c.to_chars().unwrap_or_default();
+                let chars = c.ready_chars()?;
                 let budget = aplomb_ground::limits::Budget::new(u64::MAX);
                 let row = |r: usize| {
                     let text: String = chars[r * width..(r + 1) * width].iter().collect();

@@ -93,6 +93,7 @@ fn properties(cx: &mut Cx<'_>) -> Result<Array> {
 
 fn event_message(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let events = ev.cx.integers(a.y, "an event number")?;
+    // A number that is no event is as 0: it has no message.
     let texts: Vec<String> =
         events.into_iter().map(|n| message(u32::try_from(n).unwrap_or(0))).collect();
     match texts.as_slice() {

@@ -63,7 +63,10 @@ pub fn path(y: &Array) -> Result<String> {
         return Err(rank("a path is text"));
     }
     let text = y.to_text().ok_or_else(|| domain("a path is text"))?;
-    let text = text.strip_prefix("file://").map(String::from).unwrap_or(text);
+    let text = match text.strip_prefix("file://") {
+        Some(rest) => rest.to_string(),
+        None => text,
+    };
     if text.is_empty() { Err(value("a path is needed")) } else { Ok(text) }
 }
 
@@ -135,7 +138,7 @@ pub fn read_text(cx: &mut Cx<'_>, name: &str) -> Result<(String, String)> {
 
 fn get(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     if let Some(x) = a.x {
-        let encoding = x.to_text().unwrap_or_default().to_uppercase();
+        let encoding = x.to_text().ok_or_else(|| domain("an encoding is text"))?.to_uppercase();
         if encoding == BINARY {
             return get_bytes(ev, &path(a.y)?);
         }
@@ -160,7 +163,7 @@ fn get(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     ev.cx.collect(&[3], vec![content, encoding, newline], None).map(Some)
 }
 
-/// Where an encoding stands: bytes are numbers.
+/// The word that stands where an encoding does: bytes are numbers.
 const BINARY: &str = "BINARY";
 
 fn get_bytes(ev: &mut Eval<'_>, name: &str) -> Result<Option<Array>> {
@@ -170,7 +173,8 @@ fn get_bytes(ev: &mut Eval<'_>, name: &str) -> Result<Option<Array>> {
     ev.cx.collect(&[3], vec![content, encoding, newline], None).map(Some)
 }
 
-/// What `numbers 'BINARY'` is to write; None: it is text. Errors: a number that is no byte.
+/// The bytes that `numbers 'BINARY'` is to write; None: it is text. Errors: a number that is no
+/// byte.
 fn bytes(x: &Array) -> Result<Option<Vec<u8>>> {
     let items = if x.is_simple() { Vec::new() } else { x.to_items() };
     let [content, encoding, ..] = items.as_slice() else { return Ok(None) };

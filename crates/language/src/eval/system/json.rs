@@ -9,10 +9,11 @@ use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
 use aplomb_ground::error::{Error, Result, domain, limit, nonce};
 use aplomb_ground::limits::{Budget, Ticks};
-use aplomb_values::array::{Array, Data, MOST_DEPTH};
+use aplomb_values::array::{Array, Buf, Data, MOST_DEPTH};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::cell::RefCell;
 use std::fmt;
+use std::sync::Arc;
 
 pub static ROWS: &[Row] = &[optional(
     "JSON",
@@ -284,7 +285,7 @@ fn write(a: &Array, style: &Style, depth: usize, out: &mut String) -> Result<()>
         };
     }
     if a.is_uniform() && a.is_char() && a.rank() < 2 {
-        write_text(&a.to_text().unwrap_or_default(), style, out);
+        write_text(&a.ready_text()?, style, out);
         return Ok(());
     }
     match a.shape() {
@@ -298,7 +299,7 @@ fn write(a: &Array, style: &Style, depth: usize, out: &mut String) -> Result<()>
         }),
         &[n, 2] if (0..n).all(|k| is_name(&a.item(2 * k))) && !a.is_uniform() => {
             listed(n, ['{', '}'], style, depth, out, |k, out| {
-                write_text(&a.item(2 * k).to_text().unwrap_or_default(), style, out);
+                write_text(&a.item(2 * k).ready_text()?, style, out);
                 out.push_str(if style.indent { ": " } else { ":" });
                 write(&a.item(2 * k + 1), style, depth + 1, out)
             })
@@ -320,10 +321,8 @@ fn write(a: &Array, style: &Style, depth: usize, out: &mut String) -> Result<()>
 
 /// Characters as text.
 fn simplified(a: Array) -> Array {
-    let budget = aplomb_ground::limits::Budget::new(u64::MAX);
-    let shape = a.shape().to_vec();
     match a.to_chars().filter(|c| !c.is_empty()) {
-        Some(chars) => Array::chars(shape.as_slice(), chars, &budget).unwrap_or(a),
+        Some(chars) => Array::dense(a.shape(), Arc::new(Buf::uncounted_chars(chars))),
         None => a,
     }
 }

@@ -210,6 +210,7 @@ impl Options {
             {
                 given.to_items().iter().filter_map(|a| pair(&a.disclosed())).collect()
             }
+            // A name that has no options has none that is called ''.
             None => {
                 vec![(row.options.first().copied().unwrap_or("").to_string(), given.disclosed())]
             }

@@ -81,7 +81,7 @@ fn is_name(name: &str) -> bool {
 }
 
 impl Eval<'_> {
-    /// What a name holds where the running dfn looks.
+    /// The value of a name where the running dfn looks.
     fn held(&self, name: &str) -> Option<Value> {
         let sym = self.st.symbols.find(name)?;
         let mut frame = self.st.frame.as_ref();
@@ -131,7 +131,7 @@ fn class_of(ev: &Eval<'_>, name: &str) -> f64 {
     }
 }
 
-/// What ⍺ ⍵ ⍺⍺ ⍵⍵ are in the dfn that runs; outside of one they are no names.
+/// The values of ⍺ ⍵ ⍺⍺ ⍵⍵ in the dfn that runs; outside of one they are no names.
 fn spoken(ev: &Eval<'_>, name: &str) -> Option<Option<Value>> {
     let frame = ev.st.frame.as_ref()?;
     let operand = |k| {

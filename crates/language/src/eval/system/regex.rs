@@ -375,7 +375,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// What a match gives to ⎕S, if anything.
+    /// The item that a match gives to ⎕S, if any.
     fn value(&self, ev: &mut Eval<'_>, m: &Match<'_>, text: &str) -> Result<Option<Array>> {
         match &self.rule {
             Rule::Texts(_) => {

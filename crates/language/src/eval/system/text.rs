@@ -48,8 +48,7 @@ fn ucs(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         return encoded(ev, x, y).map(Some);
     }
     if y.is_uniform() && y.is_char() {
-        let codes =
-            y.to_chars().unwrap_or_default().into_iter().map(|c| f64::from(u32::from(c))).collect();
+        let codes = y.ready_chars()?.into_iter().map(|c| f64::from(u32::from(c))).collect();
         return Array::numbers(y.shape(), codes, ev.cx.budget()).map(Some);
     }
     if !y.is_simple() {
@@ -117,7 +116,7 @@ fn encoded(ev: &mut Eval<'_>, x: &Array, y: &Array) -> Result<Array> {
         return Err(rank("⎕UCS encodes a vector"));
     }
     if y.is_char() || y.is_simple() && !y.is_empty() && y.to_chars().is_some() {
-        let text: String = y.to_chars().unwrap_or_default().into_iter().collect();
+        let text: String = y.ready_chars()?.into_iter().collect();
         let units: Vec<f64> = match name.as_str() {
             "UTF-8" => text.bytes().map(f64::from).collect(),
             "UTF-16" => text.encode_utf16().map(f64::from).collect(),
@@ -228,13 +227,11 @@ fn representation(_: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     }
     let y = a.y;
     let code = match y.dtype() {
-        DType::Char => {
-            match y.to_chars().unwrap_or_default().into_iter().map(u32::from).max().unwrap_or(0) {
-                0..256 => 80.0,
-                256..65_536 => 160.0,
-                _ => 320.0,
-            }
-        }
+        DType::Char => match y.ready_chars()?.into_iter().map(u32::from).max().unwrap_or(0) {
+            0..256 => 80.0,
+            256..65_536 => 160.0,
+            _ => 320.0,
+        },
         DType::Bool if y.is_empty() => 83.0,
         DType::Bool => 11.0,
         DType::I8 => 83.0,
@@ -249,17 +246,17 @@ fn representation(_: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 }
 
 fn convert(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
-    let to = a.left("the type")?.to_text().unwrap_or_default();
+    let to = a.left("the type")?.to_text();
     let y = a.y;
     let all = [DType::Bool, DType::I8, DType::I16, DType::I32, DType::F32, DType::F64];
-    let dtype = all.into_iter().find(|d| d.name() == to);
+    let dtype = all.into_iter().find(|d| to.as_deref() == Some(d.name()));
     let dtype =
         dtype.ok_or_else(|| domain("⎕AS converts to 'f32' 'f64' 'i32' 'i16' 'i8' 'bool'"))?;
     let items = ev.cx.numbers(y, "the argument of ⎕AS")?;
     if let Some((lo, hi)) = dtype.range()
         && items.iter().any(|&x| x != x.trunc() || x < lo || x > hi)
     {
-        return Err(domain(format!("not all of these numbers are of type {to}")));
+        return Err(domain(format!("not all of these numbers are of type {}", dtype.name())));
     }
     if y.rank() == 0 {
         let x = items.first().copied().ok_or_else(|| syntax("⎕AS needs a value"))?;

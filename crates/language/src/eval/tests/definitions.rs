@@ -136,7 +136,7 @@ fn long_scans_take_a_step_an_item() {
     });
 }
 
-/// What a name is outside changes nothing where the dfn gives it a value first.
+/// A name's value outside changes nothing where the dfn gives it a value first.
 #[test]
 fn a_name_means_what_the_dfn_says_whatever_it_is_outside() {
     const BODIES: &[(&str, &str)] = &[

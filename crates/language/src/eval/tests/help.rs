@@ -1,4 +1,4 @@
-//! What help tells is run: examples print what they say, errors come where a row names them.
+//! The help as a program: examples print what they say, errors come where a row names them.
 
 use super::{run, with_stack};
 use crate::table::{Meaning, Prim, prims};

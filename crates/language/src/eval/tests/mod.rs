@@ -10,7 +10,7 @@ use super::Interp;
 use crate::testing::Host;
 use aplomb_ground::span::Source;
 
-/// What a text prints; an error prints its kind and ends it.
+/// The output of a text; an error prints its kind and ends it.
 pub fn run_in(interp: &mut Interp, host: &mut Host, text: &str) -> String {
     host.printed.clear();
     let source = Source::new("test", text);

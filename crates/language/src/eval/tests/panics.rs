@@ -141,7 +141,8 @@ const LINES: &[&str] = &[
     "-{⍺⍺ ⍵⊣⍎'b←99'}3⊣f←-⊣a←99",
 ];
 
-/// What the workspace says of itself; a line of it would fail in a mode that was left behind.
+/// Lines in which the workspace speaks of itself; one of them would fail in a mode that was left
+/// behind.
 const AFTER: &str = "a ⋄ ⎕IO ⋄ ⎕←5 ⋄ (?6)∊⍳6 ⋄ {0::'no' ⋄ 'yes'}0 ⋄ +/{⍵+1}¨⍳20 ⋄ {⍵=0:'end' ⋄ \
 ∇⍵-1}3 ⋄ ⎕NC 2 1⍴'fb'";
 

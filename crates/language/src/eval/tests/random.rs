@@ -5,7 +5,7 @@ use crate::eval::Interp;
 use crate::testing::Host;
 use aplomb_ground::limits::{Budget, Limits};
 
-/// How many lines. Whoever wants more multiplies here.
+/// The number of lines. Whoever wants more multiplies here.
 const LINES: u64 = 20_000;
 
 struct Bits(u64);

@@ -107,7 +107,7 @@ pub enum Do {
     AssignIndex {
         /// The name.
         sym: Sym,
-        /// Which of the indices are not left out.
+        /// Marks of the indices that are not left out.
         present: Vec<bool>,
         /// The function of `f←`.
         f: Option<FExpr>,
@@ -236,7 +236,7 @@ pub enum FExpr {
 }
 
 impl Do {
-    /// How many values it takes from the stack and puts there.
+    /// The number of values that it takes from the stack and puts there.
     fn moves(&self) -> (usize, usize) {
         match self {
             Do::Strand(n) | Do::Notation { n, .. } => (*n, 1),
@@ -279,7 +279,7 @@ impl Code {
         })
     }
 
-    /// What it names as the selection left of ←.
+    /// The reach of it as the selection left of ←.
     pub fn reach(&self) -> Reach {
         let function = |ins: &Ins| match &ins.what {
             Do::Monad(f) | Do::Dyad(f) => Some(f.clone()),

@@ -88,25 +88,16 @@ impl ATerm {
 /// Neighbouring numbers that are a whole strand become one constant.
 fn literals_joined(parts: Vec<Part>) -> Vec<Part> {
     let end = parts.iter().position(|p| matches!(p, Part::Index(..))).unwrap_or(parts.len());
-    if end < 2 || !parts[..end].iter().all(|p| matches!(p, Part::Number(..))) {
+    let number = |p: &Part| if let Part::Number(x, at) = p { Some((*x, *at)) } else { None };
+    let Some(all) = parts[..end].iter().map(number).collect::<Option<Vec<_>>>() else {
         return parts;
-    }
-    let mut numbers = Vec::with_capacity(end);
-    let mut span = None::<Span>;
-    let mut rest = Vec::new();
-    for part in parts {
-        match part {
-            Part::Number(x, at) if rest.is_empty() => {
-                numbers.push(x);
-                span = Some(span.map_or(at, |s| s.join(at)));
-            }
-            part => rest.push(part),
-        }
-    }
-    let at = span.unwrap_or_default();
+    };
+    let [(_, first), _, ..] = all[..] else { return parts };
+    let at = all.iter().fold(first, |span, (_, at)| span.join(*at));
+    let numbers = all.into_iter().map(|(x, _)| x).collect();
     let mut out =
         vec![Part::Push(vec![Ins { what: Do::Const(vector(numbers)), at, x: at, y: at }])];
-    out.append(&mut rest);
+    out.extend(parts.into_iter().skip(end));
     out
 }
 

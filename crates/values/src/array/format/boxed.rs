@@ -6,6 +6,7 @@
 
 use super::layout::{self, Face, Kind, Layout};
 use crate::array::Array;
+use aplomb_ground::error::Result;
 
 /// The boxes around nested items (`]box`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,24 +28,25 @@ const MOST: u64 = 100_000;
 
 type Block = Vec<Vec<char>>;
 
-/// The rows of a picture in boxes; None where the array prints as it does without.
-pub fn rows(a: &Array, boxes: Boxes, pp: usize) -> Option<Vec<String>> {
+/// The rows of a picture in boxes; None where the array prints as it does without. Errors: WS FULL,
+/// INTERRUPT.
+pub fn rows(a: &Array, boxes: Boxes, pp: usize) -> Result<Option<Vec<String>>> {
     let a = &a.settled();
     let plain = a.is_simple_scalar()
         || a.depth() > DEEPEST
         || a.nodes().saturating_add(a.len() as u64) > MOST;
     let block = match boxes {
-        _ if plain => return None,
-        Boxes::Off => return None,
-        Boxes::Max => framed(&layout::whole(a, pp, true)),
-        _ if a.is_simple() => return None,
-        Boxes::Min => celled(&layout::whole(a, pp, false), false),
-        Boxes::Mid => celled(&layout::whole(a, pp, true), true),
+        _ if plain => return Ok(None),
+        Boxes::Off => return Ok(None),
+        Boxes::Max => framed(&layout::whole(a, pp, true)?),
+        _ if a.is_simple() => return Ok(None),
+        Boxes::Min => celled(&layout::whole(a, pp, false)?, false),
+        Boxes::Mid => celled(&layout::whole(a, pp, true)?, true),
     };
-    Some(block.into_iter().map(|row| row.into_iter().collect()).collect())
+    Ok(Some(block.into_iter().map(|row| row.into_iter().collect()).collect()))
 }
 
-/// What prints by itself; nothing of what is not shown.
+/// The block of what prints by itself; nothing of what is not shown.
 fn written(face: &Face) -> Block {
     let rows = match face {
         Face::Written(grid) => grid.rows.as_slice(),

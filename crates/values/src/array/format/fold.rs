@@ -37,7 +37,7 @@ pub enum Long {
     Cut,
 }
 
-/// What a ready value prints, each line ended. Errors: WS FULL, INTERRUPT.
+/// The text of a ready value, each line ended. Errors: WS FULL, INTERRUPT.
 pub fn display(a: &Array, style: &Style, budget: &Budget) -> Result<String> {
     let lines = match (style.boxes, style.long) {
         (Boxes::Off, Long::Fold) => cut(a, style, budget)?,
@@ -55,7 +55,7 @@ pub fn display(a: &Array, style: &Style, budget: &Budget) -> Result<String> {
 /// As the session's `]box` and `]rows` want it.
 fn shaped(a: &Array, style: &Style, budget: &Budget) -> Result<Vec<String>> {
     let pw = if style.long == Long::Fold { style.pw } else { usize::MAX };
-    let lines = match boxed::rows(a, style.boxes, style.pp) {
+    let lines = match boxed::rows(a, style.boxes, style.pp)? {
         Some(rows) => {
             let says =
                 |what: String| format!("      … {what} left out; )limits lines 0 prints all");
@@ -84,10 +84,11 @@ fn cut(a: &Array, style: &Style, budget: &Budget) -> Result<Vec<String>> {
             shape_text(a.shape())
         )
     };
+    let part = |a: &Array| Ok(folded(grid::of(a, style.pp)?, style.pw));
     if half > 0 && a.rank() == 1 && a.len() > most.saturating_mul(2) {
         let n = a.len();
-        let mut head = folded(grid::of(&slice(a, 0, most, &[most]), style.pp), style.pw);
-        let mut tail = folded(grid::of(&slice(a, n - most, most, &[most]), style.pp), style.pw);
+        let mut head = part(&slice(a, 0, most, &[most])?)?;
+        let mut tail = part(&slice(a, n - most, most, &[most])?)?;
         head.truncate(half);
         let skip = tail.len().saturating_sub(half);
         head.push(left_out("items".to_string()));
@@ -95,14 +96,11 @@ fn cut(a: &Array, style: &Style, budget: &Budget) -> Result<Vec<String>> {
         return Ok(head);
     }
     if half > 0 && rows > style.lines && a.rank() >= 2 {
-        let width = a.shape().last().copied().unwrap_or(1);
+        let width = a.last_extent();
         if width > 0 && a.is_simple() {
-            let mut head =
-                folded(grid::of(&slice(a, 0, half * width, &[half, width]), style.pp), style.pw);
-            let tail = folded(
-                grid::of(&slice(a, a.len() - half * width, half * width, &[half, width]), style.pp),
-                style.pw,
-            );
+            let some = |from: usize| slice(a, from, half * width, &[half, width]);
+            let mut head = part(&some(0)?)?;
+            let tail = part(&some(a.len() - half * width)?)?;
             head.push(left_out(format!("{} rows", rows - 2 * half)));
             head.extend(tail);
             return Ok(shortened(head, style.lines + 1, &left_out));
@@ -129,9 +127,9 @@ fn shortened(
     lines
 }
 
-fn slice(a: &Array, from: usize, n: usize, shape: &[usize]) -> Array {
+fn slice(a: &Array, from: usize, n: usize, shape: &[usize]) -> Result<Array> {
     let places: Vec<_> = (from..from + n).map(Ok).collect();
-    gather(a, shape, &places, &Budget::new(u64::MAX)).unwrap_or_else(|_| a.clone())
+    gather(a, shape, &places, &Budget::new(u64::MAX))
 }
 
 /// Rows wider than `pw` go on below, indented by six.

@@ -2,7 +2,7 @@
 
 use super::{complex, complex_column, is_int, numeral, scaled_column};
 use crate::array::{Array, Complex64, Data, View, elements};
-use aplomb_ground::error::Result;
+use aplomb_ground::error::{Result, bug};
 use aplomb_ground::limits::Budget;
 
 /// Rows, and the character offsets where a fold may cut them.
@@ -58,19 +58,21 @@ impl Cell {
     }
 }
 
-/// The rows of a small array, whose making asks no budget and cannot be stopped.
-pub fn of(a: &Array, pp: usize) -> Grid {
-    let none = || Grid { rows: vec![String::new()], breaks: vec![] };
-    within(a, pp, &Budget::new(u64::MAX)).unwrap_or_else(|_| none())
+/// The rows of a small array, whose making asks no budget and cannot be stopped. Errors: INTERNAL.
+pub fn of(a: &Array, pp: usize) -> Result<Grid> {
+    within(a, pp, &Budget::new(u64::MAX))
 }
 
 /// Bytes of texts and their tables that an item of a row needs, and one of a matrix.
 const IN_A_ROW: usize = 24;
 const IN_A_COLUMN: usize = 160;
 
-/// Errors: WS FULL, INTERRUPT.
+/// The rows of a ready array. Errors: WS FULL, INTERRUPT.
 pub fn within(a: &Array, pp: usize, budget: &Budget) -> Result<Grid> {
     let a = a.settled();
+    if a.pending().is_some() || a.frame().is_some() {
+        return Err(bug!("a value is shown that is not there"));
+    }
     if a.is_empty() && a.rank() > 1 {
         // Rows of nothing: as many as anyone may want to see.
         let rows = elements(&a.shape()[..a.rank() - 1]).min(1_000);
@@ -78,14 +80,14 @@ pub fn within(a: &Array, pp: usize, budget: &Budget) -> Result<Grid> {
     }
     if a.is_uniform() && a.is_char() {
         let _held = budget.charge_elements(a.len(), 8)?;
-        return Ok(characters(&a));
+        return characters(&a);
     }
     if a.is_uniform() && a.rank() < 2 {
         let _held = budget.charge_elements(a.len(), IN_A_ROW)?;
         return numbers(&a, pp, budget);
     }
     let _held = budget.charge_elements(a.len(), IN_A_COLUMN)?;
-    let columns = a.shape().last().copied().unwrap_or(1);
+    let columns = a.last_extent();
     let rows = if a.rank() == 0 { 1 } else { elements(&a.shape()[..a.rank() - 1]) };
     let laid = (0..columns)
         .map(|c| column(&a, c, columns, rows, pp, budget))
@@ -93,36 +95,33 @@ pub fn within(a: &Array, pp: usize, budget: &Budget) -> Result<Grid> {
     assemble(&a, laid, rows, budget)
 }
 
-fn characters(a: &Array) -> Grid {
-    let chars = a.to_chars().unwrap_or_default();
-    let width = a.shape().last().copied().unwrap_or(1);
+fn characters(a: &Array) -> Result<Grid> {
+    let chars = a.ready_chars()?;
+    let width = a.last_extent();
     let shown = |c: char| if (c as u32) < 32 && c != '\n' { ' ' } else { c };
     if a.rank() < 2 {
         // A text may go back to the beginning of its line, and to the next stop; in a matrix
         // neither has a place.
         let shown = |c: char| if matches!(c, '\r' | '\t') { c } else { shown(c) };
-        return Grid { rows: vec![chars.into_iter().map(shown).collect()], breaks: vec![] };
+        return Ok(Grid { rows: vec![chars.into_iter().map(shown).collect()], breaks: vec![] });
     }
     let n = elements(&a.shape()[..a.rank() - 1]);
     let rows = (0..n)
         .map(|r| chars[r * width..(r + 1) * width].iter().map(|&c| shown(c)).collect())
         .collect();
-    Grid { rows: planes(rows, a.shape()), breaks: vec![] }
+    Ok(Grid { rows: planes(rows, a.shape()), breaks: vec![] })
 }
 
 fn numbers(a: &Array, pp: usize, budget: &Budget) -> Result<Grid> {
     if a.is_complex() {
-        return in_a_row(
-            a.to_complexes().unwrap_or_default().into_iter().map(|z| complex(z, pp)),
-            budget,
-        );
+        return in_a_row(a.ready_complexes()?.into_iter().map(|z| complex(z, pp)), budget);
     }
     let items = match a.data() {
         Data::Dense(b) => match b.view() {
             View::F64(v) => v.to_vec(),
             view => view.numbers(),
         },
-        _ => a.to_numbers().unwrap_or_default(),
+        _ => a.ready_numbers()?,
     };
     let whole = items.iter().all(|&x| is_int(x));
     in_a_row(items.iter().map(|&x| numeral(x, pp, whole)), budget)

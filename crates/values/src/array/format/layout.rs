@@ -7,9 +7,10 @@
 use super::grid::{self, Grid};
 use crate::array::{Array, Data, elements};
 use crate::prim::moves::gather;
+use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
 
-/// What the items of an array are.
+/// The kinds of an array's items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Numbers,
@@ -50,7 +51,7 @@ pub enum Face {
     Beyond,
 }
 
-/// What may be shown.
+/// The limits of what may be shown.
 #[derive(Clone, Copy)]
 struct Most {
     rows: usize,
@@ -72,12 +73,12 @@ const ALL: Most = Most {
 const PAGE: Most = Most { rows: 20, columns: 40, width: 1_000, items: 4_000, depth: 6 };
 
 /// For text in boxes. `opens`: of an empty array the prototype is shown.
-pub fn whole(a: &Array, pp: usize, opens: bool) -> Layout {
+pub fn whole(a: &Array, pp: usize, opens: bool) -> Result<Layout> {
     Laying { pp, opens, most: ALL, items: 0 }.lay(a, 0)
 }
 
 /// For a page.
-pub fn on_page(a: &Array, pp: usize, rows: usize) -> Layout {
+pub fn on_page(a: &Array, pp: usize, rows: usize) -> Result<Layout> {
     let most = Most { rows: if rows > 1 { rows.min(PAGE.rows) } else { PAGE.rows }, ..PAGE };
     Laying { pp, opens: false, most, items: 0 }.lay(a, 0)
 }
@@ -118,9 +119,9 @@ struct Laying {
 }
 
 impl Laying {
-    fn lay(&mut self, a: &Array, depth: usize) -> Layout {
+    fn lay(&mut self, a: &Array, depth: usize) -> Result<Layout> {
         let a = &a.settled();
-        let shown = if self.opens { opened(a) } else { a.clone() };
+        let shown = if self.opens { opened(a)? } else { a.clone() };
         let (rows, columns) = table_of(&shown);
         let is_text = a.is_uniform() && a.is_char();
         let across = if is_text { self.most.width } else { self.most.columns };
@@ -132,18 +133,18 @@ impl Laying {
         let face = if !shown.is_empty() && self.is_beyond(depth) {
             Face::Beyond
         } else if is_written || shown.is_empty() {
-            Face::Written(grid::of(&cut(&shown, &down, &across, columns, on_page), self.pp))
+            Face::Written(grid::of(&cut(&shown, &down, &across, columns, on_page)?, self.pp)?)
         } else {
             let at = |r: usize, c: usize| shown.item(r * columns + c);
             let inside =
                 down.iter().flatten().flat_map(|r| across.iter().flatten().map(|c| (*r, *c)));
-            Face::Items(inside.map(|(r, c)| self.lay(&at(r, c), depth + 1)).collect())
+            Face::Items(inside.map(|(r, c)| self.lay(&at(r, c), depth + 1)).collect::<Result<_>>()?)
         };
         let dtype = match a.data() {
             Data::Items(_) if a.is_simple() => "mixed",
             _ => a.dtype().name(),
         };
-        Layout { shape: a.shape().to_vec(), kind: kind(a), dtype, down, across, face }
+        Ok(Layout { shape: a.shape().to_vec(), kind: kind(a)?, dtype, down, across, face })
     }
 
     fn is_beyond(&self, depth: usize) -> bool {
@@ -167,16 +168,16 @@ fn cut(
     across: &[Option<usize>],
     columns: usize,
     on_page: bool,
-) -> Array {
+) -> Result<Array> {
     if !on_page || a.rank() < 3 && !down.contains(&None) && !across.contains(&None) {
-        return a.clone();
+        return Ok(a.clone());
     }
     let rows: Vec<usize> = down.iter().flatten().copied().collect();
     let across: Vec<usize> = across.iter().flatten().copied().collect();
     let places: Vec<_> =
         rows.iter().flat_map(|r| across.iter().map(move |c| Ok(r * columns + c))).collect();
     let shape = if a.rank() < 2 { vec![across.len()] } else { vec![rows.len(), across.len()] };
-    gather(a, &shape, &places, &Budget::new(u64::MAX)).unwrap_or_else(|_| a.clone())
+    gather(a, &shape, &places, &Budget::new(u64::MAX))
 }
 
 /// Rows and columns of an array laid out as one table.
@@ -188,24 +189,24 @@ fn table_of(a: &Array) -> (usize, usize) {
 }
 
 /// With no axis of length 0: what is not there shows as its prototype.
-fn opened(a: &Array) -> Array {
+fn opened(a: &Array) -> Result<Array> {
     if !a.is_empty() {
-        return a.clone();
+        return Ok(a.clone());
     }
     let shape: Vec<usize> = a.shape().iter().map(|n| (*n).max(1)).collect();
     let proto = a.prototype();
     let budget = Budget::new(u64::MAX);
     let items = vec![proto; elements(&shape).min(1_000)];
     match elements(&shape) {
-        n if n > 1_000 => a.clone(),
-        _ => Array::collect(shape.as_slice(), items, None, &budget).unwrap_or_else(|_| a.clone()),
+        n if n > 1_000 => Ok(a.clone()),
+        _ => Array::collect(shape.as_slice(), items, None, &budget),
     }
 }
 
 /// Of an empty array its prototype says it.
-fn kind(a: &Array) -> Kind {
-    let sample = opened(a);
-    match sample.data() {
+fn kind(a: &Array) -> Result<Kind> {
+    let sample = opened(a)?;
+    Ok(match sample.data() {
         Data::Items(items) if sample.is_simple() => {
             let chars = items.all().iter().filter(|i| i.is_char()).count();
             match chars {
@@ -217,5 +218,5 @@ fn kind(a: &Array) -> Kind {
         Data::Items(_) => Kind::Nested,
         _ if sample.is_char() => Kind::Characters,
         _ => Kind::Numbers,
-    }
+    })
 }

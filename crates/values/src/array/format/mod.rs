@@ -1,4 +1,4 @@
-//! The display of values (LANGUAGE §8): numbers, then grids of text, then lines of ⎕PW columns.
+//! The display of values: numbers, then grids of text, then lines of ⎕PW columns.
 
 mod boxed;
 mod fold;
@@ -96,7 +96,7 @@ pub fn complex_column(column: &[Option<Complex64>], pp: usize) -> Vec<Option<Str
         let most = plain.iter().flatten().map(|(_, text)| decimals(text)).max().unwrap_or(0);
         let longer = move |(x, mut text): (f64, String)| {
             let room = pp as i32 - 1 - rounded(x.abs(), pp.clamp(1, 17)).1;
-            let wanted = most.min(usize::try_from(room).unwrap_or(0));
+            let wanted = most.min(room.max(0) as usize);
             let have = decimals(&text);
             if x.is_finite() && !text.contains('E') && wanted > have {
                 text.push_str(if have == 0 { "." } else { "" });
@@ -155,9 +155,9 @@ pub fn grid(a: &Array, pp: usize, budget: &Budget) -> Result<Vec<String>> {
     grid::within(a, pp, budget).map(|grid| grid.rows)
 }
 
-/// A simple vector on one line.
-pub fn line(a: &Array) -> String {
-    grid::of(a, 10).rows.swap_remove(0)
+/// A simple vector on one line. Errors: INTERNAL.
+pub fn line(a: &Array) -> Result<String> {
+    grid::of(a, 10).map(|mut grid| grid.rows.swap_remove(0))
 }
 
 /// A shape for messages: `2 3`, or `scalar`.

@@ -20,14 +20,14 @@ const OUTER: &str =
 const FRAME: &str = "border:1px solid gray";
 const TEXT: &str = "white-space:pre;font-family:monospace";
 
-/// What a result shows. None: its text says it all.
+/// The HTML of a result. None: its text says it all, a failure to lay it out too.
 pub fn page(value: &Array, style: &Style) -> Option<String> {
     let value = value.settled();
     let is_row = value.rank() < 2 && value.is_uniform();
     if !value.is_empty() && (is_row || value.is_uniform() && value.is_char()) {
         return None;
     }
-    let laid = layout::on_page(&value, style.pp, style.lines);
+    let laid = layout::on_page(&value, style.pp, style.lines).ok()?;
     let mut page = Page { out: String::new(), style };
     page.out = format!("<div class=\"aplomb\"><small>{}</small>", heading(&laid));
     match named(&laid) {
@@ -296,7 +296,7 @@ mod tests {
     /// A value as it stands in Rust, and as it is read out of a page:
     /// `[2 · nested: 1,[2 · char: ab]]`.
     fn told(a: &Array) -> String {
-        let laid = layout::on_page(a, 10, 20);
+        let laid = layout::on_page(a, 10, 20).expect("a layout");
         let inside: Vec<String> = match &laid.face {
             Face::Written(grid) if laid.is_scalar() => return grid.rows[0].clone(),
             Face::Written(grid) if is_lines(&laid) => vec![grid.rows.join("\n")],

@@ -10,9 +10,12 @@ use crate::reference::Oracle;
 use aplomb_ground::error::Result;
 use std::hash::{Hash, Hasher};
 
+/// The operands one behind the other along an axis; else their shapes agree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cat<A> {
+    /// The axis.
     pub axis: u8,
+    /// The parts, in order.
     pub args: Args<A>,
 }
 

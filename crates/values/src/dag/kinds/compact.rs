@@ -13,7 +13,9 @@ use std::hash::{Hash, Hasher};
 /// not 0. How many was known when it was recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compact<A> {
+    /// The axis along which cells are kept or left out.
     pub axis: u8,
+    /// The mask, and the array.
     pub args: Args<A>,
 }
 

@@ -11,11 +11,14 @@ use std::hash::{Hash, Hasher};
 /// A number or a character, as a body sees it: a character is its code point.
 #[derive(Clone, Copy, Debug)]
 pub enum Scalar {
+    /// A number.
     Num(f64),
+    /// A character.
     Char(char),
 }
 
 impl Scalar {
+    /// The number that a body computes with: of a character its code point.
     pub fn number(self) -> f64 {
         match self {
             Scalar::Num(x) => x,
@@ -41,21 +44,24 @@ impl PartialEq for Scalar {
 pub struct Param(Scalar);
 
 impl Param {
+    /// A number.
     pub fn num(x: f64) -> Param {
         Param(Scalar::Num(x))
     }
 
+    /// A character.
     pub fn char(c: char) -> Param {
         Param(Scalar::Char(c))
     }
 
+    /// Whether it is a number and no character.
     pub fn is_number(self) -> bool {
         matches!(self.0, Scalar::Num(_))
     }
 
-    /// What it stands for in this evaluation: for what runs it, writes it into a plan, shows it, or
-    /// compares graphs. Whoever decides by it makes a plan that is wrong for the next line;
-    /// `tests/tidy.rs` lists the files.
+    /// The number that it stands for in this evaluation: for what runs it, writes it into a plan,
+    /// shows it, or compares graphs. Whoever decides by it makes a plan that is wrong for the next
+    /// line; `tests/tidy.rs` lists the files.
     pub fn at_run_time(self) -> Scalar {
         self.0
     }
@@ -66,10 +72,12 @@ impl Param {
 pub struct Const(pub Param);
 
 impl<A> Node<A> {
+    /// The node of a number.
     pub fn num(x: f64) -> Node<A> {
         Node::Const(Const(Param::num(x)))
     }
 
+    /// The node of a character.
     pub fn char(c: char) -> Node<A> {
         Node::Const(Const(Param::char(c)))
     }

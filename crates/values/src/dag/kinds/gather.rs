@@ -11,16 +11,20 @@ use aplomb_ground::error::Result;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
-/// What a value that is a place adds to the index of one axis. It must be less than the extent.
+/// The step along one axis of a value that is a place: it is added to the index. It must be less
+/// than the extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Along {
+    /// The axis of the source.
     pub axis: u8,
+    /// The elements of the source that one step goes, its stride.
     pub times: i64,
+    /// The number of places: a value that is none of them is INDEX ERROR.
     pub extent: usize,
 }
 
 impl Along {
-    /// How far a value goes. Errors: INDEX, DOMAIN.
+    /// The distance, in elements of the source, that a value leads to. Errors: INDEX, DOMAIN.
     pub fn step(&self, value: f64, origin: f64) -> Result<i64, Fail> {
         scalar::place(value, origin, self.extent, 0.0).map(|place| place as i64 * self.times)
     }
@@ -30,9 +34,13 @@ impl Along {
 /// what the other arguments, less `origin`, add to them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gather<A> {
+    /// The source, then the arrays of places.
     pub args: Args<A>,
+    /// The place before values move it.
     pub read: Read,
+    /// The axes that values move, one for each array of places.
     pub along: SmallVec<[Along; 2]>,
+    /// The number of the first place (⎕IO).
     pub origin: f64,
 }
 

@@ -18,6 +18,7 @@ impl<A> Node<A> {
         if let Node::Input(Input(k)) = self { Some(*k) } else { None }
     }
 
+    /// Whether it is an array that exists.
     pub fn is_input(&self) -> bool {
         self.input().is_some()
     }

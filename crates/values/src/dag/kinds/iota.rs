@@ -9,8 +9,10 @@ use crate::reference::Oracle;
 use aplomb_ground::error::Result;
 use std::hash::{Hash, Hasher};
 
+/// The whole numbers from `origin` on, a vector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Iota {
+    /// The first number (⎕IO).
     pub origin: f64,
 }
 

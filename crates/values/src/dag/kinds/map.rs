@@ -14,9 +14,11 @@ use std::hash::{Hash, Hasher};
 /// The arguments have the node's shape, or rank 0: scalar extension is no node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Map<A> {
+    /// The scalar operation.
     pub op: Op,
     /// 0 unless the operation is tolerant: see `Node::map`.
     pub ct: f64,
+    /// The operands.
     pub args: Args<A>,
 }
 

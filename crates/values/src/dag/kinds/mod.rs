@@ -49,6 +49,7 @@ use std::convert::Infallible;
 use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
 
+/// The operands of a node; most have one or two.
 pub type Args<A> = SmallVec<[A; 2]>;
 
 /// The facts of a node that its operation tells, pending or recorded.
@@ -56,7 +57,7 @@ pub trait Kind<A> {
     /// The trace's name of the kind.
     fn name(&self) -> &'static str;
 
-    /// How its elements stand to those of its operands.
+    /// The relation of its elements to those of its operands.
     fn role(&self) -> Role;
 
     /// The operands in order.
@@ -82,19 +83,19 @@ pub trait Kind<A> {
         None
     }
 
-    /// What a consumer consumes, and along which axis: it is computed at every point of that,
-    /// whatever its own shape.
+    /// The operand that a consumer consumes, and along which axis: it is computed at every point of
+    /// that, whatever its own shape.
     fn consumes(&self) -> Option<(&A, usize)> {
         None
     }
 
-    /// How many operands, from the first on, are read at places that only values tell.
+    /// The number of operands, from the first on, that are read at places that only values tell.
     fn held(&self) -> usize {
         0
     }
 
-    /// How many elements of an operand its readers need, of `below`, where they need `wanted` of
-    /// its own.
+    /// The number of elements of an operand that its readers need, of `below`, where they need
+    /// `wanted` of its own.
     fn demand(&self, wanted: f64, _own: f64, below: f64) -> f64 {
         if self.role() == Role::Consumer { below } else { wanted.min(below) }
     }
@@ -104,7 +105,7 @@ pub trait Kind<A> {
         None
     }
 
-    /// Where in its first operand an element stands: a read, and what values add to it.
+    /// The place of an element in the first operand: a read, and what values add to it.
     fn place(&self) -> Option<(&Read, &[Along])> {
         None
     }
@@ -119,8 +120,8 @@ pub trait Kind<A> {
         None
     }
 
-    /// What tells it from others of its kind, as far as that is quick to see: equal nodes have
-    /// equal hashes.
+    /// Hashes what tells it from others of its kind, as far as that is quick to see: equal nodes
+    /// have equal hashes.
     fn hash(&self, to: &mut dyn Hasher);
 }
 
@@ -129,8 +130,8 @@ pub trait InDag: Kind<NodeId> {
     /// Whether operands, shapes and types are as the kind needs them. Errors: a sentence.
     fn check(&self, dag: &Dag, at: NodeId) -> Result<(), String>;
 
-    /// How the k-th argument is read and whether all of it is, where that is not at the node's own
-    /// place.
+    /// The read of the k-th argument and whether all of it is read, where that is not at the node's
+    /// own place.
     fn read_of(&self, _dag: &Dag, _at: NodeId, _k: usize) -> Option<(Read, bool)> {
         None
     }
@@ -138,7 +139,8 @@ pub trait InDag: Kind<NodeId> {
     /// The glyph for pictures and sentences.
     fn glyph(&self, dag: &Dag, at: NodeId) -> String;
 
-    /// What the glyph does not tell, for hashes that are equal for equal nodes in all traces.
+    /// The text of what the glyph does not tell, for hashes that are equal for equal nodes in all
+    /// traces.
     fn details(&self, _dag: &Dag, _at: NodeId) -> String {
         String::new()
     }
@@ -163,7 +165,7 @@ pub(super) type Reader = fn(&mut Dag, &str, &[NodeId]) -> Option<NodeId>;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident($of:ty),)+) => {
-        /// What one node does. `A` is an `Array` while pending, a `NodeId` when recorded.
+        /// The operation of one node. `A` is an `Array` while pending, a `NodeId` when recorded.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Node<A> {
             $($(#[$doc])* $kind($of),)+
@@ -238,7 +240,7 @@ kinds! {
     Loop(Loop<A>),
     /// Cells of the second argument along an axis where the first is not 0.
     Compact(Compact<A>),
-    /// What needs whole arrays: see `Whole`.
+    /// An operation on whole arrays: see `Whole`.
     Whole(WholeArrays<A>),
 }
 
@@ -248,6 +250,7 @@ impl<A> Node<A> {
         self.facts().name()
     }
 
+    /// The relation of its elements to those of its operands.
     pub fn role(&self) -> Role {
         self.facts().role()
     }
@@ -258,7 +261,7 @@ impl<A> Node<A> {
         node
     }
 
-    /// What a consumer consumes, and along which axis.
+    /// The operand that a consumer consumes, and along which axis.
     pub fn consumes(&self) -> Option<(&A, usize)> {
         self.facts().consumes()
     }
@@ -295,13 +298,13 @@ impl<A> Node<A> {
 }
 
 impl Node<NodeId> {
-    /// How the k-th argument is read and whether all of it is, where that is not at the node's own
-    /// place.
+    /// The read of the k-th argument and whether all of it is read, where that is not at the node's
+    /// own place.
     pub fn read_of(&self, dag: &Dag, at: NodeId, k: usize) -> Option<(Read, bool)> {
         self.in_dag().read_of(dag, at, k)
     }
 
-    /// What is quick to see of operation and operands: equal nodes have equal hashes.
+    /// Hashes what is quick to see of operation and operands: equal nodes have equal hashes.
     pub fn hash_into(&self, to: &mut dyn Hasher) {
         self.hash_without_value(to);
         if self.param().is_some() {
@@ -338,7 +341,7 @@ fn conform(dag: &Dag, at: NodeId, args: &[NodeId]) -> bool {
     args.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == dag.shape(at))
 }
 
-/// What must hold of a node, with the sentence for where it does not.
+/// A demand on a node, with the sentence for where it does not hold.
 fn holds(fits: bool, wrong: impl FnOnce() -> String) -> Result<(), String> {
     if fits { Ok(()) } else { Err(wrong()) }
 }

@@ -12,10 +12,14 @@ use crate::reference::Oracle;
 use aplomb_ground::error::Result;
 use std::hash::{Hash, Hasher};
 
+/// The fold of each line along an axis, in the order that `prim::reduce` states.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reduce<A> {
+    /// The operation.
     pub op: Op,
+    /// The axis, which the result lacks.
     pub axis: u8,
+    /// The array.
     pub src: A,
 }
 

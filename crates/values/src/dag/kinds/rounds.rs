@@ -14,8 +14,11 @@ use std::sync::Arc;
 /// round. `result` is the state whose last value this is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop<A> {
+    /// The states before the first round, then what is the same in every round.
     pub args: Args<A>,
+    /// The loop.
     pub body: Arc<Rounds>,
+    /// The state whose last value this is.
     pub result: u8,
 }
 

@@ -10,10 +10,14 @@ use crate::reference::Oracle;
 use aplomb_ground::error::Result;
 use std::hash::{Hash, Hasher};
 
+/// The folds of all prefixes of each line along an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scan<A> {
+    /// The operation.
     pub op: Op,
+    /// The axis.
     pub axis: u8,
+    /// The array.
     pub src: A,
 }
 

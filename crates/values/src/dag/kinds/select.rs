@@ -8,10 +8,11 @@ use crate::reference::Oracle;
 use aplomb_ground::error::Result;
 use std::hash::Hasher;
 
-/// Where the first argument is not 0 the second, else the third. All three have the node's shape or
+/// The second argument where the first is not 0, else the third. All three have the node's shape or
 /// rank 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Select<A> {
+    /// The condition, the values where it is not 0, and those where it is.
     pub args: Args<A>,
 }
 

@@ -14,7 +14,9 @@ use std::hash::{Hash, Hasher};
 pub struct Transform<A> {
     /// The primitive's name (`⌽`), for pictures.
     pub name: &'static str,
+    /// The source.
     pub src: A,
+    /// The place in the source for each place of the result.
     pub read: Read,
     /// Every source element is read by some result element.
     pub onto: bool,

@@ -1,8 +1,8 @@
 //! Consumers of whole arrays: ordered folds, folds of segments, scatters, functions of the library.
 //!
-//! Rows: LOWERING §1; ACC-05, ACC-27, ACC-28, ACL-27. Their first operands are *held*, that is,
-//! read where only values tell; the others are *fed*, computed at every point of the node's domain.
-//! What they mean stands in `prim::whole`.
+//! Rows: ACC-05, ACC-27, ACC-28, ACL-27. Their first operands are *held*, that is, read where only
+//! values tell; the others are *fed*, computed at every point of the node's domain. What they mean
+//! stands in `prim::whole`.
 
 use super::{Along, Args, InDag, Kind, Node, each};
 use crate::body::{Effort, Rounds};
@@ -17,25 +17,55 @@ use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+/// An operation that needs whole arrays.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Whole {
     /// The fold along an axis from its end, one step after the other. The body's arguments are an
     /// item, what is folded behind it, and the numbers `given`; it has one state. Fed: the array.
-    Fold { axis: u8, body: Arc<Rounds>, given: Vec<f64> },
+    Fold {
+        /// The axis, which the result lacks.
+        axis: u8,
+        /// The step.
+        body: Arc<Rounds>,
+        /// Numbers that are the same in every step.
+        given: Vec<f64>,
+    },
     /// The fold of each segment of a vector, by the order of a row so long. Held: from and to of
     /// each, a row a segment. Fed: the vector.
-    Segmented { op: Op },
+    Segmented {
+        /// The operation.
+        op: Op,
+    },
     /// The base with values at places, in ravel order of the places: the last one stays, or each is
     /// combined with what is there. `read`, `along` and `origin` tell the place as in a gather.
     /// Held: the base. Fed: values, places.
-    Scatter { read: Read, along: SmallVec<[Along; 2]>, origin: f64, combine: Option<(Op, f64)> },
+    Scatter {
+        /// The place before values move it.
+        read: Read,
+        /// The axes that values move.
+        along: SmallVec<[Along; 2]>,
+        /// The number of the first place (⎕IO).
+        origin: f64,
+        /// The operation and its ⎕CT; None: the last value stays.
+        combine: Option<(Op, f64)>,
+    },
     /// A function of the library. Held: all.
-    Lib { of: Lib, origin: f64, ct: f64 },
+    Lib {
+        /// The function.
+        of: Lib,
+        /// The number of the first place (⎕IO).
+        origin: f64,
+        /// ⎕CT, 0 where it takes no notice of it.
+        ct: f64,
+    },
 }
 
+/// A function of the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lib {
+    /// The places in the order of rising cells.
     GradeUp,
+    /// The places in the order of falling cells.
     GradeDown,
     /// The first place of each item of the second in the first, a vector.
     IndexOf,
@@ -44,6 +74,7 @@ pub enum Lib {
 }
 
 impl Lib {
+    /// The primitive.
     pub fn glyph(self) -> char {
         match self {
             Lib::GradeUp => '⍋',
@@ -72,8 +103,8 @@ impl Whole {
         }
     }
 
-    /// How many operands are held; the node's domain is the shape of the operand behind them, or of
-    /// the first.
+    /// The number of operands that are held; the node's domain is the shape of the operand behind
+    /// them, or of the first.
     pub fn held(&self) -> usize {
         match self {
             Whole::Fold { .. } => 0,
@@ -83,6 +114,7 @@ impl Whole {
         }
     }
 
+    /// The axis that is folded; 0 for others, which have none.
     pub fn axis(&self) -> usize {
         if let Whole::Fold { axis, .. } = self { *axis as usize } else { 0 }
     }
@@ -100,6 +132,7 @@ impl Whole {
         }
     }
 
+    /// The text of its node in pictures.
     pub fn glyph(&self) -> String {
         match self {
             Whole::Fold { body, .. } => {
@@ -118,11 +151,14 @@ impl Whole {
 /// A node that needs whole arrays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WholeArrays<A> {
+    /// The operation.
     pub what: Whole,
+    /// The operands: those that are held, then those that are fed.
     pub args: Args<A>,
 }
 
 impl<A> Node<A> {
+    /// The node of an operation on these operands.
     pub fn whole(what: Whole, args: impl IntoIterator<Item = A>) -> Node<A> {
         Node::Whole(WholeArrays { what, args: args.into_iter().collect() })
     }
@@ -199,8 +235,9 @@ impl InDag for WholeArrays<NodeId> {
             Whole::Segmented { .. } => {
                 args.len() == 2 && shape.len() == 1 && of(0) == [shape[0], 2] && of(1).len() == 1
             }
+            Whole::Scatter { .. } if args.len() < 2 => false,
             Whole::Scatter { read, along, .. } => {
-                let places = args.get(2..).unwrap_or_default();
+                let places = &args[2..];
                 let conform =
                     places.iter().all(|a| dag.shape(*a).is_empty() || dag.shape(*a) == of(1));
                 let axes =

@@ -40,11 +40,11 @@ pub trait Lane: Copy {
     /// `self ≤ y`, exactly.
     fn le(self, y: Self) -> Self::Mask;
 
-    /// Where both hold.
+    /// The lanes in which both hold.
     fn both(a: Self::Mask, b: Self::Mask) -> Self::Mask;
-    /// Where either holds.
+    /// The lanes in which either holds.
     fn either(a: Self::Mask, b: Self::Mask) -> Self::Mask;
-    /// Where it does not hold.
+    /// The lanes in which it does not hold.
     fn not(a: Self::Mask) -> Self::Mask;
     /// Nowhere.
     fn none() -> Self::Mask;
@@ -65,7 +65,7 @@ pub trait Lane: Copy {
     fn bits_left(self, by: u32) -> Self;
     /// The pattern, so many bits to the right; zeros come in.
     fn bits_right(self, by: u32) -> Self;
-    /// Where the k-th bit is 1.
+    /// The lanes whose k-th bit is 1.
     fn bit_set(self, k: u64) -> Self::Mask;
 }
 

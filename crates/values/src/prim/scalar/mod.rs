@@ -73,7 +73,7 @@ pub fn near_integer(x: f64, ct: f64) -> Option<i64> {
     (near && r.abs() < COUNTED).then_some(r as i64)
 }
 
-/// What `near_integer` has no value for, by the name of what should have been one.
+/// The error where `near_integer` has no value, by the name of what should have been one.
 pub fn not_whole(what: &str, x: f64) -> Error {
     let number = crate::array::format::number(x);
     match x.is_finite() && x.abs() >= COUNTED {

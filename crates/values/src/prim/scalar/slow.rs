@@ -151,7 +151,7 @@ pub fn gcd(ct: f64, x: f64, y: f64) -> f64 {
     if times.is_finite() { all / times } else { a }
 }
 
-/// What y holds of the divisor is a whole number.
+/// The least common multiple: what y holds of the divisor is a whole number.
 pub fn lcm(ct: f64, x: f64, y: f64) -> f64 {
     if x == 0.0 || y == 0.0 { 0.0 } else { x * (y / gcd(ct, x, y)).round_ties_even() }
 }

@@ -1,4 +1,4 @@
-//! What APL says of each operation, on the values where it matters.
+//! The meaning that APL gives each operation, on the values where it matters.
 
 use super::*;
 

@@ -5,8 +5,8 @@ use crate::device::cpu::product::factors;
 use crate::device::cpu::program::rounded;
 use aplomb_plans::plan::Kind;
 
-/// How an operand lies in memory: as it is read, turned, or a part of something larger, from the
-/// end.
+/// The ways an operand lies in memory: as it is read, turned, or a part of something larger, from
+/// the end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lies {
     Plain,
@@ -128,7 +128,7 @@ fn check(case: &Case, x: &[f64], y: &[f64], threads: &[usize]) {
             case.rows, case.columns, case.deep, case.lies, case.dtype, case.pair
         )
     };
-    for isa in Isa::here() {
+    for isa in Isa::available() {
         for &threads in threads {
             match (made.run(isa, threads), &wanted) {
                 (Ok(got), Ok(wanted)) => {

@@ -146,7 +146,7 @@ fn patterned(x: f64, pattern: &[char], data: &Data) -> Vec<char> {
     }
     let mut out = pattern.to_vec();
     let pad = places.len().saturating_sub(digits.len());
-    let digit = |k: usize| if k < pad { '0' } else { digits.get(k - pad).copied().unwrap_or('0') };
+    let digit = |k: usize| if k < pad { '0' } else { digits[k - pad] };
     let sure: Vec<usize> = (0..places.len())
         .filter(|k| pattern[places[*k]] == nine || digit(*k) != '0')
         .map(|k| places[k])

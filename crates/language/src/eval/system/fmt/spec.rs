@@ -227,9 +227,7 @@ impl Reader {
                     }
                     data.marks = pairs.chunks(2).map(|p| (p[0], p[1])).collect();
                 }
-                'M' | 'N' | 'P' | 'Q' => {
-                    data.around["MNPQ".find(c).unwrap_or(0)] = Some(self.text()?)
-                }
+                c if let Some(affix) = "MNPQ".find(c) => data.around[affix] = Some(self.text()?),
                 'R' => data.background = Some(self.text()?),
                 'T' => return self.count(WIDEST).map(Phrase::To),
                 'X' => {

@@ -60,7 +60,7 @@ fn unknown(from: &[char]) -> aplomb_ground::error::Error {
         .hint("& \\0 \\1 \\(12) \\<name> % \\n \\r \\\\ \\& \\% \\x{41}, and \\u \\l \\f before")
 }
 
-/// What stands behind a backslash at `at`: a part or a character, and where it ends.
+/// The meaning of a backslash at `at`: a part or a character, and where it ends.
 fn escape(chars: &[char], at: usize) -> Option<(Result<Part, char>, usize)> {
     let c = *chars.get(at)?;
     let plain = match c {
