@@ -1,10 +1,10 @@
 //! A last call of itself on the cells of a frame: a loop that ends for each cell by itself.
 //!
-//! A guard that each cell decides has two ways (`either_way`). Where one of them ends with a call of
-//! the dfn itself, no value can be chosen yet. What is known is told: which cells are done, the value
-//! of those, and what the others are called with. Whoever wants the value makes a loop of that
-//! (`lower/rounds.rs`), whose state is the argument, and then the value of the arguments that the
-//! cells ended with.
+//! A guard that each cell decides has two ways (`either_way`). Where one of them ends with a call
+//! of the dfn itself, no value can be chosen yet. What is known is told: which cells are done, the
+//! value of those, and what the others are called with. Whoever wants the value makes a loop of
+//! that (`lower/rounds.rs`), whose state is the argument, and then the value of the arguments that
+//! the cells ended with.
 
 use super::lower::Times;
 use super::run::{Eval, Outcome};
@@ -16,18 +16,18 @@ use std::rc::Rc;
 /// The ways of a call whose cells do not all have a value yet.
 pub struct Ways {
     f: Rc<Func>,
-    /// What it was called with.
+    /// The arguments of the call.
     x: Option<Array>,
     y: Array,
     /// The cells that have a value.
     done: Array,
     /// Their value; None: no way gives one.
     value: Option<Array>,
-    /// What the others are called with.
+    /// The argument that the others are called with.
     next: Array,
 }
 
-/// What one way of a guard gave.
+/// The outcome of one way of a guard.
 pub enum Way {
     /// A value.
     Value(Array),
@@ -48,7 +48,7 @@ fn is_same(a: Option<&Array>, b: Option<&Array>) -> bool {
 }
 
 impl Eval<'_> {
-    /// What a way of a guard gave, in a call of `f` with `x`. None: no value.
+    /// The outcome of a way of a guard, in a call of `f` with `x`. None: no value.
     pub fn way(&mut self, o: Outcome, f: &Rc<Func>, x: Option<&Array>) -> Result<Option<Way>> {
         Ok(match o {
             Outcome::Tail(call) if Rc::ptr_eq(&call.0, f) => {

@@ -136,7 +136,7 @@ fn is_short(x: &Array, y: &Array, n: usize) -> bool {
     x.rank() < 2 && (1..=DIGITS).contains(&n) && plain(x) && plain(y) && !y.is_empty()
 }
 
-/// How many radices X has along its last axis, digits Y along its first, and steps both have.
+/// The number of radices along X's last axis, of digits along Y's first, and of steps of both.
 /// Errors: LENGTH.
 fn digits_of(x: &Array, y: &Array) -> Result<Counts> {
     let (last, first) = (x.last_extent(), y.first_extent());

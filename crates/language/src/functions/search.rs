@@ -361,8 +361,8 @@ pub struct Groups {
 /// Keys whose places make a table: at most so many for each item, and always some.
 const PLACES: (i64, i64) = (4, 1 << 16);
 
-/// Groups in order of first sight, by the number that `known` has for a cell; it is given the number
-/// of the next group, and says whether the cell is the first of it.
+/// Groups in order of first sight, by the number that `known` has for a cell; it is given the
+/// number of the next group, and says whether the cell is the first of it.
 fn in_order(budget: &Budget, n: usize, mut known: impl FnMut(usize, u32) -> u32) -> Result<Groups> {
     let mut out = Groups { firsts: Vec::new(), of: budget.room(n)? };
     let mut ticks = budget.ticks();

@@ -44,8 +44,8 @@ pub enum Class {
     Cells,
     /// Makes items of arrays, or asks the world: the cells of a frame are interpreted.
     Host,
-    /// As `Cells`, but each item of the left argument, or of the right one, has a result of its own:
-    /// the items of all cells of a frame are one argument.
+    /// As `Cells`, but each item of the left argument, or of the right one, has a result of its
+    /// own: the items of all cells of a frame are one argument.
     Points(Side),
     /// Calls its operands.
     Operator,

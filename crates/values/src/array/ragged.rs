@@ -26,8 +26,8 @@ pub fn storage(a: &Array) -> Option<&dyn Storage> {
 }
 
 impl Ragged {
-    /// The pieces that end at these places, in ascending order, of a ready vector of real numbers or
-    /// characters. None: there is no piece, or the array is no such vector.
+    /// The pieces that end at these places, in ascending order, of a ready vector of real numbers
+    /// or characters. None: there is no piece, or the array is no such vector.
     pub fn new(flat: Array, ends: Vec<u32>) -> Option<Ragged> {
         let kind = matches!(flat.dtype(), DType::Complex | DType::Nested);
         let fits = ends.last().is_some_and(|&end| end as usize == flat.len());
@@ -69,7 +69,7 @@ impl Ragged {
         &self.flat
     }
 
-    /// Where each piece ends.
+    /// The end of each piece.
     pub fn ends(&self) -> &[u32] {
         &self.ends
     }

@@ -1,7 +1,7 @@
 //! Functions that look at values, on all cells of a frame in one call.
 //!
-//! A primitive of the class `Cells` (a search, a format, ⌹) gives each cell a result that depends on
-//! its items. The cells are computed, the function runs on one after the other without the
+//! A primitive of the class `Cells` (a search, a format, ⌹) gives each cell a result that depends
+//! on its items. The cells are computed, the function runs on one after the other without the
 //! interpreter, and the results, all of one shape, are one array behind the frame. Under a guard it
 //! runs on the cells alone for which that holds. Where results differ in shape or kind the operator
 //! goes cell by cell, and so it does where one fails: then the error is APL's.
@@ -229,8 +229,8 @@ impl Cx<'_> {
         self.apply_move(&node, Move::axes("⍴", full.clone(), axes))
     }
 
-    /// `A[…]←v` and `A[…]f←v` in every cell: where an item is meant, what is assigned, else what was
-    /// there. Errors: untraced for places that are told only by values, or twice.
+    /// `A[…]←v` and `A[…]f←v` in every cell: where an item is meant, what is assigned, else what
+    /// was there. Errors: untraced for places that are told only by values, or twice.
     pub fn framed_amend(
         &mut self,
         old: &Array,
@@ -304,7 +304,7 @@ impl Cx<'_> {
         self.either(mask, &values, old)
     }
 
-    /// Where the one place lies that the indices of every cell name. That there is such a place is
+    /// The one place that the indices of every cell name, as a mask. That there is such a place is
     /// looked at as where it is read.
     fn mask_by_cell(
         &mut self,

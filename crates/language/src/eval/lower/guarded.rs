@@ -41,7 +41,7 @@ impl Cx<'_> {
         Ok(Inside::Branch((cond.clone(), holds)))
     }
 
-    /// Where all conditions that stand hold, a boolean for each cell of a frame; None: nothing
+    /// The cells of a frame for which all conditions that stand hold, as booleans; None: nothing
     /// stands.
     pub(super) fn standing(&mut self, frame: &[usize]) -> Result<Option<Array>> {
         let standing = self.sys.scope.conditions().to_vec();
@@ -49,7 +49,7 @@ impl Cx<'_> {
         mask.map(|mask| self.ready(&mask, "guard")).transpose()
     }
 
-    /// Where all conditions hold, as booleans over a frame and cells.
+    /// The places where all conditions hold, as booleans over a frame and cells.
     pub(super) fn holding(
         &mut self,
         conditions: &[Condition],

@@ -163,7 +163,7 @@ impl Made {
         }
     }
 
-    /// Where the result of the k-th lies.
+    /// The stretch in which the result of the k-th lies.
     fn run(&self, k: usize) -> Option<(&dyn Storage, Range<usize>)> {
         let size = elements(self.cell());
         let k = if matches!(self, Made::Same(_)) { 0 } else { k };

@@ -176,7 +176,7 @@ pub fn key(
     })
 }
 
-/// Where each group ends, once its members stand side by side.
+/// The end of each group, once its members stand side by side.
 fn ends_of(cx: &Cx<'_>, of: &[u32], n: usize) -> Result<Vec<u32>> {
     let mut ends = cx.budget().filled(0u32, n)?;
     of.iter().for_each(|&g| ends[g as usize] += 1);
