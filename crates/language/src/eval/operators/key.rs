@@ -103,7 +103,7 @@ pub fn key(
         .filter(|f| n > 0 && values.rank() == 1 && (!f.1 || keys.rank() == 1))
         .filter(|f| !f.1 || keys.is_uniform() && keys.is_char() == values.is_char());
     if let Some((op, keyed)) = fold
-        && let Some(sums) = folds(&ev.cx, op, &values, &of, n)?
+        && let Some(sums) = folds(&mut ev.cx, op, &values, &of, n)?
     {
         if !keyed {
             return Ok(sums);
@@ -219,27 +219,22 @@ fn grouped(cx: &Cx<'_>, values: &Array, of: &[u32], ends: &[u32]) -> Result<Opti
 
 /// The fold of each group's values as the vector that it is. None: these are no real numbers of 64
 /// bits, or one fold fails.
-fn folds(cx: &Cx<'_>, op: Op, values: &Array, of: &[u32], n: usize) -> Result<Option<Array>> {
+fn folds(cx: &mut Cx<'_>, op: Op, values: &Array, of: &[u32], n: usize) -> Result<Option<Array>> {
     let plain = values.dtype().is_number() && values.dtype() != DType::F32;
     let ends = ends_of(cx, of, n)?;
     let Some(flat) = grouped(cx, values, of, &ends)?.filter(|_| plain) else { return Ok(None) };
-    let Some(held) = storage(&flat) else { return Ok(None) };
-    let copied;
-    let items = match held.view() {
-        View::F64(v) => v,
-        view => {
-            copied = view.numbers_within(cx.budget())?;
-            &copied
-        }
-    };
-    let (mut out, mut first, mut ticks) = (cx.budget().room(n)?, 0, cx.budget().ticks());
-    for end in ends {
+    let mut parts = cx.budget().room(n)?;
+    let mut first = 0;
+    parts.extend(ends.iter().map(|&end| std::mem::replace(&mut first, end as usize)..end as usize));
+    if let Some(made) = cx.record_segments(op, &parts, &flat)? {
+        return Ok(Some(made));
+    }
+    let items = cx.numbers(&flat, "the values of groups")?;
+    let (mut out, mut ticks) = (cx.budget().room(n)?, cx.budget().ticks());
+    for part in parts {
         ticks.tick()?;
-        let Ok(sum) = reduce::fold(op, 0.0, &items[first..end as usize], true) else {
-            return Ok(None);
-        };
+        let Ok(sum) = reduce::fold(op, 0.0, &items[part], true) else { return Ok(None) };
         out.push(sum);
-        first = end as usize;
     }
     match values.dtype() {
         DType::F64 => Array::floats([n].as_slice(), out, cx.budget()).map(Some),
