@@ -303,7 +303,7 @@ impl Cx<'_> {
         }
     }
 
-    /// The pieces that the flat array of some became, cut as they are. None: it is complex.
+    /// The result for the flat array of some pieces, cut as they are. None: it is complex.
     fn pieces_again(
         &mut self,
         pieces: &Ragged,

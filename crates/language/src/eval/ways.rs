@@ -16,18 +16,18 @@ use std::rc::Rc;
 /// The ways of a call whose cells do not all have a value yet.
 pub struct Ways {
     f: Rc<Func>,
-    /// The left argument that it was called with.
+    /// The arguments of the call.
     x: Option<Array>,
     y: Array,
     /// The cells that have a value.
     done: Array,
     /// Their value; None: no way gives one.
     value: Option<Array>,
-    /// The right argument that the others are called with.
+    /// The argument that the others are called with.
     next: Array,
 }
 
-/// The result of one way of a guard.
+/// The outcome of one way of a guard.
 pub enum Way {
     /// A value.
     Value(Array),
@@ -48,7 +48,7 @@ fn is_same(a: Option<&Array>, b: Option<&Array>) -> bool {
 }
 
 impl Eval<'_> {
-    /// The result of a way of a guard, in a call of `f` with `x`. None: no value.
+    /// The outcome of a way of a guard, in a call of `f` with `x`. None: no value.
     pub fn way(&mut self, o: Outcome, f: &Rc<Func>, x: Option<&Array>) -> Result<Option<Way>> {
         Ok(match o {
             Outcome::Tail(call) if Rc::ptr_eq(&call.0, f) => {

@@ -2,7 +2,7 @@
 
 use super::shape::{Axis, axis_of};
 use crate::eval::cx::Cx;
-use aplomb_ground::error::{Result, index, length};
+use aplomb_ground::error::{Result, index, length, untraced};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::{
     Array, Buf, Complex64, Data, Shape, View, around, checked_elements, elements,
@@ -146,6 +146,14 @@ fn each_piece(
 
 /// The places along an axis that are asked for, in order; None is a fill.
 pub fn along(cx: &mut Cx<'_>, a: &Array, axis: usize, picks: &[Option<usize>]) -> Result<Array> {
+    if a.frame().is_some() {
+        let io = cx.sys.settings.io;
+        let places: Option<Vec<f64>> = picks.iter().map(|k| k.map(|k| k as f64 + io)).collect();
+        let places = places.ok_or_else(|| untraced("fills stand in cells"))?;
+        let mut indices = vec![None; a.rank()];
+        indices[axis] = Some(cx.vector(places)?);
+        return super::select::bracket(cx, a, &indices);
+    }
     let a = cx.ready_outer(a)?;
     let (outer, n, inner) = around(a.shape(), axis);
     let mut shape: Shape = a.shape().into();

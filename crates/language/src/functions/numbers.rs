@@ -136,11 +136,10 @@ fn is_short(x: &Array, y: &Array, n: usize) -> bool {
     x.rank() < 2 && (1..=DIGITS).contains(&n) && plain(x) && plain(y) && !y.is_empty()
 }
 
-/// The number of radices that X has along its last axis, of digits that Y has along its first, and
-/// of steps that both have. Errors: LENGTH.
+/// The number of radices along X's last axis, of digits along Y's first, and of steps of both.
+/// Errors: LENGTH.
 fn digits_of(x: &Array, y: &Array) -> Result<Counts> {
-    let (last, first) = (x.shape().last(), y.shape().first());
-    let (last, first) = (last.map_or(1, |&n| n), first.map_or(1, |&n| n));
+    let (last, first) = (x.last_extent(), y.first_extent());
     let n = if last == 1 { first } else { last };
     match first != n && first != 1 {
         true => Err(length(format!("{last} radices for {first} digits"))),

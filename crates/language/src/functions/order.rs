@@ -4,9 +4,10 @@
 use super::search::cell_arrays;
 use super::shape::Axis;
 use crate::eval::cx::Cx;
-use aplomb_ground::error::{Result, domain, rank};
-use aplomb_values::array::{Array, Complex64, elements};
+use aplomb_ground::error::{Result, domain, rank, untraced};
+use aplomb_values::array::{Array, Complex64, Split, elements, storage};
 use aplomb_values::dag::Lib;
+use aplomb_values::prim::library::Grading;
 use aplomb_values::prim::whole::{Given, grade as grade_numbers};
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -126,7 +127,39 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
     Ok(out)
 }
 
+/// Every cell of a frame graded. Vectors of real numbers or characters need no array a cell.
+fn grade_cells(cx: &mut Cx<'_>, y: &Array, split: &Split, down: bool) -> Result<Array> {
+    let plain = y.rank() == 1 && !y.is_empty() && !split.node.is_open();
+    if !plain || cx.sys.scope.in_round() || cx.sys.scope.is_conditional() {
+        let glyph = if down { '⍒' } else { '⍋' };
+        return cx.over_cells(glyph, &[y], |cx, a| grade(cx, &a[0], down));
+    }
+    let node = cx.ready(&split.node, "grade")?;
+    let Some(held) = storage(&node).filter(|_| !node.is_complex()) else {
+        return Err(untraced("a grade of complex cells"));
+    };
+    let items = held.view().numbers_within(cx.budget())?;
+    cx.tell_cells(items.len());
+    let (m, shape, io) = (y.len(), [y.len()], cx.sys.settings.io);
+    let _held = cx.budget().charge_elements(items.len(), 16)?;
+    let (mut places, mut order) = (cx.budget().room(items.len())?, cx.budget().room(m)?);
+    let mut ticks = cx.budget().ticks();
+    for row in items.chunks_exact(m) {
+        ticks.tick()?;
+        let grading = Grading::new(Given { items: row, shape: &shape }, down);
+        order.clear();
+        order.extend((0..m).map(|k| grading.cell(k)));
+        order.sort_unstable();
+        places.extend(order.iter().map(|c| c.at() as f64 + io));
+    }
+    let places = Array::numbers(node.shape(), places, cx.budget())?;
+    Ok(Array::framed(places, split.at))
+}
+
 fn grade(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Array> {
+    if let Some(split) = y.frame() {
+        return grade_cells(cx, y, split, down);
+    }
     let of = if down { Lib::GradeDown } else { Lib::GradeUp };
     if let Some(made) = cx.record_lib(of, &[y])? {
         return Ok(made);

@@ -283,12 +283,37 @@ pub fn index_of(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Ar
     first_places(cx, x, y)
 }
 
+/// A list of so few numbers or characters is gone through for each that is looked up.
+const LIST: usize = 32;
+
+/// The place in a short list of each item of another array, or the list's length. None: these are
+/// no real numbers or characters, or the list is long.
+fn places_in(have: &Array, want: &Array, ct: f64) -> Option<Vec<usize>> {
+    let plain = |a: &Array| a.is_uniform() && !a.is_complex() && a.frame().is_none();
+    let fits = have.rank() == 1 && have.len() <= LIST && want.len() <= LIST * LIST;
+    if !fits || !plain(have) || !plain(want) || have.is_char() != want.is_char() {
+        return None;
+    }
+    let have: Vec<f64> = (0..have.len()).map(|k| have.number_at(k)).collect::<Option<_>>()?;
+    let exact = if want.is_char() { 0.0 } else { ct };
+    let place = |k: usize| {
+        let x = want.number_at(k)?;
+        Some(have.iter().position(|h| same(*h, x, exact)).map_or(have.len(), |at| at))
+    };
+    (0..want.len()).map(place).collect()
+}
+
 /// The same at once, of arguments that fit.
 pub fn first_places(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     let cell = x.rank() - 1;
     let frame = y.shape()[..y.rank() - cell].to_vec();
     cx.force(&[x, y], "search")?;
     let ct = ct_of(cx, x, y);
+    if let Some(places) = places_in(&x.settled(), &y.settled(), ct) {
+        let io = cx.sys.settings.io;
+        let places = places.into_iter().map(|k| k as f64 + io).collect();
+        return Array::numbers(frame.as_slice(), places, cx.budget());
+    }
     let have = keys(cx, x, cell)?;
     let want = keys(cx, y, cell)?;
     let table = Table::within(&have, ct, cx.budget())?;
@@ -310,6 +335,11 @@ pub fn member(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
 pub fn found(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     cx.force(&[x, y], "search")?;
     let ct = ct_of(cx, x, y);
+    if let Some(places) = places_in(&y.settled(), &x.settled(), ct) {
+        let n = y.len();
+        let there = places.into_iter().map(|k| f64::from(u8::from(k < n))).collect();
+        return Array::numbers(x.shape(), there, cx.budget());
+    }
     let have = keys(cx, y, 0)?;
     let want = keys(cx, x, 0)?;
     let table = Table::within(&have, ct, cx.budget())?;

@@ -440,7 +440,7 @@ fn replicate(
         .try_fold(0usize, |t, c| t.checked_add(c.unsigned_abs() as usize))
         .unwrap_or(usize::MAX);
     let (outer, _, inner) = around(y.shape(), axis);
-    let y = cx.ready_outer(&y)?;
+    let y = if y.frame().is_some() { y } else { cx.ready_outer(&y)? };
     if total > 0
         && let Some(made) = repeated(cx.budget(), &y, axis, &counts, total)?
     {

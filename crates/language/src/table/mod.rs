@@ -39,7 +39,8 @@ pub enum Class {
     Elementwise,
     /// Looks at shapes and moves items: works on all cells of a frame at once.
     Structural,
-    /// Looks at values: runs on the cells of a frame one after the other, without the interpreter.
+    /// Looks at values: runs on the cells of a frame one after the other, without the
+    /// interpreter.
     Cells,
     /// Makes items of arrays, or asks the world: the cells of a frame are interpreted.
     Host,

@@ -1,6 +1,6 @@
 //! Rows of the operators.
 
-use super::Class::{Host, Operator};
+use super::Class::{Host, Operator, Structural};
 use super::Does::{Operator as Does, Two};
 use super::{Meaning, NONE, PAIR, Prim, Role, SAME, meaning, with_axis};
 use crate::eval::operators::{
@@ -23,7 +23,7 @@ pub static ROWS: &[Prim] = &[
                 (Domain, "a broken number in X", "0.5/1 2"),
             ],
             ("1 0 2/'abc'", "acc"),
-            Host,
+            Structural,
             Two(select::replicate_last),
         ),
         with_axis(
@@ -52,7 +52,7 @@ pub static ROWS: &[Prim] = &[
                 (Domain, "a broken number in X", "0.5⌿1 2"),
             ],
             ("1 0⌿2 2⍴⍳4", "1 2"),
-            Host,
+            Structural,
             Two(select::replicate_first),
         ),
         with_axis(

@@ -217,7 +217,7 @@ pub static ROWS: &[Prim] = &[
             "≢Y",
             &[(Rank, "a scalar", "⍋5")],
             ("⍋3 1 2", "2 3 1"),
-            Cells,
+            Structural,
             One(order::up),
         ),
         meaning(
@@ -240,7 +240,7 @@ pub static ROWS: &[Prim] = &[
             "≢Y",
             &[(Rank, "a scalar", "⍒5")],
             ("⍒3 1 2", "1 3 2"),
-            Cells,
+            Structural,
             One(order::down),
         ),
         meaning(

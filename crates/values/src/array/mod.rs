@@ -337,7 +337,7 @@ impl Array {
     /// The pieces of a flat array as items; the shape has as many.
     pub fn ragged(shape: impl Into<Shape>, pieces: Ragged) -> Self {
         let nodes = pieces.count() as u64 + 1;
-        let held = Held::ragged(pieces);
+        let held = Held::Ragged(pieces, OnceCell::new());
         let items = Items { held, proto: None, depth: 1, nodes, lazy: false };
         Array { shape: shape.into(), data: Data::Items(Rc::new(items)) }
     }

@@ -86,33 +86,17 @@ pub(super) fn cut(view: View<'_>, dtype: DType, from: usize, n: usize) -> Buf {
     }
 }
 
-/// The items of a nested array. Items that are parts of one array are taken out when somebody
-/// looks, once.
+/// The items of a nested array.
 pub enum Held {
     /// As they stand.
     Items(Vec<Array>),
-    /// The cells of one array.
+    /// The cells of one array, which are taken out when somebody looks, once.
     Rows(Split, OnceCell<Vec<Array>>),
-    /// The pieces of a flat one.
+    /// The pieces of a flat one, taken out likewise.
     Ragged(Ragged, OnceCell<Vec<Array>>),
 }
 
 impl Held {
-    /// Items as they stand.
-    pub fn items(items: Vec<Array>) -> Held {
-        Held::Items(items)
-    }
-
-    /// The cells of one array, as items.
-    pub fn rows(rows: Split) -> Held {
-        Held::Rows(rows, OnceCell::new())
-    }
-
-    /// The pieces of a flat one, as items.
-    pub fn ragged(pieces: Ragged) -> Held {
-        Held::Ragged(pieces, OnceCell::new())
-    }
-
     /// All of them, row by row; parts are taken out once.
     pub fn all(&self) -> &[Array] {
         match self {
@@ -139,7 +123,7 @@ impl Held {
     pub fn split(&self) -> Option<&Split> {
         match self {
             Held::Rows(rows, _) => Some(rows),
-            _ => None,
+            Held::Items(_) | Held::Ragged(..) => None,
         }
     }
 
@@ -147,7 +131,7 @@ impl Held {
     pub fn pieces(&self) -> Option<&Ragged> {
         match self {
             Held::Ragged(r, _) => Some(r),
-            _ => None,
+            Held::Items(_) | Held::Rows(..) => None,
         }
     }
 

@@ -1,10 +1,10 @@
 //! Functions that look at values, on all cells of a frame in one call.
 //!
-//! A primitive of the class `Cells` (a grade, a search, an encoding, ⌹) gives each cell a result
-//! that depends on its items. The cells are computed, the function runs on one after the other
-//! without the interpreter, and the results, all of one shape, are one array behind the frame.
-//! Under a guard it runs on the cells alone for which that holds. Where results differ in shape or
-//! kind the operator goes cell by cell, and so it does where one fails: then the error is APL's.
+//! A primitive of the class `Cells` (a search, a format, ⌹) gives each cell a result that depends
+//! on its items. The cells are computed, the function runs on one after the other without the
+//! interpreter, and the results, all of one shape, are one array behind the frame. Under a guard it
+//! runs on the cells alone for which that holds. Where results differ in shape or kind the operator
+//! goes cell by cell, and so it does where one fails: then the error is APL's.
 
 use crate::eval::cx::{Cx, SMALL};
 use crate::eval::scope::Inside;
@@ -135,9 +135,7 @@ impl Cx<'_> {
             apart.push(Apart { split: Split { node, at }, times });
         }
         let elements = apart.iter().map(|a| a.split.node.len()).fold(0, usize::max);
-        if let Some(place) = self.place().filter(|_| elements > SMALL) {
-            self.host.interpreted(&place, elements);
-        }
+        self.tell_cells(elements);
         let ran: Option<Vec<bool>> = match &standing {
             Some(mask) => Some(self.numbers(mask, "a guard")?.iter().map(|m| *m != 0.0).collect()),
             None => None,
@@ -155,6 +153,13 @@ impl Cx<'_> {
         });
         let made = made?.finish(&frame, ran.as_deref(), self)?;
         Ok(Array::framed(made, frame.len()))
+    }
+
+    /// Tells of work on so many elements of cells that is no launch.
+    pub fn tell_cells(&mut self, elements: usize) {
+        if let Some(place) = self.place().filter(|_| elements > SMALL) {
+            self.host.interpreted(&place, elements);
+        }
     }
 
     /// `A[…]` where the array or an index is a cell of some frame: one gather for all cells.
@@ -244,42 +249,62 @@ impl Cx<'_> {
             let there = bracket(self, old, indices)?;
             new = self.map2(op, &there, &new)?;
         }
-        let (mask, from) = match by_cell {
-            true => (self.mask_by_cell(&cell, indices, old)?, None),
-            false => {
-                let mut sels = Vec::with_capacity(indices.len());
-                for (i, &n) in indices.iter().zip(old.shape()) {
-                    sels.push(select(self, i.as_ref(), n)?);
-                }
-                let (shape, places) = places_of(old.shape(), &sels, self.budget())?;
-                fits(&new, &shape)?;
-                let (mut mask, mut from) = (vec![0.0; old.len()], vec![0.0; old.len()]);
-                for (k, &place) in places.iter().enumerate() {
-                    if mask[place] == 1.0 {
-                        return Err(untraced("a place is assigned twice"));
-                    }
-                    (mask[place], from[place]) = (1.0, k as f64);
-                }
-                (Array::numbers(cell.clone(), mask, self.budget())?, Some(from))
+        if by_cell {
+            let mask = self.mask_by_cell(&cell, indices, old)?;
+            return self.either_item(&mask, &new, old);
+        }
+        let mut sels = Vec::with_capacity(indices.len());
+        for (i, &n) in indices.iter().zip(old.shape()) {
+            sels.push(select(self, i.as_ref(), n)?);
+        }
+        let (shape, places) = places_of(old.shape(), &sels, self.budget())?;
+        self.framed_put(old, &shape, &places, &new)
+    }
+
+    /// The items of every cell at ravel places, under the shape in which those were given.
+    pub fn framed_picked(&mut self, y: &Array, shape: &[usize], places: &[usize]) -> Result<Array> {
+        let flat = self.apply_move(y, Move::reshape(",", y.shape(), &[y.len()]))?;
+        let io = self.sys.settings.io;
+        let places = places.iter().map(|&k| k as f64 + io).collect();
+        let places = Array::numbers(shape, places, self.budget())?;
+        bracket(self, &flat, &[Some(places)])
+    }
+
+    /// Every cell with those items changed. Errors: untraced for a place twice, LENGTH, RANK.
+    pub fn framed_put(
+        &mut self,
+        old: &Array,
+        shape: &[usize],
+        places: &[usize],
+        new: &Array,
+    ) -> Result<Array> {
+        if !new.is_uniform() || new.is_empty() {
+            return Err(untraced("items of cells become arrays"));
+        }
+        fits(new, shape)?;
+        let (mut mask, mut from) = (vec![0.0; old.len()], vec![0; old.len()]);
+        for (k, &place) in places.iter().enumerate() {
+            if mask[place] == 1.0 {
+                return Err(untraced("a place is assigned twice"));
             }
-        };
-        let values = match from.filter(|_| new.len() > 1) {
-            None => {
-                let one = self.apply_move(&new, Move::first(new.shape()))?;
-                self.apply_move(&one, Move::spread(&[], &cell))?
-            }
-            Some(from) => {
-                let flat = self.apply_move(&new, Move::reshape(",", new.shape(), &[new.len()]))?;
-                let io = self.sys.settings.io;
-                let from = from.into_iter().map(|k| k + io).collect();
-                let from = Array::numbers(cell.clone(), from, self.budget())?;
-                bracket(self, &flat, &[Some(from)])?
-            }
-        };
+            (mask[place], from[place]) = (1.0, k);
+        }
+        let mask = Array::numbers(old.shape(), mask, self.budget())?;
+        if new.len() == 1 {
+            return self.either_item(&mask, new, old);
+        }
+        let values = self.framed_picked(new, old.shape(), &from)?;
         self.either(&mask, &values, old)
     }
 
-    /// A mask of the one place that the indices of every cell name. That there is such a place is
+    /// One item where a mask holds, else what is there.
+    fn either_item(&mut self, mask: &Array, one: &Array, old: &Array) -> Result<Array> {
+        let one = self.apply_move(one, Move::first(one.shape()))?;
+        let values = self.apply_move(&one, Move::spread(&[], old.shape()))?;
+        self.either(mask, &values, old)
+    }
+
+    /// The one place that the indices of every cell name, as a mask. That there is such a place is
     /// looked at as where it is read.
     fn mask_by_cell(
         &mut self,

@@ -41,7 +41,7 @@ impl Cx<'_> {
         Ok(Inside::Branch((cond.clone(), holds)))
     }
 
-    /// The cells of a frame where all conditions that stand hold, a boolean each; None: nothing
+    /// The cells of a frame for which all conditions that stand hold, as booleans; None: nothing
     /// stands.
     pub(super) fn standing(&mut self, frame: &[usize]) -> Result<Option<Array>> {
         let standing = self.sys.scope.conditions().to_vec();

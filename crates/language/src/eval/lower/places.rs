@@ -186,7 +186,7 @@ impl Cx<'_> {
         self.gathered(a, spots).map(Some)
     }
 
-    /// The elements at spots of an array, as a cell.
+    /// The items at spots of an array, as a cell.
     pub(super) fn gathered(&mut self, a: &Array, spots: Spots) -> Result<Array> {
         let (dtype, range) = known(a);
         let args = std::iter::once(a.settled()).chain(spots.places).collect();

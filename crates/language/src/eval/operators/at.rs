@@ -10,7 +10,7 @@ use crate::eval::value::Operand;
 use crate::functions::amend::{amend, fits, picked};
 use crate::functions::select::{Sel, pick, place_of, places_by_items, select};
 use crate::functions::shape::Axis;
-use aplomb_ground::error::{Result, domain, index, length, rank};
+use aplomb_ground::error::{Result, domain, index, length, rank, untraced};
 use aplomb_values::array::{Array, Shape, elements};
 
 /// The places that were chosen, under the shape in which they were.
@@ -38,6 +38,17 @@ pub fn at(
             masked(&mut ev.cx, &mask, y)?
         }
     };
+    if let (Some(_), Chosen::Places(shape, places)) = (y.frame(), &chosen) {
+        let new = match &f[0] {
+            Operand::A(a) if x.is_none() => a.clone(),
+            Operand::A(_) => return Err(untraced("A@i takes no left argument")),
+            Operand::F(g) => {
+                let old = ev.cx.framed_picked(y, shape, places)?;
+                ev.apply(g, x, &old)?
+            }
+        };
+        return ev.cx.framed_put(y, shape, places, &new);
+    }
     let y = ev.cx.ready_outer(y)?;
     let old = match &chosen {
         Chosen::Places(shape, places) => picked(&ev.cx, &y, shape, places)?,

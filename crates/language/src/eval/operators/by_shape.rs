@@ -2,8 +2,8 @@
 //!
 //! Words of a text, parts and groups have few lengths. The items of each are put together, f runs
 //! once for all of them, as it does on the cells of any frame, and each result goes to the place of
-//! its item. Where f is refused, or where lengths are as many as items, f runs item by item; what
-//! fails then is APL's error, that of the first item.
+//! its item. Where f is refused, or where lengths are nearly as many as items, f runs item by item;
+//! what fails then is APL's error, that of the first item.
 
 use crate::eval::run::Eval;
 use crate::eval::scope::Inside;
@@ -163,7 +163,7 @@ impl Made {
         }
     }
 
-    /// The place of the result of the k-th.
+    /// The stretch in which the result of the k-th lies.
     fn run(&self, k: usize) -> Option<(&dyn Storage, Range<usize>)> {
         let size = elements(self.cell());
         let k = if matches!(self, Made::Same(_)) { 0 } else { k };

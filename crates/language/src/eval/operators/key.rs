@@ -5,6 +5,7 @@
 
 use super::function;
 use super::stencil::mixed_results;
+use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Operand};
 use crate::functions::cells;
@@ -12,8 +13,10 @@ use crate::functions::search::{Groups, groups};
 use crate::functions::shape::{Axis, reshaped};
 use crate::table::Does;
 use aplomb_ground::error::{Result, length};
-use aplomb_values::array::{Array, Shape, elements};
+use aplomb_values::array::{Array, Buf, DType, Ragged, Shape, View, elements, storage};
 use aplomb_values::prim::op::Op;
+use aplomb_values::prim::reduce;
+use std::sync::Arc;
 
 /// The question of a dfn to a group, where no call is needed.
 #[derive(Clone, Copy, PartialEq)]
@@ -97,50 +100,61 @@ pub fn key(
     }
     let fold = x
         .and_then(|_| folded(&func))
-        .filter(|f| n > 0 && values.rank() == 1 && (!f.1 || keys.rank() == 1));
+        .filter(|f| n > 0 && values.rank() == 1 && (!f.1 || keys.rank() == 1))
+        .filter(|f| !f.1 || keys.is_uniform() && keys.is_char() == values.is_char());
+    if let Some((op, keyed)) = fold
+        && let Some(sums) = folds(&mut ev.cx, op, &values, &of, n)?
+    {
+        if !keyed {
+            return Ok(sums);
+        }
+        let picks: Vec<_> = firsts.iter().map(|&k| Some(k)).collect();
+        let keys = cells::along(&mut ev.cx, &keys, 0, &picks)?;
+        let columns =
+            [reshaped(&mut ev.cx, &keys, &[n, 1])?, reshaped(&mut ev.cx, &sums, &[n, 1])?];
+        return cells::join(&mut ev.cx, &columns, 1);
+    }
     // The members of all groups in one vector, group after group.
     let _held = ev.cx.budget().charge_elements(of.len().saturating_add(n), 24)?;
-    let mut ends = ev.cx.budget().filled(0usize, n + 1)?;
-    of.iter().for_each(|&g| ends[g as usize + 1] += 1);
-    (0..n).for_each(|g| ends[g + 1] += ends[g]);
-    let mut next = ends.clone();
-    let mut members = ev.cx.budget().filled(0usize, of.len())?;
-    for (k, &g) in of.iter().enumerate() {
-        members[next[g as usize]] = k;
-        next[g as usize] += 1;
-    }
+    let ends = ends_of(&ev.cx, &of, n)?;
     let io = ev.cx.sys.settings.io;
-    if let Some((op, keyed)) =
-        fold.filter(|f| !f.1 || keys.is_uniform() && keys.is_char() == values.is_char())
+    let mut places = ev.cx.budget().room(of.len())?;
+    places.extend((0..of.len()).map(|k| k as f64 + io));
+    let places = ev.cx.vector(places)?;
+    let given = if x.is_some() { &values } else { &places };
+    let pieces = match n {
+        0 => None,
+        _ => grouped(&ev.cx, given, &of, &ends)?.and_then(|flat| Ragged::new(flat, ends.clone())),
+    };
+    if let Some(pieces) = &pieces
+        && keys.is_uniform()
+        && !keys.is_empty()
     {
-        let order = ev.cx.vector(members.iter().map(|&k| k as f64 + io).collect())?;
-        let sorted = crate::functions::select::bracket(&mut ev.cx, &values, &[Some(order)])?;
-        let parts: Vec<_> = ends.windows(2).map(|w| w[0]..w[1]).collect();
-        if let Some(sums) = ev.cx.record_segments(op, &parts, &sorted)? {
-            let picks: Vec<_> = firsts.iter().map(|&k| Some(k)).collect();
-            return match keyed {
-                false => Ok(sums),
-                true => {
-                    let keys = cells::along(&mut ev.cx, &keys, 0, &picks)?;
-                    let columns = [
-                        reshaped(&mut ev.cx, &keys, &[n, 1])?,
-                        reshaped(&mut ev.cx, &sums, &[n, 1])?,
-                    ];
-                    cells::join(&mut ev.cx, &columns, 1)
-                }
-            };
+        let picks: Vec<_> = firsts.iter().map(|&k| Some(k)).collect();
+        let heads = cells::along(&mut ev.cx, &keys, 0, &picks)?;
+        let heads = if keys.rank() == 1 { heads } else { Array::rows(heads, 1) };
+        let parts = pieces.clone().items(&[n]);
+        let shape = Shape::from_slice(&[n]);
+        if let Some(made) = ev.each_by_shape(&func, Some(&heads), &parts, &shape)? {
+            return cells::mix(&mut ev.cx, &made, None);
         }
+    }
+    let mut members = Vec::new();
+    if pieces.is_none() && n > 0 {
+        let at: Vec<usize> = (0..of.len()).collect();
+        members = placed(&ev.cx, &at, 0, &of, &ends)?;
     }
     let mut out = ev.cx.budget().room(n)?;
     ev.warn_one_by_one(n, "key");
     ev.one_by_one(n, |ev| {
         for g in 0..n {
             ev.cx.host.interrupt().check()?;
-            let mine = &members[ends[g]..ends[g + 1]];
             let k = cells::major(&ev.cx, &keys, firsts[g])?;
-            let v = match x {
-                None => ev.cx.vector(mine.iter().map(|&k| k as f64 + io).collect())?,
-                Some(_) => {
+            let v = match &pieces {
+                Some(pieces) => pieces.item(g),
+                None => {
+                    let first = if g == 0 { 0 } else { ends[g - 1] as usize };
+                    let mine = &members[first..ends[g] as usize];
                     let picks: Vec<_> = mine.iter().map(|&k| Some(k)).collect();
                     cells::along(&mut ev.cx, &values, 0, &picks)?
                 }
@@ -160,6 +174,72 @@ pub fn key(
         let v = if x.is_some() { values.clone() } else { ev.cx.vector(vec![])? };
         ev.apply(&func, Some(&k), &v)
     })
+}
+
+/// The end of each group, once its members stand side by side.
+fn ends_of(cx: &Cx<'_>, of: &[u32], n: usize) -> Result<Vec<u32>> {
+    let mut ends = cx.budget().filled(0u32, n)?;
+    of.iter().for_each(|&g| ends[g as usize] += 1);
+    for g in 1..n {
+        ends[g] += ends[g - 1];
+    }
+    Ok(ends)
+}
+
+/// Items group after group, each group's in their order.
+fn placed<T: Copy>(cx: &Cx<'_>, items: &[T], zero: T, of: &[u32], ends: &[u32]) -> Result<Vec<T>> {
+    let mut next = cx.budget().filled(0u32, ends.len())?;
+    next[1..].copy_from_slice(&ends[..ends.len() - 1]);
+    let mut out = cx.budget().filled(zero, items.len())?;
+    for (&x, &g) in items.iter().zip(of) {
+        let at = &mut next[g as usize];
+        out[*at as usize] = x;
+        *at += 1;
+    }
+    Ok(out)
+}
+
+/// The values of all groups in one vector. None: they are no vector of real numbers or characters.
+fn grouped(cx: &Cx<'_>, values: &Array, of: &[u32], ends: &[u32]) -> Result<Option<Array>> {
+    let Some(held) = storage(values).filter(|_| values.rank() == 1) else { return Ok(None) };
+    let budget = cx.budget();
+    let made = match held.view() {
+        View::Bool(v) => Buf::bools(placed(cx, v, 0, of, ends)?, budget)?,
+        View::F64(v) => Buf::f64(placed(cx, v, 0.0, of, ends)?, budget)?,
+        View::F32(v) => Buf::f32(placed(cx, v, 0.0, of, ends)?, budget)?,
+        View::Char(v) => Buf::chars(placed(cx, v, ' ', of, ends)?, budget)?,
+        View::Complex(_) => return Ok(None),
+        view => {
+            let numbers = view.numbers_within(budget)?;
+            Buf::stored(&placed(cx, &numbers, 0.0, of, ends)?, held.dtype(), budget)?
+        }
+    };
+    Ok(Some(Array::dense([values.len()].as_slice(), Arc::new(made))))
+}
+
+/// The fold of each group's values as the vector that it is. None: these are no real numbers of 64
+/// bits, or one fold fails.
+fn folds(cx: &mut Cx<'_>, op: Op, values: &Array, of: &[u32], n: usize) -> Result<Option<Array>> {
+    let plain = values.dtype().is_number() && values.dtype() != DType::F32;
+    let ends = ends_of(cx, of, n)?;
+    let Some(flat) = grouped(cx, values, of, &ends)?.filter(|_| plain) else { return Ok(None) };
+    let mut parts = cx.budget().room(n)?;
+    let mut first = 0;
+    parts.extend(ends.iter().map(|&end| std::mem::replace(&mut first, end as usize)..end as usize));
+    if let Some(made) = cx.record_segments(op, &parts, &flat)? {
+        return Ok(Some(made));
+    }
+    let items = cx.numbers(&flat, "the values of groups")?;
+    let (mut out, mut ticks) = (cx.budget().room(n)?, cx.budget().ticks());
+    for part in parts {
+        ticks.tick()?;
+        let Ok(sum) = reduce::fold(op, 0.0, &items[part], true) else { return Ok(None) };
+        out.push(sum);
+    }
+    match values.dtype() {
+        DType::F64 => Array::floats([n].as_slice(), out, cx.budget()).map(Some),
+        _ => Array::numbers([n].as_slice(), out, cx.budget()).map(Some),
+    }
 }
 
 fn counted(
