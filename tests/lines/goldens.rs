@@ -44,7 +44,7 @@ fn operands_run_once_for_all_cells() {
     // launch a round.
     assert_eq!(on_inputs("{0.5×⍵+2÷⍵}⍣20⊢A", &[]), 1);
     assert_eq!(on_inputs("{⍵-+/⍵}⍣3⊢A", &[]), on_inputs("{⍵-+/⍵}⍣3⊢A", &["loops"]));
-    // A last call of itself is a loop that each cell ends; what else is recursive goes cell by cell.
+    // A last call of itself is a loop that each cell ends; other recursion goes cell by cell.
     assert_eq!(on_inputs("{⍵≤1:⍵ ⋄ ∇⍵-1}¨A", &[]), 1);
     assert_eq!(on_inputs("{⍵≤1:⍵ ⋄ 1+∇⍵-1}¨A", &[]), on_inputs("{⍵≤1:⍵ ⋄ 1+∇⍵-1}¨A", &["frames"]));
 }
