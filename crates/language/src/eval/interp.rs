@@ -406,16 +406,22 @@ impl Eval<'_> {
         ) {
             return e;
         }
+        let e = self.earlier(e);
+        self.first_cell_error(e)
+    }
+
+    /// The failure of what the tape still holds, which was written before this error came; else the
+    /// error itself.
+    pub fn earlier(&mut self, e: Error) -> Error {
         let cells = self.cx.sys.tape.take_checks();
         let suspects = self.cx.sys.tape.take_suspects();
-        let e = match self.cx.force_cells(cells, "check") {
+        match self.cx.force_cells(cells, "check") {
             Err(first) if first.has_place() => first,
             _ => {
                 self.cx.sys.tape.set_suspects(suspects);
                 e
             }
-        };
-        self.first_cell_error(e)
+        }
     }
 
     /// E2: failing operations that no live value reaches are run as checks. Those that a name holds

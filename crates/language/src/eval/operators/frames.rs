@@ -402,7 +402,9 @@ impl Eval<'_> {
             // What it records is no part of the statement.
             let checks = self.cx.sys.tape.take_checks();
             let done = self.inside(Inside::CellByCell, |ev| {
-                let z = (run.again)(ev)?;
+                // A cell may fail at once after one whose value is still pending.
+                let z =
+                    (run.again)(ev).map_err(|e| if is_final(&e) { e } else { ev.earlier(e) })?;
                 ev.cx.ready(&z, "check")
             });
             self.cx.sys.tape.set_checks(checks);
