@@ -44,6 +44,11 @@ impl Rounds {
         self.steps.iter().map(|s| &s.what).filter(|w| !matches!(w, What::Arg(_)))
     }
 
+    /// Whether a step compares values, which complex ones have no order for.
+    pub fn needs_order(&self) -> bool {
+        self.work().filter_map(What::operation).any(|op| op.needs_order())
+    }
+
     /// Whether the steps are in order, are instructions of loops, and give what the next round
     /// takes. Errors: a sentence.
     pub fn verify(&self) -> Result<(), String> {

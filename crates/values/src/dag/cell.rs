@@ -70,7 +70,7 @@ impl Cell {
         let open = leaves || meta.dtype != DType::Bool && node.inputs().iter().any(Array::is_open);
         let fails = node.facts().fails(&meta, &Known::of);
         // What has an order fails where its argument turns out to have none.
-        let ordered = operation.is_some_and(|op| op.needs_order());
+        let ordered = node.facts().needs_order();
         let fails =
             if ordered && node.inputs().iter().any(Array::is_open) { Fails::Hard } else { fails };
         Rc::new(Cell {

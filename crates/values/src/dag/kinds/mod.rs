@@ -83,6 +83,11 @@ pub trait Kind<A> {
         None
     }
 
+    /// Whether it compares its operands' values: a complex one has no order (DOMAIN).
+    fn needs_order(&self) -> bool {
+        self.operation().is_some_and(|op| op.needs_order())
+    }
+
     /// The operand that a consumer consumes, and along which axis: it is computed at every point of
     /// that, whatever its own shape.
     fn consumes(&self) -> Option<(&A, usize)> {

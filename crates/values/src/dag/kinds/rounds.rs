@@ -48,6 +48,10 @@ impl<A> Kind<A> for Loop<A> {
         self.body.fails()
     }
 
+    fn needs_order(&self) -> bool {
+        self.body.needs_order()
+    }
+
     fn step(&self, args: &[ValueId]) -> Option<What> {
         let args = args.iter().copied().collect();
         Some(What::Loop { args, body: self.body.clone(), result: self.result })

@@ -185,6 +185,15 @@ impl<A> Kind<A> for WholeArrays<A> {
         self.what.cost()
     }
 
+    fn needs_order(&self) -> bool {
+        match &self.what {
+            Whole::Fold { body, .. } => body.needs_order(),
+            Whole::Segmented { op } => op.needs_order(),
+            Whole::Scatter { combine, .. } => combine.is_some_and(|(op, _)| op.needs_order()),
+            Whole::Lib { .. } => false,
+        }
+    }
+
     fn fails(&self, own: &Meta, of: &dyn Fn(&A) -> Known) -> Fails {
         match &self.what {
             Whole::Fold { body, .. } => body.fails(),
