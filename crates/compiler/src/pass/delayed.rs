@@ -10,7 +10,7 @@ use super::formula::{Formulas, places};
 use super::work::Work;
 use aplomb_ground::error::Result;
 use aplomb_values::body::{ValueId, What};
-use aplomb_values::dag::{Node, NodeId, Read};
+use aplomb_values::dag::{Node, NodeId};
 
 /// The array or arrays that a slice of a body reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,10 +88,10 @@ impl<'a> Forms<'a> {
 
     /// `Step(p=4-i, f=1+x)`.
     pub fn text(&self, value: ValueId) -> String {
-        let Some((read, along)) = self.step(value) else {
+        let Some(array) = self.array(value) else {
             return format!("Yield(f={})", self.formulas.text(value, None));
         };
-        let Arrays::One(array) = self.arrays[value as usize] else { unreachable!("a step reads") };
+        let (read, along) = (self.formulas.read(array), self.formulas.moved_by(array));
         let p = match along.is_empty() && read.is_identity() {
             true => "id".into(),
             false => places(&read, &along),
@@ -103,22 +103,18 @@ impl<'a> Forms<'a> {
         format!("Step(p={p}, f={f})")
     }
 
-    /// The place where a Step reads its array, and what values add to it, by axis; None: a Yield.
-    fn step(&self, value: ValueId) -> Option<(Read, Vec<(usize, String)>)> {
+    /// The value by which a Step reads its array; None: a Yield.
+    fn array(&self, value: ValueId) -> Option<ValueId> {
         match self.arrays[value as usize] {
-            Arrays::One(array) => Some(self.formulas.place(array)),
-            _ => None,
+            Arrays::One(array) => Some(array),
+            Arrays::None | Arrays::Several => None,
         }
     }
 
     /// The loop that makes an array of this shape; the first that fits.
     pub fn compute(&self, value: ValueId, shape: &[usize]) -> Form {
-        let (Some((read, along)), Arrays::One(array)) =
-            (self.step(value), self.arrays[value as usize])
-        else {
-            return Form::Generate;
-        };
-        let own_place = along.is_empty() && read.is_identity();
+        let Some(array) = self.array(value) else { return Form::Generate };
+        let own_place = !self.formulas.is_moved(array) && self.formulas.read(array).is_identity();
         let own_place = own_place && shape == self.formulas.shape(array);
         match (own_place, array == value) {
             (true, true) => Form::Identity,
@@ -194,7 +190,7 @@ mod tests {
     use super::super::tests::{compiled_from, recorded};
     use super::*;
     use aplomb_values::dag::ix::Ix;
-    use aplomb_values::dag::kinds;
+    use aplomb_values::dag::{Read, kinds};
     use aplomb_values::prim::op::Op;
 
     /// The form of the last root, as the passes leave it without rewrites.

@@ -11,7 +11,7 @@ use aplomb_values::dag::{Dag, NodeId, Read, Test};
 use aplomb_values::prim::op::Op;
 use std::collections::BTreeMap;
 
-/// So many terms of a function are written.
+/// The number of terms of a function that are written.
 const LONGEST: usize = 40;
 
 /// One list of a launch's steps, with the names of what it reads.
@@ -58,15 +58,22 @@ impl Formulas<'_> {
         self.dag.shape(self.array(value))
     }
 
-    /// The place where a value reads its array: at its own, or as the load tells, with what values
-    /// add to the places of axes.
-    pub fn place(&self, value: ValueId) -> (Read, Vec<(usize, String)>) {
-        let mut room = LONGEST;
-        let what = &self.steps[value as usize].what;
-        let Some(load) = what.load() else {
-            return (Read::identity(self.shape(value).len()), Vec::new());
-        };
-        (self.launch.loads[load as usize].read.clone(), self.along(what, None, &mut room))
+    /// The read of a value's array: its own place, or the one that the load tells.
+    pub fn read(&self, value: ValueId) -> Read {
+        match self.steps[value as usize].what.load() {
+            Some(load) => self.launch.loads[load as usize].read.clone(),
+            None => Read::identity(self.shape(value).len()),
+        }
+    }
+
+    /// Whether values add to the place at which a value's array is read.
+    pub fn is_moved(&self, value: ValueId) -> bool {
+        matches!(&self.steps[value as usize].what, What::Gather { along, .. } if !along.is_empty())
+    }
+
+    /// The terms that values add to that place, by axis.
+    pub fn moved_by(&self, value: ValueId) -> Vec<(usize, String)> {
+        self.along(&self.steps[value as usize].what, None, &mut { LONGEST })
     }
 
     /// The text of what values add to the place of each axis: `+I[i]`.
@@ -85,8 +92,7 @@ impl Formulas<'_> {
     /// The value as a formula, one array's element as x.
     pub fn text(&self, value: ValueId, x: Option<ValueId>) -> String {
         // Nobody reads the value itself from memory.
-        let mut room = LONGEST;
-        self.made(value, x, &mut room).text
+        self.made(value, x, &mut { LONGEST }).text
     }
 
     fn written(&self, value: ValueId, x: Option<ValueId>, room: &mut usize) -> Formula {
@@ -118,9 +124,8 @@ impl Formulas<'_> {
         };
         match &step.what {
             What::Load(_) | What::Gather { .. } | What::Reduced(_) => {
-                let (read, _) = self.place(value);
                 let along = self.along(&step.what, x, room);
-                self.element(self.array(value), &read, &along)
+                self.element(self.array(value), &self.read(value), &along)
             }
             What::Const(_) => Formula::atom(decide::glyph(self.dag, step.from.node)),
             What::Index { ix, origin } => {

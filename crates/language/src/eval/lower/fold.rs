@@ -14,16 +14,15 @@ use std::cell::RefCell;
 
 /// A window's axis of at most so many places is folded by shifted reads.
 const TAPS: usize = 64;
-/// Nodes that are looked through for the windows below them.
+/// The number of nodes that are looked through for the windows below them.
 const LOOKED: usize = 16;
 
 /// Whether an array is made of windows (`⌺`), read and computed with at their own places.
 fn is_window(y: &Array) -> bool {
     let mut stack = vec![y.clone()];
     for _ in 0..LOOKED {
-        let Some(node) = stack.pop().and_then(|a| a.pending()?.node().map(|n| n.clone())) else {
-            if stack.is_empty() { return false } else { continue }
-        };
+        let Some(a) = stack.pop() else { return false };
+        let Some(node) = a.pending().and_then(|c| c.node().map(|n| n.clone())) else { continue };
         if node.makes_windows() {
             return true;
         }
