@@ -403,7 +403,7 @@ const DEFAULTS: &[(&str, usize)] = &[
     ("plans", 8),
     ("compiler", 34),
     ("language", 63),
-    ("devices", 53),
+    ("devices", 52),
     ("charts", 0),
     ("kernel", 59),
     ("viz", 68),

@@ -14,18 +14,25 @@ use super::Fault;
 use super::convert::{Converts, Source, converts};
 use super::isa::Isa;
 use super::loops::{Plain, plain};
-use super::program::{Arg, Do, Inst, Program, Rounds, Run, rounded};
+use super::program::{Arg, Do, Inst, Program, Rounds, Run, Turn, rounded};
 use super::walk::{Piece, Walk};
 use crate::pool::PoolBuffer;
 use aplomb_plans::plan::Step;
 use aplomb_values::array::DType;
 use aplomb_values::prim::scalar::{Fail, eval, place};
 
-/// Elements of a loop's values at a time: those of twenty operations stay in L1.
-const PIECE: usize = 128;
-
 /// Elements of a register.
 pub const CHUNK: usize = 1024;
+
+/// Bytes of a loop's registers, which stay in L1.
+const NEAR: usize = 32 << 10;
+
+/// Elements of a loop's registers at a time, of which there are so many.
+fn piece(regs: usize) -> usize {
+    let fits = NEAR / (regs.max(1) * size_of::<f64>());
+    // The power of two at or below.
+    (1 << fits.max(1).ilog2()).clamp(64, CHUNK)
+}
 
 #[derive(Clone, Copy)]
 #[repr(align(64))]
@@ -73,7 +80,10 @@ impl<'a> Env<'a> {
 #[derive(Default)]
 struct Registers {
     lines: Vec<Line>,
-    size: usize,
+    /// Lines of one, with the next.
+    each: usize,
+    /// The place of each, which two may exchange.
+    order: Vec<usize>,
 }
 
 /// A line of the cache.
@@ -84,14 +94,17 @@ struct Line([f64; 8]);
 impl Registers {
     fn reset(&mut self, count: usize, size: usize) {
         debug_assert!(size.is_multiple_of(8));
-        self.size = size;
-        if self.lines.len() * 8 < count * size {
-            self.lines.resize(count * size / 8, Line([0.0; 8]));
+        // A line between two, so that equal places of all are not of one set of the cache.
+        self.each = size / 8 + 1;
+        if self.lines.len() < count * self.each {
+            self.lines.resize(count * self.each, Line([0.0; 8]));
         }
+        self.order.clear();
+        self.order.extend(0..count);
     }
 
     fn at(&mut self, reg: usize) -> *mut f64 {
-        self.lines[reg * self.size / 8].0.as_mut_ptr()
+        self.lines[self.order[reg] * self.each].0.as_mut_ptr()
     }
 }
 
@@ -425,21 +438,21 @@ impl Frame {
         let mut inner = self.inner.take().unwrap_or_default();
         // Behind the program's registers a next value for each state, and which elements are done.
         let (own, states) = (rounds.program.regs, rounds.body.next.len());
-        inner.reset_for(own + states + 1, PIECE);
+        let piece = piece(own + states + 1);
+        inner.reset_for(own + states + 1, piece);
         let inside = Env { program: &rounds.program, steps: &rounds.steps, sinks: &[], ..*env };
         let numbers: Vec<f64> = rounds.given.iter().copied().map(number).collect();
         let from = self.operands(rounds.given.iter().copied(), &numbers);
         let out: Vec<(usize, *mut f64)> =
             rounds.wanted.iter().map(|(state, reg)| (*state, self.own(*reg))).collect();
         let kept = &rounds.program.kept;
-        // A next value that is a state must be read before it is overwritten.
-        let swaps = kept[..states].iter().any(|reg| *reg < states);
         let until = kept.get(states);
-        let mut places = [0; PIECE];
+        let done = own + states;
+        let mut places = [0; CHUNK];
         let mut fine = true;
-        for at in (0..n).step_by(PIECE) {
-            let mut m = PIECE.min(n - at);
-            places.iter_mut().enumerate().for_each(|(j, place)| *place = at + j);
+        for at in (0..n).step_by(piece) {
+            let mut m = piece.min(n - at);
+            places.iter_mut().take(m).enumerate().for_each(|(j, place)| *place = at + j);
             for (to, (source, each)) in from.iter().enumerate() {
                 let to = inner.own(to);
                 for j in 0..m {
@@ -452,19 +465,16 @@ impl Frame {
                     fine = false;
                     break;
                 }
-                if let Some(until) = until {
-                    inner.copy(*until, own + states, m);
+                let some = until.is_some_and(|until| inner.any(*until, m));
+                if let (true, Some(until)) = (some, until) {
+                    // It may be a state, or be computed where the next one is.
+                    inner.copy(*until, done, m);
                 }
-                for (state, next) in kept[..states].iter().enumerate() {
-                    inner.copy(*next, if swaps { own + state } else { state }, m);
-                }
-                for state in 0..if swaps { states } else { 0 } {
-                    inner.copy(own + state, state, m);
-                }
-                if until.is_none() {
+                rounds.turns.iter().for_each(|turn| inner.turn(*turn, m));
+                if !some {
                     continue;
                 }
-                m = inner.leave(rounds, (own + states, &out), &mut places, m);
+                m = inner.leave(rounds, (done, &out), &mut places, m);
                 if m == 0 {
                     break;
                 }
@@ -495,23 +505,39 @@ impl Frame {
         unsafe { std::ptr::copy(from, to, m) };
     }
 
+    fn turn(&mut self, turn: Turn, m: usize) {
+        match turn {
+            Turn::Copy { from, to } => self.copy(from, to, m),
+            Turn::Exchange { from, to } => {
+                debug_assert_eq!(self.at[from], self.registers.at(from).cast_const());
+                self.registers.order.swap(from, to);
+                self.at.swap(from, to);
+            }
+        }
+    }
+
+    /// Some of the first m numbers of a register is not 0.
+    fn any(&self, reg: usize, m: usize) -> bool {
+        // SAFETY: a register holds m numbers.
+        let all = unsafe { std::slice::from_raw_parts(self.at[reg], m) };
+        // Without a way out, so that it is a few vector instructions.
+        all.iter().fold(false, |some, x| some | (*x != 0.0))
+    }
+
     /// In a loop: elements of the piece that are done give their result to `out`, and the others
     /// close up. How many are left.
     fn leave(
         &mut self,
         rounds: &Rounds,
         (done, out): (usize, &[(usize, *mut f64)]),
-        places: &mut [usize; PIECE],
+        places: &mut [usize; CHUNK],
         m: usize,
     ) -> usize {
         let done = self.at[done];
         // SAFETY: registers hold m numbers; a place is one of the chunk.
         unsafe {
-            if (0..m).all(|j| *done.add(j) == 0.0) {
-                return m;
-            }
             // Which elements go on, in order; before the first that is done none moves.
-            let mut stay = [0; PIECE];
+            let mut stay = [0; CHUNK];
             let (mut left, mut first) = (0, m);
             for j in 0..m {
                 if *done.add(j) != 0.0 {

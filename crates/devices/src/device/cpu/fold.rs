@@ -345,13 +345,6 @@ impl Pass<'_> {
 
     /// One block of a row longer than a chunk.
     fn long_row(&self, frame: &mut Frame, env: &Env, folds: &[Fold], item: Item) {
-        let shown = |fold: &Fold, part: &mut [f64]| {
-            let op = fold.of.op;
-            // What fails becomes NaN, and what is not finite is folded again with care.
-            let Ok(()) =
-                halve::<_, Infallible>(part, |x, y| Ok(eval(op, CT, x, y).unwrap_or(f64::NAN)));
-            part[0]
-        };
         let mut careful = false;
         loop {
             let mut part = vec![[0.0; LANES]; folds.len()];
@@ -383,12 +376,15 @@ impl Pass<'_> {
             let mut again = false;
             for (k, fold) in folds.iter().enumerate() {
                 let held = &mut part[k][..LANES.min(item.places)];
-                let result = if careful || fold.fast.is_none() {
-                    let with_care = |x, y| Ok(fold.step(x, y, item.result, &mut frame.fault));
-                    let Ok(()) = halve::<_, Infallible>(held, with_care);
-                    held[0]
-                } else {
-                    shown(fold, held)
+                let result = match fold.fast.filter(|_| !careful) {
+                    // What is not finite is folded again with care.
+                    // SAFETY: so many partials.
+                    Some(l) => unsafe { (l.row)(held.as_ptr(), held.len()) },
+                    None => {
+                        let with_care = |x, y| Ok(fold.step(x, y, item.result, &mut frame.fault));
+                        let Ok(()) = halve::<_, Infallible>(held, with_care);
+                        held[0]
+                    }
                 };
                 again |= !result.is_finite();
                 // SAFETY: this item's partial.

@@ -95,8 +95,49 @@ pub struct Rounds {
     /// The steps that the program was lowered from.
     pub steps: Vec<Step>,
     pub body: Arc<Body>,
+    /// The moves by which the next values become the states, in order.
+    pub turns: Vec<Turn>,
     /// The states that are wanted after all rounds, and their registers outside.
     pub wanted: Vec<(usize, usize)>,
+}
+
+/// A move between two registers at the end of a round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Turn {
+    Copy {
+        from: usize,
+        to: usize,
+    },
+    /// Each has the other's memory from now on.
+    Exchange {
+        from: usize,
+        to: usize,
+    },
+}
+
+/// The moves after a round: state k, which is register k, becomes register `next[k]`. The first
+/// `given` registers are the arguments' and live through all rounds; `spare` and those behind it
+/// are nobody's.
+///
+/// Why it is right: a next value that is a state, whose register another move may fill, goes aside
+/// first. One that is an argument, or that two states become, is copied, for it is read again.
+/// Any other is read by its one move alone and computed anew in the next round before it is read,
+/// so its memory and the state's may change places. Copies come before exchanges, which would take
+/// away what they read.
+fn turns(next: &[usize], given: usize, spare: usize) -> Vec<Turn> {
+    let moved = || next.iter().copied().enumerate().filter(|(state, from)| state != from);
+    if moved().any(|(_, from)| from < next.len()) {
+        let aside = moved().map(|(state, from)| Turn::Copy { from, to: spare + state });
+        let back = moved().map(|(state, _)| Turn::Copy { from: spare + state, to: state });
+        return aside.chain(back).collect();
+    }
+    let again = |from: usize| from < given || next.iter().filter(|n| **n == from).count() > 1;
+    let copied = moved().filter(|(_, from)| again(*from));
+    let exchanged = moved().filter(|(_, from)| !again(*from));
+    copied
+        .map(|(to, from)| Turn::Copy { from, to })
+        .chain(exchanged.map(|(to, from)| Turn::Exchange { from, to }))
+        .collect()
 }
 
 /// A place along one axis of a source that is a value.
@@ -392,7 +433,8 @@ impl Lower<'_> {
         }
         self.out.broken |= program.broken;
         self.out.ns += program.ns * f64::from(body.expected());
-        Rounds { args, given, program, steps, body: body.clone(), wanted: Vec::new() }
+        let turns = turns(&program.kept[..states], given.len(), program.regs);
+        Rounds { args, given, program, steps, body: body.clone(), turns, wanted: Vec::new() }
     }
 
     fn load(&mut self, k: usize, input: usize) -> Arg {
@@ -579,4 +621,30 @@ fn first_wanted(guard: Option<&Walk>, domain: &[usize]) -> Option<u64> {
         }
     });
     first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Dice;
+    use super::{Turn, turns};
+
+    /// Any choice of next values ends with each in its state, and the arguments where they were.
+    #[test]
+    fn after_a_round_each_state_is_its_next_value() {
+        let mut dice = Dice(5);
+        for _ in 0..2000 {
+            let states = 1 + dice.roll(4);
+            let (given, own) = (states + dice.roll(3), states + 3 + dice.roll(6));
+            let next: Vec<usize> = (0..states).map(|_| dice.roll(own)).collect();
+            let mut held: Vec<usize> = (0..own + states).collect();
+            for turn in turns(&next, given, own) {
+                match turn {
+                    Turn::Copy { from, to } => held[to] = held[from],
+                    Turn::Exchange { from, to } => held.swap(from, to),
+                }
+            }
+            assert_eq!(held[..states], next, "of {given} arguments");
+            assert!((states..given).all(|arg| held[arg] == arg), "{next:?}, {given} arguments");
+        }
+    }
 }
