@@ -601,8 +601,32 @@ fn what_is_asked_for_again_is_the_same() {
 }
 
 /// Lines that a switch once broke, and the switch.
-const BROKEN: &[(&str, &str)] =
-    &[("exp-sharing", "((A⌊÷B)>B)⍪{⍵[⍒⍵]}{(⊃⌽{(1+⊃⍵)(+/⍵)}⍣{3<⊃⍺}⊢1,⍵)÷⍵}¨P")];
+const BROKEN: &[(&str, &str)] = &[
+    ("exp-sharing", "((A⌊÷B)>B)⍪{⍵[⍒⍵]}{(⊃⌽{(1+⊃⍵)(+/⍵)}⍣{3<⊃⍺}⊢1,⍵)÷⍵}¨P"),
+    // Numbers that are pending one by one were folded from the right for each prefix.
+    ("frames", "-\\-÷⌈\\{+/{⍵÷2 3}⍣2⊢⍵ 1}¨B"),
+];
+
+/// Lines that once had one outcome when they were recorded, and another one when they were not.
+const AT_ONCE: &[&str] = &[
+    // The right argument fails first, and the left one is used by nobody.
+    "(÷N)⊢⍟N",
+    "(÷N){⍵}⍟N",
+    "(⍟N)⌈.⊢⍉3↑⍤1⊢⍟N",
+    // Whole but for ⎕CT.
+    "(-÷/1+2*-51+⍳2)○0.5",
+    // The failure stands inside of the braces.
+    "{⍺>⍵}/⍟M",
+];
+
+#[test]
+fn lines_that_were_not_the_same_at_once_are() {
+    for line in AT_ONCE {
+        let wanted = outcome(prepared(false, None).value_of(line));
+        assert_eq!(Oracle::new().value(line), wanted, "{line}");
+        assert_eq!(outcome(prepared(true, None).value_of(line)), wanted, "{line}");
+    }
+}
 
 #[test]
 fn lines_that_a_switch_broke_have_their_values() {

@@ -109,7 +109,8 @@ fn raw_bytes_and_huge_claims_cost_nothing() {
     greeting.resize(64, 0);
     let ready = b"\x04\x19\x05READY\x0bSocket-Type\0\0\0\x06DEALER";
     let mut dice = Dice(7);
-    for k in 0..scaled(2_000) {
+    let connections = scaled(2_000);
+    for k in 0..connections {
         let port = ports[0][k % 5];
         let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { continue };
         let claim: u64 = [1_000_000_000, 100_000_000_000, 4_000_000_000_000_000_000][k % 3];
@@ -125,7 +126,10 @@ fn raw_bytes_and_huge_claims_cost_nothing() {
     answered(&mut kernel);
     let grown = kernel.resident().saturating_sub(before);
     println!("{grown} bytes more");
-    assert!(grown <= 32 << 20, "{grown} bytes more");
+    // ZeroMQ takes what has no signature for a peer of its first version, and keeps some 5 kB of
+    // each of those until it ends: a quarter of them here.
+    let kept = 2 * connections as u64 * 1024;
+    assert!(grown <= (28 << 20) + kept, "{grown} bytes more");
 }
 
 #[test]

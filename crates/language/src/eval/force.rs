@@ -9,6 +9,7 @@ use super::keep::{Needed, held};
 use super::operators::frames::Run;
 use super::replay::takes_complex;
 use super::scope::is_final;
+use super::tape::Mark;
 use aplomb_ground::error::{Kind, Result, bug, untraced};
 use aplomb_ground::limits::Budget;
 use aplomb_ground::span::Place;
@@ -118,12 +119,18 @@ impl Cx<'_> {
         Ok(())
     }
 
-    /// Leaves it to somebody else to compute what this value reaches.
-    pub fn hand_over(&mut self, a: &Array) {
+    /// Leaves it to somebody else to compute what this value reaches, who sees nothing of what else
+    /// was written behind the mark: that is computed now. Errors: a failure in it, at which the
+    /// value's own checks stand yet, so that an earlier one in them can be found (`earliest`).
+    pub fn hand_over(&mut self, a: &Array, from: Mark) -> Result<()> {
         let (mut roots, mut seen) = (Vec::new(), HashSet::new());
         pending_in(a, &mut roots);
         roots.iter().for_each(|c| reach(c, &mut seen));
+        let mut others = self.sys.tape.checks_since(from);
+        others.retain(|c| !seen.contains(&Rc::as_ptr(c)));
+        self.force_cells(others, "check")?;
         self.sys.tape.drop_checks(&seen);
+        Ok(())
     }
 
     /// The host, for what has effects or sees those of others: files, input, waiting.

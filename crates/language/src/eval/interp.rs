@@ -351,10 +351,7 @@ impl Eval<'_> {
         self.cx.sys.span = at.ast.phrase(phrase).span;
         match outcome {
             Outcome::Array(a) if keep => {
-                self.cx.hand_over(&a);
-                // Whoever gets it sees nothing of what else failed on the way.
-                let own = self.cx.sys.tape.checks_since(from);
-                self.cx.force_cells(own, "check")?;
+                self.cx.hand_over(&a, from)?;
                 kept = Some(a);
             }
             Outcome::Array(a) if !assigns => {

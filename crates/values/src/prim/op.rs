@@ -333,7 +333,7 @@ operations! {
         "({x} > {y} && !near({x}, {y}, {ct}) ? 1.0 : 0.0)",
         slow::sure,
         complex::unordered;
-    [CircleBy] Op::CircleBy, "circle-by", "○", 2, Float, Hard, false, false, 10.0,
+    [CircleBy] Op::CircleBy, "circle-by", "○", 2, Float, Hard, false, true, 10.0,
         "circle_by({x}, {y}, {ct}, {bad})",
         slow::circle_by,
         complex::circle_by;
@@ -515,6 +515,14 @@ mod tests {
                 assert!(!matches!(real, Err(Fail::Bug(_))), "{} {x} {y}", row.name);
                 assert!(!matches!(beyond, Err(Fail::Bug(_))), "{} {x} {y}", row.name);
             }
+        }
+    }
+
+    /// What is not tolerant loses ⎕CT when it is recorded.
+    #[test]
+    fn what_asks_for_ct_is_tolerant() {
+        for row in OPS.iter().filter(|row| !row.cuda.is_empty()) {
+            assert_eq!(row.cuda.contains("{ct}"), row.tolerant, "{}", row.name);
         }
     }
 

@@ -60,31 +60,38 @@ fn reduce(
     if let Some(x) = x {
         // A window of nothing has the identity of what is written.
         let some = ev.cx.one_integer(x, "the width of a window")? != 0;
-        let y = if some { &y } else { return windows(ev, f, x, &y, axis) };
-        return as_primitive(ev, f, y, |ev, f| windows(ev, f, x, y, axis));
-    }
-    as_primitive(ev, f, &y, |ev, f| match scalar_op(f) {
-        Some(op) if y.is_uniform() && !(ev.cx.sys.settings.div && op == Op::Div) => {
-            ev.cx.reduce(op, &y, axis)
+        if !some {
+            return windows(ev, f, x, &y, axis);
         }
-        _ => fold_items(ev, f, &y, axis),
+        let x = x.clone();
+        return as_primitive(ev, f, &y, move |ev, f, y| windows(ev, f, &x, y, axis));
+    }
+    as_primitive(ev, f, &y, move |ev, f, y| match scalar_op(f) {
+        Some(op) if y.is_uniform() && !(ev.cx.sys.settings.div && op == Op::Div) => {
+            ev.cx.reduce(op, y, axis)
+        }
+        _ => fold_items(ev, f, y, axis),
     })
 }
 
 /// Runs an operator with the primitive that its operand is, if it is one. An error is that of the
-/// operand as it was written, inside of its braces.
+/// operand as it was written, inside of its braces, whether it comes at once or of a value that is
+/// pending yet.
 fn as_primitive(
     ev: &mut Eval<'_>,
     f: &Operand,
     y: &Array,
-    run: impl Fn(&mut Eval<'_>, &Operand) -> Result<Array>,
+    run: impl Fn(&mut Eval<'_>, &Operand, &Array) -> Result<Array> + 'static,
 ) -> Result<Array> {
+    let from = ev.cx.sys.tape.mark();
     if let Some(own) = own::primitive(f).filter(|_| !y.is_empty())
-        && let Ok(made) = ev.attempt(|ev| run(ev, &own))?
+        && let Ok(made) = ev.attempt(|ev| run(ev, &own, y))?
     {
+        let (f, y) = (f.clone(), y.clone());
+        ev.watch(&made, from, Rc::new(move |ev| run(ev, &f, &y)));
         return Ok(made);
     }
-    run(ev, f)
+    run(ev, f, y)
 }
 
 /// Nothing says that a function of one's own is associative, so its folds run one step after the
@@ -378,7 +385,7 @@ fn scan(
         return Ok(y.clone());
     }
     let axis = axis_of(&mut ev.cx, axis, y.rank(), default)?;
-    as_primitive(ev, f, y, |ev, f| scanned(ev, f, y, axis))
+    as_primitive(ev, f, y, move |ev, f, y| scanned(ev, f, y, axis))
 }
 
 /// `f\Y` along an axis.
@@ -393,9 +400,13 @@ fn scanned(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<Arr
     {
         return Ok(made);
     }
-    let y = ev.cx.ready_outer(y)?;
+    let mut y = ev.cx.ready_outer(y)?;
     if y.is_empty() {
         return Ok(y);
+    }
+    if op.is_some() && items_are(&y, |a| a.rank() == 0 && a.is_uniform()) {
+        // Pending numbers are scanned as numbers are, in the same order.
+        y = ev.cx.ready(&y, "scan")?;
     }
     let (outer, n, inner) = around(y.shape(), axis);
     if let Some(op) = op.filter(|op| y.is_complex() && matches!(op, Op::Add | Op::Sub | Op::Mul)) {
