@@ -7,7 +7,7 @@ use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, rank, untraced};
 use aplomb_values::array::{Array, Complex64, Split, elements, storage};
 use aplomb_values::dag::Lib;
-use aplomb_values::prim::library::Grading;
+use aplomb_values::prim::library::{Grading, order_key};
 use aplomb_values::prim::whole::{Given, grade as grade_numbers};
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -75,7 +75,7 @@ fn padded(a: &Array, b: &Array) -> Ordering {
 }
 
 fn number(x: f64, y: f64) -> Ordering {
-    (x + 0.0).total_cmp(&(y + 0.0))
+    order_key(x).cmp(&order_key(y))
 }
 
 /// By real, then by imaginary part.

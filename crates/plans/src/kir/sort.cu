@@ -5,12 +5,12 @@ DEV u32 radix_key(u32 x) { return x; }
 DEV u32 radix_key(i8 x) { return (u32)(x + 128); }
 DEV u32 radix_key(i16 x) { return (u32)(x + 32768); }
 DEV u32 radix_key(i32 x) { return (u32)x ^ 0x80000000u; }
-// ¯0 is 0; the rest is IEEE's total order.
+// ¯0 is 0, and NaN is one value, the greatest; the rest is IEEE's total order.
 DEV u32 radix_key(float x) {
-  u32 w = (u32)__float_as_int(x + 0.0f);
+  u32 w = x != x ? 0x7fc00000u : (u32)__float_as_int(x + 0.0f);
   return w >> 31 ? ~w : w | 0x80000000u; }
 DEV u64 radix_key(double x) {
-  u64 w = word(x + 0.0);
+  u64 w = x != x ? 0x7ff8000000000000ull : word(x + 0.0);
   return w >> 63 ? ~w : w | 0x8000000000000000ull; }
 // Back to the number, by a pointer to its type.
 DEV double radix_back(u32 k, const u8*) { return k; }

@@ -74,10 +74,19 @@ impl<'a> Grading<'a> {
         (a.0 >> 64).cmp(&(b.0 >> 64)).then_with(rest).then(a.at().cmp(&b.at()))
     }
 
-    /// Unsigned numbers in the order of `f64::total_cmp`, but that −0 is 0.
     fn key(&self, x: f64) -> u64 {
-        let bits = (x + 0.0).to_bits();
-        (if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }) ^ self.flip
+        order_key(x) ^ self.flip
+    }
+}
+
+/// An unsigned number for each number, in the total order: from −∞ to ∞, then NaN. −0 is 0, and
+/// NaN is one value, for which of them an operation gives depends on how it was compiled.
+pub fn order_key(x: f64) -> u64 {
+    let bits = (x + 0.0).to_bits();
+    match () {
+        () if x.is_nan() => u64::MAX,
+        () if bits >> 63 == 1 => !bits,
+        () => bits | 1 << 63,
     }
 }
 
@@ -174,6 +183,15 @@ mod tests {
         fn roll(&mut self, n: usize) -> usize {
             self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (self.0 >> 33) as usize % n
+        }
+    }
+
+    #[test]
+    fn the_total_order_has_one_zero_and_one_nan() {
+        let numbers = [f64::NEG_INFINITY, -1.0, 0.0, 5e-324, 1.0, f64::INFINITY, f64::NAN];
+        assert!(numbers.is_sorted_by(|x, y| order_key(*x) < order_key(*y)));
+        for x in [0.0, f64::NAN] {
+            assert_eq!(order_key(x.copysign(-1.0)), order_key(x.copysign(1.0)), "{x}");
         }
     }
 
