@@ -573,3 +573,22 @@ fn every_view_of_a_line_tells_the_same_bytes() {
         assert!(trace.kernels.iter().all(|k| k.est.loads >= k.est.r), "{}", trace.statement);
     }
 }
+
+/// Work outside of launches is told with its own time, which leaves out what ran within; a
+/// canonical trace has no time.
+#[test]
+fn work_outside_of_launches_has_its_place_and_time() {
+    let mut s = session();
+    let trace = traced(&mut s, &["V←0.5×⍳3000 ⋄ K←3000⍴1 2 3", "(+/V)++/{⎕←≢⍵ ⋄ +/⍵}⌸K"]);
+    let told: Vec<_> = trace.diagnostics.iter().filter(|d| d.ms.is_some()).collect();
+    let [key] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!((key.code.as_str(), key.span.map(|s| s[1])), ("W-interpreted", Some(8)));
+    let table = aplomb_viz::tables::kernels(&trace, None).expect("a table");
+    let row = table.lines().find(|l| l.starts_with("{⎕←≢⍵ ⋄ +/⍵}⌸ at 1:9 ")).expect("a row");
+    assert!(row.contains(" evaluator "), "{table}");
+    let why = aplomb_viz::why::summary(&trace, 200);
+    assert!(why.starts_with("outside of launches ") && why.contains(": {⎕←≢⍵ ⋄ +/⍵}⌸ at 1:9 "));
+    let canonical = trace.canonical();
+    assert!(canonical.diagnostics.iter().all(|d| d.ms.is_none()));
+    assert!(!aplomb_viz::why::summary(&canonical, 200).contains("outside of launches"));
+}

@@ -176,12 +176,14 @@ impl Budget {
         }
     }
 
-    /// Room for more of a text. Errors: as `room`.
+    /// Room for more of a text, as much again as it has where that much is free, and never more
+    /// than is free: whoever fills it up need not ask. Errors: as `room`.
     pub fn grow(&self, text: &mut String, more: usize) -> Result<()> {
-        let need = text.len().saturating_add(more) as u64;
-        match need <= self.free() && text.try_reserve(more).is_ok() {
+        let (free, need) = (self.free(), text.len().saturating_add(more));
+        let ahead = (need.max(2 * text.capacity()) as u64).min(free) as usize;
+        match need as u64 <= free && text.try_reserve_exact(ahead - text.len()).is_ok() {
             true => Ok(()),
-            false => Err(ws_full(need, self.free())),
+            false => Err(ws_full(need as u64, free)),
         }
     }
 
@@ -309,6 +311,22 @@ mod tests {
         assert_eq!(budget.used(), 60);
         drop(held);
         assert!(budget.charge(100).is_ok());
+    }
+
+    #[test]
+    fn a_text_never_has_room_for_more_than_is_free() {
+        let (budget, mut text) = (Budget::new(1_000), String::new());
+        let mut grown = 0;
+        while text.len() < 1_000 {
+            if text.len() == text.capacity() {
+                budget.grow(&mut text, 1).unwrap();
+                grown += 1;
+                assert!(text.capacity() <= 1_000, "{}", text.capacity());
+            }
+            text.push('a');
+        }
+        assert!(grown < 20, "{grown}");
+        assert_eq!(budget.grow(&mut text, 1).unwrap_err().kind(), Kind::WsFull);
     }
 
     #[test]

@@ -491,6 +491,10 @@ pub struct Diagnostic {
     pub span: Option<[u32; 3]>,
     /// A sentence for people.
     pub text: String,
+    /// The milliseconds of work outside of launches that it tells of; absent where it tells of
+    /// none, and in canonical form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ms: Option<f64>,
 }
 
 /// The value of a statement, without its items.
@@ -522,6 +526,7 @@ impl Trace {
         self.created = None;
         self.times.clear();
         self.passes.iter_mut().for_each(|p| p.ms = 0.0);
+        self.diagnostics.iter_mut().for_each(|d| d.ms = None);
         for k in &mut self.kernels {
             (k.meas, k.ran, k.regs, k.spill, k.occ) = (None, None, None, None, None);
         }

@@ -15,6 +15,7 @@ pub mod figures;
 mod graph;
 mod layout;
 pub mod list;
+mod outside;
 pub mod panes;
 pub mod promise;
 mod route;

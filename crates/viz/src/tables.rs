@@ -1,5 +1,6 @@
 //! Tables of a trace: launches, passes. Numbers right, words left, as wide as they need to be.
 
+use crate::outside;
 use aplomb_ground::error::{bytes, time};
 use aplomb_ground::trace::{LaunchRecord, PassRecord, Segment, Trace};
 
@@ -24,15 +25,17 @@ fn words(list: &[&str]) -> Vec<String> {
     list.iter().map(|s| s.to_string()).collect()
 }
 
-/// A row a launch: name, skeleton, domain, nodes, bytes, operations, estimates, time. `which`: only
-/// this one (`k0`). Errors: there is none.
+/// A row a launch: name, skeleton, domain, nodes, bytes, operations, estimates, time; then a row
+/// for each place where the evaluator worked itself. `which`: only this one (`k0`). Errors: there
+/// is none.
 pub fn kernels(trace: &Trace, which: Option<&str>) -> Result<String, String> {
     let names = || trace.kernels.iter().map(|k| format!("k{}", k.id)).collect::<Vec<_>>().join(" ");
     let wanted = |id: u32| which.is_none_or(|w| w == format!("k{id}"));
     if let Some(which) = which.filter(|_| !trace.kernels.iter().any(|k| wanted(k.id))) {
         return Err(format!("no launch is called {which}; there are {}", names()));
     }
-    if trace.kernels.is_empty() {
+    let outside = if which.is_none() { outside::places(trace) } else { Vec::new() };
+    if trace.kernels.is_empty() && outside.is_empty() {
         return Ok("no launch\n".into());
     }
     let gpu = |k: &LaunchRecord| k.ran.as_ref().is_some_and(|r| r.device == "cuda");
@@ -62,6 +65,12 @@ pub fn kernels(trace: &Trace, which: Option<&str>) -> Result<String, String> {
             time(k.est.cpu_us),
             ran,
         ]);
+    }
+    for place in outside {
+        let mut row = vec![place.name, "evaluator".into()];
+        row.resize(head.len() - 1, String::new());
+        row.push(time(place.ms * 1e3));
+        rows.push(row);
     }
     Ok(grid(&rows, &[0, 1, 2]))
 }

@@ -4,6 +4,7 @@
 
 use crate::figures;
 use crate::graph::{Graph, find_pass, nothing};
+use crate::outside;
 use aplomb_ground::error::{bytes, time};
 use aplomb_ground::trace::{Cost, DecisionRecord, LaunchRecord, NodeRecord, Trace};
 
@@ -22,7 +23,7 @@ pub fn summary(trace: &Trace, width: usize) -> String {
             width,
         ) + "\n";
     }
-    let mut out = String::new();
+    let mut out = outside(trace).map_or(String::new(), |s| wrapped(&s, 2, width) + "\n");
     let moved = trace.kernels.iter().map(figures::moved).fold(0, u64::saturating_add);
     let live: usize = (0..trace.segments.len())
         .filter_map(|s| find_pass(trace, s, None).ok())
@@ -59,6 +60,22 @@ pub fn summary(trace: &Trace, width: usize) -> String {
     out += &format!("  {}\n", wrapped(&hint(trace), 4, width));
     out
 }
+
+/// The share of the time that went by outside of launches and of compiling, and where. None:
+/// nothing ran there, or the times are not known.
+fn outside(trace: &Trace) -> Option<String> {
+    let told = outside::places(trace);
+    let own: f64 = told.iter().map(|p| p.ms).sum();
+    let inside = ["front_ms", "launch_ms"].map(|name| trace.times.get(name).copied());
+    let all = own + inside.into_iter().flatten().sum::<f64>();
+    let of = |p: &outside::Place| format!("{} {}", p.name, time(p.ms * 1e3));
+    let places: Vec<String> = told.iter().take(PLACES).map(of).collect();
+    let (own, all) = (time(own * 1e3), time(all * 1e3));
+    (!told.is_empty()).then(|| format!("outside of launches {own} of {all}: {}", places.join(", ")))
+}
+
+/// So many places are named.
+const PLACES: usize = 3;
 
 /// The needs of the values, step by step; what needed them several times in a row is told once,
 /// with how often.

@@ -45,7 +45,11 @@ pub fn trace(work: &Work, plan: &Plan) -> Trace {
             Ok(code) => tell_text(record, &code),
             Err(e) => {
                 let text = e.parts().says.clone();
-                diagnostics.push(Diagnostic { code: "W-no-cuda".into(), span: None, text });
+                diagnostics.push(Diagnostic {
+                    code: "W-no-cuda".into(),
+                    text,
+                    ..Diagnostic::default()
+                });
             }
         }
     }
@@ -145,6 +149,7 @@ fn warning(w: &Warning, sources: &mut Vec<Arc<Source>>) -> Diagnostic {
         code: w.code.into(),
         span: w.place.as_ref().map(|p| span(p, sources)),
         text: w.text.clone(),
+        ms: None,
     }
 }
 

@@ -15,28 +15,39 @@ use aplomb_plans::kir;
 use aplomb_values::dag::Recorded;
 use std::rc::Rc;
 
-/// A warning of the evaluator: code, place, sentence.
-pub type Warning = (&'static str, Place, String);
+/// A warning of the evaluator.
+#[derive(Clone)]
+pub struct Warning {
+    pub code: &'static str,
+    pub place: Place,
+    pub text: String,
+    /// The milliseconds of work that it tells of.
+    pub ms: Option<f64>,
+}
 
 /// The work that the evaluator did at a place without a node.
 pub struct Interpreted {
     pub place: Place,
     calls: usize,
     elements: usize,
+    /// Milliseconds.
+    own: f64,
 }
 
 /// So many places are told.
 const PLACES: usize = 16;
 
 impl Interpreted {
-    pub fn add(all: &mut Vec<Interpreted>, place: &Place, elements: usize) {
+    pub fn add(all: &mut Vec<Interpreted>, place: &Place, elements: usize, own: f64) {
         let known = all.len();
         match all.iter_mut().find(|i| i.place == *place) {
-            Some(own) => {
-                (own.calls, own.elements) = (own.calls + 1, own.elements.saturating_add(elements))
+            Some(known) => {
+                known.calls += 1;
+                known.elements = known.elements.saturating_add(elements);
+                known.own += own;
             }
             None if known < PLACES => {
-                all.push(Interpreted { place: place.clone(), calls: 1, elements })
+                all.push(Interpreted { place: place.clone(), calls: 1, elements, own })
             }
             None => {}
         }
@@ -51,7 +62,8 @@ impl Interpreted {
         let elements = if n == 1 { "element" } else { "elements" };
         let text =
             format!("{what} ran in the interpreter, not in a launch{calls}: {n} {elements}{all}");
-        ("W-interpreted", self.place.clone(), text)
+        let ms = Some(self.own);
+        Warning { code: "W-interpreted", place: self.place.clone(), text, ms }
     }
 }
 
@@ -149,7 +161,11 @@ impl Kept {
             let text = format!(
                 "the story ends at {LONGEST} nodes: {n} more evaluations ran and are not told"
             );
-            trace.diagnostics.push(Diagnostic { code: "W-long".into(), span: None, text });
+            trace.diagnostics.push(Diagnostic {
+                code: "W-long".into(),
+                text,
+                ..Diagnostic::default()
+            });
         }
         trace
     }
@@ -178,7 +194,8 @@ impl Part {
             ),
         });
         if let Some((code, text)) = again {
-            trace.diagnostics.push(Diagnostic { code: code.into(), span: None, text: text.into() });
+            let (code, text) = (code.into(), text.into());
+            trace.diagnostics.push(Diagnostic { code, text, ..Diagnostic::default() });
         }
         // The text that ran is another one where a tuner chose it.
         let chosen = run.ran.stats.iter().filter_map(|s| Some((s.launch, s.gpu?.tuning?)));
@@ -210,12 +227,13 @@ impl Part {
 /// is a defect.
 fn untold(e: &Error) -> Trace {
     let text = format!("this evaluation cannot be told: {}", e.parts().says);
-    let diagnostics = vec![Diagnostic { code: "W-untold".into(), span: None, text }];
+    let diagnostics = vec![Diagnostic { code: "W-untold".into(), text, ..Diagnostic::default() }];
     Trace { diagnostics, ..Trace::of("") }
 }
 
 /// A warning as the trace has it: its place among the sources.
-fn warning((code, place, text): &Warning, sources: &mut Vec<SourceText>) -> Diagnostic {
+fn warning(w: &Warning, sources: &mut Vec<SourceText>) -> Diagnostic {
+    let Warning { code, place, text, ms } = w;
     let (name, alone) = (&place.source.name, place.source.alone());
     let known = sources.iter().position(|s| s.name == *name && s.text == alone);
     let source = known.unwrap_or_else(|| {
@@ -223,7 +241,7 @@ fn warning((code, place, text): &Warning, sources: &mut Vec<SourceText>) -> Diag
         sources.len() - 1
     });
     let span = Some([source as u32, place.span.start, place.span.end]);
-    Diagnostic { code: (*code).into(), span, text: text.clone() }
+    Diagnostic { code: (*code).into(), span, text: text.clone(), ms: *ms }
 }
 
 /// Stories of statements, told and gone.

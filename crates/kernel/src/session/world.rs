@@ -48,10 +48,12 @@ pub struct Core {
     kept: Vec<Kept>,
     /// The story of the statement under way.
     current: Kept,
-    /// The warnings of the evaluator since the last evaluation: code, place, sentence.
+    /// The warnings of the evaluator since the last evaluation.
     warnings: Vec<Warning>,
     /// The work that it did itself in this statement.
     interpreted: Vec<Interpreted>,
+    /// Milliseconds of all such work.
+    outside_ms: f64,
     /// The text of the last statement that gave a value.
     pub said: String,
     /// The evaluations that the statement under way has forced, to tell its story later.
@@ -148,6 +150,7 @@ impl Core {
             current: Kept::default(),
             warnings: Vec::new(),
             interpreted: Vec::new(),
+            outside_ms: 0.0,
             said: String::new(),
             forced: Vec::new(),
             ran: None,
@@ -539,13 +542,19 @@ impl Host for World<'_> {
 
     fn warn(&mut self, code: &'static str, place: &Place, text: String) {
         let known = &mut self.core.warnings;
-        if known.len() < 16 && known.iter().all(|(_, _, t)| *t != text) {
-            known.push((code, place.clone(), text));
+        if known.len() < 16 && known.iter().all(|w| w.text != text) {
+            known.push(Warning { code, place: place.clone(), text, ms: None });
         }
     }
 
-    fn interpreted(&mut self, place: &Place, elements: usize) {
-        Interpreted::add(&mut self.core.interpreted, place, elements);
+    fn interpreted(&mut self, place: &Place, elements: usize, own: f64) {
+        self.core.outside_ms += own;
+        Interpreted::add(&mut self.core.interpreted, place, elements, own);
+    }
+
+    fn untold(&self) -> f64 {
+        let Core { born, outside_ms, spent, .. } = &*self.core;
+        born.elapsed().as_secs_f64() * 1e3 - outside_ms - spent.front_ms - spent.launch_ms
     }
 
     fn limits(&self) -> &Limits {

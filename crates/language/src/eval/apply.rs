@@ -1,13 +1,13 @@
 //! Applying functions: primitives by their rows, derived functions by their operators, trains.
 
-use super::cx::{Cx, SMALL};
+use super::cx::Cx;
 use super::run::{At, Eval, Outcome};
 use super::system::Options;
 use super::value::{Func, Oper, Operand};
+use super::work::Work;
 use crate::functions::shape::Axis;
 use crate::table::{Class, Does, Meaning, Prim, Side};
 use aplomb_ground::error::{Result, index, length, nonce, rank, syntax, untraced};
-use aplomb_ground::span::Place;
 use aplomb_values::array::{Array, Data, Shape, Split};
 use aplomb_values::prim::moves::Move;
 use std::rc::Rc;
@@ -116,36 +116,26 @@ impl Eval<'_> {
         }
     }
 
-    /// The place and the number of elements of a function, if what becomes of it is to be told:
-    /// there are many of them, or a story wants everything.
-    pub fn looks(&self, elements: impl FnOnce() -> usize) -> Option<(Place, usize)> {
-        let least = if self.cx.sys.records_all() { 0 } else { SMALL };
-        let n = elements();
-        if n > least { self.cx.place().map(|place| (place, n)) } else { None }
-    }
-
     /// Runs a function on so many elements, and tells of it if it recorded nothing.
     fn told(
         &mut self,
         elements: impl FnOnce() -> usize,
         run: impl FnOnce(&mut Self) -> Result<Array>,
     ) -> Result<Array> {
-        let looks = self.looks(elements);
+        let work = self.cx.begin_work(elements());
         let z = run(self)?;
-        self.tell_interpreted(looks, &z);
+        self.tell_interpreted(work, &z);
         Ok(z)
     }
 
     /// Tells of a function that gave a value and recorded nothing.
-    pub fn tell_interpreted(&mut self, looks: Option<(Place, usize)>, z: &Array) {
+    pub fn tell_interpreted(&mut self, work: Option<Work>, z: &Array) {
         let recorded = match z.data() {
             Data::Lazy(_) | Data::Framed(_) => true,
             Data::Items(items) => items.lazy,
             Data::Num(_) | Data::Complex(_) | Data::Char(_) | Data::Dense(_) => false,
         };
-        if let Some((place, n)) = looks.filter(|_| !recorded) {
-            self.cx.host.interpreted(&place, n);
-        }
+        self.cx.tell_work(work.filter(|_| !recorded));
     }
 
     /// `v+[k]M`: the argument of lower rank spread over the axes that k leaves out.

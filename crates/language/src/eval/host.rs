@@ -37,9 +37,14 @@ pub trait Host {
     /// Something that costs more than it seems to: its code in the trace, where, and a sentence.
     fn warn(&mut self, _code: &'static str, _place: &Place, _text: String) {}
 
-    /// A function gave its value at once, by the evaluator and not by a node: where it stands, and
-    /// the elements that it had.
-    fn interpreted(&mut self, _place: &Place, _elements: usize) {}
+    /// A function gave its value at once, by the evaluator and not by a node: where it stands, the
+    /// elements that it had, and its own milliseconds.
+    fn interpreted(&mut self, _place: &Place, _elements: usize, _own: f64) {}
+    /// Milliseconds since the session began, without those of launches, of compiling and of all
+    /// that was told as `interpreted`.
+    fn untold(&self) -> f64 {
+        0.0
+    }
 
     /// The bounds of the session.
     fn limits(&self) -> &Limits;

@@ -24,6 +24,7 @@ pub mod system;
 pub mod tape;
 pub mod value;
 mod ways;
+pub mod work;
 
 #[cfg(test)]
 pub mod tests;

@@ -139,7 +139,7 @@ fn grade_cells(cx: &mut Cx<'_>, y: &Array, split: &Split, down: bool) -> Result<
         return Err(untraced("a grade of complex cells"));
     };
     let items = held.view().numbers_within(cx.budget())?;
-    cx.tell_cells(items.len());
+    let work = cx.begin_work(items.len());
     let (m, shape, io) = (y.len(), [y.len()], cx.sys.settings.io);
     let _held = cx.budget().charge_elements(items.len(), 16)?;
     let (mut places, mut order) = (cx.budget().room(items.len())?, cx.budget().room(m)?);
@@ -153,6 +153,7 @@ fn grade_cells(cx: &mut Cx<'_>, y: &Array, split: &Split, down: bool) -> Result<
         places.extend(order.iter().map(|c| c.at() as f64 + io));
     }
     let places = Array::numbers(node.shape(), places, cx.budget())?;
+    cx.tell_work(work);
     Ok(Array::framed(places, split.at))
 }
 

@@ -518,7 +518,7 @@ mod tests {
         }
     }
 
-    /// What is not tolerant loses ⎕CT when it is recorded.
+    /// An operation that is not tolerant loses ⎕CT when it is recorded.
     #[test]
     fn what_asks_for_ct_is_tolerant() {
         for row in OPS.iter().filter(|row| !row.cuda.is_empty()) {

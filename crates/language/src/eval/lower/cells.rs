@@ -6,7 +6,7 @@
 //! runs on the cells alone for which that holds. Where results differ in shape or kind the operator
 //! goes cell by cell, and so it does where one fails: then the error is APL's.
 
-use crate::eval::cx::{Cx, SMALL};
+use crate::eval::cx::Cx;
 use crate::eval::scope::Inside;
 use crate::functions::amend::fits;
 use crate::functions::select::{bracket, places_of, select, whole_places};
@@ -135,7 +135,7 @@ impl Cx<'_> {
             apart.push(Apart { split: Split { node, at }, times });
         }
         let elements = apart.iter().map(|a| a.split.node.len()).fold(0, usize::max);
-        self.tell_cells(elements);
+        let work = self.begin_work(elements);
         let ran: Option<Vec<bool>> = match &standing {
             Some(mask) => Some(self.numbers(mask, "a guard")?.iter().map(|m| *m != 0.0).collect()),
             None => None,
@@ -152,14 +152,8 @@ impl Cx<'_> {
             Ok(out)
         });
         let made = made?.finish(&frame, ran.as_deref(), self)?;
+        self.tell_work(work);
         Ok(Array::framed(made, frame.len()))
-    }
-
-    /// Tells of work on so many elements of cells that is no launch.
-    pub fn tell_cells(&mut self, elements: usize) {
-        if let Some(place) = self.place().filter(|_| elements > SMALL) {
-            self.host.interpreted(&place, elements);
-        }
     }
 
     /// `A[…]` where the array or an index is a cell of some frame: one gather for all cells.

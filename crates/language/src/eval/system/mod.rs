@@ -327,9 +327,9 @@ impl Eval<'_> {
         };
         let y = self.cx.ready(y, "system function")?;
         let x = x.map(|x| self.cx.ready(x, "system function")).transpose()?;
-        let looks = self.looks(|| x.as_ref().map_or(0, Array::len).max(y.len()));
+        let work = self.cx.begin_work(x.as_ref().map_or(0, Array::len).max(y.len()));
         let value = call(self, &Args { operands, options, x: x.as_ref(), y: &y })?;
-        value.iter().for_each(|z| self.tell_interpreted(looks.clone(), z));
+        value.iter().for_each(|z| self.tell_interpreted(work.clone(), z));
         Ok(value.map_or(Outcome::Nothing, Outcome::Array))
     }
 

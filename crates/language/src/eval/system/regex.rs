@@ -371,8 +371,8 @@ impl Search<'_> {
         let made = ev.apply(f, None, &matched)?;
         let made = ev.cx.ready(&made, "⎕R")?;
         let made = made.to_text().filter(|_| made.is_char() || made.is_empty());
-        out.push_str(&made.ok_or_else(|| domain("the function of ⎕R gives text"))?);
-        Ok(())
+        let made = made.ok_or_else(|| domain("the function of ⎕R gives text"))?;
+        pushed(out, &made, ev.cx.budget())
     }
 
     /// The item that a match gives to ⎕S, if any.

@@ -1,0 +1,31 @@
+//! Work outside of launches: the evaluator's functions that gave their value at once.
+
+use aplomb_ground::span::first_line;
+use aplomb_ground::trace::{Diagnostic, Trace};
+
+/// A place where the evaluator worked itself.
+pub struct Place {
+    /// Its text, shortened, with line and column: `∪ at 1:8`.
+    pub name: String,
+    /// Milliseconds, without what ran inside of it and is told itself.
+    pub ms: f64,
+}
+
+/// The places whose time is known, the longest first; none in a canonical trace.
+pub fn places(trace: &Trace) -> Vec<Place> {
+    let of = |d: &Diagnostic| Some(Place { name: name(trace, d)?, ms: d.ms? });
+    let mut all: Vec<Place> = trace.diagnostics.iter().filter_map(of).collect();
+    all.sort_by(|a, b| b.ms.total_cmp(&a.ms));
+    all
+}
+
+fn name(trace: &Trace, d: &Diagnostic) -> Option<String> {
+    let [source, start, end] = d.span?.map(|x| x as usize);
+    let text = &trace.sources.get(source)?.text;
+    let before: Vec<char> = text.chars().take(start).collect();
+    let line = 1 + before.iter().filter(|c| **c == '\n').count();
+    let column = 1 + before.iter().rev().take_while(|c| **c != '\n').count();
+    let own: String = text.chars().take(end).skip(start).collect();
+    let own: String = first_line(&own).chars().take(40).collect();
+    Some(format!("{own} at {line}:{column}"))
+}
