@@ -588,6 +588,12 @@ fn work_outside_of_launches_has_its_place_and_time() {
     assert!(row.contains(" evaluator "), "{table}");
     let why = aplomb_viz::why::summary(&trace, 200);
     assert!(why.starts_with("outside of launches ") && why.contains(": {⎕←≢⍵ ⋄ +/⍵}⌸ at 1:9 "));
+    // Of many places the others are one.
+    let line = vec!["(+/⎕UCS 2000⍴'a')"; 40].join(",");
+    let many = traced(&mut s, &[&line]);
+    let told: Vec<_> = many.diagnostics.iter().filter(|d| d.ms.is_some()).collect();
+    assert!(told.len() == 17 && told[16].span.is_none(), "{told:?}");
+    assert!(told[16].text.starts_with("other places ran in the interpreter"), "{told:?}");
     let canonical = trace.canonical();
     assert!(canonical.diagnostics.iter().all(|d| d.ms.is_none()));
     assert!(!aplomb_viz::why::summary(&canonical, 200).contains("outside of launches"));

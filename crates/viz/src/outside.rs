@@ -5,7 +5,8 @@ use aplomb_ground::trace::{Diagnostic, Trace};
 
 /// A place where the evaluator worked itself.
 pub struct Place {
-    /// Its text, shortened, with line and column: `∪ at 1:8`.
+    /// Its text, shortened, with line and column: `∪ at 1:8`; `elsewhere` for the places that are
+    /// too many to tell.
     pub name: String,
     /// Milliseconds, without what ran inside of it and is told itself.
     pub ms: f64,
@@ -13,14 +14,20 @@ pub struct Place {
 
 /// The places whose time is known, the longest first; none in a canonical trace.
 pub fn places(trace: &Trace) -> Vec<Place> {
-    let of = |d: &Diagnostic| Some(Place { name: name(trace, d)?, ms: d.ms? });
+    let of = |d: &Diagnostic| {
+        let name = match d.span {
+            Some(span) => name(trace, span)?,
+            None => "elsewhere".into(),
+        };
+        Some(Place { name, ms: d.ms? })
+    };
     let mut all: Vec<Place> = trace.diagnostics.iter().filter_map(of).collect();
     all.sort_by(|a, b| b.ms.total_cmp(&a.ms));
     all
 }
 
-fn name(trace: &Trace, d: &Diagnostic) -> Option<String> {
-    let [source, start, end] = d.span?.map(|x| x as usize);
+fn name(trace: &Trace, span: [u32; 3]) -> Option<String> {
+    let [source, start, end] = span.map(|x| x as usize);
     let text = &trace.sources.get(source)?.text;
     let before: Vec<char> = text.chars().take(start).collect();
     let line = 1 + before.iter().filter(|c| **c == '\n').count();

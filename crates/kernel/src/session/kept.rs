@@ -19,15 +19,16 @@ use std::rc::Rc;
 #[derive(Clone)]
 pub struct Warning {
     pub code: &'static str,
-    pub place: Place,
+    /// None: the places beyond those that are told.
+    pub place: Option<Place>,
     pub text: String,
     /// The milliseconds of work that it tells of.
     pub ms: Option<f64>,
 }
 
-/// The work that the evaluator did at a place without a node.
+/// The work that the evaluator did at a place without a node; without a place, at all others.
 pub struct Interpreted {
-    pub place: Place,
+    place: Option<Place>,
     calls: usize,
     elements: usize,
     /// Milliseconds.
@@ -39,22 +40,21 @@ const PLACES: usize = 16;
 
 impl Interpreted {
     pub fn add(all: &mut Vec<Interpreted>, place: &Place, elements: usize, own: f64) {
-        let known = all.len();
-        match all.iter_mut().find(|i| i.place == *place) {
-            Some(known) => {
-                known.calls += 1;
-                known.elements = known.elements.saturating_add(elements);
-                known.own += own;
-            }
-            None if known < PLACES => {
-                all.push(Interpreted { place: place.clone(), calls: 1, elements, own })
-            }
-            None => {}
-        }
+        let at = |place: Option<&Place>| all.iter().position(|i| i.place.as_ref() == place);
+        let known = at(Some(place)).or_else(|| at(None));
+        let Some(known) = known else {
+            let place = (all.len() < PLACES).then(|| place.clone());
+            return all.push(Interpreted { place, calls: 1, elements, own });
+        };
+        let known = &mut all[known];
+        known.calls += 1;
+        known.elements = known.elements.saturating_add(elements);
+        known.own += own;
     }
 
     pub fn warning(&self) -> Warning {
-        let what: String = first_line(&self.place.text()).chars().take(40).collect();
+        let short = |p: &Place| first_line(&p.text()).chars().take(40).collect();
+        let what = self.place.as_ref().map_or("other places".to_string(), short);
         let calls =
             if self.calls == 1 { String::new() } else { format!(", called {} times", self.calls) };
         let n = self.elements;
@@ -234,13 +234,16 @@ fn untold(e: &Error) -> Trace {
 /// A warning as the trace has it: its place among the sources.
 fn warning(w: &Warning, sources: &mut Vec<SourceText>) -> Diagnostic {
     let Warning { code, place, text, ms } = w;
-    let (name, alone) = (&place.source.name, place.source.alone());
-    let known = sources.iter().position(|s| s.name == *name && s.text == alone);
-    let source = known.unwrap_or_else(|| {
-        sources.push(SourceText { id: sources.len() as u32, name: name.clone(), text: alone });
-        sources.len() - 1
-    });
-    let span = Some([source as u32, place.span.start, place.span.end]);
+    let mut span = |place: &Place| {
+        let (name, alone) = (&place.source.name, place.source.alone());
+        let known = sources.iter().position(|s| s.name == *name && s.text == alone);
+        let source = known.unwrap_or_else(|| {
+            sources.push(SourceText { id: sources.len() as u32, name: name.clone(), text: alone });
+            sources.len() - 1
+        });
+        [source as u32, place.span.start, place.span.end]
+    };
+    let span = place.as_ref().map(&mut span);
     Diagnostic { code: (*code).into(), span, text: text.clone(), ms: *ms }
 }
 

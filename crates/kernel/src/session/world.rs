@@ -543,7 +543,7 @@ impl Host for World<'_> {
     fn warn(&mut self, code: &'static str, place: &Place, text: String) {
         let known = &mut self.core.warnings;
         if known.len() < 16 && known.iter().all(|w| w.text != text) {
-            known.push(Warning { code, place: place.clone(), text, ms: None });
+            known.push(Warning { code, place: Some(place.clone()), text, ms: None });
         }
     }
 
