@@ -21,7 +21,8 @@ struct Arena<'s> {
     operands: Vec<u8>,
 }
 
-type Extra<'s> = extra::Full<Rich<'s, Token>, SimpleState<Arena<'s>>, ()>;
+/// An error is its place, which is all that `misplaced` asks for.
+type Extra<'s> = extra::Full<Cheap, SimpleState<Arena<'s>>, ()>;
 
 impl Arena<'_> {
     fn span(&self, tokens: SimpleSpan) -> Span {
@@ -72,7 +73,7 @@ fn text_literal(text: &str) -> Array {
     if let [c] = chars[..] { Array::char(c) } else { Array::few_chars(chars) }
 }
 
-fn is(kind: Kind) -> impl Fn(&Token) -> bool + Clone {
+fn is(kind: Kind) -> impl Fn(&&Token) -> bool + Clone {
     move |t| t.kind == kind
 }
 
@@ -85,11 +86,11 @@ fn program<'s>() -> impl Parser<'s, &'s [Token], Vec<Stmt>, Extra<'s>> {
 
 /// Statements up to the end or a brace; `block` is what stands inside of braces.
 fn block<'s>(block: Block<'s>) -> impl Parser<'s, &'s [Token], Vec<Stmt>, Extra<'s>> + Clone {
-    let one = |kind: Kind| any().filter(is(kind)).ignored();
+    let one = |kind: Kind| any_ref().filter(is(kind)).ignored();
     let separator = one(Kind::Separator);
 
-    let leaf = any()
-        .filter(|t: &Token| {
+    let leaf = any_ref()
+        .filter(|t: &&Token| {
             !matches!(
                 t.kind,
                 Kind::Open(_)
@@ -100,10 +101,10 @@ fn block<'s>(block: Block<'s>) -> impl Parser<'s, &'s [Token], Vec<Stmt>, Extra<
                     | Kind::ColonColon
             )
         })
-        .map_with(|t: Token, e| {
+        .map_with(|t: &Token, e| {
             let span = e.span();
             let arena: &mut SimpleState<Arena<'s>> = e.state();
-            let what = arena.leaf(&t);
+            let what = arena.leaf(t);
             arena.item(what, span)
         });
 
@@ -203,7 +204,7 @@ pub fn parse(
     }
 }
 
-fn misplaced(e: &Rich<'_, Token>, tokens: &[Token], source: &Arc<Source>) -> Error {
+fn misplaced(e: &Cheap, tokens: &[Token], source: &Arc<Source>) -> Error {
     let at = tokens.get(e.span().start).or(tokens.last()).map_or(Span::default(), |t| t.span);
     let place = Place::new(source, at);
     let says = match place.text().as_str() {

@@ -174,11 +174,11 @@ fn token(chars: &[char], at: usize) -> (Kind, usize) {
             (Kind::Control, run(at + 1, is_name_part))
         }
         ':' => (Kind::Colon, at + 1),
+        c if table::is_glyph(c) => (Kind::Glyph(c), at + 1),
         c if is_name_start(c) => {
             let end = run(at, is_name_part);
             (Kind::Name(chars[at..end].iter().collect()), end)
         }
-        c if table::is_glyph(c) => (Kind::Glyph(c), at + 1),
         '→' | '⌶' | '&' | '⍠' | '#' | '⌺' | '⌸' => (Kind::Glyph(c), at + 1),
         '"' => (Kind::Bad("text stands in single quotes: 'text'"), at + 1),
         _ => (Kind::Bad("this character means nothing in APL"), at + 1),

@@ -16,6 +16,7 @@ use crate::functions::shape::Axis;
 use aplomb_ground::error::{Kind, Result};
 use aplomb_values::array::Array;
 use aplomb_values::prim::op::Op;
+use std::sync::LazyLock;
 
 /// The role of a glyph in a phrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +135,14 @@ pub fn prims() -> impl Iterator<Item = &'static Prim> {
 
 /// The row of a glyph.
 pub fn find(glyph: char) -> Option<&'static Prim> {
-    prims().find(|p| p.glyph == glyph)
+    // Every character of a text that is no letter asks.
+    static SORTED: LazyLock<Vec<(char, &Prim)>> = LazyLock::new(|| {
+        let mut rows: Vec<_> = prims().map(|p| (p.glyph, p)).collect();
+        rows.sort_unstable_by_key(|row| row.0);
+        rows
+    });
+    let at = SORTED.binary_search_by_key(&glyph, |row| row.0).ok()?;
+    Some(SORTED[at].1)
 }
 
 /// Whether a character is a glyph of the table.

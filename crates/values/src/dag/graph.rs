@@ -88,6 +88,7 @@ impl Dag {
     }
 
     /// The number of nodes, dead ones among them.
+    #[inline]
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -103,11 +104,13 @@ impl Dag {
     }
 
     /// The operation of a node and its operands.
+    #[inline]
     pub fn node(&self, at: NodeId) -> &Node<NodeId> {
         &self.nodes[at.index()]
     }
 
     /// The facts of a node.
+    #[inline]
     pub fn info(&self, at: NodeId) -> &Info {
         &self.infos[at.index()]
     }
@@ -118,16 +121,19 @@ impl Dag {
     }
 
     /// The extents of a node's axes.
+    #[inline]
     pub fn shape(&self, at: NodeId) -> &[usize] {
         &self.infos[at.index()].meta.shape
     }
 
     /// The element type of a node.
+    #[inline]
     pub fn dtype(&self, at: NodeId) -> DType {
         self.infos[at.index()].meta.dtype
     }
 
     /// The number of elements of a node; the greatest number where it overflows.
+    #[inline]
     pub fn elements(&self, at: NodeId) -> u64 {
         self.shape(at).iter().fold(1u64, |n, &d| n.saturating_mul(d as u64))
     }

@@ -26,6 +26,11 @@ pub fn same(x: f64, y: f64, ct: f64) -> bool {
 pub struct Cell(u128);
 
 impl Cell {
+    /// The key of its first number, without a sign.
+    pub fn key(self) -> u64 {
+        (self.0 >> 64) as u64
+    }
+
     /// The place of the cell, from 0 on.
     pub fn at(self) -> usize {
         self.0 as u64 as usize

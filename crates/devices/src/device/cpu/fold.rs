@@ -16,7 +16,7 @@ use super::loops::{Loops, loops};
 use super::map::Outputs;
 use super::product::Packed;
 use super::program::{Input, Work, lower, rounded};
-use super::share::{Tally, share};
+use super::share::{Tally, share, unit};
 use super::{Cpu, DeviceError, Fault, RunCtx};
 use crate::pool::PoolBuffer;
 use aplomb_plans::plan::{Launch, Reduction};
@@ -27,8 +27,6 @@ use aplomb_values::prim::reduce::{BLOCK, LANES, ROWS, block, chain, halve};
 use aplomb_values::prim::scalar::{Fail, eval};
 use std::convert::Infallible;
 
-/// Elements to a unit at least.
-const UNIT: usize = 16 * CHUNK;
 const ALONE_NS: f64 = 20_000.0;
 /// Folds have no ⎕CT: it would only matter to GCD and LCM of fractions.
 const CT: f64 = 0.0;
@@ -219,9 +217,9 @@ impl Pass<'_> {
         let env = Env::new(cpu.isa, &program, &launch.body, &outputs.sinks);
         let items = cut.items();
         let each = (cut.block.min(cut.extent) * cut.tile).max(1);
-        let group = (UNIT / each).max(1);
         let total: usize = launch.domain.iter().product();
         let together = (program.ns + 0.1 * folds.len() as f64) * total as f64 > ALONE_NS;
+        let group = (unit(cpu, total, together) / each).max(1);
         let mut tally = match (&packed, folds.as_slice()) {
             (Some(packed), [fold]) => {
                 share(cpu, &env, packed.units(), together, ctx, &|frame, unit| {

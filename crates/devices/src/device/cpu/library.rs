@@ -7,7 +7,9 @@
 //! | search: the table | shares of the values, each from the whole list |
 //! | search: lookups | stretches of what is looked for |
 //!
-//! Not here: sorting by digits.
+//! Cells that are numbers are sorted by digits: a pass for each byte of their keys that is not the
+//! same in all of a run, the least first. A pass leaves cells of one digit in their order, and they
+//! come in the order of their places, so those of one key end in that order too.
 
 use super::share::each_unit;
 use super::{Cpu, DeviceError, RunCtx};
@@ -24,6 +26,8 @@ use std::sync::Mutex;
 const STRETCH: usize = 16_384;
 /// Cells of a run, so that sorting one takes 30 ms.
 const RUN: usize = 64 * STRETCH;
+/// Cells whose digits are counted; fewer are compared.
+const DIGITS: usize = 512;
 
 /// A function that puts a number at a place of the result.
 type Put<'a> = &'a (dyn Fn(usize, f64) + Sync);
@@ -49,9 +53,11 @@ pub fn run(
         (Lib::GradeUp | Lib::GradeDown, [all]) if all.shape.first() == Some(&n) => {
             let grading = Grading::new(*all, of == Lib::GradeDown);
             if grading.by_cell() {
-                grade(cpu, ctx, &grading, &Cell::cmp, put)
+                grade(cpu, ctx, &grading, &by_digits, &Cell::cmp, put)
             } else {
-                grade(cpu, ctx, &grading, &|a, b| grading.order(a, b), put)
+                let order = |a: &Cell, b: &Cell| grading.order(a, b);
+                let sort = |run: &mut [Cell], _: &mut [Cell]| run.sort_unstable_by(order);
+                grade(cpu, ctx, &grading, &sort, &order, put)
             }
         }
         (Lib::IndexOf | Lib::Member, [have, want]) if want.items.len() == n => {
@@ -68,8 +74,44 @@ fn stretch(k: usize, n: usize) -> Range<usize> {
     k * STRETCH..((k + 1) * STRETCH).min(n)
 }
 
-fn grade<O>(cpu: &mut Cpu, ctx: &RunCtx, grading: &Grading, order: &O, put: Put) -> Ran
+/// A run of cells in ascending order of their places, by key; `spare` is as long.
+fn by_digits(run: &mut [Cell], spare: &mut [Cell]) {
+    const BYTES: usize = size_of::<u64>();
+    if run.len() < DIGITS {
+        return run.sort_unstable();
+    }
+    let digit = |cell: &Cell, byte: usize| usize::from(cell.key().to_le_bytes()[byte]);
+    let mut counts = [[0_usize; 256]; BYTES];
+    for cell in &*run {
+        (0..BYTES).for_each(|byte| counts[byte][digit(cell, byte)] += 1);
+    }
+    let (mut from, mut to) = (&mut *run, spare);
+    let mut passes = 0;
+    for (byte, count) in counts.iter_mut().enumerate() {
+        if count[digit(&from[0], byte)] == from.len() {
+            continue;
+        }
+        let mut next = 0;
+        // The number of cells with a digit becomes the place of the first of them.
+        for many in &mut *count {
+            next += std::mem::replace(many, next);
+        }
+        for cell in &*from {
+            let place = &mut count[digit(cell, byte)];
+            to[*place] = *cell;
+            *place += 1;
+        }
+        std::mem::swap(&mut from, &mut to);
+        passes += 1;
+    }
+    if passes % 2 == 1 {
+        to.copy_from_slice(from);
+    }
+}
+
+fn grade<S, O>(cpu: &mut Cpu, ctx: &RunCtx, grading: &Grading, sort: &S, order: &O, put: Put) -> Ran
 where
+    S: Fn(&mut [Cell], &mut [Cell]) + Sync,
     O: Fn(&Cell, &Cell) -> Ordering + Sync,
 {
     let n = grading.count();
@@ -78,32 +120,29 @@ where
         .div_ceil(cpu.threads.count().next_power_of_two())
         .next_multiple_of(STRETCH)
         .clamp(STRETCH, RUN);
-    let mut from = Room::new(cpu, n, ctx)?;
+    let (mut from, mut to) = (Room::new(cpu, n, ctx)?, Room::new(cpu, n, ctx)?);
     each_unit(&mut cpu.threads, n.div_ceil(run), together, ctx, &|k, _| {
         let first = k * run;
         // SAFETY: runs are disjoint.
-        let own = unsafe { from.part(first..(first + run).min(n)) };
+        let range = first..(first + run).min(n);
+        let (own, spare) = unsafe { (from.part(range.clone()), to.part(range)) };
         own.iter_mut().enumerate().for_each(|(k, cell)| *cell = grading.cell(first + k));
-        own.sort_unstable_by(order);
+        sort(own, spare);
     })?;
-    if run < n {
-        let mut to = Room::new(cpu, n, ctx)?;
-        while run < n {
-            each_unit(&mut cpu.threads, stretches, together, ctx, &|k, _| {
-                let out = stretch(k, n);
-                let first = out.start / (2 * run) * (2 * run);
-                let (middle, end) = ((first + run).min(n), (first + 2 * run).min(n));
-                // SAFETY: nobody writes `from` meanwhile, and stretches of `to` are disjoint.
-                let (a, b, to) = unsafe {
-                    (from.all(first..middle), from.all(middle..end), to.part(out.clone()))
-                };
-                let (i, j) =
-                    (ahead(a, b, out.start - first, order), ahead(a, b, out.end - first, order));
-                merge(&a[i..j], &b[out.start - first - i..out.end - first - j], to, order);
-            })?;
-            std::mem::swap(&mut from, &mut to);
-            run *= 2;
-        }
+    while run < n {
+        each_unit(&mut cpu.threads, stretches, together, ctx, &|k, _| {
+            let out = stretch(k, n);
+            let first = out.start / (2 * run) * (2 * run);
+            let (middle, end) = ((first + run).min(n), (first + 2 * run).min(n));
+            // SAFETY: nobody writes `from` meanwhile, and stretches of `to` are disjoint.
+            let (a, b, to) =
+                unsafe { (from.all(first..middle), from.all(middle..end), to.part(out.clone())) };
+            let (i, j) =
+                (ahead(a, b, out.start - first, order), ahead(a, b, out.end - first, order));
+            merge(&a[i..j], &b[out.start - first - i..out.end - first - j], to, order);
+        })?;
+        std::mem::swap(&mut from, &mut to);
+        run *= 2;
     }
     each_unit(&mut cpu.threads, stretches, together, ctx, &|k, _| {
         let own = stretch(k, n);

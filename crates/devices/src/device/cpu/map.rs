@@ -4,7 +4,7 @@
 use super::chunk::{CHUNK, Env, Sink};
 use super::convert::Source;
 use super::program::{Input, Program, Work, lower};
-use super::share::{Tally, share};
+use super::share::{Tally, share, unit};
 use super::walk::Walk;
 use super::{Cpu, DeviceError, Held, RunCtx};
 use crate::pool::PoolBuffer;
@@ -165,8 +165,7 @@ pub fn map(
     let env = Env::new(cpu.isa, &program, steps, sinks);
     let total = elements(domain);
     let together = program.ns * total as f64 > ALONE_NS;
-    let even = total.div_ceil(cpu.threads.count() * 8).next_multiple_of(CHUNK);
-    let unit = if together { even.clamp(CHUNK, 32 * CHUNK) } else { 64 * CHUNK };
+    let unit = unit(cpu, total, together);
     let row = row_of(&program, domain);
     share(cpu, &env, total.div_ceil(unit), together, ctx, &|frame, k| {
         let mut at = k * unit;

@@ -1,7 +1,7 @@
 //! Work shared out to the pool's threads: in units that an interrupt may stop, and what all
 //! threads found, as one.
 
-use super::chunk::{Env, Frame};
+use super::chunk::{CHUNK, Env, Frame};
 use super::threads::Threads;
 use super::{Cpu, DeviceError, Fault, RunCtx};
 use std::sync::MutexGuard;
@@ -23,6 +23,13 @@ impl Tally {
         self.misfits |= other.misfits;
         self.threads = self.threads.max(other.threads);
     }
+}
+
+/// The elements of a unit, of so many in all: eight units a thread, so that none waits long for
+/// the last, of a few chunks, so that an interrupt is heard. Alone, the latter is all that counts.
+pub fn unit(cpu: &Cpu, total: usize, together: bool) -> usize {
+    let even = total.div_ceil(cpu.threads.count() * 8).next_multiple_of(CHUNK);
+    if together { even.clamp(CHUNK, 32 * CHUNK) } else { 64 * CHUNK }
 }
 
 /// Runs `work` for units 0…count on the pool's threads, together if that pays.
