@@ -26,7 +26,8 @@ pub struct Context {
     pub whole: bool,
 }
 
-pub struct Contexts(BTreeMap<NodeId, Vec<Context>>, Vec<Load>);
+/// The contexts of each node, by its index, and the loads.
+pub struct Contexts(Vec<Vec<Context>>, Vec<Load>);
 
 /// A buffer that a launch reads, and where.
 pub struct Load {
@@ -59,20 +60,21 @@ impl Contexts {
         judge: &dyn Fn(&BTreeMap<NodeId, Why>, NodeId, &[Context]) -> Option<Why>,
         stop: &Interrupt,
     ) -> Result<Walk> {
-        let mut home: BTreeMap<NodeId, (usize, bool)> = BTreeMap::new();
+        let mut home: Vec<Option<(usize, bool)>> = vec![None; dag.len()];
         for (g, group) in groups.iter().enumerate() {
-            home.extend(group.body.iter().map(|at| (*at, (g, false))));
-            home.extend(group.reduces.iter().chain(&group.after).map(|at| (*at, (g, true))));
+            group.body.iter().for_each(|at| home[at.index()] = Some((g, false)));
+            let after = group.reduces.iter().chain(&group.after);
+            after.for_each(|at| home[at.index()] = Some((g, true)));
         }
-        let mut all = Contexts(BTreeMap::new(), Vec::new());
+        let mut all = Contexts(vec![Vec::new(); dag.len()], Vec::new());
         let (mut kept, mut new) = (keep.clone(), BTreeMap::new());
-        let mut own: Vec<Own> = Vec::new();
+        let mut own: Vec<Own<'_>> = Vec::new();
         // Nodes whose contexts may still change, and so those of all below them: a later walk looks
         // at them. There is one, for while a node is unsure another is new.
         let mut unsure = vec![false; dag.len()];
         for at in dag.ids().rev() {
             stop.check()?;
-            if let (true, Some(&(group, after))) = (keep.contains_key(&at), home.get(&at)) {
+            if let (true, Some((group, after))) = (keep.contains_key(&at), home[at.index()]) {
                 // What a consumer consumes is evaluated in the body, whatever the consumer's own
                 // place.
                 let after = after && dag.node(at).consumes().is_none();
@@ -82,19 +84,21 @@ impl Contexts {
                     after,
                     read: Rc::new(Read::identity(extents.len())),
                     onto: true,
-                    points: product(&extents),
+                    points: product(extents),
                     whole: false,
                 };
-                all.pass_on(dag, at, &seed, &extents);
-                all.note_loads(dag, at, &home);
+                all.pass_on(dag, at, &seed, extents);
+                all.note_loads(dag, at, home[at.index()]);
             } else if unsure[at.index()] {
                 dag.node(at).inputs().iter().for_each(|a| unsure[a.index()] = true);
-            } else if let Some(places) = all.0.get(&at).cloned() {
+            } else if !all.0[at.index()].is_empty() {
                 if dag.node(at).is_input() {
-                    all.note_loads(dag, at, &home);
+                    all.note_loads(dag, at, home[at.index()]);
                 }
+                // No node is its own operand: its list stands still while it is passed on.
+                let places = std::mem::take(&mut all.0[at.index()]);
                 let domain = |c: &Context| match c.group.checked_sub(groups.len()) {
-                    Some(k) => own[k].extents.clone(),
+                    Some(k) => own[k].extents,
                     None => extents(groups, c.group, c.after),
                 };
                 let apart = |a: usize, b: usize| {
@@ -106,38 +110,37 @@ impl Contexts {
                 let leaf = dag.node(at).is_given();
                 if may_meet(&places, settled, &domain, &apart) {
                     dag.node(at).inputs().iter().for_each(|a| unsure[a.index()] = true);
-                    continue;
-                }
-                if let Some(why) = (!leaf).then(|| judge(&kept, at, &places)).flatten() {
+                } else if let Some(why) = (!leaf).then(|| judge(&kept, at, &places)).flatten() {
                     kept.insert(at, why.clone());
                     new.insert(at, why);
                     let above = above(&places, &own, groups.len(), |c| {
                         !c.read.is_identity() || domain(c) != dag.shape(at)
                     });
-                    let extents = dag.shape(at).to_vec();
+                    let extents = dag.shape(at);
                     let seed = Context {
                         group: groups.len() + own.len(),
                         after: false,
                         read: Rc::new(Read::identity(extents.len())),
                         onto: true,
-                        points: product(&extents),
+                        points: product(extents),
                         whole: false,
                     };
-                    own.push(Own { extents: extents.clone(), above });
-                    all.pass_on(dag, at, &seed, &extents);
-                    continue;
+                    own.push(Own { extents, above });
+                    all.pass_on(dag, at, &seed, extents);
+                } else {
+                    for place in &places {
+                        all.pass_on(dag, at, place, domain(place));
+                    }
                 }
-                for place in places {
-                    let extents = domain(&place);
-                    all.pass_on(dag, at, &place, &extents);
-                }
+                all.0[at.index()] = places;
             }
         }
         Ok(Walk { contexts: all, new })
     }
 
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&NodeId, &Vec<Context>)> {
-        self.0.iter()
+    /// Nodes that are evaluated somewhere, operands first.
+    pub fn iter<'a>(&'a self, dag: &'a Dag) -> impl Iterator<Item = (NodeId, &'a [Context])> {
+        dag.ids().zip(&self.0).map(|(at, c)| (at, c.as_slice())).filter(|(_, c)| !c.is_empty())
     }
 
     /// Buffers read.
@@ -146,9 +149,9 @@ impl Contexts {
     }
 
     /// A buffer's contexts are loads, unless the value is at hand in the same loop.
-    fn note_loads(&mut self, dag: &Dag, at: NodeId, home: &BTreeMap<NodeId, (usize, bool)>) {
-        for c in self.0.get(&at).into_iter().flatten() {
-            let here = home.get(&at) == Some(&(c.group, c.after)) && c.read.is_identity();
+    fn note_loads(&mut self, dag: &Dag, at: NodeId, home: Option<(usize, bool)>) {
+        for c in &self.0[at.index()] {
+            let here = home == Some((c.group, c.after)) && c.read.is_identity();
             if !here || dag.node(at).is_input() {
                 let (after, read, whole) = (c.after, c.read.clone(), c.whole);
                 self.1.push(Load { at, group: c.group, after, read, whole });
@@ -163,7 +166,7 @@ impl Contexts {
             let points =
                 if read.tests.is_empty() { product(extents) } else { read.points(extents) };
             let whole = dag.node(at).reads_anywhere(k) && dag.node(at).role() != Role::AtPlaces;
-            let list = self.0.entry(*arg).or_default();
+            let list = &mut self.0[arg.index()];
             let same = |c: &&mut Context| {
                 (c.group, c.after) == (place.group, place.after) && c.read == read
             };
@@ -186,8 +189,8 @@ impl Contexts {
 }
 
 /// A node that this walk keeps: a launch to come.
-struct Own {
-    extents: Vec<usize>,
+struct Own<'a> {
+    extents: &'a [usize],
     /// Launches that surely come later, the nearest first: they can never be this one.
     above: SmallVec<[usize; 8]>,
 }
@@ -199,7 +202,7 @@ const ABOVE: usize = 32;
 /// place is no earlier.
 fn above(
     places: &[Context],
-    own: &[Own],
+    own: &[Own<'_>],
     first: usize,
     other: impl Fn(&Context) -> bool,
 ) -> SmallVec<[usize; 8]> {
@@ -220,10 +223,10 @@ fn above(
 
 /// Whether two contexts would be one if a launch that is only now known found its home in
 /// another's.
-fn may_meet(
+fn may_meet<'a>(
     places: &[Context],
     settled: usize,
-    domain: &dyn Fn(&Context) -> Vec<usize>,
+    domain: &dyn Fn(&Context) -> &'a [usize],
     apart: &dyn Fn(usize, usize) -> bool,
 ) -> bool {
     let meets = |c: &Context, d: &Context| {
@@ -255,6 +258,6 @@ pub fn argument(
 }
 
 /// The extents of a group's loop.
-pub fn extents(groups: &[Group], group: usize, after: bool) -> Vec<usize> {
-    if after { groups[group].outer.to_vec() } else { groups[group].domain.to_vec() }
+pub fn extents(groups: &[Group], group: usize, after: bool) -> &[usize] {
+    if after { &groups[group].outer } else { &groups[group].domain }
 }

@@ -5,6 +5,7 @@ use super::hash::Set;
 use super::schedule::legal;
 use super::schedule::{Keep, Why};
 use aplomb_values::dag::{Dag, NodeId, Read};
+use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -28,14 +29,14 @@ pub fn body_reads(dag: &Dag, keep: &Keep, at: NodeId, most: usize) -> (Vec<(Node
     let extents = dag.domain(at);
     let (mut found, mut crowded) = (Vec::new(), Keep::new());
     let own = Rc::new(Read::identity(extents.len()));
-    let mut waiting: BTreeMap<NodeId, Set<Rc<Read>>> = BTreeMap::new();
-    waiting.entry(at).or_default().insert(own);
-    while let Some((node, reads)) = waiting.pop_last() {
+    let mut waiting: BTreeMap<NodeId, Reads> = BTreeMap::from([(at, smallvec![own])]);
+    while let Some((node, mut reads)) = waiting.pop_last() {
         if node != at && keep.contains_key(&node) {
             let own = dag.shape(node) == extents && reads.iter().all(|r| r.is_identity());
             found.push((node, own));
             continue;
         }
+        make_distinct(&mut reads);
         let inputs = dag.node(node).inputs();
         if !inputs.is_empty() && !dag.shape(node).is_empty() && most < usize::MAX {
             let heaviest = reads.iter().map(|r| r.weight()).max().unwrap_or(0);
@@ -56,6 +57,17 @@ pub fn body_reads(dag: &Dag, keep: &Keep, at: NodeId, most: usize) -> (Vec<(Node
     }
     found.reverse();
     (found, crowded)
+}
+
+/// The reads of one node, mostly one.
+type Reads = SmallVec<[Rc<Read>; 2]>;
+
+/// Each read once.
+fn make_distinct(reads: &mut Reads) {
+    if reads.len() > 1 {
+        let mut seen: Set<Rc<Read>> = Set::default();
+        reads.retain(|read| seen.insert(read.clone()));
+    }
 }
 
 /// The arrays that the body of `at` loads, each with its read, at the points of the loop; scalars

@@ -38,18 +38,35 @@ pub struct Need {
 impl Need {
     /// The resources that a node computed in place adds, its operands left out.
     pub fn of_step(dag: &Dag, at: NodeId) -> Need {
+        let mut need = Need::default();
+        need.step(dag, at);
+        need
+    }
+
+    fn step(&mut self, dag: &Dag, at: NodeId) {
         let node = dag.node(at);
-        let own = usize::from(node.param().is_some() || node.role() == Role::Index);
+        let is_param = node.param().is_some();
+        let own = usize::from(is_param || node.role() == Role::Index);
         let words = node.read().map_or(own, |read| read.tests.len());
         let inner = node.rounds().map_or(0, |r| r.work().count());
-        let own = usize::from(node.param().is_none());
-        Need { inputs: BTreeSet::new(), code: own + inner, parameters: words * WORD }
+        self.code += usize::from(!is_param) + inner;
+        self.parameters += words * WORD;
     }
 
     /// The resources that a node read from memory adds: an address, extents and strides.
     pub fn of_load(dag: &Dag, at: NodeId) -> Need {
-        let inputs = (!dag.shape(at).is_empty()).then_some(at).into_iter().collect();
-        Need { inputs, code: 1, parameters: WORD * (1 + 2 * dag.shape(at).len()) }
+        let mut need = Need::default();
+        need.load(dag, at);
+        need
+    }
+
+    fn load(&mut self, dag: &Dag, at: NodeId) {
+        let rank = dag.shape(at).len();
+        if rank > 0 {
+            self.inputs.insert(at);
+        }
+        self.code += 1;
+        self.parameters += WORD * (1 + 2 * rank);
     }
 
     pub fn take(&mut self, other: &Need) {
@@ -97,10 +114,10 @@ pub fn whole(dag: &Dag, keep: &BTreeMap<NodeId, Why>, nodes: &[NodeId]) -> (Need
     let mut stack: Vec<NodeId> = nodes.to_vec();
     while let Some(at) = stack.pop() {
         if is_read(dag, keep, at) && !nodes.contains(&at) {
-            need.take(&Need::of_load(dag, at));
+            need.load(dag, at);
             continue;
         }
-        need.take(&Need::of_step(dag, at));
+        need.step(dag, at);
         stack.extend(dag.node(at).inputs().iter().filter(|a| seen.insert(**a)));
     }
     let mut inside: Vec<NodeId> =

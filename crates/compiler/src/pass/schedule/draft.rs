@@ -331,15 +331,15 @@ fn finished(
     policies: Policies,
 ) -> Schedule {
     let mut facts = Facts::default();
-    for (at, places) in contexts.iter().filter(|(at, _)| !keep.contains_key(at)) {
+    for (at, places) in contexts.iter(dag).filter(|(at, _)| !keep.contains_key(at)) {
         let points = places.iter().fold(0u64, |n, c| n.saturating_add(c.points));
-        let leaf = dag.node(*at).is_given();
-        let must = match legal::inline(dag, policies.strict, *at, places) {
+        let leaf = dag.node(at).is_given();
+        let must = match legal::inline(dag, policies.strict, at, places) {
             Err(Illegal::Must(why)) if !leaf => Some(why),
             _ => None,
         };
-        facts.evaluated.insert(*at, Evaluated { places: places.len(), points, must });
-        let flops = points.saturating_mul(dag.node(*at).cost().flops);
+        facts.evaluated.insert(at, Evaluated { places: places.len(), points, must });
+        let flops = points.saturating_mul(dag.node(at).cost().flops);
         facts.flops = facts.flops.saturating_add(flops);
     }
     // What a launch meets of a buffer comes from memory once, however often its points load it.
@@ -347,7 +347,7 @@ fn finished(
     for load in contexts.loads() {
         let (shape, of) = (dag.shape(load.at), extents(&groups, load.group, load.after));
         let distinct =
-            if load.whole { dag.elements(load.at) } else { load.read.distinct(shape, &of) };
+            if load.whole { dag.elements(load.at) } else { load.read.distinct(shape, of) };
         let met = reads[load.group].entry(load.at).or_default();
         *met = met.saturating_add(distinct).min(dag.elements(load.at));
     }
