@@ -98,6 +98,9 @@ pub struct Sys {
     pub scope: Scope,
     /// The cells that were written, and those that may fail.
     pub tape: Tape,
+    /// The operator whose operand was refused for all cells at once, and the reason: it is told if
+    /// they then go one by one.
+    pub refused: Option<(Place, String)>,
     /// The recorder's options.
     pub recorder: Recorder,
     /// The text that runs.
@@ -113,6 +116,7 @@ impl Sys {
     pub fn reset(&mut self) {
         self.tape.reset();
         self.scope = Scope::default();
+        self.refused = None;
     }
 
     /// Whether everything is recorded whatever its size: a story asks for it, and this is not one

@@ -8,6 +8,7 @@ mod apply;
 mod assign;
 pub mod cx;
 pub mod env;
+mod flattened;
 mod force;
 mod guard;
 pub mod host;

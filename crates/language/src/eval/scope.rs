@@ -17,6 +17,8 @@ pub type Condition = (Array, bool);
 pub struct Scope {
     /// The number of frames that stand around: nothing may happen once a cell.
     frames: u32,
+    /// The number of flattened runs that stand around: likewise.
+    flattened: u32,
     /// A round of a loop is being recorded: its states have no values.
     round: bool,
     /// Conditions on cells under which the evaluator records.
@@ -42,6 +44,8 @@ pub enum Inside {
     OneCell,
     /// Many cells one after the other, because their operand cannot be recorded.
     ManyCells,
+    /// A flattened run: each step for all cells.
+    Flat,
     /// The same place, where the guards that stand were seen to already.
     Unconditional,
 }
@@ -52,9 +56,14 @@ impl Scope {
         self.frames > 0
     }
 
-    /// The number of frames.
+    /// Whether what happens now would happen once a cell, in a frame or a flattened run.
+    pub fn is_once_a_cell(&self) -> bool {
+        self.frames + self.flattened > 0
+    }
+
+    /// The number of frames and flattened runs.
     pub fn frames(&self) -> u32 {
-        self.frames
+        self.frames + self.flattened
     }
 
     /// Whether values are asked of states that have none.
@@ -99,6 +108,7 @@ impl Scope {
                 self.conditions.clear();
             }
             Inside::ManyCells => self.many_cells = true,
+            Inside::Flat => self.flattened += 1,
             Inside::Unconditional => self.conditions.clear(),
         }
         outer

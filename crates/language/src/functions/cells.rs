@@ -207,9 +207,14 @@ pub fn mix(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
     let place = axis.map(|k| mix_place(cx, k, frame)).transpose()?;
     let Data::Items(held) = y.data() else { return Ok(y.clone()) };
     // The cells of one array are that array again.
-    let mixed = match held.split() {
-        Some(rows) => rows.node.settled(),
-        None => {
+    let padded = match held.pieces() {
+        Some(pieces) => pieces.padded(y.shape(), cx.budget())?,
+        None => None,
+    };
+    let mixed = match (held.split(), padded) {
+        (Some(rows), _) => rows.node.settled(),
+        (None, Some(padded)) => padded,
+        (None, None) => {
             let items: Vec<Array> =
                 if held.all().is_empty() { vec![y.prototype()] } else { held.all().to_vec() };
             mixed(cx, y.shape(), &items, held.all().is_empty())?

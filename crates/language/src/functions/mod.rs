@@ -8,6 +8,7 @@ pub mod matrix;
 pub mod numbers;
 pub mod order;
 pub mod parts;
+pub mod pieces;
 pub mod search;
 pub mod select;
 pub mod shape;

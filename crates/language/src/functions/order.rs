@@ -1,11 +1,11 @@
 //! Order: `⍋ ⍒`. Stable; numbers exactly, complex ones by real, then imaginary part, before
 //! characters; nested item by item, shorter first.
 
-use super::search::cell_arrays;
+use super::search::{Groups, cell_arrays, groups_of_pieces};
 use super::shape::Axis;
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, rank, untraced};
-use aplomb_values::array::{Array, Complex64, Split, elements, storage};
+use aplomb_values::array::{Array, Complex64, Ragged, Split, elements, storage};
 use aplomb_values::dag::Lib;
 use aplomb_values::prim::library::{Grading, order_key};
 use aplomb_values::prim::whole::{Given, grade as grade_numbers};
@@ -122,8 +122,42 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
         out.sort_by(|&a, &b| turn(order(a, b)));
         return Ok(out);
     }
+    if let Some(pieces) = y.pieces()
+        && let Some(groups) = groups_of_pieces(pieces, cx.budget())?
+    {
+        return by_group(cx, pieces, &groups, down);
+    }
     let cells = cell_arrays(cx, &y, y.rank() - 1)?;
     out.sort_by(|&a, &b| turn(compare(&cells[a], &cells[b])));
+    Ok(out)
+}
+
+/// The order of pieces of which some are equal: those that differ are sorted, and each piece comes
+/// behind as many as are less, in the order in which they stand.
+fn by_group(cx: &Cx<'_>, pieces: &Ragged, groups: &Groups, down: bool) -> Result<Vec<usize>> {
+    let m = groups.firsts.len();
+    let mut firsts = cx.budget().room(m)?;
+    firsts.extend(groups.firsts.iter().map(|&k| pieces.item(k)));
+    let mut sorted: Vec<usize> = cx.budget().room(m)?;
+    sorted.extend(0..m);
+    sorted.sort_by(|&a, &b| {
+        let order = compare(&firsts[a], &firsts[b]);
+        if down { order.reverse() } else { order }
+    });
+    let mut size = cx.budget().filled(0usize, m)?;
+    groups.of.iter().for_each(|&g| size[g as usize] += 1);
+    let mut next = cx.budget().filled(0usize, m)?;
+    let mut less = 0;
+    for g in sorted {
+        next[g] = less;
+        less += size[g];
+    }
+    let mut out = cx.budget().filled(0usize, groups.of.len())?;
+    for (k, &g) in groups.of.iter().enumerate() {
+        let at = &mut next[g as usize];
+        out[*at] = k;
+        *at += 1;
+    }
     Ok(out)
 }
 

@@ -309,7 +309,11 @@ pub fn first_places(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     let frame = y.shape()[..y.rank() - cell].to_vec();
     cx.force(&[x, y], "search")?;
     let ct = ct_of(cx, x, y);
-    if let Some(places) = places_in(&x.settled(), &y.settled(), ct) {
+    let known = match places_of_pieces(cx, x, y)? {
+        Some(places) => Some(places),
+        None => places_in(&x.settled(), &y.settled(), ct),
+    };
+    if let Some(places) = known {
         let io = cx.sys.settings.io;
         let places = places.into_iter().map(|k| k as f64 + io).collect();
         return Array::numbers(frame.as_slice(), places, cx.budget());
@@ -335,7 +339,11 @@ pub fn member(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
 pub fn found(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     cx.force(&[x, y], "search")?;
     let ct = ct_of(cx, x, y);
-    if let Some(places) = places_in(&y.settled(), &x.settled(), ct) {
+    let known = match y.rank() {
+        1 => places_of_pieces(cx, y, x)?,
+        _ => None,
+    };
+    if let Some(places) = known.or_else(|| places_in(&y.settled(), &x.settled(), ct)) {
         let n = y.len();
         let there = places.into_iter().map(|k| f64::from(u8::from(k < n))).collect();
         return Array::numbers(x.shape(), there, cx.budget());
@@ -414,7 +422,7 @@ fn groups_by_place(y: &Array, budget: &Budget) -> Result<Option<Groups>> {
 }
 
 /// Groups of equal pieces, where equal means the same: of characters and whole numbers.
-fn groups_of_pieces(pieces: &Ragged, budget: &Budget) -> Result<Option<Groups>> {
+pub fn groups_of_pieces(pieces: &Ragged, budget: &Budget) -> Result<Option<Groups>> {
     fn same<T: Copy + Eq + Into<u64>>(
         items: &[T],
         pieces: &Ragged,
@@ -465,6 +473,40 @@ fn groups_of_pieces(pieces: &Ragged, budget: &Budget) -> Result<Option<Groups>> 
         }
         _ => Ok(None),
     }
+}
+
+/// A nested vector of texts as pieces.
+fn texts(a: &Array, budget: &Budget) -> Result<Option<Ragged>> {
+    if let Some(pieces) = a.pieces() {
+        return Ok(Some(pieces.clone()));
+    }
+    let Data::Items(items) = a.data() else { return Ok(None) };
+    let mut runs = budget.room(a.len())?;
+    for item in items.all() {
+        match storage(item).filter(|_| item.rank() == 1 && item.is_char()) {
+            Some(held) => runs.push((held, 0..item.len())),
+            None => return Ok(None),
+        }
+    }
+    Ragged::of_runs(&runs, budget)
+}
+
+/// The first place among pieces of each of others, or their number. None: one is no pieces, or they
+/// are equal only within ⎕CT.
+fn places_of_pieces(cx: &Cx<'_>, have: &Array, want: &Array) -> Result<Option<Vec<usize>>> {
+    if have.rank() != 1 || have.pieces().or(want.pieces()).is_none() {
+        return Ok(None);
+    }
+    let budget = cx.budget();
+    let (Some(have), Some(want)) = (texts(have, budget)?, texts(want, budget)?) else {
+        return Ok(None);
+    };
+    let Some(all) = Ragged::joined(&[&have, &want], budget)? else { return Ok(None) };
+    let Some(Groups { firsts, of }) = groups_of_pieces(&all, budget)? else { return Ok(None) };
+    let n = have.count();
+    let mut out = budget.room(want.count())?;
+    out.extend(of[n..].iter().map(|&group| firsts[group as usize].min(n)));
+    Ok(Some(out))
 }
 
 /// A hash that is one already.

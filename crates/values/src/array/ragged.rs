@@ -4,7 +4,7 @@
 //! one.
 
 use super::split::cut;
-use super::{Array, Buf, DType, Data, Storage, elements};
+use super::{Array, Buf, DType, Data, Shape, Storage, checked_elements, elements};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
 use std::ops::Range;
@@ -95,6 +95,73 @@ impl Ragged {
             ),
             None => self.flat.clone(),
         }
+    }
+
+    /// The pieces at these places. None: they hold too much. Errors: WS FULL.
+    pub fn taken(&self, places: &[u32], budget: &Budget) -> Result<Option<Ragged>> {
+        let Some(held) = storage(&self.flat) else { return Ok(None) };
+        let mut runs = budget.room(places.len())?;
+        runs.extend(places.iter().map(|&k| (held, self.range(k as usize))));
+        Ragged::of_runs(&runs, budget)
+    }
+
+    /// All pieces of several, one behind the other, if their types agree. Errors: WS FULL.
+    pub fn joined(all: &[&Ragged], budget: &Budget) -> Result<Option<Ragged>> {
+        let mut runs = budget.room(all.iter().map(|r| r.count()).sum())?;
+        for r in all {
+            let Some(held) = storage(&r.flat) else { return Ok(None) };
+            runs.extend((0..r.count()).map(|k| (held, r.range(k))));
+        }
+        Ragged::of_runs(&runs, budget)
+    }
+
+    /// The pieces as rows behind the axes of a shape, which has as many: shorter ones are filled.
+    /// None: all are empty. Errors: WS FULL, LIMIT.
+    pub fn padded(&self, shape: &[usize], budget: &Budget) -> Result<Option<Array>> {
+        let Some(held) = storage(&self.flat) else { return Ok(None) };
+        let longest = (0..self.count()).fold(0, |most, k| most.max(self.range(k).len()));
+        if longest == 0 {
+            return Ok(None);
+        }
+        let full: Shape = shape.iter().copied().chain([longest]).collect();
+        let total = checked_elements(&full)?;
+        let _held = budget.charge_elements(longest, size_of::<f64>())?;
+        let fill = match self.flat.is_char() {
+            true => Buf::uncounted_chars(vec![' '; longest]),
+            false => Buf::uncounted(&vec![0.0; longest], held.dtype()),
+        };
+        drop(budget.charge_elements(total, held.dtype().size())?);
+        let mut runs: Vec<(&dyn Storage, Range<usize>)> =
+            budget.room(self.count().saturating_mul(2))?;
+        for range in (0..self.count()).map(|k| self.range(k)) {
+            let short = longest - range.len();
+            runs.push((held, range));
+            if short > 0 {
+                runs.push((&fill, 0..short));
+            }
+        }
+        Ok(Buf::stretches(&runs, budget)?.map(|made| Array::dense(full, Arc::new(made))))
+    }
+
+    /// Stretches of storage as pieces. None: they are of several types, or hold too much. Errors:
+    /// WS FULL.
+    pub fn of_runs(
+        runs: &[(&dyn Storage, Range<usize>)],
+        budget: &Budget,
+    ) -> Result<Option<Ragged>> {
+        let mut ends = budget.room(runs.len())?;
+        let mut end = 0u32;
+        for (_, range) in runs {
+            let Some(next) = u32::try_from(range.len()).ok().and_then(|n| end.checked_add(n))
+            else {
+                return Ok(None);
+            };
+            end = next;
+            ends.push(end);
+        }
+        Ok(Buf::stretches(runs, budget)?.and_then(|made| {
+            Ragged::new(Array::dense([end as usize].as_slice(), Arc::new(made)), ends)
+        }))
     }
 
     /// As the items of a nested array of that shape, which has as many.

@@ -358,6 +358,35 @@ impl Buf {
         Ok(Some(Buf { items, _charge: Some(charge) }))
     }
 
+    /// The items at these places, unless they are complex. Errors: WS FULL.
+    pub fn picked(
+        storage: &dyn Storage,
+        places: &[u32],
+        budget: &Budget,
+    ) -> aplomb_ground::error::Result<Option<Buf>> {
+        fn taken<T: Copy>(
+            items: &[T],
+            places: &[u32],
+            budget: &Budget,
+        ) -> aplomb_ground::error::Result<Vec<T>> {
+            let mut out = budget.room(places.len())?;
+            out.extend(places.iter().map(|&k| items[k as usize]));
+            Ok(out)
+        }
+        let items = match storage.view() {
+            View::Bool(v) => Vecs::Bool(taken(v, places, budget)?),
+            View::I8(v) => Vecs::I8(taken(v, places, budget)?),
+            View::I16(v) => Vecs::I16(taken(v, places, budget)?),
+            View::I32(v) => Vecs::I32(taken(v, places, budget)?),
+            View::F32(v) => Vecs::F32(taken(v, places, budget)?),
+            View::F64(v) => Vecs::F64(taken(v, places, budget)?),
+            View::Char(v) => Vecs::Char(taken(v, places, budget)?),
+            View::Complex(_) => return Ok(None),
+        };
+        let charge = budget.charge_elements(places.len(), storage.dtype().size())?;
+        Ok(Some(Buf { items, _charge: Some(charge) }))
+    }
+
     /// The number of items.
     pub fn items_held(&self) -> usize {
         self.view().len()

@@ -156,7 +156,15 @@ pub fn gather(
         places.iter().map(|p| ticks.tick().map(|()| one(p))).collect::<Result<Vec<_>>>()
     };
     match a.data() {
-        Data::Items(_) => {
+        Data::Items(items) => {
+            if let (Some(pieces), 1..) = (items.pieces(), shape.len()) {
+                let at = |p: &Result<usize, f64>| p.ok().and_then(|k| u32::try_from(k).ok());
+                if let Some(at) = places.iter().map(at).collect::<Option<Vec<u32>>>()
+                    && let Some(some) = pieces.taken(&at, budget)?
+                {
+                    return Ok(some.items(shape));
+                }
+            }
             let proto = a.prototype();
             Array::collect(shape, pick(proto.clone())?, Some(proto), budget)
         }

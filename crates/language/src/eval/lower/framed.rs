@@ -127,7 +127,7 @@ impl Cx<'_> {
 
     /// Something would happen, or be asked, once for each cell.
     pub fn unframed(&self, what: &str) -> Result<()> {
-        if self.sys.scope.is_framed() {
+        if self.sys.scope.is_once_a_cell() {
             Err(untraced(format!("{what} happens once a cell")))
         } else {
             Ok(())

@@ -201,7 +201,12 @@ impl Eval<'_> {
         let made = self.attempt(|ev| {
             let mut made = Vec::with_capacity(kinds.len());
             for (kind, members) in &kinds {
-                let empty = kind.iter().any(|(cell, _)| cell.contains(&0));
+                // Nothing of an item is left but its shape, which all of them share.
+                let alike = |(side, (cell, _)): (&Side<'_>, &Kind)| {
+                    cell.contains(&0) || matches!(side, Side::One(_))
+                };
+                let empty = kind.iter().any(|(cell, _)| cell.contains(&0))
+                    && sides.iter().zip(kind).all(alike);
                 made.push(match empty {
                     true => Made::Same(ev.once_alone(f, &sides, members[0] as usize)?),
                     false => {

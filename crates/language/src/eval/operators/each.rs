@@ -5,6 +5,7 @@ use crate::eval::phrases::folds;
 use crate::eval::run::Eval;
 use crate::eval::scope::is_final;
 use crate::eval::value::{Func, Operand};
+use crate::functions::pieces;
 use crate::functions::shape::Axis;
 use crate::table::Does;
 use aplomb_ground::error::{Result, length, rank, syntax};
@@ -59,12 +60,39 @@ pub fn each(
         }
     }
     let shape = conform(x, y)?;
+    if let Some(z) = each_piece(ev, &func, x, y)? {
+        return Ok(z);
+    }
     if let Some(z) = ev.each_framed(&func, x, y, &shape)? {
         return Ok(z);
     }
-    match ev.each_by_shape(&func, x, y, &shape)? {
+    if let Some(z) = ev.each_by_shape(&func, x, y, &shape)? {
+        return Ok(z);
+    }
+    match ev.flattened(&func, x, y, &shape)? {
         Some(z) => Ok(z),
         None => each_item(ev, &func, x, y),
+    }
+}
+
+/// A primitive, or a function of each character by itself, of pieces: all of them at once.
+fn each_piece(
+    ev: &mut Eval<'_>,
+    f: &Rc<Func>,
+    x: Option<&Array>,
+    y: &Array,
+) -> Result<Option<Array>> {
+    match (&**f, y.pieces()) {
+        (Func::Prim(p), _) => pieces::each(&mut ev.cx, p, x, y),
+        (Func::System(row), Some(all))
+            if matches!(row.does, crate::eval::system::Does::Mapping(_))
+                && x.is_none_or(|x| x.rank() == 0 && x.is_simple_scalar()) =>
+        {
+            let flat = ev.apply(f, x, all.flat())?;
+            let flat = ev.cx.ready(&flat, "each")?;
+            Ok(pieces::mapped(all, y.shape(), flat))
+        }
+        _ => Ok(None),
     }
 }
 

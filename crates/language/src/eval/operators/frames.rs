@@ -86,9 +86,29 @@ impl Eval<'_> {
         cells: usize,
         run: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
+        self.warn_refused();
         match self.cx.sys.records_all() && cells > TOLD {
             true => self.inside(Inside::ManyCells, run),
             false => run(self),
+        }
+    }
+
+    /// Remembers why an operand was refused for all cells at once, the first reason.
+    pub fn refused(&mut self, e: &Error) {
+        if e.kind() == Kind::Untraced
+            && !self.cx.sys.scope.is_once_a_cell()
+            && self.cx.sys.refused.is_none()
+            && let Some(place) = self.cx.place()
+        {
+            self.cx.sys.refused = Some((place, e.parts().says.clone()));
+        }
+    }
+
+    /// Says in a statement's story that an operand that was refused now runs cell by cell.
+    pub fn warn_refused(&mut self) {
+        if let Some((place, says)) = self.cx.sys.refused.take() {
+            let text = format!("{} runs cell by cell, because {says}", place.text());
+            self.cx.host.warn("W-untraced", &place, text);
         }
     }
 
@@ -175,13 +195,7 @@ impl Eval<'_> {
                 Ok(Some(z))
             }
             Err(e) => {
-                if let (false, Some(place)) = (self.cx.sys.scope.is_framed(), self.cx.place())
-                    && e.kind() == Kind::Untraced
-                {
-                    let text =
-                        format!("{} runs cell by cell, because {}", place.text(), e.parts().says);
-                    self.cx.host.warn("W-untraced", &place, text);
-                }
+                self.refused(&e);
                 Ok(None)
             }
         }
@@ -296,6 +310,9 @@ impl Eval<'_> {
             }
             Ok(sum)
         })?;
+        if made.is_err() {
+            self.warn_refused();
+        }
         Ok(made.ok())
     }
 

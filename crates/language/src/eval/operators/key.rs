@@ -16,6 +16,7 @@ use aplomb_ground::error::{Result, length};
 use aplomb_values::array::{Array, Buf, DType, Ragged, Shape, View, elements, storage};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The question of a dfn to a group, where no call is needed.
@@ -126,6 +127,7 @@ pub fn key(
         0 => None,
         _ => grouped(&ev.cx, given, &of, &ends)?.and_then(|flat| Ragged::new(flat, ends.clone())),
     };
+    let mut all = Vec::new();
     if let Some(pieces) = &pieces
         && keys.is_uniform()
         && !keys.is_empty()
@@ -138,31 +140,22 @@ pub fn key(
         if let Some(made) = ev.each_by_shape(&func, Some(&heads), &parts, &shape)? {
             return cells::mix(&mut ev.cx, &made, None);
         }
-    }
-    let mut members = Vec::new();
-    if pieces.is_none() && n > 0 {
-        let at: Vec<usize> = (0..of.len()).collect();
-        members = placed(&ev.cx, &at, 0, &of, &ends)?;
-    }
-    let mut out = ev.cx.budget().room(n)?;
-    ev.warn_one_by_one(n, "key");
-    ev.one_by_one(n, |ev| {
-        for g in 0..n {
-            ev.cx.host.interrupt().check()?;
-            let k = cells::major(&ev.cx, &keys, firsts[g])?;
-            let v = match &pieces {
-                Some(pieces) => pieces.item(g),
-                None => {
-                    let first = if g == 0 { 0 } else { ends[g - 1] as usize };
-                    let mine = &members[first..ends[g] as usize];
-                    let picks: Vec<_> = mine.iter().map(|&k| Some(k)).collect();
-                    cells::along(&mut ev.cx, &values, 0, &picks)?
-                }
-            };
-            out.push(ev.apply(&func, Some(&k), &v)?);
+        match ev.flattened(&func, Some(&heads), &parts, &shape)? {
+            Some(made) if made.is_uniform() || made.split().is_some() => {
+                return cells::mix(&mut ev.cx, &made, None);
+            }
+            Some(made) => all = made.to_items(),
+            None => {}
         }
-        Ok(())
-    })?;
+    }
+    let out = match all.is_empty() {
+        false => all,
+        true => {
+            let (keys, values, pieces) = (&keys, &values, pieces.as_ref());
+            let groups = Grouped { keys, firsts: &firsts, of: &of, ends: &ends, values, pieces };
+            groups.one_by_one(ev, &func)?
+        }
+    };
     mixed_results(ev, &[n], out, |ev| {
         let shape: Shape = keys.shape()[1..].into();
         let fill = keys.prototype();
@@ -174,6 +167,52 @@ pub fn key(
         let v = if x.is_some() { values.clone() } else { ev.cx.vector(vec![])? };
         ev.apply(&func, Some(&k), &v)
     })
+}
+
+/// The groups that a function of groups is called on.
+struct Grouped<'a> {
+    keys: &'a Array,
+    /// The first place of each.
+    firsts: &'a [usize],
+    /// The group of each place.
+    of: &'a [u32],
+    /// The end of each, once its members stand side by side.
+    ends: &'a [u32],
+    values: &'a Array,
+    /// The members, if they are numbers or characters.
+    pieces: Option<&'a Ragged>,
+}
+
+impl Grouped<'_> {
+    /// Calls the function on group after group.
+    fn one_by_one(&self, ev: &mut Eval<'_>, f: &Rc<Func>) -> Result<Vec<Array>> {
+        let n = self.firsts.len();
+        let mut members = Vec::new();
+        if self.pieces.is_none() && n > 0 {
+            let at: Vec<usize> = (0..self.of.len()).collect();
+            members = placed(&ev.cx, &at, 0, self.of, self.ends)?;
+        }
+        let mut out = ev.cx.budget().room(n)?;
+        ev.warn_one_by_one(n, "key");
+        ev.one_by_one(n, |ev| {
+            for g in 0..n {
+                ev.cx.host.interrupt().check()?;
+                let k = cells::major(&ev.cx, self.keys, self.firsts[g])?;
+                let v = match self.pieces {
+                    Some(pieces) => pieces.item(g),
+                    None => {
+                        let first = if g == 0 { 0 } else { self.ends[g - 1] as usize };
+                        let mine = &members[first..self.ends[g] as usize];
+                        let picks: Vec<_> = mine.iter().map(|&k| Some(k)).collect();
+                        cells::along(&mut ev.cx, self.values, 0, &picks)?
+                    }
+                };
+                out.push(ev.apply(f, Some(&k), &v)?);
+            }
+            Ok(())
+        })?;
+        Ok(out)
+    }
 }
 
 /// The end of each group, once its members stand side by side.

@@ -48,9 +48,48 @@ pub fn rank(
             rank_error("the frames of X and Y differ in rank")
         });
     }
-    match ev.rank_framed(&func, x, y)? {
+    if let Some(z) = ev.rank_framed(&func, x, y)? {
+        return Ok(z);
+    }
+    match flattened(ev, &func, x, y)? {
         Some(z) => Ok(z),
         None => cell_by_cell(ev, &func, x, y),
+    }
+}
+
+/// The function's steps for all cells, which are items of a vector. None: refused.
+fn flattened(
+    ev: &mut Eval<'_>,
+    f: &Rc<Func>,
+    x: Option<(&Array, usize)>,
+    (y, lead): (&Array, usize),
+) -> Result<Option<Array>> {
+    let frame: Shape = match x {
+        Some((x, own)) if own > lead => x.shape()[..own].into(),
+        _ => y.shape()[..lead].into(),
+    };
+    // Cells that are whole arrays are one for all.
+    let items = |a: &Array, lead: usize| match lead {
+        0 => a.settled().enclosed().map(Some),
+        _ if a.frame().is_some() || !a.is_uniform() || a.is_empty() => Ok(None),
+        _ if lead == a.rank() => Ok(Some(a.clone())),
+        _ => Ok(Some(Array::rows(a.settled(), lead))),
+    };
+    let Some(right) = items(y, lead)? else { return Ok(None) };
+    let left = match x {
+        None => None,
+        Some((x, own)) => match items(x, own)? {
+            None => return Ok(None),
+            left => left,
+        },
+    };
+    match ev.flattened(f, left.as_ref(), &right, &frame)? {
+        None => Ok(None),
+        Some(z) if z.is_uniform() => Ok(Some(z)),
+        Some(z) if z.split().is_some() || z.pieces().is_some() => {
+            crate::functions::cells::mix(&mut ev.cx, &z, None).map(Some)
+        }
+        Some(z) => joined(ev, &frame, z.to_items(), y).map(Some),
     }
 }
 

@@ -321,7 +321,9 @@ impl Eval<'_> {
             })?;
             return Ok(z.map_or(Outcome::Nothing, |z| Outcome::Array(Array::framed(z, at))));
         }
-        self.cx.unframed("a system function")?;
+        if !matches!(row.does, Does::Mapping(_)) || self.cx.sys.scope.is_framed() {
+            self.cx.unframed("a system function")?;
+        }
         let (Does::Function(call) | Does::Mapping(call) | Does::Operator(call)) = row.does else {
             return Err(syntax(format!("⎕{} is no function", row.name)));
         };

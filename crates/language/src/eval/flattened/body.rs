@@ -1,0 +1,406 @@
+//! The body of a dfn on flattened cells: its statements, its guards, the code of a phrase.
+
+use super::calls::{End, Ends};
+use super::{Cells, Flat, refuse};
+use crate::eval::env::Frame;
+use crate::eval::run::At;
+use crate::eval::value::{Closure, Func, Oper, Operand, Value};
+use crate::syntax::ast::{Guard, Stmt, Sym};
+use crate::syntax::resolve::{self, Code, Do, FExpr, Gives, Pattern};
+use crate::syntax::token::Word;
+use aplomb_ground::error::{Result, bug, domain, value};
+use aplomb_values::array::Array;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// One call of a dfn for all cells of a level.
+pub(super) struct Call {
+    /// The scope that functions written in it close over. Its arrays stand for their class alone.
+    pub frame: Rc<Frame>,
+    /// The left argument.
+    pub alpha: RefCell<Option<Cells>>,
+    /// The right argument.
+    pub omega: Cells,
+    /// The arrays that it gave names.
+    pub names: RefCell<Vec<(Sym, Cells)>>,
+}
+
+/// The outcome of code.
+enum Flow {
+    Value(Cells),
+    Tail(Rc<Func>, Option<Cells>, Cells),
+    Nothing,
+}
+
+impl Flat<'_, '_> {
+    /// The body of a call; where its cells end.
+    pub(super) fn run(&mut self, call: &Rc<Call>, ends: &mut Vec<End>) -> Result<()> {
+        let closure = call.frame.closure.clone();
+        let all: Rc<[u32]> = (0..self.count() as u32).collect();
+        self.statements(call, &closure, &closure.ast.dfn(closure.dfn).stmts, &all, ends)
+    }
+
+    /// Statements on the cells of now, whose places in the call are given.
+    fn statements(
+        &mut self,
+        call: &Rc<Call>,
+        closure: &Closure,
+        stmts: &[Stmt],
+        cells: &Rc<[u32]>,
+        ends: &mut Vec<End>,
+    ) -> Result<()> {
+        let ast = &closure.ast;
+        for (k, stmt) in stmts.iter().enumerate() {
+            let empty = ast.phrase(stmt.phrase).items.is_empty();
+            match stmt.guard {
+                Guard::None if empty => {}
+                Guard::None => {
+                    let at = At { ast, frame: Some(&call.frame) };
+                    let r = self.ev.resolved(at, stmt.phrase)?;
+                    let default = matches!(
+                        r.code.ins.last().map(|ins| &ins.what),
+                        Some(Do::AssignAlpha | Do::AssignAlphaFunc(_))
+                    );
+                    if default && call.alpha.borrow().is_some() {
+                        continue;
+                    }
+                    let flow = self.code(call, &r.code, !r.code.assigns)?;
+                    if !r.code.assigns {
+                        return self.ended(flow, cells, ends);
+                    }
+                }
+                Guard::Test(cond) => {
+                    let at = At { ast, frame: Some(&call.frame) };
+                    let cond = self.ev.resolved(at, cond)?;
+                    let Flow::Value(cond) = self.code(call, &cond.code, false)? else {
+                        return refuse("a guard's condition has no value");
+                    };
+                    let (yes, no) = self.parted(&cond)?;
+                    let rest = &stmts[k + 1..];
+                    if no.is_empty() {
+                        return self.guarded(call, closure, stmt, cells, ends);
+                    }
+                    if yes.is_empty() {
+                        continue;
+                    }
+                    let places = |own: &[u32]| own.iter().map(|&k| cells[k as usize]).collect();
+                    let (alpha, names) = (call.alpha.borrow().clone(), call.names.borrow().clone());
+                    let own: Rc<[u32]> = places(&yes);
+                    self.among(yes.into(), |flat| flat.guarded(call, closure, stmt, &own, ends))?;
+                    *call.alpha.borrow_mut() = alpha;
+                    *call.names.borrow_mut() = names;
+                    let own: Rc<[u32]> = places(&no);
+                    return self
+                        .among(no.into(), |flat| flat.statements(call, closure, rest, &own, ends));
+                }
+                Guard::Error(_) => return refuse("an error guard stands in it"),
+            }
+        }
+        refuse("a call has no value")
+    }
+
+    /// The statement that a guard lets through.
+    fn guarded(
+        &mut self,
+        call: &Rc<Call>,
+        closure: &Closure,
+        stmt: &Stmt,
+        cells: &Rc<[u32]>,
+        ends: &mut Vec<End>,
+    ) -> Result<()> {
+        let at = At { ast: &closure.ast, frame: Some(&call.frame) };
+        if closure.ast.phrase(stmt.phrase).items.is_empty() {
+            return refuse("a call has no value");
+        }
+        let r = self.ev.resolved(at, stmt.phrase)?;
+        let flow = self.code(call, &r.code, true)?;
+        self.ended(flow, cells, ends)
+    }
+
+    /// The end of these cells.
+    fn ended(&mut self, flow: Flow, cells: &Rc<[u32]>, ends: &mut Vec<End>) -> Result<()> {
+        let what = match flow {
+            Flow::Value(v) => Ends::Value(self.here(&v)?),
+            Flow::Tail(f, x, y) => {
+                let x = x.map(|x| self.here(&x)).transpose()?;
+                Ends::Again(f, x, self.here(&y)?)
+            }
+            Flow::Nothing => return refuse("a call has no value"),
+        };
+        ends.push(End { cells: cells.clone(), what });
+        Ok(())
+    }
+
+    /// The cells in which a condition holds, and the others. Errors: DOMAIN where it is neither 0
+    /// nor 1.
+    fn parted(&mut self, cond: &Cells) -> Result<(Vec<u32>, Vec<u32>)> {
+        let n = self.count();
+        let cond = match self.here(cond)? {
+            Cells::Same(a) => self.array_of_one(a)?,
+            Cells::Each(a, _) => a,
+        };
+        if !cond.is_uniform() || cond.is_char() {
+            return refuse("a guard's condition is no number in each cell");
+        }
+        let cond = self.ev.cx.ready(&cond, "guard")?;
+        let (mut yes, mut no) = (Vec::new(), Vec::new());
+        let ct = self.ev.cx.sys.settings.ct;
+        for k in 0..n {
+            let x = cond.number_at(if cond.rank() == 0 { 0 } else { k });
+            match x.and_then(|x| aplomb_values::prim::scalar::near_integer(x, ct)) {
+                Some(1) => yes.push(k as u32),
+                Some(0) => no.push(k as u32),
+                _ => return Err(domain("a guard's condition is 0 or 1")),
+            }
+        }
+        Ok((yes, no))
+    }
+
+    /// The one number of a condition that all cells share, as a scalar.
+    fn array_of_one(&mut self, a: Array) -> Result<Array> {
+        match (a.rank(), a.len()) {
+            (0, _) => Ok(a),
+            (_, 1) => Ok(a.item(0)),
+            _ => refuse("a guard's condition is no number"),
+        }
+    }
+
+    /// Code on a stack, right to left.
+    fn code(&mut self, call: &Rc<Call>, code: &Code, tail: bool) -> Result<Flow> {
+        let mut stack: Vec<Cells> = Vec::new();
+        let last = code.ins.len().wrapping_sub(1);
+        for (k, ins) in code.ins.iter().enumerate() {
+            match &ins.what {
+                Do::Monad(f) | Do::Dyad(f) => {
+                    let x = matches!(ins.what, Do::Dyad(_)).then(|| popped(&mut stack));
+                    let (x, y) = (x.transpose()?, popped(&mut stack)?);
+                    let f = self.function(call, f)?;
+                    let is_dfn = matches!(
+                        *f,
+                        Func::Dfn(_) | Func::Op1(Oper::Dfn(_), _) | Func::Op2(Oper::Dfn(_), ..)
+                    );
+                    // What sees names of this call runs while it is under way.
+                    if tail && k == last && is_dfn && self.is_closed(&f) {
+                        return Ok(Flow::Tail(f, x, y));
+                    }
+                    let z = self.call(&f, x, y)?;
+                    stack.push(z);
+                }
+                Do::Phrase(joint) => {
+                    let (x, y) = (popped(&mut stack)?, popped(&mut stack)?);
+                    let z = self.call(&Rc::new(Func::Prim(joint.prim)), Some(x), y)?;
+                    let Do::Monad(f) = &joint.then.what else {
+                        return Err(bug!("a phrase without an end"));
+                    };
+                    let f = self.function(call, f)?;
+                    let z = self.call(&f, None, z)?;
+                    stack.push(z);
+                }
+                what => self.step(call, what, &mut stack)?,
+            }
+        }
+        match &code.gives {
+            Gives::Array => popped(&mut stack).map(Flow::Value),
+            Gives::Nothing => Ok(Flow::Nothing),
+            // A statement that names a function has done so.
+            Gives::Func(_) | Gives::Oper(_) if code.assigns => Ok(Flow::Nothing),
+            Gives::Func(_) | Gives::Oper(_) => refuse("a function is the value of a call"),
+        }
+    }
+
+    fn step(&mut self, call: &Rc<Call>, what: &Do, stack: &mut Vec<Cells>) -> Result<()> {
+        let top = |stack: &[Cells]| stack.last().cloned().ok_or_else(|| value("nothing to assign"));
+        match what {
+            Do::Const(a) => stack.push(Cells::Same(a.clone())),
+            Do::Omega => {
+                let v = self.here(&call.omega)?;
+                stack.push(v);
+            }
+            Do::Alpha => {
+                let Some(v) = call.alpha.borrow().clone() else {
+                    return Err(value("⍺ has no value: the dfn was called with one argument"));
+                };
+                let v = self.here(&v)?;
+                *call.alpha.borrow_mut() = Some(v.clone());
+                stack.push(v);
+            }
+            Do::Name(sym) => {
+                let v = self.named(call, *sym)?;
+                stack.push(v);
+            }
+            Do::Word(w) => {
+                let which = usize::from(*w == Word::OmegaOmega);
+                match call.frame.operand(which) {
+                    Some(Operand::A(a)) => stack.push(Cells::Same(a.clone())),
+                    _ => return refuse("an operand is no array"),
+                }
+            }
+            Do::System(row) => stack.push(Cells::Same(self.ev.system_value(row)?)),
+            Do::Strand(n) => {
+                let items = (0..*n).map(|_| popped(stack)).collect::<Result<Vec<_>>>()?;
+                let v = self.strand(&items)?;
+                stack.push(v);
+            }
+            Do::Index(present) => {
+                let base = popped(stack)?;
+                let index = |p: &bool| p.then(|| popped(stack)).transpose();
+                let indices = present.iter().map(index).collect::<Result<Vec<_>>>()?;
+                let v = self.indexed(&base, &indices)?;
+                stack.push(v);
+            }
+            Do::Assign(sym) => {
+                let v = top(stack)?;
+                self.name(call, *sym, v);
+            }
+            Do::AssignAlpha => {
+                *call.alpha.borrow_mut() = Some(top(stack)?);
+                *call.frame.alpha.borrow_mut() = Some(Value::Array(Array::num(0.0)));
+            }
+            Do::AssignFunc(sym, f) => {
+                let f = self.function(call, f)?;
+                call.frame.set(*sym, Value::Func(f));
+            }
+            Do::AssignOper(sym, op) => {
+                let at = At { ast: &call.frame.closure.ast, frame: Some(&call.frame) };
+                let op = self.ev.operator(at, op)?;
+                call.frame.set(*sym, Value::Oper(op));
+            }
+            Do::AssignPattern(Pattern::All(names)) => {
+                let v = top(stack)?;
+                self.spread(call, names, &v)?;
+            }
+            Do::Modify(sym, f) => {
+                let (v, f) = (top(stack)?, self.function(call, f)?);
+                let old = self.own(call, *sym)?;
+                let new = self.call(&f, Some(old), v)?;
+                self.name(call, *sym, new);
+            }
+            Do::Append(sym) => {
+                let v = popped(stack)?;
+                let old = self.named(call, *sym)?;
+                let comma = crate::table::find(',').ok_or_else(|| bug!("there is no ,"))?;
+                let new = self.call(&Rc::new(Func::Prim(comma)), Some(old), v)?;
+                self.name(call, *sym, new.clone());
+                stack.push(new);
+            }
+            _ => return refuse("a step of it happens once a cell"),
+        }
+        Ok(())
+    }
+
+    /// A name of a call gets a value.
+    fn name(&mut self, call: &Call, sym: Sym, v: Cells) {
+        call.frame.set(sym, Value::Array(Array::num(0.0)));
+        let mut names = call.names.borrow_mut();
+        match names.iter_mut().find(|(s, _)| *s == sym) {
+            Some(slot) => slot.1 = v,
+            None => names.push((sym, v)),
+        }
+    }
+
+    /// The value of the call's own name. Errors: where it has none, it is another's.
+    fn own(&mut self, call: &Call, sym: Sym) -> Result<Cells> {
+        let own = call.names.borrow().iter().find(|(s, _)| *s == sym).map(|(_, v)| v.clone());
+        match own {
+            Some(v) => self.here(&v),
+            None => refuse("an outer name is assigned"),
+        }
+    }
+
+    /// The value of a name, from the innermost scope out.
+    fn named(&mut self, call: &Call, sym: Sym) -> Result<Cells> {
+        let of = |call: &Call| {
+            call.names.borrow().iter().find(|(s, _)| *s == sym).map(|(_, v)| v.clone())
+        };
+        if let Some(v) = of(call) {
+            let v = self.here(&v)?;
+            // It is taken once for these cells; where they meet others again, names are as before.
+            if let Some(slot) = call.names.borrow_mut().iter_mut().find(|(s, _)| *s == sym) {
+                slot.1 = v.clone();
+            }
+            return Ok(v);
+        }
+        let mut env = call.frame.closure.env.as_ref();
+        while let Some(frame) = env {
+            let outer = self.calls.iter().find(|c| Rc::ptr_eq(&c.frame, frame)).cloned();
+            if let Some(v) = outer.and_then(|outer| of(&outer)) {
+                return self.here(&v);
+            }
+            match frame.local(sym) {
+                Some(Value::Array(a)) => return Ok(Cells::Same(a)),
+                Some(_) => return refuse("a function stands where a value is needed"),
+                None => env = frame.closure.env.as_ref(),
+            }
+        }
+        match self.ev.st.globals.get(sym) {
+            Some(Value::Array(a)) => Ok(Cells::Same(a.clone())),
+            _ => Err(value(format!("{} has no value", self.ev.st.symbols.name(sym)))),
+        }
+    }
+
+    /// The function that an expression is now; what its operands compute is the same in all cells.
+    fn function(&mut self, call: &Rc<Call>, f: &FExpr) -> Result<Rc<Func>> {
+        let at = At { ast: &call.frame.closure.ast, frame: Some(&call.frame) };
+        let made = match f {
+            FExpr::Op1(op, g) => Func::Op1(self.ev.operator(at, op)?, self.operand_of(call, g)?),
+            FExpr::Op2(op, g, h) => {
+                let h = self.operand_of(call, h)?;
+                Func::Op2(self.ev.operator(at, op)?, self.operand_of(call, g)?, h)
+            }
+            FExpr::Outer(g) => Func::Outer(Operand::F(self.function(call, g)?)),
+            FExpr::Axis(g, code) => {
+                let axis = self.constant(call, code)?;
+                Func::Axis(Operand::F(self.function(call, g)?), axis)
+            }
+            FExpr::Fork(g, h, k) => {
+                let k = Operand::F(self.function(call, k)?);
+                let h = Operand::F(self.function(call, h)?);
+                Func::Fork(self.operand_of(call, g)?, h, k)
+            }
+            FExpr::Atop(g, h) => {
+                let h = Operand::F(self.function(call, h)?);
+                Func::Atop(Operand::F(self.function(call, g)?), h)
+            }
+            FExpr::Known(_)
+            | FExpr::Prim(_)
+            | FExpr::Name(_)
+            | FExpr::Word(_)
+            | FExpr::Dfn(_)
+            | FExpr::System(_) => return self.ev.function(at, f),
+        };
+        Ok(Rc::new(made))
+    }
+
+    fn operand_of(&mut self, call: &Rc<Call>, o: &resolve::Operand) -> Result<Operand> {
+        match o {
+            resolve::Operand::F(f) => self.function(call, f).map(Operand::F),
+            resolve::Operand::A(code) => self.constant(call, code).map(Operand::A),
+        }
+    }
+
+    /// The value of code that is the same in all cells.
+    fn constant(&mut self, call: &Rc<Call>, code: &Code) -> Result<Array> {
+        match self.code(call, code, false)? {
+            Flow::Value(Cells::Same(a)) => Ok(a),
+            _ => refuse("an operand differs from cell to cell"),
+        }
+    }
+
+    /// `a b←`: an item to each name, or all of a scalar.
+    fn spread(&mut self, call: &Rc<Call>, names: &[Pattern], v: &Cells) -> Result<()> {
+        let mut syms = Vec::with_capacity(names.len());
+        for name in names {
+            let Pattern::Name(sym) = name else { return refuse("a pattern stands in a pattern") };
+            syms.push(*sym);
+        }
+        let items = self.items_of(v, syms.len())?;
+        for (sym, item) in syms.into_iter().zip(items) {
+            self.name(call, sym, item);
+        }
+        Ok(())
+    }
+}
+
+fn popped(stack: &mut Vec<Cells>) -> Result<Cells> {
+    stack.pop().ok_or_else(|| bug!("the value stack is empty"))
+}

@@ -1,0 +1,183 @@
+//! Functions on many cells at once, step by step: flattening.
+//!
+//! A function that a frame refuses, because its cells differ in shape or a guard sends them
+//! different ways, need not be called once a cell. Its steps can be taken one by one, each for all
+//! cells: a step `f` of the body becomes `f¨` on the vector of what the cells have come to. Words,
+//! parts and groups are flat arrays with offsets, on which `f¨` is one pass. A guard parts the
+//! cells in two, and each way goes on with its own. A last call of itself is another round, on the
+//! cells that are not done; any other call goes inside, on the cells that make it. (Blelloch and
+//! Sabot 1990, "Compiling collection-oriented languages onto massively parallel computers": nested
+//! parallel calls become calls on vectors of their arguments.)
+//!
+//! Why the result is the same: cells do not see each other, since whatever would happen once a cell
+//! (output, an outer assignment, a random number) is refused in this scope, so only the order in
+//! which independent steps are taken changes. Whatever fails is not told from here: the run is
+//! dropped, and the cells run one by one until the first that fails by itself. It ends where they
+//! end: a round takes each cell one call further.
+
+mod body;
+mod calls;
+mod parts;
+
+use super::run::Eval;
+use super::scope::Inside;
+use super::value::{Func, Oper};
+use aplomb_ground::error::{Result, untraced};
+use aplomb_values::array::{Array, Shape, elements};
+use std::rc::Rc;
+
+/// Fewer cells are called one by one: a step for all of them costs more than they do.
+pub(super) const FEW: usize = 16;
+
+/// A value in all cells.
+#[derive(Clone)]
+enum Cells {
+    /// The same in each.
+    Same(Array),
+    /// A vector, with an item for each cell of a level.
+    Each(Array, usize),
+}
+
+/// Some of the cells around: those that went one way, or are in one round.
+struct Level {
+    /// Their places among those of the level around, which ascend but in a round of calls.
+    from: Rc<[u32]>,
+}
+
+/// A function under way on all cells.
+struct Flat<'e, 'h> {
+    ev: &'e mut Eval<'h>,
+    /// The number of cells of the first level.
+    n: usize,
+    /// The levels inside of it.
+    levels: Vec<Level>,
+    /// Calls under way, the innermost last.
+    calls: Vec<Rc<body::Call>>,
+}
+
+/// Whether it has steps of its own.
+fn has_steps(f: &Func) -> bool {
+    matches!(
+        f,
+        Func::Dfn(_)
+            | Func::Op1(Oper::Dfn(_), _)
+            | Func::Op2(Oper::Dfn(_), ..)
+            | Func::Fork(..)
+            | Func::Atop(..)
+    )
+}
+
+impl Eval<'_> {
+    /// f of each item, or pair of items, of arguments that conform, step by step. None, and nothing
+    /// has happened: it is refused, and `Sys::refused` says why.
+    pub fn flattened(
+        &mut self,
+        f: &Rc<Func>,
+        x: Option<&Array>,
+        y: &Array,
+        shape: &[usize],
+    ) -> Result<Option<Array>> {
+        let n = elements(shape);
+        let scope = &self.cx.sys.scope;
+        let closed = scope.is_framed() || scope.cell_by_cell();
+        if n < FEW || closed || !has_steps(f) || !self.cx.host.is_on("frames") {
+            return Ok(None);
+        }
+        let (from, depth) = (self.cx.sys.tape.mark(), self.st.depth);
+        // A step that goes item by item is no cell by cell run of f.
+        let refused = self.cx.sys.refused.take();
+        let made = self.attempt(|ev| {
+            let made = ev.inside(Inside::Flat, |ev| {
+                let mut flat = Flat { ev, n, levels: Vec::new(), calls: Vec::new() };
+                let y = flat.given(y)?;
+                let x = x.map(|x| flat.given(x)).transpose()?;
+                let made = flat.call(f, x, y)?;
+                flat.array(&made)
+            })?;
+            // What fails later would be told without its cell.
+            let checks = ev.cx.sys.tape.take_checks_since(from);
+            ev.cx.force_cells(checks, "each")?;
+            let made = ev.cx.ready_outer(&made)?;
+            ev.cx.ready(&made, "each")
+        })?;
+        self.st.depth = depth;
+        match made {
+            Ok(made) => crate::functions::shape::reshaped(&mut self.cx, &made, shape).map(Some),
+            Err(e) => {
+                self.cx.sys.refused = refused;
+                self.refused(&e);
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl Flat<'_, '_> {
+    /// The number of cells now.
+    fn count(&self) -> usize {
+        self.levels.last().map_or(self.n, |level| level.from.len())
+    }
+
+    /// An argument's items; a single one is that of all cells.
+    fn given(&mut self, a: &Array) -> Result<Cells> {
+        if a.len() == 1 && self.n != 1 {
+            return Ok(Cells::Same(if a.rank() == 0 { a.disclosed() } else { a.item(0) }));
+        }
+        let a = self.ev.cx.ready_outer(a)?;
+        let list = crate::functions::shape::reshaped(&mut self.ev.cx, &a, &[self.n])?;
+        Ok(Cells::Each(list, 0))
+    }
+
+    /// The value in the cells of now: those of an outer level are taken from it.
+    fn here(&mut self, v: &Cells) -> Result<Cells> {
+        let Cells::Each(a, level) = v else { return Ok(v.clone()) };
+        let (level, now) = (*level, self.levels.len());
+        if level == now {
+            return Ok(v.clone());
+        }
+        let mut places = self.levels[now - 1].from.clone();
+        for k in (level..now - 1).rev() {
+            let from = &self.levels[k].from;
+            places = places.iter().map(|&at| from[at as usize]).collect();
+        }
+        Ok(Cells::Each(self.taken(a, &places)?, now))
+    }
+
+    /// A vector with an item for each cell.
+    fn array(&mut self, v: &Cells) -> Result<Array> {
+        let (n, v) = (self.count(), self.here(v)?);
+        self.listed(n, v)
+    }
+
+    /// As an argument of `¨`: one for all is an enclosed scalar.
+    fn operand(&mut self, v: &Cells) -> Result<Array> {
+        match self.here(v)? {
+            Cells::Each(a, _) => Ok(a),
+            Cells::Same(a) if a.is_simple_scalar() => Ok(a),
+            Cells::Same(a) => self.ev.cx.ready(&a, "each")?.enclosed(),
+        }
+    }
+
+    /// A vector of the cells of now as a value.
+    fn each_of(&self, a: Array) -> Cells {
+        Cells::Each(a, self.levels.len())
+    }
+
+    /// Runs on some of the cells.
+    fn among<T>(&mut self, from: Rc<[u32]>, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.levels.push(Level { from });
+        let done = run(self);
+        self.levels.pop();
+        done
+    }
+}
+
+/// The refusal of a step that cells cannot take together.
+fn refuse<T>(what: impl Into<String>) -> Result<T> {
+    Err(untraced(what.into()))
+}
+
+/// The shape of a list of so many cells.
+fn list(n: usize) -> Shape {
+    [n].as_slice().into()
+}

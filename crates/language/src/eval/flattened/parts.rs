@@ -1,0 +1,252 @@
+//! Vectors of cells: some of them, several as one, strands and indexing.
+
+use super::{Cells, Flat, list, refuse};
+use crate::eval::operators::reduce::finished;
+use crate::functions::{join, select};
+use aplomb_ground::error::{Result, length};
+use aplomb_values::array::{Array, DType, Ragged, Split};
+use std::rc::Rc;
+
+impl Flat<'_, '_> {
+    /// The items at these places.
+    pub(super) fn taken(&mut self, a: &Array, places: &[u32]) -> Result<Array> {
+        if let Some(pieces) = a.pieces()
+            && let Some(some) = pieces.taken(places, self.ev.cx.budget())?
+        {
+            return Ok(some.items(&[places.len()]));
+        }
+        let io = self.ev.cx.sys.settings.io;
+        let mut index = self.ev.cx.budget().room(places.len())?;
+        index.extend(places.iter().map(|&k| f64::from(k) + io));
+        let index = self.ev.cx.vector(index)?;
+        select::bracket(&mut self.ev.cx, a, &[Some(index)])
+    }
+
+    /// Vectors one behind the other, each with its number of cells. Their level is the caller's.
+    pub(super) fn joined<const N: usize>(&mut self, all: [(usize, Cells); N]) -> Result<Cells> {
+        let mut lists = Vec::with_capacity(N);
+        for (n, v) in all {
+            lists.push(self.listed(n, v)?);
+        }
+        self.caught_up(lists).map(|a| Cells::Each(a, 0))
+    }
+
+    /// A vector of so many cells.
+    pub(super) fn listed(&mut self, n: usize, v: Cells) -> Result<Array> {
+        match v {
+            Cells::Each(a, _) => Ok(a),
+            Cells::Same(a) => crate::functions::shape::fill(&mut self.ev.cx, &a, &[n]),
+        }
+    }
+
+    fn caught_up(&mut self, lists: Vec<Array>) -> Result<Array> {
+        let mut ready = Vec::with_capacity(lists.len());
+        for a in lists {
+            let a = self.ev.cx.ready_outer(&a)?;
+            ready.push(self.ev.cx.ready(&a, "each")?);
+        }
+        let all: Option<Vec<&Ragged>> = ready.iter().map(Array::pieces).collect();
+        if let Some(all) = all
+            && let Some(made) = Ragged::joined(&all, self.ev.cx.budget())?
+        {
+            let n = made.count();
+            return Ok(made.items(&[n]));
+        }
+        let mut all = ready.into_iter();
+        let Some(mut sum) = all.next() else { return refuse("no cell has a value") };
+        for a in all {
+            sum = join::catenate_last(&mut self.ev.cx, &sum, &a, None)?;
+            sum = self.ev.cx.ready_outer(&sum)?;
+        }
+        Ok(sum)
+    }
+
+    /// The values of parts of n cells, each in its place.
+    pub(super) fn together(
+        &mut self,
+        n: usize,
+        mut parts: Vec<(Rc<[u32]>, Cells)>,
+    ) -> Result<Cells> {
+        if let [(places, _)] = parts.as_slice()
+            && places.iter().enumerate().all(|(k, &at)| k == at as usize)
+        {
+            return parts.pop().map_or_else(|| refuse("no cell has a value"), |(_, v)| Ok(v));
+        }
+        let mut order = self.ev.cx.budget().room(n)?;
+        order.resize(n, 0);
+        let mut at = 0;
+        let mut lists = Vec::with_capacity(parts.len());
+        for (places, v) in parts {
+            for &place in places.iter() {
+                order[place as usize] = at;
+                at += 1;
+            }
+            lists.push(self.listed(places.len(), v)?);
+        }
+        let mut ready = Vec::with_capacity(lists.len());
+        for a in lists {
+            ready.push(self.ev.cx.ready(&a, "each")?);
+        }
+        let plain = |a: &Array| {
+            a.is_uniform()
+                && !a.is_char()
+                && !a.is_complex()
+                && a.frame().is_none()
+                && a.dtype() != DType::F32
+        };
+        if ready.iter().all(plain) {
+            let mut flat = self.ev.cx.budget().room(n)?;
+            for a in &ready {
+                flat.extend(self.ev.cx.numbers(a, "a value")?);
+            }
+            let mut out = self.ev.cx.budget().room(n)?;
+            out.extend(order.iter().map(|&k| flat[k as usize]));
+            return self.ev.cx.vector(out).map(|a| self.each_of(a));
+        }
+        let all = self.caught_up(ready)?;
+        self.taken(&all, &order).map(|a| self.each_of(a))
+    }
+
+    /// Items side by side in each cell.
+    pub(super) fn strand(&mut self, items: &[Cells]) -> Result<Cells> {
+        let same: Option<Vec<Array>> = items
+            .iter()
+            .map(|v| match v {
+                Cells::Same(a) => Some(a.settled()),
+                Cells::Each(..) => None,
+            })
+            .collect();
+        if let Some(same) = same {
+            return self.ev.cx.collect(&[items.len()], same, None).map(Cells::Same);
+        }
+        let n = self.count();
+        let mut lists = Vec::with_capacity(items.len());
+        for v in items {
+            let a = self.array(v)?;
+            let a = self.ev.cx.ready_outer(&a)?;
+            lists.push(self.ev.cx.ready(&a, "each")?);
+        }
+        // Scalars of one class are the columns of a matrix.
+        let class = |a: &Array| (a.is_char(), a.is_complex());
+        if lists.iter().all(|a| a.is_uniform() && class(a) == class(&lists[0])) {
+            let mut columns = Vec::with_capacity(lists.len());
+            for a in &lists {
+                columns.push(crate::functions::shape::reshaped(&mut self.ev.cx, a, &[n, 1])?);
+            }
+            let mut all = columns.remove(0);
+            for a in columns {
+                all = join::catenate_last(&mut self.ev.cx, &all, &a, None)?;
+            }
+            return Ok(self.each_of(Array::rows(all, 1)));
+        }
+        let mut out = self.ev.cx.budget().room(n)?;
+        let mut ticks = self.ev.cx.budget().ticks();
+        for k in 0..n {
+            ticks.tick()?;
+            let items = lists.iter().map(|a| a.item(k)).collect();
+            out.push(self.ev.cx.collect(&[lists.len()], items, None)?);
+        }
+        finished(self.ev, &list(n), out, Array::num(0.0)).map(|a| self.each_of(a))
+    }
+
+    /// The k-th item in each cell, for all k below a number; all of a scalar.
+    pub(super) fn items_of(&mut self, v: &Cells, m: usize) -> Result<Vec<Cells>> {
+        let wrong = || length(format!("{m} names for other than {m} items"));
+        let a = match self.here(v)? {
+            Cells::Same(a) => {
+                let a = self.ev.cx.ready_outer(&a)?;
+                return match a.rank() {
+                    0 => Ok(vec![Cells::Same(a.disclosed()); m]),
+                    1 if a.len() == m => Ok((0..m).map(|k| Cells::Same(a.item(k))).collect()),
+                    _ => Err(wrong()),
+                };
+            }
+            Cells::Each(a, _) => self.ev.cx.ready_outer(&a)?,
+        };
+        if a.is_uniform() {
+            return Ok(vec![self.each_of(a); m]);
+        }
+        if let Some(Split { node, at: 1 }) = a.split()
+            && node.rank() == 2
+        {
+            if node.shape()[1] != m {
+                return Err(wrong());
+            }
+            let io = self.ev.cx.sys.settings.io;
+            let mut out = Vec::with_capacity(m);
+            for k in 0..m {
+                let at = Array::num(k as f64 + io);
+                let column = select::bracket(&mut self.ev.cx, node, &[None, Some(at)])?;
+                out.push(self.each_of(column));
+            }
+            return Ok(out);
+        }
+        let n = a.len();
+        let mut ticks = self.ev.cx.budget().ticks();
+        let mut out = vec![Vec::new(); m];
+        for k in 0..n {
+            ticks.tick()?;
+            let item = a.item(k);
+            match item.rank() {
+                0 => out.iter_mut().for_each(|list| list.push(item.disclosed())),
+                1 if item.len() == m => {
+                    out.iter_mut().enumerate().for_each(|(k, list)| list.push(item.item(k)))
+                }
+                _ => return Err(wrong()),
+            }
+        }
+        let mut all = Vec::with_capacity(m);
+        for items in out {
+            let made = finished(self.ev, &list(n), items, Array::num(0.0))?;
+            all.push(self.each_of(made));
+        }
+        Ok(all)
+    }
+
+    /// `a[i;j]` in each cell.
+    pub(super) fn indexed(&mut self, base: &Cells, indices: &[Option<Cells>]) -> Result<Cells> {
+        let base = self.here(base)?;
+        let mut at = Vec::with_capacity(indices.len());
+        for i in indices {
+            at.push(i.as_ref().map(|i| self.here(i)).transpose()?);
+        }
+        // One vector for all, and numbers: places in it.
+        if let (Cells::Same(a), [Some(Cells::Each(i, _))]) = (&base, at.as_slice())
+            && i.is_uniform()
+            && a.rank() == 1
+        {
+            let v = select::bracket(&mut self.ev.cx, a, &[Some(i.clone())])?;
+            return Ok(self.each_of(v));
+        }
+        let n = self.count();
+        let base = self.one_or_list(base)?;
+        let mut lists = Vec::with_capacity(at.len());
+        for i in at {
+            lists.push(i.map(|i| self.one_or_list(i)).transpose()?);
+        }
+        let mut out = self.ev.cx.budget().room(n)?;
+        let mut ticks = self.ev.cx.budget().ticks();
+        for k in 0..n {
+            ticks.tick()?;
+            let pick = |v: &Cells| match v {
+                Cells::Same(a) => a.clone(),
+                Cells::Each(a, _) => a.item(k),
+            };
+            let own: Vec<Option<Array>> = lists.iter().map(|i| i.as_ref().map(pick)).collect();
+            let z = select::bracket(&mut self.ev.cx, &pick(&base), &own)?;
+            out.push(z.settled());
+        }
+        finished(self.ev, &list(n), out, Array::num(0.0)).map(|a| self.each_of(a))
+    }
+
+    /// Ready, for its items.
+    fn one_or_list(&mut self, v: Cells) -> Result<Cells> {
+        Ok(match v {
+            Cells::Same(a) => Cells::Same(self.ev.cx.ready(&a, "each")?),
+            Cells::Each(a, level) => {
+                let a = self.ev.cx.ready_outer(&a)?;
+                Cells::Each(self.ev.cx.ready(&a, "each")?, level)
+            }
+        })
+    }
+}

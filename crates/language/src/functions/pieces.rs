@@ -1,0 +1,297 @@
+//! Primitives on each piece of a ragged vector at once: `f¨` as one pass over what lies flat.
+//!
+//! Ledger: what goes to each item by itself (`∊`, case) is done to the flat vector, the ends stay ·
+//! what keeps, turns or repeats items (masks, `∪`, `⌽`) gathers them by their places · what takes
+//! stretches (`↓`, `,`) copies these. Nothing here makes an array a piece. Scalar functions go to
+//! the flat vector by themselves; folds are launches with segments.
+
+use super::search;
+use crate::eval::cx::Cx;
+use crate::table::Prim;
+use aplomb_ground::error::Result;
+use aplomb_values::array::{Array, Buf, DType, Data, Ragged, View, storage};
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// An argument of `f¨`.
+enum Side<'a> {
+    /// The same for each piece.
+    One(Array),
+    /// Pieces.
+    Pieces(Ragged),
+    /// A number for each.
+    Numbers(&'a Array),
+}
+
+fn plain(a: &Array) -> bool {
+    a.is_uniform() && a.pending().is_none() && a.frame().is_none() && !a.is_complex()
+}
+
+/// The primitives whose results differ in length where the arguments' items do not: for these the
+/// rows of an array are pieces, too.
+const UNEVEN: &str = "/⌿~∪";
+
+/// The cells of one array as pieces.
+fn rows(cx: &mut Cx<'_>, a: &Array) -> Result<Option<Ragged>> {
+    let Some(split) = a.split().filter(|s| s.cell().len() == 1 && a.rank() == s.at) else {
+        return Ok(None);
+    };
+    let (m, n) = (split.cell()[0], a.len());
+    if m == 0 || n == 0 || u32::try_from(m.saturating_mul(n)).is_err() || a.frame().is_some() {
+        return Ok(None);
+    }
+    let node = cx.ready(&split.node, "each")?;
+    let flat = super::shape::reshaped(cx, &node, &[m * n])?;
+    let mut ends = cx.budget().room(n)?;
+    ends.extend((1..=n).map(|k| (k * m) as u32));
+    Ok(Ragged::new(flat, ends))
+}
+
+fn side<'a>(cx: &mut Cx<'_>, a: &'a Array, n: usize, uneven: bool) -> Result<Option<Side<'a>>> {
+    if let Some(pieces) = a.pieces().filter(|r| r.count() == n) {
+        return Ok(Some(Side::Pieces(pieces.clone())));
+    }
+    if a.len() == 1 && n != 1 {
+        let one = if a.rank() == 0 { a.disclosed() } else { a.item(0) };
+        return Ok(plain(&one).then_some(Side::One(one)));
+    }
+    if uneven
+        && a.len() == n
+        && let Some(pieces) = rows(cx, a)?
+    {
+        return Ok(Some(Side::Pieces(pieces)));
+    }
+    Ok((plain(a) && !a.is_char() && a.len() == n).then_some(Side::Numbers(a)))
+}
+
+/// `f¨Y` or `X f¨Y` with a primitive f, where an argument is pieces; shapes conform. None: it goes
+/// another way, and says there what is wrong with it. Errors: WS FULL, INTERRUPT.
+pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<Option<Array>> {
+    let uneven = UNEVEN.contains(p.glyph);
+    let is_pieces = |a: &&Array| a.pieces().is_some() || uneven && a.split().is_some();
+    let Some(like) = [Some(y), x].into_iter().flatten().find(is_pieces) else {
+        return Ok(None);
+    };
+    let shape = like.shape();
+    let n = like.len();
+    let Some(right) = side(cx, y, n, uneven)? else { return Ok(None) };
+    let left = match x {
+        None => None,
+        Some(x) => match side(cx, x, n, uneven)? {
+            None => return Ok(None),
+            left => left,
+        },
+    };
+    let made = match (p.glyph, left, right) {
+        ('≢', None, Side::Pieces(r)) => return lengths(cx, &r, shape).map(Some),
+        (',' | '∊', None, Side::Pieces(r)) => Some(r),
+        ('⌽' | '⊖', None, Side::Pieces(r)) => {
+            let places = cx.budget().room(r.flat().len())?;
+            picked(cx, &r, places, |range, places| places.extend(range.rev()))?
+        }
+        ('∪', None, Side::Pieces(r)) => unique(cx, &r)?,
+        ('⊃', None, Side::Pieces(r)) => return firsts(cx, &r, shape),
+        ('/' | '⌿', Some(Side::Pieces(m)), Side::Pieces(r)) => kept(cx, &m, &r)?,
+        ('↓', Some(Side::One(k)), Side::Pieces(r)) => match one_whole(&k) {
+            Some(k) => dropped(cx, &r, |_| k)?,
+            None => None,
+        },
+        ('↓', Some(Side::Numbers(k)), Side::Pieces(r)) if k.dtype().is_integer() => {
+            let by = k.ready_numbers()?;
+            dropped(cx, &r, |at| by[at] as i64)?
+        }
+        (',', Some(a), b) => chained(cx, a, b, n)?,
+        ('∊', Some(Side::Pieces(r)), Side::One(y)) => {
+            let there = search::found(cx, r.flat(), &y)?;
+            Ragged::new(there, r.ends().to_vec())
+        }
+        ('∊', Some(Side::One(x)), Side::Pieces(r)) if x.rank() == 0 => {
+            return held_in(cx, &r, &x, shape, |at, n| f64::from(u8::from(at < n)));
+        }
+        ('⍳', Some(Side::Pieces(r)), Side::One(y)) if y.rank() == 0 => {
+            let io = cx.sys.settings.io;
+            return held_in(cx, &r, &y, shape, |at, _| at as f64 + io);
+        }
+        ('⍳', Some(Side::One(x)), Side::Pieces(r)) if x.rank() == 1 => {
+            let places = search::first_places(cx, &x, r.flat())?;
+            Ragged::new(places, r.ends().to_vec())
+        }
+        ('~', Some(Side::Pieces(r)), Side::One(y)) if y.rank() < 2 => {
+            let there = search::found(cx, r.flat(), &y)?;
+            match storage(&there).map(|s| s.view()) {
+                Some(View::Bool(there)) => {
+                    let places = cx.budget().room(r.flat().len())?;
+                    picked(cx, &r, places, |range, places| {
+                        places.extend(range.filter(|&k| there[k as usize] == 0))
+                    })?
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    };
+    Ok(made.filter(|made| made.count() == n).map(|made| made.items(shape)))
+}
+
+/// A function of each item by itself, done to all: `flat` is what it made of them. None: that is
+/// no such vector.
+pub fn mapped(pieces: &Ragged, shape: &[usize], flat: Array) -> Option<Array> {
+    let fits = flat.rank() == 1 && flat.len() == pieces.flat().len();
+    let made = Ragged::new(flat, pieces.ends().to_vec()).filter(|_| fits)?;
+    Some(made.items(shape))
+}
+
+fn lengths(cx: &mut Cx<'_>, r: &Ragged, shape: &[usize]) -> Result<Array> {
+    let mut out = cx.budget().room(r.count())?;
+    out.extend((0..r.count()).map(|k| r.range(k).len() as f64));
+    Array::numbers(shape, out, cx.budget())
+}
+
+/// A whole number that an array is.
+fn one_whole(a: &Array) -> Option<i64> {
+    let x = a.number_at(0).filter(|_| a.len() == 1 && a.rank() < 2 && !a.is_char())?;
+    (x.fract() == 0.0 && x.abs() < 1e15).then_some(x as i64)
+}
+
+/// Pieces of items at places of the flat vector, which a function adds to for each piece.
+fn picked(
+    cx: &Cx<'_>,
+    r: &Ragged,
+    mut places: Vec<u32>,
+    mut each: impl FnMut(Range<u32>, &mut Vec<u32>),
+) -> Result<Option<Ragged>> {
+    let Some(held) = storage(r.flat()) else { return Ok(None) };
+    let mut ends = cx.budget().room(r.count())?;
+    let mut ticks = cx.budget().ticks();
+    for k in 0..r.count() {
+        ticks.tick()?;
+        let range = r.range(k);
+        each(range.start as u32..range.end as u32, &mut places);
+        ends.push(places.len() as u32);
+    }
+    let flat = match Buf::picked(held, &places, cx.budget())? {
+        Some(made) => Array::dense([places.len()].as_slice(), Arc::new(made)),
+        None => return Ok(None),
+    };
+    Ok(Ragged::new(flat, ends))
+}
+
+/// Pieces by masks of the same lengths.
+fn kept(cx: &Cx<'_>, mask: &Ragged, r: &Ragged) -> Result<Option<Ragged>> {
+    let Some(View::Bool(mask_items)) = storage(mask.flat()).map(|s| s.view()) else {
+        return Ok(None);
+    };
+    if mask.ends() != r.ends() {
+        return Ok(None);
+    }
+    let n = mask_items.iter().filter(|&&b| b != 0).count();
+    let places = cx.budget().room(n)?;
+    picked(cx, r, places, |range, places| {
+        places.extend(range.filter(|&k| mask_items[k as usize] != 0))
+    })
+}
+
+/// Each value of each piece once, where it is first: whole numbers and characters.
+fn unique(cx: &Cx<'_>, r: &Ragged) -> Result<Option<Ragged>> {
+    /// So few items are looked for among those that are kept.
+    const FEW: usize = 16;
+    let exact = r.flat().is_char() || r.flat().dtype().is_integer();
+    let Some(view) = storage(r.flat()).filter(|_| exact).map(|s| s.view()) else {
+        return Ok(None);
+    };
+    let places = cx.budget().room(r.flat().len())?;
+    let key = |k: u32| view.number(k as usize) as i64;
+    let mut seen: HashSet<i64> = HashSet::new();
+    picked(cx, r, places, |range, places| {
+        let first = places.len();
+        if range.len() <= FEW {
+            for k in range {
+                if places[first..].iter().all(|&at| key(at) != key(k)) {
+                    places.push(k);
+                }
+            }
+            return;
+        }
+        seen.clear();
+        places.extend(range.filter(|&k| seen.insert(key(k))));
+    })
+}
+
+/// A number for each piece, of the first place in it where an item is, or its length, and of its
+/// length.
+fn held_in(
+    cx: &mut Cx<'_>,
+    r: &Ragged,
+    item: &Array,
+    shape: &[usize],
+    number: impl Fn(usize, usize) -> f64,
+) -> Result<Option<Array>> {
+    let there = search::found(cx, r.flat(), item)?;
+    let Some(View::Bool(there)) = storage(&there).map(|s| s.view()) else { return Ok(None) };
+    let mut out = cx.budget().room(r.count())?;
+    out.extend((0..r.count()).map(|k| {
+        let piece = &there[r.range(k)];
+        number(piece.iter().take_while(|&&b| b == 0).count(), piece.len())
+    }));
+    Array::numbers(shape, out, cx.budget()).map(Some)
+}
+
+/// The first item of each, where each has one.
+fn firsts(cx: &Cx<'_>, r: &Ragged, shape: &[usize]) -> Result<Option<Array>> {
+    let Some(held) = storage(r.flat()) else { return Ok(None) };
+    let mut places: Vec<u32> = cx.budget().room(r.count())?;
+    places.extend(
+        (0..r.count()).map(|k| r.range(k)).filter(|p| !p.is_empty()).map(|p| p.start as u32),
+    );
+    if places.len() < r.count() {
+        return Ok(None);
+    }
+    Ok(Buf::picked(held, &places, cx.budget())?.map(|made| Array::dense(shape, Arc::new(made))))
+}
+
+/// Pieces without some items at the front, or for a negative number at the back.
+fn dropped(cx: &Cx<'_>, r: &Ragged, by: impl Fn(usize) -> i64) -> Result<Option<Ragged>> {
+    let Some(held) = storage(r.flat()) else { return Ok(None) };
+    let mut runs = cx.budget().room(r.count())?;
+    runs.extend((0..r.count()).map(|k| {
+        let range = r.range(k);
+        let some = by(k).unsigned_abs().min(range.len() as u64) as usize;
+        match by(k) < 0 {
+            true => (held, range.start..range.end - some),
+            false => (held, range.start + some..range.end),
+        }
+    }));
+    Ragged::of_runs(&runs, cx.budget())
+}
+
+/// Pieces with others behind them.
+fn chained(cx: &Cx<'_>, a: Side<'_>, b: Side<'_>, n: usize) -> Result<Option<Ragged>> {
+    /// A vector where its items lie, and for numbers that each stand alone where.
+    fn held<'a>(a: &'a Side<'_>) -> Option<(Array, Option<&'a Ragged>)> {
+        match a {
+            Side::One(a) if a.rank() < 2 => Some((a.clone(), None)),
+            Side::Pieces(r) => Some((r.flat().clone(), Some(r))),
+            Side::One(_) | Side::Numbers(_) => None,
+        }
+    }
+    let (Some((x, left)), Some((y, right))) = (held(&a), held(&b)) else { return Ok(None) };
+    let dense = |a: Array| match a.data() {
+        Data::Char(c) => Array::dense([1].as_slice(), Arc::new(Buf::one_char(*c))),
+        _ => a,
+    };
+    let (x, y) = (dense(x), dense(y));
+    let (Some(from), Some(more)) = (storage(&x), storage(&y)) else { return Ok(None) };
+    if from.dtype() != more.dtype() || from.dtype() == DType::Complex {
+        return Ok(None);
+    }
+    let mut runs = cx.budget().room(n.saturating_mul(2))?;
+    for k in 0..n {
+        runs.push((from, left.map_or(0..x.len(), |r| r.range(k))));
+        runs.push((more, right.map_or(0..y.len(), |r| r.range(k))));
+    }
+    let Some(made) = Ragged::of_runs(&runs, cx.budget())? else { return Ok(None) };
+    let mut ends = cx.budget().room(n)?;
+    ends.extend(made.ends().iter().skip(1).step_by(2));
+    Ok(Ragged::new(made.flat().clone(), ends))
+}
