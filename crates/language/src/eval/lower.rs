@@ -6,7 +6,7 @@
 
 use super::cx::{Cx, SMALL};
 use aplomb_ground::error::{Error, Result, bug, domain, length, rank, untraced};
-use aplomb_values::array::{Array, Buf, DType, Data, Ragged, Shape, View, elements};
+use aplomb_values::array::{Array, Buf, DType, Data, Shape, View, elements};
 use aplomb_values::dag::{Meta, Node, kinds};
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::{Fails, Gives, Op};
@@ -20,6 +20,7 @@ mod complex;
 mod fold;
 mod framed;
 mod guarded;
+mod nested;
 pub mod places;
 mod rounds;
 mod scalars;
@@ -216,15 +217,8 @@ impl Cx<'_> {
         if let Data::Num(a) = y.data() {
             return self.number1(op, *a);
         }
-        if let Some(pieces) = y.pieces() {
-            let flat = self.map1(op, pieces.flat())?;
-            if let Some(made) = self.pieces_again(pieces, &flat, y.shape())? {
-                return Ok(made);
-            }
-        }
-        if let Data::Items(items) = y.data() {
-            let made: Result<Vec<_>> = items.all().iter().map(|i| self.map1(op, i)).collect();
-            return self.collect(y.shape(), made?, items.proto.clone());
+        if matches!(y.data(), Data::Items(_)) {
+            return self.pervade1(op, y);
         }
         if let Some(split) = y.frame() {
             let (node, at) = (split.node.clone(), split.at);
@@ -301,51 +295,6 @@ impl Cx<'_> {
             (DType::F64, _) => Array::floats(shape, out, budget),
             _ => Array::numbers(shape, out, budget),
         }
-    }
-
-    /// The result for the flat array of some pieces, cut as they are. None: it is complex.
-    fn pieces_again(
-        &mut self,
-        pieces: &Ragged,
-        flat: &Array,
-        shape: &[usize],
-    ) -> Result<Option<Array>> {
-        let flat = self.ready(flat, "each")?;
-        Ok(Ragged::new(flat, pieces.ends().to_vec()).map(|made| made.items(shape)))
-    }
-
-    fn pervade2(&mut self, op: Op, x: &Array, y: &Array) -> Result<Array> {
-        let (shape, x, y) = self.conform(x, y)?;
-        let n = elements(&shape);
-        // A number with each of many pieces; pieces that are cut alike.
-        let made = match (x.pieces(), y.pieces()) {
-            (Some(a), Some(b)) if x.shape() == y.shape() && a.ends() == b.ends() => {
-                Some((a, self.map2(op, a.flat(), b.flat())?))
-            }
-            (Some(a), None) if y.is_simple_scalar() => Some((a, self.map2(op, a.flat(), &y)?)),
-            (None, Some(b)) if x.is_simple_scalar() => Some((b, self.map2(op, &x, b.flat())?)),
-            _ => None,
-        };
-        if let Some((pieces, flat)) = made
-            && let Some(made) = self.pieces_again(pieces, &flat, &shape)?
-        {
-            return Ok(made);
-        }
-        let (x, y) = (self.ready_outer(&x)?, self.ready_outer(&y)?);
-        let item = |a: &Array, k: usize| if a.rank() == 0 { a.disclosed() } else { a.item(k) };
-        if n == 0 {
-            return Array::numbers(shape, vec![], self.budget());
-        }
-        let mut out = self.budget().room(n)?;
-        let mut ticks = self.budget().ticks();
-        for k in 0..n {
-            ticks.tick()?;
-            out.push(self.map2(op, &item(&x, k), &item(&y, k))?);
-        }
-        if shape.is_empty() {
-            return out.swap_remove(0).enclosed();
-        }
-        self.collect(&shape, out, None)
     }
 
     /// Forces a uniform array; a nested one keeps its pending items.

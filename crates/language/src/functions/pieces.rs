@@ -9,7 +9,7 @@ use super::search;
 use crate::eval::cx::Cx;
 use crate::table::Prim;
 use aplomb_ground::error::Result;
-use aplomb_values::array::{Array, Buf, DType, Data, Ragged, View, storage};
+use aplomb_values::array::{Array, Buf, DType, Data, Ragged, Shape, Storage, View, storage};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -101,6 +101,11 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
             let by = k.ready_numbers()?;
             dropped(cx, &r, |at| by[at] as i64)?
         }
+        ('≡' | '≢', Some(a), b) => return matching(cx, &a, &b, shape, n, p.glyph == '≡'),
+        ('↑', Some(Side::One(k)), Side::Pieces(r)) => match one_whole(&k) {
+            Some(k) => return taken(cx, &r, shape, k),
+            None => None,
+        },
         (',', Some(a), b) => chained(cx, a, b, n)?,
         ('∊', Some(Side::Pieces(r)), Side::One(y)) => {
             let there = search::found(cx, r.flat(), &y)?;
@@ -263,6 +268,68 @@ fn dropped(cx: &Cx<'_>, r: &Ragged, by: impl Fn(usize) -> i64) -> Result<Option<
         }
     }));
     Ragged::of_runs(&runs, cx.budget())
+}
+
+/// So many items of each at the front, or for a negative number at the back; short ones are filled.
+fn taken(cx: &Cx<'_>, r: &Ragged, shape: &[usize], k: i64) -> Result<Option<Array>> {
+    let (m, n) = (k.unsigned_abs() as usize, r.count());
+    let Some(held) = storage(r.flat()) else { return Ok(None) };
+    if m == 0 || u32::try_from(m.saturating_mul(n)).is_err() {
+        return Ok(None);
+    }
+    let fill = match r.flat().is_char() {
+        true => Buf::chars(vec![' '; m], cx.budget())?,
+        false => Buf::stored(&vec![0.0; m], held.dtype(), cx.budget())?,
+    };
+    let fill: &dyn Storage = &fill;
+    let mut runs = cx.budget().room(n.saturating_mul(2))?;
+    for range in (0..n).map(|at| r.range(at)) {
+        let some = range.len().min(m);
+        let short = (fill, 0..m - some);
+        match k < 0 {
+            true => runs.extend([short, (held, range.end - some..range.end)]),
+            false => runs.extend([(held, range.start..range.start + some), short]),
+        }
+    }
+    let full: Shape = shape.iter().copied().chain([m]).collect();
+    let made = Buf::stretches(&runs, cx.budget())?;
+    Ok(made.map(|made| Array::rows(Array::dense(full, Arc::new(made)), shape.len())))
+}
+
+/// Whether each piece has the shape and the items of the other argument's, where these are equal
+/// without ⎕CT.
+fn matching(
+    cx: &Cx<'_>,
+    x: &Side<'_>,
+    y: &Side<'_>,
+    shape: &[usize],
+    n: usize,
+    wanted: bool,
+) -> Result<Option<Array>> {
+    /// The flat items, and where the k-th piece lies; one vector is the piece of all.
+    fn held<'a>(a: &'a Side<'_>) -> Option<(View<'a>, Option<&'a Ragged>)> {
+        let (flat, pieces) = match a {
+            Side::Pieces(r) => (r.flat(), Some(r)),
+            Side::One(a) if a.rank() == 1 && !a.is_empty() => (a, None),
+            Side::One(_) | Side::Numbers(_) => return None,
+        };
+        let exact = flat.is_char() || flat.dtype().is_integer();
+        storage(flat).filter(|_| exact).map(|s| (s.view(), pieces))
+    }
+    let (Some((a, left)), Some((b, right))) = (held(x), held(y)) else { return Ok(None) };
+    if matches!(a, View::Char(_)) != matches!(b, View::Char(_)) {
+        return Ok(None);
+    }
+    let mut out = cx.budget().room(n)?;
+    let mut ticks = cx.budget().ticks();
+    for k in 0..n {
+        ticks.tick()?;
+        let p = left.map_or(0..a.len(), |r| r.range(k));
+        let q = right.map_or(0..b.len(), |r| r.range(k));
+        let same = p.len() == q.len() && p.zip(q).all(|(i, j)| a.number(i) == b.number(j));
+        out.push(f64::from(u8::from(same == wanted)));
+    }
+    Array::numbers(shape, out, cx.budget()).map(Some)
 }
 
 /// Pieces with others behind them.

@@ -32,7 +32,8 @@ pub fn halve<T: Copy, E>(
     mut op: impl FnMut(T, T) -> Result<T, E>,
 ) -> Result<(), E> {
     let mut n = part.len().min(LANES);
-    let mut half = LANES / 2;
+    // Wider steps find no pair.
+    let mut half = n.next_power_of_two() / 2;
     while half > 0 {
         for k in 0..n.saturating_sub(half).min(half) {
             part[k] = op(part[k], part[k + half])?;
@@ -118,6 +119,9 @@ fn tree<T, E>(
 where
     T: Copy + Default,
 {
+    if last && (1..=BLOCK).contains(&items.len()) {
+        return block(items, op).map(Some);
+    }
     if last {
         return chain(
             items.chunks(BLOCK).map(|b| block(b, op)).collect::<Result<Vec<_>, _>>()?,

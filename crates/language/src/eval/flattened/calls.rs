@@ -2,8 +2,9 @@
 //! in rounds.
 
 use super::body::Call;
-use super::{Cells, FEW, Flat, refuse};
+use super::{Cells, FEW, Flat, Steps, refuse};
 use crate::eval::env::Frame;
+use crate::eval::operators::each::flat_pass;
 use crate::eval::system::Does;
 use crate::eval::value::{Closure, Func, Oper, Operand, Value};
 use crate::table::{self, Does as Means};
@@ -143,6 +144,12 @@ impl Flat<'_, '_> {
         }
         let y = self.operand(&y)?;
         let x = x.map(|x| self.operand(&x)).transpose()?;
+        if self.steps == Steps::Flat {
+            return match flat_pass(self.ev, f, x.as_ref(), &y)? {
+                Some(z) => Ok(self.each_of(z)),
+                None => refuse("a step is no pass over flat data"),
+            };
+        }
         let each = table::find('¨').ok_or_else(|| syntax("there is no ¨"))?;
         let f = Rc::new(Func::Op1(Oper::Prim(each), Operand::F(f.clone())));
         let z = self.ev.apply(&f, x.as_ref(), &y)?;

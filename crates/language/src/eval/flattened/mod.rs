@@ -49,10 +49,21 @@ struct Flat<'e, 'h> {
     ev: &'e mut Eval<'h>,
     /// The number of cells of the first level.
     n: usize,
+    /// The steps that it may take.
+    steps: Steps,
     /// The levels inside of it.
     levels: Vec<Level>,
     /// Calls under way, the innermost last.
     calls: Vec<Rc<body::Call>>,
+}
+
+/// The steps that a run may take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Steps {
+    /// Those that are one pass over flat data.
+    Flat,
+    /// All: what is no such pass goes by `f¨`, whatever way that takes.
+    All,
 }
 
 /// Whether it has steps of its own.
@@ -76,6 +87,7 @@ impl Eval<'_> {
         x: Option<&Array>,
         y: &Array,
         shape: &[usize],
+        steps: Steps,
     ) -> Result<Option<Array>> {
         let n = elements(shape);
         let scope = &self.cx.sys.scope;
@@ -88,7 +100,7 @@ impl Eval<'_> {
         let refused = self.cx.sys.refused.take();
         let made = self.attempt(|ev| {
             let made = ev.inside(Inside::Flat, |ev| {
-                let mut flat = Flat { ev, n, levels: Vec::new(), calls: Vec::new() };
+                let mut flat = Flat { ev, n, steps, levels: Vec::new(), calls: Vec::new() };
                 let y = flat.given(y)?;
                 let x = x.map(|x| flat.given(x)).transpose()?;
                 let made = flat.call(f, x, y)?;
@@ -123,7 +135,10 @@ impl Flat<'_, '_> {
         if a.len() == 1 && self.n != 1 {
             return Ok(Cells::Same(if a.rank() == 0 { a.disclosed() } else { a.item(0) }));
         }
-        let a = self.ev.cx.ready_outer(a)?;
+        let a = match a.split() {
+            Some(rows) => Array::rows(self.ev.cx.ready(&rows.node, "each")?, rows.at),
+            None => self.ev.cx.ready_outer(a)?,
+        };
         let list = crate::functions::shape::reshaped(&mut self.ev.cx, &a, &[self.n])?;
         Ok(Cells::Each(list, 0))
     }

@@ -122,7 +122,7 @@ impl Cx<'_> {
         let mut bounds = self.budget().room(parts.len().saturating_mul(2))?;
         bounds.extend(parts.iter().flat_map(|p| [p.start as f64, p.end as f64]));
         let (dtype, range) = reduced(op, y.dtype(), known(y).1, y.len());
-        let bounds = Array::numbers([parts.len(), 2].as_slice(), bounds, self.budget())?;
+        let bounds = Array::floats([parts.len(), 2].as_slice(), bounds, self.budget())?;
         let what = Whole::Segmented { op };
         let args = Args::from_iter([bounds, y.settled()]);
         self.cell(Node::whole(what, args), shape, (dtype, range)).map(Some)

@@ -1,6 +1,7 @@
 //! `¨`: a function on items, results as items.
 
 use super::{function, prim, scalar_op};
+use crate::eval::flattened::Steps;
 use crate::eval::phrases::folds;
 use crate::eval::run::Eval;
 use crate::eval::scope::is_final;
@@ -52,15 +53,13 @@ pub fn each(
     {
         return Ok(made);
     }
-    if let (None, Some(op), Some(pieces), 1) = (x, folds(&func), y.pieces(), y.rank()) {
-        let mut parts = ev.cx.budget().room(pieces.count())?;
-        parts.extend((0..pieces.count()).map(|k| pieces.range(k)));
-        if let Some(made) = ev.cx.record_segments(op, &parts, pieces.flat())? {
-            return Ok(made);
-        }
-    }
     let shape = conform(x, y)?;
-    if let Some(z) = each_piece(ev, &func, x, y)? {
+    if let Some(z) = flat_pass(ev, &func, x, y)? {
+        return Ok(z);
+    }
+    if [Some(y), x].into_iter().flatten().any(|a| a.pieces().is_some())
+        && let Some(z) = ev.flattened(&func, x, y, &shape, Steps::Flat)?
+    {
         return Ok(z);
     }
     if let Some(z) = ev.each_framed(&func, x, y, &shape)? {
@@ -69,19 +68,25 @@ pub fn each(
     if let Some(z) = ev.each_by_shape(&func, x, y, &shape)? {
         return Ok(z);
     }
-    match ev.flattened(&func, x, y, &shape)? {
+    match ev.flattened(&func, x, y, &shape, Steps::All)? {
         Some(z) => Ok(z),
         None => each_item(ev, &func, x, y),
     }
 }
 
-/// A primitive, or a function of each character by itself, of pieces: all of them at once.
-fn each_piece(
+/// `f¨` as one pass over flat data, where an argument is pieces: a primitive, a fold, a function of
+/// each character by itself. None: it is no such pass.
+pub fn flat_pass(
     ev: &mut Eval<'_>,
     f: &Rc<Func>,
     x: Option<&Array>,
     y: &Array,
 ) -> Result<Option<Array>> {
+    if let (None, Some(op), Some(all), 1) = (x, folds(f), y.pieces(), y.rank()) {
+        let mut parts = ev.cx.budget().room(all.count())?;
+        parts.extend((0..all.count()).map(|k| all.range(k)));
+        return ev.cx.record_segments(op, &parts, all.flat());
+    }
     match (&**f, y.pieces()) {
         (Func::Prim(p), _) => pieces::each(&mut ev.cx, p, x, y),
         (Func::System(row), Some(all))

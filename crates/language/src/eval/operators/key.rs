@@ -6,6 +6,7 @@
 use super::function;
 use super::stencil::mixed_results;
 use crate::eval::cx::Cx;
+use crate::eval::flattened::Steps;
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Operand};
 use crate::functions::cells;
@@ -140,7 +141,7 @@ pub fn key(
         if let Some(made) = ev.each_by_shape(&func, Some(&heads), &parts, &shape)? {
             return cells::mix(&mut ev.cx, &made, None);
         }
-        match ev.flattened(&func, Some(&heads), &parts, &shape)? {
+        match ev.flattened(&func, Some(&heads), &parts, &shape, Steps::All)? {
             Some(made) if made.is_uniform() || made.split().is_some() => {
                 return cells::mix(&mut ev.cx, &made, None);
             }

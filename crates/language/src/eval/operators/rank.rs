@@ -1,6 +1,7 @@
 //! `⍤`: atop with a function, cells with numbers.
 
 use super::function;
+use crate::eval::flattened::Steps;
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Operand};
 use crate::functions::shape::Axis;
@@ -83,7 +84,7 @@ fn flattened(
             left => left,
         },
     };
-    match ev.flattened(f, left.as_ref(), &right, &frame)? {
+    match ev.flattened(f, left.as_ref(), &right, &frame, Steps::All)? {
         None => Ok(None),
         Some(z) if z.is_uniform() => Ok(Some(z)),
         Some(z) if z.split().is_some() || z.pieces().is_some() => {

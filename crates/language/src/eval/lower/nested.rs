@@ -1,0 +1,147 @@
+//! Scalar functions on nested arrays: item by item, but at once where the items are parts of one
+//! array, its cells or its pieces.
+
+use crate::eval::cx::Cx;
+use aplomb_ground::error::Result;
+use aplomb_values::array::{Array, DType, Data, Ragged, Shape, elements};
+use aplomb_values::prim::op::Op;
+
+impl Cx<'_> {
+    /// A monadic one.
+    pub(super) fn pervade1(&mut self, op: Op, y: &Array) -> Result<Array> {
+        if let Some(pieces) = y.pieces() {
+            let flat = self.map1(op, pieces.flat())?;
+            if let Some(made) = self.pieces_again(pieces, &flat, y.shape())? {
+                return Ok(made);
+            }
+        }
+        if let Some(cells) = self.cells_of_frame(y, y.shape()) {
+            let z = self.map1(op, &cells)?;
+            if let Some(made) = rows_again(&z, y.rank()) {
+                return Ok(made);
+            }
+        }
+        let Data::Items(items) = y.data() else { return self.map1(op, y) };
+        let made: Result<Vec<_>> = items.all().iter().map(|i| self.map1(op, i)).collect();
+        self.collect(y.shape(), made?, items.proto.clone())
+    }
+
+    /// A dyadic one; one argument is nested.
+    pub(super) fn pervade2(&mut self, op: Op, x: &Array, y: &Array) -> Result<Array> {
+        let (shape, x, y) = self.conform(x, y)?;
+        if let Some(made) = self.pieces_together(op, &x, &y, &shape)? {
+            return Ok(made);
+        }
+        if x.split().or(y.split()).is_some()
+            && let (Some(a), Some(b)) =
+                (self.cells_of_frame(&x, &shape), self.cells_of_frame(&y, &shape))
+        {
+            let z = self.map2(op, &a, &b)?;
+            if let Some(made) = rows_again(&z, shape.len()) {
+                return Ok(made);
+            }
+        }
+        let n = elements(&shape);
+        let (x, y) = (self.ready_outer(&x)?, self.ready_outer(&y)?);
+        let item = |a: &Array, k: usize| if a.rank() == 0 { a.disclosed() } else { a.item(k) };
+        if n == 0 {
+            return Array::numbers(shape, vec![], self.budget());
+        }
+        let mut out = self.budget().room(n)?;
+        let mut ticks = self.budget().ticks();
+        for k in 0..n {
+            ticks.tick()?;
+            out.push(self.map2(op, &item(&x, k), &item(&y, k))?);
+        }
+        if shape.is_empty() {
+            return out.swap_remove(0).enclosed();
+        }
+        self.collect(&shape, out, None)
+    }
+
+    /// Items as the cells of a frame of that shape: of a rows value, of a simple array with a number
+    /// for each; one item is that of all. None: they are no cells, or a frame stands around.
+    fn cells_of_frame(&self, a: &Array, frame: &[usize]) -> Option<Array> {
+        if self.sys.scope.is_framed() || frame.is_empty() || a.frame().is_some() || a.is_complex() {
+            return None;
+        }
+        match a.split() {
+            Some(rows) if a.shape() == frame && !rows.node.is_complex() => {
+                (!rows.node.is_empty()).then(|| Array::framed(rows.node.clone(), rows.at))
+            }
+            Some(_) => None,
+            None if a.is_uniform() && a.shape() == frame => {
+                Some(Array::framed(a.settled(), a.rank()))
+            }
+            None if a.rank() == 0 => Some(a.disclosed()).filter(Array::is_uniform),
+            None => None,
+        }
+    }
+
+    /// The result for the flat array of some pieces, cut as they are. None: it is complex.
+    fn pieces_again(
+        &mut self,
+        pieces: &Ragged,
+        flat: &Array,
+        shape: &[usize],
+    ) -> Result<Option<Array>> {
+        let flat = self.ready(flat, "each")?;
+        Ok(Ragged::new(flat, pieces.ends().to_vec()).map(|made| made.items(shape)))
+    }
+
+    /// A number with each of many pieces, or one with each; pieces that are cut alike. None: they
+    /// are none of these.
+    fn pieces_together(
+        &mut self,
+        op: Op,
+        x: &Array,
+        y: &Array,
+        shape: &Shape,
+    ) -> Result<Option<Array>> {
+        // A single number has no type of its own; an array of f32 has.
+        let numbers = |a: &Array| {
+            a.is_uniform()
+                && !a.is_char()
+                && !a.is_complex()
+                && a.frame().is_none()
+                && a.dtype() != DType::F32
+        };
+        let (pieces, flat) = match (x.pieces(), y.pieces()) {
+            (Some(a), Some(b)) if x.shape() == y.shape() && a.ends() == b.ends() => {
+                (a, self.map2(op, a.flat(), b.flat())?)
+            }
+            (Some(a), None) if y.is_simple_scalar() => (a, self.map2(op, a.flat(), y)?),
+            (None, Some(b)) if x.is_simple_scalar() => (b, self.map2(op, x, b.flat())?),
+            (Some(a), None) if x.shape() == y.shape() && numbers(y) && numbers(a.flat()) => {
+                let each = self.spread_on(a, y)?;
+                (a, self.map2(op, a.flat(), &each)?)
+            }
+            (None, Some(b)) if x.shape() == y.shape() && numbers(x) && numbers(b.flat()) => {
+                let each = self.spread_on(b, x)?;
+                (b, self.map2(op, &each, b.flat())?)
+            }
+            _ => return Ok(None),
+        };
+        self.pieces_again(pieces, &flat, shape)
+    }
+
+    /// A number for each piece at each item of it.
+    fn spread_on(&mut self, pieces: &Ragged, a: &Array) -> Result<Array> {
+        let numbers = self.numbers(a, "an argument")?;
+        let mut out = self.budget().room(pieces.flat().len())?;
+        for (k, x) in numbers.into_iter().enumerate() {
+            out.extend(std::iter::repeat_n(x, pieces.range(k).len()));
+        }
+        match a.dtype().is_integer() {
+            true => self.vector(out),
+            false => Array::floats([out.len()].as_slice(), out, self.budget()),
+        }
+    }
+}
+
+/// Framed cells as items again; None: they are no arrays, or lie in another frame.
+fn rows_again(z: &Array, lead: usize) -> Option<Array> {
+    let split = z.frame().filter(|split| split.at == lead)?;
+    let rows = split.node.rank() > lead && !split.node.is_empty();
+    rows.then(|| Array::rows(split.node.clone(), lead))
+}
