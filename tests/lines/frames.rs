@@ -2,9 +2,10 @@
 //! all cells at once, one by one, everything recorded, with a switch off. Errors are planted in the
 //! first cell, one in the middle and the last.
 
-use crate::support::{Heard, bits, session};
+use crate::support::{Dice, Heard, bits, scaled, session};
 use aplomb_ground::protocol::{Event, Request};
 use aplomb_kernel::session::Session;
+use aplomb_language::table::prims;
 use std::path::Path;
 
 const PAGE: &str = include_str!("frames.txt");
@@ -132,4 +133,137 @@ fn what_is_of_equal_cells_is_not_interpreted() {
     }
     let _ = std::fs::remove_file(file);
     assert!(found.is_empty(), "{} are not as marked\n{}", found.len(), found.join("\n"));
+}
+
+/// Random operands: every primitive of the table under every operator, guards that part the cells,
+/// calls that are the last and that are not.
+struct Bodies {
+    one: Vec<char>,
+    two: Vec<char>,
+}
+
+impl Bodies {
+    fn from_table() -> Bodies {
+        // ⍎ runs whatever a text says, ? draws; ! of what is large is no number.
+        let fits = |glyph: &char| !"⍎?!".contains(*glyph);
+        Bodies {
+            one: prims().filter(|p| p.monadic.is_some()).map(|p| p.glyph).filter(fits).collect(),
+            two: prims().filter(|p| p.dyadic.is_some()).map(|p| p.glyph).filter(fits).collect(),
+        }
+    }
+
+    fn term(&self, dice: &mut Dice, depth: usize, alpha: bool) -> String {
+        if depth == 0 {
+            return match dice.roll(9) {
+                0 => "2".into(),
+                1 => "'o'".into(),
+                2 => "1 0 2".into(),
+                3 => "0.5".into(),
+                4 if alpha => "⍺".into(),
+                _ => "⍵".into(),
+            };
+        }
+        let y = self.term(dice, depth - 1, alpha);
+        match dice.roll(14) {
+            0..=3 => format!("({}{y})", dice.pick(&self.one)),
+            4 => format!("({}/{y})", dice.pick(&["+", "×", "⌈", "⌊", "-", "∨", ","])),
+            5 => format!("({}\\{y})", dice.pick(&["+", "⌈", "-"])),
+            6 => format!("(({y}={y})/⍵)"),
+            7 => format!("({y}[⍋{y}])"),
+            8 => format!("(⍵{{⍵,⍺}}{y})"),
+            9 => format!("({}¨{y})", dice.pick(&self.one)),
+            _ => {
+                let few = dice.roll(depth);
+                let x = self.term(dice, few, alpha);
+                format!("({x}{}{y})", dice.pick(&self.two))
+            }
+        }
+    }
+
+    fn body(&self, dice: &mut Dice, alpha: bool) -> String {
+        let depth = 1 + dice.roll(3);
+        let value = self.term(dice, depth, alpha);
+        let few = dice.roll(2);
+        let other = self.term(dice, few, alpha);
+        match dice.roll(10) {
+            0 => format!("{{1<≢⍵:{value} ⋄ {other}}}"),
+            1 => format!("{{2>⌈/,⍵:{value} ⋄ {other}}}"),
+            2 => format!("{{0=≢⍵:{other} ⋄ 1<≢⍵:∇1↓⍵ ⋄ {value}}}"),
+            3 => format!("{{1≥≢⍵:{other} ⋄ (⊃⍵),∇1↓⍵}}"),
+            4 => format!("{{a←{value} ⋄ a≡⍵:{other} ⋄ a}}"),
+            5 => format!("{{a←{other} ⋄ f←{{⍵,a}} ⋄ f {value}}}"),
+            6 => format!("{{⍺←2 ⋄ {value}}}"),
+            7 => format!("({}{})", dice.pick(&self.one), dice.pick(&self.one)),
+            _ => format!("{{{value}}}"),
+        }
+    }
+
+    fn line(&self, dice: &mut Dice) -> String {
+        let data = ["V", "F", "R", "W", "(↓K)", "(V,¨F)", "(R,W)", "B", "(4⌽R)", "t", "(⊂⍤1⊢K)"];
+        let (x, y) = (*dice.pick(&data), *dice.pick(&data));
+        let one = self.body(dice, false);
+        match dice.roll(13) {
+            0..=4 => format!("{one}¨{y}"),
+            5 | 6 => format!("{one}⍤1⊢{}", dice.pick(&["K", "X", "(K÷2)"])),
+            7 | 8 => format!("{x}{}¨{x}", self.body(dice, true)),
+            9 => format!("V{}⌸{}", self.body(dice, true), dice.pick(&["F", "V", "t"])),
+            10 => format!("{one}⌺3⊢V"),
+            11 => format!("{one}@{{⍵>3}}{}", dice.pick(&["V", "F"])),
+            _ => format!("(20↑V)∘.{}20↑F", self.body(dice, true)),
+        }
+    }
+}
+
+/// A line's outcome as far as it must not depend on how it ran.
+fn kind(s: &mut Session, line: &str) -> Result<(Vec<usize>, Vec<u64>), String> {
+    match s.value_of(line) {
+        Ok(value) => Ok(bits(&value.expect(line))),
+        Err(e) => {
+            assert_ne!(e.name(), "INTERNAL ERROR", "{line}: {e}");
+            Err(e.name().into())
+        }
+    }
+}
+
+#[test]
+fn random_operands_are_the_same_at_once_and_one_by_one() {
+    let bodies = Bodies::from_table();
+    let mut wrong = Vec::new();
+    let (lines, mut values) = (scaled(6_000), 0);
+    for (k, n) in [17, 100, 1_025].into_iter().enumerate() {
+        let prepared = |off: Option<&str>| {
+            let mut s = session();
+            s.value_of("1").expect("a session");
+            execute(&mut s, &format!("n←{n}"));
+            for line in [
+                "V←7|3+⍳n",
+                "F←0.25×13|5×⍳n",
+                "B←0=3|⍳n",
+                "K←((⌈n÷3),3)⍴7|5×⍳n",
+                "t←n⍴'the quick brown fox jumps over the lazy dog '",
+                "X←((⌈n÷4),4)⍴t",
+                "W←' '(≠⊆⊢)t",
+                "R←(n⍴1 0 0 1 0)⊂V",
+            ] {
+                execute(&mut s, line);
+            }
+            if let Some(name) = off {
+                s.options().switch(name, false).expect("a switch");
+            }
+            s
+        };
+        let (mut at_once, mut one_by_one) = (prepared(None), prepared(Some("frames")));
+        for seed in 0..lines as u64 / 3 {
+            let line = bodies.line(&mut Dice(seed * 3 + k as u64));
+            let (a, b) = (kind(&mut at_once, &line), kind(&mut one_by_one, &line));
+            values += usize::from(b.is_ok());
+            if a != b {
+                let short =
+                    |o: &Result<_, String>| format!("{o:?}").chars().take(200).collect::<String>();
+                wrong.push(format!("n={n}: {line}\n   {}\n   {}", short(&a), short(&b)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+    assert!(values * 3 > lines, "{values} of {lines} have a value");
 }

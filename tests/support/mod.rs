@@ -63,7 +63,11 @@ fn collect(a: &Array, out: &mut Vec<u64>) {
             }
             view => out.extend(view.numbers().iter().map(|x| (x + 0.0).to_bits())),
         },
-        Data::Items(items) => items.all().iter().for_each(|i| collect(&i.settled(), out)),
+        Data::Items(items) => items.all().iter().for_each(|i| {
+            out.push(i.rank() as u64);
+            out.extend(i.shape().iter().map(|&n| n as u64));
+            collect(&i.settled(), out);
+        }),
         Data::Lazy(_) | Data::Framed(_) => out.push(u64::MAX),
     }
 }

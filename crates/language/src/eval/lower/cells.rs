@@ -42,6 +42,8 @@ impl Apart {
 #[derive(Default)]
 struct Behind {
     cell: Option<Shape>,
+    /// Whether they are characters: of results without items nothing else tells.
+    is_char: bool,
     numbers: Vec<f64>,
     chars: Vec<char>,
 }
@@ -58,7 +60,10 @@ impl Behind {
                     true => self.chars = cx.budget().room(cells.saturating_mul(a.len()))?,
                     false => self.numbers = cx.budget().room(cells.saturating_mul(a.len()))?,
                 }
-                self.cell = Some(a.shape().into());
+                (self.cell, self.is_char) = (Some(a.shape().into()), a.is_char());
+            }
+            Some(_) if a.is_char() != self.is_char => {
+                return Err(untraced("results differ in kind from cell to cell"));
             }
             Some(cell) if cell.as_slice() == a.shape() => {}
             Some(_) => return Err(untraced("results differ in shape from cell to cell")),
@@ -75,10 +80,7 @@ impl Behind {
                 return Err(untraced("cells have results that are not computed"));
             }
         }
-        match self.numbers.is_empty() || self.chars.is_empty() {
-            true => Ok(()),
-            false => Err(untraced("results differ in kind from cell to cell")),
-        }
+        Ok(())
     }
 
     /// The results behind the frame; where no cell ran, as `ran` says, stand fills.
@@ -86,14 +88,14 @@ impl Behind {
         let Some(cell) = self.cell else { return Err(untraced("no cell runs")) };
         let shape: Shape = frame.iter().chain(&cell).copied().collect();
         let (n, m) = (aplomb_values::array::checked_elements(&shape)?, elements(&cell));
-        match (self.chars.is_empty(), ran) {
-            (true, None) => Array::numbers(shape, self.numbers, cx.budget()),
-            (true, Some(ran)) => {
+        match (self.is_char, ran) {
+            (false, None) => Array::numbers(shape, self.numbers, cx.budget()),
+            (false, Some(ran)) => {
                 let all = spread(&self.numbers, m, ran, cx.budget().filled(0.0, n)?);
                 Array::numbers(shape, all, cx.budget())
             }
-            (false, None) => Array::chars(shape, self.chars, cx.budget()),
-            (false, Some(ran)) => {
+            (true, None) => Array::chars(shape, self.chars, cx.budget()),
+            (true, Some(ran)) => {
                 let all = spread(&self.chars, m, ran, cx.budget().filled(' ', n)?);
                 Array::chars(shape, all, cx.budget())
             }

@@ -59,8 +59,8 @@ impl Cx<'_> {
         self.collect(&shape, out, None)
     }
 
-    /// Items as the cells of a frame of that shape: of a rows value, of a simple array with a number
-    /// for each; one item is that of all. None: they are no cells, or a frame stands around.
+    /// Items as the cells of a frame of that shape: of a rows value, or of a simple array, with a
+    /// number for each; one item is that of all. None: they are no cells, or a frame stands around.
     fn cells_of_frame(&self, a: &Array, frame: &[usize]) -> Option<Array> {
         if self.sys.scope.is_framed() || frame.is_empty() || a.frame().is_some() || a.is_complex() {
             return None;

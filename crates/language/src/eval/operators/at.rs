@@ -4,14 +4,22 @@
 //! into them, a function gives a mask of Y's shape. The left operand is what stands there then: a
 //! value, or a function of all of them at once.
 
+use super::frames::Fallback;
+use super::prim;
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
+use crate::eval::scope::Inside;
 use crate::eval::value::Operand;
 use crate::functions::amend::{amend, fits, picked};
 use crate::functions::select::{Sel, pick, place_of, places_by_items, select};
 use crate::functions::shape::Axis;
+use crate::table::Does;
 use aplomb_ground::error::{Result, domain, index, length, rank, untraced};
-use aplomb_values::array::{Array, Shape, elements};
+use aplomb_values::array::{Array, DType, Shape, elements};
+use std::rc::Rc;
+
+/// Fewer items are looked at: recording costs more.
+const TOGETHER: usize = 16;
 
 /// The places that were chosen, under the shape in which they were.
 enum Chosen {
@@ -35,11 +43,77 @@ pub fn at(
         }
         Operand::F(g) => {
             let mask = ev.apply(g, None, y)?;
+            if let Some(z) = under_mask(ev, &f[0], &mask, x, y)? {
+                return Ok(z);
+            }
             masked(&mut ev.cx, &mask, y)?
         }
     };
+    replaced(ev, &f[0], chosen, x, y)
+}
+
+/// A number or a scalar primitive where a mask holds: a choice in each item by itself, in which the
+/// mask is never looked at. None: it is none of these.
+fn under_mask(
+    ev: &mut Eval<'_>,
+    f: &Operand,
+    mask: &Array,
+    x: Option<&Array>,
+    y: &Array,
+) -> Result<Option<Array>> {
+    let by_item = match f {
+        Operand::A(a) => a.rank() == 0 && a.is_uniform() && a.is_char() == y.is_char(),
+        Operand::F(_) => prim(f)
+            .and_then(|p| p.monadic.as_ref())
+            .is_some_and(|m| matches!(m.does, Does::Scalar(_)) && !y.is_char() && !y.is_complex()),
+    };
+    let fits = y.rank() > 0
+        && y.is_uniform()
+        && mask.is_uniform()
+        && mask.dtype() == DType::Bool
+        && mask.shape() == y.shape();
+    let around = [mask, y].iter().any(|a| a.frame().is_some()) || ev.cx.sys.scope.is_framed();
+    let on = ev.cx.host.is_on("frames") && !ev.cx.sys.scope.cell_by_cell();
+    if x.is_some() || !by_item || !fits || around || !on || y.len() < TOGETHER {
+        return Ok(None);
+    }
+    let (from, lead) = (ev.cx.sys.tape.mark(), y.rank());
+    let made = ev.attempt(|ev| {
+        let cond = Array::framed(mask.settled(), lead);
+        let cells = Array::framed(y.settled(), lead);
+        ev.inside(Inside::Frame, |ev| {
+            let new = match f {
+                Operand::A(a) => a.clone(),
+                Operand::F(g) => {
+                    let branch = ev.cx.branch(&cond, true)?;
+                    ev.inside(branch, |ev| ev.apply(g, None, &cells))?
+                }
+            };
+            ev.cx.either(&cond, &new, &cells)
+        })
+    })?;
+    let Some(z) = made.ok().and_then(|z| z.frame().map(|split| split.node.clone())) else {
+        return Ok(None);
+    };
+    let (f2, mask2, y2) = (f.clone(), mask.clone(), y.clone());
+    let again: Fallback = Rc::new(move |ev| {
+        let chosen = masked(&mut ev.cx, &mask2, &y2)?;
+        replaced(ev, &f2, chosen, None, &y2)
+    });
+    ev.watch(&z, from, again);
+    Ok(Some(z))
+}
+
+/// The array with its chosen places replaced.
+fn replaced(
+    ev: &mut Eval<'_>,
+    f: &Operand,
+    chosen: Chosen,
+    x: Option<&Array>,
+    y: &Array,
+) -> Result<Array> {
     if let (Some(_), Chosen::Places(shape, places)) = (y.frame(), &chosen) {
-        let new = match &f[0] {
+        let new = match f {
             Operand::A(a) if x.is_none() => a.clone(),
             Operand::A(_) => return Err(untraced("A@i takes no left argument")),
             Operand::F(g) => {
@@ -60,7 +134,7 @@ pub fn at(
             ev.cx.collect(shape.as_slice(), items, Some(y.prototype()))?
         }
     };
-    let new = match &f[0] {
+    let new = match f {
         Operand::A(a) if x.is_none() => a.clone(),
         Operand::A(_) => return Err(aplomb_ground::error::syntax("A@i takes no left argument")),
         Operand::F(g) => ev.apply(g, x, &old)?,
