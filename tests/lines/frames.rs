@@ -220,7 +220,7 @@ fn kind(s: &mut Session, line: &str) -> Result<(Vec<usize>, Vec<u64>), String> {
         Ok(value) => Ok(bits(&value.expect(line))),
         Err(e) => {
             assert_ne!(e.name(), "INTERNAL ERROR", "{line}: {e}");
-            Err(e.name().into())
+            Err(e.name())
         }
     }
 }
