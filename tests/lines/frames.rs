@@ -2,7 +2,7 @@
 //! all cells at once, one by one, everything recorded, with a switch off. Errors are planted in the
 //! first cell, one in the middle and the last.
 
-use crate::support::{Dice, Heard, bits, scaled, session};
+use crate::support::{Dice, Heard, deep_bits, scaled, session};
 use aplomb_ground::protocol::{Event, Request};
 use aplomb_kernel::session::Session;
 use aplomb_language::table::prims;
@@ -68,7 +68,7 @@ fn prepared(n: usize, bad: usize, file: &Path, all: bool, off: Option<&str>) -> 
 /// The value's shape and bits, or the error's name and sentence.
 fn outcome(s: &mut Session, line: &str) -> Result<(Vec<usize>, Vec<u64>), String> {
     match s.value_of(line) {
-        Ok(value) => Ok(bits(&value.expect(line))),
+        Ok(value) => Ok(deep_bits(&value.expect(line))),
         Err(e) => Err(format!("{}: {}", e.name(), e.parts().says)),
     }
 }
@@ -217,7 +217,7 @@ impl Bodies {
 /// A line's outcome as far as it must not depend on how it ran.
 fn kind(s: &mut Session, line: &str) -> Result<(Vec<usize>, Vec<u64>), String> {
     match s.value_of(line) {
-        Ok(value) => Ok(bits(&value.expect(line))),
+        Ok(value) => Ok(deep_bits(&value.expect(line))),
         Err(e) => {
             assert_ne!(e.name(), "INTERNAL ERROR", "{line}: {e}");
             Err(e.name())

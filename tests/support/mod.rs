@@ -63,13 +63,23 @@ fn collect(a: &Array, out: &mut Vec<u64>) {
             }
             view => out.extend(view.numbers().iter().map(|x| (x + 0.0).to_bits())),
         },
-        Data::Items(items) => items.all().iter().for_each(|i| {
-            out.push(i.rank() as u64);
-            out.extend(i.shape().iter().map(|&n| n as u64));
-            collect(&i.settled(), out);
-        }),
+        Data::Items(items) => items.all().iter().for_each(|i| collect(&i.settled(), out)),
         Data::Lazy(_) | Data::Framed(_) => out.push(u64::MAX),
     }
+}
+
+/// The same, and the shapes of its items at all depths.
+pub fn deep_bits(value: &Array) -> (Vec<usize>, Vec<u64>) {
+    fn shapes(a: &Array, out: &mut Vec<usize>) {
+        out.push(a.rank());
+        out.extend(a.shape());
+        if let Data::Items(items) = a.data() {
+            items.all().iter().for_each(|item| shapes(item, out));
+        }
+    }
+    let (mut all, bits) = (Vec::new(), bits(value).1);
+    shapes(&value.settled(), &mut all);
+    (all, bits)
 }
 
 /// A generator with a known sequence.

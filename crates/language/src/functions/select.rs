@@ -355,7 +355,11 @@ pub fn pick(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array>
         let step = cx.framed_item(x, 0)?;
         return indexed(cx, y, &[Some(step)]);
     }
-    for step in cx.ready(x, "path")?.to_items() {
+    // A path ends where its array does, however long it is: steps are taken from it one by one.
+    let path = cx.ready(x, "path")?;
+    let steps = if path.rank() == 0 { 1 } else { path.len() };
+    for k in 0..steps {
+        let step = if path.rank() == 0 { path.disclosed() } else { path.item(k) };
         let held = at.disclosed();
         at = if at.rank() == 0 && !at.is_simple_scalar() && step.is_empty() { held } else { at };
         at = if at.frame().is_some() { at } else { cx.ready_outer(&at)? };
