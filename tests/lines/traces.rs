@@ -4,6 +4,7 @@ use crate::support;
 use crate::support::{BLACK_SCHOLES, extras, program, session, told, traced};
 use aplomb::commands::pictures::{self, Dot};
 use aplomb_ground::trace::Trace;
+use aplomb_viz::svg::Panel;
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
@@ -370,6 +371,26 @@ fn a_line_for_graphviz_is_one_digraph_with_all_its_evaluations() {
             }
         }
     }
+}
+
+/// What ran in the evaluator has a grey node below the last evaluation, in each kind of picture.
+#[test]
+fn work_outside_of_launches_stands_in_the_pictures() {
+    let trace = told(&[], &["t←20000⍴'the quick brown fox '", "{⍺,≢⍵}⌸' '(≠⊆⊢)t"]);
+    let last = trace.segments.len() - 1;
+    let graph = |s: usize| aplomb_viz::find_pass(&trace, s, None).expect("a pass");
+    let panel = |s: usize| Panel { heading: String::new(), graph: graph(s), folded: true };
+    let dot = pictures::dot(&trace, Dot::Pass(None)).expect("a picture");
+    let svg = aplomb_viz::svg::draw(&[panel(last)]);
+    assert!(svg.contains("{⍺,≢⍵}⌸") && svg.contains("launches"), "{svg}");
+    let grey = dot.lines().find(|l| l.contains("{⍺,≢⍵}⌸ at 1:1 · ")).expect(&dot);
+    assert!(grey.contains("fillcolor"), "{grey}");
+    // Above it nothing is said: the work is of the line.
+    assert!(last > 0 && !aplomb_viz::svg::draw(&[panel(0)]).contains("outside"));
+    let mut canonical = trace.clone();
+    canonical.diagnostics.iter_mut().for_each(|d| d.ms = None);
+    let dot = pictures::dot(&canonical, Dot::Pass(None)).expect("a picture");
+    assert!(!dot.contains("outside of launches"), "{dot}");
 }
 
 /// A gather reads where values say, and no picture claims a place.

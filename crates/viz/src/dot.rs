@@ -6,6 +6,7 @@
 
 use crate::Graph;
 use crate::figures;
+use crate::outside;
 use crate::why::count;
 use aplomb_ground::error::bytes;
 use aplomb_ground::trace::{NodeRecord, Segment, Trace};
@@ -42,6 +43,7 @@ const LOOKS: &[Look] = &[
     Look { kind: "loop", shape: "doubleoctagon", legend: "loop" },
     Look { kind: "let", shape: "box", legend: "let: a shared term, bound once" },
     Look { kind: "break", shape: "octagon", legend: "break: written to memory" },
+    Look { kind: "outside", shape: "box", legend: "grey: outside of launches" },
 ];
 
 /// The row of what has none of its own.
@@ -109,6 +111,16 @@ pub fn graphs(all: &[Graph]) -> String {
         match all.len() {
             1 => stmts.extend(own),
             _ => stmts.push(step(graph.trace, graph.segment, own)),
+        }
+    }
+    if let Some(last) = all.last() {
+        for (k, label) in outside::nodes(last.trace, last.segment.id).iter().enumerate() {
+            used.insert("outside");
+            let look = look("outside");
+            let grey = [("shape", look.shape), ("style", "filled"), ("fillcolor", "#e4e4e4")];
+            let mut attributes: Vec<_> = grey.map(|(key, value)| attribute(key, value)).into();
+            attributes.push(attribute("label", label));
+            stmts.push(node(&format!("w{k}"), attributes));
         }
     }
     stmts.push(legend(&used));

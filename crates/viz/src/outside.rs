@@ -1,5 +1,6 @@
 //! Work outside of launches: the evaluator's functions that gave their value at once.
 
+use aplomb_ground::error::time;
 use aplomb_ground::span::first_line;
 use aplomb_ground::trace::{Diagnostic, Trace};
 
@@ -25,6 +26,24 @@ pub fn places(trace: &Trace) -> Vec<Place> {
     all.sort_by(|a, b| b.ms.total_cmp(&a.ms));
     all
 }
+
+/// The labels of the grey nodes that stand below a picture's last evaluation: places that worked
+/// outside of launches, with their time, the longest first, and the number of those left out.
+pub fn nodes(trace: &Trace, segment: u32) -> Vec<String> {
+    if segment as usize + 1 != trace.segments.len() {
+        return Vec::new();
+    }
+    let all = places(trace);
+    let mut out: Vec<String> =
+        all.iter().take(MOST).map(|p| format!("{} · {}", p.name, time(p.ms * 1e3))).collect();
+    if all.len() > MOST {
+        out.push(format!("{} more", all.len() - MOST));
+    }
+    out
+}
+
+/// So many grey nodes, at most.
+const MOST: usize = 6;
 
 fn name(trace: &Trace, span: [u32; 3]) -> Option<String> {
     let [source, start, end] = span.map(|x| x as usize);

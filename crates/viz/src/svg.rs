@@ -6,6 +6,7 @@
 
 use crate::graph::Graph;
 use crate::list;
+use crate::outside;
 use crate::sketch::Sketch;
 use crate::text::{Canvas, DOWN, FORMS, LEFT, RIGHT, UP, arms, canvas, forms, value};
 use base64::Engine;
@@ -22,12 +23,15 @@ const FONT: &str = "'APL385 Unicode','DejaVu Sans Mono',FreeMono,monospace";
 /// Characters of the text that stands for the picture.
 const ALT: usize = 6_000;
 
-/// Fill, line, line's width, corner: in the order of `FORMS`.
+/// Fill, line, line's width, corner: in the order of `FORMS`, then `OUTSIDE`.
 const LOOKS: &[(&str, &str, f64, f64)] = &[
     ("#e3eefa", "#3f73a8", 1.2, 8.0),
     ("#ffffff", "#8d8d8d", 1.0, 3.0),
     ("#fff0bf", "#a86d00", 2.2, 3.0),
+    ("#e4e4e4", "#8d8d8d", 1.0, 3.0),
 ];
+/// The look of work outside of launches, behind those of `FORMS`.
+const OUTSIDE: usize = 3;
 
 /// One evaluation's graph.
 pub struct Panel<'a> {
@@ -229,6 +233,12 @@ impl Page {
         }
         self.height += 1;
         self.line(0, &value(graph));
+        for label in outside::nodes(graph.trace, graph.segment.id) {
+            let wide = label.chars().count() + 2;
+            self.rect(self.height, 0, wide, OUTSIDE);
+            self.text(self.height, 1, &label);
+            self.line(wide + 1, "outside of launches");
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 
 use crate::graph::Graph;
 use crate::layout::{Boxes, Item, Layout, lay_out};
+use crate::outside;
 use crate::route::{Net, Piece, route};
 use crate::sketch::Sketch;
 use aplomb_ground::trace::{Segment, Trace};
@@ -354,7 +355,11 @@ fn legend(graph: &Graph) -> String {
     let used = FORMS.iter().zip(forms(graph)).filter(|(_, used)| *used);
     let parts: Vec<String> =
         used.map(|((open, close, says), _)| format!("{open} {close} {says}")).collect();
-    format!("\n{}\n{}\n", parts.join(" · "), value(graph))
+    let mut out = format!("\n{}\n{}\n", parts.join(" · "), value(graph));
+    for label in outside::nodes(graph.trace, graph.segment.id) {
+        out += &format!("< {label} > outside of launches\n");
+    }
+    out
 }
 
 /// The nodes that are wanted, and how many launches give them.
