@@ -373,7 +373,7 @@ fn a_line_for_graphviz_is_one_digraph_with_all_its_evaluations() {
     }
 }
 
-/// What ran in the evaluator has a grey node below the last evaluation, in each kind of picture.
+/// Work of the evaluator has a grey node below the last evaluation, in each kind of picture.
 #[test]
 fn work_outside_of_launches_stands_in_the_pictures() {
     let trace = told(&[], &["t←20000⍴'the quick brown fox '", "{⍺,≢⍵}⌸' '(≠⊆⊢)t"]);

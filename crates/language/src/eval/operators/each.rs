@@ -120,7 +120,7 @@ fn conform(x: Option<&Array>, y: &Array) -> Result<Shape> {
 
 /// An argument before its items are used one by one: rows of a pending array are computed together,
 /// not each for itself.
-fn taken_apart(ev: &mut Eval<'_>, a: &Array) -> Result<Array> {
+pub fn taken_apart(ev: &mut Eval<'_>, a: &Array) -> Result<Array> {
     match a.split() {
         Some(rows) if rows.node.pending().is_some() && a.len() >= TOGETHER => {
             Ok(Array::rows(ev.cx.ready(&rows.node, "each")?, rows.at))

@@ -2,7 +2,9 @@
 
 use super::{function, own, prim, scalar_op};
 use crate::eval::cx::Cx;
+use crate::eval::flattened::FEW;
 use crate::eval::run::Eval;
+use crate::eval::scope::Inside;
 use crate::eval::value::{Func, Operand};
 use crate::functions::cells;
 use crate::functions::shape::{Axis, axis_of, fill};
@@ -198,7 +200,7 @@ fn fold_tree(ev: &mut Eval<'_>, op: Op, y: &Array, axis: usize) -> Result<Array>
 
 /// One call after the other.
 pub fn fold_each(ev: &mut Eval<'_>, func: &Rc<Func>, y: &Array, axis: usize) -> Result<Array> {
-    let y = ev.cx.ready_outer(y)?;
+    let y = super::each::taken_apart(ev, y)?;
     let (outer, n, inner) = around(y.shape(), axis);
     let mut shape: Shape = y.shape().into();
     shape.remove(axis);
@@ -274,6 +276,57 @@ fn leaves(cx: &Cx<'_>, a: &Array, x: f64) -> Result<Array> {
 }
 
 /// `n f/Y`
+/// `n f/Y` of a nested vector: f between the items of all windows at once, as `f¨` of two stretches
+/// of Y. None: few windows, or they are called one by one.
+fn windows_of_items(
+    ev: &mut Eval<'_>,
+    f: &Rc<Func>,
+    y: &Array,
+    width: usize,
+    back: bool,
+) -> Result<Option<Array>> {
+    let scope = &ev.cx.sys.scope;
+    let closed = scope.is_framed() || scope.cell_by_cell();
+    let n = (y.len() + 1).saturating_sub(width);
+    if y.rank() != 1 || y.is_uniform() || closed || n < FEW || !ev.cx.host.is_on("frames") {
+        return Ok(None);
+    }
+    let from = ev.cx.sys.tape.mark();
+    let made = ev.attempt(|ev| {
+        ev.inside(Inside::Flat, |ev| {
+            let place = |k: usize| if back { k } else { width - 1 - k };
+            let mut sum = stretch(ev, y, place(0), n)?;
+            for k in (1..width).map(place) {
+                let left = stretch(ev, y, k, n)?;
+                sum = super::each::each(ev, &[Operand::F(f.clone())], Some(&left), &sum, None)?;
+            }
+            let checks = ev.cx.sys.tape.take_checks_since(from);
+            ev.cx.force_cells(checks, "each")?;
+            let sum = ev.cx.ready_outer(&sum)?;
+            ev.cx.ready(&sum, "each")
+        })
+    })?;
+    Ok(made.ok())
+}
+
+/// So many items of a vector, from a place on.
+fn stretch(ev: &mut Eval<'_>, y: &Array, from: usize, n: usize) -> Result<Array> {
+    if let Some(pieces) = y.pieces() {
+        let mut places: Vec<u32> = ev.cx.budget().room(n)?;
+        places.extend(from as u32..(from + n) as u32);
+        if let Some(some) = pieces.taken(&places, ev.cx.budget())? {
+            return Ok(some.items(&[n]));
+        }
+    }
+    let node = y.split().filter(|rows| rows.at == 1).map_or(y, |rows| &rows.node);
+    let mut shape: Shape = node.shape().into();
+    shape[0] = n;
+    let mut read = Read::identity(node.rank());
+    read.ix[0] = Ix::axis(0).offset(from as i64);
+    let part = ev.cx.apply_move(node, Move { name: "↓", shape, read, onto: n == y.len() })?;
+    Ok(if node.rank() > 1 { Array::rows(part, 1) } else { part })
+}
+
 fn windows(ev: &mut Eval<'_>, f: &Operand, x: &Array, y: &Array, axis: usize) -> Result<Array> {
     let by = ev.cx.one_integer(x, "the width of a window")?;
     let n = y.shape()[axis];
@@ -294,6 +347,9 @@ fn windows(ev: &mut Eval<'_>, f: &Operand, x: &Array, y: &Array, axis: usize) ->
         read.ix[axis] = Ix::axis(axis).offset(k as i64);
         ev.cx.apply_move(y, Move { name: "↓", shape: shape.clone(), read, onto: width == 1 })
     };
+    if let Some(made) = windows_of_items(ev, function(f)?, y, width, by < 0)? {
+        return Ok(made);
+    }
     if let Some(op) = scalar_op(f) {
         // Each place of the window is a step that is recorded.
         let _held = ev.cx.budget().charge_elements(width, size_of::<usize>())?;
@@ -325,7 +381,7 @@ fn windows(ev: &mut Eval<'_>, f: &Operand, x: &Array, y: &Array, axis: usize) ->
     if let Some(made) = ev.windows_recorded(func, &shape, width, by < 0, at)? {
         return Ok(made);
     }
-    let y = ev.cx.ready_outer(y)?;
+    let y = super::each::taken_apart(ev, y)?;
     let (outer, n, inner) = around(y.shape(), axis);
     let mut out = ev.cx.budget().room(elements(&shape))?;
     let _held = ev.cx.budget().charge_elements(elements(&shape), std::mem::size_of::<Array>())?;
