@@ -1,6 +1,7 @@
 //! `aplomb bench`: workloads of one table, timed alone or in turns with the peers of
 //! `benches/peers`; and what the program's own parts cost.
 
+mod families;
 mod frontend;
 mod layout;
 mod peers;
@@ -46,6 +47,9 @@ const OWN: &[(&str, &str, &[&str], Run)] = &[
     ("trace", "what keeping and telling a trace costs", TIMED, |s, a| alone(s, a, trace::run)),
     ("spellings", "natural spellings against the best ones", TIMED, |s, a| {
         alone(s, a, spellings::run)
+    }),
+    ("families", "programs of n parts and of ten times as many", TIMED, |s, a| {
+        alone(s, a, families::run)
     }),
     ("layout", "pictures of large graphs", TIMED, |s, a| alone(s, a, layout::run)),
     ("jupyter", "the notebook: start, cells, interrupts", TIMED, |_, a| notebook::bench(&a)),

@@ -19,10 +19,11 @@ mod body;
 mod calls;
 mod parts;
 
+use super::operators::reduce::stretch;
 use super::run::Eval;
 use super::scope::Inside;
 use super::value::{Func, Oper};
-use aplomb_ground::error::{Result, untraced};
+use aplomb_ground::error::{Kind, Result, untraced};
 use aplomb_values::array::{Array, Shape, elements};
 use std::rc::Rc;
 
@@ -96,6 +97,9 @@ impl Eval<'_> {
             return Ok(None);
         }
         let (from, depth) = (self.cx.sys.tape.mark(), self.st.depth);
+        let budget = self.cx.budget().clone();
+        let (most, room) = (budget.used() + budget.free(), room(x, y));
+        budget.set_most(most.min(budget.used().saturating_add(room)));
         // A step that goes item by item is no cell by cell run of f.
         let refused = self.cx.sys.refused.take();
         let made = self.attempt(|ev| {
@@ -111,16 +115,64 @@ impl Eval<'_> {
             ev.cx.force_cells(checks, "each")?;
             let made = ev.cx.ready_outer(&made)?;
             ev.cx.ready(&made, "each")
-        })?;
+        });
+        budget.set_most(most);
         self.st.depth = depth;
-        match made {
+        match made? {
             Ok(made) => crate::functions::shape::reshaped(&mut self.cx, &made, shape).map(Some),
+            Err(e) if e.kind() == Kind::WsFull && n >= 2 * FEW => {
+                self.cx.sys.refused = refused;
+                let made = self.in_halves(f, x, y, n, steps)?;
+                made.map(|made| crate::functions::shape::reshaped(&mut self.cx, &made, shape))
+                    .transpose()
+            }
             Err(e) => {
                 self.cx.sys.refused = refused;
                 self.refused(&e);
                 Ok(None)
             }
         }
+    }
+}
+
+/// The bytes that a run may take beside what is there: what all cells hold at once may be a
+/// thousand times what one of them does.
+fn room(x: Option<&Array>, y: &Array) -> u64 {
+    const LEAST: u64 = 256 << 20;
+    const TIMES: u64 = 64;
+    let bytes = |a: &Array| a.pieces().map_or(a.len(), |r| r.flat().len()) as u64 * 8;
+    LEAST.max(TIMES * (bytes(y) + x.map_or(0, bytes)))
+}
+
+impl Eval<'_> {
+    /// Half of the cells, then the others: what a step gives for all of them takes too much.
+    fn in_halves(
+        &mut self,
+        f: &Rc<Func>,
+        x: Option<&Array>,
+        y: &Array,
+        n: usize,
+        steps: Steps,
+    ) -> Result<Option<Array>> {
+        let mut parts = Vec::with_capacity(2);
+        for (from, m) in [(0, n / 2), (n / 2, n - n / 2)] {
+            let part = |ev: &mut Self, a: &Array| match a.len() == 1 && n != 1 {
+                true => Ok(a.clone()),
+                false => {
+                    let list = crate::functions::shape::reshaped(&mut ev.cx, a, &[n])?;
+                    stretch(ev, &list, from, m)
+                }
+            };
+            let x = x.map(|x| part(self, x)).transpose()?;
+            let y = part(self, y)?;
+            match self.flattened(f, x.as_ref(), &y, &[m], steps)? {
+                Some(made) => parts.push(made),
+                None => return Ok(None),
+            }
+        }
+        Flat { ev: self, n, steps, levels: Vec::new(), calls: Vec::new() }
+            .caught_up(parts)
+            .map(Some)
     }
 }
 

@@ -39,7 +39,7 @@ impl Flat<'_, '_> {
         }
     }
 
-    fn caught_up(&mut self, lists: Vec<Array>) -> Result<Array> {
+    pub(super) fn caught_up(&mut self, lists: Vec<Array>) -> Result<Array> {
         let mut ready = Vec::with_capacity(lists.len());
         for a in lists {
             let a = self.ev.cx.ready_outer(&a)?;

@@ -18,8 +18,10 @@ use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scan;
 use smallvec::SmallVec;
 
-/// A catenation of more parts is made at once: each part is a load at every place.
+/// A catenation has at most so many parts: each is a load at every place.
 const PARTS: usize = 16;
+/// So many neighbours become one part where there are more.
+const RUN: usize = 8;
 
 /// The choice along one axis.
 pub enum Chosen {
@@ -94,8 +96,13 @@ impl Cx<'_> {
                 _ => args.push(part.settled()),
             }
         }
-        if args.len() > PARTS {
-            return Ok(None);
+        // Those that hold least are joined, so that a line of n parts copies an item as often as n
+        // can be halved, not once for every few parts.
+        while args.len() > PARTS {
+            let size = |at: &usize| args[*at..at + RUN].iter().map(Array::len).sum::<usize>();
+            let Some(from) = (0..=args.len() - RUN).min_by_key(size) else { break };
+            let run: Vec<Array> = args.drain(from..from + RUN).collect();
+            args.insert(from, joined_now(self, &run, axis)?);
         }
         let facts: Vec<_> = args.iter().map(known).collect();
         let (dtype, range) = joined(&facts);

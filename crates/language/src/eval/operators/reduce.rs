@@ -310,7 +310,7 @@ fn windows_of_items(
 }
 
 /// So many items of a vector, from a place on.
-fn stretch(ev: &mut Eval<'_>, y: &Array, from: usize, n: usize) -> Result<Array> {
+pub fn stretch(ev: &mut Eval<'_>, y: &Array, from: usize, n: usize) -> Result<Array> {
     if let Some(pieces) = y.pieces() {
         let mut places: Vec<u32> = ev.cx.budget().room(n)?;
         places.extend(from as u32..(from + n) as u32);
